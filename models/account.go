@@ -1,0 +1,75 @@
+package models
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+)
+
+// User is anybody who signs in. Provider roles, and only they, carry a ProviderID.
+type User struct {
+	bun.BaseModel `bun:"table:users,alias:u"`
+
+	ID           uuid.UUID  `bun:"id,pk"`
+	Name         string     `bun:"name"`
+	Email        string     `bun:"email"`
+	Phone        string     `bun:"phone"`
+	PasswordHash string     `bun:"password_hash"`
+	Role         Role       `bun:"role"`
+	ProviderID   *uuid.UUID `bun:"provider_id"`
+	Locale       Locale     `bun:"locale"`
+	CreatedAt    time.Time  `bun:"created_at,nullzero,default:now()"`
+	UpdatedAt    time.Time  `bun:"updated_at,nullzero,default:now()"`
+	DeletedAt    *time.Time `bun:"deleted_at"`
+}
+
+// Provider is a tourism company (spec 2.3).
+type Provider struct {
+	bun.BaseModel `bun:"table:providers,alias:p"`
+
+	ID             uuid.UUID `bun:"id,pk"`
+	Name           string    `bun:"name"`
+	Email          string    `bun:"email"`
+	Phone          string    `bun:"phone"`
+	City           string    `bun:"city"`
+	CommissionRate Rate      `bun:"commission_rate"`
+	Status         string    `bun:"status"`
+	CreatedAt      time.Time `bun:"created_at,nullzero,default:now()"`
+	UpdatedAt      time.Time `bun:"updated_at,nullzero,default:now()"`
+}
+
+// The life of a live resource (spec 2.3, 2.5); buses know UNDER_MAINTENANCE as well.
+const (
+	StatusActive   = "ACTIVE"
+	StatusInactive = "INACTIVE"
+)
+
+// RefreshToken is one link of a family of refresh tokens, stored by the hash of its secret.
+type RefreshToken struct {
+	bun.BaseModel `bun:"table:refresh_tokens,alias:rt"`
+
+	TokenHash []byte     `bun:"token_hash,pk"`
+	FamilyID  uuid.UUID  `bun:"family_id"`
+	UserID    uuid.UUID  `bun:"user_id"`
+	CreatedAt time.Time  `bun:"created_at,nullzero,default:now()"`
+	ExpiresAt time.Time  `bun:"expires_at"`
+	SpentAt   *time.Time `bun:"spent_at"`
+	RevokedAt *time.Time `bun:"revoked_at"`
+}
+
+// AuditEntry says who did what to which entity, when (contract §6).
+type AuditEntry struct {
+	bun.BaseModel `bun:"table:audit_log,alias:al"`
+
+	ID        uuid.UUID       `bun:"id,pk"`
+	ActorID   *uuid.UUID      `bun:"actor_id"`
+	ActorRole Role            `bun:"actor_role"`
+	Action    string          `bun:"action"`
+	Entity    string          `bun:"entity"`
+	EntityID  *uuid.UUID      `bun:"entity_id"`
+	Details   json.RawMessage `bun:"details,type:jsonb"`
+	RequestID string          `bun:"request_id"`
+	CreatedAt time.Time       `bun:"created_at,nullzero,default:now()"`
+}

@@ -1,0 +1,58 @@
+package models
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+)
+
+// Passenger is one traveller of a booking. The document number is personal: it stays in the database.
+type Passenger struct {
+	Name           string `json:"name"`
+	DocumentNumber string `json:"document_number,omitempty"`
+}
+
+// Booking is a number of seats on a trip (contract §4). Amount includes VAT, in SAR.
+type Booking struct {
+	bun.BaseModel `bun:"table:bookings,alias:bk"`
+
+	ID           uuid.UUID     `bun:"id,pk"`
+	TripID       uuid.UUID     `bun:"trip_id"`
+	ProviderID   uuid.UUID     `bun:"provider_id"`
+	UserID       uuid.UUID     `bun:"user_id"`
+	Status       BookingStatus `bun:"status"`
+	Seats        int           `bun:"seats"`
+	SeatsHeld    bool          `bun:"seats_held"`
+	HoldUntil    time.Time     `bun:"hold_until"`
+	Amount       Money         `bun:"amount"`
+	Currency     string        `bun:"currency"`
+	VATRate      Rate          `bun:"vat_rate"`
+	VATAmount    Money         `bun:"vat_amount"`
+	Passengers   []Passenger   `bun:"passengers,type:jsonb"`
+	ContactName  string        `bun:"contact_name"`
+	ContactEmail string        `bun:"contact_email"`
+	ContactPhone string        `bun:"contact_phone"`
+	Locale       Locale        `bun:"locale"`
+	CreatedAt    time.Time     `bun:"created_at,nullzero,default:now()"`
+	UpdatedAt    time.Time     `bun:"updated_at,nullzero,default:now()"`
+}
+
+// AdCampaign is advertising that a provider buys for one of its trips (spec 3.7). Price is without VAT.
+type AdCampaign struct {
+	bun.BaseModel `bun:"table:ad_campaigns,alias:ac"`
+
+	ID          uuid.UUID      `bun:"id,pk"`
+	ProviderID  uuid.UUID      `bun:"provider_id"`
+	TripID      uuid.UUID      `bun:"trip_id"`
+	CreatedBy   uuid.UUID      `bun:"created_by"`
+	Title       string         `bun:"title"`
+	Description string         `bun:"description"`
+	StartsOn    Date           `bun:"starts_on"`
+	EndsOn      Date           `bun:"ends_on"`
+	Price       Money          `bun:"price"`
+	Status      CampaignStatus `bun:"status"`
+	CreatedAt   time.Time      `bun:"created_at,nullzero,default:now()"`
+	UpdatedAt   time.Time      `bun:"updated_at,nullzero,default:now()"`
+	DeletedAt   *time.Time     `bun:"deleted_at"`
+}

@@ -1,0 +1,109 @@
+package models
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/shopspring/decimal"
+	"github.com/uptrace/bun"
+)
+
+// Bus is a vehicle with its embedded driver (spec 2.5).
+type Bus struct {
+	bun.BaseModel `bun:"table:buses,alias:b"`
+
+	ID            uuid.UUID  `bun:"id,pk"`
+	ProviderID    uuid.UUID  `bun:"provider_id"`
+	PlateNumber   string     `bun:"plate_number"`
+	Model         string     `bun:"model"`
+	Capacity      int        `bun:"capacity"`
+	DriverName    string     `bun:"driver_name"`
+	DriverPhone   string     `bun:"driver_phone"`
+	DriverLicense string     `bun:"driver_license"`
+	Features      []string   `bun:"features,array"`
+	Status        string     `bun:"status"`
+	CreatedAt     time.Time  `bun:"created_at,nullzero,default:now()"`
+	UpdatedAt     time.Time  `bun:"updated_at,nullzero,default:now()"`
+	DeletedAt     *time.Time `bun:"deleted_at"`
+}
+
+// Hotel is where a trip stays (spec 2.6).
+type Hotel struct {
+	bun.BaseModel `bun:"table:hotels,alias:h"`
+
+	ID          uuid.UUID  `bun:"id,pk"`
+	ProviderID  uuid.UUID  `bun:"provider_id"`
+	Name        string     `bun:"name"`
+	City        string     `bun:"city"`
+	Stars       *int       `bun:"stars"`
+	Address     string     `bun:"address"`
+	Description string     `bun:"description"`
+	Status      string     `bun:"status"`
+	CreatedAt   time.Time  `bun:"created_at,nullzero,default:now()"`
+	UpdatedAt   time.Time  `bun:"updated_at,nullzero,default:now()"`
+	DeletedAt   *time.Time `bun:"deleted_at"`
+}
+
+// RestStop is a place where a trip pauses (spec 2.7).
+type RestStop struct {
+	bun.BaseModel `bun:"table:rest_stops,alias:rs"`
+
+	ID         uuid.UUID        `bun:"id,pk"`
+	ProviderID uuid.UUID        `bun:"provider_id"`
+	Name       string           `bun:"name"`
+	City       string           `bun:"city"`
+	Latitude   *decimal.Decimal `bun:"latitude"`
+	Longitude  *decimal.Decimal `bun:"longitude"`
+	Amenities  []string         `bun:"amenities,array"`
+	Status     string           `bun:"status"`
+	CreatedAt  time.Time        `bun:"created_at,nullzero,default:now()"`
+	UpdatedAt  time.Time        `bun:"updated_at,nullzero,default:now()"`
+	DeletedAt  *time.Time       `bun:"deleted_at"`
+}
+
+// TripType tells a pilgrimage from a tour (contract §3).
+type TripType string
+
+// The trip types of contract §3.
+const (
+	TripUmrah   TripType = "UMRAH"
+	TripTourism TripType = "TOURISM"
+)
+
+// TripStatus is the state of a trip (contract §3).
+type TripStatus string
+
+// The trip states of contract §3.
+const (
+	TripDraft     TripStatus = "DRAFT"
+	TripPublished TripStatus = "PUBLISHED"
+	TripCancelled TripStatus = "CANCELLED"
+)
+
+// Trip is what customers book. PricePerSeat includes VAT.
+type Trip struct {
+	bun.BaseModel `bun:"table:trips,alias:t"`
+
+	ID           uuid.UUID  `bun:"id,pk"`
+	ProviderID   uuid.UUID  `bun:"provider_id"`
+	Type         TripType   `bun:"type"`
+	Title        string     `bun:"title"`
+	Origin       string     `bun:"origin"`
+	Destination  string     `bun:"destination"`
+	DepartureAt  time.Time  `bun:"departure_at"`
+	ReturnAt     time.Time  `bun:"return_at"`
+	HotelID      *uuid.UUID `bun:"hotel_id"`
+	BusID        uuid.UUID  `bun:"bus_id"`
+	PricePerSeat Money      `bun:"price_per_seat"`
+	Capacity     int        `bun:"capacity"`
+	SeatsTaken   int        `bun:"seats_taken"`
+	Status       TripStatus `bun:"status"`
+	CreatedAt    time.Time  `bun:"created_at,nullzero,default:now()"`
+	UpdatedAt    time.Time  `bun:"updated_at,nullzero,default:now()"`
+	DeletedAt    *time.Time `bun:"deleted_at"`
+
+	RestStopIDs []uuid.UUID `bun:"-"`
+}
+
+// SeatsLeft is how many seats can still be booked.
+func (t *Trip) SeatsLeft() int { return t.Capacity - t.SeatsTaken }

@@ -1,0 +1,84 @@
+package models
+
+// Label is an enum value in the words people read (spec 2.1).
+type Label struct {
+	AR, EN string
+}
+
+// In picks the language.
+func (l Label) In(locale Locale) string {
+	if locale == LocaleEnglish {
+		return l.EN
+	}
+
+	return l.AR
+}
+
+var bookingLabels = map[BookingStatus]Label{
+	BookingPendingPayment: {"بانتظار الدفع", "Pending payment"},
+	BookingConfirmed:      {"مؤكد", "Confirmed"},
+	BookingPaymentFailed:  {"فشل الدفع", "Payment failed"},
+	BookingCancelled:      {"ملغى", "Cancelled"},
+}
+
+// Label is the booking status for people.
+func (s BookingStatus) Label() Label { return bookingLabels[s] }
+
+var transactionLabels = map[TransactionStatus]Label{
+	TransactionPending:       {"قيد التنفيذ", "In progress"},
+	TransactionPaid:          {"مكتملة", "Completed"},
+	TransactionFailed:        {"فاشلة", "Failed"},
+	TransactionRefunded:      {"مستردة", "Refunded"},
+	TransactionPartialRefund: {"مستردة جزئيًا", "Partially refunded"},
+}
+
+// Label is the transaction status for people.
+func (s TransactionStatus) Label() Label { return transactionLabels[s] }
+
+// UILabel is one of the three labels that the clients show, or "in progress" (spec 2.9, contract §4).
+func (s TransactionStatus) UILabel() Label {
+	if s == TransactionPartialRefund {
+		return transactionLabels[TransactionRefunded]
+	}
+
+	return transactionLabels[s]
+}
+
+var balanceLabels = map[BalanceStatus]Label{
+	BalanceInCurrent:   {"ضمن الرصيد الحالي", "In current balance"},
+	BalanceTransferred: {"تم التحويل", "Transferred"},
+	BalanceRefunded:    {"مسترد", "Refunded"},
+}
+
+// Label is the balance status for people.
+func (s BalanceStatus) Label() Label { return balanceLabels[s] }
+
+var campaignLabels = map[CampaignStatus]Label{
+	CampaignPendingPayment: {"بانتظار الدفع", "Pending payment"},
+	CampaignPaymentFailed:  {"فشل الدفع", "Payment failed"},
+	CampaignScheduled:      {"مجدولة", "Scheduled"},
+	CampaignActive:         {"نشطة", "Active"},
+	CampaignPaused:         {"متوقفة مؤقتًا", "Paused"},
+	CampaignEnded:          {"منتهية", "Ended"},
+}
+
+// Label is the campaign status for people.
+func (s CampaignStatus) Label() Label { return campaignLabels[s] }
+
+var refundLabels = map[RefundStatus]Label{
+	RefundPending:   {"قيد التنفيذ", "In progress"},
+	RefundSucceeded: {"مكتمل", "Completed"},
+	RefundFailed:    {"فاشل", "Failed"},
+}
+
+// Label is the refund status for people.
+func (s RefundStatus) Label() Label { return refundLabels[s] }
+
+var tripLabels = map[TripStatus]Label{
+	TripDraft:     {"مسودة", "Draft"},
+	TripPublished: {"منشورة", "Published"},
+	TripCancelled: {"ملغاة", "Cancelled"},
+}
+
+// Label is the trip status for people.
+func (s TripStatus) Label() Label { return tripLabels[s] }

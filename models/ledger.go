@@ -1,0 +1,163 @@
+package models
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+)
+
+// FinancialRecord is one line of the statement that people work with (spec 2.10, contract §6). Amounts are in SAR;
+// on every line GrossAmount = PlatformCommissionAmount + NetAmount.
+type FinancialRecord struct {
+	bun.BaseModel `bun:"table:financial_records,alias:fr"`
+
+	ID                       uuid.UUID     `bun:"id,pk"`
+	TransactionNumber        string        `bun:"transaction_number"`
+	Kind                     RecordKind    `bun:"kind"`
+	PaymentTransactionID     uuid.UUID     `bun:"payment_transaction_id"`
+	ProviderID               uuid.UUID     `bun:"provider_id"`
+	BookingID                *uuid.UUID    `bun:"booking_id"`
+	AdCampaignID             *uuid.UUID    `bun:"ad_campaign_id"`
+	RefundID                 *uuid.UUID    `bun:"refund_id"`
+	SplitFrom                *uuid.UUID    `bun:"split_from"`
+	GrossAmount              Money         `bun:"gross_amount"`
+	PlatformCommissionAmount Money         `bun:"platform_commission_amount"`
+	NetAmount                Money         `bun:"net_amount"`
+	VATAmount                Money         `bun:"vat_amount"`
+	RefundedAmount           Money         `bun:"refunded_amount"`
+	Currency                 string        `bun:"currency"`
+	TripTitle                string        `bun:"trip_title"`
+	Details                  string        `bun:"details"`
+	RecordDate               Date          `bun:"record_date"`
+	BalanceStatus            BalanceStatus `bun:"balance_status"`
+	PayoutReference          *string       `bun:"payout_reference"`
+	PayoutDate               *Date         `bun:"payout_date"`
+	TransferredAt            *time.Time    `bun:"transferred_at"`
+	CreatedAt                time.Time     `bun:"created_at,nullzero,default:now()"`
+	UpdatedAt                time.Time     `bun:"updated_at,nullzero,default:now()"`
+
+	ProviderName string `bun:"provider_name,scanonly"`
+}
+
+// LedgerTransfer moves Amount from DebitAccount to CreditAccount; it is never changed or deleted (architecture §5).
+type LedgerTransfer struct {
+	bun.BaseModel `bun:"table:ledger_transfers,alias:lt"`
+
+	ID            uuid.UUID    `bun:"id,pk"`
+	DebitAccount  Account      `bun:"debit_account"`
+	CreditAccount Account      `bun:"credit_account"`
+	Amount        Money        `bun:"amount"`
+	Kind          TransferKind `bun:"kind"`
+	TransactionID uuid.UUID    `bun:"transaction_id"`
+	RefundID      *uuid.UUID   `bun:"refund_id"`
+	RecordID      *uuid.UUID   `bun:"record_id"`
+	CreatedAt     time.Time    `bun:"created_at,nullzero,default:now()"`
+}
+
+// Account names a place where money is, `gateway:gateway_a`, `provider:<id>:payable` (architecture §5).
+type Account string
+
+// The platform's own accounts.
+const (
+	AccountCommission  Account = "platform:commission"
+	AccountAdvertising Account = "platform:advertising"
+	AccountVAT         Account = "tax:vat"
+	AccountRefunds     Account = "customer:refunds"
+)
+
+// GatewayAccount is the money that a gateway holds for the platform; a debit to it means that more came in.
+func GatewayAccount(p PaymentProvider) Account { return Account("gateway:" + string(p)) }
+
+// PayableAccount is what the platform owes a provider.
+func PayableAccount(provider uuid.UUID) Account {
+	return Account("provider:" + provider.String() + ":payable")
+}
+
+// PaidOutAccount is what a provider has been paid.
+func PaidOutAccount(provider uuid.UUID) Account {
+	return Account("provider:" + provider.String() + ":paid_out")
+}
+
+// TransferKind says why money moved; with its cause it makes the transfer's id.
+type TransferKind string
+
+// The kinds of transfer.
+const (
+	TransferSaleNet          TransferKind = "SALE_NET"
+	TransferSaleCommission   TransferKind = "SALE_COMMISSION"
+	TransferAdvertising      TransferKind = "ADVERTISING"
+	TransferAdvertisingVAT   TransferKind = "ADVERTISING_VAT"
+	TransferRefundNet        TransferKind = "REFUND_NET"
+	TransferRefundCommission TransferKind = "REFUND_COMMISSION"
+	TransferRefundAd         TransferKind = "REFUND_ADVERTISING"
+	TransferRefundAdVAT      TransferKind = "REFUND_ADVERTISING_VAT"
+	TransferRefundPaid       TransferKind = "REFUND_PAID"
+	TransferPayout           TransferKind = "PAYOUT"
+	TransferLateCapture      TransferKind = "LATE_CAPTURE"
+)
+
+// Incident is something that a person has to look at (contract §5).
+type Incident struct {
+	bun.BaseModel `bun:"table:incidents,alias:ic"`
+
+	ID                   uuid.UUID      `bun:"id,pk"`
+	Kind                 IncidentKind   `bun:"kind"`
+	Status               string         `bun:"status"`
+	PaymentTransactionID *uuid.UUID     `bun:"payment_transaction_id"`
+	BookingID            *uuid.UUID     `bun:"booking_id"`
+	AdCampaignID         *uuid.UUID     `bun:"ad_campaign_id"`
+	RefundID             *uuid.UUID     `bun:"refund_id"`
+	Message              string         `bun:"message"`
+	Details              map[string]any `bun:"details,type:jsonb"`
+	WorkflowID           string         `bun:"workflow_id"`
+	CreatedAt            time.Time      `bun:"created_at,nullzero,default:now()"`
+	ResolvedAt           *time.Time     `bun:"resolved_at"`
+	ResolvedBy           *uuid.UUID     `bun:"resolved_by"`
+	Note                 string         `bun:"note"`
+}
+
+// The states of an incident.
+const (
+	IncidentOpen     = "OPEN"
+	IncidentResolved = "RESOLVED"
+)
+
+// NotificationKind is what a customer is told.
+type NotificationKind string
+
+// The kinds of notification.
+const (
+	NotifyPaymentSucceeded NotificationKind = "PAYMENT_SUCCEEDED"
+	NotifyPaymentFailed    NotificationKind = "PAYMENT_FAILED"
+	NotifyRefundSucceeded  NotificationKind = "REFUND_SUCCEEDED"
+	NotifyCampaignPaid     NotificationKind = "CAMPAIGN_PAID"
+)
+
+// NotificationChannel is how a customer is told.
+type NotificationChannel string
+
+// The channels of spec 6.2.
+const (
+	NotifyEmail NotificationChannel = "EMAIL"
+	NotifySMS   NotificationChannel = "SMS"
+)
+
+// Notification is a row of the outbox: queued with its cause, delivered once per (transaction, kind, channel).
+type Notification struct {
+	bun.BaseModel `bun:"table:notifications,alias:n"`
+
+	ID            uuid.UUID           `bun:"id,pk"`
+	TransactionID uuid.UUID           `bun:"transaction_id"`
+	Kind          NotificationKind    `bun:"kind"`
+	Channel       NotificationChannel `bun:"channel"`
+	Locale        Locale              `bun:"locale"`
+	Recipient     string              `bun:"recipient"`
+	Data          map[string]string   `bun:"data,type:jsonb"`
+	Status        string              `bun:"status"`
+	Attempts      int                 `bun:"attempts"`
+	NextAttemptAt time.Time           `bun:"next_attempt_at,nullzero,default:now()"`
+	LastError     string              `bun:"last_error"`
+	CreatedAt     time.Time           `bun:"created_at,nullzero,default:now()"`
+	SentAt        *time.Time          `bun:"sent_at"`
+}

@@ -1,0 +1,82 @@
+package models
+
+import "github.com/google/uuid"
+
+// The types below travel between the API, workflows and activities, and so into workflow histories, which are
+// kept in plain text: they carry ids and amounts, never names, addresses or free text of a person.
+
+// Attempt asks for one payment attempt on a booking or on a campaign; exactly one of the two ids is set.
+type Attempt struct {
+	BookingID  uuid.UUID     `json:"booking_id,omitzero"`
+	CampaignID uuid.UUID     `json:"campaign_id,omitzero"`
+	ProviderID uuid.UUID     `json:"provider_id"`
+	Number     int           `json:"number"`
+	UserID     uuid.UUID     `json:"user_id"` // who pays
+	Method     PaymentMethod `json:"method"`
+	ReturnURL  string        `json:"return_url,omitempty"`
+}
+
+// ID is the transaction that the attempt makes: the same attempt is the same transaction (architecture §3).
+func (a Attempt) ID() uuid.UUID {
+	if a.BookingID != uuid.Nil {
+		return BookingAttemptID(a.BookingID, a.Number)
+	}
+
+	return CampaignAttemptID(a.CampaignID, a.Number)
+}
+
+// Settled is the state of a payment attempt after the gateway's word has been applied.
+type Settled struct {
+	Status      TransactionStatus `json:"status"`
+	Failure     FailureCode       `json:"failure,omitempty"`
+	Campaign    uuid.UUID         `json:"campaign,omitzero"`      // set when the attempt has paid for a campaign
+	RefundOwed  bool              `json:"refund_owed,omitempty"`  // money was taken that can only go back
+	NeedsReview bool              `json:"needs_review,omitempty"` // an incident was opened
+	Queued      int               `json:"queued,omitempty"`       // notifications put into the outbox
+}
+
+// Final reports that the attempt has ended.
+func (s Settled) Final() bool { return s.Status != TransactionPending && s.Status != "" }
+
+// RefundRequest asks for money to go back. Exactly one of BookingID (the paid attempt of a booking) and
+// TransactionID (one attempt, for money that came too late) is set.
+type RefundRequest struct {
+	ID            uuid.UUID  `json:"id"`
+	BookingID     uuid.UUID  `json:"booking_id,omitzero"`
+	TransactionID uuid.UUID  `json:"transaction_id,omitzero"`
+	Type          RefundType `json:"type"`
+	Amount        *Money     `json:"amount,omitempty"`
+	RequestedBy   *uuid.UUID `json:"requested_by,omitempty"` // nil: the service itself
+	Role          Role       `json:"role,omitempty"`
+	RequestID     string     `json:"request_id,omitempty"`
+}
+
+// ReservedRefund is a refund whose amount has been promised out of its payment.
+type ReservedRefund struct {
+	Status  RefundStatus    `json:"status"`
+	Amount  Money           `json:"amount"`
+	Gateway PaymentProvider `json:"gateway"`
+}
+
+// RefundResult is how a gateway decided, or that it has not yet.
+type RefundResult struct {
+	Status          RefundStatus `json:"status"`
+	GatewayRefundID string       `json:"gateway_refund_id,omitempty"`
+	FailureReason   string       `json:"failure_reason,omitempty"`
+}
+
+// SettledRefund is a refund after the gateway's decision has been applied.
+type SettledRefund struct {
+	Status RefundStatus `json:"status"`
+	Queued int          `json:"queued,omitempty"` // notifications put into the outbox
+}
+
+// Delivery is a stored webhook event on its way to a workflow.
+type Delivery struct {
+	EventID       uuid.UUID `json:"event_id"`
+	TransactionID uuid.UUID `json:"transaction_id"` // the payment attempt; for refund events the paid one
+	RefundID      uuid.UUID `json:"refund_id,omitzero"`
+	Channel       Channel   `json:"channel"`
+	// Ended says that the attempt had ended when the event came, so that no payment workflow waits for it.
+	Ended bool `json:"ended,omitempty"`
+}

@@ -1,0 +1,121 @@
+package models
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+)
+
+// PaymentTransaction is one payment attempt through a gateway, or the transaction that a refund adds (spec 2.9, 3.5).
+// Amounts are in SAR; Amount includes VAT. The rates are those of its creation and never change.
+type PaymentTransaction struct {
+	bun.BaseModel `bun:"table:payment_transactions,alias:pt"`
+
+	ID                   uuid.UUID         `bun:"id,pk"`
+	Kind                 TransactionKind   `bun:"kind"`
+	ParentID             *uuid.UUID        `bun:"parent_id"`
+	Attempt              int               `bun:"attempt"`
+	Reference            *string           `bun:"reference"`
+	UserID               uuid.UUID         `bun:"user_id"`
+	ProviderID           uuid.UUID         `bun:"provider_id"`
+	BookingID            *uuid.UUID        `bun:"booking_id"`
+	AdCampaignID         *uuid.UUID        `bun:"ad_campaign_id"`
+	Amount               Money             `bun:"amount"`
+	Currency             string            `bun:"currency"`
+	VATRate              Rate              `bun:"vat_rate"`
+	VATAmount            Money             `bun:"vat_amount"`
+	PaymentMethod        PaymentMethod     `bun:"payment_method"`
+	Gateway              PaymentProvider   `bun:"gateway"`
+	Status               TransactionStatus `bun:"status"`
+	FailureCode          *FailureCode      `bun:"failure_code"`
+	FailureReason        string            `bun:"failure_reason"`
+	CheckoutURL          *string           `bun:"checkout_url"`
+	ReturnURL            string            `bun:"return_url"`
+	ExpiresAt            time.Time         `bun:"expires_at"`
+	CapturedAt           *time.Time        `bun:"captured_at"`
+	RefundedAmount       Money             `bun:"refunded_amount"`
+	RefundReservedAmount Money             `bun:"refund_reserved_amount"`
+	CreatedAt            time.Time         `bun:"created_at,nullzero,default:now()"`
+	UpdatedAt            time.Time         `bun:"updated_at,nullzero,default:now()"`
+}
+
+// Remaining is what can still be refunded: taken, not given back and not promised to a running refund.
+func (t *PaymentTransaction) Remaining() Money {
+	if t.CapturedAt == nil {
+		return Money{}
+	}
+
+	return t.Amount.Sub(t.RefundedAmount).Sub(t.RefundReservedAmount)
+}
+
+// StateChange is one step in the life of a transaction, written by the database itself.
+type StateChange struct {
+	bun.BaseModel `bun:"table:transaction_state_changes,alias:sc"`
+
+	ID            int64              `bun:"id,pk,autoincrement"`
+	TransactionID uuid.UUID          `bun:"transaction_id"`
+	FromStatus    *TransactionStatus `bun:"from_status"`
+	ToStatus      TransactionStatus  `bun:"to_status"`
+	FailureCode   *FailureCode       `bun:"failure_code"`
+	ChangedAt     time.Time          `bun:"changed_at"`
+}
+
+// WebhookEvent is a gateway's signed message as it was received (contract §5).
+type WebhookEvent struct {
+	bun.BaseModel `bun:"table:webhook_events,alias:we"`
+
+	ID                uuid.UUID     `bun:"id,pk"`
+	Channel           Channel       `bun:"channel"`
+	WebhookID         string        `bun:"webhook_id"`
+	Type              EventType     `bun:"type"`
+	TransactionID     *uuid.UUID    `bun:"transaction_id"`
+	RefundID          *uuid.UUID    `bun:"refund_id"`
+	CheckoutID        string        `bun:"checkout_id"`
+	MerchantReference string        `bun:"merchant_reference"`
+	Amount            *Money        `bun:"amount"`
+	Currency          string        `bun:"currency"`
+	PaymentMethod     PaymentMethod `bun:"payment_method"`
+	ResultCode        string        `bun:"result_code"`
+	FailureReason     string        `bun:"failure_reason"`
+	GatewayRefundID   string        `bun:"gateway_refund_id"`
+	OccurredAt        time.Time     `bun:"occurred_at"`
+	ReceivedAt        time.Time     `bun:"received_at,nullzero,default:now()"`
+	ProcessedAt       *time.Time    `bun:"processed_at"`
+	Outcome           EventOutcome  `bun:"outcome"`
+}
+
+// EventOutcome says what became of a webhook event.
+type EventOutcome string
+
+// The outcomes of a webhook event.
+const (
+	OutcomeApplied   EventOutcome = "APPLIED"   // it moved the state
+	OutcomeDuplicate EventOutcome = "DUPLICATE" // the state already said so
+	OutcomeIgnored   EventOutcome = "IGNORED"   // it says nothing that can change the state any more
+	OutcomeIncident  EventOutcome = "INCIDENT"  // a person has to look at it
+)
+
+// Refund is money on its way back to the customer (contract §7).
+type Refund struct {
+	bun.BaseModel `bun:"table:refunds,alias:rf"`
+
+	ID                   uuid.UUID    `bun:"id,pk"`
+	PaymentTransactionID uuid.UUID    `bun:"payment_transaction_id"`
+	RefundTransactionID  *uuid.UUID   `bun:"refund_transaction_id"`
+	BookingID            *uuid.UUID   `bun:"booking_id"`
+	AdCampaignID         *uuid.UUID   `bun:"ad_campaign_id"`
+	RefundType           RefundType   `bun:"refund_type"`
+	Amount               Money        `bun:"amount"`
+	Currency             string       `bun:"currency"`
+	Status               RefundStatus `bun:"status"`
+	FailureCode          *string      `bun:"failure_code"`
+	FailureReason        string       `bun:"failure_reason"`
+	GatewayRefundID      *string      `bun:"gateway_refund_id"`
+	Reason               string       `bun:"reason"`
+	RequestedBy          *uuid.UUID   `bun:"requested_by"`
+	RequestID            string       `bun:"request_id"`
+	CreatedAt            time.Time    `bun:"created_at,nullzero,default:now()"`
+	UpdatedAt            time.Time    `bun:"updated_at,nullzero,default:now()"`
+	CompletedAt          *time.Time   `bun:"completed_at"`
+}

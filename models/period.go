@@ -1,0 +1,65 @@
+package models
+
+import "time"
+
+// Period names a span of business days (spec 4.7).
+type Period string
+
+// The periods of spec 4.7.
+const (
+	PeriodToday  Period = "today"
+	PeriodWeek   Period = "this_week"
+	PeriodMonth  Period = "this_month"
+	PeriodCustom Period = "custom"
+)
+
+// maxPeriodDays bounds a custom period (contract §6).
+const maxPeriodDays = 366
+
+// Days is a span of days in Riyadh, both ends included. The zero value is all days.
+type Days struct {
+	From, To Date
+}
+
+// IsAll reports whether the span is unbounded.
+func (d Days) IsAll() bool { return d.From.IsZero() && d.To.IsZero() }
+
+// Resolve turns a period into days. `this_week` and `this_month` run to their last day; the week starts on
+// Sunday. custom needs both dates, from ≤ to, at most 366 days (contract §6). Errors: VALIDATION_ERROR on the field.
+func (p Period) Resolve(from, to Date, now time.Time) (Days, error) {
+	today := DateIn(now)
+
+	switch p {
+	case "":
+		return Days{}, nil
+	case PeriodToday:
+		return Days{today, today}, nil
+	case PeriodWeek:
+		start := today.AddDays(-int(today.Weekday()))
+
+		return Days{start, start.AddDays(6)}, nil
+	case PeriodMonth:
+		first := today.FirstOfMonth()
+
+		return Days{first, first.AddDays(31).FirstOfMonth().AddDays(-1)}, nil
+	case PeriodCustom:
+		return customDays(from, to)
+	default:
+		return Days{}, Invalid("period", "must be one of today, this_week, this_month, custom")
+	}
+}
+
+func customDays(from, to Date) (Days, error) {
+	switch {
+	case from.IsZero():
+		return Days{}, Invalid("date_from", "is required when period is custom")
+	case to.IsZero():
+		return Days{}, Invalid("date_to", "is required when period is custom")
+	case to.Before(from):
+		return Days{}, Invalid("date_to", "must not be before date_from")
+	case from.DaysUntil(to) >= maxPeriodDays:
+		return Days{}, Invalid("date_to", "the period must not be longer than %d days", maxPeriodDays)
+	}
+
+	return Days{from, to}, nil
+}

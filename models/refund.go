@@ -1,0 +1,152 @@
+package models
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// RefundableAmount is what a request for a refund comes to: all that is left for FULL, the asked amount for PARTIAL.
+// Errors: VALIDATION_ERROR on amount, REFUND_EXCEEDS_REMAINING, BOOKING_NOT_REFUNDABLE (contract §7).
+func RefundableAmount(t *PaymentTransaction, kind RefundType, asked *Money) (Money, error) {
+	if t.CapturedAt == nil || t.RefundedAmount.Equal(t.Amount) {
+		return Money{}, Errorf(CodeBookingNotRefundable, "The booking has no payment that can be refunded.")
+	}
+
+	left := t.Remaining()
+
+	amount := left
+	if kind == RefundPartial {
+		if asked == nil || !asked.IsPositive() {
+			return Money{}, Invalid("amount", "must be more than 0 for a partial refund")
+		}
+
+		amount = *asked
+	}
+
+	if amount.Cmp(left) > 0 || !amount.IsPositive() {
+		return Money{}, Errorf(CodeRefundExceedsRemaining,
+			"The refund exceeds what is left of the payment: %s %s.", left, t.Currency)
+	}
+
+	return amount, nil
+}
+
+// RefundTransactionStatus is the status of the transaction that a refund adds (spec 3.3): PARTIAL_REFUND for a
+// partial refund, REFUNDED for all that was left.
+func RefundTransactionStatus(kind RefundType) TransactionStatus {
+	if kind == RefundPartial {
+		return TransactionPartialRefund
+	}
+
+	return TransactionRefunded
+}
+
+// RefundSplit is what a refund does to the live ledger line of a payment (contract §6).
+type RefundSplit struct {
+	Refunded  FinancialRecord  // the old line, reduced to the refunded part
+	Rest      *FinancialRecord // a new line with what is left; nil when nothing is
+	Clawback  *FinancialRecord // a negative line, when the provider had already been paid its part
+	Transfers []LedgerTransfer
+}
+
+// SplitForRefund takes amount, with 0 < amount ≤ line.GrossAmount, out of a live line. Commission and VAT follow in
+// proportion, half-up, and the rest is what remains, so that the parts always add up to the line.
+func SplitForRefund(line FinancialRecord, refund uuid.UUID, amount Money, gateway PaymentProvider, at time.Time) RefundSplit {
+	wasTransferred := line.BalanceStatus == BalanceTransferred
+
+	part := line
+	part.BalanceStatus = BalanceRefunded
+	part.RefundID = &refund
+	part.GrossAmount = amount
+	part.RefundedAmount = amount
+	part.PlatformCommissionAmount = line.PlatformCommissionAmount.Share(amount, line.GrossAmount)
+	part.NetAmount = amount.Sub(part.PlatformCommissionAmount)
+	part.VATAmount = line.VATAmount.Share(amount, line.GrossAmount)
+
+	split := RefundSplit{Refunded: part, Transfers: refundTransfers(&part, refund, gateway)}
+
+	if rest := line.GrossAmount.Sub(amount); !rest.IsZero() {
+		split.Rest = restOf(&line, &part, refund)
+	}
+
+	if wasTransferred && part.NetAmount.IsPositive() {
+		split.Clawback = clawbackOf(&part, refund, at)
+	}
+
+	return split
+}
+
+func restOf(line, part *FinancialRecord, refund uuid.UUID) *FinancialRecord {
+	rest, origin := *line, line.ID
+	rest.ID = RecordID(refund, "REST")
+	rest.TransactionNumber = ""
+	rest.SplitFrom = &origin
+	rest.GrossAmount = line.GrossAmount.Sub(part.GrossAmount)
+	rest.PlatformCommissionAmount = line.PlatformCommissionAmount.Sub(part.PlatformCommissionAmount)
+	rest.NetAmount = line.NetAmount.Sub(part.NetAmount)
+	rest.VATAmount = line.VATAmount.Sub(part.VATAmount)
+
+	return &rest
+}
+
+func clawbackOf(part *FinancialRecord, refund uuid.UUID, at time.Time) *FinancialRecord {
+	owed := part.NetAmount.Neg()
+
+	return &FinancialRecord{
+		ID:                   RecordID(refund, string(RecordClawback)),
+		Kind:                 RecordClawback,
+		PaymentTransactionID: part.PaymentTransactionID,
+		ProviderID:           part.ProviderID,
+		BookingID:            part.BookingID,
+		AdCampaignID:         part.AdCampaignID,
+		RefundID:             &refund,
+		GrossAmount:          owed,
+		NetAmount:            owed,
+		Currency:             part.Currency,
+		TripTitle:            part.TripTitle,
+		Details:              "Claw-back of " + part.TransactionNumber,
+		RecordDate:           DateIn(at),
+		BalanceStatus:        BalanceInCurrent,
+	}
+}
+
+// refundTransfers give every account's share of the refunded part back to the customer, and the whole to the gateway.
+func refundTransfers(part *FinancialRecord, refund uuid.UUID, gateway PaymentProvider) []LedgerTransfer {
+	give := func(kind TransferKind, from Account, amount Money) LedgerTransfer {
+		return transfer(refund, kind, from, AccountRefunds, amount, part, &refund)
+	}
+	paid := transfer(refund, TransferRefundPaid, AccountRefunds, GatewayAccount(gateway), part.GrossAmount, part, &refund)
+
+	if part.Kind == RecordAdvertising {
+		return nonZero(
+			give(TransferRefundAd, AccountAdvertising, part.GrossAmount.Sub(part.VATAmount)),
+			give(TransferRefundAdVAT, AccountVAT, part.VATAmount),
+			paid,
+		)
+	}
+
+	return nonZero(
+		give(TransferRefundNet, PayableAccount(part.ProviderID), part.NetAmount),
+		give(TransferRefundCommission, AccountCommission, part.PlatformCommissionAmount),
+		paid,
+	)
+}
+
+// LateCaptureTransfer books money that was taken for an attempt which had ended: it is owed straight back.
+func LateCaptureTransfer(t *PaymentTransaction) LedgerTransfer {
+	return LedgerTransfer{
+		ID:           TransferID(t.ID, TransferLateCapture),
+		DebitAccount: GatewayAccount(t.Gateway), CreditAccount: AccountRefunds,
+		Amount: t.Amount, Kind: TransferLateCapture, TransactionID: t.ID,
+	}
+}
+
+// LateRefundTransfer books the way back of a late capture, which has no ledger line.
+func LateRefundTransfer(t *PaymentTransaction, refund uuid.UUID, amount Money) LedgerTransfer {
+	return LedgerTransfer{
+		ID:           TransferID(refund, TransferRefundPaid),
+		DebitAccount: AccountRefunds, CreditAccount: GatewayAccount(t.Gateway),
+		Amount: amount, Kind: TransferRefundPaid, TransactionID: t.ID, RefundID: &refund,
+	}
+}

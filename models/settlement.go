@@ -1,0 +1,167 @@
+package models
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Verdict is what a gateway's word about a payment attempt means for it.
+type Verdict struct {
+	Status  TransactionStatus // PENDING: the event changes nothing
+	Failure FailureCode       // set when Status is FAILED
+	Outcome EventOutcome
+}
+
+// Judge decides what an event means for an attempt in its present state (spec 3.3, contract §5). It is pure: the
+// caller holds the row lock. A success that comes too late (attempt FAILED, but not by a mismatch) is LateSuccess.
+func Judge(t *PaymentTransaction, e *WebhookEvent) Verdict {
+	if t.Status != TransactionPending {
+		return Verdict{Status: t.Status, Outcome: afterTheFact(t, e)}
+	}
+
+	switch e.Type {
+	case EventPaymentSucceeded:
+		if failure, ok := Mismatch(t, e); !ok {
+			return Verdict{Status: TransactionFailed, Failure: failure, Outcome: OutcomeIncident}
+		}
+
+		return Verdict{Status: TransactionPaid, Outcome: OutcomeApplied}
+	case EventPaymentFailed:
+		return Verdict{Status: TransactionFailed, Failure: FailureDeclined, Outcome: OutcomeApplied}
+	case EventPaymentExpired:
+		return Verdict{Status: TransactionFailed, Failure: FailureExpired, Outcome: OutcomeApplied}
+	default:
+		return Verdict{Status: TransactionPending, Outcome: OutcomeIgnored}
+	}
+}
+
+// afterTheFact classifies an event for an attempt that has ended.
+func afterTheFact(t *PaymentTransaction, e *WebhookEvent) EventOutcome {
+	failed := t.Status == TransactionFailed && t.FailureCode != nil
+	switch {
+	case failed && t.FailureCode.IsMismatch():
+		return OutcomeIncident // whatever comes later is only added to the incident
+	case e.Type == EventPaymentSucceeded && t.CapturedAt != nil:
+		if _, ok := Mismatch(t, e); !ok {
+			return OutcomeIncident
+		}
+
+		return OutcomeDuplicate
+	case e.Type == EventPaymentFailed && failed, e.Type == EventPaymentExpired && failed:
+		return OutcomeDuplicate
+	default:
+		return OutcomeIgnored
+	}
+}
+
+// Mismatch compares what the gateway says it took with what was asked for. ok means that they agree.
+// With another currency the amounts cannot be compared, so the currency is looked at first.
+func Mismatch(t *PaymentTransaction, e *WebhookEvent) (f FailureCode, ok bool) {
+	switch {
+	case e.Currency != t.Currency:
+		return FailureCurrencyMismatch, false
+	case e.Amount == nil || !e.Amount.Equal(t.Amount):
+		return FailureAmountMismatch, false
+	default:
+		return "", true
+	}
+}
+
+// IsLateSuccess reports that the gateway took money for an attempt which had already ended unpaid: the booking is
+// confirmed if it still can be, else the money goes back (contract §5).
+func IsLateSuccess(t *PaymentTransaction, e *WebhookEvent) bool {
+	return e.Type == EventPaymentSucceeded && t.Status == TransactionFailed && t.CapturedAt == nil &&
+		!t.FailureCode.IsMismatch()
+}
+
+// Sale is the ledger line of a paid booking: the commission is gross × rate half-up, the rest is the
+// provider's (contract §6).
+func Sale(t *PaymentTransaction, commission Rate, tripTitle string, paidAt time.Time) FinancialRecord {
+	r := newRecord(t, RecordSale, tripTitle, paidAt)
+	r.PlatformCommissionAmount = t.Amount.AtRate(commission)
+	r.NetAmount = t.Amount.Sub(r.PlatformCommissionAmount)
+	r.Details = tripTitle
+
+	return r
+}
+
+// Advertising is the ledger line of a paid campaign: all of it is the platform's (contract §6).
+func Advertising(t *PaymentTransaction, tripTitle string, paidAt time.Time) FinancialRecord {
+	r := newRecord(t, RecordAdvertising, tripTitle, paidAt)
+	r.PlatformCommissionAmount = t.Amount
+	r.Details = "Ad campaign for trip " + tripTitle
+
+	return r
+}
+
+func newRecord(t *PaymentTransaction, kind RecordKind, tripTitle string, paidAt time.Time) FinancialRecord {
+	return FinancialRecord{
+		ID:                   RecordID(t.ID, string(kind)),
+		Kind:                 kind,
+		PaymentTransactionID: t.ID,
+		ProviderID:           t.ProviderID,
+		BookingID:            t.BookingID,
+		AdCampaignID:         t.AdCampaignID,
+		GrossAmount:          t.Amount,
+		VATAmount:            t.VATAmount,
+		Currency:             t.Currency,
+		TripTitle:            tripTitle,
+		RecordDate:           DateIn(paidAt),
+		BalanceStatus:        BalanceInCurrent,
+	}
+}
+
+// SettlementTransfers are the movements behind a new ledger line. They add up to its gross amount.
+func SettlementTransfers(r *FinancialRecord, gateway PaymentProvider) []LedgerTransfer {
+	from := GatewayAccount(gateway)
+	add := func(kind TransferKind, to Account, amount Money) LedgerTransfer {
+		return transfer(r.PaymentTransactionID, kind, from, to, amount, r, nil)
+	}
+
+	if r.Kind == RecordAdvertising {
+		return nonZero(
+			add(TransferAdvertising, AccountAdvertising, r.GrossAmount.Sub(r.VATAmount)),
+			add(TransferAdvertisingVAT, AccountVAT, r.VATAmount),
+		)
+	}
+
+	return nonZero(
+		add(TransferSaleNet, PayableAccount(r.ProviderID), r.NetAmount),
+		add(TransferSaleCommission, AccountCommission, r.PlatformCommissionAmount),
+	)
+}
+
+// PayoutTransfer is the movement behind a line that is marked transferred; a claw-back moves the other way.
+// A line without a net amount moves nothing.
+func PayoutTransfer(r *FinancialRecord) []LedgerTransfer {
+	from, to, amount := PayableAccount(r.ProviderID), PaidOutAccount(r.ProviderID), r.NetAmount
+	if amount.IsNegative() {
+		from, to, amount = to, from, amount.Neg()
+	}
+
+	return nonZero(transfer(r.ID, TransferPayout, from, to, amount, r, r.RefundID))
+}
+
+func transfer(
+	cause uuid.UUID, kind TransferKind, from, to Account, amount Money, r *FinancialRecord, refund *uuid.UUID,
+) LedgerTransfer {
+	record := r.ID
+
+	return LedgerTransfer{
+		ID: TransferID(cause, kind), DebitAccount: from, CreditAccount: to, Amount: amount, Kind: kind,
+		TransactionID: r.PaymentTransactionID, RefundID: refund, RecordID: &record,
+	}
+}
+
+func nonZero(all ...LedgerTransfer) []LedgerTransfer {
+	kept := make([]LedgerTransfer, 0, len(all))
+
+	for _, t := range all {
+		if !t.Amount.IsZero() {
+			kept = append(kept, t)
+		}
+	}
+
+	return kept
+}
