@@ -1,0 +1,188 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"rihla/gateways"
+	"rihla/internal/store"
+	"rihla/models"
+)
+
+// Payments are the steps of a payment attempt and of a refund.
+type Payments struct {
+	Store    *store.Store
+	Gateways map[models.PaymentProvider]gateways.Gateway
+	Now      func() time.Time
+	// Queued is told that the outbox has new rows; it must not block.
+	Queued func()
+}
+
+// Checkout is what a workflow needs to know of an attempt at the gateway. The address at which the customer
+// pays stays in the database.
+type Checkout struct {
+	Status    models.TransactionStatus `json:"status"`
+	Failure   models.FailureCode       `json:"failure,omitempty"`
+	ExpiresAt time.Time                `json:"expires_at"`
+}
+
+// OpenCheckout writes the attempt's PENDING row, creates the checkout at the gateway under the attempt's id as
+// idempotency key, and saves the gateway's reference. A checkout that the gateway refuses for good ends the attempt
+// as FAILED, GATEWAY_REJECTED; that is a result, not an error.
+func (p *Payments) OpenCheckout(ctx context.Context, a models.Attempt) (Checkout, error) {
+	t, err := p.Store.OpenPayment(ctx, a, p.Now())
+	if err != nil {
+		return Checkout{}, asActivityError(err)
+	}
+
+	if t.Status != models.TransactionPending || t.Reference != nil {
+		return checkoutOf(&t), nil
+	}
+
+	opened, err := p.createCheckout(ctx, &t)
+
+	switch {
+	case err == nil:
+		err = p.Store.SaveCheckout(ctx, t.ID, opened.ID, opened.URL)
+
+		return checkoutOf(&t), asActivityError(err)
+	case gateways.KindOf(err) == gateways.KindRejected:
+		ended, err := p.Store.EndPayment(ctx, t.ID, models.FailureGatewayRejected, err.Error(), p.Now())
+
+		return Checkout{Status: ended.Status, Failure: ended.Failure, ExpiresAt: t.ExpiresAt}, asActivityError(err)
+	default:
+		return Checkout{}, asActivityError(err)
+	}
+}
+
+func (p *Payments) createCheckout(ctx context.Context, t *models.PaymentTransaction) (gateways.Checkout, error) {
+	title, err := p.Store.TripTitle(ctx, t)
+	if err != nil {
+		return gateways.Checkout{}, err
+	}
+
+	g, err := p.gateway(t.Gateway)
+	if err != nil {
+		return gateways.Checkout{}, err
+	}
+
+	return g.CreateCheckout(ctx, gateways.CheckoutRequest{
+		MerchantReference: t.ID, Amount: t.Amount, Currency: t.Currency, Method: t.PaymentMethod,
+		Description: title, ReturnURL: t.ReturnURL, ExpiresAt: t.ExpiresAt,
+	})
+}
+
+func (p *Payments) gateway(name models.PaymentProvider) (gateways.Gateway, error) {
+	g, ok := p.Gateways[name]
+	if !ok {
+		return nil, fmt.Errorf("no driver is configured for gateway %s", name)
+	}
+
+	return g, nil
+}
+
+func checkoutOf(t *models.PaymentTransaction) Checkout {
+	c := Checkout{Status: t.Status, ExpiresAt: t.ExpiresAt}
+	if t.FailureCode != nil {
+		c.Failure = *t.FailureCode
+	}
+
+	return c
+}
+
+// SettlePayment applies the stored events of the attempt (store.SettlePayment).
+func (p *Payments) SettlePayment(ctx context.Context, id uuid.UUID) (models.Settled, error) {
+	s, err := p.Store.SettlePayment(ctx, id, p.Now())
+
+	return p.announce(s), asActivityError(err)
+}
+
+// End says why an attempt ends without money.
+type End struct {
+	TransactionID uuid.UUID          `json:"transaction_id"`
+	Why           models.FailureCode `json:"why"`
+}
+
+// EndPayment ends an attempt that nobody has paid (store.EndPayment).
+func (p *Payments) EndPayment(ctx context.Context, e End) (models.Settled, error) {
+	s, err := p.Store.EndPayment(ctx, e.TransactionID, e.Why, "", p.Now())
+
+	return p.announce(s), asActivityError(err)
+}
+
+func (p *Payments) announce(s models.Settled) models.Settled {
+	if s.Queued > 0 {
+		p.Queued()
+	}
+
+	return s
+}
+
+// CloseCheckout makes sure that nobody can pay the attempt any more. What it finds at the gateway, a payment whose
+// webhook was lost above all, it stores as an event for SettlePayment; it decides nothing itself (contract §5).
+func (p *Payments) CloseCheckout(ctx context.Context, id uuid.UUID) error {
+	t, err := p.Store.TransactionByID(ctx, id)
+	if models.CodeOf(err) == models.CodeNotFound {
+		return nil // the attempt was never opened
+	}
+
+	if err != nil || t.Status != models.TransactionPending {
+		return asActivityError(err)
+	}
+
+	g, err := p.gateway(t.Gateway)
+	if err != nil {
+		return err
+	}
+
+	c, err := g.FindCheckout(ctx, id)
+	if gateways.KindOf(err) == gateways.KindNotFound {
+		return nil // the gateway never heard of it
+	}
+
+	if err == nil && c.Status == gateways.CheckoutOpen {
+		// It may be paid between the two calls. Then the gateway refuses to cancel, and is asked again.
+		if c, err = g.CancelCheckout(ctx, c.ID); gateways.KindOf(err) == gateways.KindRejected {
+			c, err = g.GetCheckout(ctx, c.ID)
+		}
+	}
+
+	if err != nil {
+		return asActivityError(err)
+	}
+
+	return asActivityError(p.recordAnswer(ctx, &t, c))
+}
+
+// recordAnswer stores what the gateway answered as an event. A checkout that was closed without money leaves none:
+// the caller knows why it closes the attempt.
+func (p *Payments) recordAnswer(ctx context.Context, t *models.PaymentTransaction, c gateways.Checkout) error {
+	var kind models.EventType
+
+	switch c.Status {
+	case gateways.CheckoutPaid:
+		kind = models.EventPaymentSucceeded
+	case gateways.CheckoutFailed:
+		kind = models.EventPaymentFailed
+	default:
+		return nil
+	}
+
+	return p.Store.RecordPolledEvent(ctx, models.WebhookEvent{
+		ID:                models.NewID(),
+		Channel:           t.PaymentMethod.Channel(),
+		WebhookID:         "status-query:" + t.ID.String() + ":" + string(c.Status),
+		Type:              kind,
+		CheckoutID:        c.ID,
+		MerchantReference: t.ID.String(),
+		Amount:            &c.Amount,
+		Currency:          c.Currency,
+		PaymentMethod:     t.PaymentMethod,
+		ResultCode:        c.ResultCode,
+		FailureReason:     c.FailureReason,
+		OccurredAt:        p.Now(),
+	}, p.Now())
+}

@@ -1,0 +1,98 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"rihla/gateways"
+	"rihla/models"
+)
+
+// ReserveRefund promises the amount out of its payment (store.ReserveRefund).
+func (p *Payments) ReserveRefund(ctx context.Context, r models.RefundRequest) (models.ReservedRefund, error) {
+	reserved, err := p.Store.ReserveRefund(ctx, r)
+
+	return reserved, asActivityError(err)
+}
+
+// errUndecided makes Temporal ask again: the gateway has accepted the refund and not decided it.
+var errUndecided = errors.New("the gateway has not decided the refund yet")
+
+// RefundAtGateway gets the refund's money moving, or learns what has become of it. After an unknown outcome the
+// gateway is asked by the refund's id before anything is sent again, and whatever is sent again carries the same key,
+// so that no money can go back twice. A refusal is a result, not an error.
+func (p *Payments) RefundAtGateway(ctx context.Context, id uuid.UUID) (models.RefundResult, error) {
+	r, err := p.Store.RefundByID(ctx, id)
+	if err != nil {
+		return models.RefundResult{}, asActivityError(err)
+	}
+
+	t, err := p.Store.TransactionByID(ctx, r.PaymentTransactionID)
+	if err != nil {
+		return models.RefundResult{}, asActivityError(err)
+	}
+
+	g, err := p.gateway(t.Gateway)
+	if err != nil {
+		return models.RefundResult{}, err
+	}
+
+	sent, err := g.FindRefund(ctx, id)
+	if gateways.KindOf(err) == gateways.KindNotFound && err != nil {
+		sent, err = g.CreateRefund(ctx, gateways.RefundRequest{
+			CheckoutID: *t.Reference, MerchantReference: id, Amount: r.Amount, Currency: r.Currency, Reason: "refund " + id.String(),
+		})
+	}
+
+	if err != nil && (gateways.KindOf(err) == gateways.KindRejected || gateways.KindOf(err) == gateways.KindNotFound) {
+		return models.RefundResult{Status: models.RefundFailed, FailureReason: err.Error()}, nil
+	}
+
+	if err != nil {
+		return models.RefundResult{}, asActivityError(err)
+	}
+
+	return p.refundResult(ctx, &r, sent)
+}
+
+func (p *Payments) refundResult(ctx context.Context, r *models.Refund, sent gateways.Refund) (models.RefundResult, error) {
+	result := models.RefundResult{GatewayRefundID: sent.ID, FailureReason: sent.FailureReason}
+
+	if !sent.Amount.Equal(r.Amount) || sent.Currency != r.Currency {
+		return result, fmt.Errorf("the gateway reports another amount for refund %s", r.ID)
+	}
+
+	switch sent.Status {
+	case gateways.RefundSucceeded:
+		result.Status = models.RefundSucceeded
+	case gateways.RefundFailed:
+		result.Status = models.RefundFailed
+	case gateways.RefundPending:
+		result.Status = models.RefundPending
+
+		return result, asActivityError(p.Store.SaveGatewayRefund(ctx, r.ID, sent.ID))
+	default:
+		return result, errUndecided
+	}
+
+	return result, nil
+}
+
+// RefundDecision is what SettleRefund applies.
+type RefundDecision struct {
+	RefundID uuid.UUID           `json:"refund_id"`
+	Result   models.RefundResult `json:"result"`
+}
+
+// SettleRefund applies the gateway's decision (store.SettleRefund).
+func (p *Payments) SettleRefund(ctx context.Context, d RefundDecision) (models.SettledRefund, error) {
+	s, err := p.Store.SettleRefund(ctx, d.RefundID, d.Result, p.Now())
+	if s.Queued > 0 {
+		p.Queued()
+	}
+
+	return s, asActivityError(err)
+}

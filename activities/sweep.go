@@ -1,0 +1,152 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+
+	"rihla/internal/store"
+	"rihla/models"
+)
+
+// Deliverer hands stored events to the workflows that wait for them, and starts the ones that reconcile. It is
+// implemented by the workflows room, which lies above this one.
+type Deliverer interface {
+	// Deliver signals the workflow that waits for the event, or starts the one that deals with late events.
+	Deliver(ctx context.Context, d models.Delivery) error
+	// Reconcile starts the workflow that asks the gateway about an attempt whose own workflow is gone.
+	Reconcile(ctx context.Context, transaction uuid.UUID) error
+	// ResumeRefund starts a refund's workflow again if none is running.
+	ResumeRefund(ctx context.Context, r models.RefundRequest) error
+	// WakeOutbox starts the delivery of queued notifications.
+	WakeOutbox(ctx context.Context) error
+}
+
+// Sweep is the safety net: it finds what a crash left behind and gives it to the workflow that owns it. It never
+// writes a state itself, except that it gives up holds which no attempt is using.
+type Sweep struct {
+	Store   *store.Store
+	Deliver Deliverer
+	Now     func() time.Time
+}
+
+// The ages at which something counts as left behind, and how much one sweep takes on.
+const (
+	eventAge     = 3 * time.Second // the relay in the API is given this long
+	paymentGrace = 2 * time.Minute
+	refundGrace  = 2 * time.Minute
+	keyAge       = 24 * time.Hour // contract §1
+	sweepBatch   = 500
+	sweepWorkers = 16
+)
+
+// Swept counts what one sweep has given back to its owner.
+type Swept struct {
+	Events   int `json:"events,omitempty"`
+	Payments int `json:"payments,omitempty"`
+	Refunds  int `json:"refunds,omitempty"`
+	Holds    int `json:"holds,omitempty"`
+}
+
+// Run sweeps once. What fails is left for the next sweep; only a database that does not answer is an error.
+func (s *Sweep) Run(ctx context.Context) (Swept, error) {
+	var (
+		out Swept
+		err error
+	)
+
+	steps := []func(context.Context, *Swept) error{s.events, s.payments, s.refunds, s.holds, s.outbox, s.keys}
+	for _, step := range steps {
+		err = errors.Join(err, step(ctx, &out))
+	}
+
+	return out, err
+}
+
+func (s *Sweep) events(ctx context.Context, out *Swept) error {
+	found, err := s.Store.UnprocessedEvents(ctx, eventAge, sweepBatch, s.Now())
+	out.Events = each(ctx, found, s.Deliver.Deliver)
+
+	return err
+}
+
+func (s *Sweep) payments(ctx context.Context, out *Swept) error {
+	found, err := s.Store.StalePayments(ctx, paymentGrace, sweepBatch, s.Now())
+	out.Payments = each(ctx, found, func(ctx context.Context, t models.PaymentTransaction) error {
+		return s.Deliver.Reconcile(ctx, t.ID)
+	})
+
+	return err
+}
+
+func (s *Sweep) refunds(ctx context.Context, out *Swept) error {
+	found, err := s.Store.StaleRefunds(ctx, refundGrace, sweepBatch, s.Now())
+	out.Refunds = each(ctx, found, func(ctx context.Context, r models.Refund) error {
+		return s.Deliver.ResumeRefund(ctx, models.RefundRequest{
+			ID: r.ID, TransactionID: r.PaymentTransactionID, Type: r.RefundType, Amount: &r.Amount, RequestID: r.RequestID,
+		})
+	})
+
+	return err
+}
+
+func (s *Sweep) holds(ctx context.Context, out *Swept) error {
+	n, err := s.Store.ReleaseExpiredHolds(ctx, sweepBatch, s.Now())
+	out.Holds = n
+
+	return err
+}
+
+func (s *Sweep) outbox(ctx context.Context, _ *Swept) error {
+	due, err := s.Store.NotificationsDue(ctx, s.Now())
+	if err != nil || !due {
+		return err
+	}
+
+	return s.Deliver.WakeOutbox(ctx)
+}
+
+func (s *Sweep) keys(ctx context.Context, _ *Swept) error {
+	_, err := s.Store.PurgeKeys(ctx, keyAge)
+
+	return err
+}
+
+// each hands over all items, some side by side, and counts those that were taken.
+func each[T any](ctx context.Context, items []T, do func(context.Context, T) error) int {
+	done := make([]bool, len(items))
+
+	var group errgroup.Group
+
+	group.SetLimit(sweepWorkers)
+
+	for i, item := range items {
+		group.Go(func() error {
+			if err := do(ctx, item); err != nil {
+				slog.WarnContext(ctx, "sweep could not hand over", "error", err)
+
+				return nil // the next sweep tries it again
+			}
+
+			done[i] = true
+
+			return nil
+		})
+	}
+
+	_ = group.Wait()
+
+	count := 0
+
+	for _, ok := range done {
+		if ok {
+			count++
+		}
+	}
+
+	return count
+}

@@ -1,0 +1,274 @@
+package workflows
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"rihla/activities"
+	"rihla/models"
+)
+
+// Client is the typed door to the workflows, for the API, the relay and the sweep.
+type Client struct {
+	temporal client.Client
+	queue    string
+}
+
+// NewClient makes the door; queue is the task queue that the workers serve.
+func NewClient(c client.Client, queue string) *Client { return &Client{temporal: c, queue: queue} }
+
+// PaymentID is the id of an attempt's workflow.
+func PaymentID(transaction uuid.UUID) string { return "payment/" + transaction.String() }
+
+// RefundID is the id of a refund's workflow.
+func RefundID(refund uuid.UUID) string { return "refund/" + refund.String() }
+
+// CampaignID is the id of a paid campaign's workflow.
+func CampaignID(campaign uuid.UUID) string { return "campaign/" + campaign.String() }
+
+// LatePaymentID is the id of the workflow that deals with a late event.
+func LatePaymentID(d models.Delivery) string {
+	return "late-payment/" + string(d.Channel) + "/" + d.EventID.String()
+}
+
+// ReconcileID is the id of the workflow that ends an attempt whose own workflow is gone.
+func ReconcileID(transaction uuid.UUID) string { return "reconcile/" + transaction.String() }
+
+// outboxID is the id of the one outbox workflow of a task queue.
+func (c *Client) outboxID() string { return "outbox/" + c.queue }
+
+// ErrStillRunning says that the workflow was started and had not got there when the caller's time was over.
+var ErrStillRunning = errors.New("the workflow is still at it")
+
+// taskTimeout is how long a worker may be silent before another one takes its workflow task: the default of 10 s
+// would double the time that payments stand still when a worker is killed.
+const taskTimeout = 5 * time.Second
+
+// StartPayment starts the attempt's workflow, or finds the one that runs, and waits until the customer can pay or the
+// attempt has ended. ctx bounds the wait. Errors: the domain's, SERVICE_UNAVAILABLE, ErrStillRunning.
+func (c *Client) StartPayment(ctx context.Context, a models.Attempt) (activities.Checkout, error) {
+	attrs := []temporal.SearchAttributeUpdate{
+		attrPaymentStatus.ValueSet(string(models.TransactionPending)),
+		attrGateway.ValueSet(string(a.Method.Provider())),
+		attrProviderID.ValueSet(a.ProviderID.String()),
+	}
+
+	summary := "Payment attempt " + strconv.Itoa(a.Number) + " for campaign " + a.CampaignID.String()
+	if a.BookingID != uuid.Nil {
+		attrs = append(attrs, attrBookingID.ValueSet(a.BookingID.String()))
+		summary = "Payment attempt " + strconv.Itoa(a.Number) + " for booking " + a.BookingID.String()
+	}
+
+	var out activities.Checkout
+
+	err := c.startWithUpdate(ctx, client.StartWorkflowOptions{
+		ID:                    PaymentID(a.ID()),
+		StaticSummary:         summary,
+		StaticDetails:         "Pays by " + string(a.Method) + " through " + string(a.Method.Provider()) + ".",
+		TypedSearchAttributes: temporal.NewSearchAttributes(attrs...),
+	}, Payment, a, UpdateCheckout, &out)
+
+	return out, err
+}
+
+// CancelPayment asks a running attempt to close and waits for its outcome, which may be that it was paid after all.
+// An attempt whose workflow has ended is NOT_FOUND.
+func (c *Client) CancelPayment(ctx context.Context, transaction uuid.UUID) (models.Settled, error) {
+	var out models.Settled
+
+	handle, err := c.temporal.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
+		WorkflowID: PaymentID(transaction), UpdateName: UpdateCancel, UpdateID: UpdateCancel,
+		WaitForStage: client.WorkflowUpdateStageCompleted,
+	})
+	if err == nil {
+		err = handle.Get(ctx, &out)
+	}
+
+	return out, asDomainError(err)
+}
+
+// StartRefund starts the refund's workflow, or finds the one that runs, and waits for the gateway's decision. ctx
+// bounds the wait. Errors: the domain's, SERVICE_UNAVAILABLE, ErrStillRunning.
+func (c *Client) StartRefund(ctx context.Context, r models.RefundRequest) (models.SettledRefund, error) {
+	var out models.SettledRefund
+
+	err := c.startWithUpdate(ctx, refundOptions(r), Refund, r, UpdateDecision, &out)
+
+	return out, err
+}
+
+func refundOptions(r models.RefundRequest) client.StartWorkflowOptions {
+	attrs := []temporal.SearchAttributeUpdate{attrPaymentStatus.ValueSet("REFUND_" + string(models.RefundPending))}
+
+	summary := string(r.Type) + " refund of payment " + r.TransactionID.String()
+	if r.BookingID != uuid.Nil {
+		attrs = append(attrs, attrBookingID.ValueSet(r.BookingID.String()))
+		summary = string(r.Type) + " refund of booking " + r.BookingID.String()
+	}
+
+	return client.StartWorkflowOptions{
+		ID: RefundID(r.ID), StaticSummary: summary, TypedSearchAttributes: temporal.NewSearchAttributes(attrs...),
+	}
+}
+
+// startWithUpdate starts a workflow, or finds it running, and waits for one of its updates. The update's name is its
+// id too: everybody who asks waits for the same answer, and a closed run gives the answer that it gave before.
+func (c *Client) startWithUpdate(ctx context.Context, o client.StartWorkflowOptions, workflow, arg any, update string, out any) error {
+	o.TaskQueue = c.queue
+	o.WorkflowTaskTimeout = taskTimeout
+	o.WorkflowIDConflictPolicy = enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING
+	// A run that an operator terminated may be started again; the database keeps effects from happening twice.
+	o.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY
+
+	handle, err := c.temporal.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
+		StartWorkflowOperation: c.temporal.NewWithStartWorkflowOperation(o, workflow, arg),
+		UpdateOptions: client.UpdateWorkflowOptions{
+			UpdateName: update, UpdateID: update, WaitForStage: client.WorkflowUpdateStageCompleted,
+		},
+	})
+	if err == nil {
+		err = handle.Get(ctx, out)
+	}
+
+	return asDomainError(err)
+}
+
+// Deliver tells the workflow that waits for the event that it is stored. When none waits, the event is late, and
+// another workflow deals with it.
+func (c *Client) Deliver(ctx context.Context, d models.Delivery) error {
+	if !d.Ended {
+		id := PaymentID(d.TransactionID)
+		if d.RefundID != uuid.Nil {
+			id = RefundID(d.RefundID)
+		}
+
+		err := c.temporal.SignalWorkflow(ctx, id, "", SignalEvent, d.EventID)
+		if err == nil || !isNotFound(err) {
+			return asDomainError(err)
+		}
+	}
+
+	return c.start(ctx, client.StartWorkflowOptions{
+		ID: LatePaymentID(d), StaticSummary: "Late event of payment " + d.TransactionID.String(),
+	}, LatePayment, d)
+}
+
+// Reconcile starts the workflow that ends an attempt whose own workflow is gone.
+func (c *Client) Reconcile(ctx context.Context, transaction uuid.UUID) error {
+	return c.start(ctx, client.StartWorkflowOptions{
+		ID: ReconcileID(transaction), StaticSummary: "Reconcile payment " + transaction.String(),
+		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+	}, Reconcile, transaction)
+}
+
+// ResumeRefund starts a refund's workflow again, if none is running.
+func (c *Client) ResumeRefund(ctx context.Context, r models.RefundRequest) error {
+	o := refundOptions(r)
+	o.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE
+
+	return c.start(ctx, o, Refund, r)
+}
+
+// WakeOutbox has queued notifications delivered.
+func (c *Client) WakeOutbox(ctx context.Context) error {
+	_, err := c.temporal.SignalWithStartWorkflow(ctx, c.outboxID(), SignalWake, nil, client.StartWorkflowOptions{
+		TaskQueue: c.queue, WorkflowTaskTimeout: taskTimeout, StaticSummary: "Deliver queued notifications",
+		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+	}, Outbox)
+
+	return asDomainError(err)
+}
+
+// start starts a workflow; one that runs, or that may not run again, is what was wanted.
+func (c *Client) start(ctx context.Context, o client.StartWorkflowOptions, workflow, arg any) error {
+	o.TaskQueue = c.queue
+	o.WorkflowTaskTimeout = taskTimeout
+	o.WorkflowIDConflictPolicy = enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING
+
+	if o.WorkflowIDReusePolicy == enumspb.WORKFLOW_ID_REUSE_POLICY_UNSPECIFIED {
+		o.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY
+	}
+
+	_, err := c.temporal.ExecuteWorkflow(ctx, o, workflow, arg)
+	if isAlreadyStarted(err) {
+		return nil
+	}
+
+	return asDomainError(err)
+}
+
+// Ping reports whether the orchestrator answers.
+func (c *Client) Ping(ctx context.Context) error {
+	_, err := c.temporal.CheckHealth(ctx, &client.CheckHealthRequest{})
+
+	return asDomainError(err)
+}
+
+func isNotFound(err error) bool {
+	_, ok := errors.AsType[*serviceerror.NotFound](err)
+
+	return ok
+}
+
+func isAlreadyStarted(err error) bool {
+	if _, ok := errors.AsType[*temporal.ChildWorkflowExecutionAlreadyStartedError](err); ok {
+		return true
+	}
+
+	_, ok := errors.AsType[*serviceerror.WorkflowExecutionAlreadyStarted](err)
+
+	return ok
+}
+
+// asDomainError turns what the orchestrator answers into the service's own errors: a refusal by an activity has the
+// domain code as its type; a silent orchestrator is SERVICE_UNAVAILABLE.
+func asDomainError(err error) error {
+	if err == nil {
+		return nil
+	}
+
+	if e, ok := errors.AsType[*temporal.ApplicationError](err); ok && e.NonRetryable() {
+		domain := &models.Error{Code: models.Code(e.Type()), Message: e.Message()}
+		if e.HasDetails() {
+			_ = e.Details(&domain.Details) // without details it still has its code
+		}
+
+		return domain
+	}
+
+	if isNotFound(err) {
+		return models.NotFound()
+	}
+
+	if _, ok := errors.AsType[*client.WorkflowUpdateServiceTimeoutOrCanceledError](err); ok || errors.Is(err, context.DeadlineExceeded) {
+		return ErrStillRunning
+	}
+
+	if isUnavailable(err) {
+		return models.Errorf(models.CodeServiceUnavailable, "The service cannot take this right now. Try again shortly.")
+	}
+
+	return err
+}
+
+func isUnavailable(err error) bool {
+	if _, ok := errors.AsType[*serviceerror.Unavailable](err); ok {
+		return true
+	}
+
+	if _, ok := errors.AsType[*serviceerror.ResourceExhausted](err); ok {
+		return true
+	}
+
+	_, ok := errors.AsType[*serviceerror.DeadlineExceeded](err)
+
+	return ok
+}

@@ -1,0 +1,73 @@
+package workflows
+
+import (
+	"github.com/google/uuid"
+	"go.temporal.io/sdk/workflow"
+
+	"rihla/activities"
+	"rihla/models"
+)
+
+// LatePayment deals with a gateway's word about an attempt whose own workflow has ended: money that came too late
+// confirms the booking if it still can, else it goes back, with an incident (contract §5).
+func LatePayment(ctx workflow.Context, d models.Delivery) (models.Settled, error) {
+	var settled models.Settled
+
+	tell(ctx, "Looking at a late event of payment "+d.TransactionID.String()+".")
+
+	if d.RefundID != uuid.Nil {
+		return settled, closeRefundEvents(ctx, d.RefundID)
+	}
+
+	dctx := withDatabase(ctx, "Apply the late event")
+	if err := workflow.ExecuteLocalActivity(dctx, payments.SettlePayment, d.TransactionID).Get(ctx, &settled); err != nil {
+		return settled, err
+	}
+
+	return settled, conclude(ctx, d.TransactionID, settled)
+}
+
+// closeRefundEvents marks the events of a refund that had been decided before they came; an undecided result changes
+// nothing else.
+func closeRefundEvents(ctx workflow.Context, refund uuid.UUID) error {
+	dctx := withDatabase(ctx, "Close the events of a refund that was decided")
+
+	return workflow.ExecuteLocalActivity(dctx, payments.SettleRefund, activities.RefundDecision{RefundID: refund}).Get(ctx, nil)
+}
+
+// Reconcile ends an attempt that is still PENDING although its own workflow is gone, as that workflow would have:
+// it asks the gateway, settles what it hears, and lets the attempt expire otherwise.
+func Reconcile(ctx workflow.Context, transaction uuid.UUID) (models.Settled, error) {
+	var settled models.Settled
+
+	tell(ctx, "Asking the gateway about payment "+transaction.String()+", which nobody is waiting for.")
+
+	if err := closeCheckout(ctx, transaction); err != nil {
+		return settled, err // the sweep will be back
+	}
+
+	dctx := withDatabase(ctx, "Apply what the gateway said")
+	if err := workflow.ExecuteLocalActivity(dctx, payments.SettlePayment, transaction).Get(ctx, &settled); err != nil {
+		return settled, err
+	}
+
+	if !settled.Final() {
+		if err := endPayment(ctx, transaction, models.FailureExpired, &settled); err != nil {
+			return settled, err
+		}
+	}
+
+	return settled, conclude(ctx, transaction, settled)
+}
+
+func conclude(ctx workflow.Context, transaction uuid.UUID, settled models.Settled) error {
+	tell(ctx, outcome(settled))
+
+	err := workflow.UpsertTypedSearchAttributes(ctx,
+		attrPaymentStatus.ValueSet(string(settled.Status)), attrNeedsReview.ValueSet(settled.NeedsReview))
+	if err != nil {
+		return err
+	}
+
+	return followUp(ctx, transaction, settled)
+}

@@ -1,0 +1,73 @@
+// Package workflows holds the business processes: a payment attempt, a refund, a campaign, the sweep and the outbox.
+// Its code is deterministic and reads like the process; what touches the world is in activities.
+package workflows
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"rihla/activities"
+)
+
+// The activities, named through nil pointers: only their method names are used.
+var (
+	payments *activities.Payments
+	outbox   *activities.Outbox
+	sweeper  *activities.Sweep
+)
+
+// Activities may run for as long as their own time limits allow, and no longer, so that the work of a worker that was
+// killed is taken up again soon.
+const (
+	databaseTimeout = 5 * time.Second
+	// GatewayTimeout bounds an activity that calls a gateway: one or two requests of at most 4 s, and the database.
+	GatewayTimeout = 12 * time.Second
+)
+
+// moneyRetry retries for as long as it takes: money is on its way.
+func moneyRetry() *temporal.RetryPolicy {
+	return &temporal.RetryPolicy{
+		InitialInterval: 200 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second,
+	}
+}
+
+// withDatabase is for the short steps that only touch the database. They run as local activities: one history event
+// each instead of six (docs/decisions/0001).
+func withDatabase(ctx workflow.Context, summary string) workflow.Context {
+	return workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
+		StartToCloseTimeout: databaseTimeout,
+		RetryPolicy:         moneyRetry(),
+		Summary:             summary,
+	})
+}
+
+// withGateway is for calls to a gateway: regular activities, so that operators see every try. atMost bounds all tries
+// together; zero means no bound.
+func withGateway(ctx workflow.Context, summary string, atMost time.Duration) workflow.Context {
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout:    GatewayTimeout,
+		ScheduleToCloseTimeout: atMost,
+		RetryPolicy:            moneyRetry(),
+		Summary:                summary,
+	})
+}
+
+// The search attributes by which operators find workflows (architecture §4). They are plain text for ever: ids and
+// states only.
+var (
+	attrPaymentStatus = temporal.NewSearchAttributeKeyKeyword("PaymentStatus")
+	attrGateway       = temporal.NewSearchAttributeKeyKeyword("Gateway")
+	attrBookingID     = temporal.NewSearchAttributeKeyKeyword("BookingId")
+	attrProviderID    = temporal.NewSearchAttributeKeyKeyword("ProviderId")
+	attrNeedsReview   = temporal.NewSearchAttributeKeyBool("NeedsReview")
+)
+
+// SearchAttributes are the names and whether each is a keyword (else a bool), for whoever sets up a namespace.
+func SearchAttributes() map[string]bool {
+	return map[string]bool{
+		attrPaymentStatus.GetName(): true, attrGateway.GetName(): true, attrBookingID.GetName(): true,
+		attrProviderID.GetName(): true, attrNeedsReview.GetName(): false,
+	}
+}

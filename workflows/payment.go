@@ -1,0 +1,288 @@
+package workflows
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"rihla/activities"
+	"rihla/models"
+)
+
+// The messages of a payment workflow.
+const (
+	UpdateCheckout = "checkout"      // waits until the customer can pay, or the attempt has ended
+	UpdateCancel   = "cancel"        // closes the attempt, unless it has been paid
+	SignalEvent    = "gateway-event" // a webhook event is stored; the payload is its id
+)
+
+// openAtMost bounds how long a gateway that is down keeps an attempt from being opened.
+const openAtMost = 30 * time.Minute
+
+// askAtMost bounds how long an expired attempt waits for a gateway that does not answer. What the gateway says later
+// arrives as a late event.
+const askAtMost = 5 * time.Minute
+
+// Payment takes one payment attempt from its opening to its end (spec 3.3). It completes with the attempt's outcome,
+// declined ones included; it fails only when an operator has to look. Error types: the domain's codes.
+func Payment(ctx workflow.Context, a models.Attempt) (models.Settled, error) {
+	p := payment{attempt: a, id: a.ID()}
+	if err := p.setup(ctx); err != nil {
+		return models.Settled{}, err
+	}
+
+	return p.run(ctx)
+}
+
+type payment struct {
+	attempt  models.Attempt
+	id       uuid.UUID
+	checkout activities.Checkout
+	opened   bool
+	refused  error // why there is no attempt at all
+	settled  models.Settled
+	cancel   bool // somebody asked to close the attempt
+	events   workflow.ReceiveChannel
+}
+
+// setup registers everything that may be sent to the workflow before it first waits.
+func (p *payment) setup(ctx workflow.Context) error {
+	p.events = workflow.GetSignalChannel(ctx, SignalEvent)
+
+	err := workflow.SetUpdateHandler(ctx, UpdateCheckout, func(ctx workflow.Context) (activities.Checkout, error) {
+		err := workflow.Await(ctx, func() bool { return p.opened || p.refused != nil })
+		if err == nil {
+			err = p.refused
+		}
+
+		return p.checkout, err
+	})
+	if err != nil {
+		return err
+	}
+
+	return workflow.SetUpdateHandler(ctx, UpdateCancel, func(ctx workflow.Context) (models.Settled, error) {
+		p.cancel = true
+		err := workflow.Await(ctx, func() bool { return p.settled.Final() || p.refused != nil })
+
+		return p.settled, err
+	})
+}
+
+// run is the process: open, wait for the gateway's word, settle, hand over.
+func (p *payment) run(ctx workflow.Context) (models.Settled, error) {
+	if err := p.open(ctx); err != nil {
+		p.refused = err
+		tell(ctx, "No attempt was opened: "+err.Error())
+
+		return p.finish(ctx)
+	}
+
+	if err := p.awaitOutcome(ctx); err != nil {
+		return p.settled, err
+	}
+
+	if err := p.handOver(ctx); err != nil {
+		return p.settled, err
+	}
+
+	return p.finish(ctx)
+}
+
+// open writes the PENDING row and creates the checkout at the gateway, for as long as a customer may wait for it. It
+// fails only when there is no attempt at all; a gateway that does not answer leaves one that awaitOutcome ends.
+func (p *payment) open(ctx workflow.Context) error {
+	tell(ctx, "Opening a checkout at "+string(p.attempt.Method.Provider())+".")
+
+	gctx, giveUp := workflow.WithCancel(withGateway(ctx, "Create the checkout at "+string(p.attempt.Method.Provider()), openAtMost))
+	opening := workflow.ExecuteActivity(gctx, payments.OpenCheckout, p.attempt)
+
+	if err := workflow.Await(ctx, func() bool { return opening.IsReady() || p.cancel }); err != nil {
+		return err
+	}
+
+	if !opening.IsReady() {
+		giveUp()
+	}
+
+	if err := opening.Get(ctx, &p.checkout); err != nil {
+		if isRefusal(err) {
+			return err
+		}
+
+		p.checkout = activities.Checkout{Status: models.TransactionPending, ExpiresAt: workflow.Now(ctx)}
+	}
+
+	p.opened = true
+	p.settled = models.Settled{Status: p.checkout.Status, Failure: p.checkout.Failure}
+
+	return nil
+}
+
+// isRefusal tells an answer of the domain from an activity that ran out of time or was given up.
+func isRefusal(err error) bool {
+	e, ok := errors.AsType[*temporal.ApplicationError](err)
+
+	return ok && e.NonRetryable()
+}
+
+// awaitOutcome waits for the gateway's event, a request to cancel, or the expiry, whatever comes first, until the
+// attempt has ended.
+func (p *payment) awaitOutcome(ctx workflow.Context) error {
+	expiry := p.startTimer(ctx)
+
+	for !p.settled.Final() {
+		tell(ctx, "Waiting for the customer to pay until "+p.checkout.ExpiresAt.UTC().Format(time.RFC3339)+".")
+
+		err := workflow.Await(ctx, func() bool { return p.events.Len() > 0 || p.cancel || expiry.IsReady() })
+		if err != nil {
+			return err
+		}
+
+		switch {
+		case p.events.Len() > 0:
+			err = p.settle(ctx)
+		case p.cancel:
+			err = p.end(ctx, models.FailureCancelled)
+		default:
+			err = p.end(ctx, models.FailureExpired)
+		}
+
+		if err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+func (p *payment) startTimer(ctx workflow.Context) workflow.Future {
+	return workflow.NewTimerWithOptions(ctx, p.checkout.ExpiresAt.Sub(workflow.Now(ctx)),
+		workflow.TimerOptions{Summary: "Time to pay"})
+}
+
+// settle applies every stored event. The signals only say that there are some: a hundred of them cost one settlement.
+func (p *payment) settle(ctx workflow.Context) error {
+	drain(p.events)
+
+	dctx := withDatabase(ctx, "Settle: state, booking, ledger line and notifications in one transaction")
+
+	return workflow.ExecuteLocalActivity(dctx, payments.SettlePayment, p.id).Get(ctx, &p.settled)
+}
+
+// end closes the attempt without money, but asks the gateway first: a payment whose webhook was lost still counts.
+func (p *payment) end(ctx workflow.Context, why models.FailureCode) error {
+	err := closeCheckout(ctx, p.id)
+	if err != nil {
+		tell(ctx, "The gateway did not answer; the attempt ends as "+string(why)+". A late payment will be noticed.")
+	}
+
+	if err := p.settle(ctx); err != nil || p.settled.Final() {
+		return err
+	}
+
+	return endPayment(ctx, p.id, why, &p.settled)
+}
+
+func closeCheckout(ctx workflow.Context, id uuid.UUID) error {
+	gctx := withGateway(ctx, "Close the checkout; ask the gateway whether it was paid", askAtMost)
+
+	return workflow.ExecuteActivity(gctx, payments.CloseCheckout, id).Get(ctx, nil)
+}
+
+func endPayment(ctx workflow.Context, id uuid.UUID, why models.FailureCode, settled *models.Settled) error {
+	dctx := withDatabase(ctx, "End the attempt unpaid: "+string(why))
+
+	return workflow.ExecuteLocalActivity(dctx, payments.EndPayment, activities.End{TransactionID: id, Why: why}).Get(ctx, settled)
+}
+
+// handOver records the outcome where operators search for it, and starts what follows from it.
+func (p *payment) handOver(ctx workflow.Context) error {
+	tell(ctx, outcome(p.settled))
+
+	attrs := []temporal.SearchAttributeUpdate{attrPaymentStatus.ValueSet(string(p.settled.Status))}
+	if p.settled.NeedsReview {
+		attrs = append(attrs, attrNeedsReview.ValueSet(true))
+	}
+
+	if err := workflow.UpsertTypedSearchAttributes(ctx, attrs...); err != nil {
+		return err
+	}
+
+	return followUp(ctx, p.id, p.settled)
+}
+
+// followUp starts the workflows that a settlement asks for: the campaign's dates, or the way back of late money.
+// They live on their own.
+func followUp(ctx workflow.Context, transaction uuid.UUID, s models.Settled) error {
+	if s.Campaign != uuid.Nil {
+		if err := startDetached(ctx, CampaignID(s.Campaign), Campaign, s.Campaign); err != nil {
+			return err
+		}
+	}
+
+	if s.RefundOwed {
+		refund := models.RefundRequest{
+			ID: models.RefundID(transaction, "late"), TransactionID: transaction, Type: models.RefundFull,
+		}
+
+		return startDetached(ctx, RefundID(refund.ID), Refund, refund)
+	}
+
+	return nil
+}
+
+// startDetached starts a child that outlives its parent; one that runs already is what was wanted.
+func startDetached(ctx workflow.Context, id string, child, arg any) error {
+	cctx := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
+		WorkflowID:            id,
+		ParentClosePolicy:     enumspb.PARENT_CLOSE_POLICY_ABANDON,
+		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
+	})
+
+	err := workflow.ExecuteChildWorkflow(cctx, child, arg).GetChildWorkflowExecution().Get(ctx, nil)
+	if isAlreadyStarted(err) {
+		return nil
+	}
+
+	return err
+}
+
+// finish answers everybody who still waits, and leaves no signal unread: the sweep knows the rest.
+func (p *payment) finish(ctx workflow.Context) (models.Settled, error) {
+	drain(p.events)
+
+	if err := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) }); err != nil {
+		return p.settled, err
+	}
+
+	return p.settled, nil
+}
+
+// drain empties a signal channel.
+func drain(c workflow.ReceiveChannel) {
+	for c.ReceiveAsync(nil) {
+		continue
+	}
+}
+
+// tell says in the UI what the workflow is doing.
+func tell(ctx workflow.Context, what string) { workflow.SetCurrentDetails(ctx, what) }
+
+func outcome(s models.Settled) string {
+	switch {
+	case s.RefundOwed:
+		return "Money came too late: it is refunded, and there is an incident."
+	case s.NeedsReview:
+		return fmt.Sprintf("%s (%s): there is an incident to look at.", s.Status, s.Failure)
+	case s.Failure != "":
+		return fmt.Sprintf("Ended as %s: %s.", s.Status, s.Failure)
+	default:
+		return "Paid and booked."
+	}
+}

@@ -1,0 +1,129 @@
+package workflows
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/workflow"
+
+	"rihla/activities"
+	"rihla/models"
+)
+
+// UpdateDecision waits until the gateway has decided the refund, or it was not allowed in the first place.
+const UpdateDecision = "decision"
+
+// pollPending is how often a gateway is asked about a refund that it keeps pending, should its webhook get lost.
+const pollPending = 10 * time.Minute
+
+// Refund gives money back: it promises the amount out of the payment, has the gateway pay it, asks until it knows the
+// outcome, and settles (spec 3.5, contract §7). A refund that is not allowed or that the gateway refuses is an
+// outcome, not a failure.
+func Refund(ctx workflow.Context, r models.RefundRequest) (models.SettledRefund, error) {
+	f := refund{request: r}
+	if err := f.setup(ctx); err != nil {
+		return models.SettledRefund{}, err
+	}
+
+	return f.run(ctx)
+}
+
+type refund struct {
+	request  models.RefundRequest
+	reserved models.ReservedRefund
+	refused  error // why it was not allowed
+	result   models.RefundResult
+	settled  models.SettledRefund
+	events   workflow.ReceiveChannel
+}
+
+func (f *refund) setup(ctx workflow.Context) error {
+	f.events = workflow.GetSignalChannel(ctx, SignalEvent)
+
+	return workflow.SetUpdateHandler(ctx, UpdateDecision, func(ctx workflow.Context) (models.SettledRefund, error) {
+		err := workflow.Await(ctx, func() bool { return f.decided() || f.refused != nil })
+		if err == nil {
+			err = f.refused
+		}
+
+		return f.settled, err
+	})
+}
+
+func (f *refund) decided() bool {
+	return f.settled.Status == models.RefundSucceeded || f.settled.Status == models.RefundFailed
+}
+
+// run is the process: reserve, refund at the gateway until the outcome is known, settle.
+func (f *refund) run(ctx workflow.Context) (models.SettledRefund, error) {
+	if err := f.reserve(ctx); err != nil {
+		f.refused = err
+		tell(ctx, "Not allowed: "+err.Error())
+
+		return f.finish(ctx)
+	}
+
+	for !f.decided() {
+		if err := f.askGateway(ctx); err != nil {
+			return f.settled, err
+		}
+
+		if err := f.settle(ctx); err != nil {
+			return f.settled, err
+		}
+	}
+
+	tell(ctx, "The refund has "+string(f.settled.Status)+".")
+
+	if err := workflow.UpsertTypedSearchAttributes(ctx, attrPaymentStatus.ValueSet("REFUND_"+string(f.settled.Status)),
+		attrNeedsReview.ValueSet(f.settled.Status == models.RefundFailed)); err != nil {
+		return f.settled, err
+	}
+
+	return f.finish(ctx)
+}
+
+func (f *refund) reserve(ctx workflow.Context) error {
+	dctx := withDatabase(ctx, "Promise the amount out of the payment")
+
+	return workflow.ExecuteLocalActivity(dctx, payments.ReserveRefund, f.request).Get(ctx, &f.reserved)
+}
+
+// askGateway gets the money moving, and comes back when the gateway has decided. While the gateway keeps the refund
+// pending, its webhook or the clock asks again; the key stays the same.
+func (f *refund) askGateway(ctx workflow.Context) error {
+	drain(f.events)
+	tell(ctx, "Refunding "+f.reserved.Amount.String()+" "+models.Currency+" at "+string(f.reserved.Gateway)+".")
+
+	gctx := withGateway(ctx, "Refund at "+string(f.reserved.Gateway), 0)
+	if err := workflow.ExecuteActivity(gctx, payments.RefundAtGateway, f.request.ID).Get(ctx, &f.result); err != nil {
+		return err
+	}
+
+	if f.result.Status != models.RefundPending {
+		return nil
+	}
+
+	tell(ctx, string(f.reserved.Gateway)+" has accepted the refund and will decide it.")
+	_, err := workflow.AwaitWithTimeout(ctx, pollPending, func() bool { return f.events.Len() > 0 })
+
+	return err
+}
+
+func (f *refund) settle(ctx workflow.Context) error {
+	if f.result.Status == models.RefundPending {
+		return nil
+	}
+
+	dctx := withDatabase(ctx, "Settle: refund, ledger, booking and notifications in one transaction")
+	decision := activities.RefundDecision{RefundID: f.request.ID, Result: f.result}
+
+	return workflow.ExecuteLocalActivity(dctx, payments.SettleRefund, decision).Get(ctx, &f.settled)
+}
+
+func (f *refund) finish(ctx workflow.Context) (models.SettledRefund, error) {
+	drain(f.events)
+
+	err := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) })
+
+	return f.settled, err
+}

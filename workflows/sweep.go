@@ -1,0 +1,23 @@
+package workflows
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/workflow"
+
+	"rihla/activities"
+)
+
+// Sweep runs once per tick of its Temporal Schedule and gives what a crash left behind back to its owner.
+func Sweep(ctx workflow.Context) (activities.Swept, error) {
+	var out activities.Swept
+
+	actx := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout:    10 * time.Second,
+		ScheduleToCloseTimeout: 15 * time.Second, // the next tick tries again
+		Summary:                "Look for events, payments, refunds and holds that were left behind",
+	})
+	err := workflow.ExecuteActivity(actx, sweeper.Run).Get(ctx, &out)
+
+	return out, err
+}
