@@ -1,0 +1,264 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/stretchr/testify/require"
+
+	"rihla/internal/config"
+	"rihla/models"
+)
+
+// TestOrderOfChecks sends requests with several faults at once and takes them away one by one, first to last.
+func TestOrderOfChecks(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, withLimits(config.RateLimits{EndUser: 2, Admin: 2, Anonymous: 100}))
+	path := "/api/v1/admin/bookings/nonsense/refund"
+	huge := strings.Repeat("x", 1<<20+1)
+
+	require.Equal(t, http.StatusRequestEntityTooLarge, b.call(t, http.MethodPost, path, "", huge).status)
+	require.Equal(t, http.StatusUnauthorized, b.call(t, http.MethodPost, path, "", "{").status)
+	require.Equal(t, http.StatusUnauthorized, b.call(t, http.MethodPost, path, "wrong", "{").status)
+
+	for range 2 {
+		a := b.call(t, http.MethodPost, path, "END_USER", "{")
+		require.Equal(t, http.StatusForbidden, a.status)
+		require.Empty(t, a.details)
+	}
+
+	require.Equal(t, http.StatusTooManyRequests, b.call(t, http.MethodPost, path, "END_USER", "{").status)
+
+	free := setup(t)
+	require.Equal(t, http.StatusBadRequest, free.call(t, http.MethodPost, path, "ADMIN", "{").status)
+	require.Equal(t, http.StatusUnsupportedMediaType, free.call(t, http.MethodPost, path, "ADMIN", "{}", "Content-Type", "a/b").status)
+	require.Equal(t, http.StatusUnprocessableEntity, free.call(t, http.MethodPost, path, "ADMIN", "{}").status)
+	require.Equal(t, http.StatusNotFound, free.call(t, http.MethodPost, path, "ADMIN", `{"refund_type":"FULL"}`).status)
+}
+
+func TestAuthentication(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+
+	for _, header := range []string{"", "Bearer", "Bearer ", "Basic ADMIN", "ADMIN", "Bearer ADMIN SUPER_ADMIN"} {
+		a := b.call(t, http.MethodGet, "/api/v1/me", "", "", "Authorization", header)
+		require.Equal(t, "UNAUTHENTICATED", a.code, header)
+		require.Equal(t, "Bearer", a.header.Get("WWW-Authenticate"))
+	}
+
+	a := b.call(t, http.MethodGet, "/api/v1/me", "", "", "Authorization", "bearer PROVIDER_ADMIN", "Accept-Language", "en-GB,fr;q=0.5")
+	require.Equal(t, http.StatusOK, a.status, a.body)
+	require.Equal(t, "en", a.header.Get("Content-Language"))
+	require.Equal(t, models.RoleProviderAdmin, b.ops.seen.principal.Role)
+	require.Equal(t, models.LocaleEnglish, b.ops.seen.locale)
+
+	line := b.log.lines(t, "request")[6]
+	require.Equal(t, userID.String(), line["user_id"])
+	require.Equal(t, companyID.String(), line["provider_id"])
+	require.Equal(t, "/api/v1/me", line["path"])
+	require.Equal(t, a.get(requestIDHeader), line["request_id"])
+	require.InDelta(t, 200, line["status"], 0)
+}
+
+// TestRoles is the access matrix of contract §2 as callers meet it: 403 or anything else.
+func TestRoles(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	staff := []models.Role{models.RoleProviderStaff, models.RoleProviderAdmin}
+	money := []models.Role{models.RoleFinanceAdmin, models.RoleAdmin, models.RoleSuperAdmin}
+	support := append([]models.Role{models.RoleSupportAgent}, money...)
+	admins := []models.Role{models.RoleAdmin, models.RoleSuperAdmin}
+	id := "/" + tripID.String()
+
+	for path, allowed := range map[string][]models.Role{
+		"GET /api/v1/me":                                                  models.Roles(),
+		"GET /api/v1/my/bookings":                                         models.Roles(),
+		"POST /api/v1/bookings":                                           models.Roles(),
+		"POST /api/v1/payments/booking" + id + "/intent":                  models.Roles(),
+		"POST /api/v1/payments/ad-campaign" + id + "/intent":              append(staff, admins...),
+		"POST /api/v1/admin/bookings" + id + "/refund":                    money,
+		"GET /api/v1/admin/refunds":                                       support,
+		"GET /api/v1/admin/refunds" + id:                                  support,
+		"GET /api/v1/admin/payment-transactions":                          support,
+		"GET /api/v1/admin/payment-transactions" + id:                     support,
+		"GET /api/v1/admin/incidents":                                     support,
+		"POST /api/v1/admin/incidents" + id + "/resolve":                  money,
+		"GET /api/v1/admin/financial-records":                             money,
+		"GET /api/v1/admin/financial-records/export":                      money,
+		"POST /api/v1/admin/financial-records" + id + "/mark-transferred": money,
+		"GET /api/v1/provider/financial-records":                          staff,
+		"GET /api/v1/admin/audit-logs":                                    admins,
+	} {
+		method, target, _ := strings.Cut(path, " ")
+		require.Equal(t, http.StatusUnauthorized, b.call(t, method, target, "", "").status, path)
+
+		for _, role := range models.Roles() {
+			// page=0 and the missing bodies stop allowed calls at validation, where there is one.
+			a := b.call(t, method, target+"?page=0&format=x", string(role), "")
+
+			may := false
+			for _, r := range allowed {
+				may = may || r == role
+			}
+
+			require.Equal(t, may, a.status != http.StatusForbidden, "%s as %s: %d", path, role, a.status)
+		}
+	}
+}
+
+func TestRateLimits(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, withLimits(config.RateLimits{Anonymous: 3, EndUser: 2, LoginIP: 1, Webhook: 1}))
+
+	for left := range 3 {
+		a := b.call(t, http.MethodGet, "/api/v1/trips", "", "")
+		require.Equal(t, http.StatusOK, a.status)
+		require.Equal(t, "3", a.get(limitHeader))
+		require.Equal(t, strconv.Itoa(2-left), a.get(remainingHeader))
+
+		reset, err := strconv.ParseInt(a.get(resetHeader), 10, 64)
+		require.NoError(t, err)
+		require.InDelta(t, time.Now().Unix()+30, reset, 32)
+	}
+
+	a := b.call(t, http.MethodGet, "/api/v1/trips", "", "")
+	require.Equal(t, "RATE_LIMITED", a.code)
+	require.Equal(t, "0", a.get(remainingHeader))
+
+	wait, err := strconv.Atoi(a.header.Get("Retry-After"))
+	require.NoError(t, err)
+	require.InDelta(t, 20, wait, 1)
+
+	// 401 comes before 429, and has the headers too.
+	a = b.call(t, http.MethodGet, "/api/v1/me", "", "")
+	require.Equal(t, http.StatusUnauthorized, a.status)
+	require.Equal(t, "0", a.get(remainingHeader))
+
+	// A signed-in user has an allowance of its own, and health is never limited.
+	require.Equal(t, "1", b.call(t, http.MethodGet, "/api/v1/me", "END_USER", "").get(remainingHeader))
+	require.Empty(t, b.call(t, http.MethodGet, "/healthz", "", "").get(limitHeader))
+
+	require.Equal(t, http.StatusBadRequest, b.call(t, http.MethodPost, "/api/v1/auth/login", "", "").status)
+	require.Equal(t, http.StatusTooManyRequests, b.call(t, http.MethodPost, "/api/v1/auth/login", "", "").status)
+
+	// Each webhook channel counts for itself.
+	require.Equal(t, http.StatusUnauthorized, b.call(t, http.MethodPost, "/api/v1/payments/webhook/gateway_a", "", "{}").status)
+	require.Equal(t, http.StatusTooManyRequests, b.call(t, http.MethodPost, "/api/v1/payments/webhook/gateway_a", "", "{}").status)
+	require.Equal(t, http.StatusUnauthorized, b.call(t, http.MethodPost, "/api/v1/payments/webhook-bill_payment", "", "{}").status)
+}
+
+func TestUnknownRoutesAndMethods(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+
+	for _, path := range []string{"/", "/nope", "/api/v1/Trips", "/api/v1/trips/", "/api/v2/trips", "/%00"} {
+		a := b.call(t, http.MethodGet, path, "", "")
+		require.Equal(t, "NOT_FOUND", a.code, path)
+	}
+
+	a := b.call(t, http.MethodDelete, "/api/v1/bookings", "ADMIN", "")
+	require.Equal(t, "METHOD_NOT_ALLOWED", a.code)
+	require.Equal(t, "POST", a.header.Get("Allow"))
+
+	a = b.call(t, http.MethodPost, "/api/v1/trips", "", "{}")
+	require.Equal(t, "GET, HEAD", a.header.Get("Allow"))
+}
+
+func TestFailures(t *testing.T) {
+	t.Parallel()
+
+	for _, tt := range []struct {
+		name   string
+		fail   error
+		status int
+		code   string
+	}{
+		{"unexpected", errors.New("secret detail"), 500, "INTERNAL_ERROR"},
+		{"framework", fiber.NewError(500, "secret detail"), 500, "INTERNAL_ERROR"},
+		{"gateway", models.Errorf(models.CodeGatewayUnavailable, "The payment gateway does not answer."), 502, "GATEWAY_UNAVAILABLE"},
+		{"orchestrator", models.Errorf(models.CodeServiceUnavailable, "Try again."), 503, "SERVICE_UNAVAILABLE"},
+		{"conflict", models.Errorf(models.CodeTripCapacityReached, "The trip has no seats left."), 409, "TRIP_CAPACITY_REACHED"},
+		{"unknown code", models.Errorf("NEW_CODE", "secret detail"), 500, "INTERNAL_ERROR"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			b := setup(t)
+			b.ops.fail = tt.fail
+			a := b.call(t, http.MethodPost, bookingPath, "END_USER", bookingBody, "X-Request-Id", "trace-1")
+
+			require.Equal(t, tt.status, a.status)
+			require.Equal(t, tt.code, a.code)
+			require.Equal(t, "trace-1", a.get(requestIDHeader))
+			require.NotContains(t, a.body, "secret")
+
+			failures := b.log.lines(t, "request failed")
+			if tt.status < http.StatusInternalServerError {
+				require.Empty(t, failures)
+
+				return
+			}
+
+			require.Equal(t, []string{"trace-1"}, a.details["request_id"])
+			require.Len(t, failures, 1)
+			require.Equal(t, "trace-1", failures[0]["request_id"])
+			require.Equal(t, tt.status == 503, a.header.Get("Retry-After") != "")
+		})
+	}
+}
+
+func TestPanic(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	// No handler behind this operation: calling it dereferences nil.
+	a := b.call(t, http.MethodGet, "/api/v1/my/bookings", "END_USER", "")
+
+	require.Equal(t, http.StatusInternalServerError, a.status)
+	require.Equal(t, []string{a.get(requestIDHeader)}, a.details["request_id"])
+	require.NotContains(t, a.body, "nil pointer")
+
+	failures := b.log.lines(t, "request failed")
+	require.Len(t, failures, 1)
+	require.Contains(t, failures[0]["stack"], "ListMyBookings")
+	require.Len(t, b.log.lines(t, "request"), 1)
+}
+
+func TestDeadlines(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	require.Equal(t, http.StatusCreated, b.call(t, http.MethodPost, bookingPath, "END_USER", bookingBody).status)
+	require.InDelta(t, 15, b.ops.seen.deadline.Seconds(), 1)
+
+	path := bookingPath + "/" + tripID.String() + "/payment-status?wait=30"
+	require.Equal(t, http.StatusOK, b.call(t, http.MethodGet, path, "END_USER", "").status)
+	require.InDelta(t, 45, b.ops.seen.deadline.Seconds(), 1)
+
+	require.Equal(t, http.StatusUnprocessableEntity, b.call(t, http.MethodGet, path+"1", "END_USER", "").status)
+}
+
+func TestWebhookGetsItsBytes(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	path := "/api/v1/payments/webhook/gateway_a"
+	body := "{ \"not\" : \"checked\", \x00 here"
+
+	a := b.call(t, http.MethodPost, path, "", body, "webhook-id", "1", "webhook-timestamp", "2")
+	require.Equal(t, "INVALID_SIGNATURE", a.code)
+
+	a = b.call(t, http.MethodPost, path, "", body, "webhook-id", "1", "webhook-timestamp", "2", "webhook-signature", "v1,x")
+	require.Equal(t, http.StatusOK, a.status, a.body)
+	require.Equal(t, body, string(b.ops.hook))
+}

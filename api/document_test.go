@@ -1,0 +1,82 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/stretchr/testify/require"
+)
+
+func TestServedDocument(t *testing.T) {
+	t.Parallel()
+
+	served, err := ServedDocument("https://api.rihla.test")
+	require.NoError(t, err)
+
+	doc, err := openapi3.NewLoader().LoadFromData(served)
+	require.NoError(t, err)
+	require.NoError(t, doc.Validate(t.Context()))
+	require.Equal(t, "https://api.rihla.test", doc.Servers[0].URL)
+
+	// Nothing is lost on the way from YAML to JSON: apart from the server and the words on access it is the same document.
+	own, err := Document()
+	require.NoError(t, err)
+
+	own.Servers = doc.Servers
+
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			require.Contains(t, op.Description, "**Roles:**", "%s %s", method, path)
+			require.NotEmpty(t, op.Summary)
+			require.NotEmpty(t, op.Tags)
+			op.Description = own.Paths.Find(path).GetOperation(method).Description
+		}
+	}
+
+	want, err := json.Marshal(own)
+	require.NoError(t, err)
+	got, err := json.Marshal(doc)
+	require.NoError(t, err)
+	require.JSONEq(t, string(want), string(got))
+
+	// Fields stand as they were written: id first.
+	require.Less(t, strings.Index(string(served), `"/api/v1/auth/register"`), strings.Index(string(served), `"/healthz"`))
+	require.Contains(t, string(served), `"price_per_seat":575.00`)
+}
+
+func TestSystemRoutes(t *testing.T) {
+	t.Parallel()
+
+	down := errors.New("secret reason")
+	b := setup(t, func(d *Deps) {
+		d.Checks = map[string]func(context.Context) error{
+			"database":     func(context.Context) error { return nil },
+			"orchestrator": func(context.Context) error { return down },
+		}
+	})
+
+	a := b.call(t, http.MethodGet, "/readyz", "", "")
+	require.Equal(t, http.StatusServiceUnavailable, a.status)
+	require.Equal(t, []string{"cannot be reached"}, a.details["orchestrator"])
+	require.NotContains(t, a.details, "database")
+
+	a = b.call(t, http.MethodGet, "/openapi.json", "", "")
+	require.Equal(t, "application/json; charset=utf-8", a.header.Get("Content-Type"))
+	require.Contains(t, a.body, `"openapi":"3.0.3"`)
+
+	require.Contains(t, b.call(t, http.MethodGet, "/docs", "", "").body, "<rapi-doc")
+	require.Contains(t, b.call(t, http.MethodGet, "/docs/rapidoc-9.3.8.js", "", "").body, "RapiDoc 9.3.8")
+	require.Equal(t, "gzip", b.call(t, http.MethodGet, "/docs/rapidoc-9.3.8.js", "", "", "Accept-Encoding", "gzip").header.Get("Content-Encoding"))
+	require.JSONEq(t, `{"keys":[]}`, b.call(t, http.MethodGet, "/.well-known/jwks.json", "", "").body)
+	require.JSONEq(t, `{"data":{"status":"ok"}}`, b.call(t, http.MethodGet, "/healthz", "", "").body)
+	require.Equal(t, http.StatusOK, b.call(t, http.MethodGet, "/metrics", "", "").status)
+
+	head := b.call(t, http.MethodHead, "/healthz", "", "")
+	require.Equal(t, http.StatusOK, head.status)
+	require.Empty(t, head.body)
+}

@@ -1,0 +1,125 @@
+package middleware
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/gofiber/fiber/v2"
+
+	"rihla/models"
+)
+
+// readBody takes the body from the connection, up to the limit. It sets it back as a plain body, because handlers read
+// it there. A compressed body is left compressed: nothing here accepts one.
+func readBody(f *fiber.Ctx, limit int) ([]byte, error) {
+	req := f.Request()
+	if req.Header.ContentLength() > limit {
+		return nil, tooLarge(limit)
+	}
+
+	if !req.IsBodyStream() {
+		return req.Body(), nil
+	}
+
+	body, err := io.ReadAll(io.LimitReader(req.BodyStream(), int64(limit)+1))
+	if err != nil {
+		return nil, malformed("The body ends too early.")
+	}
+
+	if len(body) > limit {
+		return nil, tooLarge(limit)
+	}
+
+	req.SetBodyRaw(body)
+
+	return body, nil
+}
+
+// jsonBody checks content type and body, and returns what the body holds; nil when it is empty and may be.
+// Field errors go to p. The error is 400 or 415.
+func (b *bodyRule) jsonBody(f *fiber.Ctx, body []byte, p *problems) (any, error) {
+	if len(body) == 0 {
+		if b.required {
+			return nil, malformed("A body is required.")
+		}
+
+		return nil, nil //nolint:nilnil // an absent optional body is neither a value nor an error
+	}
+
+	schema, err := b.schemaFor(&f.Request().Header)
+	if err != nil || schema == nil {
+		return nil, err
+	}
+
+	value, err := decodeJSON(body, p)
+	if err != nil {
+		return nil, err
+	}
+
+	p.checkSchema(schema, value)
+
+	if b.decimals {
+		p.checkDecimals(schema, value, "")
+	}
+
+	return value, nil
+}
+
+// headerReader is the part of a request's header that tells what its body is.
+type headerReader interface {
+	ContentType() []byte
+	Peek(key string) []byte
+}
+
+// schemaFor finds the schema of the body's media type; nil for one that the handler reads itself.
+func (b *bodyRule) schemaFor(h headerReader) (*openapi3.Schema, error) {
+	contentType := string(h.ContentType())
+
+	mediaType, params, err := contentType, map[string]string(nil), error(nil)
+	if contentType != fiber.MIMEApplicationJSON {
+		mediaType, params, err = mime.ParseMediaType(contentType)
+	}
+
+	schema, known := b.schemas[mediaType]
+	charset, named := params["charset"]
+
+	switch encoding := string(h.Peek(fiber.HeaderContentEncoding)); {
+	case err != nil, !known, named && !strings.EqualFold(charset, "utf-8"):
+		return nil, b.unsupported()
+	case encoding != "" && !strings.EqualFold(encoding, "identity"):
+		return nil, models.Errorf(models.CodeUnsupportedMediaType, "The body must not be compressed.")
+	}
+
+	return schema, nil
+}
+
+func (b *bodyRule) unsupported() error {
+	accepted := make([]string, 0, len(b.schemas))
+	for mediaType := range b.schemas {
+		accepted = append(accepted, mediaType)
+	}
+
+	return models.Errorf(models.CodeUnsupportedMediaType, "The body must be %s, in UTF-8.", strings.Join(accepted, " or "))
+}
+
+func tooLarge(limit int) error {
+	return models.Errorf(models.CodePayloadTooLarge, "The body is larger than %d bytes.", limit)
+}
+
+func malformed(format string, args ...any) error {
+	return models.Errorf(models.CodeMalformedRequest, format, args...)
+}
+
+var errDepth = errors.New("too deep")
+
+func jsonError(err error) error {
+	if errors.Is(err, errDepth) {
+		return malformed("The body is nested too deeply.")
+	}
+
+	return fmt.Errorf("decode valid JSON: %w", err)
+}

@@ -1,0 +1,241 @@
+package middleware
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/gofiber/fiber/v2"
+	"github.com/google/uuid"
+
+	"rihla/internal/auth"
+	"rihla/internal/config"
+	"rihla/models"
+)
+
+// Authenticator turns an access token into the caller. An error that is not UNAUTHENTICATED means that it could not
+// find out.
+type Authenticator interface {
+	Verify(ctx context.Context, token string) (auth.Principal, error)
+}
+
+// Config is what the chain is made of.
+type Config struct {
+	// Document is the OpenAPI document that requests are checked against.
+	Document *openapi3.T
+	Auth     Authenticator
+	Limiter  Limiter
+	// Limits are requests per minute; 0 switches a limit off.
+	Limits config.RateLimits
+	// Idempotency keeps the answers of operations that accept Idempotency-Key.
+	Idempotency IdempotencyStore
+	Log         *slog.Logger
+	// PublicURL is where clients reach the API; when it is https, plain HTTP is redirected there.
+	PublicURL string
+	// TrustedProxies are addresses and CIDR blocks whose X-Forwarded-* headers are believed.
+	TrustedProxies []string
+}
+
+// Chain is the middleware of one app.
+type Chain struct {
+	operations  map[string]*operation
+	auth        Authenticator
+	limits      RateLimits
+	idempotency IdempotencyStore
+	log         *slog.Logger
+	proxies     proxies
+	// publicURL is where plain HTTP is redirected to; empty for no redirect.
+	publicURL string
+}
+
+// New compiles the document. It fails on an operation without x-roles or x-limit, and on a parameter or body that the
+// checks cannot handle.
+func New(cfg Config) (*Chain, error) {
+	if cfg.Document == nil || cfg.Auth == nil || cfg.Limiter == nil || cfg.Idempotency == nil || cfg.Log == nil {
+		return nil, errors.New("middleware: document, authenticator, limiter, idempotency store and logger are required")
+	}
+
+	operations, err := compile(cfg.Document)
+	if err != nil {
+		return nil, err
+	}
+
+	trusted, err := parseProxies(cfg.TrustedProxies)
+	if err != nil {
+		return nil, err
+	}
+
+	publicURL := strings.TrimRight(cfg.PublicURL, "/")
+	if !strings.HasPrefix(publicURL, "https://") {
+		publicURL = ""
+	}
+
+	return &Chain{
+		operations:  operations,
+		auth:        cfg.Auth,
+		limits:      RateLimits{limiter: cfg.Limiter, limits: cfg.Limits, log: cfg.Log},
+		idempotency: cfg.Idempotency,
+		log:         cfg.Log,
+		proxies:     trusted,
+		publicURL:   publicURL,
+	}, nil
+}
+
+// RateLimits are the chain's limits, for the one that needs the body: login per account.
+func (c *Chain) RateLimits() *RateLimits { return &c.limits }
+
+// Requests is the outermost middleware: trace id, language, security headers, panics, errors, and the log line of
+// spec 8.5.
+func (c *Chain) Requests(f *fiber.Ctx) error {
+	start := time.Now()
+	ctx := c.begin(f)
+
+	var err error
+	if !c.redirectPlain(f) {
+		if err = recovered(f); err != nil {
+			err = c.HandleError(f, err)
+		}
+	}
+
+	closeUnread(f)
+	setCharset(f)
+	c.logRequest(ctx, f, time.Since(start))
+
+	return err
+}
+
+// begin gives the request its identity and the answer the headers that every answer has.
+func (c *Chain) begin(f *fiber.Ctx) context.Context {
+	r := &request{
+		id:     inboundID(f),
+		locale: localeOf(f.Get(fiber.HeaderAcceptLanguage)),
+		ip:     c.proxies.clientAddr(f).String(),
+	}
+	ctx := withRequest(f.UserContext(), r)
+	f.SetUserContext(ctx)
+
+	h := &f.Response().Header
+	h.Set("X-Request-Id", r.id)
+	h.Set("Content-Language", string(r.locale))
+	h.Set("Vary", "Accept-Language")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Strict-Transport-Security", "max-age=31536000")
+	h.Set("Cache-Control", "no-store")
+
+	return ctx
+}
+
+// maxRequestID bounds a trace id that a client sends.
+const maxRequestID = 128
+
+// inboundID is the client's X-Request-Id when it is harmless in logs and headers, else a new one.
+func inboundID(f *fiber.Ctx) string {
+	id := f.Request().Header.Peek("X-Request-Id")
+	if len(id) == 0 || len(id) > maxRequestID || bytes.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return newRequestID()
+	}
+
+	return string(id)
+}
+
+func newRequestID() string {
+	id, err := uuid.NewV7()
+	if err != nil {
+		// The system's randomness failed; a trace id is not worth a failed request.
+		return uuid.Nil.String()
+	}
+
+	return id.String()
+}
+
+// recovered runs the rest of the chain and turns a panic into an error.
+func recovered(f *fiber.Ctx) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &panicError{value: p, stack: debug.Stack()}
+		}
+	}()
+
+	return f.Next()
+}
+
+const (
+	// maxDrain is how much of an unwanted body is read so that the client gets our answer and may go on using the
+	// connection; past it the connection is closed.
+	maxDrain = 16 << 20
+	// drainTime is how long that may take.
+	drainTime = 5 * time.Second
+)
+
+// closeUnread deals with a body that nobody read (413, 404): what is left of it must never be taken for the next
+// request on the same connection.
+func closeUnread(f *fiber.Ctx) {
+	if !f.Request().IsBodyStream() {
+		return
+	}
+
+	if err := f.Context().Conn().SetReadDeadline(time.Now().Add(drainTime)); err == nil {
+		// Copying one byte more than there is ends with EOF: only then is the connection at the next request.
+		_, err = io.CopyN(io.Discard, f.Request().BodyStream(), maxDrain)
+		if errors.Is(err, io.EOF) {
+			return
+		}
+	}
+
+	f.Response().SetConnectionClose()
+}
+
+// setCharset completes the content type of JSON answers (spec 9.7).
+func setCharset(f *fiber.Ctx) {
+	if string(f.Response().Header.ContentType()) == fiber.MIMEApplicationJSON {
+		f.Response().Header.SetContentType(fiber.MIMEApplicationJSONCharsetUTF8)
+	}
+}
+
+// logRequest writes the line of spec 8.5. The query is left out: it may hold what people search for.
+func (c *Chain) logRequest(ctx context.Context, f *fiber.Ctx, took time.Duration) {
+	r := requestOf(ctx)
+	attrs := make([]slog.Attr, 0, 9)
+	attrs = append(attrs,
+		slog.String("method", f.Method()), slog.String("path", logPath(f)), slog.String("route", f.Route().Path),
+		slog.Int("status", f.Response().StatusCode()), slog.String("request_id", r.id), slog.String("ip", r.ip),
+		slog.Float64("duration_ms", float64(took.Microseconds())/float64(time.Millisecond/time.Microsecond)),
+	)
+
+	if r.principal.UserID != uuid.Nil {
+		attrs = append(attrs, slog.String("user_id", r.principal.UserID.String()))
+	}
+
+	if r.principal.ProviderID != uuid.Nil {
+		attrs = append(attrs, slog.String("provider_id", r.principal.ProviderID.String()))
+	}
+
+	c.log.LogAttrs(ctx, slog.LevelInfo, "request", attrs...)
+}
+
+// maxLogPath bounds the path in a log line.
+const maxLogPath = 256
+
+func logPath(f *fiber.Ctx) string {
+	path := f.Path()
+	if len(path) > maxLogPath {
+		return path[:maxLogPath]
+	}
+
+	return path
+}
+
+// errNotAllowed is the one answer to a role that may not call an operation.
+func errNotAllowed() error {
+	return models.Errorf(models.CodeForbidden, "Your role does not allow this operation.")
+}

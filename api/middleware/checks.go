@@ -1,0 +1,88 @@
+package middleware
+
+import (
+	"context"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"rihla/models"
+)
+
+// run is contract §1's order of checks: 413 → 401 → 429 → 403 → 400/415/422 → 404, then the handler. What a caller
+// learns from an early answer never depends on a later check.
+func (c *Chain) run(f *fiber.Ctx, op *operation) error {
+	r := requestOf(f.UserContext())
+
+	body, err := readBody(f, op.bodyLimit)
+	if err != nil {
+		c.limits.unidentified(f, op, r)
+
+		return err
+	}
+
+	if !op.public {
+		if err = c.authenticate(f, r); err != nil {
+			c.limits.unidentified(f, op, r)
+
+			return err
+		}
+	}
+
+	if err = c.limits.check(f, op, r); err != nil {
+		return err
+	}
+
+	if !op.public && !op.allows(r.principal.Role) {
+		return errNotAllowed()
+	}
+
+	valid, err := op.validate(f, body)
+	if err != nil {
+		return err
+	}
+
+	ctx, cancel := context.WithTimeout(f.UserContext(), op.timeout)
+	f.SetUserContext(ctx)
+
+	defer func() {
+		// A streamed answer is written after this function: its reader keeps the deadline and ends with it.
+		if !f.Response().IsBodyStream() {
+			cancel()
+		}
+	}()
+
+	if key := f.Get(idempotencyHeader); op.idempotent && key != "" {
+		return c.once(f, op, strings.ToLower(key), valid)
+	}
+
+	return f.Next()
+}
+
+const bearerPrefix = "bearer "
+
+// authenticate puts the caller into the request, or returns UNAUTHENTICATED.
+func (c *Chain) authenticate(f *fiber.Ctx, r *request) error {
+	header := f.Get(fiber.HeaderAuthorization)
+	if len(header) <= len(bearerPrefix) || !strings.EqualFold(header[:len(bearerPrefix)], bearerPrefix) {
+		return unauthenticated(f, models.Errorf(models.CodeUnauthenticated, "A valid access token is required."))
+	}
+
+	principal, err := c.auth.Verify(f.UserContext(), strings.TrimSpace(header[len(bearerPrefix):]))
+	if err != nil {
+		return unauthenticated(f, err)
+	}
+
+	r.principal = principal
+
+	return nil
+}
+
+// unauthenticated adds the challenge that RFC 9110 wants with a 401.
+func unauthenticated(f *fiber.Ctx, err error) error {
+	if models.CodeOf(err) == models.CodeUnauthenticated {
+		f.Set(fiber.HeaderWWWAuthenticate, "Bearer")
+	}
+
+	return err
+}

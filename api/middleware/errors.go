@@ -1,0 +1,206 @@
+package middleware
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"rihla/models"
+)
+
+// statusOf is the one table from machine code to HTTP status (contract §1).
+var statusOf = map[models.Code]int{
+	models.CodeMalformedRequest:        http.StatusBadRequest,
+	models.CodeUnauthenticated:         http.StatusUnauthorized,
+	models.CodeInvalidCredentials:      http.StatusUnauthorized,
+	models.CodeInvalidSignature:        http.StatusUnauthorized,
+	models.CodeForbidden:               http.StatusForbidden,
+	models.CodeNotFound:                http.StatusNotFound,
+	models.CodeMethodNotAllowed:        http.StatusMethodNotAllowed,
+	models.CodePayloadTooLarge:         http.StatusRequestEntityTooLarge,
+	models.CodeUnsupportedMediaType:    http.StatusUnsupportedMediaType,
+	models.CodeValidation:              http.StatusUnprocessableEntity,
+	models.CodeIdempotencyKeyReused:    http.StatusUnprocessableEntity,
+	models.CodeReferenceNotOwned:       http.StatusUnprocessableEntity,
+	models.CodeRateLimited:             http.StatusTooManyRequests,
+	models.CodeInternal:                http.StatusInternalServerError,
+	models.CodeGatewayUnavailable:      http.StatusBadGateway,
+	models.CodeServiceUnavailable:      http.StatusServiceUnavailable,
+	models.CodeBusPlateAlreadyExists:   http.StatusConflict,
+	models.CodeEmailAlreadyExists:      http.StatusConflict,
+	models.CodeTripCapacityReached:     http.StatusConflict,
+	models.CodeTripNotBookable:         http.StatusConflict,
+	models.CodeBookingNotPayable:       http.StatusConflict,
+	models.CodeCampaignNotPayable:      http.StatusConflict,
+	models.CodeInvalidState:            http.StatusConflict,
+	models.CodeRefundExceedsRemaining:  http.StatusConflict,
+	models.CodeBookingNotRefundable:    http.StatusConflict,
+	models.CodeRecordNotTransferable:   http.StatusConflict,
+	models.CodeIdempotencyKeyInProcess: http.StatusConflict,
+	models.CodeResourceInUse:           http.StatusConflict,
+}
+
+// unavailableRetry is what Retry-After says with a 503: a database or an orchestrator fails over in that order of time.
+const unavailableRetry = 5 * time.Second
+
+// errorAnswer is the envelope of spec 7.1.
+type errorAnswer struct {
+	Error errorBody `json:"error"`
+}
+
+type errorBody struct {
+	Code    models.Code         `json:"code"`
+	Message string              `json:"message"`
+	Details map[string][]string `json:"details,omitempty"`
+}
+
+// retryError is a domain error that says when to come back.
+type retryError struct {
+	domain *models.Error
+	after  time.Duration
+}
+
+func (e *retryError) Error() string { return e.domain.Error() }
+
+func (e *retryError) Unwrap() error { return e.domain }
+
+// RetryAfter gives a domain error (RATE_LIMITED, SERVICE_UNAVAILABLE) a Retry-After header, whole seconds, at least one.
+func RetryAfter(err *models.Error, after time.Duration) error {
+	return &retryError{domain: err, after: after}
+}
+
+// panicError is a recovered panic on its way to the log.
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
+
+// HandleError writes the error envelope; it is also the app's fiber.ErrorHandler, for what fails before any route.
+// What is not a domain error becomes INTERNAL_ERROR, is logged here and only here, and tells the client nothing but the
+// request id.
+func (c *Chain) HandleError(f *fiber.Ctx, err error) error {
+	ctx := f.UserContext()
+	if RequestID(ctx) == "" {
+		ctx = c.begin(f)
+		defer func() { c.logRequest(ctx, f, 0) }()
+	}
+
+	domain := domainError(err)
+
+	status, ok := statusOf[domain.Code]
+	if !ok {
+		domain, status = models.Errorf(models.CodeInternal, "%s", unexpected), http.StatusInternalServerError
+	}
+
+	body := errorBody{Code: domain.Code, Message: domain.Message, Details: domain.Details}
+
+	if status >= http.StatusInternalServerError {
+		c.logFailure(ctx, f, status, err)
+
+		body.Details = map[string][]string{"request_id": {RequestID(ctx)}}
+		maps.Copy(body.Details, domain.Details)
+	}
+
+	setRetryAfter(f, status, err)
+
+	return f.Status(status).JSON(errorAnswer{Error: body}, fiber.MIMEApplicationJSONCharsetUTF8)
+}
+
+const unexpected = "An unexpected error occurred."
+
+// domainError says what an error means to a client.
+func domainError(err error) *models.Error {
+	if domain, ok := errors.AsType[*models.Error](err); ok {
+		return domain
+	}
+
+	if e, ok := errors.AsType[*fiber.Error](err); ok {
+		return frameworkError(e)
+	}
+
+	// The request's deadline: something behind us is too slow, which is not the client's fault and may pass.
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return models.Errorf(models.CodeServiceUnavailable, "The service cannot answer at the moment.")
+	}
+
+	return models.Errorf(models.CodeInternal, "%s", unexpected)
+}
+
+// frameworkError translates what Fiber and the generated parameter binding report; their texts stay inside.
+func frameworkError(e *fiber.Error) *models.Error {
+	switch e.Code {
+	case http.StatusNotFound:
+		return models.NotFound()
+	case http.StatusMethodNotAllowed:
+		return models.Errorf(models.CodeMethodNotAllowed, "The method is not allowed on this path.")
+	case http.StatusRequestEntityTooLarge:
+		return models.Errorf(models.CodePayloadTooLarge, "The body is too large.")
+	case http.StatusUnsupportedMediaType:
+		return models.Errorf(models.CodeUnsupportedMediaType, "The content type is not supported.")
+	default:
+		if e.Code >= http.StatusInternalServerError && e.Code != http.StatusBadGateway {
+			return models.Errorf(models.CodeInternal, "%s", unexpected)
+		}
+
+		// Headers that do not fit, a body that stopped coming, a broken connection (Fiber calls that one 502).
+		return models.Errorf(models.CodeMalformedRequest, "The request cannot be read.")
+	}
+}
+
+func (c *Chain) logFailure(ctx context.Context, f *fiber.Ctx, status int, err error) {
+	level := slog.LevelError
+	if status != http.StatusInternalServerError {
+		level = slog.LevelWarn
+	}
+
+	attrs := []slog.Attr{
+		slog.String("request_id", RequestID(ctx)), slog.String("method", f.Method()), slog.String("path", logPath(f)),
+		slog.Int("status", status), slog.String("error", err.Error()),
+	}
+	if p, ok := errors.AsType[*panicError](err); ok {
+		attrs = append(attrs, slog.String("stack", string(p.stack)))
+	}
+
+	c.log.LogAttrs(ctx, level, "request failed", attrs...)
+}
+
+func setRetryAfter(f *fiber.Ctx, status int, err error) {
+	after := time.Duration(0)
+	if retry, ok := errors.AsType[*retryError](err); ok {
+		after = retry.after
+	} else if status == http.StatusServiceUnavailable {
+		after = unavailableRetry
+	}
+
+	if after > 0 {
+		f.Set(fiber.HeaderRetryAfter, strconv.FormatInt(wholeSeconds(after), 10))
+	}
+}
+
+// wholeSeconds rounds up, so that who waits that long is not too early.
+func wholeSeconds(d time.Duration) int64 { return max(1, int64((d+time.Second-1)/time.Second)) }
+
+// EncodeJSON is the app's JSON encoder: as encoding/json, but `&` in a checkout address stays `&`.
+func EncodeJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+
+	if err := enc.Encode(v); err != nil {
+		return nil, fmt.Errorf("encode answer: %w", err)
+	}
+
+	return bytes.TrimRight(b.Bytes(), "\n"), nil
+}

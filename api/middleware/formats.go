@@ -1,0 +1,73 @@
+package middleware
+
+import (
+	"errors"
+	"net/mail"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+const formatUUID = "uuid"
+
+var errFormat = errors.New("does not have the format")
+
+// stringFormats are the formats of the document. kin's own know UUIDs up to version 5 only and take 2026-02-31 for a date.
+var stringFormats = map[string]openapi3.StringFormatValidator{
+	formatUUID:  format(isUUID),
+	"date":      format(isDate),
+	"date-time": format(isDateTime),
+	"email":     format(isEmail),
+	"uri":       format(isURI),
+}
+
+var formatWords = map[string]string{
+	formatUUID:  "must be a UUID",
+	"date":      "must be a date, YYYY-MM-DD",
+	"date-time": "must be a timestamp such as 2026-11-21T09:30:00Z",
+	"email":     "must be an email address",
+	"uri":       "must be an address such as https://example.com/path",
+}
+
+func format(valid func(string) bool) openapi3.StringFormatValidator {
+	return openapi3.NewCallbackValidator(func(s string) error {
+		if !valid(s) {
+			return errFormat
+		}
+
+		return nil
+	})
+}
+
+func isDate(s string) bool {
+	_, err := time.Parse(time.DateOnly, s)
+
+	return err == nil && s[:4] != "0000"
+}
+
+func isDateTime(s string) bool {
+	_, err := time.Parse(time.RFC3339, s)
+
+	return err == nil && s[:4] != "0000"
+}
+
+// isEmail accepts a plain address: no display name, no comment, no quoted local part, a domain with a dot.
+func isEmail(s string) bool {
+	a, err := mail.ParseAddress(s)
+	if err != nil || a.Address != s || a.Name != "" {
+		return false
+	}
+
+	_, domain, _ := strings.Cut(s, "@")
+
+	return strings.Contains(strings.Trim(domain, "."), ".") && !strings.ContainsAny(s, "\" []<>()")
+}
+
+// isURI accepts an absolute address with a host and without credentials.
+func isURI(s string) bool {
+	u, err := url.Parse(s)
+
+	return err == nil && u.Scheme != "" && u.Hostname() != "" && u.User == nil && !strings.ContainsAny(s, " <>\"\\^`{|}")
+}

@@ -1,0 +1,116 @@
+package middleware
+
+import (
+	"context"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"rihla/internal/config"
+	"rihla/models"
+)
+
+// limitClass is an operation's x-limit.
+type limitClass string
+
+const (
+	limitNone      limitClass = "none"
+	limitAnonymous limitClass = "anonymous"
+	limitByRole    limitClass = "by-role"
+	limitWebhook   limitClass = "webhook"
+	limitLogin     limitClass = "login"
+)
+
+// RateLimits applies the limits of contract §1.
+type RateLimits struct {
+	limiter Limiter
+	limits  config.RateLimits
+	log     *slog.Logger
+}
+
+// NewRateLimits applies limits with a limiter.
+func NewRateLimits(limiter Limiter, limits config.RateLimits, log *slog.Logger) *RateLimits {
+	return &RateLimits{limiter: limiter, limits: limits, log: log}
+}
+
+// Account counts one login of an account (contract §1: per account, after the body was read): nil, or RATE_LIMITED with
+// Retry-After. The email is compared without letter case.
+func (l *RateLimits) Account(ctx context.Context, email string) error {
+	if l.limits.Login <= 0 {
+		return nil
+	}
+
+	_, _, retryAfter, ok, err := l.limiter.Allow(ctx, "account:"+strings.ToLower(email), l.limits.Login)
+	if err != nil {
+		l.warn(ctx, err)
+
+		return nil
+	}
+
+	if !ok {
+		return tooMany(retryAfter)
+	}
+
+	return nil
+}
+
+// check counts the request and sets the X-RateLimit headers. It returns RATE_LIMITED when the allowance is used up.
+func (l *RateLimits) check(f *fiber.Ctx, op *operation, r *request) error {
+	switch op.limit {
+	case limitByRole:
+		return l.take(f, "user:"+r.principal.UserID.String(), l.limits.ForRole(r.principal.Role))
+	case limitWebhook:
+		return l.take(f, "webhook:"+op.path, l.limits.Webhook)
+	case limitLogin:
+		return l.take(f, "login:"+limitAddr(r.ip), l.limits.LoginIP)
+	case limitAnonymous:
+		return l.take(f, "ip:"+limitAddr(r.ip), l.limits.Anonymous)
+	default:
+		return nil
+	}
+}
+
+// unidentified gives an answer to nobody in particular (401, 413) its headers: it counts against the address, and never
+// refuses, because 413 and 401 come before 429.
+func (l *RateLimits) unidentified(f *fiber.Ctx, op *operation, r *request) {
+	if op.limit != limitNone {
+		_ = l.take(f, "ip:"+limitAddr(r.ip), l.limits.Anonymous)
+	}
+}
+
+func (l *RateLimits) take(f *fiber.Ctx, key string, perMinute int) error {
+	if perMinute <= 0 {
+		return nil
+	}
+
+	remaining, reset, retryAfter, ok, err := l.limiter.Allow(f.UserContext(), key, perMinute)
+	if err != nil {
+		// A counter that is down must not take the service down with it.
+		l.warn(f.UserContext(), err)
+
+		remaining, reset, ok = perMinute, time.Now(), true
+	}
+
+	h := &f.Response().Header
+	h.Set("X-RateLimit-Limit", strconv.Itoa(perMinute))
+	h.Set("X-RateLimit-Remaining", strconv.Itoa(remaining))
+	h.Set("X-RateLimit-Reset", strconv.FormatInt(reset.Add(time.Second-1).Unix(), 10))
+
+	if !ok {
+		return tooMany(retryAfter)
+	}
+
+	return nil
+}
+
+func (l *RateLimits) warn(ctx context.Context, err error) {
+	l.log.LogAttrs(ctx, slog.LevelWarn, "rate limiter failed, request let through",
+		slog.String("request_id", RequestID(ctx)), slog.String("error", err.Error()))
+}
+
+func tooMany(after time.Duration) error {
+	return RetryAfter(models.Errorf(models.CodeRateLimited, "Too many requests."), after)
+}

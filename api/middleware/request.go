@@ -1,0 +1,43 @@
+package middleware
+
+import (
+	"context"
+
+	"rihla/internal/auth"
+	"rihla/models"
+)
+
+// request is what is known about the current request. It is written by the middleware only, before a handler runs.
+type request struct {
+	id        string
+	locale    models.Locale
+	ip        string
+	principal auth.Principal
+}
+
+type requestKey struct{}
+
+func withRequest(ctx context.Context, r *request) context.Context {
+	return context.WithValue(ctx, requestKey{}, r)
+}
+
+// requestOf never returns nil, so that code which runs outside of a request (a test, a job) reads defaults.
+func requestOf(ctx context.Context) *request {
+	if r, ok := ctx.Value(requestKey{}).(*request); ok {
+		return r
+	}
+
+	return &request{locale: models.LocaleArabic}
+}
+
+// Principal is the caller. On an operation that needs a token it is always set; on a public one it is the zero value.
+func Principal(ctx context.Context) auth.Principal { return requestOf(ctx).principal }
+
+// Locale is the language that the caller asked for, ar by default (spec 9.6).
+func Locale(ctx context.Context) models.Locale { return requestOf(ctx).locale }
+
+// RequestID is the trace id of the request, the one in X-Request-Id and in every log line.
+func RequestID(ctx context.Context) string { return requestOf(ctx).id }
+
+// ClientIP is the address of the client, behind the trusted proxies if there are any.
+func ClientIP(ctx context.Context) string { return requestOf(ctx).ip }

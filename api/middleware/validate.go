@@ -1,0 +1,168 @@
+package middleware
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/gofiber/fiber/v2"
+	"github.com/google/uuid"
+
+	"rihla/models"
+)
+
+// validatedBody is the local under which the generated handlers look for a body that was checked already, so that they
+// bind what was validated instead of decoding a second time without regard to letter case.
+const validatedBody = "x-oapi-codegen-validated-body"
+
+// validate checks parameters and body and returns the body's value. All field errors come at once. A path id that is
+// not a UUID is 404, after everything that is wrong with the request itself.
+func (o *operation) validate(f *fiber.Ctx, body []byte) (any, error) {
+	if o.rawBody {
+		return nil, o.signed(f)
+	}
+
+	var p problems
+
+	if err := o.validateQuery(f, &p); err != nil {
+		return nil, err
+	}
+
+	o.validateHeaders(f, &p)
+
+	var value any
+
+	if o.hasBody() {
+		var err error
+		if value, err = o.body.jsonBody(f, body, &p); err != nil {
+			return nil, err
+		}
+
+		if value == nil && len(body) == 0 {
+			value = map[string]any{}
+		}
+
+		f.Locals(validatedBody, value)
+	}
+
+	if err := p.err(); err != nil {
+		return nil, err
+	}
+
+	for _, name := range o.pathIDs {
+		if !isUUID(f.Params(name)) {
+			return nil, models.NotFound()
+		}
+	}
+
+	return value, nil
+}
+
+// signed wants each header of the signature exactly once; what they hold is the handler's to verify.
+func (o *operation) signed(f *fiber.Ctx) error {
+	for i := range o.headers {
+		values := f.Request().Header.PeekAll(o.headers[i].name)
+		if len(values) != 1 || len(values[0]) == 0 {
+			return models.Errorf(models.CodeInvalidSignature, "The webhook signature is not valid.")
+		}
+	}
+
+	return nil
+}
+
+func (o *operation) validateQuery(f *fiber.Ctx, p *problems) error {
+	raw := f.Request().URI().QueryString()
+	if len(raw) == 0 {
+		o.requireAll(o.query, p)
+
+		return nil
+	}
+
+	query, err := url.ParseQuery(string(raw))
+	if err != nil {
+		return malformed("The query string cannot be read.")
+	}
+
+	for i := range o.query {
+		param := &o.query[i]
+		p.checkParameter(param, query[param.name])
+	}
+
+	return nil
+}
+
+func (o *operation) requireAll(params []parameter, p *problems) {
+	for i := range params {
+		p.checkParameter(&params[i], nil)
+	}
+}
+
+func (o *operation) validateHeaders(f *fiber.Ctx, p *problems) {
+	for i := range o.headers {
+		param := &o.headers[i]
+
+		var values []string
+		for _, v := range f.Request().Header.PeekAll(param.name) {
+			values = append(values, string(v))
+		}
+
+		p.checkParameter(param, values)
+	}
+}
+
+// checkParameter checks the values that a parameter was given, of which there may be one.
+func (p *problems) checkParameter(param *parameter, values []string) {
+	switch len(values) {
+	case 0:
+		if param.required {
+			p.add(param.name, "is required")
+		}
+
+		return
+	case 1:
+	default:
+		p.add(param.name, "is given more than once")
+
+		return
+	}
+
+	text := values[0]
+	if !utf8.ValidString(text) || strings.IndexByte(text, 0) >= 0 {
+		p.add(param.name, "must be valid UTF-8 without the NUL character")
+
+		return
+	}
+
+	value, ok := parameterValue(param.schema, text)
+	if !ok {
+		p.add(param.name, typeMessage(param.schema))
+
+		return
+	}
+
+	p.checkSchemaAt(param.name, param.schema, value)
+}
+
+// parameterValue reads a parameter's text as its type. Integers are plain: no sign but a minus, no spaces.
+func parameterValue(schema *openapi3.Schema, text string) (any, bool) {
+	switch {
+	case schema.Type.Is("integer"):
+		n, err := strconv.ParseInt(text, 10, 64)
+
+		return n, err == nil && text[0] != '+'
+	case schema.Type.Is("boolean"):
+		return text == "true", text == "true" || text == "false"
+	default:
+		return text, true
+	}
+}
+
+// uuidLength is the length of the only form that is accepted, xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx.
+const uuidLength = 36
+
+// isUUID accepts any version.
+func isUUID(s string) bool {
+	return len(s) == uuidLength && uuid.Validate(s) == nil
+}

@@ -1,0 +1,41 @@
+package operations
+
+import (
+	"context"
+	"encoding/json"
+
+	"rihla/api/gen"
+	"rihla/internal/store"
+	"rihla/models"
+)
+
+// ListAuditLogs lists who did what.
+func (o *Operations) ListAuditLogs(ctx context.Context, r gen.ListAuditLogsRequestObject) (gen.ListAuditLogsResponseObject, error) {
+	q := r.Params
+
+	span, err := days(q.Period, q.DateFrom, q.DateTo, o.Now())
+	if err != nil {
+		return nil, err
+	}
+
+	p := page(q.Page, q.PerPage, q.Sort)
+
+	list, err := o.Store.ListAudit(ctx, store.AuditFilter{
+		Action: valueOf(q.Action), ActorID: valueOf(q.ActorID), Days: span, Page: p,
+	})
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.ListAuditLogs200JSONResponse{Data: each(list.Items, auditOf), Meta: meta(p, list.Total)}, nil
+}
+
+func auditOf(e *models.AuditEntry) gen.AuditLog {
+	details := map[string]any{}
+	_ = json.Unmarshal(e.Details, &details) // the column is jsonb: what is not an object has no details
+
+	return gen.AuditLog{
+		ID: e.ID, ActorID: e.ActorID, ActorRole: optional(e.ActorRole), Action: e.Action, Entity: e.Entity,
+		EntityID: e.EntityID, Details: details, RequestID: optional(e.RequestID), CreatedAt: utc(e.CreatedAt),
+	}
+}

@@ -1,0 +1,124 @@
+package operations
+
+import (
+	"context"
+	"time"
+
+	"rihla/api/gen"
+	"rihla/api/middleware"
+	"rihla/internal/auth"
+	"rihla/models"
+)
+
+// Register opens an END_USER account (contract §2).
+func (o *Operations) Register(ctx context.Context, r gen.RegisterRequestObject) (gen.RegisterResponseObject, error) {
+	hash, err := o.Passwords.Hash(ctx, r.Body.Password)
+	if err != nil {
+		return nil, err
+	}
+
+	u, err := o.Store.CreateUser(ctx, models.User{
+		ID: models.NewID(), Name: r.Body.Name, Email: r.Body.Email, Phone: r.Body.Phone,
+		PasswordHash: hash, Role: models.RoleEndUser, Locale: middleware.Locale(ctx),
+	})
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.Register201JSONResponse{Data: userOf(&u)}, nil
+}
+
+// Login exchanges a password for tokens. An unknown account costs the same time and gives the same answer as a wrong
+// password.
+func (o *Operations) Login(ctx context.Context, r gen.LoginRequestObject) (gen.LoginResponseObject, error) {
+	if err := o.Logins.Account(ctx, r.Body.Email); err != nil {
+		return nil, err
+	}
+
+	u, err := o.Store.UserByEmail(ctx, r.Body.Email)
+	if err != nil && models.CodeOf(err) != models.CodeNotFound {
+		return nil, err
+	}
+
+	ok, err := o.Passwords.Check(ctx, r.Body.Password, u.PasswordHash)
+	if err != nil {
+		return nil, err
+	}
+
+	if !ok {
+		return nil, models.Errorf(models.CodeInvalidCredentials, "The email or the password is wrong.")
+	}
+
+	plain, token := o.newRefreshToken(u)
+	if err := o.Store.SaveRefreshToken(ctx, token); err != nil {
+		return nil, err
+	}
+
+	tokens, err := o.tokens(&u, plain)
+
+	return gen.Login200JSONResponse{Data: tokens}, err
+}
+
+func (o *Operations) newRefreshToken(u models.User) (string, models.RefreshToken) {
+	plain, hash := auth.NewRefreshToken()
+
+	return plain, models.RefreshToken{
+		TokenHash: hash, FamilyID: models.NewID(), UserID: u.ID, ExpiresAt: o.Now().Add(o.RefreshTTL),
+	}
+}
+
+// RefreshTokens spends a refresh token for new ones; a spent one revokes its whole family.
+func (o *Operations) RefreshTokens(ctx context.Context, r gen.RefreshTokensRequestObject) (gen.RefreshTokensResponseObject, error) {
+	plain, next := o.newRefreshToken(models.User{})
+
+	u, err := o.Store.RotateRefreshToken(ctx, auth.HashRefreshToken(r.Body.RefreshToken), next)
+	if err != nil {
+		return nil, err
+	}
+
+	tokens, err := o.tokens(&u, plain)
+
+	return gen.RefreshTokens200JSONResponse{Data: tokens}, err
+}
+
+func (o *Operations) tokens(u *models.User, refresh string) (gen.Tokens, error) {
+	access, expires, err := o.Issuer.Issue(u.ID, u.Role, valueOf(u.ProviderID))
+
+	return gen.Tokens{
+		AccessToken: access, TokenType: "Bearer", ExpiresIn: expires, RefreshToken: refresh, User: userOf(u),
+	}, err
+}
+
+// Logout revokes the refresh token and its family. Doing it twice is fine.
+func (o *Operations) Logout(ctx context.Context, r gen.LogoutRequestObject) (gen.LogoutResponseObject, error) {
+	return gen.Logout204Response{}, o.Store.RevokeRefreshToken(ctx, auth.HashRefreshToken(r.Body.RefreshToken))
+}
+
+// GetMe is the caller's own account. A token of an account that is gone is no longer good.
+func (o *Operations) GetMe(ctx context.Context, _ gen.GetMeRequestObject) (gen.GetMeResponseObject, error) {
+	u, err := o.Store.UserByID(ctx, middleware.Principal(ctx).UserID)
+	if models.CodeOf(err) == models.CodeNotFound && err != nil {
+		return nil, models.Errorf(models.CodeUnauthenticated, "The account does not exist any more.")
+	}
+
+	return gen.GetMe200JSONResponse{Data: userOf(&u)}, err
+}
+
+func userOf(u *models.User) gen.User {
+	return gen.User{
+		ID: u.ID, Name: u.Name, Email: u.Email, Phone: u.Phone, Role: u.Role, ProviderID: u.ProviderID, Locale: u.Locale,
+	}
+}
+
+// utc is a moment as the API writes it (contract §1: RFC 3339 with Z).
+func utc(t time.Time) time.Time { return t.UTC() }
+
+func utcOrNil(t *time.Time) *time.Time {
+	if t == nil {
+		return nil
+	}
+
+	u := t.UTC()
+
+	return &u
+}

@@ -1,0 +1,176 @@
+package operations
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+
+	"rihla/api/gen"
+	"rihla/api/middleware"
+	"rihla/internal/store"
+	"rihla/models"
+	"rihla/workflows"
+)
+
+// CreateBooking takes the seats and opens the first payment attempt (contract §4). When the orchestrator cannot take
+// the payment, the seats are given back and the answer is 503: nothing is left half-made.
+func (o *Operations) CreateBooking(ctx context.Context, r gen.CreateBookingRequestObject) (gen.CreateBookingResponseObject, error) {
+	n := newBooking(ctx, r)
+
+	b, _, err := o.Store.CreateBooking(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+
+	attempt := models.Attempt{
+		BookingID: b.ID, ProviderID: b.ProviderID, Number: 1, UserID: b.UserID, Method: n.Method, ReturnURL: valueOf(r.Body.ReturnURL),
+	}
+	if err := o.startFirst(ctx, attempt); err != nil {
+		return nil, err
+	}
+
+	body, err := o.bookingOf(ctx, &b)
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.CreateBooking201JSONResponse{
+		Body:    gen.BookingAnswer{Data: body},
+		Headers: gen.CreateBooking201ResponseHeaders{Location: "/api/v1/bookings/" + b.ID.String()},
+	}, nil
+}
+
+func newBooking(ctx context.Context, r gen.CreateBookingRequestObject) store.NewBooking {
+	passengers := each(r.Body.Passengers, func(p *gen.PassengerInput) models.Passenger {
+		return models.Passenger{Name: p.Name, DocumentNumber: valueOf(p.DocumentNumber)}
+	})
+
+	return store.NewBooking{
+		ID: newID(ctx, "booking", r.Params.IdempotencyKey), UserID: middleware.Principal(ctx).UserID, TripID: r.Body.TripID,
+		Passengers: passengers, ContactName: r.Body.Contact.Name, ContactEmail: r.Body.Contact.Email,
+		ContactPhone: r.Body.Contact.Phone, Locale: middleware.Locale(ctx), Method: r.Body.PaymentMethod,
+	}
+}
+
+// startFirst starts the payment of a new booking. A gateway that does not answer in time leaves the booking with a
+// PENDING attempt that a later intent completes; an orchestrator that does not answer leaves no booking.
+func (o *Operations) startFirst(ctx context.Context, a models.Attempt) error {
+	wait, cancel := context.WithTimeout(ctx, o.CheckoutWait)
+	defer cancel()
+
+	_, err := o.Workflows.StartPayment(wait, a)
+	if err == nil {
+		return nil
+	}
+
+	if !errors.Is(err, workflows.ErrStillRunning) && models.CodeOf(err) != models.CodeServiceUnavailable {
+		return err
+	}
+
+	// An attempt that is written keeps its booking: it is the gateway that is slow. Otherwise nobody has taken the
+	// payment, and a workflow that starts after all finds no booking and ends.
+	discarded, discardErr := o.Store.DiscardBooking(context.WithoutCancel(ctx), a.BookingID)
+	if discardErr != nil {
+		return errors.Join(discardErr, err)
+	}
+
+	if discarded {
+		return unavailable()
+	}
+
+	return nil
+}
+
+func unavailable() error {
+	return models.Errorf(models.CodeServiceUnavailable, "Payments cannot be taken right now. Try again shortly.")
+}
+
+// GetBooking is one booking, for its owner and for the roles that read any (contract §2).
+func (o *Operations) GetBooking(ctx context.Context, r gen.GetBookingRequestObject) (gen.GetBookingResponseObject, error) {
+	b, err := o.Store.BookingByID(ctx, r.ID)
+	if err != nil {
+		return nil, err
+	}
+
+	if !readsBooking(ctx, b.UserID) {
+		return nil, models.NotFound()
+	}
+
+	body, err := o.bookingOf(ctx, &b)
+
+	return gen.GetBooking200JSONResponse{Data: body}, err
+}
+
+// readsBooking reports whether the caller may see a booking of owner.
+func readsBooking(ctx context.Context, owner uuid.UUID) bool {
+	p := middleware.Principal(ctx)
+
+	return p.UserID == owner || p.Role.ReadsAnyBooking()
+}
+
+// ListMyBookings lists the caller's own bookings.
+func (o *Operations) ListMyBookings(ctx context.Context, r gen.ListMyBookingsRequestObject) (gen.ListMyBookingsResponseObject, error) {
+	p := page(r.Params.Page, r.Params.PerPage, r.Params.Sort)
+
+	list, err := o.Store.MyBookings(ctx, middleware.Principal(ctx).UserID, valueOf(r.Params.Status), p)
+	if err != nil {
+		return nil, err
+	}
+
+	bookings := make([]gen.Booking, len(list.Items))
+
+	for i := range list.Items {
+		if bookings[i], err = o.bookingOf(ctx, &list.Items[i]); err != nil {
+			return nil, err
+		}
+	}
+
+	return gen.ListMyBookings200JSONResponse{Data: bookings, Meta: meta(p, list.Total)}, nil
+}
+
+// bookingOf is a booking with its newest payment attempt.
+func (o *Operations) bookingOf(ctx context.Context, b *models.Booking) (gen.Booking, error) {
+	attempt, err := o.Store.LatestAttempt(ctx, b.ID)
+	if err != nil {
+		return gen.Booking{}, err
+	}
+
+	label, held := b.Status.Label(), utc(b.HoldUntil)
+	out := gen.Booking{
+		ID: b.ID, TripID: b.TripID, ProviderID: b.ProviderID, UserID: b.UserID,
+		Status: b.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN, Seats: b.Seats,
+		Amount: b.Amount, Currency: b.Currency, VatRate: b.VATRate, VatAmount: b.VATAmount,
+		Contact:   gen.Contact{Name: b.ContactName, Email: b.ContactEmail, Phone: b.ContactPhone},
+		CreatedAt: utc(b.CreatedAt),
+		Passengers: each(b.Passengers, func(p *models.Passenger) gen.Passenger {
+			return gen.Passenger{Name: p.Name, DocumentNumber: optional(p.DocumentNumber)}
+		}),
+		// Until the attempt's row is written, which the gateway's silence can delay, it is known by its derived id.
+		Payment: gen.BookingPayment{
+			TransactionID: models.BookingAttemptID(b.ID, 1), Status: models.TransactionPending, ExpiresAt: &held,
+		},
+	}
+
+	if attempt != nil {
+		out.Payment = bookingPayment(attempt)
+	}
+
+	return out, nil
+}
+
+func bookingPayment(t *models.PaymentTransaction) gen.BookingPayment {
+	return gen.BookingPayment{
+		TransactionID: t.ID, Reference: t.Reference, Status: t.Status, FailureCode: t.FailureCode,
+		CheckoutURL: openCheckout(t), ExpiresAt: utcOrNil(&t.ExpiresAt),
+	}
+}
+
+// openCheckout is where the customer pays; an attempt that has ended has no such place.
+func openCheckout(t *models.PaymentTransaction) *string {
+	if t.Status != models.TransactionPending {
+		return nil
+	}
+
+	return t.CheckoutURL
+}

@@ -1,0 +1,45 @@
+package operations
+
+import (
+	"context"
+
+	"rihla/api/gen"
+	"rihla/internal/store"
+	"rihla/models"
+)
+
+// ListIncidents lists what a person has to look at.
+func (o *Operations) ListIncidents(ctx context.Context, r gen.ListIncidentsRequestObject) (gen.ListIncidentsResponseObject, error) {
+	p := page(r.Params.Page, r.Params.PerPage, r.Params.Sort)
+
+	list, err := o.Store.ListIncidents(ctx, store.IncidentFilter{
+		Kind: valueOf(r.Params.Kind), Status: string(valueOf(r.Params.Status)), Page: p,
+	})
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.ListIncidents200JSONResponse{Data: each(list.Items, incidentOf), Meta: meta(p, list.Total)}, nil
+}
+
+// ResolveIncident closes an incident with a note.
+func (o *Operations) ResolveIncident(ctx context.Context, r gen.ResolveIncidentRequestObject) (gen.ResolveIncidentResponseObject, error) {
+	i, err := o.Store.ResolveIncident(ctx, r.ID, r.Body.Note, actor(ctx))
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.ResolveIncident200JSONResponse{Data: incidentOf(&i)}, nil
+}
+
+func incidentOf(i *models.Incident) gen.Incident {
+	kind, status := i.Kind.Label(), models.IncidentStatusLabel(i.Status)
+
+	return gen.Incident{
+		ID: i.ID, Kind: i.Kind, KindLabelAr: kind.AR, KindLabelEn: kind.EN,
+		Status: gen.IncidentStatus(i.Status), StatusLabelAr: status.AR, StatusLabelEn: status.EN,
+		PaymentTransactionID: i.PaymentTransactionID, BookingID: i.BookingID, AdCampaignID: i.AdCampaignID, RefundID: i.RefundID,
+		Message: i.Message, Details: i.Details, WorkflowID: optional(i.WorkflowID),
+		CreatedAt: utc(i.CreatedAt), ResolvedAt: utcOrNil(i.ResolvedAt), ResolvedBy: i.ResolvedBy, Note: optional(i.Note),
+	}
+}

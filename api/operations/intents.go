@@ -1,0 +1,189 @@
+package operations
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+
+	"rihla/api/gen"
+	"rihla/api/middleware"
+	"rihla/internal/store"
+	"rihla/models"
+	"rihla/workflows"
+)
+
+// CreateBookingIntent opens a payment attempt for a booking, or returns the one that is open (contract §5).
+func (o *Operations) CreateBookingIntent(
+	ctx context.Context, r gen.CreateBookingIntentRequestObject,
+) (gen.CreateBookingIntentResponseObject, error) {
+	read := func() (store.Payable, error) {
+		p, err := o.Store.PayableBooking(ctx, r.BookingID, o.Now())
+		if who := middleware.Principal(ctx); err == nil && who.UserID != p.OwnerID && !who.Role.IsAdmin() {
+			return p, models.NotFound()
+		}
+
+		return p, err
+	}
+
+	t, created, err := o.intent(ctx, read, models.Attempt{BookingID: r.BookingID}, r.Body)
+	if err != nil {
+		return nil, err
+	}
+
+	if !created {
+		return gen.CreateBookingIntent200JSONResponse{Data: transactionOf(&t)}, nil
+	}
+
+	return gen.CreateBookingIntent201JSONResponse{
+		Body:    gen.PaymentTransactionAnswer{Data: transactionOf(&t)},
+		Headers: gen.CreateBookingIntent201ResponseHeaders{Location: "/api/v1/bookings/" + r.BookingID.String() + "/payment-status"},
+	}, nil
+}
+
+// CreateCampaignIntent opens a payment attempt for an advertising campaign, or returns the one that is open.
+func (o *Operations) CreateCampaignIntent(
+	ctx context.Context, r gen.CreateCampaignIntentRequestObject,
+) (gen.CreateCampaignIntentResponseObject, error) {
+	read := func() (store.Payable, error) {
+		p, err := o.Store.PayableCampaign(ctx, r.AdCampaignID)
+		if err == nil && !actor(ctx).Owns(p.ProviderID) {
+			return p, models.NotFound()
+		}
+
+		return p, err
+	}
+
+	if err := o.mayWrite(ctx); err != nil {
+		return nil, err
+	}
+
+	t, created, err := o.intent(ctx, read, models.Attempt{CampaignID: r.AdCampaignID}, r.Body)
+	if err != nil {
+		return nil, err
+	}
+
+	if !created {
+		return gen.CreateCampaignIntent200JSONResponse{Data: transactionOf(&t)}, nil
+	}
+
+	return gen.CreateCampaignIntent201JSONResponse{
+		Body:    gen.PaymentTransactionAnswer{Data: transactionOf(&t)},
+		Headers: gen.CreateCampaignIntent201ResponseHeaders{Location: "/api/v1/admin/payment-transactions/" + t.ID.String()},
+	}, nil
+}
+
+// mayWrite refuses staff of an INACTIVE provider: they read and do not write (contract §2).
+func (o *Operations) mayWrite(ctx context.Context) error {
+	who := middleware.Principal(ctx)
+	if !who.Role.IsProvider() {
+		return nil
+	}
+
+	p, err := o.Store.ProviderByID(ctx, who.ProviderID)
+	if err != nil {
+		return err
+	}
+
+	if p.Status != models.StatusActive {
+		return models.Errorf(models.CodeForbidden, "The provider is inactive: its data can be read and not changed.")
+	}
+
+	return nil
+}
+
+// intent is the rule of both intents: one open attempt at a time, the same one again for whoever asks, a new one when
+// there is none or when the caller wants it replaced. created tells a new attempt from one that was found.
+func (o *Operations) intent(
+	ctx context.Context, read func() (store.Payable, error), a models.Attempt, body *gen.IntentRequest,
+) (t models.PaymentTransaction, created bool, err error) {
+	p, err := read()
+	if err != nil {
+		return t, false, err
+	}
+
+	if p.Err != nil {
+		return t, false, p.Err
+	}
+
+	if p.Open != nil && valueOf(body.Replace) {
+		if p, err = o.replace(ctx, p.Open.ID, read); err != nil {
+			return t, false, err
+		}
+	}
+
+	a.ProviderID, a.Number, a.UserID = p.ProviderID, p.Next, middleware.Principal(ctx).UserID
+	a.Method, a.ReturnURL = body.PaymentMethod, valueOf(body.ReturnURL)
+
+	if p.Open != nil {
+		if p.Open.CheckoutURL != nil {
+			return *p.Open, false, nil
+		}
+		// The gateway has not answered yet: wait for the same attempt, as it was asked for.
+		a.Number, a.UserID, a.Method, a.ReturnURL = p.Open.Attempt, p.Open.UserID, p.Open.PaymentMethod, p.Open.ReturnURL
+	}
+
+	t, err = o.start(ctx, a)
+
+	return t, p.Open == nil, err
+}
+
+// replace closes the open attempt. It may turn out to be paid; then there is nothing to replace.
+func (o *Operations) replace(ctx context.Context, open uuid.UUID, read func() (store.Payable, error)) (store.Payable, error) {
+	wait, cancel := context.WithTimeout(ctx, o.CheckoutWait)
+	defer cancel()
+
+	_, err := o.Workflows.CancelPayment(wait, open)
+	if errors.Is(err, workflows.ErrStillRunning) {
+		return store.Payable{}, models.Errorf(models.CodeGatewayUnavailable, "The gateway has not closed the open attempt yet.")
+	}
+
+	// An attempt whose workflow has ended is NOT_FOUND there: what it ended as is read next.
+	if err != nil && models.CodeOf(err) != models.CodeNotFound {
+		return store.Payable{}, err
+	}
+
+	p, err := read()
+	if err == nil {
+		err = p.Err
+	}
+
+	return p, err
+}
+
+// start runs the attempt's workflow up to the checkout. Errors: the domain's; GATEWAY_UNAVAILABLE when the gateway is
+// silent, the attempt stays open; SERVICE_UNAVAILABLE when nobody has taken the attempt.
+func (o *Operations) start(ctx context.Context, a models.Attempt) (models.PaymentTransaction, error) {
+	wait, cancel := context.WithTimeout(ctx, o.CheckoutWait)
+	defer cancel()
+
+	_, err := o.Workflows.StartPayment(wait, a)
+	if err != nil && !errors.Is(err, workflows.ErrStillRunning) {
+		return models.PaymentTransaction{}, err
+	}
+
+	t, readErr := o.Store.TransactionByID(context.WithoutCancel(ctx), a.ID())
+
+	switch {
+	case err == nil:
+		return t, readErr
+	case readErr != nil:
+		return t, unavailable()
+	default:
+		return t, models.Errorf(models.CodeGatewayUnavailable, "The gateway does not answer. The attempt stays open; ask again.")
+	}
+}
+
+func transactionOf(t *models.PaymentTransaction) gen.PaymentTransaction {
+	label := t.Status.Label()
+
+	return gen.PaymentTransaction{
+		ID: t.ID, Kind: t.Kind, Reference: t.Reference, UserID: t.UserID, BookingID: t.BookingID, AdCampaignID: t.AdCampaignID,
+		Amount: t.Amount, Currency: t.Currency, VatRate: t.VATRate, VatAmount: t.VATAmount,
+		PaymentMethod: t.PaymentMethod, Provider: t.Gateway,
+		Status: t.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN,
+		CheckoutURL: openCheckout(t), ExpiresAt: utcOrNil(&t.ExpiresAt),
+		FailureCode: t.FailureCode, FailureReason: optional(t.FailureReason),
+		CreatedAt: utc(t.CreatedAt), UpdatedAt: utc(t.UpdatedAt),
+	}
+}

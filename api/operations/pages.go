@@ -1,0 +1,61 @@
+package operations
+
+import (
+	"strings"
+	"time"
+
+	openapi "github.com/oapi-codegen/runtime/types"
+
+	"rihla/api/gen"
+	"rihla/internal/store"
+	"rihla/models"
+)
+
+// page reads the paging parameters of a list (contract §1). Their bounds were checked against the document.
+func page(number *gen.Page, perPage *gen.PerPage, sort *string) store.Page {
+	p := store.Page{Number: max(valueOf(number), 1), PerPage: valueOf(perPage)}
+	if p.PerPage == 0 {
+		p.PerPage = 20
+	}
+
+	for field := range strings.SplitSeq(valueOf(sort), ",") {
+		name, desc := strings.CutPrefix(field, "-")
+		if name != "" {
+			p.Sort = append(p.Sort, store.Sort{Field: name, Desc: desc})
+		}
+	}
+
+	return p
+}
+
+// meta says where a page is (spec 2.2). An empty collection has one, empty, page.
+func meta(p store.Page, total int64) gen.Meta {
+	pages := (total + int64(p.PerPage) - 1) / int64(p.PerPage)
+
+	return gen.Meta{Total: total, PerPage: p.PerPage, CurrentPage: p.Number, LastPage: int(max(pages, 1))}
+}
+
+// days resolves the period parameters of a list.
+func days(period *gen.Period, from, to *openapi.Date, now time.Time) (models.Days, error) {
+	return models.Period(valueOf(period)).Resolve(date(from), date(to), now)
+}
+
+func date(d *openapi.Date) models.Date {
+	if d == nil {
+		return models.Date{}
+	}
+
+	return models.NewDate(d.Year(), d.Month(), d.Day())
+}
+
+func toDate(d models.Date) openapi.Date { return openapi.Date{Time: d.Time()} }
+
+// each converts the items of a list.
+func each[T, U any](items []T, convert func(*T) U) []U {
+	out := make([]U, len(items))
+	for i := range items {
+		out[i] = convert(&items[i])
+	}
+
+	return out
+}

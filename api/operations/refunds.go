@@ -1,0 +1,108 @@
+package operations
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+
+	"rihla/api/gen"
+	"rihla/api/middleware"
+	"rihla/internal/store"
+	"rihla/models"
+	"rihla/workflows"
+)
+
+// RefundBooking gives money back (contract §7): 201 once the gateway has decided, 202 while it has not.
+func (o *Operations) RefundBooking(ctx context.Context, r gen.RefundBookingRequestObject) (gen.RefundBookingResponseObject, error) {
+	if r.Body.RefundType == models.RefundPartial && r.Body.Amount == nil {
+		return nil, models.Invalid("amount", "is required for a partial refund")
+	}
+
+	request := refundRequest(ctx, &r)
+
+	wait, cancel := context.WithTimeout(ctx, o.RefundWait)
+	defer cancel()
+
+	_, err := o.Workflows.StartRefund(wait, request)
+
+	decided := err == nil
+	if !decided && !errors.Is(err, workflows.ErrStillRunning) {
+		return nil, err
+	}
+
+	ctx = context.WithoutCancel(ctx)
+	// What finance staff wrote may name a person: it goes into the database and not through the workflow.
+	if reason := valueOf(r.Body.Reason); reason != "" {
+		if err := o.Store.SetRefundReason(ctx, request.ID, reason); err != nil {
+			return nil, err
+		}
+	}
+
+	refund, err := o.Store.RefundByID(ctx, request.ID)
+	if !decided && models.CodeOf(err) == models.CodeNotFound {
+		return nil, unavailable() // nobody has taken the refund
+	}
+
+	if err != nil {
+		return nil, err
+	}
+
+	answer, location := gen.RefundAnswer{Data: refundOf(&refund)}, "/api/v1/admin/refunds/"+refund.ID.String()
+	if refund.Status == models.RefundPending {
+		return gen.RefundBooking202JSONResponse{Body: answer, Headers: gen.RefundBooking202ResponseHeaders{Location: location}}, nil
+	}
+
+	return gen.RefundBooking201JSONResponse{Body: answer, Headers: gen.RefundBooking201ResponseHeaders{Location: location}}, nil
+}
+
+// refundRequest gives the request its identity: the caller's key, or one of its own. A client's X-Request-Id is not
+// used for that, since nothing keeps two requests from carrying the same one.
+func refundRequest(ctx context.Context, r *gen.RefundBookingRequestObject) models.RefundRequest {
+	who := middleware.Principal(ctx)
+
+	identity := uuid.NewString()
+	if r.Params.IdempotencyKey != nil {
+		identity = who.UserID.String() + ":" + r.Params.IdempotencyKey.String()
+	}
+
+	return models.RefundRequest{
+		ID: models.RefundID(r.ID, identity), BookingID: r.ID, Type: r.Body.RefundType, Amount: r.Body.Amount,
+		RequestedBy: &who.UserID, Role: who.Role, RequestID: middleware.RequestID(ctx),
+	}
+}
+
+// ListRefunds lists refunds.
+func (o *Operations) ListRefunds(ctx context.Context, r gen.ListRefundsRequestObject) (gen.ListRefundsResponseObject, error) {
+	p := page(r.Params.Page, r.Params.PerPage, r.Params.Sort)
+
+	list, err := o.Store.ListRefunds(ctx, store.RefundFilter{
+		BookingID: valueOf(r.Params.BookingID), Status: valueOf(r.Params.Status), Page: p,
+	})
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.ListRefunds200JSONResponse{Data: each(list.Items, refundOf), Meta: meta(p, list.Total)}, nil
+}
+
+// GetRefund is one refund.
+func (o *Operations) GetRefund(ctx context.Context, r gen.GetRefundRequestObject) (gen.GetRefundResponseObject, error) {
+	refund, err := o.Store.RefundByID(ctx, r.ID)
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.GetRefund200JSONResponse{Data: refundOf(&refund)}, nil
+}
+
+func refundOf(r *models.Refund) gen.Refund {
+	label := r.Status.Label()
+
+	return gen.Refund{
+		ID: r.ID, BookingID: r.BookingID, PaymentTransactionID: r.PaymentTransactionID, RefundTransactionID: r.RefundTransactionID,
+		RefundType: r.RefundType, Amount: r.Amount, Currency: r.Currency,
+		Status: r.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN, FailureCode: r.FailureCode,
+		Reason: optional(r.Reason), RequestedBy: r.RequestedBy, CreatedAt: utc(r.CreatedAt), CompletedAt: utcOrNil(r.CompletedAt),
+	}
+}

@@ -1,0 +1,79 @@
+package operations
+
+import (
+	"context"
+
+	"rihla/api/gen"
+	"rihla/internal/store"
+	"rihla/models"
+	"rihla/workflows"
+)
+
+// ListPaymentTransactions lists payment attempts and the transactions of refunds.
+func (o *Operations) ListPaymentTransactions(
+	ctx context.Context, r gen.ListPaymentTransactionsRequestObject,
+) (gen.ListPaymentTransactionsResponseObject, error) {
+	q := r.Params
+
+	span, err := days(q.Period, q.DateFrom, q.DateTo, o.Now())
+	if err != nil {
+		return nil, err
+	}
+
+	p := page(q.Page, q.PerPage, q.Sort)
+
+	list, err := o.Store.ListTransactions(ctx, store.TransactionFilter{
+		Status: valueOf(q.Status), Provider: valueOf(q.Provider), Method: valueOf(q.PaymentMethod),
+		BookingID: valueOf(q.BookingID), AdCampaignID: valueOf(q.AdCampaignID), Reference: valueOf(q.Reference),
+		Days: span, Page: p,
+	})
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.ListPaymentTransactions200JSONResponse{Data: each(list.Items, transactionOf), Meta: meta(p, list.Total)}, nil
+}
+
+// GetPaymentTransaction is one transaction with all that happened to it.
+func (o *Operations) GetPaymentTransaction(
+	ctx context.Context, r gen.GetPaymentTransactionRequestObject,
+) (gen.GetPaymentTransactionResponseObject, error) {
+	t, err := o.Store.TransactionByID(ctx, r.ID)
+	if err != nil {
+		return nil, err
+	}
+
+	timeline, err := o.Store.Timeline(ctx, r.ID)
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.GetPaymentTransaction200JSONResponse{Data: detailOf(&t, timeline)}, nil
+}
+
+func detailOf(t *models.PaymentTransaction, timeline []store.TimelineEntry) gen.PaymentTransactionDetail {
+	d := transactionOf(t)
+
+	return gen.PaymentTransactionDetail{
+		ID: d.ID, Kind: d.Kind, Reference: d.Reference, UserID: d.UserID, BookingID: d.BookingID, AdCampaignID: d.AdCampaignID,
+		Amount: d.Amount, Currency: d.Currency, VatRate: d.VatRate, VatAmount: d.VatAmount,
+		PaymentMethod: d.PaymentMethod, Provider: d.Provider,
+		Status: d.Status, StatusLabelAr: d.StatusLabelAr, StatusLabelEn: d.StatusLabelEn,
+		CheckoutURL: d.CheckoutURL, ExpiresAt: d.ExpiresAt, FailureCode: d.FailureCode, FailureReason: d.FailureReason,
+		CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,
+		WorkflowID: workflowOf(t),
+		Timeline: each(timeline, func(e *store.TimelineEntry) gen.TimelineEntry {
+			return gen.TimelineEntry{At: utc(e.At), Kind: gen.TimelineKind(e.Kind), Message: e.Summary, Details: e.Details}
+		}),
+	}
+}
+
+// workflowOf is where an operator finds the transaction's process: a refund's transaction belongs to the refund's
+// workflow, which carries the refund's id as its gateway reference does not; the parent payment leads there.
+func workflowOf(t *models.PaymentTransaction) string {
+	if t.ParentID != nil {
+		return workflows.PaymentID(*t.ParentID)
+	}
+
+	return workflows.PaymentID(t.ID)
+}

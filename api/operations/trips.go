@@ -1,0 +1,48 @@
+package operations
+
+import (
+	"context"
+
+	"rihla/api/gen"
+	"rihla/internal/store"
+	"rihla/models"
+)
+
+// ListTrips is the consumer catalogue (contract §3).
+func (o *Operations) ListTrips(ctx context.Context, r gen.ListTripsRequestObject) (gen.ListTripsResponseObject, error) {
+	p := page(r.Params.Page, r.Params.PerPage, r.Params.Sort)
+
+	list, err := o.Store.CatalogueTrips(ctx, store.TripFilter{
+		Type:   models.TripType(valueOf(r.Params.Type)),
+		Origin: valueOf(r.Params.Origin), Destination: valueOf(r.Params.Destination),
+		DateFrom: date(r.Params.DateFrom), DateTo: date(r.Params.DateTo),
+		Search: valueOf(r.Params.Search), Page: p,
+	})
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.ListTrips200JSONResponse{Data: each(list.Items, tripOf), Meta: meta(p, list.Total)}, nil
+}
+
+// GetTrip is one trip of the catalogue.
+func (o *Operations) GetTrip(ctx context.Context, r gen.GetTripRequestObject) (gen.GetTripResponseObject, error) {
+	t, err := o.Store.CatalogueTrip(ctx, r.ID)
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.GetTrip200JSONResponse{Data: tripOf(&t)}, nil
+}
+
+func tripOf(t *models.Trip) gen.Trip {
+	label, returns := t.Status.Label(), utc(t.ReturnAt)
+
+	return gen.Trip{
+		ID: t.ID, ProviderID: t.ProviderID, ProviderName: t.ProviderName, Type: gen.TripType(t.Type), Title: t.Title,
+		Origin: t.Origin, Destination: t.Destination, DepartureAt: utc(t.DepartureAt), ReturnAt: &returns,
+		HotelID: t.HotelID, BusID: t.BusID, RestStopIds: t.RestStopIDs,
+		PricePerSeat: t.PricePerSeat, Currency: models.Currency, Capacity: t.Capacity, SeatsLeft: t.SeatsLeft(),
+		Status: gen.TripStatus(t.Status), StatusLabelAr: label.AR, StatusLabelEn: label.EN,
+	}
+}

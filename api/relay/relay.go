@@ -1,0 +1,158 @@
+// Package relay carries stored webhook events to their workflows, at once, in parallel and outside the request that
+// stored them: the gateway gets its answer at the database's speed.
+package relay
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"rihla/internal/store"
+	"rihla/models"
+)
+
+const (
+	backlog      = 4096             // deliveries waiting in memory; what does not fit is found by the scan
+	carriers     = 32               // deliveries side by side
+	patience     = 3 * time.Second  // with an orchestrator that does not answer
+	scanEvery    = time.Second      // how often the table is searched for events that are still unprocessed
+	scanAge      = 2 * time.Second  // how old these must be
+	scanBatch    = 500              //
+	settlingTime = 10 * time.Second // how long a delivered event may take to be processed before it is delivered again
+)
+
+// Relay delivers events. Losing what it holds in memory is harmless: the table is the truth.
+type Relay struct {
+	store   *store.Store
+	deliver func(context.Context, models.Delivery) error
+	queue   chan models.Delivery
+	stop    context.CancelFunc
+	done    sync.WaitGroup
+
+	mu   sync.Mutex
+	sent map[uuid.UUID]time.Time // deliveries of the last settlingTime
+}
+
+// New makes a relay that hands events to deliver.
+func New(s *store.Store, deliver func(context.Context, models.Delivery) error) *Relay {
+	return &Relay{
+		store: s, deliver: deliver, queue: make(chan models.Delivery, backlog), stop: func() {},
+		sent: map[uuid.UUID]time.Time{},
+	}
+}
+
+// Enqueue takes an event that has just been stored. It never blocks.
+func (r *Relay) Enqueue(d models.Delivery) {
+	select {
+	case r.queue <- d:
+	default: // the scan will find it
+	}
+}
+
+// Backlog is how many events wait in memory.
+func (r *Relay) Backlog() int { return len(r.queue) }
+
+// Start begins with what an earlier process has left behind.
+func (r *Relay) Start() {
+	ctx, cancel := context.WithCancel(context.Background())
+	r.stop = cancel
+
+	for range carriers {
+		r.done.Go(func() { r.carry(ctx) })
+	}
+
+	r.done.Go(func() { r.scan(ctx) })
+}
+
+// Stop ends; what was not delivered is delivered by the next process or by the sweep.
+func (r *Relay) Stop() {
+	r.stop()
+	r.done.Wait()
+}
+
+func (r *Relay) carry(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case d := <-r.queue:
+			r.hand(ctx, d)
+		}
+	}
+}
+
+func (r *Relay) hand(ctx context.Context, d models.Delivery) {
+	if !r.claim(d.EventID) {
+		return
+	}
+
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+
+	if err := r.deliver(ctx, d); err != nil {
+		r.release(d.EventID)
+		slog.WarnContext(ctx, "webhook event not delivered yet", "event_id", d.EventID, "error", err)
+	}
+}
+
+// claim reports whether the event is due: it has not been delivered within the time that settling it may take.
+func (r *Relay) claim(id uuid.UUID) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	if time.Since(r.sent[id]) < settlingTime {
+		return false
+	}
+
+	r.sent[id] = time.Now()
+
+	return true
+}
+
+func (r *Relay) release(id uuid.UUID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	delete(r.sent, id)
+}
+
+// scan looks for events that were stored and have had no effect: from before a restart, from while the orchestrator
+// was down, or from a burst that did not fit into memory.
+func (r *Relay) scan(ctx context.Context) {
+	tick := time.NewTicker(scanEvery)
+	defer tick.Stop()
+
+	for age := time.Duration(0); ; age = scanAge {
+		r.forget()
+
+		found, err := r.store.UnprocessedEvents(ctx, age, scanBatch, time.Now())
+		if err != nil && ctx.Err() == nil {
+			slog.WarnContext(ctx, "relay cannot read its events", "error", err)
+		}
+
+		for _, d := range found {
+			r.Enqueue(d)
+		}
+
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// forget drops deliveries that would be due again.
+func (r *Relay) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	for id, at := range r.sent {
+		if time.Since(at) >= settlingTime {
+			delete(r.sent, id)
+		}
+	}
+}

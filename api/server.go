@@ -1,0 +1,149 @@
+// Package api is the HTTP interface of the service. It is contract-first: openapi.yaml is written by hand, gen/ is
+// generated from it, and middleware/ checks every request against it. Handlers authorize, decode, call one store method
+// or one workflow, and encode; no SQL, no gateway and no rule about money lives here.
+package api
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/valyala/fasthttp"
+
+	"rihla/api/docs"
+	"rihla/api/gen"
+	"rihla/api/middleware"
+	"rihla/internal/config"
+)
+
+const (
+	// readTimeout bounds how long a request may take to arrive.
+	readTimeout = 15 * time.Second
+	// writeTimeout bounds how long an answer may take to leave, exports included; it starts when the handler is done.
+	writeTimeout = 5 * time.Minute
+	// idleTimeout is longer than that of usual load balancers (60 s), so that they close idle connections, not we.
+	idleTimeout = 75 * time.Second
+	// readBuffer bounds the request's headers; tokens of external issuers have a few thousand bytes.
+	readBuffer = 16 << 10
+	// bodyLimit is the largest body that Fiber calls ordinary; each operation's own limit is the middleware's.
+	bodyLimit = 1 << 20
+)
+
+// Deps are the parts that the API is made of; every field is needed unless it says otherwise.
+type Deps struct {
+	// Operations are the handlers of the document's operations, except those that the server answers itself: keys,
+	// health, readiness, document, docs and metrics.
+	Operations gen.StrictServerInterface
+	// Auth verifies access tokens.
+	Auth middleware.Authenticator
+	// JWKS is the public key set as JSON.
+	JWKS []byte
+	// Limiter counts requests against Limits.
+	Limiter middleware.Limiter
+	Limits  config.RateLimits
+	// Idempotency keeps the answers of calls with an Idempotency-Key.
+	Idempotency middleware.IdempotencyStore
+	// Metrics is what /metrics shows.
+	Metrics prometheus.Gatherer
+	// Checks are what readiness asks, by name; each returns nil when its dependency can be reached.
+	Checks map[string]func(context.Context) error
+	Log    *slog.Logger
+	// PublicURL is where clients reach the API; when it is https, plain HTTP is redirected there. May be empty.
+	PublicURL string
+	// TrustedProxies are addresses and CIDR blocks whose X-Forwarded-* headers are believed. May be empty.
+	TrustedProxies []string
+}
+
+// New builds the app. It fails when the document, its operations and their routes do not fit together.
+func New(deps Deps) (*fiber.App, error) {
+	if deps.Operations == nil || deps.Metrics == nil || len(deps.JWKS) == 0 {
+		return nil, errors.New("api: operations, metrics and keys are required")
+	}
+
+	doc, err := Document()
+	if err != nil {
+		return nil, err
+	}
+
+	served, err := ServedDocument(deps.PublicURL)
+	if err != nil {
+		return nil, err
+	}
+
+	chain, err := middleware.New(middleware.Config{
+		Document: doc, Auth: deps.Auth, Limiter: deps.Limiter, Limits: deps.Limits, Idempotency: deps.Idempotency,
+		Log: deps.Log, PublicURL: deps.PublicURL, TrustedProxies: deps.TrustedProxies,
+	})
+	if err != nil {
+		return nil, err
+	}
+
+	app := newApp(chain)
+	app.Use(chain.Requests)
+	app.Get(docs.ScriptPath, docs.Script)
+
+	router := chain.Router(app)
+	gen.RegisterHandlers(router, gen.NewStrictHandler(&handlers{
+		StrictServerInterface: deps.Operations, document: served, jwks: deps.JWKS, checks: deps.Checks,
+		metrics: metricsHandler(deps.Metrics),
+	}, nil))
+
+	return app, router.Err()
+}
+
+func newApp(chain *middleware.Chain) *fiber.App {
+	app := fiber.New(fiber.Config{
+		AppName: "rihla",
+		// Strings that outlive a request must not point into its recycled buffers.
+		Immutable:     true,
+		CaseSensitive: true,
+		StrictRouting: true,
+		BodyLimit:     bodyLimit,
+		// The handler runs before a large body has arrived, so that it is refused in our envelope.
+		StreamRequestBody:            true,
+		DisablePreParseMultipartForm: true,
+		ReadTimeout:                  readTimeout,
+		WriteTimeout:                 writeTimeout,
+		IdleTimeout:                  idleTimeout,
+		ReadBufferSize:               readBuffer,
+		ErrorHandler:                 chain.HandleError,
+		JSONEncoder:                  middleware.EncodeJSON,
+		DisableStartupMessage:        true,
+	})
+
+	refuseUnknownMethods(app, chain)
+
+	return app
+}
+
+// refuseUnknownMethods answers methods that Fiber does not know (it would write plain text, before any middleware).
+func refuseUnknownMethods(app *fiber.App, chain *middleware.Chain) {
+	server := app.Server()
+	next := server.Handler
+	known := map[string]bool{}
+
+	for _, method := range app.Config().RequestMethods {
+		known[method] = true
+	}
+
+	server.Handler = func(ctx *fasthttp.RequestCtx) {
+		if known[string(ctx.Method())] {
+			next(ctx)
+
+			return
+		}
+
+		f := app.AcquireCtx(ctx)
+		defer app.ReleaseCtx(f)
+
+		if err := chain.HandleError(f, fiber.ErrMethodNotAllowed); err != nil {
+			ctx.SetStatusCode(fiber.StatusMethodNotAllowed)
+		}
+
+		f.Set(fiber.HeaderAllow, "GET, HEAD, POST, PUT, PATCH, DELETE")
+		ctx.SetConnectionClose()
+	}
+}

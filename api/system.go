@@ -1,0 +1,122 @@
+package api
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/gofiber/fiber/v2/middleware/adaptor"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"rihla/api/docs"
+	"rihla/api/gen"
+	"rihla/models"
+)
+
+// checkTimeout bounds one readiness check; load balancers give up after a few seconds.
+const checkTimeout = 2 * time.Second
+
+// handlers are the operations with those on top that the server answers itself.
+type handlers struct {
+	gen.StrictServerInterface
+
+	document []byte
+	jwks     []byte
+	checks   map[string]func(context.Context) error
+	metrics  fiber.Handler
+}
+
+// GetHealth says that the process serves requests.
+func (h *handlers) GetHealth(context.Context, gen.GetHealthRequestObject) (gen.GetHealthResponseObject, error) {
+	return gen.GetHealth200JSONResponse{Data: gen.Health{Status: "ok"}}, nil
+}
+
+// GetReadiness asks every dependency at once; SERVICE_UNAVAILABLE names those that do not answer. Why they do not is
+// for the logs of the check, not for the caller.
+func (h *handlers) GetReadiness(ctx context.Context, _ gen.GetReadinessRequestObject) (gen.GetReadinessResponseObject, error) {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+
+	var (
+		wg      sync.WaitGroup
+		mu      sync.Mutex
+		states  = map[string]string{}
+		missing = map[string][]string{}
+	)
+
+	for name, check := range h.checks {
+		wg.Go(func() {
+			err := check(ctx)
+
+			mu.Lock()
+			defer mu.Unlock()
+
+			states[name] = "ok"
+			if err != nil {
+				missing[name] = []string{"cannot be reached"}
+			}
+		})
+	}
+
+	wg.Wait()
+
+	if len(missing) > 0 {
+		return nil, &models.Error{Code: models.CodeServiceUnavailable, Message: "A dependency cannot be reached.", Details: missing}
+	}
+
+	return gen.GetReadiness200JSONResponse{Data: gen.Health{Status: "ok", Checks: states}}, nil
+}
+
+// GetJWKS serves the public keys. Verifiers may keep them for five minutes.
+func (h *handlers) GetJWKS(context.Context, gen.GetJWKSRequestObject) (gen.GetJWKSResponseObject, error) {
+	return rawJSON{body: h.jwks, cache: "public, max-age=300"}, nil
+}
+
+// GetOpenAPI serves the document.
+func (h *handlers) GetOpenAPI(context.Context, gen.GetOpenAPIRequestObject) (gen.GetOpenAPIResponseObject, error) {
+	return rawJSON{body: h.document, cache: "no-cache"}, nil
+}
+
+// GetDocs serves the page on which people read the document.
+func (h *handlers) GetDocs(context.Context, gen.GetDocsRequestObject) (gen.GetDocsResponseObject, error) {
+	return served(docs.Page), nil
+}
+
+// GetMetrics serves the Prometheus text format.
+func (h *handlers) GetMetrics(context.Context, gen.GetMetricsRequestObject) (gen.GetMetricsResponseObject, error) {
+	return served(h.metrics), nil
+}
+
+func metricsHandler(g prometheus.Gatherer) fiber.Handler {
+	return adaptor.HTTPHandler(promhttp.HandlerFor(g, promhttp.HandlerOpts{}))
+}
+
+// rawJSON is an answer that is JSON already.
+type rawJSON struct {
+	body  []byte
+	cache string
+}
+
+func (r rawJSON) write(f *fiber.Ctx) error {
+	f.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
+	f.Set(fiber.HeaderCacheControl, r.cache)
+
+	return f.Send(r.body)
+}
+
+// VisitGetJWKSResponse implements the generated answer.
+func (r rawJSON) VisitGetJWKSResponse(f *fiber.Ctx) error { return r.write(f) }
+
+// VisitGetOpenAPIResponse implements the generated answer.
+func (r rawJSON) VisitGetOpenAPIResponse(f *fiber.Ctx) error { return r.write(f) }
+
+// served is an answer that another Fiber handler writes.
+type served fiber.Handler
+
+// VisitGetDocsResponse implements the generated answer.
+func (s served) VisitGetDocsResponse(f *fiber.Ctx) error { return s(f) }
+
+// VisitGetMetricsResponse implements the generated answer.
+func (s served) VisitGetMetricsResponse(f *fiber.Ctx) error { return s(f) }
