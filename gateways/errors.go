@@ -1,0 +1,68 @@
+package gateways
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// ErrorKind tells what may have happened at the gateway. The zero value is KindUnknown: whoever does
+// not know must ask.
+type ErrorKind int
+
+// The kinds of contract §8.
+const (
+	KindUnknown     ErrorKind = iota // 5xx, timeout, lost connection, unreadable answer: perhaps done, perhaps not
+	KindRejected                     // 4xx: final, nothing happened
+	KindNotFound                     // the gateway has no such thing
+	KindRateLimited                  // 429: nothing happened, try again after RetryAfter
+)
+
+// String is the kind's name for logs.
+func (k ErrorKind) String() string {
+	switch k {
+	case KindRejected:
+		return "rejected"
+	case KindNotFound:
+		return "not_found"
+	case KindRateLimited:
+		return "rate_limited"
+	default:
+		return "unknown"
+	}
+}
+
+// Error is what every Gateway method fails with.
+type Error struct {
+	Kind       ErrorKind
+	Code       string        // the gateway's machine code, or one of ours ("timeout", "connection", "bad_answer")
+	Message    string        // the gateway's words; no personal data, no keys
+	RetryAfter time.Duration // only with KindRateLimited; 0 when the gateway named none
+	Err        error         // what caused it, nil when the gateway answered
+}
+
+// Error implements error.
+func (e *Error) Error() string {
+	s := fmt.Sprintf("gateway %s (%s)", e.Kind, e.Code)
+	if e.Message != "" {
+		s += ": " + e.Message
+	}
+
+	if e.Err != nil {
+		s += ": " + e.Err.Error()
+	}
+
+	return s
+}
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// KindOf is the kind of err. An error that no driver made is KindUnknown, since nothing is known of its effect.
+func KindOf(err error) ErrorKind {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Kind
+	}
+
+	return KindUnknown
+}

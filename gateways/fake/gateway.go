@@ -1,0 +1,257 @@
+// Package fake is a gateway in memory that fails on request, for tests of workflows and activities. It keeps
+// the promises of gateways.Gateway under every fault: one effect per reference, and never more paid back than paid.
+package fake
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"rihla/gateways"
+	"rihla/models"
+)
+
+// Gateway implements gateways.Gateway. The zero value is not usable; see New. It is safe for concurrent use.
+type Gateway struct {
+	mu        sync.Mutex
+	checkouts map[uuid.UUID]*gateways.Checkout
+	refunds   map[uuid.UUID]*gateways.Refund
+	order     map[string]int // id → order of creation
+	script    map[Operation][]Fault
+	always    map[Operation]Fault
+	calls     map[Operation]int
+}
+
+var _ gateways.Gateway = (*Gateway)(nil)
+
+// New is a gateway that works.
+func New() *Gateway {
+	return &Gateway{
+		checkouts: make(map[uuid.UUID]*gateways.Checkout),
+		refunds:   make(map[uuid.UUID]*gateways.Refund),
+		order:     make(map[string]int),
+		script:    make(map[Operation][]Fault),
+		always:    make(map[Operation]Fault),
+		calls:     make(map[Operation]int),
+	}
+}
+
+// CreateCheckout implements gateways.Gateway.
+func (g *Gateway) CreateCheckout(ctx context.Context, r gateways.CheckoutRequest) (gateways.Checkout, error) {
+	return call(ctx, g, CreateCheckout, func(Fault) (gateways.Checkout, error) {
+		if c := g.checkouts[r.MerchantReference]; c != nil {
+			return *c, nil
+		}
+
+		c := &gateways.Checkout{
+			ID: "co_" + r.MerchantReference.String(), MerchantReference: r.MerchantReference, Status: gateways.CheckoutOpen,
+			Amount: r.Amount, Currency: r.Currency, URL: "https://gateway.test/pay/" + r.MerchantReference.String(), ExpiresAt: r.ExpiresAt,
+		}
+		g.checkouts[r.MerchantReference] = c
+		g.order[c.ID] = len(g.order)
+
+		return *c, nil
+	})
+}
+
+// GetCheckout implements gateways.Gateway.
+func (g *Gateway) GetCheckout(ctx context.Context, id string) (gateways.Checkout, error) {
+	return call(ctx, g, GetCheckout, func(Fault) (gateways.Checkout, error) { return found(g.checkout(id)) })
+}
+
+// FindCheckout implements gateways.Gateway.
+func (g *Gateway) FindCheckout(ctx context.Context, reference uuid.UUID) (gateways.Checkout, error) {
+	return call(ctx, g, FindCheckout, func(Fault) (gateways.Checkout, error) { return found(g.checkouts[reference]) })
+}
+
+// CancelCheckout implements gateways.Gateway.
+func (g *Gateway) CancelCheckout(ctx context.Context, id string) (gateways.Checkout, error) {
+	return call(ctx, g, CancelCheckout, func(Fault) (gateways.Checkout, error) {
+		c := g.checkout(id)
+		if c != nil && c.Status == gateways.CheckoutOpen {
+			c.Status, c.ResultCode = gateways.CheckoutCanceled, "CANCELLED"
+		}
+
+		if c != nil && c.Status != gateways.CheckoutCanceled {
+			return gateways.Checkout{}, rejected("checkout_not_open")
+		}
+
+		return found(c)
+	})
+}
+
+// CreateRefund implements gateways.Gateway.
+func (g *Gateway) CreateRefund(ctx context.Context, r gateways.RefundRequest) (gateways.Refund, error) {
+	return call(ctx, g, CreateRefund, func(f Fault) (gateways.Refund, error) {
+		if existing := g.refunds[r.MerchantReference]; existing != nil {
+			return *existing, nil
+		}
+
+		c := g.checkout(r.CheckoutID)
+
+		switch {
+		case c == nil:
+			return gateways.Refund{}, rejected("not_found")
+		case c.Status != gateways.CheckoutPaid:
+			return gateways.Refund{}, rejected("checkout_not_paid")
+		case !r.Amount.IsPositive():
+			return gateways.Refund{}, rejected("invalid_request")
+		case c.Currency != r.Currency:
+			return gateways.Refund{}, rejected("currency_mismatch")
+		case c.RefundedAmount.Add(r.Amount).Cmp(c.Amount) > 0:
+			return gateways.Refund{}, rejected("refund_exceeds_paid")
+		}
+
+		c.RefundedAmount = c.RefundedAmount.Add(r.Amount)
+		refund := &gateways.Refund{
+			ID: "re_" + r.MerchantReference.String(), CheckoutID: c.ID, MerchantReference: r.MerchantReference,
+			Amount: r.Amount, Currency: r.Currency, Status: gateways.RefundSucceeded,
+		}
+
+		if f.Mode == Pending {
+			refund.Status = gateways.RefundPending
+		}
+
+		g.refunds[r.MerchantReference] = refund
+		g.order[refund.ID] = len(g.order)
+
+		return *refund, nil
+	})
+}
+
+// GetRefund implements gateways.Gateway.
+func (g *Gateway) GetRefund(ctx context.Context, id string) (gateways.Refund, error) {
+	return call(ctx, g, GetRefund, func(Fault) (gateways.Refund, error) {
+		for _, r := range g.refunds {
+			if r.ID == id {
+				return *r, nil
+			}
+		}
+
+		return found[gateways.Refund](nil)
+	})
+}
+
+// FindRefund implements gateways.Gateway.
+func (g *Gateway) FindRefund(ctx context.Context, reference uuid.UUID) (gateways.Refund, error) {
+	return call(ctx, g, FindRefund, func(Fault) (gateways.Refund, error) { return found(g.refunds[reference]) })
+}
+
+func (g *Gateway) checkout(id string) *gateways.Checkout {
+	for _, c := range g.checkouts {
+		if c.ID == id {
+			return c
+		}
+	}
+
+	return nil
+}
+
+func found[T any](item *T) (T, error) {
+	if item == nil {
+		var none T
+
+		return none, &gateways.Error{Kind: gateways.KindNotFound, Code: "not_found", Message: "there is no such thing"}
+	}
+
+	return *item, nil
+}
+
+func rejected(code string) *gateways.Error {
+	return &gateways.Error{Kind: gateways.KindRejected, Code: code, Message: "refused by the fake gateway"}
+}
+
+// call counts the call and lets the fault that waits for it decide about effect and answer.
+func call[T any](ctx context.Context, g *Gateway, op Operation, effect func(Fault) (T, error)) (T, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+
+	var none T
+
+	g.calls[op]++
+
+	if err := ctx.Err(); err != nil {
+		return none, &gateways.Error{Kind: gateways.KindUnknown, Code: "canceled", Err: err}
+	}
+
+	f := g.next(op)
+
+	switch f.Mode {
+	case UnknownBeforeEffect:
+		return none, &gateways.Error{Kind: gateways.KindUnknown, Code: "timeout", Message: "no answer, and no effect"}
+	case UnknownAfterEffect:
+		if _, err := effect(f); err != nil {
+			return none, err
+		}
+
+		return none, &gateways.Error{Kind: gateways.KindUnknown, Code: "timeout", Message: "no answer, but the effect"}
+	case Rejected:
+		return none, rejected(cmp.Or(f.Code, "fault_injected"))
+	case RateLimited:
+		return none, &gateways.Error{Kind: gateways.KindRateLimited, Code: "rate_limited", RetryAfter: cmp.Or(f.RetryAfter, time.Second)}
+	default:
+		return effect(f)
+	}
+}
+
+// Checkouts are all checkouts, oldest first.
+func (g *Gateway) Checkouts() []gateways.Checkout {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+
+	return sorted(g.checkouts, func(c *gateways.Checkout) int { return g.order[c.ID] })
+}
+
+// Refunds are all refunds, oldest first.
+func (g *Gateway) Refunds() []gateways.Refund {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+
+	return sorted(g.refunds, func(r *gateways.Refund) int { return g.order[r.ID] })
+}
+
+func sorted[T any](items map[uuid.UUID]*T, rank func(*T) int) []T {
+	list := make([]*T, 0, len(items))
+	for _, item := range items {
+		list = append(list, item)
+	}
+
+	slices.SortFunc(list, func(a, b *T) int { return rank(a) - rank(b) })
+
+	values := make([]T, 0, len(list))
+	for _, item := range list {
+		values = append(values, *item)
+	}
+
+	return values
+}
+
+// Paid is the money that customers paid in.
+func (g *Gateway) Paid() models.Money {
+	var total models.Money
+
+	for _, c := range g.Checkouts() {
+		if c.Status == gateways.CheckoutPaid {
+			total = total.Add(c.Amount)
+		}
+	}
+
+	return total
+}
+
+// Refunded is the money that went back or is about to: succeeded and pending refunds.
+func (g *Gateway) Refunded() models.Money {
+	var total models.Money
+
+	for _, r := range g.Refunds() {
+		if r.Status != gateways.RefundFailed {
+			total = total.Add(r.Amount)
+		}
+	}
+
+	return total
+}

@@ -1,0 +1,178 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+
+	"rihla/gateways"
+)
+
+const (
+	// maxAnswer bounds what is read of an answer: 1 MiB.
+	maxAnswer = 1 << 20
+
+	codeTimeout    = "timeout"
+	codeCanceled   = "canceled"
+	codeConnection = "connection"
+	codeBadAnswer  = "bad_answer"
+)
+
+// request is one call of the protocol.
+type request struct {
+	method  string
+	path    string
+	query   uuid.UUID          // merchant_reference to look for; Nil for none
+	key     string             // Idempotency-Key; empty on reads
+	body    any                // sent as JSON; nil for none
+	missing gateways.ErrorKind // what a 404 means; the zero value leaves it KindRejected
+}
+
+// call makes the request and decodes a 2xx answer into answer. Its errors are *gateways.Error.
+func (d *Driver) call(ctx context.Context, r request, answer any) error {
+	ctx, cancel := context.WithTimeout(ctx, d.timeout)
+	defer cancel()
+
+	req, err := d.newRequest(ctx, r)
+	if err != nil {
+		// Nothing was sent: an unsendable request is final.
+		return &gateways.Error{Kind: gateways.KindRejected, Code: "bad_request", Err: err}
+	}
+
+	res, err := d.client.Do(req)
+	if err != nil {
+		return lost(err)
+	}
+	defer res.Body.Close()
+
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
+	if err != nil {
+		return lost(err)
+	}
+
+	if len(body) > maxAnswer {
+		return badAnswer("the answer is too large")
+	}
+
+	if res.StatusCode < 200 || res.StatusCode > 299 {
+		return refused(res, body, r.missing)
+	}
+
+	if err := json.Unmarshal(body, answer); err != nil {
+		// The cause is left out: it quotes the answer.
+		return badAnswer("the answer is not the JSON that was promised")
+	}
+
+	return nil
+}
+
+func (d *Driver) newRequest(ctx context.Context, r request) (*http.Request, error) {
+	target := d.base + r.path
+	if r.query != uuid.Nil {
+		target += "?merchant_reference=" + r.query.String()
+	}
+
+	var body io.Reader
+
+	if r.body != nil {
+		encoded, err := json.Marshal(r.body)
+		if err != nil {
+			return nil, err
+		}
+
+		body = bytes.NewReader(encoded)
+	}
+
+	req, err := http.NewRequestWithContext(ctx, r.method, target, body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Set("Authorization", "Bearer "+d.key)
+	req.Header.Set("Accept", "application/json")
+
+	if r.body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+
+	if r.key != "" {
+		req.Header.Set("Idempotency-Key", r.key)
+	}
+
+	return req, nil
+}
+
+// lost is a request without an answer: perhaps done, perhaps not.
+func lost(err error) *gateways.Error {
+	// url.Error repeats method and URL, which the caller knows.
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		err = u.Err
+	}
+
+	e := &gateways.Error{Kind: gateways.KindUnknown, Code: codeConnection, Err: err}
+
+	n, ok := errors.AsType[net.Error](err)
+
+	switch {
+	case errors.Is(err, context.Canceled):
+		e.Code = codeCanceled
+	case errors.Is(err, context.DeadlineExceeded), ok && n.Timeout():
+		e.Code = codeTimeout
+	}
+
+	return e
+}
+
+// refused reads an answer that is not 2xx. Only a 4xx in the protocol's own format is final: an error page
+// of something in between (a proxy, a wrong address) is not the gateway's word.
+func refused(res *http.Response, body []byte, missing gateways.ErrorKind) *gateways.Error {
+	e := &gateways.Error{Kind: gateways.KindUnknown, Code: "http_" + strconv.Itoa(res.StatusCode)}
+
+	var envelope struct {
+		Error struct {
+			Code    string `json:"code"`
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+
+	spoken := json.Unmarshal(body, &envelope) == nil && envelope.Error.Code != ""
+	if spoken {
+		e.Code, e.Message = envelope.Error.Code, envelope.Error.Message
+	}
+
+	switch {
+	case res.StatusCode == http.StatusTooManyRequests:
+		e.Kind, e.RetryAfter = gateways.KindRateLimited, retryAfter(res.Header.Get("Retry-After"))
+	case !spoken, res.StatusCode < 400, res.StatusCode > 499, res.StatusCode == http.StatusRequestTimeout:
+		return e
+	case res.StatusCode == http.StatusNotFound && missing == gateways.KindNotFound:
+		e.Kind = gateways.KindNotFound
+	default:
+		e.Kind = gateways.KindRejected
+	}
+
+	return e
+}
+
+// retryAfter reads both forms of RFC 9110: seconds, or a date. Anything else, or the past, is 0.
+func retryAfter(value string) time.Duration {
+	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+
+	at, err := http.ParseTime(value)
+	if err != nil {
+		return 0
+	}
+
+	return max(time.Until(at), 0)
+}

@@ -1,0 +1,298 @@
+// Package sandbox is the driver for gateways that speak the protocol of contract §8: the sandbox
+// server of this module, and any payment company that chooses to.
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/google/uuid"
+
+	"rihla/gateways"
+	"rihla/models"
+)
+
+const (
+	defaultTimeout = 4 * time.Second
+	maxIdleConns   = 64
+	idleTimeout    = 90 * time.Second
+
+	// The longest free texts, in characters, that gateways of this protocol have to take.
+	maxDescription = 500
+	maxReason      = 1000
+)
+
+// Config says where the gateway is and who we are to it.
+type Config struct {
+	BaseURL   string            // absolute http or https URL; a path is kept as prefix
+	APIKey    string            // sent as Bearer token
+	Timeout   time.Duration     // of one request, answer included; 0 means 4 s
+	Transport http.RoundTripper // nil means a pool of the driver's own
+}
+
+// Driver is the HTTP client of contract §8. It is safe for concurrent use and never logs.
+type Driver struct {
+	base    string
+	key     string
+	timeout time.Duration
+	client  *http.Client
+}
+
+var _ gateways.Gateway = (*Driver)(nil)
+
+// New checks the configuration; it makes no request.
+func New(cfg Config) (*Driver, error) {
+	u, err := url.Parse(cfg.BaseURL)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return nil, errors.New("sandbox gateway: the URL must be an absolute http or https URL")
+	}
+
+	if cfg.APIKey == "" {
+		return nil, errors.New("sandbox gateway: the API key is missing")
+	}
+
+	if cfg.Timeout < 0 {
+		return nil, errors.New("sandbox gateway: the timeout must not be negative")
+	}
+
+	if cfg.Timeout == 0 {
+		cfg.Timeout = defaultTimeout
+	}
+
+	if cfg.Transport == nil {
+		cfg.Transport = newTransport(cfg.Timeout)
+	}
+
+	return &Driver{
+		base:    strings.TrimRight(cfg.BaseURL, "/"),
+		key:     cfg.APIKey,
+		timeout: cfg.Timeout,
+		client: &http.Client{
+			Transport: cfg.Transport,
+			// A redirect is no answer of this protocol, and following one would carry the key elsewhere.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}, nil
+}
+
+// newTransport keeps as many idle connections to the one host as the pool has: the default of two would
+// open a new connection for nearly every request under load.
+func newTransport(timeout time.Duration) *http.Transport {
+	return &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		MaxIdleConns:          maxIdleConns,
+		MaxIdleConnsPerHost:   maxIdleConns,
+		IdleConnTimeout:       idleTimeout,
+		TLSHandshakeTimeout:   timeout,
+		ResponseHeaderTimeout: timeout,
+		ForceAttemptHTTP2:     true,
+	}
+}
+
+type checkoutBody struct {
+	MerchantReference uuid.UUID            `json:"merchant_reference"`
+	Amount            models.Money         `json:"amount"`
+	Currency          string               `json:"currency"`
+	PaymentMethod     models.PaymentMethod `json:"payment_method"`
+	Description       string               `json:"description"`
+	ReturnURL         string               `json:"return_url"`
+	ExpiresAt         time.Time            `json:"expires_at"`
+}
+
+type refundBody struct {
+	CheckoutID        string       `json:"checkout_id"`
+	MerchantReference uuid.UUID    `json:"merchant_reference"`
+	Amount            models.Money `json:"amount"`
+	Currency          string       `json:"currency"`
+	Reason            string       `json:"reason"`
+}
+
+// CreateCheckout implements gateways.Gateway.
+func (d *Driver) CreateCheckout(ctx context.Context, r gateways.CheckoutRequest) (gateways.Checkout, error) {
+	var answer createdAnswer
+
+	err := d.call(ctx, request{
+		method: http.MethodPost, path: "/v1/checkouts", key: r.MerchantReference.String(),
+		body: checkoutBody{
+			MerchantReference: r.MerchantReference, Amount: r.Amount, Currency: r.Currency, PaymentMethod: r.Method,
+			Description: plain(r.Description, maxDescription), ReturnURL: r.ReturnURL, ExpiresAt: r.ExpiresAt.UTC(),
+		},
+	}, &answer)
+	if err != nil {
+		return gateways.Checkout{}, err
+	}
+
+	return answer.checkout(r)
+}
+
+// plain makes a text of ours acceptable to every gateway: one line, not too long. A refund must not fail
+// for what an operator typed as its reason. The same text always becomes the same, as idempotency needs.
+func plain(text string, limit int) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+
+		return r
+	}, text)
+
+	if runes := []rune(text); len(runes) > limit {
+		return string(runes[:limit])
+	}
+
+	return text
+}
+
+// GetCheckout implements gateways.Gateway.
+func (d *Driver) GetCheckout(ctx context.Context, id string) (gateways.Checkout, error) {
+	return d.checkout(ctx, request{method: http.MethodGet, path: "/v1/checkouts/" + url.PathEscape(id), missing: gateways.KindNotFound})
+}
+
+// CancelCheckout implements gateways.Gateway.
+func (d *Driver) CancelCheckout(ctx context.Context, id string) (gateways.Checkout, error) {
+	return d.checkout(ctx, request{
+		method: http.MethodPost, path: "/v1/checkouts/" + url.PathEscape(id) + "/cancel",
+		key: "cancel-" + id, missing: gateways.KindNotFound,
+	})
+}
+
+func (d *Driver) checkout(ctx context.Context, r request) (gateways.Checkout, error) {
+	var answer checkoutAnswer
+	if err := d.call(ctx, r, &answer); err != nil {
+		return gateways.Checkout{}, err
+	}
+
+	return answer.checkout()
+}
+
+// FindCheckout implements gateways.Gateway. Should the gateway know several checkouts of the reference, the
+// one that was paid counts, then one that can still be paid.
+func (d *Driver) FindCheckout(ctx context.Context, reference uuid.UUID) (gateways.Checkout, error) {
+	var answer struct {
+		Data *[]checkoutAnswer `json:"data"`
+	}
+
+	err := d.call(ctx, request{method: http.MethodGet, path: "/v1/checkouts", query: reference}, &answer)
+	if err != nil {
+		return gateways.Checkout{}, err
+	}
+
+	if answer.Data == nil {
+		return gateways.Checkout{}, badAnswer("the list has no data")
+	}
+
+	found := make([]gateways.Checkout, 0, 1)
+
+	for _, item := range *answer.Data {
+		c, err := item.checkout()
+		if err != nil {
+			return gateways.Checkout{}, err
+		}
+
+		if c.MerchantReference == reference {
+			found = append(found, c)
+		}
+	}
+
+	return mostTelling(found, reference, func(c gateways.Checkout) int {
+		switch c.Status {
+		case gateways.CheckoutPaid:
+			return 0
+		case gateways.CheckoutOpen:
+			return 1
+		default:
+			return 2
+		}
+	})
+}
+
+// CreateRefund implements gateways.Gateway.
+func (d *Driver) CreateRefund(ctx context.Context, r gateways.RefundRequest) (gateways.Refund, error) {
+	return d.refund(ctx, request{
+		method: http.MethodPost, path: "/v1/refunds", key: r.MerchantReference.String(),
+		body: refundBody{
+			CheckoutID: r.CheckoutID, MerchantReference: r.MerchantReference, Amount: r.Amount,
+			Currency: r.Currency, Reason: plain(r.Reason, maxReason),
+		},
+	})
+}
+
+// GetRefund implements gateways.Gateway.
+func (d *Driver) GetRefund(ctx context.Context, id string) (gateways.Refund, error) {
+	return d.refund(ctx, request{method: http.MethodGet, path: "/v1/refunds/" + url.PathEscape(id), missing: gateways.KindNotFound})
+}
+
+func (d *Driver) refund(ctx context.Context, r request) (gateways.Refund, error) {
+	var answer refundAnswer
+	if err := d.call(ctx, r, &answer); err != nil {
+		return gateways.Refund{}, err
+	}
+
+	return answer.refund()
+}
+
+// FindRefund implements gateways.Gateway. Should the gateway know several refunds of the reference, one
+// that moved money counts, then one that may.
+func (d *Driver) FindRefund(ctx context.Context, reference uuid.UUID) (gateways.Refund, error) {
+	var answer struct {
+		Data *[]refundAnswer `json:"data"`
+	}
+
+	err := d.call(ctx, request{method: http.MethodGet, path: "/v1/refunds", query: reference}, &answer)
+	if err != nil {
+		return gateways.Refund{}, err
+	}
+
+	if answer.Data == nil {
+		return gateways.Refund{}, badAnswer("the list has no data")
+	}
+
+	found := make([]gateways.Refund, 0, 1)
+
+	for _, item := range *answer.Data {
+		r, err := item.refund()
+		if err != nil {
+			return gateways.Refund{}, err
+		}
+
+		if r.MerchantReference == reference {
+			found = append(found, r)
+		}
+	}
+
+	return mostTelling(found, reference, func(r gateways.Refund) int {
+		switch r.Status {
+		case gateways.RefundSucceeded:
+			return 0
+		case gateways.RefundPending:
+			return 1
+		default:
+			return 2
+		}
+	})
+}
+
+// mostTelling is the first of the items with the lowest rank; KindNotFound when there are none.
+func mostTelling[T any](items []T, reference uuid.UUID, rank func(T) int) (T, error) {
+	if len(items) == 0 {
+		var none T
+
+		return none, &gateways.Error{
+			Kind: gateways.KindNotFound, Code: "not_found", Message: "the gateway knows nothing of reference " + reference.String(),
+		}
+	}
+
+	best := items[0]
+	for _, item := range items[1:] {
+		if rank(item) < rank(best) {
+			best = item
+		}
+	}
+
+	return best, nil
+}

@@ -1,0 +1,224 @@
+package server
+
+import (
+	"bytes"
+	"crypto/rand"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"golang.org/x/text/language"
+
+	"rihla/models"
+)
+
+//go:embed page/pay.html
+var pageHTML string
+
+//go:embed page/pay.css
+var pageCSS string
+
+//go:embed page/pay.js
+var pageJS string
+
+// riyadh has no daylight saving time, so that no time zone database is needed.
+var riyadh = time.FixedZone("+03", 3*60*60)
+
+// languages of the page; the first is the default.
+var languages = language.NewMatcher([]language.Tag{language.Arabic, language.English})
+
+// pageData is what the template shows.
+type pageData struct {
+	Lang, Dir     string
+	OtherLang     string
+	OtherName     string
+	Text          map[string]string
+	Nonce         string
+	CSS           template.CSS
+	JS            template.JS
+	State         string // a checkout state, or missing
+	Open          bool
+	Title         string
+	Note          string
+	Amount        string
+	Currency      string
+	Description   string
+	Reference     string
+	Method        string
+	MethodName    string
+	ExpiresText   string
+	ExpiresISO    string
+	Back          template.URL
+	ShowReference bool
+}
+
+func parsePage() (*template.Template, error) {
+	page, err := template.New("pay").Parse(pageHTML)
+	if err != nil {
+		return nil, fmt.Errorf("sandbox server: page: %w", err)
+	}
+
+	return page, nil
+}
+
+// showPage is GET /pay/{id}, the page a customer sees.
+func (s *Server) showPage(w http.ResponseWriter, r *http.Request) {
+	row, err := s.checkout(r.PathValue("id"))
+
+	switch {
+	case err != nil:
+		s.internal(err).write(w)
+	case row == nil:
+		s.render(w, r, http.StatusNotFound, nil)
+	default:
+		s.render(w, r, http.StatusOK, row)
+	}
+}
+
+// render writes the page for a checkout in whatever state; nil is one that does not exist.
+func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, row *checkoutRow) {
+	data := newPageData(r, row)
+
+	var page bytes.Buffer
+	if err := s.page.Execute(&page, data); err != nil {
+		s.internal(err).write(w)
+
+		return
+	}
+
+	header := w.Header()
+	header.Set("Content-Type", "text/html; charset=utf-8")
+	header.Set("Content-Language", data.Lang)
+	header.Set("Content-Security-Policy", contentPolicy(data.Nonce, row))
+	header.Set("Cache-Control", "no-store")
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("Vary", "Accept-Language")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("X-Frame-Options", "DENY")
+	w.WriteHeader(status)
+
+	_, _ = page.WriteTo(w) // a client that left cannot be told
+}
+
+// contentPolicy allows the page its own style and script and nothing from anywhere else. Browsers apply
+// form-action to the redirect after the form too, so the merchant's address has to be in it.
+func contentPolicy(nonce string, row *checkoutRow) string {
+	target := "'self'"
+
+	if row != nil {
+		if u, err := url.Parse(row.ReturnURL); err == nil && u.Scheme != "" {
+			target += " " + u.Scheme + ":"
+			if u.Scheme == "http" || u.Scheme == "https" {
+				target += "//" + u.Host
+			}
+		}
+	}
+
+	return "default-src 'none'; style-src 'nonce-" + nonce + "'; script-src 'nonce-" + nonce + "'; img-src data:; form-action " +
+		target + "; base-uri 'none'; frame-ancestors 'none'"
+}
+
+func newPageData(r *http.Request, row *checkoutRow) pageData {
+	data := pageData{
+		Lang: "ar", Dir: "rtl", OtherLang: "en", OtherName: "English", Text: arabic,
+		Nonce: rand.Text(), CSS: template.CSS(pageCSS), JS: template.JS(pageJS), //nolint:gosec // our own files, embedded
+		State: "missing",
+	}
+
+	if pageLanguage(r) == "en" {
+		data.Lang, data.Dir, data.OtherLang, data.OtherName, data.Text = "en", "ltr", "ar", "العربية", english
+	}
+
+	if row != nil {
+		data.fill(row)
+	}
+
+	data.Title, data.Note = data.Text[data.State+"_title"], data.Text[data.State+"_note"]
+
+	return data
+}
+
+func (d *pageData) fill(row *checkoutRow) {
+	d.State = row.Status
+	d.Open = row.Status == statusOpen
+	d.Amount = grouped(row.Amount)
+	d.Description = row.Description
+	d.Reference = shortReference(row.MerchantReference)
+	d.ShowReference = true
+	d.Method = methodForm(row.PaymentMethod)
+	d.MethodName = d.Text["method_"+string(row.PaymentMethod)]
+	d.ExpiresText = expiryText(d.Lang, row.ExpiresAt)
+	d.ExpiresISO = row.ExpiresAt.Format(time.RFC3339)
+
+	d.Currency = row.Currency
+	if row.Currency == models.Currency {
+		d.Currency = d.Text["sar"]
+	}
+
+	if row.ReturnURL != "" {
+		d.Back = template.URL(returnURL(row)) //nolint:gosec // usableURL let nothing in that a browser would run
+	}
+}
+
+// pageLanguage is ?lang= when it is one of ours, else what the browser prefers, else Arabic.
+func pageLanguage(r *http.Request) string {
+	if asked := r.URL.Query().Get("lang"); asked == "ar" || asked == "en" {
+		return asked
+	}
+
+	wanted, _, err := language.ParseAcceptLanguage(r.Header.Get("Accept-Language"))
+	if err != nil || len(wanted) == 0 {
+		return "ar"
+	}
+
+	if _, index, confidence := languages.Match(wanted...); index == 1 && confidence > language.No {
+		return "en"
+	}
+
+	return "ar"
+}
+
+// methodForm tells which mock form fits the method: card, wallet or bill.
+func methodForm(method models.PaymentMethod) string {
+	switch method {
+	case models.MethodWalletA, models.MethodWalletB:
+		return "wallet"
+	case models.MethodBillPayment:
+		return "bill"
+	default:
+		return "card"
+	}
+}
+
+// grouped writes 1150.00 as 1,150.00: Saudi shops use Western digits in both languages.
+func grouped(amount models.Money) string {
+	whole, cents, _ := strings.Cut(amount.String(), ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+
+	return whole + "." + cents
+}
+
+// shortReference is enough of a reference to tell on the telephone.
+func shortReference(reference string) string {
+	tail := strings.ToUpper(strings.ReplaceAll(reference, "-", ""))
+	if len(tail) > 8 {
+		tail = tail[len(tail)-8:]
+	}
+
+	return tail
+}
+
+func expiryText(lang string, at time.Time) string {
+	at = at.In(riyadh)
+	if lang == "en" {
+		return at.Format("2 January 2006, 15:04")
+	}
+
+	return fmt.Sprintf("%d %s %d، %s", at.Day(), arabicMonths[at.Month()-1], at.Year(), at.Format("15:04"))
+}

@@ -1,0 +1,334 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"rihla/gateways/standardwebhook"
+	"rihla/models"
+)
+
+const (
+	firstRetry = 500 * time.Millisecond
+	lastRetry  = 10 * time.Second
+	// giveUpAfter is how long a webhook is retried.
+	giveUpAfter = 3 * 24 * time.Hour
+	// maxWebhookAnswer is how much of an answer is read, so that the connection can be used again.
+	maxWebhookAnswer = 64 << 10
+)
+
+// doubling is the default pause after the n-th failed delivery: 0.5 s, 1 s, 2 s, 4 s, 8 s, then 10 s.
+func doubling(n int) time.Duration {
+	wait := firstRetry
+	for range n - 1 {
+		if wait *= 2; wait >= lastRetry {
+			return lastRetry
+		}
+	}
+
+	return wait
+}
+
+// event is the body of a webhook (contract §5).
+type event struct {
+	merchant string
+
+	Type      models.EventType `json:"type"`
+	Timestamp time.Time        `json:"timestamp"`
+	Data      eventData        `json:"data"`
+}
+
+type eventData struct {
+	CheckoutID        string               `json:"checkout_id"`
+	MerchantReference string               `json:"merchant_reference"`
+	Amount            models.Money         `json:"amount"`
+	Currency          string               `json:"currency"`
+	PaymentMethod     models.PaymentMethod `json:"payment_method"`
+	ResultCode        string               `json:"result_code"`
+	FailureReason     string               `json:"failure_reason,omitempty"`
+	RefundID          string               `json:"refund_id,omitempty"`
+}
+
+func eventOf(kind models.EventType, c *checkoutRow) event {
+	return event{merchant: c.Merchant, Type: kind, Data: eventData{
+		CheckoutID: c.ID, MerchantReference: c.MerchantReference, Amount: c.Amount, Currency: c.Currency,
+		PaymentMethod: c.PaymentMethod, ResultCode: c.ResultCode, FailureReason: c.FailureReason,
+	}}
+}
+
+func refundEventOf(c *checkoutRow, r *refundRow) event {
+	kind, code := models.EventRefundSucceeded, "REFUNDED"
+	if r.Status == refundFailed {
+		kind, code = models.EventRefundFailed, "REFUND_FAILED"
+	}
+
+	return event{merchant: c.Merchant, Type: kind, Data: eventData{
+		CheckoutID: c.ID, MerchantReference: r.MerchantReference, Amount: r.Amount, Currency: r.Currency,
+		PaymentMethod: c.PaymentMethod, ResultCode: code, FailureReason: r.FailureReason, RefundID: r.ID,
+	}}
+}
+
+// delivery is a webhook until it has arrived. Its address and secret are not kept, so that a restart can
+// change them.
+type delivery struct {
+	Merchant  string    `json:"merchant"`
+	Body      event     `json:"body"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// emit puts a webhook into the outbox; it is sent once the transaction is committed. Its id stays the same
+// on every attempt.
+func (t *tx) emit(e event, now time.Time) error {
+	id, err := newID("evt_")
+	if err != nil {
+		return err
+	}
+
+	e.Timestamp = now.UTC()
+	t.events = append(t.events, id)
+
+	return t.put(bucketOutbox, id, delivery{Merchant: e.merchant, Body: e, CreatedAt: e.Timestamp})
+}
+
+// counters are what this run did.
+type counters struct {
+	mu      sync.Mutex
+	arrived int
+	failed  int // attempts
+	dropped int
+}
+
+func (c *counters) count(n *int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	*n++
+}
+
+// heldBack are webhooks that wait for a next one (mode reorder).
+type heldBack struct {
+	mu   sync.Mutex
+	jobs []job
+}
+
+func (h *heldBack) add(j job) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+
+	h.jobs = append(h.jobs, j)
+}
+
+func (h *heldBack) release() []job {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+
+	jobs := h.jobs
+	h.jobs = nil
+
+	return jobs
+}
+
+// deliver makes one attempt at one webhook.
+func (s *Server) deliver(ctx context.Context, j job) {
+	if _, busy := s.underWay.LoadOrStore(j.id, true); busy {
+		return // a job for a webhook that was held back and released
+	}
+	defer s.underWay.Delete(j.id)
+
+	var (
+		d     delivery
+		found bool
+	)
+
+	err := s.store.view(func(t *tx) (err error) {
+		found, err = t.get(bucketOutbox, j.id, &d)
+
+		return err
+	})
+	if err != nil {
+		s.log.Error("sandbox gateway: webhook cannot be read", "event", j.id, "error", err)
+
+		return
+	}
+
+	if !found {
+		return // it has arrived
+	}
+
+	target, ok := s.target(&d)
+	if !ok {
+		s.log.Warn("sandbox gateway: webhook without an address is dropped", "event", j.id, "merchant", d.Merchant)
+		s.leaveOutbox(j.id, &s.counters.dropped)
+
+		return
+	}
+
+	f := fault{}
+	if !j.faulted {
+		f = s.faults.take(opWebhook, d.Merchant)
+	}
+
+	j.faulted = true
+
+	if s.divert(j, &d, &f) {
+		return
+	}
+
+	s.attempt(ctx, j, &d, target, &f)
+
+	for _, next := range s.held.release() {
+		s.outbox.add(next)
+	}
+}
+
+func (s *Server) target(d *delivery) (channel, bool) {
+	m := s.merchants[d.Merchant]
+	if m == nil {
+		return channel{}, false
+	}
+
+	target, ok := m.channels[d.Body.Data.PaymentMethod]
+
+	return target, ok && target.url != ""
+}
+
+// divert obeys the faults by which a webhook is not sent now; the others change what is sent.
+func (s *Server) divert(j job, d *delivery, f *fault) bool {
+	switch f.Mode {
+	case modeDrop:
+		s.leaveOutbox(j.id, &s.counters.dropped)
+
+		return true
+	case modeSlow:
+		j.at = time.Now().Add(f.delay(defaultSlow))
+		s.outbox.add(j)
+
+		return true
+	case modeReorder:
+		now := time.Now()
+		late := j
+		j.at, late.at = now, now.Add(f.delay(reorderLimit))
+		s.held.add(j)
+		s.outbox.add(late) // whichever comes first sends it
+
+		return true
+	case modeWrongAmount, modeWrongCurrency:
+		d.Body.Data.Amount, d.Body.Data.Currency = f.wrong(d.Body.Data.Amount, d.Body.Data.Currency)
+		// Kept, so that a retry tells the same lie.
+		if err := s.commit(func(t *tx) error { return t.put(bucketOutbox, j.id, d) }); err != nil {
+			s.log.Error("sandbox gateway: webhook cannot be changed", "event", j.id, "error", err)
+		}
+	}
+
+	return false
+}
+
+// attempt sends the webhook and takes it out of the outbox, or schedules the next attempt.
+func (s *Server) attempt(ctx context.Context, j job, d *delivery, target channel, f *fault) {
+	var err error
+
+	switch f.Mode {
+	case modeError, modeTimeout:
+		err = fmt.Errorf("fault %s: not sent", f.Mode)
+	case modeDuplicate:
+		var copies sync.WaitGroup
+
+		copies.Go(func() { _ = s.send(ctx, j.id, d, target) }) // the other copy's outcome counts
+
+		err = s.send(ctx, j.id, d, target)
+
+		copies.Wait()
+	case modeTimeoutAfterEffect:
+		_ = s.send(ctx, j.id, d, target)
+		err = fmt.Errorf("fault %s: sent, answer ignored", f.Mode)
+	default:
+		err = s.send(ctx, j.id, d, target)
+	}
+
+	if err == nil {
+		s.leaveOutbox(j.id, &s.counters.arrived)
+
+		return
+	}
+
+	if ctx.Err() != nil {
+		return // Close: the next run goes on
+	}
+
+	s.counters.count(&s.counters.failed)
+	j.attempt++
+
+	if s.cfg.Clock().Sub(d.CreatedAt) > giveUpAfter {
+		s.log.Error("sandbox gateway: webhook given up", "event", j.id, "attempts", j.attempt, "error", err)
+		s.leaveOutbox(j.id, &s.counters.dropped)
+
+		return
+	}
+
+	level := slog.LevelDebug
+	if j.attempt == 1 {
+		level = slog.LevelWarn // once per webhook, or a receiver that is down floods the log
+	}
+
+	s.log.Log(ctx, level, "sandbox gateway: webhook not delivered, will be retried", "event", j.id, "attempt", j.attempt, "error", err)
+	j.at = time.Now().Add(s.cfg.RetryBackoff(j.attempt))
+	s.outbox.add(j)
+}
+
+func (s *Server) leaveOutbox(id string, counter *int) {
+	if err := s.commit(func(t *tx) error { return t.b.Bucket(bucketOutbox).Delete([]byte(id)) }); err != nil {
+		s.log.Error("sandbox gateway: webhook stays in the outbox", "event", id, "error", err)
+
+		return
+	}
+
+	s.counters.count(counter)
+}
+
+// send posts the webhook, signed afresh: its timestamp is that of the attempt, or retries would be stale.
+func (s *Server) send(ctx context.Context, id string, d *delivery, target channel) error {
+	body, err := json.Marshal(d.Body)
+	if err != nil {
+		return fmt.Errorf("encode webhook: %w", err)
+	}
+
+	now := s.cfg.Clock()
+
+	signature, err := standardwebhook.Sign(target.secrets, id, now, body)
+	if err != nil {
+		return err
+	}
+
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target.url, bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("webhook request: %w", err)
+	}
+
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", "sandbox-gateway/1")
+	req.Header.Set(standardwebhook.HeaderID, id)
+	req.Header.Set(standardwebhook.HeaderTimestamp, strconv.FormatInt(now.Unix(), 10))
+	req.Header.Set(standardwebhook.HeaderSignature, signature)
+
+	res, err := s.webhooks.Do(req)
+	if err != nil {
+		return fmt.Errorf("post webhook: %w", err)
+	}
+	defer res.Body.Close()
+
+	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, maxWebhookAnswer)) // only the status counts
+
+	if res.StatusCode < 200 || res.StatusCode > 299 {
+		return fmt.Errorf("webhook answered with status %d", res.StatusCode)
+	}
+
+	return nil
+}

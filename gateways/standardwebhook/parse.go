@@ -1,0 +1,262 @@
+package standardwebhook
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"rihla/gateways"
+	"rihla/models"
+)
+
+const (
+	// fieldID is the header as error details name it.
+	fieldID = "webhook-id"
+	// maxID is the longest webhook-id that is kept; it is part of a unique index.
+	maxID = 255
+	// maxCode is the longest identifier or code in a body.
+	maxCode = 255
+)
+
+var currencyCode = regexp.MustCompile(`^[A-Za-z]{3}$`)
+
+// parse reads a body whose signature is good (contract §5).
+func parse(id string, body []byte) (gateways.Event, error) {
+	if !utf8.Valid(body) || !json.Valid(body) {
+		return gateways.Event{}, models.Errorf(models.CodeMalformedRequest, "The webhook body is not JSON.")
+	}
+
+	p := &parser{problems: map[string][]string{}}
+	p.headerID(id)
+	p.storable(body)
+
+	var root map[string]json.RawMessage
+	if json.Unmarshal(body, &root) != nil || root == nil {
+		p.addf("body", "must be an object")
+
+		return gateways.Event{}, p.err()
+	}
+
+	event := gateways.Event{ID: id}
+	// The type decides whether the rest must be there, so it is read first and on its own terms.
+	event.Type = models.EventType(p.text(root, "type", "type", required))
+	known := slices.Contains(eventTypes(), event.Type)
+
+	fields := p
+	if !known {
+		fields = &parser{problems: map[string][]string{}} // what does not parse is left empty
+	}
+
+	fields.event(&event, root)
+
+	if err := p.err(); err != nil {
+		return gateways.Event{}, err
+	}
+
+	return event, nil
+}
+
+func eventTypes() []models.EventType {
+	return []models.EventType{
+		models.EventPaymentSucceeded, models.EventPaymentFailed, models.EventPaymentExpired,
+		models.EventRefundSucceeded, models.EventRefundFailed,
+	}
+}
+
+// presence is what a text field's absence means.
+type presence int
+
+const (
+	required   presence = iota // present and not empty
+	mayBeEmpty                 // present, perhaps empty
+	optional                   // absent, null or text
+)
+
+// parser collects what is wrong, so that the sender sees all of it at once.
+type parser struct {
+	problems map[string][]string
+}
+
+func (p *parser) addf(field, format string, args ...any) {
+	p.problems[field] = append(p.problems[field], fmt.Sprintf(format, args...))
+}
+
+func (p *parser) err() error {
+	if len(p.problems) == 0 {
+		return nil
+	}
+
+	return &models.Error{Code: models.CodeValidation, Message: "The webhook has invalid fields.", Details: p.problems}
+}
+
+func (p *parser) headerID(id string) {
+	if utf8.RuneCountInString(id) > maxID {
+		p.addf(fieldID, "must be at most %d characters", maxID)
+	}
+
+	if !utf8.ValidString(id) {
+		p.addf(fieldID, "must be UTF-8")
+	}
+}
+
+// event reads everything but the type.
+func (p *parser) event(event *gateways.Event, root map[string]json.RawMessage) {
+	if text := p.text(root, "timestamp", "timestamp", required); text != "" {
+		at, err := time.Parse(time.RFC3339, text)
+		if err != nil {
+			p.addf("timestamp", "must be an RFC 3339 timestamp")
+		}
+
+		event.Timestamp = at
+	}
+
+	var data map[string]json.RawMessage
+	if raw, ok := root["data"]; !ok {
+		p.addf("data", "is required")
+
+		return
+	} else if json.Unmarshal(raw, &data) != nil || data == nil {
+		p.addf("data", "must be an object")
+
+		return
+	}
+
+	event.CheckoutID = p.text(data, "checkout_id", "data.checkout_id", required)
+	event.MerchantReference = p.uuid(data, "merchant_reference", "data.merchant_reference")
+	event.Amount = p.amount(data)
+	event.Currency = p.currency(data)
+	event.Method = p.method(data)
+	event.ResultCode = p.text(data, "result_code", "data.result_code", mayBeEmpty)
+	event.FailureReason = p.words(data, "failure_reason", "data.failure_reason")
+	event.RefundID = p.text(data, "refund_id", "data.refund_id", optional)
+}
+
+// text reads an identifier or a code.
+func (p *parser) text(from map[string]json.RawMessage, key, field string, need presence) string {
+	raw, ok := from[key]
+	if !ok || isNull(raw) {
+		if need != optional {
+			p.addf(field, "is required")
+		}
+
+		return ""
+	}
+
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		p.addf(field, "must be a string")
+
+		return ""
+	}
+
+	if s == "" && need == required {
+		p.addf(field, "must not be empty")
+	}
+
+	if utf8.RuneCountInString(s) > maxCode {
+		p.addf(field, "must be at most %d characters", maxCode)
+
+		return ""
+	}
+
+	return s
+}
+
+// words reads an optional sentence of any length.
+func (p *parser) words(from map[string]json.RawMessage, key, field string) string {
+	raw, ok := from[key]
+	if !ok || isNull(raw) {
+		return ""
+	}
+
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		p.addf(field, "must be a string")
+	}
+
+	return s
+}
+
+func (p *parser) uuid(data map[string]json.RawMessage, key, field string) uuid.UUID {
+	text := p.text(data, key, field, required)
+	if text == "" {
+		return uuid.Nil
+	}
+
+	id, err := uuid.Parse(text)
+	// uuid.Parse also takes braces, urn: and no dashes; ids have one form here.
+	if err != nil || len(text) != len(uuid.Nil.String()) {
+		p.addf(field, "must be a UUID")
+
+		return uuid.Nil
+	}
+
+	return id
+}
+
+func (p *parser) amount(data map[string]json.RawMessage) models.Money {
+	const field = "data.amount"
+
+	raw, ok := data["amount"]
+	if !ok || isNull(raw) {
+		p.addf(field, "is required")
+
+		return models.Money{}
+	}
+
+	var amount models.Money
+	if err := amount.UnmarshalJSON(raw); err != nil {
+		p.addf(field, "%s", err.Error())
+
+		return models.Money{}
+	}
+
+	if amount.IsNegative() {
+		p.addf(field, "must not be negative")
+	}
+
+	return amount
+}
+
+// currency takes any three letters: whether it is the right one is decided against the transaction.
+func (p *parser) currency(data map[string]json.RawMessage) string {
+	const field = "data.currency"
+
+	text := p.text(data, "currency", field, required)
+	if text == "" {
+		return ""
+	}
+
+	if !currencyCode.MatchString(text) {
+		p.addf(field, "must be a three-letter code")
+
+		return ""
+	}
+
+	return strings.ToUpper(text)
+}
+
+func (p *parser) method(data map[string]json.RawMessage) models.PaymentMethod {
+	const field = "data.payment_method"
+
+	method := models.PaymentMethod(p.text(data, "payment_method", field, required))
+
+	switch method {
+	case models.MethodCreditCard, models.MethodDebitNetwork, models.MethodWalletA, models.MethodWalletB,
+		models.MethodBillPayment, "":
+		return method
+	default:
+		p.addf(field, "is not a known payment method")
+
+		return ""
+	}
+}
+
+func isNull(raw json.RawMessage) bool { return bytes.Equal(bytes.TrimSpace(raw), []byte("null")) }

@@ -1,0 +1,69 @@
+package standardwebhook
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"rihla/gateways"
+	"rihla/models"
+)
+
+// tolerance is how far webhook-timestamp may be from now, either way (contract §5).
+const tolerance = 5 * time.Minute
+
+// Verifier checks signatures with the secrets of one channel and reads the body. It is safe for concurrent use.
+type Verifier struct {
+	secrets []Secret
+}
+
+var _ gateways.WebhookVerifier = (*Verifier)(nil)
+
+// New makes a verifier that accepts a signature by any of the secrets. Without a secret it is an error:
+// a channel that cannot check signatures must not be open.
+func New(secrets []Secret) (*Verifier, error) {
+	if len(secrets) == 0 {
+		return nil, errors.New("standardwebhook: at least one secret is needed")
+	}
+
+	return &Verifier{secrets: append([]Secret(nil), secrets...)}, nil
+}
+
+// Verify checks the signature over id, timestamp and body, then the age, and only then reads the body.
+// Errors: INVALID_SIGNATURE, MALFORMED_REQUEST, VALIDATION_ERROR (contract §5). An unknown type is no error:
+// the event has that type and whatever of the body could be read.
+func (v *Verifier) Verify(h http.Header, body []byte, now time.Time) (gateways.Event, error) {
+	if !v.signed(h, body) {
+		return gateways.Event{}, models.Errorf(models.CodeInvalidSignature, "The webhook signature is missing or wrong.")
+	}
+
+	// The age is ours to check: the library compares with the machine's clock only.
+	if !fresh(h.Get(HeaderTimestamp), now) {
+		return gateways.Event{}, models.Errorf(models.CodeInvalidSignature, "The webhook timestamp is too far from now.")
+	}
+
+	return parse(h.Get(HeaderID), body)
+}
+
+func (v *Verifier) signed(h http.Header, body []byte) bool {
+	for _, s := range v.secrets {
+		if s.webhook.VerifyIgnoringTimestamp(body, h) == nil {
+			return true
+		}
+	}
+
+	return false
+}
+
+func fresh(timestamp string, now time.Time) bool {
+	seconds, err := strconv.ParseInt(timestamp, 10, 64)
+	if err != nil {
+		return false
+	}
+
+	// Compared in seconds: a hostile timestamp could overflow a time.Duration.
+	limit, at := int64(tolerance/time.Second), now.Unix()
+
+	return seconds >= at-limit && seconds <= at+limit
+}
