@@ -1,0 +1,271 @@
+// Package config reads the service's settings from environment variables. Load checks that every value is well
+// formed; the Require methods check that what one command needs is there and strong enough. Nothing is global:
+// the environment is an argument.
+package config
+
+import (
+	"log/slog"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"rihla/models"
+
+	"github.com/caarlos0/env/v11"
+)
+
+// Config is every setting of the service, one struct per concern. Printing or logging it shows no secret.
+type Config struct {
+	App       App
+	HTTP      HTTP
+	Limits    RateLimits
+	Database  Database
+	Temporal  Temporal
+	Gateways  Gateways
+	Webhooks  Webhooks
+	Tokens    Tokens
+	Policies  Policies
+	Redis     Redis
+	Media     Media
+	Notify    Notify
+	Schedules Schedules
+}
+
+// App is what concerns the whole process.
+type App struct {
+	// Env is development or production.
+	Env Environment `env:"APP_ENV" envDefault:"development"`
+	// DataDir holds local state: the media and outbox folders, and what `dev` keeps between runs.
+	DataDir string `env:"DATA_DIR" envDefault:".data"`
+	// PublicURL is where customers reach the API, without a trailing slash.
+	// Unset: http://<LISTEN_ADDR>, with 127.0.0.1 for an address that means every interface.
+	PublicURL string `env:"PUBLIC_URL"`
+	// LogLevel is DEBUG, INFO, WARN or ERROR.
+	LogLevel slog.Level `env:"LOG_LEVEL" envDefault:"INFO"`
+	// ShutdownTimeout bounds how long a stopping process finishes what it has begun.
+	ShutdownTimeout time.Duration `env:"SHUTDOWN_TIMEOUT" envDefault:"20s"`
+}
+
+// HTTP is how the API serves.
+type HTTP struct {
+	ListenAddr string `env:"LISTEN_ADDR" envDefault:"127.0.0.1:8080"`
+	// TrustedProxies are addresses or CIDR blocks whose X-Forwarded-For names the client; of none, no header is believed.
+	TrustedProxies []string `env:"TRUSTED_PROXIES"`
+	// CheckoutWait is how long an intent waits for the gateway's checkout before it answers without one.
+	CheckoutWait time.Duration `env:"CHECKOUT_WAIT" envDefault:"5s"`
+	// RefundWait is how long a refund request waits for the gateway before it answers 202 (contract §7).
+	RefundWait time.Duration `env:"REFUND_WAIT" envDefault:"5s"`
+}
+
+// RateLimits are requests per minute; 0 switches a limit off (contract §1).
+type RateLimits struct {
+	Anonymous     int `env:"RATE_LIMIT_ANONYMOUS" envDefault:"60"`
+	EndUser       int `env:"RATE_LIMIT_END_USER" envDefault:"120"`
+	ProviderStaff int `env:"RATE_LIMIT_PROVIDER_STAFF" envDefault:"600"`
+	ProviderAdmin int `env:"RATE_LIMIT_PROVIDER_ADMIN" envDefault:"600"`
+	SupportAgent  int `env:"RATE_LIMIT_SUPPORT_AGENT" envDefault:"600"`
+	FinanceAdmin  int `env:"RATE_LIMIT_FINANCE_ADMIN" envDefault:"1200"`
+	Admin         int `env:"RATE_LIMIT_ADMIN" envDefault:"1200"`
+	SuperAdmin    int `env:"RATE_LIMIT_SUPER_ADMIN" envDefault:"1200"`
+	// Webhook is per channel.
+	Webhook int `env:"RATE_LIMIT_WEBHOOK" envDefault:"6000"`
+	// Login is per account, LoginIP per address.
+	Login   int `env:"RATE_LIMIT_LOGIN" envDefault:"10"`
+	LoginIP int `env:"RATE_LIMIT_LOGIN_IP" envDefault:"60"`
+}
+
+// ForRole is the limit of a signed-in role; an unknown role gets the anonymous one.
+func (l RateLimits) ForRole(role models.Role) int {
+	switch role {
+	case models.RoleEndUser:
+		return l.EndUser
+	case models.RoleProviderStaff:
+		return l.ProviderStaff
+	case models.RoleProviderAdmin:
+		return l.ProviderAdmin
+	case models.RoleSupportAgent:
+		return l.SupportAgent
+	case models.RoleFinanceAdmin:
+		return l.FinanceAdmin
+	case models.RoleAdmin:
+		return l.Admin
+	case models.RoleSuperAdmin:
+		return l.SuperAdmin
+	default:
+		return l.Anonymous
+	}
+}
+
+// Database is the PostgreSQL connection and its pool.
+type Database struct {
+	URL             Secret        `env:"DATABASE_URL"`
+	MaxConns        int           `env:"DB_MAX_CONNS" envDefault:"20"`
+	MaxIdleConns    int           `env:"DB_MAX_IDLE_CONNS" envDefault:"20"`
+	ConnMaxLifetime time.Duration `env:"DB_CONN_MAX_LIFETIME" envDefault:"1h"`
+	ConnMaxIdleTime time.Duration `env:"DB_CONN_MAX_IDLE_TIME" envDefault:"5m"`
+}
+
+// Temporal is the orchestrator. Only what is ours to say is here: namespace, API key and TLS come from the
+// SDK's own environment configuration.
+type Temporal struct {
+	// Address is empty when the SDK's profile or default decides, or when `dev` starts a server of its own.
+	Address   string `env:"TEMPORAL_ADDRESS"`
+	TaskQueue string `env:"TEMPORAL_TASK_QUEUE" envDefault:"payments"`
+}
+
+// Gateways are the payment companies of spec 2.9.
+type Gateways struct {
+	A       Gateway `envPrefix:"GATEWAY_A_"`
+	WalletB Gateway `envPrefix:"WALLET_B_"`
+	// Timeout bounds one call to a gateway; past it the outcome is unknown.
+	Timeout time.Duration `env:"GATEWAY_TIMEOUT" envDefault:"4s"`
+}
+
+// Gateway is how one payment company is reached.
+type Gateway struct {
+	// Driver names the protocol; `sandbox` is the local one, refused in production.
+	Driver string `env:"DRIVER" envDefault:"sandbox"`
+	// URL is the base address, without a trailing slash. Only the sandbox has no default of its own.
+	URL    string `env:"URL"`
+	APIKey Secret `env:"API_KEY"`
+}
+
+// For is the gateway of a provider.
+func (g Gateways) For(p models.PaymentProvider) Gateway {
+	if p == models.ProviderWalletB {
+		return g.WalletB
+	}
+
+	return g.A
+}
+
+// Webhooks are the signing secrets per channel, newest first (contract §9).
+type Webhooks struct {
+	GatewayA    Secrets `env:"WEBHOOK_SECRETS_GATEWAY_A"`
+	WalletB     Secrets `env:"WEBHOOK_SECRETS_WALLET_B"`
+	WalletA     Secrets `env:"WEBHOOK_SECRETS_WALLET_A"`
+	BillPayment Secrets `env:"WEBHOOK_SECRETS_BILL_PAYMENT"`
+}
+
+// For is the secrets of a channel, newest first.
+func (w Webhooks) For(c models.Channel) Secrets {
+	switch c {
+	case models.ChannelWalletA:
+		return w.WalletA
+	case models.ChannelWalletB:
+		return w.WalletB
+	case models.ChannelBillPayment:
+		return w.BillPayment
+	default:
+		return w.GatewayA
+	}
+}
+
+// Tokens is how users prove who they are (contract §2).
+type Tokens struct {
+	// SigningKeys is PEM text with Ed25519 private keys, or comma-separated paths of such files. The first signs.
+	SigningKeys Secret `env:"JWT_SIGNING_KEYS"`
+	Issuer      string `env:"JWT_ISSUER" envDefault:"rihla"`
+	Audience    string `env:"JWT_AUDIENCE" envDefault:"rihla-api"`
+	// JWKS are the external issuers whose tokens are accepted.
+	JWKS       JWKSSources   `env:"JWT_JWKS_URLS"`
+	AccessTTL  time.Duration `env:"ACCESS_TOKEN_TTL" envDefault:"15m"`
+	RefreshTTL time.Duration `env:"REFRESH_TOKEN_TTL" envDefault:"720h"`
+}
+
+// Policies are the business rules that are configuration (contract §4, §5, §7, §9).
+type Policies struct {
+	// BookingHold is how long seats are kept for an unpaid booking; BillPaymentHold is that of bill_payment.
+	BookingHold          time.Duration      `env:"BOOKING_HOLD" envDefault:"30m"`
+	BillPaymentHold      time.Duration      `env:"BILL_PAYMENT_HOLD" envDefault:"72h"`
+	BookingFailure       FailurePolicy      `env:"BOOKING_FAILURE_POLICY" envDefault:"retry_until_hold_ends"`
+	VATRateBooking       models.Rate        `env:"VAT_RATE_BOOKING" envDefault:"0.15"`
+	VATRateAd            models.Rate        `env:"VAT_RATE_AD" envDefault:"0.20"`
+	CommissionRate       models.Rate        `env:"COMMISSION_RATE" envDefault:"0.10"`
+	CancellationSchedule CancellationPolicy `env:"CANCELLATION_POLICY" envDefault:"72h:100,24h:50,0h:0"`
+}
+
+// Hold is how long seats are kept for an unpaid booking of the method.
+func (p Policies) Hold(method models.PaymentMethod) time.Duration {
+	if method == models.MethodBillPayment {
+		return p.BillPaymentHold
+	}
+
+	return p.BookingHold
+}
+
+// Redis shares rate limits between replicas; an empty URL keeps them in memory.
+type Redis struct {
+	URL Secret `env:"REDIS_URL"`
+}
+
+// Media is where uploaded photos go; an empty URL means files under DATA_DIR/media.
+type Media struct {
+	URL string `env:"MEDIA_URL"`
+}
+
+// Notify is how customers hear from us.
+type Notify struct {
+	// SMTPURL is smtp://user:password@host:port or smtps://…; empty writes mail to DATA_DIR/outbox.
+	SMTPURL  Secret `env:"SMTP_URL"`
+	MailFrom string `env:"MAIL_FROM" envDefault:"Rihla <no-reply@rihla.test>"`
+	// SMSDriver is file (DATA_DIR/outbox) or http (POST to SMSURL).
+	SMSDriver SMSDriver `env:"SMS_DRIVER" envDefault:"file"`
+	SMSURL    string    `env:"SMS_URL"`
+	SMSAPIKey Secret    `env:"SMS_API_KEY"`
+}
+
+// Schedules are the periods of background work.
+type Schedules struct {
+	// SweepInterval is the time between two sweeps for lost events (architecture §4).
+	SweepInterval time.Duration `env:"SWEEP_INTERVAL" envDefault:"10s"`
+}
+
+// OSEnviron is the environment of this process, as Load wants it.
+func OSEnviron() map[string]string { return env.ToMap(os.Environ()) }
+
+// Load reads the settings from environ; a name with an empty value counts as unset, as compose files leave them.
+// Of malformed values it returns one error that names every one of them and shows no secret.
+func Load(environ map[string]string) (Config, error) {
+	set := make(map[string]string, len(environ))
+
+	for name, value := range environ {
+		if v := strings.TrimSpace(value); v != "" {
+			set[name] = v
+		}
+	}
+
+	var c Config
+	if err := env.ParseWithOptions(&c, env.Options{Environment: set}); err != nil {
+		return Config{}, parseProblems(set, err)
+	}
+
+	c.App.PublicURL = strings.TrimRight(c.App.PublicURL, "/")
+	c.Gateways.A.URL = strings.TrimRight(c.Gateways.A.URL, "/")
+	c.Gateways.WalletB.URL = strings.TrimRight(c.Gateways.WalletB.URL, "/")
+
+	if err := c.validate(); err != nil {
+		return Config{}, err
+	}
+
+	if c.App.PublicURL == "" {
+		c.App.PublicURL = "http://" + dialable(c.HTTP.ListenAddr)
+	}
+
+	return c, nil
+}
+
+// dialable turns a listen address into one that a browser on this machine can open.
+func dialable(listen string) string {
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return listen
+	}
+
+	if ip := net.ParseIP(host); host == "" || (ip != nil && ip.IsUnspecified()) {
+		host = "127.0.0.1"
+	}
+
+	return net.JoinHostPort(host, port)
+}

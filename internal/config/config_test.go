@@ -1,0 +1,250 @@
+package config
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rihla/models"
+)
+
+const sentinel = "s3ntinel-Value-0123456789"
+
+// complete is an environment with which every command starts in production.
+func complete() map[string]string {
+	secret := "whsec_" + base64.StdEncoding.EncodeToString([]byte(sentinel+"-webhook"))
+
+	return map[string]string{
+		"APP_ENV": "production", "PUBLIC_URL": "https://pay.example.com/", "LISTEN_ADDR": ":8080",
+		"DATABASE_URL":     "postgres://rihla:" + sentinel + "@db.internal:5432/rihla?sslmode=require",
+		"GATEWAY_A_DRIVER": "stripe", "GATEWAY_A_API_KEY": sentinel + "-a",
+		"WALLET_B_DRIVER": "stripe", "WALLET_B_URL": "https://wallet.example.com/", "WALLET_B_API_KEY": sentinel + "-b",
+		"WEBHOOK_SECRETS_GATEWAY_A": secret + ", " + secret, "WEBHOOK_SECRETS_WALLET_B": secret,
+		"WEBHOOK_SECRETS_WALLET_A": secret, "WEBHOOK_SECRETS_BILL_PAYMENT": secret,
+		"JWT_SIGNING_KEYS": "-----BEGIN PRIVATE KEY-----" + sentinel,
+		"REDIS_URL":        "redis://:" + sentinel + "@redis:6379", "SMTP_URL": "smtps://u:" + sentinel + "@mail.example.com:465",
+		"MAIL_FROM": "Rihla <no-reply@example.com>", "SMS_DRIVER": "http", "SMS_URL": "https://sms.example.com/send",
+		"SMS_API_KEY": sentinel + "-sms",
+	}
+}
+
+func load(t *testing.T, environ map[string]string) Config {
+	t.Helper()
+
+	c, err := Load(environ)
+	require.NoError(t, err)
+
+	return c
+}
+
+func TestLoadDefaults(t *testing.T) {
+	t.Parallel()
+
+	c := load(t, nil)
+
+	require.Equal(t, Development, c.App.Env)
+	require.Equal(t, "127.0.0.1:8080", c.HTTP.ListenAddr)
+	require.Equal(t, "http://127.0.0.1:8080", c.App.PublicURL)
+	require.Equal(t, ".data", c.App.DataDir)
+	require.Equal(t, "payments", c.Temporal.TaskQueue)
+	require.Equal(t, 4*time.Second, c.Gateways.Timeout)
+	require.Equal(t, "sandbox", c.Gateways.For(models.ProviderGatewayA).Driver)
+	require.Equal(t, "rihla", c.Tokens.Issuer)
+	require.Equal(t, "rihla-api", c.Tokens.Audience)
+	require.Equal(t, 15*time.Minute, c.Tokens.AccessTTL)
+	require.Equal(t, 720*time.Hour, c.Tokens.RefreshTTL)
+	require.Equal(t, 30*time.Minute, c.Policies.Hold(models.MethodCreditCard))
+	require.Equal(t, 72*time.Hour, c.Policies.Hold(models.MethodBillPayment))
+	require.Equal(t, RetryUntilHoldEnds, c.Policies.BookingFailure)
+	require.Equal(t, "0.15 0.20 0.10", fmt.Sprint(c.Policies.VATRateBooking, c.Policies.VATRateAd, c.Policies.CommissionRate))
+	require.Equal(t, CancellationPolicy{{72, 100}, {24, 50}, {0, 0}}, c.Policies.CancellationSchedule)
+	require.Equal(t, 10*time.Second, c.Schedules.SweepInterval)
+	require.Equal(t, SMSFile, c.Notify.SMSDriver)
+	require.Equal(t, slog.LevelInfo, c.App.LogLevel)
+
+	limits := map[models.Role]int{}
+	for _, role := range models.Roles() {
+		limits[role] = c.Limits.ForRole(role)
+	}
+
+	require.Equal(t, map[models.Role]int{
+		models.RoleEndUser: 120, models.RoleProviderStaff: 600, models.RoleProviderAdmin: 600, models.RoleSupportAgent: 600,
+		models.RoleFinanceAdmin: 1200, models.RoleAdmin: 1200, models.RoleSuperAdmin: 1200,
+	}, limits)
+	require.Equal(t, []int{60, 6000, 10, 60, 60}, []int{
+		c.Limits.Anonymous, c.Limits.Webhook, c.Limits.Login, c.Limits.LoginIP, c.Limits.ForRole("NOBODY"),
+	})
+}
+
+func TestLoadReadsValues(t *testing.T) {
+	t.Parallel()
+
+	environ := complete()
+	environ["CANCELLATION_POLICY"] = "0h:10, 48h:80"
+	environ["VAT_RATE_AD"] = "0.15"
+	environ["RATE_LIMIT_LOGIN"] = "0"
+	environ["BOOKING_FAILURE_POLICY"] = "fail_at_once"
+	environ["BOOKING_HOLD"] = "" // as a compose file leaves what is not set
+	environ["JWT_JWKS_URLS"] = "https://id.example.com/.well-known/jwks.json,https://b.example.com/=https://keys.example.com/b"
+	environ["TRUSTED_PROXIES"] = "10.0.0.0/8,127.0.0.1"
+	c := load(t, environ)
+
+	require.NoError(t, c.RequireAPI())
+	require.NoError(t, c.RequireWorker())
+	require.NoError(t, c.RequireDatabase())
+	require.ErrorContains(t, c.RequireDevelopment(), "APP_ENV=production")
+	require.NoError(t, load(t, nil).RequireDevelopment())
+	require.Equal(t, "https://pay.example.com", c.App.PublicURL)
+	require.Equal(t, "https://wallet.example.com", c.Gateways.For(models.ProviderWalletB).URL)
+	require.Len(t, c.Webhooks.For(models.ChannelGatewayA), 2)
+	require.True(t, strings.HasPrefix(c.Webhooks.For(models.ChannelBillPayment).Reveal()[0], "whsec_"))
+	require.Equal(t, "48h:80,0h:10", c.Policies.CancellationSchedule.String())
+	require.Equal(t, FailAtOnce, c.Policies.BookingFailure)
+	require.Equal(t, 30*time.Minute, c.Policies.BookingHold)
+	require.Zero(t, c.Limits.Login)
+	require.Equal(t, JWKSSources{
+		{Issuer: "https://id.example.com", URL: "https://id.example.com/.well-known/jwks.json"},
+		{Issuer: "https://b.example.com/", URL: "https://keys.example.com/b"},
+	}, c.Tokens.JWKS)
+	require.Equal(t, []string{"10.0.0.0/8", "127.0.0.1"}, c.HTTP.TrustedProxies)
+
+	for listen, public := range map[string]string{
+		":9000": "http://127.0.0.1:9000", "0.0.0.0:1": "http://127.0.0.1:1", "[::]:1": "http://127.0.0.1:1", "api.test:1": "http://api.test:1",
+	} {
+		require.Equal(t, public, load(t, map[string]string{"LISTEN_ADDR": listen}).App.PublicURL)
+	}
+}
+
+func TestLoadNamesEveryMalformedVariable(t *testing.T) {
+	t.Parallel()
+
+	malformed := map[string]string{
+		"APP_ENV": "prod", "BOOKING_HOLD": "soon", "VAT_RATE_AD": "20", "RATE_LIMIT_LOGIN": "ten", "SMS_DRIVER": "pigeon",
+		"BOOKING_FAILURE_POLICY": "never", "CANCELLATION_POLICY": "24h:50,72h:10", "JWT_JWKS_URLS": "http://id.example.com/.well-known/x",
+		"LOG_LEVEL": "LOUD",
+	}
+	_, err := Load(malformed)
+
+	for name := range malformed {
+		require.ErrorContains(t, err, name+": ")
+	}
+
+	invalid := map[string]string{
+		"LISTEN_ADDR": "8080", "PUBLIC_URL": "pay.example.com", "GATEWAY_A_URL": "ftp://x", "REDIS_URL": sentinel, "SMTP_URL": "http://" + sentinel,
+		"MAIL_FROM": "nobody", "SMS_URL": "x", "SWEEP_INTERVAL": "0s", "ACCESS_TOKEN_TTL": "-1m", "DB_MAX_CONNS": "0", "TRUSTED_PROXIES": "lb",
+	}
+	_, err = Load(invalid)
+
+	for name := range invalid {
+		require.ErrorContains(t, err, name+" must be")
+	}
+
+	require.NotContains(t, err.Error(), sentinel)
+
+	_, err = Load(map[string]string{"RATE_LIMIT_ADMIN": "-1"})
+	require.ErrorContains(t, err, "RATE_LIMIT_")
+	_, err = Load(map[string]string{"JWT_JWKS_URLS": "rihla=https://x.example.com/keys"})
+	require.ErrorContains(t, err, "JWT_ISSUER")
+}
+
+func TestCancellationPolicy(t *testing.T) {
+	t.Parallel()
+
+	for _, text := range []string{"", "72:100", "72h:101", "-1h:5", "1h:x", "1h:5,1h:5", "0h:50,24h:10", "9999999h:1", "1h:5,"} {
+		var p CancellationPolicy
+		require.Error(t, p.UnmarshalText([]byte(text)), text)
+	}
+}
+
+func TestRequireNamesWhatIsMissingOrWeak(t *testing.T) {
+	t.Parallel()
+
+	c := load(t, map[string]string{"SMS_DRIVER": "http"})
+	require.EqualError(t, c.RequireDatabase(), "configuration: DATABASE_URL is missing")
+	require.EqualError(t, c.RequireAPI(), "configuration: DATABASE_URL is missing; JWT_SIGNING_KEYS is missing (an Ed25519 private key "+
+		"as PEM text, or the path of its file); WEBHOOK_SECRETS_GATEWAY_A is missing; WEBHOOK_SECRETS_WALLET_B is missing; "+
+		"WEBHOOK_SECRETS_WALLET_A is missing; WEBHOOK_SECRETS_BILL_PAYMENT is missing")
+	require.EqualError(t, c.RequireWorker(), "configuration: DATABASE_URL is missing; GATEWAY_A_URL is missing; GATEWAY_A_API_KEY is missing; "+
+		"WALLET_B_URL is missing; WALLET_B_API_KEY is missing; SMS_URL is missing, and SMS_DRIVER=http needs it; SMS_API_KEY is missing")
+
+	tests := map[string]struct{ name, value, want string }{
+		"database":        {"DATABASE_URL", "postgres://u:" + sentinel + "@h:port/x", "DATABASE_URL is not"},
+		"no prefix":       {"WEBHOOK_SECRETS_WALLET_A", base64.StdEncoding.EncodeToString([]byte(sentinel + sentinel)), "WEBHOOK_SECRETS_WALLET_A has"},
+		"not base64":      {"WEBHOOK_SECRETS_WALLET_A", "whsec_" + sentinel + "!", "WEBHOOK_SECRETS_WALLET_A has"},
+		"short":           {"WEBHOOK_SECRETS_WALLET_A", "whsec_" + base64.StdEncoding.EncodeToString([]byte(sentinel[:23])), "WEBHOOK_SECRETS_WALLET_A has a weak"},
+		"one letter":      {"WEBHOOK_SECRETS_WALLET_A", "whsec_" + strings.Repeat("A", 44), "WEBHOOK_SECRETS_WALLET_A has a weak"},
+		"published":       {"WEBHOOK_SECRETS_WALLET_B", DevWebhookSecret(models.ChannelWalletB).Reveal(), "WEBHOOK_SECRETS_WALLET_B has the development"},
+		"short key":       {"GATEWAY_A_API_KEY", sentinel[:15], "GATEWAY_A_API_KEY is weak"},
+		"published key":   {"WALLET_B_API_KEY", DevAPIKey.Reveal(), "WALLET_B_API_KEY is the development key"},
+		"sandbox":         {"GATEWAY_A_DRIVER", "sandbox", "GATEWAY_A_DRIVER must"},
+		"default driver":  {"WALLET_B_DRIVER", "", "WALLET_B_DRIVER must"},
+		"plain http":      {"PUBLIC_URL", "http://pay.example.com", "PUBLIC_URL must"},
+		"test mail":       {"MAIL_FROM", "", "MAIL_FROM must"},
+		"sms key":         {"SMS_API_KEY", "aaaaaaaaaaaaaaaaaaaaaaaa", "SMS_API_KEY is weak"},
+		"no signing keys": {"JWT_SIGNING_KEYS", " ", "JWT_SIGNING_KEYS is missing"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			environ := complete()
+			environ[tt.name] = tt.value
+			c := load(t, environ)
+			text := fmt.Sprint(c.RequireAPI(), c.RequireWorker())
+			require.Contains(t, text, tt.want)
+			require.NotContains(t, text, sentinel[:15])
+		})
+	}
+}
+
+func TestDevelopmentSecretsStartInDevelopment(t *testing.T) {
+	t.Parallel()
+
+	environ := map[string]string{
+		"DATABASE_URL": "host=/tmp user=u dbname=d", "JWT_SIGNING_KEYS": "key.pem",
+		"GATEWAY_A_URL": "http://127.0.0.1:8090", "GATEWAY_A_API_KEY": DevAPIKey.Reveal(),
+		"WALLET_B_URL": "http://127.0.0.1:8090", "WALLET_B_API_KEY": DevAPIKey.Reveal(),
+	}
+	for _, channel := range models.Channels() {
+		environ["WEBHOOK_SECRETS_"+strings.ToUpper(string(channel))] = DevWebhookSecret(channel).Reveal()
+	}
+
+	c := load(t, environ)
+	require.NoError(t, c.RequireAPI())
+	require.NoError(t, c.RequireWorker())
+}
+
+func TestSecretsAreNeverShown(t *testing.T) {
+	t.Parallel()
+
+	c := load(t, complete())
+
+	var logged bytes.Buffer
+	for _, logger := range []*slog.Logger{slog.New(slog.NewJSONHandler(&logged, nil)), slog.New(slog.NewTextHandler(&logged, nil))} {
+		logger.Info("config", "config", c, "url", c.Database.URL, "secrets", c.Webhooks.GatewayA)
+	}
+
+	marshalled, err := json.Marshal(map[string]any{"config": c})
+	require.NoError(t, err)
+
+	logged.Write(marshalled)
+
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d"} {
+		fmt.Fprintf(&logged, verb+verb+verb, c, c.Webhooks, c.Notify.SMSAPIKey)
+	}
+
+	shown := logged.String()
+
+	require.Contains(t, shown, "[redacted]")
+	require.NotContains(t, shown, sentinel)
+	require.NotContains(t, shown, base64.StdEncoding.EncodeToString([]byte(sentinel)))
+	require.NotContains(t, strings.ToLower(shown), fmt.Sprintf("%x", sentinel))
+	require.Empty(t, Secret("").String())
+}

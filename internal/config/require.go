@@ -1,0 +1,277 @@
+package config
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/mail"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"rihla/models"
+
+	"github.com/caarlos0/env/v11"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+const (
+	webhookSecretPrefix = "whsec_"
+	minWebhookSecret    = 24 // bytes, from the Standard Webhooks specification
+	minAPIKey           = 16 // characters
+	minDistinct         = 5  // different bytes; random secrets have many more, typed ones may not
+	sandboxDriver       = "sandbox"
+)
+
+// problems collects what is wrong, in the order in which it was looked at.
+type problems []string
+
+func (p *problems) addf(format string, args ...any) { *p = append(*p, fmt.Sprintf(format, args...)) }
+
+// err is one sentence that names every variable concerned, or nil.
+func (p *problems) err() error {
+	if len(*p) == 0 {
+		return nil
+	}
+
+	return errors.New("configuration: " + strings.Join(*p, "; "))
+}
+
+// RequireDatabase says what is missing for a command that only needs the database (migrate, user, audit).
+func (c Config) RequireDatabase() error {
+	var p problems
+	c.checkDatabase(&p)
+
+	return p.err()
+}
+
+// RequireAPI says what is missing or weak for the API.
+func (c Config) RequireAPI() error {
+	var p problems
+	c.checkDatabase(&p)
+	c.checkTokens(&p)
+	c.checkWebhooks(&p)
+
+	if c.App.Env == Production && !strings.HasPrefix(c.App.PublicURL, "https://") {
+		p.addf("PUBLIC_URL must be an https:// address in production")
+	}
+
+	return p.err()
+}
+
+// RequireWorker says what is missing or weak for the worker.
+func (c Config) RequireWorker() error {
+	var p problems
+	c.checkDatabase(&p)
+	c.checkGateway(&p, "GATEWAY_A", c.Gateways.A)
+	c.checkGateway(&p, "WALLET_B", c.Gateways.WalletB)
+	c.checkNotify(&p)
+
+	return p.err()
+}
+
+// RequireDevelopment refuses production: `dev` and `demo` make users with a published password (contract §9).
+func (c Config) RequireDevelopment() error {
+	if c.App.Env == Production {
+		return errors.New("configuration: this command makes users with a published password and does not run with APP_ENV=production")
+	}
+
+	return nil
+}
+
+func (c Config) checkDatabase(p *problems) {
+	if !c.Database.URL.IsSet() {
+		p.addf("DATABASE_URL is missing")
+
+		return
+	}
+
+	// The parser's error quotes the text it could not read, which may be a password: it is dropped.
+	if _, err := pgconn.ParseConfig(c.Database.URL.Reveal()); err != nil {
+		p.addf("DATABASE_URL is not a PostgreSQL address such as postgres://user:password@host:5432/name")
+	}
+}
+
+func (c Config) checkTokens(p *problems) {
+	if !c.Tokens.SigningKeys.IsSet() {
+		p.addf("JWT_SIGNING_KEYS is missing (an Ed25519 private key as PEM text, or the path of its file)")
+	}
+}
+
+func (c Config) checkWebhooks(p *problems) {
+	for _, channel := range models.Channels() {
+		name := "WEBHOOK_SECRETS_" + strings.ToUpper(string(channel))
+		secrets := c.Webhooks.For(channel)
+
+		if len(secrets) == 0 {
+			p.addf("%s is missing", name)
+		}
+
+		for _, s := range secrets {
+			key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(s.Reveal(), webhookSecretPrefix))
+
+			switch {
+			case !strings.HasPrefix(s.Reveal(), webhookSecretPrefix) || err != nil:
+				p.addf("%s has an entry that is not whsec_ followed by base64", name)
+			case len(key) < minWebhookSecret || isMonotonous(key):
+				p.addf("%s has a weak entry (at least %d random bytes are needed)", name, minWebhookSecret)
+			case c.App.Env == Production && strings.Contains(string(key), devMark):
+				p.addf("%s has the development secret, which production refuses", name)
+			}
+		}
+	}
+}
+
+func (c Config) checkGateway(p *problems, name string, g Gateway) {
+	if g.Driver == sandboxDriver {
+		if c.App.Env == Production {
+			p.addf("%s_DRIVER must name a real gateway in production, not the sandbox", name)
+		}
+
+		if g.URL == "" {
+			p.addf("%s_URL is missing", name)
+		}
+	}
+
+	checkAPIKey(p, c.App.Env, name+"_API_KEY", g.APIKey)
+}
+
+func (c Config) checkNotify(p *problems) {
+	if c.Notify.SMSDriver == SMSHTTP {
+		if c.Notify.SMSURL == "" {
+			p.addf("SMS_URL is missing, and SMS_DRIVER=http needs it")
+		}
+
+		checkAPIKey(p, c.App.Env, "SMS_API_KEY", c.Notify.SMSAPIKey)
+	}
+
+	if c.App.Env == Production && c.Notify.SMTPURL.IsSet() && strings.Contains(c.Notify.MailFrom, ".test>") {
+		p.addf("MAIL_FROM must be an address of a real domain in production")
+	}
+}
+
+func checkAPIKey(p *problems, appEnv Environment, name string, key Secret) {
+	switch {
+	case !key.IsSet():
+		p.addf("%s is missing", name)
+	case len(key) < minAPIKey || isMonotonous([]byte(key)):
+		p.addf("%s is weak (at least %d random characters are needed)", name, minAPIKey)
+	case appEnv == Production && strings.Contains(key.Reveal(), devMark):
+		p.addf("%s is the development key, which production refuses", name)
+	}
+}
+
+func isMonotonous(b []byte) bool {
+	distinct := map[byte]struct{}{}
+	for _, c := range b {
+		distinct[c] = struct{}{}
+	}
+
+	return len(distinct) < minDistinct
+}
+
+// validate checks what the types of the fields cannot.
+func (c Config) validate() error {
+	var p problems
+
+	c.validateAddresses(&p)
+
+	for name, d := range map[string]time.Duration{
+		"SHUTDOWN_TIMEOUT": c.App.ShutdownTimeout, "CHECKOUT_WAIT": c.HTTP.CheckoutWait, "REFUND_WAIT": c.HTTP.RefundWait,
+		"DB_CONN_MAX_LIFETIME": c.Database.ConnMaxLifetime, "DB_CONN_MAX_IDLE_TIME": c.Database.ConnMaxIdleTime,
+		"GATEWAY_TIMEOUT": c.Gateways.Timeout, "ACCESS_TOKEN_TTL": c.Tokens.AccessTTL, "REFRESH_TOKEN_TTL": c.Tokens.RefreshTTL,
+		"BOOKING_HOLD": c.Policies.BookingHold, "BILL_PAYMENT_HOLD": c.Policies.BillPaymentHold,
+		"SWEEP_INTERVAL": c.Schedules.SweepInterval,
+	} {
+		if d <= 0 {
+			p.addf("%s must be more than zero", name)
+		}
+	}
+
+	if c.Database.MaxConns < 1 || c.Database.MaxIdleConns < 0 {
+		p.addf("DB_MAX_CONNS must be at least 1 and DB_MAX_IDLE_CONNS at least 0")
+	}
+
+	l := c.Limits
+	if slices.Min([]int{
+		l.Anonymous, l.EndUser, l.ProviderStaff, l.ProviderAdmin, l.SupportAgent, l.FinanceAdmin,
+		l.Admin, l.SuperAdmin, l.Webhook, l.Login, l.LoginIP,
+	}) < 0 {
+		p.addf("RATE_LIMIT_* must not be negative (0 switches a limit off)")
+	}
+
+	for _, source := range c.Tokens.JWKS {
+		if source.Issuer == c.Tokens.Issuer {
+			p.addf("JWT_JWKS_URLS must not name our own JWT_ISSUER")
+		}
+	}
+
+	slices.Sort(p) // the map above has no order
+
+	return p.err()
+}
+
+func (c Config) validateAddresses(p *problems) {
+	if _, _, err := net.SplitHostPort(c.HTTP.ListenAddr); err != nil {
+		p.addf("LISTEN_ADDR must be host:port")
+	}
+
+	for _, proxy := range c.HTTP.TrustedProxies {
+		_, errPrefix := netip.ParsePrefix(proxy)
+		if _, errAddr := netip.ParseAddr(proxy); errPrefix != nil && errAddr != nil {
+			p.addf("TRUSTED_PROXIES must be IP addresses or CIDR blocks")
+		}
+	}
+
+	checkURL(p, "PUBLIC_URL", c.App.PublicURL, "http", "https")
+	checkURL(p, "GATEWAY_A_URL", c.Gateways.A.URL, "http", "https")
+	checkURL(p, "WALLET_B_URL", c.Gateways.WalletB.URL, "http", "https")
+	checkURL(p, "SMS_URL", c.Notify.SMSURL, "http", "https")
+	checkURL(p, "REDIS_URL", c.Redis.URL.Reveal(), "redis", "rediss")
+	checkURL(p, "SMTP_URL", c.Notify.SMTPURL.Reveal(), "smtp", "smtps")
+
+	if _, err := mail.ParseAddress(c.Notify.MailFrom); err != nil {
+		p.addf("MAIL_FROM must be a mail address such as Rihla <no-reply@example.com>")
+	}
+}
+
+// checkURL accepts an empty text or an absolute URL with one of the schemes; its message never quotes the text.
+func checkURL(p *problems, name, text string, schemes ...string) {
+	if text == "" {
+		return
+	}
+
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || !slices.Contains(schemes, u.Scheme) {
+		p.addf("%s must be an address that begins with %s://", name, strings.Join(schemes, ":// or "))
+	}
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+
+	return host == "localhost" || (ip != nil && ip.IsLoopback())
+}
+
+// parseProblems names the variables behind a parse error. The library names struct fields, which mean nothing to who
+// set the variable, so each variable is tried alone.
+func parseProblems(environ map[string]string, cause error) error {
+	var p problems
+
+	for _, name := range slices.Sorted(maps.Keys(environ)) {
+		err := env.ParseWithOptions(&Config{}, env.Options{Environment: map[string]string{name: environ[name]}})
+		if parse, ok := errors.AsType[env.ParseError](err); ok {
+			p.addf("%s: %v", name, parse.Err)
+		}
+	}
+
+	if len(p) == 0 {
+		return fmt.Errorf("configuration: %w", cause)
+	}
+
+	return p.err()
+}

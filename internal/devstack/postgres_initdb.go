@@ -1,0 +1,82 @@
+package devstack
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// clusterMajor is the version that made the cluster, 0 when there is none.
+func clusterMajor(cluster string) int {
+	text, err := os.ReadFile(filepath.Join(cluster, "PG_VERSION")) //nolint:gosec // our own file
+	if err != nil {
+		return 0
+	}
+	major, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+	return major
+}
+
+// initCluster makes the cluster with a superuser and a random password. It works in a directory beside and renames it at the end,
+// so that a cluster which is there is whole.
+func (p *Postgres) initCluster(ctx context.Context) error {
+	p.log.InfoContext(ctx, "creating the PostgreSQL cluster in "+p.cluster())
+	draft := filepath.Join(p.home, "cluster.new")
+	if err := os.RemoveAll(draft); err != nil {
+		return err
+	}
+	if err := os.Mkdir(draft, 0o700); err != nil {
+		return err
+	}
+	if err := p.account.own(draft); err != nil {
+		return err
+	}
+	if err := os.WriteFile(p.passwordFile(), []byte(rand.Text()+"\n"), 0o600); err != nil {
+		return err
+	}
+	if err := p.account.own(p.passwordFile()); err != nil {
+		return err
+	}
+
+	// Upper and lower case and pg_trgm follow LC_CTYPE, and with plain C they know no Arabic. Not every system has every locale.
+	var err error
+	for _, ctype := range []string{"C.UTF-8", "en_US.UTF-8", "C.utf8"} {
+		if err = p.initdb(ctx, draft, ctype); err == nil || ctx.Err() != nil {
+			break
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(draft, p.cluster())
+}
+
+func (p *Postgres) initdb(ctx context.Context, dir, ctype string) error {
+	args := []string{
+		"--pgdata=" + dir, "--username=" + postgresUser, "--pwfile=" + p.passwordFile(), "--encoding=UTF8",
+		"--auth-host=scram-sha-256", "--auth-local=scram-sha-256", "--lc-collate=C", "--lc-ctype=" + ctype, "--lc-messages=C",
+	}
+	if p.throwaway {
+		args = append(args, "--no-sync")
+	}
+	offset := logSize(p.logFile())
+	err := run(ctx, command{
+		name: "initdb", path: p.binaries.path("initdb"), args: args, env: postgresEnv(), dir: "/", log: p.logFile(),
+		credential: p.account.credential(), orphan: syscall.SIGKILL,
+	})
+	if err != nil {
+		return fmt.Errorf("initdb: %w\n%s", err, logTail(p.logFile(), offset))
+	}
+	return nil
+}
+
+// postgresEnv keeps a developer's own PGDATA, PGPORT, locale and the like away from the server.
+func postgresEnv() []string {
+	return environ(func(name string) bool {
+		return strings.HasPrefix(name, "PG") || strings.HasPrefix(name, "LC_") || name == "LANG" || name == "LANGUAGE"
+	}, "LANG=C")
+}

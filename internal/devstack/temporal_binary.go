@@ -1,0 +1,149 @@
+package devstack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"rihla/internal/devstack/filelock"
+)
+
+// The oldest Temporal server the service runs on (architecture §2).
+const oldestTemporalMajor, oldestTemporalMinor = 1, 29
+
+const temporalPackage = "github.com/temporalio/cli/cmd/temporal"
+
+// reportEvery is how often a long wait says that it goes on.
+const reportEvery = 5 * time.Second
+
+// temporalBinary finds, or builds, the `temporal` program: in PATH when it is new enough, else in binDir.
+type temporalBinary struct {
+	binDir string
+	log    *slog.Logger
+}
+
+func (b temporalBinary) program() string   { return filepath.Join(b.binDir, "temporal") }
+func (b temporalBinary) builtFrom() string { return filepath.Join(b.binDir, "temporal.version") }
+func (b temporalBinary) buildLog() string  { return filepath.Join(b.binDir, "temporal-build.log") }
+
+// path returns the program's path. Building takes minutes and is done once, by one process however many ask.
+func (b temporalBinary) path(ctx context.Context) (string, error) {
+	if installed, err := exec.LookPath("temporal"); err == nil {
+		version, fits := serverVersion(ctx, installed)
+		if fits {
+			return installed, nil
+		}
+		b.log.InfoContext(ctx, fmt.Sprintf("not using %s: server %s is older than %d.%d",
+			installed, version, oldestTemporalMajor, oldestTemporalMinor))
+	}
+	root, rootErr := ModuleRoot()
+	if b.usable(ctx, root) {
+		return b.program(), nil
+	}
+	if rootErr != nil {
+		return "", fmt.Errorf("there is no Temporal server: put `temporal` (server >= %d.%d) on the PATH, or set TEMPORAL_ADDRESS "+
+			"to a running one; it could be built only inside the source tree: %w", oldestTemporalMajor, oldestTemporalMinor, rootErr)
+	}
+	if err := os.MkdirAll(b.binDir, 0o755); err != nil { //nolint:gosec // programs, no secrets
+		return "", err
+	}
+	lock, err := filelock.Open(filepath.Join(b.binDir, "temporal.lock"))
+	if err != nil {
+		return "", err
+	}
+	defer lock.Close()
+	stop := b.reporting(ctx, "waiting for another process that builds the Temporal dev server")
+	err = lock.Exclusive(ctx)
+	stop()
+	if err != nil {
+		return "", err
+	}
+	if b.usable(ctx, root) {
+		return b.program(), nil
+	}
+	return b.program(), b.build(ctx, root)
+}
+
+// usable reports whether binDir has a program new enough, and, if we have built it, built from the version that is asked for now.
+func (b temporalBinary) usable(ctx context.Context, root string) bool {
+	if _, fits := serverVersion(ctx, b.program()); !fits {
+		return false
+	}
+	built, err := os.ReadFile(b.builtFrom())
+	pinned := pinnedCLI(root)
+	return err != nil || pinned == "" || strings.TrimSpace(string(built)) == pinned
+}
+
+func (b temporalBinary) build(ctx context.Context, root string) error {
+	goTool, err := goProgram()
+	if err != nil {
+		return fmt.Errorf("the Temporal dev server has to be built, but there is no go tool on the PATH: "+
+			"put `temporal` or `go` on the PATH, or set TEMPORAL_ADDRESS: %w", err)
+	}
+	b.log.InfoContext(ctx, "building the Temporal dev server into "+b.program()+": once, about 4 minutes on 2 cores")
+	stop := b.reporting(ctx, "building the Temporal dev server")
+	defer stop()
+	draft := fmt.Sprintf("%s.%d", b.program(), os.Getpid())
+	defer func() { _ = os.Remove(draft) }()
+	offset := logSize(b.buildLog())
+	err = run(ctx, command{
+		name: "go build", path: goTool,
+		args: []string{"build", "-mod=readonly", "-o", draft, temporalPackage},
+		env:  environ(func(name string) bool { return name == "GOOS" || name == "GOARCH" }, "GOWORK=off"),
+		dir:  filepath.Join(root, "tools"), log: b.buildLog(), orphan: syscall.SIGTERM,
+	})
+	if err != nil {
+		return fmt.Errorf("build the Temporal dev server (set TEMPORAL_ADDRESS or put `temporal` on the PATH to do without): %w\n%s",
+			err, logTail(b.buildLog(), offset))
+	}
+	if err := os.WriteFile(b.builtFrom(), []byte(pinnedCLI(root)+"\n"), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(draft, b.program())
+}
+
+// reporting logs text with the time passed, every few seconds, until the returned function is called.
+func (b temporalBinary) reporting(ctx context.Context, text string) func() {
+	ctx, cancel := context.WithCancel(ctx)
+	start := time.Now()
+	go func() {
+		for pause(ctx, reportEvery) {
+			b.log.InfoContext(ctx, fmt.Sprintf("%s … %s", text, time.Since(start).Round(time.Second)))
+		}
+	}()
+	return cancel
+}
+
+func goProgram() (string, error) {
+	path, err := exec.LookPath("go")
+	if errors.Is(err, exec.ErrNotFound) && isProgram("/usr/local/go/bin/go") { // where go.dev's archives are unpacked
+		return "/usr/local/go/bin/go", nil
+	}
+	return path, err
+}
+
+var serverVersionText = regexp.MustCompile(`Server (\d+)\.(\d+)[.\d]*`)
+
+// serverVersion asks a temporal program which server it contains, and whether that is new enough.
+func serverVersion(ctx context.Context, path string) (string, bool) {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, path, "--version").Output()
+	match := serverVersionText.FindSubmatch(out)
+	if err != nil || match == nil {
+		return "(unknown)", false
+	}
+	major, _ := strconv.Atoi(string(match[1]))
+	minor, _ := strconv.Atoi(string(match[2]))
+	fits := major > oldestTemporalMajor || (major == oldestTemporalMajor && minor >= oldestTemporalMinor)
+	return strings.TrimPrefix(string(match[0]), "Server "), fits
+}

@@ -1,0 +1,114 @@
+package notify
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"rihla/models"
+)
+
+// grouped is the amount with Western digits, which both languages use: `1,150.00`.
+func grouped(m models.Money) string {
+	const group = 3
+
+	whole, cents, _ := strings.Cut(m.String(), ".")
+	sign := ""
+
+	if whole[0] == '-' {
+		sign, whole = "-", whole[1:]
+	}
+
+	for i := len(whole) - group; i > 0; i -= group {
+		whole = whole[:i] + "," + whole[i:]
+	}
+
+	return sign + whole + "." + cents
+}
+
+var (
+	arabicWeekdays = [...]string{"الأحد", "الاثنين", "الثلاثاء", "الأربعاء", "الخميس", "الجمعة", "السبت"}
+	arabicMonths   = [...]string{
+		"يناير", "فبراير", "مارس", "أبريل", "مايو", "يونيو", "يوليو", "أغسطس", "سبتمبر", "أكتوبر", "نوفمبر", "ديسمبر",
+	}
+)
+
+// moment writes an RFC 3339 time as people in Riyadh read it, short for SMS and long for mail; nothing stays nothing.
+func (w *writer) moment(text string) (short, long string, err error) {
+	if text == "" {
+		return "", "", nil
+	}
+
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return "", "", permanentf("a moment is not RFC 3339")
+	}
+
+	t = t.In(models.Riyadh)
+	weekday, month := t.Weekday().String(), t.Month().String()
+
+	if w.locale == models.LocaleArabic {
+		weekday, month = arabicWeekdays[t.Weekday()], arabicMonths[t.Month()-1]
+	}
+
+	return t.Format("02/01/2006 15:04"), w.text("moment", map[string]string{
+		"Weekday": weekday, "Day": strconv.Itoa(t.Day()), "Month": month, "Year": strconv.Itoa(t.Year()), "Clock": t.Format("15:04"),
+	}), nil
+}
+
+const (
+	maxSegments = 2
+	// gsm7 is the alphabet of GSM 03.38 that costs one septet; gsm7Extended costs two. Anything else makes the whole
+	// message UCS-2.
+	gsm7 = "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿" +
+		"abcdefghijklmnopqrstuvwxyzäöñüà"
+	gsm7Extended = "^{}\\[~]|€"
+)
+
+// segments is how many SMS a text is sent, and paid, as.
+func segments(text string) int {
+	septets, units := 0, 0
+
+	for _, r := range text {
+		switch {
+		case strings.ContainsRune(gsm7, r):
+			septets++
+		case strings.ContainsRune(gsm7Extended, r):
+			septets += 2
+		default:
+			septets = -1 << 30 // the text is UCS-2, however it goes on
+		}
+
+		units += max(1, utf8.RuneLen(r)-2) // two UTF-16 units beyond the basic plane, else one
+	}
+
+	count := func(n, single, each int) int {
+		if n <= single {
+			return 1
+		}
+
+		return (n + each - 1) / each
+	}
+
+	if septets >= 0 {
+		return count(septets, 160, 153)
+	}
+
+	return count(units, 70, 67)
+}
+
+// fitSMS shortens the title, of trip or campaign, until the text fits in maxSegments.
+func fitSMS(v *values, write func() string) (string, error) {
+	trip, campaign := v.Trip, v.Campaign
+
+	for n := maxValue; n >= 0; n-- {
+		v.Trip, v.Campaign = truncate(trip, n), truncate(campaign, n)
+
+		if text := write(); segments(text) <= maxSegments {
+			return text, nil
+		}
+	}
+
+	return "", permanentf("the text does not fit in %d SMS", maxSegments)
+}

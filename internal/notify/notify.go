@@ -1,0 +1,146 @@
+// Package notify tells customers by e-mail and SMS what became of their payments (spec 6.2), in Arabic and English.
+// Deciding what to tell, once, is the outbox's work; this package delivers one message of it. Delivery is at least
+// once: a message carries its id, so that a second delivery can be recognized.
+package notify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/mail"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"rihla/internal/config"
+	"rihla/models"
+)
+
+// Message is one thing to tell one person on one channel.
+type Message struct {
+	// ID names the message for ever; a retry has the same one.
+	ID      uuid.UUID
+	Channel models.NotificationChannel
+	Kind    models.NotificationKind
+	Locale  models.Locale
+	// To is a mail address, or a phone number with country code.
+	To string
+	// Data fills the text; its keys are the Data constants.
+	Data map[string]string
+}
+
+// The keys of Message.Data. Amount is a plain number (`1150.00`, SAR); moments are RFC 3339. All but the amount may be
+// missing; the line that would show them is then left out.
+const (
+	DataName          = "name"
+	DataBookingID     = "booking_id"
+	DataTripTitle     = "trip_title"
+	DataCampaignTitle = "campaign_title"
+	DataAmount        = "amount"
+	DataDepartureAt   = "departure_at"
+	DataRetryUntil    = "retry_until"
+)
+
+// MessageOf is the message of an outbox row.
+func MessageOf(n *models.Notification) Message {
+	return Message{ID: n.ID, Channel: n.Channel, Kind: n.Kind, Locale: n.Locale, To: n.Recipient, Data: n.Data}
+}
+
+// Sender delivers messages. An error for which IsPermanent is true will come again however often it is tried; any other
+// one is worth a retry. Errors hold no personal data, so that they may be stored and logged.
+type Sender interface {
+	Send(ctx context.Context, m Message) error
+}
+
+// Notifier delivers each message by its channel. It is safe for concurrent use.
+type Notifier struct {
+	mail, sms Sender
+}
+
+// New chooses the senders: mail goes to SMTP_URL, or into DATA_DIR/outbox when that is empty; SMS by SMS_DRIVER. What is
+// written to the outbox is shown in log.
+func New(cfg config.Config, log *slog.Logger) (*Notifier, error) {
+	renderer, err := NewRenderer()
+	if err != nil {
+		return nil, err
+	}
+
+	from, err := mail.ParseAddress(cfg.Notify.MailFrom)
+	if err != nil {
+		return nil, errors.New("MAIL_FROM is not a mail address")
+	}
+
+	outbox := NewOutbox(filepath.Join(cfg.App.DataDir, "outbox"), from, renderer, log)
+	n := &Notifier{mail: outbox, sms: outbox}
+
+	if cfg.Notify.SMTPURL.IsSet() {
+		if n.mail, err = NewSMTP(cfg.Notify.SMTPURL, from, renderer); err != nil {
+			return nil, err
+		}
+	}
+
+	if cfg.Notify.SMSDriver == config.SMSHTTP {
+		n.sms = NewSMSGateway(cfg.Notify.SMSURL, cfg.Notify.SMSAPIKey, renderer)
+	}
+
+	return n, nil
+}
+
+// Send implements Sender.
+func (n *Notifier) Send(ctx context.Context, m Message) error {
+	switch m.Channel {
+	case models.NotifyEmail:
+		return n.mail.Send(ctx, m)
+	case models.NotifySMS:
+		return n.sms.Send(ctx, m)
+	default:
+		return permanentf("unknown channel %q", m.Channel)
+	}
+}
+
+// permanentError is a failure that no retry cures.
+type permanentError struct{ err error }
+
+func (e *permanentError) Error() string { return e.err.Error() }
+func (e *permanentError) Unwrap() error { return e.err }
+
+func permanentf(format string, args ...any) error {
+	return &permanentError{err: fmt.Errorf("notify: "+format, args...)}
+}
+
+// IsPermanent reports that trying again is useless: a bad address, a refusal for good, a message that cannot be written.
+func IsPermanent(err error) bool {
+	_, ok := errors.AsType[*permanentError](err)
+
+	return ok
+}
+
+var (
+	// phoneNumber is E.164, whose plus some people leave out.
+	phoneNumber = regexp.MustCompile(`^\+?[0-9]{7,15}$`)
+	// phonePunctuation is what people write between the digits.
+	phonePunctuation = strings.NewReplacer(" ", "", "-", "", "(", "", ")", "")
+)
+
+// mailAddress checks the recipient of a mail.
+func mailAddress(to string) (*mail.Address, error) {
+	address, err := mail.ParseAddress(to)
+	if err != nil {
+		return nil, permanentf("the recipient is not a mail address")
+	}
+
+	return address, nil
+}
+
+// phone checks the recipient of an SMS and takes the punctuation out.
+func phone(to string) (string, error) {
+	number := phonePunctuation.Replace(to)
+	if !phoneNumber.MatchString(number) {
+		return "", permanentf("the recipient is not a phone number with country code")
+	}
+
+	return number, nil
+}

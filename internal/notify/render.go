@@ -1,0 +1,238 @@
+package notify
+
+import (
+	"embed"
+	"fmt"
+	"html/template"
+	"strings"
+	"unicode"
+
+	"github.com/google/uuid"
+	"github.com/nicksnyder/go-i18n/v2/i18n"
+	"golang.org/x/text/language"
+
+	"rihla/models"
+)
+
+//go:embed locales/*.json mail.gohtml
+var files embed.FS
+
+// maxValue is the length, in characters, of what a single datum may add to a text.
+const maxValue = 120
+
+// Rendered is a message in words. Mail has all three; an SMS has only Text.
+type Rendered struct {
+	Subject string
+	Text    string
+	HTML    string
+}
+
+// Renderer writes messages in Arabic and English. It is safe for concurrent use.
+type Renderer struct {
+	arabic, english *i18n.Localizer
+	page            *template.Template
+}
+
+// NewRenderer reads the built-in catalogues.
+func NewRenderer() (*Renderer, error) {
+	bundle := i18n.NewBundle(language.Arabic)
+
+	for _, name := range []string{"locales/active.ar.json", "locales/active.en.json"} {
+		if _, err := bundle.LoadMessageFileFS(files, name); err != nil {
+			return nil, fmt.Errorf("read %s: %w", name, err)
+		}
+	}
+
+	page, err := template.ParseFS(files, "mail.gohtml")
+	if err != nil {
+		return nil, fmt.Errorf("read mail.gohtml: %w", err)
+	}
+
+	return &Renderer{
+		arabic: i18n.NewLocalizer(bundle, "ar"), english: i18n.NewLocalizer(bundle, "en"), page: page,
+	}, nil
+}
+
+// Render writes m for its channel and locale; any locale but English is Arabic (spec 9.6). What cannot be written, for
+// want of an amount or a known kind, is a permanent error.
+func (r *Renderer) Render(m Message) (Rendered, error) {
+	w := writer{locale: models.LocaleArabic, localizer: r.arabic}
+	if m.Locale == models.LocaleEnglish {
+		w = writer{locale: models.LocaleEnglish, localizer: r.english}
+	}
+
+	prefix, ok := map[models.NotificationKind]string{
+		models.NotifyPaymentSucceeded: "payment_succeeded", models.NotifyPaymentFailed: "payment_failed",
+		models.NotifyRefundSucceeded: "refund_succeeded", models.NotifyCampaignPaid: "campaign_paid",
+	}[m.Kind]
+	if !ok {
+		return Rendered{}, permanentf("unknown kind %q", m.Kind)
+	}
+
+	v, err := w.values(m)
+	if err != nil {
+		return Rendered{}, err
+	}
+
+	var out Rendered
+
+	if m.Channel == models.NotifySMS {
+		out.Text, err = fitSMS(&v, func() string { return w.text(prefix+"_sms", v) })
+	} else {
+		out, err = r.mail(&w, prefix, v)
+	}
+
+	if w.err != nil {
+		return Rendered{}, permanentf("write %s: %w", m.Kind, w.err)
+	}
+
+	return out, err
+}
+
+// values is what the catalogues' texts may show, in the short forms of subjects and SMS.
+type values struct {
+	Name, Booking, Trip, Campaign, Amount, Departure, RetryUntil string
+}
+
+// row is one line of a mail's table.
+type row struct{ Label, Value string }
+
+func (r *Renderer) mail(w *writer, prefix string, v values) (Rendered, error) {
+	out := Rendered{Subject: w.text(prefix+"_subject", v)}
+	page := struct {
+		Lang, Dir, Start                                     string
+		Subject, Brand, Greeting, Lead, Signature, Automatic string
+		Rows                                                 []row
+	}{
+		Lang: string(w.locale), Dir: "rtl", Start: "right",
+		Subject: out.Subject, Brand: w.text("brand", v), Greeting: w.text("greeting", v), Lead: w.text(prefix+"_lead", v),
+		Signature: w.text("signature", v), Automatic: w.text("automatic", v), Rows: w.rows(v),
+	}
+
+	if w.locale == models.LocaleEnglish {
+		page.Dir, page.Start = "ltr", "left"
+	}
+
+	var text strings.Builder
+
+	fmt.Fprintf(&text, "%s\n\n%s\n\n", page.Greeting, page.Lead)
+
+	for _, row := range page.Rows {
+		fmt.Fprintf(&text, "%s: %s\n", row.Label, row.Value)
+	}
+
+	fmt.Fprintf(&text, "\n%s\n\n%s\n", page.Signature, page.Automatic)
+	out.Text = text.String()
+
+	var html strings.Builder
+	if err := r.page.Execute(&html, page); err != nil {
+		return Rendered{}, permanentf("write page: %w", err)
+	}
+
+	out.HTML = html.String()
+
+	return out, nil
+}
+
+// writer looks texts up in one language and keeps the first failure.
+type writer struct {
+	locale    models.Locale
+	localizer *i18n.Localizer
+	long      struct{ booking, departure, retryUntil string }
+	err       error
+}
+
+func (w *writer) text(id string, data any) string {
+	text, err := w.localizer.Localize(&i18n.LocalizeConfig{MessageID: id, TemplateData: data})
+	if err != nil && w.err == nil {
+		w.err = err
+	}
+
+	return text
+}
+
+func (w *writer) values(m Message) (values, error) {
+	v := values{
+		Name: clean(m.Data[DataName]), Trip: clean(m.Data[DataTripTitle]), Campaign: clean(m.Data[DataCampaignTitle]),
+	}
+
+	amount, err := models.ParseMoney(m.Data[DataAmount])
+	if err != nil {
+		return values{}, permanentf("amount %w", err)
+	}
+
+	v.Amount = w.text("money", map[string]string{"Amount": grouped(amount)})
+	w.long.booking = clean(m.Data[DataBookingID])
+	v.Booking = shortID(w.long.booking)
+
+	if v.Departure, w.long.departure, err = w.moment(m.Data[DataDepartureAt]); err != nil {
+		return values{}, err
+	}
+
+	v.RetryUntil, w.long.retryUntil, err = w.moment(m.Data[DataRetryUntil])
+
+	return v, err
+}
+
+func (w *writer) rows(v values) []row {
+	var rows []row
+
+	for _, r := range []row{
+		{"label_booking", w.long.booking},
+		{"label_campaign", v.Campaign},
+		{"label_trip", v.Trip},
+		{"label_departure", w.long.departure},
+		{"label_amount", v.Amount},
+		{"label_retry_until", w.long.retryUntil},
+	} {
+		if r.Value != "" {
+			rows = append(rows, row{Label: w.text(r.Label, v), Value: r.Value})
+		}
+	}
+
+	return rows
+}
+
+// shortID is how people name a booking: the last eight digits of a UUID, which are random in every version.
+func shortID(id string) string {
+	const digits = 8
+
+	if uuid.Validate(id) != nil {
+		return id
+	}
+
+	return strings.ToUpper(id[len(id)-digits:])
+}
+
+// clean makes outside text safe to put into a header or a sentence: one line, no control characters, no characters that
+// turn the reading direction of what follows, and not longer than maxValue.
+func clean(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.IsControl(r), r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069', r == unicode.ReplacementChar:
+			return -1
+		default:
+			return r
+		}
+	}, strings.ToValidUTF8(s, ""))
+
+	return truncate(strings.Join(strings.Fields(s), " "), maxValue)
+}
+
+// truncate shortens s to n characters, the last three of them dots when something is cut off.
+func truncate(s string, n int) string {
+	const dots = "..."
+
+	runes := []rune(s)
+	if len(runes) <= n {
+		return s
+	}
+
+	if n < len(dots) {
+		return ""
+	}
+
+	return strings.TrimRight(string(runes[:n-len(dots)]), " ") + dots
+}

@@ -1,0 +1,144 @@
+package notify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/mail"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	gomail "github.com/wneessen/go-mail"
+
+	"rihla/internal/config"
+)
+
+// smtpTimeout bounds the wait for each answer of the mail server.
+const smtpTimeout = 10 * time.Second
+
+// SMTP is a Sender that hands mail to a server. It is safe for concurrent use; each message has its own connection.
+type SMTP struct {
+	client   *gomail.Client
+	from     *mail.Address
+	renderer *Renderer
+}
+
+// NewSMTP reads an address like smtp://user:password@host:587 (STARTTLS; demanded when there is a password, unless the
+// server is this machine) or smtps://… (TLS from the start, port 465 by default). A password never travels unencrypted.
+func NewSMTP(address config.Secret, from *mail.Address, renderer *Renderer) (*SMTP, error) {
+	return newSMTP(address, from, renderer)
+}
+
+func newSMTP(address config.Secret, from *mail.Address, renderer *Renderer, more ...gomail.Option) (*SMTP, error) {
+	u, err := url.Parse(address.Reveal())
+	if err != nil || u.Hostname() == "" || (u.Scheme != "smtp" && u.Scheme != "smtps") {
+		return nil, errors.New("SMTP_URL is not like smtp://user:password@host:587") // the parser's error would quote the password
+	}
+
+	options := []gomail.Option{gomail.WithTimeout(smtpTimeout), gomail.WithTLSPolicy(gomail.TLSOpportunistic)}
+
+	if user := u.User.Username(); user != "" {
+		password, _ := u.User.Password()
+		options = append(options,
+			gomail.WithSMTPAuth(gomail.SMTPAuthAutoDiscover), gomail.WithUsername(user), gomail.WithPassword(password))
+
+		if ip := net.ParseIP(u.Hostname()); u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
+			options = append(options, gomail.WithTLSPolicy(gomail.TLSMandatory))
+		}
+	}
+
+	port := gomail.DefaultPort
+	if u.Scheme == "smtps" {
+		port = gomail.DefaultPortSSL
+
+		options = append(options, gomail.WithSSL())
+	}
+
+	if p := u.Port(); p != "" {
+		if port, err = strconv.Atoi(p); err != nil {
+			return nil, errors.New("SMTP_URL has a port that is not a number")
+		}
+	}
+
+	client, err := gomail.NewClient(u.Hostname(), append(append(options, gomail.WithPort(port)), more...)...)
+	if err != nil {
+		return nil, fmt.Errorf("SMTP_URL: %w", err)
+	}
+
+	return &SMTP{client: client, from: from, renderer: renderer}, nil
+}
+
+// Send implements Sender. The server's words are left out of errors: they tend to repeat the address.
+func (s *SMTP) Send(ctx context.Context, m Message) error {
+	text, err := s.renderer.Render(m)
+	if err != nil {
+		return err
+	}
+
+	letter, err := newLetter(m, text, s.from)
+	if err != nil {
+		return err
+	}
+
+	session, err := s.client.DialToSMTPClientWithContext(ctx)
+	if err != nil {
+		return fmt.Errorf("notify: connect to mail server: %w", err)
+	}
+	// The server has answered for the message before QUIT; how it says good-bye changes nothing.
+	defer func() { _ = s.client.CloseWithSMTPClient(session) }()
+
+	err = s.client.SendWithSMTPClient(session, letter)
+	if err == nil || letter.IsDelivered() {
+		return nil
+	}
+
+	refusal, ok := errors.AsType[*gomail.SendError](err)
+	if !ok {
+		return errors.New("notify: the mail server broke off")
+	}
+
+	return smtpError(refusal)
+}
+
+func smtpError(refusal *gomail.SendError) error {
+	const (
+		permanentFrom = 500
+		needsAuth     = 530
+		badAuth       = 535
+		needsTLS      = 538
+	)
+
+	code := refusal.ErrorCode()
+
+	switch {
+	case code == needsAuth || code == badAuth || code == needsTLS || code < permanentFrom:
+		// Our own settings, the server's state, or the line: none of it is the message's fault.
+		return fmt.Errorf("notify: the mail server did not take the message (%s, code %d)", refusal.Reason, code)
+	default:
+		return permanentf("the mail server refused the message (%s, code %d %s)", refusal.Reason, code, refusal.EnhancedStatusCode())
+	}
+}
+
+// newLetter is the MIME message: text and HTML, marked as automatic, with a Message-ID made from the id.
+func newLetter(m Message, text Rendered, from *mail.Address) (*gomail.Msg, error) {
+	to, err := mailAddress(m.To)
+	if err != nil {
+		return nil, err
+	}
+
+	letter := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
+	letter.FromMailAddress(from)
+	letter.ToMailAddress(to)
+	letter.Subject(text.Subject)
+	letter.SetDate()
+	letter.SetMessageIDWithValue(m.ID.String() + from.Address[strings.LastIndexByte(from.Address, '@'):])
+	letter.SetGenHeader("Auto-Submitted", "auto-generated")
+	letter.SetGenHeader(gomail.HeaderContentLang, string(m.Locale))
+	letter.SetBodyString(gomail.TypeTextPlain, text.Text)
+	letter.AddAlternativeString(gomail.TypeTextHTML, text.HTML)
+
+	return letter, nil
+}

@@ -1,0 +1,76 @@
+package store_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rihla/models"
+)
+
+func TestCreateUser(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+
+	u, err := b.s.CreateUser(t.Context(), models.User{
+		Name: "Test User", Email: "  Some.One@Rihla.test ", PasswordHash: "hash", Role: models.RoleEndUser,
+	})
+	require.NoError(t, err)
+	require.Equal(t, "Some.One@Rihla.test", u.Email)
+	require.Equal(t, models.LocaleArabic, u.Locale)
+	require.False(t, u.CreatedAt.IsZero())
+
+	found, err := b.s.UserByEmail(t.Context(), " sOME.one@rihla.TEST")
+	require.NoError(t, err)
+	require.Equal(t, u.ID, found.ID)
+	require.Equal(t, "hash", found.PasswordHash)
+
+	taken := models.User{Name: "Test User", Email: "some.one@rihla.test", PasswordHash: "hash", Role: models.RoleEndUser}
+	_, err = b.s.CreateUser(t.Context(), taken)
+	requireCode(t, models.CodeEmailAlreadyExists, err)
+
+	// A deleted account cannot be found, and frees its email.
+	b.exec(t, "UPDATE users SET deleted_at = now() WHERE id = $1", u.ID)
+
+	_, err = b.s.UserByEmail(t.Context(), u.Email)
+	requireCode(t, models.CodeNotFound, err)
+	_, err = b.s.UserByID(t.Context(), u.ID)
+	requireCode(t, models.CodeNotFound, err)
+	_, err = b.s.CreateUser(t.Context(), taken)
+	require.NoError(t, err)
+}
+
+func TestUserRolesAndProviders(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+
+	for _, u := range b.Users {
+		read, err := b.s.UserByID(t.Context(), u.ID)
+		require.NoError(t, err)
+		require.Equal(t, u.Role, read.Role)
+		require.Equal(t, u.ProviderID, read.ProviderID)
+	}
+
+	_, err := b.s.CreateUser(t.Context(), models.User{
+		Name: "Test User", Email: "a@rihla.test", PasswordHash: "hash", Role: models.RoleProviderStaff,
+	})
+	require.ErrorContains(t, err, "users_provider_scope", "staff without a company")
+}
+
+func TestCreateProvider(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+
+	p, err := b.s.CreateProvider(t.Context(), models.Provider{
+		Name: "More Tours", Email: "more@rihla.test", Phone: "+966500000000", CommissionRate: models.MustRate("0.125"),
+	})
+	require.NoError(t, err)
+
+	read, err := b.s.ProviderByID(t.Context(), p.ID)
+	require.NoError(t, err)
+	require.Equal(t, models.StatusActive, read.Status)
+	require.Equal(t, "0.125", read.CommissionRate.String())
+
+	_, err = b.s.ProviderByID(t.Context(), models.NewID())
+	requireCode(t, models.CodeNotFound, err)
+}

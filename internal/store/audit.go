@@ -1,0 +1,79 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"rihla/models"
+)
+
+// Audit notes what an actor did to an entity, for actions that are no unit of work of the store, such as an
+// export (contract §6). details becomes a JSON object; nil is an empty one. Keep personal data out of it.
+func (s *Store) Audit(
+	ctx context.Context, actor Actor, action, entity string, entityID *uuid.UUID, details any,
+) error {
+	return audit(ctx, s.db, actor, action, entity, entityID, details)
+}
+
+// audit is Audit within the caller's transaction, so that the note exists exactly when its deed does.
+func audit(
+	ctx context.Context, tx bun.IDB, actor Actor, action, entity string, entityID *uuid.UUID, details any,
+) error {
+	body := []byte("{}")
+
+	if details != nil {
+		var err error
+		if body, err = json.Marshal(details); err != nil {
+			return fmt.Errorf("encode audit entry: %w", err)
+		}
+	}
+
+	e := models.AuditEntry{
+		ID: models.NewID(), ActorID: optional(actor.UserID), ActorRole: actor.Role, Action: action,
+		Entity: entity, EntityID: entityID, Details: body, RequestID: actor.RequestID,
+	}
+	if _, err := tx.NewInsert().Model(&e).ExcludeColumn("created_at").Exec(ctx); err != nil {
+		return fmt.Errorf("insert audit entry: %w", err)
+	}
+
+	return nil
+}
+
+// optional is NULL for no id.
+func optional(id uuid.UUID) *uuid.UUID {
+	if id == uuid.Nil {
+		return nil
+	}
+
+	return &id
+}
+
+// AuditFilter narrows the audit log; zero fields do not.
+type AuditFilter struct {
+	Action  string
+	Entity  string
+	ActorID uuid.UUID
+	Days    models.Days
+	Page    Page
+}
+
+var auditOrder = order{
+	columns:  map[string]string{"created_at": "al.created_at"},
+	id:       "al.id",
+	fallback: Sort{Field: "created_at", Desc: true},
+}
+
+// ListAudit lists audit entries, newest first. Error: VALIDATION_ERROR on sort.
+func (s *Store) ListAudit(ctx context.Context, f AuditFilter) (Listed[models.AuditEntry], error) {
+	q := s.db.NewSelect()
+	q = matching(q, "al.action", f.Action)
+	q = matching(q, "al.entity", f.Entity)
+	q = matching(q, "al.actor_id", f.ActorID)
+	q = during(q, "al.created_at", f.Days)
+
+	return listed[models.AuditEntry](ctx, q, f.Page, auditOrder)
+}

@@ -1,0 +1,234 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"rihla/models"
+)
+
+// NewBooking asks for seats on a trip, one per passenger.
+type NewBooking struct {
+	ID           uuid.UUID // the same id is the same booking; made when left out
+	UserID       uuid.UUID
+	TripID       uuid.UUID
+	Passengers   []models.Passenger
+	ContactName  string
+	ContactEmail string
+	ContactPhone string
+	Locale       models.Locale        // of its notifications; Arabic when left out
+	Method       models.PaymentMethod // decides how long the seats are held
+}
+
+// maxPassengers is the size of a booking (contract §4).
+const maxPassengers = 20
+
+// errBookingExists rolls back the seats of a request that has been served before.
+var errBookingExists = errors.New("booking exists")
+
+// CreateBooking takes the seats and writes the booking, PENDING_PAYMENT, in one SQL transaction. The amount in SAR
+// is the price per seat, VAT included, of this moment. A request with the id of a booking that the same user has
+// made already returns that one, with created false, and takes no seats. Errors: NOT_FOUND (no such trip, or
+// hidden from consumers), TRIP_NOT_BOOKABLE (not published, or departed), TRIP_CAPACITY_REACHED, VALIDATION_ERROR
+// on passengers.
+func (s *Store) CreateBooking(ctx context.Context, n NewBooking) (b models.Booking, created bool, err error) {
+	if len(n.Passengers) < 1 || len(n.Passengers) > maxPassengers {
+		return b, false, models.Invalid("passengers", "must name 1 to %d passengers", maxPassengers)
+	}
+
+	if n.ID == uuid.Nil {
+		n.ID = models.NewID()
+	}
+
+	err = s.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		o, err := takeSeats(ctx, tx, n.TripID, len(n.Passengers))
+		if err != nil {
+			return err
+		}
+
+		b = s.newBooking(n, o)
+
+		res, err := tx.NewInsert().Model(&b).On("CONFLICT (id) DO NOTHING").Returning("created_at, updated_at").Exec(ctx)
+		if err != nil {
+			return fmt.Errorf("insert booking: %w", err)
+		}
+
+		if inserted, err := res.RowsAffected(); err != nil || inserted == 0 {
+			return errors.Join(err, errBookingExists)
+		}
+
+		return nil
+	})
+	if err == nil {
+		return b, true, nil
+	}
+
+	// The first request may have taken the last seats, or the trip may have left since: it was served all the same.
+	if models.CodeOf(err) != models.CodeInternal || errors.Is(err, errBookingExists) {
+		return s.servedBefore(ctx, n, err)
+	}
+
+	return models.Booking{}, false, err
+}
+
+func (s *Store) servedBefore(ctx context.Context, n NewBooking, why error) (models.Booking, bool, error) {
+	var b models.Booking
+
+	err := s.db.NewSelect().Model(&b).Where("bk.id = ?", n.ID).Where("bk.user_id = ?", n.UserID).Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return models.Booking{}, false, why
+	}
+
+	return b, false, err
+}
+
+func (s *Store) newBooking(n NewBooking, o offer) models.Booking {
+	if n.Locale == "" {
+		n.Locale = models.LocaleArabic
+	}
+
+	amount := o.pricePerSeat.Times(len(n.Passengers))
+
+	return models.Booking{
+		ID: n.ID, TripID: n.TripID, ProviderID: o.providerID, UserID: n.UserID,
+		Status: models.BookingPendingPayment, Seats: len(n.Passengers), SeatsHeld: true,
+		HoldUntil: o.at.Add(s.policies.Hold(n.Method)),
+		Amount:    amount, Currency: models.Currency,
+		VATRate: s.policies.VATBooking, VATAmount: models.VATWithin(amount, s.policies.VATBooking),
+		Passengers: n.Passengers, ContactName: n.ContactName, ContactEmail: n.ContactEmail, ContactPhone: n.ContactPhone,
+		Locale: n.Locale,
+	}
+}
+
+// offer is what a trip had to say when its seats were taken.
+type offer struct {
+	providerID   uuid.UUID
+	pricePerSeat models.Money
+	at           time.Time // by the clock of the database
+}
+
+// takeSeats counts the seats in, under the lock of the trip's row, if the trip can be booked and has so many left.
+func takeSeats(ctx context.Context, tx bun.Tx, trip uuid.UUID, seats int) (offer, error) {
+	var o offer
+
+	err := tx.QueryRowContext(ctx, `
+		UPDATE trips AS t SET seats_taken = t.seats_taken + ?0
+		FROM providers AS p
+		WHERE t.id = ?1 AND p.id = t.provider_id AND p.status = 'ACTIVE'
+		  AND t.status = 'PUBLISHED' AND t.departure_at > now() AND t.deleted_at IS NULL
+		  AND t.seats_taken + ?0 <= t.capacity
+		RETURNING t.provider_id, t.price_per_seat, now()`, seats, trip).Scan(&o.providerID, &o.pricePerSeat, &o.at)
+	if errors.Is(err, sql.ErrNoRows) {
+		return o, whyNotBookable(ctx, tx, trip)
+	}
+
+	if err != nil {
+		return o, fmt.Errorf("take seats: %w", err)
+	}
+
+	return o, nil
+}
+
+func whyNotBookable(ctx context.Context, tx bun.Tx, trip uuid.UUID) error {
+	var visible, open bool
+
+	err := tx.QueryRowContext(ctx, `
+		SELECT t.deleted_at IS NULL AND p.status = 'ACTIVE', t.status = 'PUBLISHED' AND t.departure_at > now()
+		FROM trips AS t JOIN providers AS p ON p.id = t.provider_id
+		WHERE t.id = ?`, trip).Scan(&visible, &open)
+
+	switch {
+	case errors.Is(err, sql.ErrNoRows), err == nil && !visible:
+		return models.NotFound()
+	case err != nil:
+		return fmt.Errorf("read trip: %w", err)
+	case !open:
+		return models.Errorf(models.CodeTripNotBookable, "The trip is not published or has departed.")
+	default:
+		return models.Errorf(models.CodeTripCapacityReached, "The trip has not enough seats left.")
+	}
+}
+
+// DiscardBooking takes back a booking whose payment could not even be started: it deletes it and frees its seats.
+// It reports false, and changes nothing, once the booking has a payment attempt, is not PENDING_PAYMENT, or is gone.
+func (s *Store) DiscardBooking(ctx context.Context, id uuid.UUID) (discarded bool, err error) {
+	err = s.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		discarded = false
+
+		// FOR UPDATE keeps attempts from being inserted meanwhile: their foreign key needs the row.
+		var b models.Booking
+
+		err := tx.NewSelect().Model(&b).Where("bk.id = ?", id).
+			Where("bk.status = ?", models.BookingPendingPayment).For("UPDATE").Scan(ctx)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+
+		if err != nil {
+			return fmt.Errorf("lock booking: %w", err)
+		}
+
+		paid, err := tx.NewSelect().Model((*models.PaymentTransaction)(nil)).Where("pt.booking_id = ?", id).Exists(ctx)
+		if err != nil || paid {
+			return err
+		}
+
+		if _, err := tx.NewDelete().Model(&b).WherePK().Exec(ctx); err != nil {
+			return fmt.Errorf("delete booking: %w", err)
+		}
+
+		discarded = true
+
+		return freeSeats(ctx, tx, &b)
+	})
+
+	return discarded && err == nil, err
+}
+
+// BookingByID finds a booking. Error: NOT_FOUND.
+func (s *Store) BookingByID(ctx context.Context, id uuid.UUID) (models.Booking, error) {
+	var b models.Booking
+
+	err := s.db.NewSelect().Model(&b).Where("bk.id = ?", id).Scan(ctx)
+
+	return b, found(err)
+}
+
+var bookingOrder = order{
+	columns:  map[string]string{"created_at": "bk.created_at"},
+	id:       "bk.id",
+	fallback: Sort{Field: "created_at", Desc: true},
+}
+
+// MyBookings lists a user's bookings, newest first; an empty status is any. Error: VALIDATION_ERROR on sort.
+func (s *Store) MyBookings(
+	ctx context.Context, user uuid.UUID, status models.BookingStatus, p Page,
+) (Listed[models.Booking], error) {
+	q := s.db.NewSelect().Where("bk.user_id = ?", user)
+
+	return listed[models.Booking](ctx, matching(q, "bk.status", status), p, bookingOrder)
+}
+
+// LatestAttempt is the newest payment attempt of a booking, nil when it has none.
+func (s *Store) LatestAttempt(ctx context.Context, booking uuid.UUID) (*models.PaymentTransaction, error) {
+	var t models.PaymentTransaction
+
+	err := s.db.NewSelect().Model(&t).
+		Where("pt.booking_id = ?", booking).Where("pt.kind = ?", models.KindPayment).
+		Order("pt.attempt DESC").Limit(1).Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil //nolint:nilnil // a booking without an attempt is no error
+	}
+
+	if err != nil {
+		return nil, fmt.Errorf("read attempt: %w", err)
+	}
+
+	return &t, nil
+}

@@ -1,0 +1,300 @@
+package store_test
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rihla/internal/store"
+	"rihla/models"
+)
+
+func TestCreateBooking(t *testing.T) {
+	t.Parallel()
+
+	t.Run("takes seats and computes the amount", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+
+		booking := b.book(t, b.Trip, 2)
+		require.Equal(t, "230.00", booking.Amount.String())
+		require.Equal(t, "30.00", booking.VATAmount.String())
+		require.Equal(t, models.BookingPendingPayment, booking.Status)
+		require.Equal(t, b.Provider.ID, booking.ProviderID)
+		require.WithinDuration(t, booking.CreatedAt.Add(30*time.Minute), booking.HoldUntil, time.Second)
+
+		read, err := b.s.BookingByID(t.Context(), booking.ID)
+		require.NoError(t, err)
+		require.Len(t, read.Passengers, 2)
+		require.Equal(t, "D1", read.Passengers[0].DocumentNumber)
+
+		trip, err := b.s.CatalogueTrip(t.Context(), b.Trip.ID)
+		require.NoError(t, err)
+		require.Equal(t, 38, trip.SeatsLeft())
+	})
+
+	t.Run("holds seats longer for a bill", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+
+		n := b.request(b.Trip, 1)
+		n.Method, n.Locale = models.MethodBillPayment, ""
+		booking, _, err := b.s.CreateBooking(t.Context(), n)
+		require.NoError(t, err)
+		require.WithinDuration(t, booking.CreatedAt.Add(72*time.Hour), booking.HoldUntil, time.Second)
+		require.Equal(t, models.LocaleArabic, booking.Locale)
+	})
+
+	t.Run("refuses", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		past := time.Now().Add(-time.Hour)
+
+		for name, c := range map[string]struct {
+			edit func(*models.Trip)
+			want models.Code
+		}{
+			"a draft":           {func(x *models.Trip) { x.Status = models.TripDraft }, models.CodeTripNotBookable},
+			"a cancelled trip":  {func(x *models.Trip) { x.Status = models.TripCancelled }, models.CodeTripNotBookable},
+			"a departed trip":   {func(x *models.Trip) { x.DepartureAt = past }, models.CodeTripNotBookable},
+			"a deleted trip":    {func(x *models.Trip) { x.DeletedAt = &past }, models.CodeNotFound},
+			"a full trip":       {func(x *models.Trip) { x.SeatsTaken = 4 }, models.CodeTripCapacityReached},
+			"an unknown trip":   {nil, models.CodeNotFound},
+			"more than is left": {func(x *models.Trip) { x.SeatsTaken = 3 }, models.CodeTripCapacityReached},
+		} {
+			trip := models.Trip{ID: models.NewID()}
+			if c.edit != nil {
+				trip = b.trip(t, 4, c.edit)
+			}
+
+			_, created, err := b.s.CreateBooking(t.Context(), b.request(trip, 2))
+			require.False(t, created, name)
+			require.Equal(t, c.want, models.CodeOf(err), name)
+		}
+
+		for _, passengers := range []int{0, 21} {
+			_, _, err := b.s.CreateBooking(t.Context(), b.request(b.Trip, passengers))
+			requireCode(t, models.CodeValidation, err)
+		}
+
+		b.exec(t, "UPDATE providers SET status = 'INACTIVE'")
+		_, _, err := b.s.CreateBooking(t.Context(), b.request(b.Trip, 1))
+		requireCode(t, models.CodeNotFound, err)
+
+		require.Zero(t, b.count(t, "SELECT count(*) FROM bookings"))
+		require.Zero(t, b.count(t, "SELECT seats_taken FROM trips WHERE id = $1", b.Trip.ID))
+	})
+
+	t.Run("the same id is the same booking", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		trip := b.trip(t, 2, nil)
+		n := b.request(trip, 2)
+
+		first, created, err := b.s.CreateBooking(t.Context(), n)
+		require.NoError(t, err)
+		require.True(t, created)
+
+		// The trip is full now, and then leaves: the retry is served all the same.
+		for _, change := range []string{"SELECT 1", "UPDATE trips SET status = 'CANCELLED'"} {
+			b.exec(t, change)
+
+			again, created, err := b.s.CreateBooking(t.Context(), n)
+			require.NoError(t, err)
+			require.False(t, created)
+			require.Equal(t, first.ID, again.ID)
+		}
+
+		require.Equal(t, 2, b.count(t, "SELECT seats_taken FROM trips WHERE id = $1", trip.ID))
+	})
+
+	t.Run("somebody else's id is no way to their booking", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		n := b.request(b.Trip, 1)
+
+		_, _, err := b.s.CreateBooking(t.Context(), n)
+		require.NoError(t, err)
+
+		n.UserID = b.Users[models.RoleAdmin].ID
+		got, created, err := b.s.CreateBooking(t.Context(), n)
+		require.Error(t, err)
+		require.False(t, created)
+		require.Empty(t, got.ContactEmail)
+		require.Equal(t, 1, b.count(t, "SELECT seats_taken FROM trips WHERE id = $1", b.Trip.ID))
+	})
+}
+
+// parallel runs fn n times at once and waits for all of them.
+func parallel(n int, fn func(i int)) {
+	var (
+		wg    sync.WaitGroup
+		start = make(chan struct{})
+	)
+
+	for i := range n {
+		wg.Go(func() {
+			<-start
+			fn(i)
+		})
+	}
+
+	close(start)
+	wg.Wait()
+}
+
+func TestCreateBookingInParallel(t *testing.T) {
+	t.Parallel()
+
+	t.Run("forty customers and five seats", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		trip := b.trip(t, 5, nil)
+
+		var booked, full, other atomic.Int32
+
+		parallel(40, func(int) {
+			_, created, err := b.s.CreateBooking(t.Context(), b.request(trip, 1))
+
+			switch {
+			case err == nil && created:
+				booked.Add(1)
+			case models.CodeOf(err) == models.CodeTripCapacityReached:
+				full.Add(1)
+			default:
+				other.Add(1)
+			}
+		})
+
+		require.EqualValues(t, 5, booked.Load())
+		require.EqualValues(t, 35, full.Load())
+		require.Zero(t, other.Load())
+		require.Equal(t, 5, b.count(t, "SELECT seats_taken FROM trips WHERE id = $1", trip.ID))
+		require.Equal(t, 5, b.count(t, "SELECT count(*) FROM bookings WHERE trip_id = $1", trip.ID))
+	})
+
+	t.Run("one request twenty times, for the last seats", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		trip := b.trip(t, 3, nil)
+		n := b.request(trip, 3)
+
+		var created, failed atomic.Int32
+
+		parallel(20, func(int) {
+			got, isNew, err := b.s.CreateBooking(t.Context(), n)
+			if err != nil || got.ID != n.ID {
+				failed.Add(1)
+			}
+
+			if isNew {
+				created.Add(1)
+			}
+		})
+
+		require.Zero(t, failed.Load())
+		require.EqualValues(t, 1, created.Load())
+		require.Equal(t, 3, b.count(t, "SELECT seats_taken FROM trips WHERE id = $1", trip.ID))
+	})
+}
+
+func TestDiscardBooking(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+
+	booking := b.book(t, b.Trip, 2)
+	discarded, err := b.s.DiscardBooking(t.Context(), booking.ID)
+	require.NoError(t, err)
+	require.True(t, discarded)
+
+	_, err = b.s.BookingByID(t.Context(), booking.ID)
+	requireCode(t, models.CodeNotFound, err)
+	require.Zero(t, b.count(t, "SELECT seats_taken FROM trips WHERE id = $1", b.Trip.ID))
+
+	discarded, err = b.s.DiscardBooking(t.Context(), booking.ID)
+	require.NoError(t, err)
+	require.False(t, discarded, "it is gone already")
+
+	paying := b.book(t, b.Trip, 2)
+	b.open(t, paying, 1)
+	discarded, err = b.s.DiscardBooking(t.Context(), paying.ID)
+	require.NoError(t, err)
+	require.False(t, discarded, "an attempt has started")
+	require.Equal(t, 2, b.count(t, "SELECT seats_taken FROM trips WHERE id = $1", b.Trip.ID))
+}
+
+func TestDiscardBookingWhileAnAttemptOpens(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+
+	for range 10 {
+		booking := b.book(t, b.Trip, 1)
+		a := models.Attempt{BookingID: booking.ID, Number: 1, UserID: booking.UserID, Method: models.MethodCreditCard}
+
+		var (
+			discarded           bool
+			openErr, discardErr error
+		)
+
+		parallel(2, func(i int) {
+			if i == 0 {
+				_, openErr = b.s.OpenPayment(t.Context(), a, time.Now())
+			} else {
+				discarded, discardErr = b.s.DiscardBooking(t.Context(), booking.ID)
+			}
+		})
+
+		require.NoError(t, discardErr)
+
+		if discarded {
+			requireCode(t, models.CodeNotFound, openErr)
+		} else {
+			require.NoError(t, openErr)
+		}
+	}
+
+	require.Equal(t, b.count(t, "SELECT count(*) FROM bookings"),
+		b.count(t, "SELECT seats_taken FROM trips WHERE id = $1", b.Trip.ID))
+}
+
+func TestMyBookings(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+
+	first, second := b.book(t, b.Trip, 1), b.book(t, b.Trip, 1)
+	other := b.request(b.Trip, 1)
+	other.UserID = b.Users[models.RoleAdmin].ID
+	_, _, err := b.s.CreateBooking(t.Context(), other)
+	require.NoError(t, err)
+	b.exec(t, "UPDATE bookings SET status = 'CONFIRMED' WHERE id = $1", first.ID)
+
+	all, err := b.s.MyBookings(t.Context(), b.customer.ID, "", store.Page{})
+	require.NoError(t, err)
+	require.EqualValues(t, 2, all.Total)
+	require.Equal(t, second.ID, all.Items[0].ID, "newest first")
+
+	confirmed, err := b.s.MyBookings(t.Context(), b.customer.ID, models.BookingConfirmed, store.Page{})
+	require.NoError(t, err)
+	require.Len(t, confirmed.Items, 1)
+	require.Equal(t, first.ID, confirmed.Items[0].ID)
+}
+
+func TestLatestAttempt(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	booking := b.book(t, b.Trip, 1)
+
+	none, err := b.s.LatestAttempt(t.Context(), booking.ID)
+	require.NoError(t, err)
+	require.Nil(t, none)
+
+	b.report(t, b.open(t, booking, 1), models.EventPaymentFailed)
+	second := b.open(t, booking, 2)
+
+	latest, err := b.s.LatestAttempt(t.Context(), booking.ID)
+	require.NoError(t, err)
+	require.Equal(t, second.ID, latest.ID)
+}

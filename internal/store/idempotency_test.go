@@ -1,0 +1,179 @@
+package store_test
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"rihla/internal/store"
+	"rihla/models"
+)
+
+func (b *testBundle) key() store.KeyScope {
+	return store.KeyScope{
+		UserID: b.customer.ID, Method: "POST", Path: "/api/v1/bookings", Key: uuid.New(), BodyHash: []byte("hash"),
+	}
+}
+
+func TestIdempotencyKey(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	k := b.key()
+
+	claim, err := b.s.ClaimKey(t.Context(), k, time.Minute)
+	require.NoError(t, err)
+	require.True(t, claim.Fresh)
+
+	_, err = b.s.ClaimKey(t.Context(), k, time.Minute)
+	requireCode(t, models.CodeIdempotencyKeyInProcess, err)
+
+	reused := k
+	reused.BodyHash = []byte("other")
+	_, err = b.s.ClaimKey(t.Context(), reused, time.Minute)
+	requireCode(t, models.CodeIdempotencyKeyReused, err)
+
+	require.NoError(t, b.s.CompleteKey(t.Context(), k, 201, "/api/v1/bookings/1", []byte("{\"a\":\"\\u0000'\"}\xff")))
+
+	claim, err = b.s.ClaimKey(t.Context(), k, time.Minute)
+	require.NoError(t, err)
+	require.Equal(t, store.Claim{Status: 201, Location: "/api/v1/bookings/1", Body: []byte("{\"a\":\"\\u0000'\"}\xff")}, claim)
+
+	_, err = b.s.ClaimKey(t.Context(), reused, time.Minute)
+	requireCode(t, models.CodeIdempotencyKeyReused, err)
+
+	// A second answer and a release come too late.
+	require.NoError(t, b.s.CompleteKey(t.Context(), k, 500, "", nil))
+	require.NoError(t, b.s.ReleaseKey(t.Context(), k))
+
+	claim, err = b.s.ClaimKey(t.Context(), k, time.Minute)
+	require.NoError(t, err)
+	require.Equal(t, 201, claim.Status)
+
+	// Another user, method or path is another key.
+	for _, edit := range []func(*store.KeyScope){
+		func(s *store.KeyScope) { s.UserID = uuid.New() },
+		func(s *store.KeyScope) { s.Method = "PUT" },
+		func(s *store.KeyScope) { s.Path = "/other" },
+	} {
+		other := k
+		edit(&other)
+
+		claim, err = b.s.ClaimKey(t.Context(), other, time.Minute)
+		require.NoError(t, err)
+		require.True(t, claim.Fresh)
+	}
+}
+
+func TestReleasedKeyIsFresh(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	k := b.key()
+
+	for range 3 {
+		claim, err := b.s.ClaimKey(t.Context(), k, time.Minute)
+		require.NoError(t, err)
+		require.True(t, claim.Fresh)
+		require.NoError(t, b.s.ReleaseKey(t.Context(), k))
+	}
+}
+
+func TestKeyOfADeadRequestIsTakenOver(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	k := b.key()
+
+	_, err := b.s.ClaimKey(t.Context(), k, time.Minute)
+	require.NoError(t, err)
+	b.exec(t, "UPDATE idempotency_keys SET locked_until = now()")
+
+	reused := k
+	reused.BodyHash = []byte("other")
+	_, err = b.s.ClaimKey(t.Context(), reused, time.Minute)
+	requireCode(t, models.CodeIdempotencyKeyReused, err)
+
+	claim, err := b.s.ClaimKey(t.Context(), k, time.Minute)
+	require.NoError(t, err)
+	require.True(t, claim.Fresh)
+
+	_, err = b.s.ClaimKey(t.Context(), k, time.Minute)
+	requireCode(t, models.CodeIdempotencyKeyInProcess, err)
+}
+
+func TestOldKeysCountAsAbsent(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	k, young := b.key(), b.key()
+
+	for _, one := range []store.KeyScope{k, young} {
+		_, err := b.s.ClaimKey(t.Context(), one, time.Minute)
+		require.NoError(t, err)
+		require.NoError(t, b.s.CompleteKey(t.Context(), one, 201, "/x", []byte("{}")))
+	}
+
+	b.exec(t, "UPDATE idempotency_keys SET created_at = now() - interval '24 hours 1 second' WHERE key = $1", k.Key)
+
+	other := k
+	other.BodyHash = []byte("other")
+	claim, err := b.s.ClaimKey(t.Context(), other, time.Minute)
+	require.NoError(t, err)
+	require.True(t, claim.Fresh)
+	_, err = b.s.ClaimKey(t.Context(), other, time.Minute)
+	requireCode(t, models.CodeIdempotencyKeyInProcess, err)
+
+	b.exec(t, "UPDATE idempotency_keys SET created_at = now() - interval '25 hours' WHERE key = $1", k.Key)
+
+	n, err := b.s.PurgeKeys(t.Context(), store.KeyLifetime)
+	require.NoError(t, err)
+	require.EqualValues(t, 1, n)
+
+	claim, err = b.s.ClaimKey(t.Context(), young, time.Minute)
+	require.NoError(t, err)
+	require.Equal(t, 201, claim.Status)
+}
+
+func TestOneKeyInParallel(t *testing.T) {
+	t.Parallel()
+
+	race := func(t *testing.T, b *testBundle, k store.KeyScope) {
+		t.Helper()
+
+		var fresh, running, other atomic.Int32
+
+		parallel(50, func(int) {
+			claim, err := b.s.ClaimKey(t.Context(), k, time.Minute)
+
+			switch {
+			case err == nil && claim.Fresh:
+				fresh.Add(1)
+			case models.CodeOf(err) == models.CodeIdempotencyKeyInProcess:
+				running.Add(1)
+			default:
+				other.Add(1)
+			}
+		})
+
+		require.EqualValues(t, 1, fresh.Load())
+		require.EqualValues(t, 49, running.Load())
+		require.Zero(t, other.Load())
+	}
+
+	t.Run("a new key", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		race(t, b, b.key())
+	})
+
+	t.Run("the key of a dead request", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		k := b.key()
+
+		_, err := b.s.ClaimKey(t.Context(), k, time.Minute)
+		require.NoError(t, err)
+		b.exec(t, "UPDATE idempotency_keys SET locked_until = now()")
+		race(t, b, k)
+	})
+}

@@ -1,0 +1,153 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"rihla/models"
+)
+
+// notifyCustomer queues an e-mail and an SMS about the attempt to the booking's contact.
+func (st *settlement) notifyCustomer(ctx context.Context, b *models.Booking, kind models.NotificationKind) error {
+	var trip models.Trip
+	if err := st.tx.NewSelect().Model(&trip).Column("title", "departure_at").Where("id = ?", b.TripID).Scan(ctx); err != nil {
+		return fmt.Errorf("read trip: %w", err)
+	}
+
+	n, err := queueForBooking(ctx, st.tx, b, &trip, kind, st.t.ID, st.t.Amount)
+	st.out.Queued += n
+
+	return err
+}
+
+// notifyCampaign queues an e-mail and an SMS to the company that advertises.
+func (st *settlement) notifyCampaign(ctx context.Context, c *models.AdCampaign) error {
+	var p models.Provider
+	if err := st.tx.NewSelect().Model(&p).Where("id = ?", c.ProviderID).Scan(ctx); err != nil {
+		return fmt.Errorf("read provider: %w", err)
+	}
+
+	title, err := tripTitle(ctx, st.tx, &st.t)
+	if err != nil {
+		return err
+	}
+
+	n, err := queue(ctx, st.tx, models.NotifyCampaignPaid, st.t.ID, models.LocaleArabic, p.Email, p.Phone, map[string]string{
+		"name": p.Name, "campaign_title": c.Title, "trip_title": title,
+		"amount": st.t.Amount.String(), "currency": st.t.Currency,
+	})
+	st.out.Queued += n
+
+	return err
+}
+
+func queueForBooking(
+	ctx context.Context, tx bun.Tx, b *models.Booking, trip *models.Trip,
+	kind models.NotificationKind, transaction uuid.UUID, amount models.Money,
+) (int, error) {
+	return queue(ctx, tx, kind, transaction, b.Locale, b.ContactEmail, b.ContactPhone, map[string]string{
+		"name": b.ContactName, "booking_id": b.ID.String(), "trip_title": trip.Title,
+		"departure_at": trip.DepartureAt.UTC().Format(time.RFC3339),
+		"amount":       amount.String(), "currency": b.Currency,
+	})
+}
+
+// queue writes the outbox rows in the transaction of their cause. The unique index on (transaction, kind, channel)
+// makes a second queueing a no-op; only rows really inserted are counted.
+func queue(
+	ctx context.Context, tx bun.Tx, kind models.NotificationKind, transaction uuid.UUID,
+	locale models.Locale, email, phone string, data map[string]string,
+) (int, error) {
+	var rows []models.Notification
+
+	for channel, to := range map[models.NotificationChannel]string{models.NotifyEmail: email, models.NotifySMS: phone} {
+		if to == "" {
+			continue
+		}
+
+		rows = append(rows, models.Notification{
+			ID: models.NotificationID(transaction, kind, channel), TransactionID: transaction,
+			Kind: kind, Channel: channel, Locale: locale, Recipient: to, Data: data, Status: NotificationPending,
+		})
+	}
+
+	if len(rows) == 0 {
+		return 0, nil
+	}
+
+	res, err := tx.NewInsert().Model(&rows).ExcludeColumn("created_at", "next_attempt_at").
+		On("CONFLICT DO NOTHING").Exec(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("queue notifications: %w", err)
+	}
+
+	n, err := res.RowsAffected()
+
+	return int(n), err
+}
+
+// The states of an outbox row.
+const (
+	NotificationPending = "PENDING"
+	NotificationSent    = "SENT"
+	NotificationFailed  = "FAILED"
+)
+
+// deliveryLease is how long one deliverer has a row to itself; longer than a delivery may take.
+const deliveryLease = 30 * time.Second
+
+// maxDeliveryTries bounds how often a message is tried before it is given up; with the back-off this is a day.
+const maxDeliveryTries = 20
+
+// ClaimNotifications takes up to limit due rows of the outbox for one deliverer and counts the try. A deliverer
+// that dies loses them after a lease; the sender's message id makes the second delivery recognizable.
+func (s *Store) ClaimNotifications(ctx context.Context, limit int, now time.Time) ([]models.Notification, error) {
+	var rows []models.Notification
+
+	due := s.db.NewSelect().Model((*models.Notification)(nil)).Column("id").
+		Where("status = ?", NotificationPending).Where("next_attempt_at <= ?", now).
+		Order("next_attempt_at").Limit(int64(limit)).For("UPDATE SKIP LOCKED")
+
+	err := s.db.NewUpdate().Model(&rows).
+		Set("attempts = attempts + 1").Set("next_attempt_at = ?", now.Add(deliveryLease)).
+		Where("id IN (?)", due).Returning("*").Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("claim notifications: %w", err)
+	}
+
+	return rows, nil
+}
+
+// NotificationSentNow marks a claimed row delivered.
+func (s *Store) NotificationSentNow(ctx context.Context, id uuid.UUID, now time.Time) error {
+	_, err := s.db.NewUpdate().Model((*models.Notification)(nil)).
+		Set("status = ?", NotificationSent).Set("sent_at = ?", now).Set("last_error = ''").
+		Where("id = ?", id).Where("status = ?", NotificationPending).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("mark notification sent: %w", err)
+	}
+
+	return nil
+}
+
+// NotificationFailedNow puts a claimed row back with exponential back-off, or gives it up when the failure is
+// permanent or the tries are used up. reason must not name the recipient.
+func (s *Store) NotificationFailedNow(ctx context.Context, n *models.Notification, permanent bool, reason string, now time.Time) error {
+	status, next := NotificationPending, now.Add(min(time.Second<<min(n.Attempts, 20), 2*time.Hour))
+	if permanent || n.Attempts >= maxDeliveryTries {
+		status = NotificationFailed
+	}
+
+	_, err := s.db.NewUpdate().Model((*models.Notification)(nil)).
+		Set("status = ?", status).Set("next_attempt_at = ?", next).Set("last_error = ?", reason).
+		Where("id = ?", n.ID).Where("status = ?", NotificationPending).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("put notification back: %w", err)
+	}
+
+	return nil
+}

@@ -1,0 +1,244 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"rihla/models"
+)
+
+// Payable is what a new intent needs to know about its subject.
+type Payable struct {
+	OwnerID    uuid.UUID                  // the customer of a booking; zero for a campaign
+	ProviderID uuid.UUID                  // the company behind it
+	Open       *models.PaymentTransaction // the attempt that is still PENDING, if any
+	Next       int                        // number of the next attempt: 1 + attempts that have ended
+	Err        error                      // BOOKING_NOT_PAYABLE or CAMPAIGN_NOT_PAYABLE, when nothing can be paid
+}
+
+// PayableBooking reads what an intent for the booking meets. Error: NOT_FOUND.
+func (s *Store) PayableBooking(ctx context.Context, id uuid.UUID, now time.Time) (Payable, error) {
+	var b models.Booking
+	if err := s.db.NewSelect().Model(&b).Where("id = ?", id).Scan(ctx); err != nil {
+		return Payable{}, found(err)
+	}
+
+	p := Payable{OwnerID: b.UserID, ProviderID: b.ProviderID, Err: bookingPayable(&b, now)}
+
+	return p, s.loadAttempts(ctx, &p, "booking_id", id)
+}
+
+// PayableCampaign reads what an intent for the campaign meets. Error: NOT_FOUND.
+func (s *Store) PayableCampaign(ctx context.Context, id uuid.UUID) (Payable, error) {
+	var c models.AdCampaign
+	if err := s.db.NewSelect().Model(&c).Where("id = ?", id).Where("deleted_at IS NULL").Scan(ctx); err != nil {
+		return Payable{}, found(err)
+	}
+
+	p := Payable{ProviderID: c.ProviderID, Err: campaignPayable(&c)}
+
+	return p, s.loadAttempts(ctx, &p, "ad_campaign_id", id)
+}
+
+func (s *Store) loadAttempts(ctx context.Context, p *Payable, column string, id uuid.UUID) error {
+	var attempts []models.PaymentTransaction
+
+	err := s.db.NewSelect().Model(&attempts).
+		Where("? = ?", bun.Ident(column), id).Where("kind = ?", models.KindPayment).Scan(ctx)
+	if err != nil {
+		return fmt.Errorf("read attempts: %w", err)
+	}
+
+	p.Next = 1
+
+	for i := range attempts {
+		if attempts[i].Status == models.TransactionPending {
+			p.Open = &attempts[i]
+		} else {
+			p.Next++
+		}
+	}
+
+	return nil
+}
+
+func bookingPayable(b *models.Booking, now time.Time) error {
+	switch {
+	case b.Status != models.BookingPendingPayment:
+		return models.Errorf(models.CodeBookingNotPayable, "The booking is %s and cannot be paid.", b.Status)
+	case !b.HoldUntil.After(now):
+		return models.Errorf(models.CodeBookingNotPayable, "The time to pay for the booking is over.")
+	default:
+		return nil
+	}
+}
+
+func campaignPayable(c *models.AdCampaign) error {
+	if c.Status != models.CampaignPendingPayment && c.Status != models.CampaignPaymentFailed {
+		return models.Errorf(models.CodeCampaignNotPayable, "The campaign is %s and cannot be paid.", c.Status)
+	}
+
+	return nil
+}
+
+// OpenPayment writes the PENDING row of an attempt, with the amount and the rates of this moment, or returns the
+// row that the same attempt has written before. Errors: NOT_FOUND, BOOKING_NOT_PAYABLE, CAMPAIGN_NOT_PAYABLE (also
+// when another attempt is open).
+func (s *Store) OpenPayment(ctx context.Context, a models.Attempt, now time.Time) (models.PaymentTransaction, error) {
+	var row models.PaymentTransaction
+
+	err := s.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		err := tx.NewSelect().Model(&row).Where("id = ?", a.ID()).Scan(ctx)
+		if err == nil || !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+
+		if a.BookingID != uuid.Nil {
+			row, err = s.bookingAttempt(ctx, tx, a, now)
+		} else {
+			row, err = s.campaignAttempt(ctx, tx, a, now)
+		}
+
+		if err != nil {
+			return err
+		}
+
+		res, err := tx.NewInsert().Model(&row).On("CONFLICT (id) DO NOTHING").Returning("created_at, updated_at").Exec(ctx)
+		if err != nil {
+			return openConflict(err)
+		}
+
+		if n, err := res.RowsAffected(); err != nil || n == 1 {
+			return err
+		}
+		// The same attempt was opened between the look and the insert.
+		return tx.NewSelect().Model(&row).Where("id = ?", a.ID()).Scan(ctx)
+	})
+
+	return row, err
+}
+
+// openConflict maps the unique indexes that allow one open attempt to the answer a caller can act on.
+func openConflict(err error) error {
+	switch {
+	case violates(err, "transactions_booking_pending"), violates(err, "transactions_booking_attempt"):
+		return models.Errorf(models.CodeBookingNotPayable, "Another payment attempt of the booking is open.")
+	case violates(err, "transactions_campaign_pending"), violates(err, "transactions_campaign_attempt"):
+		return models.Errorf(models.CodeCampaignNotPayable, "Another payment attempt of the campaign is open.")
+	default:
+		return err
+	}
+}
+
+func (s *Store) bookingAttempt(ctx context.Context, tx bun.Tx, a models.Attempt, now time.Time) (models.PaymentTransaction, error) {
+	var b models.Booking
+
+	err := tx.NewSelect().Model(&b).Where("id = ?", a.BookingID).For("NO KEY UPDATE").Scan(ctx)
+	if err != nil {
+		return models.PaymentTransaction{}, found(err)
+	}
+
+	if err := bookingPayable(&b, now); err != nil {
+		return models.PaymentTransaction{}, err
+	}
+	// A bill takes days to be paid: choosing it on a later attempt extends the hold, counted from the booking.
+	if until := b.CreatedAt.Add(s.policies.Hold(a.Method)); until.After(b.HoldUntil) {
+		b.HoldUntil = until
+
+		if _, err := tx.NewUpdate().Model(&b).Column("hold_until").WherePK().Exec(ctx); err != nil {
+			return models.PaymentTransaction{}, fmt.Errorf("extend hold: %w", err)
+		}
+	}
+
+	row := newAttempt(a, b.ProviderID, b.HoldUntil)
+	row.BookingID = &b.ID
+	row.Amount, row.VATRate, row.VATAmount = b.Amount, b.VATRate, b.VATAmount
+
+	return row, nil
+}
+
+func (s *Store) campaignAttempt(ctx context.Context, tx bun.Tx, a models.Attempt, now time.Time) (models.PaymentTransaction, error) {
+	var c models.AdCampaign
+
+	err := tx.NewSelect().Model(&c).Where("id = ?", a.CampaignID).Where("deleted_at IS NULL").For("NO KEY UPDATE").Scan(ctx)
+	if err != nil {
+		return models.PaymentTransaction{}, found(err)
+	}
+
+	if err := campaignPayable(&c); err != nil {
+		return models.PaymentTransaction{}, err
+	}
+
+	if c.Status == models.CampaignPaymentFailed {
+		c.Status = models.CampaignPendingPayment
+		if _, err := tx.NewUpdate().Model(&c).Column("status").Set("updated_at = now()").WherePK().Exec(ctx); err != nil {
+			return models.PaymentTransaction{}, fmt.Errorf("reopen campaign: %w", err)
+		}
+	}
+
+	row := newAttempt(a, c.ProviderID, now.Add(s.policies.Hold(a.Method)))
+	row.AdCampaignID = &c.ID
+	row.VATRate = s.policies.VATAd
+	row.Amount, row.VATAmount = models.AddVAT(c.Price, row.VATRate)
+
+	return row, nil
+}
+
+func newAttempt(a models.Attempt, provider uuid.UUID, expires time.Time) models.PaymentTransaction {
+	return models.PaymentTransaction{
+		ID: a.ID(), Kind: models.KindPayment, Attempt: a.Number, UserID: a.UserID, ProviderID: provider,
+		Currency: models.Currency, PaymentMethod: a.Method, Gateway: a.Method.Provider(),
+		Status: models.TransactionPending, ReturnURL: a.ReturnURL, ExpiresAt: expires,
+	}
+}
+
+// SaveCheckout keeps the gateway's reference and the address at which the customer pays. Saving the same twice
+// changes nothing; an attempt that has ended keeps its state and only learns its reference.
+func (s *Store) SaveCheckout(ctx context.Context, id uuid.UUID, reference, url string) error {
+	_, err := s.db.NewUpdate().Model((*models.PaymentTransaction)(nil)).
+		Set("reference = ?", reference).Set("checkout_url = ?", url).Set("updated_at = now()").
+		Where("id = ?", id).Where("reference IS NULL").Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("save checkout: %w", err)
+	}
+
+	return nil
+}
+
+// TripTitle names what a transaction pays for, for gateways and ledger lines.
+func (s *Store) TripTitle(ctx context.Context, t *models.PaymentTransaction) (string, error) {
+	return tripTitle(ctx, s.db, t)
+}
+
+func tripTitle(ctx context.Context, db bun.IDB, t *models.PaymentTransaction) (string, error) {
+	var title string
+
+	q := db.NewSelect().TableExpr("trips AS t").Column("t.title")
+	if t.BookingID != nil {
+		q = q.Join("JOIN bookings AS bk ON bk.trip_id = t.id").Where("bk.id = ?", *t.BookingID)
+	} else {
+		q = q.Join("JOIN ad_campaigns AS ac ON ac.trip_id = t.id").Where("ac.id = ?", *t.AdCampaignID)
+	}
+
+	if err := q.Scan(ctx, &title); err != nil {
+		return "", fmt.Errorf("read trip title: %w", err)
+	}
+
+	return title, nil
+}
+
+// lockTransaction reads a transaction and keeps it from changing. NO KEY UPDATE, so that webhooks which refer to
+// the row can be stored meanwhile.
+func lockTransaction(ctx context.Context, tx bun.Tx, id uuid.UUID) (models.PaymentTransaction, error) {
+	var t models.PaymentTransaction
+
+	err := tx.NewSelect().Model(&t).Where("id = ?", id).For("NO KEY UPDATE").Scan(ctx)
+
+	return t, found(err)
+}

@@ -1,0 +1,200 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"rihla/models"
+)
+
+// refundSettlement carries one SettleRefund through its steps, under the lock of the paid transaction.
+type refundSettlement struct {
+	tx     bun.Tx
+	t      *models.PaymentTransaction // the payment whose money goes back
+	r      *models.Refund
+	now    time.Time
+	queued int
+}
+
+func (st *refundSettlement) succeed(ctx context.Context, result models.RefundResult) error {
+	added, err := st.addTransaction(ctx, result)
+	if err != nil {
+		return err
+	}
+
+	st.r.Status, st.r.RefundTransactionID, st.r.CompletedAt = models.RefundSucceeded, &added.ID, &st.now
+	if result.GatewayRefundID != "" {
+		st.r.GatewayRefundID = &result.GatewayRefundID
+	}
+
+	if err := st.move(ctx); err != nil {
+		return err
+	}
+
+	if err := st.releaseReserve(ctx, st.r.Amount); err != nil {
+		return err
+	}
+
+	if st.t.Status == models.TransactionFailed {
+		// Money that came too late was never a sale: there is no ledger line to change.
+		back := models.LateRefundTransfer(st.t, st.r.ID, st.r.Amount)
+		if err := insertTransfers(ctx, st.tx, []models.LedgerTransfer{back}); err != nil {
+			return err
+		}
+	} else if err := st.splitRecord(ctx); err != nil {
+		return err
+	}
+
+	if err := st.settleBooking(ctx, added); err != nil {
+		return err
+	}
+
+	return markRefundEvents(ctx, st.tx, st.r.ID, models.OutcomeApplied, st.now)
+}
+
+// move is the guarded UPDATE out of PENDING.
+func (st *refundSettlement) move(ctx context.Context) error {
+	res, err := st.tx.NewUpdate().Model(st.r).
+		Column("status", "refund_transaction_id", "failure_code", "failure_reason", "gateway_refund_id", "completed_at").
+		Set("updated_at = ?", st.now).WherePK().Where("status = ?", models.RefundPending).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("move refund: %w", err)
+	}
+
+	return affectedOne(res, "refund")
+}
+
+// releaseReserve turns the promise into a refund of done, or into nothing when done is zero.
+func (st *refundSettlement) releaseReserve(ctx context.Context, done models.Money) error {
+	st.t.RefundReservedAmount = st.t.RefundReservedAmount.Sub(st.r.Amount)
+	st.t.RefundedAmount = st.t.RefundedAmount.Add(done)
+
+	_, err := st.tx.NewUpdate().Model(st.t).Column("refund_reserved_amount", "refunded_amount").
+		Set("updated_at = ?", st.now).WherePK().Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("release reservation: %w", err)
+	}
+
+	return nil
+}
+
+// addTransaction writes the transaction that spec 3.5 asks for. Its VAT is the refunded part's share.
+func (st *refundSettlement) addTransaction(ctx context.Context, result models.RefundResult) (*models.PaymentTransaction, error) {
+	last := st.t.RefundedAmount.Add(st.r.Amount).Equal(st.t.Amount)
+	added := models.PaymentTransaction{
+		ID: models.RefundTransactionID(st.r.ID), Kind: models.KindRefund, ParentID: &st.t.ID, Attempt: st.t.Attempt,
+		UserID: st.t.UserID, ProviderID: st.t.ProviderID, BookingID: st.t.BookingID, AdCampaignID: st.t.AdCampaignID,
+		Amount: st.r.Amount, Currency: st.t.Currency, VATRate: st.t.VATRate,
+		VATAmount:     st.t.VATAmount.Share(st.r.Amount, st.t.Amount),
+		PaymentMethod: st.t.PaymentMethod, Gateway: st.t.Gateway,
+		Status: models.RefundTransactionStatus(st.r.RefundType, last), ExpiresAt: st.now,
+	}
+	if result.GatewayRefundID != "" {
+		added.Reference = &result.GatewayRefundID
+	}
+
+	if _, err := st.tx.NewInsert().Model(&added).Exec(ctx); err != nil {
+		return nil, fmt.Errorf("insert refund transaction: %w", err)
+	}
+
+	return &added, nil
+}
+
+// splitRecord takes the refunded part out of the payment's live ledger line.
+func (st *refundSettlement) splitRecord(ctx context.Context) error {
+	var line models.FinancialRecord
+
+	err := st.tx.NewSelect().Model(&line).
+		Where("payment_transaction_id = ?", st.t.ID).Where("kind <> ?", models.RecordClawback).
+		Where("balance_status <> ?", models.BalanceRefunded).For("NO KEY UPDATE").Scan(ctx)
+	if err != nil {
+		return fmt.Errorf("lock ledger line: %w", err)
+	}
+
+	split := models.SplitForRefund(line, st.r.ID, st.r.Amount, st.t.Gateway, st.now)
+
+	// The old line goes first: only one live line per payment may exist at any moment.
+	_, err = st.tx.NewUpdate().Model(&split.Refunded).
+		Column("balance_status", "refund_id", "gross_amount", "platform_commission_amount", "net_amount", "vat_amount", "refunded_amount").
+		Set("updated_at = ?", st.now).WherePK().Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("close ledger line: %w", err)
+	}
+
+	for _, added := range []*models.FinancialRecord{split.Rest, split.Clawback} {
+		if added == nil {
+			continue
+		}
+
+		if err := insertRecord(ctx, st.tx, added); err != nil {
+			return err
+		}
+	}
+
+	return insertTransfers(ctx, st.tx, split.Transfers)
+}
+
+// settleBooking cancels a booking whose payment has gone back in full, and tells the customer.
+func (st *refundSettlement) settleBooking(ctx context.Context, added *models.PaymentTransaction) error {
+	if st.t.BookingID == nil {
+		return nil
+	}
+
+	var b models.Booking
+	if err := st.tx.NewSelect().Model(&b).Where("id = ?", *st.t.BookingID).For("NO KEY UPDATE").Scan(ctx); err != nil {
+		return fmt.Errorf("lock booking: %w", err)
+	}
+
+	if st.t.Status == models.TransactionPaid && st.t.RefundedAmount.Equal(st.t.Amount) && b.Status == models.BookingConfirmed {
+		if err := moveBooking(ctx, st.tx, &b, models.BookingCancelled, st.now); err != nil {
+			return err
+		}
+
+		if err := freeSeats(ctx, st.tx, &b); err != nil {
+			return err
+		}
+	}
+
+	var trip models.Trip
+	if err := st.tx.NewSelect().Model(&trip).Column("title", "departure_at").Where("id = ?", b.TripID).Scan(ctx); err != nil {
+		return fmt.Errorf("read trip: %w", err)
+	}
+
+	n, err := queueForBooking(ctx, st.tx, &b, &trip, models.NotifyRefundSucceeded, added.ID, st.r.Amount)
+	st.queued += n
+
+	return err
+}
+
+// refuse gives the promise back and asks a person to look.
+func (st *refundSettlement) refuse(ctx context.Context, result models.RefundResult) error {
+	code := RefundFailedAtGateway
+	st.r.Status, st.r.FailureCode, st.r.FailureReason, st.r.CompletedAt = models.RefundFailed, &code, result.FailureReason, &st.now
+
+	if err := st.move(ctx); err != nil {
+		return err
+	}
+
+	if err := st.releaseReserve(ctx, models.Money{}); err != nil {
+		return err
+	}
+
+	err := openIncident(ctx, st.tx, models.Incident{
+		ID:                   models.IncidentID(models.IncidentRefundFailed, st.r.ID.String()),
+		Kind:                 models.IncidentRefundFailed,
+		PaymentTransactionID: &st.t.ID,
+		BookingID:            st.t.BookingID,
+		AdCampaignID:         st.t.AdCampaignID,
+		RefundID:             &st.r.ID,
+		Message:              "The gateway refused the refund; nothing else has changed.",
+		WorkflowID:           "refund/" + st.r.ID.String(),
+	}, map[string]any{"amount": st.r.Amount, "currency": st.r.Currency, "failure_reason": result.FailureReason})
+	if err != nil {
+		return err
+	}
+
+	return markRefundEvents(ctx, st.tx, st.r.ID, models.OutcomeApplied, st.now)
+}

@@ -1,0 +1,222 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"rihla/models"
+)
+
+// ReserveRefund promises the amount out of the payment, so that no other refund can promise it again, and writes the
+// PENDING refund and its audit entry. The same id again returns what was reserved. Errors: NOT_FOUND,
+// VALIDATION_ERROR, REFUND_EXCEEDS_REMAINING, BOOKING_NOT_REFUNDABLE.
+func (s *Store) ReserveRefund(ctx context.Context, r models.RefundRequest) (models.ReservedRefund, error) {
+	var reserved models.ReservedRefund
+
+	err := s.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		t, err := lockRefundable(ctx, tx, r)
+		if err != nil {
+			return err
+		}
+
+		reserved.Gateway = t.Gateway
+
+		var out models.Refund
+
+		err = tx.NewSelect().Model(&out).Where("id = ?", r.ID).Scan(ctx)
+		if err == nil || !errors.Is(err, sql.ErrNoRows) {
+			reserved.Status, reserved.Amount = out.Status, out.Amount
+
+			return err
+		}
+
+		amount, err := models.RefundableAmount(t, r.Type, r.Amount)
+		if err != nil {
+			return err
+		}
+
+		if err := reserve(ctx, tx, t.ID, amount); err != nil {
+			return err
+		}
+
+		out = models.Refund{
+			ID: r.ID, PaymentTransactionID: t.ID, BookingID: t.BookingID, AdCampaignID: t.AdCampaignID,
+			RefundType: r.Type, Amount: amount, Currency: t.Currency, Status: models.RefundPending,
+			RequestedBy: r.RequestedBy, RequestID: r.RequestID,
+		}
+		reserved.Status, reserved.Amount = out.Status, out.Amount
+
+		if _, err := tx.NewInsert().Model(&out).Returning("created_at, updated_at").Exec(ctx); err != nil {
+			return fmt.Errorf("insert refund: %w", err)
+		}
+
+		return s.auditRefund(ctx, tx, r, &out)
+	})
+
+	return reserved, err
+}
+
+func (s *Store) auditRefund(ctx context.Context, tx bun.Tx, r models.RefundRequest, refund *models.Refund) error {
+	if r.RequestedBy == nil {
+		return nil
+	}
+
+	actor := Actor{UserID: *r.RequestedBy, Role: r.Role, RequestID: r.RequestID}
+
+	return audit(ctx, tx, actor, "REFUND_REQUESTED", "refund", &refund.ID, map[string]any{
+		"booking_id": refund.BookingID, "payment_transaction_id": refund.PaymentTransactionID,
+		"refund_type": refund.RefundType, "amount": refund.Amount, "currency": refund.Currency,
+	})
+}
+
+// lockRefundable finds and locks the attempt whose money is asked back.
+func lockRefundable(ctx context.Context, tx bun.Tx, r models.RefundRequest) (*models.PaymentTransaction, error) {
+	if r.TransactionID != uuid.Nil {
+		t, err := lockTransaction(ctx, tx, r.TransactionID)
+
+		return &t, err
+	}
+
+	exists, err := tx.NewSelect().Model((*models.Booking)(nil)).Where("id = ?", r.BookingID).Exists(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read booking: %w", err)
+	}
+
+	if !exists {
+		return nil, models.NotFound()
+	}
+
+	var t models.PaymentTransaction
+
+	err = tx.NewSelect().Model(&t).Where("booking_id = ?", r.BookingID).
+		Where("status = ?", models.TransactionPaid).For("NO KEY UPDATE").Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, models.Errorf(models.CodeBookingNotRefundable, "The booking has not been paid.")
+	}
+
+	return &t, err
+}
+
+// reserve is the guarded UPDATE that two refunds can not both win; the table's CHECK says the same.
+func reserve(ctx context.Context, tx bun.Tx, id uuid.UUID, amount models.Money) error {
+	res, err := tx.NewUpdate().Model((*models.PaymentTransaction)(nil)).
+		Set("refund_reserved_amount = refund_reserved_amount + ?", amount).Set("updated_at = now()").
+		Where("id = ?", id).Where("refunded_amount + refund_reserved_amount + ? <= amount", amount).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("reserve refund: %w", err)
+	}
+
+	if n, err := res.RowsAffected(); err != nil || n == 0 {
+		return errors.Join(err, models.Errorf(models.CodeRefundExceedsRemaining, "The refund exceeds what is left of the payment."))
+	}
+
+	return nil
+}
+
+// RefundByID reads one refund. Error: NOT_FOUND.
+func (s *Store) RefundByID(ctx context.Context, id uuid.UUID) (models.Refund, error) {
+	var r models.Refund
+
+	err := s.db.NewSelect().Model(&r).Where("id = ?", id).Scan(ctx)
+
+	return r, found(err)
+}
+
+// SetRefundReason keeps what finance staff wrote as the reason; it is not part of the refund's workflow.
+func (s *Store) SetRefundReason(ctx context.Context, id uuid.UUID, reason string) error {
+	_, err := s.db.NewUpdate().Model((*models.Refund)(nil)).
+		Set("reason = ?", reason).Where("id = ?", id).Where("reason = ''").Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("save refund reason: %w", err)
+	}
+
+	return nil
+}
+
+// RefundFilter narrows the list of refunds; zero fields do not.
+type RefundFilter struct {
+	BookingID uuid.UUID
+	Status    models.RefundStatus
+	Days      models.Days
+	Page      Page
+}
+
+// SaveGatewayRefund keeps the gateway's id of a refund that it has accepted but not decided.
+func (s *Store) SaveGatewayRefund(ctx context.Context, id uuid.UUID, gatewayID string) error {
+	_, err := s.db.NewUpdate().Model((*models.Refund)(nil)).
+		Set("gateway_refund_id = ?", gatewayID).Set("updated_at = now()").Where("id = ?", id).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("save gateway refund: %w", err)
+	}
+
+	return nil
+}
+
+// RefundFailedAtGateway is the failure code of a refund that the gateway refused.
+const RefundFailedAtGateway = "GATEWAY_REJECTED"
+
+// SettleRefund applies the gateway's decision in one SQL transaction: the promise becomes a refund transaction, the
+// ledger line is split or closed, transferred money is clawed back, a fully refunded booking is cancelled and its
+// seats are free, and the customer is told (spec 3.5, contract §6–7). A refusal only gives the promise back and opens
+// an incident. Running it again, or with an undecided result, changes nothing.
+func (s *Store) SettleRefund(ctx context.Context, id uuid.UUID, result models.RefundResult, now time.Time) (models.SettledRefund, error) {
+	var out models.SettledRefund
+
+	err := s.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		var r models.Refund
+		if err := tx.NewSelect().Model(&r).Where("id = ?", id).Scan(ctx); err != nil {
+			return found(err)
+		}
+
+		t, err := lockTransaction(ctx, tx, r.PaymentTransactionID)
+		if err != nil {
+			return err
+		}
+		// Only now is the refund's state certain: whoever settles it holds the transaction.
+		if err := tx.NewSelect().Model(&r).WherePK().Scan(ctx); err != nil {
+			return found(err)
+		}
+
+		st := &refundSettlement{tx: tx, t: &t, r: &r, now: now}
+
+		switch {
+		case r.Status != models.RefundPending:
+			err = markRefundEvents(ctx, tx, r.ID, models.OutcomeDuplicate, now)
+		case result.Status == models.RefundSucceeded:
+			err = st.succeed(ctx, result)
+		case result.Status == models.RefundFailed:
+			err = st.refuse(ctx, result)
+		}
+
+		out = models.SettledRefund{Status: r.Status, Queued: st.queued}
+
+		return err
+	})
+	if err != nil {
+		return models.SettledRefund{}, fmt.Errorf("settle refund: %w", err)
+	}
+
+	return out, nil
+}
+
+var refundOrder = order{
+	columns:  map[string]string{"created_at": "rf.created_at", "amount": "rf.amount"},
+	id:       "rf.id",
+	fallback: Sort{Field: "created_at", Desc: true},
+}
+
+// ListRefunds lists refunds, newest first unless f.Page says otherwise. Sort fields: created_at, amount.
+func (s *Store) ListRefunds(ctx context.Context, f RefundFilter) (Listed[models.Refund], error) {
+	q := s.db.NewSelect().Model((*models.Refund)(nil))
+	q = matching(q, "rf.booking_id", f.BookingID)
+	q = matching(q, "rf.status", f.Status)
+	q = during(q, "rf.created_at", f.Days)
+
+	return listed[models.Refund](ctx, q, f.Page, refundOrder)
+}

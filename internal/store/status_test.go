@@ -1,0 +1,96 @@
+package store_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rihla/models"
+)
+
+func TestPaymentStatus(t *testing.T) {
+	t.Parallel()
+
+	t.Run("before any attempt", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		booking := b.book(t, b.Trip, 2)
+
+		got, err := b.s.PaymentStatus(t.Context(), booking.ID)
+		require.NoError(t, err)
+		require.Equal(t, b.customer.ID, got.UserID)
+		require.Equal(t, models.BookingPendingPayment, got.BookingStatus)
+		require.Equal(t, models.TransactionPending, got.PaymentStatus)
+		require.Nil(t, got.TransactionID)
+		require.Nil(t, got.CheckoutURL)
+		require.Nil(t, got.ExpiresAt)
+		require.Empty(t, got.Method)
+		require.Equal(t, "230.00", got.Amount.String())
+		require.Equal(t, "SAR", got.Currency)
+		require.Equal(t, booking.UpdatedAt.UnixMicro(), got.UpdatedAt.UnixMicro())
+	})
+
+	t.Run("follows the newest attempt, and the paid one for good", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		booking := b.book(t, b.Trip, 2)
+		first := b.open(t, booking, 1)
+
+		got, err := b.s.PaymentStatus(t.Context(), booking.ID)
+		require.NoError(t, err)
+		require.Equal(t, first.ID, *got.TransactionID)
+		require.Equal(t, models.TransactionPending, got.PaymentStatus)
+		require.Equal(t, models.MethodCreditCard, got.Method)
+		require.Equal(t, "https://gateway.test/"+first.ID.String(), *got.CheckoutURL)
+		require.Equal(t, first.ExpiresAt.UnixMicro(), got.ExpiresAt.UnixMicro())
+
+		b.report(t, first, models.EventPaymentFailed)
+
+		got, err = b.s.PaymentStatus(t.Context(), booking.ID)
+		require.NoError(t, err)
+		require.Equal(t, models.TransactionFailed, got.PaymentStatus)
+		require.Equal(t, models.FailureDeclined, *got.FailureCode)
+
+		// The second attempt is refused in the end, but the first one's money had come late.
+		second := b.open(t, booking, 2)
+		_, err = b.s.EndPayment(t.Context(), second.ID, models.FailureGatewayRejected, "", second.CreatedAt)
+		require.NoError(t, err)
+		b.report(t, first, models.EventPaymentSucceeded)
+
+		got, err = b.s.PaymentStatus(t.Context(), booking.ID)
+		require.NoError(t, err)
+		require.Equal(t, models.TransactionPaid, got.PaymentStatus)
+		require.Equal(t, first.ID, *got.TransactionID)
+		require.Nil(t, got.FailureCode)
+		require.Equal(t, models.BookingConfirmed, got.BookingStatus)
+	})
+
+	t.Run("after refunds", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		tx := b.paid(t, 2)
+
+		b.refund(t, tx, amount("30.00"))
+
+		got, err := b.s.PaymentStatus(t.Context(), *tx.BookingID)
+		require.NoError(t, err)
+		require.Equal(t, models.TransactionPartialRefund, got.PaymentStatus)
+		require.Equal(t, models.BookingConfirmed, got.BookingStatus)
+		require.Equal(t, tx.ID, *got.TransactionID, "the attempt, not the refund's transaction")
+
+		b.refund(t, tx, nil)
+
+		got, err = b.s.PaymentStatus(t.Context(), *tx.BookingID)
+		require.NoError(t, err)
+		require.Equal(t, models.TransactionRefunded, got.PaymentStatus)
+		require.Equal(t, models.BookingCancelled, got.BookingStatus)
+	})
+
+	t.Run("of nothing", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+
+		_, err := b.s.PaymentStatus(t.Context(), models.NewID())
+		requireCode(t, models.CodeNotFound, err)
+	})
+}

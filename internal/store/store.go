@@ -1,0 +1,151 @@
+// Package store holds every SQL statement of the service. One exported method is one unit of work: it runs in
+// one SQL transaction, takes its row locks in one order (payment transaction, booking or campaign, trip, ledger
+// line), and guards every state change by the state it leaves.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/pgdialect"
+
+	"rihla/models"
+)
+
+// Store is the database of the service. It is safe for concurrent use.
+type Store struct {
+	db       *bun.DB
+	raw      *sql.DB // for the few hot reads with prepared statements
+	policies Policies
+}
+
+// Policies are the money and time rules of configuration (contract §9); their values are copied into rows when
+// these are created, so that a change applies to new ones only.
+type Policies struct {
+	VATBooking  models.Rate
+	VATAd       models.Rate
+	Commission  models.Rate   // of a new provider
+	BookingHold time.Duration // how long seats wait for a payment
+	BillHold    time.Duration // the same for bill_payment
+	FailAtOnce  bool          // the first failed attempt is final for its booking
+}
+
+// DefaultPolicies are those of contract §9.
+func DefaultPolicies() Policies {
+	return Policies{
+		VATBooking:  models.MustRate("0.15"),
+		VATAd:       models.MustRate("0.20"),
+		Commission:  models.MustRate("0.10"),
+		BookingHold: 30 * time.Minute,
+		BillHold:    72 * time.Hour,
+	}
+}
+
+// Hold is how long an attempt by the method may stay unpaid.
+func (p Policies) Hold(m models.PaymentMethod) time.Duration {
+	if m == models.MethodBillPayment {
+		return p.BillHold
+	}
+
+	return p.BookingHold
+}
+
+// Options size the connection pool.
+type Options struct {
+	MaxConns int // default 20
+}
+
+// Open connects to PostgreSQL. It does not migrate.
+func Open(ctx context.Context, url string, p Policies, o Options) (*Store, error) {
+	cfg, err := pgx.ParseConfig(url)
+	if err != nil {
+		// The parse error quotes the URL, and that holds a password.
+		return nil, errors.New("DATABASE_URL is not a PostgreSQL address")
+	}
+	// Bun writes its arguments into the text of the query: preparing every text would cost a round trip each.
+	cfg.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
+	cfg.RuntimeParams["timezone"] = "UTC"
+
+	if o.MaxConns == 0 {
+		o.MaxConns = 20
+	}
+
+	raw := stdlib.OpenDB(*cfg)
+	raw.SetMaxOpenConns(o.MaxConns)
+	raw.SetMaxIdleConns(o.MaxConns)
+	raw.SetConnMaxIdleTime(5 * time.Minute)
+
+	s := &Store{db: bun.NewDB(raw, pgdialect.New()), raw: raw, policies: p}
+	if err := s.Ping(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+
+	return s, nil
+}
+
+// Close ends all connections.
+func (s *Store) Close() error { return s.db.Close() }
+
+// Policies are the rules the store was opened with.
+func (s *Store) Policies() Policies { return s.policies }
+
+// Ping reports whether the database answers.
+func (s *Store) Ping(ctx context.Context) error {
+	if err := s.raw.PingContext(ctx); err != nil {
+		return fmt.Errorf("database does not answer: %w", err)
+	}
+
+	return nil
+}
+
+// maxTxTries bounds how often a transaction that lost a deadlock or serialization race is run again.
+const maxTxTries = 4
+
+// inTx runs fn in one SQL transaction and runs it again when PostgreSQL chose it as a deadlock victim. fn must
+// therefore have no effect outside the transaction.
+func (s *Store) inTx(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) error) error {
+	for try := 1; ; try++ {
+		err := s.db.RunInTx(ctx, nil, fn)
+		if err == nil || try == maxTxTries || !isRetryable(err) {
+			return err
+		}
+	}
+}
+
+// The SQLSTATEs that the store tells apart.
+const (
+	stateUniqueViolation = "23505"
+	stateForeignKey      = "23503"
+	stateCheckViolation  = "23514"
+	stateSerialization   = "40001"
+	stateDeadlock        = "40P01"
+)
+
+func isRetryable(err error) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+
+	return ok && (e.Code == stateSerialization || e.Code == stateDeadlock)
+}
+
+// violates reports whether err is a violation of the named constraint or unique index.
+func violates(err error, constraint string) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+
+	return ok && e.ConstraintName == constraint
+}
+
+// found turns "no rows" into the domain's NOT_FOUND.
+func found(err error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return models.NotFound()
+	}
+
+	return err
+}

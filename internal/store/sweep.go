@@ -1,0 +1,81 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"rihla/models"
+)
+
+// StalePayments are attempts that are still PENDING although they expired more than grace ago: their workflow should
+// have ended them.
+func (s *Store) StalePayments(ctx context.Context, grace time.Duration, limit int, now time.Time) ([]models.PaymentTransaction, error) {
+	var rows []models.PaymentTransaction
+
+	err := s.db.NewSelect().Model(&rows).Where("status = ?", models.TransactionPending).
+		Where("expires_at < ?", now.Add(-grace)).Order("expires_at").Limit(int64(limit)).Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read stale payments: %w", err)
+	}
+
+	return rows, nil
+}
+
+// StaleRefunds are refunds that have been PENDING for longer than grace.
+func (s *Store) StaleRefunds(ctx context.Context, grace time.Duration, limit int, now time.Time) ([]models.Refund, error) {
+	var rows []models.Refund
+
+	err := s.db.NewSelect().Model(&rows).Where("status = ?", models.RefundPending).
+		Where("created_at < ?", now.Add(-grace)).Order("created_at").Limit(int64(limit)).Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read stale refunds: %w", err)
+	}
+
+	return rows, nil
+}
+
+// ReleaseExpiredHolds gives up bookings whose hold has ended while no attempt was open: nobody else would free their
+// seats. Bookings with an open attempt are left to its workflow, which asks the gateway first.
+func (s *Store) ReleaseExpiredHolds(ctx context.Context, limit int, now time.Time) (int, error) {
+	released := 0
+
+	err := s.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		released = 0
+
+		var due []models.Booking
+
+		err := tx.NewSelect().Model(&due).Where("bk.status = ?", models.BookingPendingPayment).
+			Where("bk.hold_until <= ?", now).
+			Where("NOT EXISTS (SELECT 1 FROM payment_transactions AS pt WHERE pt.booking_id = bk.id AND pt.status = ?)",
+				models.TransactionPending).
+			Order("bk.trip_id", "bk.id").Limit(int64(limit)).For("NO KEY UPDATE OF bk SKIP LOCKED").Scan(ctx)
+		if err != nil {
+			return fmt.Errorf("read expired holds: %w", err)
+		}
+
+		for i := range due {
+			if err := moveBooking(ctx, tx, &due[i], models.BookingPaymentFailed, now); err != nil {
+				return err
+			}
+
+			if err := freeSeats(ctx, tx, &due[i]); err != nil {
+				return err
+			}
+		}
+
+		released = len(due)
+
+		return nil
+	})
+
+	return released, err
+}
+
+// NotificationsDue reports whether the outbox has a message that may be delivered now.
+func (s *Store) NotificationsDue(ctx context.Context, now time.Time) (bool, error) {
+	return s.db.NewSelect().Model((*models.Notification)(nil)).
+		Where("status = ?", NotificationPending).Where("next_attempt_at <= ?", now).Exists(ctx)
+}

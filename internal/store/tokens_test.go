@@ -1,0 +1,145 @@
+package store_test
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"rihla/models"
+)
+
+// logIn saves the first token of a family.
+func (b *testBundle) logIn(t *testing.T, hash string) uuid.UUID {
+	t.Helper()
+
+	family := models.NewID()
+	require.NoError(t, b.s.SaveRefreshToken(t.Context(), models.RefreshToken{
+		TokenHash: []byte(hash), FamilyID: family, UserID: b.customer.ID, ExpiresAt: time.Now().Add(time.Hour),
+	}))
+
+	return family
+}
+
+func next(hash string) models.RefreshToken {
+	return models.RefreshToken{TokenHash: []byte(hash), ExpiresAt: time.Now().Add(time.Hour)}
+}
+
+func TestRotateRefreshToken(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	family := b.logIn(t, "one")
+
+	user, err := b.s.RotateRefreshToken(t.Context(), []byte("one"), next("two"))
+	require.NoError(t, err)
+	require.Equal(t, b.customer.ID, user.ID)
+	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM refresh_tokens WHERE family_id = $1", family))
+
+	_, err = b.s.RotateRefreshToken(t.Context(), []byte("two"), next("three"))
+	require.NoError(t, err)
+
+	// Somebody presents the first one again: the family is over, its newest token too.
+	b.logIn(t, "other session")
+
+	_, err = b.s.RotateRefreshToken(t.Context(), []byte("one"), next("four"))
+	requireCode(t, models.CodeUnauthenticated, err)
+	_, err = b.s.RotateRefreshToken(t.Context(), []byte("three"), next("five"))
+	requireCode(t, models.CodeUnauthenticated, err)
+	require.Equal(t, 3, b.count(t, "SELECT count(*) FROM refresh_tokens WHERE family_id = $1 AND revoked_at IS NOT NULL", family))
+
+	_, err = b.s.RotateRefreshToken(t.Context(), []byte("other session"), next("six"))
+	require.NoError(t, err, "other families live on")
+}
+
+func TestRefreshTokensThatAreRefused(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+
+	_, err := b.s.RotateRefreshToken(t.Context(), []byte("unknown"), next("a"))
+	requireCode(t, models.CodeUnauthenticated, err)
+
+	b.logIn(t, "expired")
+	b.exec(t, "UPDATE refresh_tokens SET expires_at = now() WHERE token_hash = $1", []byte("expired"))
+	_, err = b.s.RotateRefreshToken(t.Context(), []byte("expired"), next("b"))
+	requireCode(t, models.CodeUnauthenticated, err)
+
+	b.logIn(t, "of a deleted user")
+	b.exec(t, "UPDATE users SET deleted_at = now() WHERE id = $1", b.customer.ID)
+	_, err = b.s.RotateRefreshToken(t.Context(), []byte("of a deleted user"), next("c"))
+	requireCode(t, models.CodeUnauthenticated, err)
+
+	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM refresh_tokens"), "nothing came of them")
+}
+
+func TestRevokeRefreshToken(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.logIn(t, "one")
+
+	_, err := b.s.RotateRefreshToken(t.Context(), []byte("one"), next("two"))
+	require.NoError(t, err)
+
+	for range 2 {
+		require.NoError(t, b.s.RevokeRefreshToken(t.Context(), []byte("two")))
+	}
+
+	require.NoError(t, b.s.RevokeRefreshToken(t.Context(), []byte("unknown")))
+
+	_, err = b.s.RotateRefreshToken(t.Context(), []byte("two"), next("three"))
+	requireCode(t, models.CodeUnauthenticated, err)
+}
+
+func TestOneTokenSpentManyTimesAtOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.logIn(t, "one")
+
+	var served atomic.Int32
+
+	parallel(10, func(i int) {
+		if _, err := b.s.RotateRefreshToken(t.Context(), []byte("one"), next(string(rune('a'+i)))); err == nil {
+			served.Add(1)
+		}
+	})
+
+	require.EqualValues(t, 1, served.Load())
+	require.Zero(t, b.count(t, "SELECT count(*) FROM refresh_tokens WHERE revoked_at IS NULL"), "the reuse revoked the family")
+}
+
+func TestReuseWhileTheFamilyMovesOn(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+
+	// Whichever comes first, no token of a family survives the reuse of a spent one.
+	for i := range 10 {
+		round := string(rune('a' + i))
+		family := b.logIn(t, "one"+round)
+		_, err := b.s.RotateRefreshToken(t.Context(), []byte("one"+round), next("two"+round))
+		require.NoError(t, err)
+
+		parallel(2, func(i int) {
+			if i == 0 {
+				_, _ = b.s.RotateRefreshToken(t.Context(), []byte("two"+round), next("three"+round))
+			} else {
+				_, _ = b.s.RotateRefreshToken(t.Context(), []byte("one"+round), next("never"+round))
+			}
+		})
+
+		require.Zero(t, b.count(t, "SELECT count(*) FROM refresh_tokens WHERE family_id = $1 AND revoked_at IS NULL", family))
+	}
+}
+
+func TestPurgeRefreshTokens(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.logIn(t, "old")
+	b.logIn(t, "young")
+	b.exec(t, "UPDATE refresh_tokens SET expires_at = now() - interval '2 days' WHERE token_hash = $1", []byte("old"))
+
+	n, err := b.s.PurgeRefreshTokens(t.Context(), 24*time.Hour)
+	require.NoError(t, err)
+	require.EqualValues(t, 1, n)
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM refresh_tokens"))
+}

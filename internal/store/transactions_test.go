@@ -1,0 +1,76 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"rihla/internal/store"
+	"rihla/models"
+)
+
+func TestListTransactions(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+
+	paid := b.paid(t, 2)
+	b.refund(t, paid, amount("10.00"))
+	pending := b.open(t, b.book(t, b.Trip, 1), 1)
+
+	list := func(f store.TransactionFilter) []uuid.UUID {
+		got, err := b.s.ListTransactions(t.Context(), f)
+		require.NoError(t, err)
+		require.EqualValues(t, len(got.Items), got.Total)
+
+		ids := make([]uuid.UUID, 0, len(got.Items))
+		for _, x := range got.Items {
+			ids = append(ids, x.ID)
+		}
+
+		return ids
+	}
+
+	all := list(store.TransactionFilter{})
+	require.Len(t, all, 3)
+	require.Equal(t, pending.ID, all[0], "newest first")
+
+	require.Equal(t, []uuid.UUID{paid.ID}, list(store.TransactionFilter{Status: models.TransactionPaid}))
+	require.Len(t, list(store.TransactionFilter{Status: models.TransactionPartialRefund}), 1)
+	require.Len(t, list(store.TransactionFilter{BookingID: *paid.BookingID}), 2)
+	require.Equal(t, []uuid.UUID{pending.ID}, list(store.TransactionFilter{Reference: "ref-" + pending.ID.String()}))
+	require.Empty(t, list(store.TransactionFilter{Provider: models.ProviderWalletB}))
+	require.Empty(t, list(store.TransactionFilter{Method: models.MethodWalletA}))
+	require.Empty(t, list(store.TransactionFilter{AdCampaignID: paid.ID}))
+
+	byAmount := list(store.TransactionFilter{Page: store.Page{Sort: []store.Sort{{Field: "amount", Desc: true}}}})
+	require.Equal(t, paid.ID, byAmount[0])
+
+	_, err := b.s.ListTransactions(t.Context(), store.TransactionFilter{Page: store.Page{Sort: []store.Sort{{Field: "status"}}}})
+	requireCode(t, models.CodeValidation, err)
+
+	// A day is one of Riyadh, from midnight to midnight: 21:00 to 21:00 UTC.
+	for at, want := range map[string]int{
+		"2026-03-09T20:59:59.999999Z": 0, "2026-03-09T21:00:00Z": 1, "2026-03-10T20:59:59.999999Z": 1, "2026-03-10T21:00:00Z": 0,
+	} {
+		b.exec(t, "UPDATE payment_transactions SET created_at = $1 WHERE id = $2", at, pending.ID)
+
+		day := models.NewDate(2026, time.March, 10)
+		require.Len(t, list(store.TransactionFilter{Days: models.Days{From: day, To: day}}), want, at)
+	}
+}
+
+func TestTransactionByID(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	tx := b.paid(t, 1)
+
+	got, err := b.s.TransactionByID(t.Context(), tx.ID)
+	require.NoError(t, err)
+	require.Equal(t, "115.00", got.Amount.String())
+	require.Equal(t, "0.15", got.VATRate.String())
+
+	_, err = b.s.TransactionByID(t.Context(), models.NewID())
+	requireCode(t, models.CodeNotFound, err)
+}

@@ -1,0 +1,111 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"rihla/models"
+)
+
+// TripFilter narrows the consumer catalogue; zero fields do not.
+type TripFilter struct {
+	Type        models.TripType
+	Origin      string // the whole name, in any case
+	Destination string
+	DateFrom    models.Date // of departure, in Riyadh; both ends included
+	DateTo      models.Date
+	Search      string // part of title, origin or destination
+	Page        Page
+}
+
+var tripOrder = order{
+	columns:  map[string]string{"departure_at": "t.departure_at", "price_per_seat": "t.price_per_seat"},
+	id:       "t.id",
+	fallback: Sort{Field: "departure_at"},
+}
+
+// CatalogueTrips lists what consumers can book: published trips of ACTIVE providers with their departure still to
+// come (contract §3). Error: VALIDATION_ERROR on sort.
+func (s *Store) CatalogueTrips(ctx context.Context, f TripFilter) (Listed[models.Trip], error) {
+	q := catalogue(s.db)
+	q = matching(q, "t.type", f.Type)
+	q = named(q, "t.origin", f.Origin)
+	q = named(q, "t.destination", f.Destination)
+	q = during(q, "t.departure_at", models.Days{From: f.DateFrom, To: f.DateTo})
+	q = containing(q, f.Search, "t.title", "t.origin", "t.destination")
+
+	trips, err := listed[models.Trip](ctx, q, f.Page, tripOrder)
+	if err != nil {
+		return trips, err
+	}
+
+	return trips, loadRestStops(ctx, s.db, trips.Items)
+}
+
+// CatalogueTrip finds one trip of the catalogue. Error: NOT_FOUND, also for a trip that is hidden or has departed.
+func (s *Store) CatalogueTrip(ctx context.Context, id uuid.UUID) (models.Trip, error) {
+	trips := make([]models.Trip, 1)
+
+	if err := catalogue(s.db).Model(&trips[0]).Where("t.id = ?", id).Scan(ctx); err != nil {
+		return models.Trip{}, found(err)
+	}
+
+	err := loadRestStops(ctx, s.db, trips)
+
+	return trips[0], err
+}
+
+// catalogue is the one place that says what consumers see.
+func catalogue(db bun.IDB) *bun.SelectQuery {
+	return db.NewSelect().ColumnExpr("t.*").ColumnExpr("p.name AS provider_name").
+		Join("JOIN providers AS p ON p.id = t.provider_id").
+		Where("p.status = ?", models.StatusActive).
+		Where("t.status = ?", models.TripPublished).Where("t.departure_at > now()").Where("t.deleted_at IS NULL")
+}
+
+// named narrows a list to rows whose column is the name, in any case; no name narrows nothing.
+func named(q *bun.SelectQuery, column, name string) *bun.SelectQuery {
+	if name == "" {
+		return q
+	}
+
+	return q.Where("? ILIKE ?", bun.Ident(column), likeEscaper.Replace(name))
+}
+
+// loadRestStops fills RestStopIDs, in the order of the journey.
+func loadRestStops(ctx context.Context, db bun.IDB, trips []models.Trip) error {
+	if len(trips) == 0 {
+		return nil
+	}
+
+	at := make(map[uuid.UUID]int, len(trips))
+	ids := make([]uuid.UUID, len(trips))
+
+	for i := range trips {
+		trips[i].RestStopIDs = []uuid.UUID{}
+		ids[i] = trips[i].ID
+		at[trips[i].ID] = i
+	}
+
+	var stops []struct {
+		TripID     uuid.UUID `bun:"trip_id"`
+		RestStopID uuid.UUID `bun:"rest_stop_id"`
+	}
+
+	err := db.NewSelect().TableExpr("trip_rest_stops AS ts").Column("ts.trip_id", "ts.rest_stop_id").
+		Join("JOIN rest_stops AS rs ON rs.id = ts.rest_stop_id").Where("rs.deleted_at IS NULL").
+		Where("ts.trip_id IN (?)", bun.List(ids)).Order("ts.trip_id", "ts.position").Scan(ctx, &stops)
+	if err != nil {
+		return fmt.Errorf("read rest stops: %w", err)
+	}
+
+	for _, stop := range stops {
+		t := &trips[at[stop.TripID]]
+		t.RestStopIDs = append(t.RestStopIDs, stop.RestStopID)
+	}
+
+	return nil
+}

@@ -1,0 +1,203 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"rihla/models"
+)
+
+// Stored is what became of an incoming webhook.
+type Stored struct {
+	models.Delivery
+
+	Duplicate bool // nothing new: the same webhook-id, or a state that already says so
+	Known     bool // there is such a transaction or refund
+	Deliver   bool // a workflow has to hear of it
+}
+
+// StoreEvent keeps a verified webhook, once per (channel, webhook id), and resolves the attempt or refund it is
+// about (spec 4.6.1): by the gateway's checkout id, or by our id while the checkout id is not saved yet. An event
+// about nothing we know is kept too, with an incident (contract §5).
+func (s *Store) StoreEvent(ctx context.Context, e models.WebhookEvent, now time.Time) (Stored, error) {
+	var out Stored
+
+	err := s.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		t, refund, err := resolve(ctx, tx, &e)
+		if err != nil {
+			return err
+		}
+
+		out = Stored{Known: t != nil}
+		classify(t, refund, &e, &out, now)
+
+		res, err := tx.NewInsert().Model(&e).ExcludeColumn("received_at").On("CONFLICT (channel, webhook_id) DO NOTHING").Exec(ctx)
+		if err != nil {
+			return fmt.Errorf("store event: %w", err)
+		}
+
+		if n, err := res.RowsAffected(); err != nil || n == 0 {
+			out.Duplicate, out.Deliver = true, false
+
+			return err
+		}
+
+		if !out.Known {
+			return unknownReference(ctx, tx, &e)
+		}
+
+		return nil
+	})
+
+	return out, err
+}
+
+// classify decides at the door what an event can still change, so that the hundredth delivery of a settled payment
+// costs one INSERT and no workflow.
+func classify(t *models.PaymentTransaction, refund models.RefundStatus, e *models.WebhookEvent, out *Stored, now time.Time) {
+	if t == nil {
+		e.ProcessedAt, e.Outcome = &now, models.OutcomeIncident
+		return
+	}
+
+	out.Delivery = models.Delivery{EventID: e.ID, TransactionID: t.ID, Channel: e.Channel}
+
+	switch e.Type {
+	case models.EventRefundSucceeded, models.EventRefundFailed:
+		out.RefundID, out.Deliver = *e.RefundID, refund == models.RefundPending
+		if !out.Deliver {
+			e.ProcessedAt, e.Outcome, out.Duplicate = &now, models.OutcomeDuplicate, true
+		}
+	case models.EventPaymentSucceeded, models.EventPaymentFailed, models.EventPaymentExpired:
+		outcome := models.Judge(t, e).Outcome
+		ended := t.Status != models.TransactionPending
+		settled := outcome == models.OutcomeDuplicate || outcome == models.OutcomeIgnored
+
+		if ended && settled && !models.IsLateSuccess(t, e) {
+			e.ProcessedAt, e.Outcome = &now, outcome
+			out.Duplicate = true
+
+			return
+		}
+
+		out.Deliver, out.Ended = true, ended
+	default:
+		e.ProcessedAt, e.Outcome = &now, models.OutcomeIgnored
+	}
+}
+
+// resolve finds the attempt that the event is about, and for refund events the refund's state, and writes their ids
+// into the event. A nil attempt: there is no such thing on this channel.
+func resolve(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) (*models.PaymentTransaction, models.RefundStatus, error) {
+	reference, err := uuid.Parse(e.MerchantReference)
+	if err != nil {
+		return nil, "", nil //nolint:nilerr // a reference that is not ours is an answer, not an error
+	}
+
+	var (
+		t      models.PaymentTransaction
+		refund models.Refund
+	)
+
+	q := tx.NewSelect().Model(&t).Where("kind = ?", models.KindPayment).
+		Where("payment_method IN (?)", bun.List(e.Channel.Methods()))
+
+	if isRefundEvent(e.Type) {
+		if err := tx.NewSelect().Model(&refund).Where("id = ?", reference).Scan(ctx); err != nil {
+			return nil, "", absent(err)
+		}
+
+		q = q.Where("id = ?", refund.PaymentTransactionID).Where("reference = ?", e.CheckoutID)
+	} else {
+		q = q.Where("id = ?", reference).Where("COALESCE(reference, ?) = ?", e.CheckoutID, e.CheckoutID)
+	}
+
+	if err := q.Scan(ctx); err != nil {
+		return nil, "", absent(err)
+	}
+
+	e.TransactionID = &t.ID
+	if isRefundEvent(e.Type) {
+		e.RefundID = &refund.ID
+	}
+
+	return &t, refund.Status, nil
+}
+
+func isRefundEvent(t models.EventType) bool {
+	return t == models.EventRefundSucceeded || t == models.EventRefundFailed
+}
+
+// absent swallows "no rows": that nothing was found is an answer.
+func absent(err error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+
+	return fmt.Errorf("resolve event: %w", err)
+}
+
+func unknownReference(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) error {
+	return openIncident(ctx, tx, models.Incident{
+		ID:      models.IncidentID(models.IncidentUnknownReference, string(e.Channel)+":"+e.CheckoutID),
+		Kind:    models.IncidentUnknownReference,
+		Message: "A signed webhook names a checkout that this service does not know on this channel.",
+	}, eventDetails(e))
+}
+
+// RecordPolledEvent keeps what the gateway answered when it was asked, in the form of a webhook event: from there on
+// one code path settles both.
+func (s *Store) RecordPolledEvent(ctx context.Context, e models.WebhookEvent, now time.Time) error {
+	_, err := s.StoreEvent(ctx, e, now)
+
+	return err
+}
+
+// UnprocessedEvents are stored events older than minAge whose effect is still to come, oldest first: what a relay or
+// the sweep has to deliver again.
+func (s *Store) UnprocessedEvents(ctx context.Context, minAge time.Duration, limit int, now time.Time) ([]models.Delivery, error) {
+	var rows []struct {
+		models.WebhookEvent `bun:",extend"`
+
+		Status models.TransactionStatus `bun:"status"`
+	}
+
+	err := s.db.NewSelect().Model(&rows).ColumnExpr("we.*").ColumnExpr("pt.status").
+		Join("JOIN payment_transactions AS pt ON pt.id = we.transaction_id").
+		Where("we.processed_at IS NULL").Where("we.received_at <= ?", now.Add(-minAge)).
+		Order("we.received_at").Limit(int64(limit)).Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read unprocessed events: %w", err)
+	}
+
+	out := make([]models.Delivery, len(rows))
+	for i, r := range rows {
+		out[i] = models.Delivery{
+			EventID: r.ID, TransactionID: *r.TransactionID, Channel: r.Channel,
+			Ended: r.RefundID == nil && r.Status != models.TransactionPending,
+		}
+		if r.RefundID != nil {
+			out[i].RefundID = *r.RefundID
+		}
+	}
+
+	return out, nil
+}
+
+// markRefundEvents closes the events of a refund that has been decided.
+func markRefundEvents(ctx context.Context, tx bun.Tx, refund uuid.UUID, outcome models.EventOutcome, now time.Time) error {
+	_, err := tx.NewUpdate().Model((*models.WebhookEvent)(nil)).
+		Set("processed_at = ?", now).Set("outcome = ?", outcome).
+		Where("refund_id = ?", refund).Where("processed_at IS NULL").Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("mark refund events: %w", err)
+	}
+
+	return nil
+}

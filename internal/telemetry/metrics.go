@@ -1,0 +1,96 @@
+package telemetry
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"rihla/models"
+)
+
+// Metrics is what the service counts. Every label has a small, fixed set of values.
+type Metrics struct {
+	registry        *prometheus.Registry
+	requests        *prometheus.HistogramVec
+	gatewayCalls    *prometheus.HistogramVec
+	paymentsSettled *prometheus.CounterVec
+	webhooks        *prometheus.CounterVec
+	relayBacklog    prometheus.Gauge
+}
+
+// NewMetrics registers the service's metrics, and those of the Go runtime and the process, with registry. It panics when
+// they are registered there already.
+func NewMetrics(registry *prometheus.Registry) *Metrics {
+	const namespace = "rihla"
+
+	m := &Metrics{
+		registry: registry,
+		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Namespace: namespace, Name: "http_request_duration_seconds", Help: "Time to answer an API request.",
+			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
+		}, []string{"route", "method", "status"}),
+		gatewayCalls: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Namespace: namespace, Name: "gateway_call_duration_seconds", Help: "Time that a call to a payment gateway took.",
+			Buckets: []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2, 4, 8},
+		}, []string{"gateway", "operation", "outcome"}),
+		paymentsSettled: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: namespace, Name: "payments_settled_total", Help: "Payment attempts that reached a final state.",
+		}, []string{"status", "gateway"}),
+		webhooks: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: namespace, Name: "webhooks_total", Help: "Webhooks received, by what became of them.",
+		}, []string{"channel", "outcome"}),
+		relayBacklog: prometheus.NewGauge(prometheus.GaugeOpts{
+			Namespace: namespace, Name: "webhook_relay_backlog", Help: "Stored webhook events that wait to be handed to their workflow.",
+		}),
+	}
+
+	registry.MustRegister(
+		m.requests, m.gatewayCalls, m.paymentsSettled, m.webhooks, m.relayBacklog,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	)
+
+	return m
+}
+
+// Handler serves the metrics in the Prometheus text format, for /metrics.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{CoalesceGather: true})
+}
+
+// Request counts an answered request. The route is its pattern, such as /api/v1/bookings/:id, never the path with ids;
+// empty when no route matched.
+func (m *Metrics) Request(route, method string, status int, took time.Duration) {
+	if route == "" {
+		route = "unmatched"
+	}
+
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+	default:
+		method = "OTHER" // the caller chooses the method's name, and must not choose how many series there are
+	}
+
+	m.requests.WithLabelValues(route, method, strconv.Itoa(status)).Observe(took.Seconds())
+}
+
+// GatewayCall counts one call to a gateway. The outcome is one of a few words, such as ok, rejected, unknown.
+func (m *Metrics) GatewayCall(gateway models.PaymentProvider, operation, outcome string, took time.Duration) {
+	m.gatewayCalls.WithLabelValues(string(gateway), operation, outcome).Observe(took.Seconds())
+}
+
+// PaymentSettled counts a payment attempt that reached status.
+func (m *Metrics) PaymentSettled(status models.TransactionStatus, gateway models.PaymentProvider) {
+	m.paymentsSettled.WithLabelValues(string(status), string(gateway)).Inc()
+}
+
+// Webhook counts a webhook on channel. The outcome is one of a few words, such as stored, duplicate, refused.
+func (m *Metrics) Webhook(channel models.Channel, outcome string) {
+	m.webhooks.WithLabelValues(string(channel), outcome).Inc()
+}
+
+// RelayBacklog says how many stored events wait to be handed to their workflow.
+func (m *Metrics) RelayBacklog(events int) { m.relayBacklog.Set(float64(events)) }

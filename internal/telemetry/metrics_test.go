@@ -1,0 +1,43 @@
+package telemetry
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+
+	"rihla/models"
+)
+
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+
+	m := NewMetrics(prometheus.NewRegistry())
+	m.Request("/api/v1/bookings/:id", http.MethodGet, 200, 3*time.Millisecond)
+	m.Request("", "BREW", 404, time.Millisecond)
+	m.GatewayCall(models.ProviderGatewayA, "create_checkout", "ok", 80*time.Millisecond)
+	m.PaymentSettled(models.TransactionPaid, models.ProviderWalletB)
+	m.PaymentSettled(models.TransactionPaid, models.ProviderWalletB)
+	m.Webhook(models.ChannelBillPayment, "duplicate")
+	m.RelayBacklog(7)
+
+	answer := httptest.NewRecorder()
+	m.Handler().ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
+	require.Equal(t, http.StatusOK, answer.Code)
+
+	for _, line := range []string{
+		`rihla_http_request_duration_seconds_bucket{method="GET",route="/api/v1/bookings/:id",status="200",le="0.0025"} 0`,
+		`rihla_http_request_duration_seconds_bucket{method="GET",route="/api/v1/bookings/:id",status="200",le="0.005"} 1`,
+		`rihla_http_request_duration_seconds_count{method="OTHER",route="unmatched",status="404"} 1`,
+		`rihla_gateway_call_duration_seconds_count{gateway="gateway_a",operation="create_checkout",outcome="ok"} 1`,
+		`rihla_payments_settled_total{gateway="wallet_b",status="PAID"} 2`,
+		`rihla_webhooks_total{channel="bill_payment",outcome="duplicate"} 1`,
+		`rihla_webhook_relay_backlog 7`,
+		`go_goroutines `,
+	} {
+		require.Contains(t, answer.Body.String(), line)
+	}
+}

@@ -1,0 +1,95 @@
+// Package testkit gives tests a real PostgreSQL and a real Temporal, without Docker and without anything to start beforehand.
+//
+// All packages of one `go test ./...`, and parallel runs of it, share one PostgreSQL and one Temporal dev server. Whoever needs one
+// first starts it through a supervisor, a detached process of its own (supervisor.go); each starts only when it is needed. A while
+// after the last test process has ended the supervisor stops its server and leaves nothing behind. Importing the package is
+// all it takes: no TestMain is needed.
+//
+// RIHLA_TEST_IDLE (a duration, 20s by default) is how long the servers outlive the last test: raise it to look into a database of a
+// failed test, which is kept (its URL is in the test's output).
+package testkit
+
+import (
+	"context"
+	"log/slog"
+	"net/url"
+	"path/filepath"
+	"testing"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+	"github.com/peterldowns/pgtestdb"
+
+	"rihla/internal/devstack"
+)
+
+// DB creates a database for this test alone, a copy of a template on which the migrator has run once per Hash, and drops it when
+// the test has passed. The role that owns it is no superuser. Config.URL is its connection string.
+func DB(tb testing.TB, migrator pgtestdb.Migrator) *pgtestdb.Config {
+	tb.Helper()
+	server, err := url.Parse(shared(tb, kindPostgres))
+	if err != nil {
+		tb.Fatalf("testkit: %v", err)
+	}
+	password, _ := server.User.Password()
+	return pgtestdb.Custom(tb, pgtestdb.Config{
+		DriverName: "pgx", Host: server.Hostname(), Port: server.Port(), User: server.User.Username(), Password: password,
+		Database: "postgres", Options: server.RawQuery, ForceTerminateConnections: true,
+	}, migrator)
+}
+
+// Postgres creates an empty database for this test alone and returns its URL.
+func Postgres(tb testing.TB) string {
+	tb.Helper()
+	return DB(tb, pgtestdb.NoopMigrator{}).URL()
+}
+
+// Temporal returns host:port of the shared Temporal dev server, which is in memory and has the namespace `default` and the search
+// attributes of architecture §4. Tests keep apart by task queue and workflow id.
+func Temporal(tb testing.TB) string {
+	tb.Helper()
+	return shared(tb, kindTemporal)
+}
+
+// Stack starts a PostgreSQL and a Temporal for this test alone, with their state on disk, for tests that kill and restart them. They are
+// stopped and wiped when the test ends. It takes seconds: prefer DB and Temporal. The given options may be zero; ports are free
+// ones unless they are set.
+func Stack(tb testing.TB, o devstack.Options) *devstack.Stack {
+	tb.Helper()
+	root, err := devstack.ModuleRoot()
+	if err != nil {
+		tb.Fatalf("testkit: %v", err)
+	}
+	if o.DataDir == "" {
+		o.DataDir = tb.TempDir()
+	}
+	if o.BinDir == "" {
+		o.BinDir = binDir(root)
+	}
+	for _, port := range []*int{&o.PostgresPort, &o.TemporalPort, &o.TemporalUIPort} {
+		if *port == 0 {
+			*port = devstack.AnyPort
+		}
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.NewTextHandler(tb.Output(), nil))
+	}
+	stack, err := devstack.Start(tb.Context(), o)
+	if err != nil {
+		tb.Fatalf("testkit: %v", err)
+	}
+	tb.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(tb.Context()), 30*time.Second)
+		defer cancel()
+		if err := stack.Close(ctx); err != nil {
+			tb.Errorf("testkit: %v", err)
+		}
+		if err := devstack.Reset(ctx, o.DataDir, nil); err != nil {
+			tb.Errorf("testkit: %v", err)
+		}
+	})
+	return stack
+}
+
+// binDir is where all tests of a source tree find, or build, the Temporal dev server: where `rihla dev` has it.
+func binDir(root string) string { return filepath.Join(root, devstack.DefaultDataDir, "bin") }
