@@ -1,0 +1,30 @@
+// Command bench measures the service against itself: `go run ./bench payments` compares ways of running the same payment
+// in one process against a private PostgreSQL and Temporal, so that only ratios matter and the machine does not.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+
+	root := &cobra.Command{Use: "bench", Short: "Measure Rihla against itself", SilenceUsage: true}
+	root.AddCommand(newPayments())
+
+	// The SDK's log is not what is read here.
+	slog.SetDefault(slog.New(slog.NewTextHandler(io.Discard, nil)))
+
+	if err := root.ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,315 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
+	sdkworker "go.temporal.io/sdk/worker"
+	"golang.org/x/sync/errgroup"
+
+	"rihla/activities"
+	"rihla/gateways"
+	"rihla/gateways/fake"
+	"rihla/internal/devstack"
+	"rihla/internal/notify"
+	"rihla/internal/store"
+	"rihla/models"
+	"rihla/worker"
+	"rihla/workflows"
+)
+
+func newPayments() *cobra.Command {
+	var payments, parallel, rounds int
+
+	c := &cobra.Command{
+		Use:   "payments",
+		Short: "Compare regular, eager and local activities for a paid payment",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			b, err := newBench(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer b.close()
+
+			return b.compare(cmd.Context(), cmd.OutOrStdout(), payments, parallel, rounds)
+		},
+	}
+	c.Flags().IntVar(&payments, "payments", 200, "payments per shape and round")
+	c.Flags().IntVar(&parallel, "parallel", 16, "payments under way at once")
+	c.Flags().IntVar(&rounds, "rounds", 3, "rounds; the median counts")
+
+	return c
+}
+
+// bench is a private stack with one customer and trips that never sell out.
+type bench struct {
+	dir      string
+	stack    *devstack.Stack
+	store    *store.Store
+	temporal client.Client
+	user     uuid.UUID
+	trips    []uuid.UUID
+	mu       sync.Mutex
+	booked   int
+}
+
+func newBench(ctx context.Context) (b *bench, err error) {
+	b = &bench{}
+	defer func() {
+		if err != nil {
+			b.close()
+		}
+	}()
+
+	if b.dir, err = os.MkdirTemp("", "rihla-bench"); err != nil {
+		return nil, err
+	}
+
+	b.stack, err = devstack.Start(ctx, devstack.Options{
+		DataDir: b.dir, BinDir: devstack.DefaultDataDir + "/bin", Throwaway: true, Headless: true,
+		PostgresPort: devstack.AnyPort, TemporalPort: devstack.AnyPort,
+	})
+	if err != nil {
+		return nil, err
+	}
+
+	if b.store, err = store.Open(ctx, b.stack.DatabaseURL, store.DefaultPolicies(), store.Options{MaxConns: 32}); err != nil {
+		return nil, err
+	}
+
+	if _, err = b.store.Migrate(ctx); err != nil {
+		return nil, err
+	}
+
+	b.temporal, err = client.Dial(client.Options{HostPort: b.stack.TemporalAddress, Logger: log.NewStructuredLogger(slog.Default())})
+
+	return b, err
+}
+
+func (b *bench) close() {
+	if b.temporal != nil {
+		b.temporal.Close()
+	}
+
+	if b.store != nil {
+		_ = b.store.Close()
+	}
+
+	if b.stack != nil {
+		_ = b.stack.Close(context.Background())
+	}
+
+	_ = os.RemoveAll(b.dir)
+}
+
+type result struct {
+	rate    float64 // payments per second
+	latency time.Duration
+	events  int64
+}
+
+func (b *bench) compare(ctx context.Context, out io.Writer, payments, parallel, rounds int) error {
+	if err := b.seed(ctx, len(shapes)*rounds*payments); err != nil {
+		return err
+	}
+
+	results := make([][]result, len(shapes))
+
+	for range rounds {
+		for i, s := range shapes {
+			r, err := b.measure(ctx, s, payments, parallel)
+			if err != nil {
+				return fmt.Errorf("%s: %w", s.Name, err)
+			}
+
+			results[i] = append(results[i], r)
+		}
+	}
+
+	fmt.Fprintf(out, "%d payments, %d at once, median of %d rounds in turn\n\n", payments, parallel, rounds)
+	fmt.Fprintf(out, "| shape | events | payments/s | ratio | median ms |\n|---|---|---|---|---|\n")
+
+	base := median(results[0]).rate
+	for i, s := range shapes {
+		m := median(results[i])
+		fmt.Fprintf(out, "| %s | %d | %.1f | %.2f | %d |\n", s.Name, m.events, m.rate, m.rate/base, m.latency.Milliseconds())
+	}
+
+	return nil
+}
+
+func median(all []result) result {
+	slices.SortFunc(all, func(a, b result) int { return int(a.rate*1000) - int(b.rate*1000) })
+
+	return all[len(all)/2]
+}
+
+// measure runs payments of one shape on a worker and a task queue of its own.
+func (b *bench) measure(ctx context.Context, s shape, payments, parallel int) (result, error) {
+	queue := "bench-" + uuid.NewString()
+	gate := fake.New()
+	gates := map[models.PaymentProvider]gateways.Gateway{models.ProviderGatewayA: gate}
+	door := workflows.NewClient(b.temporal, queue)
+
+	if s.Production {
+		w := worker.New(worker.Deps{
+			Temporal: b.temporal, Namespace: client.DefaultNamespace, Store: b.store, Gateways: gates, Sender: silent{},
+			Queue: queue, Concurrency: 32,
+		})
+		if err := w.Start(ctx); err != nil {
+			return result{}, err
+		}
+		defer w.Stop()
+	} else {
+		w := sdkworker.New(b.temporal, queue, sdkworker.Options{DisableEagerActivities: s.NoEager})
+		worker.Register(w, &activities.Payments{Store: b.store, Gateways: gates, Now: time.Now, Queued: func() {}},
+			&activities.Outbox{Store: b.store, Sender: silent{}, Now: time.Now}, &activities.Sweep{})
+		w.RegisterWorkflow(shaped)
+
+		if err := w.Start(); err != nil {
+			return result{}, err
+		}
+		defer w.Stop()
+	}
+
+	return b.drive(ctx, s, run{gate: gate, door: door, queue: queue}, payments, parallel)
+}
+
+type run struct {
+	gate  *fake.Gateway
+	door  *workflows.Client
+	queue string
+}
+
+func (b *bench) drive(ctx context.Context, s shape, r run, payments, parallel int) (result, error) {
+	var (
+		group errgroup.Group
+		mu    sync.Mutex
+		took  []time.Duration
+		last  uuid.UUID
+	)
+
+	group.SetLimit(parallel)
+
+	began := time.Now()
+
+	for range payments {
+		group.Go(func() error {
+			start := time.Now()
+
+			id, err := b.pay(ctx, s, r)
+
+			mu.Lock()
+			defer mu.Unlock()
+
+			took, last = append(took, time.Since(start)), id
+
+			return err
+		})
+	}
+
+	if err := group.Wait(); err != nil {
+		return result{}, err
+	}
+
+	out := result{rate: float64(payments) / time.Since(began).Seconds()}
+
+	slices.Sort(took)
+	out.latency = took[len(took)/2]
+
+	d, err := b.temporal.DescribeWorkflowExecution(ctx, workflows.PaymentID(last), "")
+	if err != nil {
+		return result{}, err
+	}
+
+	out.events = d.GetWorkflowExecutionInfo().GetHistoryLength()
+
+	return out, nil
+}
+
+// pay takes one booking from the intent to the end of its workflow.
+func (b *bench) pay(ctx context.Context, s shape, r run) (uuid.UUID, error) {
+	a, err := b.book(ctx)
+	if err != nil {
+		return uuid.Nil, err
+	}
+
+	if s.Production {
+		_, err = r.door.StartPayment(ctx, a)
+	} else {
+		err = b.start(ctx, s, r.queue, a)
+	}
+
+	if err != nil {
+		return a.ID(), err
+	}
+
+	if err := r.gate.Pay(a.ID()); err != nil {
+		return a.ID(), err
+	}
+
+	stored, err := b.webhook(ctx, r.gate, a)
+	if err != nil {
+		return a.ID(), err
+	}
+
+	if err := r.door.Deliver(ctx, stored.Delivery); err != nil {
+		return a.ID(), err
+	}
+
+	return a.ID(), b.temporal.GetWorkflow(ctx, workflows.PaymentID(a.ID()), "").Get(ctx, nil)
+}
+
+func (b *bench) start(ctx context.Context, s shape, queue string, a models.Attempt) error {
+	handle, err := b.temporal.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
+		StartWorkflowOperation: b.temporal.NewWithStartWorkflowOperation(client.StartWorkflowOptions{
+			ID: workflows.PaymentID(a.ID()), TaskQueue: queue,
+			WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
+		}, shaped, s, a),
+		UpdateOptions: client.UpdateWorkflowOptions{
+			UpdateName: workflows.UpdateCheckout, UpdateID: workflows.UpdateCheckout,
+			WaitForStage: client.WorkflowUpdateStageCompleted,
+		},
+	})
+	if err != nil {
+		return err
+	}
+
+	return handle.Get(ctx, nil)
+}
+
+func (b *bench) webhook(ctx context.Context, gate *fake.Gateway, a models.Attempt) (store.Stored, error) {
+	c, err := gate.FindCheckout(ctx, a.ID())
+	if err != nil {
+		return store.Stored{}, err
+	}
+
+	stored, err := b.store.StoreEvent(ctx, models.WebhookEvent{
+		ID: models.NewID(), Channel: a.Method.Channel(), WebhookID: uuid.NewString(), Type: models.EventPaymentSucceeded,
+		CheckoutID: c.ID, MerchantReference: a.ID().String(), Amount: &c.Amount, Currency: c.Currency,
+		PaymentMethod: a.Method, OccurredAt: time.Now(),
+	}, time.Now())
+	if err == nil && !stored.Deliver {
+		err = errors.New("the webhook was not for this payment")
+	}
+
+	return stored, err
+}
+
+// silent delivers nothing, in no time: what is measured is the orchestration.
+type silent struct{}
+
+func (silent) Send(context.Context, notify.Message) error { return nil }

@@ -1,0 +1,222 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/spf13/cobra"
+
+	"rihla/api"
+	"rihla/api/middleware"
+	"rihla/api/operations"
+	"rihla/api/relay"
+	"rihla/gateways"
+	"rihla/gateways/standardwebhook"
+	"rihla/internal/auth"
+	"rihla/internal/config"
+	"rihla/internal/store"
+	"rihla/internal/telemetry"
+	"rihla/models"
+	"rihla/workflows"
+)
+
+// hashesAtOnce bounds how many passwords are hashed side by side: each takes 19 MiB and a core.
+const hashesAtOnce = 4
+
+func newAPI() *cobra.Command {
+	return &cobra.Command{
+		Use:   "api",
+		Short: "Serve the HTTP API",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := loadConfig(config.Config.RequireAPI)
+			if err != nil {
+				return err
+			}
+
+			slog.SetDefault(telemetry.NewLogger(cmd.ErrOrStderr(), cfg.App))
+
+			stop, err := startAPI(cmd.Context(), cfg)
+			if err != nil {
+				return err
+			}
+
+			<-cmd.Context().Done()
+
+			return stop()
+		},
+	}
+}
+
+// startAPI connects everything the API needs, begins to relay what is stored, and serves. The returned function lets
+// running requests finish.
+func startAPI(ctx context.Context, cfg config.Config) (stop func() error, err error) {
+	var open closers
+	defer func() {
+		if err != nil {
+			open.close()
+		}
+	}()
+
+	s, err := openStore(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+
+	open.add(func() { _ = s.Close() })
+
+	temporal, _, err := dialTemporal(cfg)
+	if err != nil {
+		return nil, err
+	}
+
+	open.add(temporal.Close)
+
+	door := workflows.NewClient(temporal, cfg.Temporal.TaskQueue)
+	carrier := relay.New(s, door.Deliver)
+
+	deps, err := apiDeps(ctx, cfg, s, door, carrier)
+	if err != nil {
+		return nil, err
+	}
+
+	app, err := api.New(deps)
+	if err != nil {
+		return nil, err
+	}
+
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.HTTP.ListenAddr)
+	if err != nil {
+		return nil, fmt.Errorf("LISTEN_ADDR: %w", err)
+	}
+
+	carrier.Start()
+	open.add(carrier.Stop)
+
+	served := make(chan error, 1)
+	go func() { served <- app.Listener(listener) }()
+
+	slog.InfoContext(ctx, "API serves", "address", listener.Addr().String())
+
+	return func() error {
+		err := app.ShutdownWithTimeout(cfg.App.ShutdownTimeout)
+		err = errors.Join(err, <-served)
+		open.close()
+
+		return err
+	}, nil
+}
+
+func apiDeps(ctx context.Context, cfg config.Config, s *store.Store, door *workflows.Client, carrier *relay.Relay) (api.Deps, error) {
+	keys, err := auth.LoadKeyring(cfg.Tokens.SigningKeys.Reveal())
+	if err != nil {
+		return api.Deps{}, err
+	}
+
+	verifier, err := auth.NewVerifier(ctx, keys, cfg.Tokens, slog.Default())
+	if err != nil {
+		return api.Deps{}, err
+	}
+
+	passwords, err := auth.NewPasswords(hashesAtOnce)
+	if err != nil {
+		return api.Deps{}, err
+	}
+
+	channels, err := webhookVerifiers(cfg)
+	if err != nil {
+		return api.Deps{}, err
+	}
+
+	registry := prometheus.NewRegistry()
+	metrics := telemetry.NewMetrics(registry)
+	limiter := middleware.NewMemoryLimiter()
+
+	return api.Deps{
+		Operations: operations.New(operations.Deps{
+			Store: s, Workflows: door, Passwords: passwords, Issuer: auth.NewIssuer(keys, cfg.Tokens),
+			Logins: middleware.NewRateLimits(limiter, cfg.Limits, slog.Default()), Verifiers: channels,
+			Deliver: carrier.Enqueue, Metrics: metrics, Now: time.Now,
+			RefreshTTL: cfg.Tokens.RefreshTTL, CheckoutWait: cfg.HTTP.CheckoutWait, RefundWait: cfg.HTTP.RefundWait,
+		}),
+		Auth: verifier, JWKS: keys.JWKS(), Limiter: limiter, Limits: cfg.Limits,
+		Idempotency: idempotency{s}, Metrics: registry, Log: slog.Default(),
+		Checks:    map[string]func(context.Context) error{"database": s.Ping, "orchestrator": door.Ping},
+		PublicURL: cfg.App.PublicURL, TrustedProxies: cfg.HTTP.TrustedProxies,
+	}, nil
+}
+
+func webhookVerifiers(cfg config.Config) (map[models.Channel]gateways.WebhookVerifier, error) {
+	all := map[models.Channel]gateways.WebhookVerifier{}
+
+	for _, channel := range models.Channels() {
+		secrets, err := standardwebhook.ParseSecrets(strings.Join(cfg.Webhooks.For(channel).Reveal(), ","))
+		if err != nil {
+			return nil, fmt.Errorf("WEBHOOK_SECRETS_%s: %w", strings.ToUpper(string(channel)), err)
+		}
+
+		if all[channel], err = standardwebhook.New(secrets); err != nil {
+			return nil, err
+		}
+	}
+
+	return all, nil
+}
+
+// idempotency keeps the answers of the API in the store.
+type idempotency struct {
+	store *store.Store
+}
+
+// claimLease is how long a request may hold its key; longer than any request may run.
+const claimLease = time.Minute
+
+func (i idempotency) Claim(ctx context.Context, scope middleware.IdempotencyScope) (middleware.IdempotencyClaim, error) {
+	claim := middleware.IdempotencyClaim{Scope: scope}
+
+	key, err := keyScope(scope)
+	if err != nil {
+		return claim, err
+	}
+
+	c, err := i.store.ClaimKey(ctx, key, claimLease)
+	if err == nil && !c.Fresh {
+		claim.Stored = &middleware.StoredAnswer{Status: c.Status, Location: c.Location, Body: c.Body}
+	}
+
+	return claim, err
+}
+
+func (i idempotency) Complete(ctx context.Context, claim middleware.IdempotencyClaim, a middleware.StoredAnswer) error {
+	key, err := keyScope(claim.Scope)
+	if err != nil {
+		return err
+	}
+
+	return i.store.CompleteKey(ctx, key, a.Status, a.Location, a.Body)
+}
+
+func (i idempotency) Release(ctx context.Context, claim middleware.IdempotencyClaim) error {
+	key, err := keyScope(claim.Scope)
+	if err != nil {
+		return err
+	}
+
+	return i.store.ReleaseKey(ctx, key)
+}
+
+func keyScope(s middleware.IdempotencyScope) (store.KeyScope, error) {
+	key, err := uuid.Parse(s.Key)
+	if err != nil {
+		return store.KeyScope{}, fmt.Errorf("idempotency key: %w", err)
+	}
+
+	return store.KeyScope{UserID: s.UserID, Method: s.Method, Path: s.Path, Key: key, BodyHash: s.BodyHash[:]}, nil
+}

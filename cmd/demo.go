@@ -1,0 +1,332 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"rihla/internal/config"
+	"rihla/internal/telemetry"
+	"rihla/models"
+)
+
+func newDemo() *cobra.Command {
+	var exit bool
+
+	demo := &cobra.Command{
+		Use:   "demo",
+		Short: "Start everything and tell the story of one booking, from the seat to the refund and the export",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := loadConfig(config.Config.RequireDevelopment)
+			if err != nil {
+				return err
+			}
+
+			// The story is what is read here; the log keeps to what is wrong, unless more is asked for.
+			if os.Getenv("LOG_LEVEL") == "" {
+				cfg.App.LogLevel = slog.LevelWarn
+			}
+
+			slog.SetDefault(telemetry.NewLogger(cmd.ErrOrStderr(), cfg.App))
+
+			return runDemo(cmd.Context(), cfg, cmd.OutOrStdout(), exit)
+		},
+	}
+	demo.Flags().BoolVar(&exit, "exit", false, "end after the story instead of serving until Ctrl-C")
+
+	return demo
+}
+
+func runDemo(ctx context.Context, cfg config.Config, out io.Writer, exit bool) error {
+	fmt.Fprintln(out, "Starting PostgreSQL, Temporal, the sandbox gateway, a worker and the API …")
+
+	began := time.Now()
+
+	h, err := startHouse(ctx, cfg)
+	if err != nil {
+		return err
+	}
+
+	fmt.Fprintf(out, "Everything runs after %.1f s.\n\n", time.Since(began).Seconds())
+
+	if err := newStory(h, out).tell(ctx); err != nil {
+		h.errs = append(h.errs, fmt.Errorf("the story broke off: %w", err))
+		exit = true
+	}
+
+	if !exit {
+		h.printLinks(out)
+		h.wait(ctx)
+	}
+
+	return h.close()
+}
+
+// story is the demo: it talks to the running service over HTTP, as an app, a customer and finance staff would.
+type story struct {
+	out      io.Writer
+	house    *house
+	customer caller
+	finance  caller
+	began    time.Time
+	step     int
+
+	booking struct {
+		ID      string       `json:"id"`
+		Amount  models.Money `json:"amount"`
+		Status  string       `json:"status"`
+		Payment payment      `json:"payment"`
+	}
+}
+
+type payment struct {
+	TransactionID string `json:"transaction_id"`
+	CheckoutURL   string `json:"checkout_url"`
+	Status        string `json:"status"`
+}
+
+func newStory(h *house, out io.Writer) *story {
+	return &story{
+		out: out, house: h,
+		customer: newCaller(h.cfg.App.PublicURL), finance: newCaller(h.cfg.App.PublicURL),
+	}
+}
+
+func (s *story) tell(ctx context.Context) error {
+	chapters := []func(context.Context) error{
+		s.signIn, s.book, s.pay, s.seeConfirmed, s.seeLedger, s.seeNotifications, s.refundPart, s.refundRest, s.export,
+	}
+	for _, chapter := range chapters {
+		s.began = time.Now()
+		if err := chapter(ctx); err != nil {
+			return err
+		}
+	}
+
+	fmt.Fprintln(s.out)
+
+	return nil
+}
+
+// say prints one finished step with its time, and below it what there is to look at.
+func (s *story) say(what string, look ...string) {
+	s.step++
+	fmt.Fprintf(s.out, "%2d. %-86s %6d ms\n", s.step, what, time.Since(s.began).Milliseconds())
+
+	for _, l := range look {
+		fmt.Fprintf(s.out, "      %s\n", l)
+	}
+}
+
+// workflow is the page of a workflow in the Temporal UI.
+func (s *story) workflow(id string) string {
+	return s.house.stack.TemporalUIURL + "/namespaces/default/workflows/" + url.PathEscape(id)
+}
+
+func (s *story) signIn(ctx context.Context) error {
+	if err := s.customer.signIn(ctx, "end_user@rihla.test", devPassword); err != nil {
+		return err
+	}
+
+	if err := s.finance.signIn(ctx, "finance_admin@rihla.test", devPassword); err != nil {
+		return err
+	}
+
+	s.say("A customer and a member of finance staff sign in")
+
+	return nil
+}
+
+func (s *story) book(ctx context.Context) error {
+	var trips struct {
+		Data []struct {
+			ID    string `json:"id"`
+			Title string `json:"title"`
+		} `json:"data"`
+	}
+	if err := s.customer.get(ctx, "/api/v1/trips", &trips); err != nil {
+		return err
+	}
+
+	if len(trips.Data) == 0 {
+		return errors.New("no trip can be booked")
+	}
+
+	err := s.customer.post(ctx, "/api/v1/bookings", map[string]any{
+		"trip_id":        trips.Data[0].ID,
+		"passengers":     []map[string]string{{"name": "First Passenger"}, {"name": "Second Passenger"}},
+		"contact":        map[string]string{"name": "Demo Customer", "email": "customer@rihla.test", "phone": "+966500000001"},
+		"payment_method": "credit_card",
+	}, &envelope{&s.booking})
+	if err != nil {
+		return err
+	}
+
+	s.say(fmt.Sprintf("Book 2 seats on %q: %s, %s SAR, checkout open", trips.Data[0].Title, s.booking.Status, s.booking.Amount),
+		"checkout  "+s.booking.Payment.CheckoutURL,
+		"workflow  "+s.workflow("payment/"+s.booking.Payment.TransactionID))
+
+	return nil
+}
+
+func (s *story) pay(ctx context.Context) error {
+	if err := s.customer.pay(ctx, s.booking.Payment.CheckoutURL); err != nil {
+		return err
+	}
+
+	s.say("The customer pays on the gateway's page; its signed webhook is on its way")
+
+	return nil
+}
+
+func (s *story) seeConfirmed(ctx context.Context) error {
+	var status struct {
+		BookingStatus string `json:"booking_status"`
+		PaymentStatus string `json:"payment_status"`
+		Label         string `json:"ui_label_en"`
+	}
+
+	err := s.customer.get(ctx, "/api/v1/bookings/"+s.booking.ID+"/payment-status?wait=20", &envelope{&status})
+	if err != nil {
+		return err
+	}
+
+	if status.PaymentStatus != "PAID" || status.BookingStatus != "CONFIRMED" {
+		return fmt.Errorf("the booking is %s and the payment %s", status.BookingStatus, status.PaymentStatus)
+	}
+
+	s.say(fmt.Sprintf("The polling app sees payment %s (%s), booking %s", status.PaymentStatus, status.Label, status.BookingStatus))
+
+	return nil
+}
+
+type record struct {
+	Number     string       `json:"transaction_number"`
+	Gross      models.Money `json:"gross_amount"`
+	Commission models.Money `json:"platform_commission_amount"`
+	Net        models.Money `json:"net_amount"`
+	Status     string       `json:"balance_status"`
+}
+
+func (s *story) records(ctx context.Context) ([]record, error) {
+	var list struct {
+		Data []record `json:"data"`
+	}
+
+	err := s.finance.get(ctx, "/api/v1/admin/financial-records?sort=created_at&booking_id="+s.booking.ID, &list)
+
+	return list.Data, err
+}
+
+func (s *story) seeLedger(ctx context.Context) error {
+	lines, err := s.records(ctx)
+	if err != nil {
+		return err
+	}
+
+	if len(lines) != 1 {
+		return fmt.Errorf("there are %d ledger lines instead of one", len(lines))
+	}
+
+	l := lines[0]
+	s.say(fmt.Sprintf("The ledger has its line %s: gross %s = commission %s + net %s", l.Number, l.Gross, l.Commission, l.Net))
+
+	return nil
+}
+
+// seeNotifications waits until the customer's mail and SMS have left the outbox.
+func (s *story) seeNotifications(ctx context.Context) error {
+	dir := filepath.Join(s.house.cfg.App.DataDir, "outbox")
+
+	for _, channel := range []models.NotificationChannel{models.NotifyEmail, models.NotifySMS} {
+		transaction, err := uuid.Parse(s.booking.Payment.TransactionID)
+		if err != nil {
+			return err
+		}
+
+		id := models.NotificationID(transaction, models.NotifyPaymentSucceeded, channel)
+
+		name, err := awaitFile(ctx, dir, id.String())
+		if err != nil {
+			return err
+		}
+
+		s.say(fmt.Sprintf("The customer is told by %s", strings.ToLower(string(channel))), "file      "+name,
+			"workflow  "+s.workflow("outbox/"+s.house.cfg.Temporal.TaskQueue))
+		s.began = time.Now()
+	}
+
+	return nil
+}
+
+type refund struct {
+	ID     string       `json:"id"`
+	Amount models.Money `json:"amount"`
+	Status string       `json:"status"`
+}
+
+func (s *story) refundPart(ctx context.Context) error {
+	part := s.booking.Amount.AtRate(models.MustRate("0.25"))
+
+	return s.refund(ctx, map[string]any{"refund_type": "PARTIAL", "amount": part, "reason": "one night less"}, "A quarter goes back")
+}
+
+func (s *story) refundRest(ctx context.Context) error {
+	return s.refund(ctx, map[string]any{"refund_type": "FULL"}, "All the rest goes back")
+}
+
+func (s *story) refund(ctx context.Context, body map[string]any, what string) error {
+	var r refund
+	if err := s.finance.post(ctx, "/api/v1/admin/bookings/"+s.booking.ID+"/refund", body, &envelope{&r}); err != nil {
+		return err
+	}
+
+	if r.Status != string(models.RefundSucceeded) {
+		return fmt.Errorf("the refund is %s", r.Status)
+	}
+
+	var booking struct {
+		Status string `json:"status"`
+	}
+	if err := s.customer.get(ctx, "/api/v1/bookings/"+s.booking.ID, &envelope{&booking}); err != nil {
+		return err
+	}
+
+	lines, err := s.records(ctx)
+	if err != nil {
+		return err
+	}
+
+	look := []string{"workflow  " + s.workflow("refund/"+r.ID)}
+	for _, l := range lines {
+		look = append(look, fmt.Sprintf("ledger    %s %10s = %9s + %10s  %s", l.Number, l.Gross, l.Commission, l.Net, l.Status))
+	}
+
+	s.say(fmt.Sprintf("%s: refund %s of %s SAR; the booking is %s", what, r.Status, r.Amount, booking.Status), look...)
+
+	return nil
+}
+
+func (s *story) export(ctx context.Context) error {
+	name := filepath.Join(s.house.cfg.App.DataDir, "exports", "financial-records.csv")
+
+	size, err := s.finance.download(ctx, "/api/v1/admin/financial-records/export?format=csv", name)
+	if err != nil {
+		return err
+	}
+
+	s.say(fmt.Sprintf("Finance staff export the records: %d bytes of CSV", size), "file      "+name)
+
+	return nil
+}

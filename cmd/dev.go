@@ -1,0 +1,290 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"rihla/internal/auth"
+	"rihla/internal/config"
+	"rihla/internal/devstack"
+	"rihla/internal/telemetry"
+)
+
+// devPassword is that of every user that `dev` makes (contract §9).
+const devPassword = "rihla-dev-password"
+
+func newDev() *cobra.Command {
+	var reset bool
+
+	dev := &cobra.Command{
+		Use:   "dev",
+		Short: "Run everything on this machine: PostgreSQL, Temporal, sandbox gateway, worker and API, with users to try it",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := loadConfig(config.Config.RequireDevelopment)
+			if err != nil {
+				return err
+			}
+
+			slog.SetDefault(telemetry.NewLogger(cmd.ErrOrStderr(), cfg.App))
+
+			if reset {
+				if err := devstack.Reset(cmd.Context(), cfg.App.DataDir, slog.Default()); err != nil {
+					return err
+				}
+			}
+
+			h, err := startHouse(cmd.Context(), cfg)
+			if err != nil {
+				return err
+			}
+
+			h.printLinks(cmd.OutOrStdout())
+			h.wait(cmd.Context())
+			fmt.Fprintln(cmd.ErrOrStderr(), "stopping …")
+
+			return h.close()
+		},
+	}
+	dev.Flags().BoolVar(&reset, "reset", false, "begin with an empty database, Temporal history, outbox and sandbox")
+
+	return dev
+}
+
+// house is the whole service on one machine, in one process with two children: PostgreSQL and Temporal.
+type house struct {
+	cfg   config.Config
+	stack *devstack.Stack
+	open  closers
+	errs  []error
+}
+
+// startHouse starts all parts in the order in which they need each other. When it fails nothing is left running.
+func startHouse(ctx context.Context, cfg config.Config) (h *house, err error) {
+	h = &house{cfg: cfg}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, h.close())
+		}
+	}()
+
+	useDevSecrets(&h.cfg)
+
+	steps := []func(context.Context) error{
+		h.startComponents, h.prepareKeys, h.chooseAddress, h.startSandbox, h.prepareDatabase, h.startWorker, h.startAPI,
+	}
+	for _, step := range steps {
+		if err := ctx.Err(); err != nil {
+			return h, err
+		}
+
+		if err := step(ctx); err != nil {
+			return h, err
+		}
+	}
+
+	return h, nil
+}
+
+func (h *house) startComponents(ctx context.Context) (err error) {
+	h.stack, err = devstack.Start(ctx, devstack.Options{
+		DataDir: h.cfg.App.DataDir, DatabaseURL: h.cfg.Database.URL.Reveal(),
+		TemporalAddress: h.cfg.Temporal.Address, Log: slog.Default(),
+	})
+	if err != nil {
+		return err
+	}
+
+	h.open.add(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+
+		h.errs = append(h.errs, h.stack.Close(ctx))
+	})
+
+	h.cfg.Database.URL = config.Secret(h.stack.DatabaseURL)
+	h.cfg.Temporal.Address = h.stack.TemporalAddress
+
+	return nil
+}
+
+// prepareKeys makes a signing key of this machine's own and keeps it, unless one is configured.
+func (h *house) prepareKeys(context.Context) error {
+	if h.cfg.Tokens.SigningKeys.IsSet() {
+		return nil
+	}
+
+	path := filepath.Join(h.cfg.App.DataDir, "keys", "signing.pem")
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		if err := auth.GenerateKeyFile(path); err != nil {
+			return err
+		}
+	}
+
+	h.cfg.Tokens.SigningKeys = config.Secret(path)
+
+	return nil
+}
+
+// chooseAddress moves the API to another port when its own is taken; an address that was asked for stays.
+func (h *house) chooseAddress(ctx context.Context) error {
+	if os.Getenv("LISTEN_ADDR") != "" {
+		return nil
+	}
+
+	_, port, err := net.SplitHostPort(h.cfg.HTTP.ListenAddr)
+	if err != nil {
+		return err
+	}
+
+	addr, err := freeAddress(ctx, port)
+	if err != nil {
+		return err
+	}
+
+	h.cfg.HTTP.ListenAddr = addr
+	if os.Getenv("PUBLIC_URL") == "" {
+		h.cfg.App.PublicURL = "http://" + addr
+	}
+
+	return nil
+}
+
+func (h *house) startSandbox(ctx context.Context) error {
+	_, port, err := net.SplitHostPort(defaultSandboxAddr)
+	if err != nil {
+		return err
+	}
+
+	addr, err := freeAddress(ctx, port)
+	if err != nil {
+		return err
+	}
+
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return fmt.Errorf("sandbox: %w", err)
+	}
+
+	stop, err := startSandbox(h.cfg, listener)
+	if err != nil {
+		return err
+	}
+
+	h.open.add(func() { h.errs = append(h.errs, stop()) })
+
+	url := "http://" + listener.Addr().String()
+	for _, g := range []*config.Gateway{&h.cfg.Gateways.A, &h.cfg.Gateways.WalletB} {
+		if g.URL == "" {
+			g.URL = url
+		}
+	}
+
+	return nil
+}
+
+func (h *house) prepareDatabase(ctx context.Context) error {
+	s, err := openStore(ctx, h.cfg)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+
+	if _, err := s.Migrate(ctx); err != nil {
+		return err
+	}
+
+	passwords, err := auth.NewPasswords(1)
+	if err != nil {
+		return err
+	}
+
+	hash, err := passwords.Hash(ctx, devPassword)
+	if err != nil {
+		return err
+	}
+
+	return s.SeedDev(ctx, hash, time.Now())
+}
+
+func (h *house) startWorker(ctx context.Context) error {
+	stop, err := startWorker(ctx, h.cfg)
+	if err != nil {
+		return err
+	}
+
+	h.open.add(stop)
+
+	return nil
+}
+
+func (h *house) startAPI(ctx context.Context) error {
+	stop, err := startAPI(ctx, h.cfg)
+	if err != nil {
+		return err
+	}
+
+	h.open.add(func() { h.errs = append(h.errs, stop()) })
+
+	return nil
+}
+
+// wait returns when the command is stopped or one of the two components has died.
+func (h *house) wait(ctx context.Context) {
+	var database, temporal <-chan struct{}
+
+	if h.stack.Postgres != nil {
+		database = h.stack.Postgres.Done()
+	}
+
+	if h.stack.Temporal != nil {
+		temporal = h.stack.Temporal.Done()
+	}
+
+	select {
+	case <-ctx.Done():
+	case <-database:
+		h.errs = append(h.errs, errors.New("PostgreSQL has ended unexpectedly"))
+	case <-temporal:
+		h.errs = append(h.errs, errors.New("Temporal has ended unexpectedly")) //nolint:staticcheck // a name
+	}
+}
+
+func (h *house) close() error {
+	h.open.close()
+
+	return errors.Join(h.errs...)
+}
+
+func (h *house) printLinks(w io.Writer) {
+	fmt.Fprintf(w, "\n  API          %s/api/v1   docs %s/docs\n", h.cfg.App.PublicURL, h.cfg.App.PublicURL)
+	fmt.Fprintf(w, "  Temporal UI  %s\n", h.stack.TemporalUIURL)
+	fmt.Fprintf(w, "  Gateway      %s\n", h.cfg.Gateways.A.URL)
+	fmt.Fprintf(w, "  Outbox       %s\n", filepath.Join(h.cfg.App.DataDir, "outbox"))
+	fmt.Fprintf(w, "  Sign in      admin@rihla.test, finance_admin@rihla.test, end_user@rihla.test …  password %s\n", devPassword)
+	fmt.Fprintf(w, "\nReady. Ctrl-C stops everything; the data stays in %s.\n\n", h.cfg.App.DataDir)
+}
+
+// freeAddress is the preferred port of 127.0.0.1, or a free one when that is taken.
+func freeAddress(ctx context.Context, preferred string) (string, error) {
+	want, err := net.LookupPort("tcp", preferred)
+	if err != nil {
+		return "", err
+	}
+
+	port, err := devstack.Port(ctx, slog.Default(), want)
+	if err != nil {
+		return "", err
+	}
+
+	return net.JoinHostPort("127.0.0.1", fmt.Sprint(port)), nil
+}

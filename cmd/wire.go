@@ -1,0 +1,133 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/contrib/envconfig"
+	"go.temporal.io/sdk/log"
+
+	"rihla/gateways"
+	"rihla/gateways/drivers"
+	"rihla/internal/config"
+	"rihla/internal/notify"
+	"rihla/internal/store"
+	"rihla/models"
+	"rihla/worker"
+)
+
+// openStore connects to the database with the configured money rules.
+func openStore(ctx context.Context, cfg config.Config) (*store.Store, error) {
+	p := cfg.Policies
+
+	return store.Open(ctx, cfg.Database.URL.Reveal(), store.Policies{
+		VATBooking: p.VATRateBooking, VATAd: p.VATRateAd, Commission: p.CommissionRate,
+		BookingHold: p.BookingHold, BillHold: p.BillPaymentHold,
+		FailAtOnce: p.BookingFailure == config.FailAtOnce,
+	}, store.Options{MaxConns: cfg.Database.MaxConns})
+}
+
+// dialTemporal connects to the orchestrator as the SDK's profile and environment variables say. It does not wait for
+// it: a service that starts while Temporal is away answers 503 until it is back.
+func dialTemporal(cfg config.Config) (client.Client, string, error) {
+	o, err := envconfig.LoadDefaultClientOptions()
+	if err != nil {
+		return nil, "", fmt.Errorf("Temporal configuration: %w", err) //nolint:staticcheck // a name
+	}
+
+	if cfg.Temporal.Address != "" {
+		o.HostPort = cfg.Temporal.Address
+	}
+
+	if o.Namespace == "" {
+		o.Namespace = client.DefaultNamespace
+	}
+
+	o.Logger = log.NewStructuredLogger(slog.Default().With("component", "temporal"))
+
+	c, err := client.NewLazyClient(o)
+	if err != nil {
+		return nil, "", fmt.Errorf("connect to Temporal: %w", err)
+	}
+
+	return c, o.Namespace, nil
+}
+
+// openGateways opens the configured driver of every payment company.
+func openGateways(cfg config.Config) (map[models.PaymentProvider]gateways.Gateway, error) {
+	all := map[models.PaymentProvider]gateways.Gateway{}
+
+	for _, provider := range models.PaymentProviders() {
+		g := cfg.Gateways.For(provider)
+
+		opened, err := drivers.Open(provider, drivers.Config{
+			Driver: g.Driver, URL: g.URL, APIKey: g.APIKey.Reveal(), Timeout: cfg.Gateways.Timeout,
+		})
+		if err != nil {
+			return nil, err
+		}
+
+		all[provider] = opened
+	}
+
+	return all, nil
+}
+
+// startWorker connects everything a worker needs and begins to poll. The returned function stops it.
+func startWorker(ctx context.Context, cfg config.Config) (stop func(), err error) {
+	var open closers
+	defer func() {
+		if err != nil {
+			open.close()
+		}
+	}()
+
+	s, err := openStore(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+
+	open.add(func() { _ = s.Close() })
+
+	temporal, namespace, err := dialTemporal(cfg)
+	if err != nil {
+		return nil, err
+	}
+
+	open.add(temporal.Close)
+
+	gates, err := openGateways(cfg)
+	if err != nil {
+		return nil, err
+	}
+
+	sender, err := notify.New(cfg, slog.Default())
+	if err != nil {
+		return nil, err
+	}
+
+	w := worker.New(worker.Deps{
+		Temporal: temporal, Store: s, Gateways: gates, Sender: sender, Namespace: namespace,
+		Queue: cfg.Temporal.TaskQueue, SweepInterval: cfg.Schedules.SweepInterval, Concurrency: cfg.Database.MaxConns,
+	})
+	if err := w.Start(ctx); err != nil {
+		return nil, err
+	}
+
+	open.add(w.Stop)
+
+	return open.close, nil
+}
+
+// closers run in the opposite order of their adding.
+type closers []func()
+
+func (c *closers) add(f func()) { *c = append(*c, f) }
+
+func (c *closers) close() {
+	for i := len(*c) - 1; i >= 0; i-- {
+		(*c)[i]()
+	}
+}
