@@ -32,13 +32,28 @@ func New(tb testing.TB) *store.Store {
 func Open(tb testing.TB, p store.Policies) (*store.Store, *sql.DB) {
 	tb.Helper()
 
-	cfg := testkit.DB(tb, migrator{})
+	return OpenAt(tb, Database(tb), p)
+}
 
-	s, err := store.Open(tb.Context(), cfg.URL(), p, store.Options{MaxConns: 10})
+// Database makes a fresh, migrated database, which goes when the test ends, and returns its URL.
+func Database(tb testing.TB) string {
+	tb.Helper()
+
+	return testkit.DB(tb, migrator{}).URL()
+}
+
+// OpenAt opens a store on a database that exists, and brings it to the newest schema.
+func OpenAt(tb testing.TB, url string, p store.Policies) (*store.Store, *sql.DB) {
+	tb.Helper()
+
+	s, err := store.Open(tb.Context(), url, p, store.Options{MaxConns: 10})
 	require.NoError(tb, err)
 	tb.Cleanup(func() { require.NoError(tb, s.Close()) })
 
-	db, err := cfg.Connect()
+	_, err = s.Migrate(tb.Context())
+	require.NoError(tb, err)
+
+	db, err := sql.Open("pgx", url)
 	require.NoError(tb, err)
 	tb.Cleanup(func() { require.NoError(tb, db.Close()) })
 

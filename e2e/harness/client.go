@@ -1,0 +1,238 @@
+package harness
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"rihla/internal/store/storetest"
+	"rihla/models"
+)
+
+// Answer is what the API answered.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// Into decodes the whole body.
+func (a Answer) Into(v any) error { return json.Unmarshal(a.Body, v) }
+
+// Data decodes the `data` of an envelope.
+func (a Answer) Data(v any) error {
+	var e struct {
+		Data json.RawMessage `json:"data"`
+	}
+	if err := json.Unmarshal(a.Body, &e); err != nil {
+		return err
+	}
+
+	return json.Unmarshal(e.Data, v)
+}
+
+// Code is the machine code of an error answer, "" of any other.
+func (a Answer) Code() models.Code {
+	var e struct {
+		Error struct {
+			Code models.Code `json:"code"`
+		} `json:"error"`
+	}
+	_ = json.Unmarshal(a.Body, &e)
+
+	return e.Error.Code
+}
+
+// Caller is one person, or nobody, who talks to the API. It is safe for concurrent use.
+type Caller struct {
+	stack *Stack
+	token string
+}
+
+// Anybody is a caller without a token.
+func (s *Stack) Anybody() *Caller { return &Caller{stack: s} }
+
+// As signs in as the World's user of a role.
+func (s *Stack) As(role models.Role) *Caller {
+	s.tb.Helper()
+
+	var answer struct {
+		Token string `json:"access_token"`
+	}
+
+	a, err := s.Anybody().Do(http.MethodPost, "/api/v1/auth/login",
+		map[string]string{"email": s.World.Users[role].Email, "password": storetest.Password}, nil)
+	require.NoError(s.tb, err)
+	require.Equal(s.tb, http.StatusOK, a.Status, "%s", a.Body)
+	require.NoError(s.tb, a.Data(&answer))
+
+	return &Caller{stack: s, token: answer.Token}
+}
+
+// httpClient is shared; kills of the API leave broken connections that must not be used again, hence the short idle time.
+var httpClient = &http.Client{
+	Timeout:       60 * time.Second,
+	Transport:     &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: 5 * time.Second},
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
+
+// Do sends one request. body may be nil, []byte as it is, or anything that JSON can hold. The error is one of the
+// network's, never of the answer.
+func (c *Caller) Do(method, path string, body any, header map[string]string) (Answer, error) {
+	raw, ok := body.([]byte)
+	if !ok && body != nil {
+		var err error
+		if raw, err = json.Marshal(body); err != nil {
+			return Answer{}, err
+		}
+	}
+
+	r, err := http.NewRequestWithContext(context.Background(), method, c.stack.URL+path, bytes.NewReader(raw))
+	if err != nil {
+		return Answer{}, err
+	}
+
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+
+	if c.token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.token)
+	}
+
+	for name, value := range header {
+		r.Header.Set(name, value)
+	}
+
+	return send(r)
+}
+
+func send(r *http.Request) (Answer, error) {
+	answer, err := httpClient.Do(r)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer answer.Body.Close()
+
+	text, err := io.ReadAll(answer.Body)
+
+	return Answer{Status: answer.StatusCode, Header: answer.Header, Body: text}, err
+}
+
+// Get is Do for reading; the network must not fail.
+func (c *Caller) Get(path string) Answer {
+	c.stack.tb.Helper()
+
+	a, err := c.Do(http.MethodGet, path, nil, nil)
+	require.NoError(c.stack.tb, err)
+
+	return a
+}
+
+// Post is Do for writing, with a fresh Idempotency-Key; the network must not fail.
+func (c *Caller) Post(path string, body any) Answer {
+	c.stack.tb.Helper()
+
+	a, err := c.Do(http.MethodPost, path, body, map[string]string{"Idempotency-Key": uuid.NewString()})
+	require.NoError(c.stack.tb, err)
+
+	return a
+}
+
+// Booking is what the tests need of a booking.
+type Booking struct {
+	ID      uuid.UUID            `json:"id"`
+	Status  models.BookingStatus `json:"status"`
+	Amount  models.Money         `json:"amount"`
+	Payment struct {
+		TransactionID uuid.UUID                `json:"transaction_id"`
+		Reference     string                   `json:"reference"`
+		Status        models.TransactionStatus `json:"status"`
+		CheckoutURL   string                   `json:"checkout_url"`
+		FailureCode   models.FailureCode       `json:"failure_code"`
+	} `json:"payment"`
+}
+
+// BookingRequest is a body for POST /bookings: seats on the World's trip, paid by card.
+func (s *Stack) BookingRequest(seats int) map[string]any {
+	passengers := make([]map[string]string, seats)
+	for i := range passengers {
+		passengers[i] = map[string]string{"name": "Passenger", "document_number": "A1234567"}
+	}
+
+	return map[string]any{
+		"trip_id": s.World.Trip.ID, "passengers": passengers, "payment_method": models.MethodCreditCard,
+		"contact": map[string]string{"name": "Customer", "email": "customer@rihla.test", "phone": "+966500000001"},
+	}
+}
+
+// Book books seats on the World's trip.
+func (c *Caller) Book(seats int) Booking {
+	c.stack.tb.Helper()
+
+	a := c.Post("/api/v1/bookings", c.stack.BookingRequest(seats))
+	require.Equal(c.stack.tb, http.StatusCreated, a.Status, "%s", a.Body)
+
+	var b Booking
+
+	require.NoError(c.stack.tb, a.Data(&b))
+
+	return b
+}
+
+// Pay does what the customer does on the gateway's page: outcome is succeed, decline or cancel.
+func (s *Stack) Pay(checkoutURL, outcome string) error {
+	form := strings.NewReader(url.Values{"outcome": {outcome}}.Encode())
+
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, checkoutURL, form)
+	if err != nil {
+		return err
+	}
+
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+
+	_, err = send(r)
+
+	return err
+}
+
+// Status is what the polling app sees.
+type Status struct {
+	BookingStatus models.BookingStatus     `json:"booking_status"`
+	PaymentStatus models.TransactionStatus `json:"payment_status"`
+	FailureCode   models.FailureCode       `json:"failure_code"`
+	UILabel       string                   `json:"ui_label"`
+}
+
+// Await polls with `wait` until the payment is decided or 30 seconds have passed.
+func (c *Caller) Await(booking uuid.UUID) Status {
+	c.stack.tb.Helper()
+
+	a := c.Get("/api/v1/bookings/" + booking.String() + "/payment-status?wait=30")
+	require.Equal(c.stack.tb, http.StatusOK, a.Status, "%s", a.Body)
+
+	var s Status
+
+	require.NoError(c.stack.tb, a.Data(&s))
+
+	return s
+}
+
+// BookPaid books seats, pays, and waits until the booking is confirmed.
+func (c *Caller) BookPaid(seats int) Booking {
+	c.stack.tb.Helper()
+
+	b := c.Book(seats)
+	require.NoError(c.stack.tb, c.stack.Pay(b.Payment.CheckoutURL, "succeed"))
+	require.Equal(c.stack.tb, models.TransactionPaid, c.Await(b.ID).PaymentStatus)
+
+	return b
+}

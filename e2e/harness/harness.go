@@ -1,0 +1,194 @@
+// Package harness runs the service as it is deployed, for the end-to-end tests: the API and the worker are processes of
+// the built binary, the sandbox gateway is a separate HTTP server, PostgreSQL and Temporal are real. Nothing is mocked.
+package harness
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/client"
+
+	"rihla/gateways/sandbox/server"
+	"rihla/internal/auth"
+	"rihla/internal/config"
+	"rihla/internal/devstack"
+	"rihla/internal/store"
+	"rihla/internal/store/storetest"
+	"rihla/internal/testkit"
+	"rihla/models"
+)
+
+// Options change how the service runs. The zero value shares PostgreSQL and Temporal with other tests.
+type Options struct {
+	// Private gives the test a PostgreSQL and a Temporal of its own, on disk, that it may kill and restart.
+	Private bool
+	// Env is added to the environment of API and worker.
+	Env map[string]string
+}
+
+// apiKey is ours at the sandbox gateway.
+const apiKey = "harness-gateway-api-key"
+
+// Stack is the running service.
+type Stack struct {
+	URL     string // of the API
+	Sandbox string // URL of the sandbox gateway
+	Queue   string // task queue
+	DataDir string
+
+	API    *Process
+	Worker *Process
+
+	Components *devstack.Stack // nil unless Private
+	Gateway    *server.Server
+	Store      *store.Store // for fixtures
+	DB         *sql.DB      // for looking at rows
+	Temporal   client.Client
+	World      storetest.World
+
+	tb testing.TB
+}
+
+// Start runs a service with a fresh database that holds one World. Everything is stopped when the test ends.
+func Start(tb testing.TB, o Options) *Stack {
+	tb.Helper()
+
+	s := &Stack{tb: tb, Queue: "e2e-" + uuid.NewString(), DataDir: tb.TempDir()}
+
+	databaseURL, temporalAddress := s.startComponents(o.Private)
+
+	var err error
+
+	s.Temporal, err = client.NewLazyClient(client.Options{HostPort: temporalAddress, Logger: slog.New(slog.DiscardHandler)})
+	require.NoError(tb, err)
+	tb.Cleanup(s.Temporal.Close)
+
+	s.World = storetest.Fixture(tb, s.Store)
+	s.URL = "http://" + freeAddress(tb)
+	s.startSandbox()
+
+	env := s.environment(databaseURL, temporalAddress)
+	maps.Copy(env, o.Env)
+
+	binary := build(tb)
+	s.API = &Process{tb: tb, name: "api", path: binary, args: []string{"api"}, env: env, ready: s.apiReady}
+	s.Worker = &Process{tb: tb, name: "worker", path: binary, args: []string{"worker"}, env: env, readyLine: "worker polls"}
+
+	s.Worker.Start()
+	s.API.Start()
+
+	return s
+}
+
+func (s *Stack) startComponents(private bool) (databaseURL, temporalAddress string) {
+	if private {
+		s.Components = testkit.Stack(s.tb, devstack.Options{Headless: true})
+		databaseURL, temporalAddress = s.Components.DatabaseURL, s.Components.TemporalAddress
+		s.Store, s.DB = storetest.OpenAt(s.tb, databaseURL, store.DefaultPolicies())
+
+		return databaseURL, temporalAddress
+	}
+
+	databaseURL = storetest.Database(s.tb)
+	s.Store, s.DB = storetest.OpenAt(s.tb, databaseURL, store.DefaultPolicies())
+
+	return databaseURL, testkit.Temporal(s.tb)
+}
+
+// startSandbox serves the gateway. It belongs to the test's process, so that it outlives API and worker.
+func (s *Stack) startSandbox() {
+	merchant := server.Merchant{Name: "rihla", APIKey: apiKey, Channels: map[models.PaymentMethod]server.Channel{}}
+
+	for _, method := range []models.PaymentMethod{
+		models.MethodCreditCard, models.MethodDebitNetwork, models.MethodWalletA, models.MethodWalletB, models.MethodBillPayment,
+	} {
+		merchant.Channels[method] = server.Channel{
+			WebhookURL: s.URL + "/api/v1/payments/" + method.Channel().Path(),
+			Secret:     config.DevWebhookSecret(method.Channel()).Reveal(),
+		}
+	}
+
+	gateway, err := server.New(server.Config{
+		Merchants: []server.Merchant{merchant}, Logger: slog.New(slog.DiscardHandler),
+		// Quicker than in life, so that a test which restarts the API does not wait for the gateway.
+		RetryBackoff: func(n int) time.Duration { return min(100*time.Millisecond<<min(n, 10), time.Second) },
+	})
+	require.NoError(s.tb, err)
+
+	s.Gateway = gateway
+	s.Sandbox, err = gateway.Start("127.0.0.1:0")
+	require.NoError(s.tb, err)
+
+	s.tb.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+
+		_ = gateway.Close(ctx)
+	})
+}
+
+func (s *Stack) environment(databaseURL, temporalAddress string) map[string]string {
+	keys := filepath.Join(s.DataDir, "keys", "signing.pem")
+	require.NoError(s.tb, auth.GenerateKeyFile(keys))
+
+	env := map[string]string{
+		"DATABASE_URL": databaseURL, "TEMPORAL_ADDRESS": temporalAddress, "TEMPORAL_TASK_QUEUE": s.Queue,
+		"LISTEN_ADDR": s.URL[len("http://"):], "PUBLIC_URL": s.URL, "DATA_DIR": s.DataDir, "JWT_SIGNING_KEYS": keys,
+		"GATEWAY_A_URL": s.Sandbox, "GATEWAY_A_API_KEY": apiKey, "WALLET_B_URL": s.Sandbox, "WALLET_B_API_KEY": apiKey,
+		"SWEEP_INTERVAL": "5s", "DB_MAX_CONNS": "10", "LOG_LEVEL": "INFO",
+	}
+
+	for _, channel := range models.Channels() {
+		env["WEBHOOK_SECRETS_"+upper(string(channel))] = config.DevWebhookSecret(channel).Reveal()
+	}
+
+	// The limits have tests of their own.
+	for _, class := range []string{
+		"ANONYMOUS", "END_USER", "PROVIDER_STAFF", "PROVIDER_ADMIN", "SUPPORT_AGENT", "FINANCE_ADMIN", "ADMIN", "SUPER_ADMIN",
+		"WEBHOOK", "LOGIN", "LOGIN_IP",
+	} {
+		env["RATE_LIMIT_"+class] = "0"
+	}
+
+	return env
+}
+
+func freeAddress(tb testing.TB) string {
+	tb.Helper()
+
+	port, err := devstack.Port(tb.Context(), slog.New(slog.DiscardHandler), devstack.AnyPort)
+	require.NoError(tb, err)
+
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+}
+
+// History is the number of events of a workflow.
+func (s *Stack) History(workflowID string) int64 {
+	s.tb.Helper()
+
+	d, err := s.Temporal.DescribeWorkflowExecution(s.tb.Context(), workflowID, "")
+	require.NoError(s.tb, err)
+
+	return d.GetWorkflowExecutionInfo().GetHistoryLength()
+}
+
+// Count runs a SELECT that gives one number.
+func (s *Stack) Count(query string, args ...any) int {
+	s.tb.Helper()
+
+	var n int
+
+	require.NoError(s.tb, s.DB.QueryRowContext(s.tb.Context(), query, args...).Scan(&n), fmt.Sprint(query, args))
+
+	return n
+}

@@ -1,0 +1,188 @@
+package harness
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rihla/internal/devstack"
+)
+
+// Process is one process of the service, which a test may kill and start again.
+type Process struct {
+	tb        testing.TB
+	name      string
+	path      string
+	args      []string
+	env       map[string]string
+	ready     func() bool // asked until it is true
+	readyLine string      // or: waited for in the log
+
+	mu   sync.Mutex
+	cmd  *exec.Cmd
+	done chan struct{}
+	log  buffer
+}
+
+// startPatience is how long a process may take until it is ready.
+const startPatience = 60 * time.Second
+
+// Start runs the process and returns once it is ready.
+func (p *Process) Start() {
+	p.tb.Helper()
+
+	p.log.reset()
+
+	cmd := exec.Command(p.path, p.args...) //nolint:noctx // the test ends it, not a context
+	cmd.Stdout, cmd.Stderr = &p.log, &p.log
+	// Nothing of the developer's own environment: what the service needs must be in env.
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.env["DATA_DIR"]}
+
+	for name, value := range p.env {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+
+	require.NoError(p.tb, cmd.Start())
+
+	p.mu.Lock()
+	p.cmd, p.done = cmd, make(chan struct{})
+	done := p.done
+	p.mu.Unlock()
+
+	go func() {
+		_ = cmd.Wait()
+
+		close(done)
+	}()
+
+	p.tb.Cleanup(p.Kill)
+	require.Eventually(p.tb, func() bool {
+		if p.readyLine != "" {
+			return strings.Contains(p.log.String(), p.readyLine)
+		}
+
+		return p.ready()
+	}, startPatience, 20*time.Millisecond, "%s is not ready:\n%s", p.name, &p.log)
+}
+
+// Kill ends the process at once, as kill -9 does, and waits until it is gone.
+func (p *Process) Kill() { p.signal(syscall.SIGKILL) }
+
+// Stop asks the process to end and waits until it has.
+func (p *Process) Stop() { p.signal(syscall.SIGTERM) }
+
+func (p *Process) signal(s os.Signal) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	if p.cmd == nil {
+		return
+	}
+
+	_ = p.cmd.Process.Signal(s)
+
+	<-p.done
+	p.cmd = nil
+}
+
+// Log is what the process has written since its last start.
+func (p *Process) Log() string { return p.log.String() }
+
+func (s *Stack) apiReady() bool {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+"/healthz", nil)
+	if err != nil {
+		return false
+	}
+
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return false
+	}
+
+	_ = answer.Body.Close()
+
+	return answer.StatusCode == http.StatusOK
+}
+
+// build makes the binary once per test process. Go's build cache makes the next time quick.
+var build = func() func(testing.TB) string {
+	var (
+		once sync.Once
+		path string
+		err  error
+		text []byte
+	)
+
+	return func(tb testing.TB) string {
+		tb.Helper()
+		once.Do(func() { path, text, err = compile() })
+		require.NoError(tb, err, "%s", text)
+
+		return path
+	}
+}()
+
+func compile() (path string, text []byte, err error) {
+	root, err := devstack.ModuleRoot()
+	if err != nil {
+		return "", nil, err
+	}
+
+	dir := filepath.Join(root, ".data", "bin")
+	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // programs, not secrets
+		return "", nil, err
+	}
+
+	args := []string{"build", "-o", filepath.Join(dir, "rihla-e2e")}
+	if raceEnabled {
+		args = []string{"build", "-race", "-o", filepath.Join(dir, "rihla-e2e-race")}
+	}
+
+	cmd := exec.Command("go", append(args, ".")...) //nolint:gosec,noctx // our own module
+	cmd.Dir = root
+	text, err = cmd.CombinedOutput()
+
+	return args[len(args)-1], text, err
+}
+
+// buffer is a bytes.Buffer for several writers.
+type buffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+
+	return b.b.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+
+	return b.b.String()
+}
+
+func (b *buffer) reset() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+
+	b.b.Reset()
+}
+
+func upper(s string) string { return strings.ToUpper(s) }
