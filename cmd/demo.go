@@ -262,7 +262,7 @@ func (s *story) seeNotifications(ctx context.Context) error {
 			return err
 		}
 
-		s.say(fmt.Sprintf("The customer is told by %s", strings.ToLower(string(channel))), "file      "+name,
+		s.say("The customer is told by "+strings.ToLower(string(channel)), "file      "+name,
 			"workflow  "+s.workflow("outbox/"+s.house.cfg.Temporal.TaskQueue))
 		s.began = time.Now()
 	}

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -276,7 +277,7 @@ func (h *house) printLinks(w io.Writer) {
 
 // freeAddress is the preferred port of 127.0.0.1, or a free one when that is taken.
 func freeAddress(ctx context.Context, preferred string) (string, error) {
-	want, err := net.LookupPort("tcp", preferred)
+	want, err := strconv.Atoi(preferred)
 	if err != nil {
 		return "", err
 	}
@@ -286,5 +287,5 @@ func freeAddress(ctx context.Context, preferred string) (string, error) {
 		return "", err
 	}
 
-	return net.JoinHostPort("127.0.0.1", fmt.Sprint(port)), nil
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), nil
 }

@@ -20,6 +20,8 @@ import (
 // minPassword is the least length of a password (contract §2).
 const minPassword = 10
 
+const knownRoles = "END_USER, PROVIDER_STAFF, PROVIDER_ADMIN, SUPPORT_AGENT, FINANCE_ADMIN, ADMIN or SUPER_ADMIN"
+
 func newUser() *cobra.Command {
 	user := &cobra.Command{Use: "user", Short: "Manage the people who sign in"}
 	user.AddCommand(newUserCreate())
@@ -70,7 +72,7 @@ func newUserCreate() *cobra.Command {
 	create.Flags().StringVar(&f.name, "name", "", "full name")
 	create.Flags().StringVar(&f.email, "email", "", "e-mail address, the name to sign in with")
 	create.Flags().StringVar(&f.phone, "phone", "", "phone number with country code")
-	create.Flags().StringVar(&f.role, "role", "", "END_USER, PROVIDER_STAFF, PROVIDER_ADMIN, SUPPORT_AGENT, FINANCE_ADMIN, ADMIN or SUPER_ADMIN")
+	create.Flags().StringVar(&f.role, "role", "", knownRoles)
 	create.Flags().StringVar(&f.provider, "provider", "", "id of the provider company; needed for, and only for, provider roles")
 
 	return create
@@ -91,7 +93,7 @@ func (f userFlags) user() (models.User, error) {
 	}
 
 	if !slices.Contains(models.Roles(), u.Role) {
-		return u, errors.New("--role must be one of END_USER, PROVIDER_STAFF, PROVIDER_ADMIN, SUPPORT_AGENT, FINANCE_ADMIN, ADMIN, SUPER_ADMIN")
+		return u, errors.New("--role must be " + knownRoles)
 	}
 
 	if u.Role.IsProvider() != (f.provider != "") {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/contrib/envconfig"
@@ -127,7 +128,7 @@ type closers []func()
 func (c *closers) add(f func()) { *c = append(*c, f) }
 
 func (c *closers) close() {
-	for i := len(*c) - 1; i >= 0; i-- {
-		(*c)[i]()
+	for _, f := range slices.Backward(*c) {
+		f()
 	}
 }

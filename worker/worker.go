@@ -97,7 +97,7 @@ func (w *Worker) Start(ctx context.Context) error {
 		return err
 	}
 
-	w.pump.start() //nolint:contextcheck // it lives until Stop, not until ctx ends
+	w.pump.start()
 	slog.InfoContext(ctx, "worker polls", "queue", w.deps.Queue)
 
 	return nil

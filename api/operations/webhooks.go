@@ -15,7 +15,8 @@ import (
 func (o *Operations) ReceiveGatewayAWebhook(
 	ctx context.Context, r gen.ReceiveGatewayAWebhookRequestObject,
 ) (gen.ReceiveGatewayAWebhookResponseObject, error) {
-	answer, err := o.receive(ctx, models.ChannelGatewayA, signature(r.Params.WebhookID, r.Params.WebhookTimestamp, r.Params.WebhookSignature), r.Body)
+	h := signature(r.Params.WebhookID, r.Params.WebhookTimestamp, r.Params.WebhookSignature)
+	answer, err := o.receive(ctx, models.ChannelGatewayA, h, r.Body)
 
 	return gen.ReceiveGatewayAWebhook200JSONResponse(answer), err
 }
@@ -24,7 +25,8 @@ func (o *Operations) ReceiveGatewayAWebhook(
 func (o *Operations) ReceiveWalletAWebhook(
 	ctx context.Context, r gen.ReceiveWalletAWebhookRequestObject,
 ) (gen.ReceiveWalletAWebhookResponseObject, error) {
-	answer, err := o.receive(ctx, models.ChannelWalletA, signature(r.Params.WebhookID, r.Params.WebhookTimestamp, r.Params.WebhookSignature), r.Body)
+	h := signature(r.Params.WebhookID, r.Params.WebhookTimestamp, r.Params.WebhookSignature)
+	answer, err := o.receive(ctx, models.ChannelWalletA, h, r.Body)
 
 	return gen.ReceiveWalletAWebhook200JSONResponse(answer), err
 }
@@ -33,7 +35,8 @@ func (o *Operations) ReceiveWalletAWebhook(
 func (o *Operations) ReceiveWalletBWebhook(
 	ctx context.Context, r gen.ReceiveWalletBWebhookRequestObject,
 ) (gen.ReceiveWalletBWebhookResponseObject, error) {
-	answer, err := o.receive(ctx, models.ChannelWalletB, signature(r.Params.WebhookID, r.Params.WebhookTimestamp, r.Params.WebhookSignature), r.Body)
+	h := signature(r.Params.WebhookID, r.Params.WebhookTimestamp, r.Params.WebhookSignature)
+	answer, err := o.receive(ctx, models.ChannelWalletB, h, r.Body)
 
 	return gen.ReceiveWalletBWebhook200JSONResponse(answer), err
 }
@@ -42,7 +45,8 @@ func (o *Operations) ReceiveWalletBWebhook(
 func (o *Operations) ReceiveBillPaymentWebhook(
 	ctx context.Context, r gen.ReceiveBillPaymentWebhookRequestObject,
 ) (gen.ReceiveBillPaymentWebhookResponseObject, error) {
-	answer, err := o.receive(ctx, models.ChannelBillPayment, signature(r.Params.WebhookID, r.Params.WebhookTimestamp, r.Params.WebhookSignature), r.Body)
+	h := signature(r.Params.WebhookID, r.Params.WebhookTimestamp, r.Params.WebhookSignature)
+	answer, err := o.receive(ctx, models.ChannelBillPayment, h, r.Body)
 
 	return gen.ReceiveBillPaymentWebhook200JSONResponse(answer), err
 }
