@@ -67,15 +67,9 @@ func New(d Deps) *Worker {
 	return w
 }
 
-// Register enters every workflow and activity of the service; replay tests need the same list.
+// Register enters every workflow and activity of the service.
 func Register(r worker.Registry, p *activities.Payments, o *activities.Outbox, s *activities.Sweep) {
-	r.RegisterWorkflow(workflows.Payment)
-	r.RegisterWorkflow(workflows.Refund)
-	r.RegisterWorkflow(workflows.Campaign)
-	r.RegisterWorkflow(workflows.LatePayment)
-	r.RegisterWorkflow(workflows.Reconcile)
-	r.RegisterWorkflow(workflows.Outbox)
-	r.RegisterWorkflow(workflows.Sweep)
+	workflows.Register(r)
 
 	r.RegisterActivity(p)
 	r.RegisterActivity(o)

@@ -60,6 +60,12 @@ type Caller struct {
 // Anybody is a caller without a token.
 func (s *Stack) Anybody() *Caller { return &Caller{stack: s} }
 
+// With is a caller with an access token.
+func (s *Stack) With(token string) *Caller { return &Caller{stack: s, token: token} }
+
+// Token is the caller's access token.
+func (c *Caller) Token() string { return c.token }
+
 // As signs in as the World's user of a role.
 func (s *Stack) As(role models.Role) *Caller {
 	s.tb.Helper()
@@ -104,15 +110,25 @@ func (c *Caller) Do(method, path string, body any, header map[string]string) (An
 		r.Header.Set("Content-Type", "application/json")
 	}
 
-	if c.token != "" {
-		r.Header.Set("Authorization", "Bearer "+c.token)
-	}
-
 	for name, value := range header {
 		r.Header.Set(name, value)
 	}
 
-	return send(r)
+	return c.Send(r)
+}
+
+// Send is Do with a request of the test's own making. The caller's token is added unless there is one.
+func (c *Caller) Send(r *http.Request) (Answer, error) {
+	if c.token != "" && r.Header.Get("Authorization") == "" {
+		r.Header.Set("Authorization", "Bearer "+c.token)
+	}
+
+	a, err := send(r)
+	if err == nil && c.stack.OnAnswer != nil {
+		c.stack.OnAnswer(r, a)
+	}
+
+	return a, err
 }
 
 func send(r *http.Request) (Answer, error) {
@@ -151,6 +167,7 @@ func (c *Caller) Post(path string, body any) Answer {
 type Booking struct {
 	ID      uuid.UUID            `json:"id"`
 	Status  models.BookingStatus `json:"status"`
+	Seats   int                  `json:"seats"`
 	Amount  models.Money         `json:"amount"`
 	Payment struct {
 		TransactionID uuid.UUID                `json:"transaction_id"`

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"maps"
 	"net"
+	"net/http"
 	"path/filepath"
 	"strconv"
 	"testing"
@@ -56,7 +57,11 @@ type Stack struct {
 	Temporal   client.Client
 	World      storetest.World
 
-	tb testing.TB
+	// OnAnswer, when set, sees every answer of the API to a Caller.
+	OnAnswer func(*http.Request, Answer)
+
+	tb          testing.TB
+	conformance *Conformance
 }
 
 // Start runs a service with a fresh database that holds one World. Everything is stopped when the test ends.

@@ -1,0 +1,194 @@
+package histories_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"rihla/e2e/harness"
+	"rihla/models"
+	"rihla/workflows"
+)
+
+// fault makes the gateway misbehave the next times.
+func fault(s *harness.Stack, operation, mode string, times int) {
+	s.Fault(map[string]any{"operation": operation, "mode": mode, "times": times})
+}
+
+// shortHold lets bookings expire while a test waits.
+const shortHold = 6 * time.Second
+
+func TestPaymentHistories(t *testing.T) {
+	t.Parallel()
+
+	s := harness.Start(t, harness.Options{})
+	customer := s.As(models.RoleEndUser)
+
+	paid := customer.BookPaid(1)
+	replay(t, s, "payment-paid", workflows.PaymentID(paid.Payment.TransactionID))
+
+	declined := customer.Book(1)
+	require.NoError(t, s.Pay(declined.Payment.CheckoutURL, "decline"))
+	require.Equal(t, models.TransactionFailed, customer.Await(declined.ID).PaymentStatus)
+	replay(t, s, "payment-declined", workflows.PaymentID(declined.Payment.TransactionID))
+
+	replaced := customer.Book(1)
+	a := customer.Post("/api/v1/payments/booking/"+replaced.ID.String()+"/intent", map[string]any{"payment_method": "wallet_b", "replace": true})
+	require.Equal(t, http.StatusCreated, a.Status, "%s", a.Body)
+	replay(t, s, "payment-cancelled", workflows.PaymentID(replaced.Payment.TransactionID))
+
+	fault(s, "create_checkout", "reject", 1)
+
+	rejected := customer.Book(1)
+	require.Equal(t, models.FailureGatewayRejected, rejected.Payment.FailureCode)
+	replay(t, s, "payment-gateway-rejected", workflows.PaymentID(rejected.Payment.TransactionID))
+
+	fault(s, "create_checkout", "error", 2)
+
+	retried := customer.BookPaid(1)
+	replay(t, s, "payment-gateway-unavailable-at-first", workflows.PaymentID(retried.Payment.TransactionID))
+
+	for _, mode := range []string{"wrong_amount", "wrong_currency"} {
+		fault(s, "webhook", mode, 1)
+
+		wrong := customer.Book(1)
+		require.NoError(t, s.Pay(wrong.Payment.CheckoutURL, "succeed"))
+		require.Equal(t, models.TransactionFailed, customer.Await(wrong.ID).PaymentStatus)
+		replay(t, s, "payment-"+strings.ReplaceAll(mode, "_", "-"), workflows.PaymentID(wrong.Payment.TransactionID))
+	}
+
+	fault(s, "webhook", "duplicate", 1)
+
+	doubled := customer.BookPaid(1)
+	replay(t, s, "payment-webhook-doubled", workflows.PaymentID(doubled.Payment.TransactionID))
+}
+
+func TestExpiryAndLateHistories(t *testing.T) {
+	t.Parallel()
+
+	s := harness.Start(t, harness.Options{Env: map[string]string{"BOOKING_HOLD": shortHold.String()}})
+	customer := s.As(models.RoleEndUser)
+
+	// A webhook that never comes: the expiry asks the gateway, and the payment counts.
+	fault(s, "webhook", "drop", 1)
+
+	lost := customer.Book(1)
+	require.NoError(t, s.Pay(lost.Payment.CheckoutURL, "succeed"))
+
+	expired := customer.Book(1)
+	late := customer.Book(1)
+
+	require.Equal(t, models.TransactionPaid, customer.Await(lost.ID).PaymentStatus)
+	replay(t, s, "payment-webhook-lost", workflows.PaymentID(lost.Payment.TransactionID))
+
+	require.Equal(t, models.FailureExpired, customer.Await(expired.ID).FailureCode)
+	replay(t, s, "payment-expired", workflows.PaymentID(expired.Payment.TransactionID))
+
+	// Money that comes after the end confirms the booking while there are seats …
+	require.Equal(t, models.TransactionFailed, customer.Await(late.ID).PaymentStatus)
+	s.PayLate(late.Payment.Reference)
+	replay(t, s, "late-payment-confirmed", s.AwaitWorkflow("LatePayment", 1)[0])
+
+	// … and goes back when there are none.
+	_, err := s.DB.ExecContext(t.Context(), "UPDATE trips SET capacity = GREATEST(seats_taken, 1)")
+	require.NoError(t, err)
+	s.PayLate(expired.Payment.Reference)
+
+	refund := workflows.RefundID(models.RefundID(expired.Payment.TransactionID, "late"))
+
+	for _, id := range s.AwaitWorkflow("LatePayment", 2) {
+		replay(t, s, "late-payment-refunded", id)
+	}
+
+	require.Eventually(t, func() bool {
+		return s.Count("SELECT count(*) FROM refunds WHERE status = 'SUCCEEDED'") == 1
+	}, 20*time.Second, 50*time.Millisecond)
+	replay(t, s, "refund-of-late-payment", refund)
+	require.Equal(t, 1, s.Count("SELECT count(*) FROM incidents WHERE kind = 'LATE_PAYMENT'"))
+}
+
+func TestRefundHistories(t *testing.T) {
+	t.Parallel()
+
+	s := harness.Start(t, harness.Options{})
+	customer, finance := s.As(models.RoleEndUser), s.As(models.RoleFinanceAdmin)
+	b := customer.BookPaid(2)
+	path := "/api/v1/admin/bookings/" + b.ID.String() + "/refund"
+
+	refund := func(body map[string]any) (id string) {
+		t.Helper()
+
+		a := finance.Post(path, body)
+		require.Contains(t, []int{http.StatusCreated, http.StatusAccepted}, a.Status, "%s", a.Body)
+
+		var r struct {
+			ID uuid.UUID `json:"id"`
+		}
+
+		require.NoError(t, a.Data(&r))
+
+		return workflows.RefundID(r.ID)
+	}
+	part := map[string]any{"refund_type": "PARTIAL", "amount": models.MustMoney("10.00")}
+
+	replay(t, s, "refund-partial", refund(part))
+
+	fault(s, "refund", "reject", 1)
+	replay(t, s, "refund-refused-by-gateway", refund(part))
+
+	fault(s, "refund", "error", 1)
+	replay(t, s, "refund-unknown-outcome", refund(part))
+
+	fault(s, "refund", "timeout_after_effect", 1)
+
+	replay(t, s, "refund-timeout-after-effect", refund(part))
+
+	s.Fault(map[string]any{"operation": "refund", "mode": "pending", "times": 1, "delay_ms": 6000})
+	replay(t, s, "refund-pending-then-decided", refund(part))
+
+	a := finance.Post(path, map[string]any{"refund_type": "PARTIAL", "amount": models.MustMoney("9999.00")})
+	require.Equal(t, models.CodeRefundExceedsRemaining, a.Code())
+
+	for _, id := range s.AwaitWorkflow("Refund", 6) {
+		replay(t, s, "refund-not-allowed", id) // the newest comes first, and one history is kept per name
+	}
+
+	replay(t, s, "refund-full", refund(map[string]any{"refund_type": "FULL"}))
+}
+
+func TestCampaignAndHouseholdHistories(t *testing.T) {
+	t.Parallel()
+
+	s := harness.Start(t, harness.Options{})
+	admin := s.As(models.RoleAdmin)
+
+	running, scheduled := s.NewCampaign("1000.00", 0), s.NewCampaign("1000.00", 5)
+
+	for name, id := range map[string]uuid.UUID{"campaign-active": running, "campaign-scheduled": scheduled} {
+		a := admin.Post("/api/v1/payments/ad-campaign/"+id.String()+"/intent", map[string]any{"payment_method": "wallet_a"})
+		require.Equal(t, http.StatusCreated, a.Status, "%s", a.Body)
+
+		var p struct {
+			ID  uuid.UUID `json:"id"`
+			URL string    `json:"checkout_url"`
+		}
+
+		require.NoError(t, a.Data(&p))
+		require.NoError(t, s.Pay(p.URL, "succeed"))
+		replay(t, s, name+"-payment", workflows.PaymentID(p.ID))
+		require.Eventually(t, func() bool { return s.History(workflows.CampaignID(id)) >= 6 }, 20*time.Second, 50*time.Millisecond)
+		replayRunning(t, s, name, workflows.CampaignID(id))
+	}
+
+	for _, id := range s.AwaitWorkflow("Outbox", 1) {
+		replay(t, s, "outbox", id)
+	}
+
+	for _, id := range s.AwaitWorkflow("Sweep", 1) {
+		replay(t, s, "sweep", id)
+	}
+}

@@ -1,0 +1,293 @@
+package workflows_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/mock"
+	"github.com/stretchr/testify/require"
+
+	"rihla/activities"
+	"rihla/models"
+	"rihla/workflows"
+)
+
+var (
+	expires = began.Add(30 * time.Minute)
+	open    = activities.Checkout{Status: models.TransactionPending, ExpiresAt: expires}
+	pending = models.Settled{Status: models.TransactionPending}
+	paid    = models.Settled{Status: models.TransactionPaid, Queued: 2}
+)
+
+func failed(why models.FailureCode) models.Settled {
+	return models.Settled{Status: models.TransactionFailed, Failure: why}
+}
+
+func newAttempt() models.Attempt {
+	return models.Attempt{
+		BookingID: uuid.New(), ProviderID: uuid.New(), UserID: uuid.New(), Number: 1, Method: models.MethodCreditCard,
+	}
+}
+
+// pay runs a payment workflow to its end.
+func (w *world) pay(a models.Attempt) models.Settled {
+	w.t.Helper()
+	w.ExecuteWorkflow(workflows.Payment, a)
+
+	return requireDone[models.Settled](w)
+}
+
+func (w *world) opens(a models.Attempt, c activities.Checkout) {
+	w.OnActivity(acts.OpenCheckout, mock.Anything, a).Return(c, nil).Once()
+}
+
+func TestPaymentPaid(t *testing.T) {
+	t.Parallel()
+	w, a := newWorld(t), newAttempt()
+	w.opens(a, open)
+	w.OnActivity(acts.SettlePayment, mock.Anything, a.ID()).Return(paid, nil).Once()
+
+	var before, after *answer[activities.Checkout]
+
+	w.at(0, func() { before = update[activities.Checkout](w, workflows.UpdateCheckout) })
+	w.at(time.Second, func() { after = update[activities.Checkout](w, workflows.UpdateCheckout) })
+	w.at(time.Minute, w.event)
+
+	require.Equal(t, paid, w.pay(a))
+	require.Equal(t, began.Add(time.Minute), w.Now(), "it ends with the event, not with the expiry")
+	require.Equal(t, "PAID", w.paymentStatus())
+	require.False(t, w.needsReview())
+
+	for _, got := range []*answer[activities.Checkout]{before, after} {
+		require.True(t, got.done)
+		require.NoError(t, got.err)
+		require.Equal(t, open, got.value)
+		require.True(t, got.at.Before(began.Add(time.Minute)), "the customer gets the checkout while the workflow goes on")
+	}
+}
+
+func TestPaymentDeclined(t *testing.T) {
+	t.Parallel()
+	w, a := newWorld(t), newAttempt()
+	w.opens(a, open)
+	w.OnActivity(acts.SettlePayment, mock.Anything, a.ID()).Return(failed(models.FailureDeclined), nil).Once()
+	w.at(time.Minute, w.event)
+
+	require.Equal(t, failed(models.FailureDeclined), w.pay(a), "a declined card is an outcome, not a failure")
+	require.Equal(t, "FAILED", w.paymentStatus())
+	require.False(t, w.needsReview())
+}
+
+func TestPaymentMismatchNeedsReview(t *testing.T) {
+	t.Parallel()
+	w, a := newWorld(t), newAttempt()
+	w.opens(a, open)
+
+	mismatch := failed(models.FailureAmountMismatch)
+	mismatch.NeedsReview = true
+	w.OnActivity(acts.SettlePayment, mock.Anything, a.ID()).Return(mismatch, nil).Once()
+	w.at(time.Minute, w.event)
+
+	require.Equal(t, mismatch, w.pay(a))
+	require.Equal(t, "FAILED", w.paymentStatus())
+	require.True(t, w.needsReview())
+}
+
+func TestPaymentRejectedByTheGateway(t *testing.T) {
+	t.Parallel()
+	w, a := newWorld(t), newAttempt()
+	rejected := activities.Checkout{Status: models.TransactionFailed, Failure: models.FailureGatewayRejected, ExpiresAt: expires}
+	w.opens(a, rejected)
+
+	var got *answer[activities.Checkout]
+
+	w.at(0, func() { got = update[activities.Checkout](w, workflows.UpdateCheckout) })
+
+	require.Equal(t, failed(models.FailureGatewayRejected), w.pay(a))
+	require.Equal(t, began, w.Now(), "nobody waits for the expiry")
+	require.NoError(t, got.err)
+	require.Equal(t, rejected, got.value)
+	require.Equal(t, "FAILED", w.paymentStatus())
+}
+
+func TestPaymentOfWhatCannotBePaid(t *testing.T) {
+	t.Parallel()
+	w, a := newWorld(t), newAttempt()
+	w.OnActivity(acts.OpenCheckout, mock.Anything, a).Return(activities.Checkout{}, domainError(models.CodeBookingNotPayable)).Once()
+
+	var (
+		got    *answer[activities.Checkout]
+		cancel *answer[models.Settled]
+	)
+
+	w.at(0, func() { got = update[activities.Checkout](w, workflows.UpdateCheckout) })
+	w.at(0, func() { cancel = update[models.Settled](w, workflows.UpdateCancel) })
+	w.at(0, w.event)
+
+	require.Equal(t, models.Settled{}, w.pay(a), "the workflow has done its work: there is no attempt")
+	requireType(t, models.CodeBookingNotPayable, got.err)
+	require.True(t, cancel.done)
+	require.Empty(t, w.paymentStatus())
+}
+
+func TestPaymentOpensOnTheThirdTry(t *testing.T) {
+	t.Parallel()
+	w, a := newWorld(t), newAttempt()
+	opening, tries := failing(2, func(models.Attempt) (activities.Checkout, error) { return open, nil })
+	w.OnActivity(acts.OpenCheckout, mock.Anything, a).Return(opening)
+
+	settling, settlements := failing(3, func(uuid.UUID) (models.Settled, error) { return paid, nil })
+	w.OnActivity(acts.SettlePayment, mock.Anything, a.ID()).Return(settling)
+	w.at(time.Minute, w.event)
+
+	require.Equal(t, paid, w.pay(a))
+	require.EqualValues(t, 3, tries.Load())
+	require.EqualValues(t, 4, settlements.Load())
+}
+
+func TestPaymentNeverOpens(t *testing.T) {
+	t.Parallel()
+	w, a := newWorld(t), newAttempt()
+	w.OnActivity(acts.OpenCheckout, mock.Anything, a).Return(activities.Checkout{}, errDown)
+	w.OnActivity(acts.CloseCheckout, mock.Anything, a.ID()).Return(nil).Once()
+	w.OnActivity(acts.SettlePayment, mock.Anything, a.ID()).Return(pending, nil).Once()
+	w.OnActivity(acts.EndPayment, mock.Anything, activities.End{TransactionID: a.ID(), Why: models.FailureExpired}).
+		Return(failed(models.FailureExpired), nil).Once()
+
+	require.Equal(t, failed(models.FailureExpired), w.pay(a))
+	require.WithinDuration(t, began.Add(30*time.Minute), w.Now(), 2*time.Minute, "a customer does not wait longer")
+}
+
+// The database was down all the time: there is not even a row to end.
+func TestPaymentThatLeftNoTrace(t *testing.T) {
+	t.Parallel()
+	w, a := newWorld(t), newAttempt()
+	w.OnActivity(acts.OpenCheckout, mock.Anything, a).Return(activities.Checkout{}, errDown)
+	w.OnActivity(acts.CloseCheckout, mock.Anything, a.ID()).Return(nil).Once()
+	w.OnActivity(acts.SettlePayment, mock.Anything, a.ID()).Return(models.Settled{}, domainError(models.CodeNotFound)).Once()
+
+	require.False(t, w.pay(a).Final())
+	require.Empty(t, w.paymentStatus())
+}
+
+func TestPaymentExpires(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name  string
+		found models.Settled // by the settlement after the gateway was asked
+		want  models.Settled
+	}{
+		{"and the gateway says that it is open", pending, failed(models.FailureExpired)},
+		{"and the gateway says that it was paid", paid, paid},
+		{"and the gateway says that it was declined", failed(models.FailureDeclined), failed(models.FailureDeclined)},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w, a := newWorld(t), newAttempt()
+			w.opens(a, open)
+			w.OnActivity(acts.CloseCheckout, mock.Anything, a.ID()).Return(func(context.Context, uuid.UUID) error {
+				require.False(t, w.Now().Before(expires), "not before the time is over")
+
+				return nil
+			}).Once()
+			w.OnActivity(acts.SettlePayment, mock.Anything, a.ID()).Return(tt.found, nil).Once()
+
+			if !tt.found.Final() {
+				w.OnActivity(acts.EndPayment, mock.Anything, activities.End{TransactionID: a.ID(), Why: models.FailureExpired}).
+					Return(failed(models.FailureExpired), nil).Once()
+			}
+
+			require.Equal(t, tt.want, w.pay(a))
+			require.Equal(t, string(tt.want.Status), w.paymentStatus())
+		})
+	}
+}
+
+func TestPaymentExpiresWhileTheGatewayIsSilent(t *testing.T) {
+	t.Parallel()
+
+	for name, answer := range map[string]error{"down": errDown, "refuses": domainError("GATEWAY_ERROR")} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, a := newWorld(t), newAttempt()
+			w.opens(a, open)
+			w.OnActivity(acts.CloseCheckout, mock.Anything, a.ID()).Return(answer)
+			w.OnActivity(acts.SettlePayment, mock.Anything, a.ID()).Return(pending, nil).Once()
+			w.OnActivity(acts.EndPayment, mock.Anything, activities.End{TransactionID: a.ID(), Why: models.FailureExpired}).
+				Return(failed(models.FailureExpired), nil).Once()
+
+			require.Equal(t, failed(models.FailureExpired), w.pay(a))
+			require.False(t, w.Now().After(expires.Add(6*time.Minute)), "it is asked for five minutes at most")
+		})
+	}
+}
+
+// A webhook that comes while the gateway is being asked still counts.
+func TestPaymentPaidWhileItExpires(t *testing.T) {
+	t.Parallel()
+	w, a := newWorld(t), newAttempt()
+	w.opens(a, open)
+	w.OnActivity(acts.CloseCheckout, mock.Anything, a.ID()).Return(func(context.Context, uuid.UUID) error {
+		w.event()
+
+		return nil
+	}).Once()
+	w.OnActivity(acts.SettlePayment, mock.Anything, a.ID()).Return(paid, nil).Once()
+
+	require.Equal(t, paid, w.pay(a))
+}
+
+func TestPaymentBurstOfSignals(t *testing.T) {
+	t.Parallel()
+
+	t.Run("a hundred at once are one settlement", func(t *testing.T) {
+		t.Parallel()
+		w, a := newWorld(t), newAttempt()
+		w.opens(a, open)
+		w.OnActivity(acts.SettlePayment, mock.Anything, a.ID()).Return(paid, nil).Once()
+		w.at(time.Minute, func() {
+			for range 99 {
+				w.SignalWorkflowSkippingWorkflowTask(workflows.SignalEvent, uuid.New())
+			}
+
+			w.event()
+		})
+
+		require.Equal(t, paid, w.pay(a))
+	})
+
+	t.Run("before the checkout is open", func(t *testing.T) {
+		t.Parallel()
+		w, a := newWorld(t), newAttempt()
+		w.OnActivity(acts.OpenCheckout, mock.Anything, a).Return(func(context.Context, models.Attempt) (activities.Checkout, error) {
+			for range 10 {
+				w.event()
+			}
+
+			return open, nil
+		}).Once()
+		w.OnActivity(acts.SettlePayment, mock.Anything, a.ID()).Return(paid, nil).Once()
+
+		require.Equal(t, paid, w.pay(a))
+		require.True(t, w.Now().Before(began.Add(time.Minute)))
+	})
+
+	t.Run("events that change nothing", func(t *testing.T) {
+		t.Parallel()
+		w, a := newWorld(t), newAttempt()
+		w.opens(a, open)
+		w.OnActivity(acts.SettlePayment, mock.Anything, a.ID()).Return(pending, nil).Twice()
+		w.OnActivity(acts.SettlePayment, mock.Anything, a.ID()).Return(paid, nil).Once()
+
+		for i := range 3 {
+			w.at(time.Duration(i+1)*time.Minute, w.event)
+		}
+
+		require.Equal(t, paid, w.pay(a))
+		require.Equal(t, began.Add(3*time.Minute), w.Now())
+	})
+}
