@@ -20,6 +20,8 @@ CREATE TABLE bookings (
     contact_email text NOT NULL,
     contact_phone text NOT NULL,
     locale        text NOT NULL DEFAULT 'ar' CHECK (locale IN ('ar', 'en')),
+    -- Where the gateway sends the customer after the next attempt. It may carry anything, so it stays out of histories.
+    return_url    text NOT NULL DEFAULT '',
     created_at    timestamptz NOT NULL DEFAULT now(),
     updated_at    timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT bookings_seats_follow_status CHECK (seats_held = (status IN ('PENDING_PAYMENT', 'CONFIRMED'))),
@@ -40,6 +42,7 @@ CREATE TABLE ad_campaigns (
     starts_on   date NOT NULL,
     ends_on     date NOT NULL,
     price       numeric(14, 2) NOT NULL CHECK (price > 0), -- without VAT
+    return_url  text NOT NULL DEFAULT '',
     status      text NOT NULL DEFAULT 'PENDING_PAYMENT'
                 CHECK (status IN ('PENDING_PAYMENT', 'PAYMENT_FAILED', 'SCHEDULED', 'ACTIVE', 'PAUSED', 'ENDED')),
     created_at  timestamptz NOT NULL DEFAULT now(),
@@ -112,7 +115,7 @@ CREATE TABLE transaction_state_changes (
     from_status    text,
     to_status      text NOT NULL,
     failure_code   text,
-    changed_at     timestamptz NOT NULL DEFAULT clock_timestamp()
+    changed_at     timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX transaction_state_changes_transaction ON transaction_state_changes (transaction_id, id);
 

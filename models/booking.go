@@ -34,6 +34,7 @@ type Booking struct {
 	ContactEmail string        `bun:"contact_email"`
 	ContactPhone string        `bun:"contact_phone"`
 	Locale       Locale        `bun:"locale"`
+	ReturnURL    string        `bun:"return_url"` // of the next payment attempt
 	CreatedAt    time.Time     `bun:"created_at,nullzero,default:now()"`
 	UpdatedAt    time.Time     `bun:"updated_at,nullzero,default:now()"`
 }
@@ -51,6 +52,7 @@ type AdCampaign struct {
 	StartsOn    Date           `bun:"starts_on"`
 	EndsOn      Date           `bun:"ends_on"`
 	Price       Money          `bun:"price"`
+	ReturnURL   string         `bun:"return_url"` // of the next payment attempt
 	Status      CampaignStatus `bun:"status"`
 	CreatedAt   time.Time      `bun:"created_at,nullzero,default:now()"`
 	UpdatedAt   time.Time      `bun:"updated_at,nullzero,default:now()"`

@@ -102,7 +102,8 @@ type Trip struct {
 	UpdatedAt    time.Time  `bun:"updated_at,nullzero,default:now()"`
 	DeletedAt    *time.Time `bun:"deleted_at"`
 
-	RestStopIDs []uuid.UUID `bun:"-"`
+	RestStopIDs  []uuid.UUID `bun:"-"`
+	ProviderName string      `bun:"provider_name,scanonly"`
 }
 
 // SeatsLeft is how many seats can still be booked.

@@ -82,3 +82,25 @@ var tripLabels = map[TripStatus]Label{
 
 // Label is the trip status for people.
 func (s TripStatus) Label() Label { return tripLabels[s] }
+
+var incidentLabels = map[IncidentKind]Label{
+	IncidentAmountMismatch:   {"اختلاف في المبلغ", "Amount mismatch"},
+	IncidentCurrencyMismatch: {"اختلاف في العملة", "Currency mismatch"},
+	IncidentLatePayment:      {"دفعة متأخرة", "Late payment"},
+	IncidentRefundFailed:     {"فشل الاسترداد", "Refund failed"},
+	IncidentUnknownReference: {"مرجع غير معروف", "Unknown reference"},
+	IncidentGatewayOutage:    {"تعطل بوابة الدفع", "Gateway outage"},
+	IncidentAuditDifference:  {"فرق في التدقيق", "Audit difference"},
+}
+
+// Label is the incident's kind for people.
+func (k IncidentKind) Label() Label { return incidentLabels[k] }
+
+// IncidentStatusLabel is the state of an incident for people.
+func IncidentStatusLabel(status string) Label {
+	if status == IncidentResolved {
+		return Label{"تمت المعالجة", "Resolved"}
+	}
+
+	return Label{"مفتوحة", "Open"}
+}

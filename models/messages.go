@@ -13,7 +13,6 @@ type Attempt struct {
 	Number     int           `json:"number"`
 	UserID     uuid.UUID     `json:"user_id"` // who pays
 	Method     PaymentMethod `json:"method"`
-	ReturnURL  string        `json:"return_url,omitempty"`
 }
 
 // ID is the transaction that the attempt makes: the same attempt is the same transaction (architecture §3).

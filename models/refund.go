@@ -6,7 +6,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// RefundableAmount is what a request for a refund comes to: all that is left for FULL, the asked amount for PARTIAL.
+// RefundableAmount is what a request for a refund comes to: all that is left for FULL, the asked amount for PARTIAL
+// and for POLICY, whose amount the cancellation policy has found.
 // Errors: VALIDATION_ERROR on amount, REFUND_EXCEEDS_REMAINING, BOOKING_NOT_REFUNDABLE (contract §7).
 func RefundableAmount(t *PaymentTransaction, kind RefundType, asked *Money) (Money, error) {
 	if t.CapturedAt == nil || t.RefundedAmount.Equal(t.Amount) {
@@ -16,9 +17,9 @@ func RefundableAmount(t *PaymentTransaction, kind RefundType, asked *Money) (Mon
 	left := t.Remaining()
 
 	amount := left
-	if kind == RefundPartial {
+	if kind != RefundFull {
 		if asked == nil || !asked.IsPositive() {
-			return Money{}, Invalid("amount", "must be more than 0 for a partial refund")
+			return Money{}, Invalid("amount", "must be more than 0 for a refund that is not full")
 		}
 
 		amount = *asked
@@ -32,14 +33,15 @@ func RefundableAmount(t *PaymentTransaction, kind RefundType, asked *Money) (Mon
 	return amount, nil
 }
 
-// RefundTransactionStatus is the status of the transaction that a refund adds (spec 3.3): PARTIAL_REFUND for a
-// partial refund, REFUNDED for all that was left.
-func RefundTransactionStatus(kind RefundType) TransactionStatus {
-	if kind == RefundPartial {
-		return TransactionPartialRefund
+// RefundTransactionStatus is the status of the transaction that a refund adds (spec 3.3): PARTIAL_REFUND for
+// refund_type PARTIAL, REFUNDED for FULL; a refund by POLICY is what it comes to. last says that nothing of the payment
+// is left after it.
+func RefundTransactionStatus(kind RefundType, last bool) TransactionStatus {
+	if kind == RefundFull || kind == RefundPolicy && last {
+		return TransactionRefunded
 	}
 
-	return TransactionRefunded
+	return TransactionPartialRefund
 }
 
 // RefundSplit is what a refund does to the live ledger line of a payment (contract §6).

@@ -24,7 +24,7 @@ func (o *Operations) CreateBooking(ctx context.Context, r gen.CreateBookingReque
 	}
 
 	attempt := models.Attempt{
-		BookingID: b.ID, ProviderID: b.ProviderID, Number: 1, UserID: b.UserID, Method: n.Method, ReturnURL: valueOf(r.Body.ReturnURL),
+		BookingID: b.ID, ProviderID: b.ProviderID, Number: 1, UserID: b.UserID, Method: n.Method,
 	}
 	if err := o.startFirst(ctx, attempt); err != nil {
 		return nil, err
@@ -50,6 +50,7 @@ func newBooking(ctx context.Context, r gen.CreateBookingRequestObject) store.New
 		ID: newID(ctx, "booking", r.Params.IdempotencyKey), UserID: middleware.Principal(ctx).UserID, TripID: r.Body.TripID,
 		Passengers: passengers, ContactName: r.Body.Contact.Name, ContactEmail: r.Body.Contact.Email,
 		ContactPhone: r.Body.Contact.Phone, Locale: middleware.Locale(ctx), Method: r.Body.PaymentMethod,
+		ReturnURL: valueOf(r.Body.ReturnURL),
 	}
 }
 

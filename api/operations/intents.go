@@ -113,14 +113,16 @@ func (o *Operations) intent(
 	}
 
 	a.ProviderID, a.Number, a.UserID = p.ProviderID, p.Next, middleware.Principal(ctx).UserID
-	a.Method, a.ReturnURL = body.PaymentMethod, valueOf(body.ReturnURL)
+	a.Method = body.PaymentMethod
 
 	if p.Open != nil {
 		if p.Open.CheckoutURL != nil {
 			return *p.Open, false, nil
 		}
 		// The gateway has not answered yet: wait for the same attempt, as it was asked for.
-		a.Number, a.UserID, a.Method, a.ReturnURL = p.Open.Attempt, p.Open.UserID, p.Open.PaymentMethod, p.Open.ReturnURL
+		a.Number, a.UserID, a.Method = p.Open.Attempt, p.Open.UserID, p.Open.PaymentMethod
+	} else if err := o.Store.SetReturnURL(ctx, a, valueOf(body.ReturnURL)); err != nil {
+		return t, false, err
 	}
 
 	t, err = o.start(ctx, a)

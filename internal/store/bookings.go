@@ -24,6 +24,7 @@ type NewBooking struct {
 	ContactPhone string
 	Locale       models.Locale        // of its notifications; Arabic when left out
 	Method       models.PaymentMethod // decides how long the seats are held
+	ReturnURL    string               // where the gateway sends the customer afterwards; may be empty
 }
 
 // maxPassengers is the size of a booking (contract §4).
@@ -102,7 +103,7 @@ func (s *Store) newBooking(n NewBooking, o offer) models.Booking {
 		Amount:    amount, Currency: models.Currency,
 		VATRate: s.policies.VATBooking, VATAmount: models.VATWithin(amount, s.policies.VATBooking),
 		Passengers: n.Passengers, ContactName: n.ContactName, ContactEmail: n.ContactEmail, ContactPhone: n.ContactPhone,
-		Locale: n.Locale,
+		Locale: n.Locale, ReturnURL: n.ReturnURL,
 	}
 }
 

@@ -9,6 +9,9 @@ import (
 	"rihla/internal/store"
 )
 
+// books is the bundle of the tests about money.
+type books struct{ *testBundle }
+
 // identities are statements about the whole database that hold after every unit of work (contract §6, architecture
 // §5). Each query finds the rows that break one.
 var identities = map[string]string{
@@ -56,10 +59,11 @@ var identities = map[string]string{
 			t.refunded_amount <> (SELECT COALESCE(sum(amount), 0) FROM refunds WHERE payment_transaction_id = t.id AND status = 'SUCCEEDED')
 			OR t.refund_reserved_amount <> (SELECT COALESCE(sum(amount), 0) FROM refunds WHERE payment_transaction_id = t.id AND status = 'PENDING')
 			OR t.refunded_amount <> (SELECT COALESCE(sum(amount), 0) FROM payment_transactions WHERE parent_id = t.id))`,
-	"the VAT of a payment that went back in full went back with it": `
-		SELECT t.id::text FROM payment_transactions AS t
-		WHERE t.kind = 'PAYMENT' AND t.refunded_amount = t.amount
-		  AND t.vat_amount <> (SELECT COALESCE(sum(vat_amount), 0) FROM payment_transactions WHERE parent_id = t.id)`,
+	"a refund's transaction carries the VAT of the line it refunded": `
+		SELECT f.id::text FROM refunds AS f
+		JOIN payment_transactions AS added ON added.id = f.refund_transaction_id
+		JOIN financial_records AS r ON r.refund_id = f.id AND r.kind <> 'CLAWBACK'
+		WHERE added.vat_amount <> r.vat_amount OR added.amount <> r.gross_amount`,
 	"a trip's seats are those of its bookings": `
 		SELECT t.id::text FROM trips AS t
 		WHERE t.seats_taken <> (SELECT COALESCE(sum(seats), 0) FROM bookings WHERE trip_id = t.id AND seats_held)`,
@@ -72,40 +76,48 @@ var identities = map[string]string{
 }
 
 // requireIdentities checks all of them.
-func (b *testBundle) requireIdentities(t *testing.T) {
+func (b *books) requireIdentities(t *testing.T) {
 	t.Helper()
 
 	for what, query := range identities {
-		rows, err := b.db.QueryContext(context.WithoutCancel(t.Context()), query)
-		require.NoError(t, err, what)
-
-		var broken []string
-
-		for rows.Next() {
-			var row string
-
-			require.NoError(t, rows.Scan(&row))
-
-			broken = append(broken, row)
-		}
-
-		require.NoError(t, rows.Err())
-		require.NoError(t, rows.Close())
-		require.Empty(t, broken, what)
+		require.Empty(t, b.broken(t, query), what)
 	}
 }
 
+func (b *books) broken(t *testing.T, query string) []string {
+	t.Helper()
+
+	rows, err := b.db.QueryContext(context.WithoutCancel(t.Context()), query)
+	require.NoError(t, err)
+
+	defer rows.Close()
+
+	var broken []string
+
+	for rows.Next() {
+		var row string
+
+		require.NoError(t, rows.Scan(&row))
+
+		broken = append(broken, row)
+	}
+
+	require.NoError(t, rows.Err())
+
+	return broken
+}
+
 // setupBooks is setup for tests about money: the identities are checked once more when the test has ended.
-func setupBooks(t *testing.T) *testBundle {
+func setupBooks(t *testing.T) *books {
 	t.Helper()
 
 	return setupBooksWith(t, store.DefaultPolicies())
 }
 
-func setupBooksWith(t *testing.T, p store.Policies) *testBundle {
+func setupBooksWith(t *testing.T, p store.Policies) *books {
 	t.Helper()
 
-	b := setupWith(t, p)
+	b := &books{setupWith(t, p)}
 	t.Cleanup(func() { b.requireIdentities(t) })
 
 	return b

@@ -157,7 +157,7 @@ func (s *Store) bookingAttempt(ctx context.Context, tx bun.Tx, a models.Attempt,
 	}
 
 	row := newAttempt(a, b.ProviderID, b.HoldUntil)
-	row.BookingID = &b.ID
+	row.BookingID, row.ReturnURL = &b.ID, b.ReturnURL
 	row.Amount, row.VATRate, row.VATAmount = b.Amount, b.VATRate, b.VATAmount
 
 	return row, nil
@@ -183,7 +183,7 @@ func (s *Store) campaignAttempt(ctx context.Context, tx bun.Tx, a models.Attempt
 	}
 
 	row := newAttempt(a, c.ProviderID, now.Add(s.policies.Hold(a.Method)))
-	row.AdCampaignID = &c.ID
+	row.AdCampaignID, row.ReturnURL = &c.ID, c.ReturnURL
 	row.VATRate = s.policies.VATAd
 	row.Amount, row.VATAmount = models.AddVAT(c.Price, row.VATRate)
 
@@ -194,8 +194,25 @@ func newAttempt(a models.Attempt, provider uuid.UUID, expires time.Time) models.
 	return models.PaymentTransaction{
 		ID: a.ID(), Kind: models.KindPayment, Attempt: a.Number, UserID: a.UserID, ProviderID: provider,
 		Currency: models.Currency, PaymentMethod: a.Method, Gateway: a.Method.Provider(),
-		Status: models.TransactionPending, ReturnURL: a.ReturnURL, ExpiresAt: expires,
+		Status: models.TransactionPending, ExpiresAt: expires,
 	}
+}
+
+// SetReturnURL keeps where the gateway sends the customer after the attempt that is opened next. It travels through the
+// database and not through the workflow: an app may have put a token into it.
+func (s *Store) SetReturnURL(ctx context.Context, a models.Attempt, url string) error {
+	q := s.db.NewUpdate().Set("return_url = ?", url)
+	if a.BookingID != uuid.Nil {
+		q = q.Model((*models.Booking)(nil)).Where("id = ?", a.BookingID)
+	} else {
+		q = q.Model((*models.AdCampaign)(nil)).Where("id = ?", a.CampaignID)
+	}
+
+	if _, err := q.Exec(ctx); err != nil {
+		return fmt.Errorf("save return address: %w", err)
+	}
+
+	return nil
 }
 
 // SaveCheckout keeps the gateway's reference and the address at which the customer pays. Saving the same twice

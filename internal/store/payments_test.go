@@ -12,15 +12,14 @@ import (
 	"rihla/models"
 )
 
-func (b *testBundle) attempt(booking models.Booking, n int, m models.PaymentMethod) models.Attempt {
+func (b *books) attempt(booking models.Booking, n int, m models.PaymentMethod) models.Attempt {
 	return models.Attempt{
 		BookingID: booking.ID, ProviderID: booking.ProviderID, Number: n, UserID: booking.UserID, Method: m,
-		ReturnURL: "https://app.rihla.test/done",
 	}
 }
 
 // campaign inserts a campaign of 1000.00 without VAT, PENDING_PAYMENT.
-func (b *testBundle) campaign(t *testing.T, startsOn, endsOn models.Date) uuid.UUID {
+func (b *books) campaign(t *testing.T, startsOn, endsOn models.Date) uuid.UUID {
 	t.Helper()
 
 	id := models.NewID()
@@ -32,7 +31,7 @@ func (b *testBundle) campaign(t *testing.T, startsOn, endsOn models.Date) uuid.U
 }
 
 // openCampaign opens the nth attempt of a campaign, with a checkout.
-func (b *testBundle) openCampaign(t *testing.T, campaign uuid.UUID, n int) models.PaymentTransaction {
+func (b *books) openCampaign(t *testing.T, campaign uuid.UUID, n int) models.PaymentTransaction {
 	t.Helper()
 
 	a := models.Attempt{
@@ -45,7 +44,7 @@ func (b *testBundle) openCampaign(t *testing.T, campaign uuid.UUID, n int) model
 	return tx
 }
 
-func (b *testBundle) bookingNow(t *testing.T, id uuid.UUID) models.Booking {
+func (b *books) bookingNow(t *testing.T, id uuid.UUID) models.Booking {
 	t.Helper()
 
 	booking, err := b.s.BookingByID(t.Context(), id)
@@ -54,7 +53,7 @@ func (b *testBundle) bookingNow(t *testing.T, id uuid.UUID) models.Booking {
 	return booking
 }
 
-func (b *testBundle) transaction(t *testing.T, id uuid.UUID) models.PaymentTransaction {
+func (b *books) transaction(t *testing.T, id uuid.UUID) models.PaymentTransaction {
 	t.Helper()
 
 	tx, err := b.s.TransactionByID(t.Context(), id)
@@ -69,6 +68,8 @@ func TestOpenPayment(t *testing.T) {
 	booking := b.book(t, b.Trip, 3)
 
 	a := b.attempt(booking, 1, models.MethodWalletB)
+	require.NoError(t, b.s.SetReturnURL(t.Context(), a, "https://app.rihla.test/done"))
+
 	tx, err := b.s.OpenPayment(t.Context(), a, time.Now())
 	require.NoError(t, err)
 
@@ -86,7 +87,7 @@ func TestOpenPayment(t *testing.T) {
 	require.Equal(t, "45.00", stored.VATAmount.String())
 	require.Equal(t, models.MethodWalletB, stored.PaymentMethod)
 	require.Equal(t, models.ProviderWalletB, stored.Gateway)
-	require.Equal(t, a.ReturnURL, stored.ReturnURL)
+	require.Equal(t, "https://app.rihla.test/done", stored.ReturnURL)
 	require.Nil(t, stored.Reference)
 	require.Nil(t, stored.CapturedAt)
 	require.Nil(t, stored.FailureCode)

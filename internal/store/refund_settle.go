@@ -20,7 +20,12 @@ type refundSettlement struct {
 }
 
 func (st *refundSettlement) succeed(ctx context.Context, result models.RefundResult) error {
-	added, err := st.addTransaction(ctx, result)
+	split, err := st.split(ctx)
+	if err != nil {
+		return err
+	}
+
+	added, err := st.addTransaction(ctx, result, split.Refunded.VATAmount)
 	if err != nil {
 		return err
 	}
@@ -38,13 +43,7 @@ func (st *refundSettlement) succeed(ctx context.Context, result models.RefundRes
 		return err
 	}
 
-	if st.t.Status == models.TransactionFailed {
-		// Money that came too late was never a sale: there is no ledger line to change.
-		back := models.LateRefundTransfer(st.t, st.r.ID, st.r.Amount)
-		if err := insertTransfers(ctx, st.tx, []models.LedgerTransfer{back}); err != nil {
-			return err
-		}
-	} else if err := st.splitRecord(ctx); err != nil {
+	if err := st.book(ctx, split); err != nil {
 		return err
 	}
 
@@ -81,14 +80,16 @@ func (st *refundSettlement) releaseReserve(ctx context.Context, done models.Mone
 	return nil
 }
 
-// addTransaction writes the transaction that spec 3.5 asks for. Its VAT is the refunded part's share.
-func (st *refundSettlement) addTransaction(ctx context.Context, result models.RefundResult) (*models.PaymentTransaction, error) {
+// addTransaction writes the transaction that spec 3.5 asks for. Its VAT is that of the refunded part of the ledger line,
+// so that several refunds give back exactly the VAT that was taken.
+func (st *refundSettlement) addTransaction(
+	ctx context.Context, result models.RefundResult, vat models.Money,
+) (*models.PaymentTransaction, error) {
 	last := st.t.RefundedAmount.Add(st.r.Amount).Equal(st.t.Amount)
 	added := models.PaymentTransaction{
 		ID: models.RefundTransactionID(st.r.ID), Kind: models.KindRefund, ParentID: &st.t.ID, Attempt: st.t.Attempt,
 		UserID: st.t.UserID, ProviderID: st.t.ProviderID, BookingID: st.t.BookingID, AdCampaignID: st.t.AdCampaignID,
-		Amount: st.r.Amount, Currency: st.t.Currency, VATRate: st.t.VATRate,
-		VATAmount:     st.t.VATAmount.Share(st.r.Amount, st.t.Amount),
+		Amount: st.r.Amount, Currency: st.t.Currency, VATRate: st.t.VATRate, VATAmount: vat,
 		PaymentMethod: st.t.PaymentMethod, Gateway: st.t.Gateway,
 		Status: models.RefundTransactionStatus(st.r.RefundType, last), ExpiresAt: st.now,
 	}
@@ -103,21 +104,44 @@ func (st *refundSettlement) addTransaction(ctx context.Context, result models.Re
 	return &added, nil
 }
 
-// splitRecord takes the refunded part out of the payment's live ledger line.
-func (st *refundSettlement) splitRecord(ctx context.Context) error {
+// wasSold tells a payment from money that came too late: that was never a sale and has no ledger line.
+func (st *refundSettlement) wasSold() bool { return st.t.Status == models.TransactionPaid }
+
+// split takes the refunded part out of the payment's live ledger line, which it locks.
+func (st *refundSettlement) split(ctx context.Context) (models.RefundSplit, error) {
+	if !st.wasSold() {
+		return models.RefundSplit{
+			Refunded:  models.FinancialRecord{VATAmount: st.t.VATAmount.Share(st.r.Amount, st.t.Amount)},
+			Transfers: []models.LedgerTransfer{models.LateRefundTransfer(st.t, st.r.ID, st.r.Amount)},
+		}, nil
+	}
+
 	var line models.FinancialRecord
 
 	err := st.tx.NewSelect().Model(&line).
 		Where("payment_transaction_id = ?", st.t.ID).Where("kind <> ?", models.RecordClawback).
 		Where("balance_status <> ?", models.BalanceRefunded).For("NO KEY UPDATE").Scan(ctx)
 	if err != nil {
-		return fmt.Errorf("lock ledger line: %w", err)
+		return models.RefundSplit{}, fmt.Errorf("lock ledger line: %w", err)
 	}
 
-	split := models.SplitForRefund(line, st.r.ID, st.r.Amount, st.t.Gateway, st.now)
+	return models.SplitForRefund(line, st.r.ID, st.r.Amount, st.t.Gateway, st.now), nil
+}
 
+// book writes the split: lines and transfers.
+func (st *refundSettlement) book(ctx context.Context, split models.RefundSplit) error {
+	if st.wasSold() {
+		if err := st.bookLines(ctx, split); err != nil {
+			return err
+		}
+	}
+
+	return insertTransfers(ctx, st.tx, split.Transfers)
+}
+
+func (st *refundSettlement) bookLines(ctx context.Context, split models.RefundSplit) error {
 	// The old line goes first: only one live line per payment may exist at any moment.
-	_, err = st.tx.NewUpdate().Model(&split.Refunded).
+	_, err := st.tx.NewUpdate().Model(&split.Refunded).
 		Column("balance_status", "refund_id", "gross_amount", "platform_commission_amount", "net_amount", "vat_amount", "refunded_amount").
 		Set("updated_at = ?", st.now).WherePK().Exec(ctx)
 	if err != nil {
@@ -134,7 +158,7 @@ func (st *refundSettlement) splitRecord(ctx context.Context) error {
 		}
 	}
 
-	return insertTransfers(ctx, st.tx, split.Transfers)
+	return nil
 }
 
 // settleBooking cancels a booking whose payment has gone back in full, and tells the customer.
@@ -148,7 +172,7 @@ func (st *refundSettlement) settleBooking(ctx context.Context, added *models.Pay
 		return fmt.Errorf("lock booking: %w", err)
 	}
 
-	if st.t.Status == models.TransactionPaid && st.t.RefundedAmount.Equal(st.t.Amount) && b.Status == models.BookingConfirmed {
+	if st.wasSold() && st.t.RefundedAmount.Equal(st.t.Amount) && b.Status == models.BookingConfirmed {
 		if err := moveBooking(ctx, st.tx, &b, models.BookingCancelled, st.now); err != nil {
 			return err
 		}

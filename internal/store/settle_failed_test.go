@@ -10,7 +10,7 @@ import (
 	"rihla/models"
 )
 
-func (b *testBundle) incidents(t *testing.T) []models.Incident {
+func (b *books) incidents(t *testing.T) []models.Incident {
 	t.Helper()
 
 	l, err := b.s.ListIncidents(t.Context(), store.IncidentFilter{})

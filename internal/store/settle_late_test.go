@@ -11,7 +11,7 @@ import (
 )
 
 // lapsed is a booking whose attempt has expired with its hold: PAYMENT_FAILED, seats free.
-func (b *testBundle) lapsed(t *testing.T, trip models.Trip, seats int) models.PaymentTransaction {
+func (b *books) lapsed(t *testing.T, trip models.Trip, seats int) models.PaymentTransaction {
 	t.Helper()
 
 	booking := b.book(t, trip, seats)
@@ -24,7 +24,7 @@ func (b *testBundle) lapsed(t *testing.T, trip models.Trip, seats int) models.Pa
 }
 
 // requireOwed checks that the money of the attempt is a debt to its customer: captured, in an incident, no ledger line.
-func (b *testBundle) requireOwed(t *testing.T, tx models.PaymentTransaction, s models.Settled, why models.FailureCode) {
+func (b *books) requireOwed(t *testing.T, tx models.PaymentTransaction, s models.Settled, why models.FailureCode) {
 	t.Helper()
 
 	require.Equal(t, models.Settled{Status: models.TransactionFailed, Failure: why, RefundOwed: true, NeedsReview: true}, s)
@@ -74,20 +74,11 @@ func TestLateSuccessRetakesTheSeats(t *testing.T) {
 func TestLateSuccessThatCannotBeConfirmed(t *testing.T) {
 	t.Parallel()
 
-	tests := []struct {
-		name string
-		edit func(*testing.T, *testBundle, models.Trip)
-	}{
-		{"the seats are gone", func(t *testing.T, b *testBundle, trip models.Trip) { b.book(t, trip, 2) }},
-		{"the trip is cancelled", func(t *testing.T, b *testBundle, trip models.Trip) {
-			b.exec(t, "UPDATE trips SET status = 'CANCELLED' WHERE id = $1", trip.ID)
-		}},
-		{"the trip is deleted", func(t *testing.T, b *testBundle, trip models.Trip) {
-			b.exec(t, "UPDATE trips SET deleted_at = now() WHERE id = $1", trip.ID)
-		}},
-		{"the trip has left", func(t *testing.T, b *testBundle, trip models.Trip) {
-			b.exec(t, "UPDATE trips SET departure_at = now() - interval '1 minute' WHERE id = $1", trip.ID)
-		}},
+	tests := []struct{ name, because string }{
+		{"the seats are gone", "UPDATE trips SET capacity = 1 WHERE id = $1"},
+		{"the trip is cancelled", "UPDATE trips SET status = 'CANCELLED' WHERE id = $1"},
+		{"the trip is deleted", "UPDATE trips SET deleted_at = now() WHERE id = $1"},
+		{"the trip has left", "UPDATE trips SET departure_at = now() - interval '1 minute' WHERE id = $1"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -95,7 +86,7 @@ func TestLateSuccessThatCannotBeConfirmed(t *testing.T) {
 			b := setupBooks(t)
 			trip := b.trip(t, 3, nil)
 			tx := b.lapsed(t, trip, 2)
-			tt.edit(t, b, trip)
+			b.exec(t, tt.because, trip.ID)
 
 			e := word(tx, models.EventPaymentSucceeded, nil)
 			b.deliver(t, e)

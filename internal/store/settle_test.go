@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -33,7 +34,7 @@ func word(tx models.PaymentTransaction, kind models.EventType, edit func(*models
 	return e
 }
 
-func (b *testBundle) deliver(t *testing.T, e models.WebhookEvent) store.Stored {
+func (b *books) deliver(t *testing.T, e models.WebhookEvent) store.Stored {
 	t.Helper()
 
 	stored, err := b.s.StoreEvent(t.Context(), e, time.Now())
@@ -42,7 +43,7 @@ func (b *testBundle) deliver(t *testing.T, e models.WebhookEvent) store.Stored {
 	return stored
 }
 
-func (b *testBundle) settle(t *testing.T, tx models.PaymentTransaction, at time.Time) models.Settled {
+func (b *books) settle(t *testing.T, tx models.PaymentTransaction, at time.Time) models.Settled {
 	t.Helper()
 
 	s, err := b.s.SettlePayment(t.Context(), tx.ID, at)
@@ -51,7 +52,7 @@ func (b *testBundle) settle(t *testing.T, tx models.PaymentTransaction, at time.
 	return s
 }
 
-func (b *testBundle) outcome(t *testing.T, e models.WebhookEvent) string {
+func (b *books) outcome(t *testing.T, e models.WebhookEvent) string {
 	t.Helper()
 
 	var outcome string
@@ -63,24 +64,25 @@ func (b *testBundle) outcome(t *testing.T, e models.WebhookEvent) string {
 }
 
 // fingerprint is the whole state that a settlement may touch; the same twice means that nothing has changed.
-func (b *testBundle) fingerprint(t *testing.T) string {
+func (b *books) fingerprint(t *testing.T) string {
 	t.Helper()
 
-	var out string
-
-	for _, table := range []string{
+	tables := []string{
 		"payment_transactions", "transaction_state_changes", "bookings", "trips", "ad_campaigns", "financial_records",
 		"ledger_transfers", "notifications", "incidents", "refunds",
-	} {
+	}
+	out := make([]string, 0, len(tables))
+
+	for _, table := range tables {
 		var sum string
 
 		require.NoError(t, b.db.QueryRowContext(context.WithoutCancel(t.Context()),
 			fmt.Sprintf("SELECT count(*) || ':' || COALESCE(md5(string_agg(r::text, '|' ORDER BY r::text)), '') FROM %s AS r", table)).Scan(&sum))
 
-		out += table + "=" + sum + "\n"
+		out = append(out, table+"="+sum)
 	}
 
-	return out
+	return strings.Join(out, "\n")
 }
 
 func TestSettlePaid(t *testing.T) {

@@ -61,35 +61,41 @@ func (s *Store) StoreEvent(ctx context.Context, e models.WebhookEvent, now time.
 // classify decides at the door what an event can still change, so that the hundredth delivery of a settled payment
 // costs one INSERT and no workflow.
 func classify(t *models.PaymentTransaction, refund models.RefundStatus, e *models.WebhookEvent, out *Stored, now time.Time) {
-	if t == nil {
+	switch {
+	case !isRefundEvent(e.Type) && !isPaymentEvent(e.Type):
+		// A type that we do not know is stored and ignored, whatever it is about (contract §5).
+		out.Known = true
+		e.ProcessedAt, e.Outcome = &now, models.OutcomeIgnored
+
+		return
+	case t == nil:
 		e.ProcessedAt, e.Outcome = &now, models.OutcomeIncident
+
 		return
 	}
 
 	out.Delivery = models.Delivery{EventID: e.ID, TransactionID: t.ID, Channel: e.Channel}
 
-	switch e.Type {
-	case models.EventRefundSucceeded, models.EventRefundFailed:
+	if isRefundEvent(e.Type) {
 		out.RefundID, out.Deliver = *e.RefundID, refund == models.RefundPending
 		if !out.Deliver {
 			e.ProcessedAt, e.Outcome, out.Duplicate = &now, models.OutcomeDuplicate, true
 		}
-	case models.EventPaymentSucceeded, models.EventPaymentFailed, models.EventPaymentExpired:
-		outcome := models.Judge(t, e).Outcome
-		ended := t.Status != models.TransactionPending
-		settled := outcome == models.OutcomeDuplicate || outcome == models.OutcomeIgnored
 
-		if ended && settled && !models.IsLateSuccess(t, e) {
-			e.ProcessedAt, e.Outcome = &now, outcome
-			out.Duplicate = true
-
-			return
-		}
-
-		out.Deliver, out.Ended = true, ended
-	default:
-		e.ProcessedAt, e.Outcome = &now, models.OutcomeIgnored
+		return
 	}
+
+	outcome := models.Judge(t, e).Outcome
+	ended := t.Status != models.TransactionPending
+	settled := outcome == models.OutcomeDuplicate || outcome == models.OutcomeIgnored
+
+	if ended && settled && !models.IsLateSuccess(t, e) {
+		e.ProcessedAt, e.Outcome, out.Duplicate = &now, outcome, true
+
+		return
+	}
+
+	out.Deliver, out.Ended = true, ended
 }
 
 // resolve finds the attempt that the event is about, and for refund events the refund's state, and writes their ids
@@ -132,6 +138,10 @@ func resolve(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) (*models.Pa
 
 func isRefundEvent(t models.EventType) bool {
 	return t == models.EventRefundSucceeded || t == models.EventRefundFailed
+}
+
+func isPaymentEvent(t models.EventType) bool {
+	return t == models.EventPaymentSucceeded || t == models.EventPaymentFailed || t == models.EventPaymentExpired
 }
 
 // absent swallows "no rows": that nothing was found is an answer.

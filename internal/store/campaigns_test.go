@@ -1,0 +1,59 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"rihla/models"
+)
+
+func TestAdvanceCampaign(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	today := models.DateIn(time.Now())
+	starts, ends := today.AddDays(2), today.AddDays(4)
+	campaign := b.campaign(t, starts, ends)
+
+	step := func(at time.Time, want models.CampaignStatus, next time.Time) {
+		t.Helper()
+
+		for range 2 { // once more changes nothing
+			got, change, err := b.s.AdvanceCampaign(t.Context(), campaign, at)
+			require.NoError(t, err)
+			require.Equal(t, want, got)
+			require.True(t, next.Equal(change), "%s, want %s", change, next)
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM ad_campaigns WHERE id = $1 AND status = $2", campaign, want))
+		}
+	}
+
+	step(ends.AddDays(9).Start(), models.CampaignPendingPayment, time.Time{})
+	b.report(t, b.openCampaign(t, campaign, 1), models.EventPaymentSucceeded)
+
+	over := ends.AddDays(1).Start()
+	step(starts.Start().Add(-time.Second), models.CampaignScheduled, starts.Start())
+	step(starts.Start(), models.CampaignActive, over)
+	b.exec(t, "UPDATE ad_campaigns SET status = 'PAUSED' WHERE id = $1", campaign)
+	step(ends.Start(), models.CampaignPaused, over)
+	step(over.Add(-time.Second), models.CampaignPaused, over)
+	step(over, models.CampaignEnded, time.Time{})
+	step(starts.Start(), models.CampaignEnded, time.Time{})
+
+	_, _, err := b.s.AdvanceCampaign(t.Context(), uuid.New(), time.Now())
+	requireCode(t, models.CodeNotFound, err)
+}
+
+func TestAdvanceCampaignThatMissedItsDates(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	today := models.DateIn(time.Now())
+	campaign := b.campaign(t, today.AddDays(1), today.AddDays(2))
+	b.report(t, b.openCampaign(t, campaign, 1), models.EventPaymentSucceeded)
+
+	got, next, err := b.s.AdvanceCampaign(t.Context(), campaign, today.AddDays(30).Start())
+	require.NoError(t, err)
+	require.Equal(t, models.CampaignEnded, got)
+	require.True(t, next.IsZero())
+}

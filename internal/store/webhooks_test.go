@@ -1,0 +1,214 @@
+package store_test
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"rihla/models"
+)
+
+func TestStoreEventTwice(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	tx := b.open(t, b.book(t, b.Trip, 1), 1)
+	e := word(tx, models.EventPaymentSucceeded, nil)
+
+	first := b.deliver(t, e)
+	require.True(t, first.Deliver)
+	require.Equal(t, models.Delivery{EventID: e.ID, TransactionID: tx.ID, Channel: models.ChannelGatewayA}, first.Delivery)
+
+	again := e
+	again.ID = models.NewID()
+	second := b.deliver(t, again)
+	require.True(t, second.Known && second.Duplicate)
+	require.False(t, second.Deliver)
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM webhook_events"))
+
+	// A webhook id belongs to its channel; on another one it is another event, and about nothing known there.
+	foreign := e
+	foreign.ID, foreign.Channel = models.NewID(), models.ChannelWalletA
+	third := b.deliver(t, foreign)
+	require.False(t, third.Known || third.Duplicate || third.Deliver)
+	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM webhook_events"))
+}
+
+func TestStoreEventInParallel(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	tx := b.open(t, b.book(t, b.Trip, 1), 1)
+	e := word(tx, models.EventPaymentSucceeded, nil)
+
+	var delivered, duplicates, failed atomic.Int32
+
+	parallel(30, func(int) {
+		mine := e
+		mine.ID = models.NewID()
+
+		stored, err := b.s.StoreEvent(t.Context(), mine, time.Now())
+
+		switch {
+		case err != nil:
+			failed.Add(1)
+		case stored.Deliver:
+			delivered.Add(1)
+		case stored.Duplicate:
+			duplicates.Add(1)
+		}
+	})
+
+	require.Zero(t, failed.Load())
+	require.EqualValues(t, 1, delivered.Load())
+	require.EqualValues(t, 29, duplicates.Load())
+}
+
+func TestStoreEventAboutNothingKnown(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	tx := b.open(t, b.book(t, b.Trip, 1), 1)
+
+	unknown := map[string]func(*models.WebhookEvent){
+		"a reference of nobody":         func(e *models.WebhookEvent) { e.MerchantReference = uuid.NewString() },
+		"a reference that is no id":     func(e *models.WebhookEvent) { e.MerchantReference = "order-1" },
+		"no reference":                  func(e *models.WebhookEvent) { e.MerchantReference = "" },
+		"another checkout":              func(e *models.WebhookEvent) { e.CheckoutID = "ref-other" },
+		"another company's channel":     func(e *models.WebhookEvent) { e.Channel = models.ChannelWalletB },
+		"another method of the company": func(e *models.WebhookEvent) { e.Channel = models.ChannelBillPayment },
+	}
+	for name, edit := range unknown {
+		e := word(tx, models.EventPaymentSucceeded, edit)
+		stored := b.deliver(t, e)
+		require.False(t, stored.Known || stored.Deliver, name)
+		require.Equal(t, "INCIDENT", b.outcome(t, e), name)
+		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM webhook_events WHERE webhook_id = $1 AND transaction_id IS NULL AND processed_at IS NOT NULL", e.WebhookID), name)
+	}
+
+	incidents := b.count(t, "SELECT count(*) FROM incidents WHERE kind = 'UNKNOWN_REFERENCE'")
+	require.Equal(t, 4, incidents, "one per channel and checkout")
+	require.Equal(t, models.TransactionPending, b.transaction(t, tx.ID).Status)
+
+	again := word(tx, models.EventPaymentSucceeded, func(e *models.WebhookEvent) { e.CheckoutID = "ref-other" })
+	b.deliver(t, again)
+	b.deliver(t, again)
+	require.Equal(t, incidents, b.count(t, "SELECT count(*) FROM incidents"))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM incidents WHERE jsonb_array_length(details->'events') = 2 AND details->'events'->1->>'webhook_id' = $1", again.WebhookID),
+		"a further event is added once")
+}
+
+// The transaction that a refund has added is none that a gateway's payment event can be about.
+func TestStoreEventAboutARefundTransaction(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	tx := b.paid(t, 1)
+	r := b.giveBack(t, tx, "10.00")
+	e := word(tx, models.EventPaymentSucceeded, func(e *models.WebhookEvent) {
+		e.MerchantReference, e.CheckoutID = models.RefundTransactionID(r.ID).String(), "re-"+r.ID.String()
+	})
+	require.False(t, b.deliver(t, e).Known)
+}
+
+func TestStoreEventOfEveryMethodOnItsChannel(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+
+	for _, m := range []models.PaymentMethod{
+		models.MethodCreditCard, models.MethodDebitNetwork, models.MethodWalletA, models.MethodWalletB, models.MethodBillPayment,
+	} {
+		booking := b.book(t, b.Trip, 1)
+		tx, err := b.s.OpenPayment(t.Context(), b.attempt(booking, 1, m), time.Now())
+		require.NoError(t, err)
+
+		for _, c := range models.Channels() {
+			e := word(tx, models.EventPaymentFailed, func(e *models.WebhookEvent) { e.Channel = c })
+			require.Equal(t, c == m.Channel(), b.deliver(t, e).Known, "%s on %s", m, c)
+		}
+	}
+}
+
+// A type that this service does not know is stored and ignored, whatever it is about (contract §5).
+func TestStoreEventOfUnknownType(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	tx := b.open(t, b.book(t, b.Trip, 1), 1)
+
+	for name, edit := range map[string]func(*models.WebhookEvent){
+		"about an attempt": nil,
+		"about something else": func(e *models.WebhookEvent) {
+			e.MerchantReference, e.CheckoutID, e.Amount, e.Currency = "payout-7", "", nil, ""
+		},
+	} {
+		e := word(tx, "checkout.viewed", edit)
+		stored := b.deliver(t, e)
+		require.True(t, stored.Known, name)
+		require.False(t, stored.Deliver || stored.Duplicate, name)
+		require.Equal(t, "IGNORED", b.outcome(t, e), name)
+		require.True(t, b.deliver(t, e).Duplicate, name)
+	}
+
+	require.Zero(t, b.count(t, "SELECT count(*) FROM incidents"))
+	require.Equal(t, models.TransactionPending, b.transaction(t, tx.ID).Status)
+}
+
+func TestUnprocessedEvents(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	open := b.open(t, b.book(t, b.Trip, 1), 1)
+	declined := b.open(t, b.book(t, b.Trip, 1), 1)
+	b.report(t, declined, models.EventPaymentFailed)
+	paid := b.paid(t, 1)
+	r := b.ask(paid, "10.00")
+	b.reserve(t, r)
+
+	waiting := word(open, models.EventPaymentSucceeded, nil)
+	late := word(declined, models.EventPaymentSucceeded, nil)
+	refund := word(paid, models.EventRefundSucceeded, func(e *models.WebhookEvent) { e.MerchantReference = r.ID.String() })
+
+	for _, e := range []models.WebhookEvent{waiting, late, refund, word(paid, models.EventPaymentFailed, nil), word(open, "checkout.viewed", nil)} {
+		b.deliver(t, e)
+	}
+
+	soon := time.Now().Add(time.Minute)
+	none, err := b.s.UnprocessedEvents(t.Context(), 3*time.Second, 10, time.Now())
+	require.NoError(t, err)
+	require.Empty(t, none, "the relay is given its time")
+
+	found, err := b.s.UnprocessedEvents(t.Context(), 3*time.Second, 10, soon)
+	require.NoError(t, err)
+	require.Equal(t, []models.Delivery{
+		{EventID: waiting.ID, TransactionID: open.ID, Channel: models.ChannelGatewayA},
+		{EventID: late.ID, TransactionID: declined.ID, Channel: models.ChannelGatewayA, Ended: true},
+		{EventID: refund.ID, TransactionID: paid.ID, RefundID: r.ID, Channel: models.ChannelGatewayA},
+	}, found, "oldest first; what changed nothing is not among them")
+
+	found, err = b.s.UnprocessedEvents(t.Context(), 3*time.Second, 2, soon)
+	require.NoError(t, err)
+	require.Len(t, found, 2)
+
+	b.settle(t, open, time.Now())
+	b.settle(t, declined, time.Now())
+	b.settleRefund(t, r, granted(r))
+	found, err = b.s.UnprocessedEvents(t.Context(), 3*time.Second, 10, soon)
+	require.NoError(t, err)
+	require.Empty(t, found)
+}
+
+// What the gateway says when asked is settled like what it says by itself, and asking twice is no second event.
+func TestRecordPolledEvent(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	tx := b.open(t, b.book(t, b.Trip, 1), 1)
+
+	for range 2 {
+		e := word(tx, models.EventPaymentSucceeded, func(e *models.WebhookEvent) { e.WebhookID = "status-query:" + tx.ID.String() + ":paid" })
+		require.NoError(t, b.s.RecordPolledEvent(t.Context(), e, time.Now()))
+	}
+
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM webhook_events"))
+	require.Equal(t, models.TransactionPaid, b.settle(t, tx, time.Now()).Status)
+
+	// The webhook that was thought lost comes after all.
+	require.True(t, b.deliver(t, word(tx, models.EventPaymentSucceeded, nil)).Duplicate)
+}

@@ -1,0 +1,224 @@
+package models_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"rihla/models"
+)
+
+// book is one payment's part of the ledger, kept the way the store keeps it.
+type book struct {
+	tx        *models.PaymentTransaction
+	records   []models.FinancialRecord
+	transfers []models.LedgerTransfer
+	sold      models.FinancialRecord // the line as it was written at payment time
+}
+
+func newBook(t *rapid.T) *book {
+	amount := rapid.OneOf(rapid.Int64Range(1, 30), rapid.Int64Range(1, 10_000_000_00)).Draw(t, "halalas")
+	rate := rateOf(rapid.OneOf(rapid.SampledFrom([]int64{0, 1, 1_000, 5_000, 9_999, 10_000}), rapid.Int64Range(0, 10_000)).Draw(t, "commission"))
+	tx := &models.PaymentTransaction{
+		ID: uuid.New(), ProviderID: uuid.New(), Gateway: models.ProviderGatewayA, Currency: models.Currency,
+		Status: models.TransactionPaid, CapturedAt: &paidAt,
+	}
+	b := &book{tx: tx}
+
+	if rapid.Bool().Draw(t, "campaign") {
+		id := uuid.New()
+		tx.AdCampaignID = &id
+		tx.Amount, tx.VATAmount = models.AddVAT(models.Halalas(amount), models.MustRate("0.20"))
+		b.sold = models.Advertising(tx, "trip", paidAt)
+	} else {
+		id := uuid.New()
+		tx.BookingID = &id
+		tx.Amount = models.Halalas(amount)
+		tx.VATAmount = models.VATWithin(tx.Amount, models.MustRate("0.15"))
+		b.sold = models.Sale(tx, rate, "trip", paidAt)
+	}
+
+	b.records = []models.FinancialRecord{b.sold}
+	b.transfers = models.SettlementTransfers(&b.sold, tx.Gateway)
+
+	return b
+}
+
+// payOut marks one line that is IN_CURRENT_BALANCE as transferred.
+func (b *book) payOut(t *rapid.T) {
+	var open []int
+
+	for i := range b.records {
+		if b.records[i].BalanceStatus == models.BalanceInCurrent {
+			open = append(open, i)
+		}
+	}
+
+	if len(open) == 0 {
+		return
+	}
+
+	r := &b.records[rapid.SampledFrom(open).Draw(t, "line")]
+	at := paidAt.Add(time.Hour)
+	r.BalanceStatus, r.TransferredAt = models.BalanceTransferred, &at
+	b.transfers = append(b.transfers, models.PayoutTransfer(r)...)
+}
+
+// refund takes a part, at most what is left, out of the live line.
+func (b *book) refund(t *rapid.T) {
+	left := b.tx.Remaining()
+	if left.IsZero() {
+		return
+	}
+
+	asked := models.Halalas(rapid.Int64Range(1, left.Halalas()).Draw(t, "refund"))
+	amount, err := models.RefundableAmount(b.tx, models.RefundPartial, &asked)
+	require.NoError(t, err)
+
+	at := -1
+
+	for i := range b.records {
+		if b.records[i].Kind != models.RecordClawback && b.records[i].BalanceStatus != models.BalanceRefunded {
+			require.Equal(t, -1, at, "one live line per payment")
+
+			at = i
+		}
+	}
+
+	before := b.records[at]
+	s := models.SplitForRefund(before, uuid.New(), amount, b.tx.Gateway, paidAt)
+
+	b.records[at] = s.Refunded
+	if s.Rest != nil {
+		b.records = append(b.records, *s.Rest)
+		requireSplit(t, before, s.Refunded, *s.Rest)
+	}
+
+	if s.Clawback != nil {
+		require.Equal(t, models.BalanceTransferred, before.BalanceStatus)
+		b.records = append(b.records, *s.Clawback)
+	}
+
+	b.transfers = append(b.transfers, s.Transfers...)
+	b.tx.RefundedAmount = b.tx.RefundedAmount.Add(amount)
+}
+
+// requireSplit checks that both parts together are what there was before, and each near its fair share.
+func requireSplit(t *rapid.T, before, part, rest models.FinancialRecord) {
+	require.True(t, part.GrossAmount.Add(rest.GrossAmount).Equal(before.GrossAmount))
+	require.True(t, part.PlatformCommissionAmount.Add(rest.PlatformCommissionAmount).Equal(before.PlatformCommissionAmount))
+	require.True(t, part.NetAmount.Add(rest.NetAmount).Equal(before.NetAmount))
+	require.True(t, part.VATAmount.Add(rest.VATAmount).Equal(before.VATAmount))
+	require.Equal(t, before.BalanceStatus, rest.BalanceStatus)
+	require.Equal(t, before.TransferredAt, rest.TransferredAt)
+	require.NotEqual(t, before.ID, rest.ID)
+}
+
+func (b *book) balance(a models.Account) models.Money {
+	var m models.Money
+
+	for _, tr := range b.transfers {
+		if tr.CreditAccount == a {
+			m = m.Add(tr.Amount)
+		}
+
+		if tr.DebitAccount == a {
+			m = m.Sub(tr.Amount)
+		}
+	}
+
+	return m
+}
+
+func (b *book) sum(of func(*models.FinancialRecord) models.Money, where func(*models.FinancialRecord) bool) models.Money {
+	var m models.Money
+
+	for i := range b.records {
+		if where(&b.records[i]) {
+			m = m.Add(of(&b.records[i]))
+		}
+	}
+
+	return m
+}
+
+func gross(r *models.FinancialRecord) models.Money      { return r.GrossAmount }
+func commission(r *models.FinancialRecord) models.Money { return r.PlatformCommissionAmount }
+func net(r *models.FinancialRecord) models.Money        { return r.NetAmount }
+func vat(r *models.FinancialRecord) models.Money        { return r.VATAmount }
+func refunded(r *models.FinancialRecord) models.Money   { return r.RefundedAmount }
+
+func sold(r *models.FinancialRecord) bool { return r.Kind != models.RecordClawback }
+func live(r *models.FinancialRecord) bool {
+	return sold(r) && r.BalanceStatus != models.BalanceRefunded
+}
+
+func (b *book) check(t *rapid.T) {
+	equal := func(want, got models.Money, what string) { require.Equal(t, want.String(), got.String(), what) }
+
+	for i := range b.records {
+		r := &b.records[i]
+		equal(r.GrossAmount, r.PlatformCommissionAmount.Add(r.NetAmount), "gross = commission + net on every line")
+
+		if r.Kind == models.RecordClawback {
+			require.True(t, r.GrossAmount.IsNegative() && r.PlatformCommissionAmount.IsZero() && r.VATAmount.IsZero())
+
+			continue
+		}
+
+		require.True(t, r.GrossAmount.IsPositive())
+		require.False(t, r.PlatformCommissionAmount.IsNegative() || r.NetAmount.IsNegative() || r.VATAmount.IsNegative())
+		require.LessOrEqual(t, r.VATAmount.Cmp(r.GrossAmount), 0)
+	}
+
+	equal(b.tx.Amount, b.sum(gross, sold), "what was sold is never lost nor counted twice")
+	equal(b.sold.PlatformCommissionAmount, b.sum(commission, sold), "commission")
+	equal(b.sold.NetAmount, b.sum(net, sold), "net")
+	equal(b.tx.VATAmount, b.sum(vat, sold), "VAT")
+	equal(b.tx.RefundedAmount, b.sum(refunded, sold), "refunded amount")
+	equal(b.tx.Remaining(), b.sum(gross, live), "the live line is what is left")
+
+	inBalance := func(r *models.FinancialRecord) bool { return r.BalanceStatus == models.BalanceInCurrent }
+	transferred := func(r *models.FinancialRecord) bool { return r.TransferredAt != nil }
+
+	equal(b.sum(net, inBalance), b.balance(models.PayableAccount(b.tx.ProviderID)), "payable = net of IN_CURRENT_BALANCE")
+	equal(b.sum(net, transferred), b.balance(models.PaidOutAccount(b.tx.ProviderID)), "paid out = net of all with transferred_at")
+	equal(b.tx.Remaining().Neg(), b.balance(models.GatewayAccount(b.tx.Gateway)), "the gateway holds what has not gone back")
+	equal(models.Money{}, b.balance(models.AccountRefunds), "what is owed to the customer has gone back")
+
+	earned := models.AccountCommission
+	if b.tx.AdCampaignID != nil {
+		earned = models.AccountAdvertising
+		equal(b.sum(vat, live), b.balance(models.AccountVAT), "VAT of advertising")
+	}
+
+	equal(b.sum(commission, live), b.balance(earned).Add(b.balance(models.AccountVAT)), "the platform's part")
+
+	ids := map[uuid.UUID]bool{}
+	for _, tr := range b.transfers {
+		require.True(t, tr.Amount.IsPositive())
+		require.NotEqual(t, tr.DebitAccount, tr.CreditAccount)
+		require.False(t, ids[tr.ID], "two transfers with one id: the second would be lost")
+
+		ids[tr.ID] = true
+	}
+}
+
+// Whatever is refunded and paid out, in whatever order, records and transfers tell the same story (contract §6,
+// architecture §5).
+func TestAccountingIdentities(t *testing.T) {
+	t.Parallel()
+
+	rapid.Check(t, func(t *rapid.T) {
+		b := newBook(t)
+		b.check(t)
+
+		for range rapid.IntRange(1, 12).Draw(t, "steps") {
+			rapid.SampledFrom([]func(*rapid.T){b.refund, b.payOut}).Draw(t, "step")(t)
+			b.check(t)
+		}
+	})
+}
