@@ -19,6 +19,8 @@ type Payments struct {
 	Now      func() time.Time
 	// Queued is told that the outbox has new rows; it must not block.
 	Queued func()
+	// Settled is told of every attempt that has moved to a state; for metrics.
+	Settled func(models.TransactionStatus, models.PaymentProvider)
 }
 
 // Checkout is what a workflow needs to know of an attempt at the gateway. The address at which the customer
@@ -51,6 +53,7 @@ func (p *Payments) OpenCheckout(ctx context.Context, a models.Attempt) (Checkout
 		return checkoutOf(&t), asActivityError(err)
 	case gateways.KindOf(err) == gateways.KindRejected:
 		ended, err := p.Store.EndPayment(ctx, t.ID, models.FailureGatewayRejected, err.Error(), p.Now())
+		p.announce(ended)
 
 		return Checkout{Status: ended.Status, Failure: ended.Failure, ExpiresAt: t.ExpiresAt}, asActivityError(err)
 	default:
@@ -116,6 +119,10 @@ func (p *Payments) EndPayment(ctx context.Context, e End) (models.Settled, error
 func (p *Payments) announce(s models.Settled) models.Settled {
 	if s.Queued > 0 {
 		p.Queued()
+	}
+
+	if s.Moved && p.Settled != nil {
+		p.Settled(s.Status, s.Gateway)
 	}
 
 	return s

@@ -48,6 +48,8 @@ type Deps struct {
 	Idempotency middleware.IdempotencyStore
 	// Metrics is what /metrics shows.
 	Metrics prometheus.Gatherer
+	// Observe is told of every answered request; the route is its pattern. May be nil.
+	Observe func(route, method string, status int, took time.Duration)
 	// Checks are what readiness asks, by name; each returns nil when its dependency can be reached.
 	Checks map[string]func(context.Context) error
 	Log    *slog.Logger
@@ -75,7 +77,7 @@ func New(deps Deps) (*fiber.App, error) {
 
 	chain, err := middleware.New(middleware.Config{
 		Document: doc, Auth: deps.Auth, Limiter: deps.Limiter, Limits: deps.Limits, Idempotency: deps.Idempotency,
-		Log: deps.Log, PublicURL: deps.PublicURL, TrustedProxies: deps.TrustedProxies,
+		Log: deps.Log, Observe: deps.Observe, PublicURL: deps.PublicURL, TrustedProxies: deps.TrustedProxies,
 	})
 	if err != nil {
 		return nil, err

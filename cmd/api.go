@@ -43,7 +43,9 @@ func newAPI() *cobra.Command {
 
 			slog.SetDefault(telemetry.NewLogger(cmd.ErrOrStderr(), cfg.App))
 
-			stop, err := startAPI(cmd.Context(), cfg)
+			registry := prometheus.NewRegistry()
+
+			stop, err := startAPI(cmd.Context(), cfg, registry, telemetry.NewMetrics(registry))
 			if err != nil {
 				return err
 			}
@@ -57,7 +59,9 @@ func newAPI() *cobra.Command {
 
 // startAPI connects everything the API needs, begins to relay what is stored, and serves. The returned function lets
 // running requests finish.
-func startAPI(ctx context.Context, cfg config.Config) (stop func() error, err error) {
+func startAPI(
+	ctx context.Context, cfg config.Config, registry *prometheus.Registry, metrics *telemetry.Metrics,
+) (stop func() error, err error) {
 	var open closers
 	defer func() {
 		if err != nil {
@@ -82,7 +86,9 @@ func startAPI(ctx context.Context, cfg config.Config) (stop func() error, err er
 	door := workflows.NewClient(temporal, cfg.Temporal.TaskQueue)
 	carrier := relay.New(s, door.Deliver)
 
-	deps, err := apiDeps(ctx, cfg, s, door, carrier)
+	carrier.Report(metrics.RelayBacklog)
+
+	deps, err := apiDeps(ctx, cfg, parts{s, door, carrier, registry, metrics})
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +120,16 @@ func startAPI(ctx context.Context, cfg config.Config) (stop func() error, err er
 	}, nil
 }
 
-func apiDeps(ctx context.Context, cfg config.Config, s *store.Store, door *workflows.Client, carrier *relay.Relay) (api.Deps, error) {
+// parts are what the API is wired from.
+type parts struct {
+	store    *store.Store
+	door     *workflows.Client
+	carrier  *relay.Relay
+	registry *prometheus.Registry
+	metrics  *telemetry.Metrics
+}
+
+func apiDeps(ctx context.Context, cfg config.Config, p parts) (api.Deps, error) {
 	keys, err := auth.LoadKeyring(cfg.Tokens.SigningKeys.Reveal())
 	if err != nil {
 		return api.Deps{}, err
@@ -135,20 +150,18 @@ func apiDeps(ctx context.Context, cfg config.Config, s *store.Store, door *workf
 		return api.Deps{}, err
 	}
 
-	registry := prometheus.NewRegistry()
-	metrics := telemetry.NewMetrics(registry)
 	limiter := middleware.NewMemoryLimiter()
 
 	return api.Deps{
 		Operations: operations.New(operations.Deps{
-			Store: s, Workflows: door, Passwords: passwords, Issuer: auth.NewIssuer(keys, cfg.Tokens),
+			Store: p.store, Workflows: p.door, Passwords: passwords, Issuer: auth.NewIssuer(keys, cfg.Tokens),
 			Logins: middleware.NewRateLimits(limiter, cfg.Limits, slog.Default()), Verifiers: channels,
-			Deliver: carrier.Enqueue, Metrics: metrics, Now: time.Now,
+			Deliver: p.carrier.Enqueue, Metrics: p.metrics, Now: time.Now,
 			RefreshTTL: cfg.Tokens.RefreshTTL, CheckoutWait: cfg.HTTP.CheckoutWait, RefundWait: cfg.HTTP.RefundWait,
 		}),
 		Auth: verifier, JWKS: keys.JWKS(), Limiter: limiter, Limits: cfg.Limits,
-		Idempotency: idempotency{s}, Metrics: registry, Log: slog.Default(),
-		Checks:    map[string]func(context.Context) error{"database": s.Ping, "orchestrator": door.Ping},
+		Idempotency: idempotency{p.store}, Metrics: p.registry, Observe: p.metrics.Request, Log: slog.Default(),
+		Checks:    map[string]func(context.Context) error{"database": p.store.Ping, "orchestrator": p.door.Ping},
 		PublicURL: cfg.App.PublicURL, TrustedProxies: cfg.HTTP.TrustedProxies,
 	}, nil
 }

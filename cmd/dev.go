@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
 
 	"rihla/internal/auth"
@@ -65,13 +66,19 @@ func newDev() *cobra.Command {
 type house struct {
 	cfg   config.Config
 	stack *devstack.Stack
-	open  closers
-	errs  []error
+
+	registry *prometheus.Registry
+	metrics  *telemetry.Metrics // of API and worker together
+
+	open closers
+	errs []error
 }
 
 // startHouse starts all parts in the order in which they need each other. When it fails nothing is left running.
 func startHouse(ctx context.Context, cfg config.Config) (h *house, err error) {
-	h = &house{cfg: cfg}
+	h = &house{cfg: cfg, registry: prometheus.NewRegistry()}
+	h.metrics = telemetry.NewMetrics(h.registry)
+
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, h.close())
@@ -218,7 +225,7 @@ func (h *house) prepareDatabase(ctx context.Context) error {
 }
 
 func (h *house) startWorker(ctx context.Context) error {
-	stop, err := startWorker(ctx, h.cfg)
+	stop, err := startWorker(ctx, h.cfg, h.metrics)
 	if err != nil {
 		return err
 	}
@@ -229,7 +236,7 @@ func (h *house) startWorker(ctx context.Context) error {
 }
 
 func (h *house) startAPI(ctx context.Context) error {
-	stop, err := startAPI(ctx, h.cfg)
+	stop, err := startAPI(ctx, h.cfg, h.registry, h.metrics)
 	if err != nil {
 		return err
 	}

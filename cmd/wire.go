@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"time"
 
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/contrib/envconfig"
@@ -15,6 +16,7 @@ import (
 	"rihla/internal/config"
 	"rihla/internal/notify"
 	"rihla/internal/store"
+	"rihla/internal/telemetry"
 	"rihla/models"
 	"rihla/worker"
 )
@@ -57,7 +59,7 @@ func dialTemporal(cfg config.Config) (client.Client, string, error) {
 }
 
 // openGateways opens the configured driver of every payment company.
-func openGateways(cfg config.Config) (map[models.PaymentProvider]gateways.Gateway, error) {
+func openGateways(cfg config.Config, m *telemetry.Metrics) (map[models.PaymentProvider]gateways.Gateway, error) {
 	all := map[models.PaymentProvider]gateways.Gateway{}
 
 	for _, provider := range models.PaymentProviders() {
@@ -70,14 +72,16 @@ func openGateways(cfg config.Config) (map[models.PaymentProvider]gateways.Gatewa
 			return nil, err
 		}
 
-		all[provider] = opened
+		all[provider] = gateways.Observed(opened, func(operation, outcome string, took time.Duration) {
+			m.GatewayCall(provider, operation, outcome, took)
+		})
 	}
 
 	return all, nil
 }
 
 // startWorker connects everything a worker needs and begins to poll. The returned function stops it.
-func startWorker(ctx context.Context, cfg config.Config) (stop func(), err error) {
+func startWorker(ctx context.Context, cfg config.Config, m *telemetry.Metrics) (stop func(), err error) {
 	var open closers
 	defer func() {
 		if err != nil {
@@ -99,7 +103,7 @@ func startWorker(ctx context.Context, cfg config.Config) (stop func(), err error
 
 	open.add(temporal.Close)
 
-	gates, err := openGateways(cfg)
+	gates, err := openGateways(cfg, m)
 	if err != nil {
 		return nil, err
 	}
@@ -112,6 +116,7 @@ func startWorker(ctx context.Context, cfg config.Config) (stop func(), err error
 	w := worker.New(worker.Deps{
 		Temporal: temporal, Store: s, Gateways: gates, Sender: sender, Namespace: namespace,
 		Queue: cfg.Temporal.TaskQueue, SweepInterval: cfg.Schedules.SweepInterval, Concurrency: cfg.Database.MaxConns,
+		Settled: m.PaymentSettled,
 	})
 	if err := w.Start(ctx); err != nil {
 		return nil, err

@@ -32,6 +32,10 @@ type Settled struct {
 	RefundOwed  bool              `json:"refund_owed,omitempty"`  // money was taken that can only go back
 	NeedsReview bool              `json:"needs_review,omitempty"` // an incident was opened
 	Queued      int               `json:"queued,omitempty"`       // notifications put into the outbox
+
+	// For whoever counts: whether this call moved the attempt, and at which gateway. They stay out of histories.
+	Moved   bool            `json:"-"`
+	Gateway PaymentProvider `json:"-"`
 }
 
 // Final reports that the attempt has ended.

@@ -29,6 +29,8 @@ type Deps struct {
 	SweepInterval time.Duration // of the safety net; 0 means no schedule
 	Concurrency   int           // activities side by side; at most the database pool; default 16
 	Now           func() time.Time
+	// Settled is told of every payment attempt that has moved to a state; may be nil.
+	Settled func(models.TransactionStatus, models.PaymentProvider)
 }
 
 // Worker serves one task queue.
@@ -60,7 +62,7 @@ func New(d Deps) *Worker {
 		WorkerStopTimeout:            10 * time.Second,
 	})
 
-	Register(w.inner, &activities.Payments{Store: d.Store, Gateways: d.Gateways, Now: d.Now, Queued: w.pump.Poke},
+	Register(w.inner, &activities.Payments{Store: d.Store, Gateways: d.Gateways, Now: d.Now, Queued: w.pump.Poke, Settled: d.Settled},
 		&activities.Outbox{Store: d.Store, Sender: d.Sender, Now: d.Now},
 		&activities.Sweep{Store: d.Store, Deliver: door, Now: d.Now})
 

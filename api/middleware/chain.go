@@ -36,6 +36,8 @@ type Config struct {
 	// Idempotency keeps the answers of operations that accept Idempotency-Key.
 	Idempotency IdempotencyStore
 	Log         *slog.Logger
+	// Observe is told of every answered request; the route is its pattern, empty when none matched. May be nil.
+	Observe func(route, method string, status int, took time.Duration)
 	// PublicURL is where clients reach the API; when it is https, plain HTTP is redirected there.
 	PublicURL string
 	// TrustedProxies are addresses and CIDR blocks whose X-Forwarded-* headers are believed.
@@ -49,6 +51,7 @@ type Chain struct {
 	limits      RateLimits
 	idempotency IdempotencyStore
 	log         *slog.Logger
+	observe     func(route, method string, status int, took time.Duration)
 	proxies     proxies
 	// publicURL is where plain HTTP is redirected to; empty for no redirect.
 	publicURL string
@@ -82,6 +85,7 @@ func New(cfg Config) (*Chain, error) {
 		limits:      RateLimits{limiter: cfg.Limiter, limits: cfg.Limits, log: cfg.Log},
 		idempotency: cfg.Idempotency,
 		log:         cfg.Log,
+		observe:     cfg.Observe,
 		proxies:     trusted,
 		publicURL:   publicURL,
 	}, nil
@@ -105,7 +109,13 @@ func (c *Chain) Requests(f *fiber.Ctx) error {
 
 	closeUnread(f)
 	setCharset(f)
-	c.logRequest(ctx, f, time.Since(start))
+
+	took := time.Since(start)
+	c.logRequest(ctx, f, took)
+
+	if c.observe != nil {
+		c.observe(strings.TrimSuffix(f.Route().Path, "/"), f.Method(), f.Response().StatusCode(), took)
+	}
 
 	return err
 }
@@ -208,7 +218,7 @@ func (c *Chain) logRequest(ctx context.Context, f *fiber.Ctx, took time.Duration
 	attrs := make([]slog.Attr, 0, 9)
 	attrs = append(attrs,
 		slog.String("method", f.Method()), slog.String("path", logPath(f)), slog.String("route", f.Route().Path),
-		slog.Int("status", f.Response().StatusCode()), slog.String("request_id", r.id), slog.String("ip", r.ip),
+		slog.Int("status", f.Response().StatusCode()), slog.String("request_id", r.id),
 		slog.Float64("duration_ms", float64(took.Microseconds())/float64(time.Millisecond/time.Microsecond)),
 	)
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"rihla/internal/store"
 	"rihla/models"
 )
 
@@ -129,8 +130,8 @@ func domainError(err error) *models.Error {
 		return frameworkError(e)
 	}
 
-	// The request's deadline: something behind us is too slow, which is not the client's fault and may pass.
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+	// The request's deadline, or a database that is away: not the client's fault, and it may pass.
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || store.IsUnavailable(err) {
 		return models.Errorf(models.CodeServiceUnavailable, "The service cannot answer at the moment.")
 	}
 

@@ -65,22 +65,28 @@ func (o *Operations) startFirst(ctx context.Context, a models.Attempt) error {
 		return nil
 	}
 
-	if !errors.Is(err, workflows.ErrStillRunning) && models.CodeOf(err) != models.CodeServiceUnavailable {
-		return err
-	}
-
 	// An attempt that is written keeps its booking: it is the gateway that is slow. Otherwise nobody has taken the
 	// payment, and a workflow that starts after all finds no booking and ends.
 	discarded, discardErr := o.Store.DiscardBooking(context.WithoutCancel(ctx), a.BookingID)
-	if discardErr != nil {
+
+	switch {
+	case discardErr != nil:
 		return errors.Join(discardErr, err)
-	}
-
-	if discarded {
+	case !notTaken(err):
+		return err
+	case discarded:
 		return unavailable()
+	default:
+		return nil
 	}
+}
 
-	return nil
+// notTaken tells an orchestrator that has not taken the payment, or not yet, from one that refuses it. NOT_FOUND is the
+// word of a workflow that was looking for an earlier booking of the same request, which had been taken back.
+func notTaken(err error) bool {
+	code := models.CodeOf(err)
+
+	return errors.Is(err, workflows.ErrStillRunning) || code == models.CodeServiceUnavailable || code == models.CodeNotFound
 }
 
 func unavailable() error {

@@ -29,6 +29,7 @@ type Relay struct {
 	store   *store.Store
 	deliver func(context.Context, models.Delivery) error
 	queue   chan models.Delivery
+	report  func(backlog int)
 	stop    context.CancelFunc
 	done    sync.WaitGroup
 
@@ -39,7 +40,7 @@ type Relay struct {
 // New makes a relay that hands events to deliver.
 func New(s *store.Store, deliver func(context.Context, models.Delivery) error) *Relay {
 	return &Relay{
-		store: s, deliver: deliver, queue: make(chan models.Delivery, backlog), stop: func() {},
+		store: s, deliver: deliver, queue: make(chan models.Delivery, backlog), report: func(int) {}, stop: func() {},
 		sent: map[uuid.UUID]time.Time{},
 	}
 }
@@ -52,8 +53,8 @@ func (r *Relay) Enqueue(d models.Delivery) {
 	}
 }
 
-// Backlog is how many events wait in memory.
-func (r *Relay) Backlog() int { return len(r.queue) }
+// Report has the number of waiting events told once a second. It must come before Start.
+func (r *Relay) Report(to func(backlog int)) { r.report = to }
 
 // Start begins with what an earlier process has left behind.
 func (r *Relay) Start() {
@@ -127,6 +128,7 @@ func (r *Relay) scan(ctx context.Context) {
 
 	for age := time.Duration(0); ; age = scanAge {
 		r.forget()
+		r.report(len(r.queue))
 
 		found, err := r.store.UnprocessedEvents(ctx, age, scanBatch, time.Now())
 		if err != nil && ctx.Err() == nil {

@@ -30,6 +30,7 @@ type Config struct {
 	Media     Media
 	Notify    Notify
 	Schedules Schedules
+	Metrics   Metrics
 }
 
 // App is what concerns the whole process.
@@ -220,6 +221,12 @@ type Notify struct {
 type Schedules struct {
 	// SweepInterval is the time between two sweeps for lost events (architecture §4).
 	SweepInterval time.Duration `env:"SWEEP_INTERVAL" envDefault:"10s"`
+}
+
+// Metrics is where the worker shows its metrics; the API has them at /metrics.
+type Metrics struct {
+	// Addr is host:port; empty shows none.
+	Addr string `env:"METRICS_ADDR"`
 }
 
 // OSEnviron is the environment of this process, as Load wants it.

@@ -85,7 +85,7 @@ func (s *Store) settle(
 }
 
 func (st *settlement) result() models.Settled {
-	st.out.Status = st.t.Status
+	st.out.Status, st.out.Gateway = st.t.Status, st.t.Gateway
 	if st.t.FailureCode != nil {
 		st.out.Failure = *st.t.FailureCode
 	}
@@ -168,6 +168,8 @@ func (st *settlement) capture(ctx context.Context, e *models.WebhookEvent) error
 
 // move is the guarded UPDATE of the attempt's state: it must leave exactly the state that was read under the lock.
 func (st *settlement) move(ctx context.Context, to models.TransactionStatus, why models.FailureCode, reason string, captured bool) error {
+	st.out.Moved = true
+
 	from := st.t.Status
 	st.t.Status, st.t.FailureReason, st.t.FailureCode = to, reason, nil
 
