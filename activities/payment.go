@@ -35,6 +35,8 @@ type Checkout struct {
 // idempotency key, and saves the gateway's reference. A checkout that the gateway refuses for good ends the attempt
 // as FAILED, GATEWAY_REJECTED; that is a result, not an error.
 func (p *Payments) OpenCheckout(ctx context.Context, a models.Attempt) (Checkout, error) {
+	defer alive(ctx)()
+
 	t, err := p.Store.OpenPayment(ctx, a, p.Now())
 	if err != nil {
 		return Checkout{}, asActivityError(err)
@@ -131,6 +133,8 @@ func (p *Payments) announce(s models.Settled) models.Settled {
 // CloseCheckout makes sure that nobody can pay the attempt any more. What it finds at the gateway, a payment whose
 // webhook was lost above all, it stores as an event for SettlePayment; it decides nothing itself (contract §5).
 func (p *Payments) CloseCheckout(ctx context.Context, id uuid.UUID) error {
+	defer alive(ctx)()
+
 	t, err := p.Store.TransactionByID(ctx, id)
 	if models.CodeOf(err) == models.CodeNotFound {
 		return nil // the attempt was never opened

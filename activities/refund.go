@@ -25,6 +25,8 @@ var errUndecided = errors.New("the gateway has not decided the refund yet")
 // gateway is asked by the refund's id before anything is sent again, and whatever is sent again carries the same key,
 // so that no money can go back twice. A refusal is a result, not an error.
 func (p *Payments) RefundAtGateway(ctx context.Context, id uuid.UUID) (models.RefundResult, error) {
+	defer alive(ctx)()
+
 	r, err := p.Store.RefundByID(ctx, id)
 	if err != nil {
 		return models.RefundResult{}, asActivityError(err)

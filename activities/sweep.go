@@ -19,7 +19,7 @@ type Deliverer interface {
 	// Deliver signals the workflow that waits for the event, or starts the one that deals with late events.
 	Deliver(ctx context.Context, d models.Delivery) error
 	// Reconcile starts the workflow that asks the gateway about an attempt whose own workflow is gone.
-	Reconcile(ctx context.Context, transaction uuid.UUID) error
+	Reconcile(ctx context.Context, transaction uuid.UUID, gateway models.PaymentProvider) error
 	// ResumeRefund starts a refund's workflow again if none is running.
 	ResumeRefund(ctx context.Context, r models.RefundRequest) error
 	// WakeOutbox starts the delivery of queued notifications.
@@ -77,7 +77,7 @@ func (s *Sweep) events(ctx context.Context, out *Swept) error {
 func (s *Sweep) payments(ctx context.Context, out *Swept) error {
 	found, err := s.Store.StalePayments(ctx, paymentGrace, sweepBatch, s.Now())
 	out.Payments = each(ctx, found, func(ctx context.Context, t models.PaymentTransaction) error {
-		return s.Deliver.Reconcile(ctx, t.ID)
+		return s.Deliver.Reconcile(ctx, t.ID, t.Gateway)
 	})
 
 	return err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -35,9 +36,9 @@ type Deps struct {
 
 // Worker serves one task queue.
 type Worker struct {
-	inner worker.Worker
-	pump  *pump
-	deps  Deps
+	queues []worker.Worker // the workflows' own, then one per gateway
+	pump   *pump
+	deps   Deps
 }
 
 // New wires the activities and registers everything. It does not poll yet.
@@ -52,19 +53,42 @@ func New(d Deps) *Worker {
 
 	door := workflows.NewClient(d.Temporal, d.Queue)
 	w := &Worker{pump: newPump(door.WakeOutbox), deps: d}
-	w.inner = worker.New(d.Temporal, d.Queue, worker.Options{
+	payments := &activities.Payments{Store: d.Store, Gateways: d.Gateways, Now: d.Now, Queued: w.pump.Poke, Settled: d.Settled}
+
+	own := worker.New(d.Temporal, d.Queue, worker.Options{
 		MaxConcurrentActivityExecutionSize:      d.Concurrency,
 		MaxConcurrentLocalActivityExecutionSize: d.Concurrency,
 		WorkflowTaskPollerBehavior:              worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
 		ActivityTaskPollerBehavior:              worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
 		// How long a workflow task waits for the worker that has the workflow in memory, should that one be dead.
-		StickyScheduleToStartTimeout: 2 * time.Second,
-		WorkerStopTimeout:            10 * time.Second,
+		StickyScheduleToStartTimeout: stickyTimeout,
+		WorkerStopTimeout:            stopTimeout,
 	})
-
-	Register(w.inner, &activities.Payments{Store: d.Store, Gateways: d.Gateways, Now: d.Now, Queued: w.pump.Poke, Settled: d.Settled},
-		&activities.Outbox{Store: d.Store, Sender: d.Sender, Now: d.Now},
+	Register(own, payments, &activities.Outbox{Store: d.Store, Sender: d.Sender, Now: d.Now},
 		&activities.Sweep{Store: d.Store, Deliver: door, Now: d.Now})
+
+	w.queues = append(w.queues, own)
+	for gateway := range d.Gateways {
+		w.queues = append(w.queues, newGatewayWorker(d, gateway, payments))
+	}
+
+	return w
+}
+
+const (
+	stickyTimeout = 2 * time.Second
+	stopTimeout   = 10 * time.Second
+)
+
+// newGatewayWorker serves the calls to one gateway: a gateway that is slow fills its own slots and nobody else's.
+func newGatewayWorker(d Deps, gateway models.PaymentProvider, p *activities.Payments) worker.Worker {
+	w := worker.New(d.Temporal, workflows.GatewayQueue(d.Queue, gateway), worker.Options{
+		DisableWorkflowWorker:              true,
+		MaxConcurrentActivityExecutionSize: d.Concurrency,
+		ActivityTaskPollerBehavior:         worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
+		WorkerStopTimeout:                  stopTimeout,
+	})
+	w.RegisterActivity(p)
 
 	return w
 }
@@ -84,12 +108,17 @@ func (w *Worker) Start(ctx context.Context) error {
 		return err
 	}
 
-	if err := w.inner.Start(); err != nil {
-		return fmt.Errorf("start worker: %w", err)
+	for i, q := range w.queues {
+		if err := q.Start(); err != nil {
+			w.stop(w.queues[:i])
+
+			return fmt.Errorf("start worker: %w", err)
+		}
 	}
 
 	if err := ensureSweep(ctx, w.deps.Temporal, w.deps.Queue, w.deps.SweepInterval); err != nil {
-		w.inner.Stop()
+		w.stop(w.queues)
+
 		return err
 	}
 
@@ -101,6 +130,16 @@ func (w *Worker) Start(ctx context.Context) error {
 
 // Stop lets running activities finish and ends.
 func (w *Worker) Stop() {
-	w.inner.Stop()
+	w.stop(w.queues)
 	w.pump.stop()
+}
+
+// stop ends the queues side by side: each waits for what it runs.
+func (w *Worker) stop(queues []worker.Worker) {
+	var all sync.WaitGroup
+	for _, q := range queues {
+		all.Go(q.Stop)
+	}
+
+	all.Wait()
 }

@@ -74,9 +74,18 @@ func (c *Client) StartPayment(ctx context.Context, a models.Attempt) (activities
 		StaticSummary:         summary,
 		StaticDetails:         "Pays by " + string(a.Method) + " through " + string(a.Method.Provider()) + ".",
 		TypedSearchAttributes: temporal.NewSearchAttributes(attrs...),
-	}, Payment, a, UpdateCheckout, &out)
+	}, Payment, a, UpdateCheckout, &out, nothingToPay)
 
 	return out, err
+}
+
+// nothingToPay reports an answer that a run which is over may have given about another time: the booking was taken back
+// while no worker was there to open its payment, and has been made again since.
+func nothingToPay(err error) bool {
+	code := models.CodeOf(err)
+
+	return isAlreadyStarted(err) ||
+		code == models.CodeNotFound || code == models.CodeBookingNotPayable || code == models.CodeCampaignNotPayable
 }
 
 // CancelPayment asks a running attempt to close and waits for its outcome, which may be that it was paid after all.
@@ -100,7 +109,7 @@ func (c *Client) CancelPayment(ctx context.Context, transaction uuid.UUID) (mode
 func (c *Client) StartRefund(ctx context.Context, r models.RefundRequest) (models.SettledRefund, error) {
 	var out models.SettledRefund
 
-	err := c.startWithUpdate(ctx, refundOptions(r), Refund, r, UpdateDecision, &out)
+	err := c.startWithUpdate(ctx, refundOptions(r), Refund, r, UpdateDecision, &out, isAlreadyStarted)
 
 	return out, err
 }
@@ -120,18 +129,33 @@ func refundOptions(r models.RefundRequest) client.StartWorkflowOptions {
 }
 
 // startWithUpdate starts a workflow, or finds it running, and waits for one of its updates. The update's name is its
-// id too: everybody who asks waits for the same answer, and a closed run gives the answer that it gave before.
-func (c *Client) startWithUpdate(ctx context.Context, o client.StartWorkflowOptions, workflow, arg any, update string, out any) error {
+// id too: everybody who asks waits for the same answer, and a closed run gives the answer that it gave before. When that
+// is none (it never heard of the update) or stale says that it no longer holds, a new run looks at the database.
+func (c *Client) startWithUpdate(
+	ctx context.Context, o client.StartWorkflowOptions, workflow, arg any, update string, out any, stale func(error) bool,
+) error {
 	o.TaskQueue = c.queue
 	o.WorkflowTaskTimeout = taskTimeout
 	o.WorkflowIDConflictPolicy = enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING
 	// A run that an operator terminated may be started again; the database keeps effects from happening twice.
 	o.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY
 
+	err := c.startAndAsk(ctx, o, workflow, arg, update, update, out)
+	if stale(err) {
+		o.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE
+		err = c.startAndAsk(ctx, o, workflow, arg, update, update+"/"+uuid.NewString(), out)
+	}
+
+	return err
+}
+
+func (c *Client) startAndAsk(
+	ctx context.Context, o client.StartWorkflowOptions, workflow, arg any, update, updateID string, out any,
+) error {
 	handle, err := c.temporal.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
 		StartWorkflowOperation: c.temporal.NewWithStartWorkflowOperation(o, workflow, arg),
 		UpdateOptions: client.UpdateWorkflowOptions{
-			UpdateName: update, UpdateID: update, WaitForStage: client.WorkflowUpdateStageCompleted,
+			UpdateName: update, UpdateID: updateID, WaitForStage: client.WorkflowUpdateStageCompleted,
 		},
 	})
 	if err == nil {
@@ -162,11 +186,11 @@ func (c *Client) Deliver(ctx context.Context, d models.Delivery) error {
 }
 
 // Reconcile starts the workflow that ends an attempt whose own workflow is gone.
-func (c *Client) Reconcile(ctx context.Context, transaction uuid.UUID) error {
+func (c *Client) Reconcile(ctx context.Context, transaction uuid.UUID, gateway models.PaymentProvider) error {
 	return c.start(ctx, client.StartWorkflowOptions{
 		ID: ReconcileID(transaction), StaticSummary: "Reconcile payment " + transaction.String(),
 		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
-	}, Reconcile, transaction)
+	}, Reconcile, transaction, gateway)
 }
 
 // ResumeRefund starts a refund's workflow again, if none is running.
@@ -188,7 +212,7 @@ func (c *Client) WakeOutbox(ctx context.Context) error {
 }
 
 // start starts a workflow; one that runs, or that may not run again, is what was wanted.
-func (c *Client) start(ctx context.Context, o client.StartWorkflowOptions, workflow, arg any) error {
+func (c *Client) start(ctx context.Context, o client.StartWorkflowOptions, workflow any, args ...any) error {
 	o.TaskQueue = c.queue
 	o.WorkflowTaskTimeout = taskTimeout
 	o.WorkflowIDConflictPolicy = enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING
@@ -197,7 +221,7 @@ func (c *Client) start(ctx context.Context, o client.StartWorkflowOptions, workf
 		o.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY
 	}
 
-	_, err := c.temporal.ExecuteWorkflow(ctx, o, workflow, arg)
+	_, err := c.temporal.ExecuteWorkflow(ctx, o, workflow, args...)
 	if isAlreadyStarted(err) {
 		return nil
 	}

@@ -37,12 +37,12 @@ func closeRefundEvents(ctx workflow.Context, refund uuid.UUID) error {
 
 // Reconcile ends an attempt that is still PENDING although its own workflow is gone, as that workflow would have:
 // it asks the gateway, settles what it hears, and lets the attempt expire otherwise.
-func Reconcile(ctx workflow.Context, transaction uuid.UUID) (models.Settled, error) {
+func Reconcile(ctx workflow.Context, transaction uuid.UUID, gateway models.PaymentProvider) (models.Settled, error) {
 	var settled models.Settled
 
 	tell(ctx, "Asking the gateway about payment "+transaction.String()+", which nobody is waiting for.")
 
-	if err := closeCheckout(ctx, transaction); err != nil {
+	if err := closeCheckout(ctx, transaction, gateway); err != nil {
 		return settled, err // the sweep will be back
 	}
 

@@ -9,6 +9,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"rihla/activities"
+	"rihla/models"
 )
 
 // The activities, named through nil pointers: only their method names are used.
@@ -22,8 +23,14 @@ var (
 // killed is taken up again soon.
 const (
 	databaseTimeout = 5 * time.Second
-	// GatewayTimeout bounds an activity that calls a gateway: one or two requests of at most 4 s, and the database.
-	GatewayTimeout = 12 * time.Second
+	// databaseAtMost bounds all tries of a database step together. It has to be said: a local activity without it gives
+	// up when StartToClose is over, tries and all, and a database that restarts takes longer than that. A day of tries
+	// is a third of what a history may hold; after it the workflow fails, and the sweep goes on.
+	databaseAtMost = 24 * time.Hour
+	// gatewayTimeout bounds an activity that calls a gateway: up to three requests of at most 4 s, and the database.
+	gatewayTimeout = 15 * time.Second
+	// heartbeatTimeout is after how long without a sign of life such an activity is given to another worker.
+	heartbeatTimeout = 3 * time.Second
 )
 
 // moneyRetry retries for as long as it takes: money is on its way.
@@ -37,17 +44,34 @@ func moneyRetry() *temporal.RetryPolicy {
 // each instead of six (docs/decisions/0001).
 func withDatabase(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
-		StartToCloseTimeout: databaseTimeout,
-		RetryPolicy:         moneyRetry(),
-		Summary:             summary,
+		StartToCloseTimeout:    databaseTimeout,
+		ScheduleToCloseTimeout: databaseAtMost,
+		RetryPolicy:            moneyRetry(),
+		Summary:                summary,
 	})
+}
+
+// DefaultQueue is the task queue of the workflows unless TEMPORAL_TASK_QUEUE says otherwise.
+const DefaultQueue = "payments"
+
+// GatewayQueue is the task queue for calls to one gateway. Each has slots of its own, so that a gateway which is slow
+// holds up nobody else.
+func GatewayQueue(queue string, gateway models.PaymentProvider) string {
+	name := "gateway-" + string(gateway)
+	if queue != DefaultQueue {
+		name += "@" + queue
+	}
+
+	return name
 }
 
 // withGateway is for calls to a gateway: regular activities, so that operators see every try. atMost bounds all tries
 // together; zero means no bound.
-func withGateway(ctx workflow.Context, summary string, atMost time.Duration) workflow.Context {
+func withGateway(ctx workflow.Context, gateway models.PaymentProvider, summary string, atMost time.Duration) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout:    GatewayTimeout,
+		TaskQueue:              GatewayQueue(workflow.GetInfo(ctx).TaskQueueName, gateway),
+		StartToCloseTimeout:    gatewayTimeout,
+		HeartbeatTimeout:       heartbeatTimeout,
 		ScheduleToCloseTimeout: atMost,
 		RetryPolicy:            moneyRetry(),
 		Summary:                summary,

@@ -50,6 +50,8 @@ type payment struct {
 	events   workflow.ReceiveChannel
 }
 
+func (p *payment) gateway() models.PaymentProvider { return p.attempt.Method.Provider() }
+
 // setup registers everything that may be sent to the workflow before it first waits.
 func (p *payment) setup(ctx workflow.Context) error {
 	p.events = workflow.GetSignalChannel(ctx, SignalEvent)
@@ -87,6 +89,12 @@ func (p *payment) run(ctx workflow.Context) (models.Settled, error) {
 		return p.settled, err
 	}
 
+	if p.refused != nil {
+		tell(ctx, "No attempt was opened: the database did not answer in time.")
+
+		return p.finish(ctx)
+	}
+
 	if err := p.handOver(ctx); err != nil {
 		return p.settled, err
 	}
@@ -97,9 +105,9 @@ func (p *payment) run(ctx workflow.Context) (models.Settled, error) {
 // open writes the PENDING row and creates the checkout at the gateway, for as long as a customer may wait for it. It
 // fails only when there is no attempt at all; a gateway that does not answer leaves one that awaitOutcome ends.
 func (p *payment) open(ctx workflow.Context) error {
-	tell(ctx, "Opening a checkout at "+string(p.attempt.Method.Provider())+".")
+	tell(ctx, "Opening a checkout at "+string(p.gateway())+".")
 
-	gctx, giveUp := workflow.WithCancel(withGateway(ctx, "Create the checkout at "+string(p.attempt.Method.Provider()), openAtMost))
+	gctx, giveUp := workflow.WithCancel(withGateway(ctx, p.gateway(), "Create the checkout at "+string(p.gateway()), openAtMost))
 	opening := workflow.ExecuteActivity(gctx, payments.OpenCheckout, p.attempt)
 
 	if err := workflow.Await(ctx, func() bool { return opening.IsReady() || p.cancel }); err != nil {
@@ -136,7 +144,7 @@ func isRefusal(err error) bool {
 func (p *payment) awaitOutcome(ctx workflow.Context) error {
 	expiry := p.startTimer(ctx)
 
-	for !p.settled.Final() {
+	for !p.settled.Final() && p.refused == nil {
 		tell(ctx, "Waiting for the customer to pay until "+p.checkout.ExpiresAt.UTC().Format(time.RFC3339)+".")
 
 		err := workflow.Await(ctx, func() bool { return p.events.Len() > 0 || p.cancel || expiry.IsReady() })
@@ -172,25 +180,46 @@ func (p *payment) settle(ctx workflow.Context) error {
 
 	dctx := withDatabase(ctx, "Settle: state, booking, ledger line and notifications in one transaction")
 
-	return workflow.ExecuteLocalActivity(dctx, payments.SettlePayment, p.id).Get(ctx, &p.settled)
+	var settled models.Settled
+	if err := workflow.ExecuteLocalActivity(dctx, payments.SettlePayment, p.id).Get(ctx, &settled); err != nil {
+		return err
+	}
+
+	p.settled = settled // as a whole: decoded into the old one, it would keep what the new one leaves out
+
+	return nil
 }
 
 // end closes the attempt without money, but asks the gateway first: a payment whose webhook was lost still counts.
 func (p *payment) end(ctx workflow.Context, why models.FailureCode) error {
-	err := closeCheckout(ctx, p.id)
+	err := closeCheckout(ctx, p.id, p.gateway())
 	if err != nil {
 		tell(ctx, "The gateway did not answer; the attempt ends as "+string(why)+". A late payment will be noticed.")
 	}
 
-	if err := p.settle(ctx); err != nil || p.settled.Final() {
+	err = p.settle(ctx)
+	if isMissing(err) {
+		p.refused, p.settled = err, models.Settled{} // the opening never got as far as writing its row
+
+		return nil
+	}
+
+	if err != nil || p.settled.Final() {
 		return err
 	}
 
 	return endPayment(ctx, p.id, why, &p.settled)
 }
 
-func closeCheckout(ctx workflow.Context, id uuid.UUID) error {
-	gctx := withGateway(ctx, "Close the checkout; ask the gateway whether it was paid", askAtMost)
+// isMissing reports that there is no such attempt.
+func isMissing(err error) bool {
+	e, ok := errors.AsType[*temporal.ApplicationError](err)
+
+	return ok && e.Type() == string(models.CodeNotFound)
+}
+
+func closeCheckout(ctx workflow.Context, id uuid.UUID, gateway models.PaymentProvider) error {
+	gctx := withGateway(ctx, gateway, "Close the checkout; ask the gateway whether it was paid", askAtMost)
 
 	return workflow.ExecuteActivity(gctx, payments.CloseCheckout, id).Get(ctx, nil)
 }

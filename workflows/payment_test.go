@@ -56,7 +56,7 @@ func TestPaymentPaid(t *testing.T) {
 	w.at(time.Minute, w.event)
 
 	require.Equal(t, paid, w.pay(a))
-	require.Equal(t, began.Add(time.Minute), w.Now(), "it ends with the event, not with the expiry")
+	require.WithinDuration(t, began.Add(time.Minute), w.Now(), time.Second, "it ends with the event, not with the expiry")
 	require.Equal(t, "PAID", w.paymentStatus())
 	require.False(t, w.needsReview())
 
@@ -106,7 +106,7 @@ func TestPaymentRejectedByTheGateway(t *testing.T) {
 	w.at(0, func() { got = update[activities.Checkout](w, workflows.UpdateCheckout) })
 
 	require.Equal(t, failed(models.FailureGatewayRejected), w.pay(a))
-	require.Equal(t, began, w.Now(), "nobody waits for the expiry")
+	require.WithinDuration(t, began, w.Now(), time.Second, "nobody waits for the expiry")
 	require.NoError(t, got.err)
 	require.Equal(t, rejected, got.value)
 	require.Equal(t, "FAILED", w.paymentStatus())
@@ -117,18 +117,13 @@ func TestPaymentOfWhatCannotBePaid(t *testing.T) {
 	w, a := newWorld(t), newAttempt()
 	w.OnActivity(acts.OpenCheckout, mock.Anything, a).Return(activities.Checkout{}, domainError(models.CodeBookingNotPayable)).Once()
 
-	var (
-		got    *answer[activities.Checkout]
-		cancel *answer[models.Settled]
-	)
+	var got *answer[activities.Checkout]
 
 	w.at(0, func() { got = update[activities.Checkout](w, workflows.UpdateCheckout) })
-	w.at(0, func() { cancel = update[models.Settled](w, workflows.UpdateCancel) })
 	w.at(0, w.event)
 
 	require.Equal(t, models.Settled{}, w.pay(a), "the workflow has done its work: there is no attempt")
 	requireType(t, models.CodeBookingNotPayable, got.err)
-	require.True(t, cancel.done)
 	require.Empty(t, w.paymentStatus())
 }
 
@@ -138,13 +133,29 @@ func TestPaymentOpensOnTheThirdTry(t *testing.T) {
 	opening, tries := failing(2, func(models.Attempt) (activities.Checkout, error) { return open, nil })
 	w.OnActivity(acts.OpenCheckout, mock.Anything, a).Return(opening)
 
-	settling, settlements := failing(3, func(uuid.UUID) (models.Settled, error) { return paid, nil })
-	w.OnActivity(acts.SettlePayment, mock.Anything, a.ID()).Return(settling)
+	w.OnActivity(acts.SettlePayment, mock.Anything, a.ID()).Return(paid, nil).Once()
 	w.at(time.Minute, w.event)
 
 	require.Equal(t, paid, w.pay(a))
 	require.EqualValues(t, 3, tries.Load())
-	require.EqualValues(t, 4, settlements.Load())
+}
+
+// Money has been taken: the settlement is tried for as long as the database is away.
+func TestPaymentIsSettledAfterAnOutage(t *testing.T) {
+	t.Parallel()
+	w, a := newWorld(t), newAttempt()
+	w.opens(a, open)
+	w.OnActivity(acts.SettlePayment, mock.Anything, a.ID()).Return(func(context.Context, uuid.UUID) (models.Settled, error) {
+		if w.Now().Before(began.Add(time.Hour)) {
+			return models.Settled{}, errDown
+		}
+
+		return paid, nil
+	})
+	w.at(time.Minute, w.event)
+
+	require.Equal(t, paid, w.pay(a))
+	require.True(t, w.Now().Before(began.Add(time.Hour+time.Minute)), "half a minute at most after it is back")
 }
 
 func TestPaymentNeverOpens(t *testing.T) {
@@ -157,7 +168,7 @@ func TestPaymentNeverOpens(t *testing.T) {
 		Return(failed(models.FailureExpired), nil).Once()
 
 	require.Equal(t, failed(models.FailureExpired), w.pay(a))
-	require.WithinDuration(t, began.Add(30*time.Minute), w.Now(), 2*time.Minute, "a customer does not wait longer")
+	require.True(t, w.Now().Before(began.Add(32*time.Minute)), "a customer does not wait longer; it took %s", w.Now().Sub(began))
 }
 
 // The database was down all the time: there is not even a row to end.
@@ -288,6 +299,6 @@ func TestPaymentBurstOfSignals(t *testing.T) {
 		}
 
 		require.Equal(t, paid, w.pay(a))
-		require.Equal(t, began.Add(3*time.Minute), w.Now())
+		require.WithinDuration(t, began.Add(3*time.Minute), w.Now(), time.Second)
 	})
 }

@@ -84,8 +84,16 @@ func (f *refund) run(ctx workflow.Context) (models.SettledRefund, error) {
 
 func (f *refund) reserve(ctx workflow.Context) error {
 	dctx := withDatabase(ctx, "Promise the amount out of the payment")
+	if err := workflow.ExecuteLocalActivity(dctx, payments.ReserveRefund, f.request).Get(ctx, &f.reserved); err != nil {
+		return err
+	}
+	// A run that was started once more finds the decision of an earlier one: the gateway must not be asked to pay a
+	// refund that has been given up.
+	if f.reserved.Status != models.RefundPending {
+		f.settled.Status = f.reserved.Status
+	}
 
-	return workflow.ExecuteLocalActivity(dctx, payments.ReserveRefund, f.request).Get(ctx, &f.reserved)
+	return nil
 }
 
 // askGateway gets the money moving, and comes back when the gateway has decided. While the gateway keeps the refund
@@ -94,7 +102,10 @@ func (f *refund) askGateway(ctx workflow.Context) error {
 	drain(f.events)
 	tell(ctx, "Refunding "+f.reserved.Amount.String()+" "+models.Currency+" at "+string(f.reserved.Gateway)+".")
 
-	gctx := withGateway(ctx, "Refund at "+string(f.reserved.Gateway), 0)
+	f.result = models.RefundResult{} // of an earlier answer nothing may stay
+	// A fresh one each time: decoding into the last answer would keep the fields that this one leaves out.
+	f.result = models.RefundResult{}
+	gctx := withGateway(ctx, f.reserved.Gateway, "Refund at "+string(f.reserved.Gateway), 0)
 	if err := workflow.ExecuteActivity(gctx, payments.RefundAtGateway, f.request.ID).Get(ctx, &f.result); err != nil {
 		return err
 	}

@@ -1,0 +1,198 @@
+package workflows_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/mock"
+	"github.com/stretchr/testify/require"
+
+	"rihla/activities"
+	"rihla/models"
+	"rihla/workflows"
+)
+
+var (
+	reserved  = models.ReservedRefund{Status: models.RefundPending, Amount: models.MustMoney("57.50"), Gateway: models.ProviderGatewayA}
+	succeeded = models.RefundResult{Status: models.RefundSucceeded, GatewayRefundID: "re-1"}
+	undecided = models.RefundResult{Status: models.RefundPending, GatewayRefundID: "re-1"}
+	refused   = models.RefundResult{Status: models.RefundFailed, FailureReason: "No."}
+	refunded  = models.SettledRefund{Status: models.RefundSucceeded, Queued: 2}
+	notGiven  = models.SettledRefund{Status: models.RefundFailed}
+)
+
+func newRefund() models.RefundRequest {
+	amount := models.MustMoney("57.50")
+
+	return models.RefundRequest{ID: uuid.New(), BookingID: uuid.New(), Type: models.RefundPartial, Amount: &amount}
+}
+
+// giveBack runs a refund workflow to its end.
+func (w *world) giveBack(r models.RefundRequest) models.SettledRefund {
+	w.t.Helper()
+	w.ExecuteWorkflow(workflows.Refund, r)
+
+	return requireDone[models.SettledRefund](w)
+}
+
+func (w *world) reserves(r models.RefundRequest) {
+	w.OnActivity(acts.ReserveRefund, mock.Anything, r).Return(reserved, nil).Once()
+}
+
+func (w *world) settlesRefund(r models.RefundRequest, result models.RefundResult, out models.SettledRefund) {
+	w.OnActivity(acts.SettleRefund, mock.Anything, activities.RefundDecision{RefundID: r.ID, Result: result}).Return(out, nil).Once()
+}
+
+func TestRefundSucceeds(t *testing.T) {
+	t.Parallel()
+	w, r := newWorld(t), newRefund()
+	w.reserves(r)
+	w.OnActivity(acts.RefundAtGateway, mock.Anything, r.ID).Return(succeeded, nil).Once()
+	w.settlesRefund(r, succeeded, refunded)
+
+	var got *answer[models.SettledRefund]
+
+	w.at(0, func() { got = update[models.SettledRefund](w, workflows.UpdateDecision) })
+
+	require.Equal(t, refunded, w.giveBack(r))
+	require.NoError(t, got.err)
+	require.Equal(t, refunded, got.value)
+	require.Equal(t, "REFUND_SUCCEEDED", w.paymentStatus())
+	require.False(t, w.needsReview())
+}
+
+func TestRefundThatIsNotAllowed(t *testing.T) {
+	t.Parallel()
+	w, r := newWorld(t), newRefund()
+	w.OnActivity(acts.ReserveRefund, mock.Anything, r).
+		Return(models.ReservedRefund{}, domainError(models.CodeRefundExceedsRemaining)).Once()
+
+	var got *answer[models.SettledRefund]
+
+	w.at(0, func() { got = update[models.SettledRefund](w, workflows.UpdateDecision) })
+
+	require.Equal(t, models.SettledRefund{}, w.giveBack(r), "an outcome, not a failure; no gateway hears of it")
+	require.True(t, got.done)
+	requireType(t, models.CodeRefundExceedsRemaining, got.err)
+	require.Empty(t, w.paymentStatus())
+}
+
+func TestRefundThatTheGatewayRefuses(t *testing.T) {
+	t.Parallel()
+	w, r := newWorld(t), newRefund()
+	w.reserves(r)
+	w.OnActivity(acts.RefundAtGateway, mock.Anything, r.ID).Return(refused, nil).Once()
+	w.settlesRefund(r, refused, notGiven)
+
+	var got *answer[models.SettledRefund]
+
+	w.at(0, func() { got = update[models.SettledRefund](w, workflows.UpdateDecision) })
+
+	require.Equal(t, notGiven, w.giveBack(r))
+	require.NoError(t, got.err)
+	require.Equal(t, notGiven, got.value)
+	require.Equal(t, "REFUND_FAILED", w.paymentStatus())
+	require.True(t, w.needsReview())
+}
+
+func TestRefundThatTheGatewayDecidesLater(t *testing.T) {
+	t.Parallel()
+
+	t.Run("its webhook comes", func(t *testing.T) {
+		t.Parallel()
+		w, r := newWorld(t), newRefund()
+		w.reserves(r)
+		w.OnActivity(acts.RefundAtGateway, mock.Anything, r.ID).Return(undecided, nil).Once()
+		w.OnActivity(acts.RefundAtGateway, mock.Anything, r.ID).Return(succeeded, nil).Once()
+		w.settlesRefund(r, succeeded, refunded)
+
+		var got *answer[models.SettledRefund]
+
+		w.at(0, func() { got = update[models.SettledRefund](w, workflows.UpdateDecision) })
+		w.at(3*time.Minute, w.event)
+
+		require.Equal(t, refunded, w.giveBack(r))
+		require.WithinDuration(t, began.Add(3*time.Minute), w.Now(), time.Second)
+		require.Equal(t, refunded, got.value, "whoever waits is answered when it is decided")
+	})
+
+	t.Run("its webhook is lost", func(t *testing.T) {
+		t.Parallel()
+		w, r := newWorld(t), newRefund()
+		w.reserves(r)
+		w.OnActivity(acts.RefundAtGateway, mock.Anything, r.ID).Return(undecided, nil).Times(3)
+		w.OnActivity(acts.RefundAtGateway, mock.Anything, r.ID).Return(refused, nil).Once()
+		w.settlesRefund(r, refused, notGiven)
+
+		require.Equal(t, notGiven, w.giveBack(r))
+		require.WithinDuration(t, began.Add(30*time.Minute), w.Now(), time.Second, "it is asked every ten minutes")
+	})
+
+	t.Run("its webhook is faster than its answer", func(t *testing.T) {
+		t.Parallel()
+		w, r := newWorld(t), newRefund()
+		w.reserves(r)
+		w.OnActivity(acts.RefundAtGateway, mock.Anything, r.ID).Return(func(context.Context, uuid.UUID) (models.RefundResult, error) {
+			w.event()
+
+			return undecided, nil
+		}).Once()
+		w.OnActivity(acts.RefundAtGateway, mock.Anything, r.ID).Return(succeeded, nil).Once()
+		w.settlesRefund(r, succeeded, refunded)
+
+		require.Equal(t, refunded, w.giveBack(r))
+		require.WithinDuration(t, began, w.Now(), time.Second)
+	})
+}
+
+// An unknown outcome is asked about, under the same id, until it is known.
+func TestRefundWithAnUnknownOutcome(t *testing.T) {
+	t.Parallel()
+	w, r := newWorld(t), newRefund()
+	w.reserves(r)
+
+	asking, tries := failing(5, func(id uuid.UUID) (models.RefundResult, error) {
+		require.Equal(t, r.ID, id)
+
+		return succeeded, nil
+	})
+	w.OnActivity(acts.RefundAtGateway, mock.Anything, r.ID).Return(asking)
+	w.settlesRefund(r, succeeded, refunded)
+
+	require.Equal(t, refunded, w.giveBack(r))
+	require.EqualValues(t, 6, tries.Load())
+}
+
+func TestRefundIsSettledAfterAnOutage(t *testing.T) {
+	t.Parallel()
+	w, r := newWorld(t), newRefund()
+	w.reserves(r)
+	w.OnActivity(acts.RefundAtGateway, mock.Anything, r.ID).Return(succeeded, nil).Once()
+	w.OnActivity(acts.SettleRefund, mock.Anything, mock.Anything).Return(func(context.Context, activities.RefundDecision) (models.SettledRefund, error) {
+		if w.Now().Before(began.Add(time.Hour)) {
+			return models.SettledRefund{}, errDown
+		}
+
+		return refunded, nil
+	})
+
+	require.Equal(t, refunded, w.giveBack(r))
+}
+
+// Started once more after it was decided, as by a sweep that was a moment too late: the gateway must not pay a refund
+// that has been given up.
+func TestRefundThatWasDecidedBefore(t *testing.T) {
+	t.Parallel()
+
+	for _, status := range []models.RefundStatus{models.RefundFailed, models.RefundSucceeded} {
+		w, r := newWorld(t), newRefund()
+		before := reserved
+		before.Status = status
+		w.OnActivity(acts.ReserveRefund, mock.Anything, r).Return(before, nil).Once()
+
+		require.Equal(t, models.SettledRefund{Status: status}, w.giveBack(r))
+		require.Equal(t, "REFUND_"+string(status), w.paymentStatus())
+	}
+}
