@@ -109,7 +109,7 @@ type Incident struct {
 	AdCampaignID         *uuid.UUID     `bun:"ad_campaign_id"`
 	RefundID             *uuid.UUID     `bun:"refund_id"`
 	Message              string         `bun:"message"`
-	Details              map[string]any `bun:"details,type:jsonb"`
+	Details              map[string]any `bun:"details,type:jsonb,json_use_number"`
 	WorkflowID           string         `bun:"workflow_id"`
 	CreatedAt            time.Time      `bun:"created_at,nullzero,default:now()"`
 	ResolvedAt           *time.Time     `bun:"resolved_at"`

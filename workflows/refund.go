@@ -103,8 +103,6 @@ func (f *refund) askGateway(ctx workflow.Context) error {
 	tell(ctx, "Refunding "+f.reserved.Amount.String()+" "+models.Currency+" at "+string(f.reserved.Gateway)+".")
 
 	f.result = models.RefundResult{} // of an earlier answer nothing may stay
-	// A fresh one each time: decoding into the last answer would keep the fields that this one leaves out.
-	f.result = models.RefundResult{}
 	gctx := withGateway(ctx, f.reserved.Gateway, "Refund at "+string(f.reserved.Gateway), 0)
 	if err := workflow.ExecuteActivity(gctx, payments.RefundAtGateway, f.request.ID).Get(ctx, &f.result); err != nil {
 		return err

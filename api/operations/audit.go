@@ -1,6 +1,7 @@
 package operations
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 
@@ -32,7 +33,9 @@ func (o *Operations) ListAuditLogs(ctx context.Context, r gen.ListAuditLogsReque
 
 func auditOf(e *models.AuditEntry) gen.AuditLog {
 	details := map[string]any{}
-	_ = json.Unmarshal(e.Details, &details) // the column is jsonb: what is not an object has no details
+	d := json.NewDecoder(bytes.NewReader(e.Details))
+	d.UseNumber()          // amounts keep their two decimals
+	_ = d.Decode(&details) // the column is jsonb: what is not an object has no details
 
 	return gen.AuditLog{
 		ID: e.ID, ActorID: e.ActorID, ActorRole: optional(e.ActorRole), Action: e.Action, Entity: e.Entity,

@@ -171,6 +171,10 @@ func checkJSON(a Answer) error {
 		return err
 	}
 
+	if a.Code() != "" {
+		return nil // the details of an error name fields, and hold messages
+	}
+
 	return walk("", root)
 }
 
