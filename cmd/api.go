@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
 
@@ -160,7 +159,7 @@ func apiDeps(ctx context.Context, cfg config.Config, p parts) (api.Deps, error) 
 			RefreshTTL: cfg.Tokens.RefreshTTL, CheckoutWait: cfg.HTTP.CheckoutWait, RefundWait: cfg.HTTP.RefundWait,
 		}),
 		Auth: verifier, JWKS: keys.JWKS(), Limiter: limiter, Limits: cfg.Limits,
-		Idempotency: idempotency{p.store}, Metrics: p.registry, Observe: p.metrics.Request, Log: slog.Default(),
+		Idempotency: &idempotency{store: p.store}, Metrics: p.registry, Observe: p.metrics.Request, Log: slog.Default(),
 		Checks:    map[string]func(context.Context) error{"database": p.store.Ping, "orchestrator": p.door.Ping},
 		PublicURL: cfg.App.PublicURL, TrustedProxies: cfg.HTTP.TrustedProxies,
 	}, nil
@@ -181,55 +180,4 @@ func webhookVerifiers(cfg config.Config) (map[models.Channel]gateways.WebhookVer
 	}
 
 	return all, nil
-}
-
-// idempotency keeps the answers of the API in the store.
-type idempotency struct {
-	store *store.Store
-}
-
-// claimLease is how long a request may hold its key; longer than any request may run.
-const claimLease = time.Minute
-
-func (i idempotency) Claim(ctx context.Context, scope middleware.IdempotencyScope) (middleware.IdempotencyClaim, error) {
-	claim := middleware.IdempotencyClaim{Scope: scope}
-
-	key, err := keyScope(scope)
-	if err != nil {
-		return claim, err
-	}
-
-	c, err := i.store.ClaimKey(ctx, key, claimLease)
-	if err == nil && !c.Fresh {
-		claim.Stored = &middleware.StoredAnswer{Status: c.Status, Location: c.Location, Body: c.Body}
-	}
-
-	return claim, err
-}
-
-func (i idempotency) Complete(ctx context.Context, claim middleware.IdempotencyClaim, a middleware.StoredAnswer) error {
-	key, err := keyScope(claim.Scope)
-	if err != nil {
-		return err
-	}
-
-	return i.store.CompleteKey(ctx, key, a.Status, a.Location, a.Body)
-}
-
-func (i idempotency) Release(ctx context.Context, claim middleware.IdempotencyClaim) error {
-	key, err := keyScope(claim.Scope)
-	if err != nil {
-		return err
-	}
-
-	return i.store.ReleaseKey(ctx, key)
-}
-
-func keyScope(s middleware.IdempotencyScope) (store.KeyScope, error) {
-	key, err := uuid.Parse(s.Key)
-	if err != nil {
-		return store.KeyScope{}, fmt.Errorf("idempotency key: %w", err)
-	}
-
-	return store.KeyScope{UserID: s.UserID, Method: s.Method, Path: s.Path, Key: key, BodyHash: s.BodyHash[:]}, nil
 }

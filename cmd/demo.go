@@ -33,6 +33,9 @@ func newDemo() *cobra.Command {
 				return err
 			}
 
+			// What is built and started is told: the first time it takes minutes.
+			progress := telemetry.NewLogger(cmd.ErrOrStderr(), cfg.App)
+
 			// The story is what is read here; the log keeps to what is wrong, unless more is asked for.
 			if os.Getenv("LOG_LEVEL") == "" {
 				cfg.App.LogLevel = slog.LevelWarn
@@ -40,7 +43,7 @@ func newDemo() *cobra.Command {
 
 			slog.SetDefault(telemetry.NewLogger(cmd.ErrOrStderr(), cfg.App))
 
-			return runDemo(cmd.Context(), cfg, cmd.OutOrStdout(), exit)
+			return runDemo(cmd.Context(), cfg, progress, cmd.OutOrStdout(), exit)
 		},
 	}
 	demo.Flags().BoolVar(&exit, "exit", false, "end after the story instead of serving until Ctrl-C")
@@ -48,12 +51,12 @@ func newDemo() *cobra.Command {
 	return demo
 }
 
-func runDemo(ctx context.Context, cfg config.Config, out io.Writer, exit bool) error {
+func runDemo(ctx context.Context, cfg config.Config, progress *slog.Logger, out io.Writer, exit bool) error {
 	fmt.Fprintln(out, "Starting PostgreSQL, Temporal, the sandbox gateway, a worker and the API …")
 
 	began := time.Now()
 
-	h, err := startHouse(ctx, cfg)
+	h, err := startHouse(ctx, cfg, progress)
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func newDev() *cobra.Command {
 				}
 			}
 
-			h, err := startHouse(cmd.Context(), cfg)
+			h, err := startHouse(cmd.Context(), cfg, slog.Default())
 			if err != nil {
 				return err
 			}
@@ -64,8 +64,9 @@ func newDev() *cobra.Command {
 
 // house is the whole service on one machine, in one process with two children: PostgreSQL and Temporal.
 type house struct {
-	cfg   config.Config
-	stack *devstack.Stack
+	cfg      config.Config
+	progress *slog.Logger // of what takes its time at the start
+	stack    *devstack.Stack
 
 	registry *prometheus.Registry
 	metrics  *telemetry.Metrics // of API and worker together
@@ -75,8 +76,8 @@ type house struct {
 }
 
 // startHouse starts all parts in the order in which they need each other. When it fails nothing is left running.
-func startHouse(ctx context.Context, cfg config.Config) (h *house, err error) {
-	h = &house{cfg: cfg, registry: prometheus.NewRegistry()}
+func startHouse(ctx context.Context, cfg config.Config, progress *slog.Logger) (h *house, err error) {
+	h = &house{cfg: cfg, progress: progress, registry: prometheus.NewRegistry()}
 	h.metrics = telemetry.NewMetrics(h.registry)
 
 	defer func() {
@@ -106,7 +107,7 @@ func startHouse(ctx context.Context, cfg config.Config) (h *house, err error) {
 func (h *house) startComponents(ctx context.Context) (err error) {
 	h.stack, err = devstack.Start(ctx, devstack.Options{
 		DataDir: h.cfg.App.DataDir, DatabaseURL: h.cfg.Database.URL.Reveal(),
-		TemporalAddress: h.cfg.Temporal.Address, Log: slog.Default(),
+		TemporalAddress: h.cfg.Temporal.Address, Log: h.progress,
 	})
 	if err != nil {
 		return err
