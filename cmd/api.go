@@ -68,19 +68,10 @@ func startAPI(
 		}
 	}()
 
-	s, err := openStore(ctx, cfg)
+	s, temporal, _, err := connect(ctx, cfg, &open)
 	if err != nil {
 		return nil, err
 	}
-
-	open.add(func() { _ = s.Close() })
-
-	temporal, _, err := dialTemporal(cfg)
-	if err != nil {
-		return nil, err
-	}
-
-	open.add(temporal.Close)
 
 	door := workflows.NewClient(temporal, cfg.Temporal.TaskQueue)
 	carrier := relay.New(s, door.Deliver)

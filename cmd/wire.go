@@ -58,6 +58,23 @@ func dialTemporal(cfg config.Config) (client.Client, string, error) {
 	return c, o.Namespace, nil
 }
 
+// connect opens what API and worker both need, and has it closed with the rest.
+func connect(ctx context.Context, cfg config.Config, open *closers) (s *store.Store, c client.Client, namespace string, err error) {
+	if s, err = openStore(ctx, cfg); err != nil {
+		return nil, nil, "", err
+	}
+
+	open.add(func() { _ = s.Close() })
+
+	if c, namespace, err = dialTemporal(cfg); err != nil {
+		return nil, nil, "", err
+	}
+
+	open.add(c.Close)
+
+	return s, c, namespace, nil
+}
+
 // openGateways opens the configured driver of every payment company.
 func openGateways(cfg config.Config, m *telemetry.Metrics) (map[models.PaymentProvider]gateways.Gateway, error) {
 	all := map[models.PaymentProvider]gateways.Gateway{}
@@ -89,19 +106,10 @@ func startWorker(ctx context.Context, cfg config.Config, m *telemetry.Metrics) (
 		}
 	}()
 
-	s, err := openStore(ctx, cfg)
+	s, temporal, namespace, err := connect(ctx, cfg, &open)
 	if err != nil {
 		return nil, err
 	}
-
-	open.add(func() { _ = s.Close() })
-
-	temporal, namespace, err := dialTemporal(cfg)
-	if err != nil {
-		return nil, err
-	}
-
-	open.add(temporal.Close)
 
 	gates, err := openGateways(cfg, m)
 	if err != nil {

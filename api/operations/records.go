@@ -3,10 +3,10 @@ package operations
 import (
 	"context"
 
+	"github.com/google/uuid"
 	openapi "github.com/oapi-codegen/runtime/types"
 
 	"rihla/api/gen"
-	"rihla/api/middleware"
 	"rihla/internal/store"
 	"rihla/models"
 )
@@ -15,49 +15,49 @@ import (
 func (o *Operations) ListFinancialRecords(
 	ctx context.Context, r gen.ListFinancialRecordsRequestObject,
 ) (gen.ListFinancialRecordsResponseObject, error) {
-	q := r.Params
+	lines, where, err := o.listRecords(ctx, r.Params, valueOf(r.Params.ProviderID))
 
-	span, err := days(q.Period, q.DateFrom, q.DateTo, o.Now())
-	if err != nil {
-		return nil, err
-	}
-
-	p := page(q.Page, q.PerPage, q.Sort)
-
-	list, err := o.Store.ListRecords(ctx, store.RecordFilter{
-		Days: span, BookingID: valueOf(q.BookingID), AdCampaignID: valueOf(q.AdCampaignID), ProviderID: valueOf(q.ProviderID),
-		BalanceStatus: valueOf(q.BalanceStatus), Search: valueOf(q.Search), Page: p,
-	})
-	if err != nil {
-		return nil, err
-	}
-
-	return gen.ListFinancialRecords200JSONResponse{Data: each(list.Items, recordOf), Meta: meta(p, list.Total)}, nil
+	return gen.ListFinancialRecords200JSONResponse{Data: lines, Meta: where}, err
 }
 
 // ListProviderFinancialRecords lists the ledger lines of the caller's own provider.
 func (o *Operations) ListProviderFinancialRecords(
 	ctx context.Context, r gen.ListProviderFinancialRecordsRequestObject,
 ) (gen.ListProviderFinancialRecordsResponseObject, error) {
-	q := r.Params
-
-	span, err := days(q.Period, q.DateFrom, q.DateTo, o.Now())
+	own, err := actor(ctx).ProviderScope(uuid.Nil)
 	if err != nil {
 		return nil, err
+	}
+
+	q := r.Params
+	lines, where, err := o.listRecords(ctx, gen.ListFinancialRecordsParams{
+		Period: q.Period, DateFrom: q.DateFrom, DateTo: q.DateTo, BookingID: q.BookingID, AdCampaignID: q.AdCampaignID,
+		BalanceStatus: q.BalanceStatus, Search: q.Search, Sort: q.Sort, Page: q.Page, PerPage: q.PerPage,
+	}, own)
+
+	return gen.ListProviderFinancialRecords200JSONResponse{Data: lines, Meta: where}, err
+}
+
+// listRecords lists the ledger lines of one provider, or of all when there is none.
+func (o *Operations) listRecords(
+	ctx context.Context, q gen.ListFinancialRecordsParams, provider uuid.UUID,
+) ([]gen.FinancialRecord, gen.Meta, error) {
+	span, err := days(q.Period, q.DateFrom, q.DateTo, o.Now())
+	if err != nil {
+		return nil, gen.Meta{}, err
 	}
 
 	p := page(q.Page, q.PerPage, q.Sort)
 
 	list, err := o.Store.ListRecords(ctx, store.RecordFilter{
-		Days: span, BookingID: valueOf(q.BookingID), AdCampaignID: valueOf(q.AdCampaignID),
-		ProviderID:    middleware.Principal(ctx).ProviderID,
+		Days: span, BookingID: valueOf(q.BookingID), AdCampaignID: valueOf(q.AdCampaignID), ProviderID: provider,
 		BalanceStatus: valueOf(q.BalanceStatus), Search: valueOf(q.Search), Page: p,
 	})
 	if err != nil {
-		return nil, err
+		return nil, gen.Meta{}, err
 	}
 
-	return gen.ListProviderFinancialRecords200JSONResponse{Data: each(list.Items, recordOf), Meta: meta(p, list.Total)}, nil
+	return each(list.Items, recordOf), meta(p, list.Total), nil
 }
 
 // MarkRecordTransferred notes that a line has been paid out to its provider (spec 3.6).
