@@ -41,6 +41,9 @@ func (o *Outbox) DeliverNotifications(ctx context.Context) (Delivered, error) {
 		return Delivered{}, err
 	}
 
+	defer alive(ctx)()
+	defer o.keep(ctx, due)()
+
 	sent := make([]bool, len(due))
 
 	group, gctx := errgroup.WithContext(ctx)
@@ -71,6 +74,31 @@ func (o *Outbox) DeliverNotifications(ctx context.Context) (Delivered, error) {
 	}
 
 	return d, nil
+}
+
+// keep renews the claim on a batch until stop is called, however slow its recipients are: without it a lease would have
+// to be so long that a batch whose deliverer was killed waits for half a minute.
+func (o *Outbox) keep(ctx context.Context, batch []models.Notification) (stop func()) {
+	ctx, stop = context.WithCancel(ctx)
+
+	go func() {
+		tick := time.NewTicker(beat)
+		defer tick.Stop()
+
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+
+			if err := o.Store.KeepNotifications(ctx, batch, o.Now()); err != nil && ctx.Err() == nil {
+				slog.WarnContext(ctx, "claim on notifications not renewed", "error", err)
+			}
+		}
+	}()
+
+	return stop
 }
 
 func (o *Outbox) deliver(ctx context.Context, n *models.Notification) (bool, error) {

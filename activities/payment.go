@@ -53,7 +53,7 @@ func (p *Payments) OpenCheckout(ctx context.Context, a models.Attempt) (Checkout
 		err = p.Store.SaveCheckout(ctx, t.ID, opened.ID, opened.URL)
 
 		return checkoutOf(&t), asActivityError(err)
-	case gateways.KindOf(err) == gateways.KindRejected:
+	case isFinal(err):
 		ended, err := p.Store.EndPayment(ctx, t.ID, models.FailureGatewayRejected, err.Error(), p.Now())
 		p.announce(ended)
 
@@ -61,6 +61,13 @@ func (p *Payments) OpenCheckout(ctx context.Context, a models.Attempt) (Checkout
 	default:
 		return Checkout{}, asActivityError(err)
 	}
+}
+
+// isFinal reports an answer that stays the same however often it is asked for: every 4xx but 429 (contract §8).
+func isFinal(err error) bool {
+	kind := gateways.KindOf(err)
+
+	return err != nil && (kind == gateways.KindRejected || kind == gateways.KindNotFound)
 }
 
 func (p *Payments) createCheckout(ctx context.Context, t *models.PaymentTransaction) (gateways.Checkout, error) {
@@ -155,9 +162,10 @@ func (p *Payments) CloseCheckout(ctx context.Context, id uuid.UUID) error {
 	}
 
 	if err == nil && c.Status == gateways.CheckoutOpen {
+		open := c.ID
 		// It may be paid between the two calls. Then the gateway refuses to cancel, and is asked again.
-		if c, err = g.CancelCheckout(ctx, c.ID); gateways.KindOf(err) == gateways.KindRejected {
-			c, err = g.GetCheckout(ctx, c.ID)
+		if c, err = g.CancelCheckout(ctx, open); gateways.KindOf(err) == gateways.KindRejected {
+			c, err = g.GetCheckout(ctx, open)
 		}
 	}
 

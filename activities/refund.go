@@ -49,7 +49,7 @@ func (p *Payments) RefundAtGateway(ctx context.Context, id uuid.UUID) (models.Re
 		})
 	}
 
-	if err != nil && (gateways.KindOf(err) == gateways.KindRejected || gateways.KindOf(err) == gateways.KindNotFound) {
+	if isFinal(err) {
 		return models.RefundResult{Status: models.RefundFailed, FailureReason: err.Error()}, nil
 	}
 

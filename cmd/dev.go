@@ -184,7 +184,7 @@ func (h *house) startSandbox(ctx context.Context) error {
 		return fmt.Errorf("sandbox: %w", err)
 	}
 
-	stop, err := startSandbox(h.cfg, listener)
+	stop, err := startSandbox(h.cfg, listener, "http://"+listener.Addr().String())
 	if err != nil {
 		return err
 	}

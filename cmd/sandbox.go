@@ -23,7 +23,7 @@ import (
 const defaultSandboxAddr = "127.0.0.1:8090"
 
 func newSandbox() *cobra.Command {
-	var listen string
+	var listen, public string
 
 	sandbox := &cobra.Command{
 		Use:   "sandbox",
@@ -43,7 +43,7 @@ func newSandbox() *cobra.Command {
 				return fmt.Errorf("sandbox: %w", err)
 			}
 
-			stop, err := startSandbox(cfg, listener)
+			stop, err := startSandbox(cfg, listener, public)
 			if err != nil {
 				return err
 			}
@@ -54,20 +54,21 @@ func newSandbox() *cobra.Command {
 		},
 	}
 	sandbox.Flags().StringVar(&listen, "listen", defaultSandboxAddr, "address to listen on")
+	sandbox.Flags().StringVar(&public, "public-url", "", "address at which customers reach it (default: the one each request came to)")
 
 	return sandbox
 }
 
 // startSandbox serves the sandbox gateway on listener, as the counterpart of cfg: it accepts cfg's API keys and signs
-// with cfg's webhook secrets. Its state is kept in DATA_DIR.
-func startSandbox(cfg config.Config, listener net.Listener) (stop func() error, err error) {
+// with cfg's webhook secrets. Its state is kept in DATA_DIR. public is the address in the links that it hands out.
+func startSandbox(cfg config.Config, listener net.Listener, public string) (stop func() error, err error) {
 	file := filepath.Join(cfg.App.DataDir, "sandbox", "state.db")
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
 
 	s, err := server.New(server.Config{
-		BaseURL:   "http://" + listener.Addr().String(),
+		BaseURL:   public,
 		Merchants: sandboxMerchants(cfg),
 		DataFile:  file,
 	})

@@ -29,7 +29,10 @@ func openStore(ctx context.Context, cfg config.Config) (*store.Store, error) {
 		VATBooking: p.VATRateBooking, VATAd: p.VATRateAd, Commission: p.CommissionRate,
 		BookingHold: p.BookingHold, BillHold: p.BillPaymentHold,
 		FailAtOnce: p.BookingFailure == config.FailAtOnce,
-	}, store.Options{MaxConns: cfg.Database.MaxConns})
+	}, store.Options{
+		MaxConns: cfg.Database.MaxConns, MaxIdleConns: cfg.Database.MaxIdleConns,
+		ConnMaxLifetime: cfg.Database.ConnMaxLifetime, ConnMaxIdleTime: cfg.Database.ConnMaxIdleTime,
+	})
 }
 
 // dialTemporal connects to the orchestrator as the SDK's profile and environment variables say. It does not wait for

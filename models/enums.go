@@ -97,6 +97,15 @@ func (m PaymentMethod) Channel() Channel {
 	}
 }
 
+// Provider is the gateway company that uses the channel.
+func (c Channel) Provider() PaymentProvider {
+	if c == ChannelWalletB {
+		return ProviderWalletB
+	}
+
+	return ProviderGatewayA
+}
+
 // Methods are the payment methods whose transactions the channel may resolve (contract §5).
 func (c Channel) Methods() []PaymentMethod {
 	switch c {

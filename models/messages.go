@@ -79,6 +79,7 @@ type Delivery struct {
 	EventID       uuid.UUID `json:"event_id"`
 	TransactionID uuid.UUID `json:"transaction_id"` // the payment attempt; for refund events the paid one
 	RefundID      uuid.UUID `json:"refund_id,omitzero"`
+	BookingID     uuid.UUID `json:"booking_id,omitzero"` // for operators who search; zero for a campaign
 	Channel       Channel   `json:"channel"`
 	// Ended says that the attempt had ended when the event came, so that no payment workflow waits for it.
 	Ended bool `json:"ended,omitempty"`

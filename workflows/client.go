@@ -115,16 +115,19 @@ func (c *Client) StartRefund(ctx context.Context, r models.RefundRequest) (model
 }
 
 func refundOptions(r models.RefundRequest) client.StartWorkflowOptions {
-	attrs := []temporal.SearchAttributeUpdate{attrPaymentStatus.ValueSet("REFUND_" + string(models.RefundPending))}
-
 	summary := string(r.Type) + " refund of payment " + r.TransactionID.String()
 	if r.BookingID != uuid.Nil {
-		attrs = append(attrs, attrBookingID.ValueSet(r.BookingID.String()))
 		summary = string(r.Type) + " refund of booking " + r.BookingID.String()
 	}
 
+	details := "All that is left goes back."
+	if r.Amount != nil {
+		details = r.Amount.String() + " " + models.Currency + " go back."
+	}
+
 	return client.StartWorkflowOptions{
-		ID: RefundID(r.ID), StaticSummary: summary, TypedSearchAttributes: temporal.NewSearchAttributes(attrs...),
+		ID: RefundID(r.ID), StaticSummary: summary, StaticDetails: details,
+		TypedSearchAttributes: refundAttributes(r.BookingID, ""),
 	}
 }
 
@@ -180,8 +183,14 @@ func (c *Client) Deliver(ctx context.Context, d models.Delivery) error {
 		}
 	}
 
+	attrs := []temporal.SearchAttributeUpdate{attrGateway.ValueSet(string(d.Channel.Provider()))}
+	if d.BookingID != uuid.Nil {
+		attrs = append(attrs, attrBookingID.ValueSet(d.BookingID.String()))
+	}
+
 	return c.start(ctx, client.StartWorkflowOptions{
 		ID: LatePaymentID(d), StaticSummary: "Late event of payment " + d.TransactionID.String(),
+		TypedSearchAttributes: temporal.NewSearchAttributes(attrs...),
 	}, LatePayment, d)
 }
 
@@ -189,6 +198,7 @@ func (c *Client) Deliver(ctx context.Context, d models.Delivery) error {
 func (c *Client) Reconcile(ctx context.Context, transaction uuid.UUID, gateway models.PaymentProvider) error {
 	return c.start(ctx, client.StartWorkflowOptions{
 		ID: ReconcileID(transaction), StaticSummary: "Reconcile payment " + transaction.String(),
+		TypedSearchAttributes: temporal.NewSearchAttributes(attrGateway.ValueSet(string(gateway))),
 		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 	}, Reconcile, transaction, gateway)
 }

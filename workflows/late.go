@@ -24,7 +24,7 @@ func LatePayment(ctx workflow.Context, d models.Delivery) (models.Settled, error
 		return settled, err
 	}
 
-	return settled, conclude(ctx, d.TransactionID, settled)
+	return settled, conclude(ctx, subject{d.TransactionID, d.BookingID, d.Channel.Provider()}, settled)
 }
 
 // closeRefundEvents marks the events of a refund that had been decided before they came; an undecided result changes
@@ -57,10 +57,10 @@ func Reconcile(ctx workflow.Context, transaction uuid.UUID, gateway models.Payme
 		}
 	}
 
-	return settled, conclude(ctx, transaction, settled)
+	return settled, conclude(ctx, subject{transaction: transaction, gateway: gateway}, settled)
 }
 
-func conclude(ctx workflow.Context, transaction uuid.UUID, settled models.Settled) error {
+func conclude(ctx workflow.Context, about subject, settled models.Settled) error {
 	tell(ctx, outcome(settled))
 
 	err := workflow.UpsertTypedSearchAttributes(ctx,
@@ -69,5 +69,5 @@ func conclude(ctx workflow.Context, transaction uuid.UUID, settled models.Settle
 		return err
 	}
 
-	return followUp(ctx, transaction, settled)
+	return followUp(ctx, about, settled)
 }

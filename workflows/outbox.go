@@ -28,6 +28,7 @@ func Outbox(ctx workflow.Context) (activities.Delivered, error) {
 	wake := workflow.GetSignalChannel(ctx, SignalWake)
 	actx := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: time.Minute,
+		HeartbeatTimeout:    heartbeatTimeout,
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second, MaximumAttempts: 10,
 		},
@@ -50,7 +51,9 @@ func Outbox(ctx workflow.Context) (activities.Delivered, error) {
 			continue
 		}
 
-		woken, err := workflow.AwaitWithTimeout(ctx, outboxIdle, func() bool { return wake.Len() > 0 })
+		woken, err := workflow.AwaitWithOptions(ctx, workflow.AwaitOptions{
+			Timeout: outboxIdle, TimerOptions: workflow.TimerOptions{Summary: "Wait for more messages"},
+		}, func() bool { return wake.Len() > 0 })
 		if err != nil || !woken {
 			return total, err
 		}

@@ -80,7 +80,7 @@ func (p *payment) setup(ctx workflow.Context) error {
 func (p *payment) run(ctx workflow.Context) (models.Settled, error) {
 	if err := p.open(ctx); err != nil {
 		p.refused = err
-		tell(ctx, "No attempt was opened: "+err.Error())
+		tell(ctx, "No attempt was opened: "+reason(err))
 
 		return p.finish(ctx)
 	}
@@ -192,6 +192,8 @@ func (p *payment) settle(ctx workflow.Context) error {
 
 // end closes the attempt without money, but asks the gateway first: a payment whose webhook was lost still counts.
 func (p *payment) end(ctx workflow.Context, why models.FailureCode) error {
+	tell(ctx, "Closing the attempt ("+string(why)+"): asking "+string(p.gateway())+" whether it was paid.")
+
 	err := closeCheckout(ctx, p.id, p.gateway())
 	if err != nil {
 		tell(ctx, "The gateway did not answer; the attempt ends as "+string(why)+". A late payment will be noticed.")
@@ -209,6 +211,15 @@ func (p *payment) end(ctx workflow.Context, why models.FailureCode) error {
 	}
 
 	return endPayment(ctx, p.id, why, &p.settled)
+}
+
+// reason is what a refusal says, without the orchestrator's words around it.
+func reason(err error) string {
+	if e, ok := errors.AsType[*temporal.ApplicationError](err); ok {
+		return e.Message()
+	}
+
+	return err.Error()
 }
 
 // isMissing reports that there is no such attempt.
@@ -243,36 +254,48 @@ func (p *payment) handOver(ctx workflow.Context) error {
 		return err
 	}
 
-	return followUp(ctx, p.id, p.settled)
+	return followUp(ctx, subject{p.id, p.attempt.BookingID, p.gateway()}, p.settled)
+}
+
+// subject is what a workflow is about, in the terms in which operators search.
+type subject struct {
+	transaction uuid.UUID
+	booking     uuid.UUID // zero for a campaign, or when it is not known
+	gateway     models.PaymentProvider
 }
 
 // followUp starts the workflows that a settlement asks for: the campaign's dates, or the way back of late money.
 // They live on their own.
-func followUp(ctx workflow.Context, transaction uuid.UUID, s models.Settled) error {
+func followUp(ctx workflow.Context, about subject, s models.Settled) error {
 	if s.Campaign != uuid.Nil {
-		if err := startDetached(ctx, CampaignID(s.Campaign), Campaign, s.Campaign); err != nil {
+		err := startDetached(ctx, workflow.ChildWorkflowOptions{
+			WorkflowID: CampaignID(s.Campaign), StaticSummary: "Dates of campaign " + s.Campaign.String(),
+		}, Campaign, s.Campaign)
+		if err != nil {
 			return err
 		}
 	}
 
 	if s.RefundOwed {
 		refund := models.RefundRequest{
-			ID: models.RefundID(transaction, "late"), TransactionID: transaction, Type: models.RefundFull,
+			ID: models.RefundID(about.transaction, "late"), TransactionID: about.transaction, Type: models.RefundFull,
 		}
 
-		return startDetached(ctx, RefundID(refund.ID), Refund, refund)
+		return startDetached(ctx, workflow.ChildWorkflowOptions{
+			WorkflowID:            RefundID(refund.ID),
+			StaticSummary:         "Refund of late payment " + about.transaction.String(),
+			TypedSearchAttributes: refundAttributes(about.booking, about.gateway),
+		}, Refund, refund)
 	}
 
 	return nil
 }
 
 // startDetached starts a child that outlives its parent; one that runs already is what was wanted.
-func startDetached(ctx workflow.Context, id string, child, arg any) error {
-	cctx := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
-		WorkflowID:            id,
-		ParentClosePolicy:     enumspb.PARENT_CLOSE_POLICY_ABANDON,
-		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
-	})
+func startDetached(ctx workflow.Context, o workflow.ChildWorkflowOptions, child, arg any) error {
+	o.ParentClosePolicy = enumspb.PARENT_CLOSE_POLICY_ABANDON
+	o.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE
+	cctx := workflow.WithChildOptions(ctx, o)
 
 	err := workflow.ExecuteChildWorkflow(cctx, child, arg).GetChildWorkflowExecution().Get(ctx, nil)
 	if isAlreadyStarted(err) {

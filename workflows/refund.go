@@ -3,6 +3,8 @@ package workflows
 import (
 	"time"
 
+	"github.com/google/uuid"
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"rihla/activities"
@@ -57,7 +59,11 @@ func (f *refund) decided() bool {
 func (f *refund) run(ctx workflow.Context) (models.SettledRefund, error) {
 	if err := f.reserve(ctx); err != nil {
 		f.refused = err
-		tell(ctx, "Not allowed: "+err.Error())
+		tell(ctx, "Not allowed: "+reason(err))
+
+		if err := workflow.UpsertTypedSearchAttributes(ctx, attrPaymentStatus.ValueSet(refundNotAllowed)); err != nil {
+			return f.settled, err
+		}
 
 		return f.finish(ctx)
 	}
@@ -72,10 +78,11 @@ func (f *refund) run(ctx workflow.Context) (models.SettledRefund, error) {
 		}
 	}
 
-	tell(ctx, "The refund has "+string(f.settled.Status)+".")
+	tell(ctx, f.outcome())
 
-	if err := workflow.UpsertTypedSearchAttributes(ctx, attrPaymentStatus.ValueSet("REFUND_"+string(f.settled.Status)),
-		attrNeedsReview.ValueSet(f.settled.Status == models.RefundFailed)); err != nil {
+	err := workflow.UpsertTypedSearchAttributes(ctx, attrPaymentStatus.ValueSet(refundStatus(f.settled.Status)),
+		attrGateway.ValueSet(string(f.reserved.Gateway)), attrNeedsReview.ValueSet(f.settled.Status == models.RefundFailed))
+	if err != nil {
 		return f.settled, err
 	}
 
@@ -113,7 +120,9 @@ func (f *refund) askGateway(ctx workflow.Context) error {
 	}
 
 	tell(ctx, string(f.reserved.Gateway)+" has accepted the refund and will decide it.")
-	_, err := workflow.AwaitWithTimeout(ctx, pollPending, func() bool { return f.events.Len() > 0 })
+	_, err := workflow.AwaitWithOptions(ctx, workflow.AwaitOptions{
+		Timeout: pollPending, TimerOptions: workflow.TimerOptions{Summary: "Ask the gateway again"},
+	}, func() bool { return f.events.Len() > 0 })
 
 	return err
 }
@@ -127,6 +136,36 @@ func (f *refund) settle(ctx workflow.Context) error {
 	decision := activities.RefundDecision{RefundID: f.request.ID, Result: f.result}
 
 	return workflow.ExecuteLocalActivity(dctx, payments.SettleRefund, decision).Get(ctx, &f.settled)
+}
+
+// outcome is the end of the refund in plain words.
+func (f *refund) outcome() string {
+	amount := f.reserved.Amount.String() + " " + models.Currency
+	if f.settled.Status == models.RefundFailed {
+		return string(f.reserved.Gateway) + " refused to refund " + amount + ": " + f.result.FailureReason + ". There is an incident."
+	}
+
+	return amount + " went back through " + string(f.reserved.Gateway) + "."
+}
+
+// refundNotAllowed is the PaymentStatus of a refund that was refused before it was promised.
+const refundNotAllowed = "REFUND_NOT_ALLOWED"
+
+// refundStatus is a refund's state as operators search for it.
+func refundStatus(s models.RefundStatus) string { return "REFUND_" + string(s) }
+
+// refundAttributes are the search attributes of a refund that starts; what is not known is left out.
+func refundAttributes(booking uuid.UUID, gateway models.PaymentProvider) temporal.SearchAttributes {
+	attrs := []temporal.SearchAttributeUpdate{attrPaymentStatus.ValueSet(refundStatus(models.RefundPending))}
+	if booking != uuid.Nil {
+		attrs = append(attrs, attrBookingID.ValueSet(booking.String()))
+	}
+
+	if gateway != "" {
+		attrs = append(attrs, attrGateway.ValueSet(string(gateway)))
+	}
+
+	return temporal.NewSearchAttributes(attrs...)
 }
 
 func (f *refund) finish(ctx workflow.Context) (models.SettledRefund, error) {

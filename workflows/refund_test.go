@@ -76,7 +76,7 @@ func TestRefundThatIsNotAllowed(t *testing.T) {
 	require.Equal(t, models.SettledRefund{}, w.giveBack(r), "an outcome, not a failure; no gateway hears of it")
 	require.True(t, got.done)
 	requireType(t, models.CodeRefundExceedsRemaining, got.err)
-	require.Empty(t, w.paymentStatus())
+	require.Equal(t, "REFUND_NOT_ALLOWED", w.paymentStatus())
 }
 
 func TestRefundThatTheGatewayRefuses(t *testing.T) {

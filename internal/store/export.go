@@ -8,9 +8,10 @@ import (
 	"rihla/models"
 )
 
-// ExportRecords hands every ledger line that the filter selects to yield, latest record date first, and counts
-// them. It reads one snapshot, row by row off the wire, so that neither the size of the ledger nor what happens to
-// it meanwhile matters. The line is yield's to keep; an error of yield ends the export and is returned.
+// ExportRecords hands every ledger line that the filter selects to yield, latest record date first unless
+// f.Page.Sort says otherwise, and counts them. It reads one snapshot, row by row off the wire, so that neither the
+// size of the ledger nor what happens to it meanwhile matters. The line is yield's to keep; an error of yield ends
+// the export and is returned.
 func (s *Store) ExportRecords(
 	ctx context.Context, f RecordFilter, yield func(*models.FinancialRecord) error,
 ) (rows int64, err error) {
@@ -20,7 +21,7 @@ func (s *Store) ExportRecords(
 	}
 	defer func() { _ = tx.Rollback() }() // nothing was written
 
-	q, err := recordOrder.apply(f.apply(records(tx).Model((*models.FinancialRecord)(nil))), nil)
+	q, err := recordOrder.apply(f.apply(records(tx).Model((*models.FinancialRecord)(nil))), f.Page.Sort)
 	if err != nil {
 		return 0, err
 	}

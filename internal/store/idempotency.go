@@ -98,6 +98,19 @@ func (s *Store) claimed(ctx context.Context, k KeyScope) (Claim, error) {
 	return c, nil
 }
 
+// RenewKey gives the request that has the key a new lease, from now on.
+func (s *Store) RenewKey(ctx context.Context, k KeyScope, lease time.Duration) error {
+	_, err := s.raw.ExecContext(ctx, `
+		UPDATE idempotency_keys SET locked_until = now() + $6 * interval '1 microsecond'
+		WHERE user_id = $1 AND method = $2 AND path = $3 AND key = $4 AND body_hash = $5 AND status IS NULL`,
+		pgx.QueryExecModeCacheStatement, k.UserID, k.Method, k.Path, k.Key, k.BodyHash, lease.Microseconds())
+	if err != nil {
+		return fmt.Errorf("renew idempotency key: %w", err)
+	}
+
+	return nil
+}
+
 // CompleteKey keeps the answer of the request that has the key. The first answer stays.
 func (s *Store) CompleteKey(ctx context.Context, k KeyScope, status int, location string, body []byte) error {
 	_, err := s.raw.ExecContext(ctx, `

@@ -97,8 +97,9 @@ const (
 	NotificationFailed  = "FAILED"
 )
 
-// deliveryLease is how long one deliverer has a row to itself; longer than a delivery may take.
-const deliveryLease = 30 * time.Second
+// deliveryLease is how long a deliverer that was killed keeps its rows from the next one. A living one renews it
+// (KeepNotifications) well within that time.
+const deliveryLease = 3 * time.Second
 
 // maxDeliveryTries bounds how often a message is tried before it is given up; with the back-off this is a day.
 const maxDeliveryTries = 20
@@ -120,6 +121,29 @@ func (s *Store) ClaimNotifications(ctx context.Context, limit int, now time.Time
 	}
 
 	return rows, nil
+}
+
+// KeepNotifications renews the lease of those rows of a claimed batch that still have to be delivered. It does not
+// bring forward the next try of one that was put back.
+func (s *Store) KeepNotifications(ctx context.Context, batch []models.Notification, now time.Time) error {
+	ids := make([]uuid.UUID, len(batch))
+	for i := range batch {
+		ids[i] = batch[i].ID
+	}
+
+	if len(ids) == 0 {
+		return nil
+	}
+
+	until := now.Add(deliveryLease)
+
+	_, err := s.db.NewUpdate().Model((*models.Notification)(nil)).Set("next_attempt_at = ?", until).
+		Where("id IN (?)", bun.List(ids)).Where("status = ?", NotificationPending).Where("next_attempt_at < ?", until).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("keep notifications: %w", err)
+	}
+
+	return nil
 }
 
 // NotificationSentNow marks a claimed row delivered.

@@ -18,7 +18,7 @@ type RecordFilter struct {
 	ProviderID    uuid.UUID
 	BalanceStatus models.BalanceStatus
 	Search        string // part of trip title, details or transaction number
-	Page          Page   // of the list; an export has no pages
+	Page          Page   // of the list; an export has its order, and no pages
 }
 
 var recordOrder = order{

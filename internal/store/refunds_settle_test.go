@@ -309,7 +309,9 @@ func TestRefundEvents(t *testing.T) {
 	first := event(models.EventRefundSucceeded)
 	stored := b.deliver(t, first)
 	require.True(t, stored.Known && stored.Deliver)
-	require.Equal(t, models.Delivery{EventID: first.ID, TransactionID: tx.ID, RefundID: r.ID, Channel: models.ChannelGatewayA}, stored.Delivery)
+	require.Equal(t, models.Delivery{
+		EventID: first.ID, TransactionID: tx.ID, RefundID: r.ID, BookingID: *tx.BookingID, Channel: models.ChannelGatewayA,
+	}, stored.Delivery)
 
 	b.settle(t, tx, time.Now())
 	require.Empty(t, b.outcome(t, first), "a payment's settlement leaves a refund's events alone")

@@ -42,7 +42,7 @@ func TestSettleMismatch(t *testing.T) {
 			wrong := word(tx, models.EventPaymentSucceeded, tt.edit)
 			b.deliver(t, wrong)
 
-			require.Equal(t, models.Settled{Status: models.TransactionFailed, Failure: tt.want, NeedsReview: true}, b.settle(t, tx, time.Now()))
+			require.Equal(t, models.Settled{Moved: true, Status: models.TransactionFailed, Failure: tt.want, NeedsReview: true}, b.settle(t, tx, time.Now()))
 			require.Equal(t, "INCIDENT", b.outcome(t, wrong))
 			require.Nil(t, b.transaction(t, tx.ID).CapturedAt)
 			require.Equal(t, models.BookingPendingPayment, b.bookingNow(t, booking.ID).Status)
@@ -129,7 +129,7 @@ func TestSettleDeclined(t *testing.T) {
 	e := word(tx, models.EventPaymentFailed, nil)
 	b.deliver(t, e)
 
-	require.Equal(t, models.Settled{Status: models.TransactionFailed, Failure: models.FailureDeclined}, b.settle(t, tx, time.Now()))
+	require.Equal(t, models.Settled{Moved: true, Status: models.TransactionFailed, Failure: models.FailureDeclined}, b.settle(t, tx, time.Now()))
 
 	got := b.transaction(t, tx.ID)
 	require.Equal(t, "Do not honour.", got.FailureReason)
@@ -150,7 +150,7 @@ func TestSettleDeclinedAfterTheHold(t *testing.T) {
 	tx := b.open(t, booking, 1)
 	b.deliver(t, word(tx, models.EventPaymentExpired, nil))
 
-	require.Equal(t, models.Settled{Status: models.TransactionFailed, Failure: models.FailureExpired, Queued: 2}, b.settle(t, tx, booking.HoldUntil))
+	require.Equal(t, models.Settled{Moved: true, Status: models.TransactionFailed, Failure: models.FailureExpired, Queued: 2}, b.settle(t, tx, booking.HoldUntil))
 	require.Equal(t, models.BookingPaymentFailed, b.bookingNow(t, booking.ID).Status)
 	require.Zero(t, b.count(t, "SELECT seats_taken FROM trips WHERE id = $1", b.Trip.ID))
 	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM notifications WHERE kind = 'PAYMENT_FAILED'"))
@@ -190,7 +190,7 @@ func TestEndPayment(t *testing.T) {
 		tx := b.open(t, booking, 1)
 		s, err := b.s.EndPayment(t.Context(), tx.ID, why, "words", time.Now())
 		require.NoError(t, err)
-		require.Equal(t, models.Settled{Status: models.TransactionFailed, Failure: why}, s)
+		require.Equal(t, models.Settled{Moved: true, Gateway: tx.Gateway, Status: models.TransactionFailed, Failure: why}, s)
 		require.Equal(t, "words", b.transaction(t, tx.ID).FailureReason)
 		require.Equal(t, models.BookingPendingPayment, b.bookingNow(t, booking.ID).Status, why)
 

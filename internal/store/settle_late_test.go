@@ -27,7 +27,7 @@ func (b *books) lapsed(t *testing.T, trip models.Trip, seats int) models.Payment
 func (b *books) requireOwed(t *testing.T, tx models.PaymentTransaction, s models.Settled, why models.FailureCode) {
 	t.Helper()
 
-	require.Equal(t, models.Settled{Status: models.TransactionFailed, Failure: why, RefundOwed: true, NeedsReview: true}, s)
+	require.Equal(t, models.Settled{Moved: true, Status: models.TransactionFailed, Failure: why, RefundOwed: true, NeedsReview: true}, s)
 	require.NotNil(t, b.transaction(t, tx.ID).CapturedAt)
 	require.Zero(t, b.count(t, "SELECT count(*) FROM financial_records WHERE payment_transaction_id = $1", tx.ID))
 	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM ledger_transfers WHERE transaction_id = $1 AND kind = 'LATE_CAPTURE'
@@ -49,7 +49,7 @@ func TestLateSuccessWithinTheHold(t *testing.T) {
 
 			stored := b.deliver(t, word(tx, models.EventPaymentSucceeded, nil))
 			require.True(t, stored.Deliver && stored.Ended, "another workflow has to deal with it")
-			require.Equal(t, models.Settled{Status: models.TransactionPaid, Queued: 2}, b.settle(t, tx, time.Now()))
+			require.Equal(t, models.Settled{Moved: true, Status: models.TransactionPaid, Queued: 2}, b.settle(t, tx, time.Now()))
 			require.Equal(t, models.BookingConfirmed, b.bookingNow(t, booking.ID).Status)
 			require.Nil(t, b.transaction(t, tx.ID).FailureCode)
 			require.Empty(t, b.transaction(t, tx.ID).FailureReason)
@@ -66,7 +66,7 @@ func TestLateSuccessRetakesTheSeats(t *testing.T) {
 	require.Zero(t, b.count(t, "SELECT seats_taken FROM trips WHERE id = $1", trip.ID))
 
 	b.deliver(t, word(tx, models.EventPaymentSucceeded, nil))
-	require.Equal(t, models.Settled{Status: models.TransactionPaid, Queued: 2}, b.settle(t, tx, time.Now()))
+	require.Equal(t, models.Settled{Moved: true, Status: models.TransactionPaid, Queued: 2}, b.settle(t, tx, time.Now()))
 	require.Equal(t, models.BookingConfirmed, b.bookingNow(t, *tx.BookingID).Status)
 	require.Equal(t, 3, b.count(t, "SELECT seats_taken FROM trips WHERE id = $1", trip.ID))
 }

@@ -48,6 +48,9 @@ func (b *books) settle(t *testing.T, tx models.PaymentTransaction, at time.Time)
 
 	s, err := b.s.SettlePayment(t.Context(), tx.ID, at)
 	require.NoError(t, err)
+	require.Equal(t, tx.Gateway, s.Gateway)
+
+	s.Gateway = "" // so that tests say only what they are about
 
 	return s
 }
@@ -97,7 +100,7 @@ func TestSettlePaid(t *testing.T) {
 	require.False(t, stored.Duplicate || stored.Ended)
 
 	at := time.Now().UTC().Truncate(time.Millisecond)
-	require.Equal(t, models.Settled{Status: models.TransactionPaid, Queued: 2}, b.settle(t, tx, at))
+	require.Equal(t, models.Settled{Moved: true, Status: models.TransactionPaid, Queued: 2}, b.settle(t, tx, at))
 
 	got := b.transaction(t, tx.ID)
 	require.Equal(t, models.TransactionPaid, got.Status)
@@ -260,7 +263,7 @@ func TestSettleCampaign(t *testing.T) {
 		campaign := b.campaign(t, tt.starts, tt.ends)
 		tx := b.openCampaign(t, campaign, 1)
 		b.deliver(t, word(tx, models.EventPaymentSucceeded, nil))
-		require.Equal(t, models.Settled{Status: models.TransactionPaid, Campaign: campaign, Queued: 2}, b.settle(t, tx, time.Now()), tt.name)
+		require.Equal(t, models.Settled{Moved: true, Status: models.TransactionPaid, Campaign: campaign, Queued: 2}, b.settle(t, tx, time.Now()), tt.name)
 		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM ad_campaigns WHERE id = $1 AND status = $2", campaign, tt.want), tt.name)
 		require.Equal(t, 1, b.count(t, `SELECT count(*) FROM financial_records WHERE ad_campaign_id = $1 AND kind = 'ADVERTISING'
 			AND gross_amount = 1200 AND platform_commission_amount = 1200 AND net_amount = 0 AND vat_amount = 200 AND details = 'Ad campaign for trip Test Trip'`, campaign))

@@ -59,7 +59,26 @@ func (p Policies) Hold(m models.PaymentMethod) time.Duration {
 
 // Options size the connection pool.
 type Options struct {
-	MaxConns int // default 20
+	MaxConns        int           // default 20
+	MaxIdleConns    int           // default MaxConns
+	ConnMaxLifetime time.Duration // 0: no limit
+	ConnMaxIdleTime time.Duration // default 5 minutes
+}
+
+func (o Options) withDefaults() Options {
+	if o.MaxConns == 0 {
+		o.MaxConns = 20
+	}
+
+	if o.MaxIdleConns == 0 {
+		o.MaxIdleConns = o.MaxConns
+	}
+
+	if o.ConnMaxIdleTime == 0 {
+		o.ConnMaxIdleTime = 5 * time.Minute
+	}
+
+	return o
 }
 
 // Open connects to PostgreSQL. It does not migrate.
@@ -73,14 +92,13 @@ func Open(ctx context.Context, url string, p Policies, o Options) (*Store, error
 	cfg.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
 	cfg.RuntimeParams["timezone"] = "UTC"
 
-	if o.MaxConns == 0 {
-		o.MaxConns = 20
-	}
+	o = o.withDefaults()
 
 	raw := stdlib.OpenDB(*cfg)
 	raw.SetMaxOpenConns(o.MaxConns)
-	raw.SetMaxIdleConns(o.MaxConns)
-	raw.SetConnMaxIdleTime(5 * time.Minute)
+	raw.SetMaxIdleConns(o.MaxIdleConns)
+	raw.SetConnMaxLifetime(o.ConnMaxLifetime)
+	raw.SetConnMaxIdleTime(o.ConnMaxIdleTime)
 
 	s := &Store{db: bun.NewDB(raw, pgdialect.New()), raw: raw, policies: p}
 	if err := s.Ping(ctx); err != nil {

@@ -43,17 +43,17 @@ func TestTimeline(t *testing.T) {
 	number := records.Items[0].TransactionNumber
 
 	for _, line := range []string{
-		"STATE The transaction was opened as PENDING",
+		"STATE_CHANGE The transaction was opened as PENDING",
 		"WEBHOOK The gateway reported payment.failed: applied",
-		"STATE The transaction went from PENDING to FAILED (DECLINED)",
+		"STATE_CHANGE The transaction went from PENDING to FAILED (DECLINED)",
 		"WEBHOOK The gateway reported payment.succeeded: applied",
-		"STATE The transaction went from FAILED to PAID",
+		"STATE_CHANGE The transaction went from FAILED to PAID",
 		"LEDGER Ledger line " + number + " (SALE) was written",
 		"NOTIFICATION Notification PAYMENT_SUCCEEDED by EMAIL was queued",
 		"WEBHOOK The gateway reported payment.succeeded: known already, nothing changed",
 		"LEDGER Ledger line " + number + " was paid out to the provider",
 		"REFUND A PARTIAL refund of 30.00 SAR was requested",
-		"STATE The transaction was opened as PARTIAL_REFUND",
+		"STATE_CHANGE The transaction was opened as PARTIAL_REFUND",
 		"LEDGER Ledger line " + number + " became REFUNDED",
 		"REFUND The refund of 30.00 SAR succeeded",
 		"(CLAWBACK) was written",

@@ -29,7 +29,7 @@ func (s *Store) SaveRefreshToken(ctx context.Context, t models.RefreshToken) err
 
 // RotateRefreshToken spends a token for the next one of its family, of which TokenHash and ExpiresAt are given, and
 // returns their user. A token that is spent already has been stolen, from or by whoever presents it: its whole
-// family is revoked, which stays so although the call fails (contract §2). Error: UNAUTHENTICATED when the token is
+// family is revoked, which stays so although the call fails (contract §2). Error: INVALID_CREDENTIALS when the token is
 // spent, expired, revoked, unknown, or its user deleted.
 func (s *Store) RotateRefreshToken(ctx context.Context, oldHash []byte, next models.RefreshToken) (models.User, error) {
 	var (
@@ -157,5 +157,5 @@ func revokeFamily(ctx context.Context, tx bun.Tx, family uuid.UUID) error {
 }
 
 func refused() error {
-	return models.Errorf(models.CodeUnauthenticated, "The refresh token is not valid.")
+	return models.Errorf(models.CodeInvalidCredentials, "The refresh token is not valid.")
 }

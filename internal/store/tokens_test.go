@@ -44,9 +44,9 @@ func TestRotateRefreshToken(t *testing.T) {
 	b.logIn(t, "other session")
 
 	_, err = b.s.RotateRefreshToken(t.Context(), []byte("one"), next("four"))
-	requireCode(t, models.CodeUnauthenticated, err)
+	requireCode(t, models.CodeInvalidCredentials, err)
 	_, err = b.s.RotateRefreshToken(t.Context(), []byte("three"), next("five"))
-	requireCode(t, models.CodeUnauthenticated, err)
+	requireCode(t, models.CodeInvalidCredentials, err)
 	require.Equal(t, 3, b.count(t, "SELECT count(*) FROM refresh_tokens WHERE family_id = $1 AND revoked_at IS NOT NULL", family))
 
 	_, err = b.s.RotateRefreshToken(t.Context(), []byte("other session"), next("six"))
@@ -58,17 +58,17 @@ func TestRefreshTokensThatAreRefused(t *testing.T) {
 	b := setup(t)
 
 	_, err := b.s.RotateRefreshToken(t.Context(), []byte("unknown"), next("a"))
-	requireCode(t, models.CodeUnauthenticated, err)
+	requireCode(t, models.CodeInvalidCredentials, err)
 
 	b.logIn(t, "expired")
 	b.exec(t, "UPDATE refresh_tokens SET expires_at = now() WHERE token_hash = $1", []byte("expired"))
 	_, err = b.s.RotateRefreshToken(t.Context(), []byte("expired"), next("b"))
-	requireCode(t, models.CodeUnauthenticated, err)
+	requireCode(t, models.CodeInvalidCredentials, err)
 
 	b.logIn(t, "of a deleted user")
 	b.exec(t, "UPDATE users SET deleted_at = now() WHERE id = $1", b.customer.ID)
 	_, err = b.s.RotateRefreshToken(t.Context(), []byte("of a deleted user"), next("c"))
-	requireCode(t, models.CodeUnauthenticated, err)
+	requireCode(t, models.CodeInvalidCredentials, err)
 
 	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM refresh_tokens"), "nothing came of them")
 }
@@ -88,7 +88,7 @@ func TestRevokeRefreshToken(t *testing.T) {
 	require.NoError(t, b.s.RevokeRefreshToken(t.Context(), []byte("unknown")))
 
 	_, err = b.s.RotateRefreshToken(t.Context(), []byte("two"), next("three"))
-	requireCode(t, models.CodeUnauthenticated, err)
+	requireCode(t, models.CodeInvalidCredentials, err)
 }
 
 func TestOneTokenSpentManyTimesAtOnce(t *testing.T) {

@@ -75,6 +75,9 @@ func classify(t *models.PaymentTransaction, refund models.RefundStatus, e *model
 	}
 
 	out.Delivery = models.Delivery{EventID: e.ID, TransactionID: t.ID, Channel: e.Channel}
+	if t.BookingID != nil {
+		out.BookingID = *t.BookingID
+	}
 
 	if isRefundEvent(e.Type) {
 		out.RefundID, out.Deliver = *e.RefundID, refund == models.RefundPending
@@ -175,10 +178,11 @@ func (s *Store) UnprocessedEvents(ctx context.Context, minAge time.Duration, lim
 	var rows []struct {
 		models.WebhookEvent `bun:",extend"`
 
-		Status models.TransactionStatus `bun:"status"`
+		Status    models.TransactionStatus `bun:"status"`
+		BookingID *uuid.UUID               `bun:"booking_id"`
 	}
 
-	err := s.db.NewSelect().Model(&rows).ColumnExpr("we.*").ColumnExpr("pt.status").
+	err := s.db.NewSelect().Model(&rows).ColumnExpr("we.*").ColumnExpr("pt.status, pt.booking_id").
 		Join("JOIN payment_transactions AS pt ON pt.id = we.transaction_id").
 		Where("we.processed_at IS NULL").Where("we.received_at <= ?", now.Add(-minAge)).
 		Order("we.received_at").Limit(int64(limit)).Scan(ctx)
@@ -194,6 +198,10 @@ func (s *Store) UnprocessedEvents(ctx context.Context, minAge time.Duration, lim
 		}
 		if r.RefundID != nil {
 			out[i].RefundID = *r.RefundID
+		}
+
+		if r.BookingID != nil {
+			out[i].BookingID = *r.BookingID
 		}
 	}
 

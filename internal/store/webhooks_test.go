@@ -19,7 +19,9 @@ func TestStoreEventTwice(t *testing.T) {
 
 	first := b.deliver(t, e)
 	require.True(t, first.Deliver)
-	require.Equal(t, models.Delivery{EventID: e.ID, TransactionID: tx.ID, Channel: models.ChannelGatewayA}, first.Delivery)
+	require.Equal(t, models.Delivery{
+		EventID: e.ID, TransactionID: tx.ID, BookingID: *tx.BookingID, Channel: models.ChannelGatewayA,
+	}, first.Delivery)
 
 	again := e
 	again.ID = models.NewID()
@@ -178,9 +180,9 @@ func TestUnprocessedEvents(t *testing.T) {
 	found, err := b.s.UnprocessedEvents(t.Context(), 3*time.Second, 10, soon)
 	require.NoError(t, err)
 	require.Equal(t, []models.Delivery{
-		{EventID: waiting.ID, TransactionID: open.ID, Channel: models.ChannelGatewayA},
-		{EventID: late.ID, TransactionID: declined.ID, Channel: models.ChannelGatewayA, Ended: true},
-		{EventID: refund.ID, TransactionID: paid.ID, RefundID: r.ID, Channel: models.ChannelGatewayA},
+		{EventID: waiting.ID, TransactionID: open.ID, BookingID: *open.BookingID, Channel: models.ChannelGatewayA},
+		{EventID: late.ID, TransactionID: declined.ID, BookingID: *declined.BookingID, Channel: models.ChannelGatewayA, Ended: true},
+		{EventID: refund.ID, TransactionID: paid.ID, RefundID: r.ID, BookingID: *paid.BookingID, Channel: models.ChannelGatewayA},
 	}, found, "oldest first; what changed nothing is not among them")
 
 	found, err = b.s.UnprocessedEvents(t.Context(), 3*time.Second, 2, soon)

@@ -1,0 +1,30 @@
+# Short forms of the commands that README.md and docs/ explain. `make` or `make help` lists them.
+.DEFAULT_GOAL := help
+.PHONY: help demo dev test race lint generate bench ci
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: ## start everything and tell the story of one booking
+	go run . demo
+
+dev: ## start everything, with users and trips to try
+	go run . dev
+
+test: ## all tests, against a real PostgreSQL and Temporal
+	go test ./...
+
+race: ## all tests with the race detector
+	go test -race -count=1 ./...
+
+lint: ## golangci-lint; .ci/run installs it into .data/ci-bin
+	PATH="$(CURDIR)/.data/ci-bin:$$PATH" golangci-lint run ./...
+
+generate: ## the server from api/openapi.yaml
+	go generate ./...
+
+bench: ## compare the ways of running a payment
+	go run ./bench payments
+
+ci: ## everything that must hold before a change lands
+	.ci/run

@@ -1,0 +1,147 @@
+package activities_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"rihla/activities"
+	"rihla/gateways"
+	"rihla/gateways/fake"
+	"rihla/internal/store"
+	"rihla/internal/store/storetest"
+	"rihla/models"
+)
+
+// desk is a database, a gateway in memory and the activities between them.
+type desk struct {
+	*activities.Payments
+
+	world   storetest.World
+	gateway *fake.Gateway
+	queued  atomic.Int32 // how often the outbox was announced
+}
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+
+	s := storetest.New(t)
+	d := &desk{world: storetest.Fixture(t, s), gateway: fake.New()}
+	d.Payments = &activities.Payments{Store: s, Now: time.Now, Queued: func() { d.queued.Add(1) }}
+	d.serve(d.gateway)
+
+	return d
+}
+
+// serve puts another gateway behind the activities.
+func (d *desk) serve(g gateways.Gateway) {
+	d.Gateways = map[models.PaymentProvider]gateways.Gateway{models.ProviderGatewayA: g, models.ProviderWalletB: g}
+}
+
+// attempt is the first payment attempt of a new booking of one seat, 115.00.
+func (d *desk) attempt(t *testing.T) models.Attempt {
+	t.Helper()
+
+	user := d.world.Users[models.RoleEndUser].ID
+	booking, created, err := d.Store.CreateBooking(t.Context(), store.NewBooking{
+		UserID: user, TripID: d.world.Trip.ID, Passengers: []models.Passenger{{Name: "Passenger"}}, ContactName: "Contact",
+		ContactEmail: "contact@rihla.test", ContactPhone: "+966500000000", Method: models.MethodCreditCard,
+	})
+	require.NoError(t, err)
+	require.True(t, created)
+
+	return models.Attempt{
+		BookingID: booking.ID, ProviderID: booking.ProviderID, Number: 1, UserID: user, Method: models.MethodCreditCard,
+	}
+}
+
+// opened is an attempt with an open checkout.
+func (d *desk) opened(t *testing.T) models.Attempt {
+	t.Helper()
+
+	a := d.attempt(t)
+	c, err := d.OpenCheckout(t.Context(), a)
+	require.NoError(t, err)
+	require.Equal(t, models.TransactionPending, c.Status)
+
+	return a
+}
+
+// paid is an attempt that was paid, learnt by asking the gateway.
+func (d *desk) paid(t *testing.T) models.Attempt {
+	t.Helper()
+
+	a := d.opened(t)
+	require.NoError(t, d.gateway.Pay(a.ID()))
+	require.NoError(t, d.CloseCheckout(t.Context(), a.ID()))
+	require.Equal(t, models.TransactionPaid, d.settle(t, a).Status)
+
+	return a
+}
+
+func (d *desk) settle(t *testing.T, a models.Attempt) models.Settled {
+	t.Helper()
+
+	s, err := d.SettlePayment(t.Context(), a.ID())
+	require.NoError(t, err)
+
+	return s
+}
+
+func (d *desk) transaction(t *testing.T, a models.Attempt) models.PaymentTransaction {
+	t.Helper()
+
+	tx, err := d.Store.TransactionByID(t.Context(), a.ID())
+	require.NoError(t, err)
+
+	return tx
+}
+
+// promised is a refund of 60.00 of the attempt that has been reserved.
+func (d *desk) promised(t *testing.T, a models.Attempt) uuid.UUID {
+	t.Helper()
+
+	amount := models.MustMoney("60.00")
+	r := models.RefundRequest{ID: uuid.New(), BookingID: a.BookingID, Type: models.RefundPartial, Amount: &amount}
+	_, err := d.ReserveRefund(t.Context(), r)
+	require.NoError(t, err)
+
+	return r.ID
+}
+
+// paysWhileCancelled is a gateway whose customer pays between the question and the cancellation.
+type paysWhileCancelled struct{ *fake.Gateway }
+
+func (g paysWhileCancelled) CancelCheckout(ctx context.Context, id string) (gateways.Checkout, error) {
+	c, err := g.GetCheckout(ctx, id)
+	if err == nil {
+		err = g.Pay(c.MerchantReference)
+	}
+
+	if err != nil {
+		return c, err
+	}
+
+	return g.Gateway.CancelCheckout(ctx, id)
+}
+
+// miscounts is a gateway that reports another amount than it was asked to refund.
+type miscounts struct{ *fake.Gateway }
+
+func (g miscounts) CreateRefund(ctx context.Context, r gateways.RefundRequest) (gateways.Refund, error) {
+	out, err := g.Gateway.CreateRefund(ctx, r)
+	out.Amount = out.Amount.Add(models.Halalas(1))
+
+	return out, err
+}
+
+// unheardOf is a gateway that knows no such path.
+type unheardOf struct{ *fake.Gateway }
+
+func (unheardOf) CreateCheckout(context.Context, gateways.CheckoutRequest) (gateways.Checkout, error) {
+	return gateways.Checkout{}, &gateways.Error{Kind: gateways.KindNotFound, Code: "not_found"}
+}

@@ -1,0 +1,50 @@
+package activities
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/temporal"
+
+	"rihla/gateways"
+	"rihla/models"
+)
+
+func TestAsActivityError(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name  string
+		err   error
+		kind  string
+		final bool
+		delay time.Duration
+	}{
+		{"a refusal of the domain", fmt.Errorf("settle: %w", models.Errorf(models.CodeBookingNotPayable, "No.")), "BOOKING_NOT_PAYABLE", true, 0},
+		{"the gateway rejects", &gateways.Error{Kind: gateways.KindRejected}, gatewayErrorType, true, 0},
+		{"the gateway knows no such thing", &gateways.Error{Kind: gateways.KindNotFound}, gatewayErrorType, true, 0},
+		{"the gateway is busy", &gateways.Error{Kind: gateways.KindRateLimited, RetryAfter: 7 * time.Second}, gatewayErrorType, false, 7 * time.Second},
+		{"the gateway is silent", fmt.Errorf("find: %w", &gateways.Error{Code: "timeout"}), gatewayErrorType, false, 0},
+	}
+	for _, tt := range tests {
+		e, ok := errors.AsType[*temporal.ApplicationError](asActivityError(tt.err))
+		require.True(t, ok, tt.name)
+		require.Equal(t, tt.kind, e.Type(), tt.name)
+		require.Equal(t, tt.final, e.NonRetryable(), tt.name)
+		require.Equal(t, tt.delay, e.NextRetryDelay(), tt.name)
+	}
+
+	down := errors.New("connection refused")
+	require.Equal(t, down, asActivityError(down), "tried again")
+	require.NoError(t, asActivityError(nil))
+
+	e, _ := errors.AsType[*temporal.ApplicationError](asActivityError(models.Invalid("amount", "too much")))
+
+	var details map[string][]string
+
+	require.NoError(t, e.Details(&details))
+	require.Equal(t, []string{"too much"}, details["amount"])
+}

@@ -1,0 +1,158 @@
+package activities_test
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"rihla/activities"
+	"rihla/gateways/fake"
+	"rihla/models"
+)
+
+func (d *desk) refundAtGateway(t *testing.T, id uuid.UUID) models.RefundResult {
+	t.Helper()
+
+	result, err := d.RefundAtGateway(t.Context(), id)
+	require.NoError(t, err)
+
+	return result
+}
+
+func TestRefundAtGateway(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	a := d.paid(t)
+	id := d.promised(t, a)
+
+	for range 3 { // however often it is tried
+		require.Equal(t, models.RefundResult{Status: models.RefundSucceeded, GatewayRefundID: "re_" + id.String()}, d.refundAtGateway(t, id))
+	}
+
+	require.Len(t, d.gateway.Refunds(), 1)
+	require.Equal(t, "60.00", d.gateway.Refunded().String())
+
+	told := d.queued.Load()
+	decision := activities.RefundDecision{RefundID: id, Result: d.refundAtGateway(t, id)}
+
+	for range 2 {
+		s, err := d.SettleRefund(t.Context(), decision)
+		require.NoError(t, err)
+		require.Equal(t, models.RefundSucceeded, s.Status)
+	}
+
+	require.Equal(t, told+1, d.queued.Load())
+	require.Equal(t, "60.00", d.transaction(t, a).RefundedAmount.String())
+}
+
+// Whatever the gateway leaves unknown, and in whatever order, the money goes back once.
+func TestRefundAtGatewayWithUnknownOutcomes(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+
+	before, after := fake.Fault{Mode: fake.UnknownBeforeEffect}, fake.Fault{Mode: fake.UnknownAfterEffect}
+	busy := fake.Fault{Mode: fake.RateLimited}
+
+	for name, script := range map[string]map[fake.Operation][]fake.Fault{
+		"lost on the way there":    {fake.CreateRefund: {before, before}},
+		"lost on the way back":     {fake.CreateRefund: {after}},
+		"lost, and then no answer": {fake.CreateRefund: {after}, fake.FindRefund: {{}, before, busy}},
+		"busy at first":            {fake.CreateRefund: {busy, after}},
+	} {
+		a := d.paid(t)
+		id := d.promised(t, a)
+
+		for op, faults := range script {
+			d.gateway.Script(op, faults...)
+		}
+
+		paidBack := d.gateway.Refunded()
+
+		result, err := d.RefundAtGateway(t.Context(), id)
+		for tries := 0; err != nil; tries++ {
+			require.Less(t, tries, 10, name)
+			require.False(t, requireApplicationError(t, err).NonRetryable(), name)
+
+			result, err = d.RefundAtGateway(t.Context(), id)
+		}
+
+		require.Equal(t, models.RefundSucceeded, result.Status, name)
+		require.Equal(t, "60.00", d.gateway.Refunded().Sub(paidBack).String(), name)
+	}
+}
+
+func TestRefundAtGatewayAsksFirst(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	id := d.promised(t, d.paid(t))
+	d.gateway.Script(fake.FindRefund, fake.Fault{Mode: fake.UnknownBeforeEffect})
+
+	_, err := d.RefundAtGateway(t.Context(), id)
+	require.Error(t, err)
+	require.Zero(t, d.gateway.Calls(fake.CreateRefund), "nothing is sent while it is unknown what was sent before")
+}
+
+func TestRefundAtGatewayThatIsRefused(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	id := d.promised(t, d.paid(t))
+	d.gateway.Script(fake.CreateRefund, fake.Fault{Mode: fake.Rejected, Code: "account_closed"})
+
+	result := d.refundAtGateway(t, id)
+	require.Equal(t, models.RefundFailed, result.Status)
+	require.Contains(t, result.FailureReason, "account_closed")
+	require.Empty(t, d.gateway.Refunds())
+}
+
+func TestRefundAtGatewayThatIsDecidedLater(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+
+	for _, succeed := range []bool{true, false} {
+		id := d.promised(t, d.paid(t))
+		d.gateway.Script(fake.CreateRefund, fake.Fault{Mode: fake.Pending})
+
+		for range 2 {
+			require.Equal(t, models.RefundPending, d.refundAtGateway(t, id).Status)
+		}
+
+		r, err := d.Store.RefundByID(t.Context(), id)
+		require.NoError(t, err)
+		require.Equal(t, "re_"+id.String(), *r.GatewayRefundID)
+
+		require.NoError(t, d.gateway.DecideRefund(id, succeed))
+
+		want := models.RefundFailed
+		if succeed {
+			want = models.RefundSucceeded
+		}
+
+		require.Equal(t, want, d.refundAtGateway(t, id).Status)
+	}
+}
+
+func TestRefundAtGatewayOfAnotherAmount(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	a := d.paid(t)
+	id := d.promised(t, a)
+	d.serve(miscounts{d.gateway})
+
+	_, err := d.RefundAtGateway(t.Context(), id)
+	require.ErrorContains(t, err, "another amount")
+	require.True(t, d.transaction(t, a).RefundedAmount.IsZero())
+}
+
+func TestRefundThatDoesNotExist(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	_, err := d.RefundAtGateway(t.Context(), uuid.New())
+	require.True(t, requireApplicationError(t, err).NonRetryable())
+	_, err = d.SettleRefund(t.Context(), activities.RefundDecision{RefundID: uuid.New()})
+	require.Equal(t, string(models.CodeNotFound), requireApplicationError(t, err).Type())
+	_, err = d.ReserveRefund(t.Context(), models.RefundRequest{ID: uuid.New(), BookingID: uuid.New(), Type: models.RefundFull})
+	require.Equal(t, string(models.CodeNotFound), requireApplicationError(t, err).Type())
+	_, err = d.AdvanceCampaign(t.Context(), uuid.New())
+	require.Equal(t, string(models.CodeNotFound), requireApplicationError(t, err).Type())
+}

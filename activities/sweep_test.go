@@ -1,0 +1,102 @@
+package activities_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"rihla/activities"
+	"rihla/models"
+)
+
+// owners records what the sweep hands over, and refuses it when it is down.
+type owners struct {
+	mu        sync.Mutex
+	down      error
+	delivered []models.Delivery
+	asked     []uuid.UUID
+	resumed   []models.RefundRequest
+	woken     int
+}
+
+func (o *owners) take(do func()) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+
+	if o.down == nil {
+		do()
+	}
+
+	return o.down
+}
+
+func (o *owners) Deliver(_ context.Context, d models.Delivery) error {
+	return o.take(func() { o.delivered = append(o.delivered, d) })
+}
+
+func (o *owners) Reconcile(_ context.Context, id uuid.UUID, _ models.PaymentProvider) error {
+	return o.take(func() { o.asked = append(o.asked, id) })
+}
+
+func (o *owners) ResumeRefund(_ context.Context, r models.RefundRequest) error {
+	return o.take(func() { o.resumed = append(o.resumed, r) })
+}
+
+func (o *owners) WakeOutbox(context.Context) error { return o.take(func() { o.woken++ }) }
+
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	o := &owners{}
+	now := time.Now()
+	sweep := &activities.Sweep{Store: d.Store, Deliver: o, Now: func() time.Time { return now }}
+
+	run := func(want activities.Swept) {
+		t.Helper()
+
+		got, err := sweep.Run(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+
+	run(activities.Swept{})
+	require.Zero(t, o.woken)
+
+	paid := d.paid(t)             // queues notifications
+	refund := d.promised(t, paid) // stays PENDING
+	stale := d.opened(t)          // nobody comes back to it
+	idle := d.attempt(t)          // never opened
+	told := d.opened(t)           // its webhook is stored and not delivered
+	require.NoError(t, d.gateway.Pay(told.ID()))
+	require.NoError(t, d.CloseCheckout(t.Context(), told.ID()))
+
+	run(activities.Swept{}) // all of it is fresh
+
+	now = now.Add(33 * time.Minute)
+	o.down = errors.New("orchestrator is down")
+
+	_, err := sweep.Run(t.Context())
+	require.ErrorIs(t, err, o.down, "the outbox could not be woken")
+
+	o.down = nil
+	run(activities.Swept{Events: 1, Payments: 2, Refunds: 1})
+	require.Equal(t, told.ID(), o.delivered[0].TransactionID)
+	require.ElementsMatch(t, []uuid.UUID{stale.ID(), told.ID()}, o.asked)
+	require.Equal(t, refund, o.resumed[0].ID)
+	require.Equal(t, paid.ID(), o.resumed[0].TransactionID)
+	require.Equal(t, "60.00", o.resumed[0].Amount.String())
+	require.Equal(t, 1, o.woken)
+
+	booking, err := d.Store.BookingByID(t.Context(), idle.BookingID)
+	require.NoError(t, err)
+	require.Equal(t, models.BookingPaymentFailed, booking.Status, "the hold of the one that nobody pays was given up at once")
+
+	booking, err = d.Store.BookingByID(t.Context(), stale.BookingID)
+	require.NoError(t, err)
+	require.Equal(t, models.BookingPendingPayment, booking.Status)
+}

@@ -1,0 +1,63 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestPump(t *testing.T) {
+	t.Parallel()
+
+	var calls atomic.Int32
+
+	woken := make(chan struct{}, 100)
+	p := newPump(func(context.Context) error {
+		woken <- struct{}{}
+		if calls.Add(1) == 1 {
+			return errors.New("orchestrator is down")
+		}
+
+		return nil
+	})
+
+	p.Poke() // before it runs: nothing is lost
+	p.start()
+	<-woken
+
+	began := time.Now()
+
+	for range 1000 {
+		p.Poke()
+	}
+
+	<-woken
+	p.stop()
+	require.LessOrEqual(t, int(calls.Load()), 3+int(time.Since(began)/pumpPause), "a burst costs one, and a failure does not end it")
+
+	before := calls.Load()
+
+	p.Poke()
+	p.Poke()
+	require.Equal(t, before, calls.Load(), "poking one that has stopped blocks nobody")
+}
+
+func TestPumpStopsWhileItWakes(t *testing.T) {
+	t.Parallel()
+
+	waking := make(chan struct{})
+	p := newPump(func(ctx context.Context) error {
+		close(waking)
+		<-ctx.Done()
+
+		return ctx.Err()
+	})
+	p.start()
+	p.Poke()
+	<-waking
+	p.stop()
+}
