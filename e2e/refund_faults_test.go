@@ -1,0 +1,196 @@
+package e2e_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"rihla/e2e/harness"
+	"rihla/models"
+)
+
+// TestRefundsAtATroubledGateway has a service to itself: faults hit whoever calls the gateway next.
+func TestRefundsAtATroubledGateway(t *testing.T) { //nolint:tparallel // its parts share one service, one after the other
+	t.Parallel()
+
+	service := harness.Start(t, harness.Options{Env: map[string]string{"REFUND_WAIT": "3s", "GATEWAY_TIMEOUT": "1s"}})
+	service.Conform()
+
+	t.Run("refused", func(t *testing.T) { refusedByGateway(t, service.For(t)) })
+	t.Run("pending", func(t *testing.T) { pendingThenPaid(t, service.For(t)) })
+	t.Run("pending, then refused", func(t *testing.T) { pendingThenRefused(t, service.For(t)) })
+
+	for name, fault := range map[string]map[string]any{
+		"errors":           {"mode": "error", "times": 2},
+		"busy":             {"mode": "error", "status": 429, "retry_after": 1},
+		"lost calls":       {"mode": "timeout"},
+		"lost answers":     {"mode": "timeout_after_effect"},
+		"two lost answers": {"mode": "timeout_after_effect", "times": 2},
+		"late answers":     {"mode": "slow", "delay_ms": 1500},
+	} {
+		t.Run(name, func(t *testing.T) { unknownOutcome(t, service.For(t), fault) })
+	}
+}
+
+// refusedByGateway checks that a refusal changes nothing but the refund itself, and asks a person to look.
+func refusedByGateway(t *testing.T, s *harness.Stack) {
+	t.Helper()
+
+	customer, finance := s.As(models.RoleEndUser), s.As(models.RoleFinanceAdmin)
+	b := customer.BookPaid(2)
+	before := linesOf(t, s, b.ID)
+
+	s.Fault(map[string]any{"operation": "refund", "mode": "reject"})
+
+	r := decoded[refund](t, http.StatusCreated, finance.Post(refundPath(b.ID), fully()))
+	require.Equal(t, models.RefundFailed, r.Status)
+	require.Equal(t, "GATEWAY_REJECTED", *r.FailureCode)
+	require.Nil(t, r.Transaction)
+	require.NotNil(t, r.CompletedAt)
+
+	requireRefundIncident(t, s, r.ID)
+	require.Equal(t, before, linesOf(t, s, b.ID))
+	require.Equal(t, 2, seatsTaken(s))
+
+	status := statusOf(t, customer, b.ID)
+	require.Equal(t, models.TransactionPaid, status.PaymentStatus)
+	require.Equal(t, models.BookingConfirmed, status.BookingStatus)
+	require.Equal(t, 0, s.Count("SELECT count(*) FROM notifications WHERE kind = 'REFUND_SUCCEEDED' AND data->>'booking_id' = $1", b.ID.String()))
+	require.Equal(t, 1, s.Count("SELECT count(*) FROM payment_transactions WHERE id = $1 AND refunded_amount + refund_reserved_amount = 0",
+		b.Payment.TransactionID))
+
+	again := decodedAny[refund](t, finance.Post(refundPath(b.ID), fully()))
+	require.Equal(t, models.RefundSucceeded, awaitRefund(t, finance, again.ID).Status)
+}
+
+func requireRefundIncident(t *testing.T, s *harness.Stack, id uuid.UUID) {
+	t.Helper()
+
+	found := 0
+
+	for _, i := range decoded[[]incident](t, http.StatusOK, s.As(models.RoleSupportAgent).Get(incidentsPath+"?per_page=100&kind=REFUND_FAILED")) {
+		if i.RefundID != nil && *i.RefundID == id {
+			found++
+		}
+	}
+
+	require.Equal(t, 1, found)
+}
+
+// hold asks for a refund that the gateway keeps pending, and returns it with the gateway's id of it.
+func hold(t *testing.T, s *harness.Stack, b harness.Booking, body any) (r refund, gatewayID string) {
+	t.Helper()
+
+	s.Fault(map[string]any{"operation": "refund", "mode": "pending"})
+
+	finance, key := s.As(models.RoleFinanceAdmin), uuid.NewString()
+	a := post(finance, refundPath(b.ID), body, key)
+	r = decoded[refund](t, http.StatusAccepted, a)
+	require.Equal(t, models.RefundPending, r.Status)
+	require.Nil(t, r.CompletedAt)
+	require.Equal(t, "/api/v1/admin/refunds/"+r.ID.String(), a.Header.Get("Location"))
+
+	again := post(finance, refundPath(b.ID), body, key)
+	require.Equal(t, http.StatusAccepted, again.Status)
+	require.Equal(t, "true", again.Header.Get("Idempotent-Replayed"))
+	require.Equal(t, string(a.Body), string(again.Body))
+
+	require.Eventually(t, func() bool {
+		for _, known := range s.GatewayLedger().Refunds {
+			if known.MerchantReference == r.ID.String() {
+				gatewayID = known.ID
+			}
+		}
+
+		return gatewayID != ""
+	}, patience, refundPoll)
+
+	return r, gatewayID
+}
+
+func pendingThenPaid(t *testing.T, s *harness.Stack) {
+	t.Helper()
+
+	customer, finance := s.As(models.RoleEndUser), s.As(models.RoleFinanceAdmin)
+	b := customer.BookPaid(1)
+	r, gatewayID := hold(t, s, b, partly("69.00"))
+
+	// What is promised is not there for anybody else.
+	refused(t, finance.Post(refundPath(b.ID), partly("69.00")), http.StatusConflict, models.CodeRefundExceedsRemaining)
+	require.Equal(t, models.TransactionPaid, statusOf(t, customer, b.ID).PaymentStatus)
+	require.Len(t, linesOf(t, s, b.ID), 1)
+
+	// The gateway decides, and tells it a hundred times.
+	event := eventOf(b, models.EventRefundSucceeded)
+	data := event["data"].(map[string]any)
+	data["merchant_reference"], data["refund_id"], data["amount"] = r.ID, gatewayID, models.MustMoney("69.00")
+
+	s.DecideRefund(gatewayID, "succeed")
+
+	for _, a := range atOnce(storm, func(i int) harness.Answer {
+		return deliver(s, models.ChannelGatewayA, fmt.Sprintf("%s-%d", r.ID, i), event)
+	}) {
+		require.True(t, decoded[receipt](t, http.StatusOK, a).Received)
+	}
+
+	require.Equal(t, models.RefundSucceeded, awaitRefund(t, finance, r.ID).Status)
+	requireRefunded(t, s, b, models.MustMoney("69.00"), 1)
+	requireLinesAddUp(t, s, b)
+	require.Equal(t, models.TransactionPartialRefund, statusOf(t, customer, b.ID).PaymentStatus)
+	require.Equal(t, 2, s.Count("SELECT count(*) FROM notifications WHERE kind = 'REFUND_SUCCEEDED' AND data->>'booking_id' = $1", b.ID.String()))
+
+	// A refusal after the fact, well signed, takes nothing back.
+	event["type"] = models.EventRefundFailed
+	require.True(t, decoded[receipt](t, http.StatusOK, deliver(s, models.ChannelGatewayA, uuid.NewString(), event)).Duplicate)
+	require.Equal(t, models.RefundSucceeded, awaitRefund(t, finance, r.ID).Status)
+}
+
+func pendingThenRefused(t *testing.T, s *harness.Stack) {
+	t.Helper()
+
+	customer, finance := s.As(models.RoleEndUser), s.As(models.RoleFinanceAdmin)
+	b := customer.BookPaid(1)
+	r, gatewayID := hold(t, s, b, fully())
+
+	s.DecideRefund(gatewayID, "fail")
+
+	done := awaitRefund(t, finance, r.ID)
+	require.Equal(t, models.RefundFailed, done.Status)
+	require.Equal(t, "GATEWAY_REJECTED", *done.FailureCode)
+	requireRefundIncident(t, s, r.ID)
+	require.Equal(t, models.BookingConfirmed, statusOf(t, customer, b.ID).BookingStatus)
+
+	// What was promised is free again.
+	again := decodedAny[refund](t, finance.Post(refundPath(b.ID), fully()))
+	require.Equal(t, models.RefundSucceeded, awaitRefund(t, finance, again.ID).Status)
+}
+
+// unknownOutcome loses calls or answers on the way: the money goes back once, however often it has to be asked for.
+func unknownOutcome(t *testing.T, s *harness.Stack, fault map[string]any) {
+	t.Helper()
+
+	finance := s.As(models.RoleFinanceAdmin)
+	b := s.As(models.RoleEndUser).BookPaid(1)
+
+	fault["operation"] = "refund"
+	s.Fault(fault)
+
+	r := decodedAny[refund](t, finance.Post(refundPath(b.ID), partly("69.00")))
+	require.Equal(t, models.RefundSucceeded, awaitRefund(t, finance, r.ID).Status)
+	requireRefunded(t, s, b, models.MustMoney("69.00"), 1)
+
+	at := 0
+
+	for _, known := range s.GatewayLedger().Refunds {
+		if known.CheckoutID == b.Payment.Reference {
+			at++
+
+			require.Equal(t, r.ID.String(), known.MerchantReference)
+		}
+	}
+
+	require.Equal(t, 1, at, "the gateway paid %d times", at)
+}

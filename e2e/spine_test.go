@@ -1,0 +1,63 @@
+package e2e_test
+
+import (
+	"testing"
+
+	"rihla/e2e/harness"
+)
+
+// spine is what the service does, one test per subject. They share a running service, and each has a World of its own.
+var spine = map[string]func(*testing.T, *harness.Stack){
+	"roles": roleMatrix,
+
+	"registration": registration, "login": login, "refresh": refreshRotation, "logout": logout, "me": me,
+	"keys": publicKeys, "forged tokens": forgedTokens,
+
+	"catalogue": catalogue, "booking": booking, "vat of bookings": vatOfBookings, "last seats": lastSeats,
+	"booking twice": bookingTwice, "not bookable": notBookable, "whose booking": whoseBooking, "my bookings": myBookings,
+
+	"methods": methodsAndChannels, "intent again": intentAgain, "intent replaced": intentReplaced,
+	"racing replacements": racingReplacements, "paying while replacing": payingWhileReplacing, "payout and refund": payoutAndRefund,
+	"racing registrations": racingRegistrations, "given up": givenUp,
+
+	"intent of others": intentOfOthers, "intent after a decline": intentAfterDecline, "racing intents": racingIntents,
+
+	"campaign": campaignPaid, "campaign intents": campaignIntents, "inactive provider": inactiveProvider,
+
+	"status": statusLabels, "waiting": waiting,
+
+	"full refund": fullRefund, "partial refunds": partialRefunds, "refund refused": refundRefused, "claw-back": clawback,
+	"refund lists": refundLists,
+
+	"record lists": recordLists, "record search": recordSearch, "record pages": recordPages, "mark transferred": markTransferred,
+	"export": export,
+
+	"transactions": transactions, "timeline": timeline, "incidents": incidents, "audit log": auditLog,
+
+	"system": system,
+}
+
+// patient makes the API wait longer for worker and gateway than it does by default, so that a machine which is busy with
+// all of these tests at once gives the answers of one that is not.
+var patient = map[string]string{"REFUND_WAIT": "12s", "CHECKOUT_WAIT": "12s"}
+
+func TestSpine(t *testing.T) { //nolint:tparallel // what all of it left behind is looked at afterwards
+	t.Parallel()
+
+	service := harness.Start(t, harness.Options{Env: patient})
+	service.Conform()
+
+	t.Run("does", func(t *testing.T) {
+		for name, test := range spine {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				test(t, service.For(t))
+			})
+		}
+	})
+
+	// After everything: what all of it has left behind.
+	t.Run("keeps secrets", func(t *testing.T) { keepsSecrets(t, service.For(t)) })
+	t.Run("books balance", func(t *testing.T) { booksBalance(t, service) })
+	cleanLogs(t, service)
+}

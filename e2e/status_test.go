@@ -1,0 +1,125 @@
+package e2e_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"rihla/e2e/harness"
+	"rihla/models"
+)
+
+// paymentStatus is all of the answer that the success page polls.
+type paymentStatus struct {
+	harness.Status
+
+	TransactionID uuid.UUID    `json:"transaction_id"`
+	Amount        models.Money `json:"amount"`
+	CheckoutURL   *string      `json:"checkout_url"`
+	LabelAR       string       `json:"ui_label_ar"`
+	LabelEN       string       `json:"ui_label_en"`
+}
+
+func statusPath(booking uuid.UUID) string {
+	return bookingsPath + "/" + booking.String() + "/payment-status"
+}
+
+func statusOf(t *testing.T, c *harness.Caller, booking uuid.UUID) paymentStatus {
+	t.Helper()
+
+	return decoded[paymentStatus](t, http.StatusOK, c.Get(statusPath(booking)))
+}
+
+// statusLabels follows a booking through its life in both languages.
+func statusLabels(t *testing.T, s *harness.Stack) {
+	t.Helper()
+
+	customer, finance := s.As(models.RoleEndUser), s.As(models.RoleFinanceAdmin)
+	b := customer.Book(2)
+
+	requireLabels := func(status models.TransactionStatus, ar, en string) {
+		t.Helper()
+
+		for language, want := range map[string]struct{ locale, label string }{
+			"": {"ar", ar}, "ar": {"ar", ar}, "en": {"en", en}, "en-GB,en;q=0.8": {"en", en}, "fr": {"ar", ar}, "ar-SA,en;q=0.5": {"ar", ar},
+		} {
+			header := map[string]string{}
+			if language != "" {
+				header["Accept-Language"] = language
+			}
+
+			a, err := customer.Do(http.MethodGet, statusPath(b.ID), nil, header)
+			require.NoError(t, err)
+
+			got := decoded[paymentStatus](t, http.StatusOK, a)
+			require.Equal(t, status, got.PaymentStatus)
+			require.Equal(t, want.locale, a.Header.Get("Content-Language"), language)
+			require.Equal(t, want.label, got.UILabel, language)
+			require.Equal(t, ar, got.LabelAR)
+			require.Equal(t, en, got.LabelEN)
+			require.Equal(t, status == models.TransactionPending, got.CheckoutURL != nil)
+		}
+	}
+
+	requireLabels(models.TransactionPending, "قيد التنفيذ", "In progress")
+	require.NoError(t, s.Pay(b.Payment.CheckoutURL, "decline"))
+	customer.Await(b.ID)
+	requireLabels(models.TransactionFailed, "فاشلة", "Failed")
+
+	next := decoded[transaction](t, http.StatusCreated, customer.Post(intentPath(b.ID), byCard()))
+	require.NoError(t, s.Pay(*next.CheckoutURL, "succeed"))
+	customer.Await(b.ID)
+	requireLabels(models.TransactionPaid, "مكتملة", "Completed")
+
+	part := map[string]any{"refund_type": models.RefundPartial, "amount": models.MustMoney("30.00")}
+	require.Equal(t, http.StatusCreated, finance.Post(refundPath(b.ID), part).Status)
+	requireLabels(models.TransactionPartialRefund, "مستردة", "Refunded")
+	require.Equal(t, models.BookingConfirmed, statusOf(t, customer, b.ID).BookingStatus)
+
+	require.Equal(t, http.StatusCreated, finance.Post(refundPath(b.ID), map[string]any{"refund_type": models.RefundFull}).Status)
+	requireLabels(models.TransactionRefunded, "مستردة", "Refunded")
+	require.Equal(t, models.BookingCancelled, statusOf(t, customer, b.ID).BookingStatus)
+}
+
+// waiting checks that one call is enough: it answers soon after the payment, and after the given time without one.
+func waiting(t *testing.T, s *harness.Stack) {
+	t.Helper()
+
+	customer := s.As(models.RoleEndUser)
+	b := customer.Book(1)
+
+	began := time.Now()
+	require.Equal(t, models.TransactionPending, decoded[paymentStatus](t, http.StatusOK, customer.Get(statusPath(b.ID)+"?wait=1")).PaymentStatus)
+	require.GreaterOrEqual(t, time.Since(began), time.Second)
+
+	began = time.Now()
+	require.Equal(t, models.TransactionPending, decoded[paymentStatus](t, http.StatusOK, customer.Get(statusPath(b.ID)+"?wait=0")).PaymentStatus)
+	require.Less(t, time.Since(began), time.Second)
+
+	answered := make(chan harness.Answer, 1)
+	waiter := *customer
+
+	go func() {
+		a, err := waiter.Do(http.MethodGet, statusPath(b.ID)+"?wait=30", nil, nil)
+		if err != nil {
+			a = harness.Answer{Body: []byte(err.Error())}
+		}
+
+		answered <- a
+	}()
+
+	require.NoError(t, s.Pay(b.Payment.CheckoutURL, "succeed"))
+
+	paid := time.Now()
+	got := decoded[paymentStatus](t, http.StatusOK, <-answered)
+	require.Equal(t, models.TransactionPaid, got.PaymentStatus)
+	require.Equal(t, models.BookingConfirmed, got.BookingStatus)
+	require.Less(t, time.Since(paid), 8*time.Second, "soon, even on a busy machine")
+
+	began = time.Now()
+	require.Equal(t, models.TransactionPaid, decoded[paymentStatus](t, http.StatusOK, customer.Get(statusPath(b.ID)+"?wait=30")).PaymentStatus)
+	require.Less(t, time.Since(began), 5*time.Second, "what is decided needs no waiting")
+}
