@@ -8,7 +8,7 @@ import (
 )
 
 // pumpPause is the least time between two wake-ups of the outbox: a burst of settlements costs one.
-const pumpPause = 100 * time.Millisecond
+const pumpPause = time.Second
 
 // pump wakes the outbox workflow soon after rows were queued, outside the activity that queued them. It may lose a
 // wake-up when the process dies: the sweep looks into the outbox too.
