@@ -104,7 +104,7 @@ func Register(r worker.Registry, p *activities.Payments, o *activities.Outbox, s
 
 // Start prepares the namespace and the schedule, and begins to poll.
 func (w *Worker) Start(ctx context.Context) error {
-	if err := ensureSearchAttributes(ctx, w.deps.Temporal, w.deps.Namespace); err != nil {
+	if err := w.awaitOrchestrator(ctx); err != nil {
 		return err
 	}
 
@@ -126,6 +126,25 @@ func (w *Worker) Start(ctx context.Context) error {
 	slog.InfoContext(ctx, "worker polls", "queue", w.deps.Queue)
 
 	return nil
+}
+
+// awaitOrchestrator prepares the namespace as soon as there is one: a worker that starts while the orchestrator is away
+// waits for it, as one that was already running does.
+func (w *Worker) awaitOrchestrator(ctx context.Context) error {
+	for {
+		err := ensureSearchAttributes(ctx, w.deps.Temporal, w.deps.Namespace)
+		if err == nil || !isAway(err) {
+			return err
+		}
+
+		slog.WarnContext(ctx, "the orchestrator does not answer; waiting for it")
+
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
 }
 
 // Stop lets running activities finish and ends.

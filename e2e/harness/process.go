@@ -45,8 +45,9 @@ func (p *Process) Start() {
 
 	cmd := exec.Command(p.path, p.args...) //nolint:noctx,gosec // our own binary; the test ends it, not a context
 	cmd.Stdout, cmd.Stderr = &p.log, &p.log
-	// Nothing of the developer's own environment: what the service needs must be in env.
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.env["DATA_DIR"]}
+	// Nothing of the developer's own environment: what the service needs must be in env. A data race ends the process,
+	// where it would only be a line in a log that nobody reads.
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.env["DATA_DIR"], "GORACE=halt_on_error=1"}
 
 	for name, value := range p.env {
 		cmd.Env = append(cmd.Env, name+"="+value)
@@ -66,13 +67,30 @@ func (p *Process) Start() {
 	}()
 
 	p.tb.Cleanup(p.Kill)
+
+	ended := false
+
 	require.Eventually(p.tb, func() bool {
+		if ended = closed(done); ended {
+			return true
+		}
+
 		if p.readyLine != "" {
 			return strings.Contains(p.log.String(), p.readyLine)
 		}
 
 		return p.ready()
 	}, startPatience, 20*time.Millisecond, "%s is not ready:\n%s", p.name, &p.log)
+	require.False(p.tb, ended, "%s has ended:\n%s", p.name, &p.log)
+}
+
+func closed(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+		return false
+	}
 }
 
 // Kill ends the process at once, as kill -9 does, and waits until it is gone.

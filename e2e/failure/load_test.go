@@ -1,0 +1,214 @@
+package failure_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"rihla/e2e/harness"
+	"rihla/models"
+)
+
+// load is a number of customers who book and pay at the same time. What the network or the service breaks they try
+// again, as an app does: the booking with the same Idempotency-Key, the intent, the payment.
+type load struct {
+	stack  *harness.Stack
+	caller *harness.Caller
+	trips  []models.Trip
+
+	booked, payable, paid atomic.Int32 // customers that have got so far
+	retries               atomic.Int32
+	done                  sync.WaitGroup
+
+	mu     sync.Mutex
+	broken []string // answers that no customer should ever see
+}
+
+// seatsPerBooking differs from one, so that a seat which is counted twice does not look like two bookings.
+const seatsPerBooking = 2
+
+// newLoad makes room for the customers: as many trips as their bookings fill.
+func newLoad(t *testing.T, s *harness.Stack, customers int) *load {
+	t.Helper()
+
+	l := &load{stack: s, caller: s.As(models.RoleEndUser)}
+	for range customers/20 + 1 {
+		l.trips = append(l.trips, s.NewTrip("Crowded Trip", 20*seatsPerBooking))
+	}
+
+	return l
+}
+
+// customer is one of them.
+type customer struct {
+	load    *load
+	key     string
+	trip    models.Trip
+	booking harness.Booking
+}
+
+func (l *load) newCustomer(i int) *customer {
+	return &customer{load: l, key: uuid.NewString(), trip: l.trips[i%len(l.trips)]}
+}
+
+// waitToPay makes customers who have their checkout and wait; the returned function sends them to pay, one after the
+// other within the given time.
+func (l *load) waitToPay(ctx context.Context, t *testing.T, n int, within time.Duration) (pay func()) {
+	t.Helper()
+
+	waiting := make(chan struct{})
+
+	var ready sync.WaitGroup
+
+	for i := range n {
+		c := l.newCustomer(i)
+
+		ready.Add(1)
+		l.done.Go(func() {
+			ok := c.book(ctx) && c.findCheckout(ctx)
+
+			ready.Done()
+			<-waiting
+
+			if ok && pause(ctx, share(within, i, n)) {
+				c.pay(ctx)
+			}
+		})
+	}
+
+	ready.Wait()
+	require.EqualValues(t, n, l.payable.Load(), "%v", l.broken)
+
+	return func() { close(waiting) }
+}
+
+// share is the part of a time that the i-th of n waits.
+func share(d time.Duration, i, n int) time.Duration { return d * time.Duration(i) / time.Duration(n) }
+
+// come makes customers who book and pay without pause, one after the other within the given time.
+func (l *load) come(ctx context.Context, n int, within time.Duration) {
+	for i := range n {
+		c := l.newCustomer(i)
+
+		l.done.Go(func() {
+			if pause(ctx, share(within, i, n)) && c.book(ctx) && c.findCheckout(ctx) {
+				c.pay(ctx)
+			}
+		})
+	}
+}
+
+// finish waits until every customer has paid, and makes sure that none of them was told nonsense on the way.
+func (l *load) finish(t *testing.T, customers int) {
+	t.Helper()
+	l.done.Wait()
+
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	require.Empty(t, l.broken)
+	require.EqualValues(t, customers, l.paid.Load(), "every customer gets to pay in the end")
+}
+
+func (c *customer) book(ctx context.Context) bool {
+	passengers := make([]map[string]string, seatsPerBooking)
+	for i := range passengers {
+		passengers[i] = map[string]string{"name": "Passenger"}
+	}
+
+	body := map[string]any{
+		"trip_id": c.trip.ID, "passengers": passengers, "payment_method": models.MethodCreditCard,
+		"contact": map[string]string{"name": "Customer", "email": "customer@rihla.test", "phone": "+966500000001"},
+	}
+
+	a, ok := c.load.insist(ctx, "/api/v1/bookings", body, map[string]string{"Idempotency-Key": c.key})
+	if !ok || !c.load.expect(a.Data(&c.booking)) {
+		return false
+	}
+
+	c.load.booked.Add(1)
+
+	return true
+}
+
+// findCheckout asks for the place to pay at, should the booking have been answered without one.
+func (c *customer) findCheckout(ctx context.Context) bool {
+	for c.booking.Payment.CheckoutURL == "" {
+		a, ok := c.load.insist(ctx, "/api/v1/payments/booking/"+c.booking.ID.String()+"/intent",
+			map[string]any{"payment_method": models.MethodCreditCard}, nil)
+		if !ok || !c.load.expect(a.Data(&c.booking.Payment)) {
+			return false
+		}
+	}
+
+	c.load.payable.Add(1)
+
+	return true
+}
+
+func (c *customer) pay(ctx context.Context) {
+	for c.load.stack.Pay(c.booking.Payment.CheckoutURL, "succeed") != nil {
+		if !pause(ctx, retryPause) {
+			return
+		}
+	}
+
+	c.load.paid.Add(1)
+}
+
+// retryPause is between two tries of one customer.
+const retryPause = 200 * time.Millisecond
+
+// insist sends a request until it succeeds. Only what says "try again" may come between.
+func (l *load) insist(ctx context.Context, path string, body any, header map[string]string) (harness.Answer, bool) {
+	for {
+		a, err := l.caller.Do(http.MethodPost, path, body, header)
+
+		switch {
+		case err != nil:
+		case a.Status == http.StatusOK, a.Status == http.StatusCreated:
+			return a, true
+		case a.Status == http.StatusServiceUnavailable && a.Header.Get("Retry-After") != "",
+			a.Code() == models.CodeGatewayUnavailable, a.Code() == models.CodeIdempotencyKeyInProcess:
+		default:
+			return a, l.expect(fmt.Errorf("%s: %d %s", path, a.Status, a.Body))
+		}
+
+		l.retries.Add(1)
+
+		if !pause(ctx, retryPause) {
+			return a, l.expect(fmt.Errorf("%s: given up at %d %s %w", path, a.Status, a.Body, err))
+		}
+	}
+}
+
+// expect notes what should not have happened.
+func (l *load) expect(err error) bool {
+	if err == nil {
+		return true
+	}
+
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	l.broken = append(l.broken, err.Error())
+
+	return false
+}
+
+// pause reports whether the time has passed before ctx ended.
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
