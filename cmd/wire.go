@@ -10,6 +10,8 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/contrib/envconfig"
 	"go.temporal.io/sdk/log"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 
 	"rihla/gateways"
 	"rihla/gateways/drivers"
@@ -52,6 +54,7 @@ func dialTemporal(cfg config.Config) (client.Client, string, error) {
 	}
 
 	o.Logger = log.NewStructuredLogger(slog.Default().With("component", "temporal"))
+	o.ConnectionOptions.DialOptions = append(o.ConnectionOptions.DialOptions, grpc.WithConnectParams(reconnect()))
 
 	c, err := client.NewLazyClient(o)
 	if err != nil {
@@ -59,6 +62,15 @@ func dialTemporal(cfg config.Config) (client.Client, string, error) {
 	}
 
 	return c, o.Namespace, nil
+}
+
+// reconnect tries to reach an orchestrator that is away once a second. The SDK would wait up to ten, in which payments
+// that could be settled again stand still; and pollers have a back-off of their own on top of it.
+func reconnect() grpc.ConnectParams {
+	p := grpc.ConnectParams{Backoff: backoff.DefaultConfig, MinConnectTimeout: 20 * time.Second}
+	p.Backoff.BaseDelay, p.Backoff.MaxDelay = 200*time.Millisecond, time.Second
+
+	return p
 }
 
 // connect opens what API and worker both need, and has it closed with the rest.

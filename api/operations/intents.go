@@ -3,6 +3,7 @@ package operations
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -137,7 +138,7 @@ func (o *Operations) replace(ctx context.Context, open uuid.UUID, read func() (s
 
 	_, err := o.Workflows.CancelPayment(wait, open)
 	if errors.Is(err, workflows.ErrStillRunning) {
-		return store.Payable{}, models.Errorf(models.CodeGatewayUnavailable, "The gateway has not closed the open attempt yet.")
+		return store.Payable{}, o.silent(ctx, "The gateway has not closed the open attempt yet.")
 	}
 
 	// An attempt whose workflow has ended is NOT_FOUND there: what it ended as is read next.
@@ -172,8 +173,20 @@ func (o *Operations) start(ctx context.Context, a models.Attempt) (models.Paymen
 	case readErr != nil:
 		return t, unavailable()
 	default:
-		return t, models.Errorf(models.CodeGatewayUnavailable, "The gateway does not answer. The attempt stays open; ask again.")
+		return t, o.silent(ctx, "The gateway does not answer. The attempt stays open; ask again.")
 	}
+}
+
+// silent names who keeps a workflow from going on: the orchestrator, when that cannot be reached, else the gateway.
+func (o *Operations) silent(ctx context.Context, gateway string) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+
+	if o.Workflows.Ping(ctx) != nil {
+		return unavailable()
+	}
+
+	return models.Errorf(models.CodeGatewayUnavailable, "%s", gateway)
 }
 
 func transactionOf(t *models.PaymentTransaction) gen.PaymentTransaction {

@@ -67,6 +67,21 @@ func TestIdempotencyKey(t *testing.T) {
 	}
 }
 
+func TestRenewedKeyStaysTaken(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	k := b.key()
+
+	claim, err := b.s.ClaimKey(t.Context(), k, 0)
+	require.NoError(t, err)
+	require.True(t, claim.Fresh)
+
+	require.NoError(t, b.s.RenewKey(t.Context(), k, time.Minute))
+
+	_, err = b.s.ClaimKey(t.Context(), k, time.Minute)
+	requireCode(t, models.CodeIdempotencyKeyInProcess, err)
+}
+
 func TestReleasedKeyIsFresh(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
