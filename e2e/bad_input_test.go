@@ -21,7 +21,7 @@ import (
 func TestBadInput(t *testing.T) { //nolint:tparallel // its parts share one service, one after the other
 	t.Parallel()
 
-	s := harness.Start(t, harness.Options{Env: patient})
+	s := harness.Start(t, harness.Options{})
 	s.Conform()
 
 	w := newTargets(t, s)

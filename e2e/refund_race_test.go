@@ -24,7 +24,7 @@ const (
 func TestParallelRefunds(t *testing.T) { //nolint:tparallel // its parts share one service, one after the other
 	t.Parallel()
 
-	service := harness.Start(t, harness.Options{Env: patient})
+	service := harness.Start(t, harness.Options{})
 	service.Conform()
 
 	t.Run("most of it", func(t *testing.T) { mostOfIt(t, service.For(t)) })

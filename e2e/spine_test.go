@@ -37,14 +37,10 @@ var spine = map[string]func(*testing.T, *harness.Stack){
 	"system": system,
 }
 
-// patient makes the API wait longer for worker and gateway than it does by default, so that a machine which is busy with
-// all of these tests at once gives the answers of one that is not.
-var patient = map[string]string{"REFUND_WAIT": "12s", "CHECKOUT_WAIT": "12s"}
-
 func TestSpine(t *testing.T) { //nolint:tparallel // what all of it left behind is looked at afterwards
 	t.Parallel()
 
-	service := harness.Start(t, harness.Options{Env: patient})
+	service := harness.Start(t, harness.Options{})
 	service.Conform()
 
 	t.Run("does", func(t *testing.T) {

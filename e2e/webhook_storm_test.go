@@ -19,7 +19,7 @@ const storm = 100
 func TestHundredDeliveriesOfOneWebhook(t *testing.T) { //nolint:tparallel // its parts share one service, one after the other
 	t.Parallel()
 
-	service := harness.Start(t, harness.Options{Env: patient})
+	service := harness.Start(t, harness.Options{})
 	service.Conform()
 
 	for name, tt := range map[string]struct {

@@ -163,7 +163,8 @@ func TestRefundThatIsPending(t *testing.T) {
 	_, err := h.StartRefund(ctx, r)
 	require.ErrorIs(t, err, workflows.ErrStillRunning)
 
-	require.NoError(t, h.gateway.DecideRefund(r.ID, true))
+	require.Eventually(t, func() bool { return h.gateway.DecideRefund(r.ID, true) == nil }, 20*time.Second, 20*time.Millisecond,
+		"the gateway holds the refund")
 	require.NoError(t, h.Deliver(t.Context(), models.Delivery{
 		EventID: uuid.New(), TransactionID: a.ID(), RefundID: r.ID, Channel: models.ChannelGatewayA,
 	}))

@@ -17,7 +17,7 @@ import (
 func TestDatabaseKilled(t *testing.T) {
 	const away = 5 * time.Second
 
-	s := harness.Start(t, harness.Options{Private: true})
+	s := harness.Start(t, harness.Options{Private: true, Env: inLife()})
 
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()

@@ -2,6 +2,7 @@ package failure_test
 
 import (
 	"context"
+	"maps"
 	"testing"
 	"time"
 
@@ -10,9 +11,19 @@ import (
 	"rihla/e2e/harness"
 )
 
+// inLife gives the API the patience that it has by default: how long it waits is part of how it fails.
+func inLife(more ...map[string]string) map[string]string {
+	env := map[string]string{"CHECKOUT_WAIT": "5s", "REFUND_WAIT": "5s"}
+	for _, m := range more {
+		maps.Copy(env, m)
+	}
+
+	return env
+}
+
 func TestKillOfTheWorker(t *testing.T) {
 	sms := newSMSCompany(t)
-	s := harness.Start(t, harness.Options{Env: sms.env()})
+	s := harness.Start(t, harness.Options{Env: inLife(sms.env())})
 	surviveKill(t, s, s.Worker)
 
 	messages, again := sms.counts()
@@ -21,12 +32,12 @@ func TestKillOfTheWorker(t *testing.T) {
 }
 
 func TestKillOfTheAPI(t *testing.T) {
-	s := harness.Start(t, harness.Options{})
+	s := harness.Start(t, harness.Options{Env: inLife()})
 	surviveKill(t, s, s.API)
 }
 
 func TestKillOfBoth(t *testing.T) {
-	s := harness.Start(t, harness.Options{})
+	s := harness.Start(t, harness.Options{Env: inLife()})
 	surviveKill(t, s, s.API, s.Worker)
 }
 

@@ -33,7 +33,7 @@ func outage(t *testing.T) time.Duration {
 
 // TestOrchestratorAway stops Temporal, alone and together with the API, while customers pay.
 func TestOrchestratorAway(t *testing.T) {
-	s := harness.Start(t, harness.Options{Private: true})
+	s := harness.Start(t, harness.Options{Private: true, Env: inLife()})
 
 	t.Run("alone", func(t *testing.T) { orchestratorAlone(t, s.For(t)) })
 	t.Run("with the API", func(t *testing.T) { orchestratorWithAPI(t, s.For(t)) })

@@ -21,7 +21,7 @@ const rows = `SELECT (SELECT count(*) FROM bookings) + (SELECT count(*) FROM pay
 func TestNoWorker(t *testing.T) {
 	t.Parallel()
 
-	s := harness.Start(t, harness.Options{})
+	s := harness.Start(t, harness.Options{Env: inLife()})
 	customer := s.As(models.RoleEndUser)
 	declined := bookDeclined(t, s, customer)
 	before, checkouts := s.Count(rows), len(s.GatewayLedger().Checkouts)

@@ -151,6 +151,8 @@ func (s *Stack) environment(databaseURL, temporalAddress string) map[string]stri
 		"LISTEN_ADDR": s.URL[len("http://"):], "PUBLIC_URL": s.URL, "DATA_DIR": s.DataDir, "JWT_SIGNING_KEYS": keys,
 		"GATEWAY_A_URL": s.Sandbox, "GATEWAY_A_API_KEY": apiKey, "WALLET_B_URL": s.Sandbox, "WALLET_B_API_KEY": apiKey,
 		"SWEEP_INTERVAL": "5s", "DB_MAX_CONNS": "10", "LOG_LEVEL": "INFO",
+		// Longer than in life: a test machine that is busy is no gateway that is down.
+		"CHECKOUT_WAIT": "12s", "REFUND_WAIT": "12s",
 	}
 
 	for _, channel := range models.Channels() {

@@ -77,7 +77,13 @@ func (f *File) Unlock() error {
 }
 
 // Close gives the lock back.
-func (f *File) Close() { _ = f.file.Close() } // closing a descriptor that was not written to cannot lose anything
+//
+// It gives the lock back first: a child process that is being started at this moment has a copy of the descriptor, which would
+// keep the lock until the child's program runs.
+func (f *File) Close() {
+	_ = f.Unlock()
+	_ = f.file.Close() // closing a descriptor that was not written to cannot lose anything
+}
 
 // WritePID stores this process's id in the file, for people and for messages to those who are refused.
 func (f *File) WritePID() error {
