@@ -53,6 +53,7 @@ func (p *Process) Start() {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
 
+	dieWithTest(cmd)
 	require.NoError(p.tb, cmd.Start())
 
 	p.mu.Lock()
