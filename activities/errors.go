@@ -15,9 +15,12 @@ import (
 // asActivityError decides, for every error that leaves an activity, whether Temporal tries again:
 //
 //	domain error (models.Error)    no: the answer will be the same
-//	gateway rejected or not found  no: a 4xx is final (contract §8)
-//	gateway rate-limited           yes, after the time that the gateway named
-//	anything else                  yes: database down, gateway timeout, 5xx
+//	gateway error                  yes, after the time that the gateway named, if it did
+//	anything else                  yes: database down
+//
+// A 4xx that is final for what was asked (contract §8) is a result, which the activity has dealt with. One that leaves
+// the activity is a question about money that was refused an answer, after a key was changed for instance: giving that
+// up would be guessing.
 func asActivityError(err error) error {
 	if err == nil {
 		return nil
@@ -31,7 +34,6 @@ func asActivityError(err error) error {
 
 	if e, ok := errors.AsType[*gateways.Error](err); ok {
 		return temporal.NewApplicationErrorWithOptions(e.Error(), gatewayErrorType, temporal.ApplicationErrorOptions{
-			NonRetryable:   e.Kind == gateways.KindRejected || e.Kind == gateways.KindNotFound,
 			NextRetryDelay: e.RetryAfter,
 		})
 	}

@@ -24,8 +24,8 @@ func TestAsActivityError(t *testing.T) {
 		delay time.Duration
 	}{
 		{"a refusal of the domain", fmt.Errorf("settle: %w", models.Errorf(models.CodeBookingNotPayable, "No.")), "BOOKING_NOT_PAYABLE", true, 0},
-		{"the gateway rejects", &gateways.Error{Kind: gateways.KindRejected}, gatewayErrorType, true, 0},
-		{"the gateway knows no such thing", &gateways.Error{Kind: gateways.KindNotFound}, gatewayErrorType, true, 0},
+		{"a question that the gateway refuses", &gateways.Error{Kind: gateways.KindRejected}, gatewayErrorType, false, 0},
+		{"the gateway knows no such thing", &gateways.Error{Kind: gateways.KindNotFound}, gatewayErrorType, false, 0},
 		{"the gateway is busy", &gateways.Error{Kind: gateways.KindRateLimited, RetryAfter: 7 * time.Second}, gatewayErrorType, false, 7 * time.Second},
 		{"the gateway is silent", fmt.Errorf("find: %w", &gateways.Error{Code: "timeout"}), gatewayErrorType, false, 0},
 	}

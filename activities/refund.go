@@ -43,14 +43,14 @@ func (p *Payments) RefundAtGateway(ctx context.Context, id uuid.UUID) (models.Re
 	}
 
 	sent, err := g.FindRefund(ctx, id)
-	if gateways.KindOf(err) == gateways.KindNotFound && err != nil {
+	if gateways.KindOf(err) == gateways.KindNotFound {
 		sent, err = g.CreateRefund(ctx, gateways.RefundRequest{
 			CheckoutID: *t.Reference, MerchantReference: id, Amount: r.Amount, Currency: r.Currency, Reason: "refund " + id.String(),
 		})
-	}
-
-	if isFinal(err) {
-		return models.RefundResult{Status: models.RefundFailed, FailureReason: err.Error()}, nil
+		// Only the refusal of the refund itself is one: a status query that is refused says nothing about the money.
+		if isFinal(err) {
+			return models.RefundResult{Status: models.RefundFailed, FailureReason: err.Error()}, nil
+		}
 	}
 
 	if err != nil {

@@ -24,6 +24,9 @@ import (
 // devPassword is that of every user that `dev` makes (contract §9).
 const devPassword = "rihla-dev-password"
 
+// devDomain is that of every user that `dev` makes.
+const devDomain = "rihla.test"
+
 func newDev() *cobra.Command {
 	var reset bool
 
@@ -210,6 +213,16 @@ func (h *house) prepareDatabase(ctx context.Context) error {
 
 	if _, err := s.Migrate(ctx); err != nil {
 		return err
+	}
+
+	// The users that are made here have a published password: a database that people use is not the place for them.
+	strangers, err := s.HasUsersOutside(ctx, devDomain)
+	if err != nil {
+		return err
+	}
+
+	if strangers {
+		return errors.New("DATABASE_URL names a database with users of its own; dev and demo do not run on it")
 	}
 
 	passwords, err := auth.NewPasswords(1)

@@ -106,5 +106,10 @@ type Trip struct {
 	ProviderName string      `bun:"provider_name,scanonly"`
 }
 
+// Runs reports whether the trip still takes place after now, as far as its row says.
+func (t *Trip) Runs(now time.Time) bool {
+	return t.Status == TripPublished && t.DeletedAt == nil && t.DepartureAt.After(now)
+}
+
 // SeatsLeft is how many seats can still be booked.
 func (t *Trip) SeatsLeft() int { return t.Capacity - t.SeatsTaken }

@@ -26,12 +26,15 @@ func (a Attempt) ID() uuid.UUID {
 
 // Settled is the state of a payment attempt after the gateway's word has been applied.
 type Settled struct {
-	Status      TransactionStatus `json:"status"`
-	Failure     FailureCode       `json:"failure,omitempty"`
-	Campaign    uuid.UUID         `json:"campaign,omitzero"`      // set when the attempt has paid for a campaign
-	RefundOwed  bool              `json:"refund_owed,omitempty"`  // money was taken that can only go back
-	NeedsReview bool              `json:"needs_review,omitempty"` // an incident was opened
-	Queued      int               `json:"queued,omitempty"`       // notifications put into the outbox
+	Status     TransactionStatus `json:"status"`
+	Failure    FailureCode       `json:"failure,omitempty"`
+	Campaign   uuid.UUID         `json:"campaign,omitzero"`     // set when the attempt has paid for a campaign
+	RefundOwed bool              `json:"refund_owed,omitempty"` // money was taken that can only go back
+	// Sibling is another attempt of the booking that is still open although the booking has just been paid.
+	Sibling        uuid.UUID       `json:"sibling,omitzero"`
+	SiblingGateway PaymentProvider `json:"sibling_gateway,omitempty"`
+	NeedsReview    bool            `json:"needs_review,omitempty"` // an incident was opened
+	Queued         int             `json:"queued,omitempty"`       // notifications put into the outbox
 
 	// For whoever counts: whether this call moved the attempt, and at which gateway. They stay out of histories.
 	Moved   bool            `json:"-"`

@@ -121,9 +121,12 @@ func (m *Money) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// Fits reports whether the amount fits a numeric(14,2) column.
+func (m Money) Fits() bool { return !m.d.Abs().GreaterThan(maxMoney) }
+
 // Value hands the amount to PostgreSQL as text, so that no float is ever involved.
 func (m Money) Value() (driver.Value, error) {
-	if m.d.Abs().GreaterThan(maxMoney) {
+	if !m.Fits() {
 		return nil, fmt.Errorf("amount %s does not fit numeric(14,2)", m)
 	}
 

@@ -94,7 +94,9 @@ func (c *Client) CancelPayment(ctx context.Context, transaction uuid.UUID) (mode
 	var out models.Settled
 
 	handle, err := c.temporal.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
-		WorkflowID: PaymentID(transaction), UpdateName: UpdateCancel, UpdateID: UpdateCancel,
+		WorkflowID: PaymentID(transaction), UpdateName: UpdateCancel,
+		// An id of its own: an earlier try that failed must not answer for this one.
+		UpdateID:     UpdateCancel + "/" + uuid.NewString(),
 		WaitForStage: client.WorkflowUpdateStageCompleted,
 	})
 	if err == nil {
@@ -168,6 +170,17 @@ func (c *Client) startAndAsk(
 	return asDomainError(err)
 }
 
+// AbandonRefund ends a refund's workflow that nobody has taken up, so that it does not start to refund after its caller
+// was told that it would not. Ending one that is not there is fine.
+func (c *Client) AbandonRefund(ctx context.Context, refund uuid.UUID) error {
+	err := c.temporal.TerminateWorkflow(ctx, RefundID(refund), "", "nobody took the refund in time, and its caller was told so")
+	if isNotFound(err) {
+		return nil
+	}
+
+	return asDomainError(err)
+}
+
 // Deliver tells the workflow that waits for the event that it is stored. When none waits, the event is late, and
 // another workflow deals with it.
 func (c *Client) Deliver(ctx context.Context, d models.Delivery) error {
@@ -194,13 +207,23 @@ func (c *Client) Deliver(ctx context.Context, d models.Delivery) error {
 	}, LatePayment, d)
 }
 
-// Reconcile starts the workflow that ends an attempt whose own workflow is gone.
+// Reconcile starts the workflow that ends an attempt whose own workflow is gone. While that one runs, it is still
+// asking the gateway, and nothing is started.
 func (c *Client) Reconcile(ctx context.Context, transaction uuid.UUID, gateway models.PaymentProvider) error {
+	d, err := c.temporal.DescribeWorkflowExecution(ctx, PaymentID(transaction), "")
+	if err != nil && !isNotFound(err) {
+		return asDomainError(err)
+	}
+
+	if err == nil && d.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+		return nil
+	}
+
 	return c.start(ctx, client.StartWorkflowOptions{
 		ID: ReconcileID(transaction), StaticSummary: "Reconcile payment " + transaction.String(),
 		TypedSearchAttributes: temporal.NewSearchAttributes(attrGateway.ValueSet(string(gateway))),
 		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
-	}, Reconcile, transaction, gateway)
+	}, Reconcile, Closing{TransactionID: transaction, Gateway: gateway, Why: models.FailureExpired})
 }
 
 // ResumeRefund starts a refund's workflow again, if none is running.

@@ -35,29 +35,36 @@ func closeRefundEvents(ctx workflow.Context, refund uuid.UUID) error {
 	return workflow.ExecuteLocalActivity(dctx, payments.SettleRefund, activities.RefundDecision{RefundID: refund}).Get(ctx, nil)
 }
 
-// Reconcile ends an attempt that is still PENDING although its own workflow is gone, as that workflow would have:
-// it asks the gateway, settles what it hears, and lets the attempt expire otherwise.
-func Reconcile(ctx workflow.Context, transaction uuid.UUID, gateway models.PaymentProvider) (models.Settled, error) {
+// Closing asks for the end of an attempt that no payment workflow will end.
+type Closing struct {
+	TransactionID uuid.UUID              `json:"transaction_id"`
+	Gateway       models.PaymentProvider `json:"gateway"`
+	Why           models.FailureCode     `json:"why"`
+}
+
+// Reconcile ends an attempt that is still PENDING although nobody waits for it any more, as its own workflow would have:
+// it asks the gateway, settles what it hears, and ends the attempt otherwise.
+func Reconcile(ctx workflow.Context, c Closing) (models.Settled, error) {
 	var settled models.Settled
 
-	tell(ctx, "Asking the gateway about payment "+transaction.String()+", which nobody is waiting for.")
+	tell(ctx, "Asking "+string(c.Gateway)+" about payment "+c.TransactionID.String()+", which nobody is waiting for.")
 
-	if err := closeCheckout(ctx, transaction, gateway); err != nil {
+	if err := closeCheckout(ctx, c.TransactionID, c.Gateway, askAtMost); err != nil {
 		return settled, err // the sweep will be back
 	}
 
 	dctx := withDatabase(ctx, "Apply what the gateway said")
-	if err := workflow.ExecuteLocalActivity(dctx, payments.SettlePayment, transaction).Get(ctx, &settled); err != nil {
+	if err := workflow.ExecuteLocalActivity(dctx, payments.SettlePayment, c.TransactionID).Get(ctx, &settled); err != nil {
 		return settled, err
 	}
 
 	if !settled.Final() {
-		if err := endPayment(ctx, transaction, models.FailureExpired, &settled); err != nil {
+		if err := endPayment(ctx, c.TransactionID, c.Why, &settled); err != nil {
 			return settled, err
 		}
 	}
 
-	return settled, conclude(ctx, subject{transaction: transaction, gateway: gateway}, settled)
+	return settled, conclude(ctx, subject{transaction: c.TransactionID, gateway: c.Gateway}, settled)
 }
 
 func conclude(ctx workflow.Context, about subject, settled models.Settled) error {

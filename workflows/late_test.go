@@ -62,6 +62,10 @@ func TestLateEventOfARefund(t *testing.T) {
 	require.Equal(t, models.Settled{}, requireDone[models.Settled](w))
 }
 
+func closing(id uuid.UUID) workflows.Closing {
+	return workflows.Closing{TransactionID: id, Gateway: models.ProviderGatewayA, Why: models.FailureExpired}
+}
+
 func TestReconcile(t *testing.T) {
 	t.Parallel()
 
@@ -71,7 +75,7 @@ func TestReconcile(t *testing.T) {
 		w.OnActivity(acts.CloseCheckout, mock.Anything, id).Return(nil).Once()
 		w.OnActivity(acts.SettlePayment, mock.Anything, id).Return(paid, nil).Once()
 
-		w.ExecuteWorkflow(workflows.Reconcile, id, models.ProviderGatewayA)
+		w.ExecuteWorkflow(workflows.Reconcile, closing(id))
 		require.Equal(t, paid, requireDone[models.Settled](w))
 		require.Equal(t, "PAID", w.paymentStatus())
 	})
@@ -84,7 +88,7 @@ func TestReconcile(t *testing.T) {
 		w.OnActivity(acts.EndPayment, mock.Anything, activities.End{TransactionID: id, Why: models.FailureExpired}).
 			Return(failed(models.FailureExpired), nil).Once()
 
-		w.ExecuteWorkflow(workflows.Reconcile, id, models.ProviderGatewayA)
+		w.ExecuteWorkflow(workflows.Reconcile, closing(id))
 		require.Equal(t, failed(models.FailureExpired), requireDone[models.Settled](w))
 	})
 
@@ -93,7 +97,7 @@ func TestReconcile(t *testing.T) {
 		w, id := newWorld(t), uuid.New()
 		w.OnActivity(acts.CloseCheckout, mock.Anything, id).Return(errDown)
 
-		w.ExecuteWorkflow(workflows.Reconcile, id, models.ProviderGatewayA)
+		w.ExecuteWorkflow(workflows.Reconcile, closing(id))
 		require.True(t, w.IsWorkflowCompleted())
 		require.Error(t, w.GetWorkflowError(), "the attempt stays open for the next sweep")
 	})

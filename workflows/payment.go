@@ -24,9 +24,13 @@ const (
 // openAtMost bounds how long a gateway that is down keeps an attempt from being opened.
 const openAtMost = 30 * time.Minute
 
-// askAtMost bounds how long an expired attempt waits for a gateway that does not answer. What the gateway says later
-// arrives as a late event.
-const askAtMost = 5 * time.Minute
+// How long a gateway is asked about an attempt that is to end. An attempt never ends without its answer: money that was
+// taken would be forgotten.
+const (
+	cancelAtMost = 30 * time.Second // then whoever wants to cancel is told that it cannot be done now
+	askAtMost    = 5 * time.Minute  // then an operator is told, and the gateway is asked again after askPause
+	askPause     = time.Minute
+)
 
 // Payment takes one payment attempt from its opening to its end (spec 3.3). It completes with the attempt's outcome,
 // declined ones included; it fails only when an operator has to look. Error types: the domain's codes.
@@ -47,6 +51,7 @@ type payment struct {
 	refused  error // why there is no attempt at all
 	settled  models.Settled
 	cancel   bool // somebody asked to close the attempt
+	outage   bool // an operator has been told that the gateway does not answer
 	events   workflow.ReceiveChannel
 }
 
@@ -70,7 +75,12 @@ func (p *payment) setup(ctx workflow.Context) error {
 
 	return workflow.SetUpdateHandler(ctx, UpdateCancel, func(ctx workflow.Context) (models.Settled, error) {
 		p.cancel = true
-		err := workflow.Await(ctx, func() bool { return p.settled.Final() || p.refused != nil })
+
+		err := workflow.Await(ctx, func() bool { return p.settled.Final() || p.refused != nil || !p.cancel })
+		if err == nil && !p.cancel && !p.settled.Final() && p.refused == nil {
+			err = temporal.NewNonRetryableApplicationError("The gateway does not answer: the attempt stays open.",
+				string(models.CodeGatewayUnavailable), nil)
+		}
 
 		return p.settled, err
 	})
@@ -156,9 +166,12 @@ func (p *payment) awaitOutcome(ctx workflow.Context) error {
 		case p.events.Len() > 0:
 			err = p.settle(ctx)
 		case p.cancel:
-			err = p.end(ctx, models.FailureCancelled)
+			err = p.end(ctx, models.FailureCancelled, cancelAtMost)
+			p.cancel = p.settled.Final()
 		default:
-			err = p.end(ctx, models.FailureExpired)
+			if err = p.end(ctx, models.FailureExpired, askAtMost); err == nil && !p.settled.Final() && p.refused == nil {
+				expiry, err = p.askLater(ctx)
+			}
 		}
 
 		if err != nil {
@@ -190,27 +203,45 @@ func (p *payment) settle(ctx workflow.Context) error {
 	return nil
 }
 
-// end closes the attempt without money, but asks the gateway first: a payment whose webhook was lost still counts.
-func (p *payment) end(ctx workflow.Context, why models.FailureCode) error {
+// end closes the attempt without money, but asks the gateway first: a payment whose webhook was lost still counts. When
+// the gateway does not answer within atMost, the attempt stays as it is.
+func (p *payment) end(ctx workflow.Context, why models.FailureCode, atMost time.Duration) error {
 	tell(ctx, "Closing the attempt ("+string(why)+"): asking "+string(p.gateway())+" whether it was paid.")
 
-	err := closeCheckout(ctx, p.id, p.gateway())
-	if err != nil {
-		tell(ctx, "The gateway did not answer; the attempt ends as "+string(why)+". A late payment will be noticed.")
-	}
+	asked := closeCheckout(ctx, p.id, p.gateway(), atMost)
 
-	err = p.settle(ctx)
+	err := p.settle(ctx)
 	if isMissing(err) {
 		p.refused, p.settled = err, models.Settled{} // the opening never got as far as writing its row
 
 		return nil
 	}
 
-	if err != nil || p.settled.Final() {
+	if err != nil || p.settled.Final() || asked != nil {
 		return err
 	}
 
 	return endPayment(ctx, p.id, why, &p.settled)
+}
+
+// askLater leaves an expired attempt open because its gateway does not answer, and tells an operator, once.
+func (p *payment) askLater(ctx workflow.Context) (workflow.Future, error) {
+	tell(ctx, string(p.gateway())+" does not say whether the attempt was paid. It stays open until it does.")
+
+	if !p.outage {
+		p.outage = true
+
+		dctx := withDatabase(ctx, "Open an incident: the gateway does not answer")
+		if err := workflow.ExecuteLocalActivity(dctx, payments.ReportOutage, p.id).Get(ctx, nil); err != nil {
+			return nil, err
+		}
+
+		if err := workflow.UpsertTypedSearchAttributes(ctx, attrNeedsReview.ValueSet(true)); err != nil {
+			return nil, err
+		}
+	}
+
+	return workflow.NewTimerWithOptions(ctx, askPause, workflow.TimerOptions{Summary: "Ask the gateway again"}), nil
 }
 
 // reason is what a refusal says, without the orchestrator's words around it.
@@ -229,8 +260,8 @@ func isMissing(err error) bool {
 	return ok && e.Type() == string(models.CodeNotFound)
 }
 
-func closeCheckout(ctx workflow.Context, id uuid.UUID, gateway models.PaymentProvider) error {
-	gctx := withGateway(ctx, gateway, "Close the checkout; ask the gateway whether it was paid", askAtMost)
+func closeCheckout(ctx workflow.Context, id uuid.UUID, gateway models.PaymentProvider, atMost time.Duration) error {
+	gctx := withGateway(ctx, gateway, "Close the checkout; ask the gateway whether it was paid", atMost)
 
 	return workflow.ExecuteActivity(gctx, payments.CloseCheckout, id).Get(ctx, nil)
 }
@@ -246,7 +277,7 @@ func (p *payment) handOver(ctx workflow.Context) error {
 	tell(ctx, outcome(p.settled))
 
 	attrs := []temporal.SearchAttributeUpdate{attrPaymentStatus.ValueSet(string(p.settled.Status))}
-	if p.settled.NeedsReview {
+	if p.settled.NeedsReview || p.outage {
 		attrs = append(attrs, attrNeedsReview.ValueSet(true))
 	}
 
@@ -271,6 +302,16 @@ func followUp(ctx workflow.Context, about subject, s models.Settled) error {
 		err := startDetached(ctx, workflow.ChildWorkflowOptions{
 			WorkflowID: CampaignID(s.Campaign), StaticSummary: "Dates of campaign " + s.Campaign.String(),
 		}, Campaign, s.Campaign)
+		if err != nil {
+			return err
+		}
+	}
+
+	if s.Sibling != uuid.Nil {
+		// Another attempt of the booking is still open: nobody should pay twice.
+		err := startDetached(ctx, workflow.ChildWorkflowOptions{
+			WorkflowID: ReconcileID(s.Sibling), StaticSummary: "Close the other attempt " + s.Sibling.String(),
+		}, Reconcile, Closing{TransactionID: s.Sibling, Gateway: s.SiblingGateway, Why: models.FailureCancelled})
 		if err != nil {
 			return err
 		}

@@ -19,6 +19,9 @@ import (
 // exportTimeout bounds how long one export may hold its snapshot of the ledger.
 const exportTimeout = 10 * time.Minute
 
+// exportsAtOnce bounds how many connections of the pool exports may hold.
+const exportsAtOnce = 3
+
 // ExportFinancialRecords streams ledger lines as a file (contract §6). The audit entry is written before the first
 // byte, and the number of rows after the last.
 func (o *Operations) ExportFinancialRecords(
@@ -36,15 +39,26 @@ func (o *Operations) ExportFinancialRecords(
 		BalanceStatus: valueOf(q.BalanceStatus), Search: valueOf(q.Search), Page: page(nil, nil, q.Sort),
 	}
 
+	// A reader that is slow holds a connection to the database: a few of them must not hold all.
+	select {
+	case o.exports <- struct{}{}:
+	default:
+		return nil, models.Errorf(models.CodeServiceUnavailable, "Too many exports are running. Try again shortly.")
+	}
+
 	by := actor(ctx)
 	// Who asks is noted even if the connection breaks; the number of rows follows when it is known.
 	if err := o.Store.Audit(ctx, by, "FINANCIAL_RECORDS_EXPORT_STARTED", "financial_record", nil, exportDetails(&q, nil)); err != nil {
+		<-o.exports
+
 		return nil, err
 	}
 
 	return csvExport{
 		name: "financial-records-" + models.DateIn(o.Now()).String() + ".csv",
 		write: func(w *bufio.Writer) {
+			defer func() { <-o.exports }()
+
 			// The request is over when the body is written: it needs a deadline of its own.
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), exportTimeout)
 			defer cancel()

@@ -47,7 +47,7 @@ func (o *Operations) CreateCampaignIntent(
 	ctx context.Context, r gen.CreateCampaignIntentRequestObject,
 ) (gen.CreateCampaignIntentResponseObject, error) {
 	read := func() (store.Payable, error) {
-		p, err := o.Store.PayableCampaign(ctx, r.AdCampaignID)
+		p, err := o.Store.PayableCampaign(ctx, r.AdCampaignID, o.Now())
 		if err == nil && !actor(ctx).Owns(p.ProviderID) {
 			return p, models.NotFound()
 		}
@@ -107,7 +107,8 @@ func (o *Operations) intent(
 		return t, false, p.Err
 	}
 
-	if p.Open != nil && valueOf(body.Replace) {
+	// An attempt that has expired is only waiting for its end.
+	if p.Open != nil && (valueOf(body.Replace) || !p.Open.ExpiresAt.After(o.Now())) {
 		if p, err = o.replace(ctx, p.Open.ID, read); err != nil {
 			return t, false, err
 		}

@@ -44,10 +44,14 @@ type Operations struct {
 	gen.StrictServerInterface // health, keys, document, docs and metrics: answered by api.New's own handlers
 
 	Deps
+
+	exports chan struct{} // a place for each export that may run
 }
 
 // New makes the handlers.
-func New(d Deps) *Operations { return &Operations{Deps: d} }
+func New(d Deps) *Operations {
+	return &Operations{Deps: d, exports: make(chan struct{}, exportsAtOnce)}
+}
 
 // actor is the caller in the store's terms.
 func actor(ctx context.Context) store.Actor {

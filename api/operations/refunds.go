@@ -32,6 +32,11 @@ func (o *Operations) RefundBooking(ctx context.Context, r gen.RefundBookingReque
 	}
 
 	ctx = context.WithoutCancel(ctx)
+	if !decided {
+		if err := o.abandonUntaken(ctx, request.ID); err != nil {
+			return nil, err
+		}
+	}
 	// What finance staff wrote may name a person: it goes into the database and not through the workflow.
 	if reason := valueOf(r.Body.Reason); reason != "" {
 		if err := o.Store.SetRefundReason(ctx, request.ID, reason); err != nil {
@@ -40,10 +45,6 @@ func (o *Operations) RefundBooking(ctx context.Context, r gen.RefundBookingReque
 	}
 
 	refund, err := o.Store.RefundByID(ctx, request.ID)
-	if !decided && models.CodeOf(err) == models.CodeNotFound {
-		return nil, unavailable() // nobody has taken the refund
-	}
-
 	if err != nil {
 		return nil, err
 	}
@@ -54,6 +55,25 @@ func (o *Operations) RefundBooking(ctx context.Context, r gen.RefundBookingReque
 	}
 
 	return gen.RefundBooking201JSONResponse{Body: answer, Headers: gen.RefundBooking201ResponseHeaders{Location: location}}, nil
+}
+
+// abandonUntaken answers 503 for a refund that nobody has taken in time, and sees to it that nobody takes it later: who
+// asks again without a key would be given the money twice.
+func (o *Operations) abandonUntaken(ctx context.Context, id uuid.UUID) error {
+	if _, err := o.Store.RefundByID(ctx, id); models.CodeOf(err) != models.CodeNotFound {
+		return err
+	}
+
+	if err := o.Workflows.AbandonRefund(ctx, id); err != nil {
+		return err
+	}
+
+	// It may have been taken at the last moment: then it goes on.
+	if _, err := o.Store.RefundByID(ctx, id); models.CodeOf(err) == models.CodeNotFound {
+		return unavailable()
+	}
+
+	return nil
 }
 
 // refundRequest gives the request its identity: the caller's key, or one of its own. A client's X-Request-Id is not
@@ -68,8 +88,18 @@ func refundRequest(ctx context.Context, r *gen.RefundBookingRequestObject) model
 
 	return models.RefundRequest{
 		ID: models.RefundID(r.ID, identity), BookingID: r.ID, Type: r.Body.RefundType, Amount: r.Body.Amount,
-		RequestedBy: &who.UserID, Role: who.Role, RequestID: middleware.RequestID(ctx),
+		RequestedBy: &who.UserID, Role: who.Role, RequestID: ownRequestID(ctx),
 	}
+}
+
+// ownRequestID is the request id if it is one of ours: a client's may hold anything, and goes into no history.
+func ownRequestID(ctx context.Context) string {
+	id := middleware.RequestID(ctx)
+	if _, err := uuid.Parse(id); err != nil {
+		return ""
+	}
+
+	return id
 }
 
 // ListRefunds lists refunds.

@@ -19,15 +19,17 @@ const sentinel = "s3ntinel-Value-0123456789"
 
 // complete is an environment with which every command starts in production.
 func complete() map[string]string {
-	secret := "whsec_" + base64.StdEncoding.EncodeToString([]byte(sentinel+"-webhook"))
+	secret := func(channel string) string {
+		return "whsec_" + base64.StdEncoding.EncodeToString([]byte(sentinel+"-webhook-"+channel))
+	}
 
 	return map[string]string{
 		"APP_ENV": "production", "PUBLIC_URL": "https://pay.example.com/", "LISTEN_ADDR": ":8080",
 		"DATABASE_URL":     "postgres://rihla:" + sentinel + "@db.internal:5432/rihla?sslmode=require",
 		"GATEWAY_A_DRIVER": "stripe", "GATEWAY_A_API_KEY": sentinel + "-a",
 		"WALLET_B_DRIVER": "stripe", "WALLET_B_URL": "https://wallet.example.com/", "WALLET_B_API_KEY": sentinel + "-b",
-		"WEBHOOK_SECRETS_GATEWAY_A": secret + ", " + secret, "WEBHOOK_SECRETS_WALLET_B": secret,
-		"WEBHOOK_SECRETS_WALLET_A": secret, "WEBHOOK_SECRETS_BILL_PAYMENT": secret,
+		"WEBHOOK_SECRETS_GATEWAY_A": secret("new") + ", " + secret("old"), "WEBHOOK_SECRETS_WALLET_B": secret("b"),
+		"WEBHOOK_SECRETS_WALLET_A": secret("a"), "WEBHOOK_SECRETS_BILL_PAYMENT": secret("bill"),
 		"JWT_SIGNING_KEYS": "-----BEGIN PRIVATE KEY-----" + sentinel,
 		"REDIS_URL":        "redis://:" + sentinel + "@redis:6379", "SMTP_URL": "smtps://u:" + sentinel + "@mail.example.com:465",
 		"MAIL_FROM": "Rihla <no-reply@example.com>", "SMS_DRIVER": "http", "SMS_URL": "https://sms.example.com/send",

@@ -103,6 +103,8 @@ func (c Config) checkTokens(p *problems) {
 }
 
 func (c Config) checkWebhooks(p *problems) {
+	owner := map[Secret]string{}
+
 	for _, channel := range models.Channels() {
 		name := "WEBHOOK_SECRETS_" + strings.ToUpper(string(channel))
 		secrets := c.Webhooks.For(channel)
@@ -112,6 +114,11 @@ func (c Config) checkWebhooks(p *problems) {
 		}
 
 		for _, s := range secrets {
+			if other, ok := owner[s]; ok && other != name {
+				p.addf("%s shares a secret with %s; each channel needs its own", name, other)
+			}
+
+			owner[s] = name
 			key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(s.Reveal(), webhookSecretPrefix))
 
 			switch {

@@ -79,3 +79,9 @@ func (s *Store) ProviderByID(ctx context.Context, id uuid.UUID) (models.Provider
 
 	return p, found(err)
 }
+
+// HasUsersOutside reports whether there are users whose e-mail address is not in the domain.
+func (s *Store) HasUsersOutside(ctx context.Context, domain string) (bool, error) {
+	return s.db.NewSelect().Model((*models.User)(nil)).
+		Where("email NOT ILIKE ?", "%@"+likeEscaper.Replace(domain)).Where("role <> ?", models.RoleEndUser).Exists(ctx)
+}

@@ -53,7 +53,9 @@ func (s *Store) CreateBooking(ctx context.Context, n NewBooking) (b models.Booki
 			return err
 		}
 
-		b = s.newBooking(n, o)
+		if b = s.newBooking(n, o); !b.Amount.Fits() {
+			return models.Invalid("passengers", "cost more together than one booking may")
+		}
 
 		res, err := tx.NewInsert().Model(&b).On("CONFLICT (id) DO NOTHING").Returning("created_at, updated_at").Exec(ctx)
 		if err != nil {
@@ -86,6 +88,12 @@ func (s *Store) servedBefore(ctx context.Context, n NewBooking, why error) (mode
 		return models.Booking{}, false, why
 	}
 
+	// The stored answer of the key may be gone while the booking is not.
+	if err == nil && (b.TripID != n.TripID || b.Seats != len(n.Passengers)) {
+		return models.Booking{}, false,
+			models.Errorf(models.CodeIdempotencyKeyReused, "The Idempotency-Key was used for another booking.")
+	}
+
 	return b, false, err
 }
 
@@ -99,7 +107,7 @@ func (s *Store) newBooking(n NewBooking, o offer) models.Booking {
 	return models.Booking{
 		ID: n.ID, TripID: n.TripID, ProviderID: o.providerID, UserID: n.UserID,
 		Status: models.BookingPendingPayment, Seats: len(n.Passengers), SeatsHeld: true,
-		HoldUntil: o.at.Add(s.policies.Hold(n.Method)),
+		HoldUntil: earlier(o.at.Add(s.policies.Hold(n.Method)), o.departure),
 		Amount:    amount, Currency: models.Currency,
 		VATRate: s.policies.VATBooking, VATAmount: models.VATWithin(amount, s.policies.VATBooking),
 		Passengers: n.Passengers, ContactName: n.ContactName, ContactEmail: n.ContactEmail, ContactPhone: n.ContactPhone,
@@ -111,7 +119,17 @@ func (s *Store) newBooking(n NewBooking, o offer) models.Booking {
 type offer struct {
 	providerID   uuid.UUID
 	pricePerSeat models.Money
+	departure    time.Time
 	at           time.Time // by the clock of the database
+}
+
+// earlier is the first of two moments: nobody pays for a trip that has left.
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+
+	return a
 }
 
 // takeSeats counts the seats in, under the lock of the trip's row, if the trip can be booked and has so many left.
@@ -124,7 +142,8 @@ func takeSeats(ctx context.Context, tx bun.Tx, trip uuid.UUID, seats int) (offer
 		WHERE t.id = ?1 AND p.id = t.provider_id AND p.status = 'ACTIVE'
 		  AND t.status = 'PUBLISHED' AND t.departure_at > now() AND t.deleted_at IS NULL
 		  AND t.seats_taken + ?0 <= t.capacity
-		RETURNING t.provider_id, t.price_per_seat, now()`, seats, trip).Scan(&o.providerID, &o.pricePerSeat, &o.at)
+		RETURNING t.provider_id, t.price_per_seat, t.departure_at, now()`, seats, trip).
+		Scan(&o.providerID, &o.pricePerSeat, &o.departure, &o.at)
 	if errors.Is(err, sql.ErrNoRows) {
 		return o, whyNotBookable(ctx, tx, trip)
 	}
@@ -216,13 +235,13 @@ func (s *Store) MyBookings(
 	return listed[models.Booking](ctx, matching(q, "bk.status", status), p, bookingOrder)
 }
 
-// LatestAttempt is the newest payment attempt of a booking, nil when it has none.
+// LatestAttempt is the payment attempt of a booking that counts: the paid one, else the newest; nil when it has none.
 func (s *Store) LatestAttempt(ctx context.Context, booking uuid.UUID) (*models.PaymentTransaction, error) {
 	var t models.PaymentTransaction
 
 	err := s.db.NewSelect().Model(&t).
 		Where("pt.booking_id = ?", booking).Where("pt.kind = ?", models.KindPayment).
-		Order("pt.attempt DESC").Limit(1).Scan(ctx)
+		OrderExpr("pt.status = ? DESC, pt.attempt DESC", models.TransactionPaid).Limit(1).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil //nolint:nilnil // a booking without an attempt is no error
 	}

@@ -124,11 +124,11 @@ func (s *Store) CompleteKey(ctx context.Context, k KeyScope, status int, locatio
 	return nil
 }
 
-// ReleaseKey forgets the claim of a request that failed with an answer that is not kept, so that it can be tried
-// again. A completed key stays.
+// ReleaseKey ends the claim of a request that failed with an answer that is not kept, so that it can be tried again. The
+// key stays bound to its body: whatever the request has set going must not answer for another one. A completed key stays.
 func (s *Store) ReleaseKey(ctx context.Context, k KeyScope) error {
 	_, err := s.raw.ExecContext(ctx, `
-		DELETE FROM idempotency_keys
+		UPDATE idempotency_keys SET locked_until = now()
 		WHERE user_id = $1 AND method = $2 AND path = $3 AND key = $4 AND body_hash = $5 AND status IS NULL`,
 		pgx.QueryExecModeCacheStatement, k.UserID, k.Method, k.Path, k.Key, k.BodyHash)
 	if err != nil {

@@ -29,19 +29,24 @@ func (s *Store) PayableBooking(ctx context.Context, id uuid.UUID, now time.Time)
 		return Payable{}, found(err)
 	}
 
-	p := Payable{OwnerID: b.UserID, ProviderID: b.ProviderID, Err: bookingPayable(&b, now)}
+	t, err := tripOf(ctx, s.db, &b)
+	if err != nil {
+		return Payable{}, err
+	}
+
+	p := Payable{OwnerID: b.UserID, ProviderID: b.ProviderID, Err: bookingPayable(&b, &t, now)}
 
 	return p, s.loadAttempts(ctx, &p, "booking_id", id)
 }
 
 // PayableCampaign reads what an intent for the campaign meets. Error: NOT_FOUND.
-func (s *Store) PayableCampaign(ctx context.Context, id uuid.UUID) (Payable, error) {
+func (s *Store) PayableCampaign(ctx context.Context, id uuid.UUID, now time.Time) (Payable, error) {
 	var c models.AdCampaign
 	if err := s.db.NewSelect().Model(&c).Where("id = ?", id).Where("deleted_at IS NULL").Scan(ctx); err != nil {
 		return Payable{}, found(err)
 	}
 
-	p := Payable{ProviderID: c.ProviderID, Err: campaignPayable(&c)}
+	p := Payable{ProviderID: c.ProviderID, Err: campaignPayable(&c, now)}
 
 	return p, s.loadAttempts(ctx, &p, "ad_campaign_id", id)
 }
@@ -68,23 +73,43 @@ func (s *Store) loadAttempts(ctx context.Context, p *Payable, column string, id 
 	return nil
 }
 
-func bookingPayable(b *models.Booking, now time.Time) error {
+// bookingPayable says whether the booking can be paid at now. t is its trip.
+func bookingPayable(b *models.Booking, t *models.Trip, now time.Time) error {
 	switch {
 	case b.Status != models.BookingPendingPayment:
 		return models.Errorf(models.CodeBookingNotPayable, "The booking is %s and cannot be paid.", b.Status)
 	case !b.HoldUntil.After(now):
 		return models.Errorf(models.CodeBookingNotPayable, "The time to pay for the booking is over.")
+	case !t.Runs(now):
+		return models.Errorf(models.CodeBookingNotPayable, "The trip has left or does not take place.")
 	default:
 		return nil
 	}
 }
 
-func campaignPayable(c *models.AdCampaign) error {
+// campaignPayable says whether the campaign can be paid at now.
+func campaignPayable(c *models.AdCampaign, now time.Time) error {
 	if c.Status != models.CampaignPendingPayment && c.Status != models.CampaignPaymentFailed {
 		return models.Errorf(models.CodeCampaignNotPayable, "The campaign is %s and cannot be paid.", c.Status)
 	}
 
+	if models.DateIn(now).After(c.EndsOn) {
+		return models.Errorf(models.CodeCampaignNotPayable, "The campaign's last day is over.")
+	}
+
 	return nil
+}
+
+// tripOf reads what paying for a booking needs to know of its trip.
+func tripOf(ctx context.Context, db bun.IDB, b *models.Booking) (models.Trip, error) {
+	var t models.Trip
+
+	err := db.NewSelect().Model(&t).Column("id", "title", "status", "departure_at", "deleted_at").Where("id = ?", b.TripID).Scan(ctx)
+	if err != nil {
+		return t, fmt.Errorf("read trip: %w", err)
+	}
+
+	return t, nil
 }
 
 // OpenPayment writes the PENDING row of an attempt, with the amount and the rates of this moment, or returns the
@@ -144,11 +169,17 @@ func (s *Store) bookingAttempt(ctx context.Context, tx bun.Tx, a models.Attempt,
 		return models.PaymentTransaction{}, found(err)
 	}
 
-	if err := bookingPayable(&b, now); err != nil {
+	trip, err := tripOf(ctx, tx, &b)
+	if err != nil {
 		return models.PaymentTransaction{}, err
 	}
-	// A bill takes days to be paid: choosing it on a later attempt extends the hold, counted from the booking.
-	if until := b.CreatedAt.Add(s.policies.Hold(a.Method)); until.After(b.HoldUntil) {
+
+	if err := bookingPayable(&b, &trip, now); err != nil {
+		return models.PaymentTransaction{}, err
+	}
+	// A bill takes days to be paid: choosing it on a later attempt extends the hold, counted from the booking, but never
+	// beyond the departure.
+	if until := earlier(b.CreatedAt.Add(s.policies.Hold(a.Method)), trip.DepartureAt); until.After(b.HoldUntil) {
 		b.HoldUntil = until
 
 		if _, err := tx.NewUpdate().Model(&b).Column("hold_until").WherePK().Exec(ctx); err != nil {
@@ -171,7 +202,7 @@ func (s *Store) campaignAttempt(ctx context.Context, tx bun.Tx, a models.Attempt
 		return models.PaymentTransaction{}, found(err)
 	}
 
-	if err := campaignPayable(&c); err != nil {
+	if err := campaignPayable(&c, now); err != nil {
 		return models.PaymentTransaction{}, err
 	}
 
@@ -186,6 +217,10 @@ func (s *Store) campaignAttempt(ctx context.Context, tx bun.Tx, a models.Attempt
 	row.AdCampaignID, row.ReturnURL = &c.ID, c.ReturnURL
 	row.VATRate = s.policies.VATAd
 	row.Amount, row.VATAmount = models.AddVAT(c.Price, row.VATRate)
+
+	if !row.Amount.Fits() {
+		return row, models.Errorf(models.CodeCampaignNotPayable, "The campaign's price is too large to be paid.")
+	}
 
 	return row, nil
 }

@@ -238,7 +238,7 @@ func TestOpenCampaignPayment(t *testing.T) {
 	b.exec(t, "UPDATE ad_campaigns SET deleted_at = now() WHERE id = $1", gone)
 	_, err = b.s.OpenPayment(t.Context(), models.Attempt{CampaignID: gone, Number: 1, UserID: tx.UserID, Method: models.MethodCreditCard}, time.Now())
 	requireCode(t, models.CodeNotFound, err)
-	_, err = b.s.PayableCampaign(t.Context(), gone)
+	_, err = b.s.PayableCampaign(t.Context(), gone, time.Now())
 	requireCode(t, models.CodeNotFound, err)
 }
 
@@ -283,7 +283,7 @@ func TestPayable(t *testing.T) {
 	requireCode(t, models.CodeNotFound, err)
 
 	today := models.DateIn(time.Now())
-	c, err := b.s.PayableCampaign(t.Context(), b.campaign(t, today, today))
+	c, err := b.s.PayableCampaign(t.Context(), b.campaign(t, today, today), time.Now())
 	require.NoError(t, err)
 	require.NoError(t, c.Err)
 	require.Equal(t, b.Provider.ID, c.ProviderID)

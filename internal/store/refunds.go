@@ -30,9 +30,13 @@ func (s *Store) ReserveRefund(ctx context.Context, r models.RefundRequest) (mode
 		var out models.Refund
 
 		err = tx.NewSelect().Model(&out).Where("id = ?", r.ID).Scan(ctx)
-		if err == nil || !errors.Is(err, sql.ErrNoRows) {
+		if err == nil {
 			reserved.Status, reserved.Amount = out.Status, out.Amount
 
+			return sameRefund(&out, &r)
+		}
+
+		if !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
 
@@ -62,6 +66,15 @@ func (s *Store) ReserveRefund(ctx context.Context, r models.RefundRequest) (mode
 	return reserved, err
 }
 
+// sameRefund refuses a request that carries the key of another one.
+func sameRefund(was *models.Refund, asked *models.RefundRequest) error {
+	if was.RefundType != asked.Type || asked.Type == models.RefundPartial && (asked.Amount == nil || !asked.Amount.Equal(was.Amount)) {
+		return models.Errorf(models.CodeIdempotencyKeyReused, "The Idempotency-Key was used for another refund.")
+	}
+
+	return nil
+}
+
 func (s *Store) auditRefund(ctx context.Context, tx bun.Tx, r models.RefundRequest, refund *models.Refund) error {
 	if r.RequestedBy == nil {
 		return nil
@@ -83,6 +96,20 @@ func lockRefundable(ctx context.Context, tx bun.Tx, r models.RefundRequest) (*mo
 		return &t, err
 	}
 
+	// A refund that is reserved stays with its attempt, whatever else has been refunded since.
+	var known models.Refund
+
+	err := tx.NewSelect().Model(&known).Where("id = ?", r.ID).Scan(ctx)
+	if err == nil {
+		t, err := lockTransaction(ctx, tx, known.PaymentTransactionID)
+
+		return &t, err
+	}
+
+	if !errors.Is(err, sql.ErrNoRows) {
+		return nil, fmt.Errorf("read refund: %w", err)
+	}
+
 	exists, err := tx.NewSelect().Model((*models.Booking)(nil)).Where("id = ?", r.BookingID).Exists(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read booking: %w", err)
@@ -94,8 +121,11 @@ func lockRefundable(ctx context.Context, tx bun.Tx, r models.RefundRequest) (*mo
 
 	var t models.PaymentTransaction
 
+	// The paid attempt, or money that came too late and has not gone back; of several the one with something left.
 	err = tx.NewSelect().Model(&t).Where("booking_id = ?", r.BookingID).
-		Where("status = ?", models.TransactionPaid).For("NO KEY UPDATE").Scan(ctx)
+		Where("kind = ?", models.KindPayment).Where("captured_at IS NOT NULL").
+		OrderExpr("refunded_amount + refund_reserved_amount < amount DESC, status = ? DESC, attempt DESC", models.TransactionPaid).
+		Limit(1).For("NO KEY UPDATE").Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, models.Errorf(models.CodeBookingNotRefundable, "The booking has not been paid.")
 	}

@@ -73,6 +73,10 @@ func (s *Store) settle(
 			return err
 		}
 
+		if err := st.findSibling(ctx); err != nil {
+			return err
+		}
+
 		out = st.result()
 
 		return nil

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -23,6 +24,15 @@ func (st *settlement) confirm(ctx context.Context) (bool, error) {
 		return false, fmt.Errorf("lock booking: %w", err)
 	}
 
+	trip, err := tripOf(ctx, st.tx, &b)
+	if err != nil {
+		return false, err
+	}
+
+	if !trip.Runs(st.now) {
+		return false, nil // there is nothing to confirm any more
+	}
+
 	switch b.Status {
 	case models.BookingPendingPayment:
 	case models.BookingPaymentFailed:
@@ -39,6 +49,23 @@ func (st *settlement) confirm(ctx context.Context) (bool, error) {
 	}
 
 	return true, st.notifyCustomer(ctx, &b, models.NotifyPaymentSucceeded)
+}
+
+// findSibling notes another attempt that is still open: an old one was paid late, and the customer must not pay twice.
+// It goes by the state and not by what this run did: whoever ran before may have died with the answer.
+func (st *settlement) findSibling(ctx context.Context) error {
+	if st.t.BookingID == nil || st.t.Status != models.TransactionPaid {
+		return nil
+	}
+
+	err := st.tx.NewSelect().Model((*models.PaymentTransaction)(nil)).Column("id", "gateway").
+		Where("booking_id = ?", *st.t.BookingID).Where("status = ?", models.TransactionPending).Where("id <> ?", st.t.ID).
+		Scan(ctx, &st.out.Sibling, &st.out.SiblingGateway)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("read open attempt: %w", err)
+	}
+
+	return nil
 }
 
 func (st *settlement) retakeSeats(ctx context.Context, b *models.Booking) (bool, error) {
@@ -61,7 +88,7 @@ func (st *settlement) confirmCampaign(ctx context.Context) (bool, error) {
 		return false, fmt.Errorf("lock campaign: %w", err)
 	}
 
-	if payable := campaignPayable(&c) == nil && c.DeletedAt == nil; !payable {
+	if payable := campaignPayable(&c, st.now) == nil && c.DeletedAt == nil; !payable {
 		return false, nil
 	}
 

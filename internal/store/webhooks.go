@@ -48,11 +48,14 @@ func (s *Store) StoreEvent(ctx context.Context, e models.WebhookEvent, now time.
 			return err
 		}
 
-		if !out.Known {
+		switch {
+		case !out.Known:
 			return unknownReference(ctx, tx, &e)
+		case e.RefundID != nil && e.Outcome == models.OutcomeIncident:
+			return contradictedRefund(ctx, tx, t, &e)
+		default:
+			return nil
 		}
-
-		return nil
 	})
 
 	return out, err
@@ -81,8 +84,11 @@ func classify(t *models.PaymentTransaction, refund models.RefundStatus, e *model
 
 	if isRefundEvent(e.Type) {
 		out.RefundID, out.Deliver = *e.RefundID, refund == models.RefundPending
-		if !out.Deliver {
+
+		if said := decisionOf(e.Type); !out.Deliver && said == refund {
 			e.ProcessedAt, e.Outcome, out.Duplicate = &now, models.OutcomeDuplicate, true
+		} else if !out.Deliver {
+			e.ProcessedAt, e.Outcome = &now, models.OutcomeIncident
 		}
 
 		return
@@ -137,6 +143,30 @@ func resolve(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) (*models.Pa
 	}
 
 	return &t, refund.Status, nil
+}
+
+// decisionOf is the state of a refund that an event reports.
+func decisionOf(t models.EventType) models.RefundStatus {
+	if t == models.EventRefundSucceeded {
+		return models.RefundSucceeded
+	}
+
+	return models.RefundFailed
+}
+
+// contradictedRefund asks a person to look when the gateway says the opposite of what it had said about a refund. It is
+// an incident of its own: that of the refusal may have been resolved, and would not be looked at again.
+func contradictedRefund(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, e *models.WebhookEvent) error {
+	return openIncident(ctx, tx, models.Incident{
+		ID:                   models.IncidentID(models.IncidentRefundFailed, e.RefundID.String()+"/contradicted"),
+		Kind:                 models.IncidentRefundFailed,
+		PaymentTransactionID: &t.ID,
+		BookingID:            t.BookingID,
+		AdCampaignID:         t.AdCampaignID,
+		RefundID:             e.RefundID,
+		Message:              "The gateway contradicts what it had decided about the refund; nothing has changed.",
+		WorkflowID:           "refund/" + e.RefundID.String(),
+	}, eventDetails(e))
 }
 
 func isRefundEvent(t models.EventType) bool {

@@ -1,0 +1,98 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rihla/models"
+)
+
+// A request that failed may be tried again, but only as it was: what it has set going must not answer for another one.
+func TestReleasedKeyStaysBound(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	k := b.key()
+	other := k
+	other.BodyHash = []byte("other")
+
+	for range 2 {
+		claim, err := b.s.ClaimKey(t.Context(), k, time.Minute)
+		require.NoError(t, err)
+		require.True(t, claim.Fresh)
+		require.NoError(t, b.s.ReleaseKey(t.Context(), k))
+
+		_, err = b.s.ClaimKey(t.Context(), other, time.Minute)
+		requireCode(t, models.CodeIdempotencyKeyReused, err)
+	}
+}
+
+func TestBookingIDIsBound(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	n := b.request(b.Trip, 2)
+	booking, _, err := b.s.CreateBooking(t.Context(), n)
+	require.NoError(t, err)
+
+	again, created, err := b.s.CreateBooking(t.Context(), n)
+	require.NoError(t, err)
+	require.False(t, created)
+	require.Equal(t, booking.ID, again.ID)
+
+	fewer, elsewhere := b.request(b.Trip, 1), b.request(b.trip(t, 5, nil), 2)
+	fewer.ID, elsewhere.ID = n.ID, n.ID
+	_, _, err = b.s.CreateBooking(t.Context(), fewer)
+	requireCode(t, models.CodeIdempotencyKeyReused, err)
+	_, _, err = b.s.CreateBooking(t.Context(), elsewhere)
+	requireCode(t, models.CodeIdempotencyKeyReused, err)
+	require.Equal(t, 2, b.count(t, "SELECT sum(seats_taken) FROM trips"))
+}
+
+func TestRefundIDIsBound(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	tx := b.paid(t, 1)
+	r := b.ask(tx, "40.00")
+	b.reserve(t, r)
+
+	more, full := r, r
+	more.Amount = amount("40.01")
+	full.Type, full.Amount = models.RefundFull, nil
+
+	for _, other := range []models.RefundRequest{more, full} {
+		_, err := b.s.ReserveRefund(t.Context(), other)
+		requireCode(t, models.CodeIdempotencyKeyReused, err)
+	}
+
+	require.Equal(t, "40.00", b.reserve(t, r).Amount.String())
+	require.Equal(t, "40.00", b.transaction(t, tx.ID).RefundReservedAmount.String())
+}
+
+// An old attempt is paid after all while a newer one is open: the paid one counts, and the newer one has to be closed.
+func TestPaidAttemptWithAnOpenSibling(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	booking := b.book(t, b.Trip, 1)
+	first := b.open(t, booking, 1)
+	b.report(t, first, models.EventPaymentFailed)
+	second := b.open(t, booking, 2)
+
+	latest, err := b.s.LatestAttempt(t.Context(), booking.ID)
+	require.NoError(t, err)
+	require.Equal(t, second.ID, latest.ID)
+
+	b.deliver(t, word(first, models.EventPaymentSucceeded, nil))
+	require.Equal(t, models.Settled{
+		Moved: true, Status: models.TransactionPaid, Queued: 2, Sibling: second.ID, SiblingGateway: second.Gateway,
+	}, b.settle(t, first, time.Now()))
+	require.Equal(t, second.ID, b.settle(t, first, time.Now()).Sibling, "the first answer may have been lost")
+
+	latest, err = b.s.LatestAttempt(t.Context(), booking.ID)
+	require.NoError(t, err)
+	require.Equal(t, first.ID, latest.ID)
+
+	_, err = b.s.EndPayment(t.Context(), second.ID, models.FailureCancelled, "", time.Now())
+	require.NoError(t, err)
+	require.Equal(t, models.Settled{Status: models.TransactionPaid}, b.settle(t, first, time.Now()))
+}

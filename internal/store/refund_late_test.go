@@ -1,0 +1,92 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rihla/models"
+)
+
+// refundOf is the attempt that a reserved refund takes its money from.
+func (b *books) refundOf(t *testing.T, r models.RefundRequest) models.Refund {
+	t.Helper()
+
+	refund, err := b.s.RefundByID(t.Context(), r.ID)
+	require.NoError(t, err)
+
+	return refund
+}
+
+// The automatic refund of a late payment is refused: finance staff can give the money back by hand.
+func TestLatePaymentIsRefundedByHand(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	trip := b.trip(t, 3, nil)
+	tx := b.lapsed(t, trip, 1)
+	b.exec(t, "UPDATE trips SET status = 'CANCELLED' WHERE id = $1", trip.ID)
+	b.deliver(t, word(tx, models.EventPaymentSucceeded, nil))
+	b.requireOwed(t, tx, b.settle(t, tx, time.Now()), models.FailureExpired)
+
+	late := models.RefundRequest{ID: models.RefundID(tx.ID, "late"), TransactionID: tx.ID, Type: models.RefundFull}
+	b.reserve(t, late)
+	require.Equal(t, models.RefundFailed,
+		b.settleRefund(t, late, models.RefundResult{Status: models.RefundFailed, FailureReason: "account_closed"}).Status)
+	b.requireIdentities(t)
+
+	part, rest := b.giveBack(t, tx, "15.00"), b.ask(tx, "")
+	require.Equal(t, tx.ID, b.refundOf(t, part).PaymentTransactionID)
+	require.Equal(t, "100.00", b.reserve(t, rest).Amount.String())
+	require.Equal(t, models.RefundSucceeded, b.settleRefund(t, rest, granted(rest)).Status)
+	b.requireIdentities(t)
+
+	require.Equal(t, tx.Amount.String(), b.transaction(t, tx.ID).RefundedAmount.String())
+	require.False(t, b.settle(t, tx, time.Now()).RefundOwed)
+	require.Empty(t, b.records(t, tx), "it was never a sale")
+	require.Equal(t, models.BookingPaymentFailed, b.bookingNow(t, *tx.BookingID).Status)
+
+	_, err := b.s.ReserveRefund(t.Context(), b.ask(tx, ""))
+	requireCode(t, models.CodeBookingNotRefundable, err)
+}
+
+// Of two attempts that have taken money, the one that paid for the booking is given back first.
+func TestRefundPrefersThePaidAttempt(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	booking := b.book(t, b.Trip, 1)
+	first := b.open(t, booking, 1)
+	b.report(t, first, models.EventPaymentFailed)
+	second := b.open(t, booking, 2)
+	b.report(t, first, models.EventPaymentSucceeded)
+	b.deliver(t, word(second, models.EventPaymentSucceeded, nil))
+	b.requireOwed(t, second, b.settle(t, second, time.Now()), models.FailureCancelled)
+
+	for range 2 {
+		require.Equal(t, first.ID, b.refundOf(t, b.giveBack(t, first, "57.50")).PaymentTransactionID)
+	}
+
+	require.Equal(t, models.BookingCancelled, b.bookingNow(t, booking.ID).Status)
+	require.Equal(t, second.ID, b.refundOf(t, b.giveBack(t, first, "")).PaymentTransactionID)
+	require.Equal(t, "115.00", b.transaction(t, second.ID).RefundedAmount.String())
+}
+
+// However often the reservation is tried, and whatever else has been refunded meanwhile, it is of the same attempt.
+func TestReservedRefundKeepsItsAttempt(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	booking := b.book(t, b.Trip, 1)
+	first := b.open(t, booking, 1)
+	b.report(t, first, models.EventPaymentFailed)
+
+	second, err := b.s.OpenPayment(t.Context(), b.attempt(booking, 2, models.MethodWalletB), time.Now())
+	require.NoError(t, err)
+	b.report(t, first, models.EventPaymentSucceeded)
+	b.deliver(t, word(second, models.EventPaymentSucceeded, nil))
+	b.requireOwed(t, second, b.settle(t, second, time.Now()), models.FailureCancelled)
+
+	r := b.ask(first, "")
+	reserved := b.reserve(t, r)
+	require.Equal(t, models.ProviderGatewayA, reserved.Gateway)
+	require.Equal(t, reserved, b.reserve(t, r))
+}
