@@ -142,10 +142,11 @@ func pendingThenPaid(t *testing.T, s *harness.Stack) {
 	require.Equal(t, models.TransactionPartialRefund, statusOf(t, customer, b.ID).PaymentStatus)
 	require.Equal(t, 2, s.Count("SELECT count(*) FROM notifications WHERE kind = 'REFUND_SUCCEEDED' AND data->>'booking_id' = $1", b.ID.String()))
 
-	// A refusal after the fact, well signed, takes nothing back.
+	// A refusal after the fact, well signed, takes nothing back; a person looks at it.
 	event["type"] = models.EventRefundFailed
-	require.True(t, decoded[receipt](t, http.StatusOK, deliver(s, models.ChannelGatewayA, uuid.NewString(), event)).Duplicate)
+	require.False(t, decoded[receipt](t, http.StatusOK, deliver(s, models.ChannelGatewayA, uuid.NewString(), event)).Duplicate)
 	require.Equal(t, models.RefundSucceeded, awaitRefund(t, finance, r.ID).Status)
+	requireRefundIncident(t, s, r.ID)
 }
 
 func pendingThenRefused(t *testing.T, s *harness.Stack) {
