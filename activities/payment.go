@@ -42,6 +42,11 @@ func (p *Payments) OpenCheckout(ctx context.Context, a models.Attempt) (Checkout
 		return Checkout{}, asActivityError(err)
 	}
 
+	if wasCancelled(&t) {
+		// It was cancelled while it was being opened: a try whose answer was lost may have left a checkout.
+		return checkoutOf(&t), asActivityError(p.closeCheckout(ctx, &t))
+	}
+
 	if t.Status != models.TransactionPending || t.Reference != nil {
 		return checkoutOf(&t), nil
 	}
@@ -61,6 +66,10 @@ func (p *Payments) OpenCheckout(ctx context.Context, a models.Attempt) (Checkout
 	default:
 		return Checkout{}, asActivityError(err)
 	}
+}
+
+func wasCancelled(t *models.PaymentTransaction) bool {
+	return t.FailureCode != nil && *t.FailureCode == models.FailureCancelled && t.CapturedAt == nil
 }
 
 // isFinal reports an answer that stays the same however often it is asked for: every 4xx but 429 (contract §8).
@@ -137,7 +146,8 @@ func (p *Payments) announce(s models.Settled) models.Settled {
 	return s
 }
 
-// CloseCheckout makes sure that nobody can pay the attempt any more. What it finds at the gateway, a payment whose
+// CloseCheckout makes sure that nobody can pay the attempt any more, unless it has been paid: an attempt may have ended
+// in the database first, as that of a booking which was cancelled has. What it finds at the gateway, a payment whose
 // webhook was lost above all, it stores as an event for SettlePayment; it decides nothing itself (contract §5).
 func (p *Payments) CloseCheckout(ctx context.Context, id uuid.UUID) error {
 	defer alive(ctx)()
@@ -147,16 +157,20 @@ func (p *Payments) CloseCheckout(ctx context.Context, id uuid.UUID) error {
 		return nil // the attempt was never opened
 	}
 
-	if err != nil || t.Status != models.TransactionPending {
+	if err != nil || t.CapturedAt != nil {
 		return asActivityError(err)
 	}
 
+	return asActivityError(p.closeCheckout(ctx, &t))
+}
+
+func (p *Payments) closeCheckout(ctx context.Context, t *models.PaymentTransaction) error {
 	g, err := p.gateway(t.Gateway)
 	if err != nil {
 		return err
 	}
 
-	c, err := g.FindCheckout(ctx, id)
+	c, err := g.FindCheckout(ctx, t.ID)
 	if gateways.KindOf(err) == gateways.KindNotFound {
 		return nil // the gateway never heard of it
 	}
@@ -170,10 +184,10 @@ func (p *Payments) CloseCheckout(ctx context.Context, id uuid.UUID) error {
 	}
 
 	if err != nil {
-		return asActivityError(err)
+		return err
 	}
 
-	return asActivityError(p.recordAnswer(ctx, &t, c))
+	return p.recordAnswer(ctx, t, c)
 }
 
 // recordAnswer stores what the gateway answered as an event. A checkout that was closed without money leaves none:
