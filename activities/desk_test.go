@@ -83,6 +83,16 @@ func (d *desk) paid(t *testing.T) models.Attempt {
 	return a
 }
 
+// cancelBooking gives up the attempt's booking, as its owner does.
+func (d *desk) cancelBooking(t *testing.T, a models.Attempt) {
+	t.Helper()
+
+	b, pending, err := d.Store.CancelBooking(t.Context(), a.BookingID, store.Actor{UserID: a.UserID, Role: models.RoleEndUser}, time.Now())
+	require.NoError(t, err)
+	require.Equal(t, models.BookingCancelled, b.Status)
+	require.Equal(t, a.ID(), pending.ID)
+}
+
 func (d *desk) settle(t *testing.T, a models.Attempt) models.Settled {
 	t.Helper()
 

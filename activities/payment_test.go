@@ -176,7 +176,7 @@ func TestCloseCheckoutOfWhatIsNotThere(t *testing.T) {
 	paid := d.paid(t)
 	asked := d.gateway.Calls(fake.FindCheckout)
 	require.NoError(t, d.CloseCheckout(t.Context(), paid.ID()))
-	require.Equal(t, asked, d.gateway.Calls(fake.FindCheckout), "of an attempt that has ended nobody is asked")
+	require.Equal(t, asked, d.gateway.Calls(fake.FindCheckout), "of an attempt that was paid nobody is asked")
 }
 
 // The gateway took the order and its answer was lost: the checkout is found by the attempt's id, and its payment counts
@@ -222,6 +222,59 @@ func TestCloseCheckoutWhileTheGatewayIsSilent(t *testing.T) {
 	require.Error(t, d.CloseCheckout(t.Context(), a.ID()))
 	require.NoError(t, d.CloseCheckout(t.Context(), a.ID()))
 	require.Equal(t, models.TransactionPending, d.settle(t, a).Status, "why it ends, the caller knows")
+}
+
+// A booking is cancelled in the database first: the row says FAILED before anybody has told the gateway.
+func TestCloseCheckoutOfACancelledBooking(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+
+	open := d.opened(t)
+	d.cancelBooking(t, open)
+
+	for range 2 {
+		require.NoError(t, d.CloseCheckout(t.Context(), open.ID()))
+	}
+
+	at, err := d.gateway.FindCheckout(t.Context(), open.ID())
+	require.NoError(t, err)
+	require.Equal(t, gateways.CheckoutCanceled, at.Status)
+
+	s := d.settle(t, open)
+	require.Equal(t, models.FailureCancelled, s.Failure)
+	require.False(t, s.RefundOwed)
+
+	paid := d.opened(t)
+	d.cancelBooking(t, paid)
+	require.NoError(t, d.gateway.Pay(paid.ID()))
+	require.NoError(t, d.CloseCheckout(t.Context(), paid.ID()))
+
+	s = d.settle(t, paid)
+	require.Equal(t, models.TransactionFailed, s.Status)
+	require.True(t, s.RefundOwed, "the customer was faster, and gets it back")
+
+	asked := d.gateway.Calls(fake.FindCheckout)
+	require.NoError(t, d.CloseCheckout(t.Context(), paid.ID()))
+	require.Equal(t, asked, d.gateway.Calls(fake.FindCheckout))
+}
+
+func TestOpenCheckoutOfABookingThatIsCancelledMeanwhile(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	a := d.attempt(t)
+	d.gateway.Script(fake.CreateCheckout, fake.Fault{Mode: fake.UnknownAfterEffect})
+	_, err := d.OpenCheckout(t.Context(), a)
+	require.Error(t, err)
+	d.cancelBooking(t, a)
+
+	c, err := d.OpenCheckout(t.Context(), a)
+	require.NoError(t, err)
+	require.Equal(t, models.TransactionFailed, c.Status)
+	require.Equal(t, models.FailureCancelled, c.Failure)
+
+	at, err := d.gateway.FindCheckout(t.Context(), a.ID())
+	require.NoError(t, err)
+	require.Equal(t, gateways.CheckoutCanceled, at.Status, "the checkout whose answer was lost is closed")
 }
 
 func TestSettleAnnouncesTheOutboxOnce(t *testing.T) {

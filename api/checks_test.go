@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/stretchr/testify/require"
 
+	"rihla/internal/auth"
 	"rihla/internal/config"
 	"rihla/models"
 )
@@ -76,14 +78,15 @@ func TestRoles(t *testing.T) {
 	money := []models.Role{models.RoleFinanceAdmin, models.RoleAdmin, models.RoleSuperAdmin}
 	support := append([]models.Role{models.RoleSupportAgent}, money...)
 	admins := []models.Role{models.RoleAdmin, models.RoleSuperAdmin}
+	company := []models.Role{models.RoleProviderStaff, models.RoleProviderAdmin, models.RoleAdmin, models.RoleSuperAdmin}
 	id := "/" + tripID.String()
 
-	for path, allowed := range map[string][]models.Role{
+	matrix := map[string][]models.Role{
 		"GET /api/v1/me":                                                  models.Roles(),
 		"GET /api/v1/my/bookings":                                         models.Roles(),
 		"POST /api/v1/bookings":                                           models.Roles(),
 		"POST /api/v1/payments/booking" + id + "/intent":                  models.Roles(),
-		"POST /api/v1/payments/ad-campaign" + id + "/intent":              append(staff, admins...),
+		"POST /api/v1/payments/ad-campaign" + id + "/intent":              company,
 		"POST /api/v1/admin/bookings" + id + "/refund":                    money,
 		"GET /api/v1/admin/refunds":                                       support,
 		"GET /api/v1/admin/refunds" + id:                                  support,
@@ -96,7 +99,32 @@ func TestRoles(t *testing.T) {
 		"POST /api/v1/admin/financial-records" + id + "/mark-transferred": money,
 		"GET /api/v1/provider/financial-records":                          staff,
 		"GET /api/v1/admin/audit-logs":                                    admins,
-	} {
+		"GET /api/v1/admin/providers":                                     admins,
+		"POST /api/v1/admin/providers":                                    admins,
+		"GET /api/v1/admin/providers" + id:                                admins,
+		"PUT /api/v1/admin/providers" + id:                                admins,
+		"PATCH /api/v1/admin/providers" + id:                              admins,
+		"POST /api/v1/admin/providers" + id + "/activate":                 admins,
+		"POST /api/v1/admin/providers" + id + "/deactivate":               admins,
+		"GET /api/v1/admin/providers" + id + "/staff":                     admins,
+		"POST /api/v1/admin/providers" + id + "/staff":                    admins,
+		"GET /api/v1/admin/providers" + id + "/staff" + id:                admins,
+		"POST /api/v1/trips" + id + "/publish":                            company,
+		"POST /api/v1/ad-campaigns" + id + "/pause":                       company,
+		"POST /api/v1/ad-campaigns" + id + "/resume":                      company,
+		"POST /api/v1/bookings" + id + "/cancel":                          models.Roles(),
+	}
+
+	for _, resource := range []string{"buses", "hotels", "rest-stops", "trips", "ad-campaigns"} {
+		path := "/api/v1/provider/" + resource
+		matrix["GET "+path], matrix["POST "+path] = company, company
+
+		for _, method := range []string{"GET ", "PUT ", "PATCH ", "DELETE "} {
+			matrix[method+path+id] = company
+		}
+	}
+
+	for path, allowed := range matrix {
 		method, target, _ := strings.Cut(path, " ")
 		require.Equal(t, http.StatusUnauthorized, b.call(t, method, target, "", "").status, path)
 
@@ -112,6 +140,35 @@ func TestRoles(t *testing.T) {
 			require.Equal(t, may, a.status != http.StatusForbidden, "%s as %s: %d", path, role, a.status)
 		}
 	}
+}
+
+// TestInactiveProvider refuses staff before it looks at what they send, and only where they write.
+func TestInactiveProvider(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, func(d *Deps) {
+		d.MayWrite = func(_ context.Context, staff auth.Principal) error {
+			if staff.ProviderID != companyID {
+				return errors.New("asked about somebody else")
+			}
+
+			return models.Errorf(models.CodeForbidden, "The provider is not active.")
+		}
+	})
+	id := "/" + tripID.String()
+
+	for _, path := range []string{
+		"POST /api/v1/provider/buses", "PUT /api/v1/provider/hotels" + id, "PATCH /api/v1/provider/trips/nonsense",
+		"DELETE /api/v1/provider/rest-stops/nonsense", "POST /api/v1/trips/nonsense/publish", "POST /api/v1/ad-campaigns" + id + "/pause",
+		"POST /api/v1/payments/ad-campaign" + id + "/intent",
+	} {
+		method, target, _ := strings.Cut(path, " ")
+		require.Equal(t, http.StatusForbidden, b.call(t, method, target, "PROVIDER_STAFF", "{").status, path)
+		require.NotEqual(t, http.StatusForbidden, b.call(t, method, target, "ADMIN", "{").status, path)
+	}
+
+	require.Equal(t, http.StatusUnprocessableEntity, b.call(t, http.MethodGet, "/api/v1/provider/buses?page=0", "PROVIDER_STAFF", "").status)
+	require.Equal(t, http.StatusCreated, b.call(t, http.MethodPost, bookingPath, "PROVIDER_STAFF", bookingBody).status, "staff travel, too")
 }
 
 func TestRateLimits(t *testing.T) {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,6 +49,51 @@ func TestServedDocument(t *testing.T) {
 	// Fields stand as they were written: id first.
 	require.Less(t, strings.Index(string(served), `"/api/v1/auth/register"`), strings.Index(string(served), `"/healthz"`))
 	require.Contains(t, string(served), `"price_per_seat":575.00`)
+}
+
+// TestPatchesFollowTheirInputs keeps the two schemas of a resource together: a patch has the fields that PUT takes, and
+// those that PUT needs cannot be taken away.
+func TestPatchesFollowTheirInputs(t *testing.T) {
+	t.Parallel()
+
+	doc, err := Document()
+	require.NoError(t, err)
+
+	patches := 0
+
+	for name, patch := range doc.Components.Schemas {
+		resource, ok := strings.CutSuffix(name, "Patch")
+		if !ok {
+			continue
+		}
+
+		patches++
+		input := doc.Components.Schemas[resource+"Input"].Value
+
+		require.Empty(t, patch.Value.Required, name)
+		require.False(t, *patch.Value.AdditionalProperties.Has, name)
+		require.ElementsMatch(t, slices.Collect(maps.Keys(input.Properties)), slices.Collect(maps.Keys(patch.Value.Properties)), name)
+
+		for field, schema := range patch.Value.Properties {
+			require.Equal(t, !slices.Contains(input.Required, field), schema.Value.Nullable, "%s.%s", name, field)
+
+			if own := schema.Value; own.Type.Is("object") {
+				continue // a patch of its own
+			}
+
+			require.Equal(t, input.Properties[field].Value, schema.Value, "%s.%s", name, field)
+		}
+	}
+
+	require.NotZero(t, patches)
+
+	for path, item := range doc.Paths.Map() {
+		require.Equal(t, item.Put == nil, item.Patch == nil, path)
+
+		if item.Patch != nil {
+			require.Len(t, item.Patch.RequestBody.Value.Content, 2, path)
+		}
+	}
 }
 
 func TestSystemRoutes(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"rihla/api/docs"
 	"rihla/api/gen"
 	"rihla/api/middleware"
+	"rihla/internal/auth"
 	"rihla/internal/config"
 )
 
@@ -39,6 +40,8 @@ type Deps struct {
 	Operations gen.StrictServerInterface
 	// Auth verifies access tokens.
 	Auth middleware.Authenticator
+	// MayWrite refuses staff of a provider company that must not be changed at the moment. May be nil.
+	MayWrite func(ctx context.Context, staff auth.Principal) error
 	// JWKS is the public key set as JSON.
 	JWKS []byte
 	// Limiter counts requests against Limits.
@@ -76,7 +79,7 @@ func New(deps Deps) (*fiber.App, error) {
 	}
 
 	chain, err := middleware.New(middleware.Config{
-		Document: doc, Auth: deps.Auth, Limiter: deps.Limiter, Limits: deps.Limits, Idempotency: deps.Idempotency,
+		Document: doc, Auth: deps.Auth, MayWrite: deps.MayWrite, Limiter: deps.Limiter, Limits: deps.Limits, Idempotency: deps.Idempotency,
 		Log: deps.Log, Observe: deps.Observe, PublicURL: deps.PublicURL, TrustedProxies: deps.TrustedProxies,
 	})
 	if err != nil {

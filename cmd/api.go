@@ -142,13 +142,15 @@ func apiDeps(ctx context.Context, cfg config.Config, p parts) (api.Deps, error) 
 
 	limiter := middleware.NewMemoryLimiter()
 
+	handlers := operations.New(operations.Deps{
+		Store: p.store, Workflows: p.door, Passwords: passwords, Issuer: auth.NewIssuer(keys, cfg.Tokens),
+		Logins: middleware.NewRateLimits(limiter, cfg.Limits, slog.Default()), Verifiers: channels,
+		Deliver: p.carrier.Enqueue, Metrics: p.metrics, Now: time.Now,
+		RefreshTTL: cfg.Tokens.RefreshTTL, CheckoutWait: cfg.HTTP.CheckoutWait, RefundWait: cfg.HTTP.RefundWait,
+	})
+
 	return api.Deps{
-		Operations: operations.New(operations.Deps{
-			Store: p.store, Workflows: p.door, Passwords: passwords, Issuer: auth.NewIssuer(keys, cfg.Tokens),
-			Logins: middleware.NewRateLimits(limiter, cfg.Limits, slog.Default()), Verifiers: channels,
-			Deliver: p.carrier.Enqueue, Metrics: p.metrics, Now: time.Now,
-			RefreshTTL: cfg.Tokens.RefreshTTL, CheckoutWait: cfg.HTTP.CheckoutWait, RefundWait: cfg.HTTP.RefundWait,
-		}),
+		Operations: handlers, MayWrite: handlers.MayWrite,
 		Auth: verifier, JWKS: keys.JWKS(), Limiter: limiter, Limits: cfg.Limits,
 		Idempotency: &idempotency{store: p.store}, Metrics: p.registry, Observe: p.metrics.Request, Log: slog.Default(),
 		Checks:    map[string]func(context.Context) error{"database": p.store.Ping, "orchestrator": p.door.Ping},

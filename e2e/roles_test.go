@@ -23,6 +23,7 @@ var (
 	finance   = roleNames(models.RoleFinanceAdmin, models.RoleAdmin, models.RoleSuperAdmin)
 	support   = roleNames(models.RoleSupportAgent, models.RoleFinanceAdmin, models.RoleAdmin, models.RoleSuperAdmin)
 	providers = roleNames(models.RoleProviderStaff, models.RoleProviderAdmin)
+	owners    = append(slices.Clone(providers), admins...)
 )
 
 // access is contract §2, written down a second time: who may call what. It is compared with the document, and both with
@@ -32,13 +33,24 @@ var access = map[string][]string{
 	"GetMe":     signedIn,
 	"ListTrips": everybody, "GetTrip": everybody,
 	"CreateBooking": signedIn, "GetBooking": signedIn, "GetPaymentStatus": signedIn, "ListMyBookings": signedIn,
-	"CreateBookingIntent": signedIn, "CreateCampaignIntent": append(slices.Clone(providers), admins...),
+	"CreateBookingIntent": signedIn, "CreateCampaignIntent": owners,
 	"ReceiveGatewayAWebhook": everybody, "ReceiveWalletAWebhook": everybody, "ReceiveWalletBWebhook": everybody,
 	"ReceiveBillPaymentWebhook": everybody,
 	"RefundBooking":             finance, "ListRefunds": support, "GetRefund": support,
 	"ListPaymentTransactions": support, "GetPaymentTransaction": support, "ListIncidents": support, "ResolveIncident": finance,
 	"ListFinancialRecords": finance, "ExportFinancialRecords": finance, "MarkRecordTransferred": finance,
 	"ListProviderFinancialRecords": providers, "ListAuditLogs": admins,
+	"ListProviders": admins, "CreateProvider": admins, "GetProvider": admins, "ReplaceProvider": admins, "PatchProvider": admins,
+	"ActivateProvider": admins, "DeactivateProvider": admins, "ListStaff": admins, "CreateStaff": admins, "GetStaff": admins,
+	"ListBuses": owners, "CreateBus": owners, "GetBus": owners, "ReplaceBus": owners, "PatchBus": owners, "DeleteBus": owners,
+	"ListHotels": owners, "CreateHotel": owners, "GetHotel": owners, "ReplaceHotel": owners, "PatchHotel": owners,
+	"DeleteHotel": owners, "ListRestStops": owners, "CreateRestStop": owners, "GetRestStop": owners, "ReplaceRestStop": owners,
+	"PatchRestStop": owners, "DeleteRestStop": owners, "ListProviderTrips": owners, "CreateProviderTrip": owners,
+	"GetProviderTrip": owners, "ReplaceProviderTrip": owners, "PatchProviderTrip": owners, "DeleteProviderTrip": owners,
+	"PublishTrip": owners, "ListAdCampaigns": owners, "CreateAdCampaign": owners, "GetAdCampaign": owners,
+	"ReplaceAdCampaign": owners, "PatchAdCampaign": owners, "DeleteAdCampaign": owners, "PauseAdCampaign": owners,
+	"ResumeAdCampaign": owners, "ListCatalogueHotels": everybody, "ListCatalogueBuses": everybody,
+	"ListCatalogueRestStops": everybody, "CancelBooking": signedIn,
 	"GetHealth": everybody, "GetReadiness": everybody, "GetOpenAPI": everybody, "GetDocs": everybody, "GetMetrics": everybody,
 }
 
@@ -99,7 +111,7 @@ func roleMatrix(t *testing.T, s *harness.Stack) {
 func probe(t *testing.T, c *harness.Caller, method, path string) harness.Answer {
 	t.Helper()
 
-	for _, name := range []string{"{id}", "{booking_id}", "{ad_campaign_id}"} {
+	for _, name := range []string{"{id}", "{booking_id}", "{ad_campaign_id}", "{staff_id}"} {
 		path = strings.Replace(path, name, uuid.NewString(), 1)
 	}
 

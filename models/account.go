@@ -40,10 +40,11 @@ type Provider struct {
 	UpdatedAt      time.Time `bun:"updated_at,nullzero,default:now()"`
 }
 
-// The life of a live resource (spec 2.3, 2.5); buses know UNDER_MAINTENANCE as well.
+// The life of a live resource (spec 2.3, 2.5); only buses know UNDER_MAINTENANCE.
 const (
-	StatusActive   = "ACTIVE"
-	StatusInactive = "INACTIVE"
+	StatusActive           = "ACTIVE"
+	StatusInactive         = "INACTIVE"
+	StatusUnderMaintenance = "UNDER_MAINTENANCE"
 )
 
 // RefreshToken is one link of a family of refresh tokens, stored by the hash of its secret.

@@ -28,15 +28,67 @@ func CampaignStatusAt(c *AdCampaign, now time.Time) CampaignStatus {
 	}
 }
 
-// NextCampaignChange is the moment at which the dates change the campaign's state: the first day's start, then the
-// end of the last day, in Riyadh. The zero time: never.
-func NextCampaignChange(c *AdCampaign) time.Time {
-	switch c.Status {
-	case CampaignScheduled:
-		return c.StartsOn.Start()
-	case CampaignActive, CampaignPaused:
+// NextCampaignChange is the moment at which the dates may change the campaign's state: the first day's start, then the
+// end of the last day, in Riyadh. A paused campaign is looked at on its first day, too, for it may be resumed before
+// that. The zero time: never.
+func NextCampaignChange(c *AdCampaign, now time.Time) time.Time {
+	switch starts := c.StartsOn.Start(); {
+	case c.Status == CampaignScheduled, c.Status == CampaignPaused && now.Before(starts):
+		return starts
+	case c.Status == CampaignActive, c.Status == CampaignPaused:
 		return c.EndsOn.AddDays(1).Start()
 	default:
 		return time.Time{}
+	}
+}
+
+// Pause is the state that a pause at now leads to: PAUSED, of a campaign that runs or is going to, and of one that is
+// paused already. Error: INVALID_STATE, also when its last day is over.
+func (c *AdCampaign) Pause(now time.Time) (CampaignStatus, error) {
+	switch at := CampaignStatusAt(c, now); {
+	case c.Status == CampaignPaused:
+		return CampaignPaused, nil
+	case at == CampaignActive, at == CampaignScheduled:
+		return CampaignPaused, nil
+	default:
+		return "", Errorf(CodeInvalidState, "The campaign is %s and cannot be paused.", at)
+	}
+}
+
+// Resume is the state that the end of a pause at now leads to, which is the one the dates ask for, ENDED included. A
+// campaign that is not paused and still runs, or is going to, stays as it is. Error: INVALID_STATE.
+func (c *AdCampaign) Resume(now time.Time) (CampaignStatus, error) {
+	switch {
+	case c.Status == CampaignActive, c.Status == CampaignScheduled:
+		return c.Status, nil
+	case c.Status != CampaignPaused:
+		return "", Errorf(CodeInvalidState, "The campaign is %s and cannot be resumed.", c.Status)
+	case DateIn(now).After(c.EndsOn):
+		return CampaignEnded, nil
+	default:
+		return CampaignStatusOnPayment(c.StartsOn, now), nil
+	}
+}
+
+// Editable says whether the campaign can still be changed or deleted: only while it is unpaid (contract §4).
+// Error: INVALID_STATE.
+func (c *AdCampaign) Editable() error {
+	if c.Status != CampaignPendingPayment && c.Status != CampaignPaymentFailed {
+		return Errorf(CodeInvalidState, "The campaign is %s and cannot be changed any more.", c.Status)
+	}
+
+	return nil
+}
+
+// CheckDates says whether the campaign can run on its dates: it must not begin before today in Riyadh, unless it was
+// to begin on that day before, and not end before it begins. Errors: VALIDATION_ERROR on starts_on or ends_on.
+func (c *AdCampaign) CheckDates(startedOn Date, now time.Time) error {
+	switch {
+	case c.StartsOn != startedOn && c.StartsOn.Before(DateIn(now)):
+		return Invalid("starts_on", "must not be in the past")
+	case c.EndsOn.Before(c.StartsOn):
+		return Invalid("ends_on", "must not be before starts_on")
+	default:
+		return nil
 	}
 }

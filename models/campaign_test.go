@@ -62,12 +62,18 @@ func TestCampaignStatusAt(t *testing.T) {
 func TestNextCampaignChange(t *testing.T) {
 	t.Parallel()
 
-	require.True(t, models.NextCampaignChange(campaignIn(models.CampaignScheduled)).Equal(march(9, 21, 0)))
-	require.True(t, models.NextCampaignChange(campaignIn(models.CampaignActive)).Equal(march(12, 21, 0)))
-	require.True(t, models.NextCampaignChange(campaignIn(models.CampaignPaused)).Equal(march(12, 21, 0)))
+	early, begun := march(1, 0, 0), march(9, 21, 0)
+
+	for _, now := range []time.Time{early, begun} {
+		require.True(t, models.NextCampaignChange(campaignIn(models.CampaignScheduled), now).Equal(begun))
+		require.True(t, models.NextCampaignChange(campaignIn(models.CampaignActive), now).Equal(march(12, 21, 0)))
+	}
+
+	require.True(t, models.NextCampaignChange(campaignIn(models.CampaignPaused), early).Equal(begun), "it may be resumed before")
+	require.True(t, models.NextCampaignChange(campaignIn(models.CampaignPaused), begun).Equal(march(12, 21, 0)))
 
 	for _, s := range []models.CampaignStatus{models.CampaignPendingPayment, models.CampaignPaymentFailed, models.CampaignEnded} {
-		require.True(t, models.NextCampaignChange(campaignIn(s)).IsZero(), s)
+		require.True(t, models.NextCampaignChange(campaignIn(s), early).IsZero(), s)
 	}
 }
 
@@ -78,7 +84,7 @@ func TestCampaignLife(t *testing.T) {
 	c := campaignIn(models.CampaignStatusOnPayment(models.NewDate(2026, 3, 10), march(1, 0, 0)))
 	states := []models.CampaignStatus{c.Status}
 
-	for at := models.NextCampaignChange(c); !at.IsZero(); at = models.NextCampaignChange(c) {
+	for at := models.NextCampaignChange(c, march(1, 0, 0)); !at.IsZero(); at = models.NextCampaignChange(c, at) {
 		before := models.CampaignStatusAt(c, at.Add(-time.Nanosecond))
 		require.Equal(t, c.Status, before, "not a moment too early")
 
@@ -88,4 +94,85 @@ func TestCampaignLife(t *testing.T) {
 	}
 
 	require.Equal(t, []models.CampaignStatus{models.CampaignScheduled, models.CampaignActive, models.CampaignEnded}, states)
+}
+
+func TestPauseAndResume(t *testing.T) {
+	t.Parallel()
+
+	const (
+		scheduled = models.CampaignScheduled
+		active    = models.CampaignActive
+		paused    = models.CampaignPaused
+		ended     = models.CampaignEnded
+		refused   = models.CampaignStatus("")
+	)
+
+	before, during, after := march(9, 20, 59), march(9, 21, 0), march(12, 21, 0)
+
+	tests := []struct {
+		from          models.CampaignStatus
+		at            time.Time
+		pause, resume models.CampaignStatus
+	}{
+		{scheduled, before, paused, scheduled},
+		{scheduled, during, paused, scheduled}, // the timer is late; it will come
+		{active, during, paused, active},
+		{active, after, refused, active},
+		{paused, before, paused, scheduled},
+		{paused, during, paused, active},
+		{paused, march(12, 20, 59), paused, active},
+		{paused, after, paused, ended},
+		{ended, during, refused, refused},
+		{models.CampaignPendingPayment, during, refused, refused},
+		{models.CampaignPaymentFailed, during, refused, refused},
+	}
+	for _, tt := range tests {
+		got, err := campaignIn(tt.from).Pause(tt.at)
+		require.Equal(t, tt.pause, got, "pause of %s at %s", tt.from, tt.at)
+		require.Equal(t, tt.pause == refused, models.CodeOf(err) == models.CodeInvalidState && err != nil)
+
+		got, err = campaignIn(tt.from).Resume(tt.at)
+		require.Equal(t, tt.resume, got, "resume of %s at %s", tt.from, tt.at)
+		require.Equal(t, tt.resume == refused, models.CodeOf(err) == models.CodeInvalidState && err != nil)
+	}
+}
+
+func TestOnlyUnpaidCampaignsAreEditable(t *testing.T) {
+	t.Parallel()
+
+	for s, want := range map[models.CampaignStatus]bool{
+		models.CampaignPendingPayment: true, models.CampaignPaymentFailed: true, models.CampaignScheduled: false,
+		models.CampaignActive: false, models.CampaignPaused: false, models.CampaignEnded: false,
+	} {
+		require.Equal(t, want, campaignIn(s).Editable() == nil, s)
+	}
+}
+
+func TestCampaignDates(t *testing.T) {
+	t.Parallel()
+
+	var none models.Date
+
+	on := campaignIn(models.CampaignPendingPayment)
+	require.NoError(t, on.CheckDates(none, march(10, 20, 59)), "today in Riyadh is not the past")
+	requireField(t, "starts_on", on.CheckDates(none, march(10, 21, 0)))
+	require.NoError(t, on.CheckDates(on.StartsOn, march(10, 21, 0)), "what is not changed is not held against anybody")
+
+	on.EndsOn = on.StartsOn
+	require.NoError(t, on.CheckDates(none, march(1, 0, 0)), "one day is a campaign")
+
+	on.EndsOn = on.StartsOn.AddDays(-1)
+	requireField(t, "ends_on", on.CheckDates(none, march(1, 0, 0)))
+}
+
+// requireField checks that err is a validation error on exactly the fields.
+func requireField(t *testing.T, field string, err error) {
+	t.Helper()
+
+	var e *models.Error
+
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, models.CodeValidation, e.Code)
+	require.Len(t, e.Details, 1)
+	require.Contains(t, e.Details, field)
 }

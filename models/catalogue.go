@@ -27,6 +27,23 @@ type Bus struct {
 	DeletedAt     *time.Time `bun:"deleted_at"`
 }
 
+// BusPhoto is a picture of a bus; the file is in the object storage under BlobKey (contract §3).
+type BusPhoto struct {
+	bun.BaseModel `bun:"table:bus_photos,alias:bp"`
+
+	ID          uuid.UUID `bun:"id,pk"`
+	BusID       uuid.UUID `bun:"bus_id"`
+	ProviderID  uuid.UUID `bun:"provider_id"`
+	ContentType string    `bun:"content_type"`
+	Size        int64     `bun:"size"` // bytes
+	BlobKey     string    `bun:"blob_key"`
+	Position    int       `bun:"position"`
+	CreatedAt   time.Time `bun:"created_at,nullzero,default:now()"`
+}
+
+// MaxBusPhotos is how many photos a bus may have (contract §3).
+const MaxBusPhotos = 10
+
 // Hotel is where a trip stays (spec 2.6).
 type Hotel struct {
 	bun.BaseModel `bun:"table:hotels,alias:h"`

@@ -104,3 +104,33 @@ func IncidentStatusLabel(status string) Label {
 
 	return Label{"مفتوحة", "Open"}
 }
+
+var resourceLabels = map[string]Label{
+	StatusActive:           {"نشط", "Active"},
+	StatusInactive:         {"غير نشط", "Inactive"},
+	StatusUnderMaintenance: {"تحت الصيانة", "Under maintenance"},
+}
+
+// ResourceStatusLabel is the state of a provider, bus, hotel or rest stop for people.
+func ResourceStatusLabel(status string) Label { return resourceLabels[status] }
+
+var tripTypeLabels = map[TripType]Label{
+	TripUmrah:   {"عمرة", "Umrah"},
+	TripTourism: {"سياحة", "Tourism"},
+}
+
+// Label is the type of trip for people.
+func (t TripType) Label() Label { return tripTypeLabels[t] }
+
+var roleLabels = map[Role]Label{
+	RoleEndUser:       {"عميل", "Customer"},
+	RoleProviderStaff: {"موظف شركة", "Provider staff"},
+	RoleProviderAdmin: {"مدير شركة", "Provider admin"},
+	RoleSupportAgent:  {"موظف دعم", "Support agent"},
+	RoleFinanceAdmin:  {"مسؤول مالي", "Finance admin"},
+	RoleAdmin:         {"مسؤول", "Admin"},
+	RoleSuperAdmin:    {"مسؤول أعلى", "Super admin"},
+}
+
+// Label is the role for people.
+func (r Role) Label() Label { return roleLabels[r] }

@@ -9,7 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rihla/activities"
+	"rihla/gateways"
 	"rihla/gateways/fake"
+	"rihla/internal/store"
 	"rihla/models"
 	"rihla/worker"
 	"rihla/workflows"
@@ -69,6 +71,45 @@ func TestPaymentThatIsCancelled(t *testing.T) {
 	s, err = h.CancelPayment(patient(t), b.ID())
 	require.NoError(t, err)
 	require.Equal(t, models.TransactionPaid, s.Status, "the gateway is asked before anything is cancelled")
+}
+
+// The booking is cancelled in the database before its workflow hears of it, as the API does it.
+func TestPaymentOfACancelledBooking(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.work(t)
+
+	cancel := func(a models.Attempt) models.Settled {
+		_, pending, err := h.store.CancelBooking(t.Context(), a.BookingID, store.Actor{UserID: a.UserID}, time.Now())
+		require.NoError(t, err)
+
+		s, err := h.CancelPayment(patient(t), pending.ID)
+		require.NoError(t, err)
+		require.Equal(t, models.FailureCancelled, s.Failure)
+
+		var settled models.Settled
+
+		h.workflow(t, workflows.PaymentID(a.ID()), &settled)
+		require.Equal(t, s, settled)
+
+		return settled
+	}
+
+	a := h.attempt(t)
+	h.start(t, a)
+	require.False(t, cancel(a).RefundOwed)
+	require.Equal(t, gateways.CheckoutCanceled, h.gateway.Checkouts()[0].Status)
+
+	// The customer was faster than the cancellation: the money goes back by itself.
+	b := h.attempt(t)
+	h.start(t, b)
+	require.NoError(t, h.gateway.Pay(b.ID()))
+	require.True(t, cancel(b).RefundOwed)
+	require.Eventually(t, func() bool {
+		tx, err := h.store.TransactionByID(t.Context(), b.ID())
+
+		return err == nil && tx.RefundedAmount.Equal(tx.Amount)
+	}, 20*time.Second, 20*time.Millisecond)
 }
 
 func TestPaymentWithoutAWorker(t *testing.T) {

@@ -80,6 +80,38 @@ func TestPaymentCancelledAfterItWasPaid(t *testing.T) {
 	})
 }
 
+// A booking that is cancelled ends its attempt in the database; the workflow hears of it afterwards.
+func TestPaymentOfACancelledBooking(t *testing.T) {
+	t.Parallel()
+
+	owed := failed(models.FailureCancelled)
+	owed.RefundOwed, owed.NeedsReview = true, true
+
+	for name, ended := range map[string]models.Settled{
+		"nobody paid": failed(models.FailureCancelled), "somebody paid all the same": owed,
+	} {
+		w, a := newWorld(t), newAttempt()
+		w.opens(a, open)
+		w.OnActivity(acts.CloseCheckout, mock.Anything, a.ID()).Return(nil).Once()
+		w.OnActivity(acts.SettlePayment, mock.Anything, a.ID()).Return(ended, nil).Once()
+
+		if ended.RefundOwed {
+			w.OnWorkflow(workflows.Refund, mock.Anything, mock.Anything).
+				Return(models.SettledRefund{Status: models.RefundSucceeded}, nil).Once()
+		}
+
+		var got *answer[models.Settled]
+
+		w.at(time.Minute, func() { got = update[models.Settled](w, workflows.UpdateCancel) })
+
+		require.Equal(t, ended, w.pay(a), name)
+		require.WithinDuration(t, began.Add(time.Minute), w.Now(), time.Second, name)
+		require.True(t, got.done, name)
+		require.NoError(t, got.err, name)
+		require.Equal(t, ended, got.value, name)
+	}
+}
+
 func TestPaymentCancelledWhileTheGatewayIsSilent(t *testing.T) {
 	t.Parallel()
 	w, a := newWorld(t), newAttempt()

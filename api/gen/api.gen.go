@@ -6,6 +6,7 @@ package gen
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -148,6 +149,92 @@ func (e TripType) Valid() bool {
 
 // ActorRole The role that the actor had; null when the service acted by itself.
 type ActorRole = models.Role
+
+// AdCampaign Advertising for a trip. `amount` is the price with VAT at the rate of today; what was really charged is in the payment's
+// transaction.
+//
+// Example: {"amount":1200,"created_at":"2026-11-21T09:00:00Z","currency":"SAR","description":"On the front page","ends_on":"2026-12-14","id":"019ab0c2-8000-7aaa-8bbb-000000000001","price":1000,"provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","starts_on":"2026-12-01","status":"PENDING_PAYMENT","status_label_ar":"بانتظار الدفع","status_label_en":"Pending payment","title":"AlUla this winter","trip_id":"019ab0c2-7000-7aaa-8bbb-000000000001","updated_at":"2026-11-21T09:00:00Z","vat_amount":200,"vat_rate":0.2}
+type AdCampaign struct {
+	// Amount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	Amount    Money     `json:"amount"`
+	CreatedAt time.Time `json:"created_at"`
+
+	// Currency ISO 4217. The service knows one currency.
+	Currency    Currency           `json:"currency"`
+	Description *string            `json:"description"`
+	EndsOn      openapi_types.Date `json:"ends_on"`
+	ID          openapi_types.UUID `json:"id"`
+
+	// Price An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	Price      Money              `json:"price"`
+	ProviderID openapi_types.UUID `json:"provider_id"`
+	StartsOn   openapi_types.Date `json:"starts_on"`
+
+	// Status PENDING_PAYMENT until it is paid, PAYMENT_FAILED when it was not. Paid: SCHEDULED until `starts_on`, ACTIVE, PAUSED by
+	// hand, ENDED after `ends_on`.
+	Status        CampaignStatus     `json:"status"`
+	StatusLabelAr string             `json:"status_label_ar"`
+	StatusLabelEn string             `json:"status_label_en"`
+	Title         string             `json:"title"`
+	TripID        openapi_types.UUID `json:"trip_id"`
+	UpdatedAt     time.Time          `json:"updated_at"`
+
+	// VatAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	VatAmount Money `json:"vat_amount"`
+
+	// VatRate A share from 0 to 1, with 2 to 4 decimals.
+	//
+	// Example: 0.15
+	VatRate Rate `json:"vat_rate"`
+}
+
+// AdCampaignAnswer defines model for AdCampaignAnswer.
+type AdCampaignAnswer struct {
+	// Data Advertising for a trip. `amount` is the price with VAT at the rate of today; what was really charged is in the payment's
+	// transaction.
+	//
+	//
+	// Example: {"amount":1200,"created_at":"2026-11-21T09:00:00Z","currency":"SAR","description":"On the front page","ends_on":"2026-12-14","id":"019ab0c2-8000-7aaa-8bbb-000000000001","price":1000,"provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","starts_on":"2026-12-01","status":"PENDING_PAYMENT","status_label_ar":"بانتظار الدفع","status_label_en":"Pending payment","title":"AlUla this winter","trip_id":"019ab0c2-7000-7aaa-8bbb-000000000001","updated_at":"2026-11-21T09:00:00Z","vat_amount":200,"vat_rate":0.2}
+	Data AdCampaign `json:"data"`
+}
+
+// AdCampaignInput Advertising for a trip. The price is without VAT.
+//
+// Example: {"description":"On the front page","ends_on":"2026-12-14","price":1000,"starts_on":"2026-12-01","title":"AlUla this winter","trip_id":"019ab0c2-7000-7aaa-8bbb-000000000001"}
+type AdCampaignInput struct {
+	Description *string `json:"description,omitempty"`
+
+	// EndsOn Last day, not before the first.
+	EndsOn openapi_types.Date `json:"ends_on"`
+
+	// Price An amount in SAR of at least 0.01, with at most 2 decimals.
+	//
+	// Example: 150
+	Price PositiveMoney `json:"price"`
+
+	// StartsOn First day (Asia/Riyadh).
+	StartsOn openapi_types.Date `json:"starts_on"`
+	Title    string             `json:"title"`
+
+	// TripID A trip of the same company.
+	TripID openapi_types.UUID `json:"trip_id"`
+}
+
+// AdCampaignsAnswer defines model for AdCampaignsAnswer.
+type AdCampaignsAnswer struct {
+	Data []AdCampaign `json:"data"`
+
+	// Meta Where a page is in its collection.
+	//
+	// Example: {"current_page":1,"last_page":3,"per_page":20,"total":42}
+	Meta Meta `json:"meta"`
+}
 
 // AuditAction What was done, UPPER_SNAKE. New actions may be added.
 //
@@ -299,6 +386,183 @@ type BookingsAnswer struct {
 	Meta Meta `json:"meta"`
 }
 
+// Bus A bus with its driver.
+//
+// Example: {"capacity":49,"created_at":"2026-11-01T08:00:00Z","driver":{"license_number":"DEMO-LICENSE","name":"Demo Driver","phone":"+966500000000"},"features":["wifi","usb"],"id":"019ab0c2-7000-7aaa-8bbb-000000000004","model":"Demo Coach 49","photos":[],"plate_number":"DEMO 1234","provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","status":"ACTIVE","status_label_ar":"نشط","status_label_en":"Active","updated_at":"2026-11-01T08:00:00Z"}
+type Bus struct {
+	Capacity  int       `json:"capacity"`
+	CreatedAt time.Time `json:"created_at"`
+
+	// Driver Who drives the bus.
+	Driver      Driver             `json:"driver"`
+	Features    []string           `json:"features"`
+	ID          openapi_types.UUID `json:"id"`
+	Model       string             `json:"model"`
+	Photos      []BusPhoto         `json:"photos"`
+	PlateNumber string             `json:"plate_number"`
+	ProviderID  openapi_types.UUID `json:"provider_id"`
+
+	// Status Whether the bus can be used.
+	Status        BusStatus `json:"status"`
+	StatusLabelAr string    `json:"status_label_ar"`
+	StatusLabelEn string    `json:"status_label_en"`
+	UpdatedAt     time.Time `json:"updated_at"`
+}
+
+// BusAnswer defines model for BusAnswer.
+type BusAnswer struct {
+	// Data A bus with its driver.
+	//
+	// Example: {"capacity":49,"created_at":"2026-11-01T08:00:00Z","driver":{"license_number":"DEMO-LICENSE","name":"Demo Driver","phone":"+966500000000"},"features":["wifi","usb"],"id":"019ab0c2-7000-7aaa-8bbb-000000000004","model":"Demo Coach 49","photos":[],"plate_number":"DEMO 1234","provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","status":"ACTIVE","status_label_ar":"نشط","status_label_en":"Active","updated_at":"2026-11-01T08:00:00Z"}
+	Data Bus `json:"data"`
+}
+
+// BusInput A bus with its driver.
+//
+// Example: {"capacity":49,"driver":{"license_number":"DEMO-LICENSE","name":"Demo Driver","phone":"+966500000000"},"features":["wifi","usb"],"model":"Demo Coach 49","plate_number":"DEMO 1234","status":"ACTIVE"}
+type BusInput struct {
+	// Capacity Seats for passengers.
+	Capacity int `json:"capacity"`
+
+	// Driver Who drives the bus.
+	//
+	// Example: {"license_number":"DEMO-LICENSE","name":"Demo Driver","phone":"+966500000000"}
+	Driver DriverInput `json:"driver"`
+
+	// Features Such as wifi.
+	Features    []Tag  `json:"features,omitempty"`
+	Model       string `json:"model"`
+	PlateNumber string `json:"plate_number"`
+
+	// Status Whether the bus can be used.
+	Status BusStatus `json:"status"`
+}
+
+// BusPhoto A photo of a bus.
+type BusPhoto struct {
+	ContentType string             `json:"content_type"`
+	ID          openapi_types.UUID `json:"id"`
+
+	// Size Bytes.
+	Size int64 `json:"size"`
+
+	// URL Opens without a token, for some time.
+	URL string `json:"url"`
+}
+
+// BusStatus Whether the bus can be used.
+type BusStatus = string
+
+// BusesAnswer defines model for BusesAnswer.
+type BusesAnswer struct {
+	Data []Bus `json:"data"`
+
+	// Meta Where a page is in its collection.
+	//
+	// Example: {"current_page":1,"last_page":3,"per_page":20,"total":42}
+	Meta Meta `json:"meta"`
+}
+
+// CampaignStatus PENDING_PAYMENT until it is paid, PAYMENT_FAILED when it was not. Paid: SCHEDULED until `starts_on`, ACTIVE, PAUSED by
+// hand, ENDED after `ends_on`.
+type CampaignStatus = models.CampaignStatus
+
+// CatalogueBus A bus as consumers see it.
+//
+// Example: {"capacity":49,"driver":{"name":"Demo Driver"},"features":["wifi","usb"],"id":"019ab0c2-7000-7aaa-8bbb-000000000004","model":"Demo Coach 49","photos":[],"plate_number":"DEMO 1234","provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","status":"ACTIVE","status_label_ar":"نشط","status_label_en":"Active"}
+type CatalogueBus struct {
+	Capacity int `json:"capacity"`
+
+	// Driver Who drives the bus.
+	Driver      CatalogueDriver    `json:"driver"`
+	Features    []string           `json:"features"`
+	ID          openapi_types.UUID `json:"id"`
+	Model       string             `json:"model"`
+	Photos      []BusPhoto         `json:"photos"`
+	PlateNumber string             `json:"plate_number"`
+	ProviderID  openapi_types.UUID `json:"provider_id"`
+
+	// Status Whether the bus can be used.
+	Status        BusStatus `json:"status"`
+	StatusLabelAr string    `json:"status_label_ar"`
+	StatusLabelEn string    `json:"status_label_en"`
+}
+
+// CatalogueBusesAnswer defines model for CatalogueBusesAnswer.
+type CatalogueBusesAnswer struct {
+	Data []CatalogueBus `json:"data"`
+
+	// Meta Where a page is in its collection.
+	//
+	// Example: {"current_page":1,"last_page":3,"per_page":20,"total":42}
+	Meta Meta `json:"meta"`
+}
+
+// CatalogueDriver Who drives the bus.
+type CatalogueDriver struct {
+	Name string `json:"name"`
+}
+
+// CatalogueHotel A hotel as consumers see it.
+//
+// Example: {"address":"1 Oasis Road","city":"AlUla","description":null,"id":"019ab0c2-7000-7aaa-8bbb-000000000003","name":"Demo Hotel","provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","stars":5,"status":"ACTIVE","status_label_ar":"نشط","status_label_en":"Active"}
+type CatalogueHotel struct {
+	Address     *string            `json:"address"`
+	City        string             `json:"city"`
+	Description *string            `json:"description"`
+	ID          openapi_types.UUID `json:"id"`
+	Name        string             `json:"name"`
+	ProviderID  openapi_types.UUID `json:"provider_id"`
+	Stars       *int               `json:"stars"`
+
+	// Status Whether it can be used.
+	Status        ResourceStatus `json:"status"`
+	StatusLabelAr string         `json:"status_label_ar"`
+	StatusLabelEn string         `json:"status_label_en"`
+}
+
+// CatalogueHotelsAnswer defines model for CatalogueHotelsAnswer.
+type CatalogueHotelsAnswer struct {
+	Data []CatalogueHotel `json:"data"`
+
+	// Meta Where a page is in its collection.
+	//
+	// Example: {"current_page":1,"last_page":3,"per_page":20,"total":42}
+	Meta Meta `json:"meta"`
+}
+
+// CatalogueRestStop A rest stop as consumers see it.
+//
+// Example: {"amenities":["mosque","fuel"],"city":"Al Majmaah","id":"019ab0c2-7000-7aaa-8bbb-000000000005","latitude":25.903918,"longitude":45.345604,"name":"Demo Rest Stop","provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","status":"ACTIVE","status_label_ar":"نشط","status_label_en":"Active"}
+type CatalogueRestStop struct {
+	Amenities []string           `json:"amenities"`
+	City      string             `json:"city"`
+	ID        openapi_types.UUID `json:"id"`
+
+	// Latitude Degrees.
+	Latitude *json.Number `json:"latitude"`
+
+	// Longitude Degrees.
+	Longitude  *json.Number       `json:"longitude"`
+	Name       string             `json:"name"`
+	ProviderID openapi_types.UUID `json:"provider_id"`
+
+	// Status Whether it can be used.
+	Status        ResourceStatus `json:"status"`
+	StatusLabelAr string         `json:"status_label_ar"`
+	StatusLabelEn string         `json:"status_label_en"`
+}
+
+// CatalogueRestStopsAnswer defines model for CatalogueRestStopsAnswer.
+type CatalogueRestStopsAnswer struct {
+	Data []CatalogueRestStop `json:"data"`
+
+	// Meta Where a page is in its collection.
+	//
+	// Example: {"current_page":1,"last_page":3,"per_page":20,"total":42}
+	Meta Meta `json:"meta"`
+}
+
 // Contact Who gets the notifications.
 type Contact struct {
 	Email string `json:"email"`
@@ -322,6 +586,24 @@ type ContactInput struct {
 
 // Currency ISO 4217. The service knows one currency.
 type Currency = string
+
+// Driver Who drives the bus.
+type Driver struct {
+	LicenseNumber *string `json:"license_number"`
+	Name          string  `json:"name"`
+	Phone         *string `json:"phone"`
+}
+
+// DriverInput Who drives the bus.
+//
+// Example: {"license_number":"DEMO-LICENSE","name":"Demo Driver","phone":"+966500000000"}
+type DriverInput struct {
+	LicenseNumber *string `json:"license_number,omitempty"`
+
+	// Name Example: Traveller One
+	Name  PersonName `json:"name"`
+	Phone *string    `json:"phone,omitempty"`
+}
 
 // Email Example: traveller@rihla.test
 type Email = string
@@ -426,6 +708,58 @@ type HealthAnswer struct {
 	//
 	// Example: {"checks":{"database":"ok","orchestrator":"ok"},"status":"ok"}
 	Data Health `json:"data"`
+}
+
+// Hotel A hotel that trips stay at.
+//
+// Example: {"address":"1 Oasis Road","city":"AlUla","created_at":"2026-11-01T08:00:00Z","description":null,"id":"019ab0c2-7000-7aaa-8bbb-000000000003","name":"Demo Hotel","provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","stars":5,"status":"ACTIVE","status_label_ar":"نشط","status_label_en":"Active","updated_at":"2026-11-01T08:00:00Z"}
+type Hotel struct {
+	Address     *string            `json:"address"`
+	City        string             `json:"city"`
+	CreatedAt   time.Time          `json:"created_at"`
+	Description *string            `json:"description"`
+	ID          openapi_types.UUID `json:"id"`
+	Name        string             `json:"name"`
+	ProviderID  openapi_types.UUID `json:"provider_id"`
+	Stars       *int               `json:"stars"`
+
+	// Status Whether it can be used.
+	Status        ResourceStatus `json:"status"`
+	StatusLabelAr string         `json:"status_label_ar"`
+	StatusLabelEn string         `json:"status_label_en"`
+	UpdatedAt     time.Time      `json:"updated_at"`
+}
+
+// HotelAnswer defines model for HotelAnswer.
+type HotelAnswer struct {
+	// Data A hotel that trips stay at.
+	//
+	// Example: {"address":"1 Oasis Road","city":"AlUla","created_at":"2026-11-01T08:00:00Z","description":null,"id":"019ab0c2-7000-7aaa-8bbb-000000000003","name":"Demo Hotel","provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","stars":5,"status":"ACTIVE","status_label_ar":"نشط","status_label_en":"Active","updated_at":"2026-11-01T08:00:00Z"}
+	Data Hotel `json:"data"`
+}
+
+// HotelInput A hotel.
+//
+// Example: {"address":"1 Oasis Road","city":"AlUla","name":"Demo Hotel","stars":5,"status":"ACTIVE"}
+type HotelInput struct {
+	Address     *string `json:"address,omitempty"`
+	City        string  `json:"city"`
+	Description *string `json:"description,omitempty"`
+	Name        string  `json:"name"`
+	Stars       *int    `json:"stars,omitempty"`
+
+	// Status Whether it can be used.
+	Status ResourceStatus `json:"status"`
+}
+
+// HotelsAnswer defines model for HotelsAnswer.
+type HotelsAnswer struct {
+	Data []Hotel `json:"data"`
+
+	// Meta Where a page is in its collection.
+	//
+	// Example: {"current_page":1,"last_page":3,"per_page":20,"total":42}
+	Meta Meta `json:"meta"`
 }
 
 // IdempotencyKey Example: 0d3f6b2a-9a43-4d5e-8a59-1b7c2f0e6d11
@@ -794,6 +1128,126 @@ type Phone = string
 // Example: 150
 type PositiveMoney = models.Money
 
+// Provider A provider company.
+//
+// Example: {"city":"Riyadh","commission_rate":0.1,"created_at":"2026-11-01T08:00:00Z","email":"demo-tours@rihla.test","id":"019ab0c2-7000-7aaa-8bbb-000000000002","name":"Demo Tours","phone":"+966500000000","status":"ACTIVE","status_label_ar":"نشط","status_label_en":"Active","updated_at":"2026-11-01T08:00:00Z"}
+type Provider struct {
+	City *string `json:"city"`
+
+	// CommissionRate A share from 0 to 1, with 2 to 4 decimals.
+	//
+	// Example: 0.15
+	CommissionRate Rate               `json:"commission_rate"`
+	CreatedAt      time.Time          `json:"created_at"`
+	Email          string             `json:"email"`
+	ID             openapi_types.UUID `json:"id"`
+	Name           string             `json:"name"`
+	Phone          string             `json:"phone"`
+
+	// Status Whether it can be used.
+	Status        ResourceStatus `json:"status"`
+	StatusLabelAr string         `json:"status_label_ar"`
+	StatusLabelEn string         `json:"status_label_en"`
+	UpdatedAt     time.Time      `json:"updated_at"`
+}
+
+// ProviderAnswer defines model for ProviderAnswer.
+type ProviderAnswer struct {
+	// Data A provider company.
+	//
+	// Example: {"city":"Riyadh","commission_rate":0.1,"created_at":"2026-11-01T08:00:00Z","email":"demo-tours@rihla.test","id":"019ab0c2-7000-7aaa-8bbb-000000000002","name":"Demo Tours","phone":"+966500000000","status":"ACTIVE","status_label_ar":"نشط","status_label_en":"Active","updated_at":"2026-11-01T08:00:00Z"}
+	Data Provider `json:"data"`
+}
+
+// ProviderDetail A provider company with figures for the dashboard.
+type ProviderDetail struct {
+	City *string `json:"city"`
+
+	// CommissionRate A share from 0 to 1, with 2 to 4 decimals.
+	//
+	// Example: 0.15
+	CommissionRate Rate               `json:"commission_rate"`
+	CreatedAt      time.Time          `json:"created_at"`
+	Email          string             `json:"email"`
+	ID             openapi_types.UUID `json:"id"`
+	Name           string             `json:"name"`
+	Phone          string             `json:"phone"`
+
+	// Stats Figures for the dashboard. Counts are of what is not deleted; amounts are sums over the ledger, in SAR.
+	//
+	// Example: {"bookings_count":128,"buses_count":3,"gross_amount":147200,"hotels_count":2,"in_current_balance_amount":20700,"net_amount":132480,"rest_stops_count":4,"trips_count":12}
+	Stats ProviderStats `json:"stats"`
+
+	// Status Whether it can be used.
+	Status        ResourceStatus `json:"status"`
+	StatusLabelAr string         `json:"status_label_ar"`
+	StatusLabelEn string         `json:"status_label_en"`
+	UpdatedAt     time.Time      `json:"updated_at"`
+}
+
+// ProviderDetailAnswer defines model for ProviderDetailAnswer.
+type ProviderDetailAnswer struct {
+	// Data A provider company with figures for the dashboard.
+	//
+	// Example: {"city":"Riyadh","commission_rate":0.1,"created_at":"2026-11-01T08:00:00Z","email":"demo-tours@rihla.test","id":"019ab0c2-7000-7aaa-8bbb-000000000002","name":"Demo Tours","phone":"+966500000000","stats":{"bookings_count":128,"buses_count":3,"gross_amount":147200,"hotels_count":2,"in_current_balance_amount":20700,"net_amount":132480,"rest_stops_count":4,"trips_count":12},"status":"ACTIVE","status_label_ar":"نشط","status_label_en":"Active","updated_at":"2026-11-01T08:00:00Z"}
+	Data ProviderDetail `json:"data"`
+}
+
+// ProviderInput Master data of a provider company.
+//
+// Example: {"city":"Riyadh","commission_rate":0.1,"email":"demo-tours@rihla.test","name":"Demo Tours","phone":"+966500000000"}
+type ProviderInput struct {
+	City *string `json:"city,omitempty"`
+
+	// CommissionRate The platform's share of each sale. Without it, the usual one.
+	CommissionRate *models.Rate `json:"commission_rate,omitempty"`
+
+	// Email Example: traveller@rihla.test
+	Email Email  `json:"email"`
+	Name  string `json:"name"`
+
+	// Phone International (`+966501234567`) or national digits.
+	//
+	// Example: +966501234567
+	Phone Phone `json:"phone"`
+}
+
+// ProviderStats Figures for the dashboard. Counts are of what is not deleted; amounts are sums over the ledger, in SAR.
+//
+// Example: {"bookings_count":128,"buses_count":3,"gross_amount":147200,"hotels_count":2,"in_current_balance_amount":20700,"net_amount":132480,"rest_stops_count":4,"trips_count":12}
+type ProviderStats struct {
+	BookingsCount int64 `json:"bookings_count"`
+	BusesCount    int64 `json:"buses_count"`
+
+	// GrossAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	GrossAmount Money `json:"gross_amount"`
+	HotelsCount int64 `json:"hotels_count"`
+
+	// InCurrentBalanceAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	InCurrentBalanceAmount Money `json:"in_current_balance_amount"`
+
+	// NetAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	NetAmount      Money `json:"net_amount"`
+	RestStopsCount int64 `json:"rest_stops_count"`
+	TripsCount     int64 `json:"trips_count"`
+}
+
+// ProvidersAnswer defines model for ProvidersAnswer.
+type ProvidersAnswer struct {
+	Data []Provider `json:"data"`
+
+	// Meta Where a page is in its collection.
+	//
+	// Example: {"current_page":1,"last_page":3,"per_page":20,"total":42}
+	Meta Meta `json:"meta"`
+}
+
 // Rate A share from 0 to 1, with 2 to 4 decimals.
 //
 // Example: 0.15
@@ -917,6 +1371,70 @@ type ResolveIncidentRequest struct {
 	Note string `json:"note"`
 }
 
+// ResourceStatus Whether it can be used.
+type ResourceStatus = string
+
+// RestStop A place where trips pause.
+//
+// Example: {"amenities":["mosque","fuel"],"city":"Al Majmaah","created_at":"2026-11-01T08:00:00Z","id":"019ab0c2-7000-7aaa-8bbb-000000000005","latitude":25.903918,"longitude":45.345604,"name":"Demo Rest Stop","provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","status":"ACTIVE","status_label_ar":"نشط","status_label_en":"Active","updated_at":"2026-11-01T08:00:00Z"}
+type RestStop struct {
+	Amenities []string           `json:"amenities"`
+	City      string             `json:"city"`
+	CreatedAt time.Time          `json:"created_at"`
+	ID        openapi_types.UUID `json:"id"`
+
+	// Latitude Degrees.
+	Latitude *json.Number `json:"latitude"`
+
+	// Longitude Degrees.
+	Longitude  *json.Number       `json:"longitude"`
+	Name       string             `json:"name"`
+	ProviderID openapi_types.UUID `json:"provider_id"`
+
+	// Status Whether it can be used.
+	Status        ResourceStatus `json:"status"`
+	StatusLabelAr string         `json:"status_label_ar"`
+	StatusLabelEn string         `json:"status_label_en"`
+	UpdatedAt     time.Time      `json:"updated_at"`
+}
+
+// RestStopAnswer defines model for RestStopAnswer.
+type RestStopAnswer struct {
+	// Data A place where trips pause.
+	//
+	// Example: {"amenities":["mosque","fuel"],"city":"Al Majmaah","created_at":"2026-11-01T08:00:00Z","id":"019ab0c2-7000-7aaa-8bbb-000000000005","latitude":25.903918,"longitude":45.345604,"name":"Demo Rest Stop","provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","status":"ACTIVE","status_label_ar":"نشط","status_label_en":"Active","updated_at":"2026-11-01T08:00:00Z"}
+	Data RestStop `json:"data"`
+}
+
+// RestStopInput A rest stop.
+//
+// Example: {"amenities":["mosque","fuel"],"city":"Al Majmaah","latitude":25.903918,"longitude":45.345604,"name":"Demo Rest Stop","status":"ACTIVE"}
+type RestStopInput struct {
+	// Amenities Such as mosque.
+	Amenities []Tag  `json:"amenities,omitempty"`
+	City      string `json:"city"`
+
+	// Latitude Degrees, kept to 6 decimals.
+	Latitude *json.Number `json:"latitude,omitempty"`
+
+	// Longitude Degrees, kept to 6 decimals.
+	Longitude *json.Number `json:"longitude,omitempty"`
+	Name      string       `json:"name"`
+
+	// Status Whether it can be used.
+	Status ResourceStatus `json:"status"`
+}
+
+// RestStopsAnswer defines model for RestStopsAnswer.
+type RestStopsAnswer struct {
+	Data []RestStop `json:"data"`
+
+	// Meta Where a page is in its collection.
+	//
+	// Example: {"current_page":1,"last_page":3,"per_page":20,"total":42}
+	Meta Meta `json:"meta"`
+}
+
 // ReturnURL Where the gateway sends the customer afterwards; http or https.
 //
 // Example: https://www.rihla.test/bookings/done
@@ -924,6 +1442,69 @@ type ReturnURL = string
 
 // Role What the user may do.
 type Role = models.Role
+
+// Staff An account that acts for a provider company.
+//
+// Example: {"created_at":"2026-11-01T08:00:00Z","email":"staff@rihla.test","id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d12","name":"Staff One","phone":"+966501234567","provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","role":"PROVIDER_STAFF","role_label_ar":"موظف شركة","role_label_en":"Provider staff"}
+type Staff struct {
+	CreatedAt  time.Time          `json:"created_at"`
+	Email      string             `json:"email"`
+	ID         openapi_types.UUID `json:"id"`
+	Name       string             `json:"name"`
+	Phone      string             `json:"phone"`
+	ProviderID openapi_types.UUID `json:"provider_id"`
+
+	// Role A role that acts for a provider company.
+	Role        StaffRole `json:"role"`
+	RoleLabelAr string    `json:"role_label_ar"`
+	RoleLabelEn string    `json:"role_label_en"`
+}
+
+// StaffAnswer defines model for StaffAnswer.
+type StaffAnswer struct {
+	// Data An account that acts for a provider company.
+	//
+	// Example: {"created_at":"2026-11-01T08:00:00Z","email":"staff@rihla.test","id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d12","name":"Staff One","phone":"+966501234567","provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","role":"PROVIDER_STAFF","role_label_ar":"موظف شركة","role_label_en":"Provider staff"}
+	Data Staff `json:"data"`
+}
+
+// StaffInput A new account that acts for a provider company.
+//
+// Example: {"email":"staff@rihla.test","name":"Staff One","password":"a-long-enough-password","phone":"+966501234567","role":"PROVIDER_STAFF"}
+type StaffInput struct {
+	// Email Example: traveller@rihla.test
+	Email Email `json:"email"`
+
+	// Name Example: Traveller One
+	Name PersonName `json:"name"`
+
+	// Password At least 10 characters.
+	Password string `json:"password"`
+
+	// Phone International (`+966501234567`) or national digits.
+	//
+	// Example: +966501234567
+	Phone Phone `json:"phone"`
+
+	// Role A role that acts for a provider company.
+	Role StaffRole `json:"role"`
+}
+
+// StaffListAnswer defines model for StaffListAnswer.
+type StaffListAnswer struct {
+	Data []Staff `json:"data"`
+
+	// Meta Where a page is in its collection.
+	//
+	// Example: {"current_page":1,"last_page":3,"per_page":20,"total":42}
+	Meta Meta `json:"meta"`
+}
+
+// StaffRole A role that acts for a provider company.
+type StaffRole = models.Role
+
+// Tag A word or two.
+type Tag = string
 
 // TimelineEntry One line of a transaction's history.
 //
@@ -980,12 +1561,13 @@ type TransactionKind = models.TransactionKind
 // TransactionStatus The state of a payment transaction. REFUNDED and PARTIAL_REFUND are those of a refund's own transaction.
 type TransactionStatus = models.TransactionStatus
 
-// Trip A trip that can be booked.
+// Trip A trip. In the public catalogue it can be booked.
 //
-// Example: {"bus_id":"019ab0c2-7000-7aaa-8bbb-000000000004","capacity":45,"currency":"SAR","departure_at":"2026-12-04T05:00:00Z","destination":"AlUla","hotel_id":"019ab0c2-7000-7aaa-8bbb-000000000003","id":"019ab0c2-7000-7aaa-8bbb-000000000001","origin":"Riyadh","price_per_seat":575,"provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","provider_name":"Demo Tours","rest_stop_ids":["019ab0c2-7000-7aaa-8bbb-000000000005"],"return_at":"2026-12-06T18:00:00Z","seats_left":12,"status":"PUBLISHED","status_label_ar":"منشورة","status_label_en":"Published","title":"Weekend in AlUla","type":"TOURISM"}
+// Example: {"bus_id":"019ab0c2-7000-7aaa-8bbb-000000000004","capacity":45,"created_at":"2026-11-01T08:00:00Z","currency":"SAR","departure_at":"2026-12-04T05:00:00Z","destination":"AlUla","hotel_id":"019ab0c2-7000-7aaa-8bbb-000000000003","id":"019ab0c2-7000-7aaa-8bbb-000000000001","origin":"Riyadh","price_per_seat":575,"provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","provider_name":"Demo Tours","rest_stop_ids":["019ab0c2-7000-7aaa-8bbb-000000000005"],"return_at":"2026-12-06T18:00:00Z","seats_left":12,"status":"PUBLISHED","status_label_ar":"منشورة","status_label_en":"Published","title":"Weekend in AlUla","type":"TOURISM","type_label_ar":"سياحة","type_label_en":"Tourism","updated_at":"2026-11-01T08:00:00Z"}
 type Trip struct {
-	BusID    openapi_types.UUID `json:"bus_id"`
-	Capacity int                `json:"capacity"`
+	BusID     openapi_types.UUID `json:"bus_id"`
+	Capacity  int                `json:"capacity"`
+	CreatedAt time.Time          `json:"created_at"`
 
 	// Currency ISO 4217. The service knows one currency.
 	Currency    Currency  `json:"currency"`
@@ -1014,15 +1596,49 @@ type Trip struct {
 	Title         string     `json:"title"`
 
 	// Type The kind of trip.
-	Type TripType `json:"type"`
+	Type        TripType  `json:"type"`
+	TypeLabelAr string    `json:"type_label_ar"`
+	TypeLabelEn string    `json:"type_label_en"`
+	UpdatedAt   time.Time `json:"updated_at"`
 }
 
 // TripAnswer defines model for TripAnswer.
 type TripAnswer struct {
-	// Data A trip that can be booked.
+	// Data A trip. In the public catalogue it can be booked.
 	//
-	// Example: {"bus_id":"019ab0c2-7000-7aaa-8bbb-000000000004","capacity":45,"currency":"SAR","departure_at":"2026-12-04T05:00:00Z","destination":"AlUla","hotel_id":"019ab0c2-7000-7aaa-8bbb-000000000003","id":"019ab0c2-7000-7aaa-8bbb-000000000001","origin":"Riyadh","price_per_seat":575,"provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","provider_name":"Demo Tours","rest_stop_ids":["019ab0c2-7000-7aaa-8bbb-000000000005"],"return_at":"2026-12-06T18:00:00Z","seats_left":12,"status":"PUBLISHED","status_label_ar":"منشورة","status_label_en":"Published","title":"Weekend in AlUla","type":"TOURISM"}
+	// Example: {"bus_id":"019ab0c2-7000-7aaa-8bbb-000000000004","capacity":45,"created_at":"2026-11-01T08:00:00Z","currency":"SAR","departure_at":"2026-12-04T05:00:00Z","destination":"AlUla","hotel_id":"019ab0c2-7000-7aaa-8bbb-000000000003","id":"019ab0c2-7000-7aaa-8bbb-000000000001","origin":"Riyadh","price_per_seat":575,"provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","provider_name":"Demo Tours","rest_stop_ids":["019ab0c2-7000-7aaa-8bbb-000000000005"],"return_at":"2026-12-06T18:00:00Z","seats_left":12,"status":"PUBLISHED","status_label_ar":"منشورة","status_label_en":"Published","title":"Weekend in AlUla","type":"TOURISM","type_label_ar":"سياحة","type_label_en":"Tourism","updated_at":"2026-11-01T08:00:00Z"}
 	Data Trip `json:"data"`
+}
+
+// TripInput A trip. Bus, hotel and rest stops must be live ones of the same company.
+//
+// Example: {"bus_id":"019ab0c2-7000-7aaa-8bbb-000000000004","capacity":45,"departure_at":"2026-12-04T05:00:00Z","destination":"AlUla","hotel_id":"019ab0c2-7000-7aaa-8bbb-000000000003","origin":"Riyadh","price_per_seat":575,"rest_stop_ids":["019ab0c2-7000-7aaa-8bbb-000000000005"],"return_at":"2026-12-06T18:00:00Z","title":"Weekend in AlUla","type":"TOURISM"}
+type TripInput struct {
+	BusID openapi_types.UUID `json:"bus_id"`
+
+	// Capacity Seats that can be booked, at most those of the bus.
+	Capacity    int       `json:"capacity"`
+	DepartureAt time.Time `json:"departure_at"`
+	Destination string    `json:"destination"`
+
+	// HotelID May be missing for UMRAH trips only.
+	HotelID *openapi_types.UUID `json:"hotel_id,omitempty"`
+	Origin  string              `json:"origin"`
+
+	// PricePerSeat An amount in SAR of at least 0.01, with at most 2 decimals.
+	//
+	// Example: 150
+	PricePerSeat PositiveMoney `json:"price_per_seat"`
+
+	// RestStopIds In the order of the journey.
+	RestStopIds []openapi_types.UUID `json:"rest_stop_ids,omitempty"`
+
+	// ReturnAt After the departure.
+	ReturnAt time.Time `json:"return_at"`
+	Title    string    `json:"title"`
+
+	// Type The kind of trip.
+	Type TripType `json:"type"`
 }
 
 // TripStatus The state of a trip. The public catalogue has PUBLISHED ones only.
@@ -1112,8 +1728,14 @@ type Page = int
 // PerPage defines model for PerPage.
 type PerPage = int
 
+// ProviderForNew defines model for ProviderForNew.
+type ProviderForNew = openapi_types.UUID
+
 // ProviderIDFilter defines model for ProviderIdFilter.
 type ProviderIDFilter = openapi_types.UUID
+
+// ProviderScope defines model for ProviderScope.
+type ProviderScope = openapi_types.UUID
 
 // RecordSearch defines model for RecordSearch.
 type RecordSearch = string
@@ -1298,6 +1920,42 @@ type ListPaymentTransactionsParams struct {
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
 }
 
+// ListProvidersParams defines parameters for ListProviders.
+type ListProvidersParams struct {
+	// Search Case-insensitive substring of name, email or phone.
+	Search *string `form:"search,omitempty" json:"search,omitempty"`
+
+	// Status Only providers in this state.
+	Status *ResourceStatus `form:"status,omitempty" json:"status,omitempty"`
+
+	// Sort `name`, `status`, `created_at`. Default `created_at`.
+	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
+
+	// Page The page, from 1.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PerPage The size of a page.
+	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+}
+
+// ListStaffParams defines parameters for ListStaff.
+type ListStaffParams struct {
+	// Role Only accounts with this role.
+	Role *StaffRole `form:"role,omitempty" json:"role,omitempty"`
+
+	// Search Case-insensitive substring of name, email or phone.
+	Search *string `form:"search,omitempty" json:"search,omitempty"`
+
+	// Sort `name`, `created_at`. Default `created_at`.
+	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
+
+	// Page The page, from 1.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PerPage The size of a page.
+	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+}
+
 // ListRefundsParams defines parameters for ListRefunds.
 type ListRefundsParams struct {
 	// Status Only refunds in this state.
@@ -1326,6 +1984,42 @@ type CreateBookingParams struct {
 type GetPaymentStatusParams struct {
 	// Wait Seconds to wait for the payment to be decided.
 	Wait *int `form:"wait,omitempty" json:"wait,omitempty"`
+}
+
+// ListCatalogueBusesParams defines parameters for ListCatalogueBuses.
+type ListCatalogueBusesParams struct {
+	// Search Case-insensitive substring of plate number, model or driver name.
+	Search *string `form:"search,omitempty" json:"search,omitempty"`
+
+	// Sort `plate_number`, `model`, `status`, `created_at`. Default `created_at`.
+	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
+
+	// Page The page, from 1.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PerPage The size of a page.
+	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+}
+
+// ListCatalogueHotelsParams defines parameters for ListCatalogueHotels.
+type ListCatalogueHotelsParams struct {
+	// City Only those in this city (exact name, letter case ignored).
+	City *string `form:"city,omitempty" json:"city,omitempty"`
+
+	// Stars Only hotels with so many stars.
+	Stars *int `form:"stars,omitempty" json:"stars,omitempty"`
+
+	// Search Case-insensitive substring of name or city.
+	Search *string `form:"search,omitempty" json:"search,omitempty"`
+
+	// Sort `name`, `city`, `stars`, `created_at`. Default `created_at`.
+	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
+
+	// Page The page, from 1.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PerPage The size of a page.
+	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
 }
 
 // ListMyBookingsParams defines parameters for ListMyBookings.
@@ -1403,6 +2097,65 @@ type ReceiveWalletBWebhookParams struct {
 	WebhookSignature WebhookSignature `json:"webhook-signature"`
 }
 
+// ListAdCampaignsParams defines parameters for ListAdCampaigns.
+type ListAdCampaignsParams struct {
+	// Status Only campaigns in this state.
+	Status *CampaignStatus `form:"status,omitempty" json:"status,omitempty"`
+
+	// TripID Only campaigns for this trip.
+	TripID *openapi_types.UUID `form:"trip_id,omitempty" json:"trip_id,omitempty"`
+
+	// Search Case-insensitive substring of title or description.
+	Search *string `form:"search,omitempty" json:"search,omitempty"`
+
+	// ProviderID For ADMIN and SUPER_ADMIN, only what belongs to this provider company; provider roles have their own only.
+	ProviderID *ProviderScope `form:"provider_id,omitempty" json:"provider_id,omitempty"`
+
+	// Sort `title`, `status`, `starts_on`, `ends_on`, `price`, `created_at`. Default `created_at`.
+	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
+
+	// Page The page, from 1.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PerPage The size of a page.
+	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+}
+
+// CreateAdCampaignParams defines parameters for CreateAdCampaign.
+type CreateAdCampaignParams struct {
+	// ProviderID The provider company that it is created for. ADMIN and SUPER_ADMIN must name it, else 422; provider roles create for their
+	// own, whatever this says.
+	ProviderID *ProviderForNew `form:"provider_id,omitempty" json:"provider_id,omitempty"`
+}
+
+// ListBusesParams defines parameters for ListBuses.
+type ListBusesParams struct {
+	// Status Only buses in this state.
+	Status *BusStatus `form:"status,omitempty" json:"status,omitempty"`
+
+	// Search Case-insensitive substring of plate number, model or driver name.
+	Search *string `form:"search,omitempty" json:"search,omitempty"`
+
+	// ProviderID For ADMIN and SUPER_ADMIN, only what belongs to this provider company; provider roles have their own only.
+	ProviderID *ProviderScope `form:"provider_id,omitempty" json:"provider_id,omitempty"`
+
+	// Sort `plate_number`, `model`, `status`, `created_at`. Default `created_at`.
+	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
+
+	// Page The page, from 1.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PerPage The size of a page.
+	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+}
+
+// CreateBusParams defines parameters for CreateBus.
+type CreateBusParams struct {
+	// ProviderID The provider company that it is created for. ADMIN and SUPER_ADMIN must name it, else 422; provider roles create for their
+	// own, whatever this says.
+	ProviderID *ProviderForNew `form:"provider_id,omitempty" json:"provider_id,omitempty"`
+}
+
 // ListProviderFinancialRecordsParams defines parameters for ListProviderFinancialRecords.
 type ListProviderFinancialRecordsParams struct {
 	// Period Calendar period in Asia/Riyadh; the week starts on Sunday. `custom` needs `date_from` and `date_to`. Without it, everything.
@@ -1436,6 +2189,132 @@ type ListProviderFinancialRecordsParams struct {
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
 }
 
+// ListHotelsParams defines parameters for ListHotels.
+type ListHotelsParams struct {
+	// Status Only hotels in this state.
+	Status *ResourceStatus `form:"status,omitempty" json:"status,omitempty"`
+
+	// City Only those in this city (exact name, letter case ignored).
+	City *string `form:"city,omitempty" json:"city,omitempty"`
+
+	// Stars Only hotels with so many stars.
+	Stars *int `form:"stars,omitempty" json:"stars,omitempty"`
+
+	// Search Case-insensitive substring of name or city.
+	Search *string `form:"search,omitempty" json:"search,omitempty"`
+
+	// ProviderID For ADMIN and SUPER_ADMIN, only what belongs to this provider company; provider roles have their own only.
+	ProviderID *ProviderScope `form:"provider_id,omitempty" json:"provider_id,omitempty"`
+
+	// Sort `name`, `city`, `stars`, `created_at`. Default `created_at`.
+	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
+
+	// Page The page, from 1.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PerPage The size of a page.
+	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+}
+
+// CreateHotelParams defines parameters for CreateHotel.
+type CreateHotelParams struct {
+	// ProviderID The provider company that it is created for. ADMIN and SUPER_ADMIN must name it, else 422; provider roles create for their
+	// own, whatever this says.
+	ProviderID *ProviderForNew `form:"provider_id,omitempty" json:"provider_id,omitempty"`
+}
+
+// ListRestStopsParams defines parameters for ListRestStops.
+type ListRestStopsParams struct {
+	// Status Only rest stops in this state.
+	Status *ResourceStatus `form:"status,omitempty" json:"status,omitempty"`
+
+	// City Only those in this city (exact name, letter case ignored).
+	City *string `form:"city,omitempty" json:"city,omitempty"`
+
+	// Search Case-insensitive substring of name or city.
+	Search *string `form:"search,omitempty" json:"search,omitempty"`
+
+	// ProviderID For ADMIN and SUPER_ADMIN, only what belongs to this provider company; provider roles have their own only.
+	ProviderID *ProviderScope `form:"provider_id,omitempty" json:"provider_id,omitempty"`
+
+	// Sort `name`, `city`, `created_at`. Default `created_at`.
+	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
+
+	// Page The page, from 1.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PerPage The size of a page.
+	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+}
+
+// CreateRestStopParams defines parameters for CreateRestStop.
+type CreateRestStopParams struct {
+	// ProviderID The provider company that it is created for. ADMIN and SUPER_ADMIN must name it, else 422; provider roles create for their
+	// own, whatever this says.
+	ProviderID *ProviderForNew `form:"provider_id,omitempty" json:"provider_id,omitempty"`
+}
+
+// ListProviderTripsParams defines parameters for ListProviderTrips.
+type ListProviderTripsParams struct {
+	// Type Only trips of this type.
+	Type *TripType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Status Only trips in this state.
+	Status *TripStatus `form:"status,omitempty" json:"status,omitempty"`
+
+	// Origin Only trips that start in this city (exact name, letter case ignored).
+	Origin *string `form:"origin,omitempty" json:"origin,omitempty"`
+
+	// Destination Only trips that go to this city (exact name, letter case ignored).
+	Destination *string `form:"destination,omitempty" json:"destination,omitempty"`
+
+	// DateFrom Only trips that depart on or after this day (Asia/Riyadh).
+	DateFrom *openapi_types.Date `form:"date_from,omitempty" json:"date_from,omitempty"`
+
+	// DateTo Only trips that depart on or before this day (Asia/Riyadh).
+	DateTo *openapi_types.Date `form:"date_to,omitempty" json:"date_to,omitempty"`
+
+	// Search Case-insensitive substring of title, origin or destination.
+	Search *string `form:"search,omitempty" json:"search,omitempty"`
+
+	// ProviderID For ADMIN and SUPER_ADMIN, only what belongs to this provider company; provider roles have their own only.
+	ProviderID *ProviderScope `form:"provider_id,omitempty" json:"provider_id,omitempty"`
+
+	// Sort `departure_at`, `price_per_seat`, `title`, `status`, `created_at`. Default `created_at`.
+	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
+
+	// Page The page, from 1.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PerPage The size of a page.
+	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+}
+
+// CreateProviderTripParams defines parameters for CreateProviderTrip.
+type CreateProviderTripParams struct {
+	// ProviderID The provider company that it is created for. ADMIN and SUPER_ADMIN must name it, else 422; provider roles create for their
+	// own, whatever this says.
+	ProviderID *ProviderForNew `form:"provider_id,omitempty" json:"provider_id,omitempty"`
+}
+
+// ListCatalogueRestStopsParams defines parameters for ListCatalogueRestStops.
+type ListCatalogueRestStopsParams struct {
+	// City Only those in this city (exact name, letter case ignored).
+	City *string `form:"city,omitempty" json:"city,omitempty"`
+
+	// Search Case-insensitive substring of name or city.
+	Search *string `form:"search,omitempty" json:"search,omitempty"`
+
+	// Sort `name`, `city`, `created_at`. Default `created_at`.
+	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
+
+	// Page The page, from 1.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PerPage The size of a page.
+	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+}
+
 // ListTripsParams defines parameters for ListTrips.
 type ListTripsParams struct {
 	// Type Only trips of this type.
@@ -1453,7 +2332,7 @@ type ListTripsParams struct {
 	// DateTo Only trips that depart on or before this day (Asia/Riyadh).
 	DateTo *openapi_types.Date `form:"date_to,omitempty" json:"date_to,omitempty"`
 
-	// Search Case-insensitive substring of the title.
+	// Search Case-insensitive substring of title, origin or destination.
 	Search *Search `form:"search,omitempty" json:"search,omitempty"`
 
 	// Sort `departure_at`, `price_per_seat`. Default `departure_at`.
@@ -1474,6 +2353,15 @@ type MarkRecordTransferredJSONRequestBody = MarkTransferredRequest
 
 // ResolveIncidentJSONRequestBody defines body for ResolveIncident for application/json ContentType.
 type ResolveIncidentJSONRequestBody = ResolveIncidentRequest
+
+// CreateProviderJSONRequestBody defines body for CreateProvider for application/json ContentType.
+type CreateProviderJSONRequestBody = ProviderInput
+
+// ReplaceProviderJSONRequestBody defines body for ReplaceProvider for application/json ContentType.
+type ReplaceProviderJSONRequestBody = ProviderInput
+
+// CreateStaffJSONRequestBody defines body for CreateStaff for application/json ContentType.
+type CreateStaffJSONRequestBody = StaffInput
 
 // LoginJSONRequestBody defines body for Login for application/json ContentType.
 type LoginJSONRequestBody = LoginRequest
@@ -1496,11 +2384,47 @@ type CreateCampaignIntentJSONRequestBody = IntentRequest
 // CreateBookingIntentJSONRequestBody defines body for CreateBookingIntent for application/json ContentType.
 type CreateBookingIntentJSONRequestBody = IntentRequest
 
+// CreateAdCampaignJSONRequestBody defines body for CreateAdCampaign for application/json ContentType.
+type CreateAdCampaignJSONRequestBody = AdCampaignInput
+
+// ReplaceAdCampaignJSONRequestBody defines body for ReplaceAdCampaign for application/json ContentType.
+type ReplaceAdCampaignJSONRequestBody = AdCampaignInput
+
+// CreateBusJSONRequestBody defines body for CreateBus for application/json ContentType.
+type CreateBusJSONRequestBody = BusInput
+
+// ReplaceBusJSONRequestBody defines body for ReplaceBus for application/json ContentType.
+type ReplaceBusJSONRequestBody = BusInput
+
+// CreateHotelJSONRequestBody defines body for CreateHotel for application/json ContentType.
+type CreateHotelJSONRequestBody = HotelInput
+
+// ReplaceHotelJSONRequestBody defines body for ReplaceHotel for application/json ContentType.
+type ReplaceHotelJSONRequestBody = HotelInput
+
+// CreateRestStopJSONRequestBody defines body for CreateRestStop for application/json ContentType.
+type CreateRestStopJSONRequestBody = RestStopInput
+
+// ReplaceRestStopJSONRequestBody defines body for ReplaceRestStop for application/json ContentType.
+type ReplaceRestStopJSONRequestBody = RestStopInput
+
+// CreateProviderTripJSONRequestBody defines body for CreateProviderTrip for application/json ContentType.
+type CreateProviderTripJSONRequestBody = TripInput
+
+// ReplaceProviderTripJSONRequestBody defines body for ReplaceProviderTrip for application/json ContentType.
+type ReplaceProviderTripJSONRequestBody = TripInput
+
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
 	// GetJWKS Public signing keys
 	// (GET /.well-known/jwks.json)
 	GetJWKS(c *fiber.Ctx) error
+	// PauseAdCampaign Pause an ad campaign
+	// (POST /api/v1/ad-campaigns/{id}/pause)
+	PauseAdCampaign(c *fiber.Ctx, id ID) error
+	// ResumeAdCampaign Resume an ad campaign
+	// (POST /api/v1/ad-campaigns/{id}/resume)
+	ResumeAdCampaign(c *fiber.Ctx, id ID) error
 	// ListAuditLogs List the audit log
 	// (GET /api/v1/admin/audit-logs)
 	ListAuditLogs(c *fiber.Ctx, params ListAuditLogsParams) error
@@ -1528,6 +2452,36 @@ type ServerInterface interface {
 	// GetPaymentTransaction Get a payment transaction with its history
 	// (GET /api/v1/admin/payment-transactions/{id})
 	GetPaymentTransaction(c *fiber.Ctx, id ID) error
+	// ListProviders List providers
+	// (GET /api/v1/admin/providers)
+	ListProviders(c *fiber.Ctx, params ListProvidersParams) error
+	// CreateProvider Create a provider
+	// (POST /api/v1/admin/providers)
+	CreateProvider(c *fiber.Ctx) error
+	// GetProvider Get a provider
+	// (GET /api/v1/admin/providers/{id})
+	GetProvider(c *fiber.Ctx, id ID) error
+	// PatchProvider Change a provider
+	// (PATCH /api/v1/admin/providers/{id})
+	PatchProvider(c *fiber.Ctx, id ID) error
+	// ReplaceProvider Replace a provider
+	// (PUT /api/v1/admin/providers/{id})
+	ReplaceProvider(c *fiber.Ctx, id ID) error
+	// ActivateProvider Activate a provider
+	// (POST /api/v1/admin/providers/{id}/activate)
+	ActivateProvider(c *fiber.Ctx, id ID) error
+	// DeactivateProvider Deactivate a provider
+	// (POST /api/v1/admin/providers/{id}/deactivate)
+	DeactivateProvider(c *fiber.Ctx, id ID) error
+	// ListStaff List the staff of a provider
+	// (GET /api/v1/admin/providers/{id}/staff)
+	ListStaff(c *fiber.Ctx, id ID, params ListStaffParams) error
+	// CreateStaff Create a staff account
+	// (POST /api/v1/admin/providers/{id}/staff)
+	CreateStaff(c *fiber.Ctx, id ID) error
+	// GetStaff Get a staff account
+	// (GET /api/v1/admin/providers/{id}/staff/{staff_id})
+	GetStaff(c *fiber.Ctx, id ID, staffID openapi_types.UUID) error
 	// ListRefunds List refunds
 	// (GET /api/v1/admin/refunds)
 	ListRefunds(c *fiber.Ctx, params ListRefundsParams) error
@@ -1552,9 +2506,18 @@ type ServerInterface interface {
 	// GetBooking Get a booking
 	// (GET /api/v1/bookings/{id})
 	GetBooking(c *fiber.Ctx, id ID) error
+	// CancelBooking Cancel an unpaid booking
+	// (POST /api/v1/bookings/{id}/cancel)
+	CancelBooking(c *fiber.Ctx, id ID) error
 	// GetPaymentStatus State of a booking's payment
 	// (GET /api/v1/bookings/{id}/payment-status)
 	GetPaymentStatus(c *fiber.Ctx, id ID, params GetPaymentStatusParams) error
+	// ListCatalogueBuses List buses of the catalogue
+	// (GET /api/v1/buses)
+	ListCatalogueBuses(c *fiber.Ctx, params ListCatalogueBusesParams) error
+	// ListCatalogueHotels List hotels of the catalogue
+	// (GET /api/v1/hotels)
+	ListCatalogueHotels(c *fiber.Ctx, params ListCatalogueHotelsParams) error
 	// GetMe Who am I
 	// (GET /api/v1/me)
 	GetMe(c *fiber.Ctx) error
@@ -1579,15 +2542,111 @@ type ServerInterface interface {
 	// ReceiveWalletBWebhook Events of the wallet_b channel
 	// (POST /api/v1/payments/webhook/wallet_b)
 	ReceiveWalletBWebhook(c *fiber.Ctx, params ReceiveWalletBWebhookParams) error
+	// ListAdCampaigns List ad campaigns
+	// (GET /api/v1/provider/ad-campaigns)
+	ListAdCampaigns(c *fiber.Ctx, params ListAdCampaignsParams) error
+	// CreateAdCampaign Create an ad campaign
+	// (POST /api/v1/provider/ad-campaigns)
+	CreateAdCampaign(c *fiber.Ctx, params CreateAdCampaignParams) error
+	// DeleteAdCampaign Delete an ad campaign
+	// (DELETE /api/v1/provider/ad-campaigns/{id})
+	DeleteAdCampaign(c *fiber.Ctx, id ID) error
+	// GetAdCampaign Get an ad campaign
+	// (GET /api/v1/provider/ad-campaigns/{id})
+	GetAdCampaign(c *fiber.Ctx, id ID) error
+	// PatchAdCampaign Change an ad campaign
+	// (PATCH /api/v1/provider/ad-campaigns/{id})
+	PatchAdCampaign(c *fiber.Ctx, id ID) error
+	// ReplaceAdCampaign Replace an ad campaign
+	// (PUT /api/v1/provider/ad-campaigns/{id})
+	ReplaceAdCampaign(c *fiber.Ctx, id ID) error
+	// ListBuses List buses
+	// (GET /api/v1/provider/buses)
+	ListBuses(c *fiber.Ctx, params ListBusesParams) error
+	// CreateBus Create a bus
+	// (POST /api/v1/provider/buses)
+	CreateBus(c *fiber.Ctx, params CreateBusParams) error
+	// DeleteBus Delete a bus
+	// (DELETE /api/v1/provider/buses/{id})
+	DeleteBus(c *fiber.Ctx, id ID) error
+	// GetBus Get a bus
+	// (GET /api/v1/provider/buses/{id})
+	GetBus(c *fiber.Ctx, id ID) error
+	// PatchBus Change a bus
+	// (PATCH /api/v1/provider/buses/{id})
+	PatchBus(c *fiber.Ctx, id ID) error
+	// ReplaceBus Replace a bus
+	// (PUT /api/v1/provider/buses/{id})
+	ReplaceBus(c *fiber.Ctx, id ID) error
 	// ListProviderFinancialRecords List the own company's financial records
 	// (GET /api/v1/provider/financial-records)
 	ListProviderFinancialRecords(c *fiber.Ctx, params ListProviderFinancialRecordsParams) error
+	// ListHotels List hotels
+	// (GET /api/v1/provider/hotels)
+	ListHotels(c *fiber.Ctx, params ListHotelsParams) error
+	// CreateHotel Create a hotel
+	// (POST /api/v1/provider/hotels)
+	CreateHotel(c *fiber.Ctx, params CreateHotelParams) error
+	// DeleteHotel Delete a hotel
+	// (DELETE /api/v1/provider/hotels/{id})
+	DeleteHotel(c *fiber.Ctx, id ID) error
+	// GetHotel Get a hotel
+	// (GET /api/v1/provider/hotels/{id})
+	GetHotel(c *fiber.Ctx, id ID) error
+	// PatchHotel Change a hotel
+	// (PATCH /api/v1/provider/hotels/{id})
+	PatchHotel(c *fiber.Ctx, id ID) error
+	// ReplaceHotel Replace a hotel
+	// (PUT /api/v1/provider/hotels/{id})
+	ReplaceHotel(c *fiber.Ctx, id ID) error
+	// ListRestStops List rest stops
+	// (GET /api/v1/provider/rest-stops)
+	ListRestStops(c *fiber.Ctx, params ListRestStopsParams) error
+	// CreateRestStop Create a rest stop
+	// (POST /api/v1/provider/rest-stops)
+	CreateRestStop(c *fiber.Ctx, params CreateRestStopParams) error
+	// DeleteRestStop Delete a rest stop
+	// (DELETE /api/v1/provider/rest-stops/{id})
+	DeleteRestStop(c *fiber.Ctx, id ID) error
+	// GetRestStop Get a rest stop
+	// (GET /api/v1/provider/rest-stops/{id})
+	GetRestStop(c *fiber.Ctx, id ID) error
+	// PatchRestStop Change a rest stop
+	// (PATCH /api/v1/provider/rest-stops/{id})
+	PatchRestStop(c *fiber.Ctx, id ID) error
+	// ReplaceRestStop Replace a rest stop
+	// (PUT /api/v1/provider/rest-stops/{id})
+	ReplaceRestStop(c *fiber.Ctx, id ID) error
+	// ListProviderTrips List trips
+	// (GET /api/v1/provider/trips)
+	ListProviderTrips(c *fiber.Ctx, params ListProviderTripsParams) error
+	// CreateProviderTrip Create a trip
+	// (POST /api/v1/provider/trips)
+	CreateProviderTrip(c *fiber.Ctx, params CreateProviderTripParams) error
+	// DeleteProviderTrip Delete a trip
+	// (DELETE /api/v1/provider/trips/{id})
+	DeleteProviderTrip(c *fiber.Ctx, id ID) error
+	// GetProviderTrip Get a trip
+	// (GET /api/v1/provider/trips/{id})
+	GetProviderTrip(c *fiber.Ctx, id ID) error
+	// PatchProviderTrip Change a trip
+	// (PATCH /api/v1/provider/trips/{id})
+	PatchProviderTrip(c *fiber.Ctx, id ID) error
+	// ReplaceProviderTrip Replace a trip
+	// (PUT /api/v1/provider/trips/{id})
+	ReplaceProviderTrip(c *fiber.Ctx, id ID) error
+	// ListCatalogueRestStops List rest stops of the catalogue
+	// (GET /api/v1/rest-stops)
+	ListCatalogueRestStops(c *fiber.Ctx, params ListCatalogueRestStopsParams) error
 	// ListTrips List bookable trips
 	// (GET /api/v1/trips)
 	ListTrips(c *fiber.Ctx, params ListTripsParams) error
 	// GetTrip Get a trip
 	// (GET /api/v1/trips/{id})
 	GetTrip(c *fiber.Ctx, id ID) error
+	// PublishTrip Publish a trip
+	// (POST /api/v1/trips/{id}/publish)
+	PublishTrip(c *fiber.Ctx, id ID) error
 	// GetDocs This document for people
 	// (GET /docs)
 	GetDocs(c *fiber.Ctx) error
@@ -1619,6 +2678,64 @@ func (siw *ServerInterfaceWrapper) GetJWKS(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.GetJWKS(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// PauseAdCampaign operation middleware
+func (siw *ServerInterfaceWrapper) PauseAdCampaign(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.PauseAdCampaign(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ResumeAdCampaign operation middleware
+func (siw *ServerInterfaceWrapper) ResumeAdCampaign(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ResumeAdCampaign(c, id)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -2264,6 +3381,373 @@ func (siw *ServerInterfaceWrapper) GetPaymentTransaction(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// ListProviders operation middleware
+func (siw *ServerInterfaceWrapper) ListProviders(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListProvidersParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "search" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "search", query, &params.Search, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter search: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", query, &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter status: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "sort" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "sort", query, &params.Sort, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter sort: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "per_page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "per_page", query, &params.PerPage, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListProviders(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// CreateProvider operation middleware
+func (siw *ServerInterfaceWrapper) CreateProvider(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.CreateProvider(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetProvider operation middleware
+func (siw *ServerInterfaceWrapper) GetProvider(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetProvider(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// PatchProvider operation middleware
+func (siw *ServerInterfaceWrapper) PatchProvider(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.PatchProvider(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ReplaceProvider operation middleware
+func (siw *ServerInterfaceWrapper) ReplaceProvider(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ReplaceProvider(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ActivateProvider operation middleware
+func (siw *ServerInterfaceWrapper) ActivateProvider(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ActivateProvider(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// DeactivateProvider operation middleware
+func (siw *ServerInterfaceWrapper) DeactivateProvider(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.DeactivateProvider(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListStaff operation middleware
+func (siw *ServerInterfaceWrapper) ListStaff(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListStaffParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "role" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "role", query, &params.Role, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter role: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "search" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "search", query, &params.Search, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter search: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "sort" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "sort", query, &params.Sort, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter sort: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "per_page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "per_page", query, &params.PerPage, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListStaff(c, id, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// CreateStaff operation middleware
+func (siw *ServerInterfaceWrapper) CreateStaff(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.CreateStaff(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetStaff operation middleware
+func (siw *ServerInterfaceWrapper) GetStaff(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	// ------------- Path parameter "staff_id" -------------
+	var staffID openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "staff_id", c.Params("staff_id"), &staffID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter staff_id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetStaff(c, id, staffID)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // ListRefunds operation middleware
 func (siw *ServerInterfaceWrapper) ListRefunds(c *fiber.Ctx) error {
 
@@ -2502,6 +3986,35 @@ func (siw *ServerInterfaceWrapper) GetBooking(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// CancelBooking operation middleware
+func (siw *ServerInterfaceWrapper) CancelBooking(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.CancelBooking(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // GetPaymentStatus operation middleware
 func (siw *ServerInterfaceWrapper) GetPaymentStatus(c *fiber.Ctx) error {
 
@@ -2534,6 +4047,136 @@ func (siw *ServerInterfaceWrapper) GetPaymentStatus(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.GetPaymentStatus(c, id, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListCatalogueBuses operation middleware
+func (siw *ServerInterfaceWrapper) ListCatalogueBuses(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListCatalogueBusesParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "search" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "search", query, &params.Search, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter search: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "sort" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "sort", query, &params.Sort, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter sort: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "per_page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "per_page", query, &params.PerPage, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListCatalogueBuses(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListCatalogueHotels operation middleware
+func (siw *ServerInterfaceWrapper) ListCatalogueHotels(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListCatalogueHotelsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "city" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "city", query, &params.City, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter city: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "stars" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "stars", query, &params.Stars, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter stars: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "search" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "search", query, &params.Search, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter search: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "sort" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "sort", query, &params.Sort, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter sort: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "per_page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "per_page", query, &params.PerPage, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListCatalogueHotels(c, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -3057,6 +4700,463 @@ func (siw *ServerInterfaceWrapper) ReceiveWalletBWebhook(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// ListAdCampaigns operation middleware
+func (siw *ServerInterfaceWrapper) ListAdCampaigns(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAdCampaignsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", query, &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter status: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "trip_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "trip_id", query, &params.TripID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter trip_id: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "search" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "search", query, &params.Search, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter search: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "provider_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "provider_id", query, &params.ProviderID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter provider_id: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "sort" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "sort", query, &params.Sort, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter sort: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "per_page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "per_page", query, &params.PerPage, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListAdCampaigns(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// CreateAdCampaign operation middleware
+func (siw *ServerInterfaceWrapper) CreateAdCampaign(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateAdCampaignParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "provider_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "provider_id", query, &params.ProviderID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter provider_id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.CreateAdCampaign(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// DeleteAdCampaign operation middleware
+func (siw *ServerInterfaceWrapper) DeleteAdCampaign(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.DeleteAdCampaign(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetAdCampaign operation middleware
+func (siw *ServerInterfaceWrapper) GetAdCampaign(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetAdCampaign(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// PatchAdCampaign operation middleware
+func (siw *ServerInterfaceWrapper) PatchAdCampaign(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.PatchAdCampaign(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ReplaceAdCampaign operation middleware
+func (siw *ServerInterfaceWrapper) ReplaceAdCampaign(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ReplaceAdCampaign(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListBuses operation middleware
+func (siw *ServerInterfaceWrapper) ListBuses(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListBusesParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", query, &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter status: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "search" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "search", query, &params.Search, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter search: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "provider_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "provider_id", query, &params.ProviderID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter provider_id: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "sort" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "sort", query, &params.Sort, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter sort: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "per_page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "per_page", query, &params.PerPage, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListBuses(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// CreateBus operation middleware
+func (siw *ServerInterfaceWrapper) CreateBus(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateBusParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "provider_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "provider_id", query, &params.ProviderID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter provider_id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.CreateBus(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// DeleteBus operation middleware
+func (siw *ServerInterfaceWrapper) DeleteBus(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.DeleteBus(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetBus operation middleware
+func (siw *ServerInterfaceWrapper) GetBus(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetBus(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// PatchBus operation middleware
+func (siw *ServerInterfaceWrapper) PatchBus(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.PatchBus(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ReplaceBus operation middleware
+func (siw *ServerInterfaceWrapper) ReplaceBus(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ReplaceBus(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // ListProviderFinancialRecords operation middleware
 func (siw *ServerInterfaceWrapper) ListProviderFinancialRecords(c *fiber.Ctx) error {
 
@@ -3144,6 +5244,802 @@ func (siw *ServerInterfaceWrapper) ListProviderFinancialRecords(c *fiber.Ctx) er
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ListProviderFinancialRecords(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListHotels operation middleware
+func (siw *ServerInterfaceWrapper) ListHotels(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListHotelsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", query, &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter status: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "city" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "city", query, &params.City, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter city: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "stars" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "stars", query, &params.Stars, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter stars: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "search" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "search", query, &params.Search, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter search: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "provider_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "provider_id", query, &params.ProviderID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter provider_id: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "sort" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "sort", query, &params.Sort, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter sort: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "per_page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "per_page", query, &params.PerPage, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListHotels(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// CreateHotel operation middleware
+func (siw *ServerInterfaceWrapper) CreateHotel(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateHotelParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "provider_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "provider_id", query, &params.ProviderID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter provider_id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.CreateHotel(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// DeleteHotel operation middleware
+func (siw *ServerInterfaceWrapper) DeleteHotel(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.DeleteHotel(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetHotel operation middleware
+func (siw *ServerInterfaceWrapper) GetHotel(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetHotel(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// PatchHotel operation middleware
+func (siw *ServerInterfaceWrapper) PatchHotel(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.PatchHotel(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ReplaceHotel operation middleware
+func (siw *ServerInterfaceWrapper) ReplaceHotel(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ReplaceHotel(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListRestStops operation middleware
+func (siw *ServerInterfaceWrapper) ListRestStops(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListRestStopsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", query, &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter status: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "city" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "city", query, &params.City, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter city: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "search" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "search", query, &params.Search, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter search: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "provider_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "provider_id", query, &params.ProviderID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter provider_id: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "sort" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "sort", query, &params.Sort, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter sort: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "per_page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "per_page", query, &params.PerPage, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListRestStops(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// CreateRestStop operation middleware
+func (siw *ServerInterfaceWrapper) CreateRestStop(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateRestStopParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "provider_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "provider_id", query, &params.ProviderID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter provider_id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.CreateRestStop(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// DeleteRestStop operation middleware
+func (siw *ServerInterfaceWrapper) DeleteRestStop(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.DeleteRestStop(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetRestStop operation middleware
+func (siw *ServerInterfaceWrapper) GetRestStop(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetRestStop(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// PatchRestStop operation middleware
+func (siw *ServerInterfaceWrapper) PatchRestStop(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.PatchRestStop(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ReplaceRestStop operation middleware
+func (siw *ServerInterfaceWrapper) ReplaceRestStop(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ReplaceRestStop(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListProviderTrips operation middleware
+func (siw *ServerInterfaceWrapper) ListProviderTrips(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListProviderTripsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", query, &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter type: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", query, &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter status: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "origin" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "origin", query, &params.Origin, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter origin: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "destination" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "destination", query, &params.Destination, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter destination: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "date_from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "date_from", query, &params.DateFrom, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter date_from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "date_to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "date_to", query, &params.DateTo, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter date_to: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "search" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "search", query, &params.Search, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter search: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "provider_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "provider_id", query, &params.ProviderID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter provider_id: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "sort" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "sort", query, &params.Sort, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter sort: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "per_page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "per_page", query, &params.PerPage, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListProviderTrips(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// CreateProviderTrip operation middleware
+func (siw *ServerInterfaceWrapper) CreateProviderTrip(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateProviderTripParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "provider_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "provider_id", query, &params.ProviderID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter provider_id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.CreateProviderTrip(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// DeleteProviderTrip operation middleware
+func (siw *ServerInterfaceWrapper) DeleteProviderTrip(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.DeleteProviderTrip(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetProviderTrip operation middleware
+func (siw *ServerInterfaceWrapper) GetProviderTrip(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetProviderTrip(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// PatchProviderTrip operation middleware
+func (siw *ServerInterfaceWrapper) PatchProviderTrip(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.PatchProviderTrip(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ReplaceProviderTrip operation middleware
+func (siw *ServerInterfaceWrapper) ReplaceProviderTrip(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ReplaceProviderTrip(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListCatalogueRestStops operation middleware
+func (siw *ServerInterfaceWrapper) ListCatalogueRestStops(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListCatalogueRestStopsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "city" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "city", query, &params.City, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter city: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "search" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "search", query, &params.Search, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter search: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "sort" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "sort", query, &params.Sort, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter sort: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "per_page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "per_page", query, &params.PerPage, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListCatalogueRestStops(c, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -3279,6 +6175,35 @@ func (siw *ServerInterfaceWrapper) GetTrip(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// PublishTrip operation middleware
+func (siw *ServerInterfaceWrapper) PublishTrip(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.PublishTrip(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // GetDocs operation middleware
 func (siw *ServerInterfaceWrapper) GetDocs(c *fiber.Ctx) error {
 
@@ -3394,6 +6319,10 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/.well-known/jwks.json", wrapper.GetJWKS)
 
+	router.Post(options.BaseURL+"/api/v1/ad-campaigns/:id/pause", wrapper.PauseAdCampaign)
+
+	router.Post(options.BaseURL+"/api/v1/ad-campaigns/:id/resume", wrapper.ResumeAdCampaign)
+
 	router.Get(options.BaseURL+"/api/v1/admin/audit-logs", wrapper.ListAuditLogs)
 
 	router.Post(options.BaseURL+"/api/v1/admin/bookings/:id/refund", wrapper.RefundBooking)
@@ -3412,6 +6341,26 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/api/v1/admin/payment-transactions/:id", wrapper.GetPaymentTransaction)
 
+	router.Get(options.BaseURL+"/api/v1/admin/providers", wrapper.ListProviders)
+
+	router.Post(options.BaseURL+"/api/v1/admin/providers", wrapper.CreateProvider)
+
+	router.Get(options.BaseURL+"/api/v1/admin/providers/:id", wrapper.GetProvider)
+
+	router.Patch(options.BaseURL+"/api/v1/admin/providers/:id", wrapper.PatchProvider)
+
+	router.Put(options.BaseURL+"/api/v1/admin/providers/:id", wrapper.ReplaceProvider)
+
+	router.Post(options.BaseURL+"/api/v1/admin/providers/:id/activate", wrapper.ActivateProvider)
+
+	router.Post(options.BaseURL+"/api/v1/admin/providers/:id/deactivate", wrapper.DeactivateProvider)
+
+	router.Get(options.BaseURL+"/api/v1/admin/providers/:id/staff", wrapper.ListStaff)
+
+	router.Post(options.BaseURL+"/api/v1/admin/providers/:id/staff", wrapper.CreateStaff)
+
+	router.Get(options.BaseURL+"/api/v1/admin/providers/:id/staff/:staff_id", wrapper.GetStaff)
+
 	router.Get(options.BaseURL+"/api/v1/admin/refunds", wrapper.ListRefunds)
 
 	router.Get(options.BaseURL+"/api/v1/admin/refunds/:id", wrapper.GetRefund)
@@ -3428,7 +6377,13 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/api/v1/bookings/:id", wrapper.GetBooking)
 
+	router.Post(options.BaseURL+"/api/v1/bookings/:id/cancel", wrapper.CancelBooking)
+
 	router.Get(options.BaseURL+"/api/v1/bookings/:id/payment-status", wrapper.GetPaymentStatus)
+
+	router.Get(options.BaseURL+"/api/v1/buses", wrapper.ListCatalogueBuses)
+
+	router.Get(options.BaseURL+"/api/v1/hotels", wrapper.ListCatalogueHotels)
 
 	router.Get(options.BaseURL+"/api/v1/me", wrapper.GetMe)
 
@@ -3446,11 +6401,75 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Post(options.BaseURL+"/api/v1/payments/webhook/wallet_b", wrapper.ReceiveWalletBWebhook)
 
+	router.Get(options.BaseURL+"/api/v1/provider/ad-campaigns", wrapper.ListAdCampaigns)
+
+	router.Post(options.BaseURL+"/api/v1/provider/ad-campaigns", wrapper.CreateAdCampaign)
+
+	router.Delete(options.BaseURL+"/api/v1/provider/ad-campaigns/:id", wrapper.DeleteAdCampaign)
+
+	router.Get(options.BaseURL+"/api/v1/provider/ad-campaigns/:id", wrapper.GetAdCampaign)
+
+	router.Patch(options.BaseURL+"/api/v1/provider/ad-campaigns/:id", wrapper.PatchAdCampaign)
+
+	router.Put(options.BaseURL+"/api/v1/provider/ad-campaigns/:id", wrapper.ReplaceAdCampaign)
+
+	router.Get(options.BaseURL+"/api/v1/provider/buses", wrapper.ListBuses)
+
+	router.Post(options.BaseURL+"/api/v1/provider/buses", wrapper.CreateBus)
+
+	router.Delete(options.BaseURL+"/api/v1/provider/buses/:id", wrapper.DeleteBus)
+
+	router.Get(options.BaseURL+"/api/v1/provider/buses/:id", wrapper.GetBus)
+
+	router.Patch(options.BaseURL+"/api/v1/provider/buses/:id", wrapper.PatchBus)
+
+	router.Put(options.BaseURL+"/api/v1/provider/buses/:id", wrapper.ReplaceBus)
+
 	router.Get(options.BaseURL+"/api/v1/provider/financial-records", wrapper.ListProviderFinancialRecords)
+
+	router.Get(options.BaseURL+"/api/v1/provider/hotels", wrapper.ListHotels)
+
+	router.Post(options.BaseURL+"/api/v1/provider/hotels", wrapper.CreateHotel)
+
+	router.Delete(options.BaseURL+"/api/v1/provider/hotels/:id", wrapper.DeleteHotel)
+
+	router.Get(options.BaseURL+"/api/v1/provider/hotels/:id", wrapper.GetHotel)
+
+	router.Patch(options.BaseURL+"/api/v1/provider/hotels/:id", wrapper.PatchHotel)
+
+	router.Put(options.BaseURL+"/api/v1/provider/hotels/:id", wrapper.ReplaceHotel)
+
+	router.Get(options.BaseURL+"/api/v1/provider/rest-stops", wrapper.ListRestStops)
+
+	router.Post(options.BaseURL+"/api/v1/provider/rest-stops", wrapper.CreateRestStop)
+
+	router.Delete(options.BaseURL+"/api/v1/provider/rest-stops/:id", wrapper.DeleteRestStop)
+
+	router.Get(options.BaseURL+"/api/v1/provider/rest-stops/:id", wrapper.GetRestStop)
+
+	router.Patch(options.BaseURL+"/api/v1/provider/rest-stops/:id", wrapper.PatchRestStop)
+
+	router.Put(options.BaseURL+"/api/v1/provider/rest-stops/:id", wrapper.ReplaceRestStop)
+
+	router.Get(options.BaseURL+"/api/v1/provider/trips", wrapper.ListProviderTrips)
+
+	router.Post(options.BaseURL+"/api/v1/provider/trips", wrapper.CreateProviderTrip)
+
+	router.Delete(options.BaseURL+"/api/v1/provider/trips/:id", wrapper.DeleteProviderTrip)
+
+	router.Get(options.BaseURL+"/api/v1/provider/trips/:id", wrapper.GetProviderTrip)
+
+	router.Patch(options.BaseURL+"/api/v1/provider/trips/:id", wrapper.PatchProviderTrip)
+
+	router.Put(options.BaseURL+"/api/v1/provider/trips/:id", wrapper.ReplaceProviderTrip)
+
+	router.Get(options.BaseURL+"/api/v1/rest-stops", wrapper.ListCatalogueRestStops)
 
 	router.Get(options.BaseURL+"/api/v1/trips", wrapper.ListTrips)
 
 	router.Get(options.BaseURL+"/api/v1/trips/:id", wrapper.GetTrip)
+
+	router.Post(options.BaseURL+"/api/v1/trips/:id/publish", wrapper.PublishTrip)
 
 	router.Get(options.BaseURL+"/docs", wrapper.GetDocs)
 
@@ -3474,6 +6493,40 @@ type GetJWKSResponseObject interface {
 type GetJWKS200JSONResponse KeySet
 
 func (response GetJWKS200JSONResponse) VisitGetJWKSResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type PauseAdCampaignRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type PauseAdCampaignResponseObject interface {
+	VisitPauseAdCampaignResponse(ctx *fiber.Ctx) error
+}
+
+type PauseAdCampaign200JSONResponse AdCampaignAnswer
+
+func (response PauseAdCampaign200JSONResponse) VisitPauseAdCampaignResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ResumeAdCampaignRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type ResumeAdCampaignResponseObject interface {
+	VisitResumeAdCampaignResponse(ctx *fiber.Ctx) error
+}
+
+type ResumeAdCampaign200JSONResponse AdCampaignAnswer
+
+func (response ResumeAdCampaign200JSONResponse) VisitResumeAdCampaignResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(200)
 
@@ -3679,6 +6732,196 @@ func (response GetPaymentTransaction200JSONResponse) VisitGetPaymentTransactionR
 	return ctx.JSON(&response)
 }
 
+type ListProvidersRequestObject struct {
+	Params ListProvidersParams
+}
+
+type ListProvidersResponseObject interface {
+	VisitListProvidersResponse(ctx *fiber.Ctx) error
+}
+
+type ListProviders200JSONResponse ProvidersAnswer
+
+func (response ListProviders200JSONResponse) VisitListProvidersResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type CreateProviderRequestObject struct {
+	Body *CreateProviderJSONRequestBody
+}
+
+type CreateProviderResponseObject interface {
+	VisitCreateProviderResponse(ctx *fiber.Ctx) error
+}
+
+type CreateProvider201ResponseHeaders struct {
+	Location string
+}
+
+type CreateProvider201JSONResponse struct {
+	Body    ProviderAnswer
+	Headers CreateProvider201ResponseHeaders
+}
+
+func (response CreateProvider201JSONResponse) VisitCreateProviderResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Location", fmt.Sprint(response.Headers.Location))
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(201)
+
+	return ctx.JSON(&response.Body)
+}
+
+type GetProviderRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type GetProviderResponseObject interface {
+	VisitGetProviderResponse(ctx *fiber.Ctx) error
+}
+
+type GetProvider200JSONResponse ProviderDetailAnswer
+
+func (response GetProvider200JSONResponse) VisitGetProviderResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type PatchProviderRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type PatchProviderResponseObject interface {
+	VisitPatchProviderResponse(ctx *fiber.Ctx) error
+}
+
+type PatchProvider200JSONResponse ProviderAnswer
+
+func (response PatchProvider200JSONResponse) VisitPatchProviderResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ReplaceProviderRequestObject struct {
+	ID   ID `json:"id"`
+	Body *ReplaceProviderJSONRequestBody
+}
+
+type ReplaceProviderResponseObject interface {
+	VisitReplaceProviderResponse(ctx *fiber.Ctx) error
+}
+
+type ReplaceProvider200JSONResponse ProviderAnswer
+
+func (response ReplaceProvider200JSONResponse) VisitReplaceProviderResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ActivateProviderRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type ActivateProviderResponseObject interface {
+	VisitActivateProviderResponse(ctx *fiber.Ctx) error
+}
+
+type ActivateProvider200JSONResponse ProviderAnswer
+
+func (response ActivateProvider200JSONResponse) VisitActivateProviderResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type DeactivateProviderRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type DeactivateProviderResponseObject interface {
+	VisitDeactivateProviderResponse(ctx *fiber.Ctx) error
+}
+
+type DeactivateProvider200JSONResponse ProviderAnswer
+
+func (response DeactivateProvider200JSONResponse) VisitDeactivateProviderResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListStaffRequestObject struct {
+	ID     ID `json:"id"`
+	Params ListStaffParams
+}
+
+type ListStaffResponseObject interface {
+	VisitListStaffResponse(ctx *fiber.Ctx) error
+}
+
+type ListStaff200JSONResponse StaffListAnswer
+
+func (response ListStaff200JSONResponse) VisitListStaffResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type CreateStaffRequestObject struct {
+	ID   ID `json:"id"`
+	Body *CreateStaffJSONRequestBody
+}
+
+type CreateStaffResponseObject interface {
+	VisitCreateStaffResponse(ctx *fiber.Ctx) error
+}
+
+type CreateStaff201ResponseHeaders struct {
+	Location string
+}
+
+type CreateStaff201JSONResponse struct {
+	Body    StaffAnswer
+	Headers CreateStaff201ResponseHeaders
+}
+
+func (response CreateStaff201JSONResponse) VisitCreateStaffResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Location", fmt.Sprint(response.Headers.Location))
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(201)
+
+	return ctx.JSON(&response.Body)
+}
+
+type GetStaffRequestObject struct {
+	ID      ID                 `json:"id"`
+	StaffID openapi_types.UUID `json:"staff_id"`
+}
+
+type GetStaffResponseObject interface {
+	VisitGetStaffResponse(ctx *fiber.Ctx) error
+}
+
+type GetStaff200JSONResponse StaffAnswer
+
+func (response GetStaff200JSONResponse) VisitGetStaffResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
 type ListRefundsRequestObject struct {
 	Params ListRefundsParams
 }
@@ -3771,13 +7014,21 @@ type RegisterResponseObject interface {
 	VisitRegisterResponse(ctx *fiber.Ctx) error
 }
 
-type Register201JSONResponse UserAnswer
+type Register201ResponseHeaders struct {
+	Location string
+}
+
+type Register201JSONResponse struct {
+	Body    UserAnswer
+	Headers Register201ResponseHeaders
+}
 
 func (response Register201JSONResponse) VisitRegisterResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Location", fmt.Sprint(response.Headers.Location))
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(201)
 
-	return ctx.JSON(&response)
+	return ctx.JSON(&response.Body)
 }
 
 type CreateBookingRequestObject struct {
@@ -3823,6 +7074,23 @@ func (response GetBooking200JSONResponse) VisitGetBookingResponse(ctx *fiber.Ctx
 	return ctx.JSON(&response)
 }
 
+type CancelBookingRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type CancelBookingResponseObject interface {
+	VisitCancelBookingResponse(ctx *fiber.Ctx) error
+}
+
+type CancelBooking200JSONResponse BookingAnswer
+
+func (response CancelBooking200JSONResponse) VisitCancelBookingResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
 type GetPaymentStatusRequestObject struct {
 	ID     ID `json:"id"`
 	Params GetPaymentStatusParams
@@ -3835,6 +7103,40 @@ type GetPaymentStatusResponseObject interface {
 type GetPaymentStatus200JSONResponse PaymentStatusAnswer
 
 func (response GetPaymentStatus200JSONResponse) VisitGetPaymentStatusResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListCatalogueBusesRequestObject struct {
+	Params ListCatalogueBusesParams
+}
+
+type ListCatalogueBusesResponseObject interface {
+	VisitListCatalogueBusesResponse(ctx *fiber.Ctx) error
+}
+
+type ListCatalogueBuses200JSONResponse CatalogueBusesAnswer
+
+func (response ListCatalogueBuses200JSONResponse) VisitListCatalogueBusesResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListCatalogueHotelsRequestObject struct {
+	Params ListCatalogueHotelsParams
+}
+
+type ListCatalogueHotelsResponseObject interface {
+	VisitListCatalogueHotelsResponse(ctx *fiber.Ctx) error
+}
+
+type ListCatalogueHotels200JSONResponse CatalogueHotelsAnswer
+
+func (response ListCatalogueHotels200JSONResponse) VisitListCatalogueHotelsResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(200)
 
@@ -4018,6 +7320,228 @@ func (response ReceiveWalletBWebhook200JSONResponse) VisitReceiveWalletBWebhookR
 	return ctx.JSON(&response)
 }
 
+type ListAdCampaignsRequestObject struct {
+	Params ListAdCampaignsParams
+}
+
+type ListAdCampaignsResponseObject interface {
+	VisitListAdCampaignsResponse(ctx *fiber.Ctx) error
+}
+
+type ListAdCampaigns200JSONResponse AdCampaignsAnswer
+
+func (response ListAdCampaigns200JSONResponse) VisitListAdCampaignsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type CreateAdCampaignRequestObject struct {
+	Params CreateAdCampaignParams
+	Body   *CreateAdCampaignJSONRequestBody
+}
+
+type CreateAdCampaignResponseObject interface {
+	VisitCreateAdCampaignResponse(ctx *fiber.Ctx) error
+}
+
+type CreateAdCampaign201ResponseHeaders struct {
+	Location string
+}
+
+type CreateAdCampaign201JSONResponse struct {
+	Body    AdCampaignAnswer
+	Headers CreateAdCampaign201ResponseHeaders
+}
+
+func (response CreateAdCampaign201JSONResponse) VisitCreateAdCampaignResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Location", fmt.Sprint(response.Headers.Location))
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(201)
+
+	return ctx.JSON(&response.Body)
+}
+
+type DeleteAdCampaignRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type DeleteAdCampaignResponseObject interface {
+	VisitDeleteAdCampaignResponse(ctx *fiber.Ctx) error
+}
+
+type DeleteAdCampaign204Response struct {
+}
+
+func (response DeleteAdCampaign204Response) VisitDeleteAdCampaignResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
+}
+
+type GetAdCampaignRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type GetAdCampaignResponseObject interface {
+	VisitGetAdCampaignResponse(ctx *fiber.Ctx) error
+}
+
+type GetAdCampaign200JSONResponse AdCampaignAnswer
+
+func (response GetAdCampaign200JSONResponse) VisitGetAdCampaignResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type PatchAdCampaignRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type PatchAdCampaignResponseObject interface {
+	VisitPatchAdCampaignResponse(ctx *fiber.Ctx) error
+}
+
+type PatchAdCampaign200JSONResponse AdCampaignAnswer
+
+func (response PatchAdCampaign200JSONResponse) VisitPatchAdCampaignResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ReplaceAdCampaignRequestObject struct {
+	ID   ID `json:"id"`
+	Body *ReplaceAdCampaignJSONRequestBody
+}
+
+type ReplaceAdCampaignResponseObject interface {
+	VisitReplaceAdCampaignResponse(ctx *fiber.Ctx) error
+}
+
+type ReplaceAdCampaign200JSONResponse AdCampaignAnswer
+
+func (response ReplaceAdCampaign200JSONResponse) VisitReplaceAdCampaignResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListBusesRequestObject struct {
+	Params ListBusesParams
+}
+
+type ListBusesResponseObject interface {
+	VisitListBusesResponse(ctx *fiber.Ctx) error
+}
+
+type ListBuses200JSONResponse BusesAnswer
+
+func (response ListBuses200JSONResponse) VisitListBusesResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type CreateBusRequestObject struct {
+	Params CreateBusParams
+	Body   *CreateBusJSONRequestBody
+}
+
+type CreateBusResponseObject interface {
+	VisitCreateBusResponse(ctx *fiber.Ctx) error
+}
+
+type CreateBus201ResponseHeaders struct {
+	Location string
+}
+
+type CreateBus201JSONResponse struct {
+	Body    BusAnswer
+	Headers CreateBus201ResponseHeaders
+}
+
+func (response CreateBus201JSONResponse) VisitCreateBusResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Location", fmt.Sprint(response.Headers.Location))
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(201)
+
+	return ctx.JSON(&response.Body)
+}
+
+type DeleteBusRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type DeleteBusResponseObject interface {
+	VisitDeleteBusResponse(ctx *fiber.Ctx) error
+}
+
+type DeleteBus204Response struct {
+}
+
+func (response DeleteBus204Response) VisitDeleteBusResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
+}
+
+type GetBusRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type GetBusResponseObject interface {
+	VisitGetBusResponse(ctx *fiber.Ctx) error
+}
+
+type GetBus200JSONResponse BusAnswer
+
+func (response GetBus200JSONResponse) VisitGetBusResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type PatchBusRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type PatchBusResponseObject interface {
+	VisitPatchBusResponse(ctx *fiber.Ctx) error
+}
+
+type PatchBus200JSONResponse BusAnswer
+
+func (response PatchBus200JSONResponse) VisitPatchBusResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ReplaceBusRequestObject struct {
+	ID   ID `json:"id"`
+	Body *ReplaceBusJSONRequestBody
+}
+
+type ReplaceBusResponseObject interface {
+	VisitReplaceBusResponse(ctx *fiber.Ctx) error
+}
+
+type ReplaceBus200JSONResponse BusAnswer
+
+func (response ReplaceBus200JSONResponse) VisitReplaceBusResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
 type ListProviderFinancialRecordsRequestObject struct {
 	Params ListProviderFinancialRecordsParams
 }
@@ -4029,6 +7553,356 @@ type ListProviderFinancialRecordsResponseObject interface {
 type ListProviderFinancialRecords200JSONResponse FinancialRecordsAnswer
 
 func (response ListProviderFinancialRecords200JSONResponse) VisitListProviderFinancialRecordsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListHotelsRequestObject struct {
+	Params ListHotelsParams
+}
+
+type ListHotelsResponseObject interface {
+	VisitListHotelsResponse(ctx *fiber.Ctx) error
+}
+
+type ListHotels200JSONResponse HotelsAnswer
+
+func (response ListHotels200JSONResponse) VisitListHotelsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type CreateHotelRequestObject struct {
+	Params CreateHotelParams
+	Body   *CreateHotelJSONRequestBody
+}
+
+type CreateHotelResponseObject interface {
+	VisitCreateHotelResponse(ctx *fiber.Ctx) error
+}
+
+type CreateHotel201ResponseHeaders struct {
+	Location string
+}
+
+type CreateHotel201JSONResponse struct {
+	Body    HotelAnswer
+	Headers CreateHotel201ResponseHeaders
+}
+
+func (response CreateHotel201JSONResponse) VisitCreateHotelResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Location", fmt.Sprint(response.Headers.Location))
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(201)
+
+	return ctx.JSON(&response.Body)
+}
+
+type DeleteHotelRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type DeleteHotelResponseObject interface {
+	VisitDeleteHotelResponse(ctx *fiber.Ctx) error
+}
+
+type DeleteHotel204Response struct {
+}
+
+func (response DeleteHotel204Response) VisitDeleteHotelResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
+}
+
+type GetHotelRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type GetHotelResponseObject interface {
+	VisitGetHotelResponse(ctx *fiber.Ctx) error
+}
+
+type GetHotel200JSONResponse HotelAnswer
+
+func (response GetHotel200JSONResponse) VisitGetHotelResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type PatchHotelRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type PatchHotelResponseObject interface {
+	VisitPatchHotelResponse(ctx *fiber.Ctx) error
+}
+
+type PatchHotel200JSONResponse HotelAnswer
+
+func (response PatchHotel200JSONResponse) VisitPatchHotelResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ReplaceHotelRequestObject struct {
+	ID   ID `json:"id"`
+	Body *ReplaceHotelJSONRequestBody
+}
+
+type ReplaceHotelResponseObject interface {
+	VisitReplaceHotelResponse(ctx *fiber.Ctx) error
+}
+
+type ReplaceHotel200JSONResponse HotelAnswer
+
+func (response ReplaceHotel200JSONResponse) VisitReplaceHotelResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListRestStopsRequestObject struct {
+	Params ListRestStopsParams
+}
+
+type ListRestStopsResponseObject interface {
+	VisitListRestStopsResponse(ctx *fiber.Ctx) error
+}
+
+type ListRestStops200JSONResponse RestStopsAnswer
+
+func (response ListRestStops200JSONResponse) VisitListRestStopsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type CreateRestStopRequestObject struct {
+	Params CreateRestStopParams
+	Body   *CreateRestStopJSONRequestBody
+}
+
+type CreateRestStopResponseObject interface {
+	VisitCreateRestStopResponse(ctx *fiber.Ctx) error
+}
+
+type CreateRestStop201ResponseHeaders struct {
+	Location string
+}
+
+type CreateRestStop201JSONResponse struct {
+	Body    RestStopAnswer
+	Headers CreateRestStop201ResponseHeaders
+}
+
+func (response CreateRestStop201JSONResponse) VisitCreateRestStopResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Location", fmt.Sprint(response.Headers.Location))
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(201)
+
+	return ctx.JSON(&response.Body)
+}
+
+type DeleteRestStopRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type DeleteRestStopResponseObject interface {
+	VisitDeleteRestStopResponse(ctx *fiber.Ctx) error
+}
+
+type DeleteRestStop204Response struct {
+}
+
+func (response DeleteRestStop204Response) VisitDeleteRestStopResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
+}
+
+type GetRestStopRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type GetRestStopResponseObject interface {
+	VisitGetRestStopResponse(ctx *fiber.Ctx) error
+}
+
+type GetRestStop200JSONResponse RestStopAnswer
+
+func (response GetRestStop200JSONResponse) VisitGetRestStopResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type PatchRestStopRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type PatchRestStopResponseObject interface {
+	VisitPatchRestStopResponse(ctx *fiber.Ctx) error
+}
+
+type PatchRestStop200JSONResponse RestStopAnswer
+
+func (response PatchRestStop200JSONResponse) VisitPatchRestStopResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ReplaceRestStopRequestObject struct {
+	ID   ID `json:"id"`
+	Body *ReplaceRestStopJSONRequestBody
+}
+
+type ReplaceRestStopResponseObject interface {
+	VisitReplaceRestStopResponse(ctx *fiber.Ctx) error
+}
+
+type ReplaceRestStop200JSONResponse RestStopAnswer
+
+func (response ReplaceRestStop200JSONResponse) VisitReplaceRestStopResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListProviderTripsRequestObject struct {
+	Params ListProviderTripsParams
+}
+
+type ListProviderTripsResponseObject interface {
+	VisitListProviderTripsResponse(ctx *fiber.Ctx) error
+}
+
+type ListProviderTrips200JSONResponse TripsAnswer
+
+func (response ListProviderTrips200JSONResponse) VisitListProviderTripsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type CreateProviderTripRequestObject struct {
+	Params CreateProviderTripParams
+	Body   *CreateProviderTripJSONRequestBody
+}
+
+type CreateProviderTripResponseObject interface {
+	VisitCreateProviderTripResponse(ctx *fiber.Ctx) error
+}
+
+type CreateProviderTrip201ResponseHeaders struct {
+	Location string
+}
+
+type CreateProviderTrip201JSONResponse struct {
+	Body    TripAnswer
+	Headers CreateProviderTrip201ResponseHeaders
+}
+
+func (response CreateProviderTrip201JSONResponse) VisitCreateProviderTripResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Location", fmt.Sprint(response.Headers.Location))
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(201)
+
+	return ctx.JSON(&response.Body)
+}
+
+type DeleteProviderTripRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type DeleteProviderTripResponseObject interface {
+	VisitDeleteProviderTripResponse(ctx *fiber.Ctx) error
+}
+
+type DeleteProviderTrip204Response struct {
+}
+
+func (response DeleteProviderTrip204Response) VisitDeleteProviderTripResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
+}
+
+type GetProviderTripRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type GetProviderTripResponseObject interface {
+	VisitGetProviderTripResponse(ctx *fiber.Ctx) error
+}
+
+type GetProviderTrip200JSONResponse TripAnswer
+
+func (response GetProviderTrip200JSONResponse) VisitGetProviderTripResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type PatchProviderTripRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type PatchProviderTripResponseObject interface {
+	VisitPatchProviderTripResponse(ctx *fiber.Ctx) error
+}
+
+type PatchProviderTrip200JSONResponse TripAnswer
+
+func (response PatchProviderTrip200JSONResponse) VisitPatchProviderTripResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ReplaceProviderTripRequestObject struct {
+	ID   ID `json:"id"`
+	Body *ReplaceProviderTripJSONRequestBody
+}
+
+type ReplaceProviderTripResponseObject interface {
+	VisitReplaceProviderTripResponse(ctx *fiber.Ctx) error
+}
+
+type ReplaceProviderTrip200JSONResponse TripAnswer
+
+func (response ReplaceProviderTrip200JSONResponse) VisitReplaceProviderTripResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListCatalogueRestStopsRequestObject struct {
+	Params ListCatalogueRestStopsParams
+}
+
+type ListCatalogueRestStopsResponseObject interface {
+	VisitListCatalogueRestStopsResponse(ctx *fiber.Ctx) error
+}
+
+type ListCatalogueRestStops200JSONResponse CatalogueRestStopsAnswer
+
+func (response ListCatalogueRestStops200JSONResponse) VisitListCatalogueRestStopsResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(200)
 
@@ -4063,6 +7937,23 @@ type GetTripResponseObject interface {
 type GetTrip200JSONResponse TripAnswer
 
 func (response GetTrip200JSONResponse) VisitGetTripResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type PublishTripRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type PublishTripResponseObject interface {
+	VisitPublishTripResponse(ctx *fiber.Ctx) error
+}
+
+type PublishTrip200JSONResponse TripAnswer
+
+func (response PublishTrip200JSONResponse) VisitPublishTripResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(200)
 
@@ -4165,6 +8056,12 @@ type StrictServerInterface interface {
 	// GetJWKS Public signing keys
 	// (GET /.well-known/jwks.json)
 	GetJWKS(ctx context.Context, request GetJWKSRequestObject) (GetJWKSResponseObject, error)
+	// PauseAdCampaign Pause an ad campaign
+	// (POST /api/v1/ad-campaigns/{id}/pause)
+	PauseAdCampaign(ctx context.Context, request PauseAdCampaignRequestObject) (PauseAdCampaignResponseObject, error)
+	// ResumeAdCampaign Resume an ad campaign
+	// (POST /api/v1/ad-campaigns/{id}/resume)
+	ResumeAdCampaign(ctx context.Context, request ResumeAdCampaignRequestObject) (ResumeAdCampaignResponseObject, error)
 	// ListAuditLogs List the audit log
 	// (GET /api/v1/admin/audit-logs)
 	ListAuditLogs(ctx context.Context, request ListAuditLogsRequestObject) (ListAuditLogsResponseObject, error)
@@ -4192,6 +8089,36 @@ type StrictServerInterface interface {
 	// GetPaymentTransaction Get a payment transaction with its history
 	// (GET /api/v1/admin/payment-transactions/{id})
 	GetPaymentTransaction(ctx context.Context, request GetPaymentTransactionRequestObject) (GetPaymentTransactionResponseObject, error)
+	// ListProviders List providers
+	// (GET /api/v1/admin/providers)
+	ListProviders(ctx context.Context, request ListProvidersRequestObject) (ListProvidersResponseObject, error)
+	// CreateProvider Create a provider
+	// (POST /api/v1/admin/providers)
+	CreateProvider(ctx context.Context, request CreateProviderRequestObject) (CreateProviderResponseObject, error)
+	// GetProvider Get a provider
+	// (GET /api/v1/admin/providers/{id})
+	GetProvider(ctx context.Context, request GetProviderRequestObject) (GetProviderResponseObject, error)
+	// PatchProvider Change a provider
+	// (PATCH /api/v1/admin/providers/{id})
+	PatchProvider(ctx context.Context, request PatchProviderRequestObject) (PatchProviderResponseObject, error)
+	// ReplaceProvider Replace a provider
+	// (PUT /api/v1/admin/providers/{id})
+	ReplaceProvider(ctx context.Context, request ReplaceProviderRequestObject) (ReplaceProviderResponseObject, error)
+	// ActivateProvider Activate a provider
+	// (POST /api/v1/admin/providers/{id}/activate)
+	ActivateProvider(ctx context.Context, request ActivateProviderRequestObject) (ActivateProviderResponseObject, error)
+	// DeactivateProvider Deactivate a provider
+	// (POST /api/v1/admin/providers/{id}/deactivate)
+	DeactivateProvider(ctx context.Context, request DeactivateProviderRequestObject) (DeactivateProviderResponseObject, error)
+	// ListStaff List the staff of a provider
+	// (GET /api/v1/admin/providers/{id}/staff)
+	ListStaff(ctx context.Context, request ListStaffRequestObject) (ListStaffResponseObject, error)
+	// CreateStaff Create a staff account
+	// (POST /api/v1/admin/providers/{id}/staff)
+	CreateStaff(ctx context.Context, request CreateStaffRequestObject) (CreateStaffResponseObject, error)
+	// GetStaff Get a staff account
+	// (GET /api/v1/admin/providers/{id}/staff/{staff_id})
+	GetStaff(ctx context.Context, request GetStaffRequestObject) (GetStaffResponseObject, error)
 	// ListRefunds List refunds
 	// (GET /api/v1/admin/refunds)
 	ListRefunds(ctx context.Context, request ListRefundsRequestObject) (ListRefundsResponseObject, error)
@@ -4216,9 +8143,18 @@ type StrictServerInterface interface {
 	// GetBooking Get a booking
 	// (GET /api/v1/bookings/{id})
 	GetBooking(ctx context.Context, request GetBookingRequestObject) (GetBookingResponseObject, error)
+	// CancelBooking Cancel an unpaid booking
+	// (POST /api/v1/bookings/{id}/cancel)
+	CancelBooking(ctx context.Context, request CancelBookingRequestObject) (CancelBookingResponseObject, error)
 	// GetPaymentStatus State of a booking's payment
 	// (GET /api/v1/bookings/{id}/payment-status)
 	GetPaymentStatus(ctx context.Context, request GetPaymentStatusRequestObject) (GetPaymentStatusResponseObject, error)
+	// ListCatalogueBuses List buses of the catalogue
+	// (GET /api/v1/buses)
+	ListCatalogueBuses(ctx context.Context, request ListCatalogueBusesRequestObject) (ListCatalogueBusesResponseObject, error)
+	// ListCatalogueHotels List hotels of the catalogue
+	// (GET /api/v1/hotels)
+	ListCatalogueHotels(ctx context.Context, request ListCatalogueHotelsRequestObject) (ListCatalogueHotelsResponseObject, error)
 	// GetMe Who am I
 	// (GET /api/v1/me)
 	GetMe(ctx context.Context, request GetMeRequestObject) (GetMeResponseObject, error)
@@ -4243,15 +8179,111 @@ type StrictServerInterface interface {
 	// ReceiveWalletBWebhook Events of the wallet_b channel
 	// (POST /api/v1/payments/webhook/wallet_b)
 	ReceiveWalletBWebhook(ctx context.Context, request ReceiveWalletBWebhookRequestObject) (ReceiveWalletBWebhookResponseObject, error)
+	// ListAdCampaigns List ad campaigns
+	// (GET /api/v1/provider/ad-campaigns)
+	ListAdCampaigns(ctx context.Context, request ListAdCampaignsRequestObject) (ListAdCampaignsResponseObject, error)
+	// CreateAdCampaign Create an ad campaign
+	// (POST /api/v1/provider/ad-campaigns)
+	CreateAdCampaign(ctx context.Context, request CreateAdCampaignRequestObject) (CreateAdCampaignResponseObject, error)
+	// DeleteAdCampaign Delete an ad campaign
+	// (DELETE /api/v1/provider/ad-campaigns/{id})
+	DeleteAdCampaign(ctx context.Context, request DeleteAdCampaignRequestObject) (DeleteAdCampaignResponseObject, error)
+	// GetAdCampaign Get an ad campaign
+	// (GET /api/v1/provider/ad-campaigns/{id})
+	GetAdCampaign(ctx context.Context, request GetAdCampaignRequestObject) (GetAdCampaignResponseObject, error)
+	// PatchAdCampaign Change an ad campaign
+	// (PATCH /api/v1/provider/ad-campaigns/{id})
+	PatchAdCampaign(ctx context.Context, request PatchAdCampaignRequestObject) (PatchAdCampaignResponseObject, error)
+	// ReplaceAdCampaign Replace an ad campaign
+	// (PUT /api/v1/provider/ad-campaigns/{id})
+	ReplaceAdCampaign(ctx context.Context, request ReplaceAdCampaignRequestObject) (ReplaceAdCampaignResponseObject, error)
+	// ListBuses List buses
+	// (GET /api/v1/provider/buses)
+	ListBuses(ctx context.Context, request ListBusesRequestObject) (ListBusesResponseObject, error)
+	// CreateBus Create a bus
+	// (POST /api/v1/provider/buses)
+	CreateBus(ctx context.Context, request CreateBusRequestObject) (CreateBusResponseObject, error)
+	// DeleteBus Delete a bus
+	// (DELETE /api/v1/provider/buses/{id})
+	DeleteBus(ctx context.Context, request DeleteBusRequestObject) (DeleteBusResponseObject, error)
+	// GetBus Get a bus
+	// (GET /api/v1/provider/buses/{id})
+	GetBus(ctx context.Context, request GetBusRequestObject) (GetBusResponseObject, error)
+	// PatchBus Change a bus
+	// (PATCH /api/v1/provider/buses/{id})
+	PatchBus(ctx context.Context, request PatchBusRequestObject) (PatchBusResponseObject, error)
+	// ReplaceBus Replace a bus
+	// (PUT /api/v1/provider/buses/{id})
+	ReplaceBus(ctx context.Context, request ReplaceBusRequestObject) (ReplaceBusResponseObject, error)
 	// ListProviderFinancialRecords List the own company's financial records
 	// (GET /api/v1/provider/financial-records)
 	ListProviderFinancialRecords(ctx context.Context, request ListProviderFinancialRecordsRequestObject) (ListProviderFinancialRecordsResponseObject, error)
+	// ListHotels List hotels
+	// (GET /api/v1/provider/hotels)
+	ListHotels(ctx context.Context, request ListHotelsRequestObject) (ListHotelsResponseObject, error)
+	// CreateHotel Create a hotel
+	// (POST /api/v1/provider/hotels)
+	CreateHotel(ctx context.Context, request CreateHotelRequestObject) (CreateHotelResponseObject, error)
+	// DeleteHotel Delete a hotel
+	// (DELETE /api/v1/provider/hotels/{id})
+	DeleteHotel(ctx context.Context, request DeleteHotelRequestObject) (DeleteHotelResponseObject, error)
+	// GetHotel Get a hotel
+	// (GET /api/v1/provider/hotels/{id})
+	GetHotel(ctx context.Context, request GetHotelRequestObject) (GetHotelResponseObject, error)
+	// PatchHotel Change a hotel
+	// (PATCH /api/v1/provider/hotels/{id})
+	PatchHotel(ctx context.Context, request PatchHotelRequestObject) (PatchHotelResponseObject, error)
+	// ReplaceHotel Replace a hotel
+	// (PUT /api/v1/provider/hotels/{id})
+	ReplaceHotel(ctx context.Context, request ReplaceHotelRequestObject) (ReplaceHotelResponseObject, error)
+	// ListRestStops List rest stops
+	// (GET /api/v1/provider/rest-stops)
+	ListRestStops(ctx context.Context, request ListRestStopsRequestObject) (ListRestStopsResponseObject, error)
+	// CreateRestStop Create a rest stop
+	// (POST /api/v1/provider/rest-stops)
+	CreateRestStop(ctx context.Context, request CreateRestStopRequestObject) (CreateRestStopResponseObject, error)
+	// DeleteRestStop Delete a rest stop
+	// (DELETE /api/v1/provider/rest-stops/{id})
+	DeleteRestStop(ctx context.Context, request DeleteRestStopRequestObject) (DeleteRestStopResponseObject, error)
+	// GetRestStop Get a rest stop
+	// (GET /api/v1/provider/rest-stops/{id})
+	GetRestStop(ctx context.Context, request GetRestStopRequestObject) (GetRestStopResponseObject, error)
+	// PatchRestStop Change a rest stop
+	// (PATCH /api/v1/provider/rest-stops/{id})
+	PatchRestStop(ctx context.Context, request PatchRestStopRequestObject) (PatchRestStopResponseObject, error)
+	// ReplaceRestStop Replace a rest stop
+	// (PUT /api/v1/provider/rest-stops/{id})
+	ReplaceRestStop(ctx context.Context, request ReplaceRestStopRequestObject) (ReplaceRestStopResponseObject, error)
+	// ListProviderTrips List trips
+	// (GET /api/v1/provider/trips)
+	ListProviderTrips(ctx context.Context, request ListProviderTripsRequestObject) (ListProviderTripsResponseObject, error)
+	// CreateProviderTrip Create a trip
+	// (POST /api/v1/provider/trips)
+	CreateProviderTrip(ctx context.Context, request CreateProviderTripRequestObject) (CreateProviderTripResponseObject, error)
+	// DeleteProviderTrip Delete a trip
+	// (DELETE /api/v1/provider/trips/{id})
+	DeleteProviderTrip(ctx context.Context, request DeleteProviderTripRequestObject) (DeleteProviderTripResponseObject, error)
+	// GetProviderTrip Get a trip
+	// (GET /api/v1/provider/trips/{id})
+	GetProviderTrip(ctx context.Context, request GetProviderTripRequestObject) (GetProviderTripResponseObject, error)
+	// PatchProviderTrip Change a trip
+	// (PATCH /api/v1/provider/trips/{id})
+	PatchProviderTrip(ctx context.Context, request PatchProviderTripRequestObject) (PatchProviderTripResponseObject, error)
+	// ReplaceProviderTrip Replace a trip
+	// (PUT /api/v1/provider/trips/{id})
+	ReplaceProviderTrip(ctx context.Context, request ReplaceProviderTripRequestObject) (ReplaceProviderTripResponseObject, error)
+	// ListCatalogueRestStops List rest stops of the catalogue
+	// (GET /api/v1/rest-stops)
+	ListCatalogueRestStops(ctx context.Context, request ListCatalogueRestStopsRequestObject) (ListCatalogueRestStopsResponseObject, error)
 	// ListTrips List bookable trips
 	// (GET /api/v1/trips)
 	ListTrips(ctx context.Context, request ListTripsRequestObject) (ListTripsResponseObject, error)
 	// GetTrip Get a trip
 	// (GET /api/v1/trips/{id})
 	GetTrip(ctx context.Context, request GetTripRequestObject) (GetTripResponseObject, error)
+	// PublishTrip Publish a trip
+	// (POST /api/v1/trips/{id}/publish)
+	PublishTrip(ctx context.Context, request PublishTripRequestObject) (PublishTripResponseObject, error)
 	// GetDocs This document for people
 	// (GET /docs)
 	GetDocs(ctx context.Context, request GetDocsRequestObject) (GetDocsResponseObject, error)
@@ -4304,6 +8336,60 @@ func (sh *strictHandler) GetJWKS(ctx *fiber.Ctx) error {
 		return err
 	} else if validResponse, ok := response.(GetJWKSResponseObject); ok {
 		if err := validResponse.VisitGetJWKSResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PauseAdCampaign operation middleware
+func (sh *strictHandler) PauseAdCampaign(ctx *fiber.Ctx, id ID) error {
+	var request PauseAdCampaignRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.PauseAdCampaign(ctx.UserContext(), request.(PauseAdCampaignRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PauseAdCampaign")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PauseAdCampaignResponseObject); ok {
+		if err := validResponse.VisitPauseAdCampaignResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ResumeAdCampaign operation middleware
+func (sh *strictHandler) ResumeAdCampaign(ctx *fiber.Ctx, id ID) error {
+	var request ResumeAdCampaignRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ResumeAdCampaign(ctx.UserContext(), request.(ResumeAdCampaignRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResumeAdCampaign")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ResumeAdCampaignResponseObject); ok {
+		if err := validResponse.VisitResumeAdCampaignResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {
@@ -4602,6 +8688,318 @@ func (sh *strictHandler) GetPaymentTransaction(ctx *fiber.Ctx, id ID) error {
 	return nil
 }
 
+// ListProviders operation middleware
+func (sh *strictHandler) ListProviders(ctx *fiber.Ctx, params ListProvidersParams) error {
+	var request ListProvidersRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListProviders(ctx.UserContext(), request.(ListProvidersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListProviders")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListProvidersResponseObject); ok {
+		if err := validResponse.VisitListProvidersResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateProvider operation middleware
+func (sh *strictHandler) CreateProvider(ctx *fiber.Ctx) error {
+	var request CreateProviderRequestObject
+
+	var body CreateProviderJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateProvider(ctx.UserContext(), request.(CreateProviderRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateProvider")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateProviderResponseObject); ok {
+		if err := validResponse.VisitCreateProviderResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetProvider operation middleware
+func (sh *strictHandler) GetProvider(ctx *fiber.Ctx, id ID) error {
+	var request GetProviderRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetProvider(ctx.UserContext(), request.(GetProviderRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetProvider")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetProviderResponseObject); ok {
+		if err := validResponse.VisitGetProviderResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PatchProvider operation middleware
+func (sh *strictHandler) PatchProvider(ctx *fiber.Ctx, id ID) error {
+	var request PatchProviderRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.PatchProvider(ctx.UserContext(), request.(PatchProviderRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PatchProvider")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PatchProviderResponseObject); ok {
+		if err := validResponse.VisitPatchProviderResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReplaceProvider operation middleware
+func (sh *strictHandler) ReplaceProvider(ctx *fiber.Ctx, id ID) error {
+	var request ReplaceProviderRequestObject
+
+	request.ID = id
+
+	var body ReplaceProviderJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ReplaceProvider(ctx.UserContext(), request.(ReplaceProviderRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReplaceProvider")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReplaceProviderResponseObject); ok {
+		if err := validResponse.VisitReplaceProviderResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ActivateProvider operation middleware
+func (sh *strictHandler) ActivateProvider(ctx *fiber.Ctx, id ID) error {
+	var request ActivateProviderRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ActivateProvider(ctx.UserContext(), request.(ActivateProviderRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ActivateProvider")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ActivateProviderResponseObject); ok {
+		if err := validResponse.VisitActivateProviderResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeactivateProvider operation middleware
+func (sh *strictHandler) DeactivateProvider(ctx *fiber.Ctx, id ID) error {
+	var request DeactivateProviderRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.DeactivateProvider(ctx.UserContext(), request.(DeactivateProviderRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeactivateProvider")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeactivateProviderResponseObject); ok {
+		if err := validResponse.VisitDeactivateProviderResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListStaff operation middleware
+func (sh *strictHandler) ListStaff(ctx *fiber.Ctx, id ID, params ListStaffParams) error {
+	var request ListStaffRequestObject
+
+	request.ID = id
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListStaff(ctx.UserContext(), request.(ListStaffRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListStaff")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListStaffResponseObject); ok {
+		if err := validResponse.VisitListStaffResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateStaff operation middleware
+func (sh *strictHandler) CreateStaff(ctx *fiber.Ctx, id ID) error {
+	var request CreateStaffRequestObject
+
+	request.ID = id
+
+	var body CreateStaffJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateStaff(ctx.UserContext(), request.(CreateStaffRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateStaff")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateStaffResponseObject); ok {
+		if err := validResponse.VisitCreateStaffResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetStaff operation middleware
+func (sh *strictHandler) GetStaff(ctx *fiber.Ctx, id ID, staffID openapi_types.UUID) error {
+	var request GetStaffRequestObject
+
+	request.ID = id
+	request.StaffID = staffID
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetStaff(ctx.UserContext(), request.(GetStaffRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetStaff")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetStaffResponseObject); ok {
+		if err := validResponse.VisitGetStaffResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListRefunds operation middleware
 func (sh *strictHandler) ListRefunds(ctx *fiber.Ctx, params ListRefundsParams) error {
 	var request ListRefundsRequestObject
@@ -4880,6 +9278,33 @@ func (sh *strictHandler) GetBooking(ctx *fiber.Ctx, id ID) error {
 	return nil
 }
 
+// CancelBooking operation middleware
+func (sh *strictHandler) CancelBooking(ctx *fiber.Ctx, id ID) error {
+	var request CancelBookingRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.CancelBooking(ctx.UserContext(), request.(CancelBookingRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CancelBooking")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CancelBookingResponseObject); ok {
+		if err := validResponse.VisitCancelBookingResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // GetPaymentStatus operation middleware
 func (sh *strictHandler) GetPaymentStatus(ctx *fiber.Ctx, id ID, params GetPaymentStatusParams) error {
 	var request GetPaymentStatusRequestObject
@@ -4900,6 +9325,60 @@ func (sh *strictHandler) GetPaymentStatus(ctx *fiber.Ctx, id ID, params GetPayme
 		return err
 	} else if validResponse, ok := response.(GetPaymentStatusResponseObject); ok {
 		if err := validResponse.VisitGetPaymentStatusResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListCatalogueBuses operation middleware
+func (sh *strictHandler) ListCatalogueBuses(ctx *fiber.Ctx, params ListCatalogueBusesParams) error {
+	var request ListCatalogueBusesRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListCatalogueBuses(ctx.UserContext(), request.(ListCatalogueBusesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListCatalogueBuses")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListCatalogueBusesResponseObject); ok {
+		if err := validResponse.VisitListCatalogueBusesResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListCatalogueHotels operation middleware
+func (sh *strictHandler) ListCatalogueHotels(ctx *fiber.Ctx, params ListCatalogueHotelsParams) error {
+	var request ListCatalogueHotelsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListCatalogueHotels(ctx.UserContext(), request.(ListCatalogueHotelsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListCatalogueHotels")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListCatalogueHotelsResponseObject); ok {
+		if err := validResponse.VisitListCatalogueHotelsResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {
@@ -5160,6 +9639,386 @@ func (sh *strictHandler) ReceiveWalletBWebhook(ctx *fiber.Ctx, params ReceiveWal
 	return nil
 }
 
+// ListAdCampaigns operation middleware
+func (sh *strictHandler) ListAdCampaigns(ctx *fiber.Ctx, params ListAdCampaignsParams) error {
+	var request ListAdCampaignsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListAdCampaigns(ctx.UserContext(), request.(ListAdCampaignsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListAdCampaigns")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListAdCampaignsResponseObject); ok {
+		if err := validResponse.VisitListAdCampaignsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateAdCampaign operation middleware
+func (sh *strictHandler) CreateAdCampaign(ctx *fiber.Ctx, params CreateAdCampaignParams) error {
+	var request CreateAdCampaignRequestObject
+
+	request.Params = params
+
+	var body CreateAdCampaignJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateAdCampaign(ctx.UserContext(), request.(CreateAdCampaignRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateAdCampaign")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateAdCampaignResponseObject); ok {
+		if err := validResponse.VisitCreateAdCampaignResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteAdCampaign operation middleware
+func (sh *strictHandler) DeleteAdCampaign(ctx *fiber.Ctx, id ID) error {
+	var request DeleteAdCampaignRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteAdCampaign(ctx.UserContext(), request.(DeleteAdCampaignRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteAdCampaign")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteAdCampaignResponseObject); ok {
+		if err := validResponse.VisitDeleteAdCampaignResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetAdCampaign operation middleware
+func (sh *strictHandler) GetAdCampaign(ctx *fiber.Ctx, id ID) error {
+	var request GetAdCampaignRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetAdCampaign(ctx.UserContext(), request.(GetAdCampaignRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetAdCampaign")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetAdCampaignResponseObject); ok {
+		if err := validResponse.VisitGetAdCampaignResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PatchAdCampaign operation middleware
+func (sh *strictHandler) PatchAdCampaign(ctx *fiber.Ctx, id ID) error {
+	var request PatchAdCampaignRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.PatchAdCampaign(ctx.UserContext(), request.(PatchAdCampaignRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PatchAdCampaign")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PatchAdCampaignResponseObject); ok {
+		if err := validResponse.VisitPatchAdCampaignResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReplaceAdCampaign operation middleware
+func (sh *strictHandler) ReplaceAdCampaign(ctx *fiber.Ctx, id ID) error {
+	var request ReplaceAdCampaignRequestObject
+
+	request.ID = id
+
+	var body ReplaceAdCampaignJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ReplaceAdCampaign(ctx.UserContext(), request.(ReplaceAdCampaignRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReplaceAdCampaign")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReplaceAdCampaignResponseObject); ok {
+		if err := validResponse.VisitReplaceAdCampaignResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListBuses operation middleware
+func (sh *strictHandler) ListBuses(ctx *fiber.Ctx, params ListBusesParams) error {
+	var request ListBusesRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListBuses(ctx.UserContext(), request.(ListBusesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListBuses")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListBusesResponseObject); ok {
+		if err := validResponse.VisitListBusesResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateBus operation middleware
+func (sh *strictHandler) CreateBus(ctx *fiber.Ctx, params CreateBusParams) error {
+	var request CreateBusRequestObject
+
+	request.Params = params
+
+	var body CreateBusJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateBus(ctx.UserContext(), request.(CreateBusRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateBus")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateBusResponseObject); ok {
+		if err := validResponse.VisitCreateBusResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteBus operation middleware
+func (sh *strictHandler) DeleteBus(ctx *fiber.Ctx, id ID) error {
+	var request DeleteBusRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteBus(ctx.UserContext(), request.(DeleteBusRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteBus")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteBusResponseObject); ok {
+		if err := validResponse.VisitDeleteBusResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetBus operation middleware
+func (sh *strictHandler) GetBus(ctx *fiber.Ctx, id ID) error {
+	var request GetBusRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetBus(ctx.UserContext(), request.(GetBusRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetBus")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetBusResponseObject); ok {
+		if err := validResponse.VisitGetBusResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PatchBus operation middleware
+func (sh *strictHandler) PatchBus(ctx *fiber.Ctx, id ID) error {
+	var request PatchBusRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.PatchBus(ctx.UserContext(), request.(PatchBusRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PatchBus")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PatchBusResponseObject); ok {
+		if err := validResponse.VisitPatchBusResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReplaceBus operation middleware
+func (sh *strictHandler) ReplaceBus(ctx *fiber.Ctx, id ID) error {
+	var request ReplaceBusRequestObject
+
+	request.ID = id
+
+	var body ReplaceBusJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ReplaceBus(ctx.UserContext(), request.(ReplaceBusRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReplaceBus")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReplaceBusResponseObject); ok {
+		if err := validResponse.VisitReplaceBusResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListProviderFinancialRecords operation middleware
 func (sh *strictHandler) ListProviderFinancialRecords(ctx *fiber.Ctx, params ListProviderFinancialRecordsParams) error {
 	var request ListProviderFinancialRecordsRequestObject
@@ -5179,6 +10038,603 @@ func (sh *strictHandler) ListProviderFinancialRecords(ctx *fiber.Ctx, params Lis
 		return err
 	} else if validResponse, ok := response.(ListProviderFinancialRecordsResponseObject); ok {
 		if err := validResponse.VisitListProviderFinancialRecordsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListHotels operation middleware
+func (sh *strictHandler) ListHotels(ctx *fiber.Ctx, params ListHotelsParams) error {
+	var request ListHotelsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListHotels(ctx.UserContext(), request.(ListHotelsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListHotels")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListHotelsResponseObject); ok {
+		if err := validResponse.VisitListHotelsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateHotel operation middleware
+func (sh *strictHandler) CreateHotel(ctx *fiber.Ctx, params CreateHotelParams) error {
+	var request CreateHotelRequestObject
+
+	request.Params = params
+
+	var body CreateHotelJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateHotel(ctx.UserContext(), request.(CreateHotelRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateHotel")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateHotelResponseObject); ok {
+		if err := validResponse.VisitCreateHotelResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteHotel operation middleware
+func (sh *strictHandler) DeleteHotel(ctx *fiber.Ctx, id ID) error {
+	var request DeleteHotelRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteHotel(ctx.UserContext(), request.(DeleteHotelRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteHotel")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteHotelResponseObject); ok {
+		if err := validResponse.VisitDeleteHotelResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetHotel operation middleware
+func (sh *strictHandler) GetHotel(ctx *fiber.Ctx, id ID) error {
+	var request GetHotelRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetHotel(ctx.UserContext(), request.(GetHotelRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetHotel")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetHotelResponseObject); ok {
+		if err := validResponse.VisitGetHotelResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PatchHotel operation middleware
+func (sh *strictHandler) PatchHotel(ctx *fiber.Ctx, id ID) error {
+	var request PatchHotelRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.PatchHotel(ctx.UserContext(), request.(PatchHotelRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PatchHotel")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PatchHotelResponseObject); ok {
+		if err := validResponse.VisitPatchHotelResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReplaceHotel operation middleware
+func (sh *strictHandler) ReplaceHotel(ctx *fiber.Ctx, id ID) error {
+	var request ReplaceHotelRequestObject
+
+	request.ID = id
+
+	var body ReplaceHotelJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ReplaceHotel(ctx.UserContext(), request.(ReplaceHotelRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReplaceHotel")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReplaceHotelResponseObject); ok {
+		if err := validResponse.VisitReplaceHotelResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListRestStops operation middleware
+func (sh *strictHandler) ListRestStops(ctx *fiber.Ctx, params ListRestStopsParams) error {
+	var request ListRestStopsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListRestStops(ctx.UserContext(), request.(ListRestStopsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListRestStops")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListRestStopsResponseObject); ok {
+		if err := validResponse.VisitListRestStopsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateRestStop operation middleware
+func (sh *strictHandler) CreateRestStop(ctx *fiber.Ctx, params CreateRestStopParams) error {
+	var request CreateRestStopRequestObject
+
+	request.Params = params
+
+	var body CreateRestStopJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateRestStop(ctx.UserContext(), request.(CreateRestStopRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateRestStop")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateRestStopResponseObject); ok {
+		if err := validResponse.VisitCreateRestStopResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteRestStop operation middleware
+func (sh *strictHandler) DeleteRestStop(ctx *fiber.Ctx, id ID) error {
+	var request DeleteRestStopRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteRestStop(ctx.UserContext(), request.(DeleteRestStopRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteRestStop")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteRestStopResponseObject); ok {
+		if err := validResponse.VisitDeleteRestStopResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetRestStop operation middleware
+func (sh *strictHandler) GetRestStop(ctx *fiber.Ctx, id ID) error {
+	var request GetRestStopRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetRestStop(ctx.UserContext(), request.(GetRestStopRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetRestStop")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetRestStopResponseObject); ok {
+		if err := validResponse.VisitGetRestStopResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PatchRestStop operation middleware
+func (sh *strictHandler) PatchRestStop(ctx *fiber.Ctx, id ID) error {
+	var request PatchRestStopRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.PatchRestStop(ctx.UserContext(), request.(PatchRestStopRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PatchRestStop")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PatchRestStopResponseObject); ok {
+		if err := validResponse.VisitPatchRestStopResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReplaceRestStop operation middleware
+func (sh *strictHandler) ReplaceRestStop(ctx *fiber.Ctx, id ID) error {
+	var request ReplaceRestStopRequestObject
+
+	request.ID = id
+
+	var body ReplaceRestStopJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ReplaceRestStop(ctx.UserContext(), request.(ReplaceRestStopRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReplaceRestStop")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReplaceRestStopResponseObject); ok {
+		if err := validResponse.VisitReplaceRestStopResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListProviderTrips operation middleware
+func (sh *strictHandler) ListProviderTrips(ctx *fiber.Ctx, params ListProviderTripsParams) error {
+	var request ListProviderTripsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListProviderTrips(ctx.UserContext(), request.(ListProviderTripsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListProviderTrips")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListProviderTripsResponseObject); ok {
+		if err := validResponse.VisitListProviderTripsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateProviderTrip operation middleware
+func (sh *strictHandler) CreateProviderTrip(ctx *fiber.Ctx, params CreateProviderTripParams) error {
+	var request CreateProviderTripRequestObject
+
+	request.Params = params
+
+	var body CreateProviderTripJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateProviderTrip(ctx.UserContext(), request.(CreateProviderTripRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateProviderTrip")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateProviderTripResponseObject); ok {
+		if err := validResponse.VisitCreateProviderTripResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteProviderTrip operation middleware
+func (sh *strictHandler) DeleteProviderTrip(ctx *fiber.Ctx, id ID) error {
+	var request DeleteProviderTripRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteProviderTrip(ctx.UserContext(), request.(DeleteProviderTripRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteProviderTrip")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteProviderTripResponseObject); ok {
+		if err := validResponse.VisitDeleteProviderTripResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetProviderTrip operation middleware
+func (sh *strictHandler) GetProviderTrip(ctx *fiber.Ctx, id ID) error {
+	var request GetProviderTripRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetProviderTrip(ctx.UserContext(), request.(GetProviderTripRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetProviderTrip")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetProviderTripResponseObject); ok {
+		if err := validResponse.VisitGetProviderTripResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PatchProviderTrip operation middleware
+func (sh *strictHandler) PatchProviderTrip(ctx *fiber.Ctx, id ID) error {
+	var request PatchProviderTripRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.PatchProviderTrip(ctx.UserContext(), request.(PatchProviderTripRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PatchProviderTrip")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PatchProviderTripResponseObject); ok {
+		if err := validResponse.VisitPatchProviderTripResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReplaceProviderTrip operation middleware
+func (sh *strictHandler) ReplaceProviderTrip(ctx *fiber.Ctx, id ID) error {
+	var request ReplaceProviderTripRequestObject
+
+	request.ID = id
+
+	var body ReplaceProviderTripJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ReplaceProviderTrip(ctx.UserContext(), request.(ReplaceProviderTripRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReplaceProviderTrip")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReplaceProviderTripResponseObject); ok {
+		if err := validResponse.VisitReplaceProviderTripResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListCatalogueRestStops operation middleware
+func (sh *strictHandler) ListCatalogueRestStops(ctx *fiber.Ctx, params ListCatalogueRestStopsParams) error {
+	var request ListCatalogueRestStopsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListCatalogueRestStops(ctx.UserContext(), request.(ListCatalogueRestStopsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListCatalogueRestStops")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListCatalogueRestStopsResponseObject); ok {
+		if err := validResponse.VisitListCatalogueRestStopsResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {
@@ -5233,6 +10689,33 @@ func (sh *strictHandler) GetTrip(ctx *fiber.Ctx, id ID) error {
 		return err
 	} else if validResponse, ok := response.(GetTripResponseObject); ok {
 		if err := validResponse.VisitGetTripResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PublishTrip operation middleware
+func (sh *strictHandler) PublishTrip(ctx *fiber.Ctx, id ID) error {
+	var request PublishTripRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.PublishTrip(ctx.UserContext(), request.(PublishTripRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PublishTrip")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PublishTripResponseObject); ok {
+		if err := validResponse.VisitPublishTripResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
+	"slices"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -98,10 +100,7 @@ func (b *bodyRule) schemaFor(h headerReader) (*openapi3.Schema, error) {
 }
 
 func (b *bodyRule) unsupported() error {
-	accepted := make([]string, 0, len(b.schemas))
-	for mediaType := range b.schemas {
-		accepted = append(accepted, mediaType)
-	}
+	accepted := slices.Sorted(maps.Keys(b.schemas))
 
 	return models.Errorf(models.CodeUnsupportedMediaType, "The body must be %s, in UTF-8.", strings.Join(accepted, " or "))
 }

@@ -31,6 +31,9 @@ type Config struct {
 	Document *openapi3.T
 	Auth     Authenticator
 	Limiter  Limiter
+	// MayWrite refuses provider staff that may not change their company's data at the moment (contract §2: an INACTIVE one's).
+	// It is asked before the request is looked at, on writing operations that provider roles are named for. May be nil.
+	MayWrite func(ctx context.Context, staff auth.Principal) error
 	// Limits are requests per minute; 0 switches a limit off.
 	Limits config.RateLimits
 	// Idempotency keeps the answers of operations that accept Idempotency-Key.
@@ -48,6 +51,7 @@ type Config struct {
 type Chain struct {
 	operations  map[string]*operation
 	auth        Authenticator
+	mayWrite    func(ctx context.Context, staff auth.Principal) error
 	limits      RateLimits
 	idempotency IdempotencyStore
 	log         *slog.Logger
@@ -82,6 +86,7 @@ func New(cfg Config) (*Chain, error) {
 	return &Chain{
 		operations:  operations,
 		auth:        cfg.Auth,
+		mayWrite:    cfg.MayWrite,
 		limits:      RateLimits{limiter: cfg.Limiter, limits: cfg.Limits, log: cfg.Log},
 		idempotency: cfg.Idempotency,
 		log:         cfg.Log,

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"rihla/internal/auth"
 	"rihla/models"
 )
 
@@ -33,15 +34,6 @@ func (c *Chain) run(f *fiber.Ctx, op *operation) error {
 		return err
 	}
 
-	if !op.public && !op.allows(r.principal.Role) {
-		return errNotAllowed()
-	}
-
-	valid, err := op.validate(f, body)
-	if err != nil {
-		return err
-	}
-
 	ctx, cancel := context.WithTimeout(f.UserContext(), op.timeout)
 	f.SetUserContext(ctx)
 
@@ -52,11 +44,38 @@ func (c *Chain) run(f *fiber.Ctx, op *operation) error {
 		}
 	}()
 
+	if err = c.authorize(ctx, op, r.principal); err != nil {
+		return err
+	}
+
+	valid, err := op.validate(f, body)
+	if err != nil {
+		return err
+	}
+
+	if op.merge != nil {
+		r.merge = &mergePatch{patch: valid, target: op.merge}
+	}
+
 	if key := f.Get(idempotencyHeader); op.idempotent && key != "" {
 		return c.once(f, op, strings.ToLower(key), valid)
 	}
 
 	return f.Next()
+}
+
+// authorize is what depends on the caller alone: the role, and for staff the state of their provider company.
+func (c *Chain) authorize(ctx context.Context, op *operation, p auth.Principal) error {
+	switch {
+	case op.public:
+		return nil
+	case !op.allows(p.Role):
+		return errNotAllowed()
+	case op.writesProvider() && p.Role.IsProvider() && c.mayWrite != nil:
+		return c.mayWrite(ctx, p)
+	default:
+		return nil
+	}
 }
 
 const bearerPrefix = "bearer "

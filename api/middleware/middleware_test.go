@@ -118,6 +118,7 @@ paths:
 		{"no limit", "x-limit: by-role", "x-other: 1", "x-limit"},
 		{"path id of another kind", "format: uuid", "maxLength: 9", "not a uuid"},
 		{"list parameter", "schema: {type: string, format: uuid}}]", "schema: {type: string, format: uuid}}, {name: q, in: query, schema: {type: array, items: {type: string}}}]", "neither string"},
+		{"merge patch of nothing", "    get:\n", "    patch:\n", "a PUT on the same path"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

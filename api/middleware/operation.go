@@ -42,6 +42,8 @@ type operation struct {
 	query   []parameter
 	headers []parameter
 	body    *bodyRule
+	// merge is the body of the PUT on the same path: what the result of a PATCH must be.
+	merge *bodyRule
 }
 
 // parameter is a query or header parameter.
@@ -105,7 +107,11 @@ func compileOperation(doc *openapi3.T, method, path string, item *openapi3.PathI
 	}
 
 	if source.RequestBody != nil {
-		op.compileBody(source.RequestBody.Value)
+		op.body = compileBody(source.RequestBody.Value)
+	}
+
+	if err := op.compileMerge(item); err != nil {
+		return nil, err
 	}
 
 	if op.idempotent && op.public {
@@ -220,7 +226,7 @@ func (o *operation) compileParameter(p *openapi3.Parameter) error {
 	return nil
 }
 
-func (o *operation) compileBody(body *openapi3.RequestBody) {
+func compileBody(body *openapi3.RequestBody) *bodyRule {
 	rule := &bodyRule{required: body.Required, schemas: map[string]*openapi3.Schema{}}
 
 	for mediaType, content := range body.Content {
@@ -234,7 +240,30 @@ func (o *operation) compileBody(body *openapi3.RequestBody) {
 		rule.decimals = rule.decimals || hasDecimals(content.Schema.Value)
 	}
 
-	o.body = rule
+	return rule
+}
+
+// compileMerge finds what a PATCH leads to.
+func (o *operation) compileMerge(item *openapi3.PathItem) error {
+	if o.method != http.MethodPatch {
+		return nil
+	}
+
+	if o.body == nil || item.Put == nil || item.Put.RequestBody == nil {
+		return errors.New("a merge patch needs a body, and a PUT on the same path")
+	}
+
+	o.merge = compileBody(item.Put.RequestBody.Value)
+	if o.merge.schemas["application/json"] == nil {
+		return errors.New("the PUT on the same path takes no JSON")
+	}
+
+	return nil
+}
+
+// writesProvider reports whether the operation changes what belongs to a provider company.
+func (o *operation) writesProvider() bool {
+	return o.method != http.MethodGet && slices.ContainsFunc(o.roles, models.Role.IsProvider)
 }
 
 // allows reports whether a role may call the operation.

@@ -13,6 +13,8 @@ type request struct {
 	locale    models.Locale
 	ip        string
 	principal auth.Principal
+	// merge is set for a PATCH.
+	merge *mergePatch
 }
 
 type requestKey struct{}

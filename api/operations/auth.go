@@ -25,7 +25,10 @@ func (o *Operations) Register(ctx context.Context, r gen.RegisterRequestObject) 
 		return nil, err
 	}
 
-	return gen.Register201JSONResponse{Data: userOf(&u)}, nil
+	return gen.Register201JSONResponse{
+		Body:    gen.UserAnswer{Data: userOf(&u)},
+		Headers: gen.Register201ResponseHeaders{Location: "/api/v1/me"},
+	}, nil
 }
 
 // Login exchanges a password for tokens. An unknown account costs the same time and gives the same answer as a wrong

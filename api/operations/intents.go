@@ -55,10 +55,6 @@ func (o *Operations) CreateCampaignIntent(
 		return p, err
 	}
 
-	if err := o.mayWrite(ctx); err != nil {
-		return nil, err
-	}
-
 	t, created, err := o.intent(ctx, read, models.Attempt{CampaignID: r.AdCampaignID}, r.Body)
 	if err != nil {
 		return nil, err
@@ -72,25 +68,6 @@ func (o *Operations) CreateCampaignIntent(
 		Body:    gen.PaymentTransactionAnswer{Data: transactionOf(&t)},
 		Headers: gen.CreateCampaignIntent201ResponseHeaders{Location: "/api/v1/admin/payment-transactions/" + t.ID.String()},
 	}, nil
-}
-
-// mayWrite refuses staff of an INACTIVE provider: they read and do not write (contract §2).
-func (o *Operations) mayWrite(ctx context.Context) error {
-	who := middleware.Principal(ctx)
-	if !who.Role.IsProvider() {
-		return nil
-	}
-
-	p, err := o.Store.ProviderByID(ctx, who.ProviderID)
-	if err != nil {
-		return err
-	}
-
-	if p.Status != models.StatusActive {
-		return models.Errorf(models.CodeForbidden, "The provider is inactive: its data can be read and not changed.")
-	}
-
-	return nil
 }
 
 // intent is the rule of both intents: one open attempt at a time, the same one again for whoever asks, a new one when

@@ -60,6 +60,11 @@ func actor(ctx context.Context) store.Actor {
 	return store.Actor{UserID: p.UserID, Role: p.Role, ProviderID: p.ProviderID, RequestID: middleware.RequestID(ctx)}
 }
 
+// MayWrite refuses staff of a company whose data cannot be changed now: they read and do not write (contract §2).
+func (o *Operations) MayWrite(ctx context.Context, staff auth.Principal) error {
+	return o.Store.MayWrite(ctx, store.Actor{UserID: staff.UserID, Role: staff.Role, ProviderID: staff.ProviderID})
+}
+
 // valueOf is the value behind an optional parameter, or the zero value.
 func valueOf[T any](p *T) T {
 	if p == nil {

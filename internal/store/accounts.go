@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+	"github.com/uptrace/bun"
 
 	"rihla/models"
 )
@@ -13,6 +14,10 @@ import (
 // CreateUser adds a user. The id and the locale may be left out; the email is kept as written, without the spaces
 // around it, and compared without regard to case. Error: EMAIL_ALREADY_EXISTS.
 func (s *Store) CreateUser(ctx context.Context, u models.User) (models.User, error) {
+	return insertUser(ctx, s.db, u)
+}
+
+func insertUser(ctx context.Context, db bun.IDB, u models.User) (models.User, error) {
 	u.Email = strings.TrimSpace(u.Email)
 	if u.ID == uuid.Nil {
 		u.ID = models.NewID()
@@ -22,7 +27,7 @@ func (s *Store) CreateUser(ctx context.Context, u models.User) (models.User, err
 		u.Locale = models.LocaleArabic
 	}
 
-	_, err := s.db.NewInsert().Model(&u).Returning("*").Exec(ctx)
+	_, err := db.NewInsert().Model(&u).Returning("*").Exec(ctx)
 	if violates(err, "users_email_live") {
 		return models.User{}, models.Errorf(models.CodeEmailAlreadyExists, "An account with this email exists already.")
 	}
@@ -56,6 +61,10 @@ func (s *Store) UserByID(ctx context.Context, id uuid.UUID) (models.User, error)
 // CreateProvider adds a company. The id and the status may be left out; it starts ACTIVE. The commission rate is
 // taken as it is, for 0 is a rate: the default is Policies.Commission.
 func (s *Store) CreateProvider(ctx context.Context, p models.Provider) (models.Provider, error) {
+	return insertProvider(ctx, s.db, p)
+}
+
+func insertProvider(ctx context.Context, db bun.IDB, p models.Provider) (models.Provider, error) {
 	if p.ID == uuid.Nil {
 		p.ID = models.NewID()
 	}
@@ -64,7 +73,7 @@ func (s *Store) CreateProvider(ctx context.Context, p models.Provider) (models.P
 		p.Status = models.StatusActive
 	}
 
-	if _, err := s.db.NewInsert().Model(&p).Returning("*").Exec(ctx); err != nil {
+	if _, err := db.NewInsert().Model(&p).Returning("*").Exec(ctx); err != nil {
 		return models.Provider{}, fmt.Errorf("insert provider: %w", err)
 	}
 

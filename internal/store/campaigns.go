@@ -36,5 +36,5 @@ func (s *Store) AdvanceCampaign(ctx context.Context, id uuid.UUID, now time.Time
 		return affectedOne(res, "campaign")
 	})
 
-	return c.Status, models.NextCampaignChange(&c), err
+	return c.Status, models.NextCampaignChange(&c, now), err
 }

@@ -30,21 +30,10 @@ func (s *Store) InsertDemo(ctx context.Context, d DemoData) error {
 }
 
 func insertDemo(ctx context.Context, tx bun.Tx, d DemoData) error {
-	type tripRestStop struct {
-		bun.BaseModel `bun:"table:trip_rest_stops"`
+	stops := make([]tripRestStop, 0, len(d.Trips))
 
-		TripID     uuid.UUID `bun:"trip_id"`
-		RestStopID uuid.UUID `bun:"rest_stop_id"`
-		ProviderID uuid.UUID `bun:"provider_id"`
-		Position   int       `bun:"position"`
-	}
-
-	var stops []tripRestStop
-
-	for _, t := range d.Trips {
-		for i, stop := range t.RestStopIDs {
-			stops = append(stops, tripRestStop{TripID: t.ID, RestStopID: stop, ProviderID: t.ProviderID, Position: i + 1})
-		}
+	for i := range d.Trips {
+		stops = append(stops, stopsOf(&d.Trips[i])...)
 	}
 
 	for _, rows := range []struct {

@@ -10,7 +10,7 @@ import (
 	"rihla/models"
 )
 
-// TripFilter narrows the consumer catalogue; zero fields do not.
+// TripFilter narrows a list of trips; zero fields do not.
 type TripFilter struct {
 	Type        models.TripType
 	Origin      string // the whole name, in any case
@@ -30,19 +30,21 @@ var tripOrder = order{
 // CatalogueTrips lists what consumers can book: published trips of ACTIVE providers with their departure still to
 // come (contract §3). Error: VALIDATION_ERROR on sort.
 func (s *Store) CatalogueTrips(ctx context.Context, f TripFilter) (Listed[models.Trip], error) {
-	q := catalogue(s.db)
-	q = matching(q, "t.type", f.Type)
-	q = named(q, "t.origin", f.Origin)
-	q = named(q, "t.destination", f.Destination)
-	q = during(q, "t.departure_at", models.Days{From: f.DateFrom, To: f.DateTo})
-	q = containing(q, f.Search, "t.title", "t.origin", "t.destination")
-
-	trips, err := listed[models.Trip](ctx, q, f.Page, tripOrder)
+	trips, err := listed[models.Trip](ctx, f.apply(catalogue(s.db)), f.Page, tripOrder)
 	if err != nil {
 		return trips, err
 	}
 
 	return trips, loadRestStops(ctx, s.db, trips.Items)
+}
+
+func (f TripFilter) apply(q *bun.SelectQuery) *bun.SelectQuery {
+	q = matching(q, "t.type", f.Type)
+	q = named(q, "t.origin", f.Origin)
+	q = named(q, "t.destination", f.Destination)
+	q = during(q, "t.departure_at", models.Days{From: f.DateFrom, To: f.DateTo})
+
+	return containing(q, f.Search, "t.title", "t.origin", "t.destination")
 }
 
 // CatalogueTrip finds one trip of the catalogue. Error: NOT_FOUND, also for a trip that is hidden or has departed.
@@ -60,10 +62,8 @@ func (s *Store) CatalogueTrip(ctx context.Context, id uuid.UUID) (models.Trip, e
 
 // catalogue is the one place that says what consumers see.
 func catalogue(db bun.IDB) *bun.SelectQuery {
-	return db.NewSelect().ColumnExpr("t.*").ColumnExpr("p.name AS provider_name").
-		Join("JOIN providers AS p ON p.id = t.provider_id").
-		Where("p.status = ?", models.StatusActive).
-		Where("t.status = ?", models.TripPublished).Where("t.departure_at > now()").Where("t.deleted_at IS NULL")
+	return everyone.live(withProvider(db.NewSelect())).Where("p.status = ?", models.StatusActive).
+		Where("t.status = ?", models.TripPublished).Where("t.departure_at > now()")
 }
 
 // named narrows a list to rows whose column is the name, in any case; no name narrows nothing.

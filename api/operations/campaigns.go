@@ -1,0 +1,129 @@
+package operations
+
+import (
+	"context"
+
+	"rihla/api/gen"
+	"rihla/internal/store"
+	"rihla/models"
+)
+
+// ListAdCampaigns lists the campaigns of the caller's company, or of all for admins (contract §4).
+func (o *Operations) ListAdCampaigns(ctx context.Context, r gen.ListAdCampaignsRequestObject) (gen.ListAdCampaignsResponseObject, error) {
+	q := r.Params
+	p := page(q.Page, q.PerPage, q.Sort)
+
+	list, err := o.Store.ListCampaigns(ctx, actor(ctx), store.CampaignFilter{
+		ProviderID: valueOf(q.ProviderID), TripID: valueOf(q.TripID), Status: valueOf(q.Status), Search: valueOf(q.Search), Page: p,
+	})
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.ListAdCampaigns200JSONResponse{Data: each(list.Items, o.campaignOf), Meta: meta(p, list.Total)}, nil
+}
+
+// CreateAdCampaign adds an unpaid campaign to the caller's company, or to the one that an admin names.
+func (o *Operations) CreateAdCampaign(
+	ctx context.Context, r gen.CreateAdCampaignRequestObject,
+) (gen.CreateAdCampaignResponseObject, error) {
+	c := models.AdCampaign{ProviderID: valueOf(r.Params.ProviderID)}
+	setCampaign(&c, r.Body)
+
+	c, err := o.Store.CreateCampaign(ctx, c, actor(ctx), o.Now())
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.CreateAdCampaign201JSONResponse{
+		Body:    gen.AdCampaignAnswer{Data: o.campaignOf(&c)},
+		Headers: gen.CreateAdCampaign201ResponseHeaders{Location: "/api/v1/provider/ad-campaigns/" + c.ID.String()},
+	}, nil
+}
+
+// GetAdCampaign is one campaign that the caller sees.
+func (o *Operations) GetAdCampaign(ctx context.Context, r gen.GetAdCampaignRequestObject) (gen.GetAdCampaignResponseObject, error) {
+	c, err := o.Store.GetCampaign(ctx, actor(ctx), r.ID)
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.GetAdCampaign200JSONResponse{Data: o.campaignOf(&c)}, nil
+}
+
+// ReplaceAdCampaign is PUT, while the campaign is unpaid.
+func (o *Operations) ReplaceAdCampaign(
+	ctx context.Context, r gen.ReplaceAdCampaignRequestObject,
+) (gen.ReplaceAdCampaignResponseObject, error) {
+	c, err := o.Store.UpdateCampaign(ctx, r.ID, replaced(r.Body, setCampaign), actor(ctx), o.Now())
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.ReplaceAdCampaign200JSONResponse{Data: o.campaignOf(&c)}, nil
+}
+
+// PatchAdCampaign is PATCH, while the campaign is unpaid.
+func (o *Operations) PatchAdCampaign(ctx context.Context, r gen.PatchAdCampaignRequestObject) (gen.PatchAdCampaignResponseObject, error) {
+	c, err := o.Store.UpdateCampaign(ctx, r.ID, merged(ctx, campaignInput, setCampaign), actor(ctx), o.Now())
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.PatchAdCampaign200JSONResponse{Data: o.campaignOf(&c)}, nil
+}
+
+// DeleteAdCampaign deletes softly, while the campaign is unpaid.
+func (o *Operations) DeleteAdCampaign(
+	ctx context.Context, r gen.DeleteAdCampaignRequestObject,
+) (gen.DeleteAdCampaignResponseObject, error) {
+	return gen.DeleteAdCampaign204Response{}, o.Store.DeleteCampaign(ctx, r.ID, actor(ctx))
+}
+
+// PauseAdCampaign stops a paid campaign for a while (spec 9.8).
+func (o *Operations) PauseAdCampaign(ctx context.Context, r gen.PauseAdCampaignRequestObject) (gen.PauseAdCampaignResponseObject, error) {
+	c, err := o.Store.PauseCampaign(ctx, r.ID, actor(ctx), o.Now())
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.PauseAdCampaign200JSONResponse{Data: o.campaignOf(&c)}, nil
+}
+
+// ResumeAdCampaign ends the pause of a campaign.
+func (o *Operations) ResumeAdCampaign(
+	ctx context.Context, r gen.ResumeAdCampaignRequestObject,
+) (gen.ResumeAdCampaignResponseObject, error) {
+	c, err := o.Store.ResumeCampaign(ctx, r.ID, actor(ctx), o.Now())
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.ResumeAdCampaign200JSONResponse{Data: o.campaignOf(&c)}, nil
+}
+
+func setCampaign(c *models.AdCampaign, in *gen.AdCampaignInput) {
+	c.TripID, c.Title, c.Description, c.Price = in.TripID, in.Title, valueOf(in.Description), in.Price
+	c.StartsOn, c.EndsOn = date(&in.StartsOn), date(&in.EndsOn)
+}
+
+func campaignInput(c *models.AdCampaign) gen.AdCampaignInput {
+	return gen.AdCampaignInput{
+		TripID: c.TripID, Title: c.Title, Description: optional(c.Description),
+		StartsOn: toDate(c.StartsOn), EndsOn: toDate(c.EndsOn), Price: c.Price,
+	}
+}
+
+// campaignOf is a campaign with what its payment costs at today's VAT rate (contract §4).
+func (o *Operations) campaignOf(c *models.AdCampaign) gen.AdCampaign {
+	label, rate := c.Status.Label(), o.Store.Policies().VATAd
+	amount, vat := models.AddVAT(c.Price, rate)
+
+	return gen.AdCampaign{
+		ID: c.ID, ProviderID: c.ProviderID, TripID: c.TripID, Title: c.Title, Description: optional(c.Description),
+		StartsOn: toDate(c.StartsOn), EndsOn: toDate(c.EndsOn),
+		Price: c.Price, VatRate: rate, VatAmount: vat, Amount: amount, Currency: models.Currency,
+		Status: c.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN,
+		CreatedAt: utc(c.CreatedAt), UpdatedAt: utc(c.UpdatedAt),
+	}
+}

@@ -1,0 +1,87 @@
+package operations
+
+import (
+	"context"
+
+	"rihla/api/gen"
+	"rihla/internal/store"
+	"rihla/models"
+)
+
+// ListCatalogueHotels are the hotels that consumers see (contract §3).
+func (o *Operations) ListCatalogueHotels(
+	ctx context.Context, r gen.ListCatalogueHotelsRequestObject,
+) (gen.ListCatalogueHotelsResponseObject, error) {
+	q := r.Params
+	p := page(q.Page, q.PerPage, q.Sort)
+
+	list, err := o.Store.CatalogueHotels(ctx, store.HotelFilter{
+		City: valueOf(q.City), Stars: valueOf(q.Stars), Search: valueOf(q.Search), Page: p,
+	})
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.ListCatalogueHotels200JSONResponse{Data: each(list.Items, catalogueHotel), Meta: meta(p, list.Total)}, nil
+}
+
+func catalogueHotel(h *models.Hotel) gen.CatalogueHotel {
+	label := models.ResourceStatusLabel(h.Status)
+
+	return gen.CatalogueHotel{
+		ID: h.ID, ProviderID: h.ProviderID, Name: h.Name, City: h.City, Stars: h.Stars,
+		Address: optional(h.Address), Description: optional(h.Description),
+		Status: h.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN,
+	}
+}
+
+// ListCatalogueBuses are the buses that consumers see: of the driver, the name and nothing else (contract §3).
+func (o *Operations) ListCatalogueBuses(
+	ctx context.Context, r gen.ListCatalogueBusesRequestObject,
+) (gen.ListCatalogueBusesResponseObject, error) {
+	p := page(r.Params.Page, r.Params.PerPage, r.Params.Sort)
+
+	list, err := o.Store.CatalogueBuses(ctx, store.BusFilter{Search: valueOf(r.Params.Search), Page: p})
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.ListCatalogueBuses200JSONResponse{Data: each(list.Items, catalogueBus), Meta: meta(p, list.Total)}, nil
+}
+
+func catalogueBus(b *models.Bus) gen.CatalogueBus {
+	own := busOf(b)
+
+	return gen.CatalogueBus{
+		ID: own.ID, ProviderID: own.ProviderID, PlateNumber: own.PlateNumber, Model: own.Model, Capacity: own.Capacity,
+		Driver: gen.CatalogueDriver{Name: own.Driver.Name}, Features: own.Features, Photos: own.Photos,
+		Status: own.Status, StatusLabelAr: own.StatusLabelAr, StatusLabelEn: own.StatusLabelEn,
+	}
+}
+
+// ListCatalogueRestStops are the rest stops that consumers see (contract §3).
+func (o *Operations) ListCatalogueRestStops(
+	ctx context.Context, r gen.ListCatalogueRestStopsRequestObject,
+) (gen.ListCatalogueRestStopsResponseObject, error) {
+	q := r.Params
+	p := page(q.Page, q.PerPage, q.Sort)
+
+	list, err := o.Store.CatalogueRestStops(ctx, store.RestStopFilter{
+		City: valueOf(q.City), Search: valueOf(q.Search), Page: p,
+	})
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.ListCatalogueRestStops200JSONResponse{Data: each(list.Items, catalogueRestStop), Meta: meta(p, list.Total)}, nil
+}
+
+func catalogueRestStop(s *models.RestStop) gen.CatalogueRestStop {
+	label := models.ResourceStatusLabel(s.Status)
+
+	return gen.CatalogueRestStop{
+		ID: s.ID, ProviderID: s.ProviderID, Name: s.Name, City: s.City,
+		Latitude: degreesOf(s.Latitude), Longitude: degreesOf(s.Longitude), Amenities: s.Amenities,
+		Status: s.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN,
+	}
+}

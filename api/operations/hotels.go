@@ -1,0 +1,99 @@
+package operations
+
+import (
+	"context"
+
+	"rihla/api/gen"
+	"rihla/internal/store"
+	"rihla/models"
+)
+
+// ListHotels lists the hotels of the caller's company, or of all for admins (contract §2).
+func (o *Operations) ListHotels(ctx context.Context, r gen.ListHotelsRequestObject) (gen.ListHotelsResponseObject, error) {
+	q := r.Params
+	p := page(q.Page, q.PerPage, q.Sort)
+
+	list, err := o.Store.ListHotels(ctx, actor(ctx), store.HotelFilter{
+		ProviderID: valueOf(q.ProviderID), Status: valueOf(q.Status), City: valueOf(q.City), Stars: valueOf(q.Stars),
+		Search: valueOf(q.Search), Page: p,
+	})
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.ListHotels200JSONResponse{Data: each(list.Items, hotelOf), Meta: meta(p, list.Total)}, nil
+}
+
+// CreateHotel adds a hotel to the caller's company, or to the one that an admin names.
+func (o *Operations) CreateHotel(ctx context.Context, r gen.CreateHotelRequestObject) (gen.CreateHotelResponseObject, error) {
+	h := models.Hotel{ProviderID: valueOf(r.Params.ProviderID)}
+	setHotel(&h, r.Body)
+
+	h, err := o.Store.CreateHotel(ctx, h, actor(ctx))
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.CreateHotel201JSONResponse{
+		Body:    gen.HotelAnswer{Data: hotelOf(&h)},
+		Headers: gen.CreateHotel201ResponseHeaders{Location: "/api/v1/provider/hotels/" + h.ID.String()},
+	}, nil
+}
+
+// GetHotel is one hotel that the caller sees.
+func (o *Operations) GetHotel(ctx context.Context, r gen.GetHotelRequestObject) (gen.GetHotelResponseObject, error) {
+	h, err := o.Store.GetHotel(ctx, actor(ctx), r.ID)
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.GetHotel200JSONResponse{Data: hotelOf(&h)}, nil
+}
+
+// ReplaceHotel is PUT.
+func (o *Operations) ReplaceHotel(ctx context.Context, r gen.ReplaceHotelRequestObject) (gen.ReplaceHotelResponseObject, error) {
+	h, err := o.Store.UpdateHotel(ctx, r.ID, replaced(r.Body, setHotel), actor(ctx))
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.ReplaceHotel200JSONResponse{Data: hotelOf(&h)}, nil
+}
+
+// PatchHotel is PATCH.
+func (o *Operations) PatchHotel(ctx context.Context, r gen.PatchHotelRequestObject) (gen.PatchHotelResponseObject, error) {
+	h, err := o.Store.UpdateHotel(ctx, r.ID, merged(ctx, hotelInput, setHotel), actor(ctx))
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.PatchHotel200JSONResponse{Data: hotelOf(&h)}, nil
+}
+
+// DeleteHotel deletes softly.
+func (o *Operations) DeleteHotel(ctx context.Context, r gen.DeleteHotelRequestObject) (gen.DeleteHotelResponseObject, error) {
+	return gen.DeleteHotel204Response{}, o.Store.DeleteHotel(ctx, r.ID, actor(ctx))
+}
+
+func setHotel(h *models.Hotel, in *gen.HotelInput) {
+	h.Name, h.City, h.Stars, h.Status = in.Name, in.City, in.Stars, in.Status
+	h.Address, h.Description = valueOf(in.Address), valueOf(in.Description)
+}
+
+func hotelInput(h *models.Hotel) gen.HotelInput {
+	return gen.HotelInput{
+		Name: h.Name, City: h.City, Stars: h.Stars, Address: optional(h.Address), Description: optional(h.Description),
+		Status: h.Status,
+	}
+}
+
+func hotelOf(h *models.Hotel) gen.Hotel {
+	label := models.ResourceStatusLabel(h.Status)
+
+	return gen.Hotel{
+		ID: h.ID, ProviderID: h.ProviderID, Name: h.Name, City: h.City, Stars: h.Stars,
+		Address: optional(h.Address), Description: optional(h.Description),
+		Status: h.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN,
+		CreatedAt: utc(h.CreatedAt), UpdatedAt: utc(h.UpdatedAt),
+	}
+}

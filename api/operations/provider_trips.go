@@ -1,0 +1,117 @@
+package operations
+
+import (
+	"context"
+
+	"rihla/api/gen"
+	"rihla/internal/store"
+	"rihla/models"
+)
+
+// ListProviderTrips lists the trips of the caller's company, or of all for admins, in every state (contract §3).
+func (o *Operations) ListProviderTrips(
+	ctx context.Context, r gen.ListProviderTripsRequestObject,
+) (gen.ListProviderTripsResponseObject, error) {
+	q := r.Params
+	p := page(q.Page, q.PerPage, q.Sort)
+
+	list, err := o.Store.ListProviderTrips(ctx, actor(ctx), store.ProviderTripFilter{
+		ProviderID: valueOf(q.ProviderID), Status: models.TripStatus(valueOf(q.Status)),
+		TripFilter: store.TripFilter{
+			Type: models.TripType(valueOf(q.Type)), Origin: valueOf(q.Origin), Destination: valueOf(q.Destination),
+			DateFrom: date(q.DateFrom), DateTo: date(q.DateTo), Search: valueOf(q.Search), Page: p,
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.ListProviderTrips200JSONResponse{Data: each(list.Items, tripOf), Meta: meta(p, list.Total)}, nil
+}
+
+// CreateProviderTrip adds a DRAFT to the caller's company, or to the one that an admin names.
+func (o *Operations) CreateProviderTrip(
+	ctx context.Context, r gen.CreateProviderTripRequestObject,
+) (gen.CreateProviderTripResponseObject, error) {
+	t := models.Trip{ProviderID: valueOf(r.Params.ProviderID)}
+	setTrip(&t, r.Body)
+
+	t, err := o.Store.CreateTrip(ctx, t, actor(ctx))
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.CreateProviderTrip201JSONResponse{
+		Body:    gen.TripAnswer{Data: tripOf(&t)},
+		Headers: gen.CreateProviderTrip201ResponseHeaders{Location: "/api/v1/provider/trips/" + t.ID.String()},
+	}, nil
+}
+
+// GetProviderTrip is one trip that the caller sees, in whatever state.
+func (o *Operations) GetProviderTrip(
+	ctx context.Context, r gen.GetProviderTripRequestObject,
+) (gen.GetProviderTripResponseObject, error) {
+	t, err := o.Store.GetProviderTrip(ctx, actor(ctx), r.ID)
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.GetProviderTrip200JSONResponse{Data: tripOf(&t)}, nil
+}
+
+// ReplaceProviderTrip is PUT. The state has actions of its own.
+func (o *Operations) ReplaceProviderTrip(
+	ctx context.Context, r gen.ReplaceProviderTripRequestObject,
+) (gen.ReplaceProviderTripResponseObject, error) {
+	t, err := o.Store.UpdateTrip(ctx, r.ID, replaced(r.Body, setTrip), actor(ctx))
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.ReplaceProviderTrip200JSONResponse{Data: tripOf(&t)}, nil
+}
+
+// PatchProviderTrip is PATCH.
+func (o *Operations) PatchProviderTrip(
+	ctx context.Context, r gen.PatchProviderTripRequestObject,
+) (gen.PatchProviderTripResponseObject, error) {
+	t, err := o.Store.UpdateTrip(ctx, r.ID, merged(ctx, tripInput, setTrip), actor(ctx))
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.PatchProviderTrip200JSONResponse{Data: tripOf(&t)}, nil
+}
+
+// DeleteProviderTrip deletes softly.
+func (o *Operations) DeleteProviderTrip(
+	ctx context.Context, r gen.DeleteProviderTripRequestObject,
+) (gen.DeleteProviderTripResponseObject, error) {
+	return gen.DeleteProviderTrip204Response{}, o.Store.DeleteTrip(ctx, r.ID, actor(ctx))
+}
+
+// PublishTrip opens a DRAFT for booking (spec 9.8).
+func (o *Operations) PublishTrip(ctx context.Context, r gen.PublishTripRequestObject) (gen.PublishTripResponseObject, error) {
+	t, err := o.Store.PublishTrip(ctx, r.ID, actor(ctx))
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.PublishTrip200JSONResponse{Data: tripOf(&t)}, nil
+}
+
+func setTrip(t *models.Trip, in *gen.TripInput) {
+	t.Type, t.Title, t.Origin, t.Destination = models.TripType(in.Type), in.Title, in.Origin, in.Destination
+	t.DepartureAt, t.ReturnAt = in.DepartureAt, in.ReturnAt
+	t.HotelID, t.BusID, t.RestStopIDs = in.HotelID, in.BusID, in.RestStopIds
+	t.PricePerSeat, t.Capacity = in.PricePerSeat, in.Capacity
+}
+
+func tripInput(t *models.Trip) gen.TripInput {
+	return gen.TripInput{
+		Type: gen.TripType(t.Type), Title: t.Title, Origin: t.Origin, Destination: t.Destination,
+		DepartureAt: utc(t.DepartureAt), ReturnAt: utc(t.ReturnAt),
+		HotelID: t.HotelID, BusID: t.BusID, RestStopIds: t.RestStopIDs,
+		PricePerSeat: t.PricePerSeat, Capacity: t.Capacity,
+	}
+}

@@ -1,0 +1,130 @@
+package operations
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/shopspring/decimal"
+
+	"rihla/api/gen"
+	"rihla/internal/store"
+	"rihla/models"
+)
+
+// ListRestStops lists the rest stops of the caller's company, or of all for admins (contract §2).
+func (o *Operations) ListRestStops(ctx context.Context, r gen.ListRestStopsRequestObject) (gen.ListRestStopsResponseObject, error) {
+	q := r.Params
+	p := page(q.Page, q.PerPage, q.Sort)
+
+	list, err := o.Store.ListRestStops(ctx, actor(ctx), store.RestStopFilter{
+		ProviderID: valueOf(q.ProviderID), Status: valueOf(q.Status), City: valueOf(q.City), Search: valueOf(q.Search), Page: p,
+	})
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.ListRestStops200JSONResponse{Data: each(list.Items, restStopOf), Meta: meta(p, list.Total)}, nil
+}
+
+// CreateRestStop adds a rest stop to the caller's company, or to the one that an admin names.
+func (o *Operations) CreateRestStop(ctx context.Context, r gen.CreateRestStopRequestObject) (gen.CreateRestStopResponseObject, error) {
+	s := models.RestStop{ProviderID: valueOf(r.Params.ProviderID)}
+	setRestStop(&s, r.Body)
+
+	s, err := o.Store.CreateRestStop(ctx, s, actor(ctx))
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.CreateRestStop201JSONResponse{
+		Body:    gen.RestStopAnswer{Data: restStopOf(&s)},
+		Headers: gen.CreateRestStop201ResponseHeaders{Location: "/api/v1/provider/rest-stops/" + s.ID.String()},
+	}, nil
+}
+
+// GetRestStop is one rest stop that the caller sees.
+func (o *Operations) GetRestStop(ctx context.Context, r gen.GetRestStopRequestObject) (gen.GetRestStopResponseObject, error) {
+	s, err := o.Store.GetRestStop(ctx, actor(ctx), r.ID)
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.GetRestStop200JSONResponse{Data: restStopOf(&s)}, nil
+}
+
+// ReplaceRestStop is PUT.
+func (o *Operations) ReplaceRestStop(ctx context.Context, r gen.ReplaceRestStopRequestObject) (gen.ReplaceRestStopResponseObject, error) {
+	s, err := o.Store.UpdateRestStop(ctx, r.ID, replaced(r.Body, setRestStop), actor(ctx))
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.ReplaceRestStop200JSONResponse{Data: restStopOf(&s)}, nil
+}
+
+// PatchRestStop is PATCH.
+func (o *Operations) PatchRestStop(ctx context.Context, r gen.PatchRestStopRequestObject) (gen.PatchRestStopResponseObject, error) {
+	s, err := o.Store.UpdateRestStop(ctx, r.ID, merged(ctx, restStopInput, setRestStop), actor(ctx))
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.PatchRestStop200JSONResponse{Data: restStopOf(&s)}, nil
+}
+
+// DeleteRestStop deletes softly.
+func (o *Operations) DeleteRestStop(ctx context.Context, r gen.DeleteRestStopRequestObject) (gen.DeleteRestStopResponseObject, error) {
+	return gen.DeleteRestStop204Response{}, o.Store.DeleteRestStop(ctx, r.ID, actor(ctx))
+}
+
+func setRestStop(s *models.RestStop, in *gen.RestStopInput) {
+	s.Name, s.City, s.Status, s.Amenities = in.Name, in.City, in.Status, in.Amenities
+	s.Latitude, s.Longitude = degrees(in.Latitude), degrees(in.Longitude)
+}
+
+func restStopInput(s *models.RestStop) gen.RestStopInput {
+	return gen.RestStopInput{
+		Name: s.Name, City: s.City, Status: s.Status, Amenities: s.Amenities,
+		Latitude: degreesOf(s.Latitude), Longitude: degreesOf(s.Longitude),
+	}
+}
+
+func restStopOf(s *models.RestStop) gen.RestStop {
+	label := models.ResourceStatusLabel(s.Status)
+
+	return gen.RestStop{
+		ID: s.ID, ProviderID: s.ProviderID, Name: s.Name, City: s.City,
+		Latitude: degreesOf(s.Latitude), Longitude: degreesOf(s.Longitude), Amenities: s.Amenities,
+		Status: s.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN,
+		CreatedAt: utc(s.CreatedAt), UpdatedAt: utc(s.UpdatedAt),
+	}
+}
+
+// degreeDecimals is what the database keeps of a coordinate: 0.1 m.
+const degreeDecimals = 6
+
+// degrees reads a coordinate. That it is a number within its bounds was checked against the document.
+func degrees(n *json.Number) *decimal.Decimal {
+	if n == nil {
+		return nil
+	}
+
+	d, err := decimal.NewFromString(n.String())
+	if err != nil {
+		return nil
+	}
+
+	d = d.Round(degreeDecimals)
+
+	return &d
+}
+
+func degreesOf(d *decimal.Decimal) *json.Number {
+	if d == nil {
+		return nil
+	}
+
+	n := json.Number(d.String())
+
+	return &n
+}

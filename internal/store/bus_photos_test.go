@@ -1,0 +1,102 @@
+package store_test
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"rihla/internal/store/storetest"
+	"rihla/models"
+)
+
+func photos(n int) []models.BusPhoto {
+	out := make([]models.BusPhoto, n)
+	for i := range out {
+		out[i] = models.BusPhoto{ID: models.NewID(), ContentType: "image/png", Size: 100, BlobKey: uuid.NewString()}
+	}
+
+	return out
+}
+
+func TestBusPhotos(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	other := storetest.Fixture(t, b.s)
+	ctx, staff := t.Context(), as(b.World, models.RoleProviderStaff)
+
+	// A bus comes with its photos or not at all.
+	_, err := b.s.CreateBus(ctx, newBus(uuid.Nil, "TOO MANY"), staff, photos(11)...)
+	requireCode(t, models.CodeValidation, err)
+	require.Zero(t, b.count(t, "SELECT count(*) FROM buses WHERE plate_number = 'TOO MANY'"))
+
+	two := photos(2)
+	bus, err := b.s.CreateBus(ctx, newBus(uuid.Nil, "TWO"), staff, two...)
+	require.NoError(t, err)
+
+	added, err := b.s.AddBusPhotos(ctx, bus.ID, photos(3), staff)
+	require.NoError(t, err)
+	require.Len(t, added, 3)
+	require.Equal(t, bus.ID, added[0].BusID)
+	require.False(t, added[2].CreatedAt.IsZero())
+
+	byBus, err := b.s.BusPhotos(ctx, []uuid.UUID{bus.ID, b.Bus.ID})
+	require.NoError(t, err)
+	require.Len(t, byBus, 1)
+
+	ids := make([]uuid.UUID, 0, 5)
+	for i, p := range byBus[bus.ID] {
+		require.Equal(t, i+1, p.Position)
+
+		ids = append(ids, p.ID)
+	}
+
+	require.Equal(t, []uuid.UUID{two[0].ID, two[1].ID, added[0].ID, added[1].ID, added[2].ID}, ids)
+
+	_, err = b.s.DeleteBusPhoto(ctx, other.Bus.ID, two[0].ID, staff)
+	requireCode(t, models.CodeNotFound, err)
+	_, err = b.s.DeleteBusPhoto(ctx, b.Bus.ID, two[0].ID, staff)
+	requireCode(t, models.CodeNotFound, err)
+
+	key, err := b.s.DeleteBusPhoto(ctx, bus.ID, two[0].ID, staff)
+	require.NoError(t, err)
+	require.Equal(t, two[0].BlobKey, key)
+	_, err = b.s.DeleteBusPhoto(ctx, bus.ID, two[0].ID, staff)
+	requireCode(t, models.CodeNotFound, err)
+
+	_, err = b.s.AddBusPhotos(ctx, bus.ID, photos(7), staff)
+	requireCode(t, models.CodeValidation, err)
+	_, err = b.s.AddBusPhotos(ctx, bus.ID, photos(6), staff)
+	require.NoError(t, err, "ten in all")
+
+	_, err = b.s.AddBusPhotos(ctx, other.Bus.ID, photos(1), staff)
+	requireCode(t, models.CodeNotFound, err)
+
+	byBus, err = b.s.BusPhotos(ctx, nil)
+	require.NoError(t, err)
+	require.Empty(t, byBus)
+}
+
+func TestBusPhotosInParallel(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ctx, staff := t.Context(), as(b.World, models.RoleProviderStaff)
+
+	var wg sync.WaitGroup
+
+	errs := make([]error, 8)
+	for i := range errs {
+		wg.Go(func() { _, errs[i] = b.s.AddBusPhotos(ctx, b.Bus.ID, photos(3), staff) })
+	}
+
+	wg.Wait()
+
+	for _, err := range errs {
+		if err != nil {
+			requireCode(t, models.CodeValidation, err)
+		}
+	}
+
+	require.Equal(t, 9, b.count(t, "SELECT count(*) FROM bus_photos"), "three of eight fit")
+}

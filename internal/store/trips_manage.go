@@ -1,0 +1,300 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"rihla/models"
+)
+
+// ProviderTripFilter narrows a provider's list of trips; zero fields do not.
+type ProviderTripFilter struct {
+	TripFilter
+
+	ProviderID uuid.UUID
+	Status     models.TripStatus
+}
+
+var providerTripOrder = order{
+	columns: map[string]string{
+		"departure_at": "t.departure_at", "price_per_seat": "t.price_per_seat", "title": "t.title", "status": "t.status",
+		"created_at": "t.created_at",
+	},
+	id:       "t.id",
+	fallback: Sort{Field: "created_at"},
+}
+
+var tripKind = kind[models.Trip]{
+	entity: "trip",
+	ids:    func(t *models.Trip) (id, provider *uuid.UUID) { return &t.ID, &t.ProviderID },
+	keep:   []string{"status", "seats_taken"}, // actions move the one, bookings the other
+}
+
+// ListProviderTrips lists the trips that the actor sees, in whatever status, oldest first. Errors: VALIDATION_ERROR on
+// sort, FORBIDDEN.
+func (s *Store) ListProviderTrips(ctx context.Context, by Actor, f ProviderTripFilter) (Listed[models.Trip], error) {
+	page, err := list[models.Trip](ctx, s, by, f.ProviderID, f.Page, providerTripOrder,
+		func(q *bun.SelectQuery) *bun.SelectQuery {
+			q = matching(withProvider(q), "t.provider_id", f.ProviderID)
+
+			return f.apply(matching(q, "t.status", f.Status))
+		})
+	if err != nil {
+		return page, err
+	}
+
+	return page, loadRestStops(ctx, s.db, page.Items)
+}
+
+// GetProviderTrip finds a trip that the actor sees, in whatever status. Errors: NOT_FOUND, FORBIDDEN.
+func (s *Store) GetProviderTrip(ctx context.Context, by Actor, id uuid.UUID) (models.Trip, error) {
+	sc, err := scopeOf(by, uuid.Nil)
+	if err != nil {
+		return models.Trip{}, err
+	}
+
+	return wholeTrip(ctx, s.db, sc, id)
+}
+
+// CreateTrip adds a DRAFT; ProviderID is read for admins only, who must give it. Errors: REFERENCE_NOT_OWNED with the
+// fields whose bus, hotel or rest stop is not a live one of the provider, VALIDATION_ERROR (models.Trip.Check,
+// rest_stop_ids, provider_id), FORBIDDEN, NOT_FOUND (no such provider).
+func (s *Store) CreateTrip(ctx context.Context, t models.Trip, by Actor) (models.Trip, error) {
+	t.Status, t.SeatsTaken = models.TripDraft, 0
+
+	return create(ctx, s, tripKind, by, t, checkTrip, func(ctx context.Context, tx bun.Tx, t *models.Trip) (err error) {
+		if err = saveStops(ctx, tx, t); err != nil {
+			return err
+		}
+
+		*t, err = wholeTrip(ctx, tx, everyone, t.ID)
+
+		return err
+	})
+}
+
+// UpdateTrip changes a trip under its row lock; apply gets it as it is, RestStopIDs included, may run more than once,
+// and its error is returned. The status and the seats taken stay as they are. Errors: NOT_FOUND and those of CreateTrip.
+func (s *Store) UpdateTrip(ctx context.Context, id uuid.UUID, apply func(*models.Trip) error, by Actor) (models.Trip, error) {
+	return s.changeTrip(ctx, id, by, func(ctx context.Context, tx bun.Tx, t *models.Trip) error {
+		fixed := *t
+
+		return tripKind.change(ctx, tx, by, t, func(t *models.Trip) error {
+			err := apply(t)
+			t.Status, t.SeatsTaken = fixed.Status, fixed.SeatsTaken
+
+			return err
+		}, checkTrip, saveStops)
+	})
+}
+
+// PublishTrip offers a DRAFT to consumers. A trip that is PUBLISHED stays as it is. Errors: INVALID_STATE when it is
+// CANCELLED or its departure has passed, NOT_FOUND, FORBIDDEN, and those of CreateTrip, for what it refers to may have
+// changed since.
+func (s *Store) PublishTrip(ctx context.Context, id uuid.UUID, by Actor) (models.Trip, error) {
+	return s.changeTrip(ctx, id, by, func(ctx context.Context, tx bun.Tx, t *models.Trip) error {
+		if t.Status == models.TripPublished {
+			return nil
+		}
+
+		if t.Status != models.TripDraft {
+			return models.Errorf(models.CodeInvalidState, "The trip is %s and cannot be published.", t.Status)
+		}
+
+		if err := checkTrip(ctx, tx, t); err != nil {
+			return err
+		}
+
+		res, err := tx.NewUpdate().Model((*models.Trip)(nil)).Set("status = ?", models.TripPublished).Set("updated_at = now()").
+			Where("id = ?", id).Where("status = ?", models.TripDraft).Where("departure_at > now()").Exec(ctx)
+		if err != nil {
+			return fmt.Errorf("publish trip: %w", err)
+		}
+
+		switch n, err := res.RowsAffected(); {
+		case err != nil:
+			return err
+		case n == 0:
+			return models.Errorf(models.CodeInvalidState, "The trip's departure has passed: it cannot be published.")
+		}
+
+		return tripKind.note(ctx, tx, by, "PUBLISHED", id)
+	})
+}
+
+// DeleteTrip deletes a trip softly. Errors: NOT_FOUND, also the second time; INVALID_STATE while bookings hold seats on
+// it, paid or waiting for their payment: they have to be cancelled or refunded first; FORBIDDEN.
+func (s *Store) DeleteTrip(ctx context.Context, id uuid.UUID, by Actor) error {
+	return remove(ctx, s, tripKind, by, id, func(_ context.Context, _ bun.Tx, t *models.Trip) error {
+		if t.SeatsTaken > 0 {
+			return models.Errorf(models.CodeInvalidState,
+				"Bookings hold %d seats on the trip: they have to be cancelled or refunded first.", t.SeatsTaken)
+		}
+
+		return nil
+	})
+}
+
+// changeTrip runs a change of a trip under its row lock and returns what became of it.
+func (s *Store) changeTrip(ctx context.Context, id uuid.UUID, by Actor, do step[models.Trip]) (models.Trip, error) {
+	var t models.Trip
+
+	err := s.write(ctx, by, func(ctx context.Context, tx bun.Tx, sc scope) error {
+		locked := make([]models.Trip, 1)
+
+		var err error
+		if locked[0], err = row[models.Trip](ctx, tx, sc, id, "NO KEY UPDATE"); err != nil {
+			return err
+		}
+
+		if err := loadRestStops(ctx, tx, locked); err != nil {
+			return err
+		}
+
+		if err := do(ctx, tx, &locked[0]); err != nil {
+			return err
+		}
+
+		t, err = wholeTrip(ctx, tx, sc, id)
+
+		return err
+	})
+	if err != nil {
+		return models.Trip{}, err
+	}
+
+	return t, nil
+}
+
+// wholeTrip reads a trip with its rest stops and its provider's name. Error: NOT_FOUND.
+func wholeTrip(ctx context.Context, db bun.IDB, sc scope, id uuid.UUID) (models.Trip, error) {
+	one := make([]models.Trip, 1)
+
+	if err := withProvider(sc.live(db.NewSelect().Model(&one[0]))).Where("t.id = ?", id).Scan(ctx); err != nil {
+		return models.Trip{}, found(err)
+	}
+
+	err := loadRestStops(ctx, db, one)
+
+	return one[0], err
+}
+
+// withProvider adds the name of its provider to a trip.
+func withProvider(q *bun.SelectQuery) *bun.SelectQuery {
+	return q.ColumnExpr("t.*").ColumnExpr("p.name AS provider_name").Join("JOIN providers AS p ON p.id = t.provider_id")
+}
+
+// checkTrip holds a trip against the rules and against what it refers to, which it locks FOR SHARE: none of it can be
+// deleted, and the bus not become smaller, before the trip is written.
+func checkTrip(ctx context.Context, tx bun.Tx, t *models.Trip) error {
+	own := scope{provider: t.ProviderID}
+	foreign := map[string][]string{}
+
+	var capacity []int
+
+	err := own.live(tx.NewSelect().Model((*models.Bus)(nil))).Column("capacity").
+		Where("id = ?", t.BusID).For("SHARE").Scan(ctx, &capacity)
+	if err != nil {
+		return fmt.Errorf("lock bus: %w", err)
+	}
+
+	if len(capacity) == 0 {
+		foreign["bus_id"] = []string{"is not a bus of the provider"}
+	}
+
+	if t.HotelID != nil {
+		n, err := lockOwn[models.Hotel](ctx, tx, own, []uuid.UUID{*t.HotelID})
+		if err != nil {
+			return err
+		}
+
+		if n == 0 {
+			foreign["hotel_id"] = []string{"is not a hotel of the provider"}
+		}
+	}
+
+	if len(t.RestStopIDs) > 0 {
+		n, err := lockOwn[models.RestStop](ctx, tx, own, t.RestStopIDs)
+		if err != nil {
+			return err
+		}
+
+		if n < distinct(t.RestStopIDs) {
+			foreign["rest_stop_ids"] = []string{"must all be rest stops of the provider"}
+		}
+	}
+
+	if len(foreign) > 0 {
+		return &models.Error{
+			Code: models.CodeReferenceNotOwned, Message: "The trip refers to what the provider does not have.", Details: foreign,
+		}
+	}
+
+	if distinct(t.RestStopIDs) < len(t.RestStopIDs) {
+		return models.Invalid("rest_stop_ids", "must not repeat a rest stop")
+	}
+
+	return t.Check(capacity[0])
+}
+
+// lockOwn locks live rows of a provider FOR SHARE, always in the same order, and counts those that there are.
+func lockOwn[T resource](ctx context.Context, tx bun.Tx, own scope, ids []uuid.UUID) (int, error) {
+	var there []uuid.UUID
+
+	err := own.live(tx.NewSelect().Model((*T)(nil))).Column("id").
+		Where("id IN (?)", bun.List(ids)).Order("id").For("SHARE").Scan(ctx, &there)
+	if err != nil {
+		return 0, fmt.Errorf("lock what the trip refers to: %w", err)
+	}
+
+	return len(there), nil
+}
+
+func distinct(ids []uuid.UUID) int {
+	seen := slices.Clone(ids)
+	slices.SortFunc(seen, func(a, b uuid.UUID) int { return slices.Compare(a[:], b[:]) })
+
+	return len(slices.Compact(seen))
+}
+
+// tripRestStop is one stop of a trip's journey.
+type tripRestStop struct {
+	bun.BaseModel `bun:"table:trip_rest_stops"`
+
+	TripID     uuid.UUID `bun:"trip_id"`
+	RestStopID uuid.UUID `bun:"rest_stop_id"`
+	ProviderID uuid.UUID `bun:"provider_id"`
+	Position   int       `bun:"position"`
+}
+
+func stopsOf(t *models.Trip) []tripRestStop {
+	stops := make([]tripRestStop, len(t.RestStopIDs))
+	for i, stop := range t.RestStopIDs {
+		stops[i] = tripRestStop{TripID: t.ID, RestStopID: stop, ProviderID: t.ProviderID, Position: i + 1}
+	}
+
+	return stops
+}
+
+// saveStops writes the rest stops of a trip that has been written, in the order of the journey.
+func saveStops(ctx context.Context, tx bun.Tx, t *models.Trip) error {
+	_, err := tx.NewDelete().TableExpr("trip_rest_stops").Where("trip_id = ?", t.ID).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("clear rest stops: %w", err)
+	}
+
+	stops := stopsOf(t)
+	if len(stops) == 0 {
+		return nil
+	}
+
+	if _, err := tx.NewInsert().Model(&stops).Exec(ctx); err != nil {
+		return fmt.Errorf("insert rest stops: %w", err)
+	}
+
+	return nil
+}

@@ -1,0 +1,225 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"rihla/internal/store"
+	"rihla/internal/store/storetest"
+	"rihla/models"
+)
+
+// requireFields checks that err has the code and names exactly the fields.
+func requireFields(t *testing.T, code models.Code, err error, fields ...string) {
+	t.Helper()
+	requireCode(t, code, err)
+
+	var e *models.Error
+
+	require.ErrorAs(t, err, &e)
+	require.Len(t, e.Details, len(fields), "%v", e.Details)
+
+	for _, f := range fields {
+		require.NotEmpty(t, e.Details[f], f)
+	}
+}
+
+func TestTripLife(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ctx, staff := t.Context(), as(b.World, models.RoleProviderStaff)
+
+	asked := b.NewTrip("New Trip", 10)
+	asked.ID, asked.ProviderID, asked.Status, asked.SeatsTaken = uuid.Nil, uuid.Nil, models.TripPublished, 9
+	trip, err := b.s.CreateTrip(ctx, asked, staff)
+	require.NoError(t, err)
+	require.Equal(t, models.TripDraft, trip.Status)
+	require.Equal(t, 10, trip.SeatsLeft())
+	require.Equal(t, b.Provider.Name, trip.ProviderName)
+	require.Equal(t, []uuid.UUID{b.RestStop.ID}, trip.RestStopIDs)
+
+	_, err = b.s.CatalogueTrip(ctx, trip.ID)
+	requireCode(t, models.CodeNotFound, err)
+
+	for range 2 {
+		trip, err = b.s.PublishTrip(ctx, trip.ID, staff)
+		require.NoError(t, err)
+		require.Equal(t, models.TripPublished, trip.Status)
+	}
+
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM audit_log WHERE action = 'TRIP_PUBLISHED'"))
+	b.book(t, trip, 4)
+
+	changed, err := b.s.UpdateTrip(ctx, trip.ID, func(x *models.Trip) error {
+		require.Equal(t, []uuid.UUID{b.RestStop.ID}, x.RestStopIDs, "a change sees the whole trip")
+
+		x.Title, x.Capacity, x.RestStopIDs, x.Type, x.HotelID = "Other", 4, nil, models.TripUmrah, nil
+		x.Status, x.SeatsTaken, x.ProviderID = models.TripDraft, 0, uuid.New()
+
+		return nil
+	}, staff)
+	require.NoError(t, err)
+	require.Equal(t, "Other", changed.Title)
+	require.Nil(t, changed.HotelID)
+	require.Empty(t, changed.RestStopIDs)
+	require.Equal(t, models.TripPublished, changed.Status)
+	require.Equal(t, 0, changed.SeatsLeft(), "bookings move the seats, nobody else")
+	require.Equal(t, trip.DepartureAt, changed.DepartureAt)
+
+	_, err = b.s.UpdateTrip(ctx, trip.ID, func(x *models.Trip) error { x.Capacity, x.SeatsTaken = 3, 0; return nil }, staff)
+	requireFields(t, models.CodeValidation, err, "capacity")
+
+	requireCode(t, models.CodeInvalidState, b.s.DeleteTrip(ctx, trip.ID, staff))
+	b.exec(t, "UPDATE bookings SET status = 'CANCELLED', seats_held = false")
+	b.exec(t, "UPDATE trips SET seats_taken = 0")
+	require.NoError(t, b.s.DeleteTrip(ctx, trip.ID, staff))
+	requireCode(t, models.CodeNotFound, b.s.DeleteTrip(ctx, trip.ID, staff))
+	_, err = b.s.PublishTrip(ctx, trip.ID, staff)
+	requireCode(t, models.CodeNotFound, err)
+	_, err = b.s.CatalogueTrip(ctx, trip.ID)
+	requireCode(t, models.CodeNotFound, err)
+}
+
+func TestTripRefersToItsOwnProvidersResources(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	other := storetest.Fixture(t, b.s)
+	ctx, staff, admin := t.Context(), as(b.World, models.RoleProviderStaff), as(b.World, models.RoleAdmin)
+	nowhere := uuid.New()
+
+	for name, tt := range map[string]struct {
+		edit   func(*models.Trip)
+		code   models.Code
+		fields []string
+	}{
+		"foreign bus":   {func(x *models.Trip) { x.BusID = other.Bus.ID }, models.CodeReferenceNotOwned, []string{"bus_id"}},
+		"no bus":        {func(x *models.Trip) { x.BusID = nowhere }, models.CodeReferenceNotOwned, []string{"bus_id"}},
+		"foreign hotel": {func(x *models.Trip) { x.HotelID = &other.Hotel.ID }, models.CodeReferenceNotOwned, []string{"hotel_id"}},
+		"one foreign stop": {
+			func(x *models.Trip) { x.RestStopIDs = append(x.RestStopIDs, other.RestStop.ID) }, models.CodeReferenceNotOwned, []string{"rest_stop_ids"},
+		},
+		"everything": {func(x *models.Trip) {
+			x.BusID, x.HotelID, x.RestStopIDs = other.Bus.ID, &other.Hotel.ID, []uuid.UUID{nowhere}
+		}, models.CodeReferenceNotOwned, []string{"bus_id", "hotel_id", "rest_stop_ids"}},
+		"a stop twice": {
+			func(x *models.Trip) { x.RestStopIDs = append(x.RestStopIDs, b.RestStop.ID) }, models.CodeValidation, []string{"rest_stop_ids"},
+		},
+		"no hotel":      {func(x *models.Trip) { x.HotelID = nil }, models.CodeValidation, []string{"hotel_id"}},
+		"too many":      {func(x *models.Trip) { x.Capacity = 41 }, models.CodeValidation, []string{"capacity"}},
+		"back too soon": {func(x *models.Trip) { x.ReturnAt = x.DepartureAt }, models.CodeValidation, []string{"return_at"}},
+	} {
+		asked := b.NewTrip(name, 10)
+		tt.edit(&asked)
+		_, err := b.s.CreateTrip(ctx, asked, staff)
+		requireFields(t, tt.code, err, tt.fields...)
+		_, err = b.s.CreateTrip(ctx, asked, admin)
+		requireFields(t, tt.code, err, tt.fields...)
+		_, err = b.s.UpdateTrip(ctx, b.Trip.ID, func(x *models.Trip) error { tt.edit(x); return nil }, staff)
+		requireFields(t, tt.code, err, tt.fields...)
+	}
+
+	require.Zero(t, b.count(t, "SELECT count(*) FROM audit_log"))
+}
+
+func TestTripOfWhatWasDeletedMeanwhile(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ctx, staff := t.Context(), as(b.World, models.RoleProviderStaff)
+
+	draft, err := b.s.CreateTrip(ctx, func() models.Trip { x := b.NewTrip("Draft", 10); x.ID = uuid.Nil; return x }(), staff)
+	require.NoError(t, err)
+
+	// The fixture's published trip uses all three.
+	for _, used := range []error{
+		b.s.DeleteBus(ctx, b.Bus.ID, staff), b.s.DeleteHotel(ctx, b.Hotel.ID, staff), b.s.DeleteRestStop(ctx, b.RestStop.ID, staff),
+	} {
+		requireCode(t, models.CodeResourceInUse, used)
+	}
+
+	b.exec(t, "UPDATE trips SET departure_at = now() - interval '1 hour' WHERE id = $1", b.Trip.ID)
+	require.NoError(t, b.s.DeleteBus(ctx, b.Bus.ID, staff), "a trip that has departed holds nothing, nor does a draft")
+	require.NoError(t, b.s.DeleteHotel(ctx, b.Hotel.ID, staff))
+	require.NoError(t, b.s.DeleteRestStop(ctx, b.RestStop.ID, staff))
+
+	_, err = b.s.PublishTrip(ctx, draft.ID, staff)
+	requireFields(t, models.CodeReferenceNotOwned, err, "bus_id", "hotel_id")
+
+	read, err := b.s.GetProviderTrip(ctx, staff, draft.ID)
+	require.NoError(t, err)
+	require.Equal(t, models.TripDraft, read.Status)
+	require.Empty(t, read.RestStopIDs, "a deleted stop is not shown")
+}
+
+func TestPublishTripStates(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ctx, staff := t.Context(), as(b.World, models.RoleProviderStaff)
+
+	cancelled := b.trip(t, 10, func(x *models.Trip) { x.Status = models.TripCancelled })
+	_, err := b.s.PublishTrip(ctx, cancelled.ID, staff)
+	requireCode(t, models.CodeInvalidState, err)
+
+	departed := b.trip(t, 10, func(x *models.Trip) {
+		x.Status, x.DepartureAt = models.TripDraft, time.Now().Add(-time.Hour)
+	})
+	_, err = b.s.PublishTrip(ctx, departed.ID, staff)
+	requireCode(t, models.CodeInvalidState, err)
+
+	tooBig := b.trip(t, 41, func(x *models.Trip) { x.Status = models.TripDraft })
+	_, err = b.s.PublishTrip(ctx, tooBig.ID, staff)
+	requireFields(t, models.CodeValidation, err, "capacity")
+
+	other := storetest.Fixture(t, b.s)
+	_, err = b.s.PublishTrip(ctx, other.Trip.ID, staff)
+	requireCode(t, models.CodeNotFound, err)
+}
+
+func TestListProviderTrips(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	other := storetest.Fixture(t, b.s)
+	ctx, staff, admin := t.Context(), as(b.World, models.RoleProviderStaff), as(b.World, models.RoleAdmin)
+
+	draft := b.trip(t, 10, func(x *models.Trip) {
+		x.Title, x.Status, x.PricePerSeat = "عمرة", models.TripDraft, models.MustMoney("1.00")
+	})
+
+	for name, tt := range map[string]struct {
+		by   store.Actor
+		f    store.ProviderTripFilter
+		want []uuid.UUID
+	}{
+		"own":     {staff, store.ProviderTripFilter{}, []uuid.UUID{b.Trip.ID, draft.ID}},
+		"foreign": {staff, store.ProviderTripFilter{ProviderID: other.Provider.ID}, []uuid.UUID{}},
+		"all":     {admin, store.ProviderTripFilter{}, []uuid.UUID{b.Trip.ID, other.Trip.ID, draft.ID}},
+		"one's":   {admin, store.ProviderTripFilter{ProviderID: other.Provider.ID}, []uuid.UUID{other.Trip.ID}},
+		"status":  {staff, store.ProviderTripFilter{Status: models.TripDraft}, []uuid.UUID{draft.ID}},
+		"search":  {staff, store.ProviderTripFilter{TripFilter: store.TripFilter{Search: "عمر"}}, []uuid.UUID{draft.ID}},
+		"sort": {
+			staff,
+			store.ProviderTripFilter{TripFilter: store.TripFilter{Page: store.Page{Sort: []store.Sort{{Field: "price_per_seat"}}}}},
+			[]uuid.UUID{draft.ID, b.Trip.ID},
+		},
+	} {
+		got, err := b.s.ListProviderTrips(ctx, tt.by, tt.f)
+		ids, err := idsOf(got, err, func(x models.Trip) uuid.UUID { return x.ID })
+		require.NoError(t, err, name)
+		require.Equal(t, tt.want, ids, name)
+
+		for _, x := range got.Items {
+			require.NotEmpty(t, x.ProviderName)
+			require.Len(t, x.RestStopIDs, 1)
+		}
+	}
+
+	_, err := b.s.GetProviderTrip(ctx, staff, other.Trip.ID)
+	requireCode(t, models.CodeNotFound, err)
+	read, err := b.s.GetProviderTrip(ctx, admin, other.Trip.ID)
+	require.NoError(t, err)
+	require.Equal(t, []uuid.UUID{other.RestStop.ID}, read.RestStopIDs)
+	_, err = b.s.ListProviderTrips(ctx, as(b.World, models.RoleFinanceAdmin), store.ProviderTripFilter{})
+	requireCode(t, models.CodeForbidden, err)
+}
