@@ -1,6 +1,6 @@
 # Short forms of the commands that README.md and docs/ explain. `make` or `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test race lint generate bench ci
+.PHONY: help demo dev test race lint generate spectral compat client docs-page bench ci
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,6 +22,18 @@ lint: ## golangci-lint; .ci/run installs it into .data/ci-bin
 
 generate: ## the server from api/openapi.yaml
 	go generate ./...
+
+spectral: ## hold api/openapi.yaml to its rules; needs Node.js
+	cd tools/openapi && npm ci --ignore-scripts --no-audit --no-fund && npm run --silent lint
+
+compat: ## compare api/openapi.yaml with the last released document
+	go run ./api/compat -v
+
+client: ## the story by a generated TypeScript client; needs Node.js
+	cd e2e/typescript && npm ci --ignore-scripts --no-audit --no-fund && ./with-dev ./run story
+
+docs-page: ## /docs in Chromium; needs Node.js and Chromium
+	cd e2e/typescript && npm ci --ignore-scripts --no-audit --no-fund && ./with-dev ./run docs
 
 bench: ## compare the ways of running a payment
 	go run ./bench payments

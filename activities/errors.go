@@ -9,6 +9,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"rihla/gateways"
+	"rihla/internal/telemetry"
 	"rihla/models"
 )
 
@@ -33,12 +34,20 @@ func asActivityError(err error) error {
 	}
 
 	if e, ok := errors.AsType[*gateways.Error](err); ok {
-		return temporal.NewApplicationErrorWithOptions(e.Error(), gatewayErrorType, temporal.ApplicationErrorOptions{
+		return temporal.NewApplicationErrorWithOptions(telemetry.Scrub(e.Error()), gatewayErrorType, temporal.ApplicationErrorOptions{
 			NextRetryDelay: e.RetryAfter,
 		})
+	}
+
+	// Histories are kept and shown: what the database quotes must not get there.
+	if text := err.Error(); telemetry.Scrub(text) != text {
+		return temporal.NewApplicationErrorWithOptions(telemetry.Scrub(text), databaseErrorType, temporal.ApplicationErrorOptions{})
 	}
 
 	return err
 }
 
-const gatewayErrorType = "GATEWAY_ERROR"
+const (
+	gatewayErrorType  = "GATEWAY_ERROR"
+	databaseErrorType = "DATABASE_ERROR"
+)

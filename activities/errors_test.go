@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/temporal"
 
@@ -40,6 +41,14 @@ func TestAsActivityError(t *testing.T) {
 	down := errors.New("connection refused")
 	require.Equal(t, down, asActivityError(down), "tried again")
 	require.NoError(t, asActivityError(nil))
+
+	// What the database or a gateway quotes is not for a history.
+	quoting := &pgconn.PgError{Severity: "ERROR", Code: "22P02", Message: `invalid input syntax for type integer: "Umm Zarqa"`}
+	quoted, ok := errors.AsType[*temporal.ApplicationError](asActivityError(fmt.Errorf("settle: %w", quoting)))
+	require.True(t, ok)
+	require.False(t, quoted.NonRetryable())
+	require.NotContains(t, quoted.Error(), "Zarqa")
+	require.NotContains(t, asActivityError(&gateways.Error{Code: "rejected", Message: "mail to umm@private.test bounced"}).Error(), "umm@")
 
 	e, _ := errors.AsType[*temporal.ApplicationError](asActivityError(models.Invalid("amount", "too much")))
 

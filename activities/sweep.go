@@ -40,6 +40,7 @@ const (
 	paymentGrace = 2 * time.Minute
 	refundGrace  = 2 * time.Minute
 	keyAge       = 24 * time.Hour // contract §1
+	tokenAge     = 24 * time.Hour // of an expired refresh token, which is refused anyway
 	sweepBatch   = 500
 	sweepWorkers = 16
 )
@@ -111,9 +112,10 @@ func (s *Sweep) outbox(ctx context.Context, _ *Swept) error {
 }
 
 func (s *Sweep) keys(ctx context.Context, _ *Swept) error {
-	_, err := s.Store.PurgeKeys(ctx, keyAge)
+	_, keys := s.Store.PurgeKeys(ctx, keyAge)
+	_, tokens := s.Store.PurgeRefreshTokens(ctx, tokenAge)
 
-	return err
+	return errors.Join(keys, tokens)
 }
 
 // each hands over all items, some side by side, and counts those that were taken.

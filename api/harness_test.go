@@ -178,7 +178,7 @@ func (a *answers) Claim(_ context.Context, s middleware.IdempotencyScope) (middl
 
 	switch {
 	case !ok:
-		claim := middleware.IdempotencyClaim{Scope: s, Token: uuid.New()}
+		claim := middleware.IdempotencyClaim{Scope: s, ID: uuid.New()}
 		a.claims[a.key(s)] = &claim
 
 		return claim, nil

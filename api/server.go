@@ -60,6 +60,8 @@ type Deps struct {
 	PublicURL string
 	// TrustedProxies are addresses and CIDR blocks whose X-Forwarded-* headers are believed. May be empty.
 	TrustedProxies []string
+	// CORSOrigins are the origins of web pages that may read answers; empty for none, and no CORS headers.
+	CORSOrigins []string
 }
 
 // New builds the app. It fails when the document, its operations and their routes do not fit together.
@@ -88,6 +90,11 @@ func New(deps Deps) (*fiber.App, error) {
 
 	app := newApp(chain)
 	app.Use(chain.Requests)
+
+	if len(deps.CORSOrigins) > 0 {
+		app.Use(middleware.CORS(deps.CORSOrigins))
+	}
+
 	app.Get(docs.ScriptPath, docs.Script)
 
 	router := chain.Router(app)

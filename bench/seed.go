@@ -51,8 +51,8 @@ func (b *bench) book(ctx context.Context) (models.Attempt, error) {
 	b.booked++
 	b.mu.Unlock()
 
-	booking, _, err := b.store.CreateBooking(ctx, store.NewBooking{
-		ID: models.NewID(), UserID: b.user, TripID: trip, Passengers: []models.Passenger{{Name: "Passenger"}},
+	booking, err := b.store.CreateBooking(ctx, store.NewBooking{
+		UserID: b.user, TripID: trip, Passengers: []models.Passenger{{Name: "Passenger"}},
 		ContactName: "Customer", ContactEmail: "customer@rihla.test", ContactPhone: "+966500000001",
 		Locale: models.LocaleEnglish, Method: models.MethodCreditCard,
 	})

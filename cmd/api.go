@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
 
@@ -78,7 +79,7 @@ func startAPI(
 
 	carrier.Report(metrics.RelayBacklog)
 
-	deps, err := apiDeps(ctx, cfg, parts{s, door, carrier, registry, metrics})
+	deps, err := apiDeps(ctx, cfg, parts{s, door, carrier, registry, metrics}, &open)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +120,7 @@ type parts struct {
 	metrics  *telemetry.Metrics
 }
 
-func apiDeps(ctx context.Context, cfg config.Config, p parts) (api.Deps, error) {
+func apiDeps(ctx context.Context, cfg config.Config, p parts, open *closers) (api.Deps, error) {
 	keys, err := auth.LoadKeyring(cfg.Tokens.SigningKeys.Reveal())
 	if err != nil {
 		return api.Deps{}, err
@@ -140,22 +141,39 @@ func apiDeps(ctx context.Context, cfg config.Config, p parts) (api.Deps, error) 
 		return api.Deps{}, err
 	}
 
-	limiter := middleware.NewMemoryLimiter()
+	limiter, err := openLimiter(ctx, cfg, keys, p.metrics, open)
+	if err != nil {
+		return api.Deps{}, err
+	}
+
+	files, links, err := openMedia(ctx, cfg, p.store, open)
+	if err != nil {
+		return api.Deps{}, err
+	}
 
 	handlers := operations.New(operations.Deps{
 		Store: p.store, Workflows: p.door, Passwords: passwords, Issuer: auth.NewIssuer(keys, cfg.Tokens),
 		Logins: middleware.NewRateLimits(limiter, cfg.Limits, slog.Default()), Verifiers: channels,
-		Deliver: p.carrier.Enqueue, Metrics: p.metrics, Now: time.Now,
+		Deliver: p.carrier.Enqueue, Metrics: p.metrics, Media: files, Links: links, Now: time.Now,
 		RefreshTTL: cfg.Tokens.RefreshTTL, CheckoutWait: cfg.HTTP.CheckoutWait, RefundWait: cfg.HTTP.RefundWait,
 	})
 
 	return api.Deps{
 		Operations: handlers, MayWrite: handlers.MayWrite,
-		Auth: verifier, JWKS: keys.JWKS(), Limiter: limiter, Limits: cfg.Limits,
+		Auth: auth.NewGate(verifier, standing(p.store)), JWKS: keys.JWKS(), Limiter: limiter, Limits: cfg.Limits,
 		Idempotency: &idempotency{store: p.store}, Metrics: p.registry, Observe: p.metrics.Request, Log: slog.Default(),
 		Checks:    map[string]func(context.Context) error{"database": p.store.Ping, "orchestrator": p.door.Ping},
-		PublicURL: cfg.App.PublicURL, TrustedProxies: cfg.HTTP.TrustedProxies,
+		PublicURL: cfg.App.PublicURL, TrustedProxies: cfg.HTTP.TrustedProxies, CORSOrigins: cfg.HTTP.CORSOrigins,
 	}, nil
+}
+
+// standing looks accounts up for the gate.
+func standing(s *store.Store) func(context.Context, uuid.UUID) (auth.Standing, error) {
+	return func(ctx context.Context, user uuid.UUID) (auth.Standing, error) {
+		now, err := s.Standing(ctx, user)
+
+		return auth.Standing{Role: now.Role, ProviderID: now.ProviderID, Generation: now.TokenGeneration}, err
+	}
 }
 
 func webhookVerifiers(cfg config.Config) (map[models.Channel]gateways.WebhookVerifier, error) {

@@ -92,7 +92,7 @@ func startHouse(ctx context.Context, cfg config.Config, progress *slog.Logger) (
 	useDevSecrets(&h.cfg)
 
 	steps := []func(context.Context) error{
-		h.startComponents, h.prepareKeys, h.chooseAddress, h.startSandbox, h.prepareDatabase, h.startWorker, h.startAPI,
+		h.startComponents, h.prepareKeys, h.prepareMediaSecret, h.chooseAddress, h.startSandbox, h.prepareDatabase, h.startWorker, h.startAPI,
 	}
 	for _, step := range steps {
 		if err := ctx.Err(); err != nil {

@@ -26,59 +26,55 @@ const (
 // idempotency keeps the answers of the API in the store.
 type idempotency struct {
 	store *store.Store
-	held  sync.Map // middleware.IdempotencyScope → context.CancelFunc, which ends the renewal of its claim
+	held  sync.Map // claim's uuid.UUID → context.CancelFunc, which ends its renewal
 }
 
 // Claim implements middleware.IdempotencyStore.
 func (i *idempotency) Claim(ctx context.Context, scope middleware.IdempotencyScope) (middleware.IdempotencyClaim, error) {
 	claim := middleware.IdempotencyClaim{Scope: scope}
 
-	key, err := keyScope(scope)
+	key, err := uuid.Parse(scope.Key)
+	if err != nil {
+		return claim, fmt.Errorf("idempotency key: %w", err)
+	}
+
+	c, err := i.store.ClaimKey(ctx, store.KeyScope{
+		UserID: scope.UserID, Method: scope.Method, Path: scope.Path, Key: key, BodyHash: scope.BodyHash[:],
+	}, claimLease)
 	if err != nil {
 		return claim, err
 	}
 
-	c, err := i.store.ClaimKey(ctx, key, claimLease)
+	if c.ID == uuid.Nil {
+		claim.Stored = &middleware.StoredAnswer{Status: c.Answer.Status, Location: c.Answer.Location, Body: c.Answer.Body}
 
-	switch {
-	case err != nil:
-	case c.Fresh:
-		i.hold(ctx, scope, key)
-	default:
-		claim.Stored = &middleware.StoredAnswer{Status: c.Status, Location: c.Location, Body: c.Body}
+		return claim, nil
 	}
 
-	return claim, err
+	claim.ID, claim.ResourceID = c.ID, c.ResourceID
+	i.hold(ctx, c.ID)
+
+	return claim, nil
 }
 
 // Complete implements middleware.IdempotencyStore.
 func (i *idempotency) Complete(ctx context.Context, claim middleware.IdempotencyClaim, a middleware.StoredAnswer) error {
-	i.letGo(claim.Scope)
+	i.letGo(claim.ID)
 
-	key, err := keyScope(claim.Scope)
-	if err != nil {
-		return err
-	}
-
-	return i.store.CompleteKey(ctx, key, a.Status, a.Location, a.Body)
+	return i.store.CompleteKey(ctx, claim.ID, store.Answer{Status: a.Status, Location: a.Location, Body: a.Body})
 }
 
 // Release implements middleware.IdempotencyStore.
 func (i *idempotency) Release(ctx context.Context, claim middleware.IdempotencyClaim) error {
-	i.letGo(claim.Scope)
+	i.letGo(claim.ID)
 
-	key, err := keyScope(claim.Scope)
-	if err != nil {
-		return err
-	}
-
-	return i.store.ReleaseKey(ctx, key)
+	return i.store.ReleaseKey(ctx, claim.ID)
 }
 
 // hold renews the claim until it is let go.
-func (i *idempotency) hold(ctx context.Context, scope middleware.IdempotencyScope, key store.KeyScope) {
+func (i *idempotency) hold(ctx context.Context, claim uuid.UUID) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimLimit)
-	i.held.Store(scope, cancel)
+	i.held.Store(claim, cancel)
 
 	go func() {
 		tick := time.NewTicker(claimRenewal)
@@ -91,24 +87,15 @@ func (i *idempotency) hold(ctx context.Context, scope middleware.IdempotencyScop
 			case <-tick.C:
 			}
 
-			if err := i.store.RenewKey(ctx, key, claimLease); err != nil && ctx.Err() == nil {
+			if err := i.store.RenewKey(ctx, claim, claimLease); err != nil && ctx.Err() == nil {
 				slog.WarnContext(ctx, "idempotency key not renewed", "error", err)
 			}
 		}
 	}()
 }
 
-func (i *idempotency) letGo(scope middleware.IdempotencyScope) {
-	if cancel, ok := i.held.LoadAndDelete(scope); ok {
+func (i *idempotency) letGo(claim uuid.UUID) {
+	if cancel, ok := i.held.LoadAndDelete(claim); ok {
 		cancel.(context.CancelFunc)()
 	}
-}
-
-func keyScope(s middleware.IdempotencyScope) (store.KeyScope, error) {
-	key, err := uuid.Parse(s.Key)
-	if err != nil {
-		return store.KeyScope{}, fmt.Errorf("idempotency key: %w", err)
-	}
-
-	return store.KeyScope{UserID: s.UserID, Method: s.Method, Path: s.Path, Key: key, BodyHash: s.BodyHash[:]}, nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"rihla/internal/auth"
 	"rihla/internal/config"
+	"rihla/internal/store"
 	"rihla/models"
 )
 
@@ -24,7 +25,7 @@ const knownRoles = "END_USER, PROVIDER_STAFF, PROVIDER_ADMIN, SUPPORT_AGENT, FIN
 
 func newUser() *cobra.Command {
 	user := &cobra.Command{Use: "user", Short: "Manage the people who sign in"}
-	user.AddCommand(newUserCreate())
+	user.AddCommand(newUserCreate(), newUserPassword(), newUserRemove())
 
 	return user
 }
@@ -51,12 +52,9 @@ func newUserCreate() *cobra.Command {
 				return err
 			}
 
-			// From standard input, so that it stays out of the shell's history and the process list.
-			password, _ := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
-
-			password = strings.TrimRight(password, "\r\n")
-			if len([]rune(password)) < minPassword {
-				return fmt.Errorf("the password on standard input must have at least %d characters", minPassword)
+			password, err := readPassword(cmd)
+			if err != nil {
+				return err
 			}
 
 			created, err := createUser(cmd.Context(), cfg, u, password)
@@ -76,6 +74,101 @@ func newUserCreate() *cobra.Command {
 	create.Flags().StringVar(&f.provider, "provider", "", "id of the provider company; needed for, and only for, provider roles")
 
 	return create
+}
+
+// readPassword reads from standard input, so that passwords stay out of the shell's history and the process list.
+func readPassword(cmd *cobra.Command) (string, error) {
+	password, _ := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
+
+	password = strings.TrimRight(password, "\r\n")
+	if len([]rune(password)) < minPassword {
+		return "", fmt.Errorf("the password on standard input must have at least %d characters", minPassword)
+	}
+
+	return password, nil
+}
+
+func newUserPassword() *cobra.Command {
+	var email string
+
+	password := &cobra.Command{
+		Use:   "password --email ADDRESS",
+		Short: "Set a user's password, read from standard input, and end all their sessions",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withUser(cmd, email, func(ctx context.Context, s *store.Store, u models.User) error {
+				password, err := readPassword(cmd)
+				if err != nil {
+					return err
+				}
+
+				hash, err := hashPassword(ctx, password)
+				if err != nil {
+					return err
+				}
+
+				if err := s.ChangePassword(ctx, u.ID, "", hash, store.Actor{}); err != nil {
+					return err
+				}
+
+				fmt.Fprintf(cmd.OutOrStdout(), "changed the password of %s %s\n", u.Role, u.ID)
+
+				return nil
+			})
+		},
+	}
+	password.Flags().StringVar(&email, "email", "", "e-mail address of the user")
+
+	return password
+}
+
+func newUserRemove() *cobra.Command {
+	var email string
+
+	remove := &cobra.Command{
+		Use:   "remove --email ADDRESS",
+		Short: "Remove a user and end all their sessions; what they have done is kept",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withUser(cmd, email, func(ctx context.Context, s *store.Store, u models.User) error {
+				if err := s.RemoveUser(ctx, u.ID, store.Actor{}); err != nil {
+					return err
+				}
+
+				fmt.Fprintf(cmd.OutOrStdout(), "removed %s %s\n", u.Role, u.ID)
+
+				return nil
+			})
+		},
+	}
+	remove.Flags().StringVar(&email, "email", "", "e-mail address of the user")
+
+	return remove
+}
+
+// withUser finds a live user by their e-mail address.
+func withUser(cmd *cobra.Command, email string, do func(context.Context, *store.Store, models.User) error) error {
+	cfg, err := loadConfig(config.Config.RequireDatabase)
+	if err != nil {
+		return err
+	}
+
+	if email == "" {
+		return errors.New("--email is missing")
+	}
+
+	s, err := openStore(cmd.Context(), cfg)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+
+	u, err := s.UserByEmail(cmd.Context(), email)
+	if err != nil {
+		return fmt.Errorf("--email: %w", err)
+	}
+
+	return do(cmd.Context(), s, u)
 }
 
 func (f userFlags) user() (models.User, error) {
@@ -125,14 +218,18 @@ func createUser(ctx context.Context, cfg config.Config, u models.User, password 
 		}
 	}
 
-	passwords, err := auth.NewPasswords(1)
-	if err != nil {
-		return u, err
-	}
-
-	if u.PasswordHash, err = passwords.Hash(ctx, password); err != nil {
+	if u.PasswordHash, err = hashPassword(ctx, password); err != nil {
 		return u, err
 	}
 
 	return s.CreateUser(ctx, u)
+}
+
+func hashPassword(ctx context.Context, password string) (string, error) {
+	passwords, err := auth.NewPasswords(1)
+	if err != nil {
+		return "", err
+	}
+
+	return passwords.Hash(ctx, password)
 }

@@ -3,11 +3,15 @@ package e2e_test
 import (
 	"bytes"
 	"encoding/json"
+	"image"
+	"image/png"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
@@ -79,7 +83,7 @@ func badValues(t *testing.T, w *targets) {
 
 		for _, field := range p.fields() {
 			for _, value := range []any{nil, map[string]any{}, []any{map[string]any{}}, []any{nil}, true, 12345, "", strings.Repeat("x", 3000), 1e300} {
-				if value == 12345 && field == "amount" {
+				if takes(schema.Properties[field].Value, value) {
 					continue
 				}
 
@@ -110,6 +114,59 @@ func badValues(t *testing.T, w *targets) {
 	}
 }
 
+// takes reports whether a field may have the value. No text among the values has a format.
+func takes(s *openapi3.Schema, value any) bool {
+	_, text := value.(string)
+
+	return s.VisitJSON(value) == nil && (!text || s.Format == "")
+}
+
+// needlessBodies go to operations that take none: nobody reads them, and what does not exist is not found.
+func needlessBodies(t *testing.T, w *targets) {
+	t.Helper()
+
+	for _, p := range w.bare {
+		for _, body := range []string{"", "hello", "{", "[]", "null", `{"id":1}`, "\x00\xff", strings.Repeat(`{"a":`, 10000)} {
+			for _, contentType := range []string{"application/json", "text/plain", "multipart/form-data; boundary=x", ";;;"} {
+				refused(t, w.do(t, p, []byte(body), map[string]string{"Content-Type": contentType}), http.StatusNotFound, models.CodeNotFound)
+			}
+		}
+	}
+}
+
+// badForms are bodies that hold no files.
+func badForms(t *testing.T, w *targets) {
+	t.Helper()
+
+	for _, p := range w.forms {
+		for _, contentType := range []string{
+			"application/json", "text/plain", "application/x-www-form-urlencoded", "multipart/mixed; boundary=x", "image/png", ";;;", "",
+		} {
+			a := w.do(t, p, []byte("{}"), map[string]string{"Content-Type": contentType})
+			refused(t, a, http.StatusUnsupportedMediaType, models.CodeUnsupportedMediaType)
+		}
+
+		for _, body := range []string{"", "hello", "{}", "--x", "--x\r\n", "--x\r\n\r\n", "--y--\r\n"} {
+			a := w.do(t, p, []byte(body), map[string]string{"Content-Type": "multipart/form-data; boundary=x"})
+			refused(t, a, http.StatusBadRequest, models.CodeMalformedRequest)
+		}
+
+		for part, status := range map[string]int{
+			`name="photos"; filename="x.png"`: http.StatusUnsupportedMediaType, `name="files"; filename="x.png"`: http.StatusUnprocessableEntity,
+		} {
+			a := w.do(t, p, formOf(part, []byte("no picture")), map[string]string{"Content-Type": "multipart/form-data; boundary=x"})
+			require.Equal(t, status, a.Status, "%s: %s", part, a.Body)
+		}
+	}
+}
+
+// formOf is a form of one part, between lines of --x.
+func formOf(part string, content []byte) []byte {
+	head := "--x\r\nContent-Disposition: form-data; " + part + "\r\nContent-Type: image/png\r\n\r\n"
+
+	return slices.Concat([]byte(head), content, []byte("\r\n--x--\r\n"))
+}
+
 // badSizes sends more than 1 MiB, with and without saying so beforehand.
 func badSizes(t *testing.T, w *targets) {
 	t.Helper()
@@ -117,9 +174,9 @@ func badSizes(t *testing.T, w *targets) {
 	for _, size := range []int{1<<20 + 1, 10 << 20} {
 		filler := bytes.Repeat([]byte("x"), size)
 
-		for _, p := range w.posts {
+		for _, p := range slices.Concat(w.posts, w.bare) {
 			refused(t, w.do(t, p, filler, nil), http.StatusRequestEntityTooLarge, models.CodePayloadTooLarge)
-			refused(t, chunked(t, p.caller, w.URL+p.path, filler), http.StatusRequestEntityTooLarge, models.CodePayloadTooLarge)
+			refused(t, chunked(t, p.caller, p.method, w.URL+p.path, filler), http.StatusRequestEntityTooLarge, models.CodePayloadTooLarge)
 		}
 
 		for _, channel := range models.Channels() {
@@ -128,16 +185,16 @@ func badSizes(t *testing.T, w *targets) {
 			a, err := w.Anybody().Do(http.MethodPost, path, filler, w.Signed(channel, "large", filler))
 			require.NoError(t, err)
 			refused(t, a, http.StatusRequestEntityTooLarge, models.CodePayloadTooLarge)
-			refused(t, chunked(t, w.Anybody(), w.URL+path, filler), http.StatusRequestEntityTooLarge, models.CodePayloadTooLarge)
+			refused(t, chunked(t, w.Anybody(), http.MethodPost, w.URL+path, filler), http.StatusRequestEntityTooLarge, models.CodePayloadTooLarge)
 		}
 	}
 }
 
 // chunked sends a body without a Content-Length.
-func chunked(t *testing.T, c *harness.Caller, url string, body []byte) harness.Answer {
+func chunked(t *testing.T, c *harness.Caller, method, url string, body []byte) harness.Answer {
 	t.Helper()
 
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, io.MultiReader(bytes.NewReader(body)))
+	r, err := http.NewRequestWithContext(t.Context(), method, url, io.MultiReader(bytes.NewReader(body)))
 	require.NoError(t, err)
 	require.Zero(t, r.ContentLength)
 
@@ -154,6 +211,8 @@ func badMediaTypes(t *testing.T, w *targets) {
 	t.Helper()
 
 	for _, p := range w.posts {
+		files := w.operation(p.id).RequestBody.Value.Content["multipart/form-data"] != nil
+
 		for _, header := range []map[string]string{
 			{"Content-Type": "text/plain"},
 			{"Content-Type": "application/xml"},
@@ -167,6 +226,10 @@ func badMediaTypes(t *testing.T, w *targets) {
 			{"Content-Encoding": "gzip"},
 			{"Content-Encoding": "br, gzip"},
 		} {
+			if files && strings.HasPrefix(header["Content-Type"], "multipart/") {
+				continue
+			}
+
 			a := w.do(t, p, p.body, header)
 			require.Equal(t, http.StatusUnsupportedMediaType, a.Status, "%s: %v: %s", p.id, header, a.Body)
 			require.Equal(t, models.CodeUnsupportedMediaType, a.Code())
@@ -218,19 +281,36 @@ func badPathIDs(t *testing.T, w *targets) {
 				"1", "x", "null", "undefined", "-", "%20", "%00", "%ff", "..%2f..", "%27%20OR%201=1", strings.Repeat("9", 500),
 				strings.ReplaceAll(uuid.NewString(), "-", ""), "%7B" + uuid.NewString() + "%7D", uuid.Nil.String(), uuid.NewString(),
 			} {
-				var body any
+				body, header := w.request(t, op.OperationID)
 
-				for _, p := range w.posts {
-					if p.id == op.OperationID {
-						body = p.body
-					}
-				}
-
-				a, err := admin.Do(method, before+id+after, body, nil)
+				a, err := admin.Do(method, before+id+after, body, header)
 				require.NoError(t, err)
 				require.Equal(t, http.StatusNotFound, a.Status, "%s %s: %s", op.OperationID, id, a.Body)
 				require.JSONEq(t, `{"error":{"code":"NOT_FOUND","message":"The resource does not exist."}}`, string(a.Body))
 			}
 		}
 	}
+}
+
+// request is what an operation would accept, as a body and its header.
+func (w *targets) request(t *testing.T, operation string) (body any, header map[string]string) {
+	t.Helper()
+
+	for _, p := range w.posts {
+		if p.id == operation {
+			return p.body, nil
+		}
+	}
+
+	for _, p := range w.forms {
+		if p.id == operation {
+			var picture bytes.Buffer
+
+			require.NoError(t, png.Encode(&picture, image.NewGray(image.Rect(0, 0, 2, 2))))
+
+			return formOf(`name="photos"; filename="x.png"`, picture.Bytes()), map[string]string{"Content-Type": "multipart/form-data; boundary=x"}
+		}
+	}
+
+	return nil, nil
 }

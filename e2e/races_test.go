@@ -155,6 +155,37 @@ func racingRegistrations(t *testing.T, s *harness.Stack) {
 	require.Equal(t, 1, won)
 }
 
+// racingPlates creates the bus of one plate 20 times at once, 20 times over: one is made, and
+// the others hear why not.
+func racingPlates(t *testing.T, s *harness.Stack) {
+	t.Helper()
+
+	callers := []*harness.Caller{s.As(models.RoleProviderStaff), s.As(models.RoleProviderAdmin)}
+
+	for range 20 {
+		plate := uuid.NewString()[:12]
+		body := map[string]any{
+			"plate_number": plate, "model": "Coach", "capacity": 49, "driver": map[string]string{"name": "Driver"}, "status": "ACTIVE",
+		}
+		won := 0
+
+		for _, a := range atOnce(20, func(i int) harness.Answer {
+			return post(callers[i%len(callers)], "/api/v1/provider/buses", body, uuid.NewString())
+		}) {
+			if a.Status == http.StatusCreated {
+				won++
+
+				continue
+			}
+
+			refused(t, a, http.StatusConflict, models.CodeBusPlateAlreadyExists)
+		}
+
+		require.Equal(t, 1, won)
+		require.Equal(t, 1, s.Count("SELECT count(*) FROM buses WHERE plate_number = $1", plate))
+	}
+}
+
 // givenUp cancels on the gateway's page: the booking stays, and can be paid by a new attempt.
 func givenUp(t *testing.T, s *harness.Stack) {
 	t.Helper()

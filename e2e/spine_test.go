@@ -8,17 +8,17 @@ import (
 
 // spine is what the service does, one test per subject. They share a running service, and each has a World of its own.
 var spine = map[string]func(*testing.T, *harness.Stack){
-	"roles": roleMatrix,
-
 	"registration": registration, "login": login, "refresh": refreshRotation, "logout": logout, "me": me,
 	"keys": publicKeys, "forged tokens": forgedTokens,
+	"new password": newPassword, "removed staff": removedStaff, "user commands": operatorsCommands, "stolen token": stolenToken,
+	"idempotency keys": idempotencyKeys,
 
 	"catalogue": catalogue, "booking": booking, "vat of bookings": vatOfBookings, "last seats": lastSeats,
 	"booking twice": bookingTwice, "not bookable": notBookable, "whose booking": whoseBooking, "my bookings": myBookings,
 
 	"methods": methodsAndChannels, "intent again": intentAgain, "intent replaced": intentReplaced,
 	"racing replacements": racingReplacements, "paying while replacing": payingWhileReplacing, "payout and refund": payoutAndRefund,
-	"racing registrations": racingRegistrations, "given up": givenUp,
+	"racing registrations": racingRegistrations, "racing plates": racingPlates, "given up": givenUp,
 
 	"intent of others": intentOfOthers, "intent after a decline": intentAfterDecline, "racing intents": racingIntents,
 
@@ -40,7 +40,8 @@ var spine = map[string]func(*testing.T, *harness.Stack){
 func TestSpine(t *testing.T) { //nolint:tparallel // what all of it left behind is looked at afterwards
 	t.Parallel()
 
-	service := harness.Start(t, harness.Options{})
+	// All that can be logged is looked through in the end.
+	service := harness.Start(t, harness.Options{Env: map[string]string{"LOG_LEVEL": "DEBUG"}})
 	service.Conform()
 
 	t.Run("does", func(t *testing.T) {

@@ -23,6 +23,8 @@ type User struct {
 	CreatedAt    time.Time  `bun:"created_at,nullzero,default:now()"`
 	UpdatedAt    time.Time  `bun:"updated_at,nullzero,default:now()"`
 	DeletedAt    *time.Time `bun:"deleted_at"`
+	// TokenGeneration is that of the access tokens which hold; tokens of an older one are refused.
+	TokenGeneration int `bun:"token_generation"`
 }
 
 // Provider is a tourism company (spec 2.3).

@@ -99,7 +99,7 @@ func (h *house) attempt(t *testing.T) models.Attempt {
 	t.Helper()
 
 	user := h.world.Users[models.RoleEndUser].ID
-	b, _, err := h.store.CreateBooking(t.Context(), store.NewBooking{
+	b, err := h.store.CreateBooking(t.Context(), store.NewBooking{
 		UserID: user, TripID: h.world.Trip.ID, Passengers: []models.Passenger{{Name: "Passenger"}}, ContactName: "Contact",
 		ContactEmail: "contact@rihla.test", ContactPhone: "+966500000000", Method: models.MethodCreditCard,
 	})

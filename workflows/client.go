@@ -111,9 +111,14 @@ func (c *Client) CancelPayment(ctx context.Context, transaction uuid.UUID) (mode
 func (c *Client) StartRefund(ctx context.Context, r models.RefundRequest) (models.SettledRefund, error) {
 	var out models.SettledRefund
 
-	err := c.startWithUpdate(ctx, refundOptions(r), Refund, r, UpdateDecision, &out, isAlreadyStarted)
+	err := c.startWithUpdate(ctx, refundOptions(r), Refund, r, UpdateDecision, &out, wasAbandoned)
 
 	return out, err
+}
+
+// wasAbandoned reports the answer of a run that found its refund given up: it is asked for once more.
+func wasAbandoned(err error) bool {
+	return isAlreadyStarted(err) || models.CodeOf(err) == models.CodeInvalidState
 }
 
 func refundOptions(r models.RefundRequest) client.StartWorkflowOptions {
@@ -165,17 +170,6 @@ func (c *Client) startAndAsk(
 	})
 	if err == nil {
 		err = handle.Get(ctx, out)
-	}
-
-	return asDomainError(err)
-}
-
-// AbandonRefund ends a refund's workflow that nobody has taken up, so that it does not start to refund after its caller
-// was told that it would not. Ending one that is not there is fine.
-func (c *Client) AbandonRefund(ctx context.Context, refund uuid.UUID) error {
-	err := c.temporal.TerminateWorkflow(ctx, RefundID(refund), "", "nobody took the refund in time, and its caller was told so")
-	if isNotFound(err) {
-		return nil
 	}
 
 	return asDomainError(err)

@@ -21,6 +21,27 @@ import (
 	openapi_types "github.com/oapi-codegen/runtime/types"
 )
 
+// Defines values for BusPhotoContentType.
+const (
+	ImageJpeg BusPhotoContentType = "image/jpeg"
+	ImagePng  BusPhotoContentType = "image/png"
+	ImageWebp BusPhotoContentType = "image/webp"
+)
+
+// Valid indicates whether the value is a known member of the BusPhotoContentType enum.
+func (e BusPhotoContentType) Valid() bool {
+	switch e {
+	case ImageJpeg:
+		return true
+	case ImagePng:
+		return true
+	case ImageWebp:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ExportFormat.
 const (
 	Csv ExportFormat = "csv"
@@ -232,7 +253,7 @@ type AdCampaignsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
 	Meta Meta `json:"meta"`
 }
 
@@ -273,7 +294,7 @@ type AuditLogsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
 	Meta Meta `json:"meta"`
 }
 
@@ -382,13 +403,13 @@ type BookingsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
 	Meta Meta `json:"meta"`
 }
 
 // Bus A bus with its driver.
 //
-// Example: {"capacity":49,"created_at":"2026-11-01T08:00:00Z","driver":{"license_number":"DEMO-LICENSE","name":"Demo Driver","phone":"+966500000000"},"features":["wifi","usb"],"id":"019ab0c2-7000-7aaa-8bbb-000000000004","model":"Demo Coach 49","photos":[],"plate_number":"DEMO 1234","provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","status":"ACTIVE","status_label_ar":"نشط","status_label_en":"Active","updated_at":"2026-11-01T08:00:00Z"}
+// Example: {"capacity":49,"created_at":"2026-11-01T08:00:00Z","driver":{"license_number":"DEMO-LICENSE","name":"Demo Driver","phone":"+966500000000"},"features":["wifi","usb"],"id":"019ab0c2-7000-7aaa-8bbb-000000000004","model":"Demo Coach 49","photos":[{"content_type":"image/webp","id":"019ab0c2-7000-7aaa-8bbb-000000000009","size":184320,"url":"https://api.example.com/api/v1/media/019ab0c2-7000-7aaa-8bbb-000000000009?expires=1793520000\u0026signature=8nq2vQm1cQy3l0rXo5m6m8y7Zp4rXoQm1cQy3l0rXo4"}],"plate_number":"DEMO 1234","provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","status":"ACTIVE","status_label_ar":"نشط","status_label_en":"Active","updated_at":"2026-11-01T08:00:00Z"}
 type Bus struct {
 	Capacity  int       `json:"capacity"`
 	CreatedAt time.Time `json:"created_at"`
@@ -413,7 +434,7 @@ type Bus struct {
 type BusAnswer struct {
 	// Data A bus with its driver.
 	//
-	// Example: {"capacity":49,"created_at":"2026-11-01T08:00:00Z","driver":{"license_number":"DEMO-LICENSE","name":"Demo Driver","phone":"+966500000000"},"features":["wifi","usb"],"id":"019ab0c2-7000-7aaa-8bbb-000000000004","model":"Demo Coach 49","photos":[],"plate_number":"DEMO 1234","provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","status":"ACTIVE","status_label_ar":"نشط","status_label_en":"Active","updated_at":"2026-11-01T08:00:00Z"}
+	// Example: {"capacity":49,"created_at":"2026-11-01T08:00:00Z","driver":{"license_number":"DEMO-LICENSE","name":"Demo Driver","phone":"+966500000000"},"features":["wifi","usb"],"id":"019ab0c2-7000-7aaa-8bbb-000000000004","model":"Demo Coach 49","photos":[{"content_type":"image/webp","id":"019ab0c2-7000-7aaa-8bbb-000000000009","size":184320,"url":"https://api.example.com/api/v1/media/019ab0c2-7000-7aaa-8bbb-000000000009?expires=1793520000\u0026signature=8nq2vQm1cQy3l0rXo5m6m8y7Zp4rXoQm1cQy3l0rXo4"}],"plate_number":"DEMO 1234","provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","status":"ACTIVE","status_label_ar":"نشط","status_label_en":"Active","updated_at":"2026-11-01T08:00:00Z"}
 	Data Bus `json:"data"`
 }
 
@@ -440,15 +461,18 @@ type BusInput struct {
 
 // BusPhoto A photo of a bus.
 type BusPhoto struct {
-	ContentType string             `json:"content_type"`
-	ID          openapi_types.UUID `json:"id"`
+	ContentType BusPhotoContentType `json:"content_type"`
+	ID          openapi_types.UUID  `json:"id"`
 
 	// Size Bytes.
 	Size int64 `json:"size"`
 
-	// URL Opens without a token, for some time.
+	// URL Opens without a token, for an hour at least. Then read the bus again.
 	URL string `json:"url"`
 }
+
+// BusPhotoContentType defines model for BusPhoto.ContentType.
+type BusPhotoContentType string
 
 // BusStatus Whether the bus can be used.
 type BusStatus = string
@@ -459,7 +483,7 @@ type BusesAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
 	Meta Meta `json:"meta"`
 }
 
@@ -469,7 +493,7 @@ type CampaignStatus = models.CampaignStatus
 
 // CatalogueBus A bus as consumers see it.
 //
-// Example: {"capacity":49,"driver":{"name":"Demo Driver"},"features":["wifi","usb"],"id":"019ab0c2-7000-7aaa-8bbb-000000000004","model":"Demo Coach 49","photos":[],"plate_number":"DEMO 1234","provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","status":"ACTIVE","status_label_ar":"نشط","status_label_en":"Active"}
+// Example: {"capacity":49,"driver":{"name":"Demo Driver"},"features":["wifi","usb"],"id":"019ab0c2-7000-7aaa-8bbb-000000000004","model":"Demo Coach 49","photos":[{"content_type":"image/webp","id":"019ab0c2-7000-7aaa-8bbb-000000000009","size":184320,"url":"https://api.example.com/api/v1/media/019ab0c2-7000-7aaa-8bbb-000000000009?expires=1793520000\u0026signature=8nq2vQm1cQy3l0rXo5m6m8y7Zp4rXoQm1cQy3l0rXo4"}],"plate_number":"DEMO 1234","provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","status":"ACTIVE","status_label_ar":"نشط","status_label_en":"Active"}
 type CatalogueBus struct {
 	Capacity int `json:"capacity"`
 
@@ -494,7 +518,7 @@ type CatalogueBusesAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
 	Meta Meta `json:"meta"`
 }
 
@@ -527,7 +551,7 @@ type CatalogueHotelsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
 	Meta Meta `json:"meta"`
 }
 
@@ -559,7 +583,7 @@ type CatalogueRestStopsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
 	Meta Meta `json:"meta"`
 }
 
@@ -689,7 +713,7 @@ type FinancialRecordsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
 	Meta Meta `json:"meta"`
 }
 
@@ -758,7 +782,7 @@ type HotelsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
 	Meta Meta `json:"meta"`
 }
 
@@ -817,7 +841,7 @@ type IncidentsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
 	Meta Meta `json:"meta"`
 }
 
@@ -883,13 +907,16 @@ type MarkTransferredRequest struct {
 
 // Meta Where a page is in its collection.
 //
-// Example: {"current_page":1,"last_page":3,"per_page":20,"total":42}
+// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
 type Meta struct {
 	// CurrentPage This page, from 1.
 	CurrentPage int `json:"current_page"`
 
 	// LastPage Number of the last page.
 	LastPage int `json:"last_page"`
+
+	// NextCursor For `cursor`, to read on from here; null on the last page.
+	NextCursor *string `json:"next_cursor"`
 
 	// PerPage Size of a page.
 	PerPage int `json:"per_page"`
@@ -916,6 +943,17 @@ type PassengerInput struct {
 
 	// Name Example: Traveller One
 	Name PersonName `json:"name"`
+}
+
+// PasswordChange The password that holds, and the one that shall.
+//
+// Example: {"current_password":"a-long-enough-password","new_password":"another-long-enough-password"}
+type PasswordChange struct {
+	// CurrentPassword The password until now.
+	CurrentPassword string `json:"current_password"`
+
+	// NewPassword At least 10 characters and not the current one.
+	NewPassword string `json:"new_password"`
 }
 
 // PaymentMethod How the customer pays.
@@ -1108,7 +1146,7 @@ type PaymentTransactionsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
 	Meta Meta `json:"meta"`
 }
 
@@ -1244,7 +1282,7 @@ type ProvidersAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
 	Meta Meta `json:"meta"`
 }
 
@@ -1341,7 +1379,7 @@ type RefundsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
 	Meta Meta `json:"meta"`
 }
 
@@ -1431,7 +1469,7 @@ type RestStopsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
 	Meta Meta `json:"meta"`
 }
 
@@ -1496,7 +1534,7 @@ type StaffListAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
 	Meta Meta `json:"meta"`
 }
 
@@ -1653,7 +1691,7 @@ type TripsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
 	Meta Meta `json:"meta"`
 }
 
@@ -1713,6 +1751,9 @@ type BalanceStatusFilter = BalanceStatus
 // BookingIDFilter defines model for BookingIdFilter.
 type BookingIDFilter = openapi_types.UUID
 
+// Cursor defines model for Cursor.
+type Cursor = string
+
 // DateFrom defines model for DateFrom.
 type DateFrom = openapi_types.Date
 
@@ -1727,6 +1768,9 @@ type Page = int
 
 // PerPage defines model for PerPage.
 type PerPage = int
+
+// PhotoID defines model for PhotoId.
+type PhotoID = openapi_types.UUID
 
 // ProviderForNew defines model for ProviderForNew.
 type ProviderForNew = openapi_types.UUID
@@ -1780,6 +1824,10 @@ type ListAuditLogsParams struct {
 
 	// PerPage The size of a page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// Cursor `meta.next_cursor` of the page before: this page begins where that one ended, whatever has been added or taken away in
+	// between. `page` is not looked at then; filters are to stay as they were, and `sort` may be left out.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // RefundBookingParams defines parameters for RefundBooking.
@@ -1822,6 +1870,10 @@ type ListFinancialRecordsParams struct {
 
 	// PerPage The size of a page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// Cursor `meta.next_cursor` of the page before: this page begins where that one ended, whatever has been added or taken away in
+	// between. `page` is not looked at then; filters are to stay as they were, and `sort` may be left out.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ExportFinancialRecordsParams defines parameters for ExportFinancialRecords.
@@ -1879,6 +1931,10 @@ type ListIncidentsParams struct {
 
 	// PerPage The size of a page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// Cursor `meta.next_cursor` of the page before: this page begins where that one ended, whatever has been added or taken away in
+	// between. `page` is not looked at then; filters are to stay as they were, and `sort` may be left out.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListPaymentTransactionsParams defines parameters for ListPaymentTransactions.
@@ -1918,6 +1974,10 @@ type ListPaymentTransactionsParams struct {
 
 	// PerPage The size of a page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// Cursor `meta.next_cursor` of the page before: this page begins where that one ended, whatever has been added or taken away in
+	// between. `page` is not looked at then; filters are to stay as they were, and `sort` may be left out.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListProvidersParams defines parameters for ListProviders.
@@ -1936,6 +1996,10 @@ type ListProvidersParams struct {
 
 	// PerPage The size of a page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// Cursor `meta.next_cursor` of the page before: this page begins where that one ended, whatever has been added or taken away in
+	// between. `page` is not looked at then; filters are to stay as they were, and `sort` may be left out.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListStaffParams defines parameters for ListStaff.
@@ -1954,6 +2018,10 @@ type ListStaffParams struct {
 
 	// PerPage The size of a page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// Cursor `meta.next_cursor` of the page before: this page begins where that one ended, whatever has been added or taken away in
+	// between. `page` is not looked at then; filters are to stay as they were, and `sort` may be left out.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListRefundsParams defines parameters for ListRefunds.
@@ -1972,6 +2040,10 @@ type ListRefundsParams struct {
 
 	// PerPage The size of a page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// Cursor `meta.next_cursor` of the page before: this page begins where that one ended, whatever has been added or taken away in
+	// between. `page` is not looked at then; filters are to stay as they were, and `sort` may be left out.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // CreateBookingParams defines parameters for CreateBooking.
@@ -1999,6 +2071,10 @@ type ListCatalogueBusesParams struct {
 
 	// PerPage The size of a page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// Cursor `meta.next_cursor` of the page before: this page begins where that one ended, whatever has been added or taken away in
+	// between. `page` is not looked at then; filters are to stay as they were, and `sort` may be left out.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListCatalogueHotelsParams defines parameters for ListCatalogueHotels.
@@ -2020,6 +2096,22 @@ type ListCatalogueHotelsParams struct {
 
 	// PerPage The size of a page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// Cursor `meta.next_cursor` of the page before: this page begins where that one ended, whatever has been added or taken away in
+	// between. `page` is not looked at then; filters are to stay as they were, and `sort` may be left out.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// GetPhotoParams defines parameters for GetPhoto.
+type GetPhotoParams struct {
+	// Expires Until when the address opens, Unix time in seconds.
+	Expires *string `form:"expires,omitempty" json:"expires,omitempty"`
+
+	// Signature Proof that the service made the address.
+	Signature *string `form:"signature,omitempty" json:"signature,omitempty"`
+
+	// IfNoneMatch The `ETag` of an earlier answer.
+	IfNoneMatch *string `json:"If-None-Match,omitempty"`
 }
 
 // ListMyBookingsParams defines parameters for ListMyBookings.
@@ -2035,6 +2127,10 @@ type ListMyBookingsParams struct {
 
 	// PerPage The size of a page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// Cursor `meta.next_cursor` of the page before: this page begins where that one ended, whatever has been added or taken away in
+	// between. `page` is not looked at then; filters are to stay as they were, and `sort` may be left out.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // CreateCampaignIntentParams defines parameters for CreateCampaignIntent.
@@ -2119,6 +2215,10 @@ type ListAdCampaignsParams struct {
 
 	// PerPage The size of a page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// Cursor `meta.next_cursor` of the page before: this page begins where that one ended, whatever has been added or taken away in
+	// between. `page` is not looked at then; filters are to stay as they were, and `sort` may be left out.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // CreateAdCampaignParams defines parameters for CreateAdCampaign.
@@ -2147,6 +2247,10 @@ type ListBusesParams struct {
 
 	// PerPage The size of a page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// Cursor `meta.next_cursor` of the page before: this page begins where that one ended, whatever has been added or taken away in
+	// between. `page` is not looked at then; filters are to stay as they were, and `sort` may be left out.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // CreateBusParams defines parameters for CreateBus.
@@ -2187,6 +2291,10 @@ type ListProviderFinancialRecordsParams struct {
 
 	// PerPage The size of a page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// Cursor `meta.next_cursor` of the page before: this page begins where that one ended, whatever has been added or taken away in
+	// between. `page` is not looked at then; filters are to stay as they were, and `sort` may be left out.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListHotelsParams defines parameters for ListHotels.
@@ -2214,6 +2322,10 @@ type ListHotelsParams struct {
 
 	// PerPage The size of a page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// Cursor `meta.next_cursor` of the page before: this page begins where that one ended, whatever has been added or taken away in
+	// between. `page` is not looked at then; filters are to stay as they were, and `sort` may be left out.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // CreateHotelParams defines parameters for CreateHotel.
@@ -2245,6 +2357,10 @@ type ListRestStopsParams struct {
 
 	// PerPage The size of a page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// Cursor `meta.next_cursor` of the page before: this page begins where that one ended, whatever has been added or taken away in
+	// between. `page` is not looked at then; filters are to stay as they were, and `sort` may be left out.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // CreateRestStopParams defines parameters for CreateRestStop.
@@ -2288,6 +2404,10 @@ type ListProviderTripsParams struct {
 
 	// PerPage The size of a page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// Cursor `meta.next_cursor` of the page before: this page begins where that one ended, whatever has been added or taken away in
+	// between. `page` is not looked at then; filters are to stay as they were, and `sort` may be left out.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // CreateProviderTripParams defines parameters for CreateProviderTrip.
@@ -2313,6 +2433,10 @@ type ListCatalogueRestStopsParams struct {
 
 	// PerPage The size of a page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// Cursor `meta.next_cursor` of the page before: this page begins where that one ended, whatever has been added or taken away in
+	// between. `page` is not looked at then; filters are to stay as they were, and `sort` may be left out.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListTripsParams defines parameters for ListTrips.
@@ -2343,6 +2467,10 @@ type ListTripsParams struct {
 
 	// PerPage The size of a page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// Cursor `meta.next_cursor` of the page before: this page begins where that one ended, whatever has been added or taken away in
+	// between. `page` is not looked at then; filters are to stay as they were, and `sort` may be left out.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // RefundBookingJSONRequestBody defines body for RefundBooking for application/json ContentType.
@@ -2377,6 +2505,9 @@ type RegisterJSONRequestBody = RegisterRequest
 
 // CreateBookingJSONRequestBody defines body for CreateBooking for application/json ContentType.
 type CreateBookingJSONRequestBody = BookingRequest
+
+// ChangePasswordJSONRequestBody defines body for ChangePassword for application/json ContentType.
+type ChangePasswordJSONRequestBody = PasswordChange
 
 // CreateCampaignIntentJSONRequestBody defines body for CreateCampaignIntent for application/json ContentType.
 type CreateCampaignIntentJSONRequestBody = IntentRequest
@@ -2479,6 +2610,9 @@ type ServerInterface interface {
 	// CreateStaff Create a staff account
 	// (POST /api/v1/admin/providers/{id}/staff)
 	CreateStaff(c *fiber.Ctx, id ID) error
+	// DeleteStaff Remove a staff account
+	// (DELETE /api/v1/admin/providers/{id}/staff/{staff_id})
+	DeleteStaff(c *fiber.Ctx, id ID, staffID openapi_types.UUID) error
 	// GetStaff Get a staff account
 	// (GET /api/v1/admin/providers/{id}/staff/{staff_id})
 	GetStaff(c *fiber.Ctx, id ID, staffID openapi_types.UUID) error
@@ -2521,6 +2655,12 @@ type ServerInterface interface {
 	// GetMe Who am I
 	// (GET /api/v1/me)
 	GetMe(c *fiber.Ctx) error
+	// ChangePassword Change the own password
+	// (POST /api/v1/me/password)
+	ChangePassword(c *fiber.Ctx) error
+	// GetPhoto Open a photo
+	// (GET /api/v1/media/{photo_id})
+	GetPhoto(c *fiber.Ctx, photoID PhotoID, params GetPhotoParams) error
 	// ListMyBookings List my bookings
 	// (GET /api/v1/my/bookings)
 	ListMyBookings(c *fiber.Ctx, params ListMyBookingsParams) error
@@ -2578,6 +2718,12 @@ type ServerInterface interface {
 	// ReplaceBus Replace a bus
 	// (PUT /api/v1/provider/buses/{id})
 	ReplaceBus(c *fiber.Ctx, id ID) error
+	// AddBusPhotos Add photos
+	// (POST /api/v1/provider/buses/{id}/photos)
+	AddBusPhotos(c *fiber.Ctx, id ID) error
+	// DeleteBusPhoto Delete a photo
+	// (DELETE /api/v1/provider/buses/{id}/photos/{photo_id})
+	DeleteBusPhoto(c *fiber.Ctx, id ID, photoID PhotoID) error
 	// ListProviderFinancialRecords List the own company's financial records
 	// (GET /api/v1/provider/financial-records)
 	ListProviderFinancialRecords(c *fiber.Ctx, params ListProviderFinancialRecordsParams) error
@@ -2820,6 +2966,13 @@ func (siw *ServerInterfaceWrapper) ListAuditLogs(c *fiber.Ctx) error {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
 	}
 
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
+	}
+
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ListAuditLogs(c, params)
 	}
@@ -2976,6 +3129,13 @@ func (siw *ServerInterfaceWrapper) ListFinancialRecords(c *fiber.Ctx) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "per_page", query, &params.PerPage, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
 	if err != nil {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
 	}
 
 	handler := func(c *fiber.Ctx) error {
@@ -3194,6 +3354,13 @@ func (siw *ServerInterfaceWrapper) ListIncidents(c *fiber.Ctx) error {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
 	}
 
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
+	}
+
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ListIncidents(c, params)
 	}
@@ -3337,6 +3504,13 @@ func (siw *ServerInterfaceWrapper) ListPaymentTransactions(c *fiber.Ctx) error {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
 	}
 
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
+	}
+
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ListPaymentTransactions(c, params)
 	}
@@ -3429,6 +3603,13 @@ func (siw *ServerInterfaceWrapper) ListProviders(c *fiber.Ctx) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "per_page", query, &params.PerPage, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
 	if err != nil {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
 	}
 
 	handler := func(c *fiber.Ctx) error {
@@ -3667,6 +3848,13 @@ func (siw *ServerInterfaceWrapper) ListStaff(c *fiber.Ctx) error {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
 	}
 
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
+	}
+
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ListStaff(c, id, params)
 	}
@@ -3698,6 +3886,43 @@ func (siw *ServerInterfaceWrapper) CreateStaff(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.CreateStaff(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// DeleteStaff operation middleware
+func (siw *ServerInterfaceWrapper) DeleteStaff(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	// ------------- Path parameter "staff_id" -------------
+	var staffID openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "staff_id", c.Params("staff_id"), &staffID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter staff_id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.DeleteStaff(c, id, staffID)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -3796,6 +4021,13 @@ func (siw *ServerInterfaceWrapper) ListRefunds(c *fiber.Ctx) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "per_page", query, &params.PerPage, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
 	if err != nil {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
 	}
 
 	handler := func(c *fiber.Ctx) error {
@@ -4103,6 +4335,13 @@ func (siw *ServerInterfaceWrapper) ListCatalogueBuses(c *fiber.Ctx) error {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
 	}
 
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
+	}
+
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ListCatalogueBuses(c, params)
 	}
@@ -4175,6 +4414,13 @@ func (siw *ServerInterfaceWrapper) ListCatalogueHotels(c *fiber.Ctx) error {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
 	}
 
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
+	}
+
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ListCatalogueHotels(c, params)
 	}
@@ -4195,6 +4441,95 @@ func (siw *ServerInterfaceWrapper) GetMe(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.GetMe(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ChangePassword operation middleware
+func (siw *ServerInterfaceWrapper) ChangePassword(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ChangePassword(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetPhoto operation middleware
+func (siw *ServerInterfaceWrapper) GetPhoto(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "photo_id" -------------
+	var photoID PhotoID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "photo_id", c.Params("photo_id"), &photoID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter photo_id: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetPhotoParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "expires" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "expires", query, &params.Expires, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter expires: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "signature" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "signature", query, &params.Signature, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter signature: %w", err).Error())
+	}
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch string
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName If-None-Match, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter If-None-Match: %w", err).Error())
+		}
+
+		params.IfNoneMatch = &IfNoneMatch
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetPhoto(c, photoID, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -4249,6 +4584,13 @@ func (siw *ServerInterfaceWrapper) ListMyBookings(c *fiber.Ctx) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "per_page", query, &params.PerPage, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
 	if err != nil {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
 	}
 
 	handler := func(c *fiber.Ctx) error {
@@ -4764,6 +5106,13 @@ func (siw *ServerInterfaceWrapper) ListAdCampaigns(c *fiber.Ctx) error {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
 	}
 
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
+	}
+
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ListAdCampaigns(c, params)
 	}
@@ -4989,6 +5338,13 @@ func (siw *ServerInterfaceWrapper) ListBuses(c *fiber.Ctx) error {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
 	}
 
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
+	}
+
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ListBuses(c, params)
 	}
@@ -5157,6 +5513,72 @@ func (siw *ServerInterfaceWrapper) ReplaceBus(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// AddBusPhotos operation middleware
+func (siw *ServerInterfaceWrapper) AddBusPhotos(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.AddBusPhotos(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// DeleteBusPhoto operation middleware
+func (siw *ServerInterfaceWrapper) DeleteBusPhoto(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	// ------------- Path parameter "photo_id" -------------
+	var photoID PhotoID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "photo_id", c.Params("photo_id"), &photoID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter photo_id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.DeleteBusPhoto(c, id, photoID)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // ListProviderFinancialRecords operation middleware
 func (siw *ServerInterfaceWrapper) ListProviderFinancialRecords(c *fiber.Ctx) error {
 
@@ -5240,6 +5662,13 @@ func (siw *ServerInterfaceWrapper) ListProviderFinancialRecords(c *fiber.Ctx) er
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "per_page", query, &params.PerPage, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
 	if err != nil {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
 	}
 
 	handler := func(c *fiber.Ctx) error {
@@ -5326,6 +5755,13 @@ func (siw *ServerInterfaceWrapper) ListHotels(c *fiber.Ctx) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "per_page", query, &params.PerPage, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
 	if err != nil {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
 	}
 
 	handler := func(c *fiber.Ctx) error {
@@ -5558,6 +5994,13 @@ func (siw *ServerInterfaceWrapper) ListRestStops(c *fiber.Ctx) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "per_page", query, &params.PerPage, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
 	if err != nil {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
 	}
 
 	handler := func(c *fiber.Ctx) error {
@@ -5820,6 +6263,13 @@ func (siw *ServerInterfaceWrapper) ListProviderTrips(c *fiber.Ctx) error {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
 	}
 
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
+	}
+
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ListProviderTrips(c, params)
 	}
@@ -6038,6 +6488,13 @@ func (siw *ServerInterfaceWrapper) ListCatalogueRestStops(c *fiber.Ctx) error {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
 	}
 
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
+	}
+
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ListCatalogueRestStops(c, params)
 	}
@@ -6129,6 +6586,13 @@ func (siw *ServerInterfaceWrapper) ListTrips(c *fiber.Ctx) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "per_page", query, &params.PerPage, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
 	if err != nil {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
 	}
 
 	handler := func(c *fiber.Ctx) error {
@@ -6359,6 +6823,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Post(options.BaseURL+"/api/v1/admin/providers/:id/staff", wrapper.CreateStaff)
 
+	router.Delete(options.BaseURL+"/api/v1/admin/providers/:id/staff/:staff_id", wrapper.DeleteStaff)
+
 	router.Get(options.BaseURL+"/api/v1/admin/providers/:id/staff/:staff_id", wrapper.GetStaff)
 
 	router.Get(options.BaseURL+"/api/v1/admin/refunds", wrapper.ListRefunds)
@@ -6386,6 +6852,10 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 	router.Get(options.BaseURL+"/api/v1/hotels", wrapper.ListCatalogueHotels)
 
 	router.Get(options.BaseURL+"/api/v1/me", wrapper.GetMe)
+
+	router.Post(options.BaseURL+"/api/v1/me/password", wrapper.ChangePassword)
+
+	router.Get(options.BaseURL+"/api/v1/media/:photo_id", wrapper.GetPhoto)
 
 	router.Get(options.BaseURL+"/api/v1/my/bookings", wrapper.ListMyBookings)
 
@@ -6424,6 +6894,10 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 	router.Patch(options.BaseURL+"/api/v1/provider/buses/:id", wrapper.PatchBus)
 
 	router.Put(options.BaseURL+"/api/v1/provider/buses/:id", wrapper.ReplaceBus)
+
+	router.Post(options.BaseURL+"/api/v1/provider/buses/:id/photos", wrapper.AddBusPhotos)
+
+	router.Delete(options.BaseURL+"/api/v1/provider/buses/:id/photos/:photo_id", wrapper.DeleteBusPhoto)
 
 	router.Get(options.BaseURL+"/api/v1/provider/financial-records", wrapper.ListProviderFinancialRecords)
 
@@ -6904,6 +7378,23 @@ func (response CreateStaff201JSONResponse) VisitCreateStaffResponse(ctx *fiber.C
 	return ctx.JSON(&response.Body)
 }
 
+type DeleteStaffRequestObject struct {
+	ID      ID                 `json:"id"`
+	StaffID openapi_types.UUID `json:"staff_id"`
+}
+
+type DeleteStaffResponseObject interface {
+	VisitDeleteStaffResponse(ctx *fiber.Ctx) error
+}
+
+type DeleteStaff204Response struct {
+}
+
+func (response DeleteStaff204Response) VisitDeleteStaffResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
+}
+
 type GetStaffRequestObject struct {
 	ID      ID                 `json:"id"`
 	StaffID openapi_types.UUID `json:"staff_id"`
@@ -7157,6 +7648,102 @@ func (response GetMe200JSONResponse) VisitGetMeResponse(ctx *fiber.Ctx) error {
 	ctx.Status(200)
 
 	return ctx.JSON(&response)
+}
+
+type ChangePasswordRequestObject struct {
+	Body *ChangePasswordJSONRequestBody
+}
+
+type ChangePasswordResponseObject interface {
+	VisitChangePasswordResponse(ctx *fiber.Ctx) error
+}
+
+type ChangePassword204Response struct {
+}
+
+func (response ChangePassword204Response) VisitChangePasswordResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
+}
+
+type GetPhotoRequestObject struct {
+	PhotoID PhotoID `json:"photo_id"`
+	Params  GetPhotoParams
+}
+
+type GetPhotoResponseObject interface {
+	VisitGetPhotoResponse(ctx *fiber.Ctx) error
+}
+
+type GetPhoto200ResponseHeaders struct {
+	CacheControl string
+	ETag         string
+}
+
+type GetPhoto200ImageJpegResponse struct {
+	Body          io.Reader
+	Headers       GetPhoto200ResponseHeaders
+	ContentLength int64
+}
+
+func (response GetPhoto200ImageJpegResponse) VisitGetPhotoResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Cache-Control", fmt.Sprint(response.Headers.CacheControl))
+	ctx.Response().Header.Set("ETag", fmt.Sprint(response.Headers.ETag))
+	ctx.Response().Header.Set("Content-Type", "image/jpeg")
+	if response.ContentLength != 0 {
+		ctx.Response().Header.Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	ctx.Status(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(ctx.Response().BodyWriter(), response.Body)
+	return err
+}
+
+type GetPhoto200ImagePngResponse struct {
+	Body          io.Reader
+	Headers       GetPhoto200ResponseHeaders
+	ContentLength int64
+}
+
+func (response GetPhoto200ImagePngResponse) VisitGetPhotoResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Cache-Control", fmt.Sprint(response.Headers.CacheControl))
+	ctx.Response().Header.Set("ETag", fmt.Sprint(response.Headers.ETag))
+	ctx.Response().Header.Set("Content-Type", "image/png")
+	if response.ContentLength != 0 {
+		ctx.Response().Header.Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	ctx.Status(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(ctx.Response().BodyWriter(), response.Body)
+	return err
+}
+
+type GetPhoto200ImageWebpResponse struct {
+	Body          io.Reader
+	Headers       GetPhoto200ResponseHeaders
+	ContentLength int64
+}
+
+func (response GetPhoto200ImageWebpResponse) VisitGetPhotoResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Cache-Control", fmt.Sprint(response.Headers.CacheControl))
+	ctx.Response().Header.Set("ETag", fmt.Sprint(response.Headers.ETag))
+	ctx.Response().Header.Set("Content-Type", "image/webp")
+	if response.ContentLength != 0 {
+		ctx.Response().Header.Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	ctx.Status(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(ctx.Response().BodyWriter(), response.Body)
+	return err
 }
 
 type ListMyBookingsRequestObject struct {
@@ -7540,6 +8127,48 @@ func (response ReplaceBus200JSONResponse) VisitReplaceBusResponse(ctx *fiber.Ctx
 	ctx.Status(200)
 
 	return ctx.JSON(&response)
+}
+
+type AddBusPhotosRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type AddBusPhotosResponseObject interface {
+	VisitAddBusPhotosResponse(ctx *fiber.Ctx) error
+}
+
+type AddBusPhotos201ResponseHeaders struct {
+	Location string
+}
+
+type AddBusPhotos201JSONResponse struct {
+	Body    BusAnswer
+	Headers AddBusPhotos201ResponseHeaders
+}
+
+func (response AddBusPhotos201JSONResponse) VisitAddBusPhotosResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Location", fmt.Sprint(response.Headers.Location))
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(201)
+
+	return ctx.JSON(&response.Body)
+}
+
+type DeleteBusPhotoRequestObject struct {
+	ID      ID      `json:"id"`
+	PhotoID PhotoID `json:"photo_id"`
+}
+
+type DeleteBusPhotoResponseObject interface {
+	VisitDeleteBusPhotoResponse(ctx *fiber.Ctx) error
+}
+
+type DeleteBusPhoto204Response struct {
+}
+
+func (response DeleteBusPhoto204Response) VisitDeleteBusPhotoResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
 }
 
 type ListProviderFinancialRecordsRequestObject struct {
@@ -8116,6 +8745,9 @@ type StrictServerInterface interface {
 	// CreateStaff Create a staff account
 	// (POST /api/v1/admin/providers/{id}/staff)
 	CreateStaff(ctx context.Context, request CreateStaffRequestObject) (CreateStaffResponseObject, error)
+	// DeleteStaff Remove a staff account
+	// (DELETE /api/v1/admin/providers/{id}/staff/{staff_id})
+	DeleteStaff(ctx context.Context, request DeleteStaffRequestObject) (DeleteStaffResponseObject, error)
 	// GetStaff Get a staff account
 	// (GET /api/v1/admin/providers/{id}/staff/{staff_id})
 	GetStaff(ctx context.Context, request GetStaffRequestObject) (GetStaffResponseObject, error)
@@ -8158,6 +8790,12 @@ type StrictServerInterface interface {
 	// GetMe Who am I
 	// (GET /api/v1/me)
 	GetMe(ctx context.Context, request GetMeRequestObject) (GetMeResponseObject, error)
+	// ChangePassword Change the own password
+	// (POST /api/v1/me/password)
+	ChangePassword(ctx context.Context, request ChangePasswordRequestObject) (ChangePasswordResponseObject, error)
+	// GetPhoto Open a photo
+	// (GET /api/v1/media/{photo_id})
+	GetPhoto(ctx context.Context, request GetPhotoRequestObject) (GetPhotoResponseObject, error)
 	// ListMyBookings List my bookings
 	// (GET /api/v1/my/bookings)
 	ListMyBookings(ctx context.Context, request ListMyBookingsRequestObject) (ListMyBookingsResponseObject, error)
@@ -8215,6 +8853,12 @@ type StrictServerInterface interface {
 	// ReplaceBus Replace a bus
 	// (PUT /api/v1/provider/buses/{id})
 	ReplaceBus(ctx context.Context, request ReplaceBusRequestObject) (ReplaceBusResponseObject, error)
+	// AddBusPhotos Add photos
+	// (POST /api/v1/provider/buses/{id}/photos)
+	AddBusPhotos(ctx context.Context, request AddBusPhotosRequestObject) (AddBusPhotosResponseObject, error)
+	// DeleteBusPhoto Delete a photo
+	// (DELETE /api/v1/provider/buses/{id}/photos/{photo_id})
+	DeleteBusPhoto(ctx context.Context, request DeleteBusPhotoRequestObject) (DeleteBusPhotoResponseObject, error)
 	// ListProviderFinancialRecords List the own company's financial records
 	// (GET /api/v1/provider/financial-records)
 	ListProviderFinancialRecords(ctx context.Context, request ListProviderFinancialRecordsRequestObject) (ListProviderFinancialRecordsResponseObject, error)
@@ -8972,6 +9616,34 @@ func (sh *strictHandler) CreateStaff(ctx *fiber.Ctx, id ID) error {
 	return nil
 }
 
+// DeleteStaff operation middleware
+func (sh *strictHandler) DeleteStaff(ctx *fiber.Ctx, id ID, staffID openapi_types.UUID) error {
+	var request DeleteStaffRequestObject
+
+	request.ID = id
+	request.StaffID = staffID
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteStaff(ctx.UserContext(), request.(DeleteStaffRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteStaff")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteStaffResponseObject); ok {
+		if err := validResponse.VisitDeleteStaffResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // GetStaff operation middleware
 func (sh *strictHandler) GetStaff(ctx *fiber.Ctx, id ID, staffID openapi_types.UUID) error {
 	var request GetStaffRequestObject
@@ -9404,6 +10076,73 @@ func (sh *strictHandler) GetMe(ctx *fiber.Ctx) error {
 		return err
 	} else if validResponse, ok := response.(GetMeResponseObject); ok {
 		if err := validResponse.VisitGetMeResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ChangePassword operation middleware
+func (sh *strictHandler) ChangePassword(ctx *fiber.Ctx) error {
+	var request ChangePasswordRequestObject
+
+	var body ChangePasswordJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ChangePassword(ctx.UserContext(), request.(ChangePasswordRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ChangePassword")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ChangePasswordResponseObject); ok {
+		if err := validResponse.VisitChangePasswordResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetPhoto operation middleware
+func (sh *strictHandler) GetPhoto(ctx *fiber.Ctx, photoID PhotoID, params GetPhotoParams) error {
+	var request GetPhotoRequestObject
+
+	request.PhotoID = photoID
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetPhoto(ctx.UserContext(), request.(GetPhotoRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetPhoto")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetPhotoResponseObject); ok {
+		if err := validResponse.VisitGetPhotoResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {
@@ -10011,6 +10750,61 @@ func (sh *strictHandler) ReplaceBus(ctx *fiber.Ctx, id ID) error {
 		return err
 	} else if validResponse, ok := response.(ReplaceBusResponseObject); ok {
 		if err := validResponse.VisitReplaceBusResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// AddBusPhotos operation middleware
+func (sh *strictHandler) AddBusPhotos(ctx *fiber.Ctx, id ID) error {
+	var request AddBusPhotosRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.AddBusPhotos(ctx.UserContext(), request.(AddBusPhotosRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AddBusPhotos")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(AddBusPhotosResponseObject); ok {
+		if err := validResponse.VisitAddBusPhotosResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteBusPhoto operation middleware
+func (sh *strictHandler) DeleteBusPhoto(ctx *fiber.Ctx, id ID, photoID PhotoID) error {
+	var request DeleteBusPhotoRequestObject
+
+	request.ID = id
+	request.PhotoID = photoID
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteBusPhoto(ctx.UserContext(), request.(DeleteBusPhotoRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteBusPhoto")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteBusPhotoResponseObject); ok {
+		if err := validResponse.VisitDeleteBusPhotoResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -144,8 +144,11 @@ func (c *Chain) begin(f *fiber.Ctx) context.Context {
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	h.Set("Strict-Transport-Security", "max-age=31536000")
 	h.Set("Cache-Control", "no-store")
+
+	if c.secure(f) {
+		h.Set("Strict-Transport-Security", strictTransport)
+	}
 
 	return ctx
 }

@@ -14,8 +14,11 @@ import (
 // learns from an early answer never depends on a later check.
 func (c *Chain) run(f *fiber.Ctx, op *operation) error {
 	r := requestOf(f.UserContext())
+	form, timeout := op.formOf(f), op.timeout
 
-	body, err := readBody(f, op.bodyLimit)
+	op.deprecated.announce(f)
+
+	body, err := op.takeBody(f, form)
 	if err != nil {
 		c.limits.unidentified(f, op, r)
 
@@ -34,7 +37,11 @@ func (c *Chain) run(f *fiber.Ctx, op *operation) error {
 		return err
 	}
 
-	ctx, cancel := context.WithTimeout(f.UserContext(), op.timeout)
+	if form != nil {
+		timeout += uploadTime
+	}
+
+	ctx, cancel := context.WithTimeout(f.UserContext(), timeout)
 	f.SetUserContext(ctx)
 
 	defer func() {
@@ -48,9 +55,16 @@ func (c *Chain) run(f *fiber.Ctx, op *operation) error {
 		return err
 	}
 
-	valid, err := op.validate(f, body)
+	valid, err := op.validate(f, form, body)
 	if err != nil {
 		return err
+	}
+
+	if form != nil {
+		if r.upload, err = form.open(f); err != nil {
+			return err
+		}
+		defer r.upload.close(f)
 	}
 
 	if op.merge != nil {
@@ -62,6 +76,21 @@ func (c *Chain) run(f *fiber.Ctx, op *operation) error {
 	}
 
 	return f.Next()
+}
+
+// takeBody reads the body, up to its limit. A form is left on the connection for the handler: only the length that it
+// says it has is looked at, so that nobody who may not upload fills the memory. One that does not say it is cut off at
+// the limit while it is read.
+func (o *operation) takeBody(f *fiber.Ctx, form *formRule) ([]byte, error) {
+	if form == nil {
+		return readBody(f, o.bodyLimit)
+	}
+
+	if f.Request().Header.ContentLength() > form.limit {
+		return nil, tooLarge(form.limit)
+	}
+
+	return nil, nil
 }
 
 // authorize is what depends on the caller alone: the role, and for staff the state of their provider company.

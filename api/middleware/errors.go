@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -68,6 +69,8 @@ type errorBody struct {
 type retryError struct {
 	domain *models.Error
 	after  time.Duration
+	// spent is the allowance that is used up, of RATE_LIMITED.
+	spent *allowance
 }
 
 func (e *retryError) Error() string { return e.domain.Error() }
@@ -85,7 +88,15 @@ type panicError struct {
 	stack []byte
 }
 
-func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
+// Error names a fault of the runtime in full. Of any other value only the type: it may hold a request's data, and the
+// stack tells where it came from.
+func (e *panicError) Error() string {
+	if fault, ok := e.value.(runtime.Error); ok {
+		return "panic: " + fault.Error()
+	}
+
+	return fmt.Sprintf("panic: %T", e.value)
+}
 
 // HandleError writes the error envelope; it is also the app's fiber.ErrorHandler, for what fails before any route.
 // What is not a domain error becomes INTERNAL_ERROR, is logged here and only here, and tells the client nothing but the
@@ -180,6 +191,10 @@ func setRetryAfter(f *fiber.Ctx, status int, err error) {
 	after := time.Duration(0)
 	if retry, ok := errors.AsType[*retryError](err); ok {
 		after = retry.after
+
+		if retry.spent != nil {
+			retry.spent.show(f)
+		}
 	} else if status == http.StatusServiceUnavailable {
 		after = unavailableRetry
 	}

@@ -47,10 +47,11 @@ func isDate(s string) bool {
 	return err == nil && s[:4] != "0000"
 }
 
+// isDateTime wants a moment whose year, in UTC, can be stored and shown: 9999-12-31T23:59:59-12:00 is in the year 10000.
 func isDateTime(s string) bool {
-	_, err := time.Parse(time.RFC3339, s)
+	t, err := time.Parse(time.RFC3339, s)
 
-	return err == nil && s[:4] != "0000"
+	return err == nil && t.UTC().Year() >= 1 && t.UTC().Year() <= 9999
 }
 
 // isEmail accepts a plain address: no display name, no comment, no quoted local part, a domain with a dot.

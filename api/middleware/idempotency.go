@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -17,7 +18,7 @@ import (
 type IdempotencyScope struct {
 	UserID uuid.UUID
 	Method string
-	// Path is the request's path with its ids, without the query.
+	// Path is the request's path with its ids in lower case, without the query.
 	Path string
 	// Key is a UUID v4, lower case.
 	Key string
@@ -28,8 +29,11 @@ type IdempotencyScope struct {
 // IdempotencyClaim is the right to run the operation, or the answer of whoever ran it.
 type IdempotencyClaim struct {
 	Scope IdempotencyScope
-	// Token is the store's, to tell this claim from a later one on the same scope.
-	Token uuid.UUID
+	// ID tells this claim from a later one on the same scope. What an operation writes under it counts only while nobody
+	// has taken the key over. uuid.Nil when Stored is set.
+	ID uuid.UUID
+	// ResourceID is what an earlier request on the scope has made before it was killed or failed; uuid.Nil for nothing.
+	ResourceID uuid.UUID
 	// Stored is set when the operation has run already.
 	Stored *StoredAnswer
 }
@@ -47,7 +51,7 @@ type IdempotencyStore interface {
 	// Claim takes the scope for this request. IDEMPOTENCY_KEY_IN_PROGRESS while another request holds it,
 	// IDEMPOTENCY_KEY_REUSED when it was used with another body.
 	Claim(ctx context.Context, scope IdempotencyScope) (IdempotencyClaim, error)
-	// Complete stores the answer.
+	// Complete stores the answer, unless the operation has stored one together with its effect.
 	Complete(ctx context.Context, claim IdempotencyClaim, answer StoredAnswer) error
 	// Release gives the scope free, so that a retry runs the operation again.
 	Release(ctx context.Context, claim IdempotencyClaim) error
@@ -66,8 +70,10 @@ func (c *Chain) once(f *fiber.Ctx, op *operation, key string, body any) (err err
 		return err
 	}
 
+	r := requestOf(ctx)
+
 	claim, err := c.idempotency.Claim(ctx, IdempotencyScope{
-		UserID: Principal(ctx).UserID, Method: op.method, Path: f.Path(), Key: key, BodyHash: hash,
+		UserID: r.principal.UserID, Method: op.method, Path: strings.ToLower(f.Path()), Key: key, BodyHash: hash,
 	})
 	if err != nil {
 		return err
@@ -76,6 +82,8 @@ func (c *Chain) once(f *fiber.Ctx, op *operation, key string, body any) (err err
 	if claim.Stored != nil {
 		return replay(f, claim.Stored)
 	}
+
+	r.claim = claim
 
 	if err = recovered(f); err != nil {
 		err = c.HandleError(f, err)

@@ -55,7 +55,7 @@ func (m *MemoryLimiter) Allow(_ context.Context, key string, perMinute int) (
 	now := m.now()
 	interval := time.Minute / time.Duration(perMinute)
 	burst := interval * time.Duration(perMinute)
-	shard := &m.shards[maphash.String(m.seed, key)%limiterShards]
+	shard := &m.shards[m.shard(key)]
 
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
@@ -72,7 +72,22 @@ func (m *MemoryLimiter) Allow(_ context.Context, key string, perMinute int) (
 
 	shard.store(key, next, now)
 
-	return int((burst - next.Sub(now)) / interval), next, 0, true, nil
+	return left(perMinute, next.Sub(now)), next, 0, true, nil
+}
+
+func (m *MemoryLimiter) shard(key string) uint64 { return maphash.String(m.seed, key) % limiterShards }
+
+// secondsGrain is the step of a date that is kept as seconds in a double, as redis_rate does.
+const secondsGrain = 60 * time.Nanosecond
+
+// left is how many requests may follow at once when the whole allowance is there again in reset. Both limiters say it by
+// this rule: it forgives the rounding of seconds in floating point, which adds up with each request, and without which
+// Redis would at times show one less than there is.
+func left(perMinute int, reset time.Duration) int {
+	interval := time.Minute / time.Duration(perMinute)
+	slack := min(secondsGrain*time.Duration(perMinute), interval/2)
+
+	return min(perMinute-1, max(0, int((time.Minute-reset+slack)/interval)))
 }
 
 // store keeps the shard within its bound: idle keys go first, then any key, which at worst gives that caller a fresh

@@ -78,7 +78,7 @@ func TestFormats(t *testing.T) {
 			"a@b.c>": false, "@b.c": false, "a@": false, "a@b.c\n": false, "a@.": false, "a@[127.0.0.1]": false,
 		},
 		"date":      {"2026-02-28": true, "2026-02-29": false, "2026-2-1": false, "0000-01-01": false, "20260101": false},
-		"date-time": {"2026-11-21T09:30:00Z": true, "2026-11-21T09:30:00.5+03:00": true, "2026-11-21 09:30:00Z": false, "2026-11-21": false},
+		"date-time": {"2026-11-21T09:30:00Z": true, "2026-11-21T09:30:00.5+03:00": true, "2026-11-21 09:30:00Z": false, "2026-11-21": false, "9999-12-31T23:59:59-12:00": false, "0001-01-01T00:00:00+03:00": false},
 		"uri":       {"https://a.b/c?d=e#f": true, "/relative": false, "https://": false, "https://u:p@a.b": false, "mailto:a@b.c": false, "https://a b": false},
 		"uuid":      {"019ab0c2-7000-7aaa-8bbb-000000000001": true, "019ab0c270007aaa8bbb000000000001": false, "": false},
 	} {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/gofiber/fiber/v2"
 
 	"rihla/models"
 )
@@ -42,6 +43,8 @@ type operation struct {
 	query   []parameter
 	headers []parameter
 	body    *bodyRule
+	// deprecated is nil while the operation is not.
+	deprecated *deprecation
 	// merge is the body of the PUT on the same path: what the result of a PATCH must be.
 	merge *bodyRule
 }
@@ -60,6 +63,8 @@ type bodyRule struct {
 	schemas map[string]*openapi3.Schema
 	// decimals says that some number in it has an x-decimals.
 	decimals bool
+	// form is set when it may be multipart/form-data.
+	form *formRule
 }
 
 // compile turns the document into operations by method and Fiber route, `POST /api/v1/bookings`.
@@ -114,8 +119,17 @@ func compileOperation(doc *openapi3.T, method, path string, item *openapi3.PathI
 		return nil, err
 	}
 
+	var err error
+	if op.deprecated, err = compileDeprecation(source); err != nil {
+		return nil, err
+	}
+
 	if op.idempotent && op.public {
 		return nil, errors.New("an Idempotency-Key belongs to a user, and a public operation has none")
+	}
+
+	if op.idempotent && op.body != nil && op.body.form != nil {
+		return nil, errors.New("an Idempotency-Key needs the body's hash, and a form is not read before the handler runs")
 	}
 
 	return op, nil
@@ -130,13 +144,13 @@ func (o *operation) compileExtensions(ext map[string]any) error {
 	o.limit = limitClass(name)
 
 	switch o.limit {
-	case limitNone, limitAnonymous, limitWebhook, limitLogin:
+	case limitNone, limitAnonymous, limitWebhook, limitLogin, limitMedia:
 	case limitByRole:
 		if o.public {
 			return errors.New("x-limit by-role needs a caller, and the operation is public")
 		}
 	default:
-		return fmt.Errorf("x-limit %q is not one of none, anonymous, by-role, webhook, login", name)
+		return fmt.Errorf("x-limit %q is not one of none, anonymous, by-role, webhook, login, media", name)
 	}
 
 	o.rawBody, _ = ext["x-raw-body"].(bool)
@@ -230,6 +244,10 @@ func compileBody(body *openapi3.RequestBody) *bodyRule {
 	rule := &bodyRule{required: body.Required, schemas: map[string]*openapi3.Schema{}}
 
 	for mediaType, content := range body.Content {
+		if mediaType == fiber.MIMEMultipartForm && content.Schema != nil {
+			rule.form = compileForm(content)
+		}
+
 		if !isJSON(mediaType) || content.Schema == nil {
 			rule.schemas[mediaType] = nil
 

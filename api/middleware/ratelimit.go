@@ -22,6 +22,7 @@ const (
 	limitByRole    limitClass = "by-role"
 	limitWebhook   limitClass = "webhook"
 	limitLogin     limitClass = "login"
+	limitMedia     limitClass = "media"
 )
 
 // RateLimits applies the limits of contract §1.
@@ -43,7 +44,7 @@ func (l *RateLimits) Account(ctx context.Context, email string) error {
 		return nil
 	}
 
-	_, _, retryAfter, ok, err := l.limiter.Allow(ctx, "account:"+strings.ToLower(email), l.limits.Login)
+	remaining, reset, retryAfter, ok, err := l.limiter.Allow(ctx, "account:"+strings.ToLower(email), l.limits.Login)
 	if err != nil {
 		l.warn(ctx, err)
 
@@ -51,7 +52,7 @@ func (l *RateLimits) Account(ctx context.Context, email string) error {
 	}
 
 	if !ok {
-		return tooMany(retryAfter)
+		return tooMany(retryAfter, allowance{l.limits.Login, remaining, reset})
 	}
 
 	return nil
@@ -66,6 +67,8 @@ func (l *RateLimits) check(f *fiber.Ctx, op *operation, r *request) error {
 		return l.take(f, "webhook:"+op.path, l.limits.Webhook)
 	case limitLogin:
 		return l.take(f, "login:"+limitAddr(r.ip), l.limits.LoginIP)
+	case limitMedia:
+		return l.take(f, "media:"+limitAddr(r.ip), l.limits.Media)
 	case limitAnonymous:
 		return l.take(f, "ip:"+limitAddr(r.ip), l.limits.Anonymous)
 	default:
@@ -94,13 +97,11 @@ func (l *RateLimits) take(f *fiber.Ctx, key string, perMinute int) error {
 		remaining, reset, ok = perMinute, time.Now(), true
 	}
 
-	h := &f.Response().Header
-	h.Set("X-RateLimit-Limit", strconv.Itoa(perMinute))
-	h.Set("X-RateLimit-Remaining", strconv.Itoa(remaining))
-	h.Set("X-RateLimit-Reset", strconv.FormatInt(reset.Add(time.Second-1).Unix(), 10))
+	a := allowance{perMinute, remaining, reset}
+	a.show(f)
 
 	if !ok {
-		return tooMany(retryAfter)
+		return tooMany(retryAfter, a)
 	}
 
 	return nil
@@ -111,6 +112,24 @@ func (l *RateLimits) warn(ctx context.Context, err error) {
 		slog.String("request_id", RequestID(ctx)), slog.String("error", err.Error()))
 }
 
-func tooMany(after time.Duration) error {
-	return RetryAfter(models.Errorf(models.CodeRateLimited, "Too many requests."), after)
+// allowance is what a caller is told of a limit.
+type allowance struct {
+	limit     int
+	remaining int
+	reset     time.Time
+}
+
+// show sets the headers of spec 8.3. Reset is rounded up, so that who waits until then finds the whole allowance.
+func (a allowance) show(f *fiber.Ctx) {
+	h := &f.Response().Header
+	h.Set("X-RateLimit-Limit", strconv.Itoa(a.limit))
+	h.Set("X-RateLimit-Remaining", strconv.Itoa(a.remaining))
+	h.Set("X-RateLimit-Reset", strconv.FormatInt(a.reset.Add(time.Second-1).Unix(), 10))
+}
+
+// tooMany is RATE_LIMITED. Of two limits on one operation (login) the headers tell of the one that refused.
+func tooMany(after time.Duration, spent allowance) error {
+	return &retryError{
+		domain: models.Errorf(models.CodeRateLimited, "Too many requests."), after: after, spent: &spent,
+	}
 }

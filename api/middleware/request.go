@@ -15,6 +15,10 @@ type request struct {
 	principal auth.Principal
 	// merge is set for a PATCH.
 	merge *mergePatch
+	// upload is set for a multipart/form-data body.
+	upload *Upload
+	// claim is set for a request with an Idempotency-Key.
+	claim IdempotencyClaim
 }
 
 type requestKey struct{}
@@ -40,6 +44,10 @@ func Locale(ctx context.Context) models.Locale { return requestOf(ctx).locale }
 
 // RequestID is the trace id of the request, the one in X-Request-Id and in every log line.
 func RequestID(ctx context.Context) string { return requestOf(ctx).id }
+
+// Claim is the request's hold on its Idempotency-Key; the zero value when it has none. An operation with an effect hands
+// its ID down to where the effect is written.
+func Claim(ctx context.Context) IdempotencyClaim { return requestOf(ctx).claim }
 
 // ClientIP is the address of the client, behind the trusted proxies if there are any.
 func ClientIP(ctx context.Context) string { return requestOf(ctx).ip }

@@ -18,8 +18,8 @@ import (
 const validatedBody = "x-oapi-codegen-validated-body"
 
 // validate checks parameters and body and returns the body's value. All field errors come at once. A path id that is
-// not a UUID is 404, after everything that is wrong with the request itself.
-func (o *operation) validate(f *fiber.Ctx, body []byte) (any, error) {
+// not a UUID is 404, after everything that is wrong with the request itself. A form is the handler's to check.
+func (o *operation) validate(f *fiber.Ctx, form *formRule, body []byte) (any, error) {
 	if o.rawBody {
 		return nil, o.signed(f)
 	}
@@ -34,7 +34,10 @@ func (o *operation) validate(f *fiber.Ctx, body []byte) (any, error) {
 
 	var value any
 
-	if o.hasBody() {
+	if form != nil {
+		// The generated handler must not look for a body: it would read all of it.
+		f.Locals(validatedBody, map[string]any{})
+	} else if o.hasBody() {
 		var err error
 		if value, err = o.body.jsonBody(f, body, &p); err != nil {
 			return nil, err
@@ -138,6 +141,13 @@ func (p *problems) checkParameter(param *parameter, values []string) {
 	value, ok := parameterValue(param.schema, text)
 	if !ok {
 		p.add(param.name, typeMessage(param.schema))
+
+		return
+	}
+
+	// Nothing has this id, and to a list it would mean no filter: its rows would be all instead of none.
+	if text == uuid.Nil.String() && param.schema.Format == formatUUID {
+		p.add(param.name, "must not be the nil UUID")
 
 		return
 	}

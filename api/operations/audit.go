@@ -19,7 +19,7 @@ func (o *Operations) ListAuditLogs(ctx context.Context, r gen.ListAuditLogsReque
 		return nil, err
 	}
 
-	p := page(q.Page, q.PerPage, q.Sort)
+	p := page(q.Page, q.PerPage, q.Sort, q.Cursor)
 
 	list, err := o.Store.ListAudit(ctx, store.AuditFilter{
 		Action: valueOf(q.Action), ActorID: valueOf(q.ActorID), Days: span, Page: p,
@@ -28,7 +28,7 @@ func (o *Operations) ListAuditLogs(ctx context.Context, r gen.ListAuditLogsReque
 		return nil, err
 	}
 
-	return gen.ListAuditLogs200JSONResponse{Data: each(list.Items, auditOf), Meta: meta(p, list.Total)}, nil
+	return gen.ListAuditLogs200JSONResponse{Data: each(list.Items, auditOf), Meta: meta(p, list)}, nil
 }
 
 func auditOf(e *models.AuditEntry) gen.AuditLog {

@@ -52,8 +52,8 @@ func (o *Operations) Login(ctx context.Context, r gen.LoginRequestObject) (gen.L
 		return nil, models.Errorf(models.CodeInvalidCredentials, "The email or the password is wrong.")
 	}
 
-	plain, token := o.newRefreshToken(u)
-	if err := o.Store.SaveRefreshToken(ctx, token); err != nil {
+	plain, token := o.newRefreshToken()
+	if err := o.Store.OpenSession(ctx, u, token); err != nil {
 		return nil, err
 	}
 
@@ -62,17 +62,15 @@ func (o *Operations) Login(ctx context.Context, r gen.LoginRequestObject) (gen.L
 	return gen.Login200JSONResponse{Data: tokens}, err
 }
 
-func (o *Operations) newRefreshToken(u models.User) (string, models.RefreshToken) {
+func (o *Operations) newRefreshToken() (string, models.RefreshToken) {
 	plain, hash := auth.NewRefreshToken()
 
-	return plain, models.RefreshToken{
-		TokenHash: hash, FamilyID: models.NewID(), UserID: u.ID, ExpiresAt: o.Now().Add(o.RefreshTTL),
-	}
+	return plain, models.RefreshToken{TokenHash: hash, ExpiresAt: o.Now().Add(o.RefreshTTL)}
 }
 
 // RefreshTokens spends a refresh token for new ones; a spent one revokes its whole family.
 func (o *Operations) RefreshTokens(ctx context.Context, r gen.RefreshTokensRequestObject) (gen.RefreshTokensResponseObject, error) {
-	plain, next := o.newRefreshToken(models.User{})
+	plain, next := o.newRefreshToken()
 
 	u, err := o.Store.RotateRefreshToken(ctx, auth.HashRefreshToken(r.Body.RefreshToken), next)
 	if err != nil {
@@ -85,7 +83,9 @@ func (o *Operations) RefreshTokens(ctx context.Context, r gen.RefreshTokensReque
 }
 
 func (o *Operations) tokens(u *models.User, refresh string) (gen.Tokens, error) {
-	access, expires, err := o.Issuer.Issue(u.ID, u.Role, valueOf(u.ProviderID))
+	access, expires, err := o.Issuer.Issue(auth.Principal{
+		UserID: u.ID, Role: u.Role, ProviderID: valueOf(u.ProviderID), Generation: u.TokenGeneration,
+	})
 
 	return gen.Tokens{
 		AccessToken: access, TokenType: "Bearer", ExpiresIn: expires, RefreshToken: refresh, User: userOf(u),
@@ -100,11 +100,53 @@ func (o *Operations) Logout(ctx context.Context, r gen.LogoutRequestObject) (gen
 // GetMe is the caller's own account. A token of an account that is gone is no longer good.
 func (o *Operations) GetMe(ctx context.Context, _ gen.GetMeRequestObject) (gen.GetMeResponseObject, error) {
 	u, err := o.Store.UserByID(ctx, middleware.Principal(ctx).UserID)
-	if models.CodeOf(err) == models.CodeNotFound && err != nil {
-		return nil, models.Errorf(models.CodeUnauthenticated, "The account does not exist any more.")
+
+	return gen.GetMe200JSONResponse{Data: userOf(&u)}, sessionOver(err)
+}
+
+// ChangePassword replaces the caller's own password and ends all sessions of the account, the caller's included. Guesses
+// at the current one count as logins do.
+func (o *Operations) ChangePassword(ctx context.Context, r gen.ChangePasswordRequestObject) (gen.ChangePasswordResponseObject, error) {
+	u, err := o.Store.UserByID(ctx, middleware.Principal(ctx).UserID)
+	if err != nil {
+		return nil, sessionOver(err)
 	}
 
-	return gen.GetMe200JSONResponse{Data: userOf(&u)}, err
+	if err := o.Logins.Account(ctx, u.Email); err != nil {
+		return nil, err
+	}
+
+	ok, err := o.Passwords.Check(ctx, r.Body.CurrentPassword, u.PasswordHash)
+	if err != nil {
+		return nil, err
+	}
+
+	if !ok {
+		return nil, models.Invalid("current_password", "is not the password of the account")
+	}
+
+	if r.Body.NewPassword == r.Body.CurrentPassword {
+		return nil, models.Invalid("new_password", "must differ from the current password")
+	}
+
+	hash, err := o.Passwords.Hash(ctx, r.Body.NewPassword)
+	if err != nil {
+		return nil, err
+	}
+
+	err = o.Store.ChangePassword(ctx, u.ID, u.PasswordHash, hash, actor(ctx))
+
+	return gen.ChangePassword204Response{}, sessionOver(err)
+}
+
+// sessionOver turns an account that is gone, or whose password has just been changed, into what the next request of the
+// same session hears.
+func sessionOver(err error) error {
+	if err != nil && models.CodeOf(err) == models.CodeNotFound {
+		return models.Errorf(models.CodeUnauthenticated, "The session has just been ended.")
+	}
+
+	return err
 }
 
 func userOf(u *models.User) gen.User {

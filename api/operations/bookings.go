@@ -16,17 +16,22 @@ import (
 // CreateBooking takes the seats and opens the first payment attempt (contract §4). When the orchestrator cannot take
 // the payment, the seats are given back and the answer is 503: nothing is left half-made.
 func (o *Operations) CreateBooking(ctx context.Context, r gen.CreateBookingRequestObject) (gen.CreateBookingResponseObject, error) {
-	n := newBooking(ctx, r)
-
-	b, _, err := o.Store.CreateBooking(ctx, n)
+	b, again, err := o.book(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 
 	attempt := models.Attempt{
-		BookingID: b.ID, ProviderID: b.ProviderID, Number: 1, UserID: b.UserID, Method: n.Method,
+		BookingID: b.ID, ProviderID: b.ProviderID, Number: 1, UserID: b.UserID, Method: r.Body.PaymentMethod,
 	}
-	if err := o.startFirst(ctx, attempt); err != nil {
+
+	if !again {
+		err = o.startFirst(ctx, attempt)
+	} else {
+		err = o.startAgain(ctx, &b, attempt)
+	}
+
+	if err != nil {
 		return nil, err
 	}
 
@@ -41,13 +46,34 @@ func (o *Operations) CreateBooking(ctx context.Context, r gen.CreateBookingReque
 	}, nil
 }
 
+// book makes the booking, unless a request with the same Idempotency-Key has made it and was killed before it could
+// answer: then that one is what was asked for, whatever has become of the trip and its price since.
+func (o *Operations) book(ctx context.Context, r gen.CreateBookingRequestObject) (b models.Booking, again bool, err error) {
+	n := newBooking(ctx, r)
+
+	if n.ID != uuid.Nil {
+		b, err = o.Store.BookingByID(ctx, n.ID)
+		if err == nil || models.CodeOf(err) != models.CodeNotFound {
+			return b, true, err
+		}
+		// It was taken back, because nobody could take its payment. The next one has its id, and so its workflow, which may
+		// be waiting for a worker still: a customer who tries again and again must not be more and more work.
+	}
+
+	b, err = o.Store.CreateBooking(ctx, n)
+
+	return b, false, err
+}
+
 func newBooking(ctx context.Context, r gen.CreateBookingRequestObject) store.NewBooking {
 	passengers := each(r.Body.Passengers, func(p *gen.PassengerInput) models.Passenger {
 		return models.Passenger{Name: p.Name, DocumentNumber: valueOf(p.DocumentNumber)}
 	})
 
+	key := middleware.Claim(ctx)
+
 	return store.NewBooking{
-		ID: newID(ctx, "booking", r.Params.IdempotencyKey), UserID: middleware.Principal(ctx).UserID, TripID: r.Body.TripID,
+		ID: key.ResourceID, Claim: key.ID, UserID: middleware.Principal(ctx).UserID, TripID: r.Body.TripID,
 		Passengers: passengers, ContactName: r.Body.Contact.Name, ContactEmail: r.Body.Contact.Email,
 		ContactPhone: r.Body.Contact.Phone, Locale: middleware.Locale(ctx), Method: r.Body.PaymentMethod,
 		ReturnURL: valueOf(r.Body.ReturnURL),
@@ -79,6 +105,25 @@ func (o *Operations) startFirst(ctx context.Context, a models.Attempt) error {
 	default:
 		return nil
 	}
+}
+
+// startAgain goes on where a request was killed after it had made the booking: the payment may not have been started.
+func (o *Operations) startAgain(ctx context.Context, b *models.Booking, a models.Attempt) error {
+	t, err := o.Store.LatestAttempt(ctx, b.ID)
+	if err != nil {
+		return err
+	}
+
+	if b.Status != models.BookingPendingPayment || t != nil && (t.ID != a.ID() || t.CheckoutURL != nil) {
+		return nil
+	}
+
+	// The trip may be gone or the time over: it is the customer's booking all the same.
+	if p, err := o.Store.PayableBooking(ctx, b.ID, o.Now()); err != nil || p.Err != nil {
+		return err
+	}
+
+	return o.startFirst(ctx, a)
 }
 
 // notTaken tells an orchestrator that has not taken the payment, or not yet, from one that refuses it. NOT_FOUND is the
@@ -118,7 +163,7 @@ func readsBooking(ctx context.Context, owner uuid.UUID) bool {
 
 // ListMyBookings lists the caller's own bookings.
 func (o *Operations) ListMyBookings(ctx context.Context, r gen.ListMyBookingsRequestObject) (gen.ListMyBookingsResponseObject, error) {
-	p := page(r.Params.Page, r.Params.PerPage, r.Params.Sort)
+	p := page(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
 
 	list, err := o.Store.MyBookings(ctx, middleware.Principal(ctx).UserID, valueOf(r.Params.Status), p)
 	if err != nil {
@@ -133,7 +178,7 @@ func (o *Operations) ListMyBookings(ctx context.Context, r gen.ListMyBookingsReq
 		}
 	}
 
-	return gen.ListMyBookings200JSONResponse{Data: bookings, Meta: meta(p, list.Total)}, nil
+	return gen.ListMyBookings200JSONResponse{Data: bookings, Meta: meta(p, list)}, nil
 }
 
 // bookingOf is a booking with its newest payment attempt.

@@ -3,7 +3,10 @@ package operations
 import (
 	"context"
 
+	"github.com/google/uuid"
+
 	"rihla/api/gen"
+	"rihla/api/middleware"
 	"rihla/internal/store"
 	"rihla/models"
 )
@@ -11,7 +14,7 @@ import (
 // ListBuses lists the buses of the caller's company, or of all for admins (contract §2).
 func (o *Operations) ListBuses(ctx context.Context, r gen.ListBusesRequestObject) (gen.ListBusesResponseObject, error) {
 	q := r.Params
-	p := page(q.Page, q.PerPage, q.Sort)
+	p := page(q.Page, q.PerPage, q.Sort, q.Cursor)
 
 	list, err := o.Store.ListBuses(ctx, actor(ctx), store.BusFilter{
 		ProviderID: valueOf(q.ProviderID), Status: valueOf(q.Status), Search: valueOf(q.Search), Page: p,
@@ -20,22 +23,39 @@ func (o *Operations) ListBuses(ctx context.Context, r gen.ListBusesRequestObject
 		return nil, err
 	}
 
-	return gen.ListBuses200JSONResponse{Data: each(list.Items, busOf), Meta: meta(p, list.Total)}, nil
-}
-
-// CreateBus adds a bus to the caller's company, or to the one that an admin names.
-func (o *Operations) CreateBus(ctx context.Context, r gen.CreateBusRequestObject) (gen.CreateBusResponseObject, error) {
-	b := models.Bus{ProviderID: valueOf(r.Params.ProviderID)}
-	setBus(&b, r.Body)
-
-	b, err := o.Store.CreateBus(ctx, b, actor(ctx))
+	data, err := o.buses(ctx, list.Items)
 	if err != nil {
 		return nil, err
 	}
 
+	return gen.ListBuses200JSONResponse{Data: data, Meta: meta(p, list)}, nil
+}
+
+// CreateBus adds a bus to the caller's company, or to the one that an admin names, with its photos when the body is a
+// form.
+func (o *Operations) CreateBus(ctx context.Context, r gen.CreateBusRequestObject) (gen.CreateBusResponseObject, error) {
+	a := &album{files: o.Media}
+
+	if middleware.UploadOf(ctx) != nil {
+		var err error
+		if a, err = o.takeForm(ctx, true, r.Body); err != nil {
+			return nil, err
+		}
+	}
+
+	b := models.Bus{ProviderID: valueOf(r.Params.ProviderID)}
+	setBus(&b, r.Body)
+
+	b, err := o.Store.CreateBus(ctx, b, actor(ctx), a.photos...)
+	if err != nil {
+		a.refused(ctx, err)
+
+		return nil, err
+	}
+
 	return gen.CreateBus201JSONResponse{
-		Body:    gen.BusAnswer{Data: busOf(&b)},
-		Headers: gen.CreateBus201ResponseHeaders{Location: "/api/v1/provider/buses/" + b.ID.String()},
+		Body:    gen.BusAnswer{Data: o.busOf(&b, a.photos)},
+		Headers: gen.CreateBus201ResponseHeaders{Location: busPath(b.ID)},
 	}, nil
 }
 
@@ -46,7 +66,12 @@ func (o *Operations) GetBus(ctx context.Context, r gen.GetBusRequestObject) (gen
 		return nil, err
 	}
 
-	return gen.GetBus200JSONResponse{Data: busOf(&b)}, nil
+	answer, err := o.bus(ctx, &b)
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.GetBus200JSONResponse{Data: answer}, nil
 }
 
 // ReplaceBus is PUT. The photos have operations of their own.
@@ -56,7 +81,12 @@ func (o *Operations) ReplaceBus(ctx context.Context, r gen.ReplaceBusRequestObje
 		return nil, err
 	}
 
-	return gen.ReplaceBus200JSONResponse{Data: busOf(&b)}, nil
+	answer, err := o.bus(ctx, &b)
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.ReplaceBus200JSONResponse{Data: answer}, nil
 }
 
 // PatchBus is PATCH. What is named of the driver changes, the rest of the driver stays.
@@ -66,7 +96,12 @@ func (o *Operations) PatchBus(ctx context.Context, r gen.PatchBusRequestObject) 
 		return nil, err
 	}
 
-	return gen.PatchBus200JSONResponse{Data: busOf(&b)}, nil
+	answer, err := o.bus(ctx, &b)
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.PatchBus200JSONResponse{Data: answer}, nil
 }
 
 // DeleteBus deletes softly; the plate number is free again.
@@ -90,8 +125,27 @@ func busInput(b *models.Bus) gen.BusInput {
 	}
 }
 
-// busOf is a bus as its company sees it.
-func busOf(b *models.Bus) gen.Bus {
+// bus is one bus with its photos, as its company sees it.
+func (o *Operations) bus(ctx context.Context, b *models.Bus) (gen.Bus, error) {
+	data, err := o.buses(ctx, []models.Bus{*b})
+	if err != nil {
+		return gen.Bus{}, err
+	}
+
+	return data[0], nil
+}
+
+// buses are the buses of a page with their photos, which are read together.
+func (o *Operations) buses(ctx context.Context, buses []models.Bus) ([]gen.Bus, error) {
+	photos, err := o.Store.BusPhotos(ctx, each(buses, func(b *models.Bus) uuid.UUID { return b.ID }))
+	if err != nil {
+		return nil, err
+	}
+
+	return each(buses, func(b *models.Bus) gen.Bus { return o.busOf(b, photos[b.ID]) }), nil
+}
+
+func (o *Operations) busOf(b *models.Bus, photos []models.BusPhoto) gen.Bus {
 	label := models.ResourceStatusLabel(b.Status)
 
 	return gen.Bus{
@@ -99,8 +153,10 @@ func busOf(b *models.Bus) gen.Bus {
 		Driver: gen.Driver{
 			Name: b.DriverName, Phone: optional(b.DriverPhone), LicenseNumber: optional(b.DriverLicense),
 		},
-		Features: b.Features, Photos: []gen.BusPhoto{},
+		Features: b.Features, Photos: o.photosOf(photos),
 		Status: b.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN,
 		CreatedAt: utc(b.CreatedAt), UpdatedAt: utc(b.UpdatedAt),
 	}
 }
+
+func busPath(id uuid.UUID) string { return "/api/v1/provider/buses/" + id.String() }

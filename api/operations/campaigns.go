@@ -11,7 +11,7 @@ import (
 // ListAdCampaigns lists the campaigns of the caller's company, or of all for admins (contract §4).
 func (o *Operations) ListAdCampaigns(ctx context.Context, r gen.ListAdCampaignsRequestObject) (gen.ListAdCampaignsResponseObject, error) {
 	q := r.Params
-	p := page(q.Page, q.PerPage, q.Sort)
+	p := page(q.Page, q.PerPage, q.Sort, q.Cursor)
 
 	list, err := o.Store.ListCampaigns(ctx, actor(ctx), store.CampaignFilter{
 		ProviderID: valueOf(q.ProviderID), TripID: valueOf(q.TripID), Status: valueOf(q.Status), Search: valueOf(q.Search), Page: p,
@@ -20,7 +20,7 @@ func (o *Operations) ListAdCampaigns(ctx context.Context, r gen.ListAdCampaignsR
 		return nil, err
 	}
 
-	return gen.ListAdCampaigns200JSONResponse{Data: each(list.Items, o.campaignOf), Meta: meta(p, list.Total)}, nil
+	return gen.ListAdCampaigns200JSONResponse{Data: each(list.Items, o.campaignOf), Meta: meta(p, list)}, nil
 }
 
 // CreateAdCampaign adds an unpaid campaign to the caller's company, or to the one that an admin names.

@@ -13,7 +13,7 @@ func (o *Operations) ListCatalogueHotels(
 	ctx context.Context, r gen.ListCatalogueHotelsRequestObject,
 ) (gen.ListCatalogueHotelsResponseObject, error) {
 	q := r.Params
-	p := page(q.Page, q.PerPage, q.Sort)
+	p := page(q.Page, q.PerPage, q.Sort, q.Cursor)
 
 	list, err := o.Store.CatalogueHotels(ctx, store.HotelFilter{
 		City: valueOf(q.City), Stars: valueOf(q.Stars), Search: valueOf(q.Search), Page: p,
@@ -22,7 +22,7 @@ func (o *Operations) ListCatalogueHotels(
 		return nil, err
 	}
 
-	return gen.ListCatalogueHotels200JSONResponse{Data: each(list.Items, catalogueHotel), Meta: meta(p, list.Total)}, nil
+	return gen.ListCatalogueHotels200JSONResponse{Data: each(list.Items, catalogueHotel), Meta: meta(p, list)}, nil
 }
 
 func catalogueHotel(h *models.Hotel) gen.CatalogueHotel {
@@ -39,19 +39,22 @@ func catalogueHotel(h *models.Hotel) gen.CatalogueHotel {
 func (o *Operations) ListCatalogueBuses(
 	ctx context.Context, r gen.ListCatalogueBusesRequestObject,
 ) (gen.ListCatalogueBusesResponseObject, error) {
-	p := page(r.Params.Page, r.Params.PerPage, r.Params.Sort)
+	p := page(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
 
 	list, err := o.Store.CatalogueBuses(ctx, store.BusFilter{Search: valueOf(r.Params.Search), Page: p})
 	if err != nil {
 		return nil, err
 	}
 
-	return gen.ListCatalogueBuses200JSONResponse{Data: each(list.Items, catalogueBus), Meta: meta(p, list.Total)}, nil
+	data, err := o.buses(ctx, list.Items)
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.ListCatalogueBuses200JSONResponse{Data: each(data, catalogueBus), Meta: meta(p, list)}, nil
 }
 
-func catalogueBus(b *models.Bus) gen.CatalogueBus {
-	own := busOf(b)
-
+func catalogueBus(own *gen.Bus) gen.CatalogueBus {
 	return gen.CatalogueBus{
 		ID: own.ID, ProviderID: own.ProviderID, PlateNumber: own.PlateNumber, Model: own.Model, Capacity: own.Capacity,
 		Driver: gen.CatalogueDriver{Name: own.Driver.Name}, Features: own.Features, Photos: own.Photos,
@@ -64,7 +67,7 @@ func (o *Operations) ListCatalogueRestStops(
 	ctx context.Context, r gen.ListCatalogueRestStopsRequestObject,
 ) (gen.ListCatalogueRestStopsResponseObject, error) {
 	q := r.Params
-	p := page(q.Page, q.PerPage, q.Sort)
+	p := page(q.Page, q.PerPage, q.Sort, q.Cursor)
 
 	list, err := o.Store.CatalogueRestStops(ctx, store.RestStopFilter{
 		City: valueOf(q.City), Search: valueOf(q.Search), Page: p,
@@ -73,7 +76,7 @@ func (o *Operations) ListCatalogueRestStops(
 		return nil, err
 	}
 
-	return gen.ListCatalogueRestStops200JSONResponse{Data: each(list.Items, catalogueRestStop), Meta: meta(p, list.Total)}, nil
+	return gen.ListCatalogueRestStops200JSONResponse{Data: each(list.Items, catalogueRestStop), Meta: meta(p, list)}, nil
 }
 
 func catalogueRestStop(s *models.RestStop) gen.CatalogueRestStop {

@@ -36,7 +36,7 @@ func (o *Operations) ExportFinancialRecords(
 
 	filter := store.RecordFilter{
 		Days: span, BookingID: valueOf(q.BookingID), AdCampaignID: valueOf(q.AdCampaignID), ProviderID: valueOf(q.ProviderID),
-		BalanceStatus: valueOf(q.BalanceStatus), Search: valueOf(q.Search), Page: page(nil, nil, q.Sort),
+		BalanceStatus: valueOf(q.BalanceStatus), Search: valueOf(q.Search), Page: page(nil, nil, q.Sort, nil),
 	}
 
 	// A reader that is slow holds a connection to the database: a few of them must not hold all.

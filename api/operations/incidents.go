@@ -10,7 +10,7 @@ import (
 
 // ListIncidents lists what a person has to look at.
 func (o *Operations) ListIncidents(ctx context.Context, r gen.ListIncidentsRequestObject) (gen.ListIncidentsResponseObject, error) {
-	p := page(r.Params.Page, r.Params.PerPage, r.Params.Sort)
+	p := page(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
 
 	list, err := o.Store.ListIncidents(ctx, store.IncidentFilter{
 		Kind: valueOf(r.Params.Kind), Status: string(valueOf(r.Params.Status)), Page: p,
@@ -19,7 +19,7 @@ func (o *Operations) ListIncidents(ctx context.Context, r gen.ListIncidentsReque
 		return nil, err
 	}
 
-	return gen.ListIncidents200JSONResponse{Data: each(list.Items, incidentOf), Meta: meta(p, list.Total)}, nil
+	return gen.ListIncidents200JSONResponse{Data: each(list.Items, incidentOf), Meta: meta(p, list)}, nil
 }
 
 // ResolveIncident closes an incident with a note.

@@ -80,6 +80,12 @@ func (o *Operations) intent(
 		return t, false, err
 	}
 
+	a.ProviderID = p.ProviderID
+
+	if t, created, err = o.openedBefore(ctx, a); created || err != nil {
+		return t, created, err
+	}
+
 	if p.Err != nil {
 		return t, false, p.Err
 	}
@@ -91,8 +97,7 @@ func (o *Operations) intent(
 		}
 	}
 
-	a.ProviderID, a.Number, a.UserID = p.ProviderID, p.Next, middleware.Principal(ctx).UserID
-	a.Method = body.PaymentMethod
+	a.Number, a.UserID, a.Method = p.Next, middleware.Principal(ctx).UserID, body.PaymentMethod
 
 	if p.Open != nil {
 		if p.Open.CheckoutURL != nil {
@@ -100,13 +105,46 @@ func (o *Operations) intent(
 		}
 		// The gateway has not answered yet: wait for the same attempt, as it was asked for.
 		a.Number, a.UserID, a.Method = p.Open.Attempt, p.Open.UserID, p.Open.PaymentMethod
-	} else if err := o.Store.SetReturnURL(ctx, a, valueOf(body.ReturnURL)); err != nil {
+	} else if err := o.announce(ctx, a, body); err != nil {
 		return t, false, err
 	}
 
 	t, err = o.start(ctx, a)
 
 	return t, p.Open == nil, err
+}
+
+// announce writes down, before an attempt is started, what its workflow and a repeated request will look for.
+func (o *Operations) announce(ctx context.Context, a models.Attempt, body *gen.IntentRequest) error {
+	if err := o.Store.SetReturnURL(ctx, a, valueOf(body.ReturnURL)); err != nil {
+		return err
+	}
+
+	return o.Store.BindKey(ctx, middleware.Claim(ctx).ID, a.ID())
+}
+
+// openedBefore finds the attempt that a request with the same Idempotency-Key has opened and was killed before it could
+// answer. That one is what was asked for, whatever has become of it since: no other is opened, and none replaced.
+func (o *Operations) openedBefore(ctx context.Context, a models.Attempt) (t models.PaymentTransaction, found bool, err error) {
+	first := middleware.Claim(ctx).ResourceID
+	if first == uuid.Nil {
+		return t, false, nil
+	}
+
+	t, err = o.Store.TransactionByID(ctx, first)
+
+	switch {
+	case err != nil && models.CodeOf(err) == models.CodeNotFound:
+		return t, false, nil // it was announced, and never opened
+	case err != nil || t.Status != models.TransactionPending || t.CheckoutURL != nil:
+		return t, err == nil, err
+	}
+
+	// The gateway has not answered yet.
+	a.Number, a.UserID, a.Method = t.Attempt, t.UserID, t.PaymentMethod
+	t, err = o.start(ctx, a)
+
+	return t, err == nil, err
 }
 
 // replace closes the open attempt. It may turn out to be paid; then there is nothing to replace.

@@ -7,12 +7,11 @@ import (
 	"context"
 	"time"
 
-	"github.com/google/uuid"
-
 	"rihla/api/gen"
 	"rihla/api/middleware"
 	"rihla/gateways"
 	"rihla/internal/auth"
+	"rihla/internal/media"
 	"rihla/internal/store"
 	"rihla/internal/telemetry"
 	"rihla/models"
@@ -32,7 +31,10 @@ type Deps struct {
 	// Deliver takes a stored event on its way to its workflow; it must not block.
 	Deliver func(models.Delivery)
 	Metrics *telemetry.Metrics
-	Now     func() time.Time
+	// Media has the files of photos, Links makes the addresses that open them.
+	Media *media.Bucket
+	Links *media.Links
+	Now   func() time.Time
 
 	RefreshTTL   time.Duration // of a refresh token
 	CheckoutWait time.Duration // for the gateway's checkout
@@ -46,11 +48,12 @@ type Operations struct {
 	Deps
 
 	exports chan struct{} // a place for each export that may run
+	uploads chan struct{} // a place for each upload that may run
 }
 
 // New makes the handlers.
 func New(d Deps) *Operations {
-	return &Operations{Deps: d, exports: make(chan struct{}, exportsAtOnce)}
+	return &Operations{Deps: d, exports: make(chan struct{}, exportsAtOnce), uploads: make(chan struct{}, uploadsAtOnce)}
 }
 
 // actor is the caller in the store's terms.
@@ -86,12 +89,12 @@ func optional[T comparable](v T) *T {
 	return &v
 }
 
-// newID is the id of what a request makes. With an Idempotency-Key it derives from caller and key, so that a request
-// which is sent again after a crash makes the same thing and not a second one.
-func newID(ctx context.Context, kind string, key *gen.IdempotencyKey) uuid.UUID {
-	if key == nil {
-		return models.NewID()
-	}
+// once has the store keep the answer to a request with an Idempotency-Key in the SQL transaction of its effect. answer
+// makes the body of what the effect was; it must be what the handler returns.
+func once[T any](ctx context.Context, status int, answer func(T) any) store.Once[T] {
+	return store.Once[T]{Claim: middleware.Claim(ctx).ID, Answer: func(result T) (store.Answer, error) {
+		body, err := middleware.EncodeJSON(answer(result))
 
-	return models.Derive(kind + ":" + middleware.Principal(ctx).UserID.String() + ":" + key.String())
+		return store.Answer{Status: status, Body: body}, err
+	}}
 }

@@ -1,7 +1,6 @@
 package operations
 
 import (
-	"strings"
 	"time"
 
 	openapi "github.com/oapi-codegen/runtime/types"
@@ -12,27 +11,24 @@ import (
 )
 
 // page reads the paging parameters of a list (contract §1). Their bounds were checked against the document.
-func page(number *gen.Page, perPage *gen.PerPage, sort *string) store.Page {
-	p := store.Page{Number: max(valueOf(number), 1), PerPage: valueOf(perPage)}
+func page(number *gen.Page, perPage *gen.PerPage, sort *string, cursor *gen.Cursor) store.Page {
+	p := store.Page{
+		Number: max(valueOf(number), 1), PerPage: valueOf(perPage), Sort: store.ParseSort(valueOf(sort)), Cursor: valueOf(cursor),
+	}
 	if p.PerPage == 0 {
 		p.PerPage = 20
-	}
-
-	for field := range strings.SplitSeq(valueOf(sort), ",") {
-		name, desc := strings.CutPrefix(field, "-")
-		if name != "" {
-			p.Sort = append(p.Sort, store.Sort{Field: name, Desc: desc})
-		}
 	}
 
 	return p
 }
 
-// meta says where a page is (spec 2.2). An empty collection has one, empty, page.
-func meta(p store.Page, total int64) gen.Meta {
-	pages := (total + int64(p.PerPage) - 1) / int64(p.PerPage)
+// meta says where a page is (spec 2.2), and where the next one begins. An empty collection has one, empty, page.
+func meta[T any](p store.Page, list store.Listed[T]) gen.Meta {
+	pages := (list.Total + int64(p.PerPage) - 1) / int64(p.PerPage)
 
-	return gen.Meta{Total: total, PerPage: p.PerPage, CurrentPage: p.Number, LastPage: int(max(pages, 1))}
+	return gen.Meta{
+		Total: list.Total, PerPage: p.PerPage, CurrentPage: list.Number, LastPage: int(max(pages, 1)), NextCursor: optional(list.Next),
+	}
 }
 
 // days resolves the period parameters of a list.

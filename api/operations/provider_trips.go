@@ -13,7 +13,7 @@ func (o *Operations) ListProviderTrips(
 	ctx context.Context, r gen.ListProviderTripsRequestObject,
 ) (gen.ListProviderTripsResponseObject, error) {
 	q := r.Params
-	p := page(q.Page, q.PerPage, q.Sort)
+	p := page(q.Page, q.PerPage, q.Sort, q.Cursor)
 
 	list, err := o.Store.ListProviderTrips(ctx, actor(ctx), store.ProviderTripFilter{
 		ProviderID: valueOf(q.ProviderID), Status: models.TripStatus(valueOf(q.Status)),
@@ -26,7 +26,7 @@ func (o *Operations) ListProviderTrips(
 		return nil, err
 	}
 
-	return gen.ListProviderTrips200JSONResponse{Data: each(list.Items, tripOf), Meta: meta(p, list.Total)}, nil
+	return gen.ListProviderTrips200JSONResponse{Data: each(list.Items, tripOf), Meta: meta(p, list)}, nil
 }
 
 // CreateProviderTrip adds a DRAFT to the caller's company, or to the one that an admin names.

@@ -10,7 +10,7 @@ import (
 
 // ListProviders lists companies, ACTIVE or not (spec 4.1).
 func (o *Operations) ListProviders(ctx context.Context, r gen.ListProvidersRequestObject) (gen.ListProvidersResponseObject, error) {
-	p := page(r.Params.Page, r.Params.PerPage, r.Params.Sort)
+	p := page(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
 
 	list, err := o.Store.ListProviders(ctx, store.ProviderFilter{
 		Search: valueOf(r.Params.Search), Status: valueOf(r.Params.Status), Page: p,
@@ -19,7 +19,7 @@ func (o *Operations) ListProviders(ctx context.Context, r gen.ListProvidersReque
 		return nil, err
 	}
 
-	return gen.ListProviders200JSONResponse{Data: each(list.Items, providerOf), Meta: meta(p, list.Total)}, nil
+	return gen.ListProviders200JSONResponse{Data: each(list.Items, providerOf), Meta: meta(p, list)}, nil
 }
 
 // CreateProvider opens a company.

@@ -2,6 +2,7 @@ package operations
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/google/uuid"
 	openapi "github.com/oapi-codegen/runtime/types"
@@ -32,7 +33,7 @@ func (o *Operations) ListProviderFinancialRecords(
 	q := r.Params
 	lines, where, err := o.listRecords(ctx, gen.ListFinancialRecordsParams{
 		Period: q.Period, DateFrom: q.DateFrom, DateTo: q.DateTo, BookingID: q.BookingID, AdCampaignID: q.AdCampaignID,
-		BalanceStatus: q.BalanceStatus, Search: q.Search, Sort: q.Sort, Page: q.Page, PerPage: q.PerPage,
+		BalanceStatus: q.BalanceStatus, Search: q.Search, Sort: q.Sort, Page: q.Page, PerPage: q.PerPage, Cursor: q.Cursor,
 	}, own)
 
 	return gen.ListProviderFinancialRecords200JSONResponse{Data: lines, Meta: where}, err
@@ -47,7 +48,7 @@ func (o *Operations) listRecords(
 		return nil, gen.Meta{}, err
 	}
 
-	p := page(q.Page, q.PerPage, q.Sort)
+	p := page(q.Page, q.PerPage, q.Sort, q.Cursor)
 
 	list, err := o.Store.ListRecords(ctx, store.RecordFilter{
 		Days: span, BookingID: valueOf(q.BookingID), AdCampaignID: valueOf(q.AdCampaignID), ProviderID: provider,
@@ -57,14 +58,14 @@ func (o *Operations) listRecords(
 		return nil, gen.Meta{}, err
 	}
 
-	return each(list.Items, recordOf), meta(p, list.Total), nil
+	return each(list.Items, recordOf), meta(p, list), nil
 }
 
 // MarkRecordTransferred notes that a line has been paid out to its provider (spec 3.6).
 func (o *Operations) MarkRecordTransferred(
 	ctx context.Context, r gen.MarkRecordTransferredRequestObject,
 ) (gen.MarkRecordTransferredResponseObject, error) {
-	var m store.MarkTransfer
+	m := store.MarkTransfer{Once: once(ctx, http.StatusOK, func(record models.FinancialRecord) any { return markedTransferred(&record) })}
 
 	if r.Body != nil {
 		m.Reference = r.Body.PayoutReference
@@ -80,7 +81,11 @@ func (o *Operations) MarkRecordTransferred(
 		return nil, err
 	}
 
-	return gen.MarkRecordTransferred200JSONResponse{Data: recordOf(&record)}, nil
+	return markedTransferred(&record), nil
+}
+
+func markedTransferred(r *models.FinancialRecord) gen.MarkRecordTransferred200JSONResponse {
+	return gen.MarkRecordTransferred200JSONResponse{Data: recordOf(r)}
 }
 
 func recordOf(r *models.FinancialRecord) gen.FinancialRecord {

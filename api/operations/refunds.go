@@ -20,23 +20,17 @@ func (o *Operations) RefundBooking(ctx context.Context, r gen.RefundBookingReque
 	}
 
 	request := refundRequest(ctx, &r)
+	if r.Params.IdempotencyKey != nil {
+		if err := o.Store.ReviveRefund(ctx, request.ID); err != nil {
+			return nil, err
+		}
+	}
 
-	wait, cancel := context.WithTimeout(ctx, o.RefundWait)
-	defer cancel()
-
-	_, err := o.Workflows.StartRefund(wait, request)
-
-	decided := err == nil
-	if !decided && !errors.Is(err, workflows.ErrStillRunning) {
+	if err := o.startRefund(ctx, request); err != nil {
 		return nil, err
 	}
 
 	ctx = context.WithoutCancel(ctx)
-	if !decided {
-		if err := o.abandonUntaken(ctx, request.ID); err != nil {
-			return nil, err
-		}
-	}
 	// What finance staff wrote may name a person: it goes into the database and not through the workflow.
 	if reason := valueOf(r.Body.Reason); reason != "" {
 		if err := o.Store.SetRefundReason(ctx, request.ID, reason); err != nil {
@@ -57,23 +51,37 @@ func (o *Operations) RefundBooking(ctx context.Context, r gen.RefundBookingReque
 	return gen.RefundBooking201JSONResponse{Body: answer, Headers: gen.RefundBooking201ResponseHeaders{Location: location}}, nil
 }
 
-// abandonUntaken answers 503 for a refund that nobody has taken in time, and sees to it that nobody takes it later: who
-// asks again without a key would be given the money twice.
-func (o *Operations) abandonUntaken(ctx context.Context, id uuid.UUID) error {
-	if _, err := o.Store.RefundByID(ctx, id); models.CodeOf(err) != models.CodeNotFound {
+// startRefund has the refund made, and waits for the gateway's decision as long as the caller may wait. When nobody has
+// taken it by then, or the orchestrator cannot be reached, nobody may take it later either: who asks again without a key
+// would be given the money twice.
+func (o *Operations) startRefund(ctx context.Context, request models.RefundRequest) error {
+	wait, cancel := context.WithTimeout(ctx, o.RefundWait)
+	defer cancel()
+
+	_, err := o.Workflows.StartRefund(wait, request)
+	if err == nil || isRefusal(err) {
 		return err
 	}
 
-	if err := o.Workflows.AbandonRefund(ctx, id); err != nil {
-		return err
-	}
+	abandoned, failed := o.Store.AbandonRefund(context.WithoutCancel(ctx), request.ID)
 
-	// It may have been taken at the last moment: then it goes on.
-	if _, err := o.Store.RefundByID(ctx, id); models.CodeOf(err) == models.CodeNotFound {
+	switch {
+	case failed != nil:
+		return errors.Join(failed, err)
+	case !abandoned: // it was taken, and goes on
+		return nil
+	case errors.Is(err, workflows.ErrStillRunning):
 		return unavailable()
+	default:
+		return err
 	}
+}
 
-	return nil
+// isRefusal reports an answer about the refund itself, as opposed to one about how the service is doing.
+func isRefusal(err error) bool {
+	code := models.CodeOf(err)
+
+	return code != models.CodeInternal && code != models.CodeServiceUnavailable
 }
 
 // refundRequest gives the request its identity: the caller's key, or one of its own. A client's X-Request-Id is not
@@ -104,7 +112,7 @@ func ownRequestID(ctx context.Context) string {
 
 // ListRefunds lists refunds.
 func (o *Operations) ListRefunds(ctx context.Context, r gen.ListRefundsRequestObject) (gen.ListRefundsResponseObject, error) {
-	p := page(r.Params.Page, r.Params.PerPage, r.Params.Sort)
+	p := page(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
 
 	list, err := o.Store.ListRefunds(ctx, store.RefundFilter{
 		BookingID: valueOf(r.Params.BookingID), Status: valueOf(r.Params.Status), Page: p,
@@ -113,7 +121,7 @@ func (o *Operations) ListRefunds(ctx context.Context, r gen.ListRefundsRequestOb
 		return nil, err
 	}
 
-	return gen.ListRefunds200JSONResponse{Data: each(list.Items, refundOf), Meta: meta(p, list.Total)}, nil
+	return gen.ListRefunds200JSONResponse{Data: each(list.Items, refundOf), Meta: meta(p, list)}, nil
 }
 
 // GetRefund is one refund.

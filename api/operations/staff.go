@@ -11,7 +11,7 @@ import (
 
 // ListStaff lists the accounts that act for a company (spec 4.2).
 func (o *Operations) ListStaff(ctx context.Context, r gen.ListStaffRequestObject) (gen.ListStaffResponseObject, error) {
-	p := page(r.Params.Page, r.Params.PerPage, r.Params.Sort)
+	p := page(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
 
 	list, err := o.Store.ListStaff(ctx, r.ID, store.StaffFilter{
 		Role: valueOf(r.Params.Role), Search: valueOf(r.Params.Search), Page: p,
@@ -20,7 +20,7 @@ func (o *Operations) ListStaff(ctx context.Context, r gen.ListStaffRequestObject
 		return nil, err
 	}
 
-	return gen.ListStaff200JSONResponse{Data: each(list.Items, staffOf), Meta: meta(p, list.Total)}, nil
+	return gen.ListStaff200JSONResponse{Data: each(list.Items, staffOf), Meta: meta(p, list)}, nil
 }
 
 // CreateStaff opens an account that acts for a company.
@@ -58,6 +58,11 @@ func (o *Operations) GetStaff(ctx context.Context, r gen.GetStaffRequestObject) 
 	}
 
 	return gen.GetStaff200JSONResponse{Data: staffOf(&u)}, nil
+}
+
+// DeleteStaff removes an account of a company: it cannot sign in any more, and its tokens end at once.
+func (o *Operations) DeleteStaff(ctx context.Context, r gen.DeleteStaffRequestObject) (gen.DeleteStaffResponseObject, error) {
+	return gen.DeleteStaff204Response{}, o.Store.RemoveStaff(ctx, r.ID, r.StaffID, actor(ctx))
 }
 
 func staffOf(u *models.User) gen.Staff {

@@ -20,7 +20,7 @@ func (o *Operations) ListPaymentTransactions(
 		return nil, err
 	}
 
-	p := page(q.Page, q.PerPage, q.Sort)
+	p := page(q.Page, q.PerPage, q.Sort, q.Cursor)
 
 	list, err := o.Store.ListTransactions(ctx, store.TransactionFilter{
 		Status: valueOf(q.Status), Provider: valueOf(q.Provider), Method: valueOf(q.PaymentMethod),
@@ -31,7 +31,7 @@ func (o *Operations) ListPaymentTransactions(
 		return nil, err
 	}
 
-	return gen.ListPaymentTransactions200JSONResponse{Data: each(list.Items, transactionOf), Meta: meta(p, list.Total)}, nil
+	return gen.ListPaymentTransactions200JSONResponse{Data: each(list.Items, transactionOf), Meta: meta(p, list)}, nil
 }
 
 // GetPaymentTransaction is one transaction with all that happened to it.

@@ -10,7 +10,7 @@ import (
 
 // ListTrips is the consumer catalogue (contract §3).
 func (o *Operations) ListTrips(ctx context.Context, r gen.ListTripsRequestObject) (gen.ListTripsResponseObject, error) {
-	p := page(r.Params.Page, r.Params.PerPage, r.Params.Sort)
+	p := page(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
 
 	list, err := o.Store.CatalogueTrips(ctx, store.TripFilter{
 		Type:   models.TripType(valueOf(r.Params.Type)),
@@ -22,7 +22,7 @@ func (o *Operations) ListTrips(ctx context.Context, r gen.ListTripsRequestObject
 		return nil, err
 	}
 
-	return gen.ListTrips200JSONResponse{Data: each(list.Items, tripOf), Meta: meta(p, list.Total)}, nil
+	return gen.ListTrips200JSONResponse{Data: each(list.Items, tripOf), Meta: meta(p, list)}, nil
 }
 
 // GetTrip is one trip of the catalogue.

@@ -33,12 +33,17 @@ import (
 type Options struct {
 	// Private gives the test a PostgreSQL and a Temporal of its own, on disk, that it may kill and restart.
 	Private bool
+	// Limits keeps the rate limits of a deployment; without it there are none.
+	Limits bool
 	// Env is added to the environment of API and worker.
 	Env map[string]string
 }
 
-// apiKey is ours at the sandbox gateway.
-const apiKey = "harness-gateway-api-key"
+// MediaURLSecret signs the addresses of photos.
+const MediaURLSecret = "harness-media-url-secret-0123456789"
+
+// APIKey is ours at the sandbox gateway.
+const APIKey = "harness-gateway-api-key"
 
 // Stack is the running service.
 type Stack struct {
@@ -62,13 +67,14 @@ type Stack struct {
 
 	tb          testing.TB
 	conformance *Conformance
+	gatewayLog  *buffer
 }
 
 // Start runs a service with a fresh database that holds one World. Everything is stopped when the test ends.
 func Start(tb testing.TB, o Options) *Stack {
 	tb.Helper()
 
-	s := &Stack{tb: tb, Queue: "e2e-" + uuid.NewString(), DataDir: tb.TempDir()}
+	s := &Stack{tb: tb, Queue: "e2e-" + uuid.NewString(), DataDir: tb.TempDir(), gatewayLog: &buffer{}}
 
 	databaseURL, temporalAddress := s.startComponents(o.Private)
 
@@ -83,6 +89,10 @@ func Start(tb testing.TB, o Options) *Stack {
 	s.startSandbox()
 
 	env := s.environment(databaseURL, temporalAddress)
+	if !o.Limits {
+		maps.Copy(env, unlimited())
+	}
+
 	maps.Copy(env, o.Env)
 
 	binary := build(tb)
@@ -112,7 +122,7 @@ func (s *Stack) startComponents(private bool) (databaseURL, temporalAddress stri
 
 // startSandbox serves the gateway. It belongs to the test's process, so that it outlives API and worker.
 func (s *Stack) startSandbox() {
-	merchant := server.Merchant{Name: "rihla", APIKey: apiKey, Channels: map[models.PaymentMethod]server.Channel{}}
+	merchant := server.Merchant{Name: "rihla", APIKey: APIKey, Channels: map[models.PaymentMethod]server.Channel{}}
 
 	for _, method := range []models.PaymentMethod{
 		models.MethodCreditCard, models.MethodDebitNetwork, models.MethodWalletA, models.MethodWalletB, models.MethodBillPayment,
@@ -124,7 +134,8 @@ func (s *Stack) startSandbox() {
 	}
 
 	gateway, err := server.New(server.Config{
-		Merchants: []server.Merchant{merchant}, Logger: slog.New(slog.DiscardHandler),
+		Merchants: []server.Merchant{merchant},
+		Logger:    slog.New(slog.NewTextHandler(s.gatewayLog, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		// Quicker than in life, so that a test which restarts the API does not wait for the gateway.
 		RetryBackoff: func(n int) time.Duration { return min(100*time.Millisecond<<min(n, 10), time.Second) },
 	})
@@ -149,8 +160,8 @@ func (s *Stack) environment(databaseURL, temporalAddress string) map[string]stri
 	env := map[string]string{
 		"DATABASE_URL": databaseURL, "TEMPORAL_ADDRESS": temporalAddress, "TEMPORAL_TASK_QUEUE": s.Queue,
 		"LISTEN_ADDR": s.URL[len("http://"):], "PUBLIC_URL": s.URL, "DATA_DIR": s.DataDir, "JWT_SIGNING_KEYS": keys,
-		"GATEWAY_A_URL": s.Sandbox, "GATEWAY_A_API_KEY": apiKey, "WALLET_B_URL": s.Sandbox, "WALLET_B_API_KEY": apiKey,
-		"SWEEP_INTERVAL": "5s", "DB_MAX_CONNS": "10", "LOG_LEVEL": "INFO",
+		"GATEWAY_A_URL": s.Sandbox, "GATEWAY_A_API_KEY": APIKey, "WALLET_B_URL": s.Sandbox, "WALLET_B_API_KEY": APIKey,
+		"MEDIA_URL_SECRET": MediaURLSecret, "SWEEP_INTERVAL": "5s", "DB_MAX_CONNS": "10", "LOG_LEVEL": "INFO",
 		// Longer than in life: a test machine that is busy is no gateway that is down.
 		"CHECKOUT_WAIT": "12s", "REFUND_WAIT": "12s",
 	}
@@ -159,10 +170,16 @@ func (s *Stack) environment(databaseURL, temporalAddress string) map[string]stri
 		env["WEBHOOK_SECRETS_"+upper(string(channel))] = config.DevWebhookSecret(channel).Reveal()
 	}
 
-	// The limits have tests of their own.
+	return env
+}
+
+// unlimited switches the rate limits off, which have tests of their own.
+func unlimited() map[string]string {
+	env := map[string]string{}
+
 	for _, class := range []string{
 		"ANONYMOUS", "END_USER", "PROVIDER_STAFF", "PROVIDER_ADMIN", "SUPPORT_AGENT", "FINANCE_ADMIN", "ADMIN", "SUPER_ADMIN",
-		"WEBHOOK", "LOGIN", "LOGIN_IP",
+		"WEBHOOK", "LOGIN", "LOGIN_IP", "MEDIA",
 	} {
 		env["RATE_LIMIT_"+class] = "0"
 	}

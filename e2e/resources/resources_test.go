@@ -20,6 +20,8 @@ var subjects = map[string]func(*testing.T, *harness.Stack){
 	"hotels": hotels.test, "hotel stars": hotelStars,
 	"rest stops": restStops.test, "coordinates": coordinates,
 	"buses": buses.test, "plates": plates, "drivers": drivers,
+	"a bus with photos": photosWithABus, "photos of a bus": photosOfABus, "photo links": photoLinks, "photo limits": photoLimits,
+	"photo owners": photoOwners, "photos at once": photosAtOnce, "unread uploads": unreadUploads,
 	"trips": trips.test, "trip references": tripReferences, "trip seats": tripSeats, "publishing": publishing,
 	"resources in use":   resourcesInUse,
 	"campaigns":          campaigns.test,

@@ -110,11 +110,15 @@ func (p *parser) headerID(id string) {
 func (p *parser) event(event *gateways.Event, root map[string]json.RawMessage) {
 	if text := p.text(root, "timestamp", "timestamp", required); text != "" {
 		at, err := time.Parse(time.RFC3339, text)
-		if err != nil {
-			p.addf("timestamp", "must be an RFC 3339 timestamp")
-		}
 
-		event.Timestamp = at
+		switch year := at.UTC().Year(); {
+		case err != nil:
+			p.addf("timestamp", "must be an RFC 3339 timestamp")
+		case year < 1 || year > 9999: // which can neither be stored nor shown
+			p.addf("timestamp", "must be in a year from 1 to 9999")
+		default:
+			event.Timestamp = at
+		}
 	}
 
 	var data map[string]json.RawMessage

@@ -20,14 +20,14 @@ import (
 const (
 	jwksTimeout = 3 * time.Second
 	// jwksRefresh is how long a key that the issuer withdrew is believed at most.
-	jwksRefresh = time.Hour
+	jwksRefresh = 5 * time.Minute
 	// jwksUnknownKey is how often a token with an unknown kid may make us ask the issuer again.
 	jwksUnknownKey = 30 * time.Second
 	maxJWKSBytes   = 1 << 20
 )
 
 // trustExternal believes the keys that source publishes, for algorithms with public keys only.
-func trustExternal(ctx context.Context, source config.JWKSSource, audience string, log *slog.Logger) (trust, error) {
+func trustExternal(ctx context.Context, source config.JWKSSource, tokens config.Tokens, log *slog.Logger) (trust, error) {
 	remote, err := keyfunc.NewDefaultOverrideCtx(ctx, []string{source.URL}, keyfunc.Override{
 		Client: &http.Client{
 			Transport:     limitedBody{},
@@ -56,12 +56,14 @@ func trustExternal(ctx context.Context, source config.JWKSSource, audience strin
 	}
 
 	options := append(
-		parserOptions(source.Issuer, audience, []string{algEdDSA, "RS256", "ES256"}),
+		parserOptions(source.Issuer, tokens.Audience, []string{algEdDSA, "RS256", "ES256"}),
 		jwt.WithLeeway(externalLeeway),
 	)
 
 	return trust{
-		parser: jwt.NewParser(options...),
+		external: true,
+		roles:    tokens.ExternalRoles,
+		parser:   jwt.NewParser(options...),
 		keys: func(ctx context.Context) jwt.Keyfunc {
 			find := keys.KeyfuncCtx(ctx)
 

@@ -6,12 +6,15 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/MicahParks/jwkset"
 	"github.com/golang-jwt/jwt/v5"
@@ -108,15 +111,24 @@ func TestVerifyExternalIssuer(t *testing.T) {
 	_, err = v.Verify(t.Context(), sign(t, jwt.SigningMethodRS256, rs, "rs", e.claims()))
 	require.NoError(t, err)
 
-	own, _, err := b.issuer.Issue(uuid.New(), models.RoleAdmin, uuid.Nil)
+	own, _, err := b.issuer.Issue(Principal{UserID: uuid.New(), Role: models.RoleAdmin})
 	require.NoError(t, err)
 	_, err = v.Verify(t.Context(), own)
 	require.NoError(t, err, "our own tokens still work")
 
-	root, otherAudience, unending := e.claims(), e.claims(), e.claims()
-	root["role"] = "ROOT"
-	otherAudience["aud"] = "another-api"
+	with := func(name string, value any) jwt.MapClaims {
+		c := e.claims()
+		c[name] = value
+
+		return c
+	}
+	unending := e.claims()
 	delete(unending, "exp")
+
+	public, err := x509.MarshalPKIXPublicKey(rs.Public())
+	require.NoError(t, err)
+
+	asPEM := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public})
 
 	for name, token := range map[string]string{
 		"our name with their key":  sign(t, jwt.SigningMethodEdDSA, ed, "ed", validClaims()),
@@ -125,9 +137,17 @@ func TestVerifyExternalIssuer(t *testing.T) {
 		"RS384 is not on the list": sign(t, jwt.SigningMethodRS384, rs, "rs", e.claims()),
 		"kid of another key":       sign(t, jwt.SigningMethodEdDSA, ed, "ec", e.claims()),
 		"no kid":                   sign(t, jwt.SigningMethodEdDSA, ed, "", e.claims()),
-		"unknown role":             sign(t, jwt.SigningMethodEdDSA, ed, "ed", root),
-		"other audience":           sign(t, jwt.SigningMethodEdDSA, ed, "ed", otherAudience),
+		"unknown role":             sign(t, jwt.SigningMethodEdDSA, ed, "ed", with("role", "ROOT")),
+		"other audience":           sign(t, jwt.SigningMethodEdDSA, ed, "ed", with("aud", "another-api")),
 		"no expiry":                sign(t, jwt.SigningMethodEdDSA, ed, "ed", unending),
+		"nobody's issuer":          sign(t, jwt.SigningMethodEdDSA, ed, "ed", with("iss", "https://evil.test")),
+		"expired":                  sign(t, jwt.SigningMethodEdDSA, ed, "ed", with("exp", time.Now().Add(-time.Minute).Unix())),
+		"not yet":                  sign(t, jwt.SigningMethodEdDSA, ed, "ed", with("nbf", time.Now().Add(time.Minute).Unix())),
+		"platform role":            sign(t, jwt.SigningMethodEdDSA, ed, "ed", with("role", "ADMIN")),
+		"highest role":             sign(t, jwt.SigningMethodEdDSA, ed, "ed", with("role", "SUPER_ADMIN")),
+		"public key as a secret":   sign(t, jwt.SigningMethodHS256, asPEM, "rs", e.claims()),
+		"public DER as a secret":   sign(t, jwt.SigningMethodHS256, public, "rs", e.claims()),
+		"none":                     sign(t, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, "ed", e.claims()),
 		"not a token":              "a.b.c",
 	} {
 		requireRefused(t, v, token, name)

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"crypto/ed25519"
+	"crypto/hkdf"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/x509"
@@ -129,6 +130,12 @@ func (k *Keyring) JWKS() []byte { return k.jwks }
 
 // KeyID is the RFC 7638 thumbprint of the key that signs.
 func (k *Keyring) KeyID() string { return k.kid }
+
+// Derive is a secret of 32 bytes for another purpose: every process with the same signing key gets the same one, and it
+// says nothing about the key.
+func (k *Keyring) Derive(purpose string) ([]byte, error) {
+	return hkdf.Key(sha256.New, k.signing.Seed(), nil, purpose, sha256.Size)
+}
 
 func parseKeys(text string) ([]ed25519.PrivateKey, error) {
 	var keys []ed25519.PrivateKey

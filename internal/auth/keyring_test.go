@@ -94,6 +94,31 @@ func TestLoadKeyring(t *testing.T) {
 	}
 }
 
+func TestDerivedSecrets(t *testing.T) {
+	t.Parallel()
+
+	path := filepath.Join(t.TempDir(), "signing.pem")
+	require.NoError(t, GenerateKeyFile(path))
+
+	first, err := LoadKeyring(path)
+	require.NoError(t, err)
+
+	secret, err := first.Derive("rate limits")
+	require.NoError(t, err)
+	require.Len(t, secret, 32)
+
+	again, err := LoadKeyring(path)
+	require.NoError(t, err)
+
+	same, err := again.Derive("rate limits")
+	require.NoError(t, err)
+	require.Equal(t, secret, same, "another process with the same key")
+
+	other, err := first.Derive("something else")
+	require.NoError(t, err)
+	require.NotEqual(t, secret, other)
+}
+
 func TestLoadKeyringRefusesOtherThings(t *testing.T) {
 	t.Parallel()
 

@@ -30,6 +30,10 @@ type Principal struct {
 	ProviderID uuid.UUID
 	// TokenID is the token's jti; empty when an external issuer gives none.
 	TokenID string
+	// Generation is that of the account's tokens to which this one belongs; External ones have none.
+	Generation int
+	// External tells a token of another issuer from one of our own.
+	External bool
 }
 
 // claims are those of contract §2.
@@ -38,6 +42,7 @@ type claims struct {
 
 	Role       models.Role `json:"role"`
 	ProviderID string      `json:"provider_id,omitempty"`
+	Generation int         `json:"gen,omitempty"`
 }
 
 // Issuer signs our own access tokens. It is safe for concurrent use.
@@ -52,23 +57,24 @@ func NewIssuer(keys *Keyring, tokens config.Tokens) *Issuer {
 	return &Issuer{keys: keys, tokens: tokens, now: time.Now}
 }
 
-// Issue makes an access token; expiresIn is its lifetime in seconds. providerID is uuid.Nil except for provider roles.
-func (i *Issuer) Issue(userID uuid.UUID, role models.Role, providerID uuid.UUID) (token string, expiresIn int, err error) {
+// Issue makes an access token for UserID, Role, ProviderID and Generation of p; expiresIn is its lifetime in seconds.
+func (i *Issuer) Issue(p Principal) (token string, expiresIn int, err error) {
 	now := i.now()
 	c := claims{
 		RegisteredClaims: jwt.RegisteredClaims{
 			Issuer:    i.tokens.Issuer,
-			Subject:   userID.String(),
+			Subject:   p.UserID.String(),
 			Audience:  jwt.ClaimStrings{i.tokens.Audience},
 			IssuedAt:  jwt.NewNumericDate(now),
 			ExpiresAt: jwt.NewNumericDate(now.Add(i.tokens.AccessTTL)),
 			ID:        uuid.NewString(),
 		},
-		Role: role,
+		Role:       p.Role,
+		Generation: p.Generation,
 	}
 
-	if providerID != uuid.Nil {
-		c.ProviderID = providerID.String()
+	if p.ProviderID != uuid.Nil {
+		c.ProviderID = p.ProviderID.String()
 	}
 
 	// What we would not accept is not handed out either.
@@ -97,10 +103,13 @@ type Verifier struct {
 type trust struct {
 	parser *jwt.Parser
 	keys   func(context.Context) jwt.Keyfunc
+	// external issuers speak for accounts of these roles only.
+	external bool
+	roles    []models.Role
 }
 
-// NewVerifier trusts the keyring, and the external issuers of tokens. Their keys are fetched now and every hour until ctx
-// ends; an issuer that is down delays nothing for long: its keys are asked for again when a token needs them,
+// NewVerifier trusts the keyring, and the external issuers of tokens. Their keys are fetched now and every jwksRefresh
+// until ctx ends; an issuer that is down delays nothing for long: its keys are asked for again when a token needs them,
 // and log says so.
 func NewVerifier(ctx context.Context, keys *Keyring, tokens config.Tokens, log *slog.Logger) (*Verifier, error) {
 	v := &Verifier{
@@ -112,7 +121,7 @@ func NewVerifier(ctx context.Context, keys *Keyring, tokens config.Tokens, log *
 	}
 
 	for _, source := range tokens.JWKS {
-		external, err := trustExternal(ctx, source, tokens.Audience, log)
+		external, err := trustExternal(ctx, source, tokens, log)
 		if err != nil {
 			return nil, err
 		}
@@ -145,8 +154,12 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Principal, error) 
 	}
 
 	p, err := c.principal()
-	if err != nil {
+	if err != nil || from.external && !slices.Contains(from.roles, p.Role) {
 		return Principal{}, errInvalidToken()
+	}
+
+	if p.External = from.external; p.External {
+		p.Generation = 0 // it says nothing about our accounts
 	}
 
 	return p, nil
@@ -212,7 +225,7 @@ func keyID(t *jwt.Token) (string, error) {
 
 // principal checks the claims that are ours: a known role, ids that are ids, and a provider exactly where the role has one.
 func (c *claims) principal() (Principal, error) {
-	p := Principal{Role: c.Role, TokenID: c.ID}
+	p := Principal{Role: c.Role, TokenID: c.ID, Generation: c.Generation}
 
 	var err error
 	if p.UserID, err = uuid.Parse(c.Subject); err != nil || p.UserID == uuid.Nil {

@@ -17,7 +17,10 @@ import (
 )
 
 func testTokens() config.Tokens {
-	return config.Tokens{Issuer: "rihla", Audience: "rihla-api", AccessTTL: 15 * time.Minute}
+	return config.Tokens{
+		Issuer: "rihla", Audience: "rihla-api", AccessTTL: 15 * time.Minute,
+		ExternalRoles: []models.Role{models.RoleEndUser, models.RoleProviderStaff, models.RoleProviderAdmin},
+	}
 }
 
 type tokenBundle struct {
@@ -79,17 +82,17 @@ func TestIssueAndVerify(t *testing.T) {
 			provider = uuid.New()
 		}
 
-		token, expiresIn, err := b.issuer.Issue(user, role, provider)
+		token, expiresIn, err := b.issuer.Issue(Principal{UserID: user, Role: role, ProviderID: provider, Generation: 3})
 		require.NoError(t, err)
 		require.Equal(t, 900, expiresIn)
 
 		p, err := b.verifier.Verify(t.Context(), token)
 		require.NoError(t, err)
 		require.NoError(t, uuid.Validate(p.TokenID))
-		require.Equal(t, Principal{UserID: user, Role: role, ProviderID: provider, TokenID: p.TokenID}, p)
+		require.Equal(t, Principal{UserID: user, Role: role, ProviderID: provider, TokenID: p.TokenID, Generation: 3}, p)
 	}
 
-	token, _, err := b.issuer.Issue(uuid.New(), models.RoleEndUser, uuid.Nil)
+	token, _, err := b.issuer.Issue(Principal{UserID: uuid.New(), Role: models.RoleEndUser})
 	require.NoError(t, err)
 
 	head, err := base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[0])
@@ -111,7 +114,7 @@ func TestIssueRefusesWhatVerifyWould(t *testing.T) {
 		"provider role without provider": {user: uuid.New(), role: models.RoleProviderStaff},
 		"provider of somebody else":      {user: uuid.New(), role: models.RoleAdmin, provider: uuid.New()},
 	} {
-		_, _, err := b.issuer.Issue(issue.user, issue.role, issue.provider)
+		_, _, err := b.issuer.Issue(Principal{UserID: issue.user, Role: issue.role, ProviderID: issue.provider})
 		require.Error(t, err, name)
 	}
 }
@@ -203,9 +206,9 @@ func TestKeyRotation(t *testing.T) {
 	oldKey, newKey := newKeyPEM(t), newKeyPEM(t)
 	before, during, after := newTestKeyring(t, oldKey), newTestKeyring(t, newKey, oldKey), newTestKeyring(t, newKey)
 
-	oldToken, _, err := NewIssuer(before, testTokens()).Issue(uuid.New(), models.RoleAdmin, uuid.Nil)
+	oldToken, _, err := NewIssuer(before, testTokens()).Issue(Principal{UserID: uuid.New(), Role: models.RoleAdmin})
 	require.NoError(t, err)
-	newToken, _, err := NewIssuer(during, testTokens()).Issue(uuid.New(), models.RoleAdmin, uuid.Nil)
+	newToken, _, err := NewIssuer(during, testTokens()).Issue(Principal{UserID: uuid.New(), Role: models.RoleAdmin})
 	require.NoError(t, err)
 
 	for _, tt := range []struct {
@@ -230,7 +233,7 @@ func TestKeyRotation(t *testing.T) {
 
 func FuzzVerify(f *testing.F) {
 	b := newTokenBundle(f)
-	good, _, err := b.issuer.Issue(uuid.New(), models.RoleAdmin, uuid.Nil)
+	good, _, err := b.issuer.Issue(Principal{UserID: uuid.New(), Role: models.RoleAdmin})
 	require.NoError(f, err)
 
 	for _, seed := range []string{good, "", "..", good[:40], "eyJhbGciOiJub25lIn0.e30.", strings.ReplaceAll(good, ".", "..")} {
@@ -252,7 +255,7 @@ func FuzzVerify(f *testing.F) {
 
 func BenchmarkVerify(b *testing.B) {
 	bundle := newTokenBundle(b)
-	token, _, err := bundle.issuer.Issue(uuid.New(), models.RoleAdmin, uuid.Nil)
+	token, _, err := bundle.issuer.Issue(Principal{UserID: uuid.New(), Role: models.RoleAdmin})
 	require.NoError(b, err)
 	b.ReportAllocs()
 

@@ -53,6 +53,8 @@ type HTTP struct {
 	ListenAddr string `env:"LISTEN_ADDR" envDefault:"127.0.0.1:8080"`
 	// TrustedProxies are addresses or CIDR blocks whose X-Forwarded-For names the client; of none, no header is believed.
 	TrustedProxies []string `env:"TRUSTED_PROXIES"`
+	// CORSOrigins are the web pages' origins that may read answers; of none, no CORS header is sent.
+	CORSOrigins Origins `env:"CORS_ALLOWED_ORIGINS"`
 	// CheckoutWait is how long an intent waits for the gateway's checkout before it answers without one.
 	CheckoutWait time.Duration `env:"CHECKOUT_WAIT" envDefault:"5s"`
 	// RefundWait is how long a refund request waits for the gateway before it answers 202 (contract §7).
@@ -74,6 +76,8 @@ type RateLimits struct {
 	// Login is per account, LoginIP per address.
 	Login   int `env:"RATE_LIMIT_LOGIN" envDefault:"10"`
 	LoginIP int `env:"RATE_LIMIT_LOGIN_IP" envDefault:"60"`
+	// Media is per address, for opening photos: a page of a list shows many.
+	Media int `env:"RATE_LIMIT_MEDIA" envDefault:"1200"`
 }
 
 // ForRole is the limit of a signed-in role; an unknown role gets the anonymous one.
@@ -170,9 +174,11 @@ type Tokens struct {
 	Issuer      string `env:"JWT_ISSUER" envDefault:"rihla"`
 	Audience    string `env:"JWT_AUDIENCE" envDefault:"rihla-api"`
 	// JWKS are the external issuers whose tokens are accepted.
-	JWKS       JWKSSources   `env:"JWT_JWKS_URLS"`
-	AccessTTL  time.Duration `env:"ACCESS_TOKEN_TTL" envDefault:"15m"`
-	RefreshTTL time.Duration `env:"REFRESH_TOKEN_TTL" envDefault:"720h"`
+	JWKS JWKSSources `env:"JWT_JWKS_URLS"`
+	// ExternalRoles are the roles of the accounts that external issuers may speak for.
+	ExternalRoles []models.Role `env:"JWT_EXTERNAL_ROLES" envDefault:"END_USER,PROVIDER_STAFF,PROVIDER_ADMIN"`
+	AccessTTL     time.Duration `env:"ACCESS_TOKEN_TTL" envDefault:"15m"`
+	RefreshTTL    time.Duration `env:"REFRESH_TOKEN_TTL" envDefault:"720h"`
 }
 
 // Policies are the business rules that are configuration (contract §4, §5, §7, §9).
@@ -199,11 +205,18 @@ func (p Policies) Hold(method models.PaymentMethod) time.Duration {
 // Redis shares rate limits between replicas; an empty URL keeps them in memory.
 type Redis struct {
 	URL Secret `env:"REDIS_URL"`
+	// Timeout bounds one count, connecting included; past it the process counts for itself.
+	Timeout time.Duration `env:"REDIS_TIMEOUT" envDefault:"100ms"`
 }
 
-// Media is where uploaded photos go; an empty URL means files under DATA_DIR/media.
+// Media is where uploaded photos go, and how they are opened (contract §3).
 type Media struct {
+	// URL is file:///directory or s3://bucket?region=…; empty means files under DATA_DIR/media.
 	URL string `env:"MEDIA_URL"`
+	// URLSecrets sign the addresses of photos, newest first. Every API process needs the same.
+	URLSecrets Secrets `env:"MEDIA_URL_SECRET"`
+	// URLTTL is how long an address opens at least; twice that at most.
+	URLTTL time.Duration `env:"MEDIA_URL_TTL" envDefault:"1h"`
 }
 
 // Notify is how customers hear from us.

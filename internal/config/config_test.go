@@ -25,13 +25,14 @@ func complete() map[string]string {
 
 	return map[string]string{
 		"APP_ENV": "production", "PUBLIC_URL": "https://pay.example.com/", "LISTEN_ADDR": ":8080",
+		"TRUSTED_PROXIES":  "10.0.0.0/8",
 		"DATABASE_URL":     "postgres://rihla:" + sentinel + "@db.internal:5432/rihla?sslmode=require",
 		"GATEWAY_A_DRIVER": "stripe", "GATEWAY_A_API_KEY": sentinel + "-a",
 		"WALLET_B_DRIVER": "stripe", "WALLET_B_URL": "https://wallet.example.com/", "WALLET_B_API_KEY": sentinel + "-b",
 		"WEBHOOK_SECRETS_GATEWAY_A": secret("new") + ", " + secret("old"), "WEBHOOK_SECRETS_WALLET_B": secret("b"),
 		"WEBHOOK_SECRETS_WALLET_A": secret("a"), "WEBHOOK_SECRETS_BILL_PAYMENT": secret("bill"),
-		"JWT_SIGNING_KEYS": "-----BEGIN PRIVATE KEY-----" + sentinel,
-		"REDIS_URL":        "redis://:" + sentinel + "@redis:6379", "SMTP_URL": "smtps://u:" + sentinel + "@mail.example.com:465",
+		"JWT_SIGNING_KEYS": "-----BEGIN PRIVATE KEY-----" + sentinel, "MEDIA_URL_SECRET": sentinel + "-media-url",
+		"REDIS_URL": "redis://:" + sentinel + "@redis:6379", "SMTP_URL": "smtps://u:" + sentinel + "@mail.example.com:465",
 		"MAIL_FROM": "Rihla <no-reply@example.com>", "SMS_DRIVER": "http", "SMS_URL": "https://sms.example.com/send",
 		"SMS_API_KEY": sentinel + "-sms",
 	}
@@ -96,6 +97,7 @@ func TestLoadReadsValues(t *testing.T) {
 	environ["BOOKING_HOLD"] = "" // as a compose file leaves what is not set
 	environ["JWT_JWKS_URLS"] = "https://id.example.com/.well-known/jwks.json,https://b.example.com/=https://keys.example.com/b"
 	environ["TRUSTED_PROXIES"] = "10.0.0.0/8,127.0.0.1"
+	environ["CORS_ALLOWED_ORIGINS"] = "https://app.example.com, http://localhost:3000"
 	c := load(t, environ)
 
 	require.NoError(t, c.RequireAPI())
@@ -115,7 +117,10 @@ func TestLoadReadsValues(t *testing.T) {
 		{Issuer: "https://id.example.com", URL: "https://id.example.com/.well-known/jwks.json"},
 		{Issuer: "https://b.example.com/", URL: "https://keys.example.com/b"},
 	}, c.Tokens.JWKS)
+	require.Equal(t, []models.Role{models.RoleEndUser, models.RoleProviderStaff, models.RoleProviderAdmin}, c.Tokens.ExternalRoles,
+		"no role of the platform unless an operator names it")
 	require.Equal(t, []string{"10.0.0.0/8", "127.0.0.1"}, c.HTTP.TrustedProxies)
+	require.Equal(t, Origins{"https://app.example.com", "http://localhost:3000"}, c.HTTP.CORSOrigins)
 
 	for listen, public := range map[string]string{
 		":9000": "http://127.0.0.1:9000", "0.0.0.0:1": "http://127.0.0.1:1", "[::]:1": "http://127.0.0.1:1", "api.test:1": "http://api.test:1",
@@ -130,7 +135,7 @@ func TestLoadNamesEveryMalformedVariable(t *testing.T) {
 	malformed := map[string]string{
 		"APP_ENV": "prod", "BOOKING_HOLD": "soon", "VAT_RATE_AD": "20", "RATE_LIMIT_LOGIN": "ten", "SMS_DRIVER": "pigeon",
 		"BOOKING_FAILURE_POLICY": "never", "CANCELLATION_POLICY": "24h:50,72h:10", "JWT_JWKS_URLS": "http://id.example.com/.well-known/x",
-		"LOG_LEVEL": "LOUD",
+		"LOG_LEVEL": "LOUD", "CORS_ALLOWED_ORIGINS": "app.example.com",
 	}
 	_, err := Load(malformed)
 
@@ -141,6 +146,7 @@ func TestLoadNamesEveryMalformedVariable(t *testing.T) {
 	invalid := map[string]string{
 		"LISTEN_ADDR": "8080", "PUBLIC_URL": "pay.example.com", "GATEWAY_A_URL": "ftp://x", "REDIS_URL": sentinel, "SMTP_URL": "http://" + sentinel,
 		"MAIL_FROM": "nobody", "SMS_URL": "x", "SWEEP_INTERVAL": "0s", "ACCESS_TOKEN_TTL": "-1m", "DB_MAX_CONNS": "0", "TRUSTED_PROXIES": "lb",
+		"REDIS_TIMEOUT": "0s",
 	}
 	_, err = Load(invalid)
 
@@ -154,6 +160,8 @@ func TestLoadNamesEveryMalformedVariable(t *testing.T) {
 	require.ErrorContains(t, err, "RATE_LIMIT_")
 	_, err = Load(map[string]string{"JWT_JWKS_URLS": "rihla=https://x.example.com/keys"})
 	require.ErrorContains(t, err, "JWT_ISSUER")
+	_, err = Load(map[string]string{"JWT_EXTERNAL_ROLES": "END_USER,BOSS"})
+	require.ErrorContains(t, err, `JWT_EXTERNAL_ROLES has "BOSS"`)
 }
 
 func TestCancellationPolicy(t *testing.T) {
@@ -165,6 +173,33 @@ func TestCancellationPolicy(t *testing.T) {
 	}
 }
 
+func TestOrigins(t *testing.T) {
+	t.Parallel()
+
+	for text, valid := range map[string]bool{
+		"*": true, "https://a.example.com": true, "http://localhost:3000": true, "https://[::1]:8443": true, "https://a.test, https://b.test": true,
+		"": false, "a.example.com": false, "https://": false, "https://a.test/": false, "https://a.test/x": false, "https://A.test": false,
+		"https://a.test:443": false, "http://a.test:80": false, "https://a.test:": false, "https://*.a.test": false, "null": false,
+		"ftp://a.test": false, "https://u@a.test": false, "https://a.test?x": false, "https://مثال.test": false, "*,https://a.test": false,
+		"https://a.test,": false,
+	} {
+		var o Origins
+		require.Equal(t, valid, o.UnmarshalText([]byte(text)) == nil, text)
+	}
+}
+
+func TestRedisAddresses(t *testing.T) {
+	t.Parallel()
+
+	for url, valid := range map[string]bool{
+		"redis://h": true, "redis://h:6379/2": true, "rediss://u:" + sentinel + "@h:6380": true,
+		"redis://h/x": false, "unix:///tmp/redis": false, "redis://h:port": false, "http://h": false, "redis://h?nonsense=1": false,
+	} {
+		_, err := Load(map[string]string{"REDIS_URL": url})
+		require.Equal(t, valid, err == nil, url)
+	}
+}
+
 func TestRequireNamesWhatIsMissingOrWeak(t *testing.T) {
 	t.Parallel()
 
@@ -172,7 +207,8 @@ func TestRequireNamesWhatIsMissingOrWeak(t *testing.T) {
 	require.EqualError(t, c.RequireDatabase(), "configuration: DATABASE_URL is missing")
 	require.EqualError(t, c.RequireAPI(), "configuration: DATABASE_URL is missing; JWT_SIGNING_KEYS is missing (an Ed25519 private key "+
 		"as PEM text, or the path of its file); WEBHOOK_SECRETS_GATEWAY_A is missing; WEBHOOK_SECRETS_WALLET_B is missing; "+
-		"WEBHOOK_SECRETS_WALLET_A is missing; WEBHOOK_SECRETS_BILL_PAYMENT is missing")
+		"WEBHOOK_SECRETS_WALLET_A is missing; WEBHOOK_SECRETS_BILL_PAYMENT is missing; MEDIA_URL_SECRET is missing (at least 32 random "+
+		"characters, the same for every API process)")
 	require.EqualError(t, c.RequireWorker(), "configuration: DATABASE_URL is missing; GATEWAY_A_URL is missing; GATEWAY_A_API_KEY is missing; "+
 		"WALLET_B_URL is missing; WALLET_B_API_KEY is missing; SMS_URL is missing, and SMS_DRIVER=http needs it; SMS_API_KEY is missing")
 
@@ -188,6 +224,8 @@ func TestRequireNamesWhatIsMissingOrWeak(t *testing.T) {
 		"sandbox":         {"GATEWAY_A_DRIVER", "sandbox", "GATEWAY_A_DRIVER must"},
 		"default driver":  {"WALLET_B_DRIVER", "", "WALLET_B_DRIVER must"},
 		"plain http":      {"PUBLIC_URL", "http://pay.example.com", "PUBLIC_URL must"},
+		"no proxy":        {"TRUSTED_PROXIES", "", "TRUSTED_PROXIES is missing"},
+		"any origin":      {"CORS_ALLOWED_ORIGINS", "*", "CORS_ALLOWED_ORIGINS must name"},
 		"test mail":       {"MAIL_FROM", "", "MAIL_FROM must"},
 		"sms key":         {"SMS_API_KEY", "aaaaaaaaaaaaaaaaaaaaaaaa", "SMS_API_KEY is weak"},
 		"no signing keys": {"JWT_SIGNING_KEYS", " ", "JWT_SIGNING_KEYS is missing"},
@@ -210,7 +248,7 @@ func TestDevelopmentSecretsStartInDevelopment(t *testing.T) {
 	t.Parallel()
 
 	environ := map[string]string{
-		"DATABASE_URL": "host=/tmp user=u dbname=d", "JWT_SIGNING_KEYS": "key.pem",
+		"DATABASE_URL": "host=/tmp user=u dbname=d", "JWT_SIGNING_KEYS": "key.pem", "MEDIA_URL_SECRET": sentinel + "-media-url",
 		"GATEWAY_A_URL": "http://127.0.0.1:8090", "GATEWAY_A_API_KEY": DevAPIKey.Reveal(),
 		"WALLET_B_URL": "http://127.0.0.1:8090", "WALLET_B_API_KEY": DevAPIKey.Reveal(),
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/caarlos0/env/v11"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/redis/go-redis/v9"
 )
 
 const (
@@ -55,12 +56,29 @@ func (c Config) RequireAPI() error {
 	c.checkDatabase(&p)
 	c.checkTokens(&p)
 	c.checkWebhooks(&p)
+	c.checkMedia(&p)
 
-	if c.App.Env == Production && !strings.HasPrefix(c.App.PublicURL, "https://") {
-		p.addf("PUBLIC_URL must be an https:// address in production")
+	if c.App.Env == Production {
+		c.checkExposure(&p)
 	}
 
 	return p.err()
+}
+
+// checkExposure is what production demands of the way clients come in (spec 8.5): TLS all the way to a proxy that we
+// believe when it says so, and no page of just anybody.
+func (c Config) checkExposure(p *problems) {
+	if !strings.HasPrefix(c.App.PublicURL, "https://") {
+		p.addf("PUBLIC_URL must be an https:// address in production")
+	}
+
+	if len(c.HTTP.TrustedProxies) == 0 {
+		p.addf("TRUSTED_PROXIES is missing (the proxy that speaks https for the API; without it every request would be redirected to itself)")
+	}
+
+	if slices.Contains(c.HTTP.CORSOrigins, AnyOrigin) {
+		p.addf("CORS_ALLOWED_ORIGINS must name origins in production, not *")
+	}
 }
 
 // RequireWorker says what is missing or weak for the worker.
@@ -192,7 +210,7 @@ func (c Config) validate() error {
 		"DB_CONN_MAX_LIFETIME": c.Database.ConnMaxLifetime, "DB_CONN_MAX_IDLE_TIME": c.Database.ConnMaxIdleTime,
 		"GATEWAY_TIMEOUT": c.Gateways.Timeout, "ACCESS_TOKEN_TTL": c.Tokens.AccessTTL, "REFRESH_TOKEN_TTL": c.Tokens.RefreshTTL,
 		"BOOKING_HOLD": c.Policies.BookingHold, "BILL_PAYMENT_HOLD": c.Policies.BillPaymentHold,
-		"SWEEP_INTERVAL": c.Schedules.SweepInterval,
+		"SWEEP_INTERVAL": c.Schedules.SweepInterval, "REDIS_TIMEOUT": c.Redis.Timeout, "MEDIA_URL_TTL": c.Media.URLTTL,
 	} {
 		if d <= 0 {
 			p.addf("%s must be more than zero", name)
@@ -206,7 +224,7 @@ func (c Config) validate() error {
 	l := c.Limits
 	if slices.Min([]int{
 		l.Anonymous, l.EndUser, l.ProviderStaff, l.ProviderAdmin, l.SupportAgent, l.FinanceAdmin,
-		l.Admin, l.SuperAdmin, l.Webhook, l.Login, l.LoginIP,
+		l.Admin, l.SuperAdmin, l.Webhook, l.Login, l.LoginIP, l.Media,
 	}) < 0 {
 		p.addf("RATE_LIMIT_* must not be negative (0 switches a limit off)")
 	}
@@ -214,6 +232,12 @@ func (c Config) validate() error {
 	for _, source := range c.Tokens.JWKS {
 		if source.Issuer == c.Tokens.Issuer {
 			p.addf("JWT_JWKS_URLS must not name our own JWT_ISSUER")
+		}
+	}
+
+	for _, role := range c.Tokens.ExternalRoles {
+		if !slices.Contains(models.Roles(), role) {
+			p.addf("JWT_EXTERNAL_ROLES has %q, which is no role", role)
 		}
 	}
 
@@ -238,7 +262,8 @@ func (c Config) validateAddresses(p *problems) {
 	checkURL(p, "GATEWAY_A_URL", c.Gateways.A.URL, "http", "https")
 	checkURL(p, "WALLET_B_URL", c.Gateways.WalletB.URL, "http", "https")
 	checkURL(p, "SMS_URL", c.Notify.SMSURL, "http", "https")
-	checkURL(p, "REDIS_URL", c.Redis.URL.Reveal(), "redis", "rediss")
+	checkRedis(p, c.Redis.URL)
+	checkMediaURL(p, c.Media.URL)
 	checkURL(p, "SMTP_URL", c.Notify.SMTPURL.Reveal(), "smtp", "smtps")
 
 	if _, err := mail.ParseAddress(c.Notify.MailFrom); err != nil {
@@ -255,6 +280,13 @@ func checkURL(p *problems, name, text string, schemes ...string) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || !slices.Contains(schemes, u.Scheme) {
 		p.addf("%s must be an address that begins with %s://", name, strings.Join(schemes, ":// or "))
+	}
+}
+
+// checkRedis accepts what the client library can read; its error, which quotes the text, is dropped.
+func checkRedis(p *problems, url Secret) {
+	if _, err := redis.ParseURL(url.Reveal()); url.IsSet() && (err != nil || strings.HasPrefix(url.Reveal(), "unix:")) {
+		p.addf("REDIS_URL must be an address such as redis://user:password@host:6379/0, or rediss:// for TLS")
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"rihla/models"
 )
@@ -199,6 +200,52 @@ func (p CancellationPolicy) String() string {
 	}
 
 	return strings.Join(parts, ",")
+}
+
+// AnyOrigin is the origin that means all of them.
+const AnyOrigin = "*"
+
+// Origins are those of web pages, each as browsers write it: scheme://host, or scheme://host:port when the port is not
+// the scheme's own. AnyOrigin stands alone.
+type Origins []string
+
+// UnmarshalText reads a comma-separated list. What no browser would ever send is refused: it could only be a mistake.
+func (o *Origins) UnmarshalText(b []byte) error {
+	var origins Origins
+
+	for part := range strings.SplitSeq(string(b), ",") {
+		origin := strings.TrimSpace(part)
+		if origin != AnyOrigin && !isOrigin(origin) {
+			return fmt.Errorf("has %q, which is no origin such as https://app.example.com (lower case, no path)", origin)
+		}
+
+		origins = append(origins, origin)
+	}
+
+	if len(origins) > 1 && slices.Contains(origins, AnyOrigin) {
+		return errors.New("has * beside other origins")
+	}
+
+	*o = origins
+
+	return nil
+}
+
+func isOrigin(text string) bool {
+	u, err := url.Parse(text)
+	if err != nil || u.Hostname() == "" || strings.Contains(u.Host, AnyOrigin) {
+		return false
+	}
+
+	own := map[string]string{"https": "443", "http": "80"}[u.Scheme]
+
+	return own != "" && u.Port() != own && !strings.HasSuffix(u.Host, ":") &&
+		text == u.Scheme+"://"+u.Host && text == strings.ToLower(text) && isASCII(text)
+}
+
+// isASCII: browsers send the xn-- form of other host names.
+func isASCII(text string) bool {
+	return strings.IndexFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) < 0
 }
 
 // JWKSSource is an external issuer of tokens: the exact `iss` its tokens carry and where its keys are.

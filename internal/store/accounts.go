@@ -2,10 +2,12 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/uptrace/bun"
 
 	"rihla/models"
@@ -56,6 +58,87 @@ func (s *Store) UserByID(ctx context.Context, id uuid.UUID) (models.User, error)
 	err := s.db.NewSelect().Model(&u).Where("u.id = ?", id).Where("u.deleted_at IS NULL").Scan(ctx)
 
 	return u, found(err)
+}
+
+// Standing is what an account may do now, whatever its access tokens say.
+type Standing struct {
+	Role            models.Role
+	ProviderID      uuid.UUID // of provider roles only
+	TokenGeneration int
+}
+
+// Standing reads how a live account stands. It is asked at every request of a signed-in user. Error: NOT_FOUND.
+func (s *Store) Standing(ctx context.Context, id uuid.UUID) (Standing, error) {
+	var (
+		now      Standing
+		provider uuid.NullUUID
+	)
+
+	err := s.raw.QueryRowContext(ctx,
+		"SELECT role, provider_id, token_generation FROM users WHERE id = $1 AND deleted_at IS NULL",
+		pgx.QueryExecModeCacheStatement, id).Scan(&now.Role, &provider, &now.TokenGeneration)
+	now.ProviderID = provider.UUID
+
+	return now, found(err)
+}
+
+// RemoveUser deletes an account softly and ends all its sessions: no token of it works any more. Its email is free
+// again. Error: NOT_FOUND, also the second time.
+func (s *Store) RemoveUser(ctx context.Context, id uuid.UUID, by Actor) error {
+	return s.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		u, err := endSessions(ctx, tx, id, func(q *bun.UpdateQuery) *bun.UpdateQuery { return q.Set("deleted_at = now()") })
+		if err != nil {
+			return err
+		}
+
+		return audit(ctx, tx, by, "USER_REMOVED", "user", &id, map[string]any{"role": u.Role, "provider_id": u.ProviderID})
+	})
+}
+
+// ChangePassword replaces the hash of an account's password and ends all its sessions. was is the hash that it must
+// still have, for an owner who has proved to know the password; empty for an operator, who sets it whatever it is.
+// Error: NOT_FOUND, also when the hash has changed meanwhile.
+func (s *Store) ChangePassword(ctx context.Context, id uuid.UUID, was, hash string, by Actor) error {
+	if hash == "" {
+		return errors.New("a password hash must not be empty")
+	}
+
+	return s.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		_, err := endSessions(ctx, tx, id, func(q *bun.UpdateQuery) *bun.UpdateQuery {
+			if was != "" {
+				q = q.Where("password_hash = ?", was)
+			}
+
+			return q.Set("password_hash = ?", hash)
+		})
+		if err != nil {
+			return err
+		}
+
+		return audit(ctx, tx, by, "PASSWORD_CHANGED", "user", &id, nil)
+	})
+}
+
+// endSessions changes a live account, revokes its refresh tokens and ends its access tokens. The update comes first:
+// its row lock is the one under which tokens are rotated and sessions are opened, so that none slips in. Error: NOT_FOUND.
+func endSessions(
+	ctx context.Context, tx bun.Tx, id uuid.UUID, change func(*bun.UpdateQuery) *bun.UpdateQuery,
+) (models.User, error) {
+	var u models.User
+
+	err := change(tx.NewUpdate().Model(&u)).Set("token_generation = token_generation + 1").Set("updated_at = now()").
+		Where("id = ?", id).Where("deleted_at IS NULL").Returning("*").Scan(ctx)
+	if err != nil {
+		return u, found(err)
+	}
+
+	_, err = tx.NewUpdate().Model((*models.RefreshToken)(nil)).
+		Set("revoked_at = now()").Where("user_id = ?", id).Where("revoked_at IS NULL").Exec(ctx)
+	if err != nil {
+		return u, fmt.Errorf("revoke refresh tokens: %w", err)
+	}
+
+	return u, nil
 }
 
 // CreateProvider adds a company. The id and the status may be left out; it starts ACTIVE. The commission rate is

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"rihla/internal/store/storetest"
 	"rihla/models"
 )
 
@@ -73,4 +74,18 @@ func TestCreateProvider(t *testing.T) {
 
 	_, err = b.s.ProviderByID(t.Context(), models.NewID())
 	requireCode(t, models.CodeNotFound, err)
+}
+
+// BenchmarkStanding is what every request of a signed-in user costs on top (docs/security.md).
+func BenchmarkStanding(b *testing.B) {
+	s := storetest.New(b)
+	user := storetest.Fixture(b, s).Users[models.RoleEndUser].ID
+
+	b.ReportAllocs()
+
+	for b.Loop() {
+		if _, err := s.Standing(b.Context(), user); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

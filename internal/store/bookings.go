@@ -15,7 +15,7 @@ import (
 
 // NewBooking asks for seats on a trip, one per passenger.
 type NewBooking struct {
-	ID           uuid.UUID // the same id is the same booking; made when left out
+	ID           uuid.UUID // of a booking that was taken back (DiscardBooking) and is made again; a new one when left out
 	UserID       uuid.UUID
 	TripID       uuid.UUID
 	Passengers   []models.Passenger
@@ -25,29 +25,34 @@ type NewBooking struct {
 	Locale       models.Locale        // of its notifications; Arabic when left out
 	Method       models.PaymentMethod // decides how long the seats are held
 	ReturnURL    string               // where the gateway sends the customer afterwards; may be empty
+	Claim        uuid.UUID            // of the request's Idempotency-Key; uuid.Nil without one
 }
 
 // maxPassengers is the size of a booking (contract §4).
 const maxPassengers = 20
 
-// errBookingExists rolls back the seats of a request that has been served before.
-var errBookingExists = errors.New("booking exists")
-
-// CreateBooking takes the seats and writes the booking, PENDING_PAYMENT, in one SQL transaction. The amount in SAR
-// is the price per seat, VAT included, of this moment. A request with the id of a booking that the same user has
-// made already returns that one, with created false, and takes no seats. Errors: NOT_FOUND (no such trip, or
-// hidden from consumers), TRIP_NOT_BOOKABLE (not published, or departed), TRIP_CAPACITY_REACHED, VALIDATION_ERROR
-// on passengers.
-func (s *Store) CreateBooking(ctx context.Context, n NewBooking) (b models.Booking, created bool, err error) {
+// CreateBooking takes the seats and writes the booking, PENDING_PAYMENT, in one SQL transaction, which also binds the
+// request's Idempotency-Key to it. The amount in SAR is the price per seat, VAT included, of this moment. Errors:
+// NOT_FOUND (no such trip, or hidden from consumers), TRIP_NOT_BOOKABLE (not published, or departed),
+// TRIP_CAPACITY_REACHED, VALIDATION_ERROR on passengers; IDEMPOTENCY_KEY_IN_PROGRESS when the request has lost its key to
+// another one.
+func (s *Store) CreateBooking(ctx context.Context, n NewBooking) (models.Booking, error) {
 	if len(n.Passengers) < 1 || len(n.Passengers) > maxPassengers {
-		return b, false, models.Invalid("passengers", "must name 1 to %d passengers", maxPassengers)
+		return models.Booking{}, models.Invalid("passengers", "must name 1 to %d passengers", maxPassengers)
 	}
+
+	var b models.Booking
 
 	if n.ID == uuid.Nil {
 		n.ID = models.NewID()
 	}
 
-	err = s.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		// The key first: the trip, which others wait for, is locked for as short as can be.
+		if err := bindKey(ctx, tx, n.Claim, n.ID); err != nil {
+			return err
+		}
+
 		o, err := takeSeats(ctx, tx, n.TripID, len(n.Passengers))
 		if err != nil {
 			return err
@@ -57,44 +62,17 @@ func (s *Store) CreateBooking(ctx context.Context, n NewBooking) (b models.Booki
 			return models.Invalid("passengers", "cost more together than one booking may")
 		}
 
-		res, err := tx.NewInsert().Model(&b).On("CONFLICT (id) DO NOTHING").Returning("created_at, updated_at").Exec(ctx)
-		if err != nil {
+		if _, err := tx.NewInsert().Model(&b).Returning("created_at, updated_at").Exec(ctx); err != nil {
 			return fmt.Errorf("insert booking: %w", err)
-		}
-
-		if inserted, err := res.RowsAffected(); err != nil || inserted == 0 {
-			return errors.Join(err, errBookingExists)
 		}
 
 		return nil
 	})
-	if err == nil {
-		return b, true, nil
+	if err != nil {
+		return models.Booking{}, err
 	}
 
-	// The first request may have taken the last seats, or the trip may have left since: it was served all the same.
-	if models.CodeOf(err) != models.CodeInternal || errors.Is(err, errBookingExists) {
-		return s.servedBefore(ctx, n, err)
-	}
-
-	return models.Booking{}, false, err
-}
-
-func (s *Store) servedBefore(ctx context.Context, n NewBooking, why error) (models.Booking, bool, error) {
-	var b models.Booking
-
-	err := s.db.NewSelect().Model(&b).Where("bk.id = ?", n.ID).Where("bk.user_id = ?", n.UserID).Scan(ctx)
-	if errors.Is(err, sql.ErrNoRows) {
-		return models.Booking{}, false, why
-	}
-
-	// The stored answer of the key may be gone while the booking is not.
-	if err == nil && (b.TripID != n.TripID || b.Seats != len(n.Passengers)) {
-		return models.Booking{}, false,
-			models.Errorf(models.CodeIdempotencyKeyReused, "The Idempotency-Key was used for another booking.")
-	}
-
-	return b, false, err
+	return b, nil
 }
 
 func (s *Store) newBooking(n NewBooking, o offer) models.Booking {

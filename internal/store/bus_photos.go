@@ -95,6 +95,38 @@ func (s *Store) BusPhotos(ctx context.Context, busIDs []uuid.UUID) (map[uuid.UUI
 	return out, nil
 }
 
+// PhotoOfLiveBus finds a photo for anybody, whose right to see it is its signed address; that of a deleted bus opens no
+// more. Error: NOT_FOUND.
+func (s *Store) PhotoOfLiveBus(ctx context.Context, id uuid.UUID) (models.BusPhoto, error) {
+	var photo models.BusPhoto
+
+	err := s.db.NewSelect().Model(&photo).Join("JOIN buses AS b ON b.id = bp.bus_id").
+		Where("bp.id = ?", id).Where("b.deleted_at IS NULL").Scan(ctx)
+
+	return photo, found(err)
+}
+
+// KnownPhotoKeys says which of the keys of files belong to a photo, also to one of a deleted bus.
+func (s *Store) KnownPhotoKeys(ctx context.Context, keys []string) (map[string]bool, error) {
+	known := make(map[string]bool, len(keys))
+	if len(keys) == 0 {
+		return known, nil
+	}
+
+	var rows []string
+
+	err := s.db.NewSelect().Model((*models.BusPhoto)(nil)).Column("blob_key").Where("bp.blob_key IN (?)", bun.List(keys)).Scan(ctx, &rows)
+	if err != nil {
+		return nil, fmt.Errorf("look for photos: %w", err)
+	}
+
+	for _, key := range rows {
+		known[key] = true
+	}
+
+	return known, nil
+}
+
 // DeleteBusPhoto removes a photo of a bus and returns the key of its file, which the caller removes from the object
 // storage. Errors: NOT_FOUND (the bus, or it has no such photo), FORBIDDEN.
 func (s *Store) DeleteBusPhoto(ctx context.Context, bus, photo uuid.UUID, by Actor) (blobKey string, err error) {

@@ -100,3 +100,33 @@ func TestBusPhotosInParallel(t *testing.T) {
 
 	require.Equal(t, 9, b.count(t, "SELECT count(*) FROM bus_photos"), "three of eight fit")
 }
+
+// What opens without a token, and what a sweep of the files may not touch.
+func TestPhotosForAnybody(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ctx, staff := t.Context(), as(b.World, models.RoleProviderStaff)
+
+	two := photos(2)
+	bus, err := b.s.CreateBus(ctx, newBus(uuid.Nil, "TWO"), staff, two...)
+	require.NoError(t, err)
+
+	photo, err := b.s.PhotoOfLiveBus(ctx, two[1].ID)
+	require.NoError(t, err)
+	require.Equal(t, two[1].BlobKey, photo.BlobKey)
+	require.Equal(t, int64(100), photo.Size)
+	_, err = b.s.PhotoOfLiveBus(ctx, bus.ID)
+	requireCode(t, models.CodeNotFound, err)
+
+	require.NoError(t, b.s.DeleteBus(ctx, bus.ID, staff))
+	_, err = b.s.PhotoOfLiveBus(ctx, two[1].ID)
+	requireCode(t, models.CodeNotFound, err)
+
+	known, err := b.s.KnownPhotoKeys(ctx, []string{two[0].BlobKey, "bus-photos/orphan", two[1].BlobKey})
+	require.NoError(t, err)
+	require.Equal(t, map[string]bool{two[0].BlobKey: true, two[1].BlobKey: true}, known, "a deleted bus stays stored, and so do its files")
+
+	known, err = b.s.KnownPhotoKeys(ctx, nil)
+	require.NoError(t, err)
+	require.Empty(t, known)
+}

@@ -21,12 +21,12 @@ func (s *Store) ExportRecords(
 	}
 	defer func() { _ = tx.Rollback() }() // nothing was written
 
-	q, err := recordOrder.apply(f.apply(records(tx).Model((*models.FinancialRecord)(nil))), f.Page.Sort)
+	w, err := walkOf[models.FinancialRecord](s.db, recordOrder, Page{Sort: f.Page.Sort})
 	if err != nil {
 		return 0, err
 	}
 
-	cursor, err := q.Rows(ctx)
+	cursor, err := w.sorted(f.apply(records(tx).Model((*models.FinancialRecord)(nil)))).Rows(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("export records: %w", err)
 	}

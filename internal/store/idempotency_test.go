@@ -25,7 +25,7 @@ func TestIdempotencyKey(t *testing.T) {
 
 	claim, err := b.s.ClaimKey(t.Context(), k, time.Minute)
 	require.NoError(t, err)
-	require.True(t, claim.Fresh)
+	require.NotZero(t, claim.ID)
 
 	_, err = b.s.ClaimKey(t.Context(), k, time.Minute)
 	requireCode(t, models.CodeIdempotencyKeyInProcess, err)
@@ -35,22 +35,24 @@ func TestIdempotencyKey(t *testing.T) {
 	_, err = b.s.ClaimKey(t.Context(), reused, time.Minute)
 	requireCode(t, models.CodeIdempotencyKeyReused, err)
 
-	require.NoError(t, b.s.CompleteKey(t.Context(), k, 201, "/api/v1/bookings/1", []byte("{\"a\":\"\\u0000'\"}\xff")))
+	mine := claim.ID
+	answer := store.Answer{Status: 201, Location: "/api/v1/bookings/1", Body: []byte("{\"a\":\"\\u0000'\"}\xff")}
+	require.NoError(t, b.s.CompleteKey(t.Context(), mine, answer))
 
 	claim, err = b.s.ClaimKey(t.Context(), k, time.Minute)
 	require.NoError(t, err)
-	require.Equal(t, store.Claim{Status: 201, Location: "/api/v1/bookings/1", Body: []byte("{\"a\":\"\\u0000'\"}\xff")}, claim)
+	require.Equal(t, store.Claim{Answer: answer}, claim)
 
 	_, err = b.s.ClaimKey(t.Context(), reused, time.Minute)
 	requireCode(t, models.CodeIdempotencyKeyReused, err)
 
 	// A second answer and a release come too late.
-	require.NoError(t, b.s.CompleteKey(t.Context(), k, 500, "", nil))
-	require.NoError(t, b.s.ReleaseKey(t.Context(), k))
+	require.NoError(t, b.s.CompleteKey(t.Context(), mine, store.Answer{Status: 500}))
+	require.NoError(t, b.s.ReleaseKey(t.Context(), mine))
 
 	claim, err = b.s.ClaimKey(t.Context(), k, time.Minute)
 	require.NoError(t, err)
-	require.Equal(t, 201, claim.Status)
+	require.Equal(t, 201, claim.Answer.Status)
 
 	// Another user, method or path is another key.
 	for _, edit := range []func(*store.KeyScope){
@@ -63,7 +65,7 @@ func TestIdempotencyKey(t *testing.T) {
 
 		claim, err = b.s.ClaimKey(t.Context(), other, time.Minute)
 		require.NoError(t, err)
-		require.True(t, claim.Fresh)
+		require.NotZero(t, claim.ID)
 	}
 }
 
@@ -74,9 +76,9 @@ func TestRenewedKeyStaysTaken(t *testing.T) {
 
 	claim, err := b.s.ClaimKey(t.Context(), k, 0)
 	require.NoError(t, err)
-	require.True(t, claim.Fresh)
+	require.NotZero(t, claim.ID)
 
-	require.NoError(t, b.s.RenewKey(t.Context(), k, time.Minute))
+	require.NoError(t, b.s.RenewKey(t.Context(), claim.ID, time.Minute))
 
 	_, err = b.s.ClaimKey(t.Context(), k, time.Minute)
 	requireCode(t, models.CodeIdempotencyKeyInProcess, err)
@@ -90,8 +92,8 @@ func TestReleasedKeyIsFresh(t *testing.T) {
 	for range 3 {
 		claim, err := b.s.ClaimKey(t.Context(), k, time.Minute)
 		require.NoError(t, err)
-		require.True(t, claim.Fresh)
-		require.NoError(t, b.s.ReleaseKey(t.Context(), k))
+		require.NotZero(t, claim.ID)
+		require.NoError(t, b.s.ReleaseKey(t.Context(), claim.ID))
 	}
 }
 
@@ -111,7 +113,7 @@ func TestKeyOfADeadRequestIsTakenOver(t *testing.T) {
 
 	claim, err := b.s.ClaimKey(t.Context(), k, time.Minute)
 	require.NoError(t, err)
-	require.True(t, claim.Fresh)
+	require.NotZero(t, claim.ID)
 
 	_, err = b.s.ClaimKey(t.Context(), k, time.Minute)
 	requireCode(t, models.CodeIdempotencyKeyInProcess, err)
@@ -123,9 +125,10 @@ func TestOldKeysCountAsAbsent(t *testing.T) {
 	k, young := b.key(), b.key()
 
 	for _, one := range []store.KeyScope{k, young} {
-		_, err := b.s.ClaimKey(t.Context(), one, time.Minute)
+		claim, err := b.s.ClaimKey(t.Context(), one, time.Minute)
 		require.NoError(t, err)
-		require.NoError(t, b.s.CompleteKey(t.Context(), one, 201, "/x", []byte("{}")))
+		require.NoError(t, b.s.BindKey(t.Context(), claim.ID, models.NewID()))
+		require.NoError(t, b.s.CompleteKey(t.Context(), claim.ID, store.Answer{Status: 201, Location: "/x", Body: []byte("{}")}))
 	}
 
 	b.exec(t, "UPDATE idempotency_keys SET created_at = now() - interval '24 hours 1 second' WHERE key = $1", k.Key)
@@ -134,7 +137,8 @@ func TestOldKeysCountAsAbsent(t *testing.T) {
 	other.BodyHash = []byte("other")
 	claim, err := b.s.ClaimKey(t.Context(), other, time.Minute)
 	require.NoError(t, err)
-	require.True(t, claim.Fresh)
+	require.NotZero(t, claim.ID)
+	require.Zero(t, claim.ResourceID, "it is another intention")
 	_, err = b.s.ClaimKey(t.Context(), other, time.Minute)
 	requireCode(t, models.CodeIdempotencyKeyInProcess, err)
 
@@ -146,7 +150,7 @@ func TestOldKeysCountAsAbsent(t *testing.T) {
 
 	claim, err = b.s.ClaimKey(t.Context(), young, time.Minute)
 	require.NoError(t, err)
-	require.Equal(t, 201, claim.Status)
+	require.Equal(t, 201, claim.Answer.Status)
 }
 
 func TestOneKeyInParallel(t *testing.T) {
@@ -161,7 +165,7 @@ func TestOneKeyInParallel(t *testing.T) {
 			claim, err := b.s.ClaimKey(t.Context(), k, time.Minute)
 
 			switch {
-			case err == nil && claim.Fresh:
+			case err == nil && claim.ID != uuid.Nil:
 				fresh.Add(1)
 			case models.CodeOf(err) == models.CodeIdempotencyKeyInProcess:
 				running.Add(1)

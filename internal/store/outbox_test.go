@@ -164,7 +164,7 @@ func TestNotificationsWithoutAnAddress(t *testing.T) {
 	b := setupBooks(t)
 	n := b.request(b.Trip, 1)
 	n.ContactPhone = ""
-	booking, _, err := b.s.CreateBooking(t.Context(), n)
+	booking, err := b.s.CreateBooking(t.Context(), n)
 	require.NoError(t, err)
 	tx := b.open(t, booking, 1)
 	b.deliver(t, word(tx, models.EventPaymentSucceeded, nil))

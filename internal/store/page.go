@@ -3,8 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
+	"reflect"
 	"strings"
 
 	"github.com/google/uuid"
@@ -15,9 +14,10 @@ import (
 
 // Page asks for one page of a list. The zero value is the first page of 20 items in the list's own order.
 type Page struct {
-	Number  int // 1-based; less than 1 is the first
+	Number  int // 1-based, as the list is now; less than 1 is the first
 	PerPage int // less than 1 is the default; the bounds are the edge's business (spec 8.1)
 	Sort    []Sort
+	Cursor  string // Next of the page before, whatever has happened since; Number is not read then, nor need Sort be given
 }
 
 // Sort is one field to sort a list by.
@@ -28,8 +28,10 @@ type Sort struct {
 
 // Listed is one page of a list. Items is never nil; Total counts all pages.
 type Listed[T any] struct {
-	Items []T
-	Total int64
+	Items  []T
+	Total  int64
+	Number int    // of the page
+	Next   string // Cursor of the page after it; empty on the last
 }
 
 // defaultPerPage is the page size of contract §1.
@@ -42,61 +44,52 @@ type order struct {
 	fallback Sort
 }
 
-// apply adds ORDER BY. Error: VALIDATION_ERROR on sort, when a field is not on the whitelist.
-func (o order) apply(q *bun.SelectQuery, by []Sort) (*bun.SelectQuery, error) {
-	if len(by) == 0 {
-		by = []Sort{o.fallback}
-	}
-
-	for _, s := range by {
-		column, ok := o.columns[s.Field]
-		if !ok {
-			known := slices.Sorted(maps.Keys(o.columns))
-
-			return nil, models.Invalid("sort", "must be one of %s", strings.Join(known, ", "))
-		}
-
-		direction := bun.Safe("ASC")
-		if s.Desc {
-			direction = "DESC"
-		}
-
-		q = q.OrderExpr("? ?", bun.Ident(column), direction)
-	}
-
-	return q.OrderExpr("? ASC", bun.Ident(o.id)), nil
-}
-
-// listed runs a list query, which has no model yet, for one page. A page past the end is empty.
+// listed runs a list query, which has no model yet, for one page. A page past the end is empty. Errors: VALIDATION_ERROR
+// on sort and cursor.
 func listed[T any](ctx context.Context, q *bun.SelectQuery, p Page, o order) (Listed[T], error) {
 	out := Listed[T]{Items: []T{}}
 
-	q, err := o.apply(q.Model(&out.Items), p.Sort)
+	w, err := walkOf[T](q.DB(), o, p)
 	if err != nil {
 		return out, err
 	}
 
+	out.Number = w.number
+
+	q = q.Model(&out.Items)
 	if out.Total, err = q.Count(ctx); err != nil {
 		return out, fmt.Errorf("count list: %w", err)
 	}
 
-	perPage, before := int64(p.PerPage), int64(p.Number)-1
+	perPage := p.PerPage
 	if perPage < 1 {
 		perPage = defaultPerPage
 	}
 
-	before = max(before, 0)
+	if w.from != nil {
+		q = w.behind(q)
+	} else {
+		before := int64(w.number) - 1
 
-	// The division keeps the offset of an absurd page number from overflowing.
-	if before > out.Total/perPage {
-		return out, nil
+		// The division keeps the offset of an absurd page number from overflowing.
+		if before > out.Total/int64(perPage) {
+			return out, nil
+		}
+
+		q = q.Offset(before * int64(perPage))
 	}
 
-	if err := q.Limit(perPage).Offset(before * perPage).Scan(ctx); err != nil {
-		return out, fmt.Errorf("read list: %w", err)
+	// One row more tells whether there is a page after this one.
+	if err := w.sorted(q).Limit(int64(perPage) + 1).Scan(ctx); err != nil {
+		return out, fmt.Errorf("read list: %w", w.unreadable(err))
 	}
 
-	return out, nil
+	if len(out.Items) > perPage {
+		out.Items = out.Items[:perPage]
+		out.Next, err = w.next(reflect.ValueOf(&out.Items[perPage-1]).Elem())
+	}
+
+	return out, err
 }
 
 // matching narrows a list to rows with the value; the zero value narrows nothing.

@@ -60,15 +60,18 @@ func (f RecordFilter) apply(q *bun.SelectQuery) *bun.SelectQuery {
 	return q
 }
 
-// MarkTransfer says how a ledger line was paid out; both may be left out.
+// MarkTransfer says how a ledger line was paid out; all of it may be left out.
 type MarkTransfer struct {
 	Reference *string
 	Date      *models.Date
+	// Once keeps the answer to the request.
+	Once Once[models.FinancialRecord]
 }
 
-// MarkTransferred notes that a ledger line has been paid out to its provider: the line, its transfer and an audit
-// entry in one SQL transaction. The same call again returns the line as it is. Errors: NOT_FOUND,
-// RECORD_NOT_TRANSFERABLE when the line is REFUNDED, or was paid out with another reference or date.
+// MarkTransferred notes that a ledger line has been paid out to its provider: the line, its transfer, an audit entry
+// and the answer to the request in one SQL transaction. The same call again returns the line as it is. Errors: NOT_FOUND,
+// RECORD_NOT_TRANSFERABLE when the line is REFUNDED, or was paid out with another reference or date;
+// IDEMPOTENCY_KEY_IN_PROGRESS when the request has lost its key to another one.
 func (s *Store) MarkTransferred(
 	ctx context.Context, id uuid.UUID, m MarkTransfer, by Actor,
 ) (models.FinancialRecord, error) {
@@ -84,13 +87,16 @@ func (s *Store) MarkTransferred(
 
 		switch {
 		case r.BalanceStatus == models.BalanceInCurrent:
-			return m.book(ctx, tx, &r, by)
+			if err := m.book(ctx, tx, &r, by); err != nil {
+				return err
+			}
 		case r.BalanceStatus == models.BalanceTransferred && m.isThatOf(&r):
-			return nil
 		default:
 			return models.Errorf(models.CodeRecordNotTransferable,
 				"The record is %s and cannot be marked as transferred.", r.BalanceStatus)
 		}
+
+		return m.Once.keep(ctx, tx, r)
 	})
 	if err != nil {
 		return models.FinancialRecord{}, err

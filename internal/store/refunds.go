@@ -15,11 +15,15 @@ import (
 
 // ReserveRefund promises the amount out of the payment, so that no other refund can promise it again, and writes the
 // PENDING refund and its audit entry. The same id again returns what was reserved. Errors: NOT_FOUND,
-// VALIDATION_ERROR, REFUND_EXCEEDS_REMAINING, BOOKING_NOT_REFUNDABLE.
+// VALIDATION_ERROR, REFUND_EXCEEDS_REMAINING, BOOKING_NOT_REFUNDABLE, INVALID_STATE (abandoned).
 func (s *Store) ReserveRefund(ctx context.Context, r models.RefundRequest) (models.ReservedRefund, error) {
 	var reserved models.ReservedRefund
 
 	err := s.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := lockRefundID(ctx, tx, r.ID); err != nil {
+			return err
+		}
+
 		t, err := lockRefundable(ctx, tx, r)
 		if err != nil {
 			return err
@@ -37,6 +41,10 @@ func (s *Store) ReserveRefund(ctx context.Context, r models.RefundRequest) (mode
 		}
 
 		if !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+
+		if err := refuseAbandoned(ctx, tx, r.ID); err != nil {
 			return err
 		}
 

@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/google/uuid"
 	"github.com/uptrace/bun"
@@ -59,61 +57,29 @@ func (s *Store) CreateStaff(ctx context.Context, u models.User, by Actor) (model
 
 // ListStaff lists a provider's accounts, oldest first. Errors: NOT_FOUND (no such provider), VALIDATION_ERROR on sort.
 func (s *Store) ListStaff(ctx context.Context, provider uuid.UUID, f StaffFilter) (Listed[models.User], error) {
-	if err := providerExists(ctx, s.db, provider); err != nil {
-		return Listed[models.User]{Items: []models.User{}}, err
-	}
-
 	q := s.db.NewSelect().Where("u.provider_id = ?", provider).Where("u.deleted_at IS NULL")
 	q = matching(q, "u.role", f.Role)
 	q = containing(q, f.Search, "u.name", "u.email", "u.phone")
 
-	return listed[models.User](ctx, q, f.Page, staffOrder)
+	// What is wrong with the request is told before what does not exist (contract §1).
+	accounts, err := listed[models.User](ctx, q, f.Page, staffOrder)
+	if err != nil {
+		return accounts, err
+	}
+
+	return accounts, providerExists(ctx, s.db, provider)
 }
 
-// RemoveUser deletes an account softly and ends all its sessions: no refresh token of it works any more. Its email is
-// free again. Error: NOT_FOUND, also the second time.
-func (s *Store) RemoveUser(ctx context.Context, id uuid.UUID, by Actor) error {
+// RemoveStaff is RemoveUser for an account of the provider. Error: NOT_FOUND, also for an account of somebody else.
+func (s *Store) RemoveStaff(ctx context.Context, provider, id uuid.UUID, by Actor) error {
 	return s.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		u, err := endSessions(ctx, tx, id, "deleted_at = now()")
+		u, err := endSessions(ctx, tx, id, func(q *bun.UpdateQuery) *bun.UpdateQuery {
+			return q.Set("deleted_at = now()").Where("provider_id = ?", provider)
+		})
 		if err != nil {
 			return err
 		}
 
-		return audit(ctx, tx, by, "USER_REMOVED", "user", &id, map[string]any{"role": u.Role, "provider_id": u.ProviderID})
+		return audit(ctx, tx, by, "STAFF_REMOVED", "user", &id, map[string]any{"role": u.Role, "provider_id": u.ProviderID})
 	})
-}
-
-// ChangePassword replaces the hash of an account's password and ends all its sessions. Error: NOT_FOUND.
-func (s *Store) ChangePassword(ctx context.Context, id uuid.UUID, hash string) error {
-	if hash == "" {
-		return errors.New("a password hash must not be empty")
-	}
-
-	return s.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		if _, err := endSessions(ctx, tx, id, "password_hash = ?", hash); err != nil {
-			return err
-		}
-
-		return audit(ctx, tx, Actor{}, "PASSWORD_CHANGED", "user", &id, nil)
-	})
-}
-
-// endSessions changes a live account and revokes its refresh tokens. The update comes first: its row lock is the one
-// under which tokens are rotated, so that no rotation slips a new one in.
-func endSessions(ctx context.Context, tx bun.Tx, id uuid.UUID, set string, args ...any) (models.User, error) {
-	var u models.User
-
-	err := tx.NewUpdate().Model(&u).Set(set, args...).Set("updated_at = now()").
-		Where("id = ?", id).Where("deleted_at IS NULL").Returning("*").Scan(ctx)
-	if err != nil {
-		return u, found(err)
-	}
-
-	_, err = tx.NewUpdate().Model((*models.RefreshToken)(nil)).
-		Set("revoked_at = now()").Where("user_id = ?", id).Where("revoked_at IS NULL").Exec(ctx)
-	if err != nil {
-		return u, fmt.Errorf("revoke refresh tokens: %w", err)
-	}
-
-	return u, nil
 }

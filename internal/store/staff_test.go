@@ -93,13 +93,13 @@ func TestEndOfSessions(t *testing.T) {
 	}
 
 	u, other := b.Users[models.RoleProviderStaff], b.Users[models.RoleProviderAdmin]
-	for hash, of := range map[string]uuid.UUID{"u1": u.ID, "u2": u.ID, "o1": other.ID} {
-		require.NoError(t, b.s.SaveRefreshToken(ctx, models.RefreshToken{TokenHash: []byte(hash), UserID: of, ExpiresAt: expires}))
+	for hash, of := range map[string]models.User{"u1": u, "u2": u, "o1": other} {
+		require.NoError(t, b.s.OpenSession(ctx, of, models.RefreshToken{TokenHash: []byte(hash), ExpiresAt: expires}))
 	}
 
 	require.NoError(t, rotate("u1", "u1b"))
 
-	require.NoError(t, b.s.ChangePassword(ctx, u.ID, "new hash"))
+	require.NoError(t, b.s.ChangePassword(ctx, u.ID, "", "new hash", admin))
 	requireCode(t, models.CodeInvalidCredentials, rotate("u1b", "u1c"))
 	requireCode(t, models.CodeInvalidCredentials, rotate("u2", "u2b"))
 	require.NoError(t, rotate("o1", "o2"), "other people stay signed in")
@@ -107,15 +107,21 @@ func TestEndOfSessions(t *testing.T) {
 	read, err := b.s.UserByID(ctx, u.ID)
 	require.NoError(t, err)
 	require.Equal(t, "new hash", read.PasswordHash)
-	require.Error(t, b.s.ChangePassword(ctx, u.ID, ""))
+	require.Error(t, b.s.ChangePassword(ctx, u.ID, "", "", admin))
 
-	require.NoError(t, b.s.SaveRefreshToken(ctx, models.RefreshToken{TokenHash: []byte("u3"), UserID: u.ID, ExpiresAt: expires}))
+	requireCode(t, models.CodeNotFound, b.s.ChangePassword(ctx, u.ID, u.PasswordHash, "hash", admin))
+
+	// Whoever proved who they are before the change is not let in after it.
+	late := models.RefreshToken{TokenHash: []byte("late"), ExpiresAt: expires}
+	requireCode(t, models.CodeInvalidCredentials, b.s.OpenSession(ctx, u, late))
+	require.NoError(t, b.s.OpenSession(ctx, read, models.RefreshToken{TokenHash: []byte("u3"), ExpiresAt: expires}))
 	require.NoError(t, b.s.RemoveUser(ctx, u.ID, admin))
 	requireCode(t, models.CodeInvalidCredentials, rotate("u3", "u4"))
 	require.Zero(t, b.count(t, "SELECT count(*) FROM refresh_tokens WHERE user_id = $1 AND revoked_at IS NULL", u.ID))
 
+	requireCode(t, models.CodeInvalidCredentials, b.s.OpenSession(ctx, read, late))
 	requireCode(t, models.CodeNotFound, b.s.RemoveUser(ctx, u.ID, admin))
-	requireCode(t, models.CodeNotFound, b.s.ChangePassword(ctx, u.ID, "hash"))
+	requireCode(t, models.CodeNotFound, b.s.ChangePassword(ctx, u.ID, "", "hash", admin))
 
 	for _, action := range []string{"USER_REMOVED", "PASSWORD_CHANGED"} {
 		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM audit_log WHERE action = $1 AND entity_id = $2", action, u.ID))
@@ -123,4 +129,73 @@ func TestEndOfSessions(t *testing.T) {
 
 	_, err = b.s.CreateStaff(ctx, newStaff(b.Provider.ID, "Next", u.Email, models.RoleProviderStaff), admin)
 	require.NoError(t, err, "the email is free again")
+}
+
+func TestRemoveStaff(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ctx, admin := t.Context(), as(b.World, models.RoleAdmin)
+	u := b.Users[models.RoleProviderStaff]
+
+	requireCode(t, models.CodeNotFound, b.s.RemoveStaff(ctx, uuid.New(), u.ID, admin))
+	requireCode(t, models.CodeNotFound, b.s.RemoveStaff(ctx, b.Provider.ID, b.customer.ID, admin))
+	require.NoError(t, b.s.RemoveStaff(ctx, b.Provider.ID, u.ID, admin))
+	requireCode(t, models.CodeNotFound, b.s.RemoveStaff(ctx, b.Provider.ID, u.ID, admin))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM audit_log WHERE action = 'STAFF_REMOVED' AND entity_id = $1", u.ID))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM users WHERE deleted_at IS NOT NULL"))
+}
+
+func TestStanding(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ctx, admin := t.Context(), as(b.World, models.RoleAdmin)
+	u := b.Users[models.RoleProviderStaff]
+
+	now, err := b.s.Standing(ctx, u.ID)
+	require.NoError(t, err)
+	require.Equal(t, store.Standing{Role: models.RoleProviderStaff, ProviderID: b.Provider.ID}, now)
+
+	require.NoError(t, b.s.ChangePassword(ctx, u.ID, u.PasswordHash, "hash", admin))
+	now, err = b.s.Standing(ctx, u.ID)
+	require.NoError(t, err)
+	require.Equal(t, 1, now.TokenGeneration)
+
+	now, err = b.s.Standing(ctx, b.customer.ID)
+	require.NoError(t, err)
+	require.Equal(t, store.Standing{Role: models.RoleEndUser}, now, "other people's tokens hold")
+
+	require.NoError(t, b.s.RemoveUser(ctx, u.ID, admin))
+	_, err = b.s.Standing(ctx, u.ID)
+	requireCode(t, models.CodeNotFound, err)
+	_, err = b.s.Standing(ctx, uuid.New())
+	requireCode(t, models.CodeNotFound, err)
+}
+
+// A login that runs beside a change of the password: no session from before it is left, whichever comes first.
+func TestLoginBesideAPasswordChange(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ctx := t.Context()
+
+	for i := range 20 {
+		u, err := b.s.UserByID(ctx, b.customer.ID)
+		require.NoError(t, err)
+
+		var changeErr error
+
+		parallel(4, func(n int) {
+			if n == 0 {
+				changeErr = b.s.ChangePassword(ctx, u.ID, u.PasswordHash, "hash "+string(rune('a'+i)), store.Actor{})
+
+				return
+			}
+
+			_ = b.s.OpenSession(ctx, u, models.RefreshToken{
+				TokenHash: []byte{byte(i), byte(n)}, ExpiresAt: time.Now().Add(time.Hour),
+			})
+		})
+
+		require.NoError(t, changeErr)
+		require.Zero(t, b.count(t, "SELECT count(*) FROM refresh_tokens WHERE revoked_at IS NULL"))
+	}
 }

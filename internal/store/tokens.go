@@ -13,24 +13,35 @@ import (
 	"rihla/models"
 )
 
-// SaveRefreshToken keeps the first token of a family; TokenHash, UserID and ExpiresAt are required, a family is
-// made when none is given.
-func (s *Store) SaveRefreshToken(ctx context.Context, t models.RefreshToken) error {
+// OpenSession keeps the first refresh token of a family; TokenHash and ExpiresAt are required, a family is made when
+// none is given. u is the account as it was when its owner proved who they are. Error: INVALID_CREDENTIALS when it has
+// been removed, or its password changed, since: the session would outlive what ended all others.
+func (s *Store) OpenSession(ctx context.Context, u models.User, t models.RefreshToken) error {
 	if t.FamilyID == uuid.Nil {
 		t.FamilyID = models.NewID()
 	}
 
-	if _, err := s.db.NewInsert().Model(&t).Exec(ctx); err != nil {
+	// The lock waits for whoever is ending the account's sessions, and has them wait for the new one.
+	res, err := s.db.ExecContext(ctx, `
+		WITH u AS (SELECT id FROM users WHERE id = ? AND token_generation = ? AND deleted_at IS NULL FOR SHARE)
+		INSERT INTO refresh_tokens (token_hash, family_id, user_id, expires_at) SELECT ?, ?::uuid, id, ?::timestamptz FROM u`,
+		u.ID, u.TokenGeneration, t.TokenHash, t.FamilyID, t.ExpiresAt)
+	if err != nil {
 		return fmt.Errorf("insert refresh token: %w", err)
 	}
 
-	return nil
+	if n, err := res.RowsAffected(); err != nil || n == 1 {
+		return err
+	}
+
+	return models.Errorf(models.CodeInvalidCredentials, "The account has just been changed. Log in again.")
 }
 
 // RotateRefreshToken spends a token for the next one of its family, of which TokenHash and ExpiresAt are given, and
 // returns their user. A token that is spent already has been stolen, from or by whoever presents it: its whole
-// family is revoked, which stays so although the call fails (contract §2). Error: INVALID_CREDENTIALS when the token is
-// spent, expired, revoked, unknown, or its user deleted.
+// family is revoked, and the access tokens that came from it, which stays so although the call fails (contract §2). That
+// it was spent a moment ago makes no difference. Error: INVALID_CREDENTIALS when the token is spent, expired, revoked,
+// unknown, or its user deleted.
 func (s *Store) RotateRefreshToken(ctx context.Context, oldHash []byte, next models.RefreshToken) (models.User, error) {
 	var (
 		user    models.User
@@ -55,7 +66,7 @@ func (s *Store) RotateRefreshToken(ctx context.Context, oldHash []byte, next mod
 		case old.SpentAt != nil:
 			refusal = refused()
 
-			return revokeFamily(ctx, tx, old.FamilyID)
+			return endStolen(ctx, tx, old)
 		case old.RevokedAt != nil, old.Expired, user.DeletedAt != nil:
 			refusal = refused()
 
@@ -92,7 +103,9 @@ func (s *Store) RevokeRefreshToken(ctx context.Context, hash []byte) error {
 			return fmt.Errorf("lock refresh token: %w", err)
 		}
 
-		return revokeFamily(ctx, tx, t.FamilyID)
+		_, err = revokeFamily(ctx, tx, t.FamilyID)
+
+		return err
 	})
 }
 
@@ -146,14 +159,33 @@ func spendToken(ctx context.Context, tx bun.Tx, hash []byte, next *models.Refres
 	return nil
 }
 
-func revokeFamily(ctx context.Context, tx bun.Tx, family uuid.UUID) error {
-	_, err := tx.NewUpdate().Model((*models.RefreshToken)(nil)).
-		Set("revoked_at = now()").Where("family_id = ?", family).Where("revoked_at IS NULL").Exec(ctx)
+// endStolen revokes the family of a token that was used twice. Which access tokens came from the family is not known:
+// all of the account are refused from now on, and its other sessions get new ones by their refresh tokens. The lock of
+// the user's row is held. A family that is over already gives nobody the power to do that again.
+func endStolen(ctx context.Context, tx bun.Tx, t lockedToken) error {
+	revoked, err := revokeFamily(ctx, tx, t.FamilyID)
+	if err != nil || revoked == 0 {
+		return err
+	}
+
+	_, err = tx.NewUpdate().Model((*models.User)(nil)).Set("token_generation = token_generation + 1").
+		Where("id = ?", t.UserID).Exec(ctx)
 	if err != nil {
-		return fmt.Errorf("revoke refresh tokens: %w", err)
+		return fmt.Errorf("end access tokens: %w", err)
 	}
 
 	return nil
+}
+
+// revokeFamily counts the tokens that it revokes.
+func revokeFamily(ctx context.Context, tx bun.Tx, family uuid.UUID) (int64, error) {
+	res, err := tx.NewUpdate().Model((*models.RefreshToken)(nil)).
+		Set("revoked_at = now()").Where("family_id = ?", family).Where("revoked_at IS NULL").Exec(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("revoke refresh tokens: %w", err)
+	}
+
+	return res.RowsAffected()
 }
 
 func refused() error {

@@ -16,8 +16,10 @@ func (b *testBundle) logIn(t *testing.T, hash string) uuid.UUID {
 	t.Helper()
 
 	family := models.NewID()
-	require.NoError(t, b.s.SaveRefreshToken(t.Context(), models.RefreshToken{
-		TokenHash: []byte(hash), FamilyID: family, UserID: b.customer.ID, ExpiresAt: time.Now().Add(time.Hour),
+	u, err := b.s.UserByID(t.Context(), b.customer.ID)
+	require.NoError(t, err)
+	require.NoError(t, b.s.OpenSession(t.Context(), u, models.RefreshToken{
+		TokenHash: []byte(hash), FamilyID: family, ExpiresAt: time.Now().Add(time.Hour),
 	}))
 
 	return family
@@ -49,8 +51,17 @@ func TestRotateRefreshToken(t *testing.T) {
 	requireCode(t, models.CodeInvalidCredentials, err)
 	require.Equal(t, 3, b.count(t, "SELECT count(*) FROM refresh_tokens WHERE family_id = $1 AND revoked_at IS NOT NULL", family))
 
-	_, err = b.s.RotateRefreshToken(t.Context(), []byte("other session"), next("six"))
+	again, err := b.s.RotateRefreshToken(t.Context(), []byte("other session"), next("six"))
 	require.NoError(t, err, "other families live on")
+	require.Equal(t, user.TokenGeneration+1, again.TokenGeneration, "the access tokens of the stolen family do not")
+
+	// Who has a token of a family that is over can do no more harm with it.
+	_, err = b.s.RotateRefreshToken(t.Context(), []byte("one"), next("seven"))
+	requireCode(t, models.CodeInvalidCredentials, err)
+
+	now, err := b.s.Standing(t.Context(), b.customer.ID)
+	require.NoError(t, err)
+	require.Equal(t, again.TokenGeneration, now.TokenGeneration)
 }
 
 func TestRefreshTokensThatAreRefused(t *testing.T) {
@@ -98,7 +109,7 @@ func TestOneTokenSpentManyTimesAtOnce(t *testing.T) {
 
 	var served atomic.Int32
 
-	parallel(10, func(i int) {
+	parallel(20, func(i int) {
 		if _, err := b.s.RotateRefreshToken(t.Context(), []byte("one"), next(string(rune('a'+i)))); err == nil {
 			served.Add(1)
 		}

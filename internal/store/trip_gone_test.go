@@ -51,7 +51,7 @@ func TestHoldEndsWithTheDeparture(t *testing.T) {
 
 	bill := b.request(later, 1)
 	bill.Method = models.MethodBillPayment
-	booking, _, err := b.s.CreateBooking(t.Context(), bill)
+	booking, err := b.s.CreateBooking(t.Context(), bill)
 	require.NoError(t, err)
 	require.WithinDuration(t, later.DepartureAt, b.bookingNow(t, booking.ID).HoldUntil, 0)
 

@@ -20,6 +20,7 @@ type Metrics struct {
 	paymentsSettled *prometheus.CounterVec
 	webhooks        *prometheus.CounterVec
 	relayBacklog    prometheus.Gauge
+	limitsShared    prometheus.Gauge
 }
 
 // NewMetrics registers the service's metrics, and those of the Go runtime and the process, with registry. It panics when
@@ -46,10 +47,13 @@ func NewMetrics(registry *prometheus.Registry) *Metrics {
 		relayBacklog: prometheus.NewGauge(prometheus.GaugeOpts{
 			Namespace: namespace, Name: "webhook_relay_backlog", Help: "Stored webhook events that wait to be handed to their workflow.",
 		}),
+		limitsShared: prometheus.NewGauge(prometheus.GaugeOpts{
+			Namespace: namespace, Name: "rate_limits_shared", Help: "1 while rate limits are counted in Redis, 0 while this process counts alone.",
+		}),
 	}
 
 	registry.MustRegister(
-		m.requests, m.gatewayCalls, m.paymentsSettled, m.webhooks, m.relayBacklog,
+		m.requests, m.gatewayCalls, m.paymentsSettled, m.webhooks, m.relayBacklog, m.limitsShared,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 
@@ -94,3 +98,12 @@ func (m *Metrics) Webhook(channel models.Channel, outcome string) {
 
 // RelayBacklog says how many stored events wait to be handed to their workflow.
 func (m *Metrics) RelayBacklog(events int) { m.relayBacklog.Set(float64(events)) }
+
+// RateLimitsShared says whether rate limits are counted in Redis, or by this process alone.
+func (m *Metrics) RateLimitsShared(shared bool) {
+	if shared {
+		m.limitsShared.Set(1)
+	} else {
+		m.limitsShared.Set(0)
+	}
+}

@@ -23,6 +23,7 @@ func TestMetrics(t *testing.T) {
 	m.PaymentSettled(models.TransactionPaid, models.ProviderWalletB)
 	m.Webhook(models.ChannelBillPayment, "duplicate")
 	m.RelayBacklog(7)
+	m.RateLimitsShared(true)
 
 	answer := httptest.NewRecorder()
 	m.Handler().ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
@@ -35,7 +36,7 @@ func TestMetrics(t *testing.T) {
 		`rihla_gateway_call_duration_seconds_count{gateway="gateway_a",operation="create_checkout",outcome="ok"} 1`,
 		`rihla_payments_settled_total{gateway="wallet_b",status="PAID"} 2`,
 		`rihla_webhooks_total{channel="bill_payment",outcome="duplicate"} 1`,
-		`rihla_webhook_relay_backlog 7`,
+		`rihla_webhook_relay_backlog 7`, `rihla_rate_limits_shared 1`,
 		`go_goroutines `,
 	} {
 		require.Contains(t, answer.Body.String(), line)

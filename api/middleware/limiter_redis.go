@@ -1,0 +1,149 @@
+package middleware
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	rate "github.com/go-redis/redis_rate/v10"
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+)
+
+// RedisOptions are what a RedisLimiter is made of.
+type RedisOptions struct {
+	// URL is redis:// or rediss:// (TLS), with user, password and number of the database if there are any.
+	URL string
+	// Secret keys the hash under which a caller is counted. All processes that share a count need the same one.
+	Secret []byte
+	// Timeout bounds one count, connecting included.
+	Timeout time.Duration
+	Log     *slog.Logger
+	// Observe is told whether counts are shared, at the start and at every change. May be nil.
+	Observe func(shared bool)
+}
+
+// RedisLimiter is a Limiter whose counts all processes on one Redis share: GCRA by redis_rate, with the same visible
+// numbers as a MemoryLimiter. While Redis does not answer, each process counts for itself in memory: payments and
+// webhooks go on, and a flood still meets a limit. One request a second then finds out whether Redis is back; no other
+// waits for it.
+type RedisLimiter struct {
+	client  *redis.Client
+	shared  *rate.Limiter
+	local   *MemoryLimiter
+	secret  []byte
+	timeout time.Duration
+	now     func() time.Time
+	circuit circuit
+	log     *slog.Logger
+	observe func(shared bool)
+}
+
+// NewRedisLimiter connects, and does not fail when Redis is away. The error says that the options are no good, and shows
+// nothing of the URL, which may hold a password.
+func NewRedisLimiter(ctx context.Context, o RedisOptions) (*RedisLimiter, error) {
+	if len(o.Secret) == 0 || o.Timeout <= 0 || o.Log == nil {
+		return nil, errors.New("redis limiter: secret, timeout and logger are required")
+	}
+
+	options, err := redis.ParseURL(o.URL)
+	if err != nil {
+		return nil, errors.New("redis limiter: the URL cannot be read")
+	}
+
+	options.DialTimeout, options.ReadTimeout, options.WriteTimeout, options.PoolTimeout = o.Timeout, o.Timeout, o.Timeout, o.Timeout
+	options.ContextTimeoutEnabled = true
+	// A count that failed is made in memory: to try again would only make its request wait.
+	options.MaxRetries, options.DialerRetries = -1, 1
+	options.DisableIdentity = true
+	options.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+
+	client := redis.NewClient(options)
+	r := &RedisLimiter{
+		client: client, shared: rate.NewLimiter(client), local: NewMemoryLimiter(), secret: o.Secret,
+		timeout: o.Timeout, now: time.Now, log: o.Log, observe: o.Observe,
+	}
+
+	if r.observe == nil {
+		r.observe = func(bool) {}
+	}
+
+	r.observe(true)
+	r.greet(ctx)
+
+	return r, nil
+}
+
+// greet tells the operator at the start, and not at the first request, that Redis is away.
+func (r *RedisLimiter) greet(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, r.timeout)
+	defer cancel()
+
+	r.note(ctx, false, r.client.Ping(ctx).Err())
+}
+
+// Close ends the connections.
+func (r *RedisLimiter) Close() error { return r.client.Close() }
+
+// Allow implements Limiter; it never fails.
+func (r *RedisLimiter) Allow(ctx context.Context, key string, perMinute int) (
+	remaining int, reset time.Time, retryAfter time.Duration, ok bool, err error,
+) {
+	ask, probe := r.circuit.ask(r.now())
+	if !ask {
+		return r.local.Allow(ctx, key, perMinute)
+	}
+
+	// A caller that went away says nothing about Redis.
+	asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.timeout)
+	defer cancel()
+
+	result, err := r.shared.Allow(asking, r.key(key), rate.PerMinute(perMinute))
+	r.note(ctx, probe, err)
+
+	if err != nil {
+		return r.local.Allow(ctx, key, perMinute)
+	}
+
+	reset = r.now().Add(result.ResetAfter)
+
+	if result.Allowed == 0 {
+		return 0, reset, result.RetryAfter, false, nil
+	}
+
+	return left(perMinute, result.ResetAfter), reset, 0, true, nil
+}
+
+// key is what Redis sees: the kind of the count in plain text, and of whom (an address, a user, an account's e-mail)
+// only a keyed hash, which nobody without the secret can try names against.
+func (r *RedisLimiter) key(key string) string {
+	kind, whose, _ := strings.Cut(key, ":")
+	mac := hmac.New(sha256.New, r.secret)
+	mac.Write([]byte(whose))
+
+	return "rihla:" + kind + ":" + base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:16])
+}
+
+// note keeps the circuit, and tells of a change once.
+func (r *RedisLimiter) note(ctx context.Context, probe bool, err error) {
+	if !r.circuit.note(r.now(), probe, err == nil) {
+		return
+	}
+
+	r.observe(err == nil)
+
+	if err == nil {
+		r.log.LogAttrs(ctx, slog.LevelInfo, "Redis answers again, rate limits are shared")
+
+		return
+	}
+
+	r.log.LogAttrs(ctx, slog.LevelWarn, "Redis does not answer, this process counts its rate limits alone",
+		slog.String("error", fmt.Sprint(err)))
+}

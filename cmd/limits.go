@@ -1,0 +1,50 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/redis/go-redis/v9"
+
+	"rihla/api/middleware"
+	"rihla/internal/auth"
+	"rihla/internal/config"
+	"rihla/internal/telemetry"
+)
+
+// openLimiter counts requests in Redis when there is one, else in memory.
+func openLimiter(
+	ctx context.Context, cfg config.Config, keys *auth.Keyring, m *telemetry.Metrics, open *closers,
+) (middleware.Limiter, error) {
+	if !cfg.Redis.URL.IsSet() {
+		return middleware.NewMemoryLimiter(), nil
+	}
+
+	// All replicas have the signing key, and nobody else has it.
+	secret, err := keys.Derive("rate limits")
+	if err != nil {
+		return nil, fmt.Errorf("key of the rate limits: %w", err)
+	}
+
+	redis.SetLogger(redisLog{})
+
+	limiter, err := middleware.NewRedisLimiter(ctx, middleware.RedisOptions{
+		URL: cfg.Redis.URL.Reveal(), Secret: secret, Timeout: cfg.Redis.Timeout, Log: slog.Default(), Observe: m.RateLimitsShared,
+	})
+	if err != nil {
+		return nil, err
+	}
+
+	open.add(func() { _ = limiter.Close() })
+
+	return limiter, nil
+}
+
+// redisLog keeps what the Redis client has to say out of the way: the limiter tells of an outage itself, once.
+type redisLog struct{}
+
+// Printf implements the client's logger.
+func (redisLog) Printf(ctx context.Context, format string, v ...any) {
+	slog.DebugContext(ctx, fmt.Sprintf(format, v...), "component", "redis")
+}

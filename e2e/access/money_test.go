@@ -1,0 +1,87 @@
+package access_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"rihla/models"
+)
+
+// aboutMoney makes the requests of what gateways tell, and of what the platform keeps.
+func (w *world) aboutMoney(t *testing.T, c cell) request {
+	t.Helper()
+
+	switch c.operation {
+	case "ReceiveGatewayAWebhook":
+		return w.event(t, c, models.ChannelGatewayA)
+	case "ReceiveWalletAWebhook":
+		return w.event(t, c, models.ChannelWalletA)
+	case "ReceiveWalletBWebhook":
+		return w.event(t, c, models.ChannelWalletB)
+	case "ReceiveBillPaymentWebhook":
+		return w.event(t, c, models.ChannelBillPayment)
+
+	case "GetPaymentTransaction":
+		return request{ids: kept(c, w.shared["transaction"])}
+	case "GetRefund":
+		return request{ids: kept(c, w.shared["refund"])}
+	case "ResolveIncident":
+		id := w.shared["incident"]
+		if c.want == http.StatusOK {
+			id = w.newIncident(t)
+		}
+
+		return request{ids: kept(c, id), body: object{"note": "Looked at"}}
+	case "MarkRecordTransferred":
+		id := w.shared["record"]
+		if c.want == http.StatusOK {
+			id = w.newRecord(t)
+		}
+
+		return request{ids: kept(c, id), body: object{}}
+	case "RefundBooking":
+		return w.refund(c)
+	case "ExportFinancialRecords":
+		return request{query: "?format=csv"}
+	default:
+		return request{}
+	}
+}
+
+// event is something that the gateway may tell and that means nothing: it is kept and ignored.
+func (w *world) event(t *testing.T, c cell, channel models.Channel) request {
+	t.Helper()
+
+	body, err := json.Marshal(object{"type": "payment.noted", "timestamp": time.Now().UTC().Format(time.RFC3339), "data": object{}})
+	require.NoError(t, err)
+
+	if c.kind == "unsigned" {
+		return request{body: body}
+	}
+
+	return request{body: body, header: w.Signed(channel, mark(), body)}
+}
+
+func (w *world) newRecord(t *testing.T) uuid.UUID {
+	t.Helper()
+
+	return w.id(t, "SELECT id FROM financial_records WHERE booking_id = $1", w.callers[stranger].BookPaid(1).ID)
+}
+
+func (w *world) refund(c cell) request {
+	id := w.shared["sale A"]
+
+	switch {
+	case c.kind == "unpaid":
+		id = w.bookings[stranger]
+	case c.kind == "paid" && c.want < http.StatusBadRequest:
+		id = w.callers[stranger].BookPaid(1).ID
+	}
+
+	return request{ids: kept(c, id), body: object{"refund_type": "FULL"}}
+}

@@ -1,0 +1,237 @@
+package access_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rihla/models"
+)
+
+// kinds are what an operation can be about. A, B and C are companies: A employs the staff of most tests, B is another
+// one, C is INACTIVE. `never` is a UUID that nothing has, `odd` is no UUID.
+var kinds = map[string][]string{
+	// Nothing but itself.
+	"-": {"-"},
+	// A bus, hotel, rest stop, trip or campaign. `deleted` was the caller's own company's.
+	"of": {"A", "B", "C", "deleted", "never", "odd"},
+	// A new one of these: the company that `?provider_id=` names.
+	"for": {"unnamed", "A", "B", "C", "never", "odd"},
+	// A trip of the catalogue, or to be booked.
+	"trip": {"A", "B", "C", "draft", "deleted", "never", "odd"},
+	// A booking, by who made it.
+	"booking": {"own", "foreign", "never", "odd"},
+	// A provider company.
+	"company": {"ACTIVE", "INACTIVE", "never", "odd"},
+	// An account of a company's staff; `elsewhere` is one under another company's path.
+	"staff": {"A", "C", "deleted", "elsewhere", "never", "odd"},
+	// What the platform keeps: a record, a transaction, a refund, an incident.
+	"kept": {"there", "never", "odd"},
+	// A booking that money goes back for.
+	"sale": {"paid", "unpaid", "never", "odd"},
+	// A photo, by its address.
+	"file": {"signed", "unsigned", "never", "odd"},
+	// An event of the gateway.
+	"event": {"signed", "unsigned"},
+}
+
+// table is the access of contract §2 and the statuses of §1, written down a second time: what each kind of caller gets
+// for each kind of resource, in the order of kinds; one status is that of all of them. `staff` are PROVIDER_STAFF and
+// PROVIDER_ADMIN of company A, `idle` those of C, `admin` are ADMIN and SUPER_ADMIN. Every request is one that its owner
+// would send.
+const table = `
+operation            kinds   | nobody                      | END_USER                    | staff                       | idle                        | SUPPORT_AGENT               | FINANCE_ADMIN               | admin
+Register             -       | 201                         | 201                         | 201                         | 201                         | 201                         | 201                         | 201
+Login                -       | 200                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
+RefreshTokens        -       | 200                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
+Logout               -       | 204                         | 204                         | 204                         | 204                         | 204                         | 204                         | 204
+GetMe                -       | 401                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
+ChangePassword       -       | 401                         | 204                         | 204                         | 204                         | 204                         | 204                         | 204
+GetJWKS              -       | 200                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
+GetHealth            -       | 200                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
+GetReadiness         -       | 200                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
+GetOpenAPI           -       | 200                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
+GetDocs              -       | 200                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
+GetMetrics           -       | 200                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
+
+ListTrips            -       | 200                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
+GetTrip              trip    | 200 200 404 404 404 404 404 | 200 200 404 404 404 404 404 | 200 200 404 404 404 404 404 | 200 200 404 404 404 404 404 | 200 200 404 404 404 404 404 | 200 200 404 404 404 404 404 | 200 200 404 404 404 404 404
+ListCatalogueHotels  -       | 200                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
+ListCatalogueBuses   -       | 200                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
+ListCatalogueRestStops -     | 200                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
+GetPhoto             file    | 200 404 404 404             | 200 404 404 404             | 200 404 404 404             | 200 404 404 404             | 200 404 404 404             | 200 404 404 404             | 200 404 404 404
+
+CreateBooking        trip    | 401                         | 201 201 404 409 404 404 422 | 201 201 404 409 404 404 422 | 201 201 404 409 404 404 422 | 201 201 404 409 404 404 422 | 201 201 404 409 404 404 422 | 201 201 404 409 404 404 422
+GetBooking           booking | 401                         | 200 404 404 404             | 200 404 404 404             | 200 404 404 404             | 200 200 404 404             | 200 200 404 404             | 200 200 404 404
+GetPaymentStatus     booking | 401                         | 200 404 404 404             | 200 404 404 404             | 200 404 404 404             | 200 200 404 404             | 200 200 404 404             | 200 200 404 404
+CancelBooking        booking | 401                         | 200 404 404 404             | 200 404 404 404             | 200 404 404 404             | 200 403 404 404             | 200 403 404 404             | 200 200 404 404
+CreateBookingIntent  booking | 401                         | 201 404 404 404             | 201 404 404 404             | 201 404 404 404             | 201 404 404 404             | 201 404 404 404             | 201 201 404 404
+ListMyBookings       -       | 401                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
+
+ListProviders        -       | 401                         | 403                         | 403                         | 403                         | 403                         | 403                         | 200
+CreateProvider       -       | 401                         | 403                         | 403                         | 403                         | 403                         | 403                         | 201
+GetProvider          company | 401                         | 403                         | 403                         | 403                         | 403                         | 403                         | 200 200 404 404
+ReplaceProvider      company | 401                         | 403                         | 403                         | 403                         | 403                         | 403                         | 200 200 404 404
+PatchProvider        company | 401                         | 403                         | 403                         | 403                         | 403                         | 403                         | 200 200 404 404
+ActivateProvider     company | 401                         | 403                         | 403                         | 403                         | 403                         | 403                         | 200 200 404 404
+DeactivateProvider   company | 401                         | 403                         | 403                         | 403                         | 403                         | 403                         | 200 200 404 404
+ListStaff            company | 401                         | 403                         | 403                         | 403                         | 403                         | 403                         | 200 200 404 404
+CreateStaff          company | 401                         | 403                         | 403                         | 403                         | 403                         | 403                         | 201 201 404 404
+GetStaff             staff   | 401                         | 403                         | 403                         | 403                         | 403                         | 403                         | 200 200 404 404 404 404
+DeleteStaff          staff   | 401                         | 403                         | 403                         | 403                         | 403                         | 403                         | 204 204 404 404 404 404
+
+ListBuses            -       | 401                         | 403                         | 200                         | 200                         | 403                         | 403                         | 200
+CreateBus            for     | 401                         | 403                         | 201 201 201 201 201 422     | 403                         | 403                         | 403                         | 422 201 201 201 404 422
+GetBus               of      | 401                         | 403                         | 200 404 404 404 404 404     | 404 404 200 404 404 404     | 403                         | 403                         | 200 200 200 404 404 404
+ReplaceBus           of      | 401                         | 403                         | 200 404 404 404 404 404     | 403                         | 403                         | 403                         | 200 200 200 404 404 404
+PatchBus             of      | 401                         | 403                         | 200 404 404 404 404 404     | 403                         | 403                         | 403                         | 200 200 200 404 404 404
+DeleteBus            of      | 401                         | 403                         | 204 404 404 404 404 404     | 403                         | 403                         | 403                         | 204 204 204 404 404 404
+AddBusPhotos         of      | 401                         | 403                         | 201 404 404 404 404 404     | 403                         | 403                         | 403                         | 201 201 201 404 404 404
+DeleteBusPhoto       of      | 401                         | 403                         | 204 404 404 404 404 404     | 403                         | 403                         | 403                         | 204 204 204 404 404 404
+
+ListHotels           -       | 401                         | 403                         | 200                         | 200                         | 403                         | 403                         | 200
+CreateHotel          for     | 401                         | 403                         | 201 201 201 201 201 422     | 403                         | 403                         | 403                         | 422 201 201 201 404 422
+GetHotel             of      | 401                         | 403                         | 200 404 404 404 404 404     | 404 404 200 404 404 404     | 403                         | 403                         | 200 200 200 404 404 404
+ReplaceHotel         of      | 401                         | 403                         | 200 404 404 404 404 404     | 403                         | 403                         | 403                         | 200 200 200 404 404 404
+PatchHotel           of      | 401                         | 403                         | 200 404 404 404 404 404     | 403                         | 403                         | 403                         | 200 200 200 404 404 404
+DeleteHotel          of      | 401                         | 403                         | 204 404 404 404 404 404     | 403                         | 403                         | 403                         | 204 204 204 404 404 404
+
+ListRestStops        -       | 401                         | 403                         | 200                         | 200                         | 403                         | 403                         | 200
+CreateRestStop       for     | 401                         | 403                         | 201 201 201 201 201 422     | 403                         | 403                         | 403                         | 422 201 201 201 404 422
+GetRestStop          of      | 401                         | 403                         | 200 404 404 404 404 404     | 404 404 200 404 404 404     | 403                         | 403                         | 200 200 200 404 404 404
+ReplaceRestStop      of      | 401                         | 403                         | 200 404 404 404 404 404     | 403                         | 403                         | 403                         | 200 200 200 404 404 404
+PatchRestStop        of      | 401                         | 403                         | 200 404 404 404 404 404     | 403                         | 403                         | 403                         | 200 200 200 404 404 404
+DeleteRestStop       of      | 401                         | 403                         | 204 404 404 404 404 404     | 403                         | 403                         | 403                         | 204 204 204 404 404 404
+
+ListProviderTrips    -       | 401                         | 403                         | 200                         | 200                         | 403                         | 403                         | 200
+CreateProviderTrip   for     | 401                         | 403                         | 201 201 201 201 201 422     | 403                         | 403                         | 403                         | 422 201 201 201 404 422
+GetProviderTrip      of      | 401                         | 403                         | 200 404 404 404 404 404     | 404 404 200 404 404 404     | 403                         | 403                         | 200 200 200 404 404 404
+ReplaceProviderTrip  of      | 401                         | 403                         | 200 404 404 404 404 404     | 403                         | 403                         | 403                         | 200 200 200 404 404 404
+PatchProviderTrip    of      | 401                         | 403                         | 200 404 404 404 404 404     | 403                         | 403                         | 403                         | 200 200 200 404 404 404
+DeleteProviderTrip   of      | 401                         | 403                         | 204 404 404 404 404 404     | 403                         | 403                         | 403                         | 204 204 204 404 404 404
+PublishTrip          of      | 401                         | 403                         | 200 404 404 404 404 404     | 403                         | 403                         | 403                         | 200 200 200 404 404 404
+
+ListAdCampaigns      -       | 401                         | 403                         | 200                         | 200                         | 403                         | 403                         | 200
+CreateAdCampaign     for     | 401                         | 403                         | 201 201 201 201 201 422     | 403                         | 403                         | 403                         | 422 201 201 201 404 422
+GetAdCampaign        of      | 401                         | 403                         | 200 404 404 404 404 404     | 404 404 200 404 404 404     | 403                         | 403                         | 200 200 200 404 404 404
+ReplaceAdCampaign    of      | 401                         | 403                         | 200 404 404 404 404 404     | 403                         | 403                         | 403                         | 200 200 200 404 404 404
+PatchAdCampaign      of      | 401                         | 403                         | 200 404 404 404 404 404     | 403                         | 403                         | 403                         | 200 200 200 404 404 404
+DeleteAdCampaign     of      | 401                         | 403                         | 204 404 404 404 404 404     | 403                         | 403                         | 403                         | 204 204 204 404 404 404
+PauseAdCampaign      of      | 401                         | 403                         | 200 404 404 404 404 404     | 403                         | 403                         | 403                         | 200 200 200 404 404 404
+ResumeAdCampaign     of      | 401                         | 403                         | 200 404 404 404 404 404     | 403                         | 403                         | 403                         | 200 200 200 404 404 404
+CreateCampaignIntent of      | 401                         | 403                         | 201 404 404 404 404 404     | 403                         | 403                         | 403                         | 201 201 201 404 404 404
+
+ReceiveGatewayAWebhook event | 200 401                     | 200 401                     | 200 401                     | 200 401                     | 200 401                     | 200 401                     | 200 401
+ReceiveWalletAWebhook  event | 200 401                     | 200 401                     | 200 401                     | 200 401                     | 200 401                     | 200 401                     | 200 401
+ReceiveWalletBWebhook  event | 200 401                     | 200 401                     | 200 401                     | 200 401                     | 200 401                     | 200 401                     | 200 401
+ReceiveBillPaymentWebhook event | 200 401                  | 200 401                     | 200 401                     | 200 401                     | 200 401                     | 200 401                     | 200 401
+
+ListPaymentTransactions -    | 401                         | 403                         | 403                         | 403                         | 200                         | 200                         | 200
+GetPaymentTransaction kept   | 401                         | 403                         | 403                         | 403                         | 200 404 404                 | 200 404 404                 | 200 404 404
+ListRefunds          -       | 401                         | 403                         | 403                         | 403                         | 200                         | 200                         | 200
+GetRefund            kept    | 401                         | 403                         | 403                         | 403                         | 200 404 404                 | 200 404 404                 | 200 404 404
+ListIncidents        -       | 401                         | 403                         | 403                         | 403                         | 200                         | 200                         | 200
+ResolveIncident      kept    | 401                         | 403                         | 403                         | 403                         | 403                         | 200 404 404                 | 200 404 404
+RefundBooking        sale    | 401                         | 403                         | 403                         | 403                         | 403                         | 201 409 404 404             | 201 409 404 404
+ListFinancialRecords -       | 401                         | 403                         | 403                         | 403                         | 403                         | 200                         | 200
+ExportFinancialRecords -     | 401                         | 403                         | 403                         | 403                         | 403                         | 200                         | 200
+MarkRecordTransferred kept   | 401                         | 403                         | 403                         | 403                         | 403                         | 200 404 404                 | 200 404 404
+ListProviderFinancialRecords - | 401                       | 403                         | 200                         | 200                         | 403                         | 403                         | 403
+ListAuditLogs        -       | 401                         | 403                         | 403                         | 403                         | 403                         | 403                         | 200
+`
+
+// cell is one request and the status that it must get.
+type cell struct {
+	operation string
+	caller    string // nobody, a role, or a role with ` (idle)`
+	kind      string
+	want      int
+}
+
+func (c cell) String() string { return fmt.Sprintf("%s as %s, %s", c.operation, c.caller, c.kind) }
+
+// column are the callers of each column of the table.
+var columns = map[string][]string{
+	"nobody": {"nobody"}, "END_USER": {"END_USER"}, "SUPPORT_AGENT": {"SUPPORT_AGENT"}, "FINANCE_ADMIN": {"FINANCE_ADMIN"},
+	"staff": {"PROVIDER_STAFF", "PROVIDER_ADMIN"}, "idle": {"PROVIDER_STAFF (idle)", "PROVIDER_ADMIN (idle)"},
+	"admin": {"ADMIN", "SUPER_ADMIN"},
+}
+
+// matrix reads the table: the cells of each operation.
+func matrix(t *testing.T) map[string][]cell {
+	t.Helper()
+
+	out := map[string][]cell{}
+
+	var header []string
+
+	for line := range strings.Lines(table) {
+		fields := strings.Split(line, "|")
+
+		first := strings.Fields(fields[0])
+		if len(first) == 0 {
+			continue
+		}
+
+		if header == nil {
+			header = fields
+
+			continue
+		}
+
+		require.Len(t, fields, len(header), line)
+		require.Len(t, first, 2, line)
+		require.NotContains(t, out, first[0], "two lines")
+		require.Contains(t, kinds, first[1], line)
+
+		for i := 1; i < len(fields); i++ {
+			for _, caller := range columns[strings.TrimSpace(header[i])] {
+				out[first[0]] = append(out[first[0]], cellsOf(t, first[0], caller, kinds[first[1]], strings.Fields(fields[i]))...)
+			}
+		}
+	}
+
+	return out
+}
+
+func cellsOf(t *testing.T, operation, caller string, kinds, statuses []string) []cell {
+	t.Helper()
+	require.Contains(t, []int{1, len(kinds)}, len(statuses), "%s as %s", operation, caller)
+
+	out := make([]cell, 0, len(kinds))
+
+	for i, kind := range kinds {
+		status, err := strconv.Atoi(statuses[min(i, len(statuses)-1)])
+		require.NoError(t, err)
+
+		out = append(out, cell{operation: operation, caller: caller, kind: kind, want: status})
+	}
+
+	return out
+}
+
+// rolesIn are the roles that the cells let in; none means that a token is not even needed.
+func rolesIn(cells []cell) []string {
+	var out []string
+
+	for _, role := range models.Roles() {
+		for _, c := range cells {
+			if c.caller == string(role) && c.want != 401 && c.want != 403 {
+				out = append(out, string(role))
+
+				break
+			}
+		}
+	}
+
+	for _, c := range cells {
+		if c.caller == "nobody" && c.want != 401 {
+			return nil
+		}
+	}
+
+	return out
+}

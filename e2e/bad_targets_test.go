@@ -1,0 +1,153 @@
+package e2e_test
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"rihla/models"
+)
+
+// peopleTargets are what people do for themselves.
+func (w *targets) peopleTargets() []target {
+	token := map[string]any{"refresh_token": "no-such-token"}
+
+	return []target{
+		{"Register", http.MethodPost, "/api/v1/auth/register", w.Anybody(), map[string]any{
+			"name": "Somebody", "email": "somebody@rihla.test", "phone": "+966500000009", "password": "long-enough-password",
+		}},
+		{"Login", http.MethodPost, "/api/v1/auth/login", w.Anybody(), map[string]any{
+			"email": "nobody@rihla.test", "password": "long-enough-password",
+		}},
+		{"RefreshTokens", http.MethodPost, "/api/v1/auth/refresh", w.Anybody(), token},
+		{"Logout", http.MethodPost, "/api/v1/auth/logout", w.Anybody(), token},
+		{"ChangePassword", http.MethodPost, mePath + "/password", w.As(models.RoleEndUser), map[string]any{
+			"current_password": "not-the-password", "new_password": "long-enough-password",
+		}},
+		{"CreateBooking", http.MethodPost, "/api/v1/bookings", w.As(models.RoleEndUser), w.BookingRequest(1)},
+	}
+}
+
+// moneyTargets are payments, and what is done about them.
+func (w *targets) moneyTargets(t *testing.T, campaign uuid.UUID) []target {
+	t.Helper()
+
+	intent := map[string]any{"payment_method": "credit_card", "return_url": "https://rihla.test/done"}
+
+	return []target{
+		{
+			"CreateBookingIntent", http.MethodPost, "/api/v1/payments/booking/" + w.booking.ID.String() + "/intent",
+			w.As(models.RoleEndUser), intent,
+		},
+		{
+			"CreateCampaignIntent", http.MethodPost, "/api/v1/payments/ad-campaign/" + campaign.String() + "/intent",
+			w.As(models.RoleProviderStaff), intent,
+		},
+		{"RefundBooking", http.MethodPost, refundPath(w.paid.ID), w.As(models.RoleFinanceAdmin), map[string]any{
+			"refund_type": "PARTIAL", "amount": models.MustMoney("1.00"), "reason": "no reason",
+		}},
+		{
+			"ResolveIncident", http.MethodPost, "/api/v1/admin/incidents/" + w.one(t, "SELECT id FROM incidents") + "/resolve",
+			w.As(models.RoleSuperAdmin),
+			map[string]any{"note": "looked at"},
+		},
+		{
+			"MarkRecordTransferred", http.MethodPost,
+			"/api/v1/admin/financial-records/" + w.one(t, "SELECT id FROM financial_records") + "/mark-transferred",
+			w.As(models.RoleSuperAdmin),
+			map[string]any{"payout_reference": "TRF-1", "payout_date": "2026-11-30"},
+		},
+	}
+}
+
+// providerTargets are what admins do about companies.
+func (w *targets) providerTargets() []target {
+	admin, path := w.As(models.RoleAdmin), "/api/v1/admin/providers/"+w.World.Provider.ID.String()
+	company := map[string]any{
+		"name": "Somebody's Tours", "email": "somebody.tours@rihla.test", "phone": "+966500000009", "city": "Jeddah", "commission_rate": 0.2,
+	}
+
+	return []target{
+		{"CreateProvider", http.MethodPost, "/api/v1/admin/providers", admin, company},
+		{"ReplaceProvider", http.MethodPut, path, admin, company},
+		{"PatchProvider", http.MethodPatch, path, admin, company},
+		{"CreateStaff", http.MethodPost, path + "/staff", admin, map[string]any{
+			"name": "Somebody", "email": "somebody.else@rihla.test", "phone": "+966500000009", "password": "long-enough-password",
+			"role": models.RoleProviderStaff,
+		}},
+	}
+}
+
+// resourceTargets are what companies run.
+func (w *targets) resourceTargets(campaign uuid.UUID) []target {
+	staff, today, leaves := w.As(models.RoleProviderAdmin), models.DateIn(time.Now()), w.World.Trip.DepartureAt
+
+	kinds := []struct {
+		name, path string
+		id         uuid.UUID
+		body       map[string]any
+	}{
+		{"Bus", "/api/v1/provider/buses", w.World.Bus.ID, map[string]any{
+			"plate_number": "BAD 1", "model": "Coach", "capacity": 49, "features": []string{"wifi"}, "status": "ACTIVE",
+			"driver": map[string]any{"name": "Driver", "phone": "+966500000002", "license_number": "L-1"},
+		}},
+		{"Hotel", "/api/v1/provider/hotels", w.World.Hotel.ID, map[string]any{
+			"name": "Hotel", "city": "AlUla", "stars": 5, "address": "1 Oasis Road", "description": "An oasis", "status": "ACTIVE",
+		}},
+		{"RestStop", "/api/v1/provider/rest-stops", w.World.RestStop.ID, map[string]any{
+			"name": "Rest stop", "city": "Hail", "latitude": 27.5, "longitude": 41.7, "amenities": []string{"mosque"}, "status": "ACTIVE",
+		}},
+		{"ProviderTrip", "/api/v1/provider/trips", w.World.Trip.ID, map[string]any{
+			"type": "TOURISM", "title": "Trip", "origin": "Riyadh", "destination": "AlUla",
+			"departure_at": leaves.Format(time.RFC3339), "return_at": leaves.AddDate(0, 0, 3).Format(time.RFC3339),
+			"hotel_id": w.World.Hotel.ID, "bus_id": w.World.Bus.ID, "rest_stop_ids": []uuid.UUID{w.World.RestStop.ID},
+			"price_per_seat": 230.5, "capacity": 30,
+		}},
+		{"AdCampaign", "/api/v1/provider/ad-campaigns", campaign, map[string]any{
+			"trip_id": w.World.Trip.ID, "title": "Campaign", "description": "On the front page", "price": 333.33,
+			"starts_on": today.AddDays(3).String(), "ends_on": today.AddDays(10).String(),
+		}},
+	}
+	out := make([]target, 0, 3*len(kinds))
+
+	for _, r := range kinds {
+		one := r.path + "/" + r.id.String()
+		out = append(out,
+			target{"Create" + r.name, http.MethodPost, r.path, staff, r.body},
+			target{"Replace" + r.name, http.MethodPut, one, staff, r.body},
+			target{"Patch" + r.name, http.MethodPatch, one, staff, r.body},
+		)
+	}
+
+	return out
+}
+
+// bareTargets are actions and deletions, of what does not exist.
+func (w *targets) bareTargets() []target {
+	staff, admin, id := w.As(models.RoleProviderAdmin), w.As(models.RoleAdmin), uuid.NewString()
+
+	photo := "/api/v1/provider/buses/" + id + "/photos/" + id
+	deletions := map[string]string{
+		"DeleteBus": "buses", "DeleteHotel": "hotels", "DeleteRestStop": "rest-stops", "DeleteProviderTrip": "trips",
+		"DeleteAdCampaign": "ad-campaigns",
+	}
+	out := slices.Grow([]target{
+		{"CancelBooking", http.MethodPost, "/api/v1/bookings/" + id + "/cancel", w.As(models.RoleEndUser), nil},
+		{"PublishTrip", http.MethodPost, "/api/v1/trips/" + id + "/publish", staff, nil},
+		{"PauseAdCampaign", http.MethodPost, "/api/v1/ad-campaigns/" + id + "/pause", staff, nil},
+		{"ResumeAdCampaign", http.MethodPost, "/api/v1/ad-campaigns/" + id + "/resume", staff, nil},
+		{"DeleteBusPhoto", http.MethodDelete, photo, staff, nil},
+		{"DeleteStaff", http.MethodDelete, "/api/v1/admin/providers/" + id + "/staff/" + id, admin, nil},
+		{"ActivateProvider", http.MethodPost, "/api/v1/admin/providers/" + id + "/activate", admin, nil},
+		{"DeactivateProvider", http.MethodPost, "/api/v1/admin/providers/" + id + "/deactivate", admin, nil},
+	}, len(deletions))
+
+	for name, path := range deletions {
+		out = append(out, target{name, http.MethodDelete, "/api/v1/provider/" + path + "/" + id, staff, nil})
+	}
+
+	return out
+}

@@ -1,0 +1,160 @@
+package resources_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"image"
+	"image/png"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rihla/e2e/harness"
+)
+
+// part is one part of a form.
+type part struct {
+	field, file string
+	content     []byte
+}
+
+func photo(content []byte) part { return part{field: "photos", file: "front.jpg", content: content} }
+
+func payload(t *testing.T, body any) part {
+	t.Helper()
+
+	text, err := json.Marshal(body)
+	require.NoError(t, err)
+
+	return part{field: "payload", content: text}
+}
+
+// form is a body of multipart/form-data, with the content type that names its boundary.
+func form(t *testing.T, parts ...part) (body []byte, contentType string) {
+	t.Helper()
+
+	var b bytes.Buffer
+
+	w := multipart.NewWriter(&b)
+
+	for _, p := range parts {
+		create := w.CreateFormField
+		if p.file != "" {
+			create = func(field string) (io.Writer, error) { return w.CreateFormFile(field, p.file) }
+		}
+
+		to, err := create(p.field)
+		require.NoError(t, err)
+
+		_, err = to.Write(p.content)
+		require.NoError(t, err)
+	}
+
+	require.NoError(t, w.Close())
+
+	return b.Bytes(), w.FormDataContentType()
+}
+
+func upload(t *testing.T, c *harness.Caller, path string, parts ...part) harness.Answer {
+	t.Helper()
+
+	body, contentType := form(t, parts...)
+
+	return callAs(t, c, http.MethodPost, path, body, contentType)
+}
+
+// picture is a PNG that no other test has, with something behind it, as some tools write it.
+func picture(t *testing.T) []byte {
+	t.Helper()
+
+	var b bytes.Buffer
+
+	require.NoError(t, png.Encode(&b, image.NewGray(image.Rect(0, 0, 40, 30))))
+
+	return append(b.Bytes(), mark()...)
+}
+
+func pictures(t *testing.T, n int) []part {
+	t.Helper()
+
+	parts := make([]part, n)
+	for i := range parts {
+		parts[i] = photo(picture(t))
+	}
+
+	return parts
+}
+
+// sized is a PNG of so many bytes.
+func sized(t *testing.T, size int) []byte {
+	t.Helper()
+
+	b := picture(t)
+
+	return append(b, make([]byte, size-len(b))...)
+}
+
+func webpPicture(t *testing.T) []byte {
+	t.Helper()
+
+	b, err := base64.StdEncoding.DecodeString("UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA==")
+	require.NoError(t, err)
+
+	return append(b, mark()...)
+}
+
+// stored counts the files of the service that hold one of the photos.
+func stored(t *testing.T, s *harness.Stack, photos ...part) int {
+	t.Helper()
+
+	files, err := filepath.Glob(filepath.Join(s.DataDir, "media", "bus-photos", "*"))
+	require.NoError(t, err)
+
+	count := 0
+
+	for _, name := range files {
+		content, err := os.ReadFile(name)
+		if os.IsNotExist(err) { // another test's, removed meanwhile
+			continue
+		}
+
+		require.NoError(t, err)
+
+		if slices.ContainsFunc(photos, func(p part) bool { return bytes.Equal(p.content, content) }) {
+			count++
+		}
+	}
+
+	return count
+}
+
+func photosIn(t *testing.T, bus object) []object {
+	t.Helper()
+
+	photos := bus["photos"].([]any)
+	out := make([]object, len(photos))
+
+	for i, p := range photos {
+		out[i] = p.(object)
+	}
+
+	return out
+}
+
+// opened is what anybody gets at a photo's address.
+func opened(t *testing.T, s *harness.Stack, address any) harness.Answer {
+	t.Helper()
+
+	path, ok := strings.CutPrefix(address.(string), s.URL)
+	require.True(t, ok, address)
+
+	return s.Anybody().Get(path)
+}

@@ -1,0 +1,60 @@
+package auth
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"rihla/models"
+)
+
+// Standing is what an account may do now, whatever its tokens say.
+type Standing struct {
+	Role       models.Role
+	ProviderID uuid.UUID // of provider roles only
+	Generation int       // of the account's own access tokens: a new password, among others, begins the next one
+}
+
+// Gate lets tokens through that are genuine and still stand for their account: it is there, has the role and the
+// company that the token names, and nothing has ended its tokens since. It asks for the account each time, so that
+// nothing which is taken from somebody stays with them until their token expires. It is safe for concurrent use.
+type Gate struct {
+	tokens   *Verifier
+	standing func(ctx context.Context, user uuid.UUID) (Standing, error)
+}
+
+// standingTimeout bounds how long a request waits until it is known whose it is.
+const standingTimeout = 5 * time.Second
+
+// NewGate checks tokens with the verifier, and accounts with standing, whose error for an account that is not there, or
+// not any more, is NOT_FOUND.
+func NewGate(tokens *Verifier, standing func(ctx context.Context, user uuid.UUID) (Standing, error)) *Gate {
+	return &Gate{tokens: tokens, standing: standing}
+}
+
+// Verify is Verifier.Verify, and then asks for the account. Errors: UNAUTHENTICATED; those of standing.
+func (g *Gate) Verify(ctx context.Context, token string) (Principal, error) {
+	p, err := g.tokens.Verify(ctx, token)
+	if err != nil {
+		return Principal{}, err
+	}
+
+	// The request's own deadline begins once its caller is known.
+	ask, cancel := context.WithTimeout(ctx, standingTimeout)
+	defer cancel()
+
+	now, err := g.standing(ask, p.UserID)
+
+	switch {
+	case err != nil && models.CodeOf(err) == models.CodeNotFound:
+		return Principal{}, models.Errorf(models.CodeUnauthenticated, "The account does not exist any more.")
+	case err != nil:
+		return Principal{}, fmt.Errorf("look up the account of a token: %w", err)
+	case now.Role != p.Role || now.ProviderID != p.ProviderID || !p.External && now.Generation != p.Generation:
+		return Principal{}, models.Errorf(models.CodeUnauthenticated, "The access token has been revoked.")
+	default:
+		return p, nil
+	}
+}
