@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"bytes"
 	"maps"
 	"net/http"
 	"regexp"
@@ -88,12 +89,20 @@ func complainingWorker(t *testing.T, s *harness.Stack, customer *harness.Caller,
 	undo := complain(t, s, "notifications", "recipient", privateEmail)
 
 	require.NoError(t, s.Pay(b.Payment.CheckoutURL, "succeed"))
-	require.Eventually(t, func() bool { return strings.Contains(s.Worker.Log(), "SQLSTATE 22P02") }, patience, refundPoll)
 
 	id := workflows.PaymentID(b.Payment.TransactionID)
+	payment := &commonpb.WorkflowExecution{WorkflowId: id}
+
+	require.Eventually(t, func() bool { // the history has the failed attempts, which no log has
+		failed := false
+
+		eachEvent(t, s, payment, func(event []byte) { failed = failed || bytes.Contains(event, []byte("SQLSTATE 22P02")) })
+
+		return failed
+	}, patience, refundPoll)
 
 	known, err := s.Temporal.WorkflowService().DescribeWorkflowExecution(t.Context(), &workflowservice.DescribeWorkflowExecutionRequest{
-		Namespace: "default", Execution: &commonpb.WorkflowExecution{WorkflowId: id},
+		Namespace: "default", Execution: payment,
 	})
 	require.NoError(t, err)
 
@@ -105,7 +114,7 @@ func complainingWorker(t *testing.T, s *harness.Stack, customer *harness.Caller,
 	undo()
 	require.Equal(t, models.TransactionPaid, customer.Await(b.ID).PaymentStatus)
 
-	eachEvent(t, s, &commonpb.WorkflowExecution{WorkflowId: id}, func(event []byte) { keeps(t, "the history of "+id, string(event), people) })
+	eachEvent(t, s, payment, func(event []byte) { keeps(t, "the history of "+id, string(event), people) })
 
 	return b.Payment.TransactionID
 }

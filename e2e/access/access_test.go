@@ -153,6 +153,8 @@ func (w *world) check(t *testing.T, op operation, c cell) {
 		w.requireLikeNever(t, op, c, a)
 	case c.want == http.StatusUnauthorized && c.caller == nobody && c.kind != "unsigned":
 		require.Equal(t, "Bearer", a.Header.Get("WWW-Authenticate"), c)
+	case c.want == http.StatusUnprocessableEntity && r.creates:
+		require.Contains(t, string(a.Body), `"details":{"provider_id":[`, c)
 	case c.want < http.StatusBadRequest:
 		w.requireIts(t, op, c, r, a)
 	}

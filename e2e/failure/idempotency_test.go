@@ -319,3 +319,34 @@ func TestFailuresAreNotStored(t *testing.T) {
 	require.Equal(t, 2, s.Count("SELECT count(*) FROM payment_transactions WHERE booking_id = $1", declined.ID))
 	require.Equal(t, string(a.Body), string(intent.again(t).Body))
 }
+
+// TestRepeatsAreNoMoreWork: nobody works, and the customer tries again and again. What waits for a worker is one payment.
+func TestRepeatsAreNoMoreWork(t *testing.T) {
+	t.Parallel()
+
+	s := harness.Start(t, harness.Options{Env: inLife(map[string]string{"CHECKOUT_WAIT": "1s"})})
+	customer := s.As(models.RoleEndUser)
+	booking := keyed{customer, "/api/v1/bookings", s.BookingRequest(1), uuid.NewString()}
+
+	s.Worker.Kill()
+
+	for range 3 {
+		a, err := booking.send()
+		require.NoError(t, err)
+		require.Equal(t, http.StatusServiceUnavailable, a.Status, "%s", a.Body)
+		require.Zero(t, s.Count("SELECT count(*) FROM bookings"))
+	}
+
+	require.Len(t, s.AwaitWorkflow("Payment", 1), 1)
+	s.Worker.Start()
+
+	var b harness.Booking
+
+	require.Eventually(t, func() bool {
+		a := booking.again(t)
+
+		return a.Status == http.StatusCreated && a.Data(&b) == nil
+	}, patience, 50*time.Millisecond)
+	require.Equal(t, 1, s.Count("SELECT count(*) FROM bookings"))
+	require.Equal(t, 1, s.Count("SELECT seats_taken FROM trips WHERE id = $1", s.World.Trip.ID))
+}

@@ -145,6 +145,29 @@ func TestBookingIsBoundToItsKey(t *testing.T) {
 	require.Equal(t, 2, b.count(t, "SELECT seats_taken FROM trips WHERE id = $1", trip.ID))
 }
 
+// A booking that was taken back and is asked for again is the same one: what waits for it finds it.
+func TestBookingThatWasTakenBack(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	k := b.key()
+	n := b.request(b.Trip, 1)
+	n.Claim = b.claimed(t, k).ID
+	first, err := b.s.CreateBooking(t.Context(), n)
+	require.NoError(t, err)
+
+	discarded, err := b.s.DiscardBooking(t.Context(), first.ID)
+	require.NoError(t, err)
+	require.True(t, discarded)
+	require.NoError(t, b.s.ReleaseKey(t.Context(), n.Claim))
+
+	again := b.claimed(t, k)
+	n.ID, n.Claim = again.ResourceID, again.ID
+	second, err := b.s.CreateBooking(t.Context(), n)
+	require.NoError(t, err)
+	require.Equal(t, first.ID, second.ID)
+	require.Equal(t, 1, b.count(t, "SELECT seats_taken FROM trips WHERE id = $1", b.Trip.ID))
+}
+
 func TestRefusedBookingLeavesItsKeyFree(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -100,7 +100,8 @@ func Open(ctx context.Context, url string, p Policies, o Options) (*Store, error
 	raw.SetConnMaxLifetime(o.ConnMaxLifetime)
 	raw.SetConnMaxIdleTime(o.ConnMaxIdleTime)
 
-	s := &Store{db: bun.NewDB(raw, pgdialect.New()), raw: raw, policies: p}
+	// A column that a newer version has added is not this one's business: while replicas are replaced, both run.
+	s := &Store{db: bun.NewDB(raw, pgdialect.New(), bun.WithDiscardUnknownColumns()), raw: raw, policies: p}
 	if err := s.Ping(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
