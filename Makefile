@@ -1,6 +1,6 @@
 # Short forms of the commands that README.md and docs/ explain. `make` or `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test race lint generate spectral compat client docs-page bench ci
+.PHONY: help demo dev test race fuzz lint generate spectral compat client docs-page bench ci
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -16,6 +16,9 @@ test: ## all tests, against a real PostgreSQL and Temporal
 
 race: ## all tests with the race detector
 	go test -race -count=1 ./...
+
+fuzz: ## every fuzz target for FUZZTIME (10s), one after the other
+	tools/fuzz
 
 lint: ## golangci-lint; .ci/run installs it into .data/ci-bin
 	PATH="$(CURDIR)/.data/ci-bin:$$PATH" golangci-lint run ./...

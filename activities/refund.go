@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"rihla/gateways"
+	"rihla/internal/telemetry"
 	"rihla/models"
 )
 
@@ -49,7 +50,7 @@ func (p *Payments) RefundAtGateway(ctx context.Context, id uuid.UUID) (models.Re
 		})
 		// Only the refusal of the refund itself is one: a status query that is refused says nothing about the money.
 		if isFinal(err) {
-			return models.RefundResult{Status: models.RefundFailed, FailureReason: err.Error()}, nil
+			return p.refused(ctx, id, models.RefundResult{Status: models.RefundFailed, FailureReason: codeOf(err)}, err.Error())
 		}
 	}
 
@@ -61,7 +62,7 @@ func (p *Payments) RefundAtGateway(ctx context.Context, id uuid.UUID) (models.Re
 }
 
 func (p *Payments) refundResult(ctx context.Context, r *models.Refund, sent gateways.Refund) (models.RefundResult, error) {
-	result := models.RefundResult{GatewayRefundID: sent.ID, FailureReason: sent.FailureReason}
+	result := models.RefundResult{GatewayRefundID: sent.ID}
 
 	if !sent.Amount.Equal(r.Amount) || sent.Currency != r.Currency {
 		return result, fmt.Errorf("the gateway reports another amount for refund %s", r.ID)
@@ -71,7 +72,9 @@ func (p *Payments) refundResult(ctx context.Context, r *models.Refund, sent gate
 	case gateways.RefundSucceeded:
 		result.Status = models.RefundSucceeded
 	case gateways.RefundFailed:
-		result.Status = models.RefundFailed
+		result.Status, result.FailureReason = models.RefundFailed, "its words are with the refund"
+
+		return p.refused(ctx, r.ID, result, sent.FailureReason)
 	case gateways.RefundPending:
 		result.Status = models.RefundPending
 
@@ -81,6 +84,21 @@ func (p *Payments) refundResult(ctx context.Context, r *models.Refund, sent gate
 	}
 
 	return result, nil
+}
+
+// refused puts what the gateway said into the database: it may name the customer, and what an activity returns is in the
+// history for good. SettleRefund finds it there.
+func (p *Payments) refused(ctx context.Context, id uuid.UUID, r models.RefundResult, words string) (models.RefundResult, error) {
+	return r, asActivityError(p.Store.SaveRefundWords(ctx, id, words))
+}
+
+// codeOf is the machine code of a gateway's refusal.
+func codeOf(err error) string {
+	if e, ok := errors.AsType[*gateways.Error](err); ok {
+		return telemetry.Scrub(e.Code)
+	}
+
+	return ""
 }
 
 // RefundDecision is what SettleRefund applies.

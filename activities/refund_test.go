@@ -101,8 +101,15 @@ func TestRefundAtGatewayThatIsRefused(t *testing.T) {
 
 	result := d.refundAtGateway(t, id)
 	require.Equal(t, models.RefundFailed, result.Status)
-	require.Contains(t, result.FailureReason, "account_closed")
+	require.Equal(t, "account_closed", result.FailureReason, "the code alone: the words may name the customer, and this goes into the history")
 	require.Empty(t, d.gateway.Refunds())
+
+	_, err := d.SettleRefund(t.Context(), activities.RefundDecision{RefundID: id, Result: result})
+	require.NoError(t, err)
+
+	r, err := d.Store.RefundByID(t.Context(), id)
+	require.NoError(t, err)
+	require.Contains(t, r.FailureReason, "gateway rejected (account_closed)", "operators find the words here")
 }
 
 func TestRefundAtGatewayThatIsDecidedLater(t *testing.T) {

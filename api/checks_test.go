@@ -206,11 +206,41 @@ func TestRateLimits(t *testing.T) {
 
 	require.Equal(t, http.StatusBadRequest, b.call(t, http.MethodPost, "/api/v1/auth/login", "", "").status)
 	require.Equal(t, http.StatusTooManyRequests, b.call(t, http.MethodPost, "/api/v1/auth/login", "", "").status)
+}
 
-	// Each webhook channel counts for itself.
-	require.Equal(t, http.StatusUnauthorized, b.call(t, http.MethodPost, "/api/v1/payments/webhook/gateway_a", "", "{}").status)
-	require.Equal(t, http.StatusTooManyRequests, b.call(t, http.MethodPost, "/api/v1/payments/webhook/gateway_a", "", "{}").status)
-	require.Equal(t, http.StatusUnauthorized, b.call(t, http.MethodPost, "/api/v1/payments/webhook-bill_payment", "", "{}").status)
+// What is not signed is nobody's: it gets 401 as often as it comes, and takes nothing from the channel's limit, or anybody
+// could keep the gateway out.
+func TestWebhookLimitIsTheGateways(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, withLimits(config.RateLimits{Anonymous: 2, Webhook: 1}), func(d *Deps) {
+		d.Signed = func(route string, h http.Header, body []byte) error {
+			if route == "/api/v1/payments/webhook/gateway_a" && h.Get("Webhook-Signature") == "v1,"+string(body) {
+				return nil
+			}
+
+			return models.Errorf(models.CodeInvalidSignature, "The webhook signature is missing or wrong.")
+		}
+	})
+	call := func(headers ...string) answer {
+		return b.call(t, http.MethodPost, "/api/v1/payments/webhook/gateway_a", "", "{}", headers...)
+	}
+
+	for range 3 {
+		require.Equal(t, "INVALID_SIGNATURE", call().code)
+		require.Equal(t, "INVALID_SIGNATURE", call("webhook-id", "1", "webhook-timestamp", "2", "webhook-signature", "v1,x").code)
+	}
+
+	signed := []string{"webhook-id", "1", "webhook-timestamp", "2", "webhook-signature", "v1,{}"}
+	a := call(signed...)
+	require.Equal(t, http.StatusOK, a.status, a.body)
+	require.Equal(t, "1", a.get(limitHeader))
+	require.Equal(t, "0", a.get(remainingHeader))
+	require.Equal(t, "RATE_LIMITED", call(signed...).code)
+
+	a = call()
+	require.Equal(t, "INVALID_SIGNATURE", a.code, "401 comes before 429")
+	require.Equal(t, "2", a.get(limitHeader), "the address's")
 }
 
 func TestUnknownRoutesAndMethods(t *testing.T) {

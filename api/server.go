@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/http"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -42,6 +43,8 @@ type Deps struct {
 	Auth middleware.Authenticator
 	// MayWrite refuses staff of a provider company that must not be changed at the moment. May be nil.
 	MayWrite func(ctx context.Context, staff auth.Principal) error
+	// Signed refuses webhooks that are not signed for the channel of their route: INVALID_SIGNATURE. May be nil.
+	Signed func(route string, h http.Header, body []byte) error
 	// JWKS is the public key set as JSON.
 	JWKS []byte
 	// Limiter counts requests against Limits.
@@ -81,7 +84,8 @@ func New(deps Deps) (*fiber.App, error) {
 	}
 
 	chain, err := middleware.New(middleware.Config{
-		Document: doc, Auth: deps.Auth, MayWrite: deps.MayWrite, Limiter: deps.Limiter, Limits: deps.Limits, Idempotency: deps.Idempotency,
+		Document: doc, Auth: deps.Auth, MayWrite: deps.MayWrite, Signed: deps.Signed,
+		Limiter: deps.Limiter, Limits: deps.Limits, Idempotency: deps.Idempotency,
 		Log: deps.Log, Observe: deps.Observe, PublicURL: deps.PublicURL, TrustedProxies: deps.TrustedProxies,
 	})
 	if err != nil {

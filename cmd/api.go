@@ -159,7 +159,7 @@ func apiDeps(ctx context.Context, cfg config.Config, p parts, open *closers) (ap
 	})
 
 	return api.Deps{
-		Operations: handlers, MayWrite: handlers.MayWrite,
+		Operations: handlers, MayWrite: handlers.MayWrite, Signed: handlers.Signed,
 		Auth: auth.NewGate(verifier, standing(p.store)), JWKS: keys.JWKS(), Limiter: limiter, Limits: cfg.Limits,
 		Idempotency: &idempotency{store: p.store}, Metrics: p.registry, Observe: p.metrics.Request, Log: slog.Default(),
 		Checks:    map[string]func(context.Context) error{"database": p.store.Ping, "orchestrator": p.door.Ping},

@@ -198,7 +198,7 @@ func (b *fuzzBundle) call(t *testing.T, method, target string, role models.Role,
 
 	require.Less(t, a.Status, http.StatusInternalServerError, "%s %s: %s\n%s", method, target, text, b.log)
 	require.NoError(t, b.conformance.Check(r, a), "%s %s: %s", method, target, text)
-	require.NotEmpty(t, a.Header.Get("X-Request-Id"))
+	require.NotEmpty(t, a.Header.Get("X-Request-ID"))
 
 	if a.Status >= http.StatusBadRequest {
 		require.True(t, utf8.Valid(text), "%q", text)
@@ -235,11 +235,11 @@ func decodePlain(t *testing.T, text []byte, into any) {
 func (b *fuzzBundle) fingerprint(t *testing.T) string {
 	t.Helper()
 
-	var print string
+	var sum string
 
-	require.NoError(t, b.db.QueryRowContext(t.Context(), b.fingerprintSQL).Scan(&print))
+	require.NoError(t, b.db.QueryRowContext(t.Context(), b.fingerprintSQL).Scan(&sum))
 
-	return print
+	return sum
 }
 
 // fingerprintSQL adds up, per table, the rows and the SQL transactions that wrote them.

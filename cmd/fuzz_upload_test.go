@@ -18,6 +18,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -125,7 +126,7 @@ func (b *fuzzBundle) checkUpload(t *testing.T, contentType string, body []byte, 
 	for i, photo := range photos {
 		p, _ := photo.(map[string]any)
 		require.Equal(t, http.DetectContentType(files[i]), p["content_type"])
-		require.Equal(t, json.Number(fmt.Sprint(len(files[i]))), p["size"])
+		require.Equal(t, json.Number(strconv.Itoa(len(files[i]))), p["size"])
 
 		address, err := url.Parse(fmt.Sprint(p["url"]))
 		require.NoError(t, err)

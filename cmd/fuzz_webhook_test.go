@@ -19,18 +19,23 @@ import (
 
 // How a webhook of FuzzWebhook is signed. The order is part of the corpus: new ways come last.
 const (
-	signedNew      = iota // with the newest secret
-	signedOld             // with the one on its way out
-	signedAmong           // with a right signature among wrong ones
-	signedElse            // with another channel's secret
-	signedNot             // not at all
-	signedBroken          // with the first character changed
-	signedOther           // over another body
-	signedFreely          // with the fuzzed id in place of a signature
-	signedOtherID         // over another id
-	waysOfSigning         //
-	maxFreshSkew   = 290  // seconds; the tolerance is 300, and the test takes a moment
-	minStaleSkew   = 310
+	signedNew     = iota // with the newest secret
+	signedOld            // with the one on its way out
+	signedAmong          // with a right signature among wrong ones
+	signedElse           // with another channel's secret
+	signedNot            // not at all
+	signedBroken         // with the first character changed
+	signedOther          // over another body
+	signedFreely         // with the fuzzed id in place of a signature
+	signedOtherID        // over another id
+	waysOfSigning
+)
+
+const (
+	// maxFreshSkew and minStaleSkew are seconds on both sides of the tolerance, 300, for the test takes a moment.
+	maxFreshSkew = 290
+	minStaleSkew = 310
+	// webhookSendMax is the largest body that the fuzzer may send.
 	webhookSendMax = 1 << 20
 )
 

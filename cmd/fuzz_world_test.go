@@ -37,14 +37,11 @@ func fuzzUser(role models.Role) uuid.UUID { return fuzzID(900 + slices.Index(mod
 
 // fuzzSecrets are a channel's signing secrets, newest first, the second on its way out.
 func fuzzSecrets(channel models.Channel) []string {
-	var out []string
-
-	for _, age := range []string{"new", "old"} {
-		key := fmt.Sprintf("%-32s", "fuzz "+age+" "+string(channel))
-		out = append(out, "whsec_"+base64.StdEncoding.EncodeToString([]byte(key)))
+	secret := func(age string) string {
+		return "whsec_" + base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "%-32s", "fuzz "+age+" "+string(channel)))
 	}
 
-	return out
+	return []string{secret("new"), secret("old")}
 }
 
 // fuzzPayment is an attempt that webhooks may be about.

@@ -74,14 +74,16 @@ func reconnect() grpc.ConnectParams {
 }
 
 // connect opens what API and worker both need, and has it closed with the rest.
-func connect(ctx context.Context, cfg config.Config, open *closers) (s *store.Store, c client.Client, namespace string, err error) {
-	if s, err = openStore(ctx, cfg); err != nil {
+func connect(ctx context.Context, cfg config.Config, open *closers) (*store.Store, client.Client, string, error) {
+	s, err := openStore(ctx, cfg)
+	if err != nil {
 		return nil, nil, "", err
 	}
 
 	open.add(func() { _ = s.Close() })
 
-	if c, namespace, err = dialTemporal(cfg); err != nil {
+	c, namespace, err := dialTemporal(cfg)
+	if err != nil {
 		return nil, nil, "", err
 	}
 

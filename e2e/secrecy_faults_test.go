@@ -171,7 +171,7 @@ func requestLines(t *testing.T, s *harness.Stack, customer *harness.Caller) {
 		a, err := tt.caller.Do(tt.method, tt.path, nil, map[string]string{"X-Request-Id": id, "Content-Type": "application/json"})
 		require.NoError(t, err)
 		require.Equal(t, tt.status, a.Status, "%s %s: %s", tt.method, tt.path, a.Body)
-		require.Equal(t, id, a.Header.Get("X-Request-Id"))
+		require.Equal(t, id, a.Header.Get("X-Request-ID"))
 
 		var line map[string]string
 

@@ -97,9 +97,18 @@ func keeps(t *testing.T, where, text string, secrets []string) {
 
 // serviceSecrets are those that the processes were started with.
 func serviceSecrets() []string {
-	secrets := []string{harness.APIKey, harness.MediaURLSecret, "pgtdbpass", "PRIVATE KEY"}
-	for _, channel := range models.Channels() {
-		secrets = append(secrets, strings.TrimPrefix(config.DevWebhookSecret(channel).Reveal(), "whsec_"))
+	known := []string{harness.APIKey, harness.MediaURLSecret, "pgtdbpass", "PRIVATE KEY"}
+
+	return slices.Concat(known, webhookSecrets())
+}
+
+// webhookSecrets are those of the channels, without the prefix that says what they are.
+func webhookSecrets() []string {
+	channels := models.Channels()
+	secrets := make([]string, len(channels))
+
+	for i, channel := range channels {
+		secrets[i] = strings.TrimPrefix(config.DevWebhookSecret(channel).Reveal(), "whsec_")
 	}
 
 	return secrets

@@ -25,13 +25,18 @@ type Days struct {
 func (d Days) IsAll() bool { return d.From.IsZero() && d.To.IsZero() }
 
 // Resolve turns a period into days. `this_week` and `this_month` run to their last day; the week starts on
-// Sunday. custom needs both dates, from ≤ to, at most 366 days (contract §6). Errors: VALIDATION_ERROR on the field.
+// Sunday. custom needs both dates, from ≤ to, at most 366 days (contract §6); so do dates without a period. Errors:
+// VALIDATION_ERROR on the field.
 func (p Period) Resolve(from, to Date, now time.Time) (Days, error) {
 	today := DateIn(now)
 
 	switch p {
 	case "":
-		return Days{}, nil
+		if from.IsZero() && to.IsZero() {
+			return Days{}, nil
+		}
+
+		return customDays(from, to) // dates say it all
 	case PeriodToday:
 		return Days{today, today}, nil
 	case PeriodWeek:
@@ -52,9 +57,9 @@ func (p Period) Resolve(from, to Date, now time.Time) (Days, error) {
 func customDays(from, to Date) (Days, error) {
 	switch {
 	case from.IsZero():
-		return Days{}, Invalid("date_from", "is required when period is custom")
+		return Days{}, Invalid("date_from", "is required for a custom period")
 	case to.IsZero():
-		return Days{}, Invalid("date_to", "is required when period is custom")
+		return Days{}, Invalid("date_to", "is required for a custom period")
 	case to.Before(from):
 		return Days{}, Invalid("date_to", "must not be before date_from")
 	case from.DaysUntil(to) >= maxPeriodDays:

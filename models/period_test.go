@@ -97,6 +97,13 @@ func TestOtherPeriods(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, all.IsAll())
 
+	first, last := models.NewDate(2026, 3, 1), models.NewDate(2026, 3, 9)
+	days, err := models.Period("").Resolve(first, last, time.Now())
+	require.NoError(t, err)
+	require.Equal(t, models.Days{From: first, To: last}, days, "dates alone are a custom period")
+	_, err = models.Period("").Resolve(first, models.Date{}, time.Now())
+	require.Equal(t, models.CodeValidation, models.CodeOf(err))
+
 	_, err = models.Period("this_year").Resolve(models.Date{}, models.Date{}, time.Now())
 	require.Equal(t, models.CodeValidation, models.CodeOf(err))
 }

@@ -124,6 +124,8 @@ func TestRules(t *testing.T) {
 		"path":        {from: ping, to: "", forward: "/ping: the path is gone"},
 		"operation":   {from: "    post:\n", to: "    put:\n", forward: "POST /things: the operation is gone", backward: "PUT /things: the operation is gone"},
 		"operationId": {from: "operationId: Ping", to: "operationId: Pong", forward: "Pong was Ping", backward: "Ping was Pong"},
+		"servers":     {from: "openapi: 3.0.3", to: "openapi: 3.0.3\nservers: [{ url: /v2 }]", forward: "no longer served at /", backward: "no longer served at /v2"},
+		"own servers": {from: "operationId: Ping", to: "operationId: Ping\n      servers: [{ url: / }, { url: /v2 }]", backward: "GET /ping: it is no longer served at /v2"},
 		"words":       {from: "description: Alive.", to: "description: Living.", words: true},
 
 		"role":               {from: "[ADMIN, STAFF]", to: "[ADMIN]", forward: "STAFF may no longer call it"},
@@ -157,6 +159,8 @@ func TestRules(t *testing.T) {
 
 		"request field, optional":     {from: "        note: {", to: "        more: { type: string }\n        note: {", backward: "body (application/json) .more: the field is gone"},
 		"request field, new required": {from: "required: [name]\n      properties:", to: "required: [name, more]\n      properties:\n        more: { type: string }", forward: ".more: new required field", backward: ".more: the field is gone"},
+		"request field, unknown":      {from: "required: [name]", to: "required: [name, other]", forward: ".other: the field has become required"},
+		"request field, read-only":    {from: "zip: { type: string,", to: "zip: { type: string, readOnly: true,", forward: ".zip: readOnly"},
 		"request field, required":     {from: "required: [name]", to: "required: [name, note]", forward: ".note: the field has become required"},
 		"request, null":               {from: "note: { type: string, nullable: true }", to: "note: { type: string }", forward: ".note: it may no longer be null"},
 		"request, type":               {from: "given: { type: number }", to: "given: { type: integer }", forward: "alternative 2 (Cash) is no longer accepted"},
@@ -195,6 +199,8 @@ func TestRules(t *testing.T) {
 		"answer, minimum":         {from: "minimum: 0, maximum: 10", to: "minimum: -1, maximum: 10", forward: "minimum is -1 and was 0"},
 		"answer, decimals":        {from: "x-decimals: 2", to: "x-decimals: 3", forward: "x-decimals is 3 and was 2"},
 		"answer, enum value":      {from: "enum: [OPEN, CLOSED]", to: "enum: [OPEN, CLOSED, LOST]"},
+		"answer, enum renamed":    {from: "enum: [OPEN, CLOSED]", to: "enum: [OPEN, SHUT]", forward: `"CLOSED" no longer comes, and others do`, backward: `"SHUT" no longer comes, and others do`},
+		"answer, write-only":      {from: "code: { type: string,", to: "code: { type: string, writeOnly: true,", forward: ".code: writeOnly"},
 		"answer, enum":            {from: ", enum: [OPEN, CLOSED] }", to: " }", forward: "it was an enum and may be anything"},
 		"answer, unknown fields":  {from: "additionalProperties: { type: string }", to: "additionalProperties: { type: number }", forward: ".labels .*: type number", backward: ".labels .*: type string"},
 		"answer, any unknown":     {from: ", additionalProperties: { type: string }", to: "", forward: ".labels .*: unknown fields may be anything"},

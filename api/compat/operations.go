@@ -42,6 +42,40 @@ func (d document) operations() map[string]*openapi3.Operation {
 	return d.item.Operations()
 }
 
+// servers are the addresses that the operation's path is appended to; without any it is the root (OpenAPI 3.0.3).
+func (d document) servers(op *openapi3.Operation) []string {
+	list := d.doc.Servers
+
+	switch {
+	case op.Servers != nil && len(*op.Servers) > 0:
+		list = *op.Servers
+	case len(d.item.Servers) > 0:
+		list = d.item.Servers
+	}
+
+	if len(list) == 0 {
+		return []string{"/"}
+	}
+
+	urls := make([]string, len(list))
+	for i, server := range list {
+		urls[i] = server.URL
+	}
+
+	return urls
+}
+
+// compareServers finds addresses at which the operation is no longer served.
+func (c *changes) compareServers(where string, olds, currents []string) {
+	for _, url := range without(olds, currents) {
+		c.breakf(where, "it is no longer served at %s", url)
+	}
+
+	for _, url := range without(currents, olds) {
+		c.addf(where, "it is served at %s", url)
+	}
+}
+
 func (c *changes) comparePath(path string, before, after document) {
 	olds, currents := before.operations(), after.operations()
 
@@ -65,6 +99,7 @@ func (c *changes) compareOperation(where string, before, after document, old, cu
 		c.breakf(where, "operationId %s was %s: generated clients call it by that name", current.OperationID, old.OperationID)
 	}
 
+	c.compareServers(where, before.servers(old), after.servers(current))
 	c.compareRoles(where, old, current)
 	c.compareSecurity(where, security(before.doc, old), security(after.doc, current))
 	c.compareParameters(where, parameters(before.item, old), parameters(after.item, current))

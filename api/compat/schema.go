@@ -97,6 +97,7 @@ func fit(where string, way direction, source *openapi3.Schema, among []*openapi3
 func (c *changes) compareShapes(where string, way direction, old, current *shape) {
 	c.compareType(where, way, old, current)
 	c.compareNull(where, way, old, current)
+	c.compareWays(where, way, old, current)
 	c.compareEnum(where, way, old, current)
 	c.compareBounds(where, way, old, current)
 	c.compareRules(where, way, old, current)
@@ -153,6 +154,18 @@ func (c *changes) compareNull(where string, way direction, old, current *shape) 
 	}
 }
 
+// compareWays finds fields that go one way only now.
+func (c *changes) compareWays(where string, way direction, old, current *shape) {
+	switch {
+	case way == request && current.readOnly && !old.readOnly:
+		c.breakf(where, "readOnly: it may no longer be sent")
+	case way == response && current.writeOnly && !old.writeOnly:
+		c.breakf(where, "writeOnly: it no longer comes")
+	case old.readOnly != current.readOnly || old.writeOnly != current.writeOnly:
+		c.addf(where, "readOnly is %t, writeOnly is %t", current.readOnly, current.writeOnly)
+	}
+}
+
 // compareEnum allows new values in both directions: clients treat what they do not know as "other" (spec 9.2).
 func (c *changes) compareEnum(where string, way direction, old, current *shape) {
 	switch {
@@ -164,24 +177,32 @@ func (c *changes) compareEnum(where string, way direction, old, current *shape) 
 	case old.enum == nil || current.enum == nil:
 		c.addf(where, "enum %v instead of %v", current.enum, old.enum)
 	default:
-		for _, value := range old.enum {
-			if slices.Contains(current.enum, value) {
-				continue
-			}
+		c.compareValues(where, way, without(old.enum, current.enum), without(current.enum, old.enum))
+	}
+}
 
-			if way == request {
-				c.breakf(where, "the value %s is no longer accepted", value)
-			} else {
-				c.addf(where, "the value %s no longer comes", value)
-			}
-		}
-
-		for _, value := range current.enum {
-			if !slices.Contains(old.enum, value) {
-				c.addf(where, "new value %s", value)
-			}
+// compareValues judges the values of an enum that are gone and those that are new. An answer that may have both has
+// renamed some: what clients did at the old name they do no more.
+func (c *changes) compareValues(where string, way direction, gone, added []string) {
+	for _, value := range gone {
+		switch {
+		case way == request:
+			c.breakf(where, "the value %s is no longer accepted", value)
+		case len(added) > 0:
+			c.breakf(where, "the value %s no longer comes, and others do", value)
+		default:
+			c.addf(where, "the value %s no longer comes", value)
 		}
 	}
+
+	for _, value := range added {
+		c.addf(where, "new value %s", value)
+	}
+}
+
+// without are the values that the others do not have.
+func without(values, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(values), func(value string) bool { return slices.Contains(others, value) })
 }
 
 // compareDefault looks at what a request means that leaves a field out; a default that was said nowhere can be added.
@@ -217,7 +238,7 @@ func (c *changes) compareProperties(where string, way direction, old, current *s
 		was, is := old.required[name], current.required[name]
 
 		switch {
-		case was == is || old.properties[name] == nil || current.properties[name] == nil:
+		case was == is || (old.properties[name] == nil) != (current.properties[name] == nil):
 		case way == request && is:
 			c.breakf(in, "the field has become required")
 		case way == response && was:

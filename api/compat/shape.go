@@ -15,8 +15,11 @@ type shape struct {
 	format string
 	// nullable says that null is allowed; enum leaves it out.
 	nullable bool
-	enum     []string // as JSON; nil is any value
-	bounds   map[string]bound
+	// readOnly is for answers only, writeOnly for requests.
+	readOnly, writeOnly bool
+
+	enum   []string // as JSON; nil is any value
+	bounds map[string]bound
 	// rules are what two schemas can only have in common or not: patterns, steps and what must not be.
 	rules    []string
 	fallback string // the default as JSON; empty is none
@@ -90,6 +93,9 @@ func (s *shape) add(from *openapi3.Schema) {
 	if from.Default != nil {
 		s.fallback = asJSON(from.Default)
 	}
+
+	s.readOnly = s.readOnly || from.ReadOnly
+	s.writeOnly = s.writeOnly || from.WriteOnly
 
 	s.addEnum(from.Enum)
 	s.addBounds(from)

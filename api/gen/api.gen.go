@@ -1807,7 +1807,7 @@ type ListAuditLogsParams struct {
 	// ActorID Only what this user did.
 	ActorID *openapi_types.UUID `form:"actor_id,omitempty" json:"actor_id,omitempty"`
 
-	// Period Calendar period in Asia/Riyadh; the week starts on Sunday. `custom` needs `date_from` and `date_to`. Without it, everything.
+	// Period Calendar period in Asia/Riyadh; the week starts on Sunday. `custom` needs `date_from` and `date_to`, which alone mean the same. Without any of them, everything.
 	Period *Period `form:"period,omitempty" json:"period,omitempty"`
 
 	// DateFrom First day of a custom period (Asia/Riyadh).
@@ -1838,7 +1838,7 @@ type RefundBookingParams struct {
 
 // ListFinancialRecordsParams defines parameters for ListFinancialRecords.
 type ListFinancialRecordsParams struct {
-	// Period Calendar period in Asia/Riyadh; the week starts on Sunday. `custom` needs `date_from` and `date_to`. Without it, everything.
+	// Period Calendar period in Asia/Riyadh; the week starts on Sunday. `custom` needs `date_from` and `date_to`, which alone mean the same. Without any of them, everything.
 	Period *Period `form:"period,omitempty" json:"period,omitempty"`
 
 	// DateFrom First day of a custom period (Asia/Riyadh).
@@ -1881,7 +1881,7 @@ type ExportFinancialRecordsParams struct {
 	// Format The file format.
 	Format ExportFormat `form:"format" json:"format"`
 
-	// Period Calendar period in Asia/Riyadh; the week starts on Sunday. `custom` needs `date_from` and `date_to`. Without it, everything.
+	// Period Calendar period in Asia/Riyadh; the week starts on Sunday. `custom` needs `date_from` and `date_to`, which alone mean the same. Without any of them, everything.
 	Period *Period `form:"period,omitempty" json:"period,omitempty"`
 
 	// DateFrom First day of a custom period (Asia/Riyadh).
@@ -1957,7 +1957,7 @@ type ListPaymentTransactionsParams struct {
 	// Reference Only the transaction with this gateway reference (exact).
 	Reference *string `form:"reference,omitempty" json:"reference,omitempty"`
 
-	// Period Calendar period in Asia/Riyadh; the week starts on Sunday. `custom` needs `date_from` and `date_to`. Without it, everything.
+	// Period Calendar period in Asia/Riyadh; the week starts on Sunday. `custom` needs `date_from` and `date_to`, which alone mean the same. Without any of them, everything.
 	Period *Period `form:"period,omitempty" json:"period,omitempty"`
 
 	// DateFrom First day of a custom period (Asia/Riyadh).
@@ -2262,7 +2262,7 @@ type CreateBusParams struct {
 
 // ListProviderFinancialRecordsParams defines parameters for ListProviderFinancialRecords.
 type ListProviderFinancialRecordsParams struct {
-	// Period Calendar period in Asia/Riyadh; the week starts on Sunday. `custom` needs `date_from` and `date_to`. Without it, everything.
+	// Period Calendar period in Asia/Riyadh; the week starts on Sunday. `custom` needs `date_from` and `date_to`, which alone mean the same. Without any of them, everything.
 	Period *Period `form:"period,omitempty" json:"period,omitempty"`
 
 	// DateFrom First day of a custom period (Asia/Riyadh).

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net/http"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -34,6 +35,9 @@ type Config struct {
 	// MayWrite refuses provider staff that may not change their company's data at the moment (contract §2: an INACTIVE one's).
 	// It is asked before the request is looked at, on writing operations that provider roles are named for. May be nil.
 	MayWrite func(ctx context.Context, staff auth.Principal) error
+	// Signed verifies a webhook by its route, the headers of its signature and its body: nil or INVALID_SIGNATURE. It is
+	// asked before the channel's limit, which nobody else than the gateway may use up. May be nil.
+	Signed func(route string, h http.Header, body []byte) error
 	// Limits are requests per minute; 0 switches a limit off.
 	Limits config.RateLimits
 	// Idempotency keeps the answers of operations that accept Idempotency-Key.
@@ -52,6 +56,7 @@ type Chain struct {
 	operations  map[string]*operation
 	auth        Authenticator
 	mayWrite    func(ctx context.Context, staff auth.Principal) error
+	signed      func(route string, h http.Header, body []byte) error
 	limits      RateLimits
 	idempotency IdempotencyStore
 	log         *slog.Logger
@@ -87,6 +92,7 @@ func New(cfg Config) (*Chain, error) {
 		operations:  operations,
 		auth:        cfg.Auth,
 		mayWrite:    cfg.MayWrite,
+		signed:      cfg.Signed,
 		limits:      RateLimits{limiter: cfg.Limiter, limits: cfg.Limits, log: cfg.Log},
 		idempotency: cfg.Idempotency,
 		log:         cfg.Log,

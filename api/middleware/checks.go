@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"context"
+	"net/http"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -25,12 +26,10 @@ func (c *Chain) run(f *fiber.Ctx, op *operation) error {
 		return err
 	}
 
-	if !op.public {
-		if err = c.authenticate(f, r); err != nil {
-			c.limits.unidentified(f, op, r)
+	if err = c.identify(f, op, r, body); err != nil {
+		c.limits.unidentified(f, op, r)
 
-			return err
-		}
+		return err
 	}
 
 	if err = c.limits.check(f, op, r); err != nil {
@@ -105,6 +104,41 @@ func (c *Chain) authorize(ctx context.Context, op *operation, p auth.Principal) 
 	default:
 		return nil
 	}
+}
+
+// identify finds out who is calling: a user by a token, a gateway by its signature. Errors: UNAUTHENTICATED,
+// INVALID_SIGNATURE.
+func (c *Chain) identify(f *fiber.Ctx, op *operation, r *request, body []byte) error {
+	switch {
+	case op.rawBody:
+		return c.verify(f, op, body)
+	case op.public:
+		return nil
+	default:
+		return c.authenticate(f, r)
+	}
+}
+
+// verify wants each header of the signature exactly once, and a signature that is the gateway's.
+func (c *Chain) verify(f *fiber.Ctx, op *operation, body []byte) error {
+	h := http.Header{}
+
+	for i := range op.headers {
+		name := op.headers[i].name
+
+		values := f.Request().Header.PeekAll(name)
+		if len(values) != 1 || len(values[0]) == 0 {
+			return models.Errorf(models.CodeInvalidSignature, "The webhook signature is not valid.")
+		}
+
+		h.Set(name, string(values[0]))
+	}
+
+	if c.signed == nil {
+		return nil
+	}
+
+	return c.signed(op.path, h, body)
 }
 
 const bearerPrefix = "bearer "

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/getkin/kin-openapi/openapi3"
 )
@@ -41,10 +42,12 @@ func format(valid func(string) bool) openapi3.StringFormatValidator {
 	})
 }
 
+// isDate wants a day that can be told from none at all: 0001-01-01 is Go's zero value, which to a list means no filter and
+// to a campaign a first day that was never set. It comes before every day of ours anyway.
 func isDate(s string) bool {
-	_, err := time.Parse(time.DateOnly, s)
+	t, err := time.Parse(time.DateOnly, s)
 
-	return err == nil && s[:4] != "0000"
+	return err == nil && t.Year() >= 1 && !t.IsZero()
 }
 
 // isDateTime wants a moment whose year, in UTC, can be stored and shown: 9999-12-31T23:59:59-12:00 is in the year 10000.
@@ -63,7 +66,7 @@ func isEmail(s string) bool {
 
 	_, domain, _ := strings.Cut(s, "@")
 
-	return strings.Contains(strings.Trim(domain, "."), ".") && !strings.ContainsAny(s, "\" []<>()")
+	return strings.Contains(strings.Trim(domain, "."), ".") && !strings.ContainsAny(s, "\"[]<>()") && !strings.ContainsFunc(s, unicode.IsSpace)
 }
 
 // isURI accepts an absolute address with a host and without credentials.

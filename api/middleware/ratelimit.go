@@ -38,13 +38,13 @@ func NewRateLimits(limiter Limiter, limits config.RateLimits, log *slog.Logger) 
 }
 
 // Account counts one login of an account (contract §1: per account, after the body was read): nil, or RATE_LIMITED with
-// Retry-After. The email is compared without letter case.
+// Retry-After. The email is compared as accounts are looked up: without letter case, and without any space around it.
 func (l *RateLimits) Account(ctx context.Context, email string) error {
 	if l.limits.Login <= 0 {
 		return nil
 	}
 
-	remaining, reset, retryAfter, ok, err := l.limiter.Allow(ctx, "account:"+strings.ToLower(email), l.limits.Login)
+	remaining, reset, retryAfter, ok, err := l.limiter.Allow(ctx, "account:"+strings.ToLower(strings.TrimSpace(email)), l.limits.Login)
 	if err != nil {
 		l.warn(ctx, err)
 

@@ -103,8 +103,19 @@ func (o *Operations) startFirst(ctx context.Context, a models.Attempt) error {
 	case discarded:
 		return unavailable()
 	default:
-		return nil
+		return o.stillThere(ctx, a.BookingID)
 	}
+}
+
+// stillThere is SERVICE_UNAVAILABLE for a booking that was taken back meanwhile, by a request with the same key that was
+// held up for longer than its lease.
+func (o *Operations) stillThere(ctx context.Context, booking uuid.UUID) error {
+	_, err := o.Store.BookingByID(context.WithoutCancel(ctx), booking)
+	if err != nil && models.CodeOf(err) == models.CodeNotFound {
+		return unavailable()
+	}
+
+	return err
 }
 
 // startAgain goes on where a request was killed after it had made the booking: the payment may not have been started.
@@ -170,13 +181,12 @@ func (o *Operations) ListMyBookings(ctx context.Context, r gen.ListMyBookingsReq
 		return nil, err
 	}
 
-	bookings := make([]gen.Booking, len(list.Items))
-
-	for i := range list.Items {
-		if bookings[i], err = o.bookingOf(ctx, &list.Items[i]); err != nil {
-			return nil, err
-		}
+	attempts, err := o.Store.LatestAttempts(ctx, each(list.Items, func(b *models.Booking) uuid.UUID { return b.ID })...)
+	if err != nil {
+		return nil, err
 	}
+
+	bookings := each(list.Items, func(b *models.Booking) gen.Booking { return bookingWith(b, attempts[b.ID]) })
 
 	return gen.ListMyBookings200JSONResponse{Data: bookings, Meta: meta(p, list)}, nil
 }
@@ -188,6 +198,11 @@ func (o *Operations) bookingOf(ctx context.Context, b *models.Booking) (gen.Book
 		return gen.Booking{}, err
 	}
 
+	return bookingWith(b, attempt), nil
+}
+
+// bookingWith is a booking with the attempt that counts, nil for none.
+func bookingWith(b *models.Booking, attempt *models.PaymentTransaction) gen.Booking {
 	label, held := b.Status.Label(), utc(b.HoldUntil)
 	out := gen.Booking{
 		ID: b.ID, TripID: b.TripID, ProviderID: b.ProviderID, UserID: b.UserID,
@@ -208,7 +223,7 @@ func (o *Operations) bookingOf(ctx context.Context, b *models.Booking) (gen.Book
 		out.Payment = bookingPayment(attempt)
 	}
 
-	return out, nil
+	return out
 }
 
 func bookingPayment(t *models.PaymentTransaction) gen.BookingPayment {

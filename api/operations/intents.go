@@ -66,7 +66,7 @@ func (o *Operations) CreateCampaignIntent(
 
 	return gen.CreateCampaignIntent201JSONResponse{
 		Body:    gen.PaymentTransactionAnswer{Data: transactionOf(&t)},
-		Headers: gen.CreateCampaignIntent201ResponseHeaders{Location: "/api/v1/admin/payment-transactions/" + t.ID.String()},
+		Headers: gen.CreateCampaignIntent201ResponseHeaders{Location: "/api/v1/provider/ad-campaigns/" + r.AdCampaignID.String()},
 	}, nil
 }
 

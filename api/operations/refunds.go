@@ -59,7 +59,12 @@ func (o *Operations) startRefund(ctx context.Context, request models.RefundReque
 	defer cancel()
 
 	_, err := o.Workflows.StartRefund(wait, request)
-	if err == nil || isRefusal(err) {
+
+	switch {
+	case models.CodeOf(err) == models.CodeInvalidState:
+		// A request with the same key, which was held up for longer than its lease, has given it up while this one waited.
+		return unavailable()
+	case err == nil || isRefusal(err):
 		return err
 	}
 

@@ -51,6 +51,27 @@ func (o *Operations) ReceiveBillPaymentWebhook(
 	return gen.ReceiveBillPaymentWebhook200JSONResponse(answer), err
 }
 
+// Signed says whether what came in at a webhook's route is signed for its channel, and nothing about what it says; the
+// handler verifies again what it reads. Error: INVALID_SIGNATURE.
+func (o *Operations) Signed(route string, h http.Header, body []byte) error {
+	for _, channel := range models.Channels() {
+		if route != "/api/v1/payments/"+channel.Path() {
+			continue
+		}
+
+		_, err := o.Verifiers[channel].Verify(h, body, o.Now())
+		if models.CodeOf(err) != models.CodeInvalidSignature {
+			return nil
+		}
+
+		o.Metrics.Webhook(channel, string(models.CodeInvalidSignature))
+
+		return err
+	}
+
+	return models.Errorf(models.CodeInvalidSignature, "The route is no channel's.")
+}
+
 func signature(id, timestamp, signatures string) http.Header {
 	h := http.Header{}
 	h.Set(standardwebhook.HeaderID, id)

@@ -142,7 +142,9 @@ func documented(t *testing.T, s *harness.Stack) {
 	require.Equal(t, int64(60), allowanceOf(t, from(t, s.Anybody(), "192.0.2.1", http.MethodPost, loginPath, map[string]string{})).limit)
 
 	usual := s.Replica(map[string]string{"RATE_LIMIT_WEBHOOK": ""})
-	require.Equal(t, int64(6000), allowanceOf(t, usual.Anybody().Post(cardsPath, map[string]string{})).limit)
+	hook, err := usual.Anybody().Do(http.MethodPost, cardsPath, []byte("{}"), s.Signed(models.ChannelGatewayA, "msg_documented", []byte("{}")))
+	require.NoError(t, err)
+	require.Equal(t, int64(6000), allowanceOf(t, hook).limit)
 
 	for _, path := range []string{"/healthz", "/readyz", "/docs", "/openapi.json", "/.well-known/jwks.json"} {
 		require.Empty(t, s.Anybody().Get(path).Header.Values("X-Ratelimit-Limit"), path)

@@ -52,6 +52,11 @@ func unpaidCampaigns(t *testing.T, s *harness.Stack) {
 		require.Equal(t, []string{"trip_id"}, faults(t, a))
 	}
 
+	// Nor on the day that Go takes for none.
+	never := campaigns.body(s, "Never")
+	never["starts_on"] = "0001-01-01"
+	invalid(t, call(t, c, http.MethodPost, campaigns.path, never), "starts_on")
+
 	for field, value := range map[string]any{
 		"starts_on": today.AddDays(-1).String(), "ends_on": today.AddDays(2).String(), "price": 0, "title": "",
 	} {

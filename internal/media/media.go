@@ -37,10 +37,14 @@ type Bucket struct {
 // Open opens the storage that MEDIA_URL names, `file:///directory` or `s3://bucket?region=…`; an empty address means
 // the directory media of dataDir. A directory is made when there is none. S3 is not called before it is used.
 func Open(ctx context.Context, address, dataDir string) (*Bucket, error) {
+	variable := "MEDIA_URL"
+
 	if address == "" {
+		variable = "DATA_DIR"
+
 		dir, err := filepath.Abs(filepath.Join(dataDir, "media"))
 		if err != nil {
-			return nil, fmt.Errorf("DATA_DIR: %w", err)
+			return nil, fmt.Errorf("%s: %w", variable, err)
 		}
 
 		address = (&url.URL{Scheme: fileblob.Scheme, Path: "/" + strings.TrimPrefix(filepath.ToSlash(dir), "/")}).String()
@@ -57,7 +61,7 @@ func Open(ctx context.Context, address, dataDir string) (*Bucket, error) {
 
 	blobs, err := schemes.OpenBucket(ctx, address)
 	if err != nil {
-		return nil, fmt.Errorf("MEDIA_URL: %w", err)
+		return nil, fmt.Errorf("%s: %w", variable, err)
 	}
 
 	return &Bucket{blobs: blobs}, nil

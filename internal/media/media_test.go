@@ -146,6 +146,9 @@ func TestOpenRefuses(t *testing.T) {
 		_, err := media.Open(t.Context(), address, t.TempDir())
 		require.ErrorContains(t, err, "MEDIA_URL", address)
 	}
+
+	_, err := media.Open(t.Context(), "", "/dev/null")
+	require.ErrorContains(t, err, "DATA_DIR", "nobody has set MEDIA_URL")
 }
 
 func TestJanitor(t *testing.T) {

@@ -215,18 +215,30 @@ func (s *Store) MyBookings(
 
 // LatestAttempt is the payment attempt of a booking that counts: the paid one, else the newest; nil when it has none.
 func (s *Store) LatestAttempt(ctx context.Context, booking uuid.UUID) (*models.PaymentTransaction, error) {
-	var t models.PaymentTransaction
+	latest, err := s.LatestAttempts(ctx, booking)
 
-	err := s.db.NewSelect().Model(&t).
-		Where("pt.booking_id = ?", booking).Where("pt.kind = ?", models.KindPayment).
-		OrderExpr("pt.status = ? DESC, pt.attempt DESC", models.TransactionPaid).Limit(1).Scan(ctx)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil //nolint:nilnil // a booking without an attempt is no error
+	return latest[booking], err
+}
+
+// LatestAttempts are the LatestAttempt of several bookings, by booking; those without an attempt are not in it.
+func (s *Store) LatestAttempts(ctx context.Context, bookings ...uuid.UUID) (map[uuid.UUID]*models.PaymentTransaction, error) {
+	latest := make(map[uuid.UUID]*models.PaymentTransaction, len(bookings))
+	if len(bookings) == 0 {
+		return latest, nil
 	}
 
+	var attempts []models.PaymentTransaction
+
+	err := s.db.NewSelect().Model(&attempts).DistinctOn("pt.booking_id").
+		Where("pt.booking_id IN (?)", bun.List(bookings)).Where("pt.kind = ?", models.KindPayment).
+		OrderExpr("pt.booking_id, pt.status = ? DESC, pt.attempt DESC", models.TransactionPaid).Scan(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("read attempt: %w", err)
+		return nil, fmt.Errorf("read attempts: %w", err)
 	}
 
-	return &t, nil
+	for i := range attempts {
+		latest[*attempts[i].BookingID] = &attempts[i]
+	}
+
+	return latest, nil
 }

@@ -62,7 +62,7 @@ func (s *Store) CreateCampaign(
 	c.Status, c.CreatedBy = models.CampaignPendingPayment, by.UserID
 
 	return create(ctx, s, campaignKind, by, c, func(ctx context.Context, tx bun.Tx, c *models.AdCampaign) error {
-		return checkCampaign(ctx, tx, c, models.Date{}, now)
+		return s.checkCampaign(ctx, tx, c, models.Date{}, now)
 	}, nil)
 }
 
@@ -80,7 +80,7 @@ func (s *Store) UpdateCampaign(
 		starts := c.StartsOn
 
 		return campaignKind.change(ctx, tx, by, c, apply, func(ctx context.Context, tx bun.Tx, c *models.AdCampaign) error {
-			return checkCampaign(ctx, tx, c, starts, now)
+			return s.checkCampaign(ctx, tx, c, starts, now)
 		}, nil)
 	})
 }
@@ -171,7 +171,11 @@ func campaignEditable(ctx context.Context, tx bun.Tx, c *models.AdCampaign) erro
 
 // checkCampaign holds a campaign against the rules, and its trip against its provider; the trip cannot be deleted
 // before the campaign is written.
-func checkCampaign(ctx context.Context, tx bun.Tx, c *models.AdCampaign, startedOn models.Date, now time.Time) error {
+func (s *Store) checkCampaign(
+	ctx context.Context, tx bun.Tx, c *models.AdCampaign, startedOn models.Date, now time.Time,
+) error {
+	amount, _ := models.AddVAT(c.Price, s.policies.VATAd)
+
 	n, err := lockOwn[models.Trip](ctx, tx, scope{provider: c.ProviderID}, []uuid.UUID{c.TripID})
 
 	switch {
@@ -184,6 +188,8 @@ func checkCampaign(ctx context.Context, tx bun.Tx, c *models.AdCampaign, started
 		}
 	case !c.Price.IsPositive():
 		return models.Invalid("price", "must be more than 0")
+	case !amount.Fits():
+		return models.Invalid("price", "is too large with VAT")
 	}
 
 	return c.CheckDates(startedOn, now)

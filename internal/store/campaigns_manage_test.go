@@ -47,6 +47,7 @@ func TestCampaignManagement(t *testing.T) {
 		"yesterday":    {func(x *models.AdCampaign) { x.StartsOn = today.AddDays(-1) }, models.CodeValidation, "starts_on"},
 		"backwards":    {func(x *models.AdCampaign) { x.EndsOn = today.AddDays(-1) }, models.CodeValidation, "ends_on"},
 		"for nothing":  {func(x *models.AdCampaign) { x.Price = models.Money{} }, models.CodeValidation, "price"},
+		"too dear":     {func(x *models.AdCampaign) { x.Price = models.MustMoney("999999999999.99") }, models.CodeValidation, "price"},
 	} {
 		asked := b.newCampaign()
 		tt.edit(&asked)

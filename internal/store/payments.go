@@ -46,7 +46,12 @@ func (s *Store) PayableCampaign(ctx context.Context, id uuid.UUID, now time.Time
 		return Payable{}, found(err)
 	}
 
-	p := Payable{ProviderID: c.ProviderID, Err: campaignPayable(&c, now)}
+	refused, err := advertisable(ctx, s.db, &c, now)
+	if err != nil {
+		return Payable{}, err
+	}
+
+	p := Payable{ProviderID: c.ProviderID, Err: refused}
 
 	return p, s.loadAttempts(ctx, &p, "ad_campaign_id", id)
 }
@@ -98,6 +103,25 @@ func campaignPayable(c *models.AdCampaign, now time.Time) error {
 	}
 
 	return nil
+}
+
+// advertisable says whether the campaign can be paid at now, as campaignPayable does, and whether there is still a trip
+// to advertise. refused is CAMPAIGN_NOT_PAYABLE.
+func advertisable(ctx context.Context, db bun.IDB, c *models.AdCampaign, now time.Time) (refused, err error) {
+	if refused = campaignPayable(c, now); refused != nil {
+		return refused, nil
+	}
+
+	live, err := db.NewSelect().Model((*models.Trip)(nil)).Where("id = ?", c.TripID).Where("deleted_at IS NULL").Exists(ctx)
+
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("look for trip: %w", err)
+	case !live:
+		return models.Errorf(models.CodeCampaignNotPayable, "The campaign's trip has been deleted."), nil
+	default:
+		return nil, nil
+	}
 }
 
 // tripOf reads what paying for a booking needs to know of its trip.
@@ -202,8 +226,11 @@ func (s *Store) campaignAttempt(ctx context.Context, tx bun.Tx, a models.Attempt
 		return models.PaymentTransaction{}, found(err)
 	}
 
-	if err := campaignPayable(&c, now); err != nil {
+	switch refused, err := advertisable(ctx, tx, &c, now); {
+	case err != nil:
 		return models.PaymentTransaction{}, err
+	case refused != nil:
+		return models.PaymentTransaction{}, refused
 	}
 
 	if c.Status == models.CampaignPaymentFailed {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -195,8 +196,10 @@ func (st *refundSettlement) settleBooking(ctx context.Context, added *models.Pay
 
 // refuse gives the promise back and asks a person to look.
 func (st *refundSettlement) refuse(ctx context.Context, result models.RefundResult) error {
+	// Those that SaveRefundWords has kept; decisions of older histories bring them along.
+	words := cmp.Or(st.r.FailureReason, result.FailureReason)
 	code := RefundFailedAtGateway
-	st.r.Status, st.r.FailureCode, st.r.FailureReason, st.r.CompletedAt = models.RefundFailed, &code, result.FailureReason, &st.now
+	st.r.Status, st.r.FailureCode, st.r.FailureReason, st.r.CompletedAt = models.RefundFailed, &code, words, &st.now
 
 	if err := st.move(ctx); err != nil {
 		return err
@@ -215,7 +218,7 @@ func (st *refundSettlement) refuse(ctx context.Context, result models.RefundResu
 		RefundID:             &st.r.ID,
 		Message:              "The gateway refused the refund; nothing else has changed.",
 		WorkflowID:           "refund/" + st.r.ID.String(),
-	}, map[string]any{"amount": st.r.Amount, "currency": st.r.Currency, "failure_reason": result.FailureReason})
+	}, map[string]any{"amount": st.r.Amount, "currency": st.r.Currency, "failure_reason": words})
 	if err != nil {
 		return err
 	}

@@ -196,6 +196,18 @@ func (s *Store) SaveGatewayRefund(ctx context.Context, id uuid.UUID, gatewayID s
 	return nil
 }
 
+// SaveRefundWords keeps what the gateway said when it refused a refund, for SettleRefund.
+func (s *Store) SaveRefundWords(ctx context.Context, id uuid.UUID, words string) error {
+	_, err := s.db.NewUpdate().Model((*models.Refund)(nil)).
+		Set("failure_reason = ?", words).Set("updated_at = now()").
+		Where("id = ?", id).Where("status = ?", models.RefundPending).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("save the gateway's words: %w", err)
+	}
+
+	return nil
+}
+
 // RefundFailedAtGateway is the failure code of a refund that the gateway refused.
 const RefundFailedAtGateway = "GATEWAY_REJECTED"
 

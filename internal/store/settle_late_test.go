@@ -105,6 +105,47 @@ func TestLateSuccessThatCannotBeConfirmed(t *testing.T) {
 	}
 }
 
+// A campaign can be edited after an attempt has failed: money that arrives late for that attempt starts it only if it is
+// what the campaign costs now, and if there still is a trip to advertise.
+func TestLateSuccessOfAnEditedCampaign(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name, because string
+		confirmed     bool
+	}{
+		{"the title is another", "UPDATE ad_campaigns SET title = 'Summer' WHERE id = $1", true},
+		{"the price is another", "UPDATE ad_campaigns SET price = 5000 WHERE id = $1", false},
+		{"the trip is deleted", "UPDATE trips SET deleted_at = now() WHERE id = (SELECT trip_id FROM ad_campaigns WHERE id = $1)", false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			b := setupBooks(t)
+			today := models.DateIn(time.Now())
+			campaign := b.campaign(t, today, today.AddDays(3))
+			tx := b.openCampaign(t, campaign, 1)
+			_, err := b.s.EndPayment(t.Context(), tx.ID, models.FailureDeclined, "", time.Now())
+			require.NoError(t, err)
+			b.exec(t, tt.because, campaign)
+
+			b.deliver(t, word(tx, models.EventPaymentSucceeded, nil))
+			s := b.settle(t, tx, time.Now())
+
+			if tt.confirmed {
+				require.Equal(t, campaign, s.Campaign)
+				require.Equal(t, 1, b.count(t, "SELECT count(*) FROM ad_campaigns WHERE id = $1 AND status = 'ACTIVE'", campaign))
+
+				return
+			}
+
+			b.requireOwed(t, tx, s, models.FailureDeclined)
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM ad_campaigns WHERE id = $1 AND status = 'PAYMENT_FAILED'", campaign))
+			b.requireIdentities(t)
+		})
+	}
+}
+
 func TestSuccessForACancelledBooking(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)

@@ -88,11 +88,18 @@ func (st *settlement) confirmCampaign(ctx context.Context) (bool, error) {
 		return false, fmt.Errorf("lock campaign: %w", err)
 	}
 
-	if payable := campaignPayable(&c, st.now) == nil && c.DeletedAt == nil; !payable {
+	refused, err := advertisable(ctx, st.tx, &c, st.now)
+	if err != nil {
+		return false, err
+	}
+
+	// Between two attempts a campaign can be edited: money for the old price does not buy the new one.
+	price, _ := models.AddVAT(c.Price, st.t.VATRate)
+	if payable := refused == nil && c.DeletedAt == nil && price.Equal(st.t.Amount); !payable {
 		return false, nil
 	}
 
-	_, err := st.tx.NewUpdate().Model(&c).
+	_, err = st.tx.NewUpdate().Model(&c).
 		Set("status = ?", models.CampaignStatusOnPayment(c.StartsOn, st.now)).Set("updated_at = ?", st.now).
 		WherePK().Where("status = ?", c.Status).Exec(ctx)
 	if err != nil {

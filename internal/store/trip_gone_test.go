@@ -88,3 +88,23 @@ func TestCampaignWhoseLastDayIsOver(t *testing.T) {
 	b.requireOwed(t, tx, b.settle(t, tx, over), models.FailureCancelled)
 	require.Zero(t, b.count(t, "SELECT count(*) FROM ad_campaigns WHERE status IN ('ACTIVE', 'SCHEDULED')"))
 }
+
+func TestCampaignWhoseTripIsDeleted(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	today := models.DateIn(time.Now())
+	unpaid := b.campaign(t, today, today)
+	tx := b.openCampaign(t, b.campaign(t, today, today), 1)
+	b.exec(t, "UPDATE trips SET deleted_at = now() WHERE id = $1", b.Trip.ID)
+
+	p, err := b.s.PayableCampaign(t.Context(), unpaid, time.Now())
+	require.NoError(t, err)
+	requireCode(t, models.CodeCampaignNotPayable, p.Err)
+
+	a := models.Attempt{CampaignID: unpaid, ProviderID: b.Provider.ID, Number: 1, UserID: tx.UserID, Method: models.MethodWalletB}
+	_, err = b.s.OpenPayment(t.Context(), a, time.Now())
+	requireCode(t, models.CodeCampaignNotPayable, err)
+
+	b.deliver(t, word(tx, models.EventPaymentSucceeded, nil))
+	b.requireOwed(t, tx, b.settle(t, tx, time.Now()), models.FailureCancelled)
+}

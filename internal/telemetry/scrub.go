@@ -100,12 +100,14 @@ func isCard(s string) bool {
 
 // scrubbed is the attribute with its texts scrubbed; an error becomes its text.
 func scrubbed(a slog.Attr) slog.Attr {
-	switch a.Value.Kind() {
-	case slog.KindString:
-		a.Value = slog.StringValue(Scrub(a.Value.String()))
-	case slog.KindAny:
-		if err, ok := a.Value.Any().(error); ok && err != nil {
-			a.Value = slog.StringValue(Scrub(err.Error()))
+	kind := a.Value.Kind()
+	if kind == slog.KindString {
+		return slog.String(a.Key, Scrub(a.Value.String()))
+	}
+
+	if kind == slog.KindAny {
+		if err, ok := a.Value.Any().(error); ok {
+			return slog.String(a.Key, Scrub(err.Error()))
 		}
 	}
 
