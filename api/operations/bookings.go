@@ -93,7 +93,10 @@ func (o *Operations) startFirst(ctx context.Context, a models.Attempt) error {
 
 	// An attempt that is written keeps its booking: it is the gateway that is slow. Otherwise nobody has taken the
 	// payment, and a workflow that starts after all finds no booking and ends.
-	discarded, discardErr := o.Store.DiscardBooking(context.WithoutCancel(ctx), a.BookingID)
+	ctx, done := aftermath(ctx)
+	defer done()
+
+	discarded, discardErr := o.Store.DiscardBooking(ctx, a.BookingID)
 
 	switch {
 	case discardErr != nil:
@@ -110,7 +113,7 @@ func (o *Operations) startFirst(ctx context.Context, a models.Attempt) error {
 // stillThere is SERVICE_UNAVAILABLE for a booking that was taken back meanwhile, by a request with the same key that was
 // held up for longer than its lease.
 func (o *Operations) stillThere(ctx context.Context, booking uuid.UUID) error {
-	_, err := o.Store.BookingByID(context.WithoutCancel(ctx), booking)
+	_, err := o.Store.BookingByID(ctx, booking)
 	if err != nil && models.CodeOf(err) == models.CodeNotFound {
 		return unavailable()
 	}

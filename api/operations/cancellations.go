@@ -25,7 +25,10 @@ func (o *Operations) CancelBooking(ctx context.Context, r gen.CancelBookingReque
 		o.closeCheckout(ctx, pending.ID)
 	}
 
-	body, err := o.bookingOf(context.WithoutCancel(ctx), &b)
+	ctx, cancel := aftermath(ctx)
+	defer cancel()
+
+	body, err := o.bookingOf(ctx, &b)
 
 	return gen.CancelBooking200JSONResponse{Data: body}, err
 }

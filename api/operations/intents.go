@@ -181,7 +181,10 @@ func (o *Operations) start(ctx context.Context, a models.Attempt) (models.Paymen
 		return models.PaymentTransaction{}, err
 	}
 
-	t, readErr := o.Store.TransactionByID(context.WithoutCancel(ctx), a.ID())
+	ctx, done := aftermath(ctx)
+	defer done()
+
+	t, readErr := o.Store.TransactionByID(ctx, a.ID())
 
 	switch {
 	case err == nil:

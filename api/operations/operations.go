@@ -56,6 +56,14 @@ func New(d Deps) *Operations {
 	return &Operations{Deps: d, exports: make(chan struct{}, exportsAtOnce), uploads: make(chan struct{}, uploadsAtOnce)}
 }
 
+// aftermathTime bounds what a handler has to bring to its end when the request's own time is over.
+const aftermathTime = 5 * time.Second
+
+// aftermath is the context for that.
+func aftermath(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), aftermathTime)
+}
+
 // actor is the caller in the store's terms.
 func actor(ctx context.Context) store.Actor {
 	p := middleware.Principal(ctx)

@@ -30,7 +30,9 @@ func (o *Operations) RefundBooking(ctx context.Context, r gen.RefundBookingReque
 		return nil, err
 	}
 
-	ctx = context.WithoutCancel(ctx)
+	ctx, done := aftermath(ctx)
+	defer done()
+
 	// What finance staff wrote may name a person: it goes into the database and not through the workflow.
 	if reason := valueOf(r.Body.Reason); reason != "" {
 		if err := o.Store.SetRefundReason(ctx, request.ID, reason); err != nil {
@@ -68,7 +70,10 @@ func (o *Operations) startRefund(ctx context.Context, request models.RefundReque
 		return err
 	}
 
-	abandoned, failed := o.Store.AbandonRefund(context.WithoutCancel(ctx), request.ID)
+	ctx, done := aftermath(ctx)
+	defer done()
+
+	abandoned, failed := o.Store.AbandonRefund(ctx, request.ID)
 
 	switch {
 	case failed != nil:

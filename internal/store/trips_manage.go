@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/uptrace/bun"
@@ -78,7 +79,8 @@ func (s *Store) CreateTrip(ctx context.Context, t models.Trip, by Actor) (models
 }
 
 // UpdateTrip changes a trip under its row lock; apply gets it as it is, RestStopIDs included, may run more than once,
-// and its error is returned. The status and the seats taken stay as they are. Errors: NOT_FOUND and those of CreateTrip.
+// and its error is returned. The status and the seats taken stay as they are. Errors: NOT_FOUND and those of CreateTrip;
+// VALIDATION_ERROR on departure_at when a PUBLISHED trip is moved into the past.
 func (s *Store) UpdateTrip(ctx context.Context, id uuid.UUID, apply func(*models.Trip) error, by Actor) (models.Trip, error) {
 	return s.changeTrip(ctx, id, by, func(ctx context.Context, tx bun.Tx, t *models.Trip) error {
 		fixed := *t
@@ -86,6 +88,12 @@ func (s *Store) UpdateTrip(ctx context.Context, id uuid.UUID, apply func(*models
 		return tripKind.change(ctx, tx, by, t, func(t *models.Trip) error {
 			err := apply(t)
 			t.Status, t.SeatsTaken = fixed.Status, fixed.SeatsTaken
+
+			// What departs in the past is out of sight: for a trip that has been sold that is no way to end it.
+			moved := t.Status == models.TripPublished && !t.DepartureAt.Equal(fixed.DepartureAt)
+			if err == nil && moved && !t.DepartureAt.After(time.Now()) {
+				err = models.Invalid("departure_at", "must be in the future for a published trip")
+			}
 
 			return err
 		}, checkTrip, saveStops)

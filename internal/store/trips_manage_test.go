@@ -177,6 +177,35 @@ func TestPublishTripStates(t *testing.T) {
 	requireCode(t, models.CodeNotFound, err)
 }
 
+// A trip that is on sale can be moved, but not out of sight.
+func TestMovingAPublishedTrip(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	staff := as(b.World, models.RoleProviderStaff)
+	later, past := time.Now().Add(999*time.Hour), time.Now().Add(-time.Minute)
+	move := func(to time.Time) func(*models.Trip) error {
+		return func(x *models.Trip) error {
+			x.DepartureAt, x.ReturnAt = to, to.Add(time.Hour)
+
+			return nil
+		}
+	}
+
+	_, err := b.s.UpdateTrip(t.Context(), b.Trip.ID, move(past), staff)
+	requireFields(t, models.CodeValidation, err, "departure_at")
+	moved, err := b.s.UpdateTrip(t.Context(), b.Trip.ID, move(later), staff)
+	require.NoError(t, err)
+	require.WithinDuration(t, later, moved.DepartureAt, time.Second)
+
+	departed := b.trip(t, 10, func(x *models.Trip) { x.DepartureAt = past })
+	_, err = b.s.UpdateTrip(t.Context(), departed.ID, func(x *models.Trip) error { x.Title = "Corrected"; return nil }, staff)
+	require.NoError(t, err, "what it does not move it does not hold against the trip")
+
+	draft := b.trip(t, 10, func(x *models.Trip) { x.Status = models.TripDraft })
+	_, err = b.s.UpdateTrip(t.Context(), draft.ID, move(past), staff)
+	require.NoError(t, err)
+}
+
 func TestListProviderTrips(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
