@@ -22,7 +22,6 @@ func TestBadInput(t *testing.T) { //nolint:tparallel // its parts share one serv
 	t.Parallel()
 
 	s := harness.Start(t, harness.Options{})
-	s.Conform()
 
 	w := newTargets(t, s)
 	before := rowsOf(t, s)

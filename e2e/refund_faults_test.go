@@ -17,7 +17,6 @@ func TestRefundsAtATroubledGateway(t *testing.T) { //nolint:tparallel // its par
 	t.Parallel()
 
 	service := harness.Start(t, harness.Options{Env: map[string]string{"REFUND_WAIT": "3s", "GATEWAY_TIMEOUT": "1s"}})
-	service.Conform()
 
 	t.Run("refused", func(t *testing.T) { refusedByGateway(t, service.For(t)) })
 	t.Run("pending", func(t *testing.T) { pendingThenPaid(t, service.For(t)) })

@@ -25,7 +25,6 @@ func TestParallelRefunds(t *testing.T) { //nolint:tparallel // its parts share o
 	t.Parallel()
 
 	service := harness.Start(t, harness.Options{})
-	service.Conform()
 
 	t.Run("most of it", func(t *testing.T) { mostOfIt(t, service.For(t)) })
 	t.Run("one key", func(t *testing.T) { oneKey(t, service.For(t)) })

@@ -42,7 +42,6 @@ func TestSpine(t *testing.T) { //nolint:tparallel // what all of it left behind 
 
 	// All that can be logged is looked through in the end.
 	service := harness.Start(t, harness.Options{Env: map[string]string{"LOG_LEVEL": "DEBUG"}})
-	service.Conform()
 
 	t.Run("does", func(t *testing.T) {
 		for name, test := range spine {

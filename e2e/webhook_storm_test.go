@@ -20,7 +20,6 @@ func TestHundredDeliveriesOfOneWebhook(t *testing.T) { //nolint:tparallel // its
 	t.Parallel()
 
 	service := harness.Start(t, harness.Options{})
-	service.Conform()
 
 	for name, tt := range map[string]struct {
 		ids    int // how many different webhook-ids the deliveries have

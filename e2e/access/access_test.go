@@ -24,7 +24,6 @@ func TestAccess(t *testing.T) { //nolint:tparallel // its parts share one servic
 	t.Parallel()
 
 	s := harness.Start(t, harness.Options{Env: patient})
-	s.Conform()
 
 	table, operations := matrix(t), operationsOf(t)
 	requireSame(t, operations, table)

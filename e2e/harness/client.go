@@ -124,8 +124,8 @@ func (c *Caller) Send(r *http.Request) (Answer, error) {
 	}
 
 	a, err := send(r)
-	if err == nil && c.stack.OnAnswer != nil {
-		c.stack.OnAnswer(r, a)
+	if err == nil {
+		c.stack.conforms(r, a)
 	}
 
 	return a, err

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"maps"
 	"net"
-	"net/http"
 	"path/filepath"
 	"strconv"
 	"testing"
@@ -62,15 +61,13 @@ type Stack struct {
 	Temporal   client.Client
 	World      storetest.World
 
-	// OnAnswer, when set, sees every answer of the API to a Caller.
-	OnAnswer func(*http.Request, Answer)
-
 	tb          testing.TB
 	conformance *Conformance
 	gatewayLog  *buffer
 }
 
-// Start runs a service with a fresh database that holds one World. Everything is stopped when the test ends.
+// Start runs a service with a fresh database that holds one World. The test fails on every answer that is not as the
+// API's document says. Everything is stopped when the test ends.
 func Start(tb testing.TB, o Options) *Stack {
 	tb.Helper()
 
@@ -79,6 +76,9 @@ func Start(tb testing.TB, o Options) *Stack {
 	databaseURL, temporalAddress := s.startComponents(o.Private)
 
 	var err error
+
+	s.conformance, err = NewConformance()
+	require.NoError(tb, err)
 
 	s.Temporal, err = client.NewLazyClient(client.Options{HostPort: temporalAddress, Logger: slog.New(slog.DiscardHandler)})
 	require.NoError(tb, err)

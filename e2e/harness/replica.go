@@ -10,10 +10,6 @@ func (s *Stack) Replica(env map[string]string) *Stack {
 	replica := *s
 	replica.URL = "http://" + freeAddress(s.tb)
 
-	if s.conformance != nil {
-		replica.OnAnswer = replica.conforms
-	}
-
 	all := maps.Clone(s.API.env)
 	maps.Copy(all, env)
 	all["LISTEN_ADDR"], all["PUBLIC_URL"] = replica.URL[len("http://"):], replica.URL

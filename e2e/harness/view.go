@@ -25,24 +25,15 @@ func (s *Stack) For(tb testing.TB) *Stack {
 	view.tb = tb
 	view.World = storetest.Fixture(tb, s.Store)
 
-	if s.conformance != nil {
-		view.OnAnswer = view.conforms
-	}
-
 	return &view
 }
 
-// Conform makes the test fail on every answer that is not as the API's document says.
-func (s *Stack) Conform() {
-	s.tb.Helper()
-
-	c, err := NewConformance()
-	require.NoError(s.tb, err)
-
-	s.conformance, s.OnAnswer = c, s.conforms
-}
-
+// conforms makes the test fail on every answer that is not as the API's document says.
 func (s *Stack) conforms(r *http.Request, a Answer) {
+	if s.conformance == nil { // the gateway, which has no such document
+		return
+	}
+
 	if err := s.conformance.Check(r, a); err != nil {
 		s.tb.Errorf("%s %s: %v", r.Method, r.URL.Path, err)
 	}

@@ -36,7 +36,6 @@ func TestLimits(t *testing.T) {
 	t.Parallel()
 
 	s := harness.Start(t, harness.Options{Limits: true, Env: proxied(map[string]string{"RATE_LIMIT_WEBHOOK": strconv.Itoa(webhookLimit)})})
-	s.Conform()
 
 	for name, test := range map[string]func(*testing.T, *harness.Stack){
 		"documented": documented, "per address": perAddress, "IPv6 network": ipv6Network, "per user": perUser,

@@ -40,7 +40,6 @@ func TestResources(t *testing.T) { //nolint:tparallel // the logs are looked at 
 	t.Parallel()
 
 	service := harness.Start(t, harness.Options{Env: patient})
-	service.Conform()
 
 	t.Run("does", func(t *testing.T) {
 		for name, test := range subjects {

@@ -72,7 +72,6 @@ func TestPhotosAfterACrash(t *testing.T) {
 	t.Parallel()
 
 	s := harness.Start(t, harness.Options{Env: patient})
-	s.Conform()
 
 	bus, _ := made(t, upload(t, s.As(models.RoleProviderStaff), buses.path, photo(picture(t)), payload(t, buses.body(s, "Coach"))))
 	address := photosIn(t, bus)[0]["url"]
