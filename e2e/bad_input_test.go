@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -24,7 +23,7 @@ func TestBadInput(t *testing.T) { //nolint:tparallel // its parts share one serv
 	s := harness.Start(t, harness.Options{})
 
 	w := newTargets(t, s)
-	before := rowsOf(t, s)
+	before := s.Digest(t)
 
 	for name, test := range map[string]func(*testing.T, *targets){
 		"bodies": badBodies, "needless bodies": needlessBodies, "forms": badForms, "sizes": badSizes, "media types": badMediaTypes, "keys": badKeys, "path ids": badPathIDs,
@@ -34,7 +33,7 @@ func TestBadInput(t *testing.T) { //nolint:tparallel // its parts share one serv
 		t.Run(name, func(t *testing.T) {
 			test(t, w)
 
-			for table, rows := range rowsOf(t, s) {
+			for table, rows := range s.Digest(t) {
 				require.Equal(t, before[table], rows, "rows of %s have changed", table)
 			}
 		})
@@ -171,38 +170,3 @@ func (p target) with(field string, value any) map[string]any {
 
 // fields are the names of the target's fields, in order.
 func (p target) fields() []string { return slices.Sorted(maps.Keys(p.body)) }
-
-// rowsOf is every table's number of rows and a digest of what is in them.
-func rowsOf(t *testing.T, s *harness.Stack) map[string]string {
-	t.Helper()
-
-	rows, err := s.DB.QueryContext(t.Context(), `
-		SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'`)
-	require.NoError(t, err)
-
-	defer rows.Close()
-
-	var tables []string
-
-	for rows.Next() {
-		var name string
-
-		require.NoError(t, rows.Scan(&name))
-		tables = append(tables, name)
-	}
-
-	require.NoError(t, rows.Err())
-	require.Contains(t, tables, "payment_transactions")
-
-	out := map[string]string{}
-
-	for _, name := range tables {
-		var digest string
-
-		require.NoError(t, s.DB.QueryRowContext(t.Context(), fmt.Sprintf(
-			`SELECT count(*) || ' ' || coalesce(md5(string_agg(r::text, '|' ORDER BY r::text)), '') FROM %q AS r`, name)).Scan(&digest))
-		out[name] = digest
-	}
-
-	return out
-}

@@ -33,11 +33,11 @@ func TestAccess(t *testing.T) { //nolint:tparallel // its parts share one servic
 	}
 
 	w := newWorld(t, s)
-	before := w.digest(t)
+	before := w.Digest(t)
 
 	t.Run("refused", func(t *testing.T) { w.run(t, operations, table, func(c cell) bool { return c.want >= 400 }) })
 	t.Run("changes nothing", func(t *testing.T) {
-		for table, rows := range w.digest(t) {
+		for table, rows := range w.Digest(t) {
 			require.Equal(t, before[table], rows, "rows of %s have changed", table)
 		}
 	})

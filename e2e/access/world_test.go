@@ -1,7 +1,6 @@
 package access_test
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -253,41 +252,6 @@ func (w *world) exec(t *testing.T, query string, args ...any) {
 
 	_, err := w.DB.ExecContext(t.Context(), query, args...)
 	require.NoError(t, err, query)
-}
-
-// digest is every table's number of rows and a digest of what is in them.
-func (w *world) digest(t *testing.T) map[string]string {
-	t.Helper()
-
-	rows, err := w.DB.QueryContext(t.Context(), `
-		SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'`)
-	require.NoError(t, err)
-
-	defer rows.Close()
-
-	var tables []string
-
-	for rows.Next() {
-		var name string
-
-		require.NoError(t, rows.Scan(&name))
-		tables = append(tables, name)
-	}
-
-	require.NoError(t, rows.Err())
-	require.Contains(t, tables, "bookings")
-
-	out := map[string]string{}
-
-	for _, name := range tables {
-		var digest string
-
-		require.NoError(t, w.DB.QueryRowContext(t.Context(), fmt.Sprintf(
-			`SELECT count(*) || ' ' || coalesce(md5(string_agg(r::text, '|' ORDER BY r::text)), '') FROM %q AS r`, name)).Scan(&digest))
-		out[name] = digest
-	}
-
-	return out
 }
 
 // mark is a word that nothing else uses.

@@ -1,0 +1,44 @@
+package harness
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Digest is every table's number of rows and a digest of what is in them: two that are equal say that nothing was
+// written in between.
+func (s *Stack) Digest(tb testing.TB) map[string]string {
+	tb.Helper()
+
+	var tables []string
+
+	rows, err := s.DB.QueryContext(tb.Context(), `
+		SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'`)
+	require.NoError(tb, err)
+
+	defer func() { _ = rows.Close() }()
+
+	for rows.Next() {
+		var name string
+
+		require.NoError(tb, rows.Scan(&name))
+		tables = append(tables, name)
+	}
+
+	require.NoError(tb, rows.Err())
+	require.Contains(tb, tables, "bookings")
+
+	out := map[string]string{}
+
+	for _, name := range tables {
+		var digest string
+
+		require.NoError(tb, s.DB.QueryRowContext(tb.Context(), fmt.Sprintf(
+			`SELECT count(*) || ' ' || coalesce(md5(string_agg(r::text, '|' ORDER BY r::text)), '') FROM %q AS r`, name)).Scan(&digest))
+		out[name] = digest
+	}
+
+	return out
+}
