@@ -1,6 +1,6 @@
 # Short forms of the commands that README.md and docs/ explain. `make` or `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test race fuzz lint generate spectral compat client docs-page bench ci
+.PHONY: help demo dev test race fuzz lint generate spectral compat client docs-page bench exports xlsx-check ci
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +40,12 @@ docs-page: ## /docs in Chromium; needs Node.js and Chromium
 
 bench: ## compare the ways of running a payment
 	go run ./bench payments
+
+exports: ## compare exports with psql, and what they cost in memory
+	go run ./bench exports
+
+xlsx-check: ## LibreOffice reads an exported workbook; needs soffice and psql
+	.ci/xlsx-check
 
 ci: ## everything that must hold before a change lands
 	.ci/run

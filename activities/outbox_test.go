@@ -76,6 +76,7 @@ func TestDeliverNotifications(t *testing.T) {
 		d.paid(t)
 	}
 
+	now = time.Now().Add(time.Second) // all of them are due, however long that took
 	deliver(activities.Delivered{Sent: 50, More: true})
 
 	p.down = errors.New("no route to host")
@@ -94,6 +95,8 @@ func TestDeliverNotifications(t *testing.T) {
 
 	p.down = context.DeadlineExceeded
 	d.paid(t)
+
+	now = now.Add(time.Minute)
 	deliver(activities.Delivered{Failed: 2})
 }
 
@@ -117,6 +120,7 @@ func TestDeliverNotificationThatNeverCanBe(t *testing.T) {
 	require.NoError(t, d.CloseCheckout(t.Context(), a.ID()))
 	require.Equal(t, 1, d.settle(t, a).Queued)
 
+	now = time.Now().Add(time.Second)
 	got, err := outbox.DeliverNotifications(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, activities.Delivered{Failed: 1}, got)

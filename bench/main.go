@@ -1,5 +1,6 @@
 // Command bench measures the service against itself: `go run ./bench payments` compares ways of running the same payment
-// in one process against a private PostgreSQL and Temporal, so that only ratios matter and the machine does not.
+// in one process against a private PostgreSQL and Temporal, so that only ratios matter and the machine does not; `go run ./bench
+// reports` compares summaries and lists over ledgers of different sizes.
 package main
 
 import (
@@ -19,7 +20,7 @@ func execute() int {
 	defer stop()
 
 	root := &cobra.Command{Use: "bench", Short: "Measure Rihla against itself", SilenceUsage: true}
-	root.AddCommand(newPayments())
+	root.AddCommand(newPayments(), newReports(), newExports())
 
 	// The SDK's log is not what is read here.
 	slog.SetDefault(slog.New(slog.DiscardHandler))

@@ -176,7 +176,7 @@ func (b *bench) measure(ctx context.Context, s shape, payments, parallel int) (r
 	} else {
 		w := sdkworker.New(b.temporal, queue, sdkworker.Options{DisableEagerActivities: s.NoEager})
 		worker.Register(w, &activities.Payments{Store: b.store, Gateways: gates, Now: time.Now, Queued: func() {}},
-			&activities.Outbox{Store: b.store, Sender: silent{}, Now: time.Now}, &activities.Sweep{})
+			&activities.Outbox{Store: b.store, Sender: silent{}, Now: time.Now}, &activities.Sweep{}, &activities.Audit{})
 		w.RegisterWorkflow(shaped)
 
 		if err := w.Start(); err != nil {

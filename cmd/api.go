@@ -79,7 +79,7 @@ func startAPI(
 
 	carrier.Report(metrics.RelayBacklog)
 
-	deps, err := apiDeps(ctx, cfg, parts{s, door, carrier, registry, metrics}, &open)
+	deps, handlers, err := apiDeps(ctx, cfg, parts{s, door, carrier, registry, metrics}, &open)
 	if err != nil {
 		return nil, err
 	}
@@ -97,14 +97,22 @@ func startAPI(
 	carrier.Start()
 	open.add(carrier.Stop)
 
+	operations.ClearExports(ctx)
+
+	stopDashboards := handlers.ListenDashboards()
+
 	served := make(chan error, 1)
 	go func() { served <- app.Listener(listener) }()
 
 	slog.InfoContext(ctx, "API serves", "address", listener.Addr().String())
 
 	return func() error {
+		stopDashboards()
+
+		exportsOver := handlers.StopExports()
+
 		err := app.ShutdownWithTimeout(cfg.App.ShutdownTimeout)
-		err = errors.Join(err, <-served)
+		err = errors.Join(err, exportsOver(), <-served)
 		open.close()
 
 		return err
@@ -120,35 +128,35 @@ type parts struct {
 	metrics  *telemetry.Metrics
 }
 
-func apiDeps(ctx context.Context, cfg config.Config, p parts, open *closers) (api.Deps, error) {
+func apiDeps(ctx context.Context, cfg config.Config, p parts, open *closers) (api.Deps, *operations.Operations, error) {
 	keys, err := auth.LoadKeyring(cfg.Tokens.SigningKeys.Reveal())
 	if err != nil {
-		return api.Deps{}, err
+		return api.Deps{}, nil, err
 	}
 
 	verifier, err := auth.NewVerifier(ctx, keys, cfg.Tokens, slog.Default())
 	if err != nil {
-		return api.Deps{}, err
+		return api.Deps{}, nil, err
 	}
 
 	passwords, err := auth.NewPasswords(hashesAtOnce)
 	if err != nil {
-		return api.Deps{}, err
+		return api.Deps{}, nil, err
 	}
 
 	channels, err := webhookVerifiers(cfg)
 	if err != nil {
-		return api.Deps{}, err
+		return api.Deps{}, nil, err
 	}
 
 	limiter, err := openLimiter(ctx, cfg, keys, p.metrics, open)
 	if err != nil {
-		return api.Deps{}, err
+		return api.Deps{}, nil, err
 	}
 
 	files, links, err := openMedia(ctx, cfg, p.store, open)
 	if err != nil {
-		return api.Deps{}, err
+		return api.Deps{}, nil, err
 	}
 
 	handlers := operations.New(operations.Deps{
@@ -164,7 +172,7 @@ func apiDeps(ctx context.Context, cfg config.Config, p parts, open *closers) (ap
 		Idempotency: &idempotency{store: p.store}, Metrics: p.registry, Observe: p.metrics.Request, Log: slog.Default(),
 		Checks:    map[string]func(context.Context) error{"database": p.store.Ping, "orchestrator": p.door.Ping},
 		PublicURL: cfg.App.PublicURL, TrustedProxies: cfg.HTTP.TrustedProxies, CORSOrigins: cfg.HTTP.CORSOrigins,
-	}, nil
+	}, handlers, nil
 }
 
 // standing looks accounts up for the gate.

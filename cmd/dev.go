@@ -2,11 +2,13 @@ package cmd
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -26,6 +28,9 @@ const devPassword = "rihla-dev-password"
 
 // devDomain is that of every user that `dev` makes.
 const devDomain = "rihla.test"
+
+// devRole is the database role of API and worker.
+const devRole = "rihla_service"
 
 func newDev() *cobra.Command {
 	var reset bool
@@ -92,7 +97,8 @@ func startHouse(ctx context.Context, cfg config.Config, progress *slog.Logger) (
 	useDevSecrets(&h.cfg)
 
 	steps := []func(context.Context) error{
-		h.startComponents, h.prepareKeys, h.prepareMediaSecret, h.chooseAddress, h.startSandbox, h.prepareDatabase, h.startWorker, h.startAPI,
+		h.startComponents, h.prepareKeys, h.prepareMediaSecret, h.chooseAddress, h.startSandbox, h.prepareDatabase, h.takeOwnRole,
+		h.startWorker, h.startAPI,
 	}
 	for _, step := range steps {
 		if err := ctx.Err(); err != nil {
@@ -194,10 +200,10 @@ func (h *house) startSandbox(ctx context.Context) error {
 
 	h.open.add(func() { h.errs = append(h.errs, stop()) })
 
-	url := "http://" + listener.Addr().String()
+	address := "http://" + listener.Addr().String()
 	for _, g := range []*config.Gateway{&h.cfg.Gateways.A, &h.cfg.Gateways.WalletB} {
 		if g.URL == "" {
-			g.URL = url
+			g.URL = address
 		}
 	}
 
@@ -236,6 +242,35 @@ func (h *house) prepareDatabase(ctx context.Context) error {
 	}
 
 	return s.SeedDev(ctx, hash, time.Now())
+}
+
+// takeOwnRole has API and worker use a database role of their own, which cannot change what only ever grows, in the
+// PostgreSQL that is private to this machine. A database that was asked for is used as its URL says.
+func (h *house) takeOwnRole(ctx context.Context) error {
+	if h.stack.Postgres == nil {
+		return nil
+	}
+
+	s, err := openStore(ctx, h.cfg)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+
+	at, err := url.Parse(h.cfg.Database.URL.Reveal())
+	if err != nil {
+		return fmt.Errorf("database URL: %w", err)
+	}
+
+	password := rand.Text()
+	if err := errors.Join(s.MakeRole(ctx, devRole, password), s.GrantTo(ctx, devRole)); err != nil {
+		return err
+	}
+
+	at.User = url.UserPassword(devRole, password)
+	h.cfg.Database.URL = config.Secret(at.String())
+
+	return nil
 }
 
 func (h *house) startWorker(ctx context.Context) error {

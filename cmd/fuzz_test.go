@@ -20,7 +20,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
-	"github.com/valyala/fasthttp/fasthttputil"
 
 	"rihla/api"
 	"rihla/api/relay"
@@ -120,7 +119,7 @@ func (b *fuzzBundle) serve(tb testing.TB, cfg config.Config, s *store.Store) {
 
 	tb.Cleanup(func() { open.close() })
 
-	deps, err := apiDeps(tb.Context(), cfg, parts{
+	deps, _, err := apiDeps(tb.Context(), cfg, parts{
 		store: s, door: workflows.NewClient(temporal, cfg.Temporal.TaskQueue), carrier: carrier,
 		registry: registry, metrics: telemetry.NewMetrics(registry),
 	}, &open)
@@ -131,7 +130,10 @@ func (b *fuzzBundle) serve(tb testing.TB, cfg config.Config, s *store.Store) {
 	app, err := api.New(deps)
 	require.NoError(tb, err)
 
-	listener := fasthttputil.NewInmemoryListener()
+	// A real connection: answers that are streamed set its deadlines beside the server.
+	listener, err := (&net.ListenConfig{}).Listen(tb.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(tb, err)
+
 	served := make(chan error, 1)
 
 	go func() { served <- app.Listener(listener) }()
@@ -145,7 +147,9 @@ func (b *fuzzBundle) serve(tb testing.TB, cfg config.Config, s *store.Store) {
 	b.client = &http.Client{
 		Timeout: 30 * time.Second,
 		Transport: &http.Transport{
-			DialContext: func(context.Context, string, string) (net.Conn, error) { return listener.Dial() },
+			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				return (&net.Dialer{}).DialContext(ctx, "tcp", listener.Addr().String())
+			},
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}

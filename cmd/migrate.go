@@ -9,10 +9,14 @@ import (
 )
 
 func newMigrate() *cobra.Command {
-	return &cobra.Command{
-		Use:   "migrate",
+	var role string
+
+	migrate := &cobra.Command{
+		Use:   "migrate [--grant-to ROLE]",
 		Short: "Bring the database to the newest schema",
-		Args:  cobra.NoArgs,
+		Long: "Bring the database to the newest schema. With --grant-to, give a role that owns nothing what API and worker need, and\n" +
+			"nothing else: with it they cannot change what only ever grows (transfers, trails of states, the audit log).",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := loadConfig(config.Config.RequireDatabase)
 			if err != nil {
@@ -38,7 +42,20 @@ func newMigrate() *cobra.Command {
 				fmt.Fprintln(cmd.OutOrStdout(), "nothing to apply")
 			}
 
+			if role == "" {
+				return nil
+			}
+
+			if err := s.GrantTo(cmd.Context(), role); err != nil {
+				return err
+			}
+
+			fmt.Fprintln(cmd.OutOrStdout(), "granted to", role)
+
 			return nil
 		},
 	}
+	migrate.Flags().StringVar(&role, "grant-to", "", "the database role of API and worker")
+
+	return migrate
 }

@@ -43,7 +43,7 @@ func newRoot() *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(newDemo(), newDev(), newAPI(), newWorker(), newSandbox(), newMigrate(), newUser(), newOpenAPI())
+	root.AddCommand(newDemo(), newDev(), newAPI(), newWorker(), newSandbox(), newMigrate(), newUser(), newOpenAPI(), newAudit(), newSeed())
 
 	return root
 }

@@ -73,12 +73,26 @@ func reconnect() grpc.ConnectParams {
 	return p
 }
 
+// warnOfOwnership tells whoever runs the service that the database does not hold it to what only ever grows. A database
+// that is away says so elsewhere.
+func warnOfOwnership(ctx context.Context, s *store.Store) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+
+	if owns, err := s.OwnsLedger(ctx); err == nil && owns {
+		slog.WarnContext(ctx, "the database role owns the ledger and could switch off what guards it: "+
+			"make it another one with `rihla migrate --grant-to`")
+	}
+}
+
 // connect opens what API and worker both need, and has it closed with the rest.
 func connect(ctx context.Context, cfg config.Config, open *closers) (*store.Store, client.Client, string, error) {
 	s, err := openStore(ctx, cfg)
 	if err != nil {
 		return nil, nil, "", err
 	}
+
+	warnOfOwnership(ctx, s)
 
 	open.add(func() { _ = s.Close() })
 

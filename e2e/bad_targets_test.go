@@ -60,6 +60,12 @@ func (w *targets) moneyTargets(t *testing.T, campaign uuid.UUID) []target {
 			w.As(models.RoleSuperAdmin),
 			map[string]any{"payout_reference": "TRF-1", "payout_date": "2026-11-30"},
 		},
+		{
+			"MarkRecordsTransferred", http.MethodPost, "/api/v1/admin/financial-records/mark-transferred", w.As(models.RoleSuperAdmin),
+			map[string]any{
+				"ids": []string{w.one(t, "SELECT id FROM financial_records")}, "payout_reference": "TRF-1", "payout_date": "2026-11-30",
+			},
+		},
 	}
 }
 

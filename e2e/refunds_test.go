@@ -36,6 +36,10 @@ func fullRefund(t *testing.T, s *harness.Stack) {
 	b := customer.BookPaid(2)
 	require.Equal(t, 2, seatsTaken(s))
 
+	contradiction := partly("5.00")
+	contradiction["refund_type"] = models.RefundFull
+	refused(t, finance.Post(refundPath(b.ID), contradiction), http.StatusUnprocessableEntity, models.CodeValidation)
+
 	body := fully()
 	body["reason"] = "The trip was called off"
 	a := finance.Post(refundPath(b.ID), body)

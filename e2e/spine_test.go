@@ -30,7 +30,9 @@ var spine = map[string]func(*testing.T, *harness.Stack){
 	"refund lists": refundLists,
 
 	"record lists": recordLists, "record search": recordSearch, "record pages": recordPages, "mark transferred": markTransferred,
-	"export": export,
+	"export": export, "export as a workbook": exportWorkbook, "export given up": exportGivenUp,
+	"bulk transfers": bulkTransfers, "balances": balances,
+	"dashboards": dashboards, "dashboard events": dashboardEvents, "dashboard replicas": dashboardReplicas,
 
 	"transactions": transactions, "timeline": timeline, "incidents": incidents, "audit log": auditLog,
 

@@ -24,6 +24,12 @@ type Days struct {
 // IsAll reports whether the span is unbounded.
 func (d Days) IsAll() bool { return d.From.IsZero() && d.To.IsZero() }
 
+// Len counts the days of a span that is bounded on both ends.
+func (d Days) Len() int { return d.From.DaysUntil(d.To) + 1 }
+
+// Has reports whether the day is in a span that is bounded on both ends.
+func (d Days) Has(day Date) bool { return !day.Before(d.From) && !day.After(d.To) }
+
 // Resolve turns a period into days. `this_week` and `this_month` run to their last day; the week starts on
 // Sunday. custom needs both dates, from ≤ to, at most 366 days (contract §6); so do dates without a period. Errors:
 // VALIDATION_ERROR on the field.

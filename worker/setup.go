@@ -72,30 +72,52 @@ func isAway(err error) bool {
 // SweepScheduleID is the id of the sweep's schedule; one per task queue.
 func SweepScheduleID(queue string) string { return "sweep/" + queue }
 
-// ensureSweep creates the schedule, or gives an existing one the present interval.
-func ensureSweep(ctx context.Context, c client.Client, queue string, every time.Duration) error {
-	if every == 0 {
+// AuditScheduleID is the id of the nightly audit's schedule; one per task queue.
+func AuditScheduleID(queue string) string { return "audit/" + queue }
+
+// auditHour and auditMinute are 03:30 in Riyadh, in UTC: the quietest time of the day.
+const auditHour, auditMinute = 0, 30
+
+// ensureSchedules creates the schedules, or gives existing ones their present times and policies.
+func ensureSchedules(ctx context.Context, c client.Client, queue string, sweep time.Duration) error {
+	if sweep == 0 {
 		return nil
 	}
 
-	spec := client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: every}}}
-	id := SweepScheduleID(queue)
+	err := ensureSchedule(ctx, c, client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: sweep}}}, time.Minute,
+		&client.ScheduleWorkflowAction{
+			ID: SweepScheduleID(queue), Workflow: workflows.Sweep, TaskQueue: queue, StaticSummary: "Sweep: nothing is left behind",
+		})
+	if err != nil {
+		return err
+	}
+
+	nightly := client.ScheduleSpec{Calendars: []client.ScheduleCalendarSpec{{
+		Hour: []client.ScheduleRange{{Start: auditHour}}, Minute: []client.ScheduleRange{{Start: auditMinute}},
+	}}}
+
+	return ensureSchedule(ctx, c, nightly, 6*time.Hour, &client.ScheduleWorkflowAction{
+		ID: AuditScheduleID(queue), Workflow: workflows.Audit, TaskQueue: queue, StaticSummary: "Audit: the books agree with their proofs",
+	})
+}
+
+// ensureSchedule creates one schedule under the id of its workflows. catchUp is how late a missed run may start: the
+// default of a year would run every missed one after an outage. One that exists stays paused if somebody has paused it.
+func ensureSchedule(
+	ctx context.Context, c client.Client, spec client.ScheduleSpec, catchUp time.Duration, action *client.ScheduleWorkflowAction,
+) error {
+	policies := client.SchedulePolicies{Overlap: enumspb.SCHEDULE_OVERLAP_POLICY_SKIP, CatchupWindow: catchUp}
 
 	_, err := c.ScheduleClient().Create(ctx, client.ScheduleOptions{
-		ID: id, Spec: spec,
-		Overlap:       enumspb.SCHEDULE_OVERLAP_POLICY_SKIP,
-		CatchupWindow: time.Minute, // the default of a year would run every missed sweep after an outage
-		Action: &client.ScheduleWorkflowAction{
-			ID: id, Workflow: workflows.Sweep, TaskQueue: queue, StaticSummary: "Sweep: nothing is left behind",
-		},
+		ID: action.ID, Spec: spec, Overlap: policies.Overlap, CatchupWindow: policies.CatchupWindow, Action: action,
 	})
 	if !errors.Is(err, temporal.ErrScheduleAlreadyRunning) {
 		return wrapSchedule(err)
 	}
 
-	err = c.ScheduleClient().GetHandle(ctx, id).Update(ctx, client.ScheduleUpdateOptions{
+	err = c.ScheduleClient().GetHandle(ctx, action.ID).Update(ctx, client.ScheduleUpdateOptions{
 		DoUpdate: func(in client.ScheduleUpdateInput) (*client.ScheduleUpdate, error) {
-			in.Description.Schedule.Spec = &spec
+			in.Description.Schedule.Spec, in.Description.Schedule.Policy = &spec, &policies
 
 			return &client.ScheduleUpdate{Schedule: &in.Description.Schedule}, nil
 		},
@@ -109,5 +131,5 @@ func wrapSchedule(err error) error {
 		return nil
 	}
 
-	return fmt.Errorf("keep sweep schedule: %w", err)
+	return fmt.Errorf("keep schedule: %w", err)
 }

@@ -27,7 +27,7 @@ type Deps struct {
 	Sender        notify.Sender
 	Namespace     string        // of Temporal
 	Queue         string        // task queue
-	SweepInterval time.Duration // of the safety net; 0 means no schedule
+	SweepInterval time.Duration // of the safety net; 0 means no schedules, the audit's included
 	Concurrency   int           // activities side by side; at most the database pool; default 16
 	Now           func() time.Time
 	// Settled is told of every payment attempt that has moved to a state; may be nil.
@@ -65,7 +65,7 @@ func New(d Deps) *Worker {
 		WorkerStopTimeout:            stopTimeout,
 	})
 	Register(own, payments, &activities.Outbox{Store: d.Store, Sender: d.Sender, Now: d.Now},
-		&activities.Sweep{Store: d.Store, Deliver: door, Now: d.Now})
+		&activities.Sweep{Store: d.Store, Deliver: door, Now: d.Now}, &activities.Audit{Store: d.Store, Now: d.Now})
 
 	w.queues = append(w.queues, own)
 	for gateway := range d.Gateways {
@@ -94,12 +94,13 @@ func newGatewayWorker(d Deps, gateway models.PaymentProvider, p *activities.Paym
 }
 
 // Register enters every workflow and activity of the service.
-func Register(r worker.Registry, p *activities.Payments, o *activities.Outbox, s *activities.Sweep) {
+func Register(r worker.Registry, p *activities.Payments, o *activities.Outbox, s *activities.Sweep, a *activities.Audit) {
 	workflows.Register(r)
 
 	r.RegisterActivity(p)
 	r.RegisterActivity(o)
 	r.RegisterActivity(s)
+	r.RegisterActivity(a)
 }
 
 // Start prepares the namespace and the schedule, and begins to poll.
@@ -116,7 +117,7 @@ func (w *Worker) Start(ctx context.Context) error {
 		}
 	}
 
-	if err := ensureSweep(ctx, w.deps.Temporal, w.deps.Queue, w.deps.SweepInterval); err != nil {
+	if err := ensureSchedules(ctx, w.deps.Temporal, w.deps.Queue, w.deps.SweepInterval); err != nil {
 		w.stop(w.queues)
 
 		return err

@@ -17,6 +17,7 @@ var (
 	payments *activities.Payments
 	outbox   *activities.Outbox
 	sweeper  *activities.Sweep
+	auditor  *activities.Audit
 )
 
 // Activities may run for as long as their own time limits allow, and no longer, so that the work of a worker that was

@@ -14,4 +14,5 @@ func Register(r Registry) {
 	r.RegisterWorkflow(Reconcile)
 	r.RegisterWorkflow(Outbox)
 	r.RegisterWorkflow(Sweep)
+	r.RegisterWorkflow(Audit)
 }

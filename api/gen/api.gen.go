@@ -4,6 +4,7 @@
 package gen
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -44,13 +45,16 @@ func (e BusPhotoContentType) Valid() bool {
 
 // Defines values for ExportFormat.
 const (
-	Csv ExportFormat = "csv"
+	Csv  ExportFormat = "csv"
+	Xlsx ExportFormat = "xlsx"
 )
 
 // Valid indicates whether the value is a known member of the ExportFormat enum.
 func (e ExportFormat) Valid() bool {
 	switch e {
 	case Csv:
+		return true
+	case Xlsx:
 		return true
 	default:
 		return false
@@ -262,6 +266,11 @@ type AdCampaignsAnswer struct {
 // Example: FINANCIAL_RECORDS_EXPORTED
 type AuditAction = string
 
+// AuditEntity A kind of resource, lower_snake. New kinds may be added.
+//
+// Example: financial_record
+type AuditEntity = string
+
 // AuditLog Somebody did something.
 //
 // Example: {"action":"FINANCIAL_RECORDS_EXPORTED","actor_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","actor_role":"FINANCE_ADMIN","created_at":"2026-11-22T08:00:00Z","details":{"filters":{"period":"this_month"},"format":"csv","rows":128},"entity":"financial_records","entity_id":null,"id":"019ab0c5-3000-7aaa-8bbb-000000000001","request_id":"019ab0c5-2fff-7b1a-9a55-0c1f5a3c9d10"}
@@ -296,6 +305,49 @@ type AuditLogsAnswer struct {
 	//
 	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
 	Meta Meta `json:"meta"`
+}
+
+// Balance Where a provider's money stood at a moment. `payable_amount` is what the platform owes the provider; it is less than 0
+// when refunds have taken back more than has been sold since. `paid_out_amount` is what the provider has been paid, less
+// what claw-backs have netted. `earned_amount` is the sum of both: what sales have come to after commission and refunds.
+//
+// Example: {"as_of":"2026-11-22T08:00:00Z","currency":"SAR","earned_amount":21735,"last_payout_at":"2026-11-20T08:00:00Z","paid_out_amount":20700,"payable_amount":1035,"provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002"}
+type Balance struct {
+	// AsOf The moment that the amounts are of.
+	AsOf time.Time `json:"as_of"`
+
+	// Currency ISO 4217. The service knows one currency.
+	Currency Currency `json:"currency"`
+
+	// EarnedAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	EarnedAmount Money `json:"earned_amount"`
+
+	// LastPayoutAt When it was last paid, up to `as_of`.
+	LastPayoutAt *time.Time `json:"last_payout_at"`
+
+	// PaidOutAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	PaidOutAmount Money `json:"paid_out_amount"`
+
+	// PayableAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	PayableAmount Money              `json:"payable_amount"`
+	ProviderID    openapi_types.UUID `json:"provider_id"`
+}
+
+// BalanceAnswer defines model for BalanceAnswer.
+type BalanceAnswer struct {
+	// Data Where a provider's money stood at a moment. `payable_amount` is what the platform owes the provider; it is less than 0
+	// when refunds have taken back more than has been sold since. `paid_out_amount` is what the provider has been paid, less
+	// what claw-backs have netted. `earned_amount` is the sum of both: what sales have come to after commission and refunds.
+	//
+	//
+	// Example: {"as_of":"2026-11-22T08:00:00Z","currency":"SAR","earned_amount":21735,"last_payout_at":"2026-11-20T08:00:00Z","paid_out_amount":20700,"payable_amount":1035,"provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002"}
+	Data Balance `json:"data"`
 }
 
 // BalanceStatus IN_CURRENT_BALANCE: accrued, not yet paid out. TRANSFERRED: paid out to the provider. REFUNDED: given back to
@@ -611,6 +663,38 @@ type ContactInput struct {
 // Currency ISO 4217. The service knows one currency.
 type Currency = string
 
+// Dashboard The cards of a dashboard. Those of the month count the whole month.
+type Dashboard struct {
+	// AsOf When the cards were read.
+	AsOf time.Time `json:"as_of"`
+
+	// Currency ISO 4217. The service knows one currency.
+	Currency Currency `json:"currency"`
+
+	// ThisMonth The cards of a span of days, both ends included.
+	ThisMonth DashboardPeriod `json:"this_month"`
+
+	// Today The cards of a span of days, both ends included.
+	Today DashboardPeriod `json:"today"`
+}
+
+// DashboardAnswer defines model for DashboardAnswer.
+type DashboardAnswer struct {
+	// Data The cards of a dashboard. Those of the month count the whole month.
+	Data Dashboard `json:"data"`
+}
+
+// DashboardPeriod The cards of a span of days, both ends included.
+type DashboardPeriod struct {
+	// Cards `gross_amount`, `platform_commission_amount`, `net_amount` and `vat_amount` are over sales and advertising that are not REFUNDED.
+	// `in_current_balance_amount` is the net of all that is IN_CURRENT_BALANCE, which claw-backs lower. `transferred_amount` is the
+	// net of all that was ever paid out, also when it was refunded later; claw-backs that were netted lower it.
+	// `advertising_revenue_amount` is the gross of advertising that is not REFUNDED.
+	Cards    FinancialReportCards `json:"cards"`
+	DateFrom openapi_types.Date   `json:"date_from"`
+	DateTo   openapi_types.Date   `json:"date_to"`
+}
+
 // Driver Who drives the bus.
 type Driver struct {
 	LicenseNumber *string `json:"license_number"`
@@ -715,6 +799,116 @@ type FinancialRecordsAnswer struct {
 	//
 	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
 	Meta Meta `json:"meta"`
+}
+
+// FinancialReport The money of a period.
+type FinancialReport struct {
+	// Cards `gross_amount`, `platform_commission_amount`, `net_amount` and `vat_amount` are over sales and advertising that are not REFUNDED.
+	// `in_current_balance_amount` is the net of all that is IN_CURRENT_BALANCE, which claw-backs lower. `transferred_amount` is the
+	// net of all that was ever paid out, also when it was refunded later; claw-backs that were netted lower it.
+	// `advertising_revenue_amount` is the gross of advertising that is not REFUNDED.
+	Cards FinancialReportCards `json:"cards"`
+
+	// Currency ISO 4217. The service knows one currency.
+	Currency Currency `json:"currency"`
+
+	// DateFrom First day of the period in Asia/Riyadh.
+	DateFrom openapi_types.Date `json:"date_from"`
+
+	// DateTo Last day of the period, which may be still to come.
+	DateTo openapi_types.Date `json:"date_to"`
+
+	// Period A calendar period.
+	Period Period `json:"period"`
+
+	// Series Every day of the period once, in order.
+	Series []FinancialReportDay `json:"series"`
+}
+
+// FinancialReportAnswer defines model for FinancialReportAnswer.
+type FinancialReportAnswer struct {
+	// Data The money of a period.
+	Data FinancialReport `json:"data"`
+}
+
+// FinancialReportCards `gross_amount`, `platform_commission_amount`, `net_amount` and `vat_amount` are over sales and advertising that are not REFUNDED.
+// `in_current_balance_amount` is the net of all that is IN_CURRENT_BALANCE, which claw-backs lower. `transferred_amount` is the
+// net of all that was ever paid out, also when it was refunded later; claw-backs that were netted lower it.
+// `advertising_revenue_amount` is the gross of advertising that is not REFUNDED.
+type FinancialReportCards struct {
+	// AdvertisingRevenueAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	AdvertisingRevenueAmount Money `json:"advertising_revenue_amount"`
+
+	// BookingsCount Booking payments that are not refunded.
+	BookingsCount int64 `json:"bookings_count"`
+
+	// CampaignsCount Campaign payments that are not refunded.
+	CampaignsCount int64 `json:"campaigns_count"`
+
+	// GrossAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	GrossAmount Money `json:"gross_amount"`
+
+	// InCurrentBalanceAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	InCurrentBalanceAmount Money `json:"in_current_balance_amount"`
+
+	// NetAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	NetAmount Money `json:"net_amount"`
+
+	// PlatformCommissionAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	PlatformCommissionAmount Money `json:"platform_commission_amount"`
+
+	// RefundedAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	RefundedAmount Money `json:"refunded_amount"`
+
+	// RefundsCount Refunds: records that are REFUNDED.
+	RefundsCount int64 `json:"refunds_count"`
+
+	// TransferredAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	TransferredAmount Money `json:"transferred_amount"`
+
+	// VatAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	VatAmount Money `json:"vat_amount"`
+}
+
+// FinancialReportDay One day of a report in Asia/Riyadh.
+type FinancialReportDay struct {
+	Date openapi_types.Date `json:"date"`
+
+	// GrossAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	GrossAmount Money `json:"gross_amount"`
+
+	// NetAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	NetAmount Money `json:"net_amount"`
+
+	// PlatformCommissionAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	PlatformCommissionAmount Money `json:"platform_commission_amount"`
+
+	// RefundedAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	RefundedAmount Money `json:"refunded_amount"`
 }
 
 // Health The state of the process.
@@ -892,6 +1086,20 @@ type LoginRequest struct {
 
 	// Password The password.
 	Password string `json:"password"`
+}
+
+// MarkRecordsTransferredRequest What was paid out, and how.
+//
+// Example: {"ids":["5f0d6a43-5d0c-5b1e-8c77-7b2a1c9e4f01"],"payout_date":"2026-11-30","payout_reference":"TRF-2026-0042"}
+type MarkRecordsTransferredRequest struct {
+	// Ids The records, each once.
+	Ids []openapi_types.UUID `json:"ids"`
+
+	// PayoutDate The day of the payout.
+	PayoutDate *openapi_types.Date `json:"payout_date,omitempty"`
+
+	// PayoutReference For instance the bank transfer's number.
+	PayoutReference *string `json:"payout_reference,omitempty"`
 }
 
 // MarkTransferredRequest How it was paid out.
@@ -1599,6 +1807,11 @@ type TransactionKind = models.TransactionKind
 // TransactionStatus The state of a payment transaction. REFUNDED and PARTIAL_REFUND are those of a refund's own transaction.
 type TransactionStatus = models.TransactionStatus
 
+// TransferredRecordsAnswer All records of the call; there are no pages.
+type TransferredRecordsAnswer struct {
+	Data []FinancialRecord `json:"data"`
+}
+
 // Trip A trip. In the public catalogue it can be booked.
 //
 // Example: {"bus_id":"019ab0c2-7000-7aaa-8bbb-000000000004","capacity":45,"created_at":"2026-11-01T08:00:00Z","currency":"SAR","departure_at":"2026-12-04T05:00:00Z","destination":"AlUla","hotel_id":"019ab0c2-7000-7aaa-8bbb-000000000003","id":"019ab0c2-7000-7aaa-8bbb-000000000001","origin":"Riyadh","price_per_seat":575,"provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","provider_name":"Demo Tours","rest_stop_ids":["019ab0c2-7000-7aaa-8bbb-000000000005"],"return_at":"2026-12-06T18:00:00Z","seats_left":12,"status":"PUBLISHED","status_label_ar":"منشورة","status_label_en":"Published","title":"Weekend in AlUla","type":"TOURISM","type_label_ar":"سياحة","type_label_en":"Tourism","updated_at":"2026-11-01T08:00:00Z"}
@@ -1744,6 +1957,9 @@ type WebhookReceipt struct {
 // AdCampaignIDFilter defines model for AdCampaignIdFilter.
 type AdCampaignIDFilter = openapi_types.UUID
 
+// AsOf defines model for AsOf.
+type AsOf = time.Time
+
 // BalanceStatusFilter IN_CURRENT_BALANCE: accrued, not yet paid out. TRANSFERRED: paid out to the provider. REFUNDED: given back to
 // the customer.
 type BalanceStatusFilter = BalanceStatus
@@ -1787,6 +2003,9 @@ type RecordSearch = string
 // RecordSort defines model for RecordSort.
 type RecordSort = string
 
+// ReportPeriod A calendar period.
+type ReportPeriod = Period
+
 // Search defines model for Search.
 type Search = string
 
@@ -1807,13 +2026,19 @@ type ListAuditLogsParams struct {
 	// ActorID Only what this user did.
 	ActorID *openapi_types.UUID `form:"actor_id,omitempty" json:"actor_id,omitempty"`
 
+	// Entity Only what was done to this kind of resource, such as `financial_record`.
+	Entity *AuditEntity `form:"entity,omitempty" json:"entity,omitempty"`
+
+	// EntityID Only what was done to this resource.
+	EntityID *openapi_types.UUID `form:"entity_id,omitempty" json:"entity_id,omitempty"`
+
 	// Period Calendar period in Asia/Riyadh; the week starts on Sunday. `custom` needs `date_from` and `date_to`, which alone mean the same. Without any of them, everything.
 	Period *Period `form:"period,omitempty" json:"period,omitempty"`
 
 	// DateFrom First day of a custom period (Asia/Riyadh).
 	DateFrom *DateFrom `form:"date_from,omitempty" json:"date_from,omitempty"`
 
-	// DateTo Last day of a custom period, at most 366 days after its first.
+	// DateTo Last day of a custom period, which has at most 366 days.
 	DateTo *DateTo `form:"date_to,omitempty" json:"date_to,omitempty"`
 
 	// Sort `created_at`. Default `-created_at`.
@@ -1844,7 +2069,7 @@ type ListFinancialRecordsParams struct {
 	// DateFrom First day of a custom period (Asia/Riyadh).
 	DateFrom *DateFrom `form:"date_from,omitempty" json:"date_from,omitempty"`
 
-	// DateTo Last day of a custom period, at most 366 days after its first.
+	// DateTo Last day of a custom period, which has at most 366 days.
 	DateTo *DateTo `form:"date_to,omitempty" json:"date_to,omitempty"`
 
 	// BookingID Only what belongs to this booking.
@@ -1887,7 +2112,7 @@ type ExportFinancialRecordsParams struct {
 	// DateFrom First day of a custom period (Asia/Riyadh).
 	DateFrom *DateFrom `form:"date_from,omitempty" json:"date_from,omitempty"`
 
-	// DateTo Last day of a custom period, at most 366 days after its first.
+	// DateTo Last day of a custom period, which has at most 366 days.
 	DateTo *DateTo `form:"date_to,omitempty" json:"date_to,omitempty"`
 
 	// BookingID Only what belongs to this booking.
@@ -1909,10 +2134,28 @@ type ExportFinancialRecordsParams struct {
 	Sort *RecordSort `form:"sort,omitempty" json:"sort,omitempty"`
 }
 
+// MarkRecordsTransferredParams defines parameters for MarkRecordsTransferred.
+type MarkRecordsTransferredParams struct {
+	// IdempotencyKey A UUID v4 that the client makes for this one intention and sends again with every retry.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // MarkRecordTransferredParams defines parameters for MarkRecordTransferred.
 type MarkRecordTransferredParams struct {
 	// IdempotencyKey A UUID v4 that the client makes for this one intention and sends again with every retry.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// GetFinancialSummaryParams defines parameters for GetFinancialSummary.
+type GetFinancialSummaryParams struct {
+	// Period Calendar period in Asia/Riyadh; the week starts on Sunday. `custom` needs `date_from` and `date_to`, which alone mean it, too. Without any, `this_month`.
+	Period *ReportPeriod `form:"period,omitempty" json:"period,omitempty"`
+
+	// DateFrom First day of a custom period (Asia/Riyadh).
+	DateFrom *DateFrom `form:"date_from,omitempty" json:"date_from,omitempty"`
+
+	// DateTo Last day of a custom period, which has at most 366 days.
+	DateTo *DateTo `form:"date_to,omitempty" json:"date_to,omitempty"`
 }
 
 // ListIncidentsParams defines parameters for ListIncidents.
@@ -1963,7 +2206,7 @@ type ListPaymentTransactionsParams struct {
 	// DateFrom First day of a custom period (Asia/Riyadh).
 	DateFrom *DateFrom `form:"date_from,omitempty" json:"date_from,omitempty"`
 
-	// DateTo Last day of a custom period, at most 366 days after its first.
+	// DateTo Last day of a custom period, which has at most 366 days.
 	DateTo *DateTo `form:"date_to,omitempty" json:"date_to,omitempty"`
 
 	// Sort `created_at`, `amount`. Default `-created_at`.
@@ -2000,6 +2243,13 @@ type ListProvidersParams struct {
 	// Cursor `meta.next_cursor` of the page before: this page begins where that one ended, whatever has been added or taken away in
 	// between. `page` is not looked at then; filters are to stay as they were, and `sort` may be left out.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// GetBalanceOfProviderParams defines parameters for GetBalanceOfProvider.
+type GetBalanceOfProviderParams struct {
+	// AsOf A moment that has passed, RFC 3339 with its offset (`+` as `%2B`). Transfers that were booked up to and at it count.
+	// Default: now. A moment in the future is 422.
+	AsOf *AsOf `form:"as_of,omitempty" json:"as_of,omitempty"`
 }
 
 // ListStaffParams defines parameters for ListStaff.
@@ -2228,6 +2478,13 @@ type CreateAdCampaignParams struct {
 	ProviderID *ProviderForNew `form:"provider_id,omitempty" json:"provider_id,omitempty"`
 }
 
+// GetProviderBalanceParams defines parameters for GetProviderBalance.
+type GetProviderBalanceParams struct {
+	// AsOf A moment that has passed, RFC 3339 with its offset (`+` as `%2B`). Transfers that were booked up to and at it count.
+	// Default: now. A moment in the future is 422.
+	AsOf *AsOf `form:"as_of,omitempty" json:"as_of,omitempty"`
+}
+
 // ListBusesParams defines parameters for ListBuses.
 type ListBusesParams struct {
 	// Status Only buses in this state.
@@ -2268,7 +2525,7 @@ type ListProviderFinancialRecordsParams struct {
 	// DateFrom First day of a custom period (Asia/Riyadh).
 	DateFrom *DateFrom `form:"date_from,omitempty" json:"date_from,omitempty"`
 
-	// DateTo Last day of a custom period, at most 366 days after its first.
+	// DateTo Last day of a custom period, which has at most 366 days.
 	DateTo *DateTo `form:"date_to,omitempty" json:"date_to,omitempty"`
 
 	// BookingID Only what belongs to this booking.
@@ -2295,6 +2552,18 @@ type ListProviderFinancialRecordsParams struct {
 	// Cursor `meta.next_cursor` of the page before: this page begins where that one ended, whatever has been added or taken away in
 	// between. `page` is not looked at then; filters are to stay as they were, and `sort` may be left out.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// GetProviderFinancialSummaryParams defines parameters for GetProviderFinancialSummary.
+type GetProviderFinancialSummaryParams struct {
+	// Period Calendar period in Asia/Riyadh; the week starts on Sunday. `custom` needs `date_from` and `date_to`, which alone mean it, too. Without any, `this_month`.
+	Period *ReportPeriod `form:"period,omitempty" json:"period,omitempty"`
+
+	// DateFrom First day of a custom period (Asia/Riyadh).
+	DateFrom *DateFrom `form:"date_from,omitempty" json:"date_from,omitempty"`
+
+	// DateTo Last day of a custom period, which has at most 366 days.
+	DateTo *DateTo `form:"date_to,omitempty" json:"date_to,omitempty"`
 }
 
 // ListHotelsParams defines parameters for ListHotels.
@@ -2476,6 +2745,9 @@ type ListTripsParams struct {
 // RefundBookingJSONRequestBody defines body for RefundBooking for application/json ContentType.
 type RefundBookingJSONRequestBody = RefundRequest
 
+// MarkRecordsTransferredJSONRequestBody defines body for MarkRecordsTransferred for application/json ContentType.
+type MarkRecordsTransferredJSONRequestBody = MarkRecordsTransferredRequest
+
 // MarkRecordTransferredJSONRequestBody defines body for MarkRecordTransferred for application/json ContentType.
 type MarkRecordTransferredJSONRequestBody = MarkTransferredRequest
 
@@ -2562,15 +2834,27 @@ type ServerInterface interface {
 	// RefundBooking Refund a booking
 	// (POST /api/v1/admin/bookings/{id}/refund)
 	RefundBooking(c *fiber.Ctx, id ID, params RefundBookingParams) error
+	// GetDashboard Get the platform's dashboard
+	// (GET /api/v1/admin/dashboard)
+	GetDashboard(c *fiber.Ctx) error
+	// StreamDashboardEvents Hear when the dashboard has changed
+	// (GET /api/v1/admin/dashboard/events)
+	StreamDashboardEvents(c *fiber.Ctx) error
 	// ListFinancialRecords List financial records
 	// (GET /api/v1/admin/financial-records)
 	ListFinancialRecords(c *fiber.Ctx, params ListFinancialRecordsParams) error
 	// ExportFinancialRecords Export financial records
 	// (GET /api/v1/admin/financial-records/export)
 	ExportFinancialRecords(c *fiber.Ctx, params ExportFinancialRecordsParams) error
+	// MarkRecordsTransferred Mark several records as paid out
+	// (POST /api/v1/admin/financial-records/mark-transferred)
+	MarkRecordsTransferred(c *fiber.Ctx, params MarkRecordsTransferredParams) error
 	// MarkRecordTransferred Mark a record as paid out
 	// (POST /api/v1/admin/financial-records/{id}/mark-transferred)
 	MarkRecordTransferred(c *fiber.Ctx, id ID, params MarkRecordTransferredParams) error
+	// GetFinancialSummary Summarize the money of the platform
+	// (GET /api/v1/admin/financial-reports/summary)
+	GetFinancialSummary(c *fiber.Ctx, params GetFinancialSummaryParams) error
 	// ListIncidents List incidents
 	// (GET /api/v1/admin/incidents)
 	ListIncidents(c *fiber.Ctx, params ListIncidentsParams) error
@@ -2601,6 +2885,9 @@ type ServerInterface interface {
 	// ActivateProvider Activate a provider
 	// (POST /api/v1/admin/providers/{id}/activate)
 	ActivateProvider(c *fiber.Ctx, id ID) error
+	// GetBalanceOfProvider Get a provider's balance
+	// (GET /api/v1/admin/providers/{id}/balance)
+	GetBalanceOfProvider(c *fiber.Ctx, id ID, params GetBalanceOfProviderParams) error
 	// DeactivateProvider Deactivate a provider
 	// (POST /api/v1/admin/providers/{id}/deactivate)
 	DeactivateProvider(c *fiber.Ctx, id ID) error
@@ -2700,6 +2987,9 @@ type ServerInterface interface {
 	// ReplaceAdCampaign Replace an ad campaign
 	// (PUT /api/v1/provider/ad-campaigns/{id})
 	ReplaceAdCampaign(c *fiber.Ctx, id ID) error
+	// GetProviderBalance Get the own company's balance
+	// (GET /api/v1/provider/balance)
+	GetProviderBalance(c *fiber.Ctx, params GetProviderBalanceParams) error
 	// ListBuses List buses
 	// (GET /api/v1/provider/buses)
 	ListBuses(c *fiber.Ctx, params ListBusesParams) error
@@ -2724,9 +3014,18 @@ type ServerInterface interface {
 	// DeleteBusPhoto Delete a photo
 	// (DELETE /api/v1/provider/buses/{id}/photos/{photo_id})
 	DeleteBusPhoto(c *fiber.Ctx, id ID, photoID PhotoID) error
+	// GetProviderDashboard Get the own company's dashboard
+	// (GET /api/v1/provider/dashboard)
+	GetProviderDashboard(c *fiber.Ctx) error
+	// StreamProviderDashboardEvents Hear when the own dashboard has changed
+	// (GET /api/v1/provider/dashboard/events)
+	StreamProviderDashboardEvents(c *fiber.Ctx) error
 	// ListProviderFinancialRecords List the own company's financial records
 	// (GET /api/v1/provider/financial-records)
 	ListProviderFinancialRecords(c *fiber.Ctx, params ListProviderFinancialRecordsParams) error
+	// GetProviderFinancialSummary Summarize the own company's money
+	// (GET /api/v1/provider/financial-reports/summary)
+	GetProviderFinancialSummary(c *fiber.Ctx, params GetProviderFinancialSummaryParams) error
 	// ListHotels List hotels
 	// (GET /api/v1/provider/hotels)
 	ListHotels(c *fiber.Ctx, params ListHotelsParams) error
@@ -2924,6 +3223,20 @@ func (siw *ServerInterfaceWrapper) ListAuditLogs(c *fiber.Ctx) error {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter actor_id: %w", err).Error())
 	}
 
+	// ------------- Optional query parameter "entity" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "entity", query, &params.Entity, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter entity: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "entity_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "entity_id", query, &params.EntityID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter entity_id: %w", err).Error())
+	}
+
 	// ------------- Optional query parameter "period" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "period", query, &params.Period, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -3026,6 +3339,42 @@ func (siw *ServerInterfaceWrapper) RefundBooking(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.RefundBooking(c, id, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetDashboard operation middleware
+func (siw *ServerInterfaceWrapper) GetDashboard(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetDashboard(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// StreamDashboardEvents operation middleware
+func (siw *ServerInterfaceWrapper) StreamDashboardEvents(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.StreamDashboardEvents(c)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -3253,6 +3602,49 @@ func (siw *ServerInterfaceWrapper) ExportFinancialRecords(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// MarkRecordsTransferred operation middleware
+func (siw *ServerInterfaceWrapper) MarkRecordsTransferred(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params MarkRecordsTransferredParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Idempotency-Key, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: "uuid"})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err).Error())
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.MarkRecordsTransferred(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // MarkRecordTransferred operation middleware
 func (siw *ServerInterfaceWrapper) MarkRecordTransferred(c *fiber.Ctx) error {
 
@@ -3291,6 +3683,57 @@ func (siw *ServerInterfaceWrapper) MarkRecordTransferred(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.MarkRecordTransferred(c, id, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetFinancialSummary operation middleware
+func (siw *ServerInterfaceWrapper) GetFinancialSummary(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetFinancialSummaryParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "period" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "period", query, &params.Period, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter period: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "date_from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "date_from", query, &params.DateFrom, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter date_from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "date_to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "date_to", query, &params.DateTo, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter date_to: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetFinancialSummary(c, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -3748,6 +4191,51 @@ func (siw *ServerInterfaceWrapper) ActivateProvider(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ActivateProvider(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetBalanceOfProvider operation middleware
+func (siw *ServerInterfaceWrapper) GetBalanceOfProvider(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetBalanceOfProviderParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "as_of" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "as_of", query, &params.AsOf, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter as_of: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetBalanceOfProvider(c, id, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -5281,6 +5769,43 @@ func (siw *ServerInterfaceWrapper) ReplaceAdCampaign(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// GetProviderBalance operation middleware
+func (siw *ServerInterfaceWrapper) GetProviderBalance(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetProviderBalanceParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "as_of" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "as_of", query, &params.AsOf, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter as_of: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetProviderBalance(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // ListBuses operation middleware
 func (siw *ServerInterfaceWrapper) ListBuses(c *fiber.Ctx) error {
 
@@ -5579,6 +6104,42 @@ func (siw *ServerInterfaceWrapper) DeleteBusPhoto(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// GetProviderDashboard operation middleware
+func (siw *ServerInterfaceWrapper) GetProviderDashboard(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetProviderDashboard(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// StreamProviderDashboardEvents operation middleware
+func (siw *ServerInterfaceWrapper) StreamProviderDashboardEvents(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.StreamProviderDashboardEvents(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // ListProviderFinancialRecords operation middleware
 func (siw *ServerInterfaceWrapper) ListProviderFinancialRecords(c *fiber.Ctx) error {
 
@@ -5673,6 +6234,57 @@ func (siw *ServerInterfaceWrapper) ListProviderFinancialRecords(c *fiber.Ctx) er
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ListProviderFinancialRecords(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetProviderFinancialSummary operation middleware
+func (siw *ServerInterfaceWrapper) GetProviderFinancialSummary(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetProviderFinancialSummaryParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "period" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "period", query, &params.Period, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter period: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "date_from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "date_from", query, &params.DateFrom, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter date_from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "date_to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "date_to", query, &params.DateTo, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter date_to: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetProviderFinancialSummary(c, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -6791,11 +7403,19 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Post(options.BaseURL+"/api/v1/admin/bookings/:id/refund", wrapper.RefundBooking)
 
+	router.Get(options.BaseURL+"/api/v1/admin/dashboard", wrapper.GetDashboard)
+
+	router.Get(options.BaseURL+"/api/v1/admin/dashboard/events", wrapper.StreamDashboardEvents)
+
 	router.Get(options.BaseURL+"/api/v1/admin/financial-records", wrapper.ListFinancialRecords)
 
 	router.Post(options.BaseURL+"/api/v1/admin/financial-records/:id/mark-transferred", wrapper.MarkRecordTransferred)
 
 	router.Get(options.BaseURL+"/api/v1/admin/financial-records/export", wrapper.ExportFinancialRecords)
+
+	router.Post(options.BaseURL+"/api/v1/admin/financial-records/mark-transferred", wrapper.MarkRecordsTransferred)
+
+	router.Get(options.BaseURL+"/api/v1/admin/financial-reports/summary", wrapper.GetFinancialSummary)
 
 	router.Get(options.BaseURL+"/api/v1/admin/incidents", wrapper.ListIncidents)
 
@@ -6816,6 +7436,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 	router.Put(options.BaseURL+"/api/v1/admin/providers/:id", wrapper.ReplaceProvider)
 
 	router.Post(options.BaseURL+"/api/v1/admin/providers/:id/activate", wrapper.ActivateProvider)
+
+	router.Get(options.BaseURL+"/api/v1/admin/providers/:id/balance", wrapper.GetBalanceOfProvider)
 
 	router.Post(options.BaseURL+"/api/v1/admin/providers/:id/deactivate", wrapper.DeactivateProvider)
 
@@ -6883,6 +7505,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Put(options.BaseURL+"/api/v1/provider/ad-campaigns/:id", wrapper.ReplaceAdCampaign)
 
+	router.Get(options.BaseURL+"/api/v1/provider/balance", wrapper.GetProviderBalance)
+
 	router.Get(options.BaseURL+"/api/v1/provider/buses", wrapper.ListBuses)
 
 	router.Post(options.BaseURL+"/api/v1/provider/buses", wrapper.CreateBus)
@@ -6899,7 +7523,13 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Delete(options.BaseURL+"/api/v1/provider/buses/:id/photos/:photo_id", wrapper.DeleteBusPhoto)
 
+	router.Get(options.BaseURL+"/api/v1/provider/dashboard", wrapper.GetProviderDashboard)
+
+	router.Get(options.BaseURL+"/api/v1/provider/dashboard/events", wrapper.StreamProviderDashboardEvents)
+
 	router.Get(options.BaseURL+"/api/v1/provider/financial-records", wrapper.ListProviderFinancialRecords)
+
+	router.Get(options.BaseURL+"/api/v1/provider/financial-reports/summary", wrapper.GetProviderFinancialSummary)
 
 	router.Get(options.BaseURL+"/api/v1/provider/hotels", wrapper.ListHotels)
 
@@ -7068,6 +7698,67 @@ func (response RefundBooking202JSONResponse) VisitRefundBookingResponse(ctx *fib
 	return ctx.JSON(&response.Body)
 }
 
+type GetDashboardRequestObject struct {
+}
+
+type GetDashboardResponseObject interface {
+	VisitGetDashboardResponse(ctx *fiber.Ctx) error
+}
+
+type GetDashboard200JSONResponse DashboardAnswer
+
+func (response GetDashboard200JSONResponse) VisitGetDashboardResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type StreamDashboardEventsRequestObject struct {
+}
+
+type StreamDashboardEventsResponseObject interface {
+	VisitStreamDashboardEventsResponse(ctx *fiber.Ctx) error
+}
+
+type StreamDashboardEvents200TextEventStreamResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response StreamDashboardEvents200TextEventStreamResponse) VisitStreamDashboardEventsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "text/event-stream")
+	if response.ContentLength != 0 {
+		ctx.Response().Header.Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	ctx.Status(200)
+
+	// Fiber/fasthttp streams through a callback: fasthttp emits
+	// a chunk each time we call w.Flush(), so clients see
+	// streaming data immediately instead of waiting on buffering.
+	ctx.Response().SetBodyStreamWriter(func(w *bufio.Writer) {
+		if closer, ok := response.Body.(io.ReadCloser); ok {
+			defer closer.Close()
+		}
+		buf := make([]byte, 4096)
+		for {
+			n, err := response.Body.Read(buf)
+			if n > 0 {
+				if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+					return
+				}
+				if flushErr := w.Flush(); flushErr != nil {
+					return
+				}
+			}
+			if err != nil {
+				return
+			}
+		}
+	})
+	return nil
+}
+
 type ListFinancialRecordsRequestObject struct {
 	Params ListFinancialRecordsParams
 }
@@ -7097,6 +7788,27 @@ type ExportFinancialRecords200ResponseHeaders struct {
 	ContentDisposition string
 }
 
+type ExportFinancialRecords200ApplicationVndOpenxmlformatsOfficedocumentSpreadsheetmlSheetResponse struct {
+	Body          io.Reader
+	Headers       ExportFinancialRecords200ResponseHeaders
+	ContentLength int64
+}
+
+func (response ExportFinancialRecords200ApplicationVndOpenxmlformatsOfficedocumentSpreadsheetmlSheetResponse) VisitExportFinancialRecordsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Disposition", fmt.Sprint(response.Headers.ContentDisposition))
+	ctx.Response().Header.Set("Content-Type", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet")
+	if response.ContentLength != 0 {
+		ctx.Response().Header.Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	ctx.Status(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(ctx.Response().BodyWriter(), response.Body)
+	return err
+}
+
 type ExportFinancialRecords200TextCsvResponse struct {
 	Body          io.Reader
 	Headers       ExportFinancialRecords200ResponseHeaders
@@ -7118,6 +7830,24 @@ func (response ExportFinancialRecords200TextCsvResponse) VisitExportFinancialRec
 	return err
 }
 
+type MarkRecordsTransferredRequestObject struct {
+	Params MarkRecordsTransferredParams
+	Body   *MarkRecordsTransferredJSONRequestBody
+}
+
+type MarkRecordsTransferredResponseObject interface {
+	VisitMarkRecordsTransferredResponse(ctx *fiber.Ctx) error
+}
+
+type MarkRecordsTransferred200JSONResponse TransferredRecordsAnswer
+
+func (response MarkRecordsTransferred200JSONResponse) VisitMarkRecordsTransferredResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
 type MarkRecordTransferredRequestObject struct {
 	ID     ID `json:"id"`
 	Params MarkRecordTransferredParams
@@ -7131,6 +7861,23 @@ type MarkRecordTransferredResponseObject interface {
 type MarkRecordTransferred200JSONResponse FinancialRecordAnswer
 
 func (response MarkRecordTransferred200JSONResponse) VisitMarkRecordTransferredResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type GetFinancialSummaryRequestObject struct {
+	Params GetFinancialSummaryParams
+}
+
+type GetFinancialSummaryResponseObject interface {
+	VisitGetFinancialSummaryResponse(ctx *fiber.Ctx) error
+}
+
+type GetFinancialSummary200JSONResponse FinancialReportAnswer
+
+func (response GetFinancialSummary200JSONResponse) VisitGetFinancialSummaryResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(200)
 
@@ -7311,6 +8058,24 @@ type ActivateProviderResponseObject interface {
 type ActivateProvider200JSONResponse ProviderAnswer
 
 func (response ActivateProvider200JSONResponse) VisitActivateProviderResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type GetBalanceOfProviderRequestObject struct {
+	ID     ID `json:"id"`
+	Params GetBalanceOfProviderParams
+}
+
+type GetBalanceOfProviderResponseObject interface {
+	VisitGetBalanceOfProviderResponse(ctx *fiber.Ctx) error
+}
+
+type GetBalanceOfProvider200JSONResponse BalanceAnswer
+
+func (response GetBalanceOfProvider200JSONResponse) VisitGetBalanceOfProviderResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(200)
 
@@ -8018,6 +8783,23 @@ func (response ReplaceAdCampaign200JSONResponse) VisitReplaceAdCampaignResponse(
 	return ctx.JSON(&response)
 }
 
+type GetProviderBalanceRequestObject struct {
+	Params GetProviderBalanceParams
+}
+
+type GetProviderBalanceResponseObject interface {
+	VisitGetProviderBalanceResponse(ctx *fiber.Ctx) error
+}
+
+type GetProviderBalance200JSONResponse BalanceAnswer
+
+func (response GetProviderBalance200JSONResponse) VisitGetProviderBalanceResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
 type ListBusesRequestObject struct {
 	Params ListBusesParams
 }
@@ -8171,6 +8953,67 @@ func (response DeleteBusPhoto204Response) VisitDeleteBusPhotoResponse(ctx *fiber
 	return nil
 }
 
+type GetProviderDashboardRequestObject struct {
+}
+
+type GetProviderDashboardResponseObject interface {
+	VisitGetProviderDashboardResponse(ctx *fiber.Ctx) error
+}
+
+type GetProviderDashboard200JSONResponse DashboardAnswer
+
+func (response GetProviderDashboard200JSONResponse) VisitGetProviderDashboardResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type StreamProviderDashboardEventsRequestObject struct {
+}
+
+type StreamProviderDashboardEventsResponseObject interface {
+	VisitStreamProviderDashboardEventsResponse(ctx *fiber.Ctx) error
+}
+
+type StreamProviderDashboardEvents200TextEventStreamResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response StreamProviderDashboardEvents200TextEventStreamResponse) VisitStreamProviderDashboardEventsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "text/event-stream")
+	if response.ContentLength != 0 {
+		ctx.Response().Header.Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	ctx.Status(200)
+
+	// Fiber/fasthttp streams through a callback: fasthttp emits
+	// a chunk each time we call w.Flush(), so clients see
+	// streaming data immediately instead of waiting on buffering.
+	ctx.Response().SetBodyStreamWriter(func(w *bufio.Writer) {
+		if closer, ok := response.Body.(io.ReadCloser); ok {
+			defer closer.Close()
+		}
+		buf := make([]byte, 4096)
+		for {
+			n, err := response.Body.Read(buf)
+			if n > 0 {
+				if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+					return
+				}
+				if flushErr := w.Flush(); flushErr != nil {
+					return
+				}
+			}
+			if err != nil {
+				return
+			}
+		}
+	})
+	return nil
+}
+
 type ListProviderFinancialRecordsRequestObject struct {
 	Params ListProviderFinancialRecordsParams
 }
@@ -8182,6 +9025,23 @@ type ListProviderFinancialRecordsResponseObject interface {
 type ListProviderFinancialRecords200JSONResponse FinancialRecordsAnswer
 
 func (response ListProviderFinancialRecords200JSONResponse) VisitListProviderFinancialRecordsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type GetProviderFinancialSummaryRequestObject struct {
+	Params GetProviderFinancialSummaryParams
+}
+
+type GetProviderFinancialSummaryResponseObject interface {
+	VisitGetProviderFinancialSummaryResponse(ctx *fiber.Ctx) error
+}
+
+type GetProviderFinancialSummary200JSONResponse FinancialReportAnswer
+
+func (response GetProviderFinancialSummary200JSONResponse) VisitGetProviderFinancialSummaryResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(200)
 
@@ -8697,15 +9557,27 @@ type StrictServerInterface interface {
 	// RefundBooking Refund a booking
 	// (POST /api/v1/admin/bookings/{id}/refund)
 	RefundBooking(ctx context.Context, request RefundBookingRequestObject) (RefundBookingResponseObject, error)
+	// GetDashboard Get the platform's dashboard
+	// (GET /api/v1/admin/dashboard)
+	GetDashboard(ctx context.Context, request GetDashboardRequestObject) (GetDashboardResponseObject, error)
+	// StreamDashboardEvents Hear when the dashboard has changed
+	// (GET /api/v1/admin/dashboard/events)
+	StreamDashboardEvents(ctx context.Context, request StreamDashboardEventsRequestObject) (StreamDashboardEventsResponseObject, error)
 	// ListFinancialRecords List financial records
 	// (GET /api/v1/admin/financial-records)
 	ListFinancialRecords(ctx context.Context, request ListFinancialRecordsRequestObject) (ListFinancialRecordsResponseObject, error)
 	// ExportFinancialRecords Export financial records
 	// (GET /api/v1/admin/financial-records/export)
 	ExportFinancialRecords(ctx context.Context, request ExportFinancialRecordsRequestObject) (ExportFinancialRecordsResponseObject, error)
+	// MarkRecordsTransferred Mark several records as paid out
+	// (POST /api/v1/admin/financial-records/mark-transferred)
+	MarkRecordsTransferred(ctx context.Context, request MarkRecordsTransferredRequestObject) (MarkRecordsTransferredResponseObject, error)
 	// MarkRecordTransferred Mark a record as paid out
 	// (POST /api/v1/admin/financial-records/{id}/mark-transferred)
 	MarkRecordTransferred(ctx context.Context, request MarkRecordTransferredRequestObject) (MarkRecordTransferredResponseObject, error)
+	// GetFinancialSummary Summarize the money of the platform
+	// (GET /api/v1/admin/financial-reports/summary)
+	GetFinancialSummary(ctx context.Context, request GetFinancialSummaryRequestObject) (GetFinancialSummaryResponseObject, error)
 	// ListIncidents List incidents
 	// (GET /api/v1/admin/incidents)
 	ListIncidents(ctx context.Context, request ListIncidentsRequestObject) (ListIncidentsResponseObject, error)
@@ -8736,6 +9608,9 @@ type StrictServerInterface interface {
 	// ActivateProvider Activate a provider
 	// (POST /api/v1/admin/providers/{id}/activate)
 	ActivateProvider(ctx context.Context, request ActivateProviderRequestObject) (ActivateProviderResponseObject, error)
+	// GetBalanceOfProvider Get a provider's balance
+	// (GET /api/v1/admin/providers/{id}/balance)
+	GetBalanceOfProvider(ctx context.Context, request GetBalanceOfProviderRequestObject) (GetBalanceOfProviderResponseObject, error)
 	// DeactivateProvider Deactivate a provider
 	// (POST /api/v1/admin/providers/{id}/deactivate)
 	DeactivateProvider(ctx context.Context, request DeactivateProviderRequestObject) (DeactivateProviderResponseObject, error)
@@ -8835,6 +9710,9 @@ type StrictServerInterface interface {
 	// ReplaceAdCampaign Replace an ad campaign
 	// (PUT /api/v1/provider/ad-campaigns/{id})
 	ReplaceAdCampaign(ctx context.Context, request ReplaceAdCampaignRequestObject) (ReplaceAdCampaignResponseObject, error)
+	// GetProviderBalance Get the own company's balance
+	// (GET /api/v1/provider/balance)
+	GetProviderBalance(ctx context.Context, request GetProviderBalanceRequestObject) (GetProviderBalanceResponseObject, error)
 	// ListBuses List buses
 	// (GET /api/v1/provider/buses)
 	ListBuses(ctx context.Context, request ListBusesRequestObject) (ListBusesResponseObject, error)
@@ -8859,9 +9737,18 @@ type StrictServerInterface interface {
 	// DeleteBusPhoto Delete a photo
 	// (DELETE /api/v1/provider/buses/{id}/photos/{photo_id})
 	DeleteBusPhoto(ctx context.Context, request DeleteBusPhotoRequestObject) (DeleteBusPhotoResponseObject, error)
+	// GetProviderDashboard Get the own company's dashboard
+	// (GET /api/v1/provider/dashboard)
+	GetProviderDashboard(ctx context.Context, request GetProviderDashboardRequestObject) (GetProviderDashboardResponseObject, error)
+	// StreamProviderDashboardEvents Hear when the own dashboard has changed
+	// (GET /api/v1/provider/dashboard/events)
+	StreamProviderDashboardEvents(ctx context.Context, request StreamProviderDashboardEventsRequestObject) (StreamProviderDashboardEventsResponseObject, error)
 	// ListProviderFinancialRecords List the own company's financial records
 	// (GET /api/v1/provider/financial-records)
 	ListProviderFinancialRecords(ctx context.Context, request ListProviderFinancialRecordsRequestObject) (ListProviderFinancialRecordsResponseObject, error)
+	// GetProviderFinancialSummary Summarize the own company's money
+	// (GET /api/v1/provider/financial-reports/summary)
+	GetProviderFinancialSummary(ctx context.Context, request GetProviderFinancialSummaryRequestObject) (GetProviderFinancialSummaryResponseObject, error)
 	// ListHotels List hotels
 	// (GET /api/v1/provider/hotels)
 	ListHotels(ctx context.Context, request ListHotelsRequestObject) (ListHotelsResponseObject, error)
@@ -9111,6 +9998,56 @@ func (sh *strictHandler) RefundBooking(ctx *fiber.Ctx, id ID, params RefundBooki
 	return nil
 }
 
+// GetDashboard operation middleware
+func (sh *strictHandler) GetDashboard(ctx *fiber.Ctx) error {
+	var request GetDashboardRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetDashboard(ctx.UserContext(), request.(GetDashboardRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetDashboard")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetDashboardResponseObject); ok {
+		if err := validResponse.VisitGetDashboardResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// StreamDashboardEvents operation middleware
+func (sh *strictHandler) StreamDashboardEvents(ctx *fiber.Ctx) error {
+	var request StreamDashboardEventsRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.StreamDashboardEvents(ctx.UserContext(), request.(StreamDashboardEventsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "StreamDashboardEvents")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(StreamDashboardEventsResponseObject); ok {
+		if err := validResponse.VisitStreamDashboardEventsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListFinancialRecords operation middleware
 func (sh *strictHandler) ListFinancialRecords(ctx *fiber.Ctx, params ListFinancialRecordsParams) error {
 	var request ListFinancialRecordsRequestObject
@@ -9165,6 +10102,47 @@ func (sh *strictHandler) ExportFinancialRecords(ctx *fiber.Ctx, params ExportFin
 	return nil
 }
 
+// MarkRecordsTransferred operation middleware
+func (sh *strictHandler) MarkRecordsTransferred(ctx *fiber.Ctx, params MarkRecordsTransferredParams) error {
+	var request MarkRecordsTransferredRequestObject
+
+	request.Params = params
+
+	var body MarkRecordsTransferredJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.MarkRecordsTransferred(ctx.UserContext(), request.(MarkRecordsTransferredRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "MarkRecordsTransferred")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(MarkRecordsTransferredResponseObject); ok {
+		if err := validResponse.VisitMarkRecordsTransferredResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // MarkRecordTransferred operation middleware
 func (sh *strictHandler) MarkRecordTransferred(ctx *fiber.Ctx, id ID, params MarkRecordTransferredParams) error {
 	var request MarkRecordTransferredRequestObject
@@ -9202,6 +10180,33 @@ func (sh *strictHandler) MarkRecordTransferred(ctx *fiber.Ctx, id ID, params Mar
 		return err
 	} else if validResponse, ok := response.(MarkRecordTransferredResponseObject); ok {
 		if err := validResponse.VisitMarkRecordTransferredResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetFinancialSummary operation middleware
+func (sh *strictHandler) GetFinancialSummary(ctx *fiber.Ctx, params GetFinancialSummaryParams) error {
+	var request GetFinancialSummaryRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetFinancialSummary(ctx.UserContext(), request.(GetFinancialSummaryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetFinancialSummary")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetFinancialSummaryResponseObject); ok {
+		if err := validResponse.VisitGetFinancialSummaryResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {
@@ -9512,6 +10517,34 @@ func (sh *strictHandler) ActivateProvider(ctx *fiber.Ctx, id ID) error {
 		return err
 	} else if validResponse, ok := response.(ActivateProviderResponseObject); ok {
 		if err := validResponse.VisitActivateProviderResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetBalanceOfProvider operation middleware
+func (sh *strictHandler) GetBalanceOfProvider(ctx *fiber.Ctx, id ID, params GetBalanceOfProviderParams) error {
+	var request GetBalanceOfProviderRequestObject
+
+	request.ID = id
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetBalanceOfProvider(ctx.UserContext(), request.(GetBalanceOfProviderRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetBalanceOfProvider")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetBalanceOfProviderResponseObject); ok {
+		if err := validResponse.VisitGetBalanceOfProviderResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {
@@ -10568,6 +11601,33 @@ func (sh *strictHandler) ReplaceAdCampaign(ctx *fiber.Ctx, id ID) error {
 	return nil
 }
 
+// GetProviderBalance operation middleware
+func (sh *strictHandler) GetProviderBalance(ctx *fiber.Ctx, params GetProviderBalanceParams) error {
+	var request GetProviderBalanceRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetProviderBalance(ctx.UserContext(), request.(GetProviderBalanceRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetProviderBalance")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetProviderBalanceResponseObject); ok {
+		if err := validResponse.VisitGetProviderBalanceResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListBuses operation middleware
 func (sh *strictHandler) ListBuses(ctx *fiber.Ctx, params ListBusesParams) error {
 	var request ListBusesRequestObject
@@ -10813,6 +11873,56 @@ func (sh *strictHandler) DeleteBusPhoto(ctx *fiber.Ctx, id ID, photoID PhotoID) 
 	return nil
 }
 
+// GetProviderDashboard operation middleware
+func (sh *strictHandler) GetProviderDashboard(ctx *fiber.Ctx) error {
+	var request GetProviderDashboardRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetProviderDashboard(ctx.UserContext(), request.(GetProviderDashboardRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetProviderDashboard")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetProviderDashboardResponseObject); ok {
+		if err := validResponse.VisitGetProviderDashboardResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// StreamProviderDashboardEvents operation middleware
+func (sh *strictHandler) StreamProviderDashboardEvents(ctx *fiber.Ctx) error {
+	var request StreamProviderDashboardEventsRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.StreamProviderDashboardEvents(ctx.UserContext(), request.(StreamProviderDashboardEventsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "StreamProviderDashboardEvents")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(StreamProviderDashboardEventsResponseObject); ok {
+		if err := validResponse.VisitStreamProviderDashboardEventsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListProviderFinancialRecords operation middleware
 func (sh *strictHandler) ListProviderFinancialRecords(ctx *fiber.Ctx, params ListProviderFinancialRecordsParams) error {
 	var request ListProviderFinancialRecordsRequestObject
@@ -10832,6 +11942,33 @@ func (sh *strictHandler) ListProviderFinancialRecords(ctx *fiber.Ctx, params Lis
 		return err
 	} else if validResponse, ok := response.(ListProviderFinancialRecordsResponseObject); ok {
 		if err := validResponse.VisitListProviderFinancialRecordsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetProviderFinancialSummary operation middleware
+func (sh *strictHandler) GetProviderFinancialSummary(ctx *fiber.Ctx, params GetProviderFinancialSummaryParams) error {
+	var request GetProviderFinancialSummaryRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetProviderFinancialSummary(ctx.UserContext(), request.(GetProviderFinancialSummaryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetProviderFinancialSummary")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetProviderFinancialSummaryResponseObject); ok {
+		if err := validResponse.VisitGetProviderFinancialSummaryResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

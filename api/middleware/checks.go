@@ -150,12 +150,19 @@ func (c *Chain) authenticate(f *fiber.Ctx, r *request) error {
 		return unauthenticated(f, models.Errorf(models.CodeUnauthenticated, "A valid access token is required."))
 	}
 
-	principal, err := c.auth.Verify(f.UserContext(), strings.TrimSpace(header[len(bearerPrefix):]))
+	token := strings.TrimSpace(header[len(bearerPrefix):])
+
+	principal, err := c.auth.Verify(f.UserContext(), token)
 	if err != nil {
 		return unauthenticated(f, err)
 	}
 
 	r.principal = principal
+	r.standing = func(ctx context.Context) error {
+		_, err := c.auth.Verify(ctx, token)
+
+		return err
+	}
 
 	return nil
 }

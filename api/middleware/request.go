@@ -13,6 +13,8 @@ type request struct {
 	locale    models.Locale
 	ip        string
 	principal auth.Principal
+	// standing checks the caller's token again; nil on an operation without one.
+	standing func(ctx context.Context) error
 	// merge is set for a PATCH.
 	merge *mergePatch
 	// upload is set for a multipart/form-data body.
@@ -38,6 +40,17 @@ func requestOf(ctx context.Context) *request {
 
 // Principal is the caller. On an operation that needs a token it is always set; on a public one it is the zero value.
 func Principal(ctx context.Context) auth.Principal { return requestOf(ctx).principal }
+
+// StillValid checks the caller's token and account once more, for an answer that goes on for longer than a token may
+// hold. Errors: UNAUTHENTICATED once the token has expired or was revoked; others mean that it could not be found out.
+func StillValid(ctx context.Context) error {
+	check := requestOf(ctx).standing
+	if check == nil {
+		return models.Errorf(models.CodeUnauthenticated, "A valid access token is required.")
+	}
+
+	return check(ctx)
+}
 
 // Locale is the language that the caller asked for, ar by default (spec 9.6).
 func Locale(ctx context.Context) models.Locale { return requestOf(ctx).locale }

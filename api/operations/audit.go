@@ -22,7 +22,8 @@ func (o *Operations) ListAuditLogs(ctx context.Context, r gen.ListAuditLogsReque
 	p := page(q.Page, q.PerPage, q.Sort, q.Cursor)
 
 	list, err := o.Store.ListAudit(ctx, store.AuditFilter{
-		Action: valueOf(q.Action), ActorID: valueOf(q.ActorID), Days: span, Page: p,
+		Action: valueOf(q.Action), ActorID: valueOf(q.ActorID), Entity: valueOf(q.Entity), EntityID: valueOf(q.EntityID),
+		Days: span, Page: p,
 	})
 	if err != nil {
 		return nil, err

@@ -47,13 +47,17 @@ type Operations struct {
 
 	Deps
 
-	exports chan struct{} // a place for each export that may run
+	exports *exports      // that run
 	uploads chan struct{} // a place for each upload that may run
+
+	dashboards *dashboards // that are open
 }
 
 // New makes the handlers.
 func New(d Deps) *Operations {
-	return &Operations{Deps: d, exports: make(chan struct{}, exportsAtOnce), uploads: make(chan struct{}, uploadsAtOnce)}
+	return &Operations{
+		Deps: d, exports: newExports(), uploads: make(chan struct{}, uploadsAtOnce), dashboards: newDashboards(),
+	}
 }
 
 // aftermathTime bounds what a handler has to bring to its end when the request's own time is over.

@@ -84,6 +84,27 @@ func (o *Operations) MarkRecordTransferred(
 	return markedTransferred(&record), nil
 }
 
+// MarkRecordsTransferred notes that several lines have been paid out together, all or none of them (contract §6).
+func (o *Operations) MarkRecordsTransferred(
+	ctx context.Context, r gen.MarkRecordsTransferredRequestObject,
+) (gen.MarkRecordsTransferredResponseObject, error) {
+	m := store.MarkTransfers{
+		IDs: r.Body.Ids, Reference: r.Body.PayoutReference, Date: optional(date(r.Body.PayoutDate)),
+		Once: once(ctx, http.StatusOK, func(records []models.FinancialRecord) any { return allMarkedTransferred(records) }),
+	}
+
+	records, err := o.Store.MarkAllTransferred(ctx, m, actor(ctx))
+	if err != nil {
+		return nil, err
+	}
+
+	return allMarkedTransferred(records), nil
+}
+
+func allMarkedTransferred(records []models.FinancialRecord) gen.MarkRecordsTransferred200JSONResponse {
+	return gen.MarkRecordsTransferred200JSONResponse{Data: each(records, recordOf)}
+}
+
 func markedTransferred(r *models.FinancialRecord) gen.MarkRecordTransferred200JSONResponse {
 	return gen.MarkRecordTransferred200JSONResponse{Data: recordOf(r)}
 }

@@ -15,8 +15,11 @@ import (
 
 // RefundBooking gives money back (contract §7): 201 once the gateway has decided, 202 while it has not.
 func (o *Operations) RefundBooking(ctx context.Context, r gen.RefundBookingRequestObject) (gen.RefundBookingResponseObject, error) {
-	if r.Body.RefundType == models.RefundPartial && r.Body.Amount == nil {
+	switch partial := r.Body.RefundType == models.RefundPartial; {
+	case partial && r.Body.Amount == nil:
 		return nil, models.Invalid("amount", "is required for a partial refund")
+	case !partial && r.Body.Amount != nil: // or all of the money would go where a part was meant
+		return nil, models.Invalid("amount", "is for partial refunds only")
 	}
 
 	request := refundRequest(ctx, &r)

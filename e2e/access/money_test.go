@@ -44,6 +44,13 @@ func (w *world) aboutMoney(t *testing.T, c cell) request {
 		}
 
 		return request{ids: kept(c, id), body: object{}}
+	case "MarkRecordsTransferred":
+		id := w.shared["record"]
+		if c.want == http.StatusOK {
+			id = w.newRecord(t)
+		}
+
+		return request{body: object{"ids": []uuid.UUID{id}}}
 	case "RefundBooking":
 		return w.refund(c)
 	case "ExportFinancialRecords":

@@ -137,7 +137,7 @@ func (w *world) aboutOthers(t *testing.T, c cell) request {
 
 	case "CreateProvider":
 		return request{body: company()}
-	case "GetProvider", "ListStaff":
+	case "GetProvider", "ListStaff", "GetBalanceOfProvider":
 		return request{ids: w.company(t, c, false)}
 	case "ReplaceProvider":
 		return request{ids: w.company(t, c, true), body: company()}

@@ -136,10 +136,19 @@ GetRefund            kept    | 401                         | 403                
 ListIncidents        -       | 401                         | 403                         | 403                         | 403                         | 200                         | 200                         | 200
 ResolveIncident      kept    | 401                         | 403                         | 403                         | 403                         | 403                         | 200 404 404                 | 200 404 404
 RefundBooking        sale    | 401                         | 403                         | 403                         | 403                         | 403                         | 201 409 404 404             | 201 409 404 404
+GetFinancialSummary  -       | 401                         | 403                         | 403                         | 403                         | 403                         | 200                         | 200
 ListFinancialRecords -       | 401                         | 403                         | 403                         | 403                         | 403                         | 200                         | 200
 ExportFinancialRecords -     | 401                         | 403                         | 403                         | 403                         | 403                         | 200                         | 200
 MarkRecordTransferred kept   | 401                         | 403                         | 403                         | 403                         | 403                         | 200 404 404                 | 200 404 404
+MarkRecordsTransferred -     | 401                         | 403                         | 403                         | 403                         | 403                         | 200                         | 200
+GetBalanceOfProvider company | 401                         | 403                         | 403                         | 403                         | 403                         | 200 200 404 404             | 200 200 404 404
+GetProviderBalance   -       | 401                         | 403                         | 200                         | 200                         | 403                         | 403                         | 403
+GetDashboard         -       | 401                         | 403                         | 403                         | 403                         | 403                         | 200                         | 200
+StreamDashboardEvents -      | 401                         | 403                         | 403                         | 403                         | 403                         | 200                         | 200
+GetProviderDashboard -       | 401                         | 403                         | 200                         | 200                         | 403                         | 403                         | 403
+StreamProviderDashboardEvents - | 401                         | 403                         | 200                         | 200                         | 403                         | 403                         | 403
 ListProviderFinancialRecords - | 401                       | 403                         | 200                         | 200                         | 403                         | 403                         | 403
+GetProviderFinancialSummary - | 401                        | 403                         | 200                         | 200                         | 403                         | 403                         | 403
 ListAuditLogs        -       | 401                         | 403                         | 403                         | 403                         | 403                         | 403                         | 200
 `
 

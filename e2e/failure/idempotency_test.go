@@ -85,7 +85,7 @@ func committing(s *harness.Stack) func() bool {
 	return func() bool {
 		var n int
 
-		err := s.DB.QueryRowContext(context.Background(),
+		err := s.ServiceDB.QueryRowContext(context.Background(),
 			"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'").Scan(&n)
 
 		return err == nil && n > 0

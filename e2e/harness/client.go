@@ -1,10 +1,10 @@
 package harness
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -138,7 +138,7 @@ func send(r *http.Request) (Answer, error) {
 	}
 	defer answer.Body.Close()
 
-	text, err := io.ReadAll(answer.Body)
+	text, err := available(answer, bufio.NewReader(answer.Body)) // a stream is closed after its first event
 
 	return Answer{Status: answer.StatusCode, Header: answer.Header, Body: text}, err
 }

@@ -19,6 +19,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"rihla/gateways/sandbox/server"
+	"rihla/internal/audit/audittest"
 	"rihla/internal/auth"
 	"rihla/internal/config"
 	"rihla/internal/devstack"
@@ -57,23 +58,29 @@ type Stack struct {
 	Components *devstack.Stack // nil unless Private
 	Gateway    *server.Server
 	Store      *store.Store // for fixtures
-	DB         *sql.DB      // for looking at rows
+	DB         *sql.DB      // for looking at rows, as their owner
+	ServiceDB  *sql.DB      // as the service's own role, whose connections no other role sees into
+	ServiceURL string       // of the database for that role
 	Temporal   client.Client
 	World      storetest.World
 
 	tb          testing.TB
+	ownerURL    string // of the database
 	conformance *Conformance
 	gatewayLog  *buffer
+	ending      *audittest.Ending
 }
 
 // Start runs a service with a fresh database that holds one World. The test fails on every answer that is not as the
-// API's document says. Everything is stopped when the test ends.
+// API's document says. Everything is stopped when the test ends, and then the books are audited: a difference fails it
+// too.
 func Start(tb testing.TB, o Options) *Stack {
 	tb.Helper()
 
 	s := &Stack{tb: tb, Queue: "e2e-" + uuid.NewString(), DataDir: tb.TempDir(), gatewayLog: &buffer{}}
 
 	databaseURL, temporalAddress := s.startComponents(o.Private)
+	s.ending = audittest.After(tb, s.DB)
 
 	var err error
 
@@ -88,7 +95,16 @@ func Start(tb testing.TB, o Options) *Stack {
 	s.URL = "http://" + freeAddress(tb)
 	s.startSandbox()
 
-	env := s.environment(databaseURL, temporalAddress)
+	// The service runs as a role that owns nothing: its fixtures come from the owner.
+	serviceURL := testkit.AsService(tb, databaseURL)
+	require.NoError(tb, s.Store.GrantTo(tb.Context(), testkit.ServiceRole))
+
+	s.ownerURL, s.ServiceURL = databaseURL, serviceURL
+	s.ServiceDB, err = sql.Open("pgx", serviceURL)
+	require.NoError(tb, err)
+	tb.Cleanup(func() { require.NoError(tb, s.ServiceDB.Close()) })
+
+	env := s.environment(serviceURL, temporalAddress)
 	if !o.Limits {
 		maps.Copy(env, unlimited())
 	}

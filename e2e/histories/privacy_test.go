@@ -21,7 +21,7 @@ var fields = []string{
 	"amount", "booking_id", "campaign", "campaign_id", "channel", "ended", "event_id", "expires_at", "failure",
 	"failure_reason", // of a refund: the gateway's code; its words are in the database
 	"gateway", "gateway_refund_id", "id", "method", "needs_review", "next_at", "number", "provider_id", "queued", "refund_owed", "request_id",
-	"requested_by", "role", "sent", "status", "transaction_id", "type", "user_id",
+	"requested_by", "role", "rules", "sent", "status", "transaction_id", "type", "user_id",
 }
 
 // TestHistoriesNameNobody walks the histories that are kept: payloads, texts for operators, search attributes, failures.

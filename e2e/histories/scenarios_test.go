@@ -8,9 +8,11 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/client"
 
 	"rihla/e2e/harness"
 	"rihla/models"
+	"rihla/worker"
 	"rihla/workflows"
 )
 
@@ -190,5 +192,12 @@ func TestCampaignAndHouseholdHistories(t *testing.T) {
 
 	for _, id := range s.AwaitWorkflow("Sweep", 1) {
 		replay(t, s, "sweep", id)
+	}
+
+	nightly := s.Temporal.ScheduleClient().GetHandle(t.Context(), worker.AuditScheduleID(s.Queue))
+	require.NoError(t, nightly.Trigger(t.Context(), client.ScheduleTriggerOptions{}))
+
+	for _, id := range s.AwaitWorkflow("Audit", 1) {
+		replay(t, s, "audit", id)
 	}
 }

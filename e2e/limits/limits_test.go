@@ -120,6 +120,23 @@ func spend(t *testing.T, limit int64, status int, call func() harness.Answer) ha
 	}
 }
 
+// spent calls until it is refused, of an allowance that has just been spent by others, and checks that no more got
+// through than the time since began allows: an allowance of its own would let the whole limit through.
+func spent(t *testing.T, limit int64, began time.Time, call func() harness.Answer) {
+	t.Helper()
+
+	for passed := int64(0); ; passed++ {
+		a := call()
+		if a.Status == http.StatusTooManyRequests {
+			limited(t, a, limit)
+
+			return
+		}
+
+		require.LessOrEqual(t, passed, refilled(limit, time.Since(began)), "%d: it has an allowance of its own", a.Status)
+	}
+}
+
 // refilled is the most that a limit gives back in a time.
 func refilled(limit int64, passed time.Duration) int64 {
 	return int64(passed/(time.Minute/time.Duration(limit))) + 1
@@ -154,10 +171,14 @@ func perAddress(t *testing.T, s *harness.Stack) {
 	t.Helper()
 
 	trips := func() harness.Answer { return from(t, s.Anybody(), "198.51.100.1", http.MethodGet, tripsPath, nil) }
+	began := time.Now()
+
 	spend(t, 60, http.StatusOK, trips)
 
 	// All public routes share it, errors have its headers, and another address has its own.
-	limited(t, from(t, s.Anybody(), "198.51.100.1", http.MethodGet, "/api/v1/hotels?page=0", nil), 60)
+	spent(t, 60, began, func() harness.Answer {
+		return from(t, s.Anybody(), "198.51.100.1", http.MethodGet, "/api/v1/hotels?page=0", nil)
+	})
 	other := from(t, s.Anybody(), "198.51.100.2", http.MethodGet, "/api/v1/hotels?page=0", nil)
 	require.Equal(t, http.StatusUnprocessableEntity, other.Status)
 	require.Equal(t, int64(59), allowanceOf(t, other).remaining)
@@ -184,11 +205,16 @@ func ipv6Network(t *testing.T, s *harness.Stack) {
 func perUser(t *testing.T, s *harness.Stack) {
 	t.Helper()
 
-	c, neighbour := s.As(models.RoleEndUser), s.For(t).As(models.RoleEndUser)
+	c, again, neighbour := s.As(models.RoleEndUser), s.As(models.RoleEndUser), s.For(t).As(models.RoleEndUser)
+	me := func(c *harness.Caller, address string) func() harness.Answer {
+		return func() harness.Answer { return from(t, c, address, http.MethodGet, mePath, nil) }
+	}
 
-	spend(t, 120, http.StatusOK, func() harness.Answer { return from(t, c, "198.51.100.3", http.MethodGet, mePath, nil) })
-	limited(t, from(t, c, "198.51.100.4", http.MethodGet, mePath, nil), 120)
-	limited(t, from(t, s.As(models.RoleEndUser), "198.51.100.5", http.MethodGet, mePath, nil), 120)
+	began := time.Now()
+
+	spend(t, 120, http.StatusOK, me(c, "198.51.100.3"))
+	spent(t, 120, began, me(c, "198.51.100.4"))
+	spent(t, 120, began, me(again, "198.51.100.5"))
 
 	require.Equal(t, http.StatusOK, from(t, neighbour, "198.51.100.3", http.MethodGet, mePath, nil).Status)
 	require.Equal(t, http.StatusOK, from(t, s.Anybody(), "198.51.100.3", http.MethodGet, tripsPath, nil).Status)

@@ -91,7 +91,7 @@ func (s *Store) RemoveUser(ctx context.Context, id uuid.UUID, by Actor) error {
 			return err
 		}
 
-		return audit(ctx, tx, by, "USER_REMOVED", "user", &id, map[string]any{"role": u.Role, "provider_id": u.ProviderID})
+		return audit(ctx, tx, by, "USER_REMOVED", "user", &id, accountDetails(&u, accountState(&u), nil))
 	})
 }
 
@@ -172,8 +172,10 @@ func (s *Store) ProviderByID(ctx context.Context, id uuid.UUID) (models.Provider
 	return p, found(err)
 }
 
-// HasUsersOutside reports whether there are users whose e-mail address is not in the domain.
+// HasUsersOutside reports whether there are users, customers excepted, whose e-mail address is in neither the domain nor
+// one below it.
 func (s *Store) HasUsersOutside(ctx context.Context, domain string) (bool, error) {
 	return s.db.NewSelect().Model((*models.User)(nil)).
-		Where("email NOT ILIKE ?", "%@"+likeEscaper.Replace(domain)).Where("role <> ?", models.RoleEndUser).Exists(ctx)
+		Where("email NOT ILIKE ?", "%@"+likeEscaper.Replace(domain)).
+		Where("email NOT ILIKE ?", "%@%."+likeEscaper.Replace(domain)).Where("role <> ?", models.RoleEndUser).Exists(ctx)
 }

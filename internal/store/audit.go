@@ -23,24 +23,47 @@ func (s *Store) Audit(
 func audit(
 	ctx context.Context, tx bun.IDB, actor Actor, action, entity string, entityID *uuid.UUID, details any,
 ) error {
+	e, err := newEntry(actor, action, entity, entityID, details)
+	if err != nil {
+		return err
+	}
+
+	return insertEntries(ctx, tx, []models.AuditEntry{e})
+}
+
+// newEntry makes a note that is not written yet. What a deed has changed is in its details as `before` and `after`.
+func newEntry(actor Actor, action, entity string, entityID *uuid.UUID, details any) (models.AuditEntry, error) {
 	body := []byte("{}")
 
 	if details != nil {
 		var err error
 		if body, err = json.Marshal(details); err != nil {
-			return fmt.Errorf("encode audit entry: %w", err)
+			return models.AuditEntry{}, fmt.Errorf("encode audit entry: %w", err)
 		}
 	}
 
-	e := models.AuditEntry{
+	return models.AuditEntry{
 		ID: models.NewID(), ActorID: optional(actor.UserID), ActorRole: actor.Role, Action: action,
 		Entity: entity, EntityID: entityID, Details: body, RequestID: actor.RequestID,
-	}
-	if _, err := tx.NewInsert().Model(&e).ExcludeColumn("created_at").Exec(ctx); err != nil {
-		return fmt.Errorf("insert audit entry: %w", err)
+	}, nil
+}
+
+// insertEntries writes notes; there must be one at least.
+func insertEntries(ctx context.Context, tx bun.IDB, entries []models.AuditEntry) error {
+	if _, err := tx.NewInsert().Model(&entries).ExcludeColumn("created_at").Exec(ctx); err != nil {
+		return fmt.Errorf("insert audit entries: %w", err)
 	}
 
 	return nil
+}
+
+// accountDetails are those of an account that is added or removed: nothing personal but what it may do, and for whom.
+func accountDetails(u *models.User, before, after map[string]any) map[string]any {
+	return map[string]any{"role": u.Role, "provider_id": u.ProviderID, "before": before, "after": after}
+}
+
+func accountState(u *models.User) map[string]any {
+	return map[string]any{"role": u.Role, "provider_id": u.ProviderID}
 }
 
 // optional is NULL for no id.
@@ -54,11 +77,12 @@ func optional(id uuid.UUID) *uuid.UUID {
 
 // AuditFilter narrows the audit log; zero fields do not.
 type AuditFilter struct {
-	Action  string
-	Entity  string
-	ActorID uuid.UUID
-	Days    models.Days
-	Page    Page
+	Action   string
+	Entity   string
+	EntityID uuid.UUID
+	ActorID  uuid.UUID
+	Days     models.Days
+	Page     Page
 }
 
 var auditOrder = order{
@@ -72,6 +96,7 @@ func (s *Store) ListAudit(ctx context.Context, f AuditFilter) (Listed[models.Aud
 	q := s.db.NewSelect()
 	q = matching(q, "al.action", f.Action)
 	q = matching(q, "al.entity", f.Entity)
+	q = matching(q, "al.entity_id", f.EntityID)
 	q = matching(q, "al.actor_id", f.ActorID)
 	q = during(q, "al.created_at", f.Days)
 

@@ -51,6 +51,8 @@ func TestCreateBooking(t *testing.T) {
 	t.Run("refuses", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
+		b.books.Tampered(t, "its trips have seats taken that nobody has booked", "trip-seats")
+
 		past := time.Now().Add(-time.Hour)
 
 		for name, c := range map[string]struct {
@@ -199,6 +201,7 @@ func TestDiscardBookingWhileAnAttemptOpens(t *testing.T) {
 func TestMyBookings(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
+	b.books.Tampered(t, "it confirms a booking by hand", "booking-status")
 
 	first, second := b.book(t, b.Trip, 1), b.book(t, b.Trip, 1)
 	other := b.request(b.Trip, 1)

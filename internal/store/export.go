@@ -2,52 +2,197 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
+	"io"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/uptrace/bun"
 
 	"rihla/models"
 )
 
-// ExportRecords hands every ledger line that the filter selects to yield, latest record date first unless
-// f.Page.Sort says otherwise, and counts them. It reads one snapshot, row by row off the wire, so that neither the
-// size of the ledger nor what happens to it meanwhile matters. The line is yield's to keep; an error of yield ends
-// the export and is returned.
-func (s *Store) ExportRecords(
-	ctx context.Context, f RecordFilter, yield func(*models.FinancialRecord) error,
-) (rows int64, err error) {
-	tx, err := s.db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
-	if err != nil {
-		return 0, fmt.Errorf("begin export: %w", err)
-	}
-	defer func() { _ = tx.Rollback() }() // nothing was written
+// ExportKind is what the cells of a column of an export are.
+type ExportKind int
 
+// The kinds of columns.
+const (
+	ExportText   ExportKind = iota
+	ExportMoney             // 2 decimals, SAR
+	ExportDay               // YYYY-MM-DD
+	ExportMoment            // YYYY-MM-DDTHH:MM:SSZ
+)
+
+// ExportColumn is a column of an export.
+type ExportColumn struct {
+	Name string
+	Kind ExportKind
+
+	sql  string // of the value; empty for fr.<name>
+	free bool   // people can write into it what they like
+}
+
+// exportColumns are the columns of every file, in their order: nothing else decides on it.
+var exportColumns = []ExportColumn{
+	{Name: "transaction_number"},
+	{Name: "record_date", Kind: ExportDay},
+	{Name: "kind"},
+	{Name: "provider_name", sql: "p.name", free: true},
+	{Name: "details", free: true},
+	{Name: "gross_amount", Kind: ExportMoney},
+	{Name: "platform_commission_amount", Kind: ExportMoney},
+	{Name: "net_amount", Kind: ExportMoney},
+	{Name: "vat_amount", Kind: ExportMoney},
+	{Name: "refunded_amount", Kind: ExportMoney},
+	{Name: "currency"},
+	{Name: "balance_status"},
+	{Name: "payout_reference", free: true},
+	{Name: "payout_date", Kind: ExportDay},
+	{Name: "transferred_at", Kind: ExportMoment},
+	{Name: "booking_id"},
+	{Name: "ad_campaign_id"},
+	{Name: "payment_transaction_id"},
+	{Name: "id"},
+	{Name: "created_at", Kind: ExportMoment},
+}
+
+// ExportColumns are the columns of every export, in their order.
+func ExportColumns() []ExportColumn { return append([]ExportColumn(nil), exportColumns...) }
+
+// What the SQL of a free text tells apart: the signs that a spreadsheet takes for the beginning of a formula, text that
+// begins like one, and text that cannot become one at all. That is nearly all text: the pattern is one that costs little.
+const (
+	formulaSigns = `-=+@＝＋－＠`
+	formulaAhead = `^\s*[` + formulaSigns + `]|^[\t\r]`
+	harmlessText = `^[^` + formulaSigns + `;[:space:]][^;\t\r\n]*$`
+)
+
+// expression is the SQL of the column's cells as text that a file can hold. safe keeps a spreadsheet from running text
+// as a formula. What begins like one, behind spaces or not, gets an apostrophe in front. Where the decimal sign is a comma,
+// spreadsheets read a semicolon as the end of a cell, and inside quotes too, which do not begin where they think that the
+// cell does: so there is an apostrophe after one, and no line or tab within a cell that could begin another. Amounts,
+// which may begin with a minus, are not text.
+func (c ExportColumn) expression(safe bool) string {
+	value := c.sql
+	if value == "" {
+		value = "fr." + c.Name
+	}
+
+	switch {
+	case c.Kind == ExportMoment:
+		// The session's time zone is UTC.
+		return fmt.Sprintf("replace(left(%s::text, 19), ' ', 'T') || 'Z'", value)
+	case c.free && safe:
+		return fmt.Sprintf(`CASE WHEN %[1]s ~ '%[2]s' THEN %[1]s WHEN %[1]s IS NOT NULL THEN CASE WHEN %[1]s ~ '%[3]s' THEN '''' ELSE '' END || `+
+			`regexp_replace(translate(%[1]s, E'\r\n\t', '   '), ';([[:space:]"]*[%[4]s])', ';''\1', 'g') END`,
+			value, harmlessText, formulaAhead, formulaSigns)
+	default:
+		return value
+	}
+}
+
+// exportQuery is the text of the query of an export: latest record date first unless f.Page.Sort says otherwise.
+// Error: VALIDATION_ERROR on sort.
+func (s *Store) exportQuery(f RecordFilter, safe bool) (string, error) {
 	w, err := walkOf[models.FinancialRecord](s.db, recordOrder, Page{Sort: f.Page.Sort})
+	if err != nil {
+		return "", err
+	}
+
+	q := s.db.NewSelect().Model((*models.FinancialRecord)(nil)).Join("JOIN providers AS p ON p.id = fr.provider_id")
+	for _, c := range exportColumns {
+		q = q.ColumnExpr("? AS ?", bun.Safe(c.expression(safe)), bun.Ident(c.Name))
+	}
+
+	return w.sorted(f.apply(q)).String(), nil
+}
+
+// ExportCSV writes every ledger line that the filter selects to w as CSV with a header row, and counts those that w was
+// given, whatever the end. It is one statement, so neither the size of the ledger nor what happens to it meanwhile
+// matters; PostgreSQL writes the CSV, and what is on its way is all that is held. It ends early, and the statement with
+// it, when ctx does or w fails. No cell can be run as a formula. Error: VALIDATION_ERROR on sort.
+func (s *Store) ExportCSV(ctx context.Context, f RecordFilter, w io.Writer) (rows int64, err error) {
+	query, err := s.exportQuery(f, true)
 	if err != nil {
 		return 0, err
 	}
 
-	cursor, err := w.sorted(f.apply(records(tx).Model((*models.FinancialRecord)(nil)))).Rows(ctx)
+	lines := lineCounter{w: w}
+
+	err = s.onWire(ctx, func(conn *pgx.Conn) error {
+		_, err := conn.PgConn().CopyTo(ctx, &lines, "COPY ("+query+") TO STDOUT (FORMAT csv, HEADER)")
+
+		return err
+	})
+
+	rows = max(lines.n-1, 0) // the header
 	if err != nil {
-		return 0, fmt.Errorf("export records: %w", err)
-	}
-	defer func() { _ = cursor.Close() }()
-
-	for cursor.Next() {
-		r := new(models.FinancialRecord)
-		if err := s.db.ScanRow(ctx, cursor, r); err != nil {
-			return rows, fmt.Errorf("read record: %w", err)
-		}
-
-		if err := yield(r); err != nil {
-			return rows, err
-		}
-
-		rows++
-	}
-
-	if err := cursor.Err(); err != nil {
 		return rows, fmt.Errorf("export records: %w", err)
 	}
 
 	return rows, nil
+}
+
+// lineCounter counts the lines of a COPY. PostgreSQL sends each as one message, as its protocol says, and pgx hands each
+// message on by one Write; text in quotes may hold line breaks, so that bytes would be harder to count. A line whose Write
+// fails counts: a part of it may have left.
+type lineCounter struct {
+	w io.Writer
+	n int64
+}
+
+// Write implements io.Writer.
+func (c *lineCounter) Write(line []byte) (int, error) {
+	c.n++
+
+	return c.w.Write(line)
+}
+
+// ExportRows hands every ledger line that the filter selects to yield, one cell per column as text, nil for NULL, and
+// counts them. Text is as it is: what could be a formula is for the format to deal with. The cells are valid until yield
+// returns; an error of yield ends the export and is returned. It is one statement, as in ExportCSV.
+func (s *Store) ExportRows(ctx context.Context, f RecordFilter, yield func(cells [][]byte) error) (rows int64, err error) {
+	query, err := s.exportQuery(f, false)
+	if err != nil {
+		return 0, err
+	}
+
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+
+	err = s.onWire(ctx, func(conn *pgx.Conn) error {
+		cursor, err := conn.Query(ctx, query, pgx.QueryExecModeSimpleProtocol) // which answers with text
+		if err != nil {
+			return err
+		}
+		defer cursor.Close()
+
+		for cursor.Next() {
+			if err := yield(cursor.RawValues()); err != nil {
+				stop() // the statement: reading the rest of it, which Close would do, can take minutes
+
+				return err
+			}
+
+			rows++
+		}
+
+		return cursor.Err()
+	})
+	if err != nil {
+		return rows, fmt.Errorf("export records: %w", err)
+	}
+
+	return rows, nil
+}
+
+// onWire lends a connection of the pool for what database/sql cannot do. One that is broken does not come back to it.
+func (s *Store) onWire(ctx context.Context, do func(*pgx.Conn) error) error {
+	conn, err := s.raw.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+
+	return conn.Raw(func(driver any) error { return do(driver.(*stdlib.Conn).Conn()) })
 }

@@ -1,7 +1,13 @@
 package store_test
 
 import (
+	"bytes"
+	"context"
+	"encoding/csv"
 	"errors"
+	"fmt"
+	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,46 +17,230 @@ import (
 	"rihla/models"
 )
 
-func TestExportRecords(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
+// exported reads an export as CSV, and checks that its rows are those of ExportRows.
+func (b *testBundle) exported(t *testing.T, f store.RecordFilter) []map[string]string {
+	t.Helper()
 
-	old, young := b.sale(t, 1), b.sale(t, 2)
-	b.exec(t, "UPDATE financial_records SET record_date = '2026-03-10' WHERE id = $1", old.ID)
+	var file bytes.Buffer
 
-	var got []*models.FinancialRecord
+	n, err := b.s.ExportCSV(t.Context(), f, &file)
+	require.NoError(t, err)
 
-	n, err := b.s.ExportRecords(t.Context(), store.RecordFilter{}, func(r *models.FinancialRecord) error {
-		got = append(got, r)
-		// What happens while the export runs is not in it.
-		b.exec(t, "UPDATE financial_records SET details = 'changed' WHERE id = $1", old.ID)
+	rows, err := csv.NewReader(&file).ReadAll()
+	require.NoError(t, err)
+	require.EqualValues(t, len(rows)-1, n)
+
+	columns := store.ExportColumns()
+
+	out := make([]map[string]string, 0, n)
+	for _, row := range rows[1:] {
+		named := map[string]string{}
+		for i, c := range columns {
+			require.Equal(t, c.Name, rows[0][i])
+
+			named[c.Name] = row[i]
+		}
+
+		out = append(out, named)
+	}
+
+	i := 0
+	n, err = b.s.ExportRows(t.Context(), f, func(cells [][]byte) error {
+		require.Len(t, cells, len(columns))
+
+		for j, c := range columns {
+			require.Equal(t, strings.TrimPrefix(out[i][c.Name], "'"), string(cells[j]), c.Name)
+			require.Equal(t, cells[j] == nil, out[i][c.Name] == "" && c.Name != "details", c.Name)
+		}
+
+		i++
 
 		return nil
 	})
 	require.NoError(t, err)
-	require.EqualValues(t, 2, n)
-	require.Equal(t, young.ID, got[0].ID)
-	require.Equal(t, "Test Tours", got[0].ProviderName)
-	require.Equal(t, "230.00", got[0].GrossAmount.String())
-	require.Equal(t, old.ID, got[1].ID)
-	require.Equal(t, old.Details, got[1].Details)
+	require.EqualValues(t, len(out), n)
 
-	n, err = b.s.ExportRecords(t.Context(), store.RecordFilter{
-		Days: models.Days{To: models.NewDate(2026, time.March, 10)}, Page: store.Page{Number: 9},
-	}, func(*models.FinancialRecord) error { return nil })
+	return out
+}
+
+func TestExport(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.books.Tampered(t, "it moves a line to another day", "record-subject", "transfer-moment")
+
+	old, young := b.sale(t, 1), b.sale(t, 2)
+	b.exec(t, "UPDATE financial_records SET record_date = '2026-03-10', created_at = '2026-03-10 21:59:59.999+00' WHERE id = $1", old.ID)
+
+	reference, day := "=BANK", models.NewDate(2026, time.March, 11)
+	marked, err := b.s.MarkTransferred(t.Context(), old.ID, store.MarkTransfer{Reference: &reference, Date: &day}, b.finance)
 	require.NoError(t, err)
-	require.EqualValues(t, 1, n)
 
-	stop := errors.New("the client is gone")
-	n, err = b.s.ExportRecords(t.Context(), store.RecordFilter{}, func(*models.FinancialRecord) error { return stop })
-	require.ErrorIs(t, err, stop)
-	require.Zero(t, n)
+	got := b.exported(t, store.RecordFilter{})
+	require.Len(t, got, 2)
+	require.Equal(t, young.ID.String(), got[0]["id"], "latest first")
+	require.Equal(t, map[string]string{
+		"transaction_number": old.TransactionNumber, "record_date": "2026-03-10", "kind": "SALE", "provider_name": "Test Tours",
+		"details": old.Details, "gross_amount": "115.00", "platform_commission_amount": "11.50", "net_amount": "103.50",
+		"vat_amount": "15.00", "refunded_amount": "0.00", "currency": "SAR", "balance_status": "TRANSFERRED",
+		"payout_reference": "'=BANK", "payout_date": "2026-03-11",
+		"transferred_at": marked.TransferredAt.UTC().Truncate(time.Second).Format(time.RFC3339),
+		"booking_id":     old.BookingID.String(), "ad_campaign_id": "", "payment_transaction_id": old.PaymentTransactionID.String(),
+		"id": old.ID.String(), "created_at": "2026-03-10T21:59:59Z",
+	}, got[1])
 
-	// The connection of the broken export can be used again.
-	for range 20 {
-		_, err = b.s.ExportRecords(t.Context(), store.RecordFilter{}, func(*models.FinancialRecord) error { return stop })
-		require.ErrorIs(t, err, stop)
+	require.Len(t, b.exported(t, store.RecordFilter{
+		Days: models.Days{To: models.NewDate(2026, time.March, 10)}, Page: store.Page{Number: 9},
+	}), 1, "an export has no pages")
+	require.Equal(t, old.ID.String(), b.exported(t, store.RecordFilter{Page: store.Page{Sort: store.ParseSort("gross_amount")}})[0]["id"])
+	require.Empty(t, b.exported(t, store.RecordFilter{Search: "'; DROP TABLE users; --"}))
+	require.Empty(t, b.exported(t, store.RecordFilter{Search: `\' ? $1 ?0`}))
+
+	_, err = b.s.ExportCSV(t.Context(), store.RecordFilter{Page: store.Page{Sort: store.ParseSort("vat_amount")}}, &bytes.Buffer{})
+	requireCode(t, models.CodeValidation, err)
+}
+
+func TestExportedTextIsNoFormula(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := b.sale(t, 1)
+
+	for text, want := range map[string]string{
+		"=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@SUM(A1)": "'@SUM(A1)", " =1": "' =1", "\t=1": "' =1", "\n=1": "' =1", "\r": "' ",
+		"\ttab": "' tab", "＝1": "'＝1", "－1": "'－1",
+		"a;=1": "a;'=1", ";=1": ";'=1", "a;  -1;+1;b;@x;＠1;＝1": "a;'  -1;'+1;b;'@x;'＠1;'＝1", "a;;\t=1;": "a;;' =1;", "=1;=1": "'=1;'=1",
+		"a;\"=1;b": "a;'\"=1;b", `a;" "=1`: `a;'" "=1`, "a; b=1; 2-1": "a; b=1; 2-1", "a\r\n=1\tb": "a  =1 b", `a;\1=1`: `a;\1=1`,
+		"": "", " ": " ", "a=1": "a=1", "1-1": "1-1", "'=1": "'=1", `"quoted", and more`: `"quoted", and more`,
+		"رحلة العُلا": "رحلة العُلا", "two\nlines": "two lines", `\.`: `\.`, "🕌": "🕌",
+	} {
+		b.exec(t, "UPDATE financial_records SET details = $2 WHERE id = $1", r.ID, text)
+
+		var file bytes.Buffer
+
+		_, err := b.s.ExportCSV(t.Context(), store.RecordFilter{}, &file)
+		require.NoError(t, err)
+
+		rows, err := csv.NewReader(&file).ReadAll()
+		require.NoError(t, err, "%q", text)
+		require.Equal(t, want, rows[1][4], "%q", text)
+	}
+}
+
+// Where the decimal sign is a comma, a spreadsheet takes every semicolon for the end of a cell, and every line for a row.
+func TestExportedTextIsNoFormulaBetweenSemicolons(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.books.Tampered(t, "it is paid out by hand", "record-payout")
+	b.sale(t, 1)
+
+	for _, evil := range []string{"x;=1", "x; \t+1", "x\n=1;", "x\r@1", `x;"=1;`, `x";-1`, "x;\n=1", `"=1;"`} {
+		b.exec(t, "UPDATE financial_records SET details = $1, payout_reference = $1", evil)
+		b.exec(t, "UPDATE providers SET name = $1", evil)
+
+		var file bytes.Buffer
+
+		_, err := b.s.ExportCSV(t.Context(), store.RecordFilter{}, &file)
+		require.NoError(t, err)
+
+		lines := strings.Split(strings.TrimSuffix(file.String(), "\n"), "\n")
+		require.Len(t, lines, 2, "%q", evil)
+
+		for cell := range strings.SplitSeq(lines[1], ";") {
+			require.NotRegexp(t, `^[\s"]*[-=+@]`, cell, "%q", evil)
+		}
+	}
+}
+
+// An export that is cut has handed on as many lines as it says, and the one that it was at.
+func TestExportCountsWhatItHandsOn(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.books.Tampered(t, "its lines are inserted by hand, without their payments")
+	b.manyRecords(t, 100)
+
+	var whole bytes.Buffer
+
+	rows, err := b.s.ExportCSV(t.Context(), store.RecordFilter{}, &whole)
+	require.NoError(t, err)
+	require.EqualValues(t, strings.Count(whole.String(), "\n")-1, rows)
+
+	for _, room := range []int{0, 100, 1000, whole.Len() / 2, whole.Len() - 1} {
+		var taken bytes.Buffer
+
+		rows, err := b.s.ExportCSV(t.Context(), store.RecordFilter{}, io.MultiWriter(&failing{left: room}, &taken))
+		require.ErrorIs(t, err, errGone)
+		require.EqualValues(t, strings.Count(taken.String(), "\n"), rows, "the header, and the line that it was at, too")
+	}
+}
+
+// failing is a client that goes away after so many bytes.
+type failing struct{ left int }
+
+var errGone = errors.New("the client is gone")
+
+func (w *failing) Write(p []byte) (int, error) {
+	if w.left -= len(p); w.left < 0 {
+		return 0, errGone
 	}
 
+	return len(p), nil
+}
+
+// Whatever ends an export ends its statement, and the pool has its connection back, or another one for it.
+func TestExportStops(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.books.Tampered(t, "its lines are inserted by hand, without their payments")
+	b.manyRecords(t, 50_000)
+
+	for range 15 { // more often than there are connections
+		_, err := b.s.ExportCSV(t.Context(), store.RecordFilter{}, &failing{left: 1000})
+		require.ErrorIs(t, err, errGone)
+
+		_, err = b.s.ExportRows(t.Context(), store.RecordFilter{}, func([][]byte) error { return errGone })
+		require.ErrorIs(t, err, errGone)
+	}
+
+	ctx, cancel := context.WithCancel(t.Context())
+
+	var file bytes.Buffer
+
+	_, err := b.s.ExportCSV(ctx, store.RecordFilter{}, writerFunc(func(p []byte) (int, error) {
+		cancel()
+
+		return file.Write(p)
+	}))
+	require.ErrorIs(t, err, context.Canceled)
+
+	rows, err := b.s.ExportRows(ctx, store.RecordFilter{}, func([][]byte) error { return nil })
+	require.ErrorIs(t, err, context.Canceled)
+	require.Zero(t, rows)
+
+	// A statement that has not given its first row yet ends, too.
+	ctx, cancel = context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+
+	_, err = b.s.ExportCSV(ctx, store.RecordFilter{Page: store.Page{Sort: store.ParseSort("-net_amount,gross_amount")}}, &file)
+	require.Error(t, err)
+
+	require.Eventually(t, func() bool {
+		return b.count(t, `SELECT count(*) FROM pg_stat_activity
+			WHERE datname = current_database() AND state = 'active' AND query LIKE 'COPY%'`) == 0
+	}, 20*time.Second, 20*time.Millisecond, "a statement is still running")
 	require.NoError(t, b.s.Ping(t.Context()))
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+// manyRecords adds ledger lines that are nothing but rows.
+func (b *testBundle) manyRecords(t *testing.T, n int) {
+	t.Helper()
+
+	tx := b.paid(t, 1)
+	b.exec(t, fmt.Sprintf(`
+		INSERT INTO financial_records (id, transaction_number, kind, payment_transaction_id, provider_id, booking_id, gross_amount,
+			platform_commission_amount, net_amount, vat_amount, refunded_amount, trip_title, details, record_date, balance_status)
+		SELECT gen_random_uuid(), 'T-' || n, 'SALE', $1, $2, $3, n, 0, n, 0, n, 'رحلة ' || n, 'رحلة ' || n, '2026-01-01'::date + n %% 365, 'REFUNDED'
+		FROM generate_series(1, %d) AS n`, n), tx.ID, b.Provider.ID, tx.BookingID)
 }

@@ -119,6 +119,7 @@ func TestNotificationSent(t *testing.T) {
 func TestNotificationBackOff(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)
+	b.books.Tampered(t, "it deletes the other channel", "notification")
 	b.queued(t, 1)
 	b.exec(t, "DELETE FROM notifications WHERE channel = 'SMS'")
 

@@ -47,6 +47,38 @@ type order struct {
 // listed runs a list query, which has no model yet, for one page. A page past the end is empty. Errors: VALIDATION_ERROR
 // on sort and cursor.
 func listed[T any](ctx context.Context, q *bun.SelectQuery, p Page, o order) (Listed[T], error) {
+	return listedBy[T](ctx, q, p, o, shortcuts{})
+}
+
+// shortcuts are what a list of very many rows knows to do better.
+type shortcuts struct {
+	// total counts the rows of all pages; nil counts them one by one.
+	total func(context.Context) (int64, error)
+	// whole selects the rows whose ids a query finds. With it a page is found first, in an index alone if there is one,
+	// and only its own rows are read: nothing is read of those that are skipped.
+	whole func(ids *bun.SelectQuery) *bun.SelectQuery
+	// ways may select the same rows in another way, once it is known how many there are and which of them the page needs.
+	ways func(q *bun.SelectQuery, p part) *bun.SelectQuery
+}
+
+// part is what one page needs of a list: the first rows behind a place, as many as lead up to the page's last, and one.
+type part struct {
+	walk  *walk
+	total int64 // rows of all pages
+	rows  int64 // from the place on
+}
+
+// first narrows a list to the rows of the part.
+func (p part) first(q *bun.SelectQuery) *bun.SelectQuery {
+	if p.walk.from != nil {
+		q = p.walk.behind(q)
+	}
+
+	return p.walk.sorted(q).Limit(p.rows)
+}
+
+// listedBy is listed with shortcuts.
+func listedBy[T any](ctx context.Context, q *bun.SelectQuery, p Page, o order, by shortcuts) (Listed[T], error) {
 	out := Listed[T]{Items: []T{}}
 
 	w, err := walkOf[T](q.DB(), o, p)
@@ -55,36 +87,53 @@ func listed[T any](ctx context.Context, q *bun.SelectQuery, p Page, o order) (Li
 	}
 
 	out.Number = w.number
-
 	q = q.Model(&out.Items)
-	if out.Total, err = q.Count(ctx); err != nil {
+
+	if by.total == nil {
+		by.total = func(ctx context.Context) (int64, error) { return q.Count(ctx) }
+	}
+
+	if out.Total, err = by.total(ctx); err != nil {
 		return out, fmt.Errorf("count list: %w", err)
 	}
 
-	perPage := p.PerPage
+	perPage := int64(p.PerPage)
 	if perPage < 1 {
 		perPage = defaultPerPage
 	}
 
-	if w.from != nil {
-		q = w.behind(q)
-	} else {
+	// One row more tells whether there is a page after this one.
+	wanted, skipped := perPage+1, int64(0)
+
+	if w.from == nil {
 		before := int64(w.number) - 1
 
 		// The division keeps the offset of an absurd page number from overflowing.
-		if before > out.Total/int64(perPage) {
+		if before > out.Total/perPage {
 			return out, nil
 		}
 
-		q = q.Offset(before * int64(perPage))
+		skipped = before * perPage
 	}
 
-	// One row more tells whether there is a page after this one.
-	if err := w.sorted(q).Limit(int64(perPage) + 1).Scan(ctx); err != nil {
+	if by.ways != nil {
+		q = by.ways(q, part{walk: &w, total: out.Total, rows: skipped + wanted})
+	}
+
+	if w.from != nil {
+		q = w.behind(q)
+	}
+
+	q = w.sorted(q).Offset(skipped).Limit(wanted)
+	if by.whole != nil {
+		q = w.sorted(by.whole(q.ColumnExpr(o.id)).Model(&out.Items))
+	}
+
+	if err := q.Scan(ctx); err != nil {
 		return out, fmt.Errorf("read list: %w", w.unreadable(err))
 	}
 
-	if len(out.Items) > perPage {
+	if int64(len(out.Items)) > perPage {
 		out.Items = out.Items[:perPage]
 		out.Next, err = w.next(reflect.ValueOf(&out.Items[perPage-1]).Elem())
 	}

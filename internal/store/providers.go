@@ -55,10 +55,8 @@ func (s *Store) ProviderWithStats(ctx context.Context, id uuid.UUID) (models.Pro
 		    (SELECT count(*) FROM rest_stops WHERE provider_id = ?0 AND deleted_at IS NULL),
 		    (SELECT count(*) FROM trips WHERE provider_id = ?0 AND deleted_at IS NULL),
 		    (SELECT count(*) FROM bookings WHERE provider_id = ?0 AND status = 'CONFIRMED'),
-		    coalesce(sum(gross_amount) FILTER (WHERE kind <> 'CLAWBACK' AND balance_status <> 'REFUNDED'), 0),
-		    coalesce(sum(net_amount) FILTER (WHERE kind <> 'CLAWBACK' AND balance_status <> 'REFUNDED'), 0),
-		    coalesce(sum(net_amount) FILTER (WHERE balance_status = 'IN_CURRENT_BALANCE'), 0)
-		FROM financial_records WHERE provider_id = ?0`, id).Scan(
+		    coalesce(sum(gross_amount), 0), coalesce(sum(net_amount), 0), coalesce(sum(in_current_balance_amount), 0)
+		FROM report_days WHERE provider_id = ?0`, id).Scan(
 		&st.Buses, &st.Hotels, &st.RestStops, &st.Trips, &st.Bookings, &st.Gross, &st.Net, &st.InCurrentBalance)
 	if err != nil {
 		return models.Provider{}, ProviderStats{}, fmt.Errorf("read provider numbers: %w", err)
@@ -78,7 +76,10 @@ func (s *Store) CreateProviderBy(ctx context.Context, p models.Provider, by Acto
 			return err
 		}
 
-		return audit(ctx, tx, by, "PROVIDER_CREATED", "provider", &out.ID, map[string]any{"commission_rate": out.CommissionRate})
+		return audit(ctx, tx, by, "PROVIDER_CREATED", "provider", &out.ID, map[string]any{
+			"commission_rate": out.CommissionRate, "before": nil,
+			"after": map[string]any{"status": out.Status, "commission_rate": out.CommissionRate},
+		})
 	})
 	if err != nil {
 		return models.Provider{}, err
@@ -107,7 +108,10 @@ func (s *Store) UpdateProvider(
 
 		// The rate is what money depends on; the rest of the record is personal enough to stay out.
 		return audit(ctx, tx, by, "PROVIDER_UPDATED", "provider", &id,
-			map[string]any{"commission_rate": p.CommissionRate, "commission_rate_before": was})
+			map[string]any{
+				"commission_rate": p.CommissionRate, "commission_rate_before": was,
+				"before": map[string]any{"commission_rate": was}, "after": map[string]any{"commission_rate": p.CommissionRate},
+			})
 	})
 }
 
@@ -124,6 +128,7 @@ func (s *Store) SetProviderStatus(ctx context.Context, id uuid.UUID, active bool
 			return nil
 		}
 
+		was := p.Status
 		p.Status = to
 
 		_, err := tx.NewUpdate().Model(p).Column("status").Set("updated_at = now()").
@@ -132,7 +137,9 @@ func (s *Store) SetProviderStatus(ctx context.Context, id uuid.UUID, active bool
 			return fmt.Errorf("move provider: %w", err)
 		}
 
-		return audit(ctx, tx, by, action, "provider", &id, nil)
+		return audit(ctx, tx, by, action, "provider", &id, map[string]any{
+			"before": map[string]any{"status": was}, "after": map[string]any{"status": to},
+		})
 	})
 }
 

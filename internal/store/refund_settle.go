@@ -18,9 +18,12 @@ type refundSettlement struct {
 	r      *models.Refund
 	now    time.Time
 	queued int
+	done   refundEffects // for the audit log
 }
 
 func (st *refundSettlement) succeed(ctx context.Context, result models.RefundResult) error {
+	was := st.state()
+
 	split, err := st.split(ctx)
 	if err != nil {
 		return err
@@ -49,6 +52,10 @@ func (st *refundSettlement) succeed(ctx context.Context, result models.RefundRes
 	}
 
 	if err := st.settleBooking(ctx, added); err != nil {
+		return err
+	}
+
+	if err := st.auditOutcome(ctx, was); err != nil {
 		return err
 	}
 
@@ -126,6 +133,8 @@ func (st *refundSettlement) split(ctx context.Context) (models.RefundSplit, erro
 		return models.RefundSplit{}, fmt.Errorf("lock ledger line: %w", err)
 	}
 
+	st.done.line = &line
+
 	return models.SplitForRefund(line, st.r.ID, st.r.Amount, st.t.Gateway, st.now), nil
 }
 
@@ -135,6 +144,8 @@ func (st *refundSettlement) book(ctx context.Context, split models.RefundSplit) 
 		if err := st.bookLines(ctx, split); err != nil {
 			return err
 		}
+
+		st.done.split = split
 	}
 
 	return insertTransfers(ctx, st.tx, split.Transfers)
@@ -173,6 +184,8 @@ func (st *refundSettlement) settleBooking(ctx context.Context, added *models.Pay
 		return fmt.Errorf("lock booking: %w", err)
 	}
 
+	st.done.bookingWas = b.Status
+
 	if st.wasSold() && st.t.RefundedAmount.Equal(st.t.Amount) && b.Status == models.BookingConfirmed {
 		if err := moveBooking(ctx, st.tx, &b, models.BookingCancelled, st.now); err != nil {
 			return err
@@ -182,6 +195,8 @@ func (st *refundSettlement) settleBooking(ctx context.Context, added *models.Pay
 			return err
 		}
 	}
+
+	st.done.booking = b.Status
 
 	var trip models.Trip
 	if err := st.tx.NewSelect().Model(&trip).Column("title", "departure_at").Where("id = ?", b.TripID).Scan(ctx); err != nil {
@@ -196,9 +211,9 @@ func (st *refundSettlement) settleBooking(ctx context.Context, added *models.Pay
 
 // refuse gives the promise back and asks a person to look.
 func (st *refundSettlement) refuse(ctx context.Context, result models.RefundResult) error {
+	was, code := st.state(), RefundFailedAtGateway
 	// Those that SaveRefundWords has kept; decisions of older histories bring them along.
 	words := cmp.Or(st.r.FailureReason, result.FailureReason)
-	code := RefundFailedAtGateway
 	st.r.Status, st.r.FailureCode, st.r.FailureReason, st.r.CompletedAt = models.RefundFailed, &code, words, &st.now
 
 	if err := st.move(ctx); err != nil {
@@ -206,6 +221,10 @@ func (st *refundSettlement) refuse(ctx context.Context, result models.RefundResu
 	}
 
 	if err := st.releaseReserve(ctx, models.Money{}); err != nil {
+		return err
+	}
+
+	if err := st.auditOutcome(ctx, was); err != nil {
 		return err
 	}
 

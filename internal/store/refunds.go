@@ -68,7 +68,7 @@ func (s *Store) ReserveRefund(ctx context.Context, r models.RefundRequest) (mode
 			return fmt.Errorf("insert refund: %w", err)
 		}
 
-		return s.auditRefund(ctx, tx, r, &out)
+		return s.auditRefund(ctx, tx, r, &out, t)
 	})
 
 	return reserved, err
@@ -83,7 +83,10 @@ func sameRefund(was *models.Refund, asked *models.RefundRequest) error {
 	return nil
 }
 
-func (s *Store) auditRefund(ctx context.Context, tx bun.Tx, r models.RefundRequest, refund *models.Refund) error {
+// auditRefund notes who asked; t is the payment as it was before.
+func (s *Store) auditRefund(
+	ctx context.Context, tx bun.Tx, r models.RefundRequest, refund *models.Refund, t *models.PaymentTransaction,
+) error {
 	if r.RequestedBy == nil {
 		return nil
 	}
@@ -93,7 +96,14 @@ func (s *Store) auditRefund(ctx context.Context, tx bun.Tx, r models.RefundReque
 	return audit(ctx, tx, actor, "REFUND_REQUESTED", "refund", &refund.ID, map[string]any{
 		"booking_id": refund.BookingID, "payment_transaction_id": refund.PaymentTransactionID,
 		"refund_type": refund.RefundType, "amount": refund.Amount, "currency": refund.Currency,
+		"before": promised(t.RefundedAmount, t.RefundReservedAmount),
+		"after":  promised(t.RefundedAmount, t.RefundReservedAmount.Add(refund.Amount)),
 	})
+}
+
+// promised is what of a payment has gone back, and what has been promised to, for the audit log.
+func promised(refunded, reserved models.Money) map[string]any {
+	return map[string]any{"refunded_amount": refunded, "reserved_amount": reserved}
 }
 
 // lockRefundable finds and locks the attempt whose money is asked back.

@@ -197,12 +197,17 @@ func insertRecord(ctx context.Context, tx bun.Tx, r *models.FinancialRecord) err
 		return fmt.Errorf("number ledger line: %w", err)
 	}
 
-	r.TransactionNumber = fmt.Sprintf("RH-%d-%06d", r.RecordDate.Year(), n)
+	r.TransactionNumber = transactionNumber(r.RecordDate, n)
 	if _, err := tx.NewInsert().Model(r).ExcludeColumn("created_at", "updated_at").Exec(ctx); err != nil {
 		return fmt.Errorf("insert ledger line: %w", err)
 	}
 
 	return nil
+}
+
+// transactionNumber is the number that people know a line by (contract §6); n is the next of financial_record_numbers.
+func transactionNumber(day models.Date, n int64) string {
+	return fmt.Sprintf("RH-%d-%06d", day.Year(), n)
 }
 
 func (st *settlement) insertTransfers(ctx context.Context, all []models.LedgerTransfer) error {

@@ -46,7 +46,7 @@ func (s *Store) CreateStaff(ctx context.Context, u models.User, by Actor) (model
 		}
 
 		return audit(ctx, tx, by, "STAFF_CREATED", "user", &out.ID,
-			map[string]any{"role": out.Role, "provider_id": out.ProviderID})
+			accountDetails(&out, nil, accountState(&out)))
 	})
 	if err != nil {
 		return models.User{}, err
@@ -80,6 +80,6 @@ func (s *Store) RemoveStaff(ctx context.Context, provider, id uuid.UUID, by Acto
 			return err
 		}
 
-		return audit(ctx, tx, by, "STAFF_REMOVED", "user", &id, map[string]any{"role": u.Role, "provider_id": u.ProviderID})
+		return audit(ctx, tx, by, "STAFF_REMOVED", "user", &id, accountDetails(&u, accountState(&u), nil))
 	})
 }

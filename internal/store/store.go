@@ -23,6 +23,7 @@ import (
 type Store struct {
 	db       *bun.DB
 	raw      *sql.DB // for the few hot reads with prepared statements
+	connect  *pgx.ConnConfig
 	policies Policies
 }
 
@@ -101,7 +102,7 @@ func Open(ctx context.Context, url string, p Policies, o Options) (*Store, error
 	raw.SetConnMaxIdleTime(o.ConnMaxIdleTime)
 
 	// A column that a newer version has added is not this one's business: while replicas are replaced, both run.
-	s := &Store{db: bun.NewDB(raw, pgdialect.New(), bun.WithDiscardUnknownColumns()), raw: raw, policies: p}
+	s := &Store{db: bun.NewDB(raw, pgdialect.New(), bun.WithDiscardUnknownColumns()), raw: raw, connect: cfg, policies: p}
 	if err := s.Ping(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

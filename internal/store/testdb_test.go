@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"rihla/internal/audit/audittest"
 	"rihla/internal/store"
 	"rihla/internal/store/storetest"
 	"rihla/models"
@@ -18,6 +19,7 @@ type testBundle struct {
 	storetest.World
 
 	s        *store.Store
+	books    *audittest.Ending
 	db       *sql.DB // for rows in states that nothing brings about in the time of a test
 	customer models.User
 	finance  store.Actor
@@ -33,10 +35,17 @@ func setupWith(t *testing.T, p store.Policies) *testBundle {
 	t.Helper()
 
 	s, db := storetest.Open(t, p)
+
+	return bundle(t, s, db)
+}
+
+func bundle(t *testing.T, s *store.Store, db *sql.DB) *testBundle {
+	t.Helper()
+
 	w := storetest.Fixture(t, s)
 
 	return &testBundle{
-		World: w, s: s, db: db, customer: w.Users[models.RoleEndUser],
+		World: w, s: s, db: db, books: audittest.After(t, db), customer: w.Users[models.RoleEndUser],
 		finance: store.Actor{UserID: w.Users[models.RoleFinanceAdmin].ID, Role: models.RoleFinanceAdmin, RequestID: "req-1"},
 	}
 }

@@ -11,6 +11,8 @@ package testkit
 
 import (
 	"context"
+	"database/sql"
+	"fmt"
 	"log/slog"
 	"net/url"
 	"path/filepath"
@@ -42,6 +44,37 @@ func DB(tb testing.TB, migrator pgtestdb.Migrator) *pgtestdb.Config {
 func Postgres(tb testing.TB) string {
 	tb.Helper()
 	return DB(tb, pgtestdb.NoopMigrator{}).URL()
+}
+
+// ServiceRole is a role that owns nothing, for what runs as the service does: with rights that its database grants it.
+const ServiceRole = "rihla_service"
+
+// AsService makes the role on the server of a database, which connects as a superuser or by DB, and returns the database's
+// URL for it.
+func AsService(tb testing.TB, database string) string {
+	tb.Helper()
+	at, err := url.Parse(database)
+	if err != nil {
+		tb.Fatalf("testkit: %v", err)
+	}
+	admin := database
+	if server, err := url.Parse(shared(tb, kindPostgres)); err == nil && server.Host == at.Host {
+		admin = server.String() // the owner of a test's database may not make roles
+	}
+	db, err := sql.Open("pgx", admin)
+	if err != nil {
+		tb.Fatalf("testkit: %v", err)
+	}
+	defer db.Close()
+	// Tests that start together make it together.
+	_, err = db.ExecContext(tb.Context(), fmt.Sprintf(`DO $$ BEGIN
+		CREATE ROLE %[1]s LOGIN PASSWORD '%[1]s';
+	EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$`, ServiceRole))
+	if err != nil {
+		tb.Fatalf("testkit: make role: %v", err)
+	}
+	at.User = url.UserPassword(ServiceRole, ServiceRole)
+	return at.String()
 }
 
 // Temporal returns host:port of the shared Temporal dev server, which is in memory and has the namespace `default` and the search

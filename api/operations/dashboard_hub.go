@@ -1,0 +1,194 @@
+package operations
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"rihla/api/middleware"
+	"rihla/internal/store"
+	"rihla/models"
+)
+
+const (
+	// streamsAtOnce bounds the open streams of this process, and streamsPerUser those of one user: each has a connection.
+	streamsAtOnce  = 1000
+	streamsPerUser = 10
+	// heartbeat is how often a stream shows that it is there, and has its token checked. Proxies close connections that
+	// are silent for about a minute.
+	heartbeat = 15 * time.Second
+	// refreshPause is the least time between two events of a stream: what comes meanwhile becomes one.
+	refreshPause = 500 * time.Millisecond
+	// reasonConnected is that of the first event, and of the one after something may have been missed.
+	reasonConnected = "CONNECTED"
+)
+
+// dashboards are the open streams of this process.
+type dashboards struct {
+	mu      sync.Mutex
+	streams map[*subscription]bool
+	perUser map[uuid.UUID]int
+	ended   bool
+}
+
+func newDashboards() *dashboards {
+	return &dashboards{streams: map[*subscription]bool{}, perUser: map[uuid.UUID]int{}}
+}
+
+// subscription is one open stream.
+type subscription struct {
+	user     uuid.UUID
+	provider uuid.UUID     // whose money it tells of; uuid.Nil for everybody's
+	wake     chan string   // has room for one reason: a refresh that is still to be sent covers a further one
+	end      chan struct{} // closed when the service stops
+}
+
+// open adds a stream. Error: SERVICE_UNAVAILABLE when there are too many, or the service stops.
+func (d *dashboards) open(user, provider uuid.UUID) (*subscription, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+
+	switch {
+	case d.ended:
+		return nil, models.Errorf(models.CodeServiceUnavailable, "The service is stopping.")
+	case len(d.streams) >= streamsAtOnce, d.perUser[user] >= streamsPerUser:
+		return nil, models.Errorf(models.CodeServiceUnavailable, "Too many dashboards are open. Close one, or try again shortly.")
+	}
+
+	s := &subscription{user: user, provider: provider, wake: make(chan string, 1), end: make(chan struct{})}
+	s.wake <- reasonConnected
+
+	d.streams[s] = true
+	d.perUser[user]++
+
+	return s, nil
+}
+
+func (d *dashboards) close(s *subscription) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+
+	delete(d.streams, s)
+
+	if d.perUser[s.user]--; d.perUser[s.user] == 0 {
+		delete(d.perUser, s.user)
+	}
+}
+
+// end has all streams end, and no further one begin.
+func (d *dashboards) end() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+
+	if d.ended {
+		return
+	}
+
+	d.ended = true
+	for s := range d.streams {
+		close(s.end)
+	}
+}
+
+// announce wakes the streams that tell of a provider's money; uuid.Nil wakes all.
+func (d *dashboards) announce(reason string, provider uuid.UUID) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+
+	for s := range d.streams {
+		if provider != uuid.Nil && s.provider != uuid.Nil && s.provider != provider {
+			continue
+		}
+
+		select {
+		case s.wake <- reason:
+		default: // it has not told of the one before yet
+		}
+	}
+}
+
+// listen hands on what the database announces, until ctx ends. After the connection was lost everybody is told to
+// look again.
+func (d *dashboards) listen(ctx context.Context, hear func(context.Context, func(), func(store.DashboardEvent)) error) {
+	pause := relistenSoon
+
+	for {
+		err := hear(ctx, func() {
+			pause = relistenSoon
+			d.announce(reasonConnected, uuid.Nil)
+		}, func(e store.DashboardEvent) { d.announce(e.Reason, e.ProviderID) })
+		if ctx.Err() != nil {
+			return
+		}
+
+		slog.WarnContext(ctx, "dashboards hear nothing until the database can be listened to again", "error", err)
+
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+
+		pause = min(2*pause, relistenLate)
+	}
+}
+
+// flusher is where a stream is written to.
+type flusher interface {
+	io.Writer
+	Flush() error
+}
+
+// write is the life of a stream. It ends without an error when the client goes away, the token does not hold any more, or
+// the service stops.
+func (s *subscription) write(ctx context.Context, out io.Writer) error {
+	w, ok := out.(flusher)
+	if !ok {
+		return errors.New("events cannot be written where nothing can be flushed")
+	}
+
+	beat := time.NewTicker(heartbeat)
+	defer beat.Stop()
+
+	var (
+		wake  <-chan string = s.wake
+		again <-chan time.Time
+		err   = send(w, "retry: 3000\n\n")
+	)
+
+	for err == nil {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.end:
+			return nil
+		case reason := <-wake:
+			wake, again = nil, time.After(refreshPause)
+			if err = middleware.StillValid(ctx); err == nil {
+				err = send(w, fmt.Sprintf("event: refresh\ndata: {\"reason\":%q}\n\n", reason))
+			}
+		case <-again:
+			wake = s.wake
+		case <-beat.C:
+			if err = middleware.StillValid(ctx); models.CodeOf(err) != models.CodeUnauthenticated { // it may just not be known
+				err = send(w, ": still here\n\n")
+			}
+		}
+	}
+
+	return nil
+}
+
+func send(w flusher, text string) error {
+	if _, err := io.WriteString(w, text); err != nil {
+		return err
+	}
+
+	return w.Flush()
+}

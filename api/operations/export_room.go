@@ -1,0 +1,84 @@
+package operations
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+)
+
+// roomPrefix begins the names of the directories that workbooks grow in.
+const roomPrefix = "rihla-export-"
+
+// room is a directory of its own for the files of one workbook. It is locked for as long as the workbook is made: the
+// system drops the lock of a process that is killed, in a container and after the process's id is another one's, too. So
+// a room without one is a leftover.
+type room struct {
+	dir  string
+	lock *os.File
+}
+
+// roomTries is how often a room is made until it can be locked.
+const roomTries = 3
+
+// newRoom makes one. close must be called in the end.
+func newRoom() (*room, error) {
+	for try := 1; ; try++ {
+		dir, err := os.MkdirTemp("", roomPrefix)
+		if err != nil {
+			return nil, err
+		}
+
+		// Where nothing can be locked, no leftover is recognized either.
+		if lock := holdRoom(dir); lock != nil || try == roomTries {
+			return &room{dir: dir, lock: lock}, nil
+		}
+		// A process that starts has taken it for a leftover before it was locked.
+		if err := os.RemoveAll(dir); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// holdRoom locks a directory. It is nil if somebody else has, if the directory is gone, and if it is none.
+func holdRoom(dir string) *os.File {
+	f := lockRoom(dir)
+	if f == nil {
+		return nil
+	}
+
+	// Who held the lock before may have removed it.
+	held, err := f.Stat()
+	there, gone := os.Lstat(dir)
+
+	if errors.Join(err, gone) == nil && held.IsDir() && os.SameFile(held, there) {
+		return f
+	}
+
+	_ = f.Close() // nothing was written
+
+	return nil
+}
+
+// close removes the directory with all that is in it.
+func (r *room) close() {
+	_ = os.RemoveAll(r.dir)
+	_ = r.lock.Close()
+}
+
+// ClearExports removes what exports of processes that were killed have left in the directory for temporary files: lines
+// of the ledger. Of those that are still being made, by whichever process, it touches none.
+func ClearExports(ctx context.Context) {
+	left, _ := filepath.Glob(filepath.Join(os.TempDir(), roomPrefix+"*")) // the pattern is well-formed
+
+	for _, dir := range left {
+		lock := holdRoom(dir)
+		if lock == nil {
+			continue
+		}
+
+		(&room{dir: dir, lock: lock}).close()
+		slog.InfoContext(ctx, "removed what an export had left behind", "directory", dir)
+	}
+}

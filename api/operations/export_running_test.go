@@ -1,0 +1,108 @@
+package operations
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rihla/models"
+)
+
+// A service that stops waits for what its exports still have to do, and only for so long.
+func TestExportsStop(t *testing.T) {
+	t.Parallel()
+
+	e := newExports()
+
+	request, answered := context.WithCancel(t.Context())
+
+	first, done, err := e.begin(request)
+	require.NoError(t, err)
+	answered()
+	require.NoError(t, first.Err(), "it outlives its request")
+
+	_, second, err := e.begin(t.Context())
+	require.NoError(t, err)
+	_, third, err := e.begin(t.Context())
+	require.NoError(t, err)
+	_, _, err = e.begin(t.Context())
+	require.Equal(t, models.CodeServiceUnavailable, models.CodeOf(err), "three at once")
+
+	third()
+
+	_, third, err = e.begin(t.Context())
+	require.NoError(t, err, "its place is free again")
+
+	e.stop()
+	e.stop()
+
+	select {
+	case <-first.Done():
+	case <-time.After(10 * time.Second):
+		require.Fail(t, "it goes on")
+	}
+
+	third()
+	second()
+
+	_, _, err = e.begin(t.Context())
+	require.Equal(t, models.CodeServiceUnavailable, models.CodeOf(err), "there is a place, but no time")
+
+	soon, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+
+	require.ErrorIs(t, e.over(soon), context.DeadlineExceeded, "the first is still there")
+
+	done()
+}
+
+func TestExportsAreOver(t *testing.T) {
+	t.Parallel()
+
+	e := newExports()
+
+	_, done, err := e.begin(t.Context())
+	require.NoError(t, err)
+	e.stop()
+
+	over := make(chan error, 1)
+	go func() { over <- e.over(t.Context()) }()
+
+	done()
+	require.NoError(t, <-over)
+}
+
+// What a killed process has left is removed; what somebody is at, whoever it is, is not.
+func TestClearExports(t *testing.T) { //nolint:paralleltest // sets the environment
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+
+	running, err := newRoom()
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(running.dir, "excelize-1"), []byte("ledger"), 0o600))
+
+	left := filepath.Join(dir, roomPrefix+"left")
+	require.NoError(t, os.Mkdir(left, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(left, "excelize-2"), []byte("ledger"), 0o600))
+
+	// Neither a file nor a link is one of ours.
+	other := t.TempDir()
+	file, link := filepath.Join(dir, roomPrefix+"file"), filepath.Join(dir, roomPrefix+"link")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	require.NoError(t, os.Symlink(other, link))
+
+	ClearExports(t.Context())
+
+	require.NoDirExists(t, left)
+	require.FileExists(t, filepath.Join(running.dir, "excelize-1"))
+	require.DirExists(t, other)
+	require.FileExists(t, file)
+
+	require.NoError(t, running.lock.Close(), "as the system does for a process that is killed")
+	ClearExports(t.Context())
+	require.NoDirExists(t, running.dir)
+}

@@ -1,0 +1,245 @@
+package operations
+
+import (
+	"archive/zip"
+	"compress/flate"
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/xuri/excelize/v2"
+
+	"rihla/internal/store"
+)
+
+const (
+	// sheetName is that of the first sheet; further ones are numbered.
+	sheetName = "Financial records"
+	// textWidth and numberWidth are widths of columns, in characters.
+	textWidth, numberWidth = 22, 16
+)
+
+// workbook is an XLSX file that grows row by row. What does not fit into a small part of memory is in a directory of its
+// own until the file is sent.
+type workbook struct {
+	file    *excelize.File
+	room    *room
+	columns []store.ExportColumn
+	styles  []int // of the columns' cells
+	header  int   // style of the first row
+	perPage int   // rows of a sheet, the header included
+
+	sheets int
+	sheet  *excelize.StreamWriter
+	row    int // of the current sheet
+	cells  []excelize.Cell
+	values []any
+}
+
+// newWorkbook begins a file. close must be called in the end.
+func newWorkbook(columns []store.ExportColumn, rowsPerSheet int) (*workbook, error) {
+	r, err := newRoom()
+	if err != nil {
+		return nil, fmt.Errorf("make room for the file: %w", err)
+	}
+
+	b := &workbook{
+		file: excelize.NewFile(excelize.Options{TmpDir: r.dir}), room: r, columns: columns, perPage: rowsPerSheet,
+		styles: make([]int, len(columns)), cells: make([]excelize.Cell, len(columns)), values: make([]any, len(columns)),
+	}
+
+	if err := b.makeStyles(); err != nil {
+		b.close()
+
+		return nil, err
+	}
+
+	return b, nil
+}
+
+// close frees memory and disk, whatever has become of the file.
+func (b *workbook) close() {
+	_ = b.file.Close() // closes the temporary files, which go with their directory
+	b.room.close()
+}
+
+// formats are what spreadsheets call number formats. Text stays text, even when somebody edits the cell.
+var formats = map[store.ExportKind]string{
+	store.ExportText: "@", store.ExportMoney: "#,##0.00", store.ExportDay: "yyyy-mm-dd", store.ExportMoment: "yyyy-mm-dd hh:mm:ss",
+}
+
+func (b *workbook) makeStyles() (err error) {
+	if b.header, err = b.file.NewStyle(&excelize.Style{Font: &excelize.Font{Bold: true}}); err != nil {
+		return fmt.Errorf("make header style: %w", err)
+	}
+
+	known := map[store.ExportKind]int{}
+
+	for kind, format := range formats {
+		if known[kind], err = b.file.NewStyle(&excelize.Style{CustomNumFmt: &format}); err != nil {
+			return fmt.Errorf("make cell style: %w", err)
+		}
+	}
+
+	for i, c := range b.columns {
+		b.styles[i] = known[c.Kind]
+	}
+
+	return nil
+}
+
+// nextSheet ends the current sheet and begins another one with its header, which stays in sight.
+func (b *workbook) nextSheet() error {
+	if err := b.endSheet(); err != nil {
+		return err
+	}
+
+	b.sheets++
+
+	name := sheetName
+	if b.sheets == 1 {
+		if err := b.file.SetSheetName("Sheet1", name); err != nil {
+			return err
+		}
+	} else {
+		name += " " + strconv.Itoa(b.sheets)
+		if _, err := b.file.NewSheet(name); err != nil {
+			return err
+		}
+	}
+
+	var err error
+	if b.sheet, err = b.file.NewStreamWriter(name); err != nil {
+		return err
+	}
+
+	return b.writeHeader()
+}
+
+func (b *workbook) writeHeader() error {
+	err := b.sheet.SetPanes(&excelize.Panes{Freeze: true, YSplit: 1, TopLeftCell: "A2", ActivePane: "bottomLeft"})
+	if err != nil {
+		return err
+	}
+
+	names := make([]any, len(b.columns))
+
+	for i, c := range b.columns {
+		width := float64(textWidth)
+		if c.Kind != store.ExportText {
+			width = numberWidth
+		}
+
+		if err := b.sheet.SetColWidth(i+1, i+1, width); err != nil {
+			return err
+		}
+
+		names[i] = excelize.Cell{StyleID: b.header, Value: c.Name}
+	}
+
+	b.row = 1
+
+	return b.sheet.SetRow("A1", names)
+}
+
+func (b *workbook) endSheet() error {
+	if b.sheet == nil {
+		return nil
+	}
+
+	return b.sheet.Flush()
+}
+
+// add appends a row of cells as text; nil is an empty cell.
+func (b *workbook) add(row [][]byte) error {
+	if b.sheet == nil || b.row == b.perPage {
+		if err := b.nextSheet(); err != nil {
+			return err
+		}
+	}
+
+	for i, text := range row {
+		if text == nil {
+			b.values[i] = nil
+
+			continue
+		}
+
+		value, err := cellValue(b.columns[i].Kind, string(text))
+		if err != nil {
+			return fmt.Errorf("%s: %w", b.columns[i].Name, err)
+		}
+
+		b.cells[i] = excelize.Cell{StyleID: b.styles[i], Value: value}
+		b.values[i] = &b.cells[i]
+	}
+
+	b.row++
+
+	return b.sheet.SetRow("A"+strconv.Itoa(b.row), b.values)
+}
+
+// cellValue is what a spreadsheet calculates with. Its numbers are binary floats: that is the file format's choice, and
+// amounts of 14 digits are exact to the halala in it. Text is written as an inline string, which is never a formula.
+func cellValue(kind store.ExportKind, text string) (any, error) {
+	switch kind {
+	case store.ExportMoney:
+		return strconv.ParseFloat(text, 64)
+	case store.ExportDay:
+		t, err := time.Parse(time.DateOnly, text)
+
+		return serial(t), err
+	case store.ExportMoment:
+		t, err := time.Parse(time.RFC3339, text)
+
+		return serial(t), err
+	default:
+		return text, nil
+	}
+}
+
+// epoch is day 0 of spreadsheets, for all days after February 1900.
+var epoch = time.Date(1899, time.December, 30, 0, 0, 0, 0, time.UTC)
+
+// serial is a moment in UTC as spreadsheets count: days.
+func serial(t time.Time) float64 { return float64(t.Unix()-epoch.Unix()) / (24 * 60 * 60) }
+
+// sendTo writes the file, straight from its temporary parts.
+func (b *workbook) sendTo(w io.Writer) error {
+	if b.sheet == nil {
+		if err := b.nextSheet(); err != nil {
+			return err
+		}
+	}
+
+	if err := b.endSheet(); err != nil {
+		return err
+	}
+
+	// The library would put the whole file into memory first; the writer that it is given instead ignores its buffer.
+	b.file.SetZipWriter(func(io.Writer) excelize.ZipWriter {
+		z := zip.NewWriter(w)
+		z.RegisterCompressor(zip.Deflate, func(out io.Writer) (io.WriteCloser, error) { return flate.NewWriter(out, flate.BestSpeed) })
+
+		return z
+	})
+
+	return b.file.Write(io.Discard)
+}
+
+// writeXLSX writes an export as a workbook. Its rows leave when all of them are there.
+func (o *Operations) writeXLSX(ctx context.Context, w io.Writer, f store.RecordFilter) (rows int64, err error) {
+	b, err := newWorkbook(store.ExportColumns(), excelize.TotalRows)
+	if err != nil {
+		return 0, err
+	}
+	defer b.close()
+
+	if rows, err = o.Store.ExportRows(ctx, f, b.add); err != nil {
+		return 0, err
+	}
+
+	return rows, b.sendTo(w)
+}

@@ -1,0 +1,22 @@
+package operations
+
+import "syscall"
+
+// hungUp reports whether the client has closed the connection behind bytes that nobody has read yet.
+func hungUp(fd int) bool {
+	poll, err := syscall.EpollCreate1(syscall.EPOLL_CLOEXEC)
+	if err != nil {
+		return false
+	}
+	defer syscall.Close(poll)
+
+	// A broken connection is reported unasked.
+	err = syscall.EpollCtl(poll, syscall.EPOLL_CTL_ADD, fd, &syscall.EpollEvent{Events: syscall.EPOLLRDHUP})
+	if err != nil {
+		return false
+	}
+
+	n, err := syscall.EpollWait(poll, make([]syscall.EpollEvent, 1), 0)
+
+	return err == nil && n > 0
+}

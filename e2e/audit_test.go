@@ -1,0 +1,62 @@
+package e2e_test
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"rihla/e2e/harness"
+	"rihla/models"
+)
+
+// An operator runs the audit: silent while the books agree, and exit 1 with the row's id once somebody was at them.
+func TestAuditCommand(t *testing.T) {
+	t.Parallel()
+
+	s := harness.Start(t, harness.Options{})
+	b := s.As(models.RoleEndUser).BookPaid(2)
+
+	text, err := s.Command("", "audit")
+	require.NoError(t, err, text)
+	require.Regexp(t, `^\d+ rules, 0 differences, `, text)
+
+	var record uuid.UUID
+
+	require.NoError(t, s.DB.QueryRowContext(t.Context(),
+		"UPDATE financial_records SET vat_amount = vat_amount - 0.01 WHERE booking_id = $1 RETURNING payment_transaction_id", b.ID).Scan(&record))
+
+	text, err = s.Command("", "audit")
+	require.Error(t, err)
+	require.Contains(t, text, "record-vat: payment "+record.String()+": expected 30.00, found 29.99\n")
+	require.Contains(t, text, "1 differences")
+
+	_, err = s.DB.ExecContext(t.Context(), "UPDATE financial_records SET vat_amount = vat_amount + 0.01 WHERE booking_id = $1", b.ID)
+	require.NoError(t, err)
+
+	// What cannot be looked at is no agreement, and keeps nobody from looking at the rest.
+	_, err = s.DB.ExecContext(t.Context(), "ALTER TABLE report_days RENAME gross_amount TO gross")
+	require.NoError(t, err)
+
+	text, err = s.Command("", "audit")
+	require.Error(t, err)
+	require.Contains(t, text, "the audit could not look at report-days: ")
+	require.Contains(t, text, " rules, 0 differences, ")
+
+	_, err = s.DB.ExecContext(t.Context(), "ALTER TABLE report_days RENAME gross TO gross_amount")
+	require.NoError(t, err)
+
+	text, err = s.Command("", "audit", "--rules")
+	require.NoError(t, err)
+	require.Contains(t, text, "trip-seats ")
+
+	_, err = s.Command("", "seed")
+	require.Error(t, err, "without a number it adds nothing")
+
+	_, err = s.Command("", "seed", "--records", "500")
+	require.Error(t, err, "nor does it as a role that may not switch triggers off")
+
+	text, err = s.OwnersCommand("seed", "--records", "500")
+	require.NoError(t, err, text)
+	require.Contains(t, text, "added 50")
+}

@@ -1,0 +1,142 @@
+package audit
+
+// balanceChecks compare the statement with the transfers that prove it: architecture §5.
+func balanceChecks() []check {
+	return []check{paymentBalances(), providerBalances(), transfers(), payouts()}
+}
+
+// paymentBalances adds up, per payment, what its transfers moved, what its lines say and what its refunds are, and holds
+// each pair of sums against each other. One pass over each table serves all of the rules; it is materialized because else
+// every parallel worker would make it for itself.
+func paymentBalances() check {
+	return check{
+		rules: []Rule{
+			{"balance-advertising", "What is in platform:advertising of a payment is what its advertising lines that are not refunded " +
+				"hold without VAT."},
+			{"balance-commission", "What is in platform:commission of a payment is the commission of its sale lines that are not refunded."},
+			{"balance-customer", "What is in customer:refunds of a payment is money that came too late and has not gone back; nothing for a sale."},
+			{"balance-paid-out", "What a provider was paid out for a payment is the net of its lines that were transferred."},
+			{"balance-payable", "What a provider is owed for a payment is the net of its lines in the current balance."},
+			{"balance-vat", "What is in tax:vat of a payment is the VAT of its advertising lines that are not refunded."},
+			{"captured-transfers", "The transfers out of the gateway's account are exactly what was captured, and nothing for a payment " +
+				"that was not."},
+			{"one-first-line", "A paid transaction has one first line; every other has none."},
+			{"one-live-line", "A paid transaction has one line that is not refunded while something of it is left, and none afterwards."},
+			{"record-vat", "The VAT of the lines of a payment is the VAT of its transaction."},
+			{"refund-lines", "The refunded amounts of the lines of a payment are what its transaction says was refunded."},
+			{"refund-reserved", "What a transaction has promised to refunds is the sum of its refunds that are PENDING."},
+			{"refund-total", "What a transaction has refunded is the sum of its refunds that SUCCEEDED."},
+			{"refund-transfers", "What a transaction has refunded is what its transfers gave back to the gateway."},
+			{"sold-total", "The lines of a payment add up to what was paid, whatever was refunded of it."},
+		},
+		sql: paymentBalancesSQL,
+	}
+}
+
+const paymentBalancesSQL = `
+WITH moved AS MATERIALIZED (
+    SELECT transaction_id AS id,
+        sum(CASE WHEN debit_account LIKE 'gateway:%' THEN amount ELSE 0 END) AS taken,
+        sum(CASE WHEN credit_account LIKE 'gateway:%' THEN amount ELSE 0 END) AS returned,
+        sum(CASE WHEN credit_account LIKE 'provider:%:payable' THEN amount
+                 WHEN debit_account LIKE 'provider:%:payable' THEN -amount ELSE 0 END) AS payable,
+        sum(CASE WHEN credit_account LIKE 'provider:%:paid_out' THEN amount
+                 WHEN debit_account LIKE 'provider:%:paid_out' THEN -amount ELSE 0 END) AS paid_out,
+        sum(CASE 'platform:commission' WHEN credit_account THEN amount WHEN debit_account THEN -amount ELSE 0 END) AS commission,
+        sum(CASE 'platform:advertising' WHEN credit_account THEN amount WHEN debit_account THEN -amount ELSE 0 END) AS advertising,
+        sum(CASE 'tax:vat' WHEN credit_account THEN amount WHEN debit_account THEN -amount ELSE 0 END) AS vat,
+        sum(CASE 'customer:refunds' WHEN credit_account THEN amount WHEN debit_account THEN -amount ELSE 0 END) AS customer
+    FROM ledger_transfers GROUP BY transaction_id),
+stated AS MATERIALIZED (
+    SELECT payment_transaction_id AS id,
+        sum(CASE WHEN balance_status = 'IN_CURRENT_BALANCE' THEN net_amount ELSE 0 END) AS payable,
+        sum(CASE WHEN transferred_at IS NOT NULL THEN net_amount ELSE 0 END) AS paid_out,
+        sum(CASE WHEN kind = 'SALE' AND balance_status <> 'REFUNDED' THEN platform_commission_amount ELSE 0 END) AS commission,
+        sum(CASE WHEN kind = 'ADVERTISING' AND balance_status <> 'REFUNDED' THEN gross_amount - vat_amount ELSE 0 END) AS advertising,
+        sum(CASE WHEN kind = 'ADVERTISING' AND balance_status <> 'REFUNDED' THEN vat_amount ELSE 0 END) AS tax,
+        sum(CASE WHEN kind <> 'CLAWBACK' THEN gross_amount ELSE 0 END) AS sold,
+        sum(CASE WHEN kind <> 'CLAWBACK' THEN vat_amount ELSE 0 END) AS vat,
+        sum(CASE WHEN kind <> 'CLAWBACK' THEN refunded_amount ELSE 0 END) AS refunded,
+        sum(CASE WHEN kind <> 'CLAWBACK' AND balance_status <> 'REFUNDED' THEN 1 ELSE 0 END) AS live,
+        sum(CASE WHEN kind <> 'CLAWBACK' AND split_from IS NULL THEN 1 ELSE 0 END) AS first
+    FROM financial_records GROUP BY payment_transaction_id),
+back AS MATERIALIZED (
+    SELECT payment_transaction_id AS id,
+        sum(CASE status WHEN 'SUCCEEDED' THEN amount ELSE 0 END) AS done,
+        sum(CASE status WHEN 'PENDING' THEN amount ELSE 0 END) AS promised
+    FROM refunds GROUP BY payment_transaction_id),
+compared AS (
+    SELECT t.id,
+        ARRAY[coalesce(s.advertising, 0), coalesce(s.commission, 0),
+              CASE WHEN t.status <> 'PAID' AND t.captured_at IS NOT NULL THEN t.amount - t.refunded_amount ELSE 0 END,
+              coalesce(s.paid_out, 0), coalesce(s.payable, 0), coalesce(s.tax, 0),
+              CASE WHEN t.captured_at IS NOT NULL THEN t.amount ELSE 0 END,
+              CASE WHEN t.status = 'PAID' THEN 1 ELSE 0 END,
+              CASE WHEN t.status = 'PAID' AND t.refunded_amount < t.amount THEN 1 ELSE 0 END,
+              CASE WHEN t.status = 'PAID' THEN t.vat_amount ELSE 0 END,
+              CASE WHEN t.status = 'PAID' THEN t.refunded_amount ELSE 0 END,
+              t.refund_reserved_amount,
+              t.refunded_amount, -- by its refunds
+              t.refunded_amount, -- by its transfers
+              CASE WHEN t.status = 'PAID' THEN t.amount ELSE 0 END] AS expected,
+        ARRAY[coalesce(m.advertising, 0), coalesce(m.commission, 0), coalesce(m.customer, 0), coalesce(m.paid_out, 0),
+              coalesce(m.payable, 0), coalesce(m.vat, 0), coalesce(m.taken, 0), coalesce(s.first, 0), coalesce(s.live, 0),
+              coalesce(s.vat, 0), coalesce(s.refunded, 0), coalesce(b.promised, 0), coalesce(b.done, 0), coalesce(m.returned, 0),
+              coalesce(s.sold, 0)] AS found
+    FROM payment_transactions AS t
+    LEFT JOIN moved AS m ON m.id = t.id
+    LEFT JOIN stated AS s ON s.id = t.id
+    LEFT JOIN back AS b ON b.id = t.id)
+SELECT v.rule, 'payment', c.id, format('expected %s, found %s', v.expected, v.found)
+FROM compared AS c
+CROSS JOIN LATERAL unnest(
+    ARRAY['balance-advertising', 'balance-commission', 'balance-customer', 'balance-paid-out', 'balance-payable', 'balance-vat',
+          'captured-transfers', 'one-first-line', 'one-live-line', 'record-vat', 'refund-lines', 'refund-reserved', 'refund-total',
+          'refund-transfers', 'sold-total'], c.expected, c.found) AS v (rule, expected, found)
+WHERE c.expected <> c.found AND v.expected <> v.found
+ORDER BY 1, 3`
+
+// providerBalances go by the accounts' names and not by payments, so that money booked to another company shows.
+func providerBalances() check {
+	return check{
+		rules: []Rule{{"provider-balance", "What a provider's accounts hold is the net of its own lines in the current balance, and of those " +
+			"that were transferred."}},
+		sql: `
+WITH account AS (
+    SELECT name, sum(amount) AS balance FROM (
+        SELECT credit_account AS name, sum(amount) AS amount FROM ledger_transfers GROUP BY 1
+        UNION ALL
+        SELECT debit_account, -sum(amount) FROM ledger_transfers GROUP BY 1) AS sides
+    WHERE name LIKE 'provider:%' GROUP BY name),
+line AS (
+    SELECT provider_id, sum(CASE WHEN balance_status = 'IN_CURRENT_BALANCE' THEN net_amount ELSE 0 END) AS payable,
+           sum(CASE WHEN transferred_at IS NOT NULL THEN net_amount ELSE 0 END) AS paid_out
+    FROM financial_records GROUP BY provider_id),
+stated AS (
+    SELECT 'provider:' || l.provider_id || ':' || v.place AS name, v.balance
+    FROM line AS l CROSS JOIN LATERAL (VALUES ('payable', l.payable), ('paid_out', l.paid_out)) AS v (place, balance))
+SELECT 'provider-balance', 'account', coalesce(a.name, s.name),
+       format('the lines say %s, the transfers %s', coalesce(s.balance, 0), coalesce(a.balance, 0))
+FROM account AS a FULL JOIN stated AS s ON s.name = a.name
+WHERE coalesce(a.balance, 0) <> coalesce(s.balance, 0)`,
+	}
+}
+
+// payouts: the rest of a line that was paid out was paid out with it, and has no transfer of its own.
+func payouts() check {
+	return check{
+		rules: []Rule{{"payout-transfer", "Every line that was marked transferred has one payout, and every payout has such a line."}},
+		sql: `
+WITH payout AS (SELECT record_id, count(*) AS n FROM ledger_transfers WHERE kind = 'PAYOUT' AND record_id IS NOT NULL GROUP BY record_id),
+due AS (
+    SELECT r.id FROM financial_records AS r LEFT JOIN financial_records AS o ON o.id = r.split_from
+    WHERE r.transferred_at IS NOT NULL AND r.net_amount <> 0 AND (o.id IS NULL OR o.transferred_at IS NULL))
+SELECT 'payout-transfer', 'record', coalesce(due.id, payout.record_id),
+       CASE WHEN due.id IS NULL THEN 'paid out, but not marked transferred'
+            ELSE format('marked transferred, with %s payouts', coalesce(payout.n, 0)) END
+FROM due FULL JOIN payout ON payout.record_id = due.id
+LEFT JOIN financial_records AS r ON r.id = payout.record_id
+-- A line of which a refund took all net after its payout keeps the payout.
+WHERE coalesce(payout.n, 0) <> 1 OR (due.id IS NULL AND r.transferred_at IS NULL)`,
+	}
+}

@@ -1,0 +1,47 @@
+package audit
+
+// bookingChecks hold what customers and companies have bought against what they have paid: spec 3.4, 3.7, contract §4.
+func bookingChecks() []check {
+	return []check{bookingStatus(), campaignStatus(), tripSeats()}
+}
+
+func bookingStatus() check {
+	return check{
+		rules: []Rule{{"booking-status", "A booking is CONFIRMED exactly while a PAID transaction of it is not refunded in full; its seats are " +
+			"held only while it is CONFIRMED or waits for payment."}},
+		sql: `
+WITH paid AS (
+    SELECT booking_id AS id, bool_or(refunded_amount < amount) AS kept
+    FROM payment_transactions WHERE status = 'PAID' AND booking_id IS NOT NULL GROUP BY booking_id)
+SELECT 'booking-status', 'booking', b.id,
+       format('%s, seats %s, %s', b.status, CASE WHEN b.seats_held THEN 'held' ELSE 'free' END,
+              CASE WHEN p.kept THEN 'paid' WHEN p.id IS NOT NULL THEN 'paid and refunded in full' ELSE 'not paid' END)
+FROM bookings AS b LEFT JOIN paid AS p ON p.id = b.id
+WHERE (b.status = 'CONFIRMED') <> coalesce(p.kept, false)
+   OR (p.kept = false AND b.status <> 'CANCELLED')
+   OR b.seats_held <> (b.status IN ('CONFIRMED', 'PENDING_PAYMENT'))`,
+	}
+}
+
+func campaignStatus() check {
+	return check{
+		rules: []Rule{{"campaign-status", "A campaign is SCHEDULED, ACTIVE, PAUSED or ENDED exactly when it was paid."}},
+		sql: `
+WITH paid AS (
+    SELECT DISTINCT ad_campaign_id AS id FROM payment_transactions WHERE status = 'PAID' AND ad_campaign_id IS NOT NULL)
+SELECT 'campaign-status', 'campaign', c.id, format('%s, %s', c.status, CASE WHEN p.id IS NULL THEN 'not paid' ELSE 'paid' END)
+FROM ad_campaigns AS c LEFT JOIN paid AS p ON p.id = c.id
+WHERE (c.status IN ('SCHEDULED', 'ACTIVE', 'PAUSED', 'ENDED')) <> (p.id IS NOT NULL)`,
+	}
+}
+
+func tripSeats() check {
+	return check{
+		rules: []Rule{{"trip-seats", "The seats taken of a trip are those of its bookings that hold seats, and not more than it has."}},
+		sql: `
+WITH held AS (SELECT trip_id AS id, sum(seats) AS seats FROM bookings WHERE seats_held GROUP BY trip_id)
+SELECT 'trip-seats', 'trip', t.id, format('%s of %s taken, bookings hold %s', t.seats_taken, t.capacity, coalesce(h.seats, 0))
+FROM trips AS t LEFT JOIN held AS h ON h.id = t.id
+WHERE t.seats_taken <> coalesce(h.seats, 0) OR t.seats_taken > t.capacity`,
+	}
+}

@@ -1,0 +1,156 @@
+package audit
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// guardChecks look at what the database itself has to refuse and to write. A trigger of the right name that does something
+// else guards nothing: what each of them has to do is said here, and changes with a migration that changes it.
+func guardChecks() []check {
+	return []check{{
+		rules: []Rule{
+			{"append-only", "The database refuses to change, delete or truncate transfers, and does nothing else to them."},
+			{"triggers", "The triggers that keep sums, texts and trails, and announce money, are there, switched on, and do what they " +
+				"were made for."},
+		},
+		sql: guardsSQL(),
+	}}
+}
+
+// ledger is the table of which nothing may ever change.
+const ledger = "ledger_transfers"
+
+// guard is a trigger, or a function that triggers or people run.
+type guard struct {
+	since string // the migration that made it; a database may still wait for that
+	table string // empty for a function
+	name  string
+	does  string // what follows the trigger's name; of a function the MD5 of its body, spaces and line ends being one space each
+}
+
+// guards are all of them, by migration.
+func guards() []guard {
+	const (
+		payments = "payment_transactions"
+		records  = "financial_records"
+	)
+
+	return []guard{
+		{"0003", "", "record_transaction_state", "64fd9f20f2fcbd20e0be842b46b7a036"},
+		{
+			"0003", payments, "transactions_inserted", "AFTER INSERT ON payment_transactions FOR EACH ROW " +
+				"EXECUTE FUNCTION record_transaction_state()",
+		},
+		{
+			"0003", payments, "transactions_moved", "AFTER UPDATE OF status ON payment_transactions FOR EACH ROW " +
+				"WHEN (OLD.status IS DISTINCT FROM NEW.status) EXECUTE FUNCTION record_transaction_state()",
+		},
+		{"0004", "", "refuse_ledger_change", "82542c0e133291b6d283fe41b0501f90"},
+		{
+			"0004", ledger, "transfers_append_only", "BEFORE DELETE OR UPDATE ON ledger_transfers FOR EACH ROW " +
+				"EXECUTE FUNCTION refuse_ledger_change()",
+		},
+		{
+			"0004", ledger, "transfers_no_truncate", "BEFORE TRUNCATE ON ledger_transfers FOR EACH STATEMENT " +
+				"EXECUTE FUNCTION refuse_ledger_change()",
+		},
+		{"0008", "", "record_text_id", "7899618ce7364977782bad380621f99e"},
+		{"0008", "", "set_record_text", "6a845038fcc8745f5734d8c691f4a31f"},
+		{"0008", "", "report_lines", "4a8e10f28cf2763db8e5e31e1d75c925"},
+		{"0008", "", "report_nothing", "8f9be2fd6bc59c987e25e1ce216db9ce"},
+		{"0008", "", "rebuild_reports", "a95b0ee65ee4006e69413dbb3844642e"},
+		{
+			"0008", records, "records_text_set", "BEFORE INSERT ON financial_records FOR EACH ROW WHEN (NEW.text_id IS NULL) " +
+				"EXECUTE FUNCTION set_record_text()",
+		},
+		{
+			"0008", records, "records_text_changed", "BEFORE UPDATE OF kind, trip_title, details ON financial_records FOR EACH ROW " +
+				"EXECUTE FUNCTION set_record_text()",
+		},
+		{
+			"0008", records, "records_reported", "AFTER INSERT ON financial_records REFERENCING NEW TABLE AS lines FOR EACH STATEMENT " +
+				"EXECUTE FUNCTION report_lines('1')",
+		},
+		{
+			"0008", records, "records_unreported", "AFTER DELETE ON financial_records REFERENCING OLD TABLE AS lines FOR EACH STATEMENT " +
+				"EXECUTE FUNCTION report_lines('-1')",
+		},
+		{
+			"0008", records, "records_changed_from", "AFTER UPDATE ON financial_records REFERENCING OLD TABLE AS lines " +
+				"FOR EACH STATEMENT EXECUTE FUNCTION report_lines('-1')",
+		},
+		{
+			"0008", records, "records_changed_to", "AFTER UPDATE ON financial_records REFERENCING NEW TABLE AS lines " +
+				"FOR EACH STATEMENT EXECUTE FUNCTION report_lines('1')",
+		},
+		{"0008", records, "records_emptied", "AFTER TRUNCATE ON financial_records FOR EACH STATEMENT EXECUTE FUNCTION report_nothing()"},
+		{"0009", "", "announce_money", "d0ede61bb3b1b4ab762ec76f2e1b2c2e"},
+		{
+			"0009", payments, "payment_settled", "AFTER UPDATE OF status ON payment_transactions FOR EACH ROW " +
+				"WHEN (NEW.kind = 'PAYMENT' AND NEW.status = 'PAID' AND OLD.status <> 'PAID') EXECUTE FUNCTION announce_money()",
+		},
+		{
+			"0009", payments, "refund_completed", "AFTER INSERT ON payment_transactions FOR EACH ROW WHEN (NEW.kind = 'REFUND') " +
+				"EXECUTE FUNCTION announce_money()",
+		},
+	}
+}
+
+// spelling is what PostgreSQL writes in its own way when it is asked for a definition.
+var spelling = regexp.MustCompile(`[\s()"]|public\.|::text`)
+
+// plain is the definition without spelling; the query does the same to the database's.
+func (g guard) plain() string {
+	if g.table == "" {
+		return g.does
+	}
+
+	return spelling.ReplaceAllString(strings.ToLower("CREATE TRIGGER "+g.name+" "+g.does), "")
+}
+
+func guardsSQL() string {
+	all := guards()
+	rows := make([]string, len(all))
+
+	for i, g := range all {
+		rows[i] = fmt.Sprintf("('%s', '%s', '%s', $guard$%s$guard$)", g.since, g.table, g.name, g.plain())
+	}
+
+	return fmt.Sprintf(guardsQuery, strings.Join(rows, ",\n"), ledger)
+}
+
+// guardsQuery expects what the migrations that have been applied make; those of a newer binary may still be to come.
+const guardsQuery = `
+WITH made (since, place, name, definition) AS (VALUES %[1]s),
+expected AS (
+    SELECT m.*, CASE WHEN m.place = '%[2]s' OR m.name = 'refuse_ledger_change' THEN 'append-only' ELSE 'triggers' END AS rule
+    FROM made AS m WHERE m.since <= (SELECT max(name) FROM bun_migrations)),
+there AS (
+    SELECT c.relname AS place, t.tgname AS name, t.tgenabled IN ('O', 'A') AS enabled,
+           regexp_replace(lower(pg_get_triggerdef(t.oid)), '[\s()"]|public\.|::text', '', 'g') AS definition
+    FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid
+    WHERE NOT t.tgisinternal AND c.relnamespace = 'public'::regnamespace),
+functions AS (
+    SELECT proname AS name, md5(btrim(regexp_replace(prosrc, '\s+', ' ', 'g'))) AS definition
+    FROM pg_proc WHERE pronamespace = 'public'::regnamespace),
+differences AS (
+    SELECT e.rule, 'trigger' AS subject, e.name,
+           CASE WHEN t.name IS NULL THEN 'missing' WHEN NOT t.enabled THEN 'switched off'
+                ELSE 'does something else: ' || t.definition END AS what
+    FROM expected AS e LEFT JOIN there AS t ON t.place = e.place AND t.name = e.name
+    WHERE e.place <> '' AND (t.name IS NULL OR NOT t.enabled OR t.definition <> e.definition)
+    UNION ALL
+    SELECT e.rule, 'function', e.name, coalesce('does something else: ' || f.definition, 'missing')
+    FROM expected AS e LEFT JOIN functions AS f ON f.name = e.name
+    WHERE e.place = '' AND f.definition IS DISTINCT FROM e.definition
+    UNION ALL
+    SELECT 'append-only', 'trigger', t.name, 'nobody knows it: ' || t.definition
+    FROM there AS t
+    WHERE t.place = '%[2]s' AND NOT EXISTS (SELECT FROM made AS m WHERE m.place = t.place AND m.name = t.name)
+    UNION ALL
+    SELECT CASE c.relname WHEN '%[2]s' THEN 'append-only' ELSE 'triggers' END, 'rule', w.rulename, 'rewrites what is done to ' || c.relname
+    FROM pg_rewrite AS w JOIN pg_class AS c ON c.oid = w.ev_class
+    WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p'))
+SELECT rule, subject, name, what FROM differences ORDER BY rule, name`

@@ -1,0 +1,109 @@
+package audit
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// guardTampering is a change to what the database itself refuses and writes.
+type guardTampering struct {
+	rule, id, what string // the only difference
+	sql            string
+}
+
+func guardTamperings() []guardTampering {
+	return []guardTampering{
+		{"append-only", "transfers_append_only", "switched off", "ALTER TABLE ledger_transfers DISABLE TRIGGER transfers_append_only"},
+		{"append-only", "transfers_no_truncate", "missing", "DROP TRIGGER transfers_no_truncate ON ledger_transfers"},
+		{"append-only", "transfers_append_only", "does something else", `DROP TRIGGER transfers_append_only ON ledger_transfers;
+			CREATE TRIGGER transfers_append_only BEFORE DELETE ON ledger_transfers FOR EACH ROW EXECUTE FUNCTION refuse_ledger_change()`},
+		{"append-only", "transfers_append_only", "does something else", `DROP TRIGGER transfers_append_only ON ledger_transfers;
+			CREATE TRIGGER transfers_append_only BEFORE UPDATE OR DELETE ON ledger_transfers FOR EACH ROW WHEN (OLD.amount < 1)
+			EXECUTE FUNCTION refuse_ledger_change()`},
+		{"append-only", "refuse_ledger_change", "does something else", `CREATE OR REPLACE FUNCTION refuse_ledger_change() RETURNS trigger
+			LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$`},
+		{"append-only", "swallow", "nobody knows it", `CREATE FUNCTION swallow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+			CREATE TRIGGER swallow BEFORE INSERT ON ledger_transfers FOR EACH ROW EXECUTE FUNCTION swallow()`},
+		{"append-only", "silence", "rewrites what is done to ledger_transfers", "CREATE RULE silence AS ON DELETE TO ledger_transfers DO INSTEAD NOTHING"},
+		{"triggers", "silence", "rewrites what is done to audit_log", "CREATE RULE silence AS ON INSERT TO audit_log DO INSTEAD NOTHING"},
+		{"triggers", "transactions_moved", "switched off", "ALTER TABLE payment_transactions DISABLE TRIGGER transactions_moved"},
+		{"triggers", "transactions_inserted", "switched off", "ALTER TABLE payment_transactions ENABLE REPLICA TRIGGER transactions_inserted"},
+		{"triggers", "payment_settled", "missing", "DROP TRIGGER payment_settled ON payment_transactions"},
+		{"triggers", "records_changed_to", "missing", "DROP TRIGGER records_changed_to ON financial_records"},
+		{"triggers", "records_text_set", "switched off", "ALTER TABLE financial_records DISABLE TRIGGER records_text_set"},
+		{"triggers", "report_lines", "does something else", `CREATE OR REPLACE FUNCTION report_lines() RETURNS trigger
+			LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$`},
+		{"triggers", "record_transaction_state", "missing", "ALTER FUNCTION record_transaction_state() RENAME TO something"},
+	}
+}
+
+func TestTamperingWithGuards(t *testing.T) { //nolint:tparallel // every case locks the tables that it tampers with
+	t.Parallel()
+
+	w := newWorld(t)
+
+	for _, c := range guardTamperings() {
+		t.Run(c.rule+"/"+c.id+" "+c.what, func(t *testing.T) {
+			tx, err := w.db.BeginTx(t.Context(), nil)
+			require.NoError(t, err)
+
+			defer func() { _ = tx.Rollback() }()
+
+			_, err = tx.ExecContext(t.Context(), c.sql)
+			require.NoError(t, err)
+
+			var all []Difference
+
+			sum, err := inspect(t.Context(), tx, func(d Difference) error {
+				all = append(all, d)
+
+				return nil
+			})
+			require.NoError(t, err)
+			require.Empty(t, sum.Unseen)
+			require.NotEmpty(t, all)
+
+			for _, d := range all {
+				require.Equal(t, c.rule, d.Rule, "%s", d)
+			}
+
+			require.Equal(t, c.id, all[0].ID)
+			require.Contains(t, all[0].What, c.what)
+		})
+	}
+}
+
+// Every trigger and every function in PL/pgSQL that the migrations make is guarded.
+func TestGuardsAreAllOfTheDatabases(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+
+	rows, err := w.db.QueryContext(t.Context(), `
+		SELECT tgrelid::regclass::text, tgname::text FROM pg_trigger WHERE NOT tgisinternal
+		UNION ALL
+		SELECT '', proname FROM pg_proc JOIN pg_language AS l ON l.oid = prolang WHERE pronamespace = 'public'::regnamespace AND l.lanname = 'plpgsql'`)
+	require.NoError(t, err)
+
+	defer rows.Close()
+
+	var want []string
+
+	for rows.Next() {
+		var table, name string
+
+		require.NoError(t, rows.Scan(&table, &name))
+
+		want = append(want, table+"."+name)
+	}
+
+	require.NoError(t, rows.Err())
+
+	got := make([]string, 0, len(want))
+	for _, g := range guards() {
+		got = append(got, g.table+"."+g.name)
+	}
+
+	require.ElementsMatch(t, want, got)
+}

@@ -1,0 +1,58 @@
+package audit
+
+// lostMoneyChecks look for money that a gateway has spoken of and that nobody deals with: contract §5, §7. A day is far
+// longer than anything may take that happens by itself.
+func lostMoneyChecks() []check {
+	return []check{lostEvents(), lateMoney(), refusedRefunds()}
+}
+
+func lostEvents() check {
+	return check{
+		rules: []Rule{
+			{"event-lost", "A success that a gateway reported is never ignored, and no word about a payment or a refund that we know waits " +
+				"for more than a day."},
+			{"mismatch-event", "A payment that failed by its amount or currency has the event that said so, and asked a person to look."},
+		},
+		sql: `
+SELECT 'event-lost', 'event', e.id,
+       format('%s of payment %s, received at %s: %s', e.type, e.transaction_id, e.received_at,
+              CASE WHEN e.processed_at IS NULL THEN 'it still waits' ELSE e.outcome END)
+FROM webhook_events AS e
+WHERE e.transaction_id IS NOT NULL
+  AND ((e.type = 'payment.succeeded' AND e.outcome = 'IGNORED') OR (e.processed_at IS NULL AND e.received_at < now() - interval '1 day'))
+UNION ALL
+SELECT 'mismatch-event', 'payment', t.id, format('%s %s, without its event', t.status, t.failure_code)
+FROM payment_transactions AS t
+WHERE t.failure_code IN ('AMOUNT_MISMATCH', 'CURRENCY_MISMATCH')
+  AND NOT EXISTS (SELECT FROM webhook_events AS e WHERE e.transaction_id = t.id AND e.outcome = 'INCIDENT')`,
+	}
+}
+
+// lateMoney: the incident comes with the capture, the refund by a workflow of its own.
+func lateMoney() check {
+	return check{
+		rules: []Rule{
+			{"late-incident", "Money that came too late has opened an incident LATE_PAYMENT."},
+			{"late-refund", "Money that came too late has a refund, a day later at the latest."},
+		},
+		sql: `
+WITH late AS (SELECT * FROM payment_transactions WHERE kind = 'PAYMENT' AND status = 'FAILED' AND captured_at IS NOT NULL)
+SELECT 'late-incident', 'payment', t.id, format('%s captured at %s, without an incident', t.amount, t.captured_at)
+FROM late AS t
+WHERE NOT EXISTS (SELECT FROM incidents AS i WHERE i.payment_transaction_id = t.id AND i.kind = 'LATE_PAYMENT')
+UNION ALL
+SELECT 'late-refund', 'payment', t.id, format('%s captured at %s, without a refund', t.amount, t.captured_at)
+FROM late AS t
+WHERE t.captured_at < now() - interval '1 day' AND NOT EXISTS (SELECT FROM refunds AS f WHERE f.payment_transaction_id = t.id)`,
+	}
+}
+
+func refusedRefunds() check {
+	return check{
+		rules: []Rule{{"refund-incident", "A refund that the gateway refused has opened an incident REFUND_FAILED."}},
+		sql: `
+SELECT 'refund-incident', 'refund', f.id, format('%s of %s, without an incident', f.status, f.amount)
+FROM refunds AS f
+WHERE f.status = 'FAILED' AND NOT EXISTS (SELECT FROM incidents AS i WHERE i.refund_id = f.id AND i.kind = 'REFUND_FAILED')`,
+	}
+}

@@ -1,0 +1,114 @@
+package audit
+
+// paymentChecks hold the state of each payment against what the gateway said: spec 3.3, contract §5.
+func paymentChecks() []check {
+	return []check{transactionAmount(), paymentProof(), eventOutcome(), stateLog()}
+}
+
+// transactionAmount uses whole halalas and ten-thousandths, so that the only rounding is the one by integer division.
+func transactionAmount() check {
+	return check{
+		rules: []Rule{{"transaction-vat", "The VAT of a payment is what the rate copied into it makes of its amount: contained in a booking's, " +
+			"added to a campaign's; a booking's payment is of the booking's amount."}},
+		sql: `
+SELECT 'transaction-vat', 'payment', t.id, format('VAT %s of %s at %s', t.vat_amount, t.amount, t.vat_rate)
+FROM payment_transactions AS t LEFT JOIN bookings AS b ON b.id = t.booking_id
+WHERE t.kind = 'PAYMENT'
+  AND (CASE WHEN t.booking_id IS NOT NULL
+       THEN b.id IS NULL OR b.amount <> t.amount OR b.vat_rate <> t.vat_rate OR b.vat_amount <> t.vat_amount
+            OR b.provider_id <> t.provider_id
+            OR t.vat_amount * 100 <> div(2 * t.amount * 100 * t.vat_rate * 10000 + 10000 + t.vat_rate * 10000,
+                                         nullif(2 * (10000 + t.vat_rate * 10000), 0))
+       ELSE t.vat_amount * 100 <> div(2 * (t.amount - t.vat_amount) * 100 * t.vat_rate * 10000 + 10000, 20000) END)`,
+	}
+}
+
+// paymentProof: what the gateway answered when it was asked is kept as an event too, so every capture has one.
+func paymentProof() check {
+	return check{
+		rules: []Rule{{"payment-proof", "A payment was captured exactly when one success of the gateway, of the same amount, currency and " +
+			"checkout, was applied to it; a PAID one was captured."}},
+		sql: `
+WITH proof AS (
+    SELECT e.transaction_id AS id, count(*) AS n, min(e.amount) AS amount, min(e.currency) AS currency,
+           min(e.checkout_id) AS checkout, min(e.merchant_reference) AS reference
+    FROM webhook_events AS e
+    WHERE e.type = 'payment.succeeded' AND e.outcome = 'APPLIED' AND e.processed_at IS NOT NULL AND e.transaction_id IS NOT NULL
+    GROUP BY e.transaction_id)
+SELECT 'payment-proof', 'payment', t.id,
+       format('%s, captured %s, amount %s; %s applied successes, amount %s %s', t.status, coalesce(t.captured_at::text, 'never'),
+              t.amount, coalesce(p.n, 0), coalesce(p.amount, 0), p.currency)
+FROM payment_transactions AS t LEFT JOIN proof AS p ON p.id = t.id
+WHERE (t.captured_at IS NOT NULL) <> (p.id IS NOT NULL)
+   OR (t.status = 'PAID' AND t.captured_at IS NULL)
+   OR (t.captured_at IS NOT NULL AND t.status NOT IN ('PAID', 'FAILED'))
+   OR p.n > 1 OR p.amount IS DISTINCT FROM CASE WHEN p.id IS NOT NULL THEN t.amount END OR p.currency <> t.currency
+   OR p.reference <> t.id::text OR p.checkout <> t.reference`,
+	}
+}
+
+func eventOutcome() check {
+	return check{
+		rules: []Rule{{"event-outcome", "What became of each event is what its payment, its refund or its incident shows."}},
+		sql: `
+WITH e AS (
+    SELECT e.*, (e.type LIKE 'refund.%') AS of_refund
+    FROM webhook_events AS e WHERE e.processed_at IS NOT NULL OR e.outcome <> ''),
+told AS (
+    SELECT DISTINCT d ->> 'webhook_id' AS webhook_id
+    FROM incidents AS i, jsonb_array_elements(CASE WHEN jsonb_typeof(i.details -> 'events') = 'array' THEN i.details -> 'events' ELSE
+       '[]' END) AS d)
+SELECT 'event-outcome', 'event', e.id,
+       format('%s %s of payment %s (%s), refund %s (%s)', e.type, coalesce(nullif(e.outcome, ''), 'without outcome'),
+              coalesce(e.transaction_id::text, 'unknown'), coalesce(t.status, ''), coalesce(e.refund_id::text, 'none'),
+       coalesce(f.status, ''))
+FROM e
+LEFT JOIN payment_transactions AS t ON t.id = e.transaction_id
+LEFT JOIN refunds AS f ON f.id = e.refund_id
+LEFT JOIN told ON e.outcome = 'INCIDENT' AND told.webhook_id = e.webhook_id
+WHERE e.processed_at IS NULL OR e.outcome NOT IN ('APPLIED', 'DUPLICATE', 'IGNORED', 'INCIDENT')
+   OR (e.outcome = 'INCIDENT' AND told.webhook_id IS NULL)
+   OR (e.outcome IN ('APPLIED', 'DUPLICATE') AND NOT coalesce(CASE e.type
+       WHEN 'payment.succeeded' THEN t.captured_at IS NOT NULL
+       WHEN 'payment.failed' THEN t.status <> 'PENDING'
+       WHEN 'payment.expired' THEN t.status <> 'PENDING'
+       WHEN 'refund.succeeded' THEN f.status = 'SUCCEEDED'
+       WHEN 'refund.failed' THEN f.status = 'FAILED'
+       ELSE false END, false))`,
+	}
+}
+
+// stateLog: the trail is written by the database itself; a state that is not where it ends was changed around it. A trail
+// has one beginning, at most one entry per step, and no step that the one before does not lead to: so the numbers of its
+// entries say whether it is whole, and where it ends.
+func stateLog() check {
+	return check{
+		rules: []Rule{{"state-log", "The state of each transaction is where its trail ends, and the trail goes, without a gap and once, " +
+			"from PENDING to PAID or FAILED, and from FAILED to PAID by late money."}},
+		sql: `
+WITH trail AS (
+    SELECT transaction_id AS id, count(*) AS n,
+           count(*) FILTER (WHERE from_status IS NULL AND to_status = 'PENDING') AS opened,
+           count(*) FILTER (WHERE from_status IS NULL AND to_status = 'REFUNDED') AS refunded,
+           count(*) FILTER (WHERE from_status IS NULL AND to_status = 'PARTIAL_REFUND') AS part,
+           count(*) FILTER (WHERE from_status = 'PENDING' AND to_status = 'PAID') AS paid,
+           count(*) FILTER (WHERE from_status = 'PENDING' AND to_status = 'FAILED') AS failed,
+           count(*) FILTER (WHERE from_status = 'FAILED' AND to_status = 'PAID') AS late
+    FROM transaction_state_changes GROUP BY transaction_id),
+read AS (
+    SELECT trail.*, CASE
+        WHEN n <> opened + refunded + part + paid + failed + late THEN 'a state that cannot be'
+        WHEN (opened, refunded, part, paid, failed, late) = (1, 0, 0, 0, 0, 0) THEN 'PENDING'
+        WHEN (opened, refunded, part, paid, failed, late) IN ((1, 0, 0, 1, 0, 0), (1, 0, 0, 0, 1, 1)) THEN 'PAID'
+        WHEN (opened, refunded, part, paid, failed, late) = (1, 0, 0, 0, 1, 0) THEN 'FAILED'
+        WHEN (opened, refunded, part, paid, failed, late) = (0, 1, 0, 0, 0, 0) THEN 'REFUNDED'
+        WHEN (opened, refunded, part, paid, failed, late) = (0, 0, 1, 0, 0, 0) THEN 'PARTIAL_REFUND'
+        ELSE 'no state: it has gaps, or steps twice' END AS ends
+    FROM trail)
+SELECT 'state-log', 'payment', coalesce(t.id, r.id),
+       format('%s, but its trail of %s entries leads to %s', coalesce(t.status, 'no such payment'), coalesce(r.n, 0),
+              coalesce(r.ends, 'nothing'))
+FROM payment_transactions AS t FULL JOIN read AS r ON r.id = t.id
+WHERE t.status IS DISTINCT FROM r.ends`,
+	}
+}

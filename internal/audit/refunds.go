@@ -1,0 +1,81 @@
+package audit
+
+// refundChecks hold each refund against its transfers, its transaction and its ledger line: spec 3.5, contract §6–7.
+func refundChecks() []check {
+	return []check{refundCap(), refundEffects(), refundOrphans()}
+}
+
+func refundCap() check {
+	return check{
+		rules: []Rule{{"refund-cap", "What is refunded and promised of a payment never exceeds what was taken, and nothing is refunded of " +
+			"what was not."}},
+		sql: `
+SELECT 'refund-cap', 'payment', t.id,
+       format('refunded %s, promised %s, taken %s', t.refunded_amount, t.refund_reserved_amount,
+              CASE WHEN t.captured_at IS NULL THEN 0 ELSE t.amount END)
+FROM payment_transactions AS t
+WHERE t.refunded_amount + t.refund_reserved_amount > CASE WHEN t.captured_at IS NULL THEN 0 ELSE t.amount END
+   OR t.refunded_amount < 0 OR t.refund_reserved_amount < 0
+   OR (t.kind = 'REFUND' AND t.captured_at IS NOT NULL)`,
+	}
+}
+
+// refundEffects: money that came too late was never sold, so its refund has no line and takes from no account.
+func refundEffects() check {
+	return check{
+		rules: []Rule{
+			{"refund-given", "The accounts of a sale give back to the customer exactly the refund, once it SUCCEEDED, and nothing before."},
+			{"refund-line", "A refund of a sale that SUCCEEDED has closed one line of exactly its amount; any other refund has none."},
+			{"refund-paid", "A refund that SUCCEEDED has gone back to the gateway in full, any other not at all."},
+			{"refund-transaction", "A refund that SUCCEEDED has added one transaction of its amount to its payment, any other none."},
+			{"refund-vat", "The VAT of a refund's transaction is that of the line which it closed."},
+		},
+		sql: `
+WITH moved AS (
+    SELECT refund_id AS id, sum(CASE WHEN kind = 'REFUND_PAID' THEN amount ELSE 0 END) AS paid,
+           sum(CASE WHEN credit_account = 'customer:refunds' THEN amount ELSE 0 END) AS given
+    FROM ledger_transfers WHERE refund_id IS NOT NULL AND kind <> 'PAYOUT' GROUP BY refund_id),
+line AS (
+    SELECT refund_id AS id, sum(gross_amount) AS gross, sum(vat_amount) AS vat
+    FROM financial_records WHERE refund_id IS NOT NULL AND kind <> 'CLAWBACK' AND balance_status = 'REFUNDED' GROUP BY refund_id),
+x AS (
+    SELECT f.id, f.status,
+        ARRAY[CASE WHEN f.status = 'SUCCEEDED' AND t.status = 'PAID' THEN f.amount ELSE 0 END,
+              CASE WHEN f.status = 'SUCCEEDED' AND t.status = 'PAID' THEN f.amount ELSE 0 END,
+              CASE WHEN f.status = 'SUCCEEDED' THEN f.amount ELSE 0 END,
+              CASE WHEN f.status = 'SUCCEEDED' THEN f.amount ELSE 0 END,
+              CASE WHEN f.status = 'SUCCEEDED' AND t.status = 'PAID' THEN coalesce(l.vat, 0) ELSE coalesce(a.vat_amount, 0) END] AS
+       expected,
+        ARRAY[coalesce(m.given, 0), coalesce(l.gross, 0), coalesce(m.paid, 0), coalesce(a.amount, 0), coalesce(a.vat_amount, 0)] AS found
+    FROM refunds AS f
+    JOIN payment_transactions AS t ON t.id = f.payment_transaction_id
+    LEFT JOIN payment_transactions AS a ON a.id = f.refund_transaction_id AND a.kind = 'REFUND' AND a.parent_id = t.id
+        AND (f.refund_type = 'POLICY' OR a.status = CASE f.refund_type WHEN 'FULL' THEN 'REFUNDED' ELSE 'PARTIAL_REFUND' END)
+    LEFT JOIN moved AS m ON m.id = f.id
+    LEFT JOIN line AS l ON l.id = f.id)
+SELECT v.rule, 'refund', x.id, format('%s: expected %s, found %s', x.status, v.expected, v.found)
+FROM x CROSS JOIN LATERAL unnest(
+    ARRAY['refund-given', 'refund-line', 'refund-paid', 'refund-transaction', 'refund-vat'], x.expected, x.found) AS v (rule, expected,
+       found)
+WHERE x.expected <> x.found AND v.expected <> v.found
+ORDER BY 1, 3`,
+	}
+}
+
+func refundOrphans() check {
+	return check{
+		rules: []Rule{{"refund-orphan", "Every refund transaction and every refunded line belongs to a refund that SUCCEEDED, of the same " +
+			"payment."}},
+		sql: `
+SELECT 'refund-orphan', 'payment', t.id, format('%s of %s for payment %s', t.status, t.amount, t.parent_id)
+FROM payment_transactions AS t
+LEFT JOIN refunds AS f ON f.refund_transaction_id = t.id AND f.status = 'SUCCEEDED' AND f.payment_transaction_id = t.parent_id
+WHERE t.kind = 'REFUND' AND f.id IS NULL
+UNION ALL
+SELECT 'refund-orphan', 'record', r.id, format('%s %s of payment %s names refund %s', r.kind, r.balance_status, r.payment_transaction_id,
+       coalesce(r.refund_id::text, 'none'))
+FROM financial_records AS r
+LEFT JOIN refunds AS f ON f.id = r.refund_id AND f.status = 'SUCCEEDED' AND f.payment_transaction_id = r.payment_transaction_id
+WHERE (r.balance_status = 'REFUNDED' OR r.kind = 'CLAWBACK' OR r.refund_id IS NOT NULL) AND f.id IS NULL`,
+	}
+}

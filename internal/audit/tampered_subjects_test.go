@@ -1,0 +1,152 @@
+package audit
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+
+	"rihla/models"
+)
+
+func transferTamperings(w *world) []tampering {
+	sale := of(models.TransferID(w.kept.ID, models.TransferSaleNet))
+	back := of(models.TransferID(w.partial.ID, models.TransferRefundNet))
+	payout := func(t *testing.T) uuid.UUID {
+		t.Helper()
+
+		return w.id(t, "SELECT id FROM ledger_transfers WHERE kind = 'PAYOUT'")
+	}
+	late := of(models.TransferID(w.late.ID, models.TransferLateCapture))
+
+	const (
+		setRecord = "UPDATE ledger_transfers SET record_id = $3 WHERE transaction_id = $1 AND kind = $2"
+		later     = "UPDATE ledger_transfers SET created_at = created_at + interval '1 second' WHERE transaction_id = $1 AND kind = $2"
+	)
+
+	return []tampering{
+		{"transfer-cause", "a sale without its line", setRecord, []any{w.kept.ID, "SALE_NET", nil}, sale, nil},
+		{"transfer-cause", "a refund without its line", setRecord, []any{w.split.ID, "REFUND_NET", nil}, back, nil},
+		{"transfer-cause", "a payout without its line", setRecord, []any{w.clawed.ID, "PAYOUT", nil}, payout, []string{"payout-transfer"}},
+		{
+			"transfer-cause", "a sale for a refund", "UPDATE ledger_transfers SET refund_id = $2 WHERE transaction_id = $1 AND kind = 'SALE_NET'",
+			[]any{w.kept.ID, w.refused.ID},
+			sale, nil,
+		},
+		{
+			"transfer-cause", "a refund out of another line", `UPDATE ledger_transfers SET record_id = (
+			SELECT id FROM financial_records WHERE payment_transaction_id = $1 AND balance_status <> 'REFUNDED') WHERE refund_id = $2 AND kind = 'REFUND_NET'`,
+			[]any{w.split.ID, w.partial.ID},
+			back, nil,
+		},
+		{"transfer-moment", "a sale", later, []any{w.kept.ID, "SALE_NET"}, sale, nil},
+		{"transfer-moment", "a refund", later, []any{w.split.ID, "REFUND_NET"}, back, nil},
+		{"transfer-moment", "a payout", later, []any{w.clawed.ID, "PAYOUT"}, payout, nil},
+		{"transfer-moment", "money that came too late", later, []any{w.late.ID, "LATE_CAPTURE"}, late, nil},
+	}
+}
+
+func lostTamperings(w *world) []tampering {
+	event := func(t *testing.T) uuid.UUID {
+		t.Helper()
+
+		return w.id(t, "SELECT id FROM webhook_events WHERE transaction_id = $1", w.declined.ID)
+	}
+
+	return []tampering{
+		{
+			"event-lost", "a success that is ignored", "UPDATE webhook_events SET type = 'payment.succeeded', outcome = 'IGNORED' WHERE transaction_id = $1",
+			[]any{w.declined.ID},
+			event, nil,
+		},
+		{
+			"event-lost", "a success that waits", `UPDATE webhook_events SET type = 'payment.succeeded', outcome = '', processed_at = NULL,
+			received_at = now() - interval '25 hours' WHERE transaction_id = $1`,
+			[]any{w.declined.ID},
+			event, nil,
+		},
+		{
+			"mismatch-event", "a mismatch that nobody reported", "UPDATE webhook_events SET outcome = 'IGNORED', type = 'other' WHERE id = $1",
+			[]any{w.mismatch},
+			func(t *testing.T) uuid.UUID {
+				t.Helper()
+
+				return w.id(t, "SELECT transaction_id FROM webhook_events WHERE id = $1", w.mismatch)
+			}, nil,
+		},
+		{"late-incident", "an incident that is gone", "DELETE FROM incidents WHERE kind = 'LATE_PAYMENT'", nil, of(w.late.ID), nil},
+		{
+			"late-refund", "a refund that was never made", "UPDATE payment_transactions SET captured_at = captured_at - interval '25 hours' WHERE id = $1",
+			[]any{w.late.ID},
+			of(w.late.ID), nil,
+		},
+		{"refund-incident", "an incident that is gone", "DELETE FROM incidents WHERE kind = 'REFUND_FAILED'", nil, of(w.refused.ID), nil},
+	}
+}
+
+func subjectTamperings(w *world) []tampering {
+	const other = "(SELECT id FROM users WHERE role = 'PROVIDER_STAFF' LIMIT 1)"
+
+	added := func(t *testing.T) uuid.UUID {
+		t.Helper()
+
+		return w.id(t, "SELECT refund_transaction_id FROM refunds WHERE id = $1", w.partial.ID)
+	}
+	set := func(rule, name, what string, id uuid.UUID, also ...string) tampering {
+		return tampering{rule, name, "UPDATE payment_transactions SET " + what + " WHERE id = $1", []any{id}, of(id), also}
+	}
+	setAdded := func(name, what string, also ...string) tampering {
+		return tampering{
+			"refund-parent", name, "UPDATE payment_transactions SET " + what + " WHERE id = (SELECT refund_transaction_id FROM refunds WHERE id = $1)",
+			[]any{w.partial.ID},
+			added, also,
+		}
+	}
+	setRefund := func(name, what string, also ...string) tampering {
+		return tampering{"refund-subject", name, "UPDATE refunds SET " + what + " WHERE id = $1", []any{w.pending.ID}, of(w.pending.ID), also}
+	}
+	setLine := func(name, what string) tampering {
+		return tampering{
+			"record-payout", name, "UPDATE financial_records SET " + what + " WHERE payment_transaction_id = $1 AND transferred_at IS NOT NULL",
+			[]any{w.clawed.ID},
+			w.line(w.clawed.ID, "split_from IS NULL AND kind = 'SALE'"), nil,
+		}
+	}
+	moved := setLine("another moment", "transferred_at = transferred_at + interval '1 second'")
+	moved.also = []string{"transfer-moment"}
+
+	return []tampering{
+		set("payment-subject", "another customer's booking", "user_id = "+other, w.declined.ID),
+		set("payment-subject", "nobody", "user_id = gen_random_uuid()", w.declined.ID),
+		set("payment-subject", "the wrong gateway for the method", "payment_method = 'wallet_b'", w.declined.ID),
+		{
+			"payment-subject", "another price of the campaign", "UPDATE ad_campaigns SET price = price + 1 WHERE id = $1",
+			[]any{w.campaign.AdCampaignID},
+			of(w.campaign.ID), nil,
+		},
+		{
+			"payment-subject", "another company's campaign", "UPDATE ad_campaigns SET provider_id = gen_random_uuid() WHERE id = $1",
+			[]any{w.campaign.AdCampaignID},
+			of(w.campaign.ID), nil,
+		},
+		setAdded("another booking", "booking_id = '"+w.bookingOf(w.kept)+"'"),
+		setAdded("another company", "provider_id = gen_random_uuid()"),
+		setAdded("another customer", "user_id = "+other),
+		setAdded("another gateway", "gateway = 'wallet_b'"),
+		setAdded("another method", "payment_method = 'bill_payment'"),
+		setAdded("another rate", "vat_rate = 0.05"),
+		setAdded("no payment", "parent_id = gen_random_uuid()", "refund-orphan", "refund-transaction", "refund-vat"),
+		setRefund("another booking", "booking_id = '"+w.bookingOf(w.kept)+"'"),
+		setRefund("no payment", "payment_transaction_id = gen_random_uuid()", "refund-reserved"),
+		setRefund("somebody who does not exist", "requested_by = gen_random_uuid()"),
+		setRefund("somebody else", "requested_by = "+other),
+		setRefund("nobody any more", "requested_by = NULL"),
+		{
+			"record-payout", "a payout of a line that was not paid out", "UPDATE financial_records SET payout_reference = 'P-1' WHERE payment_transaction_id = $1",
+			[]any{w.kept.ID},
+			w.line(w.kept.ID, "true"), nil,
+		},
+		setLine("another reference", "payout_reference = 'other'"),
+		setLine("another day", "payout_date = '2020-01-01'"),
+		moved,
+	}
+}

@@ -1,0 +1,57 @@
+package audit
+
+// traceChecks look for what every deed must leave behind: the note of who did it, and the word to the customer.
+func traceChecks() []check {
+	return []check{auditLog(), notifications()}
+}
+
+// auditLog takes an entry about several lines for each line whose id it lists. Details are free text to the database: ids
+// in them are compared as such.
+func auditLog() check {
+	return check{
+		rules: []Rule{
+			{"audit-actor", "An entry of the audit log about a refund that was asked for or a payout names a user of the service."},
+			{"audit-log", "Every refund that a person asked for and every payout of a line has an entry in the audit log."},
+		},
+		sql: `
+SELECT 'audit-actor', 'entry', a.id, format('%s by %s (%s)', a.action, coalesce(a.actor_id::text, 'nobody'), coalesce(u.role, 'unknown'))
+FROM audit_log AS a LEFT JOIN users AS u ON u.id = a.actor_id
+WHERE (a.action = 'REFUND_REQUESTED' OR a.action LIKE 'FINANCIAL_RECORD%TRANSFERRED') AND u.id IS NULL
+UNION ALL
+SELECT 'audit-log', 'refund', f.id, format('asked for by %s, without an entry', f.requested_by)
+FROM refunds AS f
+WHERE f.requested_by IS NOT NULL AND NOT EXISTS (
+    SELECT FROM audit_log AS a WHERE a.entity = 'refund' AND a.entity_id = f.id AND a.action = 'REFUND_REQUESTED')
+UNION ALL
+SELECT 'audit-log', 'record', r.id, format('transferred at %s, without an entry', r.transferred_at)
+FROM financial_records AS r
+LEFT JOIN financial_records AS o ON o.id = r.split_from
+WHERE r.transferred_at IS NOT NULL AND (o.id IS NULL OR o.transferred_at IS NULL) AND NOT EXISTS (SELECT FROM (
+    SELECT a.entity_id::text AS id FROM audit_log AS a
+    WHERE a.entity = 'financial_record' AND a.entity_id IS NOT NULL AND a.action = 'FINANCIAL_RECORD_TRANSFERRED'
+    UNION ALL
+    SELECT lower(d) FROM audit_log AS a, jsonb_array_elements_text(
+        CASE WHEN jsonb_typeof(a.details -> 'ids') = 'array' THEN a.details -> 'ids' ELSE '[]' END) AS d
+    WHERE a.action LIKE 'FINANCIAL_RECORD%TRANSFERRED') AS noted WHERE noted.id = r.id::text)`,
+	}
+}
+
+func notifications() check {
+	return check{
+		rules: []Rule{{"notification", "Everybody who has paid, or was refunded a booking, has been told on each channel on which they can " +
+			"be reached."}},
+		sql: `
+WITH told AS (
+    SELECT transaction_id AS id, bool_or(channel = 'EMAIL') AS mail, bool_or(channel = 'SMS') AS sms
+    FROM notifications WHERE kind IN ('PAYMENT_SUCCEEDED', 'CAMPAIGN_PAID', 'REFUND_SUCCEEDED') GROUP BY transaction_id)
+SELECT 'notification', 'payment', t.id, format('%s, told by %s', t.status,
+       CASE WHEN n.mail THEN 'mail only' WHEN n.sms THEN 'SMS only' ELSE 'nothing' END)
+FROM payment_transactions AS t
+LEFT JOIN bookings AS b ON b.id = t.booking_id
+LEFT JOIN told AS n ON n.id = t.id
+WHERE (t.status = 'PAID' OR (t.kind = 'REFUND' AND t.booking_id IS NOT NULL))
+  AND CASE WHEN t.booking_id IS NOT NULL
+      THEN (b.contact_email <> '' AND n.mail IS NOT TRUE) OR (b.contact_phone <> '' AND n.sms IS NOT TRUE)
+      ELSE n.id IS NULL END`,
+	}
+}

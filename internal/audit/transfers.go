@@ -1,0 +1,68 @@
+package audit
+
+// transfers looks at each transfer in itself: where the money went, what for, and when. What was written in the same SQL
+// transaction has the same moment, to the microsecond.
+func transfers() check {
+	return check{
+		rules: []Rule{
+			{"transfer-accounts", "A transfer moves money between the accounts that its kind names, of its own payment's gateway and " +
+				"provider, for its own payment's line and refund."},
+			{"transfer-cause", "A sale and a payout name their line, a refund its refund and the line that it closed, and none of them " +
+				"anything else; money that came too late has no line."},
+			{"transfer-moment", "A transfer is of the moment at which its line, its refund's transaction, its payout or its incident came."},
+		},
+		sql: transfersSQL,
+	}
+}
+
+const transfersSQL = `
+WITH x AS (
+    SELECT l.id, l.kind, l.debit_account AS debit, l.credit_account AS credit, l.amount, l.record_id, l.refund_id, l.created_at,
+           'gateway:' || t.gateway AS gateway, 'provider:' || t.provider_id || ':payable' AS payable,
+           'provider:' || t.provider_id || ':paid_out' AS paid_out,
+           t.kind = 'PAYMENT' AND (r.id IS NULL) = (l.record_id IS NULL) AND (r.id IS NULL OR r.payment_transaction_id = t.id)
+               AND (f.id IS NULL) = (l.refund_id IS NULL) AND (f.id IS NULL OR f.payment_transaction_id = t.id) AS own,
+           CASE WHEN l.kind IN ('SALE_NET', 'SALE_COMMISSION')
+                THEN r.kind = 'SALE' AND r.split_from IS NULL AND l.refund_id IS NULL
+                WHEN l.kind IN ('ADVERTISING', 'ADVERTISING_VAT')
+                THEN r.kind = 'ADVERTISING' AND r.split_from IS NULL AND l.refund_id IS NULL
+                WHEN l.kind = 'PAYOUT'
+                THEN r.id IS NOT NULL AND l.refund_id IS NOT DISTINCT FROM CASE r.kind WHEN 'CLAWBACK' THEN r.refund_id END
+                WHEN l.kind = 'LATE_CAPTURE' THEN l.record_id IS NULL AND l.refund_id IS NULL
+                WHEN l.kind = 'REFUND_PAID' AND t.status <> 'PAID' THEN l.record_id IS NULL AND l.refund_id IS NOT NULL
+                ELSE l.refund_id IS NOT NULL AND r.refund_id = l.refund_id AND r.kind <> 'CLAWBACK' END AS caused,
+           CASE WHEN l.kind = 'PAYOUT' THEN r.transferred_at
+                WHEN l.kind = 'LATE_CAPTURE'
+                THEN (SELECT min(i.created_at) FROM incidents AS i WHERE i.payment_transaction_id = t.id AND i.kind = 'LATE_PAYMENT')
+                WHEN l.kind LIKE 'REFUND%' THEN f.at
+                ELSE r.created_at END AS moment
+    FROM ledger_transfers AS l
+    LEFT JOIN payment_transactions AS t ON t.id = l.transaction_id
+    LEFT JOIN financial_records AS r ON r.id = l.record_id
+    LEFT JOIN (
+        SELECT f.id, f.payment_transaction_id, a.created_at AS at
+        FROM refunds AS f LEFT JOIN payment_transactions AS a ON a.id = f.refund_transaction_id) AS f ON f.id = l.refund_id),
+judged AS (
+    SELECT x.*, x.own IS NOT TRUE OR x.amount <= 0 OR NOT CASE x.kind
+        WHEN 'SALE_NET' THEN x.debit = x.gateway AND x.credit = x.payable
+        WHEN 'SALE_COMMISSION' THEN x.debit = x.gateway AND x.credit = 'platform:commission'
+        WHEN 'ADVERTISING' THEN x.debit = x.gateway AND x.credit = 'platform:advertising'
+        WHEN 'ADVERTISING_VAT' THEN x.debit = x.gateway AND x.credit = 'tax:vat'
+        WHEN 'REFUND_NET' THEN x.debit = x.payable AND x.credit = 'customer:refunds'
+        WHEN 'REFUND_COMMISSION' THEN x.debit = 'platform:commission' AND x.credit = 'customer:refunds'
+        WHEN 'REFUND_ADVERTISING' THEN x.debit = 'platform:advertising' AND x.credit = 'customer:refunds'
+        WHEN 'REFUND_ADVERTISING_VAT' THEN x.debit = 'tax:vat' AND x.credit = 'customer:refunds'
+        WHEN 'REFUND_PAID' THEN x.debit = 'customer:refunds' AND x.credit = x.gateway
+        WHEN 'LATE_CAPTURE' THEN x.debit = x.gateway AND x.credit = 'customer:refunds'
+        WHEN 'PAYOUT' THEN (x.debit, x.credit) IN ((x.payable, x.paid_out), (x.paid_out, x.payable))
+        ELSE false END AS astray
+    FROM x)
+SELECT v.rule, 'transfer', j.id, v.what
+FROM judged AS j CROSS JOIN LATERAL (VALUES
+    ('transfer-accounts', j.astray, format('%s of %s from %s to %s', j.kind, j.amount, j.debit, j.credit)),
+    ('transfer-cause', j.caused IS NOT TRUE,
+     format('%s for record %s and refund %s', j.kind, coalesce(j.record_id::text, 'none'), coalesce(j.refund_id::text, 'none'))),
+    ('transfer-moment', j.created_at <> j.moment, format('%s at %s, what caused it at %s', j.kind, j.created_at, j.moment))
+) AS v (rule, wrong, what)
+WHERE (j.astray OR j.caused IS NOT TRUE OR j.created_at <> j.moment) AND v.wrong
+ORDER BY 1, 3`

@@ -1,0 +1,213 @@
+package audit
+
+import (
+	"database/sql"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"rihla/internal/store"
+	"rihla/internal/store/storetest"
+	"rihla/models"
+)
+
+// world is a small company's books in which every rule has something to hold.
+type world struct {
+	storetest.World
+
+	s       *store.Store
+	db      *sql.DB
+	finance store.Actor
+
+	kept     models.PaymentTransaction // paid, nothing else
+	split    models.PaymentTransaction // paid, two partial refunds
+	clawed   models.PaymentTransaction // paid, paid out, then refunded in part
+	returned models.PaymentTransaction // paid and refunded in full
+	campaign models.PaymentTransaction // paid advertising
+	declined models.PaymentTransaction // failed
+	late     models.PaymentTransaction // money that came when the seats were gone, still owed
+	promised models.PaymentTransaction // paid, with a refund that is PENDING
+	pending  models.Refund             // the refund of promised
+	partial  models.Refund             // the first refund of split
+	refused  models.Refund             // one that the gateway refused
+	mismatch uuid.UUID                 // event of another amount
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+
+	w := &world{}
+	w.s, w.db = storetest.Open(t, store.DefaultPolicies())
+	w.World = storetest.Fixture(t, w.s)
+	w.finance = store.Actor{UserID: w.Users[models.RoleFinanceAdmin].ID, Role: models.RoleFinanceAdmin, RequestID: "req-1"}
+
+	w.kept, w.split, w.clawed = w.paid(t), w.paid(t), w.paid(t)
+	w.returned, w.promised = w.paid(t), w.paid(t)
+
+	w.partial = w.refund(t, w.split, "33.33")
+	w.refund(t, w.split, "0.07")
+	w.transfer(t, w.clawed)
+	w.refund(t, w.clawed, "40.00")
+	w.refund(t, w.returned, "115.00")
+	w.pending = w.reserve(t, w.promised, "10.00")
+	w.refused = w.reserve(t, w.kept, "1.00")
+	w.settle(t, w.refused, models.RefundFailed)
+	w.buyCampaign(t)
+
+	w.declined = w.open(t, models.Attempt{BookingID: w.book(t).ID, Number: 1})
+	w.report(t, w.declined, models.EventPaymentFailed, w.declined.Amount)
+
+	wrong := w.open(t, models.Attempt{BookingID: w.book(t).ID, Number: 1})
+	w.mismatch = w.report(t, wrong, models.EventPaymentSucceeded, models.MustMoney("1.00"))
+
+	w.payLate(t)
+
+	return w
+}
+
+func (w *world) book(t *testing.T) models.Booking {
+	t.Helper()
+
+	b, err := w.s.CreateBooking(t.Context(), store.NewBooking{
+		UserID: w.Users[models.RoleEndUser].ID, TripID: w.Trip.ID, Passengers: []models.Passenger{{Name: "Passenger"}},
+		ContactName: "Contact", ContactEmail: "contact@rihla.test", ContactPhone: "+966500000000", Method: models.MethodCreditCard,
+	})
+	require.NoError(t, err)
+
+	return b
+}
+
+func (w *world) open(t *testing.T, a models.Attempt) models.PaymentTransaction {
+	t.Helper()
+
+	a.UserID, a.Method = w.Users[models.RoleEndUser].ID, models.MethodCreditCard
+	tx, err := w.s.OpenPayment(t.Context(), a, time.Now())
+	require.NoError(t, err)
+	require.NoError(t, w.s.SaveCheckout(t.Context(), tx.ID, "ref-"+tx.ID.String(), "https://gateway.test/"))
+
+	return tx
+}
+
+// report delivers the gateway's word about an attempt, settles it, and returns the event's id.
+func (w *world) report(t *testing.T, tx models.PaymentTransaction, kind models.EventType, amount models.Money) uuid.UUID {
+	t.Helper()
+
+	e := models.WebhookEvent{
+		ID: models.NewID(), Channel: tx.PaymentMethod.Channel(), WebhookID: "evt-" + uuid.NewString(), Type: kind,
+		CheckoutID: "ref-" + tx.ID.String(), MerchantReference: tx.ID.String(), Amount: &amount, Currency: tx.Currency,
+		PaymentMethod: tx.PaymentMethod, ResultCode: "000", OccurredAt: time.Now(),
+	}
+	_, err := w.s.StoreEvent(t.Context(), e, time.Now())
+	require.NoError(t, err)
+	_, err = w.s.SettlePayment(t.Context(), tx.ID, time.Now())
+	require.NoError(t, err)
+
+	return e.ID
+}
+
+func (w *world) paid(t *testing.T) models.PaymentTransaction {
+	t.Helper()
+
+	tx := w.open(t, models.Attempt{BookingID: w.book(t).ID, Number: 1})
+	w.report(t, tx, models.EventPaymentSucceeded, tx.Amount)
+
+	return tx
+}
+
+func (w *world) reserve(t *testing.T, tx models.PaymentTransaction, amount string) models.Refund {
+	t.Helper()
+
+	m := models.MustMoney(amount)
+	r := models.RefundRequest{
+		ID: models.NewID(), BookingID: *tx.BookingID, Type: models.RefundPartial, Amount: &m,
+		RequestedBy: &w.finance.UserID, Role: w.finance.Role, RequestID: "req-2",
+	}
+	_, err := w.s.ReserveRefund(t.Context(), r)
+	require.NoError(t, err)
+
+	got, err := w.s.RefundByID(t.Context(), r.ID)
+	require.NoError(t, err)
+
+	return got
+}
+
+func (w *world) refund(t *testing.T, tx models.PaymentTransaction, amount string) models.Refund {
+	t.Helper()
+
+	r := w.reserve(t, tx, amount)
+	w.settle(t, r, models.RefundSucceeded)
+
+	return r
+}
+
+func (w *world) settle(t *testing.T, r models.Refund, as models.RefundStatus) {
+	t.Helper()
+
+	done, err := w.s.SettleRefund(t.Context(), r.ID, models.RefundResult{Status: as}, time.Now())
+	require.NoError(t, err)
+	require.Equal(t, as, done.Status)
+}
+
+func (w *world) transfer(t *testing.T, tx models.PaymentTransaction) {
+	t.Helper()
+
+	_, err := w.s.MarkTransferred(t.Context(), w.id(t, "SELECT id FROM financial_records WHERE payment_transaction_id = $1", tx.ID),
+		store.MarkTransfer{}, w.finance)
+	require.NoError(t, err)
+}
+
+func (w *world) buyCampaign(t *testing.T) {
+	t.Helper()
+
+	id, today := models.NewID(), models.DateIn(time.Now())
+	_, err := w.db.ExecContext(t.Context(), `
+		INSERT INTO ad_campaigns (id, provider_id, trip_id, created_by, title, starts_on, ends_on, price)
+		VALUES ($1, $2, $3, $4, 'Campaign', $5, $6, 999.99)`,
+		id, w.Provider.ID, w.Trip.ID, w.Users[models.RoleProviderAdmin].ID, today.String(), today.AddDays(7).String())
+	require.NoError(t, err)
+
+	w.campaign = w.open(t, models.Attempt{CampaignID: id, Number: 1})
+	w.report(t, w.campaign, models.EventPaymentSucceeded, w.campaign.Amount)
+}
+
+// payLate has a booking given up before its money comes.
+func (w *world) payLate(t *testing.T) {
+	t.Helper()
+
+	b := w.book(t)
+	w.late = w.open(t, models.Attempt{BookingID: b.ID, Number: 1})
+	_, _, err := w.s.CancelBooking(t.Context(), b.ID, store.Actor{UserID: b.UserID, Role: models.RoleEndUser}, time.Now())
+	require.NoError(t, err)
+	w.report(t, w.late, models.EventPaymentSucceeded, w.late.Amount)
+}
+
+// bookingOf is the id of what was paid for, as text.
+func (w *world) bookingOf(tx models.PaymentTransaction) string {
+	if tx.BookingID == nil { // a world with nothing in it
+		return ""
+	}
+
+	return tx.BookingID.String()
+}
+
+// entry finds the only entry of the audit log about an action.
+func (w *world) entry(action string) func(*testing.T) uuid.UUID {
+	return func(t *testing.T) uuid.UUID {
+		t.Helper()
+
+		return w.id(t, "SELECT id FROM audit_log WHERE action = $1", action)
+	}
+}
+
+// id reads one id.
+func (w *world) id(t *testing.T, query string, args ...any) uuid.UUID {
+	t.Helper()
+
+	var id uuid.UUID
+
+	require.NoError(t, w.db.QueryRowContext(t.Context(), query, args...).Scan(&id))
+
+	return id
+}

@@ -1,0 +1,74 @@
+package store_test
+
+import (
+	"database/sql"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rihla/internal/store"
+	"rihla/internal/store/storetest"
+	"rihla/internal/testkit"
+	"rihla/models"
+)
+
+// What only ever grows stays as it was written, whoever holds the service's own credentials.
+func TestTheServicesRoleCannotChangeWhatOnlyGrows(t *testing.T) {
+	t.Parallel()
+	database := storetest.Database(t)
+	s, db := storetest.OpenAt(t, database, store.DefaultPolicies())
+	b := bundle(t, s, db)
+	tx := b.paid(t, 1)
+	url := testkit.AsService(t, database)
+
+	require.NoError(t, b.s.GrantTo(t.Context(), testkit.ServiceRole))
+	require.NoError(t, b.s.GrantTo(t.Context(), testkit.ServiceRole), "after every migration")
+
+	service, err := sql.Open("pgx", url)
+	require.NoError(t, err)
+
+	defer service.Close()
+
+	for _, query := range []string{
+		"UPDATE ledger_transfers SET amount = amount", "DELETE FROM ledger_transfers", "TRUNCATE ledger_transfers",
+		"ALTER TABLE ledger_transfers DISABLE TRIGGER USER", "DROP TRIGGER transfers_append_only ON ledger_transfers",
+		"SET session_replication_role = replica", "UPDATE audit_log SET action = action", "DELETE FROM audit_log",
+		"UPDATE transaction_state_changes SET to_status = to_status", "DELETE FROM transaction_state_changes",
+		"DELETE FROM payment_transactions", "DELETE FROM financial_records", "TRUNCATE financial_records CASCADE",
+		"DELETE FROM webhook_events", "DELETE FROM bun_migrations", "CREATE TABLE mine (id int)",
+	} {
+		_, err := service.ExecContext(t.Context(), query)
+		require.ErrorContains(t, err, "SQLSTATE 42501", query) // insufficient privilege
+	}
+
+	// What it is there for it can do.
+	own, err := store.Open(t.Context(), url, store.DefaultPolicies(), store.Options{MaxConns: 4})
+	require.NoError(t, err)
+
+	defer own.Close()
+
+	owns, err := own.OwnsLedger(t.Context())
+	require.NoError(t, err)
+	require.False(t, owns)
+
+	owns, err = b.s.OwnsLedger(t.Context())
+	require.NoError(t, err)
+	require.True(t, owns)
+
+	owner := b.s
+	b.s = own
+	require.NoError(t, b.refundNow(t, tx, "15.00"))
+	require.NotEmpty(t, b.paid(t, 2).ID)
+
+	b.s = owner
+	requireCode(t, models.CodeValidation, b.s.GrantTo(t.Context(), b.owner(t)))
+	require.Error(t, b.s.GrantTo(t.Context(), "nobody-of-that-name"))
+}
+
+func (b *testBundle) owner(t *testing.T) (name string) {
+	t.Helper()
+
+	require.NoError(t, b.db.QueryRowContext(t.Context(), "SELECT tableowner FROM pg_tables WHERE tablename = 'ledger_transfers'").Scan(&name))
+
+	return name
+}

@@ -1,0 +1,356 @@
+package store_test
+
+import (
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"rihla/internal/store"
+	"rihla/models"
+)
+
+// sales makes n paid bookings of one seat, and returns the ids of their ledger lines.
+func (b *testBundle) sales(t *testing.T, n int) []uuid.UUID {
+	t.Helper()
+
+	ids := make([]uuid.UUID, n)
+
+	for i := range ids {
+		ids[i] = b.sale(t, 1).ID
+	}
+
+	return ids
+}
+
+func detailsOf(t *testing.T, err error) []string {
+	t.Helper()
+
+	var domain *models.Error
+
+	require.ErrorAs(t, err, &domain)
+
+	return domain.Details["ids"]
+}
+
+func TestMarkAllTransferred(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ids := b.sales(t, 5)
+	reference, day := "BANK-7", models.NewDate(2026, time.March, 10)
+	m := store.MarkTransfers{IDs: ids, Reference: &reference, Date: &day}
+
+	got, err := b.s.MarkAllTransferred(t.Context(), m, b.finance)
+	require.NoError(t, err)
+	require.Len(t, got, len(ids))
+
+	for i, r := range got {
+		require.Equal(t, ids[i], r.ID, "in the order of the ids")
+		require.Equal(t, models.BalanceTransferred, r.BalanceStatus)
+		require.Equal(t, reference, *r.PayoutReference)
+		require.Equal(t, day, *r.PayoutDate)
+		require.Equal(t, "Test Tours", r.ProviderName)
+		require.WithinDuration(t, time.Now(), *r.TransferredAt, time.Minute)
+	}
+
+	slices.Reverse(m.IDs)
+
+	again, err := b.s.MarkAllTransferred(t.Context(), m, b.finance)
+	require.NoError(t, err, "the same call again")
+	require.True(t, got[0].TransferredAt.Equal(*again[0].TransferredAt))
+
+	// What was marked together is one payout: one more line is another call, and no sum of its answer may hold the others.
+	further := b.sale(t, 1).ID
+	_, err = b.s.MarkAllTransferred(t.Context(), store.MarkTransfers{IDs: append(m.IDs, further), Reference: m.Reference, Date: m.Date}, b.finance)
+	requireCode(t, models.CodeRecordNotTransferable, err)
+	require.Equal(t, textsOf(m.IDs), detailsOf(t, err))
+
+	_, err = b.s.MarkTransferred(t.Context(), further, store.MarkTransfer{Reference: m.Reference, Date: m.Date}, b.finance)
+	require.NoError(t, err)
+	_, err = b.s.MarkAllTransferred(t.Context(), store.MarkTransfers{IDs: append(m.IDs, further), Reference: m.Reference, Date: m.Date}, b.finance)
+	requireCode(t, models.CodeRecordNotTransferable, err)
+
+	require.Equal(t, 6, b.count(t, "SELECT count(*) FROM ledger_transfers WHERE kind = 'PAYOUT'"))
+	require.Equal(t, 6, b.count(t, "SELECT count(DISTINCT entity_id) FROM audit_log WHERE action = 'FINANCIAL_RECORD_TRANSFERRED'"))
+	require.Equal(t, 6, b.count(t, "SELECT count(*) FROM audit_log"))
+	require.Equal(t, 6, b.count(t, `SELECT count(*) FROM audit_log WHERE details -> 'before' ->> 'balance_status' = 'IN_CURRENT_BALANCE'
+		AND details -> 'after' ->> 'payout_reference' = 'BANK-7' AND request_id = 'req-1'`))
+	require.Equal(t, "0.00", b.balance(t).Payable.String())
+	require.Equal(t, "621.00", b.balance(t).PaidOut.String())
+}
+
+func textsOf(ids []uuid.UUID) []string {
+	texts := make([]string, len(ids))
+	for i, id := range ids {
+		texts[i] = id.String()
+	}
+
+	return texts
+}
+
+// What is wrong with one line leaves all of them as they are.
+func TestMarkAllTransferredIsAllOrNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	good := b.sales(t, 3)
+	paidOut := b.sale(t, 1).ID
+	_, err := b.s.MarkTransferred(t.Context(), paidOut, store.MarkTransfer{}, b.finance)
+	require.NoError(t, err)
+
+	tx := b.paid(t, 1)
+	back := b.lineOf(t, tx).ID
+	b.refund(t, tx, nil)
+
+	reference, never := "BANK-8", []uuid.UUID{uuid.New(), uuid.New()}
+
+	mark := func(ids ...uuid.UUID) error {
+		_, err := b.s.MarkAllTransferred(t.Context(), store.MarkTransfers{IDs: ids, Reference: &reference}, b.finance)
+
+		return err
+	}
+
+	err = mark(good[0], never[0], good[1], never[1])
+	requireCode(t, models.CodeNotFound, err)
+	require.Equal(t, []string{never[0].String(), never[1].String()}, detailsOf(t, err))
+
+	err = mark(good[0], back, good[1], paidOut, good[2])
+	requireCode(t, models.CodeRecordNotTransferable, err)
+	require.Equal(t, []string{back.String(), paidOut.String()}, detailsOf(t, err))
+
+	err = mark(back, never[0])
+	requireCode(t, models.CodeNotFound, err)
+
+	requireCode(t, models.CodeValidation, mark())
+	requireCode(t, models.CodeValidation, mark(good[0], good[1], good[0]))
+	requireCode(t, models.CodeValidation, mark(slices.Repeat(good, 200)...))
+
+	require.Equal(t, 3, b.count(t, "SELECT count(*) FROM financial_records WHERE balance_status = 'IN_CURRENT_BALANCE'"))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM ledger_transfers WHERE kind = 'PAYOUT'"))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM audit_log WHERE action = 'FINANCIAL_RECORD_TRANSFERRED'"))
+}
+
+func TestMarkAllTransferredTakesAsManyAsTheContractSays(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.books.Tampered(t, "its lines are inserted by hand")
+	tx := b.paid(t, 1)
+
+	// A payment has one live line; claw-backs are as many as wanted.
+	b.exec(t, `
+		WITH r AS (
+			INSERT INTO refunds (id, payment_transaction_id, booking_id, refund_type, amount, currency, status, failure_code, completed_at)
+			SELECT gen_random_uuid(), $1, $2, 'PARTIAL', 0.01, 'SAR', 'FAILED', 'GATEWAY_REJECTED', now() FROM generate_series(1, $3) RETURNING id)
+		INSERT INTO financial_records (id, transaction_number, kind, payment_transaction_id, provider_id, booking_id, refund_id, gross_amount,
+			platform_commission_amount, net_amount, vat_amount, record_date, balance_status)
+		SELECT gen_random_uuid(), 'T-' || id, 'CLAWBACK', $1, $4, $2, id, -0.01, 0, -0.01, 0, current_date, 'IN_CURRENT_BALANCE' FROM r`,
+		tx.ID, tx.BookingID, store.MaxTransfers, b.Provider.ID)
+
+	all, err := b.s.ListRecords(t.Context(), store.RecordFilter{Page: store.Page{PerPage: store.MaxTransfers + 1}})
+	require.NoError(t, err)
+	require.Len(t, all.Items, store.MaxTransfers+1)
+
+	ids := make([]uuid.UUID, len(all.Items))
+	for i := range ids {
+		ids[i] = all.Items[i].ID
+	}
+
+	_, err = b.s.MarkAllTransferred(t.Context(), store.MarkTransfers{IDs: ids}, b.finance)
+	requireCode(t, models.CodeValidation, err)
+
+	got, err := b.s.MarkAllTransferred(t.Context(), store.MarkTransfers{IDs: ids[:store.MaxTransfers]}, b.finance)
+	require.NoError(t, err)
+	require.Len(t, got, store.MaxTransfers)
+	require.Equal(t, store.MaxTransfers, b.count(t, "SELECT count(*) FROM ledger_transfers WHERE kind = 'PAYOUT'"))
+}
+
+// Bulks that share lines in every order, single marks and refunds, all at once: no deadlock reaches a caller, every
+// line is transferred at most once, and the books add up.
+func TestTransfersRaceRefunds(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+
+	const lines, rounds = 12, 3
+
+	for range rounds {
+		payments, ids := make([]models.PaymentTransaction, 0, lines), make([]uuid.UUID, 0, lines)
+		trip := b.trip(t, 60, nil)
+
+		for range lines {
+			tx := b.open(t, b.book(t, trip, 1), 1)
+			b.report(t, tx, models.EventPaymentSucceeded)
+			payments, ids = append(payments, tx), append(ids, b.lineOf(t, tx).ID)
+		}
+
+		var wg sync.WaitGroup
+
+		start, errs := make(chan struct{}), make(chan error, 100)
+		run := func(do func() error) { wg.Go(func() { <-start; errs <- do() }) }
+
+		for range 6 {
+			mine := slices.Clone(ids)
+			rand.Shuffle(len(mine), func(i, j int) { mine[i], mine[j] = mine[j], mine[i] })
+
+			run(func() error {
+				return second(b.s.MarkAllTransferred(t.Context(), store.MarkTransfers{IDs: mine[:lines*2/3]}, b.finance))
+			})
+		}
+
+		for _, id := range ids[:4] {
+			run(func() error { return second(b.s.MarkTransferred(t.Context(), id, store.MarkTransfer{}, b.finance)) })
+		}
+
+		for _, tx := range payments[2:8] {
+			run(func() error { return b.refundNow(t, tx, "57.50") })
+		}
+
+		close(start)
+		wg.Wait()
+		close(errs)
+
+		for err := range errs {
+			if err != nil { // a refund was there first
+				require.Equal(t, models.CodeRecordNotTransferable, models.CodeOf(err), "%v", err)
+			}
+		}
+	}
+
+	require.Zero(t, b.count(t, "SELECT count(*) FROM (SELECT record_id FROM ledger_transfers WHERE kind = 'PAYOUT' GROUP BY 1 HAVING count(*) > 1) AS twice"))
+	require.Equal(t, b.count(t, "SELECT count(*) FROM ledger_transfers WHERE kind = 'PAYOUT'"),
+		b.count(t, "SELECT count(*) FROM audit_log WHERE action = 'FINANCIAL_RECORD_TRANSFERRED'"))
+	require.Equal(t, rounds*6, b.count(t, "SELECT count(*) FROM audit_log WHERE action = 'REFUND_SUCCEEDED'"))
+	b.balance(t)
+}
+
+// refundNow is refund for a goroutine.
+func (b *testBundle) refundNow(t *testing.T, tx models.PaymentTransaction, part string) error {
+	t.Helper()
+
+	r := models.RefundRequest{
+		ID: models.NewID(), BookingID: *tx.BookingID, Type: models.RefundPartial, Amount: amount(part),
+		RequestedBy: &b.finance.UserID, Role: b.finance.Role,
+	}
+	_, err := b.s.ReserveRefund(t.Context(), r)
+	_, settled := b.s.SettleRefund(t.Context(), r.ID,
+		models.RefundResult{Status: models.RefundSucceeded, GatewayRefundID: "gw-" + r.ID.String()}, time.Now())
+
+	return errors.Join(err, settled)
+}
+
+// Of a sale that was paid out the entry has the claw-back, too, and what became of the booking.
+func TestARefundAfterThePayoutIsAudited(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	tx := b.paid(t, 1)
+	_, err := b.s.MarkTransferred(t.Context(), b.lineOf(t, tx).ID, store.MarkTransfer{}, b.finance)
+	require.NoError(t, err)
+
+	r := b.refund(t, tx, nil)
+
+	entries, err := b.s.ListAudit(t.Context(), store.AuditFilter{Entity: "refund", EntityID: r.ID, Action: "REFUND_SUCCEEDED"})
+	require.NoError(t, err)
+	require.Len(t, entries.Items, 1)
+
+	type line struct {
+		Kind   models.RecordKind    `json:"kind"`
+		Status models.BalanceStatus `json:"balance_status"`
+		Net    models.Money         `json:"net_amount"`
+	}
+
+	type state struct {
+		Booking models.BookingStatus `json:"booking_status"`
+		Lines   []line               `json:"financial_records"`
+	}
+
+	var got struct {
+		Before state `json:"before"`
+		After  state `json:"after"`
+	}
+
+	require.NoError(t, json.Unmarshal(entries.Items[0].Details, &got))
+
+	net := models.MustMoney("103.50")
+	require.Equal(t, state{models.BookingConfirmed, []line{{models.RecordSale, models.BalanceTransferred, net}}}, got.Before)
+	require.Equal(t, state{models.BookingCancelled, []line{
+		{models.RecordSale, models.BalanceRefunded, net}, {models.RecordClawback, models.BalanceInCurrent, net.Neg()},
+	}}, got.After)
+}
+
+func TestRefundsAreAudited(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	tx := b.paid(t, 1)
+	line := b.lineOf(t, tx)
+	r := b.refund(t, tx, amount("15.00"))
+
+	entries, err := b.s.ListAudit(t.Context(), store.AuditFilter{Entity: "refund", EntityID: r.ID})
+	require.NoError(t, err)
+	require.Len(t, entries.Items, 2)
+
+	done, asked := entries.Items[0], entries.Items[1]
+	require.Equal(t, "REFUND_REQUESTED", asked.Action)
+	require.Equal(t, b.finance.UserID, *asked.ActorID)
+	require.JSONEq(t, `{"booking_id": "`+tx.BookingID.String()+`", "payment_transaction_id": "`+tx.ID.String()+`", "refund_type": "PARTIAL",
+		"amount": 15.00, "currency": "SAR", "before": {"refunded_amount": 0.00, "reserved_amount": 0.00},
+		"after": {"refunded_amount": 0.00, "reserved_amount": 15.00}}`, string(asked.Details))
+
+	require.Equal(t, "REFUND_SUCCEEDED", done.Action)
+	require.Nil(t, done.ActorID, "the service has settled it")
+	require.Equal(t, "req-refund", done.RequestID)
+	rest := b.lineOf(t, tx)
+	require.JSONEq(t, `{"booking_id": "`+tx.BookingID.String()+`", "payment_transaction_id": "`+tx.ID.String()+`",
+		"refund_transaction_id": "`+r.RefundTransactionID.String()+`", "amount": 15.00, "currency": "SAR",
+		"requested_by": "`+b.finance.UserID.String()+`", "financial_record_id": "`+line.ID.String()+`",
+		"transaction_number": "`+line.TransactionNumber+`",
+		"before": {"status": "PENDING", "refunded_amount": 0.00, "reserved_amount": 15.00, "booking_status": "CONFIRMED",
+			"financial_records": [{"id": "`+line.ID.String()+`", "transaction_number": "`+line.TransactionNumber+`", "kind": "SALE",
+				"balance_status": "IN_CURRENT_BALANCE", "gross_amount": 115.00, "platform_commission_amount": 11.50, "net_amount": 103.50,
+				"vat_amount": 15.00, "refunded_amount": 0.00}]},
+		"after": {"status": "SUCCEEDED", "refunded_amount": 15.00, "reserved_amount": 0.00, "booking_status": "CONFIRMED",
+			"financial_records": [{"id": "`+line.ID.String()+`", "transaction_number": "`+line.TransactionNumber+`", "kind": "SALE",
+				"balance_status": "REFUNDED", "gross_amount": 15.00, "platform_commission_amount": 1.50, "net_amount": 13.50,
+				"vat_amount": 1.96, "refunded_amount": 15.00},
+				{"id": "`+rest.ID.String()+`", "transaction_number": "`+rest.TransactionNumber+`", "kind": "SALE",
+				"balance_status": "IN_CURRENT_BALANCE", "gross_amount": 100.00, "platform_commission_amount": 10.00, "net_amount": 90.00,
+				"vat_amount": 13.04, "refunded_amount": 0.00}]}}`, string(done.Details))
+
+	refused := models.RefundRequest{ID: models.NewID(), BookingID: *tx.BookingID, Type: models.RefundFull, RequestedBy: &b.finance.UserID}
+	_, err = b.s.ReserveRefund(t.Context(), refused)
+	require.NoError(t, err)
+	_, err = b.s.SettleRefund(t.Context(), refused.ID, models.RefundResult{Status: models.RefundFailed, FailureReason: "no"}, time.Now())
+	require.NoError(t, err)
+	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM audit_log WHERE action = 'REFUND_FAILED' AND entity_id = $1
+		AND details -> 'before' ->> 'reserved_amount' = '100.00' AND details -> 'after' ->> 'refunded_amount' = '15.00'`, refused.ID))
+}
+
+func TestActivationsAndStaffChangesAreAudited(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+
+	_, err := b.s.SetProviderStatus(t.Context(), b.Provider.ID, false, b.finance)
+	require.NoError(t, err)
+
+	u, err := b.s.CreateStaff(t.Context(), models.User{
+		Name: "New", Email: "new@rihla.test", PasswordHash: "x", Role: models.RoleProviderStaff, ProviderID: &b.Provider.ID,
+	}, b.finance)
+	require.NoError(t, err)
+	require.NoError(t, b.s.RemoveStaff(t.Context(), b.Provider.ID, u.ID, b.finance))
+
+	account := `{"role": "PROVIDER_STAFF", "provider_id": "` + b.Provider.ID.String() + `"}`
+
+	for action, want := range map[string]string{
+		"PROVIDER_DEACTIVATED": `{"before": {"status": "ACTIVE"}, "after": {"status": "INACTIVE"}}`,
+		"STAFF_CREATED":        `{"role": "PROVIDER_STAFF", "provider_id": "` + b.Provider.ID.String() + `", "before": null, "after": ` + account + `}`,
+		"STAFF_REMOVED":        `{"role": "PROVIDER_STAFF", "provider_id": "` + b.Provider.ID.String() + `", "before": ` + account + `, "after": null}`,
+	} {
+		got, err := b.s.ListAudit(t.Context(), store.AuditFilter{Action: action})
+		require.NoError(t, err)
+		require.Len(t, got.Items, 1, action)
+		require.JSONEq(t, want, string(got.Items[0].Details), action)
+	}
+}

@@ -1,0 +1,68 @@
+package models
+
+// ReportFigures are what ledger lines add up to (contract §6). Amounts are in SAR.
+type ReportFigures struct {
+	Gross              Money // of sales and advertising that are not REFUNDED, as are Commission, Net and VAT
+	Commission         Money
+	Net                Money
+	VAT                Money
+	InCurrentBalance   Money // net of all that is IN_CURRENT_BALANCE: claw-backs lower it
+	Transferred        Money // net of all that was ever paid out, claw-backs that were netted included
+	Refunded           Money
+	AdvertisingRevenue Money // gross of advertising that is not REFUNDED
+	Bookings           int64 // sales that are not REFUNDED
+	Campaigns          int64 // advertising that is not REFUNDED
+	Refunds            int64 // lines that are REFUNDED
+}
+
+// Add returns f + o.
+func (f ReportFigures) Add(o ReportFigures) ReportFigures {
+	return ReportFigures{
+		Gross:              f.Gross.Add(o.Gross),
+		Commission:         f.Commission.Add(o.Commission),
+		Net:                f.Net.Add(o.Net),
+		VAT:                f.VAT.Add(o.VAT),
+		InCurrentBalance:   f.InCurrentBalance.Add(o.InCurrentBalance),
+		Transferred:        f.Transferred.Add(o.Transferred),
+		Refunded:           f.Refunded.Add(o.Refunded),
+		AdvertisingRevenue: f.AdvertisingRevenue.Add(o.AdvertisingRevenue),
+		Bookings:           f.Bookings + o.Bookings,
+		Campaigns:          f.Campaigns + o.Campaigns,
+		Refunds:            f.Refunds + o.Refunds,
+	}
+}
+
+// ReportDay is one day in Riyadh of a report.
+type ReportDay struct {
+	Date Date
+	ReportFigures
+}
+
+// Report is a summary of a span of days (contract §6): the cards are the sums of the series.
+type Report struct {
+	Days   Days
+	Cards  ReportFigures
+	Series []ReportDay // every day of the span once, in order
+}
+
+// NewReport makes a summary of a bounded span. known holds the days on which something happened, in any order; a day outside
+// the span does not count.
+func NewReport(span Days, known []ReportDay) Report {
+	r := Report{Days: span, Series: make([]ReportDay, span.Len())}
+
+	for i := range r.Series {
+		r.Series[i].Date = span.From.AddDays(i)
+	}
+
+	for _, day := range known {
+		if !span.Has(day.Date) {
+			continue
+		}
+
+		i := span.From.DaysUntil(day.Date)
+		r.Series[i].ReportFigures = r.Series[i].Add(day.ReportFigures)
+		r.Cards = r.Cards.Add(day.ReportFigures)
+	}
+
+	return r
+}

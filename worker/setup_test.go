@@ -1,0 +1,51 @@
+package worker_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/client"
+
+	"rihla/worker"
+	"rihla/workflows"
+)
+
+// Schedules that an older version has made, or that somebody has changed, get today's times and policies; a pause is kept.
+func TestSchedulesOfOldAreBroughtUpToDate(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+
+	for id, workflow := range map[string]any{
+		worker.SweepScheduleID(h.queue): workflows.Sweep, worker.AuditScheduleID(h.queue): workflows.Audit,
+	} {
+		_, err := h.temporal.ScheduleClient().Create(t.Context(), client.ScheduleOptions{
+			ID: id, Spec: client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: 24 * time.Hour}}},
+			Overlap: enumspb.SCHEDULE_OVERLAP_POLICY_ALLOW_ALL, CatchupWindow: 48 * time.Hour, Paused: true,
+			Action: &client.ScheduleWorkflowAction{ID: id, Workflow: workflow, TaskQueue: h.queue},
+		})
+		require.NoError(t, err)
+	}
+
+	w := worker.New(worker.Deps{
+		Temporal: h.temporal, Store: h.store, Sender: h.mailbox, Namespace: "default", Queue: h.queue, SweepInterval: time.Minute,
+	})
+	require.NoError(t, w.Start(t.Context()))
+	w.Stop()
+
+	for id, catchUp := range map[string]time.Duration{
+		worker.SweepScheduleID(h.queue): time.Minute, worker.AuditScheduleID(h.queue): 6 * time.Hour,
+	} {
+		schedule := h.temporal.ScheduleClient().GetHandle(t.Context(), id)
+		t.Cleanup(func() { require.NoError(t, schedule.Delete(context.WithoutCancel(t.Context()))) })
+
+		d, err := schedule.Describe(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, enumspb.SCHEDULE_OVERLAP_POLICY_SKIP, d.Schedule.Policy.Overlap)
+		require.Equal(t, catchUp, d.Schedule.Policy.CatchupWindow)
+		require.True(t, d.Schedule.State.Paused)
+		require.False(t, len(d.Schedule.Spec.Intervals) == 1 && d.Schedule.Spec.Intervals[0].Every == 24*time.Hour)
+	}
+}

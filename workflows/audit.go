@@ -1,0 +1,50 @@
+package workflows
+
+import (
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"rihla/activities"
+)
+
+// auditTimeout bounds one audit: ten million lines take minutes.
+const auditTimeout = 2 * time.Hour
+
+// Audit runs once a night by its Temporal Schedule and has the books recomputed.
+func Audit(ctx workflow.Context) (activities.Audited, error) {
+	var out activities.Audited
+
+	actx := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: auditTimeout,
+		HeartbeatTimeout:    30 * time.Second,
+		RetryPolicy: &temporal.RetryPolicy{
+			InitialInterval: time.Minute, BackoffCoefficient: 2, MaximumInterval: 15 * time.Minute, MaximumAttempts: 5,
+		},
+		Summary: "Recompute the books from their proofs",
+	})
+
+	err := workflow.ExecuteActivity(actx, auditor.AuditBooks).Get(ctx, &out)
+	if err != nil {
+		// Silence would be taken for books that agree.
+		dctx := withDatabase(ctx, "Tell people that nobody knows whether the books agree")
+		if told := workflow.ExecuteLocalActivity(dctx, auditor.ReportUnaudited, reason(err)).Get(ctx, nil); told != nil {
+			return out, told
+		}
+
+		tell(ctx, "The audit has failed: there is an incident to look at.")
+
+		return out, err
+	}
+
+	if len(out.Unseen) > 0 {
+		tell(ctx, fmt.Sprintf("%d rules, %d differences; %d rules could not be looked at: there is an incident.",
+			out.Rules, out.Differences, len(out.Unseen)))
+	} else {
+		tell(ctx, fmt.Sprintf("%d rules, %d differences.", out.Rules, out.Differences))
+	}
+
+	return out, nil
+}
