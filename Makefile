@@ -17,7 +17,7 @@ test: ## all tests, against a real PostgreSQL and Temporal
 race: ## all tests with the race detector
 	go test -race -count=1 ./...
 
-fuzz: ## every fuzz target for FUZZTIME (10s), one after the other
+fuzz: ## every fuzz target, one after the other, FUZZTIME each (about 10 seconds)
 	tools/fuzz
 
 lint: ## golangci-lint; .ci/run installs it into .data/ci-bin
