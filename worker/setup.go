@@ -102,10 +102,12 @@ func ensureSchedules(ctx context.Context, c client.Client, queue string, sweep t
 }
 
 // ensureSchedule creates one schedule under the id of its workflows. catchUp is how late a missed run may start: the
-// default of a year would run every missed one after an outage. One that exists stays paused if somebody has paused it.
+// default of a year would run every missed one after an outage. One that exists gets today's times, policies and action,
+// and stays paused if somebody has paused it.
 func ensureSchedule(
 	ctx context.Context, c client.Client, spec client.ScheduleSpec, catchUp time.Duration, action *client.ScheduleWorkflowAction,
 ) error {
+	action.WorkflowTaskTimeout = workflows.TaskTimeout
 	policies := client.SchedulePolicies{Overlap: enumspb.SCHEDULE_OVERLAP_POLICY_SKIP, CatchupWindow: catchUp}
 
 	_, err := c.ScheduleClient().Create(ctx, client.ScheduleOptions{
@@ -117,9 +119,10 @@ func ensureSchedule(
 
 	err = c.ScheduleClient().GetHandle(ctx, action.ID).Update(ctx, client.ScheduleUpdateOptions{
 		DoUpdate: func(in client.ScheduleUpdateInput) (*client.ScheduleUpdate, error) {
-			in.Description.Schedule.Spec, in.Description.Schedule.Policy = &spec, &policies
+			s := &in.Description.Schedule
+			s.Spec, s.Policy, s.Action = &spec, &policies, action
 
-			return &client.ScheduleUpdate{Schedule: &in.Description.Schedule}, nil
+			return &client.ScheduleUpdate{Schedule: s}, nil
 		},
 	})
 

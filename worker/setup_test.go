@@ -13,7 +13,7 @@ import (
 	"rihla/workflows"
 )
 
-// Schedules that an older version has made, or that somebody has changed, get today's times and policies; a pause is kept.
+// Schedules that an older version has made, or that somebody has changed, get today's times, policies and time limits; a pause is kept.
 func TestSchedulesOfOldAreBroughtUpToDate(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -46,6 +46,10 @@ func TestSchedulesOfOldAreBroughtUpToDate(t *testing.T) {
 		require.Equal(t, enumspb.SCHEDULE_OVERLAP_POLICY_SKIP, d.Schedule.Policy.Overlap)
 		require.Equal(t, catchUp, d.Schedule.Policy.CatchupWindow)
 		require.True(t, d.Schedule.State.Paused)
+
+		action, ok := d.Schedule.Action.(*client.ScheduleWorkflowAction)
+		require.True(t, ok)
+		require.Equal(t, workflows.TaskTimeout, action.WorkflowTaskTimeout)
 		require.False(t, len(d.Schedule.Spec.Intervals) == 1 && d.Schedule.Spec.Intervals[0].Every == 24*time.Hour)
 	}
 }

@@ -48,9 +48,9 @@ func (c *Client) outboxID() string { return "outbox/" + c.queue }
 // ErrStillRunning says that the workflow was started and had not got there when the caller's time was over.
 var ErrStillRunning = errors.New("the workflow is still at it")
 
-// taskTimeout is how long a worker may be silent before another one takes its workflow task: the default of 10 s
+// TaskTimeout is how long a worker may be silent before another one takes its workflow task: the default of 10 s
 // would double the time that payments stand still when a worker is killed.
-const taskTimeout = 5 * time.Second
+const TaskTimeout = 5 * time.Second
 
 // StartPayment starts the attempt's workflow, or finds the one that runs, and waits until the customer can pay or the
 // attempt has ended. ctx bounds the wait. Errors: the domain's, SERVICE_UNAVAILABLE, ErrStillRunning.
@@ -145,7 +145,7 @@ func (c *Client) startWithUpdate(
 	ctx context.Context, o client.StartWorkflowOptions, workflow, arg any, update string, out any, stale func(error) bool,
 ) error {
 	o.TaskQueue = c.queue
-	o.WorkflowTaskTimeout = taskTimeout
+	o.WorkflowTaskTimeout = TaskTimeout
 	o.WorkflowIDConflictPolicy = enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING
 	// A run that an operator terminated may be started again; the database keeps effects from happening twice.
 	o.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY
@@ -231,7 +231,7 @@ func (c *Client) ResumeRefund(ctx context.Context, r models.RefundRequest) error
 // WakeOutbox has queued notifications delivered.
 func (c *Client) WakeOutbox(ctx context.Context) error {
 	_, err := c.temporal.SignalWithStartWorkflow(ctx, c.outboxID(), SignalWake, nil, client.StartWorkflowOptions{
-		TaskQueue: c.queue, WorkflowTaskTimeout: taskTimeout, StaticSummary: "Deliver queued notifications",
+		TaskQueue: c.queue, WorkflowTaskTimeout: TaskTimeout, StaticSummary: "Deliver queued notifications",
 		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 	}, Outbox)
 
@@ -241,7 +241,7 @@ func (c *Client) WakeOutbox(ctx context.Context) error {
 // start starts a workflow; one that runs, or that may not run again, is what was wanted.
 func (c *Client) start(ctx context.Context, o client.StartWorkflowOptions, workflow any, args ...any) error {
 	o.TaskQueue = c.queue
-	o.WorkflowTaskTimeout = taskTimeout
+	o.WorkflowTaskTimeout = TaskTimeout
 	o.WorkflowIDConflictPolicy = enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING
 
 	if o.WorkflowIDReusePolicy == enumspb.WORKFLOW_ID_REUSE_POLICY_UNSPECIFIED {

@@ -1,0 +1,94 @@
+package failure_test
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/history/v1"
+	"go.temporal.io/api/workflowservice/v1"
+
+	"rihla/activities"
+	"rihla/e2e/harness"
+)
+
+// beyond are the activities that no journey comes through, and why.
+var beyond = map[string]string{
+	"ReportOutage":    "one statement, five minutes after a gateway has stopped answering",
+	"AuditBooks":      "reads only, unless the books are wrong",
+	"ReportUnaudited": "one statement, when the audit could not be run at all",
+}
+
+// activitySet are the activities that have run.
+type activitySet struct {
+	mu  sync.Mutex
+	ran map[string]bool
+}
+
+// add notes all that ran on the stack's queue.
+func (a *activitySet) add(t *testing.T, s *harness.Stack) {
+	t.Helper()
+
+	list, err := s.Temporal.ListWorkflow(t.Context(), &workflowservice.ListWorkflowExecutionsRequest{
+		PageSize: 1000, Query: fmt.Sprintf("TaskQueue = '%s'", s.Queue),
+	})
+	require.NoError(t, err)
+
+	a.mu.Lock()
+	defer a.mu.Unlock()
+
+	if a.ran == nil {
+		a.ran = map[string]bool{}
+	}
+
+	for _, w := range list.GetExecutions() {
+		events := s.Temporal.GetWorkflowHistory(t.Context(), w.GetExecution().GetWorkflowId(), w.GetExecution().GetRunId(), false,
+			enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+		for events.HasNext() {
+			e, err := events.Next()
+			require.NoError(t, err)
+
+			if name := activityOf(e); name != "" {
+				a.ran[name] = true
+			}
+		}
+	}
+}
+
+// activityOf is the activity that an event speaks of, a regular or a local one.
+func activityOf(e *history.HistoryEvent) string {
+	if regular := e.GetActivityTaskScheduledEventAttributes(); regular != nil {
+		return regular.GetActivityType().GetName()
+	}
+
+	for _, p := range e.GetMarkerRecordedEventAttributes().GetDetails()["data"].GetPayloads() {
+		_, rest, found := strings.Cut(string(p.GetData()), `"ActivityType":"`)
+		if name, _, ok := strings.Cut(rest, `"`); found && ok {
+			return name
+		}
+	}
+
+	return ""
+}
+
+// missing are the service's activities that have not run.
+func (a *activitySet) missing() []string {
+	var missing []string
+
+	for _, room := range []any{&activities.Payments{}, &activities.Outbox{}, &activities.Sweep{}, &activities.Audit{}} {
+		for m := range reflect.TypeOf(room).Methods() {
+			if !a.ran[m.Name] && beyond[m.Name] == "" {
+				missing = append(missing, m.Name)
+			}
+		}
+	}
+
+	slices.Sort(missing)
+
+	return missing
+}

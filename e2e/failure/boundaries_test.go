@@ -1,0 +1,170 @@
+package failure_test
+
+import (
+	"context"
+	"flag"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rihla/e2e/harness"
+)
+
+// killEvery is how many requests lie between two kills of TestKillAtEveryBoundary. 1 kills before and after every one of
+// them, which takes most of an hour (`go test ./e2e/failure -run EveryBoundary -timeout 2h -v -args -kill-every 1`).
+var killEvery = flag.Int("kill-every", 20, "TestKillAtEveryBoundary kills the worker at every n-th request")
+
+// TestKillAtEveryBoundary kills the worker, as kill -9 does, at the requests by which its activities change the world:
+// statements of the database and calls to the gateway, once before the request arrives, once after it has had its
+// effect and before the worker hears so. The first and the last request of an activity are its boundaries. However it is
+// killed, what is left in the end is what is left without a kill.
+func TestKillAtEveryBoundary(t *testing.T) {
+	t.Parallel()
+
+	var (
+		met activitySet
+		all sync.WaitGroup
+	)
+
+	// More at once than there are processors: they wait most of the time, for Temporal to miss the dead worker.
+	turn := make(chan struct{}, 5)
+
+	for _, j := range journeys() {
+		all.Go(func() {
+			turn <- struct{}{}
+			defer func() { <-turn }()
+
+			t.Run(j.name, func(t *testing.T) { j.survive(t, &met) })
+		})
+	}
+
+	all.Wait()
+
+	if !t.Failed() {
+		require.Empty(t, met.missing(), "activities that no journey has come through")
+	}
+}
+
+// journey is one way of money through the service.
+type journey struct {
+	name string
+	env  map[string]string
+	// prepare does what comes before, with a worker that is well, and returns what is done while it is killed. That is
+	// repeated by the caller until it succeeds, as clients do.
+	prepare func(t *testing.T, s *harness.Stack) act
+	// want are lines that must be left in the end.
+	want []string
+}
+
+// act goes the way and returns the id of the booking or campaign whose remains are compared.
+type act func(ctx context.Context) (subject string, err error)
+
+// moments are on both sides of a request.
+var moments = []harness.Moment{harness.BeforeRequest, harness.AfterEffect}
+
+func (j journey) survive(t *testing.T, met *activitySet) {
+	t.Helper()
+
+	s := harness.Start(t, harness.Options{Env: inLife(map[string]string{"SWEEP_INTERVAL": "1h"}, j.env)})
+	tap := s.TapWorker()
+
+	run := func(n int, when harness.Moment) (left string, passed []string, took time.Duration) {
+		return j.run(t, s.For(t), tap, n, when)
+	}
+
+	whole, passed, _ := run(0, harness.BeforeRequest)
+	for _, line := range j.want {
+		require.Contains(t, strings.Split(whole, "\n"), line, "without a kill")
+	}
+
+	t.Logf("%d requests:\n%s", len(passed), strings.Join(passed, "\n"))
+
+	var recoveries []time.Duration
+
+	for i, n := 0, 1; n <= len(passed); i, n = i+1, n+max(1, *killEvery) {
+		sides := moments
+		if *killEvery > 1 {
+			sides = moments[i%2 : i%2+1]
+		}
+
+		for _, when := range sides {
+			left, until, took := run(n, when)
+			require.Equal(t, whole, left, "killed %s request %d: %s", when, n, until[len(until)-1])
+
+			if len(until) == n { // else it got through with fewer requests
+				recoveries = append(recoveries, took)
+				t.Logf("killed %s request %d, at rest again after %s: %s", when, n, took.Round(time.Millisecond), until[n-1])
+			}
+		}
+	}
+
+	t.Logf("killed %d times; back at work within %s, at the median %s", len(recoveries),
+		slices.Max(recoveries).Round(time.Millisecond), median(recoveries).Round(time.Millisecond))
+	met.add(t, s)
+}
+
+func median(d []time.Duration) time.Duration { return slices.Sorted(slices.Values(d))[len(d)/2] }
+
+// run goes the journey once, kills the worker at the n-th request, starts it again, and returns what is left in the end,
+// the requests up to the kill, and how long after the restart everything was done.
+func (j journey) run(t *testing.T, s *harness.Stack, tap *harness.Tap, n int, when harness.Moment) (string, []string, time.Duration) {
+	t.Helper()
+
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+
+	do := j.prepare(t, s)
+	killed := tap.Arm(n, when, s.Worker.Kill)
+
+	var (
+		subject string
+		failed  error
+	)
+
+	done := make(chan struct{})
+
+	go func() {
+		defer close(done)
+
+		if subject, failed = do(ctx); failed == nil {
+			failed = awaitRest(ctx, s, subject)
+		}
+	}()
+
+	var up time.Time
+
+	select {
+	case <-killed:
+		s.Worker.Start()
+
+		up = time.Now()
+	case <-done:
+	}
+
+	<-done
+
+	passed := tap.Disarm()
+	if len(passed) == n && n > 0 && up.IsZero() { // at its very last request
+		<-killed
+		s.Worker.Start()
+
+		up = time.Now()
+	}
+
+	label := "nowhere"
+
+	if len(passed) > 0 {
+		label = passed[len(passed)-1]
+	}
+
+	require.NoError(t, failed, "killed %s request %d: %s", when, n, label)
+
+	left, err := remains(ctx, s, subject)
+	require.NoError(t, err)
+
+	return left, passed, time.Since(up)
+}

@@ -1,0 +1,263 @@
+package failure_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/client"
+
+	"rihla/e2e/harness"
+	"rihla/models"
+	"rihla/worker"
+	"rihla/workflows"
+)
+
+// journeys are the ways on which TestKillAtEveryBoundary kills. Between them they come through every activity.
+func journeys() []journey {
+	return []journey{
+		{name: "paid", prepare: bookAndPay("succeed"), want: []string{"booking CONFIRMED 2 seats, held t 230.00", "message PAYMENT_SUCCEEDED SMS SENT"}},
+		{name: "declined", prepare: bookAndPay("decline"), want: []string{"transaction PAYMENT credit_card FAILED DECLINED 230.00 0.00 0.00"}},
+		{name: "replaced", prepare: replaceAttempt, want: []string{
+			"transaction PAYMENT credit_card FAILED CANCELLED 115.00 0.00 0.00", "transaction PAYMENT wallet_b PAID 115.00 0.00 0.00",
+		}},
+		{name: "webhook lost", prepare: loseWebhook, want: []string{"booking CONFIRMED 1 seats, held t 115.00"}},
+		{name: "wrong amount", prepare: payWrongAmount, want: []string{"incident AMOUNT_MISMATCH OPEN"}},
+		{
+			name: "expired", prepare: expire, env: map[string]string{"BOOKING_HOLD": "6s"},
+			want: []string{"booking PAYMENT_FAILED 1 seats, held f 115.00"},
+		},
+		{name: "refunded", prepare: refundPaid(nil), want: []string{"refund FULL SUCCEEDED 115.00", "booking CANCELLED 1 seats, held f 115.00"}},
+		{
+			name: "refund decided later", want: []string{"refund FULL SUCCEEDED 115.00"},
+			prepare: refundPaid(map[string]any{"operation": "refund", "mode": "pending", "times": 1, "delay_ms": 700}),
+		},
+		{
+			name: "refund refused", want: []string{"refund FULL FAILED 115.00", "incident REFUND_FAILED OPEN"},
+			prepare: refundPaid(map[string]any{"operation": "refund", "mode": "reject", "times": 1}),
+		},
+		{name: "late money", prepare: payCancelled, want: []string{"incident LATE_PAYMENT OPEN", "refund FULL SUCCEEDED 115.00"}},
+		{name: "campaign", prepare: payCampaign, want: []string{"campaign ACTIVE"}},
+		{name: "swept", prepare: sweepOrphan, want: []string{"transaction PAYMENT credit_card FAILED EXPIRED 115.00 0.00 0.00"}},
+	}
+}
+
+// insisting is a client of the service who tries again what did not come through.
+func insisting(t *testing.T, s *harness.Stack, role models.Role) *load {
+	t.Helper()
+
+	return &load{stack: s, caller: s.As(role), trips: []models.Trip{s.World.Trip}}
+}
+
+// failure is the first answer that nobody should ever see.
+func (l *load) failure() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	if len(l.broken) == 0 {
+		return nil
+	}
+
+	return errors.New(l.broken[0])
+}
+
+// bookAndPay is the way of most: a booking, its checkout, and what the customer does there.
+func bookAndPay(outcome string) func(*testing.T, *harness.Stack) act {
+	return func(t *testing.T, s *harness.Stack) act {
+		t.Helper()
+
+		l := insisting(t, s, models.RoleEndUser)
+		c := l.newCustomer(0)
+
+		return func(ctx context.Context) (string, error) {
+			if !c.book(ctx) || !c.findCheckout(ctx) {
+				return "", l.failure()
+			}
+
+			return c.booking.ID.String(), s.Pay(c.booking.Payment.CheckoutURL, outcome)
+		}
+	}
+}
+
+// replaceAttempt has a customer change the method and pay.
+func replaceAttempt(t *testing.T, s *harness.Stack) act {
+	t.Helper()
+
+	l := insisting(t, s, models.RoleEndUser)
+	c := l.newCustomer(0)
+	c.booking = l.caller.Book(1)
+
+	return func(ctx context.Context) (string, error) {
+		body := map[string]any{"payment_method": models.MethodWalletB, "replace": true}
+
+		a, ok := l.insist(ctx, intentPath(c.booking.ID), body, map[string]string{"Idempotency-Key": c.key})
+		if !ok || !l.expect(a.Data(&c.booking.Payment)) || !c.findCheckout(ctx) {
+			return "", l.failure()
+		}
+
+		return c.booking.ID.String(), s.Pay(c.booking.Payment.CheckoutURL, "succeed")
+	}
+}
+
+// loseWebhook has a customer change the method although the payment was made: the gateway is asked, and says so.
+func loseWebhook(t *testing.T, s *harness.Stack) act {
+	t.Helper()
+
+	l := insisting(t, s, models.RoleEndUser)
+	b := l.caller.Book(1)
+
+	fault(s, "webhook", "drop", 1)
+	require.NoError(t, s.Pay(b.Payment.CheckoutURL, "succeed"))
+
+	return func(ctx context.Context) (string, error) {
+		return b.ID.String(), l.until(ctx, http.StatusConflict, func() (harness.Answer, error) {
+			return l.caller.Do(http.MethodPost, intentPath(b.ID), map[string]any{"payment_method": models.MethodWalletB, "replace": true}, nil)
+		})
+	}
+}
+
+// until sends a request until it is answered with a status. Only what says "try again" may come between.
+func (l *load) until(ctx context.Context, status int, send func() (harness.Answer, error)) error {
+	for {
+		a, err := send()
+
+		switch {
+		case err == nil && a.Status == status:
+			return nil
+		case err == nil && a.Status != http.StatusServiceUnavailable && a.Status != http.StatusBadGateway:
+			return fmt.Errorf("%d %s", a.Status, a.Body)
+		case !pause(ctx, retryPause):
+			return fmt.Errorf("given up at %d %s: %w", a.Status, a.Body, err)
+		}
+	}
+}
+
+func payWrongAmount(t *testing.T, s *harness.Stack) act {
+	t.Helper()
+
+	b := s.As(models.RoleEndUser).Book(1)
+
+	fault(s, "webhook", "wrong_amount", 1)
+
+	return func(context.Context) (string, error) { return b.ID.String(), s.Pay(b.Payment.CheckoutURL, "succeed") }
+}
+
+func expire(t *testing.T, s *harness.Stack) act {
+	t.Helper()
+
+	b := s.As(models.RoleEndUser).Book(1)
+
+	return func(context.Context) (string, error) { return b.ID.String(), nil }
+}
+
+// refundPaid gives a whole payment back, with the gateway at fault.
+func refundPaid(f map[string]any) func(*testing.T, *harness.Stack) act {
+	return func(t *testing.T, s *harness.Stack) act {
+		t.Helper()
+
+		b, l := s.As(models.RoleEndUser).BookPaid(1), insisting(t, s, models.RoleFinanceAdmin)
+
+		if f != nil {
+			s.Fault(f)
+		}
+
+		key := map[string]string{"Idempotency-Key": uuid.NewString()}
+
+		return func(ctx context.Context) (string, error) {
+			l.refund(ctx, b.ID, key)
+
+			return b.ID.String(), l.failure()
+		}
+	}
+}
+
+// payCancelled pays at the gateway for a booking that was cancelled: the money goes back.
+func payCancelled(t *testing.T, s *harness.Stack) act {
+	t.Helper()
+
+	customer := s.As(models.RoleEndUser)
+	b := customer.Book(1)
+	a := customer.Post("/api/v1/bookings/"+b.ID.String()+"/cancel", nil)
+	require.Equal(t, http.StatusOK, a.Status, "%s", a.Body)
+
+	return func(ctx context.Context) (string, error) {
+		s.PayLate(b.Payment.Reference)
+
+		return b.ID.String(), awaitCount(ctx, s, "SELECT count(*) FROM refunds WHERE booking_id = $1", b.ID)
+	}
+}
+
+// awaitCount waits until a query counts something.
+func awaitCount(ctx context.Context, s *harness.Stack, query string, args ...any) error {
+	for n := 0; n == 0; {
+		if err := s.DB.QueryRowContext(ctx, query, args...).Scan(&n); err != nil {
+			return err
+		}
+
+		if n == 0 && !pause(ctx, retryPause) {
+			return fmt.Errorf("nothing within %s: %s", patience, query)
+		}
+	}
+
+	return nil
+}
+
+func payCampaign(t *testing.T, s *harness.Stack) act {
+	t.Helper()
+
+	l := insisting(t, s, models.RoleAdmin)
+	id := s.NewCampaign("1000.00", 0)
+
+	return func(ctx context.Context) (string, error) {
+		var p struct {
+			URL string `json:"checkout_url"`
+		}
+
+		for p.URL == "" {
+			a, ok := l.insist(ctx, "/api/v1/payments/ad-campaign/"+id.String()+"/intent", map[string]any{"payment_method": models.MethodWalletA}, nil)
+			if !ok || !l.expect(a.Data(&p)) {
+				return "", l.failure()
+			}
+		}
+
+		if err := s.Pay(p.URL, "succeed"); err != nil {
+			return "", err
+		}
+
+		return id.String(), awaitCount(ctx, s, "SELECT count(*) FROM ad_campaigns WHERE id = $1 AND status = 'ACTIVE'", id)
+	}
+}
+
+// sweepOrphan leaves an attempt without its workflow, as an operator does who terminates it: the sweep finds it.
+func sweepOrphan(t *testing.T, s *harness.Stack) act {
+	t.Helper()
+
+	b := s.As(models.RoleEndUser).Book(1)
+	require.NoError(t, s.Temporal.TerminateWorkflow(t.Context(), workflows.PaymentID(b.Payment.TransactionID), "", "test"))
+
+	_, err := s.DB.ExecContext(t.Context(), `UPDATE payment_transactions SET expires_at = now() - interval '1 hour' WHERE booking_id = $1`, b.ID)
+	require.NoError(t, err)
+
+	sweeps := s.Temporal.ScheduleClient().GetHandle(t.Context(), worker.SweepScheduleID(s.Queue))
+
+	return func(ctx context.Context) (string, error) {
+		for {
+			if err := sweeps.Trigger(ctx, client.ScheduleTriggerOptions{}); err != nil {
+				return "", err
+			}
+
+			wait, stop := context.WithTimeout(ctx, retryPause*5)
+			err := awaitCount(wait, s, "SELECT count(*) FROM payment_transactions WHERE booking_id = $1 AND status = 'FAILED'", b.ID)
+
+			stop()
+
+			if err == nil || ctx.Err() != nil {
+				return b.ID.String(), err
+			}
+		}
+	}
+}
