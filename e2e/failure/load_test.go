@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"rihla/e2e/harness"
 	"rihla/models"
@@ -87,6 +88,42 @@ func (l *load) waitToPay(ctx context.Context, t *testing.T, n int, within time.D
 	require.EqualValues(t, n, l.payable.Load(), "%v", l.broken)
 
 	return func() { close(waiting) }
+}
+
+// queueToPay makes customers who have their checkout, a few at a time; the returned function has them pay evenly over a time.
+func (l *load) queueToPay(ctx context.Context, t *testing.T, n int) (pay func(within time.Duration)) {
+	t.Helper()
+
+	customers := make([]*customer, n)
+
+	var ready errgroup.Group
+
+	ready.SetLimit(16)
+
+	for i := range customers {
+		customers[i] = l.newCustomer(i)
+		ready.Go(func() error {
+			_ = customers[i].book(ctx) && customers[i].findCheckout(ctx)
+
+			return nil
+		})
+	}
+
+	_ = ready.Wait()
+
+	require.EqualValues(t, n, l.payable.Load(), "%v", l.broken)
+
+	return func(within time.Duration) {
+		for i, c := range customers {
+			l.done.Go(func() {
+				if pause(ctx, share(within, i, n)) {
+					c.pay(ctx)
+				}
+			})
+		}
+
+		l.done.Wait()
+	}
 }
 
 // share is the part of a time that the i-th of n waits.

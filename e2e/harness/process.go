@@ -67,7 +67,7 @@ func (p *Process) Start() {
 		close(done)
 	}()
 
-	p.tb.Cleanup(p.Kill)
+	p.tb.Cleanup(p.end)
 
 	ended := false
 
@@ -91,6 +91,21 @@ func closed(done <-chan struct{}) bool {
 		return true
 	default:
 		return false
+	}
+}
+
+// end kills the process, and shows what it had to say when the test has failed.
+func (p *Process) end() {
+	p.Kill()
+
+	if !p.tb.Failed() {
+		return
+	}
+
+	for line := range strings.Lines(p.log.String()) {
+		if strings.Contains(line, "level=ERROR") {
+			p.tb.Logf("%s: %s", p.name, line)
+		}
 	}
 }
 
