@@ -69,7 +69,7 @@ func startAPI(
 		}
 	}()
 
-	s, temporal, _, err := connect(ctx, cfg, &open)
+	s, temporal, err := connect(ctx, cfg, &open)
 	if err != nil {
 		return nil, err
 	}

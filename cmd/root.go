@@ -43,7 +43,8 @@ func newRoot() *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(newDemo(), newDev(), newAPI(), newWorker(), newSandbox(), newMigrate(), newUser(), newOpenAPI(), newAudit(), newSeed())
+	root.AddCommand(newDemo(), newDev(), newAPI(), newWorker(), newSandbox(), newMigrate(), newUser(), newOpenAPI(), newAudit(),
+		newSeed(), newCodec())
 
 	return root
 }

@@ -15,6 +15,7 @@ import (
 
 	"rihla/gateways"
 	"rihla/gateways/drivers"
+	"rihla/internal/codec"
 	"rihla/internal/config"
 	"rihla/internal/notify"
 	"rihla/internal/store"
@@ -37,12 +38,21 @@ func openStore(ctx context.Context, cfg config.Config) (*store.Store, error) {
 	})
 }
 
+// orchestrator is Temporal as API and worker see it.
+type orchestrator struct {
+	client.Client
+
+	options   client.Options
+	codec     *codec.Codec
+	namespace string
+}
+
 // dialTemporal connects to the orchestrator as the SDK's profile and environment variables say. It does not wait for
 // it: a service that starts while Temporal is away answers 503 until it is back.
-func dialTemporal(cfg config.Config) (client.Client, string, error) {
+func dialTemporal(cfg config.Config) (*orchestrator, error) {
 	o, err := envconfig.LoadDefaultClientOptions()
 	if err != nil {
-		return nil, "", fmt.Errorf("Temporal configuration: %w", err) //nolint:staticcheck // a name
+		return nil, fmt.Errorf("Temporal configuration: %w", err) //nolint:staticcheck // a name
 	}
 
 	if cfg.Temporal.Address != "" {
@@ -56,12 +66,45 @@ func dialTemporal(cfg config.Config) (client.Client, string, error) {
 	o.Logger = log.NewStructuredLogger(slog.Default().With("component", "temporal"))
 	o.ConnectionOptions.DialOptions = append(o.ConnectionOptions.DialOptions, grpc.WithConnectParams(reconnect()))
 
-	c, err := client.NewLazyClient(o)
-	if err != nil {
-		return nil, "", fmt.Errorf("connect to Temporal: %w", err)
+	t := &orchestrator{options: o, namespace: o.Namespace}
+
+	if t.codec, err = openCodec(cfg); err != nil {
+		return nil, err
 	}
 
-	return c, o.Namespace, nil
+	if t.Client, err = t.dial(t.codec); err != nil {
+		return nil, fmt.Errorf("connect to Temporal: %w", err)
+	}
+
+	return t, nil
+}
+
+func (t *orchestrator) dial(with *codec.Codec) (client.Client, error) {
+	o := t.options
+	with.Install(&o)
+
+	return client.NewLazyClient(o)
+}
+
+// openCodec makes the codec of TEMPORAL_CODEC_KEYS.
+func openCodec(cfg config.Config) (*codec.Codec, error) {
+	keys, err := codec.ParseKeys(cfg.Temporal.CodecKeys.Reveal())
+	if err != nil {
+		return nil, fmt.Errorf("TEMPORAL_CODEC_KEYS %w", err)
+	}
+
+	return codec.New(keys)
+}
+
+// forPolling is the client of the workers' own: a payload that cannot be decrypted there is tried again, and fails nothing
+// (codec.Insisting). It has a connection of its own, since the SDK would share one only while the orchestrator answers.
+func (t *orchestrator) forPolling(open *closers) (client.Client, error) {
+	c, err := t.dial(t.codec.Insisting())
+	if err == nil {
+		open.add(c.Close)
+	}
+
+	return c, err
 }
 
 // reconnect tries to reach an orchestrator that is away once a second. The SDK would wait up to ten, in which payments
@@ -86,24 +129,24 @@ func warnOfOwnership(ctx context.Context, s *store.Store) {
 }
 
 // connect opens what API and worker both need, and has it closed with the rest.
-func connect(ctx context.Context, cfg config.Config, open *closers) (*store.Store, client.Client, string, error) {
+func connect(ctx context.Context, cfg config.Config, open *closers) (*store.Store, *orchestrator, error) {
 	s, err := openStore(ctx, cfg)
 	if err != nil {
-		return nil, nil, "", err
+		return nil, nil, err
 	}
 
 	warnOfOwnership(ctx, s)
 
 	open.add(func() { _ = s.Close() })
 
-	c, namespace, err := dialTemporal(cfg)
+	t, err := dialTemporal(cfg)
 	if err != nil {
-		return nil, nil, "", err
+		return nil, nil, err
 	}
 
-	open.add(c.Close)
+	open.add(t.Close)
 
-	return s, c, namespace, nil
+	return s, t, nil
 }
 
 // openGateways opens the configured driver of every payment company.
@@ -137,7 +180,7 @@ func startWorker(ctx context.Context, cfg config.Config, m *telemetry.Metrics) (
 		}
 	}()
 
-	s, temporal, namespace, err := connect(ctx, cfg, &open)
+	s, temporal, err := connect(ctx, cfg, &open)
 	if err != nil {
 		return nil, err
 	}
@@ -152,8 +195,13 @@ func startWorker(ctx context.Context, cfg config.Config, m *telemetry.Metrics) (
 		return nil, err
 	}
 
+	polls, err := temporal.forPolling(&open)
+	if err != nil {
+		return nil, err
+	}
+
 	w := worker.New(worker.Deps{
-		Temporal: temporal, Store: s, Gateways: gates, Sender: sender, Namespace: namespace,
+		Temporal: temporal, Polls: polls, Store: s, Gateways: gates, Sender: sender, Namespace: temporal.namespace,
 		Queue: cfg.Temporal.TaskQueue, SweepInterval: cfg.Schedules.SweepInterval, Concurrency: cfg.Database.MaxConns,
 		Settled: m.PaymentSettled,
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
@@ -12,6 +13,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
+	"rihla/internal/codec"
 	"rihla/workflows"
 )
 
@@ -120,11 +122,16 @@ func ensureSchedule(
 	err = c.ScheduleClient().GetHandle(ctx, action.ID).Update(ctx, client.ScheduleUpdateOptions{
 		DoUpdate: func(in client.ScheduleUpdateInput) (*client.ScheduleUpdate, error) {
 			s := &in.Description.Schedule
-			s.Spec, s.Policy, s.Action = &spec, &policies, action
+			s.Spec, s.Policy, s.Action = &spec, &policies, action // encrypted with the key of today
 
 			return &client.ScheduleUpdate{Schedule: s}, nil
 		},
 	})
+	if errors.Is(err, codec.ErrMissingKey) {
+		slog.WarnContext(ctx, "a schedule stays as it is: its words cannot be decrypted", "schedule", action.ID, "error", err)
+
+		return nil
+	}
 
 	return wrapSchedule(err)
 }

@@ -22,6 +22,7 @@ import (
 // Deps are what the activities work with.
 type Deps struct {
 	Temporal      client.Client
+	Polls         client.Client // for the workers themselves; default: Temporal
 	Store         *store.Store
 	Gateways      map[models.PaymentProvider]gateways.Gateway
 	Sender        notify.Sender
@@ -47,6 +48,10 @@ func New(d Deps) *Worker {
 		d.Now = time.Now
 	}
 
+	if d.Polls == nil {
+		d.Polls = d.Temporal
+	}
+
 	if d.Concurrency == 0 {
 		d.Concurrency = 16
 	}
@@ -55,7 +60,7 @@ func New(d Deps) *Worker {
 	w := &Worker{pump: newPump(door.WakeOutbox), deps: d}
 	payments := &activities.Payments{Store: d.Store, Gateways: d.Gateways, Now: d.Now, Queued: w.pump.Poke, Settled: d.Settled}
 
-	own := worker.New(d.Temporal, d.Queue, worker.Options{
+	own := worker.New(d.Polls, d.Queue, worker.Options{
 		MaxConcurrentActivityExecutionSize:      d.Concurrency,
 		MaxConcurrentLocalActivityExecutionSize: d.Concurrency,
 		WorkflowTaskPollerBehavior:              worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
@@ -82,7 +87,7 @@ const (
 
 // newGatewayWorker serves the calls to one gateway: a gateway that is slow fills its own slots and nobody else's.
 func newGatewayWorker(d Deps, gateway models.PaymentProvider, p *activities.Payments) worker.Worker {
-	w := worker.New(d.Temporal, workflows.GatewayQueue(d.Queue, gateway), worker.Options{
+	w := worker.New(d.Polls, workflows.GatewayQueue(d.Queue, gateway), worker.Options{
 		DisableWorkflowWorker:              true,
 		MaxConcurrentActivityExecutionSize: d.Concurrency,
 		ActivityTaskPollerBehavior:         worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),

@@ -113,7 +113,7 @@ func Start(tb testing.TB, o Options) *Stack {
 
 	binary := build(tb)
 	s.API = &Process{tb: tb, name: "api", path: binary, args: []string{"api"}, env: env, ready: s.apiReady}
-	s.Worker = &Process{tb: tb, name: "worker", path: binary, args: []string{"worker"}, env: env, readyLine: "worker polls"}
+	s.Worker = &Process{tb: tb, name: "worker", path: binary, args: []string{"worker"}, env: maps.Clone(env), readyLine: "worker polls"}
 
 	s.Worker.Start()
 	s.API.Start()

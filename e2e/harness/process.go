@@ -109,6 +109,9 @@ func (p *Process) end() {
 	}
 }
 
+// Setenv changes the environment of the process's next start; an empty value unsets.
+func (p *Process) Setenv(name, value string) { p.env[name] = value }
+
 // Kill ends the process at once, as kill -9 does, and waits until it is gone.
 func (p *Process) Kill() { p.signal(syscall.SIGKILL) }
 

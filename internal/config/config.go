@@ -117,6 +117,10 @@ type Temporal struct {
 	// Address is empty when the SDK's profile or default decides, or when `dev` starts a server of its own.
 	Address   string `env:"TEMPORAL_ADDRESS"`
 	TaskQueue string `env:"TEMPORAL_TASK_QUEUE" envDefault:"payments"`
+	// CodecKeys encrypt what workflows say, newest first, each `id:base64 of 32 bytes`; of none, nothing is encrypted.
+	CodecKeys Secrets `env:"TEMPORAL_CODEC_KEYS"`
+	// CodecToken is what the UI and the command line present to the codec server.
+	CodecToken Secret `env:"TEMPORAL_CODEC_TOKEN"`
 }
 
 // Gateways are the payment companies of spec 2.9.

@@ -204,6 +204,7 @@ func (c Config) validate() error {
 	var p problems
 
 	c.validateAddresses(&p)
+	checkCodecKeys(&p, c.Temporal.CodecKeys)
 
 	for name, d := range map[string]time.Duration{
 		"SHUTDOWN_TIMEOUT": c.App.ShutdownTimeout, "CHECKOUT_WAIT": c.HTTP.CheckoutWait, "REFUND_WAIT": c.HTTP.RefundWait,

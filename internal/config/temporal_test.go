@@ -1,0 +1,47 @@
+package config
+
+import (
+	"encoding/base64"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestCodecKeys(t *testing.T) {
+	t.Parallel()
+
+	secret := base64.StdEncoding.EncodeToString([]byte(sentinel + "-codec-"))
+	environ := complete()
+	environ["TEMPORAL_CODEC_KEYS"] = "k2:" + secret + ", k1:" + secret
+
+	c := load(t, environ)
+	require.Len(t, c.Temporal.CodecKeys, 2)
+	require.NoError(t, c.RequireAPI())
+	require.NoError(t, c.RequireWorker())
+
+	for _, bad := range []string{"k1", "k1:" + sentinel, ":" + secret, "k1:" + secret + ",k1:" + secret, "k1:" + secret + ",plain"} {
+		environ["TEMPORAL_CODEC_KEYS"] = bad
+		_, err := Load(environ)
+		require.ErrorContains(t, err, "TEMPORAL_CODEC_KEYS ", bad)
+		require.NotContains(t, err.Error(), secret)
+		require.NotContains(t, err.Error(), sentinel)
+	}
+}
+
+func TestRequireCodec(t *testing.T) {
+	t.Parallel()
+
+	c := load(t, nil)
+	require.ErrorContains(t, c.RequireCodec(false), "TEMPORAL_CODEC_KEYS is missing")
+
+	key := "k1:" + base64.StdEncoding.EncodeToString([]byte(sentinel+"-codec-"))
+	c = load(t, map[string]string{"TEMPORAL_CODEC_KEYS": key})
+	require.NoError(t, c.RequireCodec(false))
+	require.ErrorContains(t, c.RequireCodec(true), "TEMPORAL_CODEC_TOKEN is missing")
+
+	c = load(t, map[string]string{"TEMPORAL_CODEC_KEYS": key, "TEMPORAL_CODEC_TOKEN": sentinel})
+	require.NoError(t, c.RequireCodec(true))
+
+	c = load(t, map[string]string{"TEMPORAL_CODEC_KEYS": key, "TEMPORAL_CODEC_TOKEN": "aaaaaaaaaaaaaaaaaaaa"})
+	require.ErrorContains(t, c.RequireCodec(false), "TEMPORAL_CODEC_TOKEN is weak")
+}
