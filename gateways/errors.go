@@ -16,6 +16,7 @@ const (
 	KindRejected                     // 4xx: final, nothing happened
 	KindNotFound                     // the gateway has no such thing
 	KindRateLimited                  // 429: nothing happened, try again after RetryAfter
+	KindNotSent                      // our own Guard did not let the call out: nothing happened, try again after RetryAfter
 )
 
 // String is the kind's name for logs.
@@ -27,6 +28,8 @@ func (k ErrorKind) String() string {
 		return "not_found"
 	case KindRateLimited:
 		return "rate_limited"
+	case KindNotSent:
+		return "not_sent"
 	default:
 		return "unknown"
 	}
@@ -37,7 +40,7 @@ type Error struct {
 	Kind       ErrorKind
 	Code       string        // the gateway's machine code, or one of ours ("timeout", "connection", "bad_answer")
 	Message    string        // the gateway's words; no personal data, no keys
-	RetryAfter time.Duration // only with KindRateLimited; 0 when the gateway named none
+	RetryAfter time.Duration // only with KindRateLimited, 0 when the gateway named none, and with KindNotSent
 	Err        error         // what caused it, nil when the gateway answered
 }
 

@@ -1,0 +1,334 @@
+package gateways
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/sony/gobreaker/v2"
+)
+
+// Circuit is the state of a breaker.
+type Circuit string
+
+// The states of a breaker: calls are sent, one is sent to see, or none.
+const (
+	CircuitClosed   Circuit = "closed"
+	CircuitHalfOpen Circuit = "half_open"
+	CircuitOpen     Circuit = "open"
+)
+
+const (
+	// waitAtMost bounds how long a call waits for its turn. An activity makes up to three calls, and has 15 s for them.
+	waitAtMost = 400 * time.Millisecond
+	// pauseAtMost bounds how long a gateway may tell us to go away: it might mean the year after next.
+	pauseAtMost = 2 * time.Minute
+	// pauseAtLeast is for a gateway that is busy and does not say for how long.
+	pauseAtLeast = time.Second
+	// busyFor is after how long another call may have ended.
+	busyFor = 250 * time.Millisecond
+
+	// A breaker opens by failures in a row, or when half of a fair number of calls failed lately.
+	rollingWindow = 30 * time.Second
+	rollingStep   = 5 * time.Second
+	fairNumber    = 4 // times BreakerFailures
+)
+
+// Why a call was not sent.
+const (
+	refusedOpen   = "open"
+	refusedPaused = "paused"
+	refusedBusy   = "busy"
+	refusedRate   = "rate"
+	refusedGone   = "canceled" // whoever asked does not wait any longer
+)
+
+var (
+	errOdd    = errors.New("the answer cannot be right")
+	errGaveUp = errors.New("whoever asked has given up")
+)
+
+// circuit is what a Guard knows of one kind of calls.
+type circuit struct {
+	calls   Calls
+	openFor time.Duration
+	tell    Reports
+	breaker *gobreaker.TwoStepCircuitBreaker[any] // nil: it never opens
+
+	mu          sync.Mutex
+	openUntil time.Time // when an open breaker lets one call try
+	pausedUntil time.Time
+	downSince   time.Time // zero while the breaker is closed
+	lastFailure time.Time
+	answered    bool // there was a success since the start
+}
+
+func newCircuit(calls Calls, limits Limits, tell Reports) *circuit {
+	c := &circuit{calls: calls, openFor: limits.BreakerOpenFor, tell: tell}
+	if limits.BreakerFailures <= 0 {
+		return c
+	}
+
+	inARow := uint32(limits.BreakerFailures) //nolint:gosec // positive, and configured by a person
+
+	c.breaker = gobreaker.NewTwoStepCircuitBreaker[any](gobreaker.Settings{
+		Name: string(calls), MaxRequests: 1, Interval: rollingWindow, BucketPeriod: rollingStep, Timeout: limits.BreakerOpenFor,
+		ReadyToTrip: func(n gobreaker.Counts) bool {
+			return n.ConsecutiveFailures >= inARow || (n.Requests >= fairNumber*inARow && 2*n.TotalFailures >= n.Requests)
+		},
+		IsSuccessful:  func(err error) bool { return !isSickness(err) },
+		IsExcluded:    func(err error) bool { return errors.Is(err, errGaveUp) },
+		OnStateChange: func(_ string, _, to gobreaker.State) { c.moved(to) },
+	})
+
+	return c
+}
+
+// isSickness reports what speaks against the gateway. A refusal is an answer: nothing is wrong with who gives it.
+func isSickness(err error) bool {
+	if err == nil {
+		return false
+	}
+
+	kind := KindOf(err)
+
+	return kind == KindUnknown || kind == KindRateLimited
+}
+
+// moved is called under the breaker's own lock.
+func (c *circuit) moved(to gobreaker.State) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	state := CircuitClosed
+
+	switch to {
+	case gobreaker.StateOpen:
+		state, c.openUntil = CircuitOpen, time.Now().Add(c.openFor)
+		if c.downSince.IsZero() {
+			c.downSince = time.Now()
+		}
+	case gobreaker.StateHalfOpen:
+		state = CircuitHalfOpen
+	default:
+		c.downSince = time.Time{}
+	}
+
+	c.tell.Moved(c.calls, state)
+}
+
+// admit lets a call out, or says why not. Whoever is let out has to say how it went.
+func (g *Guard) admit(ctx context.Context, c *circuit) (done func(error), err error) {
+	began := time.Now()
+
+	if err := c.closed(); err != nil {
+		return nil, err
+	}
+
+	if err := g.takeSlot(ctx, c); err != nil {
+		return nil, err
+	}
+
+	report, err := g.admitWithSlot(ctx, c, began)
+	if err != nil {
+		g.freeSlot()
+
+		return nil, err
+	}
+
+	g.tell.Waited(c.calls, time.Since(began))
+
+	return func(err error) {
+		report(err)
+		g.freeSlot()
+	}, nil
+}
+
+func (g *Guard) admitWithSlot(ctx context.Context, c *circuit, began time.Time) (done func(error), err error) {
+	if err := g.takeTurn(ctx, c, began); err != nil {
+		return nil, err
+	}
+
+	if err := c.closed(); err != nil { // it may have happened while this call waited
+		return nil, err
+	}
+
+	return c.allow()
+}
+
+// closed refuses a call while the breaker is open or the gateway wants a pause.
+func (c *circuit) closed() error {
+	open := c.breaker != nil && c.breaker.State() == gobreaker.StateOpen
+
+	c.mu.Lock()
+	paused, left := time.Until(c.pausedUntil), time.Until(c.openUntil)
+	c.mu.Unlock()
+
+	switch {
+	case paused > 0:
+		return c.refuse(refusedPaused, paused, "the gateway wants to be left alone for a while")
+	case open:
+		return c.refuse(refusedOpen, left, "the gateway has not been answering, and is left alone for a while")
+	default:
+		return nil
+	}
+}
+
+func (c *circuit) allow() (done func(error), err error) {
+	report := func(error) {}
+
+	if c.breaker != nil {
+		if report, err = c.breaker.Allow(); err != nil {
+			return nil, c.refuse(refusedOpen, busyFor, "the gateway has not been answering; one call is trying whether it does again")
+		}
+	}
+
+	return func(err error) {
+		c.note(err)
+		report(err)
+	}, nil
+}
+
+func (c *circuit) note(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	switch {
+	case isSickness(err) && !errors.Is(err, errGaveUp):
+		c.lastFailure = time.Now()
+	case err == nil:
+		c.answered = true
+	}
+}
+
+// paused begins the pause that a gateway asks for by 429, and gives the error the time that is really waited.
+func (c *circuit) paused(err error) error {
+	e, ok := errors.AsType[*Error](err)
+	if !ok || e.Kind != KindRateLimited {
+		return err
+	}
+
+	pause := min(max(e.RetryAfter, pauseAtLeast), pauseAtMost)
+
+	c.mu.Lock()
+	if until := time.Now().Add(pause); until.After(c.pausedUntil) {
+		c.pausedUntil = until
+	}
+	c.mu.Unlock()
+
+	c.tell.Paused(c.calls, pause)
+
+	bounded := *e
+	bounded.RetryAfter = scattered(pause)
+
+	return &bounded
+}
+
+func (c *circuit) refuse(reason string, after time.Duration, message string) error {
+	c.tell.Refused(c.calls, reason)
+
+	return &Error{Kind: KindNotSent, Code: reason, Message: message, RetryAfter: scattered(max(after, busyFor))}
+}
+
+// scattered adds up to a fifth, so that all who were refused together do not come back together.
+func scattered(d time.Duration) time.Duration {
+	return d + time.Duration(rand.Int64N(int64(d)/5+1)) //nolint:gosec // not a secret
+}
+
+func (g *Guard) takeSlot(ctx context.Context, c *circuit) error {
+	if g.slots == nil {
+		return nil
+	}
+
+	select {
+	case g.slots <- struct{}{}:
+		return nil
+	default:
+	}
+
+	wait := time.NewTimer(waitAtMost)
+	defer wait.Stop()
+
+	select {
+	case g.slots <- struct{}{}:
+		return nil
+	case <-wait.C:
+		return c.refuse(refusedBusy, busyFor, "as many calls as the gateway may have are under way")
+	case <-ctx.Done():
+		return gone(ctx)
+	}
+}
+
+func (g *Guard) freeSlot() {
+	if g.slots != nil {
+		<-g.slots
+	}
+}
+
+// takeTurn waits for the rate to allow the call, for what is left of waitAtMost.
+func (g *Guard) takeTurn(ctx context.Context, c *circuit, began time.Time) error {
+	if g.turns == nil {
+		return nil
+	}
+
+	turn := g.turns.Reserve()
+
+	delay := turn.Delay()
+	if delay == 0 {
+		return nil
+	}
+
+	if delay > waitAtMost-time.Since(began) {
+		turn.Cancel()
+
+		return c.refuse(refusedRate, delay, "as many calls per second as the gateway may have are being made")
+	}
+
+	wait := time.NewTimer(delay)
+	defer wait.Stop()
+
+	select {
+	case <-wait.C:
+		return nil
+	case <-ctx.Done():
+		turn.Cancel()
+
+		return gone(ctx)
+	}
+}
+
+func gone(ctx context.Context) error {
+	return &Error{Kind: KindNotSent, Code: refusedGone, Err: ctx.Err()}
+}
+
+// Health is what calls tell about a gateway.
+type Health struct {
+	DownSince   time.Time // since when a breaker has not been closed; zero while all are
+	LastFailure time.Time // the newest failure of a call of such a kind
+	Answered    bool      // a call has succeeded since the start
+}
+
+// Health tells how the gateway has been doing towards this process.
+func (g *Guard) Health() Health {
+	var h Health
+
+	for _, c := range g.kinds {
+		c.mu.Lock()
+		h.Answered = h.Answered || c.answered
+
+		if since := c.downSince; !since.IsZero() {
+			if h.DownSince.IsZero() || since.Before(h.DownSince) {
+				h.DownSince = since
+			}
+
+			if c.lastFailure.After(h.LastFailure) {
+				h.LastFailure = c.lastFailure
+			}
+		}
+		c.mu.Unlock()
+	}
+
+	return h
+}

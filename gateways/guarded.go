@@ -1,0 +1,254 @@
+package gateways
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/time/rate"
+
+	"rihla/models"
+)
+
+// Limits say how much one gateway is asked, and when it is left alone. Each process counts for itself.
+type Limits struct {
+	Timeout         time.Duration // of one call; 0: what the driver gives it
+	Rate            float64       // calls per second, over all kinds; 0: no limit
+	Burst           int           // how many of them may come at once
+	Concurrency     int           // calls under way; 0: no limit
+	BreakerFailures int           // failures in a row that open the breaker of a kind of calls; 0: none does
+	BreakerOpenFor  time.Duration // how long it stays open before one call tries again
+}
+
+// Calls is a kind of calls. Each has a breaker of its own: a gateway that opens no checkouts may well say how the open
+// ones stand.
+type Calls string
+
+// The kinds of calls.
+const (
+	CallsCheckout Calls = "checkout"
+	CallsCancel   Calls = "cancel"
+	CallsRefund   Calls = "refund"
+	CallsStatus   Calls = "status"
+)
+
+// Reports are told what a Guard does; nil ones are not. They must not block, nor call the Guard.
+type Reports struct {
+	Moved   func(c Calls, to Circuit)                          // a breaker has changed its state
+	Refused func(c Calls, reason string)                       // a call was not sent: open, paused, busy or rate
+	Paused  func(c Calls, d time.Duration)                     // the gateway has asked to be left alone
+	Waited  func(c Calls, d time.Duration)                     // what a call that was sent had waited for its turn
+	Odd     func(ctx context.Context, c Calls, problem string) // an answer that cannot be right
+}
+
+// Guard stands before a gateway and keeps one that is sick from doing harm: it bounds the time, the rate and the number of
+// calls, stops asking what does not answer, and pauses when the gateway asks for it. A call that it does not let out is
+// KindNotSent, with the time after which it is worth another try.
+type Guard struct {
+	next   Gateway
+	limits Limits
+	tell   Reports
+	turns  *rate.Limiter
+	slots  chan struct{} // nil: no limit
+	kinds  map[Calls]*circuit
+}
+
+var _ Gateway = (*Guard)(nil)
+
+// Guarded puts a Guard before g.
+func Guarded(g Gateway, limits Limits, tell Reports) *Guard {
+	guard := &Guard{next: g, limits: limits, tell: tell.orSilent(), kinds: map[Calls]*circuit{}}
+
+	if limits.Rate > 0 {
+		guard.turns = rate.NewLimiter(rate.Limit(limits.Rate), max(limits.Burst, 1))
+	}
+
+	if limits.Concurrency > 0 {
+		guard.slots = make(chan struct{}, limits.Concurrency)
+	}
+
+	for _, calls := range []Calls{CallsCheckout, CallsCancel, CallsRefund, CallsStatus} {
+		guard.kinds[calls] = newCircuit(calls, limits, guard.tell)
+	}
+
+	return guard
+}
+
+func (r Reports) orSilent() Reports {
+	if r.Moved == nil {
+		r.Moved = func(Calls, Circuit) {}
+	}
+
+	if r.Refused == nil {
+		r.Refused = func(Calls, string) {}
+	}
+
+	if r.Paused == nil {
+		r.Paused = func(Calls, time.Duration) {}
+	}
+
+	if r.Waited == nil {
+		r.Waited = func(Calls, time.Duration) {}
+	}
+
+	if r.Odd == nil {
+		r.Odd = func(context.Context, Calls, string) {}
+	}
+
+	return r
+}
+
+// oddity is what is wrong with an answer. One that is about something else is not believed: it is as good as none. One
+// whose money looks wrong is for those to judge who know what was asked for; it speaks against the gateway all the same.
+type oddity struct {
+	problem  string
+	believed bool
+}
+
+// through makes one call of a kind, and learns from how it went.
+func through[T any](
+	ctx context.Context, g *Guard, calls Calls, call func(context.Context) (T, error), look func(T) oddity,
+) (T, error) {
+	var none T
+
+	c := g.kinds[calls]
+
+	done, err := g.admit(ctx, c)
+	if err != nil {
+		return none, err
+	}
+
+	outcome := errOdd // of a driver that panics
+	defer func() { done(outcome) }()
+
+	limited, cancel := g.bounded(ctx)
+	defer cancel()
+
+	answer, err := call(limited)
+
+	var odd oddity
+	if err == nil {
+		odd = look(answer)
+	}
+
+	switch {
+	case odd.problem != "":
+		g.tell.Odd(ctx, calls, odd.problem)
+	case errors.Is(ctx.Err(), context.Canceled):
+		outcome = errGaveUp
+	default:
+		outcome = err
+	}
+
+	if odd.problem != "" && !odd.believed {
+		return none, &Error{Kind: KindUnknown, Code: "bad_answer", Message: odd.problem}
+	}
+
+	return answer, c.paused(err)
+}
+
+func (g *Guard) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if g.limits.Timeout <= 0 {
+		return ctx, func() {}
+	}
+
+	return context.WithTimeout(ctx, g.limits.Timeout)
+}
+
+// CreateCheckout implements Gateway.
+func (g *Guard) CreateCheckout(ctx context.Context, r CheckoutRequest) (Checkout, error) {
+	return through(ctx, g, CallsCheckout,
+		func(ctx context.Context) (Checkout, error) { return g.next.CreateCheckout(ctx, r) },
+		func(c Checkout) oddity {
+			if c.MerchantReference != r.MerchantReference || c.Currency != r.Currency || !c.Amount.Equal(r.Amount) {
+				return oddity{problem: "the checkout is not the one that was asked for"}
+			}
+
+			return oddity{}
+		})
+}
+
+// GetCheckout implements Gateway.
+func (g *Guard) GetCheckout(ctx context.Context, id string) (Checkout, error) {
+	return through(ctx, g, CallsStatus,
+		func(ctx context.Context) (Checkout, error) { return g.next.GetCheckout(ctx, id) }, checkoutWith(id))
+}
+
+// FindCheckout implements Gateway.
+func (g *Guard) FindCheckout(ctx context.Context, merchantReference uuid.UUID) (Checkout, error) {
+	return through(ctx, g, CallsStatus,
+		func(ctx context.Context) (Checkout, error) { return g.next.FindCheckout(ctx, merchantReference) },
+		func(c Checkout) oddity {
+			if c.MerchantReference != merchantReference {
+				return oddity{problem: "the checkout is another one"}
+			}
+
+			return strange(c.Currency)
+		})
+}
+
+// CancelCheckout implements Gateway.
+func (g *Guard) CancelCheckout(ctx context.Context, id string) (Checkout, error) {
+	return through(ctx, g, CallsCancel,
+		func(ctx context.Context) (Checkout, error) { return g.next.CancelCheckout(ctx, id) }, checkoutWith(id))
+}
+
+// CreateRefund implements Gateway.
+func (g *Guard) CreateRefund(ctx context.Context, r RefundRequest) (Refund, error) {
+	return through(ctx, g, CallsRefund,
+		func(ctx context.Context) (Refund, error) { return g.next.CreateRefund(ctx, r) },
+		func(f Refund) oddity {
+			if f.MerchantReference != r.MerchantReference || f.CheckoutID != r.CheckoutID ||
+				f.Currency != r.Currency || !f.Amount.Equal(r.Amount) {
+				return oddity{problem: "the refund is not the one that was asked for"}
+			}
+
+			return oddity{}
+		})
+}
+
+// GetRefund implements Gateway.
+func (g *Guard) GetRefund(ctx context.Context, id string) (Refund, error) {
+	return through(ctx, g, CallsStatus,
+		func(ctx context.Context) (Refund, error) { return g.next.GetRefund(ctx, id) },
+		func(f Refund) oddity {
+			if f.ID != id {
+				return oddity{problem: "the refund is another one"}
+			}
+
+			return strange(f.Currency)
+		})
+}
+
+// FindRefund implements Gateway.
+func (g *Guard) FindRefund(ctx context.Context, merchantReference uuid.UUID) (Refund, error) {
+	return through(ctx, g, CallsStatus,
+		func(ctx context.Context) (Refund, error) { return g.next.FindRefund(ctx, merchantReference) },
+		func(f Refund) oddity {
+			if f.MerchantReference != merchantReference {
+				return oddity{problem: "the refund is another one"}
+			}
+
+			return strange(f.Currency)
+		})
+}
+
+func checkoutWith(id string) func(Checkout) oddity {
+	return func(c Checkout) oddity {
+		if c.ID != id {
+			return oddity{problem: "the checkout is another one"}
+		}
+
+		return strange(c.Currency)
+	}
+}
+
+// strange reports a currency that we never ask for.
+func strange(currency string) oddity {
+	if currency != models.Currency {
+		return oddity{problem: "the currency is not the one of any of ours", believed: true}
+	}
+
+	return oddity{}
+}

@@ -1,0 +1,380 @@
+package gateways_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"rihla/gateways"
+	"rihla/gateways/fake"
+	"rihla/models"
+)
+
+// slow takes its time for every checkout, and honours the caller's limit.
+type slow struct {
+	*fake.Gateway
+
+	took time.Duration
+}
+
+func (s slow) CreateCheckout(ctx context.Context, r gateways.CheckoutRequest) (gateways.Checkout, error) {
+	select {
+	case <-time.After(s.took):
+		return s.Gateway.CreateCheckout(ctx, r)
+	case <-ctx.Done():
+		return gateways.Checkout{}, &gateways.Error{Code: "timeout", Err: ctx.Err()}
+	}
+}
+
+// babbling answers about something else than it was asked.
+type babbling struct {
+	*fake.Gateway
+
+	change func(*gateways.Checkout)
+}
+
+func (b babbling) GetCheckout(ctx context.Context, id string) (gateways.Checkout, error) {
+	c, err := b.Gateway.GetCheckout(ctx, id)
+	b.change(&c)
+
+	return c, err
+}
+
+func (b babbling) CreateCheckout(ctx context.Context, r gateways.CheckoutRequest) (gateways.Checkout, error) {
+	c, err := b.Gateway.CreateCheckout(ctx, r)
+	b.change(&c)
+
+	return c, err
+}
+
+// diary is what a Guard has reported.
+type diary struct {
+	mu      sync.Mutex
+	states  []gateways.Circuit
+	refused map[string]int
+	pauses  []time.Duration
+	odd     int
+}
+
+func (d *diary) reports() gateways.Reports {
+	d.refused = map[string]int{}
+	hold := func(write func()) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		write()
+	}
+
+	return gateways.Reports{
+		Moved:   func(_ gateways.Calls, to gateways.Circuit) { hold(func() { d.states = append(d.states, to) }) },
+		Refused: func(_ gateways.Calls, reason string) { hold(func() { d.refused[reason]++ }) },
+		Paused:  func(_ gateways.Calls, p time.Duration) { hold(func() { d.pauses = append(d.pauses, p) }) },
+		Odd:     func(context.Context, gateways.Calls, string) { hold(func() { d.odd++ }) },
+	}
+}
+
+func wanted() gateways.CheckoutRequest {
+	return gateways.CheckoutRequest{
+		MerchantReference: uuid.New(), Amount: models.MustMoney("115.00"), Currency: models.Currency, Method: models.MethodCreditCard,
+	}
+}
+
+var guardLimits = gateways.Limits{Timeout: 4 * time.Second, BreakerFailures: 3, BreakerOpenFor: 10 * time.Second}
+
+func create(t *testing.T, g gateways.Gateway) error {
+	t.Helper()
+
+	_, err := g.CreateCheckout(t.Context(), wanted())
+
+	return err
+}
+
+func requireNotSent(t *testing.T, err error, reason string) *gateways.Error {
+	t.Helper()
+
+	e, ok := err.(*gateways.Error) //nolint:errorlint // what a Gateway promises
+	require.True(t, ok, "%v", err)
+	require.Equal(t, gateways.KindNotSent, e.Kind, "%v", err)
+	require.Equal(t, reason, e.Code)
+	require.Positive(t, e.RetryAfter)
+
+	return e
+}
+
+func TestBreaker(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var d diary
+
+		f := fake.New()
+		g := gateways.Guarded(f, guardLimits, d.reports())
+
+		require.NoError(t, create(t, g))
+		f.Always(fake.CreateCheckout, fake.Fault{Mode: fake.UnknownBeforeEffect})
+
+		for range 3 {
+			require.Equal(t, gateways.KindUnknown, gateways.KindOf(create(t, g)))
+		}
+
+		e := requireNotSent(t, create(t, g), "open")
+		require.GreaterOrEqual(t, e.RetryAfter, 10*time.Second, "the time until the next try")
+		require.LessOrEqual(t, e.RetryAfter, 12*time.Second)
+		require.Equal(t, 4, f.Calls(fake.CreateCheckout), "what is refused is not sent")
+		require.False(t, g.Health().DownSince.IsZero())
+
+		_, err := g.FindCheckout(t.Context(), f.Checkouts()[0].MerchantReference)
+		require.NoError(t, err, "a gateway that opens no checkouts may still say how they stand")
+
+		time.Sleep(11 * time.Second)
+		require.Equal(t, gateways.KindUnknown, gateways.KindOf(create(t, g)), "one call tries")
+		requireNotSent(t, create(t, g), "open")
+
+		f.Heal()
+		time.Sleep(11 * time.Second)
+		require.NoError(t, create(t, g))
+		require.NoError(t, create(t, g))
+		require.True(t, g.Health().DownSince.IsZero())
+		require.Equal(t, []gateways.Circuit{
+			gateways.CircuitOpen, gateways.CircuitHalfOpen, gateways.CircuitOpen, gateways.CircuitHalfOpen, gateways.CircuitClosed,
+		}, d.states)
+		require.Equal(t, map[string]int{"open": 2}, d.refused)
+	})
+}
+
+func TestBreakerLetsOneCallTry(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := fake.New()
+		g := gateways.Guarded(slow{f, time.Second}, guardLimits, gateways.Reports{})
+		f.Always(fake.CreateCheckout, fake.Fault{Mode: fake.UnknownBeforeEffect})
+
+		for range 3 {
+			require.Error(t, create(t, g))
+		}
+
+		f.Heal()
+		time.Sleep(11 * time.Second)
+
+		trying := make(chan error)
+		go func() { trying <- create(t, g) }()
+
+		synctest.Wait()
+		requireNotSent(t, create(t, g), "open")
+		require.NoError(t, <-trying)
+		require.NoError(t, create(t, g))
+	})
+}
+
+// TestBreakerOpensByShare: one call in two fails, never three in a row.
+func TestBreakerOpensByShare(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := fake.New()
+		g := gateways.Guarded(f, guardLimits, gateways.Reports{})
+
+		for range 6 {
+			f.Script(fake.CreateCheckout, fake.Fault{}, fake.Fault{Mode: fake.UnknownAfterEffect})
+			require.NoError(t, create(t, g))
+			require.Equal(t, gateways.KindUnknown, gateways.KindOf(create(t, g)))
+		}
+
+		requireNotSent(t, create(t, g), "open")
+	})
+}
+
+func TestRefusalsOpenNoBreaker(t *testing.T) {
+	t.Parallel()
+
+	f := fake.New()
+	g := gateways.Guarded(f, guardLimits, gateways.Reports{})
+	f.Always(fake.CreateCheckout, fake.Fault{Mode: fake.Rejected})
+
+	for range 20 {
+		require.Equal(t, gateways.KindRejected, gateways.KindOf(create(t, g)))
+
+		_, err := g.FindCheckout(t.Context(), uuid.New())
+		require.Equal(t, gateways.KindNotFound, gateways.KindOf(err))
+	}
+}
+
+// TestGivingUpOpensNoBreaker: a workflow that takes its call back says nothing about the gateway.
+func TestGivingUpOpensNoBreaker(t *testing.T) {
+	t.Parallel()
+
+	f := fake.New()
+	g := gateways.Guarded(f, guardLimits, gateways.Reports{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+
+	for range 10 {
+		_, err := g.CreateCheckout(ctx, wanted())
+		require.Equal(t, gateways.KindUnknown, gateways.KindOf(err))
+	}
+
+	require.NoError(t, create(t, g))
+}
+
+func TestTimeLimit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := gateways.Guarded(slow{fake.New(), time.Minute}, guardLimits, gateways.Reports{})
+		began := time.Now()
+
+		require.Equal(t, gateways.KindUnknown, gateways.KindOf(create(t, g)))
+		require.Equal(t, 4*time.Second, time.Since(began))
+	})
+}
+
+func TestPause(t *testing.T) {
+	t.Parallel()
+
+	for name, tt := range map[string]struct{ asked, want time.Duration }{
+		"as asked":               {7 * time.Second, 7 * time.Second},
+		"not said how long":      {time.Millisecond, time.Second},
+		"till the year after":    {1000 * time.Hour, 2 * time.Minute},
+		"the longest that holds": {2 * time.Minute, 2 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var d diary
+
+				f := fake.New()
+				g := gateways.Guarded(f, guardLimits, d.reports())
+				f.Script(fake.CreateCheckout, fake.Fault{Mode: fake.RateLimited, RetryAfter: tt.asked})
+
+				err := create(t, g)
+				require.Equal(t, gateways.KindRateLimited, gateways.KindOf(err))
+				require.GreaterOrEqual(t, err.(*gateways.Error).RetryAfter, tt.want) //nolint:errorlint // likewise
+				require.Equal(t, []time.Duration{tt.want}, d.pauses)
+
+				time.Sleep(tt.want - time.Millisecond)
+				requireNotSent(t, create(t, g), "paused")
+
+				_, err = g.FindRefund(t.Context(), uuid.New())
+				require.Equal(t, gateways.KindNotFound, gateways.KindOf(err), "other kinds of calls are asked for")
+
+				time.Sleep(2 * time.Millisecond)
+				require.NoError(t, create(t, g))
+				require.Equal(t, 2, f.Calls(fake.CreateCheckout))
+			})
+		})
+	}
+}
+
+func TestRate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var d diary
+
+		f := fake.New()
+		g := gateways.Guarded(f, gateways.Limits{Rate: 10, Burst: 5}, d.reports())
+		began := time.Now()
+
+		for range 8 {
+			require.NoError(t, create(t, g))
+		}
+
+		require.Equal(t, 300*time.Millisecond, time.Since(began), "five at once, the others each wait for their turn")
+
+		// Of many at once those go whose turn comes soon; the others are told when to come back.
+		var all sync.WaitGroup
+
+		errs := make([]error, 20)
+		for i := range errs {
+			all.Go(func() { errs[i] = create(t, g) })
+		}
+
+		all.Wait()
+
+		for _, err := range errs {
+			if err != nil {
+				requireNotSent(t, err, "rate")
+			}
+		}
+
+		require.Equal(t, 16, d.refused["rate"])
+		require.Equal(t, 12, f.Calls(fake.CreateCheckout))
+	})
+}
+
+func TestConcurrency(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var d diary
+
+		g := gateways.Guarded(slow{fake.New(), time.Second}, gateways.Limits{Concurrency: 2}, d.reports())
+
+		var all sync.WaitGroup
+		for range 2 {
+			all.Go(func() { require.NoError(t, create(t, g)) })
+		}
+
+		synctest.Wait()
+		requireNotSent(t, create(t, g), "busy")
+
+		time.Sleep(400 * time.Millisecond)
+		require.NoError(t, create(t, g), "a slot that is free soon is waited for")
+		all.Wait()
+
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+
+		for range 2 {
+			all.Go(func() { require.NoError(t, create(t, g)) })
+		}
+
+		synctest.Wait()
+
+		_, err := g.CreateCheckout(ctx, wanted())
+		require.Equal(t, gateways.KindNotSent, gateways.KindOf(err), "the money has certainly not moved")
+		require.Zero(t, err.(*gateways.Error).RetryAfter) //nolint:errorlint // likewise
+		all.Wait()
+	})
+}
+
+func TestNonsenseOpensTheBreaker(t *testing.T) {
+	t.Parallel()
+
+	for name, tt := range map[string]struct {
+		change   func(*gateways.Checkout)
+		believed bool
+	}{
+		"of another checkout":      {func(c *gateways.Checkout) { c.ID, c.MerchantReference = "co_other", uuid.New() }, false},
+		"in money we never ask in": {func(c *gateways.Checkout) { c.Currency = "USD" }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			var d diary
+
+			f := fake.New()
+			r := wanted()
+			c, err := f.CreateCheckout(t.Context(), r)
+			require.NoError(t, err)
+
+			g := gateways.Guarded(babbling{f, tt.change}, guardLimits, d.reports())
+
+			for range 3 {
+				_, err = g.GetCheckout(t.Context(), c.ID)
+				if tt.believed {
+					require.NoError(t, err, "what another currency means is not for the guard to say")
+				} else {
+					require.Equal(t, gateways.KindUnknown, gateways.KindOf(err), "it is as good as no answer")
+				}
+			}
+
+			require.Equal(t, 3, d.odd)
+
+			_, err = g.GetCheckout(t.Context(), c.ID)
+			requireNotSent(t, err, "open")
+
+			_, err = g.CreateCheckout(t.Context(), r)
+			require.Equal(t, gateways.KindUnknown, gateways.KindOf(err), "nobody pays on a page for something else")
+		})
+	}
+}
