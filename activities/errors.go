@@ -5,6 +5,7 @@ package activities
 
 import (
 	"errors"
+	"time"
 
 	"go.temporal.io/sdk/temporal"
 
@@ -16,7 +17,8 @@ import (
 // asActivityError decides, for every error that leaves an activity, whether Temporal tries again:
 //
 //	domain error (models.Error)    no: the answer will be the same
-//	gateway error                  yes, after the time that the gateway named, if it did
+//	gateway error                  yes, after the time that the gateway or its guard named, if it did
+//	call that was not sent         likewise, as GATEWAY_UNAVAILABLE: nothing has happened
 //	anything else                  yes: database down
 //
 // A 4xx that is final for what was asked (contract §8) is a result, which the activity has dealt with. One that leaves
@@ -34,7 +36,12 @@ func asActivityError(err error) error {
 	}
 
 	if e, ok := errors.AsType[*gateways.Error](err); ok {
-		return temporal.NewApplicationErrorWithOptions(telemetry.Scrub(e.Error()), gatewayErrorType, temporal.ApplicationErrorOptions{
+		kind := gatewayErrorType
+		if e.Kind == gateways.KindNotSent {
+			kind = string(models.CodeGatewayUnavailable)
+		}
+
+		return temporal.NewApplicationErrorWithOptions(telemetry.Scrub(e.Error()), kind, temporal.ApplicationErrorOptions{
 			NextRetryDelay: e.RetryAfter,
 		})
 	}
@@ -45,6 +52,17 @@ func asActivityError(err error) error {
 	}
 
 	return err
+}
+
+// worthWaiting is how long the next try may be away while somebody waits for it.
+const worthWaiting = time.Second
+
+// isAway reports a gateway that is not asked for a while, because it wants that or does not answer: whoever waits for
+// what it says should not. Nothing has happened there.
+func isAway(err error) bool {
+	e, ok := errors.AsType[*gateways.Error](err)
+
+	return ok && (e.Kind == gateways.KindNotSent || e.Kind == gateways.KindRateLimited) && e.RetryAfter > worthWaiting
 }
 
 const (

@@ -28,6 +28,10 @@ func TestAsActivityError(t *testing.T) {
 		{"a question that the gateway refuses", &gateways.Error{Kind: gateways.KindRejected}, gatewayErrorType, false, 0},
 		{"the gateway knows no such thing", &gateways.Error{Kind: gateways.KindNotFound}, gatewayErrorType, false, 0},
 		{"the gateway is busy", &gateways.Error{Kind: gateways.KindRateLimited, RetryAfter: 7 * time.Second}, gatewayErrorType, false, 7 * time.Second},
+		{
+			"the gateway is left alone", fmt.Errorf("find: %w", &gateways.Error{Kind: gateways.KindNotSent, RetryAfter: time.Second}),
+			"GATEWAY_UNAVAILABLE", false, time.Second,
+		},
 		{"the gateway is silent", fmt.Errorf("find: %w", &gateways.Error{Code: "timeout"}), gatewayErrorType, false, 0},
 	}
 	for _, tt := range tests {

@@ -29,22 +29,44 @@ type Checkout struct {
 	Status    models.TransactionStatus `json:"status"`
 	Failure   models.FailureCode       `json:"failure,omitempty"`
 	ExpiresAt time.Time                `json:"expires_at"`
+	// Delayed: the gateway is not being asked for now, and nobody should wait for it. Status is PENDING.
+	Delayed bool `json:"delayed,omitempty"`
 }
 
 // OpenCheckout writes the attempt's PENDING row, creates the checkout at the gateway under the attempt's id as
 // idempotency key, and saves the gateway's reference. A checkout that the gateway refuses for good ends the attempt
-// as FAILED, GATEWAY_REJECTED; that is a result, not an error.
+// as FAILED, GATEWAY_REJECTED; that is a result, not an error. So is a gateway that is not being asked for now.
 func (p *Payments) OpenCheckout(ctx context.Context, a models.Attempt) (Checkout, error) {
 	defer alive(ctx)()
 
+	c, err := p.openCheckout(ctx, a)
+	if c.Status == models.TransactionPending && isAway(err) {
+		c.Delayed = true
+
+		return c, nil
+	}
+
+	return c, asActivityError(err)
+}
+
+// AwaitCheckout is OpenCheckout when nobody waits for it any more: it goes on until the gateway is back.
+func (p *Payments) AwaitCheckout(ctx context.Context, a models.Attempt) (Checkout, error) {
+	defer alive(ctx)()
+
+	c, err := p.openCheckout(ctx, a)
+
+	return c, asActivityError(err)
+}
+
+func (p *Payments) openCheckout(ctx context.Context, a models.Attempt) (Checkout, error) {
 	t, err := p.Store.OpenPayment(ctx, a, p.Now())
 	if err != nil {
-		return Checkout{}, asActivityError(err)
+		return Checkout{}, err
 	}
 
 	if wasCancelled(&t) {
 		// It was cancelled while it was being opened: a try whose answer was lost may have left a checkout.
-		return checkoutOf(&t), asActivityError(p.closeCheckout(ctx, &t))
+		return checkoutOf(&t), p.closeCheckout(ctx, &t)
 	}
 
 	if t.Status != models.TransactionPending || t.Reference != nil {
@@ -55,16 +77,14 @@ func (p *Payments) OpenCheckout(ctx context.Context, a models.Attempt) (Checkout
 
 	switch {
 	case err == nil:
-		err = p.Store.SaveCheckout(ctx, t.ID, opened.ID, opened.URL)
-
-		return checkoutOf(&t), asActivityError(err)
+		return checkoutOf(&t), p.Store.SaveCheckout(ctx, t.ID, opened.ID, opened.URL)
 	case isFinal(err):
 		ended, err := p.Store.EndPayment(ctx, t.ID, models.FailureGatewayRejected, err.Error(), p.Now())
 		p.announce(ended)
 
-		return Checkout{Status: ended.Status, Failure: ended.Failure, ExpiresAt: t.ExpiresAt}, asActivityError(err)
+		return Checkout{Status: ended.Status, Failure: ended.Failure, ExpiresAt: t.ExpiresAt}, err
 	default:
-		return Checkout{}, asActivityError(err)
+		return checkoutOf(&t), err
 	}
 }
 

@@ -65,6 +65,39 @@ func TestOpenCheckoutWithAnUnknownOutcome(t *testing.T) {
 	require.Len(t, d.gateway.Checkouts(), 1, "the key of the attempt makes it one checkout")
 }
 
+// TestOpenCheckoutAtAGatewayThatIsLeftAlone: it is no outcome, but whoever waits should not.
+func TestOpenCheckoutAtAGatewayThatIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	a := d.attempt(t)
+	guard := gateways.Guarded(d.gateway, gateways.Limits{BreakerFailures: 1, BreakerOpenFor: time.Minute}, gateways.Reports{})
+	d.serve(guard)
+	d.gateway.Script(fake.CreateCheckout, fake.Fault{Mode: fake.UnknownAfterEffect})
+
+	_, err := d.OpenCheckout(t.Context(), a)
+	require.Zero(t, requireApplicationError(t, err).NextRetryDelay(), "it may have happened: it is asked again soon")
+
+	c, err := d.OpenCheckout(t.Context(), a)
+	require.NoError(t, err)
+	require.True(t, c.Delayed)
+	require.Equal(t, models.TransactionPending, c.Status)
+	require.False(t, c.ExpiresAt.IsZero())
+
+	_, err = d.AwaitCheckout(t.Context(), a)
+	e := requireApplicationError(t, err)
+	require.Equal(t, string(models.CodeGatewayUnavailable), e.Type())
+	require.False(t, e.NonRetryable())
+	require.GreaterOrEqual(t, e.NextRetryDelay(), 59*time.Second, "not before it is worth it")
+	require.Equal(t, 1, d.gateway.Calls(fake.CreateCheckout))
+	require.Equal(t, models.TransactionPending, d.transaction(t, a).Status)
+
+	d.serve(d.gateway)
+	c, err = d.AwaitCheckout(t.Context(), a)
+	require.NoError(t, err)
+	require.False(t, c.Delayed)
+	require.Len(t, d.gateway.Checkouts(), 1)
+}
+
 func TestOpenCheckoutThatIsRefused(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

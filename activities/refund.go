@@ -24,18 +24,37 @@ var errUndecided = errors.New("the gateway has not decided the refund yet")
 
 // RefundAtGateway gets the refund's money moving, or learns what has become of it. After an unknown outcome the
 // gateway is asked by the refund's id before anything is sent again, and whatever is sent again carries the same key,
-// so that no money can go back twice. A refusal is a result, not an error.
+// so that no money can go back twice. A refusal is a result, not an error. So is a gateway that is not being asked for
+// now.
 func (p *Payments) RefundAtGateway(ctx context.Context, id uuid.UUID) (models.RefundResult, error) {
 	defer alive(ctx)()
 
+	result, err := p.refundAtGateway(ctx, id)
+	if isAway(err) {
+		return models.RefundResult{Status: models.RefundPending, Delayed: true}, nil
+	}
+
+	return result, asActivityError(err)
+}
+
+// AwaitRefund is RefundAtGateway when nobody waits for it any more: it goes on until the gateway is back.
+func (p *Payments) AwaitRefund(ctx context.Context, id uuid.UUID) (models.RefundResult, error) {
+	defer alive(ctx)()
+
+	result, err := p.refundAtGateway(ctx, id)
+
+	return result, asActivityError(err)
+}
+
+func (p *Payments) refundAtGateway(ctx context.Context, id uuid.UUID) (models.RefundResult, error) {
 	r, err := p.Store.RefundByID(ctx, id)
 	if err != nil {
-		return models.RefundResult{}, asActivityError(err)
+		return models.RefundResult{}, err
 	}
 
 	t, err := p.Store.TransactionByID(ctx, r.PaymentTransactionID)
 	if err != nil {
-		return models.RefundResult{}, asActivityError(err)
+		return models.RefundResult{}, err
 	}
 
 	g, err := p.gateway(t.Gateway)
@@ -55,7 +74,7 @@ func (p *Payments) RefundAtGateway(ctx context.Context, id uuid.UUID) (models.Re
 	}
 
 	if err != nil {
-		return models.RefundResult{}, asActivityError(err)
+		return models.RefundResult{}, err
 	}
 
 	return p.refundResult(ctx, &r, sent)
@@ -78,7 +97,7 @@ func (p *Payments) refundResult(ctx context.Context, r *models.Refund, sent gate
 	case gateways.RefundPending:
 		result.Status = models.RefundPending
 
-		return result, asActivityError(p.Store.SaveGatewayRefund(ctx, r.ID, sent.ID))
+		return result, p.Store.SaveGatewayRefund(ctx, r.ID, sent.ID)
 	default:
 		return result, errUndecided
 	}
@@ -89,7 +108,7 @@ func (p *Payments) refundResult(ctx context.Context, r *models.Refund, sent gate
 // refused puts what the gateway said into the database: it may name the customer, and what an activity returns is in the
 // history for good. SettleRefund finds it there.
 func (p *Payments) refused(ctx context.Context, id uuid.UUID, r models.RefundResult, words string) (models.RefundResult, error) {
-	return r, asActivityError(p.Store.SaveRefundWords(ctx, id, words))
+	return r, p.Store.SaveRefundWords(ctx, id, words)
 }
 
 // codeOf is the machine code of a gateway's refusal.

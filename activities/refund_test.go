@@ -2,11 +2,13 @@ package activities_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"rihla/activities"
+	"rihla/gateways"
 	"rihla/gateways/fake"
 	"rihla/models"
 )
@@ -91,6 +93,29 @@ func TestRefundAtGatewayAsksFirst(t *testing.T) {
 	_, err := d.RefundAtGateway(t.Context(), id)
 	require.Error(t, err)
 	require.Zero(t, d.gateway.Calls(fake.CreateRefund), "nothing is sent while it is unknown what was sent before")
+}
+
+// TestRefundAtAGatewayThatIsLeftAlone: the money has certainly not moved.
+func TestRefundAtAGatewayThatIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	id := d.promised(t, d.paid(t))
+	d.serve(gateways.Guarded(d.gateway, gateways.Limits{BreakerFailures: 5, BreakerOpenFor: time.Minute}, gateways.Reports{}))
+	d.gateway.Script(fake.CreateRefund, fake.Fault{Mode: fake.RateLimited, RetryAfter: time.Minute})
+
+	for range 2 { // the gateway says so, and then its guard does
+		result := d.refundAtGateway(t, id)
+		require.Equal(t, models.RefundResult{Status: models.RefundPending, Delayed: true}, result)
+	}
+
+	_, err := d.AwaitRefund(t.Context(), id)
+	require.Equal(t, string(models.CodeGatewayUnavailable), requireApplicationError(t, err).Type())
+	require.Equal(t, 1, d.gateway.Calls(fake.CreateRefund))
+
+	d.serve(d.gateway)
+	result, err := d.AwaitRefund(t.Context(), id)
+	require.NoError(t, err)
+	require.Equal(t, models.RefundSucceeded, result.Status)
 }
 
 func TestRefundAtGatewayThatIsRefused(t *testing.T) {

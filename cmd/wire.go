@@ -157,18 +157,49 @@ func openGateways(cfg config.Config, m *telemetry.Metrics) (map[models.PaymentPr
 		g := cfg.Gateways.For(provider)
 
 		opened, err := drivers.Open(provider, drivers.Config{
-			Driver: g.Driver, URL: g.URL, APIKey: g.APIKey.Reveal(), Timeout: cfg.Gateways.Timeout,
+			Driver: g.Driver, URL: g.URL, APIKey: g.APIKey.Reveal(), Timeout: g.Timeout,
 		})
 		if err != nil {
 			return nil, err
 		}
 
-		all[provider] = gateways.Observed(opened, func(operation, outcome string, took time.Duration) {
+		observed := gateways.Observed(opened, func(operation, outcome string, took time.Duration) {
 			m.GatewayCall(provider, operation, outcome, took)
 		})
+		all[provider] = gateways.Guarded(observed, limitsOf(g), guardReports(provider, m))
 	}
 
 	return all, nil
+}
+
+func limitsOf(g config.Gateway) gateways.Limits {
+	return gateways.Limits{
+		Timeout: g.Timeout, Rate: g.Rate, Burst: g.Burst, Concurrency: g.Concurrency,
+		BreakerFailures: g.BreakerFailures, BreakerOpenFor: g.BreakerOpenFor,
+	}
+}
+
+// guardReports counts what the guard of a gateway does, and logs what an operator wants to know of.
+func guardReports(provider models.PaymentProvider, m *telemetry.Metrics) gateways.Reports {
+	for _, calls := range gateways.AllCalls() {
+		m.GatewayBreaker(provider, string(calls), string(gateways.CircuitClosed))
+	}
+
+	return gateways.Reports{
+		Moved: func(calls gateways.Calls, to gateways.Circuit) {
+			m.GatewayBreaker(provider, string(calls), string(to))
+			slog.Warn("gateway breaker", "gateway", provider, "calls", calls, "state", to) //nolint:noctx // it belongs to no request
+		},
+		Refused: func(calls gateways.Calls, reason string) { m.GatewayRefused(provider, string(calls), reason) },
+		Paused: func(calls gateways.Calls, pause time.Duration) {
+			m.GatewayPaused(provider, string(calls), pause)
+			slog.Warn("gateway wants a pause", "gateway", provider, "calls", calls, "pause", pause) //nolint:noctx // likewise
+		},
+		Waited: func(calls gateways.Calls, waited time.Duration) { m.GatewayWaited(provider, string(calls), waited) },
+		Odd: func(ctx context.Context, calls gateways.Calls, problem string) {
+			slog.WarnContext(ctx, "gateway answers what cannot be right", "gateway", provider, "calls", calls, "problem", problem)
+		},
+	}
 }
 
 // startWorker connects everything a worker needs and begins to poll. The returned function stops it.

@@ -33,6 +33,9 @@ const (
 	CallsStatus   Calls = "status"
 )
 
+// AllCalls are all kinds of calls.
+func AllCalls() []Calls { return []Calls{CallsCheckout, CallsCancel, CallsRefund, CallsStatus} }
+
 // Reports are told what a Guard does; nil ones are not. They must not block, nor call the Guard.
 type Reports struct {
 	Moved   func(c Calls, to Circuit)                          // a breaker has changed its state
@@ -68,7 +71,7 @@ func Guarded(g Gateway, limits Limits, tell Reports) *Guard {
 		guard.slots = make(chan struct{}, limits.Concurrency)
 	}
 
-	for _, calls := range []Calls{CallsCheckout, CallsCancel, CallsRefund, CallsStatus} {
+	for _, calls := range AllCalls() {
 		guard.kinds[calls] = newCircuit(calls, limits, guard.tell)
 	}
 

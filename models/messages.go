@@ -69,6 +69,8 @@ type RefundResult struct {
 	Status          RefundStatus `json:"status"`
 	GatewayRefundID string       `json:"gateway_refund_id,omitempty"`
 	FailureReason   string       `json:"failure_reason,omitempty"`
+	// Delayed: the gateway is not being asked for now, and nobody should wait for it. Status is PENDING.
+	Delayed bool `json:"delayed,omitempty"`
 }
 
 // SettledRefund is a refund after the gateway's decision has been applied.

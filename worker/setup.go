@@ -60,17 +60,6 @@ func skipDenied(err error) error {
 	return fmt.Errorf("prepare search attributes: %w", err)
 }
 
-// isAway tells an orchestrator that cannot be reached from one that refuses.
-func isAway(err error) bool {
-	if _, ok := errors.AsType[*serviceerror.Unavailable](err); ok {
-		return true
-	}
-
-	_, ok := errors.AsType[*serviceerror.DeadlineExceeded](err)
-
-	return ok
-}
-
 // SweepScheduleID is the id of the sweep's schedule; one per task queue.
 func SweepScheduleID(queue string) string { return "sweep/" + queue }
 

@@ -37,9 +37,10 @@ type Deps struct {
 
 // Worker serves one task queue.
 type Worker struct {
-	queues []worker.Worker // the workflows' own, then one per gateway
-	pump   *pump
-	deps   Deps
+	queues  []worker.Worker // the workflows' own, then one per gateway
+	pump    *pump
+	outages *outages
+	deps    Deps
 }
 
 // New wires the activities and registers everything. It does not poll yet.
@@ -57,7 +58,7 @@ func New(d Deps) *Worker {
 	}
 
 	door := workflows.NewClient(d.Temporal, d.Queue)
-	w := &Worker{pump: newPump(door.WakeOutbox), deps: d}
+	w := &Worker{pump: newPump(door.WakeOutbox), outages: newOutages(d), deps: d}
 	payments := &activities.Payments{Store: d.Store, Gateways: d.Gateways, Now: d.Now, Queued: w.pump.Poke, Settled: d.Settled}
 
 	own := worker.New(d.Polls, d.Queue, worker.Options{
@@ -129,6 +130,7 @@ func (w *Worker) Start(ctx context.Context) error {
 	}
 
 	w.pump.start()
+	w.outages.start()
 	slog.InfoContext(ctx, "worker polls", "queue", w.deps.Queue)
 
 	return nil
@@ -139,7 +141,7 @@ func (w *Worker) Start(ctx context.Context) error {
 func (w *Worker) awaitOrchestrator(ctx context.Context) error {
 	for {
 		err := ensureSearchAttributes(ctx, w.deps.Temporal, w.deps.Namespace)
-		if err == nil || !isAway(err) {
+		if err == nil || !workflows.IsAway(err) {
 			return err
 		}
 
@@ -157,6 +159,7 @@ func (w *Worker) awaitOrchestrator(ctx context.Context) error {
 func (w *Worker) Stop() {
 	w.stop(w.queues)
 	w.pump.stop()
+	w.outages.stop()
 }
 
 // stop ends the queues side by side: each waits for what it runs.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/uuid"
 	enumspb "go.temporal.io/api/enums/v1"
-	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
@@ -151,13 +150,21 @@ func (c *Client) startWithUpdate(
 	o.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY
 
 	err := c.startAndAsk(ctx, o, workflow, arg, update, update, out)
-	if stale(err) {
+	if stale(err) || errors.Is(err, errRunEnded) {
 		o.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE
 		err = c.startAndAsk(ctx, o, workflow, arg, update, update+"/"+uuid.NewString(), out)
 	}
 
+	if errors.Is(err, errRunEnded) {
+		return unavailable()
+	}
+
 	return err
 }
+
+// errRunEnded is the orchestrator's word, not the domain's NOT_FOUND: what was started has ended before it was asked, and
+// nobody has said how.
+var errRunEnded = errors.New("the run has ended before it was asked")
 
 func (c *Client) startAndAsk(
 	ctx context.Context, o client.StartWorkflowOptions, workflow, arg any, update, updateID string, out any,
@@ -170,6 +177,10 @@ func (c *Client) startAndAsk(
 	})
 	if err == nil {
 		err = handle.Get(ctx, out)
+	}
+
+	if isNotFound(err) {
+		return errRunEnded
 	}
 
 	return asDomainError(err)
@@ -261,65 +272,4 @@ func (c *Client) Ping(ctx context.Context) error {
 	_, err := c.temporal.CheckHealth(ctx, &client.CheckHealthRequest{})
 
 	return asDomainError(err)
-}
-
-func isNotFound(err error) bool {
-	_, ok := errors.AsType[*serviceerror.NotFound](err)
-
-	return ok
-}
-
-func isAlreadyStarted(err error) bool {
-	if _, ok := errors.AsType[*temporal.ChildWorkflowExecutionAlreadyStartedError](err); ok {
-		return true
-	}
-
-	_, ok := errors.AsType[*serviceerror.WorkflowExecutionAlreadyStarted](err)
-
-	return ok
-}
-
-// asDomainError turns what the orchestrator answers into the service's own errors: a refusal by an activity has the
-// domain code as its type; a silent orchestrator is SERVICE_UNAVAILABLE.
-func asDomainError(err error) error {
-	if err == nil {
-		return nil
-	}
-
-	if e, ok := errors.AsType[*temporal.ApplicationError](err); ok && e.NonRetryable() {
-		domain := &models.Error{Code: models.Code(e.Type()), Message: e.Message()}
-		if e.HasDetails() {
-			_ = e.Details(&domain.Details) // without details it still has its code
-		}
-
-		return domain
-	}
-
-	if isNotFound(err) {
-		return models.NotFound()
-	}
-
-	if _, ok := errors.AsType[*client.WorkflowUpdateServiceTimeoutOrCanceledError](err); ok || errors.Is(err, context.DeadlineExceeded) {
-		return ErrStillRunning
-	}
-
-	if isUnavailable(err) {
-		return models.Errorf(models.CodeServiceUnavailable, "The service cannot take this right now. Try again shortly.")
-	}
-
-	return err
-}
-
-func isUnavailable(err error) bool {
-	if _, ok := errors.AsType[*serviceerror.Unavailable](err); ok {
-		return true
-	}
-
-	if _, ok := errors.AsType[*serviceerror.ResourceExhausted](err); ok {
-		return true
-	}
-
-	_, ok := errors.AsType[*serviceerror.DeadlineExceeded](err)
-
-	return ok
 }

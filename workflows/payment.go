@@ -48,6 +48,7 @@ type payment struct {
 	id       uuid.UUID
 	checkout activities.Checkout
 	opened   bool
+	delayed  bool  // the gateway is not being asked for now: nobody should wait for the checkout
 	refused  error // why there is no attempt at all
 	settled  models.Settled
 	cancel   bool // somebody asked to close the attempt
@@ -62,7 +63,7 @@ func (p *payment) setup(ctx workflow.Context) error {
 	p.events = workflow.GetSignalChannel(ctx, SignalEvent)
 
 	err := workflow.SetUpdateHandler(ctx, UpdateCheckout, func(ctx workflow.Context) (activities.Checkout, error) {
-		err := workflow.Await(ctx, func() bool { return p.opened || p.refused != nil })
+		err := workflow.Await(ctx, func() bool { return p.opened || p.delayed || p.refused != nil })
 		if err == nil {
 			err = p.refused
 		}
@@ -117,8 +118,28 @@ func (p *payment) run(ctx workflow.Context) (models.Settled, error) {
 func (p *payment) open(ctx workflow.Context) error {
 	tell(ctx, "Opening a checkout at "+string(p.gateway())+".")
 
+	err := p.openBy(ctx, payments.OpenCheckout)
+	if err == nil && p.checkout.Delayed {
+		p.delayed = true
+		tell(ctx, string(p.gateway())+" is being left alone, because it has not been answering or wants that. The checkout is opened when it is back.")
+
+		err = p.openBy(ctx, payments.AwaitCheckout)
+	}
+
+	if err != nil {
+		return err
+	}
+
+	p.opened = true
+	p.settled = models.Settled{Status: p.checkout.Status, Failure: p.checkout.Failure}
+
+	return nil
+}
+
+// openBy has the checkout created, until that is done, takes too long, or somebody closes the attempt.
+func (p *payment) openBy(ctx workflow.Context, activity any) error {
 	gctx, giveUp := workflow.WithCancel(withGateway(ctx, p.gateway(), "Create the checkout at "+string(p.gateway()), openAtMost))
-	opening := workflow.ExecuteActivity(gctx, payments.OpenCheckout, p.attempt)
+	opening := workflow.ExecuteActivity(gctx, activity, p.attempt)
 
 	if err := workflow.Await(ctx, func() bool { return opening.IsReady() || p.cancel }); err != nil {
 		return err
@@ -128,16 +149,17 @@ func (p *payment) open(ctx workflow.Context) error {
 		giveUp()
 	}
 
-	if err := opening.Get(ctx, &p.checkout); err != nil {
+	var checkout activities.Checkout
+
+	if err := opening.Get(ctx, &checkout); err != nil {
 		if isRefusal(err) {
 			return err
 		}
 
-		p.checkout = activities.Checkout{Status: models.TransactionPending, ExpiresAt: workflow.Now(ctx)}
+		checkout = activities.Checkout{Status: models.TransactionPending, ExpiresAt: workflow.Now(ctx)}
 	}
 
-	p.opened = true
-	p.settled = models.Settled{Status: p.checkout.Status, Failure: p.checkout.Failure}
+	p.checkout = checkout
 
 	return nil
 }

@@ -301,3 +301,50 @@ func TestPaymentBurstOfSignals(t *testing.T) {
 		require.WithinDuration(t, began.Add(3*time.Minute), w.Now(), time.Second)
 	})
 }
+
+// TestPaymentWhoseGatewayIsLeftAlone: whoever wants to pay is answered at once, and the checkout is opened when the gateway
+// is back.
+func TestPaymentWhoseGatewayIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	w, a := newWorld(t), newAttempt()
+
+	delayed := open
+	delayed.Delayed = true
+	w.opens(a, delayed)
+	w.OnActivity(acts.AwaitCheckout, mock.Anything, a).Return(open, nil).After(time.Minute).Once()
+	w.OnActivity(acts.SettlePayment, mock.Anything, a.ID()).Return(paid, nil).Once()
+
+	var first, later *answer[activities.Checkout]
+
+	w.at(0, func() { first = update[activities.Checkout](w, workflows.UpdateCheckout) })
+	w.at(2*time.Minute, func() { later = update[activities.Checkout](w, workflows.UpdateCheckout) })
+	w.at(3*time.Minute, w.event)
+
+	require.Equal(t, paid, w.pay(a))
+	require.NoError(t, first.err)
+	require.Equal(t, delayed, first.value)
+	require.WithinDuration(t, began, first.at, time.Second)
+	require.Equal(t, open, later.value, "nothing of the first answer is left")
+}
+
+// TestPaymentThatIsReplacedWhileItsGatewayIsLeftAlone: the customer does not have to wait for the gateway to choose another.
+func TestPaymentThatIsReplacedWhileItsGatewayIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	w, a := newWorld(t), newAttempt()
+
+	delayed := open
+	delayed.Delayed = true
+	w.opens(a, delayed)
+	w.OnActivity(acts.AwaitCheckout, mock.Anything, a).Return(open, nil).After(20 * time.Minute).Maybe()
+	w.OnActivity(acts.CloseCheckout, mock.Anything, a.ID()).Return(nil).Once()
+	w.OnActivity(acts.SettlePayment, mock.Anything, a.ID()).Return(pending, nil).Once()
+	w.OnActivity(acts.EndPayment, mock.Anything, activities.End{TransactionID: a.ID(), Why: models.FailureCancelled}).
+		Return(failed(models.FailureCancelled), nil).Once()
+
+	var got *answer[models.Settled]
+
+	w.at(time.Minute, func() { got = update[models.Settled](w, workflows.UpdateCancel) })
+
+	require.Equal(t, failed(models.FailureCancelled), w.pay(a))
+	require.WithinDuration(t, began.Add(time.Minute), got.at, 5*time.Second)
+}

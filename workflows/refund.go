@@ -11,7 +11,8 @@ import (
 	"rihla/models"
 )
 
-// UpdateDecision waits until the gateway has decided the refund, or it was not allowed in the first place.
+// UpdateDecision waits until the gateway has decided the refund, or it was not allowed in the first place, or the gateway
+// is not being asked for now.
 const UpdateDecision = "decision"
 
 // pollPending is how often a gateway is asked about a refund that it keeps pending, should its webhook get lost.
@@ -35,6 +36,7 @@ type refund struct {
 	refused  error // why it was not allowed
 	result   models.RefundResult
 	settled  models.SettledRefund
+	delayed  bool // the gateway is not being asked for now: nobody should wait for its decision
 	events   workflow.ReceiveChannel
 	asked    int // how often the gateway has answered that it has not decided
 }
@@ -43,7 +45,7 @@ func (f *refund) setup(ctx workflow.Context) error {
 	f.events = workflow.GetSignalChannel(ctx, SignalEvent)
 
 	return workflow.SetUpdateHandler(ctx, UpdateDecision, func(ctx workflow.Context) (models.SettledRefund, error) {
-		err := workflow.Await(ctx, func() bool { return f.decided() || f.refused != nil })
+		err := workflow.Await(ctx, func() bool { return f.decided() || f.delayed || f.refused != nil })
 		if err == nil {
 			err = f.refused
 		}
@@ -110,9 +112,15 @@ func (f *refund) askGateway(ctx workflow.Context) error {
 	drain(f.events)
 	tell(ctx, "Refunding "+f.reserved.Amount.String()+" "+models.Currency+" at "+string(f.reserved.Gateway)+".")
 
-	f.result = models.RefundResult{} // of an earlier answer nothing may stay
-	gctx := withGateway(ctx, f.reserved.Gateway, "Refund at "+string(f.reserved.Gateway), 0)
-	if err := workflow.ExecuteActivity(gctx, payments.RefundAtGateway, f.request.ID).Get(ctx, &f.result); err != nil {
+	err := f.refundBy(ctx, payments.RefundAtGateway)
+	if err == nil && f.result.Delayed {
+		f.delayed = true
+		tell(ctx, string(f.reserved.Gateway)+" is being left alone, because it has not been answering or wants that. The refund is sent when it is back.")
+
+		err = f.refundBy(ctx, payments.AwaitRefund)
+	}
+
+	if err != nil {
 		return err
 	}
 
@@ -132,6 +140,13 @@ func (f *refund) askGateway(ctx workflow.Context) error {
 	}
 
 	return err
+}
+
+func (f *refund) refundBy(ctx workflow.Context, activity any) error {
+	f.result = models.RefundResult{} // of an earlier answer nothing may stay
+	gctx := withGateway(ctx, f.reserved.Gateway, "Refund at "+string(f.reserved.Gateway), 0)
+
+	return workflow.ExecuteActivity(gctx, activity, f.request.ID).Get(ctx, &f.result)
 }
 
 func (f *refund) settle(ctx workflow.Context) error {

@@ -196,3 +196,23 @@ func TestRefundThatWasDecidedBefore(t *testing.T) {
 		require.Equal(t, "REFUND_"+string(status), w.paymentStatus())
 	}
 }
+
+// TestRefundWhoseGatewayIsLeftAlone: whoever asked for the refund is answered at once, and it is sent when the gateway is back.
+func TestRefundWhoseGatewayIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	w, r := newWorld(t), newRefund()
+	w.reserves(r)
+	w.OnActivity(acts.RefundAtGateway, mock.Anything, r.ID).
+		Return(models.RefundResult{Status: models.RefundPending, Delayed: true}, nil).Once()
+	w.OnActivity(acts.AwaitRefund, mock.Anything, r.ID).Return(succeeded, nil).After(time.Minute).Once()
+	w.settlesRefund(r, succeeded, refunded)
+
+	var got *answer[models.SettledRefund]
+
+	w.at(0, func() { got = update[models.SettledRefund](w, workflows.UpdateDecision) })
+
+	require.Equal(t, refunded, w.giveBack(r))
+	require.NoError(t, got.err)
+	require.Equal(t, models.SettledRefund{}, got.value, "it is not decided")
+	require.WithinDuration(t, began, got.at, time.Second)
+}

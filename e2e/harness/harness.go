@@ -180,6 +180,8 @@ func (s *Stack) environment(databaseURL, temporalAddress string) map[string]stri
 		"MEDIA_URL_SECRET": MediaURLSecret, "SWEEP_INTERVAL": "5s", "DB_MAX_CONNS": "10", "LOG_LEVEL": "INFO",
 		// Longer than in life: a test machine that is busy is no gateway that is down.
 		"CHECKOUT_WAIT": "12s", "REFUND_WAIT": "12s",
+		// Shorter than in life, so that a test does not wait long for a gateway that is well again.
+		"GATEWAY_A_BREAKER_OPEN_FOR": "1s", "WALLET_B_BREAKER_OPEN_FOR": "1s",
 	}
 
 	for _, channel := range models.Channels() {

@@ -127,7 +127,7 @@ type Temporal struct {
 type Gateways struct {
 	A       Gateway `envPrefix:"GATEWAY_A_"`
 	WalletB Gateway `envPrefix:"WALLET_B_"`
-	// Timeout bounds one call to a gateway; past it the outcome is unknown.
+	// Timeout bounds one call to a gateway that has no limit of its own; past it the outcome is unknown.
 	Timeout time.Duration `env:"GATEWAY_TIMEOUT" envDefault:"4s"`
 }
 
@@ -138,15 +138,30 @@ type Gateway struct {
 	// URL is the base address, without a trailing slash. Only the sandbox has no default of its own.
 	URL    string `env:"URL"`
 	APIKey Secret `env:"API_KEY"`
+	// Timeout bounds one call; unset: GATEWAY_TIMEOUT.
+	Timeout time.Duration `env:"TIMEOUT"`
+	// Rate is calls per second of one worker process, 0 for no limit; Burst of them may come at once.
+	Rate  float64 `env:"RATE" envDefault:"100"`
+	Burst int     `env:"BURST" envDefault:"100"`
+	// Concurrency is how many calls of one worker process are under way at most.
+	Concurrency int `env:"CONCURRENCY" envDefault:"16"`
+	// BreakerFailures in a row open the breaker of a kind of calls, for BreakerOpenFor; 0: it never opens.
+	BreakerFailures int           `env:"BREAKER_FAILURES" envDefault:"5"`
+	BreakerOpenFor  time.Duration `env:"BREAKER_OPEN_FOR" envDefault:"10s"`
 }
 
 // For is the gateway of a provider.
 func (g Gateways) For(p models.PaymentProvider) Gateway {
+	one := g.A
 	if p == models.ProviderWalletB {
-		return g.WalletB
+		one = g.WalletB
 	}
 
-	return g.A
+	if one.Timeout == 0 {
+		one.Timeout = g.Timeout
+	}
+
+	return one
 }
 
 // Webhooks are the signing secrets per channel, newest first (contract §9).

@@ -164,6 +164,26 @@ func TestLoadNamesEveryMalformedVariable(t *testing.T) {
 	require.ErrorContains(t, err, `JWT_EXTERNAL_ROLES has "BOSS"`)
 }
 
+func TestGatewayLimits(t *testing.T) {
+	t.Parallel()
+
+	c := load(t, map[string]string{"GATEWAY_TIMEOUT": "3s", "WALLET_B_TIMEOUT": "1s", "WALLET_B_RATE": "2.5", "WALLET_B_BREAKER_FAILURES": "0"})
+	a, b := c.Gateways.For(models.ProviderGatewayA), c.Gateways.For(models.ProviderWalletB)
+	require.Equal(t, []any{3 * time.Second, 100.0, 100, 16, 5, 10 * time.Second},
+		[]any{a.Timeout, a.Rate, a.Burst, a.Concurrency, a.BreakerFailures, a.BreakerOpenFor})
+	require.Equal(t, []any{time.Second, 2.5, 0}, []any{b.Timeout, b.Rate, b.BreakerFailures})
+
+	for name, values := range map[string][]string{
+		"TIMEOUT": {"-1s", "5s"}, "RATE": {"-1", "NaN", "Inf", "1e9"}, "BURST": {"0"}, "CONCURRENCY": {"0", "-1"},
+		"BREAKER_FAILURES": {"-1", "1000000"}, "BREAKER_OPEN_FOR": {"0s", "6m"},
+	} {
+		for _, value := range values {
+			_, err := Load(map[string]string{"GATEWAY_A_" + name: value})
+			require.ErrorContains(t, err, "GATEWAY_A_"+name, value)
+		}
+	}
+}
+
 func TestCancellationPolicy(t *testing.T) {
 	t.Parallel()
 

@@ -242,9 +242,42 @@ func (c Config) validate() error {
 		}
 	}
 
+	validateLimits(&p, "GATEWAY_A", c.Gateways.A)
+	validateLimits(&p, "WALLET_B", c.Gateways.WalletB)
+
 	slices.Sort(p) // the map above has no order
 
 	return p.err()
+}
+
+// The longest a gateway may take: an activity makes up to three calls within 15 s; and the longest that one is left alone
+// unasked.
+const (
+	maxGatewayTimeout = 4 * time.Second
+	maxBreakerOpenFor = 5 * time.Minute
+	maxGatewayRate    = 100_000
+)
+
+func validateLimits(p *problems, name string, g Gateway) {
+	if g.Timeout < 0 || g.Timeout > maxGatewayTimeout {
+		p.addf("%s_TIMEOUT must be more than zero and at most %s", name, maxGatewayTimeout)
+	}
+
+	if !(g.Rate >= 0 && g.Rate <= maxGatewayRate) { // NaN is neither
+		p.addf("%s_RATE must be from 0 (no limit) to %d calls per second", name, maxGatewayRate)
+	}
+
+	if g.Burst < 1 || g.Concurrency < 1 {
+		p.addf("%s_BURST and %s_CONCURRENCY must be at least 1", name, name)
+	}
+
+	if g.BreakerFailures < 0 || g.BreakerFailures > maxGatewayRate {
+		p.addf("%s_BREAKER_FAILURES must be from 0 (it never opens) to %d", name, maxGatewayRate)
+	}
+
+	if g.BreakerOpenFor <= 0 || g.BreakerOpenFor > maxBreakerOpenFor {
+		p.addf("%s_BREAKER_OPEN_FOR must be more than zero and at most %s", name, maxBreakerOpenFor)
+	}
 }
 
 func (c Config) validateAddresses(p *problems) {

@@ -21,6 +21,11 @@ type Metrics struct {
 	webhooks        *prometheus.CounterVec
 	relayBacklog    prometheus.Gauge
 	limitsShared    prometheus.Gauge
+	breakers        *prometheus.GaugeVec
+	callsRefused    *prometheus.CounterVec
+	pauses          *prometheus.CounterVec
+	pausedSeconds   *prometheus.CounterVec
+	waits           *prometheus.HistogramVec
 }
 
 // NewMetrics registers the service's metrics, and those of the Go runtime and the process, with registry. It panics when
@@ -52,8 +57,11 @@ func NewMetrics(registry *prometheus.Registry) *Metrics {
 		}),
 	}
 
+	m.makeGuardMetrics(namespace)
+
 	registry.MustRegister(
 		m.requests, m.gatewayCalls, m.paymentsSettled, m.webhooks, m.relayBacklog, m.limitsShared,
+		m.breakers, m.callsRefused, m.pauses, m.pausedSeconds, m.waits,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 

@@ -24,6 +24,10 @@ func TestMetrics(t *testing.T) {
 	m.Webhook(models.ChannelBillPayment, "duplicate")
 	m.RelayBacklog(7)
 	m.RateLimitsShared(true)
+	m.GatewayBreaker(models.ProviderWalletB, "refund", "open")
+	m.GatewayRefused(models.ProviderWalletB, "refund", "open")
+	m.GatewayPaused(models.ProviderWalletB, "refund", 90*time.Second)
+	m.GatewayWaited(models.ProviderWalletB, "refund", 60*time.Millisecond)
 
 	answer := httptest.NewRecorder()
 	m.Handler().ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
@@ -37,6 +41,12 @@ func TestMetrics(t *testing.T) {
 		`rihla_payments_settled_total{gateway="wallet_b",status="PAID"} 2`,
 		`rihla_webhooks_total{channel="bill_payment",outcome="duplicate"} 1`,
 		`rihla_webhook_relay_backlog 7`, `rihla_rate_limits_shared 1`,
+		`rihla_gateway_breaker_state{calls="refund",gateway="wallet_b"} 2`,
+		`rihla_gateway_calls_refused_total{calls="refund",gateway="wallet_b",reason="open"} 1`,
+		`rihla_gateway_pauses_total{calls="refund",gateway="wallet_b"} 1`,
+		`rihla_gateway_pause_seconds_total{calls="refund",gateway="wallet_b"} 90`,
+		`rihla_gateway_call_wait_seconds_bucket{calls="refund",gateway="wallet_b",le="0.05"} 0`,
+		`rihla_gateway_call_wait_seconds_bucket{calls="refund",gateway="wallet_b",le="0.1"} 1`,
 		`go_goroutines `,
 	} {
 		require.Contains(t, answer.Body.String(), line)

@@ -1,0 +1,51 @@
+package telemetry
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"rihla/models"
+)
+
+func (m *Metrics) makeGuardMetrics(namespace string) {
+	calls := []string{"gateway", "calls"}
+
+	m.breakers = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Namespace: namespace, Name: "gateway_breaker_state", Help: "Breaker of a kind of gateway calls: 0 closed, 1 half open, 2 open.",
+	}, calls)
+	m.callsRefused = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: namespace, Name: "gateway_calls_refused_total", Help: "Gateway calls that were not sent, by why: open, paused, busy or rate.",
+	}, []string{"gateway", "calls", "reason"})
+	m.pauses = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: namespace, Name: "gateway_pauses_total", Help: "Pauses that a gateway has asked for (429).",
+	}, calls)
+	m.pausedSeconds = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: namespace, Name: "gateway_pause_seconds_total", Help: "Sum of the pauses that a gateway has asked for, as they were kept.",
+	}, calls)
+	m.waits = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Namespace: namespace, Name: "gateway_call_wait_seconds", Help: "Time that a gateway call waited for its turn before it was sent.",
+		Buckets: []float64{.001, .01, .05, .1, .2, .4},
+	}, calls)
+}
+
+// GatewayBreaker says in which state the breaker of a kind of calls is: closed, half_open or open.
+func (m *Metrics) GatewayBreaker(gateway models.PaymentProvider, calls, state string) {
+	m.breakers.WithLabelValues(string(gateway), calls).Set(map[string]float64{"half_open": 1, "open": 2}[state])
+}
+
+// GatewayRefused counts a call that was not sent. The reason is one of a few words.
+func (m *Metrics) GatewayRefused(gateway models.PaymentProvider, calls, reason string) {
+	m.callsRefused.WithLabelValues(string(gateway), calls, reason).Inc()
+}
+
+// GatewayPaused counts a pause that the gateway asked for.
+func (m *Metrics) GatewayPaused(gateway models.PaymentProvider, calls string, pause time.Duration) {
+	m.pauses.WithLabelValues(string(gateway), calls).Inc()
+	m.pausedSeconds.WithLabelValues(string(gateway), calls).Add(pause.Seconds())
+}
+
+// GatewayWaited counts how long a call that was sent had waited for its turn.
+func (m *Metrics) GatewayWaited(gateway models.PaymentProvider, calls string, waited time.Duration) {
+	m.waits.WithLabelValues(string(gateway), calls).Observe(waited.Seconds())
+}

@@ -1,0 +1,107 @@
+package worker
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"rihla/gateways"
+	"rihla/models"
+)
+
+const (
+	// outageAfter is for how long a gateway may be out of order before somebody is told.
+	outageAfter = 5 * time.Minute
+	// outageRecent is how new a failure has to be: of a gateway that nobody asks, nobody knows whether it is still down.
+	outageRecent = 2 * time.Minute
+	outageLook   = 10 * time.Second
+)
+
+// healthy is a gateway that knows how it has been doing, such as gateways.Guard.
+type healthy interface{ Health() gateways.Health }
+
+// outages keeps the incidents about gateways that do not answer. Each worker speaks for itself: the first one opens the
+// incident, and who has seen the gateway down resolves it when it is up again. So does the first answer after a start,
+// because nobody knows what an earlier process has left behind.
+type outages struct {
+	watched map[models.PaymentProvider]healthy
+	said    map[models.PaymentProvider]string // what was last reported
+	down    func(ctx context.Context, gateway models.PaymentProvider, since time.Time) error
+	up      func(ctx context.Context, gateway models.PaymentProvider) error
+	cancel  context.CancelFunc
+	done    sync.WaitGroup
+}
+
+const (
+	saidDown = "down"
+	saidUp   = "up"
+)
+
+func newOutages(d Deps) *outages {
+	o := &outages{
+		watched: map[models.PaymentProvider]healthy{}, said: map[models.PaymentProvider]string{}, cancel: func() {},
+		down: d.Store.ReportGatewayDown, up: d.Store.ReportGatewayUp,
+	}
+
+	for name, g := range d.Gateways {
+		if h, ok := g.(healthy); ok {
+			o.watched[name] = h
+		}
+	}
+
+	return o
+}
+
+func (o *outages) start() {
+	ctx, cancel := context.WithCancel(context.Background())
+	o.cancel = cancel
+
+	o.done.Go(func() {
+		tick := time.NewTicker(outageLook)
+		defer tick.Stop()
+
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				o.look(ctx)
+			}
+		}
+	})
+}
+
+func (o *outages) stop() {
+	o.cancel()
+	o.done.Wait()
+}
+
+// look reports what has changed. What could not be written is tried again at the next look.
+func (o *outages) look(ctx context.Context) {
+	for name, g := range o.watched {
+		var (
+			err  error
+			say  string
+			h    = g.Health()
+			long = !h.DownSince.IsZero() && time.Since(h.DownSince) >= outageAfter && time.Since(h.LastFailure) <= outageRecent
+		)
+
+		switch {
+		case long && o.said[name] != saidDown:
+			say, err = saidDown, o.down(ctx, name, h.DownSince)
+		case h.DownSince.IsZero() && h.Answered && o.said[name] != saidUp:
+			say, err = saidUp, o.up(ctx, name)
+		default:
+			continue
+		}
+
+		if err != nil {
+			slog.WarnContext(ctx, "the incident of a gateway could not be written", "gateway", name, "error", err)
+
+			continue
+		}
+
+		o.said[name] = say
+	}
+}

@@ -1,0 +1,77 @@
+package workflows
+
+import (
+	"context"
+	"errors"
+
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"rihla/models"
+)
+
+// asDomainError turns what the orchestrator answers into the service's own errors: a refusal by an activity has the
+// domain code as its type; a silent orchestrator is SERVICE_UNAVAILABLE.
+func asDomainError(err error) error {
+	if err == nil {
+		return nil
+	}
+
+	if e, ok := errors.AsType[*temporal.ApplicationError](err); ok && e.NonRetryable() {
+		domain := &models.Error{Code: models.Code(e.Type()), Message: e.Message()}
+		if e.HasDetails() {
+			_ = e.Details(&domain.Details) // without details it still has its code
+		}
+
+		return domain
+	}
+
+	if isNotFound(err) {
+		return models.NotFound()
+	}
+
+	if _, ok := errors.AsType[*client.WorkflowUpdateServiceTimeoutOrCanceledError](err); ok || errors.Is(err, context.DeadlineExceeded) {
+		return ErrStillRunning
+	}
+
+	if IsAway(err) {
+		return unavailable()
+	}
+
+	return err
+}
+
+func unavailable() error {
+	return models.Errorf(models.CodeServiceUnavailable, "The service cannot take this right now. Try again shortly.")
+}
+
+// IsAway tells an orchestrator that cannot take something now from one that refuses it: it cannot be reached, is
+// overloaded, loads its namespaces or moves them, or has no worker that was quick enough for the workflow to be ready.
+func IsAway(err error) bool {
+	return is[*serviceerror.Unavailable](err) || is[*serviceerror.ResourceExhausted](err) || is[*serviceerror.DeadlineExceeded](err) ||
+		is[*serviceerror.WorkflowNotReady](err) || is[*serviceerror.Aborted](err) || is[*serviceerror.Canceled](err) ||
+		is[*serviceerror.NamespaceNotFound](err) || is[*serviceerror.NamespaceUnavailable](err) || is[*serviceerror.NamespaceNotActive](err)
+}
+
+func is[T error](err error) bool {
+	_, ok := errors.AsType[T](err)
+
+	return ok
+}
+
+func isNotFound(err error) bool {
+	_, ok := errors.AsType[*serviceerror.NotFound](err)
+
+	return ok
+}
+
+func isAlreadyStarted(err error) bool {
+	if _, ok := errors.AsType[*temporal.ChildWorkflowExecutionAlreadyStartedError](err); ok {
+		return true
+	}
+
+	_, ok := errors.AsType[*serviceerror.WorkflowExecutionAlreadyStarted](err)
+
+	return ok
+}
