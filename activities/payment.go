@@ -217,12 +217,16 @@ func (p *Payments) closeCheckout(ctx context.Context, t *models.PaymentTransacti
 		return fmt.Errorf("the gateway keeps checkout %s open", c.ID)
 	}
 
-	return p.recordAnswer(ctx, t, c)
+	_, err = recordAnswer(ctx, p.Store, t, c, p.Now())
+
+	return err
 }
 
-// recordAnswer stores what the gateway answered as an event. A checkout that was closed without money leaves none:
-// the caller knows why it closes the attempt.
-func (p *Payments) recordAnswer(ctx context.Context, t *models.PaymentTransaction, c gateways.Checkout) error {
+// recordAnswer stores what the gateway answered as an event, from where on it goes the way of a webhook. A checkout that is
+// open or was closed without money leaves none: whoever closes an attempt knows why.
+func recordAnswer(
+	ctx context.Context, s *store.Store, t *models.PaymentTransaction, c gateways.Checkout, now time.Time,
+) (store.Stored, error) {
 	var kind models.EventType
 
 	switch c.Status {
@@ -231,13 +235,13 @@ func (p *Payments) recordAnswer(ctx context.Context, t *models.PaymentTransactio
 	case gateways.CheckoutFailed:
 		kind = models.EventPaymentFailed
 	default:
-		return nil
+		return store.Stored{}, nil
 	}
 
-	return p.Store.RecordPolledEvent(ctx, models.WebhookEvent{
+	return s.StoreEvent(ctx, models.WebhookEvent{
 		ID:                models.NewID(),
 		Channel:           t.PaymentMethod.Channel(),
-		WebhookID:         "status-query:" + t.ID.String() + ":" + string(c.Status),
+		WebhookID:         store.PolledEventID(t, string(c.Status)),
 		Type:              kind,
 		CheckoutID:        c.ID,
 		MerchantReference: t.ID.String(),
@@ -246,6 +250,6 @@ func (p *Payments) recordAnswer(ctx context.Context, t *models.PaymentTransactio
 		PaymentMethod:     t.PaymentMethod,
 		ResultCode:        c.ResultCode,
 		FailureReason:     c.FailureReason,
-		OccurredAt:        p.Now(),
-	}, p.Now())
+		OccurredAt:        now,
+	}, now)
 }

@@ -140,7 +140,7 @@ func TestOpenCheckoutThatCannotBe(t *testing.T) {
 
 	b := d.attempt(t)
 	d.gateway.Script(fake.CreateCheckout, fake.Fault{Mode: fake.RateLimited, RetryAfter: 9 * time.Second})
-	_, err = d.OpenCheckout(t.Context(), b)
+	_, err = d.AwaitCheckout(t.Context(), b)
 	require.Equal(t, 9*time.Second, requireApplicationError(t, err).NextRetryDelay())
 
 	d.Gateways = map[models.PaymentProvider]gateways.Gateway{}

@@ -22,6 +22,8 @@ type Deliverer interface {
 	Reconcile(ctx context.Context, transaction uuid.UUID, gateway models.PaymentProvider) error
 	// ResumeRefund starts a refund's workflow again if none is running.
 	ResumeRefund(ctx context.Context, r models.RefundRequest) error
+	// PollStatus starts the workflow that asks the gateway about the open attempts of a silent channel, unless it runs.
+	PollStatus(ctx context.Context, c models.Channel) error
 	// WakeOutbox starts the delivery of queued notifications.
 	WakeOutbox(ctx context.Context) error
 }
@@ -31,6 +33,7 @@ type Deliverer interface {
 type Sweep struct {
 	Store   *store.Store
 	Deliver Deliverer
+	Silence time.Duration // after how long without a webhook a channel counts as silent; 0: never
 	Now     func() time.Time
 }
 
@@ -51,6 +54,7 @@ type Swept struct {
 	Payments int `json:"payments,omitempty"`
 	Refunds  int `json:"refunds,omitempty"`
 	Holds    int `json:"holds,omitempty"`
+	Silent   int `json:"silent,omitempty"` // channels whose webhooks do not come
 }
 
 // Run sweeps once. What fails is left for the next sweep; only a database that does not answer is an error.
@@ -60,7 +64,7 @@ func (s *Sweep) Run(ctx context.Context) (Swept, error) {
 		err error
 	)
 
-	steps := []func(context.Context, *Swept) error{s.events, s.payments, s.refunds, s.holds, s.outbox, s.keys}
+	steps := []func(context.Context, *Swept) error{s.events, s.payments, s.refunds, s.silence, s.holds, s.outbox, s.keys}
 	for _, step := range steps {
 		err = errors.Join(err, step(ctx, &out))
 	}
@@ -68,15 +72,34 @@ func (s *Sweep) Run(ctx context.Context) (Swept, error) {
 	return out, err
 }
 
+// turn reads the next part of a list, and has the next sweep go on behind it.
+func turn[T any](ctx context.Context, s *Sweep, list string, read func(after store.Turn) ([]T, store.Turn, error)) ([]T, error) {
+	after, err := s.Store.Turn(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+
+	found, next, err := read(after)
+	if err == nil && !next.Is(after) {
+		err = s.Store.SaveTurn(ctx, list, next)
+	}
+
+	return found, err
+}
+
 func (s *Sweep) events(ctx context.Context, out *Swept) error {
-	found, err := s.Store.UnprocessedEvents(ctx, eventAge, sweepBatch, s.Now())
+	found, err := turn(ctx, s, "events", func(after store.Turn) ([]models.Delivery, store.Turn, error) {
+		return s.Store.UnprocessedEvents(ctx, eventAge, after, sweepBatch, s.Now())
+	})
 	out.Events = each(ctx, found, s.Deliver.Deliver)
 
 	return err
 }
 
 func (s *Sweep) payments(ctx context.Context, out *Swept) error {
-	found, err := s.Store.StalePayments(ctx, paymentGrace, sweepBatch, s.Now())
+	found, err := turn(ctx, s, "payments", func(after store.Turn) ([]models.PaymentTransaction, store.Turn, error) {
+		return s.Store.StalePayments(ctx, paymentGrace, after, sweepBatch, s.Now())
+	})
 	out.Payments = each(ctx, found, func(ctx context.Context, t models.PaymentTransaction) error {
 		return s.Deliver.Reconcile(ctx, t.ID, t.Gateway)
 	})
@@ -85,7 +108,9 @@ func (s *Sweep) payments(ctx context.Context, out *Swept) error {
 }
 
 func (s *Sweep) refunds(ctx context.Context, out *Swept) error {
-	found, err := s.Store.StaleRefunds(ctx, refundGrace, sweepBatch, s.Now())
+	found, err := turn(ctx, s, "refunds", func(after store.Turn) ([]models.Refund, store.Turn, error) {
+		return s.Store.StaleRefunds(ctx, refundGrace, after, sweepBatch, s.Now())
+	})
 	out.Refunds = each(ctx, found, func(ctx context.Context, r models.Refund) error {
 		return s.Deliver.ResumeRefund(ctx, models.RefundRequest{
 			ID: r.ID, TransactionID: r.PaymentTransactionID, Type: r.RefundType, Amount: &r.Amount, RequestID: r.RequestID,
@@ -93,6 +118,30 @@ func (s *Sweep) refunds(ctx context.Context, out *Swept) error {
 	})
 
 	return err
+}
+
+// silence has the gateways asked whose webhooks do not come although customers wait.
+func (s *Sweep) silence(ctx context.Context, out *Swept) error {
+	if s.Silence <= 0 {
+		return nil
+	}
+
+	var silent []models.Channel
+
+	for _, c := range models.Channels() {
+		is, err := s.Store.Silent(ctx, c, s.Silence, s.Now())
+		if err != nil {
+			return err
+		}
+
+		if is {
+			silent = append(silent, c)
+		}
+	}
+
+	out.Silent = each(ctx, silent, s.Deliver.PollStatus)
+
+	return nil
 }
 
 func (s *Sweep) holds(ctx context.Context, out *Swept) error {

@@ -21,6 +21,7 @@ type owners struct {
 	delivered []models.Delivery
 	asked     []uuid.UUID
 	resumed   []models.RefundRequest
+	polled    []models.Channel
 	woken     int
 }
 
@@ -45,6 +46,10 @@ func (o *owners) Reconcile(_ context.Context, id uuid.UUID, _ models.PaymentProv
 
 func (o *owners) ResumeRefund(_ context.Context, r models.RefundRequest) error {
 	return o.take(func() { o.resumed = append(o.resumed, r) })
+}
+
+func (o *owners) PollStatus(_ context.Context, c models.Channel) error {
+	return o.take(func() { o.polled = append(o.polled, c) })
 }
 
 func (o *owners) WakeOutbox(context.Context) error { return o.take(func() { o.woken++ }) }

@@ -31,6 +31,10 @@ type Deps struct {
 	SweepInterval time.Duration // of the safety net; 0 means no schedules, the audit's included
 	Concurrency   int           // activities side by side; at most the database pool; default 16
 	Now           func() time.Time
+	Silence       time.Duration // after how long without webhooks gateways are asked; 0: never
+	// Asked and Silent are told of what polling does (activities.Polls); may be nil.
+	Asked  func(c models.Channel, outcome string)
+	Silent func(c models.Channel)
 	// Settled is told of every payment attempt that has moved to a state; may be nil.
 	Settled func(models.TransactionStatus, models.PaymentProvider)
 }
@@ -71,11 +75,13 @@ func New(d Deps) *Worker {
 		WorkerStopTimeout:            stopTimeout,
 	})
 	Register(own, payments, &activities.Outbox{Store: d.Store, Sender: d.Sender, Now: d.Now},
-		&activities.Sweep{Store: d.Store, Deliver: door, Now: d.Now}, &activities.Audit{Store: d.Store, Now: d.Now})
+		&activities.Sweep{Store: d.Store, Deliver: door, Silence: d.Silence, Now: d.Now}, &activities.Audit{Store: d.Store, Now: d.Now})
+
+	polls := newPolls(d, door.Deliver)
 
 	w.queues = append(w.queues, own)
 	for gateway := range d.Gateways {
-		w.queues = append(w.queues, newGatewayWorker(d, gateway, payments))
+		w.queues = append(w.queues, newGatewayWorker(d, gateway, payments, polls))
 	}
 
 	return w
@@ -86,8 +92,24 @@ const (
 	stopTimeout   = 10 * time.Second
 )
 
+func newPolls(d Deps, deliver func(context.Context, models.Delivery) error) *activities.Polls {
+	p := &activities.Polls{
+		Store: d.Store, Gateways: d.Gateways, Deliver: deliver, Silence: d.Silence, Now: d.Now, Asked: d.Asked, Silent: d.Silent,
+	}
+
+	if p.Asked == nil {
+		p.Asked = func(models.Channel, string) {}
+	}
+
+	if p.Silent == nil {
+		p.Silent = func(models.Channel) {}
+	}
+
+	return p
+}
+
 // newGatewayWorker serves the calls to one gateway: a gateway that is slow fills its own slots and nobody else's.
-func newGatewayWorker(d Deps, gateway models.PaymentProvider, p *activities.Payments) worker.Worker {
+func newGatewayWorker(d Deps, gateway models.PaymentProvider, p *activities.Payments, polls *activities.Polls) worker.Worker {
 	w := worker.New(d.Polls, workflows.GatewayQueue(d.Queue, gateway), worker.Options{
 		DisableWorkflowWorker:              true,
 		MaxConcurrentActivityExecutionSize: d.Concurrency,
@@ -95,6 +117,7 @@ func newGatewayWorker(d Deps, gateway models.PaymentProvider, p *activities.Paym
 		WorkerStopTimeout:                  stopTimeout,
 	})
 	w.RegisterActivity(p)
+	w.RegisterActivity(polls)
 
 	return w
 }

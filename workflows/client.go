@@ -41,6 +41,11 @@ func LatePaymentID(d models.Delivery) string {
 // ReconcileID is the id of the workflow that ends an attempt whose own workflow is gone.
 func ReconcileID(transaction uuid.UUID) string { return "reconcile/" + transaction.String() }
 
+// PollStatusID is the id of the one workflow that polls for a channel of a task queue.
+func (c *Client) PollStatusID(channel models.Channel) string {
+	return "poll-status/" + c.queue + "/" + string(channel)
+}
+
 // outboxID is the id of the one outbox workflow of a task queue.
 func (c *Client) outboxID() string { return "outbox/" + c.queue }
 
@@ -237,6 +242,15 @@ func (c *Client) ResumeRefund(ctx context.Context, r models.RefundRequest) error
 	o.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE
 
 	return c.start(ctx, o, Refund, r)
+}
+
+// PollStatus starts the workflow that asks about the open attempts of a silent channel, unless it runs already.
+func (c *Client) PollStatus(ctx context.Context, channel models.Channel) error {
+	return c.start(ctx, client.StartWorkflowOptions{
+		ID: c.PollStatusID(channel), StaticSummary: "Ask about payments: the webhooks of " + string(channel) + " do not come",
+		TypedSearchAttributes: temporal.NewSearchAttributes(attrGateway.ValueSet(string(channel.Provider()))),
+		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+	}, PollStatus, channel)
 }
 
 // WakeOutbox has queued notifications delivered.

@@ -18,6 +18,7 @@ var (
 	outbox   *activities.Outbox
 	sweeper  *activities.Sweep
 	auditor  *activities.Audit
+	poller   *activities.Polls
 )
 
 // Activities may run for as long as their own time limits allow, and no longer, so that the work of a worker that was

@@ -15,4 +15,5 @@ func Register(r Registry) {
 	r.RegisterWorkflow(Outbox)
 	r.RegisterWorkflow(Sweep)
 	r.RegisterWorkflow(Audit)
+	r.RegisterWorkflow(PollStatus)
 }

@@ -126,11 +126,15 @@ func (r *Relay) scan(ctx context.Context) {
 	tick := time.NewTicker(scanEvery)
 	defer tick.Stop()
 
+	var after store.Turn
+
 	for age := time.Duration(0); ; age = scanAge {
 		r.forget()
 		r.report(len(r.queue))
 
-		found, err := r.store.UnprocessedEvents(ctx, age, scanBatch, time.Now())
+		found, next, err := r.store.UnprocessedEvents(ctx, age, after, scanBatch, time.Now())
+		after = next
+
 		if err != nil && ctx.Err() == nil {
 			slog.WarnContext(ctx, "relay cannot read its events", "error", err)
 		}

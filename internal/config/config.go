@@ -253,6 +253,8 @@ type Notify struct {
 type Schedules struct {
 	// SweepInterval is the time between two sweeps for lost events (architecture §4).
 	SweepInterval time.Duration `env:"SWEEP_INTERVAL" envDefault:"10s"`
+	// WebhookSilence is after how long without webhooks, while customers wait, the gateway is asked; 0: never.
+	WebhookSilence time.Duration `env:"WEBHOOK_SILENCE" envDefault:"2m"`
 }
 
 // Metrics is where the worker shows its metrics; the API has them at /metrics.

@@ -218,6 +218,10 @@ func (c Config) validate() error {
 		}
 	}
 
+	if c.Schedules.WebhookSilence < 0 {
+		p.addf("WEBHOOK_SILENCE must be more than zero, or 0 for never")
+	}
+
 	if c.Database.MaxConns < 1 || c.Database.MaxIdleConns < 0 {
 		p.addf("DB_MAX_CONNS must be at least 1 and DB_MAX_IDLE_CONNS at least 0")
 	}

@@ -12,30 +12,29 @@ import (
 )
 
 // StalePayments are attempts that are still PENDING although they expired more than grace ago: their workflow should
-// have ended them.
-func (s *Store) StalePayments(ctx context.Context, grace time.Duration, limit int, now time.Time) ([]models.PaymentTransaction, error) {
-	var rows []models.PaymentTransaction
-
-	err := s.db.NewSelect().Model(&rows).Where("status = ?", models.TransactionPending).
-		Where("expires_at < ?", now.Add(-grace)).Order("expires_at").Limit(int64(limit)).Scan(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read stale payments: %w", err)
+// have ended them. Those behind after, longest expired first; next is where to go on.
+func (s *Store) StalePayments(
+	ctx context.Context, grace time.Duration, after Turn, limit int, now time.Time,
+) (rows []models.PaymentTransaction, next Turn, err error) {
+	q := s.db.NewSelect().Model(&rows).Where("status = ?", models.TransactionPending).Where("expires_at < ?", now.Add(-grace))
+	if err := after.from(q, "expires_at", "id", limit).Scan(ctx); err != nil {
+		return nil, after, fmt.Errorf("read stale payments: %w", err)
 	}
 
-	return rows, nil
+	return rows, nextTurn(rows, limit, func(t *models.PaymentTransaction) Turn { return Turn{t.ExpiresAt, t.ID} }), nil
 }
 
-// StaleRefunds are refunds that have been PENDING for longer than grace.
-func (s *Store) StaleRefunds(ctx context.Context, grace time.Duration, limit int, now time.Time) ([]models.Refund, error) {
-	var rows []models.Refund
-
-	err := s.db.NewSelect().Model(&rows).Where("status = ?", models.RefundPending).
-		Where("created_at < ?", now.Add(-grace)).Order("created_at").Limit(int64(limit)).Scan(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read stale refunds: %w", err)
+// StaleRefunds are refunds that have been PENDING for longer than grace. Those behind after, oldest first; next is where to
+// go on.
+func (s *Store) StaleRefunds(
+	ctx context.Context, grace time.Duration, after Turn, limit int, now time.Time,
+) (rows []models.Refund, next Turn, err error) {
+	q := s.db.NewSelect().Model(&rows).Where("status = ?", models.RefundPending).Where("created_at < ?", now.Add(-grace))
+	if err := after.from(q, "created_at", "id", limit).Scan(ctx); err != nil {
+		return nil, after, fmt.Errorf("read stale refunds: %w", err)
 	}
 
-	return rows, nil
+	return rows, nextTurn(rows, limit, func(r *models.Refund) Turn { return Turn{r.CreatedAt, r.ID} }), nil
 }
 
 // ReleaseExpiredHolds gives up bookings whose hold has ended while no attempt was open: nobody else would free their

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"rihla/internal/store"
 	"rihla/models"
 )
 
@@ -119,7 +120,7 @@ func TestStalePayments(t *testing.T) {
 		at   time.Duration
 		want int
 	}{{-time.Minute, 0}, {time.Minute, 0}, {119 * time.Second, 0}, {121 * time.Second, 1}} {
-		rows, err := b.s.StalePayments(t.Context(), 2*time.Minute, 10, open.ExpiresAt.Add(tt.at))
+		rows, _, err := b.s.StalePayments(t.Context(), 2*time.Minute, store.Turn{}, 10, open.ExpiresAt.Add(tt.at))
 		require.NoError(t, err)
 		require.Len(t, rows, tt.want, tt.at)
 	}
@@ -133,11 +134,11 @@ func TestStaleRefunds(t *testing.T) {
 	b.reserve(t, pending)
 	b.giveBack(t, tx, "6.00")
 
-	rows, err := b.s.StaleRefunds(t.Context(), 2*time.Minute, 10, time.Now())
+	rows, _, err := b.s.StaleRefunds(t.Context(), 2*time.Minute, store.Turn{}, 10, time.Now())
 	require.NoError(t, err)
 	require.Empty(t, rows)
 
-	rows, err = b.s.StaleRefunds(t.Context(), 2*time.Minute, 10, time.Now().Add(3*time.Minute))
+	rows, _, err = b.s.StaleRefunds(t.Context(), 2*time.Minute, store.Turn{}, 10, time.Now().Add(3*time.Minute))
 	require.NoError(t, err)
 	require.Len(t, rows, 1)
 	require.Equal(t, pending.ID, rows[0].ID)

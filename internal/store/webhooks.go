@@ -194,33 +194,29 @@ func unknownReference(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) er
 	}, eventDetails(e))
 }
 
-// RecordPolledEvent keeps what the gateway answered when it was asked, in the form of a webhook event: from there on
-// one code path settles both.
-func (s *Store) RecordPolledEvent(ctx context.Context, e models.WebhookEvent, now time.Time) error {
-	_, err := s.StoreEvent(ctx, e, now)
+// unprocessed is an event with what it takes to find its workflow.
+type unprocessed struct {
+	models.WebhookEvent `bun:",extend"`
 
-	return err
+	Status    models.TransactionStatus `bun:"status"`
+	BookingID *uuid.UUID               `bun:"booking_id"`
 }
 
-// UnprocessedEvents are stored events older than minAge whose effect is still to come, oldest first: what a relay or
-// the sweep has to deliver again.
-func (s *Store) UnprocessedEvents(ctx context.Context, minAge time.Duration, limit int, now time.Time) ([]models.Delivery, error) {
-	var rows []struct {
-		models.WebhookEvent `bun:",extend"`
+// UnprocessedEvents are stored events older than minAge whose effect is still to come: what a relay or the sweep has to
+// deliver again. Those behind after, oldest first; next is where to go on.
+func (s *Store) UnprocessedEvents(
+	ctx context.Context, minAge time.Duration, after Turn, limit int, now time.Time,
+) (out []models.Delivery, next Turn, err error) {
+	var rows []unprocessed
 
-		Status    models.TransactionStatus `bun:"status"`
-		BookingID *uuid.UUID               `bun:"booking_id"`
-	}
-
-	err := s.db.NewSelect().Model(&rows).ColumnExpr("we.*").ColumnExpr("pt.status, pt.booking_id").
+	q := s.db.NewSelect().Model(&rows).ColumnExpr("we.*").ColumnExpr("pt.status, pt.booking_id").
 		Join("JOIN payment_transactions AS pt ON pt.id = we.transaction_id").
-		Where("we.processed_at IS NULL").Where("we.received_at <= ?", now.Add(-minAge)).
-		Order("we.received_at").Limit(int64(limit)).Scan(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read unprocessed events: %w", err)
+		Where("we.processed_at IS NULL").Where("we.received_at <= ?", now.Add(-minAge))
+	if err := after.from(q, "we.received_at", "we.id", limit).Scan(ctx); err != nil {
+		return nil, after, fmt.Errorf("read unprocessed events: %w", err)
 	}
 
-	out := make([]models.Delivery, len(rows))
+	out = make([]models.Delivery, len(rows))
 	for i, r := range rows {
 		out[i] = models.Delivery{
 			EventID: r.ID, TransactionID: *r.TransactionID, Channel: r.Channel,
@@ -235,7 +231,7 @@ func (s *Store) UnprocessedEvents(ctx context.Context, minAge time.Duration, lim
 		}
 	}
 
-	return out, nil
+	return out, nextTurn(rows, limit, func(r *unprocessed) Turn { return Turn{r.ReceivedAt, r.ID} }), nil
 }
 
 // markRefundEvents closes the events of a refund that has been decided.

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"rihla/internal/store"
 	"rihla/models"
 )
 
@@ -173,11 +174,11 @@ func TestUnprocessedEvents(t *testing.T) {
 	}
 
 	soon := time.Now().Add(time.Minute)
-	none, err := b.s.UnprocessedEvents(t.Context(), 3*time.Second, 10, time.Now())
+	none, _, err := b.s.UnprocessedEvents(t.Context(), 3*time.Second, store.Turn{}, 10, time.Now())
 	require.NoError(t, err)
 	require.Empty(t, none, "the relay is given its time")
 
-	found, err := b.s.UnprocessedEvents(t.Context(), 3*time.Second, 10, soon)
+	found, _, err := b.s.UnprocessedEvents(t.Context(), 3*time.Second, store.Turn{}, 10, soon)
 	require.NoError(t, err)
 	require.Equal(t, []models.Delivery{
 		{EventID: waiting.ID, TransactionID: open.ID, BookingID: *open.BookingID, Channel: models.ChannelGatewayA},
@@ -185,27 +186,28 @@ func TestUnprocessedEvents(t *testing.T) {
 		{EventID: refund.ID, TransactionID: paid.ID, RefundID: r.ID, BookingID: *paid.BookingID, Channel: models.ChannelGatewayA},
 	}, found, "oldest first; what changed nothing is not among them")
 
-	found, err = b.s.UnprocessedEvents(t.Context(), 3*time.Second, 2, soon)
+	found, _, err = b.s.UnprocessedEvents(t.Context(), 3*time.Second, store.Turn{}, 2, soon)
 	require.NoError(t, err)
 	require.Len(t, found, 2)
 
 	b.settle(t, open, time.Now())
 	b.settle(t, declined, time.Now())
 	b.settleRefund(t, r, granted(r))
-	found, err = b.s.UnprocessedEvents(t.Context(), 3*time.Second, 10, soon)
+	found, _, err = b.s.UnprocessedEvents(t.Context(), 3*time.Second, store.Turn{}, 10, soon)
 	require.NoError(t, err)
 	require.Empty(t, found)
 }
 
 // What the gateway says when asked is settled like what it says by itself, and asking twice is no second event.
-func TestRecordPolledEvent(t *testing.T) {
+func TestPolledEvent(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)
 	tx := b.open(t, b.book(t, b.Trip, 1), 1)
 
 	for range 2 {
-		e := word(tx, models.EventPaymentSucceeded, func(e *models.WebhookEvent) { e.WebhookID = "status-query:" + tx.ID.String() + ":paid" })
-		require.NoError(t, b.s.RecordPolledEvent(t.Context(), e, time.Now()))
+		e := word(tx, models.EventPaymentSucceeded, func(e *models.WebhookEvent) { e.WebhookID = store.PolledEventID(&tx, "paid") })
+		_, err := b.s.StoreEvent(t.Context(), e, time.Now())
+		require.NoError(t, err)
 	}
 
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM webhook_events"))

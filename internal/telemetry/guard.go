@@ -27,6 +27,12 @@ func (m *Metrics) makeGuardMetrics(namespace string) {
 		Namespace: namespace, Name: "gateway_call_wait_seconds", Help: "Time that a gateway call waited for its turn before it was sent.",
 		Buckets: []float64{.001, .01, .05, .1, .2, .4},
 	}, calls)
+	m.asked = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: namespace, Name: "status_polls_total", Help: "Questions about open attempts while webhooks did not come, by what came of them.",
+	}, []string{"channel", "outcome"})
+	m.silent = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: namespace, Name: "webhook_silence_rounds_total", Help: "Rounds of polling that found the channel silent, one every 10 s while it is.",
+	}, []string{"channel"})
 }
 
 // GatewayBreaker says in which state the breaker of a kind of calls is: closed, half_open or open.
@@ -48,4 +54,14 @@ func (m *Metrics) GatewayPaused(gateway models.PaymentProvider, calls string, pa
 // GatewayWaited counts how long a call that was sent had waited for its turn.
 func (m *Metrics) GatewayWaited(gateway models.PaymentProvider, calls string, waited time.Duration) {
 	m.waits.WithLabelValues(string(gateway), calls).Observe(waited.Seconds())
+}
+
+// StatusAsked counts a question about an open attempt. The outcome is one of a few words.
+func (m *Metrics) StatusAsked(channel models.Channel, outcome string) {
+	m.asked.WithLabelValues(string(channel), outcome).Inc()
+}
+
+// WebhooksSilent counts a round of polling that found the channel silent.
+func (m *Metrics) WebhooksSilent(channel models.Channel) {
+	m.silent.WithLabelValues(string(channel)).Inc()
 }

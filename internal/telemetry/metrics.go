@@ -26,6 +26,8 @@ type Metrics struct {
 	pauses          *prometheus.CounterVec
 	pausedSeconds   *prometheus.CounterVec
 	waits           *prometheus.HistogramVec
+	asked           *prometheus.CounterVec
+	silent          *prometheus.CounterVec
 }
 
 // NewMetrics registers the service's metrics, and those of the Go runtime and the process, with registry. It panics when
@@ -61,7 +63,7 @@ func NewMetrics(registry *prometheus.Registry) *Metrics {
 
 	registry.MustRegister(
 		m.requests, m.gatewayCalls, m.paymentsSettled, m.webhooks, m.relayBacklog, m.limitsShared,
-		m.breakers, m.callsRefused, m.pauses, m.pausedSeconds, m.waits,
+		m.breakers, m.callsRefused, m.pauses, m.pausedSeconds, m.waits, m.asked, m.silent,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 

@@ -27,6 +27,8 @@ func TestMetrics(t *testing.T) {
 	m.GatewayBreaker(models.ProviderWalletB, "refund", "open")
 	m.GatewayRefused(models.ProviderWalletB, "refund", "open")
 	m.GatewayPaused(models.ProviderWalletB, "refund", 90*time.Second)
+	m.StatusAsked(models.ChannelWalletA, "news")
+	m.WebhooksSilent(models.ChannelWalletA)
 	m.GatewayWaited(models.ProviderWalletB, "refund", 60*time.Millisecond)
 
 	answer := httptest.NewRecorder()
@@ -47,6 +49,7 @@ func TestMetrics(t *testing.T) {
 		`rihla_gateway_pause_seconds_total{calls="refund",gateway="wallet_b"} 90`,
 		`rihla_gateway_call_wait_seconds_bucket{calls="refund",gateway="wallet_b",le="0.05"} 0`,
 		`rihla_gateway_call_wait_seconds_bucket{calls="refund",gateway="wallet_b",le="0.1"} 1`,
+		`rihla_status_polls_total{channel="wallet_a",outcome="news"} 1`, `rihla_webhook_silence_rounds_total{channel="wallet_a"} 1`,
 		`go_goroutines `,
 	} {
 		require.Contains(t, answer.Body.String(), line)

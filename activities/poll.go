@@ -1,0 +1,157 @@
+package activities
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"rihla/gateways"
+	"rihla/internal/store"
+	"rihla/internal/telemetry"
+	"rihla/models"
+)
+
+// Polls asks gateways how open attempts stand while their webhooks do not come. What it hears goes the way of a webhook: it
+// is stored as an event, and the attempt's own workflow settles it.
+type Polls struct {
+	Store    *store.Store
+	Gateways map[models.PaymentProvider]gateways.Gateway
+	Deliver  func(context.Context, models.Delivery) error
+	Silence  time.Duration // after how long without a webhook a channel counts as silent
+	Now      func() time.Time
+	// Asked is told of every question: open, news, error or not_sent; Silent of every round that found the channel silent.
+	Asked  func(c models.Channel, outcome string)
+	Silent func(c models.Channel)
+}
+
+// How much one round asks. The rounds come every ten seconds: 6 questions a second and channel at most.
+const (
+	pollAtMost  = 60
+	pollSome    = 6               // taken at once, and asked side by side
+	pollFor     = 8 * time.Second // then the rest waits for the next round
+	pollPause   = 30 * time.Second
+	pollTimeout = 4 * time.Second
+)
+
+// Polled is what came of one round.
+type Polled struct {
+	Silent bool `json:"silent"`          // the channel is still silent
+	Asked  int  `json:"asked,omitempty"` // questions that were answered
+	News   int  `json:"news,omitempty"`  // attempts of which the gateway knew more than we did
+}
+
+// PollStatus asks once about the attempts of a silent channel whose turn it is. A gateway that does not answer either is
+// left for the next round. Of a channel that is not silent nothing is asked.
+func (p *Polls) PollStatus(ctx context.Context, c models.Channel) (Polled, error) {
+	defer alive(ctx)()
+
+	var (
+		out Polled
+		err error
+	)
+
+	if out.Silent, err = p.Store.Silent(ctx, c, p.Silence, p.Now()); err != nil || !out.Silent {
+		return out, asActivityError(err)
+	}
+
+	p.Silent(c)
+
+	for began, taken := time.Now(), 0; taken < pollAtMost && time.Since(began) < pollFor; {
+		some, err := p.Store.ToAsk(ctx, c, min(pollPause, p.Silence), pollSome, p.Now())
+		if err != nil {
+			return out, asActivityError(err)
+		}
+
+		taken += len(some)
+
+		goOn, err := p.askAll(ctx, c, some, &out)
+		if err != nil || !goOn || len(some) < pollSome {
+			return out, asActivityError(err)
+		}
+	}
+
+	return out, nil
+}
+
+// askAll asks about some attempts side by side. It says whether the gateway is well enough to be asked about others.
+func (p *Polls) askAll(ctx context.Context, c models.Channel, some []models.PaymentTransaction, out *Polled) (goOn bool, err error) {
+	var (
+		group errgroup.Group
+		mu    sync.Mutex
+	)
+
+	goOn = true
+
+	for i := range some {
+		group.Go(func() error {
+			outcome, err := p.ask(ctx, &some[i])
+			p.Asked(c, outcome)
+
+			mu.Lock()
+			defer mu.Unlock()
+
+			switch outcome {
+			case askedOpen:
+				out.Asked++
+			case askedNews:
+				out.Asked++
+				out.News++
+			default:
+				goOn = false
+			}
+
+			return err
+		})
+	}
+
+	return goOn, group.Wait()
+}
+
+// What came of a question.
+const (
+	askedOpen    = "open" // the gateway knows no more than we do
+	askedNews    = "news"
+	askedError   = "error"
+	askedNotSent = "not_sent"
+)
+
+// ask is one question. Its error is the database's: that the gateway does not answer is an outcome.
+func (p *Polls) ask(ctx context.Context, t *models.PaymentTransaction) (outcome string, err error) {
+	g, ok := p.Gateways[t.Gateway]
+	if !ok {
+		return askedNotSent, nil
+	}
+
+	limited, cancel := context.WithTimeout(ctx, pollTimeout)
+	defer cancel()
+
+	checkout, err := g.GetCheckout(limited, *t.Reference)
+
+	switch kind := gateways.KindOf(err); {
+	case err == nil:
+	case kind == gateways.KindNotFound, kind == gateways.KindRejected:
+		return askedOpen, nil // it is for the end of the attempt to make something of that
+	case kind == gateways.KindNotSent, kind == gateways.KindRateLimited:
+		return askedNotSent, nil
+	default:
+		return askedError, nil
+	}
+
+	stored, err := recordAnswer(ctx, p.Store, t, checkout, p.Now())
+
+	switch {
+	case err != nil:
+		return askedError, err
+	case stored.Deliver:
+		if err := p.Deliver(ctx, stored.Delivery); err != nil {
+			slog.WarnContext(ctx, "the answer of a gateway was not handed over; the sweep will", "error", telemetry.Scrub(err.Error()))
+		}
+
+		return askedNews, nil
+	default:
+		return askedOpen, nil
+	}
+}

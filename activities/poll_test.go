@@ -1,0 +1,182 @@
+package activities_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rihla/activities"
+	"rihla/gateways"
+	"rihla/gateways/fake"
+	"rihla/models"
+)
+
+// asker is a desk whose gateway can be asked, in a time of its own.
+type asker struct {
+	*desk
+
+	polls  *activities.Polls
+	owners *owners
+	now    time.Time
+	asked  map[string]int
+	silent int
+}
+
+func newAsker(t *testing.T) *asker {
+	t.Helper()
+
+	a := &asker{desk: newDesk(t), owners: &owners{}, now: time.Now(), asked: map[string]int{}}
+
+	var mu sync.Mutex
+
+	a.polls = &activities.Polls{
+		Store: a.Store, Gateways: a.Gateways, Deliver: a.owners.Deliver, Silence: 2 * time.Minute, Now: func() time.Time { return a.now },
+		Asked: func(_ models.Channel, outcome string) {
+			mu.Lock()
+			defer mu.Unlock()
+			a.asked[outcome]++
+		},
+		Silent: func(models.Channel) { a.silent++ },
+	}
+
+	return a
+}
+
+func (a *asker) poll(t *testing.T, want activities.Polled) {
+	t.Helper()
+
+	got, err := a.polls.PollStatus(t.Context(), models.ChannelGatewayA)
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+}
+
+func TestPollStatus(t *testing.T) {
+	t.Parallel()
+	a := newAsker(t)
+
+	waiting, lost, declined := a.opened(t), a.opened(t), a.opened(t)
+	require.NoError(t, a.gateway.Pay(lost.ID()))
+	require.NoError(t, a.gateway.Decline(declined.ID()))
+
+	a.now = a.now.Add(time.Minute)
+	a.poll(t, activities.Polled{})
+	require.Zero(t, a.gateway.Calls(fake.GetCheckout), "of a channel that is not silent nothing is asked")
+
+	a.now = a.now.Add(2 * time.Minute)
+	a.poll(t, activities.Polled{Silent: true, Asked: 3, News: 2})
+	require.Equal(t, map[string]int{"open": 1, "news": 2}, a.asked)
+	require.Equal(t, 1, a.silent)
+
+	// What was heard is with its owners; nothing has been settled.
+	require.Len(t, a.owners.delivered, 2)
+	require.Equal(t, models.TransactionPending, a.transaction(t, lost).Status)
+	require.Equal(t, models.TransactionPaid, a.settle(t, lost).Status)
+	require.Equal(t, models.FailureDeclined, a.settle(t, declined).Failure)
+
+	a.poll(t, activities.Polled{Silent: true})
+	require.Equal(t, 3, a.gateway.Calls(fake.GetCheckout), "not again so soon")
+
+	a.now = a.now.Add(31 * time.Second)
+	a.poll(t, activities.Polled{Silent: true, Asked: 1})
+	require.Equal(t, models.TransactionPending, a.transaction(t, waiting).Status)
+}
+
+// TestPollStatusOfAnswersThatWereNotHandedOver: the event is stored, so that the sweep delivers it.
+func TestPollStatusOfAnswersThatWereNotHandedOver(t *testing.T) {
+	t.Parallel()
+	a := newAsker(t)
+	lost := a.opened(t)
+	require.NoError(t, a.gateway.Pay(lost.ID()))
+
+	a.owners.down = errors.New("orchestrator is down")
+	a.now = a.now.Add(3 * time.Minute)
+	a.poll(t, activities.Polled{Silent: true, Asked: 1, News: 1})
+	require.Equal(t, models.TransactionPaid, a.settle(t, lost).Status)
+}
+
+// TestPollStatusOfAGatewayThatDoesNotAnswer: it is left for the next round, and not pressed.
+func TestPollStatusOfAGatewayThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	a := newAsker(t)
+
+	for range 14 {
+		a.opened(t)
+	}
+
+	a.now = a.now.Add(3 * time.Minute)
+	a.gateway.Always(fake.GetCheckout, fake.Fault{Mode: fake.UnknownBeforeEffect})
+	a.poll(t, activities.Polled{Silent: true})
+	require.Equal(t, map[string]int{"error": 6}, a.asked, "those that were asked side by side")
+
+	a.gateway.Always(fake.GetCheckout, fake.Fault{Mode: fake.RateLimited})
+	a.poll(t, activities.Polled{Silent: true})
+	require.Equal(t, map[string]int{"error": 6, "not_sent": 6}, a.asked)
+
+	a.gateway.Heal()
+	a.poll(t, activities.Polled{Silent: true, Asked: 2})
+
+	a.now = a.now.Add(31 * time.Second)
+	a.poll(t, activities.Polled{Silent: true, Asked: 14})
+}
+
+// TestPollStatusOfMismatches: what the gateway took is judged as a webhook's word is.
+func TestPollStatusOfMismatches(t *testing.T) {
+	t.Parallel()
+	a := newAsker(t)
+	wrong := a.opened(t)
+	require.NoError(t, a.gateway.PayOther(wrong.ID(), models.MustMoney("1.00"), models.Currency))
+
+	a.now = a.now.Add(3 * time.Minute)
+	a.poll(t, activities.Polled{Silent: true, Asked: 1, News: 1})
+	require.Equal(t, models.FailureAmountMismatch, a.settle(t, wrong).Failure)
+}
+
+func TestPollStatusOfAGatewayThatKnowsNothing(t *testing.T) {
+	t.Parallel()
+	a := newAsker(t)
+	open := a.opened(t)
+	a.polls.Gateways = map[models.PaymentProvider]gateways.Gateway{models.ProviderGatewayA: forgetful{a.gateway}}
+
+	a.now = a.now.Add(3 * time.Minute)
+	a.poll(t, activities.Polled{Silent: true, Asked: 1})
+	require.Equal(t, models.TransactionPending, a.transaction(t, open).Status, "that is for its end to judge")
+
+	a.polls.Gateways = nil
+	a.now = a.now.Add(time.Minute)
+	a.poll(t, activities.Polled{Silent: true})
+}
+
+// forgetful is a gateway that has lost its checkouts.
+type forgetful struct{ *fake.Gateway }
+
+func (forgetful) GetCheckout(context.Context, string) (gateways.Checkout, error) {
+	return gateways.Checkout{}, &gateways.Error{Kind: gateways.KindNotFound, Code: "not_found"}
+}
+
+func TestSweepOfASilentChannel(t *testing.T) {
+	t.Parallel()
+	a := newAsker(t)
+	a.opened(t)
+
+	sweep := &activities.Sweep{Store: a.Store, Deliver: a.owners, Silence: 2 * time.Minute, Now: func() time.Time { return a.now }}
+	run := func(want activities.Swept) {
+		t.Helper()
+
+		got, err := sweep.Run(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+
+	run(activities.Swept{})
+
+	a.now = a.now.Add(3 * time.Minute)
+	run(activities.Swept{Silent: 1})
+	require.Equal(t, []models.Channel{models.ChannelGatewayA}, a.owners.polled)
+
+	sweep.Silence = 0
+	run(activities.Swept{})
+}

@@ -1,0 +1,68 @@
+package failure_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"rihla/e2e/harness"
+	"rihla/models"
+)
+
+// answers are what the gateway said because it was asked, and webhooks what it said by itself.
+const (
+	answers  = "SELECT count(*) FROM webhook_events WHERE webhook_id LIKE 'status-query:%'"
+	webhooks = "SELECT count(*) FROM webhook_events WHERE webhook_id NOT LIKE 'status-query:%'"
+	asked    = "SELECT count(*) FROM payment_transactions WHERE asked_at IS NOT NULL"
+)
+
+// TestWebhooksFallSilent: the gateway takes money and none of its webhooks comes. Customers are booked all the same, soon
+// and not when their time is over, until webhooks come again; from then on nobody is asked about.
+func TestWebhooksFallSilent(t *testing.T) {
+	t.Parallel()
+
+	s := harness.Start(t, harness.Options{Env: map[string]string{"WEBHOOK_SILENCE": "4s", "SWEEP_INTERVAL": "1s"}})
+	customer := s.As(models.RoleEndUser)
+
+	customer.BookPaid(1)
+	require.Zero(t, s.Count(asked), "its webhook came")
+
+	fault(s, "webhook", "drop", 1000)
+
+	var lost []uuid.UUID
+
+	for range 3 {
+		b := customer.Book(1)
+		require.NoError(t, s.Pay(b.Payment.CheckoutURL, "succeed"))
+
+		lost = append(lost, b.ID)
+	}
+
+	waiting := customer.Book(1)
+	declined := customer.Book(1)
+	require.NoError(t, s.Pay(declined.Payment.CheckoutURL, "decline"))
+
+	for _, id := range lost {
+		require.Equal(t, models.TransactionPaid, customer.Await(id).PaymentStatus)
+	}
+
+	require.Equal(t, models.FailureDeclined, customer.Await(declined.ID).FailureCode)
+	require.Equal(t, 1, s.Count("SELECT count(*) FROM payment_transactions WHERE booking_id = $1 AND status = 'PENDING'", waiting.ID))
+	require.Equal(t, 4, s.Count(answers))
+	require.Equal(t, 1, s.Count(webhooks))
+	require.Equal(t, 4, s.Count("SELECT count(*) FROM transaction_state_changes WHERE to_status = 'PAID'"), "each of them once, and the one that was heard")
+	require.NotEmpty(t, s.AwaitWorkflow("PollStatus", 1))
+
+	s.ClearFaults()
+
+	// Webhooks come, one every second or two: the poll ends by itself, and whoever waits is waited for.
+	require.Eventually(t, func() bool {
+		customer.BookPaid(1)
+
+		return s.Count("SELECT count(*) FROM payment_transactions WHERE booking_id = $1 AND asked_at < now() - interval '8 seconds'", waiting.ID) == 1
+	}, patience, 500*time.Millisecond)
+	require.Equal(t, 4, s.Count(answers))
+	awaitBooks(t, s)
+}

@@ -1,0 +1,64 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"rihla/models"
+)
+
+// polled is how the id of an event begins that the gateway's answer to a question was made into. The index
+// webhook_events_heard knows it too.
+const polled = "status-query:"
+
+// PolledEventID is the webhook id of what the gateway answered when it was asked about an attempt: the same answer twice is
+// the same event.
+func PolledEventID(t *models.PaymentTransaction, status string) string {
+	return polled + t.ID.String() + ":" + status
+}
+
+// Silent reports whether nothing was heard on the channel for the given time although customers have been waiting for as
+// long: their attempts are open at the gateway, and no webhook about any attempt has come.
+func (s *Store) Silent(ctx context.Context, c models.Channel, silence time.Duration, now time.Time) (silent bool, err error) {
+	since := now.Add(-silence)
+
+	err = s.db.NewRaw(`SELECT EXISTS (SELECT FROM payment_transactions
+			WHERE status = 'PENDING' AND reference IS NOT NULL AND payment_method IN (?) AND created_at <= ?)
+		AND NOT EXISTS (SELECT FROM webhook_events WHERE channel = ? AND received_at > ? AND webhook_id NOT LIKE 'status-query:%')`,
+		bun.List(c.Methods()), since, c, since).Scan(ctx, &silent)
+	if err != nil {
+		return false, fmt.Errorf("listen to channel %s: %w", c, err)
+	}
+
+	return silent, nil
+}
+
+// The longest time between two questions about an attempt, and how it grows: a bill may be open for days.
+const (
+	askAtLeast  = 15 * time.Minute
+	askGrowsAge = 30
+)
+
+// ToAsk takes open attempts of the channel whose turn it is to be asked about, those first that nobody has asked about for
+// longest. An attempt is taken again after pause at the earliest, and the older it is the later. Two who take side by side
+// never take the same.
+func (s *Store) ToAsk(
+	ctx context.Context, c models.Channel, pause time.Duration, limit int, now time.Time,
+) (rows []models.PaymentTransaction, err error) {
+	err = s.db.NewRaw(`UPDATE payment_transactions SET asked_at = ?0 WHERE id IN (
+			SELECT id FROM payment_transactions
+			WHERE status = 'PENDING' AND reference IS NOT NULL AND payment_method IN (?1)
+				AND COALESCE(asked_at, created_at) <= ?0::timestamptz
+					- LEAST(GREATEST((?0::timestamptz - created_at) / ?2, ?3 * interval '1 microsecond'), ?4 * interval '1 microsecond')
+			ORDER BY COALESCE(asked_at, created_at) LIMIT ?5 FOR NO KEY UPDATE SKIP LOCKED)
+		RETURNING *`,
+		now, bun.List(c.Methods()), askGrowsAge, pause.Microseconds(), askAtLeast.Microseconds(), limit).Scan(ctx, &rows)
+	if err != nil {
+		return nil, fmt.Errorf("take attempts to ask about: %w", err)
+	}
+
+	return rows, nil
+}

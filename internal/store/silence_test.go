@@ -1,0 +1,131 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"rihla/internal/store"
+	"rihla/models"
+)
+
+const quiet = 2 * time.Minute
+
+func TestSilent(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	requireSilent := func(want bool, at time.Time, why string) {
+		t.Helper()
+
+		for _, c := range models.Channels() {
+			silent, err := b.s.Silent(t.Context(), c, quiet, at)
+			require.NoError(t, err)
+			require.Equal(t, want && c == models.ChannelGatewayA, silent, "%s: %s", c, why)
+		}
+	}
+
+	requireSilent(false, time.Now().Add(time.Hour), "nobody waits")
+
+	waiting := b.open(t, b.book(t, b.Trip, 1), 1)
+	requireSilent(false, time.Now(), "nobody has waited for long")
+	requireSilent(true, time.Now().Add(quiet+time.Second), "somebody waits, and nothing is heard")
+
+	b.paid(t, 1)
+	requireSilent(false, time.Now().Add(quiet-time.Second), "another customer's webhook has come")
+	requireSilent(true, time.Now().Add(quiet+time.Second), "that was long ago")
+
+	// What the gateway says because it is asked is not a webhook.
+	answer := word(waiting, models.EventPaymentSucceeded, nil)
+	answer.WebhookID = store.PolledEventID(&waiting, "paid")
+	b.exec(t, "UPDATE webhook_events SET received_at = received_at - interval '1 hour'")
+	b.deliver(t, answer)
+	requireSilent(true, time.Now().Add(quiet), "only an answer")
+
+	_, err := b.s.SettlePayment(t.Context(), waiting.ID, time.Now())
+	require.NoError(t, err)
+	requireSilent(false, time.Now().Add(time.Hour), "nobody waits any more")
+}
+
+func TestToAsk(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	ask := func(at time.Time, limit int) (ids []uuid.UUID) {
+		t.Helper()
+
+		rows, err := b.s.ToAsk(t.Context(), models.ChannelGatewayA, 30*time.Second, limit, at)
+		require.NoError(t, err)
+
+		for _, tx := range rows {
+			require.NotNil(t, tx.Reference)
+
+			ids = append(ids, tx.ID)
+		}
+
+		return ids
+	}
+
+	var open []uuid.UUID
+	for range 5 {
+		open = append(open, b.open(t, b.book(t, b.Trip, 1), 1).ID)
+	}
+
+	b.paid(t, 1)
+
+	unopened := b.book(t, b.Trip, 1)
+	_, err := b.s.OpenPayment(t.Context(), b.attempt(unopened, 1, models.MethodCreditCard), time.Now())
+	require.NoError(t, err)
+
+	now := time.Now()
+	require.Empty(t, ask(now.Add(29*time.Second), 10), "their webhooks may still come")
+
+	now = now.Add(31 * time.Second)
+	require.ElementsMatch(t, open[:2], ask(now, 2), "the oldest first")
+	require.ElementsMatch(t, open[2:4], ask(now, 2), "and then the others")
+	require.ElementsMatch(t, open[4:], ask(now, 2))
+	require.Empty(t, ask(now, 2))
+	require.Empty(t, ask(now.Add(29*time.Second), 2))
+	require.ElementsMatch(t, open, ask(now.Add(30*time.Second), 10))
+
+	// After three hours, each is asked about every six minutes; after days, every quarter of an hour.
+	now = now.Add(3 * time.Hour)
+	require.Len(t, ask(now, 10), 5)
+	require.Empty(t, ask(now.Add(5*time.Minute), 10))
+	require.Len(t, ask(now.Add(7*time.Minute), 10), 5)
+
+	now = now.Add(72 * time.Hour)
+	require.Len(t, ask(now, 10), 5)
+	require.Empty(t, ask(now.Add(14*time.Minute), 10))
+	require.Len(t, ask(now.Add(15*time.Minute), 10), 5)
+}
+
+// TestToAskInParallel: two workers never ask about the same attempt.
+func TestToAskInParallel(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+
+	for range 12 {
+		b.open(t, b.book(t, b.Trip, 1), 1)
+	}
+
+	taken := make([]int, 6)
+
+	parallel(len(taken), func(i int) {
+		for range 4 {
+			rows, err := b.s.ToAsk(t.Context(), models.ChannelGatewayA, time.Second, 2, time.Now().Add(time.Minute))
+			if err != nil {
+				t.Error(err)
+			}
+
+			taken[i] += len(rows)
+		}
+	})
+
+	total := 0
+	for _, n := range taken {
+		total += n
+	}
+
+	require.Equal(t, 12, total)
+}

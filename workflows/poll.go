@@ -1,0 +1,68 @@
+package workflows
+
+import (
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"rihla/activities"
+	"rihla/models"
+)
+
+// A poll goes in rounds, and ends after some of them so that its history stays short: while the channel stays silent, the
+// sweep starts the next one.
+const (
+	pollRounds  = 30
+	pollPause   = 10 * time.Second
+	pollTimeout = 20 * time.Second // of one round, which asks for 8 s and then waits for what it has asked
+)
+
+// PollStatus asks the gateway how the open attempts of a channel stand, for as long as no webhooks come on it. It settles
+// nothing: what the gateway says is stored and handed to the attempts' own workflows as a webhook is.
+func PollStatus(ctx workflow.Context, c models.Channel) (activities.Polled, error) {
+	var total activities.Polled
+
+	for range pollRounds {
+		round, err := pollRound(ctx, c)
+		if err != nil {
+			return total, err // the sweep will be back
+		}
+
+		total = activities.Polled{Silent: round.Silent, Asked: total.Asked + round.Asked, News: total.News + round.News}
+		if !round.Silent {
+			tell(ctx, fmt.Sprintf("Webhooks of %s come again, or nobody waits for one. %s", c, sum(total)))
+
+			return total, nil
+		}
+
+		tell(ctx, fmt.Sprintf("No webhooks of %s come, although customers wait: asking about their attempts. %s", c, sum(total)))
+
+		if err := workflow.NewTimerWithOptions(ctx, pollPause, workflow.TimerOptions{Summary: "Until the next round"}).Get(ctx, nil); err != nil {
+			return total, err
+		}
+	}
+
+	return total, nil
+}
+
+func sum(p activities.Polled) string {
+	return fmt.Sprintf("%d answers, %d of them news.", p.Asked, p.News)
+}
+
+func pollRound(ctx workflow.Context, c models.Channel) (activities.Polled, error) {
+	var out activities.Polled
+
+	actx := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		TaskQueue:              GatewayQueue(workflow.GetInfo(ctx).TaskQueueName, c.Provider()),
+		StartToCloseTimeout:    pollTimeout,
+		HeartbeatTimeout:       heartbeatTimeout,
+		ScheduleToCloseTimeout: 2 * pollTimeout,
+		RetryPolicy:            &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2},
+		Summary:                "Ask about attempts whose webhooks may be lost",
+	})
+	err := workflow.ExecuteActivity(actx, poller.PollStatus, c).Get(ctx, &out)
+
+	return out, err
+}

@@ -1,0 +1,53 @@
+package workflows_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/mock"
+	"github.com/stretchr/testify/require"
+
+	"rihla/activities"
+	"rihla/models"
+	"rihla/workflows"
+)
+
+func (w *world) polls(t *testing.T) activities.Polled {
+	t.Helper()
+	w.RegisterActivity(polls)
+	w.ExecuteWorkflow(workflows.PollStatus, models.ChannelWalletB)
+
+	return requireDone[activities.Polled](w)
+}
+
+var polls = &activities.Polls{}
+
+func TestPollStatusEndsWithTheSilence(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.OnActivity(polls.PollStatus, mock.Anything, models.ChannelWalletB).Return(activities.Polled{Silent: true, Asked: 5, News: 1}, nil).Times(2)
+	w.OnActivity(polls.PollStatus, mock.Anything, models.ChannelWalletB).Return(activities.Polled{}, nil).Once()
+
+	require.Equal(t, activities.Polled{Asked: 10, News: 2}, w.polls(t))
+	require.WithinDuration(t, began.Add(20*time.Second), w.Now(), time.Second)
+}
+
+func TestPollStatusStaysShort(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.OnActivity(polls.PollStatus, mock.Anything, models.ChannelWalletB).Return(activities.Polled{Silent: true}, nil).Times(30)
+
+	require.Equal(t, activities.Polled{Silent: true}, w.polls(t), "the sweep starts the next one")
+	require.WithinDuration(t, began.Add(5*time.Minute), w.Now(), time.Second)
+}
+
+func TestPollStatusWithoutADatabase(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.RegisterActivity(polls)
+	w.OnActivity(polls.PollStatus, mock.Anything, models.ChannelWalletB).Return(activities.Polled{}, errDown)
+	w.ExecuteWorkflow(workflows.PollStatus, models.ChannelWalletB)
+
+	require.True(t, w.IsWorkflowCompleted())
+	require.Error(t, w.GetWorkflowError(), "it does not try for ever: the sweep will be back")
+}
