@@ -113,6 +113,67 @@ func TestExpiryAndLateHistories(t *testing.T) {
 	require.Equal(t, 1, s.Count("SELECT count(*) FROM incidents WHERE kind = 'LATE_PAYMENT'"))
 }
 
+// TestSickGatewayHistories: a gateway that is left alone answers nobody at once, and is asked when it is back.
+func TestSickGatewayHistories(t *testing.T) {
+	t.Parallel()
+
+	s := harness.Start(t, harness.Options{Env: map[string]string{"GATEWAY_A_BREAKER_FAILURES": "1", "GATEWAY_A_BREAKER_OPEN_FOR": "3s"}})
+	customer, finance := s.As(models.RoleEndUser), s.As(models.RoleFinanceAdmin)
+	paid := customer.BookPaid(1)
+
+	fault(s, "create_checkout", "error", 1)
+
+	delayed := customer.Book(1)
+	require.Equal(t, models.TransactionPending, delayed.Payment.Status)
+	require.Empty(t, delayed.Payment.CheckoutURL)
+
+	attempt := delayed.Payment.TransactionID
+
+	fault(s, "refund", "error", 1)
+
+	a := finance.Post("/api/v1/admin/bookings/"+paid.ID.String()+"/refund", map[string]any{"refund_type": "FULL"})
+	require.Equal(t, http.StatusAccepted, a.Status, "%s", a.Body)
+
+	var refund struct {
+		ID uuid.UUID `json:"id"`
+	}
+
+	require.NoError(t, a.Data(&refund))
+
+	intent := map[string]any{"payment_method": models.MethodCreditCard}
+
+	require.Eventually(t, func() bool {
+		a = customer.Post("/api/v1/payments/booking/"+delayed.ID.String()+"/intent", intent)
+
+		return a.Status == http.StatusOK
+	}, 20*time.Second, 100*time.Millisecond)
+	require.NoError(t, a.Data(&delayed.Payment))
+	require.NoError(t, s.Pay(delayed.Payment.CheckoutURL, "succeed"))
+	require.Equal(t, models.TransactionPaid, customer.Await(delayed.ID).PaymentStatus)
+
+	replay(t, s, "payment-gateway-away-at-checkout", workflows.PaymentID(attempt))
+	replay(t, s, "refund-gateway-away", workflows.RefundID(refund.ID))
+}
+
+// TestSilentWebhooksHistories: a webhook is lost, and the gateway is asked long before the time to pay is over.
+func TestSilentWebhooksHistories(t *testing.T) {
+	t.Parallel()
+
+	s := harness.Start(t, harness.Options{Env: map[string]string{"WEBHOOK_SILENCE": "3s", "SWEEP_INTERVAL": "1s"}})
+	customer := s.As(models.RoleEndUser)
+
+	fault(s, "webhook", "drop", 1)
+
+	lost := customer.Book(1)
+	require.NoError(t, s.Pay(lost.Payment.CheckoutURL, "succeed"))
+	require.Equal(t, models.TransactionPaid, customer.Await(lost.ID).PaymentStatus)
+	replay(t, s, "payment-webhook-lost-and-asked-for", workflows.PaymentID(lost.Payment.TransactionID))
+
+	for _, id := range s.AwaitWorkflow("PollStatus", 1) {
+		replay(t, s, "poll-status", id)
+	}
+}
+
 func TestRefundHistories(t *testing.T) {
 	t.Parallel()
 
