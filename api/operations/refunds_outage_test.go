@@ -1,0 +1,135 @@
+package operations
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+	"google.golang.org/grpc"
+
+	"rihla/gateways"
+	"rihla/gateways/fake"
+	"rihla/internal/notify"
+	"rihla/internal/store"
+	"rihla/internal/store/storetest"
+	"rihla/internal/testkit"
+	"rihla/models"
+	"rihla/worker"
+	"rihla/workflows"
+)
+
+// TestRefundThatWasTakenWithAnExcuse: the orchestrator has started the refund, and answers that it cannot take it. Whoever
+// heard 503 asks again, without a key as another request: the first must not be made when a worker comes.
+func TestRefundThatWasTakenWithAnExcuse(t *testing.T) {
+	t.Parallel()
+
+	for name, excuse := range map[string]error{
+		"not ready":  serviceerror.ToStatus(serviceerror.NewWorkflowNotReady("Workflow state is not ready to handle the request.")).Err(),
+		"ended":      serviceerror.ToStatus(serviceerror.NewNotFound("workflow execution already completed")).Err(),
+		"not loaded": serviceerror.ToStatus(serviceerror.NewNamespaceNotFound("default")).Err(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			address, queue := testkit.Temporal(t), "test-"+uuid.NewString()
+			excusing := dialTemporal(t, address, excuse)
+			s := storetest.New(t)
+			paid, gateway := paidAttempt(t, s)
+			o := &Operations{Deps: Deps{Store: s, Workflows: workflows.NewClient(excusing, queue), RefundWait: 20 * time.Second}}
+			request := models.RefundRequest{ID: uuid.New(), BookingID: *paid.BookingID, Type: models.RefundFull}
+
+			require.Equal(t, models.CodeServiceUnavailable, models.CodeOf(o.startRefund(t.Context(), request)))
+
+			reliable := dialTemporal(t, address, nil)
+			w := worker.New(worker.Deps{
+				Temporal: reliable, Store: s, Sender: nobody{}, Namespace: "default", Queue: queue,
+				Gateways: map[models.PaymentProvider]gateways.Gateway{models.ProviderGatewayA: gateway},
+			})
+			require.NoError(t, w.Start(t.Context()))
+			t.Cleanup(w.Stop)
+
+			// It had been started, comes to nothing, and another one is made.
+			require.NoError(t, reliable.GetWorkflow(t.Context(), workflows.RefundID(request.ID), "").Get(t.Context(), nil))
+			require.Empty(t, gateway.Refunds())
+
+			o.Workflows = workflows.NewClient(reliable, queue)
+			request.ID = uuid.New()
+			require.NoError(t, o.startRefund(t.Context(), request))
+			require.Len(t, gateway.Refunds(), 1)
+		})
+	}
+}
+
+// dialTemporal is a client whose starts are made and then answered with the excuse, if there is one.
+func dialTemporal(t *testing.T, address string, excuse error) client.Client {
+	t.Helper()
+
+	c, err := client.NewLazyClient(client.Options{
+		HostPort: address, Logger: slog.New(slog.DiscardHandler),
+		ConnectionOptions: client.ConnectionOptions{DialOptions: []grpc.DialOption{grpc.WithChainUnaryInterceptor(
+			func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+				if excuse == nil || !strings.HasSuffix(method, "/ExecuteMultiOperation") {
+					return invoke(ctx, method, req, reply, cc, opts...)
+				}
+
+				// There is no worker: the start is done at once, the update would wait for ever.
+				short, cancel := context.WithTimeout(ctx, 2*time.Second)
+				defer cancel()
+
+				_ = invoke(short, method, req, reply, cc, opts...)
+
+				return excuse
+			})}},
+	})
+	require.NoError(t, err)
+	t.Cleanup(c.Close)
+
+	return c
+}
+
+// paidAttempt is an attempt that was paid at a gateway in memory.
+func paidAttempt(t *testing.T, s *store.Store) (models.PaymentTransaction, *fake.Gateway) {
+	t.Helper()
+
+	world, gateway := storetest.Fixture(t, s), fake.New()
+	user := world.Users[models.RoleEndUser].ID
+	b, err := s.CreateBooking(t.Context(), store.NewBooking{
+		UserID: user, TripID: world.Trip.ID, Passengers: []models.Passenger{{Name: "Passenger"}}, ContactName: "Contact",
+		ContactEmail: "contact@rihla.test", ContactPhone: "+966500000000", Method: models.MethodCreditCard,
+	})
+	require.NoError(t, err)
+
+	attempt := models.Attempt{BookingID: b.ID, ProviderID: b.ProviderID, Number: 1, UserID: user, Method: models.MethodCreditCard}
+	paid, err := s.OpenPayment(t.Context(), attempt, time.Now())
+	require.NoError(t, err)
+
+	c, err := gateway.CreateCheckout(t.Context(), gateways.CheckoutRequest{
+		MerchantReference: paid.ID, Amount: paid.Amount, Currency: paid.Currency, Method: paid.PaymentMethod, ExpiresAt: paid.ExpiresAt,
+	})
+	require.NoError(t, err)
+	require.NoError(t, gateway.Pay(paid.ID))
+	require.NoError(t, s.SaveCheckout(t.Context(), paid.ID, c.ID, c.URL))
+
+	_, err = s.StoreEvent(t.Context(), models.WebhookEvent{
+		ID: models.NewID(), Channel: models.ChannelGatewayA, WebhookID: "evt-1", Type: models.EventPaymentSucceeded, CheckoutID: c.ID,
+		MerchantReference: paid.ID.String(), Amount: &paid.Amount, Currency: paid.Currency, PaymentMethod: paid.PaymentMethod, OccurredAt: time.Now(),
+	}, time.Now())
+	require.NoError(t, err)
+
+	settled, err := s.SettlePayment(t.Context(), paid.ID, time.Now())
+	require.NoError(t, err)
+	require.Equal(t, models.TransactionPaid, settled.Status)
+
+	return paid, gateway
+}
+
+// nobody gets no messages.
+type nobody struct{}
+
+func (nobody) Send(context.Context, notify.Message) error { return nil }
