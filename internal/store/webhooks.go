@@ -24,7 +24,8 @@ type Stored struct {
 
 // StoreEvent keeps a verified webhook, once per (channel, webhook id), and resolves the attempt or refund it is
 // about (spec 4.6.1): by the gateway's checkout id, or by our id while the checkout id is not saved yet. An event
-// about nothing we know is kept too, with an incident (contract §5).
+// about nothing we know is kept too, with an incident (contract §5); the gateway is told 404, sends it again, and when its
+// payment is known by then it is as good as new.
 func (s *Store) StoreEvent(ctx context.Context, e models.WebhookEvent, now time.Time) (Stored, error) {
 	var out Stored
 
@@ -42,10 +43,18 @@ func (s *Store) StoreEvent(ctx context.Context, e models.WebhookEvent, now time.
 			return fmt.Errorf("store event: %w", err)
 		}
 
-		if n, err := res.RowsAffected(); err != nil || n == 0 {
-			out.Duplicate, out.Deliver = true, false
-
+		n, err := res.RowsAffected()
+		if err != nil {
 			return err
+		}
+
+		if n == 0 {
+			adopted, err := adopt(ctx, tx, &e, &out)
+			if err != nil || !adopted {
+				out.Duplicate, out.Deliver = true, false
+
+				return err
+			}
 		}
 
 		switch {
@@ -59,6 +68,38 @@ func (s *Store) StoreEvent(ctx context.Context, e models.WebhookEvent, now time.
 	})
 
 	return out, err
+}
+
+// adopt gives an event that was about nothing we knew, when it came first, to what it turns out to be about, and resolves
+// the incident that it has left. It reports false for an event that has been somebody's from the beginning.
+func adopt(ctx context.Context, tx bun.Tx, e *models.WebhookEvent, out *Stored) (bool, error) {
+	if e.TransactionID == nil {
+		return false, nil
+	}
+
+	_, err := tx.NewUpdate().Model(e).Column("transaction_id", "refund_id", "processed_at", "outcome").
+		Where("channel = ?", e.Channel).Where("webhook_id = ?", e.WebhookID).Where("transaction_id IS NULL").
+		Where("merchant_reference = ?", e.MerchantReference).Where("checkout_id = ?", e.CheckoutID).
+		Returning("id").Exec(ctx, &e.ID)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+
+	if err != nil {
+		return false, fmt.Errorf("adopt event: %w", err)
+	}
+
+	out.EventID = e.ID
+
+	_, err = tx.NewUpdate().Model((*models.Incident)(nil)).
+		Set("status = ?", models.IncidentResolved).Set("resolved_at = now()").
+		Set("note = ?", "The webhook came again when its payment was known.").
+		Where("id = ?", unknownReferenceID(e)).Where("status = ?", models.IncidentOpen).Exec(ctx)
+	if err != nil {
+		return false, fmt.Errorf("resolve unknown reference: %w", err)
+	}
+
+	return true, nil
 }
 
 // classify decides at the door what an event can still change, so that the hundredth delivery of a settled payment
@@ -186,9 +227,13 @@ func absent(err error) error {
 	return fmt.Errorf("resolve event: %w", err)
 }
 
+func unknownReferenceID(e *models.WebhookEvent) uuid.UUID {
+	return models.IncidentID(models.IncidentUnknownReference, string(e.Channel)+":"+e.CheckoutID)
+}
+
 func unknownReference(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) error {
 	return openIncident(ctx, tx, models.Incident{
-		ID:      models.IncidentID(models.IncidentUnknownReference, string(e.Channel)+":"+e.CheckoutID),
+		ID:      unknownReferenceID(e),
 		Kind:    models.IncidentUnknownReference,
 		Message: "A signed webhook names a checkout that this service does not know on this channel.",
 	}, eventDetails(e))
