@@ -10,6 +10,7 @@ import (
 
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
 
 	"rihla/activities"
 	"rihla/gateways"
@@ -35,6 +36,8 @@ type Deps struct {
 	// Asked and Silent are told of what polling does (activities.Polls); may be nil.
 	Asked  func(c models.Channel, outcome string)
 	Silent func(c models.Channel)
+	// BuildID makes this a versioned worker of the Deployment: it gets tasks when its version is current or ramping.
+	BuildID, Deployment string
 	// Settled is told of every payment attempt that has moved to a state; may be nil.
 	Settled func(models.TransactionStatus, models.PaymentProvider)
 }
@@ -73,6 +76,7 @@ func New(d Deps) *Worker {
 		// How long a workflow task waits for the worker that has the workflow in memory, should that one be dead.
 		StickyScheduleToStartTimeout: stickyTimeout,
 		WorkerStopTimeout:            stopTimeout,
+		DeploymentOptions:            d.deployment(),
 	})
 	Register(own, payments, &activities.Outbox{Store: d.Store, Sender: d.Sender, Now: d.Now},
 		&activities.Sweep{Store: d.Store, Deliver: door, Silence: d.Silence, Now: d.Now}, &activities.Audit{Store: d.Store, Now: d.Now})
@@ -115,11 +119,28 @@ func newGatewayWorker(d Deps, gateway models.PaymentProvider, p *activities.Paym
 		MaxConcurrentActivityExecutionSize: d.Concurrency,
 		ActivityTaskPollerBehavior:         worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
 		WorkerStopTimeout:                  stopTimeout,
+		DeploymentOptions:                  d.deployment(),
 	})
 	w.RegisterActivity(p)
 	w.RegisterActivity(polls)
 
 	return w
+}
+
+// deployment is what makes a versioned worker, when there is a build id. Every workflow upgrades by itself to the version
+// that is current: one pinned to its version stands still when the last worker of that version is gone, and what stands
+// still here is somebody's money, the only outbox, or the sweep (docs/decisions/0009). That new code takes old runs on is what
+// the replay gate is for.
+func (d Deps) deployment() worker.DeploymentOptions {
+	if d.BuildID == "" {
+		return worker.DeploymentOptions{}
+	}
+
+	return worker.DeploymentOptions{
+		UseVersioning:             true,
+		Version:                   worker.WorkerDeploymentVersion{DeploymentName: d.Deployment, BuildID: d.BuildID},
+		DefaultVersioningBehavior: workflow.VersioningBehaviorAutoUpgrade,
+	}
 }
 
 // Register enters every workflow and activity of the service.

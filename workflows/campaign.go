@@ -13,12 +13,20 @@ import (
 // Campaign moves a paid campaign with its dates: active on its first day, ended after its last, in Riyadh
 // (contract §4). Its timers survive every restart.
 func Campaign(ctx workflow.Context, id uuid.UUID) (models.CampaignStatus, error) {
+	searchable := showsCampaignState(ctx)
+
 	for {
 		var state activities.CampaignState
 
 		dctx := withDatabase(ctx, "Move the campaign to the state its dates ask for")
 		if err := workflow.ExecuteLocalActivity(dctx, payments.AdvanceCampaign, id).Get(ctx, &state); err != nil {
 			return state.Status, err
+		}
+
+		if searchable {
+			if err := workflow.UpsertTypedSearchAttributes(ctx, attrPaymentStatus.ValueSet(campaignState(state.Status))); err != nil {
+				return state.Status, err
+			}
 		}
 
 		if state.NextAt.IsZero() {
@@ -36,3 +44,6 @@ func Campaign(ctx workflow.Context, id uuid.UUID) (models.CampaignStatus, error)
 		}
 	}
 }
+
+// campaignState is a campaign's state as operators search for it.
+func campaignState(s models.CampaignStatus) string { return "CAMPAIGN_" + string(s) }

@@ -16,7 +16,10 @@ func LatePayment(ctx workflow.Context, d models.Delivery) (models.Settled, error
 	tell(ctx, "Looking at a late event of payment "+d.TransactionID.String()+".")
 
 	if d.RefundID != uuid.Nil {
-		return settled, closeRefundEvents(ctx, d.RefundID)
+		err := closeRefundEvents(ctx, d.RefundID)
+		tell(ctx, "The event is about refund "+d.RefundID.String()+", which was decided before it came: it is noted, and changes nothing.")
+
+		return settled, err
 	}
 
 	dctx := withDatabase(ctx, "Apply the late event")
@@ -24,7 +27,7 @@ func LatePayment(ctx workflow.Context, d models.Delivery) (models.Settled, error
 		return settled, err
 	}
 
-	return settled, conclude(ctx, subject{d.TransactionID, d.BookingID, d.Channel.Provider()}, settled)
+	return settled, conclude(ctx, subject{transaction: d.TransactionID, booking: d.BookingID, gateway: d.Channel.Provider()}, settled)
 }
 
 // closeRefundEvents marks the events of a refund that had been decided before they came; an undecided result changes
@@ -50,7 +53,9 @@ func Reconcile(ctx workflow.Context, c Closing) (models.Settled, error) {
 	tell(ctx, "Asking "+string(c.Gateway)+" about payment "+c.TransactionID.String()+", which nobody is waiting for.")
 
 	if err := closeCheckout(ctx, c.TransactionID, c.Gateway, askAtMost); err != nil {
-		return settled, err // the sweep will be back
+		tell(ctx, string(c.Gateway)+" does not say whether the attempt was paid. The sweep will ask again.")
+
+		return settled, err
 	}
 
 	dctx := withDatabase(ctx, "Apply what the gateway said")

@@ -307,14 +307,31 @@ func (p *payment) handOver(ctx workflow.Context) error {
 		return err
 	}
 
-	return followUp(ctx, subject{p.id, p.attempt.BookingID, p.gateway()}, p.settled)
+	return followUp(ctx, subject{
+		transaction: p.id, booking: p.attempt.BookingID, provider: p.attempt.ProviderID, gateway: p.gateway(),
+	}, p.settled)
 }
 
 // subject is what a workflow is about, in the terms in which operators search.
 type subject struct {
 	transaction uuid.UUID
 	booking     uuid.UUID // zero for a campaign, or when it is not known
+	provider    uuid.UUID // zero when it is not known
 	gateway     models.PaymentProvider
+}
+
+// attributes are the subject's as operators search for it; what is not known is left out.
+func (s subject) attributes() temporal.SearchAttributes {
+	attrs := []temporal.SearchAttributeUpdate{attrGateway.ValueSet(string(s.gateway))}
+	if s.booking != uuid.Nil {
+		attrs = append(attrs, attrBookingID.ValueSet(s.booking.String()))
+	}
+
+	if s.provider != uuid.Nil {
+		attrs = append(attrs, attrProviderID.ValueSet(s.provider.String()))
+	}
+
+	return temporal.NewSearchAttributes(attrs...)
 }
 
 // followUp starts the workflows that a settlement asks for: the campaign's dates, or the way back of late money.
@@ -323,6 +340,8 @@ func followUp(ctx workflow.Context, about subject, s models.Settled) error {
 	if s.Campaign != uuid.Nil {
 		err := startDetached(ctx, workflow.ChildWorkflowOptions{
 			WorkflowID: CampaignID(s.Campaign), StaticSummary: "Dates of campaign " + s.Campaign.String(),
+			StaticDetails:         "Starts and ends it on its dates, at midnight in Riyadh. A pause does not end this workflow.",
+			TypedSearchAttributes: about.attributes(),
 		}, Campaign, s.Campaign)
 		if err != nil {
 			return err
@@ -333,6 +352,7 @@ func followUp(ctx workflow.Context, about subject, s models.Settled) error {
 		// Another attempt of the booking is still open: nobody should pay twice.
 		err := startDetached(ctx, workflow.ChildWorkflowOptions{
 			WorkflowID: ReconcileID(s.Sibling), StaticSummary: "Close the other attempt " + s.Sibling.String(),
+			TypedSearchAttributes: subject{booking: about.booking, provider: about.provider, gateway: s.SiblingGateway}.attributes(),
 		}, Reconcile, Closing{TransactionID: s.Sibling, Gateway: s.SiblingGateway, Why: models.FailureCancelled})
 		if err != nil {
 			return err

@@ -1,12 +1,20 @@
 package workflows_test
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	historypb "go.temporal.io/api/history/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/worker"
@@ -14,26 +22,41 @@ import (
 	"rihla/workflows"
 )
 
+// kept is where the histories are, and sums the digest of each as it was when it came in.
+const (
+	kept = "testdata/histories"
+	sums = kept + "/SHA256SUMS"
+)
+
+// keptHistories reads every history in the directory, by file name.
+func keptHistories(t *testing.T) map[string]*historypb.History {
+	t.Helper()
+
+	files, err := filepath.Glob(kept + "/*.json")
+	require.NoError(t, err)
+	require.NotEmpty(t, files, "the gate has nothing to guard")
+
+	all := map[string]*historypb.History{}
+
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+
+		all[filepath.Base(file)], err = client.HistoryFromJSON(bytes.NewReader(text), client.HistoryJSONOptions{})
+		require.NoError(t, err, file)
+	}
+
+	return all
+}
+
 // TestEveryKeptHistoryReplays is the replay gate: a change to a workflow that would break payments under way breaks
 // here first. Histories are added, one per scenario, and never overwritten (e2e/histories records them).
 func TestEveryKeptHistoryReplays(t *testing.T) {
 	t.Parallel()
 
-	files, err := filepath.Glob("testdata/histories/*.json")
-	require.NoError(t, err)
-	require.NotEmpty(t, files, "the gate has nothing to guard")
-
-	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
+	for file, history := range keptHistories(t) {
+		t.Run(file, func(t *testing.T) {
 			t.Parallel()
-
-			f, err := os.Open(file)
-			require.NoError(t, err)
-
-			defer f.Close()
-
-			history, err := client.HistoryFromJSON(f, client.HistoryJSONOptions{})
-			require.NoError(t, err)
 
 			replayer := worker.NewWorkflowReplayer()
 			workflows.Register(register{replayer})
@@ -42,6 +65,89 @@ func TestEveryKeptHistoryReplays(t *testing.T) {
 			require.NoError(t, replayer.ReplayWorkflowHistory(logger, history))
 		})
 	}
+}
+
+// TestEveryWorkflowHasAHistory: the gate guards nothing that was never recorded.
+func TestEveryWorkflowHasAHistory(t *testing.T) {
+	t.Parallel()
+
+	var recorded []string
+	for _, history := range keptHistories(t) {
+		recorded = append(recorded, history.GetEvents()[0].GetWorkflowExecutionStartedEventAttributes().GetWorkflowType().GetName())
+	}
+
+	var registered names
+
+	workflows.Register(&registered)
+	require.NotEmpty(t, registered)
+
+	for _, name := range registered {
+		require.Contains(t, recorded, name, "no history of %s: add a scenario to e2e/histories and record it", name)
+	}
+}
+
+// names collects what is registered.
+type names []string
+
+func (n *names) RegisterWorkflow(w any) {
+	full := runtime.FuncForPC(reflect.ValueOf(w).Pointer()).Name()
+	*n = append(*n, full[strings.LastIndex(full, ".")+1:])
+}
+
+// TestHistoriesStayAsTheyWere: what was recorded once stays, word for word, for runs like it may still be waiting; when none
+// can be, it is in the folder retired (versions.go). The file of digests only grows, which a reviewer sees. RECORD_HISTORIES=1 adds the digests of new histories.
+func TestHistoriesStayAsTheyWere(t *testing.T) {
+	t.Parallel()
+
+	text, err := os.ReadFile(sums)
+	require.NoError(t, err)
+
+	known := map[string]string{}
+
+	for line := range strings.Lines(string(text)) {
+		sum, file, ok := strings.Cut(strings.TrimSpace(line), "  ")
+		require.True(t, ok, "%q is not a digest and a name", line)
+		require.Empty(t, known[file], "%s is there twice", file)
+		known[file] = sum
+	}
+
+	var added []string
+
+	files, err := filepath.Glob(kept + "/*.json")
+	require.NoError(t, err)
+	retired, err := filepath.Glob(kept + "/retired/*.json")
+	require.NoError(t, err)
+
+	for _, path := range append(files, retired...) {
+		history, err := os.ReadFile(path)
+		require.NoError(t, err)
+
+		digest := sha256.Sum256(history)
+		sum, file := hex.EncodeToString(digest[:]), filepath.Base(path)
+
+		switch known[file] {
+		case sum:
+		case "":
+			added = append(added, sum+"  "+file)
+		default:
+			t.Errorf("%s has changed: put it back, and record another one under a new name", file)
+		}
+
+		delete(known, file)
+	}
+
+	for file := range known {
+		t.Errorf("%s has gone: runs like it may still be waiting", file)
+	}
+
+	if len(added) > 0 && os.Getenv("RECORD_HISTORIES") != "" {
+		slices.SortFunc(added, func(a, b string) int { return strings.Compare(a[64:], b[64:]) })
+		require.NoError(t, os.WriteFile(sums, append(text, strings.Join(added, "\n")+"\n"...), 0o644))
+
+		return
+	}
+
+	require.Empty(t, added, "new histories: RECORD_HISTORIES=1 go test ./workflows -run TestHistoriesStayAsTheyWere adds their digests")
 }
 
 // register narrows the replayer to what workflows.Register wants.

@@ -174,6 +174,33 @@ func TestSilentWebhooksHistories(t *testing.T) {
 	}
 }
 
+// TestReconcileHistories: what is left of attempts whose workflow somebody has terminated.
+func TestReconcileHistories(t *testing.T) {
+	t.Parallel()
+
+	s := harness.Start(t, harness.Options{})
+	customer, door := s.As(models.RoleEndUser), workflows.NewClient(s.Temporal, s.Queue)
+
+	for name, outcome := range map[string]string{"reconcile-unpaid": "", "reconcile-paid": "succeed"} {
+		b := customer.Book(1)
+		id := b.Payment.TransactionID
+		require.NoError(t, s.Temporal.TerminateWorkflow(t.Context(), workflows.PaymentID(id), "", "by mistake"))
+
+		want := models.TransactionFailed
+
+		if outcome != "" {
+			fault(s, "webhook", "drop", 1)
+			require.NoError(t, s.Pay(b.Payment.CheckoutURL, outcome))
+
+			want = models.TransactionPaid
+		}
+
+		require.NoError(t, door.Reconcile(t.Context(), id, models.ProviderGatewayA))
+		require.Equal(t, want, customer.Await(b.ID).PaymentStatus)
+		replay(t, s, name, workflows.ReconcileID(id))
+	}
+}
+
 func TestRefundHistories(t *testing.T) {
 	t.Parallel()
 
@@ -243,8 +270,8 @@ func TestCampaignAndHouseholdHistories(t *testing.T) {
 		require.NoError(t, a.Data(&p))
 		require.NoError(t, s.Pay(p.URL, "succeed"))
 		replay(t, s, name+"-payment", workflows.PaymentID(p.ID))
-		require.Eventually(t, func() bool { return s.History(workflows.CampaignID(id)) >= 6 }, 20*time.Second, 50*time.Millisecond)
-		replayRunning(t, s, name, workflows.CampaignID(id))
+		require.Eventually(t, func() bool { return s.History(workflows.CampaignID(id)) >= 9 }, 20*time.Second, 50*time.Millisecond)
+		replayRunning(t, s, name+"-searchable", workflows.CampaignID(id))
 	}
 
 	for _, id := range s.AwaitWorkflow("Outbox", 1) {

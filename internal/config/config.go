@@ -117,6 +117,9 @@ type Temporal struct {
 	// Address is empty when the SDK's profile or default decides, or when `dev` starts a server of its own.
 	Address   string `env:"TEMPORAL_ADDRESS"`
 	TaskQueue string `env:"TEMPORAL_TASK_QUEUE" envDefault:"payments"`
+	// BuildID switches Worker Versioning on; DeploymentName is what the worker's versions are versions of.
+	BuildID        string `env:"TEMPORAL_BUILD_ID"`
+	DeploymentName string `env:"TEMPORAL_DEPLOYMENT_NAME" envDefault:"rihla"`
 	// CodecKeys encrypt what workflows say, newest first, each `id:base64 of 32 bytes`; of none, nothing is encrypted.
 	CodecKeys Secrets `env:"TEMPORAL_CODEC_KEYS"`
 	// CodecToken is what the UI and the command line present to the codec server.

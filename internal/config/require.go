@@ -204,6 +204,7 @@ func (c Config) validate() error {
 	var p problems
 
 	c.validateAddresses(&p)
+	c.checkVersioning(&p)
 	checkCodecKeys(&p, c.Temporal.CodecKeys)
 
 	for name, d := range map[string]time.Duration{

@@ -1,8 +1,26 @@
 package config
 
 import (
+	"regexp"
+
 	"rihla/internal/codec"
 )
+
+// What Temporal takes for the name of a Worker Deployment, and for one of its versions; it joins the two by a colon.
+var (
+	deploymentName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_@/-]{0,99}$`)
+	buildID        = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$`)
+)
+
+func (c Config) checkVersioning(p *problems) {
+	if !deploymentName.MatchString(c.Temporal.DeploymentName) {
+		p.addf("TEMPORAL_DEPLOYMENT_NAME must be up to 100 letters, digits, hyphens and underscores")
+	}
+
+	if c.Temporal.BuildID != "" && !buildID.MatchString(c.Temporal.BuildID) {
+		p.addf("TEMPORAL_BUILD_ID must be up to 100 letters, digits, dots, hyphens and underscores")
+	}
+}
 
 // RequireCodec says what is missing or weak for the codec server. open is whether others than this machine reach it.
 func (c Config) RequireCodec(open bool) error {

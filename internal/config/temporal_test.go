@@ -45,3 +45,17 @@ func TestRequireCodec(t *testing.T) {
 	c = load(t, map[string]string{"TEMPORAL_CODEC_KEYS": key, "TEMPORAL_CODEC_TOKEN": "aaaaaaaaaaaaaaaaaaaa"})
 	require.ErrorContains(t, c.RequireCodec(false), "TEMPORAL_CODEC_TOKEN is weak")
 }
+
+func TestVersioning(t *testing.T) {
+	t.Parallel()
+
+	c := load(t, nil)
+	require.Empty(t, c.Temporal.BuildID, "off by default")
+	require.Equal(t, "rihla", c.Temporal.DeploymentName)
+	require.Equal(t, "v1.2.0+4f7a1c9", load(t, map[string]string{"TEMPORAL_BUILD_ID": "v1.2.0+4f7a1c9"}).Temporal.BuildID)
+
+	for name, value := range map[string]string{"TEMPORAL_BUILD_ID": "a b", "TEMPORAL_DEPLOYMENT_NAME": "ri.hla"} {
+		_, err := Load(map[string]string{name: value})
+		require.ErrorContains(t, err, name+" must be")
+	}
+}

@@ -1,0 +1,95 @@
+package e2e_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/client"
+
+	"rihla/e2e/harness"
+	"rihla/models"
+	"rihla/workflows"
+)
+
+// makeCurrent has a version of the deployment take everything on, as soon as its workers poll.
+func makeCurrent(t *testing.T, s *harness.Stack, deployment, build string) {
+	t.Helper()
+
+	var err error
+
+	require.Eventually(t, func() bool {
+		_, err = s.Temporal.WorkerDeploymentClient().GetHandle(deployment).
+			SetCurrentVersion(t.Context(), client.WorkerDeploymentSetCurrentVersionOptions{BuildID: build})
+
+		return err == nil
+	}, patience, 200*time.Millisecond, "%s: %v", build, err)
+}
+
+// ranOn is the version that has taken the workflow on last.
+func ranOn(t *testing.T, s *harness.Stack, workflowID string) string {
+	t.Helper()
+
+	d, err := s.Temporal.DescribeWorkflowExecution(t.Context(), workflowID, "")
+	require.NoError(t, err)
+
+	return d.GetWorkflowExecutionInfo().GetVersioningInfo().GetDeploymentVersion().GetBuildId()
+}
+
+// TestNewVersionTakesOver deploys twice while payments wait: from workers without versions to versioned ones, and from
+// one version to the next.
+func TestNewVersionTakesOver(t *testing.T) {
+	t.Parallel()
+
+	s := harness.Start(t, harness.Options{})
+	customer := s.As(models.RoleEndUser)
+	deployment := "test-" + strings.ReplaceAll(uuid.NewString(), "-", "")
+	version := func(build string) *harness.Process {
+		return s.NewWorker(map[string]string{"TEMPORAL_DEPLOYMENT_NAME": deployment, "TEMPORAL_BUILD_ID": build})
+	}
+	pay := func(b harness.Booking, build string) {
+		t.Helper()
+		require.NoError(t, s.Pay(b.Payment.CheckoutURL, "succeed"))
+		require.Equal(t, models.BookingConfirmed, customer.Await(b.ID).BookingStatus)
+
+		id := workflows.PaymentID(b.Payment.TransactionID)
+		require.NoError(t, s.Temporal.GetWorkflow(t.Context(), id, "").Get(t.Context(), nil))
+		require.Equal(t, build, ranOn(t, s, id))
+	}
+
+	unversioned := customer.Book(1)
+	one := version("build-1")
+
+	// Until somebody says so, a version gets nothing.
+	before := customer.Book(1)
+	require.Empty(t, ranOn(t, s, workflows.PaymentID(before.Payment.TransactionID)))
+	pay(before, "")
+
+	makeCurrent(t, s, deployment, "build-1")
+	s.Worker.Stop()
+
+	first := customer.Book(1)
+	require.Equal(t, "build-1", ranOn(t, s, workflows.PaymentID(first.Payment.TransactionID)))
+	pay(unversioned, "build-1")
+
+	version("build-2")
+	pay(customer.Book(1), "build-1")
+	makeCurrent(t, s, deployment, "build-2")
+	one.Kill()
+
+	second := customer.Book(1)
+	require.Equal(t, "build-2", ranOn(t, s, workflows.PaymentID(second.Payment.TransactionID)))
+	pay(first, "build-2") // nobody of its own version is left
+	pay(second, "build-2")
+
+	for _, kind := range []string{"Sweep", "Outbox"} {
+		for _, id := range s.AwaitWorkflow(kind, 1) {
+			d, err := s.Temporal.DescribeWorkflowExecution(t.Context(), id, "")
+			require.NoError(t, err)
+			require.NotEqual(t, enumspb.WORKFLOW_EXECUTION_STATUS_FAILED, d.GetWorkflowExecutionInfo().GetStatus())
+		}
+	}
+}

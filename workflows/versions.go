@@ -1,0 +1,18 @@
+package workflows
+
+import "go.temporal.io/sdk/workflow"
+
+// What has changed in a workflow since runs of it were started that may still be waiting: one predicate per change, named
+// for what new runs do. workflow.GetVersion is called here and nowhere else, and a change id is never used again.
+//
+// To make a change that old runs would not replay, add a predicate here and call it once, near the workflow's beginning:
+// what it answers stays the same for the whole run. Record a history of the new way (docs/testing.md). Take predicate and
+// old branch out when no run can be older than the change, which is after the longest life of its workflow (payment and
+// refund: 72 hours and what a gateway's outage adds; campaign: months) and when
+// `TemporalChangeVersion IS NULL AND WorkflowType="…" AND ExecutionStatus="Running"` finds nobody. The histories
+// that only the old branch replays move to testdata/histories/retired in the same commit, unchanged.
+
+// showsCampaignState: operators find campaigns by PaymentStatus, CAMPAIGN_ and the state. Since 1.1.0.
+func showsCampaignState(ctx workflow.Context) bool {
+	return workflow.GetVersion(ctx, "campaign-shows-its-state", workflow.DefaultVersion, 1) >= 1
+}
