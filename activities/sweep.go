@@ -24,6 +24,8 @@ type Deliverer interface {
 	ResumeRefund(ctx context.Context, r models.RefundRequest) error
 	// PollStatus starts the workflow that asks the gateway about the open attempts of a silent channel, unless it runs.
 	PollStatus(ctx context.Context, c models.Channel) error
+	// ResumeCampaign starts a campaign's workflow again if none is running.
+	ResumeCampaign(ctx context.Context, c models.AdCampaign) error
 	// WakeOutbox starts the delivery of queued notifications.
 	WakeOutbox(ctx context.Context) error
 }
@@ -39,22 +41,24 @@ type Sweep struct {
 
 // The ages at which something counts as left behind, and how much one sweep takes on.
 const (
-	eventAge     = 3 * time.Second // the relay in the API is given this long
-	paymentGrace = 2 * time.Minute
-	refundGrace  = 2 * time.Minute
-	keyAge       = 24 * time.Hour // contract §1
-	tokenAge     = 24 * time.Hour // of an expired refresh token, which is refused anyway
-	sweepBatch   = 500
-	sweepWorkers = 16
+	eventAge      = 3 * time.Second // the relay in the API is given this long
+	paymentGrace  = 2 * time.Minute
+	refundGrace   = 2 * time.Minute
+	campaignGrace = 2 * time.Minute
+	keyAge        = 24 * time.Hour // contract §1
+	tokenAge      = 24 * time.Hour // of an expired refresh token, which is refused anyway
+	sweepBatch    = 500
+	sweepWorkers  = 16
 )
 
 // Swept counts what one sweep has given back to its owner.
 type Swept struct {
-	Events   int `json:"events,omitempty"`
-	Payments int `json:"payments,omitempty"`
-	Refunds  int `json:"refunds,omitempty"`
-	Holds    int `json:"holds,omitempty"`
-	Silent   int `json:"silent,omitempty"` // channels whose webhooks do not come
+	Events    int `json:"events,omitempty"`
+	Payments  int `json:"payments,omitempty"`
+	Refunds   int `json:"refunds,omitempty"`
+	Campaigns int `json:"campaigns,omitempty"`
+	Holds     int `json:"holds,omitempty"`
+	Silent    int `json:"silent,omitempty"` // channels whose webhooks do not come
 }
 
 // Run sweeps once. What fails is left for the next sweep; only a database that does not answer is an error.
@@ -64,7 +68,9 @@ func (s *Sweep) Run(ctx context.Context) (Swept, error) {
 		err error
 	)
 
-	steps := []func(context.Context, *Swept) error{s.events, s.payments, s.refunds, s.silence, s.holds, s.outbox, s.keys}
+	steps := []func(context.Context, *Swept) error{
+		s.events, s.payments, s.refunds, s.campaigns, s.silence, s.holds, s.outbox, s.keys,
+	}
 	for _, step := range steps {
 		err = errors.Join(err, step(ctx, &out))
 	}
@@ -142,6 +148,13 @@ func (s *Sweep) silence(ctx context.Context, out *Swept) error {
 	out.Silent = each(ctx, silent, s.Deliver.PollStatus)
 
 	return nil
+}
+
+func (s *Sweep) campaigns(ctx context.Context, out *Swept) error {
+	found, err := s.Store.StaleCampaigns(ctx, campaignGrace, sweepBatch, s.Now())
+	out.Campaigns = each(ctx, found, s.Deliver.ResumeCampaign)
+
+	return err
 }
 
 func (s *Sweep) holds(ctx context.Context, out *Swept) error {

@@ -22,6 +22,7 @@ type owners struct {
 	asked     []uuid.UUID
 	resumed   []models.RefundRequest
 	polled    []models.Channel
+	campaigns []uuid.UUID
 	woken     int
 }
 
@@ -50,6 +51,10 @@ func (o *owners) ResumeRefund(_ context.Context, r models.RefundRequest) error {
 
 func (o *owners) PollStatus(_ context.Context, c models.Channel) error {
 	return o.take(func() { o.polled = append(o.polled, c) })
+}
+
+func (o *owners) ResumeCampaign(_ context.Context, c models.AdCampaign) error {
+	return o.take(func() { o.campaigns = append(o.campaigns, c.ID) })
 }
 
 func (o *owners) WakeOutbox(context.Context) error { return o.take(func() { o.woken++ }) }

@@ -45,5 +45,8 @@ func Campaign(ctx workflow.Context, id uuid.UUID) (models.CampaignStatus, error)
 	}
 }
 
+// campaignDetails says in the UI what such a workflow is for.
+const campaignDetails = "Starts and ends the campaign on its dates, at midnight in Riyadh. A pause does not end this workflow."
+
 // campaignState is a campaign's state as operators search for it.
 func campaignState(s models.CampaignStatus) string { return "CAMPAIGN_" + string(s) }

@@ -253,6 +253,15 @@ func (c *Client) PollStatus(ctx context.Context, channel models.Channel) error {
 	}, PollStatus, channel)
 }
 
+// ResumeCampaign starts a campaign's workflow again, if none is running.
+func (c *Client) ResumeCampaign(ctx context.Context, campaign models.AdCampaign) error {
+	return c.start(ctx, client.StartWorkflowOptions{
+		ID: CampaignID(campaign.ID), StaticSummary: "Dates of campaign " + campaign.ID.String(), StaticDetails: campaignDetails,
+		TypedSearchAttributes: temporal.NewSearchAttributes(attrProviderID.ValueSet(campaign.ProviderID.String())),
+		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+	}, Campaign, campaign.ID)
+}
+
 // WakeOutbox has queued notifications delivered.
 func (c *Client) WakeOutbox(ctx context.Context) error {
 	_, err := c.temporal.SignalWithStartWorkflow(ctx, c.outboxID(), SignalWake, nil, client.StartWorkflowOptions{

@@ -340,7 +340,7 @@ func followUp(ctx workflow.Context, about subject, s models.Settled) error {
 	if s.Campaign != uuid.Nil {
 		err := startDetached(ctx, workflow.ChildWorkflowOptions{
 			WorkflowID: CampaignID(s.Campaign), StaticSummary: "Dates of campaign " + s.Campaign.String(),
-			StaticDetails:         "Starts and ends it on its dates, at midnight in Riyadh. A pause does not end this workflow.",
+			StaticDetails:         campaignDetails,
 			TypedSearchAttributes: about.attributes(),
 		}, Campaign, s.Campaign)
 		if err != nil {

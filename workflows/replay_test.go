@@ -71,9 +71,9 @@ func TestEveryKeptHistoryReplays(t *testing.T) {
 func TestEveryWorkflowHasAHistory(t *testing.T) {
 	t.Parallel()
 
-	var recorded []string
+	recorded := map[string]bool{}
 	for _, history := range keptHistories(t) {
-		recorded = append(recorded, history.GetEvents()[0].GetWorkflowExecutionStartedEventAttributes().GetWorkflowType().GetName())
+		recorded[history.GetEvents()[0].GetWorkflowExecutionStartedEventAttributes().GetWorkflowType().GetName()] = true
 	}
 
 	var registered names
@@ -82,7 +82,7 @@ func TestEveryWorkflowHasAHistory(t *testing.T) {
 	require.NotEmpty(t, registered)
 
 	for _, name := range registered {
-		require.Contains(t, recorded, name, "no history of %s: add a scenario to e2e/histories and record it", name)
+		require.True(t, recorded[name], "no history of %s: add a scenario to e2e/histories and record it", name)
 	}
 }
 

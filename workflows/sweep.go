@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"fmt"
 	"time"
 
 	"go.temporal.io/sdk/workflow"
@@ -17,7 +18,12 @@ func Sweep(ctx workflow.Context) (activities.Swept, error) {
 		ScheduleToCloseTimeout: 15 * time.Second, // the next tick tries again
 		Summary:                "Look for events, payments, refunds and holds that were left behind",
 	})
+
 	err := workflow.ExecuteActivity(actx, sweeper.Run).Get(ctx, &out)
+	if err == nil {
+		tell(ctx, fmt.Sprintf("Handed over: %d events, %d payments, %d refunds, %d campaigns. %d bookings were given up unpaid.",
+			out.Events, out.Payments, out.Refunds, out.Campaigns, out.Holds))
+	}
 
 	return out, err
 }

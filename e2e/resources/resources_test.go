@@ -27,6 +27,7 @@ var subjects = map[string]func(*testing.T, *harness.Stack){
 	"campaigns":          campaigns.test,
 	"unpaid campaigns":   unpaidCampaigns,
 	"paid campaigns":     paidCampaigns,
+	"racing campaigns":   racingCampaigns,
 	"catalogue":          catalogue,
 	"cancelled bookings": cancelledBookings, "who cancels": whoCancels, "cancelled and paid": cancelledAndPaid,
 	"cancel while paying": cancelWhilePaying,

@@ -57,3 +57,54 @@ func TestAdvanceCampaignThatMissedItsDates(t *testing.T) {
 	require.Equal(t, models.CampaignEnded, got)
 	require.True(t, next.IsZero())
 }
+
+// StaleCampaigns finds what a workflow should have moved, a while after the day has changed in Riyadh.
+func TestStaleCampaigns(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	today := models.DateIn(time.Now())
+	starts, ends := today.AddDays(2), today.AddDays(4)
+	campaign := b.campaign(t, starts, ends)
+
+	b.campaign(t, starts, ends) // nobody pays this one
+	b.report(t, b.openCampaign(t, campaign, 1), models.EventPaymentSucceeded)
+
+	stale := func(at time.Time) []uuid.UUID {
+		t.Helper()
+
+		rows, err := b.s.StaleCampaigns(t.Context(), time.Minute, 10, at)
+		require.NoError(t, err)
+
+		ids := []uuid.UUID{}
+		for _, c := range rows {
+			ids = append(ids, c.ID)
+		}
+
+		return ids
+	}
+
+	started, over := starts.Start(), ends.AddDays(1).Start()
+
+	for _, tt := range []struct {
+		status models.CampaignStatus
+		at     time.Time
+		want   bool
+	}{
+		{models.CampaignScheduled, started.Add(59 * time.Second), false},
+		{models.CampaignScheduled, started.Add(time.Minute), true},
+		{models.CampaignActive, started.Add(time.Hour), false},
+		{models.CampaignPaused, over.Add(59 * time.Second), false},
+		{models.CampaignPaused, over.Add(time.Minute), true},
+		{models.CampaignActive, over.Add(time.Minute), true},
+		{models.CampaignScheduled, over.Add(time.Minute), true},
+		{models.CampaignEnded, over.Add(time.Hour), false},
+	} {
+		b.exec(t, "UPDATE ad_campaigns SET status = $1 WHERE id = $2", tt.status, campaign)
+
+		if tt.want {
+			require.Equal(t, []uuid.UUID{campaign}, stale(tt.at), tt)
+		} else {
+			require.Empty(t, stale(tt.at), tt)
+		}
+	}
+}

@@ -37,6 +37,24 @@ func (s *Store) StaleRefunds(
 	return rows, nextTurn(rows, limit, func(r *models.Refund) Turn { return Turn{r.CreatedAt, r.ID} }), nil
 }
 
+// StaleCampaigns are paid campaigns whose dates asked for another state more than grace ago: their workflow should have
+// moved them.
+func (s *Store) StaleCampaigns(ctx context.Context, grace time.Duration, limit int, now time.Time) ([]models.AdCampaign, error) {
+	var rows []models.AdCampaign
+
+	today := models.DateIn(now.Add(-grace))
+
+	err := s.db.NewSelect().Model(&rows).
+		Where("(status = ? AND starts_on <= ?) OR (status IN (?) AND ends_on < ?)", models.CampaignScheduled, today,
+			bun.List([]models.CampaignStatus{models.CampaignScheduled, models.CampaignActive, models.CampaignPaused}), today).
+		Order("starts_on", "id").Limit(int64(limit)).Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read stale campaigns: %w", err)
+	}
+
+	return rows, nil
+}
+
 // ReleaseExpiredHolds gives up bookings whose hold has ended while no attempt was open: nobody else would free their
 // seats. Bookings with an open attempt are left to its workflow, which asks the gateway first.
 func (s *Store) ReleaseExpiredHolds(ctx context.Context, limit int, now time.Time) (int, error) {

@@ -1,0 +1,145 @@
+package worker_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/activity"
+	sdk "go.temporal.io/sdk/worker"
+
+	"rihla/activities"
+	"rihla/gateways"
+	"rihla/internal/store"
+	"rihla/models"
+	"rihla/worker"
+	"rihla/workflows"
+)
+
+// quickDays is a clock on which days pass in seconds.
+type quickDays struct {
+	began time.Time // in life
+	from  time.Time // on this clock
+	day   time.Duration
+}
+
+// at is the moment in life at which the clock shows x.
+func (q quickDays) at(x time.Time) time.Time {
+	return q.began.Add(time.Duration(float64(x.Sub(q.from)) / float64(24*time.Hour) * float64(q.day)))
+}
+
+func (q quickDays) now() time.Time {
+	return q.from.Add(time.Duration(float64(time.Since(q.began)) / float64(q.day) * float64(24*time.Hour)))
+}
+
+// workCampaigns serves the workflow of campaigns on a quick clock, with the service's own code, until it is stopped.
+func (h *house) workCampaigns(t *testing.T, q quickDays) (stop func()) {
+	t.Helper()
+
+	// What an earlier worker had in memory is gone, as it would be with its process: all is read from the history.
+	sdk.PurgeStickyWorkflowCache()
+
+	w := sdk.New(h.temporal, h.queue, sdk.Options{StickyScheduleToStartTimeout: time.Second})
+	workflows.Register(w)
+
+	payments := activities.Payments{Store: h.store, Now: q.now}
+	w.RegisterActivityWithOptions(func(ctx context.Context, id uuid.UUID) (activities.CampaignState, error) {
+		state, err := payments.AdvanceCampaign(ctx, id)
+		if !state.NextAt.IsZero() {
+			state.NextAt = q.at(state.NextAt)
+		}
+
+		return state, err
+	}, activity.RegisterOptions{Name: "AdvanceCampaign"})
+	require.NoError(t, w.Start())
+
+	return w.Stop
+}
+
+// paidCampaign is one that somebody has paid and whose workflow somebody has terminated.
+func (h *house) paidCampaign(t *testing.T, starts, ends models.Date) models.AdCampaign {
+	t.Helper()
+
+	staff := h.world.Users[models.RoleProviderAdmin]
+	by := store.Actor{UserID: staff.ID, Role: staff.Role, ProviderID: h.world.Provider.ID}
+
+	c, err := h.store.CreateCampaign(t.Context(), models.AdCampaign{
+		ProviderID: h.world.Provider.ID, TripID: h.world.Trip.ID, Title: "Campaign", StartsOn: starts, EndsOn: ends,
+		Price: models.MustMoney("100.00"),
+	}, by, time.Now())
+	require.NoError(t, err)
+
+	w := worker.New(worker.Deps{
+		Temporal: h.temporal, Store: h.store, Sender: h.mailbox, Namespace: "default", Queue: h.queue,
+		Gateways: map[models.PaymentProvider]gateways.Gateway{models.ProviderGatewayA: h.gateway},
+	})
+	require.NoError(t, w.Start(t.Context()))
+
+	defer w.Stop()
+
+	a := models.Attempt{CampaignID: c.ID, ProviderID: c.ProviderID, Number: 1, UserID: staff.ID, Method: models.MethodCreditCard}
+	h.start(t, a)
+	require.NoError(t, h.gateway.Pay(a.ID()))
+	h.webhook(t, a, models.EventPaymentSucceeded)
+
+	var settled models.Settled
+
+	h.workflow(t, workflows.PaymentID(a.ID()), &settled)
+	require.Equal(t, c.ID, settled.Campaign)
+	require.NoError(t, h.temporal.TerminateWorkflow(t.Context(), workflows.CampaignID(c.ID), "", "by mistake"))
+
+	return c
+}
+
+// TestCampaignThroughRestarts: a campaign whose workflow was terminated is taken up again, and starts and ends on its
+// days although no worker lives from one to the next.
+func TestCampaignThroughRestarts(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	starts := models.DateIn(time.Now()).AddDays(2)
+	c := h.paidCampaign(t, starts, starts)
+	q := quickDays{began: time.Now(), from: starts.AddDays(-1).Start(), day: 5 * time.Second}
+	begins, over := q.at(starts.Start()), q.at(starts.AddDays(1).Start())
+	actor := store.Actor{UserID: c.CreatedBy, Role: models.RoleProviderAdmin, ProviderID: c.ProviderID}
+	becomes := func(want models.CampaignStatus) {
+		t.Helper()
+		require.Eventually(t, func() bool {
+			now, err := h.store.GetCampaign(t.Context(), actor, c.ID)
+
+			return err == nil && now.Status == want
+		}, 30*time.Second, 20*time.Millisecond, want)
+	}
+	waits := func() bool { // the timer is in the history
+		d, err := h.temporal.DescribeWorkflowExecution(t.Context(), workflows.CampaignID(c.ID), "")
+
+		return err == nil && d.GetWorkflowExecutionInfo().GetHistoryLength() >= 8
+	}
+
+	stop := h.workCampaigns(t, q)
+	require.NoError(t, h.ResumeCampaign(t.Context(), c))
+	require.NoError(t, h.ResumeCampaign(t.Context(), c), "it runs: nothing is started")
+	require.Eventually(t, waits, 20*time.Second, 10*time.Millisecond)
+	stop()
+	becomes(models.CampaignScheduled)
+
+	stop = h.workCampaigns(t, q)
+
+	becomes(models.CampaignActive)
+	require.False(t, time.Now().Before(begins), "not before its first day")
+	stop()
+
+	// Its last day ends while nobody works.
+	require.Eventually(t, func() bool { return time.Now().After(over) }, 30*time.Second, 50*time.Millisecond)
+	becomes(models.CampaignActive)
+
+	stop = h.workCampaigns(t, q)
+	defer stop()
+
+	var last models.CampaignStatus
+
+	h.workflow(t, workflows.CampaignID(c.ID), &last)
+	require.Equal(t, models.CampaignEnded, last)
+	becomes(models.CampaignEnded)
+}
