@@ -14,7 +14,7 @@ import (
 
 // ReserveRefund promises the amount out of its payment (store.ReserveRefund).
 func (p *Payments) ReserveRefund(ctx context.Context, r models.RefundRequest) (models.ReservedRefund, error) {
-	reserved, err := p.Store.ReserveRefund(ctx, r)
+	reserved, err := p.Store.ReserveRefund(ctx, r, p.Now())
 
 	return reserved, asActivityError(err)
 }
@@ -50,6 +50,10 @@ func (p *Payments) refundAtGateway(ctx context.Context, id uuid.UUID) (models.Re
 	r, err := p.Store.RefundByID(ctx, id)
 	if err != nil {
 		return models.RefundResult{}, err
+	}
+
+	if r.Channel != models.RefundByGateway { // whoever asks for that does not know what a refund by hand is
+		return models.RefundResult{}, asActivityError(models.Errorf(models.CodeInvalidState, "The refund is paid out by hand."))
 	}
 
 	t, err := p.Store.TransactionByID(ctx, r.PaymentTransactionID)

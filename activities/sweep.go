@@ -26,6 +26,8 @@ type Deliverer interface {
 	PollStatus(ctx context.Context, c models.Channel) error
 	// ResumeCampaign starts a campaign's workflow again if none is running.
 	ResumeCampaign(ctx context.Context, c models.AdCampaign) error
+	// PayoutDecided tells a refund by hand that it was decided, and starts its workflow if none is running.
+	PayoutDecided(ctx context.Context, r models.RefundRequest) (wait func(context.Context) error, err error)
 	// WakeOutbox starts the delivery of queued notifications.
 	WakeOutbox(ctx context.Context) error
 }
@@ -45,8 +47,9 @@ const (
 	paymentGrace  = 2 * time.Minute
 	refundGrace   = 2 * time.Minute
 	campaignGrace = 2 * time.Minute
-	keyAge        = 24 * time.Hour // contract §1
-	tokenAge      = 24 * time.Hour // of an expired refresh token, which is refused anyway
+	payoutAge     = 3 * time.Second // the API, which tells it at once, is given this long
+	keyAge        = 24 * time.Hour  // contract §1
+	tokenAge      = 24 * time.Hour  // of an expired refresh token, which is refused anyway
 	sweepBatch    = 500
 	sweepWorkers  = 16
 )
@@ -56,6 +59,7 @@ type Swept struct {
 	Events    int `json:"events,omitempty"`
 	Payments  int `json:"payments,omitempty"`
 	Refunds   int `json:"refunds,omitempty"`
+	Payouts   int `json:"payouts,omitempty"`
 	Campaigns int `json:"campaigns,omitempty"`
 	Holds     int `json:"holds,omitempty"`
 	Silent    int `json:"silent,omitempty"` // channels whose webhooks do not come
@@ -69,7 +73,7 @@ func (s *Sweep) Run(ctx context.Context) (Swept, error) {
 	)
 
 	steps := []func(context.Context, *Swept) error{
-		s.events, s.payments, s.refunds, s.campaigns, s.silence, s.holds, s.outbox, s.keys,
+		s.events, s.payments, s.refunds, s.payouts, s.campaigns, s.silence, s.holds, s.outbox, s.keys,
 	}
 	for _, step := range steps {
 		err = errors.Join(err, step(ctx, &out))
@@ -118,9 +122,18 @@ func (s *Sweep) refunds(ctx context.Context, out *Swept) error {
 		return s.Store.StaleRefunds(ctx, refundGrace, after, sweepBatch, s.Now())
 	})
 	out.Refunds = each(ctx, found, func(ctx context.Context, r models.Refund) error {
-		return s.Deliver.ResumeRefund(ctx, models.RefundRequest{
-			ID: r.ID, TransactionID: r.PaymentTransactionID, Type: r.RefundType, Amount: &r.Amount, RequestID: r.RequestID,
-		})
+		return s.Deliver.ResumeRefund(ctx, r.Request())
+	})
+
+	return err
+}
+
+func (s *Sweep) payouts(ctx context.Context, out *Swept) error {
+	found, err := s.Store.DecidedPayouts(ctx, payoutAge, sweepBatch, s.Now())
+	out.Payouts = each(ctx, found, func(ctx context.Context, r models.Refund) error {
+		_, err := s.Deliver.PayoutDecided(ctx, r.Request())
+
+		return err
 	})
 
 	return err

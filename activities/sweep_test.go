@@ -24,6 +24,7 @@ type owners struct {
 	polled    []models.Channel
 	campaigns []uuid.UUID
 	woken     int
+	payouts   []models.RefundRequest
 }
 
 func (o *owners) take(do func()) error {
@@ -55,6 +56,10 @@ func (o *owners) PollStatus(_ context.Context, c models.Channel) error {
 
 func (o *owners) ResumeCampaign(_ context.Context, c models.AdCampaign) error {
 	return o.take(func() { o.campaigns = append(o.campaigns, c.ID) })
+}
+
+func (o *owners) PayoutDecided(_ context.Context, r models.RefundRequest) (func(context.Context) error, error) {
+	return nil, o.take(func() { o.payouts = append(o.payouts, r) })
 }
 
 func (o *owners) WakeOutbox(context.Context) error { return o.take(func() { o.woken++ }) }

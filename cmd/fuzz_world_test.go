@@ -102,7 +102,7 @@ func insertFuzzWorld(tb testing.TB, s *store.Store, db *sql.DB) {
 	_, err = s.ReserveRefund(tb.Context(), models.RefundRequest{
 		ID: fuzzRefund, BookingID: fuzzID(604), Type: models.RefundPartial, Amount: &part, RequestedBy: &finance,
 		Role: models.RoleFinanceAdmin, RequestID: "fuzz",
-	})
+	}, time.Now())
 	require.NoError(tb, err)
 
 	_, err = db.ExecContext(tb.Context(), `UPDATE hotels SET deleted_at = now() WHERE id = $1`, fuzzID(199))

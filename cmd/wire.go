@@ -31,7 +31,7 @@ func openStore(ctx context.Context, cfg config.Config) (*store.Store, error) {
 	return store.Open(ctx, cfg.Database.URL.Reveal(), store.Policies{
 		VATBooking: p.VATRateBooking, VATAd: p.VATRateAd, Commission: p.CommissionRate,
 		BookingHold: p.BookingHold, BillHold: p.BillPaymentHold,
-		FailAtOnce: p.BookingFailure == config.FailAtOnce,
+		FailAtOnce: p.BookingFailure == config.FailAtOnce, Cancellation: p.Cancellation,
 	}, store.Options{
 		MaxConns: cfg.Database.MaxConns, MaxIdleConns: cfg.Database.MaxIdleConns,
 		ConnMaxLifetime: cfg.Database.ConnMaxLifetime, ConnMaxIdleTime: cfg.Database.ConnMaxIdleTime,

@@ -89,7 +89,7 @@ func (b *book) refund(t *rapid.T) {
 	}
 
 	before := b.records[at]
-	s := models.SplitForRefund(before, uuid.New(), amount, b.tx.Gateway, paidAt)
+	s := models.SplitForRefund(before, uuid.New(), amount, models.GatewayAccount(b.tx.Gateway), paidAt)
 
 	b.records[at] = s.Refunded
 	if s.Rest != nil {

@@ -222,6 +222,34 @@ const (
 	RefundPolicy  RefundType = "POLICY"
 )
 
+// RefundChannel is the way on which a refund's money goes back.
+type RefundChannel string
+
+// The ways back: through the gateway that took the money, or paid out by finance staff.
+const (
+	RefundByGateway RefundChannel = "GATEWAY"
+	RefundByHand    RefundChannel = "MANUAL"
+)
+
+// RefundChannel is how money that was paid by the method goes back. A bill is paid at a bank, whose network takes nothing
+// back: finance staff have to transfer the money. The database holds new refunds to the same.
+func (m PaymentMethod) RefundChannel() RefundChannel {
+	if m == MethodBillPayment {
+		return RefundByHand
+	}
+
+	return RefundByGateway
+}
+
+// PayoutDecision is what finance staff decided about a refund by hand.
+type PayoutDecision string
+
+// The decisions about a refund by hand.
+const (
+	PayoutPaid     PayoutDecision = "PAID_OUT"
+	PayoutRejected PayoutDecision = "REJECTED"
+)
+
 // RefundStatus is the state of a refund (contract §7).
 type RefundStatus string
 

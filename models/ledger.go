@@ -64,10 +64,20 @@ const (
 	AccountAdvertising Account = "platform:advertising"
 	AccountVAT         Account = "tax:vat"
 	AccountRefunds     Account = "customer:refunds"
+	AccountBank        Account = "platform:bank" // what was paid out of it by hand
 )
 
 // GatewayAccount is the money that a gateway holds for the platform; a debit to it means that more came in.
 func GatewayAccount(p PaymentProvider) Account { return Account("gateway:" + string(p)) }
+
+// RefundAccount is where a refund's money comes from: the gateway that holds it, or the platform's bank.
+func RefundAccount(by RefundChannel, p PaymentProvider) Account {
+	if by == RefundByHand {
+		return AccountBank
+	}
+
+	return GatewayAccount(p)
+}
 
 // PayableAccount is what the platform owes a provider.
 func PayableAccount(provider uuid.UUID) Account {

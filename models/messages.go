@@ -62,7 +62,11 @@ type ReservedRefund struct {
 	Status  RefundStatus    `json:"status"`
 	Amount  Money           `json:"amount"`
 	Gateway PaymentProvider `json:"gateway"`
+	Channel RefundChannel   `json:"channel,omitempty"` // older histories have none: GATEWAY
 }
+
+// ByHand reports that finance staff have to pay the refund out.
+func (r ReservedRefund) ByHand() bool { return r.Channel == RefundByHand }
 
 // RefundResult is how a gateway decided, or that it has not yet.
 type RefundResult struct {
@@ -73,10 +77,11 @@ type RefundResult struct {
 	Delayed bool `json:"delayed,omitempty"`
 }
 
-// SettledRefund is a refund after the gateway's decision has been applied.
+// SettledRefund is a refund after a decision about it has been applied.
 type SettledRefund struct {
-	Status RefundStatus `json:"status"`
-	Queued int          `json:"queued,omitempty"` // notifications put into the outbox
+	Status      RefundStatus `json:"status"`
+	Queued      int          `json:"queued,omitempty"`       // notifications put into the outbox
+	NeedsReview bool         `json:"needs_review,omitempty"` // an incident was opened
 }
 
 // Delivery is a stored webhook event on its way to a workflow.

@@ -100,22 +100,55 @@ const (
 type Refund struct {
 	bun.BaseModel `bun:"table:refunds,alias:rf"`
 
-	ID                   uuid.UUID    `bun:"id,pk"`
-	PaymentTransactionID uuid.UUID    `bun:"payment_transaction_id"`
-	RefundTransactionID  *uuid.UUID   `bun:"refund_transaction_id"`
-	BookingID            *uuid.UUID   `bun:"booking_id"`
-	AdCampaignID         *uuid.UUID   `bun:"ad_campaign_id"`
-	RefundType           RefundType   `bun:"refund_type"`
-	Amount               Money        `bun:"amount"`
-	Currency             string       `bun:"currency"`
-	Status               RefundStatus `bun:"status"`
-	FailureCode          *string      `bun:"failure_code"`
-	FailureReason        string       `bun:"failure_reason"`
-	GatewayRefundID      *string      `bun:"gateway_refund_id"`
-	Reason               string       `bun:"reason"`
-	RequestedBy          *uuid.UUID   `bun:"requested_by"`
-	RequestID            string       `bun:"request_id"`
-	CreatedAt            time.Time    `bun:"created_at,nullzero,default:now()"`
-	UpdatedAt            time.Time    `bun:"updated_at,nullzero,default:now()"`
-	CompletedAt          *time.Time   `bun:"completed_at"`
+	ID                   uuid.UUID     `bun:"id,pk"`
+	PaymentTransactionID uuid.UUID     `bun:"payment_transaction_id"`
+	RefundTransactionID  *uuid.UUID    `bun:"refund_transaction_id"`
+	BookingID            *uuid.UUID    `bun:"booking_id"`
+	AdCampaignID         *uuid.UUID    `bun:"ad_campaign_id"`
+	RefundType           RefundType    `bun:"refund_type"`
+	Channel              RefundChannel `bun:"channel"`
+	Amount               Money         `bun:"amount"`
+	PolicyPercent        *int          `bun:"policy_percent"`  // of POLICY: see PolicyTerms; nil for the others
+	PolicyHours          *int          `bun:"policy_hours"`    // to departure
+	PolicySchedule       *string       `bun:"policy_schedule"` // the policy of that moment
+	PolicyGiven          *Money        `bun:"policy_given"`
+	Currency             string        `bun:"currency"`
+	Status               RefundStatus  `bun:"status"`
+	FailureCode          *string       `bun:"failure_code"`
+	FailureReason        string        `bun:"failure_reason"`
+	GatewayRefundID      *string       `bun:"gateway_refund_id"`
+	Reason               string        `bun:"reason"`
+	RequestedBy          *uuid.UUID    `bun:"requested_by"`
+	RequestID            string        `bun:"request_id"`
+	CreatedAt            time.Time     `bun:"created_at,nullzero,default:now()"`
+	UpdatedAt            time.Time     `bun:"updated_at,nullzero,default:now()"`
+	CompletedAt          *time.Time    `bun:"completed_at"`
+
+	// Payout is nil until it is decided, for refunds through a gateway, and where it is not read.
+	Payout *RefundPayout `bun:"-"`
+}
+
+// Request asks for a refund that has been asked for before: its workflow starts again with it.
+func (r *Refund) Request() RefundRequest {
+	return RefundRequest{
+		ID: r.ID, TransactionID: r.PaymentTransactionID, Type: r.RefundType, Amount: &r.Amount, RequestID: r.RequestID,
+	}
+}
+
+// NeedsPayout reports that finance staff have to pay the refund out, or reject it.
+func (r *Refund) NeedsPayout() bool {
+	return r.Channel == RefundByHand && r.Status == RefundPending && r.Payout == nil
+}
+
+// RefundPayout is what finance staff decided about a refund by hand; it is written once.
+type RefundPayout struct {
+	bun.BaseModel `bun:"table:refund_payouts,alias:rp"`
+
+	RefundID  uuid.UUID      `bun:"refund_id,pk"`
+	Decision  PayoutDecision `bun:"decision"`
+	Reference *string        `bun:"payout_reference"` // with PaidOutOn: of PAID_OUT
+	PaidOutOn *Date          `bun:"paid_out_on"`
+	Note      string         `bun:"note"` // of a rejection its reason
+	DecidedBy uuid.UUID      `bun:"decided_by"`
+	DecidedAt time.Time      `bun:"decided_at"`
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // RefundableAmount is what a request for a refund comes to: all that is left for FULL, the asked amount for PARTIAL
-// and for POLICY, whose amount the cancellation policy has found.
+// and for POLICY, whose amount the cancellation policy has found (CancellationPolicy.Terms).
 // Errors: VALIDATION_ERROR on amount, REFUND_EXCEEDS_REMAINING, BOOKING_NOT_REFUNDABLE (contract §7).
 func RefundableAmount(t *PaymentTransaction, kind RefundType, asked *Money) (Money, error) {
 	if t.CapturedAt == nil || t.RefundedAmount.Equal(t.Amount) {
@@ -53,8 +53,9 @@ type RefundSplit struct {
 }
 
 // SplitForRefund takes amount, with 0 < amount ≤ line.GrossAmount, out of a live line. Commission and VAT follow in
-// proportion, half-up, and the rest is what remains, so that the parts always add up to the line.
-func SplitForRefund(line FinancialRecord, refund uuid.UUID, amount Money, gateway PaymentProvider, at time.Time) RefundSplit {
+// proportion, half-up, and the rest is what remains, so that the parts always add up to the line. The money is paid from
+// the account payer (RefundAccount).
+func SplitForRefund(line FinancialRecord, refund uuid.UUID, amount Money, payer Account, at time.Time) RefundSplit {
 	wasTransferred := line.BalanceStatus == BalanceTransferred
 
 	part := line
@@ -66,7 +67,7 @@ func SplitForRefund(line FinancialRecord, refund uuid.UUID, amount Money, gatewa
 	part.NetAmount = amount.Sub(part.PlatformCommissionAmount)
 	part.VATAmount = line.VATAmount.Share(amount, line.GrossAmount)
 
-	split := RefundSplit{Refunded: part, Transfers: refundTransfers(&part, refund, gateway)}
+	split := RefundSplit{Refunded: part, Transfers: refundTransfers(&part, refund, payer)}
 
 	if rest := line.GrossAmount.Sub(amount); !rest.IsZero() {
 		split.Rest = restOf(&line, &part, refund)
@@ -113,12 +114,12 @@ func clawbackOf(part *FinancialRecord, refund uuid.UUID, at time.Time) *Financia
 	}
 }
 
-// refundTransfers give every account's share of the refunded part back to the customer, and the whole to the gateway.
-func refundTransfers(part *FinancialRecord, refund uuid.UUID, gateway PaymentProvider) []LedgerTransfer {
+// refundTransfers give every account's share of the refunded part back to the customer, and have the payer pay the whole.
+func refundTransfers(part *FinancialRecord, refund uuid.UUID, payer Account) []LedgerTransfer {
 	give := func(kind TransferKind, from Account, amount Money) LedgerTransfer {
 		return transfer(refund, kind, from, AccountRefunds, amount, part, &refund)
 	}
-	paid := transfer(refund, TransferRefundPaid, AccountRefunds, GatewayAccount(gateway), part.GrossAmount, part, &refund)
+	paid := transfer(refund, TransferRefundPaid, AccountRefunds, payer, part.GrossAmount, part, &refund)
 
 	if part.Kind == RecordAdvertising {
 		return nonZero(
@@ -145,10 +146,10 @@ func LateCaptureTransfer(t *PaymentTransaction) LedgerTransfer {
 }
 
 // LateRefundTransfer books the way back of a late capture, which has no ledger line.
-func LateRefundTransfer(t *PaymentTransaction, refund uuid.UUID, amount Money) LedgerTransfer {
+func LateRefundTransfer(t *PaymentTransaction, refund uuid.UUID, amount Money, payer Account) LedgerTransfer {
 	return LedgerTransfer{
 		ID:           TransferID(refund, TransferRefundPaid),
-		DebitAccount: AccountRefunds, CreditAccount: GatewayAccount(t.Gateway),
+		DebitAccount: AccountRefunds, CreditAccount: payer,
 		Amount: amount, Kind: TransferRefundPaid, TransactionID: t.ID, RefundID: &refund,
 	}
 }

@@ -108,7 +108,7 @@ func TestSplitForRefund(t *testing.T) {
 	t.Run("in full", func(t *testing.T) {
 		t.Parallel()
 
-		s := models.SplitForRefund(line, refund, line.GrossAmount, tx.Gateway, paidAt)
+		s := models.SplitForRefund(line, refund, line.GrossAmount, models.GatewayAccount(tx.Gateway), paidAt)
 		require.Nil(t, s.Rest)
 		require.Nil(t, s.Clawback)
 		require.Equal(t, models.BalanceRefunded, s.Refunded.BalanceStatus)
@@ -121,7 +121,7 @@ func TestSplitForRefund(t *testing.T) {
 	t.Run("in part", func(t *testing.T) {
 		t.Parallel()
 
-		s := models.SplitForRefund(line, refund, models.MustMoney("38.33"), tx.Gateway, paidAt)
+		s := models.SplitForRefund(line, refund, models.MustMoney("38.33"), models.GatewayAccount(tx.Gateway), paidAt)
 		require.Equal(t, "3.83", s.Refunded.PlatformCommissionAmount.String())
 		require.Equal(t, "34.50", s.Refunded.NetAmount.String())
 		require.Equal(t, "5.00", s.Refunded.VATAmount.String())
@@ -143,7 +143,7 @@ func TestSplitForRefund(t *testing.T) {
 		out := line
 		out.BalanceStatus, out.TransferredAt, out.PayoutReference, out.PayoutDate = models.BalanceTransferred, &paidAt, &ref, &day
 
-		s := models.SplitForRefund(out, refund, models.MustMoney("38.33"), tx.Gateway, paidAt)
+		s := models.SplitForRefund(out, refund, models.MustMoney("38.33"), models.GatewayAccount(tx.Gateway), paidAt)
 		require.Equal(t, &ref, s.Refunded.PayoutReference, "a refunded line keeps its payout")
 		require.Equal(t, &paidAt, s.Refunded.TransferredAt)
 		require.Equal(t, models.BalanceTransferred, s.Rest.BalanceStatus)

@@ -219,7 +219,7 @@ func TestLateCaptureIsOwedStraightBack(t *testing.T) {
 
 	tx := attempt(models.TransactionFailed, models.FailureExpired, true)
 	in := models.LateCaptureTransfer(tx)
-	out := models.LateRefundTransfer(tx, uuid.New(), tx.Amount)
+	out := models.LateRefundTransfer(tx, uuid.New(), tx.Amount, models.GatewayAccount(tx.Gateway))
 
 	require.Equal(t, in.DebitAccount, out.CreditAccount)
 	require.Equal(t, in.CreditAccount, out.DebitAccount)

@@ -132,8 +132,12 @@ func refundOptions(r models.RefundRequest) client.StartWorkflowOptions {
 	}
 
 	details := "All that is left goes back."
-	if r.Amount != nil {
+
+	switch {
+	case r.Amount != nil:
 		details = r.Amount.String() + " " + models.Currency + " go back."
+	case r.Type == models.RefundPolicy:
+		details = "What the cancellation policy says goes back."
 	}
 
 	return client.StartWorkflowOptions{
@@ -260,6 +264,22 @@ func (c *Client) ResumeCampaign(ctx context.Context, campaign models.AdCampaign)
 		TypedSearchAttributes: temporal.NewSearchAttributes(attrProviderID.ValueSet(campaign.ProviderID.String())),
 		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 	}, Campaign, campaign.ID)
+}
+
+// PayoutDecided tells a refund by hand that finance staff have decided about it, and starts its workflow again if none is
+// running. wait waits until the decision is applied. Error: SERVICE_UNAVAILABLE.
+func (c *Client) PayoutDecided(ctx context.Context, r models.RefundRequest) (wait func(context.Context) error, err error) {
+	o := refundOptions(r)
+	o.TaskQueue = c.queue
+	o.WorkflowTaskTimeout = TaskTimeout
+	o.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE
+
+	run, err := c.temporal.SignalWithStartWorkflow(ctx, o.ID, SignalPayout, nil, o, Refund, r)
+	if err != nil {
+		return nil, asDomainError(err)
+	}
+
+	return func(ctx context.Context) error { return asDomainError(run.Get(ctx, nil)) }, nil
 }
 
 // WakeOutbox has queued notifications delivered.

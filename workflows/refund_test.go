@@ -111,10 +111,10 @@ func TestRefundThatTheGatewayDecidesLater(t *testing.T) {
 		var got *answer[models.SettledRefund]
 
 		w.at(0, func() { got = update[models.SettledRefund](w, workflows.UpdateDecision) })
-		w.at(3*time.Minute, w.event)
+		w.at(40*time.Second, w.event)
 
 		require.Equal(t, refunded, w.giveBack(r))
-		require.WithinDuration(t, began.Add(3*time.Minute), w.Now(), time.Second)
+		require.WithinDuration(t, began.Add(40*time.Second), w.Now(), time.Second)
 		require.Equal(t, refunded, got.value, "whoever waits is answered when it is decided")
 	})
 
@@ -127,7 +127,31 @@ func TestRefundThatTheGatewayDecidesLater(t *testing.T) {
 		w.settlesRefund(r, refused, notGiven)
 
 		require.Equal(t, notGiven, w.giveBack(r))
-		require.WithinDuration(t, began.Add(30*time.Minute), w.Now(), time.Second, "it is asked every ten minutes")
+		require.WithinDuration(t, began.Add(7*time.Minute), w.Now(), time.Second, "it is asked after 1, 2 and 4 minutes")
+	})
+
+	t.Run("it takes an hour", func(t *testing.T) {
+		t.Parallel()
+		w, r := newWorld(t), newRefund()
+		w.reserves(r)
+
+		var asked []time.Duration
+
+		w.OnActivity(acts.RefundAtGateway, mock.Anything, r.ID).Return(func(context.Context, uuid.UUID) (models.RefundResult, error) {
+			asked = append(asked, w.Now().Sub(began).Round(time.Minute))
+			if len(asked) < 8 {
+				return undecided, nil
+			}
+
+			return succeeded, nil
+		})
+		w.settlesRefund(r, succeeded, refunded)
+
+		require.Equal(t, refunded, w.giveBack(r))
+
+		for i, minutes := range []time.Duration{0, 1, 3, 7, 15, 25, 35, 45} { // 1, 2, 4 and 8 minutes apart, then 10
+			require.Equal(t, minutes*time.Minute, asked[i])
+		}
 	})
 
 	t.Run("its webhook is faster than its answer", func(t *testing.T) {

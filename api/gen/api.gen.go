@@ -639,6 +639,19 @@ type CatalogueRestStopsAnswer struct {
 	Meta Meta `json:"meta"`
 }
 
+// ConfirmPayoutRequest How the money was transferred.
+//
+// Example: {"note":"To the IBAN that the customer gave by phone","paid_out_on":"2026-11-22","payout_reference":"TRF-2026-0107"}
+type ConfirmPayoutRequest struct {
+	Note *string `json:"note,omitempty"`
+
+	// PaidOutOn The day of the transfer, today unless given: not before the payment, and not in the future.
+	PaidOutOn *openapi_types.Date `json:"paid_out_on,omitempty"`
+
+	// PayoutReference For instance the bank transfer's number.
+	PayoutReference string `json:"payout_reference"`
+}
+
 // Contact Who gets the notifications.
 type Contact struct {
 	Email string `json:"email"`
@@ -1513,7 +1526,7 @@ type RefreshRequest struct {
 
 // Refund Money back to the customer.
 //
-// Example: {"amount":150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","completed_at":"2026-11-22T08:00:01Z","created_at":"2026-11-22T08:00:00Z","currency":"SAR","failure_code":null,"id":"7b1f7a52-40ad-5d0e-93a5-54d80dfb1c22","payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","reason":"One traveller could not come","refund_transaction_id":"9f4e2c10-5b8e-5a77-a2d1-2b0f5f3f7c31","refund_type":"PARTIAL","requested_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","status":"SUCCEEDED","status_label_ar":"ناجح","status_label_en":"Succeeded"}
+// Example: {"amount":150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","channel":"GATEWAY","completed_at":"2026-11-22T08:00:01Z","created_at":"2026-11-22T08:00:00Z","currency":"SAR","failure_code":null,"id":"7b1f7a52-40ad-5d0e-93a5-54d80dfb1c22","needs_payout":false,"paid_out_on":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","payout_decided_at":null,"payout_decided_by":null,"payout_note":null,"payout_reference":null,"policy_percent":null,"reason":"One traveller could not come","refund_transaction_id":"9f4e2c10-5b8e-5a77-a2d1-2b0f5f3f7c31","refund_type":"PARTIAL","requested_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","status":"SUCCEEDED","status_label_ar":"ناجح","status_label_en":"Succeeded"}
 type Refund struct {
 	// Amount An amount in SAR, exactly 2 decimals.
 	//
@@ -1521,25 +1534,48 @@ type Refund struct {
 	Amount Money `json:"amount"`
 
 	// BookingID Null when the payment of an ad campaign is refunded.
-	BookingID   *openapi_types.UUID `json:"booking_id"`
-	CompletedAt *time.Time          `json:"completed_at"`
-	CreatedAt   time.Time           `json:"created_at"`
+	BookingID *openapi_types.UUID `json:"booking_id"`
+
+	// Channel The way on which the money goes back. GATEWAY: through the gateway that took it. MANUAL: paid out by finance staff, for methods whose gateway gives
+	// nothing back (bill_payment).
+	Channel     RefundChannel `json:"channel"`
+	CompletedAt *time.Time    `json:"completed_at"`
+	CreatedAt   time.Time     `json:"created_at"`
 
 	// Currency ISO 4217. The service knows one currency.
 	Currency Currency `json:"currency"`
 
-	// FailureCode Why the gateway refused it.
+	// FailureCode GATEWAY_REJECTED: the gateway refused it. PAYOUT_REJECTED: finance staff did.
 	FailureCode *string            `json:"failure_code"`
 	ID          openapi_types.UUID `json:"id"`
 
+	// NeedsPayout Finance staff have to pay it out by hand, or to reject it.
+	NeedsPayout bool `json:"needs_payout"`
+
+	// PaidOutOn The day of the transfer by hand.
+	PaidOutOn *openapi_types.Date `json:"paid_out_on"`
+
 	// PaymentTransactionID The payment that is refunded.
 	PaymentTransactionID openapi_types.UUID `json:"payment_transaction_id"`
-	Reason               *string            `json:"reason"`
+	PayoutDecidedAt      *time.Time         `json:"payout_decided_at"`
+
+	// PayoutDecidedBy Who confirmed or rejected the payout.
+	PayoutDecidedBy *openapi_types.UUID `json:"payout_decided_by"`
+
+	// PayoutNote What was noted with the confirmation
+	PayoutNote *string `json:"payout_note"`
+
+	// PayoutReference Of the transfer by hand; null unless it was confirmed.
+	PayoutReference *string `json:"payout_reference"`
+
+	// PolicyPercent Of what was paid, for POLICY; null for the others.
+	PolicyPercent *int    `json:"policy_percent"`
+	Reason        *string `json:"reason"`
 
 	// RefundTransactionID The transaction that the refund added, once SUCCEEDED.
 	RefundTransactionID *openapi_types.UUID `json:"refund_transaction_id"`
 
-	// RefundType How the amount is found.
+	// RefundType How the amount is found: all that is left, the given amount, or what the cancellation policy says.
 	RefundType RefundType `json:"refund_type"`
 
 	// RequestedBy The user; null when the service refunded by itself.
@@ -1555,8 +1591,52 @@ type Refund struct {
 type RefundAnswer struct {
 	// Data Money back to the customer.
 	//
-	// Example: {"amount":150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","completed_at":"2026-11-22T08:00:01Z","created_at":"2026-11-22T08:00:00Z","currency":"SAR","failure_code":null,"id":"7b1f7a52-40ad-5d0e-93a5-54d80dfb1c22","payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","reason":"One traveller could not come","refund_transaction_id":"9f4e2c10-5b8e-5a77-a2d1-2b0f5f3f7c31","refund_type":"PARTIAL","requested_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","status":"SUCCEEDED","status_label_ar":"ناجح","status_label_en":"Succeeded"}
+	// Example: {"amount":150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","channel":"GATEWAY","completed_at":"2026-11-22T08:00:01Z","created_at":"2026-11-22T08:00:00Z","currency":"SAR","failure_code":null,"id":"7b1f7a52-40ad-5d0e-93a5-54d80dfb1c22","needs_payout":false,"paid_out_on":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","payout_decided_at":null,"payout_decided_by":null,"payout_note":null,"payout_reference":null,"policy_percent":null,"reason":"One traveller could not come","refund_transaction_id":"9f4e2c10-5b8e-5a77-a2d1-2b0f5f3f7c31","refund_type":"PARTIAL","requested_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","status":"SUCCEEDED","status_label_ar":"ناجح","status_label_en":"Succeeded"}
 	Data Refund `json:"data"`
+}
+
+// RefundChannel The way on which the money goes back. GATEWAY: through the gateway that took it. MANUAL: paid out by finance staff, for methods whose gateway gives
+// nothing back (bill_payment).
+type RefundChannel = models.RefundChannel
+
+// RefundQuote What a refund by the cancellation policy would come to.
+//
+// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","currency":"SAR","hours_to_departure":30,"paid_amount":1150,"policy_percent":50,"quote_amount":425,"refunded_amount":150,"remaining_amount":1000}
+type RefundQuote struct {
+	BookingID openapi_types.UUID `json:"booking_id"`
+
+	// Currency ISO 4217. The service knows one currency.
+	Currency Currency `json:"currency"`
+
+	// HoursToDeparture Whole hours, rounded down; below 0 once the trip has left.
+	HoursToDeparture int64 `json:"hours_to_departure"`
+
+	// PaidAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	PaidAmount Money `json:"paid_amount"`
+
+	// PolicyPercent Of what was paid.
+	PolicyPercent int `json:"policy_percent"`
+
+	// QuoteAmount The percentage of what was paid, less what has gone back or is promised to; never more than what is left.
+	QuoteAmount Money `json:"quote_amount"`
+
+	// RefundedAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	RefundedAmount Money `json:"refunded_amount"`
+
+	// RemainingAmount What has not gone back and is not promised to a refund that runs.
+	RemainingAmount Money `json:"remaining_amount"`
+}
+
+// RefundQuoteAnswer defines model for RefundQuoteAnswer.
+type RefundQuoteAnswer struct {
+	// Data What a refund by the cancellation policy would come to.
+	//
+	// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","currency":"SAR","hours_to_departure":30,"paid_amount":1150,"policy_percent":50,"quote_amount":425,"refunded_amount":150,"remaining_amount":1000}
+	Data RefundQuote `json:"data"`
 }
 
 // RefundRequest What to refund.
@@ -1571,14 +1651,14 @@ type RefundRequest struct {
 	// Reason For the books and the audit log.
 	Reason *string `json:"reason,omitempty"`
 
-	// RefundType How the amount is found.
+	// RefundType How the amount is found: all that is left, the given amount, or what the cancellation policy says.
 	RefundType RefundType `json:"refund_type"`
 }
 
 // RefundStatus The state of a refund.
 type RefundStatus = models.RefundStatus
 
-// RefundType How the amount is found.
+// RefundType How the amount is found: all that is left, the given amount, or what the cancellation policy says.
 type RefundType = models.RefundType
 
 // RefundsAnswer defines model for RefundsAnswer.
@@ -1608,6 +1688,13 @@ type RegisterRequest struct {
 	//
 	// Example: +966501234567
 	Phone Phone `json:"phone"`
+}
+
+// RejectPayoutRequest Why nothing is transferred.
+//
+// Example: {"reason":"The customer travels after all"}
+type RejectPayoutRequest struct {
+	Reason string `json:"reason"`
 }
 
 // ResolveIncidentRequest What was done.
@@ -2279,6 +2366,12 @@ type ListRefundsParams struct {
 	// Status Only refunds in this state.
 	Status *RefundStatus `form:"status,omitempty" json:"status,omitempty"`
 
+	// Channel Only refunds that go this way.
+	Channel *RefundChannel `form:"channel,omitempty" json:"channel,omitempty"`
+
+	// NeedsPayout true: only refunds that finance staff have to pay out by hand or to reject; false: only all others.
+	NeedsPayout *bool `form:"needs_payout,omitempty" json:"needs_payout,omitempty"`
+
 	// BookingID Only what belongs to this booking.
 	BookingID *BookingIDFilter `form:"booking_id,omitempty" json:"booking_id,omitempty"`
 
@@ -2763,6 +2856,12 @@ type ReplaceProviderJSONRequestBody = ProviderInput
 // CreateStaffJSONRequestBody defines body for CreateStaff for application/json ContentType.
 type CreateStaffJSONRequestBody = StaffInput
 
+// ConfirmRefundPayoutJSONRequestBody defines body for ConfirmRefundPayout for application/json ContentType.
+type ConfirmRefundPayoutJSONRequestBody = ConfirmPayoutRequest
+
+// RejectRefundPayoutJSONRequestBody defines body for RejectRefundPayout for application/json ContentType.
+type RejectRefundPayoutJSONRequestBody = RejectPayoutRequest
+
 // LoginJSONRequestBody defines body for Login for application/json ContentType.
 type LoginJSONRequestBody = LoginRequest
 
@@ -2834,6 +2933,9 @@ type ServerInterface interface {
 	// RefundBooking Refund a booking
 	// (POST /api/v1/admin/bookings/{id}/refund)
 	RefundBooking(c *fiber.Ctx, id ID, params RefundBookingParams) error
+	// GetRefundQuote Quote a refund by the cancellation policy
+	// (GET /api/v1/admin/bookings/{id}/refund-quote)
+	GetRefundQuote(c *fiber.Ctx, id ID) error
 	// GetDashboard Get the platform's dashboard
 	// (GET /api/v1/admin/dashboard)
 	GetDashboard(c *fiber.Ctx) error
@@ -2909,6 +3011,12 @@ type ServerInterface interface {
 	// GetRefund Get a refund
 	// (GET /api/v1/admin/refunds/{id})
 	GetRefund(c *fiber.Ctx, id ID) error
+	// ConfirmRefundPayout Confirm that a refund was paid out by hand
+	// (POST /api/v1/admin/refunds/{id}/confirm-payout)
+	ConfirmRefundPayout(c *fiber.Ctx, id ID) error
+	// RejectRefundPayout Reject or withdraw a refund that waits for its payout
+	// (POST /api/v1/admin/refunds/{id}/reject-payout)
+	RejectRefundPayout(c *fiber.Ctx, id ID) error
 	// Login Log in
 	// (POST /api/v1/auth/login)
 	Login(c *fiber.Ctx) error
@@ -3339,6 +3447,35 @@ func (siw *ServerInterfaceWrapper) RefundBooking(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.RefundBooking(c, id, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetRefundQuote operation middleware
+func (siw *ServerInterfaceWrapper) GetRefundQuote(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetRefundQuote(c, id)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -4483,6 +4620,20 @@ func (siw *ServerInterfaceWrapper) ListRefunds(c *fiber.Ctx) error {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter status: %w", err).Error())
 	}
 
+	// ------------- Optional query parameter "channel" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "channel", query, &params.Channel, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter channel: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "needs_payout" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "needs_payout", query, &params.NeedsPayout, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter needs_payout: %w", err).Error())
+	}
+
 	// ------------- Optional query parameter "booking_id" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "booking_id", query, &params.BookingID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
@@ -4549,6 +4700,64 @@ func (siw *ServerInterfaceWrapper) GetRefund(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.GetRefund(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ConfirmRefundPayout operation middleware
+func (siw *ServerInterfaceWrapper) ConfirmRefundPayout(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ConfirmRefundPayout(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// RejectRefundPayout operation middleware
+func (siw *ServerInterfaceWrapper) RejectRefundPayout(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.RejectRefundPayout(c, id)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -7403,6 +7612,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Post(options.BaseURL+"/api/v1/admin/bookings/:id/refund", wrapper.RefundBooking)
 
+	router.Get(options.BaseURL+"/api/v1/admin/bookings/:id/refund-quote", wrapper.GetRefundQuote)
+
 	router.Get(options.BaseURL+"/api/v1/admin/dashboard", wrapper.GetDashboard)
 
 	router.Get(options.BaseURL+"/api/v1/admin/dashboard/events", wrapper.StreamDashboardEvents)
@@ -7452,6 +7663,10 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 	router.Get(options.BaseURL+"/api/v1/admin/refunds", wrapper.ListRefunds)
 
 	router.Get(options.BaseURL+"/api/v1/admin/refunds/:id", wrapper.GetRefund)
+
+	router.Post(options.BaseURL+"/api/v1/admin/refunds/:id/confirm-payout", wrapper.ConfirmRefundPayout)
+
+	router.Post(options.BaseURL+"/api/v1/admin/refunds/:id/reject-payout", wrapper.RejectRefundPayout)
 
 	router.Post(options.BaseURL+"/api/v1/auth/login", wrapper.Login)
 
@@ -7696,6 +7911,23 @@ func (response RefundBooking202JSONResponse) VisitRefundBookingResponse(ctx *fib
 	ctx.Status(202)
 
 	return ctx.JSON(&response.Body)
+}
+
+type GetRefundQuoteRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type GetRefundQuoteResponseObject interface {
+	VisitGetRefundQuoteResponse(ctx *fiber.Ctx) error
+}
+
+type GetRefundQuote200JSONResponse RefundQuoteAnswer
+
+func (response GetRefundQuote200JSONResponse) VisitGetRefundQuoteResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
 }
 
 type GetDashboardRequestObject struct {
@@ -8208,6 +8440,60 @@ type GetRefund200JSONResponse RefundAnswer
 func (response GetRefund200JSONResponse) VisitGetRefundResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ConfirmRefundPayoutRequestObject struct {
+	ID   ID `json:"id"`
+	Body *ConfirmRefundPayoutJSONRequestBody
+}
+
+type ConfirmRefundPayoutResponseObject interface {
+	VisitConfirmRefundPayoutResponse(ctx *fiber.Ctx) error
+}
+
+type ConfirmRefundPayout200JSONResponse RefundAnswer
+
+func (response ConfirmRefundPayout200JSONResponse) VisitConfirmRefundPayoutResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ConfirmRefundPayout202JSONResponse RefundAnswer
+
+func (response ConfirmRefundPayout202JSONResponse) VisitConfirmRefundPayoutResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(202)
+
+	return ctx.JSON(&response)
+}
+
+type RejectRefundPayoutRequestObject struct {
+	ID   ID `json:"id"`
+	Body *RejectRefundPayoutJSONRequestBody
+}
+
+type RejectRefundPayoutResponseObject interface {
+	VisitRejectRefundPayoutResponse(ctx *fiber.Ctx) error
+}
+
+type RejectRefundPayout200JSONResponse RefundAnswer
+
+func (response RejectRefundPayout200JSONResponse) VisitRejectRefundPayoutResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type RejectRefundPayout202JSONResponse RefundAnswer
+
+func (response RejectRefundPayout202JSONResponse) VisitRejectRefundPayoutResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(202)
 
 	return ctx.JSON(&response)
 }
@@ -9557,6 +9843,9 @@ type StrictServerInterface interface {
 	// RefundBooking Refund a booking
 	// (POST /api/v1/admin/bookings/{id}/refund)
 	RefundBooking(ctx context.Context, request RefundBookingRequestObject) (RefundBookingResponseObject, error)
+	// GetRefundQuote Quote a refund by the cancellation policy
+	// (GET /api/v1/admin/bookings/{id}/refund-quote)
+	GetRefundQuote(ctx context.Context, request GetRefundQuoteRequestObject) (GetRefundQuoteResponseObject, error)
 	// GetDashboard Get the platform's dashboard
 	// (GET /api/v1/admin/dashboard)
 	GetDashboard(ctx context.Context, request GetDashboardRequestObject) (GetDashboardResponseObject, error)
@@ -9632,6 +9921,12 @@ type StrictServerInterface interface {
 	// GetRefund Get a refund
 	// (GET /api/v1/admin/refunds/{id})
 	GetRefund(ctx context.Context, request GetRefundRequestObject) (GetRefundResponseObject, error)
+	// ConfirmRefundPayout Confirm that a refund was paid out by hand
+	// (POST /api/v1/admin/refunds/{id}/confirm-payout)
+	ConfirmRefundPayout(ctx context.Context, request ConfirmRefundPayoutRequestObject) (ConfirmRefundPayoutResponseObject, error)
+	// RejectRefundPayout Reject or withdraw a refund that waits for its payout
+	// (POST /api/v1/admin/refunds/{id}/reject-payout)
+	RejectRefundPayout(ctx context.Context, request RejectRefundPayoutRequestObject) (RejectRefundPayoutResponseObject, error)
 	// Login Log in
 	// (POST /api/v1/auth/login)
 	Login(ctx context.Context, request LoginRequestObject) (LoginResponseObject, error)
@@ -9990,6 +10285,33 @@ func (sh *strictHandler) RefundBooking(ctx *fiber.Ctx, id ID, params RefundBooki
 		return err
 	} else if validResponse, ok := response.(RefundBookingResponseObject); ok {
 		if err := validResponse.VisitRefundBookingResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetRefundQuote operation middleware
+func (sh *strictHandler) GetRefundQuote(ctx *fiber.Ctx, id ID) error {
+	var request GetRefundQuoteRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetRefundQuote(ctx.UserContext(), request.(GetRefundQuoteRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetRefundQuote")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetRefundQuoteResponseObject); ok {
+		if err := validResponse.VisitGetRefundQuoteResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {
@@ -10751,6 +11073,88 @@ func (sh *strictHandler) GetRefund(ctx *fiber.Ctx, id ID) error {
 		return err
 	} else if validResponse, ok := response.(GetRefundResponseObject); ok {
 		if err := validResponse.VisitGetRefundResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ConfirmRefundPayout operation middleware
+func (sh *strictHandler) ConfirmRefundPayout(ctx *fiber.Ctx, id ID) error {
+	var request ConfirmRefundPayoutRequestObject
+
+	request.ID = id
+
+	var body ConfirmRefundPayoutJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ConfirmRefundPayout(ctx.UserContext(), request.(ConfirmRefundPayoutRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ConfirmRefundPayout")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ConfirmRefundPayoutResponseObject); ok {
+		if err := validResponse.VisitConfirmRefundPayoutResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RejectRefundPayout operation middleware
+func (sh *strictHandler) RejectRefundPayout(ctx *fiber.Ctx, id ID) error {
+	var request RejectRefundPayoutRequestObject
+
+	request.ID = id
+
+	var body RejectRefundPayoutJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.RejectRefundPayout(ctx.UserContext(), request.(RejectRefundPayoutRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RejectRefundPayout")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RejectRefundPayoutResponseObject); ok {
+		if err := validResponse.VisitRejectRefundPayoutResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

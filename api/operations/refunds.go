@@ -123,12 +123,26 @@ func ownRequestID(ctx context.Context) string {
 	return id
 }
 
+// GetRefundQuote says what a refund by the cancellation policy would come to.
+func (o *Operations) GetRefundQuote(ctx context.Context, r gen.GetRefundQuoteRequestObject) (gen.GetRefundQuoteResponseObject, error) {
+	q, err := o.Store.RefundQuote(ctx, r.ID, o.Now())
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.GetRefundQuote200JSONResponse{Data: gen.RefundQuote{
+		BookingID: q.BookingID, PaidAmount: q.Paid, RefundedAmount: q.Refunded, RemainingAmount: q.Remaining,
+		PolicyPercent: q.Percent, QuoteAmount: q.Amount, HoursToDeparture: int64(q.Hours), Currency: q.Currency,
+	}}, nil
+}
+
 // ListRefunds lists refunds.
 func (o *Operations) ListRefunds(ctx context.Context, r gen.ListRefundsRequestObject) (gen.ListRefundsResponseObject, error) {
 	p := page(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
 
 	list, err := o.Store.ListRefunds(ctx, store.RefundFilter{
-		BookingID: valueOf(r.Params.BookingID), Status: valueOf(r.Params.Status), Page: p,
+		BookingID: valueOf(r.Params.BookingID), Status: valueOf(r.Params.Status), Channel: valueOf(r.Params.Channel),
+		NeedsPayout: r.Params.NeedsPayout, Page: p,
 	})
 	if err != nil {
 		return nil, err
@@ -150,10 +164,23 @@ func (o *Operations) GetRefund(ctx context.Context, r gen.GetRefundRequestObject
 func refundOf(r *models.Refund) gen.Refund {
 	label := r.Status.Label()
 
-	return gen.Refund{
+	out := gen.Refund{
 		ID: r.ID, BookingID: r.BookingID, PaymentTransactionID: r.PaymentTransactionID, RefundTransactionID: r.RefundTransactionID,
-		RefundType: r.RefundType, Amount: r.Amount, Currency: r.Currency,
+		RefundType: r.RefundType, PolicyPercent: r.PolicyPercent, Channel: r.Channel, Amount: r.Amount, Currency: r.Currency,
 		Status: r.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN, FailureCode: r.FailureCode,
-		Reason: optional(r.Reason), RequestedBy: r.RequestedBy, CreatedAt: utc(r.CreatedAt), CompletedAt: utcOrNil(r.CompletedAt),
+		Reason: optional(r.Reason), RequestedBy: r.RequestedBy, NeedsPayout: r.NeedsPayout(),
+		CreatedAt: utc(r.CreatedAt), CompletedAt: utcOrNil(r.CompletedAt),
 	}
+
+	if d := r.Payout; d != nil {
+		out.PayoutReference, out.PayoutNote, out.PayoutDecidedBy = d.Reference, optional(d.Note), &d.DecidedBy
+		out.PayoutDecidedAt = utcOrNil(&d.DecidedAt)
+
+		if d.PaidOutOn != nil {
+			day := toDate(*d.PaidOutOn)
+			out.PaidOutOn = &day
+		}
+	}
+
+	return out
 }

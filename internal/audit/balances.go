@@ -26,7 +26,7 @@ func paymentBalances() check {
 			{"refund-lines", "The refunded amounts of the lines of a payment are what its transaction says was refunded."},
 			{"refund-reserved", "What a transaction has promised to refunds is the sum of its refunds that are PENDING."},
 			{"refund-total", "What a transaction has refunded is the sum of its refunds that SUCCEEDED."},
-			{"refund-transfers", "What a transaction has refunded is what its transfers gave back to the gateway."},
+			{"refund-transfers", "What a transaction has refunded is what its transfers gave back to the gateway, or paid out by hand."},
 			{"sold-total", "The lines of a payment add up to what was paid, whatever was refunded of it."},
 		},
 		sql: paymentBalancesSQL,
@@ -37,7 +37,7 @@ const paymentBalancesSQL = `
 WITH moved AS MATERIALIZED (
     SELECT transaction_id AS id,
         sum(CASE WHEN debit_account LIKE 'gateway:%' THEN amount ELSE 0 END) AS taken,
-        sum(CASE WHEN credit_account LIKE 'gateway:%' THEN amount ELSE 0 END) AS returned,
+        sum(CASE WHEN credit_account LIKE 'gateway:%' OR credit_account = 'platform:bank' THEN amount ELSE 0 END) AS returned,
         sum(CASE WHEN credit_account LIKE 'provider:%:payable' THEN amount
                  WHEN debit_account LIKE 'provider:%:payable' THEN -amount ELSE 0 END) AS payable,
         sum(CASE WHEN credit_account LIKE 'provider:%:paid_out' THEN amount

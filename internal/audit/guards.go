@@ -12,8 +12,8 @@ func guardChecks() []check {
 	return []check{{
 		rules: []Rule{
 			{"append-only", "The database refuses to change, delete or truncate transfers, and does nothing else to them."},
-			{"triggers", "The triggers that keep sums, texts and trails, and announce money, are there, switched on, and do what they " +
-				"were made for."},
+			{"triggers", "The triggers that keep sums, texts and trails, hold refunds to their way, and announce money, are there, " +
+				"switched on, and do what they were made for."},
 		},
 		sql: guardsSQL(),
 	}}
@@ -95,6 +95,14 @@ func guards() []guard {
 			"0009", payments, "refund_completed", "AFTER INSERT ON payment_transactions FOR EACH ROW WHEN (NEW.kind = 'REFUND') " +
 				"EXECUTE FUNCTION announce_money()",
 		},
+		{"0010", "", "guard_refund_channel", "bebfcab5964b174679933b501c6af650"},
+		{"0010", "refunds", "refunds_made", "BEFORE INSERT ON refunds FOR EACH ROW EXECUTE FUNCTION guard_refund_channel()"},
+		{
+			"0010", "refunds", "refunds_moved", "BEFORE UPDATE OF status, channel ON refunds FOR EACH ROW " +
+				"EXECUTE FUNCTION guard_refund_channel()",
+		},
+		{"0010", "", "guard_payout", "0c1d5b7210217999aa5e25ebf39fc02a"},
+		{"0010", "refund_payouts", "payouts_decided", "BEFORE INSERT ON refund_payouts FOR EACH ROW EXECUTE FUNCTION guard_payout()"},
 	}
 }
 

@@ -2,7 +2,7 @@ package audit
 
 // refundChecks hold each refund against its transfers, its transaction and its ledger line: spec 3.5, contract §6–7.
 func refundChecks() []check {
-	return []check{refundCap(), refundEffects(), refundOrphans()}
+	return []check{refundCap(), refundEffects(), refundOrphans(), refundPolicy(), refundWays()}
 }
 
 func refundCap() check {
@@ -26,7 +26,7 @@ func refundEffects() check {
 		rules: []Rule{
 			{"refund-given", "The accounts of a sale give back to the customer exactly the refund, once it SUCCEEDED, and nothing before."},
 			{"refund-line", "A refund of a sale that SUCCEEDED has closed one line of exactly its amount; any other refund has none."},
-			{"refund-paid", "A refund that SUCCEEDED has gone back to the gateway in full, any other not at all."},
+			{"refund-paid", "A refund that SUCCEEDED has gone back to the gateway, or was paid out by hand, in full, any other not at all."},
 			{"refund-transaction", "A refund that SUCCEEDED has added one transaction of its amount to its payment, any other none."},
 			{"refund-vat", "The VAT of a refund's transaction is that of the line which it closed."},
 		},

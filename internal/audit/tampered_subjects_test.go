@@ -83,6 +83,60 @@ func lostTamperings(w *world) []tampering {
 	}
 }
 
+// wayTamperings are about the amount of refunds by the policy, and about the way of the others.
+func wayTamperings(w *world) []tampering {
+	policy := func(name, what string) tampering {
+		return tampering{"refund-policy", name, "UPDATE refunds SET " + what + " WHERE id = $1", []any{w.policy.ID}, of(w.policy.ID), nil}
+	}
+	decision := func(name, what string) tampering {
+		return tampering{"refund-payout", name, "UPDATE refund_payouts SET " + what + " WHERE refund_id = $1", []any{w.byHand.ID}, of(w.byHand.ID), nil}
+	}
+
+	return []tampering{
+		policy("another percentage", "policy_percent = 49"),
+		policy("other hours", "policy_hours = 23"),
+		policy("another policy", "policy_schedule = '24h:40'"),
+		policy("no policy", "policy_schedule = 'nobody knows'"),
+		policy("other money before it", "policy_given = 14.00, policy_percent = 50"),
+		{
+			"refund-policy", "another amount", "UPDATE refunds SET amount = amount + 0.01 WHERE id = $1",
+			[]any{w.policy.ID},
+			of(w.policy.ID),
+			[]string{"refund-given", "refund-line", "refund-paid", "refund-total", "refund-transaction"},
+		},
+		{
+			"refund-channel", "one that a gateway paid", "UPDATE ledger_transfers SET credit_account = 'gateway:gateway_a' WHERE refund_id = $1 AND kind = 'REFUND_PAID'",
+			[]any{w.byHand.ID},
+			of(w.byHand.ID), nil,
+		},
+		{
+			"refund-channel", "one that was paid by hand", "UPDATE ledger_transfers SET credit_account = 'platform:bank' WHERE refund_id = $1 AND kind = 'REFUND_PAID'",
+			[]any{w.partial.ID},
+			of(w.partial.ID), nil,
+		},
+		{"refund-channel", "one that a gateway knows", "UPDATE refunds SET gateway_refund_id = 're-1' WHERE id = $1", []any{w.byHand.ID}, of(w.byHand.ID), nil},
+		{"refund-channel", "one of a card", "UPDATE refunds SET channel = 'MANUAL' WHERE id = $1", []any{w.pending.ID}, of(w.pending.ID), nil},
+		decision("who asked for it", "decided_by = '"+w.finance.UserID.String()+"'"),
+		decision("somebody else", "decided_by = gen_random_uuid()"),
+		decision("another reference", "payout_reference = 'TRF-2'"),
+		decision("another day", "paid_out_on = paid_out_on - 1"),
+		decision("the opposite", "decision = 'REJECTED'"),
+		{"refund-payout", "nobody decided", "DELETE FROM refund_payouts WHERE refund_id = $1", []any{w.rejected.ID}, of(w.rejected.ID), nil},
+		{
+			"refund-payout", "a refund through a gateway", "UPDATE refund_payouts SET refund_id = $2 WHERE refund_id = $1",
+			[]any{w.byHand.ID, w.partial.ID},
+			of(w.partial.ID), nil,
+		},
+		{
+			"refund-payout", "a decision that nobody applies", `WITH p AS (UPDATE refund_payouts SET refund_id = $2, decided_at = now() - interval '25 hours' WHERE refund_id = $1)
+			UPDATE refunds SET channel = 'MANUAL' WHERE id = $2`,
+			[]any{w.byHand.ID, w.pending.ID},
+			of(w.pending.ID),
+			[]string{"refund-channel"},
+		},
+	}
+}
+
 func subjectTamperings(w *world) []tampering {
 	const other = "(SELECT id FROM users WHERE role = 'PROVIDER_STAFF' LIMIT 1)"
 

@@ -10,13 +10,13 @@ func traceChecks() []check {
 func auditLog() check {
 	return check{
 		rules: []Rule{
-			{"audit-actor", "An entry of the audit log about a refund that was asked for or a payout names a user of the service."},
+			{"audit-actor", "An entry of the audit log about a refund that was asked for, or about a payout, names a user of the service."},
 			{"audit-log", "Every refund that a person asked for and every payout of a line has an entry in the audit log."},
 		},
 		sql: `
 SELECT 'audit-actor', 'entry', a.id, format('%s by %s (%s)', a.action, coalesce(a.actor_id::text, 'nobody'), coalesce(u.role, 'unknown'))
 FROM audit_log AS a LEFT JOIN users AS u ON u.id = a.actor_id
-WHERE (a.action = 'REFUND_REQUESTED' OR a.action LIKE 'FINANCIAL_RECORD%TRANSFERRED') AND u.id IS NULL
+WHERE (a.action = 'REFUND_REQUESTED' OR a.action LIKE 'REFUND_PAYOUT%' OR a.action LIKE 'FINANCIAL_RECORD%TRANSFERRED') AND u.id IS NULL
 UNION ALL
 SELECT 'audit-log', 'refund', f.id, format('asked for by %s, without an entry', f.requested_by)
 FROM refunds AS f

@@ -52,7 +52,7 @@ judged AS (
         WHEN 'REFUND_COMMISSION' THEN x.debit = 'platform:commission' AND x.credit = 'customer:refunds'
         WHEN 'REFUND_ADVERTISING' THEN x.debit = 'platform:advertising' AND x.credit = 'customer:refunds'
         WHEN 'REFUND_ADVERTISING_VAT' THEN x.debit = 'tax:vat' AND x.credit = 'customer:refunds'
-        WHEN 'REFUND_PAID' THEN x.debit = 'customer:refunds' AND x.credit = x.gateway
+        WHEN 'REFUND_PAID' THEN x.debit = 'customer:refunds' AND x.credit IN (x.gateway, 'platform:bank')
         WHEN 'LATE_CAPTURE' THEN x.debit = x.gateway AND x.credit = 'customer:refunds'
         WHEN 'PAYOUT' THEN (x.debit, x.credit) IN ((x.payable, x.paid_out), (x.paid_out, x.payable))
         ELSE false END AS astray

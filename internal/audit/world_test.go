@@ -33,6 +33,9 @@ type world struct {
 	partial  models.Refund             // the first refund of split
 	refused  models.Refund             // one that the gateway refused
 	mismatch uuid.UUID                 // event of another amount
+	policy   models.Refund             // one by the cancellation policy, after another one
+	byHand   models.Refund             // of a bill, paid out
+	rejected models.Refund             // of a bill, not paid out
 }
 
 func newWorld(t *testing.T) *world {
@@ -63,6 +66,8 @@ func newWorld(t *testing.T) *world {
 	w.mismatch = w.report(t, wrong, models.EventPaymentSucceeded, models.MustMoney("1.00"))
 
 	w.payLate(t)
+	w.refundByPolicy(t)
+	w.refundByHand(t)
 
 	return w
 }
@@ -82,7 +87,11 @@ func (w *world) book(t *testing.T) models.Booking {
 func (w *world) open(t *testing.T, a models.Attempt) models.PaymentTransaction {
 	t.Helper()
 
-	a.UserID, a.Method = w.Users[models.RoleEndUser].ID, models.MethodCreditCard
+	a.UserID = w.Users[models.RoleEndUser].ID
+	if a.Method == "" {
+		a.Method = models.MethodCreditCard
+	}
+
 	tx, err := w.s.OpenPayment(t.Context(), a, time.Now())
 	require.NoError(t, err)
 	require.NoError(t, w.s.SaveCheckout(t.Context(), tx.ID, "ref-"+tx.ID.String(), "https://gateway.test/"))
@@ -124,7 +133,7 @@ func (w *world) reserve(t *testing.T, tx models.PaymentTransaction, amount strin
 		ID: models.NewID(), BookingID: *tx.BookingID, Type: models.RefundPartial, Amount: &m,
 		RequestedBy: &w.finance.UserID, Role: w.finance.Role, RequestID: "req-2",
 	}
-	_, err := w.s.ReserveRefund(t.Context(), r)
+	_, err := w.s.ReserveRefund(t.Context(), r, time.Now())
 	require.NoError(t, err)
 
 	got, err := w.s.RefundByID(t.Context(), r.ID)
@@ -181,6 +190,47 @@ func (w *world) payLate(t *testing.T) {
 	_, _, err := w.s.CancelBooking(t.Context(), b.ID, store.Actor{UserID: b.UserID, Role: models.RoleEndUser}, time.Now())
 	require.NoError(t, err)
 	w.report(t, w.late, models.EventPaymentSucceeded, w.late.Amount)
+}
+
+// refundByPolicy gives back what the policy says after a first part has gone back.
+func (w *world) refundByPolicy(t *testing.T) {
+	t.Helper()
+
+	tx := w.paid(t)
+	w.refund(t, tx, "15.00")
+
+	r := models.RefundRequest{
+		ID: models.NewID(), BookingID: *tx.BookingID, Type: models.RefundPolicy, RequestedBy: &w.finance.UserID, Role: w.finance.Role,
+	}
+	_, err := w.s.ReserveRefund(t.Context(), r, w.Trip.DepartureAt.Add(-30*time.Hour))
+	require.NoError(t, err)
+
+	w.policy, err = w.s.RefundByID(t.Context(), r.ID)
+	require.NoError(t, err)
+	require.Equal(t, "42.50", w.policy.Amount.String())
+	w.settle(t, w.policy, models.RefundSucceeded)
+}
+
+// refundByHand has two parts of a bill given back: one is paid out, one is not.
+func (w *world) refundByHand(t *testing.T) {
+	t.Helper()
+
+	tx := w.open(t, models.Attempt{BookingID: w.book(t).ID, Number: 1, Method: models.MethodBillPayment})
+	w.report(t, tx, models.EventPaymentSucceeded, tx.Amount)
+	w.byHand, w.rejected = w.reserve(t, tx, "20.00"), w.reserve(t, tx, "30.00")
+
+	reference, other := "TRF-1", store.Actor{UserID: w.Users[models.RoleAdmin].ID, Role: models.RoleAdmin}
+	_, err := w.s.DecidePayout(t.Context(), models.RefundPayout{
+		RefundID: w.byHand.ID, Decision: models.PayoutPaid, Reference: &reference,
+	}, other, time.Now())
+	require.NoError(t, err)
+	_, err = w.s.DecidePayout(t.Context(), models.RefundPayout{
+		RefundID: w.rejected.ID, Decision: models.PayoutRejected, Note: "no account",
+	}, w.finance, time.Now())
+	require.NoError(t, err)
+
+	w.settle(t, w.byHand, models.RefundSucceeded)
+	w.settle(t, w.rejected, models.RefundFailed)
 }
 
 // bookingOf is the id of what was paid for, as text.

@@ -206,13 +206,14 @@ type Tokens struct {
 // Policies are the business rules that are configuration (contract §4, §5, §7, §9).
 type Policies struct {
 	// BookingHold is how long seats are kept for an unpaid booking; BillPaymentHold is that of bill_payment.
-	BookingHold          time.Duration      `env:"BOOKING_HOLD" envDefault:"30m"`
-	BillPaymentHold      time.Duration      `env:"BILL_PAYMENT_HOLD" envDefault:"72h"`
-	BookingFailure       FailurePolicy      `env:"BOOKING_FAILURE_POLICY" envDefault:"retry_until_hold_ends"`
-	VATRateBooking       models.Rate        `env:"VAT_RATE_BOOKING" envDefault:"0.15"`
-	VATRateAd            models.Rate        `env:"VAT_RATE_AD" envDefault:"0.20"`
-	CommissionRate       models.Rate        `env:"COMMISSION_RATE" envDefault:"0.10"`
-	CancellationSchedule CancellationPolicy `env:"CANCELLATION_POLICY" envDefault:"72h:100,24h:50,0h:0"`
+	BookingHold     time.Duration `env:"BOOKING_HOLD" envDefault:"30m"`
+	BillPaymentHold time.Duration `env:"BILL_PAYMENT_HOLD" envDefault:"72h"`
+	BookingFailure  FailurePolicy `env:"BOOKING_FAILURE_POLICY" envDefault:"retry_until_hold_ends"`
+	VATRateBooking  models.Rate   `env:"VAT_RATE_BOOKING" envDefault:"0.15"`
+	VATRateAd       models.Rate   `env:"VAT_RATE_AD" envDefault:"0.20"`
+	CommissionRate  models.Rate   `env:"COMMISSION_RATE" envDefault:"0.10"`
+	// Cancellation is what a refund by the policy pays back; the worker computes refunds, the API quotes them.
+	Cancellation models.CancellationPolicy `env:"CANCELLATION_POLICY" envDefault:"72h:100,24h:50,0h:0"`
 }
 
 // Hold is how long seats are kept for an unpaid booking of the method.

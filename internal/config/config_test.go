@@ -67,7 +67,7 @@ func TestLoadDefaults(t *testing.T) {
 	require.Equal(t, 72*time.Hour, c.Policies.Hold(models.MethodBillPayment))
 	require.Equal(t, RetryUntilHoldEnds, c.Policies.BookingFailure)
 	require.Equal(t, "0.15 0.20 0.10", fmt.Sprint(c.Policies.VATRateBooking, c.Policies.VATRateAd, c.Policies.CommissionRate))
-	require.Equal(t, CancellationPolicy{{72, 100}, {24, 50}, {0, 0}}, c.Policies.CancellationSchedule)
+	require.Equal(t, models.DefaultCancellationPolicy(), c.Policies.Cancellation)
 	require.Equal(t, 10*time.Second, c.Schedules.SweepInterval)
 	require.Equal(t, SMSFile, c.Notify.SMSDriver)
 	require.Equal(t, slog.LevelInfo, c.App.LogLevel)
@@ -109,7 +109,7 @@ func TestLoadReadsValues(t *testing.T) {
 	require.Equal(t, "https://wallet.example.com", c.Gateways.For(models.ProviderWalletB).URL)
 	require.Len(t, c.Webhooks.For(models.ChannelGatewayA), 2)
 	require.True(t, strings.HasPrefix(c.Webhooks.For(models.ChannelBillPayment).Reveal()[0], "whsec_"))
-	require.Equal(t, "48h:80,0h:10", c.Policies.CancellationSchedule.String())
+	require.Equal(t, "48h:80,0h:10", c.Policies.Cancellation.String())
 	require.Equal(t, FailAtOnce, c.Policies.BookingFailure)
 	require.Equal(t, 30*time.Minute, c.Policies.BookingHold)
 	require.Zero(t, c.Limits.Login)
@@ -181,15 +181,6 @@ func TestGatewayLimits(t *testing.T) {
 			_, err := Load(map[string]string{"GATEWAY_A_" + name: value})
 			require.ErrorContains(t, err, "GATEWAY_A_"+name, value)
 		}
-	}
-}
-
-func TestCancellationPolicy(t *testing.T) {
-	t.Parallel()
-
-	for _, text := range []string{"", "72:100", "72h:101", "-1h:5", "1h:x", "1h:5,1h:5", "0h:50,24h:10", "9999999h:1", "1h:5,"} {
-		var p CancellationPolicy
-		require.Error(t, p.UnmarshalText([]byte(text)), text)
 	}
 }
 

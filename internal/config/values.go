@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -128,78 +127,6 @@ func oneOf[T ~string](dst *T, b []byte, allowed ...T) error {
 	*dst = T(b)
 
 	return nil
-}
-
-// CancellationTier is one step of a cancellation policy: with at least MinHours whole hours left before departure,
-// Percent of the price is paid back.
-type CancellationTier struct {
-	MinHours int
-	Percent  int
-}
-
-// CancellationPolicy is the steps, most notice first. With less notice than the last step nothing is paid back.
-type CancellationPolicy []CancellationTier
-
-// UnmarshalText reads text such as `72h:100,24h:50,0h:0`. Hours are whole and different, percents are 0–100 and never
-// rise as the notice gets shorter.
-func (p *CancellationPolicy) UnmarshalText(b []byte) error {
-	var tiers CancellationPolicy
-
-	for part := range strings.SplitSeq(string(b), ",") {
-		tier, err := parseTier(strings.TrimSpace(part))
-		if err != nil {
-			return err
-		}
-
-		tiers = append(tiers, tier)
-	}
-
-	slices.SortFunc(tiers, func(a, b CancellationTier) int { return b.MinHours - a.MinHours })
-
-	for i := 1; i < len(tiers); i++ {
-		if tiers[i].MinHours == tiers[i-1].MinHours {
-			return fmt.Errorf("names %dh twice", tiers[i].MinHours)
-		}
-
-		if tiers[i].Percent > tiers[i-1].Percent {
-			return fmt.Errorf("pays back more at %dh than at %dh", tiers[i].MinHours, tiers[i-1].MinHours)
-		}
-	}
-
-	*p = tiers
-
-	return nil
-}
-
-func parseTier(text string) (CancellationTier, error) {
-	const maxHours, maxPercent = 24 * 365, 100
-
-	hours, percent, ok := strings.Cut(text, "h:")
-	if !ok {
-		return CancellationTier{}, fmt.Errorf("has %q where <hours>h:<percent> is expected", text)
-	}
-
-	h, err := strconv.Atoi(hours)
-	if err != nil || h < 0 || h > maxHours {
-		return CancellationTier{}, fmt.Errorf("has %q hours, not a whole number from 0 to %d", hours, maxHours)
-	}
-
-	n, err := strconv.Atoi(percent)
-	if err != nil || n < 0 || n > maxPercent {
-		return CancellationTier{}, fmt.Errorf("has %q percent, not a whole number from 0 to %d", percent, maxPercent)
-	}
-
-	return CancellationTier{MinHours: h, Percent: n}, nil
-}
-
-// String is the text that UnmarshalText reads.
-func (p CancellationPolicy) String() string {
-	parts := make([]string, len(p))
-	for i, t := range p {
-		parts[i] = fmt.Sprintf("%dh:%d", t.MinHours, t.Percent)
-	}
-
-	return strings.Join(parts, ",")
 }
 
 // AnyOrigin is the origin that means all of them.

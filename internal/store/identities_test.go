@@ -38,8 +38,12 @@ var identities = map[string]string{
 				SELECT 'tax:vat', COALESCE(sum(vat_amount), 0)
 				FROM financial_records WHERE kind = 'ADVERTISING' AND balance_status <> 'REFUNDED'
 				UNION ALL
-				SELECT 'gateway:' || gateway, -COALESCE(sum(amount - refunded_amount) FILTER (WHERE captured_at IS NOT NULL), 0)
-				FROM payment_transactions WHERE kind = 'PAYMENT' GROUP BY gateway
+				SELECT 'gateway:' || gateway, -COALESCE(sum(amount - refunded_amount + (
+					SELECT COALESCE(sum(amount), 0) FROM refunds AS f
+					WHERE f.payment_transaction_id = t.id AND f.status = 'SUCCEEDED' AND f.channel = 'MANUAL')) FILTER (WHERE captured_at IS NOT NULL), 0)
+				FROM payment_transactions AS t WHERE kind = 'PAYMENT' GROUP BY gateway
+				UNION ALL
+				SELECT 'platform:bank', COALESCE(sum(amount), 0) FROM refunds WHERE status = 'SUCCEEDED' AND channel = 'MANUAL'
 				UNION ALL
 				SELECT 'customer:refunds', COALESCE(sum(amount - refunded_amount), 0)
 				FROM payment_transactions WHERE status = 'FAILED' AND captured_at IS NOT NULL

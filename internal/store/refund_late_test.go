@@ -46,7 +46,7 @@ func TestLatePaymentIsRefundedByHand(t *testing.T) {
 	require.Empty(t, b.records(t, tx), "it was never a sale")
 	require.Equal(t, models.BookingPaymentFailed, b.bookingNow(t, *tx.BookingID).Status)
 
-	_, err := b.s.ReserveRefund(t.Context(), b.ask(tx, ""))
+	_, err := b.s.ReserveRefund(t.Context(), b.ask(tx, ""), time.Now())
 	requireCode(t, models.CodeBookingNotRefundable, err)
 }
 

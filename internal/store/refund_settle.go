@@ -13,12 +13,13 @@ import (
 
 // refundSettlement carries one SettleRefund through its steps, under the lock of the paid transaction.
 type refundSettlement struct {
-	tx     bun.Tx
-	t      *models.PaymentTransaction // the payment whose money goes back
-	r      *models.Refund
-	now    time.Time
-	queued int
-	done   refundEffects // for the audit log
+	tx          bun.Tx
+	t           *models.PaymentTransaction // the payment whose money goes back
+	r           *models.Refund
+	now         time.Time
+	queued      int
+	needsReview bool          // an incident was opened
+	done        refundEffects // for the audit log
 }
 
 func (st *refundSettlement) succeed(ctx context.Context, result models.RefundResult) error {
@@ -112,6 +113,11 @@ func (st *refundSettlement) addTransaction(
 	return &added, nil
 }
 
+// payer is the account that the money leaves.
+func (st *refundSettlement) payer() models.Account {
+	return models.RefundAccount(st.r.Channel, st.t.Gateway)
+}
+
 // wasSold tells a payment from money that came too late: that was never a sale and has no ledger line.
 func (st *refundSettlement) wasSold() bool { return st.t.Status == models.TransactionPaid }
 
@@ -120,7 +126,7 @@ func (st *refundSettlement) split(ctx context.Context) (models.RefundSplit, erro
 	if !st.wasSold() {
 		return models.RefundSplit{
 			Refunded:  models.FinancialRecord{VATAmount: st.t.VATAmount.Share(st.r.Amount, st.t.Amount)},
-			Transfers: []models.LedgerTransfer{models.LateRefundTransfer(st.t, st.r.ID, st.r.Amount)},
+			Transfers: []models.LedgerTransfer{models.LateRefundTransfer(st.t, st.r.ID, st.r.Amount, st.payer())},
 		}, nil
 	}
 
@@ -135,7 +141,7 @@ func (st *refundSettlement) split(ctx context.Context) (models.RefundSplit, erro
 
 	st.done.line = &line
 
-	return models.SplitForRefund(line, st.r.ID, st.r.Amount, st.t.Gateway, st.now), nil
+	return models.SplitForRefund(line, st.r.ID, st.r.Amount, st.payer(), st.now), nil
 }
 
 // book writes the split: lines and transfers.
@@ -209,9 +215,12 @@ func (st *refundSettlement) settleBooking(ctx context.Context, added *models.Pay
 	return err
 }
 
-// refuse gives the promise back and asks a person to look.
+// refuse gives the promise back, and asks a person to look unless it was a person who refused a refund that is not owed.
 func (st *refundSettlement) refuse(ctx context.Context, result models.RefundResult) error {
 	was, code := st.state(), RefundFailedAtGateway
+	if st.r.Channel == models.RefundByHand {
+		code = PayoutRejected
+	}
 	// Those that SaveRefundWords has kept; decisions of older histories bring them along.
 	words := cmp.Or(st.r.FailureReason, result.FailureReason)
 	st.r.Status, st.r.FailureCode, st.r.FailureReason, st.r.CompletedAt = models.RefundFailed, &code, words, &st.now
@@ -228,19 +237,31 @@ func (st *refundSettlement) refuse(ctx context.Context, result models.RefundResu
 		return err
 	}
 
-	err := openIncident(ctx, st.tx, models.Incident{
+	if st.r.Channel == models.RefundByGateway || !st.wasSold() {
+		if err := st.openIncident(ctx, words); err != nil {
+			return err
+		}
+	}
+
+	return markRefundEvents(ctx, st.tx, st.r.ID, models.OutcomeApplied, st.now)
+}
+
+func (st *refundSettlement) openIncident(ctx context.Context, words string) error {
+	st.needsReview = true
+
+	message := "The gateway refused the refund; nothing else has changed."
+	if st.r.Channel == models.RefundByHand {
+		message = "The payout of a late payment was rejected. The money is still owed: ask for the refund again."
+	}
+
+	return openIncident(ctx, st.tx, models.Incident{
 		ID:                   models.IncidentID(models.IncidentRefundFailed, st.r.ID.String()),
 		Kind:                 models.IncidentRefundFailed,
 		PaymentTransactionID: &st.t.ID,
 		BookingID:            st.t.BookingID,
 		AdCampaignID:         st.t.AdCampaignID,
 		RefundID:             &st.r.ID,
-		Message:              "The gateway refused the refund; nothing else has changed.",
+		Message:              message,
 		WorkflowID:           "refund/" + st.r.ID.String(),
 	}, map[string]any{"amount": st.r.Amount, "currency": st.r.Currency, "failure_reason": words})
-	if err != nil {
-		return err
-	}
-
-	return markRefundEvents(ctx, st.tx, st.r.ID, models.OutcomeApplied, st.now)
 }

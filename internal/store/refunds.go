@@ -14,9 +14,10 @@ import (
 )
 
 // ReserveRefund promises the amount out of the payment, so that no other refund can promise it again, and writes the
-// PENDING refund and its audit entry. The same id again returns what was reserved. Errors: NOT_FOUND,
-// VALIDATION_ERROR, REFUND_EXCEEDS_REMAINING, BOOKING_NOT_REFUNDABLE, INVALID_STATE (abandoned).
-func (s *Store) ReserveRefund(ctx context.Context, r models.RefundRequest) (models.ReservedRefund, error) {
+// PENDING refund and its audit entry. A refund by the policy comes to what the policy says at now. The same id again
+// returns what was reserved. Errors: NOT_FOUND, VALIDATION_ERROR, REFUND_EXCEEDS_REMAINING, BOOKING_NOT_REFUNDABLE,
+// INVALID_STATE (abandoned).
+func (s *Store) ReserveRefund(ctx context.Context, r models.RefundRequest, now time.Time) (models.ReservedRefund, error) {
 	var reserved models.ReservedRefund
 
 	err := s.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
@@ -29,13 +30,13 @@ func (s *Store) ReserveRefund(ctx context.Context, r models.RefundRequest) (mode
 			return err
 		}
 
-		reserved.Gateway = t.Gateway
+		reserved.Gateway, reserved.Channel = t.Gateway, t.PaymentMethod.RefundChannel()
 
 		var out models.Refund
 
 		err = tx.NewSelect().Model(&out).Where("id = ?", r.ID).Scan(ctx)
 		if err == nil {
-			reserved.Status, reserved.Amount = out.Status, out.Amount
+			reserved.Status, reserved.Amount, reserved.Channel = out.Status, out.Amount, out.Channel
 
 			return sameRefund(&out, &r)
 		}
@@ -48,24 +49,27 @@ func (s *Store) ReserveRefund(ctx context.Context, r models.RefundRequest) (mode
 			return err
 		}
 
-		amount, err := models.RefundableAmount(t, r.Type, r.Amount)
-		if err != nil {
-			return err
-		}
-
-		if err := reserve(ctx, tx, t.ID, amount); err != nil {
-			return err
-		}
-
 		out = models.Refund{
 			ID: r.ID, PaymentTransactionID: t.ID, BookingID: t.BookingID, AdCampaignID: t.AdCampaignID,
-			RefundType: r.Type, Amount: amount, Currency: t.Currency, Status: models.RefundPending,
+			RefundType: r.Type, Channel: reserved.Channel, Currency: t.Currency, Status: models.RefundPending,
 			RequestedBy: r.RequestedBy, RequestID: r.RequestID,
 		}
+		if err := s.findAmount(ctx, tx, t, r.Amount, &out, now); err != nil {
+			return err
+		}
+
+		if err := reserve(ctx, tx, t.ID, out.Amount); err != nil {
+			return err
+		}
+
 		reserved.Status, reserved.Amount = out.Status, out.Amount
 
 		if _, err := tx.NewInsert().Model(&out).Returning("created_at, updated_at").Exec(ctx); err != nil {
 			return fmt.Errorf("insert refund: %w", err)
+		}
+
+		if err := nameInIncident(ctx, tx, t, out.ID); err != nil {
+			return err
 		}
 
 		return s.auditRefund(ctx, tx, r, &out, t)
@@ -95,7 +99,7 @@ func (s *Store) auditRefund(
 
 	return audit(ctx, tx, actor, "REFUND_REQUESTED", "refund", &refund.ID, map[string]any{
 		"booking_id": refund.BookingID, "payment_transaction_id": refund.PaymentTransactionID,
-		"refund_type": refund.RefundType, "amount": refund.Amount, "currency": refund.Currency,
+		"refund_type": refund.RefundType, "channel": refund.Channel, "amount": refund.Amount, "currency": refund.Currency,
 		"before": promised(t.RefundedAmount, t.RefundReservedAmount),
 		"after":  promised(t.RefundedAmount, t.RefundReservedAmount.Add(refund.Amount)),
 	})
@@ -137,13 +141,18 @@ func lockRefundable(ctx context.Context, tx bun.Tx, r models.RefundRequest) (*mo
 		return nil, models.NotFound()
 	}
 
+	return refundable(ctx, tx.NewSelect().For("NO KEY UPDATE"), r.BookingID)
+}
+
+// refundable is the attempt of a booking whose money a refund gives back: the paid one, or money that came too late and
+// has not gone back; of several the one with something left. Error: BOOKING_NOT_REFUNDABLE.
+func refundable(ctx context.Context, q *bun.SelectQuery, booking uuid.UUID) (*models.PaymentTransaction, error) {
 	var t models.PaymentTransaction
 
-	// The paid attempt, or money that came too late and has not gone back; of several the one with something left.
-	err = tx.NewSelect().Model(&t).Where("booking_id = ?", r.BookingID).
+	err := q.Model(&t).Where("booking_id = ?", booking).
 		Where("kind = ?", models.KindPayment).Where("captured_at IS NOT NULL").
 		OrderExpr("refunded_amount + refund_reserved_amount < amount DESC, status = ? DESC, attempt DESC", models.TransactionPaid).
-		Limit(1).For("NO KEY UPDATE").Scan(ctx)
+		Limit(1).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, models.Errorf(models.CodeBookingNotRefundable, "The booking has not been paid.")
 	}
@@ -167,13 +176,21 @@ func reserve(ctx context.Context, tx bun.Tx, id uuid.UUID, amount models.Money) 
 	return nil
 }
 
-// RefundByID reads one refund. Error: NOT_FOUND.
+// RefundByID reads one refund, with what was decided about its payout. Error: NOT_FOUND.
 func (s *Store) RefundByID(ctx context.Context, id uuid.UUID) (models.Refund, error) {
 	var r models.Refund
+	if err := s.db.NewSelect().Model(&r).Where("id = ?", id).Scan(ctx); err != nil {
+		return r, found(err)
+	}
 
-	err := s.db.NewSelect().Model(&r).Where("id = ?", id).Scan(ctx)
+	if r.Channel != models.RefundByHand {
+		return r, nil
+	}
 
-	return r, found(err)
+	payout, err := payoutOf(ctx, s.db, id)
+	r.Payout = payout
+
+	return r, err
 }
 
 // SetRefundReason keeps what finance staff wrote as the reason; it is not part of the refund's workflow.
@@ -189,10 +206,12 @@ func (s *Store) SetRefundReason(ctx context.Context, id uuid.UUID, reason string
 
 // RefundFilter narrows the list of refunds; zero fields do not.
 type RefundFilter struct {
-	BookingID uuid.UUID
-	Status    models.RefundStatus
-	Days      models.Days
-	Page      Page
+	BookingID   uuid.UUID
+	Status      models.RefundStatus
+	Channel     models.RefundChannel
+	NeedsPayout *bool // whether finance staff have to pay it out or to reject it
+	Days        models.Days
+	Page        Page
 }
 
 // SaveGatewayRefund keeps the gateway's id of a refund that it has accepted but not decided.
@@ -221,7 +240,7 @@ func (s *Store) SaveRefundWords(ctx context.Context, id uuid.UUID, words string)
 // RefundFailedAtGateway is the failure code of a refund that the gateway refused.
 const RefundFailedAtGateway = "GATEWAY_REJECTED"
 
-// SettleRefund applies the gateway's decision in one SQL transaction: the promise becomes a refund transaction, the
+// SettleRefund applies the gateway's decision, or for a refund by hand that of finance staff, in one SQL transaction: the promise becomes a refund transaction, the
 // ledger line is split or closed, transferred money is clawed back, a fully refunded booking is cancelled and its
 // seats are free, and the customer is told (spec 3.5, contract §6–7). A refusal only gives the promise back and opens
 // an incident. Running it again, or with an undecided result, changes nothing.
@@ -229,18 +248,13 @@ func (s *Store) SettleRefund(ctx context.Context, id uuid.UUID, result models.Re
 	var out models.SettledRefund
 
 	err := s.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		var r models.Refund
-		if err := tx.NewSelect().Model(&r).Where("id = ?", id).Scan(ctx); err != nil {
-			return found(err)
-		}
-
-		t, err := lockTransaction(ctx, tx, r.PaymentTransactionID)
+		r, t, err := lockRefund(ctx, tx, id)
 		if err != nil {
 			return err
 		}
-		// Only now is the refund's state certain: whoever settles it holds the transaction.
-		if err := tx.NewSelect().Model(&r).WherePK().Scan(ctx); err != nil {
-			return found(err)
+
+		if r.Channel == models.RefundByHand {
+			result = decided(&r)
 		}
 
 		st := &refundSettlement{tx: tx, t: &t, r: &r, now: now}
@@ -254,7 +268,7 @@ func (s *Store) SettleRefund(ctx context.Context, id uuid.UUID, result models.Re
 			err = st.refuse(ctx, result)
 		}
 
-		out = models.SettledRefund{Status: r.Status, Queued: st.queued}
+		out = models.SettledRefund{Status: r.Status, Queued: st.queued, NeedsReview: st.needsReview}
 
 		return err
 	})
@@ -276,7 +290,18 @@ func (s *Store) ListRefunds(ctx context.Context, f RefundFilter) (Listed[models.
 	q := s.db.NewSelect().Model((*models.Refund)(nil))
 	q = matching(q, "rf.booking_id", f.BookingID)
 	q = matching(q, "rf.status", f.Status)
+	q = matching(q, "rf.channel", f.Channel)
 	q = during(q, "rf.created_at", f.Days)
 
-	return listed[models.Refund](ctx, q, f.Page, refundOrder)
+	if f.NeedsPayout != nil {
+		q = q.Where("(rf.channel = ? AND rf.status = ? AND NOT EXISTS (SELECT FROM refund_payouts AS rp WHERE rp.refund_id = rf.id)) = ?",
+			models.RefundByHand, models.RefundPending, *f.NeedsPayout)
+	}
+
+	list, err := listed[models.Refund](ctx, q, f.Page, refundOrder)
+	if err != nil {
+		return list, err
+	}
+
+	return list, withPayouts(ctx, s.db, list.Items)
 }

@@ -3,6 +3,7 @@ package store_test
 import (
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -21,7 +22,7 @@ func TestAnAbandonedRefundIsNotMade(t *testing.T) {
 		require.True(t, abandoned)
 	}
 
-	_, err := b.s.ReserveRefund(t.Context(), r)
+	_, err := b.s.ReserveRefund(t.Context(), r, time.Now())
 	requireCode(t, models.CodeInvalidState, err)
 
 	require.NoError(t, b.s.ReviveRefund(t.Context(), r.ID))
@@ -50,7 +51,7 @@ func TestAbandoningRacesReserving(t *testing.T) {
 		)
 
 		both.Go(func() { abandoned, notAdopted = b.s.AbandonRefund(t.Context(), r.ID) })
-		both.Go(func() { _, refused = b.s.ReserveRefund(t.Context(), r) })
+		both.Go(func() { _, refused = b.s.ReserveRefund(t.Context(), r, time.Now()) })
 		both.Wait()
 
 		require.NoError(t, notAdopted)

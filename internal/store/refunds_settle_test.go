@@ -103,21 +103,6 @@ func TestPartialRefundsAddUp(t *testing.T) {
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM (SELECT sum(vat_amount) AS v FROM payment_transactions WHERE kind = 'REFUND') AS s WHERE v = 15"))
 }
 
-func TestPolicyRefund(t *testing.T) {
-	t.Parallel()
-	b := setupBooks(t)
-	tx := b.paid(t, 1)
-	r := b.ask(tx, "57.50") // 50 %
-	r.Type = models.RefundPolicy
-	require.Equal(t, "57.50", b.reserve(t, r).Amount.String(), "what the policy found, not all that is left")
-	b.settleRefund(t, r, granted(r))
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payment_transactions WHERE parent_id = $1 AND status = 'PARTIAL_REFUND'", tx.ID))
-
-	status, err := b.s.PaymentStatus(t.Context(), *tx.BookingID)
-	require.NoError(t, err)
-	require.Equal(t, models.TransactionPartialRefund, status.PaymentStatus)
-}
-
 func TestRefundAfterThePayout(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)
@@ -177,7 +162,7 @@ func TestRefundThatTheGatewayRefuses(t *testing.T) {
 	r := b.ask(tx, "")
 	b.reserve(t, r)
 
-	require.Equal(t, models.SettledRefund{Status: models.RefundFailed},
+	require.Equal(t, models.SettledRefund{Status: models.RefundFailed, NeedsReview: true},
 		b.settleRefund(t, r, models.RefundResult{Status: models.RefundFailed, FailureReason: "No."}))
 
 	refund, err := b.s.RefundByID(t.Context(), r.ID)
@@ -271,7 +256,7 @@ func TestSettlementsRefundsAndPayoutsAtOnce(t *testing.T) {
 			switch i % 3 {
 			case 0:
 				r := b.ask(tx, "20.00")
-				if _, errs[i] = b.s.ReserveRefund(t.Context(), r); errs[i] == nil {
+				if _, errs[i] = b.s.ReserveRefund(t.Context(), r, time.Now()); errs[i] == nil {
 					_, errs[i] = b.s.SettleRefund(t.Context(), r.ID, granted(r), time.Now())
 				}
 			case 1:

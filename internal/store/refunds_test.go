@@ -29,7 +29,7 @@ func (b *books) ask(tx models.PaymentTransaction, amount string) models.RefundRe
 func (b *books) reserve(t *testing.T, r models.RefundRequest) models.ReservedRefund {
 	t.Helper()
 
-	reserved, err := b.s.ReserveRefund(t.Context(), r)
+	reserved, err := b.s.ReserveRefund(t.Context(), r, time.Now())
 	require.NoError(t, err)
 	require.Equal(t, models.RefundPending, reserved.Status)
 
@@ -101,10 +101,10 @@ func TestReserveRefund(t *testing.T) {
 	require.Equal(t, before, b.fingerprint(t))
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM audit_log WHERE action = 'REFUND_REQUESTED'"))
 
-	_, err = b.s.ReserveRefund(t.Context(), b.ask(tx, "75.01"))
+	_, err = b.s.ReserveRefund(t.Context(), b.ask(tx, "75.01"), time.Now())
 	requireCode(t, models.CodeRefundExceedsRemaining, err)
 	require.Equal(t, "75.00", b.reserve(t, b.ask(tx, "")).Amount.String(), "FULL is all that is left")
-	_, err = b.s.ReserveRefund(t.Context(), b.ask(tx, "0.01"))
+	_, err = b.s.ReserveRefund(t.Context(), b.ask(tx, "0.01"), time.Now())
 	requireCode(t, models.CodeRefundExceedsRemaining, err)
 	require.Equal(t, models.BookingConfirmed, b.bookingNow(t, *tx.BookingID).Status, "a promise changes nothing yet")
 }
@@ -114,28 +114,28 @@ func TestReserveRefundRefusals(t *testing.T) {
 	b := setupBooks(t)
 
 	open := b.open(t, b.book(t, b.Trip, 1), 1)
-	_, err := b.s.ReserveRefund(t.Context(), b.ask(open, ""))
+	_, err := b.s.ReserveRefund(t.Context(), b.ask(open, ""), time.Now())
 	requireCode(t, models.CodeBookingNotRefundable, err)
 
 	b.report(t, open, models.EventPaymentFailed)
-	_, err = b.s.ReserveRefund(t.Context(), b.ask(open, ""))
+	_, err = b.s.ReserveRefund(t.Context(), b.ask(open, ""), time.Now())
 	requireCode(t, models.CodeBookingNotRefundable, err)
-	_, err = b.s.ReserveRefund(t.Context(), models.RefundRequest{ID: uuid.New(), TransactionID: open.ID, Type: models.RefundFull})
+	_, err = b.s.ReserveRefund(t.Context(), models.RefundRequest{ID: uuid.New(), TransactionID: open.ID, Type: models.RefundFull}, time.Now())
 	requireCode(t, models.CodeBookingNotRefundable, err)
 
-	_, err = b.s.ReserveRefund(t.Context(), models.RefundRequest{ID: uuid.New(), BookingID: uuid.New(), Type: models.RefundFull})
+	_, err = b.s.ReserveRefund(t.Context(), models.RefundRequest{ID: uuid.New(), BookingID: uuid.New(), Type: models.RefundFull}, time.Now())
 	requireCode(t, models.CodeNotFound, err)
-	_, err = b.s.ReserveRefund(t.Context(), models.RefundRequest{ID: uuid.New(), TransactionID: uuid.New(), Type: models.RefundFull})
+	_, err = b.s.ReserveRefund(t.Context(), models.RefundRequest{ID: uuid.New(), TransactionID: uuid.New(), Type: models.RefundFull}, time.Now())
 	requireCode(t, models.CodeNotFound, err)
 
 	paid := b.paid(t, 1)
 	noAmount := b.ask(paid, "")
 	noAmount.Type = models.RefundPartial
-	_, err = b.s.ReserveRefund(t.Context(), noAmount)
+	_, err = b.s.ReserveRefund(t.Context(), noAmount, time.Now())
 	requireCode(t, models.CodeValidation, err)
 
 	b.giveBack(t, paid, "")
-	_, err = b.s.ReserveRefund(t.Context(), b.ask(paid, ""))
+	_, err = b.s.ReserveRefund(t.Context(), b.ask(paid, ""), time.Now())
 	requireCode(t, models.CodeBookingNotRefundable, err)
 	_, err = b.s.RefundByID(t.Context(), uuid.New())
 	requireCode(t, models.CodeNotFound, err)
@@ -155,7 +155,7 @@ func TestReserveRefundInParallel(t *testing.T) {
 
 		parallel(8, func(int) {
 			r := b.ask(tx, "69.00") // 60 %
-			_, err := b.s.ReserveRefund(t.Context(), r)
+			_, err := b.s.ReserveRefund(t.Context(), r, time.Now())
 
 			if err == nil {
 				won.Add(1)
@@ -193,7 +193,7 @@ func TestRefundsInParallelAddUp(t *testing.T) {
 	parallel(16, func(int) {
 		r := b.ask(tx, "11.50")
 
-		_, err := b.s.ReserveRefund(t.Context(), r)
+		_, err := b.s.ReserveRefund(t.Context(), r, time.Now())
 		if models.CodeOf(err) == models.CodeRefundExceedsRemaining || models.CodeOf(err) == models.CodeBookingNotRefundable {
 			lost.Add(1)
 
@@ -231,7 +231,7 @@ func TestTheSameRefundInParallel(t *testing.T) {
 		var queued, failed atomic.Int64
 
 		parallel(8, func(int) {
-			_, err := b.s.ReserveRefund(t.Context(), r)
+			_, err := b.s.ReserveRefund(t.Context(), r, time.Now())
 			s, err2 := b.s.SettleRefund(t.Context(), r.ID, granted(r), time.Now())
 
 			if err != nil || err2 != nil || s.Status != models.RefundSucceeded {

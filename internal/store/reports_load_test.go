@@ -220,7 +220,7 @@ func (b *books) moveMoney(ctx context.Context, pool *store.Store, tx models.Paym
 	}
 
 	r := b.ask(tx, "40.01")
-	if _, err := pool.ReserveRefund(ctx, r); err != nil {
+	if _, err := pool.ReserveRefund(ctx, r, time.Now()); err != nil {
 		return err
 	}
 

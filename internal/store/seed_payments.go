@@ -118,7 +118,10 @@ func (g *grower) settle(rows *seedRows, t *models.PaymentTransaction, line *mode
 	early := at.Add(time.Duration(1+g.random.IntN(48)) * time.Hour)
 	late := at.Add(payoutAge + time.Duration(1+g.random.IntN(48))*time.Hour)
 
-	if g.chance(8) && early.Before(g.now) {
+	// Of a bill nothing goes back by itself.
+	byGateway := t.PaymentMethod.RefundChannel() == models.RefundByGateway
+
+	if g.chance(8) && early.Before(g.now) && byGateway {
 		live = g.refund(rows, t, live, early, recipient)
 	}
 
@@ -128,7 +131,7 @@ func (g *grower) settle(rows *seedRows, t *models.PaymentTransaction, line *mode
 
 	g.payOut(rows, live, at.Add(payoutAge))
 
-	if g.chance(2) && late.Before(g.now) {
+	if g.chance(2) && late.Before(g.now) && byGateway {
 		last := len(rows.lines)
 		g.refund(rows, t, live, late, recipient)
 
@@ -157,7 +160,7 @@ func (g *grower) refund(rows *seedRows, t *models.PaymentTransaction, live int, 
 		amount = models.Halalas(1 + g.random.Int64N(line.GrossAmount.Halalas()-1))
 	}
 
-	split := models.SplitForRefund(line, id, amount, t.Gateway, at)
+	split := models.SplitForRefund(line, id, amount, models.GatewayAccount(t.Gateway), at)
 	rows.lines[live] = split.Refunded
 	next := -1
 

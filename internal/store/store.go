@@ -36,16 +36,19 @@ type Policies struct {
 	BookingHold time.Duration // how long seats wait for a payment
 	BillHold    time.Duration // the same for bill_payment
 	FailAtOnce  bool          // the first failed attempt is final for its booking
+	// Cancellation is what a refund by the policy pays back.
+	Cancellation models.CancellationPolicy
 }
 
 // DefaultPolicies are those of contract §9.
 func DefaultPolicies() Policies {
 	return Policies{
-		VATBooking:  models.MustRate("0.15"),
-		VATAd:       models.MustRate("0.20"),
-		Commission:  models.MustRate("0.10"),
-		BookingHold: 30 * time.Minute,
-		BillHold:    72 * time.Hour,
+		VATBooking:   models.MustRate("0.15"),
+		VATAd:        models.MustRate("0.20"),
+		Commission:   models.MustRate("0.10"),
+		BookingHold:  30 * time.Minute,
+		BillHold:     72 * time.Hour,
+		Cancellation: models.DefaultCancellationPolicy(),
 	}
 }
 

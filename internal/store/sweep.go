@@ -24,12 +24,13 @@ func (s *Store) StalePayments(
 	return rows, nextTurn(rows, limit, func(t *models.PaymentTransaction) Turn { return Turn{t.ExpiresAt, t.ID} }), nil
 }
 
-// StaleRefunds are refunds that have been PENDING for longer than grace. Those behind after, oldest first; next is where to
-// go on.
+// StaleRefunds are refunds through a gateway that have been PENDING for longer than grace. Those behind after, oldest first;
+// next is where to go on. Refunds by hand wait for people, for days: DecidedPayouts are theirs.
 func (s *Store) StaleRefunds(
 	ctx context.Context, grace time.Duration, after Turn, limit int, now time.Time,
 ) (rows []models.Refund, next Turn, err error) {
-	q := s.db.NewSelect().Model(&rows).Where("status = ?", models.RefundPending).Where("created_at < ?", now.Add(-grace))
+	q := s.db.NewSelect().Model(&rows).Where("status = ?", models.RefundPending).
+		Where("channel = ?", models.RefundByGateway).Where("created_at < ?", now.Add(-grace))
 	if err := after.from(q, "created_at", "id", limit).Scan(ctx); err != nil {
 		return nil, after, fmt.Errorf("read stale refunds: %w", err)
 	}

@@ -163,7 +163,7 @@ func (b *testBundle) refund(t *testing.T, tx models.PaymentTransaction, amount *
 		r.Type, r.Amount = models.RefundPartial, amount
 	}
 
-	_, err := b.s.ReserveRefund(t.Context(), r)
+	_, err := b.s.ReserveRefund(t.Context(), r, time.Now())
 	require.NoError(t, err)
 
 	_, err = b.s.SettleRefund(t.Context(), r.ID,

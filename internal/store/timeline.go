@@ -117,6 +117,10 @@ func (t *timeline) find(ctx context.Context, db bun.IDB, id uuid.UUID) error {
 		return fmt.Errorf("read refunds: %w", err)
 	}
 
+	if err := withPayouts(ctx, db, t.refunds); err != nil {
+		return err
+	}
+
 	for i := range t.refunds {
 		t.refundIDs = append(t.refundIDs, t.refunds[i].ID)
 	}
@@ -280,6 +284,12 @@ func (t *timeline) completion(l *models.FinancialRecord) *time.Time {
 func (t *timeline) refunded(context.Context, bun.IDB) error {
 	for i := range t.refunds {
 		r := &t.refunds[i]
+		became := refundWords[r.Status]
+
+		if d := r.Payout; d != nil && d.Decision == models.PayoutRejected {
+			became = "was not paid out"
+		}
+
 		details := map[string]any{
 			"refund_id": r.ID, "refund_type": r.RefundType, "amount": r.Amount, "currency": r.Currency, "status": r.Status,
 		}
@@ -290,8 +300,13 @@ func (t *timeline) refunded(context.Context, bun.IDB) error {
 
 		t.addf(r.CreatedAt, TimelineRefund, details, "A %s refund of %s %s was requested", r.RefundType, r.Amount, r.Currency)
 
+		if d := r.Payout; d != nil {
+			t.addf(d.DecidedAt, TimelineRefund, map[string]any{"refund_id": r.ID, "decision": d.Decision, "decided_by": d.DecidedBy},
+				"Finance staff decided about the payout of %s %s by hand: %s", r.Amount, r.Currency, d.Decision)
+		}
+
 		if r.CompletedAt != nil {
-			t.addf(*r.CompletedAt, TimelineRefund, details, "The refund of %s %s %s", r.Amount, r.Currency, refundWords[r.Status])
+			t.addf(*r.CompletedAt, TimelineRefund, details, "The refund of %s %s %s", r.Amount, r.Currency, became)
 		}
 	}
 

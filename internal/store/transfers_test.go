@@ -235,7 +235,7 @@ func (b *testBundle) refundNow(t *testing.T, tx models.PaymentTransaction, part 
 		ID: models.NewID(), BookingID: *tx.BookingID, Type: models.RefundPartial, Amount: amount(part),
 		RequestedBy: &b.finance.UserID, Role: b.finance.Role,
 	}
-	_, err := b.s.ReserveRefund(t.Context(), r)
+	_, err := b.s.ReserveRefund(t.Context(), r, time.Now())
 	_, settled := b.s.SettleRefund(t.Context(), r.ID,
 		models.RefundResult{Status: models.RefundSucceeded, GatewayRefundID: "gw-" + r.ID.String()}, time.Now())
 
@@ -296,7 +296,7 @@ func TestRefundsAreAudited(t *testing.T) {
 	require.Equal(t, "REFUND_REQUESTED", asked.Action)
 	require.Equal(t, b.finance.UserID, *asked.ActorID)
 	require.JSONEq(t, `{"booking_id": "`+tx.BookingID.String()+`", "payment_transaction_id": "`+tx.ID.String()+`", "refund_type": "PARTIAL",
-		"amount": 15.00, "currency": "SAR", "before": {"refunded_amount": 0.00, "reserved_amount": 0.00},
+		"channel": "GATEWAY", "amount": 15.00, "currency": "SAR", "before": {"refunded_amount": 0.00, "reserved_amount": 0.00},
 		"after": {"refunded_amount": 0.00, "reserved_amount": 15.00}}`, string(asked.Details))
 
 	require.Equal(t, "REFUND_SUCCEEDED", done.Action)
@@ -320,7 +320,7 @@ func TestRefundsAreAudited(t *testing.T) {
 				"vat_amount": 13.04, "refunded_amount": 0.00}]}}`, string(done.Details))
 
 	refused := models.RefundRequest{ID: models.NewID(), BookingID: *tx.BookingID, Type: models.RefundFull, RequestedBy: &b.finance.UserID}
-	_, err = b.s.ReserveRefund(t.Context(), refused)
+	_, err = b.s.ReserveRefund(t.Context(), refused, time.Now())
 	require.NoError(t, err)
 	_, err = b.s.SettleRefund(t.Context(), refused.ID, models.RefundResult{Status: models.RefundFailed, FailureReason: "no"}, time.Now())
 	require.NoError(t, err)

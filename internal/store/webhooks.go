@@ -36,7 +36,7 @@ func (s *Store) StoreEvent(ctx context.Context, e models.WebhookEvent, now time.
 		}
 
 		out = Stored{Known: t != nil}
-		classify(t, refund, &e, &out, now)
+		classify(t, &refund, &e, &out, now)
 
 		res, err := tx.NewInsert().Model(&e).ExcludeColumn("received_at").On("CONFLICT (channel, webhook_id) DO NOTHING").Exec(ctx)
 		if err != nil {
@@ -61,7 +61,7 @@ func (s *Store) StoreEvent(ctx context.Context, e models.WebhookEvent, now time.
 		case !out.Known:
 			return unknownReference(ctx, tx, &e)
 		case e.RefundID != nil && e.Outcome == models.OutcomeIncident:
-			return contradictedRefund(ctx, tx, t, &e)
+			return contradictedRefund(ctx, tx, t, &refund, &e)
 		default:
 			return nil
 		}
@@ -104,7 +104,7 @@ func adopt(ctx context.Context, tx bun.Tx, e *models.WebhookEvent, out *Stored) 
 
 // classify decides at the door what an event can still change, so that the hundredth delivery of a settled payment
 // costs one INSERT and no workflow.
-func classify(t *models.PaymentTransaction, refund models.RefundStatus, e *models.WebhookEvent, out *Stored, now time.Time) {
+func classify(t *models.PaymentTransaction, refund *models.Refund, e *models.WebhookEvent, out *Stored, now time.Time) {
 	switch {
 	case !isRefundEvent(e.Type) && !isPaymentEvent(e.Type):
 		// A type that we do not know is stored and ignored, whatever it is about (contract §5).
@@ -124,9 +124,11 @@ func classify(t *models.PaymentTransaction, refund models.RefundStatus, e *model
 	}
 
 	if isRefundEvent(e.Type) {
-		out.RefundID, out.Deliver = *e.RefundID, refund == models.RefundPending
+		// No gateway was asked for a refund by hand: its word about one is for a person to look at.
+		byGateway := refund.Channel == models.RefundByGateway
+		out.RefundID, out.Deliver = *e.RefundID, byGateway && refund.Status == models.RefundPending
 
-		if said := decisionOf(e.Type); !out.Deliver && said == refund {
+		if said := decisionOf(e.Type); !out.Deliver && byGateway && said == refund.Status {
 			e.ProcessedAt, e.Outcome, out.Duplicate = &now, models.OutcomeDuplicate, true
 		} else if !out.Deliver {
 			e.ProcessedAt, e.Outcome = &now, models.OutcomeIncident
@@ -148,25 +150,25 @@ func classify(t *models.PaymentTransaction, refund models.RefundStatus, e *model
 	out.Deliver, out.Ended = true, ended
 }
 
-// resolve finds the attempt that the event is about, and for refund events the refund's state, and writes their ids
-// into the event. A nil attempt: there is no such thing on this channel.
-func resolve(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) (*models.PaymentTransaction, models.RefundStatus, error) {
-	reference, err := uuid.Parse(e.MerchantReference)
-	if err != nil {
-		return nil, "", nil //nolint:nilerr // a reference that is not ours is an answer, not an error
-	}
-
+// resolve finds the attempt that the event is about, and for refund events the refund, and writes their ids into the
+// event. A nil attempt: there is no such thing on this channel.
+func resolve(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) (*models.PaymentTransaction, models.Refund, error) {
 	var (
 		t      models.PaymentTransaction
 		refund models.Refund
 	)
+
+	reference, err := uuid.Parse(e.MerchantReference)
+	if err != nil {
+		return nil, refund, nil //nolint:nilerr // a reference that is not ours is an answer, not an error
+	}
 
 	q := tx.NewSelect().Model(&t).Where("kind = ?", models.KindPayment).
 		Where("payment_method IN (?)", bun.List(e.Channel.Methods()))
 
 	if isRefundEvent(e.Type) {
 		if err := tx.NewSelect().Model(&refund).Where("id = ?", reference).Scan(ctx); err != nil {
-			return nil, "", absent(err)
+			return nil, refund, absent(err)
 		}
 
 		q = q.Where("id = ?", refund.PaymentTransactionID).Where("reference = ?", e.CheckoutID)
@@ -175,7 +177,7 @@ func resolve(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) (*models.Pa
 	}
 
 	if err := q.Scan(ctx); err != nil {
-		return nil, "", absent(err)
+		return nil, refund, absent(err)
 	}
 
 	e.TransactionID = &t.ID
@@ -183,7 +185,7 @@ func resolve(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) (*models.Pa
 		e.RefundID = &refund.ID
 	}
 
-	return &t, refund.Status, nil
+	return &t, refund, nil
 }
 
 // decisionOf is the state of a refund that an event reports.
@@ -197,7 +199,14 @@ func decisionOf(t models.EventType) models.RefundStatus {
 
 // contradictedRefund asks a person to look when the gateway says the opposite of what it had said about a refund. It is
 // an incident of its own: that of the refusal may have been resolved, and would not be looked at again.
-func contradictedRefund(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, e *models.WebhookEvent) error {
+func contradictedRefund(
+	ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, r *models.Refund, e *models.WebhookEvent,
+) error {
+	message := "The gateway contradicts what it had decided about the refund; nothing has changed."
+	if r.Channel == models.RefundByHand {
+		message = "The gateway speaks of a refund that is paid out by hand: was the money given back twice? Nothing has changed."
+	}
+
 	return openIncident(ctx, tx, models.Incident{
 		ID:                   models.IncidentID(models.IncidentRefundFailed, e.RefundID.String()+"/contradicted"),
 		Kind:                 models.IncidentRefundFailed,
@@ -205,7 +214,7 @@ func contradictedRefund(ctx context.Context, tx bun.Tx, t *models.PaymentTransac
 		BookingID:            t.BookingID,
 		AdCampaignID:         t.AdCampaignID,
 		RefundID:             e.RefundID,
-		Message:              "The gateway contradicts what it had decided about the refund; nothing has changed.",
+		Message:              message,
 		WorkflowID:           "refund/" + e.RefundID.String(),
 	}, eventDetails(e))
 }

@@ -1,0 +1,79 @@
+package operations
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"rihla/api/gen"
+	"rihla/api/middleware"
+	"rihla/models"
+	"rihla/workflows"
+)
+
+// ConfirmRefundPayout notes that finance staff have paid a refund out by hand.
+func (o *Operations) ConfirmRefundPayout(
+	ctx context.Context, r gen.ConfirmRefundPayoutRequestObject,
+) (gen.ConfirmRefundPayoutResponseObject, error) {
+	refund, err := o.decidePayout(ctx, models.RefundPayout{
+		RefundID: r.ID, Decision: models.PayoutPaid, Reference: &r.Body.PayoutReference,
+		PaidOutOn: optional(date(r.Body.PaidOutOn)), Note: valueOf(r.Body.Note),
+	})
+
+	switch {
+	case err != nil:
+		return nil, err
+	case refund.Status == models.RefundPending:
+		return gen.ConfirmRefundPayout202JSONResponse{Data: refundOf(&refund)}, nil
+	default:
+		return gen.ConfirmRefundPayout200JSONResponse{Data: refundOf(&refund)}, nil
+	}
+}
+
+// RejectRefundPayout notes that a refund is not paid out.
+func (o *Operations) RejectRefundPayout(
+	ctx context.Context, r gen.RejectRefundPayoutRequestObject,
+) (gen.RejectRefundPayoutResponseObject, error) {
+	refund, err := o.decidePayout(ctx, models.RefundPayout{RefundID: r.ID, Decision: models.PayoutRejected, Note: r.Body.Reason})
+
+	switch {
+	case err != nil:
+		return nil, err
+	case refund.Status == models.RefundPending:
+		return gen.RejectRefundPayout202JSONResponse{Data: refundOf(&refund)}, nil
+	default:
+		return gen.RejectRefundPayout200JSONResponse{Data: refundOf(&refund)}, nil
+	}
+}
+
+// decidePayout keeps the decision, and waits for its effect as long as a caller may wait. Once it is kept it is true,
+// whatever becomes of the wait.
+func (o *Operations) decidePayout(ctx context.Context, d models.RefundPayout) (models.Refund, error) {
+	refund, err := o.Store.DecidePayout(ctx, d, actor(ctx), o.Now())
+	if err != nil || refund.Status != models.RefundPending {
+		return refund, err
+	}
+
+	o.applyPayout(ctx, refund.Request())
+
+	ctx, done := aftermath(ctx)
+	defer done()
+
+	return o.Store.RefundByID(ctx, refund.ID)
+}
+
+// applyPayout tells the refund's workflow, and waits until it has settled. What does not get there the sweep brings.
+func (o *Operations) applyPayout(ctx context.Context, refund models.RefundRequest) {
+	wait, cancel := context.WithTimeout(ctx, o.RefundWait)
+	defer cancel()
+
+	settled, err := o.Workflows.PayoutDecided(wait, refund)
+	if err == nil {
+		err = settled(wait)
+	}
+
+	if err != nil && !errors.Is(err, workflows.ErrStillRunning) {
+		slog.WarnContext(ctx, "the decision about a payout has not reached its refund; the sweep brings it",
+			"refund_id", refund.ID, "request_id", middleware.RequestID(ctx), "error", err)
+	}
+}

@@ -1,0 +1,71 @@
+package audit
+
+// payoutsTable came with everything that the checks below read.
+const payoutsTable = "refund_payouts"
+
+// refundPolicy recomputes the amount from what is kept with the refund, and from what the audit log says had gone back and
+// was promised before it. Money that came too late bought nothing that could be cancelled.
+func refundPolicy() check {
+	return check{
+		needs: payoutsTable,
+		rules: []Rule{{"refund-policy", "A refund by the cancellation policy is the percentage of what was paid that the policy of its " +
+			"moment gives for its hours to departure, half-up, less what had gone back or was promised before it."}},
+		sql: `
+SELECT 'refund-policy', 'refund', f.id,
+       format('%s: %s %% of %s at %s hours by %s, after %s', f.amount, coalesce(f.policy_percent::text, 'no'), t.amount,
+              coalesce(f.policy_hours::text, 'no'), coalesce(f.policy_schedule, 'nothing'), coalesce(f.policy_given::text, 'nobody knows'))
+FROM refunds AS f
+JOIN payment_transactions AS t ON t.id = f.payment_transaction_id
+LEFT JOIN LATERAL (
+    SELECT s.step[2]::numeric AS percent FROM regexp_matches(f.policy_schedule, '([0-9]+)h:([0-9]+)', 'g') AS s (step)
+    WHERE s.step[1]::numeric <= f.policy_hours ORDER BY s.step[1]::numeric DESC LIMIT 1) AS tier ON true
+LEFT JOIN audit_log AS a ON a.entity = 'refund' AND a.entity_id = f.id AND a.action = 'REFUND_REQUESTED'
+    AND jsonb_typeof(a.details -> 'before') = 'object'
+WHERE f.refund_type = 'POLICY'
+  AND (f.policy_percent IS DISTINCT FROM CASE WHEN t.status = 'PAID' THEN coalesce(tier.percent, 0) ELSE 100 END
+       OR f.amount * 100 IS DISTINCT FROM div(2 * t.amount * 100 * f.policy_percent + 100, 200) - f.policy_given * 100
+       OR (a.id IS NOT NULL AND f.policy_given::text IS DISTINCT FROM
+           ((a.details -> 'before' ->> 'refunded_amount')::numeric + (a.details -> 'before' ->> 'reserved_amount')::numeric)::numeric(14, 2)::text))`,
+	}
+}
+
+// refundWays: a day is far longer than a decision takes to be applied.
+func refundWays() check {
+	return check{
+		needs: payoutsTable,
+		rules: []Rule{
+			{"refund-channel", "A refund by hand is of a bill, no gateway knows it and the platform's bank pays it; any other is paid by its " +
+				"gateway."},
+			{"refund-payout", "A refund by hand SUCCEEDED when somebody else than who asked for it said that it was paid out, and FAILED when it " +
+				"was rejected, within a day; the audit log has the same decision of the same person."},
+		},
+		sql: `
+WITH paid AS (
+    SELECT refund_id AS id, bool_or(credit_account = 'platform:bank') AS by_hand, bool_or(credit_account <> 'platform:bank') AS by_gateway
+    FROM ledger_transfers WHERE kind = 'REFUND_PAID' GROUP BY refund_id)
+SELECT 'refund-channel', 'refund', f.id,
+       format('%s of a payment by %s, known as %s; paid by hand: %s, by the gateway: %s', f.channel, t.payment_method,
+              coalesce(f.gateway_refund_id, 'nothing'), coalesce(p.by_hand, false), coalesce(p.by_gateway, false))
+FROM refunds AS f
+JOIN payment_transactions AS t ON t.id = f.payment_transaction_id
+LEFT JOIN paid AS p ON p.id = f.id
+WHERE CASE f.channel WHEN 'MANUAL' THEN t.payment_method <> 'bill_payment' OR f.gateway_refund_id IS NOT NULL OR coalesce(p.by_gateway, false)
+      ELSE coalesce(p.by_hand, false) END
+UNION ALL
+SELECT 'refund-payout', 'refund', coalesce(f.id, d.refund_id),
+       format('%s, asked for by %s; %s by %s at %s', coalesce(f.status, 'not by hand'), coalesce(f.requested_by::text, 'nobody'),
+              coalesce(d.decision, 'decided'), coalesce(d.decided_by::text, 'nobody'), coalesce(d.decided_at::text, 'no time'))
+FROM (SELECT * FROM refunds WHERE channel = 'MANUAL') AS f
+FULL JOIN refund_payouts AS d ON d.refund_id = f.id
+WHERE f.id IS NULL
+   OR d.decision IS DISTINCT FROM CASE f.status WHEN 'SUCCEEDED' THEN 'PAID_OUT' WHEN 'FAILED' THEN 'REJECTED' ELSE d.decision END
+   OR (f.status = 'PENDING' AND d.decided_at < now() - interval '1 day')
+   OR (d.decision = 'PAID_OUT' AND d.decided_by = f.requested_by)
+   OR (d.refund_id IS NOT NULL AND NOT EXISTS (
+       SELECT FROM audit_log AS a
+       WHERE a.entity = 'refund' AND a.entity_id = d.refund_id AND a.actor_id = d.decided_by
+         AND a.action = CASE d.decision WHEN 'PAID_OUT' THEN 'REFUND_PAYOUT_CONFIRMED' ELSE 'REFUND_PAYOUT_REJECTED' END
+         AND (a.details -> 'after' ->> 'payout_reference', a.details -> 'after' ->> 'paid_out_on')
+             IS NOT DISTINCT FROM (d.payout_reference, d.paid_out_on::text)))`,
+	}
+}
