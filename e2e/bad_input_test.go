@@ -62,6 +62,7 @@ type targets struct {
 	bare    []target // every other one that changes something, about what does not exist: their bodies are not read
 	booking harness.Booking
 	paid    harness.Booking
+	waiting refund // for finance staff
 }
 
 func newTargets(t *testing.T, s *harness.Stack) *targets {
@@ -77,6 +78,7 @@ func newTargets(t *testing.T, s *harness.Stack) *targets {
 
 	user := w.As(models.RoleEndUser)
 	w.booking, w.paid = user.Book(1), user.BookPaid(1)
+	w.waiting = decoded[refund](t, http.StatusAccepted, w.As(models.RoleFinanceAdmin).Post(refundPath(user.BookBilled(1).ID), fully()))
 	campaign := s.NewCampaign("1000.00", 3)
 
 	// An event about nothing we know leaves an incident.

@@ -142,6 +142,20 @@ type refund struct {
 	Reason      *string             `json:"reason"`
 	RequestedBy *uuid.UUID          `json:"requested_by"`
 	CompletedAt *time.Time          `json:"completed_at"`
+
+	PolicyPercent   *int                 `json:"policy_percent"`
+	Channel         models.RefundChannel `json:"channel"`
+	NeedsPayout     bool                 `json:"needs_payout"`
+	PayoutReference *string              `json:"payout_reference"`
+	PaidOutOn       *string              `json:"paid_out_on"`
+	PayoutNote      *string              `json:"payout_note"`
+	DecidedBy       *uuid.UUID           `json:"payout_decided_by"`
+	DecidedAt       *time.Time           `json:"payout_decided_at"`
+}
+
+// payoutPath is where a payout by hand is decided; decision is confirm or reject.
+func payoutPath(refund uuid.UUID, decision string) string {
+	return "/api/v1/admin/refunds/" + refund.String() + "/" + decision + "-payout"
 }
 
 func refundPath(booking uuid.UUID) string {

@@ -27,7 +27,8 @@ var spine = map[string]func(*testing.T, *harness.Stack){
 	"status": statusLabels, "waiting": waiting,
 
 	"full refund": fullRefund, "partial refunds": partialRefunds, "refund refused": refundRefused, "claw-back": clawback,
-	"refund lists": refundLists,
+	"refund lists": refundLists, "refund by policy": refundByPolicy, "refund quotes": refundQuotes,
+	"payout by hand": payoutByHand, "payout rejected": payoutRejected, "racing payouts": racingPayouts, "late bill": lateBill,
 
 	"record lists": recordLists, "record search": recordSearch, "record pages": recordPages, "mark transferred": markTransferred,
 	"export": export, "export as a workbook": exportWorkbook, "export given up": exportGivenUp,

@@ -1562,7 +1562,7 @@ type Refund struct {
 	// PayoutDecidedBy Who confirmed or rejected the payout.
 	PayoutDecidedBy *openapi_types.UUID `json:"payout_decided_by"`
 
-	// PayoutNote What was noted with the confirmation
+	// PayoutNote What was noted with the confirmation, or why it was rejected.
 	PayoutNote *string `json:"payout_note"`
 
 	// PayoutReference Of the transfer by hand; null unless it was confirmed.

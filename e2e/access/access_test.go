@@ -236,7 +236,7 @@ func (w *world) requireIts(t *testing.T, op operation, c cell, r request, a harn
 	if a.Status == http.StatusOK && len(r.ids) > 0 {
 		id := data["id"]
 		switch c.operation {
-		case "GetPaymentStatus":
+		case "GetPaymentStatus", "GetRefundQuote":
 			id = data["booking_id"]
 		case "GetBalanceOfProvider":
 			id = data["provider_id"]

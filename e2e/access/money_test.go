@@ -53,6 +53,12 @@ func (w *world) aboutMoney(t *testing.T, c cell) request {
 		return request{body: object{"ids": []uuid.UUID{id}}}
 	case "RefundBooking":
 		return w.refund(c)
+	case "GetRefundQuote":
+		return request{ids: w.refund(c).ids}
+	case "ConfirmRefundPayout":
+		return request{ids: w.payout(t, c), body: object{"payout_reference": "TRF-1"}}
+	case "RejectRefundPayout":
+		return request{ids: w.payout(t, c), body: object{"reason": "No account number"}}
 	case "ExportFinancialRecords":
 		return request{query: "?format=csv"}
 	default:
@@ -72,6 +78,38 @@ func (w *world) event(t *testing.T, c cell, channel models.Channel) request {
 	}
 
 	return request{body: body, header: w.Signed(channel, mark(), body)}
+}
+
+// payout is a refund that waits for finance staff, asked for by somebody else than the caller.
+func (w *world) payout(t *testing.T, c cell) []string {
+	t.Helper()
+
+	id := w.shared["payout"]
+	if c.want == http.StatusOK {
+		id = w.newPayout(t, c.caller)
+	}
+
+	return kept(c, id)
+}
+
+func (w *world) newPayout(t *testing.T, decider string) uuid.UUID {
+	t.Helper()
+
+	asks := "SUPER_ADMIN"
+	if decider == asks {
+		asks = "ADMIN"
+	}
+
+	a := w.callers[asks].Post("/api/v1/admin/bookings/"+w.callers[stranger].BookBilled(1).ID.String()+"/refund", object{"refund_type": "FULL"})
+	require.Equal(t, http.StatusAccepted, a.Status, "%s", a.Body)
+
+	var refund struct {
+		ID uuid.UUID `json:"id"`
+	}
+
+	require.NoError(t, a.Data(&refund))
+
+	return refund.ID
 }
 
 func (w *world) newRecord(t *testing.T) uuid.UUID {

@@ -114,6 +114,7 @@ func (w *world) keep(t *testing.T) {
 	}, patience, poll, "the refund stays PENDING")
 
 	w.shared["refund"] = refund.ID
+	w.shared["payout"] = w.newPayout(t, "ADMIN")
 }
 
 // own makes a company's things: one of each, and one of each that is deleted.

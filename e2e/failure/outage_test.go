@@ -37,6 +37,7 @@ func TestOrchestratorAway(t *testing.T) {
 
 	t.Run("alone", func(t *testing.T) { orchestratorAlone(t, s.For(t)) })
 	t.Run("with the API", func(t *testing.T) { orchestratorWithAPI(t, s.For(t)) })
+	t.Run("payouts by hand", func(t *testing.T) { payoutsWithoutOrchestrator(t, s.For(t)) })
 	t.Run("refunds", func(t *testing.T) { refundsWithoutOrchestrator(t, s.For(t)) }) // the last: it takes from what the others count
 }
 

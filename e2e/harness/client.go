@@ -243,11 +243,38 @@ func (c *Caller) Await(booking uuid.UUID) Status {
 	return s
 }
 
-// BookPaid books seats, pays, and waits until the booking is confirmed.
+// BookPaid books seats, pays by card, and waits until the booking is confirmed.
 func (c *Caller) BookPaid(seats int) Booking {
 	c.stack.tb.Helper()
 
-	b := c.Book(seats)
+	return c.paid(c.Book(seats))
+}
+
+// BookBilled is BookPaid by a bill, which cannot be refunded through its gateway.
+func (c *Caller) BookBilled(seats int) Booking {
+	c.stack.tb.Helper()
+
+	return c.paid(c.BookBill(seats))
+}
+
+// BookBill books seats with a bill that is not paid yet.
+func (c *Caller) BookBill(seats int) Booking {
+	c.stack.tb.Helper()
+
+	body := c.stack.BookingRequest(seats)
+	body["payment_method"] = models.MethodBillPayment
+	a := c.Post("/api/v1/bookings", body)
+	require.Equal(c.stack.tb, http.StatusCreated, a.Status, "%s", a.Body)
+
+	var b Booking
+
+	require.NoError(c.stack.tb, a.Data(&b))
+
+	return b
+}
+
+func (c *Caller) paid(b Booking) Booking {
+	c.stack.tb.Helper()
 	require.NoError(c.stack.tb, c.stack.Pay(b.Payment.CheckoutURL, "succeed"))
 	require.Equal(c.stack.tb, models.TransactionPaid, c.Await(b.ID).PaymentStatus)
 

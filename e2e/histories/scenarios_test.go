@@ -250,6 +250,40 @@ func TestRefundHistories(t *testing.T) {
 	replay(t, s, "refund-full", refund(map[string]any{"refund_type": "FULL"}))
 }
 
+// TestRefundByHandHistories has finance staff pay out and reject what no gateway gives back.
+func TestRefundByHandHistories(t *testing.T) {
+	t.Parallel()
+
+	s := harness.Start(t, harness.Options{})
+	finance, admin := s.As(models.RoleFinanceAdmin), s.As(models.RoleAdmin)
+	b := s.As(models.RoleEndUser).BookBilled(1)
+
+	for _, c := range []struct {
+		name, decision string
+		ask, body      map[string]any
+	}{
+		{
+			"refund-by-hand-paid-out", "confirm-payout",
+			map[string]any{"refund_type": "PARTIAL", "amount": models.MustMoney("10.00")},
+			map[string]any{"payout_reference": "TRF-1", "note": "Customer"},
+		},
+		{"refund-by-hand-rejected", "reject-payout", map[string]any{"refund_type": "POLICY"}, map[string]any{"reason": "Customer"}},
+	} {
+		a := finance.Post("/api/v1/admin/bookings/"+b.ID.String()+"/refund", c.ask)
+		require.Equal(t, http.StatusAccepted, a.Status, "%s", a.Body)
+
+		var r struct {
+			ID uuid.UUID `json:"id"`
+		}
+
+		require.NoError(t, a.Data(&r))
+
+		a = admin.Post("/api/v1/admin/refunds/"+r.ID.String()+"/"+c.decision, c.body)
+		require.Equal(t, http.StatusOK, a.Status, "%s", a.Body)
+		replay(t, s, c.name, workflows.RefundID(r.ID))
+	}
+}
+
 func TestCampaignAndHouseholdHistories(t *testing.T) {
 	t.Parallel()
 
