@@ -79,10 +79,12 @@ func booksBalance(t *testing.T, s *harness.Stack) {
 		require.Equal(t, 0, s.Count(query), what)
 	}
 
-	// The gateway's books say the same.
+	// The gateway's books say the same; of what was paid out by hand it knows nothing.
 	for _, c := range s.GatewayLedger().Checkouts {
 		if c.Status == "paid" {
-			require.Equal(t, 1, s.Count("SELECT count(*) FROM payment_transactions WHERE id = $1 AND status = 'PAID' AND refunded_amount = $2",
+			require.Equal(t, 1, s.Count(`
+				SELECT count(*) FROM payment_transactions AS t WHERE id = $1 AND captured_at IS NOT NULL AND refunded_amount = $2 + (
+					SELECT coalesce(sum(amount), 0) FROM refunds WHERE payment_transaction_id = t.id AND channel = 'MANUAL' AND status = 'SUCCEEDED')`,
 				c.MerchantReference, c.RefundedAmount.String()), "%s", must(json.Marshal(c)))
 		}
 	}
