@@ -62,7 +62,12 @@ func (d *desk) attempt(t *testing.T) models.Attempt {
 func (d *desk) opened(t *testing.T) models.Attempt {
 	t.Helper()
 
-	a := d.attempt(t)
+	return d.open(t, d.attempt(t))
+}
+
+func (d *desk) open(t *testing.T, a models.Attempt) models.Attempt {
+	t.Helper()
+
 	c, err := d.OpenCheckout(t.Context(), a)
 	require.NoError(t, err)
 	require.Equal(t, models.TransactionPending, c.Status)
@@ -74,7 +79,21 @@ func (d *desk) opened(t *testing.T) models.Attempt {
 func (d *desk) paid(t *testing.T) models.Attempt {
 	t.Helper()
 
-	a := d.opened(t)
+	return d.pay(t, d.opened(t))
+}
+
+// billed is paid by a bill.
+func (d *desk) billed(t *testing.T) models.Attempt {
+	t.Helper()
+
+	a := d.attempt(t)
+	a.Method = models.MethodBillPayment
+
+	return d.pay(t, d.open(t, a))
+}
+
+func (d *desk) pay(t *testing.T, a models.Attempt) models.Attempt {
+	t.Helper()
 	require.NoError(t, d.gateway.Pay(a.ID()))
 	require.NoError(t, d.CloseCheckout(t.Context(), a.ID()))
 	require.Equal(t, models.TransactionPaid, d.settle(t, a).Status)

@@ -1,0 +1,53 @@
+package activities_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rihla/activities"
+	"rihla/gateways"
+	"rihla/internal/store"
+	"rihla/models"
+)
+
+// A refund by hand reaches no gateway, not even by mistake, and is told by the sweep when its signal was lost.
+func TestRefundByHand(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	o := &owners{}
+	now := time.Now()
+	sweep := &activities.Sweep{Store: d.Store, Deliver: o, Now: func() time.Time { return now }}
+	id := d.promised(t, d.billed(t))
+
+	_, err := d.RefundAtGateway(t.Context(), id)
+	require.Equal(t, models.CodeInvalidState, models.CodeOf(err), "%v", err)
+
+	_, err = d.gateway.FindRefund(t.Context(), id)
+	require.Equal(t, gateways.KindNotFound, gateways.KindOf(err))
+
+	now = now.Add(10 * time.Minute)
+	swept, err := sweep.Run(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, swept.Refunds+swept.Payouts, "it waits for people, and nobody else")
+
+	reference := "TRF-1"
+	_, err = d.Store.DecidePayout(t.Context(), models.RefundPayout{RefundID: id, Decision: models.PayoutPaid, Reference: &reference},
+		store.Actor{UserID: d.world.Users[models.RoleAdmin].ID, Role: models.RoleAdmin}, time.Now())
+	require.NoError(t, err)
+
+	swept, err = sweep.Run(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, swept.Payouts)
+	require.Equal(t, id, o.payouts[0].ID)
+	require.Equal(t, models.RefundPartial, o.payouts[0].Type)
+
+	settled, err := d.SettleRefund(t.Context(), activities.RefundDecision{RefundID: id})
+	require.NoError(t, err)
+	require.Equal(t, models.RefundSucceeded, settled.Status)
+
+	swept, err = sweep.Run(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, swept.Payouts)
+}
