@@ -1,0 +1,267 @@
+package actors
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"rihla/chaos/house"
+	"rihla/chaos/schedule"
+	"rihla/models"
+)
+
+// Answer is one answer of the service to one request.
+type Answer struct {
+	Who      string
+	Method   string
+	Path     string
+	Key      string // Idempotency-Key, "" for none
+	Status   int
+	Code     models.Code // of an error
+	Body     []byte
+	Location string
+	Replayed bool
+}
+
+// Data decodes the `data` of the answer.
+func (a Answer) Data(into any) error {
+	var e struct {
+		Data json.RawMessage `json:"data"`
+	}
+	if err := json.Unmarshal(a.Body, &e); err != nil {
+		return err
+	}
+
+	return json.Unmarshal(e.Data, into)
+}
+
+// caller is one person with a token, who notes every answer.
+type caller struct {
+	who     string
+	token   string
+	house   *house.House
+	journal *Journal
+}
+
+func (c caller) named(who string) caller {
+	c.who = who
+
+	return c
+}
+
+// request is what is sent, as often as it takes.
+type request struct {
+	method string
+	path   string
+	body   any
+	key    string
+	api    int    // asked first
+	token  string // of the caller, when it is repeated
+}
+
+const (
+	callPatience = 45 * time.Second       // longer than the service may take for any answer
+	retryPause   = 150 * time.Millisecond // between two tries of one person
+)
+
+var httpClient = &http.Client{
+	Timeout: callPatience, Transport: &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: 2 * time.Second},
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
+
+// once sends the request to one API process. An error is the network's.
+func (c caller) once(ctx context.Context, r request, api int) (Answer, error) {
+	a := Answer{Who: c.who, Method: r.method, Path: r.path, Key: r.key}
+
+	var body io.Reader
+
+	if r.body != nil {
+		text, err := json.Marshal(r.body)
+		if err != nil {
+			return a, err
+		}
+
+		body = bytes.NewReader(text)
+	}
+
+	req, err := http.NewRequestWithContext(ctx, r.method, c.house.API(api)+r.path, body)
+	if err != nil {
+		return a, err
+	}
+
+	for name, value := range map[string]string{"Authorization": c.token, "Idempotency-Key": r.key} {
+		if value != "" {
+			req.Header.Set(name, value)
+		}
+	}
+
+	if r.body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+
+	r.token = c.token
+	c.journal.sends(r)
+
+	began := time.Now()
+
+	res, err := httpClient.Do(req)
+	if err == nil {
+		defer res.Body.Close()
+
+		a.Body, err = io.ReadAll(res.Body)
+		a.Status, a.Location, a.Replayed = res.StatusCode, res.Header.Get("Location"), res.Header.Get("Idempotent-Replayed") == "true"
+	}
+
+	if err != nil {
+		if ctx.Err() == nil {
+			c.journal.Step(c.who, "%s %s (API %d): no answer after %d ms: %v", r.method, r.path, api%schedule.APIs+1, time.Since(began).Milliseconds(), plain(err))
+		}
+
+		return a, err
+	}
+
+	c.examine(&a, res)
+	c.journal.add(a)
+	c.journal.Step(c.who, "%s %s (API %d): %d %s after %d ms", r.method, r.path, api%schedule.APIs+1, a.Status, a.Code, time.Since(began).Milliseconds())
+
+	return a, nil
+}
+
+// plain is a network error without the address that is known.
+func plain(err error) error {
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
+		err = inner
+	}
+
+	return err
+}
+
+// examine holds every answer to what holds for all of them, outages or not: none is a 500, errors are the service's own,
+// and who is to try again is told when.
+func (c caller) examine(a *Answer, res *http.Response) {
+	if a.Status < http.StatusBadRequest {
+		return
+	}
+
+	var e struct {
+		Error struct {
+			Code    models.Code         `json:"code"`
+			Details map[string][]string `json:"details"`
+		} `json:"error"`
+	}
+
+	if err := json.Unmarshal(a.Body, &e); err != nil || e.Error.Code == "" {
+		c.journal.Problem(c.who, "%s %s answered %d with %q, which is no error of ours", a.Method, a.Path, a.Status, a.Body)
+	}
+
+	a.Code = e.Error.Code
+
+	switch {
+	case a.Status == http.StatusInternalServerError:
+		c.journal.Problem(c.who, "%s %s answered 500: %s", a.Method, a.Path, a.Body)
+	case a.Status == http.StatusServiceUnavailable && res.Header.Get("Retry-After") == "":
+		c.journal.Problem(c.who, "%s %s answered 503 without Retry-After", a.Method, a.Path)
+	case a.Status > http.StatusInternalServerError && len(e.Error.Details["request_id"]) == 0:
+		c.journal.Problem(c.who, "%s %s answered %d without request_id", a.Method, a.Path, a.Status)
+	}
+}
+
+// passing are the answers that say "try again".
+func passing(a Answer) bool {
+	return a.Status == http.StatusServiceUnavailable || a.Status == http.StatusBadGateway && a.Code == models.CodeGatewayUnavailable ||
+		a.Code == models.CodeIdempotencyKeyInProcess
+}
+
+// insist sends the request until it has an answer that counts, to one API process after the other. ok is false when the
+// time is over, or when the answer is neither a success nor one of the given refusals; both are problems.
+func (c caller) insist(ctx context.Context, r request, refusals ...models.Code) (a Answer, ok bool) {
+	var err error
+
+	for try := r.api; ; try++ {
+		a, err = c.once(ctx, r, try)
+		if err == nil && !passing(a) {
+			return a, c.expected(a, refusals)
+		}
+
+		if !pause(ctx, retryPause) {
+			c.journal.Problem(c.who, "gave up %s %s at %d %s %v", r.method, r.path, a.Status, a.Body, err)
+
+			return a, false
+		}
+	}
+}
+
+func (c caller) expected(a Answer, refusals []models.Code) bool {
+	if a.Status < http.StatusMultipleChoices || slices.Contains(refusals, a.Code) {
+		return true
+	}
+
+	c.journal.Problem(c.who, "%s %s answered %d %s", a.Method, a.Path, a.Status, a.Body)
+
+	return false
+}
+
+// twice sends the request to both API processes in the same moment, and then insists.
+func (c caller) twice(ctx context.Context, r request, refusals ...models.Code) (Answer, bool) {
+	done := make(chan struct{})
+
+	go func() {
+		defer close(done)
+
+		if a, err := c.once(ctx, r, r.api+1); err == nil && !passing(a) {
+			c.expected(a, refusals)
+		}
+	}()
+
+	a, ok := c.insist(ctx, r, refusals...)
+
+	<-done
+
+	return a, ok
+}
+
+// signIn is a caller with the role's token.
+func (c caller) signIn(ctx context.Context, role models.Role) (caller, error) {
+	var tokens struct {
+		Access string `json:"access_token"`
+	}
+
+	a, ok := c.insist(ctx, request{method: http.MethodPost, path: "/api/v1/auth/login", body: map[string]string{
+		"email": strings.ToLower(string(role)) + "@rihla.test", "password": house.Password,
+	}})
+	if !ok {
+		return c, fmt.Errorf("%s cannot sign in", role)
+	}
+
+	if err := a.Data(&tokens); err != nil {
+		return c, err
+	}
+
+	c.token = "Bearer " + tokens.Access
+
+	return c, nil
+}
+
+func newKey() string { return uuid.NewString() }
+
+// pause reports whether the time has passed before ctx ended.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

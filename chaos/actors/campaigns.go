@@ -1,0 +1,100 @@
+package actors
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+
+	"rihla/chaos/schedule"
+	"rihla/models"
+)
+
+// advertise makes a campaign and pays for it, or does not.
+func (p *Play) advertise(ctx context.Context, i int, c schedule.Campaign) {
+	by := p.company.named(fmt.Sprintf("advertiser %d", i+1))
+	from := models.DateIn(time.Now()).AddDays(c.StartsIn)
+
+	var campaign struct {
+		ID uuid.UUID `json:"id"`
+	}
+
+	// Without a key: a request that is sent again may make a second campaign, which nobody pays for.
+	a, ok := by.insist(ctx, request{method: http.MethodPost, path: "/api/v1/provider/ad-campaigns", api: c.API, body: map[string]any{
+		"trip_id": p.Trips[c.Trip], "title": fmt.Sprintf("Campaign %d", i+1), "starts_on": from.String(),
+		"ends_on": from.AddDays(7).String(), "price": c.Price,
+	}})
+	if !ok {
+		return
+	}
+
+	p.note(a.Data(&campaign))
+	p.Journal.Count("campaigns: "+string(c.Ending), 1)
+
+	p.mu.Lock()
+	p.Campaigns = append(p.Campaigns, campaign.ID)
+	p.mu.Unlock()
+
+	if c.Ending == schedule.DeclinedThenPays {
+		p.payCampaign(ctx, by, campaign.ID, c, "decline")
+		p.awaitCampaign(ctx, by, campaign.ID, c.API)
+	}
+
+	if c.Ending != schedule.WalksAway {
+		p.payCampaign(ctx, by, campaign.ID, c, "succeed")
+	}
+}
+
+// payCampaign opens a checkout and presses a button on its page.
+func (p *Play) payCampaign(ctx context.Context, by caller, id uuid.UUID, c schedule.Campaign, outcome string) {
+	for {
+		var t struct {
+			Reference string `json:"reference"`
+		}
+
+		a, ok := by.insist(ctx, request{
+			method: http.MethodPost, path: "/api/v1/payments/ad-campaign/" + id.String() + "/intent", key: newKey(), api: c.API,
+			body: map[string]any{"payment_method": c.Method},
+		}, models.CodeCampaignNotPayable)
+		if !ok || a.Code != "" {
+			return
+		}
+
+		p.Journal.Count("intents", 1)
+		p.note(a.Data(&t))
+
+		if t.Reference != "" {
+			open, err := p.house.Gateway.Press(t.Reference, outcome)
+			p.note(err)
+			p.Journal.Step(by.who, "presses %s at the gateway: still open: %v", outcome, open)
+
+			return
+		}
+
+		if !pause(ctx, retryPause) {
+			return
+		}
+	}
+}
+
+// awaitCampaign waits until the campaign has left PENDING_PAYMENT.
+func (p *Play) awaitCampaign(ctx context.Context, by caller, id uuid.UUID, api int) {
+	for {
+		var now struct {
+			Status models.CampaignStatus `json:"status"`
+		}
+
+		a, ok := by.insist(ctx, request{method: http.MethodGet, path: "/api/v1/provider/ad-campaigns/" + id.String(), api: api})
+		if !ok {
+			return
+		}
+
+		p.note(a.Data(&now))
+
+		if now.Status != models.CampaignPendingPayment || !pause(ctx, retryPause) {
+			return
+		}
+	}
+}

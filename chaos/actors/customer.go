@@ -1,0 +1,220 @@
+package actors
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+
+	"rihla/chaos/schedule"
+	"rihla/models"
+)
+
+// story is one customer's way through the service.
+type story struct {
+	*Play
+	schedule.Customer
+
+	caller  caller
+	send    func(ctx context.Context, r request, refusals ...models.Code) (Answer, bool)
+	booking *Booking
+	open    string // the gateway's id of the checkout to pay
+}
+
+// serve is the whole story: book, pay or not, and perhaps get money back.
+func (p *Play) serve(ctx context.Context, i int, c schedule.Customer) {
+	s := &story{Play: p, Customer: c, caller: p.customer.named(fmt.Sprintf("customer %d", i+1))}
+
+	s.send = s.caller.insist
+	if c.Twice {
+		s.send = s.caller.twice
+	}
+
+	if !s.book(ctx, i) {
+		return
+	}
+
+	p.Journal.Count("customers: "+string(c.Ending), 1)
+
+	if c.Ending == schedule.Cancels {
+		s.cancel(ctx)
+	} else if s.findCheckout(ctx, c.Method, false) {
+		pause(ctx, c.Think)
+		s.pay(ctx)
+	}
+
+	if s.settled(ctx) != models.TransactionPaid {
+		return
+	}
+
+	if c.Payout {
+		s.payOut(ctx)
+	}
+
+	s.refundAll(ctx)
+}
+
+// book takes the seats; false when there are none.
+func (s *story) book(ctx context.Context, i int) bool {
+	passengers := make([]map[string]string, s.Seats)
+	for k := range passengers {
+		passengers[k] = map[string]string{"name": "Passenger"}
+	}
+
+	email := fmt.Sprintf("customer-%d-%d-%s@rihla.test", s.schedule.Number, i+1, uuid.NewString())
+
+	a, ok := s.send(ctx, request{method: http.MethodPost, path: "/api/v1/bookings", key: newKey(), api: s.API, body: map[string]any{
+		"trip_id": s.Trips[s.Trip], "passengers": passengers, "payment_method": s.Method,
+		"contact": map[string]string{"name": "Customer", "email": email, "phone": "+966500000001"},
+	}}, models.CodeTripCapacityReached)
+	if !ok || a.Code != "" {
+		s.Journal.Count("bookings refused: sold out", 1)
+
+		return false
+	}
+
+	s.booking = &Booking{Email: email}
+	s.note(a.Data(s.booking))
+
+	if want := s.schedule.Trips[s.Trip].Price; !s.booking.Amount.Equal(want.Times(s.Seats)) {
+		s.Journal.Problem(s.caller.who, "%d seats of %s cost %s", s.Seats, want, s.booking.Amount)
+	}
+
+	s.mu.Lock()
+	s.Bookings[i] = s.booking
+	s.mu.Unlock()
+
+	s.open = s.booking.Payment.Reference
+	s.Journal.Count("bookings", 1)
+
+	return true
+}
+
+// findCheckout asks for a place to pay at until there is one; false when the booking cannot be paid any more.
+func (s *story) findCheckout(ctx context.Context, method models.PaymentMethod, replace bool) bool {
+	for s.open == "" || replace {
+		var t struct {
+			Reference string                   `json:"reference"`
+			Status    models.TransactionStatus `json:"status"`
+		}
+
+		a, ok := s.send(ctx, request{
+			method: http.MethodPost, path: "/api/v1/payments/booking/" + s.booking.ID.String() + "/intent", key: newKey(), api: s.API,
+			body: map[string]any{"payment_method": method, "replace": replace},
+		}, models.CodeBookingNotPayable)
+		if !ok || a.Code != "" {
+			return false
+		}
+
+		s.Journal.Count("intents", 1)
+		s.note(a.Data(&t))
+
+		if s.open, replace = t.Reference, false; s.open == "" && !pause(ctx, retryPause) {
+			return false
+		}
+	}
+
+	return true
+}
+
+// pay does what the customer came for.
+func (s *story) pay(ctx context.Context) {
+	switch s.Ending {
+	case schedule.DeclinedThenPays:
+		s.press("decline")
+		s.settled(ctx)
+
+		if s.open = ""; s.findCheckout(ctx, s.Other, false) {
+			s.press("succeed")
+		}
+	case schedule.Declined:
+		s.press("decline")
+	case schedule.LeavesThePage:
+		s.press("cancel")
+	case schedule.WalksAway:
+	case schedule.PaysTooLate:
+		s.payLate(ctx, s.open)
+	case schedule.CancelsAndPays:
+		paid := make(chan struct{})
+
+		go func() {
+			defer close(paid)
+
+			s.press("succeed")
+		}()
+
+		s.cancel(ctx)
+		<-paid
+	case schedule.Replaces, schedule.PaysBoth:
+		first := s.open
+		if !s.findCheckout(ctx, s.Other, true) {
+			return
+		}
+
+		s.press("succeed")
+
+		if s.Ending == schedule.PaysBoth && s.open != first {
+			s.takeLate(first)
+		}
+	default:
+		s.press("succeed")
+	}
+}
+
+func (s *story) press(outcome string) {
+	open, err := s.house.Gateway.Press(s.open, outcome)
+	s.note(err)
+	s.Journal.Step(s.caller.who, "presses %s at the gateway: still open: %v", outcome, open)
+	s.Journal.Count("gateway's page: "+outcome, 1)
+}
+
+// payLate waits until the attempt has ended, and has the gateway take the money then.
+func (s *story) payLate(ctx context.Context, checkout string) {
+	s.settled(ctx)
+	s.takeLate(checkout)
+}
+
+func (s *story) takeLate(checkout string) {
+	s.note(s.house.Gateway.PayLate(checkout))
+	s.Journal.Step(s.caller.who, "the gateway takes the money of %s, which had ended", checkout)
+	s.Journal.Count("late payments", 1)
+}
+
+func (s *story) cancel(ctx context.Context) {
+	a, ok := s.caller.insist(ctx, request{
+		method: http.MethodPost, path: "/api/v1/bookings/" + s.booking.ID.String() + "/cancel", api: s.API,
+	}, models.CodeInvalidState)
+	if ok && a.Code == "" {
+		s.Journal.Count("bookings cancelled", 1)
+	}
+}
+
+// settled polls, as the success page does, until the payment is decided.
+func (s *story) settled(ctx context.Context) models.TransactionStatus {
+	var now struct {
+		Payment models.TransactionStatus `json:"payment_status"`
+	}
+
+	for {
+		a, ok := s.caller.insist(ctx, request{
+			method: http.MethodGet, path: "/api/v1/bookings/" + s.booking.ID.String() + "/payment-status?wait=2", api: s.API,
+		})
+		if !ok {
+			return ""
+		}
+
+		s.note(a.Data(&now))
+
+		if now.Payment != models.TransactionPending {
+			return now.Payment
+		}
+
+		if !pause(ctx, 20*time.Millisecond) {
+			s.Journal.Problem(s.caller.who, "booking %s is still waiting for its payment", s.booking.ID)
+
+			return now.Payment
+		}
+	}
+}

@@ -1,0 +1,230 @@
+package actors
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+
+	"rihla/chaos/house"
+	"rihla/chaos/schedule"
+	"rihla/gateways/standardwebhook"
+	"rihla/internal/config"
+	"rihla/models"
+)
+
+// run does an errand.
+func (p *Play) run(ctx context.Context, i int, e schedule.Errand) {
+	who := fmt.Sprintf("errand %d", i+1)
+	p.Journal.Count("errands: "+string(e.Kind), 1)
+
+	switch e.Kind {
+	case schedule.ReadsSummary:
+		p.finance.named(who).insist(ctx, request{
+			method: http.MethodGet, path: "/api/v1/admin/financial-reports/summary?period=today", api: e.API,
+		})
+	case schedule.ReadsRecords:
+		p.readRecords(ctx, p.finance.named(who), e.API)
+	case schedule.Exports:
+		p.export(ctx, p.finance.named(who), e.API)
+	case schedule.Replayed:
+		p.replay(ctx, who, e.API)
+	default:
+		p.forge(ctx, who, e)
+	}
+}
+
+// readRecords walks through all pages; no line may come twice.
+func (p *Play) readRecords(ctx context.Context, by caller, api int) {
+	seen := map[uuid.UUID]bool{}
+	path := "/api/v1/admin/financial-records?per_page=50"
+
+	for next := path; next != ""; {
+		var page struct {
+			Data []struct {
+				ID uuid.UUID `json:"id"`
+			} `json:"data"`
+			Meta struct {
+				Next *string `json:"next_cursor"`
+			} `json:"meta"`
+		}
+
+		a, ok := by.insist(ctx, request{method: http.MethodGet, path: next, api: api})
+		if !ok {
+			return
+		}
+
+		p.note(json.Unmarshal(a.Body, &page))
+
+		for _, line := range page.Data {
+			if seen[line.ID] {
+				p.Journal.Problem(by.who, "line %s is on two pages", line.ID)
+			}
+
+			seen[line.ID] = true
+		}
+
+		if next = ""; page.Meta.Next != nil && *page.Meta.Next != "" {
+			next = path + "&cursor=" + *page.Meta.Next
+		}
+	}
+}
+
+// export reads the whole file. One that broke off on the way must not look complete, and is asked for again.
+func (p *Play) export(ctx context.Context, by caller, api int) {
+	a, ok := by.insist(ctx, request{method: http.MethodGet, path: "/api/v1/admin/financial-records/export?format=csv", api: api})
+	if ok && !bytes.HasSuffix(a.Body, []byte("\n")) {
+		p.Journal.Problem(by.who, "an export ends in the middle of a line: %d bytes", len(a.Body))
+	}
+}
+
+// replay sends a webhook again that was answered with 200.
+func (p *Play) replay(ctx context.Context, who string, api int) {
+	for ; ; api++ {
+		status, body, err := p.house.Bell.Replay(ctx, api)
+		if errors.Is(err, house.ErrNothingCame) {
+			return
+		}
+
+		p.Journal.Step(who, "sends a webhook again: %d %v", status, err)
+
+		switch {
+		case err == nil && status == http.StatusOK:
+			if !bytes.Contains(body, []byte(`"duplicate":true`)) {
+				p.Journal.Problem(who, "a webhook that came already is answered %s", body)
+			}
+
+			return
+		case err == nil && status != http.StatusServiceUnavailable:
+			p.Journal.Problem(who, "a webhook that came already is answered %d %s", status, body)
+
+			return
+		}
+
+		if !pause(ctx, retryPause) {
+			return
+		}
+	}
+}
+
+// forge sends a webhook that must not be believed. It is about a real payment where there is one.
+func (p *Play) forge(ctx context.Context, who string, e schedule.Errand) {
+	body := p.forgedBody(e.Kind)
+
+	want := []int{http.StatusUnauthorized}
+	if e.Kind == schedule.UnknownPayment {
+		want = []int{http.StatusNotFound}
+	}
+
+	for api := e.API; ; api++ {
+		status, answer, err := p.post(ctx, api, e.Kind, body)
+		p.Journal.Step(who, "%s (API %d): %d %v", e.Kind, api%schedule.APIs+1, status, err)
+
+		if err == nil && status != http.StatusServiceUnavailable {
+			if !slices.Contains(want, status) {
+				p.Journal.Problem(who, "%s is answered %d %s", e.Kind, status, answer)
+			}
+
+			return
+		}
+
+		if !pause(ctx, retryPause) {
+			return
+		}
+	}
+}
+
+// forgedID marks the webhooks that must have left nothing behind.
+const forgedID = "evt_forged_"
+
+func (p *Play) forgedBody(kind schedule.ErrandKind) []byte {
+	transaction, reference, amount := uuid.New(), "co_"+uuid.NewString(), models.Halalas(12345)
+
+	p.mu.Lock()
+	for _, b := range p.Bookings {
+		if b != nil && kind != schedule.UnknownPayment {
+			transaction, reference, amount = b.Payment.TransactionID, b.Payment.Reference, b.Amount
+		}
+	}
+	p.mu.Unlock()
+
+	body, _ := json.Marshal(map[string]any{ // strings and numbers
+		"type": models.EventPaymentSucceeded, "timestamp": time.Now().UTC(), "data": map[string]any{
+			"checkout_id": reference, "merchant_reference": transaction, "amount": amount, "currency": models.Currency,
+			"payment_method": models.MethodCreditCard, "result_code": "APPROVED",
+		},
+	})
+
+	return body
+}
+
+func (p *Play) post(ctx context.Context, api int, kind schedule.ErrandKind, body []byte) (int, []byte, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost,
+		p.house.API(api)+"/api/v1/payments/"+models.ChannelGatewayA.Path(), bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+
+	r.Header.Set("Content-Type", "application/json")
+
+	if err := sign(r, kind, body); err != nil {
+		return 0, nil, err
+	}
+
+	res, err := httpClient.Do(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer res.Body.Close()
+
+	answer, err := io.ReadAll(res.Body)
+
+	return res.StatusCode, answer, err
+}
+
+// sign puts on the signature that the kind of forgery has.
+func sign(r *http.Request, kind schedule.ErrandKind, body []byte) error {
+	channel, when := models.ChannelGatewayA, time.Now()
+
+	switch kind {
+	case schedule.Unsigned:
+		return nil
+	case schedule.OtherChannel:
+		channel = models.ChannelWalletB
+	case schedule.StaleSignature:
+		when = when.Add(-10 * time.Minute)
+	}
+
+	secrets, err := standardwebhook.ParseSecrets(config.DevWebhookSecret(channel).Reveal())
+	if err != nil {
+		return err
+	}
+
+	id := forgedID + uuid.NewString()
+	if kind == schedule.UnknownPayment {
+		id = "evt_unknown_" + uuid.NewString()
+	}
+
+	signature, err := standardwebhook.Sign(secrets, id, when, body)
+	if err != nil {
+		return err
+	}
+
+	if kind == schedule.ForgedSignature {
+		signature = "v1," + signature[len(signature)-10:] + signature[3:len(signature)-10]
+	}
+
+	r.Header.Set(standardwebhook.HeaderID, id)
+	r.Header.Set(standardwebhook.HeaderTimestamp, strconv.FormatInt(when.Unix(), 10))
+	r.Header.Set(standardwebhook.HeaderSignature, signature)
+
+	return nil
+}

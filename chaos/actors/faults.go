@@ -1,0 +1,76 @@
+package actors
+
+import (
+	"context"
+	"time"
+
+	"rihla/chaos/schedule"
+)
+
+// bring brings one failure about, and ends it.
+func (p *Play) bring(ctx context.Context, f schedule.Fault) {
+	p.Journal.Step("FAULT", "%s", f)
+
+	switch f.Kind {
+	case schedule.Kill:
+		p.house.Kill(f.Parts...)
+		pause(ctx, f.For)
+		p.note(p.house.Start(ctx, f.Parts...))
+	case schedule.Restart:
+		p.note(p.house.Restart(ctx, f.For, f.Parts...))
+	case schedule.Freeze:
+		p.house.Freeze(ctx, f.For, f.Parts...)
+	case schedule.CutGateway:
+		p.house.Gateway.Cut()
+		pause(ctx, f.For)
+		p.house.Gateway.Open()
+	case schedule.SlowGateway:
+		p.house.Gateway.Slow(f.Delay)
+		pause(ctx, f.For)
+		p.house.Gateway.Open()
+	case schedule.Misbehaves:
+		p.note(p.house.Gateway.Misbehave(f.Order))
+		p.Journal.Count("gateway: "+f.Order.Operation+" "+f.Order.Mode, f.Order.Times)
+
+		return
+	}
+
+	p.Journal.Step("FAULT", "over: %s", f)
+
+	if len(f.Parts) == 0 {
+		p.Journal.Count(string(f.Kind), 1)
+	}
+
+	for _, part := range f.Parts {
+		p.Journal.Count(string(f.Kind)+" of "+string(part), 1)
+	}
+}
+
+func (p *Play) note(err error) {
+	if err != nil {
+		p.Journal.Problem("harness", "%v", err)
+	}
+}
+
+// lull is how long the gateway goes on misbehaving after the last fault, so that those who came late meet it too.
+const lull = 700 * time.Millisecond
+
+// heal ends whatever is broken still.
+func (p *Play) heal(ctx context.Context) error {
+	pause(ctx, lull)
+
+	left, err := p.house.Gateway.Behave()
+	p.note(err)
+
+	for what, n := range left {
+		p.Journal.Count("gateway: "+what, -n) // it has hit nothing
+	}
+
+	if err := p.house.Heal(ctx); err != nil {
+		return err
+	}
+
+	p.Journal.Step("harness", "everything is up again")
+
+	return nil
+}

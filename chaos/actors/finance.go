@@ -1,0 +1,83 @@
+package actors
+
+import (
+	"context"
+	"net/http"
+	"sync"
+
+	"github.com/google/uuid"
+
+	"rihla/models"
+)
+
+// payOut marks the booking's open ledger line as transferred.
+func (s *story) payOut(ctx context.Context) {
+	var lines []struct {
+		ID     uuid.UUID            `json:"id"`
+		Status models.BalanceStatus `json:"balance_status"`
+	}
+
+	finance := s.finance.named(s.caller.who + "'s")
+
+	a, ok := finance.insist(ctx, request{
+		method: http.MethodGet, path: "/api/v1/admin/financial-records?booking_id=" + s.booking.ID.String(), api: s.API,
+	})
+	if !ok || a.Data(&lines) != nil || len(lines) == 0 {
+		s.Journal.Problem(finance.who, "a paid booking has no ledger line: %s", a.Body)
+
+		return
+	}
+
+	a, ok = finance.twice(ctx, request{
+		method: http.MethodPost, path: "/api/v1/admin/financial-records/" + lines[0].ID.String() + "/mark-transferred", key: newKey(),
+		api: s.API, body: map[string]any{"payout_reference": "TRF-" + s.booking.ID.String()[:8], "payout_date": "2026-11-30"},
+	}, models.CodeRecordNotTransferable)
+	if ok && a.Code == "" {
+		s.Journal.Count("ledger lines paid out", 1)
+	}
+}
+
+// refundAll asks for the customer's refunds, one after the other or all at once.
+func (s *story) refundAll(ctx context.Context) {
+	var all sync.WaitGroup
+	defer all.Wait()
+
+	for _, r := range s.Refunds {
+		body := map[string]any{"refund_type": models.RefundFull}
+
+		if r.Percent > 0 {
+			part := s.booking.Amount.AtRate(models.MustRate(percent(r.Percent)))
+			body = map[string]any{"refund_type": models.RefundPartial, "amount": part}
+		}
+
+		ask := func() {
+			if s.refund(ctx, r.API, body) {
+				s.Journal.Count("refunds of a booking", 1)
+			}
+		}
+
+		if s.Parallel {
+			all.Go(ask)
+		} else {
+			ask()
+		}
+	}
+}
+
+// percent is a rate as text.
+func percent(n int) string { return "0." + string(rune('0'+n/10)) + string(rune('0'+n%10)) }
+
+func (s *story) refund(ctx context.Context, api int, body map[string]any) bool {
+	finance := s.finance.named(s.caller.who + "'s")
+
+	send := finance.insist
+	if s.Twice {
+		send = finance.twice
+	}
+
+	a, ok := send(ctx, request{
+		method: http.MethodPost, path: "/api/v1/admin/bookings/" + s.booking.ID.String() + "/refund", key: newKey(), api: api, body: body,
+	}, models.CodeRefundExceedsRemaining, models.CodeBookingNotRefundable)
+
+	return ok && a.Code == ""
+}

@@ -1,0 +1,104 @@
+// Package actors are the people of the chaos harness: customers, advertisers, finance staff, readers and forgers, who do
+// what a schedule says, and whoever breaks the house under them. What the network or the service breaks they try again,
+// as an app does, and they note every answer.
+package actors
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Journal is what happened in one schedule. It is safe for concurrent use.
+type Journal struct {
+	began time.Time
+
+	mu       sync.Mutex
+	trail    []string
+	answers  []Answer
+	keyed    []request // by their first sending
+	problems []string
+	counts   map[string]int
+}
+
+// NewJournal begins now.
+func NewJournal() *Journal { return &Journal{began: time.Now(), counts: map[string]int{}} }
+
+// Step notes what somebody does, for the trail.
+func (j *Journal) Step(who, format string, args ...any) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+
+	j.trail = append(j.trail, fmt.Sprintf("%s %7.3f s  %-12s %s",
+		time.Now().UTC().Format("15:04:05.000"), time.Since(j.began).Seconds(), who, fmt.Sprintf(format, args...)))
+}
+
+// Problem notes what must not be.
+func (j *Journal) Problem(who, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	j.Step(who, "PROBLEM: %s", text)
+
+	j.mu.Lock()
+	defer j.mu.Unlock()
+
+	j.problems = append(j.problems, who+": "+text)
+}
+
+// Count counts something that was done or injected, for the table at the end.
+func (j *Journal) Count(what string, n int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+
+	j.counts[what] += n
+}
+
+// Trail is every step with its time.
+func (j *Journal) Trail() []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+
+	return slices.Clone(j.trail)
+}
+
+// Problems are what the actors themselves took exception to.
+func (j *Journal) Problems() []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+
+	return slices.Clone(j.problems)
+}
+
+// Counts are what Count has counted.
+func (j *Journal) Counts() map[string]int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+
+	return maps.Clone(j.counts)
+}
+
+// Answers are all answers that came, in the order in which they came.
+func (j *Journal) Answers() []Answer {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+
+	return slices.Clone(j.answers)
+}
+
+// sends notes a request that carries a key, so that it can be repeated.
+func (j *Journal) sends(r request) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+
+	if r.key != "" && !slices.ContainsFunc(j.keyed, func(o request) bool { return o.key == r.key }) {
+		j.keyed = append(j.keyed, r)
+	}
+}
+
+func (j *Journal) add(a Answer) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+
+	j.answers = append(j.answers, a)
+}

@@ -1,0 +1,161 @@
+package actors
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"rihla/chaos/house"
+	"rihla/chaos/schedule"
+	"rihla/models"
+)
+
+// Play is one schedule on its way through a house.
+type Play struct {
+	Journal   *Journal
+	Bookings  []*Booking  // by customer; nil until it is answered
+	Campaigns []uuid.UUID // that were created and answered
+	Trips     []uuid.UUID
+
+	schedule schedule.Schedule
+	house    *house.House
+	customer caller
+	finance  caller
+	company  caller
+
+	mu sync.Mutex
+}
+
+// Booking is what the API has answered to a customer.
+type Booking struct {
+	ID      uuid.UUID            `json:"id"`
+	TripID  uuid.UUID            `json:"trip_id"`
+	Status  models.BookingStatus `json:"status"`
+	Seats   int                  `json:"seats"`
+	Amount  models.Money         `json:"amount"`
+	Payment struct {
+		TransactionID uuid.UUID                `json:"transaction_id"`
+		Reference     string                   `json:"reference"`
+		Status        models.TransactionStatus `json:"status"`
+	} `json:"payment"`
+
+	Email string `json:"-"` // of the customer, by whom the booking is found
+}
+
+// patience is how long anybody tries after the beginning: much longer than all outages of a schedule together.
+const patience = 75 * time.Second
+
+// Run plays the schedule in a house that is well, heals it, and returns when everybody has come to their end.
+func Run(ctx context.Context, h *house.House, s schedule.Schedule) (*Play, error) {
+	p := &Play{Journal: NewJournal(), Bookings: make([]*Booking, len(s.Customers)), schedule: s, house: h}
+
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+
+	if err := p.prepare(ctx); err != nil {
+		return p, err
+	}
+
+	p.Journal.Step("harness", "the schedule begins")
+
+	began := time.Now()
+
+	var people, faults sync.WaitGroup
+
+	at := func(all *sync.WaitGroup, when time.Duration, do func()) {
+		all.Go(func() {
+			if pause(ctx, time.Until(began.Add(when))) {
+				do()
+			}
+		})
+	}
+
+	for i, c := range s.Customers {
+		at(&people, c.At, func() { p.serve(ctx, i, c) })
+	}
+
+	for i, c := range s.Campaigns {
+		at(&people, c.At, func() { p.advertise(ctx, i, c) })
+	}
+
+	for i, e := range s.Errands {
+		at(&people, e.At, func() { p.run(ctx, i, e) })
+	}
+
+	for _, f := range s.Faults {
+		at(&faults, f.At, func() { p.bring(ctx, f) })
+	}
+
+	faults.Wait()
+
+	err := p.heal(ctx)
+
+	people.Wait()
+	p.Journal.Step("harness", "everybody has come to their end")
+
+	return p, err
+}
+
+// prepare signs everybody in and puts the schedule's trips on sale.
+func (p *Play) prepare(ctx context.Context) (err error) {
+	nobody := caller{who: "harness", house: p.house, journal: p.Journal}
+
+	for role, to := range map[models.Role]*caller{
+		models.RoleEndUser: &p.customer, models.RoleFinanceAdmin: &p.finance, models.RoleProviderAdmin: &p.company,
+	} {
+		if *to, err = nobody.signIn(ctx, role); err != nil {
+			return err
+		}
+	}
+
+	var buses []struct {
+		ID uuid.UUID `json:"id"`
+	}
+
+	a, ok := p.company.insist(ctx, request{method: http.MethodGet, path: "/api/v1/provider/buses"})
+	if !ok || a.Data(&buses) != nil || len(buses) == 0 {
+		return fmt.Errorf("the company has no bus: %s", a.Body)
+	}
+
+	for i, t := range p.schedule.Trips {
+		if err := p.putOnSale(ctx, i, t, buses[0].ID); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+func (p *Play) putOnSale(ctx context.Context, i int, t schedule.Trip, bus uuid.UUID) error {
+	leaves := time.Now().UTC().Truncate(time.Second).AddDate(0, 0, 30)
+
+	var trip struct {
+		ID uuid.UUID `json:"id"`
+	}
+
+	a, ok := p.company.insist(ctx, request{method: http.MethodPost, path: "/api/v1/provider/trips", body: map[string]any{
+		"type": models.TripUmrah, "title": fmt.Sprintf("Schedule %d, trip %d", p.schedule.Number, i+1), "origin": "Riyadh",
+		"destination": "Makkah", "departure_at": leaves, "return_at": leaves.AddDate(0, 0, 3), "bus_id": bus,
+		"price_per_seat": t.Price, "capacity": t.Capacity,
+	}})
+	if !ok {
+		return fmt.Errorf("trip: %d %s", a.Status, a.Body)
+	}
+
+	if err := a.Data(&trip); err != nil {
+		return err
+	}
+
+	a, ok = p.company.insist(ctx, request{method: http.MethodPost, path: "/api/v1/trips/" + trip.ID.String() + "/publish"})
+	if !ok {
+		return fmt.Errorf("publish: %d %s", a.Status, a.Body)
+	}
+
+	p.Trips = append(p.Trips, trip.ID)
+
+	return nil
+}

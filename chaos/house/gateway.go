@@ -1,0 +1,202 @@
+package house
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"time"
+
+	"rihla/chaos/schedule"
+	"rihla/gateways/sandbox/server"
+	"rihla/internal/config"
+	"rihla/models"
+)
+
+const apiKey = "chaos-gateway-api-key"
+
+// Gateway is the sandbox gateway. The service reaches it through a door that can be shut; customers and the harness are
+// on its other side.
+type Gateway struct {
+	server *server.Server
+	door   *door
+	log    *os.File
+}
+
+func newGateway(ctx context.Context, bell, logFile string) (*Gateway, error) {
+	if err := os.MkdirAll(filepath.Dir(logFile), 0o700); err != nil {
+		return nil, err
+	}
+
+	file, err := os.Create(logFile) //nolint:gosec // a fixed name in the house's directory
+	if err != nil {
+		return nil, err
+	}
+
+	merchant := server.Merchant{Name: "rihla", APIKey: apiKey, Channels: map[models.PaymentMethod]server.Channel{}}
+
+	for _, method := range []models.PaymentMethod{
+		models.MethodCreditCard, models.MethodDebitNetwork, models.MethodWalletA, models.MethodWalletB, models.MethodBillPayment,
+	} {
+		merchant.Channels[method] = server.Channel{
+			WebhookURL: bell + "/api/v1/payments/" + method.Channel().Path(),
+			Secret:     config.DevWebhookSecret(method.Channel()).Reveal(),
+		}
+	}
+
+	s, err := server.New(server.Config{
+		Merchants: []server.Merchant{merchant}, NoSync: true,
+		Logger: slog.New(slog.NewTextHandler(file, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		// Quicker than in life: a schedule is over in seconds.
+		RetryBackoff: func(n int) time.Duration { return min(100*time.Millisecond<<min(n, 10), time.Second) },
+	})
+	if err != nil {
+		return nil, err
+	}
+
+	g := &Gateway{server: s, log: file}
+	if g.door, err = openDoor(ctx); err != nil {
+		return nil, err
+	}
+
+	go func() { _ = s.Serve(g.door) }()
+
+	return g, nil
+}
+
+// URL is where the service reaches it.
+func (g *Gateway) URL() string { return "http://" + g.door.Addr().String() }
+
+// Cut breaks every connection from the service and lets no new one in, until Open.
+func (g *Gateway) Cut() { g.door.shut() }
+
+// Slow holds up everything that the service says to the gateway, until Open.
+func (g *Gateway) Slow(by time.Duration) { g.door.slow(by) }
+
+// Open lets everything through again.
+func (g *Gateway) Open() { g.door.open() }
+
+// Misbehave injects a fault (contract §8).
+func (g *Gateway) Misbehave(f *schedule.GatewayFault) error {
+	return g.call(http.MethodPost, "/sandbox/faults", f, http.StatusCreated, nil)
+}
+
+// Behave takes back all faults, and tells how many of each were still waiting for a call to hit.
+func (g *Gateway) Behave() (left map[string]int, err error) {
+	var waiting struct {
+		Data []schedule.GatewayFault `json:"data"`
+	}
+
+	if err := g.call(http.MethodGet, "/sandbox/faults", nil, http.StatusOK, &waiting); err != nil {
+		return nil, err
+	}
+
+	left = map[string]int{}
+	for _, f := range waiting.Data {
+		left[f.Operation+" "+f.Mode] += f.Times
+	}
+
+	return left, g.call(http.MethodDelete, "/sandbox/faults", nil, http.StatusNoContent, nil)
+}
+
+// Press is what a customer does on the gateway's page: outcome is succeed, decline or cancel. It reports whether the
+// checkout was still open for it.
+func (g *Gateway) Press(checkout, outcome string) (bool, error) {
+	status, body := g.do(http.MethodPost, "/pay/"+checkout, map[string]string{"outcome": outcome})
+	if status == http.StatusOK || status == http.StatusConflict {
+		return status == http.StatusOK, nil
+	}
+
+	return false, fmt.Errorf("the gateway's page answered %d %s", status, body)
+}
+
+// PayLate takes the money of a checkout that has ended.
+func (g *Gateway) PayLate(checkout string) error {
+	return g.call(http.MethodPost, "/sandbox/checkouts/"+checkout+"/late-payment", nil, http.StatusOK, nil)
+}
+
+// Checkout is one of the gateway's own rows.
+type Checkout struct {
+	ID                string       `json:"id"`
+	MerchantReference string       `json:"merchant_reference"`
+	Status            string       `json:"status"`
+	Amount            models.Money `json:"amount"`
+	RefundedAmount    models.Money `json:"refunded_amount"`
+	ExpiresAt         time.Time    `json:"expires_at"`
+}
+
+// Refund is one of the gateway's own rows.
+type Refund struct {
+	ID                string       `json:"id"`
+	CheckoutID        string       `json:"checkout_id"`
+	MerchantReference string       `json:"merchant_reference"`
+	Amount            models.Money `json:"amount"`
+	Status            string       `json:"status"`
+}
+
+// Ledger is what the gateway says it has done.
+type Ledger struct {
+	Checkouts []Checkout `json:"checkouts"`
+	Refunds   []Refund   `json:"refunds"`
+}
+
+// Ledger asks the gateway for its books.
+func (g *Gateway) Ledger() (l Ledger, err error) {
+	return l, g.call(http.MethodGet, "/sandbox/ledger", nil, http.StatusOK, &l)
+}
+
+// Undelivered counts the webhooks that the gateway still wants to deliver.
+func (g *Gateway) Undelivered() (int, error) {
+	var s struct {
+		Pending int `json:"webhooks_pending"`
+	}
+
+	err := g.call(http.MethodGet, "/sandbox/stats", nil, http.StatusOK, &s)
+
+	return s.Pending, err
+}
+
+func (g *Gateway) call(method, path string, body any, want int, into any) error {
+	status, text := g.do(method, path, body)
+	if status != want {
+		return fmt.Errorf("gateway: %s %s: %d %s", method, path, status, text)
+	}
+
+	if into == nil {
+		return nil
+	}
+
+	return json.Unmarshal(text, into)
+}
+
+// do calls the gateway from within: no door is in the way.
+func (g *Gateway) do(method, path string, body any) (status int, answer []byte) {
+	var text []byte
+	if body != nil {
+		text, _ = json.Marshal(body) // strings and numbers
+	}
+
+	r := httptest.NewRequestWithContext(context.Background(), method, path, bytes.NewReader(text))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json")
+
+	w := httptest.NewRecorder()
+	g.server.Handler().ServeHTTP(w, r)
+
+	return w.Code, w.Body.Bytes()
+}
+
+func (g *Gateway) close(ctx context.Context) error {
+	err := g.server.Close(ctx)
+
+	g.door.shut()
+	_ = g.door.Close()
+	_ = g.log.Close()
+
+	return err
+}

@@ -1,0 +1,278 @@
+package house
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"rihla/chaos/schedule"
+	"rihla/internal/auth"
+	"rihla/internal/config"
+	"rihla/internal/devstack"
+	"rihla/models"
+)
+
+// prepareProcesses says how API and workers run: as in life, but for holds of seconds, no rate limits, and a sweep that is
+// in step with the holds.
+func (h *House) prepareProcesses(_ context.Context, _ Options) error {
+	database, err := h.serviceURL()
+	if err != nil {
+		return err
+	}
+
+	keys := filepath.Join(h.Dir, "keys", "signing.pem")
+	if err := auth.GenerateKeyFile(keys); err != nil {
+		return err
+	}
+
+	h.env = map[string]string{
+		"PATH": os.Getenv("PATH"), "HOME": h.Dir,
+		"DATABASE_URL": database, "TEMPORAL_ADDRESS": h.temporal.Address(), "DATA_DIR": h.Dir, "JWT_SIGNING_KEYS": keys,
+		"PUBLIC_URL": h.API(0), "MEDIA_URL_SECRET": "chaos-media-url-secret-0123456789",
+		"GATEWAY_A_URL": h.Gateway.URL(), "GATEWAY_A_API_KEY": apiKey, "WALLET_B_URL": h.Gateway.URL(), "WALLET_B_API_KEY": apiKey,
+		"BOOKING_HOLD": Holds.String(), "BILL_PAYMENT_HOLD": (Holds + time.Second).String(), "SWEEP_INTERVAL": "2s", "DB_MAX_CONNS": "10",
+	}
+
+	for _, channel := range models.Channels() {
+		h.env["WEBHOOK_SECRETS_"+strings.ToUpper(string(channel))] = config.DevWebhookSecret(channel).Reveal()
+	}
+
+	for _, class := range []string{
+		"ANONYMOUS", "END_USER", "PROVIDER_STAFF", "PROVIDER_ADMIN", "SUPPORT_AGENT", "FINANCE_ADMIN", "ADMIN", "SUPER_ADMIN",
+		"WEBHOOK", "LOGIN", "LOGIN_IP", "MEDIA",
+	} {
+		h.env["RATE_LIMIT_"+class] = "0"
+	}
+
+	for i, part := range []schedule.Part{schedule.API0, schedule.API1} {
+		h.parts[part] = newProcess(h, part, "api", map[string]string{"LISTEN_ADDR": h.addrs[i]})
+	}
+
+	for _, part := range []schedule.Part{schedule.Worker0, schedule.Worker1} {
+		addr, err := freeAddress(context.Background())
+		if err != nil {
+			return err
+		}
+
+		h.parts[part] = newProcess(h, part, "worker", map[string]string{"METRICS_ADDR": addr})
+	}
+
+	return nil
+}
+
+// run runs a command of the service as the owner of the tables.
+func (h *House) run(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, h.binary, args...) //nolint:gosec // our own binary
+
+	for name, value := range h.env {
+		if name != "DATABASE_URL" {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+	}
+
+	cmd.Env = append(cmd.Env, "DATABASE_URL="+h.ownerURL)
+	text, err := cmd.CombinedOutput()
+
+	return string(text), err
+}
+
+// Kill ends parts as kill -9 does, all in the same moment.
+func (h *House) Kill(parts ...schedule.Part) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+
+	var all errgroup.Group
+
+	for _, part := range parts {
+		h.down[part] = true
+
+		all.Go(func() error {
+			switch part {
+			case schedule.Temporal:
+				h.temporal.Kill()
+			case schedule.Postgres:
+				h.postgres.Kill()
+			default:
+				h.parts[part].Kill()
+			}
+
+			return nil
+		})
+	}
+
+	_ = all.Wait()
+}
+
+// Start starts parts again, as a supervisor would: it does not wait until they are ready, and takes no notice of what else
+// is away.
+func (h *House) Start(ctx context.Context, parts ...schedule.Part) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+
+	var all errgroup.Group
+
+	for _, part := range parts {
+		h.down[part] = false
+
+		all.Go(func() error {
+			switch part {
+			case schedule.Temporal:
+				return h.temporal.Start(ctx)
+			case schedule.Postgres:
+				return h.postgres.Start(ctx)
+			default:
+				return h.parts[part].Start()
+			}
+		})
+	}
+
+	return all.Wait()
+}
+
+// Restart asks processes to end, waits until they have, and starts them again after a pause.
+func (h *House) Restart(ctx context.Context, pause time.Duration, parts ...schedule.Part) error {
+	var all errgroup.Group
+
+	for _, part := range parts {
+		all.Go(func() error { h.parts[part].Stop(); return nil })
+	}
+
+	_ = all.Wait()
+
+	select {
+	case <-ctx.Done():
+	case <-time.After(pause):
+	}
+
+	return h.Start(ctx, parts...)
+}
+
+// Freeze stops processes from running for a while.
+func (h *House) Freeze(ctx context.Context, pause time.Duration, parts ...schedule.Part) {
+	for _, part := range parts {
+		h.parts[part].signal(syscall.SIGSTOP)
+	}
+
+	select {
+	case <-ctx.Done():
+	case <-time.After(pause):
+	}
+
+	for _, part := range parts {
+		h.parts[part].signal(syscall.SIGCONT)
+	}
+}
+
+// Heal starts what is down, opens the gateway's door, and returns once every part answers.
+func (h *House) Heal(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startPatience)
+	defer cancel()
+
+	h.Gateway.Open()
+
+	if err := h.Start(ctx, schedule.Postgres, schedule.Temporal); err != nil {
+		return err
+	}
+
+	for _, p := range h.parts {
+		p.signal(syscall.SIGCONT)
+
+		if err := p.Start(); err != nil {
+			return err
+		}
+	}
+
+	for part, p := range h.parts {
+		if err := h.awaitReady(ctx, p); err != nil {
+			return fmt.Errorf("%s is not ready: %w", part, err)
+		}
+	}
+
+	return nil
+}
+
+// awaitReady waits until an API says that it is ready, and until a worker polls.
+func (h *House) awaitReady(ctx context.Context, p *Process) error {
+	for {
+		if p.ready(ctx) {
+			return nil
+		}
+
+		if err := p.Start(); err != nil { // one that has ended by itself is started as by a supervisor; the trail has it
+			return err
+		}
+
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// Exits are the times that a process ended without being asked to, since the last call.
+func (h *House) Exits() []string {
+	var all []string
+
+	for _, part := range []schedule.Part{schedule.API0, schedule.API1, schedule.Worker0, schedule.Worker1} {
+		all = append(all, h.parts[part].takeExits()...)
+	}
+
+	return all
+}
+
+func freeAddress(ctx context.Context) (string, error) {
+	port, err := devstack.Port(ctx, slog.New(slog.DiscardHandler), devstack.AnyPort)
+	if err != nil {
+		return "", err
+	}
+
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), nil
+}
+
+// answers reports whether an address says 200.
+func answers(ctx context.Context, address string) bool {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return false
+	}
+
+	a, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return false
+	}
+
+	_ = a.Body.Close()
+
+	return a.StatusCode == http.StatusOK
+}
+
+// merged is the environment of one process.
+func merged(all ...map[string]string) []string {
+	one := map[string]string{}
+	for _, m := range all {
+		maps.Copy(one, m)
+	}
+
+	env := make([]string, 0, len(one))
+	for name, value := range one {
+		env = append(env, name+"="+value)
+	}
+
+	return env
+}

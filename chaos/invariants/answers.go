@@ -1,0 +1,126 @@
+package invariants
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"rihla/chaos/actors"
+	"rihla/models"
+)
+
+var aboutAnswers = []Invariant{
+	{
+		"answers", "nobody got an answer that they should not get: no 500, only what says \"try again\" during an outage, and the end that was due",
+		func(_ context.Context, s *Scene) ([]string, error) { return s.Play.Journal.Problems(), nil },
+	},
+	{"same-key-same-answer", "the same request with the same Idempotency-Key got the same answer, always", sameAnswers},
+	{"booked-is-booked", "every booking that was answered with 201 exists, once, as it was answered", booked},
+	{"refund-is-kept", "every refund that was answered with 201 or 202 exists, with its amount", refunded},
+	{"payout-is-kept", "every line that was answered as paid out is paid out, once", paidOut},
+}
+
+// final are the answers that are kept: not those that say "try again".
+func final(a actors.Answer) bool {
+	return a.Key != "" && a.Status < http.StatusInternalServerError && a.Code != models.CodeIdempotencyKeyInProcess &&
+		a.Status != http.StatusUnauthorized
+}
+
+func sameAnswers(_ context.Context, s *Scene) ([]string, error) {
+	first := map[string]actors.Answer{}
+
+	var found []string
+
+	for _, a := range s.Play.Journal.Answers() {
+		if !final(a) {
+			continue
+		}
+
+		b, known := first[a.Key]
+		if !known {
+			first[a.Key] = a
+
+			continue
+		}
+
+		if a.Status != b.Status || a.Location != b.Location || !bytes.Equal(bytes.TrimSpace(a.Body), bytes.TrimSpace(b.Body)) {
+			found = append(found, fmt.Sprintf("%s: %s %s with key %s: first %d %s\n    then (replayed: %v) %d %s",
+				a.Who, a.Method, a.Path, a.Key, b.Status, b.Body, a.Replayed, a.Status, a.Body))
+		}
+	}
+
+	return found, nil
+}
+
+func booked(ctx context.Context, s *Scene) ([]string, error) {
+	var found []string
+
+	for _, b := range s.Play.Bookings {
+		if b == nil {
+			continue
+		}
+
+		var (
+			rows, same int
+			byMail     int
+		)
+
+		err := s.House.DB.QueryRowContext(ctx, `SELECT count(*) FILTER (WHERE id = $1),
+				count(*) FILTER (WHERE id = $1 AND seats = $3 AND amount = $4::numeric AND trip_id = $5), count(*)
+			FROM bookings WHERE contact_email = $2 OR id = $1`, b.ID, b.Email, b.Seats, b.Amount.String(), b.TripID).
+			Scan(&rows, &same, &byMail)
+		if err != nil {
+			return nil, err
+		}
+
+		if rows != 1 || same != 1 || byMail != 1 {
+			found = append(found, fmt.Sprintf("booking %s of %s: %d rows, %d as answered, %d of this customer", b.ID, b.Email, rows, same, byMail))
+		}
+	}
+
+	return found, nil
+}
+
+func refunded(ctx context.Context, s *Scene) ([]string, error) {
+	return kept(ctx, s, "/refund", `SELECT count(*) FROM refunds WHERE id = $1 AND amount = $2::numeric`, "amount")
+}
+
+func paidOut(ctx context.Context, s *Scene) ([]string, error) {
+	return kept(ctx, s, "/mark-transferred", `SELECT count(*) FROM financial_records AS r WHERE r.id = $1 AND r.transferred_at IS NOT NULL
+		AND r.payout_reference = $2 AND (SELECT count(*) FROM ledger_transfers AS l WHERE l.record_id = r.id AND l.kind = 'PAYOUT') <= 1`,
+		"payout_reference")
+}
+
+// kept looks up what successful answers to a path were about.
+func kept(ctx context.Context, s *Scene, suffix, query, field string) ([]string, error) {
+	var found []string
+
+	for _, a := range s.Play.Journal.Answers() {
+		if a.Method != http.MethodPost || !strings.HasSuffix(a.Path, suffix) || a.Status >= http.StatusMultipleChoices {
+			continue
+		}
+
+		var answered map[string]any
+		if err := a.Data(&answered); err != nil {
+			return nil, err
+		}
+
+		value := answered[field]
+		if amount, ok := value.(float64); ok {
+			value = fmt.Sprintf("%.2f", amount)
+		}
+
+		var n int
+		if err := s.House.DB.QueryRowContext(ctx, query, answered["id"], value).Scan(&n); err != nil {
+			return nil, err
+		}
+
+		if n != 1 {
+			found = append(found, fmt.Sprintf("%s answered %d %s, of which there is nothing", a.Path, a.Status, a.Body))
+		}
+	}
+
+	return found, nil
+}

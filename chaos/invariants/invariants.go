@@ -1,0 +1,143 @@
+// Package invariants looks, after every schedule of the chaos harness, for what must not be, whatever was killed: by SQL
+// of its own, by the gateway's books, by the answers that people got, and by what Temporal says. It shares no code with
+// the service that it looks at.
+package invariants
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"rihla/chaos/actors"
+	"rihla/chaos/house"
+	"rihla/models"
+)
+
+// Scene is what there is to look at after a schedule.
+type Scene struct {
+	House  *house.House
+	Play   *actors.Play
+	Ledger house.Ledger // of the gateway
+}
+
+// Invariant is one thing that always holds. Check returns what contradicts it, in words.
+type Invariant struct {
+	Name  string
+	Says  string
+	Check func(ctx context.Context, s *Scene) ([]string, error)
+}
+
+// All are the invariants, in the order in which they are looked at.
+func All() []Invariant {
+	all := slices.Concat(aboutProcesses, aboutMoney, aboutRefunds, aboutSubjects, aboutAnswers, aboutReports)
+
+	return append(all, Invariant{"audit", "`rihla audit` finds no difference", audit})
+}
+
+// Violation is an invariant that does not hold.
+type Violation struct {
+	Name  string
+	Found []string
+}
+
+// Check looks at all of them. Quiet has to come before.
+func Check(ctx context.Context, s *Scene) ([]Violation, error) {
+	var err error
+
+	if s.Ledger, err = s.House.Gateway.Ledger(); err != nil {
+		return nil, err
+	}
+
+	var broken []Violation
+
+	for _, i := range All() {
+		found, err := i.Check(ctx, s)
+		if err != nil {
+			return broken, fmt.Errorf("%s: %w", i.Name, err)
+		}
+
+		if len(found) > 0 {
+			broken = append(broken, Violation{i.Name, found})
+		}
+	}
+
+	return broken, nil
+}
+
+// rows is a check by a query whose every row is a contradiction, in words.
+func rows(query string, args ...func(*Scene) any) func(context.Context, *Scene) ([]string, error) {
+	return func(ctx context.Context, s *Scene) ([]string, error) {
+		values := make([]any, len(args))
+		for i, arg := range args {
+			values[i] = arg(s)
+		}
+
+		return texts(ctx, s.House.DB, query, values...)
+	}
+}
+
+func texts(ctx context.Context, db *sql.DB, query string, args ...any) ([]string, error) {
+	found, err := db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer found.Close()
+
+	var all []string
+
+	for found.Next() {
+		var text string
+		if err := found.Scan(&text); err != nil {
+			return nil, err
+		}
+
+		all = append(all, text)
+	}
+
+	return all, found.Err()
+}
+
+// What queries are given of the world outside the database, as JSON.
+func checkouts(s *Scene) any      { return asJSON(s.Ledger.Checkouts) }
+func gatewayRefunds(s *Scene) any { return asJSON(s.Ledger.Refunds) }
+
+// takenWebhooks are those that the service has answered with 200.
+func takenWebhooks(s *Scene) any {
+	type one struct {
+		Channel models.Channel `json:"channel"`
+		ID      string         `json:"id"`
+	}
+
+	all := []one{}
+
+	for _, w := range s.House.Bell.Taken() {
+		for _, c := range models.Channels() {
+			if strings.HasSuffix(w.Path, "/"+c.Path()) {
+				all = append(all, one{c, w.ID})
+			}
+		}
+	}
+
+	return asJSON(all)
+}
+
+func asJSON(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // strings and numbers
+	}
+
+	return string(text)
+}
+
+func audit(ctx context.Context, s *Scene) ([]string, error) {
+	text, err := s.House.Audit(ctx)
+	if err == nil {
+		return nil, nil
+	}
+
+	return []string{err.Error() + "\n" + text}, nil
+}

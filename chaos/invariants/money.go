@@ -1,0 +1,79 @@
+package invariants
+
+// The gateway's checkouts and refunds as tables.
+const (
+	gatewayCheckouts = `jsonb_to_recordset($1::jsonb) AS g(id text, merchant_reference uuid, status text, amount numeric, refunded_amount numeric)`
+	gatewayRefundsAs = `jsonb_to_recordset($1::jsonb) AS g(id text, checkout_id text, merchant_reference uuid, amount numeric, status text)`
+)
+
+var aboutMoney = []Invariant{
+	{
+		"webhook-kept", "every webhook that was answered with 200 is stored, once, and has been processed",
+		rows(`SELECT format('webhook %s of %s: %s times stored, %s of them processed', t.id, t.channel, count(e.id), count(e.processed_at))
+			FROM jsonb_to_recordset($1::jsonb) AS t(channel text, id text)
+			LEFT JOIN webhook_events AS e ON e.channel = t.channel AND e.webhook_id = t.id
+			GROUP BY t.channel, t.id HAVING count(e.id) <> 1 OR count(e.processed_at) <> 1`, takenWebhooks),
+	},
+	{
+		"webhook-forged", "nothing that was not signed by the gateway is stored",
+		rows(`SELECT 'webhook ' || webhook_id || ' is stored' FROM webhook_events WHERE webhook_id LIKE 'evt\_forged\_%'`),
+	},
+	{
+		"effect-once", "a payment becomes PAID at most once, and has one sale and one set of transfers for it",
+		rows(`SELECT format('payment %s is %s: %s times paid, %s lines, %s transfers of its sale', t.id, t.status, paid.n, lines.n, moved.n)
+			FROM payment_transactions AS t
+			CROSS JOIN LATERAL (SELECT count(*) AS n FROM transaction_state_changes AS c WHERE c.transaction_id = t.id AND c.to_status = 'PAID') AS paid
+			CROSS JOIN LATERAL (SELECT count(*) AS n FROM financial_records AS r WHERE r.payment_transaction_id = t.id
+				AND r.kind <> 'CLAWBACK' AND r.split_from IS NULL) AS lines
+			CROSS JOIN LATERAL (SELECT count(*) AS n, coalesce(sum(l.amount), 0) AS amount FROM ledger_transfers AS l
+				WHERE l.transaction_id = t.id AND l.debit_account LIKE 'gateway:%' AND l.refund_id IS NULL) AS moved
+			WHERE t.kind = 'PAYMENT' AND CASE t.status WHEN 'PAID'
+				THEN paid.n <> 1 OR lines.n <> 1 OR moved.amount <> t.amount
+				ELSE paid.n <> 0 OR lines.n <> 0 OR moved.amount <> CASE WHEN t.captured_at IS NULL THEN 0 ELSE t.amount END END`),
+	},
+	{
+		"charge-has-its-place", "whatever the gateway has taken is a confirmed booking or a campaign, went back, or is an incident",
+		rows(`SELECT format('checkout %s of %s is paid; payment %s is %s %s, captured %s, refunded %s', g.id, g.amount, t.id,
+				coalesce(t.status, 'missing'), t.failure_code, t.captured_at, t.refunded_amount)
+			FROM `+gatewayCheckouts+` LEFT JOIN payment_transactions AS t ON t.id = g.merchant_reference
+			LEFT JOIN bookings AS b ON b.id = t.booking_id LEFT JOIN ad_campaigns AS c ON c.id = t.ad_campaign_id
+			WHERE g.status = 'paid' AND (t.id IS NULL OR NOT (
+				t.status = 'PAID' AND t.amount = g.amount AND b.status = 'CONFIRMED' AND t.refunded_amount < t.amount
+				OR t.status = 'PAID' AND t.amount = g.amount AND b.status = 'CANCELLED' AND t.refunded_amount = t.amount
+				OR t.status = 'PAID' AND t.amount = g.amount AND c.status IN ('ACTIVE', 'SCHEDULED')
+				OR t.status = 'FAILED' AND t.captured_at IS NOT NULL AND t.refunded_amount = t.amount
+				OR EXISTS (SELECT FROM incidents AS i WHERE i.payment_transaction_id = t.id
+					AND i.kind IN ('AMOUNT_MISMATCH', 'CURRENCY_MISMATCH', 'REFUND_FAILED')
+					AND (t.status = 'FAILED' OR i.kind <> 'REFUND_FAILED'))))`, checkouts),
+	},
+	{
+		"paid-was-charged", "what is PAID here was paid at the gateway, with the same amount",
+		rows(`SELECT format('payment %s of %s is %s, its checkout %s is %s %s', t.id, t.amount, t.status, t.reference, g.status, g.amount)
+			FROM payment_transactions AS t LEFT JOIN `+gatewayCheckouts+` ON g.merchant_reference = t.id
+			WHERE t.kind = 'PAYMENT' AND (t.status = 'PAID' OR t.captured_at IS NOT NULL)
+				AND (g.id IS NULL OR g.status <> 'paid' OR g.amount <> t.amount OR g.id IS DISTINCT FROM t.reference)`, checkouts),
+	},
+	{
+		"one-checkout", "an attempt has one checkout at the gateway, and every checkout an attempt",
+		rows(`SELECT format('attempt %s has %s checkouts', g.merchant_reference, count(*)) FROM `+gatewayCheckouts+`
+			LEFT JOIN payment_transactions AS t ON t.id = g.merchant_reference
+			GROUP BY g.merchant_reference, t.id HAVING count(*) <> 1 OR t.id IS NULL`, checkouts),
+	},
+	{
+		"nothing-pending", "no attempt and no refund is PENDING, and no booking waits beyond its hold",
+		rows(unsettled),
+	},
+}
+
+// unsettled is what has still to come to its end when everything is up.
+const unsettled = `
+	SELECT format('payment %s is PENDING, and expired at %s', id, expires_at) FROM payment_transactions WHERE status = 'PENDING'
+	UNION ALL SELECT format('refund %s is PENDING since %s', id, created_at) FROM refunds WHERE status = 'PENDING'
+	UNION ALL SELECT format('%s is promised to refunds of payment %s', refund_reserved_amount, id) FROM payment_transactions
+		WHERE refund_reserved_amount <> 0
+	UNION ALL SELECT format('booking %s is PENDING_PAYMENT, its hold ended at %s', id, hold_until) FROM bookings
+		WHERE status = 'PENDING_PAYMENT'
+	UNION ALL SELECT format('event %s (%s) of payment %s is not processed', id, type, transaction_id) FROM webhook_events
+		WHERE processed_at IS NULL
+	UNION ALL SELECT format('%s %s of payment %s is %s after %s tries: %s', channel, kind, transaction_id, status, attempts, last_error)
+		FROM notifications WHERE status <> 'SENT'`

@@ -1,0 +1,98 @@
+package invariants
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"go.temporal.io/api/workflowservice/v1"
+)
+
+var aboutProcesses = []Invariant{
+	{
+		"processes-live", "API and workers end only when they are killed or asked to",
+		func(_ context.Context, s *Scene) ([]string, error) { return s.House.Exits(), nil },
+	},
+	{"no-panic", "no process has panicked", panics},
+	{"workflows-end", "no workflow has failed, and none but those of campaigns still runs", workflows},
+	{"campaign-has-its-dates", "every paid campaign has the workflow that ends it", campaigns},
+}
+
+func panics(_ context.Context, s *Scene) ([]string, error) {
+	logs, err := filepath.Glob(filepath.Join(s.House.LogDir(), "*.log"))
+	if err != nil {
+		return nil, err
+	}
+
+	var found []string
+
+	for _, name := range logs {
+		text, err := os.ReadFile(name) //nolint:gosec // our own logs
+		if err != nil {
+			return nil, err
+		}
+
+		for _, word := range []string{"panic:", "fatal error:", "DATA RACE", "panic stack", "goroutine 1 ["} {
+			if at := bytes.Index(text, []byte(word)); at >= 0 {
+				found = append(found, fmt.Sprintf("%s: %s", filepath.Base(name), text[at:min(len(text), at+500)]))
+			}
+		}
+	}
+
+	return found, nil
+}
+
+// running are the workflows that come to their end by themselves, and soon.
+const running = `ExecutionStatus = 'Running' AND WorkflowType IN ('Payment', 'Refund', 'LatePayment', 'Reconcile', 'Outbox')`
+
+const failed = `ExecutionStatus IN ('Failed', 'TimedOut', 'Terminated', 'Canceled')`
+
+func workflows(ctx context.Context, s *Scene) ([]string, error) {
+	found, err := list(ctx, s, failed)
+	if err != nil {
+		return nil, err
+	}
+
+	still, err := list(ctx, s, running)
+
+	return append(found, still...), err
+}
+
+func campaigns(ctx context.Context, s *Scene) ([]string, error) {
+	paid, err := texts(ctx, s.House.DB, "SELECT id FROM ad_campaigns WHERE status IN ('ACTIVE', 'SCHEDULED')")
+	if err != nil {
+		return nil, err
+	}
+
+	var found []string
+
+	for _, id := range paid {
+		d, err := s.House.Temporal.DescribeWorkflowExecution(ctx, "campaign/"+id, "")
+		if err != nil {
+			found = append(found, fmt.Sprintf("campaign %s: %v", id, err))
+		} else if status := d.GetWorkflowExecutionInfo().GetStatus().String(); status != "Running" {
+			found = append(found, fmt.Sprintf("the workflow of campaign %s is %s", id, status))
+		}
+	}
+
+	return found, nil
+}
+
+// list names the workflows that a visibility query finds.
+func list(ctx context.Context, s *Scene, query string) ([]string, error) {
+	answer, err := s.House.Temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: query})
+	if err != nil {
+		return nil, err
+	}
+
+	var names []string
+
+	for _, e := range answer.GetExecutions() {
+		names = append(names, fmt.Sprintf("workflow %s (%s) is %s since %s", e.GetExecution().GetWorkflowId(), e.GetType().GetName(),
+			e.GetStatus(), e.GetStartTime().AsTime().Format("15:04:05.000")))
+	}
+
+	return names, nil
+}

@@ -1,0 +1,74 @@
+package invariants
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"rihla/chaos/house"
+)
+
+// quietPatience is how long the service may take, once everything is up again, until nothing is left to do. The longest
+// legitimate wait is a gateway call's pause between two tries, 30 s.
+const quietPatience = 60 * time.Second
+
+// Quiet waits until nothing moves any more: every checkout decided, every webhook delivered and processed, nothing PENDING,
+// every message sent, no workflow under way. What still moves when the time is over is returned: it hangs.
+func Quiet(ctx context.Context, h *house.House) (took time.Duration, moving []string, err error) {
+	began := time.Now()
+
+	ctx, cancel := context.WithTimeout(ctx, quietPatience)
+	defer cancel()
+
+	for {
+		moving, err = movement(ctx, h)
+		if ctx.Err() != nil {
+			return time.Since(began), append(moving, fmt.Sprintf("not quiet after %s: %v", quietPatience, err)), nil
+		}
+
+		if err == nil && len(moving) == 0 {
+			return time.Since(began), nil, nil
+		}
+
+		select {
+		case <-ctx.Done():
+			return time.Since(began), append(moving, fmt.Sprintf("not quiet after %s: %v", quietPatience, err)), nil
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+func movement(ctx context.Context, h *house.House) ([]string, error) {
+	moving, err := texts(ctx, h.DB, unsettled)
+	if err != nil || len(moving) > 0 {
+		return moving, err
+	}
+
+	ledger, err := h.Gateway.Ledger()
+	if err != nil {
+		return nil, err
+	}
+
+	for _, c := range ledger.Checkouts {
+		if c.Status == "open" {
+			moving = append(moving, "checkout "+c.ID+" is open until "+c.ExpiresAt.Format(time.RFC3339))
+		}
+	}
+
+	for _, r := range ledger.Refunds {
+		if r.Status == "pending" {
+			moving = append(moving, "refund "+r.ID+" is not decided by the gateway")
+		}
+	}
+
+	undelivered, err := h.Gateway.Undelivered()
+	if undelivered > 0 {
+		moving = append(moving, fmt.Sprintf("%d webhooks are not delivered", undelivered))
+	}
+
+	if err != nil || len(moving) > 0 {
+		return moving, err
+	}
+
+	return list(ctx, &Scene{House: h}, running)
+}

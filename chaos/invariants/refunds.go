@@ -1,0 +1,44 @@
+package invariants
+
+var aboutRefunds = []Invariant{
+	{
+		"refund-cap", "no payment gives back more than it took, here or at the gateway",
+		rows(`SELECT format('checkout %s: %s paid, %s given back', id, amount, refunded_amount) FROM `+gatewayCheckouts+`
+			WHERE refunded_amount > amount
+			UNION ALL SELECT format('payment %s: %s taken, %s given back, %s promised', id, amount, refunded_amount, refund_reserved_amount)
+			FROM payment_transactions WHERE refunded_amount + refund_reserved_amount > amount`, checkouts),
+	},
+	{
+		"refund-agrees", "every refund has the same amount and outcome here and at the gateway",
+		rows(`SELECT format('refund %s: here %s %s, at the gateway %s %s', coalesce(r.id, g.merchant_reference), r.status, r.amount, g.status, g.amount)
+			FROM `+gatewayRefundsAs+` FULL JOIN refunds AS r ON r.id = g.merchant_reference
+			WHERE CASE
+				WHEN r.id IS NULL THEN true
+				WHEN g.id IS NULL THEN r.status <> 'FAILED' -- refused before there was one
+				ELSE upper(g.status) <> r.status OR g.amount <> r.amount END`, gatewayRefunds),
+	},
+	{
+		"refund-once", "the gateway has at most one refund per refund of ours",
+		rows(`SELECT format('refund %s was made %s times', merchant_reference, count(*)) FROM `+gatewayRefundsAs+`
+			GROUP BY merchant_reference HAVING count(*) > 1`, gatewayRefunds),
+	},
+	{
+		"refund-adds-up", "what a payment says has gone back is what its refunds say, and what the gateway says",
+		rows(`SELECT format('payment %s says %s went back, its refunds %s, its refund transactions %s, the gateway %s',
+				t.id, t.refunded_amount, r.amount, rt.amount, g.refunded_amount)
+			FROM payment_transactions AS t
+			CROSS JOIN LATERAL (SELECT coalesce(sum(amount), 0) AS amount FROM refunds WHERE payment_transaction_id = t.id AND status = 'SUCCEEDED') AS r
+			CROSS JOIN LATERAL (SELECT coalesce(sum(amount), 0) AS amount FROM payment_transactions WHERE parent_id = t.id) AS rt
+			LEFT JOIN `+gatewayCheckouts+` ON g.merchant_reference = t.id
+			WHERE t.kind = 'PAYMENT' AND (t.refunded_amount <> r.amount OR t.refunded_amount <> rt.amount
+				OR t.refunded_amount <> coalesce(g.refunded_amount, 0))`, checkouts),
+	},
+	{
+		"late-money-goes-back", "money that came too late has an incident, and a full refund unless the gateway refused it",
+		rows(`SELECT format('payment %s came too late: %s of %s went back', t.id, t.refunded_amount, t.amount)
+			FROM payment_transactions AS t WHERE t.kind = 'PAYMENT' AND t.status = 'FAILED' AND t.captured_at IS NOT NULL
+				AND (NOT EXISTS (SELECT FROM incidents AS i WHERE i.payment_transaction_id = t.id AND i.kind = 'LATE_PAYMENT')
+				OR t.refunded_amount <> t.amount AND NOT EXISTS (SELECT FROM incidents AS i
+					WHERE i.payment_transaction_id = t.id AND i.kind = 'REFUND_FAILED'))`),
+	},
+}

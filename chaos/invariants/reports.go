@@ -1,0 +1,61 @@
+package invariants
+
+import (
+	"context"
+	"fmt"
+
+	"rihla/models"
+)
+
+var aboutReports = []Invariant{
+	{"summary-agrees", "the summary says what the ledger lines add up to", summary},
+	{"export-is-whole", "an export has every ledger line", exported},
+}
+
+func summary(ctx context.Context, s *Scene) ([]string, error) {
+	cards, ok := s.Play.Summary(ctx)
+	if !ok {
+		return []string{"the summary cannot be read"}, nil
+	}
+
+	var want [5]string
+
+	// A house lives for minutes; only one that is up at midnight of the first of a month in Riyadh would have others.
+	err := s.House.DB.QueryRowContext(ctx, `SELECT
+			coalesce(sum(gross_amount) FILTER (WHERE kind <> 'CLAWBACK' AND balance_status <> 'REFUNDED'), 0),
+			coalesce(sum(platform_commission_amount) FILTER (WHERE kind <> 'CLAWBACK' AND balance_status <> 'REFUNDED'), 0),
+			coalesce(sum(net_amount) FILTER (WHERE kind <> 'CLAWBACK' AND balance_status <> 'REFUNDED'), 0),
+			coalesce(sum(refunded_amount), 0), coalesce(sum(net_amount) FILTER (WHERE balance_status = 'IN_CURRENT_BALANCE'), 0)
+		FROM financial_records WHERE record_date >= date_trunc('month', now() AT TIME ZONE 'Asia/Riyadh')`).
+		Scan(&want[0], &want[1], &want[2], &want[3], &want[4])
+	if err != nil {
+		return nil, err
+	}
+
+	got := [5]models.Money{cards.Gross, cards.Commission, cards.Net, cards.Refunded, cards.Balance}
+	for i, text := range want {
+		amount, err := models.ParseMoney(text)
+		if err != nil {
+			return nil, err
+		}
+
+		if !amount.Equal(got[i]) {
+			return []string{fmt.Sprintf("the summary says %s, the lines add up to %s", got, want)}, nil
+		}
+	}
+
+	return nil, nil
+}
+
+func exported(ctx context.Context, s *Scene) ([]string, error) {
+	var lines int
+	if err := s.House.DB.QueryRowContext(ctx, "SELECT count(*) FROM financial_records").Scan(&lines); err != nil {
+		return nil, err
+	}
+
+	if got, ok := s.Play.ExportedLines(ctx); !ok || got != lines {
+		return []string{fmt.Sprintf("an export has %d of %d lines", got, lines)}, nil
+	}
+
+	return nil, nil
+}

@@ -1,0 +1,98 @@
+package invariants
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/google/uuid"
+
+	"rihla/models"
+)
+
+var aboutSubjects = []Invariant{
+	{
+		"seats", "no seat is sold twice: a trip's seats are those of its bookings, and never more than it has",
+		rows(`SELECT format('trip %s has %s seats, counts %s as taken, its bookings hold %s and %s are confirmed',
+				t.id, t.capacity, t.seats_taken, b.held, b.confirmed)
+			FROM trips AS t CROSS JOIN LATERAL (
+				SELECT coalesce(sum(seats) FILTER (WHERE status IN ('PENDING_PAYMENT', 'CONFIRMED')), 0) AS held,
+					coalesce(sum(seats) FILTER (WHERE status = 'CONFIRMED'), 0) AS confirmed
+				FROM bookings WHERE trip_id = t.id) AS b
+			WHERE t.seats_taken <> b.held OR b.confirmed > t.capacity`),
+	},
+	{
+		"paid-once", "no booking and no campaign is paid twice, and one that is confirmed is paid",
+		rows(`SELECT format('booking %s is %s with %s paid attempts', b.id, b.status, count(t.id)) FROM bookings AS b
+			LEFT JOIN payment_transactions AS t ON t.booking_id = b.id AND t.status = 'PAID'
+			GROUP BY b.id HAVING count(t.id) > 1 OR b.status = 'CONFIRMED' AND count(t.id) <> 1
+				OR b.status IN ('PENDING_PAYMENT', 'PAYMENT_FAILED') AND count(t.id) <> 0
+			UNION ALL SELECT format('campaign %s is %s with %s paid attempts', c.id, c.status, count(t.id)) FROM ad_campaigns AS c
+			LEFT JOIN payment_transactions AS t ON t.ad_campaign_id = c.id AND t.status = 'PAID'
+			GROUP BY c.id HAVING count(t.id) > 1 OR (c.status IN ('ACTIVE', 'SCHEDULED')) <> (count(t.id) = 1)`),
+	},
+	{
+		"refunded-is-cancelled", "a booking whose money has all gone back is CANCELLED and holds no seats, one with money left is CONFIRMED",
+		rows(`SELECT format('booking %s is %s, %s of %s went back', b.id, b.status, t.refunded_amount, t.amount)
+			FROM bookings AS b JOIN payment_transactions AS t ON t.booking_id = b.id AND t.status = 'PAID'
+			WHERE (t.refunded_amount = t.amount) <> (b.status = 'CANCELLED') OR (t.refunded_amount < t.amount) <> (b.status = 'CONFIRMED')`),
+	},
+	{
+		"customer-is-told", "whoever has a confirmed booking, or had one, got one e-mail and one SMS about it",
+		rows(`SELECT format('payment %s: %s messages', t.id, count(n.id)) FROM payment_transactions AS t
+			LEFT JOIN notifications AS n ON n.transaction_id = t.id AND n.kind = 'PAYMENT_SUCCEEDED'
+			WHERE t.status = 'PAID' AND t.booking_id IS NOT NULL GROUP BY t.id HAVING count(n.id) <> 2
+			UNION ALL SELECT format('refund %s: %s messages', r.id, count(n.id)) FROM refunds AS r
+			LEFT JOIN notifications AS n ON n.transaction_id = r.refund_transaction_id AND n.kind = 'REFUND_SUCCEEDED'
+			WHERE r.status = 'SUCCEEDED' AND r.booking_id IS NOT NULL GROUP BY r.id HAVING count(n.id) <> 2`),
+	},
+	{"message-delivered", "every message that is SENT has really left", delivered},
+	{
+		"incident-has-a-cause", "there is an incident where something went wrong at the gateway, and no other",
+		rows(`SELECT format('incident %s (%s) of payment %s: %s', i.id, i.kind, i.payment_transaction_id, i.message) FROM incidents AS i
+			LEFT JOIN payment_transactions AS t ON t.id = i.payment_transaction_id LEFT JOIN refunds AS r ON r.id = i.refund_id
+			WHERE NOT CASE i.kind
+				WHEN 'AMOUNT_MISMATCH' THEN EXISTS (SELECT FROM webhook_events AS e WHERE e.transaction_id = t.id AND e.amount <> t.amount)
+				WHEN 'CURRENCY_MISMATCH' THEN EXISTS (SELECT FROM webhook_events AS e WHERE e.transaction_id = t.id AND e.currency <> 'SAR')
+				WHEN 'LATE_PAYMENT' THEN t.status = 'FAILED' AND t.captured_at IS NOT NULL
+				WHEN 'REFUND_FAILED' THEN r.status = 'FAILED'
+				WHEN 'UNKNOWN_REFERENCE' THEN i.details::text LIKE '%co\_%'
+				ELSE false END
+			UNION ALL SELECT format('event %s of the gateway (checkout %s) belongs to nothing here', webhook_id, checkout_id)
+			FROM webhook_events WHERE transaction_id IS NULL AND webhook_id NOT LIKE 'evt\_unknown\_%'`),
+	},
+}
+
+// delivered looks for the file that every message has become.
+func delivered(ctx context.Context, s *Scene) ([]string, error) {
+	found, err := s.House.DB.QueryContext(ctx, "SELECT id, channel FROM notifications WHERE status = 'SENT'")
+	if err != nil {
+		return nil, err
+	}
+	defer found.Close()
+
+	var missing []string
+
+	for found.Next() {
+		var (
+			id      uuid.UUID
+			channel models.NotificationChannel
+		)
+
+		if err := found.Scan(&id, &channel); err != nil {
+			return nil, err
+		}
+
+		name := id.String() + ".eml"
+		if channel == models.NotifySMS {
+			name = id.String() + ".sms.txt"
+		}
+
+		if _, err := os.Stat(filepath.Join(s.House.Outbox(), name)); err != nil {
+			missing = append(missing, fmt.Sprintf("%s %s is SENT: %v", channel, id, err))
+		}
+	}
+
+	return missing, found.Err()
+}

@@ -1,0 +1,106 @@
+// Command chaos breaks the running service, again and again, and looks for what must not be:
+//
+//	go run ./chaos --seed 7 --schedules 100
+//
+// Every schedule follows from the seed and its number: customers, staff and forgers at work while processes are killed and
+// the gateway misbehaves. After each, everything has to come to rest and every invariant to hold (docs/reliability.md).
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"rihla/chaos/schedule"
+)
+
+func main() { os.Exit(execute()) }
+
+func execute() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // the SDK's log is not what is read here
+
+	if err := newChaos().ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "chaos:", err)
+
+		return 1
+	}
+
+	return 0
+}
+
+func newChaos() *cobra.Command {
+	o := options{schedule: -1}
+
+	var list bool
+
+	c := &cobra.Command{
+		Use:   "chaos",
+		Short: "Kill and cut everything while people book, pay and refund; then look for what must not be",
+		Args:  cobra.NoArgs, SilenceUsage: true, SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.seed == 0 {
+				o.seed = uint64(rand.Uint32()) //nolint:gosec // it is printed
+			}
+
+			if list {
+				return printSchedules(cmd, o)
+			}
+
+			return run(cmd.Context(), cmd.OutOrStdout(), o)
+		},
+	}
+	f := c.Flags()
+	f.Uint64Var(&o.seed, "seed", 0, "what all schedules follow from; 0: a new one, which is printed")
+	f.IntVar(&o.schedules, "schedules", 20, "how many schedules, from number 0 on")
+	f.IntVar(&o.schedule, "schedule", -1, "only the schedule with this number; the number of schedules repeats it")
+	f.IntVar(&o.minutes, "minutes", 0, "begin no schedule after so many minutes; 0: run them all")
+	f.IntVar(&o.perHouse, "per-house", 10, "schedules before everything is thrown away and built anew")
+	f.BoolVar(&o.keep, "keep", false, "keep data and logs of a house in which something was found, and show where")
+	f.BoolVar(&o.verbose, "verbose", false, "print the trail of every schedule")
+	f.BoolVar(&list, "list", false, "print the schedules and run none")
+
+	return c
+}
+
+func printSchedules(cmd *cobra.Command, o options) error {
+	for i := range o.schedules {
+		n := i
+		if o.schedule >= 0 {
+			n = o.schedule
+		}
+
+		if _, err := fmt.Fprintln(cmd.OutOrStdout(), schedule.New(o.seed, n)); err != nil {
+			return err
+		}
+
+		if o.schedule >= 0 {
+			break
+		}
+	}
+
+	return nil
+}
+
+// options are what the command line says.
+type options struct {
+	seed      uint64
+	schedules int
+	schedule  int // -1: from 0 on
+	minutes   int
+	perHouse  int
+	keep      bool
+	verbose   bool
+}
+
+func (o options) over(began time.Time) bool {
+	return o.minutes > 0 && time.Since(began) > time.Duration(o.minutes)*time.Minute
+}

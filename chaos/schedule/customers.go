@@ -1,0 +1,154 @@
+package schedule
+
+import (
+	"time"
+
+	"rihla/models"
+)
+
+// Ending is how a customer's story goes once there is something to pay.
+type Ending string
+
+// The endings.
+const (
+	Pays             Ending = "pays"
+	DeclinedThenPays Ending = "is declined, then pays"
+	Declined         Ending = "is declined"
+	LeavesThePage    Ending = "cancels at the gateway"
+	WalksAway        Ending = "walks away"
+	PaysTooLate      Ending = "pays when the time is over"
+	Cancels          Ending = "cancels the booking"
+	CancelsAndPays   Ending = "cancels and pays at once"
+	Replaces         Ending = "replaces the attempt, then pays"
+	PaysBoth         Ending = "replaces the attempt and pays both"
+)
+
+var endings = []weighted[Ending]{
+	{40, Pays},
+	{8, DeclinedThenPays},
+	{4, Declined},
+	{4, LeavesThePage},
+	{6, WalksAway},
+	{8, PaysTooLate},
+	{7, Cancels},
+	{8, CancelsAndPays},
+	{8, Replaces},
+	{7, PaysBoth},
+}
+
+// Customer books once, and pays or does not.
+type Customer struct {
+	At     time.Duration
+	API    int // the process that is asked first; the other one, when it does not answer
+	Trip   int
+	Seats  int
+	Method models.PaymentMethod
+	Other  models.PaymentMethod // of a second attempt
+	Ending Ending
+	Think  time.Duration // before paying
+	Twice  bool          // sends each request twice at the same time under one key
+	Payout bool          // finance staff pay the line out before any refund
+	// Refunds are asked for once the booking is paid: one after the other, or all at once.
+	Refunds  []Refund
+	Parallel bool
+}
+
+// Refund is what finance staff give back.
+type Refund struct {
+	Percent int // of the price; 0: whatever is left
+	API     int
+}
+
+var methods = []weighted[models.PaymentMethod]{
+	{4, models.MethodCreditCard},
+	{2, models.MethodDebitNetwork},
+	{2, models.MethodWalletA},
+	{4, models.MethodWalletB},
+	{1, models.MethodBillPayment},
+}
+
+const (
+	maxSeats   = 4
+	maxRefunds = 4
+)
+
+func (d draw) customer(trips int) Customer {
+	c := Customer{
+		At: d.moment(), API: d.IntN(APIs), Trip: d.IntN(trips), Seats: d.between(1, maxSeats), Method: oneOf(d, methods),
+		Other: oneOf(d, methods), Ending: oneOf(d, endings), Think: d.pause(0, time.Second), Twice: d.chance(25),
+		Payout: d.chance(30), Parallel: d.chance(50),
+	}
+
+	if d.chance(55) {
+		for range d.between(1, maxRefunds) {
+			c.Refunds = append(c.Refunds, d.refund())
+		}
+	}
+
+	return c
+}
+
+func (d draw) refund() Refund {
+	r := Refund{API: d.IntN(APIs)}
+	if d.chance(60) {
+		r.Percent = d.between(5, 90)
+	}
+
+	return r
+}
+
+// Campaign is an advertisement that somebody pays for.
+type Campaign struct {
+	At     time.Duration
+	API    int
+	Trip   int
+	Price  models.Money // without VAT
+	Method models.PaymentMethod
+	// StartsIn is in days from today: 0 becomes ACTIVE, more becomes SCHEDULED.
+	StartsIn int
+	Ending   Ending // Pays, DeclinedThenPays or WalksAway
+}
+
+func (d draw) campaign(trips int) Campaign {
+	return Campaign{
+		At: d.moment(), API: d.IntN(APIs), Trip: d.IntN(trips), Price: d.price(), Method: oneOf(d, methods), StartsIn: d.between(0, 2),
+		Ending: oneOf(d, []weighted[Ending]{{6, Pays}, {3, DeclinedThenPays}, {1, WalksAway}}),
+	}
+}
+
+// ErrandKind is what somebody who is no customer does.
+type ErrandKind string
+
+// The errands. A forged webhook must change nothing; a replayed one has its effect already.
+const (
+	ForgedSignature ErrandKind = "a webhook with a made-up signature"
+	StaleSignature  ErrandKind = "a webhook signed ten minutes ago"
+	OtherChannel    ErrandKind = "a webhook signed with another channel's secret"
+	Unsigned        ErrandKind = "a webhook without a signature"
+	UnknownPayment  ErrandKind = "a signed webhook about nobody's payment"
+	Replayed        ErrandKind = "a webhook that came already"
+	ReadsSummary    ErrandKind = "reads the summary"
+	ReadsRecords    ErrandKind = "walks through the ledger lines"
+	Exports         ErrandKind = "exports the ledger lines"
+)
+
+// Errand is one of them.
+type Errand struct {
+	At   time.Duration
+	API  int
+	Kind ErrandKind
+}
+
+func (d draw) errand() Errand {
+	return Errand{At: d.moment(), API: d.IntN(APIs), Kind: oneOf(d, []weighted[ErrandKind]{
+		{2, ForgedSignature},
+		{1, StaleSignature},
+		{1, OtherChannel},
+		{1, Unsigned},
+		{2, UnknownPayment},
+		{3, Replayed},
+		{2, ReadsSummary},
+		{2, ReadsRecords},
+		{2, Exports},
+	})}
+}

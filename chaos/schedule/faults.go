@@ -1,0 +1,141 @@
+package schedule
+
+import "time"
+
+// FaultKind is what breaks.
+type FaultKind string
+
+// Kill is kill -9, with a start again after Fault.For; Restart asks the process to end, as a deployment does; Freeze
+// stops it from running for a while (SIGSTOP), as a machine that is out of memory does.
+const (
+	Kill        FaultKind = "kill -9"
+	Restart     FaultKind = "restart"
+	Freeze      FaultKind = "freeze"
+	CutGateway  FaultKind = "gateway cut off"
+	SlowGateway FaultKind = "gateway slow"
+	Misbehaves  FaultKind = "gateway misbehaves"
+)
+
+// Part is a process of the house.
+type Part string
+
+// The parts; two that stand together are killed in the same moment.
+const (
+	API0     Part = "API 1"
+	API1     Part = "API 2"
+	Worker0  Part = "worker 1"
+	Worker1  Part = "worker 2"
+	Temporal Part = "Temporal"
+	Postgres Part = "PostgreSQL"
+)
+
+// Fault is one failure and its end.
+type Fault struct {
+	At    time.Duration
+	Kind  FaultKind
+	Parts []Part        // of Kill, Restart and Freeze
+	For   time.Duration // how long it lasts
+	Delay time.Duration // of every answer, of SlowGateway
+	Order *GatewayFault // of Misbehaves
+}
+
+// GatewayFault is a body of POST /sandbox/faults (contract §8).
+type GatewayFault struct {
+	Operation string `json:"operation"`
+	Mode      string `json:"mode"`
+	Times     int    `json:"times"`
+	DelayMS   int    `json:"delay_ms,omitempty"`
+	Outcome   string `json:"outcome,omitempty"`
+}
+
+var faultKinds = []weighted[FaultKind]{
+	{34, Kill}, {6, Restart}, {8, Freeze}, {7, CutGateway}, {5, SlowGateway}, {40, Misbehaves},
+}
+
+var victims = []weighted[[]Part]{
+	{5, []Part{API0}},
+	{5, []Part{API1}},
+	{5, []Part{Worker0}},
+	{5, []Part{Worker1}},
+	{3, []Part{API0, API1}},
+	{4, []Part{Worker0, Worker1}},
+	{3, []Part{API0, Worker0}},
+	{6, []Part{Temporal}},
+	{6, []Part{Postgres}},
+	{1, []Part{Temporal, Postgres}},
+	{2, []Part{Postgres, Worker0, Worker1}},
+	{2, []Part{Temporal, API0, API1}},
+	{2, []Part{API0, API1, Worker0, Worker1, Temporal, Postgres}},
+}
+
+var processes = []weighted[[]Part]{
+	{2, []Part{API0}}, {2, []Part{API1}}, {2, []Part{Worker0}}, {2, []Part{Worker1}}, {1, []Part{Worker0, Worker1}},
+}
+
+const (
+	longestOutage = 2 * time.Second
+	longestDelay  = 900 * time.Millisecond
+	maxTimes      = 3
+)
+
+func (d draw) fault() Fault {
+	f := Fault{At: d.moment(), Kind: oneOf(d, faultKinds), For: d.pause(shortestPause, longestOutage)}
+
+	switch f.Kind {
+	case Kill:
+		f.Parts = oneOf(d, victims)
+	case Restart, Freeze:
+		f.Parts = oneOf(d, processes)
+	case SlowGateway:
+		f.Delay = d.pause(shortestPause, longestDelay)
+	case Misbehaves:
+		f.Order = d.gatewayFault()
+		f.For = 0
+	}
+
+	return f
+}
+
+var gatewayFaults = []weighted[GatewayFault]{
+	{3, GatewayFault{Operation: "create_checkout", Mode: "error"}},
+	{2, GatewayFault{Operation: "create_checkout", Mode: "timeout"}},
+	{3, GatewayFault{Operation: "create_checkout", Mode: "timeout_after_effect"}},
+	{2, GatewayFault{Operation: "create_checkout", Mode: "slow"}},
+	{1, GatewayFault{Operation: "create_checkout", Mode: "reject"}},
+	{3, GatewayFault{Operation: "refund", Mode: "error"}},
+	{2, GatewayFault{Operation: "refund", Mode: "timeout"}},
+	{4, GatewayFault{Operation: "refund", Mode: "timeout_after_effect"}},
+	{2, GatewayFault{Operation: "refund", Mode: "slow"}},
+	{2, GatewayFault{Operation: "refund", Mode: "reject"}},
+	{3, GatewayFault{Operation: "refund", Mode: "pending", Outcome: "succeed"}},
+	{2, GatewayFault{Operation: "refund", Mode: "pending", Outcome: "fail"}},
+	{2, GatewayFault{Operation: "status", Mode: "error"}},
+	{1, GatewayFault{Operation: "status", Mode: "timeout"}},
+	{2, GatewayFault{Operation: "status", Mode: "slow"}},
+	{2, GatewayFault{Operation: "cancel", Mode: "error"}},
+	{2, GatewayFault{Operation: "cancel", Mode: "timeout_after_effect"}},
+	{1, GatewayFault{Operation: "cancel", Mode: "reject"}},
+	{3, GatewayFault{Operation: "webhook", Mode: "error"}},
+	{3, GatewayFault{Operation: "webhook", Mode: "timeout_after_effect"}},
+	{6, GatewayFault{Operation: "webhook", Mode: "drop"}},
+	{4, GatewayFault{Operation: "webhook", Mode: "duplicate"}},
+	{4, GatewayFault{Operation: "webhook", Mode: "reorder"}},
+	{3, GatewayFault{Operation: "webhook", Mode: "slow"}},
+	{2, GatewayFault{Operation: "webhook", Mode: "wrong_amount"}},
+	{2, GatewayFault{Operation: "webhook", Mode: "wrong_currency"}},
+}
+
+// gatewayFault hits the next few calls of its operation, whoever makes them.
+func (d draw) gatewayFault() *GatewayFault {
+	f := oneOf(d, gatewayFaults)
+	f.Times = d.between(1, maxTimes)
+
+	switch f.Mode {
+	case "slow", "reorder", "pending":
+		f.DelayMS = int(d.pause(shortestPause, longestOutage).Milliseconds())
+	case "timeout": // each holds a caller up for as long as it waits for the gateway
+		f.Times = 1
+	}
+
+	return &f
+}

@@ -1,0 +1,125 @@
+// Package schedule derives what happens in one schedule of the chaos harness: who comes when, what they want, and what
+// breaks under them. It depends on a seed and a number and on nothing else, so that a schedule that found something can
+// be run again by anybody.
+package schedule
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"rihla/models"
+)
+
+// Schedule is one round of customers, staff, forgers and failures. Times count from its beginning.
+type Schedule struct {
+	Seed   uint64
+	Number int
+
+	Trips     []Trip
+	Customers []Customer
+	Campaigns []Campaign
+	Errands   []Errand
+	Faults    []Fault
+}
+
+// Trip is on sale for one schedule only, so that its seats can be counted.
+type Trip struct {
+	Capacity int
+	Price    models.Money // per seat
+}
+
+// The size of a schedule: enough for everything to meet everything, little enough to be over in seconds.
+const (
+	rush          = 3 * time.Second // within which everybody comes and everything breaks
+	minCustomers  = 6
+	maxCustomers  = 11
+	maxCampaigns  = 2
+	maxErrands    = 5
+	minFaults     = 2
+	maxFaults     = 6
+	smallestTrip  = 4
+	largestTrip   = 24
+	shortestPause = 50 * time.Millisecond
+)
+
+// APIs and Workers are how many processes of each there are.
+const (
+	APIs    = 2
+	Workers = 2
+)
+
+// New is schedule number n of a seed.
+func New(seed uint64, n int) Schedule {
+	d := draw{rand.New(rand.NewPCG(seed, uint64(n)))} //nolint:gosec // repeatable is what it has to be
+	s := Schedule{Seed: seed, Number: n}
+
+	for range d.between(1, 2) {
+		s.Trips = append(s.Trips, Trip{Capacity: d.between(smallestTrip, largestTrip), Price: d.price()})
+	}
+
+	for range d.between(minCustomers, maxCustomers) {
+		s.Customers = append(s.Customers, d.customer(len(s.Trips)))
+	}
+
+	for range d.between(0, maxCampaigns) {
+		s.Campaigns = append(s.Campaigns, d.campaign(len(s.Trips)))
+	}
+
+	for range d.between(1, maxErrands) {
+		s.Errands = append(s.Errands, d.errand())
+	}
+
+	for range d.between(minFaults, maxFaults) {
+		s.Faults = append(s.Faults, d.fault())
+	}
+
+	slices.SortStableFunc(s.Customers, func(a, b Customer) int { return int(a.At - b.At) })
+	slices.SortStableFunc(s.Campaigns, func(a, b Campaign) int { return int(a.At - b.At) })
+	slices.SortStableFunc(s.Errands, func(a, b Errand) int { return int(a.At - b.At) })
+	slices.SortStableFunc(s.Faults, func(a, b Fault) int { return int(a.At - b.At) })
+
+	return s
+}
+
+// draw makes choices.
+type draw struct{ *rand.Rand }
+
+// between is a whole number from low to high, both included.
+func (d draw) between(low, high int) int { return low + d.IntN(high-low+1) }
+
+// chance is true in so many of a hundred cases.
+func (d draw) chance(percent int) bool { return d.IntN(100) < percent }
+
+// moment is a time within the rush.
+func (d draw) moment() time.Duration { return d.pause(0, rush) }
+
+// pause is a time from low to high, in whole milliseconds.
+func (d draw) pause(low, high time.Duration) time.Duration {
+	return low + time.Duration(d.Int64N(int64((high-low)/time.Millisecond)+1))*time.Millisecond
+}
+
+// price is an amount whose parts do not come out even.
+func (d draw) price() models.Money { return models.Halalas(int64(d.between(1001, 99_999))) }
+
+// oneOf chooses by weight.
+func oneOf[T any](d draw, choices []weighted[T]) T {
+	sum := 0
+	for _, c := range choices {
+		sum += c.weight
+	}
+
+	at := d.IntN(sum)
+	for _, c := range choices {
+		if at -= c.weight; at < 0 {
+			return c.value
+		}
+	}
+
+	panic("the weights add up")
+}
+
+type weighted[T any] struct {
+	weight int
+	value  T
+}

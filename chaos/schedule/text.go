@@ -1,0 +1,107 @@
+package schedule
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// String is the whole schedule, one line per thing that happens: what --list prints.
+func (s Schedule) String() string {
+	var b strings.Builder
+
+	fmt.Fprintf(&b, "schedule %d of seed %d\n", s.Number, s.Seed)
+
+	for i, t := range s.Trips {
+		fmt.Fprintf(&b, "           trip %d: %d seats of %s SAR\n", i+1, t.Capacity, t.Price)
+	}
+
+	for i, c := range s.Customers {
+		fmt.Fprintf(&b, "%s customer %d %s\n", at(c.At), i+1, c)
+	}
+
+	for i, c := range s.Campaigns {
+		fmt.Fprintf(&b, "%s advertiser %d: trip %d for %s SAR by %s through API %d, from day %d on, %s\n",
+			at(c.At), i+1, c.Trip+1, c.Price, c.Method, c.API+1, c.StartsIn, c.Ending)
+	}
+
+	for i, e := range s.Errands {
+		fmt.Fprintf(&b, "%s errand %d: %s (API %d)\n", at(e.At), i+1, e.Kind, e.API+1)
+	}
+
+	for _, f := range s.Faults {
+		fmt.Fprintf(&b, "%s %s\n", at(f.At), f)
+	}
+
+	return b.String()
+}
+
+func at(d time.Duration) string { return fmt.Sprintf("  +%6d ms", d.Milliseconds()) }
+
+// String says what the customer does.
+func (c Customer) String() string {
+	var b strings.Builder
+
+	fmt.Fprintf(&b, "books %d seats of trip %d by %s through API %d, %s", c.Seats, c.Trip+1, c.Method, c.API+1, c.Ending)
+
+	if c.Ending == Replaces || c.Ending == PaysBoth || c.Ending == DeclinedThenPays {
+		fmt.Fprintf(&b, " (by %s)", c.Other)
+	}
+
+	fmt.Fprintf(&b, " after %d ms", c.Think.Milliseconds())
+
+	if c.Twice {
+		b.WriteString(", sends everything twice")
+	}
+
+	if c.Payout {
+		b.WriteString(", is paid out")
+	}
+
+	for i, r := range c.Refunds {
+		switch {
+		case i == 0 && c.Parallel && len(c.Refunds) > 1:
+			b.WriteString(", refunds at once:")
+		case i == 0:
+			b.WriteString(", refunds:")
+		}
+
+		if r.Percent == 0 {
+			b.WriteString(" the rest")
+		} else {
+			fmt.Fprintf(&b, " %d %%", r.Percent)
+		}
+	}
+
+	return b.String()
+}
+
+// String says what breaks.
+func (f Fault) String() string {
+	parts := make([]string, len(f.Parts))
+	for i, p := range f.Parts {
+		parts[i] = string(p)
+	}
+
+	switch f.Kind {
+	case Misbehaves:
+		o := f.Order
+		text := fmt.Sprintf("gateway: %s %s, %d times", o.Operation, o.Mode, o.Times)
+
+		if o.DelayMS > 0 {
+			text += fmt.Sprintf(", %d ms", o.DelayMS)
+		}
+
+		if o.Outcome != "" {
+			text += ", then " + o.Outcome
+		}
+
+		return text
+	case SlowGateway:
+		return fmt.Sprintf("%s by %d ms for %d ms", f.Kind, f.Delay.Milliseconds(), f.For.Milliseconds())
+	case CutGateway:
+		return fmt.Sprintf("%s for %d ms", f.Kind, f.For.Milliseconds())
+	default:
+		return fmt.Sprintf("%s of %s, for %d ms", f.Kind, strings.Join(parts, ", "), f.For.Milliseconds())
+	}
+}
