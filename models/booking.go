@@ -39,6 +39,24 @@ type Booking struct {
 	UpdatedAt    time.Time     `bun:"updated_at,nullzero,default:now()"`
 }
 
+// Unattempted is what a customer is told of the payment of a booking that has no attempt: it is under way while the booking
+// waits for it, and has failed when that is over, because the gateway could not be asked in time or the booking was
+// cancelled. Who polls must not be left waiting for an attempt that can no longer come (contract §4).
+func (b BookingStatus) Unattempted() (TransactionStatus, *FailureCode) {
+	var why FailureCode
+
+	switch b {
+	case BookingPaymentFailed:
+		why = FailureExpired
+	case BookingCancelled:
+		why = FailureCancelled
+	default:
+		return TransactionPending, nil
+	}
+
+	return TransactionFailed, &why
+}
+
 // AdCampaign is advertising that a provider buys for one of its trips (spec 3.7). Price is without VAT.
 type AdCampaign struct {
 	bun.BaseModel `bun:"table:ad_campaigns,alias:ac"`

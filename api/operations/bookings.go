@@ -217,10 +217,10 @@ func bookingWith(b *models.Booking, attempt *models.PaymentTransaction) gen.Book
 			return gen.Passenger{Name: p.Name, DocumentNumber: optional(p.DocumentNumber)}
 		}),
 		// Until the attempt's row is written, which the gateway's silence can delay, it is known by its derived id.
-		Payment: gen.BookingPayment{
-			TransactionID: models.BookingAttemptID(b.ID, 1), Status: models.TransactionPending, ExpiresAt: &held,
-		},
+		Payment: gen.BookingPayment{TransactionID: models.BookingAttemptID(b.ID, 1), ExpiresAt: &held},
 	}
+
+	out.Payment.Status, out.Payment.FailureCode = b.Status.Unattempted()
 
 	if attempt != nil {
 		out.Payment = bookingPayment(attempt)

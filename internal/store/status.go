@@ -31,10 +31,9 @@ type PaymentStatus struct {
 // status (spec 3.5), only how much of it has been given back.
 const paymentStatusSQL = `
 SELECT bk.id, bk.user_id, bk.status, bk.amount, bk.currency,
-       CASE WHEN pt.id IS NULL THEN 'PENDING'
-            WHEN pt.status = 'PAID' AND pt.refunded_amount = pt.amount THEN 'REFUNDED'
+       CASE WHEN pt.status = 'PAID' AND pt.refunded_amount = pt.amount THEN 'REFUNDED'
             WHEN pt.status = 'PAID' AND pt.refunded_amount > 0 THEN 'PARTIAL_REFUND'
-            ELSE pt.status END,
+            ELSE COALESCE(pt.status, '') END,
        pt.id, COALESCE(pt.payment_method, ''), pt.checkout_url, pt.expires_at, pt.failure_code,
        GREATEST(bk.updated_at, pt.updated_at)
 FROM bookings AS bk
@@ -44,8 +43,8 @@ LEFT JOIN LATERAL (
 ) AS pt ON true
 WHERE bk.id = $1`
 
-// PaymentStatus reads the state of a booking's payment: that of the paid attempt, else of the newest, else PENDING;
-// after a refund REFUNDED or PARTIAL_REFUND. It is the hottest read of the service, hence the prepared statement.
+// PaymentStatus reads the state of a booking's payment: that of the paid attempt, else of the newest, else
+// what the booking's own state says of it (BookingStatus.Unattempted); after a refund REFUNDED or PARTIAL_REFUND. It is the hottest read of the service, hence the prepared statement.
 // Error: NOT_FOUND.
 func (s *Store) PaymentStatus(ctx context.Context, booking uuid.UUID) (PaymentStatus, error) {
 	var p PaymentStatus
@@ -55,6 +54,10 @@ func (s *Store) PaymentStatus(ctx context.Context, booking uuid.UUID) (PaymentSt
 		&p.TransactionID, &p.Method, &p.CheckoutURL, &p.ExpiresAt, &p.FailureCode, &p.UpdatedAt)
 	if err != nil {
 		return PaymentStatus{}, found(err)
+	}
+
+	if p.TransactionID == nil {
+		p.PaymentStatus, p.FailureCode = p.BookingStatus.Unattempted()
 	}
 
 	return p, nil

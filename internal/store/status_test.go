@@ -2,9 +2,12 @@ package store_test
 
 import (
 	"testing"
+	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"rihla/internal/store"
 	"rihla/models"
 )
 
@@ -28,6 +31,24 @@ func TestPaymentStatus(t *testing.T) {
 		require.Equal(t, "230.00", got.Amount.String())
 		require.Equal(t, "SAR", got.Currency)
 		require.Equal(t, booking.UpdatedAt.UnixMicro(), got.UpdatedAt.UnixMicro())
+	})
+
+	t.Run("when the booking is over without any attempt", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		late, given := b.book(t, b.Trip, 1), b.book(t, b.Trip, 1)
+
+		_, _, err := b.s.CancelBooking(t.Context(), given.ID, store.Actor{UserID: b.customer.ID, Role: models.RoleEndUser}, time.Now())
+		require.NoError(t, err)
+		_, err = b.s.ReleaseExpiredHolds(t.Context(), 10, late.HoldUntil)
+		require.NoError(t, err)
+
+		for id, why := range map[uuid.UUID]models.FailureCode{late.ID: models.FailureExpired, given.ID: models.FailureCancelled} {
+			got, err := b.s.PaymentStatus(t.Context(), id)
+			require.NoError(t, err)
+			require.Equal(t, models.TransactionFailed, got.PaymentStatus, "nobody waits for ever")
+			require.Equal(t, why, *got.FailureCode)
+		}
 	})
 
 	t.Run("follows the newest attempt, and the paid one for good", func(t *testing.T) {

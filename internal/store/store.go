@@ -87,6 +87,20 @@ func (o Options) withDefaults() Options {
 
 // Open connects to PostgreSQL. It does not migrate.
 func Open(ctx context.Context, url string, p Policies, o Options) (*Store, error) {
+	s, err := OpenLazy(url, p, o)
+	if err != nil {
+		return nil, err
+	}
+
+	if err := s.Ping(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+
+	return s, nil
+}
+
+// OpenLazy is Open for a process that may start before its database: it connects when it is first used.
+func OpenLazy(url string, p Policies, o Options) (*Store, error) {
 	cfg, err := pgx.ParseConfig(url)
 	if err != nil {
 		// The parse error quotes the URL, and that holds a password.
@@ -105,12 +119,7 @@ func Open(ctx context.Context, url string, p Policies, o Options) (*Store, error
 	raw.SetConnMaxIdleTime(o.ConnMaxIdleTime)
 
 	// A column that a newer version has added is not this one's business: while replicas are replaced, both run.
-	s := &Store{db: bun.NewDB(raw, pgdialect.New(), bun.WithDiscardUnknownColumns()), raw: raw, connect: cfg, policies: p}
-	if err := s.Ping(ctx); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-
-	return s, nil
+	return &Store{db: bun.NewDB(raw, pgdialect.New(), bun.WithDiscardUnknownColumns()), raw: raw, connect: cfg, policies: p}, nil
 }
 
 // Close ends all connections.
