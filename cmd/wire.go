@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -24,18 +25,53 @@ import (
 	"rihla/worker"
 )
 
-// openStore connects to the database with the configured money rules.
+// openStore connects to the database with the configured money rules, and fails when it does not answer.
 func openStore(ctx context.Context, cfg config.Config) (*store.Store, error) {
+	return store.Open(ctx, cfg.Database.URL.Reveal(), policies(cfg), pool(cfg))
+}
+
+func policies(cfg config.Config) store.Policies {
 	p := cfg.Policies
 
-	return store.Open(ctx, cfg.Database.URL.Reveal(), store.Policies{
+	return store.Policies{
 		VATBooking: p.VATRateBooking, VATAd: p.VATRateAd, Commission: p.CommissionRate,
 		BookingHold: p.BookingHold, BillHold: p.BillPaymentHold,
 		FailAtOnce: p.BookingFailure == config.FailAtOnce, Cancellation: p.Cancellation,
-	}, store.Options{
+	}
+}
+
+func pool(cfg config.Config) store.Options {
+	return store.Options{
 		MaxConns: cfg.Database.MaxConns, MaxIdleConns: cfg.Database.MaxIdleConns,
 		ConnMaxLifetime: cfg.Database.ConnMaxLifetime, ConnMaxIdleTime: cfg.Database.ConnMaxIdleTime,
-	})
+	}
+}
+
+// firstTry bounds how long a process that starts waits for its database's first answer.
+const firstTry = 5 * time.Second
+
+// openServing is openStore for API and worker. A database that is away does not keep them from starting, as one that
+// goes away later does not end them: requests are answered with 503 and activities tried again until it is back. One that
+// refuses this process (a wrong password, no such database) is an error: nobody but a person can mend that.
+func openServing(ctx context.Context, cfg config.Config) (*store.Store, error) {
+	s, err := store.OpenLazy(cfg.Database.URL.Reveal(), policies(cfg), pool(cfg))
+	if err != nil {
+		return nil, err
+	}
+
+	ping, cancel := context.WithTimeout(ctx, firstTry)
+	defer cancel()
+
+	switch err := s.Ping(ping); {
+	case err == nil:
+		warnOfOwnership(ctx, s)
+	case !store.IsUnavailable(err):
+		return nil, errors.Join(err, s.Close())
+	default:
+		slog.WarnContext(ctx, "the database does not answer; starting without it", "error", err)
+	}
+
+	return s, nil
 }
 
 // orchestrator is Temporal as API and worker see it.
@@ -130,12 +166,10 @@ func warnOfOwnership(ctx context.Context, s *store.Store) {
 
 // connect opens what API and worker both need, and has it closed with the rest.
 func connect(ctx context.Context, cfg config.Config, open *closers) (*store.Store, *orchestrator, error) {
-	s, err := openStore(ctx, cfg)
+	s, err := openServing(ctx, cfg)
 	if err != nil {
 		return nil, nil, err
 	}
-
-	warnOfOwnership(ctx, s)
 
 	open.add(func() { _ = s.Close() })
 

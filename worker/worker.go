@@ -3,6 +3,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -64,8 +65,13 @@ func New(d Deps) *Worker {
 		d.Concurrency = 16
 	}
 
+	return &Worker{pump: newPump(workflows.NewClient(d.Temporal, d.Queue).WakeOutbox), outages: newOutages(d), deps: d}
+}
+
+// newQueues makes the pollers. One that could not be started can never be started again, so every try has its own.
+func (w *Worker) newQueues() []worker.Worker {
+	d := w.deps
 	door := workflows.NewClient(d.Temporal, d.Queue)
-	w := &Worker{pump: newPump(door.WakeOutbox), outages: newOutages(d), deps: d}
 	payments := &activities.Payments{Store: d.Store, Gateways: d.Gateways, Now: d.Now, Queued: w.pump.Poke, Settled: d.Settled}
 
 	own := worker.New(d.Polls, d.Queue, worker.Options{
@@ -83,12 +89,12 @@ func New(d Deps) *Worker {
 
 	polls := newPolls(d, door.Deliver)
 
-	w.queues = append(w.queues, own)
+	queues := []worker.Worker{own}
 	for gateway := range d.Gateways {
-		w.queues = append(w.queues, newGatewayWorker(d, gateway, payments, polls))
+		queues = append(queues, newGatewayWorker(d, gateway, payments, polls))
 	}
 
-	return w
+	return queues
 }
 
 const (
@@ -153,24 +159,26 @@ func Register(r worker.Registry, p *activities.Payments, o *activities.Outbox, s
 	r.RegisterActivity(a)
 }
 
-// Start prepares the namespace and the schedule, and begins to poll.
+// Start prepares the namespace and the schedules, and begins to poll. A worker that starts while the orchestrator is away,
+// or whose orchestrator goes away meanwhile, waits for it as one that was already running does.
 func (w *Worker) Start(ctx context.Context) error {
-	if err := w.awaitOrchestrator(ctx); err != nil {
-		return err
-	}
-
-	for i, q := range w.queues {
-		if err := q.Start(); err != nil {
-			w.stop(w.queues[:i])
-
-			return fmt.Errorf("start worker: %w", err)
+	for {
+		err := w.tryToStart(ctx)
+		if err == nil {
+			break
 		}
-	}
 
-	if err := ensureSchedules(ctx, w.deps.Temporal, w.deps.Queue, w.deps.SweepInterval); err != nil {
-		w.stop(w.queues)
+		if !workflows.IsAway(err) && !errors.Is(err, context.DeadlineExceeded) {
+			return err
+		}
 
-		return err
+		slog.WarnContext(ctx, "the orchestrator does not answer; waiting for it", "error", err)
+
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Second):
+		}
 	}
 
 	w.pump.start()
@@ -180,23 +188,28 @@ func (w *Worker) Start(ctx context.Context) error {
 	return nil
 }
 
-// awaitOrchestrator prepares the namespace as soon as there is one: a worker that starts while the orchestrator is away
-// waits for it, as one that was already running does.
-func (w *Worker) awaitOrchestrator(ctx context.Context) error {
-	for {
-		err := ensureSearchAttributes(ctx, w.deps.Temporal, w.deps.Namespace)
-		if err == nil || !workflows.IsAway(err) {
-			return err
-		}
+func (w *Worker) tryToStart(ctx context.Context) error {
+	if err := ensureSearchAttributes(ctx, w.deps.Temporal, w.deps.Namespace); err != nil {
+		return err
+	}
 
-		slog.WarnContext(ctx, "the orchestrator does not answer; waiting for it")
+	if err := ensureSchedules(ctx, w.deps.Temporal, w.deps.Queue, w.deps.SweepInterval); err != nil {
+		return err
+	}
 
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(time.Second):
+	queues := w.newQueues()
+
+	for i, q := range queues {
+		if err := q.Start(); err != nil {
+			w.stop(queues[:i])
+
+			return fmt.Errorf("start worker: %w", err)
 		}
 	}
+
+	w.queues = queues
+
+	return nil
 }
 
 // Stop lets running activities finish and ends.

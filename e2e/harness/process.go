@@ -40,6 +40,13 @@ const startPatience = 60 * time.Second
 // Start runs the process and returns once it is ready.
 func (p *Process) Start() {
 	p.tb.Helper()
+	p.Launch()
+	p.AwaitReady()
+}
+
+// Launch runs the process and does not wait for it.
+func (p *Process) Launch() {
+	p.tb.Helper()
 
 	p.log.reset()
 
@@ -57,8 +64,8 @@ func (p *Process) Start() {
 	require.NoError(p.tb, cmd.Start())
 
 	p.mu.Lock()
-	p.cmd, p.done = cmd, make(chan struct{})
-	done := p.done
+	done := make(chan struct{})
+	p.cmd, p.done = cmd, done
 	p.mu.Unlock()
 
 	go func() {
@@ -68,6 +75,15 @@ func (p *Process) Start() {
 	}()
 
 	p.tb.Cleanup(p.end)
+}
+
+// AwaitReady returns once the process is ready; one that ends instead fails the test.
+func (p *Process) AwaitReady() {
+	p.tb.Helper()
+
+	p.mu.Lock()
+	done := p.done
+	p.mu.Unlock()
 
 	ended := false
 
