@@ -141,11 +141,19 @@ func (o *Operations) startAgain(ctx context.Context, b *models.Booking, a models
 }
 
 // notTaken tells an orchestrator that has not taken the payment, or not yet, from one that refuses it. NOT_FOUND is the
-// word of a workflow that was looking for an earlier booking of the same request, which had been taken back.
+// word of a workflow that was looking for an earlier booking of the same request, which had been taken back;
+// BOOKING_NOT_PAYABLE of one that came to the booking when its time was over: it was payable when it was made.
 func notTaken(err error) bool {
-	code := models.CodeOf(err)
+	if errors.Is(err, workflows.ErrStillRunning) {
+		return true
+	}
 
-	return errors.Is(err, workflows.ErrStillRunning) || code == models.CodeServiceUnavailable || code == models.CodeNotFound
+	switch models.CodeOf(err) {
+	case models.CodeServiceUnavailable, models.CodeNotFound, models.CodeBookingNotPayable:
+		return true
+	default:
+		return false
+	}
 }
 
 func unavailable() error {

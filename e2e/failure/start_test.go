@@ -41,3 +41,29 @@ func TestStartBeforeTheOthers(t *testing.T) {
 	require.Eventually(t, func() bool { return s.Anybody().Get("/readyz").Status == http.StatusOK }, patience, 50*time.Millisecond)
 	customer.BookPaid(1)
 }
+
+// TestBookingThatNobodyTakesInTime: the worker comes to a booking's payment when the hold is over. The customer has asked
+// for something that could be had, and is told to try again; nothing is left behind.
+func TestBookingThatNobodyTakesInTime(t *testing.T) {
+	t.Parallel()
+
+	s := harness.Start(t, harness.Options{Env: map[string]string{"BOOKING_HOLD": "1s"}})
+	customer := s.As(models.RoleEndUser)
+
+	s.Worker.Kill()
+
+	answer := make(chan harness.Answer, 1)
+
+	go func() { answer <- customer.Post("/api/v1/bookings", s.BookingRequest(2)) }()
+
+	require.Eventually(t, func() bool {
+		return s.Count("SELECT count(*) FROM bookings WHERE hold_until < now()") == 1
+	}, patience, 20*time.Millisecond)
+	s.Worker.Start()
+
+	a := <-answer
+	require.Equal(t, http.StatusServiceUnavailable, a.Status, "%s", a.Body)
+	require.NotEmpty(t, a.Header.Get("Retry-After"))
+	require.Zero(t, s.Count("SELECT count(*) FROM bookings"))
+	require.Zero(t, s.Count("SELECT seats_taken FROM trips WHERE id = $1", s.World.Trip.ID))
+}
