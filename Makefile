@@ -1,6 +1,6 @@
 # Short forms of the commands that README.md and docs/ explain. `make` or `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test race fuzz lint generate spectral compat client docs-page bench exports xlsx-check ci
+.PHONY: help demo dev test race fuzz chaos lint generate spectral compat client docs-page bench exports xlsx-check ci
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -19,6 +19,9 @@ race: ## all tests with the race detector
 
 fuzz: ## every fuzz target, one after the other, FUZZTIME each (about 10 seconds)
 	tools/fuzz
+
+chaos: ## kill and cut everything, 20 times, and look for what must not be
+	go run ./chaos --seed 1 --schedules 20
 
 lint: ## golangci-lint; .ci/run installs it into .data/ci-bin
 	PATH="$(CURDIR)/.data/ci-bin:$$PATH" golangci-lint run ./...

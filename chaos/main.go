@@ -63,7 +63,7 @@ func newChaos() *cobra.Command {
 	f.IntVar(&o.schedules, "schedules", 20, "how many schedules, from number 0 on")
 	f.IntVar(&o.schedule, "schedule", -1, "only the schedule with this number; the number of schedules repeats it")
 	f.IntVar(&o.minutes, "minutes", 0, "begin no schedule after so many minutes; 0: run them all")
-	f.IntVar(&o.perHouse, "per-house", 10, "schedules before everything is thrown away and built anew")
+	f.IntVar(&o.perHouse, "per-house", 10, "schedules before everything is thrown away and built anew; part of what a schedule's number means")
 	f.BoolVar(&o.keep, "keep", false, "keep data and logs of a house in which something was found, and show where")
 	f.BoolVar(&o.verbose, "verbose", false, "print the trail of every schedule")
 	f.BoolVar(&list, "list", false, "print the schedules and run none")

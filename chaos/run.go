@@ -27,7 +27,7 @@ type runner struct {
 	root   string // of the source tree
 	binary string
 	house  *house.House
-	lived  int // schedules of this house
+	number int // of the house
 	tally  tally
 	began  time.Time
 }
@@ -82,7 +82,7 @@ func (r *runner) compile(ctx context.Context) (err error) {
 
 // one runs one schedule and looks at what it left behind.
 func (r *runner) one(ctx context.Context, s schedule.Schedule) error {
-	if err := r.enter(ctx); err != nil {
+	if err := r.enter(ctx, s.Number/r.perHouse); err != nil {
 		return err
 	}
 
@@ -104,7 +104,6 @@ func (r *runner) one(ctx context.Context, s schedule.Schedule) error {
 		return fmt.Errorf("schedule %d of seed %d: %w", s.Number, s.Seed, err)
 	}
 
-	r.lived++
 	r.tally.add(play.Journal, settled, time.Since(began))
 
 	verdict := "ok"
@@ -172,9 +171,9 @@ func (r *runner) report(s schedule.Schedule, play *actors.Play, broken []invaria
 	fmt.Fprintf(r.out, "\nAgain: go run ./chaos --seed %d --schedule %d --schedules 5 --keep\n", s.Seed, s.Number)
 }
 
-// enter makes sure that there is a house, and that it is not too old.
-func (r *runner) enter(ctx context.Context) error {
-	if r.house != nil && r.lived < r.perHouse {
+// enter makes sure that the house is the one with the number.
+func (r *runner) enter(ctx context.Context, number int) error {
+	if r.house != nil && r.number == number {
 		return nil
 	}
 
@@ -192,9 +191,9 @@ func (r *runner) enter(ctx context.Context) error {
 		return err
 	}
 
-	r.lived = 0
+	r.number = number
 	r.house, err = house.Build(ctx, house.Options{
-		Dir: dir, Binary: r.binary, BinDir: filepath.Join(r.root, devstack.DefaultDataDir, "bin"), Log: slog.New(slog.DiscardHandler),
+		Dir: dir, Number: number, Binary: r.binary, BinDir: filepath.Join(r.root, devstack.DefaultDataDir, "bin"), Log: slog.New(slog.DiscardHandler),
 	})
 
 	return err

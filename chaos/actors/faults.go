@@ -13,9 +13,19 @@ func (p *Play) bring(ctx context.Context, f schedule.Fault) {
 
 	switch f.Kind {
 	case schedule.Kill:
-		p.house.Kill(f.Parts...)
+		if !p.killInTime(ctx, f) {
+			p.Journal.Step("FAULT", "its moment never came: %s", f)
+
+			return
+		}
+
 		pause(ctx, f.For)
 		p.note(p.house.Start(ctx, f.Parts...))
+	case schedule.BreakConnections:
+		// A database that is away has broken them already.
+		_ = p.house.BreakConnections(ctx)
+	case schedule.StallDatabase:
+		p.note(p.house.StallDatabase(ctx, f.For))
 	case schedule.Restart:
 		p.note(p.house.Restart(ctx, f.For, f.Parts...))
 	case schedule.Freeze:
@@ -43,6 +53,36 @@ func (p *Play) bring(ctx context.Context, f schedule.Fault) {
 
 	for _, part := range f.Parts {
 		p.Journal.Count(string(f.Kind)+" of "+string(part), 1)
+	}
+}
+
+// lastMoment is how long after its time a kill waits for its moment.
+const lastMoment = 2500 * time.Millisecond
+
+// killInTime kills at once, or in the moment that the fault waits for; false when that does not come.
+func (p *Play) killInTime(ctx context.Context, f schedule.Fault) bool {
+	if f.On == "" {
+		p.house.Kill(f.Parts...)
+
+		return true
+	}
+
+	killed := make(chan struct{})
+	giveUp := p.house.Moments.At(f.On, func() {
+		p.house.Kill(f.Parts...)
+		p.Journal.Step("FAULT", "now: %s", f)
+		p.Journal.Count("kills "+string(f.On), 1)
+		close(killed)
+	})
+
+	ctx, cancel := context.WithTimeout(ctx, lastMoment)
+	defer cancel()
+
+	select {
+	case <-killed:
+		return true
+	case <-ctx.Done():
+		return giveUp()
 	}
 }
 

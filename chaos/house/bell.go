@@ -13,6 +13,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"rihla/chaos/schedule"
 )
 
 // Bell stands in front of the API processes and passes the gateway's webhooks on, to one process after the other, as a
@@ -23,6 +25,7 @@ type Bell struct {
 	url    string
 	next   atomic.Uint64
 	client *http.Client
+	when   *moments
 
 	mu       sync.Mutex
 	taken    map[Webhook]int // answers of 200
@@ -39,9 +42,9 @@ type delivered struct {
 	body   []byte
 }
 
-func newBell(apis []string) *Bell {
+func newBell(apis []string, m *moments) *Bell {
 	return &Bell{
-		apis: apis, taken: map[Webhook]int{}, answers: map[int]int{},
+		apis: apis, when: m, taken: map[Webhook]int{}, answers: map[int]int{},
 		client: &http.Client{
 			Timeout: 9 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 32, IdleConnTimeout: 5 * time.Second},
 		},
@@ -97,6 +100,8 @@ func (b *Bell) pass(ctx context.Context, d delivered, api int) (status int, answ
 		}
 	}
 
+	b.when.come(schedule.BeforeWebhook)
+
 	res, err := b.client.Do(r)
 	if err == nil {
 		status = res.StatusCode
@@ -105,6 +110,10 @@ func (b *Bell) pass(ctx context.Context, d delivered, api int) (status int, answ
 	}
 
 	b.note(d, status, err)
+
+	if status == http.StatusOK {
+		b.when.come(schedule.AfterWebhook)
+	}
 
 	return status, answer, err
 }

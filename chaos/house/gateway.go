@@ -24,11 +24,12 @@ const apiKey = "chaos-gateway-api-key"
 // on its other side.
 type Gateway struct {
 	server *server.Server
+	front  *http.Server
 	door   *door
 	log    *os.File
 }
 
-func newGateway(ctx context.Context, bell, logFile string) (*Gateway, error) {
+func newGateway(ctx context.Context, bell, logFile string, m *moments) (*Gateway, error) {
 	if err := os.MkdirAll(filepath.Dir(logFile), 0o700); err != nil {
 		return nil, err
 	}
@@ -59,12 +60,14 @@ func newGateway(ctx context.Context, bell, logFile string) (*Gateway, error) {
 		return nil, err
 	}
 
-	g := &Gateway{server: s, log: file}
+	g := &Gateway{server: s, log: file, front: &http.Server{
+		Handler: m.around(s.Handler()), ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
+	}}
 	if g.door, err = openDoor(ctx); err != nil {
 		return nil, err
 	}
 
-	go func() { _ = s.Serve(g.door) }()
+	go func() { _ = g.front.Serve(g.door) }()
 
 	return g, nil
 }
@@ -192,10 +195,9 @@ func (g *Gateway) do(method, path string, body any) (status int, answer []byte) 
 }
 
 func (g *Gateway) close(ctx context.Context) error {
-	err := g.server.Close(ctx)
-
 	g.door.shut()
-	_ = g.door.Close()
+	_ = g.front.Close()
+	err := g.server.Close(ctx)
 	_ = g.log.Close()
 
 	return err

@@ -25,9 +25,16 @@ import (
 	"rihla/internal/store"
 )
 
-// Holds is how long seats wait for a payment here: seconds, so that a schedule sees them end. It is the service's own
-// setting (BOOKING_HOLD, BILL_PAYMENT_HOLD): no clock is moved and no row is touched.
-const Holds = 4 * time.Second
+// Holds is how long seats wait for a payment in house n: seconds, so that a schedule sees them end. It is the service's own
+// setting (BOOKING_HOLD, BILL_PAYMENT_HOLD): no clock is moved and no row is touched. In every third house they outlast the
+// key of a request whose process was killed (6 s), so that both orders of the two come up.
+func Holds(n int) time.Duration {
+	if n%3 == 2 {
+		return 9 * time.Second
+	}
+
+	return 4 * time.Second
+}
 
 // Password is that of every user of the house.
 const Password = "rihla-chaos-password"
@@ -40,6 +47,7 @@ const (
 // Options say where and with what.
 type Options struct {
 	Dir    string // of its own; data and logs
+	Number int    // of the house
 	Binary string // of the service
 	BinDir string // with Temporal
 	Log    *slog.Logger
@@ -60,6 +68,7 @@ type House struct {
 	Bell     *Bell
 	Temporal client.Client
 	DB       *sql.DB // as the owner of the tables, to look at rows
+	Moments  moments // in which failures can come
 
 	postgres *devstack.Postgres
 	temporal Temporal
@@ -156,13 +165,13 @@ func (h *House) startBell(ctx context.Context, _ Options) error {
 		h.addrs = append(h.addrs, addr)
 	}
 
-	h.Bell = newBell(h.addrs)
+	h.Bell = newBell(h.addrs, &h.Moments)
 
 	return h.Bell.start(ctx)
 }
 
 func (h *House) startGateway(ctx context.Context, _ Options) (err error) {
-	h.Gateway, err = newGateway(ctx, h.Bell.URL(), filepath.Join(h.Dir, "logs", "gateway.log"))
+	h.Gateway, err = newGateway(ctx, h.Bell.URL(), filepath.Join(h.Dir, "logs", "gateway.log"), &h.Moments)
 
 	return err
 }

@@ -26,7 +26,7 @@ import (
 
 // prepareProcesses says how API and workers run: as in life, but for holds of seconds, no rate limits, and a sweep that is
 // in step with the holds.
-func (h *House) prepareProcesses(_ context.Context, _ Options) error {
+func (h *House) prepareProcesses(_ context.Context, o Options) error {
 	database, err := h.serviceURL()
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ func (h *House) prepareProcesses(_ context.Context, _ Options) error {
 		"DATABASE_URL": database, "TEMPORAL_ADDRESS": h.temporal.Address(), "DATA_DIR": h.Dir, "JWT_SIGNING_KEYS": keys,
 		"PUBLIC_URL": h.API(0), "MEDIA_URL_SECRET": "chaos-media-url-secret-0123456789",
 		"GATEWAY_A_URL": h.Gateway.URL(), "GATEWAY_A_API_KEY": apiKey, "WALLET_B_URL": h.Gateway.URL(), "WALLET_B_API_KEY": apiKey,
-		"BOOKING_HOLD": Holds.String(), "BILL_PAYMENT_HOLD": (Holds + time.Second).String(), "SWEEP_INTERVAL": "2s", "DB_MAX_CONNS": "10",
+		"BOOKING_HOLD": Holds(o.Number).String(), "BILL_PAYMENT_HOLD": (Holds(o.Number) + time.Second).String(), "SWEEP_INTERVAL": "2s", "DB_MAX_CONNS": "10",
 	}
 
 	for _, channel := range models.Channels() {

@@ -14,6 +14,25 @@ const (
 	CutGateway  FaultKind = "gateway cut off"
 	SlowGateway FaultKind = "gateway slow"
 	Misbehaves  FaultKind = "gateway misbehaves"
+	// BreakConnections ends every session of the service at the database, wherever it is in its transaction.
+	BreakConnections FaultKind = "database connections broken"
+	// StallDatabase locks the payments, so that everything about them waits.
+	StallDatabase FaultKind = "database stalled"
+)
+
+// Trigger is a moment at which a kill is sharper than at any time by the clock: between an effect and the word of it.
+type Trigger string
+
+// The triggers. Before: the gateway has been asked and has done nothing yet. After: it has done it and has not answered.
+const (
+	BeforeCheckout Trigger = "before a checkout is made"
+	AfterCheckout  Trigger = "after a checkout is made"
+	BeforeRefund   Trigger = "before a refund is made"
+	AfterRefund    Trigger = "after a refund is made"
+	BeforeWebhook  Trigger = "before a webhook is passed on"
+	AfterWebhook   Trigger = "after a webhook is answered"
+	AfterAsking    Trigger = "after the gateway was asked what became of it"
+	AfterCancel    Trigger = "after a checkout is cancelled"
 )
 
 // Part is a process of the house.
@@ -37,6 +56,8 @@ type Fault struct {
 	For   time.Duration // how long it lasts
 	Delay time.Duration // of every answer, of SlowGateway
 	Order *GatewayFault // of Misbehaves
+	// On is what a Kill waits for from At on, until the schedule's own end; "": nothing, it comes at At.
+	On Trigger
 }
 
 // GatewayFault is a body of POST /sandbox/faults (contract §8).
@@ -49,7 +70,18 @@ type GatewayFault struct {
 }
 
 var faultKinds = []weighted[FaultKind]{
-	{34, Kill}, {6, Restart}, {8, Freeze}, {7, CutGateway}, {5, SlowGateway}, {40, Misbehaves},
+	{36, Kill}, {6, Restart}, {8, Freeze}, {7, CutGateway}, {5, SlowGateway}, {30, Misbehaves}, {4, BreakConnections}, {4, StallDatabase},
+}
+
+var triggers = []weighted[Trigger]{
+	{3, BeforeCheckout},
+	{4, AfterCheckout},
+	{4, BeforeRefund},
+	{6, AfterRefund},
+	{3, BeforeWebhook},
+	{5, AfterWebhook},
+	{3, AfterAsking},
+	{2, AfterCancel},
 }
 
 var victims = []weighted[[]Part]{
@@ -76,6 +108,12 @@ const (
 	longestOutage = 2 * time.Second
 	longestDelay  = 900 * time.Millisecond
 	maxTimes      = 3
+	// A process that is frozen for so long has lost what it held: its key to another request (6 s), its activity to another
+	// worker (3 s). It goes on as if nothing had been.
+	shortestLoss = 3500 * time.Millisecond
+	longestLoss  = 7500 * time.Millisecond
+	// A database that stalls for longer than an activity may take has it tried again.
+	longestStall = 6 * time.Second
 )
 
 func (d draw) fault() Fault {
@@ -84,8 +122,22 @@ func (d draw) fault() Fault {
 	switch f.Kind {
 	case Kill:
 		f.Parts = oneOf(d, victims)
-	case Restart, Freeze:
+
+		if d.chance(50) {
+			f.On = oneOf(d, triggers)
+		}
+	case Restart:
 		f.Parts = oneOf(d, processes)
+	case Freeze:
+		f.Parts = oneOf(d, processes)
+
+		if d.chance(30) {
+			f.For = d.pause(shortestLoss, longestLoss)
+		}
+	case BreakConnections:
+		f.For = 0
+	case StallDatabase:
+		f.For = d.pause(shortestPause, longestStall)
 	case SlowGateway:
 		f.Delay = d.pause(shortestPause, longestDelay)
 	case Misbehaves:

@@ -38,7 +38,7 @@ func TestEverythingHappens(t *testing.T) {
 	t.Parallel()
 
 	endings, errands, faults := map[schedule.Ending]int{}, map[schedule.ErrandKind]int{}, map[schedule.FaultKind]int{}
-	killed, orders := map[schedule.Part]int{}, map[string]int{}
+	killed, orders, moments := map[schedule.Part]int{}, map[string]int{}, map[schedule.Trigger]int{}
 
 	for n := range 100 {
 		s := schedule.New(1, n)
@@ -55,6 +55,8 @@ func TestEverythingHappens(t *testing.T) {
 			faults[f.Kind]++
 
 			if f.Kind == schedule.Kill {
+				moments[f.On]++
+
 				for _, p := range f.Parts {
 					killed[p]++
 				}
@@ -68,7 +70,8 @@ func TestEverythingHappens(t *testing.T) {
 
 	require.Len(t, endings, 10)
 	require.Len(t, errands, 9)
-	require.Len(t, faults, 6)
+	require.Len(t, faults, 8)
+	require.Len(t, moments, 9)
 	require.Len(t, killed, 6)
 	require.GreaterOrEqual(t, len(orders), 20)
 }
@@ -79,5 +82,5 @@ func TestKnownSchedule(t *testing.T) {
 	t.Parallel()
 
 	digest := sha256.Sum256([]byte(schedule.New(1, 1).String()))
-	require.Equal(t, "", hex.EncodeToString(digest[:4]), "%s", schedule.New(1, 1))
+	require.Equal(t, "33368aa9", hex.EncodeToString(digest[:4]), "%s", schedule.New(1, 1))
 }

@@ -99,9 +99,16 @@ func (f Fault) String() string {
 		return text
 	case SlowGateway:
 		return fmt.Sprintf("%s by %d ms for %d ms", f.Kind, f.Delay.Milliseconds(), f.For.Milliseconds())
-	case CutGateway:
+	case CutGateway, StallDatabase:
 		return fmt.Sprintf("%s for %d ms", f.Kind, f.For.Milliseconds())
+	case BreakConnections:
+		return string(f.Kind)
 	default:
-		return fmt.Sprintf("%s of %s, for %d ms", f.Kind, strings.Join(parts, ", "), f.For.Milliseconds())
+		text := fmt.Sprintf("%s of %s, for %d ms", f.Kind, strings.Join(parts, ", "), f.For.Milliseconds())
+		if f.On != "" {
+			text += ", the next moment " + string(f.On)
+		}
+
+		return text
 	}
 }

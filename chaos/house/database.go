@@ -1,0 +1,35 @@
+package house
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// BreakConnections ends every session of the service at the database.
+func (h *House) BreakConnections(ctx context.Context) error {
+	_, err := h.DB.ExecContext(ctx, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1", serviceRole)
+
+	return err
+}
+
+// StallDatabase keeps everybody from writing payments for a while, as a migration that takes a lock does. A database that
+// is killed meanwhile has let go of the lock: that is no error.
+func (h *House) StallDatabase(ctx context.Context, pause time.Duration) error {
+	tx, err := h.DB.BeginTx(ctx, nil)
+	if err != nil {
+		return nil //nolint:nilerr // it is away, and so stalls without our doing
+	}
+	defer func() { _ = tx.Rollback() }()
+
+	// Not behind whatever is under way: the lock would come late, and last beyond its time.
+	_, err = tx.ExecContext(ctx, fmt.Sprintf("SET LOCAL lock_timeout = %d; LOCK TABLE payment_transactions IN EXCLUSIVE MODE", pause.Milliseconds()+1))
+	if err == nil {
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+	}
+
+	return nil
+}

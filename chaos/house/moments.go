@@ -1,0 +1,79 @@
+package house
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+
+	"rihla/chaos/schedule"
+)
+
+// moments is where failures wait for what they are to come in the middle of.
+type moments struct {
+	mu      sync.Mutex
+	waiting map[schedule.Trigger][]func()
+}
+
+// At has f run in the next moment of its kind, inside of it: nothing goes on before f has returned. The returned function
+// gives the wait up, and reports whether f has begun.
+func (m *moments) At(t schedule.Trigger, f func()) (giveUp func() bool) {
+	var (
+		once  sync.Once
+		begun bool
+	)
+
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	if m.waiting == nil {
+		m.waiting = map[schedule.Trigger][]func(){}
+	}
+
+	m.waiting[t] = append(m.waiting[t], func() { once.Do(func() { begun = true; f() }) })
+
+	return func() bool {
+		once.Do(func() {})
+
+		return begun
+	}
+}
+
+// come lets everybody act who waits for the moment.
+func (m *moments) come(t schedule.Trigger) {
+	if t == "" {
+		return
+	}
+
+	m.mu.Lock()
+	due := m.waiting[t]
+	delete(m.waiting, t)
+	m.mu.Unlock()
+
+	for _, f := range due {
+		f()
+	}
+}
+
+// around lets the moments of the gateway's calls come.
+func (m *moments) around(gateway http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		before, after := ofCall(r)
+
+		m.come(before)
+		gateway.ServeHTTP(w, r)
+		m.come(after) // the handler has had its effect; its answer is still in a buffer
+	})
+}
+
+func ofCall(r *http.Request) (before, after schedule.Trigger) {
+	switch {
+	case r.Method == http.MethodGet:
+		return "", schedule.AfterAsking
+	case strings.HasSuffix(r.URL.Path, "/cancel"):
+		return "", schedule.AfterCancel
+	case strings.HasSuffix(r.URL.Path, "/refunds"):
+		return schedule.BeforeRefund, schedule.AfterRefund
+	default:
+		return schedule.BeforeCheckout, schedule.AfterCheckout
+	}
+}
