@@ -66,6 +66,7 @@ func newChaos() *cobra.Command {
 	f.IntVar(&o.perHouse, "per-house", 10, "schedules before everything is thrown away and built anew; part of what a schedule's number means")
 	f.BoolVar(&o.keep, "keep", false, "keep data and logs of a house in which something was found, and show where")
 	f.BoolVar(&o.verbose, "verbose", false, "print the trail of every schedule")
+	f.BoolVar(&o.cluster, "cluster", false, "run Temporal as a cluster of two nodes on PostgreSQL; its server is built the first time")
 	f.BoolVar(&list, "list", false, "print the schedules and run none")
 
 	return c
@@ -98,6 +99,7 @@ type options struct {
 	minutes   int
 	perHouse  int
 	keep      bool
+	cluster   bool
 	verbose   bool
 }
 

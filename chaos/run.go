@@ -168,7 +168,12 @@ func (r *runner) report(s schedule.Schedule, play *actors.Play, broken []invaria
 		}
 	}
 
-	fmt.Fprintf(r.out, "\nAgain: go run ./chaos --seed %d --schedule %d --schedules 5 --keep\n", s.Seed, s.Number)
+	again := fmt.Sprintf("go run ./chaos --seed %d --schedule %d --schedules 5 --per-house %d --keep", s.Seed, s.Number, r.perHouse)
+	if r.cluster {
+		again += " --cluster"
+	}
+
+	fmt.Fprintf(r.out, "\nAgain: %s\n", again)
 }
 
 // enter makes sure that the house is the one with the number.
@@ -193,7 +198,7 @@ func (r *runner) enter(ctx context.Context, number int) error {
 
 	r.number = number
 	r.house, err = house.Build(ctx, house.Options{
-		Dir: dir, Number: number, Binary: r.binary, BinDir: filepath.Join(r.root, devstack.DefaultDataDir, "bin"), Log: slog.New(slog.DiscardHandler),
+		Dir: dir, Number: number, Cluster: r.cluster, Binary: r.binary, BinDir: filepath.Join(r.root, devstack.DefaultDataDir, "bin"), Log: slog.New(slog.DiscardHandler),
 	})
 
 	return err

@@ -48,9 +48,13 @@ const (
 type Options struct {
 	Dir    string // of its own; data and logs
 	Number int    // of the house
-	Binary string // of the service
-	BinDir string // with Temporal
-	Log    *slog.Logger
+	// Hold is how long seats wait for a payment; 0: Holds of the number.
+	Hold time.Duration
+	// Cluster has Temporal run as a cluster on PostgreSQL instead of as one dev server.
+	Cluster bool
+	Binary  string // of the service
+	BinDir  string // with Temporal
+	Log     *slog.Logger
 }
 
 // Temporal is the orchestrator, a single server or a cluster.
@@ -67,8 +71,9 @@ type House struct {
 	Gateway  *Gateway
 	Bell     *Bell
 	Temporal client.Client
-	DB       *sql.DB // as the owner of the tables, to look at rows
-	Moments  moments // in which failures can come
+	DB       *sql.DB           // as the owner of the tables, to look at rows
+	Moments  moments           // in which failures can come
+	Cluster  *devstack.Cluster // nil unless Options.Cluster
 
 	postgres *devstack.Postgres
 	temporal Temporal
@@ -79,13 +84,13 @@ type House struct {
 	parts    map[schedule.Part]*Process
 	log      *slog.Logger
 
-	mu   sync.Mutex // one kill, start or heal at a time
-	down map[schedule.Part]bool
+	mu    sync.Mutex // one kill, start or heal at a time
+	kills int        // of Temporal
 }
 
 // Build starts everything and returns once all of it answers. When it fails, nothing is left running.
 func Build(ctx context.Context, o Options) (h *House, err error) {
-	h = &House{Dir: o.Dir, binary: o.Binary, log: o.Log, parts: map[schedule.Part]*Process{}, down: map[schedule.Part]bool{}}
+	h = &House{Dir: o.Dir, binary: o.Binary, log: o.Log, parts: map[schedule.Part]*Process{}}
 
 	defer func() {
 		if err != nil {
@@ -108,15 +113,29 @@ func Build(ctx context.Context, o Options) (h *House, err error) {
 
 func (h *House) startComponents(ctx context.Context, o Options) (err error) {
 	// Not Throwaway: a database that does not wait for its log loses what it has confirmed when it is killed.
-	stack, err := devstack.Start(ctx, devstack.Options{
-		DataDir: o.Dir, BinDir: o.BinDir, Headless: true,
-		PostgresPort: devstack.AnyPort, TemporalPort: devstack.AnyPort,
-	})
+	h.postgres, err = devstack.StartPostgres(ctx, devstack.PostgresOptions{DataDir: o.Dir, BinDir: o.BinDir, Database: "rihla", Log: o.Log})
 	if err != nil {
 		return err
 	}
 
-	h.postgres, h.temporal, h.ownerURL = stack.Postgres, stack.Temporal, stack.DatabaseURL
+	h.ownerURL = h.postgres.URL()
+
+	if o.Cluster {
+		h.Cluster, err = devstack.StartCluster(ctx, devstack.ClusterOptions{
+			DataDir: o.Dir, BinDir: o.BinDir, Postgres: h.postgres, Log: o.Log,
+		})
+		h.temporal = h.Cluster
+	} else {
+		h.temporal, err = devstack.StartTemporal(ctx, devstack.TemporalOptions{
+			DataDir: o.Dir, BinDir: o.BinDir, Headless: true, Log: o.Log,
+		})
+	}
+
+	if err != nil {
+		h.temporal = nil // and not an interface that holds nil
+
+		return err
+	}
 
 	if h.DB, err = sql.Open("pgx", h.ownerURL); err != nil {
 		return err
@@ -219,6 +238,7 @@ func (h *House) Close() error {
 
 	if h.temporal != nil {
 		h.temporal.Kill() // nothing in it is needed any more
+		errs = append(errs, h.temporal.Stop(ctx))
 	}
 
 	if h.postgres != nil {

@@ -2,6 +2,7 @@ package house
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -32,6 +33,11 @@ func (h *House) prepareProcesses(_ context.Context, o Options) error {
 		return err
 	}
 
+	hold := o.Hold
+	if hold == 0 {
+		hold = Holds(o.Number)
+	}
+
 	keys := filepath.Join(h.Dir, "keys", "signing.pem")
 	if err := auth.GenerateKeyFile(keys); err != nil {
 		return err
@@ -42,7 +48,11 @@ func (h *House) prepareProcesses(_ context.Context, o Options) error {
 		"DATABASE_URL": database, "TEMPORAL_ADDRESS": h.temporal.Address(), "DATA_DIR": h.Dir, "JWT_SIGNING_KEYS": keys,
 		"PUBLIC_URL": h.API(0), "MEDIA_URL_SECRET": "chaos-media-url-secret-0123456789",
 		"GATEWAY_A_URL": h.Gateway.URL(), "GATEWAY_A_API_KEY": apiKey, "WALLET_B_URL": h.Gateway.URL(), "WALLET_B_API_KEY": apiKey,
-		"BOOKING_HOLD": Holds(o.Number).String(), "BILL_PAYMENT_HOLD": (Holds(o.Number) + time.Second).String(), "SWEEP_INTERVAL": "2s", "DB_MAX_CONNS": "10",
+		"BOOKING_HOLD": hold.String(), "BILL_PAYMENT_HOLD": (hold + time.Second).String(), "SWEEP_INTERVAL": "2s", "DB_MAX_CONNS": "10",
+	}
+
+	if o.Number%2 == 1 { // histories are encrypted
+		h.env["TEMPORAL_CODEC_KEYS"] = "chaos:" + base64.StdEncoding.EncodeToString([]byte("chaos-codec-key-0123456789-abcde"))
 	}
 
 	for _, channel := range models.Channels() {
@@ -96,12 +106,10 @@ func (h *House) Kill(parts ...schedule.Part) {
 	var all errgroup.Group
 
 	for _, part := range parts {
-		h.down[part] = true
-
 		all.Go(func() error {
 			switch part {
 			case schedule.Temporal:
-				h.temporal.Kill()
+				h.killTemporal()
 			case schedule.Postgres:
 				h.postgres.Kill()
 			default:
@@ -115,6 +123,18 @@ func (h *House) Kill(parts ...schedule.Part) {
 	_ = all.Wait()
 }
 
+// killTemporal kills the server; of a cluster the first node, the second and all of them in turn.
+func (h *House) killTemporal() {
+	turn := h.kills % 3
+	h.kills++
+
+	if h.Cluster == nil || turn == h.Cluster.Nodes() {
+		h.temporal.Kill()
+	} else {
+		h.Cluster.KillNode(turn)
+	}
+}
+
 // Start starts parts again, as a supervisor would: it does not wait until they are ready, and takes no notice of what else
 // is away.
 func (h *House) Start(ctx context.Context, parts ...schedule.Part) error {
@@ -124,8 +144,6 @@ func (h *House) Start(ctx context.Context, parts ...schedule.Part) error {
 	var all errgroup.Group
 
 	for _, part := range parts {
-		h.down[part] = false
-
 		all.Go(func() error {
 			switch part {
 			case schedule.Temporal:
@@ -275,4 +293,20 @@ func merged(all ...map[string]string) []string {
 	}
 
 	return env
+}
+
+// Health says of each process in a line whether it is ready.
+func (h *House) Health(ctx context.Context) []string {
+	var lines []string
+
+	for _, part := range []schedule.Part{schedule.API0, schedule.API1, schedule.Worker0, schedule.Worker1} {
+		state := "not ready"
+		if h.parts[part].ready(ctx) {
+			state = "ready"
+		}
+
+		lines = append(lines, fmt.Sprintf("%s: %s %s", part, state, h.parts[part].probe))
+	}
+
+	return lines
 }
