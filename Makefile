@@ -1,6 +1,6 @@
 # Short forms of the commands that README.md and docs/ explain. `make` or `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test race fuzz chaos lint generate spectral compat client docs-page bench exports xlsx-check ci
+.PHONY: help demo dev test race fuzz chaos lint generate spectral compat client docs-page bench cluster exports xlsx-check ci
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ docs-page: ## /docs in Chromium; needs Node.js and Chromium
 
 bench: ## compare the ways of running a payment
 	go run ./bench payments
+
+cluster: ## the service on a Temporal cluster: health, a payment, payments per second
+	go run ./bench cluster
 
 exports: ## compare exports with psql, and what they cost in memory
 	go run ./bench exports

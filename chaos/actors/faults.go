@@ -110,6 +110,7 @@ func (p *Play) heal(ctx context.Context) error {
 		return err
 	}
 
+	p.Healed = time.Now()
 	p.Journal.Step("harness", "everything is up again")
 
 	return nil

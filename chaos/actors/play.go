@@ -20,6 +20,7 @@ type Play struct {
 	Bookings  []*Booking  // by customer; nil until it is answered
 	Campaigns []uuid.UUID // that were created and answered
 	Trips     []uuid.UUID
+	Healed    time.Time // when everything was up again
 
 	schedule schedule.Schedule
 	house    *house.House
