@@ -1599,7 +1599,8 @@ type RefundAnswer struct {
 // nothing back (bill_payment).
 type RefundChannel = models.RefundChannel
 
-// RefundQuote What a refund by the cancellation policy would come to.
+// RefundQuote What a refund by the cancellation policy would come to. `remaining_amount` is what has not gone back and is not promised to a refund that runs. `quote_amount` is
+// the percentage of what was paid, less what has gone back or is promised to; never more than what is left.
 //
 // Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","currency":"SAR","hours_to_departure":30,"paid_amount":1150,"policy_percent":50,"quote_amount":425,"refunded_amount":150,"remaining_amount":1000}
 type RefundQuote struct {
@@ -1619,7 +1620,9 @@ type RefundQuote struct {
 	// PolicyPercent Of what was paid.
 	PolicyPercent int `json:"policy_percent"`
 
-	// QuoteAmount The percentage of what was paid, less what has gone back or is promised to; never more than what is left.
+	// QuoteAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
 	QuoteAmount Money `json:"quote_amount"`
 
 	// RefundedAmount An amount in SAR, exactly 2 decimals.
@@ -1627,13 +1630,17 @@ type RefundQuote struct {
 	// Example: 1150
 	RefundedAmount Money `json:"refunded_amount"`
 
-	// RemainingAmount What has not gone back and is not promised to a refund that runs.
+	// RemainingAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
 	RemainingAmount Money `json:"remaining_amount"`
 }
 
 // RefundQuoteAnswer defines model for RefundQuoteAnswer.
 type RefundQuoteAnswer struct {
-	// Data What a refund by the cancellation policy would come to.
+	// Data What a refund by the cancellation policy would come to. `remaining_amount` is what has not gone back and is not promised to a refund that runs. `quote_amount` is
+	// the percentage of what was paid, less what has gone back or is promised to; never more than what is left.
+	//
 	//
 	// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","currency":"SAR","hours_to_departure":30,"paid_amount":1150,"policy_percent":50,"quote_amount":425,"refunded_amount":150,"remaining_amount":1000}
 	Data RefundQuote `json:"data"`

@@ -37,7 +37,7 @@ func guards() []guard {
 		records  = "financial_records"
 	)
 
-	return []guard{
+	all := []guard{
 		{"0003", "", "record_transaction_state", "64fd9f20f2fcbd20e0be842b46b7a036"},
 		{
 			"0003", payments, "transactions_inserted", "AFTER INSERT ON payment_transactions FOR EACH ROW " +
@@ -95,6 +95,14 @@ func guards() []guard {
 			"0009", payments, "refund_completed", "AFTER INSERT ON payment_transactions FOR EACH ROW WHEN (NEW.kind = 'REFUND') " +
 				"EXECUTE FUNCTION announce_money()",
 		},
+	}
+
+	return append(all, refundGuards()...)
+}
+
+// refundGuards hold refunds to their way.
+func refundGuards() []guard {
+	return []guard{
 		{"0010", "", "guard_refund_channel", "bebfcab5964b174679933b501c6af650"},
 		{"0010", "refunds", "refunds_made", "BEFORE INSERT ON refunds FOR EACH ROW EXECUTE FUNCTION guard_refund_channel()"},
 		{

@@ -25,7 +25,8 @@ WHERE f.refund_type = 'POLICY'
   AND (f.policy_percent IS DISTINCT FROM CASE WHEN t.status = 'PAID' THEN coalesce(tier.percent, 0) ELSE 100 END
        OR f.amount * 100 IS DISTINCT FROM div(2 * t.amount * 100 * f.policy_percent + 100, 200) - f.policy_given * 100
        OR (a.id IS NOT NULL AND f.policy_given::text IS DISTINCT FROM
-           ((a.details -> 'before' ->> 'refunded_amount')::numeric + (a.details -> 'before' ->> 'reserved_amount')::numeric)::numeric(14, 2)::text))`,
+           ((a.details -> 'before' ->> 'refunded_amount')::numeric
+            + (a.details -> 'before' ->> 'reserved_amount')::numeric)::numeric(14, 2)::text))`,
 	}
 }
 
@@ -49,7 +50,8 @@ SELECT 'refund-channel', 'refund', f.id,
 FROM refunds AS f
 JOIN payment_transactions AS t ON t.id = f.payment_transaction_id
 LEFT JOIN paid AS p ON p.id = f.id
-WHERE CASE f.channel WHEN 'MANUAL' THEN t.payment_method <> 'bill_payment' OR f.gateway_refund_id IS NOT NULL OR coalesce(p.by_gateway, false)
+WHERE CASE f.channel
+      WHEN 'MANUAL' THEN t.payment_method <> 'bill_payment' OR f.gateway_refund_id IS NOT NULL OR coalesce(p.by_gateway, false)
       ELSE coalesce(p.by_hand, false) END
 UNION ALL
 SELECT 'refund-payout', 'refund', coalesce(f.id, d.refund_id),

@@ -136,7 +136,7 @@ func TestRefundByHandIsRejected(t *testing.T) {
 	require.Equal(t, "withdrawn", got.FailureReason)
 	require.Empty(t, b.incidents(t), "a person has ended it")
 	require.Equal(t, models.BookingConfirmed, b.bookingNow(t, *tx.BookingID).Status)
-	require.Equal(t, "115.00", ptr(b.transaction(t, tx.ID)).Remaining().String(), "the promise is given back")
+	require.Equal(t, "115.00", new(b.transaction(t, tx.ID)).Remaining().String(), "the promise is given back")
 
 	again := b.ask(tx, "")
 	b.reserve(t, again)
@@ -144,8 +144,6 @@ func TestRefundByHandIsRejected(t *testing.T) {
 	require.Equal(t, models.RefundSucceeded, b.settleRefund(t, again, models.RefundResult{}).Status)
 	require.Equal(t, models.BookingCancelled, b.bookingNow(t, *tx.BookingID).Status)
 }
-
-func ptr[T any](v T) *T { return &v }
 
 func TestPayoutOfWhatGoesThroughAGateway(t *testing.T) {
 	t.Parallel()
@@ -328,12 +326,10 @@ func TestListOfRefundsThatNeedAPayout(t *testing.T) {
 	b := setupBooks(t)
 	tx := b.paidBill(t)
 
-	var asked []models.RefundRequest
-
-	for range 3 {
-		r := b.ask(tx, "1.00")
-		b.reserve(t, r)
-		asked = append(asked, r)
+	asked := make([]models.RefundRequest, 3)
+	for i := range asked {
+		asked[i] = b.ask(tx, "1.00")
+		b.reserve(t, asked[i])
 	}
 
 	byGateway := b.ask(b.paid(t, 1), "1.00")
@@ -356,8 +352,8 @@ func TestListOfRefundsThatNeedAPayout(t *testing.T) {
 		return ids
 	}
 
-	require.Equal(t, []uuid.UUID{asked[2].ID}, list(store.RefundFilter{NeedsPayout: ptr(true)}))
-	require.Equal(t, []uuid.UUID{asked[0].ID, asked[1].ID, byGateway.ID}, list(store.RefundFilter{NeedsPayout: ptr(false)}))
+	require.Equal(t, []uuid.UUID{asked[2].ID}, list(store.RefundFilter{NeedsPayout: new(true)}))
+	require.Equal(t, []uuid.UUID{asked[0].ID, asked[1].ID, byGateway.ID}, list(store.RefundFilter{NeedsPayout: new(false)}))
 	require.Equal(t, []uuid.UUID{asked[0].ID, asked[1].ID, asked[2].ID}, list(store.RefundFilter{Channel: models.RefundByHand}))
 	require.Len(t, list(store.RefundFilter{}), 4)
 }

@@ -219,7 +219,7 @@ func TestRefundRacesTheMoneyOfAnotherAttempt(t *testing.T) {
 
 		owed := b.transaction(t, first.ID)
 		require.Equal(t, models.TransactionFailed, owed.Status)
-		require.Equal(t, "115.00", ptr(owed).Remaining().String(), "the late money is still owed")
+		require.Equal(t, "115.00", owed.Remaining().String(), "the late money is still owed")
 
 		late := models.RefundRequest{ID: models.RefundID(first.ID, "late"), TransactionID: first.ID, Type: models.RefundFull}
 		b.reserve(t, late)
