@@ -222,12 +222,12 @@ func guardReports(provider models.PaymentProvider, m *telemetry.Metrics) gateway
 	return gateways.Reports{
 		Moved: func(calls gateways.Calls, to gateways.Circuit) {
 			m.GatewayBreaker(provider, string(calls), string(to))
-			slog.Warn("gateway breaker", "gateway", provider, "calls", calls, "state", to) //nolint:noctx // it belongs to no request
+			slog.Warn("gateway breaker", "gateway", provider, "calls", calls, "state", to)
 		},
 		Refused: func(calls gateways.Calls, reason string) { m.GatewayRefused(provider, string(calls), reason) },
 		Paused: func(calls gateways.Calls, pause time.Duration) {
 			m.GatewayPaused(provider, string(calls), pause)
-			slog.Warn("gateway wants a pause", "gateway", provider, "calls", calls, "pause", pause) //nolint:noctx // likewise
+			slog.Warn("gateway wants a pause", "gateway", provider, "calls", calls, "pause", pause)
 		},
 		Waited: func(calls gateways.Calls, waited time.Duration) { m.GatewayWaited(provider, string(calls), waited) },
 		Odd: func(ctx context.Context, calls gateways.Calls, problem string) {

@@ -58,7 +58,7 @@ type circuit struct {
 	breaker *gobreaker.TwoStepCircuitBreaker[any] // nil: it never opens
 
 	mu          sync.Mutex
-	openUntil time.Time // when an open breaker lets one call try
+	openUntil   time.Time // when an open breaker lets one call try
 	pausedUntil time.Time
 	downSince   time.Time // zero while the breaker is closed
 	lastFailure time.Time

@@ -121,7 +121,7 @@ func (p *payment) open(ctx workflow.Context) error {
 	err := p.openBy(ctx, payments.OpenCheckout)
 	if err == nil && p.checkout.Delayed {
 		p.delayed = true
-		tell(ctx, string(p.gateway())+" is being left alone, because it has not been answering or wants that. The checkout is opened when it is back.")
+		tell(ctx, string(p.gateway())+" is being left alone: it did not answer, or wants that. The checkout is opened when it is back.")
 
 		err = p.openBy(ctx, payments.AwaitCheckout)
 	}

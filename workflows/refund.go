@@ -175,7 +175,7 @@ func (f *refund) askGateway(ctx workflow.Context) error {
 	err := f.refundBy(ctx, payments.RefundAtGateway)
 	if err == nil && f.result.Delayed {
 		f.delayed = true
-		tell(ctx, string(f.reserved.Gateway)+" is being left alone, because it has not been answering or wants that. The refund is sent when it is back.")
+		tell(ctx, string(f.reserved.Gateway)+" is being left alone: it did not answer, or wants that. The refund is sent when it is back.")
 
 		err = f.refundBy(ctx, payments.AwaitRefund)
 	}

@@ -31,7 +31,7 @@ func TestWebhooksFallSilent(t *testing.T) {
 
 	fault(s, "webhook", "drop", 1000)
 
-	var lost []uuid.UUID
+	lost := make([]uuid.UUID, 0, 3)
 
 	for range 3 {
 		b := customer.Book(1)

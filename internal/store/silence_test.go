@@ -66,7 +66,7 @@ func TestToAsk(t *testing.T) {
 		return ids
 	}
 
-	var open []uuid.UUID
+	open := make([]uuid.UUID, 0, 5)
 	for range 5 {
 		open = append(open, b.open(t, b.book(t, b.Trip, 1), 1).ID)
 	}

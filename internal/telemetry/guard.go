@@ -28,10 +28,10 @@ func (m *Metrics) makeGuardMetrics(namespace string) {
 		Buckets: []float64{.001, .01, .05, .1, .2, .4},
 	}, calls)
 	m.asked = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Namespace: namespace, Name: "status_polls_total", Help: "Questions about open attempts while webhooks did not come, by what came of them.",
+		Namespace: namespace, Name: "status_polls_total", Help: "Questions about open attempts while webhooks did not come.",
 	}, []string{"channel", "outcome"})
 	m.silent = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Namespace: namespace, Name: "webhook_silence_rounds_total", Help: "Rounds of polling that found the channel silent, one every 10 s while it is.",
+		Namespace: namespace, Name: "webhook_silence_rounds_total", Help: "Rounds of polling that found the channel silent.",
 	}, []string{"channel"})
 }
 
