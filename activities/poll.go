@@ -53,6 +53,10 @@ func (p *Polls) PollStatus(ctx context.Context, c models.Channel) (Polled, error
 		err error
 	)
 
+	if p.Silence <= 0 { // switched off while the workflow was under way
+		return out, nil
+	}
+
 	if out.Silent, err = p.Store.Silent(ctx, c, p.Silence, p.Now()); err != nil || !out.Silent {
 		return out, asActivityError(err)
 	}

@@ -23,24 +23,29 @@ type healthy interface{ Health() gateways.Health }
 
 // outages keeps the incidents about gateways that do not answer. Each worker speaks for itself: the first one opens the
 // incident, and who has seen the gateway down resolves it when it is up again. So does the first answer after a start,
-// because nobody knows what an earlier process has left behind.
+// because nobody knows what an earlier process has left behind; who still sees the gateway down says so again.
 type outages struct {
 	watched map[models.PaymentProvider]healthy
-	said    map[models.PaymentProvider]string // what was last reported
+	said    map[models.PaymentProvider]word // what was last reported
 	down    func(ctx context.Context, gateway models.PaymentProvider, since time.Time) error
 	up      func(ctx context.Context, gateway models.PaymentProvider) error
 	cancel  context.CancelFunc
 	done    sync.WaitGroup
 }
 
-const (
-	saidDown = "down"
-	saidUp   = "up"
-)
+type word struct {
+	up bool
+	at time.Time // zero: nothing has been said
+}
+
+func (w word) isUp() bool { return w.up && !w.at.IsZero() }
+
+// isDown reports that the gateway was said to be down not long ago.
+func (w word) isDown() bool { return !w.up && !w.at.IsZero() && time.Since(w.at) < outageAfter }
 
 func newOutages(d Deps) *outages {
 	o := &outages{
-		watched: map[models.PaymentProvider]healthy{}, said: map[models.PaymentProvider]string{}, cancel: func() {},
+		watched: map[models.PaymentProvider]healthy{}, said: map[models.PaymentProvider]word{}, cancel: func() {},
 		down: d.Store.ReportGatewayDown, up: d.Store.ReportGatewayUp,
 	}
 
@@ -82,16 +87,17 @@ func (o *outages) look(ctx context.Context) {
 	for name, g := range o.watched {
 		var (
 			err  error
-			say  string
+			say  = word{at: time.Now()}
 			h    = g.Health()
 			long = !h.DownSince.IsZero() && time.Since(h.DownSince) >= outageAfter && time.Since(h.LastFailure) <= outageRecent
 		)
 
 		switch {
-		case long && o.said[name] != saidDown:
-			say, err = saidDown, o.down(ctx, name, h.DownSince)
-		case h.DownSince.IsZero() && h.Answered && o.said[name] != saidUp:
-			say, err = saidUp, o.up(ctx, name)
+		case long && !o.said[name].isDown():
+			err = o.down(ctx, name, h.DownSince)
+		case h.DownSince.IsZero() && h.Answered && !o.said[name].isUp():
+			say.up = true
+			err = o.up(ctx, name)
 		default:
 			continue
 		}

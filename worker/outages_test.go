@@ -25,7 +25,7 @@ func TestOutages(t *testing.T) {
 			away error
 			p    = &patient{}
 			o    = &outages{
-				watched: map[models.PaymentProvider]healthy{models.ProviderWalletB: p}, said: map[models.PaymentProvider]string{},
+				watched: map[models.PaymentProvider]healthy{models.ProviderWalletB: p}, said: map[models.PaymentProvider]word{},
 				down: func(_ context.Context, g models.PaymentProvider, _ time.Time) error {
 					said = append(said, "down "+string(g))
 
@@ -61,7 +61,12 @@ func TestOutages(t *testing.T) {
 
 		pass(4 * time.Minute)
 		pass(2*time.Minute, "down wallet_b")
-		pass(10 * time.Minute)
+		pass(time.Minute)
+
+		p.health.LastFailure = time.Now().Add(4 * time.Minute)
+
+		pass(5*time.Minute, "down wallet_b") // another worker may have thought otherwise
+		pass(20 * time.Minute)
 
 		p.health = gateways.Health{Answered: true}
 

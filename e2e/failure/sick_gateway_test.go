@@ -26,7 +26,12 @@ func TestSickGateway(t *testing.T) {
 	})})
 	company.standsBefore(s)
 
+	// What it is like while wallet_b is well, and as many customers use it.
+	stop, opened := keepBooking(t, s)
 	well := paysInARow(t, s)
+
+	stop()
+	requireOpened(t, s, opened())
 
 	for _, ill := range []struct {
 		name string
@@ -42,10 +47,10 @@ func TestSickGateway(t *testing.T) {
 			sick := paysInARow(t, view)
 
 			stop()
-			t.Logf("gateway_a took %s, the slowest %s, while wallet_b %s; %s and %s before",
+			t.Logf("gateway_a took %s, the slowest %s, while wallet_b %s; %s and %s while it was well",
 				sick.median(), sick.worst(), ill.name, well.median(), well.worst())
-			// A busy machine makes ten payments in a row slow, not all of them ten times slower than before.
-			require.Less(t, sick.median(), 10*well.median()+time.Second)
+			// What a busy machine does to single payments is not what is tested.
+			require.Less(t, sick.median(), 5*well.median()+time.Second)
 
 			before := company.calls.Load()
 
