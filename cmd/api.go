@@ -78,6 +78,7 @@ func startAPI(
 	carrier := relay.New(s, door.Deliver)
 
 	carrier.Report(metrics.RelayBacklog)
+	metrics.WatchBooks(unfinished(s))
 
 	deps, handlers, err := apiDeps(ctx, cfg, parts{s, door, carrier, registry, metrics}, &open)
 	if err != nil {

@@ -38,6 +38,8 @@ func system(t *testing.T, s *harness.Stack) {
 	require.Equal(t, http.StatusOK, metrics.Status)
 	require.True(t, strings.HasPrefix(metrics.Header.Get("Content-Type"), "text/plain"))
 	require.Contains(t, string(metrics.Body), "go_goroutines")
+	require.Contains(t, string(metrics.Body), `rihla_overdue{what="refunds"} 0`)
+	require.Contains(t, string(metrics.Body), `rihla_incidents_open{kind="LATE_PAYMENT"}`)
 
 	// Every answer, whatever it is, says whose it is and how to treat it.
 	for _, path := range []string{"/healthz", "/api/v1/trips", "/api/v1/me", "/nothing", "/docs"} {

@@ -286,6 +286,14 @@ const (
 	IncidentAuditDifference  IncidentKind = "AUDIT_DIFFERENCE"
 )
 
+// IncidentKinds are all kinds, in the contract's order.
+func IncidentKinds() []IncidentKind {
+	return []IncidentKind{
+		IncidentAmountMismatch, IncidentCurrencyMismatch, IncidentLatePayment, IncidentRefundFailed, IncidentUnknownReference,
+		IncidentGatewayOutage, IncidentAuditDifference,
+	}
+}
+
 // Locale is the language of a person: ar (default) or en (spec 9.6).
 type Locale string
 

@@ -1,0 +1,32 @@
+package cmd
+
+import (
+	"context"
+	"time"
+
+	"rihla/internal/store"
+	"rihla/internal/telemetry"
+	"rihla/models"
+)
+
+// unfinished reads the books for the metrics. Kinds without open incidents are there with 0, so that an alert sees them go.
+func unfinished(s *store.Store) func(context.Context) (telemetry.Unfinished, error) {
+	return func(ctx context.Context) (telemetry.Unfinished, error) {
+		o, err := s.Overdue(ctx, time.Now())
+		if err != nil {
+			return telemetry.Unfinished{}, err
+		}
+
+		u := telemetry.Unfinished{
+			Overdue: map[string]int{
+				"payments": o.Payments, "refunds": o.Refunds, "events": o.Events, "campaigns": o.Campaigns, "messages": o.Messages,
+			},
+			Incidents: map[string]int{},
+		}
+		for _, kind := range models.IncidentKinds() {
+			u.Incidents[string(kind)] = o.Incidents[kind]
+		}
+
+		return u, nil
+	}
+}

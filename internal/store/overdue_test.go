@@ -1,0 +1,46 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rihla/internal/store"
+	"rihla/models"
+)
+
+func TestOverdue(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	now := time.Now()
+	at := func(later time.Duration) store.Overdue {
+		t.Helper()
+
+		o, err := b.s.Overdue(t.Context(), now.Add(later))
+		require.NoError(t, err)
+
+		return o
+	}
+	nothing := store.Overdue{Incidents: map[models.IncidentKind]int{}}
+
+	require.Equal(t, nothing, at(0))
+
+	today := models.DateIn(now)
+	campaign := b.campaign(t, today.AddDays(2), today.AddDays(3))
+	attempt := b.openCampaign(t, campaign, 1)
+	hold := 30 * time.Minute
+	require.Equal(t, nothing, at(hold))
+	require.Equal(t, 1, at(hold+11*time.Minute).Payments)
+
+	b.report(t, attempt, models.EventPaymentSucceeded)
+	require.Zero(t, at(hold+11*time.Minute).Payments)
+	require.Positive(t, at(hold).Messages)
+
+	days := today.AddDays(2).Start().Sub(now)
+	require.Zero(t, at(days+9*time.Minute).Campaigns)
+	require.Equal(t, 1, at(days+11*time.Minute).Campaigns)
+
+	b.exec(t, `INSERT INTO incidents (id, kind, message) VALUES (gen_random_uuid(), 'LATE_PAYMENT', 'late')`)
+	require.Equal(t, map[models.IncidentKind]int{models.IncidentLatePayment: 1}, at(0).Incidents)
+}

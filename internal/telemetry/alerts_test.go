@@ -1,0 +1,177 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+
+	"rihla/models"
+)
+
+var (
+	metricName = regexp.MustCompile(`\b(?:rihla|go|process)_[a-z_]+`)
+	labelName  = regexp.MustCompile(`\b([a-z_]+)(?:=~|!~|!=|=)"|by \(([a-z_]+)\)`)
+	anchor     = regexp.MustCompile(`^(docs/[a-z]+\.md)#([a-z0-9-]+)$`)
+)
+
+// used is a registry in which everything has been counted once: names of metrics, with the labels that they have.
+func used(t *testing.T) map[string]map[string]bool {
+	t.Helper()
+
+	m := NewMetrics(prometheus.NewRegistry())
+	m.WatchBooks(func(context.Context) (Unfinished, error) {
+		return Unfinished{Overdue: map[string]int{"refunds": 1}, Incidents: map[string]int{"LATE_PAYMENT": 2}}, nil
+	})
+	m.Request("/", http.MethodGet, 200, time.Millisecond)
+	m.GatewayCall(models.ProviderGatewayA, "refund", "ok", time.Millisecond)
+	m.PaymentSettled(models.TransactionPaid, models.ProviderGatewayA)
+	m.Webhook(models.ChannelGatewayA, "stored")
+
+	families, err := m.registry.Gather()
+	require.NoError(t, err)
+
+	names := map[string]map[string]bool{}
+
+	for _, family := range families {
+		labels := map[string]bool{"le": true, "job": true}
+		for _, label := range family.GetMetric()[0].GetLabel() {
+			labels[label.GetName()] = true
+		}
+
+		for _, suffix := range []string{"", "_bucket", "_count", "_sum"} {
+			names[family.GetName()+suffix] = labels
+		}
+	}
+
+	return names
+}
+
+// TestAlertsAskForWhatThereIs: every metric and label in the alert rules is one that the service shows, every runbook is
+// a heading, and every metric of the service has an alert or stands in the operations guide.
+func TestAlertsAskForWhatThereIs(t *testing.T) {
+	t.Parallel()
+
+	text, err := os.ReadFile("../../docs/alerts.yml")
+	require.NoError(t, err)
+
+	var file struct {
+		Groups []struct {
+			Rules []struct {
+				Alert, Expr, For    string
+				Labels, Annotations map[string]string
+			}
+		}
+	}
+
+	require.NoError(t, yaml.Unmarshal(text, &file))
+
+	names := used(t)
+
+	for _, group := range file.Groups {
+		require.NotEmpty(t, group.Rules)
+
+		for _, rule := range group.Rules {
+			metrics := metricName.FindAllString(rule.Expr, -1)
+			require.True(t, len(metrics) > 0 || strings.Contains(rule.Expr, "up{"), rule.Alert)
+			require.Contains(t, []string{"page", "ticket"}, rule.Labels["severity"], rule.Alert)
+			require.NotEmpty(t, rule.For, rule.Alert)
+			require.NotEmpty(t, rule.Annotations["summary"], rule.Alert)
+			require.Equal(t, strings.Count(rule.Expr, "("), strings.Count(rule.Expr, ")"), rule.Alert)
+
+			known := map[string]bool{"job": true}
+
+			for _, name := range metrics {
+				require.Contains(t, names, name, rule.Alert)
+
+				for label := range names[name] {
+					known[label] = true
+				}
+			}
+
+			for _, label := range labelName.FindAllStringSubmatch(rule.Expr, -1) {
+				require.True(t, known[label[1]+label[2]], "%s: no metric of it has the label %s", rule.Alert, label[0])
+			}
+
+			requireHeading(t, rule.Annotations["runbook"])
+		}
+	}
+
+	guide, err := os.ReadFile("../../docs/operations.md")
+	require.NoError(t, err)
+
+	for name := range names {
+		if strings.HasPrefix(name, "rihla_") {
+			base := regexp.MustCompile(`_(bucket|count|sum)$`).ReplaceAllString(name, "")
+			require.Contains(t, string(guide), "`"+base+"`", "the operations guide does not explain it")
+		}
+	}
+}
+
+// requireHeading checks that a link leads to a heading.
+func requireHeading(t *testing.T, link string) {
+	t.Helper()
+
+	to := anchor.FindStringSubmatch(link)
+	require.NotNil(t, to, link)
+
+	page, err := os.ReadFile("../../" + to[1])
+	require.NoError(t, err)
+
+	for line := range strings.Lines(string(page)) {
+		if title, ok := strings.CutPrefix(strings.TrimLeft(strings.TrimSpace(line), "#"), " "); ok && strings.HasPrefix(line, "#") {
+			slug := regexp.MustCompile(`[^a-z0-9 -]`).ReplaceAllString(strings.ToLower(title), "")
+			if strings.ReplaceAll(slug, " ", "-") == to[2] {
+				return
+			}
+		}
+	}
+
+	t.Errorf("%s has no heading #%s", to[1], to[2])
+}
+
+// Books are read at most every ten seconds, and what cannot be read is not there.
+func TestWatchBooks(t *testing.T) {
+	t.Parallel()
+
+	m := NewMetrics(prometheus.NewRegistry())
+	reads, away := 0, errors.New("the database is away")
+
+	var fails error
+
+	m.WatchBooks(func(context.Context) (Unfinished, error) {
+		reads++
+
+		return Unfinished{Overdue: map[string]int{"refunds": 3}}, fails
+	})
+
+	count := func() (found int) {
+		families, err := m.registry.Gather()
+		require.NoError(t, err)
+
+		for _, family := range families {
+			if family.GetName() == "rihla_overdue" {
+				require.InDelta(t, 3, family.GetMetric()[0].GetGauge().GetValue(), 0)
+				found++
+			}
+		}
+
+		return found
+	}
+
+	fails = away
+	require.Zero(t, count())
+
+	fails = nil
+	require.Equal(t, 1, count())
+	require.Equal(t, 1, count())
+	require.Equal(t, 2, reads)
+}

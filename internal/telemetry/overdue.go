@@ -1,0 +1,68 @@
+package telemetry
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Unfinished is what a reading of the books says about work that somebody should have done: numbers by what it is.
+type Unfinished struct {
+	Overdue   map[string]int
+	Incidents map[string]int // open ones, by kind
+}
+
+const (
+	readBooksAtMost  = 2 * time.Second  // of a scrape
+	readBooksAtLeast = 10 * time.Second // apart, however many ask
+)
+
+// WatchBooks shows what read returns, at most every 10 seconds. While it cannot be read there are no such metrics: an
+// old number would be taken for a good one.
+func (m *Metrics) WatchBooks(read func(context.Context) (Unfinished, error)) {
+	m.registry.MustRegister(&books{
+		read: read,
+		overdue: prometheus.NewDesc("rihla_overdue",
+			"What should have been done a while ago, by what it is; the same number from every API process.", []string{"what"}, nil),
+		incidents: prometheus.NewDesc("rihla_incidents_open",
+			"Incidents that wait for people, by kind; the same number from every API process.", []string{"kind"}, nil),
+	})
+}
+
+type books struct {
+	read               func(context.Context) (Unfinished, error)
+	overdue, incidents *prometheus.Desc
+
+	mu   sync.Mutex
+	last Unfinished
+	at   time.Time
+}
+
+// Describe implements prometheus.Collector.
+func (b *books) Describe(to chan<- *prometheus.Desc) { to <- b.overdue; to <- b.incidents }
+
+// Collect implements prometheus.Collector.
+func (b *books) Collect(to chan<- prometheus.Metric) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+
+	if time.Since(b.at) >= readBooksAtLeast {
+		ctx, cancel := context.WithTimeout(context.Background(), readBooksAtMost)
+		defer cancel()
+
+		read, err := b.read(ctx)
+		if b.last, b.at = read, time.Now(); err != nil {
+			b.last, b.at = Unfinished{}, time.Time{}
+		}
+	}
+
+	for what, n := range b.last.Overdue {
+		to <- prometheus.MustNewConstMetric(b.overdue, prometheus.GaugeValue, float64(n), what)
+	}
+
+	for kind, n := range b.last.Incidents {
+		to <- prometheus.MustNewConstMetric(b.incidents, prometheus.GaugeValue, float64(n), kind)
+	}
+}
