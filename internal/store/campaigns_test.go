@@ -75,7 +75,7 @@ func TestStaleCampaigns(t *testing.T) {
 		rows, err := b.s.StaleCampaigns(t.Context(), time.Minute, 10, at)
 		require.NoError(t, err)
 
-		ids := []uuid.UUID{}
+		ids := make([]uuid.UUID, 0, len(rows))
 		for _, c := range rows {
 			ids = append(ids, c.ID)
 		}
