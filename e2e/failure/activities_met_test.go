@@ -80,7 +80,7 @@ func activityOf(e *history.HistoryEvent) string {
 func (a *activitySet) missing() []string {
 	var missing []string
 
-	for _, room := range []any{&activities.Payments{}, &activities.Outbox{}, &activities.Sweep{}, &activities.Audit{}} {
+	for _, room := range []any{&activities.Payments{}, &activities.Outbox{}, &activities.Sweep{}, &activities.Audit{}, &activities.Polls{}} {
 		for m := range reflect.TypeOf(room).Methods() {
 			if !a.ran[m.Name] && beyond[m.Name] == "" {
 				missing = append(missing, m.Name)

@@ -42,9 +42,22 @@ func journeys() []journey {
 		},
 		{name: "late money", prepare: payCancelled, want: []string{"incident LATE_PAYMENT OPEN", "refund FULL SUCCEEDED 115.00"}},
 		{name: "campaign", prepare: payCampaign, want: []string{"campaign ACTIVE"}},
+		{name: "paid out by hand", prepare: payOutBill, want: []string{"refund FULL SUCCEEDED 115.00", "booking CANCELLED 1 seats, held f 115.00"}},
+		{name: "gateway away at checkout", prepare: bookWhileAway, env: quickBreaker, want: []string{"booking CONFIRMED 2 seats, held t 230.00"}},
+		{
+			name: "gateway away at refund", env: quickBreaker, want: []string{"refund FULL SUCCEEDED 115.00"},
+			prepare: refundPaid(map[string]any{"operation": "refund", "mode": "error", "times": 1}),
+		},
+		{
+			name: "webhooks silent", prepare: payInSilence, env: map[string]string{"WEBHOOK_SILENCE": "2s", "SWEEP_INTERVAL": "2s"},
+			want: []string{"booking CONFIRMED 1 seats, held t 115.00"},
+		},
 		{name: "swept", prepare: sweepOrphan, want: []string{"transaction PAYMENT credit_card FAILED EXPIRED 115.00 0.00 0.00"}},
 	}
 }
+
+// quickBreaker leaves a gateway alone after one failure, and not for long.
+var quickBreaker = map[string]string{"GATEWAY_A_BREAKER_FAILURES": "1", "GATEWAY_A_BREAKER_OPEN_FOR": "3s"}
 
 // insisting is a client of the service who tries again what did not come through.
 func insisting(t *testing.T, s *harness.Stack, role models.Role) *load {
@@ -172,6 +185,52 @@ func refundPaid(f map[string]any) func(*testing.T, *harness.Stack) act {
 
 			return b.ID.String(), l.failure()
 		}
+	}
+}
+
+// bookWhileAway books and pays although the gateway fails at first and is left alone then.
+func bookWhileAway(t *testing.T, s *harness.Stack) act {
+	t.Helper()
+	fault(s, "create_checkout", "error", 1)
+
+	return bookAndPay("succeed")(t, s)
+}
+
+// payInSilence pays, and no webhook comes: the gateway is asked while the customer waits.
+func payInSilence(t *testing.T, s *harness.Stack) act {
+	t.Helper()
+
+	b := s.As(models.RoleEndUser).Book(1)
+
+	fault(s, "webhook", "drop", 1)
+
+	return func(context.Context) (string, error) { return b.ID.String(), s.Pay(b.Payment.CheckoutURL, "succeed") }
+}
+
+// payOutBill gives a bill back, by the hands of finance staff.
+func payOutBill(t *testing.T, s *harness.Stack) act {
+	t.Helper()
+
+	b, l, admin := s.As(models.RoleEndUser).BookBilled(1), insisting(t, s, models.RoleFinanceAdmin), s.As(models.RoleAdmin)
+	key := map[string]string{"Idempotency-Key": uuid.NewString()}
+
+	return func(ctx context.Context) (string, error) {
+		l.refund(ctx, b.ID, key)
+
+		var refund string
+
+		if err := s.DB.QueryRowContext(ctx, "SELECT id FROM refunds WHERE booking_id = $1", b.ID).Scan(&refund); err != nil {
+			return "", errors.Join(err, l.failure())
+		}
+
+		confirmed := load{stack: s, caller: admin}
+		_, ok := confirmed.insist(ctx, "/api/v1/admin/refunds/"+refund+"/confirm-payout", map[string]any{"payout_reference": "TRF-1"}, nil)
+
+		if !ok {
+			return "", confirmed.failure()
+		}
+
+		return b.ID.String(), nil
 	}
 }
 

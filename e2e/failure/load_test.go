@@ -210,7 +210,7 @@ func (l *load) insist(ctx context.Context, path string, body any, header map[str
 
 		switch {
 		case err != nil:
-		case a.Status == http.StatusOK, a.Status == http.StatusCreated:
+		case a.Status == http.StatusOK, a.Status == http.StatusCreated, a.Status == http.StatusAccepted:
 			return a, true
 		case a.Status == http.StatusServiceUnavailable && a.Header.Get("Retry-After") != "",
 			a.Code() == models.CodeGatewayUnavailable, a.Code() == models.CodeIdempotencyKeyInProcess:
