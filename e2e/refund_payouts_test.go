@@ -65,6 +65,8 @@ func payoutByHand(t *testing.T, s *harness.Stack) {
 	refused(t, finance.Post(confirm, confirmation("TRF-1")), http.StatusForbidden, models.CodeForbidden)
 	refused(t, customer.Post(confirm, confirmation("TRF-1")), http.StatusForbidden, models.CodeForbidden)
 	refused(t, admin.Post(confirm, map[string]any{}), http.StatusUnprocessableEntity, models.CodeValidation)
+	require.Contains(t, errorDetails(t, admin.Post(confirm, confirmation(" \t"))), "payout_reference")
+	require.Contains(t, errorDetails(t, admin.Post(payoutPath(r.ID, "reject"), rejection(" "))), "reason")
 
 	tomorrow := confirmation("TRF-1")
 	tomorrow["paid_out_on"] = models.DateIn(time.Now()).AddDays(1).String()
