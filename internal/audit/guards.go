@@ -3,6 +3,7 @@ package audit
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -31,13 +32,16 @@ type guard struct {
 }
 
 // guards are all of them, by migration.
-func guards() []guard {
+func guards() []guard { return slices.Concat(bookGuards(), refundGuards()) }
+
+// bookGuards hold the ledger, the trails and the sums.
+func bookGuards() []guard {
 	const (
 		payments = "payment_transactions"
 		records  = "financial_records"
 	)
 
-	all := []guard{
+	return []guard{
 		{"0003", "", "record_transaction_state", "64fd9f20f2fcbd20e0be842b46b7a036"},
 		{
 			"0003", payments, "transactions_inserted", "AFTER INSERT ON payment_transactions FOR EACH ROW " +
@@ -96,8 +100,6 @@ func guards() []guard {
 				"EXECUTE FUNCTION announce_money()",
 		},
 	}
-
-	return append(all, refundGuards()...)
 }
 
 // refundGuards hold refunds to their way.
