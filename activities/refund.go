@@ -53,7 +53,7 @@ func (p *Payments) refundAtGateway(ctx context.Context, id uuid.UUID) (models.Re
 	}
 
 	if r.Channel != models.RefundByGateway { // whoever asks for that does not know what a refund by hand is
-		return models.RefundResult{}, asActivityError(models.Errorf(models.CodeInvalidState, "The refund is paid out by hand."))
+		return models.RefundResult{}, models.Errorf(models.CodeInvalidState, "The refund is paid out by hand.")
 	}
 
 	t, err := p.Store.TransactionByID(ctx, r.PaymentTransactionID)

@@ -164,7 +164,9 @@ func (s *Sweep) silence(ctx context.Context, out *Swept) error {
 }
 
 func (s *Sweep) campaigns(ctx context.Context, out *Swept) error {
-	found, err := s.Store.StaleCampaigns(ctx, campaignGrace, sweepBatch, s.Now())
+	found, err := turn(ctx, s, "campaigns", func(after store.Turn) ([]models.AdCampaign, store.Turn, error) {
+		return s.Store.StaleCampaigns(ctx, campaignGrace, after, sweepBatch, s.Now())
+	})
 	out.Campaigns = each(ctx, found, s.Deliver.ResumeCampaign)
 
 	return err

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"rihla/internal/store"
 	"rihla/models"
 )
 
@@ -72,7 +73,7 @@ func TestStaleCampaigns(t *testing.T) {
 	stale := func(at time.Time) []uuid.UUID {
 		t.Helper()
 
-		rows, err := b.s.StaleCampaigns(t.Context(), time.Minute, 10, at)
+		rows, _, err := b.s.StaleCampaigns(t.Context(), time.Minute, store.Turn{}, 10, at)
 		require.NoError(t, err)
 
 		ids := make([]uuid.UUID, 0, len(rows))

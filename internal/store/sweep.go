@@ -39,21 +39,20 @@ func (s *Store) StaleRefunds(
 }
 
 // StaleCampaigns are paid campaigns whose dates asked for another state more than grace ago: their workflow should have
-// moved them.
-func (s *Store) StaleCampaigns(ctx context.Context, grace time.Duration, limit int, now time.Time) ([]models.AdCampaign, error) {
-	var rows []models.AdCampaign
-
+// moved them. Those behind after, oldest first; next is where to go on.
+func (s *Store) StaleCampaigns(
+	ctx context.Context, grace time.Duration, after Turn, limit int, now time.Time,
+) (rows []models.AdCampaign, next Turn, err error) {
 	today := models.DateIn(now.Add(-grace))
 
-	err := s.db.NewSelect().Model(&rows).
+	q := s.db.NewSelect().Model(&rows).
 		Where("(status = ? AND starts_on <= ?) OR (status IN (?) AND ends_on < ?)", models.CampaignScheduled, today,
-			bun.List([]models.CampaignStatus{models.CampaignScheduled, models.CampaignActive, models.CampaignPaused}), today).
-		Order("starts_on", "id").Limit(int64(limit)).Scan(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read stale campaigns: %w", err)
+			bun.List([]models.CampaignStatus{models.CampaignScheduled, models.CampaignActive, models.CampaignPaused}), today)
+	if err := after.from(q, "created_at", "id", limit).Scan(ctx); err != nil {
+		return nil, after, fmt.Errorf("read stale campaigns: %w", err)
 	}
 
-	return rows, nil
+	return rows, nextTurn(rows, limit, func(c *models.AdCampaign) Turn { return Turn{c.CreatedAt, c.ID} }), nil
 }
 
 // ReleaseExpiredHolds gives up bookings whose hold has ended while no attempt was open: nobody else would free their
