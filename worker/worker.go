@@ -89,7 +89,7 @@ func (w *Worker) newQueues() []worker.Worker {
 
 	polls := newPolls(d, door.Deliver)
 
-	queues := []worker.Worker{own}
+	queues := append(make([]worker.Worker, 0, 1+len(d.Gateways)), own)
 	for gateway := range d.Gateways {
 		queues = append(queues, newGatewayWorker(d, gateway, payments, polls))
 	}
