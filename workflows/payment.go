@@ -177,7 +177,7 @@ func (p *payment) awaitOutcome(ctx workflow.Context) error {
 	expiry := p.startTimer(ctx)
 
 	for !p.settled.Final() && p.refused == nil {
-		tell(ctx, "Waiting for the customer to pay until "+p.checkout.ExpiresAt.UTC().Format(time.RFC3339)+".")
+		p.tellWaiting(ctx)
 
 		err := workflow.Await(ctx, func() bool { return p.events.Len() > 0 || p.cancel || expiry.IsReady() })
 		if err != nil {
@@ -202,6 +202,18 @@ func (p *payment) awaitOutcome(ctx workflow.Context) error {
 	}
 
 	return nil
+}
+
+// tellWaiting says for whom the attempt waits: the customer, or a gateway that does not answer about an expired one.
+func (p *payment) tellWaiting(ctx workflow.Context) {
+	if p.outage {
+		tell(ctx, string(p.gateway())+" does not say whether the expired attempt was paid. It is asked every minute, and the attempt stays open "+
+			"until it does. There is an incident.")
+
+		return
+	}
+
+	tell(ctx, "Waiting for the customer to pay until "+p.checkout.ExpiresAt.UTC().Format(time.RFC3339)+".")
 }
 
 func (p *payment) startTimer(ctx workflow.Context) workflow.Future {
@@ -248,8 +260,6 @@ func (p *payment) end(ctx workflow.Context, why models.FailureCode, atMost time.
 
 // askLater leaves an expired attempt open because its gateway does not answer, and tells an operator, once.
 func (p *payment) askLater(ctx workflow.Context) (workflow.Future, error) {
-	tell(ctx, string(p.gateway())+" does not say whether the attempt was paid. It stays open until it does.")
-
 	if !p.outage {
 		p.outage = true
 

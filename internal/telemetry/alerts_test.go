@@ -35,6 +35,8 @@ func used(t *testing.T) map[string]map[string]bool {
 	m.GatewayCall(models.ProviderGatewayA, "refund", "ok", time.Millisecond)
 	m.PaymentSettled(models.TransactionPaid, models.ProviderGatewayA)
 	m.Webhook(models.ChannelGatewayA, "stored")
+	m.GatewayBreaker(models.ProviderGatewayA, "refund", "open")
+	m.WebhooksSilent(models.ChannelGatewayA)
 
 	families, err := m.registry.Gather()
 	require.NoError(t, err)
