@@ -127,7 +127,7 @@ func TestResetToTheBeginning(t *testing.T) {
 }
 
 // TestCancelAndTerminate: whatever an operator ends, somebody takes it up again.
-func TestCancelAndTerminate(t *testing.T) {
+func TestCancelAndTerminate(t *testing.T) { //nolint:tparallel // the gateway is told to fail by one at a time
 	t.Parallel()
 
 	s := harness.Start(t, harness.Options{})
