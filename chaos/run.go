@@ -54,7 +54,7 @@ func run(ctx context.Context, out io.Writer, o options) (err error) {
 	}
 
 	err = errors.Join(err, r.leave(errors.Is(err, errViolated)))
-	r.tally.print(out, time.Since(r.began))
+	r.tally.write(out, time.Since(r.began))
 
 	if ctx.Err() != nil && !errors.Is(err, errViolated) {
 		return nil // Ctrl-C
@@ -94,7 +94,7 @@ func (r *runner) one(ctx context.Context, s schedule.Schedule) error {
 	}
 
 	if err != nil {
-		play.Journal.Problem("harness", "%v", err)
+		play.Journal.Problemf("harness", "%v", err)
 	}
 
 	played := time.Since(began)
@@ -132,7 +132,7 @@ func (r *runner) look(ctx context.Context, play *actors.Play) (settled time.Dura
 		return settled, nil, err
 	}
 
-	play.Journal.Step("harness", "nothing moves any more")
+	play.Journal.Stepf("harness", "nothing moves any more")
 
 	again, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -198,7 +198,8 @@ func (r *runner) enter(ctx context.Context, number int) error {
 
 	r.number = number
 	r.house, err = house.Build(ctx, house.Options{
-		Dir: dir, Number: number, Cluster: r.cluster, Binary: r.binary, BinDir: filepath.Join(r.root, devstack.DefaultDataDir, "bin"), Log: slog.New(slog.DiscardHandler),
+		Dir: dir, Number: number, Cluster: r.cluster, Binary: r.binary,
+		BinDir: filepath.Join(r.root, devstack.DefaultDataDir, "bin"), Log: slog.New(slog.DiscardHandler),
 	})
 
 	return err

@@ -37,8 +37,8 @@ func (t *tally) add(j *actors.Journal, settled, took time.Duration) {
 	}
 }
 
-// print writes the tally as Markdown, as docs/reliability.md shows it.
-func (t *tally) print(out io.Writer, took time.Duration) {
+// write writes the tally as Markdown, as docs/reliability.md shows it.
+func (t *tally) write(out io.Writer, took time.Duration) {
 	if t.schedules == 0 {
 		return
 	}
@@ -46,8 +46,8 @@ func (t *tally) print(out io.Writer, took time.Duration) {
 	slices.Sort(t.settled)
 	slices.Sort(t.took)
 
-	fmt.Fprintf(out, "\n%d schedules in %s, %d invariants after each. A schedule took %.1f s (median; the longest %.1f s); once everybody had come to their end "+
-		"and everything was up again, nothing moved any more after %.1f s (median; at the latest %.1f s).\n\n",
+	fmt.Fprintf(out, "\n%d schedules in %s, %d invariants after each. A schedule took %.1f s (median; the longest %.1f s); once everybody "+
+		"had come to their end and everything was up again, nothing moved any more after %.1f s (median; at the latest %.1f s).\n\n",
 		t.schedules, took.Round(time.Second), len(invariants.All())+1, median(t.took), t.took[len(t.took)-1].Seconds(),
 		median(t.settled), t.settled[len(t.settled)-1].Seconds())
 

@@ -89,7 +89,9 @@ func (w *Worker) newQueues() []worker.Worker {
 
 	polls := newPolls(d, door.Deliver)
 
-	queues := append(make([]worker.Worker, 0, 1+len(d.Gateways)), own)
+	queues := make([]worker.Worker, 0, 1+len(d.Gateways))
+	queues = append(queues, own)
+
 	for gateway := range d.Gateways {
 		queues = append(queues, newGatewayWorker(d, gateway, payments, polls))
 	}

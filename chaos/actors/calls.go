@@ -123,7 +123,8 @@ func (c caller) once(ctx context.Context, r request, api int) (Answer, error) {
 
 	if err != nil {
 		if ctx.Err() == nil {
-			c.journal.Step(c.who, "%s %s (API %d): no answer after %d ms: %v", r.method, r.path, api%schedule.APIs+1, time.Since(began).Milliseconds(), plain(err))
+			c.journal.Stepf(c.who, "%s %s (API %d): no answer after %d ms: %v",
+				r.method, r.path, api%schedule.APIs+1, time.Since(began).Milliseconds(), plain(err))
 		}
 
 		return a, err
@@ -131,7 +132,8 @@ func (c caller) once(ctx context.Context, r request, api int) (Answer, error) {
 
 	c.examine(&a, res)
 	c.journal.add(a)
-	c.journal.Step(c.who, "%s %s (API %d): %d %s after %d ms", r.method, r.path, api%schedule.APIs+1, a.Status, a.Code, time.Since(began).Milliseconds())
+	c.journal.Stepf(c.who, "%s %s (API %d): %d %s after %d ms",
+		r.method, r.path, api%schedule.APIs+1, a.Status, a.Code, time.Since(began).Milliseconds())
 
 	return a, nil
 }
@@ -160,18 +162,18 @@ func (c caller) examine(a *Answer, res *http.Response) {
 	}
 
 	if err := json.Unmarshal(a.Body, &e); err != nil || e.Error.Code == "" {
-		c.journal.Problem(c.who, "%s %s answered %d with %q, which is no error of ours", a.Method, a.Path, a.Status, a.Body)
+		c.journal.Problemf(c.who, "%s %s answered %d with %q, which is no error of ours", a.Method, a.Path, a.Status, a.Body)
 	}
 
 	a.Code = e.Error.Code
 
 	switch {
 	case a.Status == http.StatusInternalServerError:
-		c.journal.Problem(c.who, "%s %s answered 500: %s", a.Method, a.Path, a.Body)
+		c.journal.Problemf(c.who, "%s %s answered 500: %s", a.Method, a.Path, a.Body)
 	case a.Status == http.StatusServiceUnavailable && res.Header.Get("Retry-After") == "":
-		c.journal.Problem(c.who, "%s %s answered 503 without Retry-After", a.Method, a.Path)
+		c.journal.Problemf(c.who, "%s %s answered 503 without Retry-After", a.Method, a.Path)
 	case a.Status > http.StatusInternalServerError && len(e.Error.Details["request_id"]) == 0:
-		c.journal.Problem(c.who, "%s %s answered %d without request_id", a.Method, a.Path, a.Status)
+		c.journal.Problemf(c.who, "%s %s answered %d without request_id", a.Method, a.Path, a.Status)
 	}
 }
 
@@ -193,7 +195,7 @@ func (c caller) insist(ctx context.Context, r request, refusals ...models.Code) 
 		}
 
 		if !pause(ctx, retryPause) {
-			c.journal.Problem(c.who, "gave up %s %s at %d %s %v", r.method, r.path, a.Status, a.Body, err)
+			c.journal.Problemf(c.who, "gave up %s %s at %d %s %v", r.method, r.path, a.Status, a.Body, err)
 
 			return a, false
 		}
@@ -205,7 +207,7 @@ func (c caller) expected(a Answer, refusals []models.Code) bool {
 		return true
 	}
 
-	c.journal.Problem(c.who, "%s %s answered %d %s", a.Method, a.Path, a.Status, a.Body)
+	c.journal.Problemf(c.who, "%s %s answered %d %s", a.Method, a.Path, a.Status, a.Body)
 
 	return false
 }

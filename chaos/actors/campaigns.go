@@ -68,7 +68,7 @@ func (p *Play) payCampaign(ctx context.Context, by caller, id uuid.UUID, c sched
 		if t.Reference != "" {
 			open, err := p.house.Gateway.Press(t.Reference, outcome)
 			p.note(err)
-			p.Journal.Step(by.who, "presses %s at the gateway: still open: %v", outcome, open)
+			p.Journal.Stepf(by.who, "presses %s at the gateway: still open: %v", outcome, open)
 
 			return
 		}

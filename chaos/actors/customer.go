@@ -79,7 +79,7 @@ func (s *story) book(ctx context.Context, i int) bool {
 	s.note(a.Data(s.booking))
 
 	if want := s.schedule.Trips[s.Trip].Price; !s.booking.Amount.Equal(want.Times(s.Seats)) {
-		s.Journal.Problem(s.caller.who, "%d seats of %s cost %s", s.Seats, want, s.booking.Amount)
+		s.Journal.Problemf(s.caller.who, "%d seats of %s cost %s", s.Seats, want, s.booking.Amount)
 	}
 
 	s.mu.Lock()
@@ -166,7 +166,7 @@ func (s *story) pay(ctx context.Context) {
 func (s *story) press(outcome string) {
 	open, err := s.house.Gateway.Press(s.open, outcome)
 	s.note(err)
-	s.Journal.Step(s.caller.who, "presses %s at the gateway: still open: %v", outcome, open)
+	s.Journal.Stepf(s.caller.who, "presses %s at the gateway: still open: %v", outcome, open)
 	s.Journal.Count("gateway's page: "+outcome, 1)
 }
 
@@ -178,7 +178,7 @@ func (s *story) payLate(ctx context.Context, checkout string) {
 
 func (s *story) takeLate(checkout string) {
 	s.note(s.house.Gateway.PayLate(checkout))
-	s.Journal.Step(s.caller.who, "the gateway takes the money of %s, which had ended", checkout)
+	s.Journal.Stepf(s.caller.who, "the gateway takes the money of %s, which had ended", checkout)
 	s.Journal.Count("late payments", 1)
 }
 
@@ -212,7 +212,7 @@ func (s *story) settled(ctx context.Context) models.TransactionStatus {
 		}
 
 		if !pause(ctx, 20*time.Millisecond) {
-			s.Journal.Problem(s.caller.who, "booking %s is still waiting for its payment", s.booking.ID)
+			s.Journal.Problemf(s.caller.who, "booking %s is still waiting for its payment", s.booking.ID)
 
 			return now.Payment
 		}

@@ -9,12 +9,12 @@ import (
 
 // bring brings one failure about, and ends it.
 func (p *Play) bring(ctx context.Context, f schedule.Fault) {
-	p.Journal.Step("FAULT", "%s", f)
+	p.Journal.Stepf("FAULT", "%s", f)
 
 	switch f.Kind {
 	case schedule.Kill:
 		if !p.killInTime(ctx, f) {
-			p.Journal.Step("FAULT", "its moment never came: %s", f)
+			p.Journal.Stepf("FAULT", "its moment never came: %s", f)
 
 			return
 		}
@@ -22,10 +22,9 @@ func (p *Play) bring(ctx context.Context, f schedule.Fault) {
 		pause(ctx, f.For)
 		p.note(p.house.Start(ctx, f.Parts...))
 	case schedule.BreakConnections:
-		// A database that is away has broken them already.
-		_ = p.house.BreakConnections(ctx)
+		p.house.BreakConnections(ctx)
 	case schedule.StallDatabase:
-		p.note(p.house.StallDatabase(ctx, f.For))
+		p.house.StallDatabase(ctx, f.For)
 	case schedule.Restart:
 		p.note(p.house.Restart(ctx, f.For, f.Parts...))
 	case schedule.Freeze:
@@ -45,7 +44,7 @@ func (p *Play) bring(ctx context.Context, f schedule.Fault) {
 		return
 	}
 
-	p.Journal.Step("FAULT", "over: %s", f)
+	p.Journal.Stepf("FAULT", "over: %s", f)
 
 	if len(f.Parts) == 0 {
 		p.Journal.Count(string(f.Kind), 1)
@@ -70,7 +69,7 @@ func (p *Play) killInTime(ctx context.Context, f schedule.Fault) bool {
 	killed := make(chan struct{})
 	giveUp := p.house.Moments.At(f.On, func() {
 		p.house.Kill(f.Parts...)
-		p.Journal.Step("FAULT", "now: %s", f)
+		p.Journal.Stepf("FAULT", "now: %s", f)
 		p.Journal.Count("kills "+string(f.On), 1)
 		close(killed)
 	})
@@ -88,7 +87,7 @@ func (p *Play) killInTime(ctx context.Context, f schedule.Fault) bool {
 
 func (p *Play) note(err error) {
 	if err != nil {
-		p.Journal.Problem("harness", "%v", err)
+		p.Journal.Problemf("harness", "%v", err)
 	}
 }
 
@@ -111,7 +110,7 @@ func (p *Play) heal(ctx context.Context) error {
 	}
 
 	p.Healed = time.Now()
-	p.Journal.Step("harness", "everything is up again")
+	p.Journal.Stepf("harness", "everything is up again")
 
 	return nil
 }

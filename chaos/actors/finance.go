@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"sync"
 
@@ -23,7 +24,7 @@ func (s *story) payOut(ctx context.Context) {
 		method: http.MethodGet, path: "/api/v1/admin/financial-records?booking_id=" + s.booking.ID.String(), api: s.API,
 	})
 	if !ok || a.Data(&lines) != nil || len(lines) == 0 {
-		s.Journal.Problem(finance.who, "a paid booking has no ledger line: %s", a.Body)
+		s.Journal.Problemf(finance.who, "a paid booking has no ledger line: %s", a.Body)
 
 		return
 	}
@@ -65,7 +66,7 @@ func (s *story) refundAll(ctx context.Context) {
 }
 
 // percent is a rate as text.
-func percent(n int) string { return "0." + string(rune('0'+n/10)) + string(rune('0'+n%10)) }
+func percent(n int) string { return fmt.Sprintf("0.%02d", n) }
 
 func (s *story) refund(ctx context.Context, api int, body map[string]any) bool {
 	finance := s.finance.named(s.caller.who + "'s")

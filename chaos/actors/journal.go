@@ -26,8 +26,8 @@ type Journal struct {
 // NewJournal begins now.
 func NewJournal() *Journal { return &Journal{began: time.Now(), counts: map[string]int{}} }
 
-// Step notes what somebody does, for the trail.
-func (j *Journal) Step(who, format string, args ...any) {
+// Stepf notes what somebody does, for the trail.
+func (j *Journal) Stepf(who, format string, args ...any) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 
@@ -35,10 +35,10 @@ func (j *Journal) Step(who, format string, args ...any) {
 		time.Now().UTC().Format("15:04:05.000"), time.Since(j.began).Seconds(), who, fmt.Sprintf(format, args...)))
 }
 
-// Problem notes what must not be.
-func (j *Journal) Problem(who, format string, args ...any) {
+// Problemf notes what must not be.
+func (j *Journal) Problemf(who, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	j.Step(who, "PROBLEM: %s", text)
+	j.Stepf(who, "PROBLEM: %s", text)
 
 	j.mu.Lock()
 	defer j.mu.Unlock()

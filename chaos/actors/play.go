@@ -61,7 +61,7 @@ func Run(ctx context.Context, h *house.House, s schedule.Schedule) (*Play, error
 		return p, err
 	}
 
-	p.Journal.Step("harness", "the schedule begins")
+	p.Journal.Stepf("harness", "the schedule begins")
 
 	began := time.Now()
 
@@ -96,7 +96,7 @@ func Run(ctx context.Context, h *house.House, s schedule.Schedule) (*Play, error
 	err := p.heal(ctx)
 
 	people.Wait()
-	p.Journal.Step("harness", "everybody has come to their end")
+	p.Journal.Stepf("harness", "everybody has come to their end")
 
 	return p, err
 }

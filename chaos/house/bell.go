@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"rihla/chaos/schedule"
+	"rihla/gateways/standardwebhook"
 )
 
 // Bell stands in front of the API processes and passes the gateway's webhooks on, to one process after the other, as a
@@ -125,7 +126,7 @@ func (b *Bell) note(d delivered, status int, err error) {
 	b.answers[status]++
 
 	if status == http.StatusOK { // the status line came: that is a promise, whatever became of the rest
-		b.taken[Webhook{d.path, d.header.Get("webhook-id")}]++
+		b.taken[Webhook{d.path, d.header.Get(standardwebhook.HeaderID)}]++
 	}
 
 	if status == http.StatusOK && err == nil {

@@ -6,30 +6,29 @@ import (
 	"time"
 )
 
-// BreakConnections ends every session of the service at the database.
-func (h *House) BreakConnections(ctx context.Context) error {
-	_, err := h.DB.ExecContext(ctx, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1", serviceRole)
-
-	return err
+// BreakConnections ends every session of the service at the database. A database that is away has done so already.
+func (h *House) BreakConnections(ctx context.Context) {
+	_, _ = h.DB.ExecContext(ctx, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1", serviceRole)
 }
 
 // StallDatabase keeps everybody from writing payments for a while, as a migration that takes a lock does. A database that
-// is killed meanwhile has let go of the lock: that is no error.
-func (h *House) StallDatabase(ctx context.Context, pause time.Duration) error {
+// is killed meanwhile has let go of the lock: so be it.
+func (h *House) StallDatabase(ctx context.Context, pause time.Duration) {
 	tx, err := h.DB.BeginTx(ctx, nil)
 	if err != nil {
-		return nil //nolint:nilerr // it is away, and so stalls without our doing
+		return // it is away, and so stalls without our doing
 	}
 	defer func() { _ = tx.Rollback() }()
 
 	// Not behind whatever is under way: the lock would come late, and last beyond its time.
-	_, err = tx.ExecContext(ctx, fmt.Sprintf("SET LOCAL lock_timeout = %d; LOCK TABLE payment_transactions IN EXCLUSIVE MODE", pause.Milliseconds()+1))
-	if err == nil {
-		select {
-		case <-ctx.Done():
-		case <-time.After(pause):
-		}
+	_, err = tx.ExecContext(ctx, fmt.Sprintf("SET LOCAL lock_timeout = %d; LOCK TABLE payment_transactions IN EXCLUSIVE MODE",
+		pause.Milliseconds()+1))
+	if err != nil {
+		return
 	}
 
-	return nil
+	select {
+	case <-ctx.Done():
+	case <-time.After(pause):
+	}
 }

@@ -180,8 +180,12 @@ func (g *Gateway) call(method, path string, body any, want int, into any) error 
 // do calls the gateway from within: no door is in the way.
 func (g *Gateway) do(method, path string, body any) (status int, answer []byte) {
 	var text []byte
+
 	if body != nil {
-		text, _ = json.Marshal(body) // strings and numbers
+		var err error
+		if text, err = json.Marshal(body); err != nil {
+			return 0, []byte(err.Error())
+		}
 	}
 
 	r := httptest.NewRequestWithContext(context.Background(), method, path, bytes.NewReader(text))

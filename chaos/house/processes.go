@@ -297,7 +297,7 @@ func merged(all ...map[string]string) []string {
 
 // Health says of each process in a line whether it is ready.
 func (h *House) Health(ctx context.Context) []string {
-	var lines []string
+	lines := make([]string, 0, len(h.parts))
 
 	for _, part := range []schedule.Part{schedule.API0, schedule.API1, schedule.Worker0, schedule.Worker1} {
 		state := "not ready"

@@ -13,7 +13,8 @@ import (
 
 var aboutAnswers = []Invariant{
 	{
-		"answers", "nobody got an answer that they should not get: no 500, only what says \"try again\" during an outage, and the end that was due",
+		"answers",
+		"nobody got an answer that they should not get: no 500, only what says \"try again\" during an outage, and the end that was due",
 		func(_ context.Context, s *Scene) ([]string, error) { return s.Play.Journal.Problems(), nil },
 	},
 	{"same-key-same-answer", "the same request with the same Idempotency-Key got the same answer, always", sameAnswers},

@@ -2,7 +2,8 @@ package invariants
 
 // The gateway's checkouts and refunds as tables.
 const (
-	gatewayCheckouts = `jsonb_to_recordset($1::jsonb) AS g(id text, merchant_reference uuid, status text, amount numeric, refunded_amount numeric)`
+	gatewayCheckouts = `jsonb_to_recordset($1::jsonb)
+		AS g(id text, merchant_reference uuid, status text, amount numeric, refunded_amount numeric)`
 	gatewayRefundsAs = `jsonb_to_recordset($1::jsonb) AS g(id text, checkout_id text, merchant_reference uuid, amount numeric, status text)`
 )
 
@@ -22,14 +23,15 @@ var aboutMoney = []Invariant{
 		"effect-once", "a payment becomes PAID at most once, and has one sale and one set of transfers for it",
 		rows(`SELECT format('payment %s is %s: %s times paid, %s lines, %s transfers of its sale', t.id, t.status, paid.n, lines.n, moved.n)
 			FROM payment_transactions AS t
-			CROSS JOIN LATERAL (SELECT count(*) AS n FROM transaction_state_changes AS c WHERE c.transaction_id = t.id AND c.to_status = 'PAID') AS paid
+			CROSS JOIN LATERAL (SELECT count(*) AS n FROM transaction_state_changes AS c
+				WHERE c.transaction_id = t.id AND c.to_status = 'PAID') AS paid
 			CROSS JOIN LATERAL (SELECT count(*) AS n FROM financial_records AS r WHERE r.payment_transaction_id = t.id
 				AND r.kind <> 'CLAWBACK' AND r.split_from IS NULL) AS lines
 			CROSS JOIN LATERAL (SELECT count(*) AS n, coalesce(sum(l.amount), 0) AS amount FROM ledger_transfers AS l
 				WHERE l.transaction_id = t.id AND l.debit_account LIKE 'gateway:%' AND l.refund_id IS NULL) AS moved
 			WHERE t.kind = 'PAYMENT' AND CASE t.status WHEN 'PAID'
 				THEN paid.n <> 1 OR lines.n <> 1 OR moved.amount <> t.amount
-				ELSE paid.n <> 0 OR lines.n <> 0 OR moved.amount <> CASE WHEN t.captured_at IS NULL THEN 0 ELSE t.amount END END`),
+				ELSE paid.n <> 0 OR lines.n <> 0 OR moved.amount <> coalesce((t.captured_at IS NOT NULL)::int * t.amount, 0) END`),
 	},
 	{
 		"charge-has-its-place", "whatever the gateway has taken is a confirmed booking or a campaign, went back, or is an incident",

@@ -10,7 +10,8 @@ var aboutRefunds = []Invariant{
 	},
 	{
 		"refund-agrees", "every refund has the same amount and outcome here and at the gateway",
-		rows(`SELECT format('refund %s: here %s %s, at the gateway %s %s', coalesce(r.id, g.merchant_reference), r.status, r.amount, g.status, g.amount)
+		rows(`SELECT format('refund %s: here %s %s, at the gateway %s %s', coalesce(r.id, g.merchant_reference),
+				r.status, r.amount, g.status, g.amount)
 			FROM `+gatewayRefundsAs+` FULL JOIN refunds AS r ON r.id = g.merchant_reference
 			WHERE CASE
 				WHEN r.id IS NULL THEN true
@@ -27,7 +28,8 @@ var aboutRefunds = []Invariant{
 		rows(`SELECT format('payment %s says %s went back, its refunds %s, its refund transactions %s, the gateway %s',
 				t.id, t.refunded_amount, r.amount, rt.amount, g.refunded_amount)
 			FROM payment_transactions AS t
-			CROSS JOIN LATERAL (SELECT coalesce(sum(amount), 0) AS amount FROM refunds WHERE payment_transaction_id = t.id AND status = 'SUCCEEDED') AS r
+			CROSS JOIN LATERAL (SELECT coalesce(sum(amount), 0) AS amount FROM refunds
+				WHERE payment_transaction_id = t.id AND status = 'SUCCEEDED') AS r
 			CROSS JOIN LATERAL (SELECT coalesce(sum(amount), 0) AS amount FROM payment_transactions WHERE parent_id = t.id) AS rt
 			LEFT JOIN `+gatewayCheckouts+` ON g.merchant_reference = t.id
 			WHERE t.kind = 'PAYMENT' AND (t.refunded_amount <> r.amount OR t.refunded_amount <> rt.amount

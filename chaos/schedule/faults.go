@@ -138,6 +138,7 @@ func (d draw) fault() Fault {
 		f.For = 0
 	case StallDatabase:
 		f.For = d.pause(shortestPause, longestStall)
+	case CutGateway: // for as long as it lasts
 	case SlowGateway:
 		f.Delay = d.pause(shortestPause, longestDelay)
 	case Misbehaves:

@@ -14,8 +14,9 @@ func TestSameSeedSameSchedule(t *testing.T) {
 	t.Parallel()
 
 	for n := range 200 {
-		require.Equal(t, schedule.New(7, n), schedule.New(7, n))
-		require.Equal(t, schedule.New(7, n).String(), schedule.New(7, n).String())
+		once, again := schedule.New(7, n), schedule.New(7, n)
+		require.Equal(t, once, again)
+		require.Equal(t, once.String(), again.String())
 	}
 }
 

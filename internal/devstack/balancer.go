@@ -64,8 +64,8 @@ func (b *balancer) dial() net.Conn {
 	first := b.next.Add(1)
 	for i := range b.targets {
 		dialer := net.Dialer{Timeout: time.Second}
-		target := b.targets[(first+uint64(i))%uint64(len(b.targets))] //nolint:gosec // a small number
-		if conn, err := dialer.Dial("tcp4", target); err == nil {     //nolint:noctx // bounded by its timeout
+		target := b.targets[(first+uint64(i))%uint64(len(b.targets))]
+		if conn, err := dialer.Dial("tcp4", target); err == nil {
 			return conn
 		}
 	}

@@ -221,7 +221,7 @@ func (c *Cluster) startNode(n *clusterNode) (err error) {
 func (c *Cluster) ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	var errs []error
+	errs := make([]error, 0, len(c.nodes))
 	for _, n := range c.nodes {
 		errs = append(errs, n.ready(ctx))
 	}
@@ -279,7 +279,7 @@ func (c *Cluster) nodeLog(n *clusterNode) string {
 }
 
 func (c *Cluster) tails() string {
-	var all []string
+	all := make([]string, 0, len(c.nodes))
 	for _, n := range c.nodes {
 		all = append(all, n.name+" ("+c.nodeLog(n)+") ends with:\n"+logTail(c.nodeLog(n), 0))
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -113,12 +114,12 @@ func (c *Cluster) prepareDatabases(ctx context.Context) error {
 func (c *Cluster) sqlTool(ctx context.Context, database string, step []string) error {
 	log := filepath.Join(c.dataDir, "logs", "temporal-sql-tool.log")
 	offset := logSize(log)
-	args := []string{
+	args := slices.Concat([]string{
 		"--plugin", "postgres12", "--endpoint", loopback, "--port", strconv.Itoa(c.postgres.port), "--user", postgresUser,
 		"--database", database,
-	}
+	}, step)
 	err := run(ctx, command{
-		name: "temporal-sql-tool", path: c.programs.sqlTool(), args: append(args, step...),
+		name: "temporal-sql-tool", path: c.programs.sqlTool(), args: args,
 		// The password is for no other user's eyes: not on the command line.
 		env: environ(func(name string) bool { return strings.HasPrefix(name, "SQL_") }, "SQL_PASSWORD="+c.postgres.password),
 		dir: c.dataDir, log: log, orphan: syscall.SIGKILL,
