@@ -90,6 +90,8 @@ func (r *runner) one(ctx context.Context, s schedule.Schedule) error {
 	play, err := actors.Run(ctx, r.house, s)
 
 	if ctx.Err() != nil {
+		play.Rest()
+
 		return ctx.Err()
 	}
 
@@ -128,6 +130,9 @@ func (r *runner) one(ctx context.Context, s schedule.Schedule) error {
 // look waits until nothing moves, asks everything once more, and checks every invariant.
 func (r *runner) look(ctx context.Context, play *actors.Play) (settled time.Duration, broken []invariants.Violation, err error) {
 	settled, moving, err := invariants.Quiet(ctx, r.house)
+
+	play.Rest()
+
 	if err != nil {
 		return settled, nil, err
 	}

@@ -195,6 +195,10 @@ func (c caller) insist(ctx context.Context, r request, refusals ...models.Code) 
 		}
 
 		if !pause(ctx, retryPause) {
+			if errors.Is(ctx.Err(), context.Canceled) { // nobody waits for it any more
+				return a, false
+			}
+
 			c.journal.Problemf(c.who, "gave up %s %s at %d %s %v", r.method, r.path, a.Status, a.Body, err)
 
 			return a, false

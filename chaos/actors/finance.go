@@ -46,6 +46,10 @@ func (s *story) refundAll(ctx context.Context) {
 	for _, r := range s.Refunds {
 		body := map[string]any{"refund_type": models.RefundFull}
 
+		if r.Policy {
+			body["refund_type"] = models.RefundPolicy
+		}
+
 		if r.Percent > 0 {
 			part := s.booking.Amount.AtRate(models.MustRate(percent(r.Percent)))
 			body = map[string]any{"refund_type": models.RefundPartial, "amount": part}

@@ -27,6 +27,8 @@ type Play struct {
 	customer caller
 	finance  caller
 	company  caller
+	admin    caller
+	tellers  tellers
 
 	mu sync.Mutex
 }
@@ -62,6 +64,7 @@ func Run(ctx context.Context, h *house.House, s schedule.Schedule) (*Play, error
 	}
 
 	p.Journal.Stepf("harness", "the schedule begins")
+	p.startTellers(ctx)
 
 	began := time.Now()
 
@@ -107,6 +110,7 @@ func (p *Play) prepare(ctx context.Context) (err error) {
 
 	for role, to := range map[models.Role]*caller{
 		models.RoleEndUser: &p.customer, models.RoleFinanceAdmin: &p.finance, models.RoleProviderAdmin: &p.company,
+		models.RoleAdmin: &p.admin,
 	} {
 		if *to, err = nobody.signIn(ctx, role); err != nil {
 			return err

@@ -15,6 +15,7 @@ var aboutRefunds = []Invariant{
 			FROM `+gatewayRefundsAs+` FULL JOIN refunds AS r ON r.id = g.merchant_reference
 			WHERE CASE
 				WHEN r.id IS NULL THEN true
+				WHEN r.channel = 'MANUAL' THEN g.id IS NOT NULL
 				WHEN g.id IS NULL THEN r.status <> 'FAILED' -- refused before there was one
 				ELSE upper(g.status) <> r.status OR g.amount <> r.amount END`, gatewayRefunds),
 	},
@@ -28,12 +29,21 @@ var aboutRefunds = []Invariant{
 		rows(`SELECT format('payment %s says %s went back, its refunds %s, its refund transactions %s, the gateway %s',
 				t.id, t.refunded_amount, r.amount, rt.amount, g.refunded_amount)
 			FROM payment_transactions AS t
-			CROSS JOIN LATERAL (SELECT coalesce(sum(amount), 0) AS amount FROM refunds
-				WHERE payment_transaction_id = t.id AND status = 'SUCCEEDED') AS r
+			CROSS JOIN LATERAL (SELECT coalesce(sum(amount), 0) AS amount,
+					coalesce(sum(amount) FILTER (WHERE channel = 'GATEWAY'), 0) AS by_gateway
+				FROM refunds WHERE payment_transaction_id = t.id AND status = 'SUCCEEDED') AS r
 			CROSS JOIN LATERAL (SELECT coalesce(sum(amount), 0) AS amount FROM payment_transactions WHERE parent_id = t.id) AS rt
 			LEFT JOIN `+gatewayCheckouts+` ON g.merchant_reference = t.id
 			WHERE t.kind = 'PAYMENT' AND (t.refunded_amount <> r.amount OR t.refunded_amount <> rt.amount
-				OR t.refunded_amount <> coalesce(g.refunded_amount, 0))`, checkouts),
+				OR r.by_gateway <> coalesce(g.refunded_amount, 0))`, checkouts),
+	},
+	{
+		"paid-by-hand", "what finance staff paid out or rejected has gone back, or has not, as they said",
+		rows(`SELECT format('refund %s by hand is %s, %s %s', r.id, r.status, p.decision, p.payout_reference)
+			FROM refunds AS r LEFT JOIN refund_payouts AS p ON p.refund_id = r.id
+			WHERE r.channel = 'MANUAL' AND r.status IS DISTINCT FROM
+				CASE p.decision WHEN 'PAID_OUT' THEN 'SUCCEEDED' WHEN 'REJECTED' THEN 'FAILED' END
+				OR r.channel <> 'MANUAL' AND p.refund_id IS NOT NULL`),
 	},
 	{
 		"late-money-goes-back", "money that came too late has an incident, and a full refund unless the gateway refused it",

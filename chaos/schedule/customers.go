@@ -55,7 +55,8 @@ type Customer struct {
 
 // Refund is what finance staff give back.
 type Refund struct {
-	Percent int // of the price; 0: whatever is left
+	Percent int  // of the price; 0: whatever is left
+	Policy  bool // as much as the cancellation policy says, instead
 	API     int
 }
 
@@ -90,7 +91,11 @@ func (d draw) customer(trips int) Customer {
 
 func (d draw) refund() Refund {
 	r := Refund{API: d.IntN(APIs)}
-	if d.chance(60) {
+
+	switch {
+	case d.chance(15):
+		r.Policy = true
+	case d.chance(60):
 		r.Percent = d.between(5, 90)
 	}
 

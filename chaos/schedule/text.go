@@ -66,9 +66,12 @@ func (c Customer) String() string {
 			b.WriteString(", refunds:")
 		}
 
-		if r.Percent == 0 {
+		switch {
+		case r.Policy:
+			b.WriteString(" by the policy")
+		case r.Percent == 0:
 			b.WriteString(" the rest")
-		} else {
+		default:
 			fmt.Fprintf(&b, " %d %%", r.Percent)
 		}
 	}
