@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -29,9 +30,7 @@ func tapGateway(tb testing.TB, t *Tap, address string) string {
 			panic(http.ErrAbortHandler)
 		}
 
-		for name, values := range answer.Header() {
-			w.Header()[name] = values
-		}
+		maps.Copy(w.Header(), answer.Header())
 
 		w.WriteHeader(answer.Code)
 		_, _ = w.Write(answer.Body.Bytes())

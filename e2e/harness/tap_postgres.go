@@ -91,14 +91,13 @@ func serveSession(ctx context.Context, t *Tap, client net.Conn, to string) {
 			return err
 		}
 
-		ok := false
 		if isNoise(what) {
-			ok = send() == nil
-		} else {
-			ok = t.pass(what, send)
+			err = send()
+		} else if !t.pass(what, send) {
+			return
 		}
 
-		if !ok {
+		if err != nil {
 			return
 		}
 
@@ -127,21 +126,12 @@ const (
 
 // login passes on what comes before the first statement.
 func (s *session) login() error {
-	head := make([]byte, 8)
-	if _, err := io.ReadFull(s.in, head); err != nil {
+	code, err := s.startup()
+	if err != nil {
 		return err
 	}
 
-	body := make([]byte, binary.BigEndian.Uint32(head)-8)
-	if _, err := io.ReadFull(s.in, body); err != nil {
-		return err
-	}
-
-	if _, err := s.server.Write(append(head, body...)); err != nil {
-		return err
-	}
-
-	if binary.BigEndian.Uint32(head[4:]) == cancelRequest {
+	if code == cancelRequest {
 		return io.EOF
 	}
 
@@ -155,19 +145,47 @@ func (s *session) login() error {
 			return err
 		}
 
-		// Only a question for the password is answered by the client; 0 is "authenticated", 12 the last word of SCRAM.
-		if kind == 'R' {
-			if code := binary.BigEndian.Uint32(message[5:]); code != 0 && code != 12 {
-				if _, message, err = read(s.in); err != nil {
-					return err
-				}
-
-				if _, err := s.server.Write(message); err != nil {
-					return err
-				}
-			}
+		if err := s.password(kind, message); err != nil {
+			return err
 		}
 	}
+}
+
+// startup passes on the first message, which has no type, and returns its code.
+func (s *session) startup() (code uint32, err error) {
+	head := make([]byte, 8)
+	if _, err := io.ReadFull(s.in, head); err != nil {
+		return 0, err
+	}
+
+	message := make([]byte, binary.BigEndian.Uint32(head))
+	copy(message, head)
+
+	if _, err := io.ReadFull(s.in, message[len(head):]); err != nil {
+		return 0, err
+	}
+
+	_, err = s.server.Write(message)
+
+	return binary.BigEndian.Uint32(head[4:]), err
+}
+
+// password passes on the client's answer when the server has asked for one: 0 is "authenticated", 12 SCRAM's last word.
+func (s *session) password(kind byte, message []byte) error {
+	if kind != 'R' {
+		return nil
+	}
+
+	if code := binary.BigEndian.Uint32(message[5:]); code == 0 || code == 12 {
+		return nil
+	}
+
+	_, answer, err := read(s.in)
+	if err == nil {
+		_, err = s.server.Write(answer)
+	}
+
+	return err
 }
 
 // read returns one message, whole.

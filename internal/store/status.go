@@ -44,7 +44,8 @@ LEFT JOIN LATERAL (
 WHERE bk.id = $1`
 
 // PaymentStatus reads the state of a booking's payment: that of the paid attempt, else of the newest, else
-// what the booking's own state says of it (BookingStatus.Unattempted); after a refund REFUNDED or PARTIAL_REFUND. It is the hottest read of the service, hence the prepared statement.
+// what the booking's own state says of it (BookingStatus.Unattempted); after a refund REFUNDED or PARTIAL_REFUND. It is
+// the hottest read of the service, hence the prepared statement.
 // Error: NOT_FOUND.
 func (s *Store) PaymentStatus(ctx context.Context, booking uuid.UUID) (PaymentStatus, error) {
 	var p PaymentStatus
