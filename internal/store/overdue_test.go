@@ -37,6 +37,22 @@ func TestOverdue(t *testing.T) {
 	require.Zero(t, at(hold+11*time.Minute).Payments)
 	require.Positive(t, at(hold).Messages)
 
+	promise := func(tx models.PaymentTransaction) {
+		t.Helper()
+
+		_, err := b.s.ReserveRefund(t.Context(), models.RefundRequest{
+			ID: models.NewID(), BookingID: *tx.BookingID, Type: models.RefundFull, RequestedBy: &b.finance.UserID, Role: b.finance.Role,
+		}, now)
+		require.NoError(t, err)
+	}
+
+	promise(b.paidBill(t))
+	require.Zero(t, at(70*time.Minute).Refunds, "people take their time")
+
+	promise(b.paid(t, 1))
+	require.Zero(t, at(50*time.Minute).Refunds)
+	require.Equal(t, 1, at(70*time.Minute).Refunds)
+
 	days := today.AddDays(2).Start().Sub(now)
 	require.Zero(t, at(days+9*time.Minute).Campaigns)
 	require.Equal(t, 1, at(days+11*time.Minute).Campaigns)
