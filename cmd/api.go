@@ -103,7 +103,15 @@ func startAPI(
 	stopDashboards := handlers.ListenDashboards()
 
 	served := make(chan error, 1)
-	go func() { served <- app.Listener(listener) }()
+	entrance := newAccepting(listener)
+
+	go func() { served <- app.Listener(entrance) }()
+
+	select {
+	case <-entrance.begun:
+	case err := <-served:
+		served <- err // for the one who stops
+	}
 
 	slog.InfoContext(ctx, "API serves", "address", listener.Addr().String())
 
