@@ -70,7 +70,7 @@ type GatewayFault struct {
 }
 
 var faultKinds = []weighted[FaultKind]{
-	{36, Kill}, {6, Restart}, {8, Freeze}, {7, CutGateway}, {5, SlowGateway}, {30, Misbehaves}, {4, BreakConnections}, {4, StallDatabase},
+	{36, Kill}, {6, Restart}, {8, Freeze}, {7, CutGateway}, {5, SlowGateway}, {44, Misbehaves}, {4, BreakConnections}, {4, StallDatabase},
 }
 
 var triggers = []weighted[Trigger]{
@@ -170,7 +170,7 @@ var gatewayFaults = []weighted[GatewayFault]{
 	{1, GatewayFault{Operation: "cancel", Mode: "reject"}},
 	{3, GatewayFault{Operation: "webhook", Mode: "error"}},
 	{3, GatewayFault{Operation: "webhook", Mode: "timeout_after_effect"}},
-	{6, GatewayFault{Operation: "webhook", Mode: "drop"}},
+	{14, GatewayFault{Operation: "webhook", Mode: "drop"}},
 	{4, GatewayFault{Operation: "webhook", Mode: "duplicate"}},
 	{4, GatewayFault{Operation: "webhook", Mode: "reorder"}},
 	{3, GatewayFault{Operation: "webhook", Mode: "slow"}},
