@@ -164,6 +164,7 @@ func (tokens) Verify(_ context.Context, token string) (auth.Principal, error) {
 type answers struct {
 	mu     sync.Mutex
 	claims map[string]*middleware.IdempotencyClaim
+	away   bool // keeps nothing
 }
 
 func (a *answers) key(s middleware.IdempotencyScope) string {
@@ -194,6 +195,10 @@ func (a *answers) Claim(_ context.Context, s middleware.IdempotencyScope) (middl
 func (a *answers) Complete(_ context.Context, c middleware.IdempotencyClaim, answer middleware.StoredAnswer) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+
+	if a.away {
+		return errors.New("the database is away")
+	}
 
 	a.claims[a.key(c.Scope)].Stored = &answer
 

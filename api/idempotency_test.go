@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"rihla/api/middleware"
 	"rihla/models"
 )
 
@@ -97,4 +98,24 @@ func TestIdempotencyInProgress(t *testing.T) {
 
 	close(b.ops.gate)
 	require.Equal(t, http.StatusCreated, <-done)
+}
+
+// An answer that cannot be kept is not given: the same request would be answered otherwise later.
+func TestIdempotencyAnswerThatCannotBeKept(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, func(d *Deps) {
+		d.Idempotency = &answers{claims: map[string]*middleware.IdempotencyClaim{}, away: true}
+	})
+
+	a := b.call(t, http.MethodPost, bookingPath, "END_USER", bookingBody, "Idempotency-Key", uuid.NewString())
+	require.Equal(t, http.StatusServiceUnavailable, a.status)
+	require.Equal(t, "SERVICE_UNAVAILABLE", a.code)
+	require.NotEmpty(t, a.header.Get("Retry-After"))
+	require.Empty(t, a.header.Get("Location"))
+	require.Equal(t, 1, b.ops.calls)
+
+	b.ops.fail = models.Errorf(models.CodeTripCapacityReached, "The trip has no seats left.")
+	a = b.call(t, http.MethodPost, bookingPath, "END_USER", bookingBody, "Idempotency-Key", uuid.NewString())
+	require.Equal(t, http.StatusServiceUnavailable, a.status, "nor is a refusal")
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/google/uuid"
+
+	"rihla/models"
 )
 
 // IdempotencyScope is what makes two requests the same intention (contract §1).
@@ -92,16 +94,24 @@ func (c *Chain) once(f *fiber.Ctx, op *operation, key string, body any) (err err
 	settle, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
 
-	c.settle(settle, f, claim)
+	if c.settle(settle, f, claim) {
+		return err
+	}
 
-	return err
+	// An answer that could not be kept is not given: the same request would get another one later (contract §1), when its
+	// subject has gone on. What was done stays bound to the key, and the next try finds it.
+	f.Response().Header.Del(fiber.HeaderLocation)
+
+	return c.HandleError(f, models.Errorf(models.CodeServiceUnavailable, "The answer could not be kept. Try again with the same key."))
 }
 
-func (c *Chain) settle(ctx context.Context, f *fiber.Ctx, claim IdempotencyClaim) {
+// settle reports whether the answer may be given.
+func (c *Chain) settle(ctx context.Context, f *fiber.Ctx, claim IdempotencyClaim) bool {
 	response := f.Response()
+	failed := response.StatusCode() >= http.StatusInternalServerError
 
 	var err error
-	if response.StatusCode() >= http.StatusInternalServerError {
+	if failed {
 		err = c.idempotency.Release(ctx, claim)
 	} else {
 		err = c.idempotency.Complete(ctx, claim, StoredAnswer{
@@ -112,10 +122,12 @@ func (c *Chain) settle(ctx context.Context, f *fiber.Ctx, claim IdempotencyClaim
 	}
 
 	if err != nil {
-		// The client has a right to its answer all the same; a retry meets IDEMPOTENCY_KEY_IN_PROGRESS until the claim ends.
+		// A retry meets IDEMPOTENCY_KEY_IN_PROGRESS until the claim ends.
 		c.log.LogAttrs(ctx, slog.LevelError, "idempotent answer not stored",
 			slog.String("request_id", RequestID(ctx)), slog.String("error", err.Error()))
 	}
+
+	return err == nil || failed
 }
 
 func replay(f *fiber.Ctx, stored *StoredAnswer) error {
