@@ -156,7 +156,7 @@ func (s *story) pay(ctx context.Context) {
 		s.press("succeed")
 
 		if s.Ending == schedule.PaysBoth && s.open != first {
-			s.takeLate(first)
+			s.takeLate(ctx, first)
 		}
 	default:
 		s.press("succeed")
@@ -173,10 +173,20 @@ func (s *story) press(outcome string) {
 // payLate waits until the attempt has ended, and has the gateway take the money then.
 func (s *story) payLate(ctx context.Context, checkout string) {
 	s.settled(ctx)
-	s.takeLate(checkout)
+	s.takeLate(ctx, checkout)
 }
 
-func (s *story) takeLate(checkout string) {
+// takeLate is money for an attempt that has ended. Of that only its webhook tells: the gateway is asked before an attempt
+// ends, and not after. So it is taken when no webhook is lost any more.
+func (s *story) takeLate(ctx context.Context, checkout string) {
+	if s.schedule.LosesWebhooks() {
+		select {
+		case <-s.healed:
+		case <-ctx.Done():
+			return
+		}
+	}
+
 	s.note(s.house.Gateway.PayLate(checkout))
 	s.Journal.Stepf(s.caller.who, "the gateway takes the money of %s, which had ended", checkout)
 	s.Journal.Count("late payments", 1)

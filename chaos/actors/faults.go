@@ -110,6 +110,7 @@ func (p *Play) heal(ctx context.Context) error {
 	}
 
 	p.Healed = time.Now()
+	close(p.healed)
 	p.Journal.Stepf("harness", "everything is up again")
 
 	return nil

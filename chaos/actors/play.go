@@ -21,6 +21,7 @@ type Play struct {
 	Campaigns []uuid.UUID // that were created and answered
 	Trips     []uuid.UUID
 	Healed    time.Time // when everything was up again
+	healed    chan struct{}
 
 	schedule schedule.Schedule
 	house    *house.House
@@ -54,7 +55,10 @@ const patience = 75 * time.Second
 
 // Run plays the schedule in a house that is well, heals it, and returns when everybody has come to their end.
 func Run(ctx context.Context, h *house.House, s schedule.Schedule) (*Play, error) {
-	p := &Play{Journal: NewJournal(), Bookings: make([]*Booking, len(s.Customers)), schedule: s, house: h}
+	p := &Play{
+		Journal: NewJournal(), Bookings: make([]*Booking, len(s.Customers)), schedule: s, house: h,
+		healed: make(chan struct{}),
+	}
 
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -82,6 +82,13 @@ func New(seed uint64, n int) Schedule {
 	return s
 }
 
+// LosesWebhooks reports whether webhooks of the gateway get lost for good in the schedule.
+func (s Schedule) LosesWebhooks() bool {
+	return slices.ContainsFunc(s.Faults, func(f Fault) bool {
+		return f.Order != nil && f.Order.Operation == "webhook" && f.Order.Mode == "drop"
+	})
+}
+
 // draw makes choices.
 type draw struct{ *rand.Rand }
 
