@@ -43,7 +43,7 @@ type Sweep struct {
 
 // The ages at which something counts as left behind, and how much one sweep takes on.
 const (
-	eventAge      = 3 * time.Second // the relay in the API is given this long
+	eventAge      = 15 * time.Second // the relay in the API is given this long
 	paymentGrace  = 2 * time.Minute
 	refundGrace   = 2 * time.Minute
 	campaignGrace = 2 * time.Minute

@@ -22,6 +22,7 @@ const (
 	scanAge      = 2 * time.Second  // how old these must be
 	scanBatch    = 500              //
 	settlingTime = 10 * time.Second // how long a delivered event may take to be processed before it is delivered again
+	settleAtMost = 2 * time.Minute  // and after that twice as long each time, up to this
 )
 
 // Relay delivers events. Losing what it holds in memory is harmless: the table is the truth.
@@ -34,14 +35,20 @@ type Relay struct {
 	done    sync.WaitGroup
 
 	mu   sync.Mutex
-	sent map[uuid.UUID]time.Time // deliveries of the last settlingTime
+	sent map[uuid.UUID]sent // the last delivery of each event that may come up again
+}
+
+// sent is a delivery that was taken.
+type sent struct {
+	at    time.Time
+	pause time.Duration // until the event is delivered again, should it still be unprocessed
 }
 
 // New makes a relay that hands events to deliver.
 func New(s *store.Store, deliver func(context.Context, models.Delivery) error) *Relay {
 	return &Relay{
 		store: s, deliver: deliver, queue: make(chan models.Delivery, backlog), report: func(int) {}, stop: func() {},
-		sent: map[uuid.UUID]time.Time{},
+		sent: map[uuid.UUID]sent{},
 	}
 }
 
@@ -99,16 +106,28 @@ func (r *Relay) hand(ctx context.Context, d models.Delivery) {
 	}
 }
 
-// claim reports whether the event is due: it has not been delivered within the time that settling it may take.
+// isDue reports whether nobody waits for the effect of the event's last delivery any more.
+func (r *Relay) isDue(id uuid.UUID) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	last, ok := r.sent[id]
+
+	return !ok || time.Since(last.at) >= last.pause
+}
+
+// claim takes an event that is due. An orchestrator that comes back to many of them needs its time: each further delivery
+// of the same event would only be more work for it, so they become rarer.
 func (r *Relay) claim(id uuid.UUID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	if time.Since(r.sent[id]) < settlingTime {
+	now, last := time.Now(), r.sent[id]
+	if now.Sub(last.at) < last.pause {
 		return false
 	}
 
-	r.sent[id] = time.Now()
+	r.sent[id] = sent{at: now, pause: max(settlingTime, min(2*last.pause, settleAtMost))}
 
 	return true
 }
@@ -140,7 +159,9 @@ func (r *Relay) scan(ctx context.Context) {
 		}
 
 		for _, d := range found {
-			r.Enqueue(d)
+			if r.isDue(d.EventID) {
+				r.Enqueue(d)
+			}
 		}
 
 		select {
@@ -151,13 +172,13 @@ func (r *Relay) scan(ctx context.Context) {
 	}
 }
 
-// forget drops deliveries that would be due again.
+// forget drops deliveries whose event has been due for as long as it had been waited for: it did not come up again.
 func (r *Relay) forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	for id, at := range r.sent {
-		if time.Since(at) >= settlingTime {
+	for id, last := range r.sent {
+		if time.Since(last.at) >= 2*last.pause {
 			delete(r.sent, id)
 		}
 	}
