@@ -166,7 +166,7 @@ func stolenToken(t *testing.T, s *harness.Stack) {
 func TestLoginTiming(t *testing.T) {
 	t.Parallel()
 
-	const tries = 9
+	const tries, atMost = 9, 90
 
 	s := harness.Start(t, harness.Options{})
 
@@ -179,15 +179,15 @@ func TestLoginTiming(t *testing.T) {
 		return time.Since(began)
 	}
 
-	known, unknown := make([]time.Duration, 0, tries), make([]time.Duration, 0, tries)
+	known, unknown := login(s.World.Users[models.RoleEndUser].Email), login("nobody."+uuid.NewString()+"@rihla.test")
+	alike := func() bool { return known < 2*unknown && unknown < 2*known }
 
-	for range tries {
-		known = append(known, login(s.World.Users[models.RoleEndUser].Email))
-		unknown = append(unknown, login("nobody."+uuid.NewString()+"@rihla.test"))
+	// Without the work for an unknown account the quickest would be a small part of the other's, however often one asks. A
+	// machine that is busy needs some more tries until the quickest of both are what they can be.
+	for i := 1; i < tries || i < atMost && !alike(); i++ {
+		known = min(known, login(s.World.Users[models.RoleEndUser].Email))
+		unknown = min(unknown, login("nobody."+uuid.NewString()+"@rihla.test"))
 	}
 
-	// Without the work for an unknown account the quickest would be a small part of the other's.
-	a, b := slices.Min(known), slices.Min(unknown)
-	require.Greater(t, 2*a, b, "known %s, unknown %s", a, b)
-	require.Greater(t, 2*b, a, "known %s, unknown %s", a, b)
+	require.True(t, alike(), "known %s, unknown %s", known, unknown)
 }

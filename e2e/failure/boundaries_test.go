@@ -16,7 +16,7 @@ import (
 
 // killEvery is how many requests lie between two kills of TestKillAtEveryBoundary. 1 kills before and after every one of
 // them, which takes most of an hour (`go test ./e2e/failure -run EveryBoundary -timeout 2h -v -args -kill-every 1`).
-var killEvery = flag.Int("kill-every", 20, "TestKillAtEveryBoundary kills the worker at every n-th request")
+var killEvery = flag.Int("kill-every", 40, "TestKillAtEveryBoundary kills the worker at every n-th request")
 
 // TestKillAtEveryBoundary kills the worker, as kill -9 does, at the requests by which its activities change the world:
 // statements of the database and calls to the gateway, once before the request arrives, once after it has had its
@@ -85,9 +85,12 @@ func (j journey) survive(t *testing.T, met *activitySet) {
 
 	var recoveries []time.Duration
 
-	for i, n := 0, 1; n <= len(passed); i, n = i+1, n+max(1, *killEvery) {
+	every := max(1, *killEvery)
+	first := max(1, min((every+1)/2, len(passed)/2)) // each journey is broken at least once
+
+	for i, n := len(j.name), first; n <= len(passed); i, n = i+1, n+every {
 		sides := moments
-		if *killEvery > 1 {
+		if every > 1 {
 			sides = moments[i%2 : i%2+1]
 		}
 
@@ -102,6 +105,7 @@ func (j journey) survive(t *testing.T, met *activitySet) {
 		}
 	}
 
+	require.NotEmpty(t, recoveries, "it was through before it could be killed")
 	t.Logf("killed %d times; back at work within %s, at the median %s", len(recoveries),
 		slices.Max(recoveries).Round(time.Millisecond), median(recoveries).Round(time.Millisecond))
 	met.add(t, s)
