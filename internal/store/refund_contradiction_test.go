@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -61,6 +62,54 @@ func TestRefundThatTheGatewayContradicts(t *testing.T) {
 			require.True(t, b.deliver(t, contrary).Duplicate, "the same webhook again")
 			require.Len(t, eventsOf(open()[0]), 1)
 			require.Equal(t, tt.decided, b.refundOf(t, r).Status)
+			b.requireIdentities(t)
+		})
+	}
+}
+
+// The contrary word came first, while the gateway had not decided or while its decision was on the way to the database: that
+// nobody has heard of it then is no reason to bury it.
+func TestRefundThatWasContradictedBefore(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name    string
+		decided models.RefundStatus
+		agrees  models.EventType
+		differs models.EventType
+	}{
+		{"it had failed", models.RefundSucceeded, models.EventRefundSucceeded, models.EventRefundFailed},
+		{"it had succeeded", models.RefundFailed, models.EventRefundFailed, models.EventRefundSucceeded},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			b := setupBooks(t)
+			tx := b.paid(t, 1)
+			r := b.ask(tx, "10.00")
+			b.reserve(t, r)
+
+			event := func(kind models.EventType) models.WebhookEvent {
+				return word(tx, kind, func(e *models.WebhookEvent) { e.MerchantReference, e.Amount = r.ID.String(), r.Amount })
+			}
+
+			agreeing, contrary := event(tt.agrees), event(tt.differs)
+			require.True(t, b.deliver(t, contrary).Deliver)
+			require.True(t, b.deliver(t, agreeing).Deliver)
+			require.Equal(t, tt.decided, b.settleRefund(t, r, models.RefundResult{Status: tt.decided}).Status)
+			require.Equal(t, "APPLIED", b.outcome(t, agreeing))
+			require.Equal(t, "INCIDENT", b.outcome(t, contrary))
+
+			// One that was stored as news while the decision was being written is found when it is delivered.
+			late := event(tt.differs)
+			b.deliver(t, late)
+			b.exec(t, "UPDATE webhook_events SET processed_at = NULL, outcome = '' WHERE webhook_id = $1", late.WebhookID)
+			require.Equal(t, tt.decided, b.settleRefund(t, r, models.RefundResult{}).Status)
+			require.Equal(t, "INCIDENT", b.outcome(t, late))
+
+			contradicted := slices.DeleteFunc(b.incidents(t), func(i models.Incident) bool { return !strings.Contains(i.Message, "contradicts") })
+			require.Len(t, contradicted, 1)
+			require.Equal(t, r.ID, *contradicted[0].RefundID)
 			b.requireIdentities(t)
 		})
 	}

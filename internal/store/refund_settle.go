@@ -60,7 +60,7 @@ func (st *refundSettlement) succeed(ctx context.Context, result models.RefundRes
 		return err
 	}
 
-	return markRefundEvents(ctx, st.tx, st.r.ID, models.OutcomeApplied, st.now)
+	return markRefundEvents(ctx, st.tx, st.t, st.r, models.OutcomeApplied, st.now)
 }
 
 // move is the guarded UPDATE out of PENDING.
@@ -243,7 +243,7 @@ func (st *refundSettlement) refuse(ctx context.Context, result models.RefundResu
 		}
 	}
 
-	return markRefundEvents(ctx, st.tx, st.r.ID, models.OutcomeApplied, st.now)
+	return markRefundEvents(ctx, st.tx, st.t, st.r, models.OutcomeApplied, st.now)
 }
 
 func (st *refundSettlement) openIncident(ctx context.Context, words string) error {

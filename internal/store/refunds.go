@@ -262,7 +262,7 @@ func (s *Store) SettleRefund(ctx context.Context, id uuid.UUID, result models.Re
 
 		switch {
 		case r.Status != models.RefundPending:
-			err = markRefundEvents(ctx, tx, r.ID, models.OutcomeDuplicate, now)
+			err = markRefundEvents(ctx, tx, &t, &r, models.OutcomeDuplicate, now)
 		case result.Status == models.RefundSucceeded:
 			err = st.succeed(ctx, result)
 		case result.Status == models.RefundFailed:

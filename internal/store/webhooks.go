@@ -197,6 +197,15 @@ func decisionOf(t models.EventType) models.RefundStatus {
 	return models.RefundFailed
 }
 
+// decidedBy is the type of the events that report a state of a refund: decisionOf the other way round.
+func decidedBy(s models.RefundStatus) models.EventType {
+	if s == models.RefundSucceeded {
+		return models.EventRefundSucceeded
+	}
+
+	return models.EventRefundFailed
+}
+
 // contradictedRefund asks a person to look when the gateway says the opposite of what it had said about a refund. It is
 // an incident of its own: that of the refusal may have been resolved, and would not be looked at again.
 func contradictedRefund(
@@ -288,14 +297,34 @@ func (s *Store) UnprocessedEvents(
 	return out, nextTurn(rows, limit, func(r *unprocessed) Turn { return Turn{r.ReceivedAt, r.ID} }), nil
 }
 
-// markRefundEvents closes the events of a refund that has been decided.
-func markRefundEvents(ctx context.Context, tx bun.Tx, refund uuid.UUID, outcome models.EventOutcome, now time.Time) error {
-	_, err := tx.NewUpdate().Model((*models.WebhookEvent)(nil)).
-		Set("processed_at = ?", now).Set("outcome = ?", outcome).
-		Where("refund_id = ?", refund).Where("processed_at IS NULL").Exec(ctx)
+// markRefundEvents closes the events of the refund r of t, which has been decided. One that came before the decision and says
+// the opposite of it is for a person to look at, as if it had come after it.
+func markRefundEvents(
+	ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, r *models.Refund, outcome models.EventOutcome, now time.Time,
+) error {
+	var contrary []models.WebhookEvent
+
+	_, err := closeRefundEvents(tx, r, models.OutcomeIncident, now).Where("type <> ?", decidedBy(r.Status)).
+		Returning("*").Exec(ctx, &contrary)
 	if err != nil {
+		return fmt.Errorf("mark events against refund: %w", err)
+	}
+
+	for i := range contrary {
+		if err := contradictedRefund(ctx, tx, t, r, &contrary[i]); err != nil {
+			return err
+		}
+	}
+
+	if _, err := closeRefundEvents(tx, r, outcome, now).Exec(ctx); err != nil {
 		return fmt.Errorf("mark refund events: %w", err)
 	}
 
 	return nil
+}
+
+func closeRefundEvents(tx bun.Tx, r *models.Refund, outcome models.EventOutcome, now time.Time) *bun.UpdateQuery {
+	return tx.NewUpdate().Model((*models.WebhookEvent)(nil)).
+		Set("processed_at = ?", now).Set("outcome = ?", outcome).
+		Where("refund_id = ?", r.ID).Where("processed_at IS NULL")
 }
