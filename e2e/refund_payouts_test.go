@@ -189,16 +189,7 @@ func lateBill(t *testing.T, s *harness.Stack) {
 	require.Equal(t, http.StatusOK, customer.Post("/api/v1/bookings/"+b.ID.String()+"/cancel", nil).Status)
 	s.PayLate(b.Payment.Reference)
 
-	var r refund
-
-	require.Eventually(t, func() bool {
-		found := decoded[[]refund](t, http.StatusOK, finance.Get("/api/v1/admin/refunds?needs_payout=true&booking_id="+b.ID.String()))
-		if len(found) == 1 {
-			r = found[0]
-		}
-
-		return len(found) == 1
-	}, patience, refundPoll)
+	r := awaitPayoutOf(t, finance, b.ID)
 	require.Nil(t, r.RequestedBy)
 	require.Equal(t, 1, s.Count("SELECT count(*) FROM incidents WHERE kind = 'LATE_PAYMENT' AND booking_id = $1 AND refund_id = $2", b.ID, r.ID))
 
@@ -211,4 +202,51 @@ func lateBill(t *testing.T, s *harness.Stack) {
 	refused(t, finance.Post(payoutPath(again.ID, "confirm"), confirmation("TRF-9")), http.StatusForbidden, models.CodeForbidden)
 	decoded[refund](t, http.StatusOK, s.As(models.RoleAdmin).Post(payoutPath(again.ID, "confirm"), confirmation("TRF-9")))
 	require.Equal(t, 1, s.Count("SELECT count(*) FROM ledger_transfers WHERE refund_id = $1 AND credit_account = 'platform:bank'", again.ID))
+}
+
+// awaitPayoutOf waits for the refund that the service asks for by itself.
+func awaitPayoutOf(t *testing.T, finance *harness.Caller, booking uuid.UUID) (r refund) {
+	t.Helper()
+
+	require.Eventually(t, func() bool {
+		found := decoded[[]refund](t, http.StatusOK, finance.Get("/api/v1/admin/refunds?needs_payout=true&booking_id="+booking.String()))
+		if len(found) == 1 {
+			r = found[0]
+		}
+
+		return len(found) == 1
+	}, patience, refundPoll)
+
+	return r
+}
+
+// lateBillOfAPaidBooking pays a bill late whose booking was paid by card meanwhile. That its payout was rejected, and is asked
+// for again, must not cost the customer the booking.
+func lateBillOfAPaidBooking(t *testing.T, s *harness.Stack) {
+	t.Helper()
+
+	customer, finance := s.As(models.RoleEndUser), s.As(models.RoleFinanceAdmin)
+	b := customer.BookBill(1)
+	card := decoded[transaction](t, http.StatusCreated, customer.Post(intentPath(b.ID), map[string]any{"payment_method": "credit_card", "replace": true}))
+	require.NoError(t, s.Pay(*card.CheckoutURL, "succeed"))
+	require.Equal(t, models.TransactionPaid, awaitTransaction(t, s, card.ID).Status)
+	s.PayLate(b.Payment.Reference)
+
+	decoded[refund](t, http.StatusOK, finance.Post(payoutPath(awaitPayoutOf(t, finance, b.ID).ID, "reject"), rejection("No account number")))
+
+	for _, wrong := range []any{uuid.New(), uuid.Nil, "that one"} {
+		body := fully()
+		body["payment_transaction_id"] = wrong
+		require.Contains(t, errorDetails(t, finance.Post(refundPath(b.ID), body)), "payment_transaction_id")
+	}
+
+	body := fully()
+	body["payment_transaction_id"] = b.Payment.TransactionID
+	again := askedByHand(t, s, b, body)
+	decoded[refund](t, http.StatusOK, s.As(models.RoleAdmin).Post(payoutPath(again.ID, "confirm"), confirmation("TRF-10")))
+	require.Equal(t, 1, s.Count("SELECT count(*) FROM refunds WHERE id = $1 AND payment_transaction_id = $2", again.ID, b.Payment.TransactionID))
+
+	now := statusOf(t, customer, b.ID)
+	require.Equal(t, models.BookingConfirmed, now.BookingStatus)
+	require.Equal(t, models.TransactionPaid, now.PaymentStatus)
 }

@@ -1655,6 +1655,10 @@ type RefundRequest struct {
 	// Example: 150
 	Amount *PositiveMoney `json:"amount,omitempty"`
 
+	// PaymentTransactionID The payment of the booking whose money goes back. Unless given, it is the one that paid for the booking, then money that came too late. An incident about a
+	// late payment that is still owed names it.
+	PaymentTransactionID *openapi_types.UUID `json:"payment_transaction_id,omitempty"`
+
 	// Reason For the books and the audit log.
 	Reason *string `json:"reason,omitempty"`
 

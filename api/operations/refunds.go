@@ -20,6 +20,8 @@ func (o *Operations) RefundBooking(ctx context.Context, r gen.RefundBookingReque
 		return nil, models.Invalid("amount", "is required for a partial refund")
 	case !partial && r.Body.Amount != nil: // or all of the money would go where a part was meant
 		return nil, models.Invalid("amount", "is for partial refunds only")
+	case r.Body.PaymentTransactionID != nil && *r.Body.PaymentTransactionID == uuid.Nil: // which would name none
+		return nil, models.Invalid("payment_transaction_id", "is no payment of this booking")
 	}
 
 	request := refundRequest(ctx, &r)
@@ -108,7 +110,8 @@ func refundRequest(ctx context.Context, r *gen.RefundBookingRequestObject) model
 	}
 
 	return models.RefundRequest{
-		ID: models.RefundID(r.ID, identity), BookingID: r.ID, Type: r.Body.RefundType, Amount: r.Body.Amount,
+		ID: models.RefundID(r.ID, identity), BookingID: r.ID, TransactionID: valueOf(r.Body.PaymentTransactionID),
+		Type: r.Body.RefundType, Amount: r.Body.Amount,
 		RequestedBy: &who.UserID, Role: who.Role, RequestID: ownRequestID(ctx),
 	}
 }

@@ -1,9 +1,11 @@
 package store_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"rihla/models"
@@ -89,4 +91,70 @@ func TestReservedRefundKeepsItsAttempt(t *testing.T) {
 	reserved := b.reserve(t, r)
 	require.Equal(t, models.ProviderGatewayA, reserved.Gateway)
 	require.Equal(t, reserved, b.reserve(t, r))
+}
+
+// A late payment whose refund came to nothing is asked for by its id: the booking was paid otherwise, and keeps that payment.
+func TestRefundOfTheNamedPayment(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	booking := b.book(t, b.Trip, 1)
+	first := b.open(t, booking, 1)
+	b.report(t, first, models.EventPaymentFailed)
+	second := b.open(t, booking, 2)
+	b.report(t, second, models.EventPaymentSucceeded)
+	b.deliver(t, word(first, models.EventPaymentSucceeded, nil))
+	b.requireOwed(t, first, b.settle(t, first, time.Now()), models.FailureDeclined)
+
+	late := models.RefundRequest{ID: models.RefundID(first.ID, "late"), TransactionID: first.ID, Type: models.RefundFull}
+	b.reserve(t, late)
+	b.settleRefund(t, late, models.RefundResult{Status: models.RefundFailed, FailureReason: "account_closed"})
+
+	incident := slices.IndexFunc(b.incidents(t), func(i models.Incident) bool { return i.Kind == models.IncidentRefundFailed })
+	require.Contains(t, b.incidents(t)[incident].Message, "payment_transaction_id")
+
+	named := b.ask(first, "")
+	named.TransactionID = first.ID
+	b.reserve(t, named)
+
+	other := named
+	other.TransactionID = second.ID
+	_, err := b.s.ReserveRefund(t.Context(), other, time.Now())
+	requireCode(t, models.CodeIdempotencyKeyReused, err)
+
+	require.Equal(t, models.RefundSucceeded, b.settleRefund(t, named, granted(named)).Status)
+	b.requireIdentities(t)
+	require.Equal(t, first.Amount.String(), b.transaction(t, first.ID).RefundedAmount.String())
+	require.Equal(t, "0.00", b.transaction(t, second.ID).RefundedAmount.String())
+	require.Equal(t, models.BookingConfirmed, b.bookingNow(t, booking.ID).Status)
+}
+
+func TestRefundOfAPaymentThatIsNotTheBookings(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	tx, foreign := b.paid(t, 1), b.paid(t, 1)
+	done := b.giveBack(t, tx, "15.00")
+
+	unpaid := b.open(t, b.book(t, b.Trip, 1), 1)
+
+	tests := []struct {
+		name    string
+		booking models.PaymentTransaction
+		named   uuid.UUID
+		code    models.Code
+	}{
+		{"of another booking", tx, foreign.ID, models.CodeValidation},
+		{"that does not exist", tx, uuid.New(), models.CodeValidation},
+		{"that is a refund", tx, models.RefundTransactionID(done.ID), models.CodeValidation},
+		{"that has not been paid", unpaid, unpaid.ID, models.CodeBookingNotRefundable},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			r := b.ask(tt.booking, "")
+			r.TransactionID = tt.named
+			_, err := b.s.ReserveRefund(t.Context(), r, time.Now())
+			requireCode(t, tt.code, err)
+		})
+	}
 }

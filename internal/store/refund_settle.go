@@ -246,12 +246,24 @@ func (st *refundSettlement) refuse(ctx context.Context, result models.RefundResu
 	return markRefundEvents(ctx, st.tx, st.t, st.r, models.OutcomeApplied, st.now)
 }
 
+// stillOwed tells an operator how late money goes back after all. The booking may have been paid otherwise: a refund that
+// names no payment would take that one, and cancel it.
+const stillOwed = "The money is still owed: ask for the refund again, with this payment_transaction_id."
+
 func (st *refundSettlement) openIncident(ctx context.Context, words string) error {
 	st.needsReview = true
 
-	message := "The gateway refused the refund; nothing else has changed."
-	if st.r.Channel == models.RefundByHand {
-		message = "The payout of a late payment was rejected. The money is still owed: ask for the refund again."
+	var message string
+
+	switch byHand := st.r.Channel == models.RefundByHand; {
+	case st.wasSold():
+		message = "The gateway refused the refund; nothing else has changed."
+	case byHand:
+		message = "The payout of a late payment was rejected. " + stillOwed
+	case st.t.AdCampaignID != nil:
+		message = "The gateway refused to give a late payment back. The money is still owed: pay it back by other means."
+	default:
+		message = "The gateway refused to give a late payment back. " + stillOwed
 	}
 
 	return openIncident(ctx, st.tx, models.Incident{

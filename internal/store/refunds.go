@@ -80,7 +80,10 @@ func (s *Store) ReserveRefund(ctx context.Context, r models.RefundRequest, now t
 
 // sameRefund refuses a request that carries the key of another one.
 func sameRefund(was *models.Refund, asked *models.RefundRequest) error {
-	if was.RefundType != asked.Type || asked.Type == models.RefundPartial && (asked.Amount == nil || !asked.Amount.Equal(was.Amount)) {
+	otherAmount := asked.Type == models.RefundPartial && (asked.Amount == nil || !asked.Amount.Equal(was.Amount))
+	otherPayment := asked.TransactionID != uuid.Nil && asked.TransactionID != was.PaymentTransactionID
+
+	if was.RefundType != asked.Type || otherAmount || otherPayment {
 		return models.Errorf(models.CodeIdempotencyKeyReused, "The Idempotency-Key was used for another refund.")
 	}
 
@@ -110,9 +113,9 @@ func promised(refunded, reserved models.Money) map[string]any {
 	return map[string]any{"refunded_amount": refunded, "reserved_amount": reserved}
 }
 
-// lockRefundable finds and locks the attempt whose money is asked back.
+// lockRefundable finds and locks the attempt whose money is asked back: the one that is named, or the booking's refundable.
 func lockRefundable(ctx context.Context, tx bun.Tx, r models.RefundRequest) (*models.PaymentTransaction, error) {
-	if r.TransactionID != uuid.Nil {
+	if r.TransactionID != uuid.Nil && r.BookingID == uuid.Nil {
 		t, err := lockTransaction(ctx, tx, r.TransactionID)
 
 		return &t, err
@@ -141,7 +144,27 @@ func lockRefundable(ctx context.Context, tx bun.Tx, r models.RefundRequest) (*mo
 		return nil, models.NotFound()
 	}
 
+	if r.TransactionID != uuid.Nil {
+		return lockNamed(ctx, tx, r)
+	}
+
 	return refundable(ctx, tx.NewSelect().For("NO KEY UPDATE"), r.BookingID)
+}
+
+// lockNamed locks the attempt that was named, when it is one of the booking. Errors: VALIDATION_ERROR,
+// BOOKING_NOT_REFUNDABLE.
+func lockNamed(ctx context.Context, tx bun.Tx, r models.RefundRequest) (*models.PaymentTransaction, error) {
+	t, err := lockTransaction(ctx, tx, r.TransactionID)
+
+	switch {
+	case models.CodeOf(err) == models.CodeNotFound,
+		err == nil && (t.Kind != models.KindPayment || t.BookingID == nil || *t.BookingID != r.BookingID):
+		return nil, models.Invalid("payment_transaction_id", "is no payment of this booking")
+	case err == nil && t.CapturedAt == nil:
+		return nil, models.Errorf(models.CodeBookingNotRefundable, "The payment has not been paid.")
+	default:
+		return &t, err
+	}
 }
 
 // refundable is the attempt of a booking whose money a refund gives back: the paid one, or money that came too late and
