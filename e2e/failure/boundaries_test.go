@@ -15,7 +15,7 @@ import (
 )
 
 // killEvery is how many requests lie between two kills of TestKillAtEveryBoundary. 1 kills before and after every one of
-// them, which takes most of an hour (`go test ./e2e/failure -run EveryBoundary -timeout 2h -v -args -kill-every 1`).
+// them, which takes most of an hour (`go test ./e2e/failure -run EveryBoundary -timeout 3h -v -args -kill-every 1`).
 var killEvery = flag.Int("kill-every", 40, "TestKillAtEveryBoundary kills the worker at every n-th request")
 
 // TestKillAtEveryBoundary kills the worker, as kill -9 does, at the requests by which its activities change the world:
