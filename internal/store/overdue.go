@@ -13,7 +13,7 @@ import (
 // Overdue counts what somebody should have done a while ago, and what waits for people. Zeros are normal.
 type Overdue struct {
 	Payments  int // PENDING 10 minutes after their expiry
-	Refunds   int // PENDING for an hour at their gateway; those that people pay out take days
+	Refunds   int // PENDING for an hour; by hand: decided 10 minutes ago and not applied, for they wait for people
 	Events    int // of a gateway, stored a minute ago and not processed
 	Campaigns int // not moved 10 minutes after the day on which they should have been
 	Messages  int // due for 10 minutes
@@ -28,14 +28,15 @@ func (s *Store) Overdue(ctx context.Context, now time.Time) (Overdue, error) {
 
 	err := s.db.NewRaw(`SELECT
 		(SELECT count(*) FROM payment_transactions WHERE status = 'PENDING' AND expires_at < ?0) AS payments,
-		(SELECT count(*) FROM refunds WHERE status = 'PENDING' AND channel = ?5 AND created_at < ?1) AS refunds,
+		(SELECT count(*) FROM refunds AS rf WHERE status = 'PENDING' AND (channel = ?5 AND created_at < ?1
+			OR channel = ?6 AND EXISTS (SELECT FROM refund_payouts WHERE refund_id = rf.id AND decided_at < ?0))) AS refunds,
 		(SELECT count(*) FROM webhook_events WHERE processed_at IS NULL AND transaction_id IS NOT NULL AND received_at < ?2) AS events,
 		(SELECT count(*) FROM ad_campaigns WHERE (status = 'SCHEDULED' AND starts_on <= ?3)
 			OR (status IN (?4) AND ends_on < ?3)) AS campaigns,
 		(SELECT count(*) FROM notifications WHERE status = 'PENDING' AND next_attempt_at < ?0) AS messages`,
 		soon, now.Add(-time.Hour), now.Add(-time.Minute), today, bun.List([]models.CampaignStatus{
 			models.CampaignScheduled, models.CampaignActive, models.CampaignPaused,
-		}), models.RefundByGateway).Scan(ctx, &o.Payments, &o.Refunds, &o.Events, &o.Campaigns, &o.Messages)
+		}), models.RefundByGateway, models.RefundByHand).Scan(ctx, &o.Payments, &o.Refunds, &o.Events, &o.Campaigns, &o.Messages)
 	if err != nil {
 		return Overdue{}, fmt.Errorf("count what is overdue: %w", err)
 	}

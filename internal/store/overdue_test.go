@@ -60,3 +60,34 @@ func TestOverdue(t *testing.T) {
 	b.exec(t, `INSERT INTO incidents (id, kind, message) VALUES (gen_random_uuid(), 'LATE_PAYMENT', 'late')`)
 	require.Equal(t, map[models.IncidentKind]int{models.IncidentLatePayment: 1}, at(0).Incidents)
 }
+
+// A refund by hand waits for people, for days: only what they have decided can be overdue.
+func TestOverdueRefunds(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	now := time.Now()
+	overdue := func(later time.Duration) int {
+		t.Helper()
+
+		o, err := b.s.Overdue(t.Context(), now.Add(later))
+		require.NoError(t, err)
+
+		return o.Refunds
+	}
+
+	byHand := b.ask(b.paidBill(t), "15.00")
+	require.True(t, b.reserve(t, byHand).ByHand())
+	require.Zero(t, overdue(48*time.Hour))
+
+	b.decide(t, paidOut(byHand.ID, "TRF-1"), models.RoleAdmin)
+	require.Zero(t, overdue(9*time.Minute))
+	require.Equal(t, 1, overdue(11*time.Minute))
+
+	b.settleRefund(t, byHand, models.RefundResult{})
+	require.Zero(t, overdue(48*time.Hour))
+
+	byGateway := b.ask(b.paid(t, 1), "15.00")
+	b.reserve(t, byGateway)
+	require.Zero(t, overdue(59*time.Minute))
+	require.Equal(t, 1, overdue(61*time.Minute))
+}
