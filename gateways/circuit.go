@@ -160,7 +160,7 @@ func (g *Guard) admitWithSlot(ctx context.Context, c *circuit, began time.Time) 
 
 // closed refuses a call while the breaker is open or the gateway wants a pause.
 func (c *circuit) closed() error {
-	open := c.breaker != nil && c.breaker.State() == gobreaker.StateOpen
+	open := c.look()
 
 	c.mu.Lock()
 	paused, left := time.Until(c.pausedUntil), time.Until(c.openUntil)
@@ -303,6 +303,12 @@ func gone(ctx context.Context) error {
 	return &Error{Kind: KindNotSent, Code: refusedGone, Err: ctx.Err()}
 }
 
+// look lets an open breaker see that its time is over, which it does only when it is asked: one that nobody needs any more
+// would be reported as open for ever, although it lets the next call out.
+func (c *circuit) look() (open bool) {
+	return c.breaker != nil && c.breaker.State() == gobreaker.StateOpen
+}
+
 // Health is what calls tell about a gateway.
 type Health struct {
 	DownSince   time.Time // since when a breaker has not been closed; zero while all are
@@ -315,6 +321,8 @@ func (g *Guard) Health() Health {
 	var h Health
 
 	for _, c := range g.kinds {
+		c.look()
+
 		c.mu.Lock()
 		h.Answered = h.Answered || c.answered
 

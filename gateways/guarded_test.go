@@ -379,3 +379,28 @@ func TestNonsenseOpensTheBreaker(t *testing.T) {
 		})
 	}
 }
+
+// Nobody needs the gateway any more after its breaker has opened: what is reported says all the same that the next call is
+// let out.
+func TestBreakerOfWhatNobodyNeeds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var d diary
+
+		f := fake.New()
+		g := gateways.Guarded(f, guardLimits, d.reports())
+		f.Always(fake.CreateCheckout, fake.Fault{Mode: fake.UnknownBeforeEffect})
+
+		for range 3 {
+			require.Error(t, create(t, g))
+		}
+
+		time.Sleep(9 * time.Second)
+		g.Health()
+		require.Equal(t, []gateways.Circuit{gateways.CircuitOpen}, d.states)
+
+		time.Sleep(2 * time.Second)
+		require.False(t, g.Health().DownSince.IsZero(), "nobody knows yet whether it answers")
+		require.Equal(t, []gateways.Circuit{gateways.CircuitOpen, gateways.CircuitHalfOpen}, d.states)
+	})
+}
