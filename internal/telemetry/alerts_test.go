@@ -37,6 +37,7 @@ func used(t *testing.T) map[string]map[string]bool {
 	m.Webhook(models.ChannelGatewayA, "stored")
 	m.GatewayBreaker(models.ProviderGatewayA, "refund", "open")
 	m.WebhooksSilent(models.ChannelGatewayA)
+	m.StatusAsked(models.ChannelGatewayA, "news")
 
 	families, err := m.registry.Gather()
 	require.NoError(t, err)

@@ -30,6 +30,11 @@ func (m *Metrics) makeGuardMetrics(namespace string) {
 	m.asked = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Namespace: namespace, Name: "status_polls_total", Help: "Questions about open attempts while webhooks did not come.",
 	}, []string{"channel", "outcome"})
+
+	for _, channel := range models.Channels() { // there from the start: an alert sees the first one, too
+		m.asked.WithLabelValues(string(channel), "news")
+	}
+
 	m.silent = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Namespace: namespace, Name: "webhook_silence_rounds_total", Help: "Rounds of polling that found the channel silent.",
 	}, []string{"channel"})
