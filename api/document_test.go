@@ -12,6 +12,8 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/require"
+
+	"rihla/models"
 )
 
 func TestServedDocument(t *testing.T) {
@@ -104,12 +106,14 @@ func TestSystemRoutes(t *testing.T) {
 		d.Checks = map[string]func(context.Context) error{
 			"database":     func(context.Context) error { return nil },
 			"orchestrator": func(context.Context) error { return down },
+			"schema":       func(context.Context) error { return models.Errorf(models.CodeServiceUnavailable, "is old") },
 		}
 	})
 
 	a := b.call(t, http.MethodGet, "/readyz", "", "")
 	require.Equal(t, http.StatusServiceUnavailable, a.status)
 	require.Equal(t, []string{"cannot be reached"}, a.details["orchestrator"])
+	require.Equal(t, []string{"is old"}, a.details["schema"], "what is put into words is shown")
 	require.NotContains(t, a.details, "database")
 
 	a = b.call(t, http.MethodGet, "/openapi.json", "", "")

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -34,7 +35,7 @@ func (h *handlers) GetHealth(context.Context, gen.GetHealthRequestObject) (gen.G
 }
 
 // GetReadiness asks every dependency at once; SERVICE_UNAVAILABLE names those that do not answer. Why they do not is
-// for the logs of the check, not for the caller.
+// for the logs of the check, not for the caller, unless it is put into words for him.
 func (h *handlers) GetReadiness(ctx context.Context, _ gen.GetReadinessRequestObject) (gen.GetReadinessResponseObject, error) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
@@ -55,7 +56,7 @@ func (h *handlers) GetReadiness(ctx context.Context, _ gen.GetReadinessRequestOb
 
 			states[name] = "ok"
 			if err != nil {
-				missing[name] = []string{"cannot be reached"}
+				missing[name] = []string{lacks(err)}
 			}
 		})
 	}
@@ -67,6 +68,14 @@ func (h *handlers) GetReadiness(ctx context.Context, _ gen.GetReadinessRequestOb
 	}
 
 	return gen.GetReadiness200JSONResponse{Data: gen.Health{Status: "ok", Checks: states}}, nil
+}
+
+func lacks(err error) string {
+	if e, ok := errors.AsType[*models.Error](err); ok {
+		return e.Message
+	}
+
+	return "cannot be reached"
 }
 
 // GetJWKS serves the public keys. Verifiers may keep them for five minutes.

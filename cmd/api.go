@@ -179,7 +179,7 @@ func apiDeps(ctx context.Context, cfg config.Config, p parts, open *closers) (ap
 		Operations: handlers, MayWrite: handlers.MayWrite, Signed: handlers.Signed,
 		Auth: auth.NewGate(verifier, standing(p.store)), JWKS: keys.JWKS(), Limiter: limiter, Limits: cfg.Limits,
 		Idempotency: &idempotency{store: p.store}, Metrics: p.registry, Observe: p.metrics.Request, Log: slog.Default(),
-		Checks:    map[string]func(context.Context) error{"database": p.store.Ping, "orchestrator": p.door.Ping},
+		Checks:    map[string]func(context.Context) error{"database": p.store.Ready, "orchestrator": p.door.Ping},
 		PublicURL: cfg.App.PublicURL, TrustedProxies: cfg.HTTP.TrustedProxies, CORSOrigins: cfg.HTTP.CORSOrigins,
 	}, handlers, nil
 }

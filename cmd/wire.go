@@ -64,6 +64,7 @@ func openServing(ctx context.Context, cfg config.Config) (*store.Store, error) {
 
 	switch err := s.Ping(ping); {
 	case err == nil:
+		warnOfSchema(ctx, s)
 		warnOfOwnership(ctx, s)
 	case !store.IsUnavailable(err):
 		return nil, errors.Join(err, s.Close())
@@ -150,6 +151,16 @@ func reconnect() grpc.ConnectParams {
 	p.Backoff.BaseDelay, p.Backoff.MaxDelay = 200*time.Millisecond, time.Second
 
 	return p
+}
+
+// warnOfSchema tells whoever runs the service that the database has not been migrated yet. It may be any moment.
+func warnOfSchema(ctx context.Context, s *store.Store) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+
+	if err := s.Ready(ctx); models.CodeOf(err) == models.CodeServiceUnavailable {
+		slog.WarnContext(ctx, "the database is not ready for this version", "database", err)
+	}
 }
 
 // warnOfOwnership tells whoever runs the service that the database does not hold it to what only ever grows. A database

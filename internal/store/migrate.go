@@ -6,10 +6,12 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"sync"
 
 	"github.com/uptrace/bun/migrate"
 
 	"rihla/migrations"
+	"rihla/models"
 )
 
 // migrationLock is the advisory lock that lets one process migrate at a time. It belongs to a session, so that
@@ -52,6 +54,45 @@ func (s *Store) Migrate(ctx context.Context) (applied []string, err error) {
 	}
 
 	return applied, nil
+}
+
+// newestMigration is the name of the last migration that this version brings.
+var newestMigration = sync.OnceValues(func() (string, error) {
+	known := migrate.NewMigrations()
+	if err := known.Discover(migrations.FS); err != nil {
+		return "", fmt.Errorf("read migrations: %w", err)
+	}
+
+	all := known.Sorted()
+
+	return all[len(all)-1].Name, nil
+})
+
+// Ready reports whether the database answers and has the schema that this version needs; a newer one is good, too. Error:
+// SERVICE_UNAVAILABLE when migrations are missing.
+func (s *Store) Ready(ctx context.Context) error {
+	newest, err := newestMigration()
+	if err != nil {
+		return err
+	}
+
+	var there, applied bool
+	// The table is not named in the second query before it is there: PostgreSQL would refuse the whole of it.
+	if err := s.db.NewRaw("SELECT to_regclass('bun_migrations') IS NOT NULL").Scan(ctx, &there); err != nil {
+		return fmt.Errorf("database does not answer: %w", err)
+	}
+
+	if there {
+		if err := s.db.NewRaw("SELECT EXISTS (SELECT FROM bun_migrations WHERE name = ?)", newest).Scan(ctx, &applied); err != nil {
+			return fmt.Errorf("look for migration %s: %w", newest, err)
+		}
+	}
+
+	if !applied {
+		return models.Errorf(models.CodeServiceUnavailable, "has not got migration %s: run rihla migrate", newest)
+	}
+
+	return nil
 }
 
 // MigrationsHash changes whenever a migration does: databases made from the same migrations share it.
