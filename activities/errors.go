@@ -36,12 +36,13 @@ func asActivityError(err error) error {
 	}
 
 	if e, ok := errors.AsType[*gateways.Error](err); ok {
-		kind := gatewayErrorType
-		if e.Kind == gateways.KindNotSent {
-			kind = string(models.CodeGatewayUnavailable)
+		told, kind := *e, string(models.CodeGatewayUnavailable)
+		if e.Kind != gateways.KindNotSent {
+			// The gateway's own words may name the customer, which Scrub cannot know.
+			told.Message, kind = "", gatewayErrorType
 		}
 
-		return temporal.NewApplicationErrorWithOptions(telemetry.Scrub(e.Error()), kind, temporal.ApplicationErrorOptions{
+		return temporal.NewApplicationErrorWithOptions(telemetry.Scrub(told.Error()), kind, temporal.ApplicationErrorOptions{
 			NextRetryDelay: e.RetryAfter,
 		})
 	}

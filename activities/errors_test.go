@@ -54,6 +54,11 @@ func TestAsActivityError(t *testing.T) {
 	require.NotContains(t, quoted.Error(), "Zarqa")
 	require.NotContains(t, asActivityError(&gateways.Error{Code: "rejected", Message: "mail to umm@private.test bounced"}).Error(), "umm@")
 
+	named := asActivityError(&gateways.Error{Code: "declined_by_bank", Message: "the card of Umm Zarqa is blocked", Err: errors.New("status 500")}).Error()
+	require.NotContains(t, named, "Zarqa")
+	require.Contains(t, named, "gateway unknown (declined_by_bank): status 500")
+	require.Contains(t, asActivityError(&gateways.Error{Kind: gateways.KindNotSent, Message: "left alone"}).Error(), "left alone", "our own words")
+
 	e, _ := errors.AsType[*temporal.ApplicationError](asActivityError(models.Invalid("amount", "too much")))
 
 	var details map[string][]string
