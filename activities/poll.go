@@ -30,7 +30,7 @@ type Polls struct {
 // How much one round asks. The rounds come every ten seconds: 6 questions a second and channel at most.
 const (
 	pollAtMost  = 60
-	pollSome    = 6               // taken at once, and asked side by side
+	pollSome    = 4               // taken at once, and asked side by side
 	pollFor     = 8 * time.Second // then the rest waits for the next round
 	pollPause   = 30 * time.Second
 	pollTimeout = 4 * time.Second
