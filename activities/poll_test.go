@@ -110,11 +110,11 @@ func TestPollStatusOfAGatewayThatDoesNotAnswer(t *testing.T) {
 	a.now = a.now.Add(3 * time.Minute)
 	a.gateway.Always(fake.GetCheckout, fake.Fault{Mode: fake.UnknownBeforeEffect})
 	a.poll(t, activities.Polled{Silent: true})
-	require.Equal(t, map[string]int{"error": 6}, a.asked, "those that were asked side by side")
+	require.Equal(t, map[string]int{"error": 4}, a.asked, "those that were asked side by side")
 
 	a.gateway.Always(fake.GetCheckout, fake.Fault{Mode: fake.RateLimited})
 	a.poll(t, activities.Polled{Silent: true})
-	require.Equal(t, map[string]int{"error": 6, "not_sent": 6}, a.asked)
+	require.Equal(t, map[string]int{"error": 4, "not_sent": 4}, a.asked)
 
 	a.gateway.Heal()
 	a.poll(t, activities.Polled{Silent: true, Asked: 2})
