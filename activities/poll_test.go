@@ -117,7 +117,7 @@ func TestPollStatusOfAGatewayThatDoesNotAnswer(t *testing.T) {
 	require.Equal(t, map[string]int{"error": 4, "not_sent": 4}, a.asked)
 
 	a.gateway.Heal()
-	a.poll(t, activities.Polled{Silent: true, Asked: 2})
+	a.poll(t, activities.Polled{Silent: true, Asked: 6})
 
 	a.now = a.now.Add(31 * time.Second)
 	a.poll(t, activities.Polled{Silent: true, Asked: 14})
