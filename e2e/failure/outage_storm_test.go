@@ -14,11 +14,11 @@ import (
 
 // stormOutage is how long Temporal is away in TestOutagesUnderWebhooks. The requirement names a minute
 // (`go test ./e2e/failure -run OutagesUnderWebhooks -v -args -storm-outage 60s`); the shorter one goes through the same states.
-var stormOutage = flag.Duration("storm-outage", 4*time.Second, "how long Temporal is away under webhooks")
+var stormOutage = flag.Duration("storm-outage", 3*time.Second, "how long Temporal is away under webhooks")
 
 const (
 	stormRate = 50              // webhooks per second
-	stormEdge = 2 * time.Second // of webhooks before the outage and after it
+	stormEdge = time.Second // of webhooks before the outage and after it
 )
 
 // TestOutagesUnderWebhooks: Temporal is away for a while and PostgreSQL is killed and restarted meanwhile, under a stream

@@ -153,8 +153,9 @@ func whyNotBookable(ctx context.Context, tx bun.Tx, trip uuid.UUID) error {
 	}
 }
 
-// DiscardBooking takes back a booking whose payment could not even be started: it deletes it and frees its seats.
-// It reports false, and changes nothing, once the booking has a payment attempt, is not PENDING_PAYMENT, or is gone.
+// DiscardBooking takes back a booking whose payment could not even be started: it deletes it and frees its seats, unless
+// they are free because its hold ended meanwhile. It reports false, and changes nothing, once the booking has a payment
+// attempt, was cancelled, or is gone.
 func (s *Store) DiscardBooking(ctx context.Context, id uuid.UUID) (discarded bool, err error) {
 	err = s.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		discarded = false
@@ -163,7 +164,8 @@ func (s *Store) DiscardBooking(ctx context.Context, id uuid.UUID) (discarded boo
 		var b models.Booking
 
 		err := tx.NewSelect().Model(&b).Where("bk.id = ?", id).
-			Where("bk.status = ?", models.BookingPendingPayment).For("UPDATE").Scan(ctx)
+			Where("bk.status IN (?)", bun.List([]models.BookingStatus{models.BookingPendingPayment, models.BookingPaymentFailed})).
+			For("UPDATE").Scan(ctx)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}
@@ -182,6 +184,10 @@ func (s *Store) DiscardBooking(ctx context.Context, id uuid.UUID) (discarded boo
 		}
 
 		discarded = true
+
+		if !b.SeatsHeld {
+			return nil
+		}
 
 		return freeSeats(ctx, tx, &b)
 	})

@@ -162,6 +162,16 @@ func TestDiscardBooking(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, discarded, "an attempt has started")
 	require.Equal(t, 2, b.count(t, "SELECT seats_taken FROM trips WHERE id = $1", b.Trip.ID))
+
+	late := b.book(t, b.Trip, 3)
+	released, err := b.s.ReleaseExpiredHolds(t.Context(), 10, late.HoldUntil.Add(time.Second))
+	require.NoError(t, err)
+	require.Equal(t, 1, released)
+
+	discarded, err = b.s.DiscardBooking(t.Context(), late.ID)
+	require.NoError(t, err)
+	require.True(t, discarded, "its hold is over, and nobody has heard of it")
+	require.Equal(t, 2, b.count(t, "SELECT seats_taken FROM trips WHERE id = $1", b.Trip.ID), "its seats are freed once")
 }
 
 func TestDiscardBookingWhileAnAttemptOpens(t *testing.T) {
