@@ -17,7 +17,7 @@ import (
 var stormOutage = flag.Duration("storm-outage", 3*time.Second, "how long Temporal is away under webhooks")
 
 const (
-	stormRate = 50              // webhooks per second
+	stormRate = 50          // webhooks per second
 	stormEdge = time.Second // of webhooks before the outage and after it
 )
 
