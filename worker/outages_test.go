@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,29 +14,49 @@ import (
 	"rihla/models"
 )
 
-type patient struct{ health gateways.Health }
+// patient is a gateway whose health is told, and what is said about it.
+type patient struct {
+	mu     sync.Mutex
+	health gateways.Health
+	said   []string
+	away   error // of the database
+}
 
-func (p *patient) Health() gateways.Health { return p.health }
+func (p *patient) Health() gateways.Health {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	return p.health
+}
+
+func (p *patient) say(what string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	p.said = append(p.said, what)
+
+	return p.away
+}
+
+// set changes what the others see.
+func (p *patient) set(change func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	change()
+}
 
 func TestOutages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var (
-			said []string
-			away error
-			p    = &patient{}
-			o    = &outages{
+			p = &patient{}
+			o = &outages{
 				watched: map[models.PaymentProvider]healthy{models.ProviderWalletB: p}, said: map[models.PaymentProvider]word{},
 				down: func(_ context.Context, g models.PaymentProvider, _ time.Time) error {
-					said = append(said, "down "+string(g))
-
-					return away
+					return p.say("down " + string(g))
 				},
-				up: func(_ context.Context, g models.PaymentProvider) error {
-					said = append(said, "up "+string(g))
-
-					return nil
-				},
+				up: func(_ context.Context, g models.PaymentProvider) error { return p.say("up " + string(g)) },
 			}
 		)
 
@@ -46,42 +67,44 @@ func TestOutages(t *testing.T) {
 			t.Helper()
 			time.Sleep(d)
 			synctest.Wait()
-			require.Equal(t, want, said)
+			p.set(func() {
+				require.Equal(t, want, p.said)
 
-			said = nil
+				p.said = nil
+			})
 		}
 
 		pass(time.Minute)
 
-		p.health.Answered = true
+		p.set(func() { p.health.Answered = true })
 
 		pass(time.Minute, "up wallet_b")
 
-		p.health.DownSince, p.health.LastFailure = time.Now(), time.Now().Add(4*time.Minute)
+		p.set(func() { p.health.DownSince, p.health.LastFailure = time.Now(), time.Now().Add(4*time.Minute) })
 
 		pass(4 * time.Minute)
 		pass(2*time.Minute, "down wallet_b")
 		pass(time.Minute)
 
-		p.health.LastFailure = time.Now().Add(4 * time.Minute)
+		p.set(func() { p.health.LastFailure = time.Now().Add(4 * time.Minute) })
 
 		pass(5*time.Minute, "down wallet_b") // another worker may have thought otherwise
 		pass(20 * time.Minute)
 
-		p.health = gateways.Health{Answered: true}
+		p.set(func() { p.health = gateways.Health{Answered: true} })
 
 		pass(time.Minute, "up wallet_b")
 
 		// Nobody has asked it for long: nobody knows.
-		p.health.DownSince, p.health.LastFailure = time.Now(), time.Now()
+		p.set(func() { p.health.DownSince, p.health.LastFailure = time.Now(), time.Now() })
 
 		pass(time.Hour)
 
-		p.health.LastFailure, away = time.Now(), errors.New("the database is away")
+		p.set(func() { p.health.LastFailure, p.away = time.Now(), errors.New("the database is away") })
 
 		pass(11*time.Second, "down wallet_b")
 
-		away = nil
+		p.set(func() { p.away = nil })
 
 		pass(10*time.Second, "down wallet_b")
 		pass(time.Minute)
