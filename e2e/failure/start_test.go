@@ -44,7 +44,7 @@ func TestStartBeforeTheOthers(t *testing.T) {
 
 // TestBookingThatNobodyTakesInTime: the worker comes to a booking's payment when the hold is over, and the sweep may have
 // come before it. The customer has asked for something that could be had, and is told to try again; nothing is left behind.
-func TestBookingThatNobodyTakesInTime(t *testing.T) {
+func TestBookingThatNobodyTakesInTime(t *testing.T) { //nolint:tparallel // its parts share one service, one after the other
 	t.Parallel()
 
 	service := harness.Start(t, harness.Options{Env: map[string]string{"BOOKING_HOLD": "1s", "SWEEP_INTERVAL": "1h"}})
