@@ -69,7 +69,8 @@ var moments = []harness.Moment{harness.BeforeRequest, harness.AfterEffect}
 func (j journey) survive(t *testing.T, met *activitySet) {
 	t.Helper()
 
-	s := harness.Start(t, harness.Options{Env: inLife(map[string]string{"SWEEP_INTERVAL": "1h"}, j.env)})
+	// The sweep comes as often as by default: it wakes the outbox when a worker is killed before it could.
+	s := harness.Start(t, harness.Options{Env: inLife(map[string]string{"SWEEP_INTERVAL": "10s"}, j.env)})
 	tap := s.TapWorker()
 
 	run := func(n int, when harness.Moment) (left string, passed []string, took time.Duration) {
