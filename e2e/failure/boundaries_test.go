@@ -86,6 +86,16 @@ func (j journey) survive(t *testing.T, met *activitySet) {
 
 	var recoveries []time.Duration
 
+	kill := func(n int, when harness.Moment) {
+		left, until, took := run(n, when)
+		require.Equal(t, whole, left, "killed %s request %d: %s", when, n, until[len(until)-1])
+
+		if len(until) == n { // else it got through with fewer requests
+			recoveries = append(recoveries, took)
+			t.Logf("killed %s request %d, at rest again after %s: %s", when, n, took.Round(time.Millisecond), until[n-1])
+		}
+	}
+
 	every := max(1, *killEvery)
 	first := max(1, min((every+1)/2, len(passed)/2)) // each journey is broken at least once
 
@@ -96,14 +106,13 @@ func (j journey) survive(t *testing.T, met *activitySet) {
 		}
 
 		for _, when := range sides {
-			left, until, took := run(n, when)
-			require.Equal(t, whole, left, "killed %s request %d: %s", when, n, until[len(until)-1])
-
-			if len(until) == n { // else it got through with fewer requests
-				recoveries = append(recoveries, took)
-				t.Logf("killed %s request %d, at rest again after %s: %s", when, n, took.Round(time.Millisecond), until[n-1])
-			}
+			kill(n, when)
 		}
+	}
+
+	// With fewer requests of a sweep between them it may have got through each time: it is broken earlier then.
+	for n := first / 2; n > 0 && len(recoveries) == 0; n /= 2 {
+		kill(n, moments[0])
 	}
 
 	require.NotEmpty(t, recoveries, "it was through before it could be killed")
