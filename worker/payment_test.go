@@ -128,6 +128,28 @@ func TestPaymentWithoutAWorker(t *testing.T) {
 	require.Len(t, h.gateway.Checkouts(), 1)
 }
 
+// A worker was killed after it had queued messages and before it could wake the outbox; no sweep comes.
+func TestMessagesOfAWorkerThatWasKilled(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	a := h.attempt(t)
+
+	tx, err := h.store.OpenPayment(t.Context(), a, time.Now())
+	require.NoError(t, err)
+	_, err = h.store.StoreEvent(t.Context(), models.WebhookEvent{
+		ID: models.NewID(), Channel: tx.PaymentMethod.Channel(), WebhookID: uuid.NewString(), Type: models.EventPaymentSucceeded,
+		CheckoutID: uuid.NewString(), MerchantReference: tx.ID.String(), Amount: &tx.Amount, Currency: tx.Currency,
+		PaymentMethod: tx.PaymentMethod, OccurredAt: time.Now(),
+	}, time.Now())
+	require.NoError(t, err)
+	settled, err := h.store.SettlePayment(t.Context(), tx.ID, time.Now())
+	require.NoError(t, err)
+	require.Equal(t, 2, settled.Queued)
+
+	h.work(t)
+	require.Eventually(t, func() bool { return h.mailbox.count(models.NotifyPaymentSucceeded) == 2 }, 20*time.Second, 20*time.Millisecond)
+}
+
 // Both attempts of a booking take money: the second goes back by itself.
 func TestLateMoneyGoesBack(t *testing.T) {
 	t.Parallel()

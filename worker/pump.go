@@ -11,7 +11,7 @@ import (
 const pumpPause = time.Second
 
 // pump wakes the outbox workflow soon after rows were queued, outside the activity that queued them. It may lose a
-// wake-up when the process dies: the sweep looks into the outbox too.
+// wake-up when the process dies: the next one begins with a wake-up, and the sweep looks into the outbox too.
 type pump struct {
 	wake   func(context.Context) error
 	poked  chan struct{}

@@ -184,6 +184,7 @@ func (w *Worker) Start(ctx context.Context) error {
 	}
 
 	w.pump.start()
+	w.pump.Poke() // a worker that was killed may have queued messages and told nobody
 	w.outages.start()
 	slog.InfoContext(ctx, "worker polls", "queue", w.deps.Queue)
 

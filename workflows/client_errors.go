@@ -3,6 +3,8 @@ package workflows
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
@@ -35,8 +37,8 @@ func asDomainError(err error) error {
 		return ErrStillRunning
 	}
 
-	if IsAway(err) {
-		return unavailable()
+	if IsAway(err) || isUnprepared(err) {
+		return fmt.Errorf("%w The orchestrator: %s", unavailable(), err.Error()) // the log says why
 	}
 
 	return err
@@ -52,6 +54,14 @@ func IsAway(err error) bool {
 	return is[*serviceerror.Unavailable](err) || is[*serviceerror.ResourceExhausted](err) || is[*serviceerror.DeadlineExceeded](err) ||
 		is[*serviceerror.WorkflowNotReady](err) || is[*serviceerror.Aborted](err) || is[*serviceerror.Canceled](err) ||
 		is[*serviceerror.NamespaceNotFound](err) || is[*serviceerror.NamespaceUnavailable](err) || is[*serviceerror.NamespaceNotActive](err)
+}
+
+// isUnprepared tells the refusal of a search attribute that the cluster, or one node of it, has not heard of yet. A new
+// cluster needs some seconds after the first worker has added them; one in which no worker may must be given them.
+func isUnprepared(err error) bool {
+	e, ok := errors.AsType[*serviceerror.InvalidArgument](err)
+
+	return ok && strings.Contains(strings.ToLower(e.Message), "search attribute")
 }
 
 func is[T error](err error) bool {

@@ -35,11 +35,18 @@ func TestAsDomainError(t *testing.T) {
 			temporal.NewApplicationErrorWithOptions("No.", string(models.CodeBookingNotPayable), temporal.ApplicationErrorOptions{NonRetryable: true}),
 			models.CodeBookingNotPayable,
 		},
+		"not prepared":     {serviceerror.NewInvalidArgument("Namespace default has no mapping defined for search attribute BookingId"), models.CodeServiceUnavailable},
+		"not prepared, 2":  {serviceerror.NewInvalidArgument("search attribute BookingId is not defined"), models.CodeServiceUnavailable},
 		"an error of ours": {serviceerror.NewInvalidArgument("WorkflowId is not set"), models.CodeInternal},
 		"not allowed":      {serviceerror.NewPermissionDenied("no", ""), models.CodeInternal},
 	} {
 		for _, err := range []error{tt.err, fmt.Errorf("failed workflow start: %w", tt.err)} {
-			require.Equal(t, tt.want, models.CodeOf(asDomainError(err)), name)
+			got := asDomainError(err)
+			require.Equal(t, tt.want, models.CodeOf(got), name)
+
+			if tt.want == models.CodeServiceUnavailable {
+				require.ErrorContains(t, got, tt.err.Error(), "%s: the log says why", name)
+			}
 		}
 	}
 
