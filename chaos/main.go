@@ -64,6 +64,7 @@ func newChaos() *cobra.Command {
 	f.IntVar(&o.schedule, "schedule", -1, "only the schedule with this number; the number of schedules repeats it")
 	f.IntVar(&o.minutes, "minutes", 0, "begin no schedule after so many minutes; 0: run them all")
 	f.IntVar(&o.perHouse, "per-house", 10, "schedules before everything is thrown away and built anew; part of what a schedule's number means")
+	f.BoolVar(&o.goOn, "go-on", false, "when something was found, go on with the next schedule in a new house; the exit code stays 1")
 	f.BoolVar(&o.keep, "keep", false, "keep data and logs of a house in which something was found, and show where")
 	f.BoolVar(&o.verbose, "verbose", false, "print the trail of every schedule")
 	f.BoolVar(&o.cluster, "cluster", false, "run Temporal as a cluster of two nodes on PostgreSQL; its server is built the first time")
@@ -98,6 +99,7 @@ type options struct {
 	schedule  int // -1: from 0 on
 	minutes   int
 	perHouse  int
+	goOn      bool
 	keep      bool
 	cluster   bool
 	verbose   bool

@@ -30,6 +30,8 @@ type runner struct {
 	number int // of the house
 	tally  tally
 	began  time.Time
+
+	violated []int // the schedules in which something was found
 }
 
 // errViolated ends the command with 1; what was found is printed already.
@@ -48,13 +50,25 @@ func run(ctx context.Context, out io.Writer, o options) (err error) {
 			n = o.schedule
 		}
 
-		if err = r.one(ctx, schedule.New(o.seed, n)); err != nil {
+		if err = r.one(ctx, schedule.New(o.seed, n)); r.goesOn(err) {
+			err = nil
+		}
+
+		if err != nil {
 			break
 		}
 	}
 
 	err = errors.Join(err, r.leave(errors.Is(err, errViolated)))
 	r.tally.write(out, time.Since(r.began))
+
+	if len(r.violated) > 0 {
+		fmt.Fprintf(out, "something was found in the schedules %v\n", r.violated)
+
+		if !errors.Is(err, errViolated) {
+			err = errors.Join(err, errViolated)
+		}
+	}
 
 	if ctx.Err() != nil && !errors.Is(err, errViolated) {
 		return nil // Ctrl-C
@@ -121,10 +135,18 @@ func (r *runner) one(ctx context.Context, s schedule.Schedule) error {
 	}
 
 	if len(broken) > 0 {
+		r.violated = append(r.violated, s.Number)
+
 		return errViolated
 	}
 
 	return nil
+}
+
+// goesOn reports whether the next schedules are to be run although something was found. They get a house of their own:
+// what is wrong in this one would be found after each of them.
+func (r *runner) goesOn(err error) bool {
+	return r.goOn && errors.Is(err, errViolated) && r.leave(true) == nil
 }
 
 // look waits until nothing moves, asks everything once more, and checks every invariant.

@@ -104,7 +104,7 @@ func (o *Operations) startFirst(ctx context.Context, a models.Attempt) error {
 	case !notTaken(err):
 		return err
 	case discarded:
-		return unavailable()
+		return errors.Join(unavailable(), err) // the log says why
 	default:
 		return o.stillThere(ctx, a.BookingID)
 	}
