@@ -8,6 +8,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -51,6 +52,10 @@ func newChaos() *cobra.Command {
 				o.seed = uint64(rand.Uint32()) //nolint:gosec // it is printed
 			}
 
+			if o.houses < 1 || o.perHouse < 1 {
+				return errors.New("--houses and --per-house are at least 1")
+			}
+
 			if list {
 				return printSchedules(cmd, o)
 			}
@@ -64,6 +69,7 @@ func newChaos() *cobra.Command {
 	f.IntVar(&o.schedule, "schedule", -1, "only the schedule with this number; the number of schedules repeats it")
 	f.IntVar(&o.minutes, "minutes", 0, "begin no schedule after so many minutes; 0: run them all")
 	f.IntVar(&o.perHouse, "per-house", 10, "schedules before everything is thrown away and built anew; part of what a schedule's number means")
+	f.IntVar(&o.houses, "houses", 1, "houses side by side; one keeps a core half busy")
 	f.BoolVar(&o.goOn, "go-on", false, "when something was found, go on with the next schedule in a new house; the exit code stays 1")
 	f.BoolVar(&o.keep, "keep", false, "keep data and logs of a house in which something was found, and show where")
 	f.BoolVar(&o.verbose, "verbose", false, "print the trail of every schedule")
@@ -99,6 +105,7 @@ type options struct {
 	schedule  int // -1: from 0 on
 	minutes   int
 	perHouse  int
+	houses    int
 	goOn      bool
 	keep      bool
 	cluster   bool

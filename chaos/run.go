@@ -9,8 +9,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"rihla/chaos/actors"
 	"rihla/chaos/house"
@@ -19,62 +23,72 @@ import (
 	"rihla/internal/devstack"
 )
 
-// runner runs schedules, house after house.
+// runner runs schedules, in houses side by side.
 type runner struct {
 	options
 
-	out    io.Writer
 	root   string // of the source tree
 	binary string
-	house  *house.House
-	number int // of the house
-	tally  tally
 	began  time.Time
 
+	mu       sync.Mutex
+	out      io.Writer
+	tally    tally
 	violated []int // the schedules in which something was found
 }
 
 // errViolated ends the command with 1; what was found is printed already.
 var errViolated = errors.New("something was found that must not be")
 
-func run(ctx context.Context, out io.Writer, o options) (err error) {
+func run(ctx context.Context, out io.Writer, o options) error {
 	r := &runner{options: o, out: out, tally: newTally(), began: time.Now()}
 
 	if err := r.compile(ctx); err != nil {
 		return err
 	}
 
-	for i := 0; i < o.schedules && !o.over(r.began); i++ {
+	houses, inside := errgroup.WithContext(ctx)
+	houses.SetLimit(o.houses)
+
+	for _, schedules := range o.plan() {
+		houses.Go(func() error { return r.live(inside, schedules) })
+	}
+
+	err := houses.Wait()
+	r.tally.write(out, time.Since(r.began))
+
+	if len(r.violated) > 0 {
+		slices.Sort(r.violated)
+		fmt.Fprintf(out, "something was found in the schedules %v\n", r.violated)
+
+		return errViolated
+	}
+
+	if err != nil && ctx.Err() == nil { // else it was Ctrl-C
+		return err
+	}
+
+	return nil
+}
+
+// plan says which schedules meet each other in which house.
+func (o options) plan() [][]int {
+	var plan [][]int
+
+	for i := range o.schedules {
+		if i%o.perHouse == 0 {
+			plan = append(plan, nil)
+		}
+
 		n := i
 		if o.schedule >= 0 {
 			n = o.schedule
 		}
 
-		if err = r.one(ctx, schedule.New(o.seed, n)); r.goesOn(err) {
-			err = nil
-		}
-
-		if err != nil {
-			break
-		}
+		plan[len(plan)-1] = append(plan[len(plan)-1], n)
 	}
 
-	err = errors.Join(err, r.leave(errors.Is(err, errViolated)))
-	r.tally.write(out, time.Since(r.began))
-
-	if len(r.violated) > 0 {
-		fmt.Fprintf(out, "something was found in the schedules %v\n", r.violated)
-
-		if !errors.Is(err, errViolated) {
-			err = errors.Join(err, errViolated)
-		}
-	}
-
-	if ctx.Err() != nil && !errors.Is(err, errViolated) {
-		return nil // Ctrl-C
-	}
-
-	return err
+	return plan
 }
 
 // compile builds the service as it is now.
@@ -84,7 +98,7 @@ func (r *runner) compile(ctx context.Context) (err error) {
 	}
 
 	r.binary = filepath.Join(r.root, devstack.DefaultDataDir, "bin", "rihla-chaos")
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", r.binary, ".") //nolint:gosec // our own module
+	cmd := exec.CommandContext(ctx, "go", "build", "-tags", "chaos", "-o", r.binary, ".") //nolint:gosec // our own module
 	cmd.Dir = r.root
 
 	if text, err := cmd.CombinedOutput(); err != nil {
@@ -94,14 +108,51 @@ func (r *runner) compile(ctx context.Context) (err error) {
 	return nil
 }
 
-// one runs one schedule and looks at what it left behind.
-func (r *runner) one(ctx context.Context, s schedule.Schedule) error {
-	if err := r.enter(ctx, s.Number/r.perHouse); err != nil {
-		return err
+// live runs the schedules of one house. After one in which something was found the others get a house of their own: what is
+// wrong in this one would be found after each of them.
+func (r *runner) live(ctx context.Context, schedules []int) error {
+	for len(schedules) > 0 && !r.over(r.began) && ctx.Err() == nil {
+		done, err := r.liveIn(ctx, schedules)
+		if err != nil && (!errors.Is(err, errViolated) || !r.goOn) {
+			return err
+		}
+
+		schedules = schedules[done:]
 	}
 
+	return nil
+}
+
+// liveIn builds a house, runs schedules in it, and takes it down. One in which something was found stays on disk, if that is
+// wanted.
+func (r *runner) liveIn(ctx context.Context, schedules []int) (done int, err error) {
+	h, err := r.build(ctx, schedules[0]/r.perHouse)
+	if err != nil {
+		return 0, err
+	}
+
+	for done < len(schedules) && !r.over(r.began) && err == nil {
+		err = r.one(ctx, h, schedule.New(r.seed, schedules[done]))
+		done++
+	}
+
+	if closeErr := h.Close(); closeErr != nil {
+		return done, errors.Join(err, closeErr)
+	}
+
+	if errors.Is(err, errViolated) && r.keep {
+		r.printf("Logs and data are kept in %s\n", h.Dir)
+
+		return done, err
+	}
+
+	return done, errors.Join(err, h.Remove(context.Background()))
+}
+
+// one runs one schedule and looks at what it left behind.
+func (r *runner) one(ctx context.Context, h *house.House, s schedule.Schedule) error {
 	began := time.Now()
-	play, err := actors.Run(ctx, r.house, s)
+	play, err := actors.Run(ctx, h, s)
 
 	if ctx.Err() != nil {
 		play.Rest()
@@ -115,43 +166,57 @@ func (r *runner) one(ctx context.Context, s schedule.Schedule) error {
 
 	played := time.Since(began)
 
-	settled, broken, err := r.look(ctx, play)
+	settled, broken, err := look(ctx, h, play)
 	if err != nil {
 		return fmt.Errorf("schedule %d of seed %d: %w", s.Number, s.Seed, err)
 	}
 
-	r.tally.add(play.Journal, settled, time.Since(began))
-
+	took := time.Since(began)
 	verdict := "ok"
+
 	if len(broken) > 0 {
 		verdict = "VIOLATED"
 	}
 
-	fmt.Fprintf(r.out, "schedule %4d of seed %d: %s  (%d customers, %d faults; played %.1f s, quiet %.1f s later, all in all %.1f s)\n",
-		s.Number, s.Seed, verdict, len(s.Customers), len(s.Faults), played.Seconds(), settled.Seconds(), time.Since(began).Seconds())
+	text := fmt.Sprintf("schedule %4d of seed %d: %s  (%d customers, %d faults; played %.1f s, quiet %.1f s later, all in all %.1f s)\n",
+		s.Number, s.Seed, verdict, len(s.Customers), len(s.Faults), played.Seconds(), settled.Seconds(), took.Seconds())
 
 	if len(broken) > 0 || r.verbose {
-		r.report(s, play, broken)
+		text += r.report(s, play, broken)
 	}
 
-	if len(broken) > 0 {
-		r.violated = append(r.violated, s.Number)
+	r.printf("%s", text)
 
-		return errViolated
-	}
-
-	return nil
+	return r.note(s, play, settled, took, broken)
 }
 
-// goesOn reports whether the next schedules are to be run although something was found. They get a house of their own:
-// what is wrong in this one would be found after each of them.
-func (r *runner) goesOn(err error) bool {
-	return r.goOn && errors.Is(err, errViolated) && r.leave(true) == nil
+// note adds a schedule to the tally, and is errViolated if something was found in it.
+func (r *runner) note(s schedule.Schedule, play *actors.Play, settled, took time.Duration, broken []invariants.Violation) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	r.tally.add(play.Journal, settled, took)
+
+	if len(broken) == 0 {
+		return nil
+	}
+
+	r.violated = append(r.violated, s.Number)
+
+	return errViolated
+}
+
+// printf prints what belongs together in one piece.
+func (r *runner) printf(format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	fmt.Fprintf(r.out, format, args...)
 }
 
 // look waits until nothing moves, asks everything once more, and checks every invariant.
-func (r *runner) look(ctx context.Context, play *actors.Play) (settled time.Duration, broken []invariants.Violation, err error) {
-	settled, moving, err := invariants.Quiet(ctx, r.house)
+func look(ctx context.Context, h *house.House, play *actors.Play) (settled time.Duration, broken []invariants.Violation, err error) {
+	settled, moving, err := invariants.Quiet(ctx, h)
 
 	play.Rest()
 
@@ -166,7 +231,7 @@ func (r *runner) look(ctx context.Context, play *actors.Play) (settled time.Dura
 
 	play.Repeat(again)
 
-	broken, err = invariants.Check(ctx, &invariants.Scene{House: r.house, Play: play})
+	broken, err = invariants.Check(ctx, &invariants.Scene{House: h, Play: play})
 	if len(moving) > 0 {
 		broken = append([]invariants.Violation{{Name: "comes-to-rest", Found: moving}}, broken...)
 	}
@@ -174,24 +239,27 @@ func (r *runner) look(ctx context.Context, play *actors.Play) (settled time.Dura
 	return settled, broken, err
 }
 
-func (r *runner) report(s schedule.Schedule, play *actors.Play, broken []invariants.Violation) {
-	fmt.Fprintf(r.out, "\n%s\n", s)
+// report is everything that is known of a schedule.
+func (r *runner) report(s schedule.Schedule, play *actors.Play, broken []invariants.Violation) string {
+	var b strings.Builder
+
+	fmt.Fprintf(&b, "\n%s\n", s)
 
 	for _, line := range play.Journal.Trail() {
-		fmt.Fprintln(r.out, "  "+line)
+		fmt.Fprintln(&b, "  "+line)
 	}
 
 	if len(broken) == 0 {
-		return
+		return b.String()
 	}
 
-	fmt.Fprintln(r.out)
+	fmt.Fprintln(&b)
 
 	for _, v := range broken {
-		fmt.Fprintf(r.out, "VIOLATED %s:\n", v.Name)
+		fmt.Fprintf(&b, "VIOLATED %s:\n", v.Name)
 
 		for _, text := range v.Found {
-			fmt.Fprintf(r.out, "  %s\n", strings.ReplaceAll(text, "\n", "\n  "))
+			fmt.Fprintf(&b, "  %s\n", strings.ReplaceAll(text, "\n", "\n  "))
 		}
 	}
 
@@ -200,54 +268,25 @@ func (r *runner) report(s schedule.Schedule, play *actors.Play, broken []invaria
 		again += " --cluster"
 	}
 
-	fmt.Fprintf(r.out, "\nAgain: %s\n", again)
+	fmt.Fprintf(&b, "\nAgain: %s\n", again)
+
+	return b.String()
 }
 
-// enter makes sure that the house is the one with the number.
-func (r *runner) enter(ctx context.Context, number int) error {
-	if r.house != nil && r.number == number {
-		return nil
-	}
-
-	if err := r.leave(false); err != nil {
-		return err
-	}
-
+// build makes the house with the number.
+func (r *runner) build(ctx context.Context, number int) (*house.House, error) {
 	dir, err := os.MkdirTemp("", "rihla-chaos-")
 	if err != nil {
-		return err
+		return nil, err
 	}
 
 	// The account that PostgreSQL runs as has to reach its data.
 	if err := os.Chmod(dir, 0o711); err != nil { //nolint:gosec // no more than it needs
-		return err
+		return nil, err
 	}
 
-	r.number = number
-	r.house, err = house.Build(ctx, house.Options{
+	return house.Build(ctx, house.Options{
 		Dir: dir, Number: number, Cluster: r.cluster, Binary: r.binary,
 		BinDir: filepath.Join(r.root, devstack.DefaultDataDir, "bin"), Log: slog.New(slog.DiscardHandler),
 	})
-
-	return err
-}
-
-// leave takes the house down. One in which something was found stays on disk, if that is wanted.
-func (r *runner) leave(found bool) error {
-	if r.house == nil {
-		return nil
-	}
-
-	h := r.house
-	r.house = nil
-
-	err := h.Close()
-
-	if found && r.keep {
-		fmt.Fprintf(r.out, "Logs and data are kept in %s\n", h.Dir)
-
-		return err
-	}
-
-	return errors.Join(err, h.Remove(context.Background()))
 }

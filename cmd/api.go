@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
@@ -20,6 +19,7 @@ import (
 	"rihla/gateways"
 	"rihla/gateways/standardwebhook"
 	"rihla/internal/auth"
+	"rihla/internal/clock"
 	"rihla/internal/config"
 	"rihla/internal/store"
 	"rihla/internal/telemetry"
@@ -171,7 +171,7 @@ func apiDeps(ctx context.Context, cfg config.Config, p parts, open *closers) (ap
 	handlers := operations.New(operations.Deps{
 		Store: p.store, Workflows: p.door, Passwords: passwords, Issuer: auth.NewIssuer(keys, cfg.Tokens),
 		Logins: middleware.NewRateLimits(limiter, cfg.Limits, slog.Default()), Verifiers: channels,
-		Deliver: p.carrier.Enqueue, Metrics: p.metrics, Media: files, Links: links, Now: time.Now,
+		Deliver: p.carrier.Enqueue, Metrics: p.metrics, Media: files, Links: links, Now: clock.Now,
 		RefreshTTL: cfg.Tokens.RefreshTTL, CheckoutWait: cfg.HTTP.CheckoutWait, RefundWait: cfg.HTTP.RefundWait,
 	})
 

@@ -16,6 +16,7 @@ import (
 
 	"rihla/gateways"
 	"rihla/gateways/drivers"
+	"rihla/internal/clock"
 	"rihla/internal/codec"
 	"rihla/internal/config"
 	"rihla/internal/notify"
@@ -280,7 +281,7 @@ func startWorker(ctx context.Context, cfg config.Config, m *telemetry.Metrics) (
 		Temporal: temporal, Polls: polls, Store: s, Gateways: gates, Sender: sender, Namespace: temporal.namespace,
 		Queue: cfg.Temporal.TaskQueue, SweepInterval: cfg.Schedules.SweepInterval, Concurrency: cfg.Database.MaxConns,
 		Silence: cfg.Schedules.WebhookSilence, Asked: m.StatusAsked, Silent: m.WebhooksSilent,
-		Settled: m.PaymentSettled, Deployment: cfg.Temporal.DeploymentName, BuildID: cfg.Temporal.BuildID,
+		Now: clock.Now, Settled: m.PaymentSettled, Deployment: cfg.Temporal.DeploymentName, BuildID: cfg.Temporal.BuildID,
 	})
 	if err := w.Start(ctx); err != nil {
 		return nil, err

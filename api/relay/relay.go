@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"rihla/internal/clock"
 	"rihla/internal/store"
 	"rihla/models"
 )
@@ -151,7 +152,7 @@ func (r *Relay) scan(ctx context.Context) {
 		r.forget()
 		r.report(len(r.queue))
 
-		found, next, err := r.store.UnprocessedEvents(ctx, age, after, scanBatch, time.Now())
+		found, next, err := r.store.UnprocessedEvents(ctx, age, after, scanBatch, clock.Now())
 		after = next
 
 		if err != nil && ctx.Err() == nil {

@@ -29,6 +29,10 @@ func (p *Play) bring(ctx context.Context, f schedule.Fault) {
 		p.note(p.house.Restart(ctx, f.For, f.Parts...))
 	case schedule.Freeze:
 		p.house.Freeze(ctx, f.For, f.Parts...)
+	case schedule.ClockWrong:
+		p.note(p.house.SetClocks(f.Shift, f.Parts...))
+		pause(ctx, f.For)
+		p.note(p.house.SetClocks(0, f.Parts...))
 	case schedule.CutGateway:
 		p.house.Gateway.Cut()
 		pause(ctx, f.For)

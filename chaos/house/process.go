@@ -2,7 +2,9 @@ package house
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,6 +24,7 @@ type Process struct {
 	env     []string
 	log     string
 	probe   string // answered with 200 once it is ready; "" for a worker, whose log says so
+	clock   string // the file that says how wrong its clock is
 
 	mu     sync.Mutex
 	cmd    *exec.Cmd // nil: not running
@@ -32,10 +35,12 @@ type Process struct {
 }
 
 func newProcess(h *House, part schedule.Part, command string, own map[string]string) *Process {
+	name := strings.ReplaceAll(strings.ToLower(string(part)), " ", "-")
 	p := &Process{
-		part: part, command: command, binary: h.binary, env: merged(h.env, own),
-		log: filepath.Join(h.LogDir(), strings.ReplaceAll(strings.ToLower(string(part)), " ", "-")+".log"),
+		part: part, command: command, binary: h.binary, log: filepath.Join(h.LogDir(), name+".log"), clock: filepath.Join(h.Dir, name+".clock"),
 	}
+	p.env = merged(h.env, own, map[string]string{"CHAOS_CLOCK": p.clock})
+
 	if command == "api" {
 		p.probe = "http://" + own["LISTEN_ADDR"] + "/readyz"
 	}
@@ -146,6 +151,26 @@ func (p *Process) end(s syscall.Signal) {
 		p.mu.Unlock()
 		<-done
 	}
+}
+
+// setClock puts the clock of the process wrong, from now on and for those that come after it; 0 puts it right.
+func (p *Process) setClock(wrong time.Duration) error {
+	if wrong == 0 {
+		err := os.Remove(p.clock)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+
+		return err
+	}
+
+	// Renamed into its place: who reads it in this moment finds the old one or the new one.
+	next := p.clock + ".next"
+	if err := os.WriteFile(next, []byte(wrong.String()), 0o600); err != nil {
+		return err
+	}
+
+	return os.Rename(next, p.clock)
 }
 
 // signal sends a signal, if the process runs.

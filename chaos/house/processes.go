@@ -3,6 +3,7 @@ package house
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -193,6 +194,17 @@ func (h *House) Freeze(ctx context.Context, pause time.Duration, parts ...schedu
 	}
 }
 
+// SetClocks puts the clocks of processes wrong; 0 puts them right. A step of a clock, as a time server makes one, is two of
+// these: the database and Temporal go by clocks of their own.
+func (h *House) SetClocks(wrong time.Duration, parts ...schedule.Part) error {
+	errs := make([]error, len(parts))
+	for i, part := range parts {
+		errs[i] = h.parts[part].setClock(wrong)
+	}
+
+	return errors.Join(errs...)
+}
+
 // Heal starts what is down, opens the gateway's door, and returns once every part answers.
 func (h *House) Heal(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startPatience)
@@ -206,6 +218,10 @@ func (h *House) Heal(ctx context.Context) error {
 
 	for _, p := range h.parts {
 		p.signal(syscall.SIGCONT)
+
+		if err := p.setClock(0); err != nil {
+			return err
+		}
 
 		if err := p.Start(); err != nil {
 			return err

@@ -18,6 +18,8 @@ const (
 	BreakConnections FaultKind = "database connections broken"
 	// StallDatabase locks the payments, so that everything about them waits.
 	StallDatabase FaultKind = "database stalled"
+	// ClockWrong puts the clock of a process forward or back, and right again later.
+	ClockWrong FaultKind = "clock wrong"
 )
 
 // Trigger is a moment at which a kill is sharper than at any time by the clock: between an effect and the word of it.
@@ -52,9 +54,10 @@ const (
 type Fault struct {
 	At    time.Duration
 	Kind  FaultKind
-	Parts []Part        // of Kill, Restart and Freeze
+	Parts []Part        // of Kill, Restart, Freeze and ClockWrong
 	For   time.Duration // how long it lasts
 	Delay time.Duration // of every answer, of SlowGateway
+	Shift time.Duration // of ClockWrong; negative: it is slow
 	Order *GatewayFault // of Misbehaves
 	// On is what a Kill waits for from At on, until the schedule's own end; "": nothing, it comes at At.
 	On Trigger
@@ -70,7 +73,15 @@ type GatewayFault struct {
 }
 
 var faultKinds = []weighted[FaultKind]{
-	{36, Kill}, {6, Restart}, {8, Freeze}, {7, CutGateway}, {5, SlowGateway}, {44, Misbehaves}, {4, BreakConnections}, {4, StallDatabase},
+	{36, Kill},
+	{6, Restart},
+	{8, Freeze},
+	{7, CutGateway},
+	{5, SlowGateway},
+	{44, Misbehaves},
+	{4, BreakConnections},
+	{4, StallDatabase},
+	{8, ClockWrong},
 }
 
 var triggers = []weighted[Trigger]{
@@ -114,6 +125,10 @@ const (
 	longestLoss  = 7500 * time.Millisecond
 	// A database that stalls for longer than an activity may take has it tried again.
 	longestStall = 6 * time.Second
+	// A hold is 4 seconds here and 15 minutes in life: what is two seconds here is minutes there.
+	shortestShift = 100 * time.Millisecond
+	longestShift  = 2 * time.Second
+	longestWrong  = 4 * time.Second
 )
 
 func (d draw) fault() Fault {
@@ -138,6 +153,14 @@ func (d draw) fault() Fault {
 		f.For = 0
 	case StallDatabase:
 		f.For = d.pause(shortestPause, longestStall)
+	case ClockWrong:
+		f.Parts = oneOf(d, processes)
+		f.Shift = d.pause(shortestShift, longestShift)
+		f.For = d.pause(shortestPause, longestWrong)
+
+		if d.chance(50) {
+			f.Shift = -f.Shift
+		}
 	case CutGateway: // for as long as it lasts
 	case SlowGateway:
 		f.Delay = d.pause(shortestPause, longestDelay)

@@ -102,6 +102,8 @@ func (f Fault) String() string {
 		return text
 	case SlowGateway:
 		return fmt.Sprintf("%s by %d ms for %d ms", f.Kind, f.Delay.Milliseconds(), f.For.Milliseconds())
+	case ClockWrong:
+		return fmt.Sprintf("%s of %s by %d ms, for %d ms", f.Kind, strings.Join(parts, ", "), f.Shift.Milliseconds(), f.For.Milliseconds())
 	case CutGateway, StallDatabase:
 		return fmt.Sprintf("%s for %d ms", f.Kind, f.For.Milliseconds())
 	case BreakConnections:

@@ -11,6 +11,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/google/uuid"
 
+	"rihla/internal/clock"
 	"rihla/internal/config"
 	"rihla/models"
 )
@@ -54,7 +55,7 @@ type Issuer struct {
 
 // NewIssuer signs with the keyring's first key, for the issuer, audience and lifetime of tokens.
 func NewIssuer(keys *Keyring, tokens config.Tokens) *Issuer {
-	return &Issuer{keys: keys, tokens: tokens, now: time.Now}
+	return &Issuer{keys: keys, tokens: tokens, now: clock.Now}
 }
 
 // Issue makes an access token for UserID, Role, ProviderID and Generation of p; expiresIn is its lifetime in seconds.
