@@ -67,6 +67,8 @@ type Swept struct {
 
 // Run sweeps once. What fails is left for the next sweep; only a database that does not answer is an error.
 func (s *Sweep) Run(ctx context.Context) (Swept, error) {
+	defer alive(ctx)()
+
 	var (
 		out Swept
 		err error

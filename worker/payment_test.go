@@ -178,6 +178,11 @@ func TestLateMoneyGoesBack(t *testing.T) {
 	}, 20*time.Second, 20*time.Millisecond)
 	require.Equal(t, "115.00", h.gateway.Refunded().String())
 	require.Equal(t, models.TransactionPaid, h.becomes(t, second, models.TransactionPaid).Status)
+
+	d, err := h.temporal.DescribeWorkflowExecution(t.Context(), workflows.RefundID(models.RefundID(first.ID(), "late")), "")
+	require.NoError(t, err)
+	require.Equal(t, workflows.TaskTimeout, d.GetExecutionConfig().GetDefaultWorkflowTaskTimeout().AsDuration(),
+		"what a killed worker held is given to another as soon as for any other workflow")
 }
 
 func TestRefund(t *testing.T) {

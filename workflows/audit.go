@@ -13,15 +13,19 @@ import (
 // auditTimeout bounds one audit: ten million lines take minutes.
 const auditTimeout = 2 * time.Hour
 
+// auditTries are within 20 minutes: the first ones soon, for a worker that was killed, the last ones late, for a database
+// that is away.
+const auditTries = 6
+
 // Audit runs once a night by its Temporal Schedule and has the books recomputed.
 func Audit(ctx workflow.Context) (activities.Audited, error) {
 	var out activities.Audited
 
 	actx := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: auditTimeout,
-		HeartbeatTimeout:    30 * time.Second,
+		HeartbeatTimeout:    heartbeatTimeout,
 		RetryPolicy: &temporal.RetryPolicy{
-			InitialInterval: time.Minute, BackoffCoefficient: 2, MaximumInterval: 15 * time.Minute, MaximumAttempts: 5,
+			InitialInterval: 2 * time.Second, BackoffCoefficient: 5, MaximumInterval: 15 * time.Minute, MaximumAttempts: auditTries,
 		},
 		Summary: "Recompute the books from their proofs",
 	})

@@ -49,7 +49,7 @@ func TestAuditThatFails(t *testing.T) {
 	t.Parallel()
 
 	w, auditor := newAuditWorld(t)
-	w.OnActivity(auditor.AuditBooks, mock.Anything).Return(activities.Audited{}, errors.New("the database is away")).Times(5)
+	w.OnActivity(auditor.AuditBooks, mock.Anything).Return(activities.Audited{}, errors.New("the database is away")).Times(6)
 	w.OnActivity(auditor.ReportUnaudited, mock.Anything, "the database is away").Return(errors.New("still")).Once()
 	w.OnActivity(auditor.ReportUnaudited, mock.Anything, "the database is away").Return(nil).Once()
 	w.ExecuteWorkflow(workflows.Audit)

@@ -75,6 +75,7 @@ func followUp(ctx workflow.Context, about subject, s models.Settled) error {
 func startDetached(ctx workflow.Context, o workflow.ChildWorkflowOptions, child, arg any) error {
 	o.ParentClosePolicy = enumspb.PARENT_CLOSE_POLICY_ABANDON
 	o.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE
+	o.WorkflowTaskTimeout = TaskTimeout // it does not have its parent's
 	cctx := workflow.WithChildOptions(ctx, o)
 
 	err := workflow.ExecuteChildWorkflow(cctx, child, arg).GetChildWorkflowExecution().Get(ctx, nil)

@@ -15,6 +15,7 @@ func Sweep(ctx workflow.Context) (activities.Swept, error) {
 
 	actx := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout:    10 * time.Second,
+		HeartbeatTimeout:       heartbeatTimeout,
 		ScheduleToCloseTimeout: 15 * time.Second, // the next tick tries again
 		Summary:                "Look for events, payments, refunds and holds that were left behind",
 	})
