@@ -20,17 +20,17 @@ import (
 // beyond are the activities that no journey comes through, and why.
 var beyond = map[string]string{
 	"ReportOutage":    "one statement, five minutes after a gateway has stopped answering",
-	"AuditBooks":      "reads only, unless the books are wrong",
 	"ReportUnaudited": "one statement, when the audit could not be run at all",
 }
 
 // activitySet are the activities that have run.
 type activitySet struct {
-	mu  sync.Mutex
-	ran map[string]bool
+	mu       sync.Mutex
+	ran      map[string]bool
+	journeys int
 }
 
-// add notes all that ran on the stack's queue.
+// add notes all that ran on the stack's queue, on one journey.
 func (a *activitySet) add(t *testing.T, s *harness.Stack) {
 	t.Helper()
 
@@ -41,6 +41,8 @@ func (a *activitySet) add(t *testing.T, s *harness.Stack) {
 
 	a.mu.Lock()
 	defer a.mu.Unlock()
+
+	a.journeys++
 
 	if a.ran == nil {
 		a.ran = map[string]bool{}

@@ -9,12 +9,9 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
-	"go.temporal.io/sdk/client"
 
 	"rihla/e2e/harness"
 	"rihla/models"
-	"rihla/worker"
-	"rihla/workflows"
 )
 
 // journeys are the ways on which TestKillAtEveryBoundary kills. Between them they come through every activity.
@@ -53,6 +50,10 @@ func journeys() []journey {
 			want: []string{"booking CONFIRMED 1 seats, held t 115.00"},
 		},
 		{name: "swept", prepare: sweepOrphan, want: []string{"transaction PAYMENT credit_card FAILED EXPIRED 115.00 0.00 0.00"}},
+		{
+			name: "audited", prepare: auditWrongBooks, tampered: "a seat is taken that nobody has", rule: "trip-seats",
+			want: []string{"trip-seats does not hold: 1 incidents"},
+		},
 	}
 }
 
@@ -288,35 +289,5 @@ func payCampaign(t *testing.T, s *harness.Stack) act {
 		}
 
 		return id.String(), awaitCount(ctx, s, "SELECT count(*) FROM ad_campaigns WHERE id = $1 AND status = 'ACTIVE'", id)
-	}
-}
-
-// sweepOrphan leaves an attempt without its workflow, as an operator does who terminates it: the sweep finds it.
-func sweepOrphan(t *testing.T, s *harness.Stack) act {
-	t.Helper()
-
-	b := s.As(models.RoleEndUser).Book(1)
-	require.NoError(t, s.Temporal.TerminateWorkflow(t.Context(), workflows.PaymentID(b.Payment.TransactionID), "", "test"))
-
-	_, err := s.DB.ExecContext(t.Context(), `UPDATE payment_transactions SET expires_at = now() - interval '1 hour' WHERE booking_id = $1`, b.ID)
-	require.NoError(t, err)
-
-	sweeps := s.Temporal.ScheduleClient().GetHandle(t.Context(), worker.SweepScheduleID(s.Queue))
-
-	return func(ctx context.Context) (string, error) {
-		for {
-			if err := sweeps.Trigger(ctx, client.ScheduleTriggerOptions{}); err != nil {
-				return "", err
-			}
-
-			wait, stop := context.WithTimeout(ctx, retryPause*5)
-			err := awaitCount(wait, s, "SELECT count(*) FROM payment_transactions WHERE booking_id = $1 AND status = 'FAILED'", b.ID)
-
-			stop()
-
-			if err == nil || ctx.Err() != nil {
-				return b.ID.String(), err
-			}
-		}
 	}
 }

@@ -24,6 +24,8 @@ UNION ALL SELECT concat_ws(' ', 'transfer', lt.kind, regexp_replace(debit_accoun
 	regexp_replace(credit_account, '[0-9a-f-]{36}', 'ID'), lt.amount) FROM ledger_transfers AS lt JOIN tx ON tx.id = lt.transaction_id
 UNION ALL SELECT concat_ws(' ', 'message', n.kind, n.channel, n.status) FROM notifications AS n JOIN tx ON tx.id = n.transaction_id
 UNION ALL SELECT concat_ws(' ', 'incident', i.kind, i.status) FROM incidents AS i WHERE $1 IN (booking_id, ad_campaign_id)
+UNION ALL SELECT concat_ws(' ', i.details ->> 'rule', 'does not hold:', count(*), 'incidents') FROM incidents AS i
+	WHERE i.kind = 'AUDIT_DIFFERENCE' AND i.status = 'OPEN' GROUP BY i.details ->> 'rule'
 UNION ALL SELECT concat_ws(' ', 'refund', r.refund_type, r.status, r.amount) FROM refunds AS r WHERE r.booking_id = $1
 UNION ALL SELECT concat_ws(' ', 'event not processed', e.type) FROM webhook_events AS e JOIN tx ON tx.id = e.transaction_id WHERE processed_at IS NULL
 UNION ALL SELECT concat_ws(' ', 'id', id) FROM tx
