@@ -16,6 +16,9 @@ const SignalWake = "wake"
 const (
 	// outboxIdle is how long the outbox waits for more before it ends: a burst of payments costs one workflow.
 	outboxIdle = 2 * time.Second
+	// outboxRetry is as long as a batch belongs to its deliverer: when that was killed, the next one finds it free. Sooner it
+	// would find nothing, and the rest would wait for the sweep.
+	outboxRetry = 3 * time.Second
 	// outboxBatches bounds one run's history.
 	outboxBatches = 100
 )
@@ -30,7 +33,7 @@ func Outbox(ctx workflow.Context) (activities.Delivered, error) {
 		StartToCloseTimeout: time.Minute,
 		HeartbeatTimeout:    heartbeatTimeout,
 		RetryPolicy: &temporal.RetryPolicy{
-			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second, MaximumAttempts: 10,
+			InitialInterval: outboxRetry, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second, MaximumAttempts: 10,
 		},
 		Summary: "Send one batch of notifications",
 	})

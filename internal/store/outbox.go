@@ -98,7 +98,7 @@ const (
 )
 
 // deliveryLease is how long a deliverer that was killed keeps its rows from the next one. A living one renews it
-// (KeepNotifications) well within that time.
+// (KeepNotifications) well within that time. The outbox workflow tries again no sooner.
 const deliveryLease = 3 * time.Second
 
 // maxDeliveryTries bounds how often a message is tried before it is given up; with the back-off this is a day.
