@@ -14,8 +14,9 @@ import (
 	"rihla/models"
 )
 
-// Polls asks gateways how open attempts stand while their webhooks do not come. What it hears goes the way of a webhook: it
-// is stored as an event, and the attempt's own workflow settles it.
+// Polls asks gateways about attempts whose webhooks may be lost: about open ones while no webhook comes on their channel, and
+// about those that ended without money at certain times after their end. What it hears goes the way of a webhook: it is
+// stored as an event, and the attempt's own workflow settles it, or the one for late events.
 type Polls struct {
 	Store    *store.Store
 	Gateways map[models.PaymentProvider]gateways.Gateway
@@ -33,6 +34,7 @@ const (
 	pollSome    = 4               // taken at once, and asked side by side
 	pollFor     = 8 * time.Second // then the rest waits for the next round
 	pollPause   = 30 * time.Second
+	checkPause  = 10 * time.Second // until a gateway that did not answer is asked again about an ended attempt
 	pollTimeout = 4 * time.Second
 )
 
@@ -43,8 +45,8 @@ type Polled struct {
 	News   int  `json:"news,omitempty"`  // attempts of which the gateway knew more than we did
 }
 
-// PollStatus asks once about the attempts of a silent channel whose turn it is. A gateway that does not answer either is
-// left for the next round. Of a channel that is not silent nothing is asked.
+// PollStatus asks once about the attempts of a channel whose turn it is: the open ones if the channel is silent, and those
+// that have ended. A gateway that does not answer either is left for the next round.
 func (p *Polls) PollStatus(ctx context.Context, c models.Channel) (Polled, error) {
 	defer alive(ctx)()
 
@@ -53,31 +55,51 @@ func (p *Polls) PollStatus(ctx context.Context, c models.Channel) (Polled, error
 		err error
 	)
 
-	if p.Silence <= 0 { // switched off while the workflow was under way
-		return out, nil
-	}
-
-	if out.Silent, err = p.Store.Silent(ctx, c, p.Silence, p.Now()); err != nil || !out.Silent {
-		return out, asActivityError(err)
-	}
-
-	p.Silent(c)
-
-	for began, taken := time.Now(), 0; taken < pollAtMost && time.Since(began) < pollFor; {
-		some, err := p.Store.ToAsk(ctx, c, min(pollPause, p.Silence), pollSome, p.Now())
-		if err != nil {
+	if p.Silence > 0 { // else it is switched off
+		if out.Silent, err = p.Store.Silent(ctx, c, p.Silence, p.Now()); err != nil {
 			return out, asActivityError(err)
+		}
+	}
+
+	goOn, until := true, time.Now().Add(pollFor)
+
+	if out.Silent {
+		p.Silent(c)
+
+		goOn, err = p.askUntil(ctx, c, until, &out, func() ([]models.PaymentTransaction, error) {
+			return p.Store.ToAsk(ctx, c, min(pollPause, p.Silence), pollSome, p.Now())
+		})
+	}
+
+	if goOn && err == nil {
+		_, err = p.askUntil(ctx, c, until, &out, func() ([]models.PaymentTransaction, error) {
+			return p.Store.EndedToAsk(ctx, c, pollSome, p.Now())
+		})
+	}
+
+	return out, asActivityError(err)
+}
+
+// askUntil asks about what take takes, until nothing is left, enough has been asked, or the time is over. It says whether the
+// gateway is well enough to be asked about others.
+func (p *Polls) askUntil(
+	ctx context.Context, c models.Channel, until time.Time, out *Polled, take func() ([]models.PaymentTransaction, error),
+) (goOn bool, err error) {
+	for taken := 0; taken < pollAtMost && time.Now().Before(until); {
+		some, err := take()
+		if err != nil {
+			return false, err
 		}
 
 		taken += len(some)
 
-		goOn, err := p.askAll(ctx, c, some, &out)
+		goOn, err := p.askAll(ctx, c, some, out)
 		if err != nil || !goOn || len(some) < pollSome {
-			return out, asActivityError(err)
+			return goOn, err
 		}
 	}
 
-	return out, nil
+	return true, nil
 }
 
 // askAll asks about some attempts side by side. It says whether the gateway is well enough to be asked about others.
@@ -93,6 +115,10 @@ func (p *Polls) askAll(ctx context.Context, c models.Channel, some []models.Paym
 		group.Go(func() error {
 			outcome, err := p.ask(ctx, &some[i])
 			p.Asked(c, outcome)
+
+			if err == nil && outcome != askedOpen && outcome != askedNews {
+				err = p.putBack(ctx, &some[i])
+			}
 
 			mu.Lock()
 			defer mu.Unlock()
@@ -114,6 +140,15 @@ func (p *Polls) askAll(ctx context.Context, c models.Channel, some []models.Paym
 	return goOn, group.Wait()
 }
 
+// putBack has the gateway asked again soon about an ended attempt: an open one comes up again by itself.
+func (p *Polls) putBack(ctx context.Context, t *models.PaymentTransaction) error {
+	if t.Status == models.TransactionPending {
+		return nil
+	}
+
+	return p.Store.AskEndedLater(ctx, t, p.Now().Add(checkPause))
+}
+
 // What came of a question.
 const (
 	askedOpen    = "open" // the gateway knows no more than we do
@@ -121,6 +156,15 @@ const (
 	askedError   = "error"
 	askedNotSent = "not_sent"
 )
+
+// find is what the gateway says of an attempt, whose checkout we may have never heard of.
+func find(ctx context.Context, g gateways.Gateway, t *models.PaymentTransaction) (gateways.Checkout, error) {
+	if t.Reference == nil {
+		return g.FindCheckout(ctx, t.ID)
+	}
+
+	return g.GetCheckout(ctx, *t.Reference)
+}
 
 // ask is one question. Its error is the database's: that the gateway does not answer is an outcome.
 func (p *Polls) ask(ctx context.Context, t *models.PaymentTransaction) (outcome string, err error) {
@@ -132,7 +176,7 @@ func (p *Polls) ask(ctx context.Context, t *models.PaymentTransaction) (outcome 
 	limited, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
 
-	checkout, err := g.GetCheckout(limited, *t.Reference)
+	checkout, err := find(limited, g, t)
 
 	switch kind := gateways.KindOf(err); {
 	case err == nil:
@@ -142,6 +186,10 @@ func (p *Polls) ask(ctx context.Context, t *models.PaymentTransaction) (outcome 
 		return askedNotSent, nil
 	default:
 		return askedError, nil
+	}
+
+	if t.Status != models.TransactionPending && checkout.Status != gateways.CheckoutPaid {
+		return askedOpen, nil // it has ended, and that it has is no news
 	}
 
 	stored, err := recordAnswer(ctx, p.Store, t, checkout, p.Now())

@@ -180,3 +180,49 @@ func TestSweepOfASilentChannel(t *testing.T) {
 	sweep.Silence = 0
 	run(activities.Swept{})
 }
+
+// TestPollStatusOfEndedAttempts: money came for attempts that had ended, and its webhooks were lost.
+func TestPollStatusOfEndedAttempts(t *testing.T) {
+	t.Parallel()
+	a := newAsker(t)
+	a.polls.Silence = 0 // whether the channel is silent is another question
+
+	expired, declined, unheard, never := a.opened(t), a.opened(t), a.attempt(t), a.opened(t)
+
+	a.gateway.Script(fake.CreateCheckout, fake.Fault{Mode: fake.UnknownAfterEffect})
+	_, err := a.OpenCheckout(t.Context(), unheard)
+	require.Error(t, err)
+
+	for _, ended := range []models.Attempt{expired, declined, unheard, never} {
+		a.end(t, ended, models.FailureExpired)
+	}
+
+	require.NoError(t, a.gateway.Pay(expired.ID()))
+	require.NoError(t, a.gateway.Decline(declined.ID()))
+	require.NoError(t, a.gateway.Pay(unheard.ID()))
+
+	a.poll(t, activities.Polled{})
+
+	a.now = a.now.Add(11 * time.Minute)
+	a.gateway.Always(fake.GetCheckout, fake.Fault{Mode: fake.UnknownBeforeEffect})
+	a.gateway.Always(fake.FindCheckout, fake.Fault{Mode: fake.RateLimited})
+	a.poll(t, activities.Polled{})
+	require.Equal(t, map[string]int{"error": 3, "not_sent": 1}, a.asked)
+
+	a.gateway.Heal()
+	a.poll(t, activities.Polled{})
+
+	a.now = a.now.Add(11 * time.Second)
+	a.poll(t, activities.Polled{Asked: 4, News: 2})
+	require.Len(t, a.owners.delivered, 2)
+
+	for _, late := range []models.Attempt{expired, unheard} {
+		require.NotNil(t, a.settle(t, late))
+		require.NotNil(t, a.transaction(t, late).CapturedAt)
+	}
+
+	a.poll(t, activities.Polled{})
+
+	a.now = a.now.Add(2 * time.Hour)
+	a.poll(t, activities.Polled{Asked: 2})
+}

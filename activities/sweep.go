@@ -22,7 +22,7 @@ type Deliverer interface {
 	Reconcile(ctx context.Context, transaction uuid.UUID, gateway models.PaymentProvider) error
 	// ResumeRefund starts a refund's workflow again if none is running.
 	ResumeRefund(ctx context.Context, r models.RefundRequest) error
-	// PollStatus starts the workflow that asks the gateway about the open attempts of a silent channel, unless it runs.
+	// PollStatus starts the workflow that asks the gateway about attempts of a channel whose webhooks may be lost, unless it runs.
 	PollStatus(ctx context.Context, c models.Channel) error
 	// ResumeCampaign starts a campaign's workflow again if none is running.
 	ResumeCampaign(ctx context.Context, c models.AdCampaign) error
@@ -63,6 +63,7 @@ type Swept struct {
 	Campaigns int `json:"campaigns,omitempty"`
 	Holds     int `json:"holds,omitempty"`
 	Silent    int `json:"silent,omitempty"` // channels whose webhooks do not come
+	Ended     int `json:"ended,omitempty"`  // channels about whose ended attempts the gateway is asked again
 }
 
 // Run sweeps once. What fails is left for the next sweep; only a database that does not answer is an error.
@@ -75,7 +76,7 @@ func (s *Sweep) Run(ctx context.Context) (Swept, error) {
 	)
 
 	steps := []func(context.Context, *Swept) error{
-		s.events, s.payments, s.refunds, s.payouts, s.campaigns, s.silence, s.holds, s.outbox, s.keys,
+		s.events, s.payments, s.refunds, s.payouts, s.campaigns, s.silence, s.ended, s.holds, s.outbox, s.keys,
 	}
 	for _, step := range steps {
 		err = errors.Join(err, step(ctx, &out))
@@ -163,6 +164,14 @@ func (s *Sweep) silence(ctx context.Context, out *Swept) error {
 	out.Silent = each(ctx, silent, s.Deliver.PollStatus)
 
 	return nil
+}
+
+// ended has the gateways asked again about attempts that ended without money: some may have come late, and its webhook be lost.
+func (s *Sweep) ended(ctx context.Context, out *Swept) error {
+	due, err := s.Store.EndedDue(ctx, s.Now())
+	out.Ended = each(ctx, due, s.Deliver.PollStatus)
+
+	return err
 }
 
 func (s *Sweep) campaigns(ctx context.Context, out *Swept) error {

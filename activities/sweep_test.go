@@ -115,3 +115,24 @@ func TestSweep(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, models.BookingPendingPayment, booking.Status)
 }
+
+// TestSweepOfEndedAttempts: the gateways are asked again about attempts that ended without money.
+func TestSweepOfEndedAttempts(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	o := &owners{}
+	now := time.Now()
+	sweep := &activities.Sweep{Store: d.Store, Deliver: o, Now: func() time.Time { return now }}
+
+	d.end(t, d.opened(t), models.FailureCancelled)
+
+	for _, want := range []int{0, 1, 1} { // as long as nobody has asked
+		got, err := sweep.Run(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, want, got.Ended)
+
+		now = now.Add(11 * time.Minute)
+	}
+
+	require.Equal(t, []models.Channel{models.ChannelGatewayA, models.ChannelGatewayA}, o.polled)
+}

@@ -37,7 +37,7 @@ func policies(cfg config.Config) store.Policies {
 	return store.Policies{
 		VATBooking: p.VATRateBooking, VATAd: p.VATRateAd, Commission: p.CommissionRate,
 		BookingHold: p.BookingHold, BillHold: p.BillPaymentHold,
-		FailAtOnce: p.BookingFailure == config.FailAtOnce, Cancellation: p.Cancellation,
+		FailAtOnce: p.BookingFailure == config.FailAtOnce, Cancellation: p.Cancellation, LateChecks: p.LateChecks,
 	}
 }
 

@@ -248,10 +248,10 @@ func (c *Client) ResumeRefund(ctx context.Context, r models.RefundRequest) error
 	return c.start(ctx, o, Refund, r)
 }
 
-// PollStatus starts the workflow that asks about the open attempts of a silent channel, unless it runs already.
+// PollStatus starts the workflow that asks about attempts of a channel whose webhooks may be lost, unless it runs already.
 func (c *Client) PollStatus(ctx context.Context, channel models.Channel) error {
 	return c.start(ctx, client.StartWorkflowOptions{
-		ID: c.PollStatusID(channel), StaticSummary: "Ask about payments: the webhooks of " + string(channel) + " do not come",
+		ID: c.PollStatusID(channel), StaticSummary: "Ask about payments of " + string(channel) + " whose webhooks may be lost",
 		TypedSearchAttributes: temporal.NewSearchAttributes(attrGateway.ValueSet(string(channel.Provider()))),
 		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 	}, PollStatus, channel)

@@ -19,8 +19,9 @@ const (
 	pollTimeout = 20 * time.Second // of one round, which asks for 8 s and then waits for what it has asked
 )
 
-// PollStatus asks the gateway how the open attempts of a channel stand, for as long as no webhooks come on it. It settles
-// nothing: what the gateway says is stored and handed to the attempts' own workflows as a webhook is.
+// PollStatus asks the gateway how the open attempts of a channel stand, for as long as no webhooks come on it, and whether it
+// has taken money for those that have ended and whose turn it is. It settles nothing: what the gateway says is stored, and
+// handed over as a webhook is.
 func PollStatus(ctx workflow.Context, c models.Channel) (activities.Polled, error) {
 	var total activities.Polled
 
@@ -32,7 +33,7 @@ func PollStatus(ctx workflow.Context, c models.Channel) (activities.Polled, erro
 
 		total = activities.Polled{Silent: round.Silent, Asked: total.Asked + round.Asked, News: total.News + round.News}
 		if !round.Silent {
-			tell(ctx, fmt.Sprintf("Webhooks of %s come again, or nobody waits for one. %s", c, sum(total)))
+			tell(ctx, fmt.Sprintf("Webhooks of %s come, or nobody waits for one. %s", c, sum(total)))
 
 			return total, nil
 		}

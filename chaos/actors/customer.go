@@ -176,10 +176,11 @@ func (s *story) payLate(ctx context.Context, checkout string) {
 	s.takeLate(ctx, checkout)
 }
 
-// takeLate is money for an attempt that has ended. Of that only its webhook tells: the gateway is asked before an attempt
-// ends, and not after. So it is taken when no webhook is lost any more.
+// takeLate is money for an attempt that has ended. Of that its webhook tells, or the question that the gateway is asked some
+// time after the end. What comes later still, and is lost, only the gateway's own statement tells of: it is taken when no
+// webhook is lost any more.
 func (s *story) takeLate(ctx context.Context, checkout string) {
-	if s.schedule.LosesWebhooks() {
+	if s.schedule.LosesWebhooks() && !s.house.WillBeAsked(ctx, checkout) {
 		select {
 		case <-s.healed:
 		case <-ctx.Done():

@@ -32,3 +32,17 @@ func (h *House) StallDatabase(ctx context.Context, pause time.Duration) {
 	case <-time.After(pause):
 	}
 }
+
+// clocksDisagree is more than the clocks of two processes can be apart, and what happens in the meantime.
+const clocksDisagree = 3 * time.Second
+
+// WillBeAsked reports whether the gateway is going to be asked about an attempt that has ended, and not just now.
+func (h *House) WillBeAsked(ctx context.Context, checkout string) bool {
+	var will bool
+
+	err := h.DB.QueryRowContext(ctx, `SELECT EXISTS (SELECT FROM payment_transactions
+		WHERE reference = $1 AND status = 'FAILED' AND captured_at IS NULL AND check_at > now() + $2 * interval '1 millisecond')`,
+		checkout, clocksDisagree.Milliseconds()).Scan(&will)
+
+	return err == nil && will
+}

@@ -26,6 +26,9 @@ import (
 	"rihla/models"
 )
 
+// lateCheck is how long after the end of an attempt the gateway is asked once more whether it has taken money for it.
+const lateCheck = 5 * time.Second
+
 // prepareProcesses says how API and workers run: as in life, but for holds of seconds, no rate limits, and a sweep that is
 // in step with the holds.
 func (h *House) prepareProcesses(_ context.Context, o Options) error {
@@ -50,6 +53,7 @@ func (h *House) prepareProcesses(_ context.Context, o Options) error {
 		"PUBLIC_URL": h.API(0), "MEDIA_URL_SECRET": "chaos-media-url-secret-0123456789",
 		"GATEWAY_A_URL": h.Gateway.URL(), "GATEWAY_A_API_KEY": apiKey, "WALLET_B_URL": h.Gateway.URL(), "WALLET_B_API_KEY": apiKey,
 		"BOOKING_HOLD": hold.String(), "BILL_PAYMENT_HOLD": (hold + time.Second).String(), "SWEEP_INTERVAL": "2s", "DB_MAX_CONNS": "10",
+		"LATE_PAYMENT_CHECKS": lateCheck.String(),
 	}
 
 	if o.Number%2 == 1 { // histories are encrypted

@@ -47,7 +47,7 @@ func panics(_ context.Context, s *Scene) ([]string, error) {
 }
 
 // running are the workflows that come to their end by themselves, and soon.
-const running = `ExecutionStatus = 'Running' AND WorkflowType IN ('Payment', 'Refund', 'LatePayment', 'Reconcile', 'Outbox')`
+const running = `ExecutionStatus = 'Running' AND WorkflowType IN ('Payment', 'Refund', 'LatePayment', 'Reconcile', 'Outbox', 'PollStatus')`
 
 // A sweep that met an outage fails, and the next one does its work: after the outage none may fail.
 const (
@@ -66,9 +66,26 @@ func workflows(ctx context.Context, s *Scene) ([]string, error) {
 		return nil, err
 	}
 
-	still, err := list(ctx, s, running)
+	still, err := stillRunning(ctx, s)
 
 	return slices.Concat(found, sweeps, still), err
+}
+
+// stillRunning are the workflows that do not end. One may have begun after everything was quiet, when a worker looks whether
+// there is something to do: it ends within seconds.
+func stillRunning(ctx context.Context, s *Scene) ([]string, error) {
+	for until := time.Now().Add(quietPatience); ; {
+		still, err := list(ctx, s, running)
+		if err != nil || len(still) == 0 || time.Now().After(until) {
+			return still, err
+		}
+
+		select {
+		case <-ctx.Done():
+			return still, ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
 }
 
 func campaigns(ctx context.Context, s *Scene) ([]string, error) {

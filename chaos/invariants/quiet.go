@@ -38,8 +38,13 @@ func Quiet(ctx context.Context, h *house.House) (took time.Duration, moving []st
 	}
 }
 
+// unasked are attempts that have ended and about which the gateway is to be asked once more.
+const unasked = `
+	UNION ALL SELECT format('the gateway is to be asked about payment %s at %s', id, check_at) FROM payment_transactions
+		WHERE status = 'FAILED' AND captured_at IS NULL AND check_at IS NOT NULL`
+
 func movement(ctx context.Context, h *house.House) ([]string, error) {
-	moving, err := texts(ctx, h.DB, unsettled)
+	moving, err := texts(ctx, h.DB, unsettled+unasked)
 	if err != nil || len(moving) > 0 {
 		return moving, err
 	}

@@ -45,6 +45,14 @@ func sweepOrphan(t *testing.T, s *harness.Stack) act {
 	}
 }
 
+// payCancelledUnheard pays at the gateway for a booking that was cancelled, and the webhook is lost: the gateway is asked.
+func payCancelledUnheard(t *testing.T, s *harness.Stack) act {
+	t.Helper()
+	fault(s, "webhook", "drop", 1)
+
+	return payCancelled(t, s)
+}
+
 // auditWrongBooks has the books audited that are wrong by one seat. Incidents of earlier audits are closed before.
 func auditWrongBooks(t *testing.T, s *harness.Stack) act {
 	t.Helper()

@@ -38,6 +38,10 @@ func journeys() []journey {
 			prepare: refundPaid(map[string]any{"operation": "refund", "mode": "reject", "times": 1}),
 		},
 		{name: "late money", prepare: payCancelled, want: []string{"incident LATE_PAYMENT OPEN", "refund FULL SUCCEEDED 115.00"}},
+		{
+			name: "late money unheard of", prepare: payCancelledUnheard, env: map[string]string{"LATE_PAYMENT_CHECKS": "1s,5s"},
+			want: []string{"incident LATE_PAYMENT OPEN", "refund FULL SUCCEEDED 115.00"},
+		},
 		{name: "campaign", prepare: payCampaign, want: []string{"campaign ACTIVE"}},
 		{name: "paid out by hand", prepare: payOutBill, want: []string{"refund FULL SUCCEEDED 115.00", "booking CANCELLED 1 seats, held f 115.00"}},
 		{name: "gateway away at checkout", prepare: bookWhileAway, env: quickBreaker, want: []string{"booking CONFIRMED 2 seats, held t 230.00"}},

@@ -92,6 +92,7 @@ func TestLoadReadsValues(t *testing.T) {
 	environ := complete()
 	environ["CANCELLATION_POLICY"] = "0h:10, 48h:80"
 	environ["VAT_RATE_AD"] = "0.15"
+	environ["LATE_PAYMENT_CHECKS"] = "1m,36h"
 	environ["RATE_LIMIT_LOGIN"] = "0"
 	environ["BOOKING_FAILURE_POLICY"] = "fail_at_once"
 	environ["BOOKING_HOLD"] = "" // as a compose file leaves what is not set
@@ -110,6 +111,7 @@ func TestLoadReadsValues(t *testing.T) {
 	require.Len(t, c.Webhooks.For(models.ChannelGatewayA), 2)
 	require.True(t, strings.HasPrefix(c.Webhooks.For(models.ChannelBillPayment).Reveal()[0], "whsec_"))
 	require.Equal(t, "48h:80,0h:10", c.Policies.Cancellation.String())
+	require.Equal(t, []time.Duration{time.Minute, 36 * time.Hour}, c.Policies.LateChecks)
 	require.Equal(t, FailAtOnce, c.Policies.BookingFailure)
 	require.Equal(t, 30*time.Minute, c.Policies.BookingHold)
 	require.Zero(t, c.Limits.Login)
@@ -146,7 +148,7 @@ func TestLoadNamesEveryMalformedVariable(t *testing.T) {
 	invalid := map[string]string{
 		"LISTEN_ADDR": "8080", "PUBLIC_URL": "pay.example.com", "GATEWAY_A_URL": "ftp://x", "REDIS_URL": sentinel, "SMTP_URL": "http://" + sentinel,
 		"MAIL_FROM": "nobody", "SMS_URL": "x", "SWEEP_INTERVAL": "0s", "ACCESS_TOKEN_TTL": "-1m", "DB_MAX_CONNS": "0", "TRUSTED_PROXIES": "lb",
-		"REDIS_TIMEOUT": "0s",
+		"REDIS_TIMEOUT": "0s", "LATE_PAYMENT_CHECKS": "2h,10m",
 	}
 	_, err = Load(invalid)
 
@@ -155,6 +157,13 @@ func TestLoadNamesEveryMalformedVariable(t *testing.T) {
 	}
 
 	require.NotContains(t, err.Error(), sentinel)
+
+	for _, wrong := range []string{"-1m", "0,10m"} {
+		_, err = Load(map[string]string{"LATE_PAYMENT_CHECKS": wrong})
+		require.ErrorContains(t, err, "LATE_PAYMENT_CHECKS must be", wrong)
+	}
+
+	require.Equal(t, []time.Duration{0}, load(t, map[string]string{"LATE_PAYMENT_CHECKS": "0"}).Policies.LateChecks)
 
 	_, err = Load(map[string]string{"RATE_LIMIT_ADMIN": "-1"})
 	require.ErrorContains(t, err, "RATE_LIMIT_")

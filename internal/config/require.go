@@ -223,6 +223,10 @@ func (c Config) validate() error {
 		p.addf("WEBHOOK_SILENCE must be more than zero, or 0 for never")
 	}
 
+	if checks := c.Policies.LateChecks; !slices.IsSorted(checks) || checks[0] < 0 || checks[0] == 0 && len(checks) > 1 {
+		p.addf("LATE_PAYMENT_CHECKS must be times of more than zero, the shortest first, or 0 for never")
+	}
+
 	if c.Database.MaxConns < 1 || c.Database.MaxIdleConns < 0 {
 		p.addf("DB_MAX_CONNS must be at least 1 and DB_MAX_IDLE_CONNS at least 0")
 	}

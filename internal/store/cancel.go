@@ -28,7 +28,7 @@ func (s *Store) CancelBooking(
 	// opened; one that was in between has to be locked first in its turn.
 	for range maxTxTries {
 		err = s.inTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
-			b, pendingAttempt, err = cancelBooking(ctx, tx, id, by, now)
+			b, pendingAttempt, err = s.cancelBooking(ctx, tx, id, by, now)
 
 			return err
 		})
@@ -44,7 +44,7 @@ func (s *Store) CancelBooking(
 	return b, pendingAttempt, nil
 }
 
-func cancelBooking(
+func (s *Store) cancelBooking(
 	ctx context.Context, tx bun.Tx, id uuid.UUID, by Actor, now time.Time,
 ) (b models.Booking, pending *models.PaymentTransaction, err error) {
 	if pending, err = lockPending(ctx, tx, id); err != nil {
@@ -68,7 +68,7 @@ func cancelBooking(
 	}
 
 	if pending != nil {
-		if err := failCancelled(ctx, tx, pending, now); err != nil {
+		if err := s.failCancelled(ctx, tx, pending, now); err != nil {
 			return b, nil, err
 		}
 	}
@@ -148,8 +148,8 @@ func othersPaying(ctx context.Context, tx bun.Tx, booking uuid.UUID, locked *mod
 }
 
 // failCancelled ends a locked attempt that is PENDING.
-func failCancelled(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, now time.Time) error {
-	st := &settlement{tx: tx, t: *t, now: now}
+func (s *Store) failCancelled(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, now time.Time) error {
+	st := &settlement{store: s, tx: tx, t: *t, now: now}
 	if err := st.move(ctx, models.TransactionFailed, models.FailureCancelled, "", false); err != nil {
 		return err
 	}

@@ -38,6 +38,9 @@ type Policies struct {
 	FailAtOnce  bool          // the first failed attempt is final for its booking
 	// Cancellation is what a refund by the policy pays back.
 	Cancellation models.CancellationPolicy
+	// LateChecks are how long after the end of an attempt without money the gateway is asked again whether it took some,
+	// shortest first; none, or 0: never.
+	LateChecks []time.Duration
 }
 
 // DefaultPolicies are those of contract §9.
@@ -49,6 +52,7 @@ func DefaultPolicies() Policies {
 		BookingHold:  30 * time.Minute,
 		BillHold:     72 * time.Hour,
 		Cancellation: models.DefaultCancellationPolicy(),
+		LateChecks:   []time.Duration{10 * time.Minute, 2 * time.Hour, 24 * time.Hour},
 	}
 }
 

@@ -1,0 +1,90 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/pgdialect"
+
+	"rihla/models"
+)
+
+// checkable reports whether money may still come for an attempt that ended without any: what the customer has begun at the
+// gateway may be slower than the attempt. Of an attempt whose money was wrong, or that the gateway has refused to open, nothing
+// more is expected.
+func checkable(t *models.PaymentTransaction, why models.FailureCode) bool {
+	switch why {
+	case models.FailureExpired, models.FailureCancelled, models.FailureDeclined:
+		return t.CapturedAt == nil
+	default:
+		return false
+	}
+}
+
+// checkAt is when the gateway is asked again about an attempt that ends now; nil: never.
+func (p Policies) checkAt(t *models.PaymentTransaction, why models.FailureCode, ended time.Time) *time.Time {
+	if len(p.LateChecks) == 0 || p.LateChecks[0] <= 0 || !checkable(t, why) {
+		return nil
+	}
+
+	at := ended.Add(p.LateChecks[0])
+
+	return &at
+}
+
+// EndedDue are the channels about whose ended attempts the gateway is to be asked now.
+func (s *Store) EndedDue(ctx context.Context, now time.Time) ([]models.Channel, error) {
+	var due []models.Channel
+
+	for _, c := range models.Channels() {
+		var is bool
+
+		err := s.db.NewRaw(`SELECT EXISTS (SELECT FROM payment_transactions
+			WHERE status = 'FAILED' AND captured_at IS NULL AND payment_method IN (?) AND check_at <= ?)`,
+			bun.List(c.Methods()), now).Scan(ctx, &is)
+		if err != nil {
+			return nil, fmt.Errorf("look for attempts of channel %s that have ended: %w", c, err)
+		}
+
+		if is {
+			due = append(due, c)
+		}
+	}
+
+	return due, nil
+}
+
+// EndedToAsk takes attempts of the channel that ended without money and are to be asked about now, and sets the time of the
+// next question. Two who take side by side never take the same.
+func (s *Store) EndedToAsk(ctx context.Context, c models.Channel, limit int, now time.Time) (rows []models.PaymentTransaction, err error) {
+	after := make([]int64, len(s.policies.LateChecks))
+	for i, d := range s.policies.LateChecks {
+		after[i] = d.Microseconds()
+	}
+
+	err = s.db.NewRaw(`UPDATE payment_transactions AS t SET asked_at = ?0, check_at = (
+				SELECT min(t.updated_at + d * interval '1 microsecond') FROM unnest(?1::bigint[]) AS d
+				WHERE t.updated_at + d * interval '1 microsecond' > ?0::timestamptz)
+			WHERE id IN (SELECT id FROM payment_transactions
+				WHERE status = 'FAILED' AND captured_at IS NULL AND payment_method IN (?2) AND check_at <= ?0
+				ORDER BY check_at LIMIT ?3 FOR NO KEY UPDATE SKIP LOCKED)
+			RETURNING *`, now, pgdialect.Array(after), bun.List(c.Methods()), limit).Scan(ctx, &rows)
+	if err != nil {
+		return nil, fmt.Errorf("take ended attempts to ask about: %w", err)
+	}
+
+	return rows, nil
+}
+
+// AskEndedLater puts an attempt back about which the gateway did not answer, unless it has got its money meanwhile.
+func (s *Store) AskEndedLater(ctx context.Context, t *models.PaymentTransaction, at time.Time) error {
+	_, err := s.db.NewRaw(`UPDATE payment_transactions SET check_at = LEAST(COALESCE(check_at, ?0), ?0)
+		WHERE id = ?1 AND status = 'FAILED' AND captured_at IS NULL`, at, t.ID).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("put back the question about an ended attempt: %w", err)
+	}
+
+	return nil
+}
