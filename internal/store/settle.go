@@ -186,7 +186,8 @@ func (st *settlement) move(ctx context.Context, to models.TransactionStatus, why
 	}
 
 	res, err := st.tx.NewUpdate().Model(&st.t).Column("status", "failure_code", "failure_reason", "captured_at", "reference").
-		Set("check_at = ?", st.store.policies.checkAt(&st.t, why, st.now)).Set("updated_at = ?", st.now).WherePK().Where("status = ?", from).Exec(ctx)
+		Set("check_at = ?", st.store.policies.checkAt(&st.t, why, st.now)).
+		Set("updated_at = ?", st.now).WherePK().Where("status = ?", from).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("move transaction: %w", err)
 	}
