@@ -30,7 +30,7 @@ type Settled struct {
 	Failure    FailureCode       `json:"failure,omitempty"`
 	Campaign   uuid.UUID         `json:"campaign,omitzero"`     // set when the attempt has paid for a campaign
 	RefundOwed bool              `json:"refund_owed,omitempty"` // money was taken that can only go back
-	// Sibling is another attempt of the booking that is still open although the booking has just been paid.
+	// Sibling is another attempt of the booking or campaign that is still open although that has just been paid.
 	Sibling        uuid.UUID       `json:"sibling,omitzero"`
 	SiblingGateway PaymentProvider `json:"sibling_gateway,omitempty"`
 	NeedsReview    bool            `json:"needs_review,omitempty"` // an incident was opened

@@ -74,3 +74,27 @@ func TestPaidAttemptWithAnOpenSibling(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, models.Settled{Status: models.TransactionPaid}, b.settle(t, first, time.Now()))
 }
+
+// The same of a campaign: its provider must not pay twice either.
+func TestPaidCampaignWithAnOpenSibling(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	today := models.DateIn(time.Now())
+	campaign := b.campaign(t, today, today.AddDays(3))
+	first := b.openCampaign(t, campaign, 1)
+	b.report(t, first, models.EventPaymentFailed)
+	second := b.openCampaign(t, campaign, 2)
+
+	b.deliver(t, word(first, models.EventPaymentSucceeded, nil))
+
+	s := b.settle(t, first, time.Now())
+	require.Equal(t, models.TransactionPaid, s.Status)
+	require.Equal(t, campaign, s.Campaign)
+	require.Equal(t, second.ID, s.Sibling)
+	require.Equal(t, second.Gateway, s.SiblingGateway)
+
+	_, err := b.s.EndPayment(t.Context(), second.ID, models.FailureCancelled, "", time.Now())
+	require.NoError(t, err)
+	require.Zero(t, b.settle(t, first, time.Now()).Sibling)
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM ad_campaigns WHERE id = $1 AND status = 'ACTIVE'", campaign))
+}

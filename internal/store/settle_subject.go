@@ -54,13 +54,19 @@ func (st *settlement) confirm(ctx context.Context) (bool, error) {
 // findSibling notes another attempt that is still open: an old one was paid late, and the customer must not pay twice.
 // It goes by the state and not by what this run did: whoever ran before may have died with the answer.
 func (st *settlement) findSibling(ctx context.Context) error {
-	if st.t.BookingID == nil || st.t.Status != models.TransactionPaid {
+	if st.t.Status != models.TransactionPaid {
 		return nil
 	}
 
-	err := st.tx.NewSelect().Model((*models.PaymentTransaction)(nil)).Column("id", "gateway").
-		Where("booking_id = ?", *st.t.BookingID).Where("status = ?", models.TransactionPending).Where("id <> ?", st.t.ID).
-		Scan(ctx, &st.out.Sibling, &st.out.SiblingGateway)
+	q := st.tx.NewSelect().Model((*models.PaymentTransaction)(nil)).Column("id", "gateway").
+		Where("status = ?", models.TransactionPending).Where("id <> ?", st.t.ID)
+	if st.t.BookingID != nil {
+		q = q.Where("booking_id = ?", *st.t.BookingID)
+	} else {
+		q = q.Where("ad_campaign_id = ?", *st.t.AdCampaignID)
+	}
+
+	err := q.Scan(ctx, &st.out.Sibling, &st.out.SiblingGateway)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("read open attempt: %w", err)
 	}
