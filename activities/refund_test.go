@@ -185,6 +185,6 @@ func TestRefundThatDoesNotExist(t *testing.T) {
 	require.Equal(t, string(models.CodeNotFound), requireApplicationError(t, err).Type())
 	_, err = d.ReserveRefund(t.Context(), models.RefundRequest{ID: uuid.New(), BookingID: uuid.New(), Type: models.RefundFull})
 	require.Equal(t, string(models.CodeNotFound), requireApplicationError(t, err).Type())
-	_, err = d.AdvanceCampaign(t.Context(), uuid.New())
+	_, err = d.AdvanceCampaign(t.Context(), uuid.New(), time.Now())
 	require.Equal(t, string(models.CodeNotFound), requireApplicationError(t, err).Type())
 }

@@ -23,6 +23,7 @@ type quickDays struct {
 	began time.Time // in life
 	from  time.Time // on this clock
 	day   time.Duration
+	slow  time.Duration // by which the worker's clock is behind that of Temporal
 }
 
 // at is the moment in life at which the clock shows x.
@@ -30,9 +31,12 @@ func (q quickDays) at(x time.Time) time.Time {
 	return q.began.Add(time.Duration(float64(x.Sub(q.from)) / float64(24*time.Hour) * float64(q.day)))
 }
 
-func (q quickDays) now() time.Time {
-	return q.from.Add(time.Duration(float64(time.Since(q.began)) / float64(q.day) * float64(24*time.Hour)))
+// shows is what the clock shows at a moment in life.
+func (q quickDays) shows(life time.Time) time.Time {
+	return q.from.Add(time.Duration(float64(life.Sub(q.began)) / float64(q.day) * float64(24*time.Hour)))
 }
+
+func (q quickDays) now() time.Time { return q.shows(time.Now()).Add(-q.slow) }
 
 // workCampaigns serves the workflow of campaigns on a quick clock, with the service's own code, until it is stopped.
 func (h *house) workCampaigns(t *testing.T, q quickDays) (stop func()) {
@@ -45,8 +49,8 @@ func (h *house) workCampaigns(t *testing.T, q quickDays) (stop func()) {
 	workflows.Register(w)
 
 	payments := activities.Payments{Store: h.store, Now: q.now}
-	w.RegisterActivityWithOptions(func(ctx context.Context, id uuid.UUID) (activities.CampaignState, error) {
-		state, err := payments.AdvanceCampaign(ctx, id)
+	w.RegisterActivityWithOptions(func(ctx context.Context, id uuid.UUID, at time.Time) (activities.CampaignState, error) {
+		state, err := payments.AdvanceCampaign(ctx, id, q.shows(at))
 		if !state.NextAt.IsZero() {
 			state.NextAt = q.at(state.NextAt)
 		}
@@ -100,7 +104,7 @@ func TestCampaignThroughRestarts(t *testing.T) {
 	h := newHouse(t)
 	starts := models.DateIn(time.Now()).AddDays(2)
 	c := h.paidCampaign(t, starts, starts)
-	q := quickDays{began: time.Now(), from: starts.AddDays(-1).Start(), day: 5 * time.Second}
+	q := quickDays{began: time.Now(), from: starts.AddDays(-2).Start(), day: 5 * time.Second}
 	begins, over := q.at(starts.Start()), q.at(starts.AddDays(1).Start())
 	actor := store.Actor{UserID: c.CreatedBy, Role: models.RoleProviderAdmin, ProviderID: c.ProviderID}
 	becomes := func(want models.CampaignStatus) {
@@ -142,4 +146,28 @@ func TestCampaignThroughRestarts(t *testing.T) {
 	h.workflow(t, workflows.CampaignID(c.ID), &last)
 	require.Equal(t, models.CampaignEnded, last)
 	becomes(models.CampaignEnded)
+}
+
+// TestCampaignOnASlowClock: a worker whose clock is behind Temporal's sees the day before when the timer of midnight fires.
+// The campaign moves all the same, once, and does not ask the worker again and again until its clock has come round.
+func TestCampaignOnASlowClock(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	starts := models.DateIn(time.Now()).AddDays(2)
+	c := h.paidCampaign(t, starts, starts)
+	q := quickDays{began: time.Now(), from: starts.AddDays(-1).Start().Add(12 * time.Hour), day: 4 * time.Second, slow: 6 * time.Hour}
+
+	stop := h.workCampaigns(t, q)
+	defer stop()
+
+	require.NoError(t, h.ResumeCampaign(t.Context(), c))
+
+	var last models.CampaignStatus
+
+	h.workflow(t, workflows.CampaignID(c.ID), &last)
+	require.Equal(t, models.CampaignEnded, last)
+
+	d, err := h.temporal.DescribeWorkflowExecution(t.Context(), workflows.CampaignID(c.ID), "")
+	require.NoError(t, err)
+	require.Less(t, d.GetWorkflowExecutionInfo().GetHistoryLength(), int64(40))
 }

@@ -19,7 +19,7 @@ func Campaign(ctx workflow.Context, id uuid.UUID) (models.CampaignStatus, error)
 		var state activities.CampaignState
 
 		dctx := withDatabase(ctx, "Move the campaign to the state its dates ask for")
-		if err := workflow.ExecuteLocalActivity(dctx, payments.AdvanceCampaign, id).Get(ctx, &state); err != nil {
+		if err := workflow.ExecuteLocalActivity(dctx, payments.AdvanceCampaign, id, workflow.Now(ctx)).Get(ctx, &state); err != nil {
 			return state.Status, err
 		}
 

@@ -48,7 +48,7 @@ func TestCampaign(t *testing.T) {
 			t.Parallel()
 			w, id := newWorld(t), uuid.New()
 			step := 0
-			w.OnActivity(acts.AdvanceCampaign, mock.Anything, id).Return(func(context.Context, uuid.UUID) (activities.CampaignState, error) {
+			w.OnActivity(acts.AdvanceCampaign, mock.Anything, id, mock.Anything).Return(func(context.Context, uuid.UUID, time.Time) (activities.CampaignState, error) {
 				state := states[tt.life[step]]
 				require.WithinDuration(t, tt.at[step], w.Now(), time.Second)
 
@@ -69,8 +69,8 @@ func TestCampaignLookedAtTooEarly(t *testing.T) {
 	w, id := newWorld(t), uuid.New()
 	starts := began.Add(time.Hour)
 
-	w.OnActivity(acts.AdvanceCampaign, mock.Anything, id).Return(activities.CampaignState{Status: models.CampaignScheduled, NextAt: starts}, nil).Times(3)
-	w.OnActivity(acts.AdvanceCampaign, mock.Anything, id).Return(activities.CampaignState{Status: models.CampaignEnded}, nil).Once()
+	w.OnActivity(acts.AdvanceCampaign, mock.Anything, id, mock.Anything).Return(activities.CampaignState{Status: models.CampaignScheduled, NextAt: starts}, nil).Times(3)
+	w.OnActivity(acts.AdvanceCampaign, mock.Anything, id, mock.Anything).Return(activities.CampaignState{Status: models.CampaignEnded}, nil).Once()
 
 	w.ExecuteWorkflow(workflows.Campaign, id)
 	require.Equal(t, models.CampaignEnded, requireDone[models.CampaignStatus](w))
@@ -79,7 +79,7 @@ func TestCampaignLookedAtTooEarly(t *testing.T) {
 func TestCampaignThatDoesNotExist(t *testing.T) {
 	t.Parallel()
 	w, id := newWorld(t), uuid.New()
-	w.OnActivity(acts.AdvanceCampaign, mock.Anything, id).Return(activities.CampaignState{}, domainError(models.CodeNotFound)).Once()
+	w.OnActivity(acts.AdvanceCampaign, mock.Anything, id, mock.Anything).Return(activities.CampaignState{}, domainError(models.CodeNotFound)).Once()
 
 	w.ExecuteWorkflow(workflows.Campaign, id)
 	requireType(t, models.CodeNotFound, w.GetWorkflowError())
