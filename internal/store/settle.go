@@ -255,6 +255,10 @@ func (st *settlement) mismatchIncident(ctx context.Context, e *models.WebhookEve
 		kind = models.IncidentCurrencyMismatch
 	}
 
-	return st.incident(ctx, kind,
-		"The gateway reported another amount or currency than was asked for; the payment was not confirmed.", e)
+	message := "The gateway reported another amount or currency than was asked for; the payment was not confirmed."
+	if st.t.CapturedAt != nil {
+		message = "The gateway contradicts the payment that it had reported: another amount or currency than was asked for; nothing has changed."
+	}
+
+	return st.incident(ctx, kind, message, e)
 }

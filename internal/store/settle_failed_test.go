@@ -95,6 +95,8 @@ func TestSettleMismatchAfterPayment(t *testing.T) {
 	require.Equal(t, models.TransactionPaid, s.Status, "what was paid stays paid")
 	require.True(t, s.NeedsReview)
 	require.Len(t, b.incidents(t), 1)
+	require.Contains(t, b.incidents(t)[0].Message, "nothing has changed")
+	require.NotContains(t, b.incidents(t)[0].Message, "not confirmed")
 }
 
 func TestSettleMismatchOfALateSuccess(t *testing.T) {
