@@ -104,6 +104,7 @@ func TestSweep(t *testing.T) {
 	require.ElementsMatch(t, []uuid.UUID{stale.ID(), told.ID()}, o.asked)
 	require.Equal(t, refund, o.resumed[0].ID)
 	require.Equal(t, paid.ID(), o.resumed[0].TransactionID)
+	require.Equal(t, paid.BookingID, o.resumed[0].BookingID, "operators search for the new run by it, too")
 	require.Equal(t, "60.00", o.resumed[0].Amount.String())
 	require.Equal(t, 1, o.woken)
 

@@ -44,8 +44,8 @@ type Settled struct {
 // Final reports that the attempt has ended.
 func (s Settled) Final() bool { return s.Status != TransactionPending && s.Status != "" }
 
-// RefundRequest asks for money to go back. Exactly one of BookingID (the paid attempt of a booking) and
-// TransactionID (one attempt, for money that came too late) is set.
+// RefundRequest asks for money to go back. BookingID alone leaves it to the database which of the booking's payments that
+// is; TransactionID names one, which may be a campaign's.
 type RefundRequest struct {
 	ID            uuid.UUID  `json:"id"`
 	BookingID     uuid.UUID  `json:"booking_id,omitzero"`

@@ -130,9 +130,14 @@ type Refund struct {
 
 // Request asks for a refund that has been asked for before: its workflow starts again with it.
 func (r *Refund) Request() RefundRequest {
-	return RefundRequest{
+	request := RefundRequest{
 		ID: r.ID, TransactionID: r.PaymentTransactionID, Type: r.RefundType, Amount: &r.Amount, RequestID: r.RequestID,
 	}
+	if r.BookingID != nil {
+		request.BookingID = *r.BookingID
+	}
+
+	return request
 }
 
 // NeedsPayout reports that finance staff have to pay the refund out, or reject it.
