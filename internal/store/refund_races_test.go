@@ -252,3 +252,36 @@ func TestRefundWhileAnotherIsRunning(t *testing.T) {
 	b.settleRefund(t, again, granted(again))
 	require.Equal(t, models.BookingCancelled, b.bookingNow(t, *tx.BookingID).Status)
 }
+
+// TestParallelFullRefundsOfTwoPayments: a booking was paid twice, and both payments are asked for at the same moment. Whoever
+// comes second gets the other one, as it would a moment later, and is not told that nothing is left.
+func TestParallelFullRefundsOfTwoPayments(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+
+	for range 10 {
+		booking := b.book(t, b.Trip, 1)
+		first := b.open(t, booking, 1)
+		b.report(t, first, models.EventPaymentFailed)
+		second := b.open(t, booking, 2)
+		b.report(t, first, models.EventPaymentSucceeded)
+		b.deliver(t, word(second, models.EventPaymentSucceeded, nil))
+		b.requireOwed(t, second, b.settle(t, second, time.Now()), models.FailureCancelled)
+
+		var errs [2]error
+
+		parallel(2, func(i int) {
+			r := b.ask(first, "")
+			if _, errs[i] = b.s.ReserveRefund(t.Context(), r, time.Now()); errs[i] == nil {
+				_, errs[i] = b.s.SettleRefund(t.Context(), r.ID, granted(r), time.Now())
+			}
+		})
+
+		require.NoError(t, errs[0])
+		require.NoError(t, errs[1])
+		require.Equal(t, "115.00", b.transaction(t, first.ID).RefundedAmount.String())
+		require.Equal(t, "115.00", b.transaction(t, second.ID).RefundedAmount.String())
+	}
+
+	b.requireIdentities(t)
+}

@@ -1,10 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -168,19 +170,42 @@ func lockNamed(ctx context.Context, tx bun.Tx, r models.RefundRequest) (*models.
 }
 
 // refundable is the attempt of a booking whose money a refund gives back: the paid one, or money that came too late and
-// has not gone back; of several the one with something left. Error: BOOKING_NOT_REFUNDABLE.
+// has not gone back; of several the one with something left. All of them are read, so that q may lock them all: which one
+// has something left is only known then. Error: BOOKING_NOT_REFUNDABLE.
 func refundable(ctx context.Context, q *bun.SelectQuery, booking uuid.UUID) (*models.PaymentTransaction, error) {
-	var t models.PaymentTransaction
+	var taken []models.PaymentTransaction
 
-	err := q.Model(&t).Where("booking_id = ?", booking).
-		Where("kind = ?", models.KindPayment).Where("captured_at IS NOT NULL").
-		OrderExpr("refunded_amount + refund_reserved_amount < amount DESC, status = ? DESC, attempt DESC", models.TransactionPaid).
-		Limit(1).Scan(ctx)
-	if errors.Is(err, sql.ErrNoRows) {
+	err := q.Model(&taken).Where("booking_id = ?", booking).
+		Where("kind = ?", models.KindPayment).Where("captured_at IS NOT NULL").Order("id").Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read payments: %w", err)
+	}
+
+	if len(taken) == 0 {
 		return nil, models.Errorf(models.CodeBookingNotRefundable, "The booking has not been paid.")
 	}
 
-	return &t, err
+	best := slices.MinFunc(taken, func(a, b models.PaymentTransaction) int {
+		return cmp.Or(
+			yesFirst(a.Remaining().IsPositive(), b.Remaining().IsPositive()),
+			yesFirst(a.Status == models.TransactionPaid, b.Status == models.TransactionPaid),
+			cmp.Compare(b.Attempt, a.Attempt),
+		)
+	})
+
+	return &best, nil
+}
+
+// yesFirst orders what is so before what is not.
+func yesFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	default:
+		return 1
+	}
 }
 
 // reserve is the guarded UPDATE that two refunds can not both win; the table's CHECK says the same.
