@@ -24,7 +24,7 @@ type Deliverer interface {
 	ResumeRefund(ctx context.Context, r models.RefundRequest) error
 	// PollStatus starts the workflow that asks the gateway about attempts of a channel whose webhooks may be lost, unless it runs.
 	PollStatus(ctx context.Context, c models.Channel) error
-	// ResumeCampaign starts a campaign's workflow again if none is running.
+	// ResumeCampaign has a campaign's workflow look at it, and starts it again if none is running.
 	ResumeCampaign(ctx context.Context, c models.AdCampaign) error
 	// PayoutDecided tells a refund by hand that it was decided, and starts its workflow if none is running.
 	PayoutDecided(ctx context.Context, r models.RefundRequest) (wait func(context.Context) error, err error)

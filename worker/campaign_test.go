@@ -171,3 +171,39 @@ func TestCampaignOnASlowClock(t *testing.T) {
 	require.NoError(t, err)
 	require.Less(t, d.GetWorkflowExecutionInfo().GetHistoryLength(), int64(40))
 }
+
+// TestCampaignResumedAtMidnight: a pause that ends at midnight, by the clock of an API that is behind, leaves a campaign to
+// its schedule whose workflow has been there already. The sweep has that one look again.
+func TestCampaignResumedAtMidnight(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	today := models.DateIn(time.Now())
+	c := h.paidCampaign(t, today, today.AddDays(9))
+	actor := store.Actor{UserID: c.CreatedBy, Role: models.RoleProviderAdmin, ProviderID: c.ProviderID}
+	is := func(want models.CampaignStatus) func() bool {
+		return func() bool {
+			now, err := h.store.GetCampaign(t.Context(), actor, c.ID)
+
+			return err == nil && now.Status == want
+		}
+	}
+
+	stop := h.workCampaigns(t, quickDays{began: time.Now(), from: time.Now(), day: 24 * time.Hour})
+	defer stop()
+
+	require.NoError(t, h.ResumeCampaign(t.Context(), c))
+	require.Eventually(t, func() bool { // the timer is in the history
+		d, err := h.temporal.DescribeWorkflowExecution(t.Context(), workflows.CampaignID(c.ID), "")
+
+		return err == nil && d.GetWorkflowExecutionInfo().GetHistoryLength() >= 8
+	}, 20*time.Second, 10*time.Millisecond)
+
+	_, err := h.store.PauseCampaign(t.Context(), c.ID, actor, time.Now())
+	require.NoError(t, err)
+	_, err = h.store.ResumeCampaign(t.Context(), c.ID, actor, today.Start().Add(-time.Second))
+	require.NoError(t, err)
+	require.True(t, is(models.CampaignScheduled)())
+
+	require.NoError(t, h.ResumeCampaign(t.Context(), c))
+	require.Eventually(t, is(models.CampaignActive), 20*time.Second, 20*time.Millisecond)
+}

@@ -10,13 +10,19 @@ import (
 	"rihla/models"
 )
 
+// SignalLook has a campaign looked at before its next date: its state is not the one that its dates ask for.
+const SignalLook = "look-again"
+
 // Campaign moves a paid campaign with its dates: active on its first day, ended after its last, in Riyadh
 // (contract §4). Its timers survive every restart.
 func Campaign(ctx workflow.Context, id uuid.UUID) (models.CampaignStatus, error) {
 	searchable := showsCampaignState(ctx)
+	looks := workflow.GetSignalChannel(ctx, SignalLook)
 
 	for {
 		var state activities.CampaignState
+
+		drain(looks)
 
 		dctx := withDatabase(ctx, "Move the campaign to the state its dates ask for")
 		if err := workflow.ExecuteLocalActivity(dctx, payments.AdvanceCampaign, id, workflow.Now(ctx)).Get(ctx, &state); err != nil {
@@ -37,12 +43,21 @@ func Campaign(ctx workflow.Context, id uuid.UUID) (models.CampaignStatus, error)
 
 		tell(ctx, "The campaign is "+string(state.Status)+" until "+state.NextAt.UTC().Format(time.RFC3339)+".")
 
-		timer := workflow.NewTimerWithOptions(ctx, state.NextAt.Sub(workflow.Now(ctx)),
-			workflow.TimerOptions{Summary: "Until the dates ask for a change"})
-		if err := timer.Get(ctx, nil); err != nil {
+		if err := awaitNext(ctx, state.NextAt, looks); err != nil {
 			return state.Status, err
 		}
 	}
+}
+
+// awaitNext waits until the dates ask for a change, or somebody asks to look at once.
+func awaitNext(ctx workflow.Context, at time.Time, looks workflow.ReceiveChannel) error {
+	tctx, cancel := workflow.WithCancel(ctx)
+	timer := workflow.NewTimerWithOptions(tctx, at.Sub(workflow.Now(ctx)), workflow.TimerOptions{Summary: "Until the dates ask for a change"})
+	err := workflow.Await(ctx, func() bool { return timer.IsReady() || looks.Len() > 0 })
+
+	cancel()
+
+	return err
 }
 
 // campaignDetails says in the UI what such a workflow is for.

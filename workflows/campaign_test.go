@@ -84,3 +84,27 @@ func TestCampaignThatDoesNotExist(t *testing.T) {
 	w.ExecuteWorkflow(workflows.Campaign, id)
 	requireType(t, models.CodeNotFound, w.GetWorkflowError())
 }
+
+// Somebody has changed the state behind the workflow's back: it looks before its next date, and goes on to that.
+func TestCampaignLookedAtAgain(t *testing.T) {
+	t.Parallel()
+	w, id := newWorld(t), uuid.New()
+	ends := began.Add(96 * time.Hour)
+	at := []time.Time{began, began.Add(time.Hour), ends}
+	step := 0
+
+	w.OnActivity(acts.AdvanceCampaign, mock.Anything, id, mock.Anything).Return(
+		func(_ context.Context, _ uuid.UUID, now time.Time) (activities.CampaignState, error) {
+			require.WithinDuration(t, at[step], now, time.Second)
+
+			if step++; step == len(at) {
+				return activities.CampaignState{Status: models.CampaignEnded}, nil
+			}
+
+			return activities.CampaignState{Status: models.CampaignActive, NextAt: ends}, nil
+		}).Times(len(at))
+	w.at(time.Hour, func() { w.SignalWorkflow(workflows.SignalLook, nil) })
+
+	w.ExecuteWorkflow(workflows.Campaign, id)
+	require.Equal(t, models.CampaignEnded, requireDone[models.CampaignStatus](w))
+}

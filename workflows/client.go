@@ -257,13 +257,16 @@ func (c *Client) PollStatus(ctx context.Context, channel models.Channel) error {
 	}, PollStatus, channel)
 }
 
-// ResumeCampaign starts a campaign's workflow again, if none is running.
+// ResumeCampaign has a campaign's workflow look at the campaign, and starts it again if none is running.
 func (c *Client) ResumeCampaign(ctx context.Context, campaign models.AdCampaign) error {
-	return c.start(ctx, client.StartWorkflowOptions{
-		ID: CampaignID(campaign.ID), StaticSummary: "Dates of campaign " + campaign.ID.String(), StaticDetails: campaignDetails,
+	_, err := c.temporal.SignalWithStartWorkflow(ctx, CampaignID(campaign.ID), SignalLook, nil, client.StartWorkflowOptions{
+		TaskQueue: c.queue, WorkflowTaskTimeout: TaskTimeout,
+		StaticSummary: "Dates of campaign " + campaign.ID.String(), StaticDetails: campaignDetails,
 		TypedSearchAttributes: temporal.NewSearchAttributes(attrProviderID.ValueSet(campaign.ProviderID.String())),
 		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 	}, Campaign, campaign.ID)
+
+	return asDomainError(err)
 }
 
 // PayoutDecided tells a refund by hand that finance staff have decided about it, and starts its workflow again if none is

@@ -308,6 +308,11 @@ func TestCampaignAndHouseholdHistories(t *testing.T) {
 		replayRunning(t, s, name+"-searchable", workflows.CampaignID(id))
 	}
 
+	door := workflows.NewClient(s.Temporal, s.Queue)
+	require.NoError(t, door.ResumeCampaign(t.Context(), models.AdCampaign{ID: scheduled}))
+	require.Eventually(t, func() bool { return s.History(workflows.CampaignID(scheduled)) >= 16 }, 20*time.Second, 50*time.Millisecond)
+	replayRunning(t, s, "campaign-looked-at-again", workflows.CampaignID(scheduled))
+
 	for _, id := range s.AwaitWorkflow("Outbox", 1) {
 		replay(t, s, "outbox", id)
 	}
