@@ -62,7 +62,7 @@ type circuit struct {
 	pausedUntil time.Time
 	downSince   time.Time // zero while the breaker is closed
 	lastFailure time.Time
-	answered    bool // there was a success since the start
+	lastAnswer  time.Time // zero: no call has succeeded since the start
 }
 
 func newCircuit(calls Calls, limits Limits, tell Reports) *circuit {
@@ -199,7 +199,7 @@ func (c *circuit) note(err error) {
 	case isSickness(err) && !errors.Is(err, errGaveUp):
 		c.lastFailure = time.Now()
 	case err == nil:
-		c.answered = true
+		c.lastAnswer = time.Now()
 	}
 }
 
@@ -313,7 +313,7 @@ func (c *circuit) look() (open bool) {
 type Health struct {
 	DownSince   time.Time // since when a breaker has not been closed; zero while all are
 	LastFailure time.Time // the newest failure of a call of such a kind
-	Answered    bool      // a call has succeeded since the start
+	LastAnswer  time.Time // the newest call that succeeded; zero: none since the start
 }
 
 // Health tells how the gateway has been doing towards this process.
@@ -324,7 +324,10 @@ func (g *Guard) Health() Health {
 		c.look()
 
 		c.mu.Lock()
-		h.Answered = h.Answered || c.answered
+
+		if c.lastAnswer.After(h.LastAnswer) {
+			h.LastAnswer = c.lastAnswer
+		}
 
 		if since := c.downSince; !since.IsZero() {
 			if h.DownSince.IsZero() || since.Before(h.DownSince) {

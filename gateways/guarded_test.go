@@ -115,6 +115,8 @@ func TestBreaker(t *testing.T) {
 		g := gateways.Guarded(f, guardLimits, d.reports())
 
 		require.NoError(t, create(t, g))
+
+		answered := time.Now()
 		f.Always(fake.CreateCheckout, fake.Fault{Mode: fake.UnknownBeforeEffect})
 
 		for range 3 {
@@ -126,6 +128,7 @@ func TestBreaker(t *testing.T) {
 		require.LessOrEqual(t, after, 12*time.Second)
 		require.Equal(t, 4, f.Calls(fake.CreateCheckout), "what is refused is not sent")
 		require.False(t, g.Health().DownSince.IsZero())
+		require.Equal(t, answered, g.Health().LastAnswer)
 
 		_, err := g.FindCheckout(t.Context(), f.Checkouts()[0].MerchantReference)
 		require.NoError(t, err, "a gateway that opens no checkouts may still say how they stand")

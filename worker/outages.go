@@ -13,8 +13,11 @@ import (
 const (
 	// outageAfter is for how long a gateway may be out of order before somebody is told.
 	outageAfter = 5 * time.Minute
-	// outageRecent is how new a failure has to be: of a gateway that nobody asks, nobody knows whether it is still down.
+	// outageRecent is how new a failure or an answer has to be: of a gateway that nobody asks, nobody knows how it is.
 	outageRecent = 2 * time.Minute
+	// outageUnseen is after how long an incident counts as left behind: who still sees the gateway down says so again
+	// every outageAfter.
+	outageUnseen = 2*outageAfter + outageRecent
 	outageLook   = 10 * time.Second
 )
 
@@ -23,12 +26,13 @@ type healthy interface{ Health() gateways.Health }
 
 // outages keeps the incidents about gateways that do not answer. Each worker speaks for itself: the first one opens the
 // incident, and who has seen the gateway down resolves it when it is up again. So does the first answer after a start,
-// because nobody knows what an earlier process has left behind; who still sees the gateway down says so again.
+// because nobody knows what an earlier process has left behind; who still sees the gateway down says so again. A worker
+// that never saw it down only resolves what nobody has said again for a while: who said it is gone.
 type outages struct {
 	watched map[models.PaymentProvider]healthy
 	said    map[models.PaymentProvider]word // what was last reported
 	down    func(ctx context.Context, gateway models.PaymentProvider, since time.Time) error
-	up      func(ctx context.Context, gateway models.PaymentProvider) error
+	up      func(ctx context.Context, gateway models.PaymentProvider, unseen time.Duration) error
 	cancel  context.CancelFunc
 	done    sync.WaitGroup
 }
@@ -40,8 +44,11 @@ type word struct {
 
 func (w word) isUp() bool { return w.up && !w.at.IsZero() }
 
+// isOld reports that another worker may have said otherwise since.
+func (w word) isOld() bool { return time.Since(w.at) >= outageAfter }
+
 // isDown reports that the gateway was said to be down not long ago.
-func (w word) isDown() bool { return !w.up && !w.at.IsZero() && time.Since(w.at) < outageAfter }
+func (w word) isDown() bool { return !w.up && !w.at.IsZero() && !w.isOld() }
 
 func newOutages(d Deps) *outages {
 	o := &outages{
@@ -90,14 +97,18 @@ func (o *outages) look(ctx context.Context) {
 			say  = word{at: time.Now()}
 			h    = g.Health()
 			long = !h.DownSince.IsZero() && time.Since(h.DownSince) >= outageAfter && time.Since(h.LastFailure) <= outageRecent
+			well = h.DownSince.IsZero() && !h.LastAnswer.IsZero()
 		)
 
 		switch {
 		case long && !o.said[name].isDown():
 			err = o.down(ctx, name, h.DownSince)
-		case h.DownSince.IsZero() && h.Answered && !o.said[name].isUp():
+		case well && !o.said[name].isUp():
 			say.up = true
-			err = o.up(ctx, name)
+			err = o.up(ctx, name, 0)
+		case well && o.said[name].isOld() && time.Since(h.LastAnswer) <= outageRecent:
+			say.up = true
+			err = o.up(ctx, name, outageUnseen)
 		default:
 			continue
 		}

@@ -56,7 +56,13 @@ func TestOutages(t *testing.T) {
 				down: func(_ context.Context, g models.PaymentProvider, _ time.Time) error {
 					return p.say("down " + string(g))
 				},
-				up: func(_ context.Context, g models.PaymentProvider) error { return p.say("up " + string(g)) },
+				up: func(_ context.Context, g models.PaymentProvider, unseen time.Duration) error {
+					if unseen > 0 {
+						return p.say("left behind " + string(g))
+					}
+
+					return p.say("up " + string(g))
+				},
 			}
 		)
 
@@ -76,7 +82,7 @@ func TestOutages(t *testing.T) {
 
 		pass(time.Minute)
 
-		p.set(func() { p.health.Answered = true })
+		p.set(func() { p.health.LastAnswer = time.Now() })
 
 		pass(time.Minute, "up wallet_b")
 
@@ -91,9 +97,19 @@ func TestOutages(t *testing.T) {
 		pass(5*time.Minute, "down wallet_b") // another worker may have thought otherwise
 		pass(20 * time.Minute)
 
-		p.set(func() { p.health = gateways.Health{Answered: true} })
+		p.set(func() { p.health = gateways.Health{LastAnswer: time.Now()} })
 
 		pass(time.Minute, "up wallet_b")
+		pass(time.Hour) // nobody asks it: nobody knows
+
+		// It goes on answering: whoever has said otherwise meanwhile, and does not say so any more, is gone.
+		p.set(func() { p.health.LastAnswer = time.Now().Add(time.Hour) })
+
+		pass(11*time.Second, "left behind wallet_b")
+		pass(4 * time.Minute)
+		pass(time.Minute, "left behind wallet_b")
+
+		p.set(func() { p.health.LastAnswer = time.Now() })
 
 		// Nobody has asked it for long: nobody knows.
 		p.set(func() { p.health.DownSince, p.health.LastFailure = time.Now(), time.Now() })
