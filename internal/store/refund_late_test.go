@@ -52,7 +52,7 @@ func TestLatePaymentIsRefundedByHand(t *testing.T) {
 	requireCode(t, models.CodeBookingNotRefundable, err)
 }
 
-// Of two attempts that have taken money, the one that paid for the booking is given back first.
+// Of two attempts that have taken money, the one that paid for the booking is given back first, and quoted.
 func TestRefundPrefersThePaidAttempt(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)
@@ -64,11 +64,20 @@ func TestRefundPrefersThePaidAttempt(t *testing.T) {
 	b.deliver(t, word(second, models.EventPaymentSucceeded, nil))
 	b.requireOwed(t, second, b.settle(t, second, time.Now()), models.FailureCancelled)
 
+	quoted := func() string {
+		q, err := b.s.RefundQuote(t.Context(), booking.ID, b.Trip.DepartureAt)
+		require.NoError(t, err)
+
+		return q.Amount.String()
+	}
+	require.Equal(t, "0.00", quoted(), "the policy gives nothing back at departure")
+
 	for range 2 {
 		require.Equal(t, first.ID, b.refundOf(t, b.giveBack(t, first, "57.50")).PaymentTransactionID)
 	}
 
 	require.Equal(t, models.BookingCancelled, b.bookingNow(t, booking.ID).Status)
+	require.Equal(t, "115.00", quoted(), "of money that came too late all goes back")
 	require.Equal(t, second.ID, b.refundOf(t, b.giveBack(t, first, "")).PaymentTransactionID)
 	require.Equal(t, "115.00", b.transaction(t, second.ID).RefundedAmount.String())
 }
