@@ -52,7 +52,8 @@ func NewMetrics(registry *prometheus.Registry) *Metrics {
 			Namespace: namespace, Name: "webhooks_total", Help: "Webhooks received, by what became of them.",
 		}, []string{"channel", "outcome"}),
 		relayBacklog: prometheus.NewGauge(prometheus.GaugeOpts{
-			Namespace: namespace, Name: "webhook_relay_backlog", Help: "Stored webhook events that wait to be handed to their workflow.",
+			Namespace: namespace, Name: "webhook_relay_backlog",
+			Help: "Webhook events in the memory of this process that wait to be handed to their workflow; rihla_overdue counts those in the database.",
 		}),
 		limitsShared: prometheus.NewGauge(prometheus.GaugeOpts{
 			Namespace: namespace, Name: "rate_limits_shared", Help: "1 while rate limits are counted in Redis, 0 while this process counts alone.",
@@ -106,7 +107,7 @@ func (m *Metrics) Webhook(channel models.Channel, outcome string) {
 	m.webhooks.WithLabelValues(string(channel), outcome).Inc()
 }
 
-// RelayBacklog says how many stored events wait to be handed to their workflow.
+// RelayBacklog says how many events wait in memory to be handed to their workflow.
 func (m *Metrics) RelayBacklog(events int) { m.relayBacklog.Set(float64(events)) }
 
 // RateLimitsShared says whether rate limits are counted in Redis, or by this process alone.
