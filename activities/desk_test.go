@@ -2,6 +2,7 @@ package activities_test
 
 import (
 	"context"
+	"database/sql"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -21,6 +22,7 @@ import (
 type desk struct {
 	*activities.Payments
 
+	db      *sql.DB
 	world   storetest.World
 	gateway *fake.Gateway
 	queued  atomic.Int32 // how often the outbox was announced
@@ -29,8 +31,8 @@ type desk struct {
 func newDesk(t *testing.T) *desk {
 	t.Helper()
 
-	s := storetest.New(t)
-	d := &desk{world: storetest.Fixture(t, s), gateway: fake.New()}
+	s, db := storetest.Open(t, store.DefaultPolicies())
+	d := &desk{db: db, world: storetest.Fixture(t, s), gateway: fake.New()}
 	d.Payments = &activities.Payments{Store: s, Now: time.Now, Queued: func() { d.queued.Add(1) }}
 	d.serve(d.gateway)
 
@@ -56,6 +58,21 @@ func (d *desk) attempt(t *testing.T) models.Attempt {
 	return models.Attempt{
 		BookingID: booking.ID, ProviderID: booking.ProviderID, Number: 1, UserID: user, Method: models.MethodCreditCard,
 	}
+}
+
+// campaignAttempt is the first payment attempt of a new campaign.
+func (d *desk) campaignAttempt(t *testing.T) models.Attempt {
+	t.Helper()
+
+	admin := d.world.Users[models.RoleAdmin]
+	today := models.DateIn(time.Now())
+	c, err := d.Store.CreateCampaign(t.Context(), models.AdCampaign{
+		ID: models.NewID(), ProviderID: d.world.Provider.ID, TripID: d.world.Trip.ID, CreatedBy: admin.ID, Title: "Spring",
+		StartsOn: today, EndsOn: today.AddDays(7), Price: models.MustMoney("100.00"),
+	}, store.Actor{UserID: admin.ID, Role: models.RoleAdmin}, time.Now())
+	require.NoError(t, err)
+
+	return models.Attempt{CampaignID: c.ID, ProviderID: c.ProviderID, Number: 1, UserID: admin.ID, Method: models.MethodCreditCard}
 }
 
 // opened is an attempt with an open checkout.

@@ -74,6 +74,9 @@ func (p *Payments) openCheckout(ctx context.Context, a models.Attempt) (Checkout
 	}
 
 	opened, err := p.createCheckout(ctx, &t)
+	if isFinal(err) {
+		opened, err = p.madeBefore(ctx, &t, err)
+	}
 
 	switch {
 	case err == nil:
@@ -114,6 +117,23 @@ func (p *Payments) createCheckout(ctx context.Context, t *models.PaymentTransact
 		MerchantReference: t.ID, Amount: t.Amount, Currency: t.Currency, Method: t.PaymentMethod,
 		Description: title, ReturnURL: t.ReturnURL, ExpiresAt: t.ExpiresAt,
 	})
+}
+
+// madeBefore is the checkout that an earlier try has made, or the refusal if there is none. The answer of that try was lost,
+// and a gateway refuses the same key with another request: the trip may have got another title since. An attempt that
+// counted as refused would leave a checkout behind that can be paid.
+func (p *Payments) madeBefore(ctx context.Context, t *models.PaymentTransaction, refusal error) (gateways.Checkout, error) {
+	g, err := p.gateway(t.Gateway)
+	if err != nil {
+		return gateways.Checkout{}, err
+	}
+
+	c, err := g.FindCheckout(ctx, t.ID)
+	if gateways.KindOf(err) == gateways.KindNotFound {
+		return c, refusal
+	}
+
+	return c, err
 }
 
 func (p *Payments) gateway(name models.PaymentProvider) (gateways.Gateway, error) {

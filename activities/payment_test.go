@@ -127,6 +127,43 @@ func TestOpenCheckoutThatIsRefused(t *testing.T) {
 	require.Equal(t, models.TransactionPending, c.Status, "the hold lasts: the customer may try again")
 }
 
+// The answer to the first try was lost, and what the gateway is asked for has changed since: it refuses, and has the checkout.
+func TestOpenCheckoutThatWasMadeBefore(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	a := d.attempt(t)
+	d.gateway.Script(fake.CreateCheckout, fake.Fault{Mode: fake.UnknownAfterEffect})
+	_, err := d.OpenCheckout(t.Context(), a)
+	require.Error(t, err)
+
+	_, err = d.db.ExecContext(t.Context(), "UPDATE trips SET title = 'Another title' WHERE id = $1", d.world.Trip.ID)
+	require.NoError(t, err)
+	d.gateway.Script(fake.FindCheckout, fake.Fault{Mode: fake.UnknownBeforeEffect})
+	_, err = d.OpenCheckout(t.Context(), a)
+	require.Error(t, err, "whether there is one is not known")
+
+	c, err := d.OpenCheckout(t.Context(), a)
+	require.NoError(t, err)
+	require.Equal(t, models.TransactionPending, c.Status)
+	require.Equal(t, d.gateway.Checkouts()[0].URL, *d.transaction(t, a).CheckoutURL)
+}
+
+// The second try reads what the first one has written, and asks for the same.
+func TestOpenCheckoutOfACampaignWhoseAnswerWasLost(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	a := d.campaignAttempt(t)
+	d.gateway.Script(fake.CreateCheckout, fake.Fault{Mode: fake.UnknownAfterEffect})
+	_, err := d.OpenCheckout(t.Context(), a)
+	require.Error(t, err)
+
+	c, err := d.OpenCheckout(t.Context(), a)
+	require.NoError(t, err)
+	require.Equal(t, models.TransactionPending, c.Status)
+	require.Zero(t, d.gateway.Calls(fake.FindCheckout), "the gateway has not refused it")
+	require.Len(t, d.gateway.Checkouts(), 1)
+}
+
 func TestOpenCheckoutThatCannotBe(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

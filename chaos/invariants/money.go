@@ -56,10 +56,11 @@ var aboutMoney = []Invariant{
 				AND (g.id IS NULL OR g.status <> 'paid' OR g.amount <> t.amount OR g.id IS DISTINCT FROM t.reference)`, checkouts),
 	},
 	{
-		"one-checkout", "an attempt has one checkout at the gateway, and every checkout an attempt",
+		"one-checkout", "an attempt has one checkout at the gateway, and every checkout an attempt, that the gateway has not refused",
 		rows(`SELECT format('attempt %s has %s checkouts', g.merchant_reference, count(*)) FROM `+gatewayCheckouts+`
 			LEFT JOIN payment_transactions AS t ON t.id = g.merchant_reference
-			GROUP BY g.merchant_reference, t.id HAVING count(*) <> 1 OR t.id IS NULL`, checkouts),
+			GROUP BY g.merchant_reference, t.id HAVING count(*) <> 1 OR t.id IS NULL
+				OR t.failure_code = 'GATEWAY_REJECTED' AND t.reference IS NULL`, checkouts),
 	},
 	{
 		"nothing-pending", "no attempt and no refund is PENDING, and no booking waits beyond its hold",

@@ -19,6 +19,7 @@ import (
 type Gateway struct {
 	mu        sync.Mutex
 	checkouts map[uuid.UUID]*gateways.Checkout
+	requests  map[uuid.UUID]gateways.CheckoutRequest // by which they were made
 	refunds   map[uuid.UUID]*gateways.Refund
 	order     map[string]int // id → order of creation
 	script    map[Operation][]Fault
@@ -32,6 +33,7 @@ var _ gateways.Gateway = (*Gateway)(nil)
 func New() *Gateway {
 	return &Gateway{
 		checkouts: make(map[uuid.UUID]*gateways.Checkout),
+		requests:  make(map[uuid.UUID]gateways.CheckoutRequest),
 		refunds:   make(map[uuid.UUID]*gateways.Refund),
 		order:     make(map[string]int),
 		script:    make(map[Operation][]Fault),
@@ -44,6 +46,10 @@ func New() *Gateway {
 func (g *Gateway) CreateCheckout(ctx context.Context, r gateways.CheckoutRequest) (gateways.Checkout, error) {
 	return call(ctx, g, CreateCheckout, func(Fault) (gateways.Checkout, error) {
 		if c := g.checkouts[r.MerchantReference]; c != nil {
+			if first := g.requests[r.MerchantReference]; first.Description != r.Description || !first.ExpiresAt.Equal(r.ExpiresAt) {
+				return gateways.Checkout{}, &gateways.Error{Kind: gateways.KindRejected, Code: "idempotency_key_reused"}
+			}
+
 			return *c, nil
 		}
 
@@ -51,7 +57,7 @@ func (g *Gateway) CreateCheckout(ctx context.Context, r gateways.CheckoutRequest
 			ID: "co_" + r.MerchantReference.String(), MerchantReference: r.MerchantReference, Status: gateways.CheckoutOpen,
 			Amount: r.Amount, Currency: r.Currency, URL: "https://gateway.test/pay/" + r.MerchantReference.String(), ExpiresAt: r.ExpiresAt,
 		}
-		g.checkouts[r.MerchantReference] = c
+		g.checkouts[r.MerchantReference], g.requests[r.MerchantReference] = c, r
 		g.order[c.ID] = len(g.order)
 
 		return *c, nil

@@ -253,6 +253,10 @@ func (s *Store) campaignAttempt(ctx context.Context, tx bun.Tx, a models.Attempt
 }
 
 func newAttempt(a models.Attempt, provider uuid.UUID, expires time.Time) models.PaymentTransaction {
+	// As the database keeps it: who reads the row tells the gateway the same time as who has written it, and so asks for the
+	// same checkout.
+	expires = expires.Truncate(time.Microsecond)
+
 	return models.PaymentTransaction{
 		ID: a.ID(), Kind: models.KindPayment, Attempt: a.Number, UserID: a.UserID, ProviderID: provider,
 		Currency: models.Currency, PaymentMethod: a.Method, Gateway: a.Method.Provider(),
