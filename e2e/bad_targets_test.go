@@ -49,6 +49,11 @@ func (w *targets) moneyTargets(t *testing.T, campaign uuid.UUID) []target {
 		{"RefundBooking", http.MethodPost, refundPath(w.paid.ID), w.As(models.RoleFinanceAdmin), map[string]any{
 			"refund_type": "PARTIAL", "amount": models.MustMoney("1.00"), "reason": "no reason",
 		}},
+		{
+			"RefundLatePayment", http.MethodPost, "/api/v1/admin/payment-transactions/" + w.paid.Payment.TransactionID.String() + "/refund",
+			w.As(models.RoleFinanceAdmin),
+			map[string]any{"reason": "once more"},
+		},
 		{"ConfirmRefundPayout", http.MethodPost, payoutPath(w.waiting.ID, "confirm"), w.As(models.RoleAdmin), map[string]any{
 			"payout_reference": "TRF-1", "paid_out_on": models.DateIn(time.Now()).String(), "note": "by hand",
 		}},

@@ -19,6 +19,7 @@ func TestRefundsAtATroubledGateway(t *testing.T) { //nolint:tparallel // its par
 	service := harness.Start(t, harness.Options{Env: map[string]string{"REFUND_WAIT": "3s", "GATEWAY_TIMEOUT": "1s"}})
 
 	t.Run("refused", func(t *testing.T) { refusedByGateway(t, service.For(t)) })
+	t.Run("refused, of a campaign's late payment", func(t *testing.T) { lateCampaignRefused(t, service.For(t)) })
 	t.Run("pending", func(t *testing.T) { pendingThenPaid(t, service.For(t)) })
 	t.Run("pending, then refused", func(t *testing.T) { pendingThenRefused(t, service.For(t)) })
 
@@ -63,6 +64,42 @@ func refusedByGateway(t *testing.T, s *harness.Stack) {
 
 	again := decodedAny[refund](t, finance.Post(refundPath(b.ID), fully()))
 	require.Equal(t, models.RefundSucceeded, awaitRefund(t, finance, again.ID).Status)
+}
+
+// lateCampaignRefused pays for a campaign twice, both times late: the first payment counts and closes the open attempt, the
+// second goes back, which the gateway refuses. Finance staff ask for it again.
+func lateCampaignRefused(t *testing.T, s *harness.Stack) {
+	t.Helper()
+
+	staff, finance, campaign := s.As(models.RoleProviderStaff), s.As(models.RoleFinanceAdmin), s.NewCampaign("100.00", 0)
+	again := func(id uuid.UUID) string { return "/api/v1/admin/payment-transactions/" + id.String() + "/refund" }
+
+	first := decoded[transaction](t, http.StatusCreated, staff.Post(campaignIntentPath(campaign), byCard()))
+	require.NoError(t, s.Pay(*first.CheckoutURL, "decline"))
+	require.Equal(t, models.FailureDeclined, *awaitTransaction(t, s, first.ID).FailureCode)
+	refused(t, finance.Post(again(first.ID), map[string]any{}), http.StatusConflict, models.CodeInvalidState)
+
+	second := decoded[transaction](t, http.StatusCreated, staff.Post(campaignIntentPath(campaign), byCard()))
+	s.PayLate(*first.Reference)
+	require.Equal(t, models.FailureCancelled, *awaitTransaction(t, s, second.ID).FailureCode, "nobody should pay twice")
+	refused(t, finance.Post(again(first.ID), map[string]any{}), http.StatusConflict, models.CodeInvalidState)
+
+	s.Fault(map[string]any{"operation": "refund", "mode": "reject"})
+	s.PayLate(*second.Reference)
+	require.Eventually(t, func() bool {
+		return s.Count("SELECT count(*) FROM refunds WHERE payment_transaction_id = $1 AND status = 'FAILED'", second.ID) == 1
+	}, patience, refundPoll)
+	requireRefundIncident(t, s, models.RefundID(second.ID, "late"))
+
+	key, reason := uuid.NewString(), map[string]any{"reason": "another account"}
+	asked := post(finance, again(second.ID), reason, key)
+	r := decodedAny[refund](t, asked)
+	require.Equal(t, string(asked.Body), string(post(finance, again(second.ID), reason, key).Body))
+	require.Equal(t, "120.00", r.Amount.String())
+	require.Equal(t, "another account", *r.Reason)
+	require.Nil(t, r.BookingID)
+	require.Equal(t, models.RefundSucceeded, awaitRefund(t, finance, r.ID).Status)
+	refused(t, finance.Post(again(second.ID), map[string]any{}), http.StatusConflict, models.CodeBookingNotRefundable)
 }
 
 func requireRefundIncident(t *testing.T, s *harness.Stack, id uuid.UUID) {

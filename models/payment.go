@@ -49,6 +49,12 @@ func (t *PaymentTransaction) Remaining() Money {
 	return t.Amount.Sub(t.RefundedAmount).Sub(t.RefundReservedAmount)
 }
 
+// CameTooLate reports an attempt whose money was taken after it had ended, or could buy nothing any more: it is owed to the
+// customer, and was never a sale.
+func (t *PaymentTransaction) CameTooLate() bool {
+	return t.Kind == KindPayment && t.Status == TransactionFailed && t.CapturedAt != nil
+}
+
 // StateChange is one step in the life of a transaction, written by the database itself.
 type StateChange struct {
 	bun.BaseModel `bun:"table:transaction_state_changes,alias:sc"`

@@ -1087,6 +1087,14 @@ type KeySet struct {
 	Keys []Key `json:"keys"`
 }
 
+// LateRefundRequest Why a late payment is refunded once more.
+//
+// Example: {"reason":"The bank has a new account of the customer"}
+type LateRefundRequest struct {
+	// Reason For the books and the audit log.
+	Reason *string `json:"reason,omitempty"`
+}
+
 // Locale A language of the service.
 type Locale = models.Locale
 
@@ -2321,6 +2329,12 @@ type ListPaymentTransactionsParams struct {
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// RefundLatePaymentParams defines parameters for RefundLatePayment.
+type RefundLatePaymentParams struct {
+	// IdempotencyKey A UUID v4 that the client makes for this one intention and sends again with every retry.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // ListProvidersParams defines parameters for ListProviders.
 type ListProvidersParams struct {
 	// Search Case-insensitive substring of name, email or phone.
@@ -2858,6 +2872,9 @@ type MarkRecordTransferredJSONRequestBody = MarkTransferredRequest
 // ResolveIncidentJSONRequestBody defines body for ResolveIncident for application/json ContentType.
 type ResolveIncidentJSONRequestBody = ResolveIncidentRequest
 
+// RefundLatePaymentJSONRequestBody defines body for RefundLatePayment for application/json ContentType.
+type RefundLatePaymentJSONRequestBody = LateRefundRequest
+
 // CreateProviderJSONRequestBody defines body for CreateProvider for application/json ContentType.
 type CreateProviderJSONRequestBody = ProviderInput
 
@@ -2980,6 +2997,9 @@ type ServerInterface interface {
 	// GetPaymentTransaction Get a payment transaction with its history
 	// (GET /api/v1/admin/payment-transactions/{id})
 	GetPaymentTransaction(c *fiber.Ctx, id ID) error
+	// RefundLatePayment Refund a late payment once more
+	// (POST /api/v1/admin/payment-transactions/{id}/refund)
+	RefundLatePayment(c *fiber.Ctx, id ID, params RefundLatePaymentParams) error
 	// ListProviders List providers
 	// (GET /api/v1/admin/providers)
 	ListProviders(c *fiber.Ctx, params ListProvidersParams) error
@@ -4133,6 +4153,57 @@ func (siw *ServerInterfaceWrapper) GetPaymentTransaction(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.GetPaymentTransaction(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// RefundLatePayment operation middleware
+func (siw *ServerInterfaceWrapper) RefundLatePayment(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RefundLatePaymentParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Idempotency-Key, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: "uuid"})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err).Error())
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.RefundLatePayment(c, id, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -7647,6 +7718,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/api/v1/admin/payment-transactions/:id", wrapper.GetPaymentTransaction)
 
+	router.Post(options.BaseURL+"/api/v1/admin/payment-transactions/:id/refund", wrapper.RefundLatePayment)
+
 	router.Get(options.BaseURL+"/api/v1/admin/providers", wrapper.ListProviders)
 
 	router.Post(options.BaseURL+"/api/v1/admin/providers", wrapper.CreateProvider)
@@ -8194,6 +8267,50 @@ func (response GetPaymentTransaction200JSONResponse) VisitGetPaymentTransactionR
 	ctx.Status(200)
 
 	return ctx.JSON(&response)
+}
+
+type RefundLatePaymentRequestObject struct {
+	ID     ID `json:"id"`
+	Params RefundLatePaymentParams
+	Body   *RefundLatePaymentJSONRequestBody
+}
+
+type RefundLatePaymentResponseObject interface {
+	VisitRefundLatePaymentResponse(ctx *fiber.Ctx) error
+}
+
+type RefundLatePayment201ResponseHeaders struct {
+	Location string
+}
+
+type RefundLatePayment201JSONResponse struct {
+	Body    RefundAnswer
+	Headers RefundLatePayment201ResponseHeaders
+}
+
+func (response RefundLatePayment201JSONResponse) VisitRefundLatePaymentResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Location", fmt.Sprint(response.Headers.Location))
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(201)
+
+	return ctx.JSON(&response.Body)
+}
+
+type RefundLatePayment202ResponseHeaders struct {
+	Location string
+}
+
+type RefundLatePayment202JSONResponse struct {
+	Body    RefundAnswer
+	Headers RefundLatePayment202ResponseHeaders
+}
+
+func (response RefundLatePayment202JSONResponse) VisitRefundLatePaymentResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Location", fmt.Sprint(response.Headers.Location))
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(202)
+
+	return ctx.JSON(&response.Body)
 }
 
 type ListProvidersRequestObject struct {
@@ -9890,6 +10007,9 @@ type StrictServerInterface interface {
 	// GetPaymentTransaction Get a payment transaction with its history
 	// (GET /api/v1/admin/payment-transactions/{id})
 	GetPaymentTransaction(ctx context.Context, request GetPaymentTransactionRequestObject) (GetPaymentTransactionResponseObject, error)
+	// RefundLatePayment Refund a late payment once more
+	// (POST /api/v1/admin/payment-transactions/{id}/refund)
+	RefundLatePayment(ctx context.Context, request RefundLatePaymentRequestObject) (RefundLatePaymentResponseObject, error)
 	// ListProviders List providers
 	// (GET /api/v1/admin/providers)
 	ListProviders(ctx context.Context, request ListProvidersRequestObject) (ListProvidersResponseObject, error)
@@ -10662,6 +10782,48 @@ func (sh *strictHandler) GetPaymentTransaction(ctx *fiber.Ctx, id ID) error {
 		return err
 	} else if validResponse, ok := response.(GetPaymentTransactionResponseObject); ok {
 		if err := validResponse.VisitGetPaymentTransactionResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RefundLatePayment operation middleware
+func (sh *strictHandler) RefundLatePayment(ctx *fiber.Ctx, id ID, params RefundLatePaymentParams) error {
+	var request RefundLatePaymentRequestObject
+
+	request.ID = id
+	request.Params = params
+
+	var body RefundLatePaymentJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.RefundLatePayment(ctx.UserContext(), request.(RefundLatePaymentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RefundLatePayment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RefundLatePaymentResponseObject); ok {
+		if err := validResponse.VisitRefundLatePaymentResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

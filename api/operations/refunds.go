@@ -24,39 +24,74 @@ func (o *Operations) RefundBooking(ctx context.Context, r gen.RefundBookingReque
 		return nil, models.Invalid("payment_transaction_id", "is no payment of this booking")
 	}
 
-	request := refundRequest(ctx, &r)
-	if r.Params.IdempotencyKey != nil {
-		if err := o.Store.ReviveRefund(ctx, request.ID); err != nil {
-			return nil, err
-		}
-	}
-
-	if err := o.startRefund(ctx, request); err != nil {
-		return nil, err
-	}
-
-	ctx, done := aftermath(ctx)
-	defer done()
-
-	// What finance staff wrote may name a person: it goes into the database and not through the workflow.
-	if reason := valueOf(r.Body.Reason); reason != "" {
-		if err := o.Store.SetRefundReason(ctx, request.ID, reason); err != nil {
-			return nil, err
-		}
-	}
-
-	refund, err := o.Store.RefundByID(ctx, request.ID)
+	refund, err := o.refund(ctx, refundRequest(ctx, &r), valueOf(r.Body.Reason))
 	if err != nil {
 		return nil, err
 	}
 
-	answer, location := gen.RefundAnswer{Data: refundOf(&refund)}, "/api/v1/admin/refunds/"+refund.ID.String()
+	answer, location := gen.RefundAnswer{Data: refundOf(&refund)}, refundPath(&refund)
 	if refund.Status == models.RefundPending {
 		return gen.RefundBooking202JSONResponse{Body: answer, Headers: gen.RefundBooking202ResponseHeaders{Location: location}}, nil
 	}
 
 	return gen.RefundBooking201JSONResponse{Body: answer, Headers: gen.RefundBooking201ResponseHeaders{Location: location}}, nil
 }
+
+// RefundLatePayment asks once more for money that came too late and could not be given back (contract §5): of a campaign
+// there is no other way, and of a booking that was paid otherwise it is one that cannot take the other payment.
+func (o *Operations) RefundLatePayment(
+	ctx context.Context, r gen.RefundLatePaymentRequestObject,
+) (gen.RefundLatePaymentResponseObject, error) {
+	t, err := o.Store.TransactionByID(ctx, r.ID)
+	if err != nil {
+		return nil, err
+	}
+
+	if !t.CameTooLate() {
+		return nil, models.Errorf(models.CodeInvalidState, "The transaction is no payment that came too late.")
+	}
+
+	request := ownRequest(ctx, r.ID, r.Params.IdempotencyKey)
+	request.BookingID, request.TransactionID, request.Type = valueOf(t.BookingID), t.ID, models.RefundFull
+
+	refund, err := o.refund(ctx, request, valueOf(r.Body.Reason))
+	if err != nil {
+		return nil, err
+	}
+
+	answer, location := gen.RefundAnswer{Data: refundOf(&refund)}, refundPath(&refund)
+	if refund.Status == models.RefundPending {
+		return gen.RefundLatePayment202JSONResponse{Body: answer, Headers: gen.RefundLatePayment202ResponseHeaders{Location: location}}, nil
+	}
+
+	return gen.RefundLatePayment201JSONResponse{Body: answer, Headers: gen.RefundLatePayment201ResponseHeaders{Location: location}}, nil
+}
+
+// refund has a refund made, and reads how far it has come when the caller's time is over.
+func (o *Operations) refund(ctx context.Context, request models.RefundRequest, reason string) (models.Refund, error) {
+	// The same key asks for the same refund again; without one the id is new.
+	if err := o.Store.ReviveRefund(ctx, request.ID); err != nil {
+		return models.Refund{}, err
+	}
+
+	if err := o.startRefund(ctx, request); err != nil {
+		return models.Refund{}, err
+	}
+
+	ctx, done := aftermath(ctx)
+	defer done()
+
+	// What finance staff wrote may name a person: it goes into the database and not through the workflow.
+	if reason != "" {
+		if err := o.Store.SetRefundReason(ctx, request.ID, reason); err != nil {
+			return models.Refund{}, err
+		}
+	}
+
+	return o.Store.RefundByID(ctx, request.ID)
+}
+
+func refundPath(r *models.Refund) string { return "/api/v1/admin/refunds/" + r.ID.String() }
 
 // startRefund has the refund made, and waits for the gateway's decision as long as the caller may wait. When nobody has
 // taken it by then, or the orchestrator cannot be reached, nobody may take it later either: who asks again without a key
@@ -99,20 +134,26 @@ func isRefusal(err error) bool {
 	return code != models.CodeInternal && code != models.CodeServiceUnavailable
 }
 
-// refundRequest gives the request its identity: the caller's key, or one of its own. A client's X-Request-Id is not
-// used for that, since nothing keeps two requests from carrying the same one.
 func refundRequest(ctx context.Context, r *gen.RefundBookingRequestObject) models.RefundRequest {
+	request := ownRequest(ctx, r.ID, r.Params.IdempotencyKey)
+	request.BookingID, request.TransactionID = r.ID, valueOf(r.Body.PaymentTransactionID)
+	request.Type, request.Amount = r.Body.RefundType, r.Body.Amount
+
+	return request
+}
+
+// ownRequest gives a request for a refund of a booking or transaction its identity: the caller's key, or one of its own. A
+// client's X-Request-Id is not used for that, since nothing keeps two requests from carrying the same one.
+func ownRequest(ctx context.Context, of uuid.UUID, key *uuid.UUID) models.RefundRequest {
 	who := middleware.Principal(ctx)
 
 	identity := uuid.NewString()
-	if r.Params.IdempotencyKey != nil {
-		identity = who.UserID.String() + ":" + r.Params.IdempotencyKey.String()
+	if key != nil {
+		identity = who.UserID.String() + ":" + key.String()
 	}
 
 	return models.RefundRequest{
-		ID: models.RefundID(r.ID, identity), BookingID: r.ID, TransactionID: valueOf(r.Body.PaymentTransactionID),
-		Type: r.Body.RefundType, Amount: r.Body.Amount,
-		RequestedBy: &who.UserID, Role: who.Role, RequestID: ownRequestID(ctx),
+		ID: models.RefundID(of, identity), RequestedBy: &who.UserID, Role: who.Role, RequestID: ownRequestID(ctx),
 	}
 }
 

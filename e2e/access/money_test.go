@@ -28,6 +28,8 @@ func (w *world) aboutMoney(t *testing.T, c cell) request {
 
 	case "GetPaymentTransaction":
 		return request{ids: kept(c, w.shared["transaction"])}
+	case "RefundLatePayment": // of one that came in time: what came too late goes back by itself
+		return request{ids: kept(c, w.shared["transaction"]), body: object{"reason": "Asked for again"}}
 	case "GetRefund":
 		return request{ids: kept(c, w.shared["refund"])}
 	case "ResolveIncident":

@@ -131,6 +131,7 @@ ReceiveBillPaymentWebhook event | 200 401                  | 200 401            
 
 ListPaymentTransactions -    | 401                         | 403                         | 403                         | 403                         | 200                         | 200                         | 200
 GetPaymentTransaction kept   | 401                         | 403                         | 403                         | 403                         | 200 404 404                 | 200 404 404                 | 200 404 404
+RefundLatePayment    kept    | 401                         | 403                         | 403                         | 403                         | 403                         | 409 404 404                 | 409 404 404
 ListRefunds          -       | 401                         | 403                         | 403                         | 403                         | 200                         | 200                         | 200
 GetRefund            kept    | 401                         | 403                         | 403                         | 403                         | 200 404 404                 | 200 404 404                 | 200 404 404
 ListIncidents        -       | 401                         | 403                         | 403                         | 403                         | 200                         | 200                         | 200

@@ -107,7 +107,7 @@ func mayDecide(r *models.Refund, d *models.RefundPayout) error {
 	case d.Decision == models.PayoutPaid && r.RequestedBy != nil && *r.RequestedBy == d.DecidedBy:
 		return models.Errorf(models.CodeForbidden, "Whoever asked for a refund cannot confirm that it was paid out.")
 	case d.Decision == models.PayoutRejected && r.AdCampaignID != nil:
-		// Nobody could ask for it again, and it is owed.
+		// It is owed, and there is no booking whose owner could have been paid otherwise.
 		return models.Errorf(models.CodeInvalidState, "A late payment of a campaign has to go back and cannot be rejected.")
 	default:
 		return nil

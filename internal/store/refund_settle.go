@@ -261,7 +261,7 @@ func (st *refundSettlement) openIncident(ctx context.Context, words string) erro
 	case byHand:
 		message = "The payout of a late payment was rejected. " + stillOwed
 	case st.t.AdCampaignID != nil:
-		message = "The gateway refused to give a late payment back. The money is still owed: pay it back by other means."
+		message = "The gateway refused to give a late payment back. The money is still owed: ask for the refund of this transaction again."
 	default:
 		message = "The gateway refused to give a late payment back. " + stillOwed
 	}
