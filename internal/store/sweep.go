@@ -56,7 +56,8 @@ func (s *Store) StaleCampaigns(
 }
 
 // ReleaseExpiredHolds gives up bookings whose hold has ended while no attempt was open: nobody else would free their
-// seats. Bookings with an open attempt are left to its workflow, which asks the gateway first.
+// seats. Bookings with an open attempt are left to its workflow, which asks the gateway first, and those with a payment that
+// the gateway has reported and nobody has settled yet to that payment.
 func (s *Store) ReleaseExpiredHolds(ctx context.Context, limit int, now time.Time) (int, error) {
 	released := 0
 
@@ -69,6 +70,8 @@ func (s *Store) ReleaseExpiredHolds(ctx context.Context, limit int, now time.Tim
 			Where("bk.hold_until <= ?", now).
 			Where("NOT EXISTS (SELECT 1 FROM payment_transactions AS pt WHERE pt.booking_id = bk.id AND pt.status = ?)",
 				models.TransactionPending).
+			Where(`NOT EXISTS (SELECT 1 FROM payment_transactions AS pt JOIN webhook_events AS we ON we.transaction_id = pt.id
+				WHERE pt.booking_id = bk.id AND we.type = ? AND we.processed_at IS NULL)`, models.EventPaymentSucceeded).
 			Order("bk.trip_id", "bk.id").Limit(int64(limit)).For("NO KEY UPDATE OF bk SKIP LOCKED").Scan(ctx)
 		if err != nil {
 			return fmt.Errorf("read expired holds: %w", err)
