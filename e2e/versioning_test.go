@@ -15,7 +15,8 @@ import (
 	"rihla/workflows"
 )
 
-// makeCurrent has a version of the deployment take everything on, as soon as its workers poll.
+// makeCurrent has a version of the deployment take everything on, as soon as its workers poll; an empty build means workers
+// without versions.
 func makeCurrent(t *testing.T, s *harness.Stack, deployment, build string) {
 	t.Helper()
 
@@ -39,8 +40,8 @@ func ranOn(t *testing.T, s *harness.Stack, workflowID string) string {
 	return d.GetWorkflowExecutionInfo().GetVersioningInfo().GetDeploymentVersion().GetBuildId()
 }
 
-// TestNewVersionTakesOver deploys twice while payments wait: from workers without versions to versioned ones, and from
-// one version to the next.
+// TestNewVersionTakesOver deploys while payments wait: from workers without versions to versioned ones, from one version to
+// the next, and all the way back.
 func TestNewVersionTakesOver(t *testing.T) {
 	t.Parallel()
 
@@ -75,7 +76,7 @@ func TestNewVersionTakesOver(t *testing.T) {
 	require.Equal(t, "build-1", ranOn(t, s, workflows.PaymentID(first.Payment.TransactionID)))
 	pay(unversioned, "build-1")
 
-	version("build-2")
+	two := version("build-2")
 	pay(customer.Book(1), "build-1")
 	makeCurrent(t, s, deployment, "build-2")
 	one.Kill()
@@ -84,6 +85,18 @@ func TestNewVersionTakesOver(t *testing.T) {
 	require.Equal(t, "build-2", ranOn(t, s, workflows.PaymentID(second.Payment.TransactionID)))
 	pay(first, "build-2") // nobody of its own version is left
 	pay(second, "build-2")
+
+	// The way back: to workers of the older build, which have to be there again, and to those without versions.
+	third, fourth := customer.Book(1), customer.Book(1)
+	one = version("build-1")
+	makeCurrent(t, s, deployment, "build-1")
+	pay(third, "build-1")
+
+	s.Worker.Start()
+	makeCurrent(t, s, deployment, "")
+	one.Kill()
+	two.Kill() // until then it keeps what it has in memory
+	pay(fourth, "")
 
 	for _, kind := range []string{"Sweep", "Outbox"} {
 		for _, id := range s.AwaitWorkflow(kind, 1) {
