@@ -75,23 +75,7 @@ func TestEndedToAskInParallel(t *testing.T) {
 		require.NoError(t, err)
 	}
 
-	taken := make([]int, 6)
-
-	parallel(len(taken), func(i int) {
-		for range 4 {
-			rows, err := b.s.EndedToAsk(t.Context(), models.ChannelGatewayA, 2, time.Now().Add(time.Hour))
-			if err != nil {
-				t.Error(err)
-			}
-
-			taken[i] += len(rows)
-		}
-	})
-
-	total := 0
-	for _, n := range taken {
-		total += n
-	}
-
-	require.Equal(t, 12, total)
+	require.Equal(t, 12, takenInParallel(t, func() ([]models.PaymentTransaction, error) {
+		return b.s.EndedToAsk(t.Context(), models.ChannelGatewayA, 2, time.Now().Add(time.Hour))
+	}))
 }

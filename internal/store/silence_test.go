@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -109,23 +110,27 @@ func TestToAskInParallel(t *testing.T) {
 		b.open(t, b.book(t, b.Trip, 1), 1)
 	}
 
-	taken := make([]int, 6)
+	require.Equal(t, 12, takenInParallel(t, func() ([]models.PaymentTransaction, error) {
+		return b.s.ToAsk(t.Context(), models.ChannelGatewayA, time.Second, 2, time.Now().Add(time.Minute))
+	}))
+}
 
-	parallel(len(taken), func(i int) {
+// takenInParallel is how much six who take side by side have taken together.
+func takenInParallel(t *testing.T, take func() ([]models.PaymentTransaction, error)) int {
+	t.Helper()
+
+	var total atomic.Int32
+
+	parallel(6, func(int) {
 		for range 4 {
-			rows, err := b.s.ToAsk(t.Context(), models.ChannelGatewayA, time.Second, 2, time.Now().Add(time.Minute))
+			rows, err := take()
 			if err != nil {
 				t.Error(err)
 			}
 
-			taken[i] += len(rows)
+			total.Add(int32(len(rows))) //nolint:gosec // a handful
 		}
 	})
 
-	total := 0
-	for _, n := range taken {
-		total += n
-	}
-
-	require.Equal(t, 12, total)
+	return int(total.Load())
 }
