@@ -65,7 +65,8 @@ func newChaos() *cobra.Command {
 	}
 	f := c.Flags()
 	f.Uint64Var(&o.seed, "seed", 0, "what all schedules follow from; 0: a new one, which is printed")
-	f.IntVar(&o.schedules, "schedules", 20, "how many schedules, from number 0 on")
+	f.IntVar(&o.schedules, "schedules", 20, "how many schedules")
+	f.IntVar(&o.from, "from", 0, "the number of the first one; what meets in a house depends on it")
 	f.IntVar(&o.schedule, "schedule", -1, "only the schedule with this number; the number of schedules repeats it")
 	f.IntVar(&o.minutes, "minutes", 0, "begin no schedule after so many minutes; 0: run them all")
 	f.IntVar(&o.perHouse, "per-house", 10, "schedules before everything is thrown away and built anew; part of what a schedule's number means")
@@ -81,7 +82,7 @@ func newChaos() *cobra.Command {
 
 func printSchedules(cmd *cobra.Command, o options) error {
 	for i := range o.schedules {
-		n := i
+		n := o.from + i
 		if o.schedule >= 0 {
 			n = o.schedule
 		}
@@ -102,7 +103,8 @@ func printSchedules(cmd *cobra.Command, o options) error {
 type options struct {
 	seed      uint64
 	schedules int
-	schedule  int // -1: from 0 on
+	from      int
+	schedule  int // -1: all of them
 	minutes   int
 	perHouse  int
 	houses    int

@@ -80,7 +80,7 @@ func (o options) plan() [][]int {
 			plan = append(plan, nil)
 		}
 
-		n := i
+		n := o.from + i
 		if o.schedule >= 0 {
 			n = o.schedule
 		}
