@@ -53,7 +53,7 @@ func NewMetrics(registry *prometheus.Registry) *Metrics {
 		}, []string{"channel", "outcome"}),
 		relayBacklog: prometheus.NewGauge(prometheus.GaugeOpts{
 			Namespace: namespace, Name: "webhook_relay_backlog",
-			Help: "Webhook events in the memory of this process that wait to be handed to their workflow; rihla_overdue counts those in the database.",
+			Help: "Webhook events in this process's memory that wait to be handed to their workflow; rihla_overdue counts those in the database.",
 		}),
 		limitsShared: prometheus.NewGauge(prometheus.GaugeOpts{
 			Namespace: namespace, Name: "rate_limits_shared", Help: "1 while rate limits are counted in Redis, 0 while this process counts alone.",
