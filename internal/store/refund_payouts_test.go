@@ -237,6 +237,7 @@ func TestLateMoneyOfABillIsPaidOutByHand(t *testing.T) {
 	r := models.RefundRequest{ID: models.RefundID(tx.ID, "late"), TransactionID: tx.ID, Type: models.RefundFull}
 	require.True(t, b.reserve(t, r).ByHand())
 	require.Equal(t, r.ID, *b.incidents(t)[0].RefundID, "the incident names its refund")
+	require.Contains(t, b.incidents(t)[0].Message, "by hand", "nothing goes back unless a person reads this")
 
 	// Anybody with the role may decide: the service itself has asked. The money stays owed.
 	b.decide(t, turnedDown(r.ID, "no account number"), models.RoleFinanceAdmin)

@@ -210,8 +210,12 @@ func (st *settlement) owe(ctx context.Context, e *models.WebhookEvent) error {
 		return err
 	}
 
-	return st.incident(ctx, models.IncidentLatePayment,
-		"The gateway took a payment for an attempt that could no longer be confirmed; it is refunded in full.", e)
+	message := "The gateway took a payment for an attempt that could no longer be confirmed; it is refunded in full."
+	if st.t.PaymentMethod.RefundChannel() == models.RefundByHand {
+		message = "The gateway took a payment for an attempt that could no longer be confirmed; finance has to pay all of it out by hand."
+	}
+
+	return st.incident(ctx, models.IncidentLatePayment, message, e)
 }
 
 // fail ends the attempt unpaid and applies the booking failure policy (spec 4.6.5, contract §4).
