@@ -21,7 +21,7 @@ var fields = []string{
 	"amount", "asked", "booking_id", "campaign", "campaign_id", "campaigns", "channel", "delayed", "ended", "event_id", "expires_at", "failure",
 	"failure_reason", // of a refund: the gateway's code; its words are in the database
 	"gateway", "gateway_refund_id", "id", "method", "needs_review", "news", "next_at", "number", "provider_id", "queued", "refund_owed", "request_id",
-	"requested_by", "role", "rules", "sent", "silent", "status", "transaction_id", "type", "user_id",
+	"requested_by", "role", "rules", "sent", "sibling", "sibling_gateway", "silent", "status", "transaction_id", "type", "user_id",
 	"why", // a failure code
 }
 

@@ -313,6 +313,8 @@ func TestCampaignAndHouseholdHistories(t *testing.T) {
 	require.Eventually(t, func() bool { return s.History(workflows.CampaignID(scheduled)) >= 16 }, 20*time.Second, 50*time.Millisecond)
 	replayRunning(t, s, "campaign-looked-at-again", workflows.CampaignID(scheduled))
 
+	closesTheOtherAttempt(t, s, admin)
+
 	for _, id := range s.AwaitWorkflow("Outbox", 1) {
 		replay(t, s, "outbox", id)
 	}
@@ -327,4 +329,28 @@ func TestCampaignAndHouseholdHistories(t *testing.T) {
 	for _, id := range s.AwaitWorkflow("Audit", 1) {
 		replay(t, s, "audit", id)
 	}
+}
+
+// closesTheOtherAttempt pays late for a campaign, by its first attempt, while the second is open.
+func closesTheOtherAttempt(t *testing.T, s *harness.Stack, admin *harness.Caller) {
+	t.Helper()
+
+	type attempt struct {
+		ID        uuid.UUID `json:"id"`
+		URL       string    `json:"checkout_url"`
+		Reference string    `json:"reference"`
+	}
+
+	var first, second attempt
+
+	intent := "/api/v1/payments/ad-campaign/" + s.NewCampaign("1000.00", 0).String() + "/intent"
+	require.NoError(t, admin.Post(intent, map[string]any{"payment_method": "wallet_a"}).Data(&first))
+	require.NoError(t, s.Pay(first.URL, "decline"))
+	require.NoError(t, s.Temporal.GetWorkflow(t.Context(), workflows.PaymentID(first.ID), "").Get(t.Context(), nil))
+	require.NoError(t, admin.Post(intent, map[string]any{"payment_method": "wallet_a"}).Data(&second))
+
+	s.PayLate(first.Reference)
+	replay(t, s, "late-payment-closes-the-other-attempt", s.AwaitWorkflow("LatePayment", 1)[0])
+	s.AwaitWorkflow("Reconcile", 1)
+	replay(t, s, "reconcile-cancelled", workflows.ReconcileID(second.ID))
 }
