@@ -315,6 +315,12 @@ func TestCampaignAndHouseholdHistories(t *testing.T) {
 
 	closesTheOtherAttempt(t, s, admin)
 
+	// The last day of the other is over.
+	_, err := s.DB.ExecContext(t.Context(), "UPDATE ad_campaigns SET starts_on = starts_on - 30, ends_on = starts_on - 1 WHERE id = $1", running)
+	require.NoError(t, err)
+	require.NoError(t, door.ResumeCampaign(t.Context(), models.AdCampaign{ID: running}))
+	replay(t, s, "campaign-ended", workflows.CampaignID(running))
+
 	for _, id := range s.AwaitWorkflow("Outbox", 1) {
 		replay(t, s, "outbox", id)
 	}
