@@ -34,7 +34,7 @@ const (
 	pollSome    = 4               // taken at once, and asked side by side
 	pollFor     = 8 * time.Second // then the rest waits for the next round
 	pollPause   = 30 * time.Second
-	checkPause  = 10 * time.Second // until a gateway that did not answer is asked again about an ended attempt
+	checkLease  = 10 * time.Second // until an ended attempt is asked about again whose question was not answered
 	pollTimeout = 4 * time.Second
 )
 
@@ -73,7 +73,7 @@ func (p *Polls) PollStatus(ctx context.Context, c models.Channel) (Polled, error
 
 	if goOn && err == nil {
 		_, err = p.askUntil(ctx, c, until, &out, func() ([]models.PaymentTransaction, error) {
-			return p.Store.EndedToAsk(ctx, c, pollSome, p.Now())
+			return p.Store.EndedToAsk(ctx, c, checkLease, pollSome, p.Now())
 		})
 	}
 
@@ -116,8 +116,8 @@ func (p *Polls) askAll(ctx context.Context, c models.Channel, some []models.Paym
 			outcome, err := p.ask(ctx, &some[i])
 			p.Asked(c, outcome)
 
-			if err == nil && outcome != askedOpen && outcome != askedNews {
-				err = p.putBack(ctx, &some[i])
+			if err == nil && some[i].Status != models.TransactionPending && (outcome == askedOpen || outcome == askedNews) {
+				err = p.Store.EndedAsked(ctx, &some[i], p.Now())
 			}
 
 			mu.Lock()
@@ -138,15 +138,6 @@ func (p *Polls) askAll(ctx context.Context, c models.Channel, some []models.Paym
 	}
 
 	return goOn, group.Wait()
-}
-
-// putBack has the gateway asked again soon about an ended attempt: an open one comes up again by itself.
-func (p *Polls) putBack(ctx context.Context, t *models.PaymentTransaction) error {
-	if t.Status == models.TransactionPending {
-		return nil
-	}
-
-	return p.Store.AskEndedLater(ctx, t, p.Now().Add(checkPause))
 }
 
 // What came of a question.

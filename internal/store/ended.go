@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/dialect/pgdialect"
 
 	"rihla/models"
 )
@@ -56,21 +55,17 @@ func (s *Store) EndedDue(ctx context.Context, now time.Time) ([]models.Channel, 
 	return due, nil
 }
 
-// EndedToAsk takes attempts of the channel that ended without money and are to be asked about now, and sets the time of the
-// next question. Two who take side by side never take the same.
-func (s *Store) EndedToAsk(ctx context.Context, c models.Channel, limit int, now time.Time) (rows []models.PaymentTransaction, err error) {
-	after := make([]int64, len(s.policies.LateChecks))
-	for i, d := range s.policies.LateChecks {
-		after[i] = d.Microseconds()
-	}
-
-	err = s.db.NewRaw(`UPDATE payment_transactions AS t SET asked_at = ?0, check_at = (
-				SELECT min(t.updated_at + d * interval '1 microsecond') FROM unnest(?1::bigint[]) AS d
-				WHERE t.updated_at + d * interval '1 microsecond' > ?0::timestamptz)
+// EndedToAsk takes attempts of the channel that ended without money and are to be asked about now. They come up again after
+// lease, unless EndedAsked has said before that the gateway has answered: whoever has taken them may be killed. Two who take
+// side by side never take the same.
+func (s *Store) EndedToAsk(
+	ctx context.Context, c models.Channel, lease time.Duration, limit int, now time.Time,
+) (rows []models.PaymentTransaction, err error) {
+	err = s.db.NewRaw(`UPDATE payment_transactions SET asked_at = ?0, check_at = ?1
 			WHERE id IN (SELECT id FROM payment_transactions
 				WHERE status = 'FAILED' AND captured_at IS NULL AND payment_method IN (?2) AND check_at <= ?0
 				ORDER BY check_at LIMIT ?3 FOR NO KEY UPDATE SKIP LOCKED)
-			RETURNING *`, now, pgdialect.Array(after), bun.List(c.Methods()), limit).Scan(ctx, &rows)
+			RETURNING *`, now, now.Add(lease), bun.List(c.Methods()), limit).Scan(ctx, &rows)
 	if err != nil {
 		return nil, fmt.Errorf("take ended attempts to ask about: %w", err)
 	}
@@ -78,12 +73,22 @@ func (s *Store) EndedToAsk(ctx context.Context, c models.Channel, limit int, now
 	return rows, nil
 }
 
-// AskEndedLater puts an attempt back about which the gateway did not answer, unless it has got its money meanwhile.
-func (s *Store) AskEndedLater(ctx context.Context, t *models.PaymentTransaction, at time.Time) error {
-	_, err := s.db.NewRaw(`UPDATE payment_transactions SET check_at = LEAST(COALESCE(check_at, ?0), ?0)
-		WHERE id = ?1 AND status = 'FAILED' AND captured_at IS NULL`, at, t.ID).Exec(ctx)
+// EndedAsked sets when the gateway is asked about the attempt the next time, if ever, now that it has answered.
+func (s *Store) EndedAsked(ctx context.Context, t *models.PaymentTransaction, now time.Time) error {
+	var next *time.Time
+
+	for _, d := range s.policies.LateChecks {
+		if at := t.UpdatedAt.Add(d); at.After(now) {
+			next = &at
+
+			break
+		}
+	}
+
+	_, err := s.db.NewUpdate().Model(t).Set("check_at = ?", next).WherePK().
+		Where("status = ?", models.TransactionFailed).Where("captured_at IS NULL").Exec(ctx)
 	if err != nil {
-		return fmt.Errorf("put back the question about an ended attempt: %w", err)
+		return fmt.Errorf("keep that the gateway was asked about an ended attempt: %w", err)
 	}
 
 	return nil

@@ -35,7 +35,7 @@ func TestEndedToAsk(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, len(want) > 0, len(due) > 0)
 
-		rows, err := b.s.EndedToAsk(t.Context(), models.ChannelGatewayA, 10, ended.Add(after))
+		rows, err := b.s.EndedToAsk(t.Context(), models.ChannelGatewayA, time.Minute, 10, ended.Add(after))
 		require.NoError(t, err)
 		require.Len(t, rows, len(want))
 
@@ -43,24 +43,33 @@ func TestEndedToAsk(t *testing.T) {
 			require.Equal(t, want[i].ID, rows[i].ID)
 		}
 	}
+	answered := func(tx models.PaymentTransaction, after time.Duration) {
+		t.Helper()
+		require.NoError(t, b.s.EndedAsked(t.Context(), new(b.transaction(t, tx.ID)), ended.Add(after)))
+	}
 
 	ask(10*time.Minute - time.Second)
 	ask(10*time.Minute, first)
+	answered(first, 10*time.Minute)
 	ask(10*time.Minute+time.Second, second)
+	answered(second, 10*time.Minute+time.Second)
 	ask(2*time.Hour - time.Second)
 
-	// The gateway did not answer.
+	// The gateway did not answer, or who asked was killed.
 	ask(2*time.Hour, first)
-	require.NoError(t, b.s.AskEndedLater(t.Context(), &first, ended.Add(2*time.Hour+time.Minute)))
 	ask(2*time.Hour+time.Second, second)
+	answered(second, 2*time.Hour+time.Second)
+	ask(2*time.Hour + time.Minute - time.Second)
 	ask(2*time.Hour+time.Minute, first)
+	answered(first, 2*time.Hour+time.Minute)
 	ask(24*time.Hour - time.Second)
 
 	// The money of one has come.
 	b.deliver(t, word(first, models.EventPaymentSucceeded, nil))
 	require.NotEqual(t, models.Settled{}, b.settle(t, first, ended.Add(3*time.Hour)))
-	require.NoError(t, b.s.AskEndedLater(t.Context(), &first, ended.Add(4*time.Hour)))
+	answered(first, 4*time.Hour)
 	ask(25*time.Hour, second)
+	answered(second, 25*time.Hour)
 	ask(1000 * time.Hour)
 }
 
@@ -76,6 +85,6 @@ func TestEndedToAskInParallel(t *testing.T) {
 	}
 
 	require.Equal(t, 12, takenInParallel(t, func() ([]models.PaymentTransaction, error) {
-		return b.s.EndedToAsk(t.Context(), models.ChannelGatewayA, 2, time.Now().Add(time.Hour))
+		return b.s.EndedToAsk(t.Context(), models.ChannelGatewayA, time.Hour, 2, time.Now().Add(time.Hour))
 	}))
 }
