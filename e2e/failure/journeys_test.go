@@ -43,7 +43,7 @@ func journeys() []journey {
 		},
 		{name: "late money", prepare: payCancelled, want: []string{"incident LATE_PAYMENT OPEN", "refund FULL SUCCEEDED 115.00"}},
 		{
-			name: "late money unheard of", prepare: payCancelledUnheard, env: map[string]string{"LATE_PAYMENT_CHECKS": "1s,10s,30s"},
+			name: "late money unheard of", prepare: payCancelledUnheard, env: map[string]string{"LATE_PAYMENT_CHECKS": "1s,10s,30s", "SWEEP_INTERVAL": "2s"},
 			want: []string{"incident LATE_PAYMENT OPEN", "refund FULL SUCCEEDED 115.00"},
 		},
 		{name: "campaign", prepare: payCampaign, want: []string{"campaign ACTIVE"}},
