@@ -128,7 +128,7 @@ func takenInParallel(t *testing.T, take func() ([]models.PaymentTransaction, err
 				t.Error(err)
 			}
 
-			total.Add(int32(len(rows))) //nolint:gosec // a handful
+			total.Add(int32(len(rows)))
 		}
 	})
 
