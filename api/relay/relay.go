@@ -17,7 +17,7 @@ import (
 
 const (
 	backlog      = 4096             // deliveries waiting in memory; what does not fit is found by the scan
-	carriers     = 32               // deliveries side by side
+	carriers     = 32               // deliveries side by side at most
 	patience     = 3 * time.Second  // with an orchestrator that does not answer
 	scanEvery    = time.Second      // how often the table is searched for events that are still unprocessed
 	scanAge      = 2 * time.Second  // how old these must be
@@ -34,6 +34,7 @@ type Relay struct {
 	report  func(backlog int)
 	stop    context.CancelFunc
 	done    sync.WaitGroup
+	doors   *throttle
 
 	mu   sync.Mutex
 	sent map[uuid.UUID]sent // the last delivery of each event that may come up again
@@ -49,7 +50,7 @@ type sent struct {
 func New(s *store.Store, deliver func(context.Context, models.Delivery) error) *Relay {
 	return &Relay{
 		store: s, deliver: deliver, queue: make(chan models.Delivery, backlog), report: func(int) {}, stop: func() {},
-		sent: map[uuid.UUID]sent{},
+		doors: newThrottle(carriers), sent: map[uuid.UUID]sent{},
 	}
 }
 
@@ -94,6 +95,13 @@ func (r *Relay) carry(ctx context.Context) {
 }
 
 func (r *Relay) hand(ctx context.Context, d models.Delivery) {
+	if !r.doors.enter(ctx) {
+		return
+	}
+
+	taken := true
+	defer func() { r.doors.leave(taken) }()
+
 	if !r.claim(d.EventID) {
 		return
 	}
@@ -102,6 +110,8 @@ func (r *Relay) hand(ctx context.Context, d models.Delivery) {
 	defer cancel()
 
 	if err := r.deliver(ctx, d); err != nil {
+		taken = false
+
 		r.release(d.EventID)
 		slog.WarnContext(ctx, "webhook event not delivered yet", "event_id", d.EventID, "error", err)
 	}
