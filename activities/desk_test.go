@@ -99,6 +99,15 @@ func (d *desk) paid(t *testing.T) models.Attempt {
 	return d.pay(t, d.opened(t))
 }
 
+// openUnheard has the gateway make the attempt's checkout, and its answer lost.
+func (d *desk) openUnheard(t *testing.T, a models.Attempt) {
+	t.Helper()
+	d.gateway.Script(fake.CreateCheckout, fake.Fault{Mode: fake.UnknownAfterEffect})
+
+	_, err := d.OpenCheckout(t.Context(), a)
+	require.Error(t, err)
+}
+
 // billed is paid by a bill.
 func (d *desk) billed(t *testing.T) models.Attempt {
 	t.Helper()

@@ -189,9 +189,7 @@ func TestPollStatusOfEndedAttempts(t *testing.T) {
 
 	expired, declined, unheard, never := a.opened(t), a.opened(t), a.attempt(t), a.opened(t)
 
-	a.gateway.Script(fake.CreateCheckout, fake.Fault{Mode: fake.UnknownAfterEffect})
-	_, err := a.OpenCheckout(t.Context(), unheard)
-	require.Error(t, err)
+	a.openUnheard(t, unheard)
 
 	for _, ended := range []models.Attempt{expired, declined, unheard, never} {
 		a.end(t, ended, models.FailureExpired)
