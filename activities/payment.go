@@ -17,6 +17,8 @@ type Payments struct {
 	Store    *store.Store
 	Gateways map[models.PaymentProvider]gateways.Gateway
 	Now      func() time.Time
+	// AskFor is how long a gateway is asked about an expired attempt before an operator is told; zero: the workflow knows.
+	AskFor time.Duration
 	// Queued is told that the outbox has new rows; it must not block.
 	Queued func()
 	// Settled is told of every attempt that has moved to a state; for metrics.
@@ -31,6 +33,8 @@ type Checkout struct {
 	ExpiresAt time.Time                `json:"expires_at"`
 	// Delayed: the gateway is not being asked for now, and nobody should wait for it. Status is PENDING.
 	Delayed bool `json:"delayed,omitempty"`
+	// AskFor is how long the gateway is asked about the attempt once that has expired, before an operator is told.
+	AskFor time.Duration `json:"ask_for,omitempty"`
 }
 
 // OpenCheckout writes the attempt's PENDING row, creates the checkout at the gateway under the attempt's id as
@@ -40,6 +44,8 @@ func (p *Payments) OpenCheckout(ctx context.Context, a models.Attempt) (Checkout
 	defer alive(ctx)()
 
 	c, err := p.openCheckout(ctx, a)
+	c.AskFor = p.AskFor
+
 	if c.Status == models.TransactionPending && isAway(err) {
 		c.Delayed = true
 
@@ -54,6 +60,7 @@ func (p *Payments) AwaitCheckout(ctx context.Context, a models.Attempt) (Checkou
 	defer alive(ctx)()
 
 	c, err := p.openCheckout(ctx, a)
+	c.AskFor = p.AskFor
 
 	return c, asActivityError(err)
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"go.temporal.io/sdk/activity"
 	"golang.org/x/sync/errgroup"
 
 	"rihla/gateways"
@@ -28,14 +29,16 @@ type Polls struct {
 	Silent func(c models.Channel)
 }
 
-// How much one round asks. The rounds come every ten seconds: 6 questions a second and channel at most.
+// How much one round asks. The rounds come every five seconds: 6 questions a second and channel at most.
 const (
-	pollAtMost  = 60
+	pollAtMost  = 30
 	pollSome    = 4               // taken at once, and asked side by side
-	pollFor     = 8 * time.Second // then the rest waits for the next round
+	pollFor     = 4 * time.Second // then the rest waits for the next round
 	pollPause   = 30 * time.Second
 	checkLease  = 10 * time.Second // until an ended attempt is asked about again whose question was not answered
 	pollTimeout = 4 * time.Second
+	// clocksDiffer is what the orchestrator's clock may be ahead of this machine's; the rounds are farther apart.
+	clocksDiffer = time.Second
 )
 
 // Polled is what came of one round.
@@ -67,7 +70,7 @@ func (p *Polls) PollStatus(ctx context.Context, c models.Channel) (Polled, error
 		p.Silent(c)
 
 		goOn, err = p.askUntil(ctx, c, until, &out, func() ([]models.PaymentTransaction, error) {
-			return p.Store.ToAsk(ctx, c, min(pollPause, p.Silence), pollSome, p.Now())
+			return p.Store.ToAsk(ctx, c, min(pollPause, p.Silence), takenBefore(ctx), pollSome, p.Now())
 		})
 	}
 
@@ -78,6 +81,17 @@ func (p *Polls) PollStatus(ctx context.Context, c models.Channel) (Polled, error
 	}
 
 	return out, asActivityError(err)
+}
+
+// takenBefore is when earlier tries of this round took attempts. Their worker may have been killed before it asked.
+func takenBefore(ctx context.Context) store.Span {
+	if !activity.IsActivity(ctx) || activity.GetInfo(ctx).Attempt == 1 {
+		return store.Span{}
+	}
+
+	round := activity.GetInfo(ctx)
+
+	return store.Span{From: round.ScheduledTime.Add(-clocksDiffer), To: round.StartedTime}
 }
 
 // askUntil asks about what take takes, until nothing is left, enough has been asked, or the time is over. It says whether the

@@ -18,13 +18,14 @@ func TestSchedulesOfOldAreBroughtUpToDate(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 
-	for id, workflow := range map[string]any{
-		worker.SweepScheduleID(h.queue): workflows.Sweep, worker.AuditScheduleID(h.queue): workflows.Audit,
+	for _, action := range []*client.ScheduleWorkflowAction{
+		{ID: worker.SweepScheduleID(h.queue), Workflow: workflows.Sweep, TaskQueue: h.queue},
+		{ID: worker.AuditScheduleID(h.queue), Workflow: "Audit", TaskQueue: h.queue}, // it had no options once
 	} {
 		_, err := h.temporal.ScheduleClient().Create(t.Context(), client.ScheduleOptions{
-			ID: id, Spec: client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: 24 * time.Hour}}},
+			ID: action.ID, Spec: client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: 24 * time.Hour}}},
 			Overlap: enumspb.SCHEDULE_OVERLAP_POLICY_ALLOW_ALL, CatchupWindow: 48 * time.Hour, Paused: true,
-			Action: &client.ScheduleWorkflowAction{ID: id, Workflow: workflow, TaskQueue: h.queue},
+			Action: action,
 		})
 		require.NoError(t, err)
 	}

@@ -33,6 +33,7 @@ type Deps struct {
 	SweepInterval time.Duration // of the safety net; 0 means no schedules, the audit's included
 	Concurrency   int           // activities side by side; at most the database pool; default 16
 	Now           func() time.Time
+	AskFor        time.Duration // activities.Payments.AskFor
 	Silence       time.Duration // after how long without webhooks gateways are asked; 0: never
 	// Asked and Silent are told of what polling does (activities.Polls); may be nil.
 	Asked  func(c models.Channel, outcome string)
@@ -72,7 +73,9 @@ func New(d Deps) *Worker {
 func (w *Worker) newQueues() []worker.Worker {
 	d := w.deps
 	door := workflows.NewClient(d.Temporal, d.Queue)
-	payments := &activities.Payments{Store: d.Store, Gateways: d.Gateways, Now: d.Now, Queued: w.pump.Poke, Settled: d.Settled}
+	payments := &activities.Payments{
+		Store: d.Store, Gateways: d.Gateways, Now: d.Now, AskFor: d.AskFor, Queued: w.pump.Poke, Settled: d.Settled,
+	}
 
 	own := worker.New(d.Polls, d.Queue, worker.Options{
 		MaxConcurrentActivityExecutionSize:      d.Concurrency,

@@ -13,19 +13,29 @@ import (
 // auditTimeout bounds one audit: ten million lines take minutes.
 const auditTimeout = 2 * time.Hour
 
+// AuditOptions are what one audit is told.
+type AuditOptions struct {
+	// Tries is how often an audit that breaks off is tried before people are told; 0: as often as the nightly one.
+	Tries int32 `json:"tries,omitempty"`
+}
+
 // auditTries are within 20 minutes: the first ones soon, for a worker that was killed, the last ones late, for a database
 // that is away.
 const auditTries = 6
 
 // Audit runs once a night by its Temporal Schedule and has the books recomputed.
-func Audit(ctx workflow.Context) (activities.Audited, error) {
+func Audit(ctx workflow.Context, o AuditOptions) (activities.Audited, error) {
 	var out activities.Audited
+
+	if o.Tries <= 0 {
+		o.Tries = auditTries
+	}
 
 	actx := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: auditTimeout,
 		HeartbeatTimeout:    heartbeatTimeout,
 		RetryPolicy: &temporal.RetryPolicy{
-			InitialInterval: 2 * time.Second, BackoffCoefficient: 5, MaximumInterval: 15 * time.Minute, MaximumAttempts: auditTries,
+			InitialInterval: 2 * time.Second, BackoffCoefficient: 5, MaximumInterval: 15 * time.Minute, MaximumAttempts: o.Tries,
 		},
 		Summary: "Recompute the books from their proofs",
 	})

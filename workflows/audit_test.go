@@ -33,7 +33,7 @@ func TestAudit(t *testing.T) {
 
 			w, auditor := newAuditWorld(t)
 			w.OnActivity(auditor.AuditBooks, mock.Anything).Return(want, nil).Once()
-			w.ExecuteWorkflow(workflows.Audit)
+			w.ExecuteWorkflow(workflows.Audit, workflows.AuditOptions{})
 			require.NoError(t, w.GetWorkflowError())
 
 			var got activities.Audited
@@ -52,6 +52,17 @@ func TestAuditThatFails(t *testing.T) {
 	w.OnActivity(auditor.AuditBooks, mock.Anything).Return(activities.Audited{}, errors.New("the database is away")).Times(6)
 	w.OnActivity(auditor.ReportUnaudited, mock.Anything, "the database is away").Return(errors.New("still")).Once()
 	w.OnActivity(auditor.ReportUnaudited, mock.Anything, "the database is away").Return(nil).Once()
-	w.ExecuteWorkflow(workflows.Audit)
+	w.ExecuteWorkflow(workflows.Audit, workflows.AuditOptions{})
+	require.ErrorContains(t, w.GetWorkflowError(), "the database is away")
+}
+
+// Who starts an audit may want to hear sooner that it does not go through.
+func TestAuditThatIsTriedOnce(t *testing.T) {
+	t.Parallel()
+
+	w, auditor := newAuditWorld(t)
+	w.OnActivity(auditor.AuditBooks, mock.Anything).Return(activities.Audited{}, errors.New("the database is away")).Once()
+	w.OnActivity(auditor.ReportUnaudited, mock.Anything, "the database is away").Return(nil).Once()
+	w.ExecuteWorkflow(workflows.Audit, workflows.AuditOptions{Tries: 1})
 	require.ErrorContains(t, w.GetWorkflowError(), "the database is away")
 }

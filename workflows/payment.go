@@ -27,8 +27,8 @@ const openAtMost = 30 * time.Minute
 // taken would be forgotten.
 const (
 	cancelAtMost = 30 * time.Second // then whoever wants to cancel is told that it cannot be done now
-	askAtMost    = 5 * time.Minute  // then an operator is told, and the gateway is asked again after askPause
-	askPause     = time.Minute
+	askAtMost    = 5 * time.Minute  // unless Checkout.AskFor says otherwise; then an operator is told, and it is asked again
+	askPause     = time.Minute      // after this
 )
 
 // Payment takes one payment attempt from its opening to its end (spec 3.3). It completes with the attempt's outcome,
@@ -190,7 +190,7 @@ func (p *payment) awaitOutcome(ctx workflow.Context) error {
 			err = p.end(ctx, models.FailureCancelled, cancelAtMost)
 			p.cancel = p.settled.Final()
 		default:
-			if err = p.end(ctx, models.FailureExpired, askAtMost); err == nil && !p.settled.Final() && p.refused == nil {
+			if err = p.end(ctx, models.FailureExpired, p.askFor()); err == nil && !p.settled.Final() && p.refused == nil {
 				expiry, err = p.askLater(ctx)
 			}
 		}
@@ -206,8 +206,8 @@ func (p *payment) awaitOutcome(ctx workflow.Context) error {
 // tellWaiting says for whom the attempt waits: the customer, or a gateway that does not answer about an expired one.
 func (p *payment) tellWaiting(ctx workflow.Context) {
 	if p.outage {
-		tell(ctx, string(p.gateway())+" does not say whether the expired attempt was paid. It is asked every minute, and the attempt stays open "+
-			"until it does. There is an incident.")
+		tell(ctx, string(p.gateway())+" does not say whether the expired attempt was paid. It is asked until it does, and the attempt stays open "+
+			"for as long. There is an incident.")
 
 		return
 	}
@@ -257,6 +257,15 @@ func (p *payment) end(ctx workflow.Context, why models.FailureCode, atMost time.
 	return endPayment(ctx, p.id, why, &p.settled)
 }
 
+// askFor is how long the gateway is asked about the expired attempt before an operator is told.
+func (p *payment) askFor() time.Duration {
+	if p.checkout.AskFor > 0 {
+		return p.checkout.AskFor
+	}
+
+	return askAtMost
+}
+
 // askLater leaves an expired attempt open because its gateway does not answer, and tells an operator, once.
 func (p *payment) askLater(ctx workflow.Context) (workflow.Future, error) {
 	if !p.outage {
@@ -272,7 +281,7 @@ func (p *payment) askLater(ctx workflow.Context) (workflow.Future, error) {
 		}
 	}
 
-	return workflow.NewTimerWithOptions(ctx, askPause, workflow.TimerOptions{Summary: "Ask the gateway again"}), nil
+	return workflow.NewTimerWithOptions(ctx, min(askPause, p.askFor()), workflow.TimerOptions{Summary: "Ask the gateway again"}), nil
 }
 
 // reason is what a refusal says, without the orchestrator's words around it.

@@ -15,8 +15,8 @@ import (
 // sweep starts the next one.
 const (
 	pollRounds  = 30
-	pollPause   = 10 * time.Second
-	pollTimeout = 20 * time.Second // of one round, which asks for 8 s and then waits for what it has asked
+	pollPause   = 5 * time.Second
+	pollTimeout = 20 * time.Second // of one round, which asks for 4 s and then waits for what it has asked
 )
 
 // PollStatus asks the gateway how the open attempts of a channel stand, for as long as no webhooks come on it, and whether it

@@ -55,6 +55,8 @@ type journey struct {
 	env  map[string]string
 	// tampered says what prepare puts into a state that the service cannot bring about, and rule what the audit calls it.
 	tampered, rule string
+	// cut is a part of statements on which the worker's connection breaks each time.
+	cut string
 	// prepare does what comes before, with a worker that is well, and returns what is done while it is killed. That is
 	// repeated by the caller until it succeeds, as clients do.
 	prepare func(t *testing.T, s *harness.Stack) act
@@ -74,6 +76,8 @@ func (j journey) survive(t *testing.T, met *activitySet) {
 	// The sweep comes as often as by default: it wakes the outbox when a worker is killed before it could.
 	s := harness.Start(t, harness.Options{Env: inLife(map[string]string{"SWEEP_INTERVAL": "10s"}, j.env)})
 	tap := s.TapWorker()
+
+	tap.Cut(j.cut)
 
 	if j.tampered != "" {
 		s.Tampered(j.tampered, j.rule)

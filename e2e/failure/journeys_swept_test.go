@@ -2,13 +2,13 @@ package failure_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
 
-	"rihla/activities"
 	"rihla/e2e/harness"
 	"rihla/models"
 	"rihla/worker"
@@ -61,19 +61,67 @@ func auditWrongBooks(t *testing.T, s *harness.Stack) act {
 
 	_, err := s.DB.ExecContext(t.Context(), "UPDATE trips SET seats_taken = seats_taken + 1 WHERE id = $1", s.World.Trip.ID)
 	require.NoError(t, err)
-	_, err = s.DB.ExecContext(t.Context(), "UPDATE incidents SET status = 'RESOLVED', resolved_at = now() WHERE status = 'OPEN'")
-	require.NoError(t, err)
+	closeIncidents(t, s)
 
 	return func(ctx context.Context) (string, error) {
-		run, err := s.Temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
-			ID: "audit/" + uuid.NewString(), TaskQueue: s.Queue, WorkflowTaskTimeout: workflows.TaskTimeout,
-		}, workflows.Audit)
+		run, err := startAudit(ctx, s, workflows.AuditOptions{})
 		if err != nil {
 			return "", err
 		}
 
-		var found activities.Audited
+		return b.ID.String(), run.Get(ctx, nil)
+	}
+}
 
-		return b.ID.String(), run.Get(ctx, &found)
+// auditInVain has the books audited while they cannot be read.
+func auditInVain(t *testing.T, s *harness.Stack) act {
+	t.Helper()
+
+	b := s.As(models.RoleEndUser).BookPaid(1)
+
+	closeIncidents(t, s)
+
+	return func(ctx context.Context) (string, error) {
+		run, err := startAudit(ctx, s, workflows.AuditOptions{Tries: 1})
+		if err != nil {
+			return "", err
+		}
+
+		if run.Get(ctx, nil) == nil {
+			return "", errors.New("the audit has gone through")
+		}
+
+		return b.ID.String(), nil
+	}
+}
+
+// closeIncidents resolves those that earlier runs of the same way have left.
+func closeIncidents(t *testing.T, s *harness.Stack) {
+	t.Helper()
+
+	_, err := s.DB.ExecContext(t.Context(), "UPDATE incidents SET status = 'RESOLVED', resolved_at = now() WHERE status = 'OPEN'")
+	require.NoError(t, err)
+}
+
+func startAudit(ctx context.Context, s *harness.Stack, o workflows.AuditOptions) (client.WorkflowRun, error) {
+	return s.Temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+		ID: "audit/" + uuid.NewString(), TaskQueue: s.Queue, WorkflowTaskTimeout: workflows.TaskTimeout,
+	}, workflows.Audit, o)
+}
+
+// paySecretly pays, the webhook is lost, and the gateway refuses to say how the payment stands until there is an incident.
+func paySecretly(t *testing.T, s *harness.Stack) act {
+	t.Helper()
+
+	b := s.As(models.RoleEndUser).Book(1)
+
+	fault(s, "webhook", "drop", 1)
+	noAnswers(s)
+	require.NoError(t, s.Pay(b.Payment.CheckoutURL, "succeed"))
+
+	return func(ctx context.Context) (string, error) {
+		defer s.ClearFaults()
+
+		return b.ID.String(), awaitCount(ctx, s, "SELECT count(*) FROM incidents WHERE kind = 'GATEWAY_OUTAGE' AND booking_id = $1", b.ID)
 	}
 }

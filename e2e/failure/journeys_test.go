@@ -46,6 +46,11 @@ func journeys() []journey {
 			name: "late money unheard of", prepare: payCancelledUnheard, env: map[string]string{"LATE_PAYMENT_CHECKS": "1s,10s,30s", "SWEEP_INTERVAL": "2s"},
 			want: []string{"incident LATE_PAYMENT OPEN", "refund FULL SUCCEEDED 115.00"},
 		},
+		{
+			name: "gateway does not say", prepare: paySecretly, env: map[string]string{"BOOKING_HOLD": "4s", "EXPIRY_ASK_FOR": "2s"},
+			want: []string{"booking CONFIRMED 1 seats, held t 115.00", "incident GATEWAY_OUTAGE OPEN"},
+		},
+		{name: "audit breaks off", prepare: auditInVain, cut: "begin isolation level repeatable read", want: []string{"audit does not hold: 1 incidents"}},
 		{name: "campaign", prepare: payCampaign, want: []string{"campaign ACTIVE"}},
 		{name: "paid out by hand", prepare: payOutBill, want: []string{"refund FULL SUCCEEDED 115.00", "booking CANCELLED 1 seats, held f 115.00"}},
 		{name: "gateway away at checkout", prepare: bookWhileAway, env: quickBreaker, want: []string{"booking CONFIRMED 2 seats, held t 230.00"}},

@@ -1,8 +1,10 @@
 package harness
 
 import (
+	"errors"
 	"maps"
 	"net/url"
+	"strings"
 	"sync"
 	"testing"
 
@@ -28,6 +30,7 @@ type Tap struct {
 	kill  func()
 	met   []string // what has passed since it was armed
 	fired chan struct{}
+	cut   string // requests with this in them are lost, and their connection with them
 }
 
 // TapWorker restarts the worker behind a tap.
@@ -67,10 +70,24 @@ func (t *Tap) Disarm() []string {
 	return t.met
 }
 
+// Cut has every request that contains this part get lost, and breaks its connection.
+func (t *Tap) Cut(part string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+
+	t.cut = part
+}
+
+var errCut = errors.New("the connection is cut")
+
 // pass sends one request and returns its answer; ok is false when the process is dead. Requests for the same Tap may pass
 // side by side.
 func (t *Tap) pass(what string, send func() error) (ok bool) {
 	t.mu.Lock()
+
+	if t.cut != "" && strings.Contains(what, t.cut) {
+		send = func() error { return errCut }
+	}
 
 	if !t.armed {
 		t.mu.Unlock()

@@ -214,6 +214,8 @@ type Policies struct {
 	CommissionRate  models.Rate   `env:"COMMISSION_RATE" envDefault:"0.10"`
 	// Cancellation is what a refund by the policy pays back; the worker computes refunds, the API quotes them.
 	Cancellation models.CancellationPolicy `env:"CANCELLATION_POLICY" envDefault:"72h:100,24h:50,0h:0"`
+	// AskFor is how long a gateway is asked whether an expired attempt was paid before an operator is told.
+	AskFor time.Duration `env:"EXPIRY_ASK_FOR" envDefault:"5m"`
 	// LateChecks are how long after the end of an unpaid attempt the gateway is asked again whether it has taken money for
 	// it; 0: never.
 	LateChecks []time.Duration `env:"LATE_PAYMENT_CHECKS" envDefault:"10m,2h,24h"`

@@ -42,20 +42,26 @@ const (
 	askGrowsAge = 30
 )
 
+// Span is a time from From to before To; the zero Span is none.
+type Span struct{ From, To time.Time }
+
 // ToAsk takes open attempts of the channel whose turn it is to be asked about, those first that nobody has asked about for
-// longest. An attempt is taken again after pause at the earliest, and the older it is the later. Two who take side by side
-// never take the same.
+// longest. An attempt is taken again after pause at the earliest, and the older it is the later; one that was taken in lost,
+// by who was killed, is taken again at once. Nobody asks about an attempt of which the gateway has been heard: it is yet to be
+// settled. Two who take side by side never take the same.
 func (s *Store) ToAsk(
-	ctx context.Context, c models.Channel, pause time.Duration, limit int, now time.Time,
+	ctx context.Context, c models.Channel, pause time.Duration, lost Span, limit int, now time.Time,
 ) (rows []models.PaymentTransaction, err error) {
 	err = s.db.NewRaw(`UPDATE payment_transactions SET asked_at = ?0 WHERE id IN (
-			SELECT id FROM payment_transactions
+			SELECT id FROM payment_transactions AS pt
 			WHERE status = 'PENDING' AND reference IS NOT NULL AND payment_method IN (?1)
-				AND COALESCE(asked_at, created_at) <= ?0::timestamptz
+				AND (COALESCE(asked_at, created_at) <= ?0::timestamptz
 					- LEAST(GREATEST((?0::timestamptz - created_at) / ?2, ?3 * interval '1 microsecond'), ?4 * interval '1 microsecond')
+					OR asked_at >= ?6 AND asked_at < ?7)
+				AND NOT EXISTS (SELECT FROM webhook_events AS we WHERE we.transaction_id = pt.id AND we.processed_at IS NULL)
 			ORDER BY COALESCE(asked_at, created_at) LIMIT ?5 FOR NO KEY UPDATE SKIP LOCKED)
 		RETURNING *`,
-		now, bun.List(c.Methods()), askGrowsAge, pause.Microseconds(), askAtLeast.Microseconds(), limit).Scan(ctx, &rows)
+		now, bun.List(c.Methods()), askGrowsAge, pause.Microseconds(), askAtLeast.Microseconds(), limit, lost.From, lost.To).Scan(ctx, &rows)
 	if err != nil {
 		return nil, fmt.Errorf("take attempts to ask about: %w", err)
 	}

@@ -55,7 +55,7 @@ func TestToAsk(t *testing.T) {
 	ask := func(at time.Time, limit int) (ids []uuid.UUID) {
 		t.Helper()
 
-		rows, err := b.s.ToAsk(t.Context(), models.ChannelGatewayA, 30*time.Second, limit, at)
+		rows, err := b.s.ToAsk(t.Context(), models.ChannelGatewayA, 30*time.Second, store.Span{}, limit, at)
 		require.NoError(t, err)
 
 		for _, tx := range rows {
@@ -101,6 +101,45 @@ func TestToAsk(t *testing.T) {
 	require.Len(t, ask(now.Add(15*time.Minute), 10), 5)
 }
 
+// TestToAskWhatWasLost: who has taken attempts and was killed may not have asked.
+func TestToAskWhatWasLost(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	b.open(t, b.book(t, b.Trip, 1), 1)
+
+	taken := func(at time.Time, lost store.Span) int {
+		t.Helper()
+
+		rows, err := b.s.ToAsk(t.Context(), models.ChannelGatewayA, 30*time.Second, lost, 10, at)
+		require.NoError(t, err)
+
+		return len(rows)
+	}
+
+	first := time.Now().Add(time.Hour)
+	require.Equal(t, 1, taken(first, store.Span{}))
+
+	// Another goes on with the round that has begun a second before.
+	second := first.Add(3 * time.Second)
+	round := store.Span{From: first.Add(-time.Second), To: second}
+	require.Zero(t, taken(second, store.Span{From: first.Add(time.Second), To: second}), "it was asked in the round before")
+	require.Equal(t, 1, taken(second, round))
+	require.Zero(t, taken(second.Add(time.Second), round), "it has been taken in this one")
+}
+
+// TestToAskWhatIsKnown: nobody asks about an attempt whose webhook waits to be settled.
+func TestToAskWhatIsKnown(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	heard, unheard := b.open(t, b.book(t, b.Trip, 1), 1), b.open(t, b.book(t, b.Trip, 1), 1)
+	b.deliver(t, word(heard, models.EventPaymentSucceeded, nil))
+
+	rows, err := b.s.ToAsk(t.Context(), models.ChannelGatewayA, time.Second, store.Span{}, 10, time.Now().Add(time.Hour))
+	require.NoError(t, err)
+	require.Len(t, rows, 1)
+	require.Equal(t, unheard.ID, rows[0].ID)
+}
+
 // TestToAskInParallel: two workers never ask about the same attempt.
 func TestToAskInParallel(t *testing.T) {
 	t.Parallel()
@@ -111,7 +150,7 @@ func TestToAskInParallel(t *testing.T) {
 	}
 
 	require.Equal(t, 12, takenInParallel(t, func() ([]models.PaymentTransaction, error) {
-		return b.s.ToAsk(t.Context(), models.ChannelGatewayA, time.Second, 2, time.Now().Add(time.Minute))
+		return b.s.ToAsk(t.Context(), models.ChannelGatewayA, time.Second, store.Span{}, 2, time.Now().Add(time.Minute))
 	}))
 }
 
