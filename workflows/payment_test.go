@@ -2,6 +2,7 @@ package workflows_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -234,6 +235,31 @@ func TestPaymentExpiresWhileTheGatewayIsSilent(t *testing.T) {
 	require.Equal(t, paid, w.pay(a), "the webhook was lost, and the money is not")
 	require.True(t, w.needsReview())
 	require.False(t, w.Now().Before(expires.Add(2*time.Minute)))
+}
+
+// How soon that operator is told, and the gateway asked again, came with the checkout.
+func TestPaymentExpiresWithLessPatience(t *testing.T) {
+	t.Parallel()
+	w, a := newWorld(t), newAttempt()
+	checkout := open
+	checkout.AskFor = 2 * time.Second
+	w.opens(a, checkout)
+
+	var told time.Time
+
+	w.OnActivity(acts.CloseCheckout, mock.Anything, a.ID()).Return(errors.New("no answer")).Times(5) // at 0, 0.2, 0.6, 1.4 s; after the pause
+	w.OnActivity(acts.CloseCheckout, mock.Anything, a.ID()).Return(nil).Once()
+	w.OnActivity(acts.SettlePayment, mock.Anything, a.ID()).Return(pending, nil).Once()
+	w.OnActivity(acts.SettlePayment, mock.Anything, a.ID()).Return(paid, nil).Once()
+	w.OnActivity(acts.ReportOutage, mock.Anything, a.ID()).Return(func(context.Context, uuid.UUID) error {
+		told = w.Now()
+
+		return nil
+	}).Once()
+
+	require.Equal(t, paid, w.pay(a))
+	require.WithinDuration(t, expires.Add(2*time.Second), told, time.Second)
+	require.WithinDuration(t, expires.Add(4*time.Second), w.Now(), 1500*time.Millisecond)
 }
 
 // A webhook that comes while the gateway is being asked still counts.

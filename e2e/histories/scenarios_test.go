@@ -174,6 +174,34 @@ func TestSilentWebhooksHistories(t *testing.T) {
 	}
 }
 
+// TestSilentGatewayHistories: the gateway does not say whether an expired attempt was paid, until there is an incident. And
+// an attempt that is never opened.
+func TestSilentGatewayHistories(t *testing.T) {
+	t.Parallel()
+
+	s := harness.Start(t, harness.Options{Env: map[string]string{"BOOKING_HOLD": "4s", "EXPIRY_ASK_FOR": "2s"}})
+	customer := s.As(models.RoleEndUser)
+
+	fault(s, "webhook", "drop", 1)
+	s.Fault(map[string]any{"operation": "status", "mode": "reject", "status": http.StatusForbidden, "times": 1000})
+
+	b := customer.Book(1)
+	require.NoError(t, s.Pay(b.Payment.CheckoutURL, "succeed"))
+	require.Eventually(t, func() bool {
+		return s.Count("SELECT count(*) FROM incidents WHERE kind = 'GATEWAY_OUTAGE' AND booking_id = $1", b.ID) == 1
+	}, 20*time.Second, 50*time.Millisecond)
+	s.ClearFaults()
+	require.Equal(t, models.TransactionPaid, customer.Await(b.ID).PaymentStatus)
+	replay(t, s, "payment-gateway-silent", workflows.PaymentID(b.Payment.TransactionID))
+
+	unknown := models.Attempt{BookingID: uuid.New(), Number: 1, Method: models.MethodCreditCard}
+	_, err := s.Temporal.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{
+		ID: workflows.PaymentID(unknown.ID()), TaskQueue: s.Queue,
+	}, workflows.Payment, unknown)
+	require.NoError(t, err)
+	replay(t, s, "payment-refused", workflows.PaymentID(unknown.ID()))
+}
+
 // TestReconcileHistories: what is left of attempts whose workflow somebody has terminated.
 func TestReconcileHistories(t *testing.T) {
 	t.Parallel()
