@@ -14,17 +14,31 @@ import (
 
 // stormOutage is how long Temporal is away in TestOutagesUnderWebhooks. The requirement names a minute
 // (`go test ./e2e/failure -run OutagesUnderWebhooks -v -args -storm-outage 60s`); the shorter one goes through the same states.
-var stormOutage = flag.Duration("storm-outage", 3*time.Second, "how long Temporal is away under webhooks")
+var (
+	stormOutage  = flag.Duration("storm-outage", 3*time.Second, "how long Temporal is away under webhooks")
+	stormCluster = flag.Bool("storm-cluster", false, "Temporal is a cluster of two nodes")
+)
 
 const (
 	stormRate = 50          // webhooks per second
 	stormEdge = time.Second // of webhooks before the outage and after it
 )
 
+// orchestrator is a Temporal that can be killed.
+type orchestrator interface {
+	Kill()
+	Start(ctx context.Context) error
+}
+
 // TestOutagesUnderWebhooks: Temporal is away for a while and PostgreSQL is killed and restarted meanwhile, under a stream
 // of webhooks. Every webhook that was accepted has its effect once.
 func TestOutagesUnderWebhooks(t *testing.T) {
-	s := harness.Start(t, harness.Options{Private: true, Env: inLife()})
+	s := harness.Start(t, harness.Options{Private: true, Cluster: *stormCluster, Env: inLife()})
+
+	var temporal orchestrator = s.Components.Temporal
+	if *stormCluster {
+		temporal = s.Components.Cluster
+	}
 
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
@@ -42,7 +56,7 @@ func TestOutagesUnderWebhooks(t *testing.T) {
 	outage.Go(func() { pay(whole) })
 	require.True(t, pause(ctx, stormEdge))
 
-	s.Components.Temporal.Kill()
+	temporal.Kill()
 
 	require.True(t, pause(ctx, *stormOutage/2))
 
@@ -54,7 +68,7 @@ func TestOutagesUnderWebhooks(t *testing.T) {
 	stored := s.Count("SELECT count(*) FROM webhook_events")
 	waiting := s.Count("SELECT count(*) FROM webhook_events WHERE processed_at IS NULL")
 
-	require.NoError(t, s.Components.Temporal.Start(ctx))
+	require.NoError(t, temporal.Start(ctx))
 	t.Logf("Temporal is back after %s; %d webhooks are stored, %d of them wait", time.Since(began).Round(time.Millisecond), stored, waiting)
 	require.NotZero(t, waiting)
 

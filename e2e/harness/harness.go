@@ -33,6 +33,8 @@ import (
 type Options struct {
 	// Private gives the test a PostgreSQL and a Temporal of its own, on disk, that it may kill and restart.
 	Private bool
+	// Cluster makes the private Temporal a cluster of two nodes on that PostgreSQL; its server is built the first time.
+	Cluster bool
 	// Limits keeps the rate limits of a deployment; without it there are none.
 	Limits bool
 	// Env is added to the environment of API and worker.
@@ -79,7 +81,7 @@ func Start(tb testing.TB, o Options) *Stack {
 
 	s := &Stack{tb: tb, Queue: "e2e-" + uuid.NewString(), DataDir: tb.TempDir(), gatewayLog: &buffer{}}
 
-	databaseURL, temporalAddress := s.startComponents(o.Private)
+	databaseURL, temporalAddress := s.startComponents(o)
 	s.ending = audittest.After(tb, s.DB)
 
 	var err error
@@ -121,9 +123,9 @@ func Start(tb testing.TB, o Options) *Stack {
 	return s
 }
 
-func (s *Stack) startComponents(private bool) (databaseURL, temporalAddress string) {
-	if private {
-		s.Components = testkit.Stack(s.tb, devstack.Options{Headless: true})
+func (s *Stack) startComponents(o Options) (databaseURL, temporalAddress string) {
+	if o.Private {
+		s.Components = testkit.Stack(s.tb, devstack.Options{Headless: true, Cluster: o.Cluster})
 		databaseURL, temporalAddress = s.Components.DatabaseURL, s.Components.TemporalAddress
 		s.Store, s.DB = storetest.OpenAt(s.tb, databaseURL, store.DefaultPolicies())
 

@@ -44,6 +44,8 @@ type Options struct {
 	PostgresPort, TemporalPort, TemporalUIPort int
 	// Throwaway trades the safety of the data for speed: for tests.
 	Throwaway bool
+	// Cluster runs Temporal as a cluster on our PostgreSQL instead of as one dev server: StartCluster.
+	Cluster bool
 	// Headless leaves Temporal's web UI out.
 	Headless bool
 	// Log receives progress; nil: nobody does.
@@ -61,8 +63,10 @@ type Stack struct {
 
 	// Postgres is nil when Options.DatabaseURL was given.
 	Postgres *Postgres
-	// Temporal is nil when Options.TemporalAddress was given.
+	// Temporal is nil when Options.TemporalAddress was given, and with Options.Cluster.
 	Temporal *Temporal
+	// Cluster is nil without Options.Cluster.
+	Cluster *Cluster
 
 	lock *filelock.File
 }
@@ -98,10 +102,14 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 	if o.DatabaseURL == "" {
 		group.Go(func() error { return s.startPostgres(groupCtx, dataDir, o) })
 	}
-	if o.TemporalAddress == "" {
+	if o.TemporalAddress == "" && !o.Cluster {
 		group.Go(func() error { return s.startTemporal(groupCtx, dataDir, o) })
 	}
-	if err := group.Wait(); err != nil {
+	err = group.Wait()
+	if err == nil && o.Cluster {
+		err = s.startCluster(ctx, dataDir, o)
+	}
+	if err != nil {
 		stopCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 		defer cancel()
 		return nil, errors.Join(err, s.Close(stopCtx))
@@ -132,12 +140,27 @@ func (s *Stack) startTemporal(ctx context.Context, dataDir string, o Options) (e
 	return err
 }
 
+// startCluster comes when PostgreSQL runs.
+func (s *Stack) startCluster(ctx context.Context, dataDir string, o Options) (err error) {
+	if s.Postgres == nil {
+		return errors.New("a Temporal cluster needs a PostgreSQL that was started with it")
+	}
+	s.Cluster, err = StartCluster(ctx, ClusterOptions{DataDir: dataDir, BinDir: o.BinDir, Postgres: s.Postgres, Log: o.Log})
+	if err == nil {
+		s.TemporalAddress = s.Cluster.Address()
+	}
+	return err
+}
+
 // Close stops what Start has started, Temporal first, and gives the data directory free. The error tells of a component that had
 // to be killed, because it did not stop in its time or because ctx ended; it is gone all the same.
 func (s *Stack) Close(ctx context.Context) error {
 	var errs []error
 	if s.Temporal != nil {
 		errs = append(errs, s.Temporal.Stop(ctx))
+	}
+	if s.Cluster != nil {
+		errs = append(errs, s.Cluster.Stop(ctx))
 	}
 	if s.Postgres != nil {
 		errs = append(errs, s.Postgres.Stop(ctx))
