@@ -22,6 +22,10 @@ var aboutProcesses = []Invariant{
 	{"campaign-has-its-dates", "every paid campaign has the workflow that ends it", campaigns},
 }
 
+// panicWords are how Go's runtime, the API and Temporal's SDK, which catches what workflows and activities panic with, write
+// of a panic.
+var panicWords = []string{"panic:", "fatal error:", "goroutine 1 [", "Activity panic", "Workflow panic"}
+
 func panics(_ context.Context, s *Scene) ([]string, error) {
 	logs, err := filepath.Glob(filepath.Join(s.House.LogDir(), "*.log"))
 	if err != nil {
@@ -36,7 +40,7 @@ func panics(_ context.Context, s *Scene) ([]string, error) {
 			return nil, err
 		}
 
-		for _, word := range []string{"panic:", "fatal error:", "DATA RACE", "panic stack", "goroutine 1 ["} {
+		for _, word := range panicWords {
 			if at := bytes.Index(text, []byte(word)); at >= 0 {
 				found = append(found, fmt.Sprintf("%s: %s", filepath.Base(name), text[at:min(len(text), at+500)]))
 			}
