@@ -71,18 +71,19 @@ func run(ctx context.Context, out io.Writer, o options) error {
 	return nil
 }
 
-// plan says which schedules meet each other in which house.
+// plan says which schedules meet each other in which house. What a house is like follows from its number, and that from the
+// schedules' own: so one meets the same kind of house wherever the first one is.
 func (o options) plan() [][]int {
 	var plan [][]int
 
 	for i := range o.schedules {
-		if i%o.perHouse == 0 {
-			plan = append(plan, nil)
+		n, place := o.from+i, o.from+i
+		if o.schedule >= 0 {
+			n, place = o.schedule, i
 		}
 
-		n := o.from + i
-		if o.schedule >= 0 {
-			n = o.schedule
+		if i == 0 || place%o.perHouse == 0 {
+			plan = append(plan, nil)
 		}
 
 		plan[len(plan)-1] = append(plan[len(plan)-1], n)

@@ -41,8 +41,9 @@ func (p *Play) Rest() {
 }
 
 type waiting struct {
-	ID          uuid.UUID  `json:"id"`
-	RequestedBy *uuid.UUID `json:"requested_by"`
+	ID          uuid.UUID    `json:"id"`
+	RequestedBy *uuid.UUID   `json:"requested_by"`
+	Amount      models.Money `json:"amount"`
 }
 
 func (p *Play) decidePayouts(ctx context.Context, decided map[uuid.UUID]bool) {
@@ -65,7 +66,8 @@ func (p *Play) decidePayouts(ctx context.Context, decided map[uuid.UUID]bool) {
 	}
 }
 
-// decide confirms most payouts, rejects some, and does both at once with others: then one of them wins, once.
+// decide confirms most payouts, rejects some, and does both at once with others: then one of them wins, once. Which, follows
+// from the amount, as that does from the schedule.
 func (p *Play) decide(ctx context.Context, r waiting) bool {
 	path := "/api/v1/admin/refunds/" + r.ID.String()
 	confirm := request{method: http.MethodPost, path: path + "/confirm-payout", body: map[string]any{
@@ -73,7 +75,9 @@ func (p *Play) decide(ctx context.Context, r waiting) bool {
 	}}
 	reject := request{method: http.MethodPost, path: path + "/reject-payout", api: 1, body: map[string]any{"reason": "No such account."}}
 
-	switch last := r.ID[len(r.ID)-1] % 4; {
+	amount := r.Amount.String()
+
+	switch last := amount[len(amount)-1] % 4; {
 	case r.RequestedBy == nil || last > 1: // the service's own are owed
 		return p.tell(ctx, p.admin, confirm, "payouts by hand confirmed")
 	case last == 1:
