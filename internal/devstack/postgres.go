@@ -240,10 +240,11 @@ func (p *Postgres) Stop(ctx context.Context) error {
 	return nil
 }
 
-// Kill ends the server as kill -9 does, to see what the service makes of it, and returns once the server is gone.
+// Kill ends the server and all of its sessions as kill -9 does, to see what the service makes of it, and returns once the server
+// is gone.
 func (p *Postgres) Kill() {
 	if child := p.release(); child != nil {
-		child.killGroup()
+		child.killTree(context.Background())
 		<-child.done
 	}
 }

@@ -214,3 +214,16 @@ func environ(drop func(name string) bool, extra ...string) []string {
 	}
 	return append(env, extra...)
 }
+
+// killTree kills the process and those that it has started, which may have groups of their own, as those of PostgreSQL's
+// sessions do: what they are at in this moment they would bring to its end.
+func (p *process) killTree(ctx context.Context) {
+	if p.ended() {
+		return
+	}
+	_ = p.cmd.Process.Signal(syscall.SIGSTOP) // from now on it starts no more of them
+	for _, child := range childrenOf(ctx, p.cmd.Process.Pid) {
+		_ = syscall.Kill(child, syscall.SIGKILL)
+	}
+	p.killGroup()
+}

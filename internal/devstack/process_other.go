@@ -23,3 +23,18 @@ func commandLine(ctx context.Context, pid int) string {
 	}
 	return strings.TrimSpace(string(text))
 }
+
+// childrenOf are the processes that a process has started.
+func childrenOf(ctx context.Context, pid int) []int {
+	text, err := exec.CommandContext(ctx, "pgrep", "-P", strconv.Itoa(pid)).Output()
+	if err != nil {
+		return nil
+	}
+	var children []int
+	for _, word := range strings.Fields(string(text)) {
+		if child, err := strconv.Atoi(word); err == nil {
+			children = append(children, child)
+		}
+	}
+	return children
+}
