@@ -7,85 +7,111 @@ import (
 	"rihla/chaos/schedule"
 )
 
-// bring brings one failure about, and ends it.
+// bring brings one failure about, ends it, and counts what it has really hit.
 func (p *Play) bring(ctx context.Context, f schedule.Fault) {
 	p.Journal.Stepf("FAULT", "%s", f)
 
+	hit := 0
+
 	switch f.Kind {
 	case schedule.Kill:
-		if !p.killInTime(ctx, f) {
-			p.Journal.Stepf("FAULT", "its moment never came: %s", f)
+		p.kill(ctx, f)
 
-			return
-		}
-
-		pause(ctx, f.For)
-		p.note(p.house.Start(ctx, f.Parts...))
-	case schedule.BreakConnections:
-		p.house.BreakConnections(ctx)
-	case schedule.StallDatabase:
-		p.house.StallDatabase(ctx, f.For)
+		return
 	case schedule.Restart:
-		p.note(p.house.Restart(ctx, f.For, f.Parts...))
+		ran, err := p.house.Restart(ctx, f.For, f.Parts...)
+		p.note(err)
+		p.struck(f, ran)
+
+		return
 	case schedule.Freeze:
-		p.house.Freeze(ctx, f.For, f.Parts...)
+		p.struck(f, p.house.Freeze(ctx, f.For, f.Parts...))
+
+		return
 	case schedule.ClockWrong:
 		p.note(p.house.SetClocks(f.Shift, f.Parts...))
 		pause(ctx, f.For)
 		p.note(p.house.SetClocks(0, f.Parts...))
-	case schedule.CutGateway:
-		p.house.Gateway.Cut()
-		pause(ctx, f.For)
-		p.house.Gateway.Open()
-	case schedule.SlowGateway:
-		p.house.Gateway.Slow(f.Delay)
-		pause(ctx, f.For)
-		p.house.Gateway.Open()
+		p.struck(f, f.Parts)
+
+		return
 	case schedule.Misbehaves:
 		p.note(p.house.Gateway.Misbehave(f.Order))
 		p.Journal.Count("gateway: "+f.Order.Operation+" "+f.Order.Mode, f.Order.Times)
 
 		return
+	case schedule.BreakConnections:
+		hit = p.house.BreakConnections(ctx)
+	case schedule.StallDatabase:
+		if p.house.StallDatabase(ctx, f.For) {
+			hit = 1
+		}
+	case schedule.CutGateway:
+		open := p.house.Gateway.Cut()
+		pause(ctx, f.For)
+
+		hit = open()
+	case schedule.SlowGateway:
+		end := p.house.Gateway.Slow(f.Delay)
+		pause(ctx, f.For)
+
+		hit = end()
 	}
 
-	p.Journal.Stepf("FAULT", "over: %s", f)
+	p.Journal.Stepf("FAULT", "over: %s; it has hit %d", f, hit)
+	p.Journal.Count(string(f.Kind), min(hit, 1))
+}
 
-	if len(f.Parts) == 0 {
-		p.Journal.Count(string(f.Kind), 1)
-	}
+// struck counts the parts that a failure has hit: what does not run cannot be killed.
+func (p *Play) struck(f schedule.Fault, parts []schedule.Part) {
+	p.Journal.Stepf("FAULT", "over: %s; it has hit %v", f, parts)
 
-	for _, part := range f.Parts {
+	for _, part := range parts {
 		p.Journal.Count(string(f.Kind)+" of "+string(part), 1)
 	}
+}
+
+func (p *Play) kill(ctx context.Context, f schedule.Fault) {
+	killed, ok := p.killInTime(ctx, f)
+	if !ok {
+		p.Journal.Stepf("FAULT", "its moment never came: %s", f)
+
+		return
+	}
+
+	pause(ctx, f.For)
+	p.note(p.house.Start(ctx, f.Parts...))
+	p.struck(f, killed)
 }
 
 // lastMoment is how long after its time a kill waits for its moment.
 const lastMoment = 2500 * time.Millisecond
 
-// killInTime kills at once, or in the moment that the fault waits for; false when that does not come.
-func (p *Play) killInTime(ctx context.Context, f schedule.Fault) bool {
+// killInTime kills at once, or in the moment that the fault waits for, and tells what ran; false when that does not come.
+func (p *Play) killInTime(ctx context.Context, f schedule.Fault) (killed []schedule.Part, ok bool) {
 	if f.On == "" {
-		p.house.Kill(f.Parts...)
-
-		return true
+		return p.house.Kill(f.Parts...), true
 	}
 
-	killed := make(chan struct{})
+	done := make(chan struct{})
 	giveUp := p.house.Moments.At(f.On, func() {
-		p.house.Kill(f.Parts...)
+		defer close(done)
+
+		killed = p.house.Kill(f.Parts...)
 		p.Journal.Stepf("FAULT", "now: %s", f)
-		p.Journal.Count("kills "+string(f.On), 1)
-		close(killed)
+		p.Journal.Count("kills "+string(f.On), min(len(killed), 1))
 	})
 
 	ctx, cancel := context.WithTimeout(ctx, lastMoment)
 	defer cancel()
 
 	select {
-	case <-killed:
-		return true
+	case <-done:
+		return killed, true
 	case <-ctx.Done():
-		return giveUp()
+		ok = giveUp()
+
+		return killed, ok
 	}
 }
 

@@ -6,17 +6,23 @@ import (
 	"time"
 )
 
-// BreakConnections ends every session of the service at the database. A database that is away has done so already.
-func (h *House) BreakConnections(ctx context.Context) {
-	_, _ = h.DB.ExecContext(ctx, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1", serviceRole)
+// BreakConnections ends every session of the service at the database, and tells how many there were. A database that is away
+// has done so already.
+func (h *House) BreakConnections(ctx context.Context) (n int) {
+	err := h.DB.QueryRowContext(ctx, "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = $1", serviceRole).Scan(&n)
+	if err != nil {
+		return 0
+	}
+
+	return n
 }
 
 // StallDatabase keeps everybody from writing payments for a while, as a migration that takes a lock does. A database that
-// is killed meanwhile has let go of the lock: so be it.
-func (h *House) StallDatabase(ctx context.Context, pause time.Duration) {
+// is killed meanwhile has let go of the lock: so be it. It is false when the lock could not be had.
+func (h *House) StallDatabase(ctx context.Context, pause time.Duration) bool {
 	tx, err := h.DB.BeginTx(ctx, nil)
 	if err != nil {
-		return // it is away, and so stalls without our doing
+		return false // it is away, and so stalls without our doing
 	}
 	defer func() { _ = tx.Rollback() }()
 
@@ -24,13 +30,15 @@ func (h *House) StallDatabase(ctx context.Context, pause time.Duration) {
 	_, err = tx.ExecContext(ctx, fmt.Sprintf("SET LOCAL lock_timeout = %d; LOCK TABLE payment_transactions IN EXCLUSIVE MODE",
 		pause.Milliseconds()+1))
 	if err != nil {
-		return
+		return false
 	}
 
 	select {
 	case <-ctx.Done():
 	case <-time.After(pause):
 	}
+
+	return true
 }
 
 // clocksDisagree is more than the clocks of two processes can be apart, and what happens in the meantime.

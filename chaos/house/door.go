@@ -13,9 +13,11 @@ type door struct {
 	net.Listener
 
 	mu     sync.Mutex
-	closed bool
-	delay  time.Duration
-	conns  map[net.Conn]bool
+	closed int               // by how many that have not opened it again
+	delay  time.Duration     // of all that slow it down, together
+	conns  map[net.Conn]bool // whether somebody waits for an answer
+	broken int               // connections that were not let in, or cut while somebody waited for an answer
+	late   int               // answers that were held up
 }
 
 func openDoor(ctx context.Context) (*door, error) {
@@ -47,35 +49,59 @@ func (d *door) admit(c net.Conn) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 
-	if !d.closed {
-		d.conns[c] = true
+	if d.closed == 0 {
+		d.conns[c] = false
+
+		return true
 	}
 
-	return !d.closed
+	d.broken++
+
+	return false
 }
 
-func (d *door) shut() {
+// shut breaks every connection and lets none in until open is called, which tells how many that has hit.
+func (d *door) shut() (open func() int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 
-	d.closed = true
-	for c := range d.conns {
+	before := d.broken
+	d.closed++
+
+	for c, waiting := range d.conns {
+		if waiting {
+			d.broken++
+		}
+
 		_ = c.Close()
 	}
+
+	return func() int {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+
+		d.closed--
+
+		return d.broken - before
+	}
 }
 
-func (d *door) slow(by time.Duration) {
+// slow holds every answer up until end is called, which tells how many that has hit.
+func (d *door) slow(by time.Duration) (end func() int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 
-	d.delay = by
-}
+	before := d.late
+	d.delay += by
 
-func (d *door) open() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	return func() int {
+		d.mu.Lock()
+		defer d.mu.Unlock()
 
-	d.closed, d.delay = false, 0
+		d.delay -= by
+
+		return d.late - before
+	}
 }
 
 // visitor is a connection through the door.
@@ -85,15 +111,40 @@ type visitor struct {
 	door *door
 }
 
+// Read implements net.Conn.
+func (v *visitor) Read(p []byte) (int, error) {
+	n, err := v.Conn.Read(p)
+	if n > 0 {
+		v.waits(true)
+	}
+
+	return n, err
+}
+
 // Write implements net.Conn: the answer is what is late.
 func (v *visitor) Write(p []byte) (int, error) {
 	v.door.mu.Lock()
+
 	delay := v.door.delay
+	if delay > 0 {
+		v.door.late++
+	}
+
 	v.door.mu.Unlock()
 
 	time.Sleep(delay)
+	v.waits(false)
 
 	return v.Conn.Write(p)
+}
+
+func (v *visitor) waits(does bool) {
+	v.door.mu.Lock()
+	defer v.door.mu.Unlock()
+
+	if _, open := v.door.conns[v.Conn]; open {
+		v.door.conns[v.Conn] = does
+	}
 }
 
 // Close implements net.Conn.

@@ -75,14 +75,11 @@ func newGateway(ctx context.Context, bell, logFile string, m *moments) (*Gateway
 // URL is where the service reaches it.
 func (g *Gateway) URL() string { return "http://" + g.door.Addr().String() }
 
-// Cut breaks every connection from the service and lets no new one in, until Open.
-func (g *Gateway) Cut() { g.door.shut() }
+// Cut breaks every connection from the service and lets no new one in, until open is called. That tells how many it has hit.
+func (g *Gateway) Cut() (open func() int) { return g.door.shut() }
 
-// Slow holds up everything that the service says to the gateway, until Open.
-func (g *Gateway) Slow(by time.Duration) { g.door.slow(by) }
-
-// Open lets everything through again.
-func (g *Gateway) Open() { g.door.open() }
+// Slow holds up everything that the gateway answers, until end is called. That tells how many answers it has hit.
+func (g *Gateway) Slow(by time.Duration) (end func() int) { return g.door.slow(by) }
 
 // Misbehave injects a fault (contract §8).
 func (g *Gateway) Misbehave(f *schedule.GatewayFault) error {

@@ -115,22 +115,23 @@ func (p *Process) watch(cmd *exec.Cmd, started chan<- error, done chan<- struct{
 	close(done)
 }
 
-// Kill ends the process at once and waits until it is gone.
-func (p *Process) Kill() { p.end(syscall.SIGKILL) }
+// Kill ends the process at once and waits until it is gone; false when it did not run.
+func (p *Process) Kill() bool { return p.end(syscall.SIGKILL) }
 
-// Stop asks the process to end and waits until it has; one that takes longer than it may is an exit of its own.
-func (p *Process) Stop() { p.end(syscall.SIGTERM) }
+// Stop asks the process to end and waits until it has; one that takes longer than it may is an exit of its own. It is false
+// when it did not run.
+func (p *Process) Stop() bool { return p.end(syscall.SIGTERM) }
 
 // stopPatience is more than the 20 s that a stopping API gives its requests.
 const stopPatience = 40 * time.Second
 
-func (p *Process) end(s syscall.Signal) {
+func (p *Process) end(s syscall.Signal) bool {
 	p.mu.Lock()
 
 	if p.cmd == nil {
 		p.mu.Unlock()
 
-		return
+		return false
 	}
 
 	p.asked = true
@@ -151,6 +152,8 @@ func (p *Process) end(s syscall.Signal) {
 		p.mu.Unlock()
 		<-done
 	}
+
+	return true
 }
 
 // setClock puts the clock of the process wrong, from now on and for those that come after it; 0 puts it right.
@@ -174,13 +177,11 @@ func (p *Process) setClock(wrong time.Duration) error {
 }
 
 // signal sends a signal, if the process runs.
-func (p *Process) signal(s syscall.Signal) {
+func (p *Process) signal(s syscall.Signal) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
-	if p.cmd != nil {
-		_ = p.cmd.Process.Signal(s)
-	}
+	return p.cmd != nil && p.cmd.Process.Signal(s) == nil
 }
 
 func (p *Process) ready(ctx context.Context) bool {

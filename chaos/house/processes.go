@@ -103,41 +103,68 @@ func (h *House) run(ctx context.Context, args ...string) (string, error) {
 	return string(text), err
 }
 
-// Kill ends parts as kill -9 does, all in the same moment.
-func (h *House) Kill(parts ...schedule.Part) {
+// Kill ends parts as kill -9 does, all in the same moment, and tells which of them ran.
+func (h *House) Kill(parts ...schedule.Part) (killed []schedule.Part) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 
+	return each(parts, func(part schedule.Part) bool {
+		switch part {
+		case schedule.Temporal:
+			return h.killTemporal()
+		case schedule.Postgres:
+			ran := h.postgres.Done() != nil
+			h.postgres.Kill()
+
+			return ran
+		default:
+			return h.parts[part].Kill()
+		}
+	})
+}
+
+// each does something with parts side by side, and returns those that it has hit.
+func each(parts []schedule.Part, do func(schedule.Part) bool) []schedule.Part {
 	var all errgroup.Group
 
-	for _, part := range parts {
-		all.Go(func() error {
-			switch part {
-			case schedule.Temporal:
-				h.killTemporal()
-			case schedule.Postgres:
-				h.postgres.Kill()
-			default:
-				h.parts[part].Kill()
-			}
+	hit := make([]bool, len(parts))
 
-			return nil
-		})
+	for i, part := range parts {
+		all.Go(func() error { hit[i] = do(part); return nil })
 	}
 
 	_ = all.Wait()
+
+	var those []schedule.Part
+
+	for i, part := range parts {
+		if hit[i] {
+			those = append(those, part)
+		}
+	}
+
+	return those
 }
 
-// killTemporal kills the server; of a cluster the first node, the second and all of them in turn.
-func (h *House) killTemporal() {
+// killTemporal kills the server; of a cluster the first node, the second and all of them in turn. It is false when it did not
+// run.
+func (h *House) killTemporal() bool {
 	turn := h.kills % 3
 	h.kills++
 
-	if h.Cluster == nil || turn == h.Cluster.Nodes() {
+	switch server, single := h.temporal.(*devstack.Temporal); {
+	case single:
+		ran := server.Done() != nil
+		server.Kill()
+
+		return ran
+	case turn == h.Cluster.Nodes():
 		h.temporal.Kill()
-	} else {
+	default:
 		h.Cluster.KillNode(turn)
 	}
+
+	return true
 }
 
 // Start starts parts again, as a supervisor would: it does not wait until they are ready, and takes no notice of what else
@@ -164,38 +191,32 @@ func (h *House) Start(ctx context.Context, parts ...schedule.Part) error {
 	return all.Wait()
 }
 
-// Restart asks processes to end, waits until they have, and starts them again after a pause.
-func (h *House) Restart(ctx context.Context, pause time.Duration, parts ...schedule.Part) error {
-	var all errgroup.Group
-
-	for _, part := range parts {
-		all.Go(func() error { h.parts[part].Stop(); return nil })
-	}
-
-	_ = all.Wait()
+// Restart asks processes to end, waits until they have, and starts them again after a pause. It tells which of them ran.
+func (h *House) Restart(ctx context.Context, pause time.Duration, parts ...schedule.Part) ([]schedule.Part, error) {
+	ran := each(parts, func(part schedule.Part) bool { return h.parts[part].Stop() })
 
 	select {
 	case <-ctx.Done():
 	case <-time.After(pause):
 	}
 
-	return h.Start(ctx, parts...)
+	return ran, h.Start(ctx, parts...)
 }
 
-// Freeze stops processes from running for a while.
-func (h *House) Freeze(ctx context.Context, pause time.Duration, parts ...schedule.Part) {
-	for _, part := range parts {
-		h.parts[part].signal(syscall.SIGSTOP)
-	}
+// Freeze stops processes from running for a while, and tells which of them ran.
+func (h *House) Freeze(ctx context.Context, pause time.Duration, parts ...schedule.Part) []schedule.Part {
+	ran := each(parts, func(part schedule.Part) bool { return h.parts[part].signal(syscall.SIGSTOP) })
 
 	select {
 	case <-ctx.Done():
 	case <-time.After(pause):
 	}
 
-	for _, part := range parts {
+	for _, part := range ran {
 		h.parts[part].signal(syscall.SIGCONT)
 	}
+
+	return ran
 }
 
 // SetClocks puts the clocks of processes wrong; 0 puts them right. A step of a clock, as a time server makes one, is two of
@@ -209,12 +230,10 @@ func (h *House) SetClocks(wrong time.Duration, parts ...schedule.Part) error {
 	return errors.Join(errs...)
 }
 
-// Heal starts what is down, opens the gateway's door, and returns once every part answers.
+// Heal starts what is down and returns once every part answers. The gateway's door is open when all faults have ended.
 func (h *House) Heal(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
-
-	h.Gateway.Open()
 
 	if err := h.Start(ctx, schedule.Postgres, schedule.Temporal); err != nil {
 		return err

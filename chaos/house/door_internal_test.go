@@ -1,0 +1,61 @@
+package house
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// get asks through the door.
+func get(t *testing.T, d *door) error {
+	t.Helper()
+
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+d.Addr().String(), nil)
+	require.NoError(t, err)
+
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+
+	_, _ = io.Copy(io.Discard, res.Body)
+
+	return res.Body.Close()
+}
+
+// Two that shut a door have both to open it again, and each is told only of what it has hit.
+func TestDoor(t *testing.T) {
+	t.Parallel()
+
+	d, err := openDoor(context.Background())
+	require.NoError(t, err)
+
+	s := &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), ReadHeaderTimeout: time.Minute}
+	go func() { _ = s.Serve(d) }()
+
+	t.Cleanup(func() { _ = s.Close() })
+
+	require.NoError(t, get(t, d))
+
+	idle := d.shut()
+	require.Zero(t, idle(), "nobody came, and nobody waited for an answer")
+
+	first, second := d.shut(), d.shut()
+	require.Error(t, get(t, d))
+	require.Positive(t, first())
+	require.Error(t, get(t, d), "the other one still holds it shut")
+	require.Positive(t, second())
+	require.NoError(t, get(t, d))
+
+	end := d.slow(50 * time.Millisecond)
+	before := time.Now()
+
+	require.NoError(t, get(t, d))
+	require.GreaterOrEqual(t, time.Since(before), 50*time.Millisecond)
+	require.Positive(t, end())
+	require.NoError(t, get(t, d))
+}
