@@ -103,6 +103,7 @@ func Run(ctx context.Context, h *house.House, s schedule.Schedule) (*Play, error
 	err := p.heal(ctx)
 
 	people.Wait()
+	p.behave()
 	p.Journal.Stepf("harness", "everybody has come to their end")
 
 	return p, err

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"rihla/chaos/schedule"
@@ -27,6 +28,8 @@ type Gateway struct {
 	front  *http.Server
 	door   *door
 	log    *os.File
+
+	refusals refusals
 }
 
 func newGateway(ctx context.Context, bell, logFile string, m *moments) (*Gateway, error) {
@@ -60,9 +63,12 @@ func newGateway(ctx context.Context, bell, logFile string, m *moments) (*Gateway
 		return nil, err
 	}
 
-	g := &Gateway{server: s, log: file, front: &http.Server{
-		Handler: m.around(s.Handler()), ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
-	}}
+	g := &Gateway{server: s, log: file}
+	g.front = &http.Server{
+		Handler: m.around(g.refusals.around(s.Handler())), ReadHeaderTimeout: 10 * time.Second,
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
+	}
+
 	if g.door, err = openDoor(ctx); err != nil {
 		return nil, err
 	}
@@ -86,8 +92,13 @@ func (g *Gateway) Misbehave(f *schedule.GatewayFault) error {
 	return g.call(http.MethodPost, "/sandbox/faults", f, http.StatusCreated, nil)
 }
 
-// Behave takes back all faults, and tells how many of each were still waiting for a call to hit.
-func (g *Gateway) Behave() (left map[string]int, err error) {
+// Behave takes back the faults of operations, all of them without any, and tells how many of each were still waiting for a call to
+// hit.
+func (g *Gateway) Behave(operations ...string) (left map[string]int, err error) {
+	if len(operations) == 0 {
+		operations = []string{"create_checkout", "cancel", "status", "webhook", "refund"}
+	}
+
 	var waiting struct {
 		Data []schedule.GatewayFault `json:"data"`
 	}
@@ -98,10 +109,18 @@ func (g *Gateway) Behave() (left map[string]int, err error) {
 
 	left = map[string]int{}
 	for _, f := range waiting.Data {
-		left[f.Operation+" "+f.Mode] += f.Times
+		if slices.Contains(operations, f.Operation) {
+			left[f.Operation+" "+f.Mode] += f.Times
+		}
 	}
 
-	return left, g.call(http.MethodDelete, "/sandbox/faults", nil, http.StatusNoContent, nil)
+	for _, operation := range operations {
+		if err := g.call(http.MethodDelete, "/sandbox/faults?operation="+operation, nil, http.StatusNoContent, nil); err != nil {
+			return left, err
+		}
+	}
+
+	return left, nil
 }
 
 // Press is what a customer does on the gateway's page: outcome is succeed, decline or cancel. It reports whether the
@@ -149,6 +168,9 @@ type Ledger struct {
 func (g *Gateway) Ledger() (l Ledger, err error) {
 	return l, g.call(http.MethodGet, "/sandbox/ledger", nil, http.StatusOK, &l)
 }
+
+// Refused are the checkouts and refunds, by their merchant_reference, that the gateway has refused to make.
+func (g *Gateway) Refused() []string { return g.refusals.all() }
 
 // Undelivered counts the webhooks that the gateway still wants to deliver.
 func (g *Gateway) Undelivered() (int, error) {

@@ -104,6 +104,8 @@ func texts(ctx context.Context, db *sql.DB, query string, args ...any) ([]string
 func checkouts(s *Scene) any      { return asJSON(s.Ledger.Checkouts) }
 func gatewayRefunds(s *Scene) any { return asJSON(s.Ledger.Refunds) }
 
+func refusedByGateway(s *Scene) any { return asJSON(s.House.Gateway.Refused()) }
+
 // takenWebhooks are those that the service has answered with 200.
 func takenWebhooks(s *Scene) any {
 	type one struct {

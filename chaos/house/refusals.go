@@ -1,0 +1,71 @@
+package house
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"sync"
+)
+
+// refusals are the gateway's, by what they were about: what it has refused it keeps no row of.
+type refusals struct {
+	mu         sync.Mutex
+	references []string // the merchant_reference of each
+}
+
+// around notes what the gateway refuses for good.
+func (r *refusals) around(gateway http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if req.Method != http.MethodPost {
+			gateway.ServeHTTP(w, req)
+
+			return
+		}
+
+		body, err := io.ReadAll(req.Body)
+		if err != nil {
+			panic(http.ErrAbortHandler) // who has asked is gone
+		}
+
+		req.Body = io.NopCloser(bytes.NewReader(body))
+		answer := &answered{ResponseWriter: w}
+		gateway.ServeHTTP(answer, req)
+
+		var about struct {
+			Reference string `json:"merchant_reference"`
+		}
+
+		if answer.refused() && json.Unmarshal(body, &about) == nil && about.Reference != "" {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+
+			r.references = append(r.references, about.Reference)
+		}
+	})
+}
+
+func (r *refusals) all() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	return append([]string{}, r.references...)
+}
+
+// answered keeps the status of an answer.
+type answered struct {
+	http.ResponseWriter
+
+	status int
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (a *answered) WriteHeader(status int) {
+	a.status = status
+	a.ResponseWriter.WriteHeader(status)
+}
+
+// refused is a 4xx that stays the same however often it is asked for (contract §8).
+func (a *answered) refused() bool {
+	return a.status >= http.StatusBadRequest && a.status < http.StatusInternalServerError && a.status != http.StatusTooManyRequests
+}
