@@ -69,9 +69,14 @@ func (s *story) book(ctx context.Context, i int) bool {
 		"trip_id": s.Trips[s.Trip], "passengers": passengers, "payment_method": s.Method,
 		"contact": map[string]string{"name": "Customer", "email": email, "phone": "+966500000001"},
 	}}, models.CodeTripCapacityReached)
-	if !ok || a.Code != "" {
+	if ok && a.Code != "" {
 		s.Journal.Count("bookings refused: sold out", 1)
+		s.mu.Lock()
+		s.SoldOut = append(s.SoldOut, i)
+		s.mu.Unlock()
+	}
 
+	if !ok || a.Code != "" {
 		return false
 	}
 

@@ -125,12 +125,18 @@ func (p *Play) forge(ctx context.Context, who string, e schedule.Errand) {
 	}
 
 	for api := e.API; ; api++ {
-		status, answer, err := p.post(ctx, api, e.Kind, body)
+		id, status, answer, err := p.post(ctx, api, e.Kind, body)
 		p.Journal.Stepf(who, "%s (API %d): %d %v", e.Kind, api%schedule.APIs+1, status, err)
 
 		if err == nil && status != http.StatusServiceUnavailable {
 			if !slices.Contains(want, status) {
 				p.Journal.Problemf(who, "%s is answered %d %s", e.Kind, status, answer)
+			}
+
+			if status == http.StatusNotFound {
+				p.mu.Lock()
+				p.Unknown = append(p.Unknown, id)
+				p.mu.Unlock()
 			}
 
 			return
@@ -167,28 +173,30 @@ func (p *Play) forgedBody(kind schedule.ErrandKind) []byte {
 	return body
 }
 
-func (p *Play) post(ctx context.Context, api int, kind schedule.ErrandKind, body []byte) (int, []byte, error) {
+func (p *Play) post(
+	ctx context.Context, api int, kind schedule.ErrandKind, body []byte,
+) (id string, status int, answer []byte, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost,
 		p.house.API(api)+"/api/v1/payments/"+models.ChannelGatewayA.Path(), bytes.NewReader(body))
 	if err != nil {
-		return 0, nil, err
+		return "", 0, nil, err
 	}
 
 	r.Header.Set("Content-Type", "application/json")
 
 	if err := sign(r, kind, body); err != nil {
-		return 0, nil, err
+		return "", 0, nil, err
 	}
 
 	res, err := httpClient.Do(r)
 	if err != nil {
-		return 0, nil, err
+		return "", 0, nil, err
 	}
 	defer res.Body.Close()
 
-	answer, err := io.ReadAll(res.Body)
+	answer, err = io.ReadAll(res.Body)
 
-	return res.StatusCode, answer, err
+	return r.Header.Get(standardwebhook.HeaderID), res.StatusCode, answer, err
 }
 
 // sign puts on the signature that the kind of forgery has.

@@ -20,6 +20,8 @@ type Play struct {
 	Bookings  []*Booking  // by customer; nil until it is answered
 	Campaigns []uuid.UUID // that were created and answered
 	Trips     []uuid.UUID
+	SoldOut   []int     // the customers who were told that there are no seats
+	Unknown   []string  // the ids of webhooks about nobody's payment that were answered with 404
 	Healed    time.Time // when everything was up again
 	healed    chan struct{}
 
@@ -49,6 +51,27 @@ type Booking struct {
 
 	Email string `json:"-"` // of the customer, by whom the booking is found
 }
+
+// Roomy are the trips that have seats for all who have asked for some, as the schedule says.
+func (p *Play) Roomy() map[uuid.UUID]bool {
+	asked := make([]int, len(p.Trips))
+	for _, c := range p.schedule.Customers {
+		asked[c.Trip] += c.Seats
+	}
+
+	roomy := map[uuid.UUID]bool{}
+
+	for i, id := range p.Trips {
+		if asked[i] <= p.schedule.Trips[i].Capacity {
+			roomy[id] = true
+		}
+	}
+
+	return roomy
+}
+
+// TripOf is the trip that a customer wants to book.
+func (p *Play) TripOf(customer int) uuid.UUID { return p.Trips[p.schedule.Customers[customer].Trip] }
 
 // patience is how long anybody tries after the beginning: much longer than all outages of a schedule together.
 const patience = 75 * time.Second

@@ -106,6 +106,8 @@ func gatewayRefunds(s *Scene) any { return asJSON(s.Ledger.Refunds) }
 
 func refusedByGateway(s *Scene) any { return asJSON(s.House.Gateway.Refused()) }
 
+func unknownWebhooks(s *Scene) any { return asJSON(append([]string{}, s.Play.Unknown...)) }
+
 // takenWebhooks are those that the service has answered with 200.
 func takenWebhooks(s *Scene) any {
 	type one struct {

@@ -20,6 +20,15 @@ var aboutMoney = []Invariant{
 		rows(`SELECT 'webhook ' || webhook_id || ' is stored' FROM webhook_events WHERE webhook_id LIKE 'evt\_forged\_%'`),
 	},
 	{
+		"unknown-is-shown", "a signed webhook about nobody's payment is stored, and shown to operators as an incident",
+		rows(`SELECT format('webhook %s was answered with 404: %s times stored, %s incidents', u.id, e.n, i.n)
+			FROM jsonb_array_elements_text($1::jsonb) AS u (id)
+			CROSS JOIN LATERAL (SELECT count(*) AS n FROM webhook_events AS e WHERE e.webhook_id = u.id AND e.transaction_id IS NULL) AS e
+			CROSS JOIN LATERAL (SELECT count(*) AS n FROM incidents AS i WHERE i.kind = 'UNKNOWN_REFERENCE'
+				AND EXISTS (SELECT FROM jsonb_array_elements(i.details -> 'events') AS d WHERE d ->> 'webhook_id' = u.id)) AS i
+			WHERE e.n <> 1 OR i.n <> 1`, unknownWebhooks),
+	},
+	{
 		"effect-once", "a payment becomes PAID at most once, and has one sale and one set of transfers for it",
 		rows(`SELECT format('payment %s is %s: %s times paid, %s lines, %s transfers of its sale', t.id, t.status, paid.n, lines.n, moved.n)
 			FROM payment_transactions AS t

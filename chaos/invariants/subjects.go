@@ -23,6 +23,9 @@ var aboutSubjects = []Invariant{
 			WHERE t.seats_taken <> b.held OR b.confirmed > t.capacity`),
 	},
 	{
+		"room-for-all", "where a trip has seats for all who asked, nobody is told that it is sold out, and late money still buys them", roomy,
+	},
+	{
 		"paid-once", "no booking and no campaign is paid twice, and one that is confirmed is paid",
 		rows(`SELECT format('booking %s is %s with %s paid attempts', b.id, b.status, count(t.id)) FROM bookings AS b
 			LEFT JOIN payment_transactions AS t ON t.booking_id = b.id AND t.status = 'PAID'
@@ -95,4 +98,28 @@ func delivered(ctx context.Context, s *Scene) ([]string, error) {
 	}
 
 	return missing, found.Err()
+}
+
+// roomy goes by what the schedule says of a trip, and not by what the service has kept of it.
+func roomy(ctx context.Context, s *Scene) ([]string, error) {
+	var found []string
+
+	for _, customer := range s.Play.SoldOut {
+		if trip := s.Play.TripOf(customer); s.Play.Roomy()[trip] {
+			found = append(found, fmt.Sprintf("customer %d was told that trip %s is sold out", customer+1, trip))
+		}
+	}
+
+	for trip := range s.Play.Roomy() {
+		refused, err := texts(ctx, s.House.DB, `SELECT format('booking %s is %s, although payment %s of it was taken', b.id, b.status, t.id)
+			FROM bookings AS b JOIN payment_transactions AS t ON t.booking_id = b.id AND t.status = 'FAILED' AND t.captured_at IS NOT NULL
+			WHERE b.trip_id = $1 AND b.status = 'PAYMENT_FAILED'`, trip)
+		if err != nil {
+			return nil, err
+		}
+
+		found = append(found, refused...)
+	}
+
+	return found, nil
 }
