@@ -215,7 +215,7 @@ func (r *runner) printf(format string, args ...any) {
 	fmt.Fprintf(r.out, format, args...)
 }
 
-// look waits until nothing moves, asks everything once more, and checks every invariant.
+// look waits until nothing moves, asks everything once more, has customers come again, and checks every invariant.
 func look(ctx context.Context, h *house.House, play *actors.Play) (settled time.Duration, broken []invariants.Violation, err error) {
 	settled, moving, err := invariants.Quiet(ctx, h)
 
@@ -226,12 +226,20 @@ func look(ctx context.Context, h *house.House, play *actors.Play) (settled time.
 	}
 
 	play.Journal.Stepf("harness", "nothing moves any more")
+	play.Journal.Calm()
 
 	again, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 
 	play.Repeat(again)
+	play.ComeAgain(again)
 
+	_, still, err := invariants.Still(ctx, h)
+	if err != nil {
+		return settled, nil, err
+	}
+
+	moving = append(moving, still...)
 	broken, err = invariants.Check(ctx, &invariants.Scene{House: h, Play: play})
 	if len(moving) > 0 {
 		broken = append([]invariants.Violation{{Name: "comes-to-rest", Found: moving}}, broken...)

@@ -3,9 +3,15 @@ package actors
 import (
 	"context"
 	"encoding/csv"
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
+	"github.com/google/uuid"
+
+	"rihla/chaos/house"
+	"rihla/chaos/schedule"
 	"rihla/models"
 )
 
@@ -24,6 +30,94 @@ func (p *Play) Repeat(ctx context.Context) {
 var refusals = []models.Code{
 	models.CodeTripCapacityReached, models.CodeBookingNotPayable, models.CodeCampaignNotPayable, models.CodeInvalidState,
 	models.CodeRefundExceedsRemaining, models.CodeBookingNotRefundable, models.CodeRecordNotTransferable,
+}
+
+// Statuses are what the success pages of all bookings say, now that all is over.
+func (p *Play) Statuses(ctx context.Context) map[uuid.UUID]models.TransactionStatus {
+	all := map[uuid.UUID]models.TransactionStatus{}
+
+	for i, b := range p.Bookings {
+		if b == nil {
+			continue
+		}
+
+		s := &story{Play: p, caller: p.customer.named(fmt.Sprintf("customer %d", i+1)), booking: b}
+		all[b.ID] = s.settled(ctx)
+	}
+
+	return all
+}
+
+// ComeAgain has two customers come when all is over: for them everything has to go as it should, and at once. One pays and gets
+// all of it back, the other cancels.
+func (p *Play) ComeAgain(ctx context.Context) {
+	trip, err := p.putOnSale(ctx, "afterwards", schedule.Trip{Capacity: 2, Price: models.Halalas(23_457)})
+	if err != nil {
+		p.note(err)
+
+		return
+	}
+
+	pays, cancels := p.latecomer(ctx, trip, "pays again"), p.latecomer(ctx, trip, "cancels again")
+	if pays == nil || cancels == nil {
+		return
+	}
+
+	cancels.cancel(ctx)
+	cancels.closedAtGateway(ctx)
+
+	pays.press("succeed")
+	pays.is(ctx, models.TransactionPaid)
+	pays.refund(ctx, 1, map[string]any{"refund_type": models.RefundFull})
+	pays.is(ctx, models.TransactionRefunded)
+}
+
+// latecomer books one seat of the trip, and is nil if that cannot be paid at once.
+func (p *Play) latecomer(ctx context.Context, trip uuid.UUID, who string) *story {
+	s := &story{Play: p, caller: p.customer.named(who), booking: &Booking{}}
+
+	a, ok := s.caller.insist(ctx, request{method: http.MethodPost, path: "/api/v1/bookings", key: newKey(), body: map[string]any{
+		"trip_id": trip, "passengers": []map[string]string{{"name": "Passenger"}}, "payment_method": models.MethodCreditCard,
+		"contact": map[string]string{"name": "Customer", "email": uuid.NewString() + "@rihla.test", "phone": "+966500000001"},
+	}})
+	if !ok {
+		return nil
+	}
+
+	p.note(a.Data(s.booking))
+
+	if s.open = s.booking.Payment.Reference; s.open == "" {
+		p.Journal.Problemf(who, "booking %s cannot be paid at once, although nothing is broken", s.booking.ID)
+
+		return nil
+	}
+
+	return s
+}
+
+func (s *story) is(ctx context.Context, want models.TransactionStatus) {
+	if got := s.settled(ctx); got != want {
+		s.Journal.Problemf(s.caller.who, "the payment of booking %s is %s and not %s, although nothing is broken", s.booking.ID, got, want)
+	}
+}
+
+// closedAtGateway waits until nobody can pay the checkout any more. That its time runs out is too late.
+func (s *story) closedAtGateway(ctx context.Context) {
+	for {
+		books, err := s.house.Gateway.Ledger()
+		s.note(err)
+
+		i := slices.IndexFunc(books.Checkouts, func(c house.Checkout) bool { return c.ID == s.open })
+
+		switch {
+		case err != nil || i < 0 || books.Checkouts[i].Status == "canceled":
+			return
+		case books.Checkouts[i].Status != "open" || !pause(ctx, retryPause):
+			s.Journal.Problemf(s.caller.who, "checkout %s of a cancelled booking is %s at the gateway", s.open, books.Checkouts[i].Status)
+
+			return
+		}
+	}
 }
 
 // Cards are what the summary says of today.

@@ -174,6 +174,8 @@ func (c caller) examine(a *Answer, res *http.Response) {
 		c.journal.Problemf(c.who, "%s %s answered 503 without Retry-After", a.Method, a.Path)
 	case a.Status > http.StatusInternalServerError && len(e.Error.Details["request_id"]) == 0:
 		c.journal.Problemf(c.who, "%s %s answered %d without request_id", a.Method, a.Path, a.Status)
+	case passing(*a) && c.journal.isCalm():
+		c.journal.Problemf(c.who, "%s %s answered %d, although nothing is broken: %s", a.Method, a.Path, a.Status, a.Body)
 	}
 }
 

@@ -21,6 +21,7 @@ type Journal struct {
 	keyed    []request // by their first sending
 	problems []string
 	counts   map[string]int
+	calm     bool // nothing is broken any more: there is no excuse for an answer that says "try again"
 }
 
 // NewJournal begins now.
@@ -52,6 +53,21 @@ func (j *Journal) Count(what string, n int) {
 	defer j.mu.Unlock()
 
 	j.counts[what] += n
+}
+
+// Calm says that from now on nothing is broken.
+func (j *Journal) Calm() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+
+	j.calm = true
+}
+
+func (j *Journal) isCalm() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+
+	return j.calm
 }
 
 // Trail is every step with its time.

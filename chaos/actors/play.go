@@ -31,6 +31,7 @@ type Play struct {
 	finance  caller
 	company  caller
 	admin    caller
+	bus      uuid.UUID // of the company
 	tellers  tellers
 
 	mu sync.Mutex
@@ -154,16 +155,21 @@ func (p *Play) prepare(ctx context.Context) (err error) {
 		return fmt.Errorf("the company has no bus: %s", a.Body)
 	}
 
+	p.bus = buses[0].ID
+
 	for i, t := range p.schedule.Trips {
-		if err := p.putOnSale(ctx, i, t, buses[0].ID); err != nil {
+		trip, err := p.putOnSale(ctx, fmt.Sprintf("trip %d", i+1), t)
+		if err != nil {
 			return err
 		}
+
+		p.Trips = append(p.Trips, trip)
 	}
 
 	return nil
 }
 
-func (p *Play) putOnSale(ctx context.Context, i int, t schedule.Trip, bus uuid.UUID) error {
+func (p *Play) putOnSale(ctx context.Context, name string, t schedule.Trip) (uuid.UUID, error) {
 	leaves := time.Now().UTC().Truncate(time.Second).AddDate(0, 0, 30)
 
 	var trip struct {
@@ -171,24 +177,22 @@ func (p *Play) putOnSale(ctx context.Context, i int, t schedule.Trip, bus uuid.U
 	}
 
 	a, ok := p.company.insist(ctx, request{method: http.MethodPost, path: "/api/v1/provider/trips", body: map[string]any{
-		"type": models.TripUmrah, "title": fmt.Sprintf("Schedule %d, trip %d", p.schedule.Number, i+1), "origin": "Riyadh",
-		"destination": "Makkah", "departure_at": leaves, "return_at": leaves.AddDate(0, 0, 3), "bus_id": bus,
+		"type": models.TripUmrah, "title": fmt.Sprintf("Schedule %d, %s", p.schedule.Number, name), "origin": "Riyadh",
+		"destination": "Makkah", "departure_at": leaves, "return_at": leaves.AddDate(0, 0, 3), "bus_id": p.bus,
 		"price_per_seat": t.Price, "capacity": t.Capacity,
 	}})
 	if !ok {
-		return fmt.Errorf("trip: %d %s", a.Status, a.Body)
+		return trip.ID, fmt.Errorf("trip: %d %s", a.Status, a.Body)
 	}
 
 	if err := a.Data(&trip); err != nil {
-		return err
+		return trip.ID, err
 	}
 
 	a, ok = p.company.insist(ctx, request{method: http.MethodPost, path: "/api/v1/trips/" + trip.ID.String() + "/publish"})
 	if !ok {
-		return fmt.Errorf("publish: %d %s", a.Status, a.Body)
+		return trip.ID, fmt.Errorf("publish: %d %s", a.Status, a.Body)
 	}
 
-	p.Trips = append(p.Trips, trip.ID)
-
-	return nil
+	return trip.ID, nil
 }

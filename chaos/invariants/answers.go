@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 
 	"rihla/chaos/actors"
@@ -19,6 +21,7 @@ var aboutAnswers = []Invariant{
 	},
 	{"same-key-same-answer", "the same request with the same Idempotency-Key got the same answer, always", sameAnswers},
 	{"booked-is-booked", "every booking that was answered with 201 exists, once, as it was answered", booked},
+	{"page-tells-the-truth", "the success page says of every booking what became of its money, and never that it was paid when it was not", truth},
 	{"refund-is-kept", "every refund that was answered with 201 or 202 exists, with its amount", refunded},
 	{"payout-is-kept", "every line that was answered as paid out is paid out, once", paidOut},
 }
@@ -82,6 +85,66 @@ func booked(ctx context.Context, s *Scene) ([]string, error) {
 	}
 
 	return found, nil
+}
+
+// truth goes by the gateway's books: nobody was ever told that they have paid of whom it has taken nothing. What has become of
+// the money since is in the rows.
+func truth(ctx context.Context, s *Scene) ([]string, error) {
+	paid, err := saidToBePaid(s)
+	if err != nil {
+		return nil, err
+	}
+
+	found, err := texts(ctx, s.House.DB, `SELECT format('the page of booking %s said that it was paid, and the gateway has taken nothing', said.id)
+		FROM unnest($2::uuid[]) AS said (id) WHERE NOT EXISTS (SELECT FROM payment_transactions AS t
+			JOIN `+gatewayCheckouts+` ON g.merchant_reference = t.id AND g.status = 'paid' WHERE t.booking_id = said.id)`, checkouts(s), paid)
+	if err != nil {
+		return nil, err
+	}
+
+	for booking, told := range s.Play.Statuses(ctx) {
+		is, err := texts(ctx, s.House.DB, `SELECT CASE WHEN t.refunded_amount = t.amount THEN 'REFUNDED'
+				WHEN t.refunded_amount > 0 THEN 'PARTIAL_REFUND' ELSE 'PAID' END
+			FROM payment_transactions AS t JOIN `+gatewayCheckouts+` ON g.merchant_reference = t.id AND g.status = 'paid'
+			WHERE t.booking_id = $2 AND t.status = 'PAID'
+			UNION ALL SELECT 'FAILED' WHERE NOT EXISTS (SELECT FROM payment_transactions WHERE booking_id = $2 AND status = 'PAID')`,
+			checkouts(s), booking)
+		if err != nil {
+			return nil, err
+		}
+
+		if len(is) != 1 || is[0] != string(told) {
+			found = append(found, fmt.Sprintf("the page of booking %s says %s, it is %s", booking, told, is))
+		}
+	}
+
+	return found, nil
+}
+
+// saidToBePaid are the bookings of which a success page has ever said that they were paid.
+func saidToBePaid(s *Scene) ([]string, error) {
+	said := map[string]bool{}
+
+	for _, a := range s.Play.Journal.Answers() {
+		if !strings.Contains(a.Path, "/payment-status") || a.Status != http.StatusOK {
+			continue
+		}
+
+		var page struct {
+			ID      string                   `json:"booking_id"`
+			Payment models.TransactionStatus `json:"payment_status"`
+		}
+
+		if err := a.Data(&page); err != nil {
+			return nil, err
+		}
+
+		if page.Payment != models.TransactionPending && page.Payment != models.TransactionFailed {
+			said[page.ID] = true
+		}
+	}
+
+	return slices.Collect(maps.Keys(said)), nil
 }
 
 func refunded(ctx context.Context, s *Scene) ([]string, error) {
