@@ -21,7 +21,10 @@ var aboutAnswers = []Invariant{
 	},
 	{"same-key-same-answer", "the same request with the same Idempotency-Key got the same answer, always", sameAnswers},
 	{"booked-is-booked", "every booking that was answered with 201 exists, once, as it was answered", booked},
-	{"page-tells-the-truth", "the success page says of every booking what became of its money, and never that it was paid when it was not", truth},
+	{
+		"page-tells-the-truth",
+		"the success page says of every booking what became of its money, and never that it was paid when it was not", truth,
+	},
 	{"refund-is-kept", "every refund that was answered with 201 or 202 exists, with its amount", refunded},
 	{"payout-is-kept", "every line that was answered as paid out is paid out, once", paidOut},
 }
@@ -95,7 +98,8 @@ func truth(ctx context.Context, s *Scene) ([]string, error) {
 		return nil, err
 	}
 
-	found, err := texts(ctx, s.House.DB, `SELECT format('the page of booking %s said that it was paid, and the gateway has taken nothing', said.id)
+	found, err := texts(ctx, s.House.DB, `SELECT format('the page of booking %s said that it was paid, but the gateway has taken nothing',
+			said.id)
 		FROM unnest($2::uuid[]) AS said (id) WHERE NOT EXISTS (SELECT FROM payment_transactions AS t
 			JOIN `+gatewayCheckouts+` ON g.merchant_reference = t.id AND g.status = 'paid' WHERE t.booking_id = said.id)`, checkouts(s), paid)
 	if err != nil {
