@@ -58,6 +58,12 @@ var aboutMoney = []Invariant{
 					AND (t.status = 'FAILED' OR i.kind <> 'REFUND_FAILED'))))`, checkouts),
 	},
 	{
+		"declined-is-declined", "an attempt that was declined at the gateway is FAILED as DECLINED, or was cancelled here before",
+		rows(`SELECT format('checkout %s was declined; payment %s is %s %s', g.id, t.id, t.status, t.failure_code)
+			FROM `+gatewayCheckouts+` JOIN payment_transactions AS t ON t.id = g.merchant_reference
+			WHERE g.status = 'failed' AND (t.status <> 'FAILED' OR t.failure_code NOT IN ('DECLINED', 'CANCELLED'))`, checkouts),
+	},
+	{
 		"paid-was-charged", "what is PAID here was paid at the gateway, with the same amount",
 		rows(`SELECT format('payment %s of %s is %s, its checkout %s is %s %s', t.id, t.amount, t.status, t.reference, g.status, g.amount)
 			FROM payment_transactions AS t LEFT JOIN `+gatewayCheckouts+` ON g.merchant_reference = t.id
