@@ -24,12 +24,19 @@ func TestKilledPostgresTakesItsSessionsAlong(t *testing.T) {
 	require.NoError(t, err)
 
 	busy := connect(t, p.URL())
+	pid := busy.PgConn().PID()
 	done := make(chan error, 1)
 	go func() {
-		_, err := busy.Exec(t.Context(), "INSERT INTO kept SELECT count(*) FROM generate_series(1, 10000000)")
+		_, err := busy.Exec(t.Context(), "INSERT INTO kept SELECT count(*) FROM generate_series(1, 20000000)")
 		done <- err
 	}()
-	time.Sleep(200 * time.Millisecond)
+	looker := connect(t, p.URL())
+	require.Eventually(t, func() bool {
+		var atWork bool
+		err := looker.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity
+			WHERE pid = $1 AND state = 'active' AND query LIKE 'INSERT%')`, pid).Scan(&atWork)
+		return err == nil && atWork
+	}, 10*time.Second, 5*time.Millisecond)
 	p.Kill()
 	require.Error(t, <-done)
 	require.NoError(t, p.Start(t.Context()))
