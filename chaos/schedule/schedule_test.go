@@ -34,7 +34,7 @@ func TestOtherSeedOtherSchedule(t *testing.T) {
 	require.Len(t, seen, 400)
 }
 
-// TestEverythingHappens: within the schedules that CI runs every ending, every errand and every kind of failure comes up.
+// TestEverythingHappens: within 100 schedules of the seed that CI runs every ending, every errand and every kind of failure comes up.
 func TestEverythingHappens(t *testing.T) {
 	t.Parallel()
 
