@@ -88,7 +88,8 @@ func ensureSchedules(ctx context.Context, c client.Client, queue string, sweep t
 	}}}
 
 	return ensureSchedule(ctx, c, nightly, 6*time.Hour, &client.ScheduleWorkflowAction{
-		ID: AuditScheduleID(queue), Workflow: workflows.Audit, Args: []any{workflows.AuditOptions{}}, TaskQueue: queue, StaticSummary: "Audit: the books agree with their proofs",
+		ID: AuditScheduleID(queue), Workflow: workflows.Audit, Args: []any{workflows.AuditOptions{}}, TaskQueue: queue,
+		StaticSummary: "Audit: the books agree with their proofs",
 	})
 }
 

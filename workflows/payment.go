@@ -206,8 +206,8 @@ func (p *payment) awaitOutcome(ctx workflow.Context) error {
 // tellWaiting says for whom the attempt waits: the customer, or a gateway that does not answer about an expired one.
 func (p *payment) tellWaiting(ctx workflow.Context) {
 	if p.outage {
-		tell(ctx, string(p.gateway())+" does not say whether the expired attempt was paid. It is asked until it does, and the attempt stays open "+
-			"for as long. There is an incident.")
+		tell(ctx, string(p.gateway())+" does not say whether the expired attempt was paid. It is asked until it does, and the attempt stays "+
+			"open for as long. There is an incident.")
 
 		return
 	}
