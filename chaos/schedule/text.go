@@ -74,6 +74,8 @@ func (c Customer) String() string {
 		default:
 			fmt.Fprintf(&b, " %d %%", r.Percent)
 		}
+
+		fmt.Fprintf(&b, " (API %d)", r.API+1)
 	}
 
 	return b.String()
