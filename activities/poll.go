@@ -76,7 +76,7 @@ func (p *Polls) PollStatus(ctx context.Context, c models.Channel) (Polled, error
 
 	if goOn && err == nil {
 		_, err = p.askUntil(ctx, c, until, &out, func() ([]models.PaymentTransaction, error) {
-			return p.Store.EndedToAsk(ctx, c, checkLease, pollSome, p.Now())
+			return p.Store.EndedToAsk(ctx, c, checkLease, takenBefore(ctx), pollSome, p.Now())
 		})
 	}
 

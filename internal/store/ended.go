@@ -56,16 +56,17 @@ func (s *Store) EndedDue(ctx context.Context, now time.Time) ([]models.Channel, 
 }
 
 // EndedToAsk takes attempts of the channel that ended without money and are to be asked about now. They come up again after
-// lease, unless EndedAsked has said before that the gateway has answered: whoever has taken them may be killed. Two who take
-// side by side never take the same.
+// lease, unless EndedAsked has said before that the gateway has answered: whoever has taken them may be killed. Those that
+// were taken in lost, by who was killed, come up at once. Two who take side by side never take the same.
 func (s *Store) EndedToAsk(
-	ctx context.Context, c models.Channel, lease time.Duration, limit int, now time.Time,
+	ctx context.Context, c models.Channel, lease time.Duration, lost Span, limit int, now time.Time,
 ) (rows []models.PaymentTransaction, err error) {
 	err = s.db.NewRaw(`UPDATE payment_transactions SET asked_at = ?0, check_at = ?1
 			WHERE id IN (SELECT id FROM payment_transactions
-				WHERE status = 'FAILED' AND captured_at IS NULL AND payment_method IN (?2) AND check_at <= ?0
+				WHERE status = 'FAILED' AND captured_at IS NULL AND payment_method IN (?2)
+					AND (check_at <= ?0 OR check_at = asked_at + ?4 * interval '1 microsecond' AND asked_at >= ?5 AND asked_at < ?6)
 				ORDER BY check_at LIMIT ?3 FOR NO KEY UPDATE SKIP LOCKED)
-			RETURNING *`, now, now.Add(lease), bun.List(c.Methods()), limit).Scan(ctx, &rows)
+			RETURNING *`, now, now.Add(lease), bun.List(c.Methods()), limit, lease.Microseconds(), lost.From, lost.To).Scan(ctx, &rows)
 	if err != nil {
 		return nil, fmt.Errorf("take ended attempts to ask about: %w", err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"rihla/internal/store"
 	"rihla/models"
 )
 
@@ -35,7 +36,7 @@ func TestEndedToAsk(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, len(want) > 0, len(due) > 0)
 
-		rows, err := b.s.EndedToAsk(t.Context(), models.ChannelGatewayA, time.Minute, 10, ended.Add(after))
+		rows, err := b.s.EndedToAsk(t.Context(), models.ChannelGatewayA, time.Minute, store.Span{}, 10, ended.Add(after))
 		require.NoError(t, err)
 		require.Len(t, rows, len(want))
 
@@ -73,6 +74,41 @@ func TestEndedToAsk(t *testing.T) {
 	ask(1000 * time.Hour)
 }
 
+// TestEndedToAskWhatWasLost: who has taken attempts and was killed may not have asked about all of them.
+func TestEndedToAskWhatWasLost(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	ended := time.Now()
+
+	for range 2 {
+		_, err := b.s.EndPayment(t.Context(), b.open(t, b.book(t, b.Trip, 1), 1).ID, models.FailureExpired, "", ended)
+		require.NoError(t, err)
+	}
+
+	take := func(at time.Time, lost store.Span) []models.PaymentTransaction {
+		t.Helper()
+
+		rows, err := b.s.EndedToAsk(t.Context(), models.ChannelGatewayA, 10*time.Second, lost, 10, at)
+		require.NoError(t, err)
+
+		return rows
+	}
+
+	first := ended.Add(10 * time.Minute)
+	taken := take(first, store.Span{})
+	require.Len(t, taken, 2)
+	require.NoError(t, b.s.EndedAsked(t.Context(), &taken[0], first.Add(time.Second)))
+
+	// Another goes on with the same round.
+	second := first.Add(3 * time.Second)
+	round := store.Span{From: first.Add(-time.Second), To: second}
+	require.Empty(t, take(second, store.Span{}), "somebody may be asking")
+	lost := take(second, round)
+	require.Len(t, lost, 1, "the other was answered")
+	require.Equal(t, taken[1].ID, lost[0].ID)
+	require.Empty(t, take(second.Add(time.Second), round), "it has been taken in this one")
+}
+
 // TestEndedToAskInParallel: two workers never ask about the same attempt.
 func TestEndedToAskInParallel(t *testing.T) {
 	t.Parallel()
@@ -85,6 +121,6 @@ func TestEndedToAskInParallel(t *testing.T) {
 	}
 
 	require.Equal(t, 12, takenInParallel(t, func() ([]models.PaymentTransaction, error) {
-		return b.s.EndedToAsk(t.Context(), models.ChannelGatewayA, time.Hour, 2, time.Now().Add(time.Hour))
+		return b.s.EndedToAsk(t.Context(), models.ChannelGatewayA, time.Hour, store.Span{}, 2, time.Now().Add(time.Hour))
 	}))
 }
