@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -52,6 +54,10 @@ const (
 	tokenAge      = 24 * time.Hour  // of an expired refresh token, which is refused anyway
 	sweepBatch    = 500
 	sweepWorkers  = 16
+	// handFor is how long a sweep goes on handing over what is in one of its lists: the sooner the orchestrator takes things,
+	// the more of them it gets. handAtMost is how long it may take over one of them.
+	handFor    = 600 * time.Millisecond
+	handAtMost = 2 * time.Second
 )
 
 // Swept counts what one sweep has given back to its owner.
@@ -71,70 +77,78 @@ func (s *Sweep) Run(ctx context.Context) (Swept, error) {
 	defer alive(ctx)()
 
 	var (
-		out Swept
+		r   = round{Sweep: s}
 		err error
 	)
 
-	steps := []func(context.Context, *Swept) error{
-		s.events, s.payments, s.refunds, s.payouts, s.campaigns, s.silence, s.ended, s.holds, s.outbox, s.keys,
+	steps := []func(context.Context) error{
+		r.events, r.payments, r.refunds, r.payouts, r.campaigns, r.silence, r.ended, r.holds, r.outbox, r.keys,
 	}
 	for _, step := range steps {
-		err = errors.Join(err, step(ctx, &out))
+		err = errors.Join(err, step(ctx))
 	}
 
-	return out, err
+	return r.out, err
+}
+
+// round is one sweep.
+type round struct {
+	*Sweep
+
+	out  Swept
+	away atomic.Bool // the orchestrator does not answer: nothing more is handed over
 }
 
 // turn reads the next part of a list, and has the next sweep go on behind it.
-func turn[T any](ctx context.Context, s *Sweep, list string, read func(after store.Turn) ([]T, store.Turn, error)) ([]T, error) {
-	after, err := s.Store.Turn(ctx, list)
+func turn[T any](ctx context.Context, r *round, list string, read func(after store.Turn) ([]T, store.Turn, error)) ([]T, error) {
+	after, err := r.Store.Turn(ctx, list)
 	if err != nil {
 		return nil, err
 	}
 
 	found, next, err := read(after)
 	if err == nil && !next.Is(after) {
-		err = s.Store.SaveTurn(ctx, list, next)
+		err = r.Store.SaveTurn(ctx, list, next)
 	}
 
 	return found, err
 }
 
-func (s *Sweep) events(ctx context.Context, out *Swept) error {
-	found, err := turn(ctx, s, "events", func(after store.Turn) ([]models.Delivery, store.Turn, error) {
-		return s.Store.UnprocessedEvents(ctx, eventAge, after, sweepBatch, s.Now())
+func (r *round) events(ctx context.Context) error {
+	found, err := turn(ctx, r, "events", func(after store.Turn) ([]models.Delivery, store.Turn, error) {
+		return r.Store.UnprocessedEvents(ctx, eventAge, after, sweepBatch, r.Now())
 	})
-	out.Events = each(ctx, found, s.Deliver.Deliver)
+	r.out.Events = each(ctx, r, found, r.Deliver.Deliver)
 
 	return err
 }
 
-func (s *Sweep) payments(ctx context.Context, out *Swept) error {
-	found, err := turn(ctx, s, "payments", func(after store.Turn) ([]models.PaymentTransaction, store.Turn, error) {
-		return s.Store.StalePayments(ctx, paymentGrace, after, sweepBatch, s.Now())
+func (r *round) payments(ctx context.Context) error {
+	found, err := turn(ctx, r, "payments", func(after store.Turn) ([]models.PaymentTransaction, store.Turn, error) {
+		return r.Store.StalePayments(ctx, paymentGrace, after, sweepBatch, r.Now())
 	})
-	out.Payments = each(ctx, found, func(ctx context.Context, t models.PaymentTransaction) error {
-		return s.Deliver.Reconcile(ctx, t.ID, t.Gateway)
-	})
-
-	return err
-}
-
-func (s *Sweep) refunds(ctx context.Context, out *Swept) error {
-	found, err := turn(ctx, s, "refunds", func(after store.Turn) ([]models.Refund, store.Turn, error) {
-		return s.Store.StaleRefunds(ctx, refundGrace, after, sweepBatch, s.Now())
-	})
-	out.Refunds = each(ctx, found, func(ctx context.Context, r models.Refund) error {
-		return s.Deliver.ResumeRefund(ctx, r.Request())
+	r.out.Payments = each(ctx, r, found, func(ctx context.Context, t models.PaymentTransaction) error {
+		return r.Deliver.Reconcile(ctx, t.ID, t.Gateway)
 	})
 
 	return err
 }
 
-func (s *Sweep) payouts(ctx context.Context, out *Swept) error {
-	found, err := s.Store.DecidedPayouts(ctx, payoutAge, sweepBatch, s.Now())
-	out.Payouts = each(ctx, found, func(ctx context.Context, r models.Refund) error {
-		_, err := s.Deliver.PayoutDecided(ctx, r.Request())
+func (r *round) refunds(ctx context.Context) error {
+	found, err := turn(ctx, r, "refunds", func(after store.Turn) ([]models.Refund, store.Turn, error) {
+		return r.Store.StaleRefunds(ctx, refundGrace, after, sweepBatch, r.Now())
+	})
+	r.out.Refunds = each(ctx, r, found, func(ctx context.Context, due models.Refund) error {
+		return r.Deliver.ResumeRefund(ctx, due.Request())
+	})
+
+	return err
+}
+
+func (r *round) payouts(ctx context.Context) error {
+	found, err := r.Store.DecidedPayouts(ctx, payoutAge, sweepBatch, r.Now())
+	r.out.Payouts = each(ctx, r, found, func(ctx context.Context, due models.Refund) error {
+		_, err := r.Deliver.PayoutDecided(ctx, due.Request())
 
 		return err
 	})
@@ -143,15 +157,15 @@ func (s *Sweep) payouts(ctx context.Context, out *Swept) error {
 }
 
 // silence has the gateways asked whose webhooks do not come although customers wait.
-func (s *Sweep) silence(ctx context.Context, out *Swept) error {
-	if s.Silence <= 0 {
+func (r *round) silence(ctx context.Context) error {
+	if r.Silence <= 0 {
 		return nil
 	}
 
 	var silent []models.Channel
 
 	for _, c := range models.Channels() {
-		is, err := s.Store.Silent(ctx, c, s.Silence, s.Now())
+		is, err := r.Store.Silent(ctx, c, r.Silence, r.Now())
 		if err != nil {
 			return err
 		}
@@ -161,68 +175,81 @@ func (s *Sweep) silence(ctx context.Context, out *Swept) error {
 		}
 	}
 
-	out.Silent = each(ctx, silent, s.Deliver.PollStatus)
+	r.out.Silent = each(ctx, r, silent, r.Deliver.PollStatus)
 
 	return nil
 }
 
 // ended has the gateways asked again about attempts that ended without money: some may have come late, and its webhook be lost.
-func (s *Sweep) ended(ctx context.Context, out *Swept) error {
-	due, err := s.Store.EndedDue(ctx, s.Now())
-	out.Ended = each(ctx, due, s.Deliver.PollStatus)
+func (r *round) ended(ctx context.Context) error {
+	due, err := r.Store.EndedDue(ctx, r.Now())
+	r.out.Ended = each(ctx, r, due, r.Deliver.PollStatus)
 
 	return err
 }
 
-func (s *Sweep) campaigns(ctx context.Context, out *Swept) error {
-	found, err := turn(ctx, s, "campaigns", func(after store.Turn) ([]models.AdCampaign, store.Turn, error) {
-		return s.Store.StaleCampaigns(ctx, campaignGrace, after, sweepBatch, s.Now())
+func (r *round) campaigns(ctx context.Context) error {
+	found, err := turn(ctx, r, "campaigns", func(after store.Turn) ([]models.AdCampaign, store.Turn, error) {
+		return r.Store.StaleCampaigns(ctx, campaignGrace, after, sweepBatch, r.Now())
 	})
-	out.Campaigns = each(ctx, found, s.Deliver.ResumeCampaign)
+	r.out.Campaigns = each(ctx, r, found, r.Deliver.ResumeCampaign)
 
 	return err
 }
 
-func (s *Sweep) holds(ctx context.Context, out *Swept) error {
-	n, err := s.Store.ReleaseExpiredHolds(ctx, sweepBatch, s.Now())
-	out.Holds = n
+func (r *round) holds(ctx context.Context) error {
+	n, err := r.Store.ReleaseExpiredHolds(ctx, sweepBatch, r.Now())
+	r.out.Holds = n
 
 	return err
 }
 
-func (s *Sweep) outbox(ctx context.Context, _ *Swept) error {
-	due, err := s.Store.NotificationsDue(ctx, s.Now())
+func (r *round) outbox(ctx context.Context) error {
+	due, err := r.Store.NotificationsDue(ctx, r.Now())
 	if err != nil || !due {
 		return err
 	}
 
-	return s.Deliver.WakeOutbox(ctx)
+	ctx, cancel := context.WithTimeout(ctx, handAtMost)
+	defer cancel()
+
+	return r.Deliver.WakeOutbox(ctx)
 }
 
-func (s *Sweep) keys(ctx context.Context, _ *Swept) error {
-	_, keys := s.Store.PurgeKeys(ctx, keyAge)
-	_, tokens := s.Store.PurgeRefreshTokens(ctx, tokenAge)
+func (r *round) keys(ctx context.Context) error {
+	_, keys := r.Store.PurgeKeys(ctx, keyAge)
+	_, tokens := r.Store.PurgeRefreshTokens(ctx, tokenAge)
 
 	return errors.Join(keys, tokens)
 }
 
-// each hands over all items, some side by side, and counts those that were taken.
-func each[T any](ctx context.Context, items []T, do func(context.Context, T) error) int {
-	done := make([]bool, len(items))
-
-	var group errgroup.Group
+// each hands over items, some side by side, for a while, and counts those that were taken. The next sweep goes on with the
+// others: an orchestrator that comes back to thousands of things is slow, and pressing it would make it slower. They come in
+// no order, so that it is not always the same ones that it does not get to.
+func each[T any](ctx context.Context, r *round, items []T, do func(context.Context, T) error) int {
+	var (
+		group errgroup.Group
+		count atomic.Int32
+		until = time.Now().Add(handFor)
+	)
 
 	group.SetLimit(sweepWorkers)
 
-	for i, item := range items {
+	for _, i := range rand.Perm(len(items)) {
 		group.Go(func() error {
-			if err := do(ctx, item); err != nil {
-				slog.WarnContext(ctx, "sweep could not hand over", "error", err)
-
-				return nil // the next sweep tries it again
+			if r.away.Load() || time.Now().After(until) {
+				return nil
 			}
 
-			done[i] = true
+			limited, cancel := context.WithTimeout(ctx, handAtMost)
+			defer cancel()
+
+			if err := do(limited, items[i]); err == nil {
+				count.Add(1)
+			} else {
+				r.away.CompareAndSwap(false, limited.Err() != nil)
+				slog.WarnContext(ctx, "sweep could not hand over", "error", err) // the next one tries it again
+			}
 
 			return nil
 		})
@@ -230,13 +257,5 @@ func each[T any](ctx context.Context, items []T, do func(context.Context, T) err
 
 	_ = group.Wait()
 
-	count := 0
-
-	for _, ok := range done {
-		if ok {
-			count++
-		}
-	}
-
-	return count
+	return int(count.Load())
 }

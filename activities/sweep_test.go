@@ -25,6 +25,8 @@ type owners struct {
 	campaigns []uuid.UUID
 	woken     int
 	payouts   []models.RefundRequest
+	silent    bool // it does not answer about events
+	tried     int
 }
 
 func (o *owners) take(do func()) error {
@@ -38,7 +40,15 @@ func (o *owners) take(do func()) error {
 	return o.down
 }
 
-func (o *owners) Deliver(_ context.Context, d models.Delivery) error {
+func (o *owners) Deliver(ctx context.Context, d models.Delivery) error {
+	if o.silent {
+		_ = o.take(func() { o.tried++ })
+
+		<-ctx.Done()
+
+		return ctx.Err()
+	}
+
 	return o.take(func() { o.delivered = append(o.delivered, d) })
 }
 
@@ -115,6 +125,41 @@ func TestSweep(t *testing.T) {
 	booking, err = d.Store.BookingByID(t.Context(), stale.BookingID)
 	require.NoError(t, err)
 	require.Equal(t, models.BookingPendingPayment, booking.Status)
+}
+
+// TestSweepOfAnOrchestratorThatDoesNotAnswer: it is not pressed, and what needs it not is done all the same.
+func TestSweepOfAnOrchestratorThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	o := &owners{silent: true}
+	now := time.Now()
+	sweep := &activities.Sweep{Store: d.Store, Deliver: o, Now: func() time.Time { return now }}
+
+	idle := d.attempt(t)
+
+	for range 20 {
+		told := d.opened(t)
+		require.NoError(t, d.gateway.Pay(told.ID()))
+		require.NoError(t, d.CloseCheckout(t.Context(), told.ID()))
+	}
+
+	now = now.Add(33 * time.Minute)
+
+	got, err := sweep.Run(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, activities.Swept{Holds: 1}, got)
+	require.Equal(t, 16, o.tried, "those that were side by side")
+	require.Empty(t, o.asked, "nor about payments")
+
+	booking, err := d.Store.BookingByID(t.Context(), idle.BookingID)
+	require.NoError(t, err)
+	require.Equal(t, models.BookingPaymentFailed, booking.Status)
+
+	// It answers again.
+	o.silent = false
+	got, err = sweep.Run(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, activities.Swept{Events: 20, Payments: 20}, got)
 }
 
 // TestSweepOfEndedAttempts: the gateways are asked again about attempts that ended without money.
