@@ -68,6 +68,7 @@ type Temporal interface {
 // House is everything that runs.
 type House struct {
 	Dir      string
+	Hold     time.Duration // how long seats wait for a payment
 	Gateway  *Gateway
 	Bell     *Bell
 	Temporal client.Client

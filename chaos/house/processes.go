@@ -37,9 +37,9 @@ func (h *House) prepareProcesses(_ context.Context, o Options) error {
 		return err
 	}
 
-	hold := o.Hold
-	if hold == 0 {
-		hold = Holds(o.Number)
+	h.Hold = o.Hold
+	if h.Hold == 0 {
+		h.Hold = Holds(o.Number)
 	}
 
 	keys := filepath.Join(h.Dir, "keys", "signing.pem")
@@ -52,7 +52,7 @@ func (h *House) prepareProcesses(_ context.Context, o Options) error {
 		"DATABASE_URL": database, "TEMPORAL_ADDRESS": h.temporal.Address(), "DATA_DIR": h.Dir, "JWT_SIGNING_KEYS": keys,
 		"PUBLIC_URL": h.API(0), "MEDIA_URL_SECRET": "chaos-media-url-secret-0123456789",
 		"GATEWAY_A_URL": h.Gateway.URL(), "GATEWAY_A_API_KEY": apiKey, "WALLET_B_URL": h.Gateway.URL(), "WALLET_B_API_KEY": apiKey,
-		"BOOKING_HOLD": hold.String(), "BILL_PAYMENT_HOLD": (hold + time.Second).String(), "SWEEP_INTERVAL": "2s", "DB_MAX_CONNS": "10",
+		"BOOKING_HOLD": h.Hold.String(), "BILL_PAYMENT_HOLD": (h.Hold + time.Second).String(), "SWEEP_INTERVAL": "2s", "DB_MAX_CONNS": "10",
 		"LATE_PAYMENT_CHECKS": lateCheck.String(),
 	}
 
