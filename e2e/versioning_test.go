@@ -106,3 +106,53 @@ func TestNewVersionTakesOver(t *testing.T) {
 		}
 	}
 }
+
+// TestARampTakesItsShareAndGivesItBack: a version that is ramping gets what begins and what waits; what it has begun goes on
+// with the current one when it is called off.
+func TestARampTakesItsShareAndGivesItBack(t *testing.T) {
+	t.Parallel()
+
+	s := harness.Start(t, harness.Options{})
+	customer := s.As(models.RoleEndUser)
+	deployment := "test-" + strings.ReplaceAll(uuid.NewString(), "-", "")
+
+	for _, build := range []string{"build-1", "build-2"} {
+		s.NewWorker(map[string]string{"TEMPORAL_DEPLOYMENT_NAME": deployment, "TEMPORAL_BUILD_ID": build})
+		makeCurrent(t, s, deployment, build)
+	}
+
+	makeCurrent(t, s, deployment, "build-1")
+	s.Worker.Stop()
+
+	ramp := func(build string, percentage float32) {
+		t.Helper()
+
+		_, err := s.Temporal.WorkerDeploymentClient().GetHandle(deployment).
+			SetRampingVersion(t.Context(), client.WorkerDeploymentSetRampingVersionOptions{BuildID: build, Percentage: percentage})
+		require.NoError(t, err)
+	}
+	runsOn := func(build string, b harness.Booking) {
+		t.Helper()
+		require.Equal(t, build, ranOn(t, s, workflows.PaymentID(b.Payment.TransactionID)))
+	}
+	pay := func(build string, b harness.Booking) {
+		t.Helper()
+		require.NoError(t, s.Pay(b.Payment.CheckoutURL, "succeed"))
+		require.Equal(t, models.BookingConfirmed, customer.Await(b.ID).BookingStatus)
+		require.NoError(t, s.Temporal.GetWorkflow(t.Context(), workflows.PaymentID(b.Payment.TransactionID), "").Get(t.Context(), nil))
+		runsOn(build, b)
+	}
+
+	waiting := customer.Book(1)
+	runsOn("build-1", waiting)
+
+	ramp("build-2", 100) // all of it, so that it is known who gets what
+	begun, paid := customer.Book(1), customer.Book(1)
+	runsOn("build-2", begun)
+	pay("build-2", paid)
+	pay("build-2", waiting)
+
+	ramp("", 0)
+	runsOn("build-1", customer.Book(1))
+	pay("build-1", begun)
+}
