@@ -57,7 +57,7 @@ const (
 	// handFor is how long a sweep goes on handing over what is in one of its lists: the sooner the orchestrator takes things,
 	// the more of them it gets. handAtMost is how long it may take over one of them.
 	handFor    = 600 * time.Millisecond
-	handAtMost = 2 * time.Second
+	handAtMost = 5 * time.Second
 )
 
 // Swept counts what one sweep has given back to its owner.

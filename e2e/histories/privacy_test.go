@@ -18,7 +18,7 @@ import (
 // fields are all that workflows tell each other and their activities (architecture §4). Before a new one is added here:
 // could it ever hold a name, an address, a document or a card? Then an activity has to load it by id instead.
 var fields = []string{
-	"amount", "asked", "booking_id", "campaign", "campaign_id", "campaigns", "channel", "delayed", "ended", "event_id", "expires_at", "failure",
+	"amount", "ask_for", "asked", "booking_id", "campaign", "campaign_id", "campaigns", "channel", "delayed", "ended", "event_id", "expires_at", "failure",
 	"failure_reason", // of a refund: the gateway's code; its words are in the database
 	"gateway", "gateway_refund_id", "id", "method", "needs_review", "news", "next_at", "number", "provider_id", "queued", "refund_owed", "request_id",
 	"requested_by", "role", "rules", "sent", "sibling", "sibling_gateway", "silent", "status", "transaction_id", "type", "user_id",

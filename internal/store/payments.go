@@ -155,6 +155,12 @@ func (s *Store) OpenPayment(ctx context.Context, a models.Attempt, now time.Time
 		}
 
 		if err != nil {
+			// Another try of the same attempt may have opened it while this one waited for the booking or the campaign. Who
+			// heard "too late" now would leave it to nobody.
+			if tx.NewSelect().Model(&row).Where("id = ?", a.ID()).Scan(ctx) == nil {
+				return nil
+			}
+
 			return err
 		}
 

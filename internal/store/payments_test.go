@@ -305,3 +305,47 @@ func TestSaveCheckout(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, b.Trip.Title, title)
 }
+
+// TestOpenPaymentTwiceWhileTheHoldEnds: a try that is waiting is given up and made again, and the second comes too late. As the
+// first opens the attempt after all, the second must find it, and not leave it to nobody.
+func TestOpenPaymentTwiceWhileTheHoldEnds(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	booking := b.book(t, b.Trip, 1)
+	a := b.attempt(booking, 1, models.MethodCreditCard)
+
+	stall, err := b.db.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+
+	defer func() { _ = stall.Rollback() }()
+
+	_, err = stall.ExecContext(t.Context(), "LOCK TABLE payment_transactions IN EXCLUSIVE MODE")
+	require.NoError(t, err)
+
+	type opened struct {
+		tx  models.PaymentTransaction
+		err error
+	}
+
+	results := make(chan opened, 2)
+
+	for i, now := range []time.Time{booking.HoldUntil.Add(-time.Second), booking.HoldUntil.Add(time.Second)} {
+		go func() {
+			tx, err := b.s.OpenPayment(t.Context(), a, now)
+			results <- opened{tx, err}
+		}()
+
+		require.Eventually(t, func() bool {
+			return b.count(t, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) == i+1
+		}, 10*time.Second, 5*time.Millisecond)
+	}
+
+	require.NoError(t, stall.Rollback())
+
+	for range 2 {
+		r := <-results
+		require.NoError(t, r.err)
+		require.Equal(t, a.ID(), r.tx.ID)
+		require.Equal(t, models.TransactionPending, r.tx.Status)
+	}
+}
