@@ -235,7 +235,7 @@ func each[T any](ctx context.Context, r *round, items []T, do func(context.Conte
 
 	group.SetLimit(sweepWorkers)
 
-	for _, i := range rand.Perm(len(items)) {
+	for _, i := range rand.Perm(len(items)) { //nolint:gosec // an order, no secret
 		group.Go(func() error {
 			if r.away.Load() || time.Now().After(until) {
 				return nil
