@@ -154,13 +154,18 @@ func (s *Store) OpenPayment(ctx context.Context, a models.Attempt, now time.Time
 			row, err = s.campaignAttempt(ctx, tx, a, now)
 		}
 
-		if err != nil {
+		if _, refused := errors.AsType[*models.Error](err); refused {
 			// Another try of the same attempt may have opened it while this one waited for the booking or the campaign. Who
 			// heard "too late" now would leave it to nobody.
-			if tx.NewSelect().Model(&row).Where("id = ?", a.ID()).Scan(ctx) == nil {
-				return nil
+			again := tx.NewSelect().Model(&row).Where("id = ?", a.ID()).Scan(ctx)
+			if errors.Is(again, sql.ErrNoRows) {
+				return err
 			}
 
+			return again
+		}
+
+		if err != nil {
 			return err
 		}
 
