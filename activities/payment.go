@@ -66,7 +66,7 @@ func (p *Payments) AwaitCheckout(ctx context.Context, a models.Attempt) (Checkou
 }
 
 func (p *Payments) openCheckout(ctx context.Context, a models.Attempt) (Checkout, error) {
-	t, err := p.Store.OpenPayment(ctx, a, p.Now())
+	t, err := p.Store.OpenPayment(ctx, a, p.Now)
 	if err != nil {
 		return Checkout{}, err
 	}

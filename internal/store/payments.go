@@ -137,9 +137,10 @@ func tripOf(ctx context.Context, db bun.IDB, b *models.Booking) (models.Trip, er
 }
 
 // OpenPayment writes the PENDING row of an attempt, with the amount and the rates of this moment, or returns the
-// row that the same attempt has written before. Errors: NOT_FOUND, BOOKING_NOT_PAYABLE, CAMPAIGN_NOT_PAYABLE (also
-// when another attempt is open).
-func (s *Store) OpenPayment(ctx context.Context, a models.Attempt, now time.Time) (models.PaymentTransaction, error) {
+// row that the same attempt has written before. clock is read once the booking or the campaign is locked: of two tries of one
+// attempt, that which had to wait cannot open what the other found too late. Errors: NOT_FOUND, BOOKING_NOT_PAYABLE,
+// CAMPAIGN_NOT_PAYABLE (also when another attempt is open).
+func (s *Store) OpenPayment(ctx context.Context, a models.Attempt, clock func() time.Time) (models.PaymentTransaction, error) {
 	var row models.PaymentTransaction
 
 	err := s.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
@@ -149,9 +150,9 @@ func (s *Store) OpenPayment(ctx context.Context, a models.Attempt, now time.Time
 		}
 
 		if a.BookingID != uuid.Nil {
-			row, err = s.bookingAttempt(ctx, tx, a, now)
+			row, err = s.bookingAttempt(ctx, tx, a, clock)
 		} else {
-			row, err = s.campaignAttempt(ctx, tx, a, now)
+			row, err = s.campaignAttempt(ctx, tx, a, clock)
 		}
 
 		if _, refused := errors.AsType[*models.Error](err); refused {
@@ -196,7 +197,9 @@ func openConflict(err error) error {
 	}
 }
 
-func (s *Store) bookingAttempt(ctx context.Context, tx bun.Tx, a models.Attempt, now time.Time) (models.PaymentTransaction, error) {
+func (s *Store) bookingAttempt(
+	ctx context.Context, tx bun.Tx, a models.Attempt, clock func() time.Time,
+) (models.PaymentTransaction, error) {
 	var b models.Booking
 
 	err := tx.NewSelect().Model(&b).Where("id = ?", a.BookingID).For("NO KEY UPDATE").Scan(ctx)
@@ -209,7 +212,7 @@ func (s *Store) bookingAttempt(ctx context.Context, tx bun.Tx, a models.Attempt,
 		return models.PaymentTransaction{}, err
 	}
 
-	if err := bookingPayable(&b, &trip, now); err != nil {
+	if err := bookingPayable(&b, &trip, clock()); err != nil {
 		return models.PaymentTransaction{}, err
 	}
 	// A bill takes days to be paid: choosing it on a later attempt extends the hold, counted from the booking, but never
@@ -229,13 +232,17 @@ func (s *Store) bookingAttempt(ctx context.Context, tx bun.Tx, a models.Attempt,
 	return row, nil
 }
 
-func (s *Store) campaignAttempt(ctx context.Context, tx bun.Tx, a models.Attempt, now time.Time) (models.PaymentTransaction, error) {
+func (s *Store) campaignAttempt(
+	ctx context.Context, tx bun.Tx, a models.Attempt, clock func() time.Time,
+) (models.PaymentTransaction, error) {
 	var c models.AdCampaign
 
 	err := tx.NewSelect().Model(&c).Where("id = ?", a.CampaignID).Where("deleted_at IS NULL").For("NO KEY UPDATE").Scan(ctx)
 	if err != nil {
 		return models.PaymentTransaction{}, found(err)
 	}
+
+	now := clock()
 
 	switch refused, err := advertisable(ctx, tx, &c, now); {
 	case err != nil:

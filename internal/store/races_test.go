@@ -102,21 +102,21 @@ func TestDeletionWaitsForPublication(t *testing.T) {
 
 	go func() { done <- b.s.DeleteBus(ctx, b.Bus.ID, staff) }()
 
-	b.awaitLock(t)
+	b.awaitLocks(t, 1)
 	require.NoError(t, tx.Commit())
 	requireCode(t, models.CodeResourceInUse, <-done)
 }
 
-// awaitLock waits until somebody waits for a lock in the test's database.
-func (b *testBundle) awaitLock(t *testing.T) {
+// awaitLocks waits until n sessions wait for a lock in the test's database.
+func (b *testBundle) awaitLocks(t *testing.T, n int) {
 	t.Helper()
 	require.Eventually(t, func() bool {
-		var n int
+		var waiting int
 
 		err := b.db.QueryRowContext(t.Context(), `
-			SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&n)
+			SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waiting)
 
-		return err == nil && n > 0
+		return err == nil && waiting == n
 	}, 10*time.Second, 5*time.Millisecond)
 }
 
@@ -129,7 +129,7 @@ func TestDeactivationWaitsForWritesOfStaff(t *testing.T) {
 
 	_, err := b.s.UpdateHotel(ctx, b.Hotel.ID, func(*models.Hotel) error {
 		go func() { done <- second(b.s.SetProviderStatus(ctx, b.Provider.ID, false, admin)) }()
-		b.awaitLock(t)
+		b.awaitLocks(t, 1)
 
 		return nil
 	}, staff)

@@ -23,7 +23,7 @@ func (b *books) bill(t *testing.T) models.PaymentTransaction {
 
 	tx, err := b.s.OpenPayment(t.Context(), models.Attempt{
 		BookingID: booking.ID, Number: 1, UserID: booking.UserID, Method: models.MethodBillPayment,
-	}, time.Now())
+	}, time.Now)
 	require.NoError(t, err)
 	require.NoError(t, b.s.SaveCheckout(t.Context(), tx.ID, "ref-"+tx.ID.String(), "https://gateway.test/"))
 

@@ -104,12 +104,15 @@ func (b *testBundle) book(t *testing.T, trip models.Trip, seats int) models.Book
 	return booking
 }
 
+// at is a clock that stands still.
+func at(now time.Time) func() time.Time { return func() time.Time { return now } }
+
 // open opens the nth payment attempt of a booking, with a checkout.
 func (b *testBundle) open(t *testing.T, booking models.Booking, n int) models.PaymentTransaction {
 	t.Helper()
 
 	a := models.Attempt{BookingID: booking.ID, Number: n, UserID: booking.UserID, Method: models.MethodCreditCard}
-	tx, err := b.s.OpenPayment(t.Context(), a, time.Now())
+	tx, err := b.s.OpenPayment(t.Context(), a, time.Now)
 	require.NoError(t, err)
 	require.NoError(t, b.s.SaveCheckout(t.Context(), tx.ID, "ref-"+tx.ID.String(), "https://gateway.test/"+tx.ID.String()))
 
