@@ -29,9 +29,10 @@ type Polls struct {
 	Silent func(c models.Channel)
 }
 
-// How much one round asks. The rounds come every five seconds: 6 questions a second and channel at most.
+// How much one round asks, of open attempts and of ended ones each. The rounds come every five seconds: 6 questions a second and
+// channel at most, and twice that while the channel is silent.
 const (
-	pollAtMost  = 30
+	pollAtMost  = 7 * pollSome
 	pollSome    = 4               // taken at once, and asked side by side
 	pollFor     = 4 * time.Second // then the rest waits for the next round
 	pollPause   = 30 * time.Second

@@ -206,14 +206,11 @@ func (r *round) holds(ctx context.Context) error {
 
 func (r *round) outbox(ctx context.Context) error {
 	due, err := r.Store.NotificationsDue(ctx, r.Now())
-	if err != nil || !due {
-		return err
+	if due {
+		each(ctx, r, []struct{}{{}}, func(ctx context.Context, _ struct{}) error { return r.Deliver.WakeOutbox(ctx) })
 	}
 
-	ctx, cancel := context.WithTimeout(ctx, handAtMost)
-	defer cancel()
-
-	return r.Deliver.WakeOutbox(ctx)
+	return err
 }
 
 func (r *round) keys(ctx context.Context) error {

@@ -61,6 +61,3 @@ func RequestID(ctx context.Context) string { return requestOf(ctx).id }
 // Claim is the request's hold on its Idempotency-Key; the zero value when it has none. An operation with an effect hands
 // its ID down to where the effect is written.
 func Claim(ctx context.Context) IdempotencyClaim { return requestOf(ctx).claim }
-
-// ClientIP is the address of the client, behind the trusted proxies if there are any.
-func ClientIP(ctx context.Context) string { return requestOf(ctx).ip }

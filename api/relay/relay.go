@@ -21,7 +21,7 @@ const (
 	patience     = 3 * time.Second  // with an orchestrator that does not answer
 	scanEvery    = time.Second      // how often the table is searched for events that are still unprocessed
 	scanAge      = 2 * time.Second  // how old these must be
-	scanBatch    = 500              //
+	scanBatch    = 500              // events in one reading
 	settlingTime = 10 * time.Second // how long a delivered event may take to be processed before it is delivered again
 	settleAtMost = 2 * time.Minute  // and after that twice as long each time, up to this
 )
@@ -95,16 +95,18 @@ func (r *Relay) carry(ctx context.Context) {
 }
 
 func (r *Relay) hand(ctx context.Context, d models.Delivery) {
-	if !r.doors.enter(ctx) {
+	if !r.isDue(d.EventID) || !r.doors.enter(ctx) {
+		return
+	}
+
+	if !r.claim(d.EventID) { // another carrier has it by now
+		r.doors.turnBack()
+
 		return
 	}
 
 	taken := true
 	defer func() { r.doors.leave(taken) }()
-
-	if !r.claim(d.EventID) {
-		return
-	}
 
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

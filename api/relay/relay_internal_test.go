@@ -41,6 +41,29 @@ func TestFurtherDeliveriesBecomeRarer(t *testing.T) {
 	})
 }
 
+// TestCopiesOpenNoDoors: what the scan has put into the queue once more says nothing about how much the orchestrator takes.
+func TestCopiesOpenNoDoors(t *testing.T) {
+	t.Parallel()
+
+	event := models.Delivery{EventID: uuid.New()}
+	r := New(nil, func(context.Context, models.Delivery) error { return nil })
+
+	for range 10 {
+		require.True(t, r.doors.enter(t.Context()))
+		r.doors.leave(false)
+	}
+
+	r.hand(t.Context(), event)
+	require.InDelta(t, 2, r.doors.limit, 0)
+
+	for range 10 {
+		r.hand(t.Context(), event)
+	}
+
+	require.InDelta(t, 2, r.doors.limit, 0)
+	require.Zero(t, r.doors.busy)
+}
+
 // TestFailedDeliveryIsTriedAgain: what the orchestrator has not taken is due at once.
 func TestFailedDeliveryIsTriedAgain(t *testing.T) {
 	t.Parallel()

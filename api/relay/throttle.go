@@ -54,6 +54,15 @@ func (t *throttle) enter(ctx context.Context) bool {
 // full reports that nobody else may enter; the caller holds the lock.
 func (t *throttle) full() bool { return t.busy > 0 && float64(t.busy) >= t.limit }
 
+// turnBack leaves without having delivered anything, which says nothing about the orchestrator.
+func (t *throttle) turnBack() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+
+	t.busy--
+	t.freed.Broadcast()
+}
+
 // leave says how it went.
 func (t *throttle) leave(taken bool) {
 	t.mu.Lock()

@@ -87,7 +87,7 @@ func TestThrottleStops(t *testing.T) {
 		defer cancel()
 
 		require.False(t, th.enter(ctx), "nobody waits longer than they want to")
-		th.leave(true)
+		th.turnBack()
 		require.True(t, th.enter(t.Context()))
 	})
 }

@@ -140,7 +140,7 @@ func (s *story) pay(ctx context.Context) {
 		s.press("cancel")
 	case schedule.WalksAway:
 	case schedule.PaysTooLate:
-		s.payLate(ctx, s.open)
+		s.payLate(ctx)
 	case schedule.CancelsAndPays:
 		paid := make(chan struct{})
 
@@ -176,9 +176,9 @@ func (s *story) press(outcome string) {
 }
 
 // payLate waits until the attempt has ended, and has the gateway take the money then.
-func (s *story) payLate(ctx context.Context, checkout string) {
+func (s *story) payLate(ctx context.Context) {
 	s.settled(ctx)
-	s.takeLate(ctx, checkout)
+	s.takeLate(ctx, s.open)
 }
 
 // takeLate is money for an attempt that has ended. Of that its webhook tells, or the question that the gateway is asked some

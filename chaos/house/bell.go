@@ -30,7 +30,6 @@ type Bell struct {
 
 	mu       sync.Mutex
 	taken    map[Webhook]int // answers of 200
-	answers  map[int]int     // answers by status; 0: none
 	requests []delivered
 }
 
@@ -45,7 +44,7 @@ type delivered struct {
 
 func newBell(apis []string, m *moments) *Bell {
 	return &Bell{
-		apis: apis, when: m, taken: map[Webhook]int{}, answers: map[int]int{},
+		apis: apis, when: m, taken: map[Webhook]int{},
 		client: &http.Client{
 			Timeout: 9 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 32, IdleConnTimeout: 5 * time.Second},
 		},
@@ -123,8 +122,6 @@ func (b *Bell) note(d delivered, status int, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 
-	b.answers[status]++
-
 	if status == http.StatusOK { // the status line came: that is a promise, whatever became of the rest
 		b.taken[Webhook{d.path, d.header.Get(standardwebhook.HeaderID)}]++
 	}
@@ -159,14 +156,6 @@ func (b *Bell) Taken() []Webhook {
 	defer b.mu.Unlock()
 
 	return slices.Collect(maps.Keys(b.taken))
-}
-
-// Answers are how many webhooks were answered how; 0 is no answer.
-func (b *Bell) Answers() map[int]int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-
-	return maps.Clone(b.answers)
 }
 
 func (b *Bell) close() {

@@ -26,7 +26,7 @@ import (
 )
 
 // Holds is how long seats wait for a payment in house n: seconds, so that a schedule sees them end. It is the service's own
-// setting (BOOKING_HOLD, BILL_PAYMENT_HOLD): no clock is moved and no row is touched. In every third house they outlast the
+// setting (BOOKING_HOLD, BILL_PAYMENT_HOLD): no row is touched. In every third house they outlast the
 // key of a request whose process was killed (6 s), so that both orders of the two come up.
 func Holds(n int) time.Duration {
 	if n%3 == 2 {

@@ -29,8 +29,8 @@ import (
 // lateCheck is how long after the end of an attempt the gateway is asked once more whether it has taken money for it.
 const lateCheck = 5 * time.Second
 
-// prepareProcesses says how API and workers run: as in life, but for holds of seconds, no rate limits, and a sweep that is
-// in step with the holds.
+// prepareProcesses says how API and workers run: as in life, but for holds of seconds, with a sweep and questions about ended
+// attempts that are in step with them, no rate limits, and few connections.
 func (h *House) prepareProcesses(_ context.Context, o Options) error {
 	database, err := h.serviceURL()
 	if err != nil {

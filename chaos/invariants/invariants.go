@@ -1,6 +1,6 @@
 // Package invariants looks, after every schedule of the chaos harness, for what must not be, whatever was killed: by SQL
-// of its own, by the gateway's books, by the answers that people got, and by what Temporal says. It shares no code with
-// the service that it looks at.
+// of its own, by the gateway's books, by the answers that people got, and by what Temporal says. It shares nothing with
+// the service that it looks at but the words of models.
 package invariants
 
 import (

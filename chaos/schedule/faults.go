@@ -59,7 +59,7 @@ type Fault struct {
 	Delay time.Duration // of every answer, of SlowGateway
 	Shift time.Duration // of ClockWrong; negative: it is slow
 	Order *GatewayFault // of Misbehaves
-	// On is what a Kill waits for from At on, until the schedule's own end; "": nothing, it comes at At.
+	// On is what a Kill waits for from At on, as long as the play's lastMoment; "": nothing, it comes at At.
 	On Trigger
 }
 
@@ -125,7 +125,7 @@ const (
 	longestLoss  = 7500 * time.Millisecond
 	// A database that stalls for longer than an activity may take has it tried again.
 	longestStall = 6 * time.Second
-	// A hold is 4 seconds here and 15 minutes in life: what is two seconds here is minutes there.
+	// A hold is seconds here and half an hour in life: what is two seconds here is minutes there.
 	shortestShift = 100 * time.Millisecond
 	longestShift  = 2 * time.Second
 	longestWrong  = 4 * time.Second

@@ -43,11 +43,8 @@ const (
 	shortestPause = 50 * time.Millisecond
 )
 
-// APIs and Workers are how many processes of each there are.
-const (
-	APIs    = 2
-	Workers = 2
-)
+// APIs is how many API processes there are.
+const APIs = 2
 
 // New is schedule number n of a seed.
 func New(seed uint64, n int) Schedule {

@@ -78,7 +78,7 @@ func TestEverythingHappens(t *testing.T) {
 }
 
 // TestKnownSchedule holds the way from a seed to its schedules: who changes it gives every seed that was ever reported
-// another meaning, and has to say so in the changelog.
+// another meaning, and has to say so in docs/reliability.md.
 func TestKnownSchedule(t *testing.T) {
 	t.Parallel()
 

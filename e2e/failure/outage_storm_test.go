@@ -12,7 +12,7 @@ import (
 	"rihla/e2e/harness"
 )
 
-// stormOutage is how long Temporal is away in TestOutagesUnderWebhooks. The requirement names a minute
+// stormOutage is how long Temporal is away in TestOutagesUnderWebhooks. The service is held to a minute
 // (`go test ./e2e/failure -run OutagesUnderWebhooks -v -args -storm-outage 60s`); the shorter one goes through the same states.
 var (
 	stormOutage  = flag.Duration("storm-outage", 3*time.Second, "how long Temporal is away under webhooks")

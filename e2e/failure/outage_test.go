@@ -15,7 +15,7 @@ import (
 	"rihla/models"
 )
 
-// outage is how long the orchestrator is away. E2E_OUTAGE=30s makes it the one that the requirement names; the shorter
+// outage is how long the orchestrator is away. E2E_OUTAGE=30s makes it the one that the service is held to; the shorter
 // one goes through the same states.
 func outage(t *testing.T) time.Duration {
 	t.Helper()

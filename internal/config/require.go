@@ -228,8 +228,8 @@ func (c Config) validate() error {
 		p.addf("LATE_PAYMENT_CHECKS must be times of more than zero, the shortest first, or 0 for never")
 	}
 
-	if c.Database.MaxConns < 1 || c.Database.MaxIdleConns < 0 {
-		p.addf("DB_MAX_CONNS must be at least 1 and DB_MAX_IDLE_CONNS at least 0")
+	if c.Database.MaxConns < 1 || c.Database.MaxIdleConns < 1 {
+		p.addf("DB_MAX_CONNS and DB_MAX_IDLE_CONNS must be at least 1")
 	}
 
 	l := c.Limits

@@ -150,13 +150,6 @@ func (c *Cluster) Start(ctx context.Context) error {
 	}
 }
 
-// StartNode starts one node, and does not wait for it.
-func (c *Cluster) StartNode(i int) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.startNode(c.nodes[i])
-}
-
 // KillNode ends one node as kill -9 does.
 func (c *Cluster) KillNode(i int) {
 	c.mu.Lock()

@@ -28,7 +28,7 @@ func (m *Metrics) makeGuardMetrics(namespace string) {
 		Buckets: []float64{.001, .01, .05, .1, .2, .4},
 	}, calls)
 	m.asked = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Namespace: namespace, Name: "status_polls_total", Help: "Questions about open attempts while webhooks did not come.",
+		Namespace: namespace, Name: "status_polls_total", Help: "Questions about attempts whose webhooks may be lost, by what came of them.",
 	}, []string{"channel", "outcome"})
 
 	for _, channel := range models.Channels() { // there from the start: an alert sees the first one, too
@@ -61,7 +61,7 @@ func (m *Metrics) GatewayWaited(gateway models.PaymentProvider, calls string, wa
 	m.waits.WithLabelValues(string(gateway), calls).Observe(waited.Seconds())
 }
 
-// StatusAsked counts a question about an open attempt. The outcome is one of a few words.
+// StatusAsked counts a question about an attempt whose webhook may be lost. The outcome is one of a few words.
 func (m *Metrics) StatusAsked(channel models.Channel, outcome string) {
 	m.asked.WithLabelValues(string(channel), outcome).Inc()
 }
