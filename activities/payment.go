@@ -80,22 +80,33 @@ func (p *Payments) openCheckout(ctx context.Context, a models.Attempt) (Checkout
 		return checkoutOf(&t), nil
 	}
 
-	opened, err := p.createCheckout(ctx, &t)
-	if isFinal(err) {
-		opened, err = p.madeBefore(ctx, &t, err)
+	if !p.Now().Before(t.ExpiresAt) {
+		return checkoutOf(&t), nil // nobody could pay it any more: it expires, and the gateway is asked before it does
 	}
 
-	switch {
-	case err == nil:
-		return checkoutOf(&t), p.Store.SaveCheckout(ctx, t.ID, opened.ID, opened.URL)
-	case isFinal(err):
-		ended, err := p.Store.EndPayment(ctx, t.ID, models.FailureGatewayRejected, err.Error(), p.Now())
-		p.announce(ended)
+	opened, err := p.createCheckout(ctx, &t)
+	if refusal := err; isFinal(refusal) {
+		// The answer of an earlier try may have been lost, and a gateway refuses the same key with another request: the trip may
+		// have got another title since. An attempt that counted as refused would leave a checkout behind that can be paid. So
+		// would one whose gateway refuses to say.
+		if opened, err = p.findCheckout(ctx, &t); gateways.KindOf(err) == gateways.KindNotFound {
+			return p.rejected(ctx, &t, refusal)
+		}
+	}
 
-		return Checkout{Status: ended.Status, Failure: ended.Failure, ExpiresAt: t.ExpiresAt}, err
-	default:
+	if err != nil {
 		return checkoutOf(&t), err
 	}
+
+	return checkoutOf(&t), p.Store.SaveCheckout(ctx, t.ID, opened.ID, opened.URL)
+}
+
+// rejected ends an attempt that the gateway has refused to open.
+func (p *Payments) rejected(ctx context.Context, t *models.PaymentTransaction, refusal error) (Checkout, error) {
+	ended, err := p.Store.EndPayment(ctx, t.ID, models.FailureGatewayRejected, refusal.Error(), p.Now())
+	p.announce(ended)
+
+	return Checkout{Status: ended.Status, Failure: ended.Failure, ExpiresAt: t.ExpiresAt}, err
 }
 
 func wasCancelled(t *models.PaymentTransaction) bool {
@@ -126,21 +137,13 @@ func (p *Payments) createCheckout(ctx context.Context, t *models.PaymentTransact
 	})
 }
 
-// madeBefore is the checkout that an earlier try has made, or the refusal if there is none. The answer of that try was lost,
-// and a gateway refuses the same key with another request: the trip may have got another title since. An attempt that
-// counted as refused would leave a checkout behind that can be paid.
-func (p *Payments) madeBefore(ctx context.Context, t *models.PaymentTransaction, refusal error) (gateways.Checkout, error) {
+func (p *Payments) findCheckout(ctx context.Context, t *models.PaymentTransaction) (gateways.Checkout, error) {
 	g, err := p.gateway(t.Gateway)
 	if err != nil {
 		return gateways.Checkout{}, err
 	}
 
-	c, err := g.FindCheckout(ctx, t.ID)
-	if gateways.KindOf(err) == gateways.KindNotFound {
-		return c, refusal
-	}
-
-	return c, err
+	return g.FindCheckout(ctx, t.ID)
 }
 
 func (p *Payments) gateway(name models.PaymentProvider) (gateways.Gateway, error) {
@@ -228,12 +231,8 @@ func (p *Payments) closeCheckout(ctx context.Context, t *models.PaymentTransacti
 		return nil // the gateway never heard of it
 	}
 
-	if err == nil && c.Status == gateways.CheckoutOpen {
-		// It may be paid between the two calls. Then the gateway refuses to cancel, and is asked again.
-		id := c.ID
-		if c, err = g.CancelCheckout(ctx, id); gateways.KindOf(err) == gateways.KindRejected {
-			c, err = g.GetCheckout(ctx, id)
-		}
+	if err == nil {
+		c, err = closed(ctx, g, c)
 	}
 
 	if err != nil {
@@ -247,6 +246,21 @@ func (p *Payments) closeCheckout(ctx context.Context, t *models.PaymentTransacti
 	_, err = recordAnswer(ctx, p.Store, t, c, p.Now())
 
 	return err
+}
+
+// closed cancels the checkout if it is open, and returns how it stands then: it may be paid before the cancellation arrives. The
+// gateway refuses that, and is asked again.
+func closed(ctx context.Context, g gateways.Gateway, c gateways.Checkout) (gateways.Checkout, error) {
+	if c.Status != gateways.CheckoutOpen {
+		return c, nil
+	}
+
+	now, err := g.CancelCheckout(ctx, c.ID)
+	if gateways.KindOf(err) == gateways.KindRejected {
+		return g.GetCheckout(ctx, c.ID)
+	}
+
+	return now, err
 }
 
 // recordAnswer stores what the gateway answered as an event, from where on it goes the way of a webhook. A checkout that is

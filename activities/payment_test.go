@@ -146,6 +146,45 @@ func TestOpenCheckoutThatWasMadeBefore(t *testing.T) {
 	require.Equal(t, d.gateway.Checkouts()[0].URL, *d.transaction(t, a).CheckoutURL)
 }
 
+// A gateway that refuses both says nothing about what an earlier try has made.
+func TestOpenCheckoutThatWasMadeBeforeAndIsNotShown(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	a := d.attempt(t)
+	d.openUnheard(t, a)
+	d.gateway.Script(fake.CreateCheckout, refused)
+	d.gateway.Script(fake.FindCheckout, refused)
+
+	_, err := d.OpenCheckout(t.Context(), a)
+	require.False(t, requireApplicationError(t, err).NonRetryable())
+	require.Equal(t, models.TransactionPending, d.transaction(t, a).Status)
+
+	c, err := d.OpenCheckout(t.Context(), a)
+	require.NoError(t, err)
+	require.Equal(t, models.TransactionPending, c.Status)
+	require.Len(t, d.gateway.Checkouts(), 1)
+}
+
+// The gateway is back when the time to pay is over: what nobody could pay any more is not made. It expires.
+func TestOpenCheckoutThatHasExpired(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	a := d.attempt(t)
+	d.gateway.Script(fake.CreateCheckout, fake.Fault{Mode: fake.UnknownBeforeEffect})
+	_, err := d.OpenCheckout(t.Context(), a)
+	require.Error(t, err)
+
+	d.Now = func() time.Time { return time.Now().Add(31 * time.Minute) }
+	c, err := d.AwaitCheckout(t.Context(), a)
+	require.NoError(t, err)
+	require.Equal(t, models.TransactionPending, c.Status)
+	require.True(t, c.ExpiresAt.Before(d.Now()))
+	require.Empty(t, d.gateway.Checkouts())
+
+	require.NoError(t, d.CloseCheckout(t.Context(), a.ID()))
+	d.end(t, a, models.FailureExpired)
+}
+
 // The second try reads what the first one has written, and asks for the same.
 func TestOpenCheckoutOfACampaignWhoseAnswerWasLost(t *testing.T) {
 	t.Parallel()

@@ -16,8 +16,8 @@ import (
 )
 
 // Polls asks gateways about attempts whose webhooks may be lost: about open ones while no webhook comes on their channel, and
-// about those that ended without money at certain times after their end. What it hears goes the way of a webhook: it is
-// stored as an event, and the attempt's own workflow settles it, or the one for late events.
+// about those that ended without money at certain times after their end; whose checkouts are still open then, it closes. What it
+// hears goes the way of a webhook: it is stored as an event, and the attempt's own workflow settles it, or the one for late events.
 type Polls struct {
 	Store    *store.Store
 	Gateways map[models.PaymentProvider]gateways.Gateway
@@ -183,6 +183,10 @@ func (p *Polls) ask(ctx context.Context, t *models.PaymentTransaction) (outcome 
 	defer cancel()
 
 	checkout, err := find(limited, g, t)
+	if err == nil && t.Status != models.TransactionPending {
+		// Whoever ended the attempt may not have come to close it: its gateway was silent, or its worker was killed.
+		checkout, err = closed(limited, g, checkout)
+	}
 
 	switch kind := gateways.KindOf(err); {
 	case err == nil:

@@ -224,3 +224,47 @@ func TestPollStatusOfEndedAttempts(t *testing.T) {
 	a.now = a.now.Add(2 * time.Hour)
 	a.poll(t, activities.Polled{Asked: 2})
 }
+
+// TestPollStatusClosesWhatStayedOpen: an attempt has ended, and whoever ended it did not come to close its checkout.
+func TestPollStatusClosesWhatStayedOpen(t *testing.T) {
+	t.Parallel()
+	a := newAsker(t)
+	a.polls.Silence = 0
+
+	left := a.opened(t)
+	a.end(t, left, models.FailureCancelled)
+
+	a.now = a.now.Add(11 * time.Minute)
+	a.gateway.Script(fake.CancelCheckout, fake.Fault{Mode: fake.UnknownBeforeEffect})
+	a.poll(t, activities.Polled{})
+
+	a.now = a.now.Add(11 * time.Second)
+	a.poll(t, activities.Polled{Asked: 1})
+	require.Equal(t, gateways.CheckoutCanceled, a.gateway.Checkouts()[0].Status)
+	require.Equal(t, models.FailureCancelled, *a.transaction(t, left).FailureCode)
+
+	// It is paid in the moment in which it is to be closed.
+	late := a.opened(t)
+	a.end(t, late, models.FailureCancelled)
+	a.polls.Gateways = map[models.PaymentProvider]gateways.Gateway{models.ProviderGatewayA: quickCustomer{a.gateway}}
+
+	a.now = a.now.Add(11 * time.Minute)
+	a.poll(t, activities.Polled{Asked: 1, News: 1})
+	require.True(t, a.settle(t, late).Moved)
+	require.NotNil(t, a.transaction(t, late).CapturedAt)
+}
+
+// quickCustomer pays every checkout just before it is cancelled.
+type quickCustomer struct{ *fake.Gateway }
+
+func (q quickCustomer) CancelCheckout(ctx context.Context, id string) (gateways.Checkout, error) {
+	for _, c := range q.Checkouts() {
+		if c.ID == id {
+			if err := q.Pay(c.MerchantReference); err != nil {
+				return c, err
+			}
+		}
+	}
+
+	return q.Gateway.CancelCheckout(ctx, id)
+}

@@ -71,9 +71,14 @@ func (p *Payments) refundAtGateway(ctx context.Context, id uuid.UUID) (models.Re
 		sent, err = g.CreateRefund(ctx, gateways.RefundRequest{
 			CheckoutID: *t.Reference, MerchantReference: id, Amount: r.Amount, Currency: r.Currency, Reason: "refund " + id.String(),
 		})
-		// Only the refusal of the refund itself is one: a status query that is refused says nothing about the money.
-		if isFinal(err) {
-			return p.refused(ctx, id, models.RefundResult{Status: models.RefundFailed, FailureReason: codeOf(err)}, err.Error())
+		// Only the refusal of the refund itself is one: a status query that is refused says nothing about the money. And it is none
+		// if the refund is there all the same: a gateway may still have been at an earlier request for it.
+		if refusal := err; isFinal(refusal) {
+			if sent, err = g.FindRefund(ctx, id); gateways.KindOf(err) == gateways.KindNotFound {
+				result := models.RefundResult{Status: models.RefundFailed, FailureReason: codeOf(refusal)}
+
+				return p.refused(ctx, id, result, refusal.Error())
+			}
 		}
 	}
 

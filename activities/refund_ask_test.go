@@ -1,6 +1,7 @@
 package activities_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -132,4 +133,35 @@ func TestOpenCheckoutOfACancelledAttempt(t *testing.T) {
 	require.Equal(t, models.FailureCancelled, c.Failure)
 	require.Equal(t, gateways.CheckoutCanceled, d.gateway.Checkouts()[0].Status)
 	require.Equal(t, 1, d.gateway.Calls(fake.CreateCheckout))
+}
+
+// The gateway refuses a refund while it is still at an earlier request for the same one: that is no refusal of the refund.
+func TestRefundThatIsRefusedAndMadeAllTheSame(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	id := d.promised(t, d.paid(t))
+	d.serve(slowRefunds{d.gateway})
+
+	require.Equal(t, models.RefundSucceeded, d.refundAtGateway(t, id).Status)
+	require.Equal(t, "60.00", d.gateway.Refunded().String())
+
+	other := d.promised(t, d.paid(t))
+	d.serve(d.gateway)
+	d.gateway.Script(fake.CreateRefund, refused)
+	d.gateway.Script(fake.FindRefund, fake.Fault{}, refused) // the second question is refused, too
+
+	_, err := d.RefundAtGateway(t.Context(), other)
+	require.False(t, requireApplicationError(t, err).NonRetryable())
+	require.Equal(t, models.RefundSucceeded, d.refundAtGateway(t, other).Status)
+}
+
+// slowRefunds makes refunds and says that it has not.
+type slowRefunds struct{ *fake.Gateway }
+
+func (s slowRefunds) CreateRefund(ctx context.Context, r gateways.RefundRequest) (gateways.Refund, error) {
+	if made, err := s.Gateway.CreateRefund(ctx, r); err != nil {
+		return made, err
+	}
+
+	return gateways.Refund{}, &gateways.Error{Kind: gateways.KindRejected, Code: "in_progress"}
 }

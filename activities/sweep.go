@@ -55,9 +55,10 @@ const (
 	sweepBatch    = 500
 	sweepWorkers  = 16
 	// handFor is how long a sweep goes on handing over what is in one of its lists: the sooner the orchestrator takes things,
-	// the more of them it gets. handAtMost is how long it may take over one of them.
+	// the more of them it gets. handAtMost is how long it may take over one of them, and handOver how long all lists take together.
 	handFor    = 600 * time.Millisecond
 	handAtMost = 5 * time.Second
+	handOver   = 4 * time.Second
 )
 
 // Swept counts what one sweep has given back to its owner.
@@ -77,12 +78,13 @@ func (s *Sweep) Run(ctx context.Context) (Swept, error) {
 	defer alive(ctx)()
 
 	var (
-		r   = round{Sweep: s}
+		r   = round{Sweep: s, over: time.Now().Add(handOver)}
 		err error
 	)
 
 	steps := []func(context.Context) error{
-		r.events, r.payments, r.refunds, r.payouts, r.campaigns, r.silence, r.ended, r.holds, r.outbox, r.keys,
+		r.holds, r.keys, // these need the database only
+		r.events, r.payments, r.refunds, r.payouts, r.campaigns, r.silence, r.ended, r.outbox,
 	}
 	for _, step := range steps {
 		err = errors.Join(err, step(ctx))
@@ -97,6 +99,7 @@ type round struct {
 
 	out  Swept
 	away atomic.Bool // the orchestrator does not answer: nothing more is handed over
+	over time.Time   // when nothing more is handed over either
 }
 
 // turn reads the next part of a list, and has the next sweep go on behind it.
@@ -234,7 +237,7 @@ func each[T any](ctx context.Context, r *round, items []T, do func(context.Conte
 
 	for _, i := range rand.Perm(len(items)) { //nolint:gosec // an order, no secret
 		group.Go(func() error {
-			if r.away.Load() || time.Now().After(until) {
+			if now := time.Now(); r.away.Load() || now.After(until) || now.After(r.over) {
 				return nil
 			}
 

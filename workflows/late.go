@@ -1,6 +1,8 @@
 package workflows
 
 import (
+	"time"
+
 	"github.com/google/uuid"
 	"go.temporal.io/sdk/workflow"
 
@@ -45,6 +47,16 @@ type Closing struct {
 	Why           models.FailureCode     `json:"why"`
 }
 
+// atMost is how long the gateway is asked. Of an attempt that has expired the sweep starts this again; one that can be paid
+// although another was, nobody else closes before its time is over.
+func (c Closing) atMost() time.Duration {
+	if c.Why == models.FailureCancelled {
+		return closeAtMost
+	}
+
+	return askAtMost
+}
+
 // Reconcile ends an attempt that is still PENDING although nobody waits for it any more, as its own workflow would have:
 // it asks the gateway, settles what it hears, and ends the attempt otherwise.
 func Reconcile(ctx workflow.Context, c Closing) (models.Settled, error) {
@@ -52,7 +64,7 @@ func Reconcile(ctx workflow.Context, c Closing) (models.Settled, error) {
 
 	tell(ctx, "Asking "+string(c.Gateway)+" about payment "+c.TransactionID.String()+", which nobody is waiting for.")
 
-	if err := closeCheckout(ctx, c.TransactionID, c.Gateway, askAtMost); err != nil {
+	if err := closeCheckout(ctx, c.TransactionID, c.Gateway, c.atMost()); err != nil {
 		tell(ctx, string(c.Gateway)+" does not say whether the attempt was paid. The sweep will ask again.")
 
 		return settled, err

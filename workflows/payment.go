@@ -29,6 +29,8 @@ const (
 	cancelAtMost = 30 * time.Second // then whoever wants to cancel is told that it cannot be done now
 	askAtMost    = 5 * time.Minute  // unless Checkout.AskFor says otherwise; then an operator is told, and it is asked again
 	askPause     = time.Minute      // after this
+	// closeAtMost is longer than any attempt is open, but for one whose gateway does not answer.
+	closeAtMost = 7 * 24 * time.Hour
 )
 
 // Payment takes one payment attempt from its opening to its end (spec 3.3). It completes with the attempt's outcome,
@@ -48,6 +50,7 @@ type payment struct {
 	checkout activities.Checkout
 	opened   bool
 	delayed  bool  // the gateway is not being asked for now: nobody should wait for the checkout
+	givenUp  bool  // the opening was given up, because somebody wants to close the attempt
 	refused  error // why there is no attempt at all
 	settled  models.Settled
 	cancel   bool // somebody asked to close the attempt
@@ -129,10 +132,14 @@ func (p *payment) open(ctx workflow.Context) error {
 		return err
 	}
 
-	p.opened = true
-	p.settled = models.Settled{Status: p.checkout.Status, Failure: p.checkout.Failure}
+	p.wasOpened()
 
 	return nil
+}
+
+func (p *payment) wasOpened() {
+	p.opened = true
+	p.settled = models.Settled{Status: p.checkout.Status, Failure: p.checkout.Failure}
 }
 
 // openBy has the checkout created, until that is done, takes too long, or somebody closes the attempt.
@@ -144,7 +151,7 @@ func (p *payment) openBy(ctx workflow.Context, activity any) error {
 		return err
 	}
 
-	if !opening.IsReady() {
+	if p.givenUp = !opening.IsReady(); p.givenUp {
 		giveUp()
 	}
 
@@ -187,8 +194,9 @@ func (p *payment) awaitOutcome(ctx workflow.Context) error {
 		case p.events.Len() > 0:
 			err = p.settle(ctx)
 		case p.cancel:
-			err = p.end(ctx, models.FailureCancelled, cancelAtMost)
-			p.cancel = p.settled.Final()
+			if expiry, err = p.close(ctx, expiry); err != nil {
+				return err
+			}
 		default:
 			if err = p.end(ctx, models.FailureExpired, p.askFor()); err == nil && !p.settled.Final() && p.refused == nil {
 				expiry, err = p.askLater(ctx)

@@ -2,6 +2,7 @@ package workflows_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -130,6 +131,50 @@ func TestPaymentCancelledWhileTheGatewayIsSilent(t *testing.T) {
 	})
 
 	require.Equal(t, paid, w.pay(a), "the attempt stayed open, and was paid")
+}
+
+// The gateway hangs on the opening, and does not say either whether there is something to close: the attempt is opened when it
+// is back, and can be paid until its time is over.
+func TestPaymentCancelledDuringOpeningWhileTheGatewayIsSilent(t *testing.T) {
+	t.Parallel()
+	w, a := newWorld(t), newAttempt()
+	given := make(chan struct{})
+
+	var (
+		cancel           *answer[models.Settled]
+		meanwhile, later *answer[activities.Checkout]
+	)
+
+	w.OnActivity(acts.OpenCheckout, mock.Anything, a).Return(func(context.Context, models.Attempt) (activities.Checkout, error) {
+		w.at(0, func() { cancel = update[models.Settled](w, workflows.UpdateCancel) })
+		<-given
+
+		return open, nil
+	}).Once()
+
+	var once sync.Once
+
+	w.OnActivity(acts.CloseCheckout, mock.Anything, a.ID()).Return(func(context.Context, uuid.UUID) error {
+		once.Do(func() { close(given) })
+
+		return errDown
+	})
+	w.OnActivity(acts.SettlePayment, mock.Anything, a.ID()).Return(pending, nil).Once()
+	w.OnActivity(acts.AwaitCheckout, mock.Anything, a).After(time.Minute).Return(open, nil).Once()
+	w.OnActivity(acts.SettlePayment, mock.Anything, a.ID()).Return(paid, nil).Once()
+	w.at(time.Minute, func() { meanwhile = update[activities.Checkout](w, workflows.UpdateCheckout) })
+	w.at(5*time.Minute, func() {
+		require.True(t, cancel.done)
+		requireType(t, models.CodeGatewayUnavailable, cancel.err)
+		require.True(t, meanwhile.value.Delayed, "nobody waits for it")
+
+		later = update[activities.Checkout](w, workflows.UpdateCheckout)
+	})
+	w.at(6*time.Minute, w.event)
+
+	require.Equal(t, paid, w.pay(a))
+	require.Equal(t, open, later.value)
+	require.WithinDuration(t, began.Add(6*time.Minute), w.Now(), time.Second)
 }
 
 // The gateway hangs on the opening: whoever cancels does not wait for it.

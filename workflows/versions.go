@@ -12,6 +12,12 @@ import "go.temporal.io/sdk/workflow"
 // `TemporalChangeVersion IS NULL AND WorkflowType="…" AND ExecutionStatus="Running"` finds nobody. The histories
 // that only the old branch replays move to testdata/histories/retired in the same commit, unchanged.
 
+// opensAgain: an attempt whose opening was given up to close it, and that could not be closed, is opened after all. Called where
+// that has happened, so that no other payment pays for it with an event. Since 1.1.0.
+func opensAgain(ctx workflow.Context) bool {
+	return workflow.GetVersion(ctx, "payment-opens-again", workflow.DefaultVersion, 1) >= 1
+}
+
 // showsCampaignState: operators find campaigns by PaymentStatus, CAMPAIGN_ and the state. Since 1.1.0.
 func showsCampaignState(ctx workflow.Context) bool {
 	return workflow.GetVersion(ctx, "campaign-shows-its-state", workflow.DefaultVersion, 1) >= 1

@@ -176,7 +176,7 @@ func (o *Operations) start(ctx context.Context, a models.Attempt) (models.Paymen
 	wait, cancel := context.WithTimeout(ctx, o.CheckoutWait)
 	defer cancel()
 
-	checkout, err := o.Workflows.StartPayment(wait, a)
+	_, err := o.Workflows.StartPayment(wait, a)
 	if err != nil && !errors.Is(err, workflows.ErrStillRunning) {
 		return models.PaymentTransaction{}, err
 	}
@@ -187,7 +187,7 @@ func (o *Operations) start(ctx context.Context, a models.Attempt) (models.Paymen
 	t, readErr := o.Store.TransactionByID(ctx, a.ID())
 
 	switch {
-	case err == nil && readErr == nil && checkout.Delayed && t.Status == models.TransactionPending && t.CheckoutURL == nil:
+	case err == nil && readErr == nil && t.Status == models.TransactionPending && t.CheckoutURL == nil:
 		return t, models.Errorf(models.CodeGatewayUnavailable, "The gateway does not answer. The attempt stays open; ask again.")
 	case err == nil:
 		return t, readErr

@@ -16,10 +16,14 @@ import (
 var aboutAnswers = []Invariant{
 	{
 		"answers",
-		"nobody got an answer that they should not get: no 500, only what says \"try again\" (503 with `Retry-After`, 502 about the gateway), and that only until all is over, and the end that was due",
+		"nobody got an answer that they should not get: no 500, only what says \"try again\" " +
+			"(503 with `Retry-After`, 502 about the gateway), and that only until all is over, and the end that was due",
 		func(_ context.Context, s *Scene) ([]string, error) { return s.Play.Journal.Problems(), nil },
 	},
-	{"same-key-same-answer", "the same request with the same `Idempotency-Key` got the same answer, always: status, `Location` and body", sameAnswers},
+	{
+		"same-key-same-answer",
+		"the same request with the same `Idempotency-Key` got the same answer, always: status, `Location` and body", sameAnswers,
+	},
 	{"booked-is-booked", "every booking that was answered with 201 exists, once, as it was answered", booked},
 	{
 		"page-tells-the-truth",

@@ -42,7 +42,8 @@ var aboutSubjects = []Invariant{
 			WHERE (t.refunded_amount = t.amount) <> (b.status = 'CANCELLED') OR (t.refunded_amount < t.amount) <> (b.status = 'CONFIRMED')`),
 	},
 	{
-		"customer-is-told", "whoever has a confirmed booking, or had one, has one e-mail and one SMS about it in the outbox; so has whoever got money back",
+		"customer-is-told",
+		"whoever has a confirmed booking, or had one, has one e-mail and one SMS about it in the outbox; so has whoever got money back",
 		rows(`SELECT format('payment %s: %s messages', t.id, count(n.id)) FROM payment_transactions AS t
 			LEFT JOIN notifications AS n ON n.transaction_id = t.id AND n.kind = 'PAYMENT_SUCCEEDED'
 			WHERE t.status = 'PAID' AND t.booking_id IS NOT NULL GROUP BY t.id HAVING count(n.id) <> 2

@@ -147,7 +147,7 @@ func TestLoadNamesEveryMalformedVariable(t *testing.T) {
 
 	invalid := map[string]string{
 		"LISTEN_ADDR": "8080", "PUBLIC_URL": "pay.example.com", "GATEWAY_A_URL": "ftp://x", "REDIS_URL": sentinel, "SMTP_URL": "http://" + sentinel,
-		"MAIL_FROM": "nobody", "SMS_URL": "x", "SWEEP_INTERVAL": "0s", "ACCESS_TOKEN_TTL": "-1m", "DB_MAX_CONNS": "0", "TRUSTED_PROXIES": "lb",
+		"MAIL_FROM": "nobody", "SMS_URL": "x", "SWEEP_INTERVAL": "0s", "ACCESS_TOKEN_TTL": "-1m", "DB_MAX_CONNS": "0", "DB_MAX_IDLE_CONNS": "0", "TRUSTED_PROXIES": "lb",
 		"REDIS_TIMEOUT": "0s", "LATE_PAYMENT_CHECKS": "2h,10m", "EXPIRY_ASK_FOR": "0s",
 	}
 	_, err = Load(invalid)

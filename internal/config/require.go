@@ -228,8 +228,10 @@ func (c Config) validate() error {
 		p.addf("LATE_PAYMENT_CHECKS must be times of more than zero, the shortest first, or 0 for never")
 	}
 
-	if c.Database.MaxConns < 1 || c.Database.MaxIdleConns < 1 {
-		p.addf("DB_MAX_CONNS and DB_MAX_IDLE_CONNS must be at least 1")
+	for name, n := range map[string]int{"DB_MAX_CONNS": c.Database.MaxConns, "DB_MAX_IDLE_CONNS": c.Database.MaxIdleConns} {
+		if n < 1 {
+			p.addf("%s must be at least 1", name)
+		}
 	}
 
 	l := c.Limits

@@ -65,6 +65,43 @@ func TestResolveIncident(t *testing.T) {
 	requireCode(t, models.CodeNotFound, err)
 }
 
+// TestResolvedIncidentThatIsNewsAgain: what comes after somebody has resolved an incident is not hidden in it.
+func TestResolvedIncidentThatIsNewsAgain(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	tx := b.open(t, b.book(t, b.Trip, 1), 1)
+	open := func() store.Listed[models.Incident] {
+		t.Helper()
+
+		list, err := b.s.ListIncidents(t.Context(), store.IncidentFilter{Status: models.IncidentOpen})
+		require.NoError(t, err)
+
+		return list
+	}
+	elsewhere := func(e *models.WebhookEvent) { e.CheckoutID = "ref-elsewhere" }
+
+	failed := word(tx, models.EventPaymentFailed, elsewhere)
+	b.deliver(t, failed)
+	require.Len(t, open().Items, 1)
+
+	_, err := b.s.ResolveIncident(t.Context(), open().Items[0].ID, "nobody's", b.finance)
+	require.NoError(t, err)
+
+	b.deliver(t, failed)
+	require.Empty(t, open().Items, "the same webhook again is no news")
+
+	b.deliver(t, word(tx, models.EventPaymentSucceeded, elsewhere))
+	require.Len(t, open().Items, 1, "money has come")
+
+	i := open().Items[0]
+	require.Nil(t, i.ResolvedAt)
+	require.Nil(t, i.ResolvedBy)
+	require.Len(t, i.Details["events"], 2)
+
+	_, err = b.s.ResolveIncident(t.Context(), i.ID, "given back", b.finance)
+	require.NoError(t, err)
+}
+
 func TestResolveIncidentOnceInParallel(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -39,6 +39,7 @@ func TestLatePaymentIsRefundedByHand(t *testing.T) {
 
 	part, rest := b.giveBack(t, tx, "15.00"), b.ask(tx, "")
 	require.Equal(t, tx.ID, b.refundOf(t, part).PaymentTransactionID)
+	require.True(t, b.settle(t, tx, time.Now()).RefundOwed, "the rest")
 	require.Equal(t, "100.00", b.reserve(t, rest).Amount.String())
 	require.Equal(t, models.RefundSucceeded, b.settleRefund(t, rest, granted(rest)).Status)
 	b.requireIdentities(t)

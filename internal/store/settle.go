@@ -94,7 +94,8 @@ func (st *settlement) result() models.Settled {
 		st.out.Failure = *st.t.FailureCode
 	}
 
-	st.out.RefundOwed = st.t.Status == models.TransactionFailed && st.t.CapturedAt != nil && st.t.RefundedAmount.IsZero()
+	st.out.RefundOwed = st.t.Status == models.TransactionFailed && st.t.CapturedAt != nil &&
+		st.t.RefundedAmount.Cmp(st.t.Amount) < 0
 	if st.t.Status == models.TransactionPaid && st.t.AdCampaignID != nil {
 		st.out.Campaign = *st.t.AdCampaignID
 	}

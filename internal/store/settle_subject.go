@@ -259,14 +259,21 @@ func eventDetails(e *models.WebhookEvent) map[string]any {
 	return d
 }
 
-// openIncident inserts the incident, or appends the event to the list that an existing one keeps.
+// openIncident inserts the incident, or appends the event to the list that an existing one keeps. One that was resolved is open
+// again: whoever resolved it did not know of this event. (A gateway sends a webhook again that was answered 404; that is known.)
 func openIncident(ctx context.Context, tx bun.IDB, i models.Incident, event map[string]any) error {
+	const known = `COALESCE(ic.details->'events', '[]') @>
+		jsonb_build_array(jsonb_build_object('webhook_id', EXCLUDED.details->'events'->0->'webhook_id'))`
+
 	i.Status = models.IncidentOpen
 	i.Details = map[string]any{"events": []map[string]any{event}}
 
 	_, err := tx.NewInsert().Model(&i).ExcludeColumn("created_at").
 		On("CONFLICT (id) DO UPDATE").
 		Set("details = jsonb_set(ic.details, '{events}', COALESCE(ic.details->'events', '[]') || (EXCLUDED.details->'events'))").
+		Set("status = CASE WHEN " + known + " THEN ic.status ELSE 'OPEN' END").
+		Set("resolved_at = CASE WHEN " + known + " THEN ic.resolved_at END").
+		Set("resolved_by = CASE WHEN " + known + " THEN ic.resolved_by END").
 		Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("open incident: %w", err)

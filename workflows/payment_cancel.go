@@ -1,0 +1,44 @@
+package workflows
+
+import (
+	"go.temporal.io/sdk/workflow"
+
+	"rihla/models"
+)
+
+// close ends the attempt because somebody wants that. It stays open when its gateway does not answer; expiry is the timer of it
+// then.
+func (p *payment) close(ctx workflow.Context, expiry workflow.Future) (workflow.Future, error) {
+	err := p.end(ctx, models.FailureCancelled, cancelAtMost)
+	p.cancel = p.settled.Final()
+
+	if err != nil || p.settled.Final() || p.refused != nil || !p.givenUp || !opensAgain(ctx) {
+		return expiry, err
+	}
+
+	if err = p.openAgain(ctx); err != nil {
+		return nil, err
+	}
+
+	return p.startTimer(ctx), nil
+}
+
+// openAgain goes on opening an attempt that could not be closed: it was to be paid otherwise, or later, and its gateway answered
+// neither. The time to pay is what it was.
+func (p *payment) openAgain(ctx workflow.Context) error {
+	p.opened, p.delayed, p.checkout.Delayed = false, true, true
+	tell(ctx, string(p.gateway())+" does not answer: the attempt stays open, and its checkout is opened when it is back.")
+
+	err := p.openBy(ctx, payments.AwaitCheckout)
+	if err != nil && isRefusal(err) {
+		p.refused, p.settled = err, models.Settled{}
+
+		return nil
+	}
+
+	if err == nil {
+		p.wasOpened()
+	}
+
+	return err
+}
