@@ -66,7 +66,7 @@ func (p *Payments) AwaitCheckout(ctx context.Context, a models.Attempt) (Checkou
 }
 
 func (p *Payments) openCheckout(ctx context.Context, a models.Attempt) (Checkout, error) {
-	t, err := p.Store.OpenPayment(ctx, a, p.Now)
+	t, fresh, err := p.Store.OpenPayment(ctx, a, p.Now)
 	if err != nil {
 		return Checkout{}, err
 	}
@@ -88,9 +88,10 @@ func (p *Payments) openCheckout(ctx context.Context, a models.Attempt) (Checkout
 	if refusal := err; isFinal(refusal) {
 		// The answer of an earlier try may have been lost, and a gateway refuses the same key with another request: the trip may
 		// have got another title since. An attempt that counted as refused would leave a checkout behind that can be paid. So
-		// would one whose gateway refuses to say.
-		if opened, err = p.findCheckout(ctx, &t); gateways.KindOf(err) == gateways.KindNotFound {
-			return p.rejected(ctx, &t, refusal)
+		// would one whose gateway refuses to say, unless this is the first try.
+		opened, err = p.findCheckout(ctx, &t)
+		if kind := gateways.KindOf(err); kind == gateways.KindNotFound || kind == gateways.KindRejected && fresh {
+			return p.unopened(ctx, &t, models.FailureGatewayRejected, refusal.Error())
 		}
 	}
 
@@ -98,12 +99,19 @@ func (p *Payments) openCheckout(ctx context.Context, a models.Attempt) (Checkout
 		return checkoutOf(&t), err
 	}
 
+	if !fresh {
+		// The checkout of an earlier try may have been closed since; then the gateway repeats what it said when it made it.
+		if now, err := p.findCheckout(ctx, &t); err == nil && now.Status == gateways.CheckoutCanceled {
+			return p.unopened(ctx, &t, models.FailureCancelled, "")
+		}
+	}
+
 	return checkoutOf(&t), p.Store.SaveCheckout(ctx, t.ID, opened.ID, opened.URL)
 }
 
-// rejected ends an attempt that the gateway has refused to open.
-func (p *Payments) rejected(ctx context.Context, t *models.PaymentTransaction, refusal error) (Checkout, error) {
-	ended, err := p.Store.EndPayment(ctx, t.ID, models.FailureGatewayRejected, refusal.Error(), p.Now())
+// unopened ends an attempt that nobody can pay.
+func (p *Payments) unopened(ctx context.Context, t *models.PaymentTransaction, why models.FailureCode, words string) (Checkout, error) {
+	ended, err := p.Store.EndPayment(ctx, t.ID, why, words, p.Now())
 	p.announce(ended)
 
 	return Checkout{Status: ended.Status, Failure: ended.Failure, ExpiresAt: t.ExpiresAt}, err

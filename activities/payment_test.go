@@ -1,6 +1,7 @@
 package activities_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -165,6 +166,43 @@ func TestOpenCheckoutThatWasMadeBeforeAndIsNotShown(t *testing.T) {
 	require.Len(t, d.gateway.Checkouts(), 1)
 }
 
+// It refuses both the first time that it is asked: there is nothing that it could have made.
+func TestOpenCheckoutThatIsRefusedAtOnce(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.gateway.Script(fake.CreateCheckout, refused)
+	d.gateway.Script(fake.FindCheckout, refused)
+
+	c, err := d.OpenCheckout(t.Context(), d.attempt(t))
+	require.NoError(t, err)
+	require.Equal(t, models.FailureGatewayRejected, c.Failure)
+}
+
+// What was made and closed meanwhile is not handed out: nobody could pay it.
+func TestOpenCheckoutThatWasMadeAndClosed(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	a := d.attempt(t)
+	d.openUnheard(t, a)
+	d.gateway.Script(fake.CancelCheckout, fake.Fault{Mode: fake.UnknownAfterEffect})
+	require.Error(t, d.CloseCheckout(t.Context(), a.ID()))
+
+	d.serve(forgetsThatItClosed{d.gateway})
+	c, err := d.AwaitCheckout(t.Context(), a)
+	require.NoError(t, err)
+	require.Equal(t, models.FailureCancelled, c.Failure)
+}
+
+// forgetsThatItClosed answers a repeated request as it did the first time, as idempotency keys have it.
+type forgetsThatItClosed struct{ *fake.Gateway }
+
+func (f forgetsThatItClosed) CreateCheckout(ctx context.Context, r gateways.CheckoutRequest) (gateways.Checkout, error) {
+	c, err := f.Gateway.CreateCheckout(ctx, r)
+	c.Status = gateways.CheckoutOpen
+
+	return c, err
+}
+
 // The gateway is back when the time to pay is over: what nobody could pay any more is not made. It expires.
 func TestOpenCheckoutThatHasExpired(t *testing.T) {
 	t.Parallel()
@@ -195,7 +233,7 @@ func TestOpenCheckoutOfACampaignWhoseAnswerWasLost(t *testing.T) {
 	c, err := d.OpenCheckout(t.Context(), a)
 	require.NoError(t, err)
 	require.Equal(t, models.TransactionPending, c.Status)
-	require.Zero(t, d.gateway.Calls(fake.FindCheckout), "the gateway has not refused it")
+	require.Equal(t, 1, d.gateway.Calls(fake.FindCheckout), "it is still open")
 	require.Len(t, d.gateway.Checkouts(), 1)
 }
 

@@ -38,6 +38,7 @@ const (
 	pollPause   = 30 * time.Second
 	checkLease  = 10 * time.Second // until an ended attempt is asked about again whose question was not answered
 	pollTimeout = 4 * time.Second
+	closeFor    = time.Hour // after the end of an attempt; then it is left to the next time at which it is asked about
 	// clocksDiffer is what the orchestrator's clock may be ahead of this machine's; the rounds are farther apart.
 	clocksDiffer = time.Second
 )
@@ -184,8 +185,14 @@ func (p *Polls) ask(ctx context.Context, t *models.PaymentTransaction) (outcome 
 
 	checkout, err := find(limited, g, t)
 	if err == nil && t.Status != models.TransactionPending {
-		// Whoever ended the attempt may not have come to close it: its gateway was silent, or its worker was killed.
-		checkout, err = closed(limited, g, checkout)
+		// Whoever ended the attempt may not have come to close it: its gateway was silent, or its worker was killed. A gateway that
+		// answers and closes nothing is not asked all the time for ever.
+		now, closing := closed(limited, g, checkout)
+		if closing == nil {
+			checkout = now
+		} else if p.Now().Sub(t.UpdatedAt) < closeFor {
+			err = closing
+		}
 	}
 
 	switch kind := gateways.KindOf(err); {

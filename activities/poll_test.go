@@ -243,6 +243,17 @@ func TestPollStatusClosesWhatStayedOpen(t *testing.T) {
 	require.Equal(t, gateways.CheckoutCanceled, a.gateway.Checkouts()[0].Status)
 	require.Equal(t, models.FailureCancelled, *a.transaction(t, left).FailureCode)
 
+	// One that cannot be closed is not asked about for ever.
+	kept := a.opened(t)
+	a.end(t, kept, models.FailureCancelled)
+
+	a.now = a.now.Add(3 * time.Hour)
+	a.gateway.Always(fake.CancelCheckout, fake.Fault{Mode: fake.UnknownBeforeEffect})
+	a.poll(t, activities.Polled{Asked: 2})
+	a.now = a.now.Add(time.Minute)
+	a.poll(t, activities.Polled{})
+	a.gateway.Heal()
+
 	// It is paid in the moment in which it is to be closed.
 	late := a.opened(t)
 	a.end(t, late, models.FailureCancelled)

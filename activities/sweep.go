@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -54,11 +55,13 @@ const (
 	tokenAge      = 24 * time.Hour  // of an expired refresh token, which is refused anyway
 	sweepBatch    = 500
 	sweepWorkers  = 16
+	holdBatch     = 50 // in one transaction: what is not done in time is rolled back
 	// handFor is how long a sweep goes on handing over what is in one of its lists: the sooner the orchestrator takes things,
 	// the more of them it gets. handAtMost is how long it may take over one of them, and handOver how long all lists take together.
 	handFor    = 600 * time.Millisecond
 	handAtMost = 5 * time.Second
-	handOver   = 4 * time.Second
+	handOver   = 3 * time.Second
+	freeFor    = 1500 * time.Millisecond // how long holds are given up before that
 )
 
 // Swept counts what one sweep has given back to its owner.
@@ -78,15 +81,16 @@ func (s *Sweep) Run(ctx context.Context) (Swept, error) {
 	defer alive(ctx)()
 
 	var (
-		r   = round{Sweep: s, over: time.Now().Add(handOver)}
+		r   = round{Sweep: s}
 		err error
 	)
 
-	steps := []func(context.Context) error{
-		r.holds, r.keys, // these need the database only
-		r.events, r.payments, r.refunds, r.payouts, r.campaigns, r.silence, r.ended, r.outbox,
-	}
-	for _, step := range steps {
+	lists := []func(context.Context) error{r.payments, r.refunds, r.payouts, r.campaigns, r.silence, r.ended, r.outbox}
+	rand.Shuffle(len(lists), func(i, j int) { //nolint:gosec // so that none is always the last: no secret
+		lists[i], lists[j] = lists[j], lists[i]
+	})
+
+	for _, step := range slices.Concat([]func(context.Context) error{r.freed, r.events}, lists, []func(context.Context) error{r.keys}) {
 		err = errors.Join(err, step(ctx))
 	}
 
@@ -99,7 +103,7 @@ type round struct {
 
 	out  Swept
 	away atomic.Bool // the orchestrator does not answer: nothing more is handed over
-	over time.Time   // when nothing more is handed over either
+	over time.Time   // when nothing more is handed over either; holds come before
 }
 
 // turn reads the next part of a list, and has the next sweep go on behind it.
@@ -201,8 +205,27 @@ func (r *round) campaigns(ctx context.Context) error {
 }
 
 func (r *round) holds(ctx context.Context) error {
-	n, err := r.Store.ReleaseExpiredHolds(ctx, sweepBatch, r.Now())
-	r.out.Holds = n
+	for {
+		n, err := r.Store.ReleaseExpiredHolds(ctx, holdBatch, r.Now())
+		r.out.Holds += n
+
+		if err != nil || n < holdBatch {
+			return err
+		}
+	}
+}
+
+// freed gives up holds, which needs the database only: first, and not for long, since seats may be locked by somebody who hangs.
+func (r *round) freed(ctx context.Context) error {
+	limited, cancel := context.WithTimeout(ctx, freeFor)
+	defer cancel()
+
+	err := r.holds(limited)
+	if r.over = time.Now().Add(handOver); limited.Err() != nil && ctx.Err() == nil {
+		slog.WarnContext(ctx, "sweep could not free all seats whose holds are over; the next one goes on", "error", err)
+
+		return nil
+	}
 
 	return err
 }

@@ -81,7 +81,7 @@ func (b *reportsBench) settled(ctx context.Context, sales *bench, before, after 
 			return err
 		}
 
-		tx, err := b.store.OpenPayment(ctx, a, time.Now)
+		tx, _, err := b.store.OpenPayment(ctx, a, time.Now)
 		if err != nil {
 			return err
 		}

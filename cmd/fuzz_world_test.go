@@ -176,7 +176,7 @@ func (p fuzzPayment) insert(tb testing.TB, s *store.Store, db *sql.DB) {
 	_, err = db.ExecContext(tb.Context(), "UPDATE bookings SET id = $1 WHERE id = $2", fuzzID(p.booking), b.ID)
 	require.NoError(tb, err)
 
-	t, err := s.OpenPayment(tb.Context(), models.Attempt{BookingID: fuzzID(p.booking), Number: 1, UserID: user, Method: p.method}, time.Now)
+	t, _, err := s.OpenPayment(tb.Context(), models.Attempt{BookingID: fuzzID(p.booking), Number: 1, UserID: user, Method: p.method}, time.Now)
 	require.NoError(tb, err)
 	require.Equal(tb, p.id(), t.ID)
 	require.NoError(tb, s.SaveCheckout(tb.Context(), t.ID, p.reference, "https://gateway.test/"+p.reference))

@@ -134,7 +134,7 @@ func TestMessagesOfAWorkerThatWasKilled(t *testing.T) {
 	h := newHouse(t)
 	a := h.attempt(t)
 
-	tx, err := h.store.OpenPayment(t.Context(), a, time.Now)
+	tx, _, err := h.store.OpenPayment(t.Context(), a, time.Now)
 	require.NoError(t, err)
 	_, err = h.store.StoreEvent(t.Context(), models.WebhookEvent{
 		ID: models.NewID(), Channel: tx.PaymentMethod.Channel(), WebhookID: uuid.NewString(), Type: models.EventPaymentSucceeded,

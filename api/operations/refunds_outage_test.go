@@ -106,7 +106,7 @@ func paidAttempt(t *testing.T, s *store.Store) (models.PaymentTransaction, *fake
 	require.NoError(t, err)
 
 	attempt := models.Attempt{BookingID: b.ID, ProviderID: b.ProviderID, Number: 1, UserID: user, Method: models.MethodCreditCard}
-	paid, err := s.OpenPayment(t.Context(), attempt, time.Now)
+	paid, _, err := s.OpenPayment(t.Context(), attempt, time.Now)
 	require.NoError(t, err)
 
 	c, err := gateway.CreateCheckout(t.Context(), gateways.CheckoutRequest{

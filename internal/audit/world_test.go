@@ -92,7 +92,7 @@ func (w *world) open(t *testing.T, a models.Attempt) models.PaymentTransaction {
 		a.Method = models.MethodCreditCard
 	}
 
-	tx, err := w.s.OpenPayment(t.Context(), a, time.Now)
+	tx, _, err := w.s.OpenPayment(t.Context(), a, time.Now)
 	require.NoError(t, err)
 	require.NoError(t, w.s.SaveCheckout(t.Context(), tx.ID, "ref-"+tx.ID.String(), "https://gateway.test/"))
 

@@ -189,7 +189,7 @@ func TestDiscardBookingWhileAnAttemptOpens(t *testing.T) {
 
 		parallel(2, func(i int) {
 			if i == 0 {
-				_, openErr = b.s.OpenPayment(t.Context(), a, time.Now)
+				_, _, openErr = b.s.OpenPayment(t.Context(), a, time.Now)
 			} else {
 				discarded, discardErr = b.s.DiscardBooking(t.Context(), booking.ID)
 			}

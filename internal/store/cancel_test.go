@@ -46,7 +46,7 @@ func TestCancelBooking(t *testing.T) {
 	require.Zero(t, b.count(t, "SELECT count(*) FROM notifications"))
 	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM audit_log WHERE action = 'BOOKING_CANCELLED'"))
 
-	_, err = b.s.OpenPayment(ctx, models.Attempt{BookingID: booking.ID, Number: 2, UserID: owner.UserID, Method: models.MethodCreditCard}, at(now))
+	_, _, err = b.s.OpenPayment(ctx, models.Attempt{BookingID: booking.ID, Number: 2, UserID: owner.UserID, Method: models.MethodCreditCard}, at(now))
 	requireCode(t, models.CodeBookingNotPayable, err)
 
 	// Money that comes all the same goes back.
@@ -192,7 +192,7 @@ func TestCancellationRacesOpening(t *testing.T) {
 		var openErr, cancelErr error
 
 		race(
-			func() { _, openErr = b.s.OpenPayment(t.Context(), a, clock) },
+			func() { _, _, openErr = b.s.OpenPayment(t.Context(), a, clock) },
 			func() { _, _, cancelErr = b.s.CancelBooking(t.Context(), booking.ID, owner, clock()) })
 		require.NoError(t, cancelErr)
 

@@ -32,7 +32,7 @@ func TestWebhookBeforeItsPayment(t *testing.T) {
 			require.False(t, b.deliver(t, early).Known, "as often as it comes too early")
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM incidents WHERE status = 'OPEN'"))
 
-			tx, err := b.s.OpenPayment(t.Context(), a, time.Now)
+			tx, _, err := b.s.OpenPayment(t.Context(), a, time.Now)
 			require.NoError(t, err)
 
 			if opened {

@@ -137,13 +137,15 @@ func tripOf(ctx context.Context, db bun.IDB, b *models.Booking) (models.Trip, er
 }
 
 // OpenPayment writes the PENDING row of an attempt, with the amount and the rates of this moment, or returns the
-// row that the same attempt has written before. clock is read once the booking or the campaign is locked: of two tries of one
-// attempt, that which had to wait cannot open what the other found too late. Errors: NOT_FOUND, BOOKING_NOT_PAYABLE,
-// CAMPAIGN_NOT_PAYABLE (also when another attempt is open).
-func (s *Store) OpenPayment(ctx context.Context, a models.Attempt, clock func() time.Time) (models.PaymentTransaction, error) {
-	var row models.PaymentTransaction
+// row that the same attempt has written before; fresh tells the two apart. clock is read once the booking or the campaign is
+// locked: of two tries of one attempt, that which had to wait cannot open what the other found too late. Errors: NOT_FOUND,
+// BOOKING_NOT_PAYABLE, CAMPAIGN_NOT_PAYABLE (also when another attempt is open).
+func (s *Store) OpenPayment(
+	ctx context.Context, a models.Attempt, clock func() time.Time,
+) (row models.PaymentTransaction, fresh bool, err error) {
+	err = s.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		row, fresh = models.PaymentTransaction{}, false
 
-	err := s.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		err := tx.NewSelect().Model(&row).Where("id = ?", a.ID()).Scan(ctx)
 		if err == nil || !errors.Is(err, sql.ErrNoRows) {
 			return err
@@ -175,14 +177,15 @@ func (s *Store) OpenPayment(ctx context.Context, a models.Attempt, clock func() 
 			return openConflict(err)
 		}
 
-		if n, err := res.RowsAffected(); err != nil || n == 1 {
+		n, err := res.RowsAffected()
+		if fresh = n == 1; err != nil || fresh {
 			return err
 		}
 		// The same attempt was opened between the look and the insert.
 		return tx.NewSelect().Model(&row).Where("id = ?", a.ID()).Scan(ctx)
 	})
 
-	return row, err
+	return row, fresh, err
 }
 
 // openConflict maps the unique indexes that allow one open attempt to the answer a caller can act on.

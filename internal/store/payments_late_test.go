@@ -36,7 +36,7 @@ func TestOpenPaymentTwiceWhileTheHoldEnds(t *testing.T) {
 
 	for i, now := range []time.Time{booking.HoldUntil.Add(-time.Second), booking.HoldUntil.Add(time.Second)} {
 		go func() {
-			tx, err := b.s.OpenPayment(t.Context(), a, at(now))
+			tx, _, err := b.s.OpenPayment(t.Context(), a, at(now))
 			results <- opened{tx, err}
 		}()
 
@@ -90,7 +90,7 @@ func (b *books) requireTooLate(t *testing.T, lock string, row uuid.UUID, a model
 	refused := make(chan error, 1)
 
 	go func() {
-		_, err := b.s.OpenPayment(t.Context(), a, func() time.Time { return *now.Load() })
+		_, _, err := b.s.OpenPayment(t.Context(), a, func() time.Time { return *now.Load() })
 		refused <- err
 	}()
 

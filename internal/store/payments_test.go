@@ -37,7 +37,7 @@ func (b *books) openCampaign(t *testing.T, campaign uuid.UUID, n int) models.Pay
 	a := models.Attempt{
 		CampaignID: campaign, ProviderID: b.Provider.ID, Number: n, UserID: b.Users[models.RoleProviderAdmin].ID, Method: models.MethodWalletB,
 	}
-	tx, err := b.s.OpenPayment(t.Context(), a, time.Now)
+	tx, _, err := b.s.OpenPayment(t.Context(), a, time.Now)
 	require.NoError(t, err)
 	require.NoError(t, b.s.SaveCheckout(t.Context(), tx.ID, "ref-"+tx.ID.String(), "https://gateway.test/"+tx.ID.String()))
 
@@ -70,7 +70,7 @@ func TestOpenPayment(t *testing.T) {
 	a := b.attempt(booking, 1, models.MethodWalletB)
 	require.NoError(t, b.s.SetReturnURL(t.Context(), a, "https://app.rihla.test/done"))
 
-	tx, err := b.s.OpenPayment(t.Context(), a, time.Now)
+	tx, _, err := b.s.OpenPayment(t.Context(), a, time.Now)
 	require.NoError(t, err)
 
 	stored := b.transaction(t, tx.ID)
@@ -93,7 +93,7 @@ func TestOpenPayment(t *testing.T) {
 	require.Nil(t, stored.FailureCode)
 	require.WithinDuration(t, booking.HoldUntil, stored.ExpiresAt, time.Millisecond, "the attempt ends with the hold")
 
-	again, err := b.s.OpenPayment(t.Context(), a, time.Now)
+	again, _, err := b.s.OpenPayment(t.Context(), a, time.Now)
 	require.NoError(t, err)
 	require.Equal(t, tx.ID, again.ID)
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payment_transactions"))
@@ -102,7 +102,7 @@ func TestOpenPayment(t *testing.T) {
 	// The same attempt, once its booking is paid: what it has come to, not a refusal.
 	require.NoError(t, b.s.SaveCheckout(t.Context(), tx.ID, "ref-"+tx.ID.String(), ""))
 	b.report(t, tx, models.EventPaymentSucceeded)
-	again, err = b.s.OpenPayment(t.Context(), a, time.Now)
+	again, _, err = b.s.OpenPayment(t.Context(), a, time.Now)
 	require.NoError(t, err)
 	require.Equal(t, models.TransactionPaid, again.Status)
 }
@@ -118,7 +118,7 @@ func TestOpenPaymentInParallel(t *testing.T) {
 
 		// Two attempts that mean to be the only one, each started several times.
 		parallel(8, func(i int) {
-			_, err := b.s.OpenPayment(t.Context(), b.attempt(booking, 1+i%2, models.MethodCreditCard), time.Now)
+			_, _, err := b.s.OpenPayment(t.Context(), b.attempt(booking, 1+i%2, models.MethodCreditCard), time.Now)
 
 			switch {
 			case err == nil:
@@ -142,34 +142,34 @@ func TestOpenPaymentRefusals(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)
 
-	_, err := b.s.OpenPayment(t.Context(), models.Attempt{BookingID: uuid.New(), Number: 1, UserID: b.customer.ID, Method: models.MethodCreditCard}, time.Now)
+	_, _, err := b.s.OpenPayment(t.Context(), models.Attempt{BookingID: uuid.New(), Number: 1, UserID: b.customer.ID, Method: models.MethodCreditCard}, time.Now)
 	requireCode(t, models.CodeNotFound, err)
-	_, err = b.s.OpenPayment(t.Context(), models.Attempt{CampaignID: uuid.New(), Number: 1, UserID: b.customer.ID, Method: models.MethodCreditCard}, time.Now)
+	_, _, err = b.s.OpenPayment(t.Context(), models.Attempt{CampaignID: uuid.New(), Number: 1, UserID: b.customer.ID, Method: models.MethodCreditCard}, time.Now)
 	requireCode(t, models.CodeNotFound, err)
 
 	t.Run("another attempt is open", func(t *testing.T) {
 		t.Parallel()
 		booking := b.book(t, b.Trip, 1)
 		b.open(t, booking, 1)
-		_, err := b.s.OpenPayment(t.Context(), b.attempt(booking, 2, models.MethodWalletA), time.Now)
+		_, _, err := b.s.OpenPayment(t.Context(), b.attempt(booking, 2, models.MethodWalletA), time.Now)
 		requireCode(t, models.CodeBookingNotPayable, err)
 	})
 
 	t.Run("the hold is over", func(t *testing.T) {
 		t.Parallel()
 		booking := b.book(t, b.Trip, 1)
-		_, err := b.s.OpenPayment(t.Context(), b.attempt(booking, 1, models.MethodCreditCard), at(booking.HoldUntil))
+		_, _, err := b.s.OpenPayment(t.Context(), b.attempt(booking, 1, models.MethodCreditCard), at(booking.HoldUntil))
 		requireCode(t, models.CodeBookingNotPayable, err)
-		_, err = b.s.OpenPayment(t.Context(), b.attempt(booking, 1, models.MethodBillPayment), at(booking.HoldUntil))
+		_, _, err = b.s.OpenPayment(t.Context(), b.attempt(booking, 1, models.MethodBillPayment), at(booking.HoldUntil))
 		requireCode(t, models.CodeBookingNotPayable, err)
-		_, err = b.s.OpenPayment(t.Context(), b.attempt(booking, 1, models.MethodCreditCard), at(booking.HoldUntil.Add(-time.Second)))
+		_, _, err = b.s.OpenPayment(t.Context(), b.attempt(booking, 1, models.MethodCreditCard), at(booking.HoldUntil.Add(-time.Second)))
 		require.NoError(t, err)
 	})
 
 	t.Run("it is paid", func(t *testing.T) {
 		t.Parallel()
 		tx := b.paid(t, 1)
-		_, err := b.s.OpenPayment(t.Context(), b.attempt(b.bookingNow(t, *tx.BookingID), 2, models.MethodCreditCard), time.Now)
+		_, _, err := b.s.OpenPayment(t.Context(), b.attempt(b.bookingNow(t, *tx.BookingID), 2, models.MethodCreditCard), time.Now)
 		requireCode(t, models.CodeBookingNotPayable, err)
 	})
 
@@ -180,7 +180,7 @@ func TestOpenPaymentRefusals(t *testing.T) {
 			booking := b.book(t, trip, 1)
 			b.exec(t, "UPDATE bookings SET status = $1, seats_held = false WHERE id = $2", status, booking.ID)
 			b.exec(t, "UPDATE trips SET seats_taken = 0 WHERE id = $1", trip.ID)
-			_, err := b.s.OpenPayment(t.Context(), b.attempt(booking, 1, models.MethodCreditCard), time.Now)
+			_, _, err := b.s.OpenPayment(t.Context(), b.attempt(booking, 1, models.MethodCreditCard), time.Now)
 			requireCode(t, models.CodeBookingNotPayable, err)
 		})
 	}
@@ -192,7 +192,7 @@ func TestBillPaymentExtendsTheHold(t *testing.T) {
 	booking := b.book(t, b.Trip, 1)
 	b.report(t, b.open(t, booking, 1), models.EventPaymentFailed)
 
-	bill, err := b.s.OpenPayment(t.Context(), b.attempt(booking, 2, models.MethodBillPayment), at(time.Now().Add(10*time.Minute)))
+	bill, _, err := b.s.OpenPayment(t.Context(), b.attempt(booking, 2, models.MethodBillPayment), at(time.Now().Add(10*time.Minute)))
 	require.NoError(t, err)
 
 	until := booking.CreatedAt.Add(72 * time.Hour)
@@ -202,7 +202,7 @@ func TestBillPaymentExtendsTheHold(t *testing.T) {
 	_, err = b.s.EndPayment(t.Context(), bill.ID, models.FailureCancelled, "", time.Now())
 	require.NoError(t, err)
 
-	card, err := b.s.OpenPayment(t.Context(), b.attempt(booking, 3, models.MethodCreditCard), at(time.Now().Add(time.Hour)))
+	card, _, err := b.s.OpenPayment(t.Context(), b.attempt(booking, 3, models.MethodCreditCard), at(time.Now().Add(time.Hour)))
 	require.NoError(t, err, "the longer hold stays")
 	require.WithinDuration(t, until, card.ExpiresAt, time.Millisecond)
 }
@@ -221,7 +221,7 @@ func TestOpenCampaignPayment(t *testing.T) {
 	require.Equal(t, campaign, *tx.AdCampaignID)
 	require.WithinDuration(t, time.Now().Add(30*time.Minute), tx.ExpiresAt, time.Minute)
 
-	_, err := b.s.OpenPayment(t.Context(), models.Attempt{CampaignID: campaign, Number: 2, UserID: tx.UserID, Method: models.MethodCreditCard}, time.Now)
+	_, _, err := b.s.OpenPayment(t.Context(), models.Attempt{CampaignID: campaign, Number: 2, UserID: tx.UserID, Method: models.MethodCreditCard}, time.Now)
 	requireCode(t, models.CodeCampaignNotPayable, err)
 
 	b.report(t, tx, models.EventPaymentFailed)
@@ -231,12 +231,12 @@ func TestOpenCampaignPayment(t *testing.T) {
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM ad_campaigns WHERE status = 'PENDING_PAYMENT'"), "a failed campaign can be paid again")
 	b.report(t, second, models.EventPaymentSucceeded)
 
-	_, err = b.s.OpenPayment(t.Context(), models.Attempt{CampaignID: campaign, Number: 3, UserID: tx.UserID, Method: models.MethodCreditCard}, time.Now)
+	_, _, err = b.s.OpenPayment(t.Context(), models.Attempt{CampaignID: campaign, Number: 3, UserID: tx.UserID, Method: models.MethodCreditCard}, time.Now)
 	requireCode(t, models.CodeCampaignNotPayable, err)
 
 	gone := b.campaign(t, today, today)
 	b.exec(t, "UPDATE ad_campaigns SET deleted_at = now() WHERE id = $1", gone)
-	_, err = b.s.OpenPayment(t.Context(), models.Attempt{CampaignID: gone, Number: 1, UserID: tx.UserID, Method: models.MethodCreditCard}, time.Now)
+	_, _, err = b.s.OpenPayment(t.Context(), models.Attempt{CampaignID: gone, Number: 1, UserID: tx.UserID, Method: models.MethodCreditCard}, time.Now)
 	requireCode(t, models.CodeNotFound, err)
 	_, err = b.s.PayableCampaign(t.Context(), gone, time.Now())
 	requireCode(t, models.CodeNotFound, err)

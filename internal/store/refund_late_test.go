@@ -91,7 +91,7 @@ func TestReservedRefundKeepsItsAttempt(t *testing.T) {
 	first := b.open(t, booking, 1)
 	b.report(t, first, models.EventPaymentFailed)
 
-	second, err := b.s.OpenPayment(t.Context(), b.attempt(booking, 2, models.MethodWalletB), time.Now)
+	second, _, err := b.s.OpenPayment(t.Context(), b.attempt(booking, 2, models.MethodWalletB), time.Now)
 	require.NoError(t, err)
 	b.report(t, first, models.EventPaymentSucceeded)
 	b.deliver(t, word(second, models.EventPaymentSucceeded, nil))

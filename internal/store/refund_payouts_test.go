@@ -21,7 +21,7 @@ func (b *books) bill(t *testing.T) models.PaymentTransaction {
 	booking, err := b.s.CreateBooking(t.Context(), n)
 	require.NoError(t, err)
 
-	tx, err := b.s.OpenPayment(t.Context(), models.Attempt{
+	tx, _, err := b.s.OpenPayment(t.Context(), models.Attempt{
 		BookingID: booking.ID, Number: 1, UserID: booking.UserID, Method: models.MethodBillPayment,
 	}, time.Now)
 	require.NoError(t, err)

@@ -179,7 +179,7 @@ func TestSettleUsesTheCommissionOfPaymentTime(t *testing.T) {
 func TestSettleBeforeTheCheckoutIsSaved(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)
-	tx, err := b.s.OpenPayment(t.Context(), b.attempt(b.book(t, b.Trip, 1), 1, models.MethodCreditCard), time.Now)
+	tx, _, err := b.s.OpenPayment(t.Context(), b.attempt(b.book(t, b.Trip, 1), 1, models.MethodCreditCard), time.Now)
 	require.NoError(t, err)
 
 	b.report(t, tx, models.EventPaymentSucceeded)

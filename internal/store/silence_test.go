@@ -75,7 +75,7 @@ func TestToAsk(t *testing.T) {
 	b.paid(t, 1)
 
 	unopened := b.book(t, b.Trip, 1)
-	_, err := b.s.OpenPayment(t.Context(), b.attempt(unopened, 1, models.MethodCreditCard), time.Now)
+	_, _, err := b.s.OpenPayment(t.Context(), b.attempt(unopened, 1, models.MethodCreditCard), time.Now)
 	require.NoError(t, err)
 
 	now := time.Now()

@@ -24,7 +24,7 @@ func TestReleaseExpiredHolds(t *testing.T) {
 	b.paid(t, 5)
 
 	bill := b.book(t, b.Trip, 1)
-	tx, err := b.s.OpenPayment(t.Context(), b.attempt(bill, 1, models.MethodBillPayment), time.Now)
+	tx, _, err := b.s.OpenPayment(t.Context(), b.attempt(bill, 1, models.MethodBillPayment), time.Now)
 	require.NoError(t, err)
 	_, err = b.s.EndPayment(t.Context(), tx.ID, models.FailureCancelled, "", time.Now())
 	require.NoError(t, err)

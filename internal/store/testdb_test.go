@@ -112,7 +112,7 @@ func (b *testBundle) open(t *testing.T, booking models.Booking, n int) models.Pa
 	t.Helper()
 
 	a := models.Attempt{BookingID: booking.ID, Number: n, UserID: booking.UserID, Method: models.MethodCreditCard}
-	tx, err := b.s.OpenPayment(t.Context(), a, time.Now)
+	tx, _, err := b.s.OpenPayment(t.Context(), a, time.Now)
 	require.NoError(t, err)
 	require.NoError(t, b.s.SaveCheckout(t.Context(), tx.ID, "ref-"+tx.ID.String(), "https://gateway.test/"+tx.ID.String()))
 

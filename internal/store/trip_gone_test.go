@@ -29,7 +29,7 @@ func TestTripThatIsGone(t *testing.T) {
 			p, err := b.s.PayableBooking(t.Context(), unpaid.ID, time.Now())
 			require.NoError(t, err)
 			requireCode(t, models.CodeBookingNotPayable, p.Err)
-			_, err = b.s.OpenPayment(t.Context(), b.attempt(unpaid, 1, models.MethodCreditCard), time.Now)
+			_, _, err = b.s.OpenPayment(t.Context(), b.attempt(unpaid, 1, models.MethodCreditCard), time.Now)
 			requireCode(t, models.CodeBookingNotPayable, err)
 
 			b.deliver(t, word(tx, models.EventPaymentSucceeded, nil))
@@ -58,7 +58,7 @@ func TestHoldEndsWithTheDeparture(t *testing.T) {
 	extended := b.book(t, later, 1)
 	require.True(t, extended.HoldUntil.Before(later.DepartureAt))
 
-	tx, err := b.s.OpenPayment(t.Context(), b.attempt(extended, 1, models.MethodBillPayment), time.Now)
+	tx, _, err := b.s.OpenPayment(t.Context(), b.attempt(extended, 1, models.MethodBillPayment), time.Now)
 	require.NoError(t, err)
 	require.WithinDuration(t, later.DepartureAt, tx.ExpiresAt, 0)
 	require.WithinDuration(t, later.DepartureAt, b.bookingNow(t, extended.ID).HoldUntil, 0)
@@ -81,7 +81,7 @@ func TestCampaignWhoseLastDayIsOver(t *testing.T) {
 	requireCode(t, models.CodeCampaignNotPayable, p.Err)
 
 	a := models.Attempt{CampaignID: unpaid, ProviderID: b.Provider.ID, Number: 1, UserID: tx.UserID, Method: models.MethodWalletB}
-	_, err = b.s.OpenPayment(t.Context(), a, at(over))
+	_, _, err = b.s.OpenPayment(t.Context(), a, at(over))
 	requireCode(t, models.CodeCampaignNotPayable, err)
 
 	b.deliver(t, word(tx, models.EventPaymentSucceeded, nil))
@@ -102,7 +102,7 @@ func TestCampaignWhoseTripIsDeleted(t *testing.T) {
 	requireCode(t, models.CodeCampaignNotPayable, p.Err)
 
 	a := models.Attempt{CampaignID: unpaid, ProviderID: b.Provider.ID, Number: 1, UserID: tx.UserID, Method: models.MethodWalletB}
-	_, err = b.s.OpenPayment(t.Context(), a, time.Now)
+	_, _, err = b.s.OpenPayment(t.Context(), a, time.Now)
 	requireCode(t, models.CodeCampaignNotPayable, err)
 
 	b.deliver(t, word(tx, models.EventPaymentSucceeded, nil))

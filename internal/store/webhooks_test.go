@@ -121,7 +121,7 @@ func TestStoreEventOfEveryMethodOnItsChannel(t *testing.T) {
 		models.MethodCreditCard, models.MethodDebitNetwork, models.MethodWalletA, models.MethodWalletB, models.MethodBillPayment,
 	} {
 		booking := b.book(t, b.Trip, 1)
-		tx, err := b.s.OpenPayment(t.Context(), b.attempt(booking, 1, m), time.Now)
+		tx, _, err := b.s.OpenPayment(t.Context(), b.attempt(booking, 1, m), time.Now)
 		require.NoError(t, err)
 
 		for _, c := range models.Channels() {
