@@ -9,8 +9,8 @@ import (
 )
 
 // quietPatience is how long the service may take, once everything is up again, until nothing is left to do. The longest
-// legitimate wait is a gateway call's pause between two tries, 30 s.
-const quietPatience = 60 * time.Second
+// legitimate wait is for the first question about a refund that the gateway keeps pending and whose webhook is lost: a minute.
+const quietPatience = 90 * time.Second
 
 // Quiet waits until nothing moves any more: every checkout decided, every webhook delivered and processed, nothing PENDING,
 // every message sent, no workflow under way. What still moves when the time is over is returned: it hangs.
