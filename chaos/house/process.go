@@ -32,6 +32,7 @@ type Process struct {
 	asked  bool  // to end
 	offset int64 // of its log at the start
 	exits  []string
+	frozen bool // it was, once at least
 }
 
 func newProcess(h *House, part schedule.Part, command string, own map[string]string) *Process {
@@ -182,6 +183,18 @@ func (p *Process) signal(s syscall.Signal) bool {
 	defer p.mu.Unlock()
 
 	return p.cmd != nil && p.cmd.Process.Signal(s) == nil
+}
+
+// freeze stops the process from running.
+func (p *Process) freeze() bool {
+	frozen := p.signal(syscall.SIGSTOP)
+
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	p.frozen = p.frozen || frozen
+
+	return frozen
 }
 
 func (p *Process) ready(ctx context.Context) bool {

@@ -205,7 +205,7 @@ func (h *House) Restart(ctx context.Context, pause time.Duration, parts ...sched
 
 // Freeze stops processes from running for a while, and tells which of them ran.
 func (h *House) Freeze(ctx context.Context, pause time.Duration, parts ...schedule.Part) []schedule.Part {
-	ran := each(parts, func(part schedule.Part) bool { return h.parts[part].signal(syscall.SIGSTOP) })
+	ran := each(parts, func(part schedule.Part) bool { return h.parts[part].freeze() })
 
 	select {
 	case <-ctx.Done():
@@ -217,6 +217,21 @@ func (h *House) Freeze(ctx context.Context, pause time.Duration, parts ...schedu
 	}
 
 	return ran
+}
+
+// WasFrozen reports whether the process that writes this log was ever frozen.
+func (h *House) WasFrozen(log string) bool {
+	for _, p := range h.parts {
+		p.mu.Lock()
+		is := p.log == log && p.frozen
+		p.mu.Unlock()
+
+		if is {
+			return true
+		}
+	}
+
+	return false
 }
 
 // SetClocks puts the clocks of processes wrong; 0 puts them right. A step of a clock, as a time server makes one, is two of

@@ -26,6 +26,10 @@ var aboutProcesses = []Invariant{
 // of a panic.
 var panicWords = []string{"panic:", "fatal error:", "goroutine 1 [", "Activity panic", "Workflow panic"}
 
+// deadlock is what the SDK says of workflow code that has not yielded for a second, which it then runs again. It goes by the
+// clock on the wall: a worker that was frozen in the middle of such code cannot help it.
+const deadlock = "TMPRL1101"
+
 func panics(_ context.Context, s *Scene) ([]string, error) {
 	logs, err := filepath.Glob(filepath.Join(s.House.LogDir(), "*.log"))
 	if err != nil {
@@ -40,14 +44,30 @@ func panics(_ context.Context, s *Scene) ([]string, error) {
 			return nil, err
 		}
 
-		for _, word := range panicWords {
-			if at := bytes.Index(text, []byte(word)); at >= 0 {
-				found = append(found, fmt.Sprintf("%s: %s", filepath.Base(name), text[at:min(len(text), at+500)]))
-			}
+		for _, line := range panicLines(text, s.House.WasFrozen(name)) {
+			found = append(found, filepath.Base(name)+": "+line)
 		}
 	}
 
 	return found, nil
+}
+
+// panicLines are the first line with each word of a panic.
+func panicLines(log []byte, wasFrozen bool) (found []string) {
+	for _, word := range panicWords {
+		for line := range bytes.Lines(log) {
+			at := bytes.Index(line, []byte(word))
+			if at < 0 || wasFrozen && bytes.Contains(line, []byte(deadlock)) {
+				continue
+			}
+
+			found = append(found, string(line[at:min(len(line), at+500)]))
+
+			break
+		}
+	}
+
+	return found
 }
 
 // running are the workflows that come to their end by themselves, and soon.
