@@ -4,29 +4,43 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"strconv"
+	"sync"
 	"time"
 )
 
 const loopback = "127.0.0.1"
 
+// Free ports are looked for below those that systems give to outgoing connections (32768 and up on Linux, 49152 elsewhere): nobody
+// takes one by chance before it is listened on, or while who listens on it is killed and started again.
+const (
+	lowestPort  = 20000
+	highestPort = 32767
+	portTries   = 200
+)
+
+// handedOut are the ports that this process has been given, each once.
+var handedOut sync.Map
+
 // Port returns preferred when nothing listens on it on 127.0.0.1, else a free port, and then says so in the log. With preferred 0
 // any free port will do and nothing is logged. The port is not reserved: listen on it soon.
 func Port(ctx context.Context, log *slog.Logger, preferred int) (int, error) {
-	if preferred != 0 && portIsFree(ctx, preferred) {
+	if preferred > 0 && portIsFree(ctx, preferred) {
 		return preferred, nil
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp4", net.JoinHostPort(loopback, "0"))
-	if err != nil {
-		return 0, fmt.Errorf("find a free port: %w", err)
+	for range portTries {
+		port := lowestPort + rand.IntN(highestPort-lowestPort+1) //nolint:gosec // no secret
+		if _, taken := handedOut.LoadOrStore(port, true); taken || !portIsFree(ctx, port) {
+			continue
+		}
+		if preferred > 0 {
+			orDiscard(log).InfoContext(ctx, fmt.Sprintf("port %d is taken, using %d", preferred, port))
+		}
+		return port, nil
 	}
-	defer func() { _ = listener.Close() }()
-	port := listener.Addr().(*net.TCPAddr).Port
-	if preferred != 0 {
-		orDiscard(log).InfoContext(ctx, fmt.Sprintf("port %d is taken, using %d", preferred, port))
-	}
-	return port, nil
+	return 0, fmt.Errorf("find a free port: none of %d that were tried is free", portTries)
 }
 
 func portIsFree(ctx context.Context, port int) bool {

@@ -1,0 +1,35 @@
+package devstack
+
+import (
+	"net"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestPort(t *testing.T) {
+	t.Parallel()
+
+	seen := map[int]bool{}
+	for range 50 {
+		port, err := Port(t.Context(), nil, AnyPort)
+		require.NoError(t, err)
+		require.False(t, seen[port], "given twice")
+		require.True(t, port >= lowestPort && port <= highestPort, "an outgoing connection may take it: %d", port)
+		seen[port] = true
+	}
+
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp4", "127.0.0.1:0")
+	require.NoError(t, err)
+
+	defer func() { require.NoError(t, listener.Close()) }()
+
+	taken := listener.Addr().(*net.TCPAddr).Port
+	port, err := Port(t.Context(), nil, taken)
+	require.NoError(t, err)
+	require.NotEqual(t, taken, port)
+
+	again, err := Port(t.Context(), nil, port)
+	require.NoError(t, err)
+	require.Equal(t, port, again, "it is free, and wanted")
+}
