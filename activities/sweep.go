@@ -221,7 +221,9 @@ func (r *round) freed(ctx context.Context) error {
 	defer cancel()
 
 	err := r.holds(limited)
-	if r.over = time.Now().Add(handOver); limited.Err() != nil && ctx.Err() == nil {
+	r.over = time.Now().Add(handOver)
+
+	if limited.Err() != nil && ctx.Err() == nil {
 		slog.WarnContext(ctx, "sweep could not free all seats whose holds are over; the next one goes on", "error", err)
 
 		return nil
