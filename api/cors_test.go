@@ -136,3 +136,22 @@ func TestCORSAnswers(t *testing.T) {
 	require.Equal(t, "*", a.get("Access-Control-Allow-Origin"))
 	require.Empty(t, a.get("Access-Control-Allow-Credentials"))
 }
+
+func TestCORSOfPagesOfThisMachine(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, withOrigins(appOrigin, config.LocalOrigins))
+
+	for _, own := range []string{
+		appOrigin, "http://localhost", "http://localhost:5173", "https://localhost:3000", "http://127.0.0.1:8000", "http://[::1]:4200",
+	} {
+		require.Equal(t, own, b.call(t, http.MethodGet, "/api/v1/trips", "", "", "Origin", own).get("Access-Control-Allow-Origin"))
+	}
+
+	for _, stranger := range []string{
+		adminOrigin, "http://localhost.evil.test", "http://evil.test", "http://localhost:80.evil.test", "ftp://localhost", "http://localhost/",
+		"http://evil@localhost", "http://127.0.0.1.evil.test", "http://127.0.0.2", "null", config.LocalOrigins,
+	} {
+		requireNoCORS(t, b.call(t, http.MethodGet, "/api/v1/trips", "", "", "Origin", stranger))
+	}
+}

@@ -56,7 +56,7 @@ func runDemo(ctx context.Context, cfg config.Config, progress *slog.Logger, out 
 
 	began := time.Now()
 
-	h, err := startHouse(ctx, cfg, progress)
+	h, err := startHouse(ctx, cfg, progress, 0)
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"rihla/internal/auth"
 	"rihla/internal/config"
 	"rihla/internal/devstack"
+	"rihla/internal/store"
 	"rihla/internal/telemetry"
 )
 
@@ -33,13 +34,20 @@ const devDomain = "rihla.test"
 const devRole = "rihla_service"
 
 func newDev() *cobra.Command {
-	var reset bool
+	var (
+		reset bool
+		lines int
+	)
 
 	dev := &cobra.Command{
 		Use:   "dev",
 		Short: "Run everything on this machine: PostgreSQL, Temporal, sandbox gateway, worker and API, with users to try it",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if lines < 0 || lines > maxSeed {
+				return fmt.Errorf("--seed must be a number from 0 to %d", maxSeed)
+			}
+
 			cfg, err := loadConfig(config.Config.RequireDevelopment)
 			if err != nil {
 				return err
@@ -53,7 +61,7 @@ func newDev() *cobra.Command {
 				}
 			}
 
-			h, err := startHouse(cmd.Context(), cfg, slog.Default())
+			h, err := startHouse(cmd.Context(), cfg, slog.Default(), lines)
 			if err != nil {
 				return err
 			}
@@ -66,6 +74,7 @@ func newDev() *cobra.Command {
 		},
 	}
 	dev.Flags().BoolVar(&reset, "reset", false, "begin with an empty database, Temporal history, outbox and sandbox")
+	dev.Flags().IntVar(&lines, "seed", 0, "add this many made-up ledger lines, with all that belongs to them, before serving")
 
 	return dev
 }
@@ -74,7 +83,10 @@ func newDev() *cobra.Command {
 type house struct {
 	cfg      config.Config
 	progress *slog.Logger // of what takes its time at the start
+	lines    int          // made-up ledger lines to add
 	stack    *devstack.Stack
+
+	ownerURL string // of the database, for commands that need more than the service's role may do
 
 	registry *prometheus.Registry
 	metrics  *telemetry.Metrics // of API and worker together
@@ -83,9 +95,10 @@ type house struct {
 	errs []error
 }
 
-// startHouse starts all parts in the order in which they need each other. When it fails nothing is left running.
-func startHouse(ctx context.Context, cfg config.Config, progress *slog.Logger) (h *house, err error) {
-	h = &house{cfg: cfg, progress: progress, registry: prometheus.NewRegistry()}
+// startHouse starts all parts in the order in which they need each other, and adds made-up ledger lines if there are to be any.
+// When it fails nothing is left running.
+func startHouse(ctx context.Context, cfg config.Config, progress *slog.Logger, lines int) (h *house, err error) {
+	h = &house{cfg: cfg, progress: progress, lines: lines, registry: prometheus.NewRegistry()}
 	h.metrics = telemetry.NewMetrics(h.registry)
 
 	defer func() {
@@ -95,6 +108,10 @@ func startHouse(ctx context.Context, cfg config.Config, progress *slog.Logger) (
 	}()
 
 	useDevSecrets(&h.cfg)
+
+	if len(h.cfg.HTTP.CORSOrigins) == 0 {
+		h.cfg.HTTP.CORSOrigins = config.Origins{config.LocalOrigins}
+	}
 
 	steps := []func(context.Context) error{
 		h.startComponents, h.prepareKeys, h.prepareMediaSecret, h.chooseAddress, h.startSandbox, h.prepareDatabase, h.takeOwnRole,
@@ -129,7 +146,8 @@ func (h *house) startComponents(ctx context.Context) (err error) {
 		h.errs = append(h.errs, h.stack.Close(ctx))
 	})
 
-	h.cfg.Database.URL = config.Secret(h.stack.DatabaseURL)
+	h.ownerURL = h.stack.DatabaseURL
+	h.cfg.Database.URL = config.Secret(h.ownerURL)
 	h.cfg.Temporal.Address = h.stack.TemporalAddress
 
 	return nil
@@ -153,18 +171,13 @@ func (h *house) prepareKeys(context.Context) error {
 	return nil
 }
 
-// chooseAddress moves the API to another port when its own is taken; an address that was asked for stays.
+// chooseAddress moves the API to another port when its own is taken, and keeps to it; an address that was asked for stays.
 func (h *house) chooseAddress(ctx context.Context) error {
 	if os.Getenv("LISTEN_ADDR") != "" {
 		return nil
 	}
 
-	_, port, err := net.SplitHostPort(h.cfg.HTTP.ListenAddr)
-	if err != nil {
-		return err
-	}
-
-	addr, err := freeAddress(ctx, port)
+	addr, err := h.freeAddress(ctx, "api", h.cfg.HTTP.ListenAddr)
 	if err != nil {
 		return err
 	}
@@ -178,12 +191,7 @@ func (h *house) chooseAddress(ctx context.Context) error {
 }
 
 func (h *house) startSandbox(ctx context.Context) error {
-	_, port, err := net.SplitHostPort(defaultSandboxAddr)
-	if err != nil {
-		return err
-	}
-
-	addr, err := freeAddress(ctx, port)
+	addr, err := h.freeAddress(ctx, "gateway", defaultSandboxAddr)
 	if err != nil {
 		return err
 	}
@@ -221,14 +229,8 @@ func (h *house) prepareDatabase(ctx context.Context) error {
 		return err
 	}
 
-	// The users that are made here have a published password: a database that people use is not the place for them.
-	strangers, err := s.HasUsersOutside(ctx, devDomain)
-	if err != nil {
+	if err := h.refuseOthersUsers(ctx, s); err != nil {
 		return err
-	}
-
-	if strangers {
-		return errors.New("DATABASE_URL names a database with users of its own; dev and demo do not run on it")
 	}
 
 	passwords, err := auth.NewPasswords(1)
@@ -241,7 +243,37 @@ func (h *house) prepareDatabase(ctx context.Context) error {
 		return err
 	}
 
-	return s.SeedDev(ctx, hash, time.Now())
+	if err := s.SeedDev(ctx, hash, time.Now()); err != nil || h.lines == 0 {
+		return err
+	}
+
+	return h.addLines(ctx, s)
+}
+
+// refuseOthersUsers keeps the users that are made here, who have a published password, out of a database that people use. In the
+// database of this command's own an admin may make whatever users they like.
+func (h *house) refuseOthersUsers(ctx context.Context, s *store.Store) error {
+	if h.stack.Postgres != nil {
+		return nil
+	}
+
+	others, err := s.HasUsersOutside(ctx, devDomain)
+	if err == nil && others {
+		err = errors.New("DATABASE_URL names a database with users of its own; dev and demo do not run on it")
+	}
+
+	return err
+}
+
+func (h *house) addLines(ctx context.Context, s *store.Store) error {
+	began := time.Now()
+
+	added, err := s.Grow(ctx, store.Seed{Records: h.lines, Seed: 1, Now: began, Password: noPassword})
+	if err == nil {
+		h.progress.InfoContext(ctx, fmt.Sprintf("added %d made-up ledger lines in %.1f s", added, time.Since(began).Seconds()))
+	}
+
+	return err
 }
 
 // takeOwnRole has API and worker use a database role of their own, which cannot change what only ever grows, in the
@@ -328,20 +360,29 @@ func (h *house) printLinks(w io.Writer) {
 	fmt.Fprintf(w, "  Gateway      %s\n", h.cfg.Gateways.A.URL)
 	fmt.Fprintf(w, "  Outbox       %s\n", filepath.Join(h.cfg.App.DataDir, "outbox"))
 	fmt.Fprintf(w, "  Sign in      admin@rihla.test, finance_admin@rihla.test, end_user@rihla.test …  password %s\n", devPassword)
+	fmt.Fprint(w, "\n  For psql, temporal, and this program's other commands (audit, user, seed):\n\n")
+	fmt.Fprintf(w, "    export DATABASE_URL='%s'\n", h.ownerURL)
+	fmt.Fprintf(w, "    export TEMPORAL_ADDRESS=%s\n", h.cfg.Temporal.Address)
 	fmt.Fprintf(w, "\nReady. Ctrl-C stops everything; the data stays in %s.\n\n", h.cfg.App.DataDir)
 }
 
-// freeAddress is the preferred port of 127.0.0.1, or a free one when that is taken.
-func freeAddress(ctx context.Context, preferred string) (string, error) {
-	want, err := strconv.Atoi(preferred)
+// freeAddress is the port of 127.0.0.1 that the named part had the last time, else its usual one, else a free one; and keeps it
+// for the next time.
+func (h *house) freeAddress(ctx context.Context, name, usual string) (string, error) {
+	_, text, err := net.SplitHostPort(usual)
 	if err != nil {
 		return "", err
 	}
 
-	port, err := devstack.Port(ctx, slog.Default(), want)
+	want, err := strconv.Atoi(text)
 	if err != nil {
 		return "", err
 	}
 
-	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), nil
+	port, err := devstack.Port(ctx, h.progress, h.stack.Ports.Prefer(name, want))
+	if err != nil {
+		return "", err
+	}
+
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), h.stack.Ports.Keep(name, port)
 }

@@ -14,6 +14,9 @@ import (
 // maxSeed is where a wrong number of zeros is more likely than a wish.
 const maxSeed = 100_000_000
 
+// noPassword is a hash that no password has.
+const noPassword = "none"
+
 func newSeed() *cobra.Command {
 	var (
 		records int
@@ -61,7 +64,7 @@ func runSeed(cmd *cobra.Command, cfg config.Config, records int, number uint64) 
 	began := time.Now()
 
 	added, err := s.Grow(cmd.Context(), store.Seed{
-		Records: records, Seed: number, Now: began, Password: "none", // no password has this hash
+		Records: records, Seed: number, Now: began, Password: noPassword,
 		Progress: func(lines int) {
 			seconds := time.Since(began).Seconds()
 			fmt.Fprintf(cmd.ErrOrStderr(), "\r%d of %d lines, %.0f per second ", lines, records, float64(lines)/seconds)

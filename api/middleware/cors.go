@@ -1,11 +1,15 @@
 package middleware
 
 import (
+	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/middleware/cors"
+
+	"rihla/internal/config"
 )
 
 // preflightAge is how long a browser may remember what a preflight said; a change of the origins takes as long.
@@ -24,18 +28,35 @@ var (
 	}
 )
 
-// CORS lets pages of the origins read answers: all of config.AnyOrigin, else exactly those that are named. It comes
-// after Requests, so that a preflight has its trace id and its line in the log, and before every route: a preflight
-// carries no token and costs no allowance. There are no cookies, hence no credentials. The origins are those that
-// config has checked.
+// CORS lets pages of the origins read answers: all of config.AnyOrigin, every page of this machine of config.LocalOrigins, else
+// exactly those that are named. It comes after Requests, so that a preflight has its trace id and its line in the log, and before
+// every route: a preflight carries no token and costs no allowance. There are no cookies, hence no credentials. The origins are
+// those that config has checked.
 func CORS(origins []string) fiber.Handler {
-	return cors.New(cors.Config{
-		AllowOrigins: strings.Join(origins, ","),
+	c := cors.Config{
 		AllowMethods: strings.Join([]string{
 			fiber.MethodGet, fiber.MethodHead, fiber.MethodPost, fiber.MethodPut, fiber.MethodPatch, fiber.MethodDelete,
 		}, ","),
 		AllowHeaders:  strings.Join(corsHeaders, ","),
 		ExposeHeaders: strings.Join(corsExposed, ","),
 		MaxAge:        int(preflightAge.Seconds()),
-	})
+	}
+
+	if slices.Contains(origins, config.LocalOrigins) {
+		c.AllowOriginsFunc = func(origin string) bool { return slices.Contains(origins, origin) || isLocalOrigin(origin) }
+	} else {
+		c.AllowOrigins = strings.Join(origins, ",")
+	}
+
+	return cors.New(c)
+}
+
+// isLocalOrigin reports whether a page comes from this machine: a name that only begins or ends like one of its own does not.
+func isLocalOrigin(origin string) bool {
+	u, err := url.Parse(origin)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || origin != u.Scheme+"://"+u.Host {
+		return false
+	}
+
+	return slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname())
 }

@@ -246,6 +246,7 @@ func TestRequireNamesWhatIsMissingOrWeak(t *testing.T) {
 		"plain http":      {"PUBLIC_URL", "http://pay.example.com", "PUBLIC_URL must"},
 		"no proxy":        {"TRUSTED_PROXIES", "", "TRUSTED_PROXIES is missing"},
 		"any origin":      {"CORS_ALLOWED_ORIGINS", "*", "CORS_ALLOWED_ORIGINS must name"},
+		"local origins":   {"CORS_ALLOWED_ORIGINS", "https://app.example.com,localhost", "CORS_ALLOWED_ORIGINS must name"},
 		"test mail":       {"MAIL_FROM", "", "MAIL_FROM must"},
 		"sms key":         {"SMS_API_KEY", "aaaaaaaaaaaaaaaaaaaaaaaa", "SMS_API_KEY is weak"},
 		"no signing keys": {"JWT_SIGNING_KEYS", " ", "JWT_SIGNING_KEYS is missing"},

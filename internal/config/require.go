@@ -76,8 +76,10 @@ func (c Config) checkExposure(p *problems) {
 		p.addf("TRUSTED_PROXIES is missing (the proxy that speaks https for the API; without it every request would be redirected to itself)")
 	}
 
-	if slices.Contains(c.HTTP.CORSOrigins, AnyOrigin) {
-		p.addf("CORS_ALLOWED_ORIGINS must name origins in production, not *")
+	for _, all := range []string{AnyOrigin, LocalOrigins} {
+		if slices.Contains(c.HTTP.CORSOrigins, all) {
+			p.addf("CORS_ALLOWED_ORIGINS must name origins in production, not %s", all)
+		}
 	}
 }
 

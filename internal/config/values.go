@@ -132,8 +132,12 @@ func oneOf[T ~string](dst *T, b []byte, allowed ...T) error {
 // AnyOrigin is the origin that means all of them.
 const AnyOrigin = "*"
 
+// LocalOrigins is the word for all pages that come from this machine, whatever their port: http:// and https:// on localhost,
+// 127.0.0.1 and [::1].
+const LocalOrigins = "localhost"
+
 // Origins are those of web pages, each as browsers write it: scheme://host, or scheme://host:port when the port is not
-// the scheme's own. AnyOrigin stands alone.
+// the scheme's own; or LocalOrigins. AnyOrigin stands alone.
 type Origins []string
 
 // UnmarshalText reads a comma-separated list. What no browser would ever send is refused: it could only be a mistake.
@@ -142,7 +146,7 @@ func (o *Origins) UnmarshalText(b []byte) error {
 
 	for part := range strings.SplitSeq(string(b), ",") {
 		origin := strings.TrimSpace(part)
-		if origin != AnyOrigin && !isOrigin(origin) {
+		if origin != AnyOrigin && origin != LocalOrigins && !isOrigin(origin) {
 			return fmt.Errorf("has %q, which is no origin such as https://app.example.com (lower case, no path)", origin)
 		}
 

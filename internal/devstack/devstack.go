@@ -40,7 +40,7 @@ type Options struct {
 	DatabaseURL string
 	// TemporalAddress names a Temporal that is already running (host:port); none is started then.
 	TemporalAddress string
-	// Ports on 127.0.0.1: 0 prefers the default and falls back to a free one, AnyPort is any free one.
+	// Ports on 127.0.0.1: 0 prefers the one of the last time, then the default, and falls back to a free one; AnyPort is any free one.
 	PostgresPort, TemporalPort, TemporalUIPort int
 	// Throwaway trades the safety of the data for speed: for tests.
 	Throwaway bool
@@ -67,6 +67,8 @@ type Stack struct {
 	Temporal *Temporal
 	// Cluster is nil without Options.Cluster.
 	Cluster *Cluster
+	// Ports are those that the data directory's parts had the last time; a caller that starts further parts keeps their ports here, too.
+	Ports *Ports
 
 	lock *filelock.File
 }
@@ -97,7 +99,7 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Stack{DatabaseURL: o.DatabaseURL, TemporalAddress: o.TemporalAddress, lock: lock}
+	s := &Stack{DatabaseURL: o.DatabaseURL, TemporalAddress: o.TemporalAddress, Ports: openPorts(dataDir), lock: lock}
 	group, groupCtx := errgroup.WithContext(ctx)
 	if o.DatabaseURL == "" {
 		group.Go(func() error { return s.startPostgres(groupCtx, dataDir, o) })
@@ -119,25 +121,27 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 
 func (s *Stack) startPostgres(ctx context.Context, dataDir string, o Options) (err error) {
 	s.Postgres, err = StartPostgres(ctx, PostgresOptions{
-		DataDir: dataDir, BinDir: o.BinDir, Port: preferredPort(o.PostgresPort, DefaultPostgresPort),
+		DataDir: dataDir, BinDir: o.BinDir, Port: s.preferredPort("postgres", o.PostgresPort, DefaultPostgresPort),
 		Database: "rihla", Throwaway: o.Throwaway, Log: o.Log,
 	})
-	if err == nil {
-		s.DatabaseURL = s.Postgres.URL()
+	if err != nil {
+		return err
 	}
-	return err
+	s.DatabaseURL = s.Postgres.URL()
+	return s.Ports.Keep("postgres", s.Postgres.Port())
 }
 
 func (s *Stack) startTemporal(ctx context.Context, dataDir string, o Options) (err error) {
 	s.Temporal, err = StartTemporal(ctx, TemporalOptions{
 		DataDir: dataDir, BinDir: o.BinDir, Headless: o.Headless, Log: o.Log,
-		Port:   preferredPort(o.TemporalPort, DefaultTemporalPort),
-		UIPort: preferredPort(o.TemporalUIPort, DefaultTemporalUIPort),
+		Port:   s.preferredPort("temporal", o.TemporalPort, DefaultTemporalPort),
+		UIPort: s.preferredPort("temporal-ui", o.TemporalUIPort, DefaultTemporalUIPort),
 	})
-	if err == nil {
-		s.TemporalAddress, s.TemporalUIURL = s.Temporal.Address(), s.Temporal.UIURL()
+	if err != nil {
+		return err
 	}
-	return err
+	s.TemporalAddress, s.TemporalUIURL = s.Temporal.Address(), s.Temporal.UIURL()
+	return errors.Join(s.Ports.Keep("temporal", s.Temporal.port), s.Ports.Keep("temporal-ui", s.Temporal.uiPort))
 }
 
 // startCluster comes when PostgreSQL runs.
@@ -252,10 +256,10 @@ func makeDataDir(dir string) (string, error) {
 	return filepath.EvalSymlinks(abs)
 }
 
-func preferredPort(asked, preferred int) int {
+func (s *Stack) preferredPort(name string, asked, usual int) int {
 	switch asked {
 	case 0:
-		return preferred
+		return s.Ports.Prefer(name, usual)
 	case AnyPort:
 		return 0
 	default:

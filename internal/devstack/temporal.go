@@ -2,6 +2,8 @@ package devstack
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -42,7 +44,7 @@ var dynamicConfig = []string{
 type TemporalOptions struct {
 	// DataDir is the directory below which its database and log are kept; created if needed.
 	DataDir string
-	// BinDir is where the program is looked for when PATH has none, and built into. Default: `bin/` in DataDir.
+	// BinDir is where the program is looked for when PATH has none, and downloaded or built into. Default: `bin/` in DataDir.
 	BinDir string
 	// InMemory keeps nothing: Stop, Kill and Start give an empty server.
 	InMemory bool
@@ -62,9 +64,12 @@ type Temporal struct {
 	dataDir   string
 	program   string
 	namespace string
-	inMemory  bool
-	port      int
-	uiPort    int // 0: headless
+	// identity is a namespace that only the server of this data directory has: by it the server is told from a stranger that
+	// took the port first.
+	identity string
+	inMemory bool
+	port     int
+	uiPort   int // 0: headless
 
 	mu      sync.Mutex
 	process *process
@@ -77,7 +82,9 @@ func StartTemporal(ctx context.Context, o TemporalOptions) (*Temporal, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Temporal{log: orDiscard(o.Log), dataDir: dataDir, namespace: o.Namespace, inMemory: o.InMemory}
+	t := &Temporal{
+		log: orDiscard(o.Log), dataDir: dataDir, namespace: o.Namespace, identity: temporalIdentity(dataDir), inMemory: o.InMemory,
+	}
 	if t.namespace == "" {
 		t.namespace = defaultNamespace
 	}
@@ -88,7 +95,7 @@ func StartTemporal(ctx context.Context, o TemporalOptions) (*Temporal, error) {
 	if binDir, err = filepath.Abs(binDir); err != nil {
 		return nil, err
 	}
-	if t.program, err = (temporalBinary{binDir: binDir, log: t.log}).path(ctx); err != nil {
+	if t.program, err = (temporalBinary{binDir: binDir, log: t.log, releases: releasesFrom(), sums: releaseSums}).path(ctx); err != nil {
 		return nil, err
 	}
 	if err := stopStaleTemporal(ctx, t.log, dataDir); err != nil {
@@ -163,7 +170,7 @@ func (t *Temporal) Start(ctx context.Context) error {
 
 func (t *Temporal) command() command {
 	args := []string{
-		"server", "start-dev", "--ip", loopback, "--port", strconv.Itoa(t.port),
+		"server", "start-dev", "--ip", loopback, "--port", strconv.Itoa(t.port), "--namespace", t.identity,
 		"--log-level", "warn", "--color", "never", "--env-file", temporalSettings(t.dataDir),
 	}
 	if t.namespace != defaultNamespace { // which is always there
@@ -193,7 +200,8 @@ func (t *Temporal) command() command {
 	}
 }
 
-// ready waits until the frontend answers for the namespace.
+// ready waits until the frontend of child answers for the namespace. Another server may listen on the port by then: its answers
+// count for nothing, and the child, which could not listen, has ended or ends soon.
 func (t *Temporal) ready(ctx context.Context, child *process) error {
 	conn, err := grpc.NewClient(t.Address(), grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
@@ -219,6 +227,11 @@ func (t *Temporal) ready(ctx context.Context, child *process) error {
 func (t *Temporal) answers(ctx context.Context, client workflowservice.WorkflowServiceClient) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
+	if t.identity != "" {
+		if _, err := client.DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: t.identity}); err != nil {
+			return fmt.Errorf("ask for the namespace that is this server's own: %w", err)
+		}
+	}
 	if _, err := client.DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: t.namespace}); err != nil {
 		return err
 	}
@@ -273,6 +286,12 @@ func (t *Temporal) owns(child *process) bool {
 }
 
 func temporalSteps() []step { return []step{{syscall.SIGTERM, 10 * time.Second}} }
+
+// temporalIdentity is the name of the namespace that tells the server of dataDir from all others.
+func temporalIdentity(dataDir string) string {
+	sum := sha256.Sum256([]byte(dataDir))
+	return "devstack-" + hex.EncodeToString(sum[:8])
+}
 
 func temporalDB(dataDir string) string      { return filepath.Join(dataDir, "temporal", "temporal.db") }
 func temporalPIDFile(dataDir string) string { return filepath.Join(dataDir, "run", "temporal.pid") }

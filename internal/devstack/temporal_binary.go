@@ -25,33 +25,41 @@ const temporalPackage = "github.com/temporalio/cli/cmd/temporal"
 // reportEvery is how often a long wait says that it goes on.
 const reportEvery = 5 * time.Second
 
-// temporalBinary finds, or builds, the `temporal` program: in PATH when it is new enough, else in binDir.
+// temporalBinary finds the `temporal` program in PATH when it is new enough, else in binDir, where it is downloaded or built.
 type temporalBinary struct {
-	binDir string
-	log    *slog.Logger
+	binDir   string
+	log      *slog.Logger
+	releases string            // where the official releases are; "": none is downloaded
+	sums     map[string]string // SHA-256 sums of the release's archives, by platform
 }
 
 func (b temporalBinary) program() string   { return filepath.Join(b.binDir, "temporal") }
 func (b temporalBinary) builtFrom() string { return filepath.Join(b.binDir, "temporal.version") }
 func (b temporalBinary) buildLog() string  { return filepath.Join(b.binDir, "temporal-build.log") }
 
-// path returns the program's path. Building takes minutes and is done once, by one process however many ask.
+// path returns the program's path.
 func (b temporalBinary) path(ctx context.Context) (string, error) {
 	if installed, err := exec.LookPath("temporal"); err == nil {
 		version, fits := serverVersion(ctx, installed)
 		if fits {
+			b.log.InfoContext(ctx, fmt.Sprintf("Temporal: server %s of %s, found in PATH", version, installed))
 			return installed, nil
 		}
 		b.log.InfoContext(ctx, fmt.Sprintf("not using %s: server %s is older than %d.%d",
 			installed, version, oldestTemporalMajor, oldestTemporalMinor))
 	}
+	return b.obtain(ctx)
+}
+
+// obtain returns the program in binDir, after downloading or building it when it is missing there. That is done once, by one
+// process however many ask: a download takes at most a minute, building about four.
+func (b temporalBinary) obtain(ctx context.Context) (string, error) {
 	root, rootErr := ModuleRoot()
 	if b.usable(ctx, root) {
 		return b.program(), nil
 	}
-	if rootErr != nil {
-		return "", fmt.Errorf("there is no Temporal server: put `temporal` (server >= %d.%d) on the PATH, or set TEMPORAL_ADDRESS "+
-			"to a running one; it could be built only inside the source tree: %w", oldestTemporalMajor, oldestTemporalMinor, rootErr)
+	if rootErr != nil && b.releases == "" {
+		return "", b.nowhere(rootErr)
 	}
 	if err := os.MkdirAll(b.binDir, 0o755); err != nil { //nolint:gosec // programs, no secrets
 		return "", err
@@ -61,7 +69,7 @@ func (b temporalBinary) path(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer lock.Close()
-	stop := b.reporting(ctx, "waiting for another process that builds the Temporal dev server")
+	stop := b.reporting(ctx, "waiting for another process that downloads or builds the Temporal dev server")
 	err = lock.Exclusive(ctx)
 	stop()
 	if err != nil {
@@ -70,7 +78,21 @@ func (b temporalBinary) path(ctx context.Context) (string, error) {
 	if b.usable(ctx, root) {
 		return b.program(), nil
 	}
+	if b.releases != "" {
+		if err = b.download(ctx); err == nil {
+			return b.program(), nil
+		}
+		b.log.InfoContext(ctx, "the Temporal dev server could not be downloaded", "error", err)
+	}
+	if rootErr != nil {
+		return "", b.nowhere(errors.Join(err, rootErr))
+	}
 	return b.program(), b.build(ctx, root)
+}
+
+func (b temporalBinary) nowhere(err error) error {
+	return fmt.Errorf("there is no Temporal server: put `temporal` (server >= %d.%d) on the PATH, or set TEMPORAL_ADDRESS "+
+		"to a running one; it could be built only inside the source tree: %w", oldestTemporalMajor, oldestTemporalMinor, err)
 }
 
 // usable reports whether binDir has a program new enough, and, if we have built it, built from the version that is asked for now.

@@ -28,6 +28,7 @@ func (s *Server) routes() http.Handler {
 		"/sandbox/ledger":                      {http.MethodGet: s.ledger},
 		"/sandbox/stats":                       {http.MethodGet: s.stats},
 		"/healthz":                             {http.MethodGet: alive},
+		"/{$}":                                 {http.MethodGet: about},
 	} {
 		mux.HandleFunc(path, handlers.serve)
 	}
@@ -35,6 +36,16 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { notFound("page").write(w) })
 
 	return mux
+}
+
+// about says what this server is to a person who opens its address, with links to what there is to look at.
+func about(w http.ResponseWriter, _ *http.Request) {
+	success(http.StatusOK, map[string]any{
+		"name": "Rihla sandbox gateway: takes no real money",
+		"links": map[string]string{
+			"ledger": "/sandbox/ledger", "faults": "/sandbox/faults", "stats": "/sandbox/stats", "health": "/healthz",
+		},
+	}).write(w)
 }
 
 func alive(w http.ResponseWriter, _ *http.Request) { success(http.StatusOK, struct{}{}).write(w) }
