@@ -2,10 +2,15 @@ package api
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"rihla/internal/testkit/cputime"
 )
+
+var createBooking = jsonOperation{method: http.MethodPost, path: bookingPath, role: "END_USER"}
 
 // FuzzBody sends any bytes as a booking: the answer is always one of ours, and a booking that gets through is whole. The
 // handlers are the tests' own; what the real ones do with fuzzed requests is in package cmd.
@@ -20,6 +25,9 @@ func FuzzBody(f *testing.F) {
 	b := setup(f)
 
 	f.Fuzz(func(t *testing.T, body []byte) {
+		cputime.RequireInProportion(t,
+			func() { serve(b, createBooking, body) }, func() { serve(b, createBooking, harmless(len(body))) }, "a booking of %d bytes", len(body))
+
 		b.ops.booking = nil
 		a := b.call(t, http.MethodPost, bookingPath, "END_USER", string(body), "Content-Type", "application/json")
 
@@ -36,3 +44,47 @@ func FuzzBody(f *testing.F) {
 		}
 	})
 }
+
+// FuzzCost blows a name and a value up into large bodies and holds their cost to that of a harmless body of the same
+// size, so that inputs whose cost grows faster than their size are found although a fuzzer's own inputs stay small.
+func FuzzCost(f *testing.F) {
+	for _, seed := range []struct{ name, value string }{
+		{"a", "1"}, {"passengers", "{}"}, {"passengers", `{"name":0}`}, {"contact", `{"email":"a@b"}`}, {"trip_id", "1e30"},
+		{`\u0000`, `"\u0000"`}, {"a", `{"a":[]}`}, {"payment_method", `"\ud83d\ude00"`}, {"contact", `{"phone":null}`},
+	} {
+		f.Add(seed.name, seed.value)
+	}
+
+	b := setup(f)
+
+	f.Fuzz(func(t *testing.T, name, value string) {
+		if len(name)+len(value) > 1<<10 {
+			return
+		}
+
+		for shape, body := range blownUp(name, value) {
+			cputime.RequireInProportion(t,
+				func() { serve(b, createBooking, body) }, func() { serve(b, createBooking, harmless(len(body))) },
+				"%s of %q and %q", shape, name, value)
+		}
+	})
+}
+
+// blownUp repeats a name and a value as often as the limits allow, and oftener. What is no JSON is refused as such.
+func blownUp(name, value string) map[string][]byte {
+	long := strings.Repeat(name, 1+hostileSize/4/(len(name)+1))
+
+	return map[string][]byte{
+		"members":                       filled("{", `"`+escaped(name)+`%d":`+escaped(value), "}", mostMembers),
+		"many members":                  filled("{", `"`+escaped(name)+`%d":`+escaped(value), "}", noLimit),
+		"one member again":              filled("{", `"`+name+`":`+value, "}", mostMembers),
+		"elements":                      filled(`{"`+name+`":[`, value, "]}", mostElements),
+		"some elements":                 filled(`{"`+name+`":[`, value, "]}", mostMembers/2),
+		"elements behind a long name":   filled(`{"`+long+`":[`, value, "]}", mostElements),
+		"a few of them, too":            filled(`{"`+long+`":[`, value, "]}", mostMembers/2),
+		"members behind a long name":    filled(`{"`+long+`":{`, `"`+escaped(name)+`%d":`+escaped(value), "}}", mostMembers),
+		"one member with all of a name": []byte(`{"` + long + `":` + value + "}"),
+	}
+}
+
+func escaped(s string) string { return strings.ReplaceAll(s, "%", "%%") }

@@ -34,7 +34,7 @@ func (o *operations) CreateBus(ctx context.Context, r gen.CreateBusRequestObject
 	bus := gen.Bus{}
 
 	if u := middleware.UploadOf(ctx); u != nil {
-		size, err := readForm(u, r.Body)
+		size, err := readForm(ctx, u, r.Body)
 		if err != nil {
 			return nil, err
 		}
@@ -48,7 +48,7 @@ func (o *operations) CreateBus(ctx context.Context, r gen.CreateBusRequestObject
 }
 
 // readForm goes on behind a fault, as the service does, and returns the size of all photos.
-func readForm(u *middleware.Upload, into *gen.BusInput) (size int, err error) {
+func readForm(ctx context.Context, u *middleware.Upload, into *gen.BusInput) (size int, err error) {
 	var (
 		photo  bytes.Buffer
 		faults []error
@@ -63,7 +63,7 @@ func readForm(u *middleware.Upload, into *gen.BusInput) (size int, err error) {
 		case err != nil:
 			return 0, err
 		case field == "payload":
-			faults = append(faults, u.JSON(into))
+			faults = append(faults, u.JSON(ctx, into))
 		default:
 			faults = append(faults, u.Read(&photo, 5<<20))
 			size += photo.Len()

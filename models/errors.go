@@ -38,6 +38,8 @@ const (
 	CodeIdempotencyKeyReused    Code = "IDEMPOTENCY_KEY_REUSED"
 	CodeResourceInUse           Code = "RESOURCE_IN_USE"
 	CodeReferenceNotOwned       Code = "REFERENCE_NOT_OWNED"
+	CodeTooManyMembers          Code = "TOO_MANY_MEMBERS"
+	CodeURITooLong              Code = "URI_TOO_LONG"
 )
 
 // Error is the one domain error: a machine code, an English sentence for people, and, for

@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/gofiber/fiber/v2"
 
+	"rihla/internal/jsonlimit"
 	"rihla/models"
 )
 
@@ -42,7 +44,7 @@ func readBody(f *fiber.Ctx, limit int) ([]byte, error) {
 }
 
 // jsonBody checks content type and body, and returns what the body holds; nil when it is empty and may be.
-// Field errors go to p. The error is 400 or 415.
+// Field errors go to p. Errors: MALFORMED_REQUEST, UNSUPPORTED_MEDIA_TYPE, TOO_MANY_MEMBERS, or the context's.
 func (b *bodyRule) jsonBody(f *fiber.Ctx, body []byte, p *problems) (any, error) {
 	if len(body) == 0 {
 		if b.required {
@@ -57,8 +59,14 @@ func (b *bodyRule) jsonBody(f *fiber.Ctx, body []byte, p *problems) (any, error)
 		return nil, err
 	}
 
-	value, err := decodeJSON(body, p)
+	ctx := f.UserContext()
+
+	value, err := decodeJSON(ctx, body, p)
 	if err != nil {
+		return nil, err
+	}
+
+	if err = ctx.Err(); err != nil {
 		return nil, err
 	}
 
@@ -113,12 +121,17 @@ func malformed(format string, args ...any) error {
 	return models.Errorf(models.CodeMalformedRequest, format, args...)
 }
 
-var errDepth = errors.New("too deep")
-
 func jsonError(err error) error {
-	if errors.Is(err, errDepth) {
-		return malformed("The body is nested too deeply.")
+	if _, ok := errors.AsType[*models.Error](err); ok {
+		return err
 	}
 
-	return fmt.Errorf("decode valid JSON: %w", err)
+	switch {
+	case errors.Is(err, jsonlimit.ErrTooDeep):
+		return malformed("The body is nested too deeply.")
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return err
+	default:
+		return fmt.Errorf("decode valid JSON: %w", err)
+	}
 }

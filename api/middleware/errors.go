@@ -33,6 +33,8 @@ var statusOf = map[models.Code]int{
 	models.CodeValidation:              http.StatusUnprocessableEntity,
 	models.CodeIdempotencyKeyReused:    http.StatusUnprocessableEntity,
 	models.CodeReferenceNotOwned:       http.StatusUnprocessableEntity,
+	models.CodeTooManyMembers:          http.StatusUnprocessableEntity,
+	models.CodeURITooLong:              http.StatusRequestURITooLong,
 	models.CodeRateLimited:             http.StatusTooManyRequests,
 	models.CodeInternal:                http.StatusInternalServerError,
 	models.CodeGatewayUnavailable:      http.StatusBadGateway,

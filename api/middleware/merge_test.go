@@ -17,7 +17,7 @@ func parsed(tb testing.TB, text string) any {
 
 	var p problems
 
-	v, err := decodeJSON([]byte(text), &p)
+	v, err := decodeJSON(context.Background(), []byte(text), &p)
 	require.NoError(tb, err)
 
 	return v
@@ -119,7 +119,7 @@ func FuzzMerge(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var p problems
 
-		patch, err := decodeJSON(body, &p)
+		patch, err := decodeJSON(t.Context(), body, &p)
 		if err != nil || p.err() != nil {
 			return // refused before anything is merged
 		}

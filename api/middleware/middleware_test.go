@@ -50,7 +50,7 @@ func TestNumbersHaveOneForm(t *testing.T) {
 	} {
 		var p problems
 
-		got, err := decodeJSON([]byte(text), &p)
+		got, err := decodeJSON(t.Context(), []byte(text), &p)
 		require.NoError(t, err)
 		require.NoError(t, p.err())
 		require.Equal(t, json.Number(want), got, text)

@@ -3,6 +3,7 @@ package middleware
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,13 +15,27 @@ import (
 
 const (
 	// maxProblems and maxFieldName bound an answer that echoes field names of the caller.
-	maxProblems  = 100
+	maxProblems  = 50
 	maxFieldName = 200
 )
 
-// problems collects what is wrong with a request, by field.
+// problems collects what is wrong with a request, by field: the first maxProblems messages.
 type problems struct {
 	details map[string][]string
+	// reported counts the messages in details.
+	reported int
+	// objects are the paths of objects whose unknown members have been named.
+	objects map[string]bool
+}
+
+// full reports whether there is no room for another message. Callers that would put a path into words ask first.
+func (p *problems) full() bool { return p.reported >= maxProblems }
+
+// addAt is add for a path that is put into words only while there is room.
+func (p *problems) addAt(path fieldPath, message string) {
+	if !p.full() {
+		p.add(path.String(), message)
+	}
 }
 
 func (p *problems) add(field, message string) {
@@ -36,12 +51,13 @@ func (p *problems) add(field, message string) {
 		p.details = map[string][]string{}
 	}
 
-	messages, known := p.details[field]
-	if slices.Contains(messages, message) || !known && len(p.details) >= maxProblems {
+	messages := p.details[field]
+	if p.full() || slices.Contains(messages, message) {
 		return
 	}
 
 	p.details[field] = append(messages, message)
+	p.reported++
 }
 
 // err is VALIDATION_ERROR with everything that was found, or nil.
@@ -71,6 +87,10 @@ var visitOptions = []openapi3.SchemaValidationOption{
 }
 
 func (p *problems) addSchemaError(path string, err error) {
+	if p.full() {
+		return
+	}
+
 	switch e := err.(type) { //nolint:errorlint // a tree is walked, layer by layer
 	case openapi3.MultiError:
 		for _, one := range e {
@@ -103,10 +123,25 @@ func (p *problems) addOne(path string, e *openapi3.SchemaError) {
 	p.add(path, message(e))
 }
 
-// addUnknown names the fields that the schema does not have; names are compared exactly.
+// addUnknown names the fields that the schema does not have, all of an object at once: kin reports each of them with the
+// whole object. Names are compared exactly.
 func (p *problems) addUnknown(path string, e *openapi3.SchemaError) {
+	if p.objects[path] {
+		return
+	}
+
+	if p.objects == nil {
+		p.objects = map[string]bool{}
+	}
+
+	p.objects[path] = true
 	object, _ := e.Value.(map[string]any)
-	for name := range object {
+
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		if p.full() {
+			return
+		}
+
 		if e.Schema.Properties[name] == nil {
 			p.add(join(path, name), "is not a known field")
 		}

@@ -215,14 +215,14 @@ func (u *Upload) Read(buf *bytes.Buffer, limit int) error {
 }
 
 // JSON reads the field into a value, by the rules for a body: what is wrong with it is reported by Err, and the value is
-// then of no use. Errors: MALFORMED_REQUEST, PAYLOAD_TOO_LARGE.
-func (u *Upload) JSON(into any) error {
+// then of no use. Errors: MALFORMED_REQUEST, PAYLOAD_TOO_LARGE, TOO_MANY_MEMBERS, or the context's.
+func (u *Upload) JSON(ctx context.Context, into any) error {
 	var text bytes.Buffer
 	if err := u.Read(&text, defaultBodyLimit); err != nil {
 		return err
 	}
 
-	value, err := decodeJSON(text.Bytes(), &u.problems)
+	value, err := decodeJSON(ctx, text.Bytes(), &u.problems)
 	if err != nil {
 		return err
 	}

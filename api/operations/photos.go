@@ -135,7 +135,7 @@ func (a *album) read(ctx context.Context, upload *middleware.Upload, payload any
 		}
 
 		if field == "payload" {
-			err = upload.JSON(payload)
+			err = upload.JSON(ctx, payload)
 		} else {
 			file.Reset()
 			file.Grow(media.MaxPhotoSize + 2*bytes.MinRead) // once: the same memory serves every photo
@@ -169,7 +169,8 @@ func (a *album) noted(err error) error {
 
 // faults are what can be wrong with a part, in the order in which the client is told (contract §1).
 var faults = []models.Code{
-	models.CodePayloadTooLarge, models.CodeMalformedRequest, models.CodeUnsupportedMediaType, models.CodeValidation,
+	models.CodePayloadTooLarge, models.CodeMalformedRequest, models.CodeUnsupportedMediaType, models.CodeTooManyMembers,
+	models.CodeValidation,
 }
 
 // add checks a file and stores it, unless the request is refused already.

@@ -3,6 +3,7 @@ package standardwebhook
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"rihla/gateways"
+	"rihla/internal/jsonlimit"
 	"rihla/models"
 )
 
@@ -34,6 +36,15 @@ func parse(id string, body []byte) (gateways.Event, error) {
 	}
 
 	p := &parser{problems: map[string][]string{}}
+
+	if err := jsonlimit.Check(body, maxDepth); errors.Is(err, jsonlimit.ErrTooDeep) {
+		p.addf("body", "is nested too deeply")
+
+		return gateways.Event{}, p.err()
+	} else if err != nil {
+		return gateways.Event{}, err
+	}
+
 	p.headerID(id)
 	p.storable(body)
 
@@ -82,9 +93,16 @@ const (
 // parser collects what is wrong, so that the sender sees all of it at once.
 type parser struct {
 	problems map[string][]string
+	// reported counts the messages in problems.
+	reported int
 }
 
 func (p *parser) addf(field, format string, args ...any) {
+	if p.reported >= maxReports {
+		return
+	}
+
+	p.reported++
 	p.problems[field] = append(p.problems[field], fmt.Sprintf(format, args...))
 }
 

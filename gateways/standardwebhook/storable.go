@@ -13,6 +13,9 @@ const (
 	maxExponent = 1000
 	// maxDepth bounds nesting, so that no reader of the stored body runs out of stack.
 	maxDepth = 64
+	// maxReports and maxField bound an answer that echoes names of the caller.
+	maxReports = 50
+	maxField   = 200
 )
 
 // storable refuses what is JSON and yet cannot be kept by PostgreSQL as text or jsonb: NUL in a string,
@@ -27,18 +30,18 @@ func (p *parser) storable(body []byte) {
 
 	var root any
 	if decoder.Decode(&root) != nil {
-		p.addf("body", "is nested too deeply")
+		p.addf("body", "is not JSON that can be kept")
 
 		return
 	}
 
-	p.walk(root, "", 0)
+	p.walk(root, nil)
 }
 
-func (p *parser) walk(value any, path string, depth int) {
-	if depth > maxDepth {
-		p.addf("body", "is nested too deeply")
-
+// walk looks at a value and what it holds. The path is put into words for a report alone: it would be copied for every
+// element behind a long name.
+func (p *parser) walk(value any, path []string) {
+	if p.reported >= maxReports {
 		return
 	}
 
@@ -51,28 +54,43 @@ func (p *parser) walk(value any, path string, depth int) {
 		}
 	case []any:
 		for i, item := range v {
-			p.walk(item, path+"."+strconv.Itoa(i), depth+1)
+			p.walk(item, append(path, strconv.Itoa(i)))
 		}
 	case map[string]any:
 		for key, item := range v {
 			p.noNUL(key, path)
-			p.walk(item, path+"."+strings.ReplaceAll(key, "\x00", "?"), depth+1)
+			p.walk(item, append(path, key))
 		}
 	}
 }
 
-func (p *parser) noNUL(s, path string) {
+func (p *parser) noNUL(s string, path []string) {
 	if strings.ContainsRune(s, 0) {
 		p.addf(fieldName(path), "must not contain NUL")
 	}
 }
 
-func fieldName(path string) string {
-	if path == "" {
+// fieldName is the dotted path, cut off soon after maxField bytes.
+func fieldName(path []string) string {
+	if len(path) == 0 {
 		return "body"
 	}
 
-	return strings.TrimPrefix(path, ".")
+	var b strings.Builder
+
+	for i, key := range path {
+		if b.Len() > maxField {
+			break
+		}
+
+		if i > 0 {
+			b.WriteByte('.')
+		}
+
+		b.WriteString(strings.ReplaceAll(key[:min(len(key), maxField)], "\x00", "?"))
+	}
+
+	return strings.ToValidUTF8(b.String(), "")
 }
 
 func modest(number string) bool {

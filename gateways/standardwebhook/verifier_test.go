@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rihla/gateways/standardwebhook"
+	"rihla/internal/testkit/cputime"
 	"rihla/models"
 )
 
@@ -304,6 +305,46 @@ func TestParseSecrets(t *testing.T) {
 	require.Error(t, err)
 }
 
+// verifying makes a call of Verify with a good signature.
+func verifying(tb testing.TB, v *standardwebhook.Verifier, b string) func() {
+	tb.Helper()
+
+	h := signed(tb, "evt_1", now, b, secretNew)
+
+	return func() { _, _ = v.Verify(h, []byte(b), now) }
+}
+
+// harmless is a body of a size that is one string.
+func harmless(size int) string {
+	return `{"note":"` + strings.Repeat("a", max(0, size-len(`{"note":""}`))) + `"}`
+}
+
+// TestHostileBodiesCostTheirSize: a gateway's key that was lost must not be enough to stop the service.
+func TestHostileBodiesCostTheirSize(t *testing.T) {
+	t.Parallel()
+
+	const size = 1 << 20
+
+	v := verifier(t, secretNew)
+	long := strings.Repeat("k", size/2)
+
+	for name, b := range map[string]string{
+		"a long name over elements":      `{"` + long + `":[` + strings.Repeat("0,", size/4) + "0]}",
+		"a long name over few elements":  `{"` + long + `":[` + strings.Repeat("0,", 19_000) + "0]}",
+		"a long name over NULs":          `{"` + long + `":[` + strings.Repeat(`"\u0000",`, 19_000) + "0]}",
+		"a long name over large numbers": `{"` + long + `":[` + strings.Repeat(`1e9999,`, 19_000) + "0]}",
+		"members":                        `{"a":1` + strings.Repeat(`,"a":1`, size/8) + "}",
+		"deep arrays":                    strings.Repeat("[", 9_999) + strings.Repeat("]", 9_999),
+	} {
+		cputime.RequireInProportion(t, verifying(t, v, b), verifying(t, v, harmless(len(b))), "%s", name)
+	}
+
+	for _, b := range []string{`{"a":[0` + strings.Repeat(",0", 20_000) + "]}", `{"a":0` + strings.Repeat(`,"a":0`, 2_000) + "}"} {
+		_, err := v.Verify(signed(t, "evt_1", now, b, secretNew), []byte(b), now)
+		require.Equal(t, models.CodeTooManyMembers, models.CodeOf(err))
+	}
+}
+
 // FuzzVerify: whatever is signed, the answer is a storable event or one of the contract's errors.
 func FuzzVerify(f *testing.F) {
 	for _, seed := range []string{
@@ -318,6 +359,8 @@ func FuzzVerify(f *testing.F) {
 	v := verifier(f, secretNew)
 
 	f.Fuzz(func(t *testing.T, id string, b []byte) {
+		cputime.RequireInProportion(t, verifying(t, v, string(b)), verifying(t, v, harmless(len(b))), "a webhook of %d bytes", len(b))
+
 		event, err := v.Verify(signed(t, id, now, string(b), secretNew), b, now)
 		if err == nil {
 			require.NotContains(t, event.CheckoutID+event.ResultCode+event.FailureReason+event.RefundID+string(event.Type)+event.Currency, "\x00")
@@ -328,7 +371,7 @@ func FuzzVerify(f *testing.F) {
 		}
 
 		switch models.CodeOf(err) {
-		case models.CodeMalformedRequest, models.CodeValidation, models.CodeInvalidSignature:
+		case models.CodeMalformedRequest, models.CodeValidation, models.CodeInvalidSignature, models.CodeTooManyMembers:
 		default:
 			t.Fatalf("unexpected error %v", err)
 		}
