@@ -72,18 +72,20 @@ func FuzzCost(f *testing.F) {
 
 // blownUp repeats a name and a value as often as the limits allow, and oftener. What is no JSON is refused as such.
 func blownUp(name, value string) map[string][]byte {
-	long := strings.Repeat(name, 1+hostileSize/4/(len(name)+1))
+	const size = 256 << 10
+
+	long := strings.Repeat(name, 1+size/2/(len(name)+1))
+	member := `"` + escaped(name) + `%d":` + escaped(value)
 
 	return map[string][]byte{
-		"members":                       filled("{", `"`+escaped(name)+`%d":`+escaped(value), "}", mostMembers),
-		"many members":                  filled("{", `"`+escaped(name)+`%d":`+escaped(value), "}", noLimit),
-		"one member again":              filled("{", `"`+name+`":`+value, "}", mostMembers),
-		"elements":                      filled(`{"`+name+`":[`, value, "]}", mostElements),
-		"some elements":                 filled(`{"`+name+`":[`, value, "]}", mostMembers/2),
-		"elements behind a long name":   filled(`{"`+long+`":[`, value, "]}", mostElements),
-		"a few of them, too":            filled(`{"`+long+`":[`, value, "]}", mostMembers/2),
-		"members behind a long name":    filled(`{"`+long+`":{`, `"`+escaped(name)+`%d":`+escaped(value), "}}", mostMembers),
-		"one member with all of a name": []byte(`{"` + long + `":` + value + "}"),
+		"members":                     filledTo(size, "{", member, "}", mostMembers),
+		"many members":                filledTo(size, "{", member, "}", noLimit),
+		"one member again":            filledTo(size, "{", `"`+name+`":`+value, "}", mostMembers),
+		"elements":                    filledTo(size, `{"`+name+`":[`, value, "]}", mostElements),
+		"some elements":               filledTo(size, `{"`+name+`":[`, value, "]}", mostMembers/2),
+		"elements behind a long name": filledTo(size, `{"`+long+`":[`, value, "]}", mostElements),
+		"a few behind a long name":    filledTo(size, `{"`+long+`":[`, value, "]}", mostMembers/2),
+		"members behind a long name":  filledTo(size, `{"`+long+`":{`, member, "}}", mostMembers),
 	}
 }
 

@@ -351,11 +351,18 @@ func read(tb testing.TB, response *http.Response) answer {
 func (b *bundle) listen(t *testing.T) string {
 	t.Helper()
 
+	return b.listenOn(t, Listener)
+}
+
+// listenOn serves the app behind a wrapped listener.
+func (b *bundle) listenOn(t *testing.T, wrap func(net.Listener) net.Listener) string {
+	t.Helper()
+
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 
 	done := make(chan error, 1)
-	go func() { done <- b.app.Listener(l) }()
+	go func() { done <- b.app.Listener(wrap(l)) }()
 
 	t.Cleanup(func() {
 		require.NoError(t, b.app.ShutdownWithTimeout(5*time.Second))

@@ -150,11 +150,15 @@ func harmless(size int) []byte {
 
 // filled is a body of hostileSize, or of most units if that is less: head, units with their number put in, and tail.
 func filled(head, unit, tail string, most int) []byte {
+	return filledTo(hostileSize, head, unit, tail, most)
+}
+
+func filledTo(size int, head, unit, tail string, most int) []byte {
 	var b bytes.Buffer
 
 	b.WriteString(head)
 
-	for i := 0; i < most && b.Len()+len(unit)+len(tail)+8 < hostileSize; i++ {
+	for i := 0; i < most && b.Len()+len(unit)+len(tail)+8 < size; i++ {
 		if i > 0 {
 			b.WriteByte(',')
 		}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 	"time"
 
@@ -110,6 +111,12 @@ func New(deps Deps) (*fiber.App, error) {
 	return app, router.Err()
 }
 
+// Listener wraps a listener that the app is served on. A new connection may stay silent for as long as one between two
+// requests, and is then closed without an answer; the time for a request counts from its first byte.
+func Listener(l net.Listener) net.Listener {
+	return middleware.Listener(l, middleware.ConnTimes{FirstByte: idleTimeout, Request: readTimeout})
+}
+
 func newApp(chain *middleware.Chain) *fiber.App {
 	app := fiber.New(fiber.Config{
 		AppName: "rihla",
@@ -130,13 +137,14 @@ func newApp(chain *middleware.Chain) *fiber.App {
 		DisableStartupMessage:        true,
 	})
 
-	refuseUnknownMethods(app, chain)
+	refuseEarly(app, chain)
 
 	return app
 }
 
-// refuseUnknownMethods answers methods that Fiber does not know (it would write plain text, before any middleware).
-func refuseUnknownMethods(app *fiber.App, chain *middleware.Chain) {
+// refuseEarly answers, before any middleware, requests that are ambiguous and methods that Fiber does not know (it would
+// write plain text). Nothing of their body is read, and the connection is closed.
+func refuseEarly(app *fiber.App, chain *middleware.Chain) {
 	server := app.Server()
 	next := server.Handler
 	known := map[string]bool{}
@@ -146,20 +154,25 @@ func refuseUnknownMethods(app *fiber.App, chain *middleware.Chain) {
 	}
 
 	server.Handler = func(ctx *fasthttp.RequestCtx) {
-		if known[string(ctx.Method())] {
+		switch {
+		case ambiguous(&ctx.Request.Header):
+			refuse(app, chain, ctx, fiber.ErrBadRequest)
+		case !known[string(ctx.Method())]:
+			refuse(app, chain, ctx, fiber.ErrMethodNotAllowed)
+			ctx.Response.Header.Set(fiber.HeaderAllow, "GET, HEAD, POST, PUT, PATCH, DELETE")
+		default:
 			next(ctx)
-
-			return
 		}
-
-		f := app.AcquireCtx(ctx)
-		defer app.ReleaseCtx(f)
-
-		if err := chain.HandleError(f, fiber.ErrMethodNotAllowed); err != nil {
-			ctx.SetStatusCode(fiber.StatusMethodNotAllowed)
-		}
-
-		f.Set(fiber.HeaderAllow, "GET, HEAD, POST, PUT, PATCH, DELETE")
-		ctx.SetConnectionClose()
 	}
+}
+
+func refuse(app *fiber.App, chain *middleware.Chain, ctx *fasthttp.RequestCtx, because *fiber.Error) {
+	f := app.AcquireCtx(ctx)
+	defer app.ReleaseCtx(f)
+
+	if err := chain.HandleError(f, because); err != nil {
+		ctx.SetStatusCode(because.Code)
+	}
+
+	ctx.SetConnectionClose()
 }

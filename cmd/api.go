@@ -103,7 +103,7 @@ func startAPI(
 	stopDashboards := handlers.ListenDashboards()
 
 	served := make(chan error, 1)
-	entrance := newAccepting(listener)
+	entrance := newAccepting(api.Listener(listener))
 
 	go func() { served <- app.Listener(entrance) }()
 

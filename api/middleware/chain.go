@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
@@ -193,30 +192,20 @@ func recovered(f *fiber.Ctx) (err error) {
 	return f.Next()
 }
 
-const (
-	// maxDrain is how much of an unwanted body is read so that the client gets our answer and may go on using the
-	// connection; past it the connection is closed.
-	maxDrain = 16 << 20
-	// drainTime is how long that may take.
-	drainTime = 5 * time.Second
-)
+// drainTime is how long the server may read what is left of a body.
+const drainTime = 5 * time.Second
 
-// closeUnread deals with a body that nobody read (413, 404): what is left of it must never be taken for the next
-// request on the same connection.
+// closeUnread deals with a body that was not read to its end (413, 401, 404). When the answer has left, the server reads
+// up to 256 KiB of the rest and throws it away, because it must never be taken for the next request on the connection;
+// if there is more, the connection is closed.
 func closeUnread(f *fiber.Ctx) {
-	if !f.Request().IsBodyStream() {
-		return
-	}
+	unread := f.Request().IsBodyStream()
+	linger(f.Context().Conn(), unread)
 
-	if err := f.Context().Conn().SetReadDeadline(time.Now().Add(drainTime)); err == nil {
-		// Copying one byte more than there is ends with EOF: only then is the connection at the next request.
-		_, err = io.CopyN(io.Discard, f.Request().BodyStream(), maxDrain)
-		if errors.Is(err, io.EOF) {
-			return
-		}
+	if unread {
+		// A broken connection shows when the answer is written.
+		_ = f.Context().Conn().SetReadDeadline(time.Now().Add(drainTime))
 	}
-
-	f.Response().SetConnectionClose()
 }
 
 // setCharset completes the content type of JSON answers (spec 9.7).

@@ -107,10 +107,16 @@ func (c *Chain) HandleError(f *fiber.Ctx, err error) error {
 	ctx := f.UserContext()
 	if RequestID(ctx) == "" {
 		ctx = c.begin(f)
+		// The server closes the connection: the request could not be read, and what follows it neither.
+		linger(f.Context().Conn(), true)
+
 		defer func() { c.logRequest(ctx, f, 0) }()
 	}
 
 	domain := domainError(err)
+	if errors.Is(err, fiber.ErrRequestHeaderFieldsTooLarge) && endlessLine(f.Context().Conn(), f.App().Config().ReadBufferSize) {
+		domain = models.Errorf(models.CodeURITooLong, "The address is too long.")
+	}
 
 	status, ok := statusOf[domain.Code]
 	if !ok {

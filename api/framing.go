@@ -1,0 +1,73 @@
+package api
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+)
+
+// ambiguous reports whether two readers may see the end of a request at different places, or two different requests:
+// then what a proxy in front takes for a part of this request could be served as another one. It looks at the headers
+// as they came, for what the server itself lets through: lines that end without a carriage return, folded lines, names
+// that are no tokens, a length beside chunks, a transfer coding other than chunked, no host or one with a
+// user in front, and versions that are none of ours.
+func ambiguous(h *fasthttp.RequestHeader) bool {
+	if protocol := h.Protocol(); !bytes.Equal(protocol, []byte("HTTP/1.1")) && !bytes.Equal(protocol, []byte("HTTP/1.0")) {
+		return true
+	}
+
+	length, coding, host := false, false, false
+
+	for line := range bytes.Lines(h.RawHeaders()) {
+		line, ok := bytes.CutSuffix(line, []byte("\r\n"))
+		if !ok {
+			return true
+		}
+
+		if len(line) == 0 {
+			continue // the end of the headers
+		}
+
+		name, value, ok := bytes.Cut(line, []byte(":"))
+		if !ok || !isToken(name) {
+			return true
+		}
+
+		value = bytes.Trim(value, " \t")
+
+		switch {
+		case bytes.EqualFold(name, []byte("Content-Length")):
+			length = true
+		case bytes.EqualFold(name, []byte("Transfer-Encoding")):
+			coding = true
+
+			if !bytes.EqualFold(value, []byte("chunked")) {
+				return true
+			}
+		case bytes.EqualFold(name, []byte("Host")):
+			host = len(value) > 0
+
+			if bytes.ContainsAny(value, "@ \t,") {
+				return true
+			}
+		}
+	}
+
+	return length && coding || !host
+}
+
+// isToken reports whether a header may have this name (RFC 9110, section 5.6.2). A folded line begins with a space and
+// is none.
+func isToken(name []byte) bool {
+	for _, c := range name {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
+		case strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0:
+		default:
+			return false
+		}
+	}
+
+	return len(name) > 0
+}
