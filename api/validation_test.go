@@ -55,7 +55,7 @@ func TestBadBodies(t *testing.T) {
 			fields: map[string]string{"trip_id": "is given more than once"},
 		},
 		{name: "NUL", body: with(`Traveller One`, `a\u0000b`), status: 422, fields: map[string]string{"passengers.0.name": "must not contain the NUL character"}},
-		{name: "invalid UTF-8", body: with(`Traveller One`, "a\xffb"), status: 400},
+		{name: "invalid UTF-8", body: with(`Traveller One`, "a\xffb"), status: 400, code: "MALFORMED_REQUEST"},
 		{
 			name: "half surrogate", body: with(`Traveller One`, `a\ud83db`), status: 422,
 			fields: map[string]string{"body": "must not contain half of a surrogate pair"},

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"rihla/internal/config"
 )
 
 // exchange sends raw bytes on one connection and reads n answers.
@@ -63,7 +65,14 @@ func TestLargeBodies(t *testing.T) {
 			require.NoError(t, err)
 
 			a := read(t, response)
-			require.Equal(t, "PAYLOAD_TOO_LARGE", a.code, "%d chunked=%v", size, chunked)
+			if chunked {
+				// It does not say its length, and nothing of it is read for somebody without a token.
+				require.Equal(t, "UNAUTHENTICATED", a.code)
+				require.True(t, response.Close, "nobody may count on the connection")
+			} else {
+				require.Equal(t, "PAYLOAD_TOO_LARGE", a.code)
+			}
+
 			require.Less(t, time.Since(start), 5*time.Second)
 		}
 	}
@@ -78,6 +87,43 @@ func TestLargeBodies(t *testing.T) {
 	response, err := client.Do(r)
 	require.NoError(t, err)
 	require.Equal(t, http.StatusCreated, read(t, response).status)
+}
+
+// TestBodyWithoutPermissionIsNotRead sends the first 64 KiB of a body that nobody asked for, and has its answer.
+func TestBodyWithoutPermissionIsNotRead(t *testing.T) {
+	t.Parallel()
+
+	addr := setup(t, withLimits(config.RateLimits{ProviderStaff: 1, LoginIP: 1})).listen(t)
+	head := func(path, token string) string {
+		return "POST " + path + " HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nAuthorization: Bearer " + token + "\r\n"
+	}
+	exchange(t, addr, head("/api/v1/auth/login", "")+"Content-Length: 2\r\n\r\n{}", 1)
+	exchange(t, addr, head(bookingPath, "PROVIDER_STAFF")+"Content-Length: 2\r\n\r\n{}", 1)
+
+	refund := "/api/v1/admin/bookings/" + tripID.String() + "/refund"
+
+	for _, tt := range []struct{ path, token, code string }{
+		{bookingPath, "", "UNAUTHENTICATED"},
+		{bookingPath, "nonsense", "UNAUTHENTICATED"},
+		{refund, "END_USER", "FORBIDDEN"},
+		{bookingPath, "PROVIDER_STAFF", "RATE_LIMITED"},
+		{"/api/v1/auth/login", "", "RATE_LIMITED"},
+	} {
+		for framing, body := range map[string]string{
+			"Content-Length: 1000000":    strings.Repeat("x", 64<<10),
+			"Transfer-Encoding: chunked": "f4240\r\n" + strings.Repeat("x", 64<<10),
+		} {
+			began := time.Now()
+			a := exchange(t, addr, head(tt.path, tt.token)+framing+"\r\n\r\n"+body, 1)[0]
+
+			require.Equal(t, tt.code, a.code, "%s %s %s", tt.path, tt.token, framing)
+			require.Less(t, time.Since(began), readTimeout/2, "%s %s %s", tt.path, tt.token, framing)
+		}
+	}
+
+	// A webhook is signed over its body, and so it is small.
+	a := exchange(t, addr, head("/api/v1/payments/webhook/gateway_a", "")+"Content-Length: 65537\r\n\r\n"+strings.Repeat("x", 16<<10), 1)[0]
+	require.Equal(t, "PAYLOAD_TOO_LARGE", a.code)
 }
 
 // TestUnreadBodyIsNotTheNextRequest hides a request in the body of one that is answered without reading it.

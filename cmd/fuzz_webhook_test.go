@@ -36,7 +36,7 @@ const (
 	maxFreshSkew = 290
 	minStaleSkew = 310
 	// webhookSendMax is the largest body that the fuzzer may send.
-	webhookSendMax = 1 << 20
+	webhookSendMax = 64 << 10
 )
 
 // FuzzWebhook sends any body on any channel, signed rightly or wrongly, at any time.

@@ -114,7 +114,7 @@ func badWebhooks(t *testing.T, w *targets) {
 		`{"type":"payment.succeeded","timestamp":"2026-11-21T09:30:00Z","data":[]}`: 422,
 		`{"type":"x","a":"\u0000"}`: 422, `{"type":"x","a":"\ud800"}`: 422, `{"type":"x","a":1e400000000}`: 422,
 		`{"type":"x","a":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`: 422,
-		strings.Repeat("[", 100_000): 400,
+		strings.Repeat("[", 60_000): 400, strings.Repeat("[", 100_000): 413,
 	}
 
 	for _, field := range []string{"checkout_id", "merchant_reference", "amount", "currency", "payment_method", "result_code"} {
@@ -138,7 +138,7 @@ func badWebhooks(t *testing.T, w *targets) {
 	cases[event(func(root, _ map[string]any) { delete(root, "timestamp") })] = 422
 	cases[event(func(root, _ map[string]any) { root["data"] = "text" })] = 422
 
-	codes := map[int]models.Code{400: models.CodeMalformedRequest, 422: models.CodeValidation}
+	codes := map[int]models.Code{400: models.CodeMalformedRequest, 413: models.CodePayloadTooLarge, 422: models.CodeValidation}
 
 	for _, channel := range models.Channels() {
 		for body, status := range cases {

@@ -203,6 +203,11 @@ func closeUnread(f *fiber.Ctx) {
 	linger(f.Context().Conn(), unread)
 
 	if unread {
+		// Of a body in chunks the end is not known: a client that goes on using the connection might find it closed.
+		if f.Request().Header.ContentLength() < 0 {
+			f.Response().SetConnectionClose()
+		}
+
 		// A broken connection shows when the answer is written.
 		_ = f.Context().Conn().SetReadDeadline(time.Now().Add(drainTime))
 	}

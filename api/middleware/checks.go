@@ -11,15 +11,17 @@ import (
 	"rihla/models"
 )
 
-// run is contract §1's order of checks: 413 → 401 → 429 → 403 → 400/415/422 → 404, then the handler. What a caller
-// learns from an early answer never depends on a later check.
+// run makes the checks in their order: 413 → 401 → 429 → 403 → 400/415/422 → 404, then the handler. What a caller learns
+// from an early answer never depends on a later check. Of a body only the length that it says it has is looked at before
+// the caller is known to be allowed to send it; one that does not say it is cut off at the limit while it is read. The
+// signature of a webhook is over its body, which is therefore small.
 func (c *Chain) run(f *fiber.Ctx, op *operation) error {
 	r := requestOf(f.UserContext())
-	form, timeout := op.formOf(f), op.timeout
+	form := op.formOf(f)
 
 	op.deprecated.announce(f)
 
-	body, err := op.takeBody(f, form)
+	body, err := op.announced(f, form)
 	if err != nil {
 		c.limits.unidentified(f, op, r)
 
@@ -36,6 +38,22 @@ func (c *Chain) run(f *fiber.Ctx, op *operation) error {
 		return err
 	}
 
+	if err = c.admit(f, op, r.principal); err != nil {
+		return err
+	}
+
+	if form == nil && !op.rawBody {
+		if body, err = readBody(f, op.bodyLimit); err != nil {
+			return err
+		}
+	}
+
+	return c.handle(f, op, form, body)
+}
+
+// handle validates the request and has it handled, both before its deadline.
+func (c *Chain) handle(f *fiber.Ctx, op *operation, form *formRule, body []byte) error {
+	timeout := op.timeout
 	if form != nil {
 		timeout += uploadTime
 	}
@@ -50,14 +68,12 @@ func (c *Chain) run(f *fiber.Ctx, op *operation) error {
 		}
 	}()
 
-	if err = c.authorize(ctx, op, r.principal); err != nil {
-		return err
-	}
-
 	valid, err := op.validate(f, form, body)
 	if err != nil {
 		return err
 	}
+
+	r := requestOf(ctx)
 
 	if form != nil {
 		if r.upload, err = form.open(f); err != nil {
@@ -77,19 +93,31 @@ func (c *Chain) run(f *fiber.Ctx, op *operation) error {
 	return f.Next()
 }
 
-// takeBody reads the body, up to its limit. A form is left on the connection for the handler: only the length that it
-// says it has is looked at, so that nobody who may not upload fills the memory. One that does not say it is cut off at
-// the limit while it is read.
-func (o *operation) takeBody(f *fiber.Ctx, form *formRule) ([]byte, error) {
-	if form == nil {
-		return readBody(f, o.bodyLimit)
+// announced looks at the length that the body says it has: PAYLOAD_TOO_LARGE. Only a webhook's body is read, and
+// returned.
+func (o *operation) announced(f *fiber.Ctx, form *formRule) ([]byte, error) {
+	limit := o.bodyLimit
+	if form != nil {
+		limit = form.limit
 	}
 
-	if f.Request().Header.ContentLength() > form.limit {
-		return nil, tooLarge(form.limit)
+	if o.rawBody {
+		return readBody(f, limit)
+	}
+
+	if f.Request().Header.ContentLength() > limit {
+		return nil, tooLarge(limit)
 	}
 
 	return nil, nil
+}
+
+// admit asks, within the time of a request, whether the caller may call the operation at all.
+func (c *Chain) admit(f *fiber.Ctx, op *operation, p auth.Principal) error {
+	ctx, cancel := context.WithTimeout(f.UserContext(), op.timeout)
+	defer cancel()
+
+	return c.authorize(ctx, op, p)
 }
 
 // authorize is what depends on the caller alone: the role, and for staff the state of their provider company.

@@ -19,6 +19,8 @@ const (
 	defaultTimeout = 15 * time.Second
 	// defaultBodyLimit is the largest body unless the operation has an x-body-limit.
 	defaultBodyLimit = 1 << 20
+	// unaskedBodyLimit is the largest body that is read before the caller is known to be allowed to send it.
+	unaskedBodyLimit = 64 << 10
 	// idempotencyHeader makes an operation that declares it idempotent (contract §1).
 	idempotencyHeader = "Idempotency-Key"
 )
@@ -161,6 +163,10 @@ func (o *operation) compileExtensions(ext map[string]any) error {
 
 	if limit, ok := ext["x-body-limit"].(float64); ok {
 		o.bodyLimit = int(limit)
+	}
+
+	if o.rawBody && o.bodyLimit > unaskedBodyLimit {
+		return fmt.Errorf("x-raw-body needs an x-body-limit of at most %d: the signature is over the body", unaskedBodyLimit)
 	}
 
 	return nil
