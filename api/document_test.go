@@ -122,6 +122,7 @@ func TestSystemRoutes(t *testing.T) {
 
 	require.Contains(t, b.call(t, http.MethodGet, "/docs", "", "").body, "<rapi-doc")
 	require.Contains(t, b.call(t, http.MethodGet, "/docs/rapidoc-9.3.8.js", "", "").body, "RapiDoc 9.3.8")
+	require.Contains(t, b.call(t, http.MethodGet, "/docs/menu.js", "", "").body, "aria-expanded")
 	require.Equal(t, "gzip", b.call(t, http.MethodGet, "/docs/rapidoc-9.3.8.js", "", "", "Accept-Encoding", "gzip").header.Get("Content-Encoding"))
 	require.JSONEq(t, `{"keys":[]}`, b.call(t, http.MethodGet, "/.well-known/jwks.json", "", "").body)
 	require.JSONEq(t, `{"data":{"status":"ok"}}`, b.call(t, http.MethodGet, "/healthz", "", "").body)

@@ -101,6 +101,7 @@ func New(deps Deps) (*fiber.App, error) {
 	}
 
 	app.Get(docs.ScriptPath, docs.Script)
+	app.Get(docs.MenuPath, docs.Menu)
 
 	router := chain.Router(app)
 	gen.RegisterHandlers(router, gen.NewStrictHandler(&handlers{

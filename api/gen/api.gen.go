@@ -993,7 +993,7 @@ type HotelsAnswer struct {
 	Meta Meta `json:"meta"`
 }
 
-// IdempotencyKey Example: 0d3f6b2a-9a43-4d5e-8a59-1b7c2f0e6d11
+// IdempotencyKey defines model for IdempotencyKey.
 type IdempotencyKey = openapi_types.UUID
 
 // Incident Something that an operator has to look at.

@@ -42,6 +42,7 @@ try {
   await showsEveryOperation(page);
   await showsOneInFull(page);
   await triesOne(page);
+  await fitsNarrowScreens(page);
 
   assert.deepEqual(complaints, [], 'the browser complains about nothing');
   assert.deepEqual(
@@ -120,6 +121,27 @@ async function triesOne(page: Page): Promise<void> {
   assert.equal((await called).status(), 200);
   await visible(content, 'Response Status: OK:200');
   console.log('An operation can be tried from the page');
+}
+
+/** On a telephone the operations are behind a button, and choosing one shows it. No key is filled in that all readers would share. */
+async function fitsNarrowScreens(page: Page): Promise<void> {
+  const wide = page.viewportSize();
+  assert.ok(wide);
+  await page.setViewportSize({ width: 390, height: 844 });
+
+  const list = page.locator('rapi-doc .nav-bar');
+  await list.waitFor({ state: 'hidden' });
+  await page.getByRole('button', { name: 'Operations' }).click();
+  await list.waitFor({ state: 'visible' });
+
+  const content = await open(page, '/api/v1/bookings', 'post');
+  await list.waitFor({ state: 'hidden' });
+
+  const key = content.locator('input[data-pname="Idempotency-Key"]').first();
+  assert.equal(await key.inputValue(), '', 'a key that is filled in would be the same for every reader');
+  if (env['SCREENSHOT_NARROW']) await page.screenshot({ path: env['SCREENSHOT_NARROW'] });
+  await page.setViewportSize(wide);
+  console.log('Operations can be found on a narrow screen');
 }
 
 async function open(page: Page, path: string, method: string): Promise<Locator> {
