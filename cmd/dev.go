@@ -17,7 +17,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
 
-	"rihla/internal/auth"
 	"rihla/internal/config"
 	"rihla/internal/devstack"
 	"rihla/internal/store"
@@ -160,10 +159,8 @@ func (h *house) prepareKeys(context.Context) error {
 	}
 
 	path := filepath.Join(h.cfg.App.DataDir, "keys", "signing.pem")
-	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		if err := auth.GenerateKeyFile(path); err != nil {
-			return err
-		}
+	if _, err := keepKeyFile(path); err != nil {
+		return err
 	}
 
 	h.cfg.Tokens.SigningKeys = config.Secret(path)
@@ -229,40 +226,18 @@ func (h *house) prepareDatabase(ctx context.Context) error {
 		return err
 	}
 
-	if err := h.refuseOthersUsers(ctx, s); err != nil {
-		return err
+	// In the database of this command's own an admin may make whatever users they like.
+	if h.stack.Postgres == nil {
+		if err := refuseOthersUsers(ctx, s); err != nil {
+			return err
+		}
 	}
 
-	passwords, err := auth.NewPasswords(1)
-	if err != nil {
-		return err
-	}
-
-	hash, err := passwords.Hash(ctx, devPassword)
-	if err != nil {
-		return err
-	}
-
-	if err := s.SeedDev(ctx, hash, time.Now()); err != nil || h.lines == 0 {
+	if err := seedUsers(ctx, s); err != nil || h.lines == 0 {
 		return err
 	}
 
 	return h.addLines(ctx, s)
-}
-
-// refuseOthersUsers keeps the users that are made here, who have a published password, out of a database that people use. In the
-// database of this command's own an admin may make whatever users they like.
-func (h *house) refuseOthersUsers(ctx context.Context, s *store.Store) error {
-	if h.stack.Postgres != nil {
-		return nil
-	}
-
-	others, err := s.HasUsersOutside(ctx, devDomain)
-	if err == nil && others {
-		err = errors.New("DATABASE_URL names a database with users of its own; dev and demo do not run on it")
-	}
-
-	return err
 }
 
 func (h *house) addLines(ctx context.Context, s *store.Store) error {

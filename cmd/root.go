@@ -44,7 +44,7 @@ func newRoot() *cobra.Command {
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(newDemo(), newDev(), newAPI(), newWorker(), newSandbox(), newMigrate(), newUser(), newOpenAPI(), newAudit(),
-		newSeed(), newCodec())
+		newSeed(), newCodec(), newHealthcheck(), newSigningKey())
 
 	return root
 }

@@ -1,12 +1,14 @@
 package cmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"rihla/internal/auth"
 	"rihla/internal/config"
 	"rihla/internal/store"
 )
@@ -19,48 +21,99 @@ const noPassword = "none"
 
 func newSeed() *cobra.Command {
 	var (
+		users   bool
 		records int
 		number  uint64
 	)
 
 	seed := &cobra.Command{
-		Use:   "seed --records N [--seed S]",
-		Short: "Add N made-up ledger lines, with all that belongs to them, over two years; for measuring",
-		Long: "Add companies, customers, trips, bookings, campaigns, payments with their webhooks, refunds, payouts, ledger lines\n" +
+		Use:   "seed [--users] [--records N [--seed S]]",
+		Short: "Add users and trips to try, or N made-up ledger lines over two years, for measuring",
+		Long: "With --users: one user per role, <role>@" + devDomain + " with the password " + devPassword + ", and a company with a hotel,\n" +
+			"a bus, a rest stop and two trips, unless they are there. Refuses a database with other users than customers.\n\n" +
+			"With --records: add companies, customers, trips, bookings, campaigns, payments with their webhooks, refunds, payouts, ledger lines\n" +
 			"and transfers, spread over the last two years, until there are N further lines. `rihla audit` agrees with them.\n" +
 			"It is one SQL transaction, all or nothing, for which the service waits: from 50,000 lines on it makes the indexes\n" +
 			"anew. It has to own the tables. Refuses APP_ENV=production.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if records < 1 || records > maxSeed {
+			if !users && records == 0 {
+				return errors.New("seed needs --users, or --records with a number")
+			}
+
+			if records < 0 || records > maxSeed {
 				return fmt.Errorf("--records must be a number from 1 to %d", maxSeed)
 			}
 
-			cfg, err := loadConfig(config.Config.RequireDatabase)
-			if err != nil {
-				return err
-			}
-
-			if cfg.App.Env == config.Production {
-				return errors.New("seed makes up payments and does not run with APP_ENV=production")
-			}
-
-			return runSeed(cmd, cfg, records, number)
+			return runSeed(cmd, users, records, number)
 		},
 	}
+	seed.Flags().BoolVar(&users, "users", false, "add a user per role, with a published password, and trips to book")
 	seed.Flags().IntVar(&records, "records", 0, "how many ledger lines to add")
 	seed.Flags().Uint64Var(&number, "seed", 1, "of the random numbers")
 
 	return seed
 }
 
-func runSeed(cmd *cobra.Command, cfg config.Config, records int, number uint64) error {
+// refuseOthersUsers keeps the users that are made up, who have a published password, out of a database that people use.
+func refuseOthersUsers(ctx context.Context, s *store.Store) error {
+	others, err := s.HasUsersOutside(ctx, devDomain)
+	if err == nil && others {
+		err = errors.New("DATABASE_URL names a database with users of its own; dev, demo and seed --users do not run on it")
+	}
+
+	return err
+}
+
+// seedUsers adds one user per role and what they need to try the service, unless they are there.
+func seedUsers(ctx context.Context, s *store.Store) error {
+	passwords, err := auth.NewPasswords(1)
+	if err != nil {
+		return err
+	}
+
+	hash, err := passwords.Hash(ctx, devPassword)
+	if err != nil {
+		return err
+	}
+
+	return s.SeedDev(ctx, hash, time.Now())
+}
+
+func runSeed(cmd *cobra.Command, users bool, records int, number uint64) error {
+	cfg, err := loadConfig(config.Config.RequireDatabase)
+	if err != nil {
+		return err
+	}
+
+	if cfg.App.Env == config.Production {
+		return errors.New("seed makes up users and payments and does not run with APP_ENV=production")
+	}
+
 	s, err := openStore(cmd.Context(), cfg)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 
+	if users {
+		if err := refuseOthersUsers(cmd.Context(), s); err != nil {
+			return err
+		}
+
+		if err := seedUsers(cmd.Context(), s); err != nil {
+			return err
+		}
+	}
+
+	if records == 0 {
+		return nil
+	}
+
+	return seedRecords(cmd, s, records, number)
+}
+
+func seedRecords(cmd *cobra.Command, s *store.Store, records int, number uint64) error {
 	began := time.Now()
 
 	added, err := s.Grow(cmd.Context(), store.Seed{

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -30,7 +31,9 @@ func newWorker() *cobra.Command {
 
 			metrics := telemetry.NewMetrics(prometheus.NewRegistry())
 
-			stopMetrics, err := serveMetrics(cmd.Context(), cfg.Metrics.Addr, metrics)
+			var polls atomic.Bool
+
+			stopMetrics, err := serveMetrics(cmd.Context(), cfg.Metrics.Addr, metrics, polls.Load)
 			if err != nil {
 				return err
 			}
@@ -41,7 +44,9 @@ func newWorker() *cobra.Command {
 				return err
 			}
 
+			polls.Store(true)
 			<-cmd.Context().Done()
+			polls.Store(false)
 			stop()
 
 			return nil
@@ -49,8 +54,9 @@ func newWorker() *cobra.Command {
 	}
 }
 
-// serveMetrics answers /metrics on addr; of none, it serves nothing. The API has its own.
-func serveMetrics(ctx context.Context, addr string, m *telemetry.Metrics) (stop func(), err error) {
+// serveMetrics answers /metrics on addr, and /healthz, which is 200 while the process is at work; of no addr, it serves nothing.
+// The API has its own.
+func serveMetrics(ctx context.Context, addr string, m *telemetry.Metrics, works func() bool) (stop func(), err error) {
 	if addr == "" {
 		return func() {}, nil
 	}
@@ -62,6 +68,11 @@ func serveMetrics(ctx context.Context, addr string, m *telemetry.Metrics) (stop 
 
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", m.Handler())
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		if !works() {
+			http.Error(w, "not at work", http.StatusServiceUnavailable)
+		}
+	})
 
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
 

@@ -34,6 +34,13 @@ type Process struct {
 	log  buffer
 }
 
+// NewProgram makes a process of any program, which Start runs until the test's end; ready is asked until it is true.
+func NewProgram(tb testing.TB, name, path string, args []string, env map[string]string, ready func() bool) *Process {
+	tb.Helper()
+
+	return &Process{tb: tb, name: name, path: path, args: args, env: env, ready: ready}
+}
+
 // startPatience is how long a process may take until it is ready.
 const startPatience = 60 * time.Second
 
@@ -168,6 +175,13 @@ func (s *Stack) apiReady() bool {
 	_ = answer.Body.Close()
 
 	return answer.StatusCode == http.StatusOK
+}
+
+// Binary is the path of the built binary.
+func Binary(tb testing.TB) string {
+	tb.Helper()
+
+	return build(tb)
 }
 
 // build makes the binary once per test process. Go's build cache makes the next time quick.

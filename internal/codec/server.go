@@ -41,6 +41,11 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 
+	// That the process is alive is no secret, and is asked by those who have no token.
+	if r.Method == http.MethodGet && r.URL.Path == "/healthz" {
+		return
+	}
+
 	if !h.allowPage(w, r) {
 		http.Error(w, "this page may not ask; --ui-origin names those that may", http.StatusForbidden)
 

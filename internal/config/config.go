@@ -300,14 +300,14 @@ func Load(environ map[string]string) (Config, error) {
 	}
 
 	if c.App.PublicURL == "" {
-		c.App.PublicURL = "http://" + dialable(c.HTTP.ListenAddr)
+		c.App.PublicURL = "http://" + Dialable(c.HTTP.ListenAddr)
 	}
 
 	return c, nil
 }
 
-// dialable turns a listen address into one that a browser on this machine can open.
-func dialable(listen string) string {
+// Dialable turns a listen address into one that a browser on this machine can open.
+func Dialable(listen string) string {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {
 		return listen
