@@ -19,6 +19,9 @@ type Payments struct {
 	Now      func() time.Time
 	// AskFor is how long a gateway is asked about an expired attempt before an operator is told; zero: the workflow knows.
 	AskFor time.Duration
+	// SettleAfter is how long a gateway is asked about a refund that it does not know, after a sending whose outcome is
+	// unknown, before the refund counts as not made; zero: DefaultSettleAfter.
+	SettleAfter time.Duration
 	// Queued is told that the outbox has new rows; it must not block.
 	Queued func()
 	// Settled is told of every attempt that has moved to a state; for metrics.
@@ -85,12 +88,19 @@ func (p *Payments) openCheckout(ctx context.Context, a models.Attempt) (Checkout
 	}
 
 	opened, err := p.createCheckout(ctx, &t)
-	if refusal := err; isFinal(refusal) {
+	// A gateway that goes on saying that something is under way has nothing under way after SettleAfter.
+	stuck := gateways.KindOf(err) == gateways.KindInProgress && p.settledSince(t.CreatedAt)
+
+	if refusal := err; isFinal(refusal) || stuck {
 		// The answer of an earlier try may have been lost, and a gateway refuses the same key with another request: the trip may
 		// have got another title since. An attempt that counted as refused would leave a checkout behind that can be paid. So
 		// would one whose gateway refuses to say, unless this is the first try.
 		opened, err = p.findCheckout(ctx, &t)
-		if kind := gateways.KindOf(err); kind == gateways.KindNotFound || kind == gateways.KindRejected && fresh {
+		switch kind := gateways.KindOf(err); {
+		case kind == gateways.KindNotFound && !fresh && !p.settledSince(t.CreatedAt):
+			// An earlier request for it may still be under way, and would leave a checkout that nobody knows of.
+			return checkoutOf(&t), refusal
+		case kind == gateways.KindNotFound || kind == gateways.KindRejected && fresh:
 			return p.unopened(ctx, &t, models.FailureGatewayRejected, refusal.Error())
 		}
 	}
@@ -116,6 +126,9 @@ func (p *Payments) unopened(ctx context.Context, t *models.PaymentTransaction, w
 
 	return Checkout{Status: ended.Status, Failure: ended.Failure, ExpiresAt: t.ExpiresAt}, err
 }
+
+// settledSince reports that whatever was sent to a gateway at a time has had its effect since, or has none.
+func (p *Payments) settledSince(at time.Time) bool { return p.Now().Sub(at) >= p.settleAfter() }
 
 func wasCancelled(t *models.PaymentTransaction) bool {
 	return t.FailureCode != nil && *t.FailureCode == models.FailureCancelled && t.CapturedAt == nil
@@ -234,9 +247,11 @@ func (p *Payments) closeCheckout(ctx context.Context, t *models.PaymentTransacti
 		return err
 	}
 
-	c, err := g.FindCheckout(ctx, t.ID)
+	c, err := find(ctx, g, t)
 	if gateways.KindOf(err) == gateways.KindNotFound {
-		return nil // the gateway never heard of it
+		// The gateway never heard of it, or its search lags behind: a checkout that turns up later is closed, or its money is
+		// given back, when the attempt is asked about after its end.
+		return nil
 	}
 
 	if err == nil {
@@ -264,7 +279,7 @@ func closed(ctx context.Context, g gateways.Gateway, c gateways.Checkout) (gatew
 	}
 
 	now, err := g.CancelCheckout(ctx, c.ID)
-	if gateways.KindOf(err) == gateways.KindRejected {
+	if kind := gateways.KindOf(err); kind == gateways.KindRejected || kind == gateways.KindInProgress {
 		return g.GetCheckout(ctx, c.ID)
 	}
 

@@ -244,7 +244,7 @@ func TestCloseCheckoutWhileTheGatewayIsSilent(t *testing.T) {
 	d := newDesk(t)
 	a := d.opened(t)
 
-	for _, op := range []fake.Operation{fake.FindCheckout, fake.CancelCheckout} {
+	for _, op := range []fake.Operation{fake.GetCheckout, fake.CancelCheckout} {
 		d.gateway.Script(op, fake.Fault{Mode: fake.UnknownBeforeEffect})
 		require.False(t, requireApplicationError(t, d.CloseCheckout(t.Context(), a.ID())).NonRetryable(), op)
 	}

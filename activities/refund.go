@@ -1,9 +1,11 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -22,10 +24,17 @@ func (p *Payments) ReserveRefund(ctx context.Context, r models.RefundRequest) (m
 // errUndecided makes Temporal ask again: the gateway has accepted the refund and not decided it.
 var errUndecided = errors.New("the gateway has not decided the refund yet")
 
-// RefundAtGateway gets the refund's money moving, or learns what has become of it. After an unknown outcome the
-// gateway is asked by the refund's id before anything is sent again, and whatever is sent again carries the same key,
-// so that no money can go back twice. A refusal is a result, not an error. So is a gateway that is not being asked for
-// now.
+// errUnsettled makes Temporal ask again: what was sent may still have its effect.
+var errUnsettled = errors.New("the gateway does not know the refund yet, and may still be at an earlier request for it")
+
+// DefaultSettleAfter is Payments.SettleAfter unless it is set.
+const DefaultSettleAfter = 2 * time.Minute
+
+// RefundAtGateway gets the refund's money moving, or learns what has become of it. The gateway is asked by the refund's id
+// before anything is sent, and whatever is sent again carries the same key, so that no money can go back twice. A refund
+// counts as refused when its only sending was refused, or when the gateway has not known it for SettleAfter since the last
+// one: until then neither a refusal nor "not found" says that an earlier sending has no effect. A refusal is a result, not
+// an error. So is a gateway that is not being asked for now.
 func (p *Payments) RefundAtGateway(ctx context.Context, id uuid.UUID) (models.RefundResult, error) {
 	defer alive(ctx)()
 
@@ -68,26 +77,85 @@ func (p *Payments) refundAtGateway(ctx context.Context, id uuid.UUID) (models.Re
 
 	sent, err := g.FindRefund(ctx, id)
 	if gateways.KindOf(err) == gateways.KindNotFound {
-		sent, err = g.CreateRefund(ctx, gateways.RefundRequest{
-			CheckoutID: *t.Reference, MerchantReference: id, Amount: r.Amount, Currency: r.Currency, Reason: "refund " + id.String(),
-		})
-		// Only the refusal of the refund itself is one: a status query that is refused says nothing about the money. And it is none
-		// if the refund is there all the same: a gateway may still have been at an earlier request for it.
-		if refusal := err; isFinal(refusal) {
-			if sent, err = g.FindRefund(ctx, id); gateways.KindOf(err) == gateways.KindNotFound {
-				result := models.RefundResult{Status: models.RefundFailed, FailureReason: codeOf(refusal)}
-
-				return p.refused(ctx, id, result, refusal.Error())
+		if r.Sends > 0 {
+			if refused, err := p.Store.GiveUpRefund(ctx, id, p.settleAfter()); err != nil || refused {
+				return refusedEarlier, err
 			}
 		}
+
+		sent, err = p.sendRefund(ctx, g, &r, *t.Reference)
 	}
 
-	if err != nil {
+	switch {
+	case errors.Is(err, errRefused):
+		return models.RefundResult{Status: models.RefundFailed, FailureReason: codeOf(err)}, nil
+	case err != nil:
 		return models.RefundResult{}, err
+	default:
+		return p.refundResult(ctx, &r, sent)
+	}
+}
+
+// refusedEarlier is the result of a refund whose refusal was noted by an earlier try.
+var refusedEarlier = models.RefundResult{Status: models.RefundFailed, FailureReason: wordsAreKept}
+
+// wordsAreKept stands where the gateway's words would: they may name the customer, and this is in the history for good.
+const wordsAreKept = "its words are with the refund"
+
+// errRefused says that the gateway has refused the refund for good; the gateway's error is around it.
+var errRefused = errors.New("refused for good")
+
+// sendRefund sends the refund, if it may be sent now, and notes how that is answered before anybody acts on it.
+func (p *Payments) sendRefund(ctx context.Context, g gateways.Gateway, r *models.Refund, checkout string) (gateways.Refund, error) {
+	send, err := p.Store.BeginRefundSend(ctx, r.ID, p.settleAfter())
+	if err != nil || send == 0 {
+		return gateways.Refund{}, cmp.Or(err, errUnsettled)
 	}
 
-	return p.refundResult(ctx, &r, sent)
+	sent, err := g.CreateRefund(ctx, gateways.RefundRequest{
+		CheckoutID: checkout, MerchantReference: r.ID, Amount: r.Amount, Currency: r.Currency, Reason: "refund " + r.ID.String(),
+	})
+	if err == nil {
+		return sent, nil
+	}
+
+	switch gateways.KindOf(err) {
+	case gateways.KindNotSent, gateways.KindRateLimited:
+		return sent, errors.Join(err, p.Store.CancelRefundSend(ctx, r.ID, send))
+	case gateways.KindInProgress:
+		return sent, errors.Join(err, p.Store.NoteRefundAnswer(ctx, r.ID, send, models.SentConflict, err.Error()))
+	case gateways.KindRejected, gateways.KindNotFound:
+		if noted := p.Store.NoteRefundAnswer(ctx, r.ID, send, models.SentRefused, err.Error()); noted != nil {
+			return sent, noted
+		}
+
+		return p.afterRefusal(ctx, g, r.ID, err)
+	default:
+		return sent, errors.Join(err, p.Store.NoteRefundAnswer(ctx, r.ID, send, models.SentUnknown, ""))
+	}
 }
+
+// afterRefusal asks once more before a refusal counts: a gateway may have made the refund all the same, and may still be at
+// an earlier request for it.
+func (p *Payments) afterRefusal(ctx context.Context, g gateways.Gateway, id uuid.UUID, refusal error) (gateways.Refund, error) {
+	sent, err := g.FindRefund(ctx, id)
+	if gateways.KindOf(err) != gateways.KindNotFound {
+		return sent, err
+	}
+
+	refused, err := p.Store.GiveUpRefund(ctx, id, p.settleAfter())
+
+	switch {
+	case err != nil:
+		return sent, err
+	case refused:
+		return sent, errors.Join(refusal, errRefused)
+	default:
+		return sent, errUnsettled
+	}
+}
+
+func (p *Payments) settleAfter() time.Duration { return cmp.Or(p.SettleAfter, DefaultSettleAfter) }
 
 func (p *Payments) refundResult(ctx context.Context, r *models.Refund, sent gateways.Refund) (models.RefundResult, error) {
 	result := models.RefundResult{GatewayRefundID: sent.ID}
@@ -100,7 +168,7 @@ func (p *Payments) refundResult(ctx context.Context, r *models.Refund, sent gate
 	case gateways.RefundSucceeded:
 		result.Status = models.RefundSucceeded
 	case gateways.RefundFailed:
-		result.Status, result.FailureReason = models.RefundFailed, "its words are with the refund"
+		result.Status, result.FailureReason = models.RefundFailed, wordsAreKept
 
 		return p.refused(ctx, r.ID, result, sent.FailureReason)
 	case gateways.RefundPending:

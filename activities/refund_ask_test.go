@@ -47,7 +47,7 @@ func TestCloseCheckoutWhoseQuestionIsRefused(t *testing.T) {
 	d := newDesk(t)
 	a := d.opened(t)
 	require.NoError(t, d.gateway.Pay(a.ID()))
-	d.gateway.Script(fake.FindCheckout, refused, refused)
+	d.gateway.Script(fake.GetCheckout, refused, refused)
 
 	for range 2 {
 		require.False(t, requireApplicationError(t, d.CloseCheckout(t.Context(), a.ID())).NonRetryable())
@@ -67,7 +67,7 @@ func TestCloseCheckoutThatStaysOpen(t *testing.T) {
 
 	require.ErrorContains(t, d.CloseCheckout(t.Context(), a.ID()), "open")
 
-	d.gateway.Script(fake.GetCheckout, refused)
+	d.gateway.Script(fake.GetCheckout, fake.Fault{}, refused)
 	require.False(t, requireApplicationError(t, d.CloseCheckout(t.Context(), a.ID())).NonRetryable())
 
 	require.NoError(t, d.CloseCheckout(t.Context(), a.ID()))
@@ -114,10 +114,10 @@ func TestCloseCheckoutOfAnAttemptThatHasEnded(t *testing.T) {
 	require.NoError(t, d.CloseCheckout(t.Context(), first.ID()))
 	require.True(t, d.settle(t, first).RefundOwed)
 
-	asked := d.gateway.Calls(fake.FindCheckout)
+	asked := d.gateway.Calls(fake.GetCheckout)
 	require.NoError(t, d.CloseCheckout(t.Context(), first.ID()))
 	require.NoError(t, d.CloseCheckout(t.Context(), second.ID()))
-	require.Equal(t, asked, d.gateway.Calls(fake.FindCheckout), "where the money is, is known")
+	require.Equal(t, asked, d.gateway.Calls(fake.GetCheckout), "where the money is, is known")
 }
 
 // The answer to the opening was lost and the attempt is cancelled meanwhile: its checkout must not stay payable.
@@ -152,7 +152,8 @@ func TestRefundThatIsRefusedAndMadeAllTheSame(t *testing.T) {
 
 	_, err := d.RefundAtGateway(t.Context(), other)
 	require.False(t, requireApplicationError(t, err).NonRetryable())
-	require.Equal(t, models.RefundSucceeded, d.refundAtGateway(t, other).Status)
+	require.Equal(t, models.RefundFailed, d.refundAtGateway(t, other).Status, "its only sending was refused")
+	require.Equal(t, 2, d.gateway.Calls(fake.CreateRefund), "and is not repeated: 1 of each refund")
 }
 
 // slowRefunds makes refunds and says that it has not.

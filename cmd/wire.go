@@ -280,7 +280,8 @@ func startWorker(ctx context.Context, cfg config.Config, m *telemetry.Metrics) (
 	w := worker.New(worker.Deps{
 		Temporal: temporal, Polls: polls, Store: s, Gateways: gates, Sender: sender, Namespace: temporal.namespace,
 		Queue: cfg.Temporal.TaskQueue, SweepInterval: cfg.Schedules.SweepInterval, Concurrency: cfg.Database.MaxConns,
-		AskFor: cfg.Policies.AskFor, Silence: cfg.Schedules.WebhookSilence, Asked: m.StatusAsked, Silent: m.WebhooksSilent,
+		AskFor: cfg.Policies.AskFor, SettleAfter: cfg.Policies.SettleAfter,
+		Silence: cfg.Schedules.WebhookSilence, Asked: m.StatusAsked, Silent: m.WebhooksSilent,
 		Now: clock.Now, Settled: m.PaymentSettled, Deployment: cfg.Temporal.DeploymentName, BuildID: cfg.Temporal.BuildID,
 	})
 	if err := w.Start(ctx); err != nil {

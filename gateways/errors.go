@@ -17,6 +17,7 @@ const (
 	KindNotFound                     // the gateway has no such thing
 	KindRateLimited                  // 429: nothing happened, try again after RetryAfter
 	KindNotSent                      // our own Guard did not let the call out: nothing happened, try again after RetryAfter
+	KindInProgress                   // 409, 425: an earlier request for the same thing may be under way; its effect may come later
 )
 
 // String is the kind's name for logs.
@@ -30,6 +31,8 @@ func (k ErrorKind) String() string {
 		return "rate_limited"
 	case KindNotSent:
 		return "not_sent"
+	case KindInProgress:
+		return "in_progress"
 	default:
 		return "unknown"
 	}

@@ -15,7 +15,8 @@ import (
 // Gateway is one payment company's API. Implementations are safe for concurrent use.
 //
 // Every error is an *Error, so that its Kind tells what may have happened at the gateway: after
-// KindUnknown the caller has to ask (FindCheckout, FindRefund) before it does anything again.
+// KindUnknown and KindInProgress the caller has to ask (FindCheckout, FindRefund) before it does anything again, and one
+// KindNotFound decides nothing then: the effect may come later, and a search may lag behind what was made.
 // Both creating calls are idempotent by their merchant reference: the same reference gives the same result.
 type Gateway interface {
 	// CreateCheckout opens a page on which the customer pays. The idempotency key is MerchantReference.

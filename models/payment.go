@@ -129,10 +129,27 @@ type Refund struct {
 	CreatedAt            time.Time     `bun:"created_at,nullzero,default:now()"`
 	UpdatedAt            time.Time     `bun:"updated_at,nullzero,default:now()"`
 	CompletedAt          *time.Time    `bun:"completed_at"`
+	Sends                int           `bun:"sends"`                  // how often it was sent to the gateway
+	SentAt               *time.Time    `bun:"sent_at"`                // the last time, by the database's clock
+	SentAnswer           *SentAnswer   `bun:"sent_answer"`            // to the last one
+	Conflicts            int           `bun:"conflicts"`              // sendings that were answered SentConflict
+	RefusedAt            *time.Time    `bun:"refused_at"`             // when it counted as not made
+	ProofDue             bool          `bun:"proof_due,default:true"` // false for refunds older than that rule
 
 	// Payout is nil until it is decided, for refunds through a gateway, and where it is not read.
 	Payout *RefundPayout `bun:"-"`
 }
+
+// SentAnswer is how a gateway answered the last sending of a refund that is not decided.
+type SentAnswer string
+
+// The answers.
+const (
+	SentSending  SentAnswer = "SENDING"  // its worker has not said yet, or was killed
+	SentUnknown  SentAnswer = "UNKNOWN"  // none: perhaps done, perhaps not
+	SentConflict SentAnswer = "CONFLICT" // something about the refund is under way there
+	SentRefused  SentAnswer = "REFUSED"
+)
 
 // Request asks for a refund that has been asked for before: its workflow starts again with it.
 func (r *Refund) Request() RefundRequest {

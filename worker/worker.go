@@ -34,6 +34,7 @@ type Deps struct {
 	Concurrency   int           // activities side by side; at most the database pool; default 16
 	Now           func() time.Time
 	AskFor        time.Duration // activities.Payments.AskFor
+	SettleAfter   time.Duration // activities.Payments.SettleAfter
 	Silence       time.Duration // after how long without webhooks gateways are asked; 0: never
 	// Asked and Silent are told of what polling does (activities.Polls); may be nil.
 	Asked  func(c models.Channel, outcome string)
@@ -74,7 +75,7 @@ func (w *Worker) newQueues() []worker.Worker {
 	d := w.deps
 	door := workflows.NewClient(d.Temporal, d.Queue)
 	payments := &activities.Payments{
-		Store: d.Store, Gateways: d.Gateways, Now: d.Now, AskFor: d.AskFor, Queued: w.pump.Poke, Settled: d.Settled,
+		Store: d.Store, Gateways: d.Gateways, Now: d.Now, AskFor: d.AskFor, SettleAfter: d.SettleAfter, Queued: w.pump.Poke, Settled: d.Settled,
 	}
 
 	own := worker.New(d.Polls, d.Queue, worker.Options{
@@ -85,6 +86,7 @@ func (w *Worker) newQueues() []worker.Worker {
 		// How long a workflow task waits for the worker that has the workflow in memory, should that one be dead.
 		StickyScheduleToStartTimeout: stickyTimeout,
 		WorkerStopTimeout:            stopTimeout,
+		MaxHeartbeatThrottleInterval: workflows.HeartbeatEvery,
 		DeploymentOptions:            d.deployment(),
 	})
 	Register(own, payments, &activities.Outbox{Store: d.Store, Sender: d.Sender, Now: d.Now},
@@ -130,6 +132,7 @@ func newGatewayWorker(d Deps, gateway models.PaymentProvider, p *activities.Paym
 		MaxConcurrentActivityExecutionSize: d.Concurrency,
 		ActivityTaskPollerBehavior:         worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
 		WorkerStopTimeout:                  stopTimeout,
+		MaxHeartbeatThrottleInterval:       workflows.HeartbeatEvery,
 		DeploymentOptions:                  d.deployment(),
 	})
 	w.RegisterActivity(p)

@@ -31,8 +31,14 @@ const (
 	databaseAtMost = 24 * time.Hour
 	// gatewayTimeout bounds an activity that calls a gateway: up to three requests of at most 4 s, and the database.
 	gatewayTimeout = 15 * time.Second
-	// heartbeatTimeout is after how long without a sign of life such an activity is given to another worker.
+	// heartbeatTimeout is after how long without a sign of life an activity that calls no gateway is given to another worker.
 	heartbeatTimeout = 3 * time.Second
+	// gatewayHeartbeat is the same for one that does. It is longer than the longest request (4 s) and the time between two
+	// heartbeats (HeartbeatEvery) together, so that the request of a worker that was killed or has lost the orchestrator is over
+	// before another worker sends the same.
+	gatewayHeartbeat = 8 * time.Second
+	// HeartbeatEvery is how often a worker passes heartbeats on; without it the SDK would wait for 0.8 of the timeout.
+	HeartbeatEvery = 2 * time.Second
 )
 
 // moneyRetry retries for as long as it takes: money is on its way.
@@ -73,7 +79,7 @@ func withGateway(ctx workflow.Context, gateway models.PaymentProvider, summary s
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		TaskQueue:              GatewayQueue(workflow.GetInfo(ctx).TaskQueueName, gateway),
 		StartToCloseTimeout:    gatewayTimeout,
-		HeartbeatTimeout:       heartbeatTimeout,
+		HeartbeatTimeout:       gatewayHeartbeat,
 		ScheduleToCloseTimeout: atMost,
 		RetryPolicy:            moneyRetry(),
 		Summary:                summary,

@@ -54,6 +54,7 @@ func (h *House) prepareProcesses(_ context.Context, o Options) error {
 		"GATEWAY_A_URL": h.Gateway.URL(), "GATEWAY_A_API_KEY": apiKey, "WALLET_B_URL": h.Gateway.URL(), "WALLET_B_API_KEY": apiKey,
 		"BOOKING_HOLD": h.Hold.String(), "BILL_PAYMENT_HOLD": (h.Hold + time.Second).String(), "SWEEP_INTERVAL": "2s", "DB_MAX_CONNS": "10",
 		"LATE_PAYMENT_CHECKS": lateCheck.String(),
+		"REFUND_SETTLE_AFTER": "6s", // longer than the sandbox holds an effect back or a search lags, and than a worker is frozen
 	}
 
 	if o.Number%2 == 1 { // histories are encrypted

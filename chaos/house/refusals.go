@@ -65,7 +65,13 @@ func (a *answered) WriteHeader(status int) {
 	a.ResponseWriter.WriteHeader(status)
 }
 
-// refused is a 4xx that stays the same however often it is asked for (contract §8).
+// refused is a 4xx that stays the same however often it is asked for: 409 and 425 say that something else is under way, 429
+// that the gateway is busy.
 func (a *answered) refused() bool {
-	return a.status >= http.StatusBadRequest && a.status < http.StatusInternalServerError && a.status != http.StatusTooManyRequests
+	switch a.status {
+	case http.StatusConflict, http.StatusTooEarly, http.StatusTooManyRequests:
+		return false
+	default:
+		return a.status >= http.StatusBadRequest && a.status < http.StatusInternalServerError
+	}
 }

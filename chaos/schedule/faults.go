@@ -182,6 +182,10 @@ var gatewayFaults = []weighted[GatewayFault]{
 	{2, GatewayFault{Operation: "refund", Mode: "timeout"}},
 	{4, GatewayFault{Operation: "refund", Mode: "timeout_after_effect"}},
 	{2, GatewayFault{Operation: "refund", Mode: "slow"}},
+	{2, GatewayFault{Operation: "create_checkout", Mode: "conflict"}},
+	{2, GatewayFault{Operation: "cancel", Mode: "conflict"}},
+	{4, GatewayFault{Operation: "refund", Mode: "conflict"}},
+	{4, GatewayFault{Operation: "status", Mode: "find_lag"}},
 	{2, GatewayFault{Operation: "refund", Mode: "reject"}},
 	{3, GatewayFault{Operation: "refund", Mode: "pending", Outcome: "succeed"}},
 	{2, GatewayFault{Operation: "refund", Mode: "pending", Outcome: "fail"}},
@@ -207,7 +211,7 @@ func (d draw) gatewayFault() *GatewayFault {
 	f.Times = d.between(1, maxTimes)
 
 	switch f.Mode {
-	case "slow", "reorder", "pending":
+	case "slow", "reorder", "pending", "conflict", "find_lag":
 		f.DelayMS = int(d.pause(shortestPause, longestOutage).Milliseconds())
 	case "timeout": // each holds a caller up for as long as it waits for the gateway
 		f.Times = 1

@@ -25,6 +25,7 @@ type Gateway struct {
 	script    map[Operation][]Fault
 	always    map[Operation]Fault
 	calls     map[Operation]int
+	underWay  []func() // effects that Complete has
 }
 
 var _ gateways.Gateway = (*Gateway)(nil)
@@ -197,6 +198,12 @@ func call[T any](ctx context.Context, g *Gateway, op Operation, effect func(Faul
 		return none, &gateways.Error{Kind: gateways.KindUnknown, Code: "timeout", Message: "no answer, but the effect"}
 	case Rejected:
 		return none, rejected(cmp.Or(f.Code, "fault_injected"))
+	case Conflict:
+		g.underWay = append(g.underWay, func() { _, _ = effect(Fault{}) })
+
+		return none, &gateways.Error{Kind: gateways.KindInProgress, Code: "request_in_progress"}
+	case FindLag:
+		return found[T](nil)
 	case RateLimited:
 		return none, &gateways.Error{Kind: gateways.KindRateLimited, Code: "rate_limited", RetryAfter: cmp.Or(f.RetryAfter, time.Second)}
 	default:

@@ -26,6 +26,16 @@ func TestGateway(t *testing.T) {
 				t.Helper()
 				require.NoError(t, g.Decline(c.MerchantReference))
 			},
+			Conflict: func(*testing.T) func() {
+				g.Script(fake.CreateCheckout, fake.Fault{Mode: fake.Conflict})
+				g.Script(fake.CreateRefund, fake.Fault{Mode: fake.Conflict})
+
+				return g.Complete
+			},
+			Lag: func(*testing.T) {
+				g.Script(fake.FindCheckout, fake.Fault{Mode: fake.FindLag})
+				g.Script(fake.FindRefund, fake.Fault{Mode: fake.FindLag})
+			},
 		}
 	})
 }

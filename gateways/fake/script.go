@@ -35,6 +35,8 @@ const (
 	Rejected                        // KindRejected with Code
 	RateLimited                     // KindRateLimited with RetryAfter, 1 s when 0
 	Pending                         // CreateRefund only: the refund is decided later, by DecideRefund
+	Conflict                        // creating calls only: KindInProgress, and the effect comes with Complete
+	FindLag                         // FindRefund and FindCheckout only: KindNotFound, although it is there
 )
 
 // Fault is how one call goes.
@@ -77,6 +79,18 @@ func (g *Gateway) next(op Operation) Fault {
 	}
 
 	return g.always[op]
+}
+
+// Complete has the effects of all calls that were answered KindInProgress so far, in their order.
+func (g *Gateway) Complete() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+
+	for _, effect := range g.underWay {
+		effect()
+	}
+
+	g.underWay = nil
 }
 
 // Calls is how often an operation was called, failed calls included.

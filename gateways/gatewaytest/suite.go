@@ -15,11 +15,16 @@ import (
 	"rihla/models"
 )
 
-// Subject is a gateway and the hand of its customers.
+// Subject is a gateway, the hand of its customers, and two faults that every company has.
 type Subject struct {
 	Gateway gateways.Gateway
 	Pay     func(t *testing.T, c gateways.Checkout)
 	Decline func(t *testing.T, c gateways.Checkout)
+	// Conflict has the next creation of a checkout and of a refund answered like a request whose key is in use. The effect
+	// comes later: by itself within seconds, or when complete is called.
+	Conflict func(t *testing.T) (complete func())
+	// Lag has the next search by reference, of a checkout and of a refund, not find what was made just before.
+	Lag func(t *testing.T)
 }
 
 // Run tests the subject; it may hold other checkouts already.
@@ -37,6 +42,8 @@ func Run(t *testing.T, subject func(t *testing.T) Subject) {
 		"what the gateway never saw is not found":  testNotFound,
 		"an ended context is an unknown outcome":   testEndedContext,
 		"a checkout that is not paid has no money": testUnpaidRefund,
+		"a conflict is no refusal":                 testConflict,
+		"a search may lag behind":                  testLag,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -260,4 +267,64 @@ func testUnpaidRefund(t *testing.T, s Subject) {
 
 	_, err := s.Gateway.CreateRefund(t.Context(), refundOf(open(t, s), "1.00"))
 	require.Equal(t, gateways.KindRejected, gateways.KindOf(err))
+}
+
+// patient is how long the effect of a request that was under way may take.
+const patient = 10 * time.Second
+
+// testConflict: 409 says nothing about the effect, which may come later. Whoever asks long enough sees it, and sending the
+// same again makes nothing more.
+func testConflict(t *testing.T, s Subject) {
+	t.Helper()
+
+	checkout, refund := Request(), refundOf(paid(t, s), "700.00")
+	complete := s.Conflict(t)
+
+	_, err := s.Gateway.CreateCheckout(t.Context(), checkout)
+	require.Equal(t, gateways.KindInProgress, gateways.KindOf(err), "%v", err)
+
+	_, err = s.Gateway.CreateRefund(t.Context(), refund)
+	require.Equal(t, gateways.KindInProgress, gateways.KindOf(err), "%v", err)
+	complete()
+
+	var made gateways.Refund
+
+	require.Eventually(t, func() bool {
+		_, missing := s.Gateway.FindCheckout(t.Context(), checkout.MerchantReference)
+		made, err = s.Gateway.FindRefund(t.Context(), refund.MerchantReference)
+
+		return missing == nil && err == nil
+	}, patient, 20*time.Millisecond)
+	require.True(t, made.Amount.Equal(refund.Amount))
+
+	require.Eventually(t, func() bool { // the key may be held a moment longer than the effect takes to be seen
+		again, err := s.Gateway.CreateRefund(t.Context(), refund)
+
+		return err == nil && again.ID == made.ID
+	}, patient, 20*time.Millisecond)
+}
+
+// testLag: that a search finds nothing does not say that there is nothing. The same reference still is the same thing.
+func testLag(t *testing.T, s Subject) {
+	t.Helper()
+
+	c := paid(t, s)
+	request := refundOf(c, "700.00")
+	made, err := s.Gateway.CreateRefund(t.Context(), request)
+	require.NoError(t, err)
+
+	s.Lag(t)
+
+	_, err = s.Gateway.FindCheckout(t.Context(), c.MerchantReference)
+	require.Equal(t, gateways.KindNotFound, gateways.KindOf(err))
+	_, err = s.Gateway.FindRefund(t.Context(), request.MerchantReference)
+	require.Equal(t, gateways.KindNotFound, gateways.KindOf(err))
+
+	got, err := s.Gateway.GetRefund(t.Context(), made.ID)
+	require.NoError(t, err, "the gateway's own id is no search")
+	require.Equal(t, made, got)
+
+	again, err := s.Gateway.CreateRefund(t.Context(), request)
+	require.NoError(t, err)
+	require.Equal(t, made, again)
 }

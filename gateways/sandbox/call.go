@@ -132,8 +132,12 @@ func lost(err error) *gateways.Error {
 	return e
 }
 
+// codeInProgress is the protocol's code for a request whose Idempotency-Key another request holds.
+const codeInProgress = "request_in_progress"
+
 // refused reads an answer that is not 2xx. Only a 4xx in the protocol's own format is final: an error page
-// of something in between (a proxy, a wrong address) is not the gateway's word.
+// of something in between (a proxy, a wrong address) is not the gateway's word. 409 and 425 are never final: they say that
+// something else about the same thing is under way.
 func refused(res *http.Response, body []byte, missing gateways.ErrorKind) *gateways.Error {
 	e := &gateways.Error{Kind: gateways.KindUnknown, Code: "http_" + strconv.Itoa(res.StatusCode)}
 
@@ -152,6 +156,8 @@ func refused(res *http.Response, body []byte, missing gateways.ErrorKind) *gatew
 	switch {
 	case res.StatusCode == http.StatusTooManyRequests:
 		e.Kind, e.RetryAfter = gateways.KindRateLimited, retryAfter(res.Header.Get("Retry-After"))
+	case res.StatusCode == http.StatusConflict, res.StatusCode == http.StatusTooEarly, e.Code == codeInProgress:
+		e.Kind = gateways.KindInProgress
 	case !spoken, res.StatusCode < 400, res.StatusCode > 499, res.StatusCode == http.StatusRequestTimeout:
 		return e
 	case res.StatusCode == http.StatusNotFound && missing == gateways.KindNotFound:

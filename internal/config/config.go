@@ -216,6 +216,9 @@ type Policies struct {
 	Cancellation models.CancellationPolicy `env:"CANCELLATION_POLICY" envDefault:"72h:100,24h:50,0h:0"`
 	// AskFor is how long a gateway is asked whether an expired attempt was paid before an operator is told.
 	AskFor time.Duration `env:"EXPIRY_ASK_FOR" envDefault:"5m"`
+	// SettleAfter is how long a gateway is asked about a refund that it does not know, after a request whose outcome is unknown,
+	// before the refund counts as not made.
+	SettleAfter time.Duration `env:"REFUND_SETTLE_AFTER" envDefault:"2m"`
 	// LateChecks are how long after the end of an unpaid attempt the gateway is asked again whether it has taken money for
 	// it; 0: never.
 	LateChecks []time.Duration `env:"LATE_PAYMENT_CHECKS" envDefault:"10m,2h,24h"`

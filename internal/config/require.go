@@ -214,7 +214,7 @@ func (c Config) validate() error {
 		"DB_CONN_MAX_LIFETIME": c.Database.ConnMaxLifetime, "DB_CONN_MAX_IDLE_TIME": c.Database.ConnMaxIdleTime,
 		"GATEWAY_TIMEOUT": c.Gateways.Timeout, "ACCESS_TOKEN_TTL": c.Tokens.AccessTTL, "REFRESH_TOKEN_TTL": c.Tokens.RefreshTTL,
 		"BOOKING_HOLD": c.Policies.BookingHold, "BILL_PAYMENT_HOLD": c.Policies.BillPaymentHold,
-		"EXPIRY_ASK_FOR": c.Policies.AskFor,
+		"EXPIRY_ASK_FOR": c.Policies.AskFor, "REFUND_SETTLE_AFTER": c.Policies.SettleAfter,
 		"SWEEP_INTERVAL": c.Schedules.SweepInterval, "REDIS_TIMEOUT": c.Redis.Timeout, "MEDIA_URL_TTL": c.Media.URLTTL,
 	} {
 		if d <= 0 {

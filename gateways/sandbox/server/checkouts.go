@@ -188,7 +188,7 @@ func (s *Server) openCheckout(t *tx, r *http.Request, row *checkoutRow) (answer,
 	now := s.cfg.Clock().UTC()
 
 	if t.byReference(bucketCheckoutRefs, row.Merchant, row.MerchantReference) != "" {
-		return failure(http.StatusConflict, "duplicate_reference", "The merchant_reference has a checkout already."), nil
+		return failure(http.StatusUnprocessableEntity, "duplicate_reference", "The merchant_reference has a checkout already."), nil
 	}
 
 	if row.ExpiresAt.IsZero() {
@@ -267,7 +267,9 @@ func (s *Server) findCheckouts(w http.ResponseWriter, r *http.Request, m *mercha
 				return s.internal(err)
 			}
 
-			found = append(found, s.viewOf(r, row, f))
+			if !f.hides(row.CreatedAt, s.cfg.Clock()) {
+				found = append(found, s.viewOf(r, row, f))
+			}
 		}
 
 		return list(found)
@@ -308,7 +310,7 @@ func (s *Server) cancelCheckout(w http.ResponseWriter, r *http.Request, m *merch
 					return err
 				}
 			case row.Status != statusCanceled:
-				given = failure(http.StatusConflict, "checkout_not_open", "The checkout is "+row.Status+".")
+				given = failure(http.StatusUnprocessableEntity, "checkout_not_open", "The checkout is "+row.Status+".")
 
 				return nil
 			}

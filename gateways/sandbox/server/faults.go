@@ -34,10 +34,13 @@ const (
 	modeWrongAmount        = "wrong_amount"         // 1.00 more than was charged
 	modeWrongCurrency      = "wrong_currency"       // USD
 	modePending            = "pending"              // a refund that is decided later
+	modeConflict           = "conflict"             // 409 request_in_progress at once, and the effect after a delay
+	modeFindLag            = "find_lag"             // a search by reference that does not find what is younger than a delay
 )
 
 const (
 	defaultSlow  = 2 * time.Second
+	defaultLag   = 5 * time.Second
 	maxSlow      = time.Minute
 	maxHold      = 30 * time.Second // of a connection that gets no answer
 	reorderLimit = 5 * time.Second  // how long a webhook waits for a next one
@@ -47,11 +50,13 @@ const (
 
 // fault is one entry of POST /sandbox/faults. The zero value is no fault.
 type fault struct {
-	Operation  string `json:"operation"`
-	Mode       string `json:"mode"`
-	Times      int    `json:"times"`                 // how many calls it hits; default 1
-	Merchant   string `json:"merchant,omitempty"`    // only this merchant's calls; default everybody's
-	DelayMS    *int   `json:"delay_ms,omitempty"`    // slow: default 2000; reorder: longest wait; pending: decide after it
+	Operation string `json:"operation"`
+	Mode      string `json:"mode"`
+	Times     int    `json:"times"`              // how many calls it hits; default 1
+	Merchant  string `json:"merchant,omitempty"` // only this merchant's calls; default everybody's
+	// DelayMS is how long slow and conflict (default 2000) hold the effect back, reorder a webhook at most and pending the
+	// decision; and the age up to which find_lag (default 5000) finds nothing.
+	DelayMS    *int   `json:"delay_ms,omitempty"`
 	Status     int    `json:"status,omitempty"`      // error: 429 or 5xx, default 500; reject: 4xx, default 422
 	RetryAfter int    `json:"retry_after,omitempty"` // seconds, with status 429; default 1
 	Outcome    string `json:"outcome,omitempty"`     // pending with delay_ms: succeed (default) or fail
@@ -63,11 +68,11 @@ func modesOf(operation string) []string {
 
 	switch operation {
 	case opCreateCheckout, opCancel:
-		return append(common, modeReject)
+		return append(common, modeReject, modeConflict)
 	case opRefund:
-		return append(common, modeReject, modePending)
+		return append(common, modeReject, modeConflict, modePending, modeWrongAmount)
 	case opStatus:
-		return append(common, modeReject, modeWrongAmount, modeWrongCurrency)
+		return append(common, modeReject, modeWrongAmount, modeWrongCurrency, modeFindLag)
 	case opWebhook:
 		return append(common, modeDrop, modeDuplicate, modeReorder, modeWrongAmount, modeWrongCurrency)
 	default:
@@ -92,8 +97,8 @@ func (f *fault) complete(timesGiven bool) string {
 		return fmt.Sprintf("times must be between 1 and %d.", maxTimes)
 	case f.DelayMS != nil && (*f.DelayMS < 0 || *f.DelayMS > maxDelayMS):
 		return fmt.Sprintf("delay_ms must be between 0 and %d.", maxDelayMS)
-	case f.Mode == modeSlow && f.delay(0) > maxSlow:
-		return "delay_ms of slow must be at most 60000."
+	case (f.Mode == modeSlow || f.Mode == modeConflict) && f.delay(0) > maxSlow:
+		return "delay_ms of " + f.Mode + " must be at most 60000."
 	case f.RetryAfter < 0:
 		return "retry_after must not be negative."
 	case f.Outcome != "" && f.Outcome != outcomeSucceed && f.Outcome != outcomeFail:
@@ -208,25 +213,55 @@ func (q *faults) clear(operation string) {
 	q.queue = slices.DeleteFunc(q.queue, func(f fault) bool { return operation == "" || f.Operation == operation })
 }
 
-// faulty answers a call, or fails it as a waiting fault demands. Reject, pending and wrong_… are effect's
-// to obey, as they are part of what the call does.
+// hides reports whether find_lag keeps what was made at the given time out of a search.
+func (f *fault) hides(created, now time.Time) bool {
+	return f.Mode == modeFindLag && now.Sub(created) < f.delay(defaultLag)
+}
+
+// faulty answers a call, or fails it as a waiting fault demands. Reject, pending, find_lag and wrong_… are effect's
+// to obey, as they are part of what the call does. While a request with an Idempotency-Key runs, another one with it is
+// answered 409, and uses no fault up.
 func (s *Server) faulty(w http.ResponseWriter, r *http.Request, operation string, m *merchant, effect func(*fault) answer) {
+	finished, free := s.begin(r, m, operation)
+	if !free {
+		inProgress().write(w)
+
+		return
+	}
+
 	f := s.faults.take(operation, m.name)
 
 	switch f.Mode {
 	case modeError:
+		finished()
 		f.answer().write(w)
 	case modeTimeout:
+		finished()
 		s.hold(r)
 	case modeTimeoutAfterEffect:
 		effect(&f)
+		finished()
 		s.hold(r)
 	case modeSlow:
 		s.pause(s.stopping, f.delay(defaultSlow))
-		effect(&f).write(w)
+		finishedWith(effect(&f), finished).write(w)
+	case modeConflict:
+		s.workers.Go(func() {
+			s.pause(s.stopping, f.delay(defaultSlow))
+			effect(&f)
+			finished()
+		})
+		inProgress().write(w)
 	default:
-		effect(&f).write(w)
+		finishedWith(effect(&f), finished).write(w)
 	}
+}
+
+// finishedWith ends the request's hold on its key before the answer is written: whoever has the answer may send again.
+func finishedWith(a answer, finished func()) answer {
+	finished()
+
+	return a
 }
 
 // hold leaves the client without an answer: until it goes away, at most 30 s; then the connection breaks.

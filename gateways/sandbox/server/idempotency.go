@@ -90,3 +90,23 @@ func (s *Server) commit(change func(*tx) error) error {
 
 	return nil
 }
+
+// begin holds the request's Idempotency-Key until finished is called, more than once if need be. free is false while
+// another request with the same key runs. Requests without a key hold nothing.
+func (s *Server) begin(r *http.Request, m *merchant, operation string) (finished func(), free bool) {
+	key := r.Header.Get("Idempotency-Key")
+	if key == "" || r.Method != http.MethodPost {
+		return func() {}, true
+	}
+
+	held := m.name + "\x00" + operation + "\x00" + key
+	if _, running := s.running.LoadOrStore(held, struct{}{}); running {
+		return nil, false
+	}
+
+	return func() { s.running.Delete(held) }, true
+}
+
+func inProgress() answer {
+	return failure(http.StatusConflict, "request_in_progress", "A request with this Idempotency-Key is under way.")
+}

@@ -71,6 +71,7 @@ func (s *Server) createRefund(w http.ResponseWriter, r *http.Request, m *merchan
 
 			fresh := *row
 			fresh.ID = id
+			fresh.Amount, _ = f.wrong(row.Amount, row.Currency)
 
 			return s.payBack(t, &fresh, f)
 		})
@@ -113,13 +114,13 @@ func (s *Server) payBack(t *tx, row *refundRow, f *fault) (answer, error) {
 	case checkout == nil || checkout.Merchant != row.Merchant:
 		return notFound("checkout"), nil
 	case t.byReference(bucketRefundRefs, row.Merchant, row.MerchantReference) != "":
-		return failure(http.StatusConflict, "duplicate_reference", "The merchant_reference has a refund already."), nil
+		return failure(http.StatusUnprocessableEntity, "duplicate_reference", "The merchant_reference has a refund already."), nil
 	case checkout.Status != statusPaid:
-		return failure(http.StatusConflict, "checkout_not_paid", "The checkout is "+checkout.Status+"."), nil
+		return failure(http.StatusUnprocessableEntity, "checkout_not_paid", "The checkout is "+checkout.Status+"."), nil
 	case checkout.Currency != row.Currency:
 		return failure(http.StatusUnprocessableEntity, "currency_mismatch", "The checkout was paid in "+checkout.Currency+"."), nil
 	case checkout.RefundedAmount.Add(row.Amount).Cmp(checkout.Amount) > 0:
-		return failure(http.StatusConflict, "refund_exceeds_paid", "The refund is more than what is left of the payment."), nil
+		return failure(http.StatusUnprocessableEntity, "refund_exceeds_paid", "The refund is more than what is left of the payment."), nil
 	}
 
 	checkout.RefundedAmount = checkout.RefundedAmount.Add(row.Amount)
@@ -206,7 +207,7 @@ func (s *Server) findRefunds(w http.ResponseWriter, r *http.Request, m *merchant
 			}
 
 			row, err := t.refund(id)
-			if err == nil && row != nil {
+			if err == nil && row != nil && !f.hides(row.CreatedAt, s.cfg.Clock()) {
 				found = append(found, row.view())
 			}
 

@@ -95,6 +95,7 @@ type Server struct {
 	outbox    *schedule // webhook deliveries
 	held      heldBack
 	underWay  sync.Map // event id → true, while an attempt is made
+	running   sync.Map // merchant, operation and Idempotency-Key of a request → struct{}{}, while it runs
 	counters  counters
 	webhooks  *http.Client
 	page      *template.Template
