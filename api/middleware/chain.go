@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
@@ -192,25 +193,43 @@ func recovered(f *fiber.Ctx) (err error) {
 	return f.Next()
 }
 
-// drainTime is how long the server may read what is left of a body.
-const drainTime = 5 * time.Second
+const (
+	// drainTime is how long the server may read what is left of a body when the answer has left.
+	drainTime = 5 * time.Second
+	// chunksTime and chunksLimit bound what is read of a body in chunks before that.
+	chunksTime  = 500 * time.Millisecond
+	chunksLimit = 64 << 10
+)
 
 // closeUnread deals with a body that was not read to its end (413, 401, 404). When the answer has left, the server reads
 // up to 256 KiB of the rest and throws it away, because it must never be taken for the next request on the connection;
-// if there is more, the connection is closed.
+// if there is more, the connection is closed. Of a body in chunks the end is not known beforehand: if it is not there
+// soon, the answer says that the connection closes, or the client would send its next request on it.
 func closeUnread(f *fiber.Ctx) {
 	unread := f.Request().IsBodyStream()
 	linger(f.Context().Conn(), unread)
 
-	if unread {
-		// Of a body in chunks the end is not known: a client that goes on using the connection might find it closed.
-		if f.Request().Header.ContentLength() < 0 {
-			f.Response().SetConnectionClose()
-		}
-
-		// A broken connection shows when the answer is written.
-		_ = f.Context().Conn().SetReadDeadline(time.Now().Add(drainTime))
+	if !unread {
+		return
 	}
+
+	if f.Request().Header.ContentLength() < 0 && !endsSoon(f) {
+		f.Response().SetConnectionClose()
+	}
+
+	// A broken connection shows when the answer is written.
+	_ = f.Context().Conn().SetReadDeadline(time.Now().Add(drainTime))
+}
+
+// endsSoon reads a body in chunks to its end, unless that is far.
+func endsSoon(f *fiber.Ctx) bool {
+	if f.Context().Conn().SetReadDeadline(time.Now().Add(chunksTime)) != nil {
+		return false
+	}
+
+	_, err := io.CopyN(io.Discard, f.Request().BodyStream(), chunksLimit)
+
+	return errors.Is(err, io.EOF)
 }
 
 // setCharset completes the content type of JSON answers (spec 9.7).
