@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/gofiber/fiber/v2"
 )
@@ -34,6 +35,21 @@ func Page(f *fiber.Ctx) error {
 	return f.Send(page)
 }
 
+// unpacked is the script as clients without gzip want it. It is made once: unpacking takes milliseconds.
+var unpacked = sync.OnceValues(func() ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(script))
+	if err != nil {
+		return nil, fmt.Errorf("read embedded script: %w", err)
+	}
+
+	plain, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("read embedded script: %w", err)
+	}
+
+	return plain, nil
+})
+
 // Script serves RapiDoc, compressed as it is stored unless the client cannot read that.
 func Script(f *fiber.Ctx) error {
 	f.Set(fiber.HeaderContentType, fiber.MIMETextJavaScriptCharsetUTF8)
@@ -42,19 +58,17 @@ func Script(f *fiber.Ctx) error {
 
 	if strings.Contains(f.Get(fiber.HeaderAcceptEncoding), "gzip") {
 		f.Set(fiber.HeaderContentEncoding, "gzip")
+		f.Response().SetBodyRaw(script)
 
-		return f.Send(script)
+		return nil
 	}
 
-	r, err := gzip.NewReader(bytes.NewReader(script))
+	plain, err := unpacked()
 	if err != nil {
-		return fmt.Errorf("read embedded script: %w", err)
+		return err
 	}
 
-	plain, err := io.ReadAll(r)
-	if err != nil {
-		return fmt.Errorf("read embedded script: %w", err)
-	}
+	f.Response().SetBodyRaw(plain)
 
-	return f.Send(plain)
+	return nil
 }

@@ -59,12 +59,12 @@ func (p proxies) clientAddr(f *fiber.Ctx) netip.Addr {
 	}
 
 	for _, text := range slices.Backward(hops) {
-		hop, err := netip.ParseAddr(strings.TrimSpace(text))
-		if err != nil {
+		hop, ok := parseHop(text)
+		if !ok {
 			break
 		}
 
-		addr = hop.Unmap().WithZone("")
+		addr = hop
 		if !p.contain(addr) {
 			break
 		}
@@ -73,8 +73,30 @@ func (p proxies) clientAddr(f *fiber.Ctx) netip.Addr {
 	return addr
 }
 
-// ipv6Network is what one IPv6 customer usually has.
-const ipv6Network = 64
+// parseHop reads an entry of X-Forwarded-For: an address, which some proxies put in brackets or give a port.
+func parseHop(text string) (netip.Addr, bool) {
+	text = strings.TrimSpace(text)
+	bare := strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")
+
+	addr, err := netip.ParseAddr(bare)
+	if err != nil {
+		var withPort netip.AddrPort
+
+		withPort, err = netip.ParseAddrPort(text)
+		addr = withPort.Addr()
+	}
+
+	return addr.Unmap().WithZone(""), err == nil
+}
+
+const (
+	// ipv6Network is what one IPv6 customer usually has, ipv6Site what is handed out at most to one: 65,536 networks.
+	ipv6Network = 64
+	ipv6Site    = 48
+	// siteShare is how many times the allowance of a network all networks of a site have together. Providers that give
+	// every customer one network put thousands of customers into a site.
+	siteShare = 16
+)
 
 // limitAddr is the address as the rate limit counts it: an IPv6 customer has 2^64 addresses, so the network counts.
 func limitAddr(ip string) string {
@@ -83,9 +105,23 @@ func limitAddr(ip string) string {
 		return ip
 	}
 
-	network, err := addr.Prefix(ipv6Network)
+	return masked(addr, ipv6Network)
+}
+
+// limitSite is the site of an IPv6 address; empty for any other.
+func limitSite(ip string) string {
+	addr, err := netip.ParseAddr(ip)
+	if err != nil || addr.Is4() {
+		return ""
+	}
+
+	return masked(addr, ipv6Site)
+}
+
+func masked(addr netip.Addr, bits int) string {
+	network, err := addr.Prefix(bits)
 	if err != nil {
-		return ip
+		return addr.String()
 	}
 
 	return network.Addr().String()

@@ -164,6 +164,14 @@ func TestClientAddress(t *testing.T) {
 		{[]string{"0.0.0.0", "10.0.0.0/8"}, "198.51.100.1, 203.0.113.9, 10.1.2.3", "203.0.113.9"},
 		{[]string{"0.0.0.0"}, "203.0.113.9, nonsense", "0.0.0.0"},
 		{[]string{"0.0.0.0"}, "2001:db8:1:2:3:4:5:6", "2001:db8:1:2:3:4:5:6"},
+		{[]string{"0.0.0.0"}, "203.0.113.9:443", "203.0.113.9"},
+		{[]string{"0.0.0.0"}, "[2001:db8::1]:65535", "2001:db8::1"},
+		{[]string{"0.0.0.0"}, "[2001:db8::1]", "2001:db8::1"},
+		{[]string{"0.0.0.0"}, "2001:db8::1", "2001:db8::1"},
+		{[]string{"0.0.0.0"}, "::ffff:203.0.113.9", "203.0.113.9"},
+		{[]string{"0.0.0.0", "10.0.0.0/8"}, "203.0.113.9:1, 10.1.2.3:8080", "203.0.113.9"},
+		{[]string{"0.0.0.0"}, "203.0.113.9:x", "0.0.0.0"},
+		{[]string{"0.0.0.0"}, "203.0.113.9, 198.51.100.1:70000", "0.0.0.0"},
 	} {
 		trusted, err := parseProxies(tt.trusted)
 		require.NoError(t, err)
@@ -178,4 +186,6 @@ func TestClientAddress(t *testing.T) {
 	require.ErrorContains(t, err, "neither an address nor a CIDR block")
 	require.Equal(t, "2001:db8:1:2::", limitAddr("2001:db8:1:2:3:4:5:6"))
 	require.Equal(t, "203.0.113.9", limitAddr("203.0.113.9"))
+	require.Equal(t, "2001:db8:1::", limitSite("2001:db8:1:2:3:4:5:6"))
+	require.Empty(t, limitSite("203.0.113.9"))
 }

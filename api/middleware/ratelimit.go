@@ -66,13 +66,24 @@ func (l *RateLimits) check(f *fiber.Ctx, op *operation, r *request) error {
 	case limitWebhook:
 		return l.take(f, "webhook:"+op.path, l.limits.Webhook)
 	case limitLogin:
-		return l.take(f, "login:"+limitAddr(r.ip), l.limits.LoginIP)
+		return l.takeAddr(f, "login", r.ip, l.limits.LoginIP)
 	case limitMedia:
-		return l.take(f, "media:"+limitAddr(r.ip), l.limits.Media)
+		return l.takeAddr(f, "media", r.ip, l.limits.Media)
 	case limitAnonymous:
-		return l.take(f, "ip:"+limitAddr(r.ip), l.limits.Anonymous)
+		return l.takeAddr(f, "ip", r.ip, l.limits.Anonymous)
 	default:
 		return nil
+	}
+}
+
+// Limited puts the limit of callers without a token in front of a handler that is no operation of the document.
+func (c *Chain) Limited(handler fiber.Handler) fiber.Handler {
+	return func(f *fiber.Ctx) error {
+		if err := c.limits.takeAddr(f, "ip", requestOf(f.UserContext()).ip, c.limits.limits.Anonymous); err != nil {
+			return err
+		}
+
+		return handler(f)
 	}
 }
 
@@ -80,8 +91,27 @@ func (l *RateLimits) check(f *fiber.Ctx, op *operation, r *request) error {
 // refuses, because 413 and 401 come before 429.
 func (l *RateLimits) unidentified(f *fiber.Ctx, op *operation, r *request) {
 	if op.limit != limitNone {
-		_ = l.take(f, "ip:"+limitAddr(r.ip), l.limits.Anonymous)
+		_ = l.takeAddr(f, "ip", r.ip, l.limits.Anonymous)
 	}
+}
+
+// takeAddr counts a request of an address: that of its network, and for IPv6 of its site too.
+func (l *RateLimits) takeAddr(f *fiber.Ctx, class, ip string, perMinute int) error {
+	if err := l.take(f, class+":"+limitAddr(ip), perMinute); err != nil {
+		return err
+	}
+
+	site := limitSite(ip)
+	if site == "" || perMinute <= 0 {
+		return nil
+	}
+
+	// The headers tell of the network's allowance, unless it is the site's that is used up.
+	if spent, retryAfter, ok := l.count(f.UserContext(), class+"-site:"+site, perMinute*siteShare); !ok {
+		return tooMany(retryAfter, spent)
+	}
+
+	return nil
 }
 
 func (l *RateLimits) take(f *fiber.Ctx, key string, perMinute int) error {
@@ -89,15 +119,7 @@ func (l *RateLimits) take(f *fiber.Ctx, key string, perMinute int) error {
 		return nil
 	}
 
-	remaining, reset, retryAfter, ok, err := l.limiter.Allow(f.UserContext(), key, perMinute)
-	if err != nil {
-		// A counter that is down must not take the service down with it.
-		l.warn(f.UserContext(), err)
-
-		remaining, reset, ok = perMinute, time.Now(), true
-	}
-
-	a := allowance{perMinute, remaining, reset}
+	a, retryAfter, ok := l.count(f.UserContext(), key, perMinute)
 	a.show(f)
 
 	if !ok {
@@ -105,6 +127,19 @@ func (l *RateLimits) take(f *fiber.Ctx, key string, perMinute int) error {
 	}
 
 	return nil
+}
+
+// count takes one from an allowance and reports whether there was one.
+func (l *RateLimits) count(ctx context.Context, key string, perMinute int) (a allowance, retryAfter time.Duration, ok bool) {
+	remaining, reset, retryAfter, ok, err := l.limiter.Allow(ctx, key, perMinute)
+	if err != nil {
+		// A counter that is down must not take the service down with it.
+		l.warn(ctx, err)
+
+		remaining, reset, ok = perMinute, time.Now(), true
+	}
+
+	return allowance{perMinute, remaining, reset}, retryAfter, ok
 }
 
 func (l *RateLimits) warn(ctx context.Context, err error) {
