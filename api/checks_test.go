@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -11,9 +12,12 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/stretchr/testify/require"
+	"github.com/valyala/fasthttp"
 
+	"rihla/api/docs"
 	"rihla/internal/auth"
 	"rihla/internal/config"
+	"rihla/internal/testkit/cputime"
 	"rihla/models"
 )
 
@@ -251,7 +255,7 @@ func TestUnknownRoutesAndMethods(t *testing.T) {
 
 	b := setup(t)
 
-	for _, path := range []string{"/", "/nope", "/api/v1/Trips", "/api/v1/trips/", "/api/v2/trips", "/%00"} {
+	for _, path := range []string{"/nope", "/api/v1/", "/api/v1/Trips", "/api/v1/trips/", "/api/v2/trips", "/%00"} {
 		a := b.call(t, http.MethodGet, path, "", "")
 		require.Equal(t, "NOT_FOUND", a.code, path)
 	}
@@ -351,4 +355,65 @@ func TestWebhookGetsItsBytes(t *testing.T) {
 	a = b.call(t, http.MethodPost, path, "", body, "webhook-id", "1", "webhook-timestamp", "2", "webhook-signature", "v1,x")
 	require.Equal(t, http.StatusOK, a.status, a.body)
 	require.Equal(t, body, string(b.ops.hook))
+}
+
+// TestNetworksOfOneSite: who has 65,536 networks of IPv6 does not have as many allowances.
+func TestNetworksOfOneSite(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, withLimits(config.RateLimits{Anonymous: 1}), func(d *Deps) { d.TrustedProxies = []string{"0.0.0.0/0"} })
+	from := func(address string) answer {
+		return b.call(t, http.MethodGet, "/api/v1/trips", "", "", "X-Forwarded-For", address)
+	}
+
+	for network := range 16 {
+		require.Equal(t, http.StatusOK, from(fmt.Sprintf("2001:db8:1:%x::1", network)).status)
+	}
+
+	refused := from("2001:db8:1:ffff::1")
+	require.Equal(t, http.StatusTooManyRequests, refused.status)
+	require.Equal(t, "16", refused.get(limitHeader))
+	require.Equal(t, http.StatusOK, from("2001:db8:2::1").status)
+
+	// One network has one allowance, whatever the port and the host.
+	require.Equal(t, http.StatusTooManyRequests, from("[2001:db8:2::2]:1234").status)
+	require.Equal(t, http.StatusOK, from("203.0.113.9:1").status)
+	require.Equal(t, http.StatusTooManyRequests, from("203.0.113.9:2").status)
+	require.Equal(t, http.StatusOK, from("203.0.113.10:2").status)
+}
+
+// TestScriptOfDocs: serving it unpacked costs about what serving it packed costs, and it is limited.
+func TestScriptOfDocs(t *testing.T) {
+	t.Parallel()
+
+	serve := func(b *bundle, encoding string) *fasthttp.RequestCtx {
+		var (
+			request fasthttp.Request
+			ctx     fasthttp.RequestCtx
+		)
+
+		request.SetRequestURI(docs.ScriptPath)
+		request.Header.Set("Accept-Encoding", encoding)
+		ctx.Init(&request, nil, nil)
+		b.app.Handler()(&ctx)
+
+		return &ctx
+	}
+
+	free := setup(t)
+	plain := serve(free, "")
+	require.Greater(t, len(plain.Response.Body()), len(serve(free, "gzip").Response.Body()))
+
+	many := func(encoding string) func() {
+		return func() {
+			for range 200 {
+				serve(free, encoding)
+			}
+		}
+	}
+	cputime.RequireInProportion(t, many(""), many("gzip"), "the script unpacked")
+
+	limited := setup(t, withLimits(config.RateLimits{Anonymous: 1}))
+	require.Equal(t, http.StatusOK, serve(limited, "").Response.StatusCode())
+	require.Equal(t, http.StatusTooManyRequests, serve(limited, "gzip").Response.StatusCode())
 }

@@ -284,6 +284,9 @@ type answer struct {
 	body    string
 	code    string
 	details map[string][]string
+
+	uiMessage string
+	uiDetails map[string][]string
 }
 
 // get is one header, by the name that the specification gives it.
@@ -331,6 +334,9 @@ func read(tb testing.TB, response *http.Response) answer {
 			Code    string              `json:"code"`
 			Message string              `json:"message"`
 			Details map[string][]string `json:"details"`
+
+			UIMessage string              `json:"ui_message"`
+			UIDetails map[string][]string `json:"ui_details"`
 		} `json:"error"`
 	}
 
@@ -341,7 +347,15 @@ func read(tb testing.TB, response *http.Response) answer {
 		require.Equal(tb, "application/json; charset=utf-8", a.header.Get("Content-Type"))
 		require.NotEmpty(tb, a.get(requestIDHeader))
 
+		require.NotEmpty(tb, envelope.Error.UIMessage)
+		require.NotContains(tb, envelope.Error.UIMessage, "لم ينجح الطلب", "every code has words of its own")
+
+		if a.status == http.StatusUnprocessableEntity {
+			require.Len(tb, envelope.Error.UIDetails, len(envelope.Error.Details))
+		}
+
 		a.code, a.details = envelope.Error.Code, envelope.Error.Details
+		a.uiMessage, a.uiDetails = envelope.Error.UIMessage, envelope.Error.UIDetails
 	}
 
 	return a

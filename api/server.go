@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/gofiber/fiber/v2"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/valyala/fasthttp"
@@ -100,16 +101,24 @@ func New(deps Deps) (*fiber.App, error) {
 		app.Use(middleware.CORS(deps.CORSOrigins))
 	}
 
-	app.Get(docs.ScriptPath, docs.Script)
-	app.Get(docs.MenuPath, docs.Menu)
+	app.Get(docs.ScriptPath, chain.Limited(docs.Script))
+	app.Get(docs.MenuPath, chain.Limited(docs.Menu))
 
 	router := chain.Router(app)
 	gen.RegisterHandlers(router, gen.NewStrictHandler(&handlers{
-		StrictServerInterface: deps.Operations, document: served, jwks: deps.JWKS, checks: deps.Checks,
+		StrictServerInterface: deps.Operations, index: indexOf(doc), document: served, jwks: deps.JWKS, checks: deps.Checks,
 		metrics: metricsHandler(deps.Metrics),
 	}, nil))
 
 	return app, router.Err()
+}
+
+// indexOf is what `/` and `/api/v1` answer.
+func indexOf(doc *openapi3.T) gen.Index {
+	return gen.Index{
+		Name: doc.Info.Title, Version: doc.Info.Version,
+		Links: map[string]string{"docs": "/docs", "openapi": "/openapi.json", "ready": "/readyz"},
+	}
 }
 
 // Listener wraps a listener that the app is served on. A new connection may stay silent for as long as one between two

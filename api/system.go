@@ -23,10 +23,21 @@ const checkTimeout = 2 * time.Second
 type handlers struct {
 	gen.StrictServerInterface
 
+	index    gen.Index
 	document []byte
 	jwks     []byte
 	checks   map[string]func(context.Context) error
 	metrics  fiber.Handler
+}
+
+// GetIndex tells somebody who opens the server's address where to go on.
+func (h *handlers) GetIndex(context.Context, gen.GetIndexRequestObject) (gen.GetIndexResponseObject, error) {
+	return gen.GetIndex200JSONResponse(h.index), nil
+}
+
+// GetVersionIndex is the same for the address that all operations have in common.
+func (h *handlers) GetVersionIndex(context.Context, gen.GetVersionIndexRequestObject) (gen.GetVersionIndexResponseObject, error) {
+	return gen.GetVersionIndex200JSONResponse(h.index), nil
 }
 
 // GetHealth says that the process serves requests.

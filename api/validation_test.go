@@ -184,7 +184,8 @@ func TestQueryParameters(t *testing.T) {
 		fields      map[string]string
 	}{
 		{records, "", nil},
-		{records, "page=1&per_page=100&sort=-gross_amount,record_date&period=this_week&unknown=%00", nil},
+		{records, "page=1&per_page=100&sort=-gross_amount,record_date&period=this_week", nil},
+		{records, "unknown=%00", map[string]string{"unknown": "is not a known parameter"}},
 		{records, "page=999999&search=%D8%B1%D8%AD%D9%84%D8%A9+%25_", nil},
 		{records, "page=0", map[string]string{"page": "must be at least 1"}},
 		{records, "page=", map[string]string{"page": "must be an integer"}},

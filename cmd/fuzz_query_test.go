@@ -28,6 +28,8 @@ type reading struct {
 	params  []*openapi3.Parameter
 	columns []string
 	paged   bool
+	// needsToken says that unknown parameters are refused.
+	needsToken bool
 }
 
 // TestQueries sends every bad habit in every parameter of every list and report.
@@ -71,6 +73,7 @@ func (b *fuzzBundle) checkQuery(t *testing.T, r reading, query string) {
 	switch answer.Status {
 	case http.StatusOK:
 		require.NoError(t, err)
+		require.True(t, !r.needsToken || r.knows(values), "%s has an unknown parameter", raw)
 		b.checkPage(t, r, values, answer)
 	case http.StatusUnprocessableEntity:
 		require.NoError(t, err)
@@ -239,11 +242,27 @@ func (r reading) checkRefusal(t *testing.T, asked url.Values, answer harness.Ans
 
 	for name := range body.Error.Details {
 		i := slices.IndexFunc(r.params, func(p *openapi3.Parameter) bool { return p.Name == name })
-		require.GreaterOrEqual(t, i, 0, "%s is no parameter", name)
+		if i < 0 {
+			require.True(t, r.needsToken, "%s is no parameter", name)
+			require.Equal(t, []string{"is not a known parameter"}, body.Error.Details[name])
+
+			continue
+		}
 
 		// Both dates are needed with a period of one's own, and only then may a missing one be the problem.
 		require.True(t, asked.Has(name) || r.params[i].Required || asked.Has("period") || asked.Has("date_from") || asked.Has("date_to"), "%s", name)
 	}
+}
+
+// knows reports whether all names of a query are parameters of the operation.
+func (r reading) knows(asked url.Values) bool {
+	for name := range asked {
+		if !slices.ContainsFunc(r.params, func(p *openapi3.Parameter) bool { return p.Name == name }) {
+			return false
+		}
+	}
+
+	return true
 }
 
 // allReadings are the GET operations of the document that take a query, in the order of their names.
@@ -277,6 +296,8 @@ func newReading(path string, item *openapi3.PathItem, op *openapi3.Operation) re
 	}
 
 	r := reading{id: op.OperationID, target: strings.ReplaceAll(path, "{id}", id.String()), role: mayRead(op)}
+
+	r.needsToken = fmt.Sprint(op.Extensions["x-roles"]) != "[public]"
 
 	for _, p := range slices.Concat(item.Parameters, op.Parameters) {
 		if p.Value.In != openapi3.ParameterInQuery {

@@ -83,8 +83,8 @@ func badValues(t *testing.T, w *targets) {
 
 		for _, field := range p.fields() {
 			for _, value := range []any{nil, map[string]any{}, []any{map[string]any{}}, []any{nil}, true, 12345, "", strings.Repeat("x", 3000), 1e300} {
-				if takes(schema.Properties[field].Value, value) {
-					continue
+				if takes(schema.Properties[field].Value, value) || value == nil && !slices.Contains(schema.Required, field) {
+					continue // null is the same as leaving an optional field out
 				}
 
 				text, err := json.Marshal(value)

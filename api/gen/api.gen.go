@@ -1052,6 +1052,20 @@ type IncidentsAnswer struct {
 	Meta Meta `json:"meta"`
 }
 
+// Index The entrance of the API.
+//
+// Example: {"links":{"docs":"/docs","openapi":"/openapi.json","ready":"/readyz"},"name":"Rihla API","version":"1.1.0"}
+type Index struct {
+	// Links Relative addresses by what is there.
+	Links map[string]string `json:"links"`
+
+	// Name The API's name.
+	Name string `json:"name"`
+
+	// Version The version of its document.
+	Version string `json:"version"`
+}
+
 // IntentRequest How to pay.
 //
 // Example: {"payment_method":"wallet_b","replace":true,"return_url":"https://www.rihla.test/bookings/done"}
@@ -2946,9 +2960,15 @@ type ReplaceProviderTripJSONRequestBody = TripInput
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+	// GetIndex Where things are
+	// (GET /)
+	GetIndex(c *fiber.Ctx) error
 	// GetJWKS Public signing keys
 	// (GET /.well-known/jwks.json)
 	GetJWKS(c *fiber.Ctx) error
+	// GetVersionIndex Where things of this version are
+	// (GET /api/v1)
+	GetVersionIndex(c *fiber.Ctx) error
 	// PauseAdCampaign Pause an ad campaign
 	// (POST /api/v1/ad-campaigns/{id}/pause)
 	PauseAdCampaign(c *fiber.Ctx, id ID) error
@@ -3257,11 +3277,47 @@ type ServerInterfaceWrapper struct {
 type MiddlewareFunc fiber.Handler
 type HandlerMiddlewareFunc func(c *fiber.Ctx, next fiber.Handler) error
 
+// GetIndex operation middleware
+func (siw *ServerInterfaceWrapper) GetIndex(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetIndex(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // GetJWKS operation middleware
 func (siw *ServerInterfaceWrapper) GetJWKS(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.GetJWKS(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetVersionIndex operation middleware
+func (siw *ServerInterfaceWrapper) GetVersionIndex(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetVersionIndex(c)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -7684,7 +7740,11 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 		router.Use(fiber.Handler(m))
 	}
 
+	router.Get(options.BaseURL+"/", wrapper.GetIndex)
+
 	router.Get(options.BaseURL+"/.well-known/jwks.json", wrapper.GetJWKS)
+
+	router.Get(options.BaseURL+"/api/v1", wrapper.GetVersionIndex)
 
 	router.Post(options.BaseURL+"/api/v1/ad-campaigns/:id/pause", wrapper.PauseAdCampaign)
 
@@ -7886,6 +7946,22 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 }
 
+type GetIndexRequestObject struct {
+}
+
+type GetIndexResponseObject interface {
+	VisitGetIndexResponse(ctx *fiber.Ctx) error
+}
+
+type GetIndex200JSONResponse Index
+
+func (response GetIndex200JSONResponse) VisitGetIndexResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
 type GetJWKSRequestObject struct {
 }
 
@@ -7896,6 +7972,22 @@ type GetJWKSResponseObject interface {
 type GetJWKS200JSONResponse KeySet
 
 func (response GetJWKS200JSONResponse) VisitGetJWKSResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type GetVersionIndexRequestObject struct {
+}
+
+type GetVersionIndexResponseObject interface {
+	VisitGetVersionIndexResponse(ctx *fiber.Ctx) error
+}
+
+type GetVersionIndex200JSONResponse Index
+
+func (response GetVersionIndex200JSONResponse) VisitGetVersionIndexResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(200)
 
@@ -9956,9 +10048,15 @@ func (response GetReadiness200JSONResponse) VisitGetReadinessResponse(ctx *fiber
 
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
+	// GetIndex Where things are
+	// (GET /)
+	GetIndex(ctx context.Context, request GetIndexRequestObject) (GetIndexResponseObject, error)
 	// GetJWKS Public signing keys
 	// (GET /.well-known/jwks.json)
 	GetJWKS(ctx context.Context, request GetJWKSRequestObject) (GetJWKSResponseObject, error)
+	// GetVersionIndex Where things of this version are
+	// (GET /api/v1)
+	GetVersionIndex(ctx context.Context, request GetVersionIndexRequestObject) (GetVersionIndexResponseObject, error)
 	// PauseAdCampaign Pause an ad campaign
 	// (POST /api/v1/ad-campaigns/{id}/pause)
 	PauseAdCampaign(ctx context.Context, request PauseAdCampaignRequestObject) (PauseAdCampaignResponseObject, error)
@@ -10276,6 +10374,31 @@ type strictHandler struct {
 // middleware; keep it in sync with fibermiddleware.ValidatedBodyLocalsKey.
 const validatedBodyLocalsKey = "x-oapi-codegen-validated-body"
 
+// GetIndex operation middleware
+func (sh *strictHandler) GetIndex(ctx *fiber.Ctx) error {
+	var request GetIndexRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetIndex(ctx.UserContext(), request.(GetIndexRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetIndex")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetIndexResponseObject); ok {
+		if err := validResponse.VisitGetIndexResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // GetJWKS operation middleware
 func (sh *strictHandler) GetJWKS(ctx *fiber.Ctx) error {
 	var request GetJWKSRequestObject
@@ -10293,6 +10416,31 @@ func (sh *strictHandler) GetJWKS(ctx *fiber.Ctx) error {
 		return err
 	} else if validResponse, ok := response.(GetJWKSResponseObject); ok {
 		if err := validResponse.VisitGetJWKSResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetVersionIndex operation middleware
+func (sh *strictHandler) GetVersionIndex(ctx *fiber.Ctx) error {
+	var request GetVersionIndexRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetVersionIndex(ctx.UserContext(), request.(GetVersionIndexRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetVersionIndex")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetVersionIndexResponseObject); ok {
+		if err := validResponse.VisitGetVersionIndexResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

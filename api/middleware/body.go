@@ -70,6 +70,7 @@ func (b *bodyRule) jsonBody(f *fiber.Ctx, body []byte, p *problems) (any, error)
 		return nil, err
 	}
 
+	value = tidy(schema, value, b.keepNulls)
 	p.checkSchema(schema, value)
 
 	if b.decimals {

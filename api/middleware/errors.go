@@ -65,6 +65,9 @@ type errorBody struct {
 	Code    models.Code         `json:"code"`
 	Message string              `json:"message"`
 	Details map[string][]string `json:"details,omitempty"`
+	// UIMessage and UIDetails are for people, in the language that the caller asked for.
+	UIMessage string              `json:"ui_message"`
+	UIDetails map[string][]string `json:"ui_details,omitempty"`
 }
 
 // retryError is a domain error that says when to come back.
@@ -123,7 +126,11 @@ func (c *Chain) HandleError(f *fiber.Ctx, err error) error {
 		domain, status = models.Errorf(models.CodeInternal, "%s", unexpected), http.StatusInternalServerError
 	}
 
-	body := errorBody{Code: domain.Code, Message: domain.Message, Details: domain.Details}
+	locale := Locale(ctx)
+	body := errorBody{
+		Code: domain.Code, Message: domain.Message, Details: domain.Details,
+		UIMessage: uiMessage(domain.Code, locale), UIDetails: uiDetails(status, domain.Details, locale),
+	}
 
 	if status >= http.StatusInternalServerError {
 		c.logFailure(ctx, f, status, err)

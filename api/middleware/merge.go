@@ -37,7 +37,7 @@ func Merge[T any](ctx context.Context, current T) (T, error) {
 		return merged, err
 	}
 
-	value = applyPatch(value, m.patch)
+	value = tidy(m.schema(), applyPatch(value, m.patch), false)
 
 	var p problems
 

@@ -65,6 +65,8 @@ type bodyRule struct {
 	schemas map[string]*openapi3.Schema
 	// decimals says that some number in it has an x-decimals.
 	decimals bool
+	// keepNulls is set for a merge patch, in which null takes a field away.
+	keepNulls bool
 	// form is set when it may be multipart/form-data.
 	form *formRule
 }
@@ -277,6 +279,7 @@ func (o *operation) compileMerge(item *openapi3.PathItem) error {
 		return errors.New("a merge patch needs a body, and a PUT on the same path")
 	}
 
+	o.body.keepNulls = true
 	o.merge = compileBody(item.Put.RequestBody.Value)
 	if o.merge.schemas["application/json"] == nil {
 		return errors.New("the PUT on the same path takes no JSON")

@@ -227,6 +227,7 @@ func (u *Upload) JSON(ctx context.Context, into any) error {
 		return err
 	}
 
+	value = tidy(u.field.schema, value, false)
 	u.problems.checkSchema(u.field.schema, value)
 
 	if u.field.decimals {

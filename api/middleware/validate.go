@@ -1,7 +1,9 @@
 package middleware
 
 import (
+	"maps"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -79,6 +81,15 @@ func (o *operation) validateQuery(f *fiber.Ctx, p *problems) error {
 	for i := range o.query {
 		param := &o.query[i]
 		p.checkParameter(param, query[param.name])
+		delete(query, param.name)
+	}
+
+	// A misspelt filter would silently be none. Callers without a token, such as webhooks and what search engines link
+	// to, may add what they like.
+	if !o.public {
+		for _, name := range slices.Sorted(maps.Keys(query)) {
+			p.add(strings.ToValidUTF8(name, "\uFFFD"), "is not a known parameter")
+		}
 	}
 
 	return nil

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/uuid"
+	"github.com/shopspring/decimal"
 
 	"rihla/gateways"
 	"rihla/internal/jsonlimit"
@@ -25,6 +26,8 @@ const (
 	maxID = 255
 	// maxCode is the longest identifier or code in a body.
 	maxCode = 255
+	// amountDecimals is how many decimals an amount in SAR has.
+	amountDecimals = 2
 )
 
 var currencyCode = regexp.MustCompile(`^[A-Za-z]{3}$`)
@@ -233,8 +236,8 @@ func (p *parser) amount(data map[string]json.RawMessage) models.Money {
 		return models.Money{}
 	}
 
-	var amount models.Money
-	if err := amount.UnmarshalJSON(raw); err != nil {
+	amount, err := parseAmount(string(bytes.TrimSpace(raw)))
+	if err != nil {
 		p.addf(field, "%s", err.Error())
 
 		return models.Money{}
@@ -245,6 +248,21 @@ func (p *parser) amount(data map[string]json.RawMessage) models.Money {
 	}
 
 	return amount
+}
+
+// parseAmount reads a JSON number however it is spelt: 1150, 1150.000 and 1.15e3 are one amount. Error:
+// models.ErrMoneyFormat for what is no number, has more than two decimals or more digits than an amount.
+func parseAmount(number string) (models.Money, error) {
+	if number == "" || !strings.ContainsRune("-0123456789", rune(number[0])) || !modest(number) {
+		return models.Money{}, models.ErrMoneyFormat
+	}
+
+	d, err := decimal.NewFromString(number)
+	if err != nil || !d.Equal(d.Truncate(amountDecimals)) {
+		return models.Money{}, models.ErrMoneyFormat
+	}
+
+	return models.ParseMoney(d.StringFixed(amountDecimals))
 }
 
 // currency takes any three letters: whether it is the right one is decided against the transaction.

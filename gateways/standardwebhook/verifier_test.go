@@ -119,6 +119,18 @@ func TestVerify(t *testing.T) {
 	require.Empty(t, event.FailureReason)
 }
 
+// TestAmountsHaveManySpellings: JSON knows no two numbers of one value.
+func TestAmountsHaveManySpellings(t *testing.T) {
+	t.Parallel()
+
+	for _, spelling := range []string{"1150", "1150.0", "1150.00", "1150.000", "1.15e3", "1.15E+3", "115000e-2", "0.115e4", "11500000000e-7"} {
+		b := body(map[string]string{"amount": spelling})
+		event, err := verifier(t, secretNew).Verify(signed(t, "evt_1", now, b, secretNew), []byte(b), now)
+		require.NoError(t, err, spelling)
+		require.Equal(t, "1150.00", event.Amount.String(), spelling)
+	}
+}
+
 func TestVerifySignature(t *testing.T) {
 	t.Parallel()
 
@@ -205,7 +217,14 @@ func TestVerifyBody(t *testing.T) {
 		"null amount":                   {body(map[string]string{"amount": "null"}), "data.amount"},
 		"three decimals":                {body(map[string]string{"amount": "1150.005"}), "data.amount"},
 		"amount as text":                {body(map[string]string{"amount": `"1150.00"`}), "data.amount"},
-		"amount with exponent":          {body(map[string]string{"amount": "1e3"}), "data.amount"},
+		"amount with exponent":          {body(map[string]string{"amount": "1.15e3"}), ""},
+		"amount with a lower exponent":  {body(map[string]string{"amount": "115000E-2"}), ""},
+		"amount with more zeros":        {body(map[string]string{"amount": "1150.000000"}), ""},
+		"amount without decimals":       {body(map[string]string{"amount": "1150"}), ""},
+		"a third decimal in exponents":  {body(map[string]string{"amount": "1150005e-3"}), "data.amount"},
+		"a large amount":                {body(map[string]string{"amount": "1e12"}), "data.amount"},
+		"a huge amount":                 {body(map[string]string{"amount": "1e1000"}), "data.amount"},
+		"a tiny amount":                 {body(map[string]string{"amount": "1e-1000"}), "data.amount"},
 		"negative amount":               {body(map[string]string{"amount": "-1.00"}), "data.amount"},
 		"no currency":                   {body(map[string]string{"currency": ""}), "data.currency"},
 		"currency of four letters":      {body(map[string]string{"currency": `"SARS"`}), "data.currency"},

@@ -1,0 +1,193 @@
+package middleware
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rihla/models"
+)
+
+func TestEveryCodeHasWords(t *testing.T) {
+	t.Parallel()
+
+	for code := range statusOf {
+		require.Contains(t, codeWords, code, "%s has no ui_message: add it to codeWords", code)
+	}
+
+	for code, text := range codeWords {
+		require.Regexp(t, `^[A-Z][^{}]*\.$`, text.en, code)
+		require.Regexp(t, `^\p{Arabic}[^{}A-Za-z]*\.$`, text.ar, code)
+	}
+}
+
+// TestEveryMessageHasWords reads the messages of details from the source and from the document.
+func TestEveryMessageHasWords(t *testing.T) {
+	t.Parallel()
+
+	found := messagesOfDocument(t)
+	for place, text := range messagesOfSource(t) {
+		found[place] = text
+	}
+
+	require.Greater(t, len(found), 60)
+
+	for place, text := range found {
+		if text == "%s" || strings.HasPrefix(text, "1 ") {
+			continue // another message that is found by itself, and a part of one
+		}
+
+		sample := regexp.MustCompile(`%[a-z]`).ReplaceAllString(strings.ReplaceAll(text, "%d", "3"), "x")
+		arabic, ok := inArabic(sample)
+		if !ok {
+			t.Errorf("%s: %q has no ui_details: add it to detailWords or detailPhrases", place, text)
+		}
+
+		require.Regexp(t, `\p{Arabic}`, arabic, text)
+		require.NotContains(t, arabic, "{", text)
+	}
+}
+
+// messagesOfDocument are the x-message of openapi.yaml, by place.
+func messagesOfDocument(t *testing.T) map[string]string {
+	t.Helper()
+
+	text, err := os.ReadFile("../openapi.yaml")
+	require.NoError(t, err)
+
+	out := map[string]string{}
+
+	for i, line := range strings.Split(string(text), "\n") {
+		if found := regexp.MustCompile(`x-message: (?:'([^']+)'|([^,}]+))`).FindStringSubmatch(line); found != nil {
+			out["openapi.yaml:"+strconv.Itoa(i+1)] = strings.TrimSpace(found[1] + found[2])
+		}
+	}
+
+	require.NotEmpty(t, out)
+
+	return out
+}
+
+// messagesOfSource are the messages that the service's own code puts into details, by place: arguments of the functions
+// that do that, and what problems.go and formats.go say of schemas.
+func messagesOfSource(t *testing.T) map[string]string {
+	t.Helper()
+
+	out := map[string]string{}
+	files := token.NewFileSet()
+
+	for _, folder := range []string{"api", "models", "internal", "gateways", "activities", "workflows", "cmd"} {
+		require.NoError(t, filepath.WalkDir(filepath.Join("../..", folder), func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "/gen/") {
+				return err
+			}
+
+			file, err := parser.ParseFile(files, path, nil, parser.SkipObjectResolution)
+			if err != nil {
+				return err
+			}
+
+			words := strings.HasSuffix(path, "middleware/problems.go")
+
+			ast.Inspect(file, func(n ast.Node) bool {
+				var said ast.Expr
+
+				switch n := n.(type) {
+				case *ast.CallExpr:
+					said = saidBy(n, path)
+				case *ast.ReturnStmt:
+					if words && len(n.Results) == 1 {
+						said = n.Results[0]
+					}
+				}
+
+				if text := formatOf(said); text != "" {
+					out[files.Position(n.Pos()).String()] = text
+				}
+
+				return true
+			})
+
+			return nil
+		}))
+	}
+
+	for format, text := range formatWords {
+		out["formats.go: "+format] = text
+	}
+
+	return out
+}
+
+// saidBy is the argument of a call that becomes a message of details; nil when there is none.
+func saidBy(call *ast.CallExpr, path string) ast.Expr {
+	name := ""
+
+	switch f := call.Fun.(type) {
+	case *ast.SelectorExpr:
+		name = f.Sel.Name
+	case *ast.Ident:
+		name = f.Name
+	}
+
+	ours := strings.Contains(path, "api/middleware/") && (name == "add" || name == "addAt") ||
+		strings.Contains(path, "gateways/") && name == "addf" || name == "Invalid"
+
+	if !ours || len(call.Args) < 2 {
+		return nil
+	}
+
+	return call.Args[1]
+}
+
+// formatOf is the text of an expression as a format: a literal, fmt.Sprintf, or a literal with something behind it.
+func formatOf(said ast.Expr) string {
+	switch e := said.(type) {
+	case *ast.BasicLit:
+		text, _ := strconv.Unquote(e.Value)
+
+		return text
+	case *ast.BinaryExpr:
+		if text := formatOf(e.X); text != "" {
+			return text + "3 items"
+		}
+	case *ast.CallExpr:
+		if f, ok := e.Fun.(*ast.SelectorExpr); ok && f.Sel.Name == "Sprintf" {
+			return formatOf(e.Args[0])
+		}
+	}
+
+	return ""
+}
+
+func TestWordsWithValues(t *testing.T) {
+	t.Parallel()
+
+	for message, want := range map[string]string{
+		"must have at least 10 characters": "يجب ألا يقل النص عن 10 من الأحرف",
+		"must have at least 2 items":       "يجب ألا يقل عدد العناصر عن 2",
+		"must be one of a, b":              "يجب أن تكون القيمة واحدة من: a, b",
+		"must be in a year from 1 to 9999": "يجب أن تكون السنة بين 1 و9999",
+	} {
+		got, ok := inArabic(message)
+		require.True(t, ok)
+		require.Equal(t, want, got)
+	}
+
+	got, ok := inArabic("is something new")
+	require.False(t, ok)
+	require.Equal(t, notValid, got)
+
+	require.Equal(t, map[string][]string{"a": {"is required"}}, uiDetails(422, map[string][]string{"a": {"is required"}}, models.LocaleEnglish))
+	require.Equal(t, map[string][]string{"a": {"هذا الحقل مطلوب"}}, uiDetails(422, map[string][]string{"a": {"is required"}}, models.LocaleArabic))
+	require.Nil(t, uiDetails(500, map[string][]string{"request_id": {"x"}}, models.LocaleArabic))
+}
