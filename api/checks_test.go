@@ -104,6 +104,7 @@ func TestRoles(t *testing.T) {
 		"GET /api/v1/admin/financial-records":                             money,
 		"GET /api/v1/admin/financial-records/export":                      money,
 		"POST /api/v1/admin/financial-records" + id + "/mark-transferred": money,
+		"POST /api/v1/admin/financial-records" + id + "/revert-transfer":  money,
 		"GET /api/v1/provider/financial-records":                          staff,
 		"GET /api/v1/admin/audit-logs":                                    admins,
 		"GET /api/v1/admin/providers":                                     admins,

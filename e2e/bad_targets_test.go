@@ -67,13 +67,20 @@ func (w *targets) moneyTargets(t *testing.T, campaign uuid.UUID) []target {
 			"MarkRecordTransferred", http.MethodPost,
 			"/api/v1/admin/financial-records/" + w.one(t, "SELECT id FROM financial_records") + "/mark-transferred",
 			w.As(models.RoleSuperAdmin),
-			map[string]any{"payout_reference": "TRF-1", "payout_date": "2026-11-30"},
+			map[string]any{"payout_reference": "TRF-1", "payout_date": models.DateIn(time.Now()).String()},
 		},
 		{
 			"MarkRecordsTransferred", http.MethodPost, "/api/v1/admin/financial-records/mark-transferred", w.As(models.RoleSuperAdmin),
 			map[string]any{
-				"ids": []string{w.one(t, "SELECT id FROM financial_records")}, "payout_reference": "TRF-1", "payout_date": "2026-11-30",
+				"ids": []string{w.one(t, "SELECT id FROM financial_records")}, "payout_reference": "TRF-1",
+				"payout_date": models.DateIn(time.Now()).String(),
 			},
+		},
+		{
+			"RevertRecordTransfer", http.MethodPost,
+			"/api/v1/admin/financial-records/" + w.one(t, "SELECT id FROM financial_records") + "/revert-transfer",
+			w.As(models.RoleSuperAdmin),
+			map[string]any{"reason": "by mistake"},
 		},
 	}
 }

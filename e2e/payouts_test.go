@@ -28,7 +28,7 @@ func bulkTransfers(t *testing.T, s *harness.Stack) {
 	}
 
 	body := func(ids ...uuid.UUID) map[string]any {
-		return map[string]any{"ids": ids, "payout_reference": "BULK-1", "payout_date": "2026-11-30"}
+		return map[string]any{"ids": ids, "payout_reference": "BULK-1", "payout_date": models.DateIn(time.Now()).String()}
 	}
 
 	// What cannot be done changes nothing.
@@ -162,4 +162,36 @@ func balances(t *testing.T, s *harness.Stack) {
 	}
 
 	refused(t, finance.Get("/api/v1/admin/providers/"+uuid.NewString()+"/balance"), http.StatusNotFound, models.CodeNotFound)
+}
+
+// transferReverted takes a mark back: not by who made it, once, and the same request again gets the same answer.
+func transferReverted(t *testing.T, s *harness.Stack) {
+	t.Helper()
+
+	finance, admin := s.As(models.RoleFinanceAdmin), s.As(models.RoleAdmin)
+	line := linesOf(t, s, s.As(models.RoleEndUser).BookPaid(1).ID)[0]
+	path, why := adminRecords+"/"+line.ID.String()+"/revert-transfer", map[string]string{"reason": "The bank returned it."}
+
+	refused(t, admin.Post(path, why), http.StatusConflict, models.CodeInvalidState)
+
+	for _, day := range []int{1, -1} {
+		a := finance.Post(markPath(line.ID), map[string]string{"payout_date": models.DateIn(time.Now()).AddDays(day).String()})
+		refused(t, a, http.StatusUnprocessableEntity, models.CodeValidation)
+		require.Len(t, errorDetails(t, a)["payout_date"], 1)
+	}
+
+	decoded[record](t, http.StatusOK, finance.Post(markPath(line.ID), nil))
+	refused(t, finance.Post(path, why), http.StatusForbidden, models.CodeForbidden)
+	refused(t, admin.Post(path, map[string]string{"reason": " "}), http.StatusUnprocessableEntity, models.CodeValidation)
+
+	key := uuid.NewString()
+	for range 2 {
+		got := decoded[record](t, http.StatusOK, post(admin, path, why, key))
+		require.Equal(t, models.BalanceInCurrent, got.Balance)
+		require.Nil(t, got.TransferredAt)
+	}
+
+	refused(t, admin.Post(path, why), http.StatusConflict, models.CodeInvalidState)
+	require.Equal(t, 1, s.Count("SELECT count(*) FROM audit_log WHERE entity_id = $1 AND action = 'FINANCIAL_RECORD_TRANSFER_REVERTED'", line.ID))
+	require.Equal(t, 1, s.Count("SELECT count(*) FROM ledger_transfers WHERE record_id = $1 AND kind = 'PAYOUT_REVERSAL'", line.ID))
 }

@@ -182,17 +182,17 @@ func markTransferred(t *testing.T, s *harness.Stack) {
 
 	customer, finance := s.As(models.RoleEndUser), s.As(models.RoleFinanceAdmin)
 	line := linesOf(t, s, customer.BookPaid(1).ID)[0]
-	body := map[string]string{"payout_reference": "TRF-2026-0042", "payout_date": "2026-11-30"}
+	body := map[string]string{"payout_reference": "TRF-2026-0042", "payout_date": models.DateIn(time.Now()).String()}
 
 	for range 2 { // the same call again answers the same
 		got := decoded[record](t, http.StatusOK, finance.Post(markPath(line.ID), body))
 		require.Equal(t, models.BalanceTransferred, got.Balance)
 		require.Equal(t, "TRF-2026-0042", *got.PayoutReference)
-		require.Equal(t, "2026-11-30", *got.PayoutDate)
+		require.Equal(t, models.DateIn(time.Now()).String(), *got.PayoutDate)
 		require.NotNil(t, got.TransferredAt)
 	}
 
-	for _, other := range []any{nil, map[string]string{}, map[string]string{"payout_reference": "TRF-1"}, map[string]string{"payout_date": "2026-11-30"}} {
+	for _, other := range []any{nil, map[string]string{}, map[string]string{"payout_reference": "TRF-1"}, map[string]string{"payout_date": models.DateIn(time.Now()).String()}} {
 		refused(t, finance.Post(markPath(line.ID), other), http.StatusConflict, models.CodeRecordNotTransferable)
 	}
 

@@ -32,7 +32,8 @@ var spine = map[string]func(*testing.T, *harness.Stack){
 	"late bill of a paid booking": lateBillOfAPaidBooking,
 
 	"record lists": recordLists, "record search": recordSearch, "record pages": recordPages, "mark transferred": markTransferred,
-	"export": export, "export as a workbook": exportWorkbook, "export given up": exportGivenUp,
+	"transfer reverted": transferReverted,
+	"export":            export, "export as a workbook": exportWorkbook, "export given up": exportGivenUp,
 	"bulk transfers": bulkTransfers, "balances": balances,
 	"dashboards": dashboards, "dashboard events": dashboardEvents, "dashboard replicas": dashboardReplicas,
 

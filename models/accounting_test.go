@@ -64,7 +64,7 @@ func (b *book) payOut(t *rapid.T) {
 	r := &b.records[rapid.SampledFrom(open).Draw(t, "line")]
 	at := paidAt.Add(time.Hour)
 	r.BalanceStatus, r.TransferredAt = models.BalanceTransferred, &at
-	b.transfers = append(b.transfers, models.PayoutTransfer(r)...)
+	b.transfers = append(b.transfers, models.PayoutTransfer(r, 0)...)
 }
 
 // refund takes a part, at most what is left, out of the live line.

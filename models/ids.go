@@ -41,6 +41,16 @@ func TransferID(cause uuid.UUID, kind TransferKind) uuid.UUID {
 	return Derive("transfer:" + cause.String() + ":" + string(kind))
 }
 
+// PayoutCause is what causes the payout of a ledger line, and its reversal, after so many reversals of the line: the line
+// itself the first time.
+func PayoutCause(record uuid.UUID, reversals int) uuid.UUID {
+	if reversals == 0 {
+		return record
+	}
+
+	return Derive("payout:" + record.String() + ":" + strconv.Itoa(reversals))
+}
+
 // RecordID is the id of the ledger line of a kind that a cause makes.
 func RecordID(cause uuid.UUID, kind string) uuid.UUID {
 	return Derive("record:" + cause.String() + ":" + kind)

@@ -34,10 +34,27 @@ type FinancialRecord struct {
 	PayoutReference          *string       `bun:"payout_reference"`
 	PayoutDate               *Date         `bun:"payout_date"`
 	TransferredAt            *time.Time    `bun:"transferred_at"`
+	TransferredBy            *uuid.UUID    `bun:"transferred_by"` // who has marked it; unknown for some old ones
+	NettedAgainst            *uuid.UUID    `bun:"netted_against"` // of a claw-back: the line whose mark was taken back with it
 	CreatedAt                time.Time     `bun:"created_at,nullzero,default:now()"`
 	UpdatedAt                time.Time     `bun:"updated_at,nullzero,default:now()"`
 
 	ProviderName string `bun:"provider_name,scanonly"`
+}
+
+// PayoutReversal is a mark of a ledger line that was taken back: what it was, why, and by whom. N is 1 for the line's first.
+type PayoutReversal struct {
+	bun.BaseModel `bun:"table:payout_reversals,alias:pr"`
+
+	RecordID        uuid.UUID  `bun:"record_id,pk"`
+	N               int        `bun:"n,pk"`
+	TransferredAt   time.Time  `bun:"transferred_at"`
+	TransferredBy   *uuid.UUID `bun:"transferred_by"`
+	PayoutReference *string    `bun:"payout_reference"`
+	PayoutDate      *Date      `bun:"payout_date"`
+	Reason          string     `bun:"reason"`
+	RevertedBy      uuid.UUID  `bun:"reverted_by"`
+	CreatedAt       time.Time  `bun:"created_at,nullzero,default:now()"`
 }
 
 // LedgerTransfer moves Amount from DebitAccount to CreditAccount; it is never changed or deleted (architecture §5).
@@ -104,6 +121,7 @@ const (
 	TransferRefundAdVAT      TransferKind = "REFUND_ADVERTISING_VAT"
 	TransferRefundPaid       TransferKind = "REFUND_PAID"
 	TransferPayout           TransferKind = "PAYOUT"
+	TransferPayoutReversal   TransferKind = "PAYOUT_REVERSAL"
 	TransferLateCapture      TransferKind = "LATE_CAPTURE"
 )
 

@@ -160,7 +160,7 @@ func TestSplitForRefund(t *testing.T) {
 		require.Nil(t, s.Clawback.TransferredAt)
 		require.Equal(t, "Claw-back of RH-2026-000001", s.Clawback.Details)
 
-		moved := models.PayoutTransfer(s.Clawback)
+		moved := models.PayoutTransfer(s.Clawback, 0)
 		require.Len(t, moved, 1)
 		require.Equal(t, models.PaidOutAccount(tx.ProviderID), moved[0].DebitAccount, "it moves the other way")
 		require.Equal(t, "34.50", moved[0].Amount.String())

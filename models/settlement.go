@@ -133,14 +133,24 @@ func SettlementTransfers(r *FinancialRecord, gateway PaymentProvider) []LedgerTr
 }
 
 // PayoutTransfer is the movement behind a line that is marked transferred; a claw-back moves the other way.
-// A line without a net amount moves nothing.
-func PayoutTransfer(r *FinancialRecord) []LedgerTransfer {
-	from, to, amount := PayableAccount(r.ProviderID), PaidOutAccount(r.ProviderID), r.NetAmount
+// A line without a net amount moves nothing. Reversals is how many marks of the line were taken back before.
+func PayoutTransfer(r *FinancialRecord, reversals int) []LedgerTransfer {
+	return payoutTransfer(r, reversals, TransferPayout, PayableAccount(r.ProviderID), PaidOutAccount(r.ProviderID))
+}
+
+// PayoutReversalTransfer takes back what is left of a line's payout: the net amount that the line still has.
+// Reversals is how many marks of the line were taken back before.
+func PayoutReversalTransfer(r *FinancialRecord, reversals int) []LedgerTransfer {
+	return payoutTransfer(r, reversals, TransferPayoutReversal, PaidOutAccount(r.ProviderID), PayableAccount(r.ProviderID))
+}
+
+func payoutTransfer(r *FinancialRecord, reversals int, kind TransferKind, from, to Account) []LedgerTransfer {
+	amount := r.NetAmount
 	if amount.IsNegative() {
 		from, to, amount = to, from, amount.Neg()
 	}
 
-	return nonZero(transfer(r.ID, TransferPayout, from, to, amount, r, r.RefundID))
+	return nonZero(transfer(PayoutCause(r.ID, reversals), kind, from, to, amount, r, r.RefundID))
 }
 
 func transfer(

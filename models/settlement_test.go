@@ -211,7 +211,7 @@ func TestAdvertising(t *testing.T) {
 	require.Equal(t, "1000.00", transfers[0].Amount.String())
 	require.Equal(t, models.AccountVAT, transfers[1].CreditAccount)
 	require.Equal(t, "200.00", transfers[1].Amount.String())
-	require.Empty(t, models.PayoutTransfer(&r), "there is nothing to pay out")
+	require.Empty(t, models.PayoutTransfer(&r, 0), "there is nothing to pay out")
 }
 
 func TestLateCaptureIsOwedStraightBack(t *testing.T) {

@@ -1130,7 +1130,7 @@ type MarkRecordsTransferredRequest struct {
 	// Ids The records, each once.
 	Ids []openapi_types.UUID `json:"ids"`
 
-	// PayoutDate The day of the payout.
+	// PayoutDate The day of the payout in Riyadh: not in the future, and not before the record's date.
 	PayoutDate *openapi_types.Date `json:"payout_date,omitempty"`
 
 	// PayoutReference For instance the bank transfer's number.
@@ -1141,7 +1141,7 @@ type MarkRecordsTransferredRequest struct {
 //
 // Example: {"payout_date":"2026-11-30","payout_reference":"TRF-2026-0042"}
 type MarkTransferredRequest struct {
-	// PayoutDate The day of the payout.
+	// PayoutDate The day of the payout in Riyadh: not in the future, and not before the record's date.
 	PayoutDate *openapi_types.Date `json:"payout_date,omitempty"`
 
 	// PayoutReference For instance the bank transfer's number.
@@ -1806,6 +1806,13 @@ type RestStopsAnswer struct {
 // Example: https://www.rihla.test/bookings/done
 type ReturnURL = string
 
+// RevertTransferRequest Why the mark is taken back.
+//
+// Example: {"reason":"The bank returned the transfer."}
+type RevertTransferRequest struct {
+	Reason string `json:"reason"`
+}
+
 // Role What the user may do.
 type Role = models.Role
 
@@ -2262,6 +2269,12 @@ type MarkRecordsTransferredParams struct {
 
 // MarkRecordTransferredParams defines parameters for MarkRecordTransferred.
 type MarkRecordTransferredParams struct {
+	// IdempotencyKey A UUID v4 that the client makes for this one intention and sends again with every retry.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// RevertRecordTransferParams defines parameters for RevertRecordTransfer.
+type RevertRecordTransferParams struct {
 	// IdempotencyKey A UUID v4 that the client makes for this one intention and sends again with every retry.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
@@ -2883,6 +2896,9 @@ type MarkRecordsTransferredJSONRequestBody = MarkRecordsTransferredRequest
 // MarkRecordTransferredJSONRequestBody defines body for MarkRecordTransferred for application/json ContentType.
 type MarkRecordTransferredJSONRequestBody = MarkTransferredRequest
 
+// RevertRecordTransferJSONRequestBody defines body for RevertRecordTransfer for application/json ContentType.
+type RevertRecordTransferJSONRequestBody = RevertTransferRequest
+
 // ResolveIncidentJSONRequestBody defines body for ResolveIncident for application/json ContentType.
 type ResolveIncidentJSONRequestBody = ResolveIncidentRequest
 
@@ -3002,6 +3018,9 @@ type ServerInterface interface {
 	// MarkRecordTransferred Mark a record as paid out
 	// (POST /api/v1/admin/financial-records/{id}/mark-transferred)
 	MarkRecordTransferred(c *fiber.Ctx, id ID, params MarkRecordTransferredParams) error
+	// RevertRecordTransfer Take a payout mark back
+	// (POST /api/v1/admin/financial-records/{id}/revert-transfer)
+	RevertRecordTransfer(c *fiber.Ctx, id ID, params RevertRecordTransferParams) error
 	// GetFinancialSummary Summarize the money of the platform
 	// (GET /api/v1/admin/financial-reports/summary)
 	GetFinancialSummary(c *fiber.Ctx, params GetFinancialSummaryParams) error
@@ -3907,6 +3926,57 @@ func (siw *ServerInterfaceWrapper) MarkRecordTransferred(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.MarkRecordTransferred(c, id, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// RevertRecordTransfer operation middleware
+func (siw *ServerInterfaceWrapper) RevertRecordTransfer(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RevertRecordTransferParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Idempotency-Key, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: "uuid"})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err).Error())
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.RevertRecordTransfer(c, id, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -7764,6 +7834,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Post(options.BaseURL+"/api/v1/admin/financial-records/:id/mark-transferred", wrapper.MarkRecordTransferred)
 
+	router.Post(options.BaseURL+"/api/v1/admin/financial-records/:id/revert-transfer", wrapper.RevertRecordTransfer)
+
 	router.Get(options.BaseURL+"/api/v1/admin/financial-records/export", wrapper.ExportFinancialRecords)
 
 	router.Post(options.BaseURL+"/api/v1/admin/financial-records/mark-transferred", wrapper.MarkRecordsTransferred)
@@ -8269,6 +8341,25 @@ type MarkRecordTransferredResponseObject interface {
 type MarkRecordTransferred200JSONResponse FinancialRecordAnswer
 
 func (response MarkRecordTransferred200JSONResponse) VisitMarkRecordTransferredResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type RevertRecordTransferRequestObject struct {
+	ID     ID `json:"id"`
+	Params RevertRecordTransferParams
+	Body   *RevertRecordTransferJSONRequestBody
+}
+
+type RevertRecordTransferResponseObject interface {
+	VisitRevertRecordTransferResponse(ctx *fiber.Ctx) error
+}
+
+type RevertRecordTransfer200JSONResponse FinancialRecordAnswer
+
+func (response RevertRecordTransfer200JSONResponse) VisitRevertRecordTransferResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(200)
 
@@ -10090,6 +10181,9 @@ type StrictServerInterface interface {
 	// MarkRecordTransferred Mark a record as paid out
 	// (POST /api/v1/admin/financial-records/{id}/mark-transferred)
 	MarkRecordTransferred(ctx context.Context, request MarkRecordTransferredRequestObject) (MarkRecordTransferredResponseObject, error)
+	// RevertRecordTransfer Take a payout mark back
+	// (POST /api/v1/admin/financial-records/{id}/revert-transfer)
+	RevertRecordTransfer(ctx context.Context, request RevertRecordTransferRequestObject) (RevertRecordTransferResponseObject, error)
 	// GetFinancialSummary Summarize the money of the platform
 	// (GET /api/v1/admin/financial-reports/summary)
 	GetFinancialSummary(ctx context.Context, request GetFinancialSummaryRequestObject) (GetFinancialSummaryResponseObject, error)
@@ -10781,6 +10875,48 @@ func (sh *strictHandler) MarkRecordTransferred(ctx *fiber.Ctx, id ID, params Mar
 		return err
 	} else if validResponse, ok := response.(MarkRecordTransferredResponseObject); ok {
 		if err := validResponse.VisitMarkRecordTransferredResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RevertRecordTransfer operation middleware
+func (sh *strictHandler) RevertRecordTransfer(ctx *fiber.Ctx, id ID, params RevertRecordTransferParams) error {
+	var request RevertRecordTransferRequestObject
+
+	request.ID = id
+	request.Params = params
+
+	var body RevertRecordTransferJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.RevertRecordTransfer(ctx.UserContext(), request.(RevertRecordTransferRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RevertRecordTransfer")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RevertRecordTransferResponseObject); ok {
+		if err := validResponse.VisitRevertRecordTransferResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -101,6 +101,25 @@ func (o *Operations) MarkRecordsTransferred(
 	return allMarkedTransferred(records), nil
 }
 
+// RevertRecordTransfer takes back that a line has been paid out.
+func (o *Operations) RevertRecordTransfer(
+	ctx context.Context, r gen.RevertRecordTransferRequestObject,
+) (gen.RevertRecordTransferResponseObject, error) {
+	record, err := o.Store.RevertTransferred(ctx, actor(ctx), r.ID, store.RevertTransfer{
+		Reason: r.Body.Reason,
+		Once:   once(ctx, http.StatusOK, func(record models.FinancialRecord) any { return transferReverted(&record) }),
+	})
+	if err != nil {
+		return nil, err
+	}
+
+	return transferReverted(&record), nil
+}
+
+func transferReverted(r *models.FinancialRecord) gen.RevertRecordTransfer200JSONResponse {
+	return gen.RevertRecordTransfer200JSONResponse{Data: recordOf(r)}
+}
+
 func allMarkedTransferred(records []models.FinancialRecord) gen.MarkRecordsTransferred200JSONResponse {
 	return gen.MarkRecordsTransferred200JSONResponse{Data: each(records, recordOf)}
 }

@@ -46,6 +46,13 @@ func (w *world) aboutMoney(t *testing.T, c cell) request {
 		}
 
 		return request{ids: kept(c, id), body: object{}}
+	case "RevertRecordTransfer":
+		id := w.shared["record"]
+		if c.want == http.StatusOK {
+			id = w.newMarkedRecord(t, c.caller)
+		}
+
+		return request{ids: kept(c, id), body: object{"reason": "Marked by mistake"}}
 	case "MarkRecordsTransferred":
 		id := w.shared["record"]
 		if c.want == http.StatusOK {
@@ -118,6 +125,22 @@ func (w *world) newRecord(t *testing.T) uuid.UUID {
 	t.Helper()
 
 	return w.id(t, "SELECT id FROM financial_records WHERE booking_id = $1", w.callers[stranger].BookPaid(1).ID)
+}
+
+// newMarkedRecord is a line that somebody else than the caller has marked as paid out.
+func (w *world) newMarkedRecord(t *testing.T, caller string) uuid.UUID {
+	t.Helper()
+
+	marks := "SUPER_ADMIN"
+	if caller == marks {
+		marks = "ADMIN"
+	}
+
+	id := w.newRecord(t)
+	a := w.callers[marks].Post("/api/v1/admin/financial-records/"+id.String()+"/mark-transferred", object{})
+	require.Equal(t, http.StatusOK, a.Status, "%s", a.Body)
+
+	return id
 }
 
 func (w *world) refund(c cell) request {

@@ -118,7 +118,7 @@ func TestKillBetweenPayoutAndAnswer(t *testing.T) {
 
 	payout := keyed{
 		s.As(models.RoleFinanceAdmin), "/api/v1/admin/financial-records/" + line.ID + "/mark-transferred",
-		map[string]any{"payout_reference": "TRF-1", "payout_date": "2026-11-30"},
+		map[string]any{"payout_reference": "TRF-1", "payout_date": models.DateIn(time.Now()).String()},
 		uuid.NewString(),
 	}
 

@@ -166,6 +166,7 @@ const reguard = `
 ALTER TABLE ledger_transfers ENABLE TRIGGER USER;
 ALTER TABLE refunds ENABLE TRIGGER USER;
 ALTER TABLE refund_payouts ENABLE TRIGGER USER;
+ALTER TABLE payout_reversals ENABLE TRIGGER USER;
 ALTER TABLE financial_records ENABLE TRIGGER USER;
 ALTER TABLE payment_transactions ENABLE TRIGGER USER`
 

@@ -2,7 +2,7 @@ package audit
 
 // balanceChecks compare the statement with the transfers that prove it: architecture §5.
 func balanceChecks() []check {
-	return []check{paymentBalances(), providerBalances(), transfers(), payouts()}
+	return []check{paymentBalances(), providerBalances(), transfers(), payouts(), nettedClawbacks()}
 }
 
 // paymentBalances adds up, per payment, what its transfers moved, what its lines say and what its refunds are, and holds
@@ -122,21 +122,57 @@ WHERE coalesce(a.balance, 0) <> coalesce(s.balance, 0)`,
 	}
 }
 
-// payouts: the rest of a line that was paid out was paid out with it, and has no transfer of its own.
+// payouts: the rest of a line that was paid out was paid out with it, and has no transfer of its own, unless that mark was
+// taken back and the rest was marked again. Of each mark that was taken back the ledger has the payout and its reversal.
 func payouts() check {
 	return check{
-		rules: []Rule{{"payout-transfer", "Every line that was marked transferred has one payout, and every payout has such a line."}},
+		rules: []Rule{{"payout-transfer", "Every line that was marked transferred has one payout, every mark that was taken back " +
+			"one reversal, and every payout and reversal has such a line."}},
+		needs: "payout_reversals",
 		sql: `
-WITH payout AS (SELECT record_id, count(*) AS n FROM ledger_transfers WHERE kind = 'PAYOUT' AND record_id IS NOT NULL GROUP BY record_id),
+WITH moved AS (
+    SELECT record_id AS id, sum(CASE kind WHEN 'PAYOUT' THEN 1 ELSE 0 END) AS payouts,
+           sum(CASE kind WHEN 'PAYOUT' THEN 0 ELSE 1 END) AS reversals
+    FROM ledger_transfers WHERE kind IN ('PAYOUT', 'PAYOUT_REVERSAL') AND record_id IS NOT NULL GROUP BY record_id),
+reverted AS (SELECT record_id AS id, count(*) AS n FROM payout_reversals GROUP BY record_id),
 due AS (
-    SELECT r.id FROM financial_records AS r LEFT JOIN financial_records AS o ON o.id = r.split_from
-    WHERE r.transferred_at IS NOT NULL AND r.net_amount <> 0 AND (o.id IS NULL OR o.transferred_at IS NULL))
-SELECT 'payout-transfer', 'record', coalesce(due.id, payout.record_id),
+    SELECT r.id, r.net_amount <> 0 AS moves, coalesce(v.n, 0) AS reversals,
+           coalesce(v.n, 0) + CASE WHEN r.transferred_at IS NULL THEN 0 ELSE 1 END
+                            - CASE WHEN o.transferred_at IS NULL THEN 0 ELSE 1 END AS payouts
+    FROM financial_records AS r LEFT JOIN financial_records AS o ON o.id = r.split_from
+    LEFT JOIN reverted AS v ON v.id = r.id
+    WHERE r.transferred_at IS NOT NULL OR v.id IS NOT NULL)
+SELECT 'payout-transfer', 'record', coalesce(due.id, moved.id),
        CASE WHEN due.id IS NULL THEN 'paid out, but not marked transferred'
-            ELSE format('marked transferred, with %s payouts', coalesce(payout.n, 0)) END
-FROM due FULL JOIN payout ON payout.record_id = due.id
-LEFT JOIN financial_records AS r ON r.id = payout.record_id
+            ELSE format('marked transferred, with %s payouts and %s reversals; %s and %s expected', coalesce(moved.payouts, 0),
+                        coalesce(moved.reversals, 0), due.payouts, due.reversals) END
+FROM due FULL JOIN moved ON moved.id = due.id
 -- A line of which a refund took all net after its payout keeps the payout.
-WHERE coalesce(payout.n, 0) <> 1 OR (due.id IS NULL AND r.transferred_at IS NULL)`,
+WHERE CASE WHEN due.id IS NULL THEN true
+      WHEN due.moves THEN coalesce(moved.payouts, 0) <> due.payouts OR coalesce(moved.reversals, 0) <> due.reversals
+      ELSE coalesce(moved.payouts, 0) > due.payouts OR coalesce(moved.reversals, 0) > due.reversals END`,
+	}
+}
+
+// nettedClawbacks: a mark that is taken back covers the parts that were refunded under it, and nothing of them is owed.
+func nettedClawbacks() check {
+	return check{
+		rules: []Rule{{"payout-netted", "The claw-backs of what was refunded under a mark that was taken back are netted against its line, at " +
+			"that moment, and no others are."}},
+		needs: "payout_reversals",
+		sql: `
+WITH due AS (
+    SELECT c.id, v.record_id, v.created_at
+    FROM payout_reversals AS v
+    JOIN financial_records AS r ON r.id = v.record_id AND r.kind <> 'CLAWBACK'
+    JOIN financial_records AS part ON part.payment_transaction_id = r.payment_transaction_id AND part.kind <> 'CLAWBACK'
+        AND part.balance_status = 'REFUNDED' AND part.transferred_at = v.transferred_at
+    JOIN financial_records AS c ON c.refund_id = part.refund_id AND c.kind = 'CLAWBACK'),
+netted AS (SELECT id, netted_against, transferred_at FROM financial_records WHERE netted_against IS NOT NULL)
+SELECT 'payout-netted', 'record', coalesce(due.id, netted.id),
+       format('netted against %s at %s; expected %s at %s', coalesce(netted.netted_against::text, 'nothing'), netted.transferred_at,
+              coalesce(due.record_id::text, 'nothing'), due.created_at)
+FROM due FULL JOIN netted ON netted.id = due.id
+WHERE netted.netted_against IS DISTINCT FROM due.record_id OR netted.transferred_at IS DISTINCT FROM due.created_at`,
 	}
 }

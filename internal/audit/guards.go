@@ -32,7 +32,7 @@ type guard struct {
 }
 
 // guards are all of them, by migration.
-func guards() []guard { return slices.Concat(bookGuards(), refundGuards()) }
+func guards() []guard { return slices.Concat(bookGuards(), refundGuards(), reversalGuards()) }
 
 // bookGuards hold the ledger, the trails and the sums.
 func bookGuards() []guard {
@@ -113,6 +113,26 @@ func refundGuards() []guard {
 		},
 		{"0010", "", "guard_payout", "0c1d5b7210217999aa5e25ebf39fc02a"},
 		{"0010", "refund_payouts", "payouts_decided", "BEFORE INSERT ON refund_payouts FOR EACH ROW EXECUTE FUNCTION guard_payout()"},
+	}
+}
+
+// reversalGuards hold marks of payouts to their reversals.
+func reversalGuards() []guard {
+	return []guard{
+		{"0017", "", "refuse_reversal_change", "197fb020a6d785c0399857365a24a940"},
+		{
+			"0017", "payout_reversals", "reversals_append_only", "BEFORE DELETE OR UPDATE ON payout_reversals FOR EACH ROW " +
+				"EXECUTE FUNCTION refuse_reversal_change()",
+		},
+		{
+			"0017", "payout_reversals", "reversals_no_truncate", "BEFORE TRUNCATE ON payout_reversals FOR EACH STATEMENT " +
+				"EXECUTE FUNCTION refuse_reversal_change()",
+		},
+		{"0017", "", "guard_transfer_mark", "e9fe63806cb38eaacfabc512fcc5cba7"},
+		{
+			"0017", "financial_records", "records_mark_kept", "BEFORE UPDATE OF balance_status ON financial_records FOR EACH ROW " +
+				"WHEN (OLD.balance_status = 'TRANSFERRED' AND NEW.balance_status = 'IN_CURRENT_BALANCE') EXECUTE FUNCTION guard_transfer_mark()",
+		},
 	}
 }
 

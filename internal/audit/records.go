@@ -92,7 +92,8 @@ WHERE r.transaction_number !~ '^RH-[0-9]{4}-[0-9]{6,18}$'
 func splitChain() check {
 	return check{
 		rules: []Rule{{"split-chain", "A line that is the rest of another follows a refunded line of the same payment, is its only rest, " +
-			"and keeps its payout."}},
+			"and keeps its payout unless that was taken back."}},
+		needs: "payout_reversals",
 		sql: `
 SELECT 'split-chain', 'record', r.id,
        format('%s of payment %s, split from %s (%s)', r.kind, r.payment_transaction_id, r.split_from, coalesce(o.balance_status, 'missing'))
@@ -101,7 +102,7 @@ LEFT JOIN financial_records AS o ON o.id = r.split_from
 WHERE r.split_from IS NOT NULL
   AND (o.id IS NULL OR o.payment_transaction_id <> r.payment_transaction_id OR o.kind <> r.kind OR r.kind = 'CLAWBACK'
        OR o.balance_status <> 'REFUNDED'
-       OR (o.transferred_at IS NOT NULL AND (r.transferred_at IS DISTINCT FROM o.transferred_at
+       OR (o.transferred_at IS NOT NULL AND NOT EXISTS (SELECT FROM payout_reversals AS v WHERE v.record_id = r.id) AND (r.transferred_at IS DISTINCT FROM o.transferred_at
            OR r.payout_reference IS DISTINCT FROM o.payout_reference OR r.payout_date IS DISTINCT FROM o.payout_date)))
 UNION ALL
 SELECT 'split-chain', 'record', r.split_from, format('%s lines are the rest of it', count(*))

@@ -34,7 +34,7 @@ func refundEffects() check {
 WITH moved AS (
     SELECT refund_id AS id, sum(CASE WHEN kind = 'REFUND_PAID' THEN amount ELSE 0 END) AS paid,
            sum(CASE WHEN credit_account = 'customer:refunds' THEN amount ELSE 0 END) AS given
-    FROM ledger_transfers WHERE refund_id IS NOT NULL AND kind <> 'PAYOUT' GROUP BY refund_id),
+    FROM ledger_transfers WHERE refund_id IS NOT NULL AND kind NOT IN ('PAYOUT', 'PAYOUT_REVERSAL') GROUP BY refund_id),
 line AS (
     SELECT refund_id AS id, sum(gross_amount) AS gross, sum(vat_amount) AS vat
     FROM financial_records WHERE refund_id IS NOT NULL AND kind <> 'CLAWBACK' AND balance_status = 'REFUNDED' GROUP BY refund_id),

@@ -73,7 +73,8 @@ WHERE t.id IS NULL OR f.currency <> t.currency
 func recordPayout() check {
 	return check{
 		rules: []Rule{{"record-payout", "The reference, the day and the moment of a line's payout are those of its entry in the audit log; a " +
-			"line that was not paid out has none."}},
+			"line that was not paid out has none. A mark that was taken back was that of its entry, too."}},
+		needs: "payout_reversals",
 		sql: `
 SELECT 'record-payout', 'record', r.id,
        format('paid out as %s on %s at %s; the audit log: %s', coalesce(r.payout_reference, 'none'),
@@ -83,10 +84,20 @@ SELECT 'record-payout', 'record', r.id,
 FROM financial_records AS r
 LEFT JOIN audit_log AS a ON a.entity = 'financial_record' AND a.entity_id = r.id AND a.action = 'FINANCIAL_RECORD_TRANSFERRED'
     AND jsonb_typeof(a.details -> 'after') = 'object'
+    AND NOT EXISTS (SELECT FROM payout_reversals AS v WHERE v.record_id = r.id AND v.transferred_at = a.created_at)
 WHERE (r.transferred_at IS NULL AND (r.payout_reference IS NOT NULL OR r.payout_date IS NOT NULL))
    OR (a.id IS NOT NULL
        AND ((r.payout_reference, r.payout_date::text) IS DISTINCT FROM
             (a.details -> 'after' ->> 'payout_reference', a.details -> 'after' ->> 'payout_date')
-            OR r.transferred_at IS DISTINCT FROM a.created_at))`,
+            OR r.transferred_at IS DISTINCT FROM a.created_at))
+UNION ALL
+SELECT 'record-payout', 'record', v.record_id,
+       format('taken back: %s on %s by %s; the audit log: %s', coalesce(v.payout_reference, 'none'), coalesce(v.payout_date::text, 'no day'),
+              coalesce(v.transferred_by::text, 'nobody'), a.details -> 'after')
+FROM payout_reversals AS v
+JOIN audit_log AS a ON a.entity = 'financial_record' AND a.entity_id = v.record_id AND a.action = 'FINANCIAL_RECORD_TRANSFERRED'
+    AND a.created_at = v.transferred_at
+WHERE (v.payout_reference, v.payout_date::text, v.transferred_by) IS DISTINCT FROM
+      (a.details -> 'after' ->> 'payout_reference', a.details -> 'after' ->> 'payout_date', a.actor_id)`,
 	}
 }

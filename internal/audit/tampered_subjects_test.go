@@ -14,7 +14,7 @@ func transferTamperings(w *world) []tampering {
 	payout := func(t *testing.T) uuid.UUID {
 		t.Helper()
 
-		return w.id(t, "SELECT id FROM ledger_transfers WHERE kind = 'PAYOUT'")
+		return w.id(t, "SELECT id FROM ledger_transfers WHERE kind = 'PAYOUT' AND transaction_id = $1", w.clawed.ID)
 	}
 	late := of(models.TransferID(w.late.ID, models.TransferLateCapture))
 

@@ -12,7 +12,7 @@ import (
 // tamperings are ways to break every rule, at least one of each.
 func tamperings(w *world) []tampering {
 	return slices.Concat(recordTamperings(w), balanceTamperings(w), transferTamperings(w), refundTamperings(w), stateTamperings(w),
-		lostTamperings(w), subjectTamperings(w), traceTamperings(w), wayTamperings(w))
+		lostTamperings(w), subjectTamperings(w), traceTamperings(w), wayTamperings(w), reversalTamperings(w))
 }
 
 func of(id uuid.UUID) func(*testing.T) uuid.UUID {
@@ -100,13 +100,15 @@ func recordTamperings(w *world) []tampering {
 			[]string{"balance-commission", "balance-payable", "provider-balance"},
 		},
 		{
-			"clawback", "one that is too small", "UPDATE financial_records SET gross_amount = gross_amount + 1, net_amount = net_amount + 1 WHERE kind = 'CLAWBACK'",
-			nil, w.line(w.clawed.ID, "kind = 'CLAWBACK'"),
+			"clawback", "one that is too small", "UPDATE financial_records SET gross_amount = gross_amount + 1, net_amount = net_amount + 1 WHERE kind = 'CLAWBACK' AND payment_transaction_id = $1",
+			[]any{w.clawed.ID},
+			w.line(w.clawed.ID, "kind = 'CLAWBACK'"),
 			[]string{"balance-payable", "provider-balance"},
 		},
 		{
-			"clawback", "one that is missing", "DELETE FROM financial_records WHERE kind = 'CLAWBACK'",
-			nil, w.line(w.clawed.ID, "kind = 'SALE' AND balance_status = 'REFUNDED'"),
+			"clawback", "one that is missing", "DELETE FROM financial_records WHERE kind = 'CLAWBACK' AND payment_transaction_id = $1",
+			[]any{w.clawed.ID},
+			w.line(w.clawed.ID, "kind = 'SALE' AND balance_status = 'REFUNDED'"),
 			[]string{"balance-payable", "provider-balance"},
 		},
 	}

@@ -11,17 +11,26 @@ func auditLog() check {
 	return check{
 		rules: []Rule{
 			{"audit-actor", "An entry of the audit log about a refund that was asked for, or about a payout, names a user of the service."},
-			{"audit-log", "Every refund that a person asked for and every payout of a line has an entry in the audit log."},
+			{"audit-log", "Every refund that a person asked for, every payout of a line and every mark that was taken back has an entry in the " +
+				"audit log."},
 		},
+		needs: "payout_reversals",
 		sql: `
 SELECT 'audit-actor', 'entry', a.id, format('%s by %s (%s)', a.action, coalesce(a.actor_id::text, 'nobody'), coalesce(u.role, 'unknown'))
 FROM audit_log AS a LEFT JOIN users AS u ON u.id = a.actor_id
-WHERE (a.action = 'REFUND_REQUESTED' OR a.action LIKE 'REFUND_PAYOUT%' OR a.action LIKE 'FINANCIAL_RECORD%TRANSFERRED') AND u.id IS NULL
+WHERE (a.action = 'REFUND_REQUESTED' OR a.action LIKE 'REFUND_PAYOUT%' OR a.action LIKE 'FINANCIAL_RECORD%TRANSFERRED'
+       OR a.action = 'FINANCIAL_RECORD_TRANSFER_REVERTED') AND u.id IS NULL
 UNION ALL
 SELECT 'audit-log', 'refund', f.id, format('asked for by %s, without an entry', f.requested_by)
 FROM refunds AS f
 WHERE f.requested_by IS NOT NULL AND NOT EXISTS (
     SELECT FROM audit_log AS a WHERE a.entity = 'refund' AND a.entity_id = f.id AND a.action = 'REFUND_REQUESTED')
+UNION ALL
+SELECT 'audit-log', 'record', v.record_id, format('mark taken back at %s, without an entry of who did', v.created_at)
+FROM payout_reversals AS v
+WHERE NOT EXISTS (
+    SELECT FROM audit_log AS a WHERE a.entity = 'financial_record' AND a.entity_id = v.record_id AND a.actor_id = v.reverted_by
+        AND a.action = 'FINANCIAL_RECORD_TRANSFER_REVERTED' AND a.created_at = v.created_at)
 UNION ALL
 SELECT 'audit-log', 'record', r.id, format('transferred at %s, without an entry', r.transferred_at)
 FROM financial_records AS r

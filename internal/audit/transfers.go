@@ -11,7 +11,8 @@ func transfers() check {
 				"anything else; money that came too late has no line."},
 			{"transfer-moment", "A transfer is of the moment at which its line, its refund's transaction, its payout or its incident came."},
 		},
-		sql: transfersSQL,
+		needs: "payout_reversals",
+		sql:   transfersSQL,
 	}
 }
 
@@ -26,12 +27,17 @@ WITH x AS (
                 THEN r.kind = 'SALE' AND r.split_from IS NULL AND l.refund_id IS NULL
                 WHEN l.kind IN ('ADVERTISING', 'ADVERTISING_VAT')
                 THEN r.kind = 'ADVERTISING' AND r.split_from IS NULL AND l.refund_id IS NULL
-                WHEN l.kind = 'PAYOUT'
+                WHEN l.kind IN ('PAYOUT', 'PAYOUT_REVERSAL')
                 THEN r.id IS NOT NULL AND l.refund_id IS NOT DISTINCT FROM CASE r.kind WHEN 'CLAWBACK' THEN r.refund_id END
                 WHEN l.kind = 'LATE_CAPTURE' THEN l.record_id IS NULL AND l.refund_id IS NULL
                 WHEN l.kind = 'REFUND_PAID' AND t.status <> 'PAID' THEN l.record_id IS NULL AND l.refund_id IS NOT NULL
                 ELSE l.refund_id IS NOT NULL AND r.refund_id = l.refund_id AND r.kind <> 'CLAWBACK' END AS caused,
-           CASE WHEN l.kind = 'PAYOUT' THEN r.transferred_at
+           CASE WHEN l.kind = 'PAYOUT'
+                THEN coalesce((SELECT v.transferred_at FROM payout_reversals AS v
+                               WHERE v.record_id = r.id AND v.transferred_at = l.created_at), r.transferred_at, CASE WHEN r.id IS NOT NULL THEN timestamptz 'infinity' END)
+                WHEN l.kind = 'PAYOUT_REVERSAL'
+                THEN coalesce((SELECT v.created_at FROM payout_reversals AS v
+                               WHERE v.record_id = r.id AND v.created_at = l.created_at), CASE WHEN r.id IS NOT NULL THEN timestamptz 'infinity' END)
                 WHEN l.kind = 'LATE_CAPTURE'
                 THEN (SELECT min(i.created_at) FROM incidents AS i WHERE i.payment_transaction_id = t.id AND i.kind = 'LATE_PAYMENT')
                 WHEN l.kind LIKE 'REFUND%' THEN f.at
@@ -55,6 +61,7 @@ judged AS (
         WHEN 'REFUND_PAID' THEN x.debit = 'customer:refunds' AND x.credit IN (x.gateway, 'platform:bank')
         WHEN 'LATE_CAPTURE' THEN x.debit = x.gateway AND x.credit = 'customer:refunds'
         WHEN 'PAYOUT' THEN (x.debit, x.credit) IN ((x.payable, x.paid_out), (x.paid_out, x.payable))
+        WHEN 'PAYOUT_REVERSAL' THEN (x.debit, x.credit) IN ((x.payable, x.paid_out), (x.paid_out, x.payable))
         ELSE false END AS astray
     FROM x)
 SELECT v.rule, 'transfer', j.id, v.what

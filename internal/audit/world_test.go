@@ -35,6 +35,7 @@ type world struct {
 	mismatch uuid.UUID                 // event of another amount
 	policy   models.Refund             // one by the cancellation policy, after another one
 	byHand   models.Refund             // of a bill, paid out
+	reverted models.PaymentTransaction // marked, refunded in part, then twice taken back and marked again
 	rejected models.Refund             // of a bill, not paid out
 }
 
@@ -68,6 +69,7 @@ func newWorld(t *testing.T) *world {
 	w.payLate(t)
 	w.refundByPolicy(t)
 	w.refundByHand(t)
+	w.revertTwice(t)
 
 	return w
 }
@@ -165,6 +167,27 @@ func (w *world) transfer(t *testing.T, tx models.PaymentTransaction) {
 	_, err := w.s.MarkTransferred(t.Context(), w.id(t, "SELECT id FROM financial_records WHERE payment_transaction_id = $1", tx.ID),
 		store.MarkTransfer{}, w.finance)
 	require.NoError(t, err)
+}
+
+func (w *world) revertTwice(t *testing.T) {
+	t.Helper()
+
+	w.reverted = w.paid(t)
+	w.transfer(t, w.reverted)
+	w.refund(t, w.reverted, "15.00")
+
+	other := store.Actor{UserID: w.Users[models.RoleAdmin].ID, Role: models.RoleAdmin, RequestID: "req-3"}
+
+	for range 2 {
+		rest := w.id(t, "SELECT id FROM financial_records WHERE payment_transaction_id = $1 AND balance_status = 'TRANSFERRED' AND kind = 'SALE'",
+			w.reverted.ID)
+		_, err := w.s.RevertTransferred(t.Context(), other, rest, store.RevertTransfer{Reason: "Marked by mistake."})
+		require.NoError(t, err)
+		_, err = w.s.MarkTransferred(t.Context(), rest, store.MarkTransfer{}, w.finance)
+		require.NoError(t, err)
+	}
+
+	w.refund(t, w.reverted, "5.00")
 }
 
 func (w *world) buyCampaign(t *testing.T) {

@@ -16,7 +16,7 @@ type Balance struct {
 	ProviderID uuid.UUID
 	Payable    models.Money // what the platform owes the provider; less than 0 when it has been paid too much
 	PaidOut    models.Money // what it has been paid, less what was netted by claw-backs
-	LastPayout *time.Time   // when the provider was last paid; nil for never
+	LastPayout *time.Time   // when the provider was last paid, marks that were taken back aside; nil for never
 	AsOf       time.Time
 }
 
@@ -30,7 +30,10 @@ SELECT (SELECT coalesce(sum(amount), 0) FROM ledger_transfers WHERE credit_accou
      - (SELECT coalesce(sum(amount), 0) FROM ledger_transfers WHERE debit_account = $2 AND created_at <= moment),
        (SELECT coalesce(sum(amount), 0) FROM ledger_transfers WHERE credit_account = $3 AND created_at <= moment)
      - (SELECT coalesce(sum(amount), 0) FROM ledger_transfers WHERE debit_account = $3 AND created_at <= moment),
-       (SELECT max(created_at) FROM ledger_transfers WHERE credit_account = $3 AND created_at <= moment),
+       (SELECT created_at FROM ledger_transfers AS l WHERE credit_account = $3 AND created_at <= moment AND kind = 'PAYOUT'
+           AND NOT EXISTS (SELECT FROM payout_reversals AS r
+               WHERE r.record_id = l.record_id AND r.transferred_at = l.created_at AND r.created_at <= moment)
+        ORDER BY created_at DESC LIMIT 1),
        coalesce($4, statement_timestamp())
 FROM providers, coalesce($4::timestamptz, 'infinity') AS moment
 WHERE id = $1`

@@ -60,8 +60,13 @@ func TestBusPlates(t *testing.T) {
 	ctx, staff := t.Context(), as(b.World, models.RoleProviderStaff)
 	require.Equal(t, b.Bus.PlateNumber, other.Bus.PlateNumber)
 
-	_, err := b.s.CreateBus(ctx, newBus(uuid.Nil, " "+b.Bus.PlateNumber), staff)
-	requireCode(t, models.CodeBusPlateAlreadyExists, err)
+	for _, same := range []string{
+		" " + b.Bus.PlateNumber, strings.ToLower(b.Bus.PlateNumber), strings.ReplaceAll(b.Bus.PlateNumber, " ", ""),
+		strings.Join(strings.Split(b.Bus.PlateNumber, ""), "\u00a0"),
+	} {
+		_, err := b.s.CreateBus(ctx, newBus(uuid.Nil, same), staff)
+		requireCode(t, models.CodeBusPlateAlreadyExists, err)
+	}
 
 	second, err := b.s.CreateBus(ctx, newBus(uuid.Nil, "SECOND"), staff)
 	require.NoError(t, err)

@@ -53,6 +53,7 @@ var exportColumns = []ExportColumn{
 	{Name: "ad_campaign_id"},
 	{Name: "payment_transaction_id"},
 	{Name: "id"},
+	{Name: "split_from"},
 	{Name: "created_at", Kind: ExportMoment},
 }
 

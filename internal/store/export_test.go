@@ -85,7 +85,7 @@ func TestExport(t *testing.T) {
 		"payout_reference": "'=BANK", "payout_date": "2026-03-11",
 		"transferred_at": marked.TransferredAt.UTC().Truncate(time.Second).Format(time.RFC3339),
 		"booking_id":     old.BookingID.String(), "ad_campaign_id": "", "payment_transaction_id": old.PaymentTransactionID.String(),
-		"id": old.ID.String(), "created_at": "2026-03-10T21:59:59Z",
+		"id": old.ID.String(), "split_from": "", "created_at": "2026-03-10T21:59:59Z",
 	}, got[1])
 
 	require.Len(t, b.exported(t, store.RecordFilter{

@@ -147,7 +147,7 @@ func (g *grower) payOut(rows *seedRows, i int, at time.Time) {
 	l, day := &rows.lines[i], models.DateIn(at)
 	reference := "PAYOUT-" + day.String()
 	l.BalanceStatus, l.TransferredAt, l.PayoutReference, l.PayoutDate = models.BalanceTransferred, &at, &reference, &day
-	rows.addTransfers(models.PayoutTransfer(l), at)
+	rows.addTransfers(models.PayoutTransfer(l, 0), at)
 }
 
 // refund gives a part or all of a live line back and returns the index of the line that is live then; -1 when none is.

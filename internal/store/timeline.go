@@ -206,6 +206,11 @@ func (t *timeline) ledger(ctx context.Context, db bun.IDB) error {
 		return err
 	}
 
+	reversals, err := reversalsOf(ctx, db, t.payment)
+	if err != nil {
+		return err
+	}
+
 	written := asWritten(lines)
 
 	for i := range lines {
@@ -220,12 +225,43 @@ func (t *timeline) ledger(ctx context.Context, db bun.IDB) error {
 			t.addf(*l.TransferredAt, TimelineLedger, details, "Ledger line %s was paid out to the provider", l.TransactionNumber)
 		}
 
+		if t.payment == t.id {
+			t.reversals(reversals[l.ID], l, details)
+		}
+
 		if at := t.completion(l); at != nil {
 			t.addf(*at, TimelineLedger, recordDetails(l), "Ledger line %s became REFUNDED", l.TransactionNumber)
 		}
 	}
 
 	return nil
+}
+
+// reversalsOf reads the marks of a payment's lines that were taken back, by line.
+func reversalsOf(ctx context.Context, db bun.IDB, payment uuid.UUID) (map[uuid.UUID][]models.PayoutReversal, error) {
+	var all []models.PayoutReversal
+
+	err := db.NewSelect().Model(&all).
+		Where("pr.record_id IN (SELECT id FROM financial_records WHERE payment_transaction_id = ?)", payment).
+		Order("pr.record_id", "pr.n").Scan(ctx)
+
+	byLine := make(map[uuid.UUID][]models.PayoutReversal)
+	for _, r := range all {
+		byLine[r.RecordID] = append(byLine[r.RecordID], r)
+	}
+
+	return byLine, err
+}
+
+// reversals tells of marks that were taken back; the first mark of the rest of a split line is told with the whole.
+func (t *timeline) reversals(all []models.PayoutReversal, l *models.FinancialRecord, details map[string]any) {
+	for _, r := range all {
+		if r.TransferredAt.After(l.CreatedAt) {
+			t.addf(r.TransferredAt, TimelineLedger, details, "Ledger line %s was paid out to the provider", l.TransactionNumber)
+		}
+
+		t.addf(r.CreatedAt, TimelineLedger, details, "The payout mark of ledger line %s was taken back", l.TransactionNumber)
+	}
 }
 
 func recordDetails(l *models.FinancialRecord) map[string]any {

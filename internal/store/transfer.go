@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/uptrace/bun"
@@ -34,8 +35,9 @@ type MarkTransfers struct {
 
 // MarkTransferred notes that a ledger line has been paid out to its provider: the line, its transfer, an audit entry
 // and the answer to the request in one SQL transaction. The same call again returns the line as it is. Errors: NOT_FOUND,
-// RECORD_NOT_TRANSFERABLE when the line is REFUNDED, or was paid out with another reference or date;
-// IDEMPOTENCY_KEY_IN_PROGRESS when the request has lost its key to another one.
+// RECORD_NOT_TRANSFERABLE when the line is REFUNDED, or was paid out with another reference or date; VALIDATION_ERROR on
+// payout_date when it is in the future or before the line's record_date; IDEMPOTENCY_KEY_IN_PROGRESS when the request has
+// lost its key to another one.
 func (s *Store) MarkTransferred(
 	ctx context.Context, id uuid.UUID, m MarkTransfer, by Actor,
 ) (models.FinancialRecord, error) {
@@ -77,7 +79,7 @@ func (s *Store) MarkTransferred(
 // MarkAllTransferred is MarkTransferred for several lines, all or none of them, in the order of the ids (contract §6).
 // The same call again returns them as they are; lines of which some are marked already and others are not were never
 // marked together. Errors: VALIDATION_ERROR on ids (none, too many, one
-// twice); NOT_FOUND and RECORD_NOT_TRANSFERABLE with the ids in the details; IDEMPOTENCY_KEY_IN_PROGRESS.
+// twice) and on payout_date as there; NOT_FOUND and RECORD_NOT_TRANSFERABLE with the ids in the details; IDEMPOTENCY_KEY_IN_PROGRESS.
 func (s *Store) MarkAllTransferred(ctx context.Context, m MarkTransfers, by Actor) ([]models.FinancialRecord, error) {
 	if err := validTransfers(m.IDs); err != nil {
 		return nil, err
@@ -173,9 +175,10 @@ func aboutIDs(code models.Code, message string, ids []uuid.UUID) error {
 
 // payout is one call that marks lines.
 type payout struct {
-	reference *string
-	date      *models.Date
-	by        Actor
+	reference     *string
+	date          *models.Date
+	nettedAgainst *uuid.UUID // of claw-backs: the line whose mark is taken back with them
+	by            Actor
 }
 
 // lock finds lines and locks them in the order of their ids, whatever order they are asked in: two calls that share
@@ -240,10 +243,20 @@ func (p payout) book(ctx context.Context, tx bun.Tx, lines []*models.FinancialRe
 		entries   []models.AuditEntry
 	)
 
+	if err := p.checkDate(ctx, tx, lines); err != nil {
+		return err
+	}
+
+	reversals, err := countReversals(ctx, tx, lines)
+	if err != nil {
+		return err
+	}
+
 	for _, r := range lines {
 		before := payoutState(r)
 		r.BalanceStatus, r.PayoutReference, r.PayoutDate = models.BalanceTransferred, p.reference, p.date
-		transfers = append(transfers, models.PayoutTransfer(r)...)
+		r.TransferredBy, r.NettedAgainst = optional(p.by.UserID), p.nettedAgainst
+		transfers = append(transfers, models.PayoutTransfer(r, reversals[r.ID])...)
 
 		e, err := newEntry(p.by, "FINANCIAL_RECORD_TRANSFERRED", "financial_record", &r.ID, map[string]any{
 			"transaction_number": r.TransactionNumber, "provider_id": r.ProviderID, "net_amount": r.NetAmount,
@@ -270,6 +283,31 @@ func (p payout) book(ctx context.Context, tx bun.Tx, lines []*models.FinancialRe
 	return insertEntries(ctx, tx, entries)
 }
 
+// checkDate refuses a day of payout that cannot be one. It is compared with the day in Riyadh at which the database books it,
+// as the mark itself is. Error: VALIDATION_ERROR on payout_date.
+func (p payout) checkDate(ctx context.Context, tx bun.Tx, lines []*models.FinancialRecord) error {
+	if p.date == nil {
+		return nil
+	}
+
+	var now time.Time
+	if err := tx.NewRaw("SELECT now()").Scan(ctx, &now); err != nil {
+		return fmt.Errorf("read the day: %w", err)
+	}
+
+	if p.date.After(models.DateIn(now)) {
+		return models.Invalid("payout_date", "must not be in the future")
+	}
+
+	for _, r := range lines {
+		if p.date.Before(r.RecordDate) {
+			return models.Invalid("payout_date", "must not be before the date of record %s, %s", r.TransactionNumber, r.RecordDate)
+		}
+	}
+
+	return nil
+}
+
 // payoutState is what a payout changes of a line, for the audit log.
 func payoutState(r *models.FinancialRecord) map[string]any {
 	return map[string]any{
@@ -288,6 +326,7 @@ func (p payout) update(ctx context.Context, tx bun.Tx, lines []*models.Financial
 
 	_, err := tx.NewUpdate().Model((*models.FinancialRecord)(nil)).
 		Set("balance_status = ?", models.BalanceTransferred).Set("payout_reference = ?", p.reference).
+		Set("transferred_by = ?", optional(p.by.UserID)).Set("netted_against = ?", p.nettedAgainst).
 		Set("payout_date = ?", p.date).Set("transferred_at = now()").Set("updated_at = now()").
 		Where("fr.id IN (?)", bun.List(ids)).Where("fr.balance_status = ?", models.BalanceInCurrent).
 		Returning("fr.id, fr.transferred_at, fr.updated_at").Exec(ctx, &moved)

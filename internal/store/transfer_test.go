@@ -16,7 +16,7 @@ func TestMarkTransferred(t *testing.T) {
 	b := setup(t)
 	r := b.sale(t, 2)
 
-	reference, day := "BANK-1", models.NewDate(2026, time.March, 10)
+	reference, day := "BANK-1", models.DateIn(time.Now())
 	m := store.MarkTransfer{Reference: &reference, Date: &day}
 
 	got, err := b.s.MarkTransferred(t.Context(), r.ID, m, b.finance)
@@ -51,9 +51,9 @@ func TestMarkTransferred(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, entries.Items, 1)
 	require.JSONEq(t, `{"transaction_number": "`+r.TransactionNumber+`", "net_amount": 207.00,
-		"provider_id": "`+b.Provider.ID.String()+`", "payout_reference": "BANK-1", "payout_date": "2026-03-10",
+		"provider_id": "`+b.Provider.ID.String()+`", "payout_reference": "BANK-1", "payout_date": "`+day.String()+`",
 		"before": {"balance_status": "IN_CURRENT_BALANCE", "payout_reference": null, "payout_date": null},
-		"after": {"balance_status": "TRANSFERRED", "payout_reference": "BANK-1", "payout_date": "2026-03-10"}}`,
+		"after": {"balance_status": "TRANSFERRED", "payout_reference": "BANK-1", "payout_date": "`+day.String()+`"}}`,
 		string(entries.Items[0].Details))
 }
 

@@ -43,7 +43,7 @@ func TestMarkAllTransferred(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ids := b.sales(t, 5)
-	reference, day := "BANK-7", models.NewDate(2026, time.March, 10)
+	reference, day := "BANK-7", models.DateIn(time.Now())
 	m := store.MarkTransfers{IDs: ids, Reference: &reference, Date: &day}
 
 	got, err := b.s.MarkAllTransferred(t.Context(), m, b.finance)
@@ -205,6 +205,17 @@ func TestTransfersRaceRefunds(t *testing.T) {
 			run(func() error { return second(b.s.MarkTransferred(t.Context(), id, store.MarkTransfer{}, b.finance)) })
 		}
 
+		for _, id := range ids[:6] {
+			run(func() error {
+				_, err := b.s.RevertTransferred(t.Context(), b.reverter(), id, store.RevertTransfer{Reason: "By mistake."})
+				if models.CodeOf(err) == models.CodeInvalidState { // not marked yet, not any more, or refunded
+					return nil
+				}
+
+				return err
+			})
+		}
+
 		for _, tx := range payments[2:8] {
 			run(func() error { return b.refundNow(t, tx, "57.50") })
 		}
@@ -220,7 +231,10 @@ func TestTransfersRaceRefunds(t *testing.T) {
 		}
 	}
 
-	require.Zero(t, b.count(t, "SELECT count(*) FROM (SELECT record_id FROM ledger_transfers WHERE kind = 'PAYOUT' GROUP BY 1 HAVING count(*) > 1) AS twice"))
+	require.Zero(t, b.count(t, `SELECT count(*) FROM (SELECT record_id FROM ledger_transfers WHERE kind IN ('PAYOUT', 'PAYOUT_REVERSAL') GROUP BY 1
+		HAVING sum(CASE kind WHEN 'PAYOUT' THEN 1 ELSE -1 END) > 1) AS twice`))
+	require.Equal(t, b.count(t, "SELECT count(*) FROM ledger_transfers WHERE kind = 'PAYOUT_REVERSAL'"),
+		b.count(t, "SELECT count(*) FROM audit_log WHERE action = 'FINANCIAL_RECORD_TRANSFER_REVERTED'"))
 	require.Equal(t, b.count(t, "SELECT count(*) FROM ledger_transfers WHERE kind = 'PAYOUT'"),
 		b.count(t, "SELECT count(*) FROM audit_log WHERE action = 'FINANCIAL_RECORD_TRANSFERRED'"))
 	require.Equal(t, rounds*6, b.count(t, "SELECT count(*) FROM audit_log WHERE action = 'REFUND_SUCCEEDED'"))
