@@ -142,7 +142,7 @@ func isFinal(err error) bool {
 }
 
 func (p *Payments) createCheckout(ctx context.Context, t *models.PaymentTransaction) (gateways.Checkout, error) {
-	title, err := p.Store.TripTitle(ctx, t)
+	title, err := p.Store.CheckoutText(ctx, t)
 	if err != nil {
 		return gateways.Checkout{}, err
 	}

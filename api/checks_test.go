@@ -91,6 +91,7 @@ func TestRoles(t *testing.T) {
 		"POST /api/v1/bookings":                                           models.Roles(),
 		"POST /api/v1/payments/booking" + id + "/intent":                  models.Roles(),
 		"POST /api/v1/payments/ad-campaign" + id + "/intent":              company,
+		"GET /api/v1/admin/bookings":                                      support,
 		"POST /api/v1/admin/bookings" + id + "/refund":                    money,
 		"GET /api/v1/admin/bookings" + id + "/refund-quote":               money,
 		"POST /api/v1/admin/refunds" + id + "/confirm-payout":             money,

@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -334,4 +335,60 @@ func metaOf(t *testing.T, a harness.Answer) meta {
 	require.NoError(t, a.Into(&e))
 
 	return e.Meta
+}
+
+// allBookings is the list of support and finance staff: found by what people have at hand, with document numbers masked but
+// for admins, whose reading is noted.
+func allBookings(t *testing.T, s *harness.Stack) {
+	t.Helper()
+
+	type listed struct {
+		ID         uuid.UUID `json:"id"`
+		Number     string    `json:"booking_number"`
+		Passengers []struct {
+			Document *string `json:"document_number"`
+		} `json:"passengers"`
+	}
+
+	customer, support, admin := s.As(models.RoleEndUser), s.As(models.RoleSupportAgent), s.As(models.RoleAdmin)
+	id := customer.BookPaid(1).ID
+	own := "/api/v1/bookings/" + id.String()
+	all := "/api/v1/admin/bookings?trip_id=" + s.World.Trip.ID.String()
+
+	mine := decoded[listed](t, http.StatusOK, customer.Get(own))
+	require.Equal(t, "A1234567", *mine.Passengers[0].Document)
+	require.Regexp(t, `^RB-[0-9A-HJKMNP-TV-Z]{7}$`, mine.Number)
+
+	readings := func() int {
+		return s.Count("SELECT count(*) FROM audit_log WHERE action = 'BOOKING_DOCUMENTS_READ' AND entity = 'booking' AND entity_id = $1", id)
+	}
+
+	for _, search := range []string{mine.Number, id.String(), "050 000 0001", "٠٥٠٠٠٠٠٠٠١", "customer@rihla", "PASSENGER"} {
+		found := decoded[[]listed](t, http.StatusOK, support.Get(all+"&search="+url.QueryEscape(search)))
+		require.Len(t, found, 1, search)
+		require.Equal(t, mine.Number, found[0].Number)
+		require.Equal(t, "****4567", *found[0].Passengers[0].Document)
+	}
+
+	require.Equal(t, "****4567", *decoded[listed](t, http.StatusOK, s.As(models.RoleFinanceAdmin).Get(own)).Passengers[0].Document)
+	require.Zero(t, readings())
+
+	require.Equal(t, "A1234567", *decoded[listed](t, http.StatusOK, admin.Get(own)).Passengers[0].Document)
+	require.Equal(t, "A1234567", *decoded[[]listed](t, http.StatusOK, admin.Get(all))[0].Passengers[0].Document)
+	require.Equal(t, 2, readings())
+
+	require.Empty(t, decoded[[]listed](t, http.StatusOK, support.Get(all+"&search=A1234567")), "document numbers find nothing")
+
+	wrong := mine.Number[:9] + string("0123456789A"[(strings.IndexByte("0123456789A", mine.Number[9])+1)%11])
+	a := support.Get(all + "&search=" + wrong)
+	refused(t, a, http.StatusUnprocessableEntity, models.CodeValidation)
+	require.Contains(t, errorDetails(t, a)["search"][0], "last character")
+
+	payments := support.Get("/api/v1/admin/payment-transactions?search=" + mine.Number)
+	require.Equal(t, mine.Number, decoded[[]struct {
+		Number string `json:"booking_number"`
+	}](t, http.StatusOK, payments)[0].Number)
+
+	require.Equal(t, 1, s.Count(`SELECT count(*) FROM notifications WHERE channel = 'EMAIL' AND data ->> 'booking_number' = $1 AND data ->> 'seats' = '1'
+		AND data ->> 'vat_amount' <> '' AND data ->> 'payment_method' = 'credit_card'`, mine.Number))
 }

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -18,6 +19,7 @@ type Booking struct {
 	bun.BaseModel `bun:"table:bookings,alias:bk"`
 
 	ID           uuid.UUID     `bun:"id,pk"`
+	Number       string        `bun:"booking_number,nullzero,default:new_booking_number()"` // RB-7XK2M9Q, given out by the database
 	TripID       uuid.UUID     `bun:"trip_id"`
 	ProviderID   uuid.UUID     `bun:"provider_id"`
 	UserID       uuid.UUID     `bun:"user_id"`
@@ -75,4 +77,29 @@ type AdCampaign struct {
 	CreatedAt   time.Time      `bun:"created_at,nullzero,default:now()"`
 	UpdatedAt   time.Time      `bun:"updated_at,nullzero,default:now()"`
 	DeletedAt   *time.Time     `bun:"deleted_at"`
+}
+
+// HasDocuments reports whether the document number of any passenger is known.
+func (b *Booking) HasDocuments() bool {
+	return slices.ContainsFunc(b.Passengers, func(p Passenger) bool { return p.DocumentNumber != "" })
+}
+
+// MaskDocuments leaves the last 4 characters of each document number, and of one that has fewer than 8 none: enough to tell
+// two apart, too little to use one. The passengers are copied, those of the caller's other copies stay as they are.
+func (b *Booking) MaskDocuments() {
+	const shown = 4
+
+	b.Passengers = slices.Clone(b.Passengers)
+
+	for i := range b.Passengers {
+		p := &b.Passengers[i]
+
+		switch number := []rune(p.DocumentNumber); {
+		case len(number) == 0:
+		case len(number) < 2*shown:
+			p.DocumentNumber = "****"
+		default:
+			p.DocumentNumber = "****" + string(number[len(number)-shown:])
+		}
+	}
 }

@@ -14,6 +14,17 @@ func (l Label) In(locale Locale) string {
 	return l.AR
 }
 
+var methodLabels = map[PaymentMethod]Label{
+	MethodCreditCard:   {AR: "بطاقة ائتمانية", EN: "Credit card"},
+	MethodDebitNetwork: {AR: "بطاقة خصم", EN: "Debit card"},
+	MethodWalletA:      {AR: "المحفظة أ", EN: "Wallet A"},
+	MethodWalletB:      {AR: "المحفظة ب", EN: "Wallet B"},
+	MethodBillPayment:  {AR: "سداد فاتورة", EN: "Bill payment"},
+}
+
+// Label is the payment method for people.
+func (m PaymentMethod) Label() Label { return methodLabels[m] }
+
 var bookingLabels = map[BookingStatus]Label{
 	BookingPendingPayment: {"بانتظار الدفع", "Pending payment"},
 	BookingConfirmed:      {"مؤكد", "Confirmed"},

@@ -39,7 +39,8 @@ type FinancialRecord struct {
 	CreatedAt                time.Time     `bun:"created_at,nullzero,default:now()"`
 	UpdatedAt                time.Time     `bun:"updated_at,nullzero,default:now()"`
 
-	ProviderName string `bun:"provider_name,scanonly"`
+	ProviderName  string `bun:"provider_name,scanonly"`
+	BookingNumber string `bun:"booking_number,scanonly"`
 }
 
 // PayoutReversal is a mark of a ledger line that was taken back: what it was, why, and by whom. N is 1 for the line's first.
@@ -143,6 +144,8 @@ type Incident struct {
 	ResolvedAt           *time.Time     `bun:"resolved_at"`
 	ResolvedBy           *uuid.UUID     `bun:"resolved_by"`
 	Note                 string         `bun:"note"`
+
+	BookingNumber string `bun:"-"` // read for people only
 }
 
 // The states of an incident.

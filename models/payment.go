@@ -38,6 +38,8 @@ type PaymentTransaction struct {
 	RefundReservedAmount Money             `bun:"refund_reserved_amount"`
 	CreatedAt            time.Time         `bun:"created_at,nullzero,default:now()"`
 	UpdatedAt            time.Time         `bun:"updated_at,nullzero,default:now()"`
+
+	BookingNumber string `bun:"-"` // read for people only
 }
 
 // Remaining is what can still be refunded: taken, not given back and not promised to a running refund.
@@ -138,6 +140,8 @@ type Refund struct {
 
 	// Payout is nil until it is decided, for refunds through a gateway, and where it is not read.
 	Payout *RefundPayout `bun:"-"`
+
+	BookingNumber string `bun:"-"` // read for people only
 }
 
 // SentAnswer is how a gateway answered the last sending of a refund that is not decided.

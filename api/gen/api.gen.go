@@ -354,14 +354,22 @@ type BalanceAnswer struct {
 // the customer.
 type BalanceStatus = models.BalanceStatus
 
-// Booking Seats on a trip.
+// Booking Seats on a trip. `document_number` of passengers is masked (`****` and at most its last 4 characters) unless the booking is the caller's own or the
+// caller is ADMIN or SUPER_ADMIN, whose reading of it is in the audit log.
 //
-// Example: {"amount":1150,"contact":{"email":"traveller@rihla.test","name":"Traveller One","phone":"+966501234567"},"created_at":"2026-11-21T09:30:00Z","currency":"SAR","id":"019ab0c3-1000-7aaa-8bbb-000000000001","passengers":[{"document_number":"A1234567","name":"Traveller One"},{"document_number":null,"name":"Traveller Two"}],"payment":{"checkout_url":"https://pay.gateway.test/pay/chk_8f2a10","expires_at":"2026-11-21T10:00:00Z","failure_code":null,"reference":"chk_8f2a10","status":"PENDING","transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"},"provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","seats":2,"status":"PENDING_PAYMENT","status_label_ar":"بانتظار الدفع","status_label_en":"Awaiting payment","trip_id":"019ab0c2-7000-7aaa-8bbb-000000000001","user_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","vat_amount":150,"vat_rate":0.15}
+// Example: {"amount":1150,"booking_number":"RB-7XK010A","contact":{"email":"traveller@rihla.test","name":"Traveller One","phone":"+966501234567"},"created_at":"2026-11-21T09:30:00Z","currency":"SAR","id":"019ab0c3-1000-7aaa-8bbb-000000000001","passengers":[{"document_number":"A1234567","name":"Traveller One"},{"document_number":null,"name":"Traveller Two"}],"payment":{"checkout_url":"https://pay.gateway.test/pay/chk_8f2a10","expires_at":"2026-11-21T10:00:00Z","failure_code":null,"reference":"chk_8f2a10","status":"PENDING","transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"},"provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","seats":2,"status":"PENDING_PAYMENT","status_label_ar":"بانتظار الدفع","status_label_en":"Awaiting payment","trip_id":"019ab0c2-7000-7aaa-8bbb-000000000001","user_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","vat_amount":150,"vat_rate":0.15}
 type Booking struct {
 	// Amount An amount in SAR, exactly 2 decimals.
 	//
 	// Example: 1150
 	Amount Money `json:"amount"`
+
+	// BookingNumber The reference of a booking for people: `RB-` and 7 characters of Crockford's base32, the last of which is a check character (Luhn modulo 32).
+	// E-mails, SMS, exports and the gateway's page show it.
+	//
+	//
+	// Example: RB-7XK010A
+	BookingNumber BookingNumber `json:"booking_number"`
 
 	// Contact Who gets the notifications.
 	Contact   Contact   `json:"contact"`
@@ -398,11 +406,19 @@ type Booking struct {
 
 // BookingAnswer defines model for BookingAnswer.
 type BookingAnswer struct {
-	// Data Seats on a trip.
+	// Data Seats on a trip. `document_number` of passengers is masked (`****` and at most its last 4 characters) unless the booking is the caller's own or the
+	// caller is ADMIN or SUPER_ADMIN, whose reading of it is in the audit log.
 	//
-	// Example: {"amount":1150,"contact":{"email":"traveller@rihla.test","name":"Traveller One","phone":"+966501234567"},"created_at":"2026-11-21T09:30:00Z","currency":"SAR","id":"019ab0c3-1000-7aaa-8bbb-000000000001","passengers":[{"document_number":"A1234567","name":"Traveller One"},{"document_number":null,"name":"Traveller Two"}],"payment":{"checkout_url":"https://pay.gateway.test/pay/chk_8f2a10","expires_at":"2026-11-21T10:00:00Z","failure_code":null,"reference":"chk_8f2a10","status":"PENDING","transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"},"provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","seats":2,"status":"PENDING_PAYMENT","status_label_ar":"بانتظار الدفع","status_label_en":"Awaiting payment","trip_id":"019ab0c2-7000-7aaa-8bbb-000000000001","user_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","vat_amount":150,"vat_rate":0.15}
+	//
+	// Example: {"amount":1150,"booking_number":"RB-7XK010A","contact":{"email":"traveller@rihla.test","name":"Traveller One","phone":"+966501234567"},"created_at":"2026-11-21T09:30:00Z","currency":"SAR","id":"019ab0c3-1000-7aaa-8bbb-000000000001","passengers":[{"document_number":"A1234567","name":"Traveller One"},{"document_number":null,"name":"Traveller Two"}],"payment":{"checkout_url":"https://pay.gateway.test/pay/chk_8f2a10","expires_at":"2026-11-21T10:00:00Z","failure_code":null,"reference":"chk_8f2a10","status":"PENDING","transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"},"provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","seats":2,"status":"PENDING_PAYMENT","status_label_ar":"بانتظار الدفع","status_label_en":"Awaiting payment","trip_id":"019ab0c2-7000-7aaa-8bbb-000000000001","user_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","vat_amount":150,"vat_rate":0.15}
 	Data Booking `json:"data"`
 }
+
+// BookingNumber The reference of a booking for people: `RB-` and 7 characters of Crockford's base32, the last of which is a check character (Luhn modulo 32).
+// E-mails, SMS, exports and the gateway's page show it.
+//
+// Example: RB-7XK010A
+type BookingNumber = string
 
 // BookingPayment The newest payment attempt.
 type BookingPayment struct {
@@ -745,7 +761,10 @@ type FinancialRecord struct {
 	// the customer.
 	BalanceStatus BalanceStatus       `json:"balance_status"`
 	BookingID     *openapi_types.UUID `json:"booking_id"`
-	CreatedAt     time.Time           `json:"created_at"`
+
+	// BookingNumber The reference of the booking for people; null without a booking.
+	BookingNumber *string   `json:"booking_number,omitempty"`
+	CreatedAt     time.Time `json:"created_at"`
 
 	// Currency ISO 4217. The service knows one currency.
 	Currency Currency `json:"currency"`
@@ -1002,7 +1021,10 @@ type IdempotencyKey = openapi_types.UUID
 type Incident struct {
 	AdCampaignID *openapi_types.UUID `json:"ad_campaign_id"`
 	BookingID    *openapi_types.UUID `json:"booking_id"`
-	CreatedAt    time.Time           `json:"created_at"`
+
+	// BookingNumber The reference of the booking for people; null without a booking.
+	BookingNumber *string   `json:"booking_number,omitempty"`
+	CreatedAt     time.Time `json:"created_at"`
 
 	// Details What was expected, what came.
 	Details map[string]interface{} `json:"details"`
@@ -1258,10 +1280,13 @@ type PaymentTransaction struct {
 	// Amount An amount in SAR, exactly 2 decimals.
 	//
 	// Example: 1150
-	Amount      Money               `json:"amount"`
-	BookingID   *openapi_types.UUID `json:"booking_id"`
-	CheckoutURL *string             `json:"checkout_url"`
-	CreatedAt   time.Time           `json:"created_at"`
+	Amount    Money               `json:"amount"`
+	BookingID *openapi_types.UUID `json:"booking_id"`
+
+	// BookingNumber The reference of the booking for people; null without a booking.
+	BookingNumber *string   `json:"booking_number,omitempty"`
+	CheckoutURL   *string   `json:"checkout_url"`
+	CreatedAt     time.Time `json:"created_at"`
 
 	// Currency ISO 4217. The service knows one currency.
 	Currency  Currency   `json:"currency"`
@@ -1321,10 +1346,13 @@ type PaymentTransactionDetail struct {
 	// Amount An amount in SAR, exactly 2 decimals.
 	//
 	// Example: 1150
-	Amount      Money               `json:"amount"`
-	BookingID   *openapi_types.UUID `json:"booking_id"`
-	CheckoutURL *string             `json:"checkout_url"`
-	CreatedAt   time.Time           `json:"created_at"`
+	Amount    Money               `json:"amount"`
+	BookingID *openapi_types.UUID `json:"booking_id"`
+
+	// BookingNumber The reference of the booking for people; null without a booking.
+	BookingNumber *string   `json:"booking_number,omitempty"`
+	CheckoutURL   *string   `json:"checkout_url"`
+	CreatedAt     time.Time `json:"created_at"`
 
 	// Currency ISO 4217. The service knows one currency.
 	Currency  Currency   `json:"currency"`
@@ -1557,6 +1585,9 @@ type Refund struct {
 
 	// BookingID Null when the payment of an ad campaign is refunded.
 	BookingID *openapi_types.UUID `json:"booking_id"`
+
+	// BookingNumber The reference of the booking for people; null without a booking.
+	BookingNumber *string `json:"booking_number,omitempty"`
 
 	// Channel The way on which the money goes back. GATEWAY: through the gateway that took it. MANUAL: paid out by finance staff, for methods whose gateway gives
 	// nothing back (bill_payment).
@@ -2109,6 +2140,9 @@ type ID = openapi_types.UUID
 // Page defines model for Page.
 type Page = int
 
+// PaymentSearch defines model for PaymentSearch.
+type PaymentSearch = string
+
 // PerPage defines model for PerPage.
 type PerPage = int
 
@@ -2169,6 +2203,45 @@ type ListAuditLogsParams struct {
 	DateTo *DateTo `form:"date_to,omitempty" json:"date_to,omitempty"`
 
 	// Sort `created_at`. Default `-created_at`.
+	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
+
+	// Page The page, from 1.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PerPage The size of a page.
+	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// Cursor `meta.next_cursor` of the page before: this page begins where that one ended, whatever has been added or taken away in
+	// between. `page` is not looked at then; filters are to stay as they were, and `sort` may be left out.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListBookingsParams defines parameters for ListBookings.
+type ListBookingsParams struct {
+	// Status Only bookings in this state.
+	Status *BookingStatus `form:"status,omitempty" json:"status,omitempty"`
+
+	// TripID Only bookings of this trip.
+	TripID *openapi_types.UUID `form:"trip_id,omitempty" json:"trip_id,omitempty"`
+
+	// ProviderID Only bookings of this provider company's trips.
+	ProviderID *openapi_types.UUID `form:"provider_id,omitempty" json:"provider_id,omitempty"`
+
+	// UserID Only bookings of this account.
+	UserID *openapi_types.UUID `form:"user_id,omitempty" json:"user_id,omitempty"`
+
+	// Search Finds bookings and their payments by booking number, contact's or passenger's name and e-mail address (any part, without regard to case; Arabic letters are folded and
+	// Arabic-Indic digits are digits), phone in any spelling, and by the whole id of a booking, payment, refund or campaign, gateway's reference,
+	// `transaction_number` or `payout_reference`. A booking number with a wrong check character answers 422.
+	Search *PaymentSearch `form:"search,omitempty" json:"search,omitempty"`
+
+	// DateFrom First day of a custom period (Asia/Riyadh).
+	DateFrom *DateFrom `form:"date_from,omitempty" json:"date_from,omitempty"`
+
+	// DateTo Last day of a custom period, which has at most 366 days.
+	DateTo *DateTo `form:"date_to,omitempty" json:"date_to,omitempty"`
+
+	// Sort `created_at`, `amount`, `departure_at` (of the trip). Default `-created_at`.
 	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
 
 	// Page The page, from 1.
@@ -2332,6 +2405,11 @@ type ListPaymentTransactionsParams struct {
 
 	// Reference Only the transaction with this gateway reference (exact).
 	Reference *string `form:"reference,omitempty" json:"reference,omitempty"`
+
+	// Search Finds bookings and their payments by booking number, contact's or passenger's name and e-mail address (any part, without regard to case; Arabic letters are folded and
+	// Arabic-Indic digits are digits), phone in any spelling, and by the whole id of a booking, payment, refund or campaign, gateway's reference,
+	// `transaction_number` or `payout_reference`. A booking number with a wrong check character answers 422.
+	Search *PaymentSearch `form:"search,omitempty" json:"search,omitempty"`
 
 	// Period Calendar period in Asia/Riyadh; the week starts on Sunday. `custom` needs `date_from` and `date_to`, which alone mean the same. Without any of them, everything.
 	Period *Period `form:"period,omitempty" json:"period,omitempty"`
@@ -2994,6 +3072,9 @@ type ServerInterface interface {
 	// ListAuditLogs List the audit log
 	// (GET /api/v1/admin/audit-logs)
 	ListAuditLogs(c *fiber.Ctx, params ListAuditLogsParams) error
+	// ListBookings List all bookings
+	// (GET /api/v1/admin/bookings)
+	ListBookings(c *fiber.Ctx, params ListBookingsParams) error
 	// RefundBooking Refund a booking
 	// (POST /api/v1/admin/bookings/{id}/refund)
 	RefundBooking(c *fiber.Ctx, id ID, params RefundBookingParams) error
@@ -3502,6 +3583,113 @@ func (siw *ServerInterfaceWrapper) ListAuditLogs(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ListAuditLogs(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListBookings operation middleware
+func (siw *ServerInterfaceWrapper) ListBookings(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListBookingsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", query, &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter status: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "trip_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "trip_id", query, &params.TripID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter trip_id: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "provider_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "provider_id", query, &params.ProviderID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter provider_id: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "user_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "user_id", query, &params.UserID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter user_id: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "search" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "search", query, &params.Search, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter search: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "date_from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "date_from", query, &params.DateFrom, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter date_from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "date_to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "date_to", query, &params.DateTo, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter date_to: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "sort" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "sort", query, &params.Sort, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter sort: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "per_page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "per_page", query, &params.PerPage, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListBookings(c, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -4197,6 +4385,13 @@ func (siw *ServerInterfaceWrapper) ListPaymentTransactions(c *fiber.Ctx) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "reference", query, &params.Reference, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
 	if err != nil {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter reference: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "search" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "search", query, &params.Search, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter search: %w", err).Error())
 	}
 
 	// ------------- Optional query parameter "period" -------------
@@ -7822,6 +8017,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/api/v1/admin/audit-logs", wrapper.ListAuditLogs)
 
+	router.Get(options.BaseURL+"/api/v1/admin/bookings", wrapper.ListBookings)
+
 	router.Post(options.BaseURL+"/api/v1/admin/bookings/:id/refund", wrapper.RefundBooking)
 
 	router.Get(options.BaseURL+"/api/v1/admin/bookings/:id/refund-quote", wrapper.GetRefundQuote)
@@ -8111,6 +8308,23 @@ type ListAuditLogsResponseObject interface {
 type ListAuditLogs200JSONResponse AuditLogsAnswer
 
 func (response ListAuditLogs200JSONResponse) VisitListAuditLogsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListBookingsRequestObject struct {
+	Params ListBookingsParams
+}
+
+type ListBookingsResponseObject interface {
+	VisitListBookingsResponse(ctx *fiber.Ctx) error
+}
+
+type ListBookings200JSONResponse BookingsAnswer
+
+func (response ListBookings200JSONResponse) VisitListBookingsResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(200)
 
@@ -10157,6 +10371,9 @@ type StrictServerInterface interface {
 	// ListAuditLogs List the audit log
 	// (GET /api/v1/admin/audit-logs)
 	ListAuditLogs(ctx context.Context, request ListAuditLogsRequestObject) (ListAuditLogsResponseObject, error)
+	// ListBookings List all bookings
+	// (GET /api/v1/admin/bookings)
+	ListBookings(ctx context.Context, request ListBookingsRequestObject) (ListBookingsResponseObject, error)
 	// RefundBooking Refund a booking
 	// (POST /api/v1/admin/bookings/{id}/refund)
 	RefundBooking(ctx context.Context, request RefundBookingRequestObject) (RefundBookingResponseObject, error)
@@ -10616,6 +10833,33 @@ func (sh *strictHandler) ListAuditLogs(ctx *fiber.Ctx, params ListAuditLogsParam
 		return err
 	} else if validResponse, ok := response.(ListAuditLogsResponseObject); ok {
 		if err := validResponse.VisitListAuditLogsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListBookings operation middleware
+func (sh *strictHandler) ListBookings(ctx *fiber.Ctx, params ListBookingsParams) error {
+	var request ListBookingsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListBookings(ctx.UserContext(), request.(ListBookingsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListBookings")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListBookingsResponseObject); ok {
+		if err := validResponse.VisitListBookingsResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -192,31 +192,26 @@ func (o *Operations) ListMyBookings(ctx context.Context, r gen.ListMyBookingsReq
 		return nil, err
 	}
 
-	attempts, err := o.Store.LatestAttempts(ctx, each(list.Items, func(b *models.Booking) uuid.UUID { return b.ID })...)
-	if err != nil {
-		return nil, err
-	}
+	bookings, err := o.bookingsOf(ctx, list.Items)
 
-	bookings := each(list.Items, func(b *models.Booking) gen.Booking { return bookingWith(b, attempts[b.ID]) })
-
-	return gen.ListMyBookings200JSONResponse{Data: bookings, Meta: meta(p, list)}, nil
+	return gen.ListMyBookings200JSONResponse{Data: bookings, Meta: meta(p, list)}, err
 }
 
-// bookingOf is a booking with its newest payment attempt.
+// bookingOf is a booking with its newest payment attempt, and the document numbers that the caller may read.
 func (o *Operations) bookingOf(ctx context.Context, b *models.Booking) (gen.Booking, error) {
-	attempt, err := o.Store.LatestAttempt(ctx, b.ID)
+	out, err := o.bookingsOf(ctx, []models.Booking{*b})
 	if err != nil {
 		return gen.Booking{}, err
 	}
 
-	return bookingWith(b, attempt), nil
+	return out[0], nil
 }
 
 // bookingWith is a booking with the attempt that counts, nil for none.
 func bookingWith(b *models.Booking, attempt *models.PaymentTransaction) gen.Booking {
 	label, held := b.Status.Label(), utc(b.HoldUntil)
 	out := gen.Booking{
-		ID: b.ID, TripID: b.TripID, ProviderID: b.ProviderID, UserID: b.UserID,
+		ID: b.ID, BookingNumber: b.Number, TripID: b.TripID, ProviderID: b.ProviderID, UserID: b.UserID,
 		Status: b.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN, Seats: b.Seats,
 		Amount: b.Amount, Currency: b.Currency, VatRate: b.VATRate, VatAmount: b.VATAmount,
 		Contact:   gen.Contact{Name: b.ContactName, Email: b.ContactEmail, Phone: b.ContactPhone},

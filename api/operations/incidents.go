@@ -38,7 +38,7 @@ func incidentOf(i *models.Incident) gen.Incident {
 	return gen.Incident{
 		ID: i.ID, Kind: i.Kind, KindLabelAr: kind.AR, KindLabelEn: kind.EN,
 		Status: gen.IncidentStatus(i.Status), StatusLabelAr: status.AR, StatusLabelEn: status.EN,
-		PaymentTransactionID: i.PaymentTransactionID, BookingID: i.BookingID, AdCampaignID: i.AdCampaignID, RefundID: i.RefundID,
+		PaymentTransactionID: i.PaymentTransactionID, BookingID: i.BookingID, BookingNumber: optional(i.BookingNumber), AdCampaignID: i.AdCampaignID, RefundID: i.RefundID,
 		Message: i.Message, Details: i.Details, WorkflowID: optional(i.WorkflowID),
 		CreatedAt: utc(i.CreatedAt), ResolvedAt: utcOrNil(i.ResolvedAt), ResolvedBy: i.ResolvedBy, Note: optional(i.Note),
 	}

@@ -214,7 +214,8 @@ func transactionOf(t *models.PaymentTransaction) gen.PaymentTransaction {
 	label := t.Status.Label()
 
 	return gen.PaymentTransaction{
-		ID: t.ID, Kind: t.Kind, Reference: t.Reference, UserID: t.UserID, BookingID: t.BookingID, AdCampaignID: t.AdCampaignID,
+		ID: t.ID, Kind: t.Kind, Reference: t.Reference, UserID: t.UserID, BookingID: t.BookingID,
+		BookingNumber: optional(t.BookingNumber), AdCampaignID: t.AdCampaignID,
 		Amount: t.Amount, Currency: t.Currency, VatRate: t.VATRate, VatAmount: t.VATAmount,
 		PaymentMethod: t.PaymentMethod, Provider: t.Gateway,
 		Status: t.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN,

@@ -24,7 +24,7 @@ func (o *Operations) ListPaymentTransactions(
 
 	list, err := o.Store.ListTransactions(ctx, store.TransactionFilter{
 		Status: valueOf(q.Status), Provider: valueOf(q.Provider), Method: valueOf(q.PaymentMethod),
-		BookingID: valueOf(q.BookingID), AdCampaignID: valueOf(q.AdCampaignID), Reference: valueOf(q.Reference),
+		BookingID: valueOf(q.BookingID), AdCampaignID: valueOf(q.AdCampaignID), Reference: valueOf(q.Reference), Search: valueOf(q.Search),
 		Days: span, Page: p,
 	})
 	if err != nil {
@@ -55,7 +55,8 @@ func detailOf(t *models.PaymentTransaction, timeline []store.TimelineEntry) gen.
 	d := transactionOf(t)
 
 	return gen.PaymentTransactionDetail{
-		ID: d.ID, Kind: d.Kind, Reference: d.Reference, UserID: d.UserID, BookingID: d.BookingID, AdCampaignID: d.AdCampaignID,
+		ID: d.ID, Kind: d.Kind, Reference: d.Reference, UserID: d.UserID, BookingID: d.BookingID,
+		BookingNumber: d.BookingNumber, AdCampaignID: d.AdCampaignID,
 		Amount: d.Amount, Currency: d.Currency, VatRate: d.VatRate, VatAmount: d.VatAmount,
 		PaymentMethod: d.PaymentMethod, Provider: d.Provider,
 		Status: d.Status, StatusLabelAr: d.StatusLabelAr, StatusLabelEn: d.StatusLabelEn,

@@ -26,6 +26,7 @@ var lists = map[string]struct{ whose, rows string }{
 	"ListFinancialRecords":         {"company", "SELECT id FROM financial_records WHERE coalesce(provider_id = $1, true)"},
 
 	"ListMyBookings": {"user", "SELECT id FROM bookings WHERE user_id = $1"},
+	"ListBookings":   {"all", "SELECT id FROM bookings WHERE $1::uuid IS NULL"},
 
 	"ListStaff":               {"path", "SELECT id FROM users WHERE deleted_at IS NULL AND provider_id = $1"},
 	"ListProviders":           {"all", "SELECT id FROM providers WHERE $1::uuid IS NULL"},

@@ -28,7 +28,7 @@ var lists = map[string]struct {
 	"ListProviderTrips": {"trips", models.RoleProviderStaff}, "ListTrips": {"trips", nobody},
 	"ListAdCampaigns": {"ad_campaigns", models.RoleProviderStaff},
 	"ListProviders":   {"providers", models.RoleAdmin}, "ListStaff": {"users", models.RoleSuperAdmin},
-	"ListMyBookings":          {"bookings", models.RoleEndUser},
+	"ListMyBookings": {"bookings", models.RoleEndUser}, "ListBookings": {"bookings", models.RoleSupportAgent},
 	"ListPaymentTransactions": {"payment_transactions", models.RoleSupportAgent}, "ListRefunds": {"refunds", models.RoleFinanceAdmin},
 	"ListIncidents":        {"incidents", models.RoleFinanceAdmin},
 	"ListFinancialRecords": {"financial_records", models.RoleFinanceAdmin}, "ListProviderFinancialRecords": {"financial_records", models.RoleProviderStaff},

@@ -116,7 +116,7 @@ func refundGuards() []guard {
 	}
 }
 
-// reversalGuards hold marks of payouts to their reversals.
+// reversalGuards hold marks of payouts to their reversals, and number bookings and keep them findable.
 func reversalGuards() []guard {
 	return []guard{
 		{"0017", "", "refuse_reversal_change", "197fb020a6d785c0399857365a24a940"},
@@ -132,6 +132,13 @@ func reversalGuards() []guard {
 		{
 			"0017", "financial_records", "records_mark_kept", "BEFORE UPDATE OF balance_status ON financial_records FOR EACH ROW " +
 				"WHEN (OLD.balance_status = 'TRANSFERRED' AND NEW.balance_status = 'IN_CURRENT_BALANCE') EXECUTE FUNCTION guard_transfer_mark()",
+		},
+		{"0017", "", "new_booking_number", "71c85611cea392ba9dd7880344488cc6"},
+		{"0017", "", "booking_check_character", "9a3be8aad4ae39ff3a70b0fa18bf55af"},
+		{"0017", "", "write_booking_words", "596ebfed6f533aff746e0729ebc6bafd"},
+		{
+			"0017", "bookings", "bookings_worded", "AFTER INSERT OR UPDATE OF booking_number, contact_name, contact_email, contact_phone, passengers " +
+				"ON bookings FOR EACH ROW EXECUTE FUNCTION write_booking_words()",
 		},
 	}
 }

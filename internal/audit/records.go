@@ -102,7 +102,8 @@ LEFT JOIN financial_records AS o ON o.id = r.split_from
 WHERE r.split_from IS NOT NULL
   AND (o.id IS NULL OR o.payment_transaction_id <> r.payment_transaction_id OR o.kind <> r.kind OR r.kind = 'CLAWBACK'
        OR o.balance_status <> 'REFUNDED'
-       OR (o.transferred_at IS NOT NULL AND NOT EXISTS (SELECT FROM payout_reversals AS v WHERE v.record_id = r.id) AND (r.transferred_at IS DISTINCT FROM o.transferred_at
+       OR (o.transferred_at IS NOT NULL AND NOT EXISTS (SELECT FROM payout_reversals AS v WHERE v.record_id = r.id)
+           AND (r.transferred_at IS DISTINCT FROM o.transferred_at
            OR r.payout_reference IS DISTINCT FROM o.payout_reference OR r.payout_date IS DISTINCT FROM o.payout_date)))
 UNION ALL
 SELECT 'split-chain', 'record', r.split_from, format('%s lines are the rest of it', count(*))

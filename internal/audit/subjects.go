@@ -92,7 +92,8 @@ WHERE (r.transferred_at IS NULL AND (r.payout_reference IS NOT NULL OR r.payout_
             OR r.transferred_at IS DISTINCT FROM a.created_at))
 UNION ALL
 SELECT 'record-payout', 'record', v.record_id,
-       format('taken back: %s on %s by %s; the audit log: %s', coalesce(v.payout_reference, 'none'), coalesce(v.payout_date::text, 'no day'),
+       format('taken back: %s on %s by %s; the audit log: %s', coalesce(v.payout_reference, 'none'),
+              coalesce(v.payout_date::text, 'no day'),
               coalesce(v.transferred_by::text, 'nobody'), a.details -> 'after')
 FROM payout_reversals AS v
 JOIN audit_log AS a ON a.entity = 'financial_record' AND a.entity_id = v.record_id AND a.action = 'FINANCIAL_RECORD_TRANSFERRED'

@@ -34,10 +34,12 @@ WITH x AS (
                 ELSE l.refund_id IS NOT NULL AND r.refund_id = l.refund_id AND r.kind <> 'CLAWBACK' END AS caused,
            CASE WHEN l.kind = 'PAYOUT'
                 THEN coalesce((SELECT v.transferred_at FROM payout_reversals AS v
-                               WHERE v.record_id = r.id AND v.transferred_at = l.created_at), r.transferred_at, CASE WHEN r.id IS NOT NULL THEN timestamptz 'infinity' END)
+                               WHERE v.record_id = r.id AND v.transferred_at = l.created_at),
+                              r.transferred_at, CASE WHEN r.id IS NOT NULL THEN timestamptz 'infinity' END)
                 WHEN l.kind = 'PAYOUT_REVERSAL'
                 THEN coalesce((SELECT v.created_at FROM payout_reversals AS v
-                               WHERE v.record_id = r.id AND v.created_at = l.created_at), CASE WHEN r.id IS NOT NULL THEN timestamptz 'infinity' END)
+                               WHERE v.record_id = r.id AND v.created_at = l.created_at),
+                              CASE WHEN r.id IS NOT NULL THEN timestamptz 'infinity' END)
                 WHEN l.kind = 'LATE_CAPTURE'
                 THEN (SELECT min(i.created_at) FROM incidents AS i WHERE i.payment_transaction_id = t.id AND i.kind = 'LATE_PAYMENT')
                 WHEN l.kind LIKE 'REFUND%' THEN f.at

@@ -255,6 +255,8 @@ type Notify struct {
 	// SMTPURL is smtp://user:password@host:port or smtps://…; empty writes mail to DATA_DIR/outbox.
 	SMTPURL  Secret `env:"SMTP_URL"`
 	MailFrom string `env:"MAIL_FROM" envDefault:"Rihla <no-reply@rihla.test>"`
+	// BookingURL is where customers see a booking, with {booking_id} or {booking_number} in it; empty: mails have no link.
+	BookingURL string `env:"BOOKING_URL"`
 	// SMSDriver is file (DATA_DIR/outbox) or http (POST to SMSURL).
 	SMSDriver SMSDriver `env:"SMS_DRIVER" envDefault:"file"`
 	SMSURL    string    `env:"SMS_URL"`

@@ -310,12 +310,22 @@ func (c Config) validateAddresses(p *problems) {
 	checkURL(p, "GATEWAY_A_URL", c.Gateways.A.URL, "http", "https")
 	checkURL(p, "WALLET_B_URL", c.Gateways.WalletB.URL, "http", "https")
 	checkURL(p, "SMS_URL", c.Notify.SMSURL, "http", "https")
+	checkBookingURL(p, c.Notify.BookingURL)
 	checkRedis(p, c.Redis.URL)
 	checkMediaURL(p, c.Media.URL)
 	checkURL(p, "SMTP_URL", c.Notify.SMTPURL.Reveal(), "smtp", "smtps")
 
 	if _, err := mail.ParseAddress(c.Notify.MailFrom); err != nil {
 		p.addf("MAIL_FROM must be a mail address such as Rihla <no-reply@example.com>")
+	}
+}
+
+// checkBookingURL accepts an empty text or an address that differs from booking to booking.
+func checkBookingURL(p *problems, text string) {
+	checkURL(p, "BOOKING_URL", text, "http", "https")
+
+	if text != "" && !strings.Contains(text, "{booking_id}") && !strings.Contains(text, "{booking_number}") {
+		p.addf("BOOKING_URL must have {booking_id} or {booking_number} in it")
 	}
 }
 

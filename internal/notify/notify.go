@@ -32,11 +32,15 @@ type Message struct {
 	Data map[string]string
 }
 
-// The keys of Message.Data. Amount is a plain number (`1150.00`, SAR); moments are RFC 3339. All but the amount may be
+// The keys of Message.Data. Amounts are plain numbers (`1150.00`, SAR); moments are RFC 3339. All but the amount may be
 // missing; the line that would show them is then left out.
 const (
 	DataName          = "name"
 	DataBookingID     = "booking_id"
+	DataBookingNumber = "booking_number"
+	DataSeats         = "seats"
+	DataVATAmount     = "vat_amount"
+	DataMethod        = "payment_method" // a models.PaymentMethod
 	DataTripTitle     = "trip_title"
 	DataCampaignTitle = "campaign_title"
 	DataAmount        = "amount"
@@ -63,7 +67,7 @@ type Notifier struct {
 // New chooses the senders: mail goes to SMTP_URL, or into DATA_DIR/outbox when that is empty; SMS by SMS_DRIVER. What is
 // written to the outbox is shown in log.
 func New(cfg config.Config, log *slog.Logger) (*Notifier, error) {
-	renderer, err := NewRenderer()
+	renderer, err := NewRenderer(cfg.Notify.BookingURL)
 	if err != nil {
 		return nil, err
 	}

@@ -24,6 +24,7 @@ func newTestNotifier(t *testing.T, environ map[string]string) (n *Notifier, outb
 	cfg, err := config.Load(environ)
 	require.NoError(t, err)
 
+	cfg.Notify.BookingURL = "https://rihla.test/bookings/{booking_number}?id={booking_id}"
 	n, err = New(cfg, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 
@@ -75,7 +76,7 @@ func TestOutboxWithoutAnyConfiguration(t *testing.T) {
 
 	subject, err := new(mime.WordDecoder).DecodeHeader(eml.Header.Get("Subject"))
 	require.NoError(t, err)
-	require.Equal(t, "تأكيد الحجز 456789AB: عمرة من الرياض", subject)
+	require.Equal(t, "تأكيد الحجز RB-7XK010A: عمرة من الرياض", subject)
 	require.Equal(t, "<"+letter.ID.String()+"@rihla.test>", eml.Header.Get("Message-ID"))
 	require.Equal(t, "<traveller@example.com>", eml.Header.Get("To"))
 	require.Equal(t, "auto-generated", eml.Header.Get("Auto-Submitted"))

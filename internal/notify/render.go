@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"html/template"
+	"net/url"
 	"strings"
 	"unicode"
 
@@ -31,10 +32,12 @@ type Rendered struct {
 type Renderer struct {
 	arabic, english *i18n.Localizer
 	page            *template.Template
+	bookingURL      string
 }
 
-// NewRenderer reads the built-in catalogues.
-func NewRenderer() (*Renderer, error) {
+// NewRenderer reads the built-in catalogues. bookingURL is where customers see a booking, with {booking_id} or
+// {booking_number} in it; empty for mails without a link.
+func NewRenderer(bookingURL string) (*Renderer, error) {
 	bundle := i18n.NewBundle(language.Arabic)
 
 	for _, name := range []string{"locales/active.ar.json", "locales/active.en.json"} {
@@ -49,7 +52,7 @@ func NewRenderer() (*Renderer, error) {
 	}
 
 	return &Renderer{
-		arabic: i18n.NewLocalizer(bundle, "ar"), english: i18n.NewLocalizer(bundle, "en"), page: page,
+		arabic: i18n.NewLocalizer(bundle, "ar"), english: i18n.NewLocalizer(bundle, "en"), page: page, bookingURL: bookingURL,
 	}, nil
 }
 
@@ -79,7 +82,7 @@ func (r *Renderer) Render(m Message) (Rendered, error) {
 	if m.Channel == models.NotifySMS {
 		out.Text, err = fitSMS(&v, func() string { return w.text(prefix+"_sms", v) })
 	} else {
-		out, err = r.mail(&w, prefix, v)
+		out, err = r.mail(&w, prefix, v, r.booking(&w, m))
 	}
 
 	if w.err != nil {
@@ -92,21 +95,38 @@ func (r *Renderer) Render(m Message) (Rendered, error) {
 // values is what the catalogues' texts may show, in the short forms of subjects and SMS.
 type values struct {
 	Name, Booking, Trip, Campaign, Amount, Departure, RetryUntil string
+	Seats, VAT, Method                                           string
 }
 
 // row is one line of a mail's table.
 type row struct{ Label, Value string }
 
-func (r *Renderer) mail(w *writer, prefix string, v values) (Rendered, error) {
+// link is where a mail's button leads.
+type link struct{ Label, URL string }
+
+// booking is the address of the message's booking; none without an address to make it of.
+func (r *Renderer) booking(w *writer, m Message) *link {
+	id, number := clean(m.Data[DataBookingID]), clean(m.Data[DataBookingNumber])
+	if r.bookingURL == "" || id == "" || number == "" {
+		return nil
+	}
+
+	address := strings.NewReplacer("{booking_id}", url.PathEscape(id), "{booking_number}", url.PathEscape(number)).Replace(r.bookingURL)
+
+	return &link{Label: w.text("label_link", nil), URL: address}
+}
+
+func (r *Renderer) mail(w *writer, prefix string, v values, to *link) (Rendered, error) {
 	out := Rendered{Subject: w.text(prefix+"_subject", v)}
 	page := struct {
 		Lang, Dir, Start                                     string
 		Subject, Brand, Greeting, Lead, Signature, Automatic string
 		Rows                                                 []row
+		Link                                                 *link
 	}{
 		Lang: string(w.locale), Dir: "rtl", Start: "right",
 		Subject: out.Subject, Brand: w.text("brand", v), Greeting: w.text("greeting", v), Lead: w.text(prefix+"_lead", v),
-		Signature: w.text("signature", v), Automatic: w.text("automatic", v), Rows: w.rows(v),
+		Signature: w.text("signature", v), Automatic: w.text("automatic", v), Rows: w.rows(v), Link: to,
 	}
 
 	if w.locale == models.LocaleEnglish {
@@ -119,6 +139,10 @@ func (r *Renderer) mail(w *writer, prefix string, v values) (Rendered, error) {
 
 	for _, row := range page.Rows {
 		fmt.Fprintf(&text, "%s: %s\n", row.Label, row.Value)
+	}
+
+	if to != nil {
+		fmt.Fprintf(&text, "\n%s: %s\n", to.Label, to.URL)
 	}
 
 	fmt.Fprintf(&text, "\n%s\n\n%s\n", page.Signature, page.Automatic)
@@ -138,7 +162,7 @@ func (r *Renderer) mail(w *writer, prefix string, v values) (Rendered, error) {
 type writer struct {
 	locale    models.Locale
 	localizer *i18n.Localizer
-	long      struct{ booking, departure, retryUntil string }
+	long      struct{ departure, retryUntil string }
 	err       error
 }
 
@@ -162,8 +186,21 @@ func (w *writer) values(m Message) (values, error) {
 	}
 
 	v.Amount = w.text("money", map[string]string{"Amount": grouped(amount)})
-	w.long.booking = clean(m.Data[DataBookingID])
-	v.Booking = shortID(w.long.booking)
+
+	if v.Booking = clean(m.Data[DataBookingNumber]); v.Booking == "" { // queued by an older version
+		v.Booking = shortID(clean(m.Data[DataBookingID]))
+	}
+
+	v.Seats, v.Method = clean(m.Data[DataSeats]), models.PaymentMethod(m.Data[DataMethod]).Label().In(w.locale)
+
+	if text := m.Data[DataVATAmount]; text != "" {
+		vat, err := models.ParseMoney(text)
+		if err != nil {
+			return values{}, permanentf("VAT %w", err)
+		}
+
+		v.VAT = w.text("money", map[string]string{"Amount": grouped(vat)})
+	}
 
 	if v.Departure, w.long.departure, err = w.moment(m.Data[DataDepartureAt]); err != nil {
 		return values{}, err
@@ -178,11 +215,14 @@ func (w *writer) rows(v values) []row {
 	var rows []row
 
 	for _, r := range []row{
-		{"label_booking", w.long.booking},
+		{"label_booking", v.Booking},
 		{"label_campaign", v.Campaign},
 		{"label_trip", v.Trip},
 		{"label_departure", w.long.departure},
+		{"label_seats", v.Seats},
 		{"label_amount", v.Amount},
+		{"label_vat", v.VAT},
+		{"label_method", v.Method},
 		{"label_retry_until", w.long.retryUntil},
 	} {
 		if r.Value != "" {

@@ -17,7 +17,7 @@ import (
 func newTestRenderer(t *testing.T) *Renderer {
 	t.Helper()
 
-	r, err := NewRenderer()
+	r, err := NewRenderer("https://rihla.test/bookings/{booking_number}?id={booking_id}")
 	require.NoError(t, err)
 
 	return r
@@ -35,14 +35,19 @@ func testMessage(kind models.NotificationKind, channel models.NotificationChanne
 		ID: uuid.MustParse("6c84fb90-12c4-51e1-840d-727cc15d7fa1"), Kind: kind, Channel: channel, Locale: locale, To: "traveller@example.com",
 		Data: map[string]string{
 			DataName: "سارة", DataBookingID: "019a3c5e-7d10-7abc-9def-0123456789ab", DataTripTitle: "عمرة من الرياض",
-			DataAmount: "1150.00", "currency": "SAR", DataDepartureAt: "2026-11-27T21:30:00Z",
+			DataBookingNumber: "RB-7XK010A", DataAmount: "1150.00", "currency": "SAR", DataDepartureAt: "2026-11-27T21:30:00Z",
 		},
 	}
 	if channel == models.NotifySMS {
 		m.To = "+966 50 123 4567"
 	}
 
+	if kind == models.NotifyPaymentSucceeded {
+		m.Data[DataSeats], m.Data[DataVATAmount], m.Data[DataMethod] = "2", "150.00", string(models.MethodCreditCard)
+	}
+
 	if kind == models.NotifyCampaignPaid {
+		delete(m.Data, DataBookingNumber)
 		delete(m.Data, DataBookingID)
 		delete(m.Data, DataDepartureAt)
 		m.Data[DataCampaignTitle] = "عرض رمضان"
@@ -56,15 +61,20 @@ func TestRenderMailArabic(t *testing.T) {
 
 	out, err := newTestRenderer(t).Render(testMessage(models.NotifyPaymentSucceeded, models.NotifyEmail, models.LocaleArabic))
 	require.NoError(t, err)
-	require.Equal(t, "تأكيد الحجز 456789AB: عمرة من الرياض", out.Subject)
+	require.Equal(t, "تأكيد الحجز RB-7XK010A: عمرة من الرياض", out.Subject)
 	require.Equal(t, `مرحبًا سارة،
 
 استلمنا دفعتك وتم تأكيد حجزك. نتمنى لك رحلة موفقة.
 
-رقم الحجز: 019a3c5e-7d10-7abc-9def-0123456789ab
+رقم الحجز: RB-7XK010A
 الرحلة: عمرة من الرياض
 موعد المغادرة: السبت 28 نوفمبر 2026، الساعة 00:30 (بتوقيت الرياض)
+عدد المقاعد: 2
 المبلغ: 1,150.00 ر.س
+منه ضريبة القيمة المضافة: 150.00 ر.س
+وسيلة الدفع: بطاقة ائتمانية
+
+عرض الحجز: https://rihla.test/bookings/RB-7XK010A?id=019a3c5e-7d10-7abc-9def-0123456789ab
 
 فريق رحلة
 
@@ -82,15 +92,17 @@ func TestRenderMailEnglish(t *testing.T) {
 	m.Data[DataName], m.Data[DataTripTitle], m.Data[DataAmount] = "Sara", "Umrah from Riyadh", "1234567.5"
 	out, err := newTestRenderer(t).Render(m)
 	require.NoError(t, err)
-	require.Equal(t, "Refund of 1,234,567.50 SAR for booking 456789AB", out.Subject)
+	require.Equal(t, "Refund of 1,234,567.50 SAR for booking RB-7XK010A", out.Subject)
 	require.Equal(t, `Hello Sara,
 
 We have refunded the amount below to the payment method you used. It may take some working days to appear, depending on your bank.
 
-Booking: 019a3c5e-7d10-7abc-9def-0123456789ab
+Booking: RB-7XK010A
 Trip: Umrah from Riyadh
 Departure: Saturday, 28 November 2026, 00:30 (Riyadh time)
 Amount: 1,234,567.50 SAR
+
+See your booking: https://rihla.test/bookings/RB-7XK010A?id=019a3c5e-7d10-7abc-9def-0123456789ab
 
 The Rihla team
 
@@ -107,15 +119,15 @@ func TestRenderSMS(t *testing.T) {
 
 	for locale, want := range map[models.Locale][]string{
 		models.LocaleArabic: {
-			"رحلة: تم تأكيد حجزك 456789AB (عمرة من الرياض) واستلام 1,150.00 ر.س. المغادرة 28/11/2026 00:30.",
-			"رحلة: لم تكتمل عملية الدفع للحجز 456789AB (عمرة من الرياض).",
-			"رحلة: تم استرداد 1,150.00 ر.س للحجز 456789AB (عمرة من الرياض). قد يستغرق ظهوره بضعة أيام عمل.",
+			"رحلة: تم تأكيد حجزك RB-7XK010A (عمرة من الرياض) واستلام 1,150.00 ر.س. المغادرة 28/11/2026 00:30.",
+			"رحلة: لم تكتمل عملية الدفع للحجز RB-7XK010A (عمرة من الرياض).",
+			"رحلة: تم استرداد 1,150.00 ر.س للحجز RB-7XK010A (عمرة من الرياض). قد يستغرق ظهوره بضعة أيام عمل.",
 			"رحلة: تم استلام 1,150.00 ر.س للحملة الإعلانية عرض رمضان. ستُعرض في التواريخ التي اخترتها.",
 		},
 		models.LocaleEnglish: {
-			"Rihla: booking 456789AB (عمرة من الرياض) is confirmed, 1,150.00 SAR received. Departure 28/11/2026 00:30.",
-			"Rihla: the payment for booking 456789AB (عمرة من الرياض) was not completed.",
-			"Rihla: 1,150.00 SAR refunded for booking 456789AB (عمرة من الرياض). It may take some working days to appear.",
+			"Rihla: booking RB-7XK010A (عمرة من الرياض) is confirmed, 1,150.00 SAR received. Departure 28/11/2026 00:30.",
+			"Rihla: the payment for booking RB-7XK010A (عمرة من الرياض) was not completed.",
+			"Rihla: 1,150.00 SAR refunded for booking RB-7XK010A (عمرة من الرياض). It may take some working days to appear.",
 			"Rihla: 1,150.00 SAR received for the advertising campaign عرض رمضان. It runs on the dates you chose.",
 		},
 	} {
@@ -155,7 +167,7 @@ func TestSMSFitsInTwoSegments(t *testing.T) {
 	}
 
 	m := testMessage(models.NotifyPaymentSucceeded, models.NotifySMS, models.LocaleArabic)
-	m.Data[DataBookingID] = strings.Repeat("ب", 200)
+	m.Data[DataBookingNumber] = strings.Repeat("ب", 200)
 	_, err := r.Render(m)
 	require.True(t, IsPermanent(err))
 }

@@ -62,7 +62,7 @@ func (s *Store) CreateBooking(ctx context.Context, n NewBooking) (models.Booking
 			return models.Invalid("passengers", "cost more together than one booking may")
 		}
 
-		if _, err := tx.NewInsert().Model(&b).Returning("created_at, updated_at").Exec(ctx); err != nil {
+		if _, err := tx.NewInsert().Model(&b).Returning("booking_number, created_at, updated_at").Exec(ctx); err != nil {
 			return fmt.Errorf("insert booking: %w", err)
 		}
 

@@ -49,6 +49,7 @@ var exportColumns = []ExportColumn{
 	{Name: "payout_reference", free: true},
 	{Name: "payout_date", Kind: ExportDay},
 	{Name: "transferred_at", Kind: ExportMoment},
+	{Name: "booking_number", sql: "bn.booking_number"},
 	{Name: "booking_id"},
 	{Name: "ad_campaign_id"},
 	{Name: "payment_transaction_id"},
@@ -100,7 +101,8 @@ func (s *Store) exportQuery(f RecordFilter, safe bool) (string, error) {
 		return "", err
 	}
 
-	q := s.db.NewSelect().Model((*models.FinancialRecord)(nil)).Join("JOIN providers AS p ON p.id = fr.provider_id")
+	q := s.db.NewSelect().Model((*models.FinancialRecord)(nil)).Join("JOIN providers AS p ON p.id = fr.provider_id").
+		Join("LEFT JOIN bookings AS bn ON bn.id = fr.booking_id")
 	for _, c := range exportColumns {
 		q = q.ColumnExpr("? AS ?", bun.Safe(c.expression(safe)), bun.Ident(c.Name))
 	}

@@ -84,7 +84,7 @@ func TestExport(t *testing.T) {
 		"vat_amount": "15.00", "refunded_amount": "0.00", "currency": "SAR", "balance_status": "TRANSFERRED",
 		"payout_reference": "'=BANK", "payout_date": "2026-03-11",
 		"transferred_at": marked.TransferredAt.UTC().Truncate(time.Second).Format(time.RFC3339),
-		"booking_id":     old.BookingID.String(), "ad_campaign_id": "", "payment_transaction_id": old.PaymentTransactionID.String(),
+		"booking_number": marked.BookingNumber, "booking_id": old.BookingID.String(), "ad_campaign_id": "", "payment_transaction_id": old.PaymentTransactionID.String(),
 		"id": old.ID.String(), "split_from": "", "created_at": "2026-03-10T21:59:59Z",
 	}, got[1])
 

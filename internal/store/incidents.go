@@ -29,7 +29,12 @@ func (s *Store) ListIncidents(ctx context.Context, f IncidentFilter) (Listed[mod
 	q = matching(q, "ic.kind", f.Kind)
 	q = matching(q, "ic.status", f.Status)
 
-	return listed[models.Incident](ctx, q, f.Page, incidentOrder)
+	list, err := listed[models.Incident](ctx, q, f.Page, incidentOrder)
+	if err != nil {
+		return list, err
+	}
+
+	return list, numberIncidents(ctx, s.db, pointers(list.Items)...)
 }
 
 // ResolveIncident closes an incident with a note and leaves an audit entry. Errors: NOT_FOUND, INVALID_STATE when
@@ -42,6 +47,10 @@ func (s *Store) ResolveIncident(ctx context.Context, id uuid.UUID, note string, 
 
 		if err := tx.NewSelect().Model(&i).Where("ic.id = ?", id).For("NO KEY UPDATE").Scan(ctx); err != nil {
 			return found(err)
+		}
+
+		if err := numberIncidents(ctx, tx, &i); err != nil {
+			return err
 		}
 
 		if i.Status != models.IncidentOpen {

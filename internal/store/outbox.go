@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -18,7 +19,13 @@ func (st *settlement) notifyCustomer(ctx context.Context, b *models.Booking, kin
 		return fmt.Errorf("read trip: %w", err)
 	}
 
-	n, err := queueForBooking(ctx, st.tx, b, &trip, kind, st.t.ID, st.t.Amount)
+	facts := bookingFacts(b, &trip, st.t.Amount)
+	if kind == models.NotifyPaymentSucceeded {
+		facts["seats"], facts["vat_amount"] = strconv.Itoa(b.Seats), st.t.VATAmount.String()
+		facts["payment_method"] = string(st.t.PaymentMethod)
+	}
+
+	n, err := queueForBooking(ctx, st.tx, b, kind, st.t.ID, facts)
 	st.out.Queued += n
 
 	return err
@@ -46,14 +53,18 @@ func (st *settlement) notifyCampaign(ctx context.Context, c *models.AdCampaign) 
 }
 
 func queueForBooking(
-	ctx context.Context, tx bun.Tx, b *models.Booking, trip *models.Trip,
-	kind models.NotificationKind, transaction uuid.UUID, amount models.Money,
+	ctx context.Context, tx bun.Tx, b *models.Booking, kind models.NotificationKind, transaction uuid.UUID, facts map[string]string,
 ) (int, error) {
-	return queue(ctx, tx, kind, transaction, b.Locale, b.ContactEmail, b.ContactPhone, map[string]string{
-		"name": b.ContactName, "booking_id": b.ID.String(), "trip_title": trip.Title,
+	return queue(ctx, tx, kind, transaction, b.Locale, b.ContactEmail, b.ContactPhone, facts)
+}
+
+// bookingFacts are what every message about a booking says.
+func bookingFacts(b *models.Booking, trip *models.Trip, amount models.Money) map[string]string {
+	return map[string]string{
+		"name": b.ContactName, "booking_id": b.ID.String(), "booking_number": b.Number, "trip_title": trip.Title,
 		"departure_at": trip.DepartureAt.UTC().Format(time.RFC3339),
 		"amount":       amount.String(), "currency": b.Currency,
-	})
+	}
 }
 
 // queue writes the outbox rows in the transaction of their cause. The unique index on (transaction, kind, channel)

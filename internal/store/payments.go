@@ -315,10 +315,22 @@ func (s *Store) SaveCheckout(ctx context.Context, id uuid.UUID, reference, url s
 	return nil
 }
 
-// TripTitle names what a transaction pays for, for gateways and ledger lines.
-func (s *Store) TripTitle(ctx context.Context, t *models.PaymentTransaction) (string, error) {
-	return tripTitle(ctx, s.db, t)
+// CheckoutText names what a transaction pays for on the gateway's page: the trip, and the booking's number.
+func (s *Store) CheckoutText(ctx context.Context, t *models.PaymentTransaction) (string, error) {
+	title, err := tripTitle(ctx, s.db, t)
+	if err != nil || t.BookingID == nil {
+		return title, err
+	}
+
+	named := *t
+	if err := numberTransactions(ctx, s.db, &named); err != nil {
+		return "", err
+	}
+
+	return title + " (" + named.BookingNumber + ")", nil
 }
+
+// tripTitle names what a transaction pays for, for ledger lines.
 
 func tripTitle(ctx context.Context, db bun.IDB, t *models.PaymentTransaction) (string, error) {
 	var title string

@@ -301,7 +301,7 @@ func TestSaveCheckout(t *testing.T) {
 	require.Equal(t, "ref-"+tx.ID.String(), *got.Reference, "the first reference stays")
 	require.Equal(t, "https://gateway.test/"+tx.ID.String(), *got.CheckoutURL)
 
-	title, err := b.s.TripTitle(t.Context(), &got)
+	text, err := b.s.CheckoutText(t.Context(), &got)
 	require.NoError(t, err)
-	require.Equal(t, b.Trip.Title, title)
+	require.Equal(t, b.Trip.Title+" ("+b.bookingNow(t, *tx.BookingID).Number+")", text)
 }

@@ -16,7 +16,7 @@ type RecordFilter struct {
 	AdCampaignID  uuid.UUID
 	ProviderID    uuid.UUID
 	BalanceStatus models.BalanceStatus
-	Search        string // part of trip title, details or transaction number
+	Search        string // part of trip title, details, transaction number, payout reference or the provider's name
 	Page          Page   // of the list; an export has its order, and no pages
 }
 
@@ -33,6 +33,8 @@ var recordOrder = order{
 // an index, and unless a booking or campaign is asked for, the total comes from sums: neither depends on how many lines there
 // are. Errors: VALIDATION_ERROR on sort and cursor.
 func (s *Store) ListRecords(ctx context.Context, f RecordFilter) (Listed[models.FinancialRecord], error) {
+	f.Search = models.ASCIIDigits(f.Search)
+
 	by := shortcuts{whole: func(ids *bun.SelectQuery) *bun.SelectQuery {
 		return records(s.db).Where("fr.id IN (?)", ids)
 	}}
@@ -58,13 +60,24 @@ func (s *Store) lines() *bun.SelectQuery {
 
 // records selects ledger lines with the names of their providers.
 func records(db bun.IDB) *bun.SelectQuery {
-	return db.NewSelect().ColumnExpr("?TableColumns").ColumnExpr("p.name AS provider_name").
-		Join("JOIN providers AS p ON p.id = fr.provider_id")
+	return db.NewSelect().ColumnExpr("?TableColumns").ColumnExpr("p.name AS provider_name, bn.booking_number").
+		Join("JOIN providers AS p ON p.id = fr.provider_id").Join("LEFT JOIN bookings AS bn ON bn.id = fr.booking_id")
 }
 
 // apply narrows a list to what the filter says.
 func (f RecordFilter) apply(q *bun.SelectQuery) *bun.SelectQuery {
-	return containing(f.narrow(q), f.Search, "fr.trip_title", "fr.details", "fr.transaction_number")
+	q = f.narrow(q)
+	if f.Search == "" {
+		return q
+	}
+
+	pattern := "%" + likeEscaper.Replace(models.ASCIIDigits(f.Search)) + "%"
+
+	return q.Where(`(fr.text_id IN (SELECT id FROM record_texts
+			WHERE trip_title_folded LIKE search_fold(?0) OR details_folded LIKE search_fold(?0))
+		OR fr.transaction_number ILIKE ?0 OR fr.kind = 'CLAWBACK' AND search_fold(fr.details) LIKE search_fold(?0)
+		OR search_fold(fr.payout_reference) LIKE search_fold(?0)
+		OR fr.provider_id IN (SELECT id FROM providers WHERE search_fold(name) LIKE search_fold(?0)))`, pattern)
 }
 
 // narrow is apply without the search.

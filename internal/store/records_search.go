@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -12,15 +13,18 @@ import (
 	"rihla/models"
 )
 
-// A search looks for a text in three places of a ledger line: the trip's title, the details and the transaction number.
-// Titles and details are the same for very many lines, and are looked up once for all of them in record_texts. Numbers are
-// another one each time, and have indexes of their own; so has the number at the end of a claw-back's details.
+// A search looks for a text in five places of a ledger line: the trip's title, the details, the transaction number, the
+// payout reference and the provider's name. Titles and details are the same for very many lines, and are looked up once for
+// all of them in record_texts, names in providers. Numbers and references are others each time, and have indexes of their
+// own; so has the number at the end of a claw-back's details.
 
-// foundLines are the lines that a search finds within a filter: all lines of some texts, and some others.
+// foundLines are the lines that a search finds within a filter: all lines of some texts and of some providers, and some
+// others.
 type foundLines struct {
-	search string
-	texts  int64       // how many have lines that the filter leaves
-	others []uuid.UUID // lines that are found by a number alone
+	search    string
+	texts     int64       // how many have lines that the filter leaves
+	providers []uuid.UUID // whose names are found, where the filter leaves more than one provider
+	others    []uuid.UUID // lines that are found by a number or payout reference alone
 	// tooMany is set when there are more others than anybody lists; then they are counted only.
 	tooMany bool
 	total   int64 // lines that are found
@@ -49,8 +53,14 @@ func (s *Store) searchRecords(
 	ctx context.Context, f RecordFilter, by shortcuts,
 ) (Listed[models.FinancialRecord], error) {
 	found, err := s.foundLines(ctx, f)
-	if err != nil {
+
+	switch {
+	case err != nil:
 		return Listed[models.FinancialRecord]{}, fmt.Errorf("search lines: %w", err)
+	case slices.Contains(found.providers, f.ProviderID): // all of its lines are found
+		f.Search = ""
+
+		return s.ListRecords(ctx, f)
 	}
 
 	by.total = func(context.Context) (int64, error) { return found.total, nil }
@@ -68,6 +78,16 @@ func (s *Store) searchRecords(
 func (s *Store) foundLines(ctx context.Context, f RecordFilter) (foundLines, error) {
 	found := foundLines{search: f.Search}
 
+	err := s.db.NewSelect().Table("providers").Column("id").
+		Where("search_fold(name) LIKE '%' || search_fold(?) || '%'", likeEscaper.Replace(f.Search)).Scan(ctx, &found.providers)
+	if err != nil || slices.Contains(found.providers, f.ProviderID) {
+		return found, err
+	}
+
+	if f.ProviderID != uuid.Nil {
+		found.providers = nil
+	}
+
 	all, err := s.reportedLines(ctx, f.ProviderID, f.Days, f.BalanceStatus)
 	if err != nil {
 		return found, err
@@ -81,18 +101,49 @@ func (s *Store) foundLines(ctx context.Context, f RecordFilter) (foundLines, err
 
 	err = s.db.NewSelect().ColumnExpr("count(*), coalesce(sum(lines), 0)::bigint").
 		TableExpr("(?) AS t", reportedOn(q, f.Days)).Where("lines > 0").Scan(ctx, &found.texts, &found.total)
-	if err != nil || !maybeInNumber(f.Search) || found.total == found.all {
+	if err != nil {
+		return found, err
+	}
+
+	if err := s.addProviders(ctx, f, &found); err != nil || found.total == found.all {
 		return found, err
 	}
 
 	return found, s.findOthers(ctx, f, &found)
 }
 
+// addProviders counts the lines of the providers that are found, but for those that are counted by their texts.
+func (s *Store) addProviders(ctx context.Context, f RecordFilter, found *foundLines) error {
+	if len(found.providers) == 0 {
+		return nil
+	}
+
+	var lines, both int64
+
+	q := s.db.NewSelect().TableExpr("report_days AS n").ColumnExpr("coalesce(sum(?), 0)::bigint", bun.Safe(countedIn(f.BalanceStatus))).
+		Where("n.provider_id IN (?)", bun.List(found.providers))
+	if err := onDays(q, f.Days).Scan(ctx, &lines); err != nil {
+		return fmt.Errorf("count lines of providers: %w", err)
+	}
+
+	q = found.matching(s.db.NewSelect()).Join("JOIN report_texts AS n ON n.text_id = rt.id").
+		ColumnExpr("coalesce(sum(?), 0)::bigint", bun.Safe(countedIn(f.BalanceStatus))).
+		Where("n.provider_id IN (?)", bun.List(found.providers))
+	if err := reportedOn(q, f.Days).Scan(ctx, &both); err != nil {
+		return fmt.Errorf("count texts of providers: %w", err)
+	}
+
+	found.total += lines - both
+
+	return nil
+}
+
 // matching selects the texts that the search finds.
 func (found foundLines) matching(q *bun.SelectQuery) *bun.SelectQuery {
 	pattern := "%" + likeEscaper.Replace(found.search) + "%"
 
-	return q.TableExpr("record_texts AS rt").Where("(rt.trip_title_lower LIKE lower(?0) OR rt.details_lower LIKE lower(?0))", pattern)
+	return q.TableExpr("record_texts AS rt").
+		Where("(rt.trip_title_folded LIKE search_fold(?0) OR rt.details_folded LIKE search_fold(?0))", pattern)
 }
 
 // reportedOn narrows rows of report_texts to those of the days, or to those that say it of all days.
@@ -101,7 +152,11 @@ func reportedOn(q *bun.SelectQuery, d models.Days) *bun.SelectQuery {
 		return q.Where("n.day = '-infinity'")
 	}
 
-	q = q.Where("n.day > '-infinity'")
+	return onDays(q.Where("n.day > '-infinity'"), d)
+}
+
+// onDays narrows rows of the reports to those of the days.
+func onDays(q *bun.SelectQuery, d models.Days) *bun.SelectQuery {
 	if !d.From.IsZero() {
 		q = q.Where("n.day >= ?", d.From)
 	}
@@ -113,9 +168,12 @@ func reportedOn(q *bun.SelectQuery, d models.Days) *bun.SelectQuery {
 	return q
 }
 
-// findOthers finds the lines that are found by a number alone.
+// findOthers finds the lines that are found by a number or a payout reference alone.
 func (s *Store) findOthers(ctx context.Context, f RecordFilter, found *foundLines) error {
 	q := inNumber(f.narrow(s.lines()).Column("fr.id"), f.Search).Where("? IS FALSE", found.byText(s.db.NewSelect()))
+	if len(found.providers) > 0 {
+		q = q.Where("fr.provider_id NOT IN (?)", bun.List(found.providers))
+	}
 
 	if err := q.Clone().Limit(manyOthers+1).Scan(ctx, &found.others); err != nil {
 		return err
@@ -137,17 +195,23 @@ func (s *Store) findOthers(ctx context.Context, f RecordFilter, found *foundLine
 	return nil
 }
 
-// inNumber looks for text in transaction numbers and in the details of claw-backs, which end in one.
+// inNumber looks for text in payout references and, if it may be there, in transaction numbers and in the details of
+// claw-backs, which end in one.
 func inNumber(q *bun.SelectQuery, search string) *bun.SelectQuery {
 	text := likeEscaper.Replace(search)
 
 	return q.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
+		q = q.Where("fr.payout_reference IS NOT NULL AND search_fold(fr.payout_reference) LIKE '%' || search_fold(?) || '%'", text)
+		if !maybeInNumber(search) {
+			return q
+		}
+
 		// What begins as numbers do is at their beginning or nowhere, where a plain index finds it. Trigrams find numbers more
 		// slowly, which are alike.
 		if upper := strings.ToUpper(text); strings.HasPrefix(upper, numberPrefix) {
-			q = q.Where("fr.transaction_number LIKE ?", upper+"%")
+			q = q.WhereOr("fr.transaction_number LIKE ?", upper+"%")
 		} else {
-			q = q.Where("fr.transaction_number ILIKE ?", "%"+text+"%")
+			q = q.WhereOr("fr.transaction_number ILIKE ?", "%"+text+"%")
 		}
 
 		return q.WhereOr("fr.kind = ? AND fr.details ILIKE ?", models.RecordClawback, "%"+text+"%")
@@ -165,6 +229,9 @@ func (found foundLines) byText(texts *bun.SelectQuery) schema.QueryWithArgs {
 func (found foundLines) along(q *bun.SelectQuery) *bun.SelectQuery {
 	return q.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
 		q = q.Where("? IS TRUE", found.byText(q.NewSelect()))
+		if len(found.providers) > 0 {
+			q = q.WhereOr("fr.provider_id IN (?)", bun.List(found.providers))
+		}
 
 		switch {
 		case found.tooMany:
@@ -192,7 +259,7 @@ func (found foundLines) quickerByText(p part, ofProvider bool) bool {
 	read := found.total
 	// Along the lines of a text those of other providers are passed, and in another order than theirs all are sorted.
 	if !ofProvider && p.walk.by[0] == recordOrder.fallback {
-		read = min(read, found.texts*p.rows+int64(len(found.others)))
+		read = min(read, (found.texts+int64(len(found.providers)))*p.rows+int64(len(found.others)))
 	}
 
 	return found.texts+read <= patience*p.rows*found.all/found.total
@@ -214,6 +281,13 @@ func (s *Store) linesByText(f RecordFilter, found foundLines, p part) *bun.Selec
 
 	if len(found.others) > 0 {
 		lines = lines.UnionAll(keys(s.lines().Where("fr.id IN (?)", bun.List(found.others))))
+	}
+
+	if len(found.providers) > 0 {
+		// A line that is found by its text, too, is there once.
+		ofProvider := p.first(keys(f.narrow(s.lines()).Where("fr.provider_id = mp.id")))
+		lines = lines.Union(s.db.NewSelect().TableExpr("providers AS mp").ColumnExpr("fr.*").
+			Join("CROSS JOIN LATERAL (?) AS fr", ofProvider).Where("mp.id IN (?)", bun.List(found.providers)))
 	}
 
 	return s.db.NewSelect().TableExpr("(?) AS fr", lines)

@@ -41,6 +41,8 @@ func (b *testBundle) searchable(t *testing.T, n int) uuid.UUID {
 	// Refunds leave a line with another state behind.
 	b.exec(t, `UPDATE financial_records SET balance_status = 'REFUNDED', refunded_amount = gross_amount, refund_id = gen_random_uuid()
 		WHERE kind = 'SALE' AND transaction_number LIKE '%7'`)
+	b.exec(t, "UPDATE financial_records SET payout_reference = 'TRF-' || right(transaction_number, 2) || ' أ' WHERE balance_status = 'TRANSFERRED'")
+	b.exec(t, "UPDATE providers SET name = 'Other / شركة الأولى' WHERE id = $1", other)
 	b.exec(t, "ANALYZE financial_records")
 
 	return other
@@ -51,7 +53,9 @@ var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 // plainSearch is the list without any index or sum that the store has for it.
 const plainSearch = `SELECT id FROM financial_records
-	WHERE (trip_title ILIKE $1 OR details ILIKE $1 OR transaction_number ILIKE $1)
+	WHERE (search_fold(trip_title) LIKE search_fold($1) OR search_fold(details) LIKE search_fold($1)
+	   OR lower(transaction_number) LIKE search_fold($1) OR search_fold(payout_reference) LIKE search_fold($1)
+	   OR (SELECT search_fold(name) FROM providers AS p WHERE p.id = provider_id) LIKE search_fold($1))
 	  AND ($2 = '' OR provider_id::text = $2) AND ($3 = '' OR balance_status = $3) AND record_date BETWEEN $4::date AND $5::date
 	ORDER BY `
 
@@ -78,7 +82,7 @@ func TestSearchFindsWhatLookingAtEveryLineDoes(t *testing.T) {
 	for _, search := range []string{
 		"umrah", "UMRAH from", "عمرة", "الرياض", "100%", "coach_to", "/ 150", "nowhere", "a", "H", "-", "rh-", "RH-2025", "rh-2025-000000", "RH-2025-00000037",
 		"00037", "37", "7", "2024", "RH-2024-0000", "claw-back", "Claw-back of", "k of rh-2024-00000", "back of RH-2024-00000077", "%", "_", `\`, "of r",
-		"rh-2025-_", "coach",
+		"rh-2025-_", "coach", "عُمـرة", "الرّيَاض", "٠٠٠٣٧", "TRF", "trf-١٧", "شركه الاولي", "other", "TOURS", "tou",
 	} {
 		for narrowed, f := range filters {
 			for order, by := range orders {

@@ -209,7 +209,7 @@ func (st *refundSettlement) settleBooking(ctx context.Context, added *models.Pay
 		return fmt.Errorf("read trip: %w", err)
 	}
 
-	n, err := queueForBooking(ctx, st.tx, &b, &trip, models.NotifyRefundSucceeded, added.ID, st.r.Amount)
+	n, err := queueForBooking(ctx, st.tx, &b, models.NotifyRefundSucceeded, added.ID, bookingFacts(&b, &trip, st.r.Amount))
 	st.queued += n
 
 	return err

@@ -231,8 +231,8 @@ func (s *Store) RefundByID(ctx context.Context, id uuid.UUID) (models.Refund, er
 		return r, found(err)
 	}
 
-	if r.Channel != models.RefundByHand {
-		return r, nil
+	if err := numberRefunds(ctx, s.db, &r); err != nil || r.Channel != models.RefundByHand {
+		return r, err
 	}
 
 	payout, err := payoutOf(ctx, s.db, id)
@@ -349,6 +349,10 @@ func (s *Store) ListRefunds(ctx context.Context, f RefundFilter) (Listed[models.
 
 	list, err := listed[models.Refund](ctx, q, f.Page, refundOrder)
 	if err != nil {
+		return list, err
+	}
+
+	if err := numberRefunds(ctx, s.db, pointers(list.Items)...); err != nil {
 		return list, err
 	}
 

@@ -167,7 +167,9 @@ const (
 func isRetryable(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 
-	return ok && (e.Code == stateSerialization || e.Code == stateDeadlock)
+	// Two bookings that get the same random number in the same moment are as rare; the next try gets another.
+	return ok && (e.Code == stateSerialization || e.Code == stateDeadlock ||
+		e.Code == stateUniqueViolation && e.ConstraintName == "bookings_number")
 }
 
 // violates reports whether err is a violation of the named constraint or unique index.

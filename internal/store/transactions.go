@@ -16,6 +16,7 @@ type TransactionFilter struct {
 	BookingID    uuid.UUID
 	AdCampaignID uuid.UUID
 	Reference    string      // the gateway's, exactly
+	Search       string      // what ListBookings finds their bookings by, and the same about campaigns
 	Days         models.Days // of creation
 	Page         Page
 }
@@ -27,7 +28,7 @@ var transactionOrder = order{
 }
 
 // ListTransactions lists payment attempts and the transactions of refunds, newest first (contract §5).
-// Error: VALIDATION_ERROR on sort.
+// Errors: VALIDATION_ERROR on sort, and on search for a booking number with a wrong check character.
 func (s *Store) ListTransactions(ctx context.Context, f TransactionFilter) (Listed[models.PaymentTransaction], error) {
 	q := s.db.NewSelect()
 	q = matching(q, "pt.status", f.Status)
@@ -38,14 +39,30 @@ func (s *Store) ListTransactions(ctx context.Context, f TransactionFilter) (List
 	q = matching(q, "pt.reference", f.Reference)
 	q = during(q, "pt.created_at", f.Days)
 
-	return listed[models.PaymentTransaction](ctx, q, f.Page, transactionOrder)
+	if f.Search != "" {
+		w, err := parseSearch(f.Search)
+		if err != nil {
+			return Listed[models.PaymentTransaction]{}, err
+		}
+
+		q = q.Where("pt.id IN (?)", w.transactions(s.db))
+	}
+
+	list, err := listed[models.PaymentTransaction](ctx, q, f.Page, transactionOrder)
+	if err != nil {
+		return list, err
+	}
+
+	return list, numberTransactions(ctx, s.db, pointers(list.Items)...)
 }
 
 // TransactionByID finds a payment attempt or the transaction of a refund. Error: NOT_FOUND.
 func (s *Store) TransactionByID(ctx context.Context, id uuid.UUID) (models.PaymentTransaction, error) {
 	var t models.PaymentTransaction
 
-	err := s.db.NewSelect().Model(&t).Where("pt.id = ?", id).Scan(ctx)
+	if err := s.db.NewSelect().Model(&t).Where("pt.id = ?", id).Scan(ctx); err != nil {
+		return t, found(err)
+	}
 
-	return t, found(err)
+	return t, numberTransactions(ctx, s.db, &t)
 }
