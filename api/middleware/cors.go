@@ -42,8 +42,9 @@ func CORS(origins []string) fiber.Handler {
 		MaxAge:        int(preflightAge.Seconds()),
 	}
 
-	if slices.Contains(origins, config.LocalOrigins) {
-		c.AllowOriginsFunc = func(origin string) bool { return slices.Contains(origins, origin) || isLocalOrigin(origin) }
+	if i := slices.Index(origins, config.LocalOrigins); i >= 0 {
+		named := slices.Delete(slices.Clone(origins), i, i+1)
+		c.AllowOriginsFunc = func(origin string) bool { return slices.Contains(named, origin) || isLocalOrigin(origin) }
 	} else {
 		c.AllowOrigins = strings.Join(origins, ",")
 	}
