@@ -43,7 +43,7 @@ func TestNamesAreTrimmed(t *testing.T) {
 
 	for name, kept := range map[string]string{
 		"Traveller One": "Traveller One", "\u00a0Traveller\u2003": "Traveller", "\ufeff\u200b علي \u3000": "علي",
-		"نور‌الدین": "نور‌الدین", "❤\ufe0f": "❤\ufe0f", " ʼAbd ": "ʼAbd", "\u2028A\u2029": "A", "A\u00a0B": "A\u00a0B",
+		"نور\u200cالدین": "نور\u200cالدین", "❤\ufe0f": "❤\ufe0f", " ʼAbd ": "ʼAbd", "\u2028A\u2029": "A", "A\u00a0B": "A\u00a0B",
 	} {
 		a := b.call(t, http.MethodPost, bookingPath, "END_USER", named(t, name))
 		require.Equal(t, http.StatusCreated, a.status, "%+q: %s", name, a.body)

@@ -1,11 +1,13 @@
 package middleware
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/gofiber/fiber/v2"
@@ -55,6 +57,20 @@ func TestNumbersHaveOneForm(t *testing.T) {
 		require.NoError(t, p.err())
 		require.Equal(t, json.Number(want), got, text)
 	}
+}
+
+// TestParsingObeysTheDeadline: a request whose time is over is answered 503 before the rest of its body is looked at.
+func TestParsingObeysTheDeadline(t *testing.T) {
+	t.Parallel()
+
+	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+	defer cancel()
+
+	var p problems
+
+	_, err := decodeJSON(ctx, []byte(`{"a":[1,2,3]}`), &p)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.Equal(t, models.CodeServiceUnavailable, domainError(err).Code)
 }
 
 func TestHalfSurrogates(t *testing.T) {

@@ -30,47 +30,107 @@ var unknownCode = words{"The request was not successful. Please try again.", "ل
 
 // codeWords are `ui_message`, by code.
 var codeWords = map[models.Code]words{
-	models.CodeMalformedRequest:     {"The request could not be read. Please try again.", "تعذّرت قراءة الطلب. حاول مرة أخرى."},
-	models.CodeUnauthenticated:      {"Please sign in to continue.", "سجّل الدخول للمتابعة."},
-	models.CodeInvalidCredentials:   {"The e-mail address or the password is wrong.", "البريد الإلكتروني أو كلمة المرور غير صحيحة."},
-	models.CodeInvalidSignature:     {"The signature is not valid.", "التوقيع غير صالح."},
-	models.CodeForbidden:            {"You are not allowed to do this.", "ليست لديك صلاحية لهذا الإجراء."},
-	models.CodeNotFound:             {"This was not found.", "العنصر المطلوب غير موجود."},
-	models.CodeMethodNotAllowed:     {"This action is not available here.", "هذا الإجراء غير متاح هنا."},
-	models.CodePayloadTooLarge:      {"What was sent is too large. Send less, or a smaller file.", "حجم ما أُرسل أكبر من المسموح. أرسل أقل، أو ملفًا أصغر."},
+	models.CodeMalformedRequest: {
+		"The request could not be read. Please try again.",
+		"تعذّرت قراءة الطلب. حاول مرة أخرى.",
+	},
+	models.CodeUnauthenticated: {"Please sign in to continue.", "سجّل الدخول للمتابعة."},
+	models.CodeInvalidCredentials: {
+		"The e-mail address or the password is wrong.",
+		"البريد الإلكتروني أو كلمة المرور غير صحيحة.",
+	},
+	models.CodeInvalidSignature: {"The signature is not valid.", "التوقيع غير صالح."},
+	models.CodeForbidden:        {"You are not allowed to do this.", "ليست لديك صلاحية لهذا الإجراء."},
+	models.CodeNotFound:         {"This was not found.", "العنصر المطلوب غير موجود."},
+	models.CodeMethodNotAllowed: {"This action is not available here.", "هذا الإجراء غير متاح هنا."},
+	models.CodePayloadTooLarge: {
+		"What was sent is too large. Send less, or a smaller file.",
+		"حجم ما أُرسل أكبر من المسموح. أرسل أقل، أو ملفًا أصغر.",
+	},
 	models.CodeUnsupportedMediaType: {"This kind of content is not supported.", "نوع المحتوى غير مدعوم."},
 	models.CodeValidation: {
 		"Some details are not right. Correct the fields that are marked and try again.",
 		"بعض البيانات غير صحيحة. صحّح الحقول المحددة وحاول مرة أخرى.",
 	},
-	models.CodeTooManyMembers:     {"What was sent has too many entries. Send fewer at once.", "ما أُرسل يحتوي على عناصر كثيرة جدًا. أرسل عددًا أقل في المرة الواحدة."},
-	models.CodeURITooLong:         {"The address is too long.", "العنوان أطول من المسموح."},
-	models.CodeRateLimited:        {"Too many requests. Wait a moment and try again.", "طلبات كثيرة جدًا. انتظر قليلًا ثم حاول مرة أخرى."},
-	models.CodeInternal:           {"Something went wrong on our side. Please try again.", "حدث خطأ لدينا. حاول مرة أخرى."},
-	models.CodeGatewayUnavailable: {"The payment service cannot be reached. Try again shortly.", "تعذّر الوصول إلى خدمة الدفع. حاول مرة أخرى بعد قليل."},
-	models.CodeServiceUnavailable: {"The service is not available at the moment. Try again shortly.", "الخدمة غير متاحة حاليًا. حاول مرة أخرى بعد قليل."},
+	models.CodeTooManyMembers: {
+		"What was sent has too many entries. Send fewer at once.",
+		"ما أُرسل يحتوي على عناصر كثيرة جدًا. أرسل عددًا أقل في المرة الواحدة.",
+	},
+	models.CodeURITooLong: {"The address is too long.", "العنوان أطول من المسموح."},
+	models.CodeRateLimited: {
+		"Too many requests. Wait a moment and try again.",
+		"طلبات كثيرة جدًا. انتظر قليلًا ثم حاول مرة أخرى.",
+	},
+	models.CodeInternal: {
+		"Something went wrong on our side. Please try again.",
+		"حدث خطأ لدينا. حاول مرة أخرى.",
+	},
+	models.CodeGatewayUnavailable: {
+		"The payment service cannot be reached. Try again shortly.",
+		"تعذّر الوصول إلى خدمة الدفع. حاول مرة أخرى بعد قليل.",
+	},
+	models.CodeServiceUnavailable: {
+		"The service is not available at the moment. Try again shortly.",
+		"الخدمة غير متاحة حاليًا. حاول مرة أخرى بعد قليل.",
+	},
 	models.CodeBusPlateAlreadyExists: {
 		"There is a bus with this plate number already.", "توجد حافلة مسجلة برقم اللوحة هذا.",
 	},
-	models.CodeEmailAlreadyExists:  {"There is an account with this e-mail address already.", "يوجد حساب مسجل بهذا البريد الإلكتروني."},
+	models.CodeEmailAlreadyExists: {
+		"There is an account with this e-mail address already.",
+		"يوجد حساب مسجل بهذا البريد الإلكتروني.",
+	},
 	models.CodeTripCapacityReached: {"The trip has not enough seats left.", "لم تعد في الرحلة مقاعد كافية."},
 	models.CodeTripNotBookable:     {"This trip cannot be booked any more.", "لم يعد حجز هذه الرحلة ممكنًا."},
 	models.CodeBookingNotPayable:   {"This booking cannot be paid any more.", "لم يعد دفع هذا الحجز ممكنًا."},
 	models.CodeCampaignNotPayable:  {"This campaign cannot be paid any more.", "لم يعد دفع هذه الحملة ممكنًا."},
-	models.CodeInvalidState:        {"This is not possible in the present state.", "هذا الإجراء غير ممكن في الحالة الحالية."},
+	models.CodeInvalidState: {
+		"This is not possible in the present state.",
+		"هذا الإجراء غير ممكن في الحالة الحالية.",
+	},
 	models.CodeRefundExceedsRemaining: {
 		"The amount is larger than what can still be refunded.", "المبلغ أكبر مما يمكن استرداده.",
 	},
-	models.CodeBookingNotRefundable:    {"Nothing of this booking can be refunded.", "لا يوجد مبلغ قابل للاسترداد لهذا الحجز."},
-	models.CodeRecordNotTransferable:   {"A record cannot be marked as transferred.", "لا يمكن تحديد السجل كمحوّل."},
-	models.CodeIdempotencyKeyInProcess: {"The same request is still being handled. Wait a moment.", "لا يزال الطلب نفسه قيد المعالجة. انتظر قليلًا."},
-	models.CodeIdempotencyKeyReused:    {"This request was sent before with other details. Start again.", "أُرسل هذا الطلب من قبل ببيانات مختلفة. ابدأ من جديد."},
-	models.CodeResourceInUse:           {"This is still in use by a published trip.", "هذا العنصر مستخدم في رحلة منشورة."},
-	models.CodeReferenceNotOwned:       {"A part of this belongs to another company or does not exist.", "أحد العناصر المختارة غير موجود أو يتبع شركة أخرى."},
-	"TOO_MANY_UNPAID_BOOKINGS":         {"There are too many unpaid bookings. Pay or cancel one first.", "توجد حجوزات كثيرة غير مدفوعة. ادفع أحدها أو ألغه أولًا."},
-	"METHOD_NOT_AVAILABLE":             {"This payment method is not available. Choose another one.", "طريقة الدفع هذه غير متاحة. اختر طريقة أخرى."},
-	"PAYMENT_IN_SUSPENSE":              {"A payment for this is being looked into.", "توجد دفعة لهذا الطلب قيد المراجعة."},
-	"WEBHOOK_ID_REUSED":                {"This message number was used before.", "استُخدم رقم الرسالة هذا من قبل."},
+	models.CodeBookingNotRefundable: {
+		"Nothing of this booking can be refunded.",
+		"لا يوجد مبلغ قابل للاسترداد لهذا الحجز.",
+	},
+	models.CodeRecordNotTransferable: {
+		"A record cannot be marked as transferred.",
+		"لا يمكن تحديد السجل كمحوّل.",
+	},
+	models.CodeIdempotencyKeyInProcess: {
+		"The same request is still being handled. Wait a moment.",
+		"لا يزال الطلب نفسه قيد المعالجة. انتظر قليلًا.",
+	},
+	models.CodeIdempotencyKeyReused: {
+		"This request was sent before with other details. Start again.",
+		"أُرسل هذا الطلب من قبل ببيانات مختلفة. ابدأ من جديد.",
+	},
+	models.CodeResourceInUse: {
+		"This is still in use by a published trip.",
+		"هذا العنصر مستخدم في رحلة منشورة.",
+	},
+	models.CodeReferenceNotOwned: {
+		"A part of this belongs to another company or does not exist.",
+		"أحد العناصر المختارة غير موجود أو يتبع شركة أخرى.",
+	},
+	"TOO_MANY_UNPAID_BOOKINGS": {
+		"There are too many unpaid bookings. Pay or cancel one first.",
+		"توجد حجوزات كثيرة غير مدفوعة. ادفع أحدها أو ألغه أولًا.",
+	},
+	"METHOD_NOT_AVAILABLE": {
+		"This payment method is not available. Choose another one.",
+		"طريقة الدفع هذه غير متاحة. اختر طريقة أخرى.",
+	},
+	"PAYMENT_IN_SUSPENSE": {
+		"A payment for this is being looked into.",
+		"توجد دفعة لهذا الطلب قيد المراجعة.",
+	},
+	"WEBHOOK_ID_REUSED": {
+		"This message number was used before.",
+		"استُخدم رقم الرسالة هذا من قبل.",
+	},
 }
 
 // uiMessage is `ui_message` of an error.

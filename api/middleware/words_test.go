@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -35,9 +36,7 @@ func TestEveryMessageHasWords(t *testing.T) {
 	t.Parallel()
 
 	found := messagesOfDocument(t)
-	for place, text := range messagesOfSource(t) {
-		found[place] = text
-	}
+	maps.Copy(found, messagesOfSource(t))
 
 	require.Greater(t, len(found), 60)
 
