@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"go.temporal.io/sdk/activity"
 
 	"rihla/gateways"
 	"rihla/internal/store"
@@ -192,6 +193,11 @@ func (p *Payments) ReportOutage(ctx context.Context, id uuid.UUID) error {
 
 // SettlePayment applies the stored events of the attempt (store.SettlePayment).
 func (p *Payments) SettlePayment(ctx context.Context, id uuid.UUID) (models.Settled, error) {
+	// Of money that came too late not the attempt's own workflow tells the story, but the one that has heard of it.
+	if activity.IsActivity(ctx) {
+		ctx = store.InWorkflow(ctx, activity.GetInfo(ctx).WorkflowExecution.ID)
+	}
+
 	s, err := p.Store.SettlePayment(ctx, id, p.Now())
 
 	return p.announce(s), asActivityError(err)

@@ -245,6 +245,9 @@ func TestWebhookLimitIsTheGateways(t *testing.T) {
 	require.Equal(t, http.StatusOK, a.status, a.body)
 	require.Equal(t, "1", a.get(limitHeader))
 	require.Equal(t, "0", a.get(remainingHeader))
+
+	lines := b.log.lines(t, "request")
+	require.Equal(t, tripID.String(), lines[len(lines)-1]["payment_transaction_id"], "what the handler has found")
 	require.Equal(t, "RATE_LIMITED", call(signed...).code)
 
 	a = call()

@@ -135,8 +135,9 @@ func (o *operations) ListFinancialRecords(context.Context, gen.ListFinancialReco
 	return gen.ListFinancialRecords200JSONResponse{}, nil
 }
 
-func (o *operations) ReceiveGatewayAWebhook(_ context.Context, r gen.ReceiveGatewayAWebhookRequestObject) (gen.ReceiveGatewayAWebhookResponseObject, error) {
+func (o *operations) ReceiveGatewayAWebhook(ctx context.Context, r gen.ReceiveGatewayAWebhookRequestObject) (gen.ReceiveGatewayAWebhookResponseObject, error) {
 	raw, err := io.ReadAll(r.Body)
+	middleware.LogPayment(ctx, tripID)
 	o.hook = raw
 
 	return gen.ReceiveGatewayAWebhook200JSONResponse{Data: gen.WebhookReceipt{Received: true}}, err

@@ -173,6 +173,7 @@ func apiDeps(ctx context.Context, cfg config.Config, p parts, open *closers) (ap
 		Logins: middleware.NewRateLimits(limiter, cfg.Limits, slog.Default()), Verifiers: channels,
 		Deliver: p.carrier.Enqueue, Metrics: p.metrics, Media: files, Links: links, Now: clock.Now,
 		RefreshTTL: cfg.Tokens.RefreshTTL, CheckoutWait: cfg.HTTP.CheckoutWait, RefundWait: cfg.HTTP.RefundWait,
+		TemporalUI: strings.TrimRight(cfg.Temporal.UIURL, "/"), Runbook: cfg.App.RunbookURL,
 	})
 
 	return api.Deps{

@@ -149,6 +149,10 @@ func (h *house) startComponents(ctx context.Context) (err error) {
 	h.cfg.Database.URL = config.Secret(h.ownerURL)
 	h.cfg.Temporal.Address = h.stack.TemporalAddress
 
+	if h.cfg.Temporal.UIURL == "" {
+		h.cfg.Temporal.UIURL = h.stack.TemporalUIURL + "/namespaces/default"
+	}
+
 	return nil
 }
 
@@ -331,7 +335,9 @@ func (h *house) close() error {
 
 func (h *house) printLinks(w io.Writer) {
 	fmt.Fprintf(w, "\n  API          %s/api/v1   docs %s/docs\n", h.cfg.App.PublicURL, h.cfg.App.PublicURL)
-	fmt.Fprintf(w, "  Temporal UI  %s\n", h.stack.TemporalUIURL)
+	// Without the sweep, of which there is one every few seconds.
+	query := url.Values{"query": {"WorkflowType != 'Sweep'"}}
+	fmt.Fprintf(w, "  Temporal UI  %s/namespaces/default/workflows?%s\n", h.stack.TemporalUIURL, query.Encode())
 	fmt.Fprintf(w, "  Gateway      %s\n", h.cfg.Gateways.A.URL)
 	fmt.Fprintf(w, "  Outbox       %s\n", filepath.Join(h.cfg.App.DataDir, "outbox"))
 	fmt.Fprintf(w, "  Sign in      admin@rihla.test, finance_admin@rihla.test, end_user@rihla.test …  password %s\n", devPassword)

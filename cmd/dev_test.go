@@ -64,6 +64,7 @@ func TestDevStartsAgain(t *testing.T) {
 	h, links, stop := devOn(t, dir)
 	t.Cleanup(func() { require.NoError(t, devstack.Reset(t.Context(), dir, nil)) })
 	require.Contains(t, links, "export DATABASE_URL='"+h.stack.DatabaseURL+"'\n")
+	require.Contains(t, links, "/namespaces/default/workflows?query=WorkflowType+%21%3D+%27Sweep%27\n")
 	require.Contains(t, links, "export TEMPORAL_ADDRESS="+h.stack.TemporalAddress+"\n")
 
 	for _, link := range printedLink.FindAllString(links, -1) {

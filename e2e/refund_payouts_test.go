@@ -192,6 +192,8 @@ func lateBill(t *testing.T, s *harness.Stack) {
 	r := awaitPayoutOf(t, finance, b.ID)
 	require.Nil(t, r.RequestedBy)
 	require.Equal(t, 1, s.Count("SELECT count(*) FROM incidents WHERE kind = 'LATE_PAYMENT' AND booking_id = $1 AND refund_id = $2", b.ID, r.ID))
+	require.Equal(t, 1, s.Count("SELECT count(*) FROM incidents WHERE booking_id = $1 AND workflow_id LIKE 'late-payment/bill_payment/%'", b.ID),
+		"the workflow that tells the story")
 
 	// Rejected, the money is owed all the same, and can be asked for again; the service itself had asked for the first.
 	done := decoded[refund](t, http.StatusOK, finance.Post(payoutPath(r.ID, "reject"), rejection("No account number")))

@@ -1035,6 +1035,11 @@ type Incident struct {
 	KindLabelAr string       `json:"kind_label_ar"`
 	KindLabelEn string       `json:"kind_label_en"`
 
+	// Links Where to look first.
+	//
+	// Example: {"runbook":"https://docs.rihla.test/operations#incident-late_payment","workflow":"https://temporal.rihla.test/namespaces/default/workflows/payment%2F2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
+	Links *IncidentLinks `json:"links,omitempty"`
+
 	// Message One English sentence.
 	Message              string              `json:"message"`
 	Note                 *string             `json:"note"`
@@ -1060,6 +1065,17 @@ type IncidentAnswer struct {
 
 // IncidentKind What happened.
 type IncidentKind = models.IncidentKind
+
+// IncidentLinks Where to look first.
+//
+// Example: {"runbook":"https://docs.rihla.test/operations#incident-late_payment","workflow":"https://temporal.rihla.test/namespaces/default/workflows/payment%2F2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
+type IncidentLinks struct {
+	// Runbook The paragraph about the kind of incident; null without `RUNBOOK_URL`.
+	Runbook *string `json:"runbook,omitempty"`
+
+	// Workflow The workflow that tells the story in the Temporal UI; null without `TEMPORAL_UI_URL`.
+	Workflow *string `json:"workflow,omitempty"`
+}
 
 // IncidentStatus Whether somebody has dealt with it.
 type IncidentStatus string

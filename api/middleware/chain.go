@@ -242,7 +242,7 @@ func setCharset(f *fiber.Ctx) {
 // logRequest writes the line of spec 8.5. The query is left out: it may hold what people search for.
 func (c *Chain) logRequest(ctx context.Context, f *fiber.Ctx, took time.Duration) {
 	r := requestOf(ctx)
-	attrs := make([]slog.Attr, 0, 9)
+	attrs := make([]slog.Attr, 0, 10)
 	attrs = append(attrs,
 		slog.String("method", f.Method()), slog.String("path", logPath(f)), slog.String("route", f.Route().Path),
 		slog.Int("status", f.Response().StatusCode()), slog.String("request_id", r.id),
@@ -255,6 +255,10 @@ func (c *Chain) logRequest(ctx context.Context, f *fiber.Ctx, took time.Duration
 
 	if r.principal.ProviderID != uuid.Nil {
 		attrs = append(attrs, slog.String("provider_id", r.principal.ProviderID.String()))
+	}
+
+	if r.payment != uuid.Nil {
+		attrs = append(attrs, slog.String("payment_transaction_id", r.payment.String()))
 	}
 
 	c.log.LogAttrs(ctx, slog.LevelInfo, "request", attrs...)

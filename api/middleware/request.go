@@ -3,6 +3,8 @@ package middleware
 import (
 	"context"
 
+	"github.com/google/uuid"
+
 	"rihla/internal/auth"
 	"rihla/models"
 )
@@ -21,6 +23,8 @@ type request struct {
 	upload *Upload
 	// claim is set for a request with an Idempotency-Key.
 	claim IdempotencyClaim
+	// payment is what the request turned out to be about, for its log line; set by a handler.
+	payment uuid.UUID
 }
 
 type requestKey struct{}
@@ -57,6 +61,9 @@ func Locale(ctx context.Context) models.Locale { return requestOf(ctx).locale }
 
 // RequestID is the trace id of the request, the one in X-Request-Id and in every log line.
 func RequestID(ctx context.Context) string { return requestOf(ctx).id }
+
+// LogPayment adds the payment that the request is about to its log line.
+func LogPayment(ctx context.Context, payment uuid.UUID) { requestOf(ctx).payment = payment }
 
 // Claim is the request's hold on its Idempotency-Key; the zero value when it has none. An operation with an effect hands
 // its ID down to where the effect is written.

@@ -2,6 +2,8 @@ package operations
 
 import (
 	"context"
+	"net/url"
+	"strings"
 
 	"rihla/api/gen"
 	"rihla/internal/store"
@@ -19,7 +21,7 @@ func (o *Operations) ListIncidents(ctx context.Context, r gen.ListIncidentsReque
 		return nil, err
 	}
 
-	return gen.ListIncidents200JSONResponse{Data: each(list.Items, incidentOf), Meta: meta(p, list)}, nil
+	return gen.ListIncidents200JSONResponse{Data: each(list.Items, o.incidentOf), Meta: meta(p, list)}, nil
 }
 
 // ResolveIncident closes an incident with a note.
@@ -29,17 +31,34 @@ func (o *Operations) ResolveIncident(ctx context.Context, r gen.ResolveIncidentR
 		return nil, err
 	}
 
-	return gen.ResolveIncident200JSONResponse{Data: incidentOf(&i)}, nil
+	return gen.ResolveIncident200JSONResponse{Data: o.incidentOf(&i)}, nil
 }
 
-func incidentOf(i *models.Incident) gen.Incident {
+func (o *Operations) incidentOf(i *models.Incident) gen.Incident {
 	kind, status := i.Kind.Label(), models.IncidentStatusLabel(i.Status)
 
 	return gen.Incident{
 		ID: i.ID, Kind: i.Kind, KindLabelAr: kind.AR, KindLabelEn: kind.EN,
 		Status: gen.IncidentStatus(i.Status), StatusLabelAr: status.AR, StatusLabelEn: status.EN,
-		PaymentTransactionID: i.PaymentTransactionID, BookingID: i.BookingID, BookingNumber: optional(i.BookingNumber), AdCampaignID: i.AdCampaignID, RefundID: i.RefundID,
+		PaymentTransactionID: i.PaymentTransactionID, BookingID: i.BookingID,
+		BookingNumber: optional(i.BookingNumber), AdCampaignID: i.AdCampaignID, RefundID: i.RefundID,
 		Message: i.Message, Details: i.Details, WorkflowID: optional(i.WorkflowID),
 		CreatedAt: utc(i.CreatedAt), ResolvedAt: utcOrNil(i.ResolvedAt), ResolvedBy: i.ResolvedBy, Note: optional(i.Note),
+		Links: o.incidentLinks(i),
 	}
+}
+
+// incidentLinks lead to the workflow that tells the incident's story, and to the runbook's paragraph about its kind.
+func (o *Operations) incidentLinks(i *models.Incident) *gen.IncidentLinks {
+	var links gen.IncidentLinks
+
+	if o.TemporalUI != "" && i.WorkflowID != "" {
+		links.Workflow = optional(o.TemporalUI + "/workflows/" + url.PathEscape(i.WorkflowID))
+	}
+
+	if o.Runbook != "" {
+		links.Runbook = optional(o.Runbook + "#incident-" + strings.ToLower(string(i.Kind)))
+	}
+
+	return &links
 }

@@ -36,6 +36,9 @@ type Deps struct {
 	Links *media.Links
 	Now   func() time.Time
 
+	// TemporalUI is a namespace in the Temporal UI and Runbook the operations page; incidents have no link to what is empty.
+	TemporalUI, Runbook string
+
 	RefreshTTL   time.Duration // of a refresh token
 	CheckoutWait time.Duration // for the gateway's checkout
 	RefundWait   time.Duration // for the gateway's decision (contract §7)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"rihla/api/gen"
+	"rihla/api/middleware"
 	"rihla/gateways"
 	"rihla/gateways/standardwebhook"
 	"rihla/models"
@@ -102,6 +103,8 @@ func (o *Operations) receive(ctx context.Context, channel models.Channel, h http
 	if err != nil {
 		return answer, err
 	}
+
+	middleware.LogPayment(ctx, stored.Delivery.TransactionID)
 
 	if stored.Deliver {
 		o.Deliver(stored.Delivery)

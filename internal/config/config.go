@@ -42,6 +42,8 @@ type App struct {
 	// PublicURL is where customers reach the API, without a trailing slash.
 	// Unset: http://<LISTEN_ADDR>, with 127.0.0.1 for an address that means every interface.
 	PublicURL string `env:"PUBLIC_URL"`
+	// RunbookURL is the page with the paragraphs of docs/operations.md, to which incidents link; empty: no links.
+	RunbookURL string `env:"RUNBOOK_URL"`
 	// LogLevel is DEBUG, INFO, WARN or ERROR.
 	LogLevel slog.Level `env:"LOG_LEVEL" envDefault:"INFO"`
 	// ShutdownTimeout bounds how long a stopping process finishes what it has begun.
@@ -117,6 +119,8 @@ type Temporal struct {
 	// Address is empty when the SDK's profile or default decides, or when `dev` starts a server of its own.
 	Address   string `env:"TEMPORAL_ADDRESS"`
 	TaskQueue string `env:"TEMPORAL_TASK_QUEUE" envDefault:"payments"`
+	// UIURL is a namespace in the Temporal UI, http://127.0.0.1:8233/namespaces/default, to which incidents link; empty: no links.
+	UIURL string `env:"TEMPORAL_UI_URL"`
 	// BuildID switches Worker Versioning on; DeploymentName is what the worker's versions are versions of.
 	BuildID        string `env:"TEMPORAL_BUILD_ID"`
 	DeploymentName string `env:"TEMPORAL_DEPLOYMENT_NAME" envDefault:"rihla"`

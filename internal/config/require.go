@@ -310,6 +310,8 @@ func (c Config) validateAddresses(p *problems) {
 	checkURL(p, "GATEWAY_A_URL", c.Gateways.A.URL, "http", "https")
 	checkURL(p, "WALLET_B_URL", c.Gateways.WalletB.URL, "http", "https")
 	checkURL(p, "SMS_URL", c.Notify.SMSURL, "http", "https")
+	checkURL(p, "RUNBOOK_URL", c.App.RunbookURL, "http", "https")
+	checkURL(p, "TEMPORAL_UI_URL", c.Temporal.UIURL, "http", "https")
 	checkBookingURL(p, c.Notify.BookingURL)
 	checkRedis(p, c.Redis.URL)
 	checkMediaURL(p, c.Media.URL)

@@ -243,7 +243,7 @@ func (st *settlement) incident(ctx context.Context, kind models.IncidentKind, me
 		BookingID:            st.t.BookingID,
 		AdCampaignID:         st.t.AdCampaignID,
 		Message:              message,
-		WorkflowID:           "payment/" + st.t.ID.String(),
+		WorkflowID:           workflowOr(ctx, "payment/"+st.t.ID.String()),
 	}, eventDetails(e))
 }
 

@@ -1,0 +1,36 @@
+package operations
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rihla/models"
+)
+
+// What an incident links to is there.
+func TestIncidentLinks(t *testing.T) {
+	t.Parallel()
+
+	runbook, err := os.ReadFile("../../docs/operations.md")
+	require.NoError(t, err)
+
+	o := New(Deps{TemporalUI: "https://temporal.rihla.test/namespaces/default", Runbook: "https://docs.rihla.test/operations"})
+
+	for kind, anchor := range map[models.IncidentKind]string{
+		models.IncidentAmountMismatch: "incident-amount_mismatch", models.IncidentCurrencyMismatch: "incident-currency_mismatch",
+		models.IncidentLatePayment: "incident-late_payment", models.IncidentRefundFailed: "incident-refund_failed",
+		models.IncidentUnknownReference: "incident-unknown_reference", models.IncidentGatewayOutage: "incident-gateway_outage",
+		models.IncidentAuditDifference: "incident-audit_difference",
+	} {
+		links := o.incidentOf(&models.Incident{Kind: kind, WorkflowID: "late-payment/gateway_a/1"}).Links
+		require.Equal(t, "https://docs.rihla.test/operations#"+anchor, *links.Runbook)
+		require.Contains(t, string(runbook), `<a id="`+anchor+`"></a>`)
+		require.Equal(t, "https://temporal.rihla.test/namespaces/default/workflows/late-payment%2Fgateway_a%2F1", *links.Workflow)
+	}
+
+	none := New(Deps{}).incidentOf(&models.Incident{Kind: models.IncidentLatePayment, WorkflowID: "payment/1"}).Links
+	require.Nil(t, none.Runbook)
+	require.Nil(t, none.Workflow)
+}
