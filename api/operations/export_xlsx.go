@@ -17,6 +17,8 @@ import (
 const (
 	// sheetName is that of the first sheet; further ones are numbered.
 	sheetName = "Financial records"
+	// creatorName is who the file says that it was made by.
+	creatorName = "Rihla"
 	// textWidth and numberWidth are widths of columns, in characters.
 	textWidth, numberWidth = 22, 16
 )
@@ -50,7 +52,13 @@ func newWorkbook(columns []store.ExportColumn, rowsPerSheet int) (*workbook, err
 		styles: make([]int, len(columns)), cells: make([]excelize.Cell, len(columns)), values: make([]any, len(columns)),
 	}
 
-	if err := b.makeStyles(); err != nil {
+	// The library would name itself.
+	err = b.file.SetDocProps(&excelize.DocProperties{Creator: creatorName, LastModifiedBy: creatorName, Title: sheetName})
+	if err == nil {
+		err = b.makeStyles()
+	}
+
+	if err != nil {
 		b.close()
 
 		return nil, err
@@ -147,6 +155,18 @@ func (b *workbook) writeHeader() error {
 func (b *workbook) endSheet() error {
 	if b.sheet == nil {
 		return nil
+	}
+
+	if b.row > 1 { // a table has at least one row; with it the header filters and sorts
+		last, err := excelize.CoordinatesToCellName(len(b.columns), b.row)
+		if err != nil {
+			return err
+		}
+
+		table := excelize.Table{Range: "A1:" + last, Name: "Records" + strconv.Itoa(b.sheets), StyleName: "TableStyleLight1"}
+		if err := b.sheet.AddTable(&table); err != nil {
+			return fmt.Errorf("make the header filter: %w", err)
+		}
 	}
 
 	return b.sheet.Flush()

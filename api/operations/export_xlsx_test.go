@@ -61,7 +61,17 @@ func TestWorkbook(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, panes.Freeze)
 		require.Equal(t, 1, panes.YSplit)
+
+		tables, err := read.GetTables(sheet)
+		require.NoError(t, err)
+		require.Len(t, tables, 1, "the header filters")
+		require.Regexp(t, `^A1:[A-Z]+[23]$`, tables[0].Range)
 	}
+
+	made, err := read.GetDocProps()
+	require.NoError(t, err)
+	require.Equal(t, "Rihla", made.Creator)
+	require.Equal(t, "Rihla", made.LastModifiedBy)
 
 	for cell, want := range map[string]string{"A2": "RH-2026-000001", "B2": "2026-03-10", "E2": "رحلة العُلا", "E3": "=1+1", "F2": "-1,150.05", "H2": "999,999,999,999.99"} {
 		got, err := read.GetCellValue("Financial records", cell)
