@@ -94,6 +94,8 @@ func fuzzConfig(tb testing.TB) config.Config {
 		env["RATE_LIMIT_"+class] = "0"
 	}
 
+	env["LOGIN_PAUSE_MAX"], env["LOGIN_LOCK_AFTER"] = "0", "0"
+
 	cfg, err := config.Load(env)
 	require.NoError(tb, err)
 	require.NoError(tb, cfg.RequireAPI())

@@ -25,7 +25,11 @@ const knownRoles = "END_USER, PROVIDER_STAFF, PROVIDER_ADMIN, SUPPORT_AGENT, FIN
 
 func newUser() *cobra.Command {
 	user := &cobra.Command{Use: "user", Short: "Manage the people who sign in"}
-	user.AddCommand(newUserCreate(), newUserPassword(), newUserRemove())
+	user.AddCommand(newUserCreate(), newUserPassword(), newUserRemove(), newUserList())
+
+	// Cobra would take a word that is no command for an argument, print the help and exit with 0.
+	user.Args = cobra.NoArgs
+	user.RunE = func(*cobra.Command, []string) error { return errors.New("user needs create, password, remove or list") }
 
 	return user
 }
@@ -85,6 +89,10 @@ func readPassword(cmd *cobra.Command) (string, error) {
 		return "", fmt.Errorf("the password on standard input must have at least %d characters", minPassword)
 	}
 
+	if auth.IsCommonPassword(password) {
+		return "", errors.New("the password on standard input is one of the most common passwords")
+	}
+
 	return password, nil
 }
 
@@ -107,7 +115,7 @@ func newUserPassword() *cobra.Command {
 					return err
 				}
 
-				if err := s.ChangePassword(ctx, u.ID, "", hash, store.Actor{}); err != nil {
+				if err := s.ChangePassword(ctx, u.ID, "", hash, operator()); err != nil {
 					return err
 				}
 
@@ -131,7 +139,7 @@ func newUserRemove() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withUser(cmd, email, func(ctx context.Context, s *store.Store, u models.User) error {
-				if err := s.RemoveUser(ctx, u.ID, store.Actor{}); err != nil {
+				if err := s.RemoveUser(ctx, u.ID, operator()); err != nil {
 					return err
 				}
 
@@ -222,7 +230,7 @@ func createUser(ctx context.Context, cfg config.Config, u models.User, password 
 		return u, err
 	}
 
-	return s.CreateUser(ctx, u)
+	return s.AddUser(ctx, u, operator())
 }
 
 func hashPassword(ctx context.Context, password string) (string, error) {

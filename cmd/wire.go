@@ -38,7 +38,16 @@ func policies(cfg config.Config) store.Policies {
 		VATBooking: p.VATRateBooking, VATAd: p.VATRateAd, Commission: p.CommissionRate,
 		BookingHold: p.BookingHold, BillHold: p.BillPaymentHold,
 		FailAtOnce: p.BookingFailure == config.FailAtOnce, Cancellation: p.Cancellation, LateChecks: p.LateChecks,
+		Login: store.LoginRules{PauseMax: cfg.Logins.PauseMax, LockAfter: cfg.Logins.LockAfter},
 	}
+}
+
+// serving is the pool of API and worker, whose statements are short.
+func serving(cfg config.Config) store.Options {
+	o := pool(cfg)
+	o.StatementTimeout, o.IdleInTxTimeout = cfg.Database.StatementTimeout, cfg.Database.IdleInTxTimeout
+
+	return o
 }
 
 func pool(cfg config.Config) store.Options {
@@ -55,9 +64,13 @@ const firstTry = 5 * time.Second
 // goes away later does not end them: requests are answered with 503 and activities tried again until it is back. One that
 // refuses this process (a wrong password, no such database) is an error: nobody but a person can mend that.
 func openServing(ctx context.Context, cfg config.Config) (*store.Store, error) {
-	s, err := store.OpenLazy(cfg.Database.URL.Reveal(), policies(cfg), pool(cfg))
+	s, err := store.OpenLazy(cfg.Database.URL.Reveal(), policies(cfg), serving(cfg))
 	if err != nil {
 		return nil, err
+	}
+
+	if cfg.App.Env == config.Production && len(cfg.App.AllowInsecure) > 0 {
+		slog.WarnContext(ctx, "ALLOW_INSECURE: connections without TLS are allowed", "connections", cfg.App.AllowInsecure)
 	}
 
 	ping, cancel := context.WithTimeout(ctx, firstTry)
@@ -104,6 +117,10 @@ func dialTemporal(cfg config.Config) (*orchestrator, error) {
 	o.Logger = log.NewStructuredLogger(slog.Default().With("component", "temporal"))
 	o.ConnectionOptions.DialOptions = append(o.ConnectionOptions.DialOptions, grpc.WithConnectParams(reconnect()))
 
+	if err := checkTemporalSafety(cfg, &o); err != nil {
+		return nil, err
+	}
+
 	t := &orchestrator{options: o, namespace: o.Namespace}
 
 	if t.codec, err = openCodec(cfg); err != nil {
@@ -115,6 +132,27 @@ func dialTemporal(cfg config.Config) (*orchestrator, error) {
 	}
 
 	return t, nil
+}
+
+// checkTemporalSafety is what production demands of the connection to Temporal: whoever reaches it without a key could start
+// workflows, read histories and signal payments.
+func checkTemporalSafety(cfg config.Config, o *client.Options) error {
+	if !cfg.Demands(config.InsecureTemporal) {
+		return nil
+	}
+
+	const trusted = " (for a trusted network: ALLOW_INSECURE=temporal)"
+
+	switch tls := o.ConnectionOptions.TLS; {
+	case tls == nil || o.ConnectionOptions.TLSDisabled:
+		return errors.New("configuration: TEMPORAL_TLS must be true in production" + trusted)
+	case tls.InsecureSkipVerify:
+		return errors.New("configuration: TEMPORAL_TLS_DISABLE_HOST_VERIFICATION must not be set in production" + trusted)
+	case o.Credentials == nil && len(tls.Certificates) == 0 && tls.GetClientCertificate == nil:
+		return errors.New("configuration: TEMPORAL_API_KEY or TEMPORAL_TLS_CLIENT_CERT_PATH is missing, and production needs one" + trusted)
+	default:
+		return nil
+	}
 }
 
 func (t *orchestrator) dial(with *codec.Codec) (client.Client, error) {

@@ -78,6 +78,10 @@ func registration(t *testing.T, s *harness.Stack) {
 
 	account["email"], account["password"] = "other."+email, "nine-char"
 	refused(t, s.Anybody().Post("/api/v1/auth/register", account), http.StatusUnprocessableEntity, models.CodeValidation)
+
+	account["password"] = "Qwertyuiop"
+	refused(t, s.Anybody().Post("/api/v1/auth/register", account), http.StatusUnprocessableEntity, models.CodeValidation)
+	require.Equal(t, 1, s.Count(`SELECT count(*) FROM audit_log WHERE action = 'USER_CREATED' AND entity_id = $1 AND actor_id = $1`, made.ID))
 	require.Equal(t, 0, s.Count("SELECT count(*) FROM users WHERE password_hash NOT LIKE '$argon2id$%'"))
 }
 

@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"net/http"
+	osuser "os/user"
 	"slices"
 	"testing"
 	"time"
@@ -133,6 +134,38 @@ func operatorsCommands(t *testing.T, s *harness.Stack) {
 
 	out, err = s.Command("", "user", "remove", "--email", u.Email)
 	require.Error(t, err, out)
+
+	// What an operator does to accounts is in the audit log with the system user's name.
+	out, err = s.Command("1234567890\n", "user", "create", "--email", "chief@rihla.test", "--name", "The Chief", "--role", "SUPER_ADMIN")
+	require.ErrorContains(t, err, "exit status 1", out)
+	require.Contains(t, out, "one of the most common passwords")
+	out, err = s.Command("an-operators-password\n", "user", "create", "--email", "chief@rihla.test", "--name", "The Chief", "--role", "SUPER_ADMIN")
+	require.NoError(t, err, out)
+
+	self, err := osuser.Current()
+	require.NoError(t, err)
+
+	for _, action := range []string{"PASSWORD_CHANGED", "USER_REMOVED", "USER_CREATED"} {
+		require.Equal(t, 1, s.Count(`SELECT count(*) FROM audit_log AS a JOIN users AS u ON u.id = a.entity_id
+			WHERE a.action = $1 AND u.email IN ($2, 'chief@rihla.test') AND a.actor_kind = 'operator' AND starts_with(a.operator, $3)`,
+			action, u.Email, self.Username), action)
+	}
+
+	entries := decoded[[]struct {
+		Kind     string `json:"actor_kind"`
+		Operator string `json:"operator"`
+	}](t, http.StatusOK, s.As(models.RoleAdmin).Get("/api/v1/admin/audit-logs?action=USER_CREATED"))
+	require.NotEmpty(t, entries)
+	require.Equal(t, "operator", entries[0].Kind)
+	require.Contains(t, entries[0].Operator, self.Username)
+
+	out, err = s.Command("", "user", "list", "--role", "SUPER_ADMIN")
+	require.NoError(t, err, out)
+	require.Contains(t, out, "chief@rihla.test")
+	require.NotContains(t, out, u.Email)
+
+	out, err = s.Command("", "user", "nosuch")
+	require.Error(t, err, "a command that does not exist is no success: %s", out)
 }
 
 // stolenToken has a thief and the owner use the same refresh token: both are out, access tokens included. The owner's

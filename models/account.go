@@ -75,4 +75,8 @@ type AuditEntry struct {
 	Details   json.RawMessage `bun:"details,type:jsonb"`
 	RequestID string          `bun:"request_id"`
 	CreatedAt time.Time       `bun:"created_at,nullzero,default:now()"`
+	// Operator is the system user who ran a command; empty for users and for the service itself.
+	Operator string `bun:"operator"`
+	// ActorKind is user, operator or system; the database computes it.
+	ActorKind string `bun:"actor_kind"`
 }

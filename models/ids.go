@@ -2,6 +2,7 @@ package models
 
 import (
 	"strconv"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -59,6 +60,11 @@ func RecordID(cause uuid.UUID, kind string) uuid.UUID {
 // NotificationID is the id of what a customer is told on one channel about one transaction.
 func NotificationID(transaction uuid.UUID, kind NotificationKind, channel NotificationChannel) uuid.UUID {
 	return Derive("notification:" + transaction.String() + ":" + string(kind) + ":" + string(channel))
+}
+
+// AccountNoticeID is the id of what an account's owner is told about what happened at a moment, or ends at it.
+func AccountNoticeID(user uuid.UUID, kind NotificationKind, at time.Time) uuid.UUID {
+	return Derive("account-notice:" + user.String() + ":" + string(kind) + ":" + at.UTC().Format(time.RFC3339Nano))
 }
 
 // IncidentID is the id of the one incident of a kind about one subject.

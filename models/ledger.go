@@ -163,6 +163,7 @@ const (
 	NotifyPaymentFailed    NotificationKind = "PAYMENT_FAILED"
 	NotifyRefundSucceeded  NotificationKind = "REFUND_SUCCEEDED"
 	NotifyCampaignPaid     NotificationKind = "CAMPAIGN_PAID"
+	NotifyAccountLocked    NotificationKind = "ACCOUNT_LOCKED"
 )
 
 // NotificationChannel is how a customer is told.
@@ -179,7 +180,8 @@ type Notification struct {
 	bun.BaseModel `bun:"table:notifications,alias:n"`
 
 	ID            uuid.UUID           `bun:"id,pk"`
-	TransactionID uuid.UUID           `bun:"transaction_id"`
+	TransactionID uuid.UUID           `bun:"transaction_id,nullzero"` // zero for a message about an account
+	UserID        *uuid.UUID          `bun:"user_id"`                 // of a message about an account
 	Kind          NotificationKind    `bun:"kind"`
 	Channel       NotificationChannel `bun:"channel"`
 	Locale        Locale              `bun:"locale"`

@@ -273,7 +273,7 @@ type AuditEntity = string
 
 // AuditLog Somebody did something.
 //
-// Example: {"action":"FINANCIAL_RECORDS_EXPORTED","actor_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","actor_role":"FINANCE_ADMIN","created_at":"2026-11-22T08:00:00Z","details":{"filters":{"period":"this_month"},"format":"csv","rows":128},"entity":"financial_records","entity_id":null,"id":"019ab0c5-3000-7aaa-8bbb-000000000001","request_id":"019ab0c5-2fff-7b1a-9a55-0c1f5a3c9d10"}
+// Example: {"action":"FINANCIAL_RECORDS_EXPORTED","actor_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","actor_kind":"user","actor_role":"FINANCE_ADMIN","created_at":"2026-11-22T08:00:00Z","details":{"filters":{"period":"this_month"},"format":"csv","rows":128},"entity":"financial_records","entity_id":null,"id":"019ab0c5-3000-7aaa-8bbb-000000000001","operator":null,"request_id":"019ab0c5-2fff-7b1a-9a55-0c1f5a3c9d10"}
 type AuditLog struct {
 	// Action What was done, UPPER_SNAKE. New actions may be added.
 	//
@@ -283,6 +283,9 @@ type AuditLog struct {
 	// ActorID The user; null when the service acted by itself.
 	ActorID *openapi_types.UUID `json:"actor_id"`
 
+	// ActorKind A user of the service, somebody at the command line, or the service itself (also what a caller did who is not known, such as a failed log-in).
+	ActorKind string `json:"actor_kind"`
+
 	// ActorRole The role that the actor had; null when the service acted by itself.
 	ActorRole *ActorRole `json:"actor_role"`
 	CreatedAt time.Time  `json:"created_at"`
@@ -291,10 +294,13 @@ type AuditLog struct {
 	Details map[string]interface{} `json:"details"`
 
 	// Entity The kind of resource, such as booking.
-	Entity    string              `json:"entity"`
-	EntityID  *openapi_types.UUID `json:"entity_id"`
-	ID        openapi_types.UUID  `json:"id"`
-	RequestID *string             `json:"request_id"`
+	Entity   string              `json:"entity"`
+	EntityID *openapi_types.UUID `json:"entity_id"`
+	ID       openapi_types.UUID  `json:"id"`
+
+	// Operator The system user who ran the command; null unless `actor_kind` is `operator`.
+	Operator  *string `json:"operator"`
+	RequestID *string `json:"request_id"`
 }
 
 // AuditLogsAnswer defines model for AuditLogsAnswer.
@@ -1233,7 +1239,7 @@ type PasswordChange struct {
 	// CurrentPassword The password until now.
 	CurrentPassword string `json:"current_password"`
 
-	// NewPassword At least 10 characters and not the current one.
+	// NewPassword At least 10 characters, none of the most common passwords and not the current one.
 	NewPassword string `json:"new_password"`
 }
 
@@ -1761,7 +1767,7 @@ type RegisterRequest struct {
 	// Name Example: Traveller One
 	Name PersonName `json:"name"`
 
-	// Password At least 10 characters.
+	// Password At least 10 characters and none of the most common passwords.
 	Password string `json:"password"`
 
 	// Phone International (`+966501234567`) or national digits.
@@ -1898,7 +1904,7 @@ type StaffInput struct {
 	// Name Example: Traveller One
 	Name PersonName `json:"name"`
 
-	// Password At least 10 characters.
+	// Password At least 10 characters and none of the most common passwords.
 	Password string `json:"password"`
 
 	// Phone International (`+966501234567`) or national digits.

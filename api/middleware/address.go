@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"context"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -125,4 +126,30 @@ func masked(addr netip.Addr, bits int) string {
 	}
 
 	return network.Addr().String()
+}
+
+// The networks by which an account remembers where it logs in from: what a household or an office has, whose addresses change.
+const (
+	ipv4Login = 24
+	ipv6Login = 48
+)
+
+// Network is the client's network as accounts know it: of IPv4 the /24, of IPv6 the /48.
+func Network(ctx context.Context) string {
+	addr, err := netip.ParseAddr(Address(ctx))
+	if err != nil {
+		return ""
+	}
+
+	bits := ipv6Login
+	if addr.Is4() {
+		bits = ipv4Login
+	}
+
+	network, err := addr.Prefix(bits)
+	if err != nil {
+		return ""
+	}
+
+	return network.String()
 }

@@ -137,6 +137,7 @@ func (c *Chain) begin(f *fiber.Ctx) context.Context {
 		id:     inboundID(f),
 		locale: localeOf(f.Get(fiber.HeaderAcceptLanguage)),
 		ip:     c.proxies.clientAddr(f).String(),
+		agent:  strings.Clone(f.Get(fiber.HeaderUserAgent)),
 	}
 	ctx := withRequest(f.UserContext(), r)
 	f.SetUserContext(ctx)

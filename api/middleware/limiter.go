@@ -12,6 +12,8 @@ import (
 type Limiter interface {
 	Allow(ctx context.Context, key string, perMinute int) (
 		remaining int, reset time.Time, retryAfter time.Duration, ok bool, err error)
+	// Return gives back what Allow has taken, when it turns out not to count.
+	Return(ctx context.Context, key string, perMinute int) error
 }
 
 const (
@@ -73,6 +75,20 @@ func (m *MemoryLimiter) Allow(_ context.Context, key string, perMinute int) (
 	shard.store(key, next, now)
 
 	return left(perMinute, next.Sub(now)), next, 0, true, nil
+}
+
+// Return implements Limiter; it never fails. A key that was forgotten meanwhile has its whole allowance already.
+func (m *MemoryLimiter) Return(_ context.Context, key string, perMinute int) error {
+	shard := &m.shards[m.shard(key)]
+
+	shard.mu.Lock()
+	defer shard.mu.Unlock()
+
+	if tat, known := shard.tat[key]; known {
+		shard.tat[key] = tat.Add(-time.Minute / time.Duration(perMinute))
+	}
+
+	return nil
 }
 
 func (m *MemoryLimiter) shard(key string) uint64 { return maphash.String(m.seed, key) % limiterShards }

@@ -120,6 +120,23 @@ func (r *RedisLimiter) Allow(ctx context.Context, key string, perMinute int) (
 	return left(perMinute, result.ResetAfter), reset, 0, true, nil
 }
 
+// Return implements Limiter; it never fails. Redis keeps a last one for up to an interval: its script writes no allowance that is
+// whole again. What was taken while Redis was away is in memory, and is given back there.
+func (r *RedisLimiter) Return(ctx context.Context, key string, perMinute int) error {
+	ask, probe := r.circuit.ask(r.now())
+	if !ask {
+		return r.local.Return(ctx, key, perMinute)
+	}
+
+	asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.timeout)
+	defer cancel()
+
+	_, err := r.shared.AllowN(asking, r.key(key), rate.PerMinute(perMinute), -1)
+	r.note(ctx, probe, err)
+
+	return nil
+}
+
 // key is what Redis sees: the kind of the count in plain text, and of whom (an address, a user, an account's e-mail)
 // only a keyed hash, which nobody without the secret can try names against.
 func (r *RedisLimiter) key(key string) string {

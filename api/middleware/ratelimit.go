@@ -37,14 +37,14 @@ func NewRateLimits(limiter Limiter, limits config.RateLimits, log *slog.Logger) 
 	return &RateLimits{limiter: limiter, limits: limits, log: log}
 }
 
-// Account counts one login of an account (contract §1: per account, after the body was read): nil, or RATE_LIMITED with
-// Retry-After. The email is compared as accounts are looked up: without letter case, and without any space around it.
-func (l *RateLimits) Account(ctx context.Context, email string) error {
+// Login counts one try to log in to an account from a network: nil, or RATE_LIMITED with Retry-After. The email is compared as
+// accounts are looked up: without letter case, and without any space around it. A try that succeeds is given back by LoggedIn.
+func (l *RateLimits) Login(ctx context.Context, email, network string) error {
 	if l.limits.Login <= 0 {
 		return nil
 	}
 
-	remaining, reset, retryAfter, ok, err := l.limiter.Allow(ctx, "account:"+strings.ToLower(strings.TrimSpace(email)), l.limits.Login)
+	remaining, reset, retryAfter, ok, err := l.limiter.Allow(ctx, loginKey(email, network), l.limits.Login)
 	if err != nil {
 		l.warn(ctx, err)
 
@@ -56,6 +56,29 @@ func (l *RateLimits) Account(ctx context.Context, email string) error {
 	}
 
 	return nil
+}
+
+// LoggedIn gives back the try that Login has counted: only failures count.
+func (l *RateLimits) LoggedIn(ctx context.Context, email, network string) {
+	if l.limits.Login <= 0 {
+		return
+	}
+
+	if err := l.limiter.Return(ctx, loginKey(email, network), l.limits.Login); err != nil {
+		l.warn(ctx, err)
+	}
+}
+
+// LoginPaused is RATE_LIMITED for an account that may not be tried before a moment, from whatever network.
+func (l *RateLimits) LoginPaused(until, now time.Time) error {
+	err := tooMany(until.Sub(now), allowance{limit: l.limits.Login, reset: until})
+	err.domain.Message = "Logging in is paused after too many failed attempts."
+
+	return err
+}
+
+func loginKey(email, network string) string {
+	return "account:" + strings.ToLower(strings.TrimSpace(email)) + " " + network
 }
 
 // check counts the request and sets the X-RateLimit headers. It returns RATE_LIMITED when the allowance is used up.
@@ -163,7 +186,7 @@ func (a allowance) show(f *fiber.Ctx) {
 }
 
 // tooMany is RATE_LIMITED. Of two limits on one operation (login) the headers tell of the one that refused.
-func tooMany(after time.Duration, spent allowance) error {
+func tooMany(after time.Duration, spent allowance) *retryError {
 	return &retryError{
 		domain: models.Errorf(models.CodeRateLimited, "Too many requests."), after: after, spent: &spent,
 	}

@@ -4,13 +4,17 @@ import (
 	"log/slog"
 	"testing"
 
+	"github.com/alicebob/miniredis/v2"
 	"github.com/stretchr/testify/require"
 
 	"rihla/internal/config"
 	"rihla/models"
 )
 
-// TestOneAccountHasOneAllowance: however the address is written that finds the account, its guesses count together.
+const testNetwork = "203.0.113.0/24"
+
+// TestOneAccountHasOneAllowance: however the address is written that finds the account, its guesses count together; those from
+// another network do not.
 func TestOneAccountHasOneAllowance(t *testing.T) {
 	t.Parallel()
 
@@ -18,12 +22,55 @@ func TestOneAccountHasOneAllowance(t *testing.T) {
 	limits := NewRateLimits(m, config.RateLimits{Login: 3}, slog.New(slog.DiscardHandler))
 
 	for _, email := range []string{"someone@rihla.test", "SomeOne@Rihla.test", "someone@rihla.test\u00a0"} {
-		require.NoError(t, limits.Account(t.Context(), email))
+		require.NoError(t, limits.Login(t.Context(), email, testNetwork))
 	}
 
 	for _, email := range []string{"someone@rihla.test", "someone@rihla.test\u2003", "\u00a0someone@rihla.test"} {
-		require.Equal(t, models.CodeRateLimited, models.CodeOf(limits.Account(t.Context(), email)), "%q", email)
+		require.Equal(t, models.CodeRateLimited, models.CodeOf(limits.Login(t.Context(), email, testNetwork)), "%q", email)
 	}
 
-	require.NoError(t, limits.Account(t.Context(), "else@rihla.test"))
+	require.NoError(t, limits.Login(t.Context(), "else@rihla.test", testNetwork))
+	require.NoError(t, limits.Login(t.Context(), "someone@rihla.test", "198.51.100.0/24"))
+}
+
+// TestLogInsThatSucceedDoNotCount runs on both limiters.
+func TestLogInsThatSucceedDoNotCount(t *testing.T) {
+	t.Parallel()
+
+	m, _ := newClockedLimiter()
+
+	for name, limiter := range map[string]Limiter{
+		"memory": m, "redis": newRedisLimiter(t, "redis://"+miniredis.RunT(t).Addr()),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			const email = "someone@rihla.test"
+
+			limits := NewRateLimits(limiter, config.RateLimits{Login: 3}, slog.New(slog.DiscardHandler))
+
+			for range 50 {
+				require.NoError(t, limits.Login(t.Context(), email, testNetwork))
+				limits.LoggedIn(t.Context(), email, testNetwork)
+			}
+
+			failures := 0
+			for limits.Login(t.Context(), email, testNetwork) == nil {
+				failures++
+			}
+
+			require.GreaterOrEqual(t, failures, 2, "Redis may keep the last success for an interval")
+			require.LessOrEqual(t, failures, 3)
+		})
+	}
+}
+
+func TestNetwork(t *testing.T) {
+	t.Parallel()
+
+	for ip, network := range map[string]string{
+		"203.0.113.77": "203.0.113.0/24", "2001:db8:1:2::3": "2001:db8:1::/48", "0.0.0.0": "0.0.0.0/24", "": "",
+	} {
+		require.Equal(t, network, Network(withRequest(t.Context(), &request{ip: ip})), ip)
+	}
 }

@@ -14,6 +14,7 @@ type request struct {
 	id        string
 	locale    models.Locale
 	ip        string
+	agent     string // User-Agent
 	principal auth.Principal
 	// standing checks the caller's token again; nil on an operation without one.
 	standing func(ctx context.Context) error
@@ -58,6 +59,12 @@ func StillValid(ctx context.Context) error {
 
 // Locale is the language that the caller asked for, ar by default (spec 9.6).
 func Locale(ctx context.Context) models.Locale { return requestOf(ctx).locale }
+
+// Address is the client's address, as far as trusted proxies tell it.
+func Address(ctx context.Context) string { return requestOf(ctx).ip }
+
+// UserAgent is what the client says of itself.
+func UserAgent(ctx context.Context) string { return requestOf(ctx).agent }
 
 // RequestID is the trace id of the request, the one in X-Request-Id and in every log line.
 func RequestID(ctx context.Context) string { return requestOf(ctx).id }

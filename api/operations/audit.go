@@ -41,5 +41,6 @@ func auditOf(e *models.AuditEntry) gen.AuditLog {
 	return gen.AuditLog{
 		ID: e.ID, ActorID: e.ActorID, ActorRole: optional(e.ActorRole), Action: e.Action, Entity: e.Entity,
 		EntityID: e.EntityID, Details: details, RequestID: optional(e.RequestID), CreatedAt: utc(e.CreatedAt),
+		ActorKind: e.ActorKind, Operator: optional(e.Operator),
 	}
 }

@@ -2,25 +2,31 @@ package operations
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"rihla/api/gen"
 	"rihla/api/middleware"
 	"rihla/internal/auth"
+	"rihla/internal/store"
 	"rihla/models"
 )
 
 // Register opens an END_USER account (contract §2).
 func (o *Operations) Register(ctx context.Context, r gen.RegisterRequestObject) (gen.RegisterResponseObject, error) {
+	if auth.IsCommonPassword(r.Body.Password) {
+		return nil, commonPassword("password")
+	}
+
 	hash, err := o.Passwords.Hash(ctx, r.Body.Password)
 	if err != nil {
 		return nil, err
 	}
 
-	u, err := o.Store.CreateUser(ctx, models.User{
+	u, err := o.Store.AddUser(ctx, models.User{
 		ID: models.NewID(), Name: r.Body.Name, Email: r.Body.Email, Phone: r.Body.Phone,
 		PasswordHash: hash, Role: models.RoleEndUser, Locale: middleware.Locale(ctx),
-	})
+	}, actor(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -34,32 +40,64 @@ func (o *Operations) Register(ctx context.Context, r gen.RegisterRequestObject) 
 // Login exchanges a password for tokens. An unknown account costs the same time and gives the same answer as a wrong
 // password.
 func (o *Operations) Login(ctx context.Context, r gen.LoginRequestObject) (gen.LoginResponseObject, error) {
-	if err := o.Logins.Account(ctx, r.Body.Email); err != nil {
-		return nil, err
-	}
-
-	u, err := o.Store.UserByEmail(ctx, r.Body.Email)
-	if err != nil && models.CodeOf(err) != models.CodeNotFound {
-		return nil, err
-	}
-
-	ok, err := o.Passwords.Check(ctx, r.Body.Password, u.PasswordHash)
+	try, err := o.prove(ctx, r.Body.Email, r.Body.Password)
 	if err != nil {
 		return nil, err
 	}
 
-	if !ok {
+	if try == nil {
 		return nil, models.Errorf(models.CodeInvalidCredentials, "The email or the password is wrong.")
 	}
 
 	plain, token := o.newRefreshToken()
-	if err := o.Store.OpenSession(ctx, u, token); err != nil {
+	if err := o.Store.LogIn(ctx, try, token); err != nil {
 		return nil, err
 	}
 
-	tokens, err := o.tokens(&u, plain)
+	o.Logins.LoggedIn(ctx, r.Body.Email, try.From.Network)
+
+	tokens, err := o.tokens(&try.User, plain)
 
 	return gen.Login200JSONResponse{Data: tokens}, err
+}
+
+// prove checks a password under the limits of logging in. The try is nil when the password is wrong, which is counted then; else
+// it waits for its end. Error: RATE_LIMITED.
+func (o *Operations) prove(ctx context.Context, email, password string) (*store.LoginTry, error) {
+	from := store.LoginFrom{
+		Network: middleware.Network(ctx), Address: middleware.Address(ctx), UserAgent: middleware.UserAgent(ctx),
+		RequestID: middleware.RequestID(ctx),
+	}
+
+	if err := o.Logins.Login(ctx, email, from.Network); err != nil {
+		return nil, err
+	}
+
+	now := o.Now()
+
+	try, err := o.Store.BeginLogin(ctx, email, from, now)
+	if paused, ok := errors.AsType[*store.LoginPausedError](err); ok {
+		return nil, o.Logins.LoginPaused(paused.Until, now)
+	}
+
+	if err != nil {
+		return nil, err
+	}
+
+	ok, err := o.Passwords.Check(ctx, password, try.User.PasswordHash)
+	if err != nil {
+		return nil, err
+	}
+
+	if ok {
+		return try, nil
+	}
+
+	return nil, o.Store.LoginFailed(ctx, try)
+}
+
+func commonPassword(field string) error {
+	return models.Invalid(field, "is one of the most common passwords")
 }
 
 func (o *Operations) newRefreshToken() (string, models.RefreshToken) {
@@ -112,21 +150,27 @@ func (o *Operations) ChangePassword(ctx context.Context, r gen.ChangePasswordReq
 		return nil, sessionOver(err)
 	}
 
-	if err := o.Logins.Account(ctx, u.Email); err != nil {
-		return nil, err
-	}
-
-	ok, err := o.Passwords.Check(ctx, r.Body.CurrentPassword, u.PasswordHash)
+	try, err := o.prove(ctx, u.Email, r.Body.CurrentPassword)
 	if err != nil {
 		return nil, err
 	}
 
-	if !ok {
+	if try == nil {
 		return nil, models.Invalid("current_password", "is not the password of the account")
 	}
 
+	if err := o.Store.PasswordProved(ctx, try); err != nil {
+		return nil, err
+	}
+
+	o.Logins.LoggedIn(ctx, u.Email, try.From.Network)
+
 	if r.Body.NewPassword == r.Body.CurrentPassword {
 		return nil, models.Invalid("new_password", "must differ from the current password")
+	}
+
+	if auth.IsCommonPassword(r.Body.NewPassword) {
+		return nil, commonPassword("new_password")
 	}
 
 	hash, err := o.Passwords.Hash(ctx, r.Body.NewPassword)

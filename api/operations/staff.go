@@ -5,6 +5,7 @@ import (
 
 	"rihla/api/gen"
 	"rihla/api/middleware"
+	"rihla/internal/auth"
 	"rihla/internal/store"
 	"rihla/models"
 )
@@ -25,6 +26,10 @@ func (o *Operations) ListStaff(ctx context.Context, r gen.ListStaffRequestObject
 
 // CreateStaff opens an account that acts for a company.
 func (o *Operations) CreateStaff(ctx context.Context, r gen.CreateStaffRequestObject) (gen.CreateStaffResponseObject, error) {
+	if auth.IsCommonPassword(r.Body.Password) {
+		return nil, commonPassword("password")
+	}
+
 	hash, err := o.Passwords.Hash(ctx, r.Body.Password)
 	if err != nil {
 		return nil, err

@@ -72,6 +72,9 @@ func (h *House) prepareProcesses(_ context.Context, o Options) error {
 		h.env["RATE_LIMIT_"+class] = "0"
 	}
 
+	h.env["LONG_POLLS_AT_ONCE"] = "0"
+	h.env["LOGIN_PAUSE_MAX"], h.env["LOGIN_LOCK_AFTER"] = "0", "0"
+
 	for i, part := range []schedule.Part{schedule.API0, schedule.API1} {
 		h.parts[part] = newProcess(h, part, "api", map[string]string{"LISTEN_ADDR": h.addrs[i]})
 	}

@@ -204,6 +204,12 @@ func unlimited() map[string]string {
 		env["RATE_LIMIT_"+class] = "0"
 	}
 
+	for _, kind := range []string{"UPLOADS", "EXPORTS", "LONG_POLLS"} {
+		env[kind+"_AT_ONCE"] = "0"
+	}
+
+	env["LOGIN_PAUSE_MAX"], env["LOGIN_LOCK_AFTER"] = "0", "0"
+
 	return env
 }
 

@@ -226,20 +226,40 @@ func perAccount(t *testing.T, s *harness.Stack) {
 	email, other := s.World.Users[models.RoleProviderAdmin].Email, s.World.Users[models.RoleProviderStaff].Email
 	hosts := 0
 
-	// From many addresses, as an attacker would.
-	try := func(email, password string) harness.Answer {
+	// From many addresses of one network.
+	try := func(network, email, password string) harness.Answer {
 		hosts++
 
-		return from(t, s.Anybody(), "203.0.113."+strconv.Itoa(hosts), http.MethodPost, loginPath,
+		return from(t, s.Anybody(), network+strconv.Itoa(hosts%250+1), http.MethodPost, loginPath,
 			map[string]string{"email": email, "password": password})
 	}
 
-	spend(t, 10, http.StatusUnauthorized, func() harness.Answer { return try(email, "not-the-password") })
-	limited(t, try(upperFirst(email), storetest.Password), 10)
-	require.Equal(t, http.StatusOK, try(other, storetest.Password).Status)
+	const owner, attacker, elsewhere = "192.0.2.", "203.0.113.", "198.18.7."
+
+	for range 12 {
+		require.Equal(t, http.StatusOK, try(owner, email, storetest.Password).Status, "successes do not count")
+	}
+
+	spend(t, 10, http.StatusUnauthorized, func() harness.Answer { return try(attacker, email, "not-the-password") })
+	limited(t, try(attacker, upperFirst(email), storetest.Password), 10)
+
+	// The account is paused for every network but those that it has logged in from.
+	paused := try(elsewhere, upperFirst(email), storetest.Password)
+	require.Equal(t, http.StatusTooManyRequests, paused.Status, "%s", paused.Body)
+
+	wait, err := strconv.Atoi(paused.Header.Get("Retry-After"))
+	require.NoError(t, err)
+	require.InDelta(t, 40, wait, 21)
+
+	require.Equal(t, http.StatusOK, try(owner, email, storetest.Password).Status, "the owner gets in")
+	require.Equal(t, http.StatusOK, try(attacker, other, storetest.Password).Status)
 
 	// Whether there is such an account makes no difference.
-	spend(t, 10, http.StatusUnauthorized, func() harness.Answer { return try("nobody."+email, "not-the-password") })
+	spend(t, 10, http.StatusUnauthorized, func() harness.Answer { return try(attacker, "nobody."+email, "not-the-password") })
+
+	unknown := try(elsewhere, "nobody."+email, "not-the-password")
+	require.Equal(t, http.StatusTooManyRequests, unknown.Status)
+	require.Equal(t, string(paused.Body), string(unknown.Body))
 }
 
 func upperFirst(email string) string { return string(email[0]-'a'+'A') + email[1:] }

@@ -99,7 +99,7 @@ func providerStatus(t *testing.T, s *harness.Stack) {
 	require.Equal(t, "ACTIVE", on["status"])
 	require.Equal(t, on, data(t, http.StatusOK, call(t, admin, http.MethodPost, location+"/activate", nil)))
 
-	log := decoded[[]object](t, http.StatusOK, admin.Get("/api/v1/admin/audit-logs?per_page=100"))
+	log := decoded[[]object](t, http.StatusOK, admin.Get("/api/v1/admin/audit-logs?per_page=100&entity=provider"))
 
 	var actions []any
 

@@ -20,6 +20,8 @@ type Config struct {
 	App       App
 	HTTP      HTTP
 	Limits    RateLimits
+	Logins    Logins
+	AtOnce    AtOnce
 	Database  Database
 	Temporal  Temporal
 	Gateways  Gateways
@@ -37,6 +39,8 @@ type Config struct {
 type App struct {
 	// Env is development or production.
 	Env Environment `env:"APP_ENV" envDefault:"development"`
+	// AllowInsecure are the connections that production may make without TLS.
+	AllowInsecure []Insecure `env:"ALLOW_INSECURE"`
 	// DataDir holds local state: the media and outbox folders, and what `dev` keeps between runs.
 	DataDir string `env:"DATA_DIR" envDefault:".data"`
 	// PublicURL is where customers reach the API, without a trailing slash.
@@ -75,11 +79,26 @@ type RateLimits struct {
 	SuperAdmin    int `env:"RATE_LIMIT_SUPER_ADMIN" envDefault:"1200"`
 	// Webhook is per channel.
 	Webhook int `env:"RATE_LIMIT_WEBHOOK" envDefault:"6000"`
-	// Login is per account, LoginIP per address.
+	// Login is failures per account and network, LoginIP per address.
 	Login   int `env:"RATE_LIMIT_LOGIN" envDefault:"10"`
 	LoginIP int `env:"RATE_LIMIT_LOGIN_IP" envDefault:"60"`
 	// Media is per address, for opening photos: a page of a list shows many.
 	Media int `env:"RATE_LIMIT_MEDIA" envDefault:"1200"`
+}
+
+// Logins bound how often passwords of one account are guessed, over all networks together; 0 switches a bound off.
+type Logins struct {
+	// PauseMax is the longest pause between two tries.
+	PauseMax time.Duration `env:"LOGIN_PAUSE_MAX" envDefault:"15m"`
+	// LockAfter is how many failures within 24 hours lock an account.
+	LockAfter int `env:"LOGIN_LOCK_AFTER" envDefault:"100"`
+}
+
+// AtOnce is how many requests of a kind one account, and one company, may have running in one API process; 0: no limit.
+type AtOnce struct {
+	Uploads   int `env:"UPLOADS_AT_ONCE" envDefault:"4"`
+	Exports   int `env:"EXPORTS_AT_ONCE" envDefault:"2"`
+	LongPolls int `env:"LONG_POLLS_AT_ONCE" envDefault:"20"`
 }
 
 // ForRole is the limit of a signed-in role; an unknown role gets the anonymous one.
@@ -111,6 +130,10 @@ type Database struct {
 	MaxIdleConns    int           `env:"DB_MAX_IDLE_CONNS" envDefault:"20"`
 	ConnMaxLifetime time.Duration `env:"DB_CONN_MAX_LIFETIME" envDefault:"1h"`
 	ConnMaxIdleTime time.Duration `env:"DB_CONN_MAX_IDLE_TIME" envDefault:"5m"`
+	// StatementTimeout and IdleInTxTimeout end statements and transactions of API and worker that a lost client or a bug leaves
+	// behind; 0: never.
+	StatementTimeout time.Duration `env:"DB_STATEMENT_TIMEOUT" envDefault:"1m"`
+	IdleInTxTimeout  time.Duration `env:"DB_IDLE_IN_TRANSACTION_TIMEOUT" envDefault:"1m"`
 }
 
 // Temporal is the orchestrator. Only what is ours to say is here: namespace, API key and TLS come from the
@@ -275,9 +298,9 @@ type Schedules struct {
 	WebhookSilence time.Duration `env:"WEBHOOK_SILENCE" envDefault:"2m"`
 }
 
-// Metrics is where the worker shows its metrics; the API has them at /metrics.
+// Metrics is where API and worker show their metrics; outside production the API has them at /metrics of its own address, too.
 type Metrics struct {
-	// Addr is host:port; empty shows none.
+	// Addr is host:port; empty: nowhere else.
 	Addr string `env:"METRICS_ADDR"`
 }
 

@@ -6,6 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -32,7 +35,7 @@ func complete() map[string]string {
 		"WEBHOOK_SECRETS_GATEWAY_A": secret("new") + ", " + secret("old"), "WEBHOOK_SECRETS_WALLET_B": secret("b"),
 		"WEBHOOK_SECRETS_WALLET_A": secret("a"), "WEBHOOK_SECRETS_BILL_PAYMENT": secret("bill"),
 		"JWT_SIGNING_KEYS": "-----BEGIN PRIVATE KEY-----" + sentinel, "MEDIA_URL_SECRET": sentinel + "-media-url",
-		"REDIS_URL": "redis://:" + sentinel + "@redis:6379", "SMTP_URL": "smtps://u:" + sentinel + "@mail.example.com:465",
+		"REDIS_URL": "rediss://:" + sentinel + "@redis:6379", "SMTP_URL": "smtps://u:" + sentinel + "@mail.example.com:465",
 		"MAIL_FROM": "Rihla <no-reply@example.com>", "SMS_DRIVER": "http", "SMS_URL": "https://sms.example.com/send",
 		"SMS_API_KEY": sentinel + "-sms",
 	}
@@ -238,9 +241,9 @@ func TestRequireNamesWhatIsMissingOrWeak(t *testing.T) {
 		"not base64":      {"WEBHOOK_SECRETS_WALLET_A", "whsec_" + sentinel + "!", "WEBHOOK_SECRETS_WALLET_A has"},
 		"short":           {"WEBHOOK_SECRETS_WALLET_A", "whsec_" + base64.StdEncoding.EncodeToString([]byte(sentinel[:23])), "WEBHOOK_SECRETS_WALLET_A has a weak"},
 		"one letter":      {"WEBHOOK_SECRETS_WALLET_A", "whsec_" + strings.Repeat("A", 44), "WEBHOOK_SECRETS_WALLET_A has a weak"},
-		"published":       {"WEBHOOK_SECRETS_WALLET_B", DevWebhookSecret(models.ChannelWalletB).Reveal(), "WEBHOOK_SECRETS_WALLET_B has the development"},
+		"published":       {"WEBHOOK_SECRETS_WALLET_B", DevWebhookSecret(models.ChannelWalletB).Reveal(), "WEBHOOK_SECRETS_WALLET_B has a secret that is published"},
 		"short key":       {"GATEWAY_A_API_KEY", sentinel[:15], "GATEWAY_A_API_KEY is weak"},
-		"published key":   {"WALLET_B_API_KEY", DevAPIKey.Reveal(), "WALLET_B_API_KEY is the development key"},
+		"published key":   {"WALLET_B_API_KEY", DevAPIKey.Reveal(), "WALLET_B_API_KEY has a secret that is published"},
 		"sandbox":         {"GATEWAY_A_DRIVER", "sandbox", "GATEWAY_A_DRIVER must"},
 		"default driver":  {"WALLET_B_DRIVER", "", "WALLET_B_DRIVER must"},
 		"plain http":      {"PUBLIC_URL", "http://pay.example.com", "PUBLIC_URL must"},
@@ -249,6 +252,19 @@ func TestRequireNamesWhatIsMissingOrWeak(t *testing.T) {
 		"local origins":   {"CORS_ALLOWED_ORIGINS", "https://app.example.com,localhost", "CORS_ALLOWED_ORIGINS must name"},
 		"test mail":       {"MAIL_FROM", "", "MAIL_FROM must"},
 		"sms key":         {"SMS_API_KEY", "aaaaaaaaaaaaaaaaaaaaaaaa", "SMS_API_KEY is weak"},
+		"plain database":  {"DATABASE_URL", "postgres://u:" + sentinel + "@db/x?sslmode=disable", "DATABASE_URL must demand TLS"},
+		"perhaps TLS":     {"DATABASE_URL", "postgres://u:" + sentinel + "@db/x?sslmode=prefer", "DATABASE_URL must demand TLS"},
+		"no word of TLS":  {"DATABASE_URL", "postgres://u:" + sentinel + "@db/x", "DATABASE_URL must demand TLS"},
+		"two databases":   {"DATABASE_URL", "postgres://u:" + sentinel + "@db,other/x?sslmode=allow", "DATABASE_URL must demand TLS"},
+		"owner's name":    {"DATABASE_URL", "postgres://rihla:rihla@db/x?sslmode=require", "DATABASE_URL has a password"},
+		"example":         {"DATABASE_URL", "postgres://rihla:change-me@db/x?sslmode=require", "DATABASE_URL has a password"},
+		"plain redis":     {"REDIS_URL", "redis://:" + sentinel + "@redis:6379", "REDIS_URL must begin with rediss://"},
+		"plain gateway":   {"WALLET_B_URL", "http://wallet.example.com", "WALLET_B_URL must be an https"},
+		"plain sms":       {"SMS_URL", "http://sms.example.com", "SMS_URL must be an https"},
+		"everybody":       {"TRUSTED_PROXIES", "10.0.0.1,0.0.0.0/0", "TRUSTED_PROXIES must name"},
+		"half of all":     {"TRUSTED_PROXIES", "128.0.0.0/1", "TRUSTED_PROXIES must name"},
+		"everybody of 6":  {"TRUSTED_PROXIES", "::/0", "TRUSTED_PROXIES must name"},
+		"published media": {"MEDIA_URL_SECRET", "compose-media-url-secret-9c1e7b3f5a", "MEDIA_URL_SECRET has a secret that is published"},
 		"no signing keys": {"JWT_SIGNING_KEYS", " ", "JWT_SIGNING_KEYS is missing"},
 	}
 	for name, tt := range tests {
@@ -263,6 +279,62 @@ func TestRequireNamesWhatIsMissingOrWeak(t *testing.T) {
 			require.NotContains(t, text, sentinel[:15])
 		})
 	}
+}
+
+// TestTrustedNetworks: what ALLOW_INSECURE names may go without TLS; payments and telephone numbers never do.
+func TestTrustedNetworks(t *testing.T) {
+	t.Parallel()
+
+	environ := complete()
+	environ["DATABASE_URL"], environ["REDIS_URL"] = "postgres://u:"+sentinel+"@db/x?sslmode=disable", "redis://redis:6379"
+	environ["ALLOW_INSECURE"] = "database, redis,temporal"
+	c := load(t, environ)
+	require.NoError(t, c.RequireAPI())
+	require.NoError(t, c.RequireWorker())
+	require.False(t, c.Demands(InsecureTemporal))
+
+	environ["ALLOW_INSECURE"] = "redis"
+	c = load(t, environ)
+	require.ErrorContains(t, c.RequireDatabase(), "DATABASE_URL must demand TLS")
+	require.True(t, c.Demands(InsecureTemporal))
+
+	environ["ALLOW_INSECURE"] = "everything"
+	_, err := Load(environ)
+	require.ErrorContains(t, err, "ALLOW_INSECURE")
+
+	environ["ALLOW_INSECURE"], environ["REDIS_URL"] = "", ""
+	environ["DATABASE_URL"] = "host=/var/run/postgresql user=u dbname=d"
+	require.NoError(t, load(t, environ).RequireAPI(), "a socket of this machine needs no TLS")
+}
+
+// TestProductionRefusesWhatIsPublished reads the secrets of the files that come with the source.
+func TestProductionRefusesWhatIsPublished(t *testing.T) {
+	t.Parallel()
+
+	secrets := regexp.MustCompile(`(?m)^\s*#?([A-Z_]*(?:SECRETS?_|SECRET|API_KEY|DATABASE_URL|REDIS_URL|CODEC_TOKEN)[A-Z_]*)(?:=|: +)(?:&\w+ +)?(\S+)`)
+	seen := 0
+
+	for _, name := range []string{"docker-compose.yml", ".env.example"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", name))
+		require.NoError(t, err)
+
+		for _, found := range secrets.FindAllStringSubmatch(string(text), -1) {
+			variable, value := found[1], strings.Trim(found[2], `"'`)
+			if strings.HasPrefix(value, "*") || strings.HasPrefix(value, "$") || strings.HasPrefix(value, "/") || strings.HasPrefix(value, "#") {
+				continue // another one, one from outside, a file
+			}
+
+			environ := complete()
+			environ[variable] = value
+			c := load(t, environ)
+			text := fmt.Sprint(c.RequireAPI(), c.RequireWorker())
+			require.Contains(t, text, variable, "%s: production takes what is published", name)
+
+			seen++
+		}
+	}
+
+	require.GreaterOrEqual(t, seen, 8)
 }
 
 func TestDevelopmentSecretsStartInDevelopment(t *testing.T) {

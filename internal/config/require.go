@@ -57,6 +57,8 @@ func (c Config) RequireAPI() error {
 	c.checkTokens(&p)
 	c.checkWebhooks(&p)
 	c.checkMedia(&p)
+	c.checkRedisSafety(&p)
+	c.checkPublished(&p, "TEMPORAL_CODEC_KEYS", c.Temporal.CodecKeys...)
 
 	if c.App.Env == Production {
 		c.checkExposure(&p)
@@ -76,6 +78,8 @@ func (c Config) checkExposure(p *problems) {
 		p.addf("TRUSTED_PROXIES is missing (the proxy that speaks https for the API; without it every request would be redirected to itself)")
 	}
 
+	c.checkProxies(p)
+
 	for _, all := range []string{AnyOrigin, LocalOrigins} {
 		if slices.Contains(c.HTTP.CORSOrigins, all) {
 			p.addf("CORS_ALLOWED_ORIGINS must name origins in production, not %s", all)
@@ -90,6 +94,7 @@ func (c Config) RequireWorker() error {
 	c.checkGateway(&p, "GATEWAY_A", c.Gateways.A)
 	c.checkGateway(&p, "WALLET_B", c.Gateways.WalletB)
 	c.checkNotify(&p)
+	c.checkPublished(&p, "TEMPORAL_CODEC_KEYS", c.Temporal.CodecKeys...)
 
 	return p.err()
 }
@@ -111,9 +116,14 @@ func (c Config) checkDatabase(p *problems) {
 	}
 
 	// The parser's error quotes the text it could not read, which may be a password: it is dropped.
-	if _, err := pgconn.ParseConfig(c.Database.URL.Reveal()); err != nil {
+	to, err := pgconn.ParseConfig(c.Database.URL.Reveal())
+	if err != nil {
 		p.addf("DATABASE_URL is not a PostgreSQL address such as postgres://user:password@host:5432/name")
+
+		return
 	}
+
+	c.checkDatabaseSafety(p, to)
 }
 
 func (c Config) checkTokens(p *problems) {
@@ -146,10 +156,10 @@ func (c Config) checkWebhooks(p *problems) {
 				p.addf("%s has an entry that is not whsec_ followed by base64", name)
 			case len(key) < minWebhookSecret || isMonotonous(key):
 				p.addf("%s has a weak entry (at least %d random bytes are needed)", name, minWebhookSecret)
-			case c.App.Env == Production && strings.Contains(string(key), devMark):
-				p.addf("%s has the development secret, which production refuses", name)
 			}
 		}
+
+		c.checkPublished(p, name, secrets...)
 	}
 }
 
@@ -164,7 +174,8 @@ func (c Config) checkGateway(p *problems, name string, g Gateway) {
 		}
 	}
 
-	checkAPIKey(p, c.App.Env, name+"_API_KEY", g.APIKey)
+	c.checkHTTPS(p, name+"_URL", g.URL)
+	c.checkAPIKey(p, name+"_API_KEY", g.APIKey)
 }
 
 func (c Config) checkNotify(p *problems) {
@@ -173,7 +184,8 @@ func (c Config) checkNotify(p *problems) {
 			p.addf("SMS_URL is missing, and SMS_DRIVER=http needs it")
 		}
 
-		checkAPIKey(p, c.App.Env, "SMS_API_KEY", c.Notify.SMSAPIKey)
+		c.checkHTTPS(p, "SMS_URL", c.Notify.SMSURL)
+		c.checkAPIKey(p, "SMS_API_KEY", c.Notify.SMSAPIKey)
 	}
 
 	if c.App.Env == Production && c.Notify.SMTPURL.IsSet() && strings.Contains(c.Notify.MailFrom, ".test>") {
@@ -181,15 +193,15 @@ func (c Config) checkNotify(p *problems) {
 	}
 }
 
-func checkAPIKey(p *problems, appEnv Environment, name string, key Secret) {
+func (c Config) checkAPIKey(p *problems, name string, key Secret) {
 	switch {
 	case !key.IsSet():
 		p.addf("%s is missing", name)
 	case len(key) < minAPIKey || isMonotonous([]byte(key)):
 		p.addf("%s is weak (at least %d random characters are needed)", name, minAPIKey)
-	case appEnv == Production && strings.Contains(key.Reveal(), devMark):
-		p.addf("%s is the development key, which production refuses", name)
 	}
+
+	c.checkPublished(p, name, key)
 }
 
 func isMonotonous(b []byte) bool {
@@ -244,6 +256,8 @@ func (c Config) validate() error {
 		p.addf("RATE_LIMIT_* must not be negative (0 switches a limit off)")
 	}
 
+	c.validateBounds(&p)
+
 	for _, source := range c.Tokens.JWKS {
 		if source.Issuer == c.Tokens.Issuer {
 			p.addf("JWT_JWKS_URLS must not name our own JWT_ISSUER")
@@ -262,6 +276,21 @@ func (c Config) validate() error {
 	slices.Sort(p) // the map above has no order
 
 	return p.err()
+}
+
+// validateBounds checks what may be 0 for none.
+func (c Config) validateBounds(p *problems) {
+	if c.Database.StatementTimeout < 0 || c.Database.IdleInTxTimeout < 0 {
+		p.addf("DB_STATEMENT_TIMEOUT and DB_IDLE_IN_TRANSACTION_TIMEOUT must not be negative (0: none)")
+	}
+
+	if min(c.AtOnce.Uploads, c.AtOnce.Exports, c.AtOnce.LongPolls) < 0 {
+		p.addf("UPLOADS_AT_ONCE, EXPORTS_AT_ONCE and LONG_POLLS_AT_ONCE must not be negative (0: no limit)")
+	}
+
+	if c.Logins.PauseMax < 0 || c.Logins.LockAfter < 0 {
+		p.addf("LOGIN_PAUSE_MAX and LOGIN_LOCK_AFTER must not be negative (0 switches them off)")
+	}
 }
 
 // The longest a gateway may take: an activity makes up to three calls within 15 s; and the longest that one is left alone

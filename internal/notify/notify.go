@@ -46,6 +46,7 @@ const (
 	DataAmount        = "amount"
 	DataDepartureAt   = "departure_at"
 	DataRetryUntil    = "retry_until"
+	DataLockedUntil   = "locked_until"
 )
 
 // MessageOf is the message of an outbox row.

@@ -67,6 +67,7 @@ func (r *Renderer) Render(m Message) (Rendered, error) {
 	prefix, ok := map[models.NotificationKind]string{
 		models.NotifyPaymentSucceeded: "payment_succeeded", models.NotifyPaymentFailed: "payment_failed",
 		models.NotifyRefundSucceeded: "refund_succeeded", models.NotifyCampaignPaid: "campaign_paid",
+		models.NotifyAccountLocked: "account_locked",
 	}[m.Kind]
 	if !ok {
 		return Rendered{}, permanentf("unknown kind %q", m.Kind)
@@ -162,7 +163,7 @@ func (r *Renderer) mail(w *writer, prefix string, v values, to *link) (Rendered,
 type writer struct {
 	locale    models.Locale
 	localizer *i18n.Localizer
-	long      struct{ departure, retryUntil string }
+	long      struct{ departure, retryUntil, lockedUntil string }
 	err       error
 }
 
@@ -178,6 +179,13 @@ func (w *writer) text(id string, data any) string {
 func (w *writer) values(m Message) (values, error) {
 	v := values{
 		Name: clean(m.Data[DataName]), Trip: clean(m.Data[DataTripTitle]), Campaign: clean(m.Data[DataCampaignTitle]),
+	}
+
+	if m.Kind == models.NotifyAccountLocked { // the one message that is not about money
+		_, until, err := w.moment(m.Data[DataLockedUntil])
+		w.long.lockedUntil = until
+
+		return v, err
 	}
 
 	amount, err := models.ParseMoney(m.Data[DataAmount])
@@ -224,6 +232,7 @@ func (w *writer) rows(v values) []row {
 		{"label_vat", v.VAT},
 		{"label_method", v.Method},
 		{"label_retry_until", w.long.retryUntil},
+		{"label_locked_until", w.long.lockedUntil},
 	} {
 		if r.Value != "" {
 			rows = append(rows, row{Label: w.text(r.Label, v), Value: r.Value})

@@ -19,6 +19,26 @@ func (s *Store) CreateUser(ctx context.Context, u models.User) (models.User, err
 	return insertUser(ctx, s.db, u)
 }
 
+// AddUser is CreateUser with an entry in the audit log. by is who makes the account: its owner, when it has no user id of its own,
+// or an operator.
+func (s *Store) AddUser(ctx context.Context, u models.User, by Actor) (models.User, error) {
+	var out models.User
+
+	err := s.inTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
+		if out, err = insertUser(ctx, tx, u); err != nil {
+			return err
+		}
+
+		if by.UserID == uuid.Nil && by.Operator == "" {
+			by.UserID, by.Role = out.ID, out.Role
+		}
+
+		return audit(ctx, tx, by, "USER_CREATED", "user", &out.ID, accountDetails(&out, nil, accountState(&out)))
+	})
+
+	return out, err
+}
+
 func insertUser(ctx context.Context, db bun.IDB, u models.User) (models.User, error) {
 	u.Email = strings.TrimSpace(u.Email)
 	if u.ID == uuid.Nil {
@@ -112,6 +132,10 @@ func (s *Store) ChangePassword(ctx context.Context, id uuid.UUID, was, hash stri
 			return q.Set("password_hash = ?", hash)
 		})
 		if err != nil {
+			return err
+		}
+
+		if err := unlock(ctx, tx, id); err != nil {
 			return err
 		}
 

@@ -44,13 +44,13 @@ func newEntry(actor Actor, action, entity string, entityID *uuid.UUID, details a
 
 	return models.AuditEntry{
 		ID: models.NewID(), ActorID: optional(actor.UserID), ActorRole: actor.Role, Action: action,
-		Entity: entity, EntityID: entityID, Details: body, RequestID: actor.RequestID,
+		Entity: entity, EntityID: entityID, Details: body, RequestID: actor.RequestID, Operator: actor.Operator,
 	}, nil
 }
 
 // insertEntries writes notes; there must be one at least.
 func insertEntries(ctx context.Context, tx bun.IDB, entries []models.AuditEntry) error {
-	if _, err := tx.NewInsert().Model(&entries).ExcludeColumn("created_at").Exec(ctx); err != nil {
+	if _, err := tx.NewInsert().Model(&entries).ExcludeColumn("created_at", "actor_kind").Exec(ctx); err != nil {
 		return fmt.Errorf("insert audit entries: %w", err)
 	}
 

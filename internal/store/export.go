@@ -2,8 +2,10 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -197,5 +199,30 @@ func (s *Store) onWire(ctx context.Context, do func(*pgx.Conn) error) error {
 	}
 	defer conn.Close()
 
-	return conn.Raw(func(driver any) error { return do(driver.(*stdlib.Conn).Conn()) })
+	return conn.Raw(func(driver any) error { return withoutTimeout(ctx, driver.(*stdlib.Conn).Conn(), do) })
 }
+
+// withoutTimeout lets one statement take as long as ctx allows: a file leaves as fast as its reader takes it.
+func withoutTimeout(ctx context.Context, conn *pgx.Conn, do func(*pgx.Conn) error) error {
+	if _, err := conn.Exec(ctx, "SET statement_timeout = 0"); err != nil {
+		return err
+	}
+
+	err := do(conn)
+	if conn.IsClosed() {
+		return err
+	}
+
+	// The caller's time may be over, and the connection goes back to the pool.
+	reset, cancel := context.WithTimeout(context.WithoutCancel(ctx), resetTime)
+	defer cancel()
+
+	if _, failed := conn.Exec(reset, "RESET statement_timeout"); failed != nil {
+		return errors.Join(err, failed, conn.Close(reset))
+	}
+
+	return err
+}
+
+// resetTime bounds giving a connection back as it was.
+const resetTime = 5 * time.Second

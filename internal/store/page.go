@@ -191,6 +191,8 @@ type Actor struct {
 	Role       models.Role
 	ProviderID uuid.UUID // of provider roles only
 	RequestID  string
+	// Operator is the system user of a command, who is no user of the service.
+	Operator string
 }
 
 // ProviderScope is the provider to which a reading of provider data is narrowed: their own for provider roles,

@@ -8,6 +8,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -36,6 +37,7 @@ type Policies struct {
 	BookingHold time.Duration // how long seats wait for a payment
 	BillHold    time.Duration // the same for bill_payment
 	FailAtOnce  bool          // the first failed attempt is final for its booking
+	Login       LoginRules
 	// Cancellation is what a refund by the policy pays back.
 	Cancellation models.CancellationPolicy
 	// LateChecks are how long after the end of an attempt without money the gateway is asked again whether it took some,
@@ -51,6 +53,7 @@ func DefaultPolicies() Policies {
 		Commission:   models.MustRate("0.10"),
 		BookingHold:  30 * time.Minute,
 		BillHold:     72 * time.Hour,
+		Login:        LoginRules{PauseMax: 15 * time.Minute, LockAfter: 100},
 		Cancellation: models.DefaultCancellationPolicy(),
 		LateChecks:   []time.Duration{10 * time.Minute, 2 * time.Hour, 24 * time.Hour},
 	}
@@ -71,6 +74,9 @@ type Options struct {
 	MaxIdleConns    int           // default MaxConns
 	ConnMaxLifetime time.Duration // 0: no limit
 	ConnMaxIdleTime time.Duration // default 5 minutes
+	// StatementTimeout and IdleInTxTimeout have the server end what takes longer; 0: never.
+	StatementTimeout time.Duration
+	IdleInTxTimeout  time.Duration
 }
 
 func (o Options) withDefaults() Options {
@@ -113,6 +119,14 @@ func OpenLazy(url string, p Policies, o Options) (*Store, error) {
 	// Bun writes its arguments into the text of the query: preparing every text would cost a round trip each.
 	cfg.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
 	cfg.RuntimeParams["timezone"] = "UTC"
+
+	for name, limit := range map[string]time.Duration{
+		"statement_timeout": o.StatementTimeout, "idle_in_transaction_session_timeout": o.IdleInTxTimeout,
+	} {
+		if limit > 0 {
+			cfg.RuntimeParams[name] = strconv.FormatInt(limit.Milliseconds(), 10)
+		}
+	}
 
 	o = o.withDefaults()
 

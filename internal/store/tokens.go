@@ -17,12 +17,16 @@ import (
 // none is given. u is the account as it was when its owner proved who they are. Error: INVALID_CREDENTIALS when it has
 // been removed, or its password changed, since: the session would outlive what ended all others.
 func (s *Store) OpenSession(ctx context.Context, u models.User, t models.RefreshToken) error {
+	return openSession(ctx, s.db, &u, t)
+}
+
+func openSession(ctx context.Context, db bun.IDB, u *models.User, t models.RefreshToken) error {
 	if t.FamilyID == uuid.Nil {
 		t.FamilyID = models.NewID()
 	}
 
 	// The lock waits for whoever is ending the account's sessions, and has them wait for the new one.
-	res, err := s.db.ExecContext(ctx, `
+	res, err := db.ExecContext(ctx, `
 		WITH u AS (SELECT id FROM users WHERE id = ? AND token_generation = ? AND deleted_at IS NULL FOR SHARE)
 		INSERT INTO refresh_tokens (token_hash, family_id, user_id, expires_at) SELECT ?, ?::uuid, id, ?::timestamptz FROM u`,
 		u.ID, u.TokenGeneration, t.TokenHash, t.FamilyID, t.ExpiresAt)

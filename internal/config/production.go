@@ -1,0 +1,129 @@
+package config
+
+import (
+	"encoding/base64"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Insecure names a connection that production may make without TLS, through a network that is trusted.
+type Insecure string
+
+// The connections of ALLOW_INSECURE.
+const (
+	InsecureDatabase Insecure = "database"
+	InsecureRedis    Insecure = "redis"
+	InsecureTemporal Insecure = "temporal"
+)
+
+// UnmarshalText accepts the names of the connections.
+func (i *Insecure) UnmarshalText(b []byte) error {
+	return oneOf(i, []byte(strings.TrimSpace(string(b))), InsecureDatabase, InsecureRedis, InsecureTemporal)
+}
+
+// Demands reports whether the connection has to be a secure one: in production, unless ALLOW_INSECURE names it.
+func (c Config) Demands(connection Insecure) bool {
+	return c.App.Env == Production && !slices.Contains(c.App.AllowInsecure, connection)
+}
+
+// publishedMarks are in the secrets that are published with the source: those of `dev`, of docker-compose.yml and of the
+// examples in .env.example and the documentation.
+var publishedMarks = []string{devMark, "compose", "change-me", "example"}
+
+// isPublished reports whether a secret, or the text that it is the base64 of, is one that is published with the source.
+func isPublished(secret string) bool {
+	decoded, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, webhookSecretPrefix))
+
+	return slices.ContainsFunc(publishedMarks, func(mark string) bool {
+		return strings.Contains(strings.ToLower(secret), mark) || strings.Contains(strings.ToLower(string(decoded)), mark)
+	})
+}
+
+// checkPublished refuses published secrets in production.
+func (c Config) checkPublished(p *problems, name string, secrets ...Secret) {
+	if c.App.Env != Production {
+		return
+	}
+
+	for _, s := range secrets {
+		if isPublished(s.Reveal()) {
+			p.addf("%s has a secret that is published with the source, which production refuses", name)
+
+			return
+		}
+	}
+}
+
+// checkDatabaseSafety is what production demands of DATABASE_URL.
+func (c Config) checkDatabaseSafety(p *problems, to *pgconn.Config) {
+	if c.App.Env != Production {
+		return
+	}
+
+	if password := to.Password; password != "" && (isPublished(password) || password == to.User || password == "password") {
+		p.addf("DATABASE_URL has a password that is published with the source, or the user's name, which production refuses")
+	}
+
+	plain := !isSocket(to.Host) && to.TLSConfig == nil
+	for _, fallback := range to.Fallbacks {
+		plain = plain || !isSocket(fallback.Host) && fallback.TLSConfig == nil
+	}
+
+	if plain && c.Demands(InsecureDatabase) {
+		p.addf("DATABASE_URL must demand TLS in production: sslmode=verify-full, or at least require " +
+			"(for a trusted network: ALLOW_INSECURE=database)")
+	}
+}
+
+func isSocket(host string) bool { return strings.HasPrefix(host, "/") }
+
+// checkRedisSafety is what production demands of REDIS_URL.
+func (c Config) checkRedisSafety(p *problems) {
+	if !c.Redis.URL.IsSet() || c.App.Env != Production {
+		return
+	}
+
+	u, err := url.Parse(c.Redis.URL.Reveal())
+	if err != nil {
+		return // refused when it was read
+	}
+
+	if password, _ := u.User.Password(); password != "" && isPublished(password) {
+		p.addf("REDIS_URL has a password that is published with the source, which production refuses")
+	}
+
+	if u.Scheme != "rediss" && c.Demands(InsecureRedis) {
+		p.addf("REDIS_URL must begin with rediss:// in production (for a trusted network: ALLOW_INSECURE=redis)")
+	}
+}
+
+// checkHTTPS refuses plain http where payments and telephone numbers are sent.
+func (c Config) checkHTTPS(p *problems, name, address string) {
+	if c.App.Env == Production && address != "" && !strings.HasPrefix(address, "https://") {
+		p.addf("%s must be an https:// address in production", name)
+	}
+}
+
+// The shortest networks of proxies: larger ones are nobody's own.
+const (
+	minProxyBits4 = 8
+	minProxyBits6 = 7 // fc00::/7, the private addresses
+)
+
+// checkProxies refuses to believe everybody.
+func (c Config) checkProxies(p *problems) {
+	for _, text := range c.HTTP.TrustedProxies {
+		network, err := netip.ParsePrefix(text)
+		if err != nil {
+			continue
+		}
+
+		if bits := network.Bits(); network.Addr().Is4() && bits < minProxyBits4 || network.Addr().Is6() && bits < minProxyBits6 {
+			p.addf("TRUSTED_PROXIES must name the proxies in production, and %s is nearly everybody: any client could choose its address", network)
+		}
+	}
+}
