@@ -128,6 +128,9 @@ func TestSystemRoutes(t *testing.T) {
 	require.JSONEq(t, `{"data":{"status":"ok"}}`, b.call(t, http.MethodGet, "/healthz", "", "").body)
 	require.Equal(t, http.StatusOK, b.call(t, http.MethodGet, "/metrics", "", "").status)
 
+	hidden := setup(t, func(d *Deps) { d.Metrics = nil })
+	require.Equal(t, http.StatusNotFound, hidden.call(t, http.MethodGet, "/metrics", "", "").status, "in production it has an address of its own")
+
 	head := b.call(t, http.MethodHead, "/healthz", "", "")
 	require.Equal(t, http.StatusOK, head.status)
 	require.Empty(t, head.body)

@@ -54,7 +54,7 @@ type Deps struct {
 	Limits  config.RateLimits
 	// Idempotency keeps the answers of calls with an Idempotency-Key.
 	Idempotency middleware.IdempotencyStore
-	// Metrics is what /metrics shows.
+	// Metrics is what /metrics shows; nil: there is no /metrics.
 	Metrics prometheus.Gatherer
 	// Observe is told of every answered request; the route is its pattern. May be nil.
 	Observe func(route, method string, status int, took time.Duration)
@@ -71,8 +71,8 @@ type Deps struct {
 
 // New builds the app. It fails when the document, its operations and their routes do not fit together.
 func New(deps Deps) (*fiber.App, error) {
-	if deps.Operations == nil || deps.Metrics == nil || len(deps.JWKS) == 0 {
-		return nil, errors.New("api: operations, metrics and keys are required")
+	if deps.Operations == nil || len(deps.JWKS) == 0 {
+		return nil, errors.New("api: operations and keys are required")
 	}
 
 	doc, err := Document()

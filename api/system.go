@@ -106,10 +106,18 @@ func (h *handlers) GetDocs(context.Context, gen.GetDocsRequestObject) (gen.GetDo
 
 // GetMetrics serves the Prometheus text format.
 func (h *handlers) GetMetrics(context.Context, gen.GetMetricsRequestObject) (gen.GetMetricsResponseObject, error) {
+	if h.metrics == nil {
+		return nil, models.NotFound()
+	}
+
 	return served(h.metrics), nil
 }
 
 func metricsHandler(g prometheus.Gatherer) fiber.Handler {
+	if g == nil {
+		return nil
+	}
+
 	return adaptor.HTTPHandler(promhttp.HandlerFor(g, promhttp.HandlerOpts{}))
 }
 

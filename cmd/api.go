@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"strings"
+	"sync/atomic"
 
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
@@ -44,13 +45,24 @@ func newAPI() *cobra.Command {
 			slog.SetDefault(telemetry.NewLogger(cmd.ErrOrStderr(), cfg.App))
 
 			registry := prometheus.NewRegistry()
+			metrics := telemetry.NewMetrics(registry)
 
-			stop, err := startAPI(cmd.Context(), cfg, registry, telemetry.NewMetrics(registry))
+			var serves atomic.Bool
+
+			stopMetrics, err := serveMetrics(cmd.Context(), cfg.Metrics.Addr, metrics, serves.Load)
+			if err != nil {
+				return err
+			}
+			defer stopMetrics()
+
+			stop, err := startAPI(cmd.Context(), cfg, registry, metrics)
 			if err != nil {
 				return err
 			}
 
+			serves.Store(true)
 			<-cmd.Context().Done()
+			serves.Store(false)
 
 			return stop()
 		},
@@ -171,15 +183,21 @@ func apiDeps(ctx context.Context, cfg config.Config, p parts, open *closers) (ap
 	handlers := operations.New(operations.Deps{
 		Store: p.store, Workflows: p.door, Passwords: passwords, Issuer: auth.NewIssuer(keys, cfg.Tokens),
 		Logins: middleware.NewRateLimits(limiter, cfg.Limits, slog.Default()), Verifiers: channels,
-		Deliver: p.carrier.Enqueue, Metrics: p.metrics, Media: files, Links: links, Now: clock.Now,
+		AtOnce: cfg.AtOnce, Deliver: p.carrier.Enqueue, Metrics: p.metrics, Media: files, Links: links, Now: clock.Now,
 		RefreshTTL: cfg.Tokens.RefreshTTL, CheckoutWait: cfg.HTTP.CheckoutWait, RefundWait: cfg.HTTP.RefundWait,
 		TemporalUI: strings.TrimRight(cfg.Temporal.UIURL, "/"), Runbook: cfg.App.RunbookURL,
 	})
 
+	// Everybody reaches the public address: in production METRICS_ADDR alone shows how the business goes.
+	var public prometheus.Gatherer
+	if cfg.App.Env != config.Production {
+		public = p.registry
+	}
+
 	return api.Deps{
 		Operations: handlers, MayWrite: handlers.MayWrite, Signed: handlers.Signed,
 		Auth: auth.NewGate(verifier, standing(p.store)), JWKS: keys.JWKS(), Limiter: limiter, Limits: cfg.Limits,
-		Idempotency: &idempotency{store: p.store}, Metrics: p.registry, Observe: p.metrics.Request, Log: slog.Default(),
+		Idempotency: &idempotency{store: p.store}, Metrics: public, Observe: p.metrics.Request, Log: slog.Default(),
 		Checks:    map[string]func(context.Context) error{"database": p.store.Ready, "orchestrator": p.door.Ping},
 		PublicURL: cfg.App.PublicURL, TrustedProxies: cfg.HTTP.TrustedProxies, CORSOrigins: cfg.HTTP.CORSOrigins,
 	}, handlers, nil

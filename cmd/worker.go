@@ -55,7 +55,6 @@ func newWorker() *cobra.Command {
 }
 
 // serveMetrics answers /metrics on addr, and /healthz, which is 200 while the process is at work; of no addr, it serves nothing.
-// The API has its own.
 func serveMetrics(ctx context.Context, addr string, m *telemetry.Metrics, works func() bool) (stop func(), err error) {
 	if addr == "" {
 		return func() {}, nil

@@ -9,6 +9,7 @@ import (
 	"io"
 	"mime"
 	"mime/multipart"
+	"os"
 	"strings"
 	"time"
 
@@ -21,6 +22,10 @@ import (
 const (
 	// uploadTime is how long a multipart body may take to arrive: 50 MiB over a line of 2 Mbit/s.
 	uploadTime = 4 * time.Minute
+	// uploadRate is the least that a form arrives with, in bytes a second, once uploadGrace is over: each one that runs holds memory
+	// and one of its account's places.
+	uploadRate  = 16 << 10
+	uploadGrace = 10 * time.Second
 	// maxParts and maxPartHeader bound what is read of a form besides its fields.
 	maxParts      = 100
 	maxPartHeader = 64 << 10
@@ -121,7 +126,8 @@ func (r *formRule) open(f *fiber.Ctx) (*Upload, error) {
 		body.source = req.BodyStream()
 
 		// Without it the time for ordinary bodies would hold, which a large one on a slow line does not keep.
-		if err := f.Context().Conn().SetReadDeadline(time.Now().Add(uploadTime)); err != nil {
+		body.pace = &pace{conn: f.Context().Conn(), began: time.Now()}
+		if err := body.pace.set(0); err != nil {
 			return nil, malformed("The connection is gone.")
 		}
 	} else {
@@ -274,6 +280,8 @@ type boundedBody struct {
 	header int
 	ended  bool
 	tail   strings.Reader
+	// pace is nil for a body that is here already.
+	pace *pace
 	// err is what has ended reading early, as the client is told.
 	err error
 }
@@ -292,6 +300,10 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	n, err := b.source.Read(p)
 	b.left -= n
 
+	if n > 0 && err == nil && b.pace != nil {
+		err = b.pace.set(b.limit - b.left)
+	}
+
 	if b.header > 0 {
 		if b.header -= n; b.header <= 0 {
 			b.err = malformed("The header of a part is too long.")
@@ -304,6 +316,8 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	case errors.Is(err, io.EOF):
 		b.ended, err = true, nil
 		b.tail.Reset("\r\n")
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		b.err = malformed("The body arrives more slowly than %d bytes a second.", uploadRate)
 	case err != nil:
 		b.err = malformed("The body ends too early.")
 	}
@@ -313,4 +327,15 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	}
 
 	return n, err
+}
+
+// pace ends the reading of a body that falls behind uploadRate, or takes longer than uploadTime.
+type pace struct {
+	conn  interface{ SetReadDeadline(t time.Time) error }
+	began time.Time
+}
+
+// set gives the next bytes the time that the slowest allowed client would need for them.
+func (p *pace) set(read int) error {
+	return p.conn.SetReadDeadline(p.began.Add(min(uploadTime, uploadGrace+time.Duration(read)*time.Second/uploadRate)))
 }

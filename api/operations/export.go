@@ -65,9 +65,21 @@ func (e export) VisitExportFinancialRecordsResponse(f *fiber.Ctx) error {
 		return nil
 	}
 
-	ctx, done, err := e.o.exports.begin(f.UserContext())
+	leave, err := e.o.ownExports.take(e.by)
 	if err != nil {
 		return err
+	}
+
+	ctx, end, err := e.o.exports.begin(f.UserContext())
+	if err != nil {
+		leave()
+
+		return err
+	}
+
+	done := func() {
+		end()
+		leave()
 	}
 
 	// Who asks is noted even if the connection breaks; the number of rows follows when it is known.

@@ -11,6 +11,7 @@ import (
 	"rihla/api/middleware"
 	"rihla/gateways"
 	"rihla/internal/auth"
+	"rihla/internal/config"
 	"rihla/internal/media"
 	"rihla/internal/store"
 	"rihla/internal/telemetry"
@@ -38,6 +39,8 @@ type Deps struct {
 
 	// TemporalUI is a namespace in the Temporal UI and Runbook the operations page; incidents have no link to what is empty.
 	TemporalUI, Runbook string
+	// AtOnce bounds what one account or company has running at the same time.
+	AtOnce config.AtOnce
 
 	RefreshTTL   time.Duration // of a refresh token
 	CheckoutWait time.Duration // for the gateway's checkout
@@ -53,6 +56,8 @@ type Operations struct {
 	exports *exports      // that run
 	uploads chan struct{} // a place for each upload that may run
 
+	ownUploads, ownExports, ownPolls *places // those of one account, and of one company
+
 	dashboards *dashboards // that are open
 }
 
@@ -60,6 +65,8 @@ type Operations struct {
 func New(d Deps) *Operations {
 	return &Operations{
 		Deps: d, exports: newExports(), uploads: make(chan struct{}, uploadsAtOnce), dashboards: newDashboards(),
+		ownUploads: newPlaces("uploads", d.AtOnce.Uploads), ownExports: newPlaces("exports", d.AtOnce.Exports),
+		ownPolls: newPlaces("waiting requests", d.AtOnce.LongPolls),
 	}
 }
 

@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	// uploadsAtOnce bounds the memory of all uploads of a process. One holds a photo (5 MiB), what the storage's client
-	// copies of it (up to 8 MiB with S3, nothing with files) and a payload of at most 1 MiB.
+	// uploadsAtOnce bounds the memory of all uploads of a process. One holds a photo (5 MiB) and what is kept of it (as much), what
+	// the storage's client copies of it (up to 8 MiB with S3, nothing with files) and a payload of at most 1 MiB.
 	uploadsAtOnce = 32
 	// cleanupTime bounds the removal of files, which goes on when the request is over.
 	cleanupTime = 30 * time.Second
@@ -92,6 +92,12 @@ type album struct {
 // takeForm reads the form of a request: its photos, which are checked and stored one by one, and its payload, if payload
 // is not nil. Parts come in any order. On an error nothing stays stored.
 func (o *Operations) takeForm(ctx context.Context, keep bool, payload any) (*album, error) {
+	leave, err := o.ownUploads.take(actor(ctx))
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+
 	select {
 	case o.uploads <- struct{}{}:
 		defer func() { <-o.uploads }()
@@ -102,7 +108,7 @@ func (o *Operations) takeForm(ctx context.Context, keep bool, payload any) (*alb
 	a := &album{files: o.Media, keep: keep}
 	upload := middleware.UploadOf(ctx)
 
-	err := a.read(ctx, upload, payload)
+	err = a.read(ctx, upload, payload)
 	if err == nil {
 		err = a.fault
 	}
@@ -176,17 +182,26 @@ var faults = []models.Code{
 // add checks a file and stores it, unless the request is refused already.
 func (a *album) add(ctx context.Context, file []byte, faultless bool) error {
 	contentType, err := media.Check(file)
-	if err != nil || !a.keep || !faultless || a.fault != nil {
+	if err != nil {
 		return err
 	}
 
-	key, err := a.files.Put(ctx, contentType, file)
+	photo, ok := media.Strip(contentType, file)
+	if !ok {
+		return models.Errorf(models.CodeUnsupportedMediaType, "A photo is not a complete JPEG, PNG or WebP picture.")
+	}
+
+	if !a.keep || !faultless || a.fault != nil {
+		return nil
+	}
+
+	key, err := a.files.Put(ctx, contentType, photo)
 	if err != nil {
 		return storageDown(err)
 	}
 
 	a.photos = append(a.photos, models.BusPhoto{
-		ID: models.NewID(), ContentType: contentType, Size: int64(len(file)), BlobKey: key,
+		ID: models.NewID(), ContentType: contentType, Size: int64(len(photo)), BlobKey: key,
 	})
 
 	return nil

@@ -25,6 +25,14 @@ func (o *Operations) GetPaymentStatus(
 	began := time.Now()
 	wait := time.Duration(valueOf(r.Params.Wait)) * time.Second
 
+	if wait > 0 {
+		leave, err := o.ownPolls.take(actor(ctx))
+		if err != nil {
+			return nil, err
+		}
+		defer leave()
+	}
+
 	for {
 		s, err := o.Store.PaymentStatus(ctx, r.ID)
 		if err != nil {

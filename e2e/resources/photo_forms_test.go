@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rihla/e2e/harness"
+	"rihla/internal/media"
 )
 
 // part is one part of a form.
@@ -71,15 +72,17 @@ func upload(t *testing.T, c *harness.Caller, path string, parts ...part) harness
 	return callAs(t, c, http.MethodPost, path, body, contentType)
 }
 
-// picture is a PNG that no other test has, with something behind it, as some tools write it.
+// picture is a PNG that no other test has.
 func picture(t *testing.T) []byte {
 	t.Helper()
 
 	var b bytes.Buffer
 
-	require.NoError(t, png.Encode(&b, image.NewGray(image.Rect(0, 0, 40, 30))))
+	pixels := image.NewGray(image.Rect(0, 0, 40, 30))
+	copy(pixels.Pix, mark())
+	require.NoError(t, png.Encode(&b, pixels))
 
-	return append(b.Bytes(), mark()...)
+	return b.Bytes()
 }
 
 func pictures(t *testing.T, n int) []part {
@@ -108,7 +111,24 @@ func webpPicture(t *testing.T) []byte {
 	b, err := base64.StdEncoding.DecodeString("UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA==")
 	require.NoError(t, err)
 
-	return append(b, mark()...)
+	return b
+}
+
+// trailed is a photo with something behind its end, as some cameras write it.
+func trailed(p part) part {
+	p.content = append(bytes.Clone(p.content), "taken at 24.7136N 46.6753E"...)
+
+	return p
+}
+
+// kept is what the service keeps of a photo.
+func kept(t *testing.T, p part) []byte {
+	t.Helper()
+
+	photo, ok := media.Strip(http.DetectContentType(p.content), p.content)
+	require.True(t, ok)
+
+	return photo
 }
 
 // stored counts the files of the service that hold one of the photos.

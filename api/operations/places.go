@@ -1,0 +1,68 @@
+package operations
+
+import (
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"rihla/api/middleware"
+	"rihla/internal/store"
+	"rihla/models"
+)
+
+// placeRetry is when a caller without a place is asked to come back.
+const placeRetry = 5 * time.Second
+
+// places bound how many requests of a kind one account, and one company, have running in this process: a slow client holds memory
+// or a connection for minutes, and nobody's clients shall hold all of them.
+type places struct {
+	kind string
+	most int // 0: no limit
+
+	mu    sync.Mutex
+	taken map[uuid.UUID]int // by account and by company; those without any are not in it
+}
+
+func newPlaces(kind string, most int) *places {
+	return &places{kind: kind, most: most, taken: map[uuid.UUID]int{}}
+}
+
+// take gives the caller a place, which leave gives back. Error: RATE_LIMITED.
+func (p *places) take(by store.Actor) (leave func(), err error) {
+	if p.most <= 0 {
+		return func() {}, nil
+	}
+
+	holders := []uuid.UUID{by.UserID}
+	if by.ProviderID != uuid.Nil {
+		holders = append(holders, by.ProviderID)
+	}
+
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	for _, id := range holders {
+		if p.taken[id] >= p.most {
+			return nil, middleware.RetryAfter(models.Errorf(models.CodeRateLimited,
+				"At most %d %s of an account or company run at once.", p.most, p.kind), placeRetry)
+		}
+	}
+
+	for _, id := range holders {
+		p.taken[id]++
+	}
+
+	return sync.OnceFunc(func() { p.leave(holders) }), nil
+}
+
+func (p *places) leave(holders []uuid.UUID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	for _, id := range holders {
+		if p.taken[id]--; p.taken[id] == 0 {
+			delete(p.taken, id)
+		}
+	}
+}

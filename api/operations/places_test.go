@@ -1,0 +1,50 @@
+package operations
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"rihla/internal/store"
+	"rihla/models"
+)
+
+func TestPlacesAreCountedByAccountAndCompany(t *testing.T) {
+	t.Parallel()
+
+	p := newPlaces("uploads", 2)
+	company := uuid.New()
+	one, two := store.Actor{UserID: uuid.New(), ProviderID: company}, store.Actor{UserID: uuid.New(), ProviderID: company}
+	customer := store.Actor{UserID: uuid.New()}
+
+	leave, err := p.take(one)
+	require.NoError(t, err)
+	_, err = p.take(two)
+	require.NoError(t, err)
+
+	_, err = p.take(two)
+	require.Equal(t, models.CodeRateLimited, models.CodeOf(err), "the company has two")
+
+	for range 2 {
+		_, err = p.take(customer)
+		require.NoError(t, err)
+	}
+
+	_, err = p.take(customer)
+	require.Equal(t, models.CodeRateLimited, models.CodeOf(err), "the account has two")
+
+	leave()
+	leave()
+
+	again, err := p.take(one)
+	require.NoError(t, err)
+	again()
+	require.Equal(t, map[uuid.UUID]int{company: 1, two.UserID: 1, customer.UserID: 2}, p.taken, "nothing is remembered of who has none")
+
+	none := newPlaces("uploads", 0)
+	for range 100 {
+		_, err = none.take(customer)
+		require.NoError(t, err)
+	}
+}
