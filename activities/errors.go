@@ -21,6 +21,9 @@ import (
 //	call that was not sent         likewise, as GATEWAY_UNAVAILABLE: nothing has happened
 //	anything else                  yes: database down
 //
+// Normal outcomes (what the domain refuses, a gateway that is left alone, a refund that is not decided yet) are benign: the SDK logs
+// them at DEBUG, and all else at ERROR.
+//
 // A 4xx that is final for what was asked (contract §8) is a result, which the activity has dealt with. One that leaves
 // the activity is a question about money that was refused an answer, after a key was changed for instance: giving that
 // up would be guessing.
@@ -31,7 +34,7 @@ func asActivityError(err error) error {
 
 	if e, ok := errors.AsType[*models.Error](err); ok {
 		return temporal.NewApplicationErrorWithOptions(e.Message, string(e.Code), temporal.ApplicationErrorOptions{
-			NonRetryable: true, Cause: err, Details: []any{e.Details},
+			NonRetryable: true, Cause: err, Details: []any{e.Details}, Category: temporal.ApplicationErrorCategoryBenign,
 		})
 	}
 
@@ -43,7 +46,13 @@ func asActivityError(err error) error {
 		}
 
 		return temporal.NewApplicationErrorWithOptions(telemetry.Scrub(told.Error()), kind, temporal.ApplicationErrorOptions{
-			NextRetryDelay: e.RetryAfter,
+			NextRetryDelay: e.RetryAfter, Category: categoryOf(e),
+		})
+	}
+
+	if errors.Is(err, errUndecided) {
+		return temporal.NewApplicationErrorWithOptions(errUndecided.Error(), undecidedErrorType, temporal.ApplicationErrorOptions{
+			Category: temporal.ApplicationErrorCategoryBenign,
 		})
 	}
 
@@ -53,6 +62,16 @@ func asActivityError(err error) error {
 	}
 
 	return err
+}
+
+// categoryOf: what was not sent, or is to come later, goes on by itself. The breaker has said once that it is open, and there is an
+// incident for the gateway: a line for each payment that waits would bury both.
+func categoryOf(e *gateways.Error) temporal.ApplicationErrorCategory {
+	if e.Kind == gateways.KindNotSent || e.Kind == gateways.KindRateLimited {
+		return temporal.ApplicationErrorCategoryBenign
+	}
+
+	return temporal.ApplicationErrorCategoryUnspecified
 }
 
 // worthWaiting is how long the next try may be away while somebody waits for it.
@@ -69,4 +88,6 @@ func isAway(err error) bool {
 const (
 	gatewayErrorType  = "GATEWAY_ERROR"
 	databaseErrorType = "DATABASE_ERROR"
+	// undecidedErrorType is a refund that the gateway is still deciding.
+	undecidedErrorType = "UNDECIDED"
 )

@@ -23,16 +23,18 @@ func TestAsActivityError(t *testing.T) {
 		kind  string
 		final bool
 		delay time.Duration
+		quiet bool
 	}{
-		{"a refusal of the domain", fmt.Errorf("settle: %w", models.Errorf(models.CodeBookingNotPayable, "No.")), "BOOKING_NOT_PAYABLE", true, 0},
-		{"a question that the gateway refuses", &gateways.Error{Kind: gateways.KindRejected}, gatewayErrorType, false, 0},
-		{"the gateway knows no such thing", &gateways.Error{Kind: gateways.KindNotFound}, gatewayErrorType, false, 0},
-		{"the gateway is busy", &gateways.Error{Kind: gateways.KindRateLimited, RetryAfter: 7 * time.Second}, gatewayErrorType, false, 7 * time.Second},
+		{"a refusal of the domain", fmt.Errorf("settle: %w", models.Errorf(models.CodeBookingNotPayable, "No.")), "BOOKING_NOT_PAYABLE", true, 0, true},
+		{"a question that the gateway refuses", &gateways.Error{Kind: gateways.KindRejected}, gatewayErrorType, false, 0, false},
+		{"the gateway knows no such thing", &gateways.Error{Kind: gateways.KindNotFound}, gatewayErrorType, false, 0, false},
+		{"the gateway is busy", &gateways.Error{Kind: gateways.KindRateLimited, RetryAfter: 7 * time.Second}, gatewayErrorType, false, 7 * time.Second, true},
 		{
 			"the gateway is left alone", fmt.Errorf("find: %w", &gateways.Error{Kind: gateways.KindNotSent, RetryAfter: time.Second}),
-			"GATEWAY_UNAVAILABLE", false, time.Second,
+			"GATEWAY_UNAVAILABLE", false, time.Second, true,
 		},
-		{"the gateway is silent", fmt.Errorf("find: %w", &gateways.Error{Code: "timeout"}), gatewayErrorType, false, 0},
+		{"the gateway is silent", fmt.Errorf("find: %w", &gateways.Error{Code: "timeout"}), gatewayErrorType, false, 0, false},
+		{"a refund waits for its decision", fmt.Errorf("refund: %w", errUndecided), undecidedErrorType, false, 0, true},
 	}
 	for _, tt := range tests {
 		e, ok := errors.AsType[*temporal.ApplicationError](asActivityError(tt.err))
@@ -40,6 +42,7 @@ func TestAsActivityError(t *testing.T) {
 		require.Equal(t, tt.kind, e.Type(), tt.name)
 		require.Equal(t, tt.final, e.NonRetryable(), tt.name)
 		require.Equal(t, tt.delay, e.NextRetryDelay(), tt.name)
+		require.Equal(t, tt.quiet, e.Category() == temporal.ApplicationErrorCategoryBenign, "%s: a normal outcome is no ERROR line", tt.name)
 	}
 
 	down := errors.New("connection refused")

@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/google/uuid"
@@ -123,7 +124,7 @@ func (p *Payments) openCheckout(ctx context.Context, a models.Attempt) (Checkout
 // unopened ends an attempt that nobody can pay.
 func (p *Payments) unopened(ctx context.Context, t *models.PaymentTransaction, why models.FailureCode, words string) (Checkout, error) {
 	ended, err := p.Store.EndPayment(ctx, t.ID, why, words, p.Now())
-	p.announce(ended)
+	p.announce(ctx, t.ID, ended)
 
 	return Checkout{Status: ended.Status, Failure: ended.Failure, ExpiresAt: t.ExpiresAt}, err
 }
@@ -200,7 +201,7 @@ func (p *Payments) SettlePayment(ctx context.Context, id uuid.UUID) (models.Sett
 
 	s, err := p.Store.SettlePayment(ctx, id, p.Now())
 
-	return p.announce(s), asActivityError(err)
+	return p.announce(ctx, id, s), asActivityError(err)
 }
 
 // End says why an attempt ends without money.
@@ -213,10 +214,15 @@ type End struct {
 func (p *Payments) EndPayment(ctx context.Context, e End) (models.Settled, error) {
 	s, err := p.Store.EndPayment(ctx, e.TransactionID, e.Why, "", p.Now())
 
-	return p.announce(s), asActivityError(err)
+	return p.announce(ctx, e.TransactionID, s), asActivityError(err)
 }
 
-func (p *Payments) announce(s models.Settled) models.Settled {
+func (p *Payments) announce(ctx context.Context, id uuid.UUID, s models.Settled) models.Settled {
+	if s.NeedsReview {
+		slog.WarnContext(ctx, "an incident was opened about a payment", "payment_id", id, "workflow_id", workflowOf(ctx),
+			"status", s.Status, "failure", s.Failure, "gateway", s.Gateway, "refund_owed", s.RefundOwed)
+	}
+
 	if s.Queued > 0 {
 		p.Queued()
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/google/uuid"
@@ -208,6 +209,11 @@ func (p *Payments) SettleRefund(ctx context.Context, d RefundDecision) (models.S
 	s, err := p.Store.SettleRefund(ctx, d.RefundID, d.Result, p.Now())
 	if s.Queued > 0 {
 		p.Queued()
+	}
+
+	if s.NeedsReview {
+		slog.WarnContext(ctx, "an incident was opened about a refund", "refund_id", d.RefundID, "workflow_id", workflowOf(ctx),
+			"status", s.Status)
 	}
 
 	return s, asActivityError(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rihla/internal/config"
+	"rihla/internal/telemetry"
 )
 
 // Execute runs the command line and returns the exit code. SIGINT and SIGTERM end a running command cleanly.
@@ -42,19 +43,41 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(newDemo(), newDev(), newAPI(), newWorker(), newSandbox(), newMigrate(), newUser(), newOpenAPI(), newAudit(),
-		newSeed(), newCodec(), newHealthcheck(), newSigningKey())
+		newSeed(), newCodec(), newHealthcheck(), newSigningKey(), newVersion())
 
 	return root
 }
 
 // loadConfig reads the environment and checks it with require, which may be nil.
 func loadConfig(require func(config.Config) error) (config.Config, error) {
-	cfg, err := config.Load(config.OSEnviron())
+	environ := config.OSEnviron()
+
+	cfg, err := config.Load(environ)
+	warnUnknown(os.Stderr, cfg, environ)
+
 	if err != nil || require == nil {
 		return cfg, err
 	}
 
 	return cfg, require(cfg)
+}
+
+// warnUnknown names variables that nothing reads and that look like ours, ahead of complaints about those that are missing.
+func warnUnknown(w io.Writer, cfg config.Config, environ map[string]string) {
+	unknown := config.Unknown(environ)
+	if len(unknown) == 0 {
+		return
+	}
+
+	log := telemetry.NewLogger(w, cfg.App)
+
+	for _, v := range unknown {
+		attrs := []any{"variable", v.Name}
+		if v.Meant != "" {
+			attrs = append(attrs, "meant", v.Meant)
+		}
+
+		log.Warn("an environment variable is not known and has no effect", attrs...)
+	}
 }

@@ -75,9 +75,20 @@ func newUserCreate() *cobra.Command {
 	create.Flags().StringVar(&f.email, "email", "", "e-mail address, the name to sign in with")
 	create.Flags().StringVar(&f.phone, "phone", "", "phone number with country code")
 	create.Flags().StringVar(&f.role, "role", "", knownRoles)
+	completeRoles(create)
 	create.Flags().StringVar(&f.provider, "provider", "", "id of the provider company; needed for, and only for, provider roles")
 
 	return create
+}
+
+// completeRoles has the shell complete --role.
+func completeRoles(cmd *cobra.Command) {
+	roles := make([]cobra.Completion, len(models.Roles()))
+	for i, role := range models.Roles() {
+		roles[i] = string(role)
+	}
+
+	_ = cmd.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(roles, cobra.ShellCompDirectiveNoFileComp)) // fails for no such flag
 }
 
 // readPassword reads from standard input, so that passwords stay out of the shell's history and the process list.

@@ -57,6 +57,7 @@ func newUserList() *cobra.Command {
 		},
 	}
 	list.Flags().StringVar(&role, "role", "", "only users of this role")
+	completeRoles(list)
 	list.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
 
 	return list

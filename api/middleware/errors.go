@@ -187,7 +187,7 @@ func frameworkError(e *fiber.Error) *models.Error {
 
 func (c *Chain) logFailure(ctx context.Context, f *fiber.Ctx, status int, err error) {
 	level := slog.LevelError
-	if status != http.StatusInternalServerError {
+	if status != http.StatusInternalServerError && !store.LacksSchema(err) { // which only an operator can mend
 		level = slog.LevelWarn
 	}
 

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rihla/internal/store"
+	"rihla/internal/store/storetest"
 	"rihla/models"
 )
 
@@ -28,6 +29,8 @@ func TestIsUnavailable(t *testing.T) {
 		"too many connections":   {&pgconn.PgError{Code: "53300"}, true},
 		"shutting down":          {&pgconn.PgError{Code: "57P01"}, true},
 		"starting up":            {&pgconn.PgError{Code: "57P03"}, true},
+		"idle for too long":      {&pgconn.PgError{Code: "25P03"}, true},
+		"not migrated":           {&pgconn.PgError{Code: "42P01"}, true},
 		"a broken rule":          {&pgconn.PgError{Code: "23514"}, false},
 		"a cancelled statement":  {&pgconn.PgError{Code: "57014"}, false},
 		"an answer of the store": {models.NotFound(), false},
@@ -40,4 +43,21 @@ func TestIsUnavailable(t *testing.T) {
 	}
 
 	require.False(t, store.IsUnavailable(nil))
+}
+
+// TestWithoutMigrationsIsUnavailable: what a request meets on a database that is not migrated passes once it is.
+func TestWithoutMigrationsIsUnavailable(t *testing.T) {
+	t.Parallel()
+	s, db := storetest.Open(t, store.DefaultPolicies())
+
+	for _, change := range []string{
+		"ALTER TABLE users RENAME COLUMN locale TO elsewhere", "ALTER TABLE users RENAME TO elsewhere", "DROP SCHEMA public CASCADE",
+	} {
+		_, err := db.ExecContext(t.Context(), change)
+		require.NoError(t, err)
+
+		_, err = s.CreateUser(t.Context(), models.User{Name: "Somebody", Email: "a@rihla.test", PasswordHash: "hash", Role: models.RoleEndUser})
+		require.True(t, store.LacksSchema(err), "%s: %v", change, err)
+		require.True(t, store.IsUnavailable(err))
+	}
 }
