@@ -286,7 +286,7 @@ func badPathIDs(t *testing.T, w *targets) {
 				a, err := admin.Do(method, before+id+after, body, header)
 				require.NoError(t, err)
 				require.Equal(t, http.StatusNotFound, a.Status, "%s %s: %s", op.OperationID, id, a.Body)
-				require.JSONEq(t, `{"error":{"code":"NOT_FOUND","message":"The resource does not exist."}}`, string(a.Body))
+				require.JSONEq(t, `{"error":{"code":"NOT_FOUND","message":"The resource does not exist.","ui_message":"العنصر المطلوب غير موجود."}}`, string(a.Body))
 			}
 		}
 	}

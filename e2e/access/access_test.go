@@ -206,7 +206,7 @@ func (w *world) send(t *testing.T, op operation, c cell, r request) harness.Answ
 // requireLikeNever compares a 404 with that of something that never existed: to the byte, headers included.
 func (w *world) requireLikeNever(t *testing.T, op operation, c cell, a harness.Answer) {
 	t.Helper()
-	require.JSONEq(t, `{"error":{"code":"NOT_FOUND","message":"The resource does not exist."}}`, string(a.Body))
+	require.JSONEq(t, `{"error":{"code":"NOT_FOUND","message":"The resource does not exist.","ui_message":"العنصر المطلوب غير موجود."}}`, string(a.Body))
 
 	never := c
 	never.kind = "never"
