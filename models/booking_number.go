@@ -39,7 +39,7 @@ func ParseBookingNumber(text string) (number string, ok bool) {
 
 	number, ok = bookingNumberPrefix+body, checkCharacter(body[:bookingNumberLength-1]) == body[bookingNumberLength-1]
 	// Without hyphen or digit it may as well be a name.
-	if !ok && !strings.ContainsAny(rest[:1], "-\u2013 ") && strings.IndexAny(body, "0123456789") < 0 {
+	if !ok && !strings.ContainsAny(rest[:1], "-\u2013 ") && !strings.ContainsAny(body, "0123456789") {
 		return "", false
 	}
 

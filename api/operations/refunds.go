@@ -209,7 +209,8 @@ func refundOf(r *models.Refund) gen.Refund {
 	label := r.Status.Label()
 
 	out := gen.Refund{
-		ID: r.ID, BookingID: r.BookingID, BookingNumber: optional(r.BookingNumber), PaymentTransactionID: r.PaymentTransactionID, RefundTransactionID: r.RefundTransactionID,
+		ID: r.ID, BookingID: r.BookingID, BookingNumber: optional(r.BookingNumber),
+		PaymentTransactionID: r.PaymentTransactionID, RefundTransactionID: r.RefundTransactionID,
 		RefundType: r.RefundType, PolicyPercent: r.PolicyPercent, Channel: r.Channel, Amount: r.Amount, Currency: r.Currency,
 		Status: r.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN, FailureCode: r.FailureCode,
 		Reason: optional(r.Reason), RequestedBy: r.RequestedBy, NeedsPayout: r.NeedsPayout(),

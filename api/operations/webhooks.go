@@ -104,7 +104,7 @@ func (o *Operations) receive(ctx context.Context, channel models.Channel, h http
 		return answer, err
 	}
 
-	middleware.LogPayment(ctx, stored.Delivery.TransactionID)
+	middleware.LogPayment(ctx, stored.TransactionID)
 
 	if stored.Deliver {
 		o.Deliver(stored.Delivery)

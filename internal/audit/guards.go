@@ -137,8 +137,8 @@ func reversalGuards() []guard {
 		{"0017", "", "booking_check_character", "9a3be8aad4ae39ff3a70b0fa18bf55af"},
 		{"0017", "", "write_booking_words", "596ebfed6f533aff746e0729ebc6bafd"},
 		{
-			"0017", "bookings", "bookings_worded", "AFTER INSERT OR UPDATE OF booking_number, contact_name, contact_email, contact_phone, passengers " +
-				"ON bookings FOR EACH ROW EXECUTE FUNCTION write_booking_words()",
+			"0017", "bookings", "bookings_worded", "AFTER INSERT OR UPDATE OF booking_number, contact_name, contact_email, contact_phone, " +
+				"passengers ON bookings FOR EACH ROW EXECUTE FUNCTION write_booking_words()",
 		},
 	}
 }

@@ -80,7 +80,8 @@ func parseSearch(text string) (searchWords, error) {
 
 	number, ok := models.ParseBookingNumber(w.text)
 	if number != "" && !ok {
-		return w, models.Invalid("search", "is no booking number: its last character does not fit the others; look for a typing mistake in %s", number)
+		return w, models.Invalid("search",
+			"is no booking number: its last character does not fit the others; look for a typing mistake in %s", number)
 	}
 
 	w.number = number
@@ -127,7 +128,8 @@ func (w searchWords) bookings(db *bun.DB) *bun.SelectQuery {
 // subjects selects the bookings or campaigns of the payments, refunds and ledger lines that are named as a whole.
 func (w searchWords) subjects(db *bun.DB, column string) *bun.SelectQuery {
 	about := func(table string) *bun.SelectQuery {
-		return db.NewSelect().TableExpr("? AS x", bun.Ident(table)).ColumnExpr("x.?", bun.Ident(column)).Where("x.? IS NOT NULL", bun.Ident(column))
+		return db.NewSelect().TableExpr("? AS x", bun.Ident(table)).ColumnExpr("x.?", bun.Ident(column)).
+			Where("x.? IS NOT NULL", bun.Ident(column))
 	}
 
 	q := about("payment_transactions").Where("x.reference = ?", w.text).

@@ -66,7 +66,7 @@ func TestBookingsAreFound(t *testing.T) {
 		require.NoError(t, err, search)
 		require.EqualValues(t, len(want), list.Total, search)
 
-		got := []uuid.UUID{}
+		got := make([]uuid.UUID, 0, len(list.Items))
 		for i := range list.Items {
 			got = append(got, list.Items[i].ID)
 		}
@@ -126,7 +126,7 @@ func TestListBookingsFiltersAndSorts(t *testing.T) {
 		list, err := b.s.ListBookings(t.Context(), c.filter)
 		require.NoError(t, err, name)
 
-		got := []uuid.UUID{}
+		got := make([]uuid.UUID, 0, len(list.Items))
 		for i := range list.Items {
 			got = append(got, list.Items[i].ID)
 		}
