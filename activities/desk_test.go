@@ -161,7 +161,7 @@ func (d *desk) promised(t *testing.T, a models.Attempt) uuid.UUID {
 
 	amount := models.MustMoney("60.00")
 	r := models.RefundRequest{ID: uuid.New(), BookingID: a.BookingID, Type: models.RefundPartial, Amount: &amount}
-	_, err := d.ReserveRefund(t.Context(), r)
+	_, err := d.Store.OrderRefund(t.Context(), r, time.Now())
 	require.NoError(t, err)
 
 	return r.ID
@@ -188,6 +188,13 @@ type miscounts struct{ *fake.Gateway }
 
 func (g miscounts) CreateRefund(ctx context.Context, r gateways.RefundRequest) (gateways.Refund, error) {
 	out, err := g.Gateway.CreateRefund(ctx, r)
+	out.Amount = out.Amount.Add(models.Halalas(1))
+
+	return out, err
+}
+
+func (g miscounts) FindRefund(ctx context.Context, reference uuid.UUID) (gateways.Refund, error) {
+	out, err := g.Gateway.FindRefund(ctx, reference)
 	out.Amount = out.Amount.Add(models.Halalas(1))
 
 	return out, err

@@ -4,22 +4,44 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/google/uuid"
 
 	"rihla/gateways"
+	"rihla/internal/store"
 	"rihla/internal/telemetry"
 	"rihla/models"
 )
 
-// ReserveRefund promises the amount out of its payment (store.ReserveRefund).
-func (p *Payments) ReserveRefund(ctx context.Context, r models.RefundRequest) (models.ReservedRefund, error) {
-	reserved, err := p.Store.ReserveRefund(ctx, r, p.Now())
+// ReadRefundOrder is the order of a refund (store.OrderedRefund). Error: NOT_FOUND when nobody has ordered it.
+func (p *Payments) ReadRefundOrder(ctx context.Context, o models.RefundOrder) (models.ReservedRefund, error) {
+	ordered, err := p.Store.OrderedRefund(ctx, o.ID)
 
-	return reserved, asActivityError(err)
+	return ordered, asActivityError(err)
+}
+
+// ReserveRefund is ReadRefundOrder for runs that began when refunds were reserved by their workflow: what was answered to
+// their requesters is ordered, and the sweep orders what is owed.
+func (p *Payments) ReserveRefund(ctx context.Context, o models.RefundOrder) (models.ReservedRefund, error) {
+	return p.ReadRefundOrder(ctx, o)
+}
+
+// ReportUnorderedRefund opens an incident about a refund workflow without an order.
+func (p *Payments) ReportUnorderedRefund(ctx context.Context, id uuid.UUID) error {
+	return asActivityError(p.Store.ReportUnorderedRefund(ctx, id))
+}
+
+// OrderLateRefund orders the refund of money that came too late (store.OrderLateRefund). ordered is false when there is
+// nothing to give back.
+func (p *Payments) OrderLateRefund(ctx context.Context, transaction uuid.UUID) (ordered bool, err error) {
+	_, err = p.Store.OrderLateRefund(ctx, transaction, p.Now())
+	if _, refused := errors.AsType[*models.Error](err); refused {
+		return false, nil
+	}
+
+	return err == nil, asActivityError(err)
 }
 
 // errUndecided makes Temporal ask again: the gateway has accepted the refund and not decided it.
@@ -93,7 +115,7 @@ func (p *Payments) refundAtGateway(ctx context.Context, id uuid.UUID) (models.Re
 	case err != nil:
 		return models.RefundResult{}, err
 	default:
-		return p.refundResult(ctx, &r, sent)
+		return p.refundResult(ctx, &r, &t, sent)
 	}
 }
 
@@ -158,20 +180,33 @@ func (p *Payments) afterRefusal(ctx context.Context, g gateways.Gateway, id uuid
 
 func (p *Payments) settleAfter() time.Duration { return cmp.Or(p.SettleAfter, DefaultSettleAfter) }
 
-func (p *Payments) refundResult(ctx context.Context, r *models.Refund, sent gateways.Refund) (models.RefundResult, error) {
+// refundResult is what the gateway's answer about the refund r of t comes to. A decision is stored as an event first, as if a
+// webhook had brought it: it is the proof of what is settled by it.
+func (p *Payments) refundResult(
+	ctx context.Context, r *models.Refund, t *models.PaymentTransaction, sent gateways.Refund,
+) (models.RefundResult, error) {
 	result := models.RefundResult{GatewayRefundID: sent.ID}
 
-	if !sent.Amount.Equal(r.Amount) || sent.Currency != r.Currency {
-		return result, fmt.Errorf("the gateway reports another amount for refund %s", r.ID)
+	if !sent.Amount.Equal(r.Amount) || sent.Currency != r.Currency || sent.CheckoutID != *t.Reference {
+		result.Status, result.Mismatch = models.RefundPending, true
+
+		return result, p.Store.ReportRefundMismatch(ctx, r, map[string]any{
+			"gateway_refund_id": sent.ID, "checkout_id": sent.CheckoutID, "amount": sent.Amount, "currency": sent.Currency, "status": sent.Status,
+		})
 	}
 
 	switch sent.Status {
 	case gateways.RefundSucceeded:
 		result.Status = models.RefundSucceeded
+
+		return result, p.recordRefund(ctx, r, t, sent, models.EventRefundSucceeded)
 	case gateways.RefundFailed:
 		result.Status, result.FailureReason = models.RefundFailed, wordsAreKept
+		if err := p.recordRefund(ctx, r, t, sent, models.EventRefundFailed); err != nil {
+			return result, err
+		}
 
-		return p.refused(ctx, r.ID, result, sent.FailureReason)
+		return result, p.Store.SaveRefundWords(ctx, r.ID, sent.FailureReason)
 	case gateways.RefundPending:
 		result.Status = models.RefundPending
 
@@ -179,14 +214,28 @@ func (p *Payments) refundResult(ctx context.Context, r *models.Refund, sent gate
 	default:
 		return result, errUndecided
 	}
-
-	return result, nil
 }
 
-// refused puts what the gateway said into the database: it may name the customer, and what an activity returns is in the
-// history for good. SettleRefund finds it there.
-func (p *Payments) refused(ctx context.Context, id uuid.UUID, r models.RefundResult, words string) (models.RefundResult, error) {
-	return r, p.Store.SaveRefundWords(ctx, id, words)
+// recordRefund stores what the gateway answered about a refund.
+func (p *Payments) recordRefund(
+	ctx context.Context, r *models.Refund, t *models.PaymentTransaction, sent gateways.Refund, kind models.EventType,
+) error {
+	_, err := p.Store.StoreEvent(ctx, models.WebhookEvent{
+		ID:                models.NewID(),
+		Channel:           t.PaymentMethod.Channel(),
+		WebhookID:         store.PolledRefundEventID(r.ID, string(sent.Status)),
+		Type:              kind,
+		CheckoutID:        sent.CheckoutID,
+		MerchantReference: r.ID.String(),
+		Amount:            &sent.Amount,
+		Currency:          sent.Currency,
+		PaymentMethod:     t.PaymentMethod,
+		FailureReason:     sent.FailureReason,
+		GatewayRefundID:   sent.ID,
+		OccurredAt:        p.Now(),
+	}, p.Now())
+
+	return err
 }
 
 // codeOf is the machine code of a gateway's refusal.

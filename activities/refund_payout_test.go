@@ -41,7 +41,7 @@ func TestRefundByHand(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, swept.Payouts)
 	require.Equal(t, id, o.payouts[0].ID)
-	require.Equal(t, models.RefundPartial, o.payouts[0].Type)
+	require.Equal(t, models.RefundPartial, o.payouts[0].RefundType)
 
 	settled, err := d.SettleRefund(t.Context(), activities.RefundDecision{RefundID: id})
 	require.NoError(t, err)

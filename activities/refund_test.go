@@ -1,6 +1,7 @@
 package activities_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"rihla/activities"
 	"rihla/gateways"
 	"rihla/gateways/fake"
+	"rihla/internal/store"
 	"rihla/models"
 )
 
@@ -171,9 +173,23 @@ func TestRefundAtGatewayOfAnotherAmount(t *testing.T) {
 	id := d.promised(t, a)
 	d.serve(miscounts{d.gateway})
 
-	_, err := d.RefundAtGateway(t.Context(), id)
-	require.ErrorContains(t, err, "another amount")
+	for range 3 {
+		require.Equal(t, models.RefundResult{
+			Status: models.RefundPending, GatewayRefundID: "re_" + id.String(), Mismatch: true,
+		}, d.refundAtGateway(t, id), "it is neither settled nor an error for ever")
+	}
+
 	require.True(t, d.transaction(t, a).RefundedAmount.IsZero())
+	require.Equal(t, "60.00", d.transaction(t, a).RefundReservedAmount.String())
+
+	open, err := d.Store.ListIncidents(t.Context(), store.IncidentFilter{Kind: models.IncidentRefundMismatch})
+	require.NoError(t, err)
+	require.Len(t, open.Items, 1)
+	require.Equal(t, id, *open.Items[0].RefundID)
+	require.Contains(t, fmt.Sprint(open.Items[0].Details), "60.01")
+
+	d.serve(d.gateway) // the company has corrected it
+	require.Equal(t, models.RefundSucceeded, d.refundAtGateway(t, id).Status)
 }
 
 func TestRefundThatDoesNotExist(t *testing.T) {
@@ -183,7 +199,7 @@ func TestRefundThatDoesNotExist(t *testing.T) {
 	require.True(t, requireApplicationError(t, err).NonRetryable())
 	_, err = d.SettleRefund(t.Context(), activities.RefundDecision{RefundID: uuid.New()})
 	require.Equal(t, string(models.CodeNotFound), requireApplicationError(t, err).Type())
-	_, err = d.ReserveRefund(t.Context(), models.RefundRequest{ID: uuid.New(), BookingID: uuid.New(), Type: models.RefundFull})
+	_, err = d.ReadRefundOrder(t.Context(), models.RefundOrder{ID: uuid.New()})
 	require.Equal(t, string(models.CodeNotFound), requireApplicationError(t, err).Type())
 	_, err = d.AdvanceCampaign(t.Context(), uuid.New(), time.Now())
 	require.Equal(t, string(models.CodeNotFound), requireApplicationError(t, err).Type())

@@ -24,19 +24,20 @@ type Deliverer interface {
 	// Reconcile starts the workflow that asks the gateway about an attempt whose own workflow is gone.
 	Reconcile(ctx context.Context, transaction uuid.UUID, gateway models.PaymentProvider) error
 	// ResumeRefund starts a refund's workflow again if none is running.
-	ResumeRefund(ctx context.Context, r models.RefundRequest) error
+	ResumeRefund(ctx context.Context, r models.Refund) error
 	// PollStatus starts the workflow that asks the gateway about attempts of a channel whose webhooks may be lost, unless it runs.
 	PollStatus(ctx context.Context, c models.Channel) error
 	// ResumeCampaign has a campaign's workflow look at it, and starts it again if none is running.
 	ResumeCampaign(ctx context.Context, c models.AdCampaign) error
 	// PayoutDecided tells a refund by hand that it was decided, and starts its workflow if none is running.
-	PayoutDecided(ctx context.Context, r models.RefundRequest) (wait func(context.Context) error, err error)
+	PayoutDecided(ctx context.Context, r models.Refund) (wait func(context.Context) error, err error)
 	// WakeOutbox starts the delivery of queued notifications.
 	WakeOutbox(ctx context.Context) error
 }
 
 // Sweep is the safety net: it finds what a crash left behind and gives it to the workflow that owns it. It never
-// writes a state itself, except that it gives up holds which no attempt is using.
+// writes a state itself, except that it gives up holds which no attempt is using, and orders the refund of money that came too
+// late and that nobody has ordered.
 type Sweep struct {
 	Store   *store.Store
 	Deliver Deliverer
@@ -49,6 +50,8 @@ const (
 	eventAge      = 15 * time.Second // the relay in the API is given this long
 	paymentGrace  = 2 * time.Minute
 	refundGrace   = 2 * time.Minute
+	orderAge      = 10 * time.Second // of a refund that nothing was sent for: its workflow may never have been started
+	owedGrace     = time.Minute
 	campaignGrace = 2 * time.Minute
 	payoutAge     = 3 * time.Second // the API, which tells it at once, is given this long
 	keyAge        = 24 * time.Hour  // contract §1
@@ -69,6 +72,7 @@ type Swept struct {
 	Events    int `json:"events,omitempty"`
 	Payments  int `json:"payments,omitempty"`
 	Refunds   int `json:"refunds,omitempty"`
+	Owed      int `json:"owed,omitempty"` // late money whose refund nobody had ordered
 	Payouts   int `json:"payouts,omitempty"`
 	Campaigns int `json:"campaigns,omitempty"`
 	Holds     int `json:"holds,omitempty"`
@@ -85,7 +89,7 @@ func (s *Sweep) Run(ctx context.Context) (Swept, error) {
 		err error
 	)
 
-	lists := []func(context.Context) error{r.payments, r.refunds, r.payouts, r.campaigns, r.silence, r.ended, r.outbox}
+	lists := []func(context.Context) error{r.payments, r.refunds, r.owed, r.payouts, r.campaigns, r.silence, r.ended, r.outbox}
 	rand.Shuffle(len(lists), func(i, j int) { //nolint:gosec // so that none is always the last: no secret
 		lists[i], lists[j] = lists[j], lists[i]
 	})
@@ -143,10 +147,23 @@ func (r *round) payments(ctx context.Context) error {
 
 func (r *round) refunds(ctx context.Context) error {
 	found, err := turn(ctx, r, "refunds", func(after store.Turn) ([]models.Refund, store.Turn, error) {
-		return r.Store.StaleRefunds(ctx, refundGrace, after, sweepBatch, r.Now())
+		return r.Store.StaleRefunds(ctx, refundGrace, orderAge, after, sweepBatch, r.Now())
 	})
-	r.out.Refunds = each(ctx, r, found, func(ctx context.Context, due models.Refund) error {
-		return r.Deliver.ResumeRefund(ctx, due.Request())
+	r.out.Refunds = each(ctx, r, found, r.Deliver.ResumeRefund)
+
+	return err
+}
+
+// owed orders the refunds of late money whose run has ended before it could.
+func (r *round) owed(ctx context.Context) error {
+	found, err := r.Store.OwedLateMoney(ctx, owedGrace, sweepBatch, r.Now())
+	r.out.Owed = each(ctx, r, found, func(ctx context.Context, transaction uuid.UUID) error {
+		due, err := r.Store.OrderLateRefund(ctx, transaction, r.Now())
+		if err != nil {
+			return err
+		}
+
+		return r.Deliver.ResumeRefund(ctx, due)
 	})
 
 	return err
@@ -155,7 +172,7 @@ func (r *round) refunds(ctx context.Context) error {
 func (r *round) payouts(ctx context.Context) error {
 	found, err := r.Store.DecidedPayouts(ctx, payoutAge, sweepBatch, r.Now())
 	r.out.Payouts = each(ctx, r, found, func(ctx context.Context, due models.Refund) error {
-		_, err := r.Deliver.PayoutDecided(ctx, due.Request())
+		_, err := r.Deliver.PayoutDecided(ctx, due)
 
 		return err
 	})

@@ -20,11 +20,11 @@ type owners struct {
 	down      error
 	delivered []models.Delivery
 	asked     []uuid.UUID
-	resumed   []models.RefundRequest
+	resumed   []models.Refund
 	polled    []models.Channel
 	campaigns []uuid.UUID
 	woken     int
-	payouts   []models.RefundRequest
+	payouts   []models.Refund
 	silent    bool // it does not answer about events
 	tried     int
 }
@@ -56,7 +56,7 @@ func (o *owners) Reconcile(_ context.Context, id uuid.UUID, _ models.PaymentProv
 	return o.take(func() { o.asked = append(o.asked, id) })
 }
 
-func (o *owners) ResumeRefund(_ context.Context, r models.RefundRequest) error {
+func (o *owners) ResumeRefund(_ context.Context, r models.Refund) error {
 	return o.take(func() { o.resumed = append(o.resumed, r) })
 }
 
@@ -68,7 +68,7 @@ func (o *owners) ResumeCampaign(_ context.Context, c models.AdCampaign) error {
 	return o.take(func() { o.campaigns = append(o.campaigns, c.ID) })
 }
 
-func (o *owners) PayoutDecided(_ context.Context, r models.RefundRequest) (func(context.Context) error, error) {
+func (o *owners) PayoutDecided(_ context.Context, r models.Refund) (func(context.Context) error, error) {
 	return nil, o.take(func() { o.payouts = append(o.payouts, r) })
 }
 
@@ -113,8 +113,8 @@ func TestSweep(t *testing.T) {
 	require.Equal(t, told.ID(), o.delivered[0].TransactionID)
 	require.ElementsMatch(t, []uuid.UUID{stale.ID(), told.ID()}, o.asked)
 	require.Equal(t, refund, o.resumed[0].ID)
-	require.Equal(t, paid.ID(), o.resumed[0].TransactionID)
-	require.Equal(t, paid.BookingID, o.resumed[0].BookingID, "operators search for the new run by it, too")
+	require.Equal(t, paid.ID(), o.resumed[0].PaymentTransactionID)
+	require.Equal(t, paid.BookingID, *o.resumed[0].BookingID, "operators search for the new run by it, too")
 	require.Equal(t, "60.00", o.resumed[0].Amount.String())
 	require.Equal(t, 1, o.woken)
 

@@ -99,7 +99,7 @@ func insertFuzzWorld(tb testing.TB, s *store.Store, db *sql.DB) {
 
 	finance := fuzzUser(models.RoleFinanceAdmin)
 	part := models.MustMoney("15.00")
-	_, err = s.ReserveRefund(tb.Context(), models.RefundRequest{
+	_, err = s.OrderRefund(tb.Context(), models.RefundRequest{
 		ID: fuzzRefund, BookingID: fuzzID(604), Type: models.RefundPartial, Amount: &part, RequestedBy: &finance,
 		Role: models.RoleFinanceAdmin, RequestID: "fuzz",
 	}, time.Now())

@@ -1,4 +1,9 @@
--- What a gateway was asked about refunds, and what it answered.
+-- A refund's row is its order: written in one transaction with the idempotency key and the audit entry, before any workflow
+-- knows of it. So no refund is given up before it begins, and the table that remembered those goes.
+DROP TABLE abandoned_refunds;
+
+-- The body of the request, as a SHA-256: the id of a refund derives from its Idempotency-Key, which outlives the kept answer.
+ALTER TABLE refunds ADD COLUMN body_hash bytea CHECK (octet_length(body_hash) = 32);
 
 -- What was sent to the gateway, written down before it is sent, and how the last sending was answered. As long as one may
 -- still have its effect, the refund is neither made nor refused.

@@ -284,13 +284,15 @@ const (
 	IncidentUnknownReference IncidentKind = "UNKNOWN_REFERENCE"
 	IncidentGatewayOutage    IncidentKind = "GATEWAY_OUTAGE"
 	IncidentAuditDifference  IncidentKind = "AUDIT_DIFFERENCE"
+	IncidentRefundMismatch   IncidentKind = "REFUND_MISMATCH"
+	IncidentRefundUnordered  IncidentKind = "REFUND_WITHOUT_ORDER"
 )
 
 // IncidentKinds are all kinds, in the contract's order.
 func IncidentKinds() []IncidentKind {
 	return []IncidentKind{
 		IncidentAmountMismatch, IncidentCurrencyMismatch, IncidentLatePayment, IncidentRefundFailed, IncidentUnknownReference,
-		IncidentGatewayOutage, IncidentAuditDifference,
+		IncidentGatewayOutage, IncidentAuditDifference, IncidentRefundMismatch, IncidentRefundUnordered,
 	}
 }
 

@@ -99,6 +99,8 @@ var incidentLabels = map[IncidentKind]Label{
 	IncidentCurrencyMismatch: {"اختلاف في العملة", "Currency mismatch"},
 	IncidentLatePayment:      {"دفعة متأخرة", "Late payment"},
 	IncidentRefundFailed:     {"فشل الاسترداد", "Refund failed"},
+	IncidentRefundMismatch:   {"اختلاف في الاسترداد", "Refund mismatch"},
+	IncidentRefundUnordered:  {"استرداد بلا طلب", "Refund without an order"},
 	IncidentUnknownReference: {"مرجع غير معروف", "Unknown reference"},
 	IncidentGatewayOutage:    {"تعطل بوابة الدفع", "Gateway outage"},
 	IncidentAuditDifference:  {"فرق في التدقيق", "Audit difference"},

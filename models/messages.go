@@ -44,17 +44,10 @@ type Settled struct {
 // Final reports that the attempt has ended.
 func (s Settled) Final() bool { return s.Status != TransactionPending && s.Status != "" }
 
-// RefundRequest asks for money to go back. BookingID alone leaves it to the database which of the booking's payments that
-// is; TransactionID names one, which may be a campaign's.
-type RefundRequest struct {
-	ID            uuid.UUID  `json:"id"`
-	BookingID     uuid.UUID  `json:"booking_id,omitzero"`
-	TransactionID uuid.UUID  `json:"transaction_id,omitzero"`
-	Type          RefundType `json:"type"`
-	Amount        *Money     `json:"amount,omitempty"`
-	RequestedBy   *uuid.UUID `json:"requested_by,omitempty"` // nil: the service itself
-	Role          Role       `json:"role,omitempty"`
-	RequestID     string     `json:"request_id,omitempty"`
+// RefundOrder names a refund that has been ordered; all else about it is in the database. Older histories hold more, which
+// is not read.
+type RefundOrder struct {
+	ID uuid.UUID `json:"id"`
 }
 
 // ReservedRefund is a refund whose amount has been promised out of its payment.
@@ -75,6 +68,8 @@ type RefundResult struct {
 	FailureReason   string       `json:"failure_reason,omitempty"`
 	// Delayed: the gateway is not being asked for now, and nobody should wait for it. Status is PENDING.
 	Delayed bool `json:"delayed,omitempty"`
+	// Mismatch: the gateway has made another refund than was ordered, and there is an incident. Status is PENDING.
+	Mismatch bool `json:"mismatch,omitempty"`
 }
 
 // SettledRefund is a refund after a decision about it has been applied.

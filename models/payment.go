@@ -131,6 +131,7 @@ type Refund struct {
 	CreatedAt            time.Time     `bun:"created_at,nullzero,default:now()"`
 	UpdatedAt            time.Time     `bun:"updated_at,nullzero,default:now()"`
 	CompletedAt          *time.Time    `bun:"completed_at"`
+	BodyHash             []byte        `bun:"body_hash"`              // SHA-256 of the request's body; nil without an Idempotency-Key
 	Sends                int           `bun:"sends"`                  // how often it was sent to the gateway
 	SentAt               *time.Time    `bun:"sent_at"`                // the last time, by the database's clock
 	SentAnswer           *SentAnswer   `bun:"sent_answer"`            // to the last one
@@ -155,17 +156,8 @@ const (
 	SentRefused  SentAnswer = "REFUSED"
 )
 
-// Request asks for a refund that has been asked for before: its workflow starts again with it.
-func (r *Refund) Request() RefundRequest {
-	request := RefundRequest{
-		ID: r.ID, TransactionID: r.PaymentTransactionID, Type: r.RefundType, Amount: &r.Amount, RequestID: r.RequestID,
-	}
-	if r.BookingID != nil {
-		request.BookingID = *r.BookingID
-	}
-
-	return request
-}
+// Order is what the refund's workflow is started with.
+func (r *Refund) Order() RefundOrder { return RefundOrder{ID: r.ID} }
 
 // NeedsPayout reports that finance staff have to pay the refund out, or reject it.
 func (r *Refund) NeedsPayout() bool {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/client"
 
 	"rihla/activities"
 	"rihla/gateways"
@@ -196,24 +197,31 @@ func TestRefund(t *testing.T) {
 	h.gateway.Script(fake.CreateRefund, fake.Fault{Mode: fake.UnknownAfterEffect})
 
 	for range 2 { // the same request is the same refund
-		s, err := h.StartRefund(patient(t), r)
+		ordered, err := h.store.OrderRefund(t.Context(), r, time.Now())
+		require.NoError(t, err)
+		s, err := h.StartRefund(patient(t), ordered)
 		require.NoError(t, err)
 		require.Equal(t, models.RefundSucceeded, s.Status)
 	}
 
 	require.Equal(t, "60.00", h.gateway.Refunded().String())
 
-	r.ID = uuid.New()
-	_, err := h.StartRefund(patient(t), r)
-	require.Equal(t, models.CodeRefundExceedsRemaining, models.CodeOf(err))
+	// Started by hand, for a refund that nobody has ordered: whatever else the input says.
+	id := uuid.New()
+	run, err := h.temporal.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: workflows.RefundID(id), TaskQueue: h.queue},
+		"Refund", map[string]any{"id": id, "booking_id": a.BookingID, "type": "FULL", "requested_by": a.UserID})
+	require.NoError(t, err)
 
-	r.ID, r.Amount = uuid.New(), nil
-	_, err = h.StartRefund(patient(t), r)
-	require.Equal(t, models.CodeValidation, models.CodeOf(err))
+	var s models.SettledRefund
 
-	domain := &models.Error{}
-	require.ErrorAs(t, err, &domain)
-	require.Contains(t, domain.Details, "amount", "field details survive the way through the orchestrator")
+	require.NoError(t, run.Get(patient(t), &s))
+	require.Equal(t, models.SettledRefund{}, s)
+	require.Equal(t, "60.00", h.gateway.Refunded().String(), "no money moves")
+
+	open, err := h.store.ListIncidents(t.Context(), store.IncidentFilter{Kind: models.IncidentRefundUnordered})
+	require.NoError(t, err)
+	require.Len(t, open.Items, 1)
+	require.Equal(t, workflows.RefundID(id), open.Items[0].WorkflowID)
 }
 
 func TestRefundThatIsPending(t *testing.T) {
@@ -222,13 +230,14 @@ func TestRefundThatIsPending(t *testing.T) {
 	h.work(t)
 	a := h.pays(t)
 
-	r := models.RefundRequest{ID: uuid.New(), BookingID: a.BookingID, Type: models.RefundFull}
+	r, err := h.store.OrderRefund(t.Context(), models.RefundRequest{ID: uuid.New(), BookingID: a.BookingID, Type: models.RefundFull}, time.Now())
+	require.NoError(t, err)
 	h.gateway.Script(fake.CreateRefund, fake.Fault{Mode: fake.Pending})
 
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 
-	_, err := h.StartRefund(ctx, r)
+	_, err = h.StartRefund(ctx, r)
 	require.ErrorIs(t, err, workflows.ErrStillRunning)
 
 	require.Eventually(t, func() bool { return h.gateway.DecideRefund(r.ID, true) == nil }, 20*time.Second, 20*time.Millisecond,

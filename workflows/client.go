@@ -110,39 +110,34 @@ func (c *Client) CancelPayment(ctx context.Context, transaction uuid.UUID) (mode
 	return out, asDomainError(err)
 }
 
-// StartRefund starts the refund's workflow, or finds the one that runs, and waits for the gateway's decision. ctx
-// bounds the wait. Errors: the domain's, SERVICE_UNAVAILABLE, ErrStillRunning.
-func (c *Client) StartRefund(ctx context.Context, r models.RefundRequest) (models.SettledRefund, error) {
+// StartRefund starts the workflow of a refund that is ordered, or finds the one that runs, and waits for the gateway's
+// decision. ctx bounds the wait. Errors: SERVICE_UNAVAILABLE, ErrStillRunning; the order stands all the same.
+func (c *Client) StartRefund(ctx context.Context, r models.Refund) (models.SettledRefund, error) {
 	var out models.SettledRefund
 
-	err := c.startWithUpdate(ctx, refundOptions(r), Refund, r, UpdateDecision, &out, wasAbandoned)
+	err := c.startWithUpdate(ctx, refundOptions(r), Refund, r.Order(), UpdateDecision, &out, foundNoOrder)
 
 	return out, err
 }
 
-// wasAbandoned reports the answer of a run that found its refund given up: it is asked for once more.
-func wasAbandoned(err error) bool {
-	return isAlreadyStarted(err) || models.CodeOf(err) == models.CodeInvalidState
+// foundNoOrder reports the answer of a run that was started before the refund was ordered: it is asked for once more.
+func foundNoOrder(err error) bool {
+	return isAlreadyStarted(err) || models.CodeOf(err) == models.CodeNotFound
 }
 
-func refundOptions(r models.RefundRequest) client.StartWorkflowOptions {
-	summary := string(r.Type) + " refund of payment " + r.TransactionID.String()
-	if r.BookingID != uuid.Nil {
-		summary = string(r.Type) + " refund of booking " + r.BookingID.String()
-	}
+func refundOptions(r models.Refund) client.StartWorkflowOptions {
+	summary := string(r.RefundType) + " refund of payment " + r.PaymentTransactionID.String()
 
-	details := "All that is left goes back."
+	var booking uuid.UUID
 
-	switch {
-	case r.Amount != nil:
-		details = r.Amount.String() + " " + models.Currency + " go back."
-	case r.Type == models.RefundPolicy:
-		details = "What the cancellation policy says goes back."
+	if r.BookingID != nil {
+		booking = *r.BookingID
+		summary = string(r.RefundType) + " refund of booking " + booking.String()
 	}
 
 	return client.StartWorkflowOptions{
-		ID: RefundID(r.ID), StaticSummary: summary, StaticDetails: details,
-		TypedSearchAttributes: refundAttributes(r.BookingID, ""),
+		ID: RefundID(r.ID), StaticSummary: summary, StaticDetails: r.Amount.String() + " " + r.Currency + " go back.",
+		TypedSearchAttributes: refundAttributes(booking, ""),
 	}
 }
 
@@ -241,11 +236,11 @@ func (c *Client) Reconcile(ctx context.Context, transaction uuid.UUID, gateway m
 }
 
 // ResumeRefund starts a refund's workflow again, if none is running.
-func (c *Client) ResumeRefund(ctx context.Context, r models.RefundRequest) error {
+func (c *Client) ResumeRefund(ctx context.Context, r models.Refund) error {
 	o := refundOptions(r)
 	o.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE
 
-	return c.start(ctx, o, Refund, r)
+	return c.start(ctx, o, Refund, r.Order())
 }
 
 // PollStatus starts the workflow that asks about attempts of a channel whose webhooks may be lost, unless it runs already.
@@ -271,13 +266,13 @@ func (c *Client) ResumeCampaign(ctx context.Context, campaign models.AdCampaign)
 
 // PayoutDecided tells a refund by hand that finance staff have decided about it, and starts its workflow again if none is
 // running. wait waits until the decision is applied. Error: SERVICE_UNAVAILABLE.
-func (c *Client) PayoutDecided(ctx context.Context, r models.RefundRequest) (wait func(context.Context) error, err error) {
+func (c *Client) PayoutDecided(ctx context.Context, r models.Refund) (wait func(context.Context) error, err error) {
 	o := refundOptions(r)
 	o.TaskQueue = c.queue
 	o.WorkflowTaskTimeout = TaskTimeout
 	o.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE
 
-	run, err := c.temporal.SignalWithStartWorkflow(ctx, o.ID, SignalPayout, nil, o, Refund, r)
+	run, err := c.temporal.SignalWithStartWorkflow(ctx, o.ID, SignalPayout, nil, o, Refund, r.Order())
 	if err != nil {
 		return nil, asDomainError(err)
 	}

@@ -57,9 +57,25 @@ func followUp(ctx workflow.Context, about subject, s models.Settled) error {
 	}
 
 	if s.RefundOwed {
-		refund := models.RefundRequest{
-			ID: models.RefundID(about.transaction, "late"), TransactionID: about.transaction, Type: models.RefundFull,
+		return refundLate(ctx, about)
+	}
+
+	return nil
+}
+
+// refundLate orders the refund of money that came too late, and starts its workflow. The sweep orders what this does not come to.
+func refundLate(ctx workflow.Context, about subject) error {
+	ordered := true
+
+	if ordersLateRefunds(ctx) {
+		dctx := withDatabase(ctx, "Order the refund of the late payment")
+		if err := workflow.ExecuteLocalActivity(dctx, payments.OrderLateRefund, about.transaction).Get(ctx, &ordered); err != nil {
+			return err
 		}
+	}
+
+	if ordered {
+		refund := models.RefundOrder{ID: models.RefundID(about.transaction, "late")}
 
 		return startDetached(ctx, workflow.ChildWorkflowOptions{
 			WorkflowID:            RefundID(refund.ID),

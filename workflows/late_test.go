@@ -28,7 +28,8 @@ func TestLatePayment(t *testing.T) {
 			w.OnActivity(acts.SettlePayment, mock.Anything, d.TransactionID).Return(settled, nil).Once()
 
 			if settled.RefundOwed {
-				refund := models.RefundRequest{ID: models.RefundID(d.TransactionID, "late"), TransactionID: d.TransactionID, Type: models.RefundFull}
+				w.OnActivity(acts.OrderLateRefund, mock.Anything, d.TransactionID).Return(true, nil).Once()
+				refund := models.RefundOrder{ID: models.RefundID(d.TransactionID, "late")}
 				w.OnWorkflow(workflows.Refund, mock.Anything, refund).Return(refunded, nil).Once()
 			}
 

@@ -97,6 +97,7 @@ func TestPaymentOfACancelledBooking(t *testing.T) {
 		w.OnActivity(acts.SettlePayment, mock.Anything, a.ID()).Return(ended, nil).Once()
 
 		if ended.RefundOwed {
+			w.OnActivity(acts.OrderLateRefund, mock.Anything, a.ID()).Return(true, nil).Once()
 			w.OnWorkflow(workflows.Refund, mock.Anything, mock.Anything).
 				Return(models.SettledRefund{Status: models.RefundSucceeded}, nil).Once()
 		}
@@ -270,7 +271,9 @@ func TestPaymentThatCanOnlyGoBack(t *testing.T) {
 		w.OnActivity(acts.SettlePayment, mock.Anything, a.ID()).Return(owed, nil).Once()
 		w.at(time.Minute, w.event)
 
-		request := models.RefundRequest{ID: models.RefundID(a.ID(), "late"), TransactionID: a.ID(), Type: models.RefundFull}
+		w.OnActivity(acts.OrderLateRefund, mock.Anything, a.ID()).Return(true, nil).Once()
+
+		request := models.RefundOrder{ID: models.RefundID(a.ID(), "late")}
 		if running {
 			w.alreadyStarted(workflows.Refund, request)
 		} else {

@@ -37,11 +37,19 @@ func nextAsk(asked int) time.Duration {
 	return pause
 }
 
-// Refund gives money back: it promises the amount out of the payment, has the gateway pay it, asks until it knows the
-// outcome, and settles (spec 3.5, contract §7). What no gateway can give back it leaves to finance staff, and waits for
-// their word. A refund that is not allowed, or that is refused, is an outcome, not a failure.
-func Refund(ctx workflow.Context, r models.RefundRequest) (models.SettledRefund, error) {
-	f := refund{request: r}
+// A gateway whose event says that a refund is decided, and that goes on answering that it is not, is left alone before it is
+// asked again: for pauseAtFirst, then for twice the time each time, up to askPause.
+const pauseAtFirst = 5 * time.Second
+
+// refundRounds is after how many answers that decide nothing a refund goes on in a new run: each is about a dozen events.
+const refundRounds = 100
+
+// Refund gives money back that was ordered to go back: it has the gateway pay it, asks until it knows the outcome, and
+// settles (spec 3.5, contract §7). What no gateway can give back it leaves to finance staff, and waits for their word. It is
+// told the order's id and nothing else. Without an order it ends without effect, with an incident. A refund that is refused is
+// an outcome, not a failure.
+func Refund(ctx workflow.Context, o models.RefundOrder) (models.SettledRefund, error) {
+	f := refund{order: o}
 	if err := f.setup(ctx); err != nil {
 		return models.SettledRefund{}, err
 	}
@@ -50,8 +58,9 @@ func Refund(ctx workflow.Context, r models.RefundRequest) (models.SettledRefund,
 }
 
 type refund struct {
-	request  models.RefundRequest
+	order    models.RefundOrder
 	reserved models.ReservedRefund
+	orders   bool  // false for a run that began when refunds were reserved here
 	refused  error // why it was not allowed
 	result   models.RefundResult
 	settled  models.SettledRefund
@@ -59,7 +68,10 @@ type refund struct {
 	events   workflow.ReceiveChannel
 	payouts  workflow.ReceiveChannel
 	waiting  bool // for finance staff, which may take days: whoever asked for the refund is not kept
+	review   bool // operators have been told to look
 	asked    int  // how often the gateway has answered that it has not decided
+	woken    bool // by an event, to ask the gateway again
+	denied   int  // how often the gateway's answer did not confirm such an event
 }
 
 func (f *refund) setup(ctx workflow.Context) error {
@@ -80,22 +92,21 @@ func (f *refund) decided() bool {
 	return f.settled.Status == models.RefundSucceeded || f.settled.Status == models.RefundFailed
 }
 
-// run is the process: reserve, refund at the gateway or by hand until the outcome is known, settle.
+// run is the process: read the order, refund at the gateway or by hand until the outcome is known, settle.
 func (f *refund) run(ctx workflow.Context) (models.SettledRefund, error) {
-	if err := f.reserve(ctx); err != nil {
-		f.refused = err
-		tell(ctx, "Not allowed: "+reason(err))
+	f.orders = executesOrders(ctx)
 
-		if err := workflow.UpsertTypedSearchAttributes(ctx, attrPaymentStatus.ValueSet(refundNotAllowed)); err != nil {
+	if err := f.read(ctx); err != nil {
+		return f.notAllowed(ctx, err)
+	}
+
+	for rounds := 1; !f.decided(); rounds++ {
+		if err := f.advance(ctx); err != nil {
 			return f.settled, err
 		}
 
-		return f.finish(ctx)
-	}
-
-	for !f.decided() {
-		if err := f.advance(ctx); err != nil {
-			return f.settled, err
+		if f.orders && !f.decided() && (rounds >= refundRounds || workflow.GetInfo(ctx).GetContinueAsNewSuggested()) {
+			return f.settled, f.goOn(ctx)
 		}
 	}
 
@@ -108,6 +119,65 @@ func (f *refund) run(ctx workflow.Context) (models.SettledRefund, error) {
 	}
 
 	return f.finish(ctx)
+}
+
+// read reads the order. A run that was started once more finds the decision of an earlier one: the gateway must not be asked
+// to pay a refund that counts as not made.
+func (f *refund) read(ctx workflow.Context) error {
+	dctx := withDatabase(ctx, "Read the order")
+	step := payments.ReadRefundOrder
+
+	if !f.orders {
+		dctx, step = withDatabase(ctx, "Promise the amount out of the payment"), payments.ReserveRefund
+	}
+
+	if err := workflow.ExecuteLocalActivity(dctx, step, f.order).Get(ctx, &f.reserved); err != nil {
+		return err
+	}
+
+	if f.reserved.Status != models.RefundPending {
+		f.settled.Status = f.reserved.Status
+	}
+
+	return nil
+}
+
+// notAllowed ends a run that has no order to execute.
+func (f *refund) notAllowed(ctx workflow.Context, err error) (models.SettledRefund, error) {
+	attrs := []temporal.SearchAttributeUpdate{attrPaymentStatus.ValueSet(refundNotAllowed)}
+
+	if f.orders && isMissing(err) {
+		tell(ctx, "Nobody has ordered this refund: no money has moved. There is an incident.")
+
+		dctx := withDatabase(ctx, "Open an incident: a refund without an order")
+		if err := workflow.ExecuteLocalActivity(dctx, payments.ReportUnorderedRefund, f.order.ID).Get(ctx, nil); err != nil {
+			return f.settled, err
+		}
+
+		attrs = append(attrs, attrNeedsReview.ValueSet(true))
+	} else {
+		tell(ctx, "Not allowed: "+reason(err))
+	}
+
+	f.refused = err
+
+	if err := workflow.UpsertTypedSearchAttributes(ctx, attrs...); err != nil {
+		return f.settled, err
+	}
+
+	return f.finish(ctx)
+}
+
+// goOn leaves the refund to a new run, which asks the gateway first and so needs no event of this one. Whoever waits is
+// answered that nothing is decided.
+func (f *refund) goOn(ctx workflow.Context) error {
+	f.delayed = true
+
+	if _, err := f.finish(ctx); err != nil {
+		return err
+	}
+
+	return workflow.NewContinueAsNewError(ctx, Refund, f.order)
 }
 
 // advance goes one round: the gateway's answer or the word of finance staff, and what it changes.
@@ -152,22 +222,8 @@ func (f *refund) awaitPayout(ctx workflow.Context) error {
 	return nil
 }
 
-func (f *refund) reserve(ctx workflow.Context) error {
-	dctx := withDatabase(ctx, "Promise the amount out of the payment")
-	if err := workflow.ExecuteLocalActivity(dctx, payments.ReserveRefund, f.request).Get(ctx, &f.reserved); err != nil {
-		return err
-	}
-	// A run that was started once more finds the decision of an earlier one: the gateway must not be asked to pay a
-	// refund that has been given up.
-	if f.reserved.Status != models.RefundPending {
-		f.settled.Status = f.reserved.Status
-	}
-
-	return nil
-}
-
-// askGateway gets the money moving, and comes back when the gateway has decided. While the gateway keeps the refund
-// pending, its webhook or the clock asks again; the key stays the same.
+// askGateway gets the money moving, and comes back when the gateway has decided, or when it is time to ask it again. The key
+// stays the same.
 func (f *refund) askGateway(ctx workflow.Context) error {
 	drain(f.events)
 	tell(ctx, "Refunding "+f.amount()+" at "+string(f.reserved.Gateway)+".")
@@ -180,21 +236,78 @@ func (f *refund) askGateway(ctx workflow.Context) error {
 		err = f.refundBy(ctx, payments.AwaitRefund)
 	}
 
-	if err != nil {
+	if err != nil || f.result.Status != models.RefundPending {
 		return err
 	}
 
-	if f.result.Status != models.RefundPending {
+	if f.orders {
+		return f.awaitDecision(ctx)
+	}
+
+	return f.awaitDecisionBefore(ctx)
+}
+
+// awaitDecision comes back when the gateway's webhook has come, or when it is time to ask without one. What a webhook has
+// said and the gateway's answer did not confirm is not asked about all the time: it is delivered again and again.
+func (f *refund) awaitDecision(ctx workflow.Context) error {
+	pause := nextAsk(f.asked)
+
+	if f.result.Mismatch {
+		pause = lastAsk
+
+		if err := f.needReview(ctx); err != nil {
+			return err
+		}
+	}
+
+	if f.woken {
+		tell(ctx, string(f.reserved.Gateway)+" has sent an event about the refund, and answers that it has not decided it. "+
+			"It is asked again in a moment.")
+
+		err := workflow.NewTimerWithOptions(ctx, min(pauseAtFirst<<min(f.denied, 10), askPause),
+			workflow.TimerOptions{Summary: "The gateway's answer does not confirm its event: pause before it is asked again"}).Get(ctx, nil)
+		if err != nil {
+			return err
+		}
+
+		f.denied++
+	}
+
+	if !f.result.Mismatch {
+		tell(ctx, string(f.reserved.Gateway)+" has accepted the refund and will decide it.")
+	}
+
+	var err error
+
+	f.asked++
+	f.woken, err = workflow.AwaitWithOptions(ctx, workflow.AwaitOptions{
+		Timeout: pause, TimerOptions: workflow.TimerOptions{Summary: "No event yet: ask the gateway"},
+	}, func() bool { return f.events.Len() > 0 })
+
+	return err
+}
+
+// needReview tells operators, once, that the gateway has made another refund than was ordered.
+func (f *refund) needReview(ctx workflow.Context) error {
+	if f.review {
 		return nil
 	}
 
+	f.review, f.delayed = true, true
+	tell(ctx, string(f.reserved.Gateway)+" has made another refund than the "+f.amount()+" that were ordered. There is an incident; "+
+		"the refund is settled when the gateway reports what was ordered.")
+
+	return workflow.UpsertTypedSearchAttributes(ctx, attrNeedsReview.ValueSet(true))
+}
+
+// awaitDecisionBefore is awaitDecision of runs that began before it.
+func (f *refund) awaitDecisionBefore(ctx workflow.Context) error {
 	tell(ctx, string(f.reserved.Gateway)+" has accepted the refund and will decide it.")
 
 	woken, err := workflow.AwaitWithOptions(ctx, workflow.AwaitOptions{
 		Timeout: nextAsk(f.asked), TimerOptions: workflow.TimerOptions{Summary: "Ask the gateway again"},
 	}, func() bool { return f.events.Len() > 0 })
 
-	// An event that the gateway's own answer contradicts is delivered again and again: it must not be asked each time.
 	if f.asked++; err == nil && woken && f.asked > 1 {
 		err = workflow.Sleep(ctx, askPause)
 	}
@@ -206,7 +319,7 @@ func (f *refund) refundBy(ctx workflow.Context, activity any) error {
 	f.result = models.RefundResult{} // of an earlier answer nothing may stay
 	gctx := withGateway(ctx, f.reserved.Gateway, "Refund at "+string(f.reserved.Gateway), 0)
 
-	return workflow.ExecuteActivity(gctx, activity, f.request.ID).Get(ctx, &f.result)
+	return workflow.ExecuteActivity(gctx, activity, f.order.ID).Get(ctx, &f.result)
 }
 
 func (f *refund) settle(ctx workflow.Context) error {
@@ -219,7 +332,7 @@ func (f *refund) settle(ctx workflow.Context) error {
 
 func (f *refund) apply(ctx workflow.Context, summary string) error {
 	dctx := withDatabase(ctx, summary)
-	decision := activities.RefundDecision{RefundID: f.request.ID, Result: f.result}
+	decision := activities.RefundDecision{RefundID: f.order.ID, Result: f.result}
 
 	return workflow.ExecuteLocalActivity(dctx, payments.SettleRefund, decision).Get(ctx, &f.settled)
 }

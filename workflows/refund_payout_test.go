@@ -37,7 +37,7 @@ func TestRefundByHand(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w, r := newWorld(t), newRefund()
-			w.OnActivity(acts.ReserveRefund, mock.Anything, r).Return(byHand(), nil).Once()
+			w.OnActivity(acts.ReadRefundOrder, mock.Anything, r).Return(byHand(), nil).Once()
 			w.settlesRefund(r, models.RefundResult{}, c.settled)
 
 			var got *answer[models.SettledRefund]
@@ -63,7 +63,7 @@ func TestRefundByHand(t *testing.T) {
 func TestRefundByHandThatIsToldTooOften(t *testing.T) {
 	t.Parallel()
 	w, r := newWorld(t), newRefund()
-	w.OnActivity(acts.ReserveRefund, mock.Anything, r).Return(byHand(), nil).Once()
+	w.OnActivity(acts.ReadRefundOrder, mock.Anything, r).Return(byHand(), nil).Once()
 	w.settlesRefund(r, models.RefundResult{}, models.SettledRefund{Status: models.RefundPending})
 	w.settlesRefund(r, models.RefundResult{}, refunded)
 	w.at(time.Hour, w.decided)

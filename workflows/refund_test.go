@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/mock"
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/workflow"
 
 	"rihla/activities"
 	"rihla/models"
@@ -23,25 +24,21 @@ var (
 	notGiven  = models.SettledRefund{Status: models.RefundFailed}
 )
 
-func newRefund() models.RefundRequest {
-	amount := models.MustMoney("57.50")
-
-	return models.RefundRequest{ID: uuid.New(), BookingID: uuid.New(), Type: models.RefundPartial, Amount: &amount}
-}
+func newRefund() models.RefundOrder { return models.RefundOrder{ID: uuid.New()} }
 
 // giveBack runs a refund workflow to its end.
-func (w *world) giveBack(r models.RefundRequest) models.SettledRefund {
+func (w *world) giveBack(r models.RefundOrder) models.SettledRefund {
 	w.t.Helper()
 	w.ExecuteWorkflow(workflows.Refund, r)
 
 	return requireDone[models.SettledRefund](w)
 }
 
-func (w *world) reserves(r models.RefundRequest) {
-	w.OnActivity(acts.ReserveRefund, mock.Anything, r).Return(reserved, nil).Once()
+func (w *world) reserves(r models.RefundOrder) {
+	w.OnActivity(acts.ReadRefundOrder, mock.Anything, r).Return(reserved, nil).Once()
 }
 
-func (w *world) settlesRefund(r models.RefundRequest, result models.RefundResult, out models.SettledRefund) {
+func (w *world) settlesRefund(r models.RefundOrder, result models.RefundResult, out models.SettledRefund) {
 	w.OnActivity(acts.SettleRefund, mock.Anything, activities.RefundDecision{RefundID: r.ID, Result: result}).Return(out, nil).Once()
 }
 
@@ -66,7 +63,7 @@ func TestRefundSucceeds(t *testing.T) {
 func TestRefundThatIsNotAllowed(t *testing.T) {
 	t.Parallel()
 	w, r := newWorld(t), newRefund()
-	w.OnActivity(acts.ReserveRefund, mock.Anything, r).
+	w.OnActivity(acts.ReadRefundOrder, mock.Anything, r).
 		Return(models.ReservedRefund{}, domainError(models.CodeRefundExceedsRemaining)).Once()
 
 	var got *answer[models.SettledRefund]
@@ -214,7 +211,7 @@ func TestRefundThatWasDecidedBefore(t *testing.T) {
 		w, r := newWorld(t), newRefund()
 		before := reserved
 		before.Status = status
-		w.OnActivity(acts.ReserveRefund, mock.Anything, r).Return(before, nil).Once()
+		w.OnActivity(acts.ReadRefundOrder, mock.Anything, r).Return(before, nil).Once()
 
 		require.Equal(t, models.SettledRefund{Status: status}, w.giveBack(r))
 		require.Equal(t, "REFUND_"+string(status), w.paymentStatus())
@@ -239,4 +236,90 @@ func TestRefundWhoseGatewayIsLeftAlone(t *testing.T) {
 	require.NoError(t, got.err)
 	require.Equal(t, models.SettledRefund{}, got.value, "it is not decided")
 	require.WithinDuration(t, began, got.at, time.Second)
+}
+
+// The gateway has been asked twice when its webhook comes: the refund is settled then, and not after a pause.
+func TestRefundSettlesAtOnceAfterItsWebhook(t *testing.T) {
+	t.Parallel()
+	w, r := newWorld(t), newRefund()
+	w.reserves(r)
+
+	decided := 4 * time.Minute // asked after 0, 1 and 3 minutes
+
+	w.OnActivity(acts.RefundAtGateway, mock.Anything, r.ID).Return(func(context.Context, uuid.UUID) (models.RefundResult, error) {
+		if w.Now().Before(began.Add(decided)) {
+			return undecided, nil
+		}
+
+		return succeeded, nil
+	}).Times(4)
+	w.settlesRefund(r, succeeded, refunded)
+	w.at(decided, w.event)
+
+	require.Equal(t, refunded, w.giveBack(r))
+	require.WithinDuration(t, began.Add(decided), w.Now(), 2*time.Second)
+}
+
+// An event that the gateway's answers never confirm is not asked about all the time, and its run does not grow for ever.
+func TestRefundWhoseEventIsNotConfirmed(t *testing.T) {
+	t.Parallel()
+	w, r := newWorld(t), newRefund()
+	w.reserves(r)
+
+	asked := 0
+
+	w.OnActivity(acts.RefundAtGateway, mock.Anything, r.ID).Return(func(context.Context, uuid.UUID) (models.RefundResult, error) {
+		asked++
+
+		w.event() // and again, as long as it is asked
+
+		return undecided, nil
+	})
+
+	var waiting *answer[models.SettledRefund]
+
+	w.at(0, func() { waiting = update[models.SettledRefund](w, workflows.UpdateDecision) })
+
+	w.ExecuteWorkflow(workflows.Refund, r)
+
+	require.True(t, workflow.IsContinueAsNewError(w.GetWorkflowError()), "%v", w.GetWorkflowError())
+	require.Equal(t, 100, asked)
+	require.Greater(t, w.Now().Sub(began), 50*time.Minute, "about one question a minute")
+	require.NoError(t, waiting.err, "whoever waits is answered before the run ends")
+	require.Equal(t, models.SettledRefund{}, waiting.value)
+}
+
+// The gateway has made another refund than was ordered: people are told, and it is settled when that is corrected.
+func TestRefundOfAnotherAmount(t *testing.T) {
+	t.Parallel()
+	w, r := newWorld(t), newRefund()
+	other := undecided
+	other.Mismatch = true
+
+	w.reserves(r)
+	w.OnActivity(acts.RefundAtGateway, mock.Anything, r.ID).Return(other, nil).Times(3)
+	w.OnActivity(acts.RefundAtGateway, mock.Anything, r.ID).Return(succeeded, nil).Once()
+	w.settlesRefund(r, succeeded, refunded)
+
+	var got *answer[models.SettledRefund]
+
+	w.at(0, func() { got = update[models.SettledRefund](w, workflows.UpdateDecision) })
+	w.at(15*time.Minute, func() { require.True(t, w.needsReview()) })
+
+	require.Equal(t, refunded, w.giveBack(r))
+	require.WithinDuration(t, began, got.at, time.Second, "nobody is kept waiting")
+	require.WithinDuration(t, began.Add(30*time.Minute), w.Now(), time.Minute)
+	require.False(t, w.needsReview())
+}
+
+// A run without an order has no effect but an incident.
+func TestRefundWithoutAnOrder(t *testing.T) {
+	t.Parallel()
+	w, r := newWorld(t), newRefund()
+	w.OnActivity(acts.ReadRefundOrder, mock.Anything, r).Return(models.ReservedRefund{}, domainError(models.CodeNotFound)).Once()
+	w.OnActivity(acts.ReportUnorderedRefund, mock.Anything, r.ID).Return(nil).Once()
+
+	require.Equal(t, models.SettledRefund{}, w.giveBack(r))
+	require.Equal(t, "REFUND_NOT_ALLOWED", w.paymentStatus())
+	require.True(t, w.needsReview())
 }

@@ -22,3 +22,15 @@ func opensAgain(ctx workflow.Context) bool {
 func showsCampaignState(ctx workflow.Context) bool {
 	return workflow.GetVersion(ctx, "campaign-shows-its-state", workflow.DefaultVersion, 1) >= 1
 }
+
+// executesOrders: a refund reads its order instead of reserving, settles at once after its webhook, and goes on in a new run
+// when its history has grown. Since 1.1.0.
+func executesOrders(ctx workflow.Context) bool {
+	return workflow.GetVersion(ctx, "refund-executes-orders", workflow.DefaultVersion, 1) >= 1
+}
+
+// ordersLateRefunds: the refund of late money is ordered before its workflow is started. Called where such money has come, so
+// that no other payment pays for it with an event. Since 1.1.0.
+func ordersLateRefunds(ctx workflow.Context) bool {
+	return workflow.GetVersion(ctx, "late-refund-is-ordered", workflow.DefaultVersion, 1) >= 1
+}

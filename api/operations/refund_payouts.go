@@ -54,7 +54,7 @@ func (o *Operations) decidePayout(ctx context.Context, d models.RefundPayout) (m
 		return refund, err
 	}
 
-	o.applyPayout(ctx, refund.Request())
+	o.applyPayout(ctx, refund)
 
 	ctx, done := aftermath(ctx)
 	defer done()
@@ -63,7 +63,7 @@ func (o *Operations) decidePayout(ctx context.Context, d models.RefundPayout) (m
 }
 
 // applyPayout tells the refund's workflow, and waits until it has settled. What does not get there the sweep brings.
-func (o *Operations) applyPayout(ctx context.Context, refund models.RefundRequest) {
+func (o *Operations) applyPayout(ctx context.Context, refund models.Refund) {
 	wait, cancel := context.WithTimeout(ctx, o.RefundWait)
 	defer cancel()
 

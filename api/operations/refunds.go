@@ -3,6 +3,7 @@ package operations
 import (
 	"context"
 	"errors"
+	"log/slog"
 
 	"github.com/google/uuid"
 
@@ -24,7 +25,7 @@ func (o *Operations) RefundBooking(ctx context.Context, r gen.RefundBookingReque
 		return nil, models.Invalid("payment_transaction_id", "is no payment of this booking")
 	}
 
-	refund, err := o.refund(ctx, refundRequest(ctx, &r), valueOf(r.Body.Reason))
+	refund, err := o.refund(ctx, refundRequest(ctx, &r))
 	if err != nil {
 		return nil, err
 	}
@@ -53,8 +54,9 @@ func (o *Operations) RefundLatePayment(
 
 	request := ownRequest(ctx, r.ID, r.Params.IdempotencyKey)
 	request.BookingID, request.TransactionID, request.Type = valueOf(t.BookingID), t.ID, models.RefundFull
+	request.Reason = valueOf(r.Body.Reason)
 
-	refund, err := o.refund(ctx, request, valueOf(r.Body.Reason))
+	refund, err := o.refund(ctx, request)
 	if err != nil {
 		return nil, err
 	}
@@ -67,77 +69,48 @@ func (o *Operations) RefundLatePayment(
 	return gen.RefundLatePayment201JSONResponse{Body: answer, Headers: gen.RefundLatePayment201ResponseHeaders{Location: location}}, nil
 }
 
-// refund has a refund made, and reads how far it has come when the caller's time is over.
-func (o *Operations) refund(ctx context.Context, request models.RefundRequest, reason string) (models.Refund, error) {
-	// The same key asks for the same refund again; without one the id is new.
-	if err := o.Store.ReviveRefund(ctx, request.ID); err != nil {
-		return models.Refund{}, err
+// refund orders a refund, and waits for its decision as long as the caller may wait. From the order on the refund is certain,
+// whatever becomes of the wait: while the orchestrator is away it stays PENDING, and is executed when that is back.
+func (o *Operations) refund(ctx context.Context, request models.RefundRequest) (models.Refund, error) {
+	ordered, err := o.Store.OrderRefund(ctx, request, o.Now())
+	if err != nil || ordered.Status != models.RefundPending {
+		return ordered, err
 	}
 
-	if err := o.startRefund(ctx, request); err != nil {
-		return models.Refund{}, err
-	}
+	o.executeRefund(ctx, ordered)
 
 	ctx, done := aftermath(ctx)
 	defer done()
 
-	// What finance staff wrote may name a person: it goes into the database and not through the workflow.
-	if reason != "" {
-		if err := o.Store.SetRefundReason(ctx, request.ID, reason); err != nil {
-			return models.Refund{}, err
-		}
+	now, err := o.Store.RefundByID(ctx, ordered.ID)
+	if err != nil {
+		slog.WarnContext(ctx, "a refund was ordered, and cannot be read again: it is answered as it was ordered",
+			"refund_id", ordered.ID, "request_id", middleware.RequestID(ctx), "error", err)
+
+		return ordered, nil
 	}
 
-	return o.Store.RefundByID(ctx, request.ID)
+	return now, nil
 }
 
 func refundPath(r *models.Refund) string { return "/api/v1/admin/refunds/" + r.ID.String() }
 
-// startRefund has the refund made, and waits for the gateway's decision as long as the caller may wait. When nobody has
-// taken it by then, or the orchestrator cannot be reached, nobody may take it later either: who asks again without a key
-// would be given the money twice.
-func (o *Operations) startRefund(ctx context.Context, request models.RefundRequest) error {
+// executeRefund starts the refund's workflow. Where it cannot, the sweep does.
+func (o *Operations) executeRefund(ctx context.Context, ordered models.Refund) {
 	wait, cancel := context.WithTimeout(ctx, o.RefundWait)
 	defer cancel()
 
-	_, err := o.Workflows.StartRefund(wait, request)
-
-	switch {
-	case models.CodeOf(err) == models.CodeInvalidState:
-		// A request with the same key, which was held up for longer than its lease, has given it up while this one waited.
-		return unavailable()
-	case err == nil || isRefusal(err):
-		return err
+	_, err := o.Workflows.StartRefund(wait, ordered)
+	if err != nil && !errors.Is(err, workflows.ErrStillRunning) {
+		slog.WarnContext(ctx, "the workflow of an ordered refund could not be started; the sweep starts it",
+			"refund_id", ordered.ID, "request_id", middleware.RequestID(ctx), "error", err)
 	}
-
-	ctx, done := aftermath(ctx)
-	defer done()
-
-	abandoned, failed := o.Store.AbandonRefund(ctx, request.ID)
-
-	switch {
-	case failed != nil:
-		return errors.Join(failed, err)
-	case !abandoned: // it was taken, and goes on
-		return nil
-	case errors.Is(err, workflows.ErrStillRunning):
-		return unavailable()
-	default:
-		return err
-	}
-}
-
-// isRefusal reports an answer about the refund itself, as opposed to one about how the service is doing.
-func isRefusal(err error) bool {
-	code := models.CodeOf(err)
-
-	return code != models.CodeInternal && code != models.CodeServiceUnavailable
 }
 
 func refundRequest(ctx context.Context, r *gen.RefundBookingRequestObject) models.RefundRequest {
 	request := ownRequest(ctx, r.ID, r.Params.IdempotencyKey)
 	request.BookingID, request.TransactionID = r.ID, valueOf(r.Body.PaymentTransactionID)
-	request.Type, request.Amount = r.Body.RefundType, r.Body.Amount
+	request.Type, request.Amount, request.Reason = r.Body.RefundType, r.Body.Amount, valueOf(r.Body.Reason)
 
 	return request
 }
@@ -147,14 +120,19 @@ func refundRequest(ctx context.Context, r *gen.RefundBookingRequestObject) model
 func ownRequest(ctx context.Context, of uuid.UUID, key *uuid.UUID) models.RefundRequest {
 	who := middleware.Principal(ctx)
 
+	request := models.RefundRequest{RequestedBy: &who.UserID, Role: who.Role, RequestID: ownRequestID(ctx)}
+
 	identity := uuid.NewString()
+
 	if key != nil {
+		claim := middleware.Claim(ctx)
 		identity = who.UserID.String() + ":" + key.String()
+		request.Claim, request.BodyHash = claim.ID, claim.Scope.BodyHash[:]
 	}
 
-	return models.RefundRequest{
-		ID: models.RefundID(of, identity), RequestedBy: &who.UserID, Role: who.Role, RequestID: ownRequestID(ctx),
-	}
+	request.ID = models.RefundID(of, identity)
+
+	return request
 }
 
 // ownRequestID is the request id if it is one of ours: a client's may hold anything, and goes into no history.

@@ -24,9 +24,9 @@ import (
 	"rihla/workflows"
 )
 
-// TestRefundThatWasTakenWithAnExcuse: the orchestrator has started the refund, and answers that it cannot take it. Whoever
-// heard 503 asks again, without a key as another request: the first must not be made when a worker comes.
-func TestRefundThatWasTakenWithAnExcuse(t *testing.T) {
+// TestRefundOrderedWhileTheOrchestratorIsAway: the order stands whatever the orchestrator answers, started or not, and is
+// executed once when a worker comes; asking again is no second refund.
+func TestRefundOrderedWhileTheOrchestratorIsAway(t *testing.T) {
 	t.Parallel()
 
 	for name, excuse := range map[string]error{
@@ -41,10 +41,21 @@ func TestRefundThatWasTakenWithAnExcuse(t *testing.T) {
 			excusing := dialTemporal(t, address, excuse)
 			s := storetest.New(t)
 			paid, gateway := paidAttempt(t, s)
-			o := &Operations{Deps: Deps{Store: s, Workflows: workflows.NewClient(excusing, queue), RefundWait: 20 * time.Second}}
-			request := models.RefundRequest{ID: uuid.New(), BookingID: *paid.BookingID, Type: models.RefundFull}
+			o := &Operations{Deps: Deps{Store: s, Workflows: workflows.NewClient(excusing, queue), RefundWait: 5 * time.Second, Now: time.Now}}
+			request := models.RefundRequest{ID: uuid.New(), BookingID: *paid.BookingID, Type: models.RefundFull, Reason: "Plans changed"}
 
-			require.Equal(t, models.CodeServiceUnavailable, models.CodeOf(o.startRefund(t.Context(), request)))
+			for range 2 {
+				ordered, err := o.refund(t.Context(), request)
+				require.NoError(t, err)
+				require.Equal(t, models.RefundPending, ordered.Status, "answered 202: it exists")
+				require.Equal(t, "Plans changed", ordered.Reason)
+			}
+
+			// Without a key it is another refund, of which nothing is left: it was never "perhaps".
+			again := request
+			again.ID = uuid.New()
+			_, err := o.refund(t.Context(), again)
+			require.Equal(t, models.CodeRefundExceedsRemaining, models.CodeOf(err))
 
 			reliable := dialTemporal(t, address, nil)
 			w := worker.New(worker.Deps{
@@ -54,13 +65,19 @@ func TestRefundThatWasTakenWithAnExcuse(t *testing.T) {
 			require.NoError(t, w.Start(t.Context()))
 			t.Cleanup(w.Stop)
 
-			// It had been started, comes to nothing, and another one is made.
-			require.NoError(t, reliable.GetWorkflow(t.Context(), workflows.RefundID(request.ID), "").Get(t.Context(), nil))
-			require.Empty(t, gateway.Refunds())
+			// What the sweep does for orders that nothing was sent for.
+			due, _, err := s.StaleRefunds(t.Context(), time.Hour, 0, store.Turn{}, 10, time.Now().Add(time.Second))
+			require.NoError(t, err)
 
-			o.Workflows = workflows.NewClient(reliable, queue)
-			request.ID = uuid.New()
-			require.NoError(t, o.startRefund(t.Context(), request))
+			for _, r := range due {
+				require.NoError(t, workflows.NewClient(reliable, queue).ResumeRefund(t.Context(), r))
+			}
+
+			require.Eventually(t, func() bool {
+				now, err := s.RefundByID(t.Context(), request.ID)
+
+				return err == nil && now.Status == models.RefundSucceeded
+			}, 30*time.Second, 20*time.Millisecond)
 			require.Len(t, gateway.Refunds(), 1)
 		})
 	}

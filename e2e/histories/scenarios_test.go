@@ -103,13 +103,13 @@ func TestExpiryAndLateHistories(t *testing.T) {
 	refund := workflows.RefundID(models.RefundID(expired.Payment.TransactionID, "late"))
 
 	for _, id := range s.AwaitWorkflow("LatePayment", 2) {
-		replay(t, s, "late-payment-refunded", id)
+		replay(t, s, "late-payment-orders-refund", id)
 	}
 
 	require.Eventually(t, func() bool {
 		return s.Count("SELECT count(*) FROM refunds WHERE status = 'SUCCEEDED'") == 1
 	}, 20*time.Second, 50*time.Millisecond)
-	replay(t, s, "refund-of-late-payment", refund)
+	replay(t, s, "refund-order-of-late-payment", refund)
 	require.Equal(t, 1, s.Count("SELECT count(*) FROM incidents WHERE kind = 'LATE_PAYMENT'"))
 }
 
@@ -152,7 +152,7 @@ func TestSickGatewayHistories(t *testing.T) {
 	require.Equal(t, models.TransactionPaid, customer.Await(delayed.ID).PaymentStatus)
 
 	replay(t, s, "payment-gateway-away-at-checkout", workflows.PaymentID(attempt))
-	replay(t, s, "refund-gateway-away", workflows.RefundID(refund.ID))
+	replay(t, s, "refund-order-gateway-away", workflows.RefundID(refund.ID))
 }
 
 // TestSilentWebhooksHistories: a webhook is lost, and the gateway is asked long before the time to pay is over.
@@ -253,29 +253,33 @@ func TestRefundHistories(t *testing.T) {
 	}
 	part := map[string]any{"refund_type": "PARTIAL", "amount": models.MustMoney("10.00")}
 
-	replay(t, s, "refund-partial", refund(part))
+	replay(t, s, "refund-order-partial", refund(part))
 
 	fault(s, "refund", "reject", 1)
-	replay(t, s, "refund-refused-by-gateway", refund(part))
+	replay(t, s, "refund-order-refused-by-gateway", refund(part))
 
 	fault(s, "refund", "error", 1)
-	replay(t, s, "refund-unknown-outcome", refund(part))
+	replay(t, s, "refund-order-unknown-outcome", refund(part))
 
 	fault(s, "refund", "timeout_after_effect", 1)
 
-	replay(t, s, "refund-timeout-after-effect", refund(part))
+	replay(t, s, "refund-order-timeout-after-effect", refund(part))
 
 	s.Fault(map[string]any{"operation": "refund", "mode": "pending", "times": 1, "delay_ms": 6000})
-	replay(t, s, "refund-pending-then-decided", refund(part))
+	replay(t, s, "refund-order-decided-later", refund(part))
 
 	a := finance.Post(path, map[string]any{"refund_type": "PARTIAL", "amount": models.MustMoney("9999.00")})
 	require.Equal(t, models.CodeRefundExceedsRemaining, a.Code())
 
-	for _, id := range s.AwaitWorkflow("Refund", 6) {
-		replay(t, s, "refund-not-allowed", id) // the newest comes first, and one history is kept per name
-	}
+	// Started by hand.
+	id := workflows.RefundID(uuid.New())
+	_, err := s.Temporal.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: s.Queue},
+		workflows.Refund, models.RefundOrder{ID: uuid.New()})
+	require.NoError(t, err)
+	replay(t, s, "refund-order-missing", id)
+	require.Equal(t, 1, s.Count("SELECT count(*) FROM incidents WHERE kind = 'REFUND_WITHOUT_ORDER'"))
 
-	replay(t, s, "refund-full", refund(map[string]any{"refund_type": "FULL"}))
+	replay(t, s, "refund-order-full", refund(map[string]any{"refund_type": "FULL"}))
 }
 
 // TestRefundByHandHistories has finance staff pay out and reject what no gateway gives back.
@@ -291,11 +295,11 @@ func TestRefundByHandHistories(t *testing.T) {
 		ask, body      map[string]any
 	}{
 		{
-			"refund-by-hand-paid-out", "confirm-payout",
+			"refund-order-by-hand-paid-out", "confirm-payout",
 			map[string]any{"refund_type": "PARTIAL", "amount": models.MustMoney("10.00")},
 			map[string]any{"payout_reference": "TRF-1", "note": "Customer"},
 		},
-		{"refund-by-hand-rejected", "reject-payout", map[string]any{"refund_type": "POLICY"}, map[string]any{"reason": "Customer"}},
+		{"refund-order-by-hand-rejected", "reject-payout", map[string]any{"refund_type": "POLICY"}, map[string]any{"reason": "Customer"}},
 	} {
 		a := finance.Post("/api/v1/admin/bookings/"+b.ID.String()+"/refund", c.ask)
 		require.Equal(t, http.StatusAccepted, a.Status, "%s", a.Body)

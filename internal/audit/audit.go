@@ -76,6 +76,8 @@ type check struct {
 	sql   string
 	// needs is a table that the query reads and that an older schema does not have; without it the check is left out.
 	needs string
+	// needsColumn is a table and a column of it, likewise.
+	needsColumn [2]string
 }
 
 // checks are all of them, in the order in which they are reported.
@@ -183,6 +185,14 @@ func (c check) run(ctx context.Context, tx *sql.Tx, out *Summary, found func(Dif
 
 	if c.needs != "" {
 		err := tx.QueryRowContext(ctx, "SELECT to_regclass($1) IS NOT NULL", c.needs).Scan(&there)
+		if err != nil || !there {
+			return err
+		}
+	}
+
+	if c.needsColumn[0] != "" {
+		err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT FROM information_schema.columns
+			WHERE table_schema = 'public' AND table_name = $1 AND column_name = $2)`, c.needsColumn[0], c.needsColumn[1]).Scan(&there)
 		if err != nil || !there {
 			return err
 		}

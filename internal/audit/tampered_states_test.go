@@ -32,7 +32,7 @@ func refundTamperings(w *world) []tampering {
 			"refund-paid", "a refund that the gateway never got", "UPDATE refunds SET status = 'PENDING' WHERE id = $1",
 			[]any{w.partial.ID},
 			ofRefund,
-			[]string{"refund-given", "refund-line", "refund-orphan", "refund-reserved", "refund-total", "refund-transaction"},
+			[]string{"event-outcome", "refund-given", "refund-line", "refund-orphan", "refund-reserved", "refund-total", "refund-transaction"},
 		},
 		{
 			"refund-transaction", "one of another amount", "UPDATE payment_transactions SET amount = amount + 1 WHERE id = (SELECT refund_transaction_id FROM refunds WHERE id = $1)",

@@ -79,6 +79,9 @@ func lostTamperings(w *world) []tampering {
 			[]any{w.late.ID},
 			of(w.late.ID), nil,
 		},
+		{"refund-proof", "no word of the gateway", "DELETE FROM webhook_events WHERE refund_id = $1", []any{w.policy.ID}, of(w.policy.ID), nil},
+		{"refund-proof", "a word about another amount", "UPDATE webhook_events SET amount = 1.00 WHERE refund_id = $1", []any{w.policy.ID}, of(w.policy.ID), nil},
+		{"refund-proof", "a word that says no", "UPDATE webhook_events SET type = 'refund.failed' WHERE refund_id = $1", []any{w.policy.ID}, of(w.policy.ID), []string{"event-outcome"}},
 		{"refund-incident", "an incident that is gone", "DELETE FROM incidents WHERE kind = 'REFUND_FAILED'", nil, of(w.refused.ID), nil},
 	}
 }
@@ -102,7 +105,7 @@ func wayTamperings(w *world) []tampering {
 			"refund-policy", "another amount", "UPDATE refunds SET amount = amount + 0.01 WHERE id = $1",
 			[]any{w.policy.ID},
 			of(w.policy.ID),
-			[]string{"refund-given", "refund-line", "refund-paid", "refund-total", "refund-transaction"},
+			[]string{"refund-given", "refund-line", "refund-paid", "refund-proof", "refund-total", "refund-transaction"},
 		},
 		{
 			"refund-channel", "one that a gateway paid", "UPDATE ledger_transfers SET credit_account = 'gateway:gateway_a' WHERE refund_id = $1 AND kind = 'REFUND_PAID'",

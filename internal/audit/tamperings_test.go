@@ -175,7 +175,7 @@ func balanceTamperings(w *world) []tampering {
 			"refund-total", "a refund of another amount", "UPDATE refunds SET amount = amount + 1 WHERE payment_transaction_id = $1",
 			[]any{w.returned.ID},
 			of(w.returned.ID),
-			[]string{"refund-given", "refund-line", "refund-paid", "refund-transaction"},
+			[]string{"refund-given", "refund-line", "refund-paid", "refund-proof", "refund-transaction"},
 		},
 		{
 			"refund-transfers", "money that the gateway did not get", "UPDATE ledger_transfers SET amount = 1 WHERE transaction_id = $1 AND kind = 'REFUND_PAID'",

@@ -135,7 +135,7 @@ func (w *world) reserve(t *testing.T, tx models.PaymentTransaction, amount strin
 		ID: models.NewID(), BookingID: *tx.BookingID, Type: models.RefundPartial, Amount: &m,
 		RequestedBy: &w.finance.UserID, Role: w.finance.Role, RequestID: "req-2",
 	}
-	_, err := w.s.ReserveRefund(t.Context(), r, time.Now())
+	_, err := w.s.OrderRefund(t.Context(), r, time.Now())
 	require.NoError(t, err)
 
 	got, err := w.s.RefundByID(t.Context(), r.ID)
@@ -155,6 +155,17 @@ func (w *world) refund(t *testing.T, tx models.PaymentTransaction, amount string
 
 func (w *world) settle(t *testing.T, r models.Refund, as models.RefundStatus) {
 	t.Helper()
+
+	if as == models.RefundSucceeded && r.Channel == models.RefundByGateway {
+		tx, err := w.s.TransactionByID(t.Context(), r.PaymentTransactionID)
+		require.NoError(t, err)
+		_, err = w.s.StoreEvent(t.Context(), models.WebhookEvent{
+			ID: models.NewID(), Channel: tx.PaymentMethod.Channel(), WebhookID: store.PolledRefundEventID(r.ID, "succeeded"),
+			Type: models.EventRefundSucceeded, CheckoutID: *tx.Reference, MerchantReference: r.ID.String(), Amount: &r.Amount,
+			Currency: r.Currency, PaymentMethod: tx.PaymentMethod, OccurredAt: time.Now(),
+		}, time.Now())
+		require.NoError(t, err)
+	}
 
 	done, err := w.s.SettleRefund(t.Context(), r.ID, models.RefundResult{Status: as}, time.Now())
 	require.NoError(t, err)
@@ -225,7 +236,7 @@ func (w *world) refundByPolicy(t *testing.T) {
 	r := models.RefundRequest{
 		ID: models.NewID(), BookingID: *tx.BookingID, Type: models.RefundPolicy, RequestedBy: &w.finance.UserID, Role: w.finance.Role,
 	}
-	_, err := w.s.ReserveRefund(t.Context(), r, w.Trip.DepartureAt.Add(-30*time.Hour))
+	_, err := w.s.OrderRefund(t.Context(), r, w.Trip.DepartureAt.Add(-30*time.Hour))
 	require.NoError(t, err)
 
 	w.policy, err = w.s.RefundByID(t.Context(), r.ID)

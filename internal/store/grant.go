@@ -13,7 +13,7 @@ import (
 // appended are the tables that only ever grow, and emptied those that rows are deleted from.
 var (
 	appended = []string{"ledger_transfers", "transaction_state_changes", "audit_log", "record_texts", "refund_payouts", "payout_reversals"}
-	emptied  = []string{"abandoned_refunds", "bookings", "bus_photos", "idempotency_keys", "refresh_tokens", "trip_rest_stops"}
+	emptied  = []string{"bookings", "bus_photos", "idempotency_keys", "refresh_tokens", "trip_rest_stops"}
 )
 
 // GrantTo gives a database role what API and worker need, and takes everything else away: it cannot change or delete a

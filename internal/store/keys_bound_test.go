@@ -39,7 +39,7 @@ func TestRefundIDIsBound(t *testing.T) {
 	full.Type, full.Amount = models.RefundFull, nil
 
 	for _, other := range []models.RefundRequest{more, full} {
-		_, err := b.s.ReserveRefund(t.Context(), other, time.Now())
+		_, err := b.s.OrderRefund(t.Context(), other, time.Now())
 		requireCode(t, models.CodeIdempotencyKeyReused, err)
 	}
 

@@ -40,7 +40,7 @@ func TestOverdue(t *testing.T) {
 	promise := func(tx models.PaymentTransaction) {
 		t.Helper()
 
-		_, err := b.s.ReserveRefund(t.Context(), models.RefundRequest{
+		_, err := b.s.OrderRefund(t.Context(), models.RefundRequest{
 			ID: models.NewID(), BookingID: *tx.BookingID, Type: models.RefundFull, RequestedBy: &b.finance.UserID, Role: b.finance.Role,
 		}, now)
 		require.NoError(t, err)
@@ -76,7 +76,7 @@ func TestOverdueRefunds(t *testing.T) {
 	}
 
 	byHand := b.ask(b.paidBill(t), "15.00")
-	require.True(t, b.reserve(t, byHand).ByHand())
+	require.Equal(t, models.RefundByHand, b.reserve(t, byHand).Channel)
 	require.Zero(t, overdue(48*time.Hour))
 
 	b.decide(t, paidOut(byHand.ID, "TRF-1"), models.RoleAdmin)

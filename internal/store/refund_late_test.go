@@ -49,7 +49,7 @@ func TestLatePaymentIsRefundedByHand(t *testing.T) {
 	require.Empty(t, b.records(t, tx), "it was never a sale")
 	require.Equal(t, models.BookingPaymentFailed, b.bookingNow(t, *tx.BookingID).Status)
 
-	_, err := b.s.ReserveRefund(t.Context(), b.ask(tx, ""), time.Now())
+	_, err := b.s.OrderRefund(t.Context(), b.ask(tx, ""), time.Now())
 	requireCode(t, models.CodeBookingNotRefundable, err)
 }
 
@@ -99,8 +99,8 @@ func TestReservedRefundKeepsItsAttempt(t *testing.T) {
 
 	r := b.ask(first, "")
 	reserved := b.reserve(t, r)
-	require.Equal(t, models.ProviderGatewayA, reserved.Gateway)
-	require.Equal(t, reserved, b.reserve(t, r))
+	require.Equal(t, first.ID, reserved.PaymentTransactionID)
+	require.Equal(t, first.ID, b.reserve(t, r).PaymentTransactionID)
 }
 
 // A late payment whose refund came to nothing is asked for by its id: the booking was paid otherwise, and keeps that payment.
@@ -128,7 +128,7 @@ func TestRefundOfTheNamedPayment(t *testing.T) {
 
 	other := named
 	other.TransactionID = second.ID
-	_, err := b.s.ReserveRefund(t.Context(), other, time.Now())
+	_, err := b.s.OrderRefund(t.Context(), other, time.Now())
 	requireCode(t, models.CodeIdempotencyKeyReused, err)
 
 	require.Equal(t, models.RefundSucceeded, b.settleRefund(t, named, granted(named)).Status)
@@ -163,7 +163,7 @@ func TestRefundOfAPaymentThatIsNotTheBookings(t *testing.T) {
 
 			r := b.ask(tt.booking, "")
 			r.TransactionID = tt.named
-			_, err := b.s.ReserveRefund(t.Context(), r, time.Now())
+			_, err := b.s.OrderRefund(t.Context(), r, time.Now())
 			requireCode(t, tt.code, err)
 		})
 	}

@@ -72,7 +72,7 @@ func TestRefundByHandIsPaidOut(t *testing.T) {
 	b := setupBooks(t)
 	tx := b.paidBill(t)
 	r := b.ask(tx, "15.00")
-	require.True(t, b.reserve(t, r).ByHand())
+	require.Equal(t, models.RefundByHand, b.reserve(t, r).Channel)
 
 	waits, err := b.s.RefundByID(t.Context(), r.ID)
 	require.NoError(t, err)
@@ -149,7 +149,7 @@ func TestPayoutOfWhatGoesThroughAGateway(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)
 	r := b.ask(b.paid(t, 1), "10.00")
-	require.False(t, b.reserve(t, r).ByHand())
+	require.Equal(t, models.RefundByGateway, b.reserve(t, r).Channel)
 
 	b.refuseDecision(t, models.CodeInvalidState, paidOut(r.ID, "TRF-1"), models.RoleAdmin)
 	b.refuseDecision(t, models.CodeInvalidState, turnedDown(r.ID, "no"), models.RoleAdmin)
@@ -235,7 +235,7 @@ func TestLateMoneyOfABillIsPaidOutByHand(t *testing.T) {
 	b.report(t, tx, models.EventPaymentSucceeded)
 
 	r := models.RefundRequest{ID: models.RefundID(tx.ID, "late"), TransactionID: tx.ID, Type: models.RefundFull}
-	require.True(t, b.reserve(t, r).ByHand())
+	require.Equal(t, models.RefundByHand, b.reserve(t, r).Channel)
 	require.Equal(t, r.ID, *b.incidents(t)[0].RefundID, "the incident names its refund")
 	require.Contains(t, b.incidents(t)[0].Message, "by hand", "nothing goes back unless a person reads this")
 
@@ -245,7 +245,7 @@ func TestLateMoneyOfABillIsPaidOutByHand(t *testing.T) {
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM incidents WHERE kind = 'REFUND_FAILED' AND refund_id = $1", r.ID))
 
 	again := b.ask(tx, "")
-	require.True(t, b.reserve(t, again).ByHand())
+	require.Equal(t, models.RefundByHand, b.reserve(t, again).Channel)
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM incidents WHERE kind = 'LATE_PAYMENT' AND refund_id = $1", again.ID))
 	b.decide(t, paidOut(again.ID, "TRF-1"), models.RoleAdmin)
 	require.Equal(t, models.RefundSucceeded, b.settleRefund(t, again, models.RefundResult{}).Status)
@@ -290,7 +290,7 @@ func TestSweepOfRefundsByHand(t *testing.T) {
 	b.reserve(t, left)
 
 	later := time.Now().Add(time.Hour)
-	stale, _, err := b.s.StaleRefunds(t.Context(), time.Minute, store.Turn{}, 1, later)
+	stale, _, err := b.s.StaleRefunds(t.Context(), time.Minute, time.Minute, store.Turn{}, 1, later)
 	require.NoError(t, err)
 	require.Len(t, stale, 1)
 	require.Equal(t, left.ID, stale[0].ID, "older ones that wait for people do not keep it back")

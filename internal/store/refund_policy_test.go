@@ -55,7 +55,7 @@ func TestPolicyRefund(t *testing.T) {
 			require.Equal(t, quote.Paid.Sub(quote.Refunded).String(), quote.Remaining.String())
 
 			r := b.byPolicy(tx)
-			reserved, err := b.s.ReserveRefund(t.Context(), r, now)
+			reserved, err := b.s.OrderRefund(t.Context(), r, now)
 
 			if c.amount == "" {
 				require.True(t, quote.Amount.IsZero())
@@ -69,7 +69,7 @@ func TestPolicyRefund(t *testing.T) {
 			require.Equal(t, c.amount, quote.Amount.String(), "as it was quoted")
 
 			// The same key again is the same amount, however late.
-			again, err := b.s.ReserveRefund(t.Context(), r, b.Trip.DepartureAt)
+			again, err := b.s.OrderRefund(t.Context(), r, b.Trip.DepartureAt)
 			require.NoError(t, err)
 			require.Equal(t, reserved, again)
 
@@ -89,7 +89,7 @@ func TestPolicyRefund(t *testing.T) {
 			require.Equal(t, whole, b.bookingNow(t, *tx.BookingID).Status == models.BookingCancelled)
 
 			// By the policy nothing more goes back.
-			_, err = b.s.ReserveRefund(t.Context(), b.byPolicy(tx), now)
+			_, err = b.s.OrderRefund(t.Context(), b.byPolicy(tx), now)
 			requireCode(t, models.CodeBookingNotRefundable, err)
 		})
 	}
@@ -106,7 +106,7 @@ func TestPolicyRefundOfAnotherPolicy(t *testing.T) {
 	require.Equal(t, "37.95", b.reserve(t, b.byPolicy(tx)).Amount.String())
 
 	// What is promised is not there a second time.
-	_, err := b.s.ReserveRefund(t.Context(), b.byPolicy(tx), time.Now())
+	_, err := b.s.OrderRefund(t.Context(), b.byPolicy(tx), time.Now())
 	requireCode(t, models.CodeBookingNotRefundable, err)
 
 	quote, err := b.s.RefundQuote(t.Context(), *tx.BookingID, time.Now())
@@ -136,7 +136,7 @@ func TestPolicyRefundOfLateMoney(t *testing.T) {
 	b.settle(t, tx, time.Now())
 
 	r := b.byPolicy(tx)
-	reserved, err := b.s.ReserveRefund(t.Context(), r, b.Trip.DepartureAt)
+	reserved, err := b.s.OrderRefund(t.Context(), r, b.Trip.DepartureAt)
 	require.NoError(t, err)
 	require.Equal(t, "115.00", reserved.Amount.String())
 	b.settleRefund(t, r, granted(r))
@@ -155,7 +155,7 @@ func TestPolicyRefundsInParallel(t *testing.T) {
 
 		errs := make([]error, 8)
 		for i := range errs {
-			wg.Go(func() { _, errs[i] = b.s.ReserveRefund(t.Context(), b.byPolicy(tx), now) })
+			wg.Go(func() { _, errs[i] = b.s.OrderRefund(t.Context(), b.byPolicy(tx), now) })
 		}
 
 		wg.Wait()

@@ -43,7 +43,7 @@ func TestParallelRefunds(t *testing.T) {
 				r = b.byPolicy(tx)
 			}
 
-			reserved, err := b.s.ReserveRefund(t.Context(), r, policy)
+			reserved, err := b.s.OrderRefund(t.Context(), r, policy)
 
 			switch code := models.CodeOf(err); {
 			case err == nil:
@@ -163,7 +163,7 @@ func TestRefundRacesLateMoney(t *testing.T) {
 		var refused, settled error
 
 		race(
-			func() { _, refused = b.s.ReserveRefund(t.Context(), r, time.Now()) },
+			func() { _, refused = b.s.OrderRefund(t.Context(), r, time.Now()) },
 			func() { _, settled = b.s.SettlePayment(t.Context(), tx.ID, time.Now()) },
 		)
 		require.NoError(t, settled)
@@ -205,7 +205,7 @@ func TestRefundRacesTheMoneyOfAnotherAttempt(t *testing.T) {
 
 		race(
 			func() {
-				if _, refunded = b.s.ReserveRefund(t.Context(), r, time.Now()); refunded == nil {
+				if _, refunded = b.s.OrderRefund(t.Context(), r, time.Now()); refunded == nil {
 					_, refunded = b.s.SettleRefund(t.Context(), r.ID, granted(r), time.Now())
 				}
 			},
@@ -224,7 +224,7 @@ func TestRefundRacesTheMoneyOfAnotherAttempt(t *testing.T) {
 		late := models.RefundRequest{ID: models.RefundID(first.ID, "late"), TransactionID: first.ID, Type: models.RefundFull}
 		b.reserve(t, late)
 		require.Equal(t, models.RefundSucceeded, b.settleRefund(t, late, granted(late)).Status)
-		_, err = b.s.ReserveRefund(t.Context(), b.ask(second, ""), time.Now())
+		_, err = b.s.OrderRefund(t.Context(), b.ask(second, ""), time.Now())
 		requireCode(t, models.CodeBookingNotRefundable, err)
 	}
 }
@@ -239,7 +239,7 @@ func TestRefundWhileAnotherIsRunning(t *testing.T) {
 	b.reserve(t, running)
 
 	require.Equal(t, "46.00", b.reserve(t, rest).Amount.String())
-	_, err := b.s.ReserveRefund(t.Context(), b.ask(tx, "0.01"), time.Now())
+	_, err := b.s.OrderRefund(t.Context(), b.ask(tx, "0.01"), time.Now())
 	requireCode(t, models.CodeRefundExceedsRemaining, err)
 
 	require.Equal(t, models.RefundSucceeded, b.settleRefund(t, rest, granted(rest)).Status)
@@ -272,7 +272,7 @@ func TestParallelFullRefundsOfTwoPayments(t *testing.T) {
 
 		parallel(2, func(i int) {
 			r := b.ask(first, "")
-			if _, errs[i] = b.s.ReserveRefund(t.Context(), r, time.Now()); errs[i] == nil {
+			if _, errs[i] = b.s.OrderRefund(t.Context(), r, time.Now()); errs[i] == nil {
 				_, errs[i] = b.s.SettleRefund(t.Context(), r.ID, granted(r), time.Now())
 			}
 		})

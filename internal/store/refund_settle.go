@@ -36,6 +36,7 @@ func (st *refundSettlement) succeed(ctx context.Context, result models.RefundRes
 	}
 
 	st.r.Status, st.r.RefundTransactionID, st.r.CompletedAt = models.RefundSucceeded, &added.ID, &st.now
+	st.r.FailureReason = "" // of a sending that had been refused, or met another one
 	if result.GatewayRefundID != "" {
 		st.r.GatewayRefundID = &result.GatewayRefundID
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"database/sql"
@@ -15,14 +16,21 @@ import (
 	"rihla/models"
 )
 
-// ReserveRefund promises the amount out of the payment, so that no other refund can promise it again, and writes the
-// PENDING refund and its audit entry. A refund by the policy comes to what the policy says at now. The same id again
-// returns what was reserved. Errors: NOT_FOUND, VALIDATION_ERROR, REFUND_EXCEEDS_REMAINING, BOOKING_NOT_REFUNDABLE,
-// INVALID_STATE (abandoned).
-func (s *Store) ReserveRefund(ctx context.Context, r models.RefundRequest, now time.Time) (models.ReservedRefund, error) {
-	var reserved models.ReservedRefund
+// OrderRefund writes the order of a refund: the PENDING refund, its amount promised out of the payment so that no other
+// refund can promise it again, its audit entry, and what the Idempotency-Key stands for, all or nothing. A refund by the policy
+// comes to what the policy says at now. The same id again returns what was ordered. Errors: NOT_FOUND, FORBIDDEN (of one's own
+// booking), VALIDATION_ERROR, REFUND_EXCEEDS_REMAINING, BOOKING_NOT_REFUNDABLE, IDEMPOTENCY_KEY_REUSED (another request with
+// the same id), IDEMPOTENCY_KEY_IN_PROGRESS.
+func (s *Store) OrderRefund(ctx context.Context, r models.RefundRequest, now time.Time) (models.Refund, error) {
+	var out models.Refund
 
 	err := s.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		out = models.Refund{}
+
+		if err := bindKey(ctx, tx, r.Claim, r.ID); err != nil {
+			return err
+		}
+
 		if err := lockRefundID(ctx, tx, r.ID); err != nil {
 			return err
 		}
@@ -32,14 +40,8 @@ func (s *Store) ReserveRefund(ctx context.Context, r models.RefundRequest, now t
 			return err
 		}
 
-		reserved.Gateway, reserved.Channel = t.Gateway, t.PaymentMethod.RefundChannel()
-
-		var out models.Refund
-
 		err = tx.NewSelect().Model(&out).Where("id = ?", r.ID).Scan(ctx)
 		if err == nil {
-			reserved.Status, reserved.Amount, reserved.Channel = out.Status, out.Amount, out.Channel
-
 			return sameRefund(&out, &r)
 		}
 
@@ -47,45 +49,69 @@ func (s *Store) ReserveRefund(ctx context.Context, r models.RefundRequest, now t
 			return err
 		}
 
-		if err := refuseAbandoned(ctx, tx, r.ID); err != nil {
-			return err
-		}
-
 		out = models.Refund{
 			ID: r.ID, PaymentTransactionID: t.ID, BookingID: t.BookingID, AdCampaignID: t.AdCampaignID,
-			RefundType: r.Type, Channel: reserved.Channel, Currency: t.Currency, Status: models.RefundPending,
-			RequestedBy: r.RequestedBy, RequestID: r.RequestID,
+			RefundType: r.Type, Channel: t.PaymentMethod.RefundChannel(), Currency: t.Currency, Status: models.RefundPending,
+			Reason: r.Reason, RequestedBy: r.RequestedBy, RequestID: r.RequestID, BodyHash: r.BodyHash, ProofDue: true,
 		}
 		if err := s.findAmount(ctx, tx, t, r.Amount, &out, now); err != nil {
 			return err
 		}
 
-		if err := reserve(ctx, tx, t.ID, out.Amount); err != nil {
-			return err
-		}
-
-		reserved.Status, reserved.Amount = out.Status, out.Amount
-
-		if _, err := tx.NewInsert().Model(&out).Returning("created_at, updated_at").Exec(ctx); err != nil {
-			return fmt.Errorf("insert refund: %w", err)
-		}
-
-		if err := nameInIncident(ctx, tx, t, out.ID); err != nil {
-			return err
-		}
-
-		return s.auditRefund(ctx, tx, r, &out, t)
+		return s.writeOrder(ctx, tx, r, &out, t)
 	})
 
-	return reserved, err
+	return out, err
 }
 
-// sameRefund refuses a request that carries the key of another one.
+func (s *Store) writeOrder(
+	ctx context.Context, tx bun.Tx, r models.RefundRequest, out *models.Refund, t *models.PaymentTransaction,
+) error {
+	if err := reserve(ctx, tx, t.ID, out.Amount); err != nil {
+		return err
+	}
+
+	if _, err := tx.NewInsert().Model(out).Returning("created_at, updated_at").Exec(ctx); err != nil {
+		return fmt.Errorf("insert refund: %w", err)
+	}
+
+	if err := nameInIncident(ctx, tx, t, out.ID); err != nil {
+		return err
+	}
+
+	return s.auditRefund(ctx, tx, r, out, t)
+}
+
+// lockRefundID makes requests for one refund wait for each other: before it is ordered there is no row to lock.
+func lockRefundID(ctx context.Context, tx bun.Tx, id uuid.UUID) error {
+	if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(hashtextextended(?, 0))", "refund:"+id.String()); err != nil {
+		return fmt.Errorf("lock refund: %w", err)
+	}
+
+	return nil
+}
+
+// OrderedRefund is the order as its workflow needs it. Error: NOT_FOUND.
+func (s *Store) OrderedRefund(ctx context.Context, id uuid.UUID) (models.ReservedRefund, error) {
+	var out models.ReservedRefund
+
+	err := s.db.NewSelect().Model((*models.Refund)(nil)).Column("rf.status", "rf.amount", "rf.channel").ColumnExpr("pt.gateway").
+		Join("JOIN payment_transactions AS pt ON pt.id = rf.payment_transaction_id").Where("rf.id = ?", id).
+		Scan(ctx, &out.Status, &out.Amount, &out.Channel, &out.Gateway)
+	if err != nil {
+		return out, found(err)
+	}
+
+	return out, nil
+}
+
+// sameRefund refuses a request that carries the key of another one, however long ago that was.
 func sameRefund(was *models.Refund, asked *models.RefundRequest) error {
 	otherAmount := asked.Type == models.RefundPartial && (asked.Amount == nil || !asked.Amount.Equal(was.Amount))
 	otherPayment := asked.TransactionID != uuid.Nil && asked.TransactionID != was.PaymentTransactionID
+	otherBody := was.BodyHash != nil && asked.BodyHash != nil && !bytes.Equal(was.BodyHash, asked.BodyHash)
 
-	if was.RefundType != asked.Type || otherAmount || otherPayment {
+	if was.RefundType != asked.Type || otherAmount || otherPayment || otherBody {
 		return models.Errorf(models.CodeIdempotencyKeyReused, "The Idempotency-Key was used for another refund.")
 	}
 
@@ -116,41 +142,49 @@ func promised(refunded, reserved models.Money) map[string]any {
 }
 
 // lockRefundable finds and locks the attempt whose money is asked back: the one that is named, or the booking's refundable.
+// Error: FORBIDDEN when who asks has booked or paid it.
 func lockRefundable(ctx context.Context, tx bun.Tx, r models.RefundRequest) (*models.PaymentTransaction, error) {
+	var booker uuid.UUID
+
+	if r.BookingID != uuid.Nil {
+		err := tx.NewSelect().Model((*models.Booking)(nil)).Column("user_id").Where("id = ?", r.BookingID).Scan(ctx, &booker)
+		if err != nil {
+			return nil, found(err)
+		}
+	}
+
+	t, err := lockPayment(ctx, tx, r)
+	if err == nil && r.RequestedBy != nil && (t.UserID == *r.RequestedBy || booker == *r.RequestedBy) {
+		return nil, models.Errorf(models.CodeForbidden, "A refund of one's own booking or payment has to be asked for by somebody else.")
+	}
+
+	return t, err
+}
+
+func lockPayment(ctx context.Context, tx bun.Tx, r models.RefundRequest) (*models.PaymentTransaction, error) {
 	if r.TransactionID != uuid.Nil && r.BookingID == uuid.Nil {
 		t, err := lockTransaction(ctx, tx, r.TransactionID)
 
 		return &t, err
 	}
 
-	// A refund that is reserved stays with its attempt, whatever else has been refunded since.
+	// A refund that is ordered stays with its attempt, whatever else has been refunded since.
 	var known models.Refund
 
 	err := tx.NewSelect().Model(&known).Where("id = ?", r.ID).Scan(ctx)
-	if err == nil {
+
+	switch {
+	case err == nil:
 		t, err := lockTransaction(ctx, tx, known.PaymentTransactionID)
 
 		return &t, err
-	}
-
-	if !errors.Is(err, sql.ErrNoRows) {
+	case !errors.Is(err, sql.ErrNoRows):
 		return nil, fmt.Errorf("read refund: %w", err)
-	}
-
-	exists, err := tx.NewSelect().Model((*models.Booking)(nil)).Where("id = ?", r.BookingID).Exists(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read booking: %w", err)
-	}
-
-	if !exists {
-		return nil, models.NotFound()
-	}
-
-	if r.TransactionID != uuid.Nil {
+	case r.TransactionID != uuid.Nil:
 		return lockNamed(ctx, tx, r)
+	default:
+		return refundable(ctx, tx.NewSelect().For("NO KEY UPDATE"), r.BookingID)
 	}
-
-	return refundable(ctx, tx.NewSelect().For("NO KEY UPDATE"), r.BookingID)
 }
 
 // lockNamed locks the attempt that was named, when it is one of the booking. Errors: VALIDATION_ERROR,
@@ -239,17 +273,6 @@ func (s *Store) RefundByID(ctx context.Context, id uuid.UUID) (models.Refund, er
 	r.Payout = payout
 
 	return r, err
-}
-
-// SetRefundReason keeps what finance staff wrote as the reason; it is not part of the refund's workflow.
-func (s *Store) SetRefundReason(ctx context.Context, id uuid.UUID, reason string) error {
-	_, err := s.db.NewUpdate().Model((*models.Refund)(nil)).
-		Set("reason = ?", reason).Where("id = ?", id).Where("reason = ''").Exec(ctx)
-	if err != nil {
-		return fmt.Errorf("save refund reason: %w", err)
-	}
-
-	return nil
 }
 
 // RefundFilter narrows the list of refunds; zero fields do not.

@@ -256,7 +256,7 @@ func TestSettlementsRefundsAndPayoutsAtOnce(t *testing.T) {
 			switch i % 3 {
 			case 0:
 				r := b.ask(tx, "20.00")
-				if _, errs[i] = b.s.ReserveRefund(t.Context(), r, time.Now()); errs[i] == nil {
+				if _, errs[i] = b.s.OrderRefund(t.Context(), r, time.Now()); errs[i] == nil {
 					_, errs[i] = b.s.SettleRefund(t.Context(), r.ID, granted(r), time.Now())
 				}
 			case 1:

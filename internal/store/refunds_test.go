@@ -26,10 +26,10 @@ func (b *books) ask(tx models.PaymentTransaction, amount string) models.RefundRe
 	return r
 }
 
-func (b *books) reserve(t *testing.T, r models.RefundRequest) models.ReservedRefund {
+func (b *books) reserve(t *testing.T, r models.RefundRequest) models.Refund {
 	t.Helper()
 
-	reserved, err := b.s.ReserveRefund(t.Context(), r, time.Now())
+	reserved, err := b.s.OrderRefund(t.Context(), r, time.Now())
 	require.NoError(t, err)
 	require.Equal(t, models.RefundPending, reserved.Status)
 
@@ -72,7 +72,7 @@ func (b *books) records(t *testing.T, tx models.PaymentTransaction) []models.Fin
 	return l.Items
 }
 
-func TestReserveRefund(t *testing.T) {
+func TestOrderRefund(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)
 	tx := b.paid(t, 1)
@@ -80,7 +80,12 @@ func TestReserveRefund(t *testing.T) {
 	r := b.ask(tx, "40.00")
 	reserved := b.reserve(t, r)
 	require.Equal(t, "40.00", reserved.Amount.String())
-	require.Equal(t, models.ProviderGatewayA, reserved.Gateway)
+
+	ordered, err := b.s.OrderedRefund(t.Context(), r.ID)
+	require.NoError(t, err)
+	require.Equal(t, models.ReservedRefund{
+		Status: models.RefundPending, Amount: reserved.Amount, Gateway: models.ProviderGatewayA, Channel: models.RefundByGateway,
+	}, ordered)
 
 	got := b.transaction(t, tx.ID)
 	require.Equal(t, "40.00", got.RefundReservedAmount.String())
@@ -97,45 +102,45 @@ func TestReserveRefund(t *testing.T) {
 
 	before := b.fingerprint(t)
 	again := b.reserve(t, r)
-	require.Equal(t, reserved, again, "the same id is the same refund")
+	require.Equal(t, []any{reserved.ID, reserved.Amount, reserved.Status}, []any{again.ID, again.Amount, again.Status}, "the same id is the same refund")
 	require.Equal(t, before, b.fingerprint(t))
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM audit_log WHERE action = 'REFUND_REQUESTED'"))
 
-	_, err = b.s.ReserveRefund(t.Context(), b.ask(tx, "75.01"), time.Now())
+	_, err = b.s.OrderRefund(t.Context(), b.ask(tx, "75.01"), time.Now())
 	requireCode(t, models.CodeRefundExceedsRemaining, err)
 	require.Equal(t, "75.00", b.reserve(t, b.ask(tx, "")).Amount.String(), "FULL is all that is left")
-	_, err = b.s.ReserveRefund(t.Context(), b.ask(tx, "0.01"), time.Now())
+	_, err = b.s.OrderRefund(t.Context(), b.ask(tx, "0.01"), time.Now())
 	requireCode(t, models.CodeRefundExceedsRemaining, err)
 	require.Equal(t, models.BookingConfirmed, b.bookingNow(t, *tx.BookingID).Status, "a promise changes nothing yet")
 }
 
-func TestReserveRefundRefusals(t *testing.T) {
+func TestOrderRefundRefusals(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)
 
 	open := b.open(t, b.book(t, b.Trip, 1), 1)
-	_, err := b.s.ReserveRefund(t.Context(), b.ask(open, ""), time.Now())
+	_, err := b.s.OrderRefund(t.Context(), b.ask(open, ""), time.Now())
 	requireCode(t, models.CodeBookingNotRefundable, err)
 
 	b.report(t, open, models.EventPaymentFailed)
-	_, err = b.s.ReserveRefund(t.Context(), b.ask(open, ""), time.Now())
+	_, err = b.s.OrderRefund(t.Context(), b.ask(open, ""), time.Now())
 	requireCode(t, models.CodeBookingNotRefundable, err)
-	_, err = b.s.ReserveRefund(t.Context(), models.RefundRequest{ID: uuid.New(), TransactionID: open.ID, Type: models.RefundFull}, time.Now())
+	_, err = b.s.OrderRefund(t.Context(), models.RefundRequest{ID: uuid.New(), TransactionID: open.ID, Type: models.RefundFull}, time.Now())
 	requireCode(t, models.CodeBookingNotRefundable, err)
 
-	_, err = b.s.ReserveRefund(t.Context(), models.RefundRequest{ID: uuid.New(), BookingID: uuid.New(), Type: models.RefundFull}, time.Now())
+	_, err = b.s.OrderRefund(t.Context(), models.RefundRequest{ID: uuid.New(), BookingID: uuid.New(), Type: models.RefundFull}, time.Now())
 	requireCode(t, models.CodeNotFound, err)
-	_, err = b.s.ReserveRefund(t.Context(), models.RefundRequest{ID: uuid.New(), TransactionID: uuid.New(), Type: models.RefundFull}, time.Now())
+	_, err = b.s.OrderRefund(t.Context(), models.RefundRequest{ID: uuid.New(), TransactionID: uuid.New(), Type: models.RefundFull}, time.Now())
 	requireCode(t, models.CodeNotFound, err)
 
 	paid := b.paid(t, 1)
 	noAmount := b.ask(paid, "")
 	noAmount.Type = models.RefundPartial
-	_, err = b.s.ReserveRefund(t.Context(), noAmount, time.Now())
+	_, err = b.s.OrderRefund(t.Context(), noAmount, time.Now())
 	requireCode(t, models.CodeValidation, err)
 
 	b.giveBack(t, paid, "")
-	_, err = b.s.ReserveRefund(t.Context(), b.ask(paid, ""), time.Now())
+	_, err = b.s.OrderRefund(t.Context(), b.ask(paid, ""), time.Now())
 	requireCode(t, models.CodeBookingNotRefundable, err)
 	_, err = b.s.RefundByID(t.Context(), uuid.New())
 	requireCode(t, models.CodeNotFound, err)
@@ -144,7 +149,7 @@ func TestReserveRefundRefusals(t *testing.T) {
 }
 
 // Where a check and a reservation are two steps, this pays the same money back twice.
-func TestReserveRefundInParallel(t *testing.T) {
+func TestOrderRefundInParallel(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)
 
@@ -155,7 +160,7 @@ func TestReserveRefundInParallel(t *testing.T) {
 
 		parallel(8, func(int) {
 			r := b.ask(tx, "69.00") // 60 %
-			_, err := b.s.ReserveRefund(t.Context(), r, time.Now())
+			_, err := b.s.OrderRefund(t.Context(), r, time.Now())
 
 			if err == nil {
 				won.Add(1)
@@ -193,7 +198,7 @@ func TestRefundsInParallelAddUp(t *testing.T) {
 	parallel(16, func(int) {
 		r := b.ask(tx, "11.50")
 
-		_, err := b.s.ReserveRefund(t.Context(), r, time.Now())
+		_, err := b.s.OrderRefund(t.Context(), r, time.Now())
 		if models.CodeOf(err) == models.CodeRefundExceedsRemaining || models.CodeOf(err) == models.CodeBookingNotRefundable {
 			lost.Add(1)
 
@@ -231,7 +236,7 @@ func TestTheSameRefundInParallel(t *testing.T) {
 		var queued, failed atomic.Int64
 
 		parallel(8, func(int) {
-			_, err := b.s.ReserveRefund(t.Context(), r, time.Now())
+			_, err := b.s.OrderRefund(t.Context(), r, time.Now())
 			s, err2 := b.s.SettleRefund(t.Context(), r.ID, granted(r), time.Now())
 
 			if err != nil || err2 != nil || s.Status != models.RefundSucceeded {
@@ -254,10 +259,9 @@ func TestRefundReasonAndGatewayID(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)
 	r := b.ask(b.paid(t, 1), "10.00")
+	r.Reason = "Plans changed"
 	b.reserve(t, r)
 
-	require.NoError(t, b.s.SetRefundReason(t.Context(), r.ID, "Plans changed"))
-	require.NoError(t, b.s.SetRefundReason(t.Context(), r.ID, "Other words"))
 	require.NoError(t, b.s.SaveGatewayRefund(t.Context(), r.ID, "re-1"))
 
 	got, err := b.s.RefundByID(t.Context(), r.ID)

@@ -64,6 +64,8 @@ func TestReportsUnderLoad(t *testing.T) {
 		World: w, s: s, books: audittest.After(t, db), db: db, customer: w.Users[models.RoleEndUser], finance: as(w, models.RoleFinanceAdmin),
 	}}
 
+	b.books.Tampered(t, "it settles refunds without the gateway's answer", "refund-proof")
+
 	// A pool of its own: PostgreSQL counts deadlocks for good when connections end.
 	pool, err := store.Open(t.Context(), url, store.DefaultPolicies(), store.Options{MaxConns: 40})
 	require.NoError(t, err)
@@ -220,7 +222,7 @@ func (b *books) moveMoney(ctx context.Context, pool *store.Store, tx models.Paym
 	}
 
 	r := b.ask(tx, "40.01")
-	if _, err := pool.ReserveRefund(ctx, r, time.Now()); err != nil {
+	if _, err := pool.OrderRefund(ctx, r, time.Now()); err != nil {
 		return err
 	}
 

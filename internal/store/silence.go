@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/uptrace/bun"
 
 	"rihla/models"
@@ -18,6 +19,11 @@ const polled = "status-query:"
 // the same event.
 func PolledEventID(t *models.PaymentTransaction, status string) string {
 	return polled + t.ID.String() + ":" + status
+}
+
+// PolledRefundEventID is the webhook id of what the gateway answered about a refund.
+func PolledRefundEventID(refund uuid.UUID, status string) string {
+	return polled + "refund:" + refund.String() + ":" + status
 }
 
 // Silent reports whether nothing was heard on the channel for the given time although customers have been waiting for as

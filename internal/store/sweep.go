@@ -23,13 +23,14 @@ func (s *Store) StalePayments(
 	return rows, nextTurn(rows, limit, func(t *models.PaymentTransaction) Turn { return Turn{t.ExpiresAt, t.ID} }), nil
 }
 
-// StaleRefunds are refunds through a gateway that have been PENDING for longer than grace. Those behind after, oldest first;
+// StaleRefunds are refunds through a gateway that have been PENDING for longer than grace, or that nothing was sent for although
+// they were ordered longer than unsent ago: the orchestrator may have been away then. Those behind after, oldest first;
 // next is where to go on. Refunds by hand wait for people, for days: DecidedPayouts are theirs.
 func (s *Store) StaleRefunds(
-	ctx context.Context, grace time.Duration, after Turn, limit int, now time.Time,
+	ctx context.Context, grace, unsent time.Duration, after Turn, limit int, now time.Time,
 ) (rows []models.Refund, next Turn, err error) {
-	q := s.db.NewSelect().Model(&rows).Where("status = ?", models.RefundPending).
-		Where("channel = ?", models.RefundByGateway).Where("created_at < ?", now.Add(-grace))
+	q := s.db.NewSelect().Model(&rows).Where("status = ?", models.RefundPending).Where("channel = ?", models.RefundByGateway).
+		Where("(created_at < ? OR (sends = 0 AND created_at < ?))", now.Add(-grace), now.Add(-unsent))
 	if err := after.from(q, "created_at", "id", limit).Scan(ctx); err != nil {
 		return nil, after, fmt.Errorf("read stale refunds: %w", err)
 	}

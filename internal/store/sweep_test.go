@@ -151,11 +151,11 @@ func TestStaleRefunds(t *testing.T) {
 	b.reserve(t, pending)
 	b.giveBack(t, tx, "6.00")
 
-	rows, _, err := b.s.StaleRefunds(t.Context(), 2*time.Minute, store.Turn{}, 10, time.Now())
+	rows, _, err := b.s.StaleRefunds(t.Context(), 2*time.Minute, 2*time.Minute, store.Turn{}, 10, time.Now())
 	require.NoError(t, err)
 	require.Empty(t, rows)
 
-	rows, _, err = b.s.StaleRefunds(t.Context(), 2*time.Minute, store.Turn{}, 10, time.Now().Add(3*time.Minute))
+	rows, _, err = b.s.StaleRefunds(t.Context(), 2*time.Minute, 2*time.Minute, store.Turn{}, 10, time.Now().Add(3*time.Minute))
 	require.NoError(t, err)
 	require.Len(t, rows, 1)
 	require.Equal(t, pending.ID, rows[0].ID)

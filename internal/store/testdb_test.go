@@ -42,10 +42,11 @@ func setupWith(t *testing.T, p store.Policies) *testBundle {
 func bundle(t *testing.T, s *store.Store, db *sql.DB) *testBundle {
 	t.Helper()
 
-	w := storetest.Fixture(t, s)
+	w, books := storetest.Fixture(t, s), audittest.After(t, db)
+	books.Tampered(t, "the tests say in the gateway's place how a refund was decided; its answers are stored by activities", "refund-proof")
 
 	return &testBundle{
-		World: w, s: s, db: db, books: audittest.After(t, db), customer: w.Users[models.RoleEndUser],
+		World: w, s: s, db: db, books: books, customer: w.Users[models.RoleEndUser],
 		finance: store.Actor{UserID: w.Users[models.RoleFinanceAdmin].ID, Role: models.RoleFinanceAdmin, RequestID: "req-1"},
 	}
 }
@@ -166,7 +167,7 @@ func (b *testBundle) refund(t *testing.T, tx models.PaymentTransaction, amount *
 		r.Type, r.Amount = models.RefundPartial, amount
 	}
 
-	_, err := b.s.ReserveRefund(t.Context(), r, time.Now())
+	_, err := b.s.OrderRefund(t.Context(), r, time.Now())
 	require.NoError(t, err)
 
 	_, err = b.s.SettleRefund(t.Context(), r.ID,

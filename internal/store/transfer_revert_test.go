@@ -249,7 +249,7 @@ func TestRevertTransferRacesRefundsAndMarks(t *testing.T) {
 			switch i % 3 {
 			case 0:
 				r := b.ask(tx, "15.00")
-				if _, errs[i] = b.s.ReserveRefund(t.Context(), r, time.Now()); errs[i] == nil {
+				if _, errs[i] = b.s.OrderRefund(t.Context(), r, time.Now()); errs[i] == nil {
 					_, errs[i] = b.s.SettleRefund(t.Context(), r.ID, granted(r), time.Now())
 				}
 			default:

@@ -249,7 +249,7 @@ func (b *testBundle) refundNow(t *testing.T, tx models.PaymentTransaction, part 
 		ID: models.NewID(), BookingID: *tx.BookingID, Type: models.RefundPartial, Amount: amount(part),
 		RequestedBy: &b.finance.UserID, Role: b.finance.Role,
 	}
-	_, err := b.s.ReserveRefund(t.Context(), r, time.Now())
+	_, err := b.s.OrderRefund(t.Context(), r, time.Now())
 	_, settled := b.s.SettleRefund(t.Context(), r.ID,
 		models.RefundResult{Status: models.RefundSucceeded, GatewayRefundID: "gw-" + r.ID.String()}, time.Now())
 
@@ -334,7 +334,7 @@ func TestRefundsAreAudited(t *testing.T) {
 				"vat_amount": 13.04, "refunded_amount": 0.00}]}}`, string(done.Details))
 
 	refused := models.RefundRequest{ID: models.NewID(), BookingID: *tx.BookingID, Type: models.RefundFull, RequestedBy: &b.finance.UserID}
-	_, err = b.s.ReserveRefund(t.Context(), refused, time.Now())
+	_, err = b.s.OrderRefund(t.Context(), refused, time.Now())
 	require.NoError(t, err)
 	_, err = b.s.SettleRefund(t.Context(), refused.ID, models.RefundResult{Status: models.RefundFailed, FailureReason: "no"}, time.Now())
 	require.NoError(t, err)

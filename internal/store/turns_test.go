@@ -58,7 +58,7 @@ func TestTurns(t *testing.T) {
 
 		turns["payments"] = next
 
-		r, next, err := b.s.StaleRefunds(t.Context(), time.Minute, turns["refunds"], 2, now)
+		r, next, err := b.s.StaleRefunds(t.Context(), time.Minute, time.Minute, turns["refunds"], 2, now)
 		require.NoError(t, err)
 
 		for _, f := range r {

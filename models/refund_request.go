@@ -1,0 +1,19 @@
+package models
+
+import "github.com/google/uuid"
+
+// RefundRequest asks for a refund to be ordered. BookingID alone leaves it to the database which of the booking's payments
+// that is; TransactionID names one, which may be a campaign's. It stays out of workflows.
+type RefundRequest struct {
+	ID            uuid.UUID
+	BookingID     uuid.UUID
+	TransactionID uuid.UUID
+	Type          RefundType
+	Amount        *Money
+	RequestedBy   *uuid.UUID // nil: the service itself
+	Role          Role
+	RequestID     string
+	Reason        string    // may name a person
+	Claim         uuid.UUID // of the Idempotency-Key; uuid.Nil without one
+	BodyHash      []byte    // SHA-256 of the request's body; nil without an Idempotency-Key
+}
