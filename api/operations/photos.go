@@ -191,10 +191,14 @@ func (a *album) add(ctx context.Context, file []byte, faultless bool) error {
 		return models.Errorf(models.CodeUnsupportedMediaType, "A photo is not a complete JPEG, PNG or WebP picture.")
 	}
 
-	if !a.keep || !faultless || a.fault != nil {
-		return nil
+	if a.keep && faultless && a.fault == nil {
+		return a.store(ctx, contentType, photo)
 	}
 
+	return nil
+}
+
+func (a *album) store(ctx context.Context, contentType string, photo []byte) error {
 	key, err := a.files.Put(ctx, contentType, photo)
 	if err != nil {
 		return storageDown(err)
