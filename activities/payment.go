@@ -2,8 +2,10 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -118,7 +120,12 @@ func (p *Payments) openCheckout(ctx context.Context, a models.Attempt) (Checkout
 		}
 	}
 
-	return checkoutOf(&t), p.Store.SaveCheckout(ctx, t.ID, opened.ID, opened.URL)
+	err = p.Store.SaveCheckout(ctx, t.ID, opened.ID, opened.URL)
+	if errors.Is(err, store.ErrReferenceTaken) {
+		return p.unopened(ctx, &t, models.FailureGatewayRejected, err.Error())
+	}
+
+	return checkoutOf(&t), err
 }
 
 // unopened ends an attempt that nobody can pay.
@@ -314,6 +321,12 @@ func recordAnswer(
 		return store.Stored{}, nil
 	}
 
+	// The first answer "paid" is the event; the gateway's own time, where it gives one, is that of the payment.
+	at := now
+	if c.PaidAt != nil {
+		at = *c.PaidAt
+	}
+
 	return s.StoreEvent(ctx, models.WebhookEvent{
 		ID:                models.NewID(),
 		Channel:           t.PaymentMethod.Channel(),
@@ -322,10 +335,10 @@ func recordAnswer(
 		CheckoutID:        c.ID,
 		MerchantReference: t.ID.String(),
 		Amount:            &c.Amount,
-		Currency:          c.Currency,
+		Currency:          strings.ToUpper(c.Currency), // as of a webhook
 		PaymentMethod:     t.PaymentMethod,
 		ResultCode:        c.ResultCode,
 		FailureReason:     c.FailureReason,
-		OccurredAt:        now,
+		OccurredAt:        at,
 	}, now)
 }

@@ -135,6 +135,23 @@ func TestPollStatusOfMismatches(t *testing.T) {
 	require.Equal(t, models.FailureAmountMismatch, a.settle(t, wrong).Failure)
 }
 
+// TestPollStatusOfMoneyTakenBefore: a payment is of the moment that the gateway names, not of that of the question; and a currency
+// is the same in small letters.
+func TestPollStatusOfMoneyTakenBefore(t *testing.T) {
+	t.Parallel()
+	a := newAsker(t)
+	paid := a.opened(t)
+	require.NoError(t, a.gateway.PayOther(paid.ID(), models.MustMoney("115.00"), "sar"))
+
+	at, err := a.gateway.FindCheckout(t.Context(), paid.ID())
+	require.NoError(t, err)
+
+	a.now = a.now.Add(3 * time.Minute)
+	a.poll(t, activities.Polled{Silent: true, Asked: 1, News: 1})
+	require.Equal(t, models.TransactionPaid, a.settle(t, paid).Status)
+	require.WithinDuration(t, *at.PaidAt, *a.transaction(t, paid).CapturedAt, time.Microsecond)
+}
+
 func TestPollStatusOfAGatewayThatKnowsNothing(t *testing.T) {
 	t.Parallel()
 	a := newAsker(t)

@@ -145,11 +145,11 @@ func (b *bench) fillRecords(ctx context.Context, n int) error {
 		FROM generate_series(0, 999) AS n, LATERAL (SELECT 'رحلة العُلا ' || n AS title) AS t;
 		INSERT INTO financial_records (id, transaction_number, kind, payment_transaction_id, provider_id, booking_id, gross_amount,
 			platform_commission_amount, net_amount, vat_amount, refunded_amount, trip_title, details, text_id, record_date, balance_status,
-			payout_reference, payout_date, transferred_at)
+			payout_reference, payout_date, transferred_at, commission_rate)
 		SELECT gen_random_uuid(), 'RH-2026-' || lpad(n::text, 8, '0'), 'SALE', t.id, p.ids[1 + n %% 51], t.booking_id,
 			100 + n %% 900, (100 + n %% 900) / 10.0, (100 + n %% 900) * 0.9, 15, 100 + n %% 900, title, tours.title, text_id,
 			'2026-01-01'::date + n %% 300, 'REFUNDED', CASE n %% 3 WHEN 0 THEN 'TRF-' || n END, CASE n %% 3 WHEN 0 THEN '2026-11-01'::date END,
-			CASE n %% 3 WHEN 0 THEN now() END
+			CASE n %% 3 WHEN 0 THEN now() END, 0.1
 		FROM generate_series(1, %d) AS n JOIN tours ON tour = n %% 1000, (SELECT array_agg(id) AS ids FROM providers) AS p,
 			(SELECT id, booking_id FROM payment_transactions LIMIT 1) AS t;
 		SELECT rebuild_reports();

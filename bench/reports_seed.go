@@ -31,7 +31,7 @@ const (
 const seedLines = `
 INSERT INTO financial_records (id, transaction_number, kind, payment_transaction_id, provider_id, booking_id, ad_campaign_id, refund_id,
     gross_amount, platform_commission_amount, net_amount, vat_amount, refunded_amount, trip_title, details, record_date,
-    balance_status, transferred_at, created_at, text_id)
+    balance_status, transferred_at, created_at, text_id, commission_rate)
 SELECT gen_random_uuid(), 'RH-2025-' || lpad(n::text, 8, '0'), kind, gen_random_uuid(), p.id,
     CASE kind WHEN 'ADVERTISING' THEN NULL ELSE gen_random_uuid() END, CASE kind WHEN 'ADVERTISING' THEN gen_random_uuid() END,
     CASE WHEN kind = 'CLAWBACK' OR status = 'REFUNDED' THEN gen_random_uuid() END,
@@ -41,7 +41,8 @@ SELECT gen_random_uuid(), 'RH-2025-' || lpad(n::text, 8, '0'), kind, gen_random_
     CASE status WHEN 'REFUNDED' THEN gross ELSE 0 END, title,
     CASE kind WHEN 'SALE' THEN title WHEN 'ADVERTISING' THEN 'Ad campaign for trip ' || title ELSE 'Claw-back of RH-2025-' || n END,
     day, status, CASE status WHEN 'TRANSFERRED' THEN day + interval '1 day' END, day + n %% 86400 * interval '1 second',
-    text.ids[CASE kind WHEN 'SALE' THEN 1 WHEN 'ADVERTISING' THEN 2 ELSE 3 END]
+    text.ids[CASE kind WHEN 'SALE' THEN 1 WHEN 'ADVERTISING' THEN 2 ELSE 3 END],
+    CASE kind WHEN 'SALE' THEN 0.1 WHEN 'ADVERTISING' THEN 1 ELSE 0 END
 FROM (
     SELECT n, n * 7919::bigint %% 100 AS h, tour, 'Umrah trip ' || lpad(tour::text, 6, '0') AS title,
         date '2025-12-01' + (n * 104729::bigint %% $1)::int AS day

@@ -130,9 +130,11 @@ func manyLines(t *testing.T, s *harness.Stack) {
 
 	_, err := s.DB.ExecContext(t.Context(), `
 		INSERT INTO financial_records (id, transaction_number, kind, payment_transaction_id, provider_id, booking_id, gross_amount,
-			platform_commission_amount, net_amount, vat_amount, refunded_amount, details, record_date, balance_status, payout_reference)
+			platform_commission_amount, net_amount, vat_amount, refunded_amount, details, record_date, balance_status, payout_reference,
+			commission_rate)
 		SELECT gen_random_uuid(), 'X-' || n, kind, payment_transaction_id, provider_id, booking_id, 1, 0, 1, 0, 1,
-			repeat(md5(n::text), 100), record_date, 'REFUNDED', (SELECT string_agg(md5(n::text || i), '') FROM generate_series(1, 60) AS i)
+			repeat(md5(n::text), 100), record_date, 'REFUNDED', (SELECT string_agg(md5(n::text || i), '') FROM generate_series(1, 60) AS i),
+			commission_rate
 		FROM financial_records, generate_series(1, 10000) AS n WHERE booking_id = $1`, b.ID)
 	require.NoError(t, err)
 

@@ -132,9 +132,9 @@ func recordPages(t *testing.T, s *harness.Stack) {
 	b := s.As(models.RoleEndUser).BookPaid(1)
 	_, err := s.DB.ExecContext(t.Context(), `
 		INSERT INTO financial_records (id, transaction_number, kind, payment_transaction_id, provider_id, booking_id, gross_amount,
-			platform_commission_amount, net_amount, vat_amount, refunded_amount, details, record_date, balance_status)
+			platform_commission_amount, net_amount, vat_amount, refunded_amount, details, record_date, balance_status, commission_rate)
 		SELECT gen_random_uuid(), 'T-' || gen_random_uuid(), kind, payment_transaction_id, provider_id, booking_id, 1, 0, 1, 0, 1,
-			details, record_date, 'REFUNDED'
+			details, record_date, 'REFUNDED', commission_rate
 		FROM financial_records, generate_series(2, $2) WHERE booking_id = $1`, b.ID, lines)
 	require.NoError(t, err)
 

@@ -37,9 +37,13 @@ func TestHundredDeliveriesOfOneWebhook(t *testing.T) { //nolint:tparallel // its
 			s := service.For(t)
 			customer := s.As(models.RoleEndUser)
 			b := customer.Book(2)
+			happened := time.Now().UTC().Format(time.RFC3339)
 
 			answers := atOnce(storm, func(i int) harness.Answer {
-				return deliver(s, models.ChannelGatewayA, fmt.Sprintf("%s-%d", b.ID, i%tt.ids), eventOf(b, tt.events(i%tt.ids)))
+				event := eventOf(b, tt.events(i%tt.ids))
+				event["timestamp"] = happened // one id is one message
+
+				return deliver(s, models.ChannelGatewayA, fmt.Sprintf("%s-%d", b.ID, i%tt.ids), event)
 			})
 			requireReceipts(t, answers, tt.ids)
 
@@ -57,7 +61,30 @@ func TestHundredDeliveriesOfOneWebhook(t *testing.T) { //nolint:tparallel // its
 		})
 	}
 
+	t.Run("another message under a used id", func(t *testing.T) {
+		for _, channel := range models.Channels() {
+			reusedWebhookID(t, service.For(t), channel)
+		}
+	})
+
 	cleanLogs(t, service)
+}
+
+// reusedWebhookID sends one message twice, and another one under its id.
+func reusedWebhookID(t *testing.T, s *harness.Stack, channel models.Channel) {
+	t.Helper()
+
+	send := func(body string) harness.Answer {
+		a, err := s.Anybody().Do(http.MethodPost, "/api/v1/payments/"+channel.Path(), []byte(body), s.Signed(channel, "one-id", []byte(body)))
+		require.NoError(t, err)
+
+		return a
+	}
+
+	require.False(t, decoded[receipt](t, http.StatusOK, send(`{"type":"checkout.seen","n":1}`)).Duplicate)
+	require.True(t, decoded[receipt](t, http.StatusOK, send(`{"type":"checkout.seen","n":1}`)).Duplicate)
+	require.True(t, decoded[receipt](t, http.StatusOK, send(`{"n": 1.0, "type": "checkout.seen"}`)).Duplicate)
+	refused(t, send(`{"type":"checkout.seen","n":2}`), http.StatusConflict, models.CodeWebhookIDReused)
 }
 
 func always(kind models.EventType) func(int) models.EventType {

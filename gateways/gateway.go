@@ -72,8 +72,9 @@ type Checkout struct {
 	RefundedAmount    models.Money
 	URL               string // the page the customer pays on
 	ExpiresAt         time.Time
-	ResultCode        string // the gateway's machine code, empty while open
-	FailureReason     string // the gateway's words, empty unless it failed
+	PaidAt            *time.Time // when the money was taken, as the gateway says it; nil: it does not say, or there is none
+	ResultCode        string     // the gateway's machine code, empty while open
+	FailureReason     string     // the gateway's words, empty unless it failed
 }
 
 // RefundRequest asks for money to go back (contract §8).
@@ -119,6 +120,8 @@ type Event struct {
 	ResultCode        string
 	FailureReason     string
 	RefundID          string // the gateway's, only of refund.*
+	Body              string // as it was signed
+	Signature         string // the headers that prove the body, a `name: value` line each
 }
 
 // WebhookVerifier turns a signed request into an Event. Its errors are *models.Error with the codes of

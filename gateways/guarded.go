@@ -164,7 +164,7 @@ func (g *Guard) CreateCheckout(ctx context.Context, r CheckoutRequest) (Checkout
 	return through(ctx, g, CallsCheckout,
 		func(ctx context.Context) (Checkout, error) { return g.next.CreateCheckout(ctx, r) },
 		func(c Checkout) oddity {
-			if c.MerchantReference != r.MerchantReference || c.Currency != r.Currency || !c.Amount.Equal(r.Amount) {
+			if c.MerchantReference != r.MerchantReference || !models.SameCurrency(c.Currency, r.Currency) || !c.Amount.Equal(r.Amount) {
 				return oddity{problem: "the checkout is not the one that was asked for"}
 			}
 
@@ -203,7 +203,7 @@ func (g *Guard) CreateRefund(ctx context.Context, r RefundRequest) (Refund, erro
 		func(ctx context.Context) (Refund, error) { return g.next.CreateRefund(ctx, r) },
 		func(f Refund) oddity {
 			if f.MerchantReference != r.MerchantReference || f.CheckoutID != r.CheckoutID ||
-				f.Currency != r.Currency || !f.Amount.Equal(r.Amount) {
+				!models.SameCurrency(f.Currency, r.Currency) || !f.Amount.Equal(r.Amount) {
 				return oddity{problem: "the refund is not the one that was asked for"}
 			}
 
@@ -249,7 +249,7 @@ func checkoutWith(id string) func(Checkout) oddity {
 
 // strange reports a currency that we never ask for.
 func strange(currency string) oddity {
-	if currency != models.Currency {
+	if !models.SameCurrency(currency, models.Currency) {
 		return oddity{problem: "the currency is not the one of any of ours", believed: true}
 	}
 

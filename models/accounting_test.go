@@ -32,13 +32,14 @@ func newBook(t *rapid.T) *book {
 		id := uuid.New()
 		tx.AdCampaignID = &id
 		tx.Amount, tx.VATAmount = models.AddVAT(models.Halalas(amount), models.MustRate("0.20"))
-		b.sold = models.Advertising(tx, "trip", paidAt)
+		b.sold = models.Advertising(tx, "trip")
 	} else {
 		id := uuid.New()
 		tx.BookingID = &id
 		tx.Amount = models.Halalas(amount)
 		tx.VATAmount = models.VATWithin(tx.Amount, models.MustRate("0.15"))
-		b.sold = models.Sale(tx, rate, "trip", paidAt)
+		tx.CommissionRate = rate
+		b.sold = models.Sale(tx, "trip")
 	}
 
 	b.records = []models.FinancialRecord{b.sold}

@@ -41,6 +41,25 @@ type Booking struct {
 	UpdatedAt    time.Time     `bun:"updated_at,nullzero,default:now()"`
 }
 
+// HoldFor is until when the seats are held for an attempt that is opened at now, whose method has so long. A hold is counted from
+// the booking, so that a customer who tries again and again does not hold seats for ever. A method with a longer one extends it, a
+// bill above all; a method with a shorter one that follows has its own from now, and no more than was left.
+// Nothing is held beyond the departure.
+func (b *Booking) HoldFor(hold time.Duration, departure, now time.Time) time.Time {
+	until := b.HoldUntil
+	if own := b.CreatedAt.Add(hold); own.After(until) {
+		until = own
+	}
+
+	for _, limit := range []time.Time{now.Add(hold), departure} {
+		if limit.Before(until) {
+			until = limit
+		}
+	}
+
+	return until
+}
+
 // Unattempted is what a customer is told of the payment of a booking that has no attempt: it is under way while the booking
 // waits for it, and has failed when that is over, because the gateway could not be asked in time or the booking was
 // cancelled. Who polls must not be left waiting for an attempt that can no longer come (contract §4).

@@ -286,6 +286,9 @@ const (
 	IncidentAuditDifference  IncidentKind = "AUDIT_DIFFERENCE"
 	IncidentRefundMismatch   IncidentKind = "REFUND_MISMATCH"
 	IncidentRefundUnordered  IncidentKind = "REFUND_WITHOUT_ORDER"
+	IncidentUnknownEvent     IncidentKind = "UNKNOWN_EVENT"
+	IncidentWebhookIDReused  IncidentKind = "WEBHOOK_ID_REUSED"
+	IncidentReferenceClash   IncidentKind = "REFERENCE_CONFLICT"
 )
 
 // IncidentKinds are all kinds, in the contract's order.
@@ -293,6 +296,7 @@ func IncidentKinds() []IncidentKind {
 	return []IncidentKind{
 		IncidentAmountMismatch, IncidentCurrencyMismatch, IncidentLatePayment, IncidentRefundFailed, IncidentUnknownReference,
 		IncidentGatewayOutage, IncidentAuditDifference, IncidentRefundMismatch, IncidentRefundUnordered,
+		IncidentUnknownEvent, IncidentWebhookIDReused, IncidentReferenceClash,
 	}
 }
 

@@ -40,6 +40,7 @@ const (
 	CodeReferenceNotOwned       Code = "REFERENCE_NOT_OWNED"
 	CodeTooManyMembers          Code = "TOO_MANY_MEMBERS"
 	CodeURITooLong              Code = "URI_TOO_LONG"
+	CodeWebhookIDReused         Code = "WEBHOOK_ID_REUSED"
 )
 
 // Error is the one domain error: a machine code, an English sentence for people, and, for

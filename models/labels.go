@@ -102,6 +102,9 @@ var incidentLabels = map[IncidentKind]Label{
 	IncidentRefundMismatch:   {"اختلاف في الاسترداد", "Refund mismatch"},
 	IncidentRefundUnordered:  {"استرداد بلا طلب", "Refund without an order"},
 	IncidentUnknownReference: {"مرجع غير معروف", "Unknown reference"},
+	IncidentUnknownEvent:     {"حدث غير معروف", "Unknown event"},
+	IncidentWebhookIDReused:  {"معرّف إشعار مكرر برسالة أخرى", "Webhook id used twice"},
+	IncidentReferenceClash:   {"تعارض في المرجع", "Reference conflict"},
 	IncidentGatewayOutage:    {"تعطل بوابة الدفع", "Gateway outage"},
 	IncidentAuditDifference:  {"فرق في التدقيق", "Audit difference"},
 }

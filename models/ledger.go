@@ -24,6 +24,7 @@ type FinancialRecord struct {
 	GrossAmount              Money         `bun:"gross_amount"`
 	PlatformCommissionAmount Money         `bun:"platform_commission_amount"`
 	NetAmount                Money         `bun:"net_amount"`
+	CommissionRate           Rate          `bun:"commission_rate"` // at which the commission was taken; 0 of a claw-back
 	VATAmount                Money         `bun:"vat_amount"`
 	RefundedAmount           Money         `bun:"refunded_amount"`
 	Currency                 string        `bun:"currency"`

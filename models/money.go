@@ -13,6 +13,9 @@ import (
 // Currency is the only currency of the service (spec 1.6): ISO 4217, SAR.
 const Currency = "SAR"
 
+// SameCurrency reports whether two ISO 4217 codes are the same currency, in capitals or not.
+func SameCurrency(a, b string) bool { return strings.EqualFold(a, b) }
+
 // moneyScale is the number of decimals of SAR: one riyal is 100 halalas.
 const moneyScale = 2
 

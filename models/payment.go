@@ -25,6 +25,7 @@ type PaymentTransaction struct {
 	Currency             string            `bun:"currency"`
 	VATRate              Rate              `bun:"vat_rate"`
 	VATAmount            Money             `bun:"vat_amount"`
+	CommissionRate       Rate              `bun:"commission_rate"` // the platform's share; 1 of advertising
 	PaymentMethod        PaymentMethod     `bun:"payment_method"`
 	Gateway              PaymentProvider   `bun:"gateway"`
 	Status               TransactionStatus `bun:"status"`
@@ -33,7 +34,7 @@ type PaymentTransaction struct {
 	CheckoutURL          *string           `bun:"checkout_url"`
 	ReturnURL            string            `bun:"return_url"`
 	ExpiresAt            time.Time         `bun:"expires_at"`
-	CapturedAt           *time.Time        `bun:"captured_at"`
+	CapturedAt           *time.Time        `bun:"captured_at"` // when the gateway took the money (WebhookEvent.TakenAt)
 	RefundedAmount       Money             `bun:"refunded_amount"`
 	RefundReservedAmount Money             `bun:"refund_reserved_amount"`
 	CreatedAt            time.Time         `bun:"created_at,nullzero,default:now()"`
@@ -89,6 +90,8 @@ type WebhookEvent struct {
 	GatewayRefundID   string        `bun:"gateway_refund_id"`
 	OccurredAt        time.Time     `bun:"occurred_at"`
 	ReceivedAt        time.Time     `bun:"received_at,nullzero,default:now()"`
+	Body              *string       `bun:"body"`      // as it was signed; nil: an answer to a question of ours
+	Signature         *string       `bun:"signature"` // the headers that prove the body, a line each
 	ProcessedAt       *time.Time    `bun:"processed_at"`
 	Outcome           EventOutcome  `bun:"outcome"`
 }

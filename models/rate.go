@@ -44,6 +44,9 @@ func MustRate(s string) Rate {
 	return r
 }
 
+// AdvertisingCommission is the platform's share of a campaign's price: all of it.
+func AdvertisingCommission() Rate { return Rate{d: decimal.NewFromInt(1)} }
+
 // Decimal is the rate as a decimal.
 func (r Rate) Decimal() decimal.Decimal { return r.d }
 

@@ -101,7 +101,8 @@ func TestSplitForRefund(t *testing.T) {
 	t.Parallel()
 
 	tx := attempt(models.TransactionPaid, "", true)
-	line := models.Sale(tx, models.MustRate("0.10"), "Winter in AlUla", paidAt)
+	tx.CommissionRate = models.MustRate("0.10")
+	line := models.Sale(tx, "Winter in AlUla")
 	line.TransactionNumber = "RH-2026-000001"
 	refund := uuid.New()
 

@@ -55,11 +55,27 @@ func afterTheFact(t *PaymentTransaction, e *WebhookEvent) EventOutcome {
 	}
 }
 
+// TakenAt is the moment at which the gateway took the money that the event reports: the event's own time, but never before the
+// attempt was opened and never after the event was received. Days, deadlines and departures go by it, however late the event
+// is processed.
+func (e *WebhookEvent) TakenAt(t *PaymentTransaction) time.Time {
+	at := e.OccurredAt
+	if at.After(e.ReceivedAt) {
+		at = e.ReceivedAt
+	}
+
+	if at.Before(t.CreatedAt) {
+		at = t.CreatedAt
+	}
+
+	return at
+}
+
 // Mismatch compares what the gateway says it took with what was asked for. ok means that they agree.
 // With another currency the amounts cannot be compared, so the currency is looked at first.
 func Mismatch(t *PaymentTransaction, e *WebhookEvent) (f FailureCode, ok bool) {
 	switch {
-	case e.Currency != t.Currency:
+	case !SameCurrency(e.Currency, t.Currency):
 		return FailureCurrencyMismatch, false
 	case e.Amount == nil || !e.Amount.Equal(t.Amount):
 		return FailureAmountMismatch, false
@@ -75,27 +91,28 @@ func IsLateSuccess(t *PaymentTransaction, e *WebhookEvent) bool {
 		!t.FailureCode.IsMismatch()
 }
 
-// Sale is the ledger line of a paid booking: the commission is gross × rate half-up, the rest is the
-// provider's (contract §6).
-func Sale(t *PaymentTransaction, commission Rate, tripTitle string, paidAt time.Time) FinancialRecord {
-	r := newRecord(t, RecordSale, tripTitle, paidAt)
-	r.PlatformCommissionAmount = t.Amount.AtRate(commission)
+// Sale is the ledger line of a captured booking payment: the commission is gross × the rate of the attempt, half-up, the rest is
+// the provider's (contract §6).
+func Sale(t *PaymentTransaction, tripTitle string) FinancialRecord {
+	r := newRecord(t, RecordSale, tripTitle)
+	r.PlatformCommissionAmount = t.Amount.AtRate(t.CommissionRate)
 	r.NetAmount = t.Amount.Sub(r.PlatformCommissionAmount)
 	r.Details = tripTitle
 
 	return r
 }
 
-// Advertising is the ledger line of a paid campaign: all of it is the platform's (contract §6).
-func Advertising(t *PaymentTransaction, tripTitle string, paidAt time.Time) FinancialRecord {
-	r := newRecord(t, RecordAdvertising, tripTitle, paidAt)
+// Advertising is the ledger line of a captured campaign payment: all of it is the platform's (contract §6).
+func Advertising(t *PaymentTransaction, tripTitle string) FinancialRecord {
+	r := newRecord(t, RecordAdvertising, tripTitle)
 	r.PlatformCommissionAmount = t.Amount
 	r.Details = "Ad campaign for trip " + tripTitle
 
 	return r
 }
 
-func newRecord(t *PaymentTransaction, kind RecordKind, tripTitle string, paidAt time.Time) FinancialRecord {
+// newRecord counts on the day in Riyadh on which the gateway took the money.
+func newRecord(t *PaymentTransaction, kind RecordKind, tripTitle string) FinancialRecord {
 	return FinancialRecord{
 		ID:                   RecordID(t.ID, string(kind)),
 		Kind:                 kind,
@@ -105,9 +122,10 @@ func newRecord(t *PaymentTransaction, kind RecordKind, tripTitle string, paidAt 
 		AdCampaignID:         t.AdCampaignID,
 		GrossAmount:          t.Amount,
 		VATAmount:            t.VATAmount,
+		CommissionRate:       t.CommissionRate,
 		Currency:             t.Currency,
 		TripTitle:            tripTitle,
-		RecordDate:           DateIn(paidAt),
+		RecordDate:           DateIn(*t.CapturedAt),
 		BalanceStatus:        BalanceInCurrent,
 	}
 }

@@ -158,12 +158,14 @@ func TestSale(t *testing.T) {
 	}
 	for _, tt := range tests {
 		tx := attempt(models.TransactionPaid, "", true)
-		r := models.Sale(tx, models.MustRate(tt.rate), "Winter in AlUla", paidAt)
+		tx.CommissionRate = models.MustRate(tt.rate)
+		r := models.Sale(tx, "Winter in AlUla")
 
 		require.Equal(t, models.RecordSale, r.Kind)
 		require.Equal(t, "115.00", r.GrossAmount.String())
 		require.Equal(t, tt.commission, r.PlatformCommissionAmount.String(), tt.rate)
 		require.Equal(t, tt.net, r.NetAmount.String(), tt.rate)
+		require.True(t, r.CommissionRate.Equal(tx.CommissionRate), tt.rate)
 		require.Equal(t, "15.00", r.VATAmount.String())
 		require.True(t, r.RefundedAmount.IsZero())
 		require.Equal(t, "Winter in AlUla", r.Details)
@@ -185,8 +187,59 @@ func TestSale(t *testing.T) {
 	}
 
 	// A minute later it is the next day in Riyadh.
-	next := models.Sale(attempt(models.TransactionPaid, "", true), models.MustRate("0.1"), "x", paidAt.Add(time.Minute))
+	tomorrow, later := attempt(models.TransactionPaid, "", true), paidAt.Add(time.Minute)
+	tomorrow.CapturedAt = &later
+	next := models.Sale(tomorrow, "x")
 	require.Equal(t, "2026-03-02", next.RecordDate.String())
+}
+
+// A hold belongs to the attempt, and to the booking only so far that trying again never makes it longer.
+func TestHoldFor(t *testing.T) {
+	t.Parallel()
+
+	const card, bill = 30 * time.Minute, 72 * time.Hour
+
+	booked := paidAt
+
+	for name, tt := range map[string]struct {
+		until, method, departure, now, want time.Duration // since the booking
+	}{
+		"the first card":                   {card, card, 1000 * time.Hour, 0, card},
+		"a second card has what is left":   {card, card, 1000 * time.Hour, 20 * time.Minute, card},
+		"a bill is counted from booking":   {card, bill, 1000 * time.Hour, 20 * time.Minute, bill},
+		"a card after a bill has a card's": {bill, card, 1000 * time.Hour, 5 * time.Hour, 5*time.Hour + card},
+		"a second card after a bill":       {5*time.Hour + card, card, 1000 * time.Hour, 5*time.Hour + 10*time.Minute, 5*time.Hour + card},
+		"a card at the end of a bill's":    {bill, card, 1000 * time.Hour, bill - time.Minute, bill},
+		"never beyond the departure":       {card, bill, 10 * time.Hour, time.Minute, 10 * time.Hour},
+		"nor beyond one that was moved up": {bill, bill, 10 * time.Hour, time.Minute, 10 * time.Hour},
+	} {
+		b := models.Booking{CreatedAt: booked, HoldUntil: booked.Add(tt.until)}
+		require.Equal(t, booked.Add(tt.want), b.HoldFor(tt.method, booked.Add(tt.departure), booked.Add(tt.now)), name)
+	}
+}
+
+// A payment is of the moment at which the gateway took the money, within what can be: not before there was an attempt, and not
+// after the gateway told of it.
+func TestTakenAt(t *testing.T) {
+	t.Parallel()
+
+	opened, told := paidAt, paidAt.Add(time.Hour)
+	tx := attempt(models.TransactionPending, "", false)
+	tx.CreatedAt = opened
+
+	for name, tt := range map[string]struct{ says, taken time.Time }{
+		"in between":                   {opened.Add(time.Minute), opened.Add(time.Minute)},
+		"the moment it was opened":     {opened, opened},
+		"before it was opened":         {opened.Add(-time.Second), opened},
+		"in another age":               {time.Time{}, opened},
+		"the moment it was told":       {told, told},
+		"after it was told":            {told.Add(time.Second), told},
+		"in another zone, same moment": {opened.Add(time.Minute).In(time.FixedZone("UTC+3", 3*60*60)), opened.Add(time.Minute)},
+	} {
+		e := event(models.EventPaymentSucceeded, "115.00", models.Currency)
+		e.OccurredAt, e.ReceivedAt = tt.says, told
+		require.True(t, tt.taken.Equal(e.TakenAt(tx)), "%s: %s", name, e.TakenAt(tx))
+	}
 }
 
 func TestAdvertising(t *testing.T) {
@@ -197,7 +250,7 @@ func TestAdvertising(t *testing.T) {
 	tx.BookingID, tx.AdCampaignID = nil, &campaign
 	tx.Amount, tx.VATAmount = models.MustMoney("1200.00"), models.MustMoney("200.00")
 
-	r := models.Advertising(tx, "Winter in AlUla", paidAt)
+	r := models.Advertising(tx, "Winter in AlUla")
 	require.Equal(t, models.RecordAdvertising, r.Kind)
 	require.Equal(t, "1200.00", r.PlatformCommissionAmount.String(), "all of it is the platform's")
 	require.True(t, r.NetAmount.IsZero())

@@ -759,7 +759,7 @@ type FailureCode = models.FailureCode
 
 // FinancialRecord A line of the ledger. On every record gross = commission + net.
 //
-// Example: {"ad_campaign_id":null,"balance_status":"IN_CURRENT_BALANCE","booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","created_at":"2026-11-21T09:31:12Z","currency":"SAR","details":"Weekend in AlUla","gross_amount":1150,"id":"5f0d6a43-5d0c-5b1e-8c77-7b2a1c9e4f01","kind":"SALE","net_amount":1035,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","payout_date":null,"payout_reference":null,"platform_commission_amount":115,"provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","provider_name":"Demo Tours","record_date":"2026-11-21","refunded_amount":0,"split_from":null,"status_label_ar":"في الرصيد الحالي","status_label_en":"In current balance","transaction_number":"RH-2026-000001","transferred_at":null}
+// Example: {"ad_campaign_id":null,"balance_status":"IN_CURRENT_BALANCE","booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","commission_rate":0.1,"created_at":"2026-11-21T09:31:12Z","currency":"SAR","details":"Weekend in AlUla","gross_amount":1150,"id":"5f0d6a43-5d0c-5b1e-8c77-7b2a1c9e4f01","kind":"SALE","net_amount":1035,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","payout_date":null,"payout_reference":null,"platform_commission_amount":115,"provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","provider_name":"Demo Tours","record_date":"2026-11-21","refunded_amount":0,"split_from":null,"status_label_ar":"في الرصيد الحالي","status_label_en":"In current balance","transaction_number":"RH-2026-000001","transferred_at":null}
 type FinancialRecord struct {
 	AdCampaignID *openapi_types.UUID `json:"ad_campaign_id"`
 
@@ -769,8 +769,13 @@ type FinancialRecord struct {
 	BookingID     *openapi_types.UUID `json:"booking_id"`
 
 	// BookingNumber The reference of the booking for people; null without a booking.
-	BookingNumber *string   `json:"booking_number,omitempty"`
-	CreatedAt     time.Time `json:"created_at"`
+	BookingNumber *string `json:"booking_number,omitempty"`
+
+	// CommissionRate A share from 0 to 1, with 2 to 4 decimals.
+	//
+	// Example: 0.15
+	CommissionRate Rate      `json:"commission_rate"`
+	CreatedAt      time.Time `json:"created_at"`
 
 	// Currency ISO 4217. The service knows one currency.
 	Currency Currency `json:"currency"`
@@ -803,7 +808,7 @@ type FinancialRecord struct {
 	ProviderID               openapi_types.UUID `json:"provider_id"`
 	ProviderName             string             `json:"provider_name"`
 
-	// RecordDate Day of the payment (of the refund for a claw-back) in Asia/Riyadh.
+	// RecordDate The day in Asia/Riyadh on which the gateway took the money; of a claw-back that of the refund.
 	RecordDate openapi_types.Date `json:"record_date"`
 
 	// RefundedAmount An amount in SAR, exactly 2 decimals.
@@ -825,7 +830,7 @@ type FinancialRecord struct {
 type FinancialRecordAnswer struct {
 	// Data A line of the ledger. On every record gross = commission + net.
 	//
-	// Example: {"ad_campaign_id":null,"balance_status":"IN_CURRENT_BALANCE","booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","created_at":"2026-11-21T09:31:12Z","currency":"SAR","details":"Weekend in AlUla","gross_amount":1150,"id":"5f0d6a43-5d0c-5b1e-8c77-7b2a1c9e4f01","kind":"SALE","net_amount":1035,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","payout_date":null,"payout_reference":null,"platform_commission_amount":115,"provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","provider_name":"Demo Tours","record_date":"2026-11-21","refunded_amount":0,"split_from":null,"status_label_ar":"في الرصيد الحالي","status_label_en":"In current balance","transaction_number":"RH-2026-000001","transferred_at":null}
+	// Example: {"ad_campaign_id":null,"balance_status":"IN_CURRENT_BALANCE","booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","commission_rate":0.1,"created_at":"2026-11-21T09:31:12Z","currency":"SAR","details":"Weekend in AlUla","gross_amount":1150,"id":"5f0d6a43-5d0c-5b1e-8c77-7b2a1c9e4f01","kind":"SALE","net_amount":1035,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","payout_date":null,"payout_reference":null,"platform_commission_amount":115,"provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","provider_name":"Demo Tours","record_date":"2026-11-21","refunded_amount":0,"split_from":null,"status_label_ar":"في الرصيد الحالي","status_label_en":"In current balance","transaction_number":"RH-2026-000001","transferred_at":null}
 	Data FinancialRecord `json:"data"`
 }
 
@@ -1295,7 +1300,7 @@ type PaymentStatusAnswer struct {
 
 // PaymentTransaction One payment attempt, or the transaction that a refund adds.
 //
-// Example: {"ad_campaign_id":null,"amount":1150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","checkout_url":"https://pay.gateway.test/pay/chk_8f2a10","created_at":"2026-11-21T09:30:00Z","currency":"SAR","expires_at":"2026-11-21T10:00:00Z","failure_code":null,"failure_reason":null,"id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","kind":"PAYMENT","payment_method":"credit_card","provider":"gateway_a","reference":"chk_8f2a10","status":"PENDING","status_label_ar":"قيد التنفيذ","status_label_en":"In progress","updated_at":"2026-11-21T09:30:00Z","user_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","vat_amount":150,"vat_rate":0.15}
+// Example: {"ad_campaign_id":null,"amount":1150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","captured_at":null,"checkout_url":"https://pay.gateway.test/pay/chk_8f2a10","commission_rate":null,"created_at":"2026-11-21T09:30:00Z","currency":"SAR","expires_at":"2026-11-21T10:00:00Z","failure_code":null,"failure_reason":null,"id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","kind":"PAYMENT","payment_method":"credit_card","provider":"gateway_a","reference":"chk_8f2a10","status":"PENDING","status_label_ar":"قيد التنفيذ","status_label_en":"In progress","updated_at":"2026-11-21T09:30:00Z","user_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","vat_amount":150,"vat_rate":0.15}
 type PaymentTransaction struct {
 	AdCampaignID *openapi_types.UUID `json:"ad_campaign_id"`
 
@@ -1306,9 +1311,16 @@ type PaymentTransaction struct {
 	BookingID *openapi_types.UUID `json:"booking_id"`
 
 	// BookingNumber The reference of the booking for people; null without a booking.
-	BookingNumber *string   `json:"booking_number,omitempty"`
-	CheckoutURL   *string   `json:"checkout_url"`
-	CreatedAt     time.Time `json:"created_at"`
+	BookingNumber *string `json:"booking_number,omitempty"`
+
+	// CapturedAt When the gateway took the money, by its own word: never before the attempt was opened and never after the service was told.
+	// The day of the ledger record, and whether a payment was in time, go by it.
+	CapturedAt  *time.Time `json:"captured_at"`
+	CheckoutURL *string    `json:"checkout_url"`
+
+	// CommissionRate The platform's share, copied when the attempt was opened; 1 for a campaign. Shown to administrators, null to others.
+	CommissionRate *models.Rate `json:"commission_rate"`
+	CreatedAt      time.Time    `json:"created_at"`
 
 	// Currency ISO 4217. The service knows one currency.
 	Currency  Currency   `json:"currency"`
@@ -1357,7 +1369,7 @@ type PaymentTransaction struct {
 type PaymentTransactionAnswer struct {
 	// Data One payment attempt, or the transaction that a refund adds.
 	//
-	// Example: {"ad_campaign_id":null,"amount":1150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","checkout_url":"https://pay.gateway.test/pay/chk_8f2a10","created_at":"2026-11-21T09:30:00Z","currency":"SAR","expires_at":"2026-11-21T10:00:00Z","failure_code":null,"failure_reason":null,"id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","kind":"PAYMENT","payment_method":"credit_card","provider":"gateway_a","reference":"chk_8f2a10","status":"PENDING","status_label_ar":"قيد التنفيذ","status_label_en":"In progress","updated_at":"2026-11-21T09:30:00Z","user_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","vat_amount":150,"vat_rate":0.15}
+	// Example: {"ad_campaign_id":null,"amount":1150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","captured_at":null,"checkout_url":"https://pay.gateway.test/pay/chk_8f2a10","commission_rate":null,"created_at":"2026-11-21T09:30:00Z","currency":"SAR","expires_at":"2026-11-21T10:00:00Z","failure_code":null,"failure_reason":null,"id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","kind":"PAYMENT","payment_method":"credit_card","provider":"gateway_a","reference":"chk_8f2a10","status":"PENDING","status_label_ar":"قيد التنفيذ","status_label_en":"In progress","updated_at":"2026-11-21T09:30:00Z","user_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","vat_amount":150,"vat_rate":0.15}
 	Data PaymentTransaction `json:"data"`
 }
 
@@ -1372,9 +1384,16 @@ type PaymentTransactionDetail struct {
 	BookingID *openapi_types.UUID `json:"booking_id"`
 
 	// BookingNumber The reference of the booking for people; null without a booking.
-	BookingNumber *string   `json:"booking_number,omitempty"`
-	CheckoutURL   *string   `json:"checkout_url"`
-	CreatedAt     time.Time `json:"created_at"`
+	BookingNumber *string `json:"booking_number,omitempty"`
+
+	// CapturedAt When the gateway took the money, by its own word: never before the attempt was opened and never after the service was told.
+	// The day of the ledger record, and whether a payment was in time, go by it.
+	CapturedAt  *time.Time `json:"captured_at"`
+	CheckoutURL *string    `json:"checkout_url"`
+
+	// CommissionRate The platform's share, copied when the attempt was opened; 1 for a campaign. Shown to administrators, null to others.
+	CommissionRate *models.Rate `json:"commission_rate"`
+	CreatedAt      time.Time    `json:"created_at"`
 
 	// Currency ISO 4217. The service knows one currency.
 	Currency  Currency   `json:"currency"`
@@ -1429,7 +1448,7 @@ type PaymentTransactionDetail struct {
 type PaymentTransactionDetailAnswer struct {
 	// Data A payment transaction with its history.
 	//
-	// Example: {"ad_campaign_id":null,"amount":1150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","checkout_url":"https://pay.gateway.test/pay/chk_8f2a10","created_at":"2026-11-21T09:30:00Z","currency":"SAR","expires_at":"2026-11-21T10:00:00Z","failure_code":null,"failure_reason":null,"id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","kind":"PAYMENT","payment_method":"credit_card","provider":"gateway_a","reference":"chk_8f2a10","status":"PENDING","status_label_ar":"قيد التنفيذ","status_label_en":"In progress","timeline":[{"at":"2026-11-21T09:30:00Z","details":{"status":"PENDING"},"kind":"STATE_CHANGE","message":"Attempt opened"}],"updated_at":"2026-11-21T09:30:00Z","user_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","vat_amount":150,"vat_rate":0.15,"workflow_id":"payment/2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
+	// Example: {"ad_campaign_id":null,"amount":1150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","captured_at":null,"checkout_url":"https://pay.gateway.test/pay/chk_8f2a10","commission_rate":null,"created_at":"2026-11-21T09:30:00Z","currency":"SAR","expires_at":"2026-11-21T10:00:00Z","failure_code":null,"failure_reason":null,"id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","kind":"PAYMENT","payment_method":"credit_card","provider":"gateway_a","reference":"chk_8f2a10","status":"PENDING","status_label_ar":"قيد التنفيذ","status_label_en":"In progress","timeline":[{"at":"2026-11-21T09:30:00Z","details":{"status":"PENDING"},"kind":"STATE_CHANGE","message":"Attempt opened"}],"updated_at":"2026-11-21T09:30:00Z","user_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","vat_amount":150,"vat_rate":0.15,"workflow_id":"payment/2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
 	Data PaymentTransactionDetail `json:"data"`
 }
 

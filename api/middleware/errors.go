@@ -51,6 +51,7 @@ var statusOf = map[models.Code]int{
 	models.CodeRecordNotTransferable:   http.StatusConflict,
 	models.CodeIdempotencyKeyInProcess: http.StatusConflict,
 	models.CodeResourceInUse:           http.StatusConflict,
+	models.CodeWebhookIDReused:         http.StatusConflict,
 }
 
 // unavailableRetry is what Retry-After says with a 503: a database or an orchestrator fails over in that order of time.

@@ -221,6 +221,6 @@ func transactionOf(t *models.PaymentTransaction) gen.PaymentTransaction {
 		Status: t.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN,
 		CheckoutURL: openCheckout(t), ExpiresAt: utcOrNil(&t.ExpiresAt),
 		FailureCode: t.FailureCode, FailureReason: optional(t.FailureReason),
-		CreatedAt: utc(t.CreatedAt), UpdatedAt: utc(t.UpdatedAt),
+		CapturedAt: utcOrNil(t.CapturedAt), CreatedAt: utc(t.CreatedAt), UpdatedAt: utc(t.UpdatedAt),
 	}
 }

@@ -31,7 +31,7 @@ func (o *Operations) ListPaymentTransactions(
 		return nil, err
 	}
 
-	return gen.ListPaymentTransactions200JSONResponse{Data: each(list.Items, transactionOf), Meta: meta(p, list)}, nil
+	return gen.ListPaymentTransactions200JSONResponse{Data: each(list.Items, adminTransactionOf), Meta: meta(p, list)}, nil
 }
 
 // GetPaymentTransaction is one transaction with all that happened to it.
@@ -51,8 +51,16 @@ func (o *Operations) GetPaymentTransaction(
 	return gen.GetPaymentTransaction200JSONResponse{Data: detailOf(&t, timeline)}, nil
 }
 
+// adminTransactionOf also shows the platform's share, which is between the platform and the company.
+func adminTransactionOf(t *models.PaymentTransaction) gen.PaymentTransaction {
+	shown := transactionOf(t)
+	shown.CommissionRate = &t.CommissionRate
+
+	return shown
+}
+
 func detailOf(t *models.PaymentTransaction, timeline []store.TimelineEntry) gen.PaymentTransactionDetail {
-	d := transactionOf(t)
+	d := adminTransactionOf(t)
 
 	return gen.PaymentTransactionDetail{
 		ID: d.ID, Kind: d.Kind, Reference: d.Reference, UserID: d.UserID, BookingID: d.BookingID,
@@ -61,7 +69,7 @@ func detailOf(t *models.PaymentTransaction, timeline []store.TimelineEntry) gen.
 		PaymentMethod: d.PaymentMethod, Provider: d.Provider,
 		Status: d.Status, StatusLabelAr: d.StatusLabelAr, StatusLabelEn: d.StatusLabelEn,
 		CheckoutURL: d.CheckoutURL, ExpiresAt: d.ExpiresAt, FailureCode: d.FailureCode, FailureReason: d.FailureReason,
-		CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,
+		CapturedAt: d.CapturedAt, CommissionRate: d.CommissionRate, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,
 		WorkflowID: workflowOf(t),
 		Timeline: each(timeline, func(e *store.TimelineEntry) gen.TimelineEntry {
 			return gen.TimelineEntry{At: utc(e.At), Kind: gen.TimelineKind(e.Kind), Message: e.Summary, Details: e.Details}

@@ -82,8 +82,9 @@ func signature(id, timestamp, signatures string) http.Header {
 	return h
 }
 
-// receive verifies a webhook, stores it, and answers; its effect comes after (architecture §4). Errors:
-// INVALID_SIGNATURE, MALFORMED_REQUEST, VALIDATION_ERROR; NOT_FOUND for an event about nothing we know, which is kept.
+// receive verifies a webhook, stores it, and answers; its effect comes after. Errors: INVALID_SIGNATURE, MALFORMED_REQUEST,
+// VALIDATION_ERROR; NOT_FOUND for an event about nothing we know, which is kept; WEBHOOK_ID_REUSED for another message under the
+// id of one that was received.
 func (o *Operations) receive(ctx context.Context, channel models.Channel, h http.Header, body io.Reader) (gen.WebhookAnswer, error) {
 	var answer gen.WebhookAnswer
 
@@ -113,6 +114,10 @@ func (o *Operations) receive(ctx context.Context, channel models.Channel, h http
 	answer.Data = gen.WebhookReceipt{Received: true, Duplicate: stored.Duplicate}
 
 	switch {
+	case stored.Reused:
+		o.Metrics.Webhook(channel, string(models.CodeWebhookIDReused))
+
+		return answer, models.Errorf(models.CodeWebhookIDReused, "Another message was received under this webhook-id.")
 	case !stored.Known:
 		o.Metrics.Webhook(channel, "unknown")
 
@@ -131,5 +136,6 @@ func webhookEvent(channel models.Channel, e *gateways.Event) models.WebhookEvent
 		ID: models.NewID(), Channel: channel, WebhookID: e.ID, Type: e.Type, CheckoutID: e.CheckoutID,
 		MerchantReference: e.MerchantReference.String(), Amount: &e.Amount, Currency: e.Currency, PaymentMethod: e.Method,
 		ResultCode: e.ResultCode, FailureReason: e.FailureReason, GatewayRefundID: e.RefundID, OccurredAt: e.Timestamp,
+		Body: &e.Body, Signature: &e.Signature,
 	}
 }

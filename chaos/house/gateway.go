@@ -147,6 +147,7 @@ type Checkout struct {
 	Amount            models.Money `json:"amount"`
 	RefundedAmount    models.Money `json:"refunded_amount"`
 	ExpiresAt         time.Time    `json:"expires_at"`
+	PaidAt            *time.Time   `json:"paid_at"`
 }
 
 // Refund is one of the gateway's own rows.

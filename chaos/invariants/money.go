@@ -3,7 +3,7 @@ package invariants
 // The gateway's checkouts and refunds as tables.
 const (
 	gatewayCheckouts = `jsonb_to_recordset($1::jsonb)
-		AS g(id text, merchant_reference uuid, status text, amount numeric, refunded_amount numeric)`
+		AS g(id text, merchant_reference uuid, status text, amount numeric, refunded_amount numeric, paid_at timestamptz)`
 	gatewayRefundsAs = `jsonb_to_recordset($1::jsonb) AS g(id text, checkout_id text, merchant_reference uuid, amount numeric, status text)`
 )
 
@@ -69,6 +69,15 @@ var aboutMoney = []Invariant{
 			FROM payment_transactions AS t LEFT JOIN `+gatewayCheckouts+` ON g.merchant_reference = t.id
 			WHERE t.kind = 'PAYMENT' AND (t.status = 'PAID' OR t.captured_at IS NOT NULL)
 				AND (g.id IS NULL OR g.status <> 'paid' OR g.amount <> t.amount OR g.id IS DISTINCT FROM t.reference)`, checkouts),
+	},
+	{
+		"day-of-payment", "the day of a record is the day of the payment: when the gateway took the money, whoever was away then",
+		rows(`SELECT format('payment %s: taken at %s, captured at %s, its record is of %s', t.id, g.paid_at, t.captured_at, r.record_date)
+			FROM payment_transactions AS t JOIN `+gatewayCheckouts+` ON g.merchant_reference = t.id
+			LEFT JOIN financial_records AS r ON r.payment_transaction_id = t.id AND r.kind <> 'CLAWBACK'
+			WHERE t.kind = 'PAYMENT' AND t.captured_at IS NOT NULL AND (
+				abs(extract(epoch FROM t.captured_at - greatest(g.paid_at, t.created_at))) > 0.001
+				OR r.record_date <> (g.paid_at AT TIME ZONE 'Asia/Riyadh')::date)`, checkouts),
 	},
 	{
 		"one-checkout", "an attempt has one checkout at the gateway, and every checkout an attempt, that the gateway has not refused",

@@ -91,8 +91,8 @@ var rows = map[string]row{
 		115, 0.15, 15, '[]', 'C', 'c@rihla.test', '+966500000000', ` + created + `)`, moved, gone},
 	"payment_transactions": {
 		`INSERT INTO payment_transactions (id, kind, attempt, user_id, provider_id, booking_id, amount, vat_rate, vat_amount,
-		payment_method, gateway, status, failure_code, expires_at, created_at) VALUES ($1, 'PAYMENT', nextval('attempts'), {user}, {provider},
-		{booking}, 100 + $2::int % 5, 0.15, 15, 'credit_card', 'gateway_a', 'FAILED', 'DECLINED', now(), ` + created + `)`,
+		payment_method, gateway, status, failure_code, expires_at, commission_rate, created_at) VALUES ($1, 'PAYMENT', nextval('attempts'), {user}, {provider},
+		{booking}, 100 + $2::int % 5, 0.15, 15, 'credit_card', 'gateway_a', 'FAILED', 'DECLINED', now(), 0.1, ` + created + `)`,
 		moved + `, amount = 100 + random() * 9`, never,
 	},
 	"refunds": {
@@ -102,9 +102,9 @@ var rows = map[string]row{
 	},
 	"incidents": {`INSERT INTO incidents (id, kind, message, created_at) VALUES ($1, 'GATEWAY_OUTAGE', 'Out', ` + created + `)`, moved, gone},
 	"financial_records": {`INSERT INTO financial_records (id, transaction_number, kind, payment_transaction_id, provider_id, booking_id, gross_amount,
-		platform_commission_amount, net_amount, vat_amount, refunded_amount, record_date, balance_status, created_at) VALUES ($1::uuid, $1::uuid::text, 'SALE',
+		platform_commission_amount, net_amount, vat_amount, refunded_amount, record_date, balance_status, commission_rate, created_at) VALUES ($1::uuid, $1::uuid::text, 'SALE',
 		{payment}, {provider}, {booking}, 100 + $2::int % 5, $2::int % 3, 100 + $2::int % 5 - $2::int % 3, 15, 100 + $2::int % 5,
-		current_date - $2::int % 6, 'REFUNDED', ` + created + `)`, moved + `, record_date = current_date - (random() * 9)::int`, gone},
+		current_date - $2::int % 6, 'REFUNDED', 0.1, ` + created + `)`, moved + `, record_date = current_date - (random() * 9)::int`, gone},
 	"audit_log": {`INSERT INTO audit_log (id, action, entity, created_at) VALUES ($1, 'HOTEL_CREATED', 'hotel', ` + created + `)`, moved, gone},
 }
 

@@ -104,14 +104,16 @@ func (g *Gateway) Calls(op Operation) int {
 // Pay is the customer paying. A checkout that is not open is paid all the same, as late money is.
 func (g *Gateway) Pay(reference uuid.UUID) error {
 	return g.change(reference, func(c *gateways.Checkout) {
-		c.Status, c.ResultCode, c.FailureReason = gateways.CheckoutPaid, "APPROVED", ""
+		now := time.Now().UTC()
+		c.Status, c.ResultCode, c.FailureReason, c.PaidAt = gateways.CheckoutPaid, "APPROVED", "", &now
 	})
 }
 
 // PayOther is the gateway charging another amount or currency than it was asked for.
 func (g *Gateway) PayOther(reference uuid.UUID, amount models.Money, currency string) error {
 	return g.change(reference, func(c *gateways.Checkout) {
-		c.Status, c.ResultCode, c.Amount, c.Currency = gateways.CheckoutPaid, "APPROVED", amount, currency
+		now := time.Now().UTC()
+		c.Status, c.ResultCode, c.Amount, c.Currency, c.PaidAt = gateways.CheckoutPaid, "APPROVED", amount, currency, &now
 	})
 }
 

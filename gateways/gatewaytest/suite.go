@@ -109,6 +109,10 @@ func testPaid(t *testing.T, s Subject) {
 	require.NotEmpty(t, got.ResultCode)
 	require.Empty(t, got.FailureReason)
 
+	if got.PaidAt != nil { // not every company says it
+		require.WithinDuration(t, time.Now(), *got.PaidAt, time.Minute)
+	}
+
 	found, err := s.Gateway.FindCheckout(t.Context(), request.MerchantReference)
 	require.NoError(t, err)
 	require.Equal(t, got, found)

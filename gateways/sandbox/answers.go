@@ -51,6 +51,7 @@ type checkoutAnswer struct {
 	RefundedAmount    models.Money            `json:"refunded_amount"`
 	CheckoutURL       string                  `json:"checkout_url"`
 	ExpiresAt         time.Time               `json:"expires_at"`
+	PaidAt            *time.Time              `json:"paid_at"`
 	ResultCode        *string                 `json:"result_code"`
 	FailureReason     *string                 `json:"failure_reason"`
 }
@@ -62,7 +63,7 @@ func (a checkoutAnswer) checkout() (gateways.Checkout, error) {
 
 	return gateways.Checkout{
 		ID: a.ID, MerchantReference: a.MerchantReference, Status: a.Status, Amount: *a.Amount, Currency: a.Currency,
-		RefundedAmount: a.RefundedAmount, URL: a.CheckoutURL, ExpiresAt: a.ExpiresAt,
+		RefundedAmount: a.RefundedAmount, URL: a.CheckoutURL, ExpiresAt: a.ExpiresAt, PaidAt: a.PaidAt,
 		ResultCode: orEmpty(a.ResultCode), FailureReason: orEmpty(a.FailureReason),
 	}, nil
 }

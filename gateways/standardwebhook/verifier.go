@@ -3,7 +3,9 @@ package standardwebhook
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"rihla/gateways"
@@ -43,7 +45,21 @@ func (v *Verifier) Verify(h http.Header, body []byte, now time.Time) (gateways.E
 		return gateways.Event{}, models.Errorf(models.CodeInvalidSignature, "The webhook timestamp is too far from now.")
 	}
 
-	return parse(h.Get(HeaderID), body)
+	event, err := parse(h.Get(HeaderID), body)
+	event.Body, event.Signature = string(body), proof(h)
+
+	return event, err
+}
+
+// proof keeps what a later check of the body needs beside it and the id. Among several signatures of a header may be some of
+// schemes that nobody here knows; what is not printable ASCII is none of them and is left out.
+func proof(h http.Header) string {
+	signatures := slices.DeleteFunc(strings.Fields(h.Get(HeaderSignature)), func(s string) bool {
+		return strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
+	})
+
+	return strings.ToLower(HeaderTimestamp) + ": " + h.Get(HeaderTimestamp) + "\n" +
+		strings.ToLower(HeaderSignature) + ": " + strings.Join(signatures, " ")
 }
 
 func (v *Verifier) signed(h http.Header, body []byte) bool {

@@ -74,7 +74,7 @@ func (e *UnseenError) Unwrap() error { return e.Err }
 type check struct {
 	rules []Rule
 	sql   string
-	// needs is a table that the query reads and that an older schema does not have; without it the check is left out.
+	// needs is a table, or `table.column`, that the query reads and that an older schema does not have; without it the check is left out.
 	needs string
 	// needsColumn is a table and a column of it, likewise.
 	needsColumn [2]string
@@ -184,7 +184,10 @@ func (c check) run(ctx context.Context, tx *sql.Tx, out *Summary, found func(Dif
 	}()
 
 	if c.needs != "" {
-		err := tx.QueryRowContext(ctx, "SELECT to_regclass($1) IS NOT NULL", c.needs).Scan(&there)
+		table, column, _ := strings.Cut(c.needs, ".")
+
+		err := tx.QueryRowContext(ctx, `SELECT to_regclass($1) IS NOT NULL AND ($2 = '' OR EXISTS (
+			SELECT FROM pg_attribute WHERE attrelid = to_regclass($1) AND attname = $2 AND NOT attisdropped))`, table, column).Scan(&there)
 		if err != nil || !there {
 			return err
 		}

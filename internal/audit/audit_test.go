@@ -164,6 +164,7 @@ DROP INDEX records_live, records_refund, transactions_booking_paid, transactions
 // reguard brings back what the rules about the guards look at.
 const reguard = `
 ALTER TABLE ledger_transfers ENABLE TRIGGER USER;
+ALTER TABLE webhook_events ENABLE TRIGGER USER;
 ALTER TABLE refunds ENABLE TRIGGER USER;
 ALTER TABLE refund_payouts ENABLE TRIGGER USER;
 ALTER TABLE payout_reversals ENABLE TRIGGER USER;

@@ -12,16 +12,20 @@ import (
 func guardChecks() []check {
 	return []check{{
 		rules: []Rule{
-			{"append-only", "The database refuses to change, delete or truncate transfers, and does nothing else to them."},
-			{"triggers", "The triggers that keep sums, texts and trails, hold refunds to their way, and announce money, are there, " +
+			{"append-only", "The database refuses to change, delete or truncate transfers and what gateways said, and does nothing else " +
+				"to them."},
+			{"triggers", "The triggers that keep sums, texts, trails and rates, hold refunds to their way, and announce money, are there, " +
 				"switched on, and do what they were made for."},
 		},
 		sql: guardsSQL(),
 	}}
 }
 
-// ledger is the table of which nothing may ever change.
-const ledger = "ledger_transfers"
+// ledger is the table of which nothing may ever change; events is that of which nothing may change that was received.
+const (
+	ledger = "ledger_transfers"
+	events = "webhook_events"
+)
 
 // guard is a trigger, or a function that triggers or people run.
 type guard struct {
@@ -32,7 +36,9 @@ type guard struct {
 }
 
 // guards are all of them, by migration.
-func guards() []guard { return slices.Concat(bookGuards(), refundGuards(), reversalGuards()) }
+func guards() []guard {
+	return slices.Concat(bookGuards(), refundGuards(), reversalGuards(), evidenceGuards())
+}
 
 // bookGuards hold the ledger, the trails and the sums.
 func bookGuards() []guard {
@@ -143,6 +149,28 @@ func reversalGuards() []guard {
 	}
 }
 
+// evidenceGuards keep what gateways said, and the rates that commissions were taken at.
+func evidenceGuards() []guard {
+	const kept = "BEFORE UPDATE OF commission_rate ON %s FOR EACH ROW WHEN (OLD.commission_rate IS DISTINCT FROM NEW.commission_rate) " +
+		"EXECUTE FUNCTION refuse_rate_change()"
+
+	return []guard{
+		{"0015", "", "refuse_rate_change", "b5e0a65247d427da7cba25cfd3d0af03"},
+		{"0015", "payment_transactions", "transactions_rate_kept", fmt.Sprintf(kept, "payment_transactions")},
+		{"0015", "financial_records", "records_rate_kept", fmt.Sprintf(kept, "financial_records")},
+		{"0015", "", "refuse_event_change", "0c4dcae2a192867f17c7609a2a9c3860"},
+		{
+			"0015", events, "events_append_only", "BEFORE DELETE OR UPDATE OF id, channel, webhook_id, type, checkout_id, " +
+				"merchant_reference, amount, currency, payment_method, result_code, failure_reason, gateway_refund_id, occurred_at, " +
+				"received_at, body, signature ON webhook_events FOR EACH ROW EXECUTE FUNCTION refuse_event_change()",
+		},
+		{
+			"0015", events, "events_no_truncate", "BEFORE TRUNCATE ON webhook_events FOR EACH STATEMENT " +
+				"EXECUTE FUNCTION refuse_event_change()",
+		},
+	}
+}
+
 // spelling is what PostgreSQL writes in its own way when it is asked for a definition.
 var spelling = regexp.MustCompile(`[\s()"]|public\.|::text`)
 
@@ -163,14 +191,15 @@ func guardsSQL() string {
 		rows[i] = fmt.Sprintf("('%s', '%s', '%s', $guard$%s$guard$)", g.since, g.table, g.name, g.plain())
 	}
 
-	return fmt.Sprintf(guardsQuery, strings.Join(rows, ",\n"), ledger)
+	return fmt.Sprintf(guardsQuery, strings.Join(rows, ",\n"), ledger, events)
 }
 
 // guardsQuery expects what the migrations that have been applied make; those of a newer binary may still be to come.
 const guardsQuery = `
 WITH made (since, place, name, definition) AS (VALUES %[1]s),
 expected AS (
-    SELECT m.*, CASE WHEN m.place = '%[2]s' OR m.name = 'refuse_ledger_change' THEN 'append-only' ELSE 'triggers' END AS rule
+    SELECT m.*, CASE WHEN m.place IN ('%[2]s', '%[3]s') OR m.name IN ('refuse_ledger_change', 'refuse_event_change')
+        THEN 'append-only' ELSE 'triggers' END AS rule
     FROM made AS m WHERE m.since <= (SELECT max(name) FROM bun_migrations)),
 there AS (
     SELECT c.relname AS place, t.tgname AS name, t.tgenabled IN ('O', 'A') AS enabled,
@@ -193,9 +222,10 @@ differences AS (
     UNION ALL
     SELECT 'append-only', 'trigger', t.name, 'nobody knows it: ' || t.definition
     FROM there AS t
-    WHERE t.place = '%[2]s' AND NOT EXISTS (SELECT FROM made AS m WHERE m.place = t.place AND m.name = t.name)
+    WHERE t.place IN ('%[2]s', '%[3]s') AND NOT EXISTS (SELECT FROM made AS m WHERE m.place = t.place AND m.name = t.name)
     UNION ALL
-    SELECT CASE c.relname WHEN '%[2]s' THEN 'append-only' ELSE 'triggers' END, 'rule', w.rulename, 'rewrites what is done to ' || c.relname
+    SELECT CASE WHEN c.relname IN ('%[2]s', '%[3]s') THEN 'append-only' ELSE 'triggers' END, 'rule', w.rulename,
+           'rewrites what is done to ' || c.relname
     FROM pg_rewrite AS w JOIN pg_class AS c ON c.oid = w.ev_class
     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p'))
 SELECT rule, subject, name, what FROM differences ORDER BY rule, name`

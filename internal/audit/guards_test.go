@@ -26,6 +26,10 @@ func guardTamperings() []guardTampering {
 		{"append-only", "swallow", "nobody knows it", `CREATE FUNCTION swallow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
 			CREATE TRIGGER swallow BEFORE INSERT ON ledger_transfers FOR EACH ROW EXECUTE FUNCTION swallow()`},
 		{"append-only", "silence", "rewrites what is done to ledger_transfers", "CREATE RULE silence AS ON DELETE TO ledger_transfers DO INSTEAD NOTHING"},
+		{"append-only", "events_append_only", "switched off", "ALTER TABLE webhook_events DISABLE TRIGGER events_append_only"},
+		{"append-only", "refuse_event_change", "does something else", `CREATE OR REPLACE FUNCTION refuse_event_change() RETURNS trigger
+			LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$`},
+		{"triggers", "transactions_rate_kept", "missing", "DROP TRIGGER transactions_rate_kept ON payment_transactions"},
 		{"triggers", "silence", "rewrites what is done to audit_log", "CREATE RULE silence AS ON INSERT TO audit_log DO INSTEAD NOTHING"},
 		{"triggers", "transactions_moved", "switched off", "ALTER TABLE payment_transactions DISABLE TRIGGER transactions_moved"},
 		{"triggers", "transactions_inserted", "switched off", "ALTER TABLE payment_transactions ENABLE REPLICA TRIGGER transactions_inserted"},

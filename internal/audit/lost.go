@@ -33,17 +33,21 @@ func lateMoney() check {
 	return check{
 		rules: []Rule{
 			{"late-incident", "Money that came too late has opened an incident LATE_PAYMENT."},
-			{"late-refund", "Money that came too late has a refund, a day later at the latest."},
+			{"late-refund", "Money that came too late has a refund, a day after it was noticed at the latest."},
 		},
 		sql: `
-WITH late AS (SELECT * FROM payment_transactions WHERE kind = 'PAYMENT' AND status = 'FAILED' AND captured_at IS NOT NULL)
+WITH late AS (
+    SELECT t.*, (SELECT max(e.processed_at) FROM webhook_events AS e
+                 WHERE e.transaction_id = t.id AND e.type = 'payment.succeeded' AND e.outcome = 'APPLIED') AS owed_at
+    FROM payment_transactions AS t WHERE t.kind = 'PAYMENT' AND t.status = 'FAILED' AND t.captured_at IS NOT NULL)
 SELECT 'late-incident', 'payment', t.id, format('%s captured at %s, without an incident', t.amount, t.captured_at)
 FROM late AS t
 WHERE NOT EXISTS (SELECT FROM incidents AS i WHERE i.payment_transaction_id = t.id AND i.kind = 'LATE_PAYMENT')
 UNION ALL
 SELECT 'late-refund', 'payment', t.id, format('%s captured at %s, without a refund', t.amount, t.captured_at)
 FROM late AS t
-WHERE t.captured_at < now() - interval '1 day' AND NOT EXISTS (SELECT FROM refunds AS f WHERE f.payment_transaction_id = t.id)`,
+WHERE coalesce(t.owed_at, t.captured_at) < now() - interval '1 day'
+  AND NOT EXISTS (SELECT FROM refunds AS f WHERE f.payment_transaction_id = t.id)`,
 	}
 }
 

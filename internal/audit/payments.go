@@ -2,7 +2,7 @@ package audit
 
 // paymentChecks hold the state of each payment against what the gateway said: spec 3.3, contract §5.
 func paymentChecks() []check {
-	return []check{transactionAmount(), paymentProof(), eventOutcome(), stateLog()}
+	return []check{transactionAmount(), paymentProof(), paymentMoment(), eventOutcome(), stateLog()}
 }
 
 // transactionAmount uses whole halalas and ten-thousandths, so that the only rounding is the one by integer division.
@@ -42,8 +42,25 @@ FROM payment_transactions AS t LEFT JOIN proof AS p ON p.id = t.id
 WHERE (t.captured_at IS NOT NULL) <> (p.id IS NOT NULL)
    OR (t.status = 'PAID' AND t.captured_at IS NULL)
    OR (t.captured_at IS NOT NULL AND t.status NOT IN ('PAID', 'FAILED'))
-   OR p.n > 1 OR p.amount IS DISTINCT FROM CASE WHEN p.id IS NOT NULL THEN t.amount END OR p.currency <> t.currency
+   OR p.n > 1 OR p.amount IS DISTINCT FROM CASE WHEN p.id IS NOT NULL THEN t.amount END OR upper(p.currency) <> t.currency
    OR p.reference <> t.id::text OR p.checkout <> t.reference`,
+	}
+}
+
+// paymentMoment: payments that were settled before the migration 0015 are of the moment at which they were processed.
+func paymentMoment() check {
+	return check{
+		needs: "financial_records.commission_rate", // of the same migration
+		rules: []Rule{{"payment-moment", "A payment was captured when the gateway says that it took the money, but not before the attempt " +
+			"was opened nor after the service was told."}},
+		sql: `
+SELECT 'payment-moment', 'payment', t.id,
+       format('captured at %s; opened %s, taken %s, told %s', t.captured_at, t.created_at, e.occurred_at, e.received_at)
+FROM payment_transactions AS t
+JOIN webhook_events AS e ON e.transaction_id = t.id AND e.type = 'payment.succeeded' AND e.outcome = 'APPLIED'
+WHERE t.captured_at <> greatest(t.created_at, least(e.occurred_at, e.received_at))
+  AND NOT (t.captured_at = e.processed_at
+           AND e.processed_at < (SELECT m.migrated_at + interval '1 minute' FROM bun_migrations AS m WHERE m.name = '0015'))`,
 	}
 }
 

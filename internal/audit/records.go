@@ -50,28 +50,35 @@ WHERE t.id IS NULL OR t.kind <> 'PAYMENT'
 	}
 }
 
-// recordCommission: the rate of the moment of payment is not kept, but what it must have been follows from the line: at
-// most four decimals that, applied half-up to the whole payment, give the commission. Where the company has not changed
-// since, it must be the company's own. A minute is left for changes that overlap.
+// recordCommission recomputes the commission with the rate that was copied into the attempt when it was opened. Parts of a split
+// line are rounded each for itself: their sum is what the rate takes of the whole. Where the company has not been changed since the
+// attempt was opened, the rate must be the company's own; a minute is left for changes that overlap.
 func recordCommission() check {
 	return check{
-		rules: []Rule{{"record-commission", "The commission of a sale is what a rate of four decimals takes of it, half-up: the " +
-			"provider's own, " +
-			"where the provider has not been changed since; all of advertising is the platform's."}},
+		needs: "financial_records.commission_rate",
+		rules: []Rule{
+			{"record-commission", "The commission of a payment's lines is what the rate of its attempt takes of them, half-up."},
+			{"record-rate", "A line has the rate of its attempt, a claw-back 0; an attempt has 1 for advertising, else the provider's " +
+				"own, where the provider has not been changed since."},
+		},
 		sql: `
 WITH paid AS (
-    SELECT r.payment_transaction_id AS id, r.kind, min(r.provider_id::text) AS provider_id, min(r.created_at) AS at,
-           sum(r.gross_amount) AS gross, sum(r.platform_commission_amount) AS commission
-    FROM financial_records AS r WHERE r.kind <> 'CLAWBACK' GROUP BY 1, 2)
-SELECT 'record-commission', 'payment', paid.id,
-       format('commission %s of %s, provider rate %s', paid.commission, paid.gross, p.commission_rate)
-FROM paid JOIN providers AS p ON p.id::text = paid.provider_id
-WHERE paid.gross > 0 AND CASE
-    WHEN paid.kind = 'ADVERTISING' THEN paid.commission <> paid.gross
-    WHEN p.updated_at < paid.at - interval '1 minute'
-    THEN paid.commission <> div(paid.gross * 100 * (p.commission_rate * 10000) * 2 + 10000, 20000) / 100
-    ELSE paid.commission NOT BETWEEN 0 AND paid.gross
-         OR paid.commission <> div(paid.gross * 100 * round(paid.commission / nullif(paid.gross, 0) * 10000) * 2 + 10000, 20000) / 100 END`,
+    SELECT r.payment_transaction_id AS id, sum(r.gross_amount) AS gross, sum(r.platform_commission_amount) AS commission
+    FROM financial_records AS r WHERE r.kind <> 'CLAWBACK' GROUP BY 1)
+SELECT 'record-commission', 'payment', paid.id, format('commission %s of %s at %s', paid.commission, paid.gross, t.commission_rate)
+FROM paid JOIN payment_transactions AS t ON t.id = paid.id
+WHERE paid.commission <> div(paid.gross * 100 * (t.commission_rate * 10000) * 2 + 10000, 20000) / 100
+UNION ALL
+SELECT 'record-rate', 'record', r.id, format('%s at %s, its attempt at %s', r.kind, r.commission_rate, t.commission_rate)
+FROM financial_records AS r JOIN payment_transactions AS t ON t.id = r.payment_transaction_id
+WHERE r.commission_rate <> CASE r.kind WHEN 'CLAWBACK' THEN 0 ELSE t.commission_rate END
+UNION ALL
+SELECT 'record-rate', 'payment', t.id, format('opened at %s, the provider at %s', t.commission_rate, p.commission_rate)
+FROM payment_transactions AS t JOIN providers AS p ON p.id = t.provider_id
+WHERE t.kind = 'PAYMENT' AND t.commission_rate <> CASE
+    WHEN t.ad_campaign_id IS NOT NULL THEN 1
+    WHEN p.updated_at < t.created_at - interval '1 minute' THEN p.commission_rate
+    ELSE t.commission_rate END`,
 	}
 }
 

@@ -80,6 +80,16 @@ func stateTamperings(w *world) []tampering {
 			of(w.kept.ID),
 			[]string{"booking-status", "captured-transfers", "event-outcome", "one-first-line", "one-live-line", "record-subject", "record-vat", "sold-total", "state-log"},
 		},
+		{
+			"payment-moment", "money that was taken earlier", "UPDATE payment_transactions SET captured_at = captured_at - interval '1 millisecond' WHERE id = $1",
+			[]any{w.kept.ID},
+			of(w.kept.ID), nil,
+		},
+		{
+			"payment-moment", "a gateway that spoke of another time", "UPDATE webhook_events SET occurred_at = occurred_at - interval '1 second' WHERE transaction_id = $1",
+			[]any{w.kept.ID},
+			of(w.kept.ID), nil,
+		},
 		{"event-outcome", "an incident that nobody opened", "DELETE FROM incidents WHERE kind = 'AMOUNT_MISMATCH'", nil, of(w.mismatch), nil},
 		{"event-outcome", "an outcome without its moment", "UPDATE webhook_events SET processed_at = NULL WHERE id = $1", []any{w.mismatch}, of(w.mismatch), nil},
 		{

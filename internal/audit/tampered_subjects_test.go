@@ -75,7 +75,7 @@ func lostTamperings(w *world) []tampering {
 		},
 		{"late-incident", "an incident that is gone", "DELETE FROM incidents WHERE kind = 'LATE_PAYMENT'", nil, of(w.late.ID), nil},
 		{
-			"late-refund", "a refund that was never made", "UPDATE payment_transactions SET captured_at = captured_at - interval '25 hours' WHERE id = $1",
+			"late-refund", "a refund that was never made", "UPDATE webhook_events SET processed_at = processed_at - interval '25 hours' WHERE transaction_id = $1",
 			[]any{w.late.ID},
 			of(w.late.ID), nil,
 		},

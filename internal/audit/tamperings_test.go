@@ -57,8 +57,8 @@ func recordTamperings(w *world) []tampering {
 			[]string{"balance-commission", "balance-payable", "provider-balance"},
 		},
 		{
-			"record-commission", "another rate than the provider's", `WITH p AS (UPDATE providers SET updated_at = now() - interval '1 day')
-			UPDATE financial_records SET platform_commission_amount = 23.00, net_amount = 92.00 WHERE payment_transaction_id = $1`,
+			"record-commission", "a commission of another rate", `UPDATE financial_records SET platform_commission_amount = 23.00, net_amount = 92.00
+			WHERE payment_transaction_id = $1`,
 			[]any{w.kept.ID},
 			of(w.kept.ID),
 			[]string{"balance-commission", "balance-payable", "provider-balance"},
@@ -68,6 +68,28 @@ func recordTamperings(w *world) []tampering {
 			[]any{w.campaign.ID},
 			of(w.campaign.ID),
 			[]string{"record-arithmetic", "balance-payable", "provider-balance"},
+		},
+		{
+			"record-rate", "a line of another rate than its attempt", "UPDATE financial_records SET commission_rate = 0.2 WHERE payment_transaction_id = $1",
+			[]any{w.kept.ID},
+			live, nil,
+		},
+		{
+			"record-rate", "a claw-back with a rate", "UPDATE financial_records SET commission_rate = 0.1 WHERE kind = 'CLAWBACK'",
+			nil, w.line(w.clawed.ID, "kind = 'CLAWBACK'"), nil,
+		},
+		{
+			// The whole sale is forged, in the books and on the attempt: only the provider's own rate tells.
+			"record-rate", "an attempt of another rate than the provider's", `WITH p AS (UPDATE providers SET updated_at = now() - interval '1 day')
+			UPDATE payment_transactions SET commission_rate = 0.2 WHERE id = $1`,
+			[]any{w.declined.ID},
+			of(w.declined.ID), nil,
+		},
+		{
+			"record-rate", "a campaign that is shared", "UPDATE payment_transactions SET commission_rate = 0.1 WHERE id = $1",
+			[]any{w.campaign.ID},
+			nil,
+			[]string{"record-commission"},
 		},
 		{
 			"record-number", "another year", "UPDATE financial_records SET transaction_number = 'RH-1999-000001' WHERE payment_transaction_id = $1",

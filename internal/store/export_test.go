@@ -240,7 +240,8 @@ func (b *testBundle) manyRecords(t *testing.T, n int) {
 	tx := b.paid(t, 1)
 	b.exec(t, fmt.Sprintf(`
 		INSERT INTO financial_records (id, transaction_number, kind, payment_transaction_id, provider_id, booking_id, gross_amount,
-			platform_commission_amount, net_amount, vat_amount, refunded_amount, trip_title, details, record_date, balance_status)
-		SELECT gen_random_uuid(), 'T-' || n, 'SALE', $1, $2, $3, n, 0, n, 0, n, 'رحلة ' || n, 'رحلة ' || n, '2026-01-01'::date + n %% 365, 'REFUNDED'
+			platform_commission_amount, net_amount, vat_amount, refunded_amount, trip_title, details, record_date, balance_status,
+			commission_rate)
+		SELECT gen_random_uuid(), 'T-' || n, 'SALE', $1, $2, $3, n, 0, n, 0, n, 'رحلة ' || n, 'رحلة ' || n, '2026-01-01'::date + n %% 365, 'REFUNDED', 0
 		FROM generate_series(1, %d) AS n`, n), tx.ID, b.Provider.ID, tx.BookingID)
 }

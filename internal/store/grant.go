@@ -10,14 +10,16 @@ import (
 	"rihla/models"
 )
 
-// appended are the tables that only ever grow, and emptied those that rows are deleted from.
+// appended are the tables that only ever grow, and emptied those from which rows are deleted.
 var (
 	appended = []string{"ledger_transfers", "transaction_state_changes", "audit_log", "record_texts", "refund_payouts", "payout_reversals"}
+	// received are tables of whose rows only the named columns, what became of them, are ever written again.
+	received = map[string]string{"webhook_events": "transaction_id, refund_id, processed_at, outcome"}
 	emptied  = []string{"bookings", "bus_photos", "idempotency_keys", "refresh_tokens", "trip_rest_stops"}
 )
 
 // GrantTo gives a database role what API and worker need, and takes everything else away: it cannot change or delete a
-// transfer, a state in a payment's trail or an entry of the audit log, delete a payment or a ledger line, or alter a
+// transfer, a state in a payment's trail, what a gateway said or an entry of the audit log, delete a payment or a ledger line, or alter a
 // table, by which it could switch off the triggers that guard them. To be called by the owner of the tables after every
 // migration. Error: VALIDATION_ERROR when the role owns tables itself, so that nothing can be taken away from it.
 func (s *Store) GrantTo(ctx context.Context, role string) error {
@@ -76,7 +78,7 @@ func (s *Store) OwnsLedger(ctx context.Context) (owns bool, err error) {
 }
 
 func grants(role string) []string {
-	all := make([]string, 0, 5+len(appended)+len(emptied))
+	all := make([]string, 0, 5+len(appended)+2*len(received)+len(emptied))
 	all = append(all,
 		"REVOKE ALL ON ALL TABLES IN SCHEMA public FROM "+role,
 		"GRANT USAGE ON SCHEMA public TO "+role,
@@ -87,6 +89,10 @@ func grants(role string) []string {
 
 	for _, table := range appended {
 		all = append(all, "REVOKE UPDATE ON "+table+" FROM "+role)
+	}
+
+	for table, columns := range received {
+		all = append(all, "REVOKE UPDATE ON "+table+" FROM "+role, "GRANT UPDATE ("+columns+") ON "+table+" TO "+role)
 	}
 
 	for _, table := range emptied {

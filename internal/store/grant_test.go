@@ -35,7 +35,8 @@ func TestTheServicesRoleCannotChangeWhatOnlyGrows(t *testing.T) {
 		"SET session_replication_role = replica", "UPDATE audit_log SET action = action", "DELETE FROM audit_log",
 		"UPDATE transaction_state_changes SET to_status = to_status", "DELETE FROM transaction_state_changes",
 		"DELETE FROM payment_transactions", "DELETE FROM financial_records", "TRUNCATE financial_records CASCADE",
-		"DELETE FROM webhook_events", "DELETE FROM bun_migrations", "CREATE TABLE mine (id int)",
+		"DELETE FROM webhook_events", "UPDATE webhook_events SET body = body", "UPDATE webhook_events SET amount = amount",
+		"UPDATE webhook_events SET received_at = received_at", "TRUNCATE webhook_events", "DELETE FROM bun_migrations", "CREATE TABLE mine (id int)",
 	} {
 		_, err := service.ExecContext(t.Context(), query)
 		require.ErrorContains(t, err, "SQLSTATE 42501", query) // insufficient privilege

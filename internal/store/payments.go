@@ -215,22 +215,28 @@ func (s *Store) bookingAttempt(
 		return models.PaymentTransaction{}, err
 	}
 
-	if err := bookingPayable(&b, &trip, clock()); err != nil {
+	now := clock()
+	if err := bookingPayable(&b, &trip, now); err != nil {
 		return models.PaymentTransaction{}, err
 	}
-	// A bill takes days to be paid: choosing it on a later attempt extends the hold, counted from the booking, but never
-	// beyond the departure.
-	if until := earlier(b.CreatedAt.Add(s.policies.Hold(a.Method)), trip.DepartureAt); until.After(b.HoldUntil) {
+
+	if until := b.HoldFor(s.policies.Hold(a.Method), trip.DepartureAt, now).Truncate(time.Microsecond); !until.Equal(b.HoldUntil) {
 		b.HoldUntil = until
 
 		if _, err := tx.NewUpdate().Model(&b).Column("hold_until").WherePK().Exec(ctx); err != nil {
-			return models.PaymentTransaction{}, fmt.Errorf("extend hold: %w", err)
+			return models.PaymentTransaction{}, fmt.Errorf("set hold: %w", err)
 		}
 	}
 
 	row := newAttempt(a, b.ProviderID, b.HoldUntil)
 	row.BookingID, row.ReturnURL = &b.ID, b.ReturnURL
 	row.Amount, row.VATRate, row.VATAmount = b.Amount, b.VATRate, b.VATAmount
+
+	err = tx.NewSelect().Model((*models.Provider)(nil)).Column("commission_rate").Where("id = ?", b.ProviderID).
+		Scan(ctx, &row.CommissionRate)
+	if err != nil {
+		return models.PaymentTransaction{}, fmt.Errorf("read commission rate: %w", err)
+	}
 
 	return row, nil
 }
@@ -263,7 +269,7 @@ func (s *Store) campaignAttempt(
 
 	row := newAttempt(a, c.ProviderID, now.Add(s.policies.Hold(a.Method)))
 	row.AdCampaignID, row.ReturnURL = &c.ID, c.ReturnURL
-	row.VATRate = s.policies.VATAd
+	row.VATRate, row.CommissionRate = s.policies.VATAd, models.AdvertisingCommission()
 	row.Amount, row.VATAmount = models.AddVAT(c.Price, row.VATRate)
 
 	if !row.Amount.Fits() {
@@ -303,11 +309,16 @@ func (s *Store) SetReturnURL(ctx context.Context, a models.Attempt, url string) 
 }
 
 // SaveCheckout keeps the gateway's reference and the address at which the customer pays. Saving the same twice
-// changes nothing; an attempt that has ended keeps its state and only learns its reference.
+// changes nothing; an attempt that has ended keeps its state and only learns its reference. Error: ErrReferenceTaken, with an
+// incident, when it is the checkout of another attempt.
 func (s *Store) SaveCheckout(ctx context.Context, id uuid.UUID, reference, url string) error {
 	_, err := s.db.NewUpdate().Model((*models.PaymentTransaction)(nil)).
 		Set("reference = ?", reference).Set("checkout_url = ?", url).Set("updated_at = now()").
 		Where("id = ?", id).Where("reference IS NULL").Exec(ctx)
+	if violates(err, "transactions_reference") {
+		return s.checkoutTaken(ctx, id, reference)
+	}
+
 	if err != nil {
 		return fmt.Errorf("save checkout: %w", err)
 	}

@@ -202,9 +202,18 @@ func TestBillPaymentExtendsTheHold(t *testing.T) {
 	_, err = b.s.EndPayment(t.Context(), bill.ID, models.FailureCancelled, "", time.Now())
 	require.NoError(t, err)
 
-	card, _, err := b.s.OpenPayment(t.Context(), b.attempt(booking, 3, models.MethodCreditCard), at(time.Now().Add(time.Hour)))
-	require.NoError(t, err, "the longer hold stays")
-	require.WithinDuration(t, until, card.ExpiresAt, time.Millisecond)
+	later := time.Now().Add(time.Hour)
+	card, _, err := b.s.OpenPayment(t.Context(), b.attempt(booking, 3, models.MethodCreditCard), at(later))
+	require.NoError(t, err, "the bill's hold lasts")
+	require.WithinDuration(t, later.Add(30*time.Minute), card.ExpiresAt, time.Millisecond, "a card has a card's hold")
+	require.WithinDuration(t, card.ExpiresAt, b.bookingNow(t, booking.ID).HoldUntil, 0)
+
+	_, err = b.s.EndPayment(t.Context(), card.ID, models.FailureCancelled, "", later)
+	require.NoError(t, err)
+
+	again, _, err := b.s.OpenPayment(t.Context(), b.attempt(booking, 4, models.MethodCreditCard), at(later.Add(10*time.Minute)))
+	require.NoError(t, err)
+	require.WithinDuration(t, card.ExpiresAt, again.ExpiresAt, 0, "trying again does not hold the seats for longer")
 }
 
 func TestOpenCampaignPayment(t *testing.T) {

@@ -26,12 +26,12 @@ func (b *testBundle) searchable(t *testing.T, n int) uuid.UUID {
 		VALUES ($1, 'Other', 'other@rihla.test', '+966500000000', 0.1, 'ACTIVE')`, other)
 	b.exec(t, `INSERT INTO financial_records (id, transaction_number, kind, payment_transaction_id, provider_id, booking_id, refund_id,
 			gross_amount, platform_commission_amount, net_amount, vat_amount, refunded_amount, trip_title, details, record_date,
-			balance_status, transferred_at)
+			balance_status, transferred_at, commission_rate)
 		SELECT gen_random_uuid(), 'RH-2025-' || lpad((n * 37)::text, 8, '0'), kind, $1, CASE WHEN n % 5 = 0 THEN $3::uuid ELSE $2::uuid END, $4,
 			CASE WHEN kind = 'CLAWBACK' OR status = 'REFUNDED' THEN gen_random_uuid() END, gross, 0, gross, 0,
 			CASE status WHEN 'REFUNDED' THEN gross ELSE 0 END, title,
 			CASE kind WHEN 'CLAWBACK' THEN 'Claw-back of RH-2024-' || lpad((n * 11)::text, 8, '0') ELSE title END,
-			date '2026-01-01' + n % 100, status, CASE status WHEN 'TRANSFERRED' THEN now() END
+			date '2026-01-01' + n % 100, status, CASE status WHEN 'TRANSFERRED' THEN now() END, 0
 		FROM generate_series(1, $5::int) AS n
 		CROSS JOIN LATERAL (SELECT CASE WHEN n % 7 = 0 THEN 'CLAWBACK' ELSE 'SALE' END AS kind,
 			(ARRAY['عمرة من الرياض', 'Umrah from Riyadh 100%', 'The coach_to Abha'])[1 + n % 3] || CASE WHEN n % 50 = 0 THEN ' / ' || n ELSE '' END AS title) AS k

@@ -39,9 +39,10 @@ func (b *testBundle) lines(t *testing.T, n int) {
 	tx := b.paid(t, 1)
 
 	b.exec(t, `INSERT INTO financial_records (id, transaction_number, kind, payment_transaction_id, provider_id, booking_id, refund_id,
-			gross_amount, platform_commission_amount, net_amount, vat_amount, refunded_amount, trip_title, details, record_date, balance_status)
+			gross_amount, platform_commission_amount, net_amount, vat_amount, refunded_amount, trip_title, details, record_date, balance_status,
+			commission_rate)
 		SELECT gen_random_uuid(), 'RH-2025-' || lpad(n::text, 6, '0'), 'SALE', $1, $2, $3, NULL, 115 + n % 900, 11.5, 103.5 + n % 900, 15, 115 + n % 900,
-			x.title, 'Seats on ' || x.title, date '2026-01-01' + n % 300, 'REFUNDED'
+			x.title, 'Seats on ' || x.title, date '2026-01-01' + n % 300, 'REFUNDED', 0.1
 		FROM generate_series(1, $4::int) AS n, LATERAL (SELECT 'Umrah trip ' || lpad((n / 100)::text, 4, '0') AS title) AS x`,
 		tx.ID, b.Provider.ID, *tx.BookingID, n)
 	b.exec(t, "VACUUM ANALYZE financial_records")

@@ -17,7 +17,7 @@ func (g *grower) booking(rows *seedRows, c *seedCompany, t *models.Trip) {
 	pay := models.PaymentTransaction{
 		Kind: models.KindPayment, Attempt: 1, UserID: g.customers[g.random.IntN(len(g.customers))], ProviderID: c.id, BookingID: &id,
 		Amount: amount, VATRate: g.policies.VATBooking, VATAmount: models.VATWithin(amount, g.policies.VATBooking), Currency: models.Currency,
-		PaymentMethod: g.method(), ExpiresAt: made.Add(g.policies.BookingHold),
+		CommissionRate: c.rate, PaymentMethod: g.method(), ExpiresAt: made.Add(g.policies.BookingHold),
 	}
 
 	if g.chance(4) {
@@ -31,7 +31,7 @@ func (g *grower) booking(rows *seedRows, c *seedCompany, t *models.Trip) {
 	pay.ID = models.BookingAttemptID(id, pay.Attempt)
 	g.capture(rows, &pay, at)
 
-	line := models.Sale(&pay, c.rate, t.Title, at)
+	line := models.Sale(&pay, t.Title)
 	recipient := pay.UserID.String() + "@seed.rihla.test"
 	g.notify(rows, pay.ID, models.NotifyPaymentSucceeded, recipient, at)
 	g.settle(rows, &pay, &line, at, recipient)
@@ -60,13 +60,14 @@ func (g *grower) campaign(rows *seedRows, c *seedCompany, t *models.Trip) {
 
 	pay := models.PaymentTransaction{
 		ID: models.CampaignAttemptID(id, 1), Kind: models.KindPayment, Attempt: 1, UserID: c.owner, ProviderID: c.id, AdCampaignID: &id,
-		VATRate: g.policies.VATAd, Currency: models.Currency, PaymentMethod: g.method(), ExpiresAt: at.Add(g.policies.BookingHold),
+		VATRate: g.policies.VATAd, CommissionRate: models.AdvertisingCommission(), Currency: models.Currency,
+		PaymentMethod: g.method(), ExpiresAt: at.Add(g.policies.BookingHold),
 	}
 	pay.Amount, pay.VATAmount = models.AddVAT(price, pay.VATRate)
 	g.capture(rows, &pay, at)
 	rows.addTransaction(&pay)
 
-	line := models.Advertising(&pay, t.Title, at)
+	line := models.Advertising(&pay, t.Title)
 	line.CreatedAt = at
 	rows.addTransfers(models.SettlementTransfers(&line, pay.Gateway), at)
 	rows.lines = append(rows.lines, line)
@@ -181,7 +182,7 @@ func (g *grower) refund(rows *seedRows, t *models.PaymentTransaction, live int, 
 	added := models.PaymentTransaction{
 		ID: models.RefundTransactionID(id), Kind: models.KindRefund, ParentID: &t.ID, Attempt: t.Attempt, UserID: t.UserID,
 		ProviderID: t.ProviderID, BookingID: t.BookingID, Amount: amount, VATRate: t.VATRate,
-		VATAmount: split.Refunded.VATAmount, PaymentMethod: t.PaymentMethod,
+		VATAmount: split.Refunded.VATAmount, CommissionRate: t.CommissionRate, PaymentMethod: t.PaymentMethod,
 		Gateway: t.Gateway, Status: models.RefundTransactionStatus(kind, t.RefundedAmount.Equal(t.Amount)), ExpiresAt: at,
 		CreatedAt: at, UpdatedAt: at,
 	}

@@ -46,7 +46,7 @@ var seedTables = []struct {
 	{"ad_campaigns", []string{"id", "provider_id", "trip_id", "created_by", "title", "starts_on", "ends_on", "price", "status", "created_at"}},
 	{"payment_transactions", []string{
 		"id", "kind", "parent_id", "attempt", "reference", "user_id", "provider_id", "booking_id", "ad_campaign_id", "amount", "vat_rate",
-		"vat_amount", "payment_method", "gateway", "status", "failure_code", "expires_at", "captured_at", "refunded_amount",
+		"vat_amount", "commission_rate", "payment_method", "gateway", "status", "failure_code", "expires_at", "captured_at", "refunded_amount",
 		"created_at", "updated_at",
 	}},
 	{"transaction_state_changes", []string{"transaction_id", "from_status", "to_status", "failure_code", "changed_at"}},
@@ -60,8 +60,8 @@ var seedTables = []struct {
 	}},
 	{"financial_records", []string{
 		"id", "transaction_number", "kind", "payment_transaction_id", "provider_id", "booking_id", "ad_campaign_id", "refund_id",
-		"split_from", "gross_amount", "platform_commission_amount", "net_amount", "vat_amount", "refunded_amount", "trip_title",
-		"details", "record_date", "balance_status", "payout_reference", "payout_date", "transferred_at", "created_at", "text_id",
+		"split_from", "gross_amount", "platform_commission_amount", "net_amount", "commission_rate", "vat_amount", "refunded_amount",
+		"trip_title", "details", "record_date", "balance_status", "payout_reference", "payout_date", "transferred_at", "created_at", "text_id",
 	}},
 	{"ledger_transfers", []string{
 		"id", "debit_account", "credit_account", "amount", "kind", "transaction_id", "refund_id", "record_id", "created_at",
@@ -99,9 +99,9 @@ func (r *seedRows) addLine(l *models.FinancialRecord, text int64) {
 	}
 
 	r.add("financial_records", l.ID, l.TransactionNumber, string(l.Kind), l.PaymentTransactionID, l.ProviderID, l.BookingID, l.AdCampaignID,
-		l.RefundID, l.SplitFrom, numeric(l.GrossAmount), numeric(l.PlatformCommissionAmount), numeric(l.NetAmount), numeric(l.VATAmount),
-		numeric(l.RefundedAmount), l.TripTitle, l.Details, l.RecordDate.Time(), string(l.BalanceStatus), l.PayoutReference, paidOn,
-		l.TransferredAt, l.CreatedAt, text)
+		l.RefundID, l.SplitFrom, numeric(l.GrossAmount), numeric(l.PlatformCommissionAmount), numeric(l.NetAmount), rate(l.CommissionRate),
+		numeric(l.VATAmount), numeric(l.RefundedAmount), l.TripTitle, l.Details, l.RecordDate.Time(), string(l.BalanceStatus),
+		l.PayoutReference, paidOn, l.TransferredAt, l.CreatedAt, text)
 }
 
 func (r *seedRows) addTransfers(all []models.LedgerTransfer, at time.Time) {
@@ -118,8 +118,8 @@ func (r *seedRows) addTransaction(t *models.PaymentTransaction) {
 	}
 
 	r.add("payment_transactions", t.ID, string(t.Kind), t.ParentID, t.Attempt, t.Reference, t.UserID, t.ProviderID, t.BookingID,
-		t.AdCampaignID, numeric(t.Amount), rate(t.VATRate), numeric(t.VATAmount), string(t.PaymentMethod), string(t.Gateway),
-		string(t.Status), failure, t.ExpiresAt, t.CapturedAt, numeric(t.RefundedAmount), t.CreatedAt, t.UpdatedAt)
+		t.AdCampaignID, numeric(t.Amount), rate(t.VATRate), numeric(t.VATAmount), rate(t.CommissionRate), string(t.PaymentMethod),
+		string(t.Gateway), string(t.Status), failure, t.ExpiresAt, t.CapturedAt, numeric(t.RefundedAmount), t.CreatedAt, t.UpdatedAt)
 
 	if t.Kind == models.KindRefund {
 		r.add("transaction_state_changes", t.ID, nil, string(t.Status), nil, t.CreatedAt)

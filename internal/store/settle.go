@@ -108,9 +108,16 @@ func (st *settlement) apply(ctx context.Context, e *models.WebhookEvent) error {
 	verdict := models.Judge(&st.t, e)
 	outcome := verdict.Outcome
 
-	var err error
+	// When the event was stored the other attempt may not have known its checkout yet.
+	other, err := otherOwner(ctx, st.tx, &st.t, e)
+	if err != nil {
+		return err
+	}
 
 	switch {
+	case other != uuid.Nil:
+		st.out.NeedsReview, outcome = true, models.OutcomeIncident
+		err = referenceConflict(ctx, st.tx, &st.t, other, eventDetails(e))
 	case models.IsLateSuccess(&st.t, e):
 		outcome, err = st.lateSuccess(ctx, e)
 	case verdict.Outcome == models.OutcomeIncident:
@@ -138,7 +145,7 @@ func (st *settlement) apply(ctx context.Context, e *models.WebhookEvent) error {
 func (st *settlement) lateSuccess(ctx context.Context, e *models.WebhookEvent) (models.EventOutcome, error) {
 	if failure, ok := models.Mismatch(&st.t, e); !ok {
 		// From now on the attempt is final, whatever it had failed by.
-		if err := st.move(ctx, models.TransactionFailed, failure, e.FailureReason, false); err != nil {
+		if err := st.move(ctx, models.TransactionFailed, failure, e.FailureReason, nil); err != nil {
 			return "", err
 		}
 
@@ -155,24 +162,29 @@ func (st *settlement) capture(ctx context.Context, e *models.WebhookEvent) error
 		st.t.Reference = &e.CheckoutID // the webhook was faster than SaveCheckout; a refund has to name the checkout
 	}
 
-	deliverable, err := st.confirm(ctx)
+	taken := e.TakenAt(&st.t)
+
+	deliverable, err := st.confirm(ctx, taken)
 	if err != nil {
 		return err
 	}
 
 	if !deliverable {
-		return st.owe(ctx, e)
+		return st.owe(ctx, e, taken)
 	}
 
-	if err := st.move(ctx, models.TransactionPaid, "", "", true); err != nil {
+	if err := st.move(ctx, models.TransactionPaid, "", "", &taken); err != nil {
 		return err
 	}
 
 	return st.book(ctx)
 }
 
-// move is the guarded UPDATE of the attempt's state: it must leave exactly the state that was read under the lock.
-func (st *settlement) move(ctx context.Context, to models.TransactionStatus, why models.FailureCode, reason string, captured bool) error {
+// move is the guarded UPDATE of the attempt's state: it must leave exactly the state that was read under the lock. taken is when
+// the gateway took the money; nil: it took none.
+func (st *settlement) move(
+	ctx context.Context, to models.TransactionStatus, why models.FailureCode, reason string, taken *time.Time,
+) error {
 	st.out.Moved = true
 
 	from := st.t.Status
@@ -182,8 +194,8 @@ func (st *settlement) move(ctx context.Context, to models.TransactionStatus, why
 		st.t.FailureCode = &why
 	}
 
-	if captured {
-		st.t.CapturedAt = &st.now
+	if taken != nil {
+		st.t.CapturedAt = taken
 	}
 
 	res, err := st.tx.NewUpdate().Model(&st.t).Column("status", "failure_code", "failure_reason", "captured_at", "reference").
@@ -197,13 +209,13 @@ func (st *settlement) move(ctx context.Context, to models.TransactionStatus, why
 }
 
 // owe keeps money that cannot buy anything any more as a debt to the customer: an incident, and a refund to come.
-func (st *settlement) owe(ctx context.Context, e *models.WebhookEvent) error {
+func (st *settlement) owe(ctx context.Context, e *models.WebhookEvent, taken time.Time) error {
 	why := models.FailureCancelled
 	if st.t.FailureCode != nil {
 		why = *st.t.FailureCode
 	}
 
-	if err := st.move(ctx, models.TransactionFailed, why, st.t.FailureReason, true); err != nil {
+	if err := st.move(ctx, models.TransactionFailed, why, st.t.FailureReason, &taken); err != nil {
 		return err
 	}
 
@@ -221,7 +233,7 @@ func (st *settlement) owe(ctx context.Context, e *models.WebhookEvent) error {
 
 // fail ends the attempt unpaid and applies the booking failure policy (spec 4.6.5, contract §4).
 func (st *settlement) fail(ctx context.Context, why models.FailureCode, reason string) error {
-	if err := st.move(ctx, models.TransactionFailed, why, reason, false); err != nil {
+	if err := st.move(ctx, models.TransactionFailed, why, reason, nil); err != nil {
 		return err
 	}
 
@@ -256,7 +268,7 @@ func (st *settlement) mismatchIncident(ctx context.Context, e *models.WebhookEve
 	switch {
 	case st.t.FailureCode != nil && st.t.FailureCode.IsMismatch():
 		kind = models.IncidentKind(*st.t.FailureCode) // the one that is open already
-	case e.Currency != st.t.Currency:
+	case !models.SameCurrency(e.Currency, st.t.Currency):
 		kind = models.IncidentCurrencyMismatch
 	}
 

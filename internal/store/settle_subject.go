@@ -12,11 +12,12 @@ import (
 	"rihla/models"
 )
 
-// confirm delivers what was paid for: it confirms the booking or starts the campaign. It reports false when that is
-// no longer possible; then nothing has changed.
-func (st *settlement) confirm(ctx context.Context) (bool, error) {
+// confirm delivers what was paid for at the moment taken: it confirms the booking or starts the campaign. It reports false when
+// that is not possible; then nothing has changed. Whether the payment was in time goes by taken: an outage of ours must not
+// make it late.
+func (st *settlement) confirm(ctx context.Context, taken time.Time) (bool, error) {
 	if st.t.AdCampaignID != nil {
-		return st.confirmCampaign(ctx)
+		return st.confirmCampaign(ctx, taken)
 	}
 
 	var b models.Booking
@@ -29,7 +30,7 @@ func (st *settlement) confirm(ctx context.Context) (bool, error) {
 		return false, err
 	}
 
-	if !trip.Runs(st.now) {
+	if !trip.Runs(taken) {
 		return false, nil // there is nothing to confirm any more
 	}
 
@@ -37,7 +38,7 @@ func (st *settlement) confirm(ctx context.Context) (bool, error) {
 	case models.BookingPendingPayment:
 	case models.BookingPaymentFailed:
 		// The hold is over and the seats went back: it needs them a second time.
-		if again, err := st.retakeSeats(ctx, &b); err != nil || !again {
+		if again, err := st.retakeSeats(ctx, &b, taken); err != nil || !again {
 			return false, err
 		}
 	default:
@@ -74,11 +75,11 @@ func (st *settlement) findSibling(ctx context.Context) error {
 	return nil
 }
 
-func (st *settlement) retakeSeats(ctx context.Context, b *models.Booking) (bool, error) {
+func (st *settlement) retakeSeats(ctx context.Context, b *models.Booking, taken time.Time) (bool, error) {
 	res, err := st.tx.NewUpdate().Model((*models.Trip)(nil)).
 		Set("seats_taken = seats_taken + ?", b.Seats).
 		Where("id = ?", b.TripID).Where("seats_taken + ? <= capacity", b.Seats).
-		Where("status = ?", models.TripPublished).Where("departure_at > ?", st.now).Where("deleted_at IS NULL").Exec(ctx)
+		Where("status = ?", models.TripPublished).Where("departure_at > ?", taken).Where("deleted_at IS NULL").Exec(ctx)
 	if err != nil {
 		return false, fmt.Errorf("retake seats: %w", err)
 	}
@@ -88,13 +89,13 @@ func (st *settlement) retakeSeats(ctx context.Context, b *models.Booking) (bool,
 	return n == 1, err
 }
 
-func (st *settlement) confirmCampaign(ctx context.Context) (bool, error) {
+func (st *settlement) confirmCampaign(ctx context.Context, taken time.Time) (bool, error) {
 	var c models.AdCampaign
 	if err := st.tx.NewSelect().Model(&c).Where("id = ?", *st.t.AdCampaignID).For("NO KEY UPDATE").Scan(ctx); err != nil {
 		return false, fmt.Errorf("lock campaign: %w", err)
 	}
 
-	refused, err := advertisable(ctx, st.tx, &c, st.now)
+	refused, err := advertisable(ctx, st.tx, &c, taken)
 	if err != nil {
 		return false, err
 	}
@@ -174,18 +175,9 @@ func (st *settlement) book(ctx context.Context) error {
 
 	var r models.FinancialRecord
 	if st.t.AdCampaignID != nil {
-		r = models.Advertising(&st.t, title, st.now)
+		r = models.Advertising(&st.t, title)
 	} else {
-		// The rate at payment time, not at booking time (contract §6).
-		var rate models.Rate
-
-		err := st.tx.NewSelect().Model((*models.Provider)(nil)).Column("commission_rate").
-			Where("id = ?", st.t.ProviderID).Scan(ctx, &rate)
-		if err != nil {
-			return fmt.Errorf("read commission rate: %w", err)
-		}
-
-		r = models.Sale(&st.t, rate, title, st.now)
+		r = models.Sale(&st.t, title)
 	}
 
 	if err := insertRecord(ctx, st.tx, &r); err != nil {
@@ -270,7 +262,8 @@ func openIncident(ctx context.Context, tx bun.IDB, i models.Incident, event map[
 
 	_, err := tx.NewInsert().Model(&i).ExcludeColumn("created_at").
 		On("CONFLICT (id) DO UPDATE").
-		Set("details = jsonb_set(ic.details, '{events}', COALESCE(ic.details->'events', '[]') || (EXCLUDED.details->'events'))").
+		Set("details = CASE WHEN " + known + " THEN ic.details ELSE " +
+			"jsonb_set(ic.details, '{events}', COALESCE(ic.details->'events', '[]') || (EXCLUDED.details->'events')) END").
 		Set("status = CASE WHEN " + known + " THEN ic.status ELSE 'OPEN' END").
 		Set("resolved_at = CASE WHEN " + known + " THEN ic.resolved_at END").
 		Set("resolved_by = CASE WHEN " + known + " THEN ic.resolved_by END").

@@ -14,7 +14,8 @@ import (
 	"rihla/models"
 )
 
-// TimelineEntry is one thing that happened to a payment, in words for an operator. Details hold no personal data.
+// TimelineEntry is one thing that happened to a payment, in words for an operator. Details hold no personal data of ours; those of
+// a webhook hold its body as the gateway signed it.
 type TimelineEntry struct {
 	At      time.Time
 	Kind    string
@@ -152,6 +153,10 @@ func (t *timeline) webhooks(ctx context.Context, db bun.IDB) error {
 		}
 		if e.Amount != nil {
 			details["amount"] = *e.Amount
+		}
+
+		if e.Body != nil {
+			details["body"], details["signature"] = *e.Body, *e.Signature
 		}
 
 		t.addf(e.ReceivedAt, TimelineWebhook, details, "The gateway reported %s: %s", e.Type, became)

@@ -147,8 +147,8 @@ func TestMarkAllTransferredTakesAsManyAsTheContractSays(t *testing.T) {
 			INSERT INTO refunds (id, payment_transaction_id, booking_id, refund_type, amount, currency, status, failure_code, completed_at)
 			SELECT gen_random_uuid(), $1, $2, 'PARTIAL', 0.01, 'SAR', 'FAILED', 'GATEWAY_REJECTED', now() FROM generate_series(1, $3) RETURNING id)
 		INSERT INTO financial_records (id, transaction_number, kind, payment_transaction_id, provider_id, booking_id, refund_id, gross_amount,
-			platform_commission_amount, net_amount, vat_amount, record_date, balance_status)
-		SELECT gen_random_uuid(), 'T-' || id, 'CLAWBACK', $1, $4, $2, id, -0.01, 0, -0.01, 0, current_date, 'IN_CURRENT_BALANCE' FROM r`,
+			platform_commission_amount, net_amount, vat_amount, record_date, balance_status, commission_rate)
+		SELECT gen_random_uuid(), 'T-' || id, 'CLAWBACK', $1, $4, $2, id, -0.01, 0, -0.01, 0, current_date, 'IN_CURRENT_BALANCE', 0 FROM r`,
 		tx.ID, tx.BookingID, store.MaxTransfers, b.Provider.ID)
 
 	all, err := b.s.ListRecords(t.Context(), store.RecordFilter{Page: store.Page{PerPage: store.MaxTransfers + 1}})

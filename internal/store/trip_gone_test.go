@@ -85,8 +85,12 @@ func TestCampaignWhoseLastDayIsOver(t *testing.T) {
 	requireCode(t, models.CodeCampaignNotPayable, err)
 
 	b.deliver(t, word(tx, models.EventPaymentSucceeded, nil))
-	b.requireOwed(t, tx, b.settle(t, tx, over), models.FailureCancelled)
-	require.Zero(t, b.count(t, "SELECT count(*) FROM ad_campaigns WHERE status IN ('ACTIVE', 'SCHEDULED')"))
+	require.Equal(t, models.TransactionPaid, b.settle(t, tx, over).Status, "paid on the last day, however late it is processed")
+
+	late := b.openCampaign(t, unpaid, 1)
+	b.exec(t, "UPDATE ad_campaigns SET starts_on = starts_on - 1, ends_on = ends_on - 1 WHERE id = $1", unpaid)
+	b.deliver(t, word(late, models.EventPaymentSucceeded, nil))
+	b.requireOwed(t, late, b.settle(t, late, time.Now()), models.FailureCancelled)
 }
 
 func TestCampaignWhoseTripIsDeleted(t *testing.T) {

@@ -17,7 +17,8 @@ import (
 type Stored struct {
 	models.Delivery
 
-	Duplicate bool // nothing new: the same webhook-id, or a state that already says so
+	Duplicate bool // nothing new: the same message again, or a state that already says so
+	Reused    bool // another message has its webhook-id: it is not stored, and an incident says so
 	Known     bool // there is such a transaction or refund
 	Deliver   bool // a workflow has to hear of it
 }
@@ -35,8 +36,17 @@ func (s *Store) StoreEvent(ctx context.Context, e models.WebhookEvent, now time.
 			return err
 		}
 
+		other, err := otherOwner(ctx, tx, t, &e)
+		if err != nil {
+			return err
+		}
+
 		out = Stored{Known: t != nil}
-		classify(t, &refund, &e, &out, now)
+		if other == uuid.Nil {
+			classify(t, &refund, &e, &out, now)
+		} else {
+			e.ProcessedAt, e.Outcome = &now, models.OutcomeIncident
+		}
 
 		res, err := tx.NewInsert().Model(&e).ExcludeColumn("received_at").On("CONFLICT (channel, webhook_id) DO NOTHING").Exec(ctx)
 		if err != nil {
@@ -49,10 +59,7 @@ func (s *Store) StoreEvent(ctx context.Context, e models.WebhookEvent, now time.
 		}
 
 		if n == 0 {
-			adopted, err := adopt(ctx, tx, &e, &out)
-			if err != nil || !adopted {
-				out.Duplicate, out.Deliver = true, false
-
+			if adopted, err := storedBefore(ctx, tx, &e, &out); err != nil || !adopted {
 				return err
 			}
 		}
@@ -60,6 +67,10 @@ func (s *Store) StoreEvent(ctx context.Context, e models.WebhookEvent, now time.
 		switch {
 		case !out.Known:
 			return unknownReference(ctx, tx, &e)
+		case other != uuid.Nil:
+			return referenceConflict(ctx, tx, t, other, eventDetails(&e))
+		case !isRefundEvent(e.Type) && !isPaymentEvent(e.Type):
+			return unknownEvent(ctx, tx, &e)
 		case e.RefundID != nil && e.Outcome == models.OutcomeIncident:
 			return contradictedRefund(ctx, tx, t, &refund, &e)
 		default:
@@ -68,6 +79,27 @@ func (s *Store) StoreEvent(ctx context.Context, e models.WebhookEvent, now time.
 	})
 
 	return out, err
+}
+
+// storedBefore deals with an event whose webhook id is used: another message under it is refused, the same one is a duplicate,
+// unless it is adopted.
+func storedBefore(ctx context.Context, tx bun.Tx, e *models.WebhookEvent, out *Stored) (adopted bool, err error) {
+	again, err := sameMessage(ctx, tx, e)
+	if err != nil {
+		return false, err
+	}
+
+	if !again {
+		*out = Stored{Known: true, Reused: true}
+
+		return false, reusedID(ctx, tx, e)
+	}
+
+	if adopted, err = adopt(ctx, tx, e, out); err != nil || !adopted {
+		out.Duplicate, out.Deliver = true, false
+	}
+
+	return adopted, err
 }
 
 // adopt gives an event that was about nothing we knew, when it came first, to what it turns out to be about, and resolves
@@ -173,11 +205,20 @@ func resolve(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) (*models.Pa
 
 		q = q.Where("id = ?", refund.PaymentTransactionID).Where("reference = ?", e.CheckoutID)
 	} else {
-		q = q.Where("id = ?", reference).Where("COALESCE(reference, ?) = ?", e.CheckoutID, e.CheckoutID)
+		q = q.Where("id = ?", reference)
 	}
 
 	if err := q.Scan(ctx); err != nil {
 		return nil, refund, absent(err)
+	}
+
+	// Another checkout than the attempt's own is one that we do not know, unless it is that of another attempt (otherOwner).
+	if t.Reference != nil && *t.Reference != e.CheckoutID {
+		known, err := tx.NewSelect().Model((*models.PaymentTransaction)(nil)).Where("kind = ?", models.KindPayment).
+			Where("gateway = ?", t.Gateway).Where("reference = ?", e.CheckoutID).Exists(ctx)
+		if err != nil || !known {
+			return nil, refund, err
+		}
 	}
 
 	e.TransactionID = &t.ID

@@ -131,7 +131,7 @@ func TestStoreEventOfEveryMethodOnItsChannel(t *testing.T) {
 	}
 }
 
-// A type that this service does not know is stored and ignored, whatever it is about (contract §5).
+// A type that this service does not know is stored and has no effect, whatever it is about; a person is asked what it means.
 func TestStoreEventOfUnknownType(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)
@@ -151,8 +151,16 @@ func TestStoreEventOfUnknownType(t *testing.T) {
 		require.True(t, b.deliver(t, e).Duplicate, name)
 	}
 
-	require.Zero(t, b.count(t, "SELECT count(*) FROM incidents"))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM incidents"), "one per channel and type")
+	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM incidents WHERE kind = 'UNKNOWN_EVENT' AND status = 'OPEN'
+		AND details->>'type' = 'checkout.viewed' AND payment_transaction_id IS NULL`))
 	require.Equal(t, models.TransactionPending, b.transaction(t, tx.ID).Status)
+
+	b.exec(t, "UPDATE incidents SET status = 'RESOLVED', resolved_at = now()")
+	b.deliver(t, word(tx, "checkout.viewed", nil))
+	require.Zero(t, b.count(t, "SELECT count(*) FROM incidents WHERE status = 'OPEN'"), "somebody has decided about the type")
+	b.deliver(t, word(tx, "checkout.shared", nil))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM incidents WHERE status = 'OPEN'"))
 }
 
 func TestUnprocessedEvents(t *testing.T) {

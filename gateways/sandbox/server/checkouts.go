@@ -65,6 +65,7 @@ type checkoutView struct {
 	PaymentMethod     models.PaymentMethod `json:"payment_method"`
 	CheckoutURL       string               `json:"checkout_url"`
 	ExpiresAt         time.Time            `json:"expires_at"`
+	PaidAt            *time.Time           `json:"paid_at"`
 	ResultCode        *string              `json:"result_code"`
 	FailureReason     *string              `json:"failure_reason"`
 }
@@ -75,7 +76,7 @@ func (s *Server) viewOf(r *http.Request, c *checkoutRow, f *fault) checkoutView 
 	return checkoutView{
 		ID: c.ID, MerchantReference: c.MerchantReference, Status: c.Status, Amount: amount, Currency: currency,
 		RefundedAmount: c.RefundedAmount, PaymentMethod: c.PaymentMethod, CheckoutURL: s.payURL(r, c.ID),
-		ExpiresAt: c.ExpiresAt, ResultCode: orNull(c.ResultCode), FailureReason: orNull(c.FailureReason),
+		ExpiresAt: c.ExpiresAt, PaidAt: c.PaidAt, ResultCode: orNull(c.ResultCode), FailureReason: orNull(c.FailureReason),
 	}
 }
 
