@@ -169,8 +169,9 @@ func TestBookingsAreFoundInIndexes(t *testing.T) {
 			'Contact ' || md5('c' || n), 'contact' || n || '@rihla.test', '+9665' || lpad((n * 37)::text, 8, '0'), 'PAYMENT_FAILED', false
 		FROM generate_series(1, 20000) AS n`, trip.ID, b.Provider.ID, b.customer.ID)
 	b.exec(t, `INSERT INTO payment_transactions (id, kind, attempt, reference, user_id, provider_id, booking_id, amount, vat_rate, vat_amount, payment_method,
-			gateway, status, failure_code, expires_at)
-		SELECT gen_random_uuid(), 'PAYMENT', 1, 'chk-' || b.id, b.user_id, b.provider_id, b.id, 115, 0.15, 15, 'credit_card', 'gateway_a', 'FAILED', 'DECLINED', now()
+			gateway, status, failure_code, expires_at, commission_rate)
+		SELECT gen_random_uuid(), 'PAYMENT', 1, 'chk-' || b.id, b.user_id, b.provider_id, b.id, 115, 0.15, 15, 'credit_card', 'gateway_a', 'FAILED', 'DECLINED', now(),
+			0.1
 		FROM bookings AS b`)
 	b.lines(t, 20_000)
 	b.exec(t, "UPDATE financial_records SET payout_reference = 'TRF-' || right(transaction_number, 4) WHERE ctid < '(100,1)'")
