@@ -38,7 +38,8 @@ func policies(cfg config.Config) store.Policies {
 		VATBooking: p.VATRateBooking, VATAd: p.VATRateAd, Commission: p.CommissionRate,
 		BookingHold: p.BookingHold, BillHold: p.BillPaymentHold,
 		FailAtOnce: p.BookingFailure == config.FailAtOnce, Cancellation: p.Cancellation, LateChecks: p.LateChecks,
-		Login: store.LoginRules{PauseMax: cfg.Logins.PauseMax, LockAfter: cfg.Logins.LockAfter},
+		Login:               store.LoginRules{PauseMax: cfg.Logins.PauseMax, LockAfter: cfg.Logins.LockAfter},
+		RescheduleTolerance: p.RescheduleTolerance,
 	}
 }
 

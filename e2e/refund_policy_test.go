@@ -14,14 +14,15 @@ import (
 
 // quote is what the tests need of a refund's quote.
 type quote struct {
-	BookingID uuid.UUID    `json:"booking_id"`
-	Paid      models.Money `json:"paid_amount"`
-	Refunded  models.Money `json:"refunded_amount"`
-	Remaining models.Money `json:"remaining_amount"`
-	Percent   int          `json:"policy_percent"`
-	Amount    models.Money `json:"quote_amount"`
-	Hours     int          `json:"hours_to_departure"`
-	Currency  string       `json:"currency"`
+	BookingID uuid.UUID           `json:"booking_id"`
+	Paid      models.Money        `json:"paid_amount"`
+	Refunded  models.Money        `json:"refunded_amount"`
+	Remaining models.Money        `json:"remaining_amount"`
+	Percent   int                 `json:"policy_percent"`
+	Amount    models.Money        `json:"quote_amount"`
+	Hours     int                 `json:"hours_to_departure"`
+	Currency  string              `json:"currency"`
+	Reason    models.PolicyReason `json:"reason_code"`
 }
 
 func byPolicy() map[string]any { return map[string]any{"refund_type": models.RefundPolicy} }
@@ -30,9 +31,24 @@ func byPolicy() map[string]any { return map[string]any{"refund_type": models.Ref
 func leavesIn(t *testing.T, s *harness.Stack, left time.Duration) {
 	t.Helper()
 
-	_, err := s.DB.ExecContext(t.Context(), "UPDATE trips SET departure_at = $2::timestamptz, return_at = $2::timestamptz + interval '3 days' WHERE id = $1",
-		s.World.Trip.ID, time.Now().Add(left))
+	tx, err := s.DB.BeginTx(t.Context(), nil)
 	require.NoError(t, err)
+
+	defer func() { _ = tx.Rollback() }()
+
+	exec := func(query string, args ...any) {
+		_, err := tx.ExecContext(t.Context(), query, args...)
+		require.NoError(t, err)
+	}
+	trip, at := s.World.Trip.ID, time.Now().Add(left)
+
+	exec("UPDATE trips SET departure_at = $2::timestamptz, return_at = $2::timestamptz + interval '3 days' WHERE id = $1", trip, at)
+	// As if the bookings had been made for that departure, which their trigger would keep.
+	exec("ALTER TABLE bookings DISABLE TRIGGER bookings_terms_kept")
+	exec("UPDATE bookings SET booked_departure_at = $2 WHERE trip_id = $1", trip, at)
+	exec("ALTER TABLE bookings ENABLE TRIGGER bookings_terms_kept")
+
+	require.NoError(t, tx.Commit())
 }
 
 func quoteOf(t *testing.T, s *harness.Stack, booking uuid.UUID) quote {
@@ -54,6 +70,7 @@ func refundByPolicy(t *testing.T, s *harness.Stack) {
 	require.Equal(t, quote{
 		BookingID: b.ID, Paid: models.MustMoney("115.00"), Refunded: models.MustMoney("15.01"), Remaining: models.MustMoney("99.99"),
 		Percent: 50, Amount: models.MustMoney("42.49"), Hours: 36, Currency: "SAR",
+		Reason: models.PolicyNow,
 	}, quoteOf(t, s, b.ID))
 
 	body := byPolicy()
@@ -92,6 +109,46 @@ func refundByPolicy(t *testing.T, s *harness.Stack) {
 	require.Equal(t, "115.00", all.Amount.String())
 	require.Equal(t, models.TransactionRefunded, transactionByID(t, s, *all.Transaction).Status)
 	require.Equal(t, models.BookingCancelled, statusOf(t, customer, late.ID).BookingStatus)
+}
+
+// rescheduledTrip is moved by its company, by more than the tolerance and back: the customer may have all of it.
+func rescheduledTrip(t *testing.T, s *harness.Stack) {
+	t.Helper()
+
+	leavesIn(t, s, 10*time.Hour)
+
+	customer, staff := s.As(models.RoleEndUser), s.As(models.RoleProviderStaff)
+	b := customer.BookPaid(1)
+	require.Equal(t, 0, quoteOf(t, s, b.ID).Percent)
+
+	path := "/api/v1/provider/trips/" + s.World.Trip.ID.String()
+	booked := time.Now().Add(10 * time.Hour).UTC().Truncate(time.Second)
+
+	for _, by := range []time.Duration{-3 * time.Hour, 0} {
+		moved, err := staff.Do(http.MethodPatch, path, map[string]any{"departure_at": booked.Add(by).Format(time.RFC3339)}, nil)
+		require.NoError(t, err)
+		require.Equal(t, http.StatusOK, moved.Status, string(moved.Body))
+	}
+
+	q := quoteOf(t, s, b.ID)
+	require.Equal(t, models.PolicyRescheduled, q.Reason)
+	require.Equal(t, 100, q.Percent)
+
+	shown := decoded[struct {
+		Now    time.Time `json:"departure_at"`
+		Booked time.Time `json:"departure_at_booking"`
+	}](t, http.StatusOK, customer.Get("/api/v1/bookings/"+b.ID.String()))
+	require.Equal(t, booked, shown.Now)
+	require.WithinDuration(t, booked, shown.Booked, 10*time.Second)
+
+	r := decoded[struct {
+		Reason models.PolicyReason `json:"reason_code"`
+		Amount models.Money        `json:"amount"`
+	}](t, http.StatusCreated, s.As(models.RoleFinanceAdmin).Post(refundPath(b.ID), byPolicy()))
+	require.Equal(t, models.PolicyRescheduled, r.Reason)
+	require.Equal(t, "115.00", r.Amount.String())
+
+	leavesIn(t, s, 30*24*time.Hour)
 }
 
 func refundQuotes(t *testing.T, s *harness.Stack) {

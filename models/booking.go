@@ -37,8 +37,15 @@ type Booking struct {
 	ContactPhone string        `bun:"contact_phone"`
 	Locale       Locale        `bun:"locale"`
 	ReturnURL    string        `bun:"return_url"` // of the next payment attempt
-	CreatedAt    time.Time     `bun:"created_at,nullzero,default:now()"`
-	UpdatedAt    time.Time     `bun:"updated_at,nullzero,default:now()"`
+
+	// What was bought: the trip's departure and the cancellation policy of the moment at which the booking was made. The
+	// schedule is nil for bookings of versions that did not keep it.
+	BookedDepartureAt time.Time  `bun:"booked_departure_at,nullzero"`
+	BookedSchedule    *string    `bun:"booked_schedule"`
+	RescheduledBy     *uuid.UUID `bun:"rescheduled_by"` // the move of the trip that gave the right to a full refund
+
+	CreatedAt time.Time `bun:"created_at,nullzero,default:now()"`
+	UpdatedAt time.Time `bun:"updated_at,nullzero,default:now()"`
 }
 
 // HoldFor is until when the seats are held for an attempt that is opened at now, whose method has so long. A hold is counted from

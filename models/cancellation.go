@@ -130,6 +130,7 @@ func HoursToDeparture(departure, now time.Time) int {
 // PolicyTerms are what the cancellation policy makes of a payment at one moment. All of it is kept with the refund, so
 // that its amount can be recomputed when the policy is another one.
 type PolicyTerms struct {
+	Reason   PolicyReason
 	Schedule CancellationPolicy
 	Hours    int   // to departure
 	Percent  int   // of what was paid
@@ -142,12 +143,19 @@ type PolicyTerms struct {
 // goes back.
 func (p CancellationPolicy) Terms(t *PaymentTransaction, departure, now time.Time) PolicyTerms {
 	terms := PolicyTerms{
-		Schedule: p, Hours: HoursToDeparture(departure, now), Percent: wholePercent,
+		Reason: PolicyNow, Schedule: p, Hours: HoursToDeparture(departure, now), Percent: wholePercent,
 		Given: t.RefundedAmount.Add(t.RefundReservedAmount),
 	}
 	if t.Status == TransactionPaid {
 		terms.Percent = p.Percent(terms.Hours)
 	}
+
+	return terms.of(t)
+}
+
+// of finds the amount by the percentage.
+func (terms PolicyTerms) of(t *PaymentTransaction) PolicyTerms {
+	terms.Amount = Money{}
 
 	due := t.Amount.AtRate(Rate{d: decimal.New(int64(terms.Percent), -2)}).Sub(terms.Given)
 	if left := t.Remaining(); due.Cmp(left) > 0 {

@@ -67,6 +67,11 @@ func AccountNoticeID(user uuid.UUID, kind NotificationKind, at time.Time) uuid.U
 	return Derive("account-notice:" + user.String() + ":" + string(kind) + ":" + at.UTC().Format(time.RFC3339Nano))
 }
 
+// RepeatedNotificationID is NotificationID for what a customer may be told several times about one transaction, once per cause.
+func RepeatedNotificationID(transaction uuid.UUID, kind NotificationKind, channel NotificationChannel, cause string) uuid.UUID {
+	return Derive("notification:" + transaction.String() + ":" + string(kind) + ":" + string(channel) + ":" + cause)
+}
+
 // IncidentID is the id of the one incident of a kind about one subject.
 func IncidentID(kind IncidentKind, subject string) uuid.UUID {
 	return Derive("incident:" + string(kind) + ":" + subject)

@@ -165,6 +165,7 @@ const (
 	NotifyRefundSucceeded  NotificationKind = "REFUND_SUCCEEDED"
 	NotifyCampaignPaid     NotificationKind = "CAMPAIGN_PAID"
 	NotifyAccountLocked    NotificationKind = "ACCOUNT_LOCKED"
+	NotifyTripMoved        NotificationKind = "TRIP_MOVED"
 )
 
 // NotificationChannel is how a customer is told.
@@ -176,7 +177,7 @@ const (
 	NotifySMS   NotificationChannel = "SMS"
 )
 
-// Notification is a row of the outbox: queued with its cause, delivered once per (transaction, kind, channel).
+// Notification is a row of the outbox: queued with its cause, delivered once per (transaction, kind, channel, cause).
 type Notification struct {
 	bun.BaseModel `bun:"table:notifications,alias:n"`
 
@@ -185,6 +186,7 @@ type Notification struct {
 	UserID        *uuid.UUID          `bun:"user_id"`                 // of a message about an account
 	Kind          NotificationKind    `bun:"kind"`
 	Channel       NotificationChannel `bun:"channel"`
+	Cause         string              `bun:"cause"` // the move of the trip; empty for what is told once
 	Locale        Locale              `bun:"locale"`
 	Recipient     string              `bun:"recipient"`
 	Data          map[string]string   `bun:"data,type:jsonb"`

@@ -123,6 +123,7 @@ type Refund struct {
 	PolicyHours          *int          `bun:"policy_hours"`    // to departure
 	PolicySchedule       *string       `bun:"policy_schedule"` // the policy of that moment
 	PolicyGiven          *Money        `bun:"policy_given"`
+	PolicyReason         *PolicyReason `bun:"policy_reason"` // of POLICY; nil is PolicyNow, by versions that knew no others
 	Currency             string        `bun:"currency"`
 	Status               RefundStatus  `bun:"status"`
 	FailureCode          *string       `bun:"failure_code"`
@@ -161,6 +162,17 @@ const (
 
 // Order is what the refund's workflow is started with.
 func (r *Refund) Order() RefundOrder { return RefundOrder{ID: r.ID} }
+
+// ReasonCode says which terms gave the percentage of a refund by POLICY; nil for the others.
+func (r *Refund) ReasonCode() *PolicyReason {
+	if r.RefundType != RefundPolicy || r.PolicyReason != nil {
+		return r.PolicyReason
+	}
+
+	now := PolicyNow
+
+	return &now
+}
 
 // NeedsPayout reports that finance staff have to pay the refund out, or reject it.
 func (r *Refund) NeedsPayout() bool {

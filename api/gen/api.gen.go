@@ -363,7 +363,7 @@ type BalanceStatus = models.BalanceStatus
 // Booking Seats on a trip. `document_number` of passengers is masked (`****` and at most its last 4 characters) unless the booking is the caller's own or the
 // caller is ADMIN or SUPER_ADMIN, whose reading of it is in the audit log.
 //
-// Example: {"amount":1150,"booking_number":"RB-7XK010A","contact":{"email":"traveller@rihla.test","name":"Traveller One","phone":"+966501234567"},"created_at":"2026-11-21T09:30:00Z","currency":"SAR","id":"019ab0c3-1000-7aaa-8bbb-000000000001","passengers":[{"document_number":"A1234567","name":"Traveller One"},{"document_number":null,"name":"Traveller Two"}],"payment":{"checkout_url":"https://pay.gateway.test/pay/chk_8f2a10","expires_at":"2026-11-21T10:00:00Z","failure_code":null,"reference":"chk_8f2a10","status":"PENDING","transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"},"provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","seats":2,"status":"PENDING_PAYMENT","status_label_ar":"بانتظار الدفع","status_label_en":"Awaiting payment","trip_id":"019ab0c2-7000-7aaa-8bbb-000000000001","user_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","vat_amount":150,"vat_rate":0.15}
+// Example: {"amount":1150,"booking_number":"RB-7XK010A","contact":{"email":"traveller@rihla.test","name":"Traveller One","phone":"+966501234567"},"created_at":"2026-11-21T09:30:00Z","currency":"SAR","departure_at":"2026-12-20T05:00:00Z","departure_at_booking":"2026-12-20T05:00:00Z","id":"019ab0c3-1000-7aaa-8bbb-000000000001","passengers":[{"document_number":"A1234567","name":"Traveller One"},{"document_number":null,"name":"Traveller Two"}],"payment":{"checkout_url":"https://pay.gateway.test/pay/chk_8f2a10","expires_at":"2026-11-21T10:00:00Z","failure_code":null,"reference":"chk_8f2a10","status":"PENDING","transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"},"provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","seats":2,"status":"PENDING_PAYMENT","status_label_ar":"بانتظار الدفع","status_label_en":"Awaiting payment","trip_id":"019ab0c2-7000-7aaa-8bbb-000000000001","user_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","vat_amount":150,"vat_rate":0.15}
 type Booking struct {
 	// Amount An amount in SAR, exactly 2 decimals.
 	//
@@ -382,9 +382,15 @@ type Booking struct {
 	CreatedAt time.Time `json:"created_at"`
 
 	// Currency ISO 4217. The service knows one currency.
-	Currency   Currency           `json:"currency"`
-	ID         openapi_types.UUID `json:"id"`
-	Passengers []Passenger        `json:"passengers"`
+	Currency Currency `json:"currency"`
+
+	// DepartureAt Of the trip.
+	DepartureAt time.Time `json:"departure_at"`
+
+	// DepartureAtBooking Of the trip when the booking was made; another one once the trip was moved.
+	DepartureAtBooking time.Time          `json:"departure_at_booking"`
+	ID                 openapi_types.UUID `json:"id"`
+	Passengers         []Passenger        `json:"passengers"`
 
 	// Payment The newest payment attempt.
 	Payment    BookingPayment     `json:"payment"`
@@ -416,7 +422,7 @@ type BookingAnswer struct {
 	// caller is ADMIN or SUPER_ADMIN, whose reading of it is in the audit log.
 	//
 	//
-	// Example: {"amount":1150,"booking_number":"RB-7XK010A","contact":{"email":"traveller@rihla.test","name":"Traveller One","phone":"+966501234567"},"created_at":"2026-11-21T09:30:00Z","currency":"SAR","id":"019ab0c3-1000-7aaa-8bbb-000000000001","passengers":[{"document_number":"A1234567","name":"Traveller One"},{"document_number":null,"name":"Traveller Two"}],"payment":{"checkout_url":"https://pay.gateway.test/pay/chk_8f2a10","expires_at":"2026-11-21T10:00:00Z","failure_code":null,"reference":"chk_8f2a10","status":"PENDING","transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"},"provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","seats":2,"status":"PENDING_PAYMENT","status_label_ar":"بانتظار الدفع","status_label_en":"Awaiting payment","trip_id":"019ab0c2-7000-7aaa-8bbb-000000000001","user_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","vat_amount":150,"vat_rate":0.15}
+	// Example: {"amount":1150,"booking_number":"RB-7XK010A","contact":{"email":"traveller@rihla.test","name":"Traveller One","phone":"+966501234567"},"created_at":"2026-11-21T09:30:00Z","currency":"SAR","departure_at":"2026-12-20T05:00:00Z","departure_at_booking":"2026-12-20T05:00:00Z","id":"019ab0c3-1000-7aaa-8bbb-000000000001","passengers":[{"document_number":"A1234567","name":"Traveller One"},{"document_number":null,"name":"Traveller Two"}],"payment":{"checkout_url":"https://pay.gateway.test/pay/chk_8f2a10","expires_at":"2026-11-21T10:00:00Z","failure_code":null,"reference":"chk_8f2a10","status":"PENDING","transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"},"provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","seats":2,"status":"PENDING_PAYMENT","status_label_ar":"بانتظار الدفع","status_label_en":"Awaiting payment","trip_id":"019ab0c2-7000-7aaa-8bbb-000000000001","user_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","vat_amount":150,"vat_rate":0.15}
 	Data Booking `json:"data"`
 }
 
@@ -1473,6 +1479,10 @@ type PersonName = string
 // Example: +966501234567
 type Phone = string
 
+// PolicyReason Which terms gave the percentage. POLICY: the cancellation policy and the departure of now. POLICY_AT_BOOKING: those with which the booking was made, which are
+// better for the customer. RESCHEDULED: the trip was moved by more than the tolerance since, so that all of it goes back until the trip leaves.
+type PolicyReason = models.PolicyReason
+
 // PositiveMoney An amount in SAR of at least 0.01, with at most 2 decimals.
 //
 // Example: 150
@@ -1617,7 +1627,7 @@ type RefreshRequest struct {
 
 // Refund Money back to the customer.
 //
-// Example: {"amount":150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","channel":"GATEWAY","completed_at":"2026-11-22T08:00:01Z","created_at":"2026-11-22T08:00:00Z","currency":"SAR","failure_code":null,"id":"7b1f7a52-40ad-5d0e-93a5-54d80dfb1c22","needs_payout":false,"paid_out_on":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","payout_decided_at":null,"payout_decided_by":null,"payout_note":null,"payout_reference":null,"policy_percent":null,"reason":"One traveller could not come","refund_transaction_id":"9f4e2c10-5b8e-5a77-a2d1-2b0f5f3f7c31","refund_type":"PARTIAL","requested_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","status":"SUCCEEDED","status_label_ar":"ناجح","status_label_en":"Succeeded"}
+// Example: {"amount":150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","channel":"GATEWAY","completed_at":"2026-11-22T08:00:01Z","created_at":"2026-11-22T08:00:00Z","currency":"SAR","failure_code":null,"id":"7b1f7a52-40ad-5d0e-93a5-54d80dfb1c22","needs_payout":false,"paid_out_on":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","payout_decided_at":null,"payout_decided_by":null,"payout_note":null,"payout_reference":null,"policy_percent":null,"reason":"One traveller could not come","reason_code":null,"refund_transaction_id":"9f4e2c10-5b8e-5a77-a2d1-2b0f5f3f7c31","refund_type":"PARTIAL","requested_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","status":"SUCCEEDED","status_label_ar":"ناجح","status_label_en":"Succeeded"}
 type Refund struct {
 	// Amount An amount in SAR, exactly 2 decimals.
 	//
@@ -1666,6 +1676,9 @@ type Refund struct {
 	PolicyPercent *int    `json:"policy_percent"`
 	Reason        *string `json:"reason"`
 
+	// ReasonCode Which terms gave the percentage of a refund by POLICY; null for the others. The values are those of a quote.
+	ReasonCode *RefundPolicyReason `json:"reason_code"`
+
 	// RefundTransactionID The transaction that the refund added, once SUCCEEDED.
 	RefundTransactionID *openapi_types.UUID `json:"refund_transaction_id"`
 
@@ -1685,7 +1698,7 @@ type Refund struct {
 type RefundAnswer struct {
 	// Data Money back to the customer.
 	//
-	// Example: {"amount":150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","channel":"GATEWAY","completed_at":"2026-11-22T08:00:01Z","created_at":"2026-11-22T08:00:00Z","currency":"SAR","failure_code":null,"id":"7b1f7a52-40ad-5d0e-93a5-54d80dfb1c22","needs_payout":false,"paid_out_on":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","payout_decided_at":null,"payout_decided_by":null,"payout_note":null,"payout_reference":null,"policy_percent":null,"reason":"One traveller could not come","refund_transaction_id":"9f4e2c10-5b8e-5a77-a2d1-2b0f5f3f7c31","refund_type":"PARTIAL","requested_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","status":"SUCCEEDED","status_label_ar":"ناجح","status_label_en":"Succeeded"}
+	// Example: {"amount":150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","channel":"GATEWAY","completed_at":"2026-11-22T08:00:01Z","created_at":"2026-11-22T08:00:00Z","currency":"SAR","failure_code":null,"id":"7b1f7a52-40ad-5d0e-93a5-54d80dfb1c22","needs_payout":false,"paid_out_on":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","payout_decided_at":null,"payout_decided_by":null,"payout_note":null,"payout_reference":null,"policy_percent":null,"reason":"One traveller could not come","reason_code":null,"refund_transaction_id":"9f4e2c10-5b8e-5a77-a2d1-2b0f5f3f7c31","refund_type":"PARTIAL","requested_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","status":"SUCCEEDED","status_label_ar":"ناجح","status_label_en":"Succeeded"}
 	Data Refund `json:"data"`
 }
 
@@ -1693,17 +1706,21 @@ type RefundAnswer struct {
 // nothing back (bill_payment).
 type RefundChannel = models.RefundChannel
 
+// RefundPolicyReason Which terms gave the percentage of a refund by POLICY; null for the others. The values are those of a quote.
+type RefundPolicyReason = models.PolicyReason
+
 // RefundQuote What a refund by the cancellation policy would come to. `remaining_amount` is what has not gone back and is not promised to a refund that runs. `quote_amount` is
-// the percentage of what was paid, less what has gone back or is promised to; never more than what is left.
+// the percentage of what was paid, less what has gone back or is promised to; never more than what is left. A booking keeps the departure and the policy of the moment
+// at which it was made: of these and those of now the better ones for the customer count, and `reason_code` says which gave the percentage.
 //
-// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","currency":"SAR","hours_to_departure":30,"paid_amount":1150,"policy_percent":50,"quote_amount":425,"refunded_amount":150,"remaining_amount":1000}
+// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","currency":"SAR","hours_to_departure":30,"paid_amount":1150,"policy_percent":50,"quote_amount":425,"reason_code":"POLICY","refunded_amount":150,"remaining_amount":1000}
 type RefundQuote struct {
 	BookingID openapi_types.UUID `json:"booking_id"`
 
 	// Currency ISO 4217. The service knows one currency.
 	Currency Currency `json:"currency"`
 
-	// HoursToDeparture Whole hours, rounded down; below 0 once the trip has left.
+	// HoursToDeparture Whole hours by which the percentage was found, rounded down; below 0 once the trip has left.
 	HoursToDeparture int64 `json:"hours_to_departure"`
 
 	// PaidAmount An amount in SAR, exactly 2 decimals.
@@ -1719,6 +1736,10 @@ type RefundQuote struct {
 	// Example: 1150
 	QuoteAmount Money `json:"quote_amount"`
 
+	// ReasonCode Which terms gave the percentage. POLICY: the cancellation policy and the departure of now. POLICY_AT_BOOKING: those with which the booking was made, which are
+	// better for the customer. RESCHEDULED: the trip was moved by more than the tolerance since, so that all of it goes back until the trip leaves.
+	ReasonCode PolicyReason `json:"reason_code"`
+
 	// RefundedAmount An amount in SAR, exactly 2 decimals.
 	//
 	// Example: 1150
@@ -1733,10 +1754,11 @@ type RefundQuote struct {
 // RefundQuoteAnswer defines model for RefundQuoteAnswer.
 type RefundQuoteAnswer struct {
 	// Data What a refund by the cancellation policy would come to. `remaining_amount` is what has not gone back and is not promised to a refund that runs. `quote_amount` is
-	// the percentage of what was paid, less what has gone back or is promised to; never more than what is left.
+	// the percentage of what was paid, less what has gone back or is promised to; never more than what is left. A booking keeps the departure and the policy of the moment
+	// at which it was made: of these and those of now the better ones for the customer count, and `reason_code` says which gave the percentage.
 	//
 	//
-	// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","currency":"SAR","hours_to_departure":30,"paid_amount":1150,"policy_percent":50,"quote_amount":425,"refunded_amount":150,"remaining_amount":1000}
+	// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","currency":"SAR","hours_to_departure":30,"paid_amount":1150,"policy_percent":50,"quote_amount":425,"reason_code":"POLICY","refunded_amount":150,"remaining_amount":1000}
 	Data RefundQuote `json:"data"`
 }
 

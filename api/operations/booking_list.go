@@ -48,7 +48,12 @@ func (o *Operations) bookingsOf(ctx context.Context, bookings []models.Booking) 
 		return nil, err
 	}
 
-	return each(bookings, func(b *models.Booking) gen.Booking { return bookingWith(b, attempts[b.ID]) }), nil
+	departures, err := o.Store.Departures(ctx, each(bookings, func(b *models.Booking) uuid.UUID { return b.TripID })...)
+	if err != nil {
+		return nil, err
+	}
+
+	return each(bookings, func(b *models.Booking) gen.Booking { return bookingWith(b, attempts[b.ID], departures[b.TripID]) }), nil
 }
 
 // guardDocuments masks the document numbers of other people's bookings, unless the caller is an admin, whose reading of them

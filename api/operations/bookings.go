@@ -3,6 +3,7 @@ package operations
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -207,15 +208,15 @@ func (o *Operations) bookingOf(ctx context.Context, b *models.Booking) (gen.Book
 	return out[0], nil
 }
 
-// bookingWith is a booking with the attempt that counts, nil for none.
-func bookingWith(b *models.Booking, attempt *models.PaymentTransaction) gen.Booking {
+// bookingWith is a booking with the attempt that counts, nil for none, and the departure of its trip.
+func bookingWith(b *models.Booking, attempt *models.PaymentTransaction, departure time.Time) gen.Booking {
 	label, held := b.Status.Label(), utc(b.HoldUntil)
 	out := gen.Booking{
 		ID: b.ID, BookingNumber: b.Number, TripID: b.TripID, ProviderID: b.ProviderID, UserID: b.UserID,
 		Status: b.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN, Seats: b.Seats,
 		Amount: b.Amount, Currency: b.Currency, VatRate: b.VATRate, VatAmount: b.VATAmount,
-		Contact:   gen.Contact{Name: b.ContactName, Email: b.ContactEmail, Phone: b.ContactPhone},
-		CreatedAt: utc(b.CreatedAt),
+		Contact:     gen.Contact{Name: b.ContactName, Email: b.ContactEmail, Phone: b.ContactPhone},
+		DepartureAt: utc(departure), DepartureAtBooking: utc(b.BookedDepartureAt), CreatedAt: utc(b.CreatedAt),
 		Passengers: each(b.Passengers, func(p *models.Passenger) gen.Passenger {
 			return gen.Passenger{Name: p.Name, DocumentNumber: optional(p.DocumentNumber)}
 		}),

@@ -155,6 +155,7 @@ func (o *Operations) GetRefundQuote(ctx context.Context, r gen.GetRefundQuoteReq
 	return gen.GetRefundQuote200JSONResponse{Data: gen.RefundQuote{
 		BookingID: q.BookingID, PaidAmount: q.Paid, RefundedAmount: q.Refunded, RemainingAmount: q.Remaining,
 		PolicyPercent: q.Percent, QuoteAmount: q.Amount, HoursToDeparture: int64(q.Hours), Currency: q.Currency,
+		ReasonCode: q.Reason,
 	}}, nil
 }
 
@@ -189,7 +190,8 @@ func refundOf(r *models.Refund) gen.Refund {
 	out := gen.Refund{
 		ID: r.ID, BookingID: r.BookingID, BookingNumber: optional(r.BookingNumber),
 		PaymentTransactionID: r.PaymentTransactionID, RefundTransactionID: r.RefundTransactionID,
-		RefundType: r.RefundType, PolicyPercent: r.PolicyPercent, Channel: r.Channel, Amount: r.Amount, Currency: r.Currency,
+		RefundType: r.RefundType, PolicyPercent: r.PolicyPercent, ReasonCode: r.ReasonCode(),
+		Channel: r.Channel, Amount: r.Amount, Currency: r.Currency,
 		Status: r.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN, FailureCode: r.FailureCode,
 		Reason: optional(r.Reason), RequestedBy: r.RequestedBy, NeedsPayout: r.NeedsPayout(),
 		CreatedAt: utc(r.CreatedAt), CompletedAt: utcOrNil(r.CompletedAt),

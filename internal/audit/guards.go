@@ -37,7 +37,7 @@ type guard struct {
 
 // guards are all of them, by migration.
 func guards() []guard {
-	return slices.Concat(bookGuards(), refundGuards(), reversalGuards(), evidenceGuards())
+	return slices.Concat(bookGuards(), refundGuards(), reversalGuards(), evidenceGuards(), bookingGuards())
 }
 
 // bookGuards hold the ledger, the trails and the sums.
@@ -167,6 +167,29 @@ func evidenceGuards() []guard {
 		{
 			"0015", events, "events_no_truncate", "BEFORE TRUNCATE ON webhook_events FOR EACH STATEMENT " +
 				"EXECUTE FUNCTION refuse_event_change()",
+		},
+	}
+}
+
+// bookingGuards keep what a customer bought.
+func bookingGuards() []guard {
+	return []guard{
+		{"0016", "", "refuse_move_change", "7985da3ba87c135b9b23e861ef040cfd"},
+		{
+			"0016", "trip_moves", "trip_moves_append_only", "BEFORE DELETE OR UPDATE ON trip_moves FOR EACH ROW " +
+				"EXECUTE FUNCTION refuse_move_change()",
+		},
+		{"0016", "", "set_booked_departure", "8fcfe90de53a5d82fd040fa04249b7a3"},
+		{
+			"0016", "bookings", "bookings_departure_set", "BEFORE INSERT ON bookings FOR EACH ROW WHEN (NEW.booked_departure_at IS NULL) " +
+				"EXECUTE FUNCTION set_booked_departure()",
+		},
+		{"0016", "", "refuse_terms_change", "a6900a1777e3a34a01d2a3a7194e410e"},
+		{
+			"0016", "bookings", "bookings_terms_kept", "BEFORE UPDATE OF booked_departure_at, booked_schedule, rescheduled_by ON bookings " +
+				"FOR EACH ROW WHEN (NEW.booked_departure_at IS DISTINCT FROM OLD.booked_departure_at " +
+				"OR NEW.booked_schedule IS DISTINCT FROM OLD.booked_schedule OR OLD.rescheduled_by IS NOT NULL " +
+				"AND NEW.rescheduled_by IS DISTINCT FROM OLD.rescheduled_by) EXECUTE FUNCTION refuse_terms_change()",
 		},
 	}
 }

@@ -1,15 +1,18 @@
 package audit
 
-// payoutsTable came with everything that the checks below read.
-const payoutsTable = "refund_payouts"
+// The tables that came with everything that the checks below read.
+const (
+	payoutsTable = "refund_payouts"
+	movesTable   = "trip_moves"
+)
 
 // refundPolicy recomputes the amount from what is kept with the refund, and from what the audit log says had gone back and
 // was promised before it. Money that came too late bought nothing that could be cancelled.
 func refundPolicy() check {
 	return check{
-		needs: payoutsTable,
-		rules: []Rule{{"refund-policy", "A refund by the cancellation policy is the percentage of what was paid that the policy of its " +
-			"moment gives for its hours to departure, half-up, less what had gone back or was promised before it."}},
+		needs: movesTable,
+		rules: []Rule{{"refund-policy", "A refund by the cancellation policy is the percentage of what was paid that the policy kept with it " +
+			"gives for its hours to departure, or all of it when the trip was moved, half-up, less what had gone back or was promised before it."}},
 		sql: `
 SELECT 'refund-policy', 'refund', f.id,
        format('%s: %s %% of %s at %s hours by %s, after %s', f.amount, coalesce(f.policy_percent::text, 'no'), t.amount,
@@ -22,11 +25,55 @@ LEFT JOIN LATERAL (
 LEFT JOIN audit_log AS a ON a.entity = 'refund' AND a.entity_id = f.id AND a.action = 'REFUND_REQUESTED'
     AND jsonb_typeof(a.details -> 'before') = 'object'
 WHERE f.refund_type = 'POLICY'
-  AND (f.policy_percent IS DISTINCT FROM CASE WHEN t.status = 'PAID' THEN coalesce(tier.percent, 0) ELSE 100 END
+  AND (f.policy_percent IS DISTINCT FROM
+           CASE WHEN t.status = 'PAID' AND f.policy_reason IS DISTINCT FROM 'RESCHEDULED' THEN coalesce(tier.percent, 0) ELSE 100 END
        OR f.amount * 100 IS DISTINCT FROM div(2 * t.amount * 100 * f.policy_percent + 100, 200) - f.policy_given * 100
        OR (a.id IS NOT NULL AND f.policy_given::text IS DISTINCT FROM
            ((a.details -> 'before' ->> 'refunded_amount')::numeric
             + (a.details -> 'before' ->> 'reserved_amount')::numeric)::numeric(14, 2)::text))`,
+	}
+}
+
+// refundTerms holds the terms of a refund by the policy against what the booking was made for. The hours to departure are those of
+// the refund's moment, at which the trip may have stood elsewhere than it does now.
+func refundTerms() check {
+	return check{
+		needs: movesTable,
+		rules: []Rule{
+			{"refund-terms", "A refund by the cancellation policy gives at least what the schedule of the booking gives for its hours; it goes " +
+				"by the terms of the booking only where those differ, and gives all for a move only where the trip was moved."},
+			{"booking-moved", "The right to a full refund is that of the first move of the booking's trip, after it was made, by more than the " +
+				"tolerance; its departure is that of the trip when it was made."},
+		},
+		sql: `
+SELECT 'refund-terms', 'refund', f.id,
+       format('%s: %s %% at %s hours by %s; the booking was made for %s by %s, right to a full refund: %s', coalesce(f.policy_reason, 'POLICY'),
+              f.policy_percent, f.policy_hours, f.policy_schedule, b.booked_departure_at, coalesce(b.booked_schedule, 'no schedule'),
+              CASE WHEN b.rescheduled_by IS NULL THEN 'no' ELSE 'yes' END)
+FROM refunds AS f
+JOIN payment_transactions AS t ON t.id = f.payment_transaction_id
+JOIN bookings AS b ON b.id = f.booking_id
+LEFT JOIN LATERAL (
+    SELECT s.step[2]::numeric AS percent FROM regexp_matches(b.booked_schedule, '([0-9]+)h:([0-9]+)', 'g') AS s (step)
+    WHERE s.step[1]::numeric <= f.policy_hours ORDER BY s.step[1]::numeric DESC LIMIT 1) AS tier ON true
+WHERE f.refund_type = 'POLICY' AND t.status = 'PAID' AND f.policy_reason IS NOT NULL
+  AND (f.policy_percent < coalesce(tier.percent, 0)
+       OR (f.policy_reason = 'RESCHEDULED' AND b.rescheduled_by IS NULL)
+       OR (f.policy_reason = 'POLICY_AT_BOOKING' AND f.policy_schedule IS DISTINCT FROM b.booked_schedule
+           AND NOT EXISTS (SELECT FROM trip_moves AS m WHERE m.trip_id = b.trip_id AND m.moved_at > b.created_at)))
+UNION ALL
+SELECT 'booking-moved', 'booking', b.id,
+       format('made for %s, right by the move from %s to %s, tolerance %s', b.booked_departure_at, m.departure_from, m.departure_to, m.tolerance)
+FROM bookings AS b LEFT JOIN trip_moves AS m ON m.id = b.rescheduled_by
+WHERE b.rescheduled_by IS NOT NULL
+  AND (m.trip_id <> b.trip_id OR m.moved_at < b.created_at
+       OR greatest(m.departure_to - m.departure_from, m.departure_from - m.departure_to, m.departure_to - b.booked_departure_at,
+                   b.booked_departure_at - m.departure_to) <= m.tolerance)
+UNION ALL
+SELECT 'booking-moved', 'booking', b.id, format('made for %s, and the trip left at %s then', b.booked_departure_at, m.departure_from)
+FROM bookings AS b
+JOIN LATERAL (SELECT departure_from FROM trip_moves WHERE trip_id = b.trip_id AND moved_at > b.created_at ORDER BY moved_at LIMIT 1) AS m ON true
+WHERE m.departure_from <> b.booked_departure_at`,
 	}
 }
 

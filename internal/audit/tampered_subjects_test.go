@@ -95,8 +95,19 @@ func wayTamperings(w *world) []tampering {
 		return tampering{"refund-payout", name, "UPDATE refund_payouts SET " + what + " WHERE refund_id = $1", []any{w.byHand.ID}, of(w.byHand.ID), nil}
 	}
 
+	kept := func(t *testing.T) uuid.UUID {
+		t.Helper()
+
+		return *w.kept.BookingID
+	}
+
 	return []tampering{
-		policy("another percentage", "policy_percent = 49"),
+		{
+			"refund-policy", "another percentage", "UPDATE refunds SET policy_percent = 49 WHERE id = $1",
+			[]any{w.policy.ID},
+			of(w.policy.ID),
+			[]string{"refund-terms"},
+		},
 		policy("other hours", "policy_hours = 23"),
 		policy("another policy", "policy_schedule = '24h:40'"),
 		policy("no policy", "policy_schedule = 'nobody knows'"),
@@ -106,6 +117,37 @@ func wayTamperings(w *world) []tampering {
 			[]any{w.policy.ID},
 			of(w.policy.ID),
 			[]string{"refund-given", "refund-line", "refund-paid", "refund-proof", "refund-total", "refund-transaction"},
+		},
+		{
+			"refund-terms", "a move that never was", "UPDATE refunds SET policy_reason = 'RESCHEDULED', policy_percent = 100, policy_given = amount WHERE id = $1",
+			[]any{w.policy.ID},
+			of(w.policy.ID),
+			[]string{"refund-policy"},
+		},
+		{
+			"refund-terms", "less than was bought", "UPDATE bookings SET booked_schedule = '24h:80' WHERE id = (SELECT booking_id FROM refunds WHERE id = $1)",
+			[]any{w.policy.ID},
+			of(w.policy.ID), nil,
+		},
+		{
+			"refund-terms", "terms that the booking does not have", "UPDATE refunds SET policy_reason = 'POLICY_AT_BOOKING', policy_schedule = '24h:50' WHERE id = $1",
+			[]any{w.policy.ID},
+			of(w.policy.ID), nil,
+		},
+		{
+			"booking-moved", "a move within the tolerance", `WITH m AS (INSERT INTO trip_moves (id, trip_id, departure_from, departure_to, tolerance)
+				SELECT b.id, b.trip_id, b.booked_departure_at, b.booked_departure_at + interval '1 hour', interval '2 hours'
+				FROM bookings AS b JOIN payment_transactions AS t ON t.booking_id = b.id WHERE t.id = $1)
+			UPDATE bookings SET rescheduled_by = id WHERE id = (SELECT booking_id FROM payment_transactions WHERE id = $1)`,
+			[]any{w.kept.ID},
+			kept, nil,
+		},
+		{
+			"booking-moved", "another departure than the trip had", `INSERT INTO trip_moves (id, trip_id, departure_from, departure_to, tolerance)
+				SELECT b.id, b.trip_id, b.booked_departure_at - interval '1 hour', b.booked_departure_at, interval '2 hours'
+				FROM bookings AS b JOIN payment_transactions AS t ON t.booking_id = b.id WHERE t.id = $1`,
+			[]any{w.kept.ID},
+			nil, nil,
 		},
 		{
 			"refund-channel", "one that a gateway paid", "UPDATE ledger_transfers SET credit_account = 'gateway:gateway_a' WHERE refund_id = $1 AND kind = 'REFUND_PAID'",

@@ -241,6 +241,8 @@ type Policies struct {
 	CommissionRate  models.Rate   `env:"COMMISSION_RATE" envDefault:"0.10"`
 	// Cancellation is what a refund by the policy pays back; the worker computes refunds, the API quotes them.
 	Cancellation models.CancellationPolicy `env:"CANCELLATION_POLICY" envDefault:"72h:100,24h:50,0h:0"`
+	// RescheduleTolerance is how far a trip may be moved before its customers may have all of their money back.
+	RescheduleTolerance time.Duration `env:"RESCHEDULE_TOLERANCE" envDefault:"2h"`
 	// AskFor is how long a gateway is asked whether an expired attempt was paid before an operator is told.
 	AskFor time.Duration `env:"EXPIRY_ASK_FOR" envDefault:"5m"`
 	// SettleAfter is how long a gateway is asked about a refund that it does not know, after a request whose outcome is unknown,

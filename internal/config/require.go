@@ -238,6 +238,10 @@ func (c Config) validate() error {
 		p.addf("WEBHOOK_SILENCE must be more than zero, or 0 for never")
 	}
 
+	if c.Policies.RescheduleTolerance < 0 {
+		p.addf("RESCHEDULE_TOLERANCE must not be negative (0: every move of a trip gives the right to a refund)")
+	}
+
 	if checks := c.Policies.LateChecks; !slices.IsSorted(checks) || checks[0] < 0 || checks[0] == 0 && len(checks) > 1 {
 		p.addf("LATE_PAYMENT_CHECKS must be times of more than zero, the shortest first, or 0 for never")
 	}

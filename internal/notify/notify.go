@@ -33,7 +33,7 @@ type Message struct {
 }
 
 // The keys of Message.Data. Amounts are plain numbers (`1150.00`, SAR); moments are RFC 3339. All but the amount may be
-// missing; the line that would show them is then left out.
+// missing, and that, too, when a trip was moved; the line that would show them is then left out.
 const (
 	DataName          = "name"
 	DataBookingID     = "booking_id"
@@ -47,6 +47,8 @@ const (
 	DataDepartureAt   = "departure_at"
 	DataRetryUntil    = "retry_until"
 	DataLockedUntil   = "locked_until"
+	DataDepartureWas  = "departure_was"
+	DataRefundable    = "refundable" // not empty: the customer may have all of it back
 )
 
 // MessageOf is the message of an outbox row.

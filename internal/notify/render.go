@@ -68,6 +68,7 @@ func (r *Renderer) Render(m Message) (Rendered, error) {
 		models.NotifyPaymentSucceeded: "payment_succeeded", models.NotifyPaymentFailed: "payment_failed",
 		models.NotifyRefundSucceeded: "refund_succeeded", models.NotifyCampaignPaid: "campaign_paid",
 		models.NotifyAccountLocked: "account_locked",
+		models.NotifyTripMoved:     "trip_moved",
 	}[m.Kind]
 	if !ok {
 		return Rendered{}, permanentf("unknown kind %q", m.Kind)
@@ -95,8 +96,10 @@ func (r *Renderer) Render(m Message) (Rendered, error) {
 
 // values is what the catalogues' texts may show, in the short forms of subjects and SMS.
 type values struct {
-	Name, Booking, Trip, Campaign, Amount, Departure, RetryUntil string
-	Seats, VAT, Method                                           string
+	Name, Booking, Trip, Campaign, Amount, Departure, DepartureWas, RetryUntil string
+	Seats, VAT, Method                                                         string
+
+	Refundable bool
 }
 
 // row is one line of a mail's table.
@@ -163,7 +166,7 @@ func (r *Renderer) mail(w *writer, prefix string, v values, to *link) (Rendered,
 type writer struct {
 	locale    models.Locale
 	localizer *i18n.Localizer
-	long      struct{ departure, retryUntil, lockedUntil string }
+	long      struct{ departure, departureWas, retryUntil, lockedUntil string }
 	err       error
 }
 
@@ -181,19 +184,26 @@ func (w *writer) values(m Message) (values, error) {
 		Name: clean(m.Data[DataName]), Trip: clean(m.Data[DataTripTitle]), Campaign: clean(m.Data[DataCampaignTitle]),
 	}
 
-	if m.Kind == models.NotifyAccountLocked { // the one message that is not about money
+	if m.Kind == models.NotifyAccountLocked { // not about money
 		_, until, err := w.moment(m.Data[DataLockedUntil])
 		w.long.lockedUntil = until
 
 		return v, err
 	}
 
-	amount, err := models.ParseMoney(m.Data[DataAmount])
-	if err != nil {
-		return values{}, permanentf("amount %w", err)
+	v.Refundable = m.Data[DataRefundable] != ""
+
+	// That a trip was moved is not about an amount.
+	if text := m.Data[DataAmount]; text != "" || m.Kind != models.NotifyTripMoved {
+		amount, err := models.ParseMoney(text)
+		if err != nil {
+			return values{}, permanentf("amount %w", err)
+		}
+
+		v.Amount = w.text("money", map[string]string{"Amount": grouped(amount)})
 	}
 
-	v.Amount = w.text("money", map[string]string{"Amount": grouped(amount)})
+	var err error
 
 	if v.Booking = clean(m.Data[DataBookingNumber]); v.Booking == "" { // queued by an older version
 		v.Booking = shortID(clean(m.Data[DataBookingID]))
@@ -214,6 +224,10 @@ func (w *writer) values(m Message) (values, error) {
 		return values{}, err
 	}
 
+	if v.DepartureWas, w.long.departureWas, err = w.moment(m.Data[DataDepartureWas]); err != nil {
+		return values{}, err
+	}
+
 	v.RetryUntil, w.long.retryUntil, err = w.moment(m.Data[DataRetryUntil])
 
 	return v, err
@@ -227,6 +241,7 @@ func (w *writer) rows(v values) []row {
 		{"label_campaign", v.Campaign},
 		{"label_trip", v.Trip},
 		{"label_departure", w.long.departure},
+		{"label_departure_was", w.long.departureWas},
 		{"label_seats", v.Seats},
 		{"label_amount", v.Amount},
 		{"label_vat", v.VAT},

@@ -80,7 +80,7 @@ func (s *Store) newBooking(n NewBooking, o offer) models.Booking {
 		n.Locale = models.LocaleArabic
 	}
 
-	amount := o.pricePerSeat.Times(len(n.Passengers))
+	amount, schedule := o.pricePerSeat.Times(len(n.Passengers)), s.policies.Cancellation.String()
 
 	return models.Booking{
 		ID: n.ID, TripID: n.TripID, ProviderID: o.providerID, UserID: n.UserID,
@@ -89,7 +89,8 @@ func (s *Store) newBooking(n NewBooking, o offer) models.Booking {
 		Amount:    amount, Currency: models.Currency,
 		VATRate: s.policies.VATBooking, VATAmount: models.VATWithin(amount, s.policies.VATBooking),
 		Passengers: n.Passengers, ContactName: n.ContactName, ContactEmail: n.ContactEmail, ContactPhone: n.ContactPhone,
-		Locale: n.Locale, ReturnURL: n.ReturnURL,
+		Locale: n.Locale, ReturnURL: n.ReturnURL, BookedDepartureAt: o.departure, BookedSchedule: &schedule,
+		CreatedAt: o.at,
 	}
 }
 
@@ -98,7 +99,7 @@ type offer struct {
 	providerID   uuid.UUID
 	pricePerSeat models.Money
 	departure    time.Time
-	at           time.Time // by the clock of the database
+	at           time.Time // by the clock of the database, while the trip is locked: no move of the trip comes between
 }
 
 // earlier is the first of two moments: nobody pays for a trip that has left.
@@ -120,7 +121,7 @@ func takeSeats(ctx context.Context, tx bun.Tx, trip uuid.UUID, seats int) (offer
 		WHERE t.id = ?1 AND p.id = t.provider_id AND p.status = 'ACTIVE'
 		  AND t.status = 'PUBLISHED' AND t.departure_at > now() AND t.deleted_at IS NULL
 		  AND t.seats_taken + ?0 <= t.capacity
-		RETURNING t.provider_id, t.price_per_seat, t.departure_at, now()`, seats, trip).
+		RETURNING t.provider_id, t.price_per_seat, t.departure_at, clock_timestamp()`, seats, trip).
 		Scan(&o.providerID, &o.pricePerSeat, &o.departure, &o.at)
 	if errors.Is(err, sql.ErrNoRows) {
 		return o, whyNotBookable(ctx, tx, trip)

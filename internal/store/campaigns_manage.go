@@ -33,6 +33,12 @@ var campaignKind = kind[models.AdCampaign]{
 	entity: "ad_campaign",
 	ids:    func(c *models.AdCampaign) (id, provider *uuid.UUID) { return &c.ID, &c.ProviderID },
 	keep:   []string{"status", "created_by", "return_url"},
+	state: func(c *models.AdCampaign) map[string]any {
+		return map[string]any{
+			"trip_id": c.TripID.String(), "title": c.Title, "description": c.Description, "starts_on": c.StartsOn.String(),
+			"ends_on": c.EndsOn.String(), "price": c.Price, "status": string(c.Status),
+		}
+	},
 }
 
 func (f CampaignFilter) apply(q *bun.SelectQuery) *bun.SelectQuery {
@@ -125,7 +131,8 @@ func (s *Store) moveCampaign(
 			return err
 		}
 
-		return campaignKind.note(ctx, tx, by, action, id)
+		return campaignKind.note(ctx, tx, by, action, id,
+			map[string]any{"status": string(from)}, map[string]any{"status": string(to)})
 	})
 }
 

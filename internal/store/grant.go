@@ -12,7 +12,10 @@ import (
 
 // appended are the tables that only ever grow, and emptied those from which rows are deleted.
 var (
-	appended = []string{"ledger_transfers", "transaction_state_changes", "audit_log", "record_texts", "refund_payouts", "payout_reversals"}
+	appended = []string{
+		"ledger_transfers", "transaction_state_changes", "audit_log", "record_texts", "refund_payouts", "payout_reversals",
+		"trip_moves",
+	}
 	// received are tables of whose rows only the named columns, what became of them, are ever written again.
 	received = map[string]string{"webhook_events": "transaction_id, refund_id, processed_at, outcome"}
 	emptied  = []string{"bookings", "bus_photos", "idempotency_keys", "refresh_tokens", "trip_rest_stops"}

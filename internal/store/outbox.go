@@ -58,21 +58,35 @@ func queueForBooking(
 	return queue(ctx, tx, kind, transaction, b.Locale, b.ContactEmail, b.ContactPhone, facts)
 }
 
-// bookingFacts are what every message about a booking says.
+// bookingFacts are what every message about a booking says of it and of money.
 func bookingFacts(b *models.Booking, trip *models.Trip, amount models.Money) map[string]string {
+	facts := bookingData(b, trip)
+	facts["amount"], facts["currency"] = amount.String(), b.Currency
+
+	return facts
+}
+
+// bookingData is what every message about a booking may show; trip has its title and its departure.
+func bookingData(b *models.Booking, trip *models.Trip) map[string]string {
 	return map[string]string{
 		"name": b.ContactName, "booking_id": b.ID.String(), "booking_number": b.Number, "trip_title": trip.Title,
 		"departure_at": trip.DepartureAt.UTC().Format(time.RFC3339),
-		"amount":       amount.String(), "currency": b.Currency,
 	}
 }
 
-// queue writes the outbox rows in the transaction of their cause. The unique index on (transaction, kind, channel)
-// makes a second queueing a no-op; only rows really inserted are counted.
+// queue writes the outbox rows of a message that is sent once, in the transaction of its cause.
 func queue(
 	ctx context.Context, tx bun.Tx, kind models.NotificationKind, transaction uuid.UUID,
 	locale models.Locale, email, phone string, data map[string]string,
 ) (int, error) {
+	return insertMessages(ctx, tx, messages(kind, transaction, "", locale, email, phone, data))
+}
+
+// messages are the outbox rows of one message: an e-mail and an SMS, of those that have an address.
+func messages(
+	kind models.NotificationKind, transaction uuid.UUID, cause string,
+	locale models.Locale, email, phone string, data map[string]string,
+) []models.Notification {
 	var rows []models.Notification
 
 	for channel, to := range map[models.NotificationChannel]string{models.NotifyEmail: email, models.NotifySMS: phone} {
@@ -80,12 +94,23 @@ func queue(
 			continue
 		}
 
+		id := models.NotificationID(transaction, kind, channel)
+		if cause != "" {
+			id = models.RepeatedNotificationID(transaction, kind, channel, cause)
+		}
+
 		rows = append(rows, models.Notification{
-			ID: models.NotificationID(transaction, kind, channel), TransactionID: transaction,
-			Kind: kind, Channel: channel, Locale: locale, Recipient: to, Data: data, Status: NotificationPending,
+			ID: id, TransactionID: transaction,
+			Kind: kind, Channel: channel, Cause: cause, Locale: locale, Recipient: to, Data: data, Status: NotificationPending,
 		})
 	}
 
+	return rows
+}
+
+// insertMessages writes outbox rows. The unique index on (transaction, kind, channel, cause) makes a second queueing a no-op;
+// only rows really inserted are counted.
+func insertMessages(ctx context.Context, tx bun.Tx, rows []models.Notification) (int, error) {
 	if len(rows) == 0 {
 		return 0, nil
 	}

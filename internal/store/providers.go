@@ -77,8 +77,7 @@ func (s *Store) CreateProviderBy(ctx context.Context, p models.Provider, by Acto
 		}
 
 		return audit(ctx, tx, by, "PROVIDER_CREATED", "provider", &out.ID, map[string]any{
-			"commission_rate": out.CommissionRate, "before": nil,
-			"after": map[string]any{"status": out.Status, "commission_rate": out.CommissionRate},
+			"commission_rate": out.CommissionRate, "before": nil, "after": providerState(&out),
 		})
 	})
 	if err != nil {
@@ -94,7 +93,7 @@ func (s *Store) UpdateProvider(
 	ctx context.Context, id uuid.UUID, apply func(*models.Provider) error, by Actor,
 ) (models.Provider, error) {
 	return s.changeProvider(ctx, id, func(ctx context.Context, tx bun.Tx, p *models.Provider) error {
-		was := p.CommissionRate
+		was, wasRate := providerState(p), p.CommissionRate
 
 		if err := apply(p); err != nil {
 			return err
@@ -106,13 +105,21 @@ func (s *Store) UpdateProvider(
 			return fmt.Errorf("update provider: %w", err)
 		}
 
-		// The rate is what money depends on; the rest of the record is personal enough to stay out.
-		return audit(ctx, tx, by, "PROVIDER_UPDATED", "provider", &id,
-			map[string]any{
-				"commission_rate": p.CommissionRate, "commission_rate_before": was,
-				"before": map[string]any{"commission_rate": was}, "after": map[string]any{"commission_rate": p.CommissionRate},
-			})
+		before, after := changed(was, providerState(p))
+		// The rate is what money depends on: it is there whether it was changed or not.
+		before["commission_rate"], after["commission_rate"] = wasRate, p.CommissionRate
+
+		return audit(ctx, tx, by, "PROVIDER_UPDATED", "provider", &id, map[string]any{
+			"commission_rate": p.CommissionRate, "commission_rate_before": wasRate, "before": before, "after": after,
+		})
 	})
+}
+
+// providerState is what the audit log says of a company.
+func providerState(p *models.Provider) map[string]any {
+	return map[string]any{
+		"name": p.Name, "email": p.Email, "phone": p.Phone, "city": p.City, "commission_rate": p.CommissionRate, "status": p.Status,
+	}
 }
 
 // SetProviderStatus makes a company ACTIVE or INACTIVE, which shows or hides all that it runs (spec 3.1). One that is

@@ -33,28 +33,40 @@ func (s *Store) findAmount(
 	}
 
 	schedule := terms.Schedule.String()
+	r.PolicyReason = &terms.Reason
 	r.PolicyPercent, r.PolicyHours, r.PolicySchedule, r.PolicyGiven = &terms.Percent, &terms.Hours, &schedule, &terms.Given
 	r.Amount, err = models.RefundableAmount(t, r.RefundType, &terms.Amount)
 
 	return err
 }
 
-// terms are what the cancellation policy makes of a booking's payment at now. Error: BOOKING_NOT_REFUNDABLE for the
+// terms are what the cancellation policy makes of a booking's payment at now: the one of now or that of the booking, whichever is
+// better for the customer, and all of it after the trip was moved (models.BookingTerms). Error: BOOKING_NOT_REFUNDABLE for the
 // payment of a campaign, which departs nowhere.
 func (s *Store) terms(ctx context.Context, db bun.IDB, t *models.PaymentTransaction, now time.Time) (models.PolicyTerms, error) {
 	if t.BookingID == nil {
 		return models.PolicyTerms{}, models.Errorf(models.CodeBookingNotRefundable, "The cancellation policy is for bookings.")
 	}
 
-	var departure time.Time
+	booked := models.BookingTerms{Policy: s.policies.Cancellation}
 
-	err := db.NewSelect().Model((*models.Booking)(nil)).ColumnExpr("tr.departure_at").
-		Join("JOIN trips AS tr ON tr.id = bk.trip_id").Where("bk.id = ?", *t.BookingID).Scan(ctx, &departure)
+	var schedule *string
+
+	err := db.NewSelect().Model((*models.Booking)(nil)).
+		ColumnExpr("tr.departure_at, bk.booked_departure_at, bk.booked_schedule, bk.rescheduled_by IS NOT NULL").
+		Join("JOIN trips AS tr ON tr.id = bk.trip_id").Where("bk.id = ?", *t.BookingID).
+		Scan(ctx, &booked.Departure, &booked.BookedDeparture, &schedule, &booked.Rescheduled)
 	if err != nil {
-		return models.PolicyTerms{}, fmt.Errorf("read departure: %w", err)
+		return models.PolicyTerms{}, fmt.Errorf("read what was booked: %w", err)
 	}
 
-	return s.policies.Cancellation.Terms(t, departure, now), nil
+	if schedule != nil {
+		if err := booked.BookedPolicy.UnmarshalText([]byte(*schedule)); err != nil {
+			return models.PolicyTerms{}, fmt.Errorf("the booking's cancellation schedule %w", err)
+		}
+	}
+
+	return booked.Of(t, now), nil
 }
 
 // RefundQuote says what a refund of the booking by the cancellation policy would come to at now; 0.00 when nothing would

@@ -23,6 +23,7 @@ type kind[T resource] struct {
 	keep   []string                                           // columns that no update writes, besides the identity
 	tidy   func(*T)                                           // brings a row that a caller made into its stored form; may be nil
 	refuse func(err error) error                              // turns a violated constraint into the domain's error; may be nil
+	state  func(*T) map[string]any                            // what the audit log says of a row; nil: nothing
 	used   func(*bun.SelectQuery, uuid.UUID) *bun.SelectQuery // narrows trips to those that use the resource
 }
 
@@ -111,7 +112,7 @@ func create[T resource](
 			return err
 		}
 
-		return k.note(ctx, tx, by, "CREATED", *id)
+		return k.note(ctx, tx, by, "CREATED", *id, nil, k.stateOf(&out))
 	})
 	if err != nil {
 		var none T
@@ -151,6 +152,7 @@ func (k kind[T]) change(
 ) error {
 	id, provider := k.ids(out)
 	itsID, itsProvider := *id, *provider
+	was := k.stateOf(out)
 
 	if err := apply(out); err != nil {
 		return err
@@ -178,7 +180,9 @@ func (k kind[T]) change(
 		return err
 	}
 
-	return k.note(ctx, tx, by, "UPDATED", itsID)
+	from, to := changed(was, k.stateOf(out))
+
+	return k.note(ctx, tx, by, "UPDATED", itsID, from, to)
 }
 
 // remove deletes a resource softly, under its row lock, unless a published trip that has not departed uses it. Trips
@@ -211,7 +215,7 @@ func remove[T resource](ctx context.Context, s *Store, k kind[T], by Actor, id u
 			return fmt.Errorf("delete %s: %w", k.entity, err)
 		}
 
-		return k.note(ctx, tx, by, "DELETED", id)
+		return k.note(ctx, tx, by, "DELETED", id, k.stateOf(&out), nil)
 	})
 }
 
@@ -221,9 +225,37 @@ func upcoming(db bun.IDB) *bun.SelectQuery {
 		Where("t.status = ?", models.TripPublished).Where("t.departure_at > now()")
 }
 
-// note writes the audit entry of a change.
-func (k kind[T]) note(ctx context.Context, tx bun.Tx, by Actor, what string, id uuid.UUID) error {
-	return audit(ctx, tx, by, strings.ToUpper(k.entity)+"_"+what, k.entity, &id, nil)
+// note writes the audit entry of a change. before and after are what it has changed, of kinds that say so; nil where there is
+// nothing.
+func (k kind[T]) note(ctx context.Context, tx bun.Tx, by Actor, what string, id uuid.UUID, before, after map[string]any) error {
+	var details any
+	if k.state != nil {
+		details = map[string]any{"before": before, "after": after}
+	}
+
+	return audit(ctx, tx, by, strings.ToUpper(k.entity)+"_"+what, k.entity, &id, details)
+}
+
+// stateOf is what the audit log says of a row; nil for kinds that say nothing.
+func (k kind[T]) stateOf(row *T) map[string]any {
+	if k.state == nil {
+		return nil
+	}
+
+	return k.state(row)
+}
+
+// changed are the parts of two states of one row that differ. Values are compared as they are written down.
+func changed(was, is map[string]any) (before, after map[string]any) {
+	before, after = map[string]any{}, map[string]any{}
+
+	for name, value := range is {
+		if fmt.Sprint(was[name]) != fmt.Sprint(value) {
+			before[name], after[name] = was[name], value
+		}
+	}
+
+	return before, after
 }
 
 func (k kind[T]) refusal(err error, doing string) error {

@@ -41,7 +41,7 @@ var seedTables = []struct {
 	}},
 	{"bookings", []string{
 		"id", "trip_id", "provider_id", "user_id", "status", "seats", "seats_held", "hold_until", "amount", "vat_rate", "vat_amount",
-		"passengers", "contact_name", "contact_email", "contact_phone", "locale", "created_at", "updated_at",
+		"passengers", "contact_name", "contact_email", "contact_phone", "locale", "created_at", "updated_at", "booked_departure_at",
 	}},
 	{"ad_campaigns", []string{"id", "provider_id", "trip_id", "created_by", "title", "starts_on", "ends_on", "price", "status", "created_at"}},
 	{"payment_transactions", []string{

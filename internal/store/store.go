@@ -40,6 +40,8 @@ type Policies struct {
 	Login       LoginRules
 	// Cancellation is what a refund by the policy pays back.
 	Cancellation models.CancellationPolicy
+	// RescheduleTolerance is how far a trip may be moved before every customer of it may have a full refund.
+	RescheduleTolerance time.Duration
 	// LateChecks are how long after the end of an attempt without money the gateway is asked again whether it took some,
 	// shortest first; none, or 0: never.
 	LateChecks []time.Duration
@@ -56,6 +58,8 @@ func DefaultPolicies() Policies {
 		Login:        LoginRules{PauseMax: 15 * time.Minute, LockAfter: 100},
 		Cancellation: models.DefaultCancellationPolicy(),
 		LateChecks:   []time.Duration{10 * time.Minute, 2 * time.Hour, 24 * time.Hour},
+
+		RescheduleTolerance: 2 * time.Hour,
 	}
 }
 

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/uptrace/bun"
@@ -58,6 +59,25 @@ func (s *Store) CatalogueTrip(ctx context.Context, id uuid.UUID) (models.Trip, e
 	err := loadRestStops(ctx, s.db, trips)
 
 	return trips[0], err
+}
+
+// Departures are the departures of trips, by trip, in whatever state they are.
+func (s *Store) Departures(ctx context.Context, trips ...uuid.UUID) (map[uuid.UUID]time.Time, error) {
+	departures := make(map[uuid.UUID]time.Time, len(trips))
+	if len(trips) == 0 {
+		return departures, nil
+	}
+
+	var rows []models.Trip
+	if err := s.db.NewSelect().Model(&rows).Column("id", "departure_at").Where("id IN (?)", bun.List(trips)).Scan(ctx); err != nil {
+		return nil, fmt.Errorf("read departures: %w", err)
+	}
+
+	for i := range rows {
+		departures[rows[i].ID] = rows[i].DepartureAt
+	}
+
+	return departures, nil
 }
 
 // catalogue is the one place that says what consumers see.

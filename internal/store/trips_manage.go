@@ -33,6 +33,31 @@ var tripKind = kind[models.Trip]{
 	entity: "trip",
 	ids:    func(t *models.Trip) (id, provider *uuid.UUID) { return &t.ID, &t.ProviderID },
 	keep:   []string{"status", "seats_taken"}, // actions move the one, bookings the other
+	state: func(t *models.Trip) map[string]any {
+		stops := make([]string, len(t.RestStopIDs))
+		for i, stop := range t.RestStopIDs {
+			stops[i] = stop.String()
+		}
+
+		return map[string]any{
+			"type": string(t.Type), "title": t.Title, "origin": t.Origin, "destination": t.Destination,
+			"departure_at": moment(t.DepartureAt), "return_at": moment(t.ReturnAt), "hotel_id": idOrEmpty(t.HotelID),
+			"bus_id": t.BusID.String(), "rest_stop_ids": stops, "price_per_seat": t.PricePerSeat, "capacity": t.Capacity,
+			"status": string(t.Status),
+		}
+	},
+}
+
+// moment is a time as the audit log shows it: RFC 3339, UTC.
+func moment(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+// idOrEmpty is an id as the audit log shows it; empty for none.
+func idOrEmpty(id *uuid.UUID) string {
+	if id == nil {
+		return ""
+	}
+
+	return id.String()
 }
 
 // ListProviderTrips lists the trips that the actor sees, in whatever status, oldest first. Errors: VALIDATION_ERROR on
@@ -78,33 +103,11 @@ func (s *Store) CreateTrip(ctx context.Context, t models.Trip, by Actor) (models
 	})
 }
 
-// UpdateTrip changes a trip under its row lock; apply gets it as it is, RestStopIDs included, may run more than once,
-// and its error is returned. The status and the seats taken stay as they are. Errors: NOT_FOUND and those of CreateTrip;
-// VALIDATION_ERROR on departure_at when a PUBLISHED trip is moved into the past.
-func (s *Store) UpdateTrip(ctx context.Context, id uuid.UUID, apply func(*models.Trip) error, by Actor) (models.Trip, error) {
-	return s.changeTrip(ctx, id, by, func(ctx context.Context, tx bun.Tx, t *models.Trip) error {
-		fixed := *t
-
-		return tripKind.change(ctx, tx, by, t, func(t *models.Trip) error {
-			err := apply(t)
-			t.Status, t.SeatsTaken = fixed.Status, fixed.SeatsTaken
-
-			// What departs in the past is out of sight: for a trip that has been sold that is no way to end it.
-			moved := t.Status == models.TripPublished && !t.DepartureAt.Equal(fixed.DepartureAt)
-			if err == nil && moved && !t.DepartureAt.After(time.Now()) {
-				err = models.Invalid("departure_at", "must be in the future for a published trip")
-			}
-
-			return err
-		}, checkTrip, saveStops)
-	})
-}
-
 // PublishTrip offers a DRAFT to consumers. A trip that is PUBLISHED stays as it is. Errors: INVALID_STATE when it is
 // CANCELLED or its departure has passed, NOT_FOUND, FORBIDDEN, and those of CreateTrip, for what it refers to may have
 // changed since.
 func (s *Store) PublishTrip(ctx context.Context, id uuid.UUID, by Actor) (models.Trip, error) {
-	return s.changeTrip(ctx, id, by, func(ctx context.Context, tx bun.Tx, t *models.Trip) error {
+	return s.changeTrip(ctx, id, by, nil, func(ctx context.Context, tx bun.Tx, t *models.Trip) error {
 		if t.Status == models.TripPublished {
 			return nil
 		}
@@ -130,7 +133,8 @@ func (s *Store) PublishTrip(ctx context.Context, id uuid.UUID, by Actor) (models
 			return models.Errorf(models.CodeInvalidState, "The trip's departure has passed: it cannot be published.")
 		}
 
-		return tripKind.note(ctx, tx, by, "PUBLISHED", id)
+		return tripKind.note(ctx, tx, by, "PUBLISHED", id,
+			map[string]any{"status": string(models.TripDraft)}, map[string]any{"status": string(models.TripPublished)})
 	})
 }
 
@@ -147,23 +151,29 @@ func (s *Store) DeleteTrip(ctx context.Context, id uuid.UUID, by Actor) error {
 	})
 }
 
-// changeTrip runs a change of a trip under its row lock and returns what became of it.
-func (s *Store) changeTrip(ctx context.Context, id uuid.UUID, by Actor, do step[models.Trip]) (models.Trip, error) {
+// changeTrip runs a change of a trip under its row lock and returns what became of it. before gets the trip as it is before it is
+// locked, for what has to be locked first.
+func (s *Store) changeTrip(ctx context.Context, id uuid.UUID, by Actor, before, do step[models.Trip]) (models.Trip, error) {
 	var t models.Trip
 
 	err := s.write(ctx, by, func(ctx context.Context, tx bun.Tx, sc scope) error {
-		locked := make([]models.Trip, 1)
+		if before != nil {
+			seen, err := tripWithStops(ctx, tx, sc, id, "")
+			if err != nil {
+				return err
+			}
 
-		var err error
-		if locked[0], err = row[models.Trip](ctx, tx, sc, id, "NO KEY UPDATE"); err != nil {
+			if err := before(ctx, tx, &seen); err != nil {
+				return err
+			}
+		}
+
+		locked, err := tripWithStops(ctx, tx, sc, id, "NO KEY UPDATE")
+		if err != nil {
 			return err
 		}
 
-		if err := loadRestStops(ctx, tx, locked); err != nil {
-			return err
-		}
-
-		if err := do(ctx, tx, &locked[0]); err != nil {
+		if err := do(ctx, tx, &locked); err != nil {
 			return err
 		}
 
@@ -176,6 +186,19 @@ func (s *Store) changeTrip(ctx context.Context, id uuid.UUID, by Actor, do step[
 	}
 
 	return t, nil
+}
+
+// tripWithStops reads one trip with its rest stops, under a lock unless that is empty. Error: NOT_FOUND.
+func tripWithStops(ctx context.Context, tx bun.Tx, sc scope, id uuid.UUID, lock string) (models.Trip, error) {
+	t, err := row[models.Trip](ctx, tx, sc, id, lock)
+	if err != nil {
+		return t, err
+	}
+
+	one := []models.Trip{t}
+	err = loadRestStops(ctx, tx, one)
+
+	return one[0], err
 }
 
 // wholeTrip reads a trip with its rest stops and its provider's name. Error: NOT_FOUND.

@@ -1,0 +1,199 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"rihla/models"
+)
+
+// errBookingAppeared rolls back a move of a trip that a booking was made beside.
+var errBookingAppeared = errors.New("a booking was made meanwhile")
+
+// UpdateTrip changes a trip under its row lock; apply gets it as it is, RestStopIDs included, may run more than once,
+// and its error is returned. The status and the seats taken stay as they are. When the departure of a PUBLISHED trip changes,
+// every customer who has paid is told, and beyond RescheduleTolerance every booking keeps the right to a full refund. Errors:
+// NOT_FOUND and those of CreateTrip; VALIDATION_ERROR on departure_at when a PUBLISHED trip is moved into the past.
+func (s *Store) UpdateTrip(ctx context.Context, id uuid.UUID, apply func(*models.Trip) error, by Actor) (t models.Trip, err error) {
+	// Bookings are locked before their trip, as everywhere. Only once the trip is locked no further booking can be made; one that
+	// was in between has to be locked first in its turn.
+	for range maxTxTries {
+		m := &tripMove{store: s, by: by, apply: apply}
+
+		t, err = s.changeTrip(ctx, id, by, m.lockBookings, m.update)
+		if !errors.Is(err, errBookingAppeared) {
+			break
+		}
+	}
+
+	return t, err
+}
+
+// tripMove carries one try of UpdateTrip through its steps.
+type tripMove struct {
+	store  *Store
+	by     Actor
+	apply  func(*models.Trip) error
+	locked map[uuid.UUID]bool // bookings of the trip
+}
+
+// standing are the bookings of a trip that hold seats, or may hold them again when their payment comes late.
+func standing(tx bun.Tx, trip uuid.UUID) *bun.SelectQuery {
+	return tx.NewSelect().Model((*models.Booking)(nil)).Column("bk.id").
+		Where("bk.trip_id = ?", trip).Where("bk.status <> ?", models.BookingCancelled)
+}
+
+// lockBookings locks the trip's bookings when the change moves it: a payment that is being settled is either seen by the move, or
+// sees it.
+func (m *tripMove) lockBookings(ctx context.Context, tx bun.Tx, seen *models.Trip) error {
+	m.locked = map[uuid.UUID]bool{}
+
+	to := *seen
+	if m.apply(&to) != nil || seen.Status != models.TripPublished || to.DepartureAt.Equal(seen.DepartureAt) {
+		return nil // what is wrong with the change is said under the lock
+	}
+
+	var ids []uuid.UUID
+	if err := standing(tx, seen.ID).Order("bk.id").For("NO KEY UPDATE OF bk").Scan(ctx, &ids); err != nil {
+		return fmt.Errorf("lock bookings: %w", err)
+	}
+
+	for _, id := range ids {
+		m.locked[id] = true
+	}
+
+	return nil
+}
+
+func (m *tripMove) update(ctx context.Context, tx bun.Tx, t *models.Trip) error {
+	was := *t
+
+	return tripKind.change(ctx, tx, m.by, t, func(t *models.Trip) error {
+		err := m.apply(t)
+		t.Status, t.SeatsTaken = was.Status, was.SeatsTaken
+
+		// What departs in the past is out of sight: for a trip that has been sold that is no way to end it.
+		if err == nil && moved(&was, t) && !t.DepartureAt.After(time.Now()) {
+			err = models.Invalid("departure_at", "must be in the future for a published trip")
+		}
+
+		return err
+	}, checkTrip, func(ctx context.Context, tx bun.Tx, t *models.Trip) error {
+		if err := saveStops(ctx, tx, t); err != nil || !moved(&was, t) {
+			return err
+		}
+
+		return m.record(ctx, tx, &was, t)
+	})
+}
+
+func moved(was, is *models.Trip) bool {
+	return was.Status == models.TripPublished && !was.DepartureAt.Equal(is.DepartureAt)
+}
+
+// record writes the move down, gives the right to a refund to those whom it gives it, and tells those who have paid.
+func (m *tripMove) record(ctx context.Context, tx bun.Tx, was, is *models.Trip) error {
+	var ids []uuid.UUID
+	if err := standing(tx, is.ID).Scan(ctx, &ids); err != nil {
+		return fmt.Errorf("read bookings: %w", err)
+	}
+
+	for _, id := range ids {
+		if !m.locked[id] {
+			return errBookingAppeared
+		}
+	}
+
+	move, tolerance := models.NewID(), m.store.policies.RescheduleTolerance
+
+	_, err := tx.NewRaw(`INSERT INTO trip_moves (id, trip_id, departure_from, departure_to, tolerance, moved_by)
+		VALUES (?, ?, ?, ?, ? * interval '1 microsecond', ?)`,
+		move, is.ID, was.DepartureAt, is.DepartureAt, tolerance.Microseconds(), optional(m.by.UserID)).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("insert move: %w", err)
+	}
+
+	var bookings []models.Booking
+	if err := tx.NewSelect().Model(&bookings).Where("bk.id IN (?)", bun.List(ids)).Order("bk.id").Scan(ctx); err != nil {
+		return fmt.Errorf("read bookings: %w", err)
+	}
+
+	if err := grantRefunds(ctx, tx, move, was, is, bookings, tolerance); err != nil {
+		return err
+	}
+
+	return tellOfMove(ctx, tx, move, was, is, bookings)
+}
+
+// grantRefunds keeps with each booking the first move that gave its customer the right to a full refund.
+func grantRefunds(
+	ctx context.Context, tx bun.Tx, move uuid.UUID, was, is *models.Trip, bookings []models.Booking, tolerance time.Duration,
+) error {
+	var due []uuid.UUID
+
+	for i := range bookings {
+		b := &bookings[i]
+		if b.RescheduledBy == nil && models.GivesRefund(was.DepartureAt, is.DepartureAt, b.BookedDepartureAt, tolerance) {
+			b.RescheduledBy = &move
+			due = append(due, b.ID)
+		}
+	}
+
+	if len(due) == 0 {
+		return nil
+	}
+
+	_, err := tx.NewUpdate().Model((*models.Booking)(nil)).Set("rescheduled_by = ?", move).Set("updated_at = now()").
+		Where("id IN (?)", bun.List(due)).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("grant refunds: %w", err)
+	}
+
+	return nil
+}
+
+// tellOfMove queues a message for every booking that is paid. One that is paid later hears of the departure then.
+func tellOfMove(ctx context.Context, tx bun.Tx, move uuid.UUID, was, is *models.Trip, bookings []models.Booking) error {
+	var paid []models.PaymentTransaction
+
+	err := tx.NewSelect().Model(&paid).Column("pt.id", "pt.booking_id").Join("JOIN bookings AS bk ON bk.id = pt.booking_id").
+		Where("bk.trip_id = ?", is.ID).Where("bk.status = ?", models.BookingConfirmed).
+		Where("pt.status = ?", models.TransactionPaid).Scan(ctx)
+	if err != nil {
+		return fmt.Errorf("read payments: %w", err)
+	}
+
+	by := make(map[uuid.UUID]uuid.UUID, len(paid))
+	for i := range paid {
+		by[*paid[i].BookingID] = paid[i].ID
+	}
+
+	var rows []models.Notification
+
+	for i := range bookings {
+		b := &bookings[i]
+
+		transaction, ok := by[b.ID]
+		if !ok {
+			continue
+		}
+
+		data := bookingData(b, is)
+		data["departure_was"] = was.DepartureAt.UTC().Format(time.RFC3339)
+
+		if b.RescheduledBy != nil {
+			data["refundable"] = "true"
+		}
+
+		rows = append(rows, messages(models.NotifyTripMoved, transaction, move.String(), b.Locale, b.ContactEmail, b.ContactPhone, data)...)
+	}
+
+	_, err = insertMessages(ctx, tx, rows)
+
+	return err
+}
