@@ -36,7 +36,12 @@ type Delivered struct {
 // DeliverNotifications sends one batch of due notifications. A message that cannot be sent now goes back with
 // back-off; one that never can is given up. It fails only when the database does.
 func (o *Outbox) DeliverNotifications(ctx context.Context) (Delivered, error) {
-	due, err := o.Store.ClaimNotifications(ctx, outboxBatch, o.Now())
+	claimed, err := o.Store.ClaimNotifications(ctx, outboxBatch, o.Now())
+	if err != nil {
+		return Delivered{}, err
+	}
+
+	due, err := o.Store.WithholdNotifications(ctx, claimed, o.Now())
 	if err != nil {
 		return Delivered{}, err
 	}
@@ -63,7 +68,7 @@ func (o *Outbox) DeliverNotifications(ctx context.Context) (Delivered, error) {
 		return Delivered{}, err
 	}
 
-	d := Delivered{More: len(due) == outboxBatch}
+	d := Delivered{Failed: len(claimed) - len(due), More: len(claimed) == outboxBatch}
 
 	for _, ok := range sent {
 		if ok {

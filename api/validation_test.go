@@ -75,6 +75,10 @@ func TestBadBodies(t *testing.T) {
 				"contact.phone": "must have at least 8 characters", "payment_method": "is required", "return_url": "must be an http or https address",
 			},
 		},
+		{
+			name: "a name that can be opened", body: with(`Traveller One`, `Your refund waits: https://evil.example/x`), status: 422,
+			fields: map[string]string{"passengers.0.name": "must be a name, without a web address"},
+		},
 		{name: "nobody", body: with(`[{"name":"Traveller One"}]`, `[]`), status: 422, fields: map[string]string{"passengers": "must have at least 1 item"}},
 		{
 			name: "a bus full", body: with(`{"name":"Traveller One"}`, strings.Repeat(`{"name":"A"},`, 20)+`{"name":"B"}`), status: 422,

@@ -96,6 +96,10 @@ func fuzzConfig(tb testing.TB) config.Config {
 
 	env["LOGIN_PAUSE_MAX"], env["LOGIN_LOCK_AFTER"] = "0", "0"
 
+	for _, limit := range []string{"UNPAID_BOOKINGS_MAX", "UNPAID_SEATS_MAX", "BILL_SEATS_SHARE", "MESSAGES_PER_RECIPIENT"} {
+		env[limit] = "0"
+	}
+
 	cfg, err := config.Load(env)
 	require.NoError(tb, err)
 	require.NoError(tb, cfg.RequireAPI())

@@ -30,7 +30,7 @@ var spine = map[string]func(*testing.T, *harness.Stack){
 	"full refund": fullRefund, "partial refunds": partialRefunds, "refund refused": refundRefused, "claw-back": clawback,
 	"refund lists": refundLists, "refund by policy": refundByPolicy, "refund quotes": refundQuotes,
 	"rescheduled trip": rescheduledTrip,
-	"payout by hand": payoutByHand, "payout rejected": payoutRejected, "racing payouts": racingPayouts, "late bill": lateBill,
+	"payout by hand":   payoutByHand, "payout rejected": payoutRejected, "racing payouts": racingPayouts, "late bill": lateBill,
 	"late bill of a paid booking": lateBillOfAPaidBooking,
 
 	"record lists": recordLists, "record search": recordSearch, "record pages": recordPages, "mark transferred": markTransferred,

@@ -61,3 +61,21 @@ ALTER TABLE notifications
     ADD COLUMN cause text NOT NULL DEFAULT '',
     DROP CONSTRAINT notifications_transaction_id_kind_channel_key,
     ADD CONSTRAINT notifications_once UNIQUE (transaction_id, kind, channel, cause);
+
+-- What is unpaid, per account and per phone, and by bills per trip. contact_e164 is empty where no number can be made of the
+-- contact's phone, and for bookings of older versions; hold_method is the method of the newest attempt, whose hold it is.
+ALTER TABLE bookings
+    ADD COLUMN contact_e164 text,
+    ADD COLUMN hold_method text;
+CREATE INDEX bookings_unpaid_account ON bookings (user_id) WHERE status = 'PENDING_PAYMENT';
+CREATE INDEX bookings_unpaid_phone ON bookings (contact_e164) WHERE status = 'PENDING_PAYMENT';
+CREATE INDEX bookings_unpaid_trip ON bookings (trip_id) WHERE status = 'PENDING_PAYMENT';
+UPDATE bookings AS b SET hold_method = (
+    SELECT payment_method FROM payment_transactions AS t WHERE t.booking_id = b.id AND t.kind = 'PAYMENT' ORDER BY t.attempt DESC LIMIT 1)
+WHERE b.status = 'PENDING_PAYMENT';
+
+-- Who has never paid is written to at an address that is known to be the account's own. NULL: it is not known yet.
+ALTER TABLE users ADD COLUMN email_verified_at timestamptz;
+
+-- How many messages an address has had within a day.
+CREATE INDEX notifications_recipient ON notifications (lower(recipient), channel, sent_at);

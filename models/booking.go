@@ -35,6 +35,7 @@ type Booking struct {
 	ContactName  string        `bun:"contact_name"`
 	ContactEmail string        `bun:"contact_email"`
 	ContactPhone string        `bun:"contact_phone"`
+	ContactE164  *string       `bun:"contact_e164"` // the same number in one spelling; nil where none can be made of it
 	Locale       Locale        `bun:"locale"`
 	ReturnURL    string        `bun:"return_url"` // of the next payment attempt
 
@@ -43,6 +44,8 @@ type Booking struct {
 	BookedDepartureAt time.Time  `bun:"booked_departure_at,nullzero"`
 	BookedSchedule    *string    `bun:"booked_schedule"`
 	RescheduledBy     *uuid.UUID `bun:"rescheduled_by"` // the move of the trip that gave the right to a full refund
+
+	HoldMethod *PaymentMethod `bun:"hold_method"` // of the newest attempt, while the seats wait for it
 
 	CreatedAt time.Time `bun:"created_at,nullzero,default:now()"`
 	UpdatedAt time.Time `bun:"updated_at,nullzero,default:now()"`

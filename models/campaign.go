@@ -80,6 +80,21 @@ func (c *AdCampaign) Editable() error {
 	return nil
 }
 
+// Days is how many days the campaign runs, both ends counted.
+func (c *AdCampaign) Days() int {
+	return int(c.EndsOn.Time().Sub(c.StartsOn.Time())/(24*time.Hour)) + 1
+}
+
+// CheckPrice says whether the campaign costs at least perDay for each of its days; 0.00 is any price. Error: VALIDATION_ERROR on
+// price.
+func (c *AdCampaign) CheckPrice(perDay Money) error {
+	if least := perDay.Times(c.Days()); c.Price.Cmp(least) < 0 {
+		return Invalid("price", "must be at least %s for %d days, %s for each", least, c.Days(), perDay)
+	}
+
+	return nil
+}
+
 // CheckDates says whether the campaign can run on its dates: it must not begin before today in Riyadh, unless it was
 // to begin on that day before, and not end before it begins. Errors: VALIDATION_ERROR on starts_on or ends_on.
 func (c *AdCampaign) CheckDates(startedOn Date, now time.Time) error {

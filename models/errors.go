@@ -37,6 +37,8 @@ const (
 	CodeIdempotencyKeyInProcess Code = "IDEMPOTENCY_KEY_IN_PROGRESS"
 	CodeIdempotencyKeyReused    Code = "IDEMPOTENCY_KEY_REUSED"
 	CodeResourceInUse           Code = "RESOURCE_IN_USE"
+	CodeTooManyUnpaidBookings   Code = "TOO_MANY_UNPAID_BOOKINGS"
+	CodeMethodNotAvailable      Code = "METHOD_NOT_AVAILABLE"
 	CodeReferenceNotOwned       Code = "REFERENCE_NOT_OWNED"
 	CodeTooManyMembers          Code = "TOO_MANY_MEMBERS"
 	CodeURITooLong              Code = "URI_TOO_LONG"

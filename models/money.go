@@ -124,6 +124,13 @@ func (m *Money) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// UnmarshalText reads what ParseMoney does.
+func (m *Money) UnmarshalText(b []byte) (err error) {
+	*m, err = ParseMoney(string(b))
+
+	return err
+}
+
 // Fits reports whether the amount fits a numeric(14,2) column.
 func (m Money) Fits() bool { return !m.d.Abs().GreaterThan(maxMoney) }
 

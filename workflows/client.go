@@ -83,13 +83,14 @@ func (c *Client) StartPayment(ctx context.Context, a models.Attempt) (activities
 	return out, err
 }
 
-// nothingToPay reports an answer that a run which is over may have given about another time: the booking was taken back
-// while no worker was there to open its payment, and has been made again since.
+// nothingToPay reports an answer that a run which is over may have given about another time, or another method: the booking was taken
+// back while no worker was there to open its payment, and has been made again since.
 func nothingToPay(err error) bool {
 	code := models.CodeOf(err)
 
 	return isAlreadyStarted(err) ||
-		code == models.CodeNotFound || code == models.CodeBookingNotPayable || code == models.CodeCampaignNotPayable
+		code == models.CodeNotFound || code == models.CodeBookingNotPayable || code == models.CodeCampaignNotPayable ||
+		code == models.CodeMethodNotAvailable
 }
 
 // CancelPayment asks a running attempt to close and waits for its outcome, which may be that it was paid after all.

@@ -692,7 +692,9 @@ type ContactInput struct {
 	// Email Example: traveller@rihla.test
 	Email Email `json:"email"`
 
-	// Name Example: Traveller One
+	// Name A person's name. One with a web address in it (a scheme, `www.`, or a domain with a path) is refused.
+	//
+	// Example: Traveller One
 	Name PersonName `json:"name"`
 
 	// Phone International (`+966501234567`) or national digits.
@@ -749,7 +751,9 @@ type Driver struct {
 type DriverInput struct {
 	LicenseNumber *string `json:"license_number,omitempty"`
 
-	// Name Example: Traveller One
+	// Name A person's name. One with a web address in it (a scheme, `www.`, or a domain with a path) is refused.
+	//
+	// Example: Traveller One
 	Name  PersonName `json:"name"`
 	Phone *string    `json:"phone,omitempty"`
 }
@@ -1239,7 +1243,9 @@ type PassengerInput struct {
 	// DocumentNumber Passport or identity card.
 	DocumentNumber *string `json:"document_number,omitempty"`
 
-	// Name Example: Traveller One
+	// Name A person's name. One with a web address in it (a scheme, `www.`, or a domain with a path) is refused.
+	//
+	// Example: Traveller One
 	Name PersonName `json:"name"`
 }
 
@@ -1471,7 +1477,9 @@ type PaymentTransactionsAnswer struct {
 // Period A calendar period.
 type Period string
 
-// PersonName Example: Traveller One
+// PersonName A person's name. One with a web address in it (a scheme, `www.`, or a domain with a path) is refused.
+//
+// Example: Traveller One
 type PersonName = string
 
 // Phone International (`+966501234567`) or national digits.
@@ -1805,7 +1813,9 @@ type RegisterRequest struct {
 	// Email Example: traveller@rihla.test
 	Email Email `json:"email"`
 
-	// Name Example: Traveller One
+	// Name A person's name. One with a web address in it (a scheme, `www.`, or a domain with a path) is refused.
+	//
+	// Example: Traveller One
 	Name PersonName `json:"name"`
 
 	// Password At least 10 characters and none of the most common passwords.
@@ -1942,7 +1952,9 @@ type StaffInput struct {
 	// Email Example: traveller@rihla.test
 	Email Email `json:"email"`
 
-	// Name Example: Traveller One
+	// Name A person's name. One with a web address in it (a scheme, `www.`, or a domain with a path) is refused.
+	//
+	// Example: Traveller One
 	Name PersonName `json:"name"`
 
 	// Password At least 10 characters and none of the most common passwords.

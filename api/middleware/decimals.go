@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"rihla/models"
 )
 
 // x-decimals is how many decimals a number may have. It is not multipleOf, because that is defined over binary floats:
@@ -19,9 +22,12 @@ func decimalsOf(s *openapi3.Schema) (int, bool) {
 	return int(n), ok
 }
 
-// hasDecimals reports whether a schema has an x-decimals anywhere.
+// noLinks is a schema's x-no-links: a text that goes into messages to others, in which there must be no web address.
+func noLinks(s *openapi3.Schema) bool { return s.Extensions["x-no-links"] == true }
+
+// hasDecimals reports whether a schema has an x-decimals or an x-no-links anywhere.
 func hasDecimals(s *openapi3.Schema) bool {
-	if _, ok := decimalsOf(s); ok {
+	if _, ok := decimalsOf(s); ok || noLinks(s) {
 		return true
 	}
 
@@ -40,19 +46,16 @@ func hasDecimals(s *openapi3.Schema) bool {
 	return s.Items != nil && hasDecimals(s.Items.Value)
 }
 
-// checkDecimals adds the numbers of a body that have too many decimals. Values of the wrong type are reported elsewhere.
+// checkDecimals adds the numbers of a body that have too many decimals, and texts that have a web address and must not. Values of
+// the wrong type are reported elsewhere.
 func (p *problems) checkDecimals(s *openapi3.Schema, value any, path string) {
 	for _, part := range s.AllOf {
 		p.checkDecimals(part.Value, value, path)
 	}
 
 	switch v := value.(type) {
-	case json.Number:
-		if limit, ok := decimalsOf(s); ok {
-			if _, fraction, _ := strings.Cut(string(v), "."); len(fraction) > limit {
-				p.add(path, fmt.Sprintf("must be a number with at most %d decimals", limit))
-			}
-		}
+	case string, json.Number:
+		p.checkText(s, v, path)
 	case map[string]any:
 		for name, property := range s.Properties {
 			if member, ok := v[name]; ok {
@@ -61,8 +64,33 @@ func (p *problems) checkDecimals(s *openapi3.Schema, value any, path string) {
 		}
 	case []any:
 		if s.Items != nil {
+			// What is longer than it may be is refused as a whole: its elements cost nothing.
+			if s.MaxItems != nil && uint64(len(v)) > *s.MaxItems {
+				return
+			}
+
 			for i, item := range v {
 				p.checkDecimals(s.Items.Value, item, join(path, strconv.Itoa(i)))
+			}
+		}
+	}
+}
+
+// maxNameBytes is what the longest name of the document takes, 120 characters.
+const maxNameBytes = 120 * utf8.UTFMax
+
+// checkText is checkDecimals of one text or number.
+func (p *problems) checkText(s *openapi3.Schema, value any, path string) {
+	switch v := value.(type) {
+	case string:
+		// A longer name is refused for its length.
+		if noLinks(s) && len(v) <= maxNameBytes && models.HasLink(v) {
+			p.add(path, "must be a name, without a web address")
+		}
+	case json.Number:
+		if limit, ok := decimalsOf(s); ok {
+			if _, fraction, _ := strings.Cut(string(v), "."); len(fraction) > limit {
+				p.add(path, fmt.Sprintf("must be a number with at most %d decimals", limit))
 			}
 		}
 	}

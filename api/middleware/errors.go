@@ -52,6 +52,8 @@ var statusOf = map[models.Code]int{
 	models.CodeIdempotencyKeyInProcess: http.StatusConflict,
 	models.CodeResourceInUse:           http.StatusConflict,
 	models.CodeWebhookIDReused:         http.StatusConflict,
+	models.CodeTooManyUnpaidBookings:   http.StatusConflict,
+	models.CodeMethodNotAvailable:      http.StatusConflict,
 }
 
 // unavailableRetry is what Retry-After says with a 503: a database or an orchestrator fails over in that order of time.

@@ -55,6 +55,9 @@ func (h *House) prepareProcesses(_ context.Context, o Options) error {
 		"BOOKING_HOLD": h.Hold.String(), "BILL_PAYMENT_HOLD": (h.Hold + time.Second).String(), "SWEEP_INTERVAL": "2s", "DB_MAX_CONNS": "10",
 		"LATE_PAYMENT_CHECKS": lateCheck.String(),
 		"REFUND_SETTLE_AFTER": "6s", // longer than the sandbox holds an effect back or a search lags, and than a worker is frozen
+		// A few accounts and addresses stand for all customers.
+		"UNPAID_BOOKINGS_MAX": "0", "UNPAID_SEATS_MAX": "0", "BILL_SEATS_SHARE": "0", "MESSAGES_PER_RECIPIENT": "0", "SMS_COUNTRIES": "0",
+		"AD_MIN_PRICE_PER_DAY": "0",
 	}
 
 	if o.Number%2 == 1 { // histories are encrypted

@@ -193,7 +193,7 @@ func (s *Stack) environment(databaseURL, temporalAddress string) map[string]stri
 	return env
 }
 
-// unlimited switches the rate limits off, which have tests of their own.
+// unlimited switches the limits off, which have tests of their own.
 func unlimited() map[string]string {
 	env := map[string]string{}
 
@@ -209,6 +209,13 @@ func unlimited() map[string]string {
 	}
 
 	env["LOGIN_PAUSE_MAX"], env["LOGIN_LOCK_AFTER"] = "0", "0"
+
+	// One customer books for a whole test, and one address hears of all of it.
+	for _, limit := range []string{
+		"UNPAID_BOOKINGS_MAX", "UNPAID_SEATS_MAX", "BILL_SEATS_SHARE", "MESSAGES_PER_RECIPIENT", "AD_MIN_PRICE_PER_DAY",
+	} {
+		env[limit] = "0"
+	}
 
 	return env
 }

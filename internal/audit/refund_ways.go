@@ -47,7 +47,8 @@ func refundTerms() check {
 		},
 		sql: `
 SELECT 'refund-terms', 'refund', f.id,
-       format('%s: %s %% at %s hours by %s; the booking was made for %s by %s, right to a full refund: %s', coalesce(f.policy_reason, 'POLICY'),
+       format('%s: %s %% at %s hours by %s; the booking was made for %s by %s, right to a full refund: %s',
+              coalesce(f.policy_reason, 'POLICY'),
               f.policy_percent, f.policy_hours, f.policy_schedule, b.booked_departure_at, coalesce(b.booked_schedule, 'no schedule'),
               CASE WHEN b.rescheduled_by IS NULL THEN 'no' ELSE 'yes' END)
 FROM refunds AS f
@@ -63,7 +64,8 @@ WHERE f.refund_type = 'POLICY' AND t.status = 'PAID' AND f.policy_reason IS NOT 
            AND NOT EXISTS (SELECT FROM trip_moves AS m WHERE m.trip_id = b.trip_id AND m.moved_at > b.created_at)))
 UNION ALL
 SELECT 'booking-moved', 'booking', b.id,
-       format('made for %s, right by the move from %s to %s, tolerance %s', b.booked_departure_at, m.departure_from, m.departure_to, m.tolerance)
+       format('made for %s, right by the move from %s to %s, tolerance %s', b.booked_departure_at, m.departure_from, m.departure_to,
+              m.tolerance)
 FROM bookings AS b LEFT JOIN trip_moves AS m ON m.id = b.rescheduled_by
 WHERE b.rescheduled_by IS NOT NULL
   AND (m.trip_id <> b.trip_id OR m.moved_at < b.created_at
@@ -72,7 +74,8 @@ WHERE b.rescheduled_by IS NOT NULL
 UNION ALL
 SELECT 'booking-moved', 'booking', b.id, format('made for %s, and the trip left at %s then', b.booked_departure_at, m.departure_from)
 FROM bookings AS b
-JOIN LATERAL (SELECT departure_from FROM trip_moves WHERE trip_id = b.trip_id AND moved_at > b.created_at ORDER BY moved_at LIMIT 1) AS m ON true
+JOIN LATERAL (
+    SELECT departure_from FROM trip_moves WHERE trip_id = b.trip_id AND moved_at > b.created_at ORDER BY moved_at LIMIT 1) AS m ON true
 WHERE m.departure_from <> b.booked_departure_at`,
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -243,6 +244,12 @@ type Policies struct {
 	Cancellation models.CancellationPolicy `env:"CANCELLATION_POLICY" envDefault:"72h:100,24h:50,0h:0"`
 	// RescheduleTolerance is how far a trip may be moved before its customers may have all of their money back.
 	RescheduleTolerance time.Duration `env:"RESCHEDULE_TOLERANCE" envDefault:"2h"`
+	// UnpaidBookingsMax and UnpaidSeatsMax are per account and per phone, BillSeatsShare is of a trip's seats; 0: no limit.
+	UnpaidBookingsMax int         `env:"UNPAID_BOOKINGS_MAX" envDefault:"5"`
+	UnpaidSeatsMax    int         `env:"UNPAID_SEATS_MAX" envDefault:"20"`
+	BillSeatsShare    models.Rate `env:"BILL_SEATS_SHARE" envDefault:"0.3"`
+	// AdMinPricePerDay is what a campaign costs at least for each of its days, without VAT; 0: anything.
+	AdMinPricePerDay models.Money `env:"AD_MIN_PRICE_PER_DAY" envDefault:"10.00"`
 	// AskFor is how long a gateway is asked whether an expired attempt was paid before an operator is told.
 	AskFor time.Duration `env:"EXPIRY_ASK_FOR" envDefault:"5m"`
 	// SettleAfter is how long a gateway is asked about a refund that it does not know, after a request whose outcome is unknown,
@@ -290,6 +297,24 @@ type Notify struct {
 	SMSDriver SMSDriver `env:"SMS_DRIVER" envDefault:"file"`
 	SMSURL    string    `env:"SMS_URL"`
 	SMSAPIKey Secret    `env:"SMS_API_KEY"`
+	// SMSCountries are the country codes to which SMS are sent; 0: all.
+	SMSCountries []string `env:"SMS_COUNTRIES" envDefault:"966"`
+	// MessagesPerRecipient is how many e-mails, and how many SMS, an address gets within 24 hours; 0: no limit.
+	MessagesPerRecipient int `env:"MESSAGES_PER_RECIPIENT" envDefault:"20"`
+}
+
+// Countries are the country codes to which SMS are sent, digits only; none: all.
+func (n Notify) Countries() []string {
+	if slices.Equal(n.SMSCountries, []string{"0"}) {
+		return nil
+	}
+
+	codes := make([]string, len(n.SMSCountries))
+	for i, code := range n.SMSCountries {
+		codes[i] = strings.TrimPrefix(strings.TrimSpace(code), "+")
+	}
+
+	return codes
 }
 
 // Schedules are the periods of background work.

@@ -9,6 +9,7 @@ import (
 	"net/mail"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -97,6 +98,31 @@ func (c Config) RequireWorker() error {
 	c.checkPublished(&p, "TEMPORAL_CODEC_KEYS", c.Temporal.CodecKeys...)
 
 	return p.err()
+}
+
+// countryCode is what stands after the + of a phone number; none begins with 0.
+var countryCode = regexp.MustCompile(`^[1-9][0-9]{0,2}$`)
+
+// validateAbuse checks the limits on what is unpaid and on messages.
+func (c Config) validateAbuse(p *problems) {
+	for name, n := range map[string]int{
+		"UNPAID_BOOKINGS_MAX": c.Policies.UnpaidBookingsMax, "UNPAID_SEATS_MAX": c.Policies.UnpaidSeatsMax,
+		"MESSAGES_PER_RECIPIENT": c.Notify.MessagesPerRecipient,
+	} {
+		if n < 0 {
+			p.addf("%s must not be negative (0: no limit)", name)
+		}
+	}
+
+	if c.Policies.AdMinPricePerDay.IsNegative() {
+		p.addf("AD_MIN_PRICE_PER_DAY must not be negative (0: any price)")
+	}
+
+	for _, code := range c.Notify.Countries() {
+		if !countryCode.MatchString(code) {
+			p.addf("SMS_COUNTRIES has %q, which is no country code (0: all countries)", code)
+		}
+	}
 }
 
 // RequireDevelopment refuses production: `dev` and `demo` make users with a published password (contract §9).
@@ -237,6 +263,8 @@ func (c Config) validate() error {
 	if c.Schedules.WebhookSilence < 0 {
 		p.addf("WEBHOOK_SILENCE must be more than zero, or 0 for never")
 	}
+
+	c.validateAbuse(&p)
 
 	if c.Policies.RescheduleTolerance < 0 {
 		p.addf("RESCHEDULE_TOLERANCE must not be negative (0: every move of a trip gives the right to a refund)")

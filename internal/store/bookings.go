@@ -34,7 +34,8 @@ const maxPassengers = 20
 // CreateBooking takes the seats and writes the booking, PENDING_PAYMENT, in one SQL transaction, which also binds the
 // request's Idempotency-Key to it. The amount in SAR is the price per seat, VAT included, of this moment. Errors:
 // NOT_FOUND (no such trip, or hidden from consumers), TRIP_NOT_BOOKABLE (not published, or departed),
-// TRIP_CAPACITY_REACHED, VALIDATION_ERROR on passengers; IDEMPOTENCY_KEY_IN_PROGRESS when the request has lost its key to
+// TRIP_CAPACITY_REACHED, VALIDATION_ERROR on passengers, TOO_MANY_UNPAID_BOOKINGS, METHOD_NOT_AVAILABLE (unpaid bills hold too much of
+// the trip); IDEMPOTENCY_KEY_IN_PROGRESS when the request has lost its key to
 // another one.
 func (s *Store) CreateBooking(ctx context.Context, n NewBooking) (models.Booking, error) {
 	if len(n.Passengers) < 1 || len(n.Passengers) > maxPassengers {
@@ -53,9 +54,19 @@ func (s *Store) CreateBooking(ctx context.Context, n NewBooking) (models.Booking
 			return err
 		}
 
+		if err := s.limitUnpaid(ctx, tx, n); err != nil {
+			return err
+		}
+
 		o, err := takeSeats(ctx, tx, n.TripID, len(n.Passengers))
 		if err != nil {
 			return err
+		}
+
+		if n.Method == models.MethodBillPayment {
+			if err := s.limitBills(ctx, tx, n.TripID, n.ID, len(n.Passengers), o.capacity); err != nil {
+				return err
+			}
 		}
 
 		if b = s.newBooking(n, o); !b.Amount.Fits() {
@@ -90,7 +101,7 @@ func (s *Store) newBooking(n NewBooking, o offer) models.Booking {
 		VATRate: s.policies.VATBooking, VATAmount: models.VATWithin(amount, s.policies.VATBooking),
 		Passengers: n.Passengers, ContactName: n.ContactName, ContactEmail: n.ContactEmail, ContactPhone: n.ContactPhone,
 		Locale: n.Locale, ReturnURL: n.ReturnURL, BookedDepartureAt: o.departure, BookedSchedule: &schedule,
-		CreatedAt: o.at,
+		CreatedAt: o.at, ContactE164: e164(n.ContactPhone), HoldMethod: optionalMethod(n.Method),
 	}
 }
 
@@ -99,6 +110,7 @@ type offer struct {
 	providerID   uuid.UUID
 	pricePerSeat models.Money
 	departure    time.Time
+	capacity     int
 	at           time.Time // by the clock of the database, while the trip is locked: no move of the trip comes between
 }
 
@@ -121,8 +133,8 @@ func takeSeats(ctx context.Context, tx bun.Tx, trip uuid.UUID, seats int) (offer
 		WHERE t.id = ?1 AND p.id = t.provider_id AND p.status = 'ACTIVE'
 		  AND t.status = 'PUBLISHED' AND t.departure_at > now() AND t.deleted_at IS NULL
 		  AND t.seats_taken + ?0 <= t.capacity
-		RETURNING t.provider_id, t.price_per_seat, t.departure_at, clock_timestamp()`, seats, trip).
-		Scan(&o.providerID, &o.pricePerSeat, &o.departure, &o.at)
+		RETURNING t.provider_id, t.price_per_seat, t.departure_at, t.capacity, clock_timestamp()`, seats, trip).
+		Scan(&o.providerID, &o.pricePerSeat, &o.departure, &o.capacity, &o.at)
 	if errors.Is(err, sql.ErrNoRows) {
 		return o, whyNotBookable(ctx, tx, trip)
 	}

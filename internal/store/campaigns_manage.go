@@ -199,5 +199,9 @@ func (s *Store) checkCampaign(
 		return models.Invalid("price", "is too large with VAT")
 	}
 
-	return c.CheckDates(startedOn, now)
+	if err := c.CheckDates(startedOn, now); err != nil {
+		return err
+	}
+
+	return c.CheckPrice(s.policies.AdPerDay)
 }

@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -29,6 +31,35 @@ func (st *settlement) notifyCustomer(ctx context.Context, b *models.Booking, kin
 	st.out.Queued += n
 
 	return err
+}
+
+// notifyOfFailure queues an e-mail about a booking that was not paid. Its contact may be a stranger who has not asked for
+// anything: what nobody has paid for is told to the account's own address, once that is verified, and else to no one.
+func (st *settlement) notifyOfFailure(ctx context.Context, b *models.Booking) error {
+	paid, err := st.tx.NewSelect().Model((*models.PaymentTransaction)(nil)).
+		Where("pt.booking_id = ?", b.ID).Where("pt.captured_at IS NOT NULL").Exists(ctx)
+	if err != nil {
+		return fmt.Errorf("look for money: %w", err)
+	}
+
+	if paid {
+		return st.notifyCustomer(ctx, b, models.NotifyPaymentFailed)
+	}
+
+	own := *b
+	own.ContactEmail, own.ContactPhone = "", ""
+
+	err = st.tx.NewSelect().Model((*models.User)(nil)).Column("email").Where("id = ?", b.UserID).
+		Where("email_verified_at IS NOT NULL").Where("deleted_at IS NULL").Scan(ctx, &own.ContactEmail)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+
+	if err != nil {
+		return fmt.Errorf("read the account's address: %w", err)
+	}
+
+	return st.notifyCustomer(ctx, &own, models.NotifyPaymentFailed)
 }
 
 // notifyCampaign queues an e-mail and an SMS to the company that advertises.
@@ -88,6 +119,11 @@ func messages(
 	locale models.Locale, email, phone string, data map[string]string,
 ) []models.Notification {
 	var rows []models.Notification
+
+	// In one spelling, so that the messages of a day can be counted.
+	if number, ok := models.E164(phone); ok {
+		phone = number
+	}
 
 	for channel, to := range map[models.NotificationChannel]string{models.NotifyEmail: email, models.NotifySMS: phone} {
 		if to == "" {

@@ -139,7 +139,8 @@ func tripOf(ctx context.Context, db bun.IDB, b *models.Booking) (models.Trip, er
 // OpenPayment writes the PENDING row of an attempt, with the amount and the rates of this moment, or returns the
 // row that the same attempt has written before; fresh tells the two apart. clock is read once the booking or the campaign is
 // locked: of two tries of one attempt, that which had to wait cannot open what the other found too late. Errors: NOT_FOUND,
-// BOOKING_NOT_PAYABLE, CAMPAIGN_NOT_PAYABLE (also when another attempt is open).
+// BOOKING_NOT_PAYABLE, CAMPAIGN_NOT_PAYABLE (also when another attempt is open), METHOD_NOT_AVAILABLE (unpaid bills hold too much
+// of the trip).
 func (s *Store) OpenPayment(
 	ctx context.Context, a models.Attempt, clock func() time.Time,
 ) (row models.PaymentTransaction, fresh bool, err error) {
@@ -217,6 +218,10 @@ func (s *Store) bookingAttempt(
 
 	now := clock()
 	if err := bookingPayable(&b, &trip, now); err != nil {
+		return models.PaymentTransaction{}, err
+	}
+
+	if err := s.changeMethod(ctx, tx, &b, a.Method); err != nil {
 		return models.PaymentTransaction{}, err
 	}
 

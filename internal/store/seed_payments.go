@@ -45,7 +45,8 @@ func (g *grower) booking(rows *seedRows, c *seedCompany, t *models.Trip) {
 
 	rows.addTransaction(&pay)
 	rows.add("bookings", id, t.ID, c.id, pay.UserID, string(status), seats, status == models.BookingConfirmed, pay.ExpiresAt, numeric(amount),
-		rate(pay.VATRate), numeric(pay.VATAmount), `[{"name": "مسافر"}]`, "عميل", recipient, "", string(models.LocaleArabic), made, at, t.DepartureAt)
+		rate(pay.VATRate), numeric(pay.VATAmount), `[{"name": "مسافر"}]`, "عميل", recipient, "", string(models.LocaleArabic), made, at,
+		t.DepartureAt)
 }
 
 // campaign advertises a trip for a week.

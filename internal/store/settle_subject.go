@@ -137,7 +137,7 @@ func (st *settlement) failBooking(ctx context.Context, why models.FailureCode) e
 		return err
 	}
 
-	return st.notifyCustomer(ctx, &b, models.NotifyPaymentFailed)
+	return st.notifyOfFailure(ctx, &b)
 }
 
 // moveBooking is the guarded UPDATE of a booking's state. seats_held follows the state, which the database checks.

@@ -42,12 +42,22 @@ type Policies struct {
 	Cancellation models.CancellationPolicy
 	// RescheduleTolerance is how far a trip may be moved before every customer of it may have a full refund.
 	RescheduleTolerance time.Duration
+	// What is unpaid at most, per account and per phone, and which share of a trip's seats unpaid bills hold; 0: no limit.
+	UnpaidBookings int
+	UnpaidSeats    int
+	BillShare      models.Rate
+	// AdPerDay is what a campaign costs at least for each of its days, without VAT; 0.00: anything.
+	AdPerDay models.Money
+	// MessagesPerRecipient is how many e-mails, and how many SMS, an address gets within 24 hours; 0: no limit.
+	MessagesPerRecipient int
+	// SMSCountries are the country codes to which SMS are sent; none: all.
+	SMSCountries []string
 	// LateChecks are how long after the end of an attempt without money the gateway is asked again whether it took some,
 	// shortest first; none, or 0: never.
 	LateChecks []time.Duration
 }
 
-// DefaultPolicies are those of contract §9.
+// DefaultPolicies are those of contract §9. The limits on what is unpaid and on messages are those of configuration: none here.
 func DefaultPolicies() Policies {
 	return Policies{
 		VATBooking:   models.MustRate("0.15"),

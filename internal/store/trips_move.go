@@ -53,9 +53,10 @@ func standing(tx bun.Tx, trip uuid.UUID) *bun.SelectQuery {
 func (m *tripMove) lockBookings(ctx context.Context, tx bun.Tx, seen *models.Trip) error {
 	m.locked = map[uuid.UUID]bool{}
 
+	// What is wrong with the change is said under the lock.
 	to := *seen
-	if m.apply(&to) != nil || seen.Status != models.TripPublished || to.DepartureAt.Equal(seen.DepartureAt) {
-		return nil // what is wrong with the change is said under the lock
+	if wrong := m.apply(&to); wrong != nil || seen.Status != models.TripPublished || to.DepartureAt.Equal(seen.DepartureAt) {
+		return nil //nolint:nilerr // see above
 	}
 
 	var ids []uuid.UUID

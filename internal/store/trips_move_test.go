@@ -205,7 +205,13 @@ func TestAuditLogHasBeforeAndAfter(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)
 	ctx, staff := t.Context(), as(b.World, models.RoleProviderStaff)
-	details := func(action string) (got struct{ Before, After map[string]any }) {
+
+	type entry struct {
+		Before map[string]any `json:"before"`
+		After  map[string]any `json:"after"`
+	}
+
+	details := func(action string) (got entry) {
 		t.Helper()
 
 		var raw []byte

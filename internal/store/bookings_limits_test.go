@@ -1,0 +1,174 @@
+package store_test
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rihla/internal/store"
+	"rihla/internal/store/storetest"
+	"rihla/models"
+)
+
+// bookMany asks for bookings all at once and counts what came of them.
+func bookMany(t *testing.T, b *books, n int, edit func(i int, r *store.NewBooking)) (made []models.Booking, refused map[models.Code]int) {
+	t.Helper()
+
+	var (
+		wg sync.WaitGroup
+		mu sync.Mutex
+	)
+
+	refused = map[models.Code]int{}
+
+	for i := range n {
+		wg.Go(func() {
+			r := b.request(b.Trip, 1)
+			edit(i, &r)
+
+			booking, err := b.s.CreateBooking(t.Context(), r)
+
+			mu.Lock()
+			defer mu.Unlock()
+
+			if err == nil {
+				made = append(made, booking)
+			} else {
+				refused[models.CodeOf(err)]++
+			}
+		})
+	}
+
+	wg.Wait()
+
+	return made, refused
+}
+
+// However many bookings are asked for at once, an account has so many that are unpaid, and so has a phone.
+func TestUnpaidBookingsAreLimited(t *testing.T) {
+	t.Parallel()
+
+	limited := func(bookings, seats int) store.Policies {
+		p := store.DefaultPolicies()
+		p.UnpaidBookings, p.UnpaidSeats = bookings, seats
+
+		return p
+	}
+
+	t.Run("per account", func(t *testing.T) {
+		t.Parallel()
+		b := setupBooksWith(t, limited(5, 0))
+
+		made, refused := bookMany(t, b, 16, func(i int, r *store.NewBooking) { r.ContactPhone = "05000000" + string(rune('a'+i)) })
+		require.Len(t, made, 5)
+		require.Equal(t, map[models.Code]int{models.CodeTooManyUnpaidBookings: 11}, refused)
+		require.Equal(t, 5, b.count(t, "SELECT seats_taken FROM trips WHERE id = $1", b.Trip.ID), "a refused one takes no seat")
+
+		// What is paid or cancelled makes room.
+		b.report(t, b.open(t, made[0], 1), models.EventPaymentSucceeded)
+		_, _, err := b.s.CancelBooking(t.Context(), made[1].ID, store.Actor{UserID: b.customer.ID, Role: models.RoleEndUser}, time.Now())
+		require.NoError(t, err)
+
+		made, _ = bookMany(t, b, 4, func(int, *store.NewBooking) {})
+		require.Len(t, made, 2)
+	})
+
+	t.Run("per phone, however it is spelt", func(t *testing.T) {
+		t.Parallel()
+		b := setupBooksWith(t, limited(5, 0))
+		spellings := []string{"+966501234567", "0501234567", "966501234567", "501234567", "00966501234567"}
+		users := make([]models.User, 12)
+
+		for i := range users {
+			users[i] = storetest.Fixture(t, b.s).Users[models.RoleEndUser]
+		}
+
+		made, refused := bookMany(t, b, len(users), func(i int, r *store.NewBooking) {
+			r.UserID, r.ContactPhone = users[i].ID, spellings[i%len(spellings)]
+		})
+		require.Len(t, made, 5)
+		require.Equal(t, map[models.Code]int{models.CodeTooManyUnpaidBookings: 7}, refused)
+	})
+
+	t.Run("seats", func(t *testing.T) {
+		t.Parallel()
+		b := setupBooksWith(t, limited(0, 20))
+
+		made, refused := bookMany(t, b, 8, func(_ int, r *store.NewBooking) {
+			r.Passengers = b.request(b.Trip, 6).Passengers
+		})
+		require.Len(t, made, 3)
+		require.Equal(t, map[models.Code]int{models.CodeTooManyUnpaidBookings: 5}, refused)
+
+		two := b.request(b.Trip, 2)
+		_, err := b.s.CreateBooking(t.Context(), two)
+		require.NoError(t, err, "20 are allowed")
+	})
+}
+
+// Unpaid bills hold their share of a trip and no more, whoever asks, at whatever attempt.
+func TestBillsAreLimited(t *testing.T) {
+	t.Parallel()
+	p := store.DefaultPolicies()
+	p.BillShare = models.MustRate("0.3")
+	b := setupBooksWith(t, p)
+
+	card := b.book(t, b.Trip, 2)
+	bill := func(_ int, r *store.NewBooking) {
+		r.Method = models.MethodBillPayment
+		r.Passengers = b.request(b.Trip, 5).Passengers
+	}
+
+	made, refused := bookMany(t, b, 6, bill) // 12 of 40 seats
+	require.Len(t, made, 2)
+	require.Equal(t, map[models.Code]int{models.CodeMethodNotAvailable: 4}, refused)
+	require.Equal(t, 12, b.count(t, "SELECT seats_taken FROM trips WHERE id = $1", b.Trip.ID))
+
+	// A booking that was made for a card may take the last of them, and another one not.
+	other := b.book(t, b.Trip, 1)
+
+	_, _, err := b.s.OpenPayment(t.Context(), b.attempt(card, 1, models.MethodBillPayment), time.Now)
+	require.NoError(t, err)
+	_, _, err = b.s.OpenPayment(t.Context(), b.attempt(other, 1, models.MethodBillPayment), time.Now)
+	requireCode(t, models.CodeMethodNotAvailable, err)
+	_, _, err = b.s.OpenPayment(t.Context(), b.attempt(other, 1, models.MethodCreditCard), time.Now)
+	require.NoError(t, err, "another way to pay")
+
+	// A bill that is paid holds nothing any more.
+	first := b.attempt(made[0], 1, models.MethodBillPayment)
+	tx, _, err := b.s.OpenPayment(t.Context(), first, time.Now)
+	require.NoError(t, err)
+	b.report(t, tx, models.EventPaymentSucceeded)
+
+	made, _ = bookMany(t, b, 2, bill)
+	require.Len(t, made, 1)
+}
+
+func TestCampaignsCostSomethingPerDay(t *testing.T) {
+	t.Parallel()
+	p := store.DefaultPolicies()
+	p.AdPerDay = models.MustMoney("10.00")
+	b := setupBooksWith(t, p)
+	staff, today := as(b.World, models.RoleProviderStaff), models.DateIn(time.Now())
+
+	create := func(price string, days int) (models.AdCampaign, error) {
+		return b.s.CreateCampaign(t.Context(), models.AdCampaign{
+			TripID: b.Trip.ID, Title: "Sale", StartsOn: today, EndsOn: today.AddDays(days - 1), Price: models.MustMoney(price),
+		}, staff, time.Now())
+	}
+
+	_, err := create("0.01", 365)
+	requireFields(t, models.CodeValidation, err, "price")
+	_, err = create("3649.99", 365)
+	requireFields(t, models.CodeValidation, err, "price")
+	_, err = create("3650.00", 365)
+	require.NoError(t, err)
+
+	c, err := create("10.00", 1)
+	require.NoError(t, err)
+
+	_, err = b.s.UpdateCampaign(t.Context(), c.ID, func(c *models.AdCampaign) error { c.EndsOn = today.AddDays(1); return nil }, staff, time.Now())
+	requireFields(t, models.CodeValidation, err, "price")
+}

@@ -1,0 +1,113 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"rihla/models"
+)
+
+// messageDay is the time in which the messages to one address are counted.
+const messageDay = 24 * time.Hour
+
+// Why a message is not sent, as the timeline of its payment shows it.
+const (
+	withheldCountry = "not sent: SMS do not go to this country (SMS_COUNTRIES)"
+	withheldLimit   = "not sent: the address has had its messages of 24 hours (MESSAGES_PER_RECIPIENT)"
+)
+
+// WithholdNotifications takes out of a claimed batch what is not to be sent, and gives it up: SMS to countries to which none are
+// sent, and what exceeds the messages that an address gets within 24 hours, by mail and by SMS each. It returns what is left.
+// Two deliverers at once may exceed the limit by what they deliver at that moment.
+func (s *Store) WithholdNotifications(ctx context.Context, batch []models.Notification, now time.Time) ([]models.Notification, error) {
+	had, err := s.messagesHad(ctx, batch, now)
+	if err != nil {
+		return nil, err
+	}
+
+	gone := map[string][]uuid.UUID{}
+	left := make([]models.Notification, 0, len(batch))
+
+	for i := range batch {
+		n := &batch[i]
+
+		switch to := addressOf(n); {
+		case n.Channel == models.NotifySMS && !s.policies.reaches(n.Recipient):
+			gone[withheldCountry] = append(gone[withheldCountry], n.ID)
+		case s.policies.MessagesPerRecipient > 0 && had[to] >= s.policies.MessagesPerRecipient:
+			gone[withheldLimit] = append(gone[withheldLimit], n.ID)
+		default:
+			had[to]++
+
+			left = append(left, *n)
+		}
+	}
+
+	for why, ids := range gone {
+		_, err := s.db.NewUpdate().Model((*models.Notification)(nil)).Set("status = ?", NotificationFailed).Set("last_error = ?", why).
+			Where("id IN (?)", bun.List(ids)).Where("status = ?", NotificationPending).Exec(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("withhold notifications: %w", err)
+		}
+	}
+
+	return left, nil
+}
+
+// address is where a message goes.
+type address struct {
+	channel models.NotificationChannel
+	to      string
+}
+
+func addressOf(n *models.Notification) address {
+	return address{n.Channel, strings.ToLower(n.Recipient)}
+}
+
+// messagesHad counts what the addresses of a batch have had within a day.
+func (s *Store) messagesHad(ctx context.Context, batch []models.Notification, now time.Time) (map[address]int, error) {
+	had := map[address]int{}
+	if s.policies.MessagesPerRecipient == 0 || len(batch) == 0 {
+		return had, nil
+	}
+
+	to := make([]string, len(batch))
+	for i := range batch {
+		to[i] = strings.ToLower(batch[i].Recipient)
+	}
+
+	var rows []struct {
+		Channel   models.NotificationChannel
+		Recipient string
+		Count     int
+	}
+
+	err := s.db.NewSelect().Model((*models.Notification)(nil)).
+		ColumnExpr("n.channel, lower(n.recipient) AS recipient, count(*) AS count").
+		Where("lower(n.recipient) IN (?)", bun.List(to)).Where("n.sent_at > ?", now.Add(-messageDay)).
+		GroupExpr("n.channel, lower(n.recipient)").Scan(ctx, &rows)
+	if err != nil {
+		return nil, fmt.Errorf("count messages of a day: %w", err)
+	}
+
+	for _, r := range rows {
+		had[address{r.Channel, r.Recipient}] = r.Count
+	}
+
+	return had, nil
+}
+
+// reaches reports whether SMS are sent to a number.
+func (p Policies) reaches(phone string) bool {
+	number, ok := models.E164(phone)
+
+	return len(p.SMSCountries) == 0 || ok && slices.ContainsFunc(p.SMSCountries, func(code string) bool {
+		return strings.HasPrefix(number, "+"+code)
+	})
+}

@@ -1,0 +1,99 @@
+package store_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rihla/internal/store"
+	"rihla/models"
+)
+
+// deliverable claims what is due, and takes out what is not to be sent.
+func (b *books) deliverable(t *testing.T) []models.Notification {
+	t.Helper()
+
+	left, err := b.s.WithholdNotifications(t.Context(), b.claim(t, 100, time.Now()), time.Now())
+	require.NoError(t, err)
+
+	return left
+}
+
+// A stranger whose address somebody put into a booking that nobody paid hears nothing of it.
+func TestUnpaidBookingsTellNoStranger(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+
+	end := func() models.Booking {
+		booking := b.book(t, b.Trip, 1)
+		tx := b.open(t, booking, 1)
+		b.deliver(t, word(tx, models.EventPaymentExpired, nil))
+		b.settle(t, tx, booking.HoldUntil)
+		require.Equal(t, models.BookingPaymentFailed, b.bookingNow(t, booking.ID).Status)
+
+		return booking
+	}
+
+	end()
+	require.Zero(t, b.count(t, "SELECT count(*) FROM notifications"))
+
+	b.exec(t, "UPDATE users SET email_verified_at = now() WHERE id = $1", b.customer.ID)
+	end()
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM notifications"))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM notifications WHERE channel = 'EMAIL' AND recipient = $1", b.customer.Email))
+}
+
+func TestMessagesPerRecipient(t *testing.T) {
+	t.Parallel()
+	p := store.DefaultPolicies()
+	p.MessagesPerRecipient = 3
+	b := setupBooksWith(t, p)
+
+	for range 5 {
+		b.paid(t, 1)
+	}
+
+	sent := b.deliverable(t)
+	require.Len(t, sent, 6, "three by mail and three by SMS")
+
+	for i := range sent {
+		require.NoError(t, b.s.NotificationSentNow(t.Context(), sent[i].ID, time.Now()))
+	}
+
+	require.Equal(t, 4, b.count(t, "SELECT count(*) FROM notifications WHERE status = 'FAILED' AND last_error LIKE '%MESSAGES_PER_RECIPIENT%'"))
+
+	// The same address, written otherwise.
+	r := b.request(b.Trip, 1)
+	r.ContactEmail, r.ContactPhone = "CONTACT@rihla.test", "0500000000"
+	booking, err := b.s.CreateBooking(t.Context(), r)
+	require.NoError(t, err)
+	b.report(t, b.open(t, booking, 1), models.EventPaymentSucceeded)
+	require.Empty(t, b.deliverable(t))
+
+	// A day later there is room again.
+	b.exec(t, "UPDATE notifications SET sent_at = sent_at - interval '1 day' WHERE status = 'SENT'")
+	b.paid(t, 1)
+	require.Len(t, b.deliverable(t), 2)
+}
+
+func TestSMSCountries(t *testing.T) {
+	t.Parallel()
+	p := store.DefaultPolicies()
+	p.SMSCountries = []string{"966", "971"}
+	b := setupBooksWith(t, p)
+
+	for phone, want := range map[string]int{
+		"+966501234567": 2, "0501234568": 2, "00971501234567": 2, "+447400000000": 1, "882000000000": 1, "+15005550006": 1,
+	} {
+		r := b.request(b.Trip, 1)
+		r.ContactPhone, r.ContactEmail = phone, fmt.Sprintf("contact%s@rihla.test", phone[1:])
+		booking, err := b.s.CreateBooking(t.Context(), r)
+		require.NoError(t, err)
+		b.report(t, b.open(t, booking, 1), models.EventPaymentSucceeded)
+		require.Len(t, b.deliverable(t), want, phone)
+	}
+
+	require.Equal(t, 3, b.count(t, "SELECT count(*) FROM notifications WHERE status = 'FAILED' AND channel = 'SMS' AND last_error LIKE '%SMS_COUNTRIES%'"))
+}
