@@ -67,7 +67,7 @@ func TestMovingATripTakesNoRefundAway(t *testing.T) {
 	require.Equal(t, "72h:100,24h:50,0h:0", q.Schedule.String())
 
 	r := b.byPolicy(tx)
-	reserved, err := worse.ReserveRefund(t.Context(), r, now)
+	reserved, err := worse.OrderRefund(t.Context(), r, now)
 	require.NoError(t, err)
 	require.Equal(t, "115.00", reserved.Amount.String())
 
@@ -108,7 +108,7 @@ func TestRescheduledTripIsRefundedInFull(t *testing.T) {
 	require.Equal(t, models.PolicyRescheduled, b.quote(t, after, back.DepartureAt.Add(-time.Second)).Reason, "it has been moved for this one, too")
 
 	r := b.byPolicy(tx)
-	_, err := b.s.ReserveRefund(t.Context(), r, back.DepartureAt.Add(-time.Hour))
+	_, err := b.s.OrderRefund(t.Context(), r, back.DepartureAt.Add(-time.Hour))
 	require.NoError(t, err)
 	b.settleRefund(t, r, granted(r))
 	require.Equal(t, models.BookingCancelled, b.bookingNow(t, *tx.BookingID).Status)
