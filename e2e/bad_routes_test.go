@@ -100,6 +100,8 @@ func absurd(s *openapi3.Schema) []string {
 		values = append(values, "", "BOGUS", strings.ToUpper(s.Enum[0].(string))+"x", "null", "' OR 1=1 --")
 	case s.Format != "":
 		values = append(values, "", "x", "2026-02-30", "2026-13-01", "20260101", "0000-01-01", strings.Repeat("1", 36), "{"+uuid.NewString()+"}")
+	case s.Pattern == `\S`:
+		values = append(values, "", " ", "\t\u3000")
 	case s.Pattern != "":
 		values = append(values, "", "-", ",", "Password_hash", "created_at;DROP TABLE users", "created_at,,", "1")
 	}

@@ -93,10 +93,11 @@ func recordLists(t *testing.T, s *harness.Stack) {
 	require.Equal(t, "23.00", line.Commission.String())
 	require.Equal(t, "207.00", line.Net.String())
 
-	// The provider sees its own lines, whomever it names, and nobody else's.
+	// The provider sees its own lines and nobody else's, and cannot name another company.
 	for _, role := range []models.Role{models.RoleProviderAdmin, models.RoleProviderStaff} {
-		own := decoded[[]record](t, http.StatusOK, s.As(role).Get(providerRecords+"?sort=gross_amount&provider_id="+uuid.NewString()))
+		own := decoded[[]record](t, http.StatusOK, s.As(role).Get(providerRecords+"?sort=gross_amount"))
 		require.Equal(t, []string{"115.00", "230.00", "345.00"}, grossOf(own))
+		require.Contains(t, errorDetails(t, s.As(role).Get(providerRecords+"?provider_id="+uuid.NewString())), "provider_id")
 	}
 
 	require.Empty(t, decoded[[]record](t, http.StatusOK, s.For(t).As(models.RoleProviderAdmin).Get(providerRecords)))

@@ -50,14 +50,16 @@ func (o *Operations) RejectRefundPayout(
 // whatever becomes of the wait.
 func (o *Operations) decidePayout(ctx context.Context, d models.RefundPayout) (models.Refund, error) {
 	refund, err := o.Store.DecidePayout(ctx, d, actor(ctx), o.Now())
-	if err != nil || refund.Status != models.RefundPending {
+	if err != nil {
 		return refund, err
 	}
 
-	o.applyPayout(ctx, refund)
-
 	ctx, done := aftermath(ctx)
 	defer done()
+
+	if refund.Status == models.RefundPending {
+		o.applyPayout(ctx, refund)
+	}
 
 	return o.Store.RefundByID(ctx, refund.ID)
 }

@@ -70,6 +70,8 @@ func listsOf(t *testing.T, w *world, operations map[string]operation) {
 				for query, owner := range w.owners(t, lists[id].whose, name) {
 					w.requireList(t, id, op, name, query, owner)
 				}
+
+				w.requireNoNaming(t, op, lists[id].whose, name)
 			}
 		})
 	}
@@ -92,7 +94,7 @@ func (w *world) owners(t *testing.T, whose, caller string) map[string]any {
 	case "all":
 		return map[string]any{"": nil}
 	case "user":
-		return map[string]any{"": w.users[caller].ID, "?user_id=" + w.users[stranger].ID.String(): w.users[caller].ID}
+		return map[string]any{"": w.users[caller].ID}
 	case "path":
 		for name := range w.companies {
 			out[w.provider(name).String()] = w.provider(name)
@@ -100,7 +102,7 @@ func (w *world) owners(t *testing.T, whose, caller string) map[string]any {
 
 		return out
 	case "staff":
-		return map[string]any{"": w.provider(home(caller)), named(w.provider("B")): w.provider(home(caller))}
+		return map[string]any{"": w.provider(home(caller))}
 	}
 
 	out = map[string]any{"": nil, named(never): never}
@@ -123,6 +125,18 @@ func (w *world) owners(t *testing.T, whose, caller string) map[string]any {
 	out[""] = w.provider(home(caller))
 
 	return out
+}
+
+// requireNoNaming holds lists of what is one's own to refuse the name of somebody else.
+func (w *world) requireNoNaming(t *testing.T, op operation, whose, caller string) {
+	t.Helper()
+
+	query, ok := map[string]string{
+		"user": "?user_id=" + w.users[stranger].ID.String(), "staff": "?provider_id=" + w.provider("B").String(),
+	}[whose]
+	if ok {
+		require.Equal(t, http.StatusUnprocessableEntity, w.callers[caller].Get(op.path+query).Status, "%s as %s", op.path, caller)
+	}
 }
 
 func (w *world) requireList(t *testing.T, id string, op operation, caller, query string, owner any) {

@@ -72,13 +72,17 @@ func activityOf(e *history.HistoryEvent) string {
 	return ""
 }
 
+// retired are activities that only workflows call which older workers began: no new one comes through them, and kept histories
+// replay what they answered.
+var retired = map[string]bool{"ReserveRefund": true}
+
 // missing are the service's activities that have not run.
 func (a *activitySet) missing() []string {
 	var missing []string
 
 	for _, room := range []any{&activities.Payments{}, &activities.Outbox{}, &activities.Sweep{}, &activities.Audit{}, &activities.Polls{}} {
 		for m := range reflect.TypeOf(room).Methods() {
-			if !a.ran[m.Name] {
+			if !a.ran[m.Name] && !retired[m.Name] {
 				missing = append(missing, m.Name)
 			}
 		}

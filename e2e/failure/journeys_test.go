@@ -41,6 +41,7 @@ func journeys() []journey {
 			name: "refund refused", want: []string{"refund FULL FAILED 115.00", "incident REFUND_FAILED OPEN"},
 			prepare: refundPaid(map[string]any{"operation": "refund", "mode": "reject", "times": 1}),
 		},
+		{name: "refund without an order", prepare: refundWithoutOrder, want: []string{"booking CONFIRMED 1 seats, held t 115.00"}},
 		{name: "late money", prepare: payCancelled, want: []string{"incident LATE_PAYMENT OPEN", "refund FULL SUCCEEDED 115.00"}},
 		{
 			name: "late money unheard of", prepare: payCancelledUnheard, env: map[string]string{"LATE_PAYMENT_CHECKS": "1s,10s,30s", "SWEEP_INTERVAL": "2s"},

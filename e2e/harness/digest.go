@@ -35,8 +35,14 @@ func (s *Stack) Digest(tb testing.TB) map[string]string {
 	for _, name := range tables {
 		var digest string
 
+		which := "true"
+		if name == "audit_log" { // what was only read is written down, too, and is no change
+			which = "action <> 'BOOKING_DOCUMENTS_READ'"
+		}
+
 		require.NoError(tb, s.DB.QueryRowContext(tb.Context(), fmt.Sprintf(
-			`SELECT count(*) || ' ' || coalesce(md5(string_agg(r::text, '|' ORDER BY r::text)), '') FROM %q AS r`, name)).Scan(&digest))
+			`SELECT count(*) || ' ' || coalesce(md5(string_agg(r::text, '|' ORDER BY r::text)), '') FROM %q AS r WHERE %s`,
+			name, which)).Scan(&digest))
 		out[name] = digest
 	}
 

@@ -146,7 +146,8 @@ func promised(refunded, reserved models.Money) map[string]any {
 func lockRefundable(ctx context.Context, tx bun.Tx, r models.RefundRequest) (*models.PaymentTransaction, error) {
 	var booker uuid.UUID
 
-	if r.BookingID != uuid.Nil {
+	// A request that names no payment names a booking, be it one that cannot be.
+	if r.BookingID != uuid.Nil || r.TransactionID == uuid.Nil {
 		err := tx.NewSelect().Model((*models.Booking)(nil)).Column("user_id").Where("id = ?", r.BookingID).Scan(ctx, &booker)
 		if err != nil {
 			return nil, found(err)

@@ -69,16 +69,25 @@ func (s *Store) StoreEvent(ctx context.Context, e models.WebhookEvent, now time.
 			return unknownReference(ctx, tx, &e)
 		case other != uuid.Nil:
 			return referenceConflict(ctx, tx, t, other, eventDetails(&e))
-		case !isRefundEvent(e.Type) && !isPaymentEvent(e.Type):
-			return unknownEvent(ctx, tx, &e)
-		case e.RefundID != nil && e.Outcome == models.OutcomeIncident:
-			return contradictedRefund(ctx, tx, t, &refund, &e)
 		default:
-			return nil
+			return remarkable(ctx, tx, t, &refund, &e)
 		}
 	})
 
 	return out, err
+}
+
+// remarkable opens the incident of an event that operators have to hear of: its type is unknown, or it contradicts what its
+// refund has come to.
+func remarkable(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, refund *models.Refund, e *models.WebhookEvent) error {
+	switch {
+	case !isRefundEvent(e.Type) && !isPaymentEvent(e.Type):
+		return unknownEvent(ctx, tx, e)
+	case e.RefundID != nil && e.Outcome == models.OutcomeIncident:
+		return contradictedRefund(ctx, tx, t, refund, e)
+	default:
+		return nil
+	}
 }
 
 // storedBefore deals with an event whose webhook id is used: another message under it is refused, the same one is a duplicate,
