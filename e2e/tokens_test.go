@@ -147,7 +147,7 @@ func operatorsCommands(t *testing.T, s *harness.Stack) {
 
 	for _, action := range []string{"PASSWORD_CHANGED", "USER_REMOVED", "USER_CREATED"} {
 		require.Equal(t, 1, s.Count(`SELECT count(*) FROM audit_log AS a JOIN users AS u ON u.id = a.entity_id
-			WHERE a.action = $1 AND u.email IN ($2, 'chief@rihla.test') AND a.actor_kind = 'operator' AND starts_with(a.operator, $3)`,
+			WHERE a.action = $1 AND u.email IN ($2, 'chief@rihla.test') AND a.actor_kind = 'OPERATOR' AND starts_with(a.operator, $3)`,
 			action, u.Email, self.Username), action)
 	}
 
@@ -156,7 +156,7 @@ func operatorsCommands(t *testing.T, s *harness.Stack) {
 		Operator string `json:"operator"`
 	}](t, http.StatusOK, s.As(models.RoleAdmin).Get("/api/v1/admin/audit-logs?action=USER_CREATED"))
 	require.NotEmpty(t, entries)
-	require.Equal(t, "operator", entries[0].Kind)
+	require.Equal(t, "OPERATOR", entries[0].Kind)
 	require.Contains(t, entries[0].Operator, self.Username)
 
 	out, err = s.Command("", "user", "list", "--role", "SUPER_ADMIN")

@@ -16,7 +16,7 @@ CREATE TABLE login_throttles (
 ALTER TABLE audit_log
     ADD COLUMN operator text NOT NULL DEFAULT '',
     ADD COLUMN actor_kind text NOT NULL GENERATED ALWAYS AS (
-        CASE WHEN actor_id IS NOT NULL THEN 'user' WHEN operator <> '' THEN 'operator' ELSE 'system' END) STORED;
+        CASE WHEN actor_id IS NOT NULL THEN 'USER' WHEN operator <> '' THEN 'OPERATOR' ELSE 'SYSTEM' END) STORED;
 
 -- A message is about a payment, or about an account.
 ALTER TABLE notifications

@@ -77,6 +77,6 @@ type AuditEntry struct {
 	CreatedAt time.Time       `bun:"created_at,nullzero,default:now()"`
 	// Operator is the system user who ran a command; empty for users and for the service itself.
 	Operator string `bun:"operator"`
-	// ActorKind is user, operator or system; the database computes it.
+	// ActorKind is USER, OPERATOR or SYSTEM; the database computes it.
 	ActorKind string `bun:"actor_kind"`
 }

@@ -273,7 +273,7 @@ type AuditEntity = string
 
 // AuditLog Somebody did something.
 //
-// Example: {"action":"FINANCIAL_RECORDS_EXPORTED","actor_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","actor_kind":"user","actor_role":"FINANCE_ADMIN","created_at":"2026-11-22T08:00:00Z","details":{"filters":{"period":"this_month"},"format":"csv","rows":128},"entity":"financial_records","entity_id":null,"id":"019ab0c5-3000-7aaa-8bbb-000000000001","operator":null,"request_id":"019ab0c5-2fff-7b1a-9a55-0c1f5a3c9d10"}
+// Example: {"action":"FINANCIAL_RECORDS_EXPORTED","actor_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","actor_kind":"USER","actor_role":"FINANCE_ADMIN","created_at":"2026-11-22T08:00:00Z","details":{"filters":{"period":"this_month"},"format":"csv","rows":128},"entity":"financial_records","entity_id":null,"id":"019ab0c5-3000-7aaa-8bbb-000000000001","operator":null,"request_id":"019ab0c5-2fff-7b1a-9a55-0c1f5a3c9d10"}
 type AuditLog struct {
 	// Action What was done, UPPER_SNAKE. New actions may be added.
 	//
@@ -298,7 +298,7 @@ type AuditLog struct {
 	EntityID *openapi_types.UUID `json:"entity_id"`
 	ID       openapi_types.UUID  `json:"id"`
 
-	// Operator The system user who ran the command; null unless `actor_kind` is `operator`.
+	// Operator The system user who ran the command; null unless `actor_kind` is OPERATOR.
 	Operator  *string `json:"operator"`
 	RequestID *string `json:"request_id"`
 }

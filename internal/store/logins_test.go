@@ -80,9 +80,9 @@ func TestLoginFailuresPauseAnAccount(t *testing.T) {
 	require.NoError(t, b.guess(t, b.customer.Email, home, during))
 	require.Equal(t, 17, b.count(t, "SELECT failures FROM login_throttles WHERE subject = $1", b.customer.ID))
 
-	require.Equal(t, 201, b.count(t, "SELECT count(*) FROM audit_log WHERE action = 'LOGGED_IN' AND actor_id = $1 AND actor_kind = 'user'", b.customer.ID))
+	require.Equal(t, 201, b.count(t, "SELECT count(*) FROM audit_log WHERE action = 'LOGGED_IN' AND actor_id = $1 AND actor_kind = 'USER'", b.customer.ID))
 	require.Equal(t, 17, b.count(t, `SELECT count(*) FROM audit_log WHERE action = 'LOGIN_FAILED' AND entity_id = $1
-		AND actor_kind = 'system' AND details ->> 'address' = '203.0.113.9'`, b.customer.ID))
+		AND actor_kind = 'SYSTEM' AND details ->> 'address' = '203.0.113.9'`, b.customer.ID))
 	require.Equal(t, 17, b.count(t, "SELECT count(*) FROM audit_log WHERE action = 'LOGIN_FAILED'"), "an unknown address is in no log")
 
 	require.NoError(t, b.guess(t, b.customer.Email, stranger, now.Add(25*time.Hour)))
@@ -115,7 +115,7 @@ func TestLoginFailuresLockAnAccount(t *testing.T) {
 	// A new password opens it.
 	require.NoError(t, b.s.ChangePassword(t.Context(), b.customer.ID, "", "hash", store.Actor{Operator: "root"}))
 	require.NoError(t, b.enter(t, stranger, now.Add(time.Hour)))
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM audit_log WHERE action = 'PASSWORD_CHANGED' AND actor_kind = 'operator' AND operator = 'root'"))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM audit_log WHERE action = 'PASSWORD_CHANGED' AND actor_kind = 'OPERATOR' AND operator = 'root'"))
 
 	// So does a day; and an address without an account is locked alike, and nobody is told.
 	later := now.Add(time.Minute)
