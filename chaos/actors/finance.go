@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -31,7 +32,9 @@ func (s *story) payOut(ctx context.Context) {
 
 	a, ok = finance.twice(ctx, request{
 		method: http.MethodPost, path: "/api/v1/admin/financial-records/" + lines[0].ID.String() + "/mark-transferred", key: newKey(),
-		api: s.API, body: map[string]any{"payout_reference": "TRF-" + s.booking.ID.String()[:8], "payout_date": "2026-11-30"},
+		api: s.API, body: map[string]any{
+			"payout_reference": "TRF-" + s.booking.ID.String()[:8], "payout_date": models.DateIn(time.Now()).String(),
+		},
 	}, models.CodeRecordNotTransferable)
 	if ok && a.Code == "" {
 		s.Journal.Count("ledger lines paid out", 1)
