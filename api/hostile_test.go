@@ -262,30 +262,30 @@ func TestHostileBodiesCostTheirSize(t *testing.T) {
 	b := setup(t)
 	general := hostileBodies()
 
-	for _, o := range jsonOperations(t) {
+	for i, o := range jsonOperations(t) {
 		bodies := maps.Clone(general)
 		maps.Copy(bodies, hostileFields(o.schema))
 
-		for _, shape := range slices.Sorted(maps.Keys(bodies)) {
+		for j, shape := range slices.Sorted(maps.Keys(bodies)) {
+			if cputime.Race && (i+j)%8 != 0 { // the operations together meet every shape
+				continue
+			}
+
 			require.LessOrEqual(t, len(bodies[shape]), hostileSize, shape)
-			inProportion(t, b, o, padded(bodies[shape]), shape)
+			inProportion(t, b, o, bodies[shape], shape)
 		}
 	}
 }
 
-// padded has the size that all bodies here have: one with as many elements as may be is shorter.
-func padded(body []byte) []byte {
-	return append(slices.Clone(body), bytes.Repeat([]byte(" "), hostileSize-len(body))...)
-}
-
-// inProportion fails when an operation refuses a body at a far higher cost than a harmless one of the same size.
+// inProportion fails when an operation refuses a body at a far higher cost than a harmless one of the largest size that is taken:
+// the body has that size, unless a limit keeps its shape from growing to it.
 func inProportion(tb testing.TB, b *bundle, o jsonOperation, body []byte, shape string) {
 	tb.Helper()
 
 	status := 0
 
 	cputime.RequireInProportion(tb,
-		func() { status = serve(b, o, body) }, func() { serve(b, o, harmless(len(body))) }, "%s: %s", o, shape)
+		func() { status = serve(b, o, body) }, func() { serve(b, o, harmless(hostileSize)) }, "%s: %s", o, shape)
 	require.GreaterOrEqual(tb, status, http.StatusBadRequest, "%s: %s", o, shape)
 	require.Less(tb, status, http.StatusInternalServerError, "%s: %s", o, shape)
 }
