@@ -12,8 +12,8 @@ import (
 	"rihla/models"
 )
 
-// afterOutage is how long an orchestrator that was stopped may take until it has gone on with all that it held: on a busy machine
-// its dev server has needed more than patience. What is tested is that nothing is lost, not how long that takes.
+// afterOutage bounds the wait for decisions to have their effect once the orchestrator is back. It was once longer than patience, and
+// the cause is not known. What is tested is that no decision is lost, not how long it takes.
 const afterOutage = 90 * time.Second
 
 // payoutsWithoutOrchestrator decides payouts by hand while the orchestrator is away: the decision is kept, and applied
