@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"encoding/base64"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
 	"go.temporal.io/api/temporalproto"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"google.golang.org/protobuf/proto"
@@ -63,13 +65,16 @@ func TestEncryptionIsSwitchedOnAndKeysChange(t *testing.T) {
 	open := customer.Book(1)
 
 	restart(s, "plain,"+k1)
-	restart(s, k1)
+	restart(s, k1+",plain")
 	paid(open)
+	awaitNoneRunning(t, s) // that began in plain text
+	restart(s, k1)
 
 	first, second := customer.Book(1), customer.Book(1)
 
 	requireSealed(t, s, workflows.PaymentID(first.Payment.TransactionID), "k1", first)
 
+	requireForgeriesRefused(t, s, k1, first, second)
 	restart(s, k2+","+k1)
 	paid(first)
 
@@ -99,15 +104,59 @@ func TestEncryptionIsSwitchedOnAndKeysChange(t *testing.T) {
 	a := finance.Post("/api/v1/admin/bookings/"+third.ID.String()+"/refund", map[string]any{"refund_type": "FULL"})
 	require.Equal(t, http.StatusCreated, a.Status, "%s", a.Body)
 
+	var refund struct {
+		ID uuid.UUID `json:"id"`
+	}
+
+	require.NoError(t, a.Data(&refund))
+
 	// What is not allowed is no order, and leaves nothing in the orchestrator.
 	a = finance.Post("/api/v1/admin/bookings/"+second.ID.String()+"/refund", map[string]any{"refund_type": "PARTIAL", "amount": models.MustMoney("9999.00")})
 	require.Equal(t, models.CodeRefundExceedsRemaining, a.Code())
 	require.NotContains(t, string(a.Body), "Encoded failure")
 
-	for _, id := range s.AwaitWorkflow("Refund", 1) {
-		requireSealed(t, s, id, "k2", third)
-		requireReadable(t, s, id, k2+","+k1)
+	requireSealed(t, s, workflows.RefundID(refund.ID), "k2", third)
+	requireReadable(t, s, workflows.RefundID(refund.ID), k2+","+k1)
+}
+
+// awaitNoneRunning waits as an operator does before `plain` is taken out.
+func awaitNoneRunning(t *testing.T, s *harness.Stack) {
+	t.Helper()
+
+	query := fmt.Sprintf("TaskQueue = '%s' AND ExecutionStatus = 'Running'", s.Queue)
+
+	require.Eventually(t, func() bool {
+		n, err := s.Temporal.CountWorkflow(t.Context(), &workflowservice.CountWorkflowExecutionsRequest{Query: query})
+
+		return err == nil && n.GetCount() == 0
+	}, patience, 100*time.Millisecond)
+}
+
+// requireForgeriesRefused does what those can who may write to the orchestrator and have no key: start a workflow with words of
+// their own, and with words that were encrypted for another one. Neither gets further than its first task.
+func requireForgeriesRefused(t *testing.T, s *harness.Stack, key string, theirs, other harness.Booking) {
+	t.Helper()
+
+	from := workflows.PaymentID(theirs.Payment.TransactionID)
+	input := rawHistory(t, s, from).GetEvents()[0].GetWorkflowExecutionStartedEventAttributes().GetInput().GetPayloads()[0]
+	require.Equal(t, from, string(input.GetMetadata()["encryption-workflow-id"]))
+
+	for id, forged := range map[string]struct {
+		input any
+		want  string
+	}{
+		"refund/" + uuid.NewString():  {uuid.New(), "is not encrypted"},
+		"payment/" + uuid.NewString(): {converter.NewRawValue(input), `a payload of workflow "` + from},
+	} {
+		_, err := s.Temporal.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: s.Queue},
+			map[bool]string{true: "Refund", false: "Payment"}[strings.HasPrefix(id, "refund/")], forged.input)
+		require.NoError(t, err)
+		require.Contains(t, awaitTaskFailure(t, s, id, key), forged.want)
+		require.NoError(t, s.Temporal.TerminateWorkflow(t.Context(), id, "", "forged"))
 	}
+
+	require.Equal(t, 2, s.Count("SELECT count(*) FROM payment_transactions WHERE status = 'PENDING' AND id IN ($1, $2)",
+		theirs.Payment.TransactionID, other.Payment.TransactionID))
 }
 
 // requireSealed looks at a history as the orchestrator has it: each payload is encrypted with the key, and nothing about

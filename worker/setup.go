@@ -117,7 +117,7 @@ func ensureSchedule(
 			return &client.ScheduleUpdate{Schedule: s}, nil
 		},
 	})
-	if errors.Is(err, codec.ErrMissingKey) {
+	if errors.Is(err, codec.ErrMissingKey) || errors.Is(err, codec.ErrNotEncrypted) {
 		slog.WarnContext(ctx, "a schedule stays as it is: its words cannot be decrypted", "schedule", action.ID, "error", err)
 
 		return nil

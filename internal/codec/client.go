@@ -10,7 +10,23 @@ import (
 // otherwise stand beside payloads in plain text.
 func (c *Codec) Install(o *client.Options) {
 	o.DataConverter = converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), c)
-	o.FailureConverter = temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{
-		DataConverter: o.DataConverter, EncodeCommonAttributes: c.newest != "",
-	})
+	o.FailureConverter = newFailures(o.DataConverter, c.newest != "")
+}
+
+// failures is the SDK's converter of errors, made to bind what it encrypts to a workflow as the data converter does.
+type failures struct {
+	converter.FailureConverter
+
+	data    converter.DataConverter
+	encrypt bool
+}
+
+func newFailures(data converter.DataConverter, encrypt bool) failures {
+	return failures{data: data, encrypt: encrypt, FailureConverter: temporal.NewDefaultFailureConverter(
+		temporal.DefaultFailureConverterOptions{DataConverter: data, EncodeCommonAttributes: encrypt})}
+}
+
+// WithSerializationContext implements converter.FailureConverterWithSerializationContext.
+func (f failures) WithSerializationContext(sc converter.SerializationContext) converter.FailureConverter {
+	return newFailures(converter.WithDataConverterSerializationContext(f.data, sc), f.encrypt)
 }

@@ -7,6 +7,8 @@ import (
 	"crypto/cipher"
 	"errors"
 	"fmt"
+	"strings"
+	"time"
 
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/converter"
@@ -18,28 +20,38 @@ const (
 	encodingEncrypted = "binary/encrypted"
 	cipherName        = "AES-256-GCM"
 
-	metadataCipher = "encryption-cipher"
-	metadataKeyID  = "encryption-key-id"
+	metadataCipher   = "encryption-cipher"
+	metadataKeyID    = "encryption-key-id"
+	metadataWorkflow = "encryption-workflow-id"
 )
 
-// ErrMissingKey says that a payload was encrypted with a key that is not configured; the error around it names the key.
-var ErrMissingKey = errors.New("the key is not in TEMPORAL_CODEC_KEYS")
+// What is refused, for those who want to tell it apart. The errors around them name key and workflow.
+var (
+	// ErrMissingKey says that a payload was encrypted with a key that is not configured.
+	ErrMissingKey = errors.New("the key is not in TEMPORAL_CODEC_KEYS")
+	// ErrNotEncrypted says that a payload is in plain text, and that `plain` is not among the keys.
+	ErrNotEncrypted = errors.New("a payload is not encrypted, and `plain` is not in TEMPORAL_CODEC_KEYS")
+)
 
-// Codec encrypts payloads with the newest of its keys and decrypts with any of them. A payload that is not encrypted is
-// returned as it is, so that encryption can be switched on while workflows wait. Without keys it encrypts nothing, but
-// still knows an encrypted payload when it sees one: the SDK alone would have workflows fail about it.
+// Codec encrypts payloads with the newest of its keys and decrypts with any of them. A payload in plain text is taken only
+// while `plain` is among the keys, so that encryption can be switched on while workflows wait, or when there are no keys.
+// Even then an encrypted payload is known when it is seen: the SDK alone would have workflows fail about it.
 type Codec struct {
-	newest string // empty: nothing is encrypted
-	keys   map[string]cipher.AEAD
-	insist bool
+	newest     string // empty: nothing is encrypted
+	keys       map[string]cipher.AEAD
+	takesPlain bool
+	insist     bool
+	workflowID string // of the workflow whose payloads these are; empty: not known
 }
 
 // New makes a codec of keys as ParseKeys returns them.
 func New(keys []Key) (*Codec, error) {
-	c := &Codec{keys: map[string]cipher.AEAD{}}
+	c := &Codec{keys: map[string]cipher.AEAD{}, takesPlain: len(keys) == 0}
 
 	for i, k := range keys {
 		if k.isPlain() {
+			c.takesPlain = true
+
 			continue
 		}
 
@@ -68,6 +80,30 @@ func (c *Codec) Insisting() *Codec {
 	return &insisting
 }
 
+// Reader is the codec for those who look at histories: it passes on what is in plain text, search attributes among it, and
+// what it decrypts need not belong to the workflow that is looked at.
+func (c *Codec) Reader() *Codec {
+	reader := *c
+	reader.takesPlain = true
+
+	return &reader
+}
+
+// WithSerializationContext implements converter.PayloadCodecWithSerializationContext: what is encrypted belongs to one
+// workflow, and is refused in the history of another.
+func (c *Codec) WithSerializationContext(sc converter.SerializationContext) converter.PayloadCodec {
+	bound := *c
+
+	switch of := sc.(type) {
+	case converter.WorkflowSerializationContext:
+		bound.workflowID = of.WorkflowID
+	case converter.ActivitySerializationContext:
+		bound.workflowID = of.WorkflowID
+	}
+
+	return &bound
+}
+
 // Encode implements converter.PayloadCodec. The whole payload is encrypted, what it says about itself included.
 func (c *Codec) Encode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
 	if c.newest == "" {
@@ -87,14 +123,18 @@ func (c *Codec) Encode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error
 				converter.MetadataEncoding: []byte(encodingEncrypted), metadataCipher: []byte(cipherName),
 				metadataKeyID: []byte(c.newest),
 			},
-			Data: c.keys[c.newest].Seal(nil, nil, plain, additionalData(c.newest)), //nolint:gosec // the nonce is random: Key.aead
+			Data: c.keys[c.newest].Seal(nil, nil, plain, additionalData(c.newest, c.workflowID)), //nolint:gosec // the nonce is random: Key.aead
+		}
+		if c.workflowID != "" {
+			sealed[i].Metadata[metadataWorkflow] = []byte(c.workflowID)
 		}
 	}
 
 	return sealed, nil
 }
 
-// Decode implements converter.PayloadCodec. Errors: ErrMissingKey, and a payload that somebody has changed.
+// Decode implements converter.PayloadCodec. Errors: ErrMissingKey, ErrNotEncrypted, and a payload that was changed, or
+// taken from another workflow.
 func (c *Codec) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
 	opened := make([]*commonpb.Payload, len(payloads))
 
@@ -115,13 +155,14 @@ func (c *Codec) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error
 }
 
 func (c *Codec) open(p *commonpb.Payload) (*commonpb.Payload, error) {
-	if string(p.GetMetadata()[converter.MetadataEncoding]) != encodingEncrypted {
-		return p, nil
+	m := p.GetMetadata()
+	if string(m[converter.MetadataEncoding]) != encodingEncrypted {
+		return c.takePlain(p)
 	}
 
-	id := string(p.GetMetadata()[metadataKeyID])
+	id, of := string(m[metadataKeyID]), string(m[metadataWorkflow])
 
-	if name := string(p.GetMetadata()[metadataCipher]); name != cipherName {
+	if name := string(m[metadataCipher]); name != cipherName {
 		return nil, fmt.Errorf("codec: a payload is encrypted with %.32q, not with %s", name, cipherName)
 	}
 
@@ -130,7 +171,11 @@ func (c *Codec) open(p *commonpb.Payload) (*commonpb.Payload, error) {
 		return nil, fmt.Errorf("codec: a payload is encrypted with key %.64q: %w", id, ErrMissingKey)
 	}
 
-	plain, err := aead.Open(nil, nil, p.GetData(), additionalData(id))
+	if !c.belongs(of) {
+		return nil, fmt.Errorf("codec: a payload of workflow %.128q stands in the history of %.128q", of, c.workflowID)
+	}
+
+	plain, err := aead.Open(nil, nil, p.GetData(), additionalData(id, of))
 	if err != nil {
 		return nil, fmt.Errorf("codec: a payload cannot be decrypted with key %s: it was changed, or another key had that name", id)
 	}
@@ -143,7 +188,41 @@ func (c *Codec) open(p *commonpb.Payload) (*commonpb.Payload, error) {
 	return opened, nil
 }
 
-// additionalData binds what a payload says about itself to its content. No part can hold the separator.
-func additionalData(keyID string) []byte {
-	return []byte(encodingEncrypted + "\x00" + cipherName + "\x00" + keyID)
+// takePlain passes on what is in plain text where that is allowed, and nothing that was encrypted and relabelled.
+func (c *Codec) takePlain(p *commonpb.Payload) (*commonpb.Payload, error) {
+	for _, mark := range []string{metadataCipher, metadataKeyID, metadataWorkflow} {
+		if _, has := p.GetMetadata()[mark]; has {
+			return nil, fmt.Errorf("codec: a payload says that it is encrypted, and calls itself %.32q", p.GetMetadata()[converter.MetadataEncoding])
+		}
+	}
+
+	if !c.takesPlain {
+		return nil, fmt.Errorf("codec: %w", ErrNotEncrypted)
+	}
+
+	return p, nil
+}
+
+// belongs tells whether a payload that was encrypted for the workflow is at home here. What was encrypted before ids were
+// bound, or outside a workflow, names none; what a schedule hands to its runs was encrypted for the schedule.
+func (c *Codec) belongs(workflowID string) bool {
+	if workflowID == "" || c.workflowID == "" || workflowID == c.workflowID {
+		return true
+	}
+
+	at, isRun := strings.CutPrefix(c.workflowID, workflowID+"-")
+	_, err := time.Parse(time.RFC3339, at)
+
+	return isRun && err == nil
+}
+
+// additionalData binds what a payload says about itself to its content: the key's id and, unless empty, the workflow's.
+// A key's id can hold no separator.
+func additionalData(keyID, workflowID string) []byte {
+	data := encodingEncrypted + "\x00" + cipherName + "\x00" + keyID
+	if workflowID != "" {
+		data += "\x00" + workflowID
+	}
+
+	return []byte(data)
 }

@@ -78,16 +78,100 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-func TestPlainPayloadsStay(t *testing.T) {
+// While encryption is being switched on, what was written before is taken. Afterwards it is refused: those who can write to
+// the orchestrator cannot tell a worker anything. What is empty is no message.
+func TestPlainPayloadsAreTakenWhilePlainIsListed(t *testing.T) {
 	t.Parallel()
-	c := newCodec(t, key(t, "k1"))
-	sealed := encoded(t, c, plain("new"))
 
-	opened, err := c.Decode([]*commonpb.Payload{plain("old"), sealed[0], {}})
+	k1 := key(t, "k1")
+	both := newCodec(t, k1, "plain")
+	sealed := encoded(t, both, plain("new"))
+	require.Equal(t, "k1", string(sealed[0].GetMetadata()["encryption-key-id"]), "what is new is encrypted")
+
+	for _, c := range []*codec.Codec{both, newCodec(t, "plain", k1), newCodec(t, k1).Reader()} {
+		opened, err := c.Decode([]*commonpb.Payload{plain("old"), sealed[0], {}})
+		require.NoError(t, err)
+		require.Equal(t, "old", string(opened[0].GetData()))
+		require.Equal(t, "new", string(opened[1].GetData()))
+		require.True(t, proto.Equal(&commonpb.Payload{}, opened[2]))
+	}
+
+	strict := newCodec(t, k1)
+
+	for _, p := range []*commonpb.Payload{plain("old"), {}, {Data: []byte("null")}} {
+		_, err := strict.Decode([]*commonpb.Payload{sealed[0], p})
+		require.ErrorIs(t, err, codec.ErrNotEncrypted)
+		require.PanicsWithError(t, err.Error(), func() { _, _ = strict.Insisting().Decode([]*commonpb.Payload{p}) })
+	}
+}
+
+// Something encrypted that calls itself something else would be handed to a workflow as it is.
+func TestRelabelledPayloadsAreRefused(t *testing.T) {
+	t.Parallel()
+
+	k1 := key(t, "k1")
+	writer := newCodec(t, k1)
+
+	for _, c := range []*codec.Codec{writer, newCodec(t), newCodec(t, "plain", k1), newCodec(t, k1, "plain"), writer.Reader()} {
+		for _, mark := range []string{"encryption-key-id", "encryption-cipher", "encryption-workflow-id"} {
+			sealed := encoded(t, writer, plain("text"))
+			sealed[0].Metadata = map[string][]byte{"encoding": []byte("json/plain"), mark: []byte("k1")}
+
+			_, err := c.Decode(sealed)
+			require.Error(t, err, mark)
+		}
+	}
+}
+
+func within(c *codec.Codec, workflowID string) converter.PayloadCodec {
+	return c.WithSerializationContext(converter.WorkflowSerializationContext{WorkflowID: workflowID})
+}
+
+// What was encrypted for one workflow is refused in another one's history, also with its label changed.
+func TestPayloadsBelongToTheirWorkflow(t *testing.T) {
+	t.Parallel()
+
+	c := newCodec(t, key(t, "k1"))
+	seal := func() *commonpb.Payload {
+		sealed, err := within(c, "payment/1").Encode([]*commonpb.Payload{plain("text")})
+		require.NoError(t, err)
+
+		return sealed[0]
+	}
+	activity := c.WithSerializationContext(converter.ActivitySerializationContext{WorkflowID: "payment/1", ActivityType: "Settle"})
+
+	// Outside any workflow, as in the UI, what it says about itself counts.
+	for _, reader := range []converter.PayloadCodec{c, c.Reader(), c.Insisting(), within(c, "payment/1"), within(c.Insisting(), "payment/1"), activity} {
+		opened, err := reader.Decode([]*commonpb.Payload{seal()})
+		require.NoError(t, err)
+		require.Equal(t, "text", string(opened[0].GetData()))
+	}
+
+	for _, other := range []string{"payment/2", "payment/1-", "payment/1-x", "payment/1-2026-11-22", "payment"} {
+		_, err := within(c, other).Decode([]*commonpb.Payload{seal()})
+		require.ErrorContains(t, err, `"payment/1" stands in the history of "`+other, other)
+		require.Panics(t, func() { _, _ = within(c.Insisting(), other).Decode([]*commonpb.Payload{seal()}) })
+	}
+
+	for _, label := range []string{"", "payment/2"} {
+		moved := seal()
+		if moved.Metadata["encryption-workflow-id"] = []byte(label); label == "" {
+			delete(moved.GetMetadata(), "encryption-workflow-id")
+		}
+
+		_, err := within(c, "payment/2").Decode([]*commonpb.Payload{moved})
+		require.ErrorContains(t, err, "cannot be decrypted")
+	}
+
+	// What was written before ids were bound, or by the codec server for the command line.
+	opened, err := within(c, "payment/2").Decode(encoded(t, c, plain("old")))
 	require.NoError(t, err)
 	require.Equal(t, "old", string(opened[0].GetData()))
-	require.Equal(t, "new", string(opened[1].GetData()))
-	require.True(t, proto.Equal(&commonpb.Payload{}, opened[2]))
+
+	// A schedule's payload goes to all its runs.
+	opened, err = within(c, "payment/1-2026-11-22T00:30:00Z").Decode([]*commonpb.Payload{seal()})
+	require.NoError(t, err)
+	require.Equal(t, "text", string(opened[0].GetData()))
 }
 
 func TestKeysAreChanged(t *testing.T) {
@@ -172,6 +256,15 @@ func TestErrorsAreEncryptedToo(t *testing.T) {
 
 	newCodec(t, key(t, "k1")).Install(&o)
 
+	// As the SDK does, for one workflow.
+	of := func(id string) converter.FailureConverter {
+		return converter.WithFailureConverterSerializationContext(o.FailureConverter, converter.WorkflowSerializationContext{WorkflowID: id})
+	}
+	bound := of("payment/1").ErrorToFailure(temporal.NewApplicationError("refused", "REFUSED", "a detail"))
+	require.Equal(t, "payment/1", string(bound.GetEncodedAttributes().GetMetadata()["encryption-workflow-id"]))
+	require.NotContains(t, of("payment/2").FailureToError(bound).Error(), "refused")
+	require.ErrorContains(t, of("payment/1").FailureToError(bound), "refused")
+
 	cause := temporal.NewNonRetryableApplicationError("payment 42 is gone", "NOT_FOUND", nil, "a detail")
 	failure := o.FailureConverter.ErrorToFailure(cause)
 	require.Equal(t, "Encoded failure", failure.GetMessage())
@@ -206,8 +299,8 @@ func TestParseKeys(t *testing.T) {
 
 	for name, text := range map[string]string{
 		"no id": ":" + secret, "no colon": secret, "no secret": "k1:", "an id with a space": "k 1:" + secret,
-		"plain behind a key": "plain", "plain with a secret": "plain:" + secret,
-		"not base64": "k1:!" + secret, "31 bytes": "k1:" + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{1, 2, 3, 4}, 8)[:31]),
+		"plain with a secret": "plain:" + secret,
+		"not base64":          "k1:!" + secret, "31 bytes": "k1:" + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{1, 2, 3, 4}, 8)[:31]),
 		"weak": "k1:" + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{1, 2, 3, 4}, 8)),
 	} {
 		_, err := codec.ParseKeys([]string{good, text})
@@ -218,40 +311,63 @@ func TestParseKeys(t *testing.T) {
 	_, err = codec.ParseKeys([]string{good, good})
 	require.ErrorContains(t, err, "2026-11 twice")
 
+	for _, texts := range [][]string{{good, "plain", key(t, "old")}, {"plain", good, "plain"}, {"plain", "plain"}} {
+		_, err = codec.ParseKeys(texts)
+		require.Error(t, err, len(texts))
+	}
+
 	for _, id := range []string{"", "not:an:id", "plain", "ك", strings.Repeat("k", 65)} {
 		_, err = codec.NewKey(id)
 		require.Error(t, err, id)
 	}
 }
 
-// FuzzDecode: whatever a payload says about itself, it is passed on as it is, opened as it was, or refused.
+// FuzzDecode: whatever a payload says about itself, it is opened as it was where it belongs, or refused. While `plain` is
+// listed, what says nothing of encryption is passed on as it is.
 func FuzzDecode(f *testing.F) {
-	c := newCodec(f, key(f, "k1"))
-	sealed := encoded(f, c, plain("text"))[0]
+	k1 := key(f, "k1")
+	strict, lenient := newCodec(f, k1), newCodec(f, k1, "plain")
+	sealed, err := within(strict, "payment/1").Encode([]*commonpb.Payload{plain("text")})
+	require.NoError(f, err)
 
-	f.Add("binary/encrypted", "AES-256-GCM", "k1", sealed.GetData())
-	f.Add("binary/encrypted", "AES-256-GCM", "k1", sealed.GetData()[:20])
-	f.Add("binary/encrypted", "AES-256-GCM", "k2", sealed.GetData())
-	f.Add("binary/encrypted", "", "", []byte{})
-	f.Add(converter.MetadataEncodingJSON, "", "", []byte(`{"a":1}`))
+	data := sealed[0].GetData()
+	f.Add("binary/encrypted", "AES-256-GCM", "k1", "payment/1", data)
+	f.Add("binary/encrypted", "AES-256-GCM", "k1", "payment/2", data)
+	f.Add("binary/encrypted", "AES-256-GCM", "k1", "payment/1", data[:20])
+	f.Add("binary/encrypted", "AES-256-GCM", "k2", "", data)
+	f.Add("binary/encrypted", "", "", "", []byte{})
+	f.Add(converter.MetadataEncodingJSON, "", "", "", []byte(`{"a":1}`))
 
-	f.Fuzz(func(t *testing.T, encoding, cipher, id string, data []byte) {
-		in := &commonpb.Payload{Metadata: map[string][]byte{
-			"encoding": []byte(encoding), "encryption-cipher": []byte(cipher), "encryption-key-id": []byte(id),
-		}, Data: data}
+	f.Fuzz(func(t *testing.T, encoding, cipher, id, workflowID string, data []byte) {
+		in := &commonpb.Payload{Metadata: map[string][]byte{"encoding": []byte(encoding)}, Data: data}
+
+		for mark, value := range map[string]string{"encryption-cipher": cipher, "encryption-key-id": id, "encryption-workflow-id": workflowID} {
+			if value != "" {
+				in.Metadata[mark] = []byte(value)
+			}
+		}
+
 		before := proto.Clone(in)
+		genuine := proto.Equal(in, sealed[0])
 
-		out, err := c.Decode([]*commonpb.Payload{in})
+		out, err := within(strict, "payment/1").Decode([]*commonpb.Payload{in})
+		require.Equal(t, genuine, err == nil)
 		require.True(t, proto.Equal(before, in), "the argument stays")
 
+		if genuine {
+			require.Equal(t, "text", string(out[0].GetData()))
+
+			_, err = within(strict, "payment/2").Decode([]*commonpb.Payload{in})
+			require.Error(t, err)
+		}
+
+		out, err = lenient.Decode([]*commonpb.Payload{in})
+
 		switch {
-		case encoding != "binary/encrypted":
+		case encoding != "binary/encrypted" && cipher+id+workflowID == "":
 			require.NoError(t, err)
 			require.Same(t, in, out[0])
-		case bytes.Equal(data, sealed.GetData()) && cipher == "AES-256-GCM" && id == "k1":
-			require.NoError(t, err)
-			require.Equal(t, "text", string(out[0].GetData()))
-		default:
+		case !genuine:
 			require.Error(t, err)
 			require.Nil(t, out)
 		}

@@ -34,18 +34,22 @@ func (k Key) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, k.ID) }
 var keyID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 // plain in front of the keys has nothing encrypted, while all of them decrypt: the step before encryption is switched on,
-// and the one before it is off for good.
+// and the one before it is off for good. Behind them it has what is in plain text taken still, while all that is new is
+// encrypted. Where it does not stand, what is in plain text is refused.
 const plain = "plain"
 
 func (k Key) isPlain() bool { return k.secret == nil }
 
-// ParseKeys reads keys, each `id:base64 of 32 bytes`, newest first; the first may be `plain`. Its errors show no key.
+// ParseKeys reads keys, each `id:base64 of 32 bytes`, newest first; the first or the last may be `plain`. Its errors show no
+// key.
 func ParseKeys(texts []string) ([]Key, error) {
 	keys := make([]Key, 0, len(texts))
 	known := map[string]bool{}
 
 	for i, text := range texts {
-		if text == plain && i == 0 {
+		if text == plain && (i == 0 || i == len(texts)-1) && !known[plain] {
+			known[plain] = true
+
 			keys = append(keys, Key{ID: plain})
 
 			continue

@@ -26,9 +26,10 @@ type Access struct {
 	Origins []string
 }
 
-// NewHandler serves the protocol of a remote codec: POST …/decode and …/encode.
+// NewHandler serves the protocol of a remote codec: POST …/decode and …/encode. What it encrypts belongs to no workflow,
+// since those who ask do not say for which one it is, and is taken by all of them.
 func NewHandler(c *Codec, a Access) http.Handler {
-	return &handler{Access: a, next: converter.NewPayloadCodecHTTPHandler(c)}
+	return &handler{Access: a, next: converter.NewPayloadCodecHTTPHandler(c.Reader())}
 }
 
 type handler struct {

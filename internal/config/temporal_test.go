@@ -19,7 +19,7 @@ func TestCodecKeys(t *testing.T) {
 	require.NoError(t, c.RequireAPI())
 	require.NoError(t, c.RequireWorker())
 
-	for _, bad := range []string{"k1", "k1:" + sentinel, ":" + secret, "k1:" + secret + ",k1:" + secret, "k1:" + secret + ",plain"} {
+	for _, bad := range []string{"k1", "k1:" + sentinel, ":" + secret, "k1:" + secret + ",k1:" + secret, "plain,k1:" + secret + ",plain"} {
 		environ["TEMPORAL_CODEC_KEYS"] = bad
 		_, err := Load(environ)
 		require.ErrorContains(t, err, "TEMPORAL_CODEC_KEYS ", bad)
