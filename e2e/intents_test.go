@@ -186,42 +186,77 @@ func intentAfterDecline(t *testing.T, s *harness.Stack) {
 	require.Equal(t, 1, s.Count("SELECT count(*) FROM financial_records WHERE booking_id = $1", b.ID))
 }
 
-// racingIntents asks for a new attempt 8 times at once: one attempt, and one checkout at the gateway.
+// racingIntents asks for a new attempt 8 times at once: one attempt, one checkout at the gateway, and one answer that says it
+// is new.
 func racingIntents(t *testing.T, s *harness.Stack) {
 	t.Helper()
 
 	customer := s.As(models.RoleEndUser)
 
-	for range 5 {
+	for range intentRounds {
 		b := customer.Book(1)
 		require.NoError(t, s.Pay(b.Payment.CheckoutURL, "decline"))
 		customer.Await(b.ID)
 
-		ids := map[uuid.UUID]bool{}
-
-		for _, a := range atOnce(8, func(int) harness.Answer { return post(customer, intentPath(b.ID), byCard(), uuid.NewString()) }) {
-			require.Contains(t, []int{http.StatusOK, http.StatusCreated}, a.Status, "%s", a.Body)
-
-			var attempt transaction
-
-			require.NoError(t, a.Data(&attempt))
-			require.NotNil(t, attempt.CheckoutURL)
-
-			ids[attempt.ID] = true
-		}
-
-		second := models.BookingAttemptID(b.ID, 2)
-		require.Equal(t, map[uuid.UUID]bool{second: true}, ids)
+		raceIntents(t, s, customer, intentPath(b.ID), models.BookingAttemptID(b.ID, 2))
 		require.Equal(t, 2, s.Count("SELECT count(*) FROM payment_transactions WHERE booking_id = $1", b.ID))
+	}
+}
 
-		checkouts := 0
+// racingCampaignIntents is racingIntents for the first attempt of a campaign.
+func racingCampaignIntents(t *testing.T, s *harness.Stack) {
+	t.Helper()
 
-		for _, c := range s.GatewayLedger().Checkouts {
-			if c.MerchantReference == second.String() {
-				checkouts++
-			}
+	for range intentRounds {
+		campaign := s.NewCampaign("1000.00", 3)
+
+		raceIntents(t, s, s.As(models.RoleProviderStaff), campaignIntentPath(campaign), models.CampaignAttemptID(campaign, 1))
+		require.Equal(t, 1, s.Count("SELECT count(*) FROM payment_transactions WHERE ad_campaign_id = $1", campaign))
+	}
+}
+
+const intentRounds = 15
+
+// raceIntents is one round: every answer names the one attempt, and the Idempotency-Key of the one that opened it goes on
+// saying so.
+func raceIntents(t *testing.T, s *harness.Stack, caller *harness.Caller, path string, attempt uuid.UUID) {
+	t.Helper()
+
+	const racers = 8
+
+	keys := make([]string, racers)
+	for i := range keys {
+		keys[i] = uuid.NewString()
+	}
+
+	opened := 0
+
+	for i, a := range atOnce(racers, func(i int) harness.Answer { return post(caller, path, byCard(), keys[i]) }) {
+		require.Contains(t, []int{http.StatusOK, http.StatusCreated}, a.Status, "%s", a.Body)
+
+		var got transaction
+
+		require.NoError(t, a.Data(&got))
+		require.Equal(t, attempt, got.ID)
+		require.NotNil(t, got.CheckoutURL)
+		require.Equal(t, a.Status == http.StatusCreated, a.Header.Get("Location") != "", "only what is new has a place")
+
+		if a.Status == http.StatusCreated {
+			opened++
 		}
 
-		require.Equal(t, 1, checkouts)
+		require.Equal(t, a.Status, post(caller, path, byCard(), keys[i]).Status)
 	}
+
+	require.Equal(t, 1, opened, "one has opened it, the others have found it")
+
+	checkouts := 0
+
+	for _, c := range s.GatewayLedger().Checkouts {
+		if c.MerchantReference == attempt.String() {
+			checkouts++
+		}
+	}
+
+	require.Equal(t, 1, checkouts)
 }

@@ -21,10 +21,21 @@ func racingReplacements(t *testing.T, s *harness.Stack) {
 		b := customer.Book(1)
 		body := map[string]any{"payment_method": models.MethodCreditCard, "replace": true}
 
+		opened := map[uuid.UUID]bool{}
+
 		for _, a := range atOnce(8, func(int) harness.Answer { return post(customer, intentPath(b.ID), body, uuid.NewString()) }) {
 			require.Contains(t, []int{http.StatusOK, http.StatusCreated}, a.Status, "%s", a.Body)
+
+			if a.Status == http.StatusCreated {
+				var next transaction
+
+				require.NoError(t, a.Data(&next))
+				require.False(t, opened[next.ID], "two requests have opened one attempt")
+				opened[next.ID] = true
+			}
 		}
 
+		require.NotEmpty(t, opened)
 		require.Equal(t, 1, s.Count("SELECT count(*) FROM payment_transactions WHERE booking_id = $1 AND status = 'PENDING'", b.ID))
 
 		attempts, open := map[string]bool{}, 0

@@ -22,6 +22,7 @@ var spine = map[string]func(*testing.T, *harness.Stack){
 	"racing registrations": racingRegistrations, "racing plates": racingPlates, "given up": givenUp,
 
 	"intent of others": intentOfOthers, "intent after a decline": intentAfterDecline, "racing intents": racingIntents,
+	"racing campaign intents": racingCampaignIntents,
 
 	"campaign": campaignPaid, "campaign intents": campaignIntents, "inactive provider": inactiveProvider,
 

@@ -13,6 +13,9 @@ type Attempt struct {
 	Number     int           `json:"number"`
 	UserID     uuid.UUID     `json:"user_id"` // who pays
 	Method     PaymentMethod `json:"method"`
+	// Opener names the request that asks for the attempt, the same one when it is repeated. Of several that ask at once the
+	// row keeps that of the request which has opened it (PaymentTransaction.OpenedFor).
+	Opener uuid.UUID `json:"opener,omitzero"`
 }
 
 // ID is the transaction that the attempt makes: the same attempt is the same transaction (architecture §3).

@@ -33,6 +33,7 @@ type PaymentTransaction struct {
 	FailureReason        string            `bun:"failure_reason"`
 	CheckoutURL          *string           `bun:"checkout_url"`
 	ReturnURL            string            `bun:"return_url"`
+	OpenedFor            *uuid.UUID        `bun:"opened_for"` // Attempt.Opener of the request that has opened it; nil: not known
 	ExpiresAt            time.Time         `bun:"expires_at"`
 	CapturedAt           *time.Time        `bun:"captured_at"` // when the gateway took the money (WebhookEvent.TakenAt)
 	RefundedAmount       Money             `bun:"refunded_amount"`

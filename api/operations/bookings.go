@@ -24,6 +24,7 @@ func (o *Operations) CreateBooking(ctx context.Context, r gen.CreateBookingReque
 
 	attempt := models.Attempt{
 		BookingID: b.ID, ProviderID: b.ProviderID, Number: 1, UserID: b.UserID, Method: r.Body.PaymentMethod,
+		Opener: opener(ctx),
 	}
 
 	if !again {

@@ -80,10 +80,10 @@ func (o *Operations) intent(
 		return t, false, err
 	}
 
-	a.ProviderID = p.ProviderID
+	a.ProviderID, a.Opener = p.ProviderID, opener(ctx)
 
-	if t, created, err = o.openedBefore(ctx, a); created || err != nil {
-		return t, created, err
+	if t, found, err := o.openedBefore(ctx, a); found || err != nil {
+		return t, openedBy(&t, a.Opener), err
 	}
 
 	if p.Err != nil {
@@ -111,7 +111,24 @@ func (o *Operations) intent(
 
 	t, err = o.start(ctx, a)
 
-	return t, p.Open == nil, err
+	return t, p.Open == nil && openedBy(&t, a.Opener), err
+}
+
+// opener names the request by its Idempotency-Key, so that it has the same name when it is repeated; without a key it has one
+// of its own.
+func opener(ctx context.Context) uuid.UUID {
+	k := middleware.Claim(ctx).Scope
+	if k.Key == "" {
+		return uuid.New()
+	}
+
+	return models.Derive("request:" + k.UserID.String() + ":" + k.Method + ":" + k.Path + ":" + k.Key)
+}
+
+// openedBy reports whether the request has opened the attempt. Several that find none open start the same one, and the row
+// names one of them; that of a worker of an older version names none.
+func openedBy(t *models.PaymentTransaction, opener uuid.UUID) bool {
+	return t.OpenedFor == nil || *t.OpenedFor == opener
 }
 
 // announce writes down, before an attempt is started, what its workflow and a repeated request will look for.

@@ -292,7 +292,7 @@ func newAttempt(a models.Attempt, provider uuid.UUID, expires time.Time) models.
 	return models.PaymentTransaction{
 		ID: a.ID(), Kind: models.KindPayment, Attempt: a.Number, UserID: a.UserID, ProviderID: provider,
 		Currency: models.Currency, PaymentMethod: a.Method, Gateway: a.Method.Provider(),
-		Status: models.TransactionPending, ExpiresAt: expires,
+		Status: models.TransactionPending, ExpiresAt: expires, OpenedFor: optional(a.Opener),
 	}
 }
 
