@@ -163,7 +163,7 @@ func (p *Payments) createCheckout(ctx context.Context, t *models.PaymentTransact
 
 	return g.CreateCheckout(ctx, gateways.CheckoutRequest{
 		MerchantReference: t.ID, Amount: t.Amount, Currency: t.Currency, Method: t.PaymentMethod,
-		Description: title, ReturnURL: t.ReturnURL, ExpiresAt: t.ExpiresAt,
+		Description: title, ReturnURL: t.ReturnAddress(), ExpiresAt: t.ExpiresAt,
 	})
 }
 

@@ -87,3 +87,19 @@ func TestFailuresQuoteNobody(t *testing.T) {
 		})
 	}
 }
+
+// TestReturnAddressesAreNotLogged: whoever reads the logs cannot open where an app has its customers sent.
+func TestReturnAddressesAreNotLogged(t *testing.T) {
+	t.Parallel()
+
+	const secret = "5f3c1e0a-8a54-4b7e-9d0f"
+
+	b := setup(t)
+	a := b.call(t, http.MethodGet, "/api/v1/payments/RETURNS/"+secret, "", "")
+	require.Equal(t, http.StatusNotFound, a.status)
+
+	lines := b.log.lines(t, "request")
+	require.Len(t, lines, 1)
+	require.Equal(t, "/api/v1/payments/returns/", lines[0]["path"])
+	require.NotContains(t, b.log.b.String(), secret)
+}

@@ -72,7 +72,7 @@ func TestBadBodies(t *testing.T) {
 			fields: map[string]string{
 				"trip_id": "must be a UUID", "passengers.0.name": "is required", "passengers.1.name": "must not be empty",
 				"passengers.1.document_number": "must be a string", "contact.name": "is required", "contact.email": "must be an email address",
-				"contact.phone": "must have at least 8 characters", "payment_method": "is required", "return_url": "must be an http or https address",
+				"contact.phone": "must have at least 8 characters", "payment_method": "is required", "return_url": "must be an address such as https://example.com/path",
 			},
 		},
 		{

@@ -185,6 +185,7 @@ func apiDeps(ctx context.Context, cfg config.Config, p parts, open *closers) (ap
 		Logins: middleware.NewRateLimits(limiter, cfg.Limits, slog.Default()), Verifiers: channels,
 		AtOnce: cfg.AtOnce, Deliver: p.carrier.Enqueue, Metrics: p.metrics, Media: files, Links: links, Now: clock.Now,
 		RefreshTTL: cfg.Tokens.RefreshTTL, CheckoutWait: cfg.HTTP.CheckoutWait, RefundWait: cfg.HTTP.RefundWait,
+		PublicURL: cfg.App.PublicURL, Returns: cfg.ReturnRules(),
 		TemporalUI: strings.TrimRight(cfg.Temporal.UIURL, "/"), Runbook: cfg.App.RunbookURL,
 	})
 

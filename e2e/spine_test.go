@@ -17,7 +17,7 @@ var spine = map[string]func(*testing.T, *harness.Stack){
 	"booking twice": bookingTwice, "not bookable": notBookable, "whose booking": whoseBooking, "my bookings": myBookings,
 	"all bookings": allBookings,
 
-	"methods": methodsAndChannels, "intent again": intentAgain, "intent replaced": intentReplaced,
+	"methods": methodsAndChannels, "return to the app": returnToTheApp, "intent again": intentAgain, "intent replaced": intentReplaced,
 	"racing replacements": racingReplacements, "paying while replacing": payingWhileReplacing, "payout and refund": payoutAndRefund,
 	"racing registrations": racingRegistrations, "racing plates": racingPlates, "given up": givenUp,
 

@@ -38,6 +38,7 @@ type Booking struct {
 	ContactE164  *string       `bun:"contact_e164"` // the same number in one spelling; nil where none can be made of it
 	Locale       Locale        `bun:"locale"`
 	ReturnURL    string        `bun:"return_url"` // of the next payment attempt
+	ReturnBase   string        `bun:"return_base"`
 
 	// What was bought: the trip's departure and the cancellation policy of the moment at which the booking was made. The
 	// schedule is nil for bookings of versions that did not keep it.
@@ -102,6 +103,7 @@ type AdCampaign struct {
 	EndsOn      Date           `bun:"ends_on"`
 	Price       Money          `bun:"price"`
 	ReturnURL   string         `bun:"return_url"` // of the next payment attempt
+	ReturnBase  string         `bun:"return_base"`
 	Status      CampaignStatus `bun:"status"`
 	CreatedAt   time.Time      `bun:"created_at,nullzero,default:now()"`
 	UpdatedAt   time.Time      `bun:"updated_at,nullzero,default:now()"`

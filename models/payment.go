@@ -33,7 +33,9 @@ type PaymentTransaction struct {
 	FailureReason        string            `bun:"failure_reason"`
 	CheckoutURL          *string           `bun:"checkout_url"`
 	ReturnURL            string            `bun:"return_url"`
-	OpenedFor            *uuid.UUID        `bun:"opened_for"` // Attempt.Opener of the request that has opened it; nil: not known
+	ReturnBase           string            `bun:"return_base"` // PUBLIC_URL of the API that was asked
+	ReturnID             *uuid.UUID        `bun:"return_id"`   // random; opens the redirect to ReturnURL
+	OpenedFor            *uuid.UUID        `bun:"opened_for"`  // Attempt.Opener of the request that has opened it; nil: not known
 	ExpiresAt            time.Time         `bun:"expires_at"`
 	CapturedAt           *time.Time        `bun:"captured_at"` // when the gateway took the money (WebhookEvent.TakenAt)
 	RefundedAmount       Money             `bun:"refunded_amount"`

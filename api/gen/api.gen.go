@@ -464,7 +464,11 @@ type BookingRequest struct {
 	// PaymentMethod How the customer pays.
 	PaymentMethod PaymentMethod `json:"payment_method"`
 
-	// ReturnURL Where the gateway sends the customer afterwards; http or https.
+	// ReturnURL Where the customer goes after the gateway's page: an https address, or one of the app's own (`RETURN_URL_HOSTS`,
+	// `RETURN_URL_SCHEMES`); in development http on the same machine, too. `booking_id` (of a campaign `ad_campaign_id`),
+	// `transaction_id` and `status`, that of the payment at that moment, are added to its query. The status may still be PENDING,
+	// and anybody can write such an address: what counts is what `payment-status` answers.
+	//
 	//
 	// Example: https://www.rihla.test/bookings/done
 	ReturnURL *ReturnURL `json:"return_url,omitempty"`
@@ -1135,7 +1139,11 @@ type IntentRequest struct {
 	// Replace Cancel the open attempt and start a new one.
 	Replace *bool `json:"replace,omitempty"`
 
-	// ReturnURL Where the gateway sends the customer afterwards; http or https.
+	// ReturnURL Where the customer goes after the gateway's page: an https address, or one of the app's own (`RETURN_URL_HOSTS`,
+	// `RETURN_URL_SCHEMES`); in development http on the same machine, too. `booking_id` (of a campaign `ad_campaign_id`),
+	// `transaction_id` and `status`, that of the payment at that moment, are added to its query. The status may still be PENDING,
+	// and anybody can write such an address: what counts is what `payment-status` answers.
+	//
 	//
 	// Example: https://www.rihla.test/bookings/done
 	ReturnURL *ReturnURL `json:"return_url,omitempty"`
@@ -1905,7 +1913,10 @@ type RestStopsAnswer struct {
 	Meta Meta `json:"meta"`
 }
 
-// ReturnURL Where the gateway sends the customer afterwards; http or https.
+// ReturnURL Where the customer goes after the gateway's page: an https address, or one of the app's own (`RETURN_URL_HOSTS`,
+// `RETURN_URL_SCHEMES`); in development http on the same machine, too. `booking_id` (of a campaign `ad_campaign_id`),
+// `transaction_id` and `status`, that of the payment at that moment, are added to its query. The status may still be PENDING,
+// and anybody can write such an address: what counts is what `payment-status` answers.
 //
 // Example: https://www.rihla.test/bookings/done
 type ReturnURL = string
@@ -3291,6 +3302,9 @@ type ServerInterface interface {
 	// CreateBookingIntent Start or continue the payment of a booking
 	// (POST /api/v1/payments/booking/{booking_id}/intent)
 	CreateBookingIntent(c *fiber.Ctx, bookingID openapi_types.UUID, params CreateBookingIntentParams) error
+	// ReturnFromPayment Come back from the gateway's page
+	// (GET /api/v1/payments/returns/{return_id})
+	ReturnFromPayment(c *fiber.Ctx, returnID openapi_types.UUID) error
 	// ReceiveBillPaymentWebhook Events of the bill_payment channel
 	// (POST /api/v1/payments/webhook-bill_payment)
 	ReceiveBillPaymentWebhook(c *fiber.Ctx, params ReceiveBillPaymentWebhookParams) error
@@ -5885,6 +5899,35 @@ func (siw *ServerInterfaceWrapper) CreateBookingIntent(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// ReturnFromPayment operation middleware
+func (siw *ServerInterfaceWrapper) ReturnFromPayment(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "return_id" -------------
+	var returnID openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "return_id", c.Params("return_id"), &returnID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter return_id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ReturnFromPayment(c, returnID)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // ReceiveBillPaymentWebhook operation middleware
 func (siw *ServerInterfaceWrapper) ReceiveBillPaymentWebhook(c *fiber.Ctx) error {
 
@@ -8188,6 +8231,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Post(options.BaseURL+"/api/v1/payments/booking/:booking_id/intent", wrapper.CreateBookingIntent)
 
+	router.Get(options.BaseURL+"/api/v1/payments/returns/:return_id", wrapper.ReturnFromPayment)
+
 	router.Post(options.BaseURL+"/api/v1/payments/webhook-bill_payment", wrapper.ReceiveBillPaymentWebhook)
 
 	router.Post(options.BaseURL+"/api/v1/payments/webhook/gateway_a", wrapper.ReceiveGatewayAWebhook)
@@ -9486,6 +9531,28 @@ func (response CreateBookingIntent201JSONResponse) VisitCreateBookingIntentRespo
 	return ctx.JSON(&response.Body)
 }
 
+type ReturnFromPaymentRequestObject struct {
+	ReturnID openapi_types.UUID `json:"return_id"`
+}
+
+type ReturnFromPaymentResponseObject interface {
+	VisitReturnFromPaymentResponse(ctx *fiber.Ctx) error
+}
+
+type ReturnFromPayment303ResponseHeaders struct {
+	Location string
+}
+
+type ReturnFromPayment303Response struct {
+	Headers ReturnFromPayment303ResponseHeaders
+}
+
+func (response ReturnFromPayment303Response) VisitReturnFromPaymentResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Location", fmt.Sprint(response.Headers.Location))
+	ctx.Status(303)
+	return nil
+}
+
 type ReceiveBillPaymentWebhookRequestObject struct {
 	Params ReceiveBillPaymentWebhookParams
 	Body   io.Reader
@@ -10590,6 +10657,9 @@ type StrictServerInterface interface {
 	// CreateBookingIntent Start or continue the payment of a booking
 	// (POST /api/v1/payments/booking/{booking_id}/intent)
 	CreateBookingIntent(ctx context.Context, request CreateBookingIntentRequestObject) (CreateBookingIntentResponseObject, error)
+	// ReturnFromPayment Come back from the gateway's page
+	// (GET /api/v1/payments/returns/{return_id})
+	ReturnFromPayment(ctx context.Context, request ReturnFromPaymentRequestObject) (ReturnFromPaymentResponseObject, error)
 	// ReceiveBillPaymentWebhook Events of the bill_payment channel
 	// (POST /api/v1/payments/webhook-bill_payment)
 	ReceiveBillPaymentWebhook(ctx context.Context, request ReceiveBillPaymentWebhookRequestObject) (ReceiveBillPaymentWebhookResponseObject, error)
@@ -12467,6 +12537,33 @@ func (sh *strictHandler) CreateBookingIntent(ctx *fiber.Ctx, bookingID openapi_t
 		return err
 	} else if validResponse, ok := response.(CreateBookingIntentResponseObject); ok {
 		if err := validResponse.VisitCreateBookingIntentResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReturnFromPayment operation middleware
+func (sh *strictHandler) ReturnFromPayment(ctx *fiber.Ctx, returnID openapi_types.UUID) error {
+	var request ReturnFromPaymentRequestObject
+
+	request.ReturnID = returnID
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ReturnFromPayment(ctx.UserContext(), request.(ReturnFromPaymentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReturnFromPayment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReturnFromPaymentResponseObject); ok {
+		if err := validResponse.VisitReturnFromPaymentResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

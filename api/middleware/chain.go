@@ -268,8 +268,13 @@ func (c *Chain) logRequest(ctx context.Context, f *fiber.Ctx, took time.Duration
 // maxLogPath bounds the path in a log line.
 const maxLogPath = 256
 
+// logPath is the path for log lines, without what opens something: the route says the rest.
 func logPath(f *fiber.Ctx) string {
 	path := f.Path()
+	if len(path) > len(models.ReturnPath) && strings.EqualFold(path[:len(models.ReturnPath)], models.ReturnPath) {
+		return models.ReturnPath
+	}
+
 	if len(path) > maxLogPath {
 		return path[:maxLogPath]
 	}

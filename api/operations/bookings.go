@@ -17,6 +17,10 @@ import (
 // CreateBooking takes the seats and opens the first payment attempt (contract §4). When the orchestrator cannot take
 // the payment, the seats are given back and the answer is 503: nothing is left half-made.
 func (o *Operations) CreateBooking(ctx context.Context, r gen.CreateBookingRequestObject) (gen.CreateBookingResponseObject, error) {
+	if err := o.Returns.Check(valueOf(r.Body.ReturnURL)); err != nil {
+		return nil, err
+	}
+
 	b, again, err := o.book(ctx, r)
 	if err != nil {
 		return nil, err
@@ -52,6 +56,7 @@ func (o *Operations) CreateBooking(ctx context.Context, r gen.CreateBookingReque
 // answer: then that one is what was asked for, whatever has become of the trip and its price since.
 func (o *Operations) book(ctx context.Context, r gen.CreateBookingRequestObject) (b models.Booking, again bool, err error) {
 	n := newBooking(ctx, r)
+	n.ReturnBase = o.PublicURL
 
 	if n.ID != uuid.Nil {
 		b, err = o.Store.BookingByID(ctx, n.ID)

@@ -75,6 +75,10 @@ func (o *Operations) CreateCampaignIntent(
 func (o *Operations) intent(
 	ctx context.Context, read func() (store.Payable, error), a models.Attempt, body *gen.IntentRequest,
 ) (t models.PaymentTransaction, created bool, err error) {
+	if err := o.Returns.Check(valueOf(body.ReturnURL)); err != nil {
+		return t, false, err
+	}
+
 	p, err := read()
 	if err != nil {
 		return t, false, err
@@ -133,7 +137,7 @@ func openedBy(t *models.PaymentTransaction, opener uuid.UUID) bool {
 
 // announce writes down, before an attempt is started, what its workflow and a repeated request will look for.
 func (o *Operations) announce(ctx context.Context, a models.Attempt, body *gen.IntentRequest) error {
-	if err := o.Store.SetReturnURL(ctx, a, valueOf(body.ReturnURL)); err != nil {
+	if err := o.Store.SetReturnURL(ctx, a, valueOf(body.ReturnURL), o.PublicURL); err != nil {
 		return err
 	}
 

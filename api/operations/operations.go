@@ -39,6 +39,9 @@ type Deps struct {
 
 	// TemporalUI is a namespace in the Temporal UI and Runbook the operations page; incidents have no link to what is empty.
 	TemporalUI, Runbook string
+	// PublicURL is where customers reach the API, without a trailing slash; Returns say where they may go from there.
+	PublicURL string
+	Returns   models.ReturnRules
 	// AtOnce bounds what one account or company has running at the same time.
 	AtOnce config.AtOnce
 

@@ -26,6 +26,8 @@ func (w *world) aboutMoney(t *testing.T, c cell) request {
 	case "ReceiveBillPaymentWebhook":
 		return w.event(t, c, models.ChannelBillPayment)
 
+	case "ReturnFromPayment":
+		return request{ids: kept(c, w.shared["return"])}
 	case "GetPaymentTransaction":
 		return request{ids: kept(c, w.shared["transaction"])}
 	case "RefundLatePayment": // of one that came in time: what came too late goes back by itself

@@ -96,11 +96,17 @@ func (w *world) keep(t *testing.T) {
 		w.shared["sale "+name] = paid.ID
 	}
 
+	returning := w.BookingRequest(1)
+	returning["return_url"] = "https://rihla.test/done"
+	a := w.callers["END_USER"].Post("/api/v1/bookings", returning)
+	require.Equal(t, http.StatusCreated, a.Status, "%s", a.Body)
+
+	w.shared["return"] = w.id(t, "SELECT return_id FROM payment_transactions WHERE return_url <> ''")
 	w.shared["transaction"] = w.id(t, "SELECT id FROM payment_transactions WHERE booking_id = $1", w.shared["sale B"])
 	w.shared["record"] = w.id(t, "SELECT id FROM financial_records WHERE booking_id = $1", w.shared["sale B"])
 	w.shared["incident"] = w.newIncident(t)
 
-	a := w.callers["FINANCE_ADMIN"].Post("/api/v1/admin/bookings/"+w.shared["sale B"].String()+"/refund",
+	a = w.callers["FINANCE_ADMIN"].Post("/api/v1/admin/bookings/"+w.shared["sale B"].String()+"/refund",
 		object{"refund_type": "PARTIAL", "amount": 10})
 	require.Contains(t, []int{http.StatusCreated, http.StatusAccepted}, a.Status, "%s", a.Body)
 

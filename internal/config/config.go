@@ -20,6 +20,7 @@ import (
 type Config struct {
 	App       App
 	HTTP      HTTP
+	Returns   Returns
 	Limits    RateLimits
 	Logins    Logins
 	AtOnce    AtOnce
@@ -68,6 +69,14 @@ type HTTP struct {
 	RefundWait time.Duration `env:"REFUND_WAIT" envDefault:"5s"`
 }
 
+// Returns are the addresses to which customers may be sent after they have paid.
+type Returns struct {
+	// Hosts of https addresses, *.example.com for all below a domain; of none, any host, and in development http on this machine.
+	Hosts []string `env:"RETURN_URL_HOSTS"`
+	// Schemes are those of apps, `rihla` for rihla://done.
+	Schemes []string `env:"RETURN_URL_SCHEMES"`
+}
+
 // RateLimits are requests per minute; 0 switches a limit off (contract §1).
 type RateLimits struct {
 	Anonymous     int `env:"RATE_LIMIT_ANONYMOUS" envDefault:"60"`
@@ -83,7 +92,7 @@ type RateLimits struct {
 	// Login is failures per account and network, LoginIP per address.
 	Login   int `env:"RATE_LIMIT_LOGIN" envDefault:"10"`
 	LoginIP int `env:"RATE_LIMIT_LOGIN_IP" envDefault:"60"`
-	// Media is per address, for opening photos: a page of a list shows many.
+	// Media is per address, for opening photos, of which a page of a list shows many, and for coming back from paying.
 	Media int `env:"RATE_LIMIT_MEDIA" envDefault:"1200"`
 }
 

@@ -265,6 +265,7 @@ func (c Config) validate() error {
 	}
 
 	c.validateAbuse(&p)
+	c.validateReturns(&p)
 
 	if c.Policies.RescheduleTolerance < 0 {
 		p.addf("RESCHEDULE_TOLERANCE must not be negative (0: every move of a trip gives the right to a refund)")

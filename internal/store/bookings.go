@@ -24,7 +24,8 @@ type NewBooking struct {
 	ContactPhone string
 	Locale       models.Locale        // of its notifications; Arabic when left out
 	Method       models.PaymentMethod // decides how long the seats are held
-	ReturnURL    string               // where the gateway sends the customer afterwards; may be empty
+	ReturnURL    string               // where the customer goes afterwards; may be empty
+	ReturnBase   string               // the public address of the API, through which the customer goes there
 	Claim        uuid.UUID            // of the request's Idempotency-Key; uuid.Nil without one
 }
 
@@ -100,7 +101,7 @@ func (s *Store) newBooking(n NewBooking, o offer) models.Booking {
 		Amount:    amount, Currency: models.Currency,
 		VATRate: s.policies.VATBooking, VATAmount: models.VATWithin(amount, s.policies.VATBooking),
 		Passengers: n.Passengers, ContactName: n.ContactName, ContactEmail: n.ContactEmail, ContactPhone: n.ContactPhone,
-		Locale: n.Locale, ReturnURL: n.ReturnURL, BookedDepartureAt: o.departure, BookedSchedule: &schedule,
+		Locale: n.Locale, ReturnURL: n.ReturnURL, ReturnBase: n.ReturnBase, BookedDepartureAt: o.departure, BookedSchedule: &schedule,
 		CreatedAt: o.at, ContactE164: e164(n.ContactPhone), HoldMethod: optionalMethod(n.Method),
 	}
 }

@@ -32,7 +32,7 @@ var campaignOrder = order{
 var campaignKind = kind[models.AdCampaign]{
 	entity: "ad_campaign",
 	ids:    func(c *models.AdCampaign) (id, provider *uuid.UUID) { return &c.ID, &c.ProviderID },
-	keep:   []string{"status", "created_by", "return_url"},
+	keep:   []string{"status", "created_by", "return_url", "return_base"},
 	state: func(c *models.AdCampaign) map[string]any {
 		return map[string]any{
 			"trip_id": c.TripID.String(), "title": c.Title, "description": c.Description, "starts_on": c.StartsOn.String(),

@@ -234,7 +234,8 @@ func (s *Store) bookingAttempt(
 	}
 
 	row := newAttempt(a, b.ProviderID, b.HoldUntil)
-	row.BookingID, row.ReturnURL = &b.ID, b.ReturnURL
+	row.BookingID = &b.ID
+	returnTo(&row, b.ReturnURL, b.ReturnBase)
 	row.Amount, row.VATRate, row.VATAmount = b.Amount, b.VATRate, b.VATAmount
 
 	err = tx.NewSelect().Model((*models.Provider)(nil)).Column("commission_rate").Where("id = ?", b.ProviderID).
@@ -273,7 +274,8 @@ func (s *Store) campaignAttempt(
 	}
 
 	row := newAttempt(a, c.ProviderID, now.Add(s.policies.Hold(a.Method)))
-	row.AdCampaignID, row.ReturnURL = &c.ID, c.ReturnURL
+	row.AdCampaignID = &c.ID
+	returnTo(&row, c.ReturnURL, c.ReturnBase)
 	row.VATRate, row.CommissionRate = s.policies.VATAd, models.AdvertisingCommission()
 	row.Amount, row.VATAmount = models.AddVAT(c.Price, row.VATRate)
 
@@ -294,23 +296,6 @@ func newAttempt(a models.Attempt, provider uuid.UUID, expires time.Time) models.
 		Currency: models.Currency, PaymentMethod: a.Method, Gateway: a.Method.Provider(),
 		Status: models.TransactionPending, ExpiresAt: expires, OpenedFor: optional(a.Opener),
 	}
-}
-
-// SetReturnURL keeps where the gateway sends the customer after the attempt that is opened next. It travels through the
-// database and not through the workflow: an app may have put a token into it.
-func (s *Store) SetReturnURL(ctx context.Context, a models.Attempt, url string) error {
-	q := s.db.NewUpdate().Set("return_url = ?", url)
-	if a.BookingID != uuid.Nil {
-		q = q.Model((*models.Booking)(nil)).Where("id = ?", a.BookingID)
-	} else {
-		q = q.Model((*models.AdCampaign)(nil)).Where("id = ?", a.CampaignID)
-	}
-
-	if _, err := q.Exec(ctx); err != nil {
-		return fmt.Errorf("save return address: %w", err)
-	}
-
-	return nil
 }
 
 // SaveCheckout keeps the gateway's reference and the address at which the customer pays. Saving the same twice

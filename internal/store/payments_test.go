@@ -68,7 +68,7 @@ func TestOpenPayment(t *testing.T) {
 	booking := b.book(t, b.Trip, 3)
 
 	a := b.attempt(booking, 1, models.MethodWalletB)
-	require.NoError(t, b.s.SetReturnURL(t.Context(), a, "https://app.rihla.test/done"))
+	require.NoError(t, b.s.SetReturnURL(t.Context(), a, "https://app.rihla.test/done", "https://api.rihla.test"))
 
 	tx, _, err := b.s.OpenPayment(t.Context(), a, time.Now)
 	require.NoError(t, err)

@@ -79,7 +79,6 @@ func TestPageIsClosedToTheOutside(t *testing.T) {
 	res, body := b.browse(t, http.MethodGet, "/pay/"+c.ID, "", "")
 	policy := res.Header.Get("Content-Security-Policy")
 	require.Contains(t, policy, "default-src 'none'")
-	require.Contains(t, policy, "form-action 'self' https://shop.test;")
 	require.NotContains(t, policy, "unsafe")
 	require.NotContains(t, body, `<script>alert`)
 	require.NotContains(t, body, "http://", "nothing is loaded from elsewhere")
@@ -161,7 +160,7 @@ func TestPageReturnsToAnApp(t *testing.T) {
 	require.True(t, strings.HasPrefix(res.Header.Get("Location"), "rihla://bookings/7?status=paid&transaction="))
 
 	res, body := b.browse(t, http.MethodGet, "/pay/"+c.ID, "", "")
-	require.Contains(t, res.Header.Get("Content-Security-Policy"), "form-action 'self' rihla:;")
+	require.NotContains(t, res.Header.Get("Content-Security-Policy"), "form-action", "it would hold for where the merchant's address leads")
 	require.Contains(t, body, `href="rihla://bookings/7?`)
 }
 
