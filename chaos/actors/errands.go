@@ -34,11 +34,23 @@ func (p *Play) run(ctx context.Context, i int, e schedule.Errand) {
 		p.readRecords(ctx, p.finance.named(who), e.API)
 	case schedule.Exports:
 		p.export(ctx, p.finance.named(who), e.API)
+	case schedule.MovesTrip:
+		p.move(ctx, p.company.named(who), e)
 	case schedule.Replayed:
 		p.replay(ctx, who, e.API)
 	default:
 		p.forge(ctx, who, e)
 	}
+}
+
+// move has the company give a trip another departure.
+func (p *Play) move(ctx context.Context, by caller, e schedule.Errand) {
+	to := p.leaves[e.Trip].Add(e.By)
+
+	by.insist(ctx, request{
+		method: http.MethodPatch, path: "/api/v1/provider/trips/" + p.Trips[e.Trip].String(), api: e.API,
+		body: map[string]any{"departure_at": to, "return_at": to.AddDate(0, 0, daysAway)},
+	})
 }
 
 // readRecords walks through all pages; no line may come twice.

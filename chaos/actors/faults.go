@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"rihla/chaos/schedule"
+	"rihla/models"
 )
 
 // bring brings one failure about, ends it, and counts what it has really hit.
@@ -28,8 +29,13 @@ func (p *Play) bring(ctx context.Context, f schedule.Fault) {
 		p.struck(f, p.house.Freeze(ctx, f.For, f.Parts...))
 
 		return
-	case schedule.ClockWrong:
-		p.note(p.house.SetClocks(f.Shift, f.Parts...))
+	case schedule.ClockWrong, schedule.ClockOverMidnight:
+		wrong := f.Shift
+		if f.Kind == schedule.ClockOverMidnight {
+			wrong = overMidnight(time.Now(), f.Shift)
+		}
+
+		p.note(p.house.SetClocks(wrong, f.Parts...))
 		pause(ctx, f.For)
 		p.note(p.house.SetClocks(0, f.Parts...))
 		p.struck(f, f.Parts)
@@ -60,6 +66,16 @@ func (p *Play) bring(ctx context.Context, f schedule.Fault) {
 
 	p.Journal.Stepf("FAULT", "over: %s; it has hit %d", f, hit)
 	p.Journal.Count(string(f.Kind), min(hit, 1))
+}
+
+// overMidnight is how wrong a clock is that shows so much after the next midnight in Riyadh, or before the last one.
+func overMidnight(now time.Time, beyond time.Duration) time.Duration {
+	today := models.DateIn(now)
+	if beyond < 0 {
+		return today.Start().Sub(now) + beyond
+	}
+
+	return today.AddDays(1).Start().Sub(now) + beyond
 }
 
 // struck counts the parts that a failure has hit: what does not run cannot be killed.

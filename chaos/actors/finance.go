@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"rihla/chaos/schedule"
 	"rihla/models"
 )
 
@@ -82,6 +83,8 @@ func (s *story) refund(ctx context.Context, api int, body map[string]any) bool {
 	if s.Twice {
 		send = finance.twice
 	}
+
+	s.house.Moments.Come(schedule.BeforeOrder)
 
 	a, ok := send(ctx, request{
 		method: http.MethodPost, path: "/api/v1/admin/bookings/" + s.booking.ID.String() + "/refund", key: newKey(), api: api, body: body,

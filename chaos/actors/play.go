@@ -31,7 +31,8 @@ type Play struct {
 	finance  caller
 	company  caller
 	admin    caller
-	bus      uuid.UUID // of the company
+	bus      uuid.UUID   // of the company
+	leaves   []time.Time // the trips, when they went on sale
 	tellers  tellers
 
 	mu sync.Mutex
@@ -44,6 +45,7 @@ type Booking struct {
 	Status  models.BookingStatus `json:"status"`
 	Seats   int                  `json:"seats"`
 	Amount  models.Money         `json:"amount"`
+	Leaves  time.Time            `json:"departure_at_booking"`
 	Payment struct {
 		TransactionID uuid.UUID                `json:"transaction_id"`
 		Reference     string                   `json:"reference"`
@@ -169,8 +171,12 @@ func (p *Play) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
+// daysAway is how long a trip takes.
+const daysAway = 3
+
 func (p *Play) putOnSale(ctx context.Context, name string, t schedule.Trip) (uuid.UUID, error) {
-	leaves := time.Now().UTC().Truncate(time.Second).AddDate(0, 0, 30)
+	leaves := time.Now().UTC().Truncate(time.Second).Add(schedule.LeavesIn)
+	p.leaves = append(p.leaves, leaves)
 
 	var trip struct {
 		ID uuid.UUID `json:"id"`
@@ -178,7 +184,7 @@ func (p *Play) putOnSale(ctx context.Context, name string, t schedule.Trip) (uui
 
 	a, ok := p.company.insist(ctx, request{method: http.MethodPost, path: "/api/v1/provider/trips", body: map[string]any{
 		"type": models.TripUmrah, "title": fmt.Sprintf("Schedule %d, %s", p.schedule.Number, name), "origin": "Riyadh",
-		"destination": "Makkah", "departure_at": leaves, "return_at": leaves.AddDate(0, 0, 3), "bus_id": p.bus,
+		"destination": "Makkah", "departure_at": leaves, "return_at": leaves.AddDate(0, 0, daysAway), "bus_id": p.bus,
 		"price_per_seat": t.Price, "capacity": t.Capacity,
 	}})
 	if !ok {

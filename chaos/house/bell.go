@@ -100,7 +100,7 @@ func (b *Bell) pass(ctx context.Context, d delivered, api int) (status int, answ
 		}
 	}
 
-	b.when.come(schedule.BeforeWebhook)
+	b.when.Come(schedule.BeforeWebhook)
 
 	res, err := b.client.Do(r)
 	if err == nil {
@@ -112,7 +112,7 @@ func (b *Bell) pass(ctx context.Context, d delivered, api int) (status int, answ
 	b.note(d, status, err)
 
 	if status == http.StatusOK {
-		b.when.come(schedule.AfterWebhook)
+		b.when.Come(schedule.AfterWebhook)
 	}
 
 	return status, answer, err

@@ -44,13 +44,14 @@ func (h *House) StallDatabase(ctx context.Context, pause time.Duration) bool {
 // clocksDisagree is more than the clocks of two processes can be apart, and what happens in the meantime.
 const clocksDisagree = 3 * time.Second
 
-// WillBeAsked reports whether the gateway is going to be asked about an attempt that has ended, and not just now: the
-// question that is under way may have been answered already.
+// WillBeAsked reports whether the gateway is going to be asked within the hour about an attempt that has ended, and not just
+// now: the question that is under way may have been answered already.
 func (h *House) WillBeAsked(ctx context.Context, checkout string) bool {
 	var will bool
 
 	err := h.DB.QueryRowContext(ctx, `SELECT EXISTS (SELECT FROM payment_transactions
-		WHERE reference = $1 AND status = 'FAILED' AND captured_at IS NULL AND check_at > now() + $2 * interval '1 millisecond'
+		WHERE reference = $1 AND status = 'FAILED' AND captured_at IS NULL
+			AND check_at BETWEEN now() + $2 * interval '1 millisecond' AND now() + interval '1 hour'
 			AND (asked_at IS NULL OR asked_at < updated_at))`,
 		checkout, clocksDisagree.Milliseconds()).Scan(&will)
 

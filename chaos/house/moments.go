@@ -38,8 +38,8 @@ func (m *moments) At(t schedule.Trigger, f func()) (giveUp func() bool) {
 	}
 }
 
-// come lets everybody act who waits for the moment.
-func (m *moments) come(t schedule.Trigger) {
+// Come lets everybody act who waits for the moment.
+func (m *moments) Come(t schedule.Trigger) {
 	if t == "" {
 		return
 	}
@@ -59,9 +59,9 @@ func (m *moments) around(gateway http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		before, after := ofCall(r)
 
-		m.come(before)
+		m.Come(before)
 		gateway.ServeHTTP(w, r)
-		m.come(after) // the handler has had its effect; its answer is still in a buffer
+		m.Come(after) // the handler has had its effect; its answer is still in a buffer
 	})
 }
 

@@ -47,10 +47,11 @@ func await(ctx context.Context, h *house.House, open string) (took time.Duration
 	}
 }
 
-// unasked are attempts that have ended and about which the gateway is to be asked once more.
+// unasked are attempts that have ended and about which the gateway is to be asked once more. A worker whose clock is on
+// another day has it asked on that day: nobody waits for that here.
 const unasked = `
 	UNION ALL SELECT format('the gateway is to be asked about payment %s at %s', id, check_at) FROM payment_transactions
-		WHERE status = 'FAILED' AND captured_at IS NULL AND check_at IS NOT NULL`
+		WHERE status = 'FAILED' AND captured_at IS NULL AND check_at < now() + interval '1 hour'`
 
 func movement(ctx context.Context, h *house.House, open string) ([]string, error) {
 	moving, err := texts(ctx, h.DB, open)

@@ -135,6 +135,7 @@ const (
 	ReadsSummary    ErrandKind = "reads the summary"
 	ReadsRecords    ErrandKind = "walks through the ledger lines"
 	Exports         ErrandKind = "exports the ledger lines"
+	MovesTrip       ErrandKind = "moves a trip that is on sale"
 )
 
 // Errand is one of them.
@@ -142,10 +143,17 @@ type Errand struct {
 	At   time.Duration
 	API  int
 	Kind ErrandKind
+	Trip int           // of MovesTrip
+	By   time.Duration // of MovesTrip: from the departure with which it went on sale; 0: back to it
 }
 
-func (d draw) errand() Errand {
-	return Errand{At: d.moment(), API: d.IntN(APIs), Kind: oneOf(d, []weighted[ErrandKind]{
+// moves are small and large ones; the largest leave so little time that the policy of then gives nothing back.
+var moves = []weighted[time.Duration]{
+	{2, 0}, {2, time.Hour}, {2, -90 * time.Minute}, {3, 3 * time.Hour}, {3, 48 * time.Hour}, {3, 12*time.Hour - LeavesIn},
+}
+
+func (d draw) errand(trips int) Errand {
+	e := Errand{At: d.moment(), API: d.IntN(APIs), Kind: oneOf(d, []weighted[ErrandKind]{
 		{2, ForgedSignature},
 		{1, StaleSignature},
 		{1, OtherChannel},
@@ -155,5 +163,12 @@ func (d draw) errand() Errand {
 		{2, ReadsSummary},
 		{2, ReadsRecords},
 		{2, Exports},
+		{5, MovesTrip},
 	})}
+
+	if e.Kind == MovesTrip {
+		e.Trip, e.By = d.IntN(trips), oneOf(d, moves)
+	}
+
+	return e
 }

@@ -20,6 +20,8 @@ const (
 	StallDatabase FaultKind = "database stalled"
 	// ClockWrong puts the clock of a process forward or back, and right again later.
 	ClockWrong FaultKind = "clock wrong"
+	// ClockOverMidnight puts the clock of workers on another day in Riyadh: before the last midnight, or after the next.
+	ClockOverMidnight FaultKind = "clock over midnight"
 )
 
 // Trigger is a moment at which a kill is sharper than at any time by the clock: between an effect and the word of it.
@@ -35,6 +37,8 @@ const (
 	AfterWebhook   Trigger = "after a webhook is answered"
 	AfterAsking    Trigger = "after the gateway was asked what became of it"
 	AfterCancel    Trigger = "after a checkout is cancelled"
+	// BeforeOrder is of Temporal alone, which is away then while refunds are ordered.
+	BeforeOrder Trigger = "before a refund is ordered"
 )
 
 // Part is a process of the house.
@@ -54,10 +58,10 @@ const (
 type Fault struct {
 	At    time.Duration
 	Kind  FaultKind
-	Parts []Part        // of Kill, Restart, Freeze and ClockWrong
+	Parts []Part        // of Kill, Restart, Freeze and the clocks
 	For   time.Duration // how long it lasts
 	Delay time.Duration // of every answer, of SlowGateway
-	Shift time.Duration // of ClockWrong; negative: it is slow
+	Shift time.Duration // of ClockWrong, or of ClockOverMidnight beyond the midnight; negative: it is slow
 	Order *GatewayFault // of Misbehaves
 	// On is what a Kill waits for from At on, as long as the play's lastMoment; "": nothing, it comes at At.
 	On Trigger
@@ -82,6 +86,7 @@ var faultKinds = []weighted[FaultKind]{
 	{4, BreakConnections},
 	{4, StallDatabase},
 	{8, ClockWrong},
+	{5, ClockOverMidnight},
 }
 
 var triggers = []weighted[Trigger]{
@@ -93,6 +98,7 @@ var triggers = []weighted[Trigger]{
 	{5, AfterWebhook},
 	{3, AfterAsking},
 	{2, AfterCancel},
+	{5, BeforeOrder},
 }
 
 var victims = []weighted[[]Part]{
@@ -114,6 +120,9 @@ var victims = []weighted[[]Part]{
 var processes = []weighted[[]Part]{
 	{2, []Part{API0}}, {2, []Part{API1}}, {2, []Part{Worker0}}, {2, []Part{Worker1}}, {1, []Part{Worker0, Worker1}},
 }
+
+// A clock that is hours wrong is for workers: an API with one takes no token and no webhook, and that is all.
+var workers = []weighted[[]Part]{{2, []Part{Worker0}}, {2, []Part{Worker1}}, {2, []Part{Worker0, Worker1}}}
 
 const (
 	longestOutage = 2 * time.Second
@@ -141,6 +150,10 @@ func (d draw) fault() Fault {
 		if d.chance(50) {
 			f.On = oneOf(d, triggers)
 		}
+
+		if f.On == BeforeOrder {
+			f.Parts = []Part{Temporal}
+		}
 	case Restart:
 		f.Parts = oneOf(d, processes)
 	case Freeze:
@@ -155,6 +168,14 @@ func (d draw) fault() Fault {
 		f.For = d.pause(shortestPause, longestStall)
 	case ClockWrong:
 		f.Parts = oneOf(d, processes)
+		f.Shift = d.pause(shortestShift, longestShift)
+		f.For = d.pause(shortestPause, longestWrong)
+
+		if d.chance(50) {
+			f.Shift = -f.Shift
+		}
+	case ClockOverMidnight:
+		f.Parts = oneOf(d, workers)
 		f.Shift = d.pause(shortestShift, longestShift)
 		f.For = d.pause(shortestPause, longestWrong)
 

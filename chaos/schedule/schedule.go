@@ -43,6 +43,9 @@ const (
 	shortestPause = 50 * time.Millisecond
 )
 
+// LeavesIn is how long after it goes on sale a trip leaves.
+const LeavesIn = 30 * 24 * time.Hour
+
 // APIs is how many API processes there are.
 const APIs = 2
 
@@ -64,7 +67,7 @@ func New(seed uint64, n int) Schedule {
 	}
 
 	for range d.between(1, maxErrands) {
-		s.Errands = append(s.Errands, d.errand())
+		s.Errands = append(s.Errands, d.errand(len(s.Trips)))
 	}
 
 	for range d.between(minFaults, maxFaults) {

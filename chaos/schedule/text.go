@@ -26,7 +26,7 @@ func (s Schedule) String() string {
 	}
 
 	for i, e := range s.Errands {
-		fmt.Fprintf(&b, "%s errand %d: %s (API %d)\n", at(e.At), i+1, e.Kind, e.API+1)
+		fmt.Fprintf(&b, "%s errand %d: %s (API %d)%s\n", at(e.At), i+1, e.Kind, e.API+1, e.where())
 	}
 
 	for _, f := range s.Faults {
@@ -81,6 +81,15 @@ func (c Customer) String() string {
 	return b.String()
 }
 
+// where says which trip is moved where to.
+func (e Errand) where() string {
+	if e.Kind != MovesTrip {
+		return ""
+	}
+
+	return fmt.Sprintf(", trip %d by %s", e.Trip+1, e.By)
+}
+
 // String says what breaks.
 func (f Fault) String() string {
 	parts := make([]string, len(f.Parts))
@@ -106,6 +115,8 @@ func (f Fault) String() string {
 		return fmt.Sprintf("%s by %d ms for %d ms", f.Kind, f.Delay.Milliseconds(), f.For.Milliseconds())
 	case ClockWrong:
 		return fmt.Sprintf("%s of %s by %d ms, for %d ms", f.Kind, strings.Join(parts, ", "), f.Shift.Milliseconds(), f.For.Milliseconds())
+	case ClockOverMidnight:
+		return fmt.Sprintf("%s of %s, and %d ms more, for %d ms", f.Kind, strings.Join(parts, ", "), f.Shift.Milliseconds(), f.For.Milliseconds())
 	case CutGateway, StallDatabase:
 		return fmt.Sprintf("%s for %d ms", f.Kind, f.For.Milliseconds())
 	case BreakConnections:
