@@ -48,7 +48,7 @@ type Closing struct {
 }
 
 // atMost is how long the gateway is asked. Of an attempt that has expired the sweep starts this again; one that can be paid
-// although another was, nobody else closes before its time is over.
+// although another was, or although its booking was cancelled, nothing else closes before its time is over.
 func (c Closing) atMost() time.Duration {
 	if c.Why == models.FailureCancelled {
 		return closeAtMost

@@ -54,6 +54,7 @@ type payment struct {
 	refused  error // why there is no attempt at all
 	settled  models.Settled
 	cancel   bool // somebody asked to close the attempt
+	unclosed bool // the gateway did not answer when the attempt was to be closed the last time
 	outage   bool // an operator has been told that the gateway does not answer
 	events   workflow.ReceiveChannel
 }
@@ -250,6 +251,7 @@ func (p *payment) end(ctx workflow.Context, why models.FailureCode, atMost time.
 	tell(ctx, "Closing the attempt ("+string(why)+"): asking "+string(p.gateway())+" whether it was paid.")
 
 	asked := closeCheckout(ctx, p.id, p.gateway(), atMost)
+	p.unclosed = asked != nil
 
 	err := p.settle(ctx)
 	if isMissing(err) {

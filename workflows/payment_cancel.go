@@ -12,6 +12,10 @@ func (p *payment) close(ctx workflow.Context, expiry workflow.Future) (workflow.
 	err := p.end(ctx, models.FailureCancelled, cancelAtMost)
 	p.cancel = p.settled.Final()
 
+	if err == nil && p.unclosed && p.settled.Failure == models.FailureCancelled && closesLater(ctx) {
+		return expiry, p.closeLater(ctx)
+	}
+
 	if err != nil || p.settled.Final() || p.refused != nil || !p.givenUp || !opensAgain(ctx) {
 		return expiry, err
 	}
@@ -41,4 +45,17 @@ func (p *payment) openAgain(ctx workflow.Context) error {
 	}
 
 	return err
+}
+
+// closeLater leaves the checkout of a cancelled booking, whose gateway does not answer, to a workflow of its own: it is closed when
+// the gateway is back. What the gateway takes before that goes back.
+func (p *payment) closeLater(ctx workflow.Context) error {
+	tell(ctx, string(p.gateway())+" does not answer: the checkout of the cancelled booking is closed when it is back.")
+
+	about := subject{booking: p.attempt.BookingID, provider: p.attempt.ProviderID, gateway: p.gateway()}
+
+	return startDetached(ctx, workflow.ChildWorkflowOptions{
+		WorkflowID: ReconcileID(p.id), StaticSummary: "Close the checkout of cancelled payment " + p.id.String(),
+		TypedSearchAttributes: about.attributes(),
+	}, Reconcile, Closing{TransactionID: p.id, Gateway: p.gateway(), Why: models.FailureCancelled})
 }

@@ -114,6 +114,30 @@ func TestPaymentOfACancelledBooking(t *testing.T) {
 	}
 }
 
+// Its gateway does not answer: the payment ends all the same, and another workflow closes the checkout when the gateway is back.
+func TestPaymentOfACancelledBookingWhileTheGatewayIsSilent(t *testing.T) {
+	t.Parallel()
+
+	owed := failed(models.FailureCancelled)
+	owed.RefundOwed, owed.NeedsReview = true, true
+
+	w, a := newWorld(t), newAttempt()
+	closing := workflows.Closing{TransactionID: a.ID(), Gateway: models.ProviderGatewayA, Why: models.FailureCancelled}
+
+	w.opens(a, open)
+	w.OnActivity(acts.CloseCheckout, mock.Anything, a.ID()).Return(errDown)
+	w.OnActivity(acts.SettlePayment, mock.Anything, a.ID()).Return(failed(models.FailureCancelled), nil).Once()
+	w.OnWorkflow(workflows.Reconcile, mock.Anything, closing).Return(owed, nil).Once()
+
+	var got *answer[models.Settled]
+
+	w.at(time.Minute, func() { got = update[models.Settled](w, workflows.UpdateCancel) })
+
+	require.Equal(t, failed(models.FailureCancelled), w.pay(a))
+	require.NoError(t, got.err)
+	require.WithinDuration(t, began.Add(90*time.Second), w.Now(), 5*time.Second)
+}
+
 func TestPaymentCancelledWhileTheGatewayIsSilent(t *testing.T) {
 	t.Parallel()
 	w, a := newWorld(t), newAttempt()

@@ -18,6 +18,12 @@ func opensAgain(ctx workflow.Context) bool {
 	return workflow.GetVersion(ctx, "payment-opens-again", workflow.DefaultVersion, 1) >= 1
 }
 
+// closesLater: the checkout of a booking that was cancelled while its gateway did not answer is closed by a workflow of its own.
+// Called where that is so. Since 1.1.0.
+func closesLater(ctx workflow.Context) bool {
+	return workflow.GetVersion(ctx, "cancelled-is-closed-later", workflow.DefaultVersion, 1) >= 1
+}
+
 // showsCampaignState: operators find campaigns by PaymentStatus, CAMPAIGN_ and the state. Since 1.1.0.
 func showsCampaignState(ctx workflow.Context) bool {
 	return workflow.GetVersion(ctx, "campaign-shows-its-state", workflow.DefaultVersion, 1) >= 1

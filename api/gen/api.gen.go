@@ -9278,6 +9278,15 @@ func (response CancelBooking200JSONResponse) VisitCancelBookingResponse(ctx *fib
 	return ctx.JSON(&response)
 }
 
+type CancelBooking202JSONResponse BookingAnswer
+
+func (response CancelBooking202JSONResponse) VisitCancelBookingResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(202)
+
+	return ctx.JSON(&response)
+}
+
 type GetPaymentStatusRequestObject struct {
 	ID     ID `json:"id"`
 	Params GetPaymentStatusParams

@@ -99,7 +99,7 @@ func tripSeats(t *testing.T, s *harness.Stack) {
 	require.Equal(t, "PUBLISHED", after["status"], "an update does not move the state")
 
 	refused(t, call(t, c, http.MethodDelete, location, nil), http.StatusConflict, models.CodeInvalidState)
-	require.Equal(t, http.StatusOK, call(t, customer, http.MethodPost, bookingsPath+"/"+booking.ID.String()+"/cancel", nil).Status)
+	require.Equal(t, models.BookingCancelled, cancelled(t, s, customer, booking).Status)
 	require.Equal(t, http.StatusNoContent, call(t, c, http.MethodDelete, location, nil).Status)
 	refused(t, s.Anybody().Get(tripsPath+"/"+resource["id"].(string)), http.StatusNotFound, models.CodeNotFound)
 }
