@@ -3,11 +3,13 @@ package activities
 import (
 	"context"
 	"log/slog"
+	"math"
 	"sync"
 	"time"
 
 	"go.temporal.io/sdk/activity"
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/time/rate"
 
 	"rihla/gateways"
 	"rihla/internal/store"
@@ -15,26 +17,30 @@ import (
 	"rihla/models"
 )
 
-// Polls asks gateways about attempts whose webhooks may be lost: about open ones while no webhook comes on their channel, and
-// about those that ended without money at certain times after their end; whose checkouts are still open then, it closes. What it
-// hears goes the way of a webhook: it is stored as an event, and the attempt's own workflow settles it, or the one for late events.
+// Polls asks gateways about attempts whose webhooks may be lost: about open ones whose customers wait, or while no webhook comes on
+// their channel, and about those that ended without money at certain times after their end; checkouts that are still open then it
+// closes. What it hears goes the way of a webhook: it is stored as an event, and the attempt's own workflow settles it, or the one
+// for late events.
 type Polls struct {
 	Store    *store.Store
 	Gateways map[models.PaymentProvider]gateways.Gateway
 	Deliver  func(context.Context, models.Delivery) error
 	Silence  time.Duration // after how long without a webhook a channel counts as silent
+	Turns    map[models.PaymentProvider]PollTurns
 	Now      func() time.Time
 	// Asked is told of every question: open, news, error or not_sent; Silent of every round that found the channel silent.
 	Asked  func(c models.Channel, outcome string)
 	Silent func(c models.Channel)
 }
 
-// How much one round asks, of open attempts and of ended ones each. The rounds come every five seconds: 6 questions a second and
-// channel at most, and twice that while the channel is silent.
+// How much one round asks, of open attempts of a silent channel and of ended ones each. The rounds come every five seconds: 6
+// questions a second and channel at most, and twice that while the channel is silent. About attempts whose customers wait it asks for
+// as long as the turns of the gateway last.
 const (
 	pollAtMost  = 7 * pollSome
 	pollSome    = 4               // taken at once, and asked side by side
 	pollFor     = 4 * time.Second // then the rest waits for the next round
+	waitedFor   = 2 * time.Second // of that, at most, for attempts whose customers wait
 	pollPause   = 30 * time.Second
 	checkLease  = 10 * time.Second // until an ended attempt is asked about again whose question was not answered
 	pollTimeout = 4 * time.Second
@@ -50,8 +56,8 @@ type Polled struct {
 	News   int  `json:"news,omitempty"`  // attempts of which the gateway knew more than we did
 }
 
-// PollStatus asks once about the attempts of a channel whose turn it is: the open ones if the channel is silent, and those
-// that have ended. A gateway that does not answer either is left for the next round.
+// PollStatus asks once about the attempts of a channel whose turn it is: those whose customers wait, the open ones if the channel is
+// silent, and those that have ended. A gateway that does not answer either is left for the next round.
 func (p *Polls) PollStatus(ctx context.Context, c models.Channel) (Polled, error) {
 	defer alive(ctx)()
 
@@ -66,23 +72,43 @@ func (p *Polls) PollStatus(ctx context.Context, c models.Channel) (Polled, error
 		}
 	}
 
-	goOn, until := true, time.Now().Add(pollFor)
-
 	if out.Silent {
 		p.Silent(c)
+	}
 
-		goOn, err = p.askUntil(ctx, c, until, &out, func() ([]models.PaymentTransaction, error) {
-			return p.Store.ToAsk(ctx, c, min(pollPause, p.Silence), takenBefore(ctx), pollSome, p.Now())
+	return out, asActivityError(p.askRound(ctx, c, &out))
+}
+
+// askRound asks about those first whose customers wait. A gateway that does not answer about them is not asked about others.
+func (p *Polls) askRound(ctx context.Context, c models.Channel, out *Polled) error {
+	began := time.Now()
+
+	goOn, err := p.askUntil(ctx, c, out, questions{
+		until: began.Add(waitedFor), atMost: math.MaxInt, turns: p.Turns[c.Provider()].Waited,
+		claim: func(limit int) ([]models.PaymentTransaction, error) {
+			return p.Store.ClaimWaitedFor(ctx, c, limit, p.Now())
+		},
+	})
+
+	if goOn && err == nil && out.Silent {
+		goOn, err = p.askUntil(ctx, c, out, questions{
+			until: began.Add(pollFor), atMost: pollAtMost,
+			claim: func(limit int) ([]models.PaymentTransaction, error) {
+				return p.Store.ToAsk(ctx, c, min(pollPause, p.Silence), takenBefore(ctx), limit, p.Now())
+			},
 		})
 	}
 
 	if goOn && err == nil {
-		_, err = p.askUntil(ctx, c, until, &out, func() ([]models.PaymentTransaction, error) {
-			return p.Store.EndedToAsk(ctx, c, checkLease, takenBefore(ctx), pollSome, p.Now())
+		_, err = p.askUntil(ctx, c, out, questions{
+			until: began.Add(pollFor), atMost: pollAtMost,
+			claim: func(limit int) ([]models.PaymentTransaction, error) {
+				return p.Store.EndedToAsk(ctx, c, checkLease, takenBefore(ctx), limit, p.Now())
+			},
 		})
 	}
 
-	return out, asActivityError(err)
+	return err
 }
 
 // takenBefore is when earlier tries of this round took attempts. Their worker may have been killed before it asked.
@@ -96,21 +122,32 @@ func takenBefore(ctx context.Context) store.Span {
 	return store.Span{From: round.ScheduledTime.Add(-clocksDiffer), To: round.StartedTime}
 }
 
-// askUntil asks about what take takes, until nothing is left, enough has been asked, or the time is over. It says whether the
-// gateway is well enough to be asked about others.
-func (p *Polls) askUntil(
-	ctx context.Context, c models.Channel, until time.Time, out *Polled, take func() ([]models.PaymentTransaction, error),
-) (goOn bool, err error) {
-	for taken := 0; taken < pollAtMost && time.Now().Before(until); {
-		some, err := take()
+// questions are those of one kind in a round.
+type questions struct {
+	until  time.Time
+	atMost int
+	turns  *rate.Limiter // nil: no bound
+	claim  func(limit int) ([]models.PaymentTransaction, error)
+}
+
+// askUntil asks about what is claimed, until nothing is left, enough has been asked, the time is over or the turns are used up. It
+// says whether the gateway is well enough to be asked about others.
+func (p *Polls) askUntil(ctx context.Context, c models.Channel, out *Polled, q questions) (goOn bool, err error) {
+	for asked := 0; asked < q.atMost && time.Now().Before(q.until); {
+		limit := takeTurns(ctx, q.turns, q.until)
+		if limit == 0 {
+			return true, nil
+		}
+
+		some, err := q.claim(limit)
 		if err != nil {
 			return false, err
 		}
 
-		taken += len(some)
+		asked += len(some)
 
 		goOn, err := p.askAll(ctx, c, some, out)
-		if err != nil || !goOn || len(some) < pollSome {
+		if err != nil || !goOn || len(some) < limit {
 			return goOn, err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"rihla/activities"
 	"rihla/gateways"
 	"rihla/gateways/fake"
+	"rihla/internal/store"
 	"rihla/models"
 )
 
@@ -295,4 +296,54 @@ func (q quickCustomer) CancelCheckout(ctx context.Context, id string) (gateways.
 	}
 
 	return q.Gateway.CancelCheckout(ctx, id)
+}
+
+// TestPollStatusOfWhatIsWaitedFor: a single webhook is lost on a channel that is not silent, and the customer polls.
+func TestPollStatusOfWhatIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	a := newAsker(t)
+	a.polls.Silence = 0
+
+	waited, other := a.opened(t), a.opened(t)
+	require.NoError(t, a.gateway.Pay(waited.ID()))
+	require.NoError(t, a.gateway.Pay(other.ID()))
+
+	a.waitFor(t, waited)
+	a.poll(t, activities.Polled{Asked: 1, News: 1})
+	require.Equal(t, 1, a.gateway.Calls(fake.GetCheckout), "about nothing else")
+	require.Len(t, a.owners.delivered, 1)
+	require.Equal(t, models.TransactionPaid, a.settle(t, waited).Status)
+	a.poll(t, activities.Polled{})
+}
+
+// TestWaitedForLeavesTheGatewayToPayments: however many customers poll, their questions are a quarter of the gateway's calls, and the
+// others are asked about, too.
+func TestWaitedForLeavesTheGatewayToPayments(t *testing.T) {
+	t.Parallel()
+	a := newAsker(t)
+	a.polls.Turns = map[models.PaymentProvider]activities.PollTurns{models.ProviderGatewayA: activities.NewPollTurns(8)}
+
+	ended := a.opened(t)
+	a.end(t, ended, models.FailureCancelled)
+
+	for range 20 {
+		a.waitFor(t, a.opened(t))
+	}
+
+	a.polls.Silence = 0
+	a.now = a.now.Add(11 * time.Minute)
+
+	got, err := a.polls.PollStatus(t.Context(), models.ChannelGatewayA)
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, got.Asked, 4+1, "those who wait, and the one that has ended")
+	require.LessOrEqual(t, got.Asked, 4+4+1, "four at once, and two a second for two seconds")
+}
+
+// waitFor has the customer of an attempt wait for so long that its gateway is to be asked.
+func (a *asker) waitFor(t *testing.T, attempt models.Attempt) {
+	t.Helper()
+
+	noted, err := a.Store.WaitForAnswer(t.Context(), attempt.ID(), time.Now().Add(store.UnheardFor))
+	require.NoError(t, err)
+	require.True(t, noted)
 }

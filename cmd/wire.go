@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 
+	"rihla/activities"
 	"rihla/gateways"
 	"rihla/gateways/drivers"
 	"rihla/internal/clock"
@@ -289,6 +290,16 @@ func guardReports(provider models.PaymentProvider, m *telemetry.Metrics) gateway
 	}
 }
 
+// pollTurns are those of questions about attempts, at each gateway.
+func pollTurns(g config.Gateways) map[models.PaymentProvider]activities.PollTurns {
+	turns := map[models.PaymentProvider]activities.PollTurns{}
+	for _, provider := range models.PaymentProviders() {
+		turns[provider] = activities.NewPollTurns(g.For(provider).Rate)
+	}
+
+	return turns
+}
+
 // startWorker connects everything a worker needs and begins to poll. The returned function stops it.
 func startWorker(ctx context.Context, cfg config.Config, m *telemetry.Metrics) (stop func(), err error) {
 	var open closers
@@ -322,7 +333,7 @@ func startWorker(ctx context.Context, cfg config.Config, m *telemetry.Metrics) (
 		Temporal: temporal, Polls: polls, Store: s, Gateways: gates, Sender: sender, Namespace: temporal.namespace,
 		Queue: cfg.Temporal.TaskQueue, SweepInterval: cfg.Schedules.SweepInterval, Concurrency: cfg.Database.MaxConns,
 		AskFor: cfg.Policies.AskFor, SettleAfter: cfg.Policies.SettleAfter,
-		Silence: cfg.Schedules.WebhookSilence, Asked: m.StatusAsked, Silent: m.WebhooksSilent,
+		Silence: cfg.Schedules.WebhookSilence, Turns: pollTurns(cfg.Gateways), Asked: m.StatusAsked, Silent: m.WebhooksSilent,
 		Now: clock.Now, Settled: m.PaymentSettled, Deployment: cfg.Temporal.DeploymentName, BuildID: cfg.Temporal.BuildID,
 	})
 	if err := w.Start(ctx); err != nil {

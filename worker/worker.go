@@ -36,6 +36,8 @@ type Deps struct {
 	AskFor        time.Duration // activities.Payments.AskFor
 	SettleAfter   time.Duration // activities.Payments.SettleAfter
 	Silence       time.Duration // after how long without webhooks gateways are asked; 0: never
+	// Turns bound the questions about attempts at each gateway; of none: no bounds.
+	Turns map[models.PaymentProvider]activities.PollTurns
 	// Asked and Silent are told of what polling does (activities.Polls); may be nil.
 	Asked  func(c models.Channel, outcome string)
 	Silent func(c models.Channel)
@@ -112,6 +114,7 @@ const (
 func newPolls(d Deps, deliver func(context.Context, models.Delivery) error) *activities.Polls {
 	p := &activities.Polls{
 		Store: d.Store, Gateways: d.Gateways, Deliver: deliver, Silence: d.Silence, Now: d.Now, Asked: d.Asked, Silent: d.Silent,
+		Turns: d.Turns,
 	}
 
 	if p.Asked == nil {

@@ -2,6 +2,7 @@ package operations
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"rihla/api/gen"
@@ -17,8 +18,15 @@ const (
 	soon      = 3 * time.Second
 )
 
+// How a request has the gateway asked about a payment whose webhook may be lost: how often it tries, and how long the orchestrator
+// may take to hear of it.
+const (
+	askEvery  = 2 * time.Second
+	askAtMost = 500 * time.Millisecond
+)
+
 // GetPaymentStatus is what the success page polls. With wait it answers as soon as the payment is decided
-// (contract §4).
+// (contract §4). When nothing was heard of the payment for 20 seconds its gateway is asked.
 func (o *Operations) GetPaymentStatus(
 	ctx context.Context, r gen.GetPaymentStatusRequestObject,
 ) (gen.GetPaymentStatusResponseObject, error) {
@@ -33,14 +41,21 @@ func (o *Operations) GetPaymentStatus(
 		defer leave()
 	}
 
+	var tried time.Time
+
 	for {
-		s, err := o.Store.PaymentStatus(ctx, r.ID)
+		s, err := o.Store.PaymentStatus(ctx, r.ID, o.Now())
 		if err != nil {
 			return nil, err
 		}
 
 		if !readsBooking(ctx, s.UserID) {
 			return nil, models.NotFound()
+		}
+
+		if s.Unheard && time.Since(tried) >= askEvery {
+			tried = time.Now()
+			o.askGateway(ctx, &s)
 		}
 
 		left := wait - time.Since(began)
@@ -58,6 +73,23 @@ func (o *Operations) GetPaymentStatus(
 			return nil, ctx.Err()
 		case <-time.After(min(pause, left)):
 		}
+	}
+}
+
+// askGateway has the gateway asked about an attempt whose customer waits. Its answer comes as a webhook's would, and the next look
+// finds what became of it. When the orchestrator is away the sweep has it asked later.
+func (o *Operations) askGateway(ctx context.Context, s *store.PaymentStatus) {
+	noted, err := o.Store.WaitForAnswer(ctx, *s.TransactionID, o.Now())
+	if err == nil && noted {
+		limited, cancel := context.WithTimeout(ctx, askAtMost)
+		defer cancel()
+
+		err = o.Workflows.PollStatus(limited, s.Method.Channel())
+	}
+
+	if err != nil {
+		slog.DebugContext(ctx, "the gateway is not asked yet about a payment that is waited for; the sweep will see to it",
+			"transaction_id", s.TransactionID, "error", err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package failure_test
 
 import (
+	"sync"
 	"testing"
 	"time"
 
@@ -64,5 +65,41 @@ func TestWebhooksFallSilent(t *testing.T) {
 		return s.Count("SELECT count(*) FROM payment_transactions WHERE booking_id = $1 AND asked_at < now() - interval '8 seconds'", waiting.ID) == 1
 	}, patience, 500*time.Millisecond)
 	require.Equal(t, 4, s.Count(answers))
+	awaitBooks(t, s)
+}
+
+// TestOneLostWebhook: one webhook is lost on a channel on which others come. Its customer polls, and is booked within seconds and not
+// when the time to pay is over; the gateway is asked about an attempt once in 20 seconds, however many poll.
+func TestOneLostWebhook(t *testing.T) {
+	t.Parallel()
+
+	s := harness.Start(t, harness.Options{})
+	customer := s.As(models.RoleEndUser)
+	unpaid, b := customer.Book(1), customer.Book(1)
+
+	fault(s, "webhook", "drop", 1)
+	require.NoError(t, s.Pay(b.Payment.CheckoutURL, "succeed"))
+	customer.BookPaid(1)
+
+	paid := time.Now()
+
+	var pollers sync.WaitGroup
+
+	for range 4 {
+		pollers.Go(func() { customer.Await(unpaid.ID) })
+		pollers.Go(func() { customer.Await(b.ID) })
+	}
+
+	status := customer.Await(b.ID)
+	require.Equal(t, models.TransactionPaid, status.PaymentStatus, "within the 30 seconds of one request")
+	require.Equal(t, models.BookingConfirmed, status.BookingStatus)
+	t.Logf("booked %s after it was paid", time.Since(paid).Round(100*time.Millisecond))
+	require.Equal(t, 1, s.Count(answers))
+	require.Equal(t, 1, s.Count(webhooks))
+
+	pollers.Wait()
+
+	require.Equal(t, 2, s.Count(asked), "those that were waited for")
+	require.Equal(t, 1, s.Count("SELECT count(*) FROM payment_transactions WHERE booking_id = $1 AND status = 'PENDING'", unpaid.ID))
 	awaitBooks(t, s)
 }

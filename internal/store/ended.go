@@ -33,7 +33,8 @@ func (p Policies) checkAt(t *models.PaymentTransaction, why models.FailureCode, 
 	return &at
 }
 
-// EndedDue are the channels about whose ended attempts the gateway is to be asked now.
+// EndedDue are the channels about whose ended attempts the gateway is to be asked now, and those with open attempts that are waited
+// for, of which the orchestrator could not be told.
 func (s *Store) EndedDue(ctx context.Context, now time.Time) ([]models.Channel, error) {
 	var due []models.Channel
 
@@ -41,7 +42,8 @@ func (s *Store) EndedDue(ctx context.Context, now time.Time) ([]models.Channel, 
 		var is bool
 
 		err := s.db.NewRaw(`SELECT EXISTS (SELECT FROM payment_transactions
-			WHERE status = 'FAILED' AND captured_at IS NULL AND payment_method IN (?) AND check_at <= ?)`,
+			WHERE status = 'FAILED' AND captured_at IS NULL AND payment_method IN (?0) AND check_at <= ?1)
+			OR EXISTS (SELECT FROM payment_transactions WHERE status = 'PENDING' AND check_at IS NOT NULL AND payment_method IN (?0))`,
 			bun.List(c.Methods()), now).Scan(ctx, &is)
 		if err != nil {
 			return nil, fmt.Errorf("look for attempts of channel %s that have ended: %w", c, err)

@@ -81,7 +81,7 @@ func TestPolicyRefund(t *testing.T) {
 			b.settleRefund(t, r, granted(r))
 			b.requireIdentities(t)
 
-			status, err := b.s.PaymentStatus(t.Context(), *tx.BookingID)
+			status, err := b.s.PaymentStatus(t.Context(), *tx.BookingID, clock())
 			require.NoError(t, err)
 
 			whole := c.amount == "115.00"

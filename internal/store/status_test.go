@@ -19,7 +19,7 @@ func TestPaymentStatus(t *testing.T) {
 		b := setup(t)
 		booking := b.book(t, b.Trip, 2)
 
-		got, err := b.s.PaymentStatus(t.Context(), booking.ID)
+		got, err := b.s.PaymentStatus(t.Context(), booking.ID, clock())
 		require.NoError(t, err)
 		require.Equal(t, b.customer.ID, got.UserID)
 		require.Equal(t, models.BookingPendingPayment, got.BookingStatus)
@@ -44,7 +44,7 @@ func TestPaymentStatus(t *testing.T) {
 		require.NoError(t, err)
 
 		for id, why := range map[uuid.UUID]models.FailureCode{late.ID: models.FailureExpired, given.ID: models.FailureCancelled} {
-			got, err := b.s.PaymentStatus(t.Context(), id)
+			got, err := b.s.PaymentStatus(t.Context(), id, clock())
 			require.NoError(t, err)
 			require.Equal(t, models.TransactionFailed, got.PaymentStatus, "nobody waits for ever")
 			require.Equal(t, why, *got.FailureCode)
@@ -57,7 +57,7 @@ func TestPaymentStatus(t *testing.T) {
 		booking := b.book(t, b.Trip, 2)
 		first := b.open(t, booking, 1)
 
-		got, err := b.s.PaymentStatus(t.Context(), booking.ID)
+		got, err := b.s.PaymentStatus(t.Context(), booking.ID, clock())
 		require.NoError(t, err)
 		require.Equal(t, first.ID, *got.TransactionID)
 		require.Equal(t, models.TransactionPending, got.PaymentStatus)
@@ -67,7 +67,7 @@ func TestPaymentStatus(t *testing.T) {
 
 		b.report(t, first, models.EventPaymentFailed)
 
-		got, err = b.s.PaymentStatus(t.Context(), booking.ID)
+		got, err = b.s.PaymentStatus(t.Context(), booking.ID, clock())
 		require.NoError(t, err)
 		require.Equal(t, models.TransactionFailed, got.PaymentStatus)
 		require.Equal(t, models.FailureDeclined, *got.FailureCode)
@@ -78,7 +78,7 @@ func TestPaymentStatus(t *testing.T) {
 		require.NoError(t, err)
 		b.report(t, first, models.EventPaymentSucceeded)
 
-		got, err = b.s.PaymentStatus(t.Context(), booking.ID)
+		got, err = b.s.PaymentStatus(t.Context(), booking.ID, clock())
 		require.NoError(t, err)
 		require.Equal(t, models.TransactionPaid, got.PaymentStatus)
 		require.Equal(t, first.ID, *got.TransactionID)
@@ -93,7 +93,7 @@ func TestPaymentStatus(t *testing.T) {
 
 		b.refund(t, tx, amount("30.00"))
 
-		got, err := b.s.PaymentStatus(t.Context(), *tx.BookingID)
+		got, err := b.s.PaymentStatus(t.Context(), *tx.BookingID, clock())
 		require.NoError(t, err)
 		require.Equal(t, models.TransactionPartialRefund, got.PaymentStatus)
 		require.Equal(t, models.BookingConfirmed, got.BookingStatus)
@@ -101,7 +101,7 @@ func TestPaymentStatus(t *testing.T) {
 
 		b.refund(t, tx, nil)
 
-		got, err = b.s.PaymentStatus(t.Context(), *tx.BookingID)
+		got, err = b.s.PaymentStatus(t.Context(), *tx.BookingID, clock())
 		require.NoError(t, err)
 		require.Equal(t, models.TransactionRefunded, got.PaymentStatus)
 		require.Equal(t, models.BookingCancelled, got.BookingStatus)
@@ -111,7 +111,7 @@ func TestPaymentStatus(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 
-		_, err := b.s.PaymentStatus(t.Context(), models.NewID())
+		_, err := b.s.PaymentStatus(t.Context(), models.NewID(), clock())
 		requireCode(t, models.CodeNotFound, err)
 	})
 }
