@@ -247,8 +247,8 @@ func notBookable(t *testing.T, s *harness.Stack) {
 
 	refused(t, try(draft.ID, 1), http.StatusConflict, models.CodeTripNotBookable)
 	refused(t, try(departed.ID, 1), http.StatusConflict, models.CodeTripNotBookable)
-	refused(t, try(gone.ID, 1), http.StatusNotFound, models.CodeNotFound)
-	refused(t, try(uuid.New(), 1), http.StatusNotFound, models.CodeNotFound)
+	refused(t, try(gone.ID, 1), http.StatusUnprocessableEntity, models.CodeValidation)
+	refused(t, try(uuid.New(), 1), http.StatusUnprocessableEntity, models.CodeValidation)
 	refused(t, try(s.World.Trip.ID, 0), http.StatusUnprocessableEntity, models.CodeValidation)
 	refused(t, try(s.World.Trip.ID, 21), http.StatusUnprocessableEntity, models.CodeValidation)
 	require.Equal(t, http.StatusCreated, try(s.World.Trip.ID, 20).Status)
@@ -257,7 +257,7 @@ func notBookable(t *testing.T, s *harness.Stack) {
 
 	_, err := s.DB.ExecContext(t.Context(), "UPDATE providers SET status = 'INACTIVE' WHERE id = $1", s.World.Provider.ID)
 	require.NoError(t, err)
-	refused(t, try(s.World.Trip.ID, 1), http.StatusNotFound, models.CodeNotFound)
+	refused(t, try(s.World.Trip.ID, 1), http.StatusUnprocessableEntity, models.CodeValidation)
 }
 
 // whoseBooking checks that others' bookings look like none at all, except to those who read any.

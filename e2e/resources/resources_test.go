@@ -22,7 +22,7 @@ var subjects = map[string]func(*testing.T, *harness.Stack){
 	"buses": buses.test, "plates": plates, "drivers": drivers,
 	"a bus with photos": photosWithABus, "photos of a bus": photosOfABus, "photo links": photoLinks, "photo limits": photoLimits,
 	"photo owners": photoOwners, "photos at once": photosAtOnce, "unread uploads": unreadUploads,
-	"trips": trips.test, "trip references": tripReferences, "trip seats": tripSeats, "publishing": publishing,
+	"trips": trips.test, "trip references": tripReferences, "references": references, "trip seats": tripSeats, "publishing": publishing,
 	"resources in use":   resourcesInUse,
 	"campaigns":          campaigns.test,
 	"unpaid campaigns":   unpaidCampaigns,

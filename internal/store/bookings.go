@@ -34,8 +34,8 @@ const maxPassengers = 20
 
 // CreateBooking takes the seats and writes the booking, PENDING_PAYMENT, in one SQL transaction, which also binds the
 // request's Idempotency-Key to it. The amount in SAR is the price per seat, VAT included, of this moment. Errors:
-// NOT_FOUND (no such trip, or hidden from consumers), TRIP_NOT_BOOKABLE (not published, or departed),
-// TRIP_CAPACITY_REACHED, VALIDATION_ERROR on passengers, TOO_MANY_UNPAID_BOOKINGS, METHOD_NOT_AVAILABLE (unpaid bills hold too much of
+// VALIDATION_ERROR on passengers and on trip_id (no such trip, or hidden from consumers), TRIP_NOT_BOOKABLE (not published, or
+// departed), TRIP_CAPACITY_REACHED, TOO_MANY_UNPAID_BOOKINGS, METHOD_NOT_AVAILABLE (unpaid bills hold too much of
 // the trip); IDEMPOTENCY_KEY_IN_PROGRESS when the request has lost its key to
 // another one.
 func (s *Store) CreateBooking(ctx context.Context, n NewBooking) (models.Booking, error) {
@@ -157,7 +157,7 @@ func whyNotBookable(ctx context.Context, tx bun.Tx, trip uuid.UUID) error {
 
 	switch {
 	case errors.Is(err, sql.ErrNoRows), err == nil && !visible:
-		return models.NotFound()
+		return models.Invalid("trip_id", "is not a trip of the catalogue")
 	case err != nil:
 		return fmt.Errorf("read trip: %w", err)
 	case !open:

@@ -62,9 +62,9 @@ func TestCreateBooking(t *testing.T) {
 			"a draft":           {func(x *models.Trip) { x.Status = models.TripDraft }, models.CodeTripNotBookable},
 			"a cancelled trip":  {func(x *models.Trip) { x.Status = models.TripCancelled }, models.CodeTripNotBookable},
 			"a departed trip":   {func(x *models.Trip) { x.DepartureAt = past }, models.CodeTripNotBookable},
-			"a deleted trip":    {func(x *models.Trip) { x.DeletedAt = &past }, models.CodeNotFound},
+			"a deleted trip":    {func(x *models.Trip) { x.DeletedAt = &past }, models.CodeValidation},
 			"a full trip":       {func(x *models.Trip) { x.SeatsTaken = 4 }, models.CodeTripCapacityReached},
-			"an unknown trip":   {nil, models.CodeNotFound},
+			"an unknown trip":   {nil, models.CodeValidation},
 			"more than is left": {func(x *models.Trip) { x.SeatsTaken = 3 }, models.CodeTripCapacityReached},
 		} {
 			trip := models.Trip{ID: models.NewID()}
@@ -83,7 +83,7 @@ func TestCreateBooking(t *testing.T) {
 
 		b.exec(t, "UPDATE providers SET status = 'INACTIVE'")
 		_, err := b.s.CreateBooking(t.Context(), b.request(b.Trip, 1))
-		requireCode(t, models.CodeNotFound, err)
+		requireCode(t, models.CodeValidation, err)
 
 		require.Zero(t, b.count(t, "SELECT count(*) FROM bookings"))
 		require.Zero(t, b.count(t, "SELECT seats_taken FROM trips WHERE id = $1", b.Trip.ID))
