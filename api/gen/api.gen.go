@@ -2373,7 +2373,8 @@ type ListFinancialRecordsParams struct {
 	// Search Case-insensitive substring of trip title, details or transaction number.
 	Search *RecordSearch `form:"search,omitempty" json:"search,omitempty"`
 
-	// Sort `record_date`, `gross_amount`, `net_amount`, `created_at`. Default `-record_date`.
+	// Sort `record_date`, `gross_amount`, `net_amount`, `created_at`. Default `-record_date`. Within a day records are sorted by
+	// `created_at`, in the same direction, unless it is named.
 	Sort *RecordSort `form:"sort,omitempty" json:"sort,omitempty"`
 
 	// Page The page, from 1.
@@ -2416,7 +2417,8 @@ type ExportFinancialRecordsParams struct {
 	// Search Case-insensitive substring of trip title, details or transaction number.
 	Search *RecordSearch `form:"search,omitempty" json:"search,omitempty"`
 
-	// Sort `record_date`, `gross_amount`, `net_amount`, `created_at`. Default `-record_date`.
+	// Sort `record_date`, `gross_amount`, `net_amount`, `created_at`. Default `-record_date`. Within a day records are sorted by
+	// `created_at`, in the same direction, unless it is named.
 	Sort *RecordSort `form:"sort,omitempty" json:"sort,omitempty"`
 }
 
@@ -2849,7 +2851,8 @@ type ListProviderFinancialRecordsParams struct {
 	// Search Case-insensitive substring of trip title, details or transaction number.
 	Search *RecordSearch `form:"search,omitempty" json:"search,omitempty"`
 
-	// Sort `record_date`, `gross_amount`, `net_amount`, `created_at`. Default `-record_date`.
+	// Sort `record_date`, `gross_amount`, `net_amount`, `created_at`. Default `-record_date`. Within a day records are sorted by
+	// `created_at`, in the same direction, unless it is named.
 	Sort *RecordSort `form:"sort,omitempty" json:"sort,omitempty"`
 
 	// Page The page, from 1.

@@ -42,6 +42,7 @@ type order struct {
 	columns  map[string]string // what a caller may name, and the SQL column behind it
 	id       string            // the column that breaks ties, so that pages never overlap
 	fallback Sort
+	within   string // orders what the fallback's field leaves equal, in the same direction, ahead of id; empty: only id does
 }
 
 // listed runs a list query, which has no model yet, for one page. A page past the end is empty. Errors: VALIDATION_ERROR

@@ -27,6 +27,7 @@ var recordOrder = order{
 	},
 	id:       "fr.id",
 	fallback: Sort{Field: "record_date", Desc: true},
+	within:   "created_at", // a day's lines as they were written: their ids are derived, and say nothing about that
 }
 
 // ListRecords lists ledger lines with the names of their providers, latest record date first (contract §6). A page is found in

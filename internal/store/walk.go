@@ -94,7 +94,24 @@ func (w *walk) compile(o order, model *schema.Table) (err error) {
 		w.keys = append(w.keys, key)
 	}
 
-	return nil
+	return w.compileWithin(o, model)
+}
+
+// compileWithin adds what orders rows that the list's own order leaves equal, unless the caller has said it.
+func (w *walk) compileWithin(o order, model *schema.Table) error {
+	column, first := o.columns[o.within], w.keys[0]
+	if o.within == "" || first.column != o.columns[o.fallback.Field] {
+		return nil
+	}
+
+	if slices.ContainsFunc(w.keys, func(k sortKey) bool { return k.column == column }) {
+		return nil
+	}
+
+	key, err := keyOf(model, column, first.desc)
+	w.keys = append(w.keys, key)
+
+	return err
 }
 
 func keyOf(model *schema.Table, column string, desc bool) (sortKey, error) {
