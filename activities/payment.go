@@ -253,7 +253,7 @@ func (p *Payments) CloseCheckout(ctx context.Context, id uuid.UUID) error {
 		return nil // the attempt was never opened
 	}
 
-	if err != nil || t.CapturedAt != nil {
+	if err != nil || t.TakenAt() != nil {
 		return asActivityError(err)
 	}
 

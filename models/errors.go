@@ -43,6 +43,7 @@ const (
 	CodeTooManyMembers          Code = "TOO_MANY_MEMBERS"
 	CodeURITooLong              Code = "URI_TOO_LONG"
 	CodeWebhookIDReused         Code = "WEBHOOK_ID_REUSED"
+	CodePaymentInSuspense       Code = "PAYMENT_IN_SUSPENSE"
 )
 
 // Error is the one domain error: a machine code, an English sentence for people, and, for

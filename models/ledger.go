@@ -89,6 +89,18 @@ const (
 // GatewayAccount is the money that a gateway holds for the platform; a debit to it means that more came in.
 func GatewayAccount(p PaymentProvider) Account { return Account("gateway:" + string(p)) }
 
+// SuspenseAccount is money that a gateway took in another amount or currency than was asked for, until it has gone back.
+func SuspenseAccount(p PaymentProvider) Account { return Account("suspense:" + string(p)) }
+
+// In is the account's part in a currency: an account holds one currency, and names it unless it is SAR.
+func (a Account) In(currency string) Account {
+	if currency == Currency {
+		return a
+	}
+
+	return a + Account(":"+currency)
+}
+
 // RefundAccount is where a refund's money comes from: the gateway that holds it, or the platform's bank.
 func RefundAccount(by RefundChannel, p PaymentProvider) Account {
 	if by == RefundByHand {
@@ -125,6 +137,7 @@ const (
 	TransferPayout           TransferKind = "PAYOUT"
 	TransferPayoutReversal   TransferKind = "PAYOUT_REVERSAL"
 	TransferLateCapture      TransferKind = "LATE_CAPTURE"
+	TransferSuspense         TransferKind = "SUSPENSE_CAPTURE"
 )
 
 // Incident is something that a person has to look at (contract §5).

@@ -37,6 +37,7 @@ type Settled struct {
 	Sibling        uuid.UUID       `json:"sibling,omitzero"`
 	SiblingGateway PaymentProvider `json:"sibling_gateway,omitempty"`
 	NeedsReview    bool            `json:"needs_review,omitempty"` // an incident was opened
+	Mismatch       string          `json:"mismatch,omitempty"`     // of money in suspense: what was expected and what was taken
 	Queued         int             `json:"queued,omitempty"`       // notifications put into the outbox
 
 	// For whoever counts: whether this call moved the attempt, and at which gateway. They stay out of histories.
@@ -59,6 +60,8 @@ type ReservedRefund struct {
 	Amount  Money           `json:"amount"`
 	Gateway PaymentProvider `json:"gateway"`
 	Channel RefundChannel   `json:"channel,omitempty"` // older histories have none: GATEWAY
+	// Currency is ISO 4217; older histories have none: SAR.
+	Currency string `json:"currency,omitempty"`
 }
 
 // ByHand reports that finance staff have to pay the refund out.

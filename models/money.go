@@ -13,6 +13,9 @@ import (
 // Currency is the only currency of the service (spec 1.6): ISO 4217, SAR.
 const Currency = "SAR"
 
+// CurrencyCode is an ISO 4217 code as the service keeps it, in capitals.
+func CurrencyCode(c string) string { return strings.ToUpper(c) }
+
 // SameCurrency reports whether two ISO 4217 codes are the same currency, in capitals or not.
 func SameCurrency(a, b string) bool { return strings.EqualFold(a, b) }
 

@@ -37,8 +37,11 @@ type PaymentTransaction struct {
 	ReturnID             *uuid.UUID        `bun:"return_id"`   // random; opens the redirect to ReturnURL
 	OpenedFor            *uuid.UUID        `bun:"opened_for"`  // Attempt.Opener of the request that has opened it; nil: not known
 	ExpiresAt            time.Time         `bun:"expires_at"`
-	CapturedAt           *time.Time        `bun:"captured_at"` // when the gateway took the money (WebhookEvent.TakenAt)
-	RefundedAmount       Money             `bun:"refunded_amount"`
+	CapturedAt           *time.Time        `bun:"captured_at"`       // when the gateway took the money (WebhookEvent.TakenAt)
+	CapturedAmount       *Money            `bun:"captured_amount"`   // with the next two: only of money in suspense
+	CapturedCurrency     *string           `bun:"captured_currency"` // ISO 4217, in capitals
+	SuspenseAt           *time.Time        `bun:"suspense_at"`       // when the gateway took it
+	RefundedAmount       Money             `bun:"refunded_amount"`   // in the currency that was taken
 	RefundReservedAmount Money             `bun:"refund_reserved_amount"`
 	CreatedAt            time.Time         `bun:"created_at,nullzero,default:now()"`
 	UpdatedAt            time.Time         `bun:"updated_at,nullzero,default:now()"`
@@ -46,13 +49,58 @@ type PaymentTransaction struct {
 	BookingNumber string `bun:"-"` // read for people only
 }
 
-// Remaining is what can still be refunded: taken, not given back and not promised to a running refund.
-func (t *PaymentTransaction) Remaining() Money {
-	if t.CapturedAt == nil {
-		return Money{}
+// Taken is what the gateway has taken for the attempt, in the currency that it has taken: of money in suspense another amount or
+// currency than was asked for. Nothing, in SAR, when it has taken none.
+func (t *PaymentTransaction) Taken() (amount Money, currency string) {
+	switch {
+	case t.SuspenseAt != nil:
+		return *t.CapturedAmount, *t.CapturedCurrency
+	case t.CapturedAt != nil:
+		return t.Amount, t.Currency
+	default:
+		return Money{}, Currency
+	}
+}
+
+// TakenCurrency is the currency of what the gateway has taken.
+func (t *PaymentTransaction) TakenCurrency() string {
+	_, currency := t.Taken()
+
+	return currency
+}
+
+// TakenAt is when the gateway took it; nil when it has taken nothing.
+func (t *PaymentTransaction) TakenAt() *time.Time {
+	if t.SuspenseAt != nil {
+		return t.SuspenseAt
 	}
 
-	return t.Amount.Sub(t.RefundedAmount).Sub(t.RefundReservedAmount)
+	return t.CapturedAt
+}
+
+// Remaining is what can still be refunded: taken, not given back and not promised to a running refund.
+func (t *PaymentTransaction) Remaining() Money {
+	taken, _ := t.Taken()
+
+	return taken.Sub(t.RefundedAmount).Sub(t.RefundReservedAmount)
+}
+
+// InSuspense reports an attempt whose gateway took another amount or currency than was asked for, as long as not all of it has
+// gone back.
+func (t *PaymentTransaction) InSuspense() bool {
+	taken, _ := t.Taken()
+
+	return t.SuspenseAt != nil && t.RefundedAmount.Cmp(taken) < 0
+}
+
+// RefundChannel is how money of the attempt goes back: as its method does, but by hand in another currency than SAR, which no
+// gateway is asked for.
+func (t *PaymentTransaction) RefundChannel() RefundChannel {
+	if t.TakenCurrency() != Currency {
+		return RefundByHand
+	}
+
+	return t.PaymentMethod.RefundChannel()
 }
 
 // CameTooLate reports an attempt whose money was taken after it had ended, or could buy nothing any more: it is owed to the

@@ -10,7 +10,7 @@ import (
 // and for POLICY, whose amount the cancellation policy has found (CancellationPolicy.Terms).
 // Errors: VALIDATION_ERROR on amount, REFUND_EXCEEDS_REMAINING, BOOKING_NOT_REFUNDABLE (contract §7).
 func RefundableAmount(t *PaymentTransaction, kind RefundType, asked *Money) (Money, error) {
-	if t.CapturedAt == nil || t.RefundedAmount.Equal(t.Amount) {
+	if taken, _ := t.Taken(); t.RefundedAmount.Equal(taken) {
 		return Money{}, Errorf(CodeBookingNotRefundable, "The booking has no payment that can be refunded.")
 	}
 
@@ -27,7 +27,7 @@ func RefundableAmount(t *PaymentTransaction, kind RefundType, asked *Money) (Mon
 
 	if amount.Cmp(left) > 0 || !amount.IsPositive() {
 		return Money{}, Errorf(CodeRefundExceedsRemaining,
-			"The refund exceeds what is left of the payment: %s %s.", left, t.Currency)
+			"The refund exceeds what is left of the payment: %s %s.", left, t.TakenCurrency())
 	}
 
 	return amount, nil
@@ -134,6 +134,28 @@ func refundTransfers(part *FinancialRecord, refund uuid.UUID, payer Account) []L
 		give(TransferRefundCommission, AccountCommission, part.PlatformCommissionAmount),
 		paid,
 	)
+}
+
+// SuspenseTransfer books money that was taken in another amount or currency than was asked for. t is in suspense.
+func SuspenseTransfer(t *PaymentTransaction) LedgerTransfer {
+	taken, currency := t.Taken()
+
+	return LedgerTransfer{
+		ID:           TransferID(t.ID, TransferSuspense),
+		DebitAccount: GatewayAccount(t.Gateway).In(currency), CreditAccount: SuspenseAccount(t.Gateway).In(currency),
+		Amount: taken, Kind: TransferSuspense, TransactionID: t.ID,
+	}
+}
+
+// SuspenseRefundTransfer books the way back of money in suspense, which the payer (RefundAccount) pays.
+func SuspenseRefundTransfer(t *PaymentTransaction, refund uuid.UUID, amount Money, payer Account) LedgerTransfer {
+	currency := t.TakenCurrency()
+
+	return LedgerTransfer{
+		ID:           TransferID(refund, TransferRefundPaid),
+		DebitAccount: SuspenseAccount(t.Gateway).In(currency), CreditAccount: payer.In(currency),
+		Amount: amount, Kind: TransferRefundPaid, TransactionID: t.ID, RefundID: &refund,
+	}
 }
 
 // LateCaptureTransfer books money that was taken for an attempt which had ended: it is owed straight back.

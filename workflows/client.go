@@ -90,7 +90,7 @@ func nothingToPay(err error) bool {
 
 	return isAlreadyStarted(err) ||
 		code == models.CodeNotFound || code == models.CodeBookingNotPayable || code == models.CodeCampaignNotPayable ||
-		code == models.CodeMethodNotAvailable
+		code == models.CodeMethodNotAvailable || code == models.CodePaymentInSuspense
 }
 
 // CancelPayment asks a running attempt to close and waits for its outcome, which may be that it was paid after all.

@@ -365,6 +365,8 @@ func outcome(s models.Settled) string {
 	switch {
 	case s.RefundOwed:
 		return "Money came too late: it is refunded, and there is an incident."
+	case s.Mismatch != "":
+		return fmt.Sprintf("%s (%s): %s The money is in suspense: finance gives it back; there is an incident.", s.Status, s.Failure, s.Mismatch)
 	case s.NeedsReview:
 		return fmt.Sprintf("%s (%s): there is an incident to look at.", s.Status, s.Failure)
 	case s.Failure != "":

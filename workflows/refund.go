@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/google/uuid"
@@ -203,8 +204,13 @@ func (f *refund) awaitPayout(ctx workflow.Context) error {
 		f.waiting = true
 		f.settled.Status = models.RefundPending
 
-		tell(ctx, "Waits for finance to pay out "+f.amount()+" by hand: what was paid through "+string(f.reserved.Gateway)+
-			" as a bill cannot go back the same way. Somebody else than who asked for it confirms or rejects the payout.")
+		cause := "what was paid through " + string(f.reserved.Gateway) + " as a bill cannot go back the same way"
+		if f.currency() != models.Currency {
+			cause = "no gateway is asked to give back another currency than " + models.Currency
+		}
+
+		tell(ctx, "Waits for finance to pay out "+f.amount()+" by hand: "+cause+
+			". Somebody else than who asked for it confirms or rejects the payout.")
 
 		err := workflow.UpsertTypedSearchAttributes(ctx, attrPaymentStatus.ValueSet(refundNeedsPayout),
 			attrGateway.ValueSet(string(f.reserved.Gateway)), attrNeedsReview.ValueSet(true))
@@ -353,7 +359,9 @@ func (f *refund) outcome() string {
 	}
 }
 
-func (f *refund) amount() string { return f.reserved.Amount.String() + " " + models.Currency }
+func (f *refund) amount() string { return f.reserved.Amount.String() + " " + f.currency() }
+
+func (f *refund) currency() string { return cmp.Or(f.reserved.Currency, models.Currency) }
 
 // needsReview reports that a person has to look at the end of the refund: not when a person has ended it, unless the money
 // is owed all the same.

@@ -1320,7 +1320,7 @@ type PaymentStatusAnswer struct {
 
 // PaymentTransaction One payment attempt, or the transaction that a refund adds.
 //
-// Example: {"ad_campaign_id":null,"amount":1150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","captured_at":null,"checkout_url":"https://pay.gateway.test/pay/chk_8f2a10","commission_rate":null,"created_at":"2026-11-21T09:30:00Z","currency":"SAR","expires_at":"2026-11-21T10:00:00Z","failure_code":null,"failure_reason":null,"id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","kind":"PAYMENT","payment_method":"credit_card","provider":"gateway_a","reference":"chk_8f2a10","status":"PENDING","status_label_ar":"قيد التنفيذ","status_label_en":"In progress","updated_at":"2026-11-21T09:30:00Z","user_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","vat_amount":150,"vat_rate":0.15}
+// Example: {"ad_campaign_id":null,"amount":1150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","captured_amount":null,"captured_at":null,"captured_currency":null,"checkout_url":"https://pay.gateway.test/pay/chk_8f2a10","commission_rate":null,"created_at":"2026-11-21T09:30:00Z","currency":"SAR","expires_at":"2026-11-21T10:00:00Z","failure_code":null,"failure_reason":null,"id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","kind":"PAYMENT","payment_method":"credit_card","provider":"gateway_a","reference":"chk_8f2a10","status":"PENDING","status_label_ar":"قيد التنفيذ","status_label_en":"In progress","updated_at":"2026-11-21T09:30:00Z","user_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","vat_amount":150,"vat_rate":0.15}
 type PaymentTransaction struct {
 	AdCampaignID *openapi_types.UUID `json:"ad_campaign_id"`
 
@@ -1333,18 +1333,25 @@ type PaymentTransaction struct {
 	// BookingNumber The reference of the booking for people; null without a booking.
 	BookingNumber *string `json:"booking_number,omitempty"`
 
+	// CapturedAmount What the gateway took; null when it took nothing. With `failure_code` AMOUNT_MISMATCH or CURRENCY_MISMATCH it is not what was asked for: the money is in suspense
+	// until it is given back (`POST /api/v1/admin/payment-transactions/{id}/refund`).
+	CapturedAmount *models.Money `json:"captured_amount"`
+
 	// CapturedAt When the gateway took the money, by its own word: never before the attempt was opened and never after the service was told.
 	// The day of the ledger record, and whether a payment was in time, go by it.
-	CapturedAt  *time.Time `json:"captured_at"`
-	CheckoutURL *string    `json:"checkout_url"`
+	CapturedAt *time.Time `json:"captured_at"`
+
+	// CapturedCurrency Its ISO 4217 code.
+	CapturedCurrency *string `json:"captured_currency"`
+	CheckoutURL      *string `json:"checkout_url"`
 
 	// CommissionRate The platform's share, copied when the attempt was opened; 1 for a campaign. Shown to administrators, null to others.
 	CommissionRate *models.Rate `json:"commission_rate"`
 	CreatedAt      time.Time    `json:"created_at"`
 
-	// Currency ISO 4217. The service knows one currency.
-	Currency  Currency   `json:"currency"`
-	ExpiresAt *time.Time `json:"expires_at"`
+	// Currency ISO 4217. SAR, but of the refund by hand of money that a gateway took in another currency.
+	Currency  TakenCurrency `json:"currency"`
+	ExpiresAt *time.Time    `json:"expires_at"`
 
 	// FailureCode Why an attempt failed; null when it has not.
 	FailureCode *FailureCode `json:"failure_code"`
@@ -1389,7 +1396,7 @@ type PaymentTransaction struct {
 type PaymentTransactionAnswer struct {
 	// Data One payment attempt, or the transaction that a refund adds.
 	//
-	// Example: {"ad_campaign_id":null,"amount":1150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","captured_at":null,"checkout_url":"https://pay.gateway.test/pay/chk_8f2a10","commission_rate":null,"created_at":"2026-11-21T09:30:00Z","currency":"SAR","expires_at":"2026-11-21T10:00:00Z","failure_code":null,"failure_reason":null,"id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","kind":"PAYMENT","payment_method":"credit_card","provider":"gateway_a","reference":"chk_8f2a10","status":"PENDING","status_label_ar":"قيد التنفيذ","status_label_en":"In progress","updated_at":"2026-11-21T09:30:00Z","user_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","vat_amount":150,"vat_rate":0.15}
+	// Example: {"ad_campaign_id":null,"amount":1150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","captured_amount":null,"captured_at":null,"captured_currency":null,"checkout_url":"https://pay.gateway.test/pay/chk_8f2a10","commission_rate":null,"created_at":"2026-11-21T09:30:00Z","currency":"SAR","expires_at":"2026-11-21T10:00:00Z","failure_code":null,"failure_reason":null,"id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","kind":"PAYMENT","payment_method":"credit_card","provider":"gateway_a","reference":"chk_8f2a10","status":"PENDING","status_label_ar":"قيد التنفيذ","status_label_en":"In progress","updated_at":"2026-11-21T09:30:00Z","user_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","vat_amount":150,"vat_rate":0.15}
 	Data PaymentTransaction `json:"data"`
 }
 
@@ -1406,18 +1413,25 @@ type PaymentTransactionDetail struct {
 	// BookingNumber The reference of the booking for people; null without a booking.
 	BookingNumber *string `json:"booking_number,omitempty"`
 
+	// CapturedAmount What the gateway took; null when it took nothing. With `failure_code` AMOUNT_MISMATCH or CURRENCY_MISMATCH it is not what was asked for: the money is in suspense
+	// until it is given back (`POST /api/v1/admin/payment-transactions/{id}/refund`).
+	CapturedAmount *models.Money `json:"captured_amount"`
+
 	// CapturedAt When the gateway took the money, by its own word: never before the attempt was opened and never after the service was told.
 	// The day of the ledger record, and whether a payment was in time, go by it.
-	CapturedAt  *time.Time `json:"captured_at"`
-	CheckoutURL *string    `json:"checkout_url"`
+	CapturedAt *time.Time `json:"captured_at"`
+
+	// CapturedCurrency Its ISO 4217 code.
+	CapturedCurrency *string `json:"captured_currency"`
+	CheckoutURL      *string `json:"checkout_url"`
 
 	// CommissionRate The platform's share, copied when the attempt was opened; 1 for a campaign. Shown to administrators, null to others.
 	CommissionRate *models.Rate `json:"commission_rate"`
 	CreatedAt      time.Time    `json:"created_at"`
 
-	// Currency ISO 4217. The service knows one currency.
-	Currency  Currency   `json:"currency"`
-	ExpiresAt *time.Time `json:"expires_at"`
+	// Currency ISO 4217. SAR, but of the refund by hand of money that a gateway took in another currency.
+	Currency  TakenCurrency `json:"currency"`
+	ExpiresAt *time.Time    `json:"expires_at"`
 
 	// FailureCode Why an attempt failed; null when it has not.
 	FailureCode *FailureCode `json:"failure_code"`
@@ -1468,7 +1482,7 @@ type PaymentTransactionDetail struct {
 type PaymentTransactionDetailAnswer struct {
 	// Data A payment transaction with its history.
 	//
-	// Example: {"ad_campaign_id":null,"amount":1150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","captured_at":null,"checkout_url":"https://pay.gateway.test/pay/chk_8f2a10","commission_rate":null,"created_at":"2026-11-21T09:30:00Z","currency":"SAR","expires_at":"2026-11-21T10:00:00Z","failure_code":null,"failure_reason":null,"id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","kind":"PAYMENT","payment_method":"credit_card","provider":"gateway_a","reference":"chk_8f2a10","status":"PENDING","status_label_ar":"قيد التنفيذ","status_label_en":"In progress","timeline":[{"at":"2026-11-21T09:30:00Z","details":{"status":"PENDING"},"kind":"STATE_CHANGE","message":"Attempt opened"}],"updated_at":"2026-11-21T09:30:00Z","user_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","vat_amount":150,"vat_rate":0.15,"workflow_id":"payment/2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
+	// Example: {"ad_campaign_id":null,"amount":1150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","captured_amount":null,"captured_at":null,"captured_currency":null,"checkout_url":"https://pay.gateway.test/pay/chk_8f2a10","commission_rate":null,"created_at":"2026-11-21T09:30:00Z","currency":"SAR","expires_at":"2026-11-21T10:00:00Z","failure_code":null,"failure_reason":null,"id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","kind":"PAYMENT","payment_method":"credit_card","provider":"gateway_a","reference":"chk_8f2a10","status":"PENDING","status_label_ar":"قيد التنفيذ","status_label_en":"In progress","timeline":[{"at":"2026-11-21T09:30:00Z","details":{"status":"PENDING"},"kind":"STATE_CHANGE","message":"Attempt opened"}],"updated_at":"2026-11-21T09:30:00Z","user_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","vat_amount":150,"vat_rate":0.15,"workflow_id":"payment/2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
 	Data PaymentTransactionDetail `json:"data"`
 }
 
@@ -1662,8 +1676,8 @@ type Refund struct {
 	CompletedAt *time.Time    `json:"completed_at"`
 	CreatedAt   time.Time     `json:"created_at"`
 
-	// Currency ISO 4217. The service knows one currency.
-	Currency Currency `json:"currency"`
+	// Currency ISO 4217. SAR, but of the refund by hand of money that a gateway took in another currency.
+	Currency TakenCurrency `json:"currency"`
 
 	// FailureCode GATEWAY_REJECTED: the gateway refused it. PAYOUT_REJECTED: finance staff did.
 	FailureCode *string            `json:"failure_code"`
@@ -1995,6 +2009,9 @@ type StaffRole = models.Role
 
 // Tag A word or two.
 type Tag = string
+
+// TakenCurrency ISO 4217. SAR, but of the refund by hand of money that a gateway took in another currency.
+type TakenCurrency = string
 
 // TimelineEntry One line of a transaction's history.
 //
@@ -3206,7 +3223,7 @@ type ServerInterface interface {
 	// GetPaymentTransaction Get a payment transaction with its history
 	// (GET /api/v1/admin/payment-transactions/{id})
 	GetPaymentTransaction(c *fiber.Ctx, id ID) error
-	// RefundLatePayment Refund a late payment once more
+	// RefundLatePayment Refund a late payment once more, or money in suspense
 	// (POST /api/v1/admin/payment-transactions/{id}/refund)
 	RefundLatePayment(c *fiber.Ctx, id ID, params RefundLatePaymentParams) error
 	// ListProviders List providers
@@ -10570,7 +10587,7 @@ type StrictServerInterface interface {
 	// GetPaymentTransaction Get a payment transaction with its history
 	// (GET /api/v1/admin/payment-transactions/{id})
 	GetPaymentTransaction(ctx context.Context, request GetPaymentTransactionRequestObject) (GetPaymentTransactionResponseObject, error)
-	// RefundLatePayment Refund a late payment once more
+	// RefundLatePayment Refund a late payment once more, or money in suspense
 	// (POST /api/v1/admin/payment-transactions/{id}/refund)
 	RefundLatePayment(ctx context.Context, request RefundLatePaymentRequestObject) (RefundLatePaymentResponseObject, error)
 	// ListProviders List providers

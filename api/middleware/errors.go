@@ -54,6 +54,7 @@ var statusOf = map[models.Code]int{
 	models.CodeWebhookIDReused:         http.StatusConflict,
 	models.CodeTooManyUnpaidBookings:   http.StatusConflict,
 	models.CodeMethodNotAvailable:      http.StatusConflict,
+	models.CodePaymentInSuspense:       http.StatusConflict,
 }
 
 // unavailableRetry is what Retry-After says with a 503: a database or an orchestrator fails over in that order of time.

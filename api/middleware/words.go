@@ -123,9 +123,9 @@ var codeWords = map[models.Code]words{
 		"This payment method is not available. Choose another one.",
 		"طريقة الدفع هذه غير متاحة. اختر طريقة أخرى.",
 	},
-	"PAYMENT_IN_SUSPENSE": {
-		"A payment for this is being looked into.",
-		"توجد دفعة لهذا الطلب قيد المراجعة.",
+	models.CodePaymentInSuspense: {
+		"Another amount or currency was paid than was asked for. It has to be given back before you can pay again.",
+		"وصلت دفعة بمبلغ أو عملة غير المطلوب. يجب إعادتها إليك قبل أن تتمكن من الدفع مرة أخرى.",
 	},
 	"WEBHOOK_ID_REUSED": {
 		"This message number was used before.",

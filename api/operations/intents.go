@@ -234,6 +234,16 @@ func (o *Operations) silent(ctx context.Context, gateway string) error {
 func transactionOf(t *models.PaymentTransaction) gen.PaymentTransaction {
 	label := t.Status.Label()
 
+	var (
+		amount   *models.Money
+		currency *string
+	)
+
+	if t.TakenAt() != nil {
+		taken, in := t.Taken()
+		amount, currency = &taken, &in
+	}
+
 	return gen.PaymentTransaction{
 		ID: t.ID, Kind: t.Kind, Reference: t.Reference, UserID: t.UserID, BookingID: t.BookingID,
 		BookingNumber: optional(t.BookingNumber), AdCampaignID: t.AdCampaignID,
@@ -242,6 +252,7 @@ func transactionOf(t *models.PaymentTransaction) gen.PaymentTransaction {
 		Status: t.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN,
 		CheckoutURL: openCheckout(t), ExpiresAt: utcOrNil(&t.ExpiresAt),
 		FailureCode: t.FailureCode, FailureReason: optional(t.FailureReason),
-		CapturedAt: utcOrNil(t.CapturedAt), CreatedAt: utc(t.CreatedAt), UpdatedAt: utc(t.UpdatedAt),
+		CapturedAt: utcOrNil(t.TakenAt()), CapturedAmount: amount, CapturedCurrency: currency,
+		CreatedAt: utc(t.CreatedAt), UpdatedAt: utc(t.UpdatedAt),
 	}
 }

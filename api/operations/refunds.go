@@ -38,8 +38,8 @@ func (o *Operations) RefundBooking(ctx context.Context, r gen.RefundBookingReque
 	return gen.RefundBooking201JSONResponse{Body: answer, Headers: gen.RefundBooking201ResponseHeaders{Location: location}}, nil
 }
 
-// RefundLatePayment asks once more for money that came too late and could not be given back (contract §5): of a campaign
-// there is no other way, and of a booking that was paid otherwise it is one that cannot take the other payment.
+// RefundLatePayment asks for money in suspense, or once more for money that came too late and could not be given back: of a
+// campaign there is no other way, and of a booking that was paid otherwise it is one that cannot take the other payment.
 func (o *Operations) RefundLatePayment(
 	ctx context.Context, r gen.RefundLatePaymentRequestObject,
 ) (gen.RefundLatePaymentResponseObject, error) {
@@ -48,8 +48,9 @@ func (o *Operations) RefundLatePayment(
 		return nil, err
 	}
 
-	if !t.CameTooLate() {
-		return nil, models.Errorf(models.CodeInvalidState, "The transaction is no payment that came too late.")
+	if !t.CameTooLate() && t.SuspenseAt == nil {
+		return nil, models.Errorf(models.CodeInvalidState,
+			"The transaction is no payment that came too late, and the gateway took no other amount or currency for it.")
 	}
 
 	request := ownRequest(ctx, r.ID, r.Params.IdempotencyKey)

@@ -40,7 +40,7 @@ var aboutMoney = []Invariant{
 				WHERE l.transaction_id = t.id AND l.debit_account LIKE 'gateway:%' AND l.refund_id IS NULL) AS moved
 			WHERE t.kind = 'PAYMENT' AND CASE t.status WHEN 'PAID'
 				THEN paid.n <> 1 OR lines.n <> 1 OR moved.amount <> t.amount
-				ELSE paid.n <> 0 OR lines.n <> 0 OR moved.amount <> coalesce((t.captured_at IS NOT NULL)::int * t.amount, 0) END`),
+				ELSE paid.n <> 0 OR lines.n <> 0 OR moved.amount <> coalesce(t.captured_amount, (t.captured_at IS NOT NULL)::int * t.amount) END`),
 	},
 	{
 		"charge-has-its-place", "whatever the gateway has taken is a confirmed booking or a campaign, went back, or is an incident",
@@ -56,6 +56,20 @@ var aboutMoney = []Invariant{
 				OR EXISTS (SELECT FROM incidents AS i WHERE i.payment_transaction_id = t.id
 					AND i.kind IN ('AMOUNT_MISMATCH', 'CURRENCY_MISMATCH', 'REFUND_FAILED')
 					AND (t.status = 'FAILED' OR i.kind <> 'REFUND_FAILED'))))`, checkouts),
+	},
+	{
+		"suspense-decided-or-shown", "money of another amount or currency is given back, or in the suspense account and in an open incident",
+		rows(`SELECT format('payment %s: said %s %s; took %s %s, %s of it went back, %s in suspense, %s open incidents',
+				t.id, e.amount, e.currency, t.captured_amount, t.captured_currency, t.refunded_amount, l.held, i.open)
+			FROM (SELECT DISTINCT ON (transaction_id) * FROM webhook_events WHERE type = 'payment.succeeded' AND outcome = 'INCIDENT'
+				ORDER BY transaction_id, processed_at, received_at, id) AS e
+			JOIN payment_transactions AS t ON t.id = e.transaction_id AND t.status = 'FAILED' AND t.captured_at IS NULL
+			CROSS JOIN LATERAL (SELECT coalesce(sum(CASE WHEN credit_account LIKE 'suspense:%' THEN amount
+				WHEN debit_account LIKE 'suspense:%' THEN -amount END), 0) AS held FROM ledger_transfers WHERE transaction_id = t.id) AS l
+			CROSS JOIN LATERAL (SELECT count(*) AS open FROM incidents WHERE payment_transaction_id = t.id AND status = 'OPEN'
+				AND kind IN ('AMOUNT_MISMATCH', 'CURRENCY_MISMATCH')) AS i
+			WHERE (t.captured_amount, t.captured_currency) IS DISTINCT FROM (e.amount, e.currency)
+				OR l.held <> t.captured_amount - t.refunded_amount OR l.held > 0 AND i.open <> 1`),
 	},
 	{
 		"declined-is-declined", "an attempt that was declined at the gateway is FAILED as DECLINED, or was cancelled here before",

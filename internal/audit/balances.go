@@ -17,6 +17,8 @@ func paymentBalances() check {
 			{"balance-customer", "What is in customer:refunds of a payment is money that came too late and has not gone back; nothing for a sale."},
 			{"balance-paid-out", "What a provider was paid out for a payment is the net of its lines that were transferred."},
 			{"balance-payable", "What a provider is owed for a payment is the net of its lines in the current balance."},
+			{"balance-suspense", "What is in suspense of a payment is what its gateway took in another amount or currency than was asked " +
+				"for, and has not gone back; nothing for any other."},
 			{"balance-vat", "What is in tax:vat of a payment is the VAT of its advertising lines that are not refunded."},
 			{"captured-transfers", "The transfers out of the gateway's account are exactly what was captured, and nothing for a payment " +
 				"that was not."},
@@ -29,7 +31,8 @@ func paymentBalances() check {
 			{"refund-transfers", "What a transaction has refunded is what its transfers gave back to the gateway, or paid out by hand."},
 			{"sold-total", "The lines of a payment add up to what was paid, whatever was refunded of it."},
 		},
-		sql: paymentBalancesSQL,
+		needs: "payment_transactions.suspense_at",
+		sql:   paymentBalancesSQL,
 	}
 }
 
@@ -37,13 +40,15 @@ const paymentBalancesSQL = `
 WITH moved AS MATERIALIZED (
     SELECT transaction_id AS id,
         sum(CASE WHEN debit_account LIKE 'gateway:%' THEN amount ELSE 0 END) AS taken,
-        sum(CASE WHEN credit_account LIKE 'gateway:%' OR credit_account = 'platform:bank' THEN amount ELSE 0 END) AS returned,
+        sum(CASE WHEN credit_account LIKE 'gateway:%' OR credit_account LIKE 'platform:bank%' THEN amount ELSE 0 END) AS returned,
         sum(CASE WHEN credit_account LIKE 'provider:%:payable' THEN amount
                  WHEN debit_account LIKE 'provider:%:payable' THEN -amount ELSE 0 END) AS payable,
         sum(CASE WHEN credit_account LIKE 'provider:%:paid_out' THEN amount
                  WHEN debit_account LIKE 'provider:%:paid_out' THEN -amount ELSE 0 END) AS paid_out,
         sum(CASE 'platform:commission' WHEN credit_account THEN amount WHEN debit_account THEN -amount ELSE 0 END) AS commission,
         sum(CASE 'platform:advertising' WHEN credit_account THEN amount WHEN debit_account THEN -amount ELSE 0 END) AS advertising,
+        sum(CASE WHEN credit_account LIKE 'suspense:%' THEN amount
+                 WHEN debit_account LIKE 'suspense:%' THEN -amount ELSE 0 END) AS suspense,
         sum(CASE 'tax:vat' WHEN credit_account THEN amount WHEN debit_account THEN -amount ELSE 0 END) AS vat,
         sum(CASE 'customer:refunds' WHEN credit_account THEN amount WHEN debit_account THEN -amount ELSE 0 END) AS customer
     FROM ledger_transfers GROUP BY transaction_id),
@@ -69,8 +74,9 @@ compared AS (
     SELECT t.id,
         ARRAY[coalesce(s.advertising, 0), coalesce(s.commission, 0),
               CASE WHEN t.status <> 'PAID' AND t.captured_at IS NOT NULL THEN t.amount - t.refunded_amount ELSE 0 END,
-              coalesce(s.paid_out, 0), coalesce(s.payable, 0), coalesce(s.tax, 0),
-              CASE WHEN t.captured_at IS NOT NULL THEN t.amount ELSE 0 END,
+              coalesce(s.paid_out, 0), coalesce(s.payable, 0),
+              CASE WHEN t.suspense_at IS NOT NULL THEN t.captured_amount - t.refunded_amount ELSE 0 END, coalesce(s.tax, 0),
+              CASE WHEN t.suspense_at IS NOT NULL THEN t.captured_amount WHEN t.captured_at IS NOT NULL THEN t.amount ELSE 0 END,
               CASE WHEN t.status = 'PAID' THEN 1 ELSE 0 END,
               CASE WHEN t.status = 'PAID' AND t.refunded_amount < t.amount THEN 1 ELSE 0 END,
               CASE WHEN t.status = 'PAID' THEN t.vat_amount ELSE 0 END,
@@ -80,7 +86,8 @@ compared AS (
               t.refunded_amount, -- by its transfers
               CASE WHEN t.status = 'PAID' THEN t.amount ELSE 0 END] AS expected,
         ARRAY[coalesce(m.advertising, 0), coalesce(m.commission, 0), coalesce(m.customer, 0), coalesce(m.paid_out, 0),
-              coalesce(m.payable, 0), coalesce(m.vat, 0), coalesce(m.taken, 0), coalesce(s.first, 0), coalesce(s.live, 0),
+              coalesce(m.payable, 0), coalesce(m.suspense, 0), coalesce(m.vat, 0), coalesce(m.taken, 0), coalesce(s.first, 0),
+              coalesce(s.live, 0),
               coalesce(s.vat, 0), coalesce(s.refunded, 0), coalesce(b.promised, 0), coalesce(b.done, 0), coalesce(m.returned, 0),
               coalesce(s.sold, 0)] AS found
     FROM payment_transactions AS t
@@ -90,7 +97,8 @@ compared AS (
 SELECT v.rule, 'payment', c.id, format('expected %s, found %s', v.expected, v.found)
 FROM compared AS c
 CROSS JOIN LATERAL unnest(
-    ARRAY['balance-advertising', 'balance-commission', 'balance-customer', 'balance-paid-out', 'balance-payable', 'balance-vat',
+    ARRAY['balance-advertising', 'balance-commission', 'balance-customer', 'balance-paid-out', 'balance-payable',
+          'balance-suspense', 'balance-vat',
           'captured-transfers', 'one-first-line', 'one-live-line', 'record-vat', 'refund-lines', 'refund-reserved', 'refund-total',
           'refund-transfers', 'sold-total'], c.expected, c.found) AS v (rule, expected, found)
 WHERE c.expected <> c.found AND v.expected <> v.found

@@ -111,7 +111,14 @@ func bookGuards() []guard {
 // refundGuards hold refunds to their way.
 func refundGuards() []guard {
 	return []guard{
-		{"0010", "", "guard_refund_channel", "bebfcab5964b174679933b501c6af650"},
+		{"0018", "", "guard_refund_channel", "1c37825bae7ec68ffc7af8248c56047c"},
+		{"0018", "", "refuse_suspense_change", "ec45af29dbd80aa9ab62f72d0b71c7c7"},
+		{
+			"0018", "payment_transactions", "transactions_suspense_kept", "BEFORE UPDATE OF captured_amount, captured_currency, suspense_at " +
+				"ON payment_transactions FOR EACH ROW WHEN (OLD.suspense_at IS NOT NULL AND (OLD.captured_amount IS DISTINCT FROM " +
+				"NEW.captured_amount OR OLD.captured_currency IS DISTINCT FROM NEW.captured_currency OR OLD.suspense_at IS DISTINCT FROM " +
+				"NEW.suspense_at)) EXECUTE FUNCTION refuse_suspense_change()",
+		},
 		{"0010", "refunds", "refunds_made", "BEFORE INSERT ON refunds FOR EACH ROW EXECUTE FUNCTION guard_refund_channel()"},
 		{
 			"0010", "refunds", "refunds_moved", "BEFORE UPDATE OF status, channel ON refunds FOR EACH ROW " +

@@ -3,7 +3,7 @@ package audit
 // lostMoneyChecks look for money that a gateway has spoken of and that nobody deals with: contract §5, §7. A day is far
 // longer than anything may take that happens by itself.
 func lostMoneyChecks() []check {
-	return []check{lostEvents(), lateMoney(), refusedRefunds()}
+	return []check{lostEvents(), suspenseProof(), lateMoney(), refusedRefunds()}
 }
 
 func lostEvents() check {
@@ -25,6 +25,33 @@ SELECT 'mismatch-event', 'payment', t.id, format('%s %s, without its event', t.s
 FROM payment_transactions AS t
 WHERE t.failure_code IN ('AMOUNT_MISMATCH', 'CURRENCY_MISMATCH')
   AND NOT EXISTS (SELECT FROM webhook_events AS e WHERE e.transaction_id = t.id AND e.outcome = 'INCIDENT')`,
+	}
+}
+
+// suspenseProof: mismatches of before the migration 0018 are in no account.
+func suspenseProof() check {
+	return check{
+		needs: "payment_transactions.suspense_at",
+		rules: []Rule{{"suspense-proof", "Money is in suspense exactly when a success of another amount or currency than was asked for " +
+			"failed its payment; amount, currency and moment are those of that event, and an incident asks for a decision."}},
+		sql: `
+WITH said AS (
+    SELECT DISTINCT ON (e.transaction_id) e.transaction_id AS id, e.amount, upper(e.currency) AS currency, e.processed_at,
+           greatest(t.created_at, least(e.occurred_at, e.received_at)) AS taken_at
+    FROM webhook_events AS e JOIN payment_transactions AS t ON t.id = e.transaction_id
+    WHERE e.type = 'payment.succeeded' AND e.outcome = 'INCIDENT' AND e.amount > 0 AND t.captured_at IS NULL
+      AND NOT EXISTS (SELECT FROM payment_transactions AS o
+          WHERE o.gateway = t.gateway AND o.reference = e.checkout_id AND o.id <> t.id AND o.kind = 'PAYMENT')
+    ORDER BY e.transaction_id, e.processed_at, e.received_at, e.id)
+SELECT 'suspense-proof', 'payment', t.id,
+       format('%s %s in suspense since %s, the gateway took %s %s at %s', coalesce(t.captured_amount::text, 'nothing'), t.captured_currency,
+              t.suspense_at, coalesce(s.amount::text, 'nothing'), s.currency, s.taken_at)
+FROM payment_transactions AS t LEFT JOIN said AS s ON s.id = t.id
+WHERE t.kind = 'PAYMENT' AND t.failure_code IN ('AMOUNT_MISMATCH', 'CURRENCY_MISMATCH')
+  AND CASE WHEN t.suspense_at IS NULL
+      THEN s.processed_at >= (SELECT m.migrated_at FROM bun_migrations AS m WHERE m.name = '0018')
+      ELSE (t.captured_amount, t.captured_currency, t.suspense_at) IS DISTINCT FROM (s.amount, s.currency, s.taken_at)
+           OR NOT EXISTS (SELECT FROM incidents AS i WHERE i.payment_transaction_id = t.id AND i.kind = t.failure_code) END`,
 	}
 }
 

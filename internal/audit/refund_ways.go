@@ -83,16 +83,17 @@ WHERE m.departure_from <> b.booked_departure_at`,
 // refundWays: a day is far longer than a decision takes to be applied.
 func refundWays() check {
 	return check{
-		needs: payoutsTable,
+		needsColumn: takenCurrency,
 		rules: []Rule{
-			{"refund-channel", "A refund by hand is of a bill, no gateway knows it and the platform's bank pays it; any other is paid by its " +
-				"gateway."},
+			{"refund-channel", "A refund by hand is of a bill or of money in another currency, no gateway knows it and the platform's bank " +
+				"pays it; any other is paid by its gateway."},
 			{"refund-payout", "A refund by hand SUCCEEDED when somebody else than who asked for it said that it was paid out, and FAILED when it " +
 				"was rejected, within a day; the audit log has the same decision of the same person."},
 		},
 		sql: `
 WITH paid AS (
-    SELECT refund_id AS id, bool_or(credit_account = 'platform:bank') AS by_hand, bool_or(credit_account <> 'platform:bank') AS by_gateway
+    SELECT refund_id AS id, bool_or(credit_account LIKE 'platform:bank%') AS by_hand,
+           bool_or(credit_account NOT LIKE 'platform:bank%') AS by_gateway
     FROM ledger_transfers WHERE kind = 'REFUND_PAID' GROUP BY refund_id)
 SELECT 'refund-channel', 'refund', f.id,
        format('%s of a payment by %s, known as %s; paid by hand: %s, by the gateway: %s', f.channel, t.payment_method,
@@ -101,7 +102,8 @@ FROM refunds AS f
 JOIN payment_transactions AS t ON t.id = f.payment_transaction_id
 LEFT JOIN paid AS p ON p.id = f.id
 WHERE CASE f.channel
-      WHEN 'MANUAL' THEN t.payment_method <> 'bill_payment' OR f.gateway_refund_id IS NOT NULL OR coalesce(p.by_gateway, false)
+      WHEN 'MANUAL' THEN t.payment_method <> 'bill_payment' AND coalesce(t.captured_currency, 'SAR') = 'SAR'
+          OR f.gateway_refund_id IS NOT NULL OR coalesce(p.by_gateway, false)
       ELSE coalesce(p.by_hand, false) END
 UNION ALL
 SELECT 'refund-payout', 'refund', coalesce(f.id, d.refund_id),

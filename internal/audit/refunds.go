@@ -9,12 +9,13 @@ func refundCap() check {
 	return check{
 		rules: []Rule{{"refund-cap", "What is refunded and promised of a payment never exceeds what was taken, and nothing is refunded of " +
 			"what was not."}},
+		needs: "payment_transactions.suspense_at",
 		sql: `
 SELECT 'refund-cap', 'payment', t.id,
        format('refunded %s, promised %s, taken %s', t.refunded_amount, t.refund_reserved_amount,
-              CASE WHEN t.captured_at IS NULL THEN 0 ELSE t.amount END)
+              CASE WHEN t.captured_at IS NULL THEN coalesce(t.captured_amount, 0) ELSE t.amount END)
 FROM payment_transactions AS t
-WHERE t.refunded_amount + t.refund_reserved_amount > CASE WHEN t.captured_at IS NULL THEN 0 ELSE t.amount END
+WHERE t.refunded_amount + t.refund_reserved_amount > CASE WHEN t.captured_at IS NULL THEN coalesce(t.captured_amount, 0) ELSE t.amount END
    OR t.refunded_amount < 0 OR t.refund_reserved_amount < 0
    OR (t.kind = 'REFUND' AND t.captured_at IS NOT NULL)`,
 	}

@@ -29,10 +29,14 @@ WHERE t.kind = 'PAYMENT'
 	}
 }
 
+// takenCurrency is that of money in suspense, which may be another one than was asked for.
+var takenCurrency = [2]string{"payment_transactions", "captured_currency"}
+
 func refundParent() check {
 	return check{
 		rules: []Rule{{"refund-parent", "A refund's transaction is of the same booking or campaign, company, customer, gateway, method, " +
 			"VAT rate and currency as the payment whose money it gives back."}},
+		needsColumn: takenCurrency,
 		sql: `
 SELECT 'refund-parent', 'payment', a.id,
        format('booking %s, campaign %s, provider %s, user %s, %s with %s, VAT at %s, %s; not as payment %s',
@@ -43,7 +47,8 @@ LEFT JOIN payment_transactions AS t ON t.id = a.parent_id AND t.kind = 'PAYMENT'
 WHERE a.kind = 'REFUND'
   AND (a.booking_id, a.ad_campaign_id, a.provider_id, a.user_id, a.gateway, a.payment_method, a.vat_rate, a.currency, a.attempt)
       IS DISTINCT FROM
-      (t.booking_id, t.ad_campaign_id, t.provider_id, t.user_id, t.gateway, t.payment_method, t.vat_rate, t.currency, t.attempt)`,
+      (t.booking_id, t.ad_campaign_id, t.provider_id, t.user_id, t.gateway, t.payment_method, t.vat_rate,
+       coalesce(t.captured_currency, t.currency), t.attempt)`,
 	}
 }
 
@@ -52,6 +57,7 @@ func refundSubject() check {
 	return check{
 		rules: []Rule{{"refund-subject", "A refund names a payment, and that payment's booking or campaign, and who asked for it as the " +
 			"audit log does."}},
+		needsColumn: takenCurrency,
 		sql: `
 WITH asked AS (SELECT entity_id AS id, actor_id FROM audit_log WHERE entity = 'refund' AND action = 'REFUND_REQUESTED')
 SELECT 'refund-subject', 'refund', f.id,
@@ -62,7 +68,7 @@ FROM refunds AS f
 LEFT JOIN payment_transactions AS t ON t.id = f.payment_transaction_id AND t.kind = 'PAYMENT'
 LEFT JOIN users AS u ON u.id = f.requested_by
 LEFT JOIN asked AS a ON a.id = f.id
-WHERE t.id IS NULL OR f.currency <> t.currency
+WHERE t.id IS NULL OR f.currency <> coalesce(t.captured_currency, t.currency)
    OR f.booking_id IS DISTINCT FROM t.booking_id OR f.ad_campaign_id IS DISTINCT FROM t.ad_campaign_id
    OR (u.id IS NULL) <> (f.requested_by IS NULL)
    OR (a.id IS NOT NULL AND a.actor_id IS DISTINCT FROM f.requested_by)`,

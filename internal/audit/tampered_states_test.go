@@ -90,7 +90,7 @@ func stateTamperings(w *world) []tampering {
 			[]any{w.kept.ID},
 			of(w.kept.ID), nil,
 		},
-		{"event-outcome", "an incident that nobody opened", "DELETE FROM incidents WHERE kind = 'AMOUNT_MISMATCH'", nil, of(w.mismatch), nil},
+		{"event-outcome", "an incident that nobody opened", "DELETE FROM incidents WHERE kind = 'AMOUNT_MISMATCH'", nil, of(w.mismatch), []string{"suspense-proof"}},
 		{"event-outcome", "an outcome without its moment", "UPDATE webhook_events SET processed_at = NULL WHERE id = $1", []any{w.mismatch}, of(w.mismatch), nil},
 		{
 			"state-log", "a state changed around its trail", "UPDATE payment_transactions SET status = 'PENDING', failure_code = NULL WHERE id = $1",

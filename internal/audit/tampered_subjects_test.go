@@ -71,7 +71,20 @@ func lostTamperings(w *world) []tampering {
 				t.Helper()
 
 				return w.id(t, "SELECT transaction_id FROM webhook_events WHERE id = $1", w.mismatch)
-			}, nil,
+			},
+			[]string{"suspense-proof"},
+		},
+		{
+			"suspense-proof", "money that is forgotten", `UPDATE payment_transactions SET captured_amount = NULL, captured_currency = NULL,
+			suspense_at = NULL WHERE id = $1`,
+			[]any{w.suspense.ID},
+			of(w.suspense.ID),
+			[]string{"balance-suspense", "captured-transfers", "transfer-accounts"},
+		},
+		{
+			"suspense-proof", "money of another day", "UPDATE payment_transactions SET suspense_at = suspense_at - interval '1 day' WHERE id = $1",
+			[]any{w.suspense.ID},
+			of(w.suspense.ID), nil,
 		},
 		{"late-incident", "an incident that is gone", "DELETE FROM incidents WHERE kind = 'LATE_PAYMENT'", nil, of(w.late.ID), nil},
 		{

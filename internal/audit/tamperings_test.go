@@ -155,6 +155,7 @@ func balanceTamperings(w *world) []tampering {
 			of(w.kept.ID),
 			[]string{"captured-transfers", "provider-balance"},
 		},
+		{"balance-suspense", "a transfer that is too large", move, []any{w.suspense.ID, "SUSPENSE_CAPTURE"}, of(w.suspense.ID), []string{"captured-transfers"}},
 		{"balance-vat", "a transfer that is too large", move, []any{w.campaign.ID, "ADVERTISING_VAT"}, of(w.campaign.ID), []string{"captured-transfers"}},
 		{
 			"captured-transfers", "money of a payment that failed", `INSERT INTO ledger_transfers (id, debit_account, credit_account, amount, kind, transaction_id)

@@ -8,10 +8,11 @@ func transfers() check {
 			{"transfer-accounts", "A transfer moves money between the accounts that its kind names, of its own payment's gateway and " +
 				"provider, for its own payment's line and refund."},
 			{"transfer-cause", "A sale and a payout name their line, a refund its refund and the line that it closed, and none of them " +
-				"anything else; money that came too late has no line."},
-			{"transfer-moment", "A transfer is of the moment at which its line, its refund's transaction, its payout or its incident came."},
+				"anything else; money that came too late or is in suspense has no line."},
+			{"transfer-moment", "A transfer is of the moment at which its line, its refund's transaction, its payout or its incident came; " +
+				"money in suspense may have come later than the first event of its incident."},
 		},
-		needs: "payout_reversals",
+		needs: "payment_transactions.suspense_at",
 		sql:   transfersSQL,
 	}
 }
@@ -19,8 +20,11 @@ func transfers() check {
 const transfersSQL = `
 WITH x AS (
     SELECT l.id, l.kind, l.debit_account AS debit, l.credit_account AS credit, l.amount, l.record_id, l.refund_id, l.created_at,
-           'gateway:' || t.gateway AS gateway, 'provider:' || t.provider_id || ':payable' AS payable,
+           'gateway:' || t.gateway || foreign_part AS gateway, 'suspense:' || t.gateway || foreign_part AS suspense,
+           'platform:bank' || foreign_part AS bank,
+           'provider:' || t.provider_id || ':payable' AS payable,
            'provider:' || t.provider_id || ':paid_out' AS paid_out,
+           t.suspense_at IS NOT NULL AS suspended,
            t.kind = 'PAYMENT' AND (r.id IS NULL) = (l.record_id IS NULL) AND (r.id IS NULL OR r.payment_transaction_id = t.id)
                AND (f.id IS NULL) = (l.refund_id IS NULL) AND (f.id IS NULL OR f.payment_transaction_id = t.id) AS own,
            CASE WHEN l.kind IN ('SALE_NET', 'SALE_COMMISSION')
@@ -29,7 +33,7 @@ WITH x AS (
                 THEN r.kind = 'ADVERTISING' AND r.split_from IS NULL AND l.refund_id IS NULL
                 WHEN l.kind IN ('PAYOUT', 'PAYOUT_REVERSAL')
                 THEN r.id IS NOT NULL AND l.refund_id IS NOT DISTINCT FROM CASE r.kind WHEN 'CLAWBACK' THEN r.refund_id END
-                WHEN l.kind = 'LATE_CAPTURE' THEN l.record_id IS NULL AND l.refund_id IS NULL
+                WHEN l.kind IN ('LATE_CAPTURE', 'SUSPENSE_CAPTURE') THEN l.record_id IS NULL AND l.refund_id IS NULL
                 WHEN l.kind = 'REFUND_PAID' AND t.status <> 'PAID' THEN l.record_id IS NULL AND l.refund_id IS NOT NULL
                 ELSE l.refund_id IS NOT NULL AND r.refund_id = l.refund_id AND r.kind <> 'CLAWBACK' END AS caused,
            CASE WHEN l.kind = 'PAYOUT'
@@ -42,10 +46,14 @@ WITH x AS (
                               CASE WHEN r.id IS NOT NULL THEN timestamptz 'infinity' END)
                 WHEN l.kind = 'LATE_CAPTURE'
                 THEN (SELECT min(i.created_at) FROM incidents AS i WHERE i.payment_transaction_id = t.id AND i.kind = 'LATE_PAYMENT')
+                WHEN l.kind = 'SUSPENSE_CAPTURE'
+                THEN (SELECT min(greatest(i.created_at, CASE WHEN jsonb_array_length(i.details -> 'events') > 1 THEN l.created_at END))
+                      FROM incidents AS i WHERE i.payment_transaction_id = t.id AND i.kind = t.failure_code)
                 WHEN l.kind LIKE 'REFUND%' THEN f.at
                 ELSE r.created_at END AS moment
     FROM ledger_transfers AS l
     LEFT JOIN payment_transactions AS t ON t.id = l.transaction_id
+    CROSS JOIN LATERAL (SELECT CASE WHEN t.captured_currency <> 'SAR' THEN ':' || t.captured_currency ELSE '' END) AS c (foreign_part)
     LEFT JOIN financial_records AS r ON r.id = l.record_id
     LEFT JOIN (
         SELECT f.id, f.payment_transaction_id, a.created_at AS at
@@ -60,7 +68,9 @@ judged AS (
         WHEN 'REFUND_COMMISSION' THEN x.debit = 'platform:commission' AND x.credit = 'customer:refunds'
         WHEN 'REFUND_ADVERTISING' THEN x.debit = 'platform:advertising' AND x.credit = 'customer:refunds'
         WHEN 'REFUND_ADVERTISING_VAT' THEN x.debit = 'tax:vat' AND x.credit = 'customer:refunds'
-        WHEN 'REFUND_PAID' THEN x.debit = 'customer:refunds' AND x.credit IN (x.gateway, 'platform:bank')
+        WHEN 'REFUND_PAID' THEN x.debit = CASE WHEN x.suspended THEN x.suspense ELSE 'customer:refunds' END
+                                AND x.credit IN (x.gateway, x.bank)
+        WHEN 'SUSPENSE_CAPTURE' THEN x.suspended AND x.debit = x.gateway AND x.credit = x.suspense
         WHEN 'LATE_CAPTURE' THEN x.debit = x.gateway AND x.credit = 'customer:refunds'
         WHEN 'PAYOUT' THEN (x.debit, x.credit) IN ((x.payable, x.paid_out), (x.paid_out, x.payable))
         WHEN 'PAYOUT_REVERSAL' THEN (x.debit, x.credit) IN ((x.payable, x.paid_out), (x.paid_out, x.payable))

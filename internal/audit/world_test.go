@@ -33,6 +33,7 @@ type world struct {
 	partial  models.Refund             // the first refund of split
 	refused  models.Refund             // one that the gateway refused
 	mismatch uuid.UUID                 // event of another amount
+	suspense models.PaymentTransaction // its payment, whose money is in suspense
 	policy   models.Refund             // one by the cancellation policy, after another one
 	byHand   models.Refund             // of a bill, paid out
 	reverted models.PaymentTransaction // marked, refunded in part, then twice taken back and marked again
@@ -64,6 +65,7 @@ func newWorld(t *testing.T) *world {
 	w.report(t, w.declined, models.EventPaymentFailed, w.declined.Amount)
 
 	wrong := w.open(t, models.Attempt{BookingID: w.book(t).ID, Number: 1})
+	w.suspense = wrong
 	w.mismatch = w.report(t, wrong, models.EventPaymentSucceeded, models.MustMoney("1.00"))
 
 	w.payLate(t)

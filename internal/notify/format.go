@@ -27,6 +27,15 @@ func grouped(m models.Money) string {
 	return sign + whole + "." + cents
 }
 
+// money is an amount with its currency: in words for SAR, and its ISO 4217 code for money that was taken in another one.
+func (w *writer) money(m models.Money, currency string) string {
+	if currency == "" || currency == models.Currency {
+		return w.text("money", map[string]string{"Amount": grouped(m)})
+	}
+
+	return grouped(m) + " " + clean(currency)
+}
+
 var (
 	arabicWeekdays = [...]string{"الأحد", "الاثنين", "الثلاثاء", "الأربعاء", "الخميس", "الجمعة", "السبت"}
 	arabicMonths   = [...]string{

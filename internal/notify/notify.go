@@ -32,7 +32,7 @@ type Message struct {
 	Data map[string]string
 }
 
-// The keys of Message.Data. Amounts are plain numbers (`1150.00`, SAR); moments are RFC 3339. All but the amount may be
+// The keys of Message.Data. Amounts are plain numbers (`1150.00`, of DataCurrency); moments are RFC 3339. All but the amount may be
 // missing, and that, too, when a trip was moved; the line that would show them is then left out.
 const (
 	DataName          = "name"
@@ -44,6 +44,7 @@ const (
 	DataTripTitle     = "trip_title"
 	DataCampaignTitle = "campaign_title"
 	DataAmount        = "amount"
+	DataCurrency      = "currency" // ISO 4217; SAR when it is missing
 	DataDepartureAt   = "departure_at"
 	DataRetryUntil    = "retry_until"
 	DataLockedUntil   = "locked_until"

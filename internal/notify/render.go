@@ -200,7 +200,7 @@ func (w *writer) values(m Message) (values, error) {
 			return values{}, permanentf("amount %w", err)
 		}
 
-		v.Amount = w.text("money", map[string]string{"Amount": grouped(amount)})
+		v.Amount = w.money(amount, m.Data[DataCurrency])
 	}
 
 	var err error
@@ -217,7 +217,7 @@ func (w *writer) values(m Message) (values, error) {
 			return values{}, permanentf("VAT %w", err)
 		}
 
-		v.VAT = w.text("money", map[string]string{"Amount": grouped(vat)})
+		v.VAT = w.money(vat, m.Data[DataCurrency])
 	}
 
 	if v.Departure, w.long.departure, err = w.moment(m.Data[DataDepartureAt]); err != nil {

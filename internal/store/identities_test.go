@@ -38,12 +38,19 @@ var identities = map[string]string{
 				SELECT 'tax:vat', COALESCE(sum(vat_amount), 0)
 				FROM financial_records WHERE kind = 'ADVERTISING' AND balance_status <> 'REFUNDED'
 				UNION ALL
-				SELECT 'gateway:' || gateway, -COALESCE(sum(amount - refunded_amount + (
+				SELECT 'gateway:' || gateway || other, -COALESCE(sum(COALESCE(captured_amount, amount) - refunded_amount + (
 					SELECT COALESCE(sum(amount), 0) FROM refunds AS f
-					WHERE f.payment_transaction_id = t.id AND f.status = 'SUCCEEDED' AND f.channel = 'MANUAL')) FILTER (WHERE captured_at IS NOT NULL), 0)
-				FROM payment_transactions AS t WHERE kind = 'PAYMENT' GROUP BY gateway
+					WHERE f.payment_transaction_id = t.id AND f.status = 'SUCCEEDED' AND f.channel = 'MANUAL')
+				) FILTER (WHERE num_nonnulls(captured_at, suspense_at) = 1), 0)
+				FROM payment_transactions AS t, LATERAL (SELECT COALESCE(':' || NULLIF(captured_currency, 'SAR'), '') AS other) AS c
+				WHERE kind = 'PAYMENT' GROUP BY gateway, other
 				UNION ALL
-				SELECT 'platform:bank', COALESCE(sum(amount), 0) FROM refunds WHERE status = 'SUCCEEDED' AND channel = 'MANUAL'
+				SELECT 'suspense:' || gateway || other, COALESCE(sum(captured_amount - refunded_amount), 0)
+				FROM payment_transactions AS t, LATERAL (SELECT COALESCE(':' || NULLIF(captured_currency, 'SAR'), '') AS other) AS c
+				WHERE kind = 'PAYMENT' GROUP BY gateway, other
+				UNION ALL
+				SELECT 'platform:bank' || CASE currency WHEN 'SAR' THEN '' ELSE ':' || currency END, COALESCE(sum(amount), 0)
+				FROM refunds WHERE status = 'SUCCEEDED' AND channel = 'MANUAL' GROUP BY currency
 				UNION ALL
 				SELECT 'customer:refunds', COALESCE(sum(amount - refunded_amount), 0)
 				FROM payment_transactions WHERE status = 'FAILED' AND captured_at IS NOT NULL

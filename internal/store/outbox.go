@@ -37,7 +37,7 @@ func (st *settlement) notifyCustomer(ctx context.Context, b *models.Booking, kin
 // anything: what nobody has paid for is told to the account's own address, once that is verified, and else to no one.
 func (st *settlement) notifyOfFailure(ctx context.Context, b *models.Booking) error {
 	paid, err := st.tx.NewSelect().Model((*models.PaymentTransaction)(nil)).
-		Where("pt.booking_id = ?", b.ID).Where("pt.captured_at IS NOT NULL").Exists(ctx)
+		Where("pt.booking_id = ?", b.ID).Where("(pt.captured_at IS NOT NULL OR pt.suspense_at IS NOT NULL)").Exists(ctx)
 	if err != nil {
 		return fmt.Errorf("look for money: %w", err)
 	}

@@ -17,6 +17,7 @@ type Overdue struct {
 	Events    int // of a gateway, stored a minute ago and not processed
 	Campaigns int // not moved 10 minutes after the day on which they should have been
 	Messages  int // due for 10 minutes
+	Suspense  int // payments whose money has been in suspense for a day, and no refund of it is under way
 	Incidents map[models.IncidentKind]int
 }
 
@@ -33,10 +34,13 @@ func (s *Store) Overdue(ctx context.Context, now time.Time) (Overdue, error) {
 		(SELECT count(*) FROM webhook_events WHERE processed_at IS NULL AND transaction_id IS NOT NULL AND received_at < ?2) AS events,
 		(SELECT count(*) FROM ad_campaigns WHERE (status = 'SCHEDULED' AND starts_on <= ?3)
 			OR (status IN (?4) AND ends_on < ?3)) AS campaigns,
-		(SELECT count(*) FROM notifications WHERE status = 'PENDING' AND next_attempt_at < ?0) AS messages`,
+		(SELECT count(*) FROM notifications WHERE status = 'PENDING' AND next_attempt_at < ?0) AS messages,
+		(SELECT count(*) FROM payment_transactions WHERE suspense_at < ?7 AND refunded_amount < captured_amount
+			AND refund_reserved_amount = 0) AS suspense`,
 		soon, now.Add(-time.Hour), now.Add(-time.Minute), today, bun.List([]models.CampaignStatus{
 			models.CampaignScheduled, models.CampaignActive, models.CampaignPaused,
-		}), models.RefundByGateway, models.RefundByHand).Scan(ctx, &o.Payments, &o.Refunds, &o.Events, &o.Campaigns, &o.Messages)
+		}), models.RefundByGateway, models.RefundByHand, now.Add(-24*time.Hour)).
+		Scan(ctx, &o.Payments, &o.Refunds, &o.Events, &o.Campaigns, &o.Messages, &o.Suspense)
 	if err != nil {
 		return Overdue{}, fmt.Errorf("count what is overdue: %w", err)
 	}

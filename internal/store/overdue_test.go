@@ -91,3 +91,36 @@ func TestOverdueRefunds(t *testing.T) {
 	require.Zero(t, overdue(59*time.Minute))
 	require.Equal(t, 1, overdue(61*time.Minute))
 }
+
+// Money in suspense is forgotten when nobody has asked for its refund within a day, whatever became of its incident.
+func TestOverdueSuspense(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	now := time.Now()
+	overdue := func(later time.Duration) int {
+		t.Helper()
+
+		o, err := b.s.Overdue(t.Context(), now.Add(later))
+		require.NoError(t, err)
+
+		return o.Suspense
+	}
+
+	tx := b.took(t, b.open(t, b.book(t, b.Trip, 1), 1), "100.00", "SAR")
+	_, err := b.s.ResolveIncident(t.Context(), b.incidents(t)[0].ID, "looked at", b.finance)
+	require.NoError(t, err)
+	require.Zero(t, overdue(23*time.Hour))
+	require.Equal(t, 1, overdue(25*time.Hour))
+
+	r := b.askBack(tx)
+	b.reserve(t, r)
+	require.Zero(t, overdue(25*time.Hour), "it is on its way")
+
+	b.settleRefund(t, r, models.RefundResult{Status: models.RefundFailed})
+	require.Equal(t, 1, overdue(25*time.Hour))
+
+	r = b.askBack(tx)
+	b.reserve(t, r)
+	b.settleRefund(t, r, granted(r))
+	require.Zero(t, overdue(25*time.Hour))
+}

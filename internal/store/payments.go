@@ -19,7 +19,7 @@ type Payable struct {
 	ProviderID uuid.UUID                  // the company behind it
 	Open       *models.PaymentTransaction // the attempt that is still PENDING, if any
 	Next       int                        // number of the next attempt: 1 + attempts that have ended
-	Err        error                      // BOOKING_NOT_PAYABLE or CAMPAIGN_NOT_PAYABLE, when nothing can be paid
+	Err        error                      // BOOKING_NOT_PAYABLE, CAMPAIGN_NOT_PAYABLE or PAYMENT_IN_SUSPENSE, when nothing can be paid
 }
 
 // PayableBooking reads what an intent for the booking meets. Error: NOT_FOUND.
@@ -72,6 +72,10 @@ func (s *Store) loadAttempts(ctx context.Context, p *Payable, column string, id 
 			p.Open = &attempts[i]
 		} else {
 			p.Next++
+		}
+
+		if attempts[i].InSuspense() && p.Err == nil {
+			p.Err = errInSuspense()
 		}
 	}
 
@@ -139,8 +143,8 @@ func tripOf(ctx context.Context, db bun.IDB, b *models.Booking) (models.Trip, er
 // OpenPayment writes the PENDING row of an attempt, with the amount and the rates of this moment, or returns the
 // row that the same attempt has written before; fresh tells the two apart. clock is read once the booking or the campaign is
 // locked: of two tries of one attempt, that which had to wait cannot open what the other found too late. Errors: NOT_FOUND,
-// BOOKING_NOT_PAYABLE, CAMPAIGN_NOT_PAYABLE (also when another attempt is open), METHOD_NOT_AVAILABLE (unpaid bills hold too much
-// of the trip).
+// BOOKING_NOT_PAYABLE, CAMPAIGN_NOT_PAYABLE (also when another attempt is open), PAYMENT_IN_SUSPENSE, METHOD_NOT_AVAILABLE (unpaid
+// bills hold too much of the trip).
 func (s *Store) OpenPayment(
 	ctx context.Context, a models.Attempt, clock func() time.Time,
 ) (row models.PaymentTransaction, fresh bool, err error) {
@@ -221,6 +225,10 @@ func (s *Store) bookingAttempt(
 		return models.PaymentTransaction{}, err
 	}
 
+	if err := refuseSuspense(ctx, tx, "booking_id", b.ID); err != nil {
+		return models.PaymentTransaction{}, err
+	}
+
 	if err := s.changeMethod(ctx, tx, &b, a.Method); err != nil {
 		return models.PaymentTransaction{}, err
 	}
@@ -264,6 +272,10 @@ func (s *Store) campaignAttempt(
 		return models.PaymentTransaction{}, err
 	case refused != nil:
 		return models.PaymentTransaction{}, refused
+	}
+
+	if err := refuseSuspense(ctx, tx, "ad_campaign_id", c.ID); err != nil {
+		return models.PaymentTransaction{}, err
 	}
 
 	if c.Status == models.CampaignPaymentFailed {

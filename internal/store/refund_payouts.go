@@ -136,8 +136,8 @@ func datePayout(d *models.RefundPayout, t *models.PaymentTransaction, now time.T
 		d.PaidOutOn = &today
 	case d.PaidOutOn.After(today):
 		return models.Invalid("paid_out_on", "must not be in the future")
-	case t.CapturedAt != nil && d.PaidOutOn.Before(models.DateIn(*t.CapturedAt)):
-		return models.Invalid("paid_out_on", "must not be before the payment of %s", models.DateIn(*t.CapturedAt))
+	case t.TakenAt() != nil && d.PaidOutOn.Before(models.DateIn(*t.TakenAt())):
+		return models.Invalid("paid_out_on", "must not be before the payment of %s", models.DateIn(*t.TakenAt()))
 	}
 
 	return nil
@@ -220,14 +220,16 @@ func withPayouts(ctx context.Context, db bun.IDB, refunds []models.Refund) error
 	return nil
 }
 
-// nameInIncident puts the refund of money that came too late into the incident about it.
+// nameInIncident puts the refund of money that came too late, or is in suspense, into the incident about it.
 func nameInIncident(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, refund uuid.UUID) error {
 	if t.Status == models.TransactionPaid {
 		return nil
 	}
 
 	_, err := tx.NewUpdate().Model((*models.Incident)(nil)).Set("refund_id = ?", refund).
-		Where("payment_transaction_id = ?", t.ID).Where("kind = ?", models.IncidentLatePayment).Exec(ctx)
+		Where("payment_transaction_id = ?", t.ID).Where("kind IN (?)", bun.List([]models.IncidentKind{
+		models.IncidentLatePayment, models.IncidentAmountMismatch, models.IncidentCurrencyMismatch,
+	})).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("name refund in incident: %w", err)
 	}

@@ -95,11 +95,12 @@ func (st *refundSettlement) releaseReserve(ctx context.Context, done models.Mone
 func (st *refundSettlement) addTransaction(
 	ctx context.Context, result models.RefundResult, vat models.Money,
 ) (*models.PaymentTransaction, error) {
-	last := st.t.RefundedAmount.Add(st.r.Amount).Equal(st.t.Amount)
+	taken, currency := st.t.Taken()
+	last := st.t.RefundedAmount.Add(st.r.Amount).Equal(taken)
 	added := models.PaymentTransaction{
 		ID: models.RefundTransactionID(st.r.ID), Kind: models.KindRefund, ParentID: &st.t.ID, Attempt: st.t.Attempt,
 		UserID: st.t.UserID, ProviderID: st.t.ProviderID, BookingID: st.t.BookingID, AdCampaignID: st.t.AdCampaignID,
-		Amount: st.r.Amount, Currency: st.t.Currency, VATRate: st.t.VATRate, VATAmount: vat, CommissionRate: st.t.CommissionRate,
+		Amount: st.r.Amount, Currency: currency, VATRate: st.t.VATRate, VATAmount: vat, CommissionRate: st.t.CommissionRate,
 		PaymentMethod: st.t.PaymentMethod, Gateway: st.t.Gateway,
 		Status: models.RefundTransactionStatus(st.r.RefundType, last), ExpiresAt: st.now,
 	}
@@ -119,11 +120,17 @@ func (st *refundSettlement) payer() models.Account {
 	return models.RefundAccount(st.r.Channel, st.t.Gateway)
 }
 
-// wasSold tells a payment from money that came too late: that was never a sale and has no ledger line.
+// wasSold tells a payment from money that came too late or is in suspense: that was never a sale and has no ledger line.
 func (st *refundSettlement) wasSold() bool { return st.t.Status == models.TransactionPaid }
 
 // split takes the refunded part out of the payment's live ledger line, which it locks.
 func (st *refundSettlement) split(ctx context.Context) (models.RefundSplit, error) {
+	if st.t.SuspenseAt != nil { // it has paid for nothing, so there is no VAT in it
+		return models.RefundSplit{
+			Transfers: []models.LedgerTransfer{models.SuspenseRefundTransfer(st.t, st.r.ID, st.r.Amount, st.payer())},
+		}, nil
+	}
+
 	if !st.wasSold() {
 		return models.RefundSplit{
 			Refunded:  models.FinancialRecord{VATAmount: st.t.VATAmount.Share(st.r.Amount, st.t.Amount)},
@@ -210,6 +217,8 @@ func (st *refundSettlement) settleBooking(ctx context.Context, added *models.Pay
 		return fmt.Errorf("read trip: %w", err)
 	}
 
+	b.Currency = st.r.Currency // which the message names; of money in suspense it may be another one
+
 	n, err := queueForBooking(ctx, st.tx, &b, models.NotifyRefundSucceeded, added.ID, bookingFacts(&b, &trip, st.r.Amount))
 	st.queued += n
 
@@ -257,6 +266,9 @@ func (st *refundSettlement) openIncident(ctx context.Context, words string) erro
 	var message string
 
 	switch byHand := st.r.Channel == models.RefundByHand; {
+	case st.t.SuspenseAt != nil:
+		message = "Money in suspense could not be given back. It is still in suspense: see why it was refused, then ask for the refund of this " +
+			"transaction again."
 	case st.wasSold():
 		message = "The gateway refused the refund; nothing else has changed."
 	case byHand:

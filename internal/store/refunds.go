@@ -51,7 +51,7 @@ func (s *Store) OrderRefund(ctx context.Context, r models.RefundRequest, now tim
 
 		out = models.Refund{
 			ID: r.ID, PaymentTransactionID: t.ID, BookingID: t.BookingID, AdCampaignID: t.AdCampaignID,
-			RefundType: r.Type, Channel: t.PaymentMethod.RefundChannel(), Currency: t.Currency, Status: models.RefundPending,
+			RefundType: r.Type, Channel: t.RefundChannel(), Currency: t.TakenCurrency(), Status: models.RefundPending,
 			Reason: r.Reason, RequestedBy: r.RequestedBy, RequestID: r.RequestID, BodyHash: r.BodyHash, ProofDue: true,
 		}
 		if err := s.findAmount(ctx, tx, t, r.Amount, &out, now); err != nil {
@@ -95,9 +95,9 @@ func lockRefundID(ctx context.Context, tx bun.Tx, id uuid.UUID) error {
 func (s *Store) OrderedRefund(ctx context.Context, id uuid.UUID) (models.ReservedRefund, error) {
 	var out models.ReservedRefund
 
-	err := s.db.NewSelect().Model((*models.Refund)(nil)).Column("rf.status", "rf.amount", "rf.channel").ColumnExpr("pt.gateway").
-		Join("JOIN payment_transactions AS pt ON pt.id = rf.payment_transaction_id").Where("rf.id = ?", id).
-		Scan(ctx, &out.Status, &out.Amount, &out.Channel, &out.Gateway)
+	err := s.db.NewSelect().Model((*models.Refund)(nil)).Column("rf.status", "rf.amount", "rf.channel", "rf.currency").
+		ColumnExpr("pt.gateway").Join("JOIN payment_transactions AS pt ON pt.id = rf.payment_transaction_id").Where("rf.id = ?", id).
+		Scan(ctx, &out.Status, &out.Amount, &out.Channel, &out.Currency, &out.Gateway)
 	if err != nil {
 		return out, found(err)
 	}
@@ -197,7 +197,9 @@ func lockNamed(ctx context.Context, tx bun.Tx, r models.RefundRequest) (*models.
 	case models.CodeOf(err) == models.CodeNotFound,
 		err == nil && (t.Kind != models.KindPayment || t.BookingID == nil || *t.BookingID != r.BookingID):
 		return nil, models.Invalid("payment_transaction_id", "is no payment of this booking")
-	case err == nil && t.CapturedAt == nil:
+	case err == nil && t.SuspenseAt != nil && r.Type != models.RefundFull:
+		return nil, models.Errorf(models.CodeBookingNotRefundable, "The money is in suspense: all of it goes back, or nothing.")
+	case err == nil && t.TakenAt() == nil:
 		return nil, models.Errorf(models.CodeBookingNotRefundable, "The payment has not been paid.")
 	default:
 		return &t, err
@@ -247,7 +249,7 @@ func yesFirst(a, b bool) int {
 func reserve(ctx context.Context, tx bun.Tx, id uuid.UUID, amount models.Money) error {
 	res, err := tx.NewUpdate().Model((*models.PaymentTransaction)(nil)).
 		Set("refund_reserved_amount = refund_reserved_amount + ?", amount).Set("updated_at = now()").
-		Where("id = ?", id).Where("refunded_amount + refund_reserved_amount + ? <= amount", amount).Exec(ctx)
+		Where("id = ?", id).Where("refunded_amount + refund_reserved_amount + ? <= COALESCE(captured_amount, amount)", amount).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("reserve refund: %w", err)
 	}

@@ -85,6 +85,7 @@ func TestOrderRefund(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, models.ReservedRefund{
 		Status: models.RefundPending, Amount: reserved.Amount, Gateway: models.ProviderGatewayA, Channel: models.RefundByGateway,
+		Currency: models.Currency,
 	}, ordered)
 
 	got := b.transaction(t, tx.ID)

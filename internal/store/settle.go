@@ -96,6 +96,11 @@ func (st *settlement) result() models.Settled {
 
 	st.out.RefundOwed = st.t.Status == models.TransactionFailed && st.t.CapturedAt != nil &&
 		st.t.RefundedAmount.Cmp(st.t.Amount) < 0
+
+	if st.t.InSuspense() { // by the state, as above: the run before may have died with the answer
+		st.out.Mismatch, st.out.NeedsReview = expectedAndTaken(&st.t), true
+	}
+
 	if st.t.Status == models.TransactionPaid && st.t.AdCampaignID != nil {
 		st.out.Campaign = *st.t.AdCampaignID
 	}
@@ -144,8 +149,13 @@ func (st *settlement) apply(ctx context.Context, e *models.WebhookEvent) error {
 // lateSuccess handles money that arrives for an attempt which had ended unpaid (contract §5).
 func (st *settlement) lateSuccess(ctx context.Context, e *models.WebhookEvent) (models.EventOutcome, error) {
 	if failure, ok := models.Mismatch(&st.t, e); !ok {
+		st.suspend(e)
 		// From now on the attempt is final, whatever it had failed by.
 		if err := st.move(ctx, models.TransactionFailed, failure, e.FailureReason, nil); err != nil {
+			return "", err
+		}
+
+		if err := st.bookSuspense(ctx); err != nil {
 			return "", err
 		}
 
@@ -198,7 +208,8 @@ func (st *settlement) move(
 		st.t.CapturedAt = taken
 	}
 
-	res, err := st.tx.NewUpdate().Model(&st.t).Column("status", "failure_code", "failure_reason", "captured_at", "reference").
+	res, err := st.tx.NewUpdate().Model(&st.t).
+		Column("status", "failure_code", "failure_reason", "captured_at", "reference", "captured_amount", "captured_currency", "suspense_at").
 		Set("check_at = ?", st.store.policies.checkAt(&st.t, why, st.now)).
 		Set("updated_at = ?", st.now).WherePK().Where("status = ?", from).Exec(ctx)
 	if err != nil {
@@ -251,10 +262,23 @@ func (st *settlement) fail(ctx context.Context, why models.FailureCode, reason s
 	return nil
 }
 
-// mismatch fails the attempt for good, and leaves the question where the money is to a person (spec 3.3).
+// mismatch fails the attempt for good, books the money that was taken all the same into suspense, and leaves the rest to a person
+// (spec 3.3).
 func (st *settlement) mismatch(ctx context.Context, e *models.WebhookEvent, v models.Verdict) error {
-	if st.t.Status == models.TransactionPending {
+	switch {
+	case st.t.Status == models.TransactionPending:
+		st.suspend(e)
+
 		if err := st.fail(ctx, v.Failure, e.FailureReason); err != nil {
+			return err
+		}
+
+		if err := st.bookSuspense(ctx); err != nil {
+			return err
+		}
+	case st.t.FailureCode != nil && st.t.FailureCode.IsMismatch() && st.t.TakenAt() == nil && e.Type == models.EventPaymentSucceeded:
+		// What failed it was a success about nothing; now money has come.
+		if err := st.suspendLater(ctx, e); err != nil {
 			return err
 		}
 	}
@@ -272,10 +296,5 @@ func (st *settlement) mismatchIncident(ctx context.Context, e *models.WebhookEve
 		kind = models.IncidentCurrencyMismatch
 	}
 
-	message := "The gateway reported another amount or currency than was asked for; the payment was not confirmed."
-	if st.t.CapturedAt != nil {
-		message = "The gateway contradicts the payment that it had reported: another amount or currency than was asked for; nothing has changed."
-	}
-
-	return st.incident(ctx, kind, message, e)
+	return st.incident(ctx, kind, mismatchMessage(&st.t, e), e)
 }

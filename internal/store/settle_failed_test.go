@@ -28,10 +28,17 @@ func TestSettleMismatch(t *testing.T) {
 		name string
 		edit func(*models.WebhookEvent)
 		want models.FailureCode
+		took string // in suspense; nothing when no amount was named
 	}{
-		{"amount", func(e *models.WebhookEvent) { m := models.MustMoney("114.99"); e.Amount = &m }, models.FailureAmountMismatch},
-		{"no amount", func(e *models.WebhookEvent) { e.Amount = nil }, models.FailureAmountMismatch},
-		{"currency", func(e *models.WebhookEvent) { e.Currency = "USD" }, models.FailureCurrencyMismatch},
+		{
+			"amount", func(e *models.WebhookEvent) { m := models.MustMoney("114.99"); e.Amount = &m }, models.FailureAmountMismatch,
+			"Expected 115.00 SAR, the gateway took 114.99 SAR.",
+		},
+		{"no amount", func(e *models.WebhookEvent) { e.Amount = nil }, models.FailureAmountMismatch, ""},
+		{
+			"currency", func(e *models.WebhookEvent) { e.Currency = "USD" }, models.FailureCurrencyMismatch,
+			"Expected 115.00 SAR, the gateway took 115.00 USD.",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -42,11 +49,14 @@ func TestSettleMismatch(t *testing.T) {
 			wrong := word(tx, models.EventPaymentSucceeded, tt.edit)
 			b.deliver(t, wrong)
 
-			require.Equal(t, models.Settled{Moved: true, Status: models.TransactionFailed, Failure: tt.want, NeedsReview: true}, b.settle(t, tx, time.Now()))
+			require.Equal(t, models.Settled{
+				Moved: true, Status: models.TransactionFailed, Failure: tt.want, NeedsReview: true, Mismatch: tt.took,
+			}, b.settle(t, tx, time.Now()))
 			require.Equal(t, "INCIDENT", b.outcome(t, wrong))
 			require.Nil(t, b.transaction(t, tx.ID).CapturedAt)
 			require.Equal(t, models.BookingPendingPayment, b.bookingNow(t, booking.ID).Status)
-			require.Zero(t, b.count(t, "SELECT count(*) FROM financial_records")+b.count(t, "SELECT count(*) FROM ledger_transfers"))
+			require.Zero(t, b.count(t, "SELECT count(*) FROM financial_records"))
+			require.Zero(t, b.count(t, "SELECT count(*) FROM ledger_transfers WHERE kind <> 'SUSPENSE_CAPTURE'"))
 			require.Zero(t, b.count(t, "SELECT count(*) FROM notifications"))
 
 			incidents := b.incidents(t)
@@ -77,7 +87,13 @@ func TestSettleMismatch(t *testing.T) {
 				require.Len(t, eventsOf(incidents[0]), 2+i)
 			}
 
-			// The customer may try again with another attempt.
+			// The customer may try again with another attempt, once the money has gone back.
+			r := b.askBack(tx)
+			if b.reserve(t, r).Channel == models.RefundByHand {
+				b.decide(t, paidOut(r.ID, "TRF-1"), models.RoleAdmin)
+			}
+
+			b.settleRefund(t, r, granted(r))
 			b.report(t, b.open(t, booking, 2), models.EventPaymentSucceeded)
 			require.Equal(t, models.BookingConfirmed, b.bookingNow(t, booking.ID).Status)
 		})

@@ -52,10 +52,11 @@ func (st *settlement) confirm(ctx context.Context, taken time.Time) (bool, error
 	return true, st.notifyCustomer(ctx, &b, models.NotifyPaymentSucceeded)
 }
 
-// findSibling notes another attempt that is still open: an old one was paid late, and the customer must not pay twice.
+// findSibling notes another attempt that is still open: an old one was paid late, or its money is in suspense, and the customer
+// must not pay twice.
 // It goes by the state and not by what this run did: whoever ran before may have died with the answer.
 func (st *settlement) findSibling(ctx context.Context) error {
-	if st.t.Status != models.TransactionPaid {
+	if st.t.Status != models.TransactionPaid && !st.t.InSuspense() {
 		return nil
 	}
 

@@ -216,6 +216,12 @@ func (t *timeline) ledger(ctx context.Context, db bun.IDB) error {
 		return err
 	}
 
+	if t.payment == t.id {
+		if err := t.suspense(ctx, db); err != nil {
+			return err
+		}
+	}
+
 	written := asWritten(lines)
 
 	for i := range lines {
@@ -237,6 +243,26 @@ func (t *timeline) ledger(ctx context.Context, db bun.IDB) error {
 		if at := t.completion(l); at != nil {
 			t.addf(*at, TimelineLedger, recordDetails(l), "Ledger line %s became REFUNDED", l.TransactionNumber)
 		}
+	}
+
+	return nil
+}
+
+// suspense tells of money that the gateway took in another amount or currency than was asked for.
+func (t *timeline) suspense(ctx context.Context, db bun.IDB) error {
+	var booked []models.LedgerTransfer
+
+	err := db.NewSelect().Model(&booked).Where("lt.transaction_id = ?", t.payment).
+		Where("lt.kind = ?", models.TransferSuspense).Scan(ctx)
+	if err != nil {
+		return err
+	}
+
+	for i := range booked {
+		b := &booked[i]
+		t.addf(b.CreatedAt, TimelineLedger, map[string]any{
+			"debit_account": b.DebitAccount, "credit_account": b.CreditAccount, "amount": b.Amount,
+		}, "%s was booked into %s: the gateway took another amount or currency than was asked for", b.Amount, b.CreditAccount)
 	}
 
 	return nil

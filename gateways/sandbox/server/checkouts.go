@@ -231,9 +231,48 @@ func (s *Server) getCheckout(w http.ResponseWriter, r *http.Request, m *merchant
 		case row == nil || row.Merchant != m.name:
 			return notFound("checkout")
 		default:
-			return success(http.StatusOK, s.viewOf(r, row, f))
+			return s.told(r, row, f)
 		}
 	})
+}
+
+// told is the answer to a question about the checkout. What it says wrongly about money that was taken, the gateway stands by.
+func (s *Server) told(r *http.Request, row *checkoutRow, f *fault) answer {
+	if err := s.standBy(row, f); err != nil {
+		return s.internal(err)
+	}
+
+	return success(http.StatusOK, s.viewOf(r, row, f))
+}
+
+// standBy notes what the gateway says that it has taken: that much can be refunded.
+func (s *Server) standBy(row *checkoutRow, f *fault) error {
+	if row.Status != statusPaid || f.Mode != modeWrongAmount {
+		return nil
+	}
+
+	return s.commit(func(t *tx) error { return t.claim(row.ID, f) })
+}
+
+func (t *tx) claim(id string, f *fault) error {
+	row, err := t.checkout(id)
+	if err != nil || row == nil {
+		return err
+	}
+
+	claimed, _ := f.wrong(row.Amount, row.Currency)
+	row.ClaimedAmount = &claimed
+
+	return t.putCheckout(row)
+}
+
+// refundable is how much of the checkout can be given back in all.
+func (c *checkoutRow) refundable() models.Money {
+	if c.ClaimedAmount != nil {
+		return *c.ClaimedAmount
+	}
+
+	return c.Amount
 }
 
 func (s *Server) findCheckouts(w http.ResponseWriter, r *http.Request, m *merchant) {
@@ -269,6 +308,10 @@ func (s *Server) findCheckouts(w http.ResponseWriter, r *http.Request, m *mercha
 			}
 
 			if !f.hides(row.CreatedAt, s.cfg.Clock()) {
+				if err := s.standBy(row, f); err != nil {
+					return s.internal(err)
+				}
+
 				found = append(found, s.viewOf(r, row, f))
 			}
 		}

@@ -243,8 +243,26 @@ func TestStatusThatLies(t *testing.T) {
 	got, err := b.driver.GetCheckout(t.Context(), c.ID)
 	require.NoError(t, err)
 	require.Equal(t, "1151.00", got.Amount.String())
+	b.givesBack(t, c, "1151.00")
 
 	got, err = b.driver.FindCheckout(t.Context(), c.MerchantReference)
 	require.NoError(t, err)
 	require.Equal(t, "USD", got.Currency)
+}
+
+// givesBack refunds what the gateway has said that it took, and not a halala more.
+func (b *bundle) givesBack(t *testing.T, c gateways.Checkout, claimed string) {
+	t.Helper()
+
+	more := gateways.RefundRequest{
+		CheckoutID: c.ID, MerchantReference: uuid.New(), Amount: models.MustMoney(claimed).Add(models.Halalas(1)), Currency: c.Currency,
+	}
+	_, err := b.driver.CreateRefund(t.Context(), more)
+	require.Equal(t, gateways.KindRejected, gateways.KindOf(err))
+
+	all := more
+	all.MerchantReference, all.Amount = uuid.New(), models.MustMoney(claimed)
+	given, err := b.driver.CreateRefund(t.Context(), all)
+	require.NoError(t, err)
+	require.Equal(t, gateways.RefundSucceeded, given.Status)
 }

@@ -119,7 +119,7 @@ func (s *Server) payBack(t *tx, row *refundRow, f *fault) (answer, error) {
 		return failure(http.StatusUnprocessableEntity, "checkout_not_paid", "The checkout is "+checkout.Status+"."), nil
 	case checkout.Currency != row.Currency:
 		return failure(http.StatusUnprocessableEntity, "currency_mismatch", "The checkout was paid in "+checkout.Currency+"."), nil
-	case checkout.RefundedAmount.Add(row.Amount).Cmp(checkout.Amount) > 0:
+	case checkout.RefundedAmount.Add(row.Amount).Cmp(checkout.refundable()) > 0:
 		return failure(http.StatusUnprocessableEntity, "refund_exceeds_paid", "The refund is more than what is left of the payment."), nil
 	}
 

@@ -121,21 +121,23 @@ type tx struct {
 
 // checkoutRow is a checkout as stored and as the ledger shows it.
 type checkoutRow struct {
-	ID                string               `json:"id"`
-	Merchant          string               `json:"merchant"`
-	MerchantReference string               `json:"merchant_reference"`
-	Status            string               `json:"status"`
-	Amount            models.Money         `json:"amount"`
-	Currency          string               `json:"currency"`
-	RefundedAmount    models.Money         `json:"refunded_amount"` // succeeded and pending refunds
-	PaymentMethod     models.PaymentMethod `json:"payment_method"`
-	Description       string               `json:"description"`
-	ReturnURL         string               `json:"return_url"`
-	ExpiresAt         time.Time            `json:"expires_at"`
-	CreatedAt         time.Time            `json:"created_at"`
-	PaidAt            *time.Time           `json:"paid_at"`
-	ResultCode        string               `json:"result_code"`
-	FailureReason     string               `json:"failure_reason"`
+	ID                string       `json:"id"`
+	Merchant          string       `json:"merchant"`
+	MerchantReference string       `json:"merchant_reference"`
+	Status            string       `json:"status"`
+	Amount            models.Money `json:"amount"`
+	Currency          string       `json:"currency"`
+	// ClaimedAmount is what a fault made the gateway say that it took, where that is more; so much can be refunded.
+	ClaimedAmount  *models.Money        `json:"claimed_amount,omitempty"`
+	RefundedAmount models.Money         `json:"refunded_amount"` // succeeded and pending refunds
+	PaymentMethod  models.PaymentMethod `json:"payment_method"`
+	Description    string               `json:"description"`
+	ReturnURL      string               `json:"return_url"`
+	ExpiresAt      time.Time            `json:"expires_at"`
+	CreatedAt      time.Time            `json:"created_at"`
+	PaidAt         *time.Time           `json:"paid_at"`
+	ResultCode     string               `json:"result_code"`
+	FailureReason  string               `json:"failure_reason"`
 }
 
 // refundRow is a refund as stored and as the ledger shows it.

@@ -223,7 +223,14 @@ func (s *Server) divert(j job, d *delivery, f *fault) bool {
 	case modeWrongAmount, modeWrongCurrency:
 		d.Body.Data.Amount, d.Body.Data.Currency = f.wrong(d.Body.Data.Amount, d.Body.Data.Currency)
 		// Kept, so that a retry tells the same lie.
-		if err := s.commit(func(t *tx) error { return t.put(bucketOutbox, j.id, d) }); err != nil {
+		err := s.commit(func(t *tx) error {
+			if err := t.put(bucketOutbox, j.id, d); err != nil || f.Mode != modeWrongAmount || d.Body.Type != models.EventPaymentSucceeded {
+				return err
+			}
+
+			return t.claim(d.Body.Data.CheckoutID, f)
+		})
+		if err != nil {
 			s.log.Error("sandbox gateway: webhook cannot be changed", "event", j.id, "error", err)
 		}
 	}

@@ -168,8 +168,9 @@ func TestWebhookFaults(t *testing.T) {
 		"wrong_amount": func(t *testing.T, b *bundle) {
 			t.Helper()
 			b.inbox.refuseNext(2) // the lie stays the same over retries
-			b.paid(t)
+			c := b.paid(t)
 			require.Equal(t, "1151.00", b.inbox.waitFor(t, 1)[0].Amount.String())
+			b.givesBack(t, c, "1151.00")
 		},
 		"wrong_currency": func(t *testing.T, b *bundle) {
 			t.Helper()

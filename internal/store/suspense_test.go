@@ -1,0 +1,252 @@
+package store_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rihla/internal/store"
+	"rihla/models"
+)
+
+// took has the gateway take something else than was asked for.
+func (b *books) took(t *testing.T, tx models.PaymentTransaction, amount, currency string) models.PaymentTransaction {
+	t.Helper()
+
+	b.deliver(t, word(tx, models.EventPaymentSucceeded, func(e *models.WebhookEvent) {
+		m := models.MustMoney(amount)
+		e.Amount, e.Currency = &m, currency
+	}))
+	require.Equal(t, models.TransactionFailed, b.settle(t, tx, time.Now()).Status)
+
+	return b.transaction(t, tx.ID)
+}
+
+// account is the balance of an account.
+func (b *books) account(t *testing.T, name string) string {
+	t.Helper()
+
+	var balance string
+
+	require.NoError(t, b.db.QueryRowContext(t.Context(), `SELECT (coalesce(sum(amount) FILTER (WHERE credit_account = $1), 0)
+		- coalesce(sum(amount) FILTER (WHERE debit_account = $1), 0))::numeric(14, 2)::text FROM ledger_transfers`, name).Scan(&balance))
+
+	return balance
+}
+
+// askBack asks for money in suspense, as the operation does.
+func (b *books) askBack(tx models.PaymentTransaction) models.RefundRequest {
+	r := models.RefundRequest{
+		ID: models.NewID(), TransactionID: tx.ID, Type: models.RefundFull, RequestedBy: &b.finance.UserID, Role: b.finance.Role,
+	}
+	if tx.BookingID != nil {
+		r.BookingID = *tx.BookingID
+	}
+
+	return r
+}
+
+func (b *books) notOrdered(t *testing.T, r models.RefundRequest) error {
+	t.Helper()
+
+	_, err := b.s.OrderRefund(t.Context(), r, time.Now())
+
+	return err
+}
+
+func TestMoneyOfAnotherAmountIsInSuspense(t *testing.T) {
+	t.Parallel()
+
+	for name, taken := range map[string]string{"less": "100.00", "more": "200.00"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setupBooks(t)
+			booking := b.book(t, b.Trip, 1)
+			tx := b.took(t, b.open(t, booking, 1), taken, "SAR")
+
+			require.Nil(t, tx.CapturedAt, "nothing was sold")
+			require.True(t, tx.InSuspense())
+			require.Equal(t, taken, tx.CapturedAmount.String())
+			require.Equal(t, "SAR", *tx.CapturedCurrency)
+			require.Equal(t, taken, b.account(t, "suspense:gateway_a"))
+			require.Equal(t, "-"+taken, b.account(t, "gateway:gateway_a"))
+			require.Equal(t, 1, b.count(t, `SELECT count(*) FROM incidents WHERE kind = 'AMOUNT_MISMATCH' AND status = 'OPEN'
+				AND message LIKE $1`, "Expected 115.00 SAR, the gateway took "+taken+" SAR.%"))
+			require.Equal(t, "Expected 115.00 SAR, the gateway took "+taken+" SAR.", b.settle(t, tx, time.Now()).Mismatch)
+
+			// Nothing more is paid for the booking until that is decided.
+			p, err := b.s.PayableBooking(t.Context(), booking.ID, time.Now())
+			require.NoError(t, err)
+			requireCode(t, models.CodePaymentInSuspense, p.Err)
+			_, _, err = b.s.OpenPayment(t.Context(), b.attempt(booking, 2, models.MethodCreditCard), time.Now)
+			requireCode(t, models.CodePaymentInSuspense, err)
+
+			r := b.askBack(tx)
+			require.Equal(t, taken, b.reserve(t, r).Amount.String())
+			require.Equal(t, models.RefundByGateway, b.refundOf(t, r).Channel)
+			b.settleRefund(t, r, granted(r))
+
+			require.Equal(t, "0.00", b.account(t, "suspense:gateway_a"))
+			require.Equal(t, "0.00", b.account(t, "gateway:gateway_a"))
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM incidents WHERE kind = 'AMOUNT_MISMATCH' AND refund_id = $1", r.ID))
+			require.Zero(t, b.count(t, "SELECT count(*) FROM financial_records"))
+
+			b.open(t, booking, 2)
+			require.Equal(t, models.BookingPendingPayment, b.bookingNow(t, booking.ID).Status)
+		})
+	}
+}
+
+// No gateway is asked for another currency: finance staff pay it out, and the books keep it apart.
+func TestMoneyOfAnotherCurrencyGoesBackByHand(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	tx := b.took(t, b.open(t, b.book(t, b.Trip, 1), 1), "115.00", "usd")
+
+	require.Equal(t, models.FailureCurrencyMismatch, *tx.FailureCode)
+	require.Equal(t, "USD", *tx.CapturedCurrency)
+	require.Equal(t, "115.00", b.account(t, "suspense:gateway_a:USD"))
+	require.Equal(t, "0.00", b.account(t, "gateway:gateway_a"), "an account holds one currency")
+
+	r := b.askBack(tx)
+	b.reserve(t, r)
+
+	refund := b.refundOf(t, r)
+	require.Equal(t, models.RefundByHand, refund.Channel)
+	require.Equal(t, "USD", refund.Currency)
+
+	b.decide(t, paidOut(r.ID, "TRF-1"), models.RoleAdmin)
+	b.settleRefund(t, r, models.RefundResult{})
+
+	require.Equal(t, "0.00", b.account(t, "suspense:gateway_a:USD"))
+	require.Equal(t, "115.00", b.account(t, "platform:bank:USD"))
+	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM notifications WHERE kind = 'REFUND_SUCCEEDED' AND data->>'currency' = 'USD'"))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payment_transactions WHERE kind = 'REFUND' AND currency = 'USD' AND vat_amount = 0"))
+}
+
+// A refusal of the gateway leaves the money where it is, and asks a person again.
+func TestMoneyInSuspenseThatCannotGoBack(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	booking := b.book(t, b.Trip, 1)
+	tx := b.took(t, b.open(t, booking, 1), "100.00", "SAR")
+
+	r := b.askBack(tx)
+	b.reserve(t, r)
+	b.settleRefund(t, r, models.RefundResult{Status: models.RefundFailed, FailureReason: "no"})
+	require.Equal(t, "100.00", b.account(t, "suspense:gateway_a"))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM incidents WHERE kind = 'REFUND_FAILED' AND message LIKE 'Money in suspense %'"))
+
+	part := b.askBack(tx)
+	part.Type, part.Amount = models.RefundPartial, amount("1.00")
+	requireCode(t, models.CodeBookingNotRefundable, b.notOrdered(t, part))
+	require.Equal(t, "100.00", b.reserve(t, b.askBack(tx)).Amount.String(), "asked for again")
+	requireCode(t, models.CodeRefundExceedsRemaining, b.notOrdered(t, b.askBack(tx)))
+}
+
+// Money in suspense of a campaign, and of an attempt that had ended: the same.
+func TestMoneyInSuspenseOfOthers(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	today := models.DateIn(time.Now())
+	campaign := b.campaign(t, today, today)
+	b.took(t, b.openCampaign(t, campaign, 1), "1.00", "SAR")
+
+	p, err := b.s.PayableCampaign(t.Context(), campaign, time.Now())
+	require.NoError(t, err)
+	requireCode(t, models.CodePaymentInSuspense, p.Err)
+
+	require.Equal(t, "1.00", b.account(t, "suspense:wallet_b"))
+
+	late := b.open(t, b.book(t, b.Trip, 1), 1)
+	b.report(t, late, models.EventPaymentFailed)
+	late = b.took(t, late, "1.00", "SAR")
+	require.Equal(t, models.FailureAmountMismatch, *late.FailureCode)
+	require.True(t, late.InSuspense())
+	require.Equal(t, "1.00", b.account(t, "suspense:gateway_a"))
+
+	// A success about nothing has taken nothing, but what comes after it has.
+	nothing := b.took(t, b.open(t, b.book(t, b.Trip, 1), 1), "0.00", "SAR")
+	require.False(t, nothing.InSuspense(), "nothing was taken")
+	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM incidents WHERE payment_transaction_id = $1
+		AND message LIKE 'Expected 115.00 SAR, the gateway reported 0.00 SAR. %'`, nothing.ID))
+	require.Equal(t, "1.00", b.account(t, "suspense:gateway_a"))
+	nothing = b.took(t, nothing, "5.00", "SAR")
+	require.True(t, nothing.InSuspense())
+	require.Equal(t, "6.00", b.account(t, "suspense:gateway_a"))
+	require.Equal(t, "5.00", b.took(t, nothing, "6.00", "SAR").CapturedAmount.String(), "the first counts; the others are in the incident")
+	require.Equal(t, "6.00", b.account(t, "suspense:gateway_a"))
+	b.requireIdentities(t)
+}
+
+// Nothing else is paid meanwhile: an attempt that is open beside the money in suspense is closed.
+func TestOpenAttemptBesideMoneyInSuspense(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	booking := b.book(t, b.Trip, 1)
+	first := b.open(t, booking, 1)
+	b.report(t, first, models.EventPaymentFailed)
+	second := b.open(t, booking, 2)
+
+	b.deliver(t, word(first, models.EventPaymentSucceeded, func(e *models.WebhookEvent) { e.Amount = amount("1.00") }))
+
+	settled := b.settle(t, first, time.Now())
+	require.Equal(t, second.ID, settled.Sibling)
+	require.True(t, settled.NeedsReview)
+	require.False(t, settled.RefundOwed, "people decide about it")
+
+	p, err := b.s.PayableBooking(t.Context(), booking.ID, time.Now())
+	require.NoError(t, err)
+	requireCode(t, models.CodePaymentInSuspense, p.Err)
+
+	// What the customer has paid there all the same, in full, is the payment.
+	b.report(t, second, models.EventPaymentSucceeded)
+	require.Equal(t, models.BookingConfirmed, b.bookingNow(t, booking.ID).Status)
+
+	requireCode(t, models.CodeInvalidState, b.orderLate(t, first))
+	owed, err := b.s.OwedLateMoney(t.Context(), 0, 10, time.Now().Add(time.Hour))
+	require.NoError(t, err)
+	require.Empty(t, owed)
+
+	r := b.askBack(first)
+	b.reserve(t, r)
+	b.settleRefund(t, r, granted(r))
+	require.Equal(t, models.BookingConfirmed, b.bookingNow(t, booking.ID).Status)
+	b.requireIdentities(t)
+}
+
+func (b *books) orderLate(t *testing.T, tx models.PaymentTransaction) error {
+	t.Helper()
+
+	_, err := b.s.OrderLateRefund(t.Context(), tx.ID, time.Now())
+
+	return err
+}
+
+// Whoever has paid cannot have it given back to themselves, and what was taken cannot be rewritten.
+func TestMoneyInSuspenseIsGuarded(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	tx := b.took(t, b.open(t, b.book(t, b.Trip, 1), 1), "100.00", "SAR")
+
+	own := b.askBack(tx)
+	own.RequestedBy = &tx.UserID
+	requireCode(t, models.CodeForbidden, b.notOrdered(t, own))
+
+	for _, change := range []string{
+		"captured_amount = 99", "captured_currency = 'USD'", "suspense_at = now()",
+		"captured_amount = NULL, captured_currency = NULL, suspense_at = NULL",
+	} {
+		_, err := b.db.ExecContext(t.Context(), "UPDATE payment_transactions SET "+change+" WHERE id = $1", tx.ID)
+		require.ErrorContains(t, err, "what a gateway took never changes")
+	}
+
+	all, err := b.s.Timeline(t.Context(), tx.ID)
+	require.NoError(t, err)
+	require.True(t, slices.ContainsFunc(all, func(e store.TimelineEntry) bool {
+		return e.Kind == store.TimelineLedger &&
+			e.Summary == "100.00 was booked into suspense:gateway_a: the gateway took another amount or currency than was asked for"
+	}))
+}
