@@ -31,6 +31,8 @@ type Deliverer interface {
 	ResumeCampaign(ctx context.Context, c models.AdCampaign) error
 	// PayoutDecided tells a refund by hand that it was decided, and starts its workflow if none is running.
 	PayoutDecided(ctx context.Context, r models.Refund) (wait func(context.Context) error, err error)
+	// Show starts the workflow that shows an open incident, and ends that of a resolved one.
+	Show(ctx context.Context, i models.ShownIncident) error
 	// WakeOutbox starts the delivery of queued notifications.
 	WakeOutbox(ctx context.Context) error
 }
@@ -77,6 +79,7 @@ type Swept struct {
 	Campaigns int `json:"campaigns,omitempty"`
 	Holds     int `json:"holds,omitempty"`
 	Silent    int `json:"silent,omitempty"` // channels whose webhooks do not come
+	Shown     int `json:"shown,omitempty"`  // incidents that were opened or resolved
 	Ended     int `json:"ended,omitempty"`  // channels about whose ended attempts the gateway is asked again
 }
 
@@ -89,7 +92,7 @@ func (s *Sweep) Run(ctx context.Context) (Swept, error) {
 		err error
 	)
 
-	lists := []func(context.Context) error{r.payments, r.refunds, r.owed, r.payouts, r.campaigns, r.silence, r.ended, r.outbox}
+	lists := []func(context.Context) error{r.payments, r.refunds, r.owed, r.payouts, r.campaigns, r.silence, r.ended, r.incidents, r.outbox}
 	rand.Shuffle(len(lists), func(i, j int) { //nolint:gosec // so that none is always the last: no secret
 		lists[i], lists[j] = lists[j], lists[i]
 	})
@@ -208,6 +211,20 @@ func (r *round) silence(ctx context.Context) error {
 func (r *round) ended(ctx context.Context) error {
 	due, err := r.Store.EndedDue(ctx, r.Now())
 	r.out.Ended = each(ctx, r, due, r.Deliver.PollStatus)
+
+	return err
+}
+
+// incidents has the orchestrator show which are open.
+func (r *round) incidents(ctx context.Context) error {
+	found, err := r.Store.IncidentsToShow(ctx, sweepBatch)
+	r.out.Shown = each(ctx, r, found, func(ctx context.Context, i models.ShownIncident) error {
+		if err := r.Deliver.Show(ctx, i); err != nil {
+			return err
+		}
+
+		return r.Store.IncidentShown(ctx, i)
+	})
 
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rihla/activities"
+	"rihla/internal/store"
 	"rihla/models"
 )
 
@@ -24,6 +25,7 @@ type owners struct {
 	polled    []models.Channel
 	campaigns []uuid.UUID
 	woken     int
+	shown     []models.ShownIncident
 	payouts   []models.Refund
 	silent    bool // it does not answer about events
 	tried     int
@@ -70,6 +72,10 @@ func (o *owners) ResumeCampaign(_ context.Context, c models.AdCampaign) error {
 
 func (o *owners) PayoutDecided(_ context.Context, r models.Refund) (func(context.Context) error, error) {
 	return nil, o.take(func() { o.payouts = append(o.payouts, r) })
+}
+
+func (o *owners) Show(_ context.Context, i models.ShownIncident) error {
+	return o.take(func() { o.shown = append(o.shown, i) })
 }
 
 func (o *owners) WakeOutbox(context.Context) error { return o.take(func() { o.woken++ }) }
@@ -166,6 +172,42 @@ func TestSweepOfAnOrchestratorThatDoesNotAnswer(t *testing.T) {
 }
 
 // TestSweepOfEndedAttempts: the gateways are asked again about attempts that ended without money.
+// An incident is shown once, and once more when it is resolved. An orchestrator that is away is told later.
+func TestSweepShowsIncidents(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	o := &owners{down: errors.New("orchestrator is down")}
+	sweep := &activities.Sweep{Store: d.Store, Deliver: o, Now: time.Now}
+
+	run := func(want int) {
+		t.Helper()
+
+		got, err := sweep.Run(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, want, got.Shown)
+	}
+
+	id := uuid.New()
+	require.NoError(t, d.Store.ReportUnorderedRefund(t.Context(), id))
+
+	run(0)
+
+	o.down = nil
+
+	run(1)
+	run(0)
+	require.Equal(t, models.IncidentOpen, o.shown[0].Status)
+	require.Equal(t, models.IncidentRefundUnordered, o.shown[0].Kind)
+
+	_, err := d.Store.ResolveIncident(t.Context(), o.shown[0].ID, "it was a test", store.Actor{Operator: "root"})
+	require.NoError(t, err)
+
+	run(1)
+	run(0)
+	require.Equal(t, models.IncidentResolved, o.shown[1].Status)
+	require.Equal(t, o.shown[0].ID, o.shown[1].ID)
+}
+
 func TestSweepOfEndedAttempts(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

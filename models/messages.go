@@ -1,6 +1,10 @@
 package models
 
-import "github.com/google/uuid"
+import (
+	"strings"
+
+	"github.com/google/uuid"
+)
 
 // The types below travel between the API, workflows and activities, and so into workflow histories, which are
 // kept in plain text: they carry ids and amounts, never names, addresses or free text of a person.
@@ -94,4 +98,32 @@ type Delivery struct {
 	Channel       Channel   `json:"channel"`
 	// Ended says that the attempt had ended when the event came, so that no payment workflow waits for it.
 	Ended bool `json:"ended,omitempty"`
+}
+
+// ShownIncident is an incident as a workflow shows it to operators: no words about people.
+type ShownIncident struct {
+	ID            uuid.UUID       `json:"id" bun:"id"`
+	Kind          IncidentKind    `json:"kind" bun:"kind"`
+	Status        string          `json:"status" bun:"status"` // IncidentOpen or IncidentResolved
+	BookingID     uuid.UUID       `json:"booking_id,omitzero" bun:"booking_id"`
+	CampaignID    uuid.UUID       `json:"campaign_id,omitzero" bun:"ad_campaign_id"`
+	TransactionID uuid.UUID       `json:"transaction_id,omitzero" bun:"payment_transaction_id"`
+	RefundID      uuid.UUID       `json:"refund_id,omitzero" bun:"refund_id"`
+	Gateway       PaymentProvider `json:"gateway,omitempty" bun:"gateway"`
+}
+
+// About names what the incident is about, a line for each.
+func (i ShownIncident) About() string {
+	about := []string{"incident " + i.ID.String()}
+
+	for _, part := range []struct {
+		what string
+		id   uuid.UUID
+	}{{"payment", i.TransactionID}, {"refund", i.RefundID}, {"booking", i.BookingID}, {"campaign", i.CampaignID}} {
+		if part.id != uuid.Nil {
+			about = append(about, part.what+" "+part.id.String())
+		}
+	}
+
+	return strings.Join(about, "\n")
 }

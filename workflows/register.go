@@ -16,4 +16,5 @@ func Register(r Registry) {
 	r.RegisterWorkflow(Sweep)
 	r.RegisterWorkflow(Audit)
 	r.RegisterWorkflow(PollStatus)
+	r.RegisterWorkflow(Review)
 }

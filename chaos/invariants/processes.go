@@ -18,8 +18,9 @@ var aboutProcesses = []Invariant{
 		func(_ context.Context, s *Scene) ([]string, error) { return s.House.Exits(), nil },
 	},
 	{"no-panic", "no process has panicked", panics},
-	{"workflows-end", "no workflow has failed, and none but those of campaigns still runs", workflows},
+	{"workflows-end", "no workflow has failed, and none but those of campaigns and open incidents still runs", workflows},
 	{"campaign-has-its-dates", "every paid campaign has the workflow that ends it", campaigns},
+	{"incident-is-shown", "every open incident, and no resolved one, has a workflow that shows it", reviews},
 }
 
 // panicWords are how Go's runtime, the API and Temporal's SDK, which catches what workflows and activities panic with, write
@@ -100,15 +101,19 @@ func workflows(ctx context.Context, s *Scene) ([]string, error) {
 func stillRunning(ctx context.Context, s *Scene) ([]string, error) {
 	for until := time.Now().Add(quietPatience); ; {
 		still, err := list(ctx, s, running)
-		if err != nil || len(still) == 0 || time.Now().After(until) {
+		if err != nil || len(still) == 0 || time.Now().After(until) || !pause(ctx) {
 			return still, err
 		}
+	}
+}
 
-		select {
-		case <-ctx.Done():
-			return still, ctx.Err()
-		case <-time.After(100 * time.Millisecond):
-		}
+// pause reports false when ctx ended meanwhile.
+func pause(ctx context.Context) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(100 * time.Millisecond):
+		return true
 	}
 }
 
@@ -121,15 +126,47 @@ func campaigns(ctx context.Context, s *Scene) ([]string, error) {
 	var found []string
 
 	for _, id := range paid {
-		d, err := s.House.Temporal.DescribeWorkflowExecution(ctx, "campaign/"+id, "")
-		if err != nil {
-			found = append(found, fmt.Sprintf("campaign %s: %v", id, err))
-		} else if status := d.GetWorkflowExecutionInfo().GetStatus().String(); status != "Running" {
+		if status := statusOf(ctx, s, "campaign/"+id); status != "Running" {
 			found = append(found, fmt.Sprintf("the workflow of campaign %s is %s", id, status))
 		}
 	}
 
 	return found, nil
+}
+
+// reviews come with the first sweep after an incident was opened.
+func reviews(ctx context.Context, s *Scene) ([]string, error) {
+	for until := time.Now().Add(quietPatience); ; {
+		open, err := texts(ctx, s.House.DB, "SELECT id FROM incidents WHERE status = 'OPEN'")
+		if err != nil {
+			return nil, err
+		}
+
+		found, err := list(ctx, s, "ExecutionStatus = 'Running' AND WorkflowType = 'Review'")
+		if err != nil || len(found) == len(open) {
+			found = nil
+		}
+
+		for _, id := range open {
+			if status := statusOf(ctx, s, "review/"+id); status != "Running" {
+				found = append(found, fmt.Sprintf("the workflow of incident %s is %s", id, status))
+			}
+		}
+
+		if err != nil || len(found) == 0 || time.Now().After(until) || !pause(ctx) {
+			return found, err
+		}
+	}
+}
+
+// statusOf is how a workflow's newest run is, or why that is not known.
+func statusOf(ctx context.Context, s *Scene, id string) string {
+	d, err := s.House.Temporal.DescribeWorkflowExecution(ctx, id, "")
+	if err != nil {
+		return "not to be found: " + err.Error()
+	}
+
+	return d.GetWorkflowExecutionInfo().GetStatus().String()
 }
 
 // list names the workflows that a visibility query finds.

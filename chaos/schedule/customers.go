@@ -147,9 +147,9 @@ type Errand struct {
 	By   time.Duration // of MovesTrip: from the departure with which it went on sale; 0: back to it
 }
 
-// moves are small and large ones; the largest leave so little time that the policy of then gives nothing back.
+// moves are small and large ones; the largest leave so little time that the policy of then gives half of it back.
 var moves = []weighted[time.Duration]{
-	{2, 0}, {2, time.Hour}, {2, -90 * time.Minute}, {3, 3 * time.Hour}, {3, 48 * time.Hour}, {3, 12*time.Hour - LeavesIn},
+	{2, 0}, {2, time.Hour}, {2, -90 * time.Minute}, {3, 3 * time.Hour}, {3, 48 * time.Hour}, {3, 36*time.Hour - LeavesIn},
 }
 
 func (d draw) errand(trips int) Errand {
