@@ -3,12 +3,16 @@ package server
 import (
 	"bytes"
 	"crypto/rand"
+	"crypto/sha256"
 	_ "embed"
+	"encoding/binary"
 	"fmt"
 	"html/template"
 	"net/http"
+	"regexp"
 	"strings"
 	"time"
+	"unicode"
 
 	"golang.org/x/text/language"
 
@@ -46,13 +50,17 @@ type pageData struct {
 	Amount        string
 	Currency      string
 	Description   string
-	Reference     string
+	Reference     string // the merchant's number of the order, if it has told one
+	BillNumber    string
 	Method        string
 	MethodName    string
 	ExpiresText   string
 	ExpiresISO    string
 	Back          template.URL
 	ShowReference bool
+	Again         bool // the customer can pay with a new attempt
+
+	DescriptionLang, DescriptionDir string
 }
 
 func parsePage() (*template.Template, error) {
@@ -135,8 +143,19 @@ func (d *pageData) fill(row *checkoutRow) {
 	d.State = row.Status
 	d.Open = row.Status == statusOpen
 	d.Amount = grouped(row.Amount)
-	d.Description = row.Description
-	d.Reference = shortReference(row.MerchantReference)
+	d.Again = row.Status == statusFailed || row.Status == statusExpired || row.Status == statusCanceled
+	d.Description, d.Reference = row.Description, ""
+
+	if parts := orderNumber.FindStringSubmatch(row.Description); parts != nil {
+		d.Description, d.Reference = parts[1], parts[2]
+	}
+
+	d.DescriptionLang, d.DescriptionDir = "en", "ltr"
+	if strings.ContainsFunc(d.Description, func(r rune) bool { return unicode.Is(unicode.Arabic, r) }) {
+		d.DescriptionLang, d.DescriptionDir = "ar", "rtl"
+	}
+
+	d.BillNumber = billNumber(row.ID)
 	d.ShowReference = true
 	d.Method = methodForm(row.PaymentMethod)
 	d.MethodName = d.Text["method_"+string(row.PaymentMethod)]
@@ -193,14 +212,17 @@ func grouped(amount models.Money) string {
 	return whole + "." + cents
 }
 
-// shortReference is enough of a reference to tell on the telephone.
-func shortReference(reference string) string {
-	tail := strings.ToUpper(strings.ReplaceAll(reference, "-", ""))
-	if len(tail) > 8 {
-		tail = tail[len(tail)-8:]
-	}
+// orderNumber is a merchant's number in brackets behind what was ordered.
+var orderNumber = regexp.MustCompile(`^(.+) \(([A-Z]{2}-[0-9A-Z-]+)\)$`)
 
-	return tail
+// billNumber is the number by which a customer pays a bill: 12 digits, as banks' apps take them, in groups of four.
+func billNumber(checkout string) string {
+	const digits, twelve, group = "%012d", 1_000_000_000_000, 4
+
+	sum := sha256.Sum256([]byte(checkout))
+	number := fmt.Sprintf(digits, binary.BigEndian.Uint64(sum[:])%twelve)
+
+	return number[:group] + " " + number[group:2*group] + " " + number[2*group:]
 }
 
 func expiryText(lang string, at time.Time) string {

@@ -180,3 +180,56 @@ func TestPageThatDoesNotExist(t *testing.T) {
 		require.Contains(t, body, "Page not found")
 	}
 }
+
+// TestPageAfterADecline: nobody is left without a way to try again.
+func TestPageAfterADecline(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+
+	for _, outcome := range []string{"decline", "cancel"} {
+		request := gatewaytest.Request()
+		request.ReturnURL = "https://shop.test/return?order=7"
+		c, err := b.driver.CreateCheckout(t.Context(), request)
+		require.NoError(t, err)
+		b.browse(t, http.MethodPost, "/pay/"+c.ID, "outcome="+outcome, "")
+
+		_, body := b.browse(t, http.MethodGet, "/pay/"+c.ID, "", "en")
+		require.Regexp(t, `<a class="button" href="https://shop.test/return\?order=7&amp;status=[^"]+">Try again</a>`, body)
+
+		request = gatewaytest.Request()
+		request.ReturnURL = ""
+		c, err = b.driver.CreateCheckout(t.Context(), request)
+		require.NoError(t, err)
+
+		_, body = b.browse(t, http.MethodPost, "/pay/"+c.ID, "outcome="+outcome, "en")
+		require.Contains(t, body, "it opens a new payment")
+	}
+}
+
+// TestPageSaysWhatIsPaid: the title in its own language and direction, the merchant's number of the order, and a bill number that a
+// bank's app takes.
+func TestPageSaysWhatIsPaid(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+
+	for description, want := range map[string]string{
+		"عمرة من الرياض (RB-7XK010A)":           `<p class="what" lang="ar" dir="rtl">عمرة من الرياض</p>`,
+		"Umrah from Riyadh — عمرة (RB-7XK010A)": `<p class="what" lang="ar" dir="rtl">Umrah from Riyadh — عمرة</p>`,
+		"Umrah from Riyadh (RB-7XK010A)":        `<p class="what" lang="en" dir="ltr">Umrah from Riyadh</p>`,
+	} {
+		request := gatewaytest.Request()
+		request.Description, request.Method = description, models.MethodBillPayment
+		c, err := b.driver.CreateCheckout(t.Context(), request)
+		require.NoError(t, err)
+
+		for _, lang := range []string{"ar", "en"} {
+			_, body := b.browse(t, http.MethodGet, "/pay/"+c.ID+"?lang="+lang, "", "")
+			require.Contains(t, body, want)
+			require.Contains(t, body, `<bdi dir="ltr">RB-7XK010A</bdi>`)
+			require.Regexp(t, `<b><bdi dir="ltr">\d{4} \d{4} \d{4}</bdi></b>`, body, "the number of the bill")
+			require.NotContains(t, body, strings.ToUpper(request.MerchantReference.String()[24:]), "no cut-off id")
+		}
+	}
+}
