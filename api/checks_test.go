@@ -12,12 +12,9 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/stretchr/testify/require"
-	"github.com/valyala/fasthttp"
 
-	"rihla/api/docs"
 	"rihla/internal/auth"
 	"rihla/internal/config"
-	"rihla/internal/testkit/cputime"
 	"rihla/models"
 )
 
@@ -385,40 +382,4 @@ func TestNetworksOfOneSite(t *testing.T) {
 	require.Equal(t, http.StatusOK, from("203.0.113.9:1").status)
 	require.Equal(t, http.StatusTooManyRequests, from("203.0.113.9:2").status)
 	require.Equal(t, http.StatusOK, from("203.0.113.10:2").status)
-}
-
-// TestScriptOfDocs: serving it unpacked costs about what serving it packed costs, and it is limited.
-func TestScriptOfDocs(t *testing.T) {
-	t.Parallel()
-
-	serve := func(b *bundle, encoding string) *fasthttp.RequestCtx {
-		var (
-			request fasthttp.Request
-			ctx     fasthttp.RequestCtx
-		)
-
-		request.SetRequestURI(docs.ScriptPath)
-		request.Header.Set("Accept-Encoding", encoding)
-		ctx.Init(&request, nil, nil)
-		b.app.Handler()(&ctx)
-
-		return &ctx
-	}
-
-	free := setup(t)
-	plain := serve(free, "")
-	require.Greater(t, len(plain.Response.Body()), len(serve(free, "gzip").Response.Body()))
-
-	many := func(encoding string) func() {
-		return func() {
-			for range 200 {
-				serve(free, encoding)
-			}
-		}
-	}
-	cputime.RequireInProportion(t, many(""), many("gzip"), "the script unpacked")
-
-	limited := setup(t, withLimits(config.RateLimits{Anonymous: 1}))
-	require.Equal(t, http.StatusOK, serve(limited, "").Response.StatusCode())
-	require.Equal(t, http.StatusTooManyRequests, serve(limited, "gzip").Response.StatusCode())
 }

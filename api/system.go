@@ -10,6 +10,7 @@ import (
 	"github.com/gofiber/fiber/v2/middleware/adaptor"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"golang.org/x/sync/singleflight"
 
 	"rihla/api/docs"
 	"rihla/api/gen"
@@ -28,6 +29,8 @@ type handlers struct {
 	jwks     []byte
 	checks   map[string]func(context.Context) error
 	metrics  fiber.Handler
+
+	checking singleflight.Group
 }
 
 // GetIndex tells somebody who opens the server's address where to go on.
@@ -46,8 +49,18 @@ func (h *handlers) GetHealth(context.Context, gen.GetHealthRequestObject) (gen.G
 }
 
 // GetReadiness asks every dependency at once; SERVICE_UNAVAILABLE names those that do not answer. Why they do not is
-// for the logs of the check, not for the caller, unless it is put into words for him.
+// for the logs of the check, not for the caller, unless it is put into words for him. Anybody may ask as often as they like:
+// those who ask at the same time share one check.
 func (h *handlers) GetReadiness(ctx context.Context, _ gen.GetReadinessRequestObject) (gen.GetReadinessResponseObject, error) {
+	answer, err, _ := h.checking.Do("", func() (any, error) { return h.readiness(context.WithoutCancel(ctx)) })
+	if err != nil {
+		return nil, err
+	}
+
+	return answer.(gen.GetReadiness200JSONResponse), nil //nolint:forcetypeassert // it is what readiness returns
+}
+
+func (h *handlers) readiness(ctx context.Context) (gen.GetReadiness200JSONResponse, error) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 
@@ -75,7 +88,9 @@ func (h *handlers) GetReadiness(ctx context.Context, _ gen.GetReadinessRequestOb
 	wg.Wait()
 
 	if len(missing) > 0 {
-		return nil, &models.Error{Code: models.CodeServiceUnavailable, Message: "A dependency cannot be reached.", Details: missing}
+		return gen.GetReadiness200JSONResponse{}, &models.Error{
+			Code: models.CodeServiceUnavailable, Message: "A dependency cannot be reached.", Details: missing,
+		}
 	}
 
 	return gen.GetReadiness200JSONResponse{Data: gen.Health{Status: "ok", Checks: states}}, nil
