@@ -22,7 +22,10 @@ var fields = []string{
 	"failure_reason", // of a refund: the gateway's code; its words are in the database
 	"gateway", "gateway_refund_id", "id", "method", "needs_review", "news", "next_at", "number", "provider_id", "queued", "refund_owed", "request_id",
 	"requested_by", "role", "rules", "sent", "sibling", "sibling_gateway", "silent", "status", "transaction_id", "type", "user_id",
-	"why", // a failure code
+	"why",                  // a failure code
+	"currency", "mismatch", // amounts and currencies only
+	"kind",   // of an incident
+	"opener", // an id
 }
 
 // TestHistoriesNameNobody walks the histories that are kept: payloads, texts for operators, search attributes, failures.
