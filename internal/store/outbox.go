@@ -33,33 +33,38 @@ func (st *settlement) notifyCustomer(ctx context.Context, b *models.Booking, kin
 	return err
 }
 
-// notifyOfFailure queues an e-mail about a booking that was not paid. Its contact may be a stranger who has not asked for
-// anything: what nobody has paid for is told to the account's own address, once that is verified, and else to no one.
-func (st *settlement) notifyOfFailure(ctx context.Context, b *models.Booking) error {
-	paid, err := st.tx.NewSelect().Model((*models.PaymentTransaction)(nil)).
+// notifyOfFailure queues an e-mail about a booking that was not paid and is given up with its attempt t, and counts it. The contact
+// may be a stranger who has not asked for anything: what nobody has paid for is told to the account's own address, once
+// that is verified, and else to no one.
+func notifyOfFailure(ctx context.Context, tx bun.Tx, b *models.Booking, t *models.PaymentTransaction) (int, error) {
+	to := *b
+
+	paid, err := tx.NewSelect().Model((*models.PaymentTransaction)(nil)).
 		Where("pt.booking_id = ?", b.ID).Where("(pt.captured_at IS NOT NULL OR pt.suspense_at IS NOT NULL)").Exists(ctx)
 	if err != nil {
-		return fmt.Errorf("look for money: %w", err)
+		return 0, fmt.Errorf("look for money: %w", err)
 	}
 
-	if paid {
-		return st.notifyCustomer(ctx, b, models.NotifyPaymentFailed)
+	if !paid {
+		to.ContactEmail, to.ContactPhone = "", ""
+
+		err = tx.NewSelect().Model((*models.User)(nil)).Column("email").Where("id = ?", b.UserID).
+			Where("email_verified_at IS NOT NULL").Where("deleted_at IS NULL").Scan(ctx, &to.ContactEmail)
+		if errors.Is(err, sql.ErrNoRows) {
+			return 0, nil
+		}
+
+		if err != nil {
+			return 0, fmt.Errorf("read the account's address: %w", err)
+		}
 	}
 
-	own := *b
-	own.ContactEmail, own.ContactPhone = "", ""
-
-	err = st.tx.NewSelect().Model((*models.User)(nil)).Column("email").Where("id = ?", b.UserID).
-		Where("email_verified_at IS NOT NULL").Where("deleted_at IS NULL").Scan(ctx, &own.ContactEmail)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil
+	var trip models.Trip
+	if err := tx.NewSelect().Model(&trip).Column("title", "departure_at").Where("id = ?", b.TripID).Scan(ctx); err != nil {
+		return 0, fmt.Errorf("read trip: %w", err)
 	}
 
-	if err != nil {
-		return fmt.Errorf("read the account's address: %w", err)
-	}
-
-	return st.notifyCustomer(ctx, &own, models.NotifyPaymentFailed)
+	return queueForBooking(ctx, tx, &to, models.NotifyPaymentFailed, t.ID, bookingFacts(&to, &trip, t.Amount))
 }
 
 // notifyCampaign queues an e-mail and an SMS to the company that advertises.

@@ -138,7 +138,10 @@ func (st *settlement) failBooking(ctx context.Context, why models.FailureCode) e
 		return err
 	}
 
-	return st.notifyOfFailure(ctx, &b)
+	n, err := notifyOfFailure(ctx, st.tx, &b, &st.t)
+	st.out.Queued += n
+
+	return err
 }
 
 // moveBooking is the guarded UPDATE of a booking's state. seats_held follows the state, which the database checks.

@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -85,6 +87,10 @@ func (s *Store) ReleaseExpiredHolds(ctx context.Context, limit int, now time.Tim
 			if err := freeSeats(ctx, tx, &due[i]); err != nil {
 				return err
 			}
+
+			if err := notifyOfRelease(ctx, tx, &due[i]); err != nil {
+				return err
+			}
 		}
 
 		released = len(due)
@@ -93,6 +99,26 @@ func (s *Store) ReleaseExpiredHolds(ctx context.Context, limit int, now time.Tim
 	})
 
 	return released, err
+}
+
+// notifyOfRelease tells the customer of a booking whose hold is over, in the name of its last attempt. A booking without one has
+// never had a place to pay at: the service has answered that it could not be made.
+func notifyOfRelease(ctx context.Context, tx bun.Tx, b *models.Booking) error {
+	var last models.PaymentTransaction
+
+	err := tx.NewSelect().Model(&last).Where("pt.booking_id = ?", b.ID).Where("pt.kind = ?", models.KindPayment).
+		Order("pt.attempt DESC").Limit(1).Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+
+	if err != nil {
+		return fmt.Errorf("read the last attempt: %w", err)
+	}
+
+	_, err = notifyOfFailure(ctx, tx, b, &last)
+
+	return err
 }
 
 // NotificationsDue reports whether the outbox has a message that may be delivered now.

@@ -45,6 +45,27 @@ func TestUnpaidBookingsTellNoStranger(t *testing.T) {
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM notifications WHERE channel = 'EMAIL' AND recipient = $1", b.customer.Email))
 }
 
+// A customer whose attempt was declined, and whose hold is over later, is told once that the seats are gone.
+func TestReleasedHoldsAreTold(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	b.exec(t, "UPDATE users SET email_verified_at = now() WHERE id = $1", b.customer.ID)
+
+	booking := b.book(t, b.Trip, 1)
+	b.report(t, b.open(t, booking, 1), models.EventPaymentFailed)
+	b.book(t, b.Trip, 1) // without an attempt
+	require.Equal(t, models.BookingPendingPayment, b.bookingNow(t, booking.ID).Status)
+	require.Zero(t, b.count(t, "SELECT count(*) FROM notifications"), "it can be paid again")
+
+	for _, want := range []int{2, 0} {
+		n, err := b.s.ReleaseExpiredHolds(t.Context(), 10, booking.HoldUntil.Add(time.Second))
+		require.NoError(t, err)
+		require.Equal(t, want, n)
+		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM notifications WHERE kind = 'PAYMENT_FAILED' AND recipient = $1", b.customer.Email))
+		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM notifications"))
+	}
+}
+
 func TestMessagesPerRecipient(t *testing.T) {
 	t.Parallel()
 	p := store.DefaultPolicies()
