@@ -31,6 +31,7 @@ func (p *Play) Repeat(ctx context.Context) {
 var refusals = []models.Code{
 	models.CodeTripCapacityReached, models.CodeBookingNotPayable, models.CodeCampaignNotPayable, models.CodeInvalidState,
 	models.CodeRefundExceedsRemaining, models.CodeBookingNotRefundable, models.CodeRecordNotTransferable,
+	models.CodePaymentInSuspense,
 }
 
 // Statuses are what the success pages of all bookings say, now that all is over.

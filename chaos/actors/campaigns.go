@@ -57,7 +57,7 @@ func (p *Play) payCampaign(ctx context.Context, by caller, id uuid.UUID, c sched
 		a, ok := by.insist(ctx, request{
 			method: http.MethodPost, path: "/api/v1/payments/ad-campaign/" + id.String() + "/intent", key: newKey(), api: c.API,
 			body: map[string]any{"payment_method": c.Method},
-		}, models.CodeCampaignNotPayable)
+		}, models.CodeCampaignNotPayable, models.CodePaymentInSuspense)
 		if !ok || a.Code != "" {
 			return
 		}

@@ -46,6 +46,10 @@ func (p *Play) serve(ctx context.Context, i int, c schedule.Customer) {
 	}
 
 	if s.settled(ctx) != models.TransactionPaid {
+		if len(c.Refunds) > 0 {
+			s.giveBackSuspense(ctx)
+		}
+
 		return
 	}
 
@@ -108,7 +112,7 @@ func (s *story) findCheckout(ctx context.Context, method models.PaymentMethod, r
 		a, ok := s.send(ctx, request{
 			method: http.MethodPost, path: "/api/v1/payments/booking/" + s.booking.ID.String() + "/intent", key: newKey(), api: s.API,
 			body: map[string]any{"payment_method": method, "replace": replace},
-		}, models.CodeBookingNotPayable)
+		}, models.CodeBookingNotPayable, models.CodePaymentInSuspense)
 		if !ok || a.Code != "" {
 			return false
 		}

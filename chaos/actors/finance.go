@@ -92,3 +92,43 @@ func (s *story) refund(ctx context.Context, api int, body map[string]any) bool {
 
 	return ok && a.Code == ""
 }
+
+// giveBackSuspense has finance staff give back what the gateway has taken for the booking in another amount or currency than was
+// asked for, as its incident asks them to.
+func (s *story) giveBackSuspense(ctx context.Context) {
+	var payments []struct {
+		ID      uuid.UUID           `json:"id"`
+		Failure *models.FailureCode `json:"failure_code"`
+		Taken   *models.Money       `json:"captured_amount"`
+	}
+
+	finance := s.finance.named(s.caller.who + "'s")
+
+	a, ok := finance.insist(ctx, request{
+		method: http.MethodGet, path: "/api/v1/admin/payment-transactions?booking_id=" + s.booking.ID.String(), api: s.API,
+	})
+	if !ok {
+		return
+	}
+
+	s.note(a.Data(&payments))
+
+	send := finance.insist
+	if s.Twice {
+		send = finance.twice
+	}
+
+	for _, t := range payments {
+		if t.Failure == nil || !t.Failure.IsMismatch() || t.Taken == nil {
+			continue
+		}
+
+		a, ok := send(ctx, request{
+			method: http.MethodPost, path: "/api/v1/admin/payment-transactions/" + t.ID.String() + "/refund", key: newKey(),
+			api: s.API, body: map[string]any{"reason": "another amount or currency"},
+		})
+		if ok && a.Code == "" {
+			s.Journal.Count("refunds of money in suspense", 1)
+		}
+	}
+}

@@ -146,8 +146,10 @@ type Checkout struct {
 	Status            string       `json:"status"`
 	Amount            models.Money `json:"amount"`
 	RefundedAmount    models.Money `json:"refunded_amount"`
-	ExpiresAt         time.Time    `json:"expires_at"`
-	PaidAt            *time.Time   `json:"paid_at"`
+	// ClaimedAmount is what the gateway has said that it took, by a fault: more than Amount.
+	ClaimedAmount *models.Money `json:"claimed_amount"`
+	ExpiresAt     time.Time     `json:"expires_at"`
+	PaidAt        *time.Time    `json:"paid_at"`
 }
 
 // Refund is one of the gateway's own rows.

@@ -3,7 +3,8 @@ package invariants
 // The gateway's checkouts and refunds as tables.
 const (
 	gatewayCheckouts = `jsonb_to_recordset($1::jsonb)
-		AS g(id text, merchant_reference uuid, status text, amount numeric, refunded_amount numeric, paid_at timestamptz)`
+		AS g(id text, merchant_reference uuid, status text, amount numeric, claimed_amount numeric,
+			refunded_amount numeric, paid_at timestamptz)`
 	gatewayRefundsAs = `jsonb_to_recordset($1::jsonb) AS g(id text, checkout_id text, merchant_reference uuid, amount numeric, status text)`
 )
 

@@ -4,9 +4,9 @@ var aboutRefunds = []Invariant{
 	{
 		"refund-cap", "no payment gives back more than it took, here or at the gateway",
 		rows(`SELECT format('checkout %s: %s paid, %s given back', id, amount, refunded_amount) FROM `+gatewayCheckouts+`
-			WHERE refunded_amount > amount
+			WHERE refunded_amount > coalesce(claimed_amount, amount)
 			UNION ALL SELECT format('payment %s: %s taken, %s given back, %s promised', id, amount, refunded_amount, refund_reserved_amount)
-			FROM payment_transactions WHERE refunded_amount + refund_reserved_amount > amount`, checkouts),
+			FROM payment_transactions WHERE refunded_amount + refund_reserved_amount > coalesce(captured_amount, amount)`, checkouts),
 	},
 	{
 		"refund-agrees", "every refund has the same amount and outcome here and at the gateway",
