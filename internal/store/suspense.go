@@ -46,7 +46,27 @@ func (st *settlement) bookSuspense(ctx context.Context) error {
 		return nil
 	}
 
+	if err := st.lockSubject(ctx); err != nil {
+		return err
+	}
+
 	return st.insertTransfers(ctx, []models.LedgerTransfer{models.SuspenseTransfer(&st.t)})
+}
+
+// lockSubject makes an attempt that is being opened beside this one either wait and be refused (refuseSuspense), or be seen by
+// findSibling.
+func (st *settlement) lockSubject(ctx context.Context) error {
+	q := st.tx.NewSelect().Model((*models.Booking)(nil)).Where("id = ?", st.t.BookingID)
+	if st.t.AdCampaignID != nil {
+		q = st.tx.NewSelect().Model((*models.AdCampaign)(nil)).Where("id = ?", st.t.AdCampaignID)
+	}
+
+	var id uuid.UUID
+	if err := q.Column("id").For("NO KEY UPDATE").Scan(ctx, &id); err != nil {
+		return fmt.Errorf("lock what is paid for: %w", err)
+	}
+
+	return nil
 }
 
 // mismatchMessage says in the incident what was expected, what came, and what to do about it.

@@ -217,6 +217,46 @@ func TestOpenAttemptBesideMoneyInSuspense(t *testing.T) {
 	b.requireIdentities(t)
 }
 
+// An attempt that is being opened when the money comes is not overlooked.
+func TestAttemptThatIsOpenedBesideMoneyInSuspense(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	booking := b.book(t, b.Trip, 1)
+	first := b.open(t, booking, 1)
+	b.report(t, first, models.EventPaymentFailed)
+	b.deliver(t, word(first, models.EventPaymentSucceeded, func(e *models.WebhookEvent) { e.Amount = amount("1.00") }))
+
+	stall, err := b.db.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+
+	defer func() { _ = stall.Rollback() }()
+
+	_, err = stall.ExecContext(t.Context(), "SELECT 1 FROM bookings WHERE id = $1 FOR NO KEY UPDATE", booking.ID)
+	require.NoError(t, err)
+
+	opened, settled := make(chan error, 1), make(chan models.Settled, 1)
+
+	go func() {
+		_, _, err := b.s.OpenPayment(t.Context(), b.attempt(booking, 2, models.MethodCreditCard), time.Now)
+		opened <- err
+	}()
+
+	b.awaitLocks(t, 1)
+
+	go func() {
+		s, _ := b.s.SettlePayment(t.Context(), first.ID, time.Now())
+		settled <- s
+	}()
+
+	b.awaitLocks(t, 2)
+	require.NoError(t, stall.Rollback())
+	require.NoError(t, <-opened, "it was there first")
+
+	s := <-settled
+	require.NotEmpty(t, s.Mismatch)
+	require.NotZero(t, s.Sibling, "and is closed")
+}
+
 func (b *books) orderLate(t *testing.T, tx models.PaymentTransaction) error {
 	t.Helper()
 
