@@ -33,9 +33,9 @@ type Polls struct {
 	Silent func(c models.Channel)
 }
 
-// How much one round asks, of open attempts of a silent channel and of ended ones each. The rounds come every five seconds: 6
-// questions a second and channel at most, and twice that while the channel is silent. About attempts whose customers wait it asks for
-// as long as the turns of the gateway last.
+// How much one round asks; the rounds come every five seconds while the channel is silent or questions are left. About open attempts
+// of a silent channel it asks 28 times at most. About attempts whose customers wait, and about those that have ended, it asks until
+// there are none, its time is over, or the turns at the gateway are used up.
 const (
 	pollAtMost  = 7 * pollSome
 	pollSome    = 4               // taken at once, and asked side by side
@@ -54,6 +54,7 @@ type Polled struct {
 	Silent bool `json:"silent"`          // the channel is still silent
 	Asked  int  `json:"asked,omitempty"` // questions that were answered
 	News   int  `json:"news,omitempty"`  // attempts of which the gateway knew more than we did
+	More   bool `json:"more,omitempty"`  // the gateway answers, and questions whose turn it is may be left
 }
 
 // PollStatus asks once about the attempts of a channel whose turn it is: those whose customers wait, the open ones if the channel is
@@ -81,17 +82,17 @@ func (p *Polls) PollStatus(ctx context.Context, c models.Channel) (Polled, error
 
 // askRound asks about those first whose customers wait. A gateway that does not answer about them is not asked about others.
 func (p *Polls) askRound(ctx context.Context, c models.Channel, out *Polled) error {
-	began := time.Now()
+	began, turns := time.Now(), p.Turns[c.Provider()]
 
-	goOn, err := p.askUntil(ctx, c, out, questions{
-		until: began.Add(waitedFor), atMost: math.MaxInt, turns: p.Turns[c.Provider()].Waited,
+	goOn, waited, err := p.askUntil(ctx, c, out, questions{
+		until: began.Add(waitedFor), atMost: math.MaxInt, turns: turns.Waited,
 		claim: func(limit int) ([]models.PaymentTransaction, error) {
 			return p.Store.ClaimWaitedFor(ctx, c, limit, p.Now())
 		},
 	})
 
 	if goOn && err == nil && out.Silent {
-		goOn, err = p.askUntil(ctx, c, out, questions{
+		goOn, _, err = p.askUntil(ctx, c, out, questions{
 			until: began.Add(pollFor), atMost: pollAtMost,
 			claim: func(limit int) ([]models.PaymentTransaction, error) {
 				return p.Store.ToAsk(ctx, c, min(pollPause, p.Silence), takenBefore(ctx), limit, p.Now())
@@ -99,14 +100,17 @@ func (p *Polls) askRound(ctx context.Context, c models.Channel, out *Polled) err
 		})
 	}
 
-	if goOn && err == nil {
-		_, err = p.askUntil(ctx, c, out, questions{
-			until: began.Add(pollFor), atMost: pollAtMost,
-			claim: func(limit int) ([]models.PaymentTransaction, error) {
-				return p.Store.EndedToAsk(ctx, c, checkLease, takenBefore(ctx), limit, p.Now())
-			},
-		})
+	if !goOn || err != nil {
+		return err
 	}
+
+	goOn, late, err := p.askUntil(ctx, c, out, questions{
+		until: began.Add(pollFor), atMost: math.MaxInt, turns: turns.Late,
+		claim: func(limit int) ([]models.PaymentTransaction, error) {
+			return p.Store.EndedToAsk(ctx, c, checkLease, takenBefore(ctx), limit, p.Now())
+		},
+	})
+	out.More = goOn && (waited || late)
 
 	return err
 }
@@ -131,28 +135,28 @@ type questions struct {
 }
 
 // askUntil asks about what is claimed, until nothing is left, enough has been asked, the time is over or the turns are used up. It
-// says whether the gateway is well enough to be asked about others.
-func (p *Polls) askUntil(ctx context.Context, c models.Channel, out *Polled, q questions) (goOn bool, err error) {
+// says whether the gateway is well enough to be asked about others, and whether some may be left.
+func (p *Polls) askUntil(ctx context.Context, c models.Channel, out *Polled, q questions) (goOn, more bool, err error) {
 	for asked := 0; asked < q.atMost && time.Now().Before(q.until); {
 		limit := takeTurns(ctx, q.turns, q.until)
 		if limit == 0 {
-			return true, nil
+			return true, true, nil
 		}
 
 		some, err := q.claim(limit)
 		if err != nil {
-			return false, err
+			return false, false, err
 		}
 
 		asked += len(some)
 
 		goOn, err := p.askAll(ctx, c, some, out)
 		if err != nil || !goOn || len(some) < limit {
-			return goOn, err
+			return goOn, false, err
 		}
 	}
 
-	return true, nil
+	return true, true, nil
 }
 
 // askAll asks about some attempts side by side. It says whether the gateway is well enough to be asked about others.

@@ -335,6 +335,7 @@ func TestWaitedForLeavesTheGatewayToPayments(t *testing.T) {
 
 	got, err := a.polls.PollStatus(t.Context(), models.ChannelGatewayA)
 	require.NoError(t, err)
+	require.True(t, got.More, "some still wait")
 	require.GreaterOrEqual(t, got.Asked, 4+1, "those who wait, and the one that has ended")
 	require.LessOrEqual(t, got.Asked, 4+4+1, "four at once, and two a second for two seconds")
 }
@@ -346,4 +347,31 @@ func (a *asker) waitFor(t *testing.T, attempt models.Attempt) {
 	noted, err := a.Store.WaitForAnswer(t.Context(), attempt.ID(), time.Now().Add(store.UnheardFor))
 	require.NoError(t, err)
 	require.True(t, noted)
+}
+
+// TestLateChecksGoOnWhileThereAreSome: an outage has ended many attempts at once, and all of them are to be asked about, at a quarter of
+// the gateway's rate.
+func TestLateChecksGoOnWhileThereAreSome(t *testing.T) {
+	t.Parallel()
+	a := newAsker(t)
+	a.polls.Silence = 0
+
+	const ended = 40 // more than a round asks about open ones
+
+	for range ended {
+		attempt := a.opened(t)
+		a.end(t, attempt, models.FailureExpired)
+	}
+
+	a.now = a.now.Add(11 * time.Minute)
+	a.polls.Turns = map[models.PaymentProvider]activities.PollTurns{models.ProviderGatewayA: activities.NewPollTurns(8)}
+
+	got, err := a.polls.PollStatus(t.Context(), models.ChannelGatewayA)
+	require.NoError(t, err)
+	require.True(t, got.More, "some are left")
+	require.GreaterOrEqual(t, got.Asked, 4)
+	require.LessOrEqual(t, got.Asked, 4+8+1, "four at once, and two a second for four seconds")
+
+	a.polls.Turns = nil
+	a.poll(t, activities.Polled{Asked: ended - got.Asked})
 }

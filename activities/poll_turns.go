@@ -11,6 +11,7 @@ import (
 // has no bounds.
 type PollTurns struct {
 	Waited *rate.Limiter // about open attempts whose customers wait
+	Late   *rate.Limiter // about attempts that have ended without money
 }
 
 // NewPollTurns gives each kind of questions a quarter of the calls per second that one worker process makes at a gateway; 0: no
@@ -22,7 +23,9 @@ func NewPollTurns(perSecond float64) PollTurns {
 
 	const share = 0.25
 
-	return PollTurns{Waited: rate.NewLimiter(rate.Limit(share*perSecond), pollSome)}
+	turns := func() *rate.Limiter { return rate.NewLimiter(rate.Limit(share*perSecond), pollSome) }
+
+	return PollTurns{Waited: turns(), Late: turns()}
 }
 
 // takeTurns takes the turns that are there, at most those of questions asked side by side, or waits for one until then; 0: there is

@@ -20,7 +20,7 @@ func unfinished(s *store.Store) func(context.Context) (telemetry.Unfinished, err
 		u := telemetry.Unfinished{
 			Overdue: map[string]int{
 				"payments": o.Payments, "refunds": o.Refunds, "events": o.Events, "campaigns": o.Campaigns, "messages": o.Messages,
-				"suspense": o.Suspense,
+				"suspense": o.Suspense, "late_checks": o.LateChecks,
 			},
 			Incidents: map[string]int{},
 		}

@@ -12,35 +12,46 @@ import (
 )
 
 // A poll goes in rounds, and ends after some of them so that its history stays short: while the channel stays silent, the
-// sweep starts the next one.
+// sweep starts the next one, and while questions are left.
 const (
 	pollRounds  = 30
-	pollPause   = 5 * time.Second
+	pollPause   = 5 * time.Second  // from the begin of a round to the next, while questions are left
+	pollSoon    = time.Second      // from its end
 	pollTimeout = 20 * time.Second // of one round, which asks for 4 s and then waits for what it has asked
 )
 
 // PollStatus asks the gateway how the open attempts of a channel stand, for as long as no webhooks come on it, and whether it
-// has taken money for those that have ended and whose turn it is. It settles nothing: what the gateway says is stored, and
-// handed over as a webhook is.
+// has taken money for those that have ended and whose turn it is, until there are none. It settles nothing: what the gateway says is
+// stored, and handed over as a webhook is.
 func PollStatus(ctx workflow.Context, c models.Channel) (activities.Polled, error) {
 	var total activities.Polled
 
 	for range pollRounds {
+		began := workflow.Now(ctx)
+
 		round, err := pollRound(ctx, c)
 		if err != nil {
 			return total, err // the sweep will be back
 		}
 
-		total = activities.Polled{Silent: round.Silent, Asked: total.Asked + round.Asked, News: total.News + round.News}
-		if !round.Silent {
+		total = activities.Polled{Silent: round.Silent, Asked: total.Asked + round.Asked, News: total.News + round.News, More: round.More}
+
+		pause := pollPause
+
+		switch {
+		case round.More && goesOnWhileBehind(ctx):
+			// A round that has asked for all of its time is followed by the next one soon; one whose turns were used up waits for more.
+			pause = max(pollSoon, pollPause-workflow.Now(ctx).Sub(began))
+			tell(ctx, fmt.Sprintf("Questions about attempts of %s are left: going on. %s", c, sum(total)))
+		case round.Silent:
+			tell(ctx, fmt.Sprintf("No webhooks of %s come, although customers wait: asking about their attempts. %s", c, sum(total)))
+		default:
 			tell(ctx, fmt.Sprintf("Webhooks of %s come, or nobody waits for one. %s", c, sum(total)))
 
 			return total, nil
 		}
 
-		tell(ctx, fmt.Sprintf("No webhooks of %s come, although customers wait: asking about their attempts. %s", c, sum(total)))
-
-		if err := workflow.NewTimerWithOptions(ctx, pollPause, workflow.TimerOptions{Summary: "Until the next round"}).Get(ctx, nil); err != nil {
+		if err := workflow.NewTimerWithOptions(ctx, pause, workflow.TimerOptions{Summary: "Until the next round"}).Get(ctx, nil); err != nil {
 			return total, err
 		}
 	}

@@ -32,6 +32,17 @@ func TestPollStatusEndsWithTheSilence(t *testing.T) {
 	require.WithinDuration(t, began.Add(10*time.Second), w.Now(), time.Second)
 }
 
+// Questions that are left are asked in the next round, and not after the next sweep.
+func TestPollStatusGoesOnWhileQuestionsAreLeft(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.OnActivity(polls.PollStatus, mock.Anything, models.ChannelWalletB).Return(activities.Polled{Asked: 200, More: true}, nil).Times(3)
+	w.OnActivity(polls.PollStatus, mock.Anything, models.ChannelWalletB).Return(activities.Polled{Asked: 7}, nil).Once()
+
+	require.Equal(t, activities.Polled{Asked: 607}, w.polls(t))
+	require.WithinDuration(t, began.Add(15*time.Second), w.Now(), time.Second, "the rounds of the test take no time")
+}
+
 func TestPollStatusStaysShort(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

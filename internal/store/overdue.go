@@ -18,7 +18,9 @@ type Overdue struct {
 	Campaigns int // not moved 10 minutes after the day on which they should have been
 	Messages  int // due for 10 minutes
 	Suspense  int // payments whose money has been in suspense for a day, and no refund of it is under way
-	Incidents map[models.IncidentKind]int
+	// LateChecks are questions about attempts that ended without money, due for 10 minutes and not claimed since.
+	LateChecks int
+	Incidents  map[models.IncidentKind]int
 }
 
 // Overdue counts at now. Every count but that of incidents is read from an index of what is unfinished.
@@ -36,11 +38,12 @@ func (s *Store) Overdue(ctx context.Context, now time.Time) (Overdue, error) {
 			OR (status IN (?4) AND ends_on < ?3)) AS campaigns,
 		(SELECT count(*) FROM notifications WHERE status = 'PENDING' AND next_attempt_at < ?0) AS messages,
 		(SELECT count(*) FROM payment_transactions WHERE suspense_at < ?7 AND refunded_amount < captured_amount
-			AND refund_reserved_amount = 0) AS suspense`,
+			AND refund_reserved_amount = 0) AS suspense,
+		(SELECT count(*) FROM payment_transactions WHERE status = 'FAILED' AND captured_at IS NULL AND check_at < ?0) AS late_checks`,
 		soon, now.Add(-time.Hour), now.Add(-time.Minute), today, bun.List([]models.CampaignStatus{
 			models.CampaignScheduled, models.CampaignActive, models.CampaignPaused,
 		}), models.RefundByGateway, models.RefundByHand, now.Add(-24*time.Hour)).
-		Scan(ctx, &o.Payments, &o.Refunds, &o.Events, &o.Campaigns, &o.Messages, &o.Suspense)
+		Scan(ctx, &o.Payments, &o.Refunds, &o.Events, &o.Campaigns, &o.Messages, &o.Suspense, &o.LateChecks)
 	if err != nil {
 		return Overdue{}, fmt.Errorf("count what is overdue: %w", err)
 	}

@@ -61,6 +61,33 @@ func TestOverdue(t *testing.T) {
 	require.Equal(t, map[models.IncidentKind]int{models.IncidentLatePayment: 1}, at(0).Incidents)
 }
 
+// A question about an attempt that has ended is overdue when nobody has asked it for 10 minutes; one that was asked, and one about
+// an open attempt, are not.
+func TestOverdueLateChecks(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	now := time.Now()
+	late := func(later time.Duration) int {
+		t.Helper()
+
+		o, err := b.s.Overdue(t.Context(), now.Add(later))
+		require.NoError(t, err)
+
+		return o.LateChecks
+	}
+
+	open, ended := b.open(t, b.book(t, b.Trip, 1), 1), b.open(t, b.book(t, b.Trip, 1), 1)
+	_, err := b.s.WaitForAnswer(t.Context(), open.ID, now.Add(time.Minute))
+	require.NoError(t, err)
+	_, err = b.s.EndPayment(t.Context(), ended.ID, models.FailureExpired, "", now)
+	require.NoError(t, err)
+
+	require.Zero(t, late(19*time.Minute), "due after 10 minutes")
+	require.Equal(t, 1, late(21*time.Minute))
+	require.NoError(t, b.s.EndedAsked(t.Context(), new(b.transaction(t, ended.ID)), now.Add(21*time.Minute)))
+	require.Zero(t, late(21*time.Minute))
+}
+
 // A refund by hand waits for people, for days: only what they have decided can be overdue.
 func TestOverdueRefunds(t *testing.T) {
 	t.Parallel()
