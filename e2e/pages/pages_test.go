@@ -102,7 +102,12 @@ func listsOf(t *testing.T) map[string]list {
 }
 
 func isList(op *openapi3.Operation) bool {
-	body := op.Responses.Status(http.StatusOK).Value.Content.Get("application/json")
+	found := op.Responses.Status(http.StatusOK)
+	if found == nil { // it redirects
+		return false
+	}
+
+	body := found.Value.Content.Get("application/json")
 
 	return body != nil && body.Schema.Value.Properties["meta"] != nil
 }
