@@ -1,10 +1,8 @@
 package workflows
 
 import (
-	"cmp"
 	"time"
 
-	"github.com/google/uuid"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
@@ -341,55 +339,6 @@ func (f *refund) apply(ctx workflow.Context, summary string) error {
 	decision := activities.RefundDecision{RefundID: f.order.ID, Result: f.result}
 
 	return workflow.ExecuteLocalActivity(dctx, payments.SettleRefund, decision).Get(ctx, &f.settled)
-}
-
-// outcome is the end of the refund in plain words.
-func (f *refund) outcome() string {
-	failed := f.settled.Status == models.RefundFailed
-
-	switch {
-	case f.reserved.ByHand() && failed:
-		return "Finance rejected to pay out " + f.amount() + "; nothing went back. The reason is with the refund."
-	case f.reserved.ByHand():
-		return f.amount() + " was paid out by hand."
-	case failed:
-		return string(f.reserved.Gateway) + " refused to refund " + f.amount() + ": " + f.result.FailureReason + ". There is an incident."
-	default:
-		return f.amount() + " went back through " + string(f.reserved.Gateway) + "."
-	}
-}
-
-func (f *refund) amount() string { return f.reserved.Amount.String() + " " + f.currency() }
-
-func (f *refund) currency() string { return cmp.Or(f.reserved.Currency, models.Currency) }
-
-// needsReview reports that a person has to look at the end of the refund: not when a person has ended it, unless the money
-// is owed all the same.
-func (f *refund) needsReview() bool {
-	return f.settled.Status == models.RefundFailed && (!f.reserved.ByHand() || f.settled.NeedsReview)
-}
-
-// refundNeedsPayout is the PaymentStatus of a refund that waits for finance staff.
-const refundNeedsPayout = "REFUND_NEEDS_PAYOUT"
-
-// refundNotAllowed is the PaymentStatus of a refund that was refused before it was promised.
-const refundNotAllowed = "REFUND_NOT_ALLOWED"
-
-// refundStatus is a refund's state as operators search for it.
-func refundStatus(s models.RefundStatus) string { return "REFUND_" + string(s) }
-
-// refundAttributes are the search attributes of a refund that starts; what is not known is left out.
-func refundAttributes(booking uuid.UUID, gateway models.PaymentProvider) temporal.SearchAttributes {
-	attrs := []temporal.SearchAttributeUpdate{attrPaymentStatus.ValueSet(refundStatus(models.RefundPending))}
-	if booking != uuid.Nil {
-		attrs = append(attrs, attrBookingID.ValueSet(booking.String()))
-	}
-
-	if gateway != "" {
-		attrs = append(attrs, attrGateway.ValueSet(string(gateway)))
-	}
-
-	return temporal.NewSearchAttributes(attrs...)
 }
 
 func (f *refund) finish(ctx workflow.Context) (models.SettledRefund, error) {

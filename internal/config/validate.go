@@ -1,0 +1,217 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/mail"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/caarlos0/env/v11"
+	"github.com/redis/go-redis/v9"
+
+	"rihla/models"
+)
+
+// validate checks what the types of the fields cannot.
+func (c Config) validate() error {
+	var p problems
+
+	c.validateAddresses(&p)
+	c.checkVersioning(&p)
+	checkCodecKeys(&p, c.Temporal.CodecKeys)
+
+	for name, d := range map[string]time.Duration{
+		"SHUTDOWN_TIMEOUT": c.App.ShutdownTimeout, "CHECKOUT_WAIT": c.HTTP.CheckoutWait, "REFUND_WAIT": c.HTTP.RefundWait,
+		"DB_CONN_MAX_LIFETIME": c.Database.ConnMaxLifetime, "DB_CONN_MAX_IDLE_TIME": c.Database.ConnMaxIdleTime,
+		"GATEWAY_TIMEOUT": c.Gateways.Timeout, "ACCESS_TOKEN_TTL": c.Tokens.AccessTTL, "REFRESH_TOKEN_TTL": c.Tokens.RefreshTTL,
+		"BOOKING_HOLD": c.Policies.BookingHold, "BILL_PAYMENT_HOLD": c.Policies.BillPaymentHold,
+		"EXPIRY_ASK_FOR": c.Policies.AskFor, "REFUND_SETTLE_AFTER": c.Policies.SettleAfter,
+		"SWEEP_INTERVAL": c.Schedules.SweepInterval, "REDIS_TIMEOUT": c.Redis.Timeout, "MEDIA_URL_TTL": c.Media.URLTTL,
+	} {
+		if d <= 0 {
+			p.addf("%s must be more than zero", name)
+		}
+	}
+
+	if c.Schedules.WebhookSilence < 0 {
+		p.addf("WEBHOOK_SILENCE must be more than zero, or 0 for never")
+	}
+
+	c.validateAbuse(&p)
+	c.validateReturns(&p)
+
+	if c.Policies.RescheduleTolerance < 0 {
+		p.addf("RESCHEDULE_TOLERANCE must not be negative (0: every move of a trip gives the right to a refund)")
+	}
+
+	if checks := c.Policies.LateChecks; !slices.IsSorted(checks) || checks[0] < 0 || checks[0] == 0 && len(checks) > 1 {
+		p.addf("LATE_PAYMENT_CHECKS must be times of more than zero, the shortest first, or 0 for never")
+	}
+
+	for name, n := range map[string]int{"DB_MAX_CONNS": c.Database.MaxConns, "DB_MAX_IDLE_CONNS": c.Database.MaxIdleConns} {
+		if n < 1 {
+			p.addf("%s must be at least 1", name)
+		}
+	}
+
+	l := c.Limits
+	if slices.Min([]int{
+		l.Anonymous, l.EndUser, l.ProviderStaff, l.ProviderAdmin, l.SupportAgent, l.FinanceAdmin,
+		l.Admin, l.SuperAdmin, l.Webhook, l.Login, l.LoginIP, l.Media,
+	}) < 0 {
+		p.addf("RATE_LIMIT_* must not be negative (0 switches a limit off)")
+	}
+
+	c.validateBounds(&p)
+
+	for _, source := range c.Tokens.JWKS {
+		if source.Issuer == c.Tokens.Issuer {
+			p.addf("JWT_JWKS_URLS must not name our own JWT_ISSUER")
+		}
+	}
+
+	for _, role := range c.Tokens.ExternalRoles {
+		if !slices.Contains(models.Roles(), role) {
+			p.addf("JWT_EXTERNAL_ROLES has %q, which is no role", role)
+		}
+	}
+
+	validateLimits(&p, "GATEWAY_A", c.Gateways.A)
+	validateLimits(&p, "WALLET_B", c.Gateways.WalletB)
+
+	slices.Sort(p) // the map above has no order
+
+	return p.err()
+}
+
+// validateBounds checks what may be 0 for none.
+func (c Config) validateBounds(p *problems) {
+	if c.Database.StatementTimeout < 0 || c.Database.IdleInTxTimeout < 0 {
+		p.addf("DB_STATEMENT_TIMEOUT and DB_IDLE_IN_TRANSACTION_TIMEOUT must not be negative (0: none)")
+	}
+
+	if min(c.AtOnce.Uploads, c.AtOnce.Exports, c.AtOnce.LongPolls) < 0 {
+		p.addf("UPLOADS_AT_ONCE, EXPORTS_AT_ONCE and LONG_POLLS_AT_ONCE must not be negative (0: no limit)")
+	}
+
+	if c.Logins.PauseMax < 0 || c.Logins.LockAfter < 0 {
+		p.addf("LOGIN_PAUSE_MAX and LOGIN_LOCK_AFTER must not be negative (0 switches them off)")
+	}
+}
+
+// The longest a gateway may take: an activity makes up to three calls within 15 s; and the longest that one is left alone
+// unasked.
+const (
+	maxGatewayTimeout = 4 * time.Second
+	maxBreakerOpenFor = 5 * time.Minute
+	maxGatewayRate    = 100_000
+)
+
+func validateLimits(p *problems, name string, g Gateway) {
+	if g.Timeout < 0 || g.Timeout > maxGatewayTimeout {
+		p.addf("%s_TIMEOUT must be more than zero and at most %s", name, maxGatewayTimeout)
+	}
+
+	if !(g.Rate >= 0 && g.Rate <= maxGatewayRate) { // NaN is neither
+		p.addf("%s_RATE must be from 0 (no limit) to %d calls per second", name, maxGatewayRate)
+	}
+
+	if g.Burst < 1 || g.Concurrency < 1 {
+		p.addf("%s_BURST and %s_CONCURRENCY must be at least 1", name, name)
+	}
+
+	if g.BreakerFailures < 0 || g.BreakerFailures > maxGatewayRate {
+		p.addf("%s_BREAKER_FAILURES must be from 0 (it never opens) to %d", name, maxGatewayRate)
+	}
+
+	if g.BreakerOpenFor <= 0 || g.BreakerOpenFor > maxBreakerOpenFor {
+		p.addf("%s_BREAKER_OPEN_FOR must be more than zero and at most %s", name, maxBreakerOpenFor)
+	}
+}
+
+func (c Config) validateAddresses(p *problems) {
+	if _, _, err := net.SplitHostPort(c.HTTP.ListenAddr); err != nil {
+		p.addf("LISTEN_ADDR must be host:port")
+	}
+
+	for _, proxy := range c.HTTP.TrustedProxies {
+		_, errPrefix := netip.ParsePrefix(proxy)
+		if _, errAddr := netip.ParseAddr(proxy); errPrefix != nil && errAddr != nil {
+			p.addf("TRUSTED_PROXIES must be IP addresses or CIDR blocks")
+		}
+	}
+
+	checkURL(p, "PUBLIC_URL", c.App.PublicURL, "http", "https")
+	checkURL(p, "GATEWAY_A_URL", c.Gateways.A.URL, "http", "https")
+	checkURL(p, "WALLET_B_URL", c.Gateways.WalletB.URL, "http", "https")
+	checkURL(p, "SMS_URL", c.Notify.SMSURL, "http", "https")
+	checkURL(p, "RUNBOOK_URL", c.App.RunbookURL, "http", "https")
+	checkURL(p, "TEMPORAL_UI_URL", c.Temporal.UIURL, "http", "https")
+	checkBookingURL(p, c.Notify.BookingURL)
+	checkRedis(p, c.Redis.URL)
+	checkMediaURL(p, c.Media.URL)
+	checkURL(p, "SMTP_URL", c.Notify.SMTPURL.Reveal(), "smtp", "smtps")
+
+	if _, err := mail.ParseAddress(c.Notify.MailFrom); err != nil {
+		p.addf("MAIL_FROM must be a mail address such as Rihla <no-reply@example.com>")
+	}
+}
+
+// checkBookingURL accepts an empty text or an address that differs from booking to booking.
+func checkBookingURL(p *problems, text string) {
+	checkURL(p, "BOOKING_URL", text, "http", "https")
+
+	if text != "" && !strings.Contains(text, "{booking_id}") && !strings.Contains(text, "{booking_number}") {
+		p.addf("BOOKING_URL must have {booking_id} or {booking_number} in it")
+	}
+}
+
+// checkURL accepts an empty text or an absolute URL with one of the schemes; its message never quotes the text.
+func checkURL(p *problems, name, text string, schemes ...string) {
+	if text == "" {
+		return
+	}
+
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || !slices.Contains(schemes, u.Scheme) {
+		p.addf("%s must be an address that begins with %s://", name, strings.Join(schemes, ":// or "))
+	}
+}
+
+// checkRedis accepts what the client library can read; its error, which quotes the text, is dropped.
+func checkRedis(p *problems, url Secret) {
+	if _, err := redis.ParseURL(url.Reveal()); url.IsSet() && (err != nil || strings.HasPrefix(url.Reveal(), "unix:")) {
+		p.addf("REDIS_URL must be an address such as redis://user:password@host:6379/0, or rediss:// for TLS")
+	}
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+
+	return host == "localhost" || (ip != nil && ip.IsLoopback())
+}
+
+// parseProblems names the variables behind a parse error. The library names struct fields, which mean nothing to who
+// set the variable, so each variable is tried alone.
+func parseProblems(environ map[string]string, cause error) error {
+	var p problems
+
+	for _, name := range slices.Sorted(maps.Keys(environ)) {
+		err := env.ParseWithOptions(&Config{}, env.Options{Environment: map[string]string{name: environ[name]}})
+		if parse, ok := errors.AsType[env.ParseError](err); ok {
+			p.addf("%s: %v", name, parse.Err)
+		}
+	}
+
+	if len(p) == 0 {
+		return fmt.Errorf("configuration: %w", cause)
+	}
+
+	return p.err()
+}
