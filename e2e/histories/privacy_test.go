@@ -25,6 +25,7 @@ var fields = []string{
 	"why",                  // a failure code
 	"currency", "mismatch", // amounts and currencies only
 	"kind",   // of an incident
+	"more",   // whether there is more to do
 	"opener", // an id
 }
 
