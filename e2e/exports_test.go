@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/csv"
 	"io"
 	"net"
 	"net/http"
@@ -31,7 +32,7 @@ func exportWorkbook(t *testing.T, s *harness.Stack) {
 		customer.BookPaid(1)
 	}
 
-	a := finance.Get(adminRecords + "/export?format=xlsx&sort=created_at&provider_id=" + s.World.Provider.ID.String())
+	a := finance.Get(adminRecords + "/export?format=xlsx&lang=en&sort=created_at&provider_id=" + s.World.Provider.ID.String())
 	require.Equal(t, http.StatusOK, a.Status, "%s", a.Body)
 	require.Equal(t, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", a.Header.Get("Content-Type"))
 	require.Equal(t, `attachment; filename="financial-records-`+models.DateIn(time.Now()).String()+`.xlsx"`, a.Header.Get("Content-Disposition"))
@@ -43,9 +44,10 @@ func exportWorkbook(t *testing.T, s *harness.Stack) {
 
 	rows, err := file.GetRows("Financial records")
 	require.NoError(t, err)
-	require.Len(t, rows, 3)
-	require.Equal(t, []string{"transaction_number", "record_date", "kind", "provider_name", "details", "gross_amount"}, rows[0][:6])
-	require.Equal(t, []string{models.DateIn(time.Now()).String(), "SALE", s.World.Provider.Name, "رحلة العُلا", "115.00"}, rows[1][1:6])
+	require.Len(t, rows, 4)
+	require.Equal(t, []string{"Transaction number", "Date", "Kind", "Provider", "Details", "Gross amount"}, rows[0][:6])
+	require.Equal(t, []string{"Total", "", "", "", "", "230.00"}, rows[3][:6])
+	require.Equal(t, []string{models.DateIn(time.Now()).String(), "Sale", s.World.Provider.Name, "رحلة العُلا", "115.00"}, rows[1][1:6])
 	require.Equal(t, "=1+1", rows[2][4])
 
 	for _, cell := range []string{"B2", "F2"} {
@@ -62,6 +64,55 @@ func exportWorkbook(t *testing.T, s *harness.Stack) {
 	}, patience, refundPoll)
 
 	refused(t, finance.Get(adminRecords+"/export?format=pdf"), http.StatusUnprocessableEntity, models.CodeValidation)
+	refused(t, finance.Get(adminRecords+"/export?format=csv&lang=fr"), http.StatusUnprocessableEntity, models.CodeValidation)
+	exportLanguages(t, s)
+}
+
+// exportLanguages reads the first line of files: workbooks follow Accept-Language, which is Arabic unless it is said, and CSV stays
+// what programs know unless it is asked for a language.
+func exportLanguages(t *testing.T, s *harness.Stack) {
+	t.Helper()
+
+	path := adminRecords + "/export?provider_id=" + s.World.Provider.ID.String() + "&format="
+
+	for query, want := range map[string]map[string]string{ // by Accept-Language: header, kind and status of the first line
+		"csv":          {"": "transaction_number SALE IN_CURRENT_BALANCE", "en": "transaction_number SALE IN_CURRENT_BALANCE"},
+		"csv&lang=ar":  {"": "رقم العملية بيع ضمن الرصيد الحالي", "en": "رقم العملية بيع ضمن الرصيد الحالي"},
+		"csv&lang=en":  {"": "Transaction number Sale In current balance", "ar": "Transaction number Sale In current balance"},
+		"xlsx":         {"": "رقم العملية بيع ضمن الرصيد الحالي", "en": "Transaction number Sale In current balance"},
+		"xlsx&lang=ar": {"en": "رقم العملية بيع ضمن الرصيد الحالي"},
+	} {
+		for accepted, first := range want {
+			a, err := s.As(models.RoleFinanceAdmin).Do(http.MethodGet, path+query, nil, map[string]string{"Accept-Language": accepted})
+			require.NoError(t, err)
+			require.Equal(t, http.StatusOK, a.Status, "%s", a.Body)
+
+			rows := rowsOf(t, a.Body)
+			require.Equal(t, first, rows[0][0]+" "+rows[1][2]+" "+rows[1][11], "%s, %q", query, accepted)
+		}
+	}
+}
+
+// rowsOf reads a workbook or a CSV.
+func rowsOf(t *testing.T, body []byte) [][]string {
+	t.Helper()
+
+	if text, isCSV := bytes.CutPrefix(body, []byte("\ufeff")); isCSV {
+		rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+		require.NoError(t, err)
+
+		return rows
+	}
+
+	file, err := excelize.OpenReader(bytes.NewReader(body))
+	require.NoError(t, err)
+
+	defer file.Close()
+
+	rows, err := file.GetRows(file.GetSheetName(0))
+	require.NoError(t, err)
+
+	return rows
 }
 
 // exportGivenUp goes away in the middle of an export: its query ends, and so does its place among those that may run.

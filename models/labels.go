@@ -64,6 +64,15 @@ var balanceLabels = map[BalanceStatus]Label{
 // Label is the balance status for people.
 func (s BalanceStatus) Label() Label { return balanceLabels[s] }
 
+var recordKindLabels = map[RecordKind]Label{
+	RecordSale:        {"بيع", "Sale"},
+	RecordAdvertising: {"إعلان", "Advertising"},
+	RecordClawback:    {"استرجاع من الشركة", "Claw-back"},
+}
+
+// Label is the kind of a ledger line for people.
+func (k RecordKind) Label() Label { return recordKindLabels[k] }
+
 var campaignLabels = map[CampaignStatus]Label{
 	CampaignPendingPayment: {"بانتظار الدفع", "Pending payment"},
 	CampaignPaymentFailed:  {"فشل الدفع", "Payment failed"},

@@ -61,6 +61,24 @@ func (e ExportFormat) Valid() bool {
 	}
 }
 
+// Defines values for ExportLanguage.
+const (
+	Ar ExportLanguage = "ar"
+	En ExportLanguage = "en"
+)
+
+// Valid indicates whether the value is a known member of the ExportLanguage enum.
+func (e ExportLanguage) Valid() bool {
+	switch e {
+	case Ar:
+		return true
+	case En:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for IncidentStatus.
 const (
 	OPEN     IncidentStatus = "OPEN"
@@ -767,6 +785,9 @@ type Email = string
 
 // ExportFormat A file format for exports.
 type ExportFormat string
+
+// ExportLanguage The language of an export.
+type ExportLanguage string
 
 // FailureCode Why an attempt failed; null when it has not.
 type FailureCode = models.FailureCode
@@ -2409,6 +2430,10 @@ type ListFinancialRecordsParams struct {
 type ExportFinancialRecordsParams struct {
 	// Format The file format.
 	Format ExportFormat `form:"format" json:"format"`
+
+	// Lang The language of headers, `kind` and `balance_status`. Unset: XLSX follows `Accept-Language`, and CSV has the names and
+	// codes of the API, which do not change.
+	Lang *ExportLanguage `form:"lang,omitempty" json:"lang,omitempty"`
 
 	// Period Calendar period in Asia/Riyadh; the week starts on Sunday. `custom` needs `date_from` and `date_to`, which alone mean the same. Without any of them, everything.
 	Period *Period `form:"period,omitempty" json:"period,omitempty"`
@@ -4062,6 +4087,13 @@ func (siw *ServerInterfaceWrapper) ExportFinancialRecords(c *fiber.Ctx) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, true, "format", query, &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
 	if err != nil {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter format: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "lang" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "lang", query, &params.Lang, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter lang: %w", err).Error())
 	}
 
 	// ------------- Optional query parameter "period" -------------

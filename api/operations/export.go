@@ -11,6 +11,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"rihla/api/gen"
+	"rihla/api/middleware"
 	"rihla/internal/store"
 	"rihla/models"
 )
@@ -21,7 +22,7 @@ const auditTimeout = 5 * time.Second
 // exportFormats are the ways to write an export, by what a caller asks for.
 var exportFormats = map[gen.ExportFormat]struct {
 	mediaType string
-	write     func(*Operations, context.Context, io.Writer, store.RecordFilter) (rows int64, err error)
+	write     func(*Operations, context.Context, io.Writer, store.RecordFilter, models.Locale) (rows int64, err error)
 }{
 	gen.Csv: {"text/csv; charset=utf-8", (*Operations).writeCSV},
 	gen.Xlsx: {
@@ -45,7 +46,7 @@ func (o *Operations) ExportFinancialRecords(
 		BalanceStatus: valueOf(q.BalanceStatus), Search: valueOf(q.Search), Page: page(nil, nil, q.Sort, nil),
 	}
 
-	return export{o: o, by: actor(ctx), query: &q, filter: filter}, nil
+	return export{o: o, by: actor(ctx), query: &q, filter: filter, lang: exportLanguage(q.Format, q.Lang, middleware.Locale(ctx))}, nil
 }
 
 // export is a streamed answer.
@@ -54,6 +55,20 @@ type export struct {
 	by     store.Actor
 	query  *gen.ExportFinancialRecordsParams
 	filter store.RecordFilter
+	lang   models.Locale // of headers and labels; empty: names and codes for programs
+}
+
+// exportLanguage is what a file is written in. A workbook is for people: it follows ?lang= and then Accept-Language. A CSV is read
+// by programs as often: its names and codes never change unless ?lang= asks for it.
+func exportLanguage(format gen.ExportFormat, asked *gen.ExportLanguage, accepted models.Locale) models.Locale {
+	switch {
+	case asked != nil:
+		return models.Locale(*asked)
+	case format == gen.Xlsx:
+		return accepted
+	default:
+		return ""
+	}
 }
 
 // VisitExportFinancialRecordsResponse implements the generated interface. The audit entry is written before the first
@@ -102,11 +117,15 @@ func (e export) describe(f *fiber.Ctx) {
 	f.Set(fiber.HeaderContentType, exportFormats[e.query.Format].mediaType)
 	f.Set(fiber.HeaderContentDisposition, fmt.Sprintf("attachment; filename=%q", name))
 	f.Set(fiber.HeaderCacheControl, "no-store")
+
+	if e.lang != "" {
+		f.Set(fiber.HeaderContentLanguage, string(e.lang))
+	}
 }
 
 // write writes the file and notes what became of it: of one that broke off the rows that may have left.
 func (e export) write(ctx context.Context, w io.Writer) error {
-	rows, err := exportFormats[e.query.Format].write(e.o, ctx, w, e.filter)
+	rows, err := exportFormats[e.query.Format].write(e.o, ctx, w, e.filter, e.lang)
 	if err == nil {
 		err = ctx.Err() // the connection is cut, whatever is still in its buffers
 	}
@@ -144,14 +163,14 @@ const byteOrderMark = "\ufeff"
 // own buffer holds but a dozen of them.
 const csvBuffer = 64 << 10
 
-func (o *Operations) writeCSV(ctx context.Context, w io.Writer, f store.RecordFilter) (rows int64, err error) {
+func (o *Operations) writeCSV(ctx context.Context, w io.Writer, f store.RecordFilter, lang models.Locale) (rows int64, err error) {
 	b := bufio.NewWriterSize(w, csvBuffer)
 
 	if _, err := b.WriteString(byteOrderMark); err != nil {
 		return 0, err
 	}
 
-	if rows, err = o.Store.ExportCSV(ctx, f, b); err != nil {
+	if rows, err = o.Store.ExportCSV(ctx, f, lang, b); err != nil {
 		return rows, err
 	}
 

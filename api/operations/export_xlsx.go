@@ -12,15 +12,21 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"rihla/internal/store"
+	"rihla/models"
 )
 
 const (
-	// sheetName is that of the first sheet; further ones are numbered.
-	sheetName = "Financial records"
 	// creatorName is who the file says that it was made by.
 	creatorName = "Rihla"
 	// textWidth and numberWidth are widths of columns, in characters.
 	textWidth, numberWidth = 22, 16
+)
+
+var (
+	// sheetNames are those of the first sheet; further ones are numbered.
+	sheetNames = models.Label{AR: "السجلات المالية", EN: "Financial records"}
+	// totalWord begins the row with the sums of all sheets.
+	totalWord = models.Label{AR: "الإجمالي", EN: "Total"}
 )
 
 // workbook is an XLSX file that grows row by row. What does not fit into a small part of memory is in a directory of its
@@ -28,10 +34,13 @@ const (
 type workbook struct {
 	file    *excelize.File
 	room    *room
+	lang    models.Locale
 	columns []store.ExportColumn
-	styles  []int // of the columns' cells
-	header  int   // style of the first row
-	perPage int   // rows of a sheet, the header included
+	styles  []int          // of the columns' cells
+	header  int            // style of the first row
+	total   int            // style of sums
+	sums    []models.Money // of the columns of amounts, in all sheets
+	perPage int            // rows of a sheet, the header included
 
 	sheets int
 	sheet  *excelize.StreamWriter
@@ -41,19 +50,20 @@ type workbook struct {
 }
 
 // newWorkbook begins a file. close must be called in the end.
-func newWorkbook(columns []store.ExportColumn, rowsPerSheet int) (*workbook, error) {
+func newWorkbook(columns []store.ExportColumn, lang models.Locale, rowsPerSheet int) (*workbook, error) {
 	r, err := newRoom()
 	if err != nil {
 		return nil, fmt.Errorf("make room for the file: %w", err)
 	}
 
 	b := &workbook{
-		file: excelize.NewFile(excelize.Options{TmpDir: r.dir}), room: r, columns: columns, perPage: rowsPerSheet,
-		styles: make([]int, len(columns)), cells: make([]excelize.Cell, len(columns)), values: make([]any, len(columns)),
+		file: excelize.NewFile(excelize.Options{TmpDir: r.dir}), room: r, lang: lang, columns: columns, perPage: rowsPerSheet,
+		sums: make([]models.Money, len(columns)), styles: make([]int, len(columns)),
+		cells: make([]excelize.Cell, len(columns)), values: make([]any, len(columns)),
 	}
 
 	// The library would name itself.
-	err = b.file.SetDocProps(&excelize.DocProperties{Creator: creatorName, LastModifiedBy: creatorName, Title: sheetName})
+	err = b.file.SetDocProps(&excelize.DocProperties{Creator: creatorName, LastModifiedBy: creatorName, Title: sheetNames.In(lang)})
 	if err == nil {
 		err = b.makeStyles()
 	}
@@ -83,6 +93,11 @@ func (b *workbook) makeStyles() (err error) {
 		return fmt.Errorf("make header style: %w", err)
 	}
 
+	amount := formats[store.ExportMoney]
+	if b.total, err = b.file.NewStyle(&excelize.Style{Font: &excelize.Font{Bold: true}, CustomNumFmt: &amount}); err != nil {
+		return fmt.Errorf("make style of sums: %w", err)
+	}
+
 	known := map[store.ExportKind]int{}
 
 	for kind, format := range formats {
@@ -106,7 +121,7 @@ func (b *workbook) nextSheet() error {
 
 	b.sheets++
 
-	name := sheetName
+	name := sheetNames.In(b.lang)
 	if b.sheets == 1 {
 		if err := b.file.SetSheetName("Sheet1", name); err != nil {
 			return err
@@ -118,7 +133,13 @@ func (b *workbook) nextSheet() error {
 		}
 	}
 
-	var err error
+	rightToLeft := b.lang == models.LocaleArabic
+
+	err := b.file.SetSheetView(name, 0, &excelize.ViewOptions{RightToLeft: &rightToLeft})
+	if err != nil {
+		return err
+	}
+
 	if b.sheet, err = b.file.NewStreamWriter(name); err != nil {
 		return err
 	}
@@ -144,7 +165,7 @@ func (b *workbook) writeHeader() error {
 			return err
 		}
 
-		names[i] = excelize.Cell{StyleID: b.header, Value: c.Name}
+		names[i] = excelize.Cell{StyleID: b.header, Value: c.Title(b.lang)}
 	}
 
 	b.row = 1
@@ -152,11 +173,21 @@ func (b *workbook) writeHeader() error {
 	return b.sheet.SetRow("A1", names)
 }
 
+// endSheet ends the current sheet, if there is one.
 func (b *workbook) endSheet() error {
 	if b.sheet == nil {
 		return nil
 	}
 
+	if err := b.filterHeader(); err != nil {
+		return err
+	}
+
+	return b.sheet.Flush()
+}
+
+// filterHeader makes a table of the rows so far.
+func (b *workbook) filterHeader() error {
 	if b.row > 1 { // a table has at least one row; with it the header filters and sorts
 		last, err := excelize.CoordinatesToCellName(len(b.columns), b.row)
 		if err != nil {
@@ -167,6 +198,40 @@ func (b *workbook) endSheet() error {
 		if err := b.sheet.AddTable(&table); err != nil {
 			return fmt.Errorf("make the header filter: %w", err)
 		}
+	}
+
+	return nil
+}
+
+// endWithTotals ends the last sheet with the sums of all, behind the table that filters: they are those of the file, whatever a
+// filter hides. They are added as decimals.
+func (b *workbook) endWithTotals() error {
+	if b.row == b.perPage { // full
+		if err := b.nextSheet(); err != nil {
+			return err
+		}
+	}
+
+	if err := b.filterHeader(); err != nil {
+		return err
+	}
+
+	row := make([]any, len(b.columns))
+	row[0] = excelize.Cell{StyleID: b.header, Value: totalWord.In(b.lang)}
+
+	for i, c := range b.columns {
+		if c.Kind == store.ExportMoney {
+			value, err := cellValue(c.Kind, b.sums[i].String())
+			if err != nil {
+				return err
+			}
+
+			row[i] = excelize.Cell{StyleID: b.total, Value: value}
+		}
+	}
+
+	if err := b.sheet.SetRow("A"+strconv.Itoa(b.row+1), row); err != nil {
+		return err
 	}
 
 	return b.sheet.Flush()
@@ -192,6 +257,12 @@ func (b *workbook) add(row [][]byte) error {
 			return fmt.Errorf("%s: %w", b.columns[i].Name, err)
 		}
 
+		if b.columns[i].Kind == store.ExportMoney {
+			if err := b.count(i, string(text)); err != nil {
+				return err
+			}
+		}
+
 		b.cells[i] = excelize.Cell{StyleID: b.styles[i], Value: value}
 		b.values[i] = &b.cells[i]
 	}
@@ -199,6 +270,18 @@ func (b *workbook) add(row [][]byte) error {
 	b.row++
 
 	return b.sheet.SetRow("A"+strconv.Itoa(b.row), b.values)
+}
+
+// count adds an amount to the sum of its column.
+func (b *workbook) count(column int, text string) error {
+	amount, err := models.ParseMoney(text)
+	if err != nil {
+		return fmt.Errorf("%s: %w", b.columns[column].Name, err)
+	}
+
+	b.sums[column] = b.sums[column].Add(amount)
+
+	return nil
 }
 
 // cellValue is what a spreadsheet calculates with. Its numbers are binary floats: that is the file format's choice, and
@@ -234,7 +317,7 @@ func (b *workbook) sendTo(w io.Writer) error {
 		}
 	}
 
-	if err := b.endSheet(); err != nil {
+	if err := b.endWithTotals(); err != nil {
 		return err
 	}
 
@@ -250,14 +333,14 @@ func (b *workbook) sendTo(w io.Writer) error {
 }
 
 // writeXLSX writes an export as a workbook. Its rows leave when all of them are there.
-func (o *Operations) writeXLSX(ctx context.Context, w io.Writer, f store.RecordFilter) (rows int64, err error) {
-	b, err := newWorkbook(store.ExportColumns(), excelize.TotalRows)
+func (o *Operations) writeXLSX(ctx context.Context, w io.Writer, f store.RecordFilter, lang models.Locale) (rows int64, err error) {
+	b, err := newWorkbook(store.ExportColumns(), lang, excelize.TotalRows)
 	if err != nil {
 		return 0, err
 	}
 	defer b.close()
 
-	if rows, err = o.Store.ExportRows(ctx, f, b.add); err != nil {
+	if rows, err = o.Store.ExportRows(ctx, f, lang, b.add); err != nil {
 		return 0, err
 	}
 

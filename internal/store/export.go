@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -27,8 +30,9 @@ const (
 
 // ExportColumn is a column of an export.
 type ExportColumn struct {
-	Name string
-	Kind ExportKind
+	Name  string
+	Kind  ExportKind
+	Label models.Label // of the column, for people
 
 	sql  string // of the value; empty for fr.<name>
 	free bool   // people can write into it what they like
@@ -36,32 +40,70 @@ type ExportColumn struct {
 
 // exportColumns are the columns of every file, in their order: nothing else decides on it.
 var exportColumns = []ExportColumn{
-	{Name: "transaction_number"},
-	{Name: "record_date", Kind: ExportDay},
-	{Name: "kind"},
-	{Name: "provider_name", sql: "p.name", free: true},
-	{Name: "details", free: true},
-	{Name: "gross_amount", Kind: ExportMoney},
-	{Name: "platform_commission_amount", Kind: ExportMoney},
-	{Name: "net_amount", Kind: ExportMoney},
-	{Name: "vat_amount", Kind: ExportMoney},
-	{Name: "refunded_amount", Kind: ExportMoney},
-	{Name: "currency"},
-	{Name: "balance_status"},
-	{Name: "payout_reference", free: true},
-	{Name: "payout_date", Kind: ExportDay},
-	{Name: "transferred_at", Kind: ExportMoment},
-	{Name: "booking_number", sql: "bn.booking_number"},
-	{Name: "booking_id"},
-	{Name: "ad_campaign_id"},
-	{Name: "payment_transaction_id"},
-	{Name: "id"},
-	{Name: "split_from"},
-	{Name: "created_at", Kind: ExportMoment},
+	{Name: "transaction_number", Label: models.Label{AR: "رقم العملية", EN: "Transaction number"}},
+	{Name: "record_date", Label: models.Label{AR: "التاريخ", EN: "Date"}, Kind: ExportDay},
+	{Name: "kind", Label: models.Label{AR: "النوع", EN: "Kind"}},
+	{Name: "provider_name", Label: models.Label{AR: "الشركة", EN: "Provider"}, sql: "p.name", free: true},
+	{Name: "details", Label: models.Label{AR: "التفاصيل", EN: "Details"}, free: true},
+	{Name: "gross_amount", Label: models.Label{AR: "المبلغ الإجمالي", EN: "Gross amount"}, Kind: ExportMoney},
+	{Name: "platform_commission_amount", Label: models.Label{AR: "عمولة المنصة", EN: "Platform commission"}, Kind: ExportMoney},
+	{Name: "net_amount", Label: models.Label{AR: "صافي المبلغ", EN: "Net amount"}, Kind: ExportMoney},
+	{Name: "vat_amount", Label: models.Label{AR: "ضريبة القيمة المضافة", EN: "VAT"}, Kind: ExportMoney},
+	{Name: "refunded_amount", Label: models.Label{AR: "المبلغ المسترد", EN: "Refunded amount"}, Kind: ExportMoney},
+	{Name: "currency", Label: models.Label{AR: "العملة", EN: "Currency"}},
+	{Name: "balance_status", Label: models.Label{AR: "حالة الرصيد", EN: "Balance status"}},
+	{Name: "payout_reference", Label: models.Label{AR: "مرجع التحويل", EN: "Payout reference"}, free: true},
+	{Name: "payout_date", Label: models.Label{AR: "تاريخ التحويل", EN: "Payout date"}, Kind: ExportDay},
+	{Name: "transferred_at", Label: models.Label{AR: "وقت تسجيل التحويل (UTC)", EN: "Marked as transferred at (UTC)"}, Kind: ExportMoment},
+	{Name: "booking_number", Label: models.Label{AR: "رقم الحجز", EN: "Booking number"}, sql: "bn.booking_number"},
+	{Name: "booking_id", Label: models.Label{AR: "معرّف الحجز", EN: "Booking id"}},
+	{Name: "ad_campaign_id", Label: models.Label{AR: "معرّف الحملة الإعلانية", EN: "Ad campaign id"}},
+	{Name: "payment_transaction_id", Label: models.Label{AR: "معرّف عملية الدفع", EN: "Payment transaction id"}},
+	{Name: "id", Label: models.Label{AR: "معرّف السجل", EN: "Record id"}},
+	{Name: "split_from", Label: models.Label{AR: "مجزّأ من السجل", EN: "Split from record"}},
+	{Name: "created_at", Label: models.Label{AR: "وقت الإنشاء (UTC)", EN: "Created at (UTC)"}, Kind: ExportMoment},
 }
 
 // ExportColumns are the columns of every export, in their order.
 func ExportColumns() []ExportColumn { return append([]ExportColumn(nil), exportColumns...) }
+
+// Title is what stands above the column in a language; without one its name, which programs know it by.
+func (c ExportColumn) Title(lang models.Locale) string {
+	if lang == "" {
+		return c.Name
+	}
+
+	return c.Label.In(lang)
+}
+
+// codes are the values of the columns that have labels for people.
+var codes = map[string]map[string]models.Label{
+	"kind":           labelsOf(models.RecordSale, models.RecordAdvertising, models.RecordClawback),
+	"balance_status": labelsOf(models.BalanceInCurrent, models.BalanceTransferred, models.BalanceRefunded),
+}
+
+func labelsOf[T interface {
+	~string
+	Label() models.Label
+}](values ...T) map[string]models.Label {
+	out := map[string]models.Label{}
+	for _, v := range values {
+		out[string(v)] = v.Label()
+	}
+
+	return out
+}
+
+// labeled is the SQL of a code's label in a language. A code without one, of a newer version, stays as it is.
+func labeled(column, value string, lang models.Locale) string {
+	var cases strings.Builder
+
+	for _, code := range slices.Sorted(maps.Keys(codes[column])) {
+		fmt.Fprintf(&cases, " WHEN '%s' THEN '%s'", code, codes[column][code].In(lang))
+	}
+
+	return "CASE " + value + cases.String() + " ELSE " + value + " END"
+}
 
 // What the SQL of a free text tells apart: the signs that a spreadsheet takes for the beginning of a formula, text that
 // begins like one, and text that cannot become one at all. That is nearly all text: the pattern is one that costs little.
@@ -76,13 +118,16 @@ const (
 // spreadsheets read a semicolon as the end of a cell, and inside quotes too, which do not begin where they think that the
 // cell does: so there is an apostrophe after one, and no line or tab within a cell that could begin another. Amounts,
 // which may begin with a minus, are not text.
-func (c ExportColumn) expression(safe bool) string {
+// lang has codes replaced by their labels; empty leaves them as they are.
+func (c ExportColumn) expression(safe bool, lang models.Locale) string {
 	value := c.sql
 	if value == "" {
 		value = "fr." + c.Name
 	}
 
 	switch {
+	case lang != "" && codes[c.Name] != nil:
+		return labeled(c.Name, value, lang)
 	case c.Kind == ExportMoment:
 		// The session's time zone is UTC.
 		return fmt.Sprintf("replace(left(%s::text, 19), ' ', 'T') || 'Z'", value)
@@ -97,7 +142,7 @@ func (c ExportColumn) expression(safe bool) string {
 
 // exportQuery is the text of the query of an export: latest record date first unless f.Page.Sort says otherwise.
 // Error: VALIDATION_ERROR on sort.
-func (s *Store) exportQuery(f RecordFilter, safe bool) (string, error) {
+func (s *Store) exportQuery(f RecordFilter, safe bool, lang models.Locale) (string, error) {
 	w, err := walkOf[models.FinancialRecord](s.db, recordOrder, Page{Sort: f.Page.Sort})
 	if err != nil {
 		return "", err
@@ -106,18 +151,19 @@ func (s *Store) exportQuery(f RecordFilter, safe bool) (string, error) {
 	q := s.db.NewSelect().Model((*models.FinancialRecord)(nil)).Join("JOIN providers AS p ON p.id = fr.provider_id").
 		Join("LEFT JOIN bookings AS bn ON bn.id = fr.booking_id")
 	for _, c := range exportColumns {
-		q = q.ColumnExpr("? AS ?", bun.Safe(c.expression(safe)), bun.Ident(c.Name))
+		q = q.ColumnExpr("? AS ?", bun.Safe(c.expression(safe, lang)), bun.Name(c.Title(lang)))
 	}
 
 	return w.sorted(f.apply(q)).String(), nil
 }
 
-// ExportCSV writes every ledger line that the filter selects to w as CSV with a header row, and counts those that w was
-// given, whatever the end. It is one statement, so neither the size of the ledger nor what happens to it meanwhile
-// matters; PostgreSQL writes the CSV, and what is on its way is all that is held. It ends early, and the statement with
-// it, when ctx does or w fails. No cell can be run as a formula. Error: VALIDATION_ERROR on sort.
-func (s *Store) ExportCSV(ctx context.Context, f RecordFilter, w io.Writer) (rows int64, err error) {
-	query, err := s.exportQuery(f, true)
+// ExportCSV writes every ledger line that the filter selects to w as CSV with a header row, in a language or, without one,
+// with names and codes for programs. It counts those that w was given, whatever the end. It is one statement, so neither the
+// size of the ledger nor what happens to it meanwhile matters; PostgreSQL writes the CSV, and what is on its way is all that
+// is held. It ends early, and the statement with it, when ctx does or w fails. No cell can be run as a formula. Error:
+// VALIDATION_ERROR on sort.
+func (s *Store) ExportCSV(ctx context.Context, f RecordFilter, lang models.Locale, w io.Writer) (rows int64, err error) {
+	query, err := s.exportQuery(f, true, lang)
 	if err != nil {
 		return 0, err
 	}
@@ -154,10 +200,12 @@ func (c *lineCounter) Write(line []byte) (int, error) {
 }
 
 // ExportRows hands every ledger line that the filter selects to yield, one cell per column as text, nil for NULL, and
-// counts them. Text is as it is: what could be a formula is for the format to deal with. The cells are valid until yield
-// returns; an error of yield ends the export and is returned. It is one statement, as in ExportCSV.
-func (s *Store) ExportRows(ctx context.Context, f RecordFilter, yield func(cells [][]byte) error) (rows int64, err error) {
-	query, err := s.exportQuery(f, false)
+// counts them. lang is as in ExportCSV. Text is as it is: what could be a formula is for the format to deal with. The cells
+// are valid until yield returns; an error of yield ends the export and is returned. It is one statement, as in ExportCSV.
+func (s *Store) ExportRows(
+	ctx context.Context, f RecordFilter, lang models.Locale, yield func(cells [][]byte) error,
+) (rows int64, err error) {
+	query, err := s.exportQuery(f, false, lang)
 	if err != nil {
 		return 0, err
 	}

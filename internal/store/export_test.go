@@ -23,7 +23,7 @@ func (b *testBundle) exported(t *testing.T, f store.RecordFilter) []map[string]s
 
 	var file bytes.Buffer
 
-	n, err := b.s.ExportCSV(t.Context(), f, &file)
+	n, err := b.s.ExportCSV(t.Context(), f, "", &file)
 	require.NoError(t, err)
 
 	rows, err := csv.NewReader(&file).ReadAll()
@@ -45,7 +45,7 @@ func (b *testBundle) exported(t *testing.T, f store.RecordFilter) []map[string]s
 	}
 
 	i := 0
-	n, err = b.s.ExportRows(t.Context(), f, func(cells [][]byte) error {
+	n, err = b.s.ExportRows(t.Context(), f, "", func(cells [][]byte) error {
 		require.Len(t, cells, len(columns))
 
 		for j, c := range columns {
@@ -95,7 +95,7 @@ func TestExport(t *testing.T) {
 	require.Empty(t, b.exported(t, store.RecordFilter{Search: "'; DROP TABLE users; --"}))
 	require.Empty(t, b.exported(t, store.RecordFilter{Search: `\' ? $1 ?0`}))
 
-	_, err = b.s.ExportCSV(t.Context(), store.RecordFilter{Page: store.Page{Sort: store.ParseSort("vat_amount")}}, &bytes.Buffer{})
+	_, err = b.s.ExportCSV(t.Context(), store.RecordFilter{Page: store.Page{Sort: store.ParseSort("vat_amount")}}, "", &bytes.Buffer{})
 	requireCode(t, models.CodeValidation, err)
 }
 
@@ -116,7 +116,7 @@ func TestExportedTextIsNoFormula(t *testing.T) {
 
 		var file bytes.Buffer
 
-		_, err := b.s.ExportCSV(t.Context(), store.RecordFilter{}, &file)
+		_, err := b.s.ExportCSV(t.Context(), store.RecordFilter{}, "", &file)
 		require.NoError(t, err)
 
 		rows, err := csv.NewReader(&file).ReadAll()
@@ -138,7 +138,7 @@ func TestExportedTextIsNoFormulaBetweenSemicolons(t *testing.T) {
 
 		var file bytes.Buffer
 
-		_, err := b.s.ExportCSV(t.Context(), store.RecordFilter{}, &file)
+		_, err := b.s.ExportCSV(t.Context(), store.RecordFilter{}, "", &file)
 		require.NoError(t, err)
 
 		lines := strings.Split(strings.TrimSuffix(file.String(), "\n"), "\n")
@@ -159,14 +159,14 @@ func TestExportCountsWhatItHandsOn(t *testing.T) {
 
 	var whole bytes.Buffer
 
-	rows, err := b.s.ExportCSV(t.Context(), store.RecordFilter{}, &whole)
+	rows, err := b.s.ExportCSV(t.Context(), store.RecordFilter{}, "", &whole)
 	require.NoError(t, err)
 	require.EqualValues(t, strings.Count(whole.String(), "\n")-1, rows)
 
 	for _, room := range []int{0, 100, 1000, whole.Len() / 2, whole.Len() - 1} {
 		var taken bytes.Buffer
 
-		rows, err := b.s.ExportCSV(t.Context(), store.RecordFilter{}, io.MultiWriter(&failing{left: room}, &taken))
+		rows, err := b.s.ExportCSV(t.Context(), store.RecordFilter{}, "", io.MultiWriter(&failing{left: room}, &taken))
 		require.ErrorIs(t, err, errGone)
 		require.EqualValues(t, strings.Count(taken.String(), "\n"), rows, "the header, and the line that it was at, too")
 	}
@@ -193,10 +193,10 @@ func TestExportStops(t *testing.T) {
 	b.manyRecords(t, 50_000)
 
 	for range 15 { // more often than there are connections
-		_, err := b.s.ExportCSV(t.Context(), store.RecordFilter{}, &failing{left: 1000})
+		_, err := b.s.ExportCSV(t.Context(), store.RecordFilter{}, "", &failing{left: 1000})
 		require.ErrorIs(t, err, errGone)
 
-		_, err = b.s.ExportRows(t.Context(), store.RecordFilter{}, func([][]byte) error { return errGone })
+		_, err = b.s.ExportRows(t.Context(), store.RecordFilter{}, "", func([][]byte) error { return errGone })
 		require.ErrorIs(t, err, errGone)
 	}
 
@@ -204,14 +204,14 @@ func TestExportStops(t *testing.T) {
 
 	var file bytes.Buffer
 
-	_, err := b.s.ExportCSV(ctx, store.RecordFilter{}, writerFunc(func(p []byte) (int, error) {
+	_, err := b.s.ExportCSV(ctx, store.RecordFilter{}, "", writerFunc(func(p []byte) (int, error) {
 		cancel()
 
 		return file.Write(p)
 	}))
 	require.ErrorIs(t, err, context.Canceled)
 
-	rows, err := b.s.ExportRows(ctx, store.RecordFilter{}, func([][]byte) error { return nil })
+	rows, err := b.s.ExportRows(ctx, store.RecordFilter{}, "", func([][]byte) error { return nil })
 	require.ErrorIs(t, err, context.Canceled)
 	require.Zero(t, rows)
 
@@ -219,7 +219,7 @@ func TestExportStops(t *testing.T) {
 	ctx, cancel = context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 
-	_, err = b.s.ExportCSV(ctx, store.RecordFilter{Page: store.Page{Sort: store.ParseSort("-net_amount,gross_amount")}}, &file)
+	_, err = b.s.ExportCSV(ctx, store.RecordFilter{Page: store.Page{Sort: store.ParseSort("-net_amount,gross_amount")}}, "", &file)
 	require.Error(t, err)
 
 	require.Eventually(t, func() bool {

@@ -30,7 +30,7 @@ func TestServerEndsWhatIsLeftBehind(t *testing.T) {
 	}
 	require.Equal(t, "300ms 200ms", limits())
 
-	_, err = s.ExportCSV(t.Context(), store.RecordFilter{}, io.Discard)
+	_, err = s.ExportCSV(t.Context(), store.RecordFilter{}, "", io.Discard)
 	require.NoError(t, err)
 	require.Equal(t, "300ms 200ms", limits())
 	require.ErrorContains(t, s.Sleep(t, time.Second), "statement timeout")
