@@ -88,7 +88,7 @@ func TestFailuresQuoteNobody(t *testing.T) {
 	}
 }
 
-// TestReturnAddressesAreNotLogged: whoever reads the logs cannot open where an app has its customers sent.
+// TestReturnAddressesAreNotLogged: who reads the logs cannot open where an app has its customers sent.
 func TestReturnAddressesAreNotLogged(t *testing.T) {
 	t.Parallel()
 

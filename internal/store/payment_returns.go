@@ -10,7 +10,7 @@ import (
 	"rihla/models"
 )
 
-// returnFor is how long after the end of an attempt its return address works: a customer comes back at once, and whoever finds
+// returnFor is how long after the end of an attempt its return address works: a customer comes back at once, and who finds
 // the address in a log or in a browser's history later learns nothing.
 const returnFor = 24 * time.Hour
 

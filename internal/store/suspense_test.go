@@ -265,7 +265,7 @@ func (b *books) orderLate(t *testing.T, tx models.PaymentTransaction) error {
 	return err
 }
 
-// Whoever has paid cannot have it given back to themselves, and what was taken cannot be rewritten.
+// Who has paid cannot have it given back to themselves, and what was taken cannot be rewritten.
 func TestMoneyInSuspenseIsGuarded(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)
