@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
-import { env } from 'node:process';
 
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser } from 'playwright-core';
 
+import { startBrowser } from './browser.js';
 import { anybody, type Schemas, signIn, succeeds } from './client.js';
 
 /** A telephone, and what is left of its height between the bars of its browser. */
@@ -23,19 +23,7 @@ const app = createServer((_, response) => response.end('<!doctype html><title>ap
 await new Promise<void>((listening) => app.listen(0, '127.0.0.1', listening));
 const done = `http://127.0.0.1:${(app.address() as AddressInfo).port}/done`;
 
-const browser = await chromium.launch({
-  executablePath: env['CHROMIUM'] ?? '/usr/bin/chromium',
-  args: [
-    '--no-sandbox',
-    '--disable-gpu',
-    '--disable-dev-shm-usage',
-    '--disable-quic',
-    '--no-first-run',
-    '--disable-background-networking',
-    '--disable-component-update',
-    '--disable-sync',
-  ],
-});
+const browser = await startBrowser();
 
 try {
   await pays(browser, 'credit_card', 'succeed', 'PAID');

@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict';
 import { env } from 'node:process';
 
-import { type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
+import { type BrowserContext, type Locator, type Page } from 'playwright-core';
 
+import { startBrowser } from './browser.js';
 import { baseUrl } from './client.js';
 
 interface Document {
@@ -15,20 +16,7 @@ const url = new URL('/docs', baseUrl);
 const served = (await (await fetch(new URL('/openapi.json', baseUrl))).json()) as Document;
 const operations = Object.values(served.paths).flatMap((path) => Object.values(path).filter((item) => 'operationId' in item));
 
-const browser = await chromium.launch({
-  executablePath: env['CHROMIUM'] ?? '/usr/bin/chromium',
-  // A browser that is fresh from its package talks to its maker; --no-sandbox is what root needs.
-  args: [
-    '--no-sandbox',
-    '--disable-gpu',
-    '--disable-dev-shm-usage',
-    '--disable-quic',
-    '--no-first-run',
-    '--disable-background-networking',
-    '--disable-component-update',
-    '--disable-sync',
-  ],
-});
+const browser = await startBrowser();
 
 try {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, serviceWorkers: 'block' });
