@@ -162,7 +162,11 @@ func documented(t *testing.T, s *harness.Stack) {
 	require.NoError(t, err)
 	require.Equal(t, int64(6000), allowanceOf(t, hook).limit)
 
-	for _, path := range []string{"/healthz", "/readyz", "/docs", "/openapi.json", "/.well-known/jwks.json"} {
+	for _, path := range []string{"/docs", "/openapi.json"} {
+		require.Equal(t, int64(60), allowanceOf(t, from(t, s.Anybody(), "192.0.2.2", http.MethodGet, path, nil)).limit, path)
+	}
+
+	for _, path := range []string{"/healthz", "/readyz", "/.well-known/jwks.json"} {
 		require.Empty(t, s.Anybody().Get(path).Header.Values("X-Ratelimit-Limit"), path)
 	}
 }
