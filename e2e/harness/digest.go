@@ -40,8 +40,11 @@ func (s *Stack) Digest(tb testing.TB) map[string]string {
 			which = "action <> 'BOOKING_DOCUMENTS_READ'"
 		}
 
-		if name == "incidents" { // what the orchestrator has been told of one follows by itself, some seconds later
+		switch name {
+		case "incidents": // what the orchestrator has been told of one follows by itself, some seconds later
 			row = "to_jsonb(r) - 'shown'"
+		case "payment_transactions": // of one that a customer polls the gateway is asked, once in a while
+			row = "to_jsonb(r) - 'asked_at' - 'check_at'"
 		}
 
 		require.NoError(tb, s.DB.QueryRowContext(tb.Context(), fmt.Sprintf(
