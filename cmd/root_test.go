@@ -22,6 +22,7 @@ func TestSmallCommands(t *testing.T) {
 		{[]string{"completion", "bash"}, 0, "__start_rihla", ""},
 		{[]string{"__complete", "user", "create", "--role", "SUPER"}, 0, "SUPER_ADMIN", ""},
 		{[]string{"__complete", "user", ""}, 0, "list", ""},
+		{[]string{"user", "list", "--role", "NOSUCH"}, 1, "", "NOSUCH"},
 		{[]string{"user", "nosuch"}, 1, "", "unknown command"},
 		{[]string{"user"}, 1, "", "user needs"},
 		{[]string{"nosuch"}, 1, "", "unknown command"},

@@ -3,6 +3,7 @@ package cmd
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -37,6 +38,10 @@ func newUserList() *cobra.Command {
 		Short: "List users, oldest first, and whose account is locked",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if role != "" && !slices.Contains(models.Roles(), models.Role(role)) {
+				return fmt.Errorf("there is no role %q", role)
+			}
+
 			cfg, err := loadConfig(config.Config.RequireDatabase)
 			if err != nil {
 				return err

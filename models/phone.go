@@ -48,3 +48,13 @@ func E164(phone string) (number string, ok bool) {
 
 	return number, international.MatchString(number)
 }
+
+// NationalNumber is an E.164 number of Saudi Arabia without the country's code, `501234567`; "" for one of another country.
+func NationalNumber(number string) string {
+	rest, home := strings.CutPrefix(number, "+"+homeCountry)
+	if !home {
+		return ""
+	}
+
+	return rest
+}

@@ -68,7 +68,7 @@ type searchWords struct {
 	text   string    // as written, without spaces around it
 	number string    // in the form of a booking number, empty when it is none
 	id     uuid.UUID // uuid.Nil when it is none
-	phone  bool      // whether it can be a part of a phone number
+	phone  string    // what phone numbers have to contain, empty when it can be no part of one
 }
 
 // minPhoneDigits is how many digits a search needs to be compared with phone numbers as such.
@@ -98,7 +98,14 @@ func parseSearch(text string) (searchWords, error) {
 		}
 	}
 
-	w.phone = digits >= minPhoneDigits
+	if digits >= minPhoneDigits {
+		w.phone = w.text
+
+		// A contact may have been written without the country's code: a number of this country is looked for without it.
+		if number, _ := models.E164(w.text); len(models.NationalNumber(number)) >= minPhoneDigits {
+			w.phone = models.NationalNumber(number)
+		}
+	}
 
 	return w, nil
 }
@@ -114,8 +121,8 @@ func (w searchWords) bookings(db *bun.DB) *bun.SelectQuery {
 		q = q.WhereOr("bt.words LIKE '%' || search_fold(?) || '%'", likeEscaper.Replace(w.text))
 	}
 
-	if w.phone {
-		q = q.WhereOr("bt.words LIKE '%' || search_phone(?) || '%'", w.text)
+	if w.phone != "" {
+		q = q.WhereOr("bt.words LIKE '%' || search_phone(?) || '%'", w.phone)
 	}
 
 	if w.id != uuid.Nil {

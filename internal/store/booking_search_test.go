@@ -40,6 +40,7 @@ func TestBookingsAreFound(t *testing.T) {
 
 	first := b.bookedAs(t, "Contact One", "One.Customer@rihla.test", "+966501234567", "أحمد الزُّهراني", "Passenger O'Neil")
 	second := b.bookedAs(t, "فاطمة القحطانى", "two@rihla.test", "+966559876543", "Passenger 100%")
+	national := b.bookedAs(t, "Third", "three@other.test", "053 111 2223", "Third")
 
 	tx := b.open(t, first, 1)
 	b.report(t, tx, models.EventPaymentSucceeded)
@@ -58,6 +59,8 @@ func TestBookingsAreFound(t *testing.T) {
 		reference: {first.ID}, "trf 2026/ا": {first.ID},
 		"one.customer@RIHLA.test": {first.ID}, "contact one": {first.ID}, "o'neil": {first.ID}, "احمد الزهراني": {first.ID}, "أحـمد": {first.ID},
 		"0501234567": {first.ID}, "+966 50 123 4567": {first.ID}, "00966-50-1234567": {first.ID}, "٠٥٠١٢٣٤٥٦٧": {first.ID}, "(966) 0501234567": {first.ID},
+		"+966 53 111 2223": {national.ID}, "00966531112223": {national.ID}, "966531112223": {national.ID}, "0531112223": {national.ID},
+		"+966 (0)53 111": {national.ID}, "٩٦٦٥٣١١١٢٢٢٣": {national.ID},
 		"فاطمه": {second.ID}, "القحطاني": {second.ID}, "100%": {second.ID}, "two@rihla.test": {second.ID}, "98765": {second.ID},
 		"passenger": {first.ID, second.ID}, "rihla.test": {first.ID, second.ID}, "DOC777777": {}, "777777": {}, uuid.NewString(): {}, "nowhere": {},
 		"ref-" + tx.ID.String()[:8]: {}, "_": {}, "100_": {},
