@@ -91,17 +91,23 @@ func (p *Payments) openCheckout(ctx context.Context, a models.Attempt) (Checkout
 		return checkoutOf(&t), nil // nobody could pay it any more: it expires, and the gateway is asked before it does
 	}
 
-	opened, err := p.createCheckout(ctx, &t)
-	// A gateway that goes on saying that something is under way has nothing under way after SettleAfter.
-	stuck := gateways.KindOf(err) == gateways.KindInProgress && p.settledSince(t.CreatedAt)
+	opened, refusal := p.createCheckout(ctx, &t)
 
-	if refusal := err; isFinal(refusal) || stuck {
+	settled, err := p.settledSinceOpened(ctx, &t, refusal)
+	if err != nil {
+		return checkoutOf(&t), err
+	}
+
+	// A gateway that goes on saying that something is under way has nothing under way after SettleAfter.
+	stuck := settled && gateways.KindOf(refusal) == gateways.KindInProgress
+
+	if err = refusal; isFinal(refusal) || stuck {
 		// The answer of an earlier try may have been lost, and a gateway refuses the same key with another request: the trip may
 		// have got another title since. An attempt that counted as refused would leave a checkout behind that can be paid. So
 		// would one whose gateway refuses to say, unless this is the first try.
 		opened, err = p.findCheckout(ctx, &t)
 		switch kind := gateways.KindOf(err); {
-		case kind == gateways.KindNotFound && !fresh && !p.settledSince(t.CreatedAt):
+		case kind == gateways.KindNotFound && !fresh && !settled:
 			// An earlier request for it may still be under way, and would leave a checkout that nobody knows of.
 			return checkoutOf(&t), refusal
 		case kind == gateways.KindNotFound || kind == gateways.KindRejected && fresh:
@@ -128,6 +134,16 @@ func (p *Payments) openCheckout(ctx context.Context, a models.Attempt) (Checkout
 	return checkoutOf(&t), err
 }
 
+// settledSinceOpened reports, about an opening that was refused, that whatever was sent for the attempt before has had its effect
+// since, or has none.
+func (p *Payments) settledSinceOpened(ctx context.Context, t *models.PaymentTransaction, refusal error) (bool, error) {
+	if !isFinal(refusal) && gateways.KindOf(refusal) != gateways.KindInProgress {
+		return false, nil
+	}
+
+	return p.Store.OlderThan(ctx, t.CreatedAt, p.settleAfter())
+}
+
 // unopened ends an attempt that nobody can pay.
 func (p *Payments) unopened(ctx context.Context, t *models.PaymentTransaction, why models.FailureCode, words string) (Checkout, error) {
 	ended, err := p.Store.EndPayment(ctx, t.ID, why, words, p.Now())
@@ -135,9 +151,6 @@ func (p *Payments) unopened(ctx context.Context, t *models.PaymentTransaction, w
 
 	return Checkout{Status: ended.Status, Failure: ended.Failure, ExpiresAt: t.ExpiresAt}, err
 }
-
-// settledSince reports that whatever was sent to a gateway at a time has had its effect since, or has none.
-func (p *Payments) settledSince(at time.Time) bool { return p.Now().Sub(at) >= p.settleAfter() }
 
 func wasCancelled(t *models.PaymentTransaction) bool {
 	return t.FailureCode != nil && *t.FailureCode == models.FailureCancelled && t.CapturedAt == nil

@@ -371,3 +371,17 @@ func lockTransaction(ctx context.Context, tx bun.Tx, id uuid.UUID) (models.Payme
 
 	return t, found(err)
 }
+
+// OlderThan reports whether at least age has passed since a moment that the database has written, by its own clock: a worker whose
+// clock is wrong must not believe that a gateway has had its time.
+func (s *Store) OlderThan(ctx context.Context, moment time.Time, age time.Duration) (bool, error) {
+	var older bool
+
+	err := s.db.NewRaw("SELECT clock_timestamp() - ?::timestamptz >= ? * interval '1 microsecond'", moment, age.Microseconds()).
+		Scan(ctx, &older)
+	if err != nil {
+		return false, fmt.Errorf("ask the database how late it is: %w", err)
+	}
+
+	return older, nil
+}
