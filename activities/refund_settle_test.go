@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -153,16 +154,26 @@ func TestRefundByManyWorkersAtOnce(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	id := d.promised(t, d.paid(t))
-	counting := &oneAtATime{Gateway: d.gateway}
+
+	const workers = 16
+
+	counting := &oneAtATime{Gateway: d.gateway, answer: make(chan struct{})}
 	d.serve(counting)
 
-	var all sync.WaitGroup
+	var (
+		all    sync.WaitGroup
+		turned atomic.Int32
+	)
 
-	for range 16 {
+	for range workers {
 		all.Go(func() {
 			result, _ := d.RefundAtGateway(t.Context(), id)
 			if result.Status == models.RefundFailed {
 				t.Error("a refund that was made counts as refused")
+			}
+
+			if turned.Add(1) == workers-1 {
+				close(counting.answer)
 			}
 		})
 	}
@@ -173,9 +184,11 @@ func TestRefundByManyWorkersAtOnce(t *testing.T) {
 	require.Equal(t, 1, d.gateway.Calls(fake.CreateRefund))
 }
 
-// oneAtATime takes its time for a refund, and refuses another one meanwhile as a gateway does whose funds are taken.
+// oneAtATime makes its first refund when it may answer, and refuses another one meanwhile as a gateway does whose funds are taken.
 type oneAtATime struct {
 	*fake.Gateway
+
+	answer chan struct{}
 
 	mu         sync.Mutex
 	busy       bool
@@ -194,7 +207,7 @@ func (g *oneAtATime) CreateRefund(ctx context.Context, r gateways.RefundRequest)
 	g.busy = true
 	g.mu.Unlock()
 
-	time.Sleep(50 * time.Millisecond) // a slow gateway
+	<-g.answer
 
 	defer func() { g.mu.Lock(); g.busy = false; g.mu.Unlock() }()
 
@@ -242,4 +255,34 @@ func TestOpenCheckoutThatIsUnderWay(t *testing.T) {
 	c, err := d.OpenCheckout(t.Context(), stuck)
 	require.NoError(t, err)
 	require.Equal(t, models.FailureGatewayRejected, c.Failure)
+}
+
+// A worker whose clock is ahead does not take the gateway's time for over: by the database's clock it has only begun.
+func TestOpenCheckoutOnAWorkerAheadOfItsTime(t *testing.T) {
+	t.Parallel()
+
+	for name, answers := range map[string][]fake.Fault{
+		"refused":   {{Mode: fake.UnknownAfterEffect}, refused},
+		"under way": {{Mode: fake.Conflict}, {Mode: fake.Conflict}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			a := d.attempt(t)
+			d.gateway.Script(fake.CreateCheckout, answers...)
+			d.gateway.Script(fake.FindCheckout, fake.Fault{Mode: fake.FindLag})
+
+			_, err := d.OpenCheckout(t.Context(), a)
+			require.Error(t, err)
+
+			d.Now = func() time.Time { return time.Now().Add(10 * time.Minute) }
+			_, err = d.OpenCheckout(t.Context(), a)
+			require.False(t, requireApplicationError(t, err).NonRetryable())
+			require.Equal(t, models.TransactionPending, d.transaction(t, a).Status)
+
+			d.gateway.Complete()
+			d.open(t, a)
+			require.Len(t, d.gateway.Checkouts(), 1)
+		})
+	}
 }

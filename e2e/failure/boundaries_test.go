@@ -138,11 +138,12 @@ func median(d []time.Duration) time.Duration { return slices.Sorted(slices.Value
 func (j journey) run(t *testing.T, s *harness.Stack, tap *harness.Tap, n int, when harness.Moment) (string, []string, time.Duration) {
 	t.Helper()
 
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-
 	do := j.prepare(t, s)
 	killed := tap.Arm(n, when, s.Worker.Kill)
+
+	// What came before has limits of its own: the time is for getting over the kill.
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
 
 	var (
 		subject string
