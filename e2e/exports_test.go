@@ -44,9 +44,11 @@ func exportWorkbook(t *testing.T, s *harness.Stack) {
 
 	rows, err := file.GetRows("Financial records")
 	require.NoError(t, err)
-	require.Len(t, rows, 4)
+	require.Len(t, rows, 8)
 	require.Equal(t, []string{"Transaction number", "Date", "Kind", "Provider", "Details", "Gross amount"}, rows[0][:6])
-	require.Equal(t, []string{"Total", "", "", "", "", "230.00"}, rows[3][:6])
+	require.Equal(t, []string{"Subtotal", "", "Sale", "", "", "230.00"}, rows[3][:6])
+	require.Equal(t, "Total", rows[7][0])
+	require.Equal(t, "230.00", rows[7][5])
 	require.Equal(t, []string{models.DateIn(time.Now()).String(), "Sale", s.World.Provider.Name, "رحلة العُلا", "115.00"}, rows[1][1:6])
 	require.Equal(t, "=1+1", rows[2][4])
 

@@ -86,6 +86,12 @@ func TestFinancialSummary(t *testing.T) {
 	alone := decoded[moneySummary](t, http.StatusOK, staff.Get(providerSummary+strings.Replace(custom, "period=custom&", "", 1)))
 	require.Equal(t, year, alone, "two dates are a custom period")
 
+	fullyRefunded := customer.BookPaid(1)
+	require.Equal(t, http.StatusCreated, finance.Post("/api/v1/admin/bookings/"+fullyRefunded.ID.String()+"/refund",
+		map[string]any{"refund_type": "FULL"}).Status)
+	payWrongly(t, s, customer, "wrong_amount")
+	workbookAgrees(t, s)
+
 	platform := decoded[moneySummary](t, http.StatusOK, finance.Get(adminSummary+"?period=today"))
 	require.GreaterOrEqual(t, platform.Cards.Gross.Cmp(own.Cards.Gross), 0, "the platform has more than one company")
 
@@ -97,4 +103,35 @@ func TestFinancialSummary(t *testing.T) {
 
 	refused(t, staff.Get(adminSummary), http.StatusForbidden, models.CodeForbidden)
 	refused(t, finance.Get(providerSummary), http.StatusForbidden, models.CodeForbidden)
+}
+
+// workbookAgrees compares the totals of a workbook with the cards of the report over the same records.
+func workbookAgrees(t *testing.T, s *harness.Stack) {
+	t.Helper()
+
+	cards := decoded[moneySummary](t, http.StatusOK, s.As(models.RoleProviderStaff).Get(providerSummary+"?period=today")).Cards
+	require.Equal(t, []string{"230.00", "23.00", "207.00", "30.00", "0.00", "207.00", "230.00", "0.00"}, cards.texts())
+
+	a := s.As(models.RoleFinanceAdmin).Get(adminRecords + "/export?format=xlsx&lang=en&period=today&provider_id=" + s.World.Provider.ID.String())
+	require.Equal(t, http.StatusOK, a.Status, "%s", a.Body)
+
+	amounts := map[string][]string{} // gross, commission, net, VAT and refunded
+
+	for _, row := range rowsOf(t, a.Body) {
+		of := make([]string, 5)
+		for i := range of {
+			if 5+i < len(row) {
+				of[i] = row[5+i]
+			}
+		}
+
+		amounts[row[0]] = of
+	}
+
+	require.Equal(t, []string{
+		cards.Gross.String(), cards.Commission.String(), cards.Net.String(), cards.VAT.String(), cards.Refunded.String(),
+	}, amounts["Total"])
+	require.Equal(t, cards.InBalance.String(), amounts["In current balance"][2])
+	require.Equal(t, cards.Transferred.String(), amounts["Transferred"][2])
+	require.Equal(t, cards.Advertising.String(), amounts["Advertising revenue"][0])
 }

@@ -32,6 +32,48 @@ func (f ReportFigures) Add(o ReportFigures) ReportFigures {
 	}
 }
 
+// RecordSum is what ledger lines of one kind, in one state, add up to. Amounts are in SAR.
+type RecordSum struct {
+	Kind   RecordKind
+	Status BalanceStatus
+	Marked bool  // as paid out: the lines have TransferredAt, which stays when they are refunded later
+	Lines  int64 // how many they are
+
+	Gross, Commission, Net, VAT, Refunded Money
+}
+
+// Figures is what the lines add to a report. A report's figures are those of all its lines, added up.
+func (s RecordSum) Figures() ReportFigures {
+	f := ReportFigures{Refunded: s.Refunded}
+
+	if s.Status == BalanceInCurrent {
+		f.InCurrentBalance = s.Net
+	}
+
+	if s.Marked {
+		f.Transferred = s.Net
+	}
+
+	if s.Status == BalanceRefunded {
+		f.Refunds = s.Lines
+
+		return f
+	}
+
+	switch s.Kind {
+	case RecordSale:
+		f.Bookings = s.Lines
+	case RecordAdvertising:
+		f.Campaigns, f.AdvertisingRevenue = s.Lines, s.Gross
+	case RecordClawback:
+		return f
+	}
+
+	f.Gross, f.Commission, f.Net, f.VAT = s.Gross, s.Commission, s.Net, s.VAT
+
+	return f
+}
+
 // ReportDay is one day in Riyadh of a report.
 type ReportDay struct {
 	Date Date

@@ -22,12 +22,8 @@ const (
 	textWidth, numberWidth = 22, 16
 )
 
-var (
-	// sheetNames are those of the first sheet; further ones are numbered.
-	sheetNames = models.Label{AR: "السجلات المالية", EN: "Financial records"}
-	// totalWord begins the row with the sums of all sheets.
-	totalWord = models.Label{AR: "الإجمالي", EN: "Total"}
-)
+// sheetNames are those of the first sheet; further ones are numbered.
+var sheetNames = models.Label{AR: "السجلات المالية", EN: "Financial records"}
 
 // workbook is an XLSX file that grows row by row. What does not fit into a small part of memory is in a directory of its
 // own until the file is sent.
@@ -36,11 +32,10 @@ type workbook struct {
 	room    *room
 	lang    models.Locale
 	columns []store.ExportColumn
-	styles  []int          // of the columns' cells
-	header  int            // style of the first row
-	total   int            // style of sums
-	sums    []models.Money // of the columns of amounts, in all sheets
-	perPage int            // rows of a sheet, the header included
+	styles  []int // of the columns' cells
+	header  int   // style of the first row
+	total   int   // style of sums
+	perPage int   // rows of a sheet, the header included
 
 	sheets int
 	sheet  *excelize.StreamWriter
@@ -58,8 +53,7 @@ func newWorkbook(columns []store.ExportColumn, lang models.Locale, rowsPerSheet 
 
 	b := &workbook{
 		file: excelize.NewFile(excelize.Options{TmpDir: r.dir}), room: r, lang: lang, columns: columns, perPage: rowsPerSheet,
-		sums: make([]models.Money, len(columns)), styles: make([]int, len(columns)),
-		cells: make([]excelize.Cell, len(columns)), values: make([]any, len(columns)),
+		styles: make([]int, len(columns)), cells: make([]excelize.Cell, len(columns)), values: make([]any, len(columns)),
 	}
 
 	// The library would name itself.
@@ -203,40 +197,6 @@ func (b *workbook) filterHeader() error {
 	return nil
 }
 
-// endWithTotals ends the last sheet with the sums of all, behind the table that filters: they are those of the file, whatever a
-// filter hides. They are added as decimals.
-func (b *workbook) endWithTotals() error {
-	if b.row == b.perPage { // full
-		if err := b.nextSheet(); err != nil {
-			return err
-		}
-	}
-
-	if err := b.filterHeader(); err != nil {
-		return err
-	}
-
-	row := make([]any, len(b.columns))
-	row[0] = excelize.Cell{StyleID: b.header, Value: totalWord.In(b.lang)}
-
-	for i, c := range b.columns {
-		if c.Kind == store.ExportMoney {
-			value, err := cellValue(c.Kind, b.sums[i].String())
-			if err != nil {
-				return err
-			}
-
-			row[i] = excelize.Cell{StyleID: b.total, Value: value}
-		}
-	}
-
-	if err := b.sheet.SetRow("A"+strconv.Itoa(b.row+1), row); err != nil {
-		return err
-	}
-
-	return b.sheet.Flush()
-}
-
 // add appends a row of cells as text; nil is an empty cell.
 func (b *workbook) add(row [][]byte) error {
 	if b.sheet == nil || b.row == b.perPage {
@@ -257,12 +217,6 @@ func (b *workbook) add(row [][]byte) error {
 			return fmt.Errorf("%s: %w", b.columns[i].Name, err)
 		}
 
-		if b.columns[i].Kind == store.ExportMoney {
-			if err := b.count(i, string(text)); err != nil {
-				return err
-			}
-		}
-
 		b.cells[i] = excelize.Cell{StyleID: b.styles[i], Value: value}
 		b.values[i] = &b.cells[i]
 	}
@@ -270,18 +224,6 @@ func (b *workbook) add(row [][]byte) error {
 	b.row++
 
 	return b.sheet.SetRow("A"+strconv.Itoa(b.row), b.values)
-}
-
-// count adds an amount to the sum of its column.
-func (b *workbook) count(column int, text string) error {
-	amount, err := models.ParseMoney(text)
-	if err != nil {
-		return fmt.Errorf("%s: %w", b.columns[column].Name, err)
-	}
-
-	b.sums[column] = b.sums[column].Add(amount)
-
-	return nil
 }
 
 // cellValue is what a spreadsheet calculates with. Its numbers are binary floats: that is the file format's choice, and
@@ -309,15 +251,15 @@ var epoch = time.Date(1899, time.December, 30, 0, 0, 0, 0, time.UTC)
 // serial is a moment in UTC as spreadsheets count: days.
 func serial(t time.Time) float64 { return float64(t.Unix()-epoch.Unix()) / (24 * 60 * 60) }
 
-// sendTo writes the file, straight from its temporary parts.
-func (b *workbook) sendTo(w io.Writer) error {
+// sendTo ends the file with its totals and writes it, straight from its temporary parts.
+func (b *workbook) sendTo(w io.Writer, sums []models.RecordSum) error {
 	if b.sheet == nil {
 		if err := b.nextSheet(); err != nil {
 			return err
 		}
 	}
 
-	if err := b.endWithTotals(); err != nil {
+	if err := b.endWithTotals(sums); err != nil {
 		return err
 	}
 
@@ -340,9 +282,14 @@ func (o *Operations) writeXLSX(ctx context.Context, w io.Writer, f store.RecordF
 	}
 	defer b.close()
 
-	if rows, err = o.Store.ExportRows(ctx, f, lang, b.add); err != nil {
+	sums, err := o.Store.ExportRows(ctx, f, lang, b.add)
+	if err != nil {
 		return 0, err
 	}
 
-	return rows, b.sendTo(w)
+	for _, s := range sums {
+		rows += s.Lines
+	}
+
+	return rows, b.sendTo(w, sums)
 }

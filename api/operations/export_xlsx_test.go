@@ -25,6 +25,25 @@ func xlsxRow(texts ...string) [][]byte {
 	return out
 }
 
+// sold is a sum of sales that are owed to their provider.
+func sold(gross, commission, net string) []models.RecordSum {
+	return []models.RecordSum{{
+		Kind: models.RecordSale, Status: models.BalanceInCurrent, Lines: 5,
+		Gross: models.MustMoney(gross), Commission: models.MustMoney(commission), Net: models.MustMoney(net),
+	}}
+}
+
+// lastRows are the rows at the end of a sheet.
+func lastRows(t *testing.T, file *excelize.File, sheet string, n int) [][]string {
+	t.Helper()
+
+	rows, err := file.GetRows(sheet)
+	require.NoError(t, err)
+	require.Greater(t, len(rows), n)
+
+	return rows[len(rows)-n:]
+}
+
 func TestWorkbook(t *testing.T) {
 	t.Parallel()
 
@@ -41,7 +60,7 @@ func TestWorkbook(t *testing.T) {
 
 	var file bytes.Buffer
 
-	require.NoError(t, b.sendTo(&file))
+	require.NoError(t, b.sendTo(&file, sold("5750.25", "0.00", "999999999999.99")))
 	b.close()
 	require.NoDirExists(t, b.room.dir)
 
@@ -50,7 +69,7 @@ func TestWorkbook(t *testing.T) {
 
 	defer read.Close()
 
-	require.Equal(t, []string{"Financial records", "Financial records 2", "Financial records 3"}, read.GetSheetList())
+	require.Equal(t, []string{"Financial records", "Financial records 2", "Financial records 3", "Financial records 4"}, read.GetSheetList())
 
 	for _, sheet := range read.GetSheetList() {
 		rows, err := read.GetRows(sheet)
@@ -65,13 +84,20 @@ func TestWorkbook(t *testing.T) {
 
 		tables, err := read.GetTables(sheet)
 		require.NoError(t, err)
+
+		if sheet == "Financial records 4" {
+			require.Empty(t, tables, "it has the totals, which are in no table")
+
+			continue
+		}
+
 		require.Len(t, tables, 1, "the header filters")
 		require.Regexp(t, `^A1:[A-Z]+[23]$`, tables[0].Range)
 	}
 
-	rows, err := read.GetRows("Financial records 3")
-	require.NoError(t, err)
-	require.Equal(t, []string{"Total", "", "", "", "", "-5,750.25", "0.00", "4,999,999,999,999.95"}, rows[len(rows)-1][:8], "those of all sheets")
+	total := lastRows(t, read, "Financial records 4", 1)[0]
+	require.Equal(t, "Total", total[0])
+	require.Equal(t, []string{"5,750.25", "0.00", "999,999,999,999.99"}, total[5:8], "those of all sheets")
 
 	made, err := read.GetDocProps()
 	require.NoError(t, err)
@@ -97,30 +123,29 @@ func TestWorkbook(t *testing.T) {
 	require.Equal(t, "46091", raw, "a date is a number of days")
 }
 
-// TestWorkbookInArabic: an Arabic sheet runs from right to left, and its last row has the sums of all sheets, also when the sheet
-// before is full.
+// TestWorkbookInArabic: an Arabic sheet runs from right to left, and the totals of all sheets are in the last one.
 func TestWorkbookInArabic(t *testing.T) {
 	t.Parallel()
 
-	b, err := newWorkbook(store.ExportColumns(), models.LocaleArabic, 3)
+	b, err := newWorkbook(store.ExportColumns(), models.LocaleArabic, 8)
 	require.NoError(t, err)
 
 	defer b.close()
 
-	for _, amount := range []string{"0.10", "0.20", "-0.05", "1000000.01"} { // binary floats would not add up
-		require.NoError(t, b.add(xlsxRow("RH-2026-000001", "2026-03-10", "بيع", "شركة", "عمرة", amount)))
+	for range 9 {
+		require.NoError(t, b.add(xlsxRow("RH-2026-000001", "2026-03-10", "بيع", "شركة", "عمرة", "0.10")))
 	}
 
 	var file bytes.Buffer
 
-	require.NoError(t, b.sendTo(&file))
+	require.NoError(t, b.sendTo(&file, sold("1000000.26", "0.00", "0.00")))
 
 	read, err := excelize.OpenReader(&file)
 	require.NoError(t, err)
 
 	defer read.Close()
 
-	require.Equal(t, []string{"السجلات المالية", "السجلات المالية 2", "السجلات المالية 3"}, read.GetSheetList())
+	require.Equal(t, []string{"السجلات المالية", "السجلات المالية 2"}, read.GetSheetList())
 
 	for _, sheet := range read.GetSheetList() {
 		view, err := read.GetSheetView(sheet, 0)
@@ -132,10 +157,60 @@ func TestWorkbookInArabic(t *testing.T) {
 		require.Equal(t, []string{"رقم العملية", "التاريخ", "النوع", "الشركة", "التفاصيل", "المبلغ الإجمالي"}, rows[0][:6])
 	}
 
-	rows, err := read.GetRows("السجلات المالية 3")
+	rows := lastRows(t, read, "السجلات المالية 2", 5)
+	require.Equal(t, []string{"المجموع الفرعي", "", "بيع", "", "", "1,000,000.26"}, rows[0][:6])
+	require.Equal(t, "الإجمالي", rows[4][0])
+	require.Equal(t, "1,000,000.26", rows[4][5])
+}
+
+// TestWorkbookTotals: a refunded record and its claw-back have subtotals, and count in the total as they do in a report.
+func TestWorkbookTotals(t *testing.T) {
+	t.Parallel()
+
+	sum := func(kind models.RecordKind, status models.BalanceStatus, marked bool, gross, commission, net, vat, refunded string) models.RecordSum {
+		return models.RecordSum{
+			Kind: kind, Status: status, Marked: marked, Lines: 1, Gross: models.MustMoney(gross), Commission: models.MustMoney(commission),
+			Net: models.MustMoney(net), VAT: models.MustMoney(vat), Refunded: models.MustMoney(refunded),
+		}
+	}
+
+	b, err := newWorkbook(store.ExportColumns(), models.LocaleEnglish, excelize.TotalRows)
 	require.NoError(t, err)
-	require.Len(t, rows, 2)
-	require.Equal(t, []string{"الإجمالي", "", "", "", "", "1,000,000.26"}, rows[1][:6])
+
+	defer b.close()
+
+	var file bytes.Buffer
+
+	require.NoError(t, b.sendTo(&file, []models.RecordSum{
+		sum(models.RecordSale, models.BalanceInCurrent, false, "115.00", "11.50", "103.50", "15.00", "0.00"),
+		sum(models.RecordSale, models.BalanceTransferred, true, "230.00", "23.00", "207.00", "30.00", "0.00"),
+		sum(models.RecordSale, models.BalanceRefunded, true, "50.00", "5.00", "45.00", "6.52", "50.00"),
+		sum(models.RecordSale, models.BalanceRefunded, false, "65.00", "6.50", "58.50", "8.48", "65.00"),
+		sum(models.RecordAdvertising, models.BalanceInCurrent, false, "460.00", "460.00", "0.00", "60.00", "0.00"),
+		sum(models.RecordClawback, models.BalanceInCurrent, false, "-45.00", "0.00", "-45.00", "0.00", "0.00"),
+	}))
+
+	read, err := excelize.OpenReader(&file)
+	require.NoError(t, err)
+
+	defer read.Close()
+
+	rows := lastRows(t, read, "Financial records", 9)
+	for i, row := range rows {
+		rows[i] = append(append([]string{row[0], row[2]}, row[5:min(len(row), 10)]...), row[min(len(row), 11):]...) // without texts
+	}
+
+	require.Equal(t, [][]string{
+		{"Subtotal", "Sale", "115.00", "11.50", "103.50", "15.00", "0.00", "In current balance"},
+		{"Subtotal", "Sale", "230.00", "23.00", "207.00", "30.00", "0.00", "Transferred"},
+		{"Subtotal", "Sale", "115.00", "11.50", "103.50", "15.00", "115.00", "Refunded"},
+		{"Subtotal", "Advertising", "460.00", "460.00", "0.00", "60.00", "0.00", "In current balance"},
+		{"Subtotal", "Claw-back", "-45.00", "0.00", "-45.00", "0.00", "0.00", "In current balance"},
+		{"In current balance", "", "", "", "58.50"},
+		{"Transferred", "", "", "", "252.00"},
+		{"Advertising revenue", "", "460.00"},
+		{"Total", "", "805.00", "494.50", "310.50", "105.00", "115.00"},
+	}, rows)
 }
 
 func TestEmptyWorkbook(t *testing.T) {
@@ -148,7 +223,7 @@ func TestEmptyWorkbook(t *testing.T) {
 
 	var file bytes.Buffer
 
-	require.NoError(t, b.sendTo(&file))
+	require.NoError(t, b.sendTo(&file, nil))
 
 	read, err := excelize.OpenReader(&file)
 	require.NoError(t, err)
@@ -157,8 +232,9 @@ func TestEmptyWorkbook(t *testing.T) {
 
 	rows, err := read.GetRows("Financial records")
 	require.NoError(t, err)
-	require.Len(t, rows, 2, "a header, and nothing under it but the totals")
-	require.Equal(t, []string{"Total", "", "", "", "", "0.00", "0.00", "0.00", "0.00", "0.00"}, rows[1])
+	require.Len(t, rows, 5, "a header, and nothing under it but the figures of a report")
+	require.Equal(t, "Total", rows[4][0])
+	require.Equal(t, []string{"0.00", "0.00", "0.00", "0.00", "0.00"}, rows[4][5:10])
 }
 
 // What does not fit into memory is on disk while it lasts, and nothing of it is left, whatever the end.
@@ -179,7 +255,7 @@ func TestWorkbookLeavesNothingBehind(t *testing.T) {
 		spilled = len(files) > 0
 	}
 
-	require.ErrorIs(t, b.sendTo(brokenWriter{}), errBroken)
+	require.ErrorIs(t, b.sendTo(brokenWriter{}, nil), errBroken)
 	b.close()
 	require.NoDirExists(t, b.room.dir)
 }

@@ -140,12 +140,12 @@ func (c ExportColumn) expression(safe bool, lang models.Locale) string {
 	}
 }
 
-// exportQuery is the text of the query of an export: latest record date first unless f.Page.Sort says otherwise.
+// exportQuery is the query of an export: latest record date first unless f.Page.Sort says otherwise.
 // Error: VALIDATION_ERROR on sort.
-func (s *Store) exportQuery(f RecordFilter, safe bool, lang models.Locale) (string, error) {
+func (s *Store) exportQuery(f RecordFilter, safe bool, lang models.Locale) (*bun.SelectQuery, error) {
 	w, err := walkOf[models.FinancialRecord](s.db, recordOrder, Page{Sort: f.Page.Sort})
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 
 	q := s.db.NewSelect().Model((*models.FinancialRecord)(nil)).Join("JOIN providers AS p ON p.id = fr.provider_id").
@@ -154,7 +154,7 @@ func (s *Store) exportQuery(f RecordFilter, safe bool, lang models.Locale) (stri
 		q = q.ColumnExpr("? AS ?", bun.Safe(c.expression(safe, lang)), bun.Name(c.Title(lang)))
 	}
 
-	return w.sorted(f.apply(q)).String(), nil
+	return w.sorted(f.apply(q)), nil
 }
 
 // ExportCSV writes every ledger line that the filter selects to w as CSV with a header row, in a language or, without one,
@@ -171,7 +171,7 @@ func (s *Store) ExportCSV(ctx context.Context, f RecordFilter, lang models.Local
 	lines := lineCounter{w: w}
 
 	err = s.onWire(ctx, func(conn *pgx.Conn) error {
-		_, err := conn.PgConn().CopyTo(ctx, &lines, "COPY ("+query+") TO STDOUT (FORMAT csv, HEADER)")
+		_, err := conn.PgConn().CopyTo(ctx, &lines, "COPY ("+query.String()+") TO STDOUT (FORMAT csv, HEADER)")
 
 		return err
 	})
@@ -197,46 +197,6 @@ func (c *lineCounter) Write(line []byte) (int, error) {
 	c.n++
 
 	return c.w.Write(line)
-}
-
-// ExportRows hands every ledger line that the filter selects to yield, one cell per column as text, nil for NULL, and
-// counts them. lang is as in ExportCSV. Text is as it is: what could be a formula is for the format to deal with. The cells
-// are valid until yield returns; an error of yield ends the export and is returned. It is one statement, as in ExportCSV.
-func (s *Store) ExportRows(
-	ctx context.Context, f RecordFilter, lang models.Locale, yield func(cells [][]byte) error,
-) (rows int64, err error) {
-	query, err := s.exportQuery(f, false, lang)
-	if err != nil {
-		return 0, err
-	}
-
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-
-	err = s.onWire(ctx, func(conn *pgx.Conn) error {
-		cursor, err := conn.Query(ctx, query, pgx.QueryExecModeSimpleProtocol) // which answers with text
-		if err != nil {
-			return err
-		}
-		defer cursor.Close()
-
-		for cursor.Next() {
-			if err := yield(cursor.RawValues()); err != nil {
-				stop() // the statement: reading the rest of it, which Close would do, can take minutes
-
-				return err
-			}
-
-			rows++
-		}
-
-		return cursor.Err()
-	})
-	if err != nil {
-		return rows, fmt.Errorf("export records: %w", err)
-	}
-
-	return rows, nil
 }
 
 // onWire lends a connection of the pool for what database/sql cannot do. One that is broken does not come back to it.

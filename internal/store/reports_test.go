@@ -77,6 +77,18 @@ func (b *books) requireReport(t require.TestingT, ctx context.Context) { //nolin
 			require.NoError(t, err)
 			require.Equal(t, figures(want), figures(day.ReportFigures), day.Date.String())
 		}
+
+		// So are the sums of an export, which counts the lines that it gives.
+		sums, err := b.s.ExportRows(ctx, store.RecordFilter{Days: span, ProviderID: provider}, models.LocaleArabic,
+			func([][]byte) error { return nil })
+		require.NoError(t, err)
+
+		var exported models.ReportFigures
+		for _, s := range sums {
+			exported = exported.Add(s.Figures())
+		}
+
+		require.Equal(t, figures(report.Cards), figures(exported))
 	}
 }
 
