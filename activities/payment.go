@@ -93,7 +93,7 @@ func (p *Payments) openCheckout(ctx context.Context, a models.Attempt) (Checkout
 
 	opened, refusal := p.createCheckout(ctx, &t)
 
-	settled, err := p.settledSinceOpened(ctx, &t, refusal)
+	settled, err := p.openingSettled(ctx, &t, fresh, refusal)
 	if err != nil {
 		return checkoutOf(&t), err
 	}
@@ -134,14 +134,23 @@ func (p *Payments) openCheckout(ctx context.Context, a models.Attempt) (Checkout
 	return checkoutOf(&t), err
 }
 
-// settledSinceOpened reports, about an opening that was refused, that whatever was sent for the attempt before has had its effect
-// since, or has none.
-func (p *Payments) settledSinceOpened(ctx context.Context, t *models.PaymentTransaction, refusal error) (bool, error) {
-	if !isFinal(refusal) && gateways.KindOf(refusal) != gateways.KindInProgress {
+// openingSettled keeps, about an opening without success, that it or an earlier one may still have its effect, and reports whether
+// that has had its time. A first one that was refused has none.
+func (p *Payments) openingSettled(ctx context.Context, t *models.PaymentTransaction, fresh bool, refusal error) (bool, error) {
+	switch kind := gateways.KindOf(refusal); {
+	case refusal == nil:
+		return false, nil
+	case kind == gateways.KindUnknown:
+		_, err := p.Store.NoteOpeningAnswer(ctx, t.ID, models.SentUnknown, p.settleAfter())
+
+		return false, errors.Join(refusal, err)
+	case kind == gateways.KindInProgress:
+		return p.Store.NoteOpeningAnswer(ctx, t.ID, models.SentConflict, p.settleAfter())
+	case isFinal(refusal) && !fresh:
+		return p.Store.NoteOpeningAnswer(ctx, t.ID, models.SentRefused, p.settleAfter())
+	default:
 		return false, nil
 	}
-
-	return p.Store.OlderThan(ctx, t.CreatedAt, p.settleAfter())
 }
 
 // unopened ends an attempt that nobody can pay.

@@ -283,6 +283,37 @@ func TestPollStatusClosesWhatStayedOpen(t *testing.T) {
 	require.NotNil(t, a.transaction(t, late).CapturedAt)
 }
 
+// An opening was refused for good, and what was sent for it before has its effect after that.
+func TestPollStatusOfWhatWasRefusedAndMade(t *testing.T) {
+	t.Parallel()
+	a := newAsker(t)
+	a.polls.Silence = 0
+
+	attempt := a.attempt(t)
+	a.gateway.Script(fake.CreateCheckout, fake.Fault{Mode: fake.Conflict}, refused)
+	_, err := a.OpenCheckout(t.Context(), attempt)
+	require.Error(t, err)
+
+	a.SettleAfter = time.Nanosecond
+	c, err := a.OpenCheckout(t.Context(), attempt)
+	require.NoError(t, err)
+	require.Equal(t, models.FailureGatewayRejected, c.Failure)
+	a.gateway.Complete()
+
+	a.now = a.now.Add(11 * time.Minute)
+	a.poll(t, activities.Polled{Asked: 1})
+	require.Equal(t, gateways.CheckoutCanceled, a.gateway.Checkouts()[0].Status)
+
+	// One that was refused at once has nothing that could come later.
+	a.gateway.Script(fake.CreateCheckout, refused)
+	c, err = a.OpenCheckout(t.Context(), a.attempt(t))
+	require.NoError(t, err)
+	require.Equal(t, models.FailureGatewayRejected, c.Failure)
+
+	a.now = a.now.Add(11 * time.Minute)
+	a.poll(t, activities.Polled{})
+}
+
 // quickCustomer pays every checkout just before it is cancelled.
 type quickCustomer struct{ *fake.Gateway }
 

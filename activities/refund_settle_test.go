@@ -257,6 +257,41 @@ func TestOpenCheckoutThatIsUnderWay(t *testing.T) {
 	require.Equal(t, models.FailureGatewayRejected, c.Failure)
 }
 
+// However old an attempt is, what was sent for it a moment ago may still have its effect: the gateway has its time from then on.
+func TestOpenCheckoutOfAnOldAttempt(t *testing.T) {
+	t.Parallel()
+
+	for name, answers := range map[string][]fake.Fault{
+		"refused":       {{Mode: fake.UnknownBeforeEffect}, {Mode: fake.UnknownAfterEffect}, refused},
+		"under way":     {{Mode: fake.UnknownBeforeEffect}, {Mode: fake.Conflict}, {Mode: fake.Conflict}},
+		"by a conflict": {{Mode: fake.UnknownBeforeEffect}, {Mode: fake.Conflict}, refused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			a := d.attempt(t)
+			d.gateway.Script(fake.CreateCheckout, answers...)
+			d.gateway.Script(fake.FindCheckout, fake.Fault{Mode: fake.FindLag}, fake.Fault{Mode: fake.FindLag})
+
+			_, err := d.OpenCheckout(t.Context(), a)
+			require.Error(t, err)
+			_, err = d.db.ExecContext(t.Context(), `UPDATE payment_transactions SET created_at = created_at - interval '10 minutes',
+				sent_answer = 'REFUSED', unsettled_at = unsettled_at - interval '10 minutes' WHERE id = $1`, a.ID())
+			require.NoError(t, err)
+
+			for range 2 {
+				_, err = d.OpenCheckout(t.Context(), a)
+				require.False(t, requireApplicationError(t, err).NonRetryable())
+				require.Equal(t, models.TransactionPending, d.transaction(t, a).Status)
+			}
+
+			d.gateway.Complete()
+			d.open(t, a)
+			require.Len(t, d.gateway.Checkouts(), 1)
+		})
+	}
+}
+
 // A worker whose clock is ahead does not take the gateway's time for over: by the database's clock it has only begun.
 func TestOpenCheckoutOnAWorkerAheadOfItsTime(t *testing.T) {
 	t.Parallel()

@@ -36,6 +36,7 @@ type PaymentTransaction struct {
 	ReturnBase           string            `bun:"return_base"` // PUBLIC_URL of the API that was asked
 	ReturnID             *uuid.UUID        `bun:"return_id"`   // random; opens the redirect to ReturnURL
 	OpenedFor            *uuid.UUID        `bun:"opened_for"`  // Attempt.Opener of the request that has opened it; nil: not known
+	SentAnswer           *SentAnswer       `bun:"sent_answer"` // how openings were answered without success; nil: none that counts
 	ExpiresAt            time.Time         `bun:"expires_at"`
 	CapturedAt           *time.Time        `bun:"captured_at"`       // when the gateway took the money (WebhookEvent.TakenAt)
 	CapturedAmount       *Money            `bun:"captured_amount"`   // with the next two: only of money in suspense
@@ -200,7 +201,7 @@ type Refund struct {
 	BookingNumber string `bun:"-"` // read for people only
 }
 
-// SentAnswer is how a gateway answered the last sending of a refund that is not decided.
+// SentAnswer is how a gateway answered the last sending of a refund that is not decided, or of an attempt that is not opened.
 type SentAnswer string
 
 // The answers.

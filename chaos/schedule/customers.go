@@ -93,7 +93,7 @@ func (d draw) refund() Refund {
 	r := Refund{API: d.IntN(APIs)}
 
 	switch {
-	case d.chance(25):
+	case d.chance(40):
 		r.Policy = true
 	case d.chance(60):
 		r.Percent = d.between(5, 90)
@@ -149,7 +149,7 @@ type Errand struct {
 
 // moves are small and large ones; the largest leave so little time that the policy of then gives half of it back.
 var moves = []weighted[time.Duration]{
-	{2, 0}, {2, time.Hour}, {2, -90 * time.Minute}, {3, 3 * time.Hour}, {3, 48 * time.Hour}, {6, 36*time.Hour - LeavesIn},
+	{2, 0}, {2, time.Hour}, {2, -90 * time.Minute}, {3, 3 * time.Hour}, {3, 48 * time.Hour}, {12, 36*time.Hour - LeavesIn},
 }
 
 func (d draw) errand(trips int) Errand {

@@ -17,6 +17,8 @@ func checkable(t *models.PaymentTransaction, why models.FailureCode) bool {
 	switch why {
 	case models.FailureExpired, models.FailureCancelled, models.FailureDeclined:
 		return t.CapturedAt == nil
+	case models.FailureGatewayRejected: // by a refusal that had others before it: one of those may still have its effect
+		return t.CapturedAt == nil && t.SentAnswer != nil
 	default:
 		return false
 	}

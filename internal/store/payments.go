@@ -372,16 +372,29 @@ func lockTransaction(ctx context.Context, tx bun.Tx, id uuid.UUID) (models.Payme
 	return t, found(err)
 }
 
-// OlderThan reports whether at least age has passed since a moment that the database has written, by its own clock: a worker whose
-// clock is wrong must not believe that a gateway has had its time.
-func (s *Store) OlderThan(ctx context.Context, moment time.Time, age time.Duration) (bool, error) {
-	var older bool
+// noteOpeningSQL starts the time anew with an answer that was lost, and with a conflict that follows something else: something
+// is under way now. A refusal says nothing about what was sent before it, and another conflict nothing new.
+const noteOpeningSQL = `
+UPDATE payment_transactions SET sent_answer = ?0,
+	unsettled_at = CASE WHEN ?0 = 'REFUSED' OR ?0 = 'CONFLICT' AND sent_answer = 'CONFLICT'
+		THEN COALESCE(unsettled_at, clock_timestamp()) ELSE clock_timestamp() END
+WHERE id = ?1 AND status = 'PENDING' AND reference IS NULL
+RETURNING clock_timestamp() - unsettled_at >= ?2 * interval '1 microsecond'`
 
-	err := s.db.NewRaw("SELECT clock_timestamp() - ?::timestamptz >= ? * interval '1 microsecond'", moment, age.Microseconds()).
-		Scan(ctx, &older)
-	if err != nil {
-		return false, fmt.Errorf("ask the database how late it is: %w", err)
+// NoteOpeningAnswer keeps how an opening of the attempt was answered without success, while it or an earlier one may still have an
+// effect. It reports whether settle has passed since that was last so. By the database's clock: a worker whose clock is wrong must
+// not believe that a gateway has had its time.
+func (s *Store) NoteOpeningAnswer(
+	ctx context.Context, id uuid.UUID, answer models.SentAnswer, settle time.Duration,
+) (settled bool, err error) {
+	err = s.db.NewRaw(noteOpeningSQL, answer, id, settle.Microseconds()).Scan(ctx, &settled)
+	if errors.Is(err, sql.ErrNoRows) { // it was opened or has ended meanwhile: there is nothing to decide
+		return false, nil
 	}
 
-	return older, nil
+	if err != nil {
+		return false, fmt.Errorf("keep how an opening was answered: %w", err)
+	}
+
+	return settled, nil
 }
