@@ -161,10 +161,12 @@ func (b *bench) psqlCopy(ctx context.Context) (int64, error) {
 	name := filepath.Join(b.dir, "copy.csv")
 	defer os.Remove(name)
 
-	err := b.psql(ctx, `\copy (SELECT transaction_number, record_date, kind, p.name, details, gross_amount, platform_commission_amount, `+
-		`net_amount, vat_amount, refunded_amount, currency, balance_status, payout_reference, payout_date, transferred_at, booking_id, `+
-		`ad_campaign_id, payment_transaction_id, fr.id, fr.created_at FROM financial_records AS fr JOIN providers AS p ON p.id = fr.provider_id `+
-		`ORDER BY record_date DESC, fr.id) TO '`+name+`' CSV HEADER`, "-q")
+	err := b.psql(ctx, `\copy (SELECT transaction_number, record_date, fr.kind, p.name, details, gross_amount, platform_commission_amount, `+
+		`net_amount, fr.vat_amount, fr.refunded_amount, fr.currency, balance_status, payout_reference, payout_date, transferred_at, `+
+		`bn.booking_number, fr.booking_id, fr.ad_campaign_id, payment_transaction_id, fr.id, split_from, fr.created_at, fr.commission_rate, `+
+		`captured_at, payment_method, gateway, netted_against FROM financial_records AS fr JOIN providers AS p ON p.id = fr.provider_id `+
+		`JOIN payment_transactions AS pt ON pt.id = fr.payment_transaction_id LEFT JOIN bookings AS bn ON bn.id = fr.booking_id `+
+		`ORDER BY record_date DESC, fr.created_at DESC, fr.id) TO '`+name+`' CSV HEADER`, "-q")
 	if err != nil {
 		return 0, err
 	}

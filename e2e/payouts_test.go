@@ -169,7 +169,8 @@ func transferReverted(t *testing.T, s *harness.Stack) {
 	t.Helper()
 
 	finance, admin := s.As(models.RoleFinanceAdmin), s.As(models.RoleAdmin)
-	line := linesOf(t, s, s.As(models.RoleEndUser).BookPaid(1).ID)[0]
+	booking := s.As(models.RoleEndUser).BookPaid(1)
+	line := linesOf(t, s, booking.ID)[0]
 	path, why := adminRecords+"/"+line.ID.String()+"/revert-transfer", map[string]string{"reason": "The bank returned it."}
 
 	refused(t, admin.Post(path, why), http.StatusConflict, models.CodeInvalidState)
@@ -189,6 +190,9 @@ func transferReverted(t *testing.T, s *harness.Stack) {
 		got := decoded[record](t, http.StatusOK, post(admin, path, why, key))
 		require.Equal(t, models.BalanceInCurrent, got.Balance)
 		require.Nil(t, got.TransferredAt)
+		require.WithinDuration(t, time.Now(), *got.RevertedAt, time.Minute)
+		require.WithinDuration(t, time.Now(), *got.CapturedAt, time.Minute)
+		require.Equal(t, got, recordsOf(t, s, "&booking_id="+booking.ID.String())[0])
 	}
 
 	refused(t, admin.Post(path, why), http.StatusConflict, models.CodeInvalidState)

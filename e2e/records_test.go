@@ -40,6 +40,8 @@ type record struct {
 	PayoutDate      *string              `json:"payout_date"`
 	TransferredAt   *time.Time           `json:"transferred_at"`
 	SplitFrom       *uuid.UUID           `json:"split_from"`
+	CapturedAt      *time.Time           `json:"captured_at"`
+	RevertedAt      *time.Time           `json:"payout_reverted_at"`
 }
 
 func markPath(record uuid.UUID) string {

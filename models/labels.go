@@ -70,6 +70,13 @@ var recordKindLabels = map[RecordKind]Label{
 	RecordClawback:    {"استرجاع من الشركة", "Claw-back"},
 }
 
+// The details of ledger lines that the service words itself begin with these; a transaction number or the trip's title follows.
+// Lines are kept with the English ones.
+var (
+	ClawbackDetails    = Label{"استرجاع عن العملية ", "Claw-back of "}
+	AdvertisingDetails = Label{"حملة إعلانية لرحلة ", "Ad campaign for trip "}
+)
+
 // Label is the kind of a ledger line for people.
 func (k RecordKind) Label() Label { return recordKindLabels[k] }
 

@@ -40,8 +40,10 @@ type FinancialRecord struct {
 	CreatedAt                time.Time     `bun:"created_at,nullzero,default:now()"`
 	UpdatedAt                time.Time     `bun:"updated_at,nullzero,default:now()"`
 
-	ProviderName  string `bun:"provider_name,scanonly"`
-	BookingNumber string `bun:"booking_number,scanonly"`
+	ProviderName     string     `bun:"provider_name,scanonly"`
+	BookingNumber    string     `bun:"booking_number,scanonly"`
+	CapturedAt       *time.Time `bun:"captured_at,scanonly"`        // when the gateway took the payment
+	PayoutRevertedAt *time.Time `bun:"payout_reverted_at,scanonly"` // when the line's last mark, which it may still show, was taken back
 }
 
 // PayoutReversal is a mark of a ledger line that was taken back: what it was, why, and by whom. N is 1 for the line's first.

@@ -108,7 +108,7 @@ func clawbackOf(part *FinancialRecord, refund uuid.UUID, at time.Time) *Financia
 		NetAmount:            owed,
 		Currency:             part.Currency,
 		TripTitle:            part.TripTitle,
-		Details:              "Claw-back of " + part.TransactionNumber,
+		Details:              ClawbackDetails.EN + part.TransactionNumber,
 		RecordDate:           DateIn(at),
 		BalanceStatus:        BalanceInCurrent,
 	}

@@ -106,7 +106,7 @@ func Sale(t *PaymentTransaction, tripTitle string) FinancialRecord {
 func Advertising(t *PaymentTransaction, tripTitle string) FinancialRecord {
 	r := newRecord(t, RecordAdvertising, tripTitle)
 	r.PlatformCommissionAmount = t.Amount
-	r.Details = "Ad campaign for trip " + tripTitle
+	r.Details = AdvertisingDetails.EN + tripTitle
 
 	return r
 }

@@ -794,7 +794,7 @@ type FailureCode = models.FailureCode
 
 // FinancialRecord A line of the ledger. On every record gross = commission + net.
 //
-// Example: {"ad_campaign_id":null,"balance_status":"IN_CURRENT_BALANCE","booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","commission_rate":0.1,"created_at":"2026-11-21T09:31:12Z","currency":"SAR","details":"Weekend in AlUla","gross_amount":1150,"id":"5f0d6a43-5d0c-5b1e-8c77-7b2a1c9e4f01","kind":"SALE","net_amount":1035,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","payout_date":null,"payout_reference":null,"platform_commission_amount":115,"provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","provider_name":"Demo Tours","record_date":"2026-11-21","refunded_amount":0,"split_from":null,"status_label_ar":"في الرصيد الحالي","status_label_en":"In current balance","transaction_number":"RH-2026-000001","transferred_at":null}
+// Example: {"ad_campaign_id":null,"balance_status":"IN_CURRENT_BALANCE","booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","captured_at":"2026-11-21T09:31:10Z","commission_rate":0.1,"created_at":"2026-11-21T09:31:12Z","currency":"SAR","details":"Weekend in AlUla","gross_amount":1150,"id":"5f0d6a43-5d0c-5b1e-8c77-7b2a1c9e4f01","kind":"SALE","net_amount":1035,"netted_against":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","payout_date":null,"payout_reference":null,"payout_reverted_at":null,"platform_commission_amount":115,"provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","provider_name":"Demo Tours","record_date":"2026-11-21","refunded_amount":0,"split_from":null,"status_label_ar":"في الرصيد الحالي","status_label_en":"In current balance","transaction_number":"RH-2026-000001","transferred_at":null}
 type FinancialRecord struct {
 	AdCampaignID *openapi_types.UUID `json:"ad_campaign_id"`
 
@@ -805,6 +805,9 @@ type FinancialRecord struct {
 
 	// BookingNumber The reference of the booking for people; null without a booking.
 	BookingNumber *string `json:"booking_number,omitempty"`
+
+	// CapturedAt When the gateway took the payment, also of a claw-back.
+	CapturedAt *time.Time `json:"captured_at,omitempty"`
 
 	// CommissionRate A share from 0 to 1, with 2 to 4 decimals.
 	//
@@ -831,10 +834,17 @@ type FinancialRecord struct {
 	// NetAmount An amount in SAR, exactly 2 decimals.
 	//
 	// Example: 1150
-	NetAmount            Money               `json:"net_amount"`
+	NetAmount Money `json:"net_amount"`
+
+	// NettedAgainst Of a claw-back the record whose transfer was taken back, so that the claw-back is not owed. Such a claw-back is TRANSFERRED without a payout.
+	NettedAgainst        *openapi_types.UUID `json:"netted_against,omitempty"`
 	PaymentTransactionID openapi_types.UUID  `json:"payment_transaction_id"`
 	PayoutDate           *openapi_types.Date `json:"payout_date"`
 	PayoutReference      *string             `json:"payout_reference"`
+
+	// PayoutRevertedAt When the last transfer of the record was taken back; null when it stands or there was none. A REFUNDED record keeps
+	// the fields of a transfer that was taken back after the refund: the provider was not paid.
+	PayoutRevertedAt *time.Time `json:"payout_reverted_at,omitempty"`
 
 	// PlatformCommissionAmount An amount in SAR, exactly 2 decimals.
 	//
@@ -865,7 +875,7 @@ type FinancialRecord struct {
 type FinancialRecordAnswer struct {
 	// Data A line of the ledger. On every record gross = commission + net.
 	//
-	// Example: {"ad_campaign_id":null,"balance_status":"IN_CURRENT_BALANCE","booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","commission_rate":0.1,"created_at":"2026-11-21T09:31:12Z","currency":"SAR","details":"Weekend in AlUla","gross_amount":1150,"id":"5f0d6a43-5d0c-5b1e-8c77-7b2a1c9e4f01","kind":"SALE","net_amount":1035,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","payout_date":null,"payout_reference":null,"platform_commission_amount":115,"provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","provider_name":"Demo Tours","record_date":"2026-11-21","refunded_amount":0,"split_from":null,"status_label_ar":"في الرصيد الحالي","status_label_en":"In current balance","transaction_number":"RH-2026-000001","transferred_at":null}
+	// Example: {"ad_campaign_id":null,"balance_status":"IN_CURRENT_BALANCE","booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","captured_at":"2026-11-21T09:31:10Z","commission_rate":0.1,"created_at":"2026-11-21T09:31:12Z","currency":"SAR","details":"Weekend in AlUla","gross_amount":1150,"id":"5f0d6a43-5d0c-5b1e-8c77-7b2a1c9e4f01","kind":"SALE","net_amount":1035,"netted_against":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","payout_date":null,"payout_reference":null,"payout_reverted_at":null,"platform_commission_amount":115,"provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","provider_name":"Demo Tours","record_date":"2026-11-21","refunded_amount":0,"split_from":null,"status_label_ar":"في الرصيد الحالي","status_label_en":"In current balance","transaction_number":"RH-2026-000001","transferred_at":null}
 	Data FinancialRecord `json:"data"`
 }
 
@@ -2431,7 +2441,7 @@ type ExportFinancialRecordsParams struct {
 	// Format The file format.
 	Format ExportFormat `form:"format" json:"format"`
 
-	// Lang The language of headers, `kind` and `balance_status`. Unset: XLSX follows `Accept-Language`, and CSV has the names and
+	// Lang The language of headers, `kind`, `balance_status`, `payment_method` and the service's own words in `details`. Unset: XLSX follows `Accept-Language`, and CSV has the names and
 	// codes of the API, which do not change.
 	Lang *ExportLanguage `form:"lang,omitempty" json:"lang,omitempty"`
 

@@ -80,6 +80,7 @@ func (b *workbook) close() {
 // formats are what spreadsheets call number formats. Text stays text, even when somebody edits the cell.
 var formats = map[store.ExportKind]string{
 	store.ExportText: "@", store.ExportMoney: "#,##0.00", store.ExportDay: "yyyy-mm-dd", store.ExportMoment: "yyyy-mm-dd hh:mm:ss",
+	store.ExportRate: "0.00%",
 }
 
 func (b *workbook) makeStyles() (err error) {
@@ -230,7 +231,7 @@ func (b *workbook) add(row [][]byte) error {
 // amounts of 14 digits are exact to the halala in it. Text is written as an inline string, which is never a formula.
 func cellValue(kind store.ExportKind, text string) (any, error) {
 	switch kind {
-	case store.ExportMoney:
+	case store.ExportMoney, store.ExportRate:
 		return strconv.ParseFloat(text, 64)
 	case store.ExportDay:
 		t, err := time.Parse(time.DateOnly, text)

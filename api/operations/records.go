@@ -147,5 +147,6 @@ func recordOf(r *models.FinancialRecord) gen.FinancialRecord {
 		BalanceStatus: r.BalanceStatus, StatusLabelAr: label.AR, StatusLabelEn: label.EN,
 		PayoutReference: r.PayoutReference, PayoutDate: payout, TransferredAt: utcOrNil(r.TransferredAt),
 		SplitFrom: r.SplitFrom, CreatedAt: utc(r.CreatedAt),
+		CapturedAt: utcOrNil(r.CapturedAt), NettedAgainst: r.NettedAgainst, PayoutRevertedAt: utcOrNil(r.PayoutRevertedAt),
 	}
 }

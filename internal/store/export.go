@@ -26,6 +26,7 @@ const (
 	ExportMoney             // 2 decimals, SAR
 	ExportDay               // YYYY-MM-DD
 	ExportMoment            // YYYY-MM-DDTHH:MM:SSZ
+	ExportRate              // from 0 to 1, 4 decimals
 )
 
 // ExportColumn is a column of an export.
@@ -62,6 +63,15 @@ var exportColumns = []ExportColumn{
 	{Name: "id", Label: models.Label{AR: "معرّف السجل", EN: "Record id"}},
 	{Name: "split_from", Label: models.Label{AR: "مجزّأ من السجل", EN: "Split from record"}},
 	{Name: "created_at", Label: models.Label{AR: "وقت الإنشاء (UTC)", EN: "Created at (UTC)"}, Kind: ExportMoment},
+	{Name: "commission_rate", Label: models.Label{AR: "نسبة العمولة", EN: "Commission rate"}, Kind: ExportRate},
+	{Name: "captured_at", Label: models.Label{AR: "وقت الدفع (UTC)", EN: "Captured at (UTC)"}, Kind: ExportMoment, sql: "paid.captured_at"},
+	{Name: "payment_method", Label: models.Label{AR: "طريقة الدفع", EN: "Payment method"}, sql: "paid.payment_method"},
+	{Name: "gateway", Label: models.Label{AR: "بوابة الدفع", EN: "Gateway"}, sql: "paid.gateway"},
+	{Name: "netted_against", Label: models.Label{AR: "تمت مقاصته مع السجل", EN: "Netted against record"}},
+	{
+		Name: "payout_reverted_at", Label: models.Label{AR: "وقت إلغاء التحويل (UTC)", EN: "Transfer taken back at (UTC)"},
+		Kind: ExportMoment, sql: revertedSQL,
+	},
 }
 
 // ExportColumns are the columns of every export, in their order.
@@ -80,6 +90,8 @@ func (c ExportColumn) Title(lang models.Locale) string {
 var codes = map[string]map[string]models.Label{
 	"kind":           labelsOf(models.RecordSale, models.RecordAdvertising, models.RecordClawback),
 	"balance_status": labelsOf(models.BalanceInCurrent, models.BalanceTransferred, models.BalanceRefunded),
+	"payment_method": labelsOf(models.MethodCreditCard, models.MethodDebitNetwork, models.MethodWalletA, models.MethodWalletB,
+		models.MethodBillPayment),
 }
 
 func labelsOf[T interface {
@@ -105,6 +117,25 @@ func labeled(column, value string, lang models.Locale) string {
 	return "CASE " + value + cases.String() + " ELSE " + value + " END"
 }
 
+// worded is the SQL of the details in a language: those that the service words itself are kept in English.
+func worded(value string, lang models.Locale) string {
+	if lang != models.LocaleArabic {
+		return value
+	}
+
+	var cases strings.Builder
+
+	for _, w := range []struct {
+		kind  models.RecordKind
+		begin models.Label
+	}{{models.RecordClawback, models.ClawbackDetails}, {models.RecordAdvertising, models.AdvertisingDetails}} {
+		fmt.Fprintf(&cases, " WHEN fr.kind = '%[1]s' AND starts_with(%[2]s, '%[3]s') THEN '%[4]s' || substr(%[2]s, %[5]d)",
+			w.kind, value, w.begin.EN, w.begin.AR, len(w.begin.EN)+1)
+	}
+
+	return "CASE" + cases.String() + " ELSE " + value + " END"
+}
+
 // What the SQL of a free text tells apart: the signs that a spreadsheet takes for the beginning of a formula, text that
 // begins like one, and text that cannot become one at all. That is nearly all text: the pattern is one that costs little.
 const (
@@ -118,11 +149,15 @@ const (
 // spreadsheets read a semicolon as the end of a cell, and inside quotes too, which do not begin where they think that the
 // cell does: so there is an apostrophe after one, and no line or tab within a cell that could begin another. Amounts,
 // which may begin with a minus, are not text.
-// lang has codes replaced by their labels; empty leaves them as they are.
+// lang has codes replaced by their labels, and the service's own words by those of the language; empty leaves them as they are.
 func (c ExportColumn) expression(safe bool, lang models.Locale) string {
 	value := c.sql
 	if value == "" {
 		value = "fr." + c.Name
+	}
+
+	if c.Name == "details" {
+		value = worded(value, lang)
 	}
 
 	switch {
@@ -148,8 +183,7 @@ func (s *Store) exportQuery(f RecordFilter, safe bool, lang models.Locale) (*bun
 		return nil, err
 	}
 
-	q := s.db.NewSelect().Model((*models.FinancialRecord)(nil)).Join("JOIN providers AS p ON p.id = fr.provider_id").
-		Join("LEFT JOIN bookings AS bn ON bn.id = fr.booking_id")
+	q := withSubjects(s.db.NewSelect().Model((*models.FinancialRecord)(nil)))
 	for _, c := range exportColumns {
 		q = q.ColumnExpr("? AS ?", bun.Safe(c.expression(safe, lang)), bun.Name(c.Title(lang)))
 	}

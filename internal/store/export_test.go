@@ -84,6 +84,9 @@ func TestExport(t *testing.T) {
 	got := b.exported(t, store.RecordFilter{})
 	require.Len(t, got, 2)
 	require.Equal(t, young.ID.String(), got[0]["id"], "latest first")
+
+	paid, err := b.s.TransactionByID(t.Context(), old.PaymentTransactionID)
+	require.NoError(t, err)
 	require.Equal(t, map[string]string{
 		"transaction_number": old.TransactionNumber, "record_date": "2026-03-10", "kind": "SALE", "provider_name": "Test Tours",
 		"details": old.Details, "gross_amount": "115.00", "platform_commission_amount": "11.50", "net_amount": "103.50",
@@ -92,6 +95,8 @@ func TestExport(t *testing.T) {
 		"transferred_at": marked.TransferredAt.UTC().Truncate(time.Second).Format(time.RFC3339),
 		"booking_number": marked.BookingNumber, "booking_id": old.BookingID.String(), "ad_campaign_id": "", "payment_transaction_id": old.PaymentTransactionID.String(),
 		"id": old.ID.String(), "split_from": "", "created_at": "2026-03-10T21:59:59Z",
+		"commission_rate": "0.1000", "captured_at": paid.CapturedAt.UTC().Truncate(time.Second).Format(time.RFC3339),
+		"payment_method": string(paid.PaymentMethod), "gateway": string(paid.Gateway), "netted_against": "", "payout_reverted_at": "",
 	}, got[1])
 
 	require.Len(t, b.exported(t, store.RecordFilter{

@@ -59,11 +59,29 @@ func (s *Store) lines() *bun.SelectQuery {
 	return s.db.NewSelect().Model((*models.FinancialRecord)(nil))
 }
 
-// records selects ledger lines with the names of their providers.
+// records selects ledger lines with what people read with them.
 func records(db bun.IDB) *bun.SelectQuery {
-	return db.NewSelect().ColumnExpr("?TableColumns").ColumnExpr("p.name AS provider_name, bn.booking_number").
-		Join("JOIN providers AS p ON p.id = fr.provider_id").Join("LEFT JOIN bookings AS bn ON bn.id = fr.booking_id")
+	q := db.NewSelect().ColumnExpr("?TableColumns").ColumnExpr("p.name AS provider_name, bn.booking_number, paid.captured_at").
+		ColumnExpr(revertedSQL + " AS payout_reverted_at")
+
+	return withSubjects(q)
 }
+
+// withSubjects joins what ledger lines are about: company, payment and booking.
+func withSubjects(q *bun.SelectQuery) *bun.SelectQuery {
+	return q.Join("JOIN providers AS p ON p.id = fr.provider_id").
+		Join("JOIN payment_transactions AS paid ON paid.id = fr.payment_transaction_id").
+		Join("LEFT JOIN bookings AS bn ON bn.id = fr.booking_id")
+}
+
+// revertedSQL is when the last mark of a ledger line was taken back. A line that is owed has lost the mark with it. One that
+// was refunded under the mark keeps it: the reversal is that of the line's rest.
+const revertedSQL = `CASE
+	WHEN fr.balance_status = 'IN_CURRENT_BALANCE' THEN (SELECT max(v.created_at) FROM payout_reversals AS v WHERE v.record_id = fr.id)
+	WHEN fr.balance_status = 'REFUNDED' AND fr.transferred_at IS NOT NULL THEN (
+		SELECT max(v.created_at) FROM payout_reversals AS v JOIN financial_records AS rest ON rest.id = v.record_id
+		WHERE rest.payment_transaction_id = fr.payment_transaction_id AND rest.kind = fr.kind AND v.transferred_at = fr.transferred_at)
+	END`
 
 // apply narrows a list to what the filter says.
 func (f RecordFilter) apply(q *bun.SelectQuery) *bun.SelectQuery {

@@ -255,7 +255,7 @@ func (p payout) book(ctx context.Context, tx bun.Tx, lines []*models.FinancialRe
 	for _, r := range lines {
 		before := payoutState(r)
 		r.BalanceStatus, r.PayoutReference, r.PayoutDate = models.BalanceTransferred, p.reference, p.date
-		r.TransferredBy, r.NettedAgainst = optional(p.by.UserID), p.nettedAgainst
+		r.TransferredBy, r.NettedAgainst, r.PayoutRevertedAt = optional(p.by.UserID), p.nettedAgainst, nil
 		transfers = append(transfers, models.PayoutTransfer(r, reversals[r.ID])...)
 
 		e, err := newEntry(p.by, "FINANCIAL_RECORD_TRANSFERRED", "financial_record", &r.ID, map[string]any{

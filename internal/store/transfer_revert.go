@@ -184,12 +184,12 @@ func (rv *payoutRevert) reverse(ctx context.Context, tx bun.Tx) error {
 		RecordID: r.ID, N: reversals[r.ID] + 1, TransferredAt: *r.TransferredAt, TransferredBy: r.TransferredBy,
 		PayoutReference: r.PayoutReference, PayoutDate: r.PayoutDate, Reason: rv.reason, RevertedBy: rv.by.UserID,
 	}
-	if _, err := tx.NewInsert().Model(&kept).Exec(ctx); err != nil {
+	if _, err := tx.NewInsert().Model(&kept).Returning("created_at").Exec(ctx); err != nil {
 		return fmt.Errorf("insert payout reversal: %w", err)
 	}
 
 	r.BalanceStatus, r.PayoutReference, r.PayoutDate = models.BalanceInCurrent, nil, nil
-	r.TransferredAt, r.TransferredBy = nil, nil
+	r.TransferredAt, r.TransferredBy, r.PayoutRevertedAt = nil, nil, &kept.CreatedAt
 
 	res, err := tx.NewUpdate().Model(r).
 		Column("balance_status", "payout_reference", "payout_date", "transferred_at", "transferred_by").Set("updated_at = now()").
