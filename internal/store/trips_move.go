@@ -18,7 +18,8 @@ var errBookingAppeared = errors.New("a booking was made meanwhile")
 // UpdateTrip changes a trip under its row lock; apply gets it as it is, RestStopIDs included, may run more than once,
 // and its error is returned. The status and the seats taken stay as they are. When the departure of a PUBLISHED trip changes,
 // every customer who has paid is told, and beyond RescheduleTolerance every booking keeps the right to a full refund. Errors:
-// NOT_FOUND and those of CreateTrip; VALIDATION_ERROR on departure_at when a PUBLISHED trip is moved into the past.
+// NOT_FOUND and those of CreateTrip; VALIDATION_ERROR on departure_at when a PUBLISHED trip is moved into the past;
+// INVALID_STATE when one is moved that has left with seats taken.
 func (s *Store) UpdateTrip(ctx context.Context, id uuid.UUID, apply func(*models.Trip) error, by Actor) (t models.Trip, err error) {
 	// Bookings are locked before their trip, as everywhere. Only once the trip is locked no further booking can be made; one that
 	// was in between has to be locked first in its turn.
@@ -78,9 +79,8 @@ func (m *tripMove) update(ctx context.Context, tx bun.Tx, t *models.Trip) error 
 		err := m.apply(t)
 		t.Status, t.SeatsTaken = was.Status, was.SeatsTaken
 
-		// What departs in the past is out of sight: for a trip that has been sold that is no way to end it.
-		if err == nil && moved(&was, t) && !t.DepartureAt.After(time.Now()) {
-			err = models.Invalid("departure_at", "must be in the future for a published trip")
+		if err == nil && moved(&was, t) {
+			err = mayMove(&was, t, time.Now())
 		}
 
 		return err
