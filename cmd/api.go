@@ -37,7 +37,7 @@ func newAPI() *cobra.Command {
 		Short: "Serve the HTTP API",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := loadConfig(config.Config.RequireAPI)
+			cfg, err := loadServing(config.Config.RequireAPI)
 			if err != nil {
 				return err
 			}
@@ -85,6 +85,8 @@ func startAPI(
 	if err != nil {
 		return nil, err
 	}
+
+	warnOfReturns(ctx, slog.Default(), cfg)
 
 	door := workflows.NewClient(temporal, cfg.Temporal.TaskQueue)
 	carrier := relay.New(s, door.Deliver)

@@ -51,16 +51,32 @@ func newRoot() *cobra.Command {
 
 // loadConfig reads the environment and checks it with require, which may be nil.
 func loadConfig(require func(config.Config) error) (config.Config, error) {
-	environ := config.OSEnviron()
+	return loadFrom(os.Stderr, config.OSEnviron(), require)
+}
 
+// loadServing is loadConfig for API and worker, which also need Temporal.
+func loadServing(require func(config.Config) error) (config.Config, error) {
+	return loadServingFrom(os.Stderr, config.OSEnviron(), require)
+}
+
+func loadServingFrom(w io.Writer, environ map[string]string, require func(config.Config) error) (config.Config, error) {
+	return loadFrom(w, environ, func(cfg config.Config) error {
+		_, err := temporalOptions(cfg, lookup(environ))
+
+		return config.Join(require(cfg), err)
+	})
+}
+
+// loadFrom names everything that is wrong with the settings in one error, before anything is connected to.
+func loadFrom(w io.Writer, environ map[string]string, require func(config.Config) error) (config.Config, error) {
 	cfg, err := config.Load(environ)
-	warnUnknown(os.Stderr, cfg, environ)
+	warnUnknown(w, cfg, environ)
 
-	if err != nil || require == nil {
-		return cfg, err
+	if require != nil {
+		err = config.Join(err, require(cfg))
 	}
 
-	return cfg, require(cfg)
+	return cfg, err
 }
 
 // warnUnknown names variables that nothing reads and that look like ours, ahead of complaints about those that are missing.

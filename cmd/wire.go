@@ -105,25 +105,13 @@ type orchestrator struct {
 // dialTemporal connects to the orchestrator as the SDK's profile and environment variables say. It does not wait for
 // it: a service that starts while Temporal is away answers 503 until it is back.
 func dialTemporal(cfg config.Config) (*orchestrator, error) {
-	o, err := envconfig.LoadDefaultClientOptions()
+	o, err := temporalOptions(cfg, envconfig.EnvLookupOS)
 	if err != nil {
-		return nil, fmt.Errorf("Temporal configuration: %w", err) //nolint:staticcheck // a name
-	}
-
-	if cfg.Temporal.Address != "" {
-		o.HostPort = cfg.Temporal.Address
-	}
-
-	if o.Namespace == "" {
-		o.Namespace = client.DefaultNamespace
+		return nil, err
 	}
 
 	o.Logger = log.NewStructuredLogger(slog.Default().With("component", "temporal"))
 	o.ConnectionOptions.DialOptions = append(o.ConnectionOptions.DialOptions, grpc.WithConnectParams(reconnect()))
-
-	if err := checkTemporalSafety(cfg, &o); err != nil {
-		return nil, err
-	}
 
 	t := &orchestrator{options: o, namespace: o.Namespace}
 
@@ -138,6 +126,45 @@ func dialTemporal(cfg config.Config) (*orchestrator, error) {
 	return t, nil
 }
 
+// temporalOptions are how to reach Temporal, by the SDK's profile and environment variables and our own; its error names all
+// that is wrong with them.
+func temporalOptions(cfg config.Config, environ envconfig.EnvLookup) (client.Options, error) {
+	o, err := envconfig.LoadClientOptions(envconfig.LoadClientOptionsRequest{EnvLookup: environ})
+	if err != nil {
+		return client.Options{}, config.Problem("Temporal configuration: %v", err)
+	}
+
+	if cfg.Temporal.Address != "" {
+		o.HostPort = cfg.Temporal.Address
+	}
+
+	if o.Namespace == "" {
+		o.Namespace = client.DefaultNamespace
+	}
+
+	return o, checkTemporalSafety(cfg, &o)
+}
+
+// lookup is an environment as the SDK reads one.
+type lookup map[string]string
+
+// Environ implements envconfig.EnvLookup.
+func (l lookup) Environ() []string {
+	all := make([]string, 0, len(l))
+	for name, value := range l {
+		all = append(all, name+"="+value)
+	}
+
+	return all
+}
+
+// LookupEnv implements envconfig.EnvLookup.
+func (l lookup) LookupEnv(name string) (string, bool) {
+	value, ok := l[name]
+
+	return value, ok
+}
+
 // checkTemporalSafety is what production demands of the connection to Temporal: whoever reaches it without a key could start
 // workflows, read histories and signal payments.
 func checkTemporalSafety(cfg config.Config, o *client.Options) error {
@@ -147,16 +174,22 @@ func checkTemporalSafety(cfg config.Config, o *client.Options) error {
 
 	const trusted = " (for a trusted network: ALLOW_INSECURE=temporal)"
 
-	switch tls := o.ConnectionOptions.TLS; {
+	var found []error
+
+	tls := o.ConnectionOptions.TLS
+
+	switch {
 	case tls == nil || o.ConnectionOptions.TLSDisabled:
-		return errors.New("configuration: TEMPORAL_TLS must be true in production" + trusted)
+		found = append(found, config.Problem("TEMPORAL_TLS must be true in production"+trusted))
 	case tls.InsecureSkipVerify:
-		return errors.New("configuration: TEMPORAL_TLS_DISABLE_HOST_VERIFICATION must not be set in production" + trusted)
-	case o.Credentials == nil && len(tls.Certificates) == 0 && tls.GetClientCertificate == nil:
-		return errors.New("configuration: TEMPORAL_API_KEY or TEMPORAL_TLS_CLIENT_CERT_PATH is missing, and production needs one" + trusted)
-	default:
-		return nil
+		found = append(found, config.Problem("TEMPORAL_TLS_DISABLE_HOST_VERIFICATION must not be set in production"+trusted))
 	}
+
+	if o.Credentials == nil && (tls == nil || len(tls.Certificates) == 0 && tls.GetClientCertificate == nil) {
+		found = append(found, config.Problem("TEMPORAL_API_KEY or TEMPORAL_TLS_CLIENT_CERT_PATH is missing, and production needs one"+trusted))
+	}
+
+	return config.Join(found...)
 }
 
 func (t *orchestrator) dial(with *codec.Codec) (client.Client, error) {
@@ -215,6 +248,15 @@ func warnOfOwnership(ctx context.Context, s *store.Store) {
 	if owns, err := s.OwnsLedger(ctx); err == nil && owns {
 		slog.WarnContext(ctx, "the database role owns the ledger and could switch off what guards it: "+
 			"make it another one with `rihla migrate --grant-to`")
+	}
+}
+
+// warnOfReturns says once at the start of production that customers may be sent to any https address after they have paid, which an
+// API without apps on the web allows.
+func warnOfReturns(ctx context.Context, log *slog.Logger, cfg config.Config) {
+	if cfg.App.Env == config.Production && len(cfg.Returns.Hosts) == 0 {
+		log.WarnContext(ctx, "return_url may be any https address: RETURN_URL_HOSTS is not set, so that an account can have an address of "+
+			"this service lead anywhere; set it to the hosts of your apps")
 	}
 }
 

@@ -22,7 +22,7 @@ func newWorker() *cobra.Command {
 		Short: "Run the workflows and activities",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := loadConfig(config.Config.RequireWorker)
+			cfg, err := loadServing(config.Config.RequireWorker)
 			if err != nil {
 				return err
 			}

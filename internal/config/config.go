@@ -344,7 +344,8 @@ type Metrics struct {
 func OSEnviron() map[string]string { return env.ToMap(os.Environ()) }
 
 // Load reads the settings from environ; a name with an empty value counts as unset, as compose files leave them.
-// Of malformed values it returns one error that names every one of them and shows no secret.
+// Of malformed values it returns one error that names every one of them and shows no secret, with the settings as they are
+// without the ones that cannot be read: what else is wrong with them can be said in the same breath.
 func Load(environ map[string]string) (Config, error) {
 	set := make(map[string]string, len(environ))
 
@@ -355,23 +356,27 @@ func Load(environ map[string]string) (Config, error) {
 	}
 
 	var c Config
-	if err := env.ParseWithOptions(&c, env.Options{Environment: set}); err != nil {
-		return Config{}, parseProblems(set, err)
+
+	malformed := env.ParseWithOptions(&c, env.Options{Environment: set})
+	if malformed != nil {
+		malformed = parseProblems(set, malformed)
+		c = Config{}
+
+		if err := env.ParseWithOptions(&c, env.Options{Environment: readable(set)}); err != nil {
+			return Config{}, malformed
+		}
 	}
 
 	c.App.PublicURL = strings.TrimRight(c.App.PublicURL, "/")
 	c.Gateways.A.URL = strings.TrimRight(c.Gateways.A.URL, "/")
 	c.Gateways.WalletB.URL = strings.TrimRight(c.Gateways.WalletB.URL, "/")
-
-	if err := c.validate(); err != nil {
-		return Config{}, err
-	}
+	err := Join(malformed, c.validate())
 
 	if c.App.PublicURL == "" {
 		c.App.PublicURL = "http://" + Dialable(c.HTTP.ListenAddr)
 	}
 
-	return c, nil
+	return c, err
 }
 
 // Dialable turns a listen address into one that a browser on this machine can open.

@@ -26,14 +26,45 @@ type problems []string
 
 func (p *problems) addf(format string, args ...any) { *p = append(*p, fmt.Sprintf(format, args...)) }
 
-// err is one sentence that names every variable concerned, or nil.
+// Error is one sentence that names every variable concerned.
+func (p problems) Error() string { return "configuration: " + strings.Join(p, "; ") }
+
+// err is what was found, or nil.
 func (p *problems) err() error {
 	if len(*p) == 0 {
 		return nil
 	}
 
-	return errors.New("configuration: " + strings.Join(*p, "; "))
+	return *p
 }
+
+// Join makes one error of what several checks of the settings have found, so that all of it is seen at the first start. A problem
+// that two of them have found is named once.
+func Join(found ...error) error {
+	var all problems
+
+	for _, err := range found {
+		if err == nil {
+			continue
+		}
+
+		texts, ok := errors.AsType[problems](err)
+		if !ok {
+			texts = problems{err.Error()}
+		}
+
+		for _, text := range texts {
+			if !slices.Contains(all, text) {
+				all = append(all, text)
+			}
+		}
+	}
+
+	return all.err()
+}
+
+// Problem is one thing that is wrong with the settings, for Join.
+func Problem(format string, args ...any) error { return problems{fmt.Sprintf(format, args...)} }
 
 // RequireDatabase says what is missing for a command that only needs the database (migrate, user, audit).
 func (c Config) RequireDatabase() error {

@@ -203,9 +203,8 @@ func parseProblems(environ map[string]string, cause error) error {
 	var p problems
 
 	for _, name := range slices.Sorted(maps.Keys(environ)) {
-		err := env.ParseWithOptions(&Config{}, env.Options{Environment: map[string]string{name: environ[name]}})
-		if parse, ok := errors.AsType[env.ParseError](err); ok {
-			p.addf("%s: %v", name, parse.Err)
+		if err := parseProblem(name, environ[name]); err != nil {
+			p.addf("%s: %v", name, err)
 		}
 	}
 
@@ -214,4 +213,22 @@ func parseProblems(environ map[string]string, cause error) error {
 	}
 
 	return p.err()
+}
+
+// parseProblem is why a variable cannot be read, or nil.
+func parseProblem(name, value string) error {
+	err := env.ParseWithOptions(&Config{}, env.Options{Environment: map[string]string{name: value}})
+	if parse, ok := errors.AsType[env.ParseError](err); ok {
+		return parse.Err
+	}
+
+	return nil
+}
+
+// readable is the environment without the variables that cannot be read.
+func readable(environ map[string]string) map[string]string {
+	rest := maps.Clone(environ)
+	maps.DeleteFunc(rest, func(name, value string) bool { return parseProblem(name, value) != nil })
+
+	return rest
 }
