@@ -113,8 +113,8 @@ func startHouse(ctx context.Context, cfg config.Config, progress *slog.Logger, l
 	}
 
 	steps := []func(context.Context) error{
-		h.startComponents, h.prepareKeys, h.prepareMediaSecret, h.chooseAddress, h.startSandbox, h.prepareDatabase, h.takeOwnRole,
-		h.startWorker, h.startAPI,
+		h.startComponents, h.prepareKeys, h.prepareMediaSecret, h.chooseAddress, h.startSandbox, h.startRunbook,
+		h.prepareDatabase, h.takeOwnRole, h.startWorker, h.startAPI,
 	}
 	for _, step := range steps {
 		if err := ctx.Err(); err != nil {
@@ -339,6 +339,7 @@ func (h *house) printLinks(w io.Writer) {
 	query := url.Values{"query": {"WorkflowType != 'Sweep'"}}
 	fmt.Fprintf(w, "  Temporal UI  %s/namespaces/default/workflows?%s\n", h.stack.TemporalUIURL, query.Encode())
 	fmt.Fprintf(w, "  Gateway      %s\n", h.cfg.Gateways.A.URL)
+	fmt.Fprintf(w, "  Runbook      %s\n", h.cfg.App.RunbookURL)
 	fmt.Fprintf(w, "  Outbox       %s\n", filepath.Join(h.cfg.App.DataDir, "outbox"))
 	fmt.Fprintf(w, "  Sign in      admin@rihla.test, finance_admin@rihla.test, end_user@rihla.test …  password %s\n", devPassword)
 	fmt.Fprint(w, "\n  For psql, temporal, and this program's other commands (audit, user, seed):\n\n")

@@ -2,12 +2,14 @@ package cmd
 
 import (
 	"bytes"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -66,6 +68,8 @@ func TestDevStartsAgain(t *testing.T) {
 	require.Contains(t, links, "/namespaces/default/workflows?query=WorkflowType+%21%3D+%27Sweep%27\n")
 	require.Contains(t, links, "export TEMPORAL_ADDRESS="+h.stack.TemporalAddress+"\n")
 
+	requireRunbook(t, h.cfg.App.RunbookURL)
+
 	for _, link := range printedLink.FindAllString(links, -1) {
 		requireOpens(t, link)
 	}
@@ -90,6 +94,27 @@ func TestDevStartsAgain(t *testing.T) {
 	require.Equal(t, api, again.cfg.App.PublicURL)
 	require.Equal(t, temporal, again.stack.TemporalUIURL)
 	require.Equal(t, database, again.stack.DatabaseURL)
+}
+
+// requireRunbook opens the page to which incidents link, which has the paragraph of each kind.
+func requireRunbook(t *testing.T, address string) {
+	t.Helper()
+	require.NotEmpty(t, address, "incidents would have no link to it")
+
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	require.NoError(t, err)
+
+	answer, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+
+	defer answer.Body.Close()
+
+	page, err := io.ReadAll(answer.Body)
+	require.NoError(t, err)
+
+	for _, kind := range models.IncidentKinds() {
+		require.Contains(t, string(page), `<a id="incident-`+strings.ToLower(string(kind))+`"></a>`)
+	}
 }
 
 // takePorts listens on the addresses until release is called; one on which another process listens is as good.
