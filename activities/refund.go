@@ -187,7 +187,7 @@ func (p *Payments) refundResult(
 ) (models.RefundResult, error) {
 	result := models.RefundResult{GatewayRefundID: sent.ID}
 
-	if !sent.Amount.Equal(r.Amount) || sent.Currency != r.Currency || sent.CheckoutID != *t.Reference {
+	if !sent.Amount.Equal(r.Amount) || !models.SameCurrency(sent.Currency, r.Currency) || sent.CheckoutID != *t.Reference {
 		result.Status, result.Mismatch = models.RefundPending, true
 
 		return result, p.Store.ReportRefundMismatch(ctx, r, map[string]any{
@@ -228,7 +228,7 @@ func (p *Payments) recordRefund(
 		CheckoutID:        sent.CheckoutID,
 		MerchantReference: r.ID.String(),
 		Amount:            &sent.Amount,
-		Currency:          sent.Currency,
+		Currency:          models.CurrencyCode(sent.Currency),
 		PaymentMethod:     t.PaymentMethod,
 		FailureReason:     sent.FailureReason,
 		GatewayRefundID:   sent.ID,

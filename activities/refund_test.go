@@ -1,7 +1,9 @@
 package activities_test
 
 import (
+	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -190,6 +192,37 @@ func TestRefundAtGatewayOfAnotherAmount(t *testing.T) {
 
 	d.serve(d.gateway) // the company has corrected it
 	require.Equal(t, models.RefundSucceeded, d.refundAtGateway(t, id).Status)
+}
+
+// The code of a currency is the same in small letters.
+func TestRefundAtGatewayInSmallLetters(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	a := d.paid(t)
+	id := d.promised(t, a)
+	d.serve(smallLetters{d.gateway})
+	require.Equal(t, models.RefundSucceeded, d.refundAtGateway(t, id).Status)
+
+	s, err := d.SettleRefund(t.Context(), activities.RefundDecision{RefundID: id, Result: d.refundAtGateway(t, id)})
+	require.NoError(t, err)
+	require.Equal(t, models.RefundSucceeded, s.Status)
+}
+
+// smallLetters is a gateway that writes currencies so.
+type smallLetters struct{ *fake.Gateway }
+
+func (g smallLetters) CreateRefund(ctx context.Context, r gateways.RefundRequest) (gateways.Refund, error) {
+	out, err := g.Gateway.CreateRefund(ctx, r)
+	out.Currency = strings.ToLower(out.Currency)
+
+	return out, err
+}
+
+func (g smallLetters) FindRefund(ctx context.Context, reference uuid.UUID) (gateways.Refund, error) {
+	out, err := g.Gateway.FindRefund(ctx, reference)
+	out.Currency = strings.ToLower(out.Currency)
+
+	return out, err
 }
 
 func TestRefundThatDoesNotExist(t *testing.T) {

@@ -96,7 +96,7 @@ func fuzzConfig(tb testing.TB) config.Config {
 
 	env["LOGIN_PAUSE_MAX"], env["LOGIN_LOCK_AFTER"] = "0", "0"
 
-	for _, limit := range []string{"UNPAID_BOOKINGS_MAX", "UNPAID_SEATS_MAX", "BILL_SEATS_SHARE", "MESSAGES_PER_RECIPIENT"} {
+	for _, limit := range []string{"UNPAID_BOOKINGS_MAX", "UNPAID_SEATS_MAX", "UNPAID_ATTEMPTS_PER_HOUR", "BILL_SEATS_SHARE", "MESSAGES_PER_RECIPIENT"} {
 		env[limit] = "0"
 	}
 

@@ -42,7 +42,8 @@ func policies(cfg config.Config) store.Policies {
 		Login:               store.LoginRules{PauseMax: cfg.Logins.PauseMax, LockAfter: cfg.Logins.LockAfter},
 		RescheduleTolerance: p.RescheduleTolerance,
 		UnpaidBookings:      p.UnpaidBookingsMax, UnpaidSeats: p.UnpaidSeatsMax, BillShare: p.BillSeatsShare,
-		AdPerDay: p.AdMinPricePerDay, MessagesPerRecipient: cfg.Notify.MessagesPerRecipient, SMSCountries: cfg.Notify.Countries(),
+		UnpaidAttempts: p.UnpaidAttemptsPerHour,
+		AdPerDay:       p.AdMinPricePerDay, MessagesPerRecipient: cfg.Notify.MessagesPerRecipient, SMSCountries: cfg.Notify.Countries(),
 	}
 }
 

@@ -8,9 +8,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// link finds what mail and telephones turn into something to open: a scheme, a host that begins with www., or a domain with a path.
+// link finds what mail and telephones turn into something to open: a scheme, a host that begins with www., or a domain or
+// an IPv4 address with a path.
 var link = regexp.MustCompile(`(?i)[a-z][a-z0-9+.-]*:/+|\b(?:https?|mailto|tel|sms|javascript|data):|www\.|` +
-	`[\p{L}\p{N}-]+\.[\p{L}]{2,}(?::[0-9]+)?[/?#]\S`)
+	`[\p{L}\p{M}\p{N}-]+\.(?:[\p{L}\p{M}]{2,}|xn--[a-z0-9-]+)(?::[0-9]+)?[/?#]\S|` +
+	`[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?::[0-9]+)?[/?#]\S`)
 
 // HasLink reports a text that contains an address. It is held against names of people, which are sent to strangers: full-width
 // letters and invisible characters do not hide one.

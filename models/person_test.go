@@ -14,7 +14,7 @@ func TestHasLink(t *testing.T) {
 	for _, text := range []string{
 		"Your refund waits: https://evil.example/x", "http:/evil", "HTTPS://EVIL", "see www.evil.example", "WWW.evil", "evil.example/refund",
 		"go to bit.ly/abc", "مرحبا example.com/استرداد", "rihla-app://x", "ｈｔｔｐｓ：／／evil", "evil。com/x", "e\u200bvil.co\u200dm/x", "evil.com:8080/x",
-		"evil.com?token=1", "mailto:a@b", "ftp://x",
+		"evil.com?token=1", "mailto:a@b", "ftp://x", "evil.xn--p1ai/claim", "evil.भारत/claim", "203.0.113.7/r", "203.0.113.7:8080/r",
 	} {
 		require.True(t, models.HasLink(text), text)
 	}

@@ -3,6 +3,7 @@ package models
 import (
 	"net"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -51,8 +52,15 @@ func (r ReturnRules) Check(address string) error {
 	}
 }
 
+// plainHost is a host that browsers read as it is written: in lower case, with a port or without.
+var plainHost = regexp.MustCompile(`^(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::[0-9]+)?$`)
+
 // allowsHost reports whether host, with the port if the address has one, is among the hosts.
 func (r ReturnRules) allowsHost(host string) bool {
+	if len(r.Hosts) > 0 && !plainHost.MatchString(host) {
+		return false // what a browser might read as another host than we do
+	}
+
 	host = strings.TrimSuffix(host, ":443")
 
 	return len(r.Hosts) == 0 || slices.ContainsFunc(r.Hosts, func(allowed string) bool {

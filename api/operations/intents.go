@@ -94,14 +94,13 @@ func (o *Operations) intent(
 		return t, false, p.Err
 	}
 
-	// An attempt that has expired is only waiting for its end.
-	if p.Open != nil && (valueOf(body.Replace) || !p.Open.ExpiresAt.After(o.Now())) {
-		if p, err = o.replace(ctx, p.Open.ID, read); err != nil {
-			return t, false, err
-		}
+	a.UserID, a.Method = middleware.Principal(ctx).UserID, body.PaymentMethod
+
+	if p, err = o.makeRoom(ctx, p, a, valueOf(body.Replace), read); err != nil {
+		return t, false, err
 	}
 
-	a.Number, a.UserID, a.Method = p.Next, middleware.Principal(ctx).UserID, body.PaymentMethod
+	a.Number = p.Next
 
 	if p.Open != nil {
 		if p.Open.CheckoutURL != nil {
@@ -116,6 +115,27 @@ func (o *Operations) intent(
 	t, err = o.start(ctx, a)
 
 	return t, p.Open == nil && openedBy(&t, a.Opener), err
+}
+
+// makeRoom ends the open attempt when the caller wants it replaced or it has expired, unless the account may not begin another one.
+func (o *Operations) makeRoom(
+	ctx context.Context, p store.Payable, a models.Attempt, replace bool, read func() (store.Payable, error),
+) (store.Payable, error) {
+	a.Number = p.Next
+
+	if p.Open != nil {
+		if !replace && p.Open.ExpiresAt.After(o.Now()) {
+			return p, nil
+		}
+
+		a.Number = p.Open.Attempt + 1
+	}
+
+	if err := o.Store.MayAttempt(ctx, a); err != nil || p.Open == nil {
+		return p, err
+	}
+
+	return o.replace(ctx, p.Open.ID, read)
 }
 
 // opener names the request by its Idempotency-Key, so that it has the same name when it is repeated; without a key it has one

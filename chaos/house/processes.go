@@ -56,7 +56,8 @@ func (h *House) prepareProcesses(_ context.Context, o Options) error {
 		"LATE_PAYMENT_CHECKS": lateCheck.String(),
 		"REFUND_SETTLE_AFTER": "6s", // longer than the sandbox holds an effect back or a search lags, and than a worker is frozen
 		// A few accounts and addresses stand for all customers.
-		"UNPAID_BOOKINGS_MAX": "0", "UNPAID_SEATS_MAX": "0", "BILL_SEATS_SHARE": "0", "MESSAGES_PER_RECIPIENT": "0", "SMS_COUNTRIES": "0",
+		"UNPAID_BOOKINGS_MAX": "0", "UNPAID_SEATS_MAX": "0", "UNPAID_ATTEMPTS_PER_HOUR": "0",
+		"BILL_SEATS_SHARE": "0", "MESSAGES_PER_RECIPIENT": "0", "SMS_COUNTRIES": "0",
 		"AD_MIN_PRICE_PER_DAY": "0",
 	}
 

@@ -212,7 +212,8 @@ func unlimited() map[string]string {
 
 	// One customer books for a whole test, and one address hears of all of it.
 	for _, limit := range []string{
-		"UNPAID_BOOKINGS_MAX", "UNPAID_SEATS_MAX", "BILL_SEATS_SHARE", "MESSAGES_PER_RECIPIENT", "AD_MIN_PRICE_PER_DAY",
+		"UNPAID_BOOKINGS_MAX", "UNPAID_SEATS_MAX", "UNPAID_ATTEMPTS_PER_HOUR", "BILL_SEATS_SHARE", "MESSAGES_PER_RECIPIENT",
+		"AD_MIN_PRICE_PER_DAY",
 	} {
 		env[limit] = "0"
 	}

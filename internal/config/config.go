@@ -257,6 +257,8 @@ type Policies struct {
 	UnpaidBookingsMax int         `env:"UNPAID_BOOKINGS_MAX" envDefault:"5"`
 	UnpaidSeatsMax    int         `env:"UNPAID_SEATS_MAX" envDefault:"20"`
 	BillSeatsShare    models.Rate `env:"BILL_SEATS_SHARE" envDefault:"0.3"`
+	// UnpaidAttemptsPerHour is how many payments an account may begin within an hour without paying; 0: no limit.
+	UnpaidAttemptsPerHour int `env:"UNPAID_ATTEMPTS_PER_HOUR" envDefault:"60"`
 	// AdMinPricePerDay is what a campaign costs at least for each of its days, without VAT; 0: anything.
 	AdMinPricePerDay models.Money `env:"AD_MIN_PRICE_PER_DAY" envDefault:"10.00"`
 	// AskFor is how long a gateway is asked whether an expired attempt was paid before an operator is told.

@@ -130,7 +130,7 @@ var countryCode = regexp.MustCompile(`^[1-9][0-9]{0,2}$`)
 func (c Config) validateAbuse(p *problems) {
 	for name, n := range map[string]int{
 		"UNPAID_BOOKINGS_MAX": c.Policies.UnpaidBookingsMax, "UNPAID_SEATS_MAX": c.Policies.UnpaidSeatsMax,
-		"MESSAGES_PER_RECIPIENT": c.Notify.MessagesPerRecipient,
+		"UNPAID_ATTEMPTS_PER_HOUR": c.Policies.UnpaidAttemptsPerHour, "MESSAGES_PER_RECIPIENT": c.Notify.MessagesPerRecipient,
 	} {
 		if n < 0 {
 			p.addf("%s must not be negative (0: no limit)", name)

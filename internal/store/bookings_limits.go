@@ -15,6 +15,10 @@ import (
 // The account and the phone stay locked until the transaction ends, in this order and before any row: bookings that are asked for
 // at the same time count each other. Error: TOO_MANY_UNPAID_BOOKINGS.
 func (s *Store) limitUnpaid(ctx context.Context, tx bun.Tx, n NewBooking) error {
+	if err := s.limitAttempts(ctx, tx, n.UserID); err != nil {
+		return err
+	}
+
 	if s.policies.UnpaidBookings == 0 && s.policies.UnpaidSeats == 0 {
 		return nil
 	}
@@ -41,16 +45,62 @@ func (s *Store) limitUnpaidOf(ctx context.Context, tx bun.Tx, what, column, valu
 		return fmt.Errorf("count unpaid bookings: %w", err)
 	}
 
-	switch p := s.policies; {
-	case p.UnpaidBookings > 0 && unpaid >= p.UnpaidBookings:
+	p := s.policies
+	tooMany := p.UnpaidBookings > 0 && unpaid >= p.UnpaidBookings
+
+	switch tooMuch := p.UnpaidSeats > 0 && held+seats > p.UnpaidSeats; {
+	case what == "phone" && (tooMany || tooMuch): // perhaps a stranger's: how much waits there is for nobody else
+		return models.Errorf(models.CodeTooManyUnpaidBookings,
+			"Too much waits for its payment under this contact phone. Give another one, or wait until it is paid or given up.")
+	case tooMany:
 		return models.Errorf(models.CodeTooManyUnpaidBookings,
 			"%d bookings of this %s wait for their payment. Pay or cancel one of them first.", unpaid, what)
-	case p.UnpaidSeats > 0 && held+seats > p.UnpaidSeats:
+	case tooMuch:
 		return models.Errorf(models.CodeTooManyUnpaidBookings,
 			"Unpaid bookings of this %s hold %d seats, of %d that they may. Pay or cancel one of them first.", what, held, p.UnpaidSeats)
 	default:
 		return nil
 	}
+}
+
+// maxAttempts is how many attempts one booking or campaign has. Every intent reads them.
+const maxAttempts = 20
+
+// MayAttempt says whether the account may begin the attempt, by how many it has begun; what it may pay says Payable. Requests at the
+// same time may exceed the limit of the hour by one each. Errors: TOO_MANY_UNPAID_BOOKINGS, BOOKING_NOT_PAYABLE and
+// CAMPAIGN_NOT_PAYABLE (it has had as many as there may be).
+func (s *Store) MayAttempt(ctx context.Context, a models.Attempt) error {
+	switch {
+	case a.Number <= maxAttempts:
+		return s.limitAttempts(ctx, s.db, a.UserID)
+	case a.BookingID != uuid.Nil:
+		return models.Errorf(models.CodeBookingNotPayable, "The booking has had %d payment attempts. Cancel it and book again.", maxAttempts)
+	default:
+		return models.Errorf(models.CodeCampaignNotPayable, "The campaign has had %d payment attempts. Make another one.", maxAttempts)
+	}
+}
+
+// limitAttempts bounds what replacing attempts, and making and cancelling bookings, costs at the gateways: each attempt is opened,
+// closed and asked about after its end.
+func (s *Store) limitAttempts(ctx context.Context, db bun.IDB, user uuid.UUID) error {
+	limit := s.policies.UnpaidAttempts
+	if limit == 0 {
+		return nil
+	}
+
+	begun, err := db.NewSelect().Model((*models.PaymentTransaction)(nil)).Where("user_id = ?", user).
+		Where("kind = ?", models.KindPayment).Where("status <> ?", models.TransactionPaid).
+		Where("created_at > now() - interval '1 hour'").Count(ctx)
+	if err != nil {
+		return fmt.Errorf("count attempts: %w", err)
+	}
+
+	if int(begun) >= limit {
+		return models.Errorf(models.CodeTooManyUnpaidBookings,
+			"This account has begun %d payments within an hour without paying them. Wait before beginning another one.", begun)
+	}
+
+	return nil
 }
 
 // limitBills refuses a bill for seats of a trip of which unpaid bills hold as much as they may: they wait for days. The caller has

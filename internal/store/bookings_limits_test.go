@@ -109,6 +109,57 @@ func TestUnpaidBookingsAreLimited(t *testing.T) {
 }
 
 // Unpaid bills hold their share of a trip and no more, whoever asks, at whatever attempt.
+// An attempt that is replaced, or whose booking is cancelled, has cost calls to its gateway.
+func TestUnpaidAttemptsAreLimited(t *testing.T) {
+	t.Parallel()
+
+	p := store.DefaultPolicies()
+	p.UnpaidAttempts = 3
+	b := setupBooksWith(t, p)
+	booking := b.book(t, b.Trip, 1)
+	next := models.Attempt{BookingID: booking.ID, UserID: b.customer.ID}
+
+	for n := 1; n <= 3; n++ {
+		next.Number = n
+		require.NoError(t, b.s.MayAttempt(t.Context(), next))
+		b.report(t, b.open(t, booking, n), models.EventPaymentFailed)
+	}
+
+	next.Number = 4
+	requireCode(t, models.CodeTooManyUnpaidBookings, b.s.MayAttempt(t.Context(), next))
+	_, err := b.s.CreateBooking(t.Context(), b.request(b.Trip, 1))
+	requireCode(t, models.CodeTooManyUnpaidBookings, err)
+
+	next.UserID = b.Users[models.RoleAdmin].ID
+	require.NoError(t, b.s.MayAttempt(t.Context(), next), "another account")
+
+	// What was paid counts no more, and neither does what is an hour old.
+	b.exec(t, "UPDATE payment_transactions SET created_at = created_at - interval '61 minutes' WHERE attempt = 1")
+	b.report(t, b.open(t, b.book(t, b.Trip, 1), 1), models.EventPaymentSucceeded)
+	next.UserID = b.customer.ID
+	require.NoError(t, b.s.MayAttempt(t.Context(), next))
+
+	next.Number = 21
+	requireCode(t, models.CodeBookingNotPayable, b.s.MayAttempt(t.Context(), next))
+	requireCode(t, models.CodeCampaignNotPayable, b.s.MayAttempt(t.Context(), models.Attempt{CampaignID: models.NewID(), Number: 21}))
+}
+
+// What waits under a phone of others is not told: the number may be a stranger's.
+func TestUnpaidBookingsOfAPhoneAreNotCounted(t *testing.T) {
+	t.Parallel()
+
+	p := store.DefaultPolicies()
+	p.UnpaidBookings = 1
+	b := setupBooksWith(t, p)
+	b.book(t, b.Trip, 1)
+
+	r := b.request(b.Trip, 1)
+	r.UserID = b.Users[models.RoleAdmin].ID
+	_, err := b.s.CreateBooking(t.Context(), r)
+	requireCode(t, models.CodeTooManyUnpaidBookings, err)
+	require.NotContains(t, err.Error(), "1")
+}
+
 func TestBillsAreLimited(t *testing.T) {
 	t.Parallel()
 	p := store.DefaultPolicies()

@@ -17,9 +17,9 @@ import (
 const PayoutRejected = "PAYOUT_REJECTED"
 
 // DecidePayout keeps what was decided about a refund by hand, once and for all; SettleRefund applies it. Whoever asked for
-// the refund may reject it, which takes it back, and never says that it was paid. PaidOutOn is today unless given. The same
-// decision again changes nothing. Errors: NOT_FOUND; FORBIDDEN to whoever asked; INVALID_STATE when the refund is none by
-// hand, or was decided otherwise; VALIDATION_ERROR on paid_out_on.
+// the refund may reject it, which takes it back, and never says that it was paid; nor does who gets the money. PaidOutOn is today
+// unless given. The same decision again changes nothing. Errors: NOT_FOUND; FORBIDDEN to these two; INVALID_STATE when the refund
+// is none by hand, or was decided otherwise; VALIDATION_ERROR on paid_out_on.
 func (s *Store) DecidePayout(ctx context.Context, d models.RefundPayout, by Actor, now time.Time) (models.Refund, error) {
 	var r models.Refund
 
@@ -32,6 +32,10 @@ func (s *Store) DecidePayout(ctx context.Context, d models.RefundPayout, by Acto
 		}
 
 		if err := mayDecide(&r, &d); err != nil {
+			return err
+		}
+
+		if err := notOwnPayout(ctx, tx, &t, &d); err != nil {
 			return err
 		}
 
@@ -112,6 +116,29 @@ func mayDecide(r *models.Refund, d *models.RefundPayout) error {
 	default:
 		return nil
 	}
+}
+
+// notOwnPayout refuses to have the payout confirmed by the account that paid, or that booked.
+func notOwnPayout(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, d *models.RefundPayout) error {
+	if d.Decision != models.PayoutPaid {
+		return nil
+	}
+
+	own := t.UserID == d.DecidedBy
+	if !own && t.BookingID != nil {
+		var err error
+
+		own, err = tx.NewSelect().Model((*models.Booking)(nil)).Where("id = ?", *t.BookingID).Where("user_id = ?", d.DecidedBy).Exists(ctx)
+		if err != nil {
+			return fmt.Errorf("read who booked: %w", err)
+		}
+	}
+
+	if own {
+		return models.Errorf(models.CodeForbidden, "The payout of a refund of one's own booking or payment has to be confirmed by somebody else.")
+	}
+
+	return nil
 }
 
 // sameDecision reports whether a decision only repeats the one that is kept; a day that it leaves out is not another one.

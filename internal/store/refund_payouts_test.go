@@ -119,6 +119,27 @@ func TestRefundByHandIsPaidOut(t *testing.T) {
 	require.Contains(t, string(entries.Items[0].Details), `"payout_reference": "TRF-1"`)
 }
 
+// Who gets the money does not say that it was paid, whoever has asked for it.
+func TestRefundByHandOfOnesOwn(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	tx := b.paidBill(t)
+	r := b.ask(tx, "15.00")
+	b.reserve(t, r)
+
+	admin := b.Users[models.RoleAdmin].ID
+	for _, own := range []string{
+		"UPDATE payment_transactions SET user_id = $1 WHERE id = $2",
+		"UPDATE bookings SET user_id = $1 WHERE id = (SELECT booking_id FROM payment_transactions WHERE id = $2)",
+	} {
+		b.exec(t, own, admin, tx.ID)
+		b.refuseDecision(t, models.CodeForbidden, paidOut(r.ID, "TRF-1"), models.RoleAdmin)
+		b.exec(t, own, tx.UserID, tx.ID)
+	}
+
+	b.decide(t, paidOut(r.ID, "TRF-1"), models.RoleAdmin)
+}
+
 func TestRefundByHandIsRejected(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)

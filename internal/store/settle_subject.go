@@ -255,8 +255,9 @@ func eventDetails(e *models.WebhookEvent) map[string]any {
 	return d
 }
 
-// openIncident inserts the incident, or appends the event to the list that an existing one keeps. One that was resolved is open
-// again: whoever resolved it did not know of this event. (A gateway sends a webhook again that was answered 404; that is known.)
+// openIncident inserts the incident, or appends the event to the list that an existing one keeps, and says what is so now. One that
+// was resolved is open again: who resolved it did not know of this event. (A gateway sends a webhook again that was answered 404;
+// that is known.)
 func openIncident(ctx context.Context, tx bun.IDB, i models.Incident, event map[string]any) error {
 	const known = `COALESCE(ic.details->'events', '[]') @>
 		jsonb_build_array(jsonb_build_object('webhook_id', EXCLUDED.details->'events'->0->'webhook_id'))`
@@ -268,6 +269,7 @@ func openIncident(ctx context.Context, tx bun.IDB, i models.Incident, event map[
 		On("CONFLICT (id) DO UPDATE").
 		Set("details = CASE WHEN " + known + " THEN ic.details ELSE " +
 			"jsonb_set(ic.details, '{events}', COALESCE(ic.details->'events', '[]') || (EXCLUDED.details->'events')) END").
+		Set("message = CASE WHEN " + known + " THEN ic.message ELSE EXCLUDED.message END").
 		Set("status = CASE WHEN " + known + " THEN ic.status ELSE 'OPEN' END").
 		Set("resolved_at = CASE WHEN " + known + " THEN ic.resolved_at END").
 		Set("resolved_by = CASE WHEN " + known + " THEN ic.resolved_by END").

@@ -46,6 +46,8 @@ type Policies struct {
 	UnpaidBookings int
 	UnpaidSeats    int
 	BillShare      models.Rate
+	// UnpaidAttempts is how many payments an account may begin within an hour without paying; 0: no limit.
+	UnpaidAttempts int
 	// AdPerDay is what a campaign costs at least for each of its days, without VAT; 0.00: anything.
 	AdPerDay models.Money
 	// MessagesPerRecipient is how many e-mails, and how many SMS, an address gets within 24 hours; 0: no limit.

@@ -175,6 +175,8 @@ func TestMoneyInSuspenseOfOthers(t *testing.T) {
 	require.Equal(t, "1.00", b.account(t, "suspense:gateway_a"))
 	nothing = b.took(t, nothing, "5.00", "SAR")
 	require.True(t, nothing.InSuspense())
+	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM incidents WHERE payment_transaction_id = $1
+		AND message LIKE 'Expected 115.00 SAR, the gateway took 5.00 SAR. %'`, nothing.ID), "the incident says what is so now")
 	require.Equal(t, "6.00", b.account(t, "suspense:gateway_a"))
 	require.Equal(t, "5.00", b.took(t, nothing, "6.00", "SAR").CapturedAmount.String(), "the first counts; the others are in the incident")
 	require.Equal(t, "6.00", b.account(t, "suspense:gateway_a"))
