@@ -12,7 +12,8 @@ import (
 const bulkFrom = 50_000
 
 // prepareBulk takes away what makes single rows slow, in the transaction of the load: if that does not come to its end,
-// nothing has happened. It returns the statements that bring all of it back.
+// nothing has happened. The index of booking numbers stays: a new number is looked up in it. It returns the statements that bring
+// all of it back.
 func prepareBulk(ctx context.Context, tx pgx.Tx) (restore []string, err error) {
 	names := make([]string, len(seedTables))
 	for i, t := range seedTables {
@@ -22,7 +23,7 @@ func prepareBulk(ctx context.Context, tx pgx.Tx) (restore []string, err error) {
 	const fragile = `
 SELECT format('DROP INDEX %I', i.relname), pg_get_indexdef(i.oid)
 FROM pg_index AS x JOIN pg_class AS i ON i.oid = x.indexrelid JOIN pg_class AS t ON t.oid = x.indrelid
-WHERE t.relname = ANY($1) AND t.relnamespace = 'public'::regnamespace
+WHERE t.relname = ANY($1) AND t.relnamespace = 'public'::regnamespace AND i.relname <> 'bookings_number'
   AND NOT EXISTS (SELECT FROM pg_constraint AS c WHERE c.conindid = x.indexrelid)
 UNION ALL
 SELECT format('ALTER TABLE %I DROP CONSTRAINT %I', t.relname, c.conname),
