@@ -54,7 +54,7 @@ func catalogue(t *testing.T, s *harness.Stack) {
 	mark := strings.ReplaceAll(uuid.NewString(), "-", "")
 	shown := s.NewTrip("رحلة "+mark+" 100%_Sure", 40)
 	departed, draft := s.NewTrip("Departed "+mark, 40), s.NewTrip("Draft "+mark, 40)
-	changeTrip(t, s, departed.ID, "departure_at = now() - interval '1 hour'")
+	changeTrip(t, s, departed.ID, "updated_at = now(), departure_at = now() - interval '1 hour'")
 	changeTrip(t, s, draft.ID, "status = 'DRAFT'")
 
 	for _, id := range []uuid.UUID{departed.ID, draft.ID} {
@@ -242,7 +242,7 @@ func notBookable(t *testing.T, s *harness.Stack) {
 
 	draft, departed, gone := s.NewTrip("Draft", 40), s.NewTrip("Departed", 40), s.NewTrip("Deleted", 40)
 	changeTrip(t, s, draft.ID, "status = 'DRAFT'")
-	changeTrip(t, s, departed.ID, "departure_at = now() - interval '1 minute'")
+	changeTrip(t, s, departed.ID, "updated_at = now(), departure_at = now() - interval '1 minute'")
 	changeTrip(t, s, gone.ID, "deleted_at = now()")
 
 	refused(t, try(draft.ID, 1), http.StatusConflict, models.CodeTripNotBookable)

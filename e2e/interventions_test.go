@@ -173,6 +173,7 @@ func TestCancelAndTerminate(t *testing.T) { //nolint:tparallel // the gateway is
 			require.NoError(t, a.Data(&r))
 			ends(workflows.RefundID(r.ID))
 			s.ClearFaults()
+			s.Tampered("the refund is made as old as the sweep waits for", "refund-order")
 			exec(t, s, "UPDATE refunds SET created_at = now() - interval '3 minutes' WHERE id = $1", r.ID)
 			awaitDatabase(t, s, 1, "SELECT count(*) FROM refunds WHERE id = $1 AND status = 'SUCCEEDED'", r.ID)
 		})

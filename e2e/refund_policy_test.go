@@ -44,9 +44,10 @@ func leavesIn(t *testing.T, s *harness.Stack, left time.Duration) {
 
 	exec("UPDATE trips SET departure_at = $2::timestamptz, return_at = $2::timestamptz + interval '3 days' WHERE id = $1", trip, at)
 	// As if the bookings had been made for that departure, which their trigger would keep.
-	exec("ALTER TABLE bookings DISABLE TRIGGER bookings_terms_kept")
+	exec("ALTER TABLE bookings DISABLE TRIGGER bookings_terms_kept, DISABLE TRIGGER bookings_digest_kept")
 	exec("UPDATE bookings SET booked_departure_at = $2 WHERE trip_id = $1", trip, at)
-	exec("ALTER TABLE bookings ENABLE TRIGGER bookings_terms_kept")
+	exec("UPDATE bookings AS b SET terms_digest = booking_terms_digest(b) WHERE trip_id = $1", trip)
+	exec("ALTER TABLE bookings ENABLE TRIGGER bookings_terms_kept, ENABLE TRIGGER bookings_digest_kept")
 
 	require.NoError(t, tx.Commit())
 }

@@ -159,6 +159,8 @@ DO $$ DECLARE c record; BEGIN
         EXECUTE format('ALTER TABLE %s DISABLE TRIGGER USER', c.tab);
     END LOOP;
 END $$;
+ALTER TABLE webhook_events ALTER digest DROP NOT NULL;
+ALTER TABLE bookings ALTER terms_digest DROP NOT NULL;
 DROP INDEX records_live, records_refund, transactions_booking_paid, transactions_campaign_paid`
 
 // reguard brings back what the rules about the guards look at.

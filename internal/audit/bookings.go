@@ -2,7 +2,7 @@ package audit
 
 // bookingChecks hold what customers and companies have bought against what they have paid: spec 3.4, 3.7, contract §4.
 func bookingChecks() []check {
-	return []check{bookingStatus(), campaignStatus(), tripSeats()}
+	return []check{bookingStatus(), bookingTerms(), campaignStatus(), tripSeats()}
 }
 
 func bookingStatus() check {

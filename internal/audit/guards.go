@@ -37,7 +37,7 @@ type guard struct {
 
 // guards are all of them, by migration.
 func guards() []guard {
-	return slices.Concat(bookGuards(), refundGuards(), reversalGuards(), evidenceGuards(), bookingGuards())
+	return slices.Concat(bookGuards(), refundGuards(), reversalGuards(), evidenceGuards(), bookingGuards(), digestGuards())
 }
 
 // bookGuards hold the ledger, the trails and the sums.
@@ -197,6 +197,24 @@ func bookingGuards() []guard {
 				"FOR EACH ROW WHEN (NEW.booked_departure_at IS DISTINCT FROM OLD.booked_departure_at " +
 				"OR NEW.booked_schedule IS DISTINCT FROM OLD.booked_schedule OR OLD.rescheduled_by IS NOT NULL " +
 				"AND NEW.rescheduled_by IS DISTINCT FROM OLD.rescheduled_by) EXECUTE FUNCTION refuse_terms_change()",
+		},
+	}
+}
+
+// digestGuards make the digests of what was received and of what was bought.
+func digestGuards() []guard {
+	return []guard{
+		{"0022", "", "set_event_digest", "b2cc667ee67cf8f781827a05f00dc232"},
+		{"0022", events, "events_digest_set", "BEFORE INSERT ON webhook_events FOR EACH ROW EXECUTE FUNCTION set_event_digest()"},
+		{
+			"0022", events, "events_digest_kept", "BEFORE UPDATE OF digest ON webhook_events FOR EACH ROW " +
+				"EXECUTE FUNCTION refuse_event_change()",
+		},
+		{"0022", "", "set_terms_digest", "eb95218aa4613a112e843844291d2985"},
+		{"0022", "bookings", "bookings_terms_digested", "BEFORE INSERT ON bookings FOR EACH ROW EXECUTE FUNCTION set_terms_digest()"},
+		{
+			"0022", "bookings", "bookings_digest_kept", "BEFORE UPDATE OF terms_digest ON bookings FOR EACH ROW " +
+				"EXECUTE FUNCTION refuse_terms_change()",
 		},
 	}
 }

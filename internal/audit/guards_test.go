@@ -29,6 +29,8 @@ func guardTamperings() []guardTampering {
 		{"append-only", "events_append_only", "switched off", "ALTER TABLE webhook_events DISABLE TRIGGER events_append_only"},
 		{"append-only", "refuse_event_change", "does something else", `CREATE OR REPLACE FUNCTION refuse_event_change() RETURNS trigger
 			LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$`},
+		{"append-only", "events_digest_set", "switched off", "ALTER TABLE webhook_events DISABLE TRIGGER events_digest_set"},
+		{"triggers", "bookings_digest_kept", "missing", "DROP TRIGGER bookings_digest_kept ON bookings"},
 		{"triggers", "transactions_rate_kept", "missing", "DROP TRIGGER transactions_rate_kept ON payment_transactions"},
 		{"triggers", "silence", "rewrites what is done to audit_log", "CREATE RULE silence AS ON INSERT TO audit_log DO INSTEAD NOTHING"},
 		{"triggers", "transactions_moved", "switched off", "ALTER TABLE payment_transactions DISABLE TRIGGER transactions_moved"},

@@ -2,7 +2,7 @@ package audit
 
 // paymentChecks hold the state of each payment against what the gateway said: spec 3.3, contract §5.
 func paymentChecks() []check {
-	return []check{transactionAmount(), paymentProof(), paymentMoment(), eventOutcome(), stateLog()}
+	return []check{transactionAmount(), paymentProof(), paymentMoment(), eventOutcome(), eventBody(), stateLog()}
 }
 
 // transactionAmount uses whole halalas and ten-thousandths, so that the only rounding is the one by integer division.

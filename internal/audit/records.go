@@ -111,7 +111,8 @@ WHERE r.split_from IS NOT NULL
        OR o.balance_status <> 'REFUNDED'
        OR (o.transferred_at IS NOT NULL AND NOT EXISTS (SELECT FROM payout_reversals AS v WHERE v.record_id = r.id)
            AND (r.transferred_at IS DISTINCT FROM o.transferred_at
-           OR r.payout_reference IS DISTINCT FROM o.payout_reference OR r.payout_date IS DISTINCT FROM o.payout_date)))
+           OR r.payout_reference IS DISTINCT FROM o.payout_reference OR r.payout_date IS DISTINCT FROM o.payout_date
+           OR r.transferred_by IS DISTINCT FROM o.transferred_by)))
 UNION ALL
 SELECT 'split-chain', 'record', r.split_from, format('%s lines are the rest of it', count(*))
 FROM financial_records AS r WHERE r.split_from IS NOT NULL GROUP BY r.split_from HAVING count(*) > 1`,

@@ -2,7 +2,7 @@ package audit
 
 // refundChecks hold each refund against its transfers, its transaction and its ledger line: spec 3.5, contract §6–7.
 func refundChecks() []check {
-	return []check{refundCap(), refundEffects(), refundOrphans(), refundPolicy(), refundTerms(), refundWays(), refundProof()}
+	return []check{refundCap(), refundEffects(), refundOrphans(), refundPolicy(), refundTerms(), refundWays(), refundProof(), refundMoments()}
 }
 
 func refundCap() check {

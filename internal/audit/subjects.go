@@ -75,27 +75,33 @@ WHERE t.id IS NULL OR f.currency <> coalesce(t.captured_currency, t.currency)
 	}
 }
 
-// recordPayout: the entry of the audit log is written in the SQL transaction of the payout, and has what it set.
+// recordPayout: the entry of the audit log is written in the SQL transaction of the payout, and has what it set. Of marks of before
+// the migration 0017, and of versions that ran on beside it, not every one names a person.
 func recordPayout() check {
 	return check{
-		rules: []Rule{{"record-payout", "The reference, the day and the moment of a line's payout are those of its entry in the audit log; a " +
-			"line that was not paid out has none. A mark that was taken back was that of its entry, too."}},
+		rules: []Rule{{"record-payout", "The reference, the day, the moment and the person of a line's payout are those of its entry in the " +
+			"audit log; a line that was not paid out has none. A mark that was taken back was that of its entry, too, for that entry's " +
+			"reason."}},
 		needs: "payout_reversals",
 		sql: `
 SELECT 'record-payout', 'record', r.id,
-       format('paid out as %s on %s at %s; the audit log: %s', coalesce(r.payout_reference, 'none'),
+       format('paid out as %s on %s at %s by %s; the audit log: %s', coalesce(r.payout_reference, 'none'),
               coalesce(r.payout_date::text, 'no day'), coalesce(r.transferred_at::text, 'no time'),
-              coalesce(format('%s on %s at %s', coalesce(a.details -> 'after' ->> 'payout_reference', 'none'),
-                              coalesce(a.details -> 'after' ->> 'payout_date', 'no day'), a.created_at), 'nothing'))
+              coalesce(r.transferred_by::text, 'nobody'),
+              coalesce(format('%s on %s at %s by %s', coalesce(a.details -> 'after' ->> 'payout_reference', 'none'),
+                              coalesce(a.details -> 'after' ->> 'payout_date', 'no day'), a.created_at,
+                              coalesce(a.actor_id::text, 'nobody')), 'nothing'))
 FROM financial_records AS r
 LEFT JOIN audit_log AS a ON a.entity = 'financial_record' AND a.entity_id = r.id AND a.action = 'FINANCIAL_RECORD_TRANSFERRED'
     AND jsonb_typeof(a.details -> 'after') = 'object'
     AND NOT EXISTS (SELECT FROM payout_reversals AS v WHERE v.record_id = r.id AND v.transferred_at = a.created_at)
-WHERE (r.transferred_at IS NULL AND (r.payout_reference IS NOT NULL OR r.payout_date IS NOT NULL))
+WHERE (r.transferred_at IS NULL AND num_nonnulls(r.payout_reference, r.payout_date, r.transferred_by) > 0)
    OR (a.id IS NOT NULL
        AND ((r.payout_reference, r.payout_date::text) IS DISTINCT FROM
             (a.details -> 'after' ->> 'payout_reference', a.details -> 'after' ->> 'payout_date')
-            OR r.transferred_at IS DISTINCT FROM a.created_at))
+            OR r.transferred_at IS DISTINCT FROM a.created_at
+            OR (r.transferred_by IS DISTINCT FROM a.actor_id AND (r.transferred_by IS NOT NULL OR a.created_at >=
+                (SELECT m.migrated_at + interval '1 day' FROM bun_migrations AS m WHERE m.name = '0017')))))
 UNION ALL
 SELECT 'record-payout', 'record', v.record_id,
        format('taken back: %s on %s by %s; the audit log: %s', coalesce(v.payout_reference, 'none'),
@@ -105,6 +111,13 @@ FROM payout_reversals AS v
 JOIN audit_log AS a ON a.entity = 'financial_record' AND a.entity_id = v.record_id AND a.action = 'FINANCIAL_RECORD_TRANSFERRED'
     AND a.created_at = v.transferred_at
 WHERE (v.payout_reference, v.payout_date::text, v.transferred_by) IS DISTINCT FROM
-      (a.details -> 'after' ->> 'payout_reference', a.details -> 'after' ->> 'payout_date', a.actor_id)`,
+      (a.details -> 'after' ->> 'payout_reference', a.details -> 'after' ->> 'payout_date', a.actor_id)
+UNION ALL
+SELECT 'record-payout', 'record', v.record_id,
+       format('mark taken back at %s because of "%s"; the audit log: %s', v.created_at, v.reason, a.details ->> 'reason')
+FROM payout_reversals AS v
+JOIN audit_log AS a ON a.entity = 'financial_record' AND a.entity_id = v.record_id AND a.action = 'FINANCIAL_RECORD_TRANSFER_REVERTED'
+    AND a.created_at = v.created_at
+WHERE a.details ->> 'reason' IS DISTINCT FROM v.reason`,
 	}
 }

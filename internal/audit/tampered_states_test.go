@@ -73,7 +73,7 @@ func stateTamperings(w *world) []tampering {
 			[]string{"payment-subject", "record-vat"},
 		},
 		{"payment-proof", "an event that is gone", "DELETE FROM webhook_events WHERE transaction_id = $1", []any{w.kept.ID}, of(w.kept.ID), nil},
-		{"payment-proof", "an event of another amount", "UPDATE webhook_events SET amount = amount - 1 WHERE transaction_id = $1", []any{w.kept.ID}, of(w.kept.ID), nil},
+		{"payment-proof", "an event of another amount", "UPDATE webhook_events SET amount = amount - 1 WHERE transaction_id = $1", []any{w.kept.ID}, of(w.kept.ID), []string{"event-body"}},
 		{
 			"payment-proof", "a payment that was never captured", "UPDATE payment_transactions SET status = 'FAILED', captured_at = NULL WHERE id = $1",
 			[]any{w.kept.ID},
@@ -88,7 +88,8 @@ func stateTamperings(w *world) []tampering {
 		{
 			"payment-moment", "a gateway that spoke of another time", "UPDATE webhook_events SET occurred_at = occurred_at - interval '1 second' WHERE transaction_id = $1",
 			[]any{w.kept.ID},
-			of(w.kept.ID), nil,
+			of(w.kept.ID),
+			[]string{"event-body"},
 		},
 		{"event-outcome", "an incident that nobody opened", "DELETE FROM incidents WHERE kind = 'AMOUNT_MISMATCH'", nil, of(w.mismatch), []string{"suspense-proof"}},
 		{"event-outcome", "an outcome without its moment", "UPDATE webhook_events SET processed_at = NULL WHERE id = $1", []any{w.mismatch}, of(w.mismatch), nil},

@@ -56,13 +56,15 @@ func lostTamperings(w *world) []tampering {
 		{
 			"event-lost", "a success that is ignored", "UPDATE webhook_events SET type = 'payment.succeeded', outcome = 'IGNORED' WHERE transaction_id = $1",
 			[]any{w.declined.ID},
-			event, nil,
+			event,
+			[]string{"event-body"},
 		},
 		{
 			"event-lost", "a success that waits", `UPDATE webhook_events SET type = 'payment.succeeded', outcome = '', processed_at = NULL,
 			received_at = now() - interval '25 hours' WHERE transaction_id = $1`,
 			[]any{w.declined.ID},
-			event, nil,
+			event,
+			[]string{"event-body"},
 		},
 		{
 			"mismatch-event", "a mismatch that nobody reported", "UPDATE webhook_events SET outcome = 'IGNORED', type = 'other' WHERE id = $1",
@@ -72,7 +74,7 @@ func lostTamperings(w *world) []tampering {
 
 				return w.id(t, "SELECT transaction_id FROM webhook_events WHERE id = $1", w.mismatch)
 			},
-			[]string{"suspense-proof"},
+			[]string{"event-body", "suspense-proof"},
 		},
 		{
 			"suspense-proof", "money that is forgotten", `UPDATE payment_transactions SET captured_amount = NULL, captured_currency = NULL,
@@ -93,8 +95,8 @@ func lostTamperings(w *world) []tampering {
 			of(w.late.ID), nil,
 		},
 		{"refund-proof", "no word of the gateway", "DELETE FROM webhook_events WHERE refund_id = $1", []any{w.policy.ID}, of(w.policy.ID), nil},
-		{"refund-proof", "a word about another amount", "UPDATE webhook_events SET amount = 1.00 WHERE refund_id = $1", []any{w.policy.ID}, of(w.policy.ID), nil},
-		{"refund-proof", "a word that says no", "UPDATE webhook_events SET type = 'refund.failed' WHERE refund_id = $1", []any{w.policy.ID}, of(w.policy.ID), []string{"event-outcome"}},
+		{"refund-proof", "a word about another amount", "UPDATE webhook_events SET amount = 1.00 WHERE refund_id = $1", []any{w.policy.ID}, of(w.policy.ID), []string{"event-body"}},
+		{"refund-proof", "a word that says no", "UPDATE webhook_events SET type = 'refund.failed' WHERE refund_id = $1", []any{w.policy.ID}, of(w.policy.ID), []string{"event-body", "event-outcome"}},
 		{"refund-incident", "an incident that is gone", "DELETE FROM incidents WHERE kind = 'REFUND_FAILED'", nil, of(w.refused.ID), nil},
 	}
 }
@@ -140,7 +142,8 @@ func wayTamperings(w *world) []tampering {
 		{
 			"refund-terms", "less than was bought", "UPDATE bookings SET booked_schedule = '24h:80' WHERE id = (SELECT booking_id FROM refunds WHERE id = $1)",
 			[]any{w.policy.ID},
-			of(w.policy.ID), nil,
+			of(w.policy.ID),
+			[]string{"booking-terms"},
 		},
 		{
 			"refund-terms", "terms that the booking does not have", "UPDATE refunds SET policy_reason = 'POLICY_AT_BOOKING', policy_schedule = '24h:50' WHERE id = $1",

@@ -103,7 +103,7 @@ func TestListBookingsFiltersAndSorts(t *testing.T) {
 	b := setupBooks(t)
 
 	near, far := b.trip(t, 10, nil), b.trip(t, 10, nil)
-	b.exec(t, "UPDATE trips SET departure_at = departure_at - interval '1 day' WHERE id = $1", near.ID)
+	b.exec(t, "UPDATE trips SET updated_at = now(), departure_at = departure_at - interval '1 day' WHERE id = $1", near.ID)
 
 	one, two, three := b.book(t, far, 1), b.book(t, near, 3), b.book(t, far, 2)
 	b.report(t, b.open(t, two, 1), models.EventPaymentSucceeded)

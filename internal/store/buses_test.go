@@ -233,6 +233,6 @@ func TestBusCapacityHoldsItsTrips(t *testing.T) {
 	require.NoError(t, resize(40))
 	requireCode(t, models.CodeValidation, resize(39))
 
-	b.exec(t, "UPDATE trips SET departure_at = now() - interval '1 day'")
+	b.exec(t, "UPDATE trips SET updated_at = now(), departure_at = now() - interval '1 day'")
 	require.NoError(t, resize(39))
 }

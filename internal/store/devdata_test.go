@@ -48,7 +48,7 @@ func TestSeedDev(t *testing.T) {
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM buses"))
 
 	// A month later the trips have departed; they come back, and those that have not stay where they are.
-	b.exec(t, "UPDATE trips SET departure_at = now() - interval '1 day' WHERE type = 'UMRAH'")
+	b.exec(t, "UPDATE trips SET updated_at = now(), departure_at = now() - interval '1 day' WHERE type = 'UMRAH'")
 	require.NoError(t, s.SeedDev(t.Context(), "hash", time.Now()))
 
 	later, err := s.CatalogueTrips(t.Context(), store.TripFilter{})

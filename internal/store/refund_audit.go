@@ -2,6 +2,9 @@ package store
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
 
 	"rihla/models"
 )
@@ -22,10 +25,16 @@ func (st *refundSettlement) auditOutcome(ctx context.Context, was refundState) e
 	}
 
 	before, after := was.details(), st.state().details()
+	after["completed_at"] = exactMoment(*st.r.CompletedAt)
+
+	if st.r.GatewayRefundID != nil {
+		after["gateway_refund_id"] = *st.r.GatewayRefundID
+	}
+
 	details := map[string]any{
 		"booking_id": st.r.BookingID, "payment_transaction_id": st.t.ID, "refund_transaction_id": st.r.RefundTransactionID,
 		"amount": st.r.Amount, "currency": st.r.Currency, "requested_by": st.r.RequestedBy,
-		"before": before, "after": after,
+		"ordered_at": exactMoment(st.r.CreatedAt), "before": before, "after": after,
 	}
 
 	if st.done.booking != "" {
@@ -39,6 +48,16 @@ func (st *refundSettlement) auditOutcome(ctx context.Context, was refundState) e
 	}
 
 	return audit(ctx, st.tx, Actor{RequestID: st.r.RequestID}, action, "refund", &st.r.ID, details)
+}
+
+// exactMoment is a time to the microsecond, as the database keeps it: the audit compares it as text.
+func exactMoment(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000Z") }
+
+// reasonDigest is the SHA-256 of a refund's reason, which may be personal and is therefore not in the audit log itself.
+func reasonDigest(reason string) string {
+	sum := sha256.Sum256([]byte(reason))
+
+	return hex.EncodeToString(sum[:])
 }
 
 // lineStates is what a refund's settlement changes of ledger lines, and what it adds; lines that are nil are left out.

@@ -131,8 +131,9 @@ func (s *Store) auditRefund(
 	return audit(ctx, tx, actor, "REFUND_REQUESTED", "refund", &refund.ID, map[string]any{
 		"booking_id": refund.BookingID, "payment_transaction_id": refund.PaymentTransactionID,
 		"refund_type": refund.RefundType, "channel": refund.Channel, "amount": refund.Amount, "currency": refund.Currency,
-		"before": promised(t.RefundedAmount, t.RefundReservedAmount),
-		"after":  promised(t.RefundedAmount, t.RefundReservedAmount.Add(refund.Amount)),
+		"reason_sha256": reasonDigest(refund.Reason),
+		"before":        promised(t.RefundedAmount, t.RefundReservedAmount),
+		"after":         promised(t.RefundedAmount, t.RefundReservedAmount.Add(refund.Amount)),
 	})
 }
 

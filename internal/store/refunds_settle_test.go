@@ -288,7 +288,9 @@ func TestRefundEvents(t *testing.T) {
 	b.reserve(t, r)
 
 	event := func(kind models.EventType) models.WebhookEvent {
-		return word(tx, kind, func(e *models.WebhookEvent) { e.MerchantReference, e.GatewayRefundID = r.ID.String(), "re-1" })
+		return word(tx, kind, func(e *models.WebhookEvent) {
+			e.MerchantReference, e.GatewayRefundID = r.ID.String(), "re-"+r.ID.String()
+		})
 	}
 
 	first := event(models.EventRefundSucceeded)

@@ -64,7 +64,7 @@ func TestReportsUnderLoad(t *testing.T) {
 		World: w, s: s, books: audittest.After(t, db), db: db, customer: w.Users[models.RoleEndUser], finance: as(w, models.RoleFinanceAdmin),
 	}}
 
-	b.books.Tampered(t, "it settles refunds without the gateway's answer", "refund-proof")
+	b.books.Tampered(t, "it settles payments and refunds without the gateway's signed words", "refund-proof", "event-body")
 
 	// A pool of its own: PostgreSQL counts deadlocks for good when connections end.
 	pool, err := store.Open(t.Context(), url, store.DefaultPolicies(), store.Options{MaxConns: 40})

@@ -1,6 +1,9 @@
 package store
 
 import (
+	"encoding/binary"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -46,7 +49,7 @@ func (g *grower) booking(rows *seedRows, c *seedCompany, t *models.Trip) {
 	rows.addTransaction(&pay)
 	rows.add("bookings", id, t.ID, c.id, pay.UserID, string(status), seats, status == models.BookingConfirmed, pay.ExpiresAt, numeric(amount),
 		rate(pay.VATRate), numeric(pay.VATAmount), `[{"name": "مسافر"}]`, "عميل", recipient, "", string(models.LocaleArabic), made, at,
-		t.DepartureAt)
+		t.DepartureAt, g.policies.Cancellation.String())
 }
 
 // campaign advertises a trip for a week.
@@ -100,8 +103,25 @@ func (g *grower) event(
 		about = *refund
 	}
 
-	rows.add("webhook_events", models.NewID(), string(t.PaymentMethod.Channel()), "evt_"+about.String(), string(kind), t.ID, refund, checkout,
-		about.String(), numeric(amount), t.Currency, string(t.PaymentMethod), "000", at, at, at, string(models.OutcomeApplied))
+	body := fmt.Sprintf(`{"type":%q,"timestamp":%q,"data":{"checkout_id":%q,"merchant_reference":%q,"amount":%s,"currency":%q,`+
+		`"payment_method":%q,"result_code":"000"}}`,
+		kind, at.UTC().Format(time.RFC3339Nano), checkout, about, amount, t.Currency, t.PaymentMethod)
+
+	rows.add("webhook_events", idAt(at), string(t.PaymentMethod.Channel()), "evt_"+about.String(), string(kind), t.ID, refund, checkout,
+		about.String(), numeric(amount), t.Currency, string(t.PaymentMethod), "000", at, at, at, string(models.OutcomeApplied),
+		body, fmt.Sprintf("webhook-timestamp: %d\nwebhook-signature: v1,%s=", at.Unix(), strings.Repeat("A", 43)))
+}
+
+// idAt is an id of a moment: a webhook's id is made when it is received.
+func idAt(at time.Time) uuid.UUID {
+	var moment [8]byte
+
+	binary.BigEndian.PutUint64(moment[:], uint64(at.UnixMilli()))
+
+	id := models.NewID()
+	copy(id[:6], moment[2:])
+
+	return id
 }
 
 func (g *grower) notify(rows *seedRows, transaction uuid.UUID, kind models.NotificationKind, to string, at time.Time) {
@@ -190,7 +210,8 @@ func (g *grower) refund(rows *seedRows, t *models.PaymentTransaction, live int, 
 	rows.addTransaction(&added)
 	rows.add("refunds", id, t.ID, added.ID, t.BookingID, string(kind), numeric(amount), string(models.RefundSucceeded), "re_"+id.String(),
 		"طلب العميل", g.finance, at.Add(-time.Minute), at, at)
-	rows.add("audit_log", models.NewID(), g.finance, string(models.RoleFinanceAdmin), "REFUND_REQUESTED", "refund", id, "{}", at)
+	rows.add("audit_log", models.NewID(), g.finance, string(models.RoleFinanceAdmin), "REFUND_REQUESTED", "refund", id, "{}",
+		at.Add(-time.Minute))
 	g.event(rows, t, models.EventRefundSucceeded, &id, amount, at)
 	g.notify(rows, added.ID, models.NotifyRefundSucceeded, recipient, at)
 

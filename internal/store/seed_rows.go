@@ -42,6 +42,7 @@ var seedTables = []struct {
 	{"bookings", []string{
 		"id", "trip_id", "provider_id", "user_id", "status", "seats", "seats_held", "hold_until", "amount", "vat_rate", "vat_amount",
 		"passengers", "contact_name", "contact_email", "contact_phone", "locale", "created_at", "updated_at", "booked_departure_at",
+		"booked_schedule",
 	}},
 	{"ad_campaigns", []string{"id", "provider_id", "trip_id", "created_by", "title", "starts_on", "ends_on", "price", "status", "created_at"}},
 	{"payment_transactions", []string{
@@ -56,7 +57,7 @@ var seedTables = []struct {
 	}},
 	{"webhook_events", []string{
 		"id", "channel", "webhook_id", "type", "transaction_id", "refund_id", "checkout_id", "merchant_reference", "amount", "currency",
-		"payment_method", "result_code", "occurred_at", "received_at", "processed_at", "outcome",
+		"payment_method", "result_code", "occurred_at", "received_at", "processed_at", "outcome", "body", "signature",
 	}},
 	{"financial_records", []string{
 		"id", "transaction_number", "kind", "payment_transaction_id", "provider_id", "booking_id", "ad_campaign_id", "refund_id",

@@ -78,7 +78,7 @@ func TestLateSuccessThatCannotBeConfirmed(t *testing.T) {
 		{"the seats are gone", "UPDATE trips SET capacity = 1 WHERE id = $1"},
 		{"the trip is cancelled", "UPDATE trips SET status = 'CANCELLED' WHERE id = $1"},
 		{"the trip is deleted", "UPDATE trips SET deleted_at = now() WHERE id = $1"},
-		{"the trip has left", "UPDATE trips SET departure_at = now() - interval '1 minute' WHERE id = $1"},
+		{"the trip has left", "UPDATE trips SET updated_at = now(), departure_at = now() - interval '1 minute' WHERE id = $1"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -52,7 +52,7 @@ func TestAPaymentInTimeIsPaidHoweverLateItIsProcessed(t *testing.T) {
 
 			// The trip has left an hour ago; the attempt was opened three hours ago.
 			b.exec(t, "UPDATE payment_transactions SET created_at = created_at - interval '3 hours' WHERE id = $1", tx.ID)
-			b.exec(t, "UPDATE trips SET departure_at = now() - interval '1 hour' WHERE id = $1", booking.TripID)
+			b.exec(t, "UPDATE trips SET updated_at = now(), departure_at = now() - interval '1 hour' WHERE id = $1", booking.TripID)
 
 			if tt.freed {
 				b.report(t, tx, models.EventPaymentFailed)

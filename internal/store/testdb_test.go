@@ -44,6 +44,7 @@ func bundle(t *testing.T, s *store.Store, db *sql.DB) *testBundle {
 
 	w, books := storetest.Fixture(t, s), audittest.After(t, db)
 	books.Tampered(t, "the tests say in the gateway's place how a refund was decided; its answers are stored by activities", "refund-proof")
+	books.Tampered(t, "the tests report events in the gateway's place, without the bodies that it signs", "event-body")
 
 	return &testBundle{
 		World: w, s: s, db: db, books: books, customer: w.Users[models.RoleEndUser],

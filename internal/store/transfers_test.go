@@ -1,8 +1,10 @@
 package store_test
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -310,7 +312,8 @@ func TestRefundsAreAudited(t *testing.T) {
 	require.Equal(t, "REFUND_REQUESTED", asked.Action)
 	require.Equal(t, b.finance.UserID, *asked.ActorID)
 	require.JSONEq(t, `{"booking_id": "`+tx.BookingID.String()+`", "payment_transaction_id": "`+tx.ID.String()+`", "refund_type": "PARTIAL",
-		"channel": "GATEWAY", "amount": 15.00, "currency": "SAR", "before": {"refunded_amount": 0.00, "reserved_amount": 0.00},
+		"channel": "GATEWAY", "amount": 15.00, "currency": "SAR", "reason_sha256": "`+fmt.Sprintf("%x", sha256.Sum256([]byte(r.Reason)))+`",
+		"before": {"refunded_amount": 0.00, "reserved_amount": 0.00},
 		"after": {"refunded_amount": 0.00, "reserved_amount": 15.00}}`, string(asked.Details))
 
 	require.Equal(t, "REFUND_SUCCEEDED", done.Action)
@@ -320,12 +323,13 @@ func TestRefundsAreAudited(t *testing.T) {
 	require.JSONEq(t, `{"booking_id": "`+tx.BookingID.String()+`", "payment_transaction_id": "`+tx.ID.String()+`",
 		"refund_transaction_id": "`+r.RefundTransactionID.String()+`", "amount": 15.00, "currency": "SAR",
 		"requested_by": "`+b.finance.UserID.String()+`", "financial_record_id": "`+line.ID.String()+`",
-		"transaction_number": "`+line.TransactionNumber+`",
+		"transaction_number": "`+line.TransactionNumber+`", "ordered_at": "`+micros(r.CreatedAt)+`",
 		"before": {"status": "PENDING", "refunded_amount": 0.00, "reserved_amount": 15.00, "booking_status": "CONFIRMED",
 			"financial_records": [{"id": "`+line.ID.String()+`", "transaction_number": "`+line.TransactionNumber+`", "kind": "SALE",
 				"balance_status": "IN_CURRENT_BALANCE", "gross_amount": 115.00, "platform_commission_amount": 11.50, "net_amount": 103.50,
 				"vat_amount": 15.00, "refunded_amount": 0.00}]},
 		"after": {"status": "SUCCEEDED", "refunded_amount": 15.00, "reserved_amount": 0.00, "booking_status": "CONFIRMED",
+			"completed_at": "`+micros(*r.CompletedAt)+`", "gateway_refund_id": "`+*r.GatewayRefundID+`",
 			"financial_records": [{"id": "`+line.ID.String()+`", "transaction_number": "`+line.TransactionNumber+`", "kind": "SALE",
 				"balance_status": "REFUNDED", "gross_amount": 15.00, "platform_commission_amount": 1.50, "net_amount": 13.50,
 				"vat_amount": 1.96, "refunded_amount": 15.00},
@@ -341,6 +345,9 @@ func TestRefundsAreAudited(t *testing.T) {
 	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM audit_log WHERE action = 'REFUND_FAILED' AND entity_id = $1
 		AND details -> 'before' ->> 'reserved_amount' = '100.00' AND details -> 'after' ->> 'refunded_amount' = '15.00'`, refused.ID))
 }
+
+// micros is a moment as details of the audit log have it that are compared with the database's own.
+func micros(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000000Z") }
 
 func TestActivationsAndStaffChangesAreAudited(t *testing.T) {
 	t.Parallel()

@@ -14,7 +14,7 @@ func TestTripThatIsGone(t *testing.T) {
 	t.Parallel()
 
 	for name, because := range map[string]string{
-		"departed":  "UPDATE trips SET departure_at = now() - interval '1 minute' WHERE id = $1",
+		"departed":  "UPDATE trips SET updated_at = now(), departure_at = now() - interval '1 minute' WHERE id = $1",
 		"cancelled": "UPDATE trips SET status = 'CANCELLED' WHERE id = $1",
 		"deleted":   "UPDATE trips SET deleted_at = now() WHERE id = $1",
 	} {

@@ -139,7 +139,7 @@ func TestTripOfWhatWasDeletedMeanwhile(t *testing.T) {
 		requireCode(t, models.CodeResourceInUse, used)
 	}
 
-	b.exec(t, "UPDATE trips SET departure_at = now() - interval '1 hour' WHERE id = $1", b.Trip.ID)
+	b.exec(t, "UPDATE trips SET updated_at = now(), departure_at = now() - interval '1 hour' WHERE id = $1", b.Trip.ID)
 	require.NoError(t, b.s.DeleteBus(ctx, b.Bus.ID, staff), "a trip that has departed holds nothing, nor does a draft")
 	require.NoError(t, b.s.DeleteHotel(ctx, b.Hotel.ID, staff))
 	require.NoError(t, b.s.DeleteRestStop(ctx, b.RestStop.ID, staff))
