@@ -218,6 +218,8 @@ func unlimited() map[string]string {
 		env[limit] = "0"
 	}
 
+	env["RESCHEDULE_NOTICE"] = "0" // trips of tests leave soon
+
 	return env
 }
 

@@ -253,6 +253,8 @@ type Policies struct {
 	Cancellation models.CancellationPolicy `env:"CANCELLATION_POLICY" envDefault:"72h:100,24h:50,0h:0"`
 	// RescheduleTolerance is how far a trip may be moved before its customers may have all of their money back.
 	RescheduleTolerance time.Duration `env:"RESCHEDULE_TOLERANCE" envDefault:"2h"`
+	// RescheduleNotice is how long before it leaves a sold trip is brought forward beyond the tolerance at the latest; 0: at any time.
+	RescheduleNotice time.Duration `env:"RESCHEDULE_NOTICE" envDefault:"24h"`
 	// UnpaidBookingsMax and UnpaidSeatsMax are per account and per phone, BillSeatsShare is of a trip's seats; 0: no limit.
 	UnpaidBookingsMax int         `env:"UNPAID_BOOKINGS_MAX" envDefault:"5"`
 	UnpaidSeatsMax    int         `env:"UNPAID_SEATS_MAX" envDefault:"20"`

@@ -42,6 +42,9 @@ type Policies struct {
 	Cancellation models.CancellationPolicy
 	// RescheduleTolerance is how far a trip may be moved before every customer of it may have a full refund.
 	RescheduleTolerance time.Duration
+	// RescheduleNotice is how long before it leaves a trip is brought forward at the latest when that gives its customers a right
+	// to a full refund; 0: at any time.
+	RescheduleNotice time.Duration
 	// What is unpaid at most, per account and per phone, and which share of a trip's seats unpaid bills hold; 0: no limit.
 	UnpaidBookings int
 	UnpaidSeats    int
@@ -72,6 +75,7 @@ func DefaultPolicies() Policies {
 		LateChecks:   []time.Duration{10 * time.Minute, 2 * time.Hour, 24 * time.Hour},
 
 		RescheduleTolerance: 2 * time.Hour,
+		RescheduleNotice:    24 * time.Hour,
 	}
 }
 

@@ -18,7 +18,8 @@ var errBookingAppeared = errors.New("a booking was made meanwhile")
 // UpdateTrip changes a trip under its row lock; apply gets it as it is, RestStopIDs included, may run more than once,
 // and its error is returned. The status and the seats taken stay as they are. When the departure of a PUBLISHED trip changes,
 // every customer who has paid is told, and beyond RescheduleTolerance every booking keeps the right to a full refund. Errors:
-// NOT_FOUND and those of CreateTrip; VALIDATION_ERROR on departure_at when a PUBLISHED trip is moved into the past;
+// NOT_FOUND and those of CreateTrip; VALIDATION_ERROR on departure_at when a PUBLISHED trip is moved into the past, or
+// so near that its customers have less than RescheduleNotice for the refund that the move gives them;
 // INVALID_STATE when one is moved that has left with seats taken.
 func (s *Store) UpdateTrip(ctx context.Context, id uuid.UUID, apply func(*models.Trip) error, by Actor) (t models.Trip, err error) {
 	// Bookings are locked before their trip, as everywhere. Only once the trip is locked no further booking can be made; one that
@@ -110,6 +111,15 @@ func (m *tripMove) record(ctx context.Context, tx bun.Tx, was, is *models.Trip) 
 		}
 	}
 
+	var bookings []models.Booking
+	if err := tx.NewSelect().Model(&bookings).Where("bk.id IN (?)", bun.List(ids)).Order("bk.id").Scan(ctx); err != nil {
+		return fmt.Errorf("read bookings: %w", err)
+	}
+
+	if err := m.store.policies.leavesNotice(was, is, bookings, time.Now()); err != nil {
+		return err
+	}
+
 	move, tolerance := models.NewID(), m.store.policies.RescheduleTolerance
 
 	_, err := tx.NewRaw(`INSERT INTO trip_moves (id, trip_id, departure_from, departure_to, tolerance, moved_by)
@@ -117,11 +127,6 @@ func (m *tripMove) record(ctx context.Context, tx bun.Tx, was, is *models.Trip) 
 		move, is.ID, was.DepartureAt, is.DepartureAt, tolerance.Microseconds(), optional(m.by.UserID)).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("insert move: %w", err)
-	}
-
-	var bookings []models.Booking
-	if err := tx.NewSelect().Model(&bookings).Where("bk.id IN (?)", bun.List(ids)).Order("bk.id").Scan(ctx); err != nil {
-		return fmt.Errorf("read bookings: %w", err)
 	}
 
 	if err := grantRefunds(ctx, tx, move, was, is, bookings, tolerance); err != nil {

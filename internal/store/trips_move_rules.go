@@ -1,6 +1,7 @@
 package store
 
 import (
+	"strings"
 	"time"
 
 	"rihla/models"
@@ -21,4 +22,40 @@ func mayMove(was, is *models.Trip, now time.Time) error {
 	}
 
 	return nil
+}
+
+// holdsSeats reports whether seats of the trip are the booking's: it is paid, or somebody may be paying for it now.
+func holdsSeats(b *models.Booking) bool {
+	return b.Status == models.BookingConfirmed || b.Status == models.BookingPendingPayment
+}
+
+// leavesNotice says whether customers to whom a move gives a right to their money have the time to use it: that right ends
+// when the trip leaves. Later than it was to leave it may leave at any time. Error: VALIDATION_ERROR on departure_at.
+func (p Policies) leavesNotice(was, is *models.Trip, bookings []models.Booking, now time.Time) error {
+	if !is.DepartureAt.Before(was.DepartureAt) || !is.DepartureAt.Before(now.Add(p.RescheduleNotice)) {
+		return nil
+	}
+
+	for i := range bookings {
+		b := &bookings[i]
+		if holdsSeats(b) && models.GivesRefund(was.DepartureAt, is.DepartureAt, b.BookedDepartureAt, p.RescheduleTolerance) {
+			return models.Invalid("departure_at", "must leave customers at least %s when it is brought forward", inWords(p.RescheduleNotice))
+		}
+	}
+
+	return nil
+}
+
+// inWords is a time without the parts that are zero: 24h, 1h30m.
+func inWords(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+
+	return text
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"rihla/internal/store"
+	"rihla/internal/store/storetest"
 	"rihla/models"
 )
 
@@ -60,4 +62,62 @@ func TestATripThatHasLeftIsNotMoved(t *testing.T) {
 	b.leaves(t, time.Now().Add(time.Minute))
 	require.NoError(t, b.tryMove(t, next))
 	require.Equal(t, models.PolicyRescheduled, b.quote(t, tx, time.Now()).Reason)
+}
+
+// A company cannot end its customers' right to their money, which lasts until the trip leaves, by having it leave at once.
+func TestASoldTripIsBroughtForwardWithNotice(t *testing.T) {
+	t.Parallel()
+
+	url := storetest.Database(t)
+	s, db := storetest.OpenAt(t, url, store.DefaultPolicies())
+	b := &books{bundle(t, s, db)}
+	leaves := time.Now().Add(30 * time.Hour).Truncate(time.Second)
+
+	b.leaves(t, leaves.Add(10*time.Hour))
+	require.NoError(t, b.tryMove(t, time.Now().Add(time.Hour)), "without customers it may leave at any time")
+	require.NoError(t, b.tryMove(t, leaves))
+
+	tx := b.paid(t, 1)
+
+	for _, to := range []time.Time{time.Now().Add(6 * time.Second), time.Now().Add(24*time.Hour - time.Minute)} {
+		err := b.tryMove(t, to)
+		requireFields(t, models.CodeValidation, err, "departure_at")
+
+		var why *models.Error
+
+		require.ErrorAs(t, err, &why)
+		require.Equal(t, []string{"must leave customers at least 24h when it is brought forward"}, why.Details["departure_at"])
+	}
+
+	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM trip_moves"))
+	require.Zero(t, b.count(t, "SELECT count(*) FROM notifications WHERE kind = 'TRIP_MOVED'"))
+	require.Nil(t, b.bookingNow(t, *tx.BookingID).RescheduledBy)
+
+	require.NoError(t, b.tryMove(t, time.Now().Add(24*time.Hour+time.Minute)))
+	require.Equal(t, models.PolicyRescheduled, b.quote(t, tx, time.Now().Add(24*time.Hour)).Reason)
+
+	// Where no notice is asked for, it still may.
+	p := store.DefaultPolicies()
+	p.RescheduleNotice = 0
+	b.s, _ = storetest.OpenAt(t, url, p)
+	require.NoError(t, b.tryMove(t, time.Now().Add(time.Hour)))
+}
+
+// What a customer has to reckon with, a move within the tolerance and a delay, is possible on the day itself.
+func TestASoldTripIsMovedOnItsDay(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	leaves := time.Now().Add(10 * time.Hour).Truncate(time.Second)
+
+	b.leaves(t, leaves)
+	require.True(t, b.book(t, b.Trip, 1).BookedDepartureAt.Equal(leaves), "seats that somebody may be paying for count, too")
+
+	requireFields(t, models.CodeValidation, b.tryMove(t, leaves.Add(-3*time.Hour)), "departure_at")
+
+	require.NoError(t, b.tryMove(t, leaves.Add(-time.Hour)))
+	requireFields(t, models.CodeValidation, b.tryMove(t, leaves.Add(-2*time.Hour-time.Minute)), "departure_at")
+
+	// Two moves within the tolerance are one beyond it.
+	require.NoError(t, b.tryMove(t, leaves.Add(5*time.Hour)))
+	requireFields(t, models.CodeValidation, b.tryMove(t, leaves), "departure_at")
 }
