@@ -2364,7 +2364,7 @@ type ListBookingsParams struct {
 	// UserID Only bookings of this account.
 	UserID *openapi_types.UUID `form:"user_id,omitempty" json:"user_id,omitempty"`
 
-	// Search Finds bookings and their payments by booking number, contact's or passenger's name and e-mail address (any part, without regard to case; Arabic letters are folded and
+	// Search Finds bookings and their payments by booking number, contact's or passenger's name and e-mail address (any part of each word, in any order, without regard to case; Arabic letters are folded and
 	// Arabic-Indic digits are digits), phone in any spelling, and by the whole id of a booking, payment, refund or campaign, gateway's reference,
 	// `transaction_number` or `payout_reference`. A booking number with a wrong check character answers 422.
 	Search *PaymentSearch `form:"search,omitempty" json:"search,omitempty"`
@@ -2546,7 +2546,7 @@ type ListPaymentTransactionsParams struct {
 	// Reference Only the transaction with this gateway reference (exact).
 	Reference *string `form:"reference,omitempty" json:"reference,omitempty"`
 
-	// Search Finds bookings and their payments by booking number, contact's or passenger's name and e-mail address (any part, without regard to case; Arabic letters are folded and
+	// Search Finds bookings and their payments by booking number, contact's or passenger's name and e-mail address (any part of each word, in any order, without regard to case; Arabic letters are folded and
 	// Arabic-Indic digits are digits), phone in any spelling, and by the whole id of a booking, payment, refund or campaign, gateway's reference,
 	// `transaction_number` or `payout_reference`. A booking number with a wrong check character answers 422.
 	Search *PaymentSearch `form:"search,omitempty" json:"search,omitempty"`

@@ -2,8 +2,10 @@ package store
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 	"github.com/uptrace/bun"
@@ -39,9 +41,9 @@ var allBookingsOrder = order{
 }
 
 // ListBookings lists bookings of all customers, newest first. A search finds parts of the booking number, of contact's and
-// passengers' names and of the e-mail address, the phone in any spelling, and whole ids of bookings, payments and refunds,
-// references of gateways, transaction numbers and payout references. Errors: VALIDATION_ERROR on sort, cursor, and on search
-// when it is a booking number with a wrong check character.
+// passengers' names and of the e-mail address, its words in any order, the phone in any spelling, and whole ids of bookings,
+// payments and refunds, references of gateways, transaction numbers and payout references. Errors: VALIDATION_ERROR on sort,
+// cursor, and on search when it is a booking number with a wrong check character.
 func (s *Store) ListBookings(ctx context.Context, f BookingFilter) (Listed[ListedBooking], error) {
 	q := s.db.NewSelect().ColumnExpr("?TableColumns").ColumnExpr("t.trip_title, t.trip_departure_at").
 		Join("JOIN LATERAL (SELECT title AS trip_title, departure_at AS trip_departure_at FROM trips WHERE id = bk.trip_id) AS t ON TRUE")
@@ -110,6 +112,25 @@ func parseSearch(text string) (searchWords, error) {
 	return w, nil
 }
 
+// How many words are looked for one by one, and how long one of them has to be: as long as a trigram, which is what the index has.
+const (
+	maxSearchWords = 8
+	minIndexedWord = 3
+)
+
+// words are what a booking's words have to contain, each of them: people know a name's parts and not always their order. What is
+// a phone number, has no part that the index could find, or very many, is looked for as it is.
+func (w searchWords) words() []string {
+	parts := strings.Fields(w.text)
+
+	indexed := slices.ContainsFunc(parts, func(word string) bool { return utf8.RuneCountInString(word) >= minIndexedWord })
+	if w.phone != "" || !indexed || len(parts) > maxSearchWords {
+		return []string{w.text}
+	}
+
+	return parts
+}
+
 // bookings selects the ids of the bookings that are found. Each part of it is found in an index of its own.
 func (w searchWords) bookings(db *bun.DB) *bun.SelectQuery {
 	q := db.NewSelect().TableExpr("booking_texts AS bt").ColumnExpr("bt.booking_id")
@@ -118,7 +139,13 @@ func (w searchWords) bookings(db *bun.DB) *bun.SelectQuery {
 		// One that is written out is compared in its own form.
 		q = q.Where("bt.words LIKE search_fold(?)", w.number+"%")
 	} else {
-		q = q.WhereOr("bt.words LIKE '%' || search_fold(?) || '%'", likeEscaper.Replace(w.text))
+		q = q.WhereGroup(" OR ", func(q *bun.SelectQuery) *bun.SelectQuery {
+			for _, word := range w.words() {
+				q = q.Where("bt.words LIKE '%' || search_fold(?) || '%'", likeEscaper.Replace(word))
+			}
+
+			return q
+		})
 	}
 
 	if w.phone != "" {
