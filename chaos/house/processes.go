@@ -58,7 +58,7 @@ func (h *House) prepareProcesses(_ context.Context, o Options) error {
 		// A few accounts and addresses stand for all customers.
 		"UNPAID_BOOKINGS_MAX": "0", "UNPAID_SEATS_MAX": "0", "UNPAID_ATTEMPTS_PER_HOUR": "0",
 		"BILL_SEATS_SHARE": "0", "MESSAGES_PER_RECIPIENT": "0", "SMS_COUNTRIES": "0",
-		"AD_MIN_PRICE_PER_DAY": "0",
+		"AD_MIN_PRICE_PER_DAY": "0", "TRIP_MOVES_PER_DAY": "0",
 	}
 
 	if o.Number%2 == 1 { // histories are encrypted

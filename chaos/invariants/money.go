@@ -107,7 +107,7 @@ var aboutMoney = []Invariant{
 	},
 }
 
-// unsettled is what has still to come to its end when everything is up.
+// unsettled is what has still to come to its end when everything is up. A message about a move is replaced by that about the next one.
 const unsettled = `
 	SELECT format('payment %s is PENDING, and expired at %s', id, expires_at) FROM payment_transactions WHERE status = 'PENDING'
 	UNION ALL SELECT format('refund %s is PENDING since %s', id, created_at) FROM refunds WHERE status = 'PENDING'
@@ -118,4 +118,8 @@ const unsettled = `
 	UNION ALL SELECT format('event %s (%s) of payment %s is not processed', id, type, transaction_id) FROM webhook_events
 		WHERE processed_at IS NULL
 	UNION ALL SELECT format('%s %s of payment %s is %s after %s tries: %s', channel, kind, transaction_id, status, attempts, last_error)
-		FROM notifications WHERE status <> 'SENT'`
+		FROM notifications AS n WHERE status <> 'SENT' AND NOT (kind = 'TRIP_MOVED' AND status = 'FAILED' AND EXISTS (
+			SELECT FROM trip_moves AS a JOIN trip_moves AS z ON z.trip_id = a.trip_id AND z.moved_at > a.moved_at
+			JOIN notifications AS newer ON newer.cause = z.id::text AND newer.transaction_id = n.transaction_id
+				AND newer.kind = n.kind AND newer.channel = n.channel AND newer.status = 'SENT'
+			WHERE a.id::text = n.cause))`

@@ -218,7 +218,7 @@ func unlimited() map[string]string {
 		env[limit] = "0"
 	}
 
-	env["RESCHEDULE_NOTICE"] = "0" // trips of tests leave soon
+	env["RESCHEDULE_NOTICE"], env["TRIP_MOVES_PER_DAY"] = "0", "0" // trips of tests leave soon
 
 	return env
 }

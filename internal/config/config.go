@@ -255,6 +255,8 @@ type Policies struct {
 	RescheduleTolerance time.Duration `env:"RESCHEDULE_TOLERANCE" envDefault:"2h"`
 	// RescheduleNotice is how long before it leaves a sold trip is brought forward beyond the tolerance at the latest; 0: at any time.
 	RescheduleNotice time.Duration `env:"RESCHEDULE_NOTICE" envDefault:"24h"`
+	// TripMovesPerDay is how often a sold trip is moved at most on a day in Riyadh; 0: no limit.
+	TripMovesPerDay int `env:"TRIP_MOVES_PER_DAY" envDefault:"5"`
 	// UnpaidBookingsMax and UnpaidSeatsMax are per account and per phone, BillSeatsShare is of a trip's seats; 0: no limit.
 	UnpaidBookingsMax int         `env:"UNPAID_BOOKINGS_MAX" envDefault:"5"`
 	UnpaidSeatsMax    int         `env:"UNPAID_SEATS_MAX" envDefault:"20"`

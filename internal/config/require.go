@@ -126,11 +126,12 @@ func (c Config) RequireWorker() error {
 // countryCode is what stands after the + of a phone number; none begins with 0.
 var countryCode = regexp.MustCompile(`^[1-9][0-9]{0,2}$`)
 
-// validateAbuse checks the limits on what is unpaid and on messages.
+// validateAbuse checks the limits on what is unpaid, on moves of trips and on messages.
 func (c Config) validateAbuse(p *problems) {
 	for name, n := range map[string]int{
 		"UNPAID_BOOKINGS_MAX": c.Policies.UnpaidBookingsMax, "UNPAID_SEATS_MAX": c.Policies.UnpaidSeatsMax,
 		"UNPAID_ATTEMPTS_PER_HOUR": c.Policies.UnpaidAttemptsPerHour, "MESSAGES_PER_RECIPIENT": c.Notify.MessagesPerRecipient,
+		"TRIP_MOVES_PER_DAY": c.Policies.TripMovesPerDay,
 	} {
 		if n < 0 {
 			p.addf("%s must not be negative (0: no limit)", name)

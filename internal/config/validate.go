@@ -50,10 +50,6 @@ func (c Config) validate() error {
 		p.addf("RESCHEDULE_TOLERANCE must not be negative (0: every move of a trip gives the right to a refund)")
 	}
 
-	if c.Policies.RescheduleNotice < 0 {
-		p.addf("RESCHEDULE_NOTICE must not be negative (0: a sold trip may be brought forward at any time)")
-	}
-
 	if checks := c.Policies.LateChecks; !slices.IsSorted(checks) || checks[0] < 0 || checks[0] == 0 && len(checks) > 1 {
 		p.addf("LATE_PAYMENT_CHECKS must be times of more than zero, the shortest first, or 0 for never")
 	}
@@ -102,6 +98,10 @@ func (c Config) validateBounds(p *problems) {
 
 	if min(c.AtOnce.Uploads, c.AtOnce.Exports, c.AtOnce.LongPolls) < 0 {
 		p.addf("UPLOADS_AT_ONCE, EXPORTS_AT_ONCE and LONG_POLLS_AT_ONCE must not be negative (0: no limit)")
+	}
+
+	if c.Policies.RescheduleNotice < 0 {
+		p.addf("RESCHEDULE_NOTICE must not be negative (0: a sold trip may be brought forward at any time)")
 	}
 
 	if c.Logins.PauseMax < 0 || c.Logins.LockAfter < 0 {

@@ -223,11 +223,12 @@ func (s *Store) KeepNotifications(ctx context.Context, batch []models.Notificati
 	return nil
 }
 
-// NotificationSentNow marks a claimed row delivered.
+// NotificationSentNow marks a claimed row delivered, one that a later move of its trip has replaced meanwhile, too.
 func (s *Store) NotificationSentNow(ctx context.Context, id uuid.UUID, now time.Time) error {
 	_, err := s.db.NewUpdate().Model((*models.Notification)(nil)).
 		Set("status = ?", NotificationSent).Set("sent_at = ?", now).Set("last_error = ''").
-		Where("id = ?", id).Where("status = ?", NotificationPending).Exec(ctx)
+		Where("id = ?", id).
+		Where("(status = ? OR status = ? AND last_error = ?)", NotificationPending, NotificationFailed, withheldMoved).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("mark notification sent: %w", err)
 	}

@@ -45,6 +45,8 @@ type Policies struct {
 	// RescheduleNotice is how long before it leaves a trip is brought forward at the latest when that gives its customers a right
 	// to a full refund; 0: at any time.
 	RescheduleNotice time.Duration
+	// TripMovesPerDay is how often a trip of which seats are taken is moved at most on a day in Riyadh; 0: no limit.
+	TripMovesPerDay int
 	// What is unpaid at most, per account and per phone, and which share of a trip's seats unpaid bills hold; 0: no limit.
 	UnpaidBookings int
 	UnpaidSeats    int
@@ -62,7 +64,7 @@ type Policies struct {
 	LateChecks []time.Duration
 }
 
-// DefaultPolicies are those of contract §9. The limits on what is unpaid and on messages are those of configuration: none here.
+// DefaultPolicies are those of contract §9. The limits on what is unpaid, on moves and on messages are those of configuration: none here.
 func DefaultPolicies() Policies {
 	return Policies{
 		VATBooking:   models.MustRate("0.15"),

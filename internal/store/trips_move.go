@@ -20,7 +20,7 @@ var errBookingAppeared = errors.New("a booking was made meanwhile")
 // every customer who has paid is told, and beyond RescheduleTolerance every booking keeps the right to a full refund. Errors:
 // NOT_FOUND and those of CreateTrip; VALIDATION_ERROR on departure_at when a PUBLISHED trip is moved into the past, or
 // so near that its customers have less than RescheduleNotice for the refund that the move gives them;
-// INVALID_STATE when one is moved that has left with seats taken.
+// INVALID_STATE when one is moved that has left with seats taken, or has been moved TripMovesPerDay times today.
 func (s *Store) UpdateTrip(ctx context.Context, id uuid.UUID, apply func(*models.Trip) error, by Actor) (t models.Trip, err error) {
 	// Bookings are locked before their trip, as everywhere. Only once the trip is locked no further booking can be made; one that
 	// was in between has to be locked first in its turn.
@@ -120,6 +120,10 @@ func (m *tripMove) record(ctx context.Context, tx bun.Tx, was, is *models.Trip) 
 		return err
 	}
 
+	if err := m.store.policies.movesLeft(ctx, tx, is.ID, bookings, time.Now()); err != nil {
+		return err
+	}
+
 	move, tolerance := models.NewID(), m.store.policies.RescheduleTolerance
 
 	_, err := tx.NewRaw(`INSERT INTO trip_moves (id, trip_id, departure_from, departure_to, tolerance, moved_by)
@@ -161,45 +165,4 @@ func grantRefunds(
 	}
 
 	return nil
-}
-
-// tellOfMove queues a message for every booking that is paid. One that is paid later hears of the departure then.
-func tellOfMove(ctx context.Context, tx bun.Tx, move uuid.UUID, was, is *models.Trip, bookings []models.Booking) error {
-	var paid []models.PaymentTransaction
-
-	err := tx.NewSelect().Model(&paid).Column("pt.id", "pt.booking_id").Join("JOIN bookings AS bk ON bk.id = pt.booking_id").
-		Where("bk.trip_id = ?", is.ID).Where("bk.status = ?", models.BookingConfirmed).
-		Where("pt.status = ?", models.TransactionPaid).Scan(ctx)
-	if err != nil {
-		return fmt.Errorf("read payments: %w", err)
-	}
-
-	by := make(map[uuid.UUID]uuid.UUID, len(paid))
-	for i := range paid {
-		by[*paid[i].BookingID] = paid[i].ID
-	}
-
-	var rows []models.Notification
-
-	for i := range bookings {
-		b := &bookings[i]
-
-		transaction, ok := by[b.ID]
-		if !ok {
-			continue
-		}
-
-		data := bookingData(b, is)
-		data["departure_was"] = was.DepartureAt.UTC().Format(time.RFC3339)
-
-		if b.RescheduledBy != nil {
-			data["refundable"] = "true"
-		}
-
-		rows = append(rows, messages(models.NotifyTripMoved, transaction, move.String(), b.Locale, b.ContactEmail, b.ContactPhone, data)...)
-	}
-
-	_, err = insertMessages(ctx, tx, rows)
-
-	return err
 }

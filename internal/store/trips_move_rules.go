@@ -1,8 +1,13 @@
 package store
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
 
 	"rihla/models"
 )
@@ -41,6 +46,37 @@ func (p Policies) leavesNotice(was, is *models.Trip, bookings []models.Booking, 
 		if holdsSeats(b) && models.GivesRefund(was.DepartureAt, is.DepartureAt, b.BookedDepartureAt, p.RescheduleTolerance) {
 			return models.Invalid("departure_at", "must leave customers at least %s when it is brought forward", inWords(p.RescheduleNotice))
 		}
+	}
+
+	return nil
+}
+
+// movesLeft says whether a trip, whose row is locked, can be moved once more today, for every move is told to all of its customers.
+// Moves of before the first of them count for none. Error: INVALID_STATE.
+func (p Policies) movesLeft(ctx context.Context, tx bun.Tx, trip uuid.UUID, bookings []models.Booking, now time.Time) error {
+	var first time.Time
+
+	for i := range bookings {
+		if b := &bookings[i]; holdsSeats(b) && (first.IsZero() || b.CreatedAt.Before(first)) {
+			first = b.CreatedAt
+		}
+	}
+
+	if p.TripMovesPerDay == 0 || first.IsZero() {
+		return nil
+	}
+
+	today := models.DateIn(now).Start()
+
+	n, err := tx.NewSelect().TableExpr("trip_moves").Where("trip_id = ?", trip).
+		Where("moved_at >= greatest(?::timestamptz, ?)", today, first).Count(ctx)
+	if err != nil {
+		return fmt.Errorf("count moves: %w", err)
+	}
+
+	if int(n) >= p.TripMovesPerDay {
+		return models.Errorf(models.CodeInvalidState, "The trip has been moved %d times today, and its customers are told each time: "+
+			"it can be moved again tomorrow (Riyadh); bookings can be refunded until then.", n)
 	}
 
 	return nil

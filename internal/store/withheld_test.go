@@ -83,7 +83,12 @@ func TestMessagesPerRecipient(t *testing.T) {
 		require.NoError(t, b.s.NotificationSentNow(t.Context(), sent[i].ID, time.Now()))
 	}
 
-	require.Equal(t, 4, b.count(t, "SELECT count(*) FROM notifications WHERE status = 'FAILED' AND last_error LIKE '%MESSAGES_PER_RECIPIENT%'"))
+	// What was paid is not given up: it waits until the first of the six is a day old.
+	const waiting = `SELECT count(*) FROM notifications WHERE status = 'PENDING' AND attempts = 0 AND last_error LIKE 'waits%'
+		AND next_attempt_at BETWEEN now() + interval '23 h' AND now() + interval '24 h'`
+
+	require.Equal(t, 4, b.count(t, waiting))
+	require.Zero(t, b.count(t, "SELECT count(*) FROM notifications WHERE status = 'FAILED'"))
 
 	// The same address, written otherwise.
 	r := b.request(b.Trip, 1)
@@ -92,11 +97,38 @@ func TestMessagesPerRecipient(t *testing.T) {
 	require.NoError(t, err)
 	b.report(t, b.open(t, booking, 1), models.EventPaymentSucceeded)
 	require.Empty(t, b.deliverable(t))
+	require.Equal(t, 6, b.count(t, waiting))
 
 	// A day later there is room again.
 	b.exec(t, "UPDATE notifications SET sent_at = sent_at - interval '1 day' WHERE status = 'SENT'")
 	b.paid(t, 1)
 	require.Len(t, b.deliverable(t), 2)
+
+	soon := time.Now().Add(25 * time.Hour)
+	late, err := b.s.WithholdNotifications(t.Context(), b.claim(t, 100, soon), soon)
+	require.NoError(t, err)
+	require.Len(t, late, 6, "and is sent then, as far as there is room")
+}
+
+// What customers need not be told, and what they should have been told a week ago, is given up.
+func TestMessagesThatAreGivenUp(t *testing.T) {
+	t.Parallel()
+	p := store.DefaultPolicies()
+	p.MessagesPerRecipient = 1
+	b := setupBooksWith(t, p)
+	b.books.Tampered(t, "the test makes another message of one about a payment", "notification")
+
+	b.paid(t, 1)
+
+	for _, n := range b.deliverable(t) {
+		require.NoError(t, b.s.NotificationSentNow(t.Context(), n.ID, time.Now()))
+	}
+
+	b.paid(t, 1)
+	b.exec(t, "UPDATE notifications SET kind = 'PAYMENT_FAILED' WHERE status = 'PENDING' AND channel = 'SMS'")
+	b.exec(t, "UPDATE notifications SET created_at = now() - interval '8 days' WHERE status = 'PENDING' AND channel = 'EMAIL'")
+	require.Empty(t, b.deliverable(t))
+	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM notifications WHERE status = 'FAILED' AND last_error LIKE 'not sent:%MESSAGES_PER_RECIPIENT%'"))
 }
 
 func TestSMSCountries(t *testing.T) {
