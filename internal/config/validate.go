@@ -39,19 +39,11 @@ func (c Config) validate() error {
 		}
 	}
 
-	if c.Schedules.WebhookSilence < 0 {
-		p.addf("WEBHOOK_SILENCE must be more than zero, or 0 for never")
-	}
-
 	c.validateAbuse(&p)
 	c.validateReturns(&p)
 
 	if c.Policies.RescheduleTolerance < 0 {
 		p.addf("RESCHEDULE_TOLERANCE must not be negative (0: every move of a trip gives the right to a refund)")
-	}
-
-	if checks := c.Policies.LateChecks; !slices.IsSorted(checks) || checks[0] < 0 || checks[0] == 0 && len(checks) > 1 {
-		p.addf("LATE_PAYMENT_CHECKS must be times of more than zero, the shortest first, or 0 for never")
 	}
 
 	for name, n := range map[string]int{"DB_MAX_CONNS": c.Database.MaxConns, "DB_MAX_IDLE_CONNS": c.Database.MaxIdleConns} {
@@ -92,6 +84,14 @@ func (c Config) validate() error {
 
 // validateBounds checks what may be 0 for none.
 func (c Config) validateBounds(p *problems) {
+	if c.Schedules.WebhookSilence < 0 {
+		p.addf("WEBHOOK_SILENCE must be more than zero, or 0 for never")
+	}
+
+	if checks := c.Policies.LateChecks; !slices.IsSorted(checks) || checks[0] < 0 || checks[0] == 0 && len(checks) > 1 {
+		p.addf("LATE_PAYMENT_CHECKS must be times of more than zero, the shortest first, or 0 for never")
+	}
+
 	if c.Database.StatementTimeout < 0 || c.Database.IdleInTxTimeout < 0 {
 		p.addf("DB_STATEMENT_TIMEOUT and DB_IDLE_IN_TRANSACTION_TIMEOUT must not be negative (0: none)")
 	}
