@@ -59,9 +59,29 @@ func checkoutNotAnswered(t *testing.T, s *harness.Stack) {
 
 	customer := s.As(models.RoleEndUser)
 	b := customer.Book(1)
+	awaitOpened(t, customer, &b)
 
 	require.Equal(t, []string{b.Payment.Reference}, checkoutsOf(s, b.Payment.TransactionID), "the same key, the same checkout")
 	requirePaidOnce(t, s, customer, b)
+}
+
+// awaitOpened has the customer ask for the open attempt of the booking until its gateway has made the checkout: the answer to the
+// booking does not wait for that for ever.
+func awaitOpened(t *testing.T, customer *harness.Caller, b *harness.Booking) {
+	t.Helper()
+
+	var a harness.Answer
+
+	require.Eventually(t, func() bool {
+		a = customer.Post(intentPath(b.ID), map[string]any{"payment_method": models.MethodCreditCard})
+
+		return a.Status == http.StatusOK
+	}, patience, 50*time.Millisecond, "the attempt stays open, and is opened when the gateway is back")
+
+	attempt := b.Payment.TransactionID
+	require.NoError(t, a.Data(&b.Payment))
+
+	b.Payment.TransactionID = attempt
 }
 
 func checkoutsDown(t *testing.T, s *harness.Stack) {
@@ -80,17 +100,8 @@ func checkoutsDown(t *testing.T, s *harness.Stack) {
 	require.Equal(t, models.CodeGatewayUnavailable, a.Code())
 
 	s.ClearFaults()
-	require.Eventually(t, func() bool {
-		a = customer.Post(intentPath(b.ID), intent)
-
-		return a.Status == http.StatusOK
-	}, patience, 50*time.Millisecond, "the attempt stays open, and is opened when the gateway is back")
-
-	attempt := b.Payment.TransactionID
-	require.NoError(t, a.Data(&b.Payment))
-	require.Len(t, checkoutsOf(s, attempt), 1)
-
-	b.Payment.TransactionID = attempt
+	awaitOpened(t, customer, &b)
+	require.Len(t, checkoutsOf(s, b.Payment.TransactionID), 1)
 	requirePaidOnce(t, s, customer, b)
 }
 
