@@ -12,18 +12,19 @@ import (
 	"rihla/models"
 )
 
-// errBookingAppeared rolls back a move of a trip that a booking was made beside.
-var errBookingAppeared = errors.New("a booking was made meanwhile")
+// errBookingAppeared rolls back a move of a trip: a booking was made beside it, and another transaction has locked that.
+var errBookingAppeared = models.Errorf(models.CodeServiceUnavailable, "The trip is being booked at this moment. Try again.")
 
 // UpdateTrip changes a trip under its row lock; apply gets it as it is, RestStopIDs included, may run more than once,
 // and its error is returned. The status and the seats taken stay as they are. When the departure of a PUBLISHED trip changes,
 // every customer who has paid is told, and beyond RescheduleTolerance every booking keeps the right to a full refund. Errors:
 // NOT_FOUND and those of CreateTrip; VALIDATION_ERROR on departure_at when a PUBLISHED trip is moved into the past, or
 // so near that its customers have less than RescheduleNotice for the refund that the move gives them;
-// INVALID_STATE when one is moved that has left with seats taken, or has been moved TripMovesPerDay times today.
+// INVALID_STATE when one is moved that has left with seats taken, or has been moved TripMovesPerDay times today;
+// SERVICE_UNAVAILABLE when a booking that was just made is locked by another transaction at each of a few tries.
 func (s *Store) UpdateTrip(ctx context.Context, id uuid.UUID, apply func(*models.Trip) error, by Actor) (t models.Trip, err error) {
-	// Bookings are locked before their trip, as everywhere. Only once the trip is locked no further booking can be made; one that
-	// was in between has to be locked first in its turn.
+	// Bookings are locked before their trip, as everywhere. Only once the trip is locked no further booking can be made. One that
+	// was made in between is locked then, if that needs no waiting: who has it may be waiting for the trip.
 	for range maxTxTries {
 		m := &tripMove{store: s, by: by, apply: apply}
 
@@ -100,15 +101,9 @@ func moved(was, is *models.Trip) bool {
 
 // record writes the move down, gives the right to a refund to those whom it gives it, and tells those who have paid.
 func (m *tripMove) record(ctx context.Context, tx bun.Tx, was, is *models.Trip) error {
-	var ids []uuid.UUID
-	if err := standing(tx, is.ID).Scan(ctx, &ids); err != nil {
-		return fmt.Errorf("read bookings: %w", err)
-	}
-
-	for _, id := range ids {
-		if !m.locked[id] {
-			return errBookingAppeared
-		}
+	ids, err := m.lockAppeared(ctx, tx, is.ID)
+	if err != nil {
+		return err
 	}
 
 	var bookings []models.Booking
@@ -126,7 +121,7 @@ func (m *tripMove) record(ctx context.Context, tx bun.Tx, was, is *models.Trip) 
 
 	move, tolerance := models.NewID(), m.store.policies.RescheduleTolerance
 
-	_, err := tx.NewRaw(`INSERT INTO trip_moves (id, trip_id, departure_from, departure_to, tolerance, moved_by)
+	_, err = tx.NewRaw(`INSERT INTO trip_moves (id, trip_id, departure_from, departure_to, tolerance, moved_by)
 		VALUES (?, ?, ?, ?, ? * interval '1 microsecond', ?)`,
 		move, is.ID, was.DepartureAt, is.DepartureAt, tolerance.Microseconds(), optional(m.by.UserID)).Exec(ctx)
 	if err != nil {
@@ -138,6 +133,35 @@ func (m *tripMove) record(ctx context.Context, tx bun.Tx, was, is *models.Trip) 
 	}
 
 	return tellOfMove(ctx, tx, move, was, is, bookings)
+}
+
+// lockAppeared returns the trip's bookings, all of them locked: the trip is, so there will be no others. Error: errBookingAppeared.
+func (m *tripMove) lockAppeared(ctx context.Context, tx bun.Tx, trip uuid.UUID) ([]uuid.UUID, error) {
+	var ids, appeared, free []uuid.UUID
+	if err := standing(tx, trip).Scan(ctx, &ids); err != nil {
+		return nil, fmt.Errorf("read bookings: %w", err)
+	}
+
+	for _, id := range ids {
+		if !m.locked[id] {
+			appeared = append(appeared, id)
+		}
+	}
+
+	if len(appeared) == 0 {
+		return ids, nil
+	}
+
+	err := standing(tx, trip).Where("bk.id IN (?)", bun.List(appeared)).For("NO KEY UPDATE OF bk SKIP LOCKED").Scan(ctx, &free)
+	if err != nil {
+		return nil, fmt.Errorf("lock bookings: %w", err)
+	}
+
+	if len(free) < len(appeared) {
+		return nil, errBookingAppeared
+	}
+
+	return ids, nil
 }
 
 // grantRefunds keeps with each booking the first move that gave its customer the right to a full refund.
