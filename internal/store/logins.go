@@ -21,7 +21,7 @@ type LoginRules struct {
 }
 
 const (
-	// freeFailures cost no pause; the next one costs firstPause, and each after it twice as much.
+	// Failure number freeFailures is the first that costs a pause, firstPause; each after it costs twice as much.
 	freeFailures = 10
 	firstPause   = time.Minute
 	// loginWindow is how long failures count together, and how long a lock holds.
