@@ -11,6 +11,7 @@ import (
 
 	"rihla/internal/audit"
 	"rihla/internal/store"
+	"rihla/internal/store/incidents"
 	"rihla/internal/telemetry"
 )
 
@@ -40,7 +41,7 @@ func (a *Audit) AuditBooks(ctx context.Context) (Audited, error) {
 
 	examples := map[string][]string{}
 
-	sum, broken := audit.Run(ctx, a.Store.DB(), func(d audit.Difference) error {
+	sum, broken := audit.Run(ctx, a.Store.DB.Raw, func(d audit.Difference) error {
 		if len(examples[d.Rule]) < auditExamples {
 			examples[d.Rule] = append(examples[d.Rule], d.String())
 		}
@@ -59,7 +60,7 @@ func (a *Audit) AuditBooks(ctx context.Context) (Audited, error) {
 		}
 
 		out.Incidents++
-		errs = errors.Join(errs, a.Store.ReportDifferences(ctx, store.Differences{
+		errs = errors.Join(errs, a.Store.Incidents.ReportDifferences(ctx, incidents.Differences{
 			Rule: r.Name, Says: r.Says, Count: r.Differences, Examples: examples[r.Name],
 		}, a.Now(), workflow))
 	}
@@ -76,7 +77,7 @@ func (a *Audit) AuditBooks(ctx context.Context) (Audited, error) {
 	out.Rules = len(sum.Rules) - len(out.Unseen) // those are among the rules, with what was found before it failed
 
 	if len(out.Unseen) > 0 {
-		errs = errors.Join(errs, a.Store.ReportUnseen(ctx, out.Unseen, strings.Join(reasons, "; "), a.Now(), workflow))
+		errs = errors.Join(errs, a.Store.Incidents.ReportUnseen(ctx, out.Unseen, strings.Join(reasons, "; "), a.Now(), workflow))
 	}
 
 	if broken != nil {
@@ -88,7 +89,7 @@ func (a *Audit) AuditBooks(ctx context.Context) (Audited, error) {
 
 // ReportUnaudited sees to it that there is an open incident about an audit that has failed for good.
 func (a *Audit) ReportUnaudited(ctx context.Context, why string) error {
-	return asActivityError(a.Store.ReportUnseen(ctx, nil, telemetry.Scrub(why), a.Now(), workflowOf(ctx)))
+	return asActivityError(a.Store.Incidents.ReportUnseen(ctx, nil, telemetry.Scrub(why), a.Now(), workflowOf(ctx)))
 }
 
 // workflowOf is the id of the workflow that the activity works for, if it is one.

@@ -9,36 +9,37 @@ import (
 
 	"rihla/activities"
 	"rihla/internal/audit"
-	"rihla/internal/store"
+	"rihla/internal/store/db"
+	"rihla/internal/store/incidents"
 	"rihla/internal/store/storetest"
 	"rihla/models"
 )
 
 // books is a company whose books can be tampered with, and an audit of them.
-func books(t *testing.T) (w storetest.World, a *activities.Audit, exec func(string, ...any), incidents func() []models.Incident) {
+func books(t *testing.T) (w storetest.World, a *activities.Audit, exec func(string, ...any), incidentsX func() []models.Incident) {
 	t.Helper()
 
-	s, db := storetest.Open(t, store.DefaultPolicies())
+	s, conn := storetest.Open(t, models.DefaultPolicies())
 	w, a = storetest.Fixture(t, s), &activities.Audit{Store: s, Now: time.Now}
 
 	exec = func(query string, args ...any) {
 		t.Helper()
 
-		_, err := db.ExecContext(t.Context(), query, args...)
+		_, err := conn.ExecContext(t.Context(), query, args...)
 		require.NoError(t, err)
 	}
-	incidents = func() []models.Incident {
+	incidentsX = func() []models.Incident {
 		t.Helper()
 
-		list, err := s.ListIncidents(t.Context(), store.IncidentFilter{
-			Kind: models.IncidentAuditDifference, Page: store.Page{PerPage: 10},
+		list, err := s.Incidents.ListIncidents(t.Context(), incidents.IncidentFilter{
+			Kind: models.IncidentAuditDifference, Page: db.Page{PerPage: 10},
 		})
 		require.NoError(t, err)
 
 		return list.Items
 	}
 
-	return w, a, exec, incidents
+	return w, a, exec, incidentsX
 }
 
 func TestAuditKeepsOneOpenIncidentPerRule(t *testing.T) {
@@ -65,7 +66,7 @@ func TestAuditKeepsOneOpenIncidentPerRule(t *testing.T) {
 	require.Contains(t, incidents()[0].Message, "trip-seats")
 	require.Contains(t, incidents()[0].Details["examples"], "trip-seats: trip "+w.Trip.ID.String()+": 3 of 40 taken, bookings hold 0")
 
-	_, err = a.Store.ResolveIncident(t.Context(), incidents()[0].ID, "", store.Actor{UserID: w.Users[models.RoleAdmin].ID, Role: models.RoleAdmin})
+	_, err = a.Store.Incidents.ResolveIncident(t.Context(), incidents()[0].ID, "", db.Actor{UserID: w.Users[models.RoleAdmin].ID, Role: models.RoleAdmin})
 	require.NoError(t, err)
 	_, err = a.AuditBooks(t.Context())
 	require.NoError(t, err)

@@ -24,7 +24,7 @@ func (p *Payments) AdvanceCampaign(ctx context.Context, id uuid.UUID, at time.Ti
 		now = at
 	}
 
-	status, next, err := p.Store.AdvanceCampaign(ctx, id, now)
+	status, next, err := p.Store.Payments.AdvanceCampaign(ctx, id, now)
 
 	return CampaignState{Status: status, NextAt: next}, asActivityError(err)
 }

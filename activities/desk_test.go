@@ -13,7 +13,8 @@ import (
 	"rihla/activities"
 	"rihla/gateways"
 	"rihla/gateways/fake"
-	"rihla/internal/store"
+	"rihla/internal/store/bookings"
+	"rihla/internal/store/db"
 	"rihla/internal/store/storetest"
 	"rihla/models"
 )
@@ -31,7 +32,7 @@ type desk struct {
 func newDesk(t *testing.T) *desk {
 	t.Helper()
 
-	s, db := storetest.Open(t, store.DefaultPolicies())
+	s, db := storetest.Open(t, models.DefaultPolicies())
 	d := &desk{db: db, world: storetest.Fixture(t, s), gateway: fake.New()}
 	d.Payments = &activities.Payments{Store: s, Now: time.Now, Queued: func() { d.queued.Add(1) }}
 	d.serve(d.gateway)
@@ -49,7 +50,7 @@ func (d *desk) attempt(t *testing.T) models.Attempt {
 	t.Helper()
 
 	user := d.world.Users[models.RoleEndUser].ID
-	booking, err := d.Store.CreateBooking(t.Context(), store.NewBooking{
+	booking, err := d.Store.Bookings.CreateBooking(t.Context(), bookings.NewBooking{
 		UserID: user, TripID: d.world.Trip.ID, Passengers: []models.Passenger{{Name: "Passenger"}}, ContactName: "Contact",
 		ContactEmail: "contact@rihla.test", ContactPhone: "+966500000000", Method: models.MethodCreditCard,
 	})
@@ -66,10 +67,10 @@ func (d *desk) campaignAttempt(t *testing.T) models.Attempt {
 
 	admin := d.world.Users[models.RoleAdmin]
 	today := models.DateIn(time.Now())
-	c, err := d.Store.CreateCampaign(t.Context(), models.AdCampaign{
+	c, err := d.Store.Catalogue.CreateCampaign(t.Context(), models.AdCampaign{
 		ID: models.NewID(), ProviderID: d.world.Provider.ID, TripID: d.world.Trip.ID, CreatedBy: admin.ID, Title: "Spring",
 		StartsOn: today, EndsOn: today.AddDays(7), Price: models.MustMoney("100.00"),
-	}, store.Actor{UserID: admin.ID, Role: models.RoleAdmin}, time.Now())
+	}, db.Actor{UserID: admin.ID, Role: models.RoleAdmin}, time.Now())
 	require.NoError(t, err)
 
 	return models.Attempt{CampaignID: c.ID, ProviderID: c.ProviderID, Number: 1, UserID: admin.ID, Method: models.MethodCreditCard}
@@ -131,7 +132,7 @@ func (d *desk) pay(t *testing.T, a models.Attempt) models.Attempt {
 func (d *desk) cancelBooking(t *testing.T, a models.Attempt) {
 	t.Helper()
 
-	b, pending, err := d.Store.CancelBooking(t.Context(), a.BookingID, store.Actor{UserID: a.UserID, Role: models.RoleEndUser}, time.Now())
+	b, pending, err := d.Store.Payments.CancelBooking(t.Context(), a.BookingID, db.Actor{UserID: a.UserID, Role: models.RoleEndUser}, time.Now())
 	require.NoError(t, err)
 	require.Equal(t, models.BookingCancelled, b.Status)
 	require.Equal(t, a.ID(), pending.ID)
@@ -149,7 +150,7 @@ func (d *desk) settle(t *testing.T, a models.Attempt) models.Settled {
 func (d *desk) transaction(t *testing.T, a models.Attempt) models.PaymentTransaction {
 	t.Helper()
 
-	tx, err := d.Store.TransactionByID(t.Context(), a.ID())
+	tx, err := d.Store.Payments.TransactionByID(t.Context(), a.ID())
 	require.NoError(t, err)
 
 	return tx
@@ -161,7 +162,7 @@ func (d *desk) promised(t *testing.T, a models.Attempt) uuid.UUID {
 
 	amount := models.MustMoney("60.00")
 	r := models.RefundRequest{ID: uuid.New(), BookingID: a.BookingID, Type: models.RefundPartial, Amount: &amount}
-	_, err := d.Store.OrderRefund(t.Context(), r, time.Now())
+	_, err := d.Store.Refunds.OrderRefund(t.Context(), r, time.Now())
 	require.NoError(t, err)
 
 	return r.ID

@@ -36,12 +36,12 @@ type Delivered struct {
 // DeliverNotifications sends one batch of due notifications. A message that cannot be sent now goes back with
 // back-off; one that never can is given up. It fails only when the database does.
 func (o *Outbox) DeliverNotifications(ctx context.Context) (Delivered, error) {
-	claimed, err := o.Store.ClaimNotifications(ctx, outboxBatch, o.Now())
+	claimed, err := o.Store.Outbox.ClaimNotifications(ctx, outboxBatch, o.Now())
 	if err != nil {
 		return Delivered{}, err
 	}
 
-	due, err := o.Store.WithholdNotifications(ctx, claimed, o.Now())
+	due, err := o.Store.Outbox.WithholdNotifications(ctx, claimed, o.Now())
 	if err != nil {
 		return Delivered{}, err
 	}
@@ -97,7 +97,7 @@ func (o *Outbox) keep(ctx context.Context, batch []models.Notification) (stop fu
 			case <-tick.C:
 			}
 
-			if err := o.Store.KeepNotifications(ctx, batch, o.Now()); err != nil && ctx.Err() == nil {
+			if err := o.Store.Outbox.KeepNotifications(ctx, batch, o.Now()); err != nil && ctx.Err() == nil {
 				slog.WarnContext(ctx, "claim on notifications not renewed", "error", err)
 			}
 		}
@@ -109,7 +109,7 @@ func (o *Outbox) keep(ctx context.Context, batch []models.Notification) (stop fu
 func (o *Outbox) deliver(ctx context.Context, n *models.Notification) (bool, error) {
 	err := o.Sender.Send(ctx, notify.MessageOf(n))
 	if err == nil {
-		return true, o.Store.NotificationSentNow(ctx, n.ID, o.Now())
+		return true, o.Store.Outbox.NotificationSentNow(ctx, n.ID, o.Now())
 	}
 
 	permanent := notify.IsPermanent(err)
@@ -126,5 +126,5 @@ func (o *Outbox) deliver(ctx context.Context, n *models.Notification) (bool, err
 		reason = "timeout"
 	}
 
-	return false, o.Store.NotificationFailedNow(ctx, n, permanent, reason, o.Now())
+	return false, o.Store.Outbox.NotificationFailedNow(ctx, n, permanent, reason, o.Now())
 }

@@ -14,7 +14,7 @@ import (
 
 	"rihla/activities"
 	"rihla/internal/notify"
-	"rihla/internal/store"
+	"rihla/internal/store/bookings"
 	"rihla/models"
 )
 
@@ -107,7 +107,7 @@ func TestDeliverNotificationThatNeverCanBe(t *testing.T) {
 	now := time.Now().Add(time.Second)
 	outbox := &activities.Outbox{Store: d.Store, Sender: p, Now: func() time.Time { return now }}
 
-	booking, err := d.Store.CreateBooking(t.Context(), store.NewBooking{
+	booking, err := d.Store.Bookings.CreateBooking(t.Context(), bookings.NewBooking{
 		UserID: d.world.Users[models.RoleEndUser].ID, TripID: d.world.Trip.ID, Passengers: []models.Passenger{{Name: "Passenger"}},
 		ContactName: "Contact", ContactEmail: "not an address", Method: models.MethodCreditCard,
 	})

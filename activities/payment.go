@@ -13,6 +13,8 @@ import (
 
 	"rihla/gateways"
 	"rihla/internal/store"
+	"rihla/internal/store/incidents"
+	"rihla/internal/store/payments"
 	"rihla/models"
 )
 
@@ -73,7 +75,7 @@ func (p *Payments) AwaitCheckout(ctx context.Context, a models.Attempt) (Checkou
 }
 
 func (p *Payments) openCheckout(ctx context.Context, a models.Attempt) (Checkout, error) {
-	t, fresh, err := p.Store.OpenPayment(ctx, a, p.Now)
+	t, fresh, err := p.Store.Payments.OpenPayment(ctx, a, p.Now)
 	if err != nil {
 		return Checkout{}, err
 	}
@@ -126,8 +128,8 @@ func (p *Payments) openCheckout(ctx context.Context, a models.Attempt) (Checkout
 		}
 	}
 
-	err = p.Store.SaveCheckout(ctx, t.ID, opened.ID, opened.URL)
-	if errors.Is(err, store.ErrReferenceTaken) {
+	err = p.Store.Payments.SaveCheckout(ctx, t.ID, opened.ID, opened.URL)
+	if errors.Is(err, payments.ErrReferenceTaken) {
 		return p.unopened(ctx, &t, models.FailureGatewayRejected, err.Error())
 	}
 
@@ -141,13 +143,13 @@ func (p *Payments) openingSettled(ctx context.Context, t *models.PaymentTransact
 	case refusal == nil:
 		return false, nil
 	case kind == gateways.KindUnknown:
-		_, err := p.Store.NoteOpeningAnswer(ctx, t.ID, models.SentUnknown, p.settleAfter())
+		_, err := p.Store.Payments.NoteOpeningAnswer(ctx, t.ID, models.SentUnknown, p.settleAfter())
 
 		return false, errors.Join(refusal, err)
 	case kind == gateways.KindInProgress:
-		return p.Store.NoteOpeningAnswer(ctx, t.ID, models.SentConflict, p.settleAfter())
+		return p.Store.Payments.NoteOpeningAnswer(ctx, t.ID, models.SentConflict, p.settleAfter())
 	case isFinal(refusal) && !fresh:
-		return p.Store.NoteOpeningAnswer(ctx, t.ID, models.SentRefused, p.settleAfter())
+		return p.Store.Payments.NoteOpeningAnswer(ctx, t.ID, models.SentRefused, p.settleAfter())
 	default:
 		return false, nil
 	}
@@ -155,7 +157,7 @@ func (p *Payments) openingSettled(ctx context.Context, t *models.PaymentTransact
 
 // unopened ends an attempt that nobody can pay.
 func (p *Payments) unopened(ctx context.Context, t *models.PaymentTransaction, why models.FailureCode, words string) (Checkout, error) {
-	ended, err := p.Store.EndPayment(ctx, t.ID, why, words, p.Now())
+	ended, err := p.Store.Payments.EndPayment(ctx, t.ID, why, words, p.Now())
 	p.announce(ctx, t.ID, ended)
 
 	return Checkout{Status: ended.Status, Failure: ended.Failure, ExpiresAt: t.ExpiresAt}, err
@@ -173,7 +175,7 @@ func isFinal(err error) bool {
 }
 
 func (p *Payments) createCheckout(ctx context.Context, t *models.PaymentTransaction) (gateways.Checkout, error) {
-	title, err := p.Store.CheckoutText(ctx, t)
+	title, err := p.Store.Payments.CheckoutText(ctx, t)
 	if err != nil {
 		return gateways.Checkout{}, err
 	}
@@ -218,17 +220,17 @@ func checkoutOf(t *models.PaymentTransaction) Checkout {
 
 // ReportOutage opens an incident about an attempt whose gateway does not say whether it was paid.
 func (p *Payments) ReportOutage(ctx context.Context, id uuid.UUID) error {
-	return asActivityError(p.Store.ReportOutage(ctx, id))
+	return asActivityError(p.Store.Payments.ReportOutage(ctx, id))
 }
 
 // SettlePayment applies the stored events of the attempt (store.SettlePayment).
 func (p *Payments) SettlePayment(ctx context.Context, id uuid.UUID) (models.Settled, error) {
 	// Of money that came too late not the attempt's own workflow tells the story, but the one that has heard of it.
 	if activity.IsActivity(ctx) {
-		ctx = store.InWorkflow(ctx, activity.GetInfo(ctx).WorkflowExecution.ID)
+		ctx = incidents.InWorkflow(ctx, activity.GetInfo(ctx).WorkflowExecution.ID)
 	}
 
-	s, err := p.Store.SettlePayment(ctx, id, p.Now())
+	s, err := p.Store.Payments.SettlePayment(ctx, id, p.Now())
 
 	return p.announce(ctx, id, s), asActivityError(err)
 }
@@ -241,7 +243,7 @@ type End struct {
 
 // EndPayment ends an attempt that nobody has paid (store.EndPayment).
 func (p *Payments) EndPayment(ctx context.Context, e End) (models.Settled, error) {
-	s, err := p.Store.EndPayment(ctx, e.TransactionID, e.Why, "", p.Now())
+	s, err := p.Store.Payments.EndPayment(ctx, e.TransactionID, e.Why, "", p.Now())
 
 	return p.announce(ctx, e.TransactionID, s), asActivityError(err)
 }
@@ -270,7 +272,7 @@ func (p *Payments) announce(ctx context.Context, id uuid.UUID, s models.Settled)
 func (p *Payments) CloseCheckout(ctx context.Context, id uuid.UUID) error {
 	defer alive(ctx)()
 
-	t, err := p.Store.TransactionByID(ctx, id)
+	t, err := p.Store.Payments.TransactionByID(ctx, id)
 	if models.CodeOf(err) == models.CodeNotFound {
 		return nil // the attempt was never opened
 	}
@@ -331,7 +333,7 @@ func closed(ctx context.Context, g gateways.Gateway, c gateways.Checkout) (gatew
 // open or was closed without money leaves none: whoever closes an attempt knows why.
 func recordAnswer(
 	ctx context.Context, s *store.Store, t *models.PaymentTransaction, c gateways.Checkout, now time.Time,
-) (store.Stored, error) {
+) (payments.Stored, error) {
 	var kind models.EventType
 
 	switch c.Status {
@@ -340,7 +342,7 @@ func recordAnswer(
 	case gateways.CheckoutFailed:
 		kind = models.EventPaymentFailed
 	default:
-		return store.Stored{}, nil
+		return payments.Stored{}, nil
 	}
 
 	// The first answer "paid" is the event; the gateway's own time, where it gives one, is that of the payment.
@@ -349,10 +351,10 @@ func recordAnswer(
 		at = *c.PaidAt
 	}
 
-	return s.StoreEvent(ctx, models.WebhookEvent{
+	return s.Payments.StoreEvent(ctx, models.WebhookEvent{
 		ID:                models.NewID(),
 		Channel:           t.PaymentMethod.Channel(),
-		WebhookID:         store.PolledEventID(t, string(c.Status)),
+		WebhookID:         payments.PolledEventID(t, string(c.Status)),
 		Type:              kind,
 		CheckoutID:        c.ID,
 		MerchantReference: t.ID.String(),

@@ -13,6 +13,7 @@ import (
 
 	"rihla/gateways"
 	"rihla/internal/store"
+	"rihla/internal/store/payments"
 	"rihla/internal/telemetry"
 	"rihla/models"
 )
@@ -68,7 +69,7 @@ func (p *Polls) PollStatus(ctx context.Context, c models.Channel) (Polled, error
 	)
 
 	if p.Silence > 0 { // else it is switched off
-		if out.Silent, err = p.Store.Silent(ctx, c, p.Silence, p.Now()); err != nil {
+		if out.Silent, err = p.Store.Payments.Silent(ctx, c, p.Silence, p.Now()); err != nil {
 			return out, asActivityError(err)
 		}
 	}
@@ -87,7 +88,7 @@ func (p *Polls) askRound(ctx context.Context, c models.Channel, out *Polled) err
 	goOn, waited, err := p.askUntil(ctx, c, out, questions{
 		until: began.Add(waitedFor), atMost: math.MaxInt, turns: turns.Waited,
 		claim: func(limit int) ([]models.PaymentTransaction, error) {
-			return p.Store.ClaimWaitedFor(ctx, c, limit, p.Now())
+			return p.Store.Payments.ClaimWaitedFor(ctx, c, limit, p.Now())
 		},
 	})
 
@@ -95,7 +96,7 @@ func (p *Polls) askRound(ctx context.Context, c models.Channel, out *Polled) err
 		goOn, _, err = p.askUntil(ctx, c, out, questions{
 			until: began.Add(pollFor), atMost: pollAtMost,
 			claim: func(limit int) ([]models.PaymentTransaction, error) {
-				return p.Store.ToAsk(ctx, c, min(pollPause, p.Silence), takenBefore(ctx), limit, p.Now())
+				return p.Store.Payments.ClaimPaymentsToPoll(ctx, c, min(pollPause, p.Silence), takenBefore(ctx), limit, p.Now())
 			},
 		})
 	}
@@ -107,7 +108,7 @@ func (p *Polls) askRound(ctx context.Context, c models.Channel, out *Polled) err
 	goOn, late, err := p.askUntil(ctx, c, out, questions{
 		until: began.Add(pollFor), atMost: math.MaxInt, turns: turns.Late,
 		claim: func(limit int) ([]models.PaymentTransaction, error) {
-			return p.Store.EndedToAsk(ctx, c, checkLease, takenBefore(ctx), limit, p.Now())
+			return p.Store.Payments.ClaimLateChecks(ctx, c, checkLease, takenBefore(ctx), limit, p.Now())
 		},
 	})
 	out.More = goOn && (waited || late)
@@ -116,14 +117,14 @@ func (p *Polls) askRound(ctx context.Context, c models.Channel, out *Polled) err
 }
 
 // takenBefore is when earlier tries of this round took attempts. Their worker may have been killed before it asked.
-func takenBefore(ctx context.Context) store.Span {
+func takenBefore(ctx context.Context) payments.Span {
 	if !activity.IsActivity(ctx) || activity.GetInfo(ctx).Attempt == 1 {
-		return store.Span{}
+		return payments.Span{}
 	}
 
 	round := activity.GetInfo(ctx)
 
-	return store.Span{From: round.ScheduledTime.Add(-clocksDiffer), To: round.StartedTime}
+	return payments.Span{From: round.ScheduledTime.Add(-clocksDiffer), To: round.StartedTime}
 }
 
 // questions are those of one kind in a round.
@@ -174,7 +175,7 @@ func (p *Polls) askAll(ctx context.Context, c models.Channel, some []models.Paym
 			p.Asked(c, outcome)
 
 			if err == nil && some[i].Status != models.TransactionPending && (outcome == askedOpen || outcome == askedNews) {
-				err = p.Store.EndedAsked(ctx, &some[i], p.Now())
+				err = p.Store.Payments.CompleteLateCheck(ctx, &some[i], p.Now())
 			}
 
 			mu.Lock()

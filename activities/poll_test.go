@@ -12,7 +12,7 @@ import (
 	"rihla/activities"
 	"rihla/gateways"
 	"rihla/gateways/fake"
-	"rihla/internal/store"
+	"rihla/internal/store/payments"
 	"rihla/models"
 )
 
@@ -375,7 +375,7 @@ func TestWaitedForLeavesTheGatewayToPayments(t *testing.T) {
 func (a *asker) waitFor(t *testing.T, attempt models.Attempt) {
 	t.Helper()
 
-	noted, err := a.Store.WaitForAnswer(t.Context(), attempt.ID(), time.Now().Add(store.UnheardFor))
+	noted, err := a.Store.Payments.WaitForAnswer(t.Context(), attempt.ID(), time.Now().Add(payments.UnheardFor))
 	require.NoError(t, err)
 	require.True(t, noted)
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/google/uuid"
 
 	"rihla/gateways"
-	"rihla/internal/store"
+	"rihla/internal/store/payments"
 	"rihla/internal/telemetry"
 	"rihla/models"
 )
 
 // ReadRefundOrder is the order of a refund (store.OrderedRefund). Error: NOT_FOUND when nobody has ordered it.
 func (p *Payments) ReadRefundOrder(ctx context.Context, o models.RefundOrder) (models.ReservedRefund, error) {
-	ordered, err := p.Store.OrderedRefund(ctx, o.ID)
+	ordered, err := p.Store.Refunds.OrderedRefund(ctx, o.ID)
 
 	return ordered, asActivityError(err)
 }
@@ -30,13 +30,13 @@ func (p *Payments) ReserveRefund(ctx context.Context, o models.RefundOrder) (mod
 
 // ReportUnorderedRefund opens an incident about a refund workflow without an order.
 func (p *Payments) ReportUnorderedRefund(ctx context.Context, id uuid.UUID) error {
-	return asActivityError(p.Store.ReportUnorderedRefund(ctx, id))
+	return asActivityError(p.Store.Refunds.ReportUnorderedRefund(ctx, id))
 }
 
 // OrderLateRefund orders the refund of money that came too late (store.OrderLateRefund). ordered is false when there is
 // nothing to give back.
 func (p *Payments) OrderLateRefund(ctx context.Context, transaction uuid.UUID) (ordered bool, err error) {
-	_, err = p.Store.OrderLateRefund(ctx, transaction, p.Now())
+	_, err = p.Store.Refunds.OrderLateRefund(ctx, transaction, p.Now())
 	if _, refused := errors.AsType[*models.Error](err); refused {
 		return false, nil
 	}
@@ -79,7 +79,7 @@ func (p *Payments) AwaitRefund(ctx context.Context, id uuid.UUID) (models.Refund
 }
 
 func (p *Payments) refundAtGateway(ctx context.Context, id uuid.UUID) (models.RefundResult, error) {
-	r, err := p.Store.RefundByID(ctx, id)
+	r, err := p.Store.Refunds.RefundByID(ctx, id)
 	if err != nil {
 		return models.RefundResult{}, err
 	}
@@ -88,7 +88,7 @@ func (p *Payments) refundAtGateway(ctx context.Context, id uuid.UUID) (models.Re
 		return models.RefundResult{}, models.Errorf(models.CodeInvalidState, "The refund is paid out by hand.")
 	}
 
-	t, err := p.Store.TransactionByID(ctx, r.PaymentTransactionID)
+	t, err := p.Store.Payments.TransactionByID(ctx, r.PaymentTransactionID)
 	if err != nil {
 		return models.RefundResult{}, err
 	}
@@ -101,7 +101,7 @@ func (p *Payments) refundAtGateway(ctx context.Context, id uuid.UUID) (models.Re
 	sent, err := g.FindRefund(ctx, id)
 	if gateways.KindOf(err) == gateways.KindNotFound {
 		if r.Sends > 0 {
-			if refused, err := p.Store.GiveUpRefund(ctx, id, p.settleAfter()); err != nil || refused {
+			if refused, err := p.Store.Refunds.GiveUpRefund(ctx, id, p.settleAfter()); err != nil || refused {
 				return refusedEarlier, err
 			}
 		}
@@ -130,7 +130,7 @@ var errRefused = errors.New("refused for good")
 
 // sendRefund sends the refund, if it may be sent now, and notes how that is answered before anybody acts on it.
 func (p *Payments) sendRefund(ctx context.Context, g gateways.Gateway, r *models.Refund, checkout string) (gateways.Refund, error) {
-	send, err := p.Store.BeginRefundSend(ctx, r.ID, p.settleAfter())
+	send, err := p.Store.Refunds.BeginRefundSend(ctx, r.ID, p.settleAfter())
 	if err != nil || send == 0 {
 		return gateways.Refund{}, cmp.Or(err, errUnsettled)
 	}
@@ -144,17 +144,17 @@ func (p *Payments) sendRefund(ctx context.Context, g gateways.Gateway, r *models
 
 	switch gateways.KindOf(err) {
 	case gateways.KindNotSent, gateways.KindRateLimited:
-		return sent, errors.Join(err, p.Store.CancelRefundSend(ctx, r.ID, send))
+		return sent, errors.Join(err, p.Store.Refunds.CancelRefundSend(ctx, r.ID, send))
 	case gateways.KindInProgress:
-		return sent, errors.Join(err, p.Store.NoteRefundAnswer(ctx, r.ID, send, models.SentConflict, err.Error()))
+		return sent, errors.Join(err, p.Store.Refunds.NoteRefundAnswer(ctx, r.ID, send, models.SentConflict, err.Error()))
 	case gateways.KindRejected, gateways.KindNotFound:
-		if noted := p.Store.NoteRefundAnswer(ctx, r.ID, send, models.SentRefused, err.Error()); noted != nil {
+		if noted := p.Store.Refunds.NoteRefundAnswer(ctx, r.ID, send, models.SentRefused, err.Error()); noted != nil {
 			return sent, noted
 		}
 
 		return p.afterRefusal(ctx, g, r.ID, err)
 	default:
-		return sent, errors.Join(err, p.Store.NoteRefundAnswer(ctx, r.ID, send, models.SentUnknown, ""))
+		return sent, errors.Join(err, p.Store.Refunds.NoteRefundAnswer(ctx, r.ID, send, models.SentUnknown, ""))
 	}
 }
 
@@ -166,7 +166,7 @@ func (p *Payments) afterRefusal(ctx context.Context, g gateways.Gateway, id uuid
 		return sent, err
 	}
 
-	refused, err := p.Store.GiveUpRefund(ctx, id, p.settleAfter())
+	refused, err := p.Store.Refunds.GiveUpRefund(ctx, id, p.settleAfter())
 
 	switch {
 	case err != nil:
@@ -190,7 +190,7 @@ func (p *Payments) refundResult(
 	if !sent.Amount.Equal(r.Amount) || !models.SameCurrency(sent.Currency, r.Currency) || sent.CheckoutID != *t.Reference {
 		result.Status, result.Mismatch = models.RefundPending, true
 
-		return result, p.Store.ReportRefundMismatch(ctx, r, map[string]any{
+		return result, p.Store.Refunds.ReportRefundMismatch(ctx, r, map[string]any{
 			"gateway_refund_id": sent.ID, "checkout_id": sent.CheckoutID, "amount": sent.Amount, "currency": sent.Currency, "status": sent.Status,
 		})
 	}
@@ -206,11 +206,11 @@ func (p *Payments) refundResult(
 			return result, err
 		}
 
-		return result, p.Store.SaveRefundWords(ctx, r.ID, sent.FailureReason)
+		return result, p.Store.Refunds.SaveRefundWords(ctx, r.ID, sent.FailureReason)
 	case gateways.RefundPending:
 		result.Status = models.RefundPending
 
-		return result, p.Store.SaveGatewayRefund(ctx, r.ID, sent.ID)
+		return result, p.Store.Refunds.SaveGatewayRefund(ctx, r.ID, sent.ID)
 	default:
 		return result, errUndecided
 	}
@@ -220,10 +220,10 @@ func (p *Payments) refundResult(
 func (p *Payments) recordRefund(
 	ctx context.Context, r *models.Refund, t *models.PaymentTransaction, sent gateways.Refund, kind models.EventType,
 ) error {
-	_, err := p.Store.StoreEvent(ctx, models.WebhookEvent{
+	_, err := p.Store.Payments.StoreEvent(ctx, models.WebhookEvent{
 		ID:                models.NewID(),
 		Channel:           t.PaymentMethod.Channel(),
-		WebhookID:         store.PolledRefundEventID(r.ID, string(sent.Status)),
+		WebhookID:         payments.PolledRefundEventID(r.ID, string(sent.Status)),
 		Type:              kind,
 		CheckoutID:        sent.CheckoutID,
 		MerchantReference: r.ID.String(),
@@ -255,7 +255,7 @@ type RefundDecision struct {
 
 // SettleRefund applies the gateway's decision (store.SettleRefund).
 func (p *Payments) SettleRefund(ctx context.Context, d RefundDecision) (models.SettledRefund, error) {
-	s, err := p.Store.SettleRefund(ctx, d.RefundID, d.Result, p.Now())
+	s, err := p.Store.Refunds.SettleRefund(ctx, d.RefundID, d.Result, p.Now())
 	if s.Queued > 0 {
 		p.Queued()
 	}

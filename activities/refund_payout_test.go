@@ -8,7 +8,7 @@ import (
 
 	"rihla/activities"
 	"rihla/gateways"
-	"rihla/internal/store"
+	"rihla/internal/store/db"
 	"rihla/models"
 )
 
@@ -33,8 +33,8 @@ func TestRefundByHand(t *testing.T) {
 	require.Zero(t, swept.Refunds+swept.Payouts, "it waits for people, and nobody else")
 
 	reference := "TRF-1"
-	_, err = d.Store.DecidePayout(t.Context(), models.RefundPayout{RefundID: id, Decision: models.PayoutPaid, Reference: &reference},
-		store.Actor{UserID: d.world.Users[models.RoleAdmin].ID, Role: models.RoleAdmin}, time.Now())
+	_, err = d.Store.Refunds.DecidePayout(t.Context(), models.RefundPayout{RefundID: id, Decision: models.PayoutPaid, Reference: &reference},
+		db.Actor{UserID: d.world.Users[models.RoleAdmin].ID, Role: models.RoleAdmin}, time.Now())
 	require.NoError(t, err)
 
 	swept, err = sweep.Run(t.Context())

@@ -86,7 +86,7 @@ func TestRefundRefusedAfterAnUnknownOutcome(t *testing.T) {
 
 	require.Equal(t, 2, d.gateway.Calls(fake.CreateRefund), "what counts as not made is never sent again")
 
-	r, err := d.Store.RefundByID(t.Context(), id)
+	r, err := d.Store.Refunds.RefundByID(t.Context(), id)
 	require.NoError(t, err)
 	require.Contains(t, r.FailureReason, "exceeds", "operators find the words here")
 }
@@ -134,7 +134,7 @@ func TestRefundAfterAKilledSender(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	id := d.promised(t, d.paid(t))
-	send, err := d.Store.BeginRefundSend(t.Context(), id, settled)
+	send, err := d.Store.Refunds.BeginRefundSend(t.Context(), id, settled)
 	require.NoError(t, err)
 	require.Equal(t, 1, send)
 

@@ -13,7 +13,7 @@ import (
 	"rihla/activities"
 	"rihla/gateways"
 	"rihla/gateways/fake"
-	"rihla/internal/store"
+	"rihla/internal/store/incidents"
 	"rihla/models"
 )
 
@@ -136,7 +136,7 @@ func TestRefundAtGatewayThatIsRefused(t *testing.T) {
 	_, err := d.SettleRefund(t.Context(), activities.RefundDecision{RefundID: id, Result: result})
 	require.NoError(t, err)
 
-	r, err := d.Store.RefundByID(t.Context(), id)
+	r, err := d.Store.Refunds.RefundByID(t.Context(), id)
 	require.NoError(t, err)
 	require.Contains(t, r.FailureReason, "gateway rejected (account_closed)", "operators find the words here")
 }
@@ -153,7 +153,7 @@ func TestRefundAtGatewayThatIsDecidedLater(t *testing.T) {
 			require.Equal(t, models.RefundPending, d.refundAtGateway(t, id).Status)
 		}
 
-		r, err := d.Store.RefundByID(t.Context(), id)
+		r, err := d.Store.Refunds.RefundByID(t.Context(), id)
 		require.NoError(t, err)
 		require.Equal(t, "re_"+id.String(), *r.GatewayRefundID)
 
@@ -184,7 +184,7 @@ func TestRefundAtGatewayOfAnotherAmount(t *testing.T) {
 	require.True(t, d.transaction(t, a).RefundedAmount.IsZero())
 	require.Equal(t, "60.00", d.transaction(t, a).RefundReservedAmount.String())
 
-	open, err := d.Store.ListIncidents(t.Context(), store.IncidentFilter{Kind: models.IncidentRefundMismatch})
+	open, err := d.Store.Incidents.ListIncidents(t.Context(), incidents.IncidentFilter{Kind: models.IncidentRefundMismatch})
 	require.NoError(t, err)
 	require.Len(t, open.Items, 1)
 	require.Equal(t, id, *open.Items[0].RefundID)

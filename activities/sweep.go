@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"rihla/internal/store"
+	"rihla/internal/store/db"
 	"rihla/models"
 )
 
@@ -114,23 +115,23 @@ type round struct {
 }
 
 // turn reads the next part of a list, and has the next sweep go on behind it.
-func turn[T any](ctx context.Context, r *round, list string, read func(after store.Turn) ([]T, store.Turn, error)) ([]T, error) {
-	after, err := r.Store.Turn(ctx, list)
+func turn[T any](ctx context.Context, r *round, list string, read func(after db.SweepCursor) ([]T, db.SweepCursor, error)) ([]T, error) {
+	after, err := r.Store.DB.SweepCursor(ctx, list)
 	if err != nil {
 		return nil, err
 	}
 
 	found, next, err := read(after)
 	if err == nil && !next.Is(after) {
-		err = r.Store.SaveTurn(ctx, list, next)
+		err = r.Store.DB.SaveSweepCursor(ctx, list, next)
 	}
 
 	return found, err
 }
 
 func (r *round) events(ctx context.Context) error {
-	found, err := turn(ctx, r, "events", func(after store.Turn) ([]models.Delivery, store.Turn, error) {
-		return r.Store.UnprocessedEvents(ctx, eventAge, after, sweepBatch, r.Now())
+	found, err := turn(ctx, r, "events", func(after db.SweepCursor) ([]models.Delivery, db.SweepCursor, error) {
+		return r.Store.Payments.UnprocessedEvents(ctx, eventAge, after, sweepBatch, r.Now())
 	})
 	r.out.Events = each(ctx, r, found, r.Deliver.Deliver)
 
@@ -138,8 +139,8 @@ func (r *round) events(ctx context.Context) error {
 }
 
 func (r *round) payments(ctx context.Context) error {
-	found, err := turn(ctx, r, "payments", func(after store.Turn) ([]models.PaymentTransaction, store.Turn, error) {
-		return r.Store.StalePayments(ctx, paymentGrace, after, sweepBatch, r.Now())
+	found, err := turn(ctx, r, "payments", func(after db.SweepCursor) ([]models.PaymentTransaction, db.SweepCursor, error) {
+		return r.Store.Payments.StalePayments(ctx, paymentGrace, after, sweepBatch, r.Now())
 	})
 	r.out.Payments = each(ctx, r, found, func(ctx context.Context, t models.PaymentTransaction) error {
 		return r.Deliver.Reconcile(ctx, t.ID, t.Gateway)
@@ -149,8 +150,8 @@ func (r *round) payments(ctx context.Context) error {
 }
 
 func (r *round) refunds(ctx context.Context) error {
-	found, err := turn(ctx, r, "refunds", func(after store.Turn) ([]models.Refund, store.Turn, error) {
-		return r.Store.StaleRefunds(ctx, refundGrace, orderAge, after, sweepBatch, r.Now())
+	found, err := turn(ctx, r, "refunds", func(after db.SweepCursor) ([]models.Refund, db.SweepCursor, error) {
+		return r.Store.Payments.StaleRefunds(ctx, refundGrace, orderAge, after, sweepBatch, r.Now())
 	})
 	r.out.Refunds = each(ctx, r, found, r.Deliver.ResumeRefund)
 
@@ -159,9 +160,9 @@ func (r *round) refunds(ctx context.Context) error {
 
 // owed orders the refunds of late money whose run has ended before it could.
 func (r *round) owed(ctx context.Context) error {
-	found, err := r.Store.OwedLateMoney(ctx, owedGrace, sweepBatch, r.Now())
+	found, err := r.Store.Refunds.OwedLateMoney(ctx, owedGrace, sweepBatch, r.Now())
 	r.out.Owed = each(ctx, r, found, func(ctx context.Context, transaction uuid.UUID) error {
-		due, err := r.Store.OrderLateRefund(ctx, transaction, r.Now())
+		due, err := r.Store.Refunds.OrderLateRefund(ctx, transaction, r.Now())
 		if err != nil {
 			return err
 		}
@@ -173,7 +174,7 @@ func (r *round) owed(ctx context.Context) error {
 }
 
 func (r *round) payouts(ctx context.Context) error {
-	found, err := r.Store.DecidedPayouts(ctx, payoutAge, sweepBatch, r.Now())
+	found, err := r.Store.Refunds.DecidedPayouts(ctx, payoutAge, sweepBatch, r.Now())
 	r.out.Payouts = each(ctx, r, found, func(ctx context.Context, due models.Refund) error {
 		_, err := r.Deliver.PayoutDecided(ctx, due)
 
@@ -192,7 +193,7 @@ func (r *round) silence(ctx context.Context) error {
 	var silent []models.Channel
 
 	for _, c := range models.Channels() {
-		is, err := r.Store.Silent(ctx, c, r.Silence, r.Now())
+		is, err := r.Store.Payments.Silent(ctx, c, r.Silence, r.Now())
 		if err != nil {
 			return err
 		}
@@ -209,7 +210,7 @@ func (r *round) silence(ctx context.Context) error {
 
 // ended has the gateways asked again about attempts that ended without money: some may have come late, and its webhook be lost.
 func (r *round) ended(ctx context.Context) error {
-	due, err := r.Store.EndedDue(ctx, r.Now())
+	due, err := r.Store.Payments.LateChecksDue(ctx, r.Now())
 	r.out.Ended = each(ctx, r, due, r.Deliver.PollStatus)
 
 	return err
@@ -217,21 +218,21 @@ func (r *round) ended(ctx context.Context) error {
 
 // incidents has the orchestrator show which are open.
 func (r *round) incidents(ctx context.Context) error {
-	found, err := r.Store.IncidentsToShow(ctx, sweepBatch)
+	found, err := r.Store.Incidents.IncidentsToShow(ctx, sweepBatch)
 	r.out.Shown = each(ctx, r, found, func(ctx context.Context, i models.ShownIncident) error {
 		if err := r.Deliver.Show(ctx, i); err != nil {
 			return err
 		}
 
-		return r.Store.IncidentShown(ctx, i)
+		return r.Store.Incidents.IncidentShown(ctx, i)
 	})
 
 	return err
 }
 
 func (r *round) campaigns(ctx context.Context) error {
-	found, err := turn(ctx, r, "campaigns", func(after store.Turn) ([]models.AdCampaign, store.Turn, error) {
-		return r.Store.StaleCampaigns(ctx, campaignGrace, after, sweepBatch, r.Now())
+	found, err := turn(ctx, r, "campaigns", func(after db.SweepCursor) ([]models.AdCampaign, db.SweepCursor, error) {
+		return r.Store.Payments.StaleCampaigns(ctx, campaignGrace, after, sweepBatch, r.Now())
 	})
 	r.out.Campaigns = each(ctx, r, found, r.Deliver.ResumeCampaign)
 
@@ -240,7 +241,7 @@ func (r *round) campaigns(ctx context.Context) error {
 
 func (r *round) holds(ctx context.Context) error {
 	for {
-		n, err := r.Store.ReleaseExpiredHolds(ctx, holdBatch, r.Now())
+		n, err := r.Store.Payments.ReleaseExpiredHolds(ctx, holdBatch, r.Now())
 		r.out.Holds += n
 
 		if err != nil || n < holdBatch {
@@ -267,7 +268,7 @@ func (r *round) freed(ctx context.Context) error {
 }
 
 func (r *round) outbox(ctx context.Context) error {
-	due, err := r.Store.NotificationsDue(ctx, r.Now())
+	due, err := r.Store.Payments.NotificationsDue(ctx, r.Now())
 	if due {
 		each(ctx, r, []struct{}{{}}, func(ctx context.Context, _ struct{}) error { return r.Deliver.WakeOutbox(ctx) })
 	}
@@ -276,8 +277,8 @@ func (r *round) outbox(ctx context.Context) error {
 }
 
 func (r *round) keys(ctx context.Context) error {
-	_, keys := r.Store.PurgeKeys(ctx, keyAge)
-	_, tokens := r.Store.PurgeRefreshTokens(ctx, tokenAge)
+	_, keys := r.Store.DB.PurgeKeys(ctx, keyAge)
+	_, tokens := r.Store.Accounts.PurgeRefreshTokens(ctx, tokenAge)
 
 	return errors.Join(keys, tokens)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rihla/activities"
-	"rihla/internal/store"
+	"rihla/internal/store/db"
 	"rihla/models"
 )
 
@@ -124,11 +124,11 @@ func TestSweep(t *testing.T) {
 	require.Equal(t, "60.00", o.resumed[0].Amount.String())
 	require.Equal(t, 1, o.woken)
 
-	booking, err := d.Store.BookingByID(t.Context(), idle.BookingID)
+	booking, err := d.Store.Bookings.BookingByID(t.Context(), idle.BookingID)
 	require.NoError(t, err)
 	require.Equal(t, models.BookingPaymentFailed, booking.Status, "the hold of the one that nobody pays was given up at once")
 
-	booking, err = d.Store.BookingByID(t.Context(), stale.BookingID)
+	booking, err = d.Store.Bookings.BookingByID(t.Context(), stale.BookingID)
 	require.NoError(t, err)
 	require.Equal(t, models.BookingPendingPayment, booking.Status)
 }
@@ -159,7 +159,7 @@ func TestSweepOfAnOrchestratorThatDoesNotAnswer(t *testing.T) {
 	require.Empty(t, o.asked, "nor about payments")
 	require.Zero(t, o.woken, "nor about messages")
 
-	booking, err := d.Store.BookingByID(t.Context(), idle.BookingID)
+	booking, err := d.Store.Bookings.BookingByID(t.Context(), idle.BookingID)
 	require.NoError(t, err)
 	require.Equal(t, models.BookingPaymentFailed, booking.Status)
 
@@ -188,7 +188,7 @@ func TestSweepShowsIncidents(t *testing.T) {
 	}
 
 	id := uuid.New()
-	require.NoError(t, d.Store.ReportUnorderedRefund(t.Context(), id))
+	require.NoError(t, d.Store.Refunds.ReportUnorderedRefund(t.Context(), id))
 
 	run(0)
 
@@ -199,7 +199,7 @@ func TestSweepShowsIncidents(t *testing.T) {
 	require.Equal(t, models.IncidentOpen, o.shown[0].Status)
 	require.Equal(t, models.IncidentRefundUnordered, o.shown[0].Kind)
 
-	_, err := d.Store.ResolveIncident(t.Context(), o.shown[0].ID, "it was a test", store.Actor{Operator: "root"})
+	_, err := d.Store.Incidents.ResolveIncident(t.Context(), o.shown[0].ID, "it was a test", db.Actor{Operator: "root"})
 	require.NoError(t, err)
 
 	run(1)

@@ -130,7 +130,7 @@ func (b *bench) fillRecords(ctx context.Context, n int) error {
 		return err
 	}
 
-	if _, _, err := b.store.OpenPayment(ctx, a, time.Now); err != nil {
+	if _, _, err := b.store.Payments.OpenPayment(ctx, a, time.Now); err != nil {
 		return err
 	}
 

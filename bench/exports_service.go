@@ -19,7 +19,7 @@ import (
 	"rihla/internal/auth"
 	"rihla/internal/config"
 	"rihla/internal/devstack"
-	"rihla/internal/store"
+	"rihla/internal/store/seed"
 	"rihla/models"
 )
 
@@ -145,7 +145,7 @@ func (b *bench) signIn(ctx context.Context, s *service) error {
 		ID: models.NewID(), Name: "Bench Finance", Email: "bench-finance@rihla.test", PasswordHash: hash,
 		Role: models.RoleFinanceAdmin, Locale: models.LocaleEnglish,
 	}
-	if err := b.store.InsertDemo(ctx, store.DemoData{Users: []models.User{u}}); err != nil {
+	if err := b.store.Seed.InsertDemo(ctx, seed.DemoData{Users: []models.User{u}}); err != nil {
 		return err
 	}
 

@@ -25,6 +25,8 @@ import (
 	"rihla/internal/devstack"
 	"rihla/internal/notify"
 	"rihla/internal/store"
+	"rihla/internal/store/db"
+	"rihla/internal/store/payments"
 	"rihla/models"
 	"rihla/worker"
 	"rihla/workflows"
@@ -86,11 +88,11 @@ func newBench(ctx context.Context) (b *bench, err error) {
 		return nil, err
 	}
 
-	if b.store, err = store.Open(ctx, b.stack.DatabaseURL, store.DefaultPolicies(), store.Options{MaxConns: 32}); err != nil {
+	if b.store, err = store.Open(ctx, b.stack.DatabaseURL, models.DefaultPolicies(), db.Options{MaxConns: 32}); err != nil {
 		return nil, err
 	}
 
-	if _, err = b.store.Migrate(ctx); err != nil {
+	if _, err = b.store.DB.Migrate(ctx); err != nil {
 		return nil, err
 	}
 
@@ -291,13 +293,13 @@ func (b *bench) start(ctx context.Context, s shape, queue string, a models.Attem
 	return handle.Get(ctx, nil)
 }
 
-func (b *bench) webhook(ctx context.Context, gate *fake.Gateway, a models.Attempt) (store.Stored, error) {
+func (b *bench) webhook(ctx context.Context, gate *fake.Gateway, a models.Attempt) (payments.Stored, error) {
 	c, err := gate.FindCheckout(ctx, a.ID())
 	if err != nil {
-		return store.Stored{}, err
+		return payments.Stored{}, err
 	}
 
-	stored, err := b.store.StoreEvent(ctx, models.WebhookEvent{
+	stored, err := b.store.Payments.StoreEvent(ctx, models.WebhookEvent{
 		ID: models.NewID(), Channel: a.Method.Channel(), WebhookID: uuid.NewString(), Type: models.EventPaymentSucceeded,
 		CheckoutID: c.ID, MerchantReference: a.ID().String(), Amount: &c.Amount, Currency: c.Currency,
 		PaymentMethod: a.Method, OccurredAt: time.Now(),

@@ -11,11 +11,13 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+	_ "github.com/jackc/pgx/v5/stdlib"
 	"github.com/spf13/cobra"
 
 	"rihla/internal/devstack"
 	"rihla/internal/store"
+	"rihla/internal/store/db"
+	"rihla/internal/store/ledger"
 	"rihla/models"
 )
 
@@ -68,7 +70,7 @@ type reportsBench struct {
 	postgres *devstack.Postgres
 	store    *store.Store
 	db       *sql.DB
-	ledger   *ledger
+	ledger   *seededLedger
 }
 
 func newReportsBench(ctx context.Context) (b *reportsBench, err error) {
@@ -90,16 +92,16 @@ func newReportsBench(ctx context.Context) (b *reportsBench, err error) {
 		return nil, err
 	}
 
-	if b.store, err = store.Open(ctx, b.postgres.URL(), store.DefaultPolicies(), store.Options{MaxConns: 4}); err != nil {
+	if b.store, err = store.Open(ctx, b.postgres.URL(), models.DefaultPolicies(), db.Options{MaxConns: 4}); err != nil {
 		return nil, err
 	}
 
-	if _, err = b.store.Migrate(ctx); err != nil {
+	if _, err = b.store.DB.Migrate(ctx); err != nil {
 		return nil, err
 	}
 
 	b.db, err = sql.Open("pgx", b.postgres.URL())
-	b.ledger = &ledger{db: b.db}
+	b.ledger = &seededLedger{db: b.db}
 
 	return b, err
 }
@@ -130,16 +132,16 @@ func (b *reportsBench) reads() []read {
 	day := models.NewDate(2026, time.January, 1)
 	summary := func(provider uuid.UUID, days int) func(context.Context) error {
 		return func(ctx context.Context) error {
-			_, err := b.store.Report(ctx, provider, models.Days{From: day, To: day.AddDays(days - 1)})
+			_, err := b.store.Ledger.Report(ctx, provider, models.Days{From: day, To: day.AddDays(days - 1)})
 
 			return err
 		}
 	}
-	list := func(f store.RecordFilter, page int) func(context.Context) error {
-		f.Page = store.Page{Number: page, PerPage: deepPerPage}
+	list := func(f ledger.RecordFilter, page int) func(context.Context) error {
+		f.Page = db.Page{Number: page, PerPage: deepPerPage}
 
 		return func(ctx context.Context) error {
-			_, err := b.store.ListRecords(ctx, f)
+			_, err := b.store.Ledger.ListRecords(ctx, f)
 
 			return err
 		}
@@ -150,17 +152,17 @@ func (b *reportsBench) reads() []read {
 		{"summary of the platform, a month", summary(uuid.Nil, 31)},
 		{"summary of the platform, 300 days", summary(uuid.Nil, 300)},
 		{"summary of a company, a month", summary(big, 31)},
-		{"list, page 1", list(store.RecordFilter{}, 1)},
-		{fmt.Sprintf("list, page %d", deepPage), list(store.RecordFilter{}, deepPage)},
-		{"list of a company, page 1", list(store.RecordFilter{ProviderID: big}, 1)},
-		{"list, IN_CURRENT_BALANCE, page 1", list(store.RecordFilter{BalanceStatus: models.BalanceInCurrent}, 1)},
-		{"list, a trip's title, page 1", list(store.RecordFilter{Search: "trip 000042"}, 1)},
-		{"list, part of the titles, page 1", list(store.RecordFilter{Search: "trip 00001"}, 1)},
-		{"list, a transaction number, page 1", list(store.RecordFilter{Search: "RH-2025-00004242"}, 1)},
-		{"list, digits of a number, page 1", list(store.RecordFilter{Search: "00004242"}, 1)},
-		{"list, a word in every line, page 1", list(store.RecordFilter{Search: "umrah"}, 1)},
-		{fmt.Sprintf("list, a word in every line, page %d", deepPage), list(store.RecordFilter{Search: "umrah"}, deepPage)},
-		{"list, a word in every twentieth line, page 1", list(store.RecordFilter{Search: "for trip"}, 1)},
+		{"list, page 1", list(ledger.RecordFilter{}, 1)},
+		{fmt.Sprintf("list, page %d", deepPage), list(ledger.RecordFilter{}, deepPage)},
+		{"list of a company, page 1", list(ledger.RecordFilter{ProviderID: big}, 1)},
+		{"list, IN_CURRENT_BALANCE, page 1", list(ledger.RecordFilter{BalanceStatus: models.BalanceInCurrent}, 1)},
+		{"list, a trip's title, page 1", list(ledger.RecordFilter{Search: "trip 000042"}, 1)},
+		{"list, part of the titles, page 1", list(ledger.RecordFilter{Search: "trip 00001"}, 1)},
+		{"list, a transaction number, page 1", list(ledger.RecordFilter{Search: "RH-2025-00004242"}, 1)},
+		{"list, digits of a number, page 1", list(ledger.RecordFilter{Search: "00004242"}, 1)},
+		{"list, a word in every line, page 1", list(ledger.RecordFilter{Search: "umrah"}, 1)},
+		{fmt.Sprintf("list, a word in every line, page %d", deepPage), list(ledger.RecordFilter{Search: "umrah"}, deepPage)},
+		{"list, a word in every twentieth line, page 1", list(ledger.RecordFilter{Search: "for trip"}, 1)},
 	}
 }
 

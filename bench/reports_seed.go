@@ -9,7 +9,7 @@ import (
 )
 
 // ledger grows a ledger of made-up lines in a private database: only what reports and lists read.
-type ledger struct {
+type seededLedger struct {
 	db    *sql.DB
 	lines int
 	big   uuid.UUID // the provider whose reports are measured; it has a tenth of the lines
@@ -65,7 +65,7 @@ FROM (SELECT DISTINCT %[3]s AS tour FROM generate_series(%[2]d, %[2]d + %[1]d - 
 ON CONFLICT DO NOTHING`
 
 // tour is the SQL of the number of the tour that line n is for.
-func (l *ledger) tour() string {
+func (l *seededLedger) tour() string {
 	if l.ownTitles {
 		return fmt.Sprintf("n / %d", seatsOfATour)
 	}
@@ -74,7 +74,7 @@ func (l *ledger) tour() string {
 }
 
 // grow adds lines until there are as many as asked for. Indexes and sums are made after the lines, as after any bulk load.
-func (l *ledger) grow(ctx context.Context, lines int) error {
+func (l *seededLedger) grow(ctx context.Context, lines int) error {
 	conn, err := l.db.Conn(ctx)
 	if err != nil {
 		return err

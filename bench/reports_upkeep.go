@@ -81,16 +81,16 @@ func (b *reportsBench) settled(ctx context.Context, sales *bench, before, after 
 			return err
 		}
 
-		tx, _, err := b.store.OpenPayment(ctx, a, time.Now)
+		tx, _, err := b.store.Payments.OpenPayment(ctx, a, time.Now)
 		if err != nil {
 			return err
 		}
 
-		if err := b.store.SaveCheckout(ctx, tx.ID, "ref-"+tx.ID.String(), "https://gateway.test/"); err != nil {
+		if err := b.store.Payments.SaveCheckout(ctx, tx.ID, "ref-"+tx.ID.String(), "https://gateway.test/"); err != nil {
 			return err
 		}
 
-		_, err = b.store.StoreEvent(ctx, models.WebhookEvent{
+		_, err = b.store.Payments.StoreEvent(ctx, models.WebhookEvent{
 			ID: models.NewID(), Channel: a.Method.Channel(), WebhookID: uuid.NewString(), Type: models.EventPaymentSucceeded,
 			CheckoutID: "ref-" + tx.ID.String(), MerchantReference: tx.ID.String(), Amount: &tx.Amount, Currency: tx.Currency,
 			PaymentMethod: a.Method, OccurredAt: time.Now(),
@@ -101,7 +101,7 @@ func (b *reportsBench) settled(ctx context.Context, sales *bench, before, after 
 
 		began := time.Now()
 
-		if _, err := b.store.SettlePayment(ctx, tx.ID, time.Now()); err != nil {
+		if _, err := b.store.Payments.SettlePayment(ctx, tx.ID, time.Now()); err != nil {
 			return err
 		}
 

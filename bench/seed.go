@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"rihla/internal/store"
+	"rihla/internal/store/bookings"
+	"rihla/internal/store/seed"
 	"rihla/models"
 )
 
@@ -26,7 +27,7 @@ func (b *bench) seed(ctx context.Context, bookings int) error {
 		ID: models.NewID(), ProviderID: p.ID, PlateNumber: "BENCH 1", Model: "Coach", Capacity: seatsPerTrip,
 		DriverName: "Driver", Features: []string{}, Status: models.StatusActive,
 	}
-	d := store.DemoData{Providers: []models.Provider{p}, Users: []models.User{u}, Buses: []models.Bus{bus}}
+	d := seed.DemoData{Providers: []models.Provider{p}, Users: []models.User{u}, Buses: []models.Bus{bus}}
 	leaves := time.Now().Add(30 * 24 * time.Hour)
 
 	for i := range bookings/seatsPerTrip + 1 {
@@ -41,7 +42,7 @@ func (b *bench) seed(ctx context.Context, bookings int) error {
 
 	b.user = u.ID
 
-	return b.store.InsertDemo(ctx, d)
+	return b.store.Seed.InsertDemo(ctx, d)
 }
 
 // book takes the next seat. Neighbouring bookings are on different trips, as they are in life.
@@ -51,7 +52,7 @@ func (b *bench) book(ctx context.Context) (models.Attempt, error) {
 	b.booked++
 	b.mu.Unlock()
 
-	booking, err := b.store.CreateBooking(ctx, store.NewBooking{
+	booking, err := b.store.Bookings.CreateBooking(ctx, bookings.NewBooking{
 		UserID: b.user, TripID: trip, Passengers: []models.Passenger{{Name: "Passenger"}},
 		ContactName: "Customer", ContactEmail: "customer@rihla.test", ContactPhone: "+966500000001",
 		Locale: models.LocaleEnglish, Method: models.MethodCreditCard,

@@ -201,7 +201,7 @@ func apiDeps(ctx context.Context, cfg config.Config, p parts, open *closers) (ap
 		Operations: handlers, MayWrite: handlers.MayWrite, Signed: handlers.Signed,
 		Auth: auth.NewGate(verifier, standing(p.store)), JWKS: keys.JWKS(), Limiter: limiter, Limits: cfg.Limits,
 		Idempotency: &idempotency{store: p.store}, Metrics: public, Observe: p.metrics.Request, Log: slog.Default(),
-		Checks:    map[string]func(context.Context) error{"database": p.store.Ready, "orchestrator": p.door.Ping},
+		Checks:    map[string]func(context.Context) error{"database": p.store.DB.Ready, "orchestrator": p.door.Ping},
 		PublicURL: cfg.App.PublicURL, TrustedProxies: cfg.HTTP.TrustedProxies, CORSOrigins: cfg.HTTP.CORSOrigins,
 	}, handlers, nil
 }
@@ -209,7 +209,7 @@ func apiDeps(ctx context.Context, cfg config.Config, p parts, open *closers) (ap
 // standing looks accounts up for the gate.
 func standing(s *store.Store) func(context.Context, uuid.UUID) (auth.Standing, error) {
 	return func(ctx context.Context, user uuid.UUID) (auth.Standing, error) {
-		now, err := s.Standing(ctx, user)
+		now, err := s.Accounts.AccountStatus(ctx, user)
 
 		return auth.Standing{Role: now.Role, ProviderID: now.ProviderID, Generation: now.TokenGeneration}, err
 	}

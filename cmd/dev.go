@@ -20,6 +20,7 @@ import (
 	"rihla/internal/config"
 	"rihla/internal/devstack"
 	"rihla/internal/store"
+	"rihla/internal/store/seed"
 	"rihla/internal/telemetry"
 )
 
@@ -226,7 +227,7 @@ func (h *house) prepareDatabase(ctx context.Context) error {
 	}
 	defer s.Close()
 
-	if _, err := s.Migrate(ctx); err != nil {
+	if _, err := s.DB.Migrate(ctx); err != nil {
 		return err
 	}
 
@@ -247,7 +248,7 @@ func (h *house) prepareDatabase(ctx context.Context) error {
 func (h *house) addLines(ctx context.Context, s *store.Store) error {
 	began := time.Now()
 
-	added, err := s.Grow(ctx, store.Seed{Records: h.lines, Seed: 1, Now: began, Password: noPassword})
+	added, err := s.Seed.Grow(ctx, seed.Seed{Records: h.lines, Seed: 1, Now: began, Password: noPassword})
 	if err == nil {
 		h.progress.InfoContext(ctx, fmt.Sprintf("added %d made-up ledger lines in %.1f s", added, time.Since(began).Seconds()))
 	}
@@ -274,7 +275,7 @@ func (h *house) takeOwnRole(ctx context.Context) error {
 	}
 
 	password := rand.Text()
-	if err := errors.Join(s.MakeRole(ctx, devRole, password), s.GrantTo(ctx, devRole)); err != nil {
+	if err := errors.Join(s.DB.MakeRole(ctx, devRole, password), s.DB.GrantTo(ctx, devRole)); err != nil {
 		return err
 	}
 

@@ -78,7 +78,7 @@ func TestDevStartsAgain(t *testing.T) {
 	s, err := openStore(t.Context(), h.cfg)
 	require.NoError(t, err)
 
-	_, err = s.CreateUser(t.Context(), financeStaff)
+	_, err = s.Accounts.CreateUser(t.Context(), financeStaff)
 	require.NoError(t, err)
 	require.NoError(t, s.Close())
 
@@ -169,7 +169,7 @@ func TestDevKeepsAwayFromOthersDatabase(t *testing.T) {
 	s, err := openStore(t.Context(), cfg)
 	require.NoError(t, err)
 
-	_, err = s.CreateUser(t.Context(), financeStaff)
+	_, err = s.Accounts.CreateUser(t.Context(), financeStaff)
 	require.NoError(t, err)
 	require.NoError(t, s.Close())
 

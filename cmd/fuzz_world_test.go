@@ -13,6 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rihla/internal/store"
+	"rihla/internal/store/bookings"
+	"rihla/internal/store/db"
+	"rihla/internal/store/seed"
 	"rihla/models"
 )
 
@@ -68,7 +71,7 @@ func (p fuzzPayment) id() uuid.UUID { return models.BookingAttemptID(fuzzID(p.bo
 // fuzzRefund is of cs_paid, and the gateway has not decided it.
 var fuzzRefund = fuzzID(700)
 
-func insertFuzzWorld(tb testing.TB, s *store.Store, db *sql.DB) {
+func insertFuzzWorld(tb testing.TB, s *store.Store, conn *sql.DB) {
 	tb.Helper()
 
 	d := fuzzRows()
@@ -84,36 +87,36 @@ func insertFuzzWorld(tb testing.TB, s *store.Store, db *sql.DB) {
 		d.Users = append(d.Users, u)
 	}
 
-	require.NoError(tb, s.InsertDemo(tb.Context(), d))
+	require.NoError(tb, s.Seed.InsertDemo(tb.Context(), d))
 
-	staff := store.Actor{UserID: fuzzUser(models.RoleProviderAdmin), Role: models.RoleProviderAdmin, ProviderID: fuzzProvider}
-	_, err := s.CreateCampaign(tb.Context(), models.AdCampaign{
+	staff := db.Actor{UserID: fuzzUser(models.RoleProviderAdmin), Role: models.RoleProviderAdmin, ProviderID: fuzzProvider}
+	_, err := s.Catalogue.CreateCampaign(tb.Context(), models.AdCampaign{
 		ID: fuzzCampaign, TripID: fuzzTrip, Title: "Fuzz campaign", Description: "On the front page",
 		StartsOn: models.NewDate(2098, time.January, 1), EndsOn: models.NewDate(2098, time.January, 31), Price: models.MustMoney("1000.00"),
 	}, staff, time.Now())
 	require.NoError(tb, err)
 
 	for _, p := range fuzzPayments() {
-		p.insert(tb, s, db)
+		p.insert(tb, s, conn)
 	}
 
 	finance := fuzzUser(models.RoleFinanceAdmin)
 	part := models.MustMoney("15.00")
-	_, err = s.OrderRefund(tb.Context(), models.RefundRequest{
+	_, err = s.Refunds.OrderRefund(tb.Context(), models.RefundRequest{
 		ID: fuzzRefund, BookingID: fuzzID(604), Type: models.RefundPartial, Amount: &part, RequestedBy: &finance,
 		Role: models.RoleFinanceAdmin, RequestID: "fuzz",
 	}, time.Now())
 	require.NoError(tb, err)
 
-	_, err = db.ExecContext(tb.Context(), `UPDATE hotels SET deleted_at = now() WHERE id = $1`, fuzzID(199))
+	_, err = conn.ExecContext(tb.Context(), `UPDATE hotels SET deleted_at = now() WHERE id = $1`, fuzzID(199))
 	require.NoError(tb, err)
 }
 
 // fuzzRows are two companies: one with a crowd of everything, and a rival whose rows nobody of the first may see.
-func fuzzRows() store.DemoData {
+func fuzzRows() seed.DemoData {
 	leaves := time.Date(2099, time.January, 1, 6, 0, 0, 0, time.UTC)
 
-	d := store.DemoData{}
+	d := seed.DemoData{}
 	for i, id := range []uuid.UUID{fuzzProvider, fuzzRival} {
 		d.Providers = append(d.Providers, models.Provider{
 			ID: id, Name: fmt.Sprintf("Fuzz Tours %d", i), Email: fmt.Sprintf("tours%d@fuzz.test", i), Phone: "+966500000099",
@@ -166,7 +169,7 @@ func (p fuzzPayment) insert(tb testing.TB, s *store.Store, db *sql.DB) {
 	tb.Helper()
 
 	user := fuzzUser(models.RoleEndUser)
-	b, err := s.CreateBooking(tb.Context(), store.NewBooking{
+	b, err := s.Bookings.CreateBooking(tb.Context(), bookings.NewBooking{
 		UserID: user, TripID: fuzzID(401), Passengers: []models.Passenger{{Name: "Passenger"}},
 		ContactName: "Contact", ContactEmail: "contact@fuzz.test", ContactPhone: "+966500000097", Method: p.method,
 	})
@@ -176,10 +179,10 @@ func (p fuzzPayment) insert(tb testing.TB, s *store.Store, db *sql.DB) {
 	_, err = db.ExecContext(tb.Context(), "UPDATE bookings SET id = $1 WHERE id = $2", fuzzID(p.booking), b.ID)
 	require.NoError(tb, err)
 
-	t, _, err := s.OpenPayment(tb.Context(), models.Attempt{BookingID: fuzzID(p.booking), Number: 1, UserID: user, Method: p.method}, time.Now)
+	t, _, err := s.Payments.OpenPayment(tb.Context(), models.Attempt{BookingID: fuzzID(p.booking), Number: 1, UserID: user, Method: p.method}, time.Now)
 	require.NoError(tb, err)
 	require.Equal(tb, p.id(), t.ID)
-	require.NoError(tb, s.SaveCheckout(tb.Context(), t.ID, p.reference, "https://gateway.test/"+p.reference))
+	require.NoError(tb, s.Payments.SaveCheckout(tb.Context(), t.ID, p.reference, "https://gateway.test/"+p.reference))
 
 	kind := map[models.TransactionStatus]models.EventType{
 		models.TransactionPaid: models.EventPaymentSucceeded, models.TransactionFailed: models.EventPaymentFailed,
@@ -188,13 +191,13 @@ func (p fuzzPayment) insert(tb testing.TB, s *store.Store, db *sql.DB) {
 		return
 	}
 
-	_, err = s.StoreEvent(tb.Context(), models.WebhookEvent{
+	_, err = s.Payments.StoreEvent(tb.Context(), models.WebhookEvent{
 		ID: models.NewID(), Channel: p.method.Channel(), WebhookID: "world-" + p.reference, Type: kind, CheckoutID: p.reference,
 		MerchantReference: t.ID.String(), Amount: &t.Amount, Currency: t.Currency, PaymentMethod: p.method,
 		ResultCode: "000", OccurredAt: time.Now(),
 	}, time.Now())
 	require.NoError(tb, err)
 
-	_, err = s.SettlePayment(tb.Context(), t.ID, time.Now())
+	_, err = s.Payments.SettlePayment(tb.Context(), t.ID, time.Now())
 	require.NoError(tb, err)
 }

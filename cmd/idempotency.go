@@ -11,6 +11,7 @@ import (
 
 	"rihla/api/middleware"
 	"rihla/internal/store"
+	"rihla/internal/store/db"
 )
 
 const (
@@ -38,7 +39,7 @@ func (i *idempotency) Claim(ctx context.Context, scope middleware.IdempotencySco
 		return claim, fmt.Errorf("idempotency key: %w", err)
 	}
 
-	c, err := i.store.ClaimKey(ctx, store.KeyScope{
+	c, err := i.store.DB.ClaimKey(ctx, db.KeyScope{
 		UserID: scope.UserID, Method: scope.Method, Path: scope.Path, Key: key, BodyHash: scope.BodyHash[:],
 	}, claimLease)
 	if err != nil {
@@ -61,14 +62,14 @@ func (i *idempotency) Claim(ctx context.Context, scope middleware.IdempotencySco
 func (i *idempotency) Complete(ctx context.Context, claim middleware.IdempotencyClaim, a middleware.StoredAnswer) error {
 	i.letGo(claim.ID)
 
-	return i.store.CompleteKey(ctx, claim.ID, store.Answer{Status: a.Status, Location: a.Location, Body: a.Body})
+	return i.store.DB.CompleteKey(ctx, claim.ID, db.Answer{Status: a.Status, Location: a.Location, Body: a.Body})
 }
 
 // Release implements middleware.IdempotencyStore.
 func (i *idempotency) Release(ctx context.Context, claim middleware.IdempotencyClaim) error {
 	i.letGo(claim.ID)
 
-	return i.store.ReleaseKey(ctx, claim.ID)
+	return i.store.DB.ReleaseKey(ctx, claim.ID)
 }
 
 // hold renews the claim until it is let go.
@@ -87,7 +88,7 @@ func (i *idempotency) hold(ctx context.Context, claim uuid.UUID) {
 			case <-tick.C:
 			}
 
-			if err := i.store.RenewKey(ctx, claim, claimLease); err != nil && ctx.Err() == nil {
+			if err := i.store.DB.RenewKey(ctx, claim, claimLease); err != nil && ctx.Err() == nil {
 				slog.WarnContext(ctx, "idempotency key not renewed", "error", err)
 			}
 		}

@@ -29,7 +29,7 @@ func newMigrate() *cobra.Command {
 			}
 			defer s.Close()
 
-			applied, err := s.Migrate(cmd.Context())
+			applied, err := s.DB.Migrate(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -46,7 +46,7 @@ func newMigrate() *cobra.Command {
 				return nil
 			}
 
-			if err := s.GrantTo(cmd.Context(), role); err != nil {
+			if err := s.DB.GrantTo(cmd.Context(), role); err != nil {
 				return err
 			}
 

@@ -5,11 +5,11 @@ import (
 	"os/user"
 	"strconv"
 
-	"rihla/internal/store"
+	"rihla/internal/store/db"
 )
 
 // operator is who runs the command, as the audit log names them: the system user, and behind sudo also who called it.
-func operator() store.Actor {
+func operator() db.Actor {
 	name := "uid " + strconv.Itoa(os.Getuid()) // of a container without a list of users
 
 	if u, err := user.Current(); err == nil && u.Username != "" {
@@ -20,5 +20,5 @@ func operator() store.Actor {
 		name += " (sudo by " + caller + ")"
 	}
 
-	return store.Actor{Operator: name}
+	return db.Actor{Operator: name}
 }

@@ -12,7 +12,7 @@ import (
 // unfinished reads the books for the metrics. Kinds without open incidents are there with 0, so that an alert sees them go.
 func unfinished(s *store.Store) func(context.Context) (telemetry.Unfinished, error) {
 	return func(ctx context.Context) (telemetry.Unfinished, error) {
-		o, err := s.Overdue(ctx, clock.Now())
+		o, err := s.Payments.Overdue(ctx, clock.Now())
 		if err != nil {
 			return telemetry.Unfinished{}, err
 		}

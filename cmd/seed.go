@@ -11,6 +11,7 @@ import (
 	"rihla/internal/auth"
 	"rihla/internal/config"
 	"rihla/internal/store"
+	"rihla/internal/store/seed"
 )
 
 // maxSeed is where a wrong number of zeros is more likely than a wish.
@@ -57,7 +58,7 @@ func newSeed() *cobra.Command {
 
 // refuseOthersUsers keeps the users that are made up, who have a published password, out of a database that people use.
 func refuseOthersUsers(ctx context.Context, s *store.Store) error {
-	others, err := s.HasUsersOutside(ctx, devDomain)
+	others, err := s.Accounts.HasUsersOutside(ctx, devDomain)
 	if err == nil && others {
 		err = errors.New("DATABASE_URL names a database with users of its own; dev, demo and seed --users do not run on it")
 	}
@@ -77,7 +78,7 @@ func seedUsers(ctx context.Context, s *store.Store) error {
 		return err
 	}
 
-	return s.SeedDev(ctx, hash, time.Now())
+	return s.Seed.SeedDev(ctx, hash, time.Now())
 }
 
 func runSeed(cmd *cobra.Command, users bool, records int, number uint64) error {
@@ -116,7 +117,7 @@ func runSeed(cmd *cobra.Command, users bool, records int, number uint64) error {
 func seedRecords(cmd *cobra.Command, s *store.Store, records int, number uint64) error {
 	began := time.Now()
 
-	added, err := s.Grow(cmd.Context(), store.Seed{
+	added, err := s.Seed.Grow(cmd.Context(), seed.Seed{
 		Records: records, Seed: number, Now: began, Password: noPassword,
 		Progress: func(lines int) {
 			seconds := time.Since(began).Seconds()

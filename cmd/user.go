@@ -126,7 +126,7 @@ func newUserPassword() *cobra.Command {
 					return err
 				}
 
-				if err := s.ChangePassword(ctx, u.ID, "", hash, operator()); err != nil {
+				if err := s.Accounts.ChangePassword(ctx, u.ID, "", hash, operator()); err != nil {
 					return err
 				}
 
@@ -150,7 +150,7 @@ func newUserRemove() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withUser(cmd, email, func(ctx context.Context, s *store.Store, u models.User) error {
-				if err := s.RemoveUser(ctx, u.ID, operator()); err != nil {
+				if err := s.Accounts.RemoveUser(ctx, u.ID, operator()); err != nil {
 					return err
 				}
 
@@ -182,7 +182,7 @@ func withUser(cmd *cobra.Command, email string, do func(context.Context, *store.
 	}
 	defer s.Close()
 
-	u, err := s.UserByEmail(cmd.Context(), email)
+	u, err := s.Accounts.UserByEmail(cmd.Context(), email)
 	if err != nil {
 		return fmt.Errorf("--email: %w", err)
 	}
@@ -232,7 +232,7 @@ func createUser(ctx context.Context, cfg config.Config, u models.User, password 
 	defer s.Close()
 
 	if u.ProviderID != nil {
-		if _, err := s.ProviderByID(ctx, *u.ProviderID); err != nil {
+		if _, err := s.Catalogue.ProviderByID(ctx, *u.ProviderID); err != nil {
 			return u, fmt.Errorf("--provider: %w", err)
 		}
 	}
@@ -241,7 +241,7 @@ func createUser(ctx context.Context, cfg config.Config, u models.User, password 
 		return u, err
 	}
 
-	return s.AddUser(ctx, u, operator())
+	return s.Accounts.AddUser(ctx, u, operator())
 }
 
 func hashPassword(ctx context.Context, password string) (string, error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rihla/internal/config"
-	"rihla/internal/store"
+	"rihla/internal/store/accounts"
 	"rihla/models"
 )
 
@@ -58,7 +58,7 @@ func newUserList() *cobra.Command {
 				show = linesOfUsers(cmd)
 			}
 
-			return s.EachUser(cmd.Context(), models.Role(role), time.Now(), show)
+			return s.Accounts.EachUser(cmd.Context(), models.Role(role), time.Now(), show)
 		},
 	}
 	list.Flags().StringVar(&role, "role", "", "only users of this role")
@@ -68,10 +68,10 @@ func newUserList() *cobra.Command {
 	return list
 }
 
-func linesOfUsers(cmd *cobra.Command) func([]store.ListedUser) error {
+func linesOfUsers(cmd *cobra.Command) func([]accounts.ListedUser) error {
 	out := json.NewEncoder(cmd.OutOrStdout())
 
-	return func(users []store.ListedUser) error {
+	return func(users []accounts.ListedUser) error {
 		for i := range users {
 			if err := out.Encode(listedOf(&users[i])); err != nil {
 				return err
@@ -82,13 +82,13 @@ func linesOfUsers(cmd *cobra.Command) func([]store.ListedUser) error {
 	}
 }
 
-func tableOfUsers(cmd *cobra.Command) func([]store.ListedUser) error {
+func tableOfUsers(cmd *cobra.Command) func([]accounts.ListedUser) error {
 	const gap = 2
 
 	out := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, gap, ' ', 0)
 	fmt.Fprintln(out, "ID\tROLE\tEMAIL\tNAME\tPROVIDER\tLOCKED UNTIL")
 
-	return func(users []store.ListedUser) error {
+	return func(users []accounts.ListedUser) error {
 		for i := range users {
 			u, locked := listedOf(&users[i]), ""
 			if u.LockedUntil != nil {
@@ -102,7 +102,7 @@ func tableOfUsers(cmd *cobra.Command) func([]store.ListedUser) error {
 	}
 }
 
-func listedOf(u *store.ListedUser) listedUser {
+func listedOf(u *accounts.ListedUser) listedUser {
 	out := listedUser{
 		ID: u.ID.String(), Email: u.Email, Name: u.Name, Role: u.Role, CreatedAt: u.CreatedAt.UTC(), LockedUntil: u.LockedUntil,
 	}

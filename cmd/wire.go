@@ -22,6 +22,7 @@ import (
 	"rihla/internal/config"
 	"rihla/internal/notify"
 	"rihla/internal/store"
+	"rihla/internal/store/db"
 	"rihla/internal/telemetry"
 	"rihla/models"
 	"rihla/worker"
@@ -32,14 +33,14 @@ func openStore(ctx context.Context, cfg config.Config) (*store.Store, error) {
 	return store.Open(ctx, cfg.Database.URL.Reveal(), policies(cfg), pool(cfg))
 }
 
-func policies(cfg config.Config) store.Policies {
+func policies(cfg config.Config) models.Policies {
 	p := cfg.Policies
 
-	return store.Policies{
+	return models.Policies{
 		VATBooking: p.VATRateBooking, VATAd: p.VATRateAd, Commission: p.CommissionRate,
 		BookingHold: p.BookingHold, BillHold: p.BillPaymentHold,
 		FailAtOnce: p.BookingFailure == config.FailAtOnce, Cancellation: p.Cancellation, LateChecks: p.LateChecks,
-		Login:               store.LoginRules{PauseMax: cfg.Logins.PauseMax, LockAfter: cfg.Logins.LockAfter},
+		Login:               models.LoginRules{PauseMax: cfg.Logins.PauseMax, LockAfter: cfg.Logins.LockAfter},
 		RescheduleTolerance: p.RescheduleTolerance, RescheduleNotice: p.RescheduleNotice, TripMovesPerDay: p.TripMovesPerDay,
 		UnpaidBookings: p.UnpaidBookingsMax, UnpaidSeats: p.UnpaidSeatsMax, BillShare: p.BillSeatsShare,
 		UnpaidAttempts: p.UnpaidAttemptsPerHour,
@@ -48,15 +49,15 @@ func policies(cfg config.Config) store.Policies {
 }
 
 // serving is the pool of API and worker, whose statements are short.
-func serving(cfg config.Config) store.Options {
+func serving(cfg config.Config) db.Options {
 	o := pool(cfg)
 	o.StatementTimeout, o.IdleInTxTimeout = cfg.Database.StatementTimeout, cfg.Database.IdleInTxTimeout
 
 	return o
 }
 
-func pool(cfg config.Config) store.Options {
-	return store.Options{
+func pool(cfg config.Config) db.Options {
+	return db.Options{
 		MaxConns: cfg.Database.MaxConns, MaxIdleConns: cfg.Database.MaxIdleConns,
 		ConnMaxLifetime: cfg.Database.ConnMaxLifetime, ConnMaxIdleTime: cfg.Database.ConnMaxIdleTime,
 	}
@@ -81,11 +82,11 @@ func openServing(ctx context.Context, cfg config.Config) (*store.Store, error) {
 	ping, cancel := context.WithTimeout(ctx, firstTry)
 	defer cancel()
 
-	switch err := s.Ping(ping); {
+	switch err := s.DB.Ping(ping); {
 	case err == nil:
 		warnOfSchema(ctx, s)
 		warnOfOwnership(ctx, s)
-	case !store.IsUnavailable(err):
+	case !db.IsUnavailable(err):
 		return nil, errors.Join(err, s.Close())
 	default:
 		slog.WarnContext(ctx, "the database does not answer; starting without it", "error", err)
@@ -235,7 +236,7 @@ func warnOfSchema(ctx context.Context, s *store.Store) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 
-	if err := s.Ready(ctx); models.CodeOf(err) == models.CodeServiceUnavailable {
+	if err := s.DB.Ready(ctx); models.CodeOf(err) == models.CodeServiceUnavailable {
 		slog.WarnContext(ctx, "the database is not ready for this version", "database", err)
 	}
 }
@@ -246,7 +247,7 @@ func warnOfOwnership(ctx context.Context, s *store.Store) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 
-	if owns, err := s.OwnsLedger(ctx); err == nil && owns {
+	if owns, err := s.DB.OwnsLedger(ctx); err == nil && owns {
 		slog.WarnContext(ctx, "the database role owns the ledger and could switch off what guards it: "+
 			"make it another one with `rihla migrate --grant-to`")
 	}

@@ -13,7 +13,6 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 
 	"rihla/e2e/harness"
-	"rihla/internal/store"
 	"rihla/models"
 	"rihla/workflows"
 )
@@ -212,5 +211,5 @@ func TestTerminatedWithoutAWorker(t *testing.T) {
 	require.Eventually(t, func() bool {
 		return customer.Await(late.ID).BookingStatus == models.BookingConfirmed
 	}, patience, time.Second)
-	awaitDatabase(t, s, 0, "SELECT count(*) FROM notifications WHERE status <> $1", store.NotificationSent)
+	awaitDatabase(t, s, 0, "SELECT count(*) FROM notifications WHERE status <> $1", models.NotificationSent)
 }

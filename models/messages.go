@@ -127,3 +127,10 @@ func (i ShownIncident) About() string {
 
 	return strings.Join(about, "\n")
 }
+
+// The states of an outbox row.
+const (
+	NotificationPending = "PENDING"
+	NotificationSent    = "SENT"
+	NotificationFailed  = "FAILED"
+)

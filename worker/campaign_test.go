@@ -12,7 +12,7 @@ import (
 
 	"rihla/activities"
 	"rihla/gateways"
-	"rihla/internal/store"
+	"rihla/internal/store/db"
 	"rihla/models"
 	"rihla/worker"
 	"rihla/workflows"
@@ -67,9 +67,9 @@ func (h *house) paidCampaign(t *testing.T, starts, ends models.Date) models.AdCa
 	t.Helper()
 
 	staff := h.world.Users[models.RoleProviderAdmin]
-	by := store.Actor{UserID: staff.ID, Role: staff.Role, ProviderID: h.world.Provider.ID}
+	by := db.Actor{UserID: staff.ID, Role: staff.Role, ProviderID: h.world.Provider.ID}
 
-	c, err := h.store.CreateCampaign(t.Context(), models.AdCampaign{
+	c, err := h.store.Catalogue.CreateCampaign(t.Context(), models.AdCampaign{
 		ProviderID: h.world.Provider.ID, TripID: h.world.Trip.ID, Title: "Campaign", StartsOn: starts, EndsOn: ends,
 		Price: models.MustMoney("100.00"),
 	}, by, time.Now())
@@ -106,11 +106,11 @@ func TestCampaignThroughRestarts(t *testing.T) {
 	c := h.paidCampaign(t, starts, starts)
 	q := quickDays{began: time.Now(), from: starts.AddDays(-2).Start(), day: 5 * time.Second}
 	begins, over := q.at(starts.Start()), q.at(starts.AddDays(1).Start())
-	actor := store.Actor{UserID: c.CreatedBy, Role: models.RoleProviderAdmin, ProviderID: c.ProviderID}
+	actor := db.Actor{UserID: c.CreatedBy, Role: models.RoleProviderAdmin, ProviderID: c.ProviderID}
 	becomes := func(want models.CampaignStatus) {
 		t.Helper()
 		require.Eventually(t, func() bool {
-			now, err := h.store.GetCampaign(t.Context(), actor, c.ID)
+			now, err := h.store.Catalogue.GetCampaign(t.Context(), actor, c.ID)
 
 			return err == nil && now.Status == want
 		}, 30*time.Second, 20*time.Millisecond, want)
@@ -179,10 +179,10 @@ func TestCampaignResumedAtMidnight(t *testing.T) {
 	h := newHouse(t)
 	today := models.DateIn(time.Now())
 	c := h.paidCampaign(t, today, today.AddDays(9))
-	actor := store.Actor{UserID: c.CreatedBy, Role: models.RoleProviderAdmin, ProviderID: c.ProviderID}
+	actor := db.Actor{UserID: c.CreatedBy, Role: models.RoleProviderAdmin, ProviderID: c.ProviderID}
 	is := func(want models.CampaignStatus) func() bool {
 		return func() bool {
-			now, err := h.store.GetCampaign(t.Context(), actor, c.ID)
+			now, err := h.store.Catalogue.GetCampaign(t.Context(), actor, c.ID)
 
 			return err == nil && now.Status == want
 		}
@@ -198,9 +198,9 @@ func TestCampaignResumedAtMidnight(t *testing.T) {
 		return err == nil && d.GetWorkflowExecutionInfo().GetHistoryLength() >= 8
 	}, 20*time.Second, 10*time.Millisecond)
 
-	_, err := h.store.PauseCampaign(t.Context(), c.ID, actor, time.Now())
+	_, err := h.store.Catalogue.PauseCampaign(t.Context(), c.ID, actor, time.Now())
 	require.NoError(t, err)
-	_, err = h.store.ResumeCampaign(t.Context(), c.ID, actor, today.Start().Add(-time.Second))
+	_, err = h.store.Catalogue.ResumeCampaign(t.Context(), c.ID, actor, today.Start().Add(-time.Second))
 	require.NoError(t, err)
 	require.True(t, is(models.CampaignScheduled)())
 

@@ -53,7 +53,7 @@ func (w word) isDown() bool { return !w.up && !w.at.IsZero() && !w.isOld() }
 func newOutages(d Deps) *outages {
 	o := &outages{
 		watched: map[models.PaymentProvider]healthy{}, said: map[models.PaymentProvider]word{}, cancel: func() {},
-		down: d.Store.ReportGatewayDown, up: d.Store.ReportGatewayUp,
+		down: d.Store.Incidents.ReportGatewayDown, up: d.Store.Incidents.ReportGatewayUp,
 	}
 
 	for name, g := range d.Gateways {

@@ -12,7 +12,8 @@ import (
 	"rihla/activities"
 	"rihla/gateways"
 	"rihla/gateways/fake"
-	"rihla/internal/store"
+	"rihla/internal/store/db"
+	"rihla/internal/store/incidents"
 	"rihla/models"
 	"rihla/worker"
 	"rihla/workflows"
@@ -81,7 +82,7 @@ func TestPaymentOfACancelledBooking(t *testing.T) {
 	h.work(t)
 
 	cancel := func(a models.Attempt) models.Settled {
-		_, pending, err := h.store.CancelBooking(t.Context(), a.BookingID, store.Actor{UserID: a.UserID}, time.Now())
+		_, pending, err := h.store.Payments.CancelBooking(t.Context(), a.BookingID, db.Actor{UserID: a.UserID}, time.Now())
 		require.NoError(t, err)
 
 		s, err := h.CancelPayment(patient(t), pending.ID)
@@ -107,7 +108,7 @@ func TestPaymentOfACancelledBooking(t *testing.T) {
 	require.NoError(t, h.gateway.Pay(b.ID()))
 	require.True(t, cancel(b).RefundOwed)
 	require.Eventually(t, func() bool {
-		tx, err := h.store.TransactionByID(t.Context(), b.ID())
+		tx, err := h.store.Payments.TransactionByID(t.Context(), b.ID())
 
 		return err == nil && tx.RefundedAmount.Equal(tx.Amount)
 	}, 20*time.Second, 20*time.Millisecond)
@@ -135,15 +136,15 @@ func TestMessagesOfAWorkerThatWasKilled(t *testing.T) {
 	h := newHouse(t)
 	a := h.attempt(t)
 
-	tx, _, err := h.store.OpenPayment(t.Context(), a, time.Now)
+	tx, _, err := h.store.Payments.OpenPayment(t.Context(), a, time.Now)
 	require.NoError(t, err)
-	_, err = h.store.StoreEvent(t.Context(), models.WebhookEvent{
+	_, err = h.store.Payments.StoreEvent(t.Context(), models.WebhookEvent{
 		ID: models.NewID(), Channel: tx.PaymentMethod.Channel(), WebhookID: uuid.NewString(), Type: models.EventPaymentSucceeded,
 		CheckoutID: uuid.NewString(), MerchantReference: tx.ID.String(), Amount: &tx.Amount, Currency: tx.Currency,
 		PaymentMethod: tx.PaymentMethod, OccurredAt: time.Now(),
 	}, time.Now())
 	require.NoError(t, err)
-	settled, err := h.store.SettlePayment(t.Context(), tx.ID, time.Now())
+	settled, err := h.store.Payments.SettlePayment(t.Context(), tx.ID, time.Now())
 	require.NoError(t, err)
 	require.Equal(t, 2, settled.Queued)
 
@@ -173,7 +174,7 @@ func TestLateMoneyGoesBack(t *testing.T) {
 	h.webhook(t, first, models.EventPaymentSucceeded)
 
 	require.Eventually(t, func() bool {
-		tx, err := h.store.TransactionByID(t.Context(), first.ID())
+		tx, err := h.store.Payments.TransactionByID(t.Context(), first.ID())
 
 		return err == nil && tx.RefundedAmount.Equal(tx.Amount)
 	}, 20*time.Second, 20*time.Millisecond)
@@ -197,7 +198,7 @@ func TestRefund(t *testing.T) {
 	h.gateway.Script(fake.CreateRefund, fake.Fault{Mode: fake.UnknownAfterEffect})
 
 	for range 2 { // the same request is the same refund
-		ordered, err := h.store.OrderRefund(t.Context(), r, time.Now())
+		ordered, err := h.store.Refunds.OrderRefund(t.Context(), r, time.Now())
 		require.NoError(t, err)
 		s, err := h.StartRefund(patient(t), ordered)
 		require.NoError(t, err)
@@ -218,7 +219,7 @@ func TestRefund(t *testing.T) {
 	require.Equal(t, models.SettledRefund{}, s)
 	require.Equal(t, "60.00", h.gateway.Refunded().String(), "no money moves")
 
-	open, err := h.store.ListIncidents(t.Context(), store.IncidentFilter{Kind: models.IncidentRefundUnordered})
+	open, err := h.store.Incidents.ListIncidents(t.Context(), incidents.IncidentFilter{Kind: models.IncidentRefundUnordered})
 	require.NoError(t, err)
 	require.Len(t, open.Items, 1)
 	require.Equal(t, workflows.RefundID(id), open.Items[0].WorkflowID)
@@ -230,7 +231,7 @@ func TestRefundThatIsPending(t *testing.T) {
 	h.work(t)
 	a := h.pays(t)
 
-	r, err := h.store.OrderRefund(t.Context(), models.RefundRequest{ID: uuid.New(), BookingID: a.BookingID, Type: models.RefundFull}, time.Now())
+	r, err := h.store.Refunds.OrderRefund(t.Context(), models.RefundRequest{ID: uuid.New(), BookingID: a.BookingID, Type: models.RefundFull}, time.Now())
 	require.NoError(t, err)
 	h.gateway.Script(fake.CreateRefund, fake.Fault{Mode: fake.Pending})
 

@@ -16,6 +16,8 @@ import (
 	"rihla/gateways/fake"
 	"rihla/internal/notify"
 	"rihla/internal/store"
+	"rihla/internal/store/bookings"
+	"rihla/internal/store/payments"
 	"rihla/internal/store/storetest"
 	"rihla/internal/testkit"
 	"rihla/models"
@@ -99,7 +101,7 @@ func (h *house) attempt(t *testing.T) models.Attempt {
 	t.Helper()
 
 	user := h.world.Users[models.RoleEndUser].ID
-	b, err := h.store.CreateBooking(t.Context(), store.NewBooking{
+	b, err := h.store.Bookings.CreateBooking(t.Context(), bookings.NewBooking{
 		UserID: user, TripID: h.world.Trip.ID, Passengers: []models.Passenger{{Name: "Passenger"}}, ContactName: "Contact",
 		ContactEmail: "contact@rihla.test", ContactPhone: "+966500000000", Method: models.MethodCreditCard,
 	})
@@ -127,13 +129,13 @@ func (h *house) start(t *testing.T, a models.Attempt) {
 }
 
 // webhook stores a gateway's word and delivers it, as the API does.
-func (h *house) webhook(t *testing.T, a models.Attempt, kind models.EventType) store.Stored {
+func (h *house) webhook(t *testing.T, a models.Attempt, kind models.EventType) payments.Stored {
 	t.Helper()
 
-	tx, err := h.store.TransactionByID(t.Context(), a.ID())
+	tx, err := h.store.Payments.TransactionByID(t.Context(), a.ID())
 	require.NoError(t, err)
 
-	stored, err := h.store.StoreEvent(t.Context(), models.WebhookEvent{
+	stored, err := h.store.Payments.StoreEvent(t.Context(), models.WebhookEvent{
 		ID: models.NewID(), Channel: tx.PaymentMethod.Channel(), WebhookID: uuid.NewString(), Type: kind,
 		CheckoutID: *tx.Reference, MerchantReference: tx.ID.String(), Amount: &tx.Amount, Currency: tx.Currency,
 		PaymentMethod: tx.PaymentMethod, OccurredAt: time.Now(),
@@ -156,7 +158,7 @@ func (h *house) becomes(t *testing.T, a models.Attempt, want models.TransactionS
 	require.Eventually(t, func() bool {
 		var err error
 
-		tx, err = h.store.TransactionByID(t.Context(), a.ID())
+		tx, err = h.store.Payments.TransactionByID(t.Context(), a.ID())
 
 		return err == nil && tx.Status == want
 	}, 20*time.Second, 20*time.Millisecond, want)

@@ -15,7 +15,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"rihla/internal/store"
+	"rihla/internal/store/db"
 	"rihla/models"
 )
 
@@ -161,7 +161,7 @@ func domainError(err error) *models.Error {
 	}
 
 	// The request's deadline, or a database that is away: not the client's fault, and it may pass.
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || store.IsUnavailable(err) {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || db.IsUnavailable(err) {
 		return models.Errorf(models.CodeServiceUnavailable, "The service cannot answer at the moment.")
 	}
 
@@ -191,7 +191,7 @@ func frameworkError(e *fiber.Error) *models.Error {
 
 func (c *Chain) logFailure(ctx context.Context, f *fiber.Ctx, status int, err error) {
 	level := slog.LevelError
-	if status != http.StatusInternalServerError && !store.LacksSchema(err) { // which only an operator can mend
+	if status != http.StatusInternalServerError && !db.LacksSchema(err) { // which only an operator can mend
 		level = slog.LevelWarn
 	}
 

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 
 	"rihla/api/gen"
-	"rihla/internal/store"
+	"rihla/internal/store/db"
 	"rihla/models"
 )
 
@@ -21,7 +21,7 @@ func (o *Operations) ListAuditLogs(ctx context.Context, r gen.ListAuditLogsReque
 
 	p := page(q.Page, q.PerPage, q.Sort, q.Cursor)
 
-	list, err := o.Store.ListAudit(ctx, store.AuditFilter{
+	list, err := o.Store.DB.ListAudit(ctx, db.AuditFilter{
 		Action: valueOf(q.Action), ActorID: valueOf(q.ActorID), Entity: valueOf(q.Entity), EntityID: valueOf(q.EntityID),
 		Days: span, Page: p,
 	})

@@ -8,7 +8,7 @@ import (
 	"rihla/api/gen"
 	"rihla/api/middleware"
 	"rihla/internal/auth"
-	"rihla/internal/store"
+	"rihla/internal/store/accounts"
 	"rihla/models"
 )
 
@@ -23,7 +23,7 @@ func (o *Operations) Register(ctx context.Context, r gen.RegisterRequestObject) 
 		return nil, err
 	}
 
-	u, err := o.Store.AddUser(ctx, models.User{
+	u, err := o.Store.Accounts.AddUser(ctx, models.User{
 		ID: models.NewID(), Name: r.Body.Name, Email: r.Body.Email, Phone: r.Body.Phone,
 		PasswordHash: hash, Role: models.RoleEndUser, Locale: middleware.Locale(ctx),
 	}, actor(ctx))
@@ -50,7 +50,7 @@ func (o *Operations) Login(ctx context.Context, r gen.LoginRequestObject) (gen.L
 	}
 
 	plain, token := o.newRefreshToken()
-	if err := o.Store.LogIn(ctx, try, token); err != nil {
+	if err := o.Store.Accounts.LogIn(ctx, try, token); err != nil {
 		return nil, err
 	}
 
@@ -63,8 +63,8 @@ func (o *Operations) Login(ctx context.Context, r gen.LoginRequestObject) (gen.L
 
 // prove checks a password under the limits of logging in. The try is nil when the password is wrong, which is counted then; else
 // it waits for its end. Error: RATE_LIMITED.
-func (o *Operations) prove(ctx context.Context, email, password string) (*store.LoginTry, error) {
-	from := store.LoginFrom{
+func (o *Operations) prove(ctx context.Context, email, password string) (*accounts.LoginTry, error) {
+	from := accounts.LoginFrom{
 		Network: middleware.Network(ctx), Address: middleware.Address(ctx), UserAgent: middleware.UserAgent(ctx),
 		RequestID: middleware.RequestID(ctx),
 	}
@@ -75,8 +75,8 @@ func (o *Operations) prove(ctx context.Context, email, password string) (*store.
 
 	now := o.Now()
 
-	try, err := o.Store.BeginLogin(ctx, email, from, now)
-	if paused, ok := errors.AsType[*store.LoginPausedError](err); ok {
+	try, err := o.Store.Accounts.BeginLogin(ctx, email, from, now)
+	if paused, ok := errors.AsType[*accounts.LoginPausedError](err); ok {
 		return nil, o.Logins.LoginPaused(paused.Until, now)
 	}
 
@@ -93,7 +93,7 @@ func (o *Operations) prove(ctx context.Context, email, password string) (*store.
 		return try, nil
 	}
 
-	return nil, o.Store.LoginFailed(ctx, try)
+	return nil, o.Store.Accounts.LoginFailed(ctx, try)
 }
 
 func commonPassword(field string) error {
@@ -110,7 +110,7 @@ func (o *Operations) newRefreshToken() (string, models.RefreshToken) {
 func (o *Operations) RefreshTokens(ctx context.Context, r gen.RefreshTokensRequestObject) (gen.RefreshTokensResponseObject, error) {
 	plain, next := o.newRefreshToken()
 
-	u, err := o.Store.RotateRefreshToken(ctx, auth.HashRefreshToken(r.Body.RefreshToken), next)
+	u, err := o.Store.Accounts.RotateRefreshToken(ctx, auth.HashRefreshToken(r.Body.RefreshToken), next)
 	if err != nil {
 		return nil, err
 	}
@@ -132,12 +132,12 @@ func (o *Operations) tokens(u *models.User, refresh string) (gen.Tokens, error) 
 
 // Logout revokes the refresh token and its family. Doing it twice is fine.
 func (o *Operations) Logout(ctx context.Context, r gen.LogoutRequestObject) (gen.LogoutResponseObject, error) {
-	return gen.Logout204Response{}, o.Store.RevokeRefreshToken(ctx, auth.HashRefreshToken(r.Body.RefreshToken))
+	return gen.Logout204Response{}, o.Store.Accounts.RevokeRefreshToken(ctx, auth.HashRefreshToken(r.Body.RefreshToken))
 }
 
 // GetMe is the caller's own account. A token of an account that is gone is no longer good.
 func (o *Operations) GetMe(ctx context.Context, _ gen.GetMeRequestObject) (gen.GetMeResponseObject, error) {
-	u, err := o.Store.UserByID(ctx, middleware.Principal(ctx).UserID)
+	u, err := o.Store.Accounts.UserByID(ctx, middleware.Principal(ctx).UserID)
 
 	return gen.GetMe200JSONResponse{Data: userOf(&u)}, sessionOver(err)
 }
@@ -145,7 +145,7 @@ func (o *Operations) GetMe(ctx context.Context, _ gen.GetMeRequestObject) (gen.G
 // ChangePassword replaces the caller's own password and ends all sessions of the account, the caller's included. Guesses
 // at the current one count as logins do.
 func (o *Operations) ChangePassword(ctx context.Context, r gen.ChangePasswordRequestObject) (gen.ChangePasswordResponseObject, error) {
-	u, err := o.Store.UserByID(ctx, middleware.Principal(ctx).UserID)
+	u, err := o.Store.Accounts.UserByID(ctx, middleware.Principal(ctx).UserID)
 	if err != nil {
 		return nil, sessionOver(err)
 	}
@@ -159,7 +159,7 @@ func (o *Operations) ChangePassword(ctx context.Context, r gen.ChangePasswordReq
 		return nil, models.Invalid("current_password", "is not the password of the account")
 	}
 
-	if err := o.Store.PasswordProved(ctx, try); err != nil {
+	if err := o.Store.Accounts.PasswordProved(ctx, try); err != nil {
 		return nil, err
 	}
 
@@ -178,7 +178,7 @@ func (o *Operations) ChangePassword(ctx context.Context, r gen.ChangePasswordReq
 		return nil, err
 	}
 
-	err = o.Store.ChangePassword(ctx, u.ID, u.PasswordHash, hash, actor(ctx))
+	err = o.Store.Accounts.ChangePassword(ctx, u.ID, u.PasswordHash, hash, actor(ctx))
 
 	return gen.ChangePassword204Response{}, sessionOver(err)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"rihla/api/gen"
-	"rihla/internal/store"
+	"rihla/internal/store/ledger"
 	"rihla/models"
 )
 
@@ -47,7 +47,7 @@ func (o *Operations) balance(ctx context.Context, provider uuid.UUID, asOf *time
 		}
 	}
 
-	b, err := o.Store.ProviderBalance(ctx, provider, asOf)
+	b, err := o.Store.Ledger.ProviderBalance(ctx, provider, asOf)
 	if err != nil {
 		return gen.Balance{}, err
 	}
@@ -55,7 +55,7 @@ func (o *Operations) balance(ctx context.Context, provider uuid.UUID, asOf *time
 	return balanceOf(&b), nil
 }
 
-func balanceOf(b *store.Balance) gen.Balance {
+func balanceOf(b *ledger.Balance) gen.Balance {
 	return gen.Balance{
 		ProviderID: b.ProviderID, Currency: models.Currency, PayableAmount: b.Payable, PaidOutAmount: b.PaidOut,
 		EarnedAmount: b.Earned(), LastPayoutAt: utcOrNil(b.LastPayout), AsOf: utc(b.AsOf),

@@ -7,7 +7,7 @@ import (
 
 	"rihla/api/gen"
 	"rihla/api/middleware"
-	"rihla/internal/store"
+	"rihla/internal/store/bookings"
 	"rihla/models"
 )
 
@@ -22,7 +22,7 @@ func (o *Operations) ListBookings(ctx context.Context, r gen.ListBookingsRequest
 
 	p := page(q.Page, q.PerPage, q.Sort, q.Cursor)
 
-	list, err := o.Store.ListBookings(ctx, store.BookingFilter{
+	list, err := o.Store.Bookings.ListBookings(ctx, bookings.BookingFilter{
 		Status: valueOf(q.Status), TripID: valueOf(q.TripID), ProviderID: valueOf(q.ProviderID), UserID: valueOf(q.UserID),
 		Days: span, Search: valueOf(q.Search), Page: p,
 	})
@@ -30,7 +30,7 @@ func (o *Operations) ListBookings(ctx context.Context, r gen.ListBookingsRequest
 		return nil, err
 	}
 
-	bookings := each(list.Items, func(b *store.ListedBooking) models.Booking { return b.Booking })
+	bookings := each(list.Items, func(b *bookings.ListedBooking) models.Booking { return b.Booking })
 
 	out, err := o.bookingsOf(ctx, bookings)
 
@@ -39,7 +39,7 @@ func (o *Operations) ListBookings(ctx context.Context, r gen.ListBookingsRequest
 
 // bookingsOf are bookings with their payment attempts that count, and with the document numbers that the caller may read.
 func (o *Operations) bookingsOf(ctx context.Context, bookings []models.Booking) ([]gen.Booking, error) {
-	attempts, err := o.Store.LatestAttempts(ctx, each(bookings, func(b *models.Booking) uuid.UUID { return b.ID })...)
+	attempts, err := o.Store.Bookings.LatestAttempts(ctx, each(bookings, func(b *models.Booking) uuid.UUID { return b.ID })...)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (o *Operations) bookingsOf(ctx context.Context, bookings []models.Booking) 
 		return nil, err
 	}
 
-	departures, err := o.Store.Departures(ctx, each(bookings, func(b *models.Booking) uuid.UUID { return b.TripID })...)
+	departures, err := o.Store.Catalogue.Departures(ctx, each(bookings, func(b *models.Booking) uuid.UUID { return b.TripID })...)
 	if err != nil {
 		return nil, err
 	}
@@ -75,5 +75,5 @@ func (o *Operations) guardDocuments(ctx context.Context, bookings []models.Booki
 		}
 	}
 
-	return o.Store.NoteDocumentsRead(ctx, actor(ctx), read)
+	return o.Store.Bookings.NoteDocumentsRead(ctx, actor(ctx), read)
 }

@@ -9,7 +9,7 @@ import (
 
 	"rihla/api/gen"
 	"rihla/api/middleware"
-	"rihla/internal/store"
+	"rihla/internal/store/bookings"
 	"rihla/models"
 	"rihla/workflows"
 )
@@ -59,7 +59,7 @@ func (o *Operations) book(ctx context.Context, r gen.CreateBookingRequestObject)
 	n.ReturnBase = o.PublicURL
 
 	if n.ID != uuid.Nil {
-		b, err = o.Store.BookingByID(ctx, n.ID)
+		b, err = o.Store.Bookings.BookingByID(ctx, n.ID)
 		if err == nil || models.CodeOf(err) != models.CodeNotFound {
 			return b, true, err
 		}
@@ -67,19 +67,19 @@ func (o *Operations) book(ctx context.Context, r gen.CreateBookingRequestObject)
 		// be waiting for a worker still: a customer who tries again and again must not be more and more work.
 	}
 
-	b, err = o.Store.CreateBooking(ctx, n)
+	b, err = o.Store.Bookings.CreateBooking(ctx, n)
 
 	return b, false, err
 }
 
-func newBooking(ctx context.Context, r gen.CreateBookingRequestObject) store.NewBooking {
+func newBooking(ctx context.Context, r gen.CreateBookingRequestObject) bookings.NewBooking {
 	passengers := each(r.Body.Passengers, func(p *gen.PassengerInput) models.Passenger {
 		return models.Passenger{Name: p.Name, DocumentNumber: valueOf(p.DocumentNumber)}
 	})
 
 	key := middleware.Claim(ctx)
 
-	return store.NewBooking{
+	return bookings.NewBooking{
 		ID: key.ResourceID, Claim: key.ID, UserID: middleware.Principal(ctx).UserID, TripID: r.Body.TripID,
 		Passengers: passengers, ContactName: r.Body.Contact.Name, ContactEmail: r.Body.Contact.Email,
 		ContactPhone: r.Body.Contact.Phone, Locale: middleware.Locale(ctx), Method: r.Body.PaymentMethod,
@@ -103,7 +103,7 @@ func (o *Operations) startFirst(ctx context.Context, a models.Attempt) error {
 	ctx, done := aftermath(ctx)
 	defer done()
 
-	discarded, discardErr := o.Store.DiscardBooking(ctx, a.BookingID)
+	discarded, discardErr := o.Store.Bookings.DiscardBooking(ctx, a.BookingID)
 
 	switch {
 	case discardErr != nil:
@@ -120,7 +120,7 @@ func (o *Operations) startFirst(ctx context.Context, a models.Attempt) error {
 // stillThere is SERVICE_UNAVAILABLE for a booking that was taken back meanwhile, by a request with the same key that was
 // held up for longer than its lease.
 func (o *Operations) stillThere(ctx context.Context, booking uuid.UUID) error {
-	_, err := o.Store.BookingByID(ctx, booking)
+	_, err := o.Store.Bookings.BookingByID(ctx, booking)
 	if err != nil && models.CodeOf(err) == models.CodeNotFound {
 		return unavailable()
 	}
@@ -130,7 +130,7 @@ func (o *Operations) stillThere(ctx context.Context, booking uuid.UUID) error {
 
 // startAgain goes on where a request was killed after it had made the booking: the payment may not have been started.
 func (o *Operations) startAgain(ctx context.Context, b *models.Booking, a models.Attempt) error {
-	t, err := o.Store.LatestAttempt(ctx, b.ID)
+	t, err := o.Store.Bookings.LatestAttempt(ctx, b.ID)
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (o *Operations) startAgain(ctx context.Context, b *models.Booking, a models
 	}
 
 	// The trip may be gone or the time over: it is the customer's booking all the same.
-	if p, err := o.Store.PayableBooking(ctx, b.ID, o.Now()); err != nil || p.Err != nil {
+	if p, err := o.Store.Payments.PayableBooking(ctx, b.ID, o.Now()); err != nil || p.Err != nil {
 		return err
 	}
 
@@ -169,7 +169,7 @@ func unavailable() error {
 
 // GetBooking is one booking, for its owner and for the roles that read any (contract §2).
 func (o *Operations) GetBooking(ctx context.Context, r gen.GetBookingRequestObject) (gen.GetBookingResponseObject, error) {
-	b, err := o.Store.BookingByID(ctx, r.ID)
+	b, err := o.Store.Bookings.BookingByID(ctx, r.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +194,7 @@ func readsBooking(ctx context.Context, owner uuid.UUID) bool {
 func (o *Operations) ListMyBookings(ctx context.Context, r gen.ListMyBookingsRequestObject) (gen.ListMyBookingsResponseObject, error) {
 	p := page(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
 
-	list, err := o.Store.MyBookings(ctx, middleware.Principal(ctx).UserID, valueOf(r.Params.Status), p)
+	list, err := o.Store.Bookings.MyBookings(ctx, middleware.Principal(ctx).UserID, valueOf(r.Params.Status), p)
 	if err != nil {
 		return nil, err
 	}

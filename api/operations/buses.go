@@ -7,7 +7,7 @@ import (
 
 	"rihla/api/gen"
 	"rihla/api/middleware"
-	"rihla/internal/store"
+	"rihla/internal/store/catalogue"
 	"rihla/models"
 )
 
@@ -16,7 +16,7 @@ func (o *Operations) ListBuses(ctx context.Context, r gen.ListBusesRequestObject
 	q := r.Params
 	p := page(q.Page, q.PerPage, q.Sort, q.Cursor)
 
-	list, err := o.Store.ListBuses(ctx, actor(ctx), store.BusFilter{
+	list, err := o.Store.Catalogue.ListBuses(ctx, actor(ctx), catalogue.BusFilter{
 		ProviderID: valueOf(q.ProviderID), Status: valueOf(q.Status), Search: valueOf(q.Search), Page: p,
 	})
 	if err != nil {
@@ -46,7 +46,7 @@ func (o *Operations) CreateBus(ctx context.Context, r gen.CreateBusRequestObject
 	b := models.Bus{ProviderID: valueOf(r.Params.ProviderID)}
 	setBus(&b, r.Body)
 
-	b, err := o.Store.CreateBus(ctx, b, actor(ctx), a.photos...)
+	b, err := o.Store.Catalogue.CreateBus(ctx, b, actor(ctx), a.photos...)
 	if err != nil {
 		a.refused(ctx, err)
 
@@ -61,7 +61,7 @@ func (o *Operations) CreateBus(ctx context.Context, r gen.CreateBusRequestObject
 
 // GetBus is one bus that the caller sees.
 func (o *Operations) GetBus(ctx context.Context, r gen.GetBusRequestObject) (gen.GetBusResponseObject, error) {
-	b, err := o.Store.GetBus(ctx, actor(ctx), r.ID)
+	b, err := o.Store.Catalogue.GetBus(ctx, actor(ctx), r.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (o *Operations) GetBus(ctx context.Context, r gen.GetBusRequestObject) (gen
 
 // ReplaceBus is PUT. The photos have operations of their own.
 func (o *Operations) ReplaceBus(ctx context.Context, r gen.ReplaceBusRequestObject) (gen.ReplaceBusResponseObject, error) {
-	b, err := o.Store.UpdateBus(ctx, r.ID, replaced(r.Body, setBus), actor(ctx))
+	b, err := o.Store.Catalogue.UpdateBus(ctx, r.ID, replaced(r.Body, setBus), actor(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (o *Operations) ReplaceBus(ctx context.Context, r gen.ReplaceBusRequestObje
 
 // PatchBus is PATCH. What is named of the driver changes, the rest of the driver stays.
 func (o *Operations) PatchBus(ctx context.Context, r gen.PatchBusRequestObject) (gen.PatchBusResponseObject, error) {
-	b, err := o.Store.UpdateBus(ctx, r.ID, merged(ctx, busInput, setBus), actor(ctx))
+	b, err := o.Store.Catalogue.UpdateBus(ctx, r.ID, merged(ctx, busInput, setBus), actor(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func (o *Operations) PatchBus(ctx context.Context, r gen.PatchBusRequestObject) 
 
 // DeleteBus deletes softly; the plate number is free again.
 func (o *Operations) DeleteBus(ctx context.Context, r gen.DeleteBusRequestObject) (gen.DeleteBusResponseObject, error) {
-	return gen.DeleteBus204Response{}, o.Store.DeleteBus(ctx, r.ID, actor(ctx))
+	return gen.DeleteBus204Response{}, o.Store.Catalogue.DeleteBus(ctx, r.ID, actor(ctx))
 }
 
 func setBus(b *models.Bus, in *gen.BusInput) {
@@ -137,7 +137,7 @@ func (o *Operations) bus(ctx context.Context, b *models.Bus) (gen.Bus, error) {
 
 // buses are the buses of a page with their photos, which are read together.
 func (o *Operations) buses(ctx context.Context, buses []models.Bus) ([]gen.Bus, error) {
-	photos, err := o.Store.BusPhotos(ctx, each(buses, func(b *models.Bus) uuid.UUID { return b.ID }))
+	photos, err := o.Store.Catalogue.BusPhotos(ctx, each(buses, func(b *models.Bus) uuid.UUID { return b.ID }))
 	if err != nil {
 		return nil, err
 	}

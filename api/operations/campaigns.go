@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"rihla/api/gen"
-	"rihla/internal/store"
+	"rihla/internal/store/catalogue"
 	"rihla/models"
 )
 
@@ -13,7 +13,7 @@ func (o *Operations) ListAdCampaigns(ctx context.Context, r gen.ListAdCampaignsR
 	q := r.Params
 	p := page(q.Page, q.PerPage, q.Sort, q.Cursor)
 
-	list, err := o.Store.ListCampaigns(ctx, actor(ctx), store.CampaignFilter{
+	list, err := o.Store.Catalogue.ListCampaigns(ctx, actor(ctx), catalogue.CampaignFilter{
 		ProviderID: valueOf(q.ProviderID), TripID: valueOf(q.TripID), Status: valueOf(q.Status), Search: valueOf(q.Search), Page: p,
 	})
 	if err != nil {
@@ -30,7 +30,7 @@ func (o *Operations) CreateAdCampaign(
 	c := models.AdCampaign{ProviderID: valueOf(r.Params.ProviderID)}
 	setCampaign(&c, r.Body)
 
-	c, err := o.Store.CreateCampaign(ctx, c, actor(ctx), o.Now())
+	c, err := o.Store.Catalogue.CreateCampaign(ctx, c, actor(ctx), o.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (o *Operations) CreateAdCampaign(
 
 // GetAdCampaign is one campaign that the caller sees.
 func (o *Operations) GetAdCampaign(ctx context.Context, r gen.GetAdCampaignRequestObject) (gen.GetAdCampaignResponseObject, error) {
-	c, err := o.Store.GetCampaign(ctx, actor(ctx), r.ID)
+	c, err := o.Store.Catalogue.GetCampaign(ctx, actor(ctx), r.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (o *Operations) GetAdCampaign(ctx context.Context, r gen.GetAdCampaignReque
 func (o *Operations) ReplaceAdCampaign(
 	ctx context.Context, r gen.ReplaceAdCampaignRequestObject,
 ) (gen.ReplaceAdCampaignResponseObject, error) {
-	c, err := o.Store.UpdateCampaign(ctx, r.ID, replaced(r.Body, setCampaign), actor(ctx), o.Now())
+	c, err := o.Store.Catalogue.UpdateCampaign(ctx, r.ID, replaced(r.Body, setCampaign), actor(ctx), o.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (o *Operations) ReplaceAdCampaign(
 
 // PatchAdCampaign is PATCH, while the campaign is unpaid.
 func (o *Operations) PatchAdCampaign(ctx context.Context, r gen.PatchAdCampaignRequestObject) (gen.PatchAdCampaignResponseObject, error) {
-	c, err := o.Store.UpdateCampaign(ctx, r.ID, merged(ctx, campaignInput, setCampaign), actor(ctx), o.Now())
+	c, err := o.Store.Catalogue.UpdateCampaign(ctx, r.ID, merged(ctx, campaignInput, setCampaign), actor(ctx), o.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -77,12 +77,12 @@ func (o *Operations) PatchAdCampaign(ctx context.Context, r gen.PatchAdCampaignR
 func (o *Operations) DeleteAdCampaign(
 	ctx context.Context, r gen.DeleteAdCampaignRequestObject,
 ) (gen.DeleteAdCampaignResponseObject, error) {
-	return gen.DeleteAdCampaign204Response{}, o.Store.DeleteCampaign(ctx, r.ID, actor(ctx))
+	return gen.DeleteAdCampaign204Response{}, o.Store.Catalogue.DeleteCampaign(ctx, r.ID, actor(ctx))
 }
 
 // PauseAdCampaign stops a paid campaign for a while (spec 9.8).
 func (o *Operations) PauseAdCampaign(ctx context.Context, r gen.PauseAdCampaignRequestObject) (gen.PauseAdCampaignResponseObject, error) {
-	c, err := o.Store.PauseCampaign(ctx, r.ID, actor(ctx), o.Now())
+	c, err := o.Store.Catalogue.PauseCampaign(ctx, r.ID, actor(ctx), o.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (o *Operations) PauseAdCampaign(ctx context.Context, r gen.PauseAdCampaignR
 func (o *Operations) ResumeAdCampaign(
 	ctx context.Context, r gen.ResumeAdCampaignRequestObject,
 ) (gen.ResumeAdCampaignResponseObject, error) {
-	c, err := o.Store.ResumeCampaign(ctx, r.ID, actor(ctx), o.Now())
+	c, err := o.Store.Catalogue.ResumeCampaign(ctx, r.ID, actor(ctx), o.Now())
 	if err != nil {
 		return nil, err
 	}

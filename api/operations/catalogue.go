@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"rihla/api/gen"
-	"rihla/internal/store"
+	"rihla/internal/store/catalogue"
 	"rihla/models"
 )
 
@@ -15,7 +15,7 @@ func (o *Operations) ListCatalogueHotels(
 	q := r.Params
 	p := page(q.Page, q.PerPage, q.Sort, q.Cursor)
 
-	list, err := o.Store.CatalogueHotels(ctx, store.HotelFilter{
+	list, err := o.Store.Catalogue.CatalogueHotels(ctx, catalogue.HotelFilter{
 		City: valueOf(q.City), Stars: valueOf(q.Stars), Search: valueOf(q.Search), Page: p,
 	})
 	if err != nil {
@@ -41,7 +41,7 @@ func (o *Operations) ListCatalogueBuses(
 ) (gen.ListCatalogueBusesResponseObject, error) {
 	p := page(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
 
-	list, err := o.Store.CatalogueBuses(ctx, store.BusFilter{Search: valueOf(r.Params.Search), Page: p})
+	list, err := o.Store.Catalogue.CatalogueBuses(ctx, catalogue.BusFilter{Search: valueOf(r.Params.Search), Page: p})
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (o *Operations) ListCatalogueRestStops(
 	q := r.Params
 	p := page(q.Page, q.PerPage, q.Sort, q.Cursor)
 
-	list, err := o.Store.CatalogueRestStops(ctx, store.RestStopFilter{
+	list, err := o.Store.Catalogue.CatalogueRestStops(ctx, catalogue.RestStopFilter{
 		City: valueOf(q.City), Search: valueOf(q.Search), Page: p,
 	})
 	if err != nil {

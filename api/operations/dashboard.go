@@ -41,7 +41,7 @@ func (o *Operations) dashboard(ctx context.Context, provider uuid.UUID) (gen.Das
 		return gen.Dashboard{}, err
 	}
 
-	report, err := o.Store.Report(ctx, provider, month)
+	report, err := o.Store.Ledger.Report(ctx, provider, month)
 	if err != nil {
 		return gen.Dashboard{}, err
 	}
@@ -118,7 +118,7 @@ func (o *Operations) ListenDashboards() (stop func()) {
 	go func() {
 		defer close(done)
 
-		o.dashboards.listen(ctx, o.Store.ListenDashboard)
+		o.dashboards.listen(ctx, o.Store.Payments.ListenDashboard)
 	}()
 
 	return func() {

@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"rihla/api/middleware"
-	"rihla/internal/store"
+	"rihla/internal/store/payments"
 	"rihla/models"
 )
 
@@ -115,14 +115,14 @@ func (d *dashboards) announce(reason string, provider uuid.UUID) {
 
 // listen hands on what the database announces, until ctx ends. After the connection was lost everybody is told to
 // look again.
-func (d *dashboards) listen(ctx context.Context, hear func(context.Context, func(), func(store.DashboardEvent)) error) {
+func (d *dashboards) listen(ctx context.Context, hear func(context.Context, func(), func(payments.DashboardEvent)) error) {
 	pause := relistenSoon
 
 	for {
 		err := hear(ctx, func() {
 			pause = relistenSoon
 			d.announce(reasonConnected, uuid.Nil)
-		}, func(e store.DashboardEvent) { d.announce(e.Reason, e.ProviderID) })
+		}, func(e payments.DashboardEvent) { d.announce(e.Reason, e.ProviderID) })
 		if ctx.Err() != nil {
 			return
 		}

@@ -12,7 +12,8 @@ import (
 
 	"rihla/api/gen"
 	"rihla/api/middleware"
-	"rihla/internal/store"
+	"rihla/internal/store/db"
+	"rihla/internal/store/ledger"
 	"rihla/models"
 )
 
@@ -22,7 +23,7 @@ const auditTimeout = 5 * time.Second
 // exportFormats are the ways to write an export, by what a caller asks for.
 var exportFormats = map[gen.ExportFormat]struct {
 	mediaType string
-	write     func(*Operations, context.Context, io.Writer, store.RecordFilter, models.Locale) (rows int64, err error)
+	write     func(*Operations, context.Context, io.Writer, ledger.RecordFilter, models.Locale) (rows int64, err error)
 }{
 	gen.Csv: {"text/csv; charset=utf-8", (*Operations).writeCSV},
 	gen.Xlsx: {
@@ -41,7 +42,7 @@ func (o *Operations) ExportFinancialRecords(
 		return nil, err
 	}
 
-	filter := store.RecordFilter{
+	filter := ledger.RecordFilter{
 		Days: span, BookingID: valueOf(q.BookingID), AdCampaignID: valueOf(q.AdCampaignID), ProviderID: valueOf(q.ProviderID),
 		BalanceStatus: valueOf(q.BalanceStatus), Search: valueOf(q.Search), Page: page(nil, nil, q.Sort, nil),
 	}
@@ -52,9 +53,9 @@ func (o *Operations) ExportFinancialRecords(
 // export is a streamed answer.
 type export struct {
 	o      *Operations
-	by     store.Actor
+	by     db.Actor
 	query  *gen.ExportFinancialRecordsParams
-	filter store.RecordFilter
+	filter ledger.RecordFilter
 	lang   models.Locale // of headers and labels; empty: names and codes for programs
 }
 
@@ -153,7 +154,7 @@ func (e export) note(ctx context.Context, action string, rows *int64) error {
 		d["rows"] = *rows
 	}
 
-	return e.o.Store.Audit(ctx, e.by, action, "financial_record", nil, d)
+	return e.o.Store.DB.Audit(ctx, e.by, action, "financial_record", nil, d)
 }
 
 // byteOrderMark tells spreadsheets that the file is UTF-8 (contract §6).
@@ -163,14 +164,14 @@ const byteOrderMark = "\ufeff"
 // own buffer holds but a dozen of them.
 const csvBuffer = 64 << 10
 
-func (o *Operations) writeCSV(ctx context.Context, w io.Writer, f store.RecordFilter, lang models.Locale) (rows int64, err error) {
+func (o *Operations) writeCSV(ctx context.Context, w io.Writer, f ledger.RecordFilter, lang models.Locale) (rows int64, err error) {
 	b := bufio.NewWriterSize(w, csvBuffer)
 
 	if _, err := b.WriteString(byteOrderMark); err != nil {
 		return 0, err
 	}
 
-	if rows, err = o.Store.ExportCSV(ctx, f, lang, b); err != nil {
+	if rows, err = o.Store.Ledger.ExportCSV(ctx, f, lang, b); err != nil {
 		return rows, err
 	}
 

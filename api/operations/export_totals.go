@@ -6,7 +6,7 @@ import (
 
 	"github.com/xuri/excelize/v2"
 
-	"rihla/internal/store"
+	"rihla/internal/store/ledger"
 	"rihla/models"
 )
 
@@ -131,7 +131,7 @@ func (b *workbook) totalsCells(row totalsRow) ([]any, error) {
 	}
 
 	for name, amount := range row.amounts {
-		value, err := cellValue(store.ExportMoney, amount.String())
+		value, err := cellValue(ledger.ExportMoney, amount.String())
 		if err != nil {
 			return nil, err
 		}
@@ -144,5 +144,5 @@ func (b *workbook) totalsCells(row totalsRow) ([]any, error) {
 
 // column finds a column by its name in the API.
 func (b *workbook) column(name string) int {
-	return slices.IndexFunc(b.columns, func(c store.ExportColumn) bool { return c.Name == name })
+	return slices.IndexFunc(b.columns, func(c ledger.ExportColumn) bool { return c.Name == name })
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/xuri/excelize/v2"
 
-	"rihla/internal/store"
+	"rihla/internal/store/ledger"
 	"rihla/models"
 )
 
@@ -31,7 +31,7 @@ type workbook struct {
 	file    *excelize.File
 	room    *room
 	lang    models.Locale
-	columns []store.ExportColumn
+	columns []ledger.ExportColumn
 	styles  []int // of the columns' cells
 	header  int   // style of the first row
 	total   int   // style of sums
@@ -45,7 +45,7 @@ type workbook struct {
 }
 
 // newWorkbook begins a file. close must be called in the end.
-func newWorkbook(columns []store.ExportColumn, lang models.Locale, rowsPerSheet int) (*workbook, error) {
+func newWorkbook(columns []ledger.ExportColumn, lang models.Locale, rowsPerSheet int) (*workbook, error) {
 	r, err := newRoom()
 	if err != nil {
 		return nil, fmt.Errorf("make room for the file: %w", err)
@@ -78,9 +78,9 @@ func (b *workbook) close() {
 }
 
 // formats are what spreadsheets call number formats. Text stays text, even when somebody edits the cell.
-var formats = map[store.ExportKind]string{
-	store.ExportText: "@", store.ExportMoney: "#,##0.00", store.ExportDay: "yyyy-mm-dd", store.ExportMoment: "yyyy-mm-dd hh:mm:ss",
-	store.ExportRate: "0.00%",
+var formats = map[ledger.ExportKind]string{
+	ledger.ExportText: "@", ledger.ExportMoney: "#,##0.00", ledger.ExportDay: "yyyy-mm-dd", ledger.ExportMoment: "yyyy-mm-dd hh:mm:ss",
+	ledger.ExportRate: "0.00%",
 }
 
 func (b *workbook) makeStyles() (err error) {
@@ -88,12 +88,12 @@ func (b *workbook) makeStyles() (err error) {
 		return fmt.Errorf("make header style: %w", err)
 	}
 
-	amount := formats[store.ExportMoney]
+	amount := formats[ledger.ExportMoney]
 	if b.total, err = b.file.NewStyle(&excelize.Style{Font: &excelize.Font{Bold: true}, CustomNumFmt: &amount}); err != nil {
 		return fmt.Errorf("make style of sums: %w", err)
 	}
 
-	known := map[store.ExportKind]int{}
+	known := map[ledger.ExportKind]int{}
 
 	for kind, format := range formats {
 		if known[kind], err = b.file.NewStyle(&excelize.Style{CustomNumFmt: &format}); err != nil {
@@ -152,7 +152,7 @@ func (b *workbook) writeHeader() error {
 
 	for i, c := range b.columns {
 		width := float64(textWidth)
-		if c.Kind != store.ExportText {
+		if c.Kind != ledger.ExportText {
 			width = numberWidth
 		}
 
@@ -229,15 +229,15 @@ func (b *workbook) add(row [][]byte) error {
 
 // cellValue is what a spreadsheet calculates with. Its numbers are binary floats: that is the file format's choice, and
 // amounts of 14 digits are exact to the halala in it. Text is written as an inline string, which is never a formula.
-func cellValue(kind store.ExportKind, text string) (any, error) {
+func cellValue(kind ledger.ExportKind, text string) (any, error) {
 	switch kind {
-	case store.ExportMoney, store.ExportRate:
+	case ledger.ExportMoney, ledger.ExportRate:
 		return strconv.ParseFloat(text, 64)
-	case store.ExportDay:
+	case ledger.ExportDay:
 		t, err := time.Parse(time.DateOnly, text)
 
 		return serial(t), err
-	case store.ExportMoment:
+	case ledger.ExportMoment:
 		t, err := time.Parse(time.RFC3339, text)
 
 		return serial(t), err
@@ -276,14 +276,14 @@ func (b *workbook) sendTo(w io.Writer, sums []models.RecordSum) error {
 }
 
 // writeXLSX writes an export as a workbook. Its rows leave when all of them are there.
-func (o *Operations) writeXLSX(ctx context.Context, w io.Writer, f store.RecordFilter, lang models.Locale) (rows int64, err error) {
-	b, err := newWorkbook(store.ExportColumns(), lang, excelize.TotalRows)
+func (o *Operations) writeXLSX(ctx context.Context, w io.Writer, f ledger.RecordFilter, lang models.Locale) (rows int64, err error) {
+	b, err := newWorkbook(ledger.ExportColumns(), lang, excelize.TotalRows)
 	if err != nil {
 		return 0, err
 	}
 	defer b.close()
 
-	sums, err := o.Store.ExportRows(ctx, f, lang, b.add)
+	sums, err := o.Store.Ledger.ExportRows(ctx, f, lang, b.add)
 	if err != nil {
 		return 0, err
 	}

@@ -10,12 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/xuri/excelize/v2"
 
-	"rihla/internal/store"
+	"rihla/internal/store/ledger"
 	"rihla/models"
 )
 
 func xlsxRow(texts ...string) [][]byte {
-	out := make([][]byte, len(store.ExportColumns()))
+	out := make([][]byte, len(ledger.ExportColumns()))
 	for i, text := range texts {
 		if text != "" {
 			out[i] = []byte(text)
@@ -47,7 +47,7 @@ func lastRows(t *testing.T, file *excelize.File, sheet string, n int) [][]string
 func TestWorkbook(t *testing.T) {
 	t.Parallel()
 
-	columns := store.ExportColumns()
+	columns := ledger.ExportColumns()
 
 	b, err := newWorkbook(columns, models.LocaleEnglish, 3) // a header and two rows on each sheet
 	require.NoError(t, err)
@@ -127,7 +127,7 @@ func TestWorkbook(t *testing.T) {
 func TestWorkbookInArabic(t *testing.T) {
 	t.Parallel()
 
-	b, err := newWorkbook(store.ExportColumns(), models.LocaleArabic, 8)
+	b, err := newWorkbook(ledger.ExportColumns(), models.LocaleArabic, 8)
 	require.NoError(t, err)
 
 	defer b.close()
@@ -174,7 +174,7 @@ func TestWorkbookTotals(t *testing.T) {
 		}
 	}
 
-	b, err := newWorkbook(store.ExportColumns(), models.LocaleEnglish, excelize.TotalRows)
+	b, err := newWorkbook(ledger.ExportColumns(), models.LocaleEnglish, excelize.TotalRows)
 	require.NoError(t, err)
 
 	defer b.close()
@@ -216,7 +216,7 @@ func TestWorkbookTotals(t *testing.T) {
 func TestEmptyWorkbook(t *testing.T) {
 	t.Parallel()
 
-	b, err := newWorkbook(store.ExportColumns(), models.LocaleEnglish, excelize.TotalRows)
+	b, err := newWorkbook(ledger.ExportColumns(), models.LocaleEnglish, excelize.TotalRows)
 	require.NoError(t, err)
 
 	defer b.close()
@@ -241,7 +241,7 @@ func TestEmptyWorkbook(t *testing.T) {
 func TestWorkbookLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 
-	b, err := newWorkbook(store.ExportColumns(), models.LocaleEnglish, excelize.TotalRows)
+	b, err := newWorkbook(ledger.ExportColumns(), models.LocaleEnglish, excelize.TotalRows)
 	require.NoError(t, err)
 
 	row := xlsxRow("RH-2026-000001", "2026-03-10", "SALE", strings.Repeat("y", 10_000))

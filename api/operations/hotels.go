@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"rihla/api/gen"
-	"rihla/internal/store"
+	"rihla/internal/store/catalogue"
 	"rihla/models"
 )
 
@@ -13,7 +13,7 @@ func (o *Operations) ListHotels(ctx context.Context, r gen.ListHotelsRequestObje
 	q := r.Params
 	p := page(q.Page, q.PerPage, q.Sort, q.Cursor)
 
-	list, err := o.Store.ListHotels(ctx, actor(ctx), store.HotelFilter{
+	list, err := o.Store.Catalogue.ListHotels(ctx, actor(ctx), catalogue.HotelFilter{
 		ProviderID: valueOf(q.ProviderID), Status: valueOf(q.Status), City: valueOf(q.City), Stars: valueOf(q.Stars),
 		Search: valueOf(q.Search), Page: p,
 	})
@@ -29,7 +29,7 @@ func (o *Operations) CreateHotel(ctx context.Context, r gen.CreateHotelRequestOb
 	h := models.Hotel{ProviderID: valueOf(r.Params.ProviderID)}
 	setHotel(&h, r.Body)
 
-	h, err := o.Store.CreateHotel(ctx, h, actor(ctx))
+	h, err := o.Store.Catalogue.CreateHotel(ctx, h, actor(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func (o *Operations) CreateHotel(ctx context.Context, r gen.CreateHotelRequestOb
 
 // GetHotel is one hotel that the caller sees.
 func (o *Operations) GetHotel(ctx context.Context, r gen.GetHotelRequestObject) (gen.GetHotelResponseObject, error) {
-	h, err := o.Store.GetHotel(ctx, actor(ctx), r.ID)
+	h, err := o.Store.Catalogue.GetHotel(ctx, actor(ctx), r.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (o *Operations) GetHotel(ctx context.Context, r gen.GetHotelRequestObject) 
 
 // ReplaceHotel is PUT.
 func (o *Operations) ReplaceHotel(ctx context.Context, r gen.ReplaceHotelRequestObject) (gen.ReplaceHotelResponseObject, error) {
-	h, err := o.Store.UpdateHotel(ctx, r.ID, replaced(r.Body, setHotel), actor(ctx))
+	h, err := o.Store.Catalogue.UpdateHotel(ctx, r.ID, replaced(r.Body, setHotel), actor(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (o *Operations) ReplaceHotel(ctx context.Context, r gen.ReplaceHotelRequest
 
 // PatchHotel is PATCH.
 func (o *Operations) PatchHotel(ctx context.Context, r gen.PatchHotelRequestObject) (gen.PatchHotelResponseObject, error) {
-	h, err := o.Store.UpdateHotel(ctx, r.ID, merged(ctx, hotelInput, setHotel), actor(ctx))
+	h, err := o.Store.Catalogue.UpdateHotel(ctx, r.ID, merged(ctx, hotelInput, setHotel), actor(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (o *Operations) PatchHotel(ctx context.Context, r gen.PatchHotelRequestObje
 
 // DeleteHotel deletes softly.
 func (o *Operations) DeleteHotel(ctx context.Context, r gen.DeleteHotelRequestObject) (gen.DeleteHotelResponseObject, error) {
-	return gen.DeleteHotel204Response{}, o.Store.DeleteHotel(ctx, r.ID, actor(ctx))
+	return gen.DeleteHotel204Response{}, o.Store.Catalogue.DeleteHotel(ctx, r.ID, actor(ctx))
 }
 
 func setHotel(h *models.Hotel, in *gen.HotelInput) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"rihla/api/gen"
-	"rihla/internal/store"
+	"rihla/internal/store/incidents"
 	"rihla/models"
 )
 
@@ -14,7 +14,7 @@ import (
 func (o *Operations) ListIncidents(ctx context.Context, r gen.ListIncidentsRequestObject) (gen.ListIncidentsResponseObject, error) {
 	p := page(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
 
-	list, err := o.Store.ListIncidents(ctx, store.IncidentFilter{
+	list, err := o.Store.Incidents.ListIncidents(ctx, incidents.IncidentFilter{
 		Kind: valueOf(r.Params.Kind), Status: string(valueOf(r.Params.Status)), Page: p,
 	})
 	if err != nil {
@@ -26,7 +26,7 @@ func (o *Operations) ListIncidents(ctx context.Context, r gen.ListIncidentsReque
 
 // ResolveIncident closes an incident with a note.
 func (o *Operations) ResolveIncident(ctx context.Context, r gen.ResolveIncidentRequestObject) (gen.ResolveIncidentResponseObject, error) {
-	i, err := o.Store.ResolveIncident(ctx, r.ID, r.Body.Note, actor(ctx))
+	i, err := o.Store.Incidents.ResolveIncident(ctx, r.ID, r.Body.Note, actor(ctx))
 	if err != nil {
 		return nil, err
 	}

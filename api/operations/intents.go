@@ -9,7 +9,7 @@ import (
 
 	"rihla/api/gen"
 	"rihla/api/middleware"
-	"rihla/internal/store"
+	"rihla/internal/store/payments"
 	"rihla/models"
 	"rihla/workflows"
 )
@@ -18,8 +18,8 @@ import (
 func (o *Operations) CreateBookingIntent(
 	ctx context.Context, r gen.CreateBookingIntentRequestObject,
 ) (gen.CreateBookingIntentResponseObject, error) {
-	read := func() (store.Payable, error) {
-		p, err := o.Store.PayableBooking(ctx, r.BookingID, o.Now())
+	read := func() (payments.Payable, error) {
+		p, err := o.Store.Payments.PayableBooking(ctx, r.BookingID, o.Now())
 		if who := middleware.Principal(ctx); err == nil && who.UserID != p.OwnerID && !who.Role.IsAdmin() {
 			return p, models.NotFound()
 		}
@@ -46,8 +46,8 @@ func (o *Operations) CreateBookingIntent(
 func (o *Operations) CreateCampaignIntent(
 	ctx context.Context, r gen.CreateCampaignIntentRequestObject,
 ) (gen.CreateCampaignIntentResponseObject, error) {
-	read := func() (store.Payable, error) {
-		p, err := o.Store.PayableCampaign(ctx, r.AdCampaignID, o.Now())
+	read := func() (payments.Payable, error) {
+		p, err := o.Store.Payments.PayableCampaign(ctx, r.AdCampaignID, o.Now())
 		if err == nil && !actor(ctx).Owns(p.ProviderID) {
 			return p, models.NotFound()
 		}
@@ -73,7 +73,7 @@ func (o *Operations) CreateCampaignIntent(
 // intent is the rule of both intents: one open attempt at a time, the same one again for whoever asks, a new one when
 // there is none or when the caller wants it replaced. created tells a new attempt from one that was found.
 func (o *Operations) intent(
-	ctx context.Context, read func() (store.Payable, error), a models.Attempt, body *gen.IntentRequest,
+	ctx context.Context, read func() (payments.Payable, error), a models.Attempt, body *gen.IntentRequest,
 ) (t models.PaymentTransaction, created bool, err error) {
 	if err := o.Returns.Check(valueOf(body.ReturnURL)); err != nil {
 		return t, false, err
@@ -119,8 +119,8 @@ func (o *Operations) intent(
 
 // makeRoom ends the open attempt when the caller wants it replaced or it has expired, unless the account may not begin another one.
 func (o *Operations) makeRoom(
-	ctx context.Context, p store.Payable, a models.Attempt, replace bool, read func() (store.Payable, error),
-) (store.Payable, error) {
+	ctx context.Context, p payments.Payable, a models.Attempt, replace bool, read func() (payments.Payable, error),
+) (payments.Payable, error) {
 	a.Number = p.Next
 
 	if p.Open != nil {
@@ -131,7 +131,7 @@ func (o *Operations) makeRoom(
 		a.Number = p.Open.Attempt + 1
 	}
 
-	if err := o.Store.MayAttempt(ctx, a); err != nil || p.Open == nil {
+	if err := o.Store.Bookings.MayAttempt(ctx, a); err != nil || p.Open == nil {
 		return p, err
 	}
 
@@ -157,11 +157,11 @@ func openedBy(t *models.PaymentTransaction, opener uuid.UUID) bool {
 
 // announce writes down, before an attempt is started, what its workflow and a repeated request will look for.
 func (o *Operations) announce(ctx context.Context, a models.Attempt, body *gen.IntentRequest) error {
-	if err := o.Store.SetReturnURL(ctx, a, valueOf(body.ReturnURL), o.PublicURL); err != nil {
+	if err := o.Store.Bookings.SetReturnURL(ctx, a, valueOf(body.ReturnURL), o.PublicURL); err != nil {
 		return err
 	}
 
-	return o.Store.BindKey(ctx, middleware.Claim(ctx).ID, a.ID())
+	return o.Store.DB.BindKey(ctx, middleware.Claim(ctx).ID, a.ID())
 }
 
 // openedBefore finds the attempt that a request with the same Idempotency-Key has opened and was killed before it could
@@ -172,7 +172,7 @@ func (o *Operations) openedBefore(ctx context.Context, a models.Attempt) (t mode
 		return t, false, nil
 	}
 
-	t, err = o.Store.TransactionByID(ctx, first)
+	t, err = o.Store.Payments.TransactionByID(ctx, first)
 
 	switch {
 	case err != nil && models.CodeOf(err) == models.CodeNotFound:
@@ -189,18 +189,18 @@ func (o *Operations) openedBefore(ctx context.Context, a models.Attempt) (t mode
 }
 
 // replace closes the open attempt. It may turn out to be paid; then there is nothing to replace.
-func (o *Operations) replace(ctx context.Context, open uuid.UUID, read func() (store.Payable, error)) (store.Payable, error) {
+func (o *Operations) replace(ctx context.Context, open uuid.UUID, read func() (payments.Payable, error)) (payments.Payable, error) {
 	wait, cancel := context.WithTimeout(ctx, o.CheckoutWait)
 	defer cancel()
 
 	_, err := o.Workflows.CancelPayment(wait, open)
 	if errors.Is(err, workflows.ErrStillRunning) {
-		return store.Payable{}, o.silent(ctx, "The gateway has not closed the open attempt yet.")
+		return payments.Payable{}, o.silent(ctx, "The gateway has not closed the open attempt yet.")
 	}
 
 	// An attempt whose workflow has ended is NOT_FOUND there: what it ended as is read next.
 	if err != nil && models.CodeOf(err) != models.CodeNotFound {
-		return store.Payable{}, err
+		return payments.Payable{}, err
 	}
 
 	p, err := read()
@@ -225,7 +225,7 @@ func (o *Operations) start(ctx context.Context, a models.Attempt) (models.Paymen
 	ctx, done := aftermath(ctx)
 	defer done()
 
-	t, readErr := o.Store.TransactionByID(ctx, a.ID())
+	t, readErr := o.Store.Payments.TransactionByID(ctx, a.ID())
 
 	switch {
 	case err == nil && readErr == nil && t.Status == models.TransactionPending && t.CheckoutURL == nil:

@@ -14,6 +14,7 @@ import (
 	"rihla/internal/config"
 	"rihla/internal/media"
 	"rihla/internal/store"
+	"rihla/internal/store/db"
 	"rihla/internal/telemetry"
 	"rihla/models"
 	"rihla/workflows"
@@ -82,15 +83,15 @@ func aftermath(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 // actor is the caller in the store's terms.
-func actor(ctx context.Context) store.Actor {
+func actor(ctx context.Context) db.Actor {
 	p := middleware.Principal(ctx)
 
-	return store.Actor{UserID: p.UserID, Role: p.Role, ProviderID: p.ProviderID, RequestID: middleware.RequestID(ctx)}
+	return db.Actor{UserID: p.UserID, Role: p.Role, ProviderID: p.ProviderID, RequestID: middleware.RequestID(ctx)}
 }
 
 // MayWrite refuses staff of a company whose data cannot be changed now: they read and do not write (contract §2).
 func (o *Operations) MayWrite(ctx context.Context, staff auth.Principal) error {
-	return o.Store.MayWrite(ctx, store.Actor{UserID: staff.UserID, Role: staff.Role, ProviderID: staff.ProviderID})
+	return o.Store.Catalogue.MayWrite(ctx, db.Actor{UserID: staff.UserID, Role: staff.Role, ProviderID: staff.ProviderID})
 }
 
 // valueOf is the value behind an optional parameter, or the zero value.
@@ -116,10 +117,10 @@ func optional[T comparable](v T) *T {
 
 // once has the store keep the answer to a request with an Idempotency-Key in the SQL transaction of its effect. answer
 // makes the body of what the effect was; it must be what the handler returns.
-func once[T any](ctx context.Context, status int, answer func(T) any) store.Once[T] {
-	return store.Once[T]{Claim: middleware.Claim(ctx).ID, Answer: func(result T) (store.Answer, error) {
+func once[T any](ctx context.Context, status int, answer func(T) any) db.Once[T] {
+	return db.Once[T]{Claim: middleware.Claim(ctx).ID, Answer: func(result T) (db.Answer, error) {
 		body, err := middleware.EncodeJSON(answer(result))
 
-		return store.Answer{Status: status, Body: body}, err
+		return db.Answer{Status: status, Body: body}, err
 	}}
 }

@@ -6,14 +6,14 @@ import (
 	openapi "github.com/oapi-codegen/runtime/types"
 
 	"rihla/api/gen"
-	"rihla/internal/store"
+	"rihla/internal/store/db"
 	"rihla/models"
 )
 
 // page reads the paging parameters of a list (contract §1). Their bounds were checked against the document.
-func page(number *gen.Page, perPage *gen.PerPage, sort *string, cursor *gen.Cursor) store.Page {
-	p := store.Page{
-		Number: max(valueOf(number), 1), PerPage: valueOf(perPage), Sort: store.ParseSort(valueOf(sort)), Cursor: valueOf(cursor),
+func page(number *gen.Page, perPage *gen.PerPage, sort *string, cursor *gen.Cursor) db.Page {
+	p := db.Page{
+		Number: max(valueOf(number), 1), PerPage: valueOf(perPage), Sort: db.ParseSort(valueOf(sort)), Cursor: valueOf(cursor),
 	}
 	if p.PerPage == 0 {
 		p.PerPage = 20
@@ -23,7 +23,7 @@ func page(number *gen.Page, perPage *gen.PerPage, sort *string, cursor *gen.Curs
 }
 
 // meta says where a page is (spec 2.2), and where the next one begins. An empty collection has one, empty, page.
-func meta[T any](p store.Page, list store.Listed[T]) gen.Meta {
+func meta[T any](p db.Page, list db.Listed[T]) gen.Meta {
 	pages := (list.Total + int64(p.PerPage) - 1) / int64(p.PerPage)
 
 	return gen.Meta{

@@ -12,7 +12,7 @@ import (
 func (o *Operations) ReturnFromPayment(
 	ctx context.Context, r gen.ReturnFromPaymentRequestObject,
 ) (gen.ReturnFromPaymentResponseObject, error) {
-	t, err := o.Store.PaymentReturn(ctx, r.ReturnID, o.Now())
+	t, err := o.Store.Bookings.PaymentReturn(ctx, r.ReturnID, o.Now())
 	if err != nil {
 		return nil, err
 	}

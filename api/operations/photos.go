@@ -31,7 +31,7 @@ const (
 // AddBusPhotos adds the photos of a form to a bus, all or none.
 func (o *Operations) AddBusPhotos(ctx context.Context, r gen.AddBusPhotosRequestObject) (gen.AddBusPhotosResponseObject, error) {
 	// What is wrong with the request comes before a bus that is not there (contract §1); but for such a bus nothing is stored.
-	_, missing := o.Store.GetBus(ctx, actor(ctx), r.ID)
+	_, missing := o.Store.Catalogue.GetBus(ctx, actor(ctx), r.ID)
 	if missing != nil && models.CodeOf(missing) != models.CodeNotFound {
 		return nil, missing
 	}
@@ -45,13 +45,13 @@ func (o *Operations) AddBusPhotos(ctx context.Context, r gen.AddBusPhotosRequest
 		return nil, missing
 	}
 
-	if _, err := o.Store.AddBusPhotos(ctx, r.ID, a.photos, actor(ctx)); err != nil {
+	if _, err := o.Store.Catalogue.AddBusPhotos(ctx, r.ID, a.photos, actor(ctx)); err != nil {
 		a.refused(ctx, err)
 
 		return nil, err
 	}
 
-	b, err := o.Store.GetBus(ctx, actor(ctx), r.ID)
+	b, err := o.Store.Catalogue.GetBus(ctx, actor(ctx), r.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (o *Operations) AddBusPhotos(ctx context.Context, r gen.AddBusPhotosRequest
 
 // DeleteBusPhoto removes the row and then the file: should that fail, the file is of no photo and the sweep removes it.
 func (o *Operations) DeleteBusPhoto(ctx context.Context, r gen.DeleteBusPhotoRequestObject) (gen.DeleteBusPhotoResponseObject, error) {
-	key, err := o.Store.DeleteBusPhoto(ctx, r.ID, r.PhotoID, actor(ctx))
+	key, err := o.Store.Catalogue.DeleteBusPhoto(ctx, r.ID, r.PhotoID, actor(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -257,7 +257,7 @@ func (o *Operations) GetPhoto(ctx context.Context, r gen.GetPhotoRequestObject) 
 		return nil, models.NotFound()
 	}
 
-	photo, err := o.Store.PhotoOfLiveBus(ctx, r.PhotoID)
+	photo, err := o.Store.Catalogue.PhotoOfLiveBus(ctx, r.PhotoID)
 	if err != nil {
 		return nil, err
 	}

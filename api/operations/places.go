@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"rihla/api/middleware"
-	"rihla/internal/store"
+	"rihla/internal/store/db"
 	"rihla/models"
 )
 
@@ -29,7 +29,7 @@ func newPlaces(kind string, most int) *places {
 }
 
 // take gives the caller a place, which leave gives back. Error: RATE_LIMITED.
-func (p *places) take(by store.Actor) (leave func(), err error) {
+func (p *places) take(by db.Actor) (leave func(), err error) {
 	if p.most <= 0 {
 		return func() {}, nil
 	}

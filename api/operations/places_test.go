@@ -6,7 +6,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"rihla/internal/store"
+	"rihla/internal/store/db"
 	"rihla/models"
 )
 
@@ -15,8 +15,8 @@ func TestPlacesAreCountedByAccountAndCompany(t *testing.T) {
 
 	p := newPlaces("uploads", 2)
 	company := uuid.New()
-	one, two := store.Actor{UserID: uuid.New(), ProviderID: company}, store.Actor{UserID: uuid.New(), ProviderID: company}
-	customer := store.Actor{UserID: uuid.New()}
+	one, two := db.Actor{UserID: uuid.New(), ProviderID: company}, db.Actor{UserID: uuid.New(), ProviderID: company}
+	customer := db.Actor{UserID: uuid.New()}
 
 	leave, err := p.take(one)
 	require.NoError(t, err)

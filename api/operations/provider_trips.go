@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"rihla/api/gen"
-	"rihla/internal/store"
+	"rihla/internal/store/catalogue"
 	"rihla/models"
 )
 
@@ -15,9 +15,9 @@ func (o *Operations) ListProviderTrips(
 	q := r.Params
 	p := page(q.Page, q.PerPage, q.Sort, q.Cursor)
 
-	list, err := o.Store.ListProviderTrips(ctx, actor(ctx), store.ProviderTripFilter{
+	list, err := o.Store.Catalogue.ListProviderTrips(ctx, actor(ctx), catalogue.ProviderTripFilter{
 		ProviderID: valueOf(q.ProviderID), Status: models.TripStatus(valueOf(q.Status)),
-		TripFilter: store.TripFilter{
+		TripFilter: catalogue.TripFilter{
 			Type: models.TripType(valueOf(q.Type)), Origin: valueOf(q.Origin), Destination: valueOf(q.Destination),
 			DateFrom: date(q.DateFrom), DateTo: date(q.DateTo), Search: valueOf(q.Search), Page: p,
 		},
@@ -36,7 +36,7 @@ func (o *Operations) CreateProviderTrip(
 	t := models.Trip{ProviderID: valueOf(r.Params.ProviderID)}
 	setTrip(&t, r.Body)
 
-	t, err := o.Store.CreateTrip(ctx, t, actor(ctx))
+	t, err := o.Store.Catalogue.CreateTrip(ctx, t, actor(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (o *Operations) CreateProviderTrip(
 func (o *Operations) GetProviderTrip(
 	ctx context.Context, r gen.GetProviderTripRequestObject,
 ) (gen.GetProviderTripResponseObject, error) {
-	t, err := o.Store.GetProviderTrip(ctx, actor(ctx), r.ID)
+	t, err := o.Store.Catalogue.GetProviderTrip(ctx, actor(ctx), r.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (o *Operations) GetProviderTrip(
 func (o *Operations) ReplaceProviderTrip(
 	ctx context.Context, r gen.ReplaceProviderTripRequestObject,
 ) (gen.ReplaceProviderTripResponseObject, error) {
-	t, err := o.Store.UpdateTrip(ctx, r.ID, replaced(r.Body, setTrip), actor(ctx))
+	t, err := o.Store.Bookings.UpdateTrip(ctx, r.ID, replaced(r.Body, setTrip), actor(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (o *Operations) ReplaceProviderTrip(
 func (o *Operations) PatchProviderTrip(
 	ctx context.Context, r gen.PatchProviderTripRequestObject,
 ) (gen.PatchProviderTripResponseObject, error) {
-	t, err := o.Store.UpdateTrip(ctx, r.ID, merged(ctx, tripInput, setTrip), actor(ctx))
+	t, err := o.Store.Bookings.UpdateTrip(ctx, r.ID, merged(ctx, tripInput, setTrip), actor(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -87,12 +87,12 @@ func (o *Operations) PatchProviderTrip(
 func (o *Operations) DeleteProviderTrip(
 	ctx context.Context, r gen.DeleteProviderTripRequestObject,
 ) (gen.DeleteProviderTripResponseObject, error) {
-	return gen.DeleteProviderTrip204Response{}, o.Store.DeleteTrip(ctx, r.ID, actor(ctx))
+	return gen.DeleteProviderTrip204Response{}, o.Store.Catalogue.DeleteTrip(ctx, r.ID, actor(ctx))
 }
 
 // PublishTrip opens a DRAFT for booking (spec 9.8).
 func (o *Operations) PublishTrip(ctx context.Context, r gen.PublishTripRequestObject) (gen.PublishTripResponseObject, error) {
-	t, err := o.Store.PublishTrip(ctx, r.ID, actor(ctx))
+	t, err := o.Store.Catalogue.PublishTrip(ctx, r.ID, actor(ctx))
 	if err != nil {
 		return nil, err
 	}

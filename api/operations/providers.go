@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"rihla/api/gen"
-	"rihla/internal/store"
+	"rihla/internal/store/catalogue"
 	"rihla/models"
 )
 
@@ -12,7 +12,7 @@ import (
 func (o *Operations) ListProviders(ctx context.Context, r gen.ListProvidersRequestObject) (gen.ListProvidersResponseObject, error) {
 	p := page(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
 
-	list, err := o.Store.ListProviders(ctx, store.ProviderFilter{
+	list, err := o.Store.Catalogue.ListProviders(ctx, catalogue.ProviderFilter{
 		Search: valueOf(r.Params.Search), Status: valueOf(r.Params.Status), Page: p,
 	})
 	if err != nil {
@@ -28,7 +28,7 @@ func (o *Operations) CreateProvider(ctx context.Context, r gen.CreateProviderReq
 
 	o.setProvider(&p, r.Body)
 
-	p, err := o.Store.CreateProviderBy(ctx, p, actor(ctx))
+	p, err := o.Store.Catalogue.CreateProviderBy(ctx, p, actor(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (o *Operations) CreateProvider(ctx context.Context, r gen.CreateProviderReq
 
 // GetProvider is a company with the numbers of its dashboard cards.
 func (o *Operations) GetProvider(ctx context.Context, r gen.GetProviderRequestObject) (gen.GetProviderResponseObject, error) {
-	p, stats, err := o.Store.ProviderWithStats(ctx, r.ID)
+	p, stats, err := o.Store.Catalogue.ProviderWithStats(ctx, r.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (o *Operations) GetProvider(ctx context.Context, r gen.GetProviderRequestOb
 
 // ReplaceProvider is PUT. The state has actions of its own.
 func (o *Operations) ReplaceProvider(ctx context.Context, r gen.ReplaceProviderRequestObject) (gen.ReplaceProviderResponseObject, error) {
-	p, err := o.Store.UpdateProvider(ctx, r.ID, replaced(r.Body, o.setProvider), actor(ctx))
+	p, err := o.Store.Catalogue.UpdateProvider(ctx, r.ID, replaced(r.Body, o.setProvider), actor(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (o *Operations) ReplaceProvider(ctx context.Context, r gen.ReplaceProviderR
 
 // PatchProvider is PATCH.
 func (o *Operations) PatchProvider(ctx context.Context, r gen.PatchProviderRequestObject) (gen.PatchProviderResponseObject, error) {
-	p, err := o.Store.UpdateProvider(ctx, r.ID, merged(ctx, providerInput, o.setProvider), actor(ctx))
+	p, err := o.Store.Catalogue.UpdateProvider(ctx, r.ID, merged(ctx, providerInput, o.setProvider), actor(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (o *Operations) PatchProvider(ctx context.Context, r gen.PatchProviderReque
 func (o *Operations) ActivateProvider(
 	ctx context.Context, r gen.ActivateProviderRequestObject,
 ) (gen.ActivateProviderResponseObject, error) {
-	p, err := o.Store.SetProviderStatus(ctx, r.ID, true, actor(ctx))
+	p, err := o.Store.Catalogue.SetProviderStatus(ctx, r.ID, true, actor(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (o *Operations) ActivateProvider(
 func (o *Operations) DeactivateProvider(
 	ctx context.Context, r gen.DeactivateProviderRequestObject,
 ) (gen.DeactivateProviderResponseObject, error) {
-	p, err := o.Store.SetProviderStatus(ctx, r.ID, false, actor(ctx))
+	p, err := o.Store.Catalogue.SetProviderStatus(ctx, r.ID, false, actor(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 	openapi "github.com/oapi-codegen/runtime/types"
 
 	"rihla/api/gen"
-	"rihla/internal/store"
+	"rihla/internal/store/ledger"
 	"rihla/models"
 )
 
@@ -50,7 +50,7 @@ func (o *Operations) listRecords(
 
 	p := page(q.Page, q.PerPage, q.Sort, q.Cursor)
 
-	list, err := o.Store.ListRecords(ctx, store.RecordFilter{
+	list, err := o.Store.Ledger.ListRecords(ctx, ledger.RecordFilter{
 		Days: span, BookingID: valueOf(q.BookingID), AdCampaignID: valueOf(q.AdCampaignID), ProviderID: provider,
 		BalanceStatus: valueOf(q.BalanceStatus), Search: valueOf(q.Search), Page: p,
 	})
@@ -65,7 +65,7 @@ func (o *Operations) listRecords(
 func (o *Operations) MarkRecordTransferred(
 	ctx context.Context, r gen.MarkRecordTransferredRequestObject,
 ) (gen.MarkRecordTransferredResponseObject, error) {
-	m := store.MarkTransfer{Once: once(ctx, http.StatusOK, func(record models.FinancialRecord) any { return markedTransferred(&record) })}
+	m := ledger.MarkTransfer{Once: once(ctx, http.StatusOK, func(record models.FinancialRecord) any { return markedTransferred(&record) })}
 
 	if r.Body != nil {
 		m.Reference = r.Body.PayoutReference
@@ -76,7 +76,7 @@ func (o *Operations) MarkRecordTransferred(
 		}
 	}
 
-	record, err := o.Store.MarkTransferred(ctx, r.ID, m, actor(ctx))
+	record, err := o.Store.Ledger.MarkTransferred(ctx, r.ID, m, actor(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -88,12 +88,12 @@ func (o *Operations) MarkRecordTransferred(
 func (o *Operations) MarkRecordsTransferred(
 	ctx context.Context, r gen.MarkRecordsTransferredRequestObject,
 ) (gen.MarkRecordsTransferredResponseObject, error) {
-	m := store.MarkTransfers{
+	m := ledger.MarkTransfers{
 		IDs: r.Body.Ids, Reference: r.Body.PayoutReference, Date: optional(date(r.Body.PayoutDate)),
 		Once: once(ctx, http.StatusOK, func(records []models.FinancialRecord) any { return allMarkedTransferred(records) }),
 	}
 
-	records, err := o.Store.MarkAllTransferred(ctx, m, actor(ctx))
+	records, err := o.Store.Ledger.MarkAllTransferred(ctx, m, actor(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (o *Operations) MarkRecordsTransferred(
 func (o *Operations) RevertRecordTransfer(
 	ctx context.Context, r gen.RevertRecordTransferRequestObject,
 ) (gen.RevertRecordTransferResponseObject, error) {
-	record, err := o.Store.RevertTransferred(ctx, actor(ctx), r.ID, store.RevertTransfer{
+	record, err := o.Store.Ledger.RevertTransferred(ctx, actor(ctx), r.ID, ledger.RevertTransfer{
 		Reason: r.Body.Reason,
 		Once:   once(ctx, http.StatusOK, func(record models.FinancialRecord) any { return transferReverted(&record) }),
 	})

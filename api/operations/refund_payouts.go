@@ -49,7 +49,7 @@ func (o *Operations) RejectRefundPayout(
 // decidePayout keeps the decision, and waits for its effect as long as a caller may wait. Once it is kept it is true,
 // whatever becomes of the wait.
 func (o *Operations) decidePayout(ctx context.Context, d models.RefundPayout) (models.Refund, error) {
-	refund, err := o.Store.DecidePayout(ctx, d, actor(ctx), o.Now())
+	refund, err := o.Store.Refunds.DecidePayout(ctx, d, actor(ctx), o.Now())
 	if err != nil {
 		return refund, err
 	}
@@ -61,7 +61,7 @@ func (o *Operations) decidePayout(ctx context.Context, d models.RefundPayout) (m
 		o.applyPayout(ctx, refund)
 	}
 
-	return o.Store.RefundByID(ctx, refund.ID)
+	return o.Store.Refunds.RefundByID(ctx, refund.ID)
 }
 
 // applyPayout tells the refund's workflow, and waits until it has settled. What does not get there the sweep brings.

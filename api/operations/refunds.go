@@ -9,7 +9,7 @@ import (
 
 	"rihla/api/gen"
 	"rihla/api/middleware"
-	"rihla/internal/store"
+	"rihla/internal/store/refunds"
 	"rihla/models"
 	"rihla/workflows"
 )
@@ -43,7 +43,7 @@ func (o *Operations) RefundBooking(ctx context.Context, r gen.RefundBookingReque
 func (o *Operations) RefundLatePayment(
 	ctx context.Context, r gen.RefundLatePaymentRequestObject,
 ) (gen.RefundLatePaymentResponseObject, error) {
-	t, err := o.Store.TransactionByID(ctx, r.ID)
+	t, err := o.Store.Payments.TransactionByID(ctx, r.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (o *Operations) RefundLatePayment(
 // refund orders a refund, and waits for its decision as long as the caller may wait. From the order on the refund is certain,
 // whatever becomes of the wait: while the orchestrator is away it stays PENDING, and is executed when that is back.
 func (o *Operations) refund(ctx context.Context, request models.RefundRequest) (models.Refund, error) {
-	ordered, err := o.Store.OrderRefund(ctx, request, o.Now())
+	ordered, err := o.Store.Refunds.OrderRefund(ctx, request, o.Now())
 	if err != nil || ordered.Status != models.RefundPending {
 		return ordered, err
 	}
@@ -83,7 +83,7 @@ func (o *Operations) refund(ctx context.Context, request models.RefundRequest) (
 	ctx, done := aftermath(ctx)
 	defer done()
 
-	now, err := o.Store.RefundByID(ctx, ordered.ID)
+	now, err := o.Store.Refunds.RefundByID(ctx, ordered.ID)
 	if err != nil {
 		slog.WarnContext(ctx, "a refund was ordered, and cannot be read again: it is answered as it was ordered",
 			"refund_id", ordered.ID, "request_id", middleware.RequestID(ctx), "error", err)
@@ -148,7 +148,7 @@ func ownRequestID(ctx context.Context) string {
 
 // GetRefundQuote says what a refund by the cancellation policy would come to.
 func (o *Operations) GetRefundQuote(ctx context.Context, r gen.GetRefundQuoteRequestObject) (gen.GetRefundQuoteResponseObject, error) {
-	q, err := o.Store.RefundQuote(ctx, r.ID, o.Now())
+	q, err := o.Store.Refunds.RefundQuote(ctx, r.ID, o.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func (o *Operations) GetRefundQuote(ctx context.Context, r gen.GetRefundQuoteReq
 func (o *Operations) ListRefunds(ctx context.Context, r gen.ListRefundsRequestObject) (gen.ListRefundsResponseObject, error) {
 	p := page(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
 
-	list, err := o.Store.ListRefunds(ctx, store.RefundFilter{
+	list, err := o.Store.Refunds.ListRefunds(ctx, refunds.RefundFilter{
 		BookingID: valueOf(r.Params.BookingID), Status: valueOf(r.Params.Status), Channel: valueOf(r.Params.Channel),
 		NeedsPayout: r.Params.NeedsPayout, Page: p,
 	})
@@ -177,7 +177,7 @@ func (o *Operations) ListRefunds(ctx context.Context, r gen.ListRefundsRequestOb
 
 // GetRefund is one refund.
 func (o *Operations) GetRefund(ctx context.Context, r gen.GetRefundRequestObject) (gen.GetRefundResponseObject, error) {
-	refund, err := o.Store.RefundByID(ctx, r.ID)
+	refund, err := o.Store.Refunds.RefundByID(ctx, r.ID)
 	if err != nil {
 		return nil, err
 	}

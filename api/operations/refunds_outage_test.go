@@ -17,6 +17,8 @@ import (
 	"rihla/gateways/fake"
 	"rihla/internal/notify"
 	"rihla/internal/store"
+	"rihla/internal/store/bookings"
+	"rihla/internal/store/db"
 	"rihla/internal/store/storetest"
 	"rihla/internal/testkit"
 	"rihla/models"
@@ -66,7 +68,7 @@ func TestRefundOrderedWhileTheOrchestratorIsAway(t *testing.T) {
 			t.Cleanup(w.Stop)
 
 			// What the sweep does for orders that nothing was sent for.
-			due, _, err := s.StaleRefunds(t.Context(), time.Hour, 0, store.Turn{}, 10, time.Now().Add(time.Second))
+			due, _, err := s.Payments.StaleRefunds(t.Context(), time.Hour, 0, db.SweepCursor{}, 10, time.Now().Add(time.Second))
 			require.NoError(t, err)
 
 			for _, r := range due {
@@ -74,7 +76,7 @@ func TestRefundOrderedWhileTheOrchestratorIsAway(t *testing.T) {
 			}
 
 			require.Eventually(t, func() bool {
-				now, err := s.RefundByID(t.Context(), request.ID)
+				now, err := s.Refunds.RefundByID(t.Context(), request.ID)
 
 				return err == nil && now.Status == models.RefundSucceeded
 			}, 30*time.Second, 20*time.Millisecond)
@@ -116,14 +118,14 @@ func paidAttempt(t *testing.T, s *store.Store) (models.PaymentTransaction, *fake
 
 	world, gateway := storetest.Fixture(t, s), fake.New()
 	user := world.Users[models.RoleEndUser].ID
-	b, err := s.CreateBooking(t.Context(), store.NewBooking{
+	b, err := s.Bookings.CreateBooking(t.Context(), bookings.NewBooking{
 		UserID: user, TripID: world.Trip.ID, Passengers: []models.Passenger{{Name: "Passenger"}}, ContactName: "Contact",
 		ContactEmail: "contact@rihla.test", ContactPhone: "+966500000000", Method: models.MethodCreditCard,
 	})
 	require.NoError(t, err)
 
 	attempt := models.Attempt{BookingID: b.ID, ProviderID: b.ProviderID, Number: 1, UserID: user, Method: models.MethodCreditCard}
-	paid, _, err := s.OpenPayment(t.Context(), attempt, time.Now)
+	paid, _, err := s.Payments.OpenPayment(t.Context(), attempt, time.Now)
 	require.NoError(t, err)
 
 	c, err := gateway.CreateCheckout(t.Context(), gateways.CheckoutRequest{
@@ -131,15 +133,15 @@ func paidAttempt(t *testing.T, s *store.Store) (models.PaymentTransaction, *fake
 	})
 	require.NoError(t, err)
 	require.NoError(t, gateway.Pay(paid.ID))
-	require.NoError(t, s.SaveCheckout(t.Context(), paid.ID, c.ID, c.URL))
+	require.NoError(t, s.Payments.SaveCheckout(t.Context(), paid.ID, c.ID, c.URL))
 
-	_, err = s.StoreEvent(t.Context(), models.WebhookEvent{
+	_, err = s.Payments.StoreEvent(t.Context(), models.WebhookEvent{
 		ID: models.NewID(), Channel: models.ChannelGatewayA, WebhookID: "evt-1", Type: models.EventPaymentSucceeded, CheckoutID: c.ID,
 		MerchantReference: paid.ID.String(), Amount: &paid.Amount, Currency: paid.Currency, PaymentMethod: paid.PaymentMethod, OccurredAt: time.Now(),
 	}, time.Now())
 	require.NoError(t, err)
 
-	settled, err := s.SettlePayment(t.Context(), paid.ID, time.Now())
+	settled, err := s.Payments.SettlePayment(t.Context(), paid.ID, time.Now())
 	require.NoError(t, err)
 	require.Equal(t, models.TransactionPaid, settled.Status)
 

@@ -51,7 +51,7 @@ func (o *Operations) summarize(
 		return gen.FinancialReport{}, err
 	}
 
-	report, err := o.Store.Report(ctx, provider, span)
+	report, err := o.Store.Ledger.Report(ctx, provider, span)
 	if err != nil {
 		return gen.FinancialReport{}, err
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"rihla/api/gen"
-	"rihla/internal/store"
+	"rihla/internal/store/catalogue"
 	"rihla/models"
 )
 
@@ -16,7 +16,7 @@ func (o *Operations) ListRestStops(ctx context.Context, r gen.ListRestStopsReque
 	q := r.Params
 	p := page(q.Page, q.PerPage, q.Sort, q.Cursor)
 
-	list, err := o.Store.ListRestStops(ctx, actor(ctx), store.RestStopFilter{
+	list, err := o.Store.Catalogue.ListRestStops(ctx, actor(ctx), catalogue.RestStopFilter{
 		ProviderID: valueOf(q.ProviderID), Status: valueOf(q.Status), City: valueOf(q.City), Search: valueOf(q.Search), Page: p,
 	})
 	if err != nil {
@@ -31,7 +31,7 @@ func (o *Operations) CreateRestStop(ctx context.Context, r gen.CreateRestStopReq
 	s := models.RestStop{ProviderID: valueOf(r.Params.ProviderID)}
 	setRestStop(&s, r.Body)
 
-	s, err := o.Store.CreateRestStop(ctx, s, actor(ctx))
+	s, err := o.Store.Catalogue.CreateRestStop(ctx, s, actor(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (o *Operations) CreateRestStop(ctx context.Context, r gen.CreateRestStopReq
 
 // GetRestStop is one rest stop that the caller sees.
 func (o *Operations) GetRestStop(ctx context.Context, r gen.GetRestStopRequestObject) (gen.GetRestStopResponseObject, error) {
-	s, err := o.Store.GetRestStop(ctx, actor(ctx), r.ID)
+	s, err := o.Store.Catalogue.GetRestStop(ctx, actor(ctx), r.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (o *Operations) GetRestStop(ctx context.Context, r gen.GetRestStopRequestOb
 
 // ReplaceRestStop is PUT.
 func (o *Operations) ReplaceRestStop(ctx context.Context, r gen.ReplaceRestStopRequestObject) (gen.ReplaceRestStopResponseObject, error) {
-	s, err := o.Store.UpdateRestStop(ctx, r.ID, replaced(r.Body, setRestStop), actor(ctx))
+	s, err := o.Store.Catalogue.UpdateRestStop(ctx, r.ID, replaced(r.Body, setRestStop), actor(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (o *Operations) ReplaceRestStop(ctx context.Context, r gen.ReplaceRestStopR
 
 // PatchRestStop is PATCH.
 func (o *Operations) PatchRestStop(ctx context.Context, r gen.PatchRestStopRequestObject) (gen.PatchRestStopResponseObject, error) {
-	s, err := o.Store.UpdateRestStop(ctx, r.ID, merged(ctx, restStopInput, setRestStop), actor(ctx))
+	s, err := o.Store.Catalogue.UpdateRestStop(ctx, r.ID, merged(ctx, restStopInput, setRestStop), actor(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (o *Operations) PatchRestStop(ctx context.Context, r gen.PatchRestStopReque
 
 // DeleteRestStop deletes softly.
 func (o *Operations) DeleteRestStop(ctx context.Context, r gen.DeleteRestStopRequestObject) (gen.DeleteRestStopResponseObject, error) {
-	return gen.DeleteRestStop204Response{}, o.Store.DeleteRestStop(ctx, r.ID, actor(ctx))
+	return gen.DeleteRestStop204Response{}, o.Store.Catalogue.DeleteRestStop(ctx, r.ID, actor(ctx))
 }
 
 func setRestStop(s *models.RestStop, in *gen.RestStopInput) {

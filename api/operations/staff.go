@@ -6,7 +6,7 @@ import (
 	"rihla/api/gen"
 	"rihla/api/middleware"
 	"rihla/internal/auth"
-	"rihla/internal/store"
+	"rihla/internal/store/accounts"
 	"rihla/models"
 )
 
@@ -14,7 +14,7 @@ import (
 func (o *Operations) ListStaff(ctx context.Context, r gen.ListStaffRequestObject) (gen.ListStaffResponseObject, error) {
 	p := page(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
 
-	list, err := o.Store.ListStaff(ctx, r.ID, store.StaffFilter{
+	list, err := o.Store.Accounts.ListStaff(ctx, r.ID, accounts.StaffFilter{
 		Role: valueOf(r.Params.Role), Search: valueOf(r.Params.Search), Page: p,
 	})
 	if err != nil {
@@ -35,7 +35,7 @@ func (o *Operations) CreateStaff(ctx context.Context, r gen.CreateStaffRequestOb
 		return nil, err
 	}
 
-	u, err := o.Store.CreateStaff(ctx, models.User{
+	u, err := o.Store.Accounts.CreateStaff(ctx, models.User{
 		Name: r.Body.Name, Email: r.Body.Email, Phone: r.Body.Phone, PasswordHash: hash, Role: r.Body.Role,
 		ProviderID: &r.ID, Locale: middleware.Locale(ctx),
 	}, actor(ctx))
@@ -53,7 +53,7 @@ func (o *Operations) CreateStaff(ctx context.Context, r gen.CreateStaffRequestOb
 
 // GetStaff is one account of a company.
 func (o *Operations) GetStaff(ctx context.Context, r gen.GetStaffRequestObject) (gen.GetStaffResponseObject, error) {
-	u, err := o.Store.UserByID(ctx, r.StaffID)
+	u, err := o.Store.Accounts.UserByID(ctx, r.StaffID)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (o *Operations) GetStaff(ctx context.Context, r gen.GetStaffRequestObject) 
 
 // DeleteStaff removes an account of a company: it cannot sign in any more, and its tokens end at once.
 func (o *Operations) DeleteStaff(ctx context.Context, r gen.DeleteStaffRequestObject) (gen.DeleteStaffResponseObject, error) {
-	return gen.DeleteStaff204Response{}, o.Store.RemoveStaff(ctx, r.ID, r.StaffID, actor(ctx))
+	return gen.DeleteStaff204Response{}, o.Store.Accounts.RemoveStaff(ctx, r.ID, r.StaffID, actor(ctx))
 }
 
 func staffOf(u *models.User) gen.Staff {

@@ -7,7 +7,7 @@ import (
 
 	"rihla/api/gen"
 	"rihla/api/middleware"
-	"rihla/internal/store"
+	"rihla/internal/store/payments"
 	"rihla/models"
 )
 
@@ -44,7 +44,7 @@ func (o *Operations) GetPaymentStatus(
 	var tried time.Time
 
 	for {
-		s, err := o.Store.PaymentStatus(ctx, r.ID, o.Now())
+		s, err := o.Store.Payments.PaymentStatus(ctx, r.ID, o.Now())
 		if err != nil {
 			return nil, err
 		}
@@ -78,8 +78,8 @@ func (o *Operations) GetPaymentStatus(
 
 // askGateway has the gateway asked about an attempt whose customer waits. Its answer comes as a webhook's would, and the next look
 // finds what became of it. When the orchestrator is away the sweep has it asked later.
-func (o *Operations) askGateway(ctx context.Context, s *store.PaymentStatus) {
-	noted, err := o.Store.WaitForAnswer(ctx, *s.TransactionID, o.Now())
+func (o *Operations) askGateway(ctx context.Context, s *payments.PaymentStatus) {
+	noted, err := o.Store.Payments.WaitForAnswer(ctx, *s.TransactionID, o.Now())
 	if err == nil && noted {
 		limited, cancel := context.WithTimeout(ctx, askAtMost)
 		defer cancel()
@@ -93,7 +93,7 @@ func (o *Operations) askGateway(ctx context.Context, s *store.PaymentStatus) {
 	}
 }
 
-func statusOf(ctx context.Context, s *store.PaymentStatus) gen.PaymentStatus {
+func statusOf(ctx context.Context, s *payments.PaymentStatus) gen.PaymentStatus {
 	label := s.PaymentStatus.UILabel()
 	out := gen.PaymentStatus{
 		BookingID: s.BookingID, BookingStatus: s.BookingStatus, PaymentStatus: s.PaymentStatus,

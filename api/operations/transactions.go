@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"rihla/api/gen"
-	"rihla/internal/store"
+	"rihla/internal/store/payments"
 	"rihla/models"
 	"rihla/workflows"
 )
@@ -22,7 +22,7 @@ func (o *Operations) ListPaymentTransactions(
 
 	p := page(q.Page, q.PerPage, q.Sort, q.Cursor)
 
-	list, err := o.Store.ListTransactions(ctx, store.TransactionFilter{
+	list, err := o.Store.Payments.ListTransactions(ctx, payments.TransactionFilter{
 		Status: valueOf(q.Status), Provider: valueOf(q.Provider), Method: valueOf(q.PaymentMethod),
 		BookingID: valueOf(q.BookingID), AdCampaignID: valueOf(q.AdCampaignID), Reference: valueOf(q.Reference), Search: valueOf(q.Search),
 		Days: span, Page: p,
@@ -38,12 +38,12 @@ func (o *Operations) ListPaymentTransactions(
 func (o *Operations) GetPaymentTransaction(
 	ctx context.Context, r gen.GetPaymentTransactionRequestObject,
 ) (gen.GetPaymentTransactionResponseObject, error) {
-	t, err := o.Store.TransactionByID(ctx, r.ID)
+	t, err := o.Store.Payments.TransactionByID(ctx, r.ID)
 	if err != nil {
 		return nil, err
 	}
 
-	timeline, err := o.Store.Timeline(ctx, r.ID)
+	timeline, err := o.Store.Payments.Timeline(ctx, r.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func adminTransactionOf(t *models.PaymentTransaction) gen.PaymentTransaction {
 	return shown
 }
 
-func detailOf(t *models.PaymentTransaction, timeline []store.TimelineEntry) gen.PaymentTransactionDetail {
+func detailOf(t *models.PaymentTransaction, timeline []payments.TimelineEntry) gen.PaymentTransactionDetail {
 	d := adminTransactionOf(t)
 
 	return gen.PaymentTransactionDetail{
@@ -72,7 +72,7 @@ func detailOf(t *models.PaymentTransaction, timeline []store.TimelineEntry) gen.
 		CapturedAt: d.CapturedAt, CapturedAmount: d.CapturedAmount, CapturedCurrency: d.CapturedCurrency,
 		CommissionRate: d.CommissionRate, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,
 		WorkflowID: workflowOf(t),
-		Timeline: each(timeline, func(e *store.TimelineEntry) gen.TimelineEntry {
+		Timeline: each(timeline, func(e *payments.TimelineEntry) gen.TimelineEntry {
 			return gen.TimelineEntry{At: utc(e.At), Kind: gen.TimelineKind(e.Kind), Message: e.Summary, Details: e.Details}
 		}),
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"rihla/api/gen"
-	"rihla/internal/store"
+	"rihla/internal/store/catalogue"
 	"rihla/models"
 )
 
@@ -12,7 +12,7 @@ import (
 func (o *Operations) ListTrips(ctx context.Context, r gen.ListTripsRequestObject) (gen.ListTripsResponseObject, error) {
 	p := page(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
 
-	list, err := o.Store.CatalogueTrips(ctx, store.TripFilter{
+	list, err := o.Store.Catalogue.CatalogueTrips(ctx, catalogue.TripFilter{
 		Type:   models.TripType(valueOf(r.Params.Type)),
 		Origin: valueOf(r.Params.Origin), Destination: valueOf(r.Params.Destination),
 		DateFrom: date(r.Params.DateFrom), DateTo: date(r.Params.DateTo),
@@ -27,7 +27,7 @@ func (o *Operations) ListTrips(ctx context.Context, r gen.ListTripsRequestObject
 
 // GetTrip is one trip of the catalogue.
 func (o *Operations) GetTrip(ctx context.Context, r gen.GetTripRequestObject) (gen.GetTripResponseObject, error) {
-	t, err := o.Store.CatalogueTrip(ctx, r.ID)
+	t, err := o.Store.Catalogue.CatalogueTrip(ctx, r.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -100,7 +100,7 @@ func (o *Operations) receive(ctx context.Context, channel models.Channel, h http
 		return answer, err
 	}
 
-	stored, err := o.Store.StoreEvent(ctx, webhookEvent(channel, &event), o.Now())
+	stored, err := o.Store.Payments.StoreEvent(ctx, webhookEvent(channel, &event), o.Now())
 	if err != nil {
 		return answer, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"rihla/internal/clock"
 	"rihla/internal/store"
+	"rihla/internal/store/db"
 	"rihla/models"
 )
 
@@ -158,13 +159,13 @@ func (r *Relay) scan(ctx context.Context) {
 	tick := time.NewTicker(scanEvery)
 	defer tick.Stop()
 
-	var after store.Turn
+	var after db.SweepCursor
 
 	for age := time.Duration(0); ; age = scanAge {
 		r.forget()
 		r.report(len(r.queue))
 
-		found, next, err := r.store.UnprocessedEvents(ctx, age, after, scanBatch, clock.Now())
+		found, next, err := r.store.Payments.UnprocessedEvents(ctx, age, after, scanBatch, clock.Now())
 		after = next
 
 		if err != nil && ctx.Err() == nil {

@@ -15,7 +15,7 @@ import (
 	"sync"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+	_ "github.com/jackc/pgx/v5/stdlib"
 	"go.temporal.io/sdk/client"
 	sdklog "go.temporal.io/sdk/log"
 
@@ -23,6 +23,8 @@ import (
 	"rihla/internal/auth"
 	"rihla/internal/devstack"
 	"rihla/internal/store"
+	"rihla/internal/store/db"
+	"rihla/models"
 )
 
 // Holds is how long seats wait for a payment in house n: seconds, so that a schedule sees them end. It is the service's own
@@ -152,13 +154,13 @@ func (h *House) startComponents(ctx context.Context, o Options) (err error) {
 // prepareDatabase migrates, makes the users and resources of a development database, and gives API and worker a role that
 // owns nothing.
 func (h *House) prepareDatabase(ctx context.Context, _ Options) error {
-	s, err := store.Open(ctx, h.ownerURL, store.DefaultPolicies(), store.Options{MaxConns: 2})
+	s, err := store.Open(ctx, h.ownerURL, models.DefaultPolicies(), db.Options{MaxConns: 2})
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 
-	if _, err := s.Migrate(ctx); err != nil {
+	if _, err := s.DB.Migrate(ctx); err != nil {
 		return err
 	}
 
@@ -172,7 +174,7 @@ func (h *House) prepareDatabase(ctx context.Context, _ Options) error {
 		return err
 	}
 
-	return errors.Join(s.SeedDev(ctx, hash, time.Now()), s.MakeRole(ctx, serviceRole, serviceRole), s.GrantTo(ctx, serviceRole))
+	return errors.Join(s.Seed.SeedDev(ctx, hash, time.Now()), s.DB.MakeRole(ctx, serviceRole, serviceRole), s.DB.GrantTo(ctx, serviceRole))
 }
 
 func (h *House) startBell(ctx context.Context, _ Options) error {

@@ -10,7 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rihla/e2e/harness"
-	"rihla/internal/store"
+	"rihla/internal/store/bookings"
+	"rihla/internal/store/db"
+	"rihla/internal/store/seed"
 	"rihla/internal/store/storetest"
 	"rihla/models"
 )
@@ -142,7 +144,7 @@ func (w *world) own(t *testing.T, company string) {
 	w.shared["public trip "+company] = w.companies[company].NewTrip("Published "+company, 40).ID
 	w.shared["staff "+company] = w.companies[company].World.Users[models.RoleProviderStaff].ID
 	w.deleted["staff "+company] = w.newUser(t, company)
-	require.NoError(t, w.Store.RemoveUser(t.Context(), w.deleted["staff "+company], store.Actor{}))
+	require.NoError(t, w.Store.Accounts.RemoveUser(t.Context(), w.deleted["staff "+company], db.Actor{}))
 }
 
 // make inserts a thing of a company that may be changed and deleted, and returns its id.
@@ -150,7 +152,7 @@ func (w *world) make(t *testing.T, resource, company string) uuid.UUID {
 	t.Helper()
 
 	var (
-		d  store.DemoData
+		d  seed.DemoData
 		id = models.NewID()
 		s  = w.companies[company]
 	)
@@ -182,7 +184,7 @@ func (w *world) make(t *testing.T, resource, company string) uuid.UUID {
 		require.Fail(t, "nothing to make", resource)
 	}
 
-	require.NoError(t, w.Store.InsertDemo(t.Context(), d))
+	require.NoError(t, w.Store.Seed.InsertDemo(t.Context(), d))
 
 	return id
 }
@@ -191,7 +193,7 @@ func (w *world) newUser(t *testing.T, company string) uuid.UUID {
 	t.Helper()
 
 	provider := w.provider(company)
-	u, err := w.Store.CreateUser(t.Context(), models.User{
+	u, err := w.Store.Accounts.CreateUser(t.Context(), models.User{
 		Name: "Former Staff", Email: mark() + "@rihla.test", Phone: "+966500000000", PasswordHash: "none",
 		Role: models.RoleProviderStaff, ProviderID: &provider,
 	})
@@ -207,7 +209,7 @@ func (w *world) newSelf(t *testing.T, caller string) *harness.Caller {
 	u := w.users[caller]
 	u.ID, u.Email = models.NewID(), mark()+"@rihla.test"
 
-	_, err := w.Store.CreateUser(t.Context(), u)
+	_, err := w.Store.Accounts.CreateUser(t.Context(), u)
 	require.NoError(t, err)
 
 	var tokens struct {
@@ -235,7 +237,7 @@ func (w *world) newIncident(t *testing.T) uuid.UUID {
 func (w *world) newBooking(t *testing.T, user string) uuid.UUID {
 	t.Helper()
 
-	b, err := w.Store.CreateBooking(t.Context(), store.NewBooking{
+	b, err := w.Store.Bookings.CreateBooking(t.Context(), bookings.NewBooking{
 		UserID: w.users[user].ID, TripID: w.NewTrip("Bookings", 1).ID, Passengers: []models.Passenger{{Name: "Passenger"}},
 		ContactName: "Customer", ContactEmail: "customer@rihla.test", ContactPhone: "+966500000001", Method: models.MethodCreditCard,
 	})

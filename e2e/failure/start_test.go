@@ -65,7 +65,7 @@ func TestBookingThatNobodyTakesInTime(t *testing.T) { //nolint:tparallel // its 
 			}, patience, 20*time.Millisecond)
 
 			if swept {
-				n, err := s.Store.ReleaseExpiredHolds(t.Context(), 10, time.Now())
+				n, err := s.Store.Payments.ReleaseExpiredHolds(t.Context(), 10, time.Now())
 				require.NoError(t, err)
 				require.Equal(t, 1, n)
 			}

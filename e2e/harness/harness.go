@@ -99,7 +99,7 @@ func Start(tb testing.TB, o Options) *Stack {
 
 	// The service runs as a role that owns nothing: its fixtures come from the owner.
 	serviceURL := testkit.AsService(tb, databaseURL)
-	require.NoError(tb, s.Store.GrantTo(tb.Context(), testkit.ServiceRole))
+	require.NoError(tb, s.Store.DB.GrantTo(tb.Context(), testkit.ServiceRole))
 
 	s.ownerURL, s.ServiceURL = databaseURL, serviceURL
 	s.ServiceDB, err = sql.Open("pgx", serviceURL)
@@ -127,13 +127,13 @@ func (s *Stack) startComponents(o Options) (databaseURL, temporalAddress string)
 	if o.Private {
 		s.Components = testkit.Stack(s.tb, devstack.Options{Headless: true, Cluster: o.Cluster})
 		databaseURL, temporalAddress = s.Components.DatabaseURL, s.Components.TemporalAddress
-		s.Store, s.DB = storetest.OpenAt(s.tb, databaseURL, store.DefaultPolicies())
+		s.Store, s.DB = storetest.OpenAt(s.tb, databaseURL, models.DefaultPolicies())
 
 		return databaseURL, temporalAddress
 	}
 
 	databaseURL = storetest.Database(s.tb)
-	s.Store, s.DB = storetest.OpenAt(s.tb, databaseURL, store.DefaultPolicies())
+	s.Store, s.DB = storetest.OpenAt(s.tb, databaseURL, models.DefaultPolicies())
 
 	return databaseURL, testkit.Temporal(s.tb)
 }

@@ -11,7 +11,7 @@ import (
 
 	"rihla/gateways/standardwebhook"
 	"rihla/internal/config"
-	"rihla/internal/store"
+	"rihla/internal/store/seed"
 	"rihla/internal/store/storetest"
 	"rihla/models"
 )
@@ -51,7 +51,7 @@ func (s *Stack) NewTrip(title string, capacity int) models.Trip {
 	s.tb.Helper()
 
 	trip := s.World.NewTrip(title, capacity)
-	require.NoError(s.tb, s.Store.InsertDemo(s.tb.Context(), store.DemoData{Trips: []models.Trip{trip}}))
+	require.NoError(s.tb, s.Store.Seed.InsertDemo(s.tb.Context(), seed.DemoData{Trips: []models.Trip{trip}}))
 
 	return trip
 }

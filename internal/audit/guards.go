@@ -21,10 +21,10 @@ func guardChecks() []check {
 	}}
 }
 
-// ledger is the table of which nothing may ever change; events is that of which nothing may change that was received.
+// transfersTable is the table of which nothing may ever change; events is that of which nothing may change that was received.
 const (
-	ledger = "ledger_transfers"
-	events = "webhook_events"
+	transfersTable = "ledger_transfers"
+	events         = "webhook_events"
 )
 
 // guard is a trigger, or a function that triggers or people run.
@@ -59,11 +59,11 @@ func bookGuards() []guard {
 		},
 		{"0004", "", "refuse_ledger_change", "82542c0e133291b6d283fe41b0501f90"},
 		{
-			"0004", ledger, "transfers_append_only", "BEFORE DELETE OR UPDATE ON ledger_transfers FOR EACH ROW " +
+			"0004", transfersTable, "transfers_append_only", "BEFORE DELETE OR UPDATE ON ledger_transfers FOR EACH ROW " +
 				"EXECUTE FUNCTION refuse_ledger_change()",
 		},
 		{
-			"0004", ledger, "transfers_no_truncate", "BEFORE TRUNCATE ON ledger_transfers FOR EACH STATEMENT " +
+			"0004", transfersTable, "transfers_no_truncate", "BEFORE TRUNCATE ON ledger_transfers FOR EACH STATEMENT " +
 				"EXECUTE FUNCTION refuse_ledger_change()",
 		},
 		{"0008", "", "record_text_id", "7899618ce7364977782bad380621f99e"},
@@ -239,7 +239,7 @@ func guardsSQL() string {
 		rows[i] = fmt.Sprintf("('%s', '%s', '%s', $guard$%s$guard$)", g.since, g.table, g.name, g.plain())
 	}
 
-	return fmt.Sprintf(guardsQuery, strings.Join(rows, ",\n"), ledger, events)
+	return fmt.Sprintf(guardsQuery, strings.Join(rows, ",\n"), transfersTable, events)
 }
 
 // guardsQuery expects what the migrations that have been applied make; those of a newer binary may still be to come.

@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"rihla/internal/store"
+	"rihla/internal/store/db"
 	"rihla/models"
 )
 
@@ -17,13 +17,13 @@ func TestABookingWhileItsTripIsMoved(t *testing.T) {
 	t.Parallel()
 
 	w := newWorld(t)
-	staff := store.Actor{
+	staff := db.Actor{
 		UserID: w.Users[models.RoleProviderAdmin].ID, Role: models.RoleProviderAdmin, ProviderID: w.Trip.ProviderID, RequestID: "req-1",
 	}
 
 	var booked models.Booking
 
-	trip, err := w.s.UpdateTrip(t.Context(), w.Trip.ID, func(trip *models.Trip) error {
+	trip, err := w.s.Bookings.UpdateTrip(t.Context(), w.Trip.ID, func(trip *models.Trip) error {
 		if booked.ID == uuid.Nil {
 			booked = w.book(t)
 		}

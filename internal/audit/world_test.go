@@ -11,6 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rihla/internal/store"
+	"rihla/internal/store/bookings"
+	"rihla/internal/store/db"
+	"rihla/internal/store/ledger"
+	"rihla/internal/store/payments"
 	"rihla/internal/store/storetest"
 	"rihla/models"
 )
@@ -21,7 +25,7 @@ type world struct {
 
 	s       *store.Store
 	db      *sql.DB
-	finance store.Actor
+	finance db.Actor
 
 	kept     models.PaymentTransaction // paid, nothing else
 	split    models.PaymentTransaction // paid, two partial refunds
@@ -47,13 +51,13 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 
 	w := &world{}
-	w.s, w.db = storetest.Open(t, store.DefaultPolicies())
+	w.s, w.db = storetest.Open(t, models.DefaultPolicies())
 	w.World = storetest.Fixture(t, w.s)
 	// What versions before the migrations left out is expected of rows that come a day after them.
 	_, err := w.db.ExecContext(t.Context(), "UPDATE bun_migrations SET migrated_at = migrated_at - interval '1 week'")
 	require.NoError(t, err)
 
-	w.finance = store.Actor{UserID: w.Users[models.RoleFinanceAdmin].ID, Role: models.RoleFinanceAdmin, RequestID: "req-1"}
+	w.finance = db.Actor{UserID: w.Users[models.RoleFinanceAdmin].ID, Role: models.RoleFinanceAdmin, RequestID: "req-1"}
 
 	w.kept, w.split, w.clawed = w.paid(t), w.paid(t), w.paid(t)
 	w.returned, w.promised = w.paid(t), w.paid(t)
@@ -86,7 +90,7 @@ func newWorld(t *testing.T) *world {
 func (w *world) book(t *testing.T) models.Booking {
 	t.Helper()
 
-	b, err := w.s.CreateBooking(t.Context(), store.NewBooking{
+	b, err := w.s.Bookings.CreateBooking(t.Context(), bookings.NewBooking{
 		UserID: w.Users[models.RoleEndUser].ID, TripID: w.Trip.ID, Passengers: []models.Passenger{{Name: "Passenger"}},
 		ContactName: "Contact", ContactEmail: "contact@rihla.test", ContactPhone: "+966500000000", Method: models.MethodCreditCard,
 	})
@@ -103,9 +107,9 @@ func (w *world) open(t *testing.T, a models.Attempt) models.PaymentTransaction {
 		a.Method = models.MethodCreditCard
 	}
 
-	tx, _, err := w.s.OpenPayment(t.Context(), a, time.Now)
+	tx, _, err := w.s.Payments.OpenPayment(t.Context(), a, time.Now)
 	require.NoError(t, err)
-	require.NoError(t, w.s.SaveCheckout(t.Context(), tx.ID, "ref-"+tx.ID.String(), "https://gateway.test/"))
+	require.NoError(t, w.s.Payments.SaveCheckout(t.Context(), tx.ID, "ref-"+tx.ID.String(), "https://gateway.test/"))
 
 	return tx
 }
@@ -121,9 +125,9 @@ func (w *world) report(t *testing.T, tx models.PaymentTransaction, kind models.E
 	}
 	sign(&e)
 
-	_, err := w.s.StoreEvent(t.Context(), e, time.Now())
+	_, err := w.s.Payments.StoreEvent(t.Context(), e, time.Now())
 	require.NoError(t, err)
-	_, err = w.s.SettlePayment(t.Context(), tx.ID, time.Now())
+	_, err = w.s.Payments.SettlePayment(t.Context(), tx.ID, time.Now())
 	require.NoError(t, err)
 
 	return e.ID
@@ -155,10 +159,10 @@ func (w *world) reserve(t *testing.T, tx models.PaymentTransaction, amount strin
 		ID: models.NewID(), BookingID: *tx.BookingID, Type: models.RefundPartial, Amount: &m,
 		RequestedBy: &w.finance.UserID, Role: w.finance.Role, RequestID: "req-2", Reason: "The customer is ill.",
 	}
-	_, err := w.s.OrderRefund(t.Context(), r, time.Now())
+	_, err := w.s.Refunds.OrderRefund(t.Context(), r, time.Now())
 	require.NoError(t, err)
 
-	got, err := w.s.RefundByID(t.Context(), r.ID)
+	got, err := w.s.Refunds.RefundByID(t.Context(), r.ID)
 	require.NoError(t, err)
 
 	return got
@@ -177,10 +181,10 @@ func (w *world) settle(t *testing.T, r models.Refund, as models.RefundStatus) {
 	t.Helper()
 
 	if as == models.RefundSucceeded && r.Channel == models.RefundByGateway {
-		tx, err := w.s.TransactionByID(t.Context(), r.PaymentTransactionID)
+		tx, err := w.s.Payments.TransactionByID(t.Context(), r.PaymentTransactionID)
 		require.NoError(t, err)
-		_, err = w.s.StoreEvent(t.Context(), models.WebhookEvent{
-			ID: models.NewID(), Channel: tx.PaymentMethod.Channel(), WebhookID: store.PolledRefundEventID(r.ID, "succeeded"),
+		_, err = w.s.Payments.StoreEvent(t.Context(), models.WebhookEvent{
+			ID: models.NewID(), Channel: tx.PaymentMethod.Channel(), WebhookID: payments.PolledRefundEventID(r.ID, "succeeded"),
 			Type: models.EventRefundSucceeded, CheckoutID: *tx.Reference, MerchantReference: r.ID.String(), Amount: &r.Amount,
 			Currency: r.Currency, PaymentMethod: tx.PaymentMethod, OccurredAt: time.Now(), GatewayRefundID: "re-" + r.ID.String(),
 		}, time.Now())
@@ -192,7 +196,7 @@ func (w *world) settle(t *testing.T, r models.Refund, as models.RefundStatus) {
 		result.GatewayRefundID = "re-" + r.ID.String()
 	}
 
-	done, err := w.s.SettleRefund(t.Context(), r.ID, result, time.Now())
+	done, err := w.s.Refunds.SettleRefund(t.Context(), r.ID, result, time.Now())
 	require.NoError(t, err)
 	require.Equal(t, as, done.Status)
 }
@@ -200,8 +204,8 @@ func (w *world) settle(t *testing.T, r models.Refund, as models.RefundStatus) {
 func (w *world) transfer(t *testing.T, tx models.PaymentTransaction) {
 	t.Helper()
 
-	_, err := w.s.MarkTransferred(t.Context(), w.id(t, "SELECT id FROM financial_records WHERE payment_transaction_id = $1", tx.ID),
-		store.MarkTransfer{}, w.finance)
+	_, err := w.s.Ledger.MarkTransferred(t.Context(), w.id(t, "SELECT id FROM financial_records WHERE payment_transaction_id = $1", tx.ID),
+		ledger.MarkTransfer{}, w.finance)
 	require.NoError(t, err)
 }
 
@@ -212,14 +216,14 @@ func (w *world) revertTwice(t *testing.T) {
 	w.transfer(t, w.reverted)
 	w.refund(t, w.reverted, "15.00")
 
-	other := store.Actor{UserID: w.Users[models.RoleAdmin].ID, Role: models.RoleAdmin, RequestID: "req-3"}
+	other := db.Actor{UserID: w.Users[models.RoleAdmin].ID, Role: models.RoleAdmin, RequestID: "req-3"}
 
 	for range 2 {
 		rest := w.id(t, "SELECT id FROM financial_records WHERE payment_transaction_id = $1 AND balance_status = 'TRANSFERRED' AND kind = 'SALE'",
 			w.reverted.ID)
-		_, err := w.s.RevertTransferred(t.Context(), other, rest, store.RevertTransfer{Reason: "Marked by mistake."})
+		_, err := w.s.Ledger.RevertTransferred(t.Context(), other, rest, ledger.RevertTransfer{Reason: "Marked by mistake."})
 		require.NoError(t, err)
-		_, err = w.s.MarkTransferred(t.Context(), rest, store.MarkTransfer{}, w.finance)
+		_, err = w.s.Ledger.MarkTransferred(t.Context(), rest, ledger.MarkTransfer{}, w.finance)
 		require.NoError(t, err)
 	}
 
@@ -245,12 +249,12 @@ func (w *world) payLate(t *testing.T) {
 	t.Helper()
 
 	given := w.abandoned(t)
-	r, err := w.s.OrderLateRefund(t.Context(), given.ID, time.Now())
+	r, err := w.s.Refunds.OrderLateRefund(t.Context(), given.ID, time.Now())
 	require.NoError(t, err)
 	w.settle(t, r, models.RefundSucceeded)
 
 	w.late = w.abandoned(t)
-	w.owed, err = w.s.RefundByID(t.Context(), r.ID)
+	w.owed, err = w.s.Refunds.RefundByID(t.Context(), r.ID)
 	require.NoError(t, err)
 }
 
@@ -259,7 +263,7 @@ func (w *world) abandoned(t *testing.T) models.PaymentTransaction {
 
 	b := w.book(t)
 	tx := w.open(t, models.Attempt{BookingID: b.ID, Number: 1})
-	_, _, err := w.s.CancelBooking(t.Context(), b.ID, store.Actor{UserID: b.UserID, Role: models.RoleEndUser}, time.Now())
+	_, _, err := w.s.Payments.CancelBooking(t.Context(), b.ID, db.Actor{UserID: b.UserID, Role: models.RoleEndUser}, time.Now())
 	require.NoError(t, err)
 	w.report(t, tx, models.EventPaymentSucceeded, tx.Amount)
 
@@ -276,10 +280,10 @@ func (w *world) refundByPolicy(t *testing.T) {
 	r := models.RefundRequest{
 		ID: models.NewID(), BookingID: *tx.BookingID, Type: models.RefundPolicy, RequestedBy: &w.finance.UserID, Role: w.finance.Role,
 	}
-	_, err := w.s.OrderRefund(t.Context(), r, w.Trip.DepartureAt.Add(-30*time.Hour))
+	_, err := w.s.Refunds.OrderRefund(t.Context(), r, w.Trip.DepartureAt.Add(-30*time.Hour))
 	require.NoError(t, err)
 
-	w.policy, err = w.s.RefundByID(t.Context(), r.ID)
+	w.policy, err = w.s.Refunds.RefundByID(t.Context(), r.ID)
 	require.NoError(t, err)
 	require.Equal(t, "42.50", w.policy.Amount.String())
 	w.settle(t, w.policy, models.RefundSucceeded)
@@ -293,12 +297,12 @@ func (w *world) refundByHand(t *testing.T) {
 	w.report(t, tx, models.EventPaymentSucceeded, tx.Amount)
 	w.byHand, w.rejected = w.reserve(t, tx, "20.00"), w.reserve(t, tx, "30.00")
 
-	reference, other := "TRF-1", store.Actor{UserID: w.Users[models.RoleAdmin].ID, Role: models.RoleAdmin}
-	_, err := w.s.DecidePayout(t.Context(), models.RefundPayout{
+	reference, other := "TRF-1", db.Actor{UserID: w.Users[models.RoleAdmin].ID, Role: models.RoleAdmin}
+	_, err := w.s.Refunds.DecidePayout(t.Context(), models.RefundPayout{
 		RefundID: w.byHand.ID, Decision: models.PayoutPaid, Reference: &reference,
 	}, other, time.Now())
 	require.NoError(t, err)
-	_, err = w.s.DecidePayout(t.Context(), models.RefundPayout{
+	_, err = w.s.Refunds.DecidePayout(t.Context(), models.RefundPayout{
 		RefundID: w.rejected.ID, Decision: models.PayoutRejected, Note: "no account",
 	}, w.finance, time.Now())
 	require.NoError(t, err)

@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rihla/internal/store"
+	"rihla/internal/store/db"
+	"rihla/internal/store/seed"
 	"rihla/internal/testkit"
 	"rihla/models"
 )
@@ -22,14 +24,14 @@ import (
 func New(tb testing.TB) *store.Store {
 	tb.Helper()
 
-	s, _ := Open(tb, store.DefaultPolicies())
+	s, _ := Open(tb, models.DefaultPolicies())
 
 	return s
 }
 
 // Open is New with policies of the test's choosing, and with a connection for the SQL that puts rows into states
 // which take days to come by themselves.
-func Open(tb testing.TB, p store.Policies) (*store.Store, *sql.DB) {
+func Open(tb testing.TB, p models.Policies) (*store.Store, *sql.DB) {
 	tb.Helper()
 
 	return OpenAt(tb, Database(tb), p)
@@ -43,14 +45,14 @@ func Database(tb testing.TB) string {
 }
 
 // OpenAt opens a store on a database that exists, and brings it to the newest schema.
-func OpenAt(tb testing.TB, url string, p store.Policies) (*store.Store, *sql.DB) {
+func OpenAt(tb testing.TB, url string, p models.Policies) (*store.Store, *sql.DB) {
 	tb.Helper()
 
-	s, err := store.Open(tb.Context(), url, p, store.Options{MaxConns: 10})
+	s, err := store.Open(tb.Context(), url, p, db.Options{MaxConns: 10})
 	require.NoError(tb, err)
 	tb.Cleanup(func() { require.NoError(tb, s.Close()) })
 
-	_, err = s.Migrate(tb.Context())
+	_, err = s.DB.Migrate(tb.Context())
 	require.NoError(tb, err)
 
 	db, err := sql.Open("pgx", url)
@@ -64,17 +66,17 @@ func OpenAt(tb testing.TB, url string, p store.Policies) (*store.Store, *sql.DB)
 type migrator struct{}
 
 // Hash implements pgtestdb.Migrator.
-func (migrator) Hash() (string, error) { return store.MigrationsHash() }
+func (migrator) Hash() (string, error) { return db.MigrationsHash() }
 
 // Migrate implements pgtestdb.Migrator.
 func (migrator) Migrate(ctx context.Context, _ *sql.DB, cfg pgtestdb.Config) (err error) {
-	s, err := store.Open(ctx, cfg.URL(), store.DefaultPolicies(), store.Options{MaxConns: 2})
+	s, err := store.Open(ctx, cfg.URL(), models.DefaultPolicies(), db.Options{MaxConns: 2})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 
-	_, err = s.Migrate(ctx)
+	_, err = s.DB.Migrate(ctx)
 
 	return err
 }
@@ -117,7 +119,7 @@ func Fixture(tb testing.TB, s *store.Store) World {
 	}
 	w.Trip = w.NewTrip("Test Trip", 40)
 
-	d := store.DemoData{
+	d := seed.DemoData{
 		Providers: []models.Provider{w.Provider}, Buses: []models.Bus{w.Bus}, Hotels: []models.Hotel{w.Hotel},
 		RestStops: []models.RestStop{w.RestStop}, Trips: []models.Trip{w.Trip},
 	}
@@ -128,7 +130,7 @@ func Fixture(tb testing.TB, s *store.Store) World {
 		d.Users = append(d.Users, u)
 	}
 
-	require.NoError(tb, s.InsertDemo(tb.Context(), d))
+	require.NoError(tb, s.Seed.InsertDemo(tb.Context(), d))
 
 	return w
 }

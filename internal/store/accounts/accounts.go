@@ -1,0 +1,175 @@
+package accounts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/uptrace/bun"
+
+	"rihla/internal/store/db"
+	"rihla/models"
+)
+
+// CreateUser adds a user. The id and the locale may be left out; the email is kept as written, without the spaces
+// around it, and compared without regard to case. Error: EMAIL_ALREADY_EXISTS.
+func (s *Store) CreateUser(ctx context.Context, u models.User) (models.User, error) {
+	return insertUser(ctx, s.db, u)
+}
+
+// AddUser is CreateUser with an entry in the audit log. by is who makes the account: its owner, when it has no user id of its own,
+// or an operator.
+func (s *Store) AddUser(ctx context.Context, u models.User, by db.Actor) (models.User, error) {
+	var out models.User
+
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
+		if out, err = insertUser(ctx, tx, u); err != nil {
+			return err
+		}
+
+		if by.UserID == uuid.Nil && by.Operator == "" {
+			by.UserID, by.Role = out.ID, out.Role
+		}
+
+		return db.Audit(ctx, tx, by, "USER_CREATED", "user", &out.ID, accountDetails(&out, nil, accountState(&out)))
+	})
+
+	return out, err
+}
+
+func insertUser(ctx context.Context, conn bun.IDB, u models.User) (models.User, error) {
+	u.Email = strings.TrimSpace(u.Email)
+	if u.ID == uuid.Nil {
+		u.ID = models.NewID()
+	}
+
+	if u.Locale == "" {
+		u.Locale = models.LocaleArabic
+	}
+
+	_, err := conn.NewInsert().Model(&u).Returning("*").Exec(ctx)
+	if db.Violates(err, "users_email_live") {
+		return models.User{}, models.Errorf(models.CodeEmailAlreadyExists, "An account with this email exists already.")
+	}
+
+	if err != nil {
+		return models.User{}, fmt.Errorf("insert user: %w", err)
+	}
+
+	return u, nil
+}
+
+// UserByEmail finds the live user with the email, whatever its case. Error: NOT_FOUND.
+func (s *Store) UserByEmail(ctx context.Context, email string) (models.User, error) {
+	var u models.User
+
+	err := s.db.NewSelect().Model(&u).
+		Where("lower(u.email) = lower(?)", strings.TrimSpace(email)).Where("u.deleted_at IS NULL").Scan(ctx)
+
+	return u, db.NotFound(err)
+}
+
+// UserByID finds a live user. Error: NOT_FOUND.
+func (s *Store) UserByID(ctx context.Context, id uuid.UUID) (models.User, error) {
+	var u models.User
+
+	err := s.db.NewSelect().Model(&u).Where("u.id = ?", id).Where("u.deleted_at IS NULL").Scan(ctx)
+
+	return u, db.NotFound(err)
+}
+
+// Standing is what an account may do now, whatever its access tokens say.
+type Standing struct {
+	Role            models.Role
+	ProviderID      uuid.UUID // of provider roles only
+	TokenGeneration int
+}
+
+// AccountStatus reads how a live account stands. It is asked at every request of a signed-in user. Error: NOT_FOUND.
+func (s *Store) AccountStatus(ctx context.Context, id uuid.UUID) (Standing, error) {
+	var (
+		now      Standing
+		provider uuid.NullUUID
+	)
+
+	err := s.db.Raw.QueryRowContext(ctx,
+		"SELECT role, provider_id, token_generation FROM users WHERE id = $1 AND deleted_at IS NULL",
+		pgx.QueryExecModeCacheStatement, id).Scan(&now.Role, &provider, &now.TokenGeneration)
+	now.ProviderID = provider.UUID
+
+	return now, db.NotFound(err)
+}
+
+// RemoveUser deletes an account softly and ends all its sessions: no token of it works any more. Its email is free
+// again. Error: NOT_FOUND, also the second time.
+func (s *Store) RemoveUser(ctx context.Context, id uuid.UUID, by db.Actor) error {
+	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		u, err := endSessions(ctx, tx, id, func(q *bun.UpdateQuery) *bun.UpdateQuery { return q.Set("deleted_at = now()") })
+		if err != nil {
+			return err
+		}
+
+		return db.Audit(ctx, tx, by, "USER_REMOVED", "user", &id, accountDetails(&u, accountState(&u), nil))
+	})
+}
+
+// ChangePassword replaces the hash of an account's password and ends all its sessions. was is the hash that it must
+// still have, for an owner who has proved to know the password; empty for an operator, who sets it whatever it is.
+// Error: NOT_FOUND, also when the hash has changed meanwhile.
+func (s *Store) ChangePassword(ctx context.Context, id uuid.UUID, was, hash string, by db.Actor) error {
+	if hash == "" {
+		return errors.New("a password hash must not be empty")
+	}
+
+	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		_, err := endSessions(ctx, tx, id, func(q *bun.UpdateQuery) *bun.UpdateQuery {
+			if was != "" {
+				q = q.Where("password_hash = ?", was)
+			}
+
+			return q.Set("password_hash = ?", hash)
+		})
+		if err != nil {
+			return err
+		}
+
+		if err := unlock(ctx, tx, id); err != nil {
+			return err
+		}
+
+		return db.Audit(ctx, tx, by, "PASSWORD_CHANGED", "user", &id, nil)
+	})
+}
+
+// endSessions changes a live account, revokes its refresh tokens and ends its access tokens. The update comes first:
+// its row lock is the one under which tokens are rotated and sessions are opened, so that none slips in. Error: NOT_FOUND.
+func endSessions(
+	ctx context.Context, tx bun.Tx, id uuid.UUID, change func(*bun.UpdateQuery) *bun.UpdateQuery,
+) (models.User, error) {
+	var u models.User
+
+	err := change(tx.NewUpdate().Model(&u)).Set("token_generation = token_generation + 1").Set("updated_at = now()").
+		Where("id = ?", id).Where("deleted_at IS NULL").Returning("*").Scan(ctx)
+	if err != nil {
+		return u, db.NotFound(err)
+	}
+
+	_, err = tx.NewUpdate().Model((*models.RefreshToken)(nil)).
+		Set("revoked_at = now()").Where("user_id = ?", id).Where("revoked_at IS NULL").Exec(ctx)
+	if err != nil {
+		return u, fmt.Errorf("revoke refresh tokens: %w", err)
+	}
+
+	return u, nil
+}
+
+// HasUsersOutside reports whether there are users, customers excepted, whose e-mail address is in neither the domain nor
+// one below it.
+func (s *Store) HasUsersOutside(ctx context.Context, domain string) (bool, error) {
+	return s.db.NewSelect().Model((*models.User)(nil)).
+		Where("email NOT ILIKE ?", "%@"+db.LikeEscaper.Replace(domain)).
+		Where("email NOT ILIKE ?", "%@%."+db.LikeEscaper.Replace(domain)).Where("role <> ?", models.RoleEndUser).Exists(ctx)
+}

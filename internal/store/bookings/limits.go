@@ -1,0 +1,176 @@
+package bookings
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/shopspring/decimal"
+	"github.com/uptrace/bun"
+
+	"rihla/models"
+)
+
+// limitUnpaid refuses a booking that would be one too many of the account, or of the contact's phone, to wait for its payment.
+// The account and the phone stay locked until the transaction ends, in this order and before any row: bookings that are asked for
+// at the same time count each other. Error: TOO_MANY_UNPAID_BOOKINGS.
+func (s *Store) limitUnpaid(ctx context.Context, tx bun.Tx, n NewBooking) error {
+	if err := s.limitAttempts(ctx, tx, n.UserID); err != nil {
+		return err
+	}
+
+	if s.policies.UnpaidBookings == 0 && s.policies.UnpaidSeats == 0 {
+		return nil
+	}
+
+	err := s.limitUnpaidOf(ctx, tx, "account", "user_id", n.UserID.String(), len(n.Passengers))
+	if phone := e164(n.ContactPhone); err == nil && phone != nil {
+		err = s.limitUnpaidOf(ctx, tx, "phone", "contact_e164", *phone, len(n.Passengers))
+	}
+
+	return err
+}
+
+func (s *Store) limitUnpaidOf(ctx context.Context, tx bun.Tx, what, column, value string, seats int) error {
+	if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(hashtextextended(?, 0))", "unpaid:"+what+":"+value); err != nil {
+		return fmt.Errorf("lock %s: %w", what, err)
+	}
+
+	var unpaid, held int
+
+	// A statement of its own: it sees what was committed until the lock was had.
+	err := tx.NewSelect().Model((*models.Booking)(nil)).ColumnExpr("count(*), coalesce(sum(bk.seats), 0)").
+		Where("? = ?", bun.Ident("bk."+column), value).Where("bk.status = ?", models.BookingPendingPayment).Scan(ctx, &unpaid, &held)
+	if err != nil {
+		return fmt.Errorf("count unpaid bookings: %w", err)
+	}
+
+	p := s.policies
+	tooMany := p.UnpaidBookings > 0 && unpaid >= p.UnpaidBookings
+
+	switch tooMuch := p.UnpaidSeats > 0 && held+seats > p.UnpaidSeats; {
+	case what == "phone" && (tooMany || tooMuch): // perhaps a stranger's: how much waits there is for nobody else
+		return models.Errorf(models.CodeTooManyUnpaidBookings,
+			"Too much waits for its payment under this contact phone. Give another one, or wait until it is paid or given up.")
+	case tooMany:
+		return models.Errorf(models.CodeTooManyUnpaidBookings,
+			"%d bookings of this %s wait for their payment. Pay or cancel one of them first.", unpaid, what)
+	case tooMuch:
+		return models.Errorf(models.CodeTooManyUnpaidBookings,
+			"Unpaid bookings of this %s hold %d seats, of %d that they may. Pay or cancel one of them first.", what, held, p.UnpaidSeats)
+	default:
+		return nil
+	}
+}
+
+// maxAttempts is how many attempts one booking or campaign has. Every intent reads them.
+const maxAttempts = 20
+
+// MayAttempt says whether the account may begin the attempt, by how many it has begun; what it may pay says Payable. Requests at the
+// same time may exceed the limit of the hour by one each. Errors: TOO_MANY_UNPAID_BOOKINGS, BOOKING_NOT_PAYABLE and
+// CAMPAIGN_NOT_PAYABLE (it has had as many as there may be).
+func (s *Store) MayAttempt(ctx context.Context, a models.Attempt) error {
+	switch {
+	case a.Number <= maxAttempts:
+		return s.limitAttempts(ctx, s.db, a.UserID)
+	case a.BookingID != uuid.Nil:
+		return models.Errorf(models.CodeBookingNotPayable, "The booking has had %d payment attempts. Cancel it and book again.", maxAttempts)
+	default:
+		return models.Errorf(models.CodeCampaignNotPayable, "The campaign has had %d payment attempts. Make another one.", maxAttempts)
+	}
+}
+
+// limitAttempts bounds what replacing attempts, and making and cancelling bookings, costs at the gateways: each attempt is opened,
+// closed and asked about after its end.
+func (s *Store) limitAttempts(ctx context.Context, db bun.IDB, user uuid.UUID) error {
+	limit := s.policies.UnpaidAttempts
+	if limit == 0 {
+		return nil
+	}
+
+	begun, err := db.NewSelect().Model((*models.PaymentTransaction)(nil)).Where("user_id = ?", user).
+		Where("kind = ?", models.KindPayment).Where("status <> ?", models.TransactionPaid).
+		Where("created_at > now() - interval '1 hour'").Count(ctx)
+	if err != nil {
+		return fmt.Errorf("count attempts: %w", err)
+	}
+
+	if int(begun) >= limit {
+		return models.Errorf(models.CodeTooManyUnpaidBookings,
+			"This account has begun %d payments within an hour without paying them. Wait before beginning another one.", begun)
+	}
+
+	return nil
+}
+
+// limitBills refuses a bill for seats of a trip of which unpaid bills hold as much as they may: they wait for days. The caller has
+// locked the trip. Error: METHOD_NOT_AVAILABLE.
+func (s *Store) limitBills(ctx context.Context, tx bun.Tx, trip, booking uuid.UUID, seats, capacity int) error {
+	share := s.policies.BillShare.Decimal()
+	if share.IsZero() {
+		return nil
+	}
+
+	var held int
+
+	err := tx.NewSelect().Model((*models.Booking)(nil)).ColumnExpr("coalesce(sum(bk.seats), 0)").
+		Where("bk.trip_id = ?", trip).Where("bk.status = ?", models.BookingPendingPayment).
+		Where("bk.hold_method = ?", models.MethodBillPayment).Where("bk.id <> ?", booking).Scan(ctx, &held)
+	if err != nil {
+		return fmt.Errorf("count seats of bills: %w", err)
+	}
+
+	if decimal.NewFromInt(int64(held + seats)).GreaterThan(share.Mul(decimal.NewFromInt(int64(capacity)))) {
+		return models.Errorf(models.CodeMethodNotAvailable, "Too many seats of the trip wait for bills to be paid. Choose another way to pay.")
+	}
+
+	return nil
+}
+
+// ChangeMethod keeps the method of a booking's next attempt, under the booking's lock. A booking that begins to wait for a bill
+// needs room among those of its trip. Error: METHOD_NOT_AVAILABLE.
+func (s *Store) ChangeMethod(ctx context.Context, tx bun.Tx, b *models.Booking, to models.PaymentMethod) error {
+	if b.HoldMethod != nil && *b.HoldMethod == to {
+		return nil
+	}
+
+	if to == models.MethodBillPayment {
+		var capacity int
+
+		err := tx.NewSelect().Model((*models.Trip)(nil)).Column("capacity").Where("id = ?", b.TripID).
+			For("NO KEY UPDATE").Scan(ctx, &capacity)
+		if err != nil {
+			return fmt.Errorf("lock trip: %w", err)
+		}
+
+		if err := s.limitBills(ctx, tx, b.TripID, b.ID, b.Seats, capacity); err != nil {
+			return err
+		}
+	}
+
+	b.HoldMethod = &to
+
+	if _, err := tx.NewUpdate().Model(b).Column("hold_method").WherePK().Exec(ctx); err != nil {
+		return fmt.Errorf("change method: %w", err)
+	}
+
+	return nil
+}
+
+// e164 is the one spelling of a phone number, nil where none can be made of it.
+func e164(phone string) *string {
+	if number, ok := models.E164(phone); ok {
+		return &number
+	}
+
+	return nil
+}
+
+// optionalMethod is nil for none.
+func optionalMethod(m models.PaymentMethod) *models.PaymentMethod {
+	if m == "" {
+		return nil
+	}
+
+	return &m
+}

@@ -1,0 +1,227 @@
+package bookings_test
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rihla/internal/store/bookings"
+	"rihla/internal/store/bookstest"
+	"rihla/internal/store/db"
+	"rihla/internal/store/storetest"
+	"rihla/models"
+)
+
+// bookMany asks for bookings all at once and counts what came of them.
+func bookMany(t *testing.T, b *books, n int, edit func(i int, r *bookings.NewBooking)) (made []models.Booking, refused map[models.Code]int) {
+	t.Helper()
+
+	var (
+		wg sync.WaitGroup
+		mu sync.Mutex
+	)
+
+	refused = map[models.Code]int{}
+
+	for i := range n {
+		wg.Go(func() {
+			r := b.Request(b.Trip, 1)
+			edit(i, &r)
+
+			booking, err := b.Store.Bookings.CreateBooking(t.Context(), r)
+
+			mu.Lock()
+			defer mu.Unlock()
+
+			if err == nil {
+				made = append(made, booking)
+			} else {
+				refused[models.CodeOf(err)]++
+			}
+		})
+	}
+
+	wg.Wait()
+
+	return made, refused
+}
+
+// However many bookings are asked for at once, an account has so many that are unpaid, and so has a phone.
+func TestUnpaidBookingsAreLimited(t *testing.T) {
+	t.Parallel()
+
+	limited := func(bookings, seats int) models.Policies {
+		p := models.DefaultPolicies()
+		p.UnpaidBookings, p.UnpaidSeats = bookings, seats
+
+		return p
+	}
+
+	t.Run("per account", func(t *testing.T) {
+		t.Parallel()
+		b := setupBooksWith(t, limited(5, 0))
+
+		made, refused := bookMany(t, b, 16, func(i int, r *bookings.NewBooking) { r.ContactPhone = "05000000" + string(rune('a'+i)) })
+		require.Len(t, made, 5)
+		require.Equal(t, map[models.Code]int{models.CodeTooManyUnpaidBookings: 11}, refused)
+		require.Equal(t, 5, b.Count(t, "SELECT seats_taken FROM trips WHERE id = $1", b.Trip.ID), "a refused one takes no seat")
+
+		// What is paid or cancelled makes room.
+		b.Report(t, b.Open(t, made[0], 1), models.EventPaymentSucceeded)
+		_, _, err := b.Store.Payments.CancelBooking(t.Context(), made[1].ID, db.Actor{UserID: b.Customer.ID, Role: models.RoleEndUser}, time.Now())
+		require.NoError(t, err)
+
+		made, _ = bookMany(t, b, 4, func(int, *bookings.NewBooking) {})
+		require.Len(t, made, 2)
+	})
+
+	t.Run("per phone, however it is spelt", func(t *testing.T) {
+		t.Parallel()
+		b := setupBooksWith(t, limited(5, 0))
+		spellings := []string{"+966501234567", "0501234567", "966501234567", "501234567", "00966501234567"}
+		users := make([]models.User, 12)
+
+		for i := range users {
+			users[i] = storetest.Fixture(t, b.Store).Users[models.RoleEndUser]
+		}
+
+		made, refused := bookMany(t, b, len(users), func(i int, r *bookings.NewBooking) {
+			r.UserID, r.ContactPhone = users[i].ID, spellings[i%len(spellings)]
+		})
+		require.Len(t, made, 5)
+		require.Equal(t, map[models.Code]int{models.CodeTooManyUnpaidBookings: 7}, refused)
+	})
+
+	t.Run("seats", func(t *testing.T) {
+		t.Parallel()
+		b := setupBooksWith(t, limited(0, 20))
+
+		made, refused := bookMany(t, b, 8, func(_ int, r *bookings.NewBooking) {
+			r.Passengers = b.Request(b.Trip, 6).Passengers
+		})
+		require.Len(t, made, 3)
+		require.Equal(t, map[models.Code]int{models.CodeTooManyUnpaidBookings: 5}, refused)
+
+		two := b.Request(b.Trip, 2)
+		_, err := b.Store.Bookings.CreateBooking(t.Context(), two)
+		require.NoError(t, err, "20 are allowed")
+	})
+}
+
+// Unpaid bills hold their share of a trip and no more, whoever asks, at whatever attempt.
+// An attempt that is replaced, or whose booking is cancelled, has cost calls to its gateway.
+func TestUnpaidAttemptsAreLimited(t *testing.T) {
+	t.Parallel()
+
+	p := models.DefaultPolicies()
+	p.UnpaidAttempts = 3
+	b := setupBooksWith(t, p)
+	booking := b.Book(t, b.Trip, 1)
+	next := models.Attempt{BookingID: booking.ID, UserID: b.Customer.ID}
+
+	for n := 1; n <= 3; n++ {
+		next.Number = n
+		require.NoError(t, b.Store.Bookings.MayAttempt(t.Context(), next))
+		b.Report(t, b.Open(t, booking, n), models.EventPaymentFailed)
+	}
+
+	next.Number = 4
+	bookstest.RequireCode(t, models.CodeTooManyUnpaidBookings, b.Store.Bookings.MayAttempt(t.Context(), next))
+	_, err := b.Store.Bookings.CreateBooking(t.Context(), b.Request(b.Trip, 1))
+	bookstest.RequireCode(t, models.CodeTooManyUnpaidBookings, err)
+
+	next.UserID = b.Users[models.RoleAdmin].ID
+	require.NoError(t, b.Store.Bookings.MayAttempt(t.Context(), next), "another account")
+
+	// What was paid counts no more, and neither does what is an hour old.
+	b.Exec(t, "UPDATE payment_transactions SET created_at = created_at - interval '61 minutes' WHERE attempt = 1")
+	b.Report(t, b.Open(t, b.Book(t, b.Trip, 1), 1), models.EventPaymentSucceeded)
+	next.UserID = b.Customer.ID
+	require.NoError(t, b.Store.Bookings.MayAttempt(t.Context(), next))
+
+	next.Number = 21
+	bookstest.RequireCode(t, models.CodeBookingNotPayable, b.Store.Bookings.MayAttempt(t.Context(), next))
+	bookstest.RequireCode(t, models.CodeCampaignNotPayable, b.Store.Bookings.MayAttempt(t.Context(), models.Attempt{CampaignID: models.NewID(), Number: 21}))
+}
+
+// What waits under a phone of others is not told: the number may be a stranger's.
+func TestUnpaidBookingsOfAPhoneAreNotCounted(t *testing.T) {
+	t.Parallel()
+
+	p := models.DefaultPolicies()
+	p.UnpaidBookings = 1
+	b := setupBooksWith(t, p)
+	b.Book(t, b.Trip, 1)
+
+	r := b.Request(b.Trip, 1)
+	r.UserID = b.Users[models.RoleAdmin].ID
+	_, err := b.Store.Bookings.CreateBooking(t.Context(), r)
+	bookstest.RequireCode(t, models.CodeTooManyUnpaidBookings, err)
+	require.NotContains(t, err.Error(), "1")
+}
+
+func TestBillsAreLimited(t *testing.T) {
+	t.Parallel()
+	p := models.DefaultPolicies()
+	p.BillShare = models.MustRate("0.3")
+	b := setupBooksWith(t, p)
+
+	card := b.Book(t, b.Trip, 2)
+	bill := func(_ int, r *bookings.NewBooking) {
+		r.Method = models.MethodBillPayment
+		r.Passengers = b.Request(b.Trip, 5).Passengers
+	}
+
+	made, refused := bookMany(t, b, 6, bill) // 12 of 40 seats
+	require.Len(t, made, 2)
+	require.Equal(t, map[models.Code]int{models.CodeMethodNotAvailable: 4}, refused)
+	require.Equal(t, 12, b.Count(t, "SELECT seats_taken FROM trips WHERE id = $1", b.Trip.ID))
+
+	// A booking that was made for a card may take the last of them, and another one not.
+	other := b.Book(t, b.Trip, 1)
+
+	_, _, err := b.Store.Payments.OpenPayment(t.Context(), b.Attempt(card, 1, models.MethodBillPayment), time.Now)
+	require.NoError(t, err)
+	_, _, err = b.Store.Payments.OpenPayment(t.Context(), b.Attempt(other, 1, models.MethodBillPayment), time.Now)
+	bookstest.RequireCode(t, models.CodeMethodNotAvailable, err)
+	_, _, err = b.Store.Payments.OpenPayment(t.Context(), b.Attempt(other, 1, models.MethodCreditCard), time.Now)
+	require.NoError(t, err, "another way to pay")
+
+	// A bill that is paid holds nothing any more.
+	first := b.Attempt(made[0], 1, models.MethodBillPayment)
+	tx, _, err := b.Store.Payments.OpenPayment(t.Context(), first, time.Now)
+	require.NoError(t, err)
+	b.Report(t, tx, models.EventPaymentSucceeded)
+
+	made, _ = bookMany(t, b, 2, bill)
+	require.Len(t, made, 1)
+}
+
+func TestCampaignsCostSomethingPerDay(t *testing.T) {
+	t.Parallel()
+	p := models.DefaultPolicies()
+	p.AdPerDay = models.MustMoney("10.00")
+	b := setupBooksWith(t, p)
+	staff, today := bookstest.As(b.World, models.RoleProviderStaff), models.DateIn(time.Now())
+
+	create := func(price string, days int) (models.AdCampaign, error) {
+		return b.Store.Catalogue.CreateCampaign(t.Context(), models.AdCampaign{
+			TripID: b.Trip.ID, Title: "Sale", StartsOn: today, EndsOn: today.AddDays(days - 1), Price: models.MustMoney(price),
+		}, staff, time.Now())
+	}
+
+	_, err := create("0.01", 365)
+	bookstest.RequireFields(t, models.CodeValidation, err, "price")
+	_, err = create("3649.99", 365)
+	bookstest.RequireFields(t, models.CodeValidation, err, "price")
+	_, err = create("3650.00", 365)
+	require.NoError(t, err)
+
+	c, err := create("10.00", 1)
+	require.NoError(t, err)
+
+	_, err = b.Store.Catalogue.UpdateCampaign(t.Context(), c.ID, func(c *models.AdCampaign) error { c.EndsOn = today.AddDays(1); return nil }, staff, time.Now())
+	bookstest.RequireFields(t, models.CodeValidation, err, "price")
+}

@@ -1,0 +1,105 @@
+package bookings
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"rihla/internal/store/outbox"
+	"rihla/models"
+)
+
+// tellOfMove queues a message for every booking that is paid, in place of one about an earlier move that has not been sent.
+// One that is paid later hears of the departure then.
+func tellOfMove(ctx context.Context, tx bun.Tx, move uuid.UUID, was, is *models.Trip, bookings []models.Booking) error {
+	var paid []models.PaymentTransaction
+
+	err := tx.NewSelect().Model(&paid).Column("pt.id", "pt.booking_id").Join("JOIN bookings AS bk ON bk.id = pt.booking_id").
+		Where("bk.trip_id = ?", is.ID).Where("bk.status = ?", models.BookingConfirmed).
+		Where("pt.status = ?", models.TransactionPaid).Scan(ctx)
+	if err != nil {
+		return fmt.Errorf("read payments: %w", err)
+	}
+
+	by := make(map[uuid.UUID]uuid.UUID, len(paid))
+	for i := range paid {
+		by[*paid[i].BookingID] = paid[i].ID
+	}
+
+	unsent, err := replaceUnsent(ctx, tx, paid)
+	if err != nil {
+		return err
+	}
+
+	var rows []models.Notification
+
+	for i := range bookings {
+		b := &bookings[i]
+
+		transaction, ok := by[b.ID]
+		if !ok {
+			continue
+		}
+
+		data := outbox.BookingData(b, is)
+		data["departure_was"] = was.DepartureAt.UTC().Format(time.RFC3339)
+
+		if b.RescheduledBy != nil {
+			data["refundable"] = "true"
+		}
+
+		for _, n := range outbox.NewMessages(models.NotifyTripMoved, transaction, move.String(), b.Locale, b.ContactEmail, b.ContactPhone, data) {
+			// Of the departure in between the customer has not heard.
+			if was := unsent[movedMessage{transaction, n.Channel}]; was != "" && was != data["departure_at"] {
+				n.Data = maps.Clone(data)
+				n.Data["departure_was"] = was
+			}
+
+			rows = append(rows, n)
+		}
+	}
+
+	_, err = outbox.InsertMessages(ctx, tx, rows)
+
+	return err
+}
+
+// movedMessage is what a customer is told of moves of the trip, by one way.
+type movedMessage struct {
+	transaction uuid.UUID
+	channel     models.NotificationChannel
+}
+
+// replaceUnsent gives the messages up that still wait to tell of earlier moves: the newest departure is the one that counts, and who
+// moves a trip again and again does not use up what its customers may be sent. It returns the departure that each of them named as
+// the one before. One that is being sent at this moment arrives all the same, before its successor (NotificationSentNow).
+func replaceUnsent(ctx context.Context, tx bun.Tx, paid []models.PaymentTransaction) (map[movedMessage]string, error) {
+	if len(paid) == 0 {
+		return nil, nil //nolint:nilnil // there are none
+	}
+
+	ids := make([]uuid.UUID, len(paid))
+	for i := range paid {
+		ids[i] = paid[i].ID
+	}
+
+	var rows []models.Notification
+
+	err := tx.NewUpdate().Model(&rows).Set("status = ?", models.NotificationFailed).Set("last_error = ?", outbox.WithheldMoved).
+		Where("transaction_id IN (?)", bun.List(ids)).Where("kind = ?", models.NotifyTripMoved).Where("status = ?", models.NotificationPending).
+		Returning("transaction_id, channel, data").Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("replace notifications: %w", err)
+	}
+
+	unsent := make(map[movedMessage]string, len(rows))
+	for i := range rows {
+		unsent[movedMessage{rows[i].TransactionID, rows[i].Channel}] = rows[i].Data["departure_was"]
+	}
+
+	return unsent, nil
+}

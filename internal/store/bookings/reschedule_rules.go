@@ -1,0 +1,99 @@
+package bookings
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"rihla/internal/store/catalogue"
+	"rihla/models"
+)
+
+// mayMove says whether the departure of a published trip, whose row is locked, can be changed as it is meant to be. Errors:
+// INVALID_STATE for a trip that has left with customers, VALIDATION_ERROR on departure_at.
+func mayMove(was, is *models.Trip, now time.Time) error {
+	// Who has travelled would get a right to all of the money back.
+	if was.SeatsTaken > 0 && !was.DepartureAt.After(now) {
+		return models.Errorf(models.CodeInvalidState,
+			"The trip left at %s with %d seats taken: its departure cannot be changed any more.",
+			catalogue.FormatTime(was.DepartureAt), was.SeatsTaken)
+	}
+
+	// What departs in the past is out of sight: for a trip that has been sold that is no way to end it.
+	if !is.DepartureAt.After(now) {
+		return models.Invalid("departure_at", "must be in the future for a published trip")
+	}
+
+	return nil
+}
+
+// holdsSeats reports whether seats of the trip are the booking's: it is paid, or somebody may be paying for it now.
+func holdsSeats(b *models.Booking) bool {
+	return b.Status == models.BookingConfirmed || b.Status == models.BookingPendingPayment
+}
+
+// leavesNotice says whether customers to whom a move gives a right to their money have the time to use it: that right ends
+// when the trip leaves. Later than it was to leave it may leave at any time. Error: VALIDATION_ERROR on departure_at.
+func leavesNotice(p models.Policies, was, is *models.Trip, bookings []models.Booking, now time.Time) error {
+	if !is.DepartureAt.Before(was.DepartureAt) || !is.DepartureAt.Before(now.Add(p.RescheduleNotice)) {
+		return nil
+	}
+
+	for i := range bookings {
+		b := &bookings[i]
+		if holdsSeats(b) && models.GivesRefund(was.DepartureAt, is.DepartureAt, b.BookedDepartureAt, p.RescheduleTolerance) {
+			return models.Invalid("departure_at", "must leave customers at least %s when it is brought forward", inWords(p.RescheduleNotice))
+		}
+	}
+
+	return nil
+}
+
+// movesLeft says whether a trip, whose row is locked, can be moved once more today, for every move is told to all of its customers.
+// Moves of before the first of them count for none. Error: INVALID_STATE.
+func movesLeft(ctx context.Context, p models.Policies, tx bun.Tx, trip uuid.UUID, bookings []models.Booking, now time.Time) error {
+	var first time.Time
+
+	for i := range bookings {
+		if b := &bookings[i]; holdsSeats(b) && (first.IsZero() || b.CreatedAt.Before(first)) {
+			first = b.CreatedAt
+		}
+	}
+
+	if p.TripMovesPerDay == 0 || first.IsZero() {
+		return nil
+	}
+
+	today := models.DateIn(now).Start()
+
+	n, err := tx.NewSelect().TableExpr("trip_moves").Where("trip_id = ?", trip).
+		Where("moved_at >= greatest(?::timestamptz, ?)", today, first).Count(ctx)
+	if err != nil {
+		return fmt.Errorf("count moves: %w", err)
+	}
+
+	if int(n) >= p.TripMovesPerDay {
+		return models.Errorf(models.CodeInvalidState, "The trip has been moved %d times today, and its customers are told each time: "+
+			"it can be moved again tomorrow (Riyadh); bookings can be refunded until then.", n)
+	}
+
+	return nil
+}
+
+// inWords is a time without the parts that are zero: 24h, 1h30m.
+func inWords(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+
+	return text
+}

@@ -1,0 +1,195 @@
+package bookings
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"rihla/internal/store/db"
+	"rihla/models"
+)
+
+// BookingFilter narrows the list of all bookings; zero fields do not.
+type BookingFilter struct {
+	Status     models.BookingStatus
+	TripID     uuid.UUID
+	ProviderID uuid.UUID
+	UserID     uuid.UUID
+	Days       models.Days // of creation
+	Search     string      // see ListBookings
+	Page       db.Page
+}
+
+// ListedBooking is a booking in the list of all of them, with what is shown of its trip.
+type ListedBooking struct {
+	models.Booking `bun:",extend"`
+
+	TripTitle       string    `bun:"trip_title,scanonly"`
+	TripDepartureAt time.Time `bun:"trip_departure_at,scanonly"`
+}
+
+var allBookingsOrder = db.Order{
+	Columns: map[string]string{
+		"created_at": "bk.created_at", "amount": "bk.amount", "departure_at": "t.trip_departure_at",
+	},
+	ID:       "bk.id",
+	Fallback: db.Sort{Field: "created_at", Desc: true},
+}
+
+// ListBookings lists bookings of all customers, newest first. A search finds parts of the booking number, of contact's and
+// passengers' names and of the e-mail address, its words in any order, the phone in any spelling, and whole ids of bookings,
+// payments and refunds, references of gateways, transaction numbers and payout references. Errors: VALIDATION_ERROR on sort,
+// cursor, and on search when it is a booking number with a wrong check character.
+func (s *Store) ListBookings(ctx context.Context, f BookingFilter) (db.Listed[ListedBooking], error) {
+	q := s.db.NewSelect().ColumnExpr("?TableColumns").ColumnExpr("t.trip_title, t.trip_departure_at").
+		Join("JOIN LATERAL (SELECT title AS trip_title, departure_at AS trip_departure_at FROM trips WHERE id = bk.trip_id) AS t ON TRUE")
+	q = db.WhereEqual(q, "bk.status", f.Status)
+	q = db.WhereEqual(q, "bk.trip_id", f.TripID)
+	q = db.WhereEqual(q, "bk.provider_id", f.ProviderID)
+	q = db.WhereEqual(q, "bk.user_id", f.UserID)
+	q = db.WhereDuring(q, "bk.created_at", f.Days)
+
+	if f.Search != "" {
+		w, err := ParseSearch(f.Search)
+		if err != nil {
+			return db.Listed[ListedBooking]{}, err
+		}
+
+		q = q.Where("bk.id IN (?)", w.bookings(s.db.DB))
+	}
+
+	return db.List[ListedBooking](ctx, q, f.Page, allBookingsOrder)
+}
+
+// searchWords is what a search for payments and bookings looks for.
+type searchWords struct {
+	text   string    // as written, without spaces around it
+	number string    // in the form of a booking number, empty when it is none
+	id     uuid.UUID // uuid.Nil when it is none
+	phone  string    // what phone numbers have to contain, empty when it can be no part of one
+}
+
+// minPhoneDigits is how many digits a search needs to be compared with phone numbers as such.
+const minPhoneDigits = 5
+
+// ParseSearch reads a search. Error: VALIDATION_ERROR on search for a booking number with a wrong check character.
+func ParseSearch(text string) (searchWords, error) {
+	w := searchWords{text: strings.TrimSpace(text)}
+
+	number, ok := models.ParseBookingNumber(w.text)
+	if number != "" && !ok {
+		return w, models.Invalid("search",
+			"is no booking number: its last character does not fit the others; look for a typing mistake in %s", number)
+	}
+
+	w.number = number
+	w.id, _ = uuid.Parse(w.text)
+
+	digits := 0
+
+	for _, r := range w.text {
+		switch {
+		case r >= '0' && r <= '9', r >= '٠' && r <= '٩', r >= '۰' && r <= '۹':
+			digits++
+		case !strings.ContainsRune("+-() ./\u00a0", r):
+			return w, nil
+		}
+	}
+
+	if digits >= minPhoneDigits {
+		w.phone = w.text
+
+		// A contact may have been written without the country's code: a number of this country is looked for without it.
+		if number, _ := models.E164(w.text); len(models.NationalNumber(number)) >= minPhoneDigits {
+			w.phone = models.NationalNumber(number)
+		}
+	}
+
+	return w, nil
+}
+
+// How many words are looked for one by one, and how long one of them has to be: as long as a trigram, which is what the index has.
+const (
+	maxSearchWords = 8
+	minIndexedWord = 3
+)
+
+// words are what a booking's words have to contain, each of them: people know a name's parts and not always their order. What is
+// a phone number, has no part that the index could find, or very many, is looked for as it is.
+func (w searchWords) words() []string {
+	parts := strings.Fields(w.text)
+
+	indexed := slices.ContainsFunc(parts, func(word string) bool { return utf8.RuneCountInString(word) >= minIndexedWord })
+	if w.phone != "" || !indexed || len(parts) > maxSearchWords {
+		return []string{w.text}
+	}
+
+	return parts
+}
+
+// bookings selects the ids of the bookings that are found. Each part of it is found in an index of its own.
+func (w searchWords) bookings(conn *bun.DB) *bun.SelectQuery {
+	q := conn.NewSelect().TableExpr("booking_texts AS bt").ColumnExpr("bt.booking_id")
+
+	if w.number != "" {
+		// One that is written out is compared in its own form.
+		q = q.Where("bt.words LIKE search_fold(?)", w.number+"%")
+	} else {
+		q = q.WhereGroup(" OR ", func(q *bun.SelectQuery) *bun.SelectQuery {
+			for _, word := range w.words() {
+				q = q.Where("bt.words LIKE '%' || search_fold(?) || '%'", db.LikeEscaper.Replace(word))
+			}
+
+			return q
+		})
+	}
+
+	if w.phone != "" {
+		q = q.WhereOr("bt.words LIKE '%' || search_phone(?) || '%'", w.phone)
+	}
+
+	if w.id != uuid.Nil {
+		q = q.Union(conn.NewSelect().TableExpr("bookings AS b").ColumnExpr("b.id").Where("b.id = ?", w.id))
+	}
+
+	return q.Union(w.subjects(conn, "booking_id"))
+}
+
+// subjects selects the bookings or campaigns of the payments, refunds and ledger lines that are named as a whole.
+func (w searchWords) subjects(conn *bun.DB, column string) *bun.SelectQuery {
+	about := func(table string) *bun.SelectQuery {
+		return conn.NewSelect().TableExpr("? AS x", bun.Ident(table)).ColumnExpr("x.?", bun.Ident(column)).
+			Where("x.? IS NOT NULL", bun.Ident(column))
+	}
+
+	q := about("payment_transactions").Where("x.reference = ?", w.text).
+		Union(about("financial_records").Where("x.transaction_number = upper(search_fold(?))", w.text)).
+		Union(about("financial_records").Where("x.payout_reference IS NOT NULL").
+			Where("search_fold(x.payout_reference) LIKE search_fold(?)", db.LikeEscaper.Replace(w.text)))
+
+	if w.id != uuid.Nil {
+		q = q.Union(about("payment_transactions").Where("x.id = ?", w.id)).Union(about("refunds").Where("x.id = ?", w.id))
+	}
+
+	return q
+}
+
+// Transactions selects the ids of the payments that are found, and of the transactions of their refunds.
+func (w searchWords) Transactions(db *bun.DB) *bun.SelectQuery {
+	of := func(column string, found *bun.SelectQuery) *bun.SelectQuery {
+		return db.NewSelect().TableExpr("payment_transactions AS p").ColumnExpr("p.id").Where("p.? IN (?)", bun.Ident(column), found)
+	}
+
+	q := of("booking_id", w.bookings(db)).Union(of("ad_campaign_id", w.subjects(db, "ad_campaign_id")))
+
+	if w.id != uuid.Nil {
+		q = q.Union(db.NewSelect().TableExpr("payment_transactions AS p").ColumnExpr("p.id").Where("p.ad_campaign_id = ?", w.id))
+	}
+
+	return q
+}

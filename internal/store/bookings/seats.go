@@ -1,0 +1,38 @@
+package bookings
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"rihla/internal/store/db"
+	"rihla/models"
+)
+
+// TransitionBooking is the guarded UPDATE of a booking's state. seats_held follows the state, which the database checks.
+func TransitionBooking(ctx context.Context, tx bun.Tx, b *models.Booking, to models.BookingStatus, now time.Time) error {
+	from := b.Status
+	b.Status = to
+	b.SeatsHeld = to == models.BookingPendingPayment || to == models.BookingConfirmed
+
+	res, err := tx.NewUpdate().Model(b).Column("status", "seats_held").Set("updated_at = ?", now).
+		WherePK().Where("status = ?", from).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("move booking: %w", err)
+	}
+
+	return db.AffectedOne(res, "booking")
+}
+
+// FreeSeats gives a booking's seats back to its trip; the caller has just moved the booking to a state without seats.
+func FreeSeats(ctx context.Context, tx bun.Tx, b *models.Booking) error {
+	_, err := tx.NewUpdate().Model((*models.Trip)(nil)).
+		Set("seats_taken = seats_taken - ?", b.Seats).Where("id = ?", b.TripID).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("free seats: %w", err)
+	}
+
+	return nil
+}

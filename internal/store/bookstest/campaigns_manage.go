@@ -1,0 +1,6 @@
+package bookstest
+
+import "time"
+
+// Clock is the time of now.
+func Clock() time.Time { return time.Now() }

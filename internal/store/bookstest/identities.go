@@ -1,0 +1,116 @@
+package bookstest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// identities are statements about the whole database that hold after every unit of work (contract §6, architecture
+// §5). Each query finds the rows that break one.
+var identities = map[string]string{
+	"payable = net of lines IN_CURRENT_BALANCE, paid out = net of lines with transferred_at": `
+		SELECT p.id::text FROM providers AS p, LATERAL (
+			SELECT COALESCE(sum(net_amount) FILTER (WHERE balance_status = 'IN_CURRENT_BALANCE'), 0) AS owed,
+			       COALESCE(sum(net_amount) FILTER (WHERE transferred_at IS NOT NULL), 0) AS paid
+			FROM financial_records WHERE provider_id = p.id) AS r
+		WHERE r.owed <> (SELECT COALESCE(sum(CASE credit_account WHEN a THEN amount ELSE 0 END
+		                     - CASE debit_account WHEN a THEN amount ELSE 0 END), 0)
+		                 FROM ledger_transfers, (SELECT 'provider:' || p.id || ':payable' AS a) AS x)
+		   OR r.paid <> (SELECT COALESCE(sum(CASE credit_account WHEN a THEN amount ELSE 0 END
+		                     - CASE debit_account WHEN a THEN amount ELSE 0 END), 0)
+		                 FROM ledger_transfers, (SELECT 'provider:' || p.id || ':paid_out' AS a) AS x)`,
+	"the platform's accounts = its part of the lines that are not REFUNDED": `
+		SELECT account || ': ' || want || ' in lines, ' || got || ' in transfers' FROM (
+			SELECT account, want, (SELECT COALESCE(sum(CASE credit_account WHEN account THEN amount ELSE 0 END
+			                                           - CASE debit_account WHEN account THEN amount ELSE 0 END), 0) FROM ledger_transfers) AS got
+			FROM (
+				SELECT 'platform:commission' AS account, COALESCE(sum(platform_commission_amount), 0) AS want
+				FROM financial_records WHERE kind = 'SALE' AND balance_status <> 'REFUNDED'
+				UNION ALL
+				SELECT 'platform:advertising', COALESCE(sum(gross_amount - vat_amount), 0)
+				FROM financial_records WHERE kind = 'ADVERTISING' AND balance_status <> 'REFUNDED'
+				UNION ALL
+				SELECT 'tax:vat', COALESCE(sum(vat_amount), 0)
+				FROM financial_records WHERE kind = 'ADVERTISING' AND balance_status <> 'REFUNDED'
+				UNION ALL
+				SELECT 'gateway:' || gateway || other, -COALESCE(sum(COALESCE(captured_amount, amount) - refunded_amount + (
+					SELECT COALESCE(sum(amount), 0) FROM refunds AS f
+					WHERE f.payment_transaction_id = t.id AND f.status = 'SUCCEEDED' AND f.channel = 'MANUAL')
+				) FILTER (WHERE num_nonnulls(captured_at, suspense_at) = 1), 0)
+				FROM payment_transactions AS t, LATERAL (SELECT COALESCE(':' || NULLIF(captured_currency, 'SAR'), '') AS other) AS c
+				WHERE kind = 'PAYMENT' GROUP BY gateway, other
+				UNION ALL
+				SELECT 'suspense:' || gateway || other, COALESCE(sum(captured_amount - refunded_amount), 0)
+				FROM payment_transactions AS t, LATERAL (SELECT COALESCE(':' || NULLIF(captured_currency, 'SAR'), '') AS other) AS c
+				WHERE kind = 'PAYMENT' GROUP BY gateway, other
+				UNION ALL
+				SELECT 'platform:bank' || CASE currency WHEN 'SAR' THEN '' ELSE ':' || currency END, COALESCE(sum(amount), 0)
+				FROM refunds WHERE status = 'SUCCEEDED' AND channel = 'MANUAL' GROUP BY currency
+				UNION ALL
+				SELECT 'customer:refunds', COALESCE(sum(amount - refunded_amount), 0)
+				FROM payment_transactions WHERE status = 'FAILED' AND captured_at IS NOT NULL
+			) AS wanted) AS both_sides
+		WHERE want <> got`,
+	"the lines of a payment add up to it": `
+		SELECT t.id::text FROM payment_transactions AS t LEFT JOIN financial_records AS r
+			ON r.payment_transaction_id = t.id AND r.kind <> 'CLAWBACK'
+		WHERE t.kind = 'PAYMENT'
+		GROUP BY t.id
+		HAVING COALESCE(sum(r.gross_amount), 0) <> CASE t.status WHEN 'PAID' THEN t.amount ELSE 0 END
+		    OR COALESCE(sum(r.vat_amount), 0) <> CASE t.status WHEN 'PAID' THEN t.vat_amount ELSE 0 END
+		    OR COALESCE(sum(r.refunded_amount), 0) <> CASE t.status WHEN 'PAID' THEN t.refunded_amount ELSE 0 END`,
+	"refunded and promised amounts = the refunds, and the transactions they added": `
+		SELECT t.id::text FROM payment_transactions AS t
+		WHERE t.kind = 'PAYMENT' AND (
+			t.refunded_amount <> (SELECT COALESCE(sum(amount), 0) FROM refunds WHERE payment_transaction_id = t.id AND status = 'SUCCEEDED')
+			OR t.refund_reserved_amount <> (SELECT COALESCE(sum(amount), 0) FROM refunds WHERE payment_transaction_id = t.id AND status = 'PENDING')
+			OR t.refunded_amount <> (SELECT COALESCE(sum(amount), 0) FROM payment_transactions WHERE parent_id = t.id))`,
+	"a refund's transaction carries the VAT of the line it refunded": `
+		SELECT f.id::text FROM refunds AS f
+		JOIN payment_transactions AS added ON added.id = f.refund_transaction_id
+		JOIN financial_records AS r ON r.refund_id = f.id AND r.kind <> 'CLAWBACK'
+		WHERE added.vat_amount <> r.vat_amount OR added.amount <> r.gross_amount`,
+	"a trip's seats are those of its bookings": `
+		SELECT t.id::text FROM trips AS t
+		WHERE t.seats_taken <> (SELECT COALESCE(sum(seats), 0) FROM bookings WHERE trip_id = t.id AND seats_held)`,
+	"a confirmed booking is paid, and by one attempt": `
+		SELECT b.id::text FROM bookings AS b
+		WHERE b.status = 'CONFIRMED'
+		  AND (SELECT count(*) FROM payment_transactions WHERE booking_id = b.id AND status = 'PAID' AND refunded_amount < amount) <> 1`,
+	"a processed event has an outcome": `
+		SELECT id::text FROM webhook_events WHERE (processed_at IS NULL) <> (outcome = '')`,
+}
+
+// RequireIdentities checks all of them.
+func (b *Books) RequireIdentities(t *testing.T) {
+	t.Helper()
+
+	for what, query := range identities {
+		require.Empty(t, b.broken(t, query), what)
+	}
+}
+
+func (b *Books) broken(t *testing.T, query string) []string {
+	t.Helper()
+
+	rows, err := b.DB.QueryContext(context.WithoutCancel(t.Context()), query)
+	require.NoError(t, err)
+
+	defer rows.Close()
+
+	var broken []string
+
+	for rows.Next() {
+		var row string
+
+		require.NoError(t, rows.Scan(&row))
+
+		broken = append(broken, row)
+	}
+
+	require.NoError(t, rows.Err())
+
+	return broken
+}

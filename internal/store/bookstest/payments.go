@@ -1,0 +1,64 @@
+package bookstest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"rihla/models"
+)
+
+// Attempt is the nth payment attempt of a booking.
+func (b *Books) Attempt(booking models.Booking, n int, m models.PaymentMethod) models.Attempt {
+	return models.Attempt{
+		BookingID: booking.ID, ProviderID: booking.ProviderID, Number: n, UserID: booking.UserID, Method: m,
+	}
+}
+
+// Campaign inserts a campaign of 1000.00 without VAT, PENDING_PAYMENT.
+func (b *Books) Campaign(t *testing.T, startsOn, endsOn models.Date) uuid.UUID {
+	t.Helper()
+
+	id := models.NewID()
+	b.Exec(t, `INSERT INTO ad_campaigns (id, provider_id, trip_id, created_by, title, starts_on, ends_on, price)
+		VALUES ($1, $2, $3, $4, 'Spring', $5, $6, 1000)`,
+		id, b.Provider.ID, b.Trip.ID, b.Users[models.RoleProviderAdmin].ID, startsOn.String(), endsOn.String())
+
+	return id
+}
+
+// OpenCampaign opens the nth attempt of a campaign, with a checkout.
+func (b *Books) OpenCampaign(t *testing.T, campaign uuid.UUID, n int) models.PaymentTransaction {
+	t.Helper()
+
+	a := models.Attempt{
+		CampaignID: campaign, ProviderID: b.Provider.ID, Number: n, UserID: b.Users[models.RoleProviderAdmin].ID, Method: models.MethodWalletB,
+	}
+	tx, _, err := b.Store.Payments.OpenPayment(t.Context(), a, time.Now)
+	require.NoError(t, err)
+	require.NoError(t, b.Store.Payments.SaveCheckout(t.Context(), tx.ID, "ref-"+tx.ID.String(), "https://gateway.test/"+tx.ID.String()))
+
+	return tx
+}
+
+// BookingNow reads a booking.
+func (b *Books) BookingNow(t *testing.T, id uuid.UUID) models.Booking {
+	t.Helper()
+
+	booking, err := b.Store.Bookings.BookingByID(t.Context(), id)
+	require.NoError(t, err)
+
+	return booking
+}
+
+// Transaction reads a payment.
+func (b *Books) Transaction(t *testing.T, id uuid.UUID) models.PaymentTransaction {
+	t.Helper()
+
+	tx, err := b.Store.Payments.TransactionByID(t.Context(), id)
+	require.NoError(t, err)
+
+	return tx
+}

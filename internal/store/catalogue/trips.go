@@ -1,0 +1,132 @@
+package catalogue
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"rihla/internal/store/db"
+	"rihla/models"
+)
+
+// TripFilter narrows a list of trips; zero fields do not.
+type TripFilter struct {
+	Type        models.TripType
+	Origin      string // the whole name, in any case
+	Destination string
+	DateFrom    models.Date // of departure, in Riyadh; both ends included
+	DateTo      models.Date
+	Search      string // part of title, origin or destination
+	Page        db.Page
+}
+
+var tripOrder = db.Order{
+	Columns:  map[string]string{"departure_at": "t.departure_at", "price_per_seat": "t.price_per_seat"},
+	ID:       "t.id",
+	Fallback: db.Sort{Field: "departure_at"},
+}
+
+// CatalogueTrips lists what consumers can book: published trips of ACTIVE providers with their departure still to
+// come (contract §3). Error: VALIDATION_ERROR on sort.
+func (s *Store) CatalogueTrips(ctx context.Context, f TripFilter) (db.Listed[models.Trip], error) {
+	trips, err := db.List[models.Trip](ctx, f.apply(catalogue(s.db)), f.Page, tripOrder)
+	if err != nil {
+		return trips, err
+	}
+
+	return trips, loadRestStops(ctx, s.db, trips.Items)
+}
+
+func (f TripFilter) apply(q *bun.SelectQuery) *bun.SelectQuery {
+	q = db.WhereEqual(q, "t.type", f.Type)
+	q = named(q, "t.origin", f.Origin)
+	q = named(q, "t.destination", f.Destination)
+	q = db.WhereDuring(q, "t.departure_at", models.Days{From: f.DateFrom, To: f.DateTo})
+
+	return db.WhereContains(q, f.Search, "t.title", "t.origin", "t.destination")
+}
+
+// CatalogueTrip finds one trip of the catalogue. Error: NOT_FOUND, also for a trip that is hidden or has departed.
+func (s *Store) CatalogueTrip(ctx context.Context, id uuid.UUID) (models.Trip, error) {
+	trips := make([]models.Trip, 1)
+
+	if err := catalogue(s.db).Model(&trips[0]).Where("t.id = ?", id).Scan(ctx); err != nil {
+		return models.Trip{}, db.NotFound(err)
+	}
+
+	err := loadRestStops(ctx, s.db, trips)
+
+	return trips[0], err
+}
+
+// Departures are the departures of trips, by trip, in whatever state they are.
+func (s *Store) Departures(ctx context.Context, trips ...uuid.UUID) (map[uuid.UUID]time.Time, error) {
+	departures := make(map[uuid.UUID]time.Time, len(trips))
+	if len(trips) == 0 {
+		return departures, nil
+	}
+
+	var rows []models.Trip
+	if err := s.db.NewSelect().Model(&rows).Column("id", "departure_at").Where("id IN (?)", bun.List(trips)).Scan(ctx); err != nil {
+		return nil, fmt.Errorf("read departures: %w", err)
+	}
+
+	for i := range rows {
+		departures[rows[i].ID] = rows[i].DepartureAt
+	}
+
+	return departures, nil
+}
+
+// catalogue is the one place that says what consumers see.
+func catalogue(db bun.IDB) *bun.SelectQuery {
+	return everyone.live(withProvider(db.NewSelect())).Where("p.status = ?", models.StatusActive).
+		Where("t.status = ?", models.TripPublished).Where("t.departure_at > now()")
+}
+
+// named narrows a list to rows whose column is the name, in any case; no name narrows nothing.
+func named(q *bun.SelectQuery, column, name string) *bun.SelectQuery {
+	if name == "" {
+		return q
+	}
+
+	return q.Where("? ILIKE ?", bun.Ident(column), db.LikeEscaper.Replace(name))
+}
+
+// loadRestStops fills RestStopIDs, in the order of the journey.
+func loadRestStops(ctx context.Context, db bun.IDB, trips []models.Trip) error {
+	if len(trips) == 0 {
+		return nil
+	}
+
+	at := make(map[uuid.UUID]int, len(trips))
+	ids := make([]uuid.UUID, len(trips))
+
+	for i := range trips {
+		trips[i].RestStopIDs = []uuid.UUID{}
+		ids[i] = trips[i].ID
+		at[trips[i].ID] = i
+	}
+
+	var stops []struct {
+		TripID     uuid.UUID `bun:"trip_id"`
+		RestStopID uuid.UUID `bun:"rest_stop_id"`
+	}
+
+	err := db.NewSelect().TableExpr("trip_rest_stops AS ts").Column("ts.trip_id", "ts.rest_stop_id").
+		Join("JOIN rest_stops AS rs ON rs.id = ts.rest_stop_id").Where("rs.deleted_at IS NULL").
+		Where("ts.trip_id IN (?)", bun.List(ids)).Order("ts.trip_id", "ts.position").Scan(ctx, &stops)
+	if err != nil {
+		return fmt.Errorf("read rest stops: %w", err)
+	}
+
+	for _, stop := range stops {
+		t := &trips[at[stop.TripID]]
+		t.RestStopIDs = append(t.RestStopIDs, stop.RestStopID)
+	}
+
+	return nil
+}

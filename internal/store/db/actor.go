@@ -1,0 +1,51 @@
+package db
+
+import (
+	"github.com/google/uuid"
+
+	"rihla/models"
+)
+
+// Actor is who does something: what scopes and audit entries need to know of the caller.
+type Actor struct {
+	UserID     uuid.UUID
+	Role       models.Role
+	ProviderID uuid.UUID // of provider roles only
+	RequestID  string
+	// Operator is the system user of a command, who is no user of the service.
+	Operator string
+}
+
+// ProviderScope is the provider to which a reading of provider data is narrowed: their own for provider roles,
+// whatever they ask for; what is asked for, with uuid.Nil for all, for the platform's roles (contract §2).
+// Error: FORBIDDEN for everybody else.
+func (a Actor) ProviderScope(asked uuid.UUID) (uuid.UUID, error) {
+	switch {
+	case a.Role.IsProvider() && a.ProviderID != uuid.Nil:
+		return a.ProviderID, nil
+	case a.Role.ReadsAnyBooking():
+		return asked, nil
+	default:
+		return uuid.Nil, models.Errorf(models.CodeForbidden, "The role may not see provider data.")
+	}
+}
+
+// ProviderForNew is the provider that what the actor creates belongs to: their own for provider roles, the named
+// one for ADMIN and SUPER_ADMIN (contract §2). Errors: VALIDATION_ERROR on provider_id, FORBIDDEN.
+func (a Actor) ProviderForNew(named uuid.UUID) (uuid.UUID, error) {
+	switch {
+	case a.Role.IsProvider() && a.ProviderID != uuid.Nil:
+		return a.ProviderID, nil
+	case !a.Role.IsAdmin():
+		return uuid.Nil, models.Errorf(models.CodeForbidden, "The role may not write provider data.")
+	case named == uuid.Nil:
+		return uuid.Nil, models.Invalid("provider_id", "is required")
+	default:
+		return named, nil
+	}
+}
+
+// Owns reports whether the actor may act on what belongs to the provider. Callers answer false with NOT_FOUND.
+func (a Actor) Owns(provider uuid.UUID) bool {
+	return a.Role.IsAdmin() || a.Role.IsProvider() && a.ProviderID != uuid.Nil && a.ProviderID == provider
+}

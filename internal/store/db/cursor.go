@@ -1,0 +1,78 @@
+package db
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"rihla/models"
+)
+
+// cursor is where a page of a list ended: what its last row is sorted by. The page after it begins behind that place,
+// whatever has been inserted or deleted before it meanwhile (docs/decisions/0005). It travels through clients as text
+// and comes back as anything: what it holds is never more than the operands of a comparison.
+type cursor struct {
+	Page   int       `json:"p"` // number of the page that comes next
+	Sort   string    `json:"s"` // as in the parameter of the same name
+	Values []*string `json:"v"` // of the sorted columns, as text; nil is NULL
+	ID     uuid.UUID `json:"i"`
+}
+
+func (c cursor) encode() (string, error) {
+	text, err := json.Marshal(c)
+	if err != nil {
+		return "", fmt.Errorf("encode cursor: %w", err)
+	}
+
+	return base64.RawURLEncoding.EncodeToString(text), nil
+}
+
+// errCursor is the one answer to a cursor that no page of the list has given.
+func errCursor() error {
+	return models.Invalid("cursor", "must be the next_cursor of a page of this list")
+}
+
+// maxPage is more pages than anybody walks: the number is told, and nothing is counted by it.
+const maxPage = 1 << 30
+
+// parseCursor reads what encode has written. Error: VALIDATION_ERROR on cursor.
+func parseCursor(text string) (cursor, error) {
+	var c cursor
+
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	if err != nil || json.Unmarshal(raw, &c) != nil || c.Page < 2 || c.Page > maxPage || c.ID == uuid.Nil {
+		return cursor{}, errCursor()
+	}
+
+	for _, v := range c.Values {
+		if v != nil && strings.IndexByte(*v, 0) >= 0 { // which PostgreSQL cannot take
+			return cursor{}, errCursor()
+		}
+	}
+
+	return c, nil
+}
+
+// plainText is a value as the API shows it and PostgreSQL reads it; nil is NULL.
+func plainText(value any) (*string, error) {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return nil, fmt.Errorf("encode: %w", err)
+	}
+
+	text := string(raw)
+
+	switch {
+	case text == "null":
+		return nil, nil //nolint:nilnil // NULL is a value
+	case raw[0] == '"':
+		if err := json.Unmarshal(raw, &text); err != nil {
+			return nil, fmt.Errorf("decode: %w", err)
+		}
+	}
+
+	return &text, nil
+}

@@ -1,0 +1,106 @@
+package db
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/uptrace/bun"
+
+	"rihla/models"
+)
+
+// appended are the tables that only ever grow, and emptied those from which rows are deleted.
+var (
+	appended = []string{
+		"ledger_transfers", "transaction_state_changes", "audit_log", "record_texts", "refund_payouts", "payout_reversals",
+		"trip_moves",
+	}
+	// received are tables of whose rows only the named columns, what became of them, are ever written again.
+	received = map[string]string{"webhook_events": "transaction_id, refund_id, processed_at, outcome"}
+	emptied  = []string{"bookings", "bus_photos", "idempotency_keys", "refresh_tokens", "trip_rest_stops"}
+)
+
+// GrantTo gives a database role what API and worker need, and takes everything else away: it cannot change or delete a
+// transfer, a state in a payment's trail, what a gateway said or an entry of the audit log, delete a payment or a ledger line, or alter a
+// table, by which it could switch off the triggers that guard them. To be called by the owner of the tables after every
+// migration. Error: VALIDATION_ERROR when the role owns tables itself, so that nothing can be taken away from it.
+func (s *DB) GrantTo(ctx context.Context, role string) error {
+	return s.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		var owns bool
+
+		err := tx.NewRaw(`SELECT EXISTS (SELECT FROM pg_tables WHERE schemaname = 'public' AND pg_has_role(?, tableowner, 'MEMBER'))`, role).
+			Scan(ctx, &owns)
+		if err != nil {
+			return fmt.Errorf("look up role %s: %w", role, err)
+		}
+
+		if owns {
+			return models.Errorf(models.CodeValidation, "The role %s owns the tables: nothing can be taken away from it.", role)
+		}
+
+		for _, statement := range grants(pgx.Identifier{role}.Sanitize()) {
+			if _, err := tx.ExecContext(ctx, statement); err != nil {
+				return fmt.Errorf("grant to %s: %w", role, err)
+			}
+		}
+
+		return nil
+	})
+}
+
+// MakeRole makes a role that can log in, or gives it another password if it is there. The store's own role must be allowed
+// to make roles.
+func (s *DB) MakeRole(ctx context.Context, role, password string) error {
+	return s.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		var there bool
+		if err := tx.NewRaw("SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = ?)", role).Scan(ctx, &there); err != nil {
+			return fmt.Errorf("look up role %s: %w", role, err)
+		}
+
+		verb := "CREATE"
+		if there {
+			verb = "ALTER"
+		}
+
+		_, err := tx.ExecContext(ctx, "? ROLE ? LOGIN PASSWORD ?", bun.Safe(verb), bun.Ident(role), password)
+		if err != nil {
+			return fmt.Errorf("make role %s: %w", role, err)
+		}
+
+		return nil
+	})
+}
+
+// OwnsLedger reports whether the store's role may alter the tables of the ledger, and so switch off what guards them.
+func (s *DB) OwnsLedger(ctx context.Context) (owns bool, err error) {
+	err = s.NewRaw(`SELECT coalesce(bool_or(pg_has_role(tableowner, 'MEMBER')), false) FROM pg_tables
+		WHERE schemaname = 'public' AND tablename IN ('ledger_transfers', 'financial_records')`).Scan(ctx, &owns)
+
+	return owns, err
+}
+
+func grants(role string) []string {
+	all := make([]string, 0, 5+len(appended)+2*len(received)+len(emptied))
+	all = append(all,
+		"REVOKE ALL ON ALL TABLES IN SCHEMA public FROM "+role,
+		"GRANT USAGE ON SCHEMA public TO "+role,
+		"GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA public TO "+role,
+		"GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public TO "+role,
+		"REVOKE INSERT, UPDATE ON bun_migrations, bun_migration_locks FROM "+role,
+	)
+
+	for _, table := range appended {
+		all = append(all, "REVOKE UPDATE ON "+table+" FROM "+role)
+	}
+
+	for table, columns := range received {
+		all = append(all, "REVOKE UPDATE ON "+table+" FROM "+role, "GRANT UPDATE ("+columns+") ON "+table+" TO "+role)
+	}
+
+	for _, table := range emptied {
+		all = append(all, "GRANT DELETE ON "+table+" TO "+role)
+	}
+
+	return all
+}

@@ -1,0 +1,77 @@
+package db_test
+
+import (
+	"database/sql"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rihla/internal/store"
+	"rihla/internal/store/bookstest"
+	"rihla/internal/store/db"
+	"rihla/internal/store/storetest"
+	"rihla/internal/testkit"
+	"rihla/models"
+)
+
+// What only ever grows stays as it was written, whoever holds the service's own credentials.
+func TestTheServicesRoleCannotChangeWhatOnlyGrows(t *testing.T) {
+	t.Parallel()
+	database := storetest.Database(t)
+	s, conn := storetest.OpenAt(t, database, models.DefaultPolicies())
+	b := bundle(t, s, conn)
+	tx := b.Paid(t, 1)
+	url := testkit.AsService(t, database)
+
+	require.NoError(t, b.Store.DB.GrantTo(t.Context(), testkit.ServiceRole))
+	require.NoError(t, b.Store.DB.GrantTo(t.Context(), testkit.ServiceRole), "after every migration")
+
+	service, err := sql.Open("pgx", url)
+	require.NoError(t, err)
+
+	defer service.Close()
+
+	for _, query := range []string{
+		"UPDATE ledger_transfers SET amount = amount", "DELETE FROM ledger_transfers", "TRUNCATE ledger_transfers",
+		"ALTER TABLE ledger_transfers DISABLE TRIGGER USER", "DROP TRIGGER transfers_append_only ON ledger_transfers",
+		"SET session_replication_role = replica", "UPDATE audit_log SET action = action", "DELETE FROM audit_log",
+		"UPDATE transaction_state_changes SET to_status = to_status", "DELETE FROM transaction_state_changes",
+		"DELETE FROM payment_transactions", "DELETE FROM financial_records", "TRUNCATE financial_records CASCADE",
+		"DELETE FROM webhook_events", "UPDATE webhook_events SET body = body", "UPDATE webhook_events SET amount = amount",
+		"UPDATE webhook_events SET received_at = received_at", "TRUNCATE webhook_events", "DELETE FROM bun_migrations", "CREATE TABLE mine (id int)",
+	} {
+		_, err := service.ExecContext(t.Context(), query)
+		require.ErrorContains(t, err, "SQLSTATE 42501", query) // insufficient privilege
+	}
+
+	// What it is there for it can do.
+	own, err := store.Open(t.Context(), url, models.DefaultPolicies(), db.Options{MaxConns: 4})
+	require.NoError(t, err)
+
+	defer own.Close()
+
+	owns, err := own.DB.OwnsLedger(t.Context())
+	require.NoError(t, err)
+	require.False(t, owns)
+
+	owns, err = b.Store.DB.OwnsLedger(t.Context())
+	require.NoError(t, err)
+	require.True(t, owns)
+
+	owner := b.Store
+	b.Store = own
+	require.NoError(t, b.RefundNow(t, tx, "15.00"))
+	require.NotEmpty(t, b.Paid(t, 2).ID)
+
+	b.Store = owner
+	bookstest.RequireCode(t, models.CodeValidation, b.Store.DB.GrantTo(t.Context(), b.owner(t)))
+	require.Error(t, b.Store.DB.GrantTo(t.Context(), "nobody-of-that-name"))
+}
+
+func (b *books) owner(t *testing.T) (name string) {
+	t.Helper()
+
+	require.NoError(t, b.DB.QueryRowContext(t.Context(), "SELECT tableowner FROM pg_tables WHERE tablename = 'ledger_transfers'").Scan(&name))
+
+	return name
+}

@@ -1,0 +1,262 @@
+package db
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
+
+	"rihla/models"
+)
+
+// Keyset is the order of a list, and where in it a page begins.
+type Keyset struct {
+	number int // of the page
+	By     []Sort
+	Keys   []sortKey
+	id     sortKey // breaks ties, always going up
+	from   *cursor // nil when the page is counted from the beginning of the list
+}
+
+// sortKey is a column that a list is sorted by.
+type sortKey struct {
+	Column string // with its table's alias
+	desc   bool
+	field  *schema.Field // of the list's model
+}
+
+// NewKeyset finds out what a page of a list of T is sorted by, and where it begins. Errors: VALIDATION_ERROR on sort, when
+// a field is not on the whitelist, and on cursor, when no page of the list in this order has given it.
+func NewKeyset[T any](db *bun.DB, o Order, p Page) (Keyset, error) {
+	w := Keyset{number: max(p.Number, 1), By: p.Sort}
+
+	if p.Cursor != "" {
+		c, err := parseCursor(p.Cursor)
+		if err != nil {
+			return w, err
+		}
+
+		if len(p.Sort) > 0 && sortText(p.Sort) != c.Sort {
+			return w, models.Invalid("cursor", "continues a list that is not sorted by %s", sortText(p.Sort))
+		}
+
+		w.number, w.By, w.from = c.Page, ParseSort(c.Sort), &c
+	}
+
+	if len(w.By) == 0 {
+		w.By = []Sort{o.Fallback}
+	}
+
+	err := w.compile(o, db.Dialect().Tables().Get(reflect.TypeFor[T]()))
+
+	// What the cursor says to sort by is the cursor's fault, not that of a parameter which may not be there.
+	if w.from != nil && (models.CodeOf(err) == models.CodeValidation || err == nil && len(w.from.Values) != len(w.Keys)) {
+		return w, errCursor()
+	}
+
+	if err != nil {
+		return w, err
+	}
+
+	return w, nil
+}
+
+// compile finds the columns, each once: what a column has left equal, it leaves equal the second time.
+func (w *Keyset) compile(o Order, model *schema.Table) (err error) {
+	if w.id, err = keyOf(model, o.ID, false); err != nil {
+		return err
+	}
+
+	for _, s := range w.By {
+		column, ok := o.Columns[s.Field]
+		if !ok {
+			known := slices.Sorted(maps.Keys(o.Columns))
+
+			return models.Invalid("sort", "must be one of %s", strings.Join(known, ", "))
+		}
+
+		if slices.ContainsFunc(w.Keys, func(k sortKey) bool { return k.Column == column }) {
+			continue
+		}
+
+		key, err := keyOf(model, column, s.Desc)
+		if err != nil {
+			return err
+		}
+
+		w.Keys = append(w.Keys, key)
+	}
+
+	return w.compileWithin(o, model)
+}
+
+// compileWithin adds what orders rows that the list's own order leaves equal, unless the caller has said it.
+func (w *Keyset) compileWithin(o Order, model *schema.Table) error {
+	column, first := o.Columns[o.Within], w.Keys[0]
+	if o.Within == "" || first.Column != o.Columns[o.Fallback.Field] {
+		return nil
+	}
+
+	if slices.ContainsFunc(w.Keys, func(k sortKey) bool { return k.Column == column }) {
+		return nil
+	}
+
+	key, err := keyOf(model, column, first.desc)
+	w.Keys = append(w.Keys, key)
+
+	return err
+}
+
+func keyOf(model *schema.Table, column string, desc bool) (sortKey, error) {
+	_, name, _ := strings.Cut(column, ".")
+
+	field, err := model.Field(name)
+	if err != nil {
+		return sortKey{}, fmt.Errorf("sort by %s: %w", column, err)
+	}
+
+	return sortKey{Column: column, desc: desc, field: field}, nil
+}
+
+// Sorted adds ORDER BY.
+func (w *Keyset) Sorted(q *bun.SelectQuery) *bun.SelectQuery {
+	for _, k := range w.Keys {
+		direction := "ASC"
+		if k.desc {
+			direction = "DESC"
+		}
+
+		q = q.OrderExpr("? ?", bun.Ident(k.Column), bun.Safe(direction))
+	}
+
+	return q.OrderExpr("? ASC", bun.Ident(w.id.Column))
+}
+
+// after narrows a list to the rows that come after the cursor in the list's order: those that come later in the first
+// column in which they differ from it, and of those that do not differ the ones with a greater id.
+func (w *Keyset) after(q *bun.SelectQuery) *bun.SelectQuery {
+	values := w.from.Values
+
+	if first := w.Keys[0]; !first.field.IsPtr && values[0] != nil {
+		// It follows from what is below, and is what an index can begin at.
+		q = q.Where("? ? ?", bun.Ident(first.Column), bun.Safe(first.operator()+"="), *values[0])
+	}
+
+	return q.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
+		for i := range len(w.Keys) + 1 {
+			q = q.WhereGroup(" OR ", func(q *bun.SelectQuery) *bun.SelectQuery {
+				for j, k := range w.Keys[:i] {
+					q = k.same(q, values[j])
+				}
+
+				if i == len(w.Keys) {
+					return q.Where("? > ?", bun.Ident(w.id.Column), w.from.ID)
+				}
+
+				return w.Keys[i].later(q, values[i])
+			})
+		}
+
+		return q
+	})
+}
+
+func (k sortKey) operator() string {
+	if k.desc {
+		return "<"
+	}
+
+	return ">"
+}
+
+// same narrows to the rows whose column is the value.
+func (k sortKey) same(q *bun.SelectQuery, value *string) *bun.SelectQuery {
+	if k.field.IsPtr {
+		return q.Where("? IS NOT DISTINCT FROM ?", bun.Ident(k.Column), value)
+	}
+
+	return q.Where("? = ?", bun.Ident(k.Column), value)
+}
+
+// later narrows to the rows whose column comes after the value. NULL is last going up and first going down, as
+// PostgreSQL has it.
+func (k sortKey) later(q *bun.SelectQuery, value *string) *bun.SelectQuery {
+	column := bun.Ident(k.Column)
+
+	switch {
+	case value == nil && k.desc:
+		return q.Where("? IS NOT NULL", column)
+	case value == nil:
+		return q.Where("FALSE")
+	case k.field.IsPtr && !k.desc:
+		return q.Where("(? > ? OR ? IS NULL)", column, *value, column)
+	default:
+		return q.Where("? ? ?", column, bun.Safe(k.operator()), *value)
+	}
+}
+
+// next is the cursor behind a row, the last of this page.
+func (w *Keyset) next(row reflect.Value) (string, error) {
+	c := cursor{Page: w.number + 1, Sort: sortText(w.By), Values: make([]*string, len(w.Keys))}
+
+	for i, k := range w.Keys {
+		text, err := plainText(k.field.Value(row).Interface())
+		if err != nil {
+			return "", fmt.Errorf("cursor on %s: %w", k.Column, err)
+		}
+
+		c.Values[i] = text
+	}
+
+	var ok bool
+	if c.ID, ok = reflect.TypeAssert[uuid.UUID](w.id.field.Value(row)); !ok {
+		return "", fmt.Errorf("cursor on %s: not a UUID", w.id.Column)
+	}
+
+	return c.encode()
+}
+
+// unreadable turns the database's refusal of a cursor's value, `x` for a date, into that of the cursor.
+func (w *Keyset) unreadable(err error) error {
+	var pg *pgconn.PgError
+	if w.from != nil && errors.As(err, &pg) && strings.HasPrefix(pg.Code, "22") { // data exception
+		return errCursor()
+	}
+
+	return err
+}
+
+// ParseSort reads an order, `-departure_at,title`, as the API has it.
+func ParseSort(text string) []Sort {
+	var out []Sort
+
+	for field := range strings.SplitSeq(text, ",") {
+		name, desc := strings.CutPrefix(field, "-")
+		if name != "" {
+			out = append(out, Sort{Field: name, Desc: desc})
+		}
+	}
+
+	return out
+}
+
+// sortText writes an order as the API has it.
+func sortText(by []Sort) string {
+	fields := make([]string, len(by))
+
+	for i, s := range by {
+		fields[i] = s.Field
+		if s.Desc {
+			fields[i] = "-" + s.Field
+		}
+	}
+
+	return strings.Join(fields, ",")
+}

@@ -1,0 +1,49 @@
+package db_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rihla/internal/store"
+	"rihla/internal/store/bookstest"
+	"rihla/internal/store/db"
+	"rihla/internal/store/storetest"
+	"rihla/internal/testkit"
+	"rihla/models"
+)
+
+// A database that answers and has not got the schema of this version cannot be worked with; one that is newer can.
+func TestReady(t *testing.T) {
+	t.Parallel()
+	url := storetest.Database(t)
+	s, conn := storetest.OpenAt(t, url, models.DefaultPolicies())
+	require.NoError(t, s.DB.Ready(t.Context()))
+
+	change := func(statement string) {
+		t.Helper()
+
+		_, err := conn.ExecContext(t.Context(), statement)
+		require.NoError(t, err)
+	}
+
+	serviceURL := testkit.AsService(t, url)
+	require.NoError(t, s.DB.GrantTo(t.Context(), testkit.ServiceRole))
+
+	service, err := store.Open(t.Context(), serviceURL, models.DefaultPolicies(), db.Options{MaxConns: 1})
+	require.NoError(t, err)
+
+	defer service.Close()
+
+	require.NoError(t, service.DB.Ready(t.Context()), "the service's own role may look")
+
+	change("INSERT INTO bun_migrations (name, group_id, migrated_at) VALUES ('9999', 9999, now())")
+	require.NoError(t, s.DB.Ready(t.Context()))
+
+	change("ALTER TABLE bun_migrations RENAME TO kept")
+	bookstest.RequireCode(t, models.CodeServiceUnavailable, s.DB.Ready(t.Context()))
+
+	change("ALTER TABLE kept RENAME TO bun_migrations")
+	change("DELETE FROM bun_migrations WHERE name = (SELECT max(name) FROM bun_migrations WHERE name <> '9999')")
+	bookstest.RequireCode(t, models.CodeServiceUnavailable, s.DB.Ready(t.Context()))
+}

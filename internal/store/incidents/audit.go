@@ -1,0 +1,63 @@
+package incidents
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"rihla/models"
+)
+
+// Differences are what an audit found against one rule.
+type Differences struct {
+	Rule     string
+	Says     string // the rule as a sentence
+	Count    int
+	Examples []string // the first of them, one line each
+}
+
+// auditItself takes the place of a rule when the audit could not look at one: it is the name of none.
+const auditItself = "audit"
+
+// ReportDifferences opens the incident AUDIT_DIFFERENCE of a rule, or brings the one that is open up to date: there is
+// one per rule until a person resolves it, and another one if the differences are still there at the next audit. seen is
+// when they were found.
+func (s *Store) ReportDifferences(ctx context.Context, d Differences, seen time.Time, workflow string) error {
+	return s.reportAudit(ctx, d.Rule, fmt.Sprintf("The audit found %d differences against the rule %s.", d.Count, d.Rule), map[string]any{
+		"says": d.Says, "differences": d.Count, "examples": d.Examples,
+	}, seen, workflow)
+}
+
+// ReportUnseen does the same for rules that the audit could not look at: one incident for all of them. rules is empty
+// when it could not look at any; why is free of what nobody may see.
+func (s *Store) ReportUnseen(ctx context.Context, rules []string, why string, seen time.Time, workflow string) error {
+	what := "the books"
+	if len(rules) > 0 {
+		what = strings.Join(rules, ", ")
+	}
+
+	return s.reportAudit(ctx, auditItself, fmt.Sprintf("The audit could not look at %s: nobody knows whether they are right.", what),
+		map[string]any{"unseen": rules, "error": why}, seen, workflow)
+}
+
+// reportAudit leaves it to the index incidents_audit_open that two audits at once open one incident.
+func (s *Store) reportAudit(
+	ctx context.Context, rule, message string, details map[string]any, seen time.Time, workflow string,
+) error {
+	details["rule"], details["last_seen"] = rule, seen.UTC()
+
+	i := models.Incident{
+		ID: models.NewID(), Kind: models.IncidentAuditDifference, Status: models.IncidentOpen,
+		Message: message, Details: details, WorkflowID: workflow,
+	}
+
+	_, err := s.db.NewInsert().Model(&i).ExcludeColumn("created_at").
+		On("CONFLICT ((details ->> 'rule')) WHERE kind = 'AUDIT_DIFFERENCE' AND status = 'OPEN' DO UPDATE").
+		Set("message = EXCLUDED.message").Set("details = EXCLUDED.details").Set("workflow_id = EXCLUDED.workflow_id").Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("report audit: %w", err)
+	}
+
+	return nil
+}

@@ -1,0 +1,44 @@
+package incidents
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"rihla/models"
+)
+
+// ReportGatewayDown opens the incident about a gateway that has not been answering since then. The index
+// incidents_outage_open leaves it to the first of several workers; of an open one it keeps when it was last_seen.
+func (s *Store) ReportGatewayDown(ctx context.Context, gateway models.PaymentProvider, since time.Time) error {
+	i := models.Incident{
+		ID: models.NewID(), Kind: models.IncidentGatewayOutage, Status: models.IncidentOpen,
+		Message: fmt.Sprintf("The gateway %s does not answer as it should. What needs it waits, and goes on by itself.", gateway),
+		Details: map[string]any{"gateway": gateway, "since": since.UTC()},
+	}
+
+	_, err := s.db.NewInsert().Model(&i).ExcludeColumn("created_at").
+		On("CONFLICT ((details ->> 'gateway')) WHERE kind = 'GATEWAY_OUTAGE' AND status = 'OPEN' AND payment_transaction_id IS NULL DO UPDATE").
+		Set("details = ic.details || jsonb_build_object('last_seen', now())").Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("report outage of %s: %w", gateway, err)
+	}
+
+	return nil
+}
+
+// ReportGatewayUp resolves that incident, if there is one that nobody has seen for as long as unseen. Nobody has resolved
+// it: resolved_by stays empty.
+func (s *Store) ReportGatewayUp(ctx context.Context, gateway models.PaymentProvider, unseen time.Duration) error {
+	_, err := s.db.NewUpdate().Model((*models.Incident)(nil)).
+		Set("status = ?", models.IncidentResolved).Set("resolved_at = now()").Set("note = ?", "The gateway answers again.").
+		Where("kind = ?", models.IncidentGatewayOutage).Where("status = ?", models.IncidentOpen).
+		Where("payment_transaction_id IS NULL").Where("details ->> 'gateway' = ?", gateway).
+		Where("COALESCE((details ->> 'last_seen')::timestamptz, created_at) <= now() - make_interval(secs => ?)", unseen.Seconds()).
+		Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("report %s as answering: %w", gateway, err)
+	}
+
+	return nil
+}

@@ -1,0 +1,76 @@
+package incidents
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"rihla/internal/store/db"
+	"rihla/models"
+)
+
+// IncidentFilter narrows the list of incidents; zero fields do not.
+type IncidentFilter struct {
+	Kind   models.IncidentKind
+	Status string // models.IncidentOpen or models.IncidentResolved
+	Page   db.Page
+}
+
+var incidentOrder = db.Order{
+	Columns:  map[string]string{"created_at": "ic.created_at"},
+	ID:       "ic.id",
+	Fallback: db.Sort{Field: "created_at", Desc: true},
+}
+
+// ListIncidents lists what people have to look at, newest first (contract §5). Error: VALIDATION_ERROR on sort.
+func (s *Store) ListIncidents(ctx context.Context, f IncidentFilter) (db.Listed[models.Incident], error) {
+	q := s.db.NewSelect()
+	q = db.WhereEqual(q, "ic.kind", f.Kind)
+	q = db.WhereEqual(q, "ic.status", f.Status)
+
+	list, err := db.List[models.Incident](ctx, q, f.Page, incidentOrder)
+	if err != nil {
+		return list, err
+	}
+
+	return list, db.NumberIncidents(ctx, s.db, db.Pointers(list.Items)...)
+}
+
+// ResolveIncident closes an incident with a note and leaves an audit entry. Errors: NOT_FOUND, INVALID_STATE when
+// it is resolved already.
+func (s *Store) ResolveIncident(ctx context.Context, id uuid.UUID, note string, by db.Actor) (models.Incident, error) {
+	var i models.Incident
+
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		i = models.Incident{}
+
+		if err := tx.NewSelect().Model(&i).Where("ic.id = ?", id).For("NO KEY UPDATE").Scan(ctx); err != nil {
+			return db.NotFound(err)
+		}
+
+		if err := db.NumberIncidents(ctx, tx, &i); err != nil {
+			return err
+		}
+
+		if i.Status != models.IncidentOpen {
+			return models.Errorf(models.CodeInvalidState, "The incident is resolved already.")
+		}
+
+		i.Status, i.Note, i.ResolvedBy = models.IncidentResolved, note, db.NullableID(by.UserID)
+
+		_, err := tx.NewUpdate().Model(&i).Column("status", "note", "resolved_by").Set("resolved_at = now()").
+			WherePK().Returning("resolved_at").Exec(ctx)
+		if err != nil {
+			return fmt.Errorf("resolve incident: %w", err)
+		}
+
+		return db.Audit(ctx, tx, by, "INCIDENT_RESOLVED", "incident", &i.ID, map[string]any{"kind": i.Kind, "note": note})
+	})
+	if err != nil {
+		return models.Incident{}, err
+	}
+
+	return i, nil
+}

@@ -1,0 +1,167 @@
+package ledger_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"rihla/internal/store/bookstest"
+	"rihla/internal/store/ledger"
+	"rihla/models"
+)
+
+// balance reads the provider's balance now, and compares it with the statement and with the sum over the transfers.
+func (b *books) balance(t *testing.T) ledger.Balance {
+	t.Helper()
+
+	got, err := b.Store.Ledger.ProviderBalance(t.Context(), b.Provider.ID, nil)
+	require.NoError(t, err)
+	require.Equal(t, b.Provider.ID, got.ProviderID)
+	require.WithinDuration(t, time.Now(), got.AsOf, time.Minute)
+
+	var open models.Money
+
+	require.NoError(t, b.DB.QueryRowContext(t.Context(), `
+		SELECT coalesce(sum(net_amount), 0) FROM financial_records
+		WHERE provider_id = $1 AND balance_status = 'IN_CURRENT_BALANCE'`, b.Provider.ID).Scan(&open))
+	require.Equal(t, open.String(), got.Payable.String(), "payable is what is in the current balance")
+
+	return got
+}
+
+// booked moves all transfers that have no day yet to a day of their own, and returns its noon.
+func (b *books) booked(t *testing.T, day int) time.Time {
+	t.Helper()
+
+	b.Audit.Tampered(t, "it moves transfers to another day", "transfer-moment")
+
+	noon := time.Date(2026, time.March, day, 12, 0, 0, 0, time.UTC)
+
+	b.Exec(t, "ALTER TABLE ledger_transfers DISABLE TRIGGER transfers_append_only")
+	b.Exec(t, "UPDATE ledger_transfers SET created_at = $1 WHERE created_at > now() - interval '1 hour'", noon)
+	b.Exec(t, "ALTER TABLE ledger_transfers ENABLE TRIGGER transfers_append_only")
+
+	return noon
+}
+
+func TestProviderBalance(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+
+	empty := b.balance(t)
+	require.Equal(t, "0.00", empty.Payable.String())
+	require.Equal(t, "0.00", empty.PaidOut.String())
+	require.Nil(t, empty.LastPayout)
+
+	tx := b.Paid(t, 2) // 207.00 net
+	b.Paid(t, 1)       // 103.50 net
+	sold := b.booked(t, 1)
+
+	line := b.lineOf(t, tx)
+	_, err := b.Store.Ledger.MarkTransferred(t.Context(), line.ID, ledger.MarkTransfer{}, b.Finance)
+	require.NoError(t, err)
+
+	paid := b.booked(t, 2)
+
+	b.Refund(t, tx, bookstest.Amount("115.00")) // half of what has been paid out: 103.50 is clawed back
+	require.Equal(t, "0.00", b.balance(t).Payable.String())
+
+	refunded := b.booked(t, 3)
+
+	now := b.balance(t)
+	require.Equal(t, "0.00", now.Payable.String())
+	require.Equal(t, "207.00", now.PaidOut.String())
+	require.Equal(t, "207.00", now.Earned().String())
+	require.True(t, paid.Equal(*now.LastPayout))
+
+	for name, c := range map[string]struct {
+		at              time.Time
+		payable, payout string
+	}{
+		"long before":        {time.Date(1, time.January, 1, 0, 0, 0, 0, time.UTC), "0.00", "0.00"},
+		"year nought":        {time.Date(0, time.January, 1, 0, 0, 0, 0, time.UTC), "0.00", "0.00"},
+		"just before":        {sold.Add(-time.Microsecond), "0.00", "0.00"},
+		"at the sale":        {sold, "310.50", "0.00"},
+		"before the payout":  {paid.Add(-time.Second), "310.50", "0.00"},
+		"at the payout":      {paid, "103.50", "207.00"},
+		"before the refund":  {refunded.Add(-time.Second), "103.50", "207.00"},
+		"after everything":   {refunded.Add(time.Second), "0.00", "207.00"},
+		"another time zone":  {paid.In(models.Riyadh), "103.50", "207.00"},
+		"years from now":     {time.Now().AddDate(100, 0, 0).Truncate(time.Microsecond), "0.00", "207.00"},
+		"the end of all RFC": {time.Date(9999, time.December, 31, 23, 59, 59, 0, time.UTC), "0.00", "207.00"},
+	} {
+		got, err := b.Store.Ledger.ProviderBalance(t.Context(), b.Provider.ID, &c.at)
+		require.NoError(t, err, name)
+		require.Equal(t, c.payable, got.Payable.String(), name)
+		require.Equal(t, c.payout, got.PaidOut.String(), name)
+		require.True(t, c.at.Equal(got.AsOf), name)
+	}
+
+	_, err = b.Store.Ledger.ProviderBalance(t.Context(), uuid.New(), nil)
+	bookstest.RequireCode(t, models.CodeNotFound, err)
+}
+
+// lineOf is the live ledger line of a payment.
+func (b *books) lineOf(t *testing.T, tx models.PaymentTransaction) models.FinancialRecord {
+	t.Helper()
+
+	got, err := b.Store.Ledger.ListRecords(t.Context(), ledger.RecordFilter{BookingID: *tx.BookingID})
+	require.NoError(t, err)
+	require.NotEmpty(t, got.Items)
+
+	for _, r := range got.Items {
+		if r.BalanceStatus != models.BalanceRefunded && r.Kind != models.RecordClawback {
+			return r
+		}
+	}
+
+	require.Fail(t, "no live line")
+
+	return models.FinancialRecord{}
+}
+
+// The balance comes out of the indexes alone: no page of the table is read for it.
+func TestProviderBalanceIsReadFromIndexes(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.Audit.Tampered(t, "its transfers are inserted by hand, without their lines")
+	tx := b.Paid(t, 1)
+
+	b.Exec(t, `
+		INSERT INTO ledger_transfers (id, debit_account, credit_account, amount, kind, transaction_id, created_at)
+		SELECT gen_random_uuid(), 'gateway:gateway_a', 'provider:' || (n % 50) || ':payable', 1, 'SALE_NET', $1, now() - n * interval '1 minute'
+		FROM generate_series(1, 20000) AS n`, tx.ID)
+
+	// A page counts as visible to all once no transaction is left that might not see it.
+	require.Eventually(t, func() bool {
+		b.Exec(t, "VACUUM ANALYZE ledger_transfers")
+
+		return b.Count(t, "SELECT relpages - relallvisible FROM pg_class WHERE oid = 'ledger_transfers'::regclass") == 0
+	}, time.Minute, 50*time.Millisecond)
+
+	rows, err := b.DB.QueryContext(t.Context(), `
+		EXPLAIN SELECT sum(amount) FROM ledger_transfers WHERE credit_account = 'provider:7:payable' AND created_at <= now()
+		UNION ALL SELECT sum(amount) FROM ledger_transfers WHERE debit_account = 'provider:7:payable' AND created_at <= now()`)
+	require.NoError(t, err)
+
+	defer rows.Close()
+
+	var lines []string
+
+	for rows.Next() {
+		var line string
+
+		require.NoError(t, rows.Scan(&line))
+		lines = append(lines, line)
+	}
+
+	require.NoError(t, rows.Err())
+
+	plan := strings.Join(lines, "\n")
+	require.Contains(t, plan, "Index Only Scan using transfers_credit_amount", plan)
+	require.Contains(t, plan, "Index Only Scan using transfers_debit_amount", plan)
+	require.NotContains(t, plan, "Seq Scan", plan)
+}

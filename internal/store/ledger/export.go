@@ -1,0 +1,271 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/uptrace/bun"
+
+	"rihla/internal/store/db"
+	"rihla/models"
+)
+
+// ExportKind is what the cells of a column of an export are.
+type ExportKind int
+
+// The kinds of columns.
+const (
+	ExportText   ExportKind = iota
+	ExportMoney             // 2 decimals, SAR
+	ExportDay               // YYYY-MM-DD
+	ExportMoment            // YYYY-MM-DDTHH:MM:SSZ
+	ExportRate              // from 0 to 1, 4 decimals
+)
+
+// ExportColumn is a column of an export.
+type ExportColumn struct {
+	Name  string
+	Kind  ExportKind
+	Label models.Label // of the column, for people
+
+	sql  string // of the value; empty for fr.<name>
+	free bool   // people can write into it what they like
+}
+
+// exportColumns are the columns of every file, in their order: nothing else decides on it.
+var exportColumns = []ExportColumn{
+	{Name: "transaction_number", Label: models.Label{AR: "رقم العملية", EN: "Transaction number"}},
+	{Name: "record_date", Label: models.Label{AR: "التاريخ", EN: "Date"}, Kind: ExportDay},
+	{Name: "kind", Label: models.Label{AR: "النوع", EN: "Kind"}},
+	{Name: "provider_name", Label: models.Label{AR: "الشركة", EN: "Provider"}, sql: "p.name", free: true},
+	{Name: "details", Label: models.Label{AR: "التفاصيل", EN: "Details"}, free: true},
+	{Name: "gross_amount", Label: models.Label{AR: "المبلغ الإجمالي", EN: "Gross amount"}, Kind: ExportMoney},
+	{Name: "platform_commission_amount", Label: models.Label{AR: "عمولة المنصة", EN: "Platform commission"}, Kind: ExportMoney},
+	{Name: "net_amount", Label: models.Label{AR: "صافي المبلغ", EN: "Net amount"}, Kind: ExportMoney},
+	{Name: "vat_amount", Label: models.Label{AR: "ضريبة القيمة المضافة", EN: "VAT"}, Kind: ExportMoney},
+	{Name: "refunded_amount", Label: models.Label{AR: "المبلغ المسترد", EN: "Refunded amount"}, Kind: ExportMoney},
+	{Name: "currency", Label: models.Label{AR: "العملة", EN: "Currency"}},
+	{Name: "balance_status", Label: models.Label{AR: "حالة الرصيد", EN: "Balance status"}},
+	{Name: "payout_reference", Label: models.Label{AR: "مرجع التحويل", EN: "Payout reference"}, free: true},
+	{Name: "payout_date", Label: models.Label{AR: "تاريخ التحويل", EN: "Payout date"}, Kind: ExportDay},
+	{Name: "transferred_at", Label: models.Label{AR: "وقت تسجيل التحويل (UTC)", EN: "Marked as transferred at (UTC)"}, Kind: ExportMoment},
+	{Name: "booking_number", Label: models.Label{AR: "رقم الحجز", EN: "Booking number"}, sql: "bn.booking_number"},
+	{Name: "booking_id", Label: models.Label{AR: "معرّف الحجز", EN: "Booking id"}},
+	{Name: "ad_campaign_id", Label: models.Label{AR: "معرّف الحملة الإعلانية", EN: "Ad campaign id"}},
+	{Name: "payment_transaction_id", Label: models.Label{AR: "معرّف عملية الدفع", EN: "Payment transaction id"}},
+	{Name: "id", Label: models.Label{AR: "معرّف السجل", EN: "Record id"}},
+	{Name: "split_from", Label: models.Label{AR: "مجزّأ من السجل", EN: "Split from record"}},
+	{Name: "created_at", Label: models.Label{AR: "وقت الإنشاء (UTC)", EN: "Created at (UTC)"}, Kind: ExportMoment},
+	{Name: "commission_rate", Label: models.Label{AR: "نسبة العمولة", EN: "Commission rate"}, Kind: ExportRate},
+	{Name: "captured_at", Label: models.Label{AR: "وقت الدفع (UTC)", EN: "Captured at (UTC)"}, Kind: ExportMoment, sql: "paid.captured_at"},
+	{Name: "payment_method", Label: models.Label{AR: "طريقة الدفع", EN: "Payment method"}, sql: "paid.payment_method"},
+	{Name: "gateway", Label: models.Label{AR: "بوابة الدفع", EN: "Gateway"}, sql: "paid.gateway"},
+	{Name: "netted_against", Label: models.Label{AR: "تمت مقاصته مع السجل", EN: "Netted against record"}},
+	{
+		Name: "payout_reverted_at", Label: models.Label{AR: "وقت إلغاء التحويل (UTC)", EN: "Transfer taken back at (UTC)"},
+		Kind: ExportMoment, sql: revertedSQL,
+	},
+}
+
+// ExportColumns are the columns of every export, in their order.
+func ExportColumns() []ExportColumn { return append([]ExportColumn(nil), exportColumns...) }
+
+// Title is what stands above the column in a language; without one its name, which programs know it by.
+func (c ExportColumn) Title(lang models.Locale) string {
+	if lang == "" {
+		return c.Name
+	}
+
+	return c.Label.In(lang)
+}
+
+// codes are the values of the columns that have labels for people.
+var codes = map[string]map[string]models.Label{
+	"kind":           labelsOf(models.RecordSale, models.RecordAdvertising, models.RecordClawback),
+	"balance_status": labelsOf(models.BalanceInCurrent, models.BalanceTransferred, models.BalanceRefunded),
+	"payment_method": labelsOf(models.MethodCreditCard, models.MethodDebitNetwork, models.MethodWalletA, models.MethodWalletB,
+		models.MethodBillPayment),
+}
+
+func labelsOf[T interface {
+	~string
+	Label() models.Label
+}](values ...T) map[string]models.Label {
+	out := map[string]models.Label{}
+	for _, v := range values {
+		out[string(v)] = v.Label()
+	}
+
+	return out
+}
+
+// labeled is the SQL of a code's label in a language. A code without one, of a newer version, stays as it is.
+func labeled(column, value string, lang models.Locale) string {
+	var cases strings.Builder
+
+	for _, code := range slices.Sorted(maps.Keys(codes[column])) {
+		fmt.Fprintf(&cases, " WHEN '%s' THEN '%s'", code, codes[column][code].In(lang))
+	}
+
+	return "CASE " + value + cases.String() + " ELSE " + value + " END"
+}
+
+// worded is the SQL of the details in a language: those that the service words itself are kept in English.
+func worded(value string, lang models.Locale) string {
+	if lang != models.LocaleArabic {
+		return value
+	}
+
+	var cases strings.Builder
+
+	for _, w := range []struct {
+		kind  models.RecordKind
+		begin models.Label
+	}{{models.RecordClawback, models.ClawbackDetails}, {models.RecordAdvertising, models.AdvertisingDetails}} {
+		fmt.Fprintf(&cases, " WHEN fr.kind = '%[1]s' AND starts_with(%[2]s, '%[3]s') THEN '%[4]s' || substr(%[2]s, %[5]d)",
+			w.kind, value, w.begin.EN, w.begin.AR, len(w.begin.EN)+1)
+	}
+
+	return "CASE" + cases.String() + " ELSE " + value + " END"
+}
+
+// What the SQL of a free text tells apart: the signs that a spreadsheet takes for the beginning of a formula, text that
+// begins like one, and text that cannot become one at all. That is nearly all text: the pattern is one that costs little.
+const (
+	formulaSigns = `-=+@＝＋－＠`
+	formulaAhead = `^\s*[` + formulaSigns + `]|^[\t\r]`
+	harmlessText = `^[^` + formulaSigns + `;[:space:]][^;\t\r\n]*$`
+)
+
+// expression is the SQL of the column's cells as text that a file can hold. safe keeps a spreadsheet from running text
+// as a formula. What begins like one, behind spaces or not, gets an apostrophe in front. Where the decimal sign is a comma,
+// spreadsheets read a semicolon as the end of a cell, and inside quotes too, which do not begin where they think that the
+// cell does: so there is an apostrophe after one, and no line or tab within a cell that could begin another. Amounts,
+// which may begin with a minus, are not text.
+// lang has codes replaced by their labels, and the service's own words by those of the language; empty leaves them as they are.
+func (c ExportColumn) expression(safe bool, lang models.Locale) string {
+	value := c.sql
+	if value == "" {
+		value = "fr." + c.Name
+	}
+
+	if c.Name == "details" {
+		value = worded(value, lang)
+	}
+
+	switch {
+	case lang != "" && codes[c.Name] != nil:
+		return labeled(c.Name, value, lang)
+	case c.Kind == ExportMoment:
+		// The session's time zone is UTC.
+		return fmt.Sprintf("replace(left(%s::text, 19), ' ', 'T') || 'Z'", value)
+	case c.free && safe:
+		return fmt.Sprintf(`CASE WHEN %[1]s ~ '%[2]s' THEN %[1]s WHEN %[1]s IS NOT NULL THEN CASE WHEN %[1]s ~ '%[3]s' THEN '''' ELSE '' END || `+
+			`regexp_replace(translate(%[1]s, E'\r\n\t', '   '), ';([[:space:]"]*[%[4]s])', ';''\1', 'g') END`,
+			value, harmlessText, formulaAhead, formulaSigns)
+	default:
+		return value
+	}
+}
+
+// exportQuery is the query of an export: latest record date first unless f.Page.Sort says otherwise.
+// Error: VALIDATION_ERROR on sort.
+func (s *Store) exportQuery(f RecordFilter, safe bool, lang models.Locale) (*bun.SelectQuery, error) {
+	w, err := db.NewKeyset[models.FinancialRecord](s.db.DB, recordOrder, db.Page{Sort: f.Page.Sort})
+	if err != nil {
+		return nil, err
+	}
+
+	q := withSubjects(s.db.NewSelect().Model((*models.FinancialRecord)(nil)))
+	for _, c := range exportColumns {
+		q = q.ColumnExpr("? AS ?", bun.Safe(c.expression(safe, lang)), bun.Name(c.Title(lang)))
+	}
+
+	return w.Sorted(f.apply(q)), nil
+}
+
+// ExportCSV writes every ledger line that the filter selects to w as CSV with a header row, in a language or, without one,
+// with names and codes for programs. It counts those that w was given, whatever the end. It is one statement, so neither the
+// size of the ledger nor what happens to it meanwhile matters; PostgreSQL writes the CSV, and what is on its way is all that
+// is held. It ends early, and the statement with it, when ctx does or w fails. No cell can be run as a formula. Error:
+// VALIDATION_ERROR on sort.
+func (s *Store) ExportCSV(ctx context.Context, f RecordFilter, lang models.Locale, w io.Writer) (rows int64, err error) {
+	query, err := s.exportQuery(f, true, lang)
+	if err != nil {
+		return 0, err
+	}
+
+	lines := lineCounter{w: w}
+
+	err = s.onWire(ctx, func(conn *pgx.Conn) error {
+		_, err := conn.PgConn().CopyTo(ctx, &lines, "COPY ("+query.String()+") TO STDOUT (FORMAT csv, HEADER)")
+
+		return err
+	})
+
+	rows = max(lines.n-1, 0) // the header
+	if err != nil {
+		return rows, fmt.Errorf("export records: %w", err)
+	}
+
+	return rows, nil
+}
+
+// lineCounter counts the lines of a COPY. PostgreSQL sends each as one message, as its protocol says, and pgx hands each
+// message on by one Write; text in quotes may hold line breaks, so that bytes would be harder to count. A line whose Write
+// fails counts: a part of it may have left.
+type lineCounter struct {
+	w io.Writer
+	n int64
+}
+
+// Write implements io.Writer.
+func (c *lineCounter) Write(line []byte) (int, error) {
+	c.n++
+
+	return c.w.Write(line)
+}
+
+// onWire lends a connection of the pool for what database/sql cannot do. One that is broken does not come back to it.
+func (s *Store) onWire(ctx context.Context, do func(*pgx.Conn) error) error {
+	conn, err := s.db.Raw.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+
+	return conn.Raw(func(driver any) error { return withoutTimeout(ctx, driver.(*stdlib.Conn).Conn(), do) })
+}
+
+// withoutTimeout lets one statement take as long as ctx allows: a file leaves as fast as its reader takes it.
+func withoutTimeout(ctx context.Context, conn *pgx.Conn, do func(*pgx.Conn) error) error {
+	if _, err := conn.Exec(ctx, "SET statement_timeout = 0"); err != nil {
+		return err
+	}
+
+	err := do(conn)
+	if conn.IsClosed() {
+		return err
+	}
+
+	// The caller's time may be over, and the connection goes back to the pool.
+	reset, cancel := context.WithTimeout(context.WithoutCancel(ctx), resetTime)
+	defer cancel()
+
+	if _, failed := conn.Exec(reset, "RESET statement_timeout"); failed != nil {
+		return errors.Join(err, failed, conn.Close(reset))
+	}
+
+	return err
+}
+
+// resetTime bounds giving a connection back as it was.
+const resetTime = 5 * time.Second

@@ -1,0 +1,295 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
+
+	"rihla/internal/store/db"
+	"rihla/models"
+)
+
+// A search looks for a text in five places of a ledger line: the trip's title, the details, the transaction number, the
+// payout reference and the provider's name. Titles and details are the same for very many lines, and are looked up once for
+// all of them in record_texts, names in providers. Numbers and references are others each time, and have indexes of their
+// own; so has the number at the end of a claw-back's details.
+
+// foundLines are the lines that a search finds within a filter: all lines of some texts and of some providers, and some
+// others.
+type foundLines struct {
+	search    string
+	texts     int64       // how many have lines that the filter leaves
+	providers []uuid.UUID // whose names are found, where the filter leaves more than one provider
+	others    []uuid.UUID // lines that are found by a number or payout reference alone
+	// tooMany is set when there are more others than anybody lists; then they are counted only.
+	tooMany bool
+	total   int64 // lines that are found
+	all     int64 // lines that the filter leaves without the search
+}
+
+// manyOthers is up to how many lines that are found by a number are held in memory for a page.
+const manyOthers = 5000
+
+// NumberPrefix is how every transaction number begins.
+const NumberPrefix = "RH-"
+
+// inEveryNumber reports whether a text is part of every transaction number.
+func inEveryNumber(search string) bool {
+	return strings.Contains(NumberPrefix, strings.ToUpper(search))
+}
+
+// maybeInNumber reports whether a text can be part of a transaction number, or of the details of a claw-back, which end in
+// one: whether it has no other characters than they do.
+func maybeInNumber(search string) bool {
+	return strings.Trim(strings.ToLower(search), "claw-bk ofrh0123456789") == "" && strings.ContainsAny(search, "0123456789rRhH-")
+}
+
+// searchRecords is ListRecords with a search.
+func (s *Store) searchRecords(
+	ctx context.Context, f RecordFilter, by db.ListOptions,
+) (db.Listed[models.FinancialRecord], error) {
+	found, err := s.foundLines(ctx, f)
+
+	switch {
+	case err != nil:
+		return db.Listed[models.FinancialRecord]{}, fmt.Errorf("search lines: %w", err)
+	case slices.Contains(found.providers, f.ProviderID): // all of its lines are found
+		f.Search = ""
+
+		return s.ListRecords(ctx, f)
+	}
+
+	by.Total = func(context.Context) (int64, error) { return found.total, nil }
+	by.Ways = func(along *bun.SelectQuery, p db.Window) *bun.SelectQuery {
+		if found.quickerByText(p, f.ProviderID != uuid.Nil) {
+			return s.linesByText(f, found, p)
+		}
+
+		return along
+	}
+
+	return db.ListWith[models.FinancialRecord](ctx, found.along(f.narrow(s.lines())), f.Page, recordOrder, by)
+}
+
+func (s *Store) foundLines(ctx context.Context, f RecordFilter) (foundLines, error) {
+	found := foundLines{search: f.Search}
+
+	err := s.db.NewSelect().Table("providers").Column("id").
+		Where("search_fold(name) LIKE '%' || search_fold(?) || '%'", db.LikeEscaper.Replace(f.Search)).Scan(ctx, &found.providers)
+	if err != nil || slices.Contains(found.providers, f.ProviderID) {
+		return found, err
+	}
+
+	if f.ProviderID != uuid.Nil {
+		found.providers = nil
+	}
+
+	all, err := s.reportedLines(ctx, f.ProviderID, f.Days, f.BalanceStatus)
+	if err != nil {
+		return found, err
+	}
+
+	found.all = all
+
+	q := found.matching(s.db.NewSelect()).Join("JOIN report_texts AS n ON n.text_id = rt.id").
+		ColumnExpr("sum(?) AS lines", bun.Safe(countedIn(f.BalanceStatus))).
+		Where("n.provider_id = ?", f.ProviderID).GroupExpr("rt.id")
+
+	err = s.db.NewSelect().ColumnExpr("count(*), coalesce(sum(lines), 0)::bigint").
+		TableExpr("(?) AS t", reportedOn(q, f.Days)).Where("lines > 0").Scan(ctx, &found.texts, &found.total)
+	if err != nil {
+		return found, err
+	}
+
+	if err := s.addProviders(ctx, f, &found); err != nil || found.total == found.all {
+		return found, err
+	}
+
+	return found, s.findOthers(ctx, f, &found)
+}
+
+// addProviders counts the lines of the providers that are found, but for those that are counted by their texts.
+func (s *Store) addProviders(ctx context.Context, f RecordFilter, found *foundLines) error {
+	if len(found.providers) == 0 {
+		return nil
+	}
+
+	var lines, both int64
+
+	q := s.db.NewSelect().TableExpr("report_days AS n").ColumnExpr("coalesce(sum(?), 0)::bigint", bun.Safe(countedIn(f.BalanceStatus))).
+		Where("n.provider_id IN (?)", bun.List(found.providers))
+	if err := onDays(q, f.Days).Scan(ctx, &lines); err != nil {
+		return fmt.Errorf("count lines of providers: %w", err)
+	}
+
+	q = found.matching(s.db.NewSelect()).Join("JOIN report_texts AS n ON n.text_id = rt.id").
+		ColumnExpr("coalesce(sum(?), 0)::bigint", bun.Safe(countedIn(f.BalanceStatus))).
+		Where("n.provider_id IN (?)", bun.List(found.providers))
+	if err := reportedOn(q, f.Days).Scan(ctx, &both); err != nil {
+		return fmt.Errorf("count texts of providers: %w", err)
+	}
+
+	found.total += lines - both
+
+	return nil
+}
+
+// matching selects the texts that the search finds.
+func (found foundLines) matching(q *bun.SelectQuery) *bun.SelectQuery {
+	pattern := "%" + db.LikeEscaper.Replace(found.search) + "%"
+
+	return q.TableExpr("record_texts AS rt").
+		Where("(rt.trip_title_folded LIKE search_fold(?0) OR rt.details_folded LIKE search_fold(?0))", pattern)
+}
+
+// reportedOn narrows rows of report_texts to those of the days, or to those that say it of all days.
+func reportedOn(q *bun.SelectQuery, d models.Days) *bun.SelectQuery {
+	if d.IsAll() {
+		return q.Where("n.day = '-infinity'")
+	}
+
+	return onDays(q.Where("n.day > '-infinity'"), d)
+}
+
+// onDays narrows rows of the reports to those of the days.
+func onDays(q *bun.SelectQuery, d models.Days) *bun.SelectQuery {
+	if !d.From.IsZero() {
+		q = q.Where("n.day >= ?", d.From)
+	}
+
+	if !d.To.IsZero() {
+		q = q.Where("n.day <= ?", d.To)
+	}
+
+	return q
+}
+
+// findOthers finds the lines that are found by a number or a payout reference alone.
+func (s *Store) findOthers(ctx context.Context, f RecordFilter, found *foundLines) error {
+	q := inNumber(f.narrow(s.lines()).Column("fr.id"), f.Search).Where("? IS FALSE", found.byText(s.db.NewSelect()))
+	if len(found.providers) > 0 {
+		q = q.Where("fr.provider_id NOT IN (?)", bun.List(found.providers))
+	}
+
+	if err := q.Clone().Limit(manyOthers+1).Scan(ctx, &found.others); err != nil {
+		return err
+	}
+
+	others := int64(len(found.others))
+
+	if others > manyOthers {
+		n, err := q.Count(ctx)
+		if err != nil {
+			return err
+		}
+
+		found.others, found.tooMany, others = nil, true, n
+	}
+
+	found.total += others
+
+	return nil
+}
+
+// inNumber looks for text in payout references and, if it may be there, in transaction numbers and in the details of
+// claw-backs, which end in one.
+func inNumber(q *bun.SelectQuery, search string) *bun.SelectQuery {
+	text := db.LikeEscaper.Replace(search)
+
+	return q.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
+		q = q.Where("fr.payout_reference IS NOT NULL AND search_fold(fr.payout_reference) LIKE '%' || search_fold(?) || '%'", text)
+		if !maybeInNumber(search) {
+			return q
+		}
+
+		// What begins as numbers do is at their beginning or nowhere, where a plain index finds it. Trigrams find numbers more
+		// slowly, which are alike.
+		if upper := strings.ToUpper(text); strings.HasPrefix(upper, NumberPrefix) {
+			q = q.WhereOr("fr.transaction_number LIKE ?", upper+"%")
+		} else {
+			q = q.WhereOr("fr.transaction_number ILIKE ?", "%"+text+"%")
+		}
+
+		return q.WhereOr("fr.kind = ? AND fr.details ILIKE ?", models.RecordClawback, "%"+text+"%")
+	})
+}
+
+// byText is the SQL of whether a line has a text that the search finds. The planner does not join what it gets with an
+// IS behind it: it looks each line up in the texts, which it has found once.
+func (found foundLines) byText(texts *bun.SelectQuery) schema.QueryWithArgs {
+	return bun.SafeQuery("(fr.text_id IN (?))", found.matching(texts).Column("rt.id"))
+}
+
+// along narrows the lines that a filter leaves to those that are found, to be met on the way along the list. Also when all
+// were found: one that comes before the page is read need not be.
+func (found foundLines) along(q *bun.SelectQuery) *bun.SelectQuery {
+	return q.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
+		q = q.Where("? IS TRUE", found.byText(q.NewSelect()))
+		if len(found.providers) > 0 {
+			q = q.WhereOr("fr.provider_id IN (?)", bun.List(found.providers))
+		}
+
+		switch {
+		case found.tooMany:
+			return q.WhereGroup(" OR ", func(q *bun.SelectQuery) *bun.SelectQuery { return inNumber(q, found.search) })
+		case len(found.others) > 0:
+			return q.WhereOr("fr.id IN (?)", bun.List(found.others))
+		default:
+			return q
+		}
+	})
+}
+
+// patience is how many times as many lines may be met along the list as would be read by text: they are met one after the
+// other in one index.
+const patience = 4
+
+// quickerByText reports whether fewer lines have to be looked at when each text's own are read in order, up to as many as
+// the page needs, than when found ones are met along the list. Both are known: how many lines there are of the texts, and
+// how many lines one has to pass for each that is found.
+func (found foundLines) quickerByText(p db.Window, ofProvider bool) bool {
+	if found.tooMany || found.total == 0 {
+		return found.total == 0
+	}
+
+	read := found.total
+	// Along the lines of a text those of other providers are passed, and in another order than theirs all are sorted.
+	if !ofProvider && p.Walk.By[0] == recordOrder.Fallback {
+		read = min(read, (found.texts+int64(len(found.providers)))*p.Rows+int64(len(found.others)))
+	}
+
+	return found.texts+read <= patience*p.Rows*found.all/found.total
+}
+
+// linesByText selects the found lines that a page needs: the first ones of each text, and the others.
+func (s *Store) linesByText(f RecordFilter, found foundLines, p db.Window) *bun.SelectQuery {
+	keys := func(q *bun.SelectQuery) *bun.SelectQuery {
+		q = q.Column(recordOrder.ID)
+		for _, k := range p.Walk.Keys {
+			q = q.Column(k.Column)
+		}
+
+		return q
+	}
+
+	ofText := p.First(keys(f.narrow(s.lines()).Where("fr.text_id = rt.id")))
+	lines := found.matching(s.db.NewSelect()).ColumnExpr("fr.*").Join("CROSS JOIN LATERAL (?) AS fr", ofText)
+
+	if len(found.others) > 0 {
+		lines = lines.UnionAll(keys(s.lines().Where("fr.id IN (?)", bun.List(found.others))))
+	}
+
+	if len(found.providers) > 0 {
+		// A line that is found by its text, too, is there once.
+		ofProvider := p.First(keys(f.narrow(s.lines()).Where("fr.provider_id = mp.id")))
+		lines = lines.Union(s.db.NewSelect().TableExpr("providers AS mp").ColumnExpr("fr.*").
+			Join("CROSS JOIN LATERAL (?) AS fr", ofProvider).Where("mp.id IN (?)", bun.List(found.providers)))
+	}
+
+	return s.db.NewSelect().TableExpr("(?) AS fr", lines)
+}

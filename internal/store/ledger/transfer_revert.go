@@ -1,0 +1,233 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"rihla/internal/store/db"
+	"rihla/models"
+)
+
+// RevertTransfer says why a mark is taken back.
+type RevertTransfer struct {
+	Reason string // not empty
+	// Once keeps the answer to the request.
+	Once db.Once[models.FinancialRecord]
+}
+
+// RevertTransferred takes back that a ledger line was paid out to its provider: what the line still holds is owed again. Its
+// payout is reversed by a further transfer; the mark as it was, who took it back and why are kept. Claw-backs of parts that
+// were refunded after the payout are owed no more, because the payout never was: they are netted against the line in the
+// same SQL transaction. Errors: NOT_FOUND; FORBIDDEN to who has marked the line; INVALID_STATE when the line is not
+// TRANSFERRED, was netted, or has a claw-back that is part of another payout (details: ids); IDEMPOTENCY_KEY_IN_PROGRESS.
+func (s *Store) RevertTransferred(ctx context.Context, by db.Actor, id uuid.UUID, in RevertTransfer) (models.FinancialRecord, error) {
+	var r models.FinancialRecord
+
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		rv := payoutRevert{by: by, reason: in.Reason}
+
+		if err := rv.lock(ctx, tx, id); err != nil {
+			return err
+		}
+
+		if err := rv.allowed(); err != nil {
+			return err
+		}
+
+		if err := rv.book(ctx, tx); err != nil {
+			return err
+		}
+
+		r = *rv.line
+
+		return in.Once.Keep(ctx, tx, r)
+	})
+	if err != nil {
+		return models.FinancialRecord{}, err
+	}
+
+	return r, nil
+}
+
+// payoutRevert is one mark that is taken back, under the locks of its payment and of all of the payment's lines.
+type payoutRevert struct {
+	by     db.Actor
+	reason string
+
+	line      *models.FinancialRecord
+	clawbacks []*models.FinancialRecord // of parts that were refunded under the line's mark
+}
+
+// lock takes the payment first, as refunds do: none of them can split the line or add a claw-back until this has ended. Then
+// all lines of the payment in the order of their ids, as marking does.
+func (rv *payoutRevert) lock(ctx context.Context, tx bun.Tx, id uuid.UUID) error {
+	var payment uuid.UUID
+
+	err := tx.NewSelect().Model((*models.FinancialRecord)(nil)).Column("payment_transaction_id").Where("fr.id = ?", id).Scan(ctx, &payment)
+	if err != nil {
+		return db.NotFound(err)
+	}
+
+	if _, err := LockTransaction(ctx, tx, payment); err != nil {
+		return fmt.Errorf("lock payment: %w", err)
+	}
+
+	var lines []models.FinancialRecord
+
+	err = records(tx).Model(&lines).Where("fr.payment_transaction_id = ?", payment).Order("fr.id").For("NO KEY UPDATE OF fr").Scan(ctx)
+	if err != nil {
+		return fmt.Errorf("lock records: %w", err)
+	}
+
+	for i := range lines {
+		if lines[i].ID == id {
+			rv.line = &lines[i]
+		}
+	}
+
+	rv.findClawbacks(lines)
+
+	return nil
+}
+
+// findClawbacks picks the claw-backs of the refunds that have taken parts of the line since it was marked: those parts have
+// kept the moment of the mark.
+func (rv *payoutRevert) findClawbacks(lines []models.FinancialRecord) {
+	if rv.line.Kind == models.RecordClawback || rv.line.TransferredAt == nil {
+		return
+	}
+
+	refunds := map[uuid.UUID]bool{}
+
+	for i := range lines {
+		l := &lines[i]
+		if l.Kind != models.RecordClawback && l.BalanceStatus == models.BalanceRefunded && l.RefundID != nil &&
+			l.TransferredAt != nil && l.TransferredAt.Equal(*rv.line.TransferredAt) {
+			refunds[*l.RefundID] = true
+		}
+	}
+
+	for i := range lines {
+		if l := &lines[i]; l.Kind == models.RecordClawback && refunds[*l.RefundID] {
+			rv.clawbacks = append(rv.clawbacks, l)
+		}
+	}
+}
+
+// allowed says whether the mark may be taken back by who asks.
+func (rv *payoutRevert) allowed() error {
+	switch r := rv.line; {
+	case r.BalanceStatus == models.BalanceRefunded && r.TransferredAt != nil:
+		return models.Errorf(models.CodeInvalidState, "The record is REFUNDED. What is left of its payout is marked on the record that was "+
+			"split from it; if there is none, mark its claw-back as transferred.")
+	case r.BalanceStatus != models.BalanceTransferred:
+		return models.Errorf(models.CodeInvalidState, "The record is %s; only a TRANSFERRED one has a mark to take back.", r.BalanceStatus)
+	case r.NettedAgainst != nil:
+		return models.Errorf(models.CodeInvalidState,
+			"The claw-back was netted when the mark of %s was taken back, and stays netted.", *r.PayoutReference)
+	case r.TransferredBy != nil && *r.TransferredBy == rv.by.UserID:
+		return models.Errorf(models.CodeForbidden, "The mark can only be taken back by somebody else than the person who made it.")
+	}
+
+	var settled []uuid.UUID
+
+	for _, c := range rv.clawbacks {
+		if c.BalanceStatus != models.BalanceInCurrent {
+			settled = append(settled, c.ID)
+		}
+	}
+
+	if len(settled) > 0 {
+		return aboutIDs(models.CodeInvalidState,
+			"Claw-backs of refunded parts of the record are part of another payout. Take their marks back first; nothing was changed.", settled)
+	}
+
+	return nil
+}
+
+// book moves the line back, with its reversal, and nets its claw-backs.
+func (rv *payoutRevert) book(ctx context.Context, tx bun.Tx) error {
+	before, number := payoutState(rv.line), rv.line.TransactionNumber
+
+	if err := rv.reverse(ctx, tx); err != nil {
+		return err
+	}
+
+	netted := make([]string, len(rv.clawbacks))
+	for i, c := range rv.clawbacks {
+		netted[i] = c.TransactionNumber
+	}
+
+	err := db.Audit(ctx, tx, rv.by, "FINANCIAL_RECORD_TRANSFER_REVERTED", "financial_record", &rv.line.ID, map[string]any{
+		"transaction_number": number, "provider_id": rv.line.ProviderID, "net_amount": rv.line.NetAmount, "reason": rv.reason,
+		"netted_clawbacks": netted, "before": before, "after": payoutState(rv.line),
+	})
+	if err != nil {
+		return err
+	}
+
+	// They refer to the line by its number, which people find it by.
+	return payout{reference: &number, nettedAgainst: &rv.line.ID, by: rv.by}.book(ctx, tx, rv.clawbacks)
+}
+
+func (rv *payoutRevert) reverse(ctx context.Context, tx bun.Tx) error {
+	r := rv.line
+
+	reversals, err := countReversals(ctx, tx, []*models.FinancialRecord{r})
+	if err != nil {
+		return err
+	}
+
+	kept := models.PayoutReversal{
+		RecordID: r.ID, N: reversals[r.ID] + 1, TransferredAt: *r.TransferredAt, TransferredBy: r.TransferredBy,
+		PayoutReference: r.PayoutReference, PayoutDate: r.PayoutDate, Reason: rv.reason, RevertedBy: rv.by.UserID,
+	}
+	if _, err := tx.NewInsert().Model(&kept).Returning("created_at").Exec(ctx); err != nil {
+		return fmt.Errorf("insert payout reversal: %w", err)
+	}
+
+	r.BalanceStatus, r.PayoutReference, r.PayoutDate = models.BalanceInCurrent, nil, nil
+	r.TransferredAt, r.TransferredBy, r.PayoutRevertedAt = nil, nil, &kept.CreatedAt
+
+	res, err := tx.NewUpdate().Model(r).
+		Column("balance_status", "payout_reference", "payout_date", "transferred_at", "transferred_by").Set("updated_at = now()").
+		WherePK().Where("balance_status = ?", models.BalanceTransferred).Returning("updated_at").Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("take mark back: %w", err)
+	}
+
+	if err := db.AffectedOne(res, "record"); err != nil {
+		return err
+	}
+
+	return PostTransfers(ctx, tx, models.PayoutReversalTransfer(r, kept.N-1))
+}
+
+// countReversals counts how often each of the locked lines was marked and the mark taken back.
+func countReversals(ctx context.Context, tx bun.Tx, lines []*models.FinancialRecord) (map[uuid.UUID]int, error) {
+	ids := make([]uuid.UUID, len(lines))
+	for i, r := range lines {
+		ids[i] = r.ID
+	}
+
+	var counts []struct {
+		RecordID uuid.UUID
+		N        int
+	}
+
+	err := tx.NewSelect().Model((*models.PayoutReversal)(nil)).Column("record_id").ColumnExpr("max(n) AS n").
+		Where("record_id IN (?)", bun.List(ids)).Group("record_id").Scan(ctx, &counts)
+	if err != nil {
+		return nil, fmt.Errorf("count reversals: %w", err)
+	}
+
+	n := make(map[uuid.UUID]int, len(counts))
+	for _, c := range counts {
+		n[c.RecordID] = c.N
+	}
+
+	return n, nil
+}

@@ -1,0 +1,16 @@
+// Package outbox has the SQL of messages to customers and companies, written with their cause and sent later.
+package outbox
+
+import (
+	"rihla/internal/store/db"
+	"rihla/models"
+)
+
+// Store is safe for concurrent use.
+type Store struct {
+	db       *db.DB
+	policies models.Policies
+}
+
+// New is the store on a pool of connections.
+func New(pool *db.DB, p models.Policies) *Store { return &Store{db: pool, policies: p} }

@@ -1,0 +1,153 @@
+package outbox
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"rihla/models"
+)
+
+// messageDay is the time in which the messages to one address are counted.
+const messageDay = 24 * time.Hour
+
+// Why a message is not sent, as the timeline of its payment shows it.
+const (
+	WithheldMoved   = "not sent: the trip was moved again before; a later message says so"
+	withheldForNow  = "waits: the address has had its messages of 24 hours (MESSAGES_PER_RECIPIENT)"
+	withheldCountry = "not sent: SMS do not go to this country (SMS_COUNTRIES)"
+	withheldLimit   = "not sent: the address has had its messages of 24 hours (MESSAGES_PER_RECIPIENT)"
+)
+
+// postponedFor is how long a message that a customer must have waits for room among those of its address.
+const postponedFor = 7 * 24 * time.Hour
+
+// mustBeTold are the messages that are not given up for the others that their address has had: what customers have paid, what they
+// got back, and when they leave.
+var mustBeTold = []models.NotificationKind{models.NotifyPaymentSucceeded, models.NotifyRefundSucceeded, models.NotifyTripMoved}
+
+// WithholdNotifications takes out of a claimed batch what is not to be sent, and gives it up: SMS to countries to which none are
+// sent, and what exceeds the messages that an address gets within 24 hours, by mail and by SMS each. What customers must be told
+// is not given up for that, but put back until there is room again. It returns what is left. Two deliverers at
+// once may exceed the limit by what they deliver at that moment.
+func (s *Store) WithholdNotifications(ctx context.Context, batch []models.Notification, now time.Time) ([]models.Notification, error) {
+	had, err := s.messagesHad(ctx, batch, now)
+	if err != nil {
+		return nil, err
+	}
+
+	gone, later := map[string][]uuid.UUID{}, map[time.Time][]uuid.UUID{}
+	left := make([]models.Notification, 0, len(batch))
+
+	for i := range batch {
+		n := &batch[i]
+
+		to := addressOf(n)
+
+		switch full := s.policies.MessagesPerRecipient > 0 && had[to].count >= s.policies.MessagesPerRecipient; {
+		case n.Channel == models.NotifySMS && !reaches(s.policies, n.Recipient):
+			gone[withheldCountry] = append(gone[withheldCountry], n.ID)
+		case full && slices.Contains(mustBeTold, n.Kind) && now.Before(n.CreatedAt.Add(postponedFor)):
+			room := had[to].first.Add(messageDay)
+			later[room] = append(later[room], n.ID)
+		case full:
+			gone[withheldLimit] = append(gone[withheldLimit], n.ID)
+		default:
+			had[to] = had[to].andOne(now)
+
+			left = append(left, *n)
+		}
+	}
+
+	for why, ids := range gone {
+		_, err := s.db.NewUpdate().Model((*models.Notification)(nil)).Set("status = ?", models.NotificationFailed).Set("last_error = ?", why).
+			Where("id IN (?)", bun.List(ids)).Where("status = ?", models.NotificationPending).Exec(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("withhold notifications: %w", err)
+		}
+	}
+
+	for room, ids := range later {
+		// It was not tried: the tries that a message has are for those to whom it cannot be delivered.
+		_, err := s.db.NewUpdate().Model((*models.Notification)(nil)).Set("next_attempt_at = ?", room).
+			Set("attempts = greatest(attempts - 1, 0)").Set("last_error = ?", withheldForNow).
+			Where("id IN (?)", bun.List(ids)).Where("status = ?", models.NotificationPending).Exec(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("postpone notifications: %w", err)
+		}
+	}
+
+	return left, nil
+}
+
+// messageCount is what an address has had within a day: how many messages, and when the first of them.
+type messageCount struct {
+	count int
+	first time.Time
+}
+
+func (r messageCount) andOne(now time.Time) messageCount {
+	if r.count == 0 {
+		r.first = now
+	}
+
+	return messageCount{r.count + 1, r.first}
+}
+
+// address is where a message goes.
+type address struct {
+	channel models.NotificationChannel
+	to      string
+}
+
+func addressOf(n *models.Notification) address {
+	return address{n.Channel, strings.ToLower(n.Recipient)}
+}
+
+// messagesHad counts what the addresses of a batch have had within a day.
+func (s *Store) messagesHad(ctx context.Context, batch []models.Notification, now time.Time) (map[address]messageCount, error) {
+	had := map[address]messageCount{}
+	if s.policies.MessagesPerRecipient == 0 || len(batch) == 0 {
+		return had, nil
+	}
+
+	to := make([]string, len(batch))
+	for i := range batch {
+		to[i] = strings.ToLower(batch[i].Recipient)
+	}
+
+	var rows []struct {
+		Channel   models.NotificationChannel
+		Recipient string
+		Count     int
+		First     time.Time
+	}
+
+	err := s.db.NewSelect().Model((*models.Notification)(nil)).
+		ColumnExpr("n.channel, lower(n.recipient) AS recipient, count(*) AS count, min(n.sent_at) AS first").
+		Where("lower(n.recipient) IN (?)", bun.List(to)).Where("n.sent_at > ?", now.Add(-messageDay)).
+		GroupExpr("n.channel, lower(n.recipient)").Scan(ctx, &rows)
+	if err != nil {
+		return nil, fmt.Errorf("count messages of a day: %w", err)
+	}
+
+	for _, r := range rows {
+		had[address{r.Channel, r.Recipient}] = messageCount{r.Count, r.First}
+	}
+
+	return had, nil
+}
+
+// reaches reports whether SMS are sent to a number.
+func reaches(p models.Policies, phone string) bool {
+	number, ok := models.E164(phone)
+
+	return len(p.SMSCountries) == 0 || ok && slices.ContainsFunc(p.SMSCountries, func(code string) bool {
+		return strings.HasPrefix(number, "+"+code)
+	})
+}

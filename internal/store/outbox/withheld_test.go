@@ -1,0 +1,142 @@
+package outbox_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rihla/internal/store/bookstest"
+	"rihla/models"
+)
+
+// A stranger whose address somebody put into a booking that nobody paid hears nothing of it.
+func TestUnpaidBookingsTellNoStranger(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+
+	end := func() models.Booking {
+		booking := b.Book(t, b.Trip, 1)
+		tx := b.Open(t, booking, 1)
+		b.Deliver(t, bookstest.Event(tx, models.EventPaymentExpired, nil))
+		b.Settle(t, tx, booking.HoldUntil)
+		require.Equal(t, models.BookingPaymentFailed, b.BookingNow(t, booking.ID).Status)
+
+		return booking
+	}
+
+	end()
+	require.Zero(t, b.Count(t, "SELECT count(*) FROM notifications"))
+
+	b.Exec(t, "UPDATE users SET email_verified_at = now() WHERE id = $1", b.Customer.ID)
+	end()
+	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM notifications"))
+	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM notifications WHERE channel = 'EMAIL' AND recipient = $1", b.Customer.Email))
+}
+
+// A customer whose attempt was declined, and whose hold is over later, is told once that the seats are gone.
+func TestReleasedHoldsAreTold(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	b.Exec(t, "UPDATE users SET email_verified_at = now() WHERE id = $1", b.Customer.ID)
+
+	booking := b.Book(t, b.Trip, 1)
+	b.Report(t, b.Open(t, booking, 1), models.EventPaymentFailed)
+	b.Book(t, b.Trip, 1) // without an attempt
+	require.Equal(t, models.BookingPendingPayment, b.BookingNow(t, booking.ID).Status)
+	require.Zero(t, b.Count(t, "SELECT count(*) FROM notifications"), "it can be paid again")
+
+	for _, want := range []int{2, 0} {
+		n, err := b.Store.Payments.ReleaseExpiredHolds(t.Context(), 10, booking.HoldUntil.Add(time.Second))
+		require.NoError(t, err)
+		require.Equal(t, want, n)
+		require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM notifications WHERE kind = 'PAYMENT_FAILED' AND recipient = $1", b.Customer.Email))
+		require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM notifications"))
+	}
+}
+
+func TestMessagesPerRecipient(t *testing.T) {
+	t.Parallel()
+	p := models.DefaultPolicies()
+	p.MessagesPerRecipient = 3
+	b := setupBooksWith(t, p)
+
+	for range 5 {
+		b.Paid(t, 1)
+	}
+
+	sent := b.Deliverable(t)
+	require.Len(t, sent, 6, "three by mail and three by SMS")
+
+	for i := range sent {
+		require.NoError(t, b.Store.Outbox.NotificationSentNow(t.Context(), sent[i].ID, time.Now()))
+	}
+
+	// What was paid is not given up: it waits until the first of the six is a day old.
+	const waiting = `SELECT count(*) FROM notifications WHERE status = 'PENDING' AND attempts = 0 AND last_error LIKE 'waits%'
+		AND next_attempt_at BETWEEN now() + interval '23 h' AND now() + interval '24 h'`
+
+	require.Equal(t, 4, b.Count(t, waiting))
+	require.Zero(t, b.Count(t, "SELECT count(*) FROM notifications WHERE status = 'FAILED'"))
+
+	// The same address, written otherwise.
+	r := b.Request(b.Trip, 1)
+	r.ContactEmail, r.ContactPhone = "CONTACT@rihla.test", "0500000000"
+	booking, err := b.Store.Bookings.CreateBooking(t.Context(), r)
+	require.NoError(t, err)
+	b.Report(t, b.Open(t, booking, 1), models.EventPaymentSucceeded)
+	require.Empty(t, b.Deliverable(t))
+	require.Equal(t, 6, b.Count(t, waiting))
+
+	// A day later there is room again.
+	b.Exec(t, "UPDATE notifications SET sent_at = sent_at - interval '1 day' WHERE status = 'SENT'")
+	b.Paid(t, 1)
+	require.Len(t, b.Deliverable(t), 2)
+
+	soon := time.Now().Add(25 * time.Hour)
+	late, err := b.Store.Outbox.WithholdNotifications(t.Context(), b.Claim(t, 100, soon), soon)
+	require.NoError(t, err)
+	require.Len(t, late, 6, "and is sent then, as far as there is room")
+}
+
+// What customers need not be told, and what they should have been told a week ago, is given up.
+func TestMessagesThatAreGivenUp(t *testing.T) {
+	t.Parallel()
+	p := models.DefaultPolicies()
+	p.MessagesPerRecipient = 1
+	b := setupBooksWith(t, p)
+	b.Audit.Tampered(t, "the test makes another message of one about a payment", "notification")
+
+	b.Paid(t, 1)
+
+	for _, n := range b.Deliverable(t) {
+		require.NoError(t, b.Store.Outbox.NotificationSentNow(t.Context(), n.ID, time.Now()))
+	}
+
+	b.Paid(t, 1)
+	b.Exec(t, "UPDATE notifications SET kind = 'PAYMENT_FAILED' WHERE status = 'PENDING' AND channel = 'SMS'")
+	b.Exec(t, "UPDATE notifications SET created_at = now() - interval '8 days' WHERE status = 'PENDING' AND channel = 'EMAIL'")
+	require.Empty(t, b.Deliverable(t))
+	require.Equal(t, 2, b.Count(t, "SELECT count(*) FROM notifications WHERE status = 'FAILED' AND last_error LIKE 'not sent:%MESSAGES_PER_RECIPIENT%'"))
+}
+
+func TestSMSCountries(t *testing.T) {
+	t.Parallel()
+	p := models.DefaultPolicies()
+	p.SMSCountries = []string{"966", "971"}
+	b := setupBooksWith(t, p)
+
+	for phone, want := range map[string]int{
+		"+966501234567": 2, "0501234568": 2, "00971501234567": 2, "+447400000000": 1, "882000000000": 1, "+15005550006": 1,
+	} {
+		r := b.Request(b.Trip, 1)
+		r.ContactPhone, r.ContactEmail = phone, fmt.Sprintf("contact%s@rihla.test", phone[1:])
+		booking, err := b.Store.Bookings.CreateBooking(t.Context(), r)
+		require.NoError(t, err)
+		b.Report(t, b.Open(t, booking, 1), models.EventPaymentSucceeded)
+		require.Len(t, b.Deliverable(t), want, phone)
+	}
+
+	require.Equal(t, 3, b.Count(t, "SELECT count(*) FROM notifications WHERE status = 'FAILED' AND channel = 'SMS' AND last_error LIKE '%SMS_COUNTRIES%'"))
+}

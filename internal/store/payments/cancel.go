@@ -1,0 +1,163 @@
+package payments
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"rihla/internal/store/bookings"
+	"rihla/internal/store/db"
+	"rihla/models"
+)
+
+// errAttemptAppeared rolls back a cancellation that an attempt was opened beside.
+var errAttemptAppeared = errors.New("an attempt was opened meanwhile")
+
+// CancelBooking gives a booking up that has not been paid: its PENDING attempt fails as CANCELLED, the booking becomes
+// CANCELLED and its seats are free, all in one SQL transaction. It returns the attempt that was pending, nil when there
+// was none: its checkout is still open at the gateway, and what the gateway takes all the same is refunded (contract
+// §4). Errors: NOT_FOUND (no such booking, or somebody else's), FORBIDDEN (a role that may read it but not cancel it),
+// INVALID_STATE unless it is PENDING_PAYMENT, and when the gateway has reported its payment.
+func (s *Store) CancelBooking(
+	ctx context.Context, id uuid.UUID, by db.Actor, now time.Time,
+) (b models.Booking, pendingAttempt *models.PaymentTransaction, err error) {
+	// The attempt is locked before the booking, as everywhere. Only once the booking is locked no further attempt can be
+	// opened; one that was in between has to be locked first in its turn.
+	for range db.MaxTxTries {
+		err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
+			b, pendingAttempt, err = s.cancelBooking(ctx, tx, id, by, now)
+
+			return err
+		})
+		if !errors.Is(err, errAttemptAppeared) {
+			break
+		}
+	}
+
+	if err != nil {
+		return models.Booking{}, nil, err
+	}
+
+	return b, pendingAttempt, nil
+}
+
+func (s *Store) cancelBooking(
+	ctx context.Context, tx bun.Tx, id uuid.UUID, by db.Actor, now time.Time,
+) (b models.Booking, pending *models.PaymentTransaction, err error) {
+	if pending, err = lockPending(ctx, tx, id); err != nil {
+		return b, nil, err
+	}
+
+	if err := tx.NewSelect().Model(&b).Where("id = ?", id).For("NO KEY UPDATE").Scan(ctx); err != nil {
+		return b, nil, db.NotFound(err)
+	}
+
+	if err := mayCancel(by, &b); err != nil {
+		return b, nil, err
+	}
+
+	if b.Status != models.BookingPendingPayment {
+		return b, nil, models.Errorf(models.CodeInvalidState, "The booking is %s and cannot be cancelled.", b.Status)
+	}
+
+	if err := othersPaying(ctx, tx, id, pending); err != nil {
+		return b, nil, err
+	}
+
+	if pending != nil {
+		if err := s.failCancelled(ctx, tx, pending, now); err != nil {
+			return b, nil, err
+		}
+	}
+
+	if err := bookings.TransitionBooking(ctx, tx, &b, models.BookingCancelled, now); err != nil {
+		return b, nil, err
+	}
+
+	b.UpdatedAt = now
+
+	if err := bookings.FreeSeats(ctx, tx, &b); err != nil {
+		return b, nil, err
+	}
+
+	return b, pending, db.Audit(ctx, tx, by, "BOOKING_CANCELLED", "booking", &id, map[string]any{"seats": b.Seats})
+}
+
+// mayCancel lets the owner and admins through.
+func mayCancel(by db.Actor, b *models.Booking) error {
+	switch {
+	case b.UserID == by.UserID || by.Role.IsAdmin():
+		return nil
+	case by.Role.ReadsAnyBooking():
+		return models.Errorf(models.CodeForbidden, "The role may not cancel other people's bookings.")
+	default:
+		return models.NotFound()
+	}
+}
+
+// lockPending locks the attempt of a booking that is PENDING; nil when there is none.
+func lockPending(ctx context.Context, tx bun.Tx, booking uuid.UUID) (*models.PaymentTransaction, error) {
+	var t models.PaymentTransaction
+
+	err := tx.NewSelect().Model(&t).Where("booking_id = ?", booking).
+		Where("status = ?", models.TransactionPending).For("NO KEY UPDATE").Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil //nolint:nilnil // a booking without an open attempt is no error
+	}
+
+	if err != nil {
+		return nil, fmt.Errorf("lock attempt: %w", err)
+	}
+
+	return &t, nil
+}
+
+// othersPaying looks again once the booking is locked: for an attempt that is not the locked one, and for a payment
+// that the gateway has reported and nobody has settled yet.
+func othersPaying(ctx context.Context, tx bun.Tx, booking uuid.UUID, locked *models.PaymentTransaction) error {
+	q := tx.NewSelect().Model((*models.PaymentTransaction)(nil)).
+		Where("booking_id = ?", booking).Where("status = ?", models.TransactionPending)
+	if locked != nil {
+		q = q.Where("id <> ?", locked.ID)
+	}
+
+	appeared, err := q.Exists(ctx)
+	if err != nil {
+		return fmt.Errorf("look for attempts: %w", err)
+	}
+
+	if appeared {
+		return errAttemptAppeared
+	}
+
+	reported, err := tx.NewSelect().Model((*models.WebhookEvent)(nil)).
+		Join("JOIN payment_transactions AS pt ON pt.id = we.transaction_id").Where("pt.booking_id = ?", booking).
+		Where("we.type = ?", models.EventPaymentSucceeded).Where("we.processed_at IS NULL").Exists(ctx)
+	if err != nil {
+		return fmt.Errorf("look for payments: %w", err)
+	}
+
+	if reported {
+		return models.Errorf(models.CodeInvalidState, "The booking has just been paid: a refund cancels it.")
+	}
+
+	return nil
+}
+
+// failCancelled ends a locked attempt that is PENDING.
+func (s *Store) failCancelled(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, now time.Time) error {
+	st := &settlement{store: s, tx: tx, t: *t, now: now}
+	if err := st.move(ctx, models.TransactionFailed, models.FailureCancelled, "", nil); err != nil {
+		return err
+	}
+
+	*t = st.t
+	t.UpdatedAt = now
+
+	return nil
+}

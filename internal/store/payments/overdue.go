@@ -1,0 +1,68 @@
+package payments
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"rihla/models"
+)
+
+// Overdue counts what somebody should have done a while ago, and what waits for people. Zeros are normal.
+type Overdue struct {
+	Payments  int // PENDING 10 minutes after their expiry
+	Refunds   int // PENDING for an hour; by hand: decided 10 minutes ago and not applied, for they wait for people
+	Events    int // of a gateway, stored a minute ago and not processed
+	Campaigns int // not moved 10 minutes after the day on which they should have been
+	Messages  int // due for 10 minutes
+	Suspense  int // payments whose money has been in suspense for a day, and no refund of it is under way
+	// LateChecks are questions about attempts that ended without money, due for 10 minutes and not claimed since.
+	LateChecks int
+	Incidents  map[models.IncidentKind]int
+}
+
+// Overdue counts at now. Every count but that of incidents is read from an index of what is unfinished.
+func (s *Store) Overdue(ctx context.Context, now time.Time) (Overdue, error) {
+	var o Overdue
+
+	today, soon := models.DateIn(now.Add(-10*time.Minute)), now.Add(-10*time.Minute)
+
+	err := s.db.NewRaw(`SELECT
+		(SELECT count(*) FROM payment_transactions WHERE status = 'PENDING' AND expires_at < ?0) AS payments,
+		(SELECT count(*) FROM refunds AS rf WHERE status = 'PENDING' AND (channel = ?5 AND created_at < ?1
+			OR channel = ?6 AND EXISTS (SELECT FROM refund_payouts WHERE refund_id = rf.id AND decided_at < ?0))) AS refunds,
+		(SELECT count(*) FROM webhook_events WHERE processed_at IS NULL AND transaction_id IS NOT NULL AND received_at < ?2) AS events,
+		(SELECT count(*) FROM ad_campaigns WHERE (status = 'SCHEDULED' AND starts_on <= ?3)
+			OR (status IN (?4) AND ends_on < ?3)) AS campaigns,
+		(SELECT count(*) FROM notifications WHERE status = 'PENDING' AND next_attempt_at < ?0) AS messages,
+		(SELECT count(*) FROM payment_transactions WHERE suspense_at < ?7 AND refunded_amount < captured_amount
+			AND refund_reserved_amount = 0) AS suspense,
+		(SELECT count(*) FROM payment_transactions WHERE status = 'FAILED' AND captured_at IS NULL AND check_at < ?0) AS late_checks`,
+		soon, now.Add(-time.Hour), now.Add(-time.Minute), today, bun.List([]models.CampaignStatus{
+			models.CampaignScheduled, models.CampaignActive, models.CampaignPaused,
+		}), models.RefundByGateway, models.RefundByHand, now.Add(-24*time.Hour)).
+		Scan(ctx, &o.Payments, &o.Refunds, &o.Events, &o.Campaigns, &o.Messages, &o.Suspense, &o.LateChecks)
+	if err != nil {
+		return Overdue{}, fmt.Errorf("count what is overdue: %w", err)
+	}
+
+	var open []struct {
+		Kind  models.IncidentKind
+		Count int
+	}
+
+	err = s.db.NewSelect().Model((*models.Incident)(nil)).ColumnExpr("kind, count(*) AS count").
+		Where("status = ?", models.IncidentOpen).Group("kind").Scan(ctx, &open)
+	if err != nil {
+		return Overdue{}, fmt.Errorf("count incidents: %w", err)
+	}
+
+	o.Incidents = map[models.IncidentKind]int{}
+	for _, i := range open {
+		o.Incidents[i.Kind] = i.Count
+	}
+
+	return o, nil
+}

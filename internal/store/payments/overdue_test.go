@@ -1,0 +1,154 @@
+package payments_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rihla/internal/store/bookstest"
+	"rihla/internal/store/payments"
+	"rihla/models"
+)
+
+func TestOverdue(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	now := time.Now()
+	at := func(later time.Duration) payments.Overdue {
+		t.Helper()
+
+		o, err := b.Store.Payments.Overdue(t.Context(), now.Add(later))
+		require.NoError(t, err)
+
+		return o
+	}
+	nothing := payments.Overdue{Incidents: map[models.IncidentKind]int{}}
+
+	require.Equal(t, nothing, at(0))
+
+	today := models.DateIn(now)
+	campaign := b.Campaign(t, today.AddDays(2), today.AddDays(3))
+	attempt := b.OpenCampaign(t, campaign, 1)
+	hold := 30 * time.Minute
+	require.Equal(t, nothing, at(hold))
+	require.Equal(t, 1, at(hold+11*time.Minute).Payments)
+
+	b.Report(t, attempt, models.EventPaymentSucceeded)
+	require.Zero(t, at(hold+11*time.Minute).Payments)
+	require.Positive(t, at(hold).Messages)
+
+	promise := func(tx models.PaymentTransaction) {
+		t.Helper()
+
+		_, err := b.Store.Refunds.OrderRefund(t.Context(), models.RefundRequest{
+			ID: models.NewID(), BookingID: *tx.BookingID, Type: models.RefundFull, RequestedBy: &b.Finance.UserID, Role: b.Finance.Role,
+		}, now)
+		require.NoError(t, err)
+	}
+
+	promise(b.PaidBill(t))
+	require.Zero(t, at(70*time.Minute).Refunds, "people take their time")
+
+	promise(b.Paid(t, 1))
+	require.Zero(t, at(50*time.Minute).Refunds)
+	require.Equal(t, 1, at(70*time.Minute).Refunds)
+
+	days := today.AddDays(2).Start().Sub(now)
+	require.Zero(t, at(days+9*time.Minute).Campaigns)
+	require.Equal(t, 1, at(days+11*time.Minute).Campaigns)
+
+	b.Exec(t, `INSERT INTO incidents (id, kind, message) VALUES (gen_random_uuid(), 'LATE_PAYMENT', 'late')`)
+	require.Equal(t, map[models.IncidentKind]int{models.IncidentLatePayment: 1}, at(0).Incidents)
+}
+
+// A question about an attempt that has ended is overdue when nobody has asked it for 10 minutes; one that was asked, and one about
+// an open attempt, are not.
+func TestOverdueLateChecks(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	now := time.Now()
+	late := func(later time.Duration) int {
+		t.Helper()
+
+		o, err := b.Store.Payments.Overdue(t.Context(), now.Add(later))
+		require.NoError(t, err)
+
+		return o.LateChecks
+	}
+
+	open, ended := b.Open(t, b.Book(t, b.Trip, 1), 1), b.Open(t, b.Book(t, b.Trip, 1), 1)
+	_, err := b.Store.Payments.WaitForAnswer(t.Context(), open.ID, now.Add(time.Minute))
+	require.NoError(t, err)
+	_, err = b.Store.Payments.EndPayment(t.Context(), ended.ID, models.FailureExpired, "", now)
+	require.NoError(t, err)
+
+	require.Zero(t, late(19*time.Minute), "due after 10 minutes")
+	require.Equal(t, 1, late(21*time.Minute))
+	require.NoError(t, b.Store.Payments.CompleteLateCheck(t.Context(), new(b.Transaction(t, ended.ID)), now.Add(21*time.Minute)))
+	require.Zero(t, late(21*time.Minute))
+}
+
+// A refund by hand waits for people, for days: only what they have decided can be overdue.
+func TestOverdueRefunds(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	now := time.Now()
+	overdue := func(later time.Duration) int {
+		t.Helper()
+
+		o, err := b.Store.Payments.Overdue(t.Context(), now.Add(later))
+		require.NoError(t, err)
+
+		return o.Refunds
+	}
+
+	byHand := b.Ask(b.PaidBill(t), "15.00")
+	require.Equal(t, models.RefundByHand, b.Reserve(t, byHand).Channel)
+	require.Zero(t, overdue(48*time.Hour))
+
+	b.Decide(t, bookstest.PaidOut(byHand.ID, "TRF-1"), models.RoleAdmin)
+	require.Zero(t, overdue(9*time.Minute))
+	require.Equal(t, 1, overdue(11*time.Minute))
+
+	b.SettleRefund(t, byHand, models.RefundResult{})
+	require.Zero(t, overdue(48*time.Hour))
+
+	byGateway := b.Ask(b.Paid(t, 1), "15.00")
+	b.Reserve(t, byGateway)
+	require.Zero(t, overdue(59*time.Minute))
+	require.Equal(t, 1, overdue(61*time.Minute))
+}
+
+// Money in suspense is forgotten when nobody has asked for its refund within a day, whatever became of its incident.
+func TestOverdueSuspense(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	now := time.Now()
+	overdue := func(later time.Duration) int {
+		t.Helper()
+
+		o, err := b.Store.Payments.Overdue(t.Context(), now.Add(later))
+		require.NoError(t, err)
+
+		return o.Suspense
+	}
+
+	tx := b.took(t, b.Open(t, b.Book(t, b.Trip, 1), 1), "100.00", "SAR")
+	_, err := b.Store.Incidents.ResolveIncident(t.Context(), b.Incidents(t)[0].ID, "looked at", b.Finance)
+	require.NoError(t, err)
+	require.Zero(t, overdue(23*time.Hour))
+	require.Equal(t, 1, overdue(25*time.Hour))
+
+	r := b.askBack(tx)
+	b.Reserve(t, r)
+	require.Zero(t, overdue(25*time.Hour), "it is on its way")
+
+	b.SettleRefund(t, r, models.RefundResult{Status: models.RefundFailed})
+	require.Equal(t, 1, overdue(25*time.Hour))
+
+	r = b.askBack(tx)
+	b.Reserve(t, r)
+	b.SettleRefund(t, r, bookstest.Granted(r))
+	require.Zero(t, overdue(25*time.Hour))
+}

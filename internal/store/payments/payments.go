@@ -1,0 +1,392 @@
+package payments
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"rihla/internal/store/bookings"
+	"rihla/internal/store/db"
+	"rihla/models"
+)
+
+// Payable is what a new intent needs to know about its subject.
+type Payable struct {
+	OwnerID    uuid.UUID                  // the customer of a booking; zero for a campaign
+	ProviderID uuid.UUID                  // the company behind it
+	Open       *models.PaymentTransaction // the attempt that is still PENDING, if any
+	Next       int                        // number of the next attempt: 1 + attempts that have ended
+	Err        error                      // BOOKING_NOT_PAYABLE, CAMPAIGN_NOT_PAYABLE or PAYMENT_IN_SUSPENSE, when nothing can be paid
+}
+
+// PayableBooking reads what an intent for the booking meets. Error: NOT_FOUND.
+func (s *Store) PayableBooking(ctx context.Context, id uuid.UUID, now time.Time) (Payable, error) {
+	var b models.Booking
+	if err := s.db.NewSelect().Model(&b).Where("id = ?", id).Scan(ctx); err != nil {
+		return Payable{}, db.NotFound(err)
+	}
+
+	t, err := tripOf(ctx, s.db, &b)
+	if err != nil {
+		return Payable{}, err
+	}
+
+	p := Payable{OwnerID: b.UserID, ProviderID: b.ProviderID, Err: bookingPayable(&b, &t, now)}
+
+	return p, s.loadAttempts(ctx, &p, "booking_id", id)
+}
+
+// PayableCampaign reads what an intent for the campaign meets. Error: NOT_FOUND.
+func (s *Store) PayableCampaign(ctx context.Context, id uuid.UUID, now time.Time) (Payable, error) {
+	var c models.AdCampaign
+	if err := s.db.NewSelect().Model(&c).Where("id = ?", id).Where("deleted_at IS NULL").Scan(ctx); err != nil {
+		return Payable{}, db.NotFound(err)
+	}
+
+	refused, err := advertisable(ctx, s.db, &c, now)
+	if err != nil {
+		return Payable{}, err
+	}
+
+	p := Payable{ProviderID: c.ProviderID, Err: refused}
+
+	return p, s.loadAttempts(ctx, &p, "ad_campaign_id", id)
+}
+
+func (s *Store) loadAttempts(ctx context.Context, p *Payable, column string, id uuid.UUID) error {
+	var attempts []models.PaymentTransaction
+
+	err := s.db.NewSelect().Model(&attempts).
+		Where("? = ?", bun.Ident(column), id).Where("kind = ?", models.KindPayment).Scan(ctx)
+	if err != nil {
+		return fmt.Errorf("read attempts: %w", err)
+	}
+
+	p.Next = 1
+
+	for i := range attempts {
+		if attempts[i].Status == models.TransactionPending {
+			p.Open = &attempts[i]
+		} else {
+			p.Next++
+		}
+
+		if attempts[i].InSuspense() && p.Err == nil {
+			p.Err = errInSuspense()
+		}
+	}
+
+	return nil
+}
+
+// bookingPayable says whether the booking can be paid at now. t is its trip.
+func bookingPayable(b *models.Booking, t *models.Trip, now time.Time) error {
+	switch {
+	case b.Status != models.BookingPendingPayment:
+		return models.Errorf(models.CodeBookingNotPayable, "The booking is %s and cannot be paid.", b.Status)
+	case !b.HoldUntil.After(now):
+		return models.Errorf(models.CodeBookingNotPayable, "The time to pay for the booking is over.")
+	case !t.Runs(now):
+		return models.Errorf(models.CodeBookingNotPayable, "The trip has left or does not take place.")
+	default:
+		return nil
+	}
+}
+
+// campaignPayable says whether the campaign can be paid at now.
+func campaignPayable(c *models.AdCampaign, now time.Time) error {
+	if c.Status != models.CampaignPendingPayment && c.Status != models.CampaignPaymentFailed {
+		return models.Errorf(models.CodeCampaignNotPayable, "The campaign is %s and cannot be paid.", c.Status)
+	}
+
+	if models.DateIn(now).After(c.EndsOn) {
+		return models.Errorf(models.CodeCampaignNotPayable, "The campaign's last day is over.")
+	}
+
+	return nil
+}
+
+// advertisable says whether the campaign can be paid at now, as campaignPayable does, and whether there is still a trip
+// to advertise. refused is CAMPAIGN_NOT_PAYABLE.
+func advertisable(ctx context.Context, db bun.IDB, c *models.AdCampaign, now time.Time) (refused, err error) {
+	if refused = campaignPayable(c, now); refused != nil {
+		return refused, nil
+	}
+
+	live, err := db.NewSelect().Model((*models.Trip)(nil)).Where("id = ?", c.TripID).Where("deleted_at IS NULL").Exists(ctx)
+
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("look for trip: %w", err)
+	case !live:
+		return models.Errorf(models.CodeCampaignNotPayable, "The campaign's trip has been deleted."), nil
+	default:
+		return nil, nil
+	}
+}
+
+// tripOf reads what paying for a booking needs to know of its trip.
+func tripOf(ctx context.Context, db bun.IDB, b *models.Booking) (models.Trip, error) {
+	var t models.Trip
+
+	err := db.NewSelect().Model(&t).Column("id", "title", "status", "departure_at", "deleted_at").Where("id = ?", b.TripID).Scan(ctx)
+	if err != nil {
+		return t, fmt.Errorf("read trip: %w", err)
+	}
+
+	return t, nil
+}
+
+// OpenPayment writes the PENDING row of an attempt, with the amount and the rates of this moment, or returns the
+// row that the same attempt has written before; fresh tells the two apart. clock is read once the booking or the campaign is
+// locked: of two tries of one attempt, that which had to wait cannot open what the other found too late. Errors: NOT_FOUND,
+// BOOKING_NOT_PAYABLE, CAMPAIGN_NOT_PAYABLE (also when another attempt is open), PAYMENT_IN_SUSPENSE, METHOD_NOT_AVAILABLE (unpaid
+// bills hold too much of the trip).
+func (s *Store) OpenPayment(
+	ctx context.Context, a models.Attempt, clock func() time.Time,
+) (row models.PaymentTransaction, fresh bool, err error) {
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		row, fresh = models.PaymentTransaction{}, false
+
+		err := tx.NewSelect().Model(&row).Where("id = ?", a.ID()).Scan(ctx)
+		if err == nil || !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+
+		if a.BookingID != uuid.Nil {
+			row, err = s.bookingAttempt(ctx, tx, a, clock)
+		} else {
+			row, err = s.campaignAttempt(ctx, tx, a, clock)
+		}
+
+		if _, refused := errors.AsType[*models.Error](err); refused {
+			// Another try of the same attempt may have opened it while this one waited for the booking or the campaign. Who
+			// heard "too late" now would leave it to nobody.
+			again := tx.NewSelect().Model(&row).Where("id = ?", a.ID()).Scan(ctx)
+			if errors.Is(again, sql.ErrNoRows) {
+				return err
+			}
+
+			return again
+		}
+
+		if err != nil {
+			return err
+		}
+
+		res, err := tx.NewInsert().Model(&row).On("CONFLICT (id) DO NOTHING").Returning("created_at, updated_at").Exec(ctx)
+		if err != nil {
+			return openConflict(err)
+		}
+
+		n, err := res.RowsAffected()
+		if fresh = n == 1; err != nil || fresh {
+			return err
+		}
+		// The same attempt was opened between the look and the insert.
+		return tx.NewSelect().Model(&row).Where("id = ?", a.ID()).Scan(ctx)
+	})
+
+	return row, fresh, err
+}
+
+// openConflict maps the unique indexes that allow one open attempt to the answer a caller can act on.
+func openConflict(err error) error {
+	switch {
+	case db.Violates(err, "transactions_booking_pending"), db.Violates(err, "transactions_booking_attempt"):
+		return models.Errorf(models.CodeBookingNotPayable, "Another payment attempt of the booking is open.")
+	case db.Violates(err, "transactions_campaign_pending"), db.Violates(err, "transactions_campaign_attempt"):
+		return models.Errorf(models.CodeCampaignNotPayable, "Another payment attempt of the campaign is open.")
+	default:
+		return err
+	}
+}
+
+func (s *Store) bookingAttempt(
+	ctx context.Context, tx bun.Tx, a models.Attempt, clock func() time.Time,
+) (models.PaymentTransaction, error) {
+	var b models.Booking
+
+	err := tx.NewSelect().Model(&b).Where("id = ?", a.BookingID).For("NO KEY UPDATE").Scan(ctx)
+	if err != nil {
+		return models.PaymentTransaction{}, db.NotFound(err)
+	}
+
+	trip, err := tripOf(ctx, tx, &b)
+	if err != nil {
+		return models.PaymentTransaction{}, err
+	}
+
+	now := clock()
+	if err := bookingPayable(&b, &trip, now); err != nil {
+		return models.PaymentTransaction{}, err
+	}
+
+	if err := refuseSuspense(ctx, tx, "booking_id", b.ID); err != nil {
+		return models.PaymentTransaction{}, err
+	}
+
+	if err := s.bookings.ChangeMethod(ctx, tx, &b, a.Method); err != nil {
+		return models.PaymentTransaction{}, err
+	}
+
+	if until := b.HoldFor(s.policies.Hold(a.Method), trip.DepartureAt, now).Truncate(time.Microsecond); !until.Equal(b.HoldUntil) {
+		b.HoldUntil = until
+
+		if _, err := tx.NewUpdate().Model(&b).Column("hold_until").WherePK().Exec(ctx); err != nil {
+			return models.PaymentTransaction{}, fmt.Errorf("set hold: %w", err)
+		}
+	}
+
+	row := newAttempt(a, b.ProviderID, b.HoldUntil)
+	row.BookingID = &b.ID
+	bookings.ReturnTo(&row, b.ReturnURL, b.ReturnBase)
+	row.Amount, row.VATRate, row.VATAmount = b.Amount, b.VATRate, b.VATAmount
+
+	err = tx.NewSelect().Model((*models.Provider)(nil)).Column("commission_rate").Where("id = ?", b.ProviderID).
+		Scan(ctx, &row.CommissionRate)
+	if err != nil {
+		return models.PaymentTransaction{}, fmt.Errorf("read commission rate: %w", err)
+	}
+
+	return row, nil
+}
+
+func (s *Store) campaignAttempt(
+	ctx context.Context, tx bun.Tx, a models.Attempt, clock func() time.Time,
+) (models.PaymentTransaction, error) {
+	var c models.AdCampaign
+
+	err := tx.NewSelect().Model(&c).Where("id = ?", a.CampaignID).Where("deleted_at IS NULL").For("NO KEY UPDATE").Scan(ctx)
+	if err != nil {
+		return models.PaymentTransaction{}, db.NotFound(err)
+	}
+
+	now := clock()
+
+	switch refused, err := advertisable(ctx, tx, &c, now); {
+	case err != nil:
+		return models.PaymentTransaction{}, err
+	case refused != nil:
+		return models.PaymentTransaction{}, refused
+	}
+
+	if err := refuseSuspense(ctx, tx, "ad_campaign_id", c.ID); err != nil {
+		return models.PaymentTransaction{}, err
+	}
+
+	if c.Status == models.CampaignPaymentFailed {
+		c.Status = models.CampaignPendingPayment
+		if _, err := tx.NewUpdate().Model(&c).Column("status").Set("updated_at = now()").WherePK().Exec(ctx); err != nil {
+			return models.PaymentTransaction{}, fmt.Errorf("reopen campaign: %w", err)
+		}
+	}
+
+	row := newAttempt(a, c.ProviderID, now.Add(s.policies.Hold(a.Method)))
+	row.AdCampaignID = &c.ID
+	bookings.ReturnTo(&row, c.ReturnURL, c.ReturnBase)
+	row.VATRate, row.CommissionRate = s.policies.VATAd, models.AdvertisingCommission()
+	row.Amount, row.VATAmount = models.AddVAT(c.Price, row.VATRate)
+
+	if !row.Amount.Fits() {
+		return row, models.Errorf(models.CodeCampaignNotPayable, "The campaign's price is too large to be paid.")
+	}
+
+	return row, nil
+}
+
+func newAttempt(a models.Attempt, provider uuid.UUID, expires time.Time) models.PaymentTransaction {
+	// As the database keeps it: who reads the row tells the gateway the same time as who has written it, and so asks for the
+	// same checkout.
+	expires = expires.Truncate(time.Microsecond)
+
+	return models.PaymentTransaction{
+		ID: a.ID(), Kind: models.KindPayment, Attempt: a.Number, UserID: a.UserID, ProviderID: provider,
+		Currency: models.Currency, PaymentMethod: a.Method, Gateway: a.Method.Provider(),
+		Status: models.TransactionPending, ExpiresAt: expires, OpenedFor: db.NullableID(a.Opener),
+	}
+}
+
+// SaveCheckout keeps the gateway's reference and the address at which the customer pays. Saving the same twice
+// changes nothing; an attempt that has ended keeps its state and only learns its reference. Error: ErrReferenceTaken, with an
+// incident, when it is the checkout of another attempt.
+func (s *Store) SaveCheckout(ctx context.Context, id uuid.UUID, reference, url string) error {
+	_, err := s.db.NewUpdate().Model((*models.PaymentTransaction)(nil)).
+		Set("reference = ?", reference).Set("checkout_url = ?", url).Set("updated_at = now()").
+		Where("id = ?", id).Where("reference IS NULL").Exec(ctx)
+	if db.Violates(err, "transactions_reference") {
+		return s.checkoutTaken(ctx, id, reference)
+	}
+
+	if err != nil {
+		return fmt.Errorf("save checkout: %w", err)
+	}
+
+	return nil
+}
+
+// CheckoutText names what a transaction pays for on the gateway's page: the trip, and the booking's number.
+func (s *Store) CheckoutText(ctx context.Context, t *models.PaymentTransaction) (string, error) {
+	title, err := tripTitle(ctx, s.db, t)
+	if err != nil || t.BookingID == nil {
+		return title, err
+	}
+
+	named := *t
+	if err := db.NumberTransactions(ctx, s.db, &named); err != nil {
+		return "", err
+	}
+
+	return title + " (" + named.BookingNumber + ")", nil
+}
+
+// tripTitle names what a transaction pays for, for ledger lines.
+
+func tripTitle(ctx context.Context, db bun.IDB, t *models.PaymentTransaction) (string, error) {
+	var title string
+
+	q := db.NewSelect().TableExpr("trips AS t").Column("t.title")
+	if t.BookingID != nil {
+		q = q.Join("JOIN bookings AS bk ON bk.trip_id = t.id").Where("bk.id = ?", *t.BookingID)
+	} else {
+		q = q.Join("JOIN ad_campaigns AS ac ON ac.trip_id = t.id").Where("ac.id = ?", *t.AdCampaignID)
+	}
+
+	if err := q.Scan(ctx, &title); err != nil {
+		return "", fmt.Errorf("read trip title: %w", err)
+	}
+
+	return title, nil
+}
+
+// noteOpeningSQL starts the time anew with an answer that was lost, and with a conflict that follows something else: something
+// is under way now. A refusal says nothing about what was sent before it, and another conflict nothing new.
+const noteOpeningSQL = `
+UPDATE payment_transactions SET sent_answer = ?0,
+	unsettled_at = CASE WHEN ?0 = 'REFUSED' OR ?0 = 'CONFLICT' AND sent_answer = 'CONFLICT'
+		THEN COALESCE(unsettled_at, clock_timestamp()) ELSE clock_timestamp() END
+WHERE id = ?1 AND status = 'PENDING' AND reference IS NULL
+RETURNING clock_timestamp() - unsettled_at >= ?2 * interval '1 microsecond'`
+
+// NoteOpeningAnswer keeps how an opening of the attempt was answered without success, while it or an earlier one may still have an
+// effect. It reports whether settle has passed since that was last so. By the database's clock: a worker whose clock is wrong must
+// not believe that a gateway has had its time.
+func (s *Store) NoteOpeningAnswer(
+	ctx context.Context, id uuid.UUID, answer models.SentAnswer, settle time.Duration,
+) (settled bool, err error) {
+	err = s.db.NewRaw(noteOpeningSQL, answer, id, settle.Microseconds()).Scan(ctx, &settled)
+	if errors.Is(err, sql.ErrNoRows) { // it was opened or has ended meanwhile: there is nothing to decide
+		return false, nil
+	}
+
+	if err != nil {
+		return false, fmt.Errorf("keep how an opening was answered: %w", err)
+	}
+
+	return settled, nil
+}

@@ -1,0 +1,76 @@
+package payments
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"rihla/models"
+)
+
+// polled is how the id of an event begins that the gateway's answer to a question was made into. The index
+// webhook_events_heard knows it too.
+const polled = "status-query:"
+
+// PolledEventID is the webhook id of what the gateway answered when it was asked about an attempt: the same answer twice is
+// the same event.
+func PolledEventID(t *models.PaymentTransaction, status string) string {
+	return polled + t.ID.String() + ":" + status
+}
+
+// PolledRefundEventID is the webhook id of what the gateway answered about a refund.
+func PolledRefundEventID(refund uuid.UUID, status string) string {
+	return polled + "refund:" + refund.String() + ":" + status
+}
+
+// Silent reports whether nothing was heard on the channel for the given time although customers have been waiting for as
+// long: their attempts are open at the gateway, and no webhook about any attempt has come.
+func (s *Store) Silent(ctx context.Context, c models.Channel, silence time.Duration, now time.Time) (silent bool, err error) {
+	since := now.Add(-silence)
+
+	err = s.db.NewRaw(`SELECT EXISTS (SELECT FROM payment_transactions
+			WHERE status = 'PENDING' AND reference IS NOT NULL AND payment_method IN (?) AND created_at <= ?)
+		AND NOT EXISTS (SELECT FROM webhook_events WHERE channel = ? AND received_at > ? AND webhook_id NOT LIKE 'status-query:%')`,
+		bun.List(c.Methods()), since, c, since).Scan(ctx, &silent)
+	if err != nil {
+		return false, fmt.Errorf("listen to channel %s: %w", c, err)
+	}
+
+	return silent, nil
+}
+
+// The longest time between two questions about an attempt, and how it grows: a bill may be open for days.
+const (
+	askAtLeast  = 15 * time.Minute
+	askGrowsAge = 30
+)
+
+// Span is a time from From to before To; the zero Span is none.
+type Span struct{ From, To time.Time }
+
+// ClaimPaymentsToPoll takes open attempts of the channel whose turn it is to be asked about, those first that nobody has asked about for
+// longest. An attempt is taken again after pause at the earliest, and the older it is the later; one that was taken in lost,
+// by who was killed, is taken again at once. Nobody asks about an attempt of which the gateway has been heard: it is yet to be
+// settled. Two who take side by side never take the same.
+func (s *Store) ClaimPaymentsToPoll(
+	ctx context.Context, c models.Channel, pause time.Duration, lost Span, limit int, now time.Time,
+) (rows []models.PaymentTransaction, err error) {
+	err = s.db.NewRaw(`UPDATE payment_transactions SET asked_at = ?0 WHERE id IN (
+			SELECT id FROM payment_transactions AS pt
+			WHERE status = 'PENDING' AND reference IS NOT NULL AND payment_method IN (?1)
+				AND (COALESCE(asked_at, created_at) <= ?0::timestamptz
+					- LEAST(GREATEST((?0::timestamptz - created_at) / ?2, ?3 * interval '1 microsecond'), ?4 * interval '1 microsecond')
+					OR asked_at >= ?6 AND asked_at < ?7)
+				AND NOT EXISTS (SELECT FROM webhook_events AS we WHERE we.transaction_id = pt.id AND we.processed_at IS NULL)
+			ORDER BY COALESCE(asked_at, created_at) LIMIT ?5 FOR NO KEY UPDATE SKIP LOCKED)
+		RETURNING *`,
+		now, bun.List(c.Methods()), askGrowsAge, pause.Microseconds(), askAtLeast.Microseconds(), limit, lost.From, lost.To).Scan(ctx, &rows)
+	if err != nil {
+		return nil, fmt.Errorf("take attempts to ask about: %w", err)
+	}
+
+	return rows, nil
+}

@@ -1,0 +1,302 @@
+package payments
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"rihla/internal/store/db"
+	"rihla/internal/store/ledger"
+	"rihla/models"
+)
+
+// settlement carries one run of SettlePayment or EndPayment through its steps.
+type settlement struct {
+	store *Store
+	tx    bun.Tx
+	t     models.PaymentTransaction
+	now   time.Time
+	out   models.Settled
+}
+
+// SettlePayment applies every stored, unprocessed webhook event of the attempt, oldest first, in one SQL
+// transaction: state, booking or campaign, ledger line, transfers, notifications, incidents (spec 4.6). Running it
+// again changes nothing. Error: NOT_FOUND.
+func (s *Store) SettlePayment(ctx context.Context, id uuid.UUID, now time.Time) (models.Settled, error) {
+	return s.settle(ctx, id, now, func(ctx context.Context, st *settlement) error {
+		var events []models.WebhookEvent
+
+		err := st.tx.NewSelect().Model(&events).Where("transaction_id = ?", id).Where("refund_id IS NULL").
+			Where("processed_at IS NULL").Order("received_at", "id").Scan(ctx)
+		if err != nil {
+			return fmt.Errorf("read events: %w", err)
+		}
+
+		for i := range events {
+			if err := st.apply(ctx, &events[i]); err != nil {
+				return err
+			}
+		}
+
+		return nil
+	})
+}
+
+// EndPayment ends a PENDING attempt without money: expired, cancelled, or refused by the gateway. An attempt that
+// has ended already stays as it is. Error: NOT_FOUND.
+func (s *Store) EndPayment(
+	ctx context.Context, id uuid.UUID, why models.FailureCode, reason string, now time.Time,
+) (models.Settled, error) {
+	return s.settle(ctx, id, now, func(ctx context.Context, st *settlement) error {
+		if st.t.Status != models.TransactionPending {
+			return nil
+		}
+
+		return st.fail(ctx, why, reason)
+	})
+}
+
+func (s *Store) settle(
+	ctx context.Context, id uuid.UUID, now time.Time, do func(context.Context, *settlement) error,
+) (models.Settled, error) {
+	var out models.Settled
+
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		t, err := ledger.LockTransaction(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+
+		st := &settlement{store: s, tx: tx, t: t, now: now}
+		if err := do(ctx, st); err != nil {
+			return err
+		}
+
+		if err := st.findSibling(ctx); err != nil {
+			return err
+		}
+
+		out = st.result()
+
+		return nil
+	})
+	if err != nil {
+		return models.Settled{}, fmt.Errorf("settle payment: %w", err)
+	}
+
+	return out, nil
+}
+
+func (st *settlement) result() models.Settled {
+	st.out.Status, st.out.Gateway = st.t.Status, st.t.Gateway
+	if st.t.FailureCode != nil {
+		st.out.Failure = *st.t.FailureCode
+	}
+
+	st.out.RefundOwed = st.t.Status == models.TransactionFailed && st.t.CapturedAt != nil &&
+		st.t.RefundedAmount.Cmp(st.t.Amount) < 0
+
+	if st.t.InSuspense() { // by the state, as above: the run before may have died with the answer
+		st.out.Mismatch, st.out.NeedsReview = expectedAndTaken(&st.t), true
+	}
+
+	if st.t.Status == models.TransactionPaid && st.t.AdCampaignID != nil {
+		st.out.Campaign = *st.t.AdCampaignID
+	}
+
+	return st.out
+}
+
+// apply gives one event its effect and marks it processed, in the caller's transaction.
+func (st *settlement) apply(ctx context.Context, e *models.WebhookEvent) error {
+	verdict := models.Judge(&st.t, e)
+	outcome := verdict.Outcome
+
+	// When the event was stored the other attempt may not have known its checkout yet.
+	other, err := otherOwner(ctx, st.tx, &st.t, e)
+	if err != nil {
+		return err
+	}
+
+	switch {
+	case other != uuid.Nil:
+		st.out.NeedsReview, outcome = true, models.OutcomeIncident
+		err = referenceConflict(ctx, st.tx, &st.t, other, eventDetails(e))
+	case models.IsLateSuccess(&st.t, e):
+		outcome, err = st.lateSuccess(ctx, e)
+	case verdict.Outcome == models.OutcomeIncident:
+		err = st.mismatch(ctx, e, verdict)
+	case verdict.Outcome != models.OutcomeApplied:
+	case verdict.Status == models.TransactionPaid:
+		err = st.capture(ctx, e)
+	default:
+		err = st.fail(ctx, verdict.Failure, e.FailureReason)
+	}
+
+	if err != nil {
+		return err
+	}
+
+	_, err = st.tx.NewUpdate().Model(e).Set("processed_at = ?", st.now).Set("outcome = ?", outcome).WherePK().Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("mark event: %w", err)
+	}
+
+	return nil
+}
+
+// lateSuccess handles money that arrives for an attempt which had ended unpaid (contract §5).
+func (st *settlement) lateSuccess(ctx context.Context, e *models.WebhookEvent) (models.EventOutcome, error) {
+	if failure, ok := models.Mismatch(&st.t, e); !ok {
+		st.suspend(e)
+		// From now on the attempt is final, whatever it had failed by.
+		if err := st.move(ctx, models.TransactionFailed, failure, e.FailureReason, nil); err != nil {
+			return "", err
+		}
+
+		if err := st.bookSuspense(ctx); err != nil {
+			return "", err
+		}
+
+		return models.OutcomeIncident, st.mismatchIncident(ctx, e)
+	}
+
+	return models.OutcomeApplied, st.capture(ctx, e)
+}
+
+// capture books money that the gateway has taken: the sale, if what was bought can still be delivered, else the debt
+// to the customer.
+func (st *settlement) capture(ctx context.Context, e *models.WebhookEvent) error {
+	if st.t.Reference == nil && e.CheckoutID != "" {
+		st.t.Reference = &e.CheckoutID // the webhook was faster than SaveCheckout; a refund has to name the checkout
+	}
+
+	taken := e.TakenAt(&st.t)
+
+	deliverable, err := st.confirm(ctx, taken)
+	if err != nil {
+		return err
+	}
+
+	if !deliverable {
+		return st.owe(ctx, e, taken)
+	}
+
+	if err := st.move(ctx, models.TransactionPaid, "", "", &taken); err != nil {
+		return err
+	}
+
+	return st.book(ctx)
+}
+
+// move is the guarded UPDATE of the attempt's state: it must leave exactly the state that was read under the lock. taken is when
+// the gateway took the money; nil: it took none.
+func (st *settlement) move(
+	ctx context.Context, to models.TransactionStatus, why models.FailureCode, reason string, taken *time.Time,
+) error {
+	st.out.Moved = true
+
+	from := st.t.Status
+	st.t.Status, st.t.FailureReason, st.t.FailureCode = to, reason, nil
+
+	if why != "" {
+		st.t.FailureCode = &why
+	}
+
+	if taken != nil {
+		st.t.CapturedAt = taken
+	}
+
+	res, err := st.tx.NewUpdate().Model(&st.t).
+		Column("status", "failure_code", "failure_reason", "captured_at", "reference", "captured_amount", "captured_currency", "suspense_at").
+		Set("check_at = ?", checkAt(st.store.policies, &st.t, why, st.now)).
+		Set("updated_at = ?", st.now).WherePK().Where("status = ?", from).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("move transaction: %w", err)
+	}
+
+	return db.AffectedOne(res, "payment transaction")
+}
+
+// owe keeps money that cannot buy anything any more as a debt to the customer: an incident, and a refund to come.
+func (st *settlement) owe(ctx context.Context, e *models.WebhookEvent, taken time.Time) error {
+	why := models.FailureCancelled
+	if st.t.FailureCode != nil {
+		why = *st.t.FailureCode
+	}
+
+	if err := st.move(ctx, models.TransactionFailed, why, st.t.FailureReason, &taken); err != nil {
+		return err
+	}
+
+	if err := st.insertTransfers(ctx, []models.LedgerTransfer{models.LateCaptureTransfer(&st.t)}); err != nil {
+		return err
+	}
+
+	message := "The gateway took a payment for an attempt that could no longer be confirmed; it is refunded in full."
+	if st.t.PaymentMethod.RefundChannel() == models.RefundByHand {
+		message = "The gateway took a payment for an attempt that could no longer be confirmed; finance has to pay all of it out by hand."
+	}
+
+	return st.incident(ctx, models.IncidentLatePayment, message, e)
+}
+
+// fail ends the attempt unpaid and applies the booking failure policy (spec 4.6.5, contract §4).
+func (st *settlement) fail(ctx context.Context, why models.FailureCode, reason string) error {
+	if err := st.move(ctx, models.TransactionFailed, why, reason, nil); err != nil {
+		return err
+	}
+
+	if st.t.BookingID != nil {
+		return st.failBooking(ctx, why)
+	}
+
+	_, err := st.tx.NewUpdate().Model((*models.AdCampaign)(nil)).
+		Set("status = ?", models.CampaignPaymentFailed).Set("updated_at = ?", st.now).
+		Where("id = ?", *st.t.AdCampaignID).Where("status = ?", models.CampaignPendingPayment).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("fail campaign: %w", err)
+	}
+
+	return nil
+}
+
+// mismatch fails the attempt for good, books the money that was taken all the same into suspense, and leaves the rest to a person
+// (spec 3.3).
+func (st *settlement) mismatch(ctx context.Context, e *models.WebhookEvent, v models.Verdict) error {
+	switch {
+	case st.t.Status == models.TransactionPending:
+		st.suspend(e)
+
+		if err := st.fail(ctx, v.Failure, e.FailureReason); err != nil {
+			return err
+		}
+
+		if err := st.bookSuspense(ctx); err != nil {
+			return err
+		}
+	case st.t.FailureCode != nil && st.t.FailureCode.IsMismatch() && st.t.TakenAt() == nil && e.Type == models.EventPaymentSucceeded:
+		// What failed it was a success about nothing; now money has come.
+		if err := st.suspendLater(ctx, e); err != nil {
+			return err
+		}
+	}
+
+	return st.mismatchIncident(ctx, e)
+}
+
+func (st *settlement) mismatchIncident(ctx context.Context, e *models.WebhookEvent) error {
+	kind := models.IncidentAmountMismatch
+
+	switch {
+	case st.t.FailureCode != nil && st.t.FailureCode.IsMismatch():
+		kind = models.IncidentKind(*st.t.FailureCode) // the one that is open already
+	case !models.SameCurrency(e.Currency, st.t.Currency):
+		kind = models.IncidentCurrencyMismatch
+	}
+
+	return st.incident(ctx, kind, mismatchMessage(&st.t, e), e)
+}

@@ -1,0 +1,88 @@
+package payments
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/uptrace/bun"
+
+	"rihla/internal/store/outbox"
+	"rihla/models"
+)
+
+// notifyCustomer queues an e-mail and an SMS about the attempt to the booking's contact.
+func (st *settlement) notifyCustomer(ctx context.Context, b *models.Booking, kind models.NotificationKind) error {
+	var trip models.Trip
+	if err := st.tx.NewSelect().Model(&trip).Column("title", "departure_at").Where("id = ?", b.TripID).Scan(ctx); err != nil {
+		return fmt.Errorf("read trip: %w", err)
+	}
+
+	facts := outbox.BookingFacts(b, &trip, st.t.Amount)
+	if kind == models.NotifyPaymentSucceeded {
+		facts["seats"], facts["vat_amount"] = strconv.Itoa(b.Seats), st.t.VATAmount.String()
+		facts["payment_method"] = string(st.t.PaymentMethod)
+	}
+
+	n, err := outbox.QueueForBooking(ctx, st.tx, b, kind, st.t.ID, facts)
+	st.out.Queued += n
+
+	return err
+}
+
+// notifyOfFailure queues an e-mail about a booking that was not paid and is given up with its attempt t, and counts it. The contact
+// may be a stranger who has not asked for anything: what nobody has paid for is told to the account's own address, once
+// that is verified, and else to no one.
+func notifyOfFailure(ctx context.Context, tx bun.Tx, b *models.Booking, t *models.PaymentTransaction) (int, error) {
+	to := *b
+
+	paid, err := tx.NewSelect().Model((*models.PaymentTransaction)(nil)).
+		Where("pt.booking_id = ?", b.ID).Where("(pt.captured_at IS NOT NULL OR pt.suspense_at IS NOT NULL)").Exists(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("look for money: %w", err)
+	}
+
+	if !paid {
+		to.ContactEmail, to.ContactPhone = "", ""
+
+		err = tx.NewSelect().Model((*models.User)(nil)).Column("email").Where("id = ?", b.UserID).
+			Where("email_verified_at IS NOT NULL").Where("deleted_at IS NULL").Scan(ctx, &to.ContactEmail)
+		if errors.Is(err, sql.ErrNoRows) {
+			return 0, nil
+		}
+
+		if err != nil {
+			return 0, fmt.Errorf("read the account's address: %w", err)
+		}
+	}
+
+	var trip models.Trip
+	if err := tx.NewSelect().Model(&trip).Column("title", "departure_at").Where("id = ?", b.TripID).Scan(ctx); err != nil {
+		return 0, fmt.Errorf("read trip: %w", err)
+	}
+
+	return outbox.QueueForBooking(ctx, tx, &to, models.NotifyPaymentFailed, t.ID, outbox.BookingFacts(&to, &trip, t.Amount))
+}
+
+// notifyCampaign queues an e-mail and an SMS to the company that advertises.
+func (st *settlement) notifyCampaign(ctx context.Context, c *models.AdCampaign) error {
+	var p models.Provider
+	if err := st.tx.NewSelect().Model(&p).Where("id = ?", c.ProviderID).Scan(ctx); err != nil {
+		return fmt.Errorf("read provider: %w", err)
+	}
+
+	title, err := tripTitle(ctx, st.tx, &st.t)
+	if err != nil {
+		return err
+	}
+
+	n, err := outbox.Enqueue(ctx, st.tx, models.NotifyCampaignPaid, st.t.ID, models.LocaleArabic, p.Email, p.Phone, map[string]string{
+		"name": p.Name, "campaign_title": c.Title, "trip_title": title,
+		"amount": st.t.Amount.String(), "currency": st.t.Currency,
+	})
+	st.out.Queued += n
+
+	return err
+}

@@ -1,0 +1,110 @@
+package payments
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/uptrace/bun"
+
+	"rihla/internal/store/db"
+	"rihla/models"
+)
+
+// PaymentStatus is what a waiting customer polls for (contract §4). What belongs to an attempt is zero while the
+// booking has none.
+type PaymentStatus struct {
+	BookingID     uuid.UUID
+	UserID        uuid.UUID // the owner of the booking
+	BookingStatus models.BookingStatus
+	PaymentStatus models.TransactionStatus
+	TransactionID *uuid.UUID
+	Method        models.PaymentMethod
+	Amount        models.Money // SAR, VAT included
+	Currency      string
+	CheckoutURL   *string
+	ExpiresAt     *time.Time
+	FailureCode   *models.FailureCode
+	UpdatedAt     time.Time
+	Unheard       bool // the gateway can be asked about the attempt, and has not been heard about it for UnheardFor
+}
+
+// UnheardFor is how long nothing has to be heard about an open attempt before its customer's waiting has the gateway asked, and how
+// long until it is asked again: one question per attempt and 20 seconds, however many poll.
+const UnheardFor = 20 * time.Second
+
+// unheardSQL is that of an attempt pt, which was neither opened nor asked about since a moment, and waits for no question.
+const unheardSQL = `pt.status = 'PENDING' AND pt.reference IS NOT NULL AND pt.check_at IS NULL
+	AND COALESCE(pt.asked_at, pt.created_at) <= `
+
+// The attempt that was paid tells more than one that came after it. A refund never changes the attempt's own
+// status (spec 3.5), only how much of it has been given back.
+const paymentStatusSQL = `
+SELECT bk.id, bk.user_id, bk.status, bk.amount, bk.currency,
+       CASE WHEN pt.status = 'PAID' AND pt.refunded_amount = pt.amount THEN 'REFUNDED'
+            WHEN pt.status = 'PAID' AND pt.refunded_amount > 0 THEN 'PARTIAL_REFUND'
+            ELSE COALESCE(pt.status, '') END,
+       pt.id, COALESCE(pt.payment_method, ''), pt.checkout_url, pt.expires_at, pt.failure_code,
+       GREATEST(bk.updated_at, pt.updated_at), COALESCE(` + unheardSQL + `$2, false)
+FROM bookings AS bk
+LEFT JOIN LATERAL (
+    SELECT * FROM payment_transactions WHERE booking_id = bk.id AND kind = 'PAYMENT'
+    ORDER BY status = 'PAID' DESC, attempt DESC LIMIT 1
+) AS pt ON true
+WHERE bk.id = $1`
+
+// PaymentStatus reads the state of a booking's payment: that of the paid attempt, else of the newest, else
+// what the booking's own state says of it (BookingStatus.Unattempted); after a refund REFUNDED or PARTIAL_REFUND. It is
+// the hottest read of the service, hence the prepared statement.
+// Error: NOT_FOUND.
+func (s *Store) PaymentStatus(ctx context.Context, booking uuid.UUID, now time.Time) (PaymentStatus, error) {
+	var p PaymentStatus
+
+	err := s.db.Raw.QueryRowContext(ctx, paymentStatusSQL, pgx.QueryExecModeCacheStatement, booking, now.Add(-UnheardFor)).Scan(
+		&p.BookingID, &p.UserID, &p.BookingStatus, &p.Amount, &p.Currency, &p.PaymentStatus,
+		&p.TransactionID, &p.Method, &p.CheckoutURL, &p.ExpiresAt, &p.FailureCode, &p.UpdatedAt, &p.Unheard)
+	if err != nil {
+		return PaymentStatus{}, db.NotFound(err)
+	}
+
+	if p.TransactionID == nil {
+		p.PaymentStatus, p.FailureCode = p.BookingStatus.Unattempted()
+	}
+
+	return p, nil
+}
+
+// WaitForAnswer notes that the customer of an open attempt waits and nothing was heard about it for UnheardFor: the next poll of its
+// channel asks. It reports whether this call has noted it. Of concurrent callers one is told true, and within UnheardFor none is
+// again; an attempt with an event that is not settled yet is not asked about.
+func (s *Store) WaitForAnswer(ctx context.Context, attempt uuid.UUID, now time.Time) (noted bool, err error) {
+	res, err := s.db.NewUpdate().Model((*models.PaymentTransaction)(nil)).Set("check_at = ?", now).
+		Where("pt.id = ?", attempt).Where(unheardSQL+"?", now.Add(-UnheardFor)).
+		Where("NOT EXISTS (SELECT FROM webhook_events AS we WHERE we.transaction_id = pt.id AND we.processed_at IS NULL)").Exec(ctx)
+	if err != nil {
+		return false, fmt.Errorf("note that a customer waits: %w", err)
+	}
+
+	n, err := res.RowsAffected()
+
+	return n == 1, err
+}
+
+// ClaimWaitedFor claims open attempts of the channel whose customers wait for an answer, those first that have waited for longest.
+// Each is claimed once: one whose question gets lost is noted again after UnheardFor, if its customer still polls. Concurrent callers
+// never get the same row.
+func (s *Store) ClaimWaitedFor(
+	ctx context.Context, c models.Channel, limit int, now time.Time,
+) (rows []models.PaymentTransaction, err error) {
+	err = s.db.NewRaw(`UPDATE payment_transactions SET asked_at = ?, check_at = NULL WHERE id IN (
+			SELECT id FROM payment_transactions WHERE status = 'PENDING' AND check_at IS NOT NULL AND payment_method IN (?)
+			ORDER BY check_at LIMIT ? FOR NO KEY UPDATE SKIP LOCKED)
+		RETURNING *`, now, bun.List(c.Methods()), limit).Scan(ctx, &rows)
+	if err != nil {
+		return nil, fmt.Errorf("claim attempts that are waited for: %w", err)
+	}
+
+	return rows, nil
+}

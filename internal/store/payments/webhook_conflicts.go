@@ -1,0 +1,157 @@
+package payments
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"rihla/internal/store/incidents"
+	"rihla/internal/store/ledger"
+	"rihla/models"
+)
+
+// sameMessage compares an event with the one that was stored under its webhook id: byte by byte, or, where a gateway encodes a
+// message anew for each delivery, as JSON. Answers to our own questions carry no body: the first one counts. Of what was stored
+// without its body only the fields can be compared.
+func sameMessage(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) (same bool, err error) {
+	if e.Body == nil {
+		return true, nil
+	}
+
+	err = tx.NewRaw(`SELECT CASE WHEN body IS NULL
+			THEN (type, checkout_id, merchant_reference, amount, currency) IS NOT DISTINCT FROM (?0, ?1, ?2, ?3::numeric, ?4)
+			ELSE body = ?5 OR body::jsonb = ?5::jsonb END
+		FROM webhook_events WHERE channel = ?6 AND webhook_id = ?7`,
+		e.Type, e.CheckoutID, e.MerchantReference, e.Amount, e.Currency, *e.Body, e.Channel, e.WebhookID).Scan(ctx, &same)
+	if err != nil {
+		return false, fmt.Errorf("compare with the event of the same webhook id: %w", err)
+	}
+
+	return same, nil
+}
+
+const (
+	reusedShown = 4 << 10 // bytes of a refused message that its incident shows
+	reusedKept  = 20      // refused messages that one incident lists
+)
+
+// reusedID opens the incident about a webhook id that two messages have. The gateway sends the refused one again and again, and
+// may send more: each is listed once, up to reusedKept.
+func reusedID(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) error {
+	sum := sha256.Sum256([]byte(*e.Body))
+	event := eventDetails(e)
+	event["body_sha256"] = hex.EncodeToString(sum[:])
+
+	if len(*e.Body) <= reusedShown {
+		event["body"] = *e.Body
+	}
+
+	i := models.Incident{
+		ID:      models.IncidentID(models.IncidentWebhookIDReused, string(e.Channel)+":"+e.WebhookID),
+		Kind:    models.IncidentWebhookIDReused,
+		Status:  models.IncidentOpen,
+		Details: map[string]any{"channel": e.Channel, "events": []map[string]any{event}},
+		Message: "Two different signed messages have the same webhook-id; the second was answered 409 and had no effect. " +
+			"Compare both with the gateway's records, and ask it why its ids repeat.",
+	}
+
+	_, err := tx.NewInsert().Model(&i).ExcludeColumn("created_at").
+		On("CONFLICT (id) DO UPDATE").
+		Set("details = jsonb_set(ic.details, '{events}', (ic.details->'events') || (EXCLUDED.details->'events'))").
+		Set("status = 'OPEN'").Set("resolved_at = NULL").Set("resolved_by = NULL").
+		Where("jsonb_array_length(ic.details->'events') < ?", reusedKept).
+		Where("NOT (ic.details->'events') @> jsonb_build_array(jsonb_build_object('body_sha256', EXCLUDED.details->'events'->0->'body_sha256'))").
+		Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("open incident about a webhook id: %w", err)
+	}
+
+	return nil
+}
+
+// unknownEvent opens one incident per channel and type, with the first event of it. All of them are stored; a person who has
+// resolved the incident has decided about the type, so that it stays resolved.
+func unknownEvent(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) error {
+	i := models.Incident{
+		ID:      models.IncidentID(models.IncidentUnknownEvent, string(e.Channel)+":"+string(e.Type)),
+		Kind:    models.IncidentUnknownEvent,
+		Status:  models.IncidentOpen,
+		Details: map[string]any{"channel": e.Channel, "type": e.Type, "events": []map[string]any{eventDetails(e)}},
+		Message: fmt.Sprintf("The gateway sent a signed event of the type %q, which this service does not know; it was stored and had no "+
+			"effect. Look up at the gateway what it means; when it may be ignored, resolve this incident.", e.Type),
+	}
+
+	_, err := tx.NewInsert().Model(&i).ExcludeColumn("created_at").On("CONFLICT (id) DO NOTHING").Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("open incident about an unknown event: %w", err)
+	}
+
+	return nil
+}
+
+// otherOwner is the attempt whose checkout an event about t names, when that is not t itself; uuid.Nil otherwise. An attempt that
+// knows its checkout costs no query.
+func otherOwner(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, e *models.WebhookEvent) (other uuid.UUID, err error) {
+	if t == nil || e.CheckoutID == "" || isRefundEvent(e.Type) || t.Reference != nil && *t.Reference == e.CheckoutID {
+		return uuid.Nil, nil
+	}
+
+	err = tx.NewSelect().Model((*models.PaymentTransaction)(nil)).Column("id").Where("kind = ?", models.KindPayment).
+		Where("gateway = ?", t.Gateway).Where("reference = ?", e.CheckoutID).Where("id <> ?", t.ID).Scan(ctx, &other)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return uuid.Nil, fmt.Errorf("look for the checkout's attempt: %w", err)
+	}
+
+	return other, nil
+}
+
+// referenceConflict asks a person to look at a checkout that the gateway gives to two attempts.
+func referenceConflict(
+	ctx context.Context, tx bun.IDB, t *models.PaymentTransaction, other uuid.UUID, event map[string]any,
+) error {
+	event["other_transaction_id"] = other
+
+	return incidents.Open(ctx, tx, models.Incident{
+		ID:                   models.IncidentID(models.IncidentReferenceClash, t.ID.String()),
+		Kind:                 models.IncidentReferenceClash,
+		PaymentTransactionID: &t.ID,
+		BookingID:            t.BookingID,
+		AdCampaignID:         t.AdCampaignID,
+		Message: "The gateway named the checkout of another payment for this one; nothing has changed. " +
+			"Look up at the gateway which of the two was paid (other_transaction_id), and refund there what was taken without a booking.",
+		WorkflowID: "payment/" + t.ID.String(),
+	}, event)
+}
+
+// ErrReferenceTaken reports a checkout that another attempt has already.
+var ErrReferenceTaken = errors.New("the gateway gave the checkout of another attempt")
+
+// checkoutTaken opens the incident about a checkout that the gateway has given to the attempt although it is another one's.
+func (s *Store) checkoutTaken(ctx context.Context, id uuid.UUID, reference string) error {
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		t, err := ledger.LockTransaction(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+
+		asked := models.WebhookEvent{CheckoutID: reference, Type: "checkout.created"}
+
+		other, err := otherOwner(ctx, tx, &t, &asked)
+		if err != nil {
+			return err
+		}
+
+		return referenceConflict(ctx, tx, &t, other, map[string]any{"webhook_id": "checkout:" + reference, "checkout_id": reference})
+	})
+	if err != nil {
+		return fmt.Errorf("report a checkout that another attempt has: %w", err)
+	}
+
+	return ErrReferenceTaken
+}

@@ -1,0 +1,382 @@
+package payments
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"rihla/internal/store/db"
+	"rihla/internal/store/incidents"
+	"rihla/models"
+)
+
+// Stored is what became of an incoming webhook.
+type Stored struct {
+	models.Delivery
+
+	Duplicate bool // nothing new: the same message again, or a state that already says so
+	Reused    bool // another message has its webhook-id: it is not stored, and an incident says so
+	Known     bool // there is such a transaction or refund
+	Deliver   bool // a workflow has to hear of it
+}
+
+// StoreEvent keeps a verified webhook, once per (channel, webhook id), and resolves the attempt or refund it is
+// about (spec 4.6.1): by the gateway's checkout id, or by our id while the checkout id is not saved yet. An event
+// about nothing we know is kept too, with an incident (contract §5); the gateway is told 404, sends it again, and when its
+// payment is known by then it is as good as new.
+func (s *Store) StoreEvent(ctx context.Context, e models.WebhookEvent, now time.Time) (Stored, error) {
+	var out Stored
+
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		t, refund, err := resolve(ctx, tx, &e)
+		if err != nil {
+			return err
+		}
+
+		other, err := otherOwner(ctx, tx, t, &e)
+		if err != nil {
+			return err
+		}
+
+		out = Stored{Known: t != nil}
+		if other == uuid.Nil {
+			classify(t, &refund, &e, &out, now)
+		} else {
+			e.ProcessedAt, e.Outcome = &now, models.OutcomeIncident
+		}
+
+		res, err := tx.NewInsert().Model(&e).ExcludeColumn("received_at").On("CONFLICT (channel, webhook_id) DO NOTHING").Exec(ctx)
+		if err != nil {
+			return fmt.Errorf("store event: %w", err)
+		}
+
+		n, err := res.RowsAffected()
+		if err != nil {
+			return err
+		}
+
+		if n == 0 {
+			if adopted, err := storedBefore(ctx, tx, &e, &out); err != nil || !adopted {
+				return err
+			}
+		}
+
+		switch {
+		case !out.Known:
+			return unknownReference(ctx, tx, &e)
+		case other != uuid.Nil:
+			return referenceConflict(ctx, tx, t, other, eventDetails(&e))
+		default:
+			return remarkable(ctx, tx, t, &refund, &e)
+		}
+	})
+
+	return out, err
+}
+
+// remarkable opens the incident of an event that operators have to hear of: its type is unknown, or it contradicts what its
+// refund has come to.
+func remarkable(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, refund *models.Refund, e *models.WebhookEvent) error {
+	switch {
+	case !isRefundEvent(e.Type) && !isPaymentEvent(e.Type):
+		return unknownEvent(ctx, tx, e)
+	case e.RefundID != nil && e.Outcome == models.OutcomeIncident:
+		return contradictedRefund(ctx, tx, t, refund, e)
+	default:
+		return nil
+	}
+}
+
+// storedBefore deals with an event whose webhook id is used: another message under it is refused, the same one is a duplicate,
+// unless it is adopted.
+func storedBefore(ctx context.Context, tx bun.Tx, e *models.WebhookEvent, out *Stored) (adopted bool, err error) {
+	again, err := sameMessage(ctx, tx, e)
+	if err != nil {
+		return false, err
+	}
+
+	if !again {
+		*out = Stored{Known: true, Reused: true}
+
+		return false, reusedID(ctx, tx, e)
+	}
+
+	if adopted, err = adopt(ctx, tx, e, out); err != nil || !adopted {
+		out.Duplicate, out.Deliver = true, false
+	}
+
+	return adopted, err
+}
+
+// adopt gives an event that was about nothing we knew, when it came first, to what it turns out to be about, and resolves
+// the incident that it has left. It reports false for an event that has been somebody's from the beginning.
+func adopt(ctx context.Context, tx bun.Tx, e *models.WebhookEvent, out *Stored) (bool, error) {
+	if e.TransactionID == nil {
+		return false, nil
+	}
+
+	_, err := tx.NewUpdate().Model(e).Column("transaction_id", "refund_id", "processed_at", "outcome").
+		Where("channel = ?", e.Channel).Where("webhook_id = ?", e.WebhookID).Where("transaction_id IS NULL").
+		Where("merchant_reference = ?", e.MerchantReference).Where("checkout_id = ?", e.CheckoutID).
+		Returning("id").Exec(ctx, &e.ID)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+
+	if err != nil {
+		return false, fmt.Errorf("adopt event: %w", err)
+	}
+
+	out.EventID = e.ID
+
+	_, err = tx.NewUpdate().Model((*models.Incident)(nil)).
+		Set("status = ?", models.IncidentResolved).Set("resolved_at = now()").
+		Set("note = ?", "The webhook came again when its payment was known.").
+		Where("id = ?", unknownReferenceID(e)).Where("status = ?", models.IncidentOpen).Exec(ctx)
+	if err != nil {
+		return false, fmt.Errorf("resolve unknown reference: %w", err)
+	}
+
+	return true, nil
+}
+
+// classify decides at the door what an event can still change, so that the hundredth delivery of a settled payment
+// costs one INSERT and no workflow.
+func classify(t *models.PaymentTransaction, refund *models.Refund, e *models.WebhookEvent, out *Stored, now time.Time) {
+	switch {
+	case !isRefundEvent(e.Type) && !isPaymentEvent(e.Type):
+		// A type that we do not know is stored and ignored, whatever it is about (contract §5).
+		out.Known = true
+		e.ProcessedAt, e.Outcome = &now, models.OutcomeIgnored
+
+		return
+	case t == nil:
+		e.ProcessedAt, e.Outcome = &now, models.OutcomeIncident
+
+		return
+	}
+
+	out.Delivery = models.Delivery{EventID: e.ID, TransactionID: t.ID, Channel: e.Channel}
+	if t.BookingID != nil {
+		out.BookingID = *t.BookingID
+	}
+
+	if isRefundEvent(e.Type) {
+		// No gateway was asked for a refund by hand: its word about one is for a person to look at.
+		byGateway := refund.Channel == models.RefundByGateway
+		out.RefundID, out.Deliver = *e.RefundID, byGateway && refund.Status == models.RefundPending
+
+		if said := decisionOf(e.Type); !out.Deliver && byGateway && said == refund.Status {
+			e.ProcessedAt, e.Outcome, out.Duplicate = &now, models.OutcomeDuplicate, true
+		} else if !out.Deliver {
+			e.ProcessedAt, e.Outcome = &now, models.OutcomeIncident
+		}
+
+		return
+	}
+
+	outcome := models.Judge(t, e).Outcome
+	ended := t.Status != models.TransactionPending
+	settled := outcome == models.OutcomeDuplicate || outcome == models.OutcomeIgnored
+
+	if ended && settled && !models.IsLateSuccess(t, e) {
+		e.ProcessedAt, e.Outcome, out.Duplicate = &now, outcome, true
+
+		return
+	}
+
+	out.Deliver, out.Ended = true, ended
+}
+
+// resolve finds the attempt that the event is about, and for refund events the refund, and writes their ids into the
+// event. A nil attempt: there is no such thing on this channel.
+func resolve(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) (*models.PaymentTransaction, models.Refund, error) {
+	var (
+		t      models.PaymentTransaction
+		refund models.Refund
+	)
+
+	reference, err := uuid.Parse(e.MerchantReference)
+	if err != nil {
+		return nil, refund, nil //nolint:nilerr // a reference that is not ours is an answer, not an error
+	}
+
+	q := tx.NewSelect().Model(&t).Where("kind = ?", models.KindPayment).
+		Where("payment_method IN (?)", bun.List(e.Channel.Methods()))
+
+	if isRefundEvent(e.Type) {
+		if err := tx.NewSelect().Model(&refund).Where("id = ?", reference).Scan(ctx); err != nil {
+			return nil, refund, absent(err)
+		}
+
+		q = q.Where("id = ?", refund.PaymentTransactionID).Where("reference = ?", e.CheckoutID)
+	} else {
+		q = q.Where("id = ?", reference)
+	}
+
+	if err := q.Scan(ctx); err != nil {
+		return nil, refund, absent(err)
+	}
+
+	// Another checkout than the attempt's own is one that we do not know, unless it is that of another attempt (otherOwner).
+	if t.Reference != nil && *t.Reference != e.CheckoutID {
+		known, err := tx.NewSelect().Model((*models.PaymentTransaction)(nil)).Where("kind = ?", models.KindPayment).
+			Where("gateway = ?", t.Gateway).Where("reference = ?", e.CheckoutID).Exists(ctx)
+		if err != nil || !known {
+			return nil, refund, err
+		}
+	}
+
+	e.TransactionID = &t.ID
+	if isRefundEvent(e.Type) {
+		e.RefundID = &refund.ID
+	}
+
+	return &t, refund, nil
+}
+
+// decisionOf is the state of a refund that an event reports.
+func decisionOf(t models.EventType) models.RefundStatus {
+	if t == models.EventRefundSucceeded {
+		return models.RefundSucceeded
+	}
+
+	return models.RefundFailed
+}
+
+// decidedBy is the type of the events that report a state of a refund: decisionOf the other way round.
+func decidedBy(s models.RefundStatus) models.EventType {
+	if s == models.RefundSucceeded {
+		return models.EventRefundSucceeded
+	}
+
+	return models.EventRefundFailed
+}
+
+// contradictedRefund asks a person to look when the gateway says the opposite of what it had said about a refund. It is
+// an incident of its own: that of the refusal may have been resolved, and would not be looked at again.
+func contradictedRefund(
+	ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, r *models.Refund, e *models.WebhookEvent,
+) error {
+	message := "The gateway contradicts what it had decided about the refund; nothing has changed."
+	if r.Channel == models.RefundByHand {
+		message = "The gateway speaks of a refund that is paid out by hand: was the money given back twice? Nothing has changed."
+	}
+
+	return incidents.Open(ctx, tx, models.Incident{
+		ID:                   models.IncidentID(models.IncidentRefundFailed, e.RefundID.String()+"/contradicted"),
+		Kind:                 models.IncidentRefundFailed,
+		PaymentTransactionID: &t.ID,
+		BookingID:            t.BookingID,
+		AdCampaignID:         t.AdCampaignID,
+		RefundID:             e.RefundID,
+		Message:              message,
+		WorkflowID:           "refund/" + e.RefundID.String(),
+	}, eventDetails(e))
+}
+
+func isRefundEvent(t models.EventType) bool {
+	return t == models.EventRefundSucceeded || t == models.EventRefundFailed
+}
+
+func isPaymentEvent(t models.EventType) bool {
+	return t == models.EventPaymentSucceeded || t == models.EventPaymentFailed || t == models.EventPaymentExpired
+}
+
+// absent swallows "no rows": that nothing was found is an answer.
+func absent(err error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+
+	return fmt.Errorf("resolve event: %w", err)
+}
+
+func unknownReferenceID(e *models.WebhookEvent) uuid.UUID {
+	return models.IncidentID(models.IncidentUnknownReference, string(e.Channel)+":"+e.CheckoutID)
+}
+
+func unknownReference(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) error {
+	return incidents.Open(ctx, tx, models.Incident{
+		ID:      unknownReferenceID(e),
+		Kind:    models.IncidentUnknownReference,
+		Message: "A signed webhook names a checkout that this service does not know on this channel.",
+	}, eventDetails(e))
+}
+
+// unprocessed is an event with what it takes to find its workflow.
+type unprocessed struct {
+	models.WebhookEvent `bun:",extend"`
+
+	Status    models.TransactionStatus `bun:"status"`
+	BookingID *uuid.UUID               `bun:"booking_id"`
+}
+
+// UnprocessedEvents are stored events older than minAge whose effect is still to come: what a relay or the sweep has to
+// deliver again. Those behind after, oldest first; next is where to go on.
+func (s *Store) UnprocessedEvents(
+	ctx context.Context, minAge time.Duration, after db.SweepCursor, limit int, now time.Time,
+) (out []models.Delivery, next db.SweepCursor, err error) {
+	var rows []unprocessed
+
+	q := s.db.NewSelect().Model(&rows).ColumnExpr("we.*").ColumnExpr("pt.status, pt.booking_id").
+		Join("JOIN payment_transactions AS pt ON pt.id = we.transaction_id").
+		Where("we.processed_at IS NULL").Where("we.received_at <= ?", now.Add(-minAge))
+	if err := after.After(q, "we.received_at", "we.id", limit).Scan(ctx); err != nil {
+		return nil, after, fmt.Errorf("read unprocessed events: %w", err)
+	}
+
+	out = make([]models.Delivery, len(rows))
+	for i, r := range rows {
+		out[i] = models.Delivery{
+			EventID: r.ID, TransactionID: *r.TransactionID, Channel: r.Channel,
+			Ended: r.RefundID == nil && r.Status != models.TransactionPending,
+		}
+		if r.RefundID != nil {
+			out[i].RefundID = *r.RefundID
+		}
+
+		if r.BookingID != nil {
+			out[i].BookingID = *r.BookingID
+		}
+	}
+
+	return out, db.NextSweepCursor(rows, limit, func(r *unprocessed) db.SweepCursor { return db.SweepCursor{At: r.ReceivedAt, ID: r.ID} }), nil
+}
+
+// MarkRefundEvents closes the events of the refund r of t, which has been decided. One that came before the decision and says
+// the opposite of it is for a person to look at, as if it had come after it.
+func MarkRefundEvents(
+	ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, r *models.Refund, outcome models.EventOutcome, now time.Time,
+) error {
+	var contrary []models.WebhookEvent
+
+	_, err := closeRefundEvents(tx, r, models.OutcomeIncident, now).Where("type <> ?", decidedBy(r.Status)).
+		Returning("*").Exec(ctx, &contrary)
+	if err != nil {
+		return fmt.Errorf("mark events against refund: %w", err)
+	}
+
+	for i := range contrary {
+		if err := contradictedRefund(ctx, tx, t, r, &contrary[i]); err != nil {
+			return err
+		}
+	}
+
+	if _, err := closeRefundEvents(tx, r, outcome, now).Exec(ctx); err != nil {
+		return fmt.Errorf("mark refund events: %w", err)
+	}
+
+	return nil
+}
+
+func closeRefundEvents(tx bun.Tx, r *models.Refund, outcome models.EventOutcome, now time.Time) *bun.UpdateQuery {
+	return tx.NewUpdate().Model((*models.WebhookEvent)(nil)).
+		Set("processed_at = ?", now).Set("outcome = ?", outcome).
+		Where("refund_id = ?", r.ID).Where("processed_at IS NULL")
+}

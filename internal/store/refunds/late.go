@@ -1,0 +1,93 @@
+package refunds
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"rihla/internal/store/incidents"
+	"rihla/models"
+)
+
+// LateRefundID is the id of the refund that the service orders by itself for money that came too late.
+func LateRefundID(transaction uuid.UUID) uuid.UUID { return models.RefundID(transaction, "late") }
+
+// OrderLateRefund orders the refund of all that is left of money that came too late, in the service's own name; once per
+// payment. Errors: NOT_FOUND, INVALID_STATE when the payment is none that came too late, REFUND_EXCEEDS_REMAINING or
+// BOOKING_NOT_REFUNDABLE when nothing of it is left to refund.
+func (s *Store) OrderLateRefund(ctx context.Context, transaction uuid.UUID, now time.Time) (models.Refund, error) {
+	t, err := s.payments.TransactionByID(ctx, transaction)
+	if err != nil {
+		return models.Refund{}, err
+	}
+
+	if !t.CameTooLate() { // which never changes again
+		return models.Refund{}, models.Errorf(models.CodeInvalidState, "The transaction is no payment that came too late.")
+	}
+
+	return s.OrderRefund(ctx, models.RefundRequest{
+		ID: LateRefundID(t.ID), TransactionID: t.ID, Type: models.RefundFull,
+	}, now)
+}
+
+// OwedLateMoney are payments that came too late more than grace ago and whose refund nobody has ordered: the run that was
+// about to has ended. Money that was taken in another amount or currency is not among them: people decide about it. They come
+// in no order, so that some which cannot be refunded never keep the others back for good.
+func (s *Store) OwedLateMoney(ctx context.Context, grace time.Duration, limit int, now time.Time) ([]uuid.UUID, error) {
+	var ids []uuid.UUID
+
+	err := s.db.NewSelect().Model((*models.PaymentTransaction)(nil)).Column("pt.id").
+		Where("pt.kind = ?", models.KindPayment).Where("pt.status = ?", models.TransactionFailed).
+		Where("pt.captured_at <= ?", now.Add(-grace)).Where("pt.refunded_amount + pt.refund_reserved_amount < pt.amount").
+		Where("pt.failure_code NOT IN (?)", bun.List([]models.FailureCode{models.FailureAmountMismatch, models.FailureCurrencyMismatch})).
+		Where("NOT EXISTS (SELECT FROM refunds AS rf WHERE rf.payment_transaction_id = pt.id)").
+		OrderExpr("random()").Limit(int64(limit)).Scan(ctx, &ids)
+	if err != nil {
+		return nil, fmt.Errorf("read owed late money: %w", err)
+	}
+
+	return ids, nil
+}
+
+// ReportUnorderedRefund opens an incident about a refund workflow that was started without an order.
+func (s *Store) ReportUnorderedRefund(ctx context.Context, id uuid.UUID) error {
+	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		return openOnce(ctx, tx, models.Incident{
+			ID:   models.IncidentID(models.IncidentRefundUnordered, id.String()),
+			Kind: models.IncidentRefundUnordered,
+			Message: "A refund workflow was started for a refund that nobody has ordered; no money has moved. Find out who started it " +
+				"(the workflow's first event in Temporal). A refund that is meant has to be asked for through the API.",
+			WorkflowID: "refund/" + id.String(),
+		}, map[string]any{"refund_id": id})
+	})
+}
+
+// ReportRefundMismatch opens an incident about a refund that the gateway has made in another way than it was ordered.
+func (s *Store) ReportRefundMismatch(ctx context.Context, r *models.Refund, said map[string]any) error {
+	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		return openOnce(ctx, tx, models.Incident{
+			ID:                   models.IncidentID(models.IncidentRefundMismatch, r.ID.String()),
+			Kind:                 models.IncidentRefundMismatch,
+			PaymentTransactionID: &r.PaymentTransactionID,
+			BookingID:            r.BookingID,
+			AdCampaignID:         r.AdCampaignID,
+			RefundID:             &r.ID,
+			Message: "The gateway has made the refund, but not as it was ordered. The refund stays PENDING and its amount reserved. Compare " +
+				"with the gateway's statement and have the company correct it: the refund is settled when the gateway reports what was ordered.",
+			WorkflowID: "refund/" + r.ID.String(),
+		}, map[string]any{"ordered_amount": r.Amount, "ordered_currency": r.Currency, "reported": said})
+	})
+}
+
+// openOnce opens an incident unless there is one of that id already, resolved or not.
+func openOnce(ctx context.Context, tx bun.Tx, i models.Incident, event map[string]any) error {
+	known, err := tx.NewSelect().Model((*models.Incident)(nil)).Where("id = ?", i.ID).Exists(ctx)
+	if err != nil || known {
+		return err
+	}
+
+	return incidents.Open(ctx, tx, i, event)
+}

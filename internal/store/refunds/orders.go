@@ -1,0 +1,378 @@
+package refunds
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"rihla/internal/store/db"
+	"rihla/internal/store/ledger"
+	"rihla/internal/store/payments"
+	"rihla/models"
+)
+
+// OrderRefund writes the order of a refund: the PENDING refund, its amount promised out of the payment so that no other
+// refund can promise it again, its audit entry, and what the Idempotency-Key stands for, all or nothing. A refund by the policy
+// comes to what the policy says at now. The same id again returns what was ordered. Errors: NOT_FOUND, FORBIDDEN (of one's own
+// booking), VALIDATION_ERROR, REFUND_EXCEEDS_REMAINING, BOOKING_NOT_REFUNDABLE, IDEMPOTENCY_KEY_REUSED (another request with
+// the same id), IDEMPOTENCY_KEY_IN_PROGRESS.
+func (s *Store) OrderRefund(ctx context.Context, r models.RefundRequest, now time.Time) (models.Refund, error) {
+	var out models.Refund
+
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		out = models.Refund{}
+
+		if err := db.BindKey(ctx, tx, r.Claim, r.ID); err != nil {
+			return err
+		}
+
+		if err := lockRefundID(ctx, tx, r.ID); err != nil {
+			return err
+		}
+
+		t, err := lockRefundable(ctx, tx, r)
+		if err != nil {
+			return err
+		}
+
+		err = tx.NewSelect().Model(&out).Where("id = ?", r.ID).Scan(ctx)
+		if err == nil {
+			return sameRefund(&out, &r)
+		}
+
+		if !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+
+		out = models.Refund{
+			ID: r.ID, PaymentTransactionID: t.ID, BookingID: t.BookingID, AdCampaignID: t.AdCampaignID,
+			RefundType: r.Type, Channel: t.RefundChannel(), Currency: t.TakenCurrency(), Status: models.RefundPending,
+			Reason: r.Reason, RequestedBy: r.RequestedBy, RequestID: r.RequestID, BodyHash: r.BodyHash, ProofDue: true,
+		}
+		if err := s.findAmount(ctx, tx, t, r.Amount, &out, now); err != nil {
+			return err
+		}
+
+		return s.writeOrder(ctx, tx, r, &out, t)
+	})
+
+	return out, err
+}
+
+func (s *Store) writeOrder(
+	ctx context.Context, tx bun.Tx, r models.RefundRequest, out *models.Refund, t *models.PaymentTransaction,
+) error {
+	if err := reserve(ctx, tx, t.ID, out.Amount); err != nil {
+		return err
+	}
+
+	if _, err := tx.NewInsert().Model(out).Returning("created_at, updated_at").Exec(ctx); err != nil {
+		return fmt.Errorf("insert refund: %w", err)
+	}
+
+	if err := nameInIncident(ctx, tx, t, out.ID); err != nil {
+		return err
+	}
+
+	return s.auditRefund(ctx, tx, r, out, t)
+}
+
+// lockRefundID makes requests for one refund wait for each other: before it is ordered there is no row to lock.
+func lockRefundID(ctx context.Context, tx bun.Tx, id uuid.UUID) error {
+	if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(hashtextextended(?, 0))", "refund:"+id.String()); err != nil {
+		return fmt.Errorf("lock refund: %w", err)
+	}
+
+	return nil
+}
+
+// OrderedRefund is the order as its workflow needs it. Error: NOT_FOUND.
+func (s *Store) OrderedRefund(ctx context.Context, id uuid.UUID) (models.ReservedRefund, error) {
+	var out models.ReservedRefund
+
+	err := s.db.NewSelect().Model((*models.Refund)(nil)).Column("rf.status", "rf.amount", "rf.channel", "rf.currency").
+		ColumnExpr("pt.gateway").Join("JOIN payment_transactions AS pt ON pt.id = rf.payment_transaction_id").Where("rf.id = ?", id).
+		Scan(ctx, &out.Status, &out.Amount, &out.Channel, &out.Currency, &out.Gateway)
+	if err != nil {
+		return out, db.NotFound(err)
+	}
+
+	return out, nil
+}
+
+// sameRefund refuses a request that carries the key of another one, however long ago that was.
+func sameRefund(was *models.Refund, asked *models.RefundRequest) error {
+	otherAmount := asked.Type == models.RefundPartial && (asked.Amount == nil || !asked.Amount.Equal(was.Amount))
+	otherPayment := asked.TransactionID != uuid.Nil && asked.TransactionID != was.PaymentTransactionID
+	otherBody := was.BodyHash != nil && asked.BodyHash != nil && !bytes.Equal(was.BodyHash, asked.BodyHash)
+
+	if was.RefundType != asked.Type || otherAmount || otherPayment || otherBody {
+		return models.Errorf(models.CodeIdempotencyKeyReused, "The Idempotency-Key was used for another refund.")
+	}
+
+	return nil
+}
+
+// auditRefund notes who asked; t is the payment as it was before.
+func (s *Store) auditRefund(
+	ctx context.Context, tx bun.Tx, r models.RefundRequest, refund *models.Refund, t *models.PaymentTransaction,
+) error {
+	if r.RequestedBy == nil {
+		return nil
+	}
+
+	actor := db.Actor{UserID: *r.RequestedBy, Role: r.Role, RequestID: r.RequestID}
+
+	return db.Audit(ctx, tx, actor, "REFUND_REQUESTED", "refund", &refund.ID, map[string]any{
+		"booking_id": refund.BookingID, "payment_transaction_id": refund.PaymentTransactionID,
+		"refund_type": refund.RefundType, "channel": refund.Channel, "amount": refund.Amount, "currency": refund.Currency,
+		"reason_sha256": reasonDigest(refund.Reason),
+		"before":        promised(t.RefundedAmount, t.RefundReservedAmount),
+		"after":         promised(t.RefundedAmount, t.RefundReservedAmount.Add(refund.Amount)),
+	})
+}
+
+// promised is what of a payment has gone back, and what has been promised to, for the audit log.
+func promised(refunded, reserved models.Money) map[string]any {
+	return map[string]any{"refunded_amount": refunded, "reserved_amount": reserved}
+}
+
+// lockRefundable finds and locks the attempt whose money is asked back: the one that is named, or the booking's refundable.
+// Error: FORBIDDEN when who asks has booked or paid it.
+func lockRefundable(ctx context.Context, tx bun.Tx, r models.RefundRequest) (*models.PaymentTransaction, error) {
+	var booker uuid.UUID
+
+	// A request that names no payment names a booking, be it one that cannot be.
+	if r.BookingID != uuid.Nil || r.TransactionID == uuid.Nil {
+		err := tx.NewSelect().Model((*models.Booking)(nil)).Column("user_id").Where("id = ?", r.BookingID).Scan(ctx, &booker)
+		if err != nil {
+			return nil, db.NotFound(err)
+		}
+	}
+
+	t, err := lockPayment(ctx, tx, r)
+	if err == nil && r.RequestedBy != nil && (t.UserID == *r.RequestedBy || booker == *r.RequestedBy) {
+		return nil, models.Errorf(models.CodeForbidden, "A refund of one's own booking or payment has to be asked for by somebody else.")
+	}
+
+	return t, err
+}
+
+func lockPayment(ctx context.Context, tx bun.Tx, r models.RefundRequest) (*models.PaymentTransaction, error) {
+	if r.TransactionID != uuid.Nil && r.BookingID == uuid.Nil {
+		t, err := ledger.LockTransaction(ctx, tx, r.TransactionID)
+
+		return &t, err
+	}
+
+	// A refund that is ordered stays with its attempt, whatever else has been refunded since.
+	var known models.Refund
+
+	err := tx.NewSelect().Model(&known).Where("id = ?", r.ID).Scan(ctx)
+
+	switch {
+	case err == nil:
+		t, err := ledger.LockTransaction(ctx, tx, known.PaymentTransactionID)
+
+		return &t, err
+	case !errors.Is(err, sql.ErrNoRows):
+		return nil, fmt.Errorf("read refund: %w", err)
+	case r.TransactionID != uuid.Nil:
+		return lockNamed(ctx, tx, r)
+	default:
+		return refundable(ctx, tx.NewSelect().For("NO KEY UPDATE"), r.BookingID)
+	}
+}
+
+// lockNamed locks the attempt that was named, when it is one of the booking. Errors: VALIDATION_ERROR,
+// BOOKING_NOT_REFUNDABLE.
+func lockNamed(ctx context.Context, tx bun.Tx, r models.RefundRequest) (*models.PaymentTransaction, error) {
+	t, err := ledger.LockTransaction(ctx, tx, r.TransactionID)
+
+	switch {
+	case models.CodeOf(err) == models.CodeNotFound,
+		err == nil && (t.Kind != models.KindPayment || t.BookingID == nil || *t.BookingID != r.BookingID):
+		return nil, models.Invalid("payment_transaction_id", "is no payment of this booking")
+	case err == nil && t.SuspenseAt != nil && r.Type != models.RefundFull:
+		return nil, models.Errorf(models.CodeBookingNotRefundable, "The money is in suspense: all of it goes back, or nothing.")
+	case err == nil && t.TakenAt() == nil:
+		return nil, models.Errorf(models.CodeBookingNotRefundable, "The payment has not been paid.")
+	default:
+		return &t, err
+	}
+}
+
+// refundable is the attempt of a booking whose money a refund gives back: the paid one, or money that came too late and
+// has not gone back; of several the one with something left. All of them are read, so that q may lock them all: which one
+// has something left is only known then. Error: BOOKING_NOT_REFUNDABLE.
+func refundable(ctx context.Context, q *bun.SelectQuery, booking uuid.UUID) (*models.PaymentTransaction, error) {
+	var taken []models.PaymentTransaction
+
+	err := q.Model(&taken).Where("booking_id = ?", booking).
+		Where("kind = ?", models.KindPayment).Where("captured_at IS NOT NULL").Order("id").Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read payments: %w", err)
+	}
+
+	if len(taken) == 0 {
+		return nil, models.Errorf(models.CodeBookingNotRefundable, "The booking has not been paid.")
+	}
+
+	best := slices.MinFunc(taken, func(a, b models.PaymentTransaction) int {
+		return cmp.Or(
+			db.CompareBool(a.Remaining().IsPositive(), b.Remaining().IsPositive()),
+			db.CompareBool(a.Status == models.TransactionPaid, b.Status == models.TransactionPaid),
+			cmp.Compare(b.Attempt, a.Attempt),
+		)
+	})
+
+	return &best, nil
+}
+
+// reserve is the guarded UPDATE that two refunds can not both win; the table's CHECK says the same.
+func reserve(ctx context.Context, tx bun.Tx, id uuid.UUID, amount models.Money) error {
+	res, err := tx.NewUpdate().Model((*models.PaymentTransaction)(nil)).
+		Set("refund_reserved_amount = refund_reserved_amount + ?", amount).Set("updated_at = now()").
+		Where("id = ?", id).Where("refunded_amount + refund_reserved_amount + ? <= COALESCE(captured_amount, amount)", amount).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("reserve refund: %w", err)
+	}
+
+	if n, err := res.RowsAffected(); err != nil || n == 0 {
+		return errors.Join(err, models.Errorf(models.CodeRefundExceedsRemaining, "The refund exceeds what is left of the payment."))
+	}
+
+	return nil
+}
+
+// RefundByID reads one refund, with what was decided about its payout. Error: NOT_FOUND.
+func (s *Store) RefundByID(ctx context.Context, id uuid.UUID) (models.Refund, error) {
+	var r models.Refund
+	if err := s.db.NewSelect().Model(&r).Where("id = ?", id).Scan(ctx); err != nil {
+		return r, db.NotFound(err)
+	}
+
+	if err := db.NumberRefunds(ctx, s.db, &r); err != nil || r.Channel != models.RefundByHand {
+		return r, err
+	}
+
+	payout, err := payoutOf(ctx, s.db, id)
+	r.Payout = payout
+
+	return r, err
+}
+
+// RefundFilter narrows the list of refunds; zero fields do not.
+type RefundFilter struct {
+	BookingID   uuid.UUID
+	Status      models.RefundStatus
+	Channel     models.RefundChannel
+	NeedsPayout *bool // whether finance staff have to pay it out or to reject it
+	Days        models.Days
+	Page        db.Page
+}
+
+// SaveGatewayRefund keeps the gateway's id of a refund that it has accepted but not decided.
+func (s *Store) SaveGatewayRefund(ctx context.Context, id uuid.UUID, gatewayID string) error {
+	_, err := s.db.NewUpdate().Model((*models.Refund)(nil)).
+		Set("gateway_refund_id = ?", gatewayID).Set("updated_at = now()").Where("id = ?", id).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("save gateway refund: %w", err)
+	}
+
+	return nil
+}
+
+// SaveRefundWords keeps what the gateway said when it refused a refund, for SettleRefund.
+func (s *Store) SaveRefundWords(ctx context.Context, id uuid.UUID, words string) error {
+	_, err := s.db.NewUpdate().Model((*models.Refund)(nil)).
+		Set("failure_reason = ?", words).Set("updated_at = now()").
+		Where("id = ?", id).Where("status = ?", models.RefundPending).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("save the gateway's words: %w", err)
+	}
+
+	return nil
+}
+
+// RefundFailedAtGateway is the failure code of a refund that the gateway refused.
+const RefundFailedAtGateway = "GATEWAY_REJECTED"
+
+// SettleRefund applies the gateway's decision, or for a refund by hand that of finance staff, in one SQL transaction: the
+// promise becomes a refund transaction, the ledger line is split or closed, transferred money is clawed back, a fully
+// refunded booking is cancelled and its seats are free, and the customer is told (spec 3.5, contract §6–7). A refusal only
+// gives the promise back and opens an incident, unless a person refused what is not owed. Running it again, or with an
+// undecided result, changes nothing.
+func (s *Store) SettleRefund(ctx context.Context, id uuid.UUID, result models.RefundResult, now time.Time) (models.SettledRefund, error) {
+	var out models.SettledRefund
+
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		r, t, err := lockRefund(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+
+		if r.Channel == models.RefundByHand {
+			result = decided(&r)
+		}
+
+		st := &refundSettlement{tx: tx, t: &t, r: &r, now: now}
+
+		switch {
+		case r.Status != models.RefundPending:
+			err = payments.MarkRefundEvents(ctx, tx, &t, &r, models.OutcomeDuplicate, now)
+		case result.Status == models.RefundSucceeded:
+			err = st.succeed(ctx, result)
+		case result.Status == models.RefundFailed:
+			err = st.refuse(ctx, result)
+		}
+
+		out = models.SettledRefund{Status: r.Status, Queued: st.queued, NeedsReview: st.needsReview}
+
+		return err
+	})
+	if err != nil {
+		return models.SettledRefund{}, fmt.Errorf("settle refund: %w", err)
+	}
+
+	return out, nil
+}
+
+var refundOrder = db.Order{
+	Columns:  map[string]string{"created_at": "rf.created_at", "amount": "rf.amount"},
+	ID:       "rf.id",
+	Fallback: db.Sort{Field: "created_at", Desc: true},
+}
+
+// ListRefunds lists refunds, newest first unless f.Page says otherwise. Sort fields: created_at, amount.
+func (s *Store) ListRefunds(ctx context.Context, f RefundFilter) (db.Listed[models.Refund], error) {
+	q := s.db.NewSelect().Model((*models.Refund)(nil))
+	q = db.WhereEqual(q, "rf.booking_id", f.BookingID)
+	q = db.WhereEqual(q, "rf.status", f.Status)
+	q = db.WhereEqual(q, "rf.channel", f.Channel)
+	q = db.WhereDuring(q, "rf.created_at", f.Days)
+
+	if f.NeedsPayout != nil {
+		q = q.Where("(rf.channel = ? AND rf.status = ? AND NOT EXISTS (SELECT FROM refund_payouts AS rp WHERE rp.refund_id = rf.id)) = ?",
+			models.RefundByHand, models.RefundPending, *f.NeedsPayout)
+	}
+
+	list, err := db.List[models.Refund](ctx, q, f.Page, refundOrder)
+	if err != nil {
+		return list, err
+	}
+
+	if err := db.NumberRefunds(ctx, s.db, db.Pointers(list.Items)...); err != nil {
+		return list, err
+	}
+
+	return list, payments.WithPayouts(ctx, s.db, list.Items)
+}

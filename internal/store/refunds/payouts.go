@@ -1,0 +1,236 @@
+package refunds
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"rihla/internal/store/db"
+	"rihla/internal/store/ledger"
+	"rihla/models"
+)
+
+// PayoutRejected is the failure code of a refund by hand that finance staff rejected.
+const PayoutRejected = "PAYOUT_REJECTED"
+
+// DecidePayout keeps what was decided about a refund by hand, once and for all; SettleRefund applies it. Whoever asked for
+// the refund may reject it, which takes it back, and never says that it was paid; nor does who gets the money. PaidOutOn is today
+// unless given. The same decision again changes nothing. Errors: NOT_FOUND; FORBIDDEN to these two; INVALID_STATE when the refund
+// is none by hand, or was decided otherwise; VALIDATION_ERROR on paid_out_on.
+func (s *Store) DecidePayout(ctx context.Context, d models.RefundPayout, by db.Actor, now time.Time) (models.Refund, error) {
+	var r models.Refund
+
+	d.DecidedBy, d.DecidedAt = by.UserID, now
+
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
+		var t models.PaymentTransaction
+		if r, t, err = lockRefund(ctx, tx, d.RefundID); err != nil {
+			return err
+		}
+
+		if err := mayDecide(&r, &d); err != nil {
+			return err
+		}
+
+		if err := notOwnPayout(ctx, tx, &t, &d); err != nil {
+			return err
+		}
+
+		if r.Payout != nil {
+			if !sameDecision(r.Payout, &d) {
+				return models.Errorf(models.CodeInvalidState, "The payout is decided already: %s.", r.Payout.Decision)
+			}
+
+			return nil
+		}
+
+		if err := datePayout(&d, &t, now); err != nil {
+			return err
+		}
+
+		if _, err := tx.NewInsert().Model(&d).Exec(ctx); err != nil {
+			return fmt.Errorf("insert payout: %w", err)
+		}
+
+		r.Payout = &d
+
+		return auditPayout(ctx, tx, &r, by)
+	})
+	if err != nil {
+		return models.Refund{}, err
+	}
+
+	return r, nil
+}
+
+// lockRefund reads a refund with its decision under the lock of its payment, which whoever decides or settles it holds.
+func lockRefund(ctx context.Context, tx bun.Tx, id uuid.UUID) (models.Refund, models.PaymentTransaction, error) {
+	var r models.Refund
+	if err := tx.NewSelect().Model(&r).Where("id = ?", id).Scan(ctx); err != nil {
+		return r, models.PaymentTransaction{}, db.NotFound(err)
+	}
+
+	t, err := ledger.LockTransaction(ctx, tx, r.PaymentTransactionID)
+	if err != nil {
+		return r, t, err
+	}
+
+	// Only now is the refund's state certain.
+	if err := tx.NewSelect().Model(&r).WherePK().Scan(ctx); err != nil {
+		return r, t, db.NotFound(err)
+	}
+
+	r.Payout, err = payoutOf(ctx, tx, id)
+
+	return r, t, err
+}
+
+func payoutOf(ctx context.Context, db bun.IDB, refund uuid.UUID) (*models.RefundPayout, error) {
+	var d models.RefundPayout
+
+	err := db.NewSelect().Model(&d).Where("refund_id = ?", refund).Scan(ctx)
+
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, nil //nolint:nilnil // that nobody has decided is an answer
+	case err != nil:
+		return nil, fmt.Errorf("read payout: %w", err)
+	}
+
+	return &d, nil
+}
+
+// mayDecide says whether the decision is one that may be made about the refund by who makes it.
+func mayDecide(r *models.Refund, d *models.RefundPayout) error {
+	switch {
+	case r.Channel != models.RefundByHand:
+		return models.Errorf(models.CodeInvalidState, "The refund goes through the gateway; nobody has to pay it out.")
+	case d.Decision == models.PayoutPaid && r.RequestedBy != nil && *r.RequestedBy == d.DecidedBy:
+		return models.Errorf(models.CodeForbidden, "Whoever asked for a refund cannot confirm that it was paid out.")
+	case d.Decision == models.PayoutRejected && r.AdCampaignID != nil:
+		// It is owed, and there is no booking whose owner could have been paid otherwise.
+		return models.Errorf(models.CodeInvalidState, "A late payment of a campaign has to go back and cannot be rejected.")
+	default:
+		return nil
+	}
+}
+
+// notOwnPayout refuses to have the payout confirmed by the account that paid, or that booked.
+func notOwnPayout(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, d *models.RefundPayout) error {
+	if d.Decision != models.PayoutPaid {
+		return nil
+	}
+
+	own := t.UserID == d.DecidedBy
+	if !own && t.BookingID != nil {
+		var err error
+
+		own, err = tx.NewSelect().Model((*models.Booking)(nil)).Where("id = ?", *t.BookingID).Where("user_id = ?", d.DecidedBy).Exists(ctx)
+		if err != nil {
+			return fmt.Errorf("read who booked: %w", err)
+		}
+	}
+
+	if own {
+		return models.Errorf(models.CodeForbidden, "The payout of a refund of one's own booking or payment has to be confirmed by somebody else.")
+	}
+
+	return nil
+}
+
+// sameDecision reports whether a decision only repeats the one that is kept; a day that it leaves out is not another one.
+func sameDecision(kept, d *models.RefundPayout) bool {
+	sameDay := d.PaidOutOn == nil || kept.PaidOutOn != nil && kept.PaidOutOn.String() == d.PaidOutOn.String()
+	sameReference := d.Reference == nil && kept.Reference == nil ||
+		d.Reference != nil && kept.Reference != nil && *d.Reference == *kept.Reference
+
+	return kept.Decision == d.Decision && sameReference && sameDay && kept.Note == d.Note
+}
+
+// datePayout gives a payout its day: not before the money came, and not in the future.
+func datePayout(d *models.RefundPayout, t *models.PaymentTransaction, now time.Time) error {
+	if d.Decision != models.PayoutPaid {
+		return nil
+	}
+
+	today := models.DateIn(now)
+
+	switch {
+	case d.PaidOutOn == nil:
+		d.PaidOutOn = &today
+	case d.PaidOutOn.After(today):
+		return models.Invalid("paid_out_on", "must not be in the future")
+	case t.TakenAt() != nil && d.PaidOutOn.Before(models.DateIn(*t.TakenAt())):
+		return models.Invalid("paid_out_on", "must not be before the payment of %s", models.DateIn(*t.TakenAt()))
+	}
+
+	return nil
+}
+
+func auditPayout(ctx context.Context, tx bun.Tx, r *models.Refund, by db.Actor) error {
+	action := "REFUND_PAYOUT_CONFIRMED"
+	if r.Payout.Decision == models.PayoutRejected {
+		action = "REFUND_PAYOUT_REJECTED"
+	}
+
+	d := r.Payout
+
+	return db.Audit(ctx, tx, by, action, "refund", &r.ID, map[string]any{
+		"booking_id": r.BookingID, "ad_campaign_id": r.AdCampaignID, "payment_transaction_id": r.PaymentTransactionID,
+		"amount": r.Amount, "currency": r.Currency, "requested_by": r.RequestedBy,
+		"before": map[string]any{"decision": nil, "status": r.Status},
+		"after": map[string]any{
+			"decision": d.Decision, "status": r.Status, "payout_reference": d.Reference, "paid_out_on": d.PaidOutOn, "note": d.Note,
+		},
+	})
+}
+
+// decided is the result of a refund by hand: what finance staff decided, and PENDING while nobody has. No gateway has a
+// word in it.
+func decided(r *models.Refund) models.RefundResult {
+	switch {
+	case r.Payout == nil:
+		return models.RefundResult{Status: models.RefundPending}
+	case r.Payout.Decision == models.PayoutPaid:
+		return models.RefundResult{Status: models.RefundSucceeded}
+	default:
+		return models.RefundResult{Status: models.RefundFailed, FailureReason: r.Payout.Note}
+	}
+}
+
+// DecidedPayouts are refunds by hand that were decided longer than minAge ago and are not settled: their workflow has not
+// heard of it. They come in no order, so that some which cannot be settled never keep the others back for good.
+func (s *Store) DecidedPayouts(ctx context.Context, minAge time.Duration, limit int, now time.Time) ([]models.Refund, error) {
+	var rows []models.Refund
+
+	err := s.db.NewSelect().Model(&rows).Join("JOIN refund_payouts AS rp ON rp.refund_id = rf.id").
+		Where("rf.status = ?", models.RefundPending).Where("rf.channel = ?", models.RefundByHand).
+		Where("rp.decided_at <= ?", now.Add(-minAge)).OrderExpr("random()").Limit(int64(limit)).Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read decided payouts: %w", err)
+	}
+
+	return rows, nil
+}
+
+// nameInIncident puts the refund of money that came too late, or is in suspense, into the incident about it.
+func nameInIncident(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, refund uuid.UUID) error {
+	if t.Status == models.TransactionPaid {
+		return nil
+	}
+
+	_, err := tx.NewUpdate().Model((*models.Incident)(nil)).Set("refund_id = ?", refund).
+		Where("payment_transaction_id = ?", t.ID).Where("kind IN (?)", bun.List([]models.IncidentKind{
+		models.IncidentLatePayment, models.IncidentAmountMismatch, models.IncidentCurrencyMismatch,
+	})).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("name refund in incident: %w", err)
+	}
+
+	return nil
+}

@@ -1,0 +1,90 @@
+package refunds
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"rihla/models"
+)
+
+// findAmount writes what the refund r of t comes to into it: what was asked for, or what the cancellation policy says at
+// now, with how it says so. t is locked. Errors: VALIDATION_ERROR, REFUND_EXCEEDS_REMAINING, BOOKING_NOT_REFUNDABLE.
+func (s *Store) findAmount(
+	ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, asked *models.Money, r *models.Refund, now time.Time,
+) (err error) {
+	if r.RefundType != models.RefundPolicy {
+		r.Amount, err = models.RefundableAmount(t, r.RefundType, asked)
+
+		return err
+	}
+
+	terms, err := s.terms(ctx, tx, t, now)
+	if err != nil {
+		return err
+	}
+
+	if !terms.Amount.IsPositive() {
+		return models.Errorf(models.CodeBookingNotRefundable,
+			"By the cancellation policy %d %% of the payment goes back, of which nothing is left.", terms.Percent)
+	}
+
+	schedule := terms.Schedule.String()
+	r.PolicyReason = &terms.Reason
+	r.PolicyPercent, r.PolicyHours, r.PolicySchedule, r.PolicyGiven = &terms.Percent, &terms.Hours, &schedule, &terms.Given
+	r.Amount, err = models.RefundableAmount(t, r.RefundType, &terms.Amount)
+
+	return err
+}
+
+// terms are what the cancellation policy makes of a booking's payment at now: the one of now or that of the booking, whichever is
+// better for the customer, and all of it after the trip was moved (models.BookingTerms). Error: BOOKING_NOT_REFUNDABLE for the
+// payment of a campaign, which departs nowhere.
+func (s *Store) terms(ctx context.Context, db bun.IDB, t *models.PaymentTransaction, now time.Time) (models.PolicyTerms, error) {
+	if t.BookingID == nil {
+		return models.PolicyTerms{}, models.Errorf(models.CodeBookingNotRefundable, "The cancellation policy is for bookings.")
+	}
+
+	booked := models.BookingTerms{Policy: s.policies.Cancellation}
+
+	var schedule *string
+
+	err := db.NewSelect().Model((*models.Booking)(nil)).
+		ColumnExpr("tr.departure_at, bk.booked_departure_at, bk.booked_schedule, bk.rescheduled_by IS NOT NULL").
+		Join("JOIN trips AS tr ON tr.id = bk.trip_id").Where("bk.id = ?", *t.BookingID).
+		Scan(ctx, &booked.Departure, &booked.BookedDeparture, &schedule, &booked.Rescheduled)
+	if err != nil {
+		return models.PolicyTerms{}, fmt.Errorf("read what was booked: %w", err)
+	}
+
+	if schedule != nil {
+		if err := booked.BookedPolicy.UnmarshalText([]byte(*schedule)); err != nil {
+			return models.PolicyTerms{}, fmt.Errorf("the booking's cancellation schedule %w", err)
+		}
+	}
+
+	return booked.Of(t, now), nil
+}
+
+// RefundQuote says what a refund of the booking by the cancellation policy would come to at now; 0.00 when nothing would
+// (contract §7). Errors: NOT_FOUND, BOOKING_NOT_REFUNDABLE when the booking has not been paid.
+func (s *Store) RefundQuote(ctx context.Context, booking uuid.UUID, now time.Time) (models.RefundQuote, error) {
+	if _, err := s.bookings.BookingByID(ctx, booking); err != nil {
+		return models.RefundQuote{}, err
+	}
+
+	t, err := refundable(ctx, s.db.NewSelect(), booking)
+	if err != nil {
+		return models.RefundQuote{}, err
+	}
+
+	terms, err := s.terms(ctx, s.db, t, now)
+
+	return models.RefundQuote{
+		BookingID: booking, Paid: t.Amount, Refunded: t.RefundedAmount, Remaining: t.Remaining(), Currency: t.Currency,
+		PolicyTerms: terms,
+	}, err
+}

@@ -1,0 +1,96 @@
+package refunds
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"rihla/models"
+)
+
+// sendLease is how long a sending belongs to the worker that began it: a request takes at most 4 s and waits 0.4 s for its turn.
+// Another worker, or another try, does not send the same meanwhile.
+const sendLease = 6 * time.Second
+
+// beginRefundSendSQL counts a sending before it leaves. Nothing is sent while another worker may be sending, nor, once the
+// gateway has said that something about the refund is under way, before that has had its time; and never again once the
+// gateway has refused: that is looked at, not repeated.
+const beginRefundSendSQL = `
+UPDATE refunds SET sends = sends + 1, sent_at = now(), sent_answer = 'SENDING', updated_at = now()
+WHERE id = ? AND status = 'PENDING' AND channel = 'GATEWAY' AND refused_at IS NULL
+  AND (sent_answer IS NULL OR sent_answer = 'UNKNOWN'
+       OR (sent_answer = 'SENDING' AND sent_at <= now() - ? * interval '1 microsecond')
+       OR (sent_answer = 'CONFLICT' AND conflicts < 2 AND sent_at <= now() - ? * interval '1 microsecond'))
+RETURNING sends`
+
+// BeginRefundSend writes down that the refund is about to be sent to its gateway, and returns the how manieth sending it is;
+// 0 when nothing may be sent now. From then on the outcome is unknown until NoteRefundAnswer or SettleRefund knows better:
+// a worker that is killed after it has sent leaves that behind. settle is how long a sending may take to have its effect.
+func (s *Store) BeginRefundSend(ctx context.Context, id uuid.UUID, settle time.Duration) (send int, err error) {
+	err = s.db.NewRaw(beginRefundSendSQL, id, sendLease.Microseconds(), settle.Microseconds()).Scan(ctx, &send)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return 0, fmt.Errorf("begin to send refund: %w", err)
+	}
+
+	return send, nil
+}
+
+// CancelRefundSend takes a sending back that never left this process, or that the gateway had no time for.
+func (s *Store) CancelRefundSend(ctx context.Context, id uuid.UUID, send int) error {
+	_, err := s.db.ExecContext(ctx, `
+		UPDATE refunds SET sends = sends - 1, sent_at = CASE WHEN sends > 1 THEN sent_at END,
+			sent_answer = CASE WHEN sends > 1 THEN 'UNKNOWN' END, updated_at = now()
+		WHERE id = ? AND sends = ? AND status = 'PENDING'`, id, send)
+	if err != nil {
+		return fmt.Errorf("take back the sending of a refund: %w", err)
+	}
+
+	return nil
+}
+
+// NoteRefundAnswer keeps how a sending was answered: not at all, by a refusal, or that something else about the refund is under
+// way, with the gateway's words. An answer to a sending that another one has followed is dropped: that one's counts.
+func (s *Store) NoteRefundAnswer(ctx context.Context, id uuid.UUID, send int, answer models.SentAnswer, words string) error {
+	conflicts := 0
+	if answer == models.SentConflict {
+		conflicts = 1
+	}
+
+	_, err := s.db.ExecContext(ctx, `
+		UPDATE refunds SET sent_answer = ?, conflicts = conflicts + ?, updated_at = now(),
+			failure_reason = CASE WHEN ? = '' THEN failure_reason ELSE ? END
+		WHERE id = ? AND sends = ? AND status = 'PENDING'`, answer, conflicts, words, words, id, send)
+	if err != nil {
+		return fmt.Errorf("note the gateway's answer about a refund: %w", err)
+	}
+
+	return nil
+}
+
+// giveUpRefundSQL: a refusal of the only sending there ever was is final. One that follows other sendings, and a second
+// conflict, count once the last sending has had the time to have its effect.
+const giveUpRefundSQL = `
+UPDATE refunds SET refused_at = now(), updated_at = now()
+WHERE id = ? AND status = 'PENDING' AND refused_at IS NULL
+  AND ((sent_answer = 'REFUSED' AND sends = 1)
+       OR ((sent_answer = 'REFUSED' OR (sent_answer = 'CONFLICT' AND conflicts >= 2)) AND sent_at <= now() - ? * interval '1 microsecond'))`
+
+// GiveUpRefund decides whether a refund that the gateway has just been asked about, and does not know, counts as not made.
+// Then nothing is sent any more, whatever another worker still holds in its hands.
+func (s *Store) GiveUpRefund(ctx context.Context, id uuid.UUID, settle time.Duration) (refused bool, err error) {
+	res, err := s.db.ExecContext(ctx, giveUpRefundSQL, id, settle.Microseconds())
+	if err != nil {
+		return false, fmt.Errorf("give up refund: %w", err)
+	}
+
+	if n, err := res.RowsAffected(); err != nil || n == 1 {
+		return n == 1, err
+	}
+
+	// Another try may have decided it, and been killed before it could say so.
+	return s.db.NewSelect().Model((*models.Refund)(nil)).Where("id = ?", id).Where("refused_at IS NOT NULL").Exists(ctx)
+}

@@ -1,0 +1,298 @@
+package refunds
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"rihla/internal/store/bookings"
+	"rihla/internal/store/db"
+	"rihla/internal/store/incidents"
+	"rihla/internal/store/ledger"
+	"rihla/internal/store/outbox"
+	"rihla/internal/store/payments"
+	"rihla/models"
+)
+
+// refundSettlement carries one SettleRefund through its steps, under the lock of the paid transaction.
+type refundSettlement struct {
+	tx          bun.Tx
+	t           *models.PaymentTransaction // the payment whose money goes back
+	r           *models.Refund
+	now         time.Time
+	queued      int
+	needsReview bool          // an incident was opened
+	done        refundEffects // for the audit log
+}
+
+func (st *refundSettlement) succeed(ctx context.Context, result models.RefundResult) error {
+	was := st.state()
+
+	split, err := st.split(ctx)
+	if err != nil {
+		return err
+	}
+
+	added, err := st.addTransaction(ctx, result, split.Refunded.VATAmount)
+	if err != nil {
+		return err
+	}
+
+	st.r.Status, st.r.RefundTransactionID, st.r.CompletedAt = models.RefundSucceeded, &added.ID, &st.now
+	st.r.FailureReason = "" // of a sending that had been refused, or met another one
+	if result.GatewayRefundID != "" {
+		st.r.GatewayRefundID = &result.GatewayRefundID
+	}
+
+	if err := st.move(ctx); err != nil {
+		return err
+	}
+
+	if err := st.releaseReserve(ctx, st.r.Amount); err != nil {
+		return err
+	}
+
+	if err := st.book(ctx, split); err != nil {
+		return err
+	}
+
+	if err := st.settleBooking(ctx, added); err != nil {
+		return err
+	}
+
+	if err := st.auditOutcome(ctx, was); err != nil {
+		return err
+	}
+
+	return payments.MarkRefundEvents(ctx, st.tx, st.t, st.r, models.OutcomeApplied, st.now)
+}
+
+// move is the guarded UPDATE out of PENDING.
+func (st *refundSettlement) move(ctx context.Context) error {
+	res, err := st.tx.NewUpdate().Model(st.r).
+		Column("status", "refund_transaction_id", "failure_code", "failure_reason", "gateway_refund_id", "completed_at").
+		Set("updated_at = ?", st.now).WherePK().Where("status = ?", models.RefundPending).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("move refund: %w", err)
+	}
+
+	return db.AffectedOne(res, "refund")
+}
+
+// releaseReserve turns the promise into a refund of done, or into nothing when done is zero.
+func (st *refundSettlement) releaseReserve(ctx context.Context, done models.Money) error {
+	st.t.RefundReservedAmount = st.t.RefundReservedAmount.Sub(st.r.Amount)
+	st.t.RefundedAmount = st.t.RefundedAmount.Add(done)
+
+	_, err := st.tx.NewUpdate().Model(st.t).Column("refund_reserved_amount", "refunded_amount").
+		Set("updated_at = ?", st.now).WherePK().Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("release reservation: %w", err)
+	}
+
+	return nil
+}
+
+// addTransaction writes the transaction that spec 3.5 asks for. Its VAT is that of the refunded part of the ledger line,
+// so that several refunds give back exactly the VAT that was taken.
+func (st *refundSettlement) addTransaction(
+	ctx context.Context, result models.RefundResult, vat models.Money,
+) (*models.PaymentTransaction, error) {
+	taken, currency := st.t.Taken()
+	last := st.t.RefundedAmount.Add(st.r.Amount).Equal(taken)
+	added := models.PaymentTransaction{
+		ID: models.RefundTransactionID(st.r.ID), Kind: models.KindRefund, ParentID: &st.t.ID, Attempt: st.t.Attempt,
+		UserID: st.t.UserID, ProviderID: st.t.ProviderID, BookingID: st.t.BookingID, AdCampaignID: st.t.AdCampaignID,
+		Amount: st.r.Amount, Currency: currency, VATRate: st.t.VATRate, VATAmount: vat, CommissionRate: st.t.CommissionRate,
+		PaymentMethod: st.t.PaymentMethod, Gateway: st.t.Gateway,
+		Status: models.RefundTransactionStatus(st.r.RefundType, last), ExpiresAt: st.now,
+	}
+	if result.GatewayRefundID != "" {
+		added.Reference = &result.GatewayRefundID
+	}
+
+	if _, err := st.tx.NewInsert().Model(&added).Exec(ctx); err != nil {
+		return nil, fmt.Errorf("insert refund transaction: %w", err)
+	}
+
+	return &added, nil
+}
+
+// payer is the account that the money leaves.
+func (st *refundSettlement) payer() models.Account {
+	return models.RefundAccount(st.r.Channel, st.t.Gateway)
+}
+
+// wasSold tells a payment from money that came too late or is in suspense: that was never a sale and has no ledger line.
+func (st *refundSettlement) wasSold() bool { return st.t.Status == models.TransactionPaid }
+
+// split takes the refunded part out of the payment's live ledger line, which it locks.
+func (st *refundSettlement) split(ctx context.Context) (models.RefundSplit, error) {
+	if st.t.SuspenseAt != nil { // it has paid for nothing, so there is no VAT in it
+		return models.RefundSplit{
+			Transfers: []models.LedgerTransfer{models.SuspenseRefundTransfer(st.t, st.r.ID, st.r.Amount, st.payer())},
+		}, nil
+	}
+
+	if !st.wasSold() {
+		return models.RefundSplit{
+			Refunded:  models.FinancialRecord{VATAmount: st.t.VATAmount.Share(st.r.Amount, st.t.Amount)},
+			Transfers: []models.LedgerTransfer{models.LateRefundTransfer(st.t, st.r.ID, st.r.Amount, st.payer())},
+		}, nil
+	}
+
+	var line models.FinancialRecord
+
+	err := st.tx.NewSelect().Model(&line).
+		Where("payment_transaction_id = ?", st.t.ID).Where("kind <> ?", models.RecordClawback).
+		Where("balance_status <> ?", models.BalanceRefunded).For("NO KEY UPDATE").Scan(ctx)
+	if err != nil {
+		return models.RefundSplit{}, fmt.Errorf("lock ledger line: %w", err)
+	}
+
+	st.done.line = &line
+
+	return models.SplitForRefund(line, st.r.ID, st.r.Amount, st.payer(), st.now), nil
+}
+
+// book writes the split: lines and transfers.
+func (st *refundSettlement) book(ctx context.Context, split models.RefundSplit) error {
+	if st.wasSold() {
+		if err := st.bookLines(ctx, split); err != nil {
+			return err
+		}
+
+		st.done.split = split
+	}
+
+	return ledger.PostTransfers(ctx, st.tx, split.Transfers)
+}
+
+func (st *refundSettlement) bookLines(ctx context.Context, split models.RefundSplit) error {
+	// The old line goes first: only one live line per payment may exist at any moment.
+	_, err := st.tx.NewUpdate().Model(&split.Refunded).
+		Column("balance_status", "refund_id", "gross_amount", "platform_commission_amount", "net_amount", "vat_amount", "refunded_amount").
+		Set("updated_at = ?", st.now).WherePK().Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("close ledger line: %w", err)
+	}
+
+	for _, added := range []*models.FinancialRecord{split.Rest, split.Clawback} {
+		if added == nil {
+			continue
+		}
+
+		if err := ledger.InsertRecord(ctx, st.tx, added); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+// settleBooking cancels a booking whose payment has gone back in full, and tells the customer.
+func (st *refundSettlement) settleBooking(ctx context.Context, added *models.PaymentTransaction) error {
+	if st.t.BookingID == nil {
+		return nil
+	}
+
+	var b models.Booking
+	if err := st.tx.NewSelect().Model(&b).Where("id = ?", *st.t.BookingID).For("NO KEY UPDATE").Scan(ctx); err != nil {
+		return fmt.Errorf("lock booking: %w", err)
+	}
+
+	st.done.bookingWas = b.Status
+
+	if st.wasSold() && st.t.RefundedAmount.Equal(st.t.Amount) && b.Status == models.BookingConfirmed {
+		if err := bookings.TransitionBooking(ctx, st.tx, &b, models.BookingCancelled, st.now); err != nil {
+			return err
+		}
+
+		if err := bookings.FreeSeats(ctx, st.tx, &b); err != nil {
+			return err
+		}
+	}
+
+	st.done.booking = b.Status
+
+	var trip models.Trip
+	if err := st.tx.NewSelect().Model(&trip).Column("title", "departure_at").Where("id = ?", b.TripID).Scan(ctx); err != nil {
+		return fmt.Errorf("read trip: %w", err)
+	}
+
+	b.Currency = st.r.Currency // which the message names; of money in suspense it may be another one
+
+	n, err := outbox.QueueForBooking(ctx, st.tx, &b, models.NotifyRefundSucceeded, added.ID, outbox.BookingFacts(&b, &trip, st.r.Amount))
+	st.queued += n
+
+	return err
+}
+
+// refuse gives the promise back, and asks a person to look unless it was a person who refused a refund that is not owed.
+func (st *refundSettlement) refuse(ctx context.Context, result models.RefundResult) error {
+	was, code := st.state(), RefundFailedAtGateway
+	if st.r.Channel == models.RefundByHand {
+		code = PayoutRejected
+	}
+	// Those that SaveRefundWords has kept; decisions of older histories bring them along.
+	words := cmp.Or(st.r.FailureReason, result.FailureReason)
+	st.r.Status, st.r.FailureCode, st.r.FailureReason, st.r.CompletedAt = models.RefundFailed, &code, words, &st.now
+
+	if err := st.move(ctx); err != nil {
+		return err
+	}
+
+	if err := st.releaseReserve(ctx, models.Money{}); err != nil {
+		return err
+	}
+
+	if err := st.auditOutcome(ctx, was); err != nil {
+		return err
+	}
+
+	if st.r.Channel == models.RefundByGateway || !st.wasSold() {
+		if err := st.openIncident(ctx, words); err != nil {
+			return err
+		}
+	}
+
+	return payments.MarkRefundEvents(ctx, st.tx, st.t, st.r, models.OutcomeApplied, st.now)
+}
+
+// stillOwed tells an operator how late money goes back after all. The booking may have been paid otherwise: a refund that
+// names no payment would take that one, and cancel it.
+const stillOwed = "The money is still owed: ask for the refund again, with this payment_transaction_id."
+
+func (st *refundSettlement) openIncident(ctx context.Context, words string) error {
+	st.needsReview = true
+
+	var message string
+
+	switch byHand := st.r.Channel == models.RefundByHand; {
+	case st.t.SuspenseAt != nil:
+		message = "Money in suspense could not be given back. It is still in suspense: see why it was refused, then ask for the refund of this " +
+			"transaction again."
+	case st.wasSold():
+		message = "The gateway refused the refund; nothing else has changed."
+	case byHand:
+		message = "The payout of a late payment was rejected. " + stillOwed
+	case st.t.AdCampaignID != nil:
+		message = "The gateway refused to give a late payment back. The money is still owed: ask for the refund of this transaction again."
+	default:
+		message = "The gateway refused to give a late payment back. " + stillOwed
+	}
+
+	return incidents.Open(ctx, st.tx, models.Incident{
+		ID:                   models.IncidentID(models.IncidentRefundFailed, st.r.ID.String()),
+		Kind:                 models.IncidentRefundFailed,
+		PaymentTransactionID: &st.t.ID,
+		BookingID:            st.t.BookingID,
+		AdCampaignID:         st.t.AdCampaignID,
+		RefundID:             &st.r.ID,
+		Message:              message,
+		WorkflowID:           "refund/" + st.r.ID.String(),
+	}, map[string]any{"amount": st.r.Amount, "currency": st.r.Currency, "failure_reason": words})
+}

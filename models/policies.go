@@ -1,0 +1,71 @@
+package models
+
+import "time"
+
+// LoginRules bound how often the password of one account may be guessed, over all networks together.
+type LoginRules struct {
+	PauseMax  time.Duration // the longest pause between two tries; 0: no pauses
+	LockAfter int           // failures within 24 hours that lock the account; 0: never
+}
+
+// Policies are the money and time rules of configuration (contract §9); their values are copied into rows when
+// these are created, so that a change applies to new ones only.
+type Policies struct {
+	VATBooking  Rate
+	VATAd       Rate
+	Commission  Rate          // of a new provider
+	BookingHold time.Duration // how long seats wait for a payment
+	BillHold    time.Duration // the same for bill_payment
+	FailAtOnce  bool          // the first failed attempt is final for its booking
+	Login       LoginRules
+	// Cancellation is what a refund by the policy pays back.
+	Cancellation CancellationPolicy
+	// RescheduleTolerance is how far a trip may be moved before every customer of it may have a full refund.
+	RescheduleTolerance time.Duration
+	// RescheduleNotice is how long before it leaves a trip is brought forward at the latest when that gives its customers a right
+	// to a full refund; 0: at any time.
+	RescheduleNotice time.Duration
+	// TripMovesPerDay is how often a trip of which seats are taken is moved at most on a day in Riyadh; 0: no limit.
+	TripMovesPerDay int
+	// What is unpaid at most, per account and per phone, and which share of a trip's seats unpaid bills hold; 0: no limit.
+	UnpaidBookings int
+	UnpaidSeats    int
+	BillShare      Rate
+	// UnpaidAttempts is how many payments an account may begin within an hour without paying; 0: no limit.
+	UnpaidAttempts int
+	// AdPerDay is what a campaign costs at least for each of its days, without VAT; 0.00: anything.
+	AdPerDay Money
+	// MessagesPerRecipient is how many e-mails, and how many SMS, an address gets within 24 hours; 0: no limit.
+	MessagesPerRecipient int
+	// SMSCountries are the country codes to which SMS are sent; none: all.
+	SMSCountries []string
+	// LateChecks are how long after the end of an attempt without money the gateway is asked again whether it took some,
+	// shortest first; none, or 0: never.
+	LateChecks []time.Duration
+}
+
+// DefaultPolicies are those of contract §9. The limits on what is unpaid, on moves and on messages are those of configuration: none here.
+func DefaultPolicies() Policies {
+	return Policies{
+		VATBooking:   MustRate("0.15"),
+		VATAd:        MustRate("0.20"),
+		Commission:   MustRate("0.10"),
+		BookingHold:  30 * time.Minute,
+		BillHold:     72 * time.Hour,
+		Login:        LoginRules{PauseMax: 15 * time.Minute, LockAfter: 100},
+		Cancellation: DefaultCancellationPolicy(),
+		LateChecks:   []time.Duration{10 * time.Minute, 2 * time.Hour, 24 * time.Hour},
+
+		RescheduleTolerance: 2 * time.Hour,
+		RescheduleNotice:    24 * time.Hour,
+	}
+}
+
+// Hold is how long an attempt by the method may stay unpaid.
+func (p Policies) Hold(m PaymentMethod) time.Duration {
+	if m == MethodBillPayment {
+		return p.BillHold
+	}
+
+	return p.BookingHold
+}
