@@ -24,7 +24,7 @@ import (
 // Normal outcomes (what the domain refuses, a gateway that is left alone, a refund that is not decided yet) are benign: the SDK logs
 // them at DEBUG, and all else at ERROR.
 //
-// A 4xx that is final for what was asked (contract §8) is a result, which the activity has dealt with. One that leaves
+// A 4xx that is final for what was asked (rules: gateways.outcomes) is a result, which the activity has dealt with. One that leaves
 // the activity is a question about money that was refused an answer, after a key was changed for instance: giving that
 // up would be guessing.
 func asActivityError(err error) error {

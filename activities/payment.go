@@ -167,7 +167,7 @@ func wasCancelled(t *models.PaymentTransaction) bool {
 	return t.FailureCode != nil && *t.FailureCode == models.FailureCancelled && t.CapturedAt == nil
 }
 
-// isFinal reports an answer that stays the same however often it is asked for: every 4xx but 429 (contract §8).
+// isFinal reports an answer that stays the same however often it is asked for: every 4xx but 429 (rules: gateways.outcomes).
 func isFinal(err error) bool {
 	kind := gateways.KindOf(err)
 
@@ -267,7 +267,7 @@ func (p *Payments) announce(ctx context.Context, id uuid.UUID, s models.Settled)
 
 // CloseCheckout makes sure that nobody can pay the attempt any more, unless it has been paid: an attempt may have ended
 // in the database first, as that of a booking which was cancelled has. What it finds at the gateway, a payment whose
-// webhook was lost above all, it stores as an event for SettlePayment; it decides nothing itself (contract §5). It does
+// webhook was lost above all, it stores as an event for SettlePayment; it decides nothing itself. It does
 // not succeed before the gateway has said how the checkout stands.
 func (p *Payments) CloseCheckout(ctx context.Context, id uuid.UUID) error {
 	defer alive(ctx)()

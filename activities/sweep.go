@@ -57,7 +57,7 @@ const (
 	owedGrace     = time.Minute
 	campaignGrace = 2 * time.Minute
 	payoutAge     = 3 * time.Second // the API, which tells it at once, is given this long
-	keyAge        = 24 * time.Hour  // contract §1
+	keyAge        = 24 * time.Hour  // rules: idempotency.replay
 	tokenAge      = 24 * time.Hour  // of an expired refresh token, which is refused anyway
 	sweepBatch    = 500
 	sweepWorkers  = 16

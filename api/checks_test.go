@@ -70,7 +70,7 @@ func TestAuthentication(t *testing.T) {
 	require.InDelta(t, 200, line["status"], 0)
 }
 
-// TestRoles is the access matrix of contract §2 as callers meet it: 403 or anything else.
+// TestRoles is the access matrix as callers meet it (rules: scope.roles): 403 or anything else.
 func TestRoles(t *testing.T) {
 	t.Parallel()
 

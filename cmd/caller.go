@@ -31,7 +31,7 @@ func newCaller(base string) caller {
 	}}
 }
 
-// envelope is the `data` of a single resource (spec 2.2).
+// envelope is the `data` of a single resource (rules: api.envelope).
 type envelope struct {
 	Data any `json:"data"`
 }

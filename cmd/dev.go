@@ -24,7 +24,7 @@ import (
 	"rihla/internal/telemetry"
 )
 
-// devPassword is that of every user that `dev` makes (contract §9).
+// devPassword is that of every user that `dev` makes.
 const devPassword = "rihla-dev-password"
 
 // devDomain is that of every user that `dev` makes.

@@ -154,7 +154,7 @@ func tokens(text []byte) int {
 }
 
 // unknownNull reports whether the patch takes away what the resource does not have: for RFC 7396 that is nothing, and
-// for contract §1 it is an unknown field.
+// for the API it is an unknown field (rules: input.fields).
 func unknownNull(schema *openapi3.Schema, patch any) bool {
 	members, _ := patch.(map[string]any)
 

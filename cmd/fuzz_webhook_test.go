@@ -102,7 +102,7 @@ type hook struct {
 	body    []byte
 }
 
-// checkAuthentic holds the answer to a webhook that is signed well against the tables and against contract §5.
+// checkAuthentic holds the answer to a webhook that is signed well against the tables.
 func (b *fuzzBundle) checkAuthentic(t *testing.T, h hook, before string, answer harness.Answer) {
 	t.Helper()
 

@@ -19,7 +19,7 @@ import (
 	"rihla/models"
 )
 
-// defaultSandboxAddr is where the sandbox gateway listens (contract §9).
+// defaultSandboxAddr is where the sandbox gateway listens.
 const defaultSandboxAddr = "127.0.0.1:8090"
 
 func newSandbox() *cobra.Command {

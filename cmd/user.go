@@ -18,7 +18,7 @@ import (
 	"rihla/models"
 )
 
-// minPassword is the least length of a password (contract §2).
+// minPassword is the least length of a password (rules: identity.passwords).
 const minPassword = 10
 
 const knownRoles = "END_USER, PROVIDER_STAFF, PROVIDER_ADMIN, SUPPORT_AGENT, FINANCE_ADMIN, ADMIN or SUPER_ADMIN"

@@ -15,7 +15,7 @@ import (
 	"rihla/models"
 )
 
-// TestBadInput sends everything that is wrong to everything that listens: each answer is the contract's, none is a 5xx
+// TestBadInput sends everything that is wrong to everything that listens: each answer is one of the API's document, none is a 5xx
 // or HTML, and no row changes.
 func TestBadInput(t *testing.T) { //nolint:tparallel // its parts share one service, one after the other
 	t.Parallel()

@@ -187,6 +187,6 @@ func badTokens(t *testing.T, w *targets) {
 		refused(t, a, http.StatusUnauthorized, models.CodeUnauthenticated)
 	}
 
-	// A token in the query is none (spec 8.5.2).
+	// A token in the query is none.
 	refused(t, w.Anybody().Get("/api/v1/me?access_token="+good), http.StatusUnauthorized, models.CodeUnauthenticated)
 }

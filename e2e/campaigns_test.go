@@ -106,7 +106,7 @@ func campaignIntents(t *testing.T, s *harness.Stack) {
 	refused(t, owner.Post(campaignIntentPath(gone), byCard()), http.StatusNotFound, models.CodeNotFound)
 }
 
-// inactiveProvider checks that staff of an INACTIVE provider read and do not write (contract §2).
+// inactiveProvider checks that staff of an INACTIVE provider read and do not write (rules: companies.inactive).
 func inactiveProvider(t *testing.T, s *harness.Stack) {
 	t.Helper()
 

@@ -22,7 +22,7 @@ type keyed struct {
 	count string // counts what one call brings about, of what is about the path
 }
 
-// idempotencyKeys is contract §1 for each of its operations.
+// idempotencyKeys tries keys on every operation that takes one (rules: idempotency.replay, idempotency.where).
 func idempotencyKeys(t *testing.T, s *harness.Stack) {
 	t.Helper()
 

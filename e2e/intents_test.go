@@ -142,7 +142,7 @@ func intentOfOthers(t *testing.T, s *harness.Stack) {
 
 	b := s.As(models.RoleEndUser).Book(1)
 
-	// Reading any booking is not paying for it (contract §2).
+	// Reading any booking is not paying for it (rules: payments.who).
 	for _, role := range []models.Role{models.RoleProviderAdmin, models.RoleProviderStaff, models.RoleSupportAgent, models.RoleFinanceAdmin} {
 		refused(t, s.As(role).Post(intentPath(b.ID), byCard()), http.StatusNotFound, models.CodeNotFound)
 	}

@@ -138,7 +138,7 @@ func complain(t *testing.T, s *harness.Stack, table, column, value string) (undo
 	return func() { exec(`DROP TRIGGER complain ON ` + table) }
 }
 
-// requestLines wants the line of spec 8.5.3 for every kind of request.
+// requestLines wants the log line (rules: privacy.logs) for every kind of request.
 func requestLines(t *testing.T, s *harness.Stack, customer *harness.Caller) {
 	t.Helper()
 

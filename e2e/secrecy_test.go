@@ -35,7 +35,7 @@ const (
 )
 
 // keepsSecrets looks for passwords, tokens, keys and people in what the processes of a whole run have logged at DEBUG,
-// and in the histories, ids and search attributes of all its workflows (spec 8.5.2, architecture §4).
+// and in the histories, ids and search attributes of all its workflows (rules: privacy.logs, privacy.histories).
 func keepsSecrets(t *testing.T, s *harness.Stack) {
 	t.Helper()
 

@@ -11,7 +11,7 @@ import (
 	"rihla/workflows"
 )
 
-// maxHistory is the mark that architecture §4 sets for a paid payment; the present figure is in docs/decisions/0001.
+// maxHistory is how many events the history of a paid payment may have; the present figure is in docs/decisions/0001.
 const maxHistory = 21
 
 func TestPaidPaymentCostsFewHistoryEvents(t *testing.T) {

@@ -56,7 +56,7 @@ func system(t *testing.T, s *harness.Stack) {
 	}
 }
 
-// booksBalance compares the ledger's lines with the transfers that prove them, over everything that ran (architecture §5).
+// booksBalance compares the ledger's lines with the transfers that prove them, over everything that ran (rules: ledger.transfers).
 func booksBalance(t *testing.T, s *harness.Stack) {
 	t.Helper()
 

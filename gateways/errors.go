@@ -10,7 +10,7 @@ import (
 // not know must ask.
 type ErrorKind int
 
-// The kinds of contract §8.
+// The kinds of errors (rules: gateways.outcomes).
 const (
 	KindUnknown     ErrorKind = iota // 5xx, timeout, lost connection, unreadable answer: perhaps done, perhaps not
 	KindRejected                     // 4xx: final, nothing happened

@@ -37,7 +37,7 @@ type Gateway interface {
 	FindRefund(ctx context.Context, merchantReference uuid.UUID) (Refund, error)
 }
 
-// CheckoutRequest asks for a checkout (contract §8).
+// CheckoutRequest asks for a checkout.
 type CheckoutRequest struct {
 	MerchantReference uuid.UUID    // our transaction id; the idempotency key
 	Amount            models.Money // VAT included
@@ -48,11 +48,11 @@ type CheckoutRequest struct {
 	ExpiresAt         time.Time
 }
 
-// CheckoutStatus is where a checkout stands at the gateway (contract §8).
+// CheckoutStatus is where a checkout stands at the gateway.
 type CheckoutStatus string
 
-// The checkout states of contract §8. Paid is final; of the others a gateway may still report money that
-// came late (contract §5, LATE_PAYMENT).
+// The checkout states. Paid is final; of the others a gateway may still report money that
+// came late (rules: late.accept).
 const (
 	CheckoutOpen     CheckoutStatus = "open"
 	CheckoutPaid     CheckoutStatus = "paid"
@@ -77,7 +77,7 @@ type Checkout struct {
 	FailureReason     string     // the gateway's words, empty unless it failed
 }
 
-// RefundRequest asks for money to go back (contract §8).
+// RefundRequest asks for money to go back.
 type RefundRequest struct {
 	CheckoutID        string       // the paid checkout, in the gateway's terms
 	MerchantReference uuid.UUID    // our refund id; the idempotency key
@@ -86,10 +86,10 @@ type RefundRequest struct {
 	Reason            string
 }
 
-// RefundStatus is where a refund stands at the gateway (contract §8).
+// RefundStatus is where a refund stands at the gateway.
 type RefundStatus string
 
-// The refund states of contract §8. Pending becomes one of the others.
+// The refund states. Pending becomes one of the others.
 const (
 	RefundSucceeded RefundStatus = "succeeded"
 	RefundPending   RefundStatus = "pending"
@@ -107,7 +107,7 @@ type Refund struct {
 	FailureReason     string // the gateway's words, empty unless it failed
 }
 
-// Event is a verified webhook in the service's own terms (contract §5).
+// Event is a verified webhook in the service's own terms.
 type Event struct {
 	ID                string // webhook-id: the same on every redelivery
 	Type              models.EventType
@@ -125,7 +125,7 @@ type Event struct {
 }
 
 // WebhookVerifier turns a signed request into an Event. Its errors are *models.Error with the codes of
-// contract §5: INVALID_SIGNATURE, MALFORMED_REQUEST or VALIDATION_ERROR, checked in this order.
+// a webhook: INVALID_SIGNATURE, MALFORMED_REQUEST or VALIDATION_ERROR, checked in this order.
 type WebhookVerifier interface {
 	Verify(h http.Header, body []byte, now time.Time) (Event, error)
 }

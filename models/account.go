@@ -27,7 +27,7 @@ type User struct {
 	TokenGeneration int `bun:"token_generation"`
 }
 
-// Provider is a tourism company (spec 2.3).
+// Provider is a tourism company.
 type Provider struct {
 	bun.BaseModel `bun:"table:providers,alias:p"`
 
@@ -42,7 +42,7 @@ type Provider struct {
 	UpdatedAt      time.Time `bun:"updated_at,nullzero,default:now()"`
 }
 
-// The life of a live resource (spec 2.3, 2.5); only buses know UNDER_MAINTENANCE.
+// The life of a live resource; only buses know UNDER_MAINTENANCE.
 const (
 	StatusActive           = "ACTIVE"
 	StatusInactive         = "INACTIVE"
@@ -62,7 +62,7 @@ type RefreshToken struct {
 	RevokedAt *time.Time `bun:"revoked_at"`
 }
 
-// AuditEntry says who did what to which entity, when (contract §6).
+// AuditEntry says who did what to which entity, when (rules: audit.log).
 type AuditEntry struct {
 	bun.BaseModel `bun:"table:audit_log,alias:al"`
 

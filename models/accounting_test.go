@@ -208,8 +208,8 @@ func (b *book) check(t *rapid.T) {
 	}
 }
 
-// Whatever is refunded and paid out, in whatever order, records and transfers tell the same story (contract §6,
-// architecture §5).
+// Whatever is refunded and paid out, in whatever order, records and transfers tell the same story
+// (rules: ledger.lines, ledger.transfers).
 func TestAccountingIdentities(t *testing.T) {
 	t.Parallel()
 

@@ -14,7 +14,7 @@ type Passenger struct {
 	DocumentNumber string `json:"document_number,omitempty"`
 }
 
-// Booking is a number of seats on a trip (contract §4). Amount includes VAT, in SAR.
+// Booking is a number of seats on a trip. Amount includes VAT, in SAR.
 type Booking struct {
 	bun.BaseModel `bun:"table:bookings,alias:bk"`
 
@@ -73,7 +73,7 @@ func (b *Booking) HoldFor(hold time.Duration, departure, now time.Time) time.Tim
 
 // Unattempted is what a customer is told of the payment of a booking that has no attempt: it is under way while the booking
 // waits for it, and has failed when that is over, because the gateway could not be asked in time or the booking was
-// cancelled. Who polls must not be left waiting for an attempt that can no longer come (contract §4).
+// cancelled. Who polls must not be left waiting for an attempt that can no longer come (rules: payments.status).
 func (b BookingStatus) Unattempted() (TransactionStatus, *FailureCode) {
 	var why FailureCode
 
@@ -89,7 +89,7 @@ func (b BookingStatus) Unattempted() (TransactionStatus, *FailureCode) {
 	return TransactionFailed, &why
 }
 
-// AdCampaign is advertising that a provider buys for one of its trips (spec 3.7). Price is without VAT.
+// AdCampaign is advertising that a provider buys for one of its trips. Price is without VAT.
 type AdCampaign struct {
 	bun.BaseModel `bun:"table:ad_campaigns,alias:ac"`
 

@@ -2,7 +2,7 @@ package models
 
 import "time"
 
-// CampaignStatusOnPayment is SCHEDULED while the start lies after today in Riyadh, else ACTIVE (contract §4).
+// CampaignStatusOnPayment is SCHEDULED while the start lies after today in Riyadh, else ACTIVE (rules: campaigns.dates).
 func CampaignStatusOnPayment(startsOn Date, now time.Time) CampaignStatus {
 	if startsOn.After(DateIn(now)) {
 		return CampaignScheduled
@@ -70,7 +70,7 @@ func (c *AdCampaign) Resume(now time.Time) (CampaignStatus, error) {
 	}
 }
 
-// Editable says whether the campaign can still be changed or deleted: only while it is unpaid (contract §4).
+// Editable says whether the campaign can still be changed or deleted: only while it is unpaid (rules: campaigns.editable).
 // Error: INVALID_STATE.
 func (c *AdCampaign) Editable() error {
 	if c.Status != CampaignPendingPayment && c.Status != CampaignPaymentFailed {

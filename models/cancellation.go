@@ -19,11 +19,11 @@ type CancellationTier struct {
 	Percent  int
 }
 
-// CancellationPolicy says how much of a booking's price a customer who cancels gets back (contract §7). It is the steps,
+// CancellationPolicy says how much of a booking's price a customer who cancels gets back (rules: refunds.policy). It is the steps,
 // most notice first. With less notice than the last step, and once the trip has left, nothing is paid back.
 type CancellationPolicy []CancellationTier
 
-// DefaultCancellationPolicy is that of contract §7.
+// DefaultCancellationPolicy applies without configuration (rules: refunds.policy-form).
 func DefaultCancellationPolicy() CancellationPolicy {
 	return CancellationPolicy{{72, 100}, {24, 50}, {0, 0}}
 }
@@ -169,7 +169,7 @@ func (terms PolicyTerms) of(t *PaymentTransaction) PolicyTerms {
 	return terms
 }
 
-// RefundQuote says beforehand what a refund by the policy would come to (contract §7).
+// RefundQuote says beforehand what a refund by the policy would come to (rules: refunds.quote).
 type RefundQuote struct {
 	BookingID uuid.UUID
 	Paid      Money

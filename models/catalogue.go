@@ -8,7 +8,7 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// Bus is a vehicle with its embedded driver (spec 2.5).
+// Bus is a vehicle with its embedded driver.
 type Bus struct {
 	bun.BaseModel `bun:"table:buses,alias:b"`
 
@@ -27,7 +27,7 @@ type Bus struct {
 	DeletedAt     *time.Time `bun:"deleted_at"`
 }
 
-// BusPhoto is a picture of a bus; the file is in the object storage under BlobKey (contract §3).
+// BusPhoto is a picture of a bus; the file is in the object storage under BlobKey.
 type BusPhoto struct {
 	bun.BaseModel `bun:"table:bus_photos,alias:bp"`
 
@@ -41,10 +41,10 @@ type BusPhoto struct {
 	CreatedAt   time.Time `bun:"created_at,nullzero,default:now()"`
 }
 
-// MaxBusPhotos is how many photos a bus may have (contract §3).
+// MaxBusPhotos is how many photos a bus may have (rules: companies.photos).
 const MaxBusPhotos = 10
 
-// Hotel is where a trip stays (spec 2.6).
+// Hotel is where a trip stays (rules: companies.hotels).
 type Hotel struct {
 	bun.BaseModel `bun:"table:hotels,alias:h"`
 
@@ -61,7 +61,7 @@ type Hotel struct {
 	DeletedAt   *time.Time `bun:"deleted_at"`
 }
 
-// RestStop is a place where a trip pauses (spec 2.7).
+// RestStop is a place where a trip pauses (rules: companies.hotels).
 type RestStop struct {
 	bun.BaseModel `bun:"table:rest_stops,alias:rs"`
 
@@ -78,19 +78,19 @@ type RestStop struct {
 	DeletedAt  *time.Time       `bun:"deleted_at"`
 }
 
-// TripType tells a pilgrimage from a tour (contract §3).
+// TripType tells a pilgrimage from a tour.
 type TripType string
 
-// The trip types of contract §3.
+// The trip types.
 const (
 	TripUmrah   TripType = "UMRAH"
 	TripTourism TripType = "TOURISM"
 )
 
-// TripStatus is the state of a trip (contract §3).
+// TripStatus is the state of a trip (rules: companies.publish).
 type TripStatus string
 
-// The trip states of contract §3.
+// The trip states.
 const (
 	TripDraft     TripStatus = "DRAFT"
 	TripPublished TripStatus = "PUBLISHED"

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Riyadh is the time zone of business days, periods and record dates (contract §1): UTC+3, without daylight saving.
+// Riyadh is the time zone of business days, periods and record dates (rules: dates.riyadh): UTC+3, without daylight saving.
 var Riyadh = time.FixedZone("Asia/Riyadh", 3*60*60)
 
 // ErrDateFormat reports a date that is not YYYY-MM-DD.
@@ -61,7 +61,7 @@ func (d Date) IsZero() bool { return d.t.IsZero() }
 // Year is the calendar year.
 func (d Date) Year() int { return d.t.Year() }
 
-// Weekday is the day of the week; the week starts on Sunday (contract §1).
+// Weekday is the day of the week; the week starts on Sunday (rules: dates.riyadh).
 func (d Date) Weekday() time.Weekday { return d.t.Weekday() }
 
 // FirstOfMonth is the first day of d's month.

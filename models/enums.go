@@ -1,9 +1,9 @@
 package models
 
-// Role is what an authenticated user may do (spec 5, contract §2).
+// Role is what an authenticated user may do (rules: scope.roles).
 type Role string
 
-// The roles of contract §2.
+// The roles.
 const (
 	RoleEndUser       Role = "END_USER"
 	RoleProviderStaff Role = "PROVIDER_STAFF"
@@ -27,15 +27,15 @@ func (r Role) IsProvider() bool { return r == RoleProviderStaff || r == RoleProv
 // IsAdmin reports whether the role may act for any user and any provider.
 func (r Role) IsAdmin() bool { return r == RoleAdmin || r == RoleSuperAdmin }
 
-// ReadsAnyBooking reports whether the role reads bookings of other users (contract §2).
+// ReadsAnyBooking reports whether the role reads bookings of other users (rules: scope.bookings).
 func (r Role) ReadsAnyBooking() bool {
 	return r.IsAdmin() || r == RoleFinanceAdmin || r == RoleSupportAgent
 }
 
-// PaymentMethod is how a customer pays (spec 2.9).
+// PaymentMethod is how a customer pays.
 type PaymentMethod string
 
-// The payment methods of spec 2.9.
+// The payment methods.
 const (
 	MethodCreditCard   PaymentMethod = "credit_card"
 	MethodDebitNetwork PaymentMethod = "debit_network"
@@ -44,10 +44,10 @@ const (
 	MethodBillPayment  PaymentMethod = "bill_payment"
 )
 
-// PaymentProvider is the gateway company that takes the money (spec 2.9).
+// PaymentProvider is the gateway company that takes the money.
 type PaymentProvider string
 
-// The payment providers of spec 2.9.
+// The payment providers.
 const (
 	ProviderGatewayA PaymentProvider = "gateway_a"
 	ProviderWalletB  PaymentProvider = "wallet_b"
@@ -58,7 +58,7 @@ func PaymentProviders() []PaymentProvider {
 	return []PaymentProvider{ProviderGatewayA, ProviderWalletB}
 }
 
-// Provider is the gateway that serves the method (contract §5).
+// Provider is the gateway that serves the method (rules: payments.methods).
 func (m PaymentMethod) Provider() PaymentProvider {
 	if m == MethodWalletB {
 		return ProviderWalletB
@@ -67,10 +67,10 @@ func (m PaymentMethod) Provider() PaymentProvider {
 	return ProviderGatewayA
 }
 
-// Channel is one inbound webhook path with secrets of its own (contract §5).
+// Channel is one inbound webhook path with secrets of its own (rules: webhooks.channel).
 type Channel string
 
-// The four webhook channels of spec 4.6.
+// The four webhook channels.
 const (
 	ChannelGatewayA    Channel = "gateway_a"
 	ChannelWalletB     Channel = "wallet_b"
@@ -106,7 +106,7 @@ func (c Channel) Provider() PaymentProvider {
 	return ProviderGatewayA
 }
 
-// Methods are the payment methods whose transactions the channel may resolve (contract §5).
+// Methods are the payment methods whose transactions the channel may resolve (rules: webhooks.channel).
 func (c Channel) Methods() []PaymentMethod {
 	switch c {
 	case ChannelWalletA:
@@ -120,7 +120,7 @@ func (c Channel) Methods() []PaymentMethod {
 	}
 }
 
-// Path is the channel's webhook path below /api/v1/payments/ (spec 4.6; the odd one is the specification's).
+// Path is the channel's webhook path below /api/v1/payments/ (bill_payment's has another form than the others).
 func (c Channel) Path() string {
 	if c == ChannelBillPayment {
 		return "webhook-bill_payment"
@@ -129,10 +129,10 @@ func (c Channel) Path() string {
 	return "webhook/" + string(c)
 }
 
-// TransactionStatus is the state of a PaymentTransaction (spec 3.3).
+// TransactionStatus is the state of a PaymentTransaction (rules: payments.states).
 type TransactionStatus string
 
-// The states of spec 3.3.
+// The states of a transaction.
 const (
 	TransactionPending       TransactionStatus = "PENDING"
 	TransactionPaid          TransactionStatus = "PAID"
@@ -141,7 +141,7 @@ const (
 	TransactionPartialRefund TransactionStatus = "PARTIAL_REFUND"
 )
 
-// TransactionKind tells a payment attempt from the transaction that a refund adds (spec 3.5).
+// TransactionKind tells a payment attempt from the transaction that a refund adds (rules: refunds.transaction).
 type TransactionKind string
 
 // The kinds of transaction.
@@ -150,10 +150,10 @@ const (
 	KindRefund  TransactionKind = "REFUND"
 )
 
-// FailureCode says why an attempt failed (contract §5).
+// FailureCode says why an attempt failed.
 type FailureCode string
 
-// The failure codes of contract §5.
+// The failure codes.
 const (
 	FailureDeclined         FailureCode = "DECLINED"
 	FailureExpired          FailureCode = "EXPIRED"
@@ -163,15 +163,15 @@ const (
 	FailureCurrencyMismatch FailureCode = "CURRENCY_MISMATCH"
 )
 
-// IsMismatch reports a failure that is final whatever comes later (contract §5).
+// IsMismatch reports a failure that is final whatever comes later (rules: late.mismatch).
 func (f FailureCode) IsMismatch() bool {
 	return f == FailureAmountMismatch || f == FailureCurrencyMismatch
 }
 
-// BookingStatus is the state of a booking (spec 3.4).
+// BookingStatus is the state of a booking (rules: bookings.seats-follow-state).
 type BookingStatus string
 
-// The states of spec 2.11.
+// The states of a booking.
 const (
 	BookingPendingPayment BookingStatus = "PENDING_PAYMENT"
 	BookingConfirmed      BookingStatus = "CONFIRMED"
@@ -179,10 +179,10 @@ const (
 	BookingCancelled      BookingStatus = "CANCELLED"
 )
 
-// CampaignStatus is the state of an advertising campaign (contract §4).
+// CampaignStatus is the state of an advertising campaign (rules: campaigns.dates).
 type CampaignStatus string
 
-// The states of contract §4.
+// The states of a campaign.
 const (
 	CampaignPendingPayment CampaignStatus = "PENDING_PAYMENT"
 	CampaignPaymentFailed  CampaignStatus = "PAYMENT_FAILED"
@@ -192,30 +192,30 @@ const (
 	CampaignEnded          CampaignStatus = "ENDED"
 )
 
-// RecordKind is what a ledger line is about (contract §6).
+// RecordKind is what a ledger line is about (rules: ledger.lines).
 type RecordKind string
 
-// The kinds of contract §6.
+// The kinds of ledger lines.
 const (
 	RecordSale        RecordKind = "SALE"
 	RecordAdvertising RecordKind = "ADVERTISING"
 	RecordClawback    RecordKind = "CLAWBACK"
 )
 
-// BalanceStatus is where a ledger line's money is (spec 2.10).
+// BalanceStatus is where a ledger line's money is (rules: ledger.states).
 type BalanceStatus string
 
-// The balance states of spec 2.10.
+// The balance states.
 const (
 	BalanceInCurrent   BalanceStatus = "IN_CURRENT_BALANCE"
 	BalanceTransferred BalanceStatus = "TRANSFERRED"
 	BalanceRefunded    BalanceStatus = "REFUNDED"
 )
 
-// RefundType is how the amount of a refund is found (contract §7).
+// RefundType is how the amount of a refund is found (rules: refunds.types).
 type RefundType string
 
-// The refund types of contract §7.
+// The refund types.
 const (
 	RefundFull    RefundType = "FULL"
 	RefundPartial RefundType = "PARTIAL"
@@ -250,20 +250,20 @@ const (
 	PayoutRejected PayoutDecision = "REJECTED"
 )
 
-// RefundStatus is the state of a refund (contract §7).
+// RefundStatus is the state of a refund.
 type RefundStatus string
 
-// The refund states of contract §7.
+// The refund states.
 const (
 	RefundPending   RefundStatus = "PENDING"
 	RefundSucceeded RefundStatus = "SUCCEEDED"
 	RefundFailed    RefundStatus = "FAILED"
 )
 
-// EventType is the type of a gateway webhook (contract §5).
+// EventType is the type of a gateway webhook.
 type EventType string
 
-// The webhook types of contract §5.
+// The webhook types.
 const (
 	EventPaymentSucceeded EventType = "payment.succeeded"
 	EventPaymentFailed    EventType = "payment.failed"
@@ -272,10 +272,10 @@ const (
 	EventRefundFailed     EventType = "refund.failed"
 )
 
-// IncidentKind is what an operator has to look at (contract §5).
+// IncidentKind is what an operator has to look at (rules: incidents.kinds).
 type IncidentKind string
 
-// The kinds of contract §5.
+// The kinds of incidents.
 const (
 	IncidentAmountMismatch   IncidentKind = "AMOUNT_MISMATCH"
 	IncidentCurrencyMismatch IncidentKind = "CURRENCY_MISMATCH"
@@ -291,7 +291,7 @@ const (
 	IncidentReferenceClash   IncidentKind = "REFERENCE_CONFLICT"
 )
 
-// IncidentKinds are all kinds, in the contract's order.
+// IncidentKinds are all kinds, in the order of the API's document.
 func IncidentKinds() []IncidentKind {
 	return []IncidentKind{
 		IncidentAmountMismatch, IncidentCurrencyMismatch, IncidentLatePayment, IncidentRefundFailed, IncidentUnknownReference,
@@ -300,7 +300,7 @@ func IncidentKinds() []IncidentKind {
 	}
 }
 
-// Locale is the language of a person: ar (default) or en (spec 9.6).
+// Locale is the language of a person: ar (default) or en (rules: api.language).
 type Locale string
 
 // The languages of the service.

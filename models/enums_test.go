@@ -125,7 +125,7 @@ func TestChannelsAndMethodsBelongTogether(t *testing.T) {
 
 	require.Equal(t, "webhook/gateway_a", models.ChannelGatewayA.Path())
 	require.Equal(t, "webhook/wallet_a", models.ChannelWalletA.Path())
-	require.Equal(t, "webhook-bill_payment", models.ChannelBillPayment.Path(), "the specification's odd one")
+	require.Equal(t, "webhook-bill_payment", models.ChannelBillPayment.Path(), "has another form than the others")
 }
 
 func TestRoles(t *testing.T) {

@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// Code is a machine-readable error code of contract §1, UPPER_SNAKE.
+// Code is a machine-readable error code, UPPER_SNAKE (rules: api.errors).
 type Code string
 
-// The codes of contract §1. The HTTP status of each is decided in one place, at the edge (api).
+// The codes. The HTTP status of each is decided in one place, at the edge (api).
 const (
 	CodeMalformedRequest        Code = "MALFORMED_REQUEST"
 	CodeUnauthenticated         Code = "UNAUTHENTICATED"

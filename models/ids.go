@@ -10,7 +10,7 @@ import (
 // namespace makes the service's derived ids its own. It must never change: ids are kept for ever.
 var namespace = uuid.MustParse("6f1d1c8e-4f0b-5b7a-9d55-3a2f6a1c7e10")
 
-// Derive makes the same UUIDv5 of the same name on every machine (architecture §3).
+// Derive makes the same UUIDv5 of the same name on every machine (rules: payments.identity).
 func Derive(name string) uuid.UUID { return uuid.NewSHA1(namespace, []byte(name)) }
 
 // NewID makes a UUIDv7 for a row: ids of later rows sort later.

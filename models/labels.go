@@ -1,6 +1,6 @@
 package models
 
-// Label is an enum value in the words people read (spec 2.1).
+// Label is an enum value in the words people read (rules: api.labels).
 type Label struct {
 	AR, EN string
 }
@@ -46,7 +46,7 @@ var transactionLabels = map[TransactionStatus]Label{
 // Label is the transaction status for people.
 func (s TransactionStatus) Label() Label { return transactionLabels[s] }
 
-// UILabel is one of the three labels that the clients show, or "in progress" (spec 2.9, contract §4).
+// UILabel is one of the three labels that the clients show, or "in progress" (rules: payments.status).
 func (s TransactionStatus) UILabel() Label {
 	if s == TransactionPartialRefund {
 		return transactionLabels[TransactionRefunded]

@@ -7,7 +7,7 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// FinancialRecord is one line of the statement that people work with (spec 2.10, contract §6). Amounts are in SAR;
+// FinancialRecord is one line of the statement that people work with (rules: ledger.lines). Amounts are in SAR;
 // on every line GrossAmount = PlatformCommissionAmount + NetAmount.
 type FinancialRecord struct {
 	bun.BaseModel `bun:"table:financial_records,alias:fr"`
@@ -61,7 +61,7 @@ type PayoutReversal struct {
 	CreatedAt       time.Time  `bun:"created_at,nullzero,default:now()"`
 }
 
-// LedgerTransfer moves Amount from DebitAccount to CreditAccount; it is never changed or deleted (architecture §5).
+// LedgerTransfer moves Amount from DebitAccount to CreditAccount; it is never changed or deleted (rules: ledger.transfers).
 type LedgerTransfer struct {
 	bun.BaseModel `bun:"table:ledger_transfers,alias:lt"`
 
@@ -76,7 +76,7 @@ type LedgerTransfer struct {
 	CreatedAt     time.Time    `bun:"created_at,nullzero,default:now()"`
 }
 
-// Account names a place where money is, `gateway:gateway_a`, `provider:<id>:payable` (architecture §5).
+// Account names a place where money is, `gateway:gateway_a`, `provider:<id>:payable`.
 type Account string
 
 // The platform's own accounts.
@@ -142,7 +142,7 @@ const (
 	TransferSuspense         TransferKind = "SUSPENSE_CAPTURE"
 )
 
-// Incident is something that a person has to look at (contract §5).
+// Incident is something that a person has to look at (rules: incidents.kinds).
 type Incident struct {
 	bun.BaseModel `bun:"table:incidents,alias:ic"`
 
@@ -186,7 +186,7 @@ const (
 // NotificationChannel is how a customer is told.
 type NotificationChannel string
 
-// The channels of spec 6.2.
+// The channels of a message.
 const (
 	NotifyEmail NotificationChannel = "EMAIL"
 	NotifySMS   NotificationChannel = "SMS"

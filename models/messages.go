@@ -22,7 +22,7 @@ type Attempt struct {
 	Opener uuid.UUID `json:"opener,omitzero"`
 }
 
-// ID is the transaction that the attempt makes: the same attempt is the same transaction (architecture §3).
+// ID is the transaction that the attempt makes: the same attempt is the same transaction (rules: payments.identity).
 func (a Attempt) ID() uuid.UUID {
 	if a.BookingID != uuid.Nil {
 		return BookingAttemptID(a.BookingID, a.Number)

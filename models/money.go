@@ -10,7 +10,7 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Currency is the only currency of the service (spec 1.6): ISO 4217, SAR.
+// Currency is the only currency of the service (rules: money.currency): ISO 4217, SAR.
 const Currency = "SAR"
 
 // CurrencyCode is an ISO 4217 code as the service keeps it, in capitals.
@@ -28,7 +28,7 @@ var ErrMoneyFormat = errors.New("must be a number with at most 2 decimals")
 // maxMoney is the largest amount a numeric(14,2) column holds.
 var maxMoney = decimal.RequireFromString("999999999999.99")
 
-// plainNumber admits what contract §1 calls a number: no exponent, no leading plus, at most two decimals.
+// plainNumber admits numbers as amounts are written (rules: money.decimal): no exponent, no leading plus, at most two decimals.
 var plainNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]{0,11})(\.[0-9]{1,2})?$`)
 
 // Money is an exact amount in SAR with two decimals. The zero value is 0.00. It is never a binary float:

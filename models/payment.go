@@ -7,7 +7,7 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// PaymentTransaction is one payment attempt through a gateway, or the transaction that a refund adds (spec 2.9, 3.5).
+// PaymentTransaction is one payment attempt through a gateway, or the transaction that a refund adds (rules: payments.states).
 // Amounts are in SAR; Amount includes VAT. The rates are those of its creation and never change.
 type PaymentTransaction struct {
 	bun.BaseModel `bun:"table:payment_transactions,alias:pt"`
@@ -122,7 +122,7 @@ type StateChange struct {
 	ChangedAt     time.Time          `bun:"changed_at"`
 }
 
-// WebhookEvent is a gateway's signed message as it was received (contract §5).
+// WebhookEvent is a gateway's signed message as it was received (rules: webhooks.kept).
 type WebhookEvent struct {
 	bun.BaseModel `bun:"table:webhook_events,alias:we"`
 
@@ -159,7 +159,7 @@ const (
 	OutcomeIncident  EventOutcome = "INCIDENT"  // a person has to look at it
 )
 
-// Refund is money on its way back to the customer (contract §7).
+// Refund is money on its way back to the customer.
 type Refund struct {
 	bun.BaseModel `bun:"table:refunds,alias:rf"`
 

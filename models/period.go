@@ -2,10 +2,10 @@ package models
 
 import "time"
 
-// Period names a span of business days (spec 4.7).
+// Period names a span of business days (rules: reports.periods).
 type Period string
 
-// The periods of spec 4.7.
+// The periods.
 const (
 	PeriodToday  Period = "today"
 	PeriodWeek   Period = "this_week"
@@ -13,7 +13,7 @@ const (
 	PeriodCustom Period = "custom"
 )
 
-// maxPeriodDays bounds a custom period (contract §6).
+// maxPeriodDays bounds a custom period (rules: reports.periods).
 const maxPeriodDays = 366
 
 // Days is a span of days in Riyadh, both ends included. The zero value is all days.
@@ -31,7 +31,7 @@ func (d Days) Len() int { return d.From.DaysUntil(d.To) + 1 }
 func (d Days) Has(day Date) bool { return !day.Before(d.From) && !day.After(d.To) }
 
 // Resolve turns a period into days. `this_week` and `this_month` run to their last day; the week starts on
-// Sunday. custom needs both dates, from ≤ to, at most 366 days (contract §6); so do dates without a period. Errors:
+// Sunday. custom needs both dates, from ≤ to, at most 366 days (rules: reports.periods); so do dates without a period. Errors:
 // VALIDATION_ERROR on the field.
 func (p Period) Resolve(from, to Date, now time.Time) (Days, error) {
 	today := DateIn(now)

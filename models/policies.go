@@ -8,7 +8,7 @@ type LoginRules struct {
 	LockAfter int           // failures within 24 hours that lock the account; 0: never
 }
 
-// Policies are the money and time rules of configuration (contract §9); their values are copied into rows when
+// Policies are the money and time rules of configuration; their values are copied into rows when
 // these are created, so that a change applies to new ones only.
 type Policies struct {
 	VATBooking  Rate
@@ -44,7 +44,7 @@ type Policies struct {
 	LateChecks []time.Duration
 }
 
-// DefaultPolicies are those of contract §9. The limits on what is unpaid, on moves and on messages are those of configuration: none here.
+// DefaultPolicies are the defaults of configuration, without limits on what is unpaid, on moves and on messages.
 func DefaultPolicies() Policies {
 	return Policies{
 		VATBooking:   MustRate("0.15"),

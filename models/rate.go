@@ -9,7 +9,7 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// rateScale is the number of decimals a rate may have (contract §1: 2 to 4).
+// rateScale is the number of decimals a rate may have (rules: money.rates).
 const rateScale = 4
 
 // ErrRateFormat reports a rate outside 0–1 or with more than four decimals.

@@ -8,7 +8,7 @@ import (
 
 // RefundableAmount is what a request for a refund comes to: all that is left for FULL, the asked amount for PARTIAL
 // and for POLICY, whose amount the cancellation policy has found (CancellationPolicy.Terms).
-// Errors: VALIDATION_ERROR on amount, REFUND_EXCEEDS_REMAINING, BOOKING_NOT_REFUNDABLE (contract §7).
+// Errors: VALIDATION_ERROR on amount, REFUND_EXCEEDS_REMAINING, BOOKING_NOT_REFUNDABLE (rules: refunds.types).
 func RefundableAmount(t *PaymentTransaction, kind RefundType, asked *Money) (Money, error) {
 	if taken, _ := t.Taken(); t.RefundedAmount.Equal(taken) {
 		return Money{}, Errorf(CodeBookingNotRefundable, "The booking has no payment that can be refunded.")
@@ -33,7 +33,7 @@ func RefundableAmount(t *PaymentTransaction, kind RefundType, asked *Money) (Mon
 	return amount, nil
 }
 
-// RefundTransactionStatus is the status of the transaction that a refund adds (spec 3.3): PARTIAL_REFUND for
+// RefundTransactionStatus is the status of the transaction that a refund adds (rules: refunds.transaction): PARTIAL_REFUND for
 // refund_type PARTIAL, REFUNDED for FULL; a refund by POLICY is what it comes to. last says that nothing of the payment
 // is left after it.
 func RefundTransactionStatus(kind RefundType, last bool) TransactionStatus {
@@ -44,7 +44,7 @@ func RefundTransactionStatus(kind RefundType, last bool) TransactionStatus {
 	return TransactionPartialRefund
 }
 
-// RefundSplit is what a refund does to the live ledger line of a payment (contract §6).
+// RefundSplit is what a refund does to the live ledger line of a payment (rules: refunds.split).
 type RefundSplit struct {
 	Refunded  FinancialRecord  // the old line, reduced to the refunded part
 	Rest      *FinancialRecord // a new line with what is left; nil when nothing is

@@ -92,7 +92,7 @@ func TestRefundTransactionStatus(t *testing.T) {
 
 	require.Equal(t, models.TransactionRefunded, models.RefundTransactionStatus(models.RefundFull, true))
 	require.Equal(t, models.TransactionPartialRefund, models.RefundTransactionStatus(models.RefundPartial, false))
-	require.Equal(t, models.TransactionPartialRefund, models.RefundTransactionStatus(models.RefundPartial, true), "spec 3.3 goes by refund_type")
+	require.Equal(t, models.TransactionPartialRefund, models.RefundTransactionStatus(models.RefundPartial, true), "the status goes by refund_type")
 	require.Equal(t, models.TransactionPartialRefund, models.RefundTransactionStatus(models.RefundPolicy, false))
 	require.Equal(t, models.TransactionRefunded, models.RefundTransactionStatus(models.RefundPolicy, true))
 }

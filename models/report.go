@@ -1,6 +1,6 @@
 package models
 
-// ReportFigures are what ledger lines add up to (contract §6). Amounts are in SAR.
+// ReportFigures are what ledger lines add up to (rules: reports.cards). Amounts are in SAR.
 type ReportFigures struct {
 	Gross              Money // of sales and advertising that are not REFUNDED, as are Commission, Net and VAT
 	Commission         Money
@@ -80,7 +80,7 @@ type ReportDay struct {
 	ReportFigures
 }
 
-// Report is a summary of a span of days (contract §6): the cards are the sums of the series.
+// Report is a summary of a span of days (rules: reports.cards): the cards are the sums of the series.
 type Report struct {
 	Days   Days
 	Cards  ReportFigures

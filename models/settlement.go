@@ -13,7 +13,7 @@ type Verdict struct {
 	Outcome EventOutcome
 }
 
-// Judge decides what an event means for an attempt in its present state (spec 3.3, contract §5). It is pure: the
+// Judge decides what an event means for an attempt in its present state (rules: settling.compare). It is pure: the
 // caller holds the row lock. A success that comes too late (attempt FAILED, but not by a mismatch) is LateSuccess.
 func Judge(t *PaymentTransaction, e *WebhookEvent) Verdict {
 	if t.Status != TransactionPending {
@@ -85,14 +85,14 @@ func Mismatch(t *PaymentTransaction, e *WebhookEvent) (f FailureCode, ok bool) {
 }
 
 // IsLateSuccess reports that the gateway took money for an attempt which had already ended unpaid: the booking is
-// confirmed if it still can be, else the money goes back (contract §5).
+// confirmed if it still can be, else the money goes back (rules: late.accept, late.return).
 func IsLateSuccess(t *PaymentTransaction, e *WebhookEvent) bool {
 	return e.Type == EventPaymentSucceeded && t.Status == TransactionFailed && t.CapturedAt == nil &&
 		!t.FailureCode.IsMismatch()
 }
 
 // Sale is the ledger line of a captured booking payment: the commission is gross × the rate of the attempt, half-up, the rest is
-// the provider's (contract §6).
+// the provider's (rules: prices.commission).
 func Sale(t *PaymentTransaction, tripTitle string) FinancialRecord {
 	r := newRecord(t, RecordSale, tripTitle)
 	r.PlatformCommissionAmount = t.Amount.AtRate(t.CommissionRate)
@@ -102,7 +102,7 @@ func Sale(t *PaymentTransaction, tripTitle string) FinancialRecord {
 	return r
 }
 
-// Advertising is the ledger line of a captured campaign payment: all of it is the platform's (contract §6).
+// Advertising is the ledger line of a captured campaign payment: all of it is the platform's (rules: prices.commission).
 func Advertising(t *PaymentTransaction, tripTitle string) FinancialRecord {
 	r := newRecord(t, RecordAdvertising, tripTitle)
 	r.PlatformCommissionAmount = t.Amount

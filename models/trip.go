@@ -2,7 +2,7 @@ package models
 
 import "fmt"
 
-// Check says whether the trip's own fields agree with each other and with the capacity of its bus (contract §3).
+// Check says whether the trip's own fields agree with each other and with the capacity of its bus (rules: companies.trips).
 // Error: VALIDATION_ERROR that names every field which does not.
 func (t *Trip) Check(busCapacity int) error {
 	wrong := map[string][]string{}

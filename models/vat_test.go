@@ -51,7 +51,7 @@ func TestAddVAT(t *testing.T) {
 	}
 }
 
-// The formula of contract §5 with the division first, in integers: an independent way to the same number.
+// The formula of bookings (rules: prices.booking) with the division first, in integers: an independent way to the same number.
 func TestVATWithinAgreesWithIntegers(t *testing.T) {
 	t.Parallel()
 

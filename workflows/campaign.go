@@ -14,7 +14,7 @@ import (
 const SignalLook = "look-again"
 
 // Campaign moves a paid campaign with its dates: active on its first day, ended after its last, in Riyadh
-// (contract §4). Its timers survive every restart.
+// (rules: campaigns.dates). Its timers survive every restart.
 func Campaign(ctx workflow.Context, id uuid.UUID) (models.CampaignStatus, error) {
 	searchable := showsCampaignState(ctx)
 	looks := workflow.GetSignalChannel(ctx, SignalLook)

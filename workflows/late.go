@@ -11,7 +11,7 @@ import (
 )
 
 // LatePayment deals with a gateway's word about an attempt whose own workflow has ended: money that came too late
-// confirms the booking if it still can, else it goes back, with an incident (contract §5).
+// confirms the booking if it still can, else it goes back, with an incident (rules: late.accept, late.return).
 func LatePayment(ctx workflow.Context, d models.Delivery) (models.Settled, error) {
 	var settled models.Settled
 

@@ -86,7 +86,7 @@ func withGateway(ctx workflow.Context, gateway models.PaymentProvider, summary s
 	})
 }
 
-// The search attributes by which operators find workflows (architecture §4). They are plain text for ever: ids and
+// The search attributes by which operators find workflows. They are plain text for ever: ids and
 // states only.
 var (
 	attrPaymentStatus = temporal.NewSearchAttributeKeyKeyword("PaymentStatus")

@@ -33,7 +33,7 @@ const (
 	closeAtMost = 7 * 24 * time.Hour
 )
 
-// Payment takes one payment attempt from its opening to its end (spec 3.3). It completes with the attempt's outcome,
+// Payment takes one payment attempt from its opening to its end (rules: payments.states). It completes with the attempt's outcome,
 // declined ones included; it fails only when an operator has to look. Error types: the domain's codes.
 func Payment(ctx workflow.Context, a models.Attempt) (models.Settled, error) {
 	p := payment{attempt: a, id: a.ID()}

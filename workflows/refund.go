@@ -44,7 +44,7 @@ const pauseAtFirst = 5 * time.Second
 const refundRounds = 100
 
 // Refund gives money back that was ordered to go back: it has the gateway pay it, asks until it knows the outcome, and
-// settles (spec 3.5, contract §7). What no gateway can give back it leaves to finance staff, and waits for their word. It is
+// settles (rules: refunds.order, refunds.send). What no gateway can give back it leaves to finance staff, and waits for their word. It is
 // told the order's id and nothing else. Without an order it ends without effect, with an incident. A refund that is refused is
 // an outcome, not a failure.
 func Refund(ctx workflow.Context, o models.RefundOrder) (models.SettledRefund, error) {

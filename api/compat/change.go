@@ -12,7 +12,7 @@ type kind int
 const (
 	// addition is what they need not know: new operations, optional fields, enum values, wider bounds of what they send.
 	addition kind = iota
-	// breaking is what they fail on, or what means something else than before (spec 9.3).
+	// breaking is what they fail on, or what means something else than before (rules: api.versions).
 	breaking
 )
 

@@ -1,4 +1,4 @@
-// Command compat compares the API's document with the last released one (spec 9). Within a major version only additions
+// Command compat compares the API's document with the last released one (rules: api.versions). Within a major version only additions
 // are made: it fails on whatever breaks a client, and when info.version or the changelog does not tell what has changed.
 //
 //	go run ./api/compat
@@ -144,7 +144,7 @@ func (r report) write(out io.Writer, verbose bool) {
 
 	switch {
 	case r.count(breaking) > 0 && !r.newMajor:
-		fmt.Fprintln(out, "; what breaks clients needs a new major version (spec 9.3)")
+		fmt.Fprintln(out, "; what breaks clients needs a new major version")
 	case r.failed():
 		fmt.Fprintln(out, "; the version does not tell")
 	default:

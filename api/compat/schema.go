@@ -166,7 +166,7 @@ func (c *changes) compareWays(where string, way direction, old, current *shape) 
 	}
 }
 
-// compareEnum allows new values in both directions: clients treat what they do not know as "other" (spec 9.2).
+// compareEnum allows new values in both directions: clients treat what they do not know as "other" (rules: api.versions).
 func (c *changes) compareEnum(where string, way direction, old, current *shape) {
 	switch {
 	case old.enum == nil && current.enum == nil:

@@ -32,7 +32,7 @@ type Config struct {
 	Document *openapi3.T
 	Auth     Authenticator
 	Limiter  Limiter
-	// MayWrite refuses provider staff that may not change their company's data at the moment (contract §2: an INACTIVE one's).
+	// MayWrite refuses provider staff that may not change their company's data at the moment (rules: companies.inactive).
 	// It is asked before the request is looked at, on writing operations that provider roles are named for. May be nil.
 	MayWrite func(ctx context.Context, staff auth.Principal) error
 	// Signed verifies a webhook by its route, the headers of its signature and its body: nil or INVALID_SIGNATURE. It is
@@ -106,7 +106,7 @@ func New(cfg Config) (*Chain, error) {
 func (c *Chain) RateLimits() *RateLimits { return &c.limits }
 
 // Requests is the outermost middleware: trace id, language, security headers, panics, errors, and the log line of
-// spec 8.5.
+// the request (rules: privacy.logs).
 func (c *Chain) Requests(f *fiber.Ctx) error {
 	start := time.Now()
 	ctx := c.begin(f)
@@ -233,14 +233,14 @@ func endsSoon(f *fiber.Ctx) bool {
 	return errors.Is(err, io.EOF)
 }
 
-// setCharset completes the content type of JSON answers (spec 9.7).
+// setCharset completes the content type of JSON answers.
 func setCharset(f *fiber.Ctx) {
 	if string(f.Response().Header.ContentType()) == fiber.MIMEApplicationJSON {
 		f.Response().Header.SetContentType(fiber.MIMEApplicationJSONCharsetUTF8)
 	}
 }
 
-// logRequest writes the line of spec 8.5. The query is left out: it may hold what people search for.
+// logRequest writes the log line of a request (rules: privacy.logs). The query is left out: it may hold what people search for.
 func (c *Chain) logRequest(ctx context.Context, f *fiber.Ctx, took time.Duration) {
 	r := requestOf(ctx)
 	attrs := make([]slog.Attr, 0, 10)

@@ -14,7 +14,7 @@ import (
 const (
 	deprecatedAtExtension = "x-deprecated-at"
 	sunsetExtension       = "x-sunset"
-	// deprecationWindow is how many months an operation stays after it was deprecated, at least (spec 9.4).
+	// deprecationWindow is how many months an operation stays after it was deprecated, at least (rules: api.versions).
 	deprecationWindow = 6
 	// deprecationDocs is where clients read about it, unless the operation's externalDocs say otherwise.
 	deprecationDocs = "/docs"
@@ -27,7 +27,7 @@ type deprecation struct {
 }
 
 // compileDeprecation reads `deprecated: true`, x-deprecated-at and x-sunset, two days in UTC; nil when the operation is
-// not deprecated. It fails when one of the three is missing, or when clients would have less time than spec 9.4 gives.
+// not deprecated. It fails when one of the three is missing, or when clients would have less time than deprecationWindow gives.
 func compileDeprecation(source *openapi3.Operation) (*deprecation, error) {
 	at, sunset := source.Extensions[deprecatedAtExtension], source.Extensions[sunsetExtension]
 

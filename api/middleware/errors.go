@@ -19,7 +19,7 @@ import (
 	"rihla/models"
 )
 
-// statusOf is the one table from machine code to HTTP status (contract §1).
+// statusOf is the one table from machine code to HTTP status (rules: api.errors).
 var statusOf = map[models.Code]int{
 	models.CodeMalformedRequest:        http.StatusBadRequest,
 	models.CodeUnauthenticated:         http.StatusUnauthorized,
@@ -60,7 +60,7 @@ var statusOf = map[models.Code]int{
 // unavailableRetry is what Retry-After says with a 503: a database or an orchestrator fails over in that order of time.
 const unavailableRetry = 5 * time.Second
 
-// errorAnswer is the envelope of spec 7.1.
+// errorAnswer is the envelope of an error (rules: api.errors).
 type errorAnswer struct {
 	Error errorBody `json:"error"`
 }

@@ -30,7 +30,7 @@ func (c *Chain) secure(f *fiber.Ctx) bool {
 	return strings.EqualFold(strings.TrimSpace(proto), "https")
 }
 
-// redirectPlain sends plain HTTP to the public https address (spec 8.5.1) and reports whether it did. 308 keeps the
+// redirectPlain sends plain HTTP to the public https address (rules: input.https) and reports whether it did. 308 keeps the
 // method. Without a public https address, as in development, nothing is redirected.
 func (c *Chain) redirectPlain(f *fiber.Ctx) bool {
 	if c.publicURL == "" || probePaths[f.Path()] || c.secure(f) {

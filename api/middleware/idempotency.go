@@ -16,7 +16,7 @@ import (
 	"rihla/models"
 )
 
-// IdempotencyScope is what makes two requests the same intention (contract §1).
+// IdempotencyScope is what makes two requests the same intention (rules: idempotency.replay).
 type IdempotencyScope struct {
 	UserID uuid.UUID
 	Method string
@@ -98,7 +98,7 @@ func (c *Chain) once(f *fiber.Ctx, op *operation, key string, body any) (err err
 		return err
 	}
 
-	// An answer that could not be kept is not given: the same request would get another one later (contract §1), when its
+	// An answer that could not be kept is not given: the same request would get another one later (rules: idempotency.replay), when its
 	// subject has gone on. What was done stays bound to the key, and the next try finds it.
 	f.Response().Header.Del(fiber.HeaderLocation)
 

@@ -86,7 +86,7 @@ func (w *twins) both(tb testing.TB, key string, perMinute int) (memory, shared s
 	return memory, shared, max(reset.Sub(sharedReset).Abs(), (retryAfter - sharedRetry).Abs())
 }
 
-// TestLimitersAgree spends each limit of the contract, waits as it is told to, and spends again: what both limiters
+// TestLimitersAgree spends each default limit (rules: input.rates), waits as it is told to, and spends again: what both limiters
 // show is the same to the digit.
 func TestLimitersAgree(t *testing.T) {
 	t.Parallel()

@@ -14,7 +14,7 @@ var (
 	localeMatcher = language.NewMatcher([]language.Tag{language.Arabic, language.English})
 )
 
-// localeOf chooses the language of an answer; missing, unreadable and unsupported headers mean Arabic (spec 9.6).
+// localeOf chooses the language of an answer; missing, unreadable and unsupported headers mean Arabic (rules: api.language).
 func localeOf(acceptLanguage string) models.Locale {
 	switch acceptLanguage {
 	case "", "ar":

@@ -25,7 +25,7 @@ const (
 	limitMedia     limitClass = "media"
 )
 
-// RateLimits applies the limits of contract §1.
+// RateLimits limits requests per minute (rules: input.rates).
 type RateLimits struct {
 	limiter Limiter
 	limits  config.RateLimits
@@ -177,7 +177,7 @@ type allowance struct {
 	reset     time.Time
 }
 
-// show sets the headers of spec 8.3. Reset is rounded up, so that who waits until then finds the whole allowance.
+// show sets the X-RateLimit headers. Reset is rounded up, so that who waits until then finds the whole allowance.
 func (a allowance) show(f *fiber.Ctx) {
 	h := &f.Response().Header
 	h.Set("X-RateLimit-Limit", strconv.Itoa(a.limit))

@@ -57,7 +57,7 @@ func StillValid(ctx context.Context) error {
 	return check(ctx)
 }
 
-// Locale is the language that the caller asked for, ar by default (spec 9.6).
+// Locale is the language that the caller asked for, ar by default (rules: api.language).
 func Locale(ctx context.Context) models.Locale { return requestOf(ctx).locale }
 
 // Address is the client's address, as far as trusted proxies tell it.

@@ -12,7 +12,7 @@ import (
 	"rihla/models"
 )
 
-// Register opens an END_USER account (contract §2).
+// Register opens an END_USER account.
 func (o *Operations) Register(ctx context.Context, r gen.RegisterRequestObject) (gen.RegisterResponseObject, error) {
 	if auth.IsCommonPassword(r.Body.Password) {
 		return nil, commonPassword("password")
@@ -199,7 +199,7 @@ func userOf(u *models.User) gen.User {
 	}
 }
 
-// utc is a moment as the API writes it (contract §1: RFC 3339 with Z).
+// utc is a moment as the API writes it (RFC 3339 with Z; rules: dates.riyadh).
 func utc(t time.Time) time.Time { return t.UTC() }
 
 func utcOrNil(t *time.Time) *time.Time {

@@ -14,7 +14,7 @@ import (
 	"rihla/workflows"
 )
 
-// CreateBooking takes the seats and opens the first payment attempt (contract §4). When the orchestrator cannot take
+// CreateBooking takes the seats and opens the first payment attempt (rules: bookings.seats). When the orchestrator cannot take
 // the payment, the seats are given back and the answer is 503: nothing is left half-made.
 func (o *Operations) CreateBooking(ctx context.Context, r gen.CreateBookingRequestObject) (gen.CreateBookingResponseObject, error) {
 	if err := o.Returns.Check(valueOf(r.Body.ReturnURL)); err != nil {
@@ -167,7 +167,7 @@ func unavailable() error {
 	return models.Errorf(models.CodeServiceUnavailable, "Payments cannot be taken right now. Try again shortly.")
 }
 
-// GetBooking is one booking, for its owner and for the roles that read any (contract §2).
+// GetBooking is one booking, for its owner and for the roles that read any (rules: scope.bookings).
 func (o *Operations) GetBooking(ctx context.Context, r gen.GetBookingRequestObject) (gen.GetBookingResponseObject, error) {
 	b, err := o.Store.Bookings.BookingByID(ctx, r.ID)
 	if err != nil {

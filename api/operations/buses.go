@@ -11,7 +11,7 @@ import (
 	"rihla/models"
 )
 
-// ListBuses lists the buses of the caller's company, or of all for admins (contract §2).
+// ListBuses lists the buses of the caller's company, or of all for admins (rules: scope.admins).
 func (o *Operations) ListBuses(ctx context.Context, r gen.ListBusesRequestObject) (gen.ListBusesResponseObject, error) {
 	q := r.Params
 	p := page(q.Page, q.PerPage, q.Sort, q.Cursor)

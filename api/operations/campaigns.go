@@ -8,7 +8,7 @@ import (
 	"rihla/models"
 )
 
-// ListAdCampaigns lists the campaigns of the caller's company, or of all for admins (contract §4).
+// ListAdCampaigns lists the campaigns of the caller's company, or of all for admins (rules: scope.admins).
 func (o *Operations) ListAdCampaigns(ctx context.Context, r gen.ListAdCampaignsRequestObject) (gen.ListAdCampaignsResponseObject, error) {
 	q := r.Params
 	p := page(q.Page, q.PerPage, q.Sort, q.Cursor)
@@ -80,7 +80,7 @@ func (o *Operations) DeleteAdCampaign(
 	return gen.DeleteAdCampaign204Response{}, o.Store.Catalogue.DeleteCampaign(ctx, r.ID, actor(ctx))
 }
 
-// PauseAdCampaign stops a paid campaign for a while (spec 9.8).
+// PauseAdCampaign stops a paid campaign for a while (rules: campaigns.pause).
 func (o *Operations) PauseAdCampaign(ctx context.Context, r gen.PauseAdCampaignRequestObject) (gen.PauseAdCampaignResponseObject, error) {
 	c, err := o.Store.Catalogue.PauseCampaign(ctx, r.ID, actor(ctx), o.Now())
 	if err != nil {
@@ -114,7 +114,7 @@ func campaignInput(c *models.AdCampaign) gen.AdCampaignInput {
 	}
 }
 
-// campaignOf is a campaign with what its payment costs at today's VAT rate (contract §4).
+// campaignOf is a campaign with what its payment costs at today's VAT rate (rules: prices.campaign).
 func (o *Operations) campaignOf(c *models.AdCampaign) gen.AdCampaign {
 	label, rate := c.Status.Label(), o.Store.Policies().VATAd
 	amount, vat := models.AddVAT(c.Price, rate)

@@ -17,7 +17,7 @@ import (
 // closeSoon is how long a cancellation waits for the gateway to close its checkout before it answers 202.
 const closeSoon = time.Second
 
-// CancelBooking gives up an unpaid booking (contract §4). The database decides, in one transaction; the gateway's
+// CancelBooking gives up an unpaid booking (rules: bookings.cancel). The database decides, in one transaction; the gateway's
 // checkout is closed after it. 202 says that the gateway has not answered within closeSoon: the attempt's workflow goes on closing.
 func (o *Operations) CancelBooking(ctx context.Context, r gen.CancelBookingRequestObject) (gen.CancelBookingResponseObject, error) {
 	b, pending, err := o.Store.Payments.CancelBooking(ctx, r.ID, actor(ctx), o.Now())

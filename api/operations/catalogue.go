@@ -8,7 +8,7 @@ import (
 	"rihla/models"
 )
 
-// ListCatalogueHotels are the hotels that consumers see (contract §3).
+// ListCatalogueHotels are the hotels that consumers see (rules: companies.inactive).
 func (o *Operations) ListCatalogueHotels(
 	ctx context.Context, r gen.ListCatalogueHotelsRequestObject,
 ) (gen.ListCatalogueHotelsResponseObject, error) {
@@ -35,7 +35,7 @@ func catalogueHotel(h *models.Hotel) gen.CatalogueHotel {
 	}
 }
 
-// ListCatalogueBuses are the buses that consumers see: of the driver, the name and nothing else (contract §3).
+// ListCatalogueBuses are the buses that consumers see: of the driver, the name and nothing else (rules: companies.buses).
 func (o *Operations) ListCatalogueBuses(
 	ctx context.Context, r gen.ListCatalogueBusesRequestObject,
 ) (gen.ListCatalogueBusesResponseObject, error) {
@@ -62,7 +62,7 @@ func catalogueBus(own *gen.Bus) gen.CatalogueBus {
 	}
 }
 
-// ListCatalogueRestStops are the rest stops that consumers see (contract §3).
+// ListCatalogueRestStops are the rest stops that consumers see (rules: companies.inactive).
 func (o *Operations) ListCatalogueRestStops(
 	ctx context.Context, r gen.ListCatalogueRestStopsRequestObject,
 ) (gen.ListCatalogueRestStopsResponseObject, error) {

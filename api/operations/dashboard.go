@@ -11,7 +11,7 @@ import (
 	"rihla/models"
 )
 
-// GetDashboard has the cards of the whole platform (spec 6.2).
+// GetDashboard has the cards of the whole platform.
 func (o *Operations) GetDashboard(ctx context.Context, _ gen.GetDashboardRequestObject) (gen.GetDashboardResponseObject, error) {
 	cards, err := o.dashboard(ctx, uuid.Nil)
 

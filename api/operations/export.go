@@ -31,7 +31,7 @@ var exportFormats = map[gen.ExportFormat]struct {
 	},
 }
 
-// ExportFinancialRecords streams ledger lines as a file (contract §6).
+// ExportFinancialRecords streams ledger lines as a file (rules: reports.export).
 func (o *Operations) ExportFinancialRecords(
 	ctx context.Context, r gen.ExportFinancialRecordsRequestObject,
 ) (gen.ExportFinancialRecordsResponseObject, error) {
@@ -157,7 +157,7 @@ func (e export) note(ctx context.Context, action string, rows *int64) error {
 	return e.o.Store.DB.Audit(ctx, e.by, action, "financial_record", nil, d)
 }
 
-// byteOrderMark tells spreadsheets that the file is UTF-8 (contract §6).
+// byteOrderMark tells spreadsheets that the file is UTF-8.
 const byteOrderMark = "\ufeff"
 
 // csvBuffer is how much of a file goes to the client at once: lines come from the database one by one, and the server's

@@ -8,7 +8,7 @@ import (
 	"rihla/models"
 )
 
-// ListHotels lists the hotels of the caller's company, or of all for admins (contract §2).
+// ListHotels lists the hotels of the caller's company, or of all for admins (rules: scope.admins).
 func (o *Operations) ListHotels(ctx context.Context, r gen.ListHotelsRequestObject) (gen.ListHotelsResponseObject, error) {
 	q := r.Params
 	p := page(q.Page, q.PerPage, q.Sort, q.Cursor)

@@ -14,7 +14,7 @@ import (
 	"rihla/workflows"
 )
 
-// CreateBookingIntent opens a payment attempt for a booking, or returns the one that is open (contract §5).
+// CreateBookingIntent opens a payment attempt for a booking, or returns the one that is open (rules: payments.intent).
 func (o *Operations) CreateBookingIntent(
 	ctx context.Context, r gen.CreateBookingIntentRequestObject,
 ) (gen.CreateBookingIntentResponseObject, error) {

@@ -48,7 +48,7 @@ type Deps struct {
 
 	RefreshTTL   time.Duration // of a refresh token
 	CheckoutWait time.Duration // for the gateway's checkout
-	RefundWait   time.Duration // for the gateway's decision (contract §7)
+	RefundWait   time.Duration // for the gateway's decision
 }
 
 // Operations implements the generated interface, but for what the server answers itself.
@@ -89,7 +89,7 @@ func actor(ctx context.Context) db.Actor {
 	return db.Actor{UserID: p.UserID, Role: p.Role, ProviderID: p.ProviderID, RequestID: middleware.RequestID(ctx)}
 }
 
-// MayWrite refuses staff of a company whose data cannot be changed now: they read and do not write (contract §2).
+// MayWrite refuses staff of a company whose data cannot be changed now: they read and do not write (rules: companies.inactive).
 func (o *Operations) MayWrite(ctx context.Context, staff auth.Principal) error {
 	return o.Store.Catalogue.MayWrite(ctx, db.Actor{UserID: staff.UserID, Role: staff.Role, ProviderID: staff.ProviderID})
 }

@@ -10,7 +10,7 @@ import (
 	"rihla/models"
 )
 
-// page reads the paging parameters of a list (contract §1). Their bounds were checked against the document.
+// page reads the paging parameters of a list (rules: reports.lists). Their bounds were checked against the document.
 func page(number *gen.Page, perPage *gen.PerPage, sort *string, cursor *gen.Cursor) db.Page {
 	p := db.Page{
 		Number: max(valueOf(number), 1), PerPage: valueOf(perPage), Sort: db.ParseSort(valueOf(sort)), Cursor: valueOf(cursor),
@@ -22,7 +22,7 @@ func page(number *gen.Page, perPage *gen.PerPage, sort *string, cursor *gen.Curs
 	return p
 }
 
-// meta says where a page is (spec 2.2), and where the next one begins. An empty collection has one, empty, page.
+// meta says where a page is (rules: api.envelope), and where the next one begins. An empty collection has one, empty, page.
 func meta[T any](p db.Page, list db.Listed[T]) gen.Meta {
 	pages := (list.Total + int64(p.PerPage) - 1) / int64(p.PerPage)
 

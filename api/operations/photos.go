@@ -30,7 +30,7 @@ const (
 
 // AddBusPhotos adds the photos of a form to a bus, all or none.
 func (o *Operations) AddBusPhotos(ctx context.Context, r gen.AddBusPhotosRequestObject) (gen.AddBusPhotosResponseObject, error) {
-	// What is wrong with the request comes before a bus that is not there (contract §1); but for such a bus nothing is stored.
+	// What is wrong with the request comes before a bus that is not there (rules: scope.hidden); but for such a bus nothing is stored.
 	_, missing := o.Store.Catalogue.GetBus(ctx, actor(ctx), r.ID)
 	if missing != nil && models.CodeOf(missing) != models.CodeNotFound {
 		return nil, missing
@@ -173,7 +173,7 @@ func (a *album) noted(err error) error {
 	return nil
 }
 
-// faults are what can be wrong with a part, in the order in which the client is told (contract §1).
+// faults are what can be wrong with a part, in the order in which the client is told (rules: scope.hidden).
 var faults = []models.Code{
 	models.CodePayloadTooLarge, models.CodeMalformedRequest, models.CodeUnsupportedMediaType, models.CodeTooManyMembers,
 	models.CodeValidation,
@@ -250,7 +250,7 @@ func (o *Operations) photosOf(photos []models.BusPhoto) []gen.BusPhoto {
 	})
 }
 
-// GetPhoto opens a photo for whoever has its address (contract §3). What is wrong with an address is nobody's business.
+// GetPhoto opens a photo for whoever has its address (rules: companies.photos). What is wrong with an address is nobody's business.
 func (o *Operations) GetPhoto(ctx context.Context, r gen.GetPhotoRequestObject) (gen.GetPhotoResponseObject, error) {
 	until, ok := o.Links.Verify(r.PhotoID, valueOf(r.Params.Expires), valueOf(r.Params.Signature))
 	if !ok {

@@ -8,7 +8,7 @@ import (
 	"rihla/models"
 )
 
-// ListProviderTrips lists the trips of the caller's company, or of all for admins, in every state (contract §3).
+// ListProviderTrips lists the trips of the caller's company, or of all for admins, in every state (rules: scope.admins).
 func (o *Operations) ListProviderTrips(
 	ctx context.Context, r gen.ListProviderTripsRequestObject,
 ) (gen.ListProviderTripsResponseObject, error) {
@@ -90,7 +90,7 @@ func (o *Operations) DeleteProviderTrip(
 	return gen.DeleteProviderTrip204Response{}, o.Store.Catalogue.DeleteTrip(ctx, r.ID, actor(ctx))
 }
 
-// PublishTrip opens a DRAFT for booking (spec 9.8).
+// PublishTrip opens a DRAFT for booking (rules: companies.publish).
 func (o *Operations) PublishTrip(ctx context.Context, r gen.PublishTripRequestObject) (gen.PublishTripResponseObject, error) {
 	t, err := o.Store.Catalogue.PublishTrip(ctx, r.ID, actor(ctx))
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"rihla/models"
 )
 
-// ListProviders lists companies, ACTIVE or not (spec 4.1).
+// ListProviders lists companies, ACTIVE or not (rules: companies.inactive).
 func (o *Operations) ListProviders(ctx context.Context, r gen.ListProvidersRequestObject) (gen.ListProvidersResponseObject, error) {
 	p := page(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
 
@@ -80,7 +80,7 @@ func (o *Operations) PatchProvider(ctx context.Context, r gen.PatchProviderReque
 	return gen.PatchProvider200JSONResponse{Data: providerOf(&p)}, nil
 }
 
-// ActivateProvider shows all that the company runs to consumers again (spec 3.1).
+// ActivateProvider shows all that the company runs to consumers again (rules: companies.inactive).
 func (o *Operations) ActivateProvider(
 	ctx context.Context, r gen.ActivateProviderRequestObject,
 ) (gen.ActivateProviderResponseObject, error) {
@@ -92,7 +92,7 @@ func (o *Operations) ActivateProvider(
 	return gen.ActivateProvider200JSONResponse{Data: providerOf(&p)}, nil
 }
 
-// DeactivateProvider hides all that the company runs from consumers (spec 3.1).
+// DeactivateProvider hides all that the company runs from consumers (rules: companies.inactive).
 func (o *Operations) DeactivateProvider(
 	ctx context.Context, r gen.DeactivateProviderRequestObject,
 ) (gen.DeactivateProviderResponseObject, error) {
@@ -104,7 +104,7 @@ func (o *Operations) DeactivateProvider(
 	return gen.DeactivateProvider200JSONResponse{Data: providerOf(&p)}, nil
 }
 
-// setProvider writes what a client may say. A company without a rate of its own has the configured one (contract §3).
+// setProvider writes what a client may say. A company without a rate of its own has the configured one (rules: prices.new-company).
 func (o *Operations) setProvider(p *models.Provider, in *gen.ProviderInput) {
 	p.Name, p.Email, p.Phone, p.City = in.Name, in.Email, in.Phone, valueOf(in.City)
 

@@ -61,7 +61,7 @@ func (o *Operations) listRecords(
 	return each(list.Items, recordOf), meta(p, list), nil
 }
 
-// MarkRecordTransferred notes that a line has been paid out to its provider (spec 3.6).
+// MarkRecordTransferred notes that a line has been paid out to its provider (rules: payouts.mark).
 func (o *Operations) MarkRecordTransferred(
 	ctx context.Context, r gen.MarkRecordTransferredRequestObject,
 ) (gen.MarkRecordTransferredResponseObject, error) {
@@ -84,7 +84,7 @@ func (o *Operations) MarkRecordTransferred(
 	return markedTransferred(&record), nil
 }
 
-// MarkRecordsTransferred notes that several lines have been paid out together, all or none of them (contract §6).
+// MarkRecordsTransferred notes that several lines have been paid out together, all or none of them (rules: payouts.all-or-none).
 func (o *Operations) MarkRecordsTransferred(
 	ctx context.Context, r gen.MarkRecordsTransferredRequestObject,
 ) (gen.MarkRecordsTransferredResponseObject, error) {

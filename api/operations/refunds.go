@@ -14,7 +14,7 @@ import (
 	"rihla/workflows"
 )
 
-// RefundBooking gives money back (contract §7): 201 once the gateway has decided, 202 while it has not.
+// RefundBooking gives money back (rules: refunds.order): 201 once the gateway has decided, 202 while it has not.
 func (o *Operations) RefundBooking(ctx context.Context, r gen.RefundBookingRequestObject) (gen.RefundBookingResponseObject, error) {
 	switch partial := r.Body.RefundType == models.RefundPartial; {
 	case partial && r.Body.Amount == nil:

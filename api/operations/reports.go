@@ -10,7 +10,7 @@ import (
 	"rihla/models"
 )
 
-// GetFinancialSummary summarizes the money of the whole platform (spec 4.7, contract §6).
+// GetFinancialSummary summarizes the money of the whole platform (rules: reports.cards).
 func (o *Operations) GetFinancialSummary(
 	ctx context.Context, r gen.GetFinancialSummaryRequestObject,
 ) (gen.GetFinancialSummaryResponseObject, error) {

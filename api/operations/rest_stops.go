@@ -11,7 +11,7 @@ import (
 	"rihla/models"
 )
 
-// ListRestStops lists the rest stops of the caller's company, or of all for admins (contract §2).
+// ListRestStops lists the rest stops of the caller's company, or of all for admins (rules: scope.admins).
 func (o *Operations) ListRestStops(ctx context.Context, r gen.ListRestStopsRequestObject) (gen.ListRestStopsResponseObject, error) {
 	q := r.Params
 	p := page(q.Page, q.PerPage, q.Sort, q.Cursor)

@@ -10,7 +10,7 @@ import (
 	"rihla/models"
 )
 
-// ListStaff lists the accounts that act for a company (spec 4.2).
+// ListStaff lists the accounts that act for a company (rules: scope.staff).
 func (o *Operations) ListStaff(ctx context.Context, r gen.ListStaffRequestObject) (gen.ListStaffResponseObject, error) {
 	p := page(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
 

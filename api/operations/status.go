@@ -26,7 +26,7 @@ const (
 )
 
 // GetPaymentStatus is what the success page polls. With wait it answers as soon as the payment is decided
-// (contract §4). When nothing was heard of the payment for 20 seconds its gateway is asked.
+// (rules: payments.status). When nothing was heard of the payment for 20 seconds its gateway is asked.
 func (o *Operations) GetPaymentStatus(
 	ctx context.Context, r gen.GetPaymentStatusRequestObject,
 ) (gen.GetPaymentStatusResponseObject, error) {

@@ -8,7 +8,7 @@ import (
 	"rihla/models"
 )
 
-// ListTrips is the consumer catalogue (contract §3).
+// ListTrips is the consumer catalogue (rules: companies.publish).
 func (o *Operations) ListTrips(ctx context.Context, r gen.ListTripsRequestObject) (gen.ListTripsResponseObject, error) {
 	p := page(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
 

@@ -17,7 +17,7 @@ import (
 )
 
 // Repeat sends every request that carried an Idempotency-Key once more, now that all is over: it has to be answered as it
-// was (contract §1), whatever has become of its subject since.
+// was (rules: idempotency.replay), whatever has become of its subject since.
 func (p *Play) Repeat(ctx context.Context) {
 	for _, r := range p.Journal.keyed {
 		c := p.customer.named("repeated")

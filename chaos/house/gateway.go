@@ -87,7 +87,7 @@ func (g *Gateway) Cut() (open func() int) { return g.door.shut() }
 // Slow holds up everything that the gateway answers, until end is called. That tells how many answers it has hit.
 func (g *Gateway) Slow(by time.Duration) (end func() int) { return g.door.slow(by) }
 
-// Misbehave injects a fault (contract §8).
+// Misbehave injects a fault.
 func (g *Gateway) Misbehave(f *schedule.GatewayFault) error {
 	return g.call(http.MethodPost, "/sandbox/faults", f, http.StatusCreated, nil)
 }

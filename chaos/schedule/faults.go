@@ -67,7 +67,7 @@ type Fault struct {
 	On Trigger
 }
 
-// GatewayFault is a body of POST /sandbox/faults (contract §8).
+// GatewayFault is a body of POST /sandbox/faults.
 type GatewayFault struct {
 	Operation string `json:"operation"`
 	Mode      string `json:"mode"`

@@ -1,4 +1,4 @@
-// Package access_test holds the running service to the access table of contract §2, written down a second time: every
+// Package access_test holds the running service to the access table (rules: scope.roles), written down a second time: every
 // operation of the document, for every kind of caller, about every kind of resource.
 package access_test
 

@@ -38,7 +38,7 @@ var kinds = map[string][]string{
 	"event": {"signed", "unsigned"},
 }
 
-// table is the access of contract §2 and the statuses of §1, written down a second time: what each kind of caller gets
+// table is the access of every role and the statuses of the checks (rules: scope.roles), written down a second time: what each kind of caller gets
 // for each kind of resource, in the order of kinds; one status is that of all of them. `staff` are PROVIDER_STAFF and
 // PROVIDER_ADMIN of company A, `idle` those of C, `admin` are ADMIN and SUPER_ADMIN. Every request is one that its owner
 // would send.

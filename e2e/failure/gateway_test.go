@@ -12,7 +12,7 @@ import (
 	"rihla/models"
 )
 
-// TestGatewayMisbehaves goes through the faults of contract §8. They wait in one queue per operation, so the cases come
+// TestGatewayMisbehaves goes through the faults of the sandbox gateway. They wait in one queue per operation, so the cases come
 // one after the other.
 func TestGatewayMisbehaves(t *testing.T) {
 	t.Parallel()

@@ -19,7 +19,7 @@ import (
 )
 
 // Conformance compares answers with the document that the service serves: status, headers and body, and what the
-// document can only say in words (contract §1): the charset, two decimals of money, `Z` of timestamps. Response schemas
+// document can only say in words: the charset, two decimals of money, `Z` of timestamps. Response schemas
 // are taken strictly: a field that the document does not have is a difference.
 type Conformance struct {
 	doc    *openapi3.T
@@ -157,7 +157,7 @@ var (
 	moment      = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$`)
 )
 
-// checkJSON is contract §1 beyond what a schema can say.
+// checkJSON checks what a schema cannot say.
 func checkJSON(a Answer) error {
 	if got := a.Header.Get("Content-Type"); got != contentType {
 		return fmt.Errorf("content type %q", got)

@@ -72,7 +72,7 @@ func (s *Stack) NewCampaign(price string, startsIn int) uuid.UUID {
 	return id
 }
 
-// Fault makes the sandbox gateway misbehave (contract §8); f has operation, mode and what they need.
+// Fault makes the sandbox gateway misbehave; f has operation, mode and what they need.
 func (s *Stack) Fault(f map[string]any) {
 	s.tb.Helper()
 	s.sandbox(http.MethodPost, "/sandbox/faults", f, http.StatusCreated)

@@ -15,7 +15,7 @@ import (
 	"rihla/internal/telemetry"
 )
 
-// fields are all that workflows tell each other and their activities (architecture §4). Before a new one is added here:
+// fields are all that workflows tell each other and their activities (rules: privacy.histories). Before a new one is added here:
 // could it ever hold a name, an address, a document or a card? Then an activity has to load it by id instead.
 var fields = []string{
 	"amount", "ask_for", "asked", "booking_id", "campaign", "campaign_id", "campaigns", "channel", "delayed", "ended", "event_id", "expires_at", "failure",

@@ -1,4 +1,4 @@
-// Package limits_test drives the rate limits of contract §1 through the running service.
+// Package limits_test drives the rate limits (rules: input.rates) through the running service.
 package limits_test
 
 import (

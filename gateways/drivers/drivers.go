@@ -14,7 +14,7 @@ import (
 	"rihla/models"
 )
 
-// Config is what an operator says about one gateway: GATEWAY_A_* or WALLET_B_* (contract §9).
+// Config is what an operator says about one gateway: GATEWAY_A_* or WALLET_B_*.
 type Config struct {
 	Driver  string        // one of Names
 	URL     string        // base address of the gateway's API

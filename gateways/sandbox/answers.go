@@ -10,7 +10,7 @@ import (
 	"rihla/models"
 )
 
-// Answers are checked before they are believed: what does not say what contract §8 promises is as good
+// Answers are checked before they are believed: what does not say what the protocol promises is as good
 // as no answer, and therefore KindUnknown.
 
 // createdAnswer is the answer to POST /v1/checkouts.

@@ -1,4 +1,4 @@
-// Package sandbox is the driver for gateways that speak the protocol of contract §8: the sandbox
+// Package sandbox is the driver for gateways that speak the protocol of package server: the sandbox
 // server of this module, and any payment company that chooses to.
 package sandbox
 
@@ -35,7 +35,7 @@ type Config struct {
 	Transport http.RoundTripper // nil means a pool of the driver's own
 }
 
-// Driver is the HTTP client of contract §8. It is safe for concurrent use and never logs.
+// Driver is the HTTP client of that protocol. It is safe for concurrent use and never logs.
 type Driver struct {
 	base    string
 	key     string

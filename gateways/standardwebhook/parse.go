@@ -32,7 +32,7 @@ const (
 
 var currencyCode = regexp.MustCompile(`^[A-Za-z]{3}$`)
 
-// parse reads a body whose signature is good (contract §5).
+// parse reads a body whose signature is good.
 func parse(id string, body []byte) (gateways.Event, error) {
 	if !utf8.Valid(body) || !json.Valid(body) {
 		return gateways.Event{}, models.Errorf(models.CodeMalformedRequest, "The webhook body is not JSON.")

@@ -1,5 +1,5 @@
 // Package standardwebhook signs and verifies webhooks of the Standard Webhooks specification
-// (contract §5): it turns a signed request into a gateways.Event.
+// (rules: webhooks.signature): it turns a signed request into a gateways.Event.
 package standardwebhook
 
 import (
@@ -37,7 +37,7 @@ func (Secret) String() string { return secretPrefix + "…" }
 func (s Secret) GoString() string { return s.String() }
 
 // ParseSecrets reads a comma-separated list of `whsec_` + base64 of at least 24 bytes, newest first
-// (contract §9). Several are for key rotation. Its errors name the position, never the value.
+// (rules: webhooks.signature). Several are for key rotation. Its errors name the position, never the value.
 func ParseSecrets(list string) ([]Secret, error) {
 	parts := strings.Split(list, ",")
 	secrets := make([]Secret, 0, len(parts))

@@ -12,7 +12,7 @@ import (
 	"rihla/models"
 )
 
-// tolerance is how far webhook-timestamp may be from now, either way (contract §5).
+// tolerance is how far webhook-timestamp may be from now, either way (rules: webhooks.signature).
 const tolerance = 5 * time.Minute
 
 // Verifier checks signatures with the secrets of one channel and reads the body. It is safe for concurrent use.
@@ -33,7 +33,7 @@ func New(secrets []Secret) (*Verifier, error) {
 }
 
 // Verify checks the signature over id, timestamp and body, then the age, and only then reads the body.
-// Errors: INVALID_SIGNATURE, MALFORMED_REQUEST, VALIDATION_ERROR (contract §5). An unknown type is no error:
+// Errors: INVALID_SIGNATURE, MALFORMED_REQUEST, VALIDATION_ERROR. An unknown type is no error:
 // the event has that type and whatever of the body could be read.
 func (v *Verifier) Verify(h http.Header, body []byte, now time.Time) (gateways.Event, error) {
 	if !v.signed(h, body) {

@@ -201,7 +201,7 @@ func TestVerifyBody(t *testing.T) {
 		body  string
 		field string // in details; empty means the event is good
 	}{
-		"every method of the contract":  {body(map[string]string{"payment_method": `"bill_payment"`}), ""},
+		"every payment method":          {body(map[string]string{"payment_method": `"bill_payment"`}), ""},
 		"any currency":                  {body(map[string]string{"currency": `"USD"`}), ""},
 		"one decimal":                   {body(map[string]string{"amount": "1150.5"}), ""},
 		"result_code may be empty":      {body(map[string]string{"result_code": `""`}), ""},
@@ -364,7 +364,7 @@ func TestHostileBodiesCostTheirSize(t *testing.T) {
 	}
 }
 
-// FuzzVerify: whatever is signed, the answer is a storable event or one of the contract's errors.
+// FuzzVerify: whatever is signed, the answer is a storable event or one of the errors of a webhook.
 func FuzzVerify(f *testing.F) {
 	for _, seed := range []string{
 		body(nil), body(map[string]string{"type": `"refund.failed"`, "refund_id": `"re_1"`}), `{}`, `[]`, `null`, `"`,

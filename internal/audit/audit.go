@@ -1,5 +1,5 @@
 // Package audit recomputes the books from what proves them, transfers, transactions, refunds and webhook events, and
-// reports every difference (architecture §5). It is a second code path on purpose: it has its own SQL and shares no code
+// reports every difference (rules: audit.books). It is a second code path on purpose: it has its own SQL and shares no code
 // and no rule with models and internal/store, so that a mistake there is not repeated here. It only reads.
 package audit
 

@@ -1,6 +1,6 @@
 package audit
 
-// balanceChecks compare the statement with the transfers that prove it: architecture §5.
+// balanceChecks compare the statement with the transfers that prove it (rules: ledger.transfers, ledger.lines).
 func balanceChecks() []check {
 	return []check{paymentBalances(), providerBalances(), transfers(), payouts(), nettedClawbacks()}
 }

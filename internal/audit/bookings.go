@@ -1,6 +1,6 @@
 package audit
 
-// bookingChecks hold what customers and companies have bought against what they have paid: spec 3.4, 3.7, contract §4.
+// bookingChecks hold what customers and companies have bought against what they have paid (rules: bookings.seats-follow-state).
 func bookingChecks() []check {
 	return []check{bookingStatus(), bookingTerms(), campaignStatus(), tripSeats()}
 }

@@ -1,6 +1,6 @@
 package audit
 
-// lostMoneyChecks look for money that a gateway has spoken of and that nobody deals with: contract §5, §7. A day is far
+// lostMoneyChecks look for money that a gateway has spoken of and that nobody deals with (rules: late.return). A day is far
 // longer than anything may take that happens by itself.
 func lostMoneyChecks() []check {
 	return []check{lostEvents(), suspenseProof(), lateMoney(), refusedRefunds()}

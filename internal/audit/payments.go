@@ -1,6 +1,6 @@
 package audit
 
-// paymentChecks hold the state of each payment against what the gateway said: spec 3.3, contract §5.
+// paymentChecks hold the state of each payment against what the gateway said (rules: payments.states, settling.compare).
 func paymentChecks() []check {
 	return []check{transactionAmount(), paymentProof(), paymentMoment(), eventOutcome(), eventBody(), stateLog()}
 }

@@ -1,6 +1,6 @@
 package audit
 
-// recordChecks look at the ledger lines themselves: spec 2.10, contract §6.
+// recordChecks look at the ledger lines themselves (rules: ledger.lines).
 func recordChecks() []check {
 	return []check{
 		recordArithmetic(), recordSubject(), recordCommission(), recordNumber(), splitChain(), splitShare(), clawback(),

@@ -1,6 +1,6 @@
 package audit
 
-// refundChecks hold each refund against its transfers, its transaction and its ledger line: spec 3.5, contract §6–7.
+// refundChecks hold each refund against its transfers, its transaction and its ledger line (rules: refunds.split, refunds.transaction).
 func refundChecks() []check {
 	return []check{refundCap(), refundEffects(), refundOrphans(), refundPolicy(), refundTerms(), refundWays(), refundProof(), refundMoments()}
 }

@@ -1,7 +1,7 @@
 package audit
 
-// rollupChecks recompute the sums that reports and lists are read from, and look at what searches find lines by:
-// architecture §5.
+// rollupChecks recompute the sums that reports and lists are read from, and look at what searches find lines by
+// (rules: reports.exact).
 func rollupChecks() []check { return []check{reportDays(), recordText(), reportTexts()} }
 
 func reportDays() check {

@@ -1,5 +1,5 @@
 // Package auth holds what proves who a user is: password hashes, the keys that sign access tokens, the tokens
-// themselves and refresh tokens (contract §2). It stores nothing.
+// themselves and refresh tokens (rules: identity.passwords, identity.refresh). It stores nothing.
 package auth
 
 import (

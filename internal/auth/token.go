@@ -37,7 +37,7 @@ type Principal struct {
 	External bool
 }
 
-// claims are those of contract §2.
+// claims are those of an access token (rules: identity.tokens).
 type claims struct {
 	jwt.RegisteredClaims
 

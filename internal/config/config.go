@@ -65,7 +65,7 @@ type HTTP struct {
 	CORSOrigins Origins `env:"CORS_ALLOWED_ORIGINS"`
 	// CheckoutWait is how long an intent waits for the gateway's checkout before it answers without one.
 	CheckoutWait time.Duration `env:"CHECKOUT_WAIT" envDefault:"5s"`
-	// RefundWait is how long a refund request waits for the gateway before it answers 202 (contract §7).
+	// RefundWait is how long a refund request waits for the gateway before it answers 202.
 	RefundWait time.Duration `env:"REFUND_WAIT" envDefault:"5s"`
 }
 
@@ -77,7 +77,7 @@ type Returns struct {
 	Schemes []string `env:"RETURN_URL_SCHEMES"`
 }
 
-// RateLimits are requests per minute; 0 switches a limit off (contract §1).
+// RateLimits are requests per minute; 0 switches a limit off (rules: input.rates).
 type RateLimits struct {
 	Anonymous     int `env:"RATE_LIMIT_ANONYMOUS" envDefault:"60"`
 	EndUser       int `env:"RATE_LIMIT_END_USER" envDefault:"120"`
@@ -163,7 +163,7 @@ type Temporal struct {
 	CodecToken Secret `env:"TEMPORAL_CODEC_TOKEN"`
 }
 
-// Gateways are the payment companies of spec 2.9.
+// Gateways are the payment companies (rules: payments.methods).
 type Gateways struct {
 	A       Gateway `envPrefix:"GATEWAY_A_"`
 	WalletB Gateway `envPrefix:"WALLET_B_"`
@@ -204,7 +204,7 @@ func (g Gateways) For(p models.PaymentProvider) Gateway {
 	return one
 }
 
-// Webhooks are the signing secrets per channel, newest first (contract §9).
+// Webhooks are the signing secrets per channel, newest first (rules: webhooks.signature).
 type Webhooks struct {
 	GatewayA    Secrets `env:"WEBHOOK_SECRETS_GATEWAY_A"`
 	WalletB     Secrets `env:"WEBHOOK_SECRETS_WALLET_B"`
@@ -226,7 +226,7 @@ func (w Webhooks) For(c models.Channel) Secrets {
 	}
 }
 
-// Tokens is how users prove who they are (contract §2).
+// Tokens is how users prove who they are (rules: identity.tokens).
 type Tokens struct {
 	// SigningKeys is PEM text with Ed25519 private keys, or comma-separated paths of such files. The first signs.
 	SigningKeys Secret `env:"JWT_SIGNING_KEYS"`
@@ -240,7 +240,7 @@ type Tokens struct {
 	RefreshTTL    time.Duration `env:"REFRESH_TOKEN_TTL" envDefault:"720h"`
 }
 
-// Policies are the business rules that are configuration (contract §4, §5, §7, §9).
+// Policies are the business rules that are configuration.
 type Policies struct {
 	// BookingHold is how long seats are kept for an unpaid booking; BillPaymentHold is that of bill_payment.
 	BookingHold     time.Duration `env:"BOOKING_HOLD" envDefault:"30m"`
@@ -291,7 +291,7 @@ type Redis struct {
 	Timeout time.Duration `env:"REDIS_TIMEOUT" envDefault:"100ms"`
 }
 
-// Media is where uploaded photos go, and how they are opened (contract §3).
+// Media is where uploaded photos go, and how they are opened (rules: companies.photos).
 type Media struct {
 	// URL is file:///directory or s3://bucket?region=…; empty means files under DATA_DIR/media.
 	URL string `env:"MEDIA_URL"`
@@ -334,7 +334,7 @@ func (n Notify) Countries() []string {
 
 // Schedules are the periods of background work.
 type Schedules struct {
-	// SweepInterval is the time between two sweeps for lost events (architecture §4).
+	// SweepInterval is the time between two sweeps for lost events (rules: webhooks.durable).
 	SweepInterval time.Duration `env:"SWEEP_INTERVAL" envDefault:"10s"`
 	// WebhookSilence is after how long without webhooks, while customers wait, the gateway is asked; 0: never.
 	WebhookSilence time.Duration `env:"WEBHOOK_SILENCE" envDefault:"2m"`

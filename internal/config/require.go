@@ -91,7 +91,7 @@ func (c Config) RequireAPI() error {
 	return p.err()
 }
 
-// checkExposure is what production demands of the way clients come in (spec 8.5): TLS all the way to a proxy that we
+// checkExposure is what production demands of the way clients come in (rules: input.https): TLS all the way to a proxy that we
 // believe when it says so, and no page of just anybody.
 func (c Config) checkExposure(p *problems) {
 	if !strings.HasPrefix(c.App.PublicURL, "https://") {
@@ -149,7 +149,7 @@ func (c Config) validateAbuse(p *problems) {
 	}
 }
 
-// RequireDevelopment refuses production: `dev` and `demo` make users with a published password (contract §9).
+// RequireDevelopment refuses production: `dev` and `demo` make users with a published password (rules: input.secrets).
 func (c Config) RequireDevelopment() error {
 	if c.App.Env == Production {
 		return errors.New("configuration: this command makes users with a published password and does not run with APP_ENV=production")

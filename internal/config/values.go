@@ -93,7 +93,7 @@ const (
 // UnmarshalText refuses anything but the two names, so that a typing error never loosens production.
 func (e *Environment) UnmarshalText(b []byte) error { return oneOf(e, b, Development, Production) }
 
-// FailurePolicy says what a booking's first failed attempt means (contract §4).
+// FailurePolicy says what a booking's first failed attempt means (rules: bookings.failure).
 type FailurePolicy string
 
 // The policies of BOOKING_FAILURE_POLICY.

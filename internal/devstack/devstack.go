@@ -1,5 +1,5 @@
 // Package devstack runs the components that Rihla needs, PostgreSQL and Temporal, privately on this machine and without Docker:
-// for `rihla dev`, `rihla demo` and the tests (architecture §2). Everything listens on 127.0.0.1 only and keeps its state in one
+// for `rihla dev`, `rihla demo` and the tests. Everything listens on 127.0.0.1 only and keeps its state in one
 // data directory. It runs on Linux and macOS.
 package devstack
 
@@ -17,10 +17,10 @@ import (
 	"rihla/internal/devstack/filelock"
 )
 
-// DefaultDataDir is the data directory when DATA_DIR is not set (contract §9).
+// DefaultDataDir is the data directory when DATA_DIR is not set.
 const DefaultDataDir = ".data"
 
-// Preferred ports. PostgreSQL's is far from the usual one, where a developer's own server is; Temporal's are contract §9.
+// Preferred ports. PostgreSQL's is far from the usual one, where a developer's own server is; Temporal's are the usual ones.
 const (
 	DefaultPostgresPort   = 54329
 	DefaultTemporalPort   = 7233

@@ -19,7 +19,7 @@ import (
 	embeddedpostgres "github.com/fergusstrange/embedded-postgres"
 )
 
-// oldestPostgres is the oldest major version the service runs on (architecture §2).
+// oldestPostgres is the oldest major version the service runs on.
 const oldestPostgres = 15
 
 // downloadVersion is what is downloaded when nothing is installed.

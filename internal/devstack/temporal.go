@@ -29,7 +29,7 @@ const temporalPatience = 60 * time.Second
 
 const defaultNamespace = "default"
 
-// searchAttributes are registered at every start (architecture §4).
+// searchAttributes are registered at every start.
 var searchAttributes = []string{
 	"PaymentStatus=Keyword", "Gateway=Keyword", "BookingId=Keyword", "ProviderId=Keyword", "NeedsReview=Bool",
 }

@@ -17,7 +17,7 @@ import (
 	"rihla/internal/devstack/filelock"
 )
 
-// The oldest Temporal server the service runs on (architecture §2).
+// The oldest Temporal server the service runs on.
 const oldestTemporalMajor, oldestTemporalMinor = 1, 29
 
 const temporalPackage = "github.com/temporalio/cli/cmd/temporal"

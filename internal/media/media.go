@@ -20,7 +20,7 @@ import (
 	"gocloud.dev/gcerrors"
 )
 
-// MaxPhotoSize is how large a photo may be, in bytes: 5 MiB (contract §3).
+// MaxPhotoSize is how large a photo may be, in bytes: 5 MiB (rules: companies.photos).
 const MaxPhotoSize = 5 << 20
 
 // prefix is what the key of every photo begins with: nothing else in the storage is ever looked at or removed.

@@ -56,7 +56,7 @@ func NewRenderer(bookingURL string) (*Renderer, error) {
 	}, nil
 }
 
-// Render writes m for its channel and locale; any locale but English is Arabic (spec 9.6). What cannot be written, for
+// Render writes m for its channel and locale; any locale but English is Arabic (rules: notifications.language). What cannot be written, for
 // want of an amount or a known kind, is a permanent error.
 func (r *Renderer) Render(m Message) (Rendered, error) {
 	w := writer{locale: models.LocaleArabic, localizer: r.arabic}

@@ -15,7 +15,7 @@ import (
 )
 
 // NewLogger logs to w at the configured level: JSON in production, text otherwise. Attributes with the names of secrets
-// or of personal data are written as "[redacted]", and so is what Scrub finds in texts (spec 8.5). Records logged with a
+// or of personal data are written as "[redacted]", and so is what Scrub finds in texts (rules: privacy.logs). Records logged with a
 // context get its request_id, and its trace_id when it is traced.
 func NewLogger(w io.Writer, app config.App) *slog.Logger {
 	options := &slog.HandlerOptions{Level: app.LogLevel, ReplaceAttr: redact}

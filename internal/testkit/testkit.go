@@ -78,7 +78,7 @@ func AsService(tb testing.TB, database string) string {
 }
 
 // Temporal returns host:port of the shared Temporal dev server, which is in memory and has the namespace `default` and the search
-// attributes of architecture §4. Tests keep apart by task queue and workflow id.
+// attributes of the service. Tests keep apart by task queue and workflow id.
 func Temporal(tb testing.TB) string {
 	tb.Helper()
 	return shared(tb, kindTemporal)

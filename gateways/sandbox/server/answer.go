@@ -38,7 +38,7 @@ func list[T any](found []T) answer {
 	return success(http.StatusOK, map[string]any{"data": found})
 }
 
-// failure is an answer in the error format of contract §8.
+// failure is an answer in the error format of the protocol.
 func failure(status int, code, message string) answer {
 	return success(status, map[string]any{"error": map[string]string{"code": code, "message": message}})
 }

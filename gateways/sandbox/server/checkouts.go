@@ -11,7 +11,7 @@ import (
 	"rihla/models"
 )
 
-// Checkout states (contract §8).
+// Checkout states.
 const (
 	statusOpen     = "open"
 	statusPaid     = "paid"

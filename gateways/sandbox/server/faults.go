@@ -12,7 +12,7 @@ import (
 	"rihla/models"
 )
 
-// The operations a fault can hit. Cancel goes beyond contract §8.
+// The operations a fault can hit.
 const (
 	opCreateCheckout = "create_checkout"
 	opRefund         = "refund"
@@ -21,7 +21,7 @@ const (
 	opWebhook        = "webhook"
 )
 
-// The modes of contract §8.
+// The modes of a fault.
 const (
 	modeError              = "error"                // 5xx (or 429) without effect; a webhook: attempt not made, retried
 	modeTimeout            = "timeout"              // no answer, no effect; a webhook: as error

@@ -128,7 +128,7 @@ func (s *Server) decideRefund(w http.ResponseWriter, r *http.Request) {
 }
 
 // latePayment takes the money of a checkout that failed, expired or was cancelled: what happens at real
-// gateways when a bank answers late (contract §5, LATE_PAYMENT).
+// gateways when a bank answers late (rules: late.accept).
 func (s *Server) latePayment(w http.ResponseWriter, r *http.Request) {
 	if refusal, ok := drain(w, r); !ok {
 		refusal.write(w)

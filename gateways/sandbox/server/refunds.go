@@ -7,7 +7,7 @@ import (
 	"rihla/models"
 )
 
-// Refund states (contract §8).
+// Refund states.
 const (
 	refundSucceeded = "succeeded"
 	refundPending   = "pending"

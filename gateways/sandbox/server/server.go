@@ -1,4 +1,4 @@
-// Package server is the sandbox gateway: a real HTTP server that speaks the protocol of contract §8, takes
+// Package server is the sandbox gateway: a real HTTP server that speaks the protocol of package sandbox, takes
 // no real money, and breaks on demand. Its state outlives a kill; its webhooks are retried until they arrive.
 //
 // The protocol (/v1/…) needs the merchant's API key. The hosted page (/pay/…) is open to whoever has the

@@ -37,7 +37,7 @@ func doubling(n int) time.Duration {
 	return wait
 }
 
-// event is the body of a webhook (contract §5).
+// event is the body of a webhook.
 type event struct {
 	merchant string
 

@@ -63,7 +63,7 @@ func (s *Store) ListStaff(ctx context.Context, provider uuid.UUID, f StaffFilter
 	q = db.WhereEqual(q, "u.role", f.Role)
 	q = db.WhereContains(q, f.Search, "u.name", "u.email", "u.phone")
 
-	// What is wrong with the request is told before what does not exist (contract §1).
+	// What is wrong with the request is told before what does not exist (rules: scope.hidden).
 	accounts, err := db.List[models.User](ctx, q, f.Page, staffOrder)
 	if err != nil {
 		return accounts, err

@@ -43,7 +43,7 @@ func openSession(ctx context.Context, db bun.IDB, u *models.User, t models.Refre
 
 // RotateRefreshToken spends a token for the next one of its family, of which TokenHash and ExpiresAt are given, and
 // returns their user. A token that is spent already has been stolen, from or by whoever presents it: its whole
-// family is revoked, and the access tokens that came from it, which stays so although the call fails (contract §2). That
+// family is revoked, and the access tokens that came from it, which stays so although the call fails (rules: identity.refresh). That
 // it was spent a moment ago makes no difference. Error: INVALID_CREDENTIALS when the token is spent, expired, revoked,
 // unknown, or its user deleted.
 func (s *Store) RotateRefreshToken(ctx context.Context, oldHash []byte, next models.RefreshToken) (models.User, error) {

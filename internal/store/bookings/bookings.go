@@ -30,7 +30,7 @@ type NewBooking struct {
 	Claim        uuid.UUID            // of the request's Idempotency-Key; uuid.Nil without one
 }
 
-// maxPassengers is the size of a booking (contract §4).
+// maxPassengers is the size of a booking (rules: bookings.size).
 const maxPassengers = 20
 
 // CreateBooking takes the seats and writes the booking, PENDING_PAYMENT, in one SQL transaction, which also binds the

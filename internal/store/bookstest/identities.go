@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// identities are statements about the whole database that hold after every unit of work (contract §6, architecture
-// §5). Each query finds the rows that break one.
+// identities are statements about the whole database that hold after every unit of work
+// (rules: ledger.lines, ledger.transfers). Each query finds the rows that break one.
 var identities = map[string]string{
 	"payable = net of lines IN_CURRENT_BALANCE, paid out = net of lines with transferred_at": `
 		SELECT p.id::text FROM providers AS p, LATERAL (

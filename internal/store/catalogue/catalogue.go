@@ -9,7 +9,7 @@ import (
 	"rihla/models"
 )
 
-// CatalogueHotels lists the hotels that consumers see: ACTIVE ones of ACTIVE providers (contract §3). The filter's
+// CatalogueHotels lists the hotels that consumers see: ACTIVE ones of ACTIVE providers (rules: companies.inactive). The filter's
 // Status is not read. Error: VALIDATION_ERROR on sort.
 func (s *Store) CatalogueHotels(ctx context.Context, f HotelFilter) (db.Listed[models.Hotel], error) {
 	f.Status = models.StatusActive

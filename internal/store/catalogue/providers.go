@@ -32,11 +32,11 @@ func (s *Store) ListProviders(ctx context.Context, f ProviderFilter) (db.Listed[
 	return db.List[models.Provider](ctx, q, f.Page, providerOrder)
 }
 
-// ProviderStats are the numbers of a provider's dashboard cards (contract §3), over all time; amounts in SAR.
+// ProviderStats are the numbers of a provider's dashboard cards, over all time; amounts in SAR.
 type ProviderStats struct {
 	Buses, Hotels, RestStops, Trips int64        // those that are not deleted, in whatever status
 	Bookings                        int64        // CONFIRMED ones
-	Gross, Net                      models.Money // of what was sold and not refunded, as on the report's cards (contract §6)
+	Gross, Net                      models.Money // of what was sold and not refunded, as on the report's cards (rules: reports.cards)
 	InCurrentBalance                models.Money // accrued and not paid out; claw-backs lower it
 }
 
@@ -123,7 +123,7 @@ func providerState(p *models.Provider) map[string]any {
 	}
 }
 
-// SetProviderStatus makes a company ACTIVE or INACTIVE, which shows or hides all that it runs (spec 3.1). One that is
+// SetProviderStatus makes a company ACTIVE or INACTIVE, which shows or hides all that it runs (rules: companies.inactive). One that is
 // so already stays as it is, without an audit entry. Error: NOT_FOUND.
 func (s *Store) SetProviderStatus(ctx context.Context, id uuid.UUID, active bool, by db.Actor) (models.Provider, error) {
 	to, action := models.StatusInactive, "PROVIDER_DEACTIVATED"

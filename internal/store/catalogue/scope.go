@@ -24,7 +24,7 @@ type scope struct {
 var everyone = scope{all: true}
 
 // scopeOf is what the actor sees of provider resources: their own company's for provider roles, whatever they ask for;
-// that of the company they name, or all, for ADMIN and SUPER_ADMIN (contract §2). Error: FORBIDDEN for everybody else.
+// that of the company they name, or all, for ADMIN and SUPER_ADMIN (rules: scope.admins). Error: FORBIDDEN for everybody else.
 func scopeOf(by db.Actor, asked uuid.UUID) (scope, error) {
 	if !by.Role.IsProvider() && !by.Role.IsAdmin() {
 		return scope{}, models.Errorf(models.CodeForbidden, "The role may not use provider resources.")
@@ -47,7 +47,7 @@ func (sc scope) live(q *bun.SelectQuery) *bun.SelectQuery {
 }
 
 // MayWrite reports whether the actor may change provider resources now, for work that has to be done before the store
-// is asked to, such as taking an upload. Error: FORBIDDEN, also for staff of an INACTIVE provider (contract §2).
+// is asked to, such as taking an upload. Error: FORBIDDEN, also for staff of an INACTIVE provider (rules: companies.inactive).
 func (s *Store) MayWrite(ctx context.Context, by db.Actor) error {
 	_, err := writable(ctx, s.db, by)
 

@@ -30,7 +30,7 @@ var tripOrder = db.Order{
 }
 
 // CatalogueTrips lists what consumers can book: published trips of ACTIVE providers with their departure still to
-// come (contract §3). Error: VALIDATION_ERROR on sort.
+// come (rules: companies.publish). Error: VALIDATION_ERROR on sort.
 func (s *Store) CatalogueTrips(ctx context.Context, f TripFilter) (db.Listed[models.Trip], error) {
 	trips, err := db.List[models.Trip](ctx, f.apply(catalogue(s.db)), f.Page, tripOrder)
 	if err != nil {

@@ -17,7 +17,7 @@ type Actor struct {
 }
 
 // ProviderScope is the provider to which a reading of provider data is narrowed: their own for provider roles,
-// whatever they ask for; what is asked for, with uuid.Nil for all, for the platform's roles (contract §2).
+// whatever they ask for; what is asked for, with uuid.Nil for all, for the platform's roles (rules: scope.company, scope.admins).
 // Error: FORBIDDEN for everybody else.
 func (a Actor) ProviderScope(asked uuid.UUID) (uuid.UUID, error) {
 	switch {
@@ -31,7 +31,7 @@ func (a Actor) ProviderScope(asked uuid.UUID) (uuid.UUID, error) {
 }
 
 // ProviderForNew is the provider that what the actor creates belongs to: their own for provider roles, the named
-// one for ADMIN and SUPER_ADMIN (contract §2). Errors: VALIDATION_ERROR on provider_id, FORBIDDEN.
+// one for ADMIN and SUPER_ADMIN (rules: scope.admins). Errors: VALIDATION_ERROR on provider_id, FORBIDDEN.
 func (a Actor) ProviderForNew(named uuid.UUID) (uuid.UUID, error) {
 	switch {
 	case a.Role.IsProvider() && a.ProviderID != uuid.Nil:

@@ -12,7 +12,7 @@ import (
 )
 
 // Audit notes what an actor did to an entity, for actions that are no unit of work of the store, such as an
-// export (contract §6). details becomes a JSON object; nil is an empty one. Keep personal data out of it.
+// export (rules: audit.log). details becomes a JSON object; nil is an empty one. Keep personal data out of it.
 func (s *DB) Audit(
 	ctx context.Context, actor Actor, action, entity string, entityID *uuid.UUID, details any,
 ) error {

@@ -15,7 +15,7 @@ import (
 	"rihla/models"
 )
 
-// KeyScope is one use of an Idempotency-Key: keys of other users, methods and paths are other keys (contract §1).
+// KeyScope is one use of an Idempotency-Key: keys of other users, methods and paths are other keys (rules: idempotency.replay).
 type KeyScope struct {
 	UserID   uuid.UUID
 	Method   string
@@ -42,7 +42,7 @@ type Answer struct {
 	Body     []byte
 }
 
-// KeyLifetime is how long a stored answer is given again (contract §1).
+// KeyLifetime is how long a stored answer is given again (rules: idempotency.replay).
 const KeyLifetime = 24 * time.Hour
 
 // The claim and its judgement are two statements, and the row can be released between them.

@@ -14,7 +14,7 @@ import (
 // Page asks for one page of a list. The zero value is the first page of 20 items in the list's own order.
 type Page struct {
 	Number  int // 1-based, as the list is now; less than 1 is the first
-	PerPage int // less than 1 is the default; the bounds are the edge's business (spec 8.1)
+	PerPage int // less than 1 is the default; the bounds are the edge's business (rules: reports.lists)
 	Sort    []Sort
 	Cursor  string // Next of the page before, whatever has happened since; Number is not read then, nor need Sort be given
 }
@@ -33,7 +33,7 @@ type Listed[T any] struct {
 	Next   string // Cursor of the page after it; empty on the last
 }
 
-// defaultPerPage is the page size of contract §1.
+// defaultPerPage is the page size unless one is asked for (rules: reports.lists).
 const defaultPerPage = 20
 
 // Order says how a list may be sorted.
@@ -151,7 +151,7 @@ func WhereEqual[T comparable](q *bun.SelectQuery, column string, value T) *bun.S
 	return q.Where("? = ?", bun.Ident(column), value)
 }
 
-// LikeEscaper makes the wildcards of LIKE ordinary characters (contract §1).
+// LikeEscaper makes the wildcards of LIKE ordinary characters.
 var LikeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 // WhereContains narrows a list to rows with the text in one of the columns, whatever its case; no text narrows nothing.

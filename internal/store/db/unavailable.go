@@ -14,7 +14,7 @@ import (
 
 // IsUnavailable reports whether err, of any method of the store, says that the database could not be reached, went away before it
 // had answered, or has not been migrated yet. Then the outcome is unknown, and the same request may succeed in a moment:
-// SERVICE_UNAVAILABLE to a client (contract §1), another try for an activity. That is why it is no models.Error, which would be
+// SERVICE_UNAVAILABLE to a client (rules: api.errors), another try for an activity. That is why it is no models.Error, which would be
 // final there.
 func IsUnavailable(err error) bool {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {

@@ -24,7 +24,7 @@ var incidentOrder = db.Order{
 	Fallback: db.Sort{Field: "created_at", Desc: true},
 }
 
-// ListIncidents lists what people have to look at, newest first (contract §5). Error: VALIDATION_ERROR on sort.
+// ListIncidents lists what people have to look at, newest first. Error: VALIDATION_ERROR on sort.
 func (s *Store) ListIncidents(ctx context.Context, f IncidentFilter) (db.Listed[models.Incident], error) {
 	q := s.db.NewSelect()
 	q = db.WhereEqual(q, "ic.kind", f.Kind)

@@ -25,7 +25,7 @@ func InsertRecord(ctx context.Context, tx bun.Tx, r *models.FinancialRecord) err
 	return nil
 }
 
-// TransactionNumber is the number that people know a line by (contract §6); n is the next of financial_record_numbers.
+// TransactionNumber is the number that people know a line by; n is the next of financial_record_numbers.
 func TransactionNumber(day models.Date, n int64) string {
 	return fmt.Sprintf("RH-%d-%06d", day.Year(), n)
 }

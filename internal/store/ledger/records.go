@@ -31,7 +31,7 @@ var recordOrder = db.Order{
 	Within:   "created_at", // a day's lines as they were written: their ids are derived, and say nothing about that
 }
 
-// ListRecords lists ledger lines with the names of their providers, latest record date first (contract §6). A page is found in
+// ListRecords lists ledger lines with the names of their providers, latest record date first. A page is found in
 // an index, and unless a booking or campaign is asked for, the total comes from sums: neither depends on how many lines there
 // are. Errors: VALIDATION_ERROR on sort and cursor.
 func (s *Store) ListRecords(ctx context.Context, f RecordFilter) (db.Listed[models.FinancialRecord], error) {

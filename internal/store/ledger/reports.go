@@ -20,7 +20,7 @@ SELECT day, sum(gross_amount), sum(platform_commission_amount), sum(net_amount),
 FROM report_days WHERE provider_id = $1 AND day BETWEEN $2 AND $3 GROUP BY day`
 
 // Report summarizes the ledger lines of a bounded span of days: those of one provider, or with uuid.Nil those of the whole
-// platform (contract §6). It costs the same however many lines there are.
+// platform (rules: reports.cards). It costs the same however many lines there are.
 func (s *Store) Report(ctx context.Context, provider uuid.UUID, span models.Days) (models.Report, error) {
 	rows, err := s.db.Raw.QueryContext(ctx, reportDaysSQL, pgx.QueryExecModeCacheStatement, provider, span.From, span.To)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"rihla/models"
 )
 
-// recomputed are the cards of contract §6 as a plain query over the lines has them, one CASE for each sentence there.
+// recomputed are the cards (rules: reports.cards) as a plain query over the lines has them, one CASE for each sentence there.
 const recomputed = `
 	SELECT count(*) FILTER (WHERE kind = 'SALE' AND balance_status IN ('IN_CURRENT_BALANCE', 'TRANSFERRED')),
 	       count(*) FILTER (WHERE kind = 'ADVERTISING' AND balance_status IN ('IN_CURRENT_BALANCE', 'TRANSFERRED')),
@@ -93,7 +93,7 @@ func (b *books) requireReport(t require.TestingT, ctx context.Context) { //nolin
 	}
 }
 
-// requireTransfersAgree compares the cards with the ledger's accounts, for which every line counts (architecture §5).
+// requireTransfersAgree compares the cards with the ledger's accounts, for which every line counts (rules: ledger.transfers).
 func (b *books) requireTransfersAgree(t *testing.T) {
 	t.Helper()
 

@@ -14,7 +14,7 @@ import (
 	"rihla/models"
 )
 
-// MaxTransfers is how many ledger lines one call may mark as paid out (contract §6).
+// MaxTransfers is how many ledger lines one call may mark as paid out (rules: payouts.all-or-none).
 const MaxTransfers = 500
 
 // MarkTransfer says how a ledger line was paid out; all of it may be left out.
@@ -77,7 +77,7 @@ func (s *Store) MarkTransferred(
 	return r, nil
 }
 
-// MarkAllTransferred is MarkTransferred for several lines, all or none of them, in the order of the ids (contract §6).
+// MarkAllTransferred is MarkTransferred for several lines, all or none of them, in the order of the ids (rules: payouts.all-or-none).
 // The same call again returns them as they are; lines of which some are marked already and others are not were never
 // marked together. Errors: VALIDATION_ERROR on ids (none, too many, one
 // twice) and on payout_date as there; NOT_FOUND and RECORD_NOT_TRANSFERABLE with the ids in the details; IDEMPOTENCY_KEY_IN_PROGRESS.

@@ -138,7 +138,7 @@ func TestMarkAllTransferredIsAllOrNothing(t *testing.T) {
 	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM audit_log WHERE action = 'FINANCIAL_RECORD_TRANSFERRED'"))
 }
 
-func TestMarkAllTransferredTakesAsManyAsTheContractSays(t *testing.T) {
+func TestMarkAllTransferredTakesMaxTransfers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.Audit.Tampered(t, "its lines are inserted by hand")

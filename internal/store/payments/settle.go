@@ -23,7 +23,7 @@ type settlement struct {
 }
 
 // SettlePayment applies every stored, unprocessed webhook event of the attempt, oldest first, in one SQL
-// transaction: state, booking or campaign, ledger line, transfers, notifications, incidents (spec 4.6). Running it
+// transaction: state, booking or campaign, ledger line, transfers, notifications, incidents (rules: settling.one-transaction). Running it
 // again changes nothing. Error: NOT_FOUND.
 func (s *Store) SettlePayment(ctx context.Context, id uuid.UUID, now time.Time) (models.Settled, error) {
 	return s.settle(ctx, id, now, func(ctx context.Context, st *settlement) error {
@@ -148,7 +148,7 @@ func (st *settlement) apply(ctx context.Context, e *models.WebhookEvent) error {
 	return nil
 }
 
-// lateSuccess handles money that arrives for an attempt which had ended unpaid (contract §5).
+// lateSuccess handles money that arrives for an attempt which had ended unpaid (rules: late.accept).
 func (st *settlement) lateSuccess(ctx context.Context, e *models.WebhookEvent) (models.EventOutcome, error) {
 	if failure, ok := models.Mismatch(&st.t, e); !ok {
 		st.suspend(e)
@@ -244,7 +244,7 @@ func (st *settlement) owe(ctx context.Context, e *models.WebhookEvent, taken tim
 	return st.incident(ctx, models.IncidentLatePayment, message, e)
 }
 
-// fail ends the attempt unpaid and applies the booking failure policy (spec 4.6.5, contract §4).
+// fail ends the attempt unpaid and applies the booking failure policy (rules: bookings.failure).
 func (st *settlement) fail(ctx context.Context, why models.FailureCode, reason string) error {
 	if err := st.move(ctx, models.TransactionFailed, why, reason, nil); err != nil {
 		return err
@@ -265,7 +265,7 @@ func (st *settlement) fail(ctx context.Context, why models.FailureCode, reason s
 }
 
 // mismatch fails the attempt for good, books the money that was taken all the same into suspense, and leaves the rest to a person
-// (spec 3.3).
+// (rules: late.mismatch).
 func (st *settlement) mismatch(ctx context.Context, e *models.WebhookEvent, v models.Verdict) error {
 	switch {
 	case st.t.Status == models.TransactionPending:

@@ -57,7 +57,7 @@ func TestSettleMismatch(t *testing.T) {
 			require.Equal(t, "payment/"+tx.ID.String(), incidents[0].WorkflowID)
 			require.Len(t, bookstest.EventsOf(incidents[0]), 1)
 
-			// Final: whatever comes later is only added to the incident (contract §5).
+			// Final: whatever comes later is only added to the incident (rules: late.mismatch).
 			later := []models.WebhookEvent{
 				bookstest.Event(tx, models.EventPaymentSucceeded, nil), bookstest.Event(tx, models.EventPaymentFailed, nil),
 				bookstest.Event(tx, models.EventPaymentSucceeded, func(e *models.WebhookEvent) { e.Currency = "EUR" }),

@@ -13,7 +13,7 @@ import (
 	"rihla/models"
 )
 
-// PaymentStatus is what a waiting customer polls for (contract §4). What belongs to an attempt is zero while the
+// PaymentStatus is what a waiting customer polls for (rules: payments.status). What belongs to an attempt is zero while the
 // booking has none.
 type PaymentStatus struct {
 	BookingID     uuid.UUID
@@ -40,7 +40,7 @@ const unheardSQL = `pt.status = 'PENDING' AND pt.reference IS NOT NULL AND pt.ch
 	AND COALESCE(pt.asked_at, pt.created_at) <= `
 
 // The attempt that was paid tells more than one that came after it. A refund never changes the attempt's own
-// status (spec 3.5), only how much of it has been given back.
+// status (rules: settling.refund-state), only how much of it has been given back.
 const paymentStatusSQL = `
 SELECT bk.id, bk.user_id, bk.status, bk.amount, bk.currency,
        CASE WHEN pt.status = 'PAID' AND pt.refunded_amount = pt.amount THEN 'REFUNDED'

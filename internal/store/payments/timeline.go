@@ -38,7 +38,7 @@ var timelineRank = map[string]int{
 }
 
 // Timeline tells what happened to a payment attempt and to its refunds, or to the transaction of one refund, in
-// time order (contract §5). Error: NOT_FOUND.
+// time order (rules: audit.timeline). Error: NOT_FOUND.
 func (s *Store) Timeline(ctx context.Context, transaction uuid.UUID) ([]TimelineEntry, error) {
 	var t timeline
 

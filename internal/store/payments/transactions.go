@@ -29,7 +29,7 @@ var transactionOrder = db.Order{
 	Fallback: db.Sort{Field: "created_at", Desc: true},
 }
 
-// ListTransactions lists payment attempts and the transactions of refunds, newest first (contract §5).
+// ListTransactions lists payment attempts and the transactions of refunds, newest first.
 // Errors: VALIDATION_ERROR on sort, and on search for a booking number with a wrong check character.
 func (s *Store) ListTransactions(ctx context.Context, f TransactionFilter) (db.Listed[models.PaymentTransaction], error) {
 	q := s.db.NewSelect()

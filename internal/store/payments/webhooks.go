@@ -26,8 +26,8 @@ type Stored struct {
 }
 
 // StoreEvent keeps a verified webhook, once per (channel, webhook id), and resolves the attempt or refund it is
-// about (spec 4.6.1): by the gateway's checkout id, or by our id while the checkout id is not saved yet. An event
-// about nothing we know is kept too, with an incident (contract §5); the gateway is told 404, sends it again, and when its
+// about (rules: webhooks.channel): by the gateway's checkout id, or by our id while the checkout id is not saved yet. An event
+// about nothing we know is kept too, with an incident; the gateway is told 404, sends it again, and when its
 // payment is known by then it is as good as new.
 func (s *Store) StoreEvent(ctx context.Context, e models.WebhookEvent, now time.Time) (Stored, error) {
 	var out Stored
@@ -150,7 +150,7 @@ func adopt(ctx context.Context, tx bun.Tx, e *models.WebhookEvent, out *Stored) 
 func classify(t *models.PaymentTransaction, refund *models.Refund, e *models.WebhookEvent, out *Stored, now time.Time) {
 	switch {
 	case !isRefundEvent(e.Type) && !isPaymentEvent(e.Type):
-		// A type that we do not know is stored and ignored, whatever it is about (contract §5).
+		// A type that we do not know is stored and ignored, whatever it is about (rules: webhooks.unknown-type).
 		out.Known = true
 		e.ProcessedAt, e.Outcome = &now, models.OutcomeIgnored
 

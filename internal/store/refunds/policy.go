@@ -70,7 +70,7 @@ func (s *Store) terms(ctx context.Context, db bun.IDB, t *models.PaymentTransact
 }
 
 // RefundQuote says what a refund of the booking by the cancellation policy would come to at now; 0.00 when nothing would
-// (contract §7). Errors: NOT_FOUND, BOOKING_NOT_REFUNDABLE when the booking has not been paid.
+// (rules: refunds.quote). Errors: NOT_FOUND, BOOKING_NOT_REFUNDABLE when the booking has not been paid.
 func (s *Store) RefundQuote(ctx context.Context, booking uuid.UUID, now time.Time) (models.RefundQuote, error) {
 	if _, err := s.bookings.BookingByID(ctx, booking); err != nil {
 		return models.RefundQuote{}, err

@@ -96,7 +96,7 @@ func (st *refundSettlement) releaseReserve(ctx context.Context, done models.Mone
 	return nil
 }
 
-// addTransaction writes the transaction that spec 3.5 asks for. Its VAT is that of the refunded part of the ledger line,
+// addTransaction writes the transaction of a refund (rules: refunds.transaction). Its VAT is that of the refunded part of the ledger line,
 // so that several refunds give back exactly the VAT that was taken.
 func (st *refundSettlement) addTransaction(
 	ctx context.Context, result models.RefundResult, vat models.Money,

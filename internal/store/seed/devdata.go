@@ -63,7 +63,7 @@ func insertDemo(ctx context.Context, tx bun.Tx, d DemoData) error {
 	return nil
 }
 
-// SeedDev fills a development database with what contract §9 promises: a user per role, all with the password of
+// SeedDev fills a development database with what a developer starts with: a user per role, all with the password of
 // the hash, and the provider "Demo Tours" with a hotel, a bus, a rest stop and two published trips. Running it
 // again adds nothing; trips that have departed by now are moved into the future.
 func (s *Store) SeedDev(ctx context.Context, passwordHash string, now time.Time) error {

@@ -8,8 +8,8 @@ export default function labels(properties) {
     const problems = [];
     if (properties[name].type !== 'string') problems.push({ message: `${name} is not a string` });
     if (language !== 'ar' && language !== 'en') problems.push({ message: `${name}: the languages are ar and en` });
-    // status_label_* of a financial record labels its balance_status (contract 6); ui_label_* a payment's state in words of
-    // its own (contract 4).
+    // status_label_* of a financial record labels its balance_status; ui_label_* a payment's state in words of
+    // its own.
     const labelled = field === 'ui' || Object.keys(properties).some((other) => other === field || other.endsWith(`_${field}`));
     if (!labelled) problems.push({ message: `${name} labels nothing: there is no ${field}` });
 
