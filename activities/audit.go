@@ -36,7 +36,7 @@ type Audited struct {
 // those that could not be looked at. When the audit as a whole breaks off, what it has found until then is reported all
 // the same, and the error is returned.
 func (a *Audit) AuditBooks(ctx context.Context) (Audited, error) {
-	stop := alive(ctx)
+	stop := heartbeat(ctx)
 	defer stop()
 
 	examples := map[string][]string{}

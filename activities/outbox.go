@@ -46,7 +46,7 @@ func (o *Outbox) DeliverNotifications(ctx context.Context) (Delivered, error) {
 		return Delivered{}, err
 	}
 
-	defer alive(ctx)()
+	defer heartbeat(ctx)()
 	defer o.keep(ctx, due)()
 
 	sent := make([]bool, len(due))

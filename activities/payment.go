@@ -50,7 +50,7 @@ type Checkout struct {
 // idempotency key, and saves the gateway's reference. A checkout that the gateway refuses for good ends the attempt
 // as FAILED, GATEWAY_REJECTED; that is a result, not an error. So is a gateway that is not being asked for now.
 func (p *Payments) OpenCheckout(ctx context.Context, a models.Attempt) (Checkout, error) {
-	defer alive(ctx)()
+	defer heartbeat(ctx)()
 
 	c, err := p.openCheckout(ctx, a)
 	c.AskFor = p.AskFor
@@ -66,7 +66,7 @@ func (p *Payments) OpenCheckout(ctx context.Context, a models.Attempt) (Checkout
 
 // AwaitCheckout is OpenCheckout when nobody waits for it any more: it goes on until the gateway is back.
 func (p *Payments) AwaitCheckout(ctx context.Context, a models.Attempt) (Checkout, error) {
-	defer alive(ctx)()
+	defer heartbeat(ctx)()
 
 	c, err := p.openCheckout(ctx, a)
 	c.AskFor = p.AskFor
@@ -270,7 +270,7 @@ func (p *Payments) announce(ctx context.Context, id uuid.UUID, s models.Settled)
 // webhook was lost above all, it stores as an event for SettlePayment; it decides nothing itself. It does
 // not succeed before the gateway has said how the checkout stands.
 func (p *Payments) CloseCheckout(ctx context.Context, id uuid.UUID) error {
-	defer alive(ctx)()
+	defer heartbeat(ctx)()
 
 	t, err := p.Store.Payments.TransactionByID(ctx, id)
 	if models.CodeOf(err) == models.CodeNotFound {

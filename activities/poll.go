@@ -61,7 +61,7 @@ type Polled struct {
 // PollStatus asks once about the attempts of a channel whose turn it is: those whose customers wait, the open ones if the channel is
 // silent, and those that have ended. A gateway that does not answer either is left for the next round.
 func (p *Polls) PollStatus(ctx context.Context, c models.Channel) (Polled, error) {
-	defer alive(ctx)()
+	defer heartbeat(ctx)()
 
 	var (
 		out Polled

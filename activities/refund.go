@@ -59,7 +59,7 @@ const DefaultSettleAfter = 2 * time.Minute
 // one: until then neither a refusal nor "not found" says that an earlier sending has no effect. A refusal is a result, not
 // an error. So is a gateway that is not being asked for now.
 func (p *Payments) RefundAtGateway(ctx context.Context, id uuid.UUID) (models.RefundResult, error) {
-	defer alive(ctx)()
+	defer heartbeat(ctx)()
 
 	result, err := p.refundAtGateway(ctx, id)
 	if isAway(err) {
@@ -71,7 +71,7 @@ func (p *Payments) RefundAtGateway(ctx context.Context, id uuid.UUID) (models.Re
 
 // AwaitRefund is RefundAtGateway when nobody waits for it any more: it goes on until the gateway is back.
 func (p *Payments) AwaitRefund(ctx context.Context, id uuid.UUID) (models.RefundResult, error) {
-	defer alive(ctx)()
+	defer heartbeat(ctx)()
 
 	result, err := p.refundAtGateway(ctx, id)
 

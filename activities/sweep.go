@@ -86,14 +86,16 @@ type Swept struct {
 
 // Run sweeps once. What fails is left for the next sweep; only a database that does not answer is an error.
 func (s *Sweep) Run(ctx context.Context) (Swept, error) {
-	defer alive(ctx)()
+	defer heartbeat(ctx)()
 
 	var (
 		r   = round{Sweep: s}
 		err error
 	)
 
-	lists := []func(context.Context) error{r.payments, r.refunds, r.owed, r.payouts, r.campaigns, r.silence, r.ended, r.incidents, r.outbox}
+	lists := []func(context.Context) error{
+		r.payments, r.refunds, r.owed, r.payouts, r.campaigns, r.pollSilentChannels, r.runLateChecks, r.incidents, r.outbox,
+	}
 	rand.Shuffle(len(lists), func(i, j int) { //nolint:gosec // so that none is always the last: no secret
 		lists[i], lists[j] = lists[j], lists[i]
 	})
@@ -114,8 +116,10 @@ type round struct {
 	over time.Time   // when nothing more is handed over either; holds come before
 }
 
-// turn reads the next part of a list, and has the next sweep go on behind it.
-func turn[T any](ctx context.Context, r *round, list string, read func(after db.SweepCursor) ([]T, db.SweepCursor, error)) ([]T, error) {
+// readNext reads the next rows of a list and saves the cursor, so that the next sweep continues after them.
+func readNext[T any](
+	ctx context.Context, r *round, list string, read func(after db.SweepCursor) ([]T, db.SweepCursor, error),
+) ([]T, error) {
 	after, err := r.Store.DB.SweepCursor(ctx, list)
 	if err != nil {
 		return nil, err
@@ -130,7 +134,7 @@ func turn[T any](ctx context.Context, r *round, list string, read func(after db.
 }
 
 func (r *round) events(ctx context.Context) error {
-	found, err := turn(ctx, r, "events", func(after db.SweepCursor) ([]models.Delivery, db.SweepCursor, error) {
+	found, err := readNext(ctx, r, "events", func(after db.SweepCursor) ([]models.Delivery, db.SweepCursor, error) {
 		return r.Store.Payments.UnprocessedEvents(ctx, eventAge, after, sweepBatch, r.Now())
 	})
 	r.out.Events = each(ctx, r, found, r.Deliver.Deliver)
@@ -139,7 +143,7 @@ func (r *round) events(ctx context.Context) error {
 }
 
 func (r *round) payments(ctx context.Context) error {
-	found, err := turn(ctx, r, "payments", func(after db.SweepCursor) ([]models.PaymentTransaction, db.SweepCursor, error) {
+	found, err := readNext(ctx, r, "payments", func(after db.SweepCursor) ([]models.PaymentTransaction, db.SweepCursor, error) {
 		return r.Store.Payments.StalePayments(ctx, paymentGrace, after, sweepBatch, r.Now())
 	})
 	r.out.Payments = each(ctx, r, found, func(ctx context.Context, t models.PaymentTransaction) error {
@@ -150,7 +154,7 @@ func (r *round) payments(ctx context.Context) error {
 }
 
 func (r *round) refunds(ctx context.Context) error {
-	found, err := turn(ctx, r, "refunds", func(after db.SweepCursor) ([]models.Refund, db.SweepCursor, error) {
+	found, err := readNext(ctx, r, "refunds", func(after db.SweepCursor) ([]models.Refund, db.SweepCursor, error) {
 		return r.Store.Payments.StaleRefunds(ctx, refundGrace, orderAge, after, sweepBatch, r.Now())
 	})
 	r.out.Refunds = each(ctx, r, found, r.Deliver.ResumeRefund)
@@ -184,8 +188,8 @@ func (r *round) payouts(ctx context.Context) error {
 	return err
 }
 
-// silence has the gateways asked whose webhooks do not come although customers wait.
-func (r *round) silence(ctx context.Context) error {
+// pollSilentChannels starts polling of channels from which no webhook comes although customers are waiting.
+func (r *round) pollSilentChannels(ctx context.Context) error {
 	if r.Silence <= 0 {
 		return nil
 	}
@@ -208,8 +212,9 @@ func (r *round) silence(ctx context.Context) error {
 	return nil
 }
 
-// ended has the gateways asked again about attempts that ended without money: some may have come late, and its webhook be lost.
-func (r *round) ended(ctx context.Context) error {
+// runLateChecks starts the late checks that are due: a gateway may have taken money after the end of an attempt, and its webhook
+// may be lost.
+func (r *round) runLateChecks(ctx context.Context) error {
 	due, err := r.Store.Payments.LateChecksDue(ctx, r.Now())
 	r.out.Ended = each(ctx, r, due, r.Deliver.PollStatus)
 
@@ -231,7 +236,7 @@ func (r *round) incidents(ctx context.Context) error {
 }
 
 func (r *round) campaigns(ctx context.Context) error {
-	found, err := turn(ctx, r, "campaigns", func(after db.SweepCursor) ([]models.AdCampaign, db.SweepCursor, error) {
+	found, err := readNext(ctx, r, "campaigns", func(after db.SweepCursor) ([]models.AdCampaign, db.SweepCursor, error) {
 		return r.Store.Payments.StaleCampaigns(ctx, campaignGrace, after, sweepBatch, r.Now())
 	})
 	r.out.Campaigns = each(ctx, r, found, r.Deliver.ResumeCampaign)

@@ -207,11 +207,11 @@ func apiDeps(ctx context.Context, cfg config.Config, p parts, open *closers) (ap
 }
 
 // standing looks accounts up for the gate.
-func standing(s *store.Store) func(context.Context, uuid.UUID) (auth.Standing, error) {
-	return func(ctx context.Context, user uuid.UUID) (auth.Standing, error) {
+func standing(s *store.Store) func(context.Context, uuid.UUID) (auth.AccountStatus, error) {
+	return func(ctx context.Context, user uuid.UUID) (auth.AccountStatus, error) {
 		now, err := s.Accounts.AccountStatus(ctx, user)
 
-		return auth.Standing{Role: now.Role, ProviderID: now.ProviderID, Generation: now.TokenGeneration}, err
+		return auth.AccountStatus{Role: now.Role, ProviderID: now.ProviderID, Generation: now.TokenGeneration}, err
 	}
 }
 

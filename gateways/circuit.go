@@ -78,7 +78,7 @@ func newCircuit(calls Calls, limits Limits, tell Reports) *circuit {
 		ReadyToTrip: func(n gobreaker.Counts) bool {
 			return n.ConsecutiveFailures >= inARow || (n.Requests >= fairNumber*inARow && 2*n.TotalFailures >= n.Requests)
 		},
-		IsSuccessful:  func(err error) bool { return !isSickness(err) },
+		IsSuccessful:  func(err error) bool { return !countsAsFailure(err) },
 		IsExcluded:    func(err error) bool { return errors.Is(err, errGaveUp) },
 		OnStateChange: func(_ string, _, to gobreaker.State) { c.moved(to) },
 	})
@@ -86,8 +86,8 @@ func newCircuit(calls Calls, limits Limits, tell Reports) *circuit {
 	return c
 }
 
-// isSickness reports what speaks against the gateway. A refusal is an answer: nothing is wrong with who gives it.
-func isSickness(err error) bool {
+// countsAsFailure reports errors that count against the gateway. A rejection is an answer and does not.
+func countsAsFailure(err error) bool {
 	if err == nil {
 		return false
 	}
@@ -196,7 +196,7 @@ func (c *circuit) note(err error) {
 	defer c.mu.Unlock()
 
 	switch {
-	case isSickness(err) && !errors.Is(err, errGaveUp):
+	case countsAsFailure(err) && !errors.Is(err, errGaveUp):
 		c.lastFailure = time.Now()
 	case err == nil:
 		c.lastAnswer = time.Now()
@@ -221,7 +221,7 @@ func (c *circuit) paused(err error) error {
 	c.tell.Paused(c.calls, pause)
 
 	bounded := *e
-	bounded.RetryAfter = scattered(pause)
+	bounded.RetryAfter = withJitter(pause)
 
 	return &bounded
 }
@@ -229,11 +229,11 @@ func (c *circuit) paused(err error) error {
 func (c *circuit) refuse(reason string, after time.Duration, message string) error {
 	c.tell.Refused(c.calls, reason)
 
-	return &Error{Kind: KindNotSent, Code: reason, Message: message, RetryAfter: scattered(max(after, busyFor))}
+	return &Error{Kind: KindNotSent, Code: reason, Message: message, RetryAfter: withJitter(max(after, busyFor))}
 }
 
-// scattered adds up to a fifth, so that all who were refused together do not come back together.
-func scattered(d time.Duration) time.Duration {
+// withJitter adds up to a fifth, so that calls that were held back together do not come back together.
+func withJitter(d time.Duration) time.Duration {
 	return d + time.Duration(rand.Int64N(int64(d)/5+1)) //nolint:gosec // not a secret
 }
 

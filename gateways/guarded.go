@@ -102,16 +102,16 @@ func (r Reports) orSilent() Reports {
 	return r
 }
 
-// oddity is what is wrong with an answer. One that is about something else is not believed: it is as good as none. One
-// whose money looks wrong is for those to judge who know what was asked for; it speaks against the gateway all the same.
-type oddity struct {
+// anomaly is what is wrong with an answer. An answer about another thing counts as no answer. An answer with another amount or
+// currency is passed on, because the caller knows what was asked for, and counts against the gateway all the same.
+type anomaly struct {
 	problem  string
 	believed bool
 }
 
-// through makes one call of a kind, and learns from how it went.
-func through[T any](
-	ctx context.Context, g *Guard, calls Calls, call func(context.Context) (T, error), look func(T) oddity,
+// callGuarded makes one call of a kind and counts its outcome in the breaker.
+func callGuarded[T any](
+	ctx context.Context, g *Guard, calls Calls, call func(context.Context) (T, error), look func(T) anomaly,
 ) (T, error) {
 	var none T
 
@@ -130,7 +130,7 @@ func through[T any](
 
 	answer, err := call(limited)
 
-	var odd oddity
+	var odd anomaly
 	if err == nil {
 		odd = look(answer)
 	}
@@ -161,97 +161,97 @@ func (g *Guard) bounded(ctx context.Context) (context.Context, context.CancelFun
 
 // CreateCheckout implements Gateway.
 func (g *Guard) CreateCheckout(ctx context.Context, r CheckoutRequest) (Checkout, error) {
-	return through(ctx, g, CallsCheckout,
+	return callGuarded(ctx, g, CallsCheckout,
 		func(ctx context.Context) (Checkout, error) { return g.next.CreateCheckout(ctx, r) },
-		func(c Checkout) oddity {
+		func(c Checkout) anomaly {
 			if c.MerchantReference != r.MerchantReference || !models.SameCurrency(c.Currency, r.Currency) || !c.Amount.Equal(r.Amount) {
-				return oddity{problem: "the checkout is not the one that was asked for"}
+				return anomaly{problem: "the checkout is not the one that was asked for"}
 			}
 
-			return oddity{}
+			return anomaly{}
 		})
 }
 
 // GetCheckout implements Gateway.
 func (g *Guard) GetCheckout(ctx context.Context, id string) (Checkout, error) {
-	return through(ctx, g, CallsStatus,
+	return callGuarded(ctx, g, CallsStatus,
 		func(ctx context.Context) (Checkout, error) { return g.next.GetCheckout(ctx, id) }, checkoutWith(id))
 }
 
 // FindCheckout implements Gateway.
 func (g *Guard) FindCheckout(ctx context.Context, merchantReference uuid.UUID) (Checkout, error) {
-	return through(ctx, g, CallsStatus,
+	return callGuarded(ctx, g, CallsStatus,
 		func(ctx context.Context) (Checkout, error) { return g.next.FindCheckout(ctx, merchantReference) },
-		func(c Checkout) oddity {
+		func(c Checkout) anomaly {
 			if c.MerchantReference != merchantReference {
-				return oddity{problem: "the checkout is another one"}
+				return anomaly{problem: "the checkout is another one"}
 			}
 
-			return strange(c.Currency)
+			return unexpectedCurrency(c.Currency)
 		})
 }
 
 // CancelCheckout implements Gateway.
 func (g *Guard) CancelCheckout(ctx context.Context, id string) (Checkout, error) {
-	return through(ctx, g, CallsCancel,
+	return callGuarded(ctx, g, CallsCancel,
 		func(ctx context.Context) (Checkout, error) { return g.next.CancelCheckout(ctx, id) }, checkoutWith(id))
 }
 
 // CreateRefund implements Gateway.
 func (g *Guard) CreateRefund(ctx context.Context, r RefundRequest) (Refund, error) {
-	return through(ctx, g, CallsRefund,
+	return callGuarded(ctx, g, CallsRefund,
 		func(ctx context.Context) (Refund, error) { return g.next.CreateRefund(ctx, r) },
-		func(f Refund) oddity {
+		func(f Refund) anomaly {
 			if f.MerchantReference != r.MerchantReference || f.CheckoutID != r.CheckoutID ||
 				!models.SameCurrency(f.Currency, r.Currency) || !f.Amount.Equal(r.Amount) {
-				return oddity{problem: "the refund is not the one that was asked for"}
+				return anomaly{problem: "the refund is not the one that was asked for"}
 			}
 
-			return oddity{}
+			return anomaly{}
 		})
 }
 
 // GetRefund implements Gateway.
 func (g *Guard) GetRefund(ctx context.Context, id string) (Refund, error) {
-	return through(ctx, g, CallsStatus,
+	return callGuarded(ctx, g, CallsStatus,
 		func(ctx context.Context) (Refund, error) { return g.next.GetRefund(ctx, id) },
-		func(f Refund) oddity {
+		func(f Refund) anomaly {
 			if f.ID != id {
-				return oddity{problem: "the refund is another one"}
+				return anomaly{problem: "the refund is another one"}
 			}
 
-			return strange(f.Currency)
+			return unexpectedCurrency(f.Currency)
 		})
 }
 
 // FindRefund implements Gateway.
 func (g *Guard) FindRefund(ctx context.Context, merchantReference uuid.UUID) (Refund, error) {
-	return through(ctx, g, CallsStatus,
+	return callGuarded(ctx, g, CallsStatus,
 		func(ctx context.Context) (Refund, error) { return g.next.FindRefund(ctx, merchantReference) },
-		func(f Refund) oddity {
+		func(f Refund) anomaly {
 			if f.MerchantReference != merchantReference {
-				return oddity{problem: "the refund is another one"}
+				return anomaly{problem: "the refund is another one"}
 			}
 
-			return strange(f.Currency)
+			return unexpectedCurrency(f.Currency)
 		})
 }
 
-func checkoutWith(id string) func(Checkout) oddity {
-	return func(c Checkout) oddity {
+func checkoutWith(id string) func(Checkout) anomaly {
+	return func(c Checkout) anomaly {
 		if c.ID != id {
-			return oddity{problem: "the checkout is another one"}
+			return anomaly{problem: "the checkout is another one"}
 		}
 
-		return strange(c.Currency)
+		return unexpectedCurrency(c.Currency)
 	}
 }
 
-// strange reports a currency that we never ask for.
-func strange(currency string) oddity {
+// unexpectedCurrency reports an answer in a currency that is never asked for.
+func unexpectedCurrency(currency string) anomaly {
 	if !models.SameCurrency(currency, models.Currency) {
-		return oddity{problem: "the currency is not the one of any of ours", believed: true}
+		return anomaly{problem: "the currency is not the one of any of ours", believed: true}
 	}
 
-	return oddity{}
+	return anomaly{}
 }

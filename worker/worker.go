@@ -49,10 +49,10 @@ type Deps struct {
 
 // Worker serves one task queue.
 type Worker struct {
-	queues  []worker.Worker // the workflows' own, then one per gateway
-	pump    *pump
-	outages *outages
-	deps    Deps
+	queues   []worker.Worker // the workflows' own, then one per gateway
+	notifier *outboxNotifier
+	outages  *outages
+	deps     Deps
 }
 
 // New wires the activities and registers everything. It does not poll yet.
@@ -69,7 +69,7 @@ func New(d Deps) *Worker {
 		d.Concurrency = 16
 	}
 
-	return &Worker{pump: newPump(workflows.NewClient(d.Temporal, d.Queue).WakeOutbox), outages: newOutages(d), deps: d}
+	return &Worker{notifier: newOutboxNotifier(workflows.NewClient(d.Temporal, d.Queue).WakeOutbox), outages: newOutages(d), deps: d}
 }
 
 // newQueues makes the pollers. One that could not be started can never be started again, so every try has its own.
@@ -77,7 +77,8 @@ func (w *Worker) newQueues() []worker.Worker {
 	d := w.deps
 	door := workflows.NewClient(d.Temporal, d.Queue)
 	payments := &activities.Payments{
-		Store: d.Store, Gateways: d.Gateways, Now: d.Now, AskFor: d.AskFor, SettleAfter: d.SettleAfter, Queued: w.pump.Poke, Settled: d.Settled,
+		Store: d.Store, Gateways: d.Gateways, Now: d.Now, AskFor: d.AskFor, SettleAfter: d.SettleAfter,
+		Queued: w.notifier.Notify, Settled: d.Settled,
 	}
 
 	own := worker.New(d.Polls, d.Queue, worker.Options{
@@ -192,8 +193,8 @@ func (w *Worker) Start(ctx context.Context) error {
 		}
 	}
 
-	w.pump.start()
-	w.pump.Poke() // a worker that was killed may have queued messages and told nobody
+	w.notifier.start()
+	w.notifier.Notify() // a worker that was killed may have queued messages and told nobody
 	w.outages.start()
 	slog.InfoContext(ctx, "worker polls", "queue", w.deps.Queue)
 
@@ -227,7 +228,7 @@ func (w *Worker) tryToStart(ctx context.Context) error {
 // Stop lets running activities finish and ends.
 func (w *Worker) Stop() {
 	w.stop(w.queues)
-	w.pump.stop()
+	w.notifier.stop()
 	w.outages.stop()
 }
 

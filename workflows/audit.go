@@ -48,16 +48,16 @@ func Audit(ctx workflow.Context, o AuditOptions) (activities.Audited, error) {
 			return out, told
 		}
 
-		tell(ctx, "The audit has failed: there is an incident to look at.")
+		setDetails(ctx, "The audit has failed: there is an incident to look at.")
 
 		return out, err
 	}
 
 	if len(out.Unseen) > 0 {
-		tell(ctx, fmt.Sprintf("%d rules, %d differences; %d rules could not be looked at: there is an incident.",
+		setDetails(ctx, fmt.Sprintf("%d rules, %d differences; %d rules could not be looked at: there is an incident.",
 			out.Rules, out.Differences, len(out.Unseen)))
 	} else {
-		tell(ctx, fmt.Sprintf("%d rules, %d differences.", out.Rules, out.Differences))
+		setDetails(ctx, fmt.Sprintf("%d rules, %d differences.", out.Rules, out.Differences))
 	}
 
 	return out, nil

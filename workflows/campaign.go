@@ -36,12 +36,12 @@ func Campaign(ctx workflow.Context, id uuid.UUID) (models.CampaignStatus, error)
 		}
 
 		if state.NextAt.IsZero() {
-			tell(ctx, "The campaign is "+string(state.Status)+".")
+			setDetails(ctx, "The campaign is "+string(state.Status)+".")
 
 			return state.Status, nil
 		}
 
-		tell(ctx, "The campaign is "+string(state.Status)+" until "+state.NextAt.UTC().Format(time.RFC3339)+".")
+		setDetails(ctx, "The campaign is "+string(state.Status)+" until "+state.NextAt.UTC().Format(time.RFC3339)+".")
 
 		if err := awaitNext(ctx, state.NextAt, looks); err != nil {
 			return state.Status, err

@@ -15,11 +15,11 @@ import (
 func LatePayment(ctx workflow.Context, d models.Delivery) (models.Settled, error) {
 	var settled models.Settled
 
-	tell(ctx, "Looking at a late event of payment "+d.TransactionID.String()+".")
+	setDetails(ctx, "Looking at a late event of payment "+d.TransactionID.String()+".")
 
 	if d.RefundID != uuid.Nil {
 		err := closeRefundEvents(ctx, d.RefundID)
-		tell(ctx, "The event is about refund "+d.RefundID.String()+", which was decided before it came: it is noted, and changes nothing.")
+		setDetails(ctx, "The event is about refund "+d.RefundID.String()+", which was decided before it came: it is noted, and changes nothing.")
 
 		return settled, err
 	}
@@ -62,10 +62,10 @@ func (c Closing) atMost() time.Duration {
 func Reconcile(ctx workflow.Context, c Closing) (models.Settled, error) {
 	var settled models.Settled
 
-	tell(ctx, "Asking "+string(c.Gateway)+" about payment "+c.TransactionID.String()+", which nobody is waiting for.")
+	setDetails(ctx, "Asking "+string(c.Gateway)+" about payment "+c.TransactionID.String()+", which nobody is waiting for.")
 
 	if err := closeCheckout(ctx, c.TransactionID, c.Gateway, c.atMost()); err != nil {
-		tell(ctx, string(c.Gateway)+" does not say whether the attempt was paid. The sweep will ask again.")
+		setDetails(ctx, string(c.Gateway)+" does not say whether the attempt was paid. The sweep will ask again.")
 
 		return settled, err
 	}
@@ -85,7 +85,7 @@ func Reconcile(ctx workflow.Context, c Closing) (models.Settled, error) {
 }
 
 func conclude(ctx workflow.Context, about subject, settled models.Settled) error {
-	tell(ctx, outcome(settled))
+	setDetails(ctx, outcome(settled))
 
 	err := workflow.UpsertTypedSearchAttributes(ctx,
 		attrPaymentStatus.ValueSet(string(settled.Status)), attrNeedsReview.ValueSet(settled.NeedsReview))

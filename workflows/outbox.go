@@ -48,7 +48,7 @@ func Outbox(ctx workflow.Context) (activities.Delivered, error) {
 
 		total.Sent += batch.Sent
 		total.Failed += batch.Failed
-		tell(ctx, fmt.Sprintf("%d sent, %d put back.", total.Sent, total.Failed))
+		setDetails(ctx, fmt.Sprintf("%d sent, %d put back.", total.Sent, total.Failed))
 
 		if batch.More {
 			continue

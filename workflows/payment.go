@@ -94,7 +94,7 @@ func (p *payment) setup(ctx workflow.Context) error {
 func (p *payment) run(ctx workflow.Context) (models.Settled, error) {
 	if err := p.open(ctx); err != nil {
 		p.refused = err
-		tell(ctx, "No attempt was opened: "+reason(err))
+		setDetails(ctx, "No attempt was opened: "+reason(err))
 
 		return p.finish(ctx)
 	}
@@ -104,7 +104,7 @@ func (p *payment) run(ctx workflow.Context) (models.Settled, error) {
 	}
 
 	if p.refused != nil {
-		tell(ctx, "No attempt was opened: the database did not answer in time.")
+		setDetails(ctx, "No attempt was opened: the database did not answer in time.")
 
 		return p.finish(ctx)
 	}
@@ -119,12 +119,12 @@ func (p *payment) run(ctx workflow.Context) (models.Settled, error) {
 // open writes the PENDING row and creates the checkout at the gateway, for as long as a customer may wait for it. It
 // fails only when there is no attempt at all; a gateway that does not answer leaves one that awaitOutcome ends.
 func (p *payment) open(ctx workflow.Context) error {
-	tell(ctx, "Opening a checkout at "+string(p.gateway())+".")
+	setDetails(ctx, "Opening a checkout at "+string(p.gateway())+".")
 
 	err := p.openBy(ctx, payments.OpenCheckout)
 	if err == nil && p.checkout.Delayed {
 		p.delayed = true
-		tell(ctx, string(p.gateway())+" is being left alone: it did not answer, or wants that. The checkout is opened when it is back.")
+		setDetails(ctx, string(p.gateway())+" is being left alone: it did not answer, or wants that. The checkout is opened when it is back.")
 
 		err = p.openBy(ctx, payments.AwaitCheckout)
 	}
@@ -215,13 +215,13 @@ func (p *payment) awaitOutcome(ctx workflow.Context) error {
 // tellWaiting says for whom the attempt waits: the customer, or a gateway that does not answer about an expired one.
 func (p *payment) tellWaiting(ctx workflow.Context) {
 	if p.outage {
-		tell(ctx, string(p.gateway())+" does not say whether the expired attempt was paid. It is asked until it does, and the attempt stays "+
-			"open for as long. There is an incident.")
+		setDetails(ctx, string(p.gateway())+" does not say whether the expired attempt was paid. It is asked until it does, "+
+			"and the attempt stays open for as long. There is an incident.")
 
 		return
 	}
 
-	tell(ctx, "Waiting for the customer to pay until "+p.checkout.ExpiresAt.UTC().Format(time.RFC3339)+".")
+	setDetails(ctx, "Waiting for the customer to pay until "+p.checkout.ExpiresAt.UTC().Format(time.RFC3339)+".")
 }
 
 func (p *payment) startTimer(ctx workflow.Context) workflow.Future {
@@ -248,7 +248,7 @@ func (p *payment) settle(ctx workflow.Context) error {
 // end closes the attempt without money, but asks the gateway first: a payment whose webhook was lost still counts. When
 // the gateway does not answer within atMost, the attempt stays as it is.
 func (p *payment) end(ctx workflow.Context, why models.FailureCode, atMost time.Duration) error {
-	tell(ctx, "Closing the attempt ("+string(why)+"): asking "+string(p.gateway())+" whether it was paid.")
+	setDetails(ctx, "Closing the attempt ("+string(why)+"): asking "+string(p.gateway())+" whether it was paid.")
 
 	asked := closeCheckout(ctx, p.id, p.gateway(), atMost)
 	p.unclosed = asked != nil
@@ -324,7 +324,7 @@ func endPayment(ctx workflow.Context, id uuid.UUID, why models.FailureCode, sett
 
 // handOver records the outcome where operators search for it, and starts what follows from it.
 func (p *payment) handOver(ctx workflow.Context) error {
-	tell(ctx, outcome(p.settled))
+	setDetails(ctx, outcome(p.settled))
 
 	attrs := []temporal.SearchAttributeUpdate{attrPaymentStatus.ValueSet(string(p.settled.Status))}
 	if p.settled.NeedsReview || p.outage {
@@ -358,8 +358,8 @@ func drain(c workflow.ReceiveChannel) {
 	}
 }
 
-// tell says in the UI what the workflow is doing.
-func tell(ctx workflow.Context, what string) { workflow.SetCurrentDetails(ctx, what) }
+// setDetails shows in Temporal's UI what the workflow is doing.
+func setDetails(ctx workflow.Context, what string) { workflow.SetCurrentDetails(ctx, what) }
 
 func outcome(s models.Settled) string {
 	switch {

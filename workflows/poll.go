@@ -42,11 +42,11 @@ func PollStatus(ctx workflow.Context, c models.Channel) (activities.Polled, erro
 		case round.More && goesOnWhileBehind(ctx):
 			// A round that has asked for all of its time is followed by the next one soon; one whose turns were used up waits for more.
 			pause = max(pollSoon, pollPause-workflow.Now(ctx).Sub(began))
-			tell(ctx, fmt.Sprintf("Questions about attempts of %s are left: going on. %s", c, sum(total)))
+			setDetails(ctx, fmt.Sprintf("Questions about attempts of %s are left: going on. %s", c, sum(total)))
 		case round.Silent:
-			tell(ctx, fmt.Sprintf("No webhooks of %s come, although customers wait: asking about their attempts. %s", c, sum(total)))
+			setDetails(ctx, fmt.Sprintf("No webhooks of %s come, although customers wait: asking about their attempts. %s", c, sum(total)))
 		default:
-			tell(ctx, fmt.Sprintf("Webhooks of %s come, or nobody waits for one. %s", c, sum(total)))
+			setDetails(ctx, fmt.Sprintf("Webhooks of %s come, or nobody waits for one. %s", c, sum(total)))
 
 			return total, nil
 		}

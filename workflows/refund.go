@@ -109,7 +109,7 @@ func (f *refund) run(ctx workflow.Context) (models.SettledRefund, error) {
 		}
 	}
 
-	tell(ctx, f.outcome())
+	setDetails(ctx, f.outcome())
 
 	err := workflow.UpsertTypedSearchAttributes(ctx, attrPaymentStatus.ValueSet(refundStatus(f.settled.Status)),
 		attrGateway.ValueSet(string(f.reserved.Gateway)), attrNeedsReview.ValueSet(f.needsReview()))
@@ -146,7 +146,7 @@ func (f *refund) notAllowed(ctx workflow.Context, err error) (models.SettledRefu
 	attrs := []temporal.SearchAttributeUpdate{attrPaymentStatus.ValueSet(refundNotAllowed)}
 
 	if f.orders && isMissing(err) {
-		tell(ctx, "Nobody has ordered this refund: no money has moved. There is an incident.")
+		setDetails(ctx, "Nobody has ordered this refund: no money has moved. There is an incident.")
 
 		dctx := withDatabase(ctx, "Open an incident: a refund without an order")
 		if err := workflow.ExecuteLocalActivity(dctx, payments.ReportUnorderedRefund, f.order.ID).Get(ctx, nil); err != nil {
@@ -155,7 +155,7 @@ func (f *refund) notAllowed(ctx workflow.Context, err error) (models.SettledRefu
 
 		attrs = append(attrs, attrNeedsReview.ValueSet(true))
 	} else {
-		tell(ctx, "Not allowed: "+reason(err))
+		setDetails(ctx, "Not allowed: "+reason(err))
 	}
 
 	f.refused = err
@@ -207,7 +207,7 @@ func (f *refund) awaitPayout(ctx workflow.Context) error {
 			cause = "no gateway is asked to give back another currency than " + models.Currency
 		}
 
-		tell(ctx, "Waits for finance to pay out "+f.amount()+" by hand: "+cause+
+		setDetails(ctx, "Waits for finance to pay out "+f.amount()+" by hand: "+cause+
 			". Somebody else than who asked for it confirms or rejects the payout.")
 
 		err := workflow.UpsertTypedSearchAttributes(ctx, attrPaymentStatus.ValueSet(refundNeedsPayout),
@@ -230,12 +230,12 @@ func (f *refund) awaitPayout(ctx workflow.Context) error {
 // stays the same.
 func (f *refund) askGateway(ctx workflow.Context) error {
 	drain(f.events)
-	tell(ctx, "Refunding "+f.amount()+" at "+string(f.reserved.Gateway)+".")
+	setDetails(ctx, "Refunding "+f.amount()+" at "+string(f.reserved.Gateway)+".")
 
 	err := f.refundBy(ctx, payments.RefundAtGateway)
 	if err == nil && f.result.Delayed {
 		f.delayed = true
-		tell(ctx, string(f.reserved.Gateway)+" is being left alone: it did not answer, or wants that. The refund is sent when it is back.")
+		setDetails(ctx, string(f.reserved.Gateway)+" is being left alone: it did not answer, or wants that. The refund is sent when it is back.")
 
 		err = f.refundBy(ctx, payments.AwaitRefund)
 	}
@@ -265,7 +265,7 @@ func (f *refund) awaitDecision(ctx workflow.Context) error {
 	}
 
 	if f.woken {
-		tell(ctx, string(f.reserved.Gateway)+" has sent an event about the refund, and answers that it has not decided it. "+
+		setDetails(ctx, string(f.reserved.Gateway)+" has sent an event about the refund, and answers that it has not decided it. "+
 			"It is asked again in a moment.")
 
 		err := workflow.NewTimerWithOptions(ctx, min(pauseAtFirst<<min(f.denied, 10), askPause),
@@ -278,7 +278,7 @@ func (f *refund) awaitDecision(ctx workflow.Context) error {
 	}
 
 	if !f.result.Mismatch {
-		tell(ctx, string(f.reserved.Gateway)+" has accepted the refund and will decide it.")
+		setDetails(ctx, string(f.reserved.Gateway)+" has accepted the refund and will decide it.")
 	}
 
 	var err error
@@ -298,7 +298,7 @@ func (f *refund) needReview(ctx workflow.Context) error {
 	}
 
 	f.review, f.delayed = true, true
-	tell(ctx, string(f.reserved.Gateway)+" has made another refund than the "+f.amount()+" that were ordered. There is an incident; "+
+	setDetails(ctx, string(f.reserved.Gateway)+" has made another refund than the "+f.amount()+" that were ordered. There is an incident; "+
 		"the refund is settled when the gateway reports what was ordered.")
 
 	return workflow.UpsertTypedSearchAttributes(ctx, attrNeedsReview.ValueSet(true))
@@ -306,7 +306,7 @@ func (f *refund) needReview(ctx workflow.Context) error {
 
 // awaitDecisionBefore is awaitDecision of runs that began before it.
 func (f *refund) awaitDecisionBefore(ctx workflow.Context) error {
-	tell(ctx, string(f.reserved.Gateway)+" has accepted the refund and will decide it.")
+	setDetails(ctx, string(f.reserved.Gateway)+" has accepted the refund and will decide it.")
 
 	woken, err := workflow.AwaitWithOptions(ctx, workflow.AwaitOptions{
 		Timeout: nextAsk(f.asked), TimerOptions: workflow.TimerOptions{Summary: "Ask the gateway again"},

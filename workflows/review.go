@@ -18,12 +18,12 @@ const SignalResolved = "resolved"
 // Review shows an open incident among the workflows, and ends when it is resolved. The workflows that the incident is about
 // have ended long before, and what has ended cannot be given other search attributes. It decides nothing.
 func Review(ctx workflow.Context, i models.ShownIncident) error {
-	tell(ctx, "The incident "+string(i.Kind)+" is open. What to do about it is in the operations guide under its kind; "+
+	setDetails(ctx, "The incident "+string(i.Kind)+" is open. What to do about it is in the operations guide under its kind; "+
 		"resolving it in the API ends this workflow.")
 
 	workflow.GetSignalChannel(ctx, SignalResolved).Receive(ctx, nil)
 
-	tell(ctx, "The incident "+string(i.Kind)+" is resolved.")
+	setDetails(ctx, "The incident "+string(i.Kind)+" is resolved.")
 
 	return workflow.UpsertTypedSearchAttributes(ctx, attrNeedsReview.ValueSet(false))
 }

@@ -22,7 +22,7 @@ func Sweep(ctx workflow.Context) (activities.Swept, error) {
 
 	err := workflow.ExecuteActivity(actx, sweeper.Run).Get(ctx, &out)
 	if err == nil {
-		tell(ctx, fmt.Sprintf("Handed over: %d events, %d payments, %d refunds, %d campaigns. %d bookings were given up unpaid.",
+		setDetails(ctx, fmt.Sprintf("Handed over: %d events, %d payments, %d refunds, %d campaigns. %d bookings were given up unpaid.",
 			out.Events, out.Payments, out.Refunds, out.Campaigns, out.Holds))
 	}
 

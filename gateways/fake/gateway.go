@@ -67,12 +67,12 @@ func (g *Gateway) CreateCheckout(ctx context.Context, r gateways.CheckoutRequest
 
 // GetCheckout implements gateways.Gateway.
 func (g *Gateway) GetCheckout(ctx context.Context, id string) (gateways.Checkout, error) {
-	return call(ctx, g, GetCheckout, func(Fault) (gateways.Checkout, error) { return found(g.checkout(id)) })
+	return call(ctx, g, GetCheckout, func(Fault) (gateways.Checkout, error) { return orNotFound(g.checkout(id)) })
 }
 
 // FindCheckout implements gateways.Gateway.
 func (g *Gateway) FindCheckout(ctx context.Context, reference uuid.UUID) (gateways.Checkout, error) {
-	return call(ctx, g, FindCheckout, func(Fault) (gateways.Checkout, error) { return found(g.checkouts[reference]) })
+	return call(ctx, g, FindCheckout, func(Fault) (gateways.Checkout, error) { return orNotFound(g.checkouts[reference]) })
 }
 
 // CancelCheckout implements gateways.Gateway.
@@ -87,7 +87,7 @@ func (g *Gateway) CancelCheckout(ctx context.Context, id string) (gateways.Check
 			return gateways.Checkout{}, rejected("checkout_not_open")
 		}
 
-		return found(c)
+		return orNotFound(c)
 	})
 }
 
@@ -139,13 +139,13 @@ func (g *Gateway) GetRefund(ctx context.Context, id string) (gateways.Refund, er
 			}
 		}
 
-		return found[gateways.Refund](nil)
+		return orNotFound[gateways.Refund](nil)
 	})
 }
 
 // FindRefund implements gateways.Gateway.
 func (g *Gateway) FindRefund(ctx context.Context, reference uuid.UUID) (gateways.Refund, error) {
-	return call(ctx, g, FindRefund, func(Fault) (gateways.Refund, error) { return found(g.refunds[reference]) })
+	return call(ctx, g, FindRefund, func(Fault) (gateways.Refund, error) { return orNotFound(g.refunds[reference]) })
 }
 
 func (g *Gateway) checkout(id string) *gateways.Checkout {
@@ -158,7 +158,7 @@ func (g *Gateway) checkout(id string) *gateways.Checkout {
 	return nil
 }
 
-func found[T any](item *T) (T, error) {
+func orNotFound[T any](item *T) (T, error) {
 	if item == nil {
 		var none T
 
@@ -203,7 +203,7 @@ func call[T any](ctx context.Context, g *Gateway, op Operation, effect func(Faul
 
 		return none, &gateways.Error{Kind: gateways.KindInProgress, Code: "request_in_progress"}
 	case FindLag:
-		return found[T](nil)
+		return orNotFound[T](nil)
 	case RateLimited:
 		return none, &gateways.Error{Kind: gateways.KindRateLimited, Code: "rate_limited", RetryAfter: cmp.Or(f.RetryAfter, time.Second)}
 	default:

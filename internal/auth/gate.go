@@ -10,8 +10,8 @@ import (
 	"rihla/models"
 )
 
-// Standing is what an account may do now, whatever its tokens say.
-type Standing struct {
+// AccountStatus is what an account may do now, whatever its tokens say.
+type AccountStatus struct {
 	Role       models.Role
 	ProviderID uuid.UUID // of provider roles only
 	Generation int       // of the account's own access tokens: a new password, among others, begins the next one
@@ -22,7 +22,7 @@ type Standing struct {
 // nothing which is taken from somebody stays with them until their token expires. It is safe for concurrent use.
 type Gate struct {
 	tokens   *Verifier
-	standing func(ctx context.Context, user uuid.UUID) (Standing, error)
+	standing func(ctx context.Context, user uuid.UUID) (AccountStatus, error)
 }
 
 // standingTimeout bounds how long a request waits until it is known whose it is.
@@ -30,7 +30,7 @@ const standingTimeout = 5 * time.Second
 
 // NewGate checks tokens with the verifier, and accounts with standing, whose error for an account that is not there, or
 // not any more, is NOT_FOUND.
-func NewGate(tokens *Verifier, standing func(ctx context.Context, user uuid.UUID) (Standing, error)) *Gate {
+func NewGate(tokens *Verifier, standing func(ctx context.Context, user uuid.UUID) (AccountStatus, error)) *Gate {
 	return &Gate{tokens: tokens, standing: standing}
 }
 

@@ -39,7 +39,7 @@ func TestGate(t *testing.T) {
 	claims["sub"], claims["role"], claims["provider_id"], claims["gen"] = user.String(), "PROVIDER_STAFF", company.String(), 7
 	external := sign(t, jwt.SigningMethodEdDSA, ed, "ed", claims)
 
-	as := Standing{Role: models.RoleProviderStaff, ProviderID: company, Generation: 2}
+	as := AccountStatus{Role: models.RoleProviderStaff, ProviderID: company, Generation: 2}
 	later, promoted, moved := as, as, as
 	later.Generation = 3
 	promoted.Role = models.RoleProviderAdmin
@@ -48,7 +48,7 @@ func TestGate(t *testing.T) {
 
 	for name, tt := range map[string]struct {
 		token string
-		now   Standing
+		now   AccountStatus
 		err   error
 		want  models.Code // empty: let through
 	}{
@@ -64,7 +64,7 @@ func TestGate(t *testing.T) {
 		"external, another company":    {token: external, now: moved, want: models.CodeUnauthenticated},
 		"external, account gone":       {token: external, err: gone, want: models.CodeUnauthenticated},
 	} {
-		gate := NewGate(verifier, func(_ context.Context, id uuid.UUID) (Standing, error) {
+		gate := NewGate(verifier, func(_ context.Context, id uuid.UUID) (AccountStatus, error) {
 			require.Equal(t, user, id)
 
 			return tt.now, tt.err

@@ -81,17 +81,17 @@ func (s *Store) UserByID(ctx context.Context, id uuid.UUID) (models.User, error)
 	return u, db.NotFound(err)
 }
 
-// Standing is what an account may do now, whatever its access tokens say.
-type Standing struct {
+// AccountStatus is what an account may do now, whatever its access tokens say.
+type AccountStatus struct {
 	Role            models.Role
 	ProviderID      uuid.UUID // of provider roles only
 	TokenGeneration int
 }
 
 // AccountStatus reads how a live account stands. It is asked at every request of a signed-in user. Error: NOT_FOUND.
-func (s *Store) AccountStatus(ctx context.Context, id uuid.UUID) (Standing, error) {
+func (s *Store) AccountStatus(ctx context.Context, id uuid.UUID) (AccountStatus, error) {
 	var (
-		now      Standing
+		now      AccountStatus
 		provider uuid.NullUUID
 	)
 

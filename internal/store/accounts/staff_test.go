@@ -155,7 +155,7 @@ func TestStanding(t *testing.T) {
 
 	now, err := b.Store.Accounts.AccountStatus(ctx, u.ID)
 	require.NoError(t, err)
-	require.Equal(t, accounts.Standing{Role: models.RoleProviderStaff, ProviderID: b.Provider.ID}, now)
+	require.Equal(t, accounts.AccountStatus{Role: models.RoleProviderStaff, ProviderID: b.Provider.ID}, now)
 
 	require.NoError(t, b.Store.Accounts.ChangePassword(ctx, u.ID, u.PasswordHash, "hash", admin))
 	now, err = b.Store.Accounts.AccountStatus(ctx, u.ID)
@@ -164,7 +164,7 @@ func TestStanding(t *testing.T) {
 
 	now, err = b.Store.Accounts.AccountStatus(ctx, b.Customer.ID)
 	require.NoError(t, err)
-	require.Equal(t, accounts.Standing{Role: models.RoleEndUser}, now, "other people's tokens hold")
+	require.Equal(t, accounts.AccountStatus{Role: models.RoleEndUser}, now, "other people's tokens hold")
 
 	require.NoError(t, b.Store.Accounts.RemoveUser(ctx, u.ID, admin))
 	_, err = b.Store.Accounts.AccountStatus(ctx, u.ID)

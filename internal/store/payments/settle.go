@@ -75,7 +75,7 @@ func (s *Store) settle(
 			return err
 		}
 
-		if err := st.findSibling(ctx); err != nil {
+		if err := st.findOtherOpenAttempt(ctx); err != nil {
 			return err
 		}
 
@@ -153,11 +153,11 @@ func (st *settlement) lateSuccess(ctx context.Context, e *models.WebhookEvent) (
 	if failure, ok := models.Mismatch(&st.t, e); !ok {
 		st.suspend(e)
 		// From now on the attempt is final, whatever it had failed by.
-		if err := st.move(ctx, models.TransactionFailed, failure, e.FailureReason, nil); err != nil {
+		if err := st.transition(ctx, models.TransactionFailed, failure, e.FailureReason, nil); err != nil {
 			return "", err
 		}
 
-		if err := st.bookSuspense(ctx); err != nil {
+		if err := st.postSuspense(ctx); err != nil {
 			return "", err
 		}
 
@@ -182,19 +182,19 @@ func (st *settlement) capture(ctx context.Context, e *models.WebhookEvent) error
 	}
 
 	if !deliverable {
-		return st.owe(ctx, e, taken)
+		return st.recordLiability(ctx, e, taken)
 	}
 
-	if err := st.move(ctx, models.TransactionPaid, "", "", &taken); err != nil {
+	if err := st.transition(ctx, models.TransactionPaid, "", "", &taken); err != nil {
 		return err
 	}
 
-	return st.book(ctx)
+	return st.postLedger(ctx)
 }
 
-// move is the guarded UPDATE of the attempt's state: it must leave exactly the state that was read under the lock. taken is when
+// transition is the guarded UPDATE of the attempt's state: it must leave exactly the state that was read under the lock. taken is when
 // the gateway took the money; nil: it took none.
-func (st *settlement) move(
+func (st *settlement) transition(
 	ctx context.Context, to models.TransactionStatus, why models.FailureCode, reason string, taken *time.Time,
 ) error {
 	st.out.Moved = true
@@ -221,14 +221,14 @@ func (st *settlement) move(
 	return db.AffectedOne(res, "payment transaction")
 }
 
-// owe keeps money that cannot buy anything any more as a debt to the customer: an incident, and a refund to come.
-func (st *settlement) owe(ctx context.Context, e *models.WebhookEvent, taken time.Time) error {
+// recordLiability records money that came too late to buy anything as a liability to the customer, with an incident. A refund follows.
+func (st *settlement) recordLiability(ctx context.Context, e *models.WebhookEvent, taken time.Time) error {
 	why := models.FailureCancelled
 	if st.t.FailureCode != nil {
 		why = *st.t.FailureCode
 	}
 
-	if err := st.move(ctx, models.TransactionFailed, why, st.t.FailureReason, &taken); err != nil {
+	if err := st.transition(ctx, models.TransactionFailed, why, st.t.FailureReason, &taken); err != nil {
 		return err
 	}
 
@@ -246,7 +246,7 @@ func (st *settlement) owe(ctx context.Context, e *models.WebhookEvent, taken tim
 
 // fail ends the attempt unpaid and applies the booking failure policy (rules: bookings.failure).
 func (st *settlement) fail(ctx context.Context, why models.FailureCode, reason string) error {
-	if err := st.move(ctx, models.TransactionFailed, why, reason, nil); err != nil {
+	if err := st.transition(ctx, models.TransactionFailed, why, reason, nil); err != nil {
 		return err
 	}
 
@@ -275,7 +275,7 @@ func (st *settlement) mismatch(ctx context.Context, e *models.WebhookEvent, v mo
 			return err
 		}
 
-		if err := st.bookSuspense(ctx); err != nil {
+		if err := st.postSuspense(ctx); err != nil {
 			return err
 		}
 	case st.t.FailureCode != nil && st.t.FailureCode.IsMismatch() && st.t.TakenAt() == nil && e.Type == models.EventPaymentSucceeded:

@@ -53,10 +53,10 @@ func (st *settlement) confirm(ctx context.Context, taken time.Time) (bool, error
 	return true, st.notifyCustomer(ctx, &b, models.NotifyPaymentSucceeded)
 }
 
-// findSibling notes another attempt that is still open: an old one was paid late, or its money is in suspense, and the customer
-// must not pay twice.
-// It goes by the state and not by what this run did: whoever ran before may have died with the answer.
-func (st *settlement) findSibling(ctx context.Context) error {
+// findOtherOpenAttempt finds another attempt that is still open, when an old one was paid late or its money is in suspense: the
+// customer must not pay twice. It decides by the state and not by what this run did, because an earlier run may have been killed
+// before it answered.
+func (st *settlement) findOtherOpenAttempt(ctx context.Context) error {
 	if st.t.Status != models.TransactionPaid && !st.t.InSuspense() {
 		return nil
 	}
@@ -145,8 +145,8 @@ func (st *settlement) failBooking(ctx context.Context, why models.FailureCode) e
 	return err
 }
 
-// book writes the ledger line of the paid attempt and the transfers that prove it.
-func (st *settlement) book(ctx context.Context) error {
+// postLedger writes the ledger line of the paid attempt and the transfers that prove it.
+func (st *settlement) postLedger(ctx context.Context) error {
 	title, err := tripTitle(ctx, st.tx, &st.t)
 	if err != nil {
 		return err

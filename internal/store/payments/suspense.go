@@ -33,15 +33,15 @@ func (st *settlement) suspendLater(ctx context.Context, e *models.WebhookEvent) 
 		return nil
 	}
 
-	if err := st.move(ctx, models.TransactionFailed, *st.t.FailureCode, st.t.FailureReason, nil); err != nil {
+	if err := st.transition(ctx, models.TransactionFailed, *st.t.FailureCode, st.t.FailureReason, nil); err != nil {
 		return err
 	}
 
-	return st.bookSuspense(ctx)
+	return st.postSuspense(ctx)
 }
 
-// bookSuspense writes the money that suspend has noted into the books.
-func (st *settlement) bookSuspense(ctx context.Context) error {
+// postSuspense writes the money that suspend has noted into the books.
+func (st *settlement) postSuspense(ctx context.Context) error {
 	if st.t.SuspenseAt == nil {
 		return nil
 	}
@@ -54,7 +54,7 @@ func (st *settlement) bookSuspense(ctx context.Context) error {
 }
 
 // lockSubject makes an attempt that is being opened beside this one either wait and be refused (refuseSuspense), or be seen by
-// findSibling.
+// findOtherOpenAttempt.
 func (st *settlement) lockSubject(ctx context.Context) error {
 	q := st.tx.NewSelect().Model((*models.Booking)(nil)).Where("id = ?", st.t.BookingID)
 	if st.t.AdCampaignID != nil {

@@ -106,16 +106,16 @@ func storedBefore(ctx context.Context, tx bun.Tx, e *models.WebhookEvent, out *S
 		return false, reusedID(ctx, tx, e)
 	}
 
-	if adopted, err = adopt(ctx, tx, e, out); err != nil || !adopted {
+	if adopted, err = linkOrphanEvent(ctx, tx, e, out); err != nil || !adopted {
 		out.Duplicate, out.Deliver = true, false
 	}
 
 	return adopted, err
 }
 
-// adopt gives an event that was about nothing we knew, when it came first, to what it turns out to be about, and resolves
-// the incident that it has left. It reports false for an event that has been somebody's from the beginning.
-func adopt(ctx context.Context, tx bun.Tx, e *models.WebhookEvent, out *Stored) (bool, error) {
+// linkOrphanEvent links an event that matched no payment or refund when it was received to the one that it matches now, and resolves
+// its incident. It reports false for an event that was linked from the beginning.
+func linkOrphanEvent(ctx context.Context, tx bun.Tx, e *models.WebhookEvent, out *Stored) (bool, error) {
 	if e.TransactionID == nil {
 		return false, nil
 	}
@@ -129,7 +129,7 @@ func adopt(ctx context.Context, tx bun.Tx, e *models.WebhookEvent, out *Stored) 
 	}
 
 	if err != nil {
-		return false, fmt.Errorf("adopt event: %w", err)
+		return false, fmt.Errorf("link event: %w", err)
 	}
 
 	out.EventID = e.ID
@@ -211,7 +211,7 @@ func resolve(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) (*models.Pa
 
 	if isRefundEvent(e.Type) {
 		if err := tx.NewSelect().Model(&refund).Where("id = ?", reference).Scan(ctx); err != nil {
-			return nil, refund, absent(err)
+			return nil, refund, ignoreNoRows(err)
 		}
 
 		q = q.Where("id = ?", refund.PaymentTransactionID).Where("reference = ?", e.CheckoutID)
@@ -220,7 +220,7 @@ func resolve(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) (*models.Pa
 	}
 
 	if err := q.Scan(ctx); err != nil {
-		return nil, refund, absent(err)
+		return nil, refund, ignoreNoRows(err)
 	}
 
 	// Another checkout than the attempt's own is one that we do not know, unless it is that of another attempt (otherOwner).
@@ -288,8 +288,8 @@ func isPaymentEvent(t models.EventType) bool {
 	return t == models.EventPaymentSucceeded || t == models.EventPaymentFailed || t == models.EventPaymentExpired
 }
 
-// absent swallows "no rows": that nothing was found is an answer.
-func absent(err error) error {
+// ignoreNoRows is nil for "no rows", where finding nothing is a valid result.
+func ignoreNoRows(err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}

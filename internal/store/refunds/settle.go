@@ -47,7 +47,7 @@ func (st *refundSettlement) succeed(ctx context.Context, result models.RefundRes
 		st.r.GatewayRefundID = &result.GatewayRefundID
 	}
 
-	if err := st.move(ctx); err != nil {
+	if err := st.transition(ctx); err != nil {
 		return err
 	}
 
@@ -70,8 +70,8 @@ func (st *refundSettlement) succeed(ctx context.Context, result models.RefundRes
 	return payments.MarkRefundEvents(ctx, st.tx, st.t, st.r, models.OutcomeApplied, st.now)
 }
 
-// move is the guarded UPDATE out of PENDING.
-func (st *refundSettlement) move(ctx context.Context) error {
+// transition is the guarded UPDATE out of PENDING.
+func (st *refundSettlement) transition(ctx context.Context) error {
 	res, err := st.tx.NewUpdate().Model(st.r).
 		Column("status", "refund_transaction_id", "failure_code", "failure_reason", "gateway_refund_id", "completed_at").
 		Set("updated_at = ?", st.now).WherePK().Where("status = ?", models.RefundPending).Exec(ctx)
@@ -241,7 +241,7 @@ func (st *refundSettlement) refuse(ctx context.Context, result models.RefundResu
 	words := cmp.Or(st.r.FailureReason, result.FailureReason)
 	st.r.Status, st.r.FailureCode, st.r.FailureReason, st.r.CompletedAt = models.RefundFailed, &code, words, &st.now
 
-	if err := st.move(ctx); err != nil {
+	if err := st.transition(ctx); err != nil {
 		return err
 	}
 

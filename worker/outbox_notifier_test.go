@@ -16,7 +16,7 @@ func TestPump(t *testing.T) {
 	var calls atomic.Int32
 
 	woken := make(chan struct{}, 100)
-	p := newPump(func(context.Context) error {
+	p := newOutboxNotifier(func(context.Context) error {
 		woken <- struct{}{}
 		if calls.Add(1) == 1 {
 			return errors.New("orchestrator is down")
@@ -25,24 +25,24 @@ func TestPump(t *testing.T) {
 		return nil
 	})
 
-	p.Poke() // before it runs: nothing is lost
+	p.Notify() // before it runs: nothing is lost
 	p.start()
 	<-woken
 
 	began := time.Now()
 
 	for range 1000 {
-		p.Poke()
+		p.Notify()
 	}
 
 	<-woken
 	p.stop()
-	require.LessOrEqual(t, int(calls.Load()), 3+int(time.Since(began)/pumpPause), "a burst costs one, and a failure does not end it")
+	require.LessOrEqual(t, int(calls.Load()), 3+int(time.Since(began)/notifyPause), "a burst costs one, and a failure does not end it")
 
 	before := calls.Load()
 
-	p.Poke()
-	p.Poke()
+	p.Notify()
+	p.Notify()
 	require.Equal(t, before, calls.Load(), "poking one that has stopped blocks nobody")
 }
 
@@ -50,14 +50,14 @@ func TestPumpStopsWhileItWakes(t *testing.T) {
 	t.Parallel()
 
 	waking := make(chan struct{})
-	p := newPump(func(ctx context.Context) error {
+	p := newOutboxNotifier(func(ctx context.Context) error {
 		close(waking)
 		<-ctx.Done()
 
 		return ctx.Err()
 	})
 	p.start()
-	p.Poke()
+	p.Notify()
 	<-waking
 	p.stop()
 }

@@ -10,9 +10,9 @@ import (
 // beat is well below the heartbeat timeout that workflows give to gateway calls.
 const beat = time.Second
 
-// alive tells the orchestrator that the activity still runs, until stop is called: when its worker is killed, another
+// heartbeat tells the orchestrator that the activity still runs, until stop is called: when its worker is killed, another
 // one takes over after the heartbeat timeout instead of the far longer time limit of slow gateway calls.
-func alive(ctx context.Context) (stop func()) {
+func heartbeat(ctx context.Context) (stop func()) {
 	if !activity.IsActivity(ctx) {
 		return func() {}
 	}
