@@ -259,10 +259,13 @@ func setup(tb testing.TB, change ...func(*Deps)) *bundle {
 
 	b := &bundle{ops: &operations{}, log: &logBuffer{}}
 	deps := Deps{
-		Operations: b.ops, Auth: tokens{}, JWKS: []byte(`{"keys":[]}`), Limiter: middleware.NewMemoryLimiter(),
-		Idempotency: &answers{claims: map[string]*middleware.IdempotencyClaim{}},
-		Metrics:     prometheus.NewRegistry(), Log: slog.New(slog.NewJSONHandler(b.log, nil)),
+		Deps: middleware.Deps{
+			Auth: tokens{}, Idempotency: &answers{claims: map[string]*middleware.IdempotencyClaim{}},
+			Log: slog.New(slog.NewJSONHandler(b.log, nil)),
+		},
+		Operations: b.ops, JWKS: []byte(`{"keys":[]}`), Metrics: prometheus.NewRegistry(),
 	}
+	withLimits(config.RateLimits{})(&deps)
 
 	for _, c := range change {
 		c(&deps)
@@ -276,7 +279,11 @@ func setup(tb testing.TB, change ...func(*Deps)) *bundle {
 	return b
 }
 
-func withLimits(l config.RateLimits) func(*Deps) { return func(d *Deps) { d.Limits = l } }
+func withLimits(l config.RateLimits) func(*Deps) {
+	return func(d *Deps) {
+		d.Limits = middleware.NewRateLimits(middleware.NewMemoryLimiter(), l, middleware.LimiterFailed(d.Log))
+	}
+}
 
 // answer is what a client sees.
 type answer struct {

@@ -6,9 +6,7 @@ package api
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"net"
-	"net/http"
 	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -19,8 +17,6 @@ import (
 	"rihla/api/docs"
 	"rihla/api/gen"
 	"rihla/api/middleware"
-	"rihla/internal/auth"
-	"rihla/internal/config"
 )
 
 const (
@@ -38,33 +34,17 @@ const (
 
 // Deps are the parts that the API is made of; every field is needed unless it says otherwise.
 type Deps struct {
+	middleware.Deps
+
 	// Operations are the handlers of the document's operations, except those that the server answers itself: keys,
 	// health, readiness, document, docs and metrics.
 	Operations gen.StrictServerInterface
-	// Auth verifies access tokens.
-	Auth middleware.Authenticator
-	// MayWrite refuses staff of a provider company that must not be changed at the moment. May be nil.
-	MayWrite func(ctx context.Context, staff auth.Principal) error
-	// Signed refuses webhooks that are not signed for the channel of their route: INVALID_SIGNATURE. May be nil.
-	Signed func(route string, h http.Header, body []byte) error
 	// JWKS is the public key set as JSON.
 	JWKS []byte
-	// Limiter counts requests against Limits.
-	Limiter middleware.Limiter
-	Limits  config.RateLimits
-	// Idempotency keeps the answers of calls with an Idempotency-Key.
-	Idempotency middleware.IdempotencyStore
 	// Metrics is what /metrics shows; nil: there is no /metrics.
 	Metrics prometheus.Gatherer
-	// Observe is told of every answered request; the route is its pattern. May be nil.
-	Observe func(route, method string, status int, took time.Duration)
 	// Checks are what readiness asks, by name; each returns nil when its dependency can be reached.
 	Checks map[string]func(context.Context) error
-	Log    *slog.Logger
-	// PublicURL is where clients reach the API; when it is https, plain HTTP is redirected there. May be empty.
-	PublicURL string
-	// TrustedProxies are addresses and CIDR blocks whose X-Forwarded-* headers are believed. May be empty.
-	TrustedProxies []string
 	// CORSOrigins are the origins of web pages that may read answers; empty for none, and no CORS headers.
 	CORSOrigins []string
 }
@@ -85,11 +65,7 @@ func New(deps Deps) (*fiber.App, error) {
 		return nil, err
 	}
 
-	chain, err := middleware.New(middleware.Config{
-		Document: doc, Auth: deps.Auth, MayWrite: deps.MayWrite, Signed: deps.Signed,
-		Limiter: deps.Limiter, Limits: deps.Limits, Idempotency: deps.Idempotency,
-		Log: deps.Log, Observe: deps.Observe, PublicURL: deps.PublicURL, TrustedProxies: deps.TrustedProxies,
-	})
+	chain, err := middleware.New(doc, deps.Deps)
 	if err != nil {
 		return nil, err
 	}

@@ -182,9 +182,10 @@ func apiDeps(ctx context.Context, cfg config.Config, p parts, open *closers) (ap
 		return api.Deps{}, nil, err
 	}
 
+	limits := middleware.NewRateLimits(limiter, cfg.Limits, middleware.LimiterFailed(slog.Default()))
 	handlers := operations.New(operations.Deps{
 		Store: p.store, Workflows: p.door, Passwords: passwords, Issuer: auth.NewIssuer(keys, cfg.Tokens),
-		Logins: middleware.NewRateLimits(limiter, cfg.Limits, slog.Default()), Verifiers: channels,
+		Logins: limits, Verifiers: channels,
 		AtOnce: cfg.AtOnce, Deliver: p.carrier.Enqueue, Metrics: p.metrics, Media: files, Links: links, Now: clock.Now,
 		RefreshTTL: cfg.Tokens.RefreshTTL, CheckoutWait: cfg.HTTP.CheckoutWait, RefundWait: cfg.HTTP.RefundWait,
 		PublicURL: cfg.App.PublicURL, Returns: cfg.ReturnRules(),
@@ -198,11 +199,13 @@ func apiDeps(ctx context.Context, cfg config.Config, p parts, open *closers) (ap
 	}
 
 	return api.Deps{
-		Operations: handlers, MayWrite: handlers.MayWrite, Signed: handlers.Signed,
-		Auth: auth.NewGate(verifier, standing(p.store)), JWKS: keys.JWKS(), Limiter: limiter, Limits: cfg.Limits,
-		Idempotency: &idempotency{store: p.store}, Metrics: public, Observe: p.metrics.Request, Log: slog.Default(),
-		Checks:    map[string]func(context.Context) error{"database": p.store.DB.Ready, "orchestrator": p.door.Ping},
-		PublicURL: cfg.App.PublicURL, TrustedProxies: cfg.HTTP.TrustedProxies, CORSOrigins: cfg.HTTP.CORSOrigins,
+		Deps: middleware.Deps{
+			Auth: auth.NewGate(verifier, standing(p.store)), MayWrite: handlers.MayWrite, Signed: handlers.Signed, Limits: limits,
+			Idempotency: &idempotency{store: p.store}, Observe: p.metrics.Request, Log: slog.Default(),
+			PublicURL: cfg.App.PublicURL, TrustedProxies: cfg.HTTP.TrustedProxies,
+		},
+		Operations: handlers, JWKS: keys.JWKS(), Metrics: public, CORSOrigins: cfg.HTTP.CORSOrigins,
+		Checks: map[string]func(context.Context) error{"database": p.store.DB.Ready, "orchestrator": p.door.Ping},
 	}, handlers, nil
 }
 

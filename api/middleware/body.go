@@ -17,6 +17,25 @@ import (
 	"rihla/models"
 )
 
+// checkLength compares the length that a body says it has with the operation's limit: PAYLOAD_TOO_LARGE. It reads, and
+// returns, the body of an operation with x-raw-body only, whose signature identifies the caller.
+func (o *operation) checkLength(f *fiber.Ctx, form *formRule) ([]byte, error) {
+	limit := o.bodyLimit
+	if form != nil {
+		limit = form.limit
+	}
+
+	if o.rawBody {
+		return readBody(f, limit)
+	}
+
+	if f.Request().Header.ContentLength() > limit {
+		return nil, tooLarge(limit)
+	}
+
+	return nil, nil
+}
+
 // readBody takes the body from the connection, up to the limit. It sets it back as a plain body, because handlers read
 // it there. A compressed body is left compressed: nothing here accepts one.
 func readBody(f *fiber.Ctx, limit int) ([]byte, error) {

@@ -16,7 +16,6 @@ import (
 	"github.com/google/uuid"
 
 	"rihla/internal/auth"
-	"rihla/internal/config"
 	"rihla/models"
 )
 
@@ -26,84 +25,80 @@ type Authenticator interface {
 	Verify(ctx context.Context, token string) (auth.Principal, error)
 }
 
-// Config is what the chain is made of.
-type Config struct {
-	// Document is the OpenAPI document that requests are checked against.
-	Document *openapi3.T
-	Auth     Authenticator
-	Limiter  Limiter
-	// MayWrite refuses provider staff that may not change their company's data at the moment (rules: companies.inactive).
-	// It is asked before the request is looked at, on writing operations that provider roles are named for. May be nil.
+// Deps are the parts that the chain is made of; every field is needed unless it says otherwise.
+type Deps struct {
+	Auth Authenticator
+	// MayWrite refuses provider staff that may not change their company's data at the moment: those of an INACTIVE one. It is
+	// asked before the request is looked at, on writing operations that provider roles are named for. May be nil.
 	MayWrite func(ctx context.Context, staff auth.Principal) error
 	// Signed verifies a webhook by its route, the headers of its signature and its body: nil or INVALID_SIGNATURE. It is
 	// asked before the channel's limit, which nobody else than the gateway may use up. May be nil.
 	Signed func(route string, h http.Header, body []byte) error
-	// Limits are requests per minute; 0 switches a limit off.
-	Limits config.RateLimits
+	// Limits count requests.
+	Limits *RateLimits
 	// Idempotency keeps the answers of operations that accept Idempotency-Key.
 	Idempotency IdempotencyStore
 	Log         *slog.Logger
 	// Observe is told of every answered request; the route is its pattern, empty when none matched. May be nil.
 	Observe func(route, method string, status int, took time.Duration)
-	// PublicURL is where clients reach the API; when it is https, plain HTTP is redirected there.
+	// PublicURL is where clients reach the API; when it is https, plain HTTP is redirected there. May be empty.
 	PublicURL string
-	// TrustedProxies are addresses and CIDR blocks whose X-Forwarded-* headers are believed.
+	// TrustedProxies are addresses and CIDR blocks whose X-Forwarded-* headers are believed. May be empty.
 	TrustedProxies []string
 }
 
 // Chain is the middleware of one app.
 type Chain struct {
-	operations  map[string]*operation
-	auth        Authenticator
-	mayWrite    func(ctx context.Context, staff auth.Principal) error
-	signed      func(route string, h http.Header, body []byte) error
-	limits      RateLimits
-	idempotency IdempotencyStore
-	log         *slog.Logger
-	observe     func(route, method string, status int, took time.Duration)
-	proxies     proxies
-	// publicURL is where plain HTTP is redirected to; empty for no redirect.
-	publicURL string
+	deps       Deps
+	operations map[string]*operation
+	proxies    proxies
+	// httpsURL is where plain HTTP is redirected to; empty for no redirect.
+	httpsURL string
 }
 
-// New compiles the document. It fails on an operation without x-roles or x-limit, and on a parameter or body that the
-// checks cannot handle.
-func New(cfg Config) (*Chain, error) {
-	if cfg.Document == nil || cfg.Auth == nil || cfg.Limiter == nil || cfg.Idempotency == nil || cfg.Log == nil {
-		return nil, errors.New("middleware: document, authenticator, limiter, idempotency store and logger are required")
+// New compiles the OpenAPI document that requests are checked against. It fails on an operation without x-roles or
+// x-limit, and on a parameter or body that the checks cannot handle.
+func New(doc *openapi3.T, deps Deps) (*Chain, error) {
+	if doc == nil || deps.Auth == nil || deps.Limits == nil || deps.Idempotency == nil || deps.Log == nil {
+		return nil, errors.New("middleware: document, authenticator, limits, idempotency store and logger are required")
 	}
 
-	operations, err := compile(cfg.Document)
+	operations, err := compile(doc)
 	if err != nil {
 		return nil, err
 	}
 
-	trusted, err := parseProxies(cfg.TrustedProxies)
+	trusted, err := parseProxies(deps.TrustedProxies)
 	if err != nil {
 		return nil, err
 	}
 
-	publicURL := strings.TrimRight(cfg.PublicURL, "/")
-	if !strings.HasPrefix(publicURL, "https://") {
-		publicURL = ""
+	c := &Chain{deps: deps, operations: operations, proxies: trusted}
+	if strings.HasPrefix(deps.PublicURL, "https://") {
+		c.httpsURL = strings.TrimRight(deps.PublicURL, "/")
 	}
 
-	return &Chain{
-		operations:  operations,
-		auth:        cfg.Auth,
-		mayWrite:    cfg.MayWrite,
-		signed:      cfg.Signed,
-		limits:      RateLimits{limiter: cfg.Limiter, limits: cfg.Limits, log: cfg.Log},
-		idempotency: cfg.Idempotency,
-		log:         cfg.Log,
-		observe:     cfg.Observe,
-		proxies:     trusted,
-		publicURL:   publicURL,
-	}, nil
+	return c, nil
 }
 
-// RateLimits are the chain's limits, for the one that needs the body: login per account.
-func (c *Chain) RateLimits() *RateLimits { return &c.limits }
+// Limited puts the limit of callers without a token in front of a handler that is no operation of the document.
+func (c *Chain) Limited(handler fiber.Handler) fiber.Handler {
+	return func(f *fiber.Ctx) error {
+		if err := c.deps.Limits.anonymous(f, requestOf(f.UserContext()).ip); err != nil {
+			return err
+		}
+
+		return handler(f)
+	}
+}
+
+// LimiterFailed logs that a request was not counted, with the request's trace id.
+func LimiterFailed(log *slog.Logger) func(ctx context.Context, err error) {
+	return func(ctx context.Context, err error) {
+		log.LogAttrs(ctx, slog.LevelWarn, "rate limiter failed, request let through",
+			slog.String("request_id", RequestID(ctx)), slog.String("error", err.Error()))
+	}
+}
 
 // Requests is the outermost middleware: trace id, language, security headers, panics, errors, and the log line of
 // the request (rules: privacy.logs).
@@ -124,8 +119,8 @@ func (c *Chain) Requests(f *fiber.Ctx) error {
 	took := time.Since(start)
 	c.logRequest(ctx, f, took)
 
-	if c.observe != nil {
-		c.observe(strings.TrimSuffix(f.Route().Path, "/"), f.Method(), f.Response().StatusCode(), took)
+	if c.deps.Observe != nil {
+		c.deps.Observe(strings.TrimSuffix(f.Route().Path, "/"), f.Method(), f.Response().StatusCode(), took)
 	}
 
 	return err
@@ -262,7 +257,7 @@ func (c *Chain) logRequest(ctx context.Context, f *fiber.Ctx, took time.Duration
 		attrs = append(attrs, slog.String("payment_transaction_id", r.payment.String()))
 	}
 
-	c.log.LogAttrs(ctx, slog.LevelInfo, "request", attrs...)
+	c.deps.Log.LogAttrs(ctx, slog.LevelInfo, "request", attrs...)
 }
 
 // maxLogPath bounds the path in a log line.

@@ -2,7 +2,6 @@ package middleware
 
 import (
 	"context"
-	"net/http"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -21,20 +20,20 @@ func (c *Chain) run(f *fiber.Ctx, op *operation) error {
 
 	op.deprecated.announce(f)
 
-	body, err := op.announced(f, form)
+	body, err := op.checkLength(f, form)
 	if err != nil {
-		c.limits.unidentified(f, op, r)
+		c.deps.Limits.unidentified(f, op, r.ip)
 
 		return err
 	}
 
 	if err = c.identify(f, op, r, body); err != nil {
-		c.limits.unidentified(f, op, r)
+		c.deps.Limits.unidentified(f, op, r.ip)
 
 		return err
 	}
 
-	if err = c.limits.check(f, op, r); err != nil {
+	if err = c.deps.Limits.check(f, op, r.ip, r.principal); err != nil {
 		return err
 	}
 
@@ -73,43 +72,23 @@ func (c *Chain) handle(f *fiber.Ctx, op *operation, form *formRule, body []byte)
 		return err
 	}
 
-	r := requestOf(ctx)
-
 	if form != nil {
-		if r.upload, err = form.open(f); err != nil {
+		upload, err := form.open(f)
+		if err != nil {
 			return err
 		}
-		defer r.upload.close(f)
+		defer upload.close(f)
+
+		ctx = withUpload(ctx, upload)
 	}
 
-	if op.merge != nil {
-		r.merge = &mergePatch{patch: valid, target: op.merge}
-	}
+	f.SetUserContext(withPatch(ctx, op, valid))
 
 	if key := f.Get(idempotencyHeader); op.idempotent && key != "" {
 		return c.once(f, op, strings.ToLower(key), valid)
 	}
 
 	return f.Next()
-}
-
-// announced looks at the length that the body says it has: PAYLOAD_TOO_LARGE. Only a webhook's body is read, and
-// returned.
-func (o *operation) announced(f *fiber.Ctx, form *formRule) ([]byte, error) {
-	limit := o.bodyLimit
-	if form != nil {
-		limit = form.limit
-	}
-
-	if o.rawBody {
-		return readBody(f, limit)
-	}
-
-	if f.Request().Header.ContentLength() > limit {
-		return nil, tooLarge(limit)
-	}
-
-	return nil, nil
 }
 
 // admit asks, within the time of a request, whether the caller may call the operation at all.
@@ -127,8 +106,8 @@ func (c *Chain) authorize(ctx context.Context, op *operation, p auth.Principal) 
 		return nil
 	case !op.allows(p.Role):
 		return errNotAllowed()
-	case op.writesProvider() && p.Role.IsProvider() && c.mayWrite != nil:
-		return c.mayWrite(ctx, p)
+	case op.writesProvider() && p.Role.IsProvider() && c.deps.MayWrite != nil:
+		return c.deps.MayWrite(ctx, p)
 	default:
 		return nil
 	}
@@ -149,24 +128,16 @@ func (c *Chain) identify(f *fiber.Ctx, op *operation, r *request, body []byte) e
 
 // verify wants each header of the signature exactly once, and a signature that is the gateway's.
 func (c *Chain) verify(f *fiber.Ctx, op *operation, body []byte) error {
-	h := http.Header{}
-
-	for i := range op.headers {
-		name := op.headers[i].name
-
-		values := f.Request().Header.PeekAll(name)
-		if len(values) != 1 || len(values[0]) == 0 {
-			return models.Errorf(models.CodeInvalidSignature, "The webhook signature is not valid.")
-		}
-
-		h.Set(name, string(values[0]))
+	h, ok := op.singleHeaders(f)
+	if !ok {
+		return models.Errorf(models.CodeInvalidSignature, "The webhook signature is not valid.")
 	}
 
-	if c.signed == nil {
+	if c.deps.Signed == nil {
 		return nil
 	}
 
-	return c.signed(op.path, h, body)
+	return c.deps.Signed(op.path, h, body)
 }
 
 const bearerPrefix = "bearer "
@@ -180,14 +151,14 @@ func (c *Chain) authenticate(f *fiber.Ctx, r *request) error {
 
 	token := strings.TrimSpace(header[len(bearerPrefix):])
 
-	principal, err := c.auth.Verify(f.UserContext(), token)
+	principal, err := c.deps.Auth.Verify(f.UserContext(), token)
 	if err != nil {
 		return unauthenticated(f, err)
 	}
 
 	r.principal = principal
 	r.standing = func(ctx context.Context) error {
-		_, err := c.auth.Verify(ctx, token)
+		_, err := c.deps.Auth.Verify(ctx, token)
 
 		return err
 	}

@@ -64,10 +64,10 @@ func TestDeprecatedOperation(t *testing.T) {
 	doc, err := openapi3.NewLoader().LoadFromData([]byte(deprecatedDocument))
 	require.NoError(t, err)
 
-	chain, err := New(Config{
-		Document: doc, Auth: roleTokens{}, Limiter: NewMemoryLimiter(), Idempotency: noAnswers{},
-		Limits: config.RateLimits{Anonymous: 9, EndUser: 9, Admin: 4}, Log: slog.New(slog.DiscardHandler),
-	})
+	log := slog.New(slog.DiscardHandler)
+	limits := NewRateLimits(NewMemoryLimiter(), config.RateLimits{Anonymous: 9, EndUser: 9, Admin: 4}, LimiterFailed(log))
+
+	chain, err := New(doc, Deps{Auth: roleTokens{}, Limits: limits, Idempotency: noAnswers{}, Log: log})
 	require.NoError(t, err)
 
 	app := fiber.New(fiber.Config{ErrorHandler: chain.HandleError, StreamRequestBody: true})
@@ -147,9 +147,7 @@ func TestDeprecationFaultsStopTheStart(t *testing.T) {
 			doc, err := openapi3.NewLoader().LoadFromData([]byte(strings.Replace(deprecatedDocument, tt.old, tt.replacement, 1)))
 			require.NoError(t, err)
 
-			_, err = New(Config{
-				Document: doc, Auth: roleTokens{}, Limiter: NewMemoryLimiter(), Idempotency: noAnswers{}, Log: slog.New(slog.DiscardHandler),
-			})
+			_, err = compile(doc)
 			if tt.message != "" {
 				require.ErrorContains(t, err, "POST /old: ")
 				require.ErrorContains(t, err, tt.message)

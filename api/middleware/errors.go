@@ -78,8 +78,6 @@ type errorBody struct {
 type retryError struct {
 	domain *models.Error
 	after  time.Duration
-	// spent is the allowance that is used up, of RATE_LIMITED.
-	spent *allowance
 }
 
 func (e *retryError) Error() string { return e.domain.Error() }
@@ -203,17 +201,17 @@ func (c *Chain) logFailure(ctx context.Context, f *fiber.Ctx, status int, err er
 		attrs = append(attrs, slog.String("stack", string(p.stack)))
 	}
 
-	c.log.LogAttrs(ctx, level, "request failed", attrs...)
+	c.deps.Log.LogAttrs(ctx, level, "request failed", attrs...)
 }
 
 func setRetryAfter(f *fiber.Ctx, status int, err error) {
 	after := time.Duration(0)
-	if retry, ok := errors.AsType[*retryError](err); ok {
-		after = retry.after
 
-		if retry.spent != nil {
-			retry.spent.show(f)
-		}
+	if limited, ok := errors.AsType[*LimitError](err); ok {
+		after = limited.After
+		limited.Show(f)
+	} else if retry, ok := errors.AsType[*retryError](err); ok {
+		after = retry.after
 	} else if status == http.StatusServiceUnavailable {
 		after = unavailableRetry
 	}

@@ -33,11 +33,11 @@ func (c *Chain) secure(f *fiber.Ctx) bool {
 // redirectPlain sends plain HTTP to the public https address (rules: input.https) and reports whether it did. 308 keeps the
 // method. Without a public https address, as in development, nothing is redirected.
 func (c *Chain) redirectPlain(f *fiber.Ctx) bool {
-	if c.publicURL == "" || probePaths[f.Path()] || c.secure(f) {
+	if c.httpsURL == "" || probePaths[f.Path()] || c.secure(f) {
 		return false
 	}
 
-	f.Set(fiber.HeaderLocation, c.publicURL+localTarget(f))
+	f.Set(fiber.HeaderLocation, c.httpsURL+localTarget(f))
 	f.Status(fiber.StatusPermanentRedirect)
 
 	return true

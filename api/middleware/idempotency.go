@@ -74,7 +74,7 @@ func (c *Chain) once(f *fiber.Ctx, op *operation, key string, body any) (err err
 
 	r := requestOf(ctx)
 
-	claim, err := c.idempotency.Claim(ctx, IdempotencyScope{
+	claim, err := c.deps.Idempotency.Claim(ctx, IdempotencyScope{
 		UserID: r.principal.UserID, Method: op.method, Path: strings.ToLower(f.Path()), Key: key, BodyHash: hash,
 	})
 	if err != nil {
@@ -112,9 +112,9 @@ func (c *Chain) settle(ctx context.Context, f *fiber.Ctx, claim IdempotencyClaim
 
 	var err error
 	if failed {
-		err = c.idempotency.Release(ctx, claim)
+		err = c.deps.Idempotency.Release(ctx, claim)
 	} else {
-		err = c.idempotency.Complete(ctx, claim, StoredAnswer{
+		err = c.deps.Idempotency.Complete(ctx, claim, StoredAnswer{
 			Status:   response.StatusCode(),
 			Location: string(response.Header.Peek(fiber.HeaderLocation)),
 			Body:     append([]byte(nil), response.Body()...),
@@ -123,7 +123,7 @@ func (c *Chain) settle(ctx context.Context, f *fiber.Ctx, claim IdempotencyClaim
 
 	if err != nil {
 		// A retry meets IDEMPOTENCY_KEY_IN_PROGRESS until the claim ends.
-		c.log.LogAttrs(ctx, slog.LevelError, "idempotent answer not stored",
+		c.deps.Log.LogAttrs(ctx, slog.LevelError, "idempotent answer not stored",
 			slog.String("request_id", RequestID(ctx)), slog.String("error", err.Error()))
 	}
 

@@ -18,6 +18,17 @@ type mergePatch struct {
 	target *bodyRule
 }
 
+type mergeKey struct{}
+
+// withPatch puts a request's merge patch where Merge finds it; the body of any other operation is no patch.
+func withPatch(ctx context.Context, op *operation, body any) context.Context {
+	if op.merge == nil {
+		return ctx
+	}
+
+	return context.WithValue(ctx, mergeKey{}, &mergePatch{patch: body, target: op.merge})
+}
+
 // schema is what PUT wants of a JSON body.
 func (m *mergePatch) schema() *openapi3.Schema { return m.target.schemas["application/json"] }
 
@@ -27,8 +38,8 @@ func (m *mergePatch) schema() *openapi3.Schema { return m.target.schemas["applic
 func Merge[T any](ctx context.Context, current T) (T, error) {
 	var merged T
 
-	m := requestOf(ctx).merge
-	if m == nil {
+	m, ok := ctx.Value(mergeKey{}).(*mergePatch)
+	if !ok {
 		return merged, errors.New("the operation takes no merge patch")
 	}
 

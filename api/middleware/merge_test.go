@@ -68,7 +68,7 @@ func busPatch(tb testing.TB) *operation {
 
 // patching is the context of a request with a patch.
 func patching(ctx context.Context, op *operation, patch any) context.Context {
-	return withRequest(ctx, &request{merge: &mergePatch{patch: patch, target: op.merge}})
+	return withPatch(ctx, op, patch)
 }
 
 func someBus() gen.BusInput {

@@ -2,13 +2,13 @@ package middleware
 
 import (
 	"context"
-	"log/slog"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 
+	"rihla/internal/auth"
 	"rihla/internal/config"
 	"rihla/models"
 )
@@ -25,16 +25,16 @@ const (
 	limitMedia     limitClass = "media"
 )
 
-// RateLimits limits requests per minute (rules: input.rates).
+// RateLimits applies the configured limits per minute; 0 switches a limit off.
 type RateLimits struct {
 	limiter Limiter
 	limits  config.RateLimits
-	log     *slog.Logger
+	failed  func(ctx context.Context, err error)
 }
 
-// NewRateLimits applies limits with a limiter.
-func NewRateLimits(limiter Limiter, limits config.RateLimits, log *slog.Logger) *RateLimits {
-	return &RateLimits{limiter: limiter, limits: limits, log: log}
+// NewRateLimits counts with a limiter. When the limiter cannot count, the request is let through and failed is called.
+func NewRateLimits(limiter Limiter, limits config.RateLimits, failed func(ctx context.Context, err error)) *RateLimits {
+	return &RateLimits{limiter: limiter, limits: limits, failed: failed}
 }
 
 // Login counts one try to log in to an account from a network: nil, or RATE_LIMITED with Retry-After. The email is compared as
@@ -46,7 +46,7 @@ func (l *RateLimits) Login(ctx context.Context, email, network string) error {
 
 	remaining, reset, retryAfter, ok, err := l.limiter.Allow(ctx, loginKey(email, network), l.limits.Login)
 	if err != nil {
-		l.warn(ctx, err)
+		l.failed(ctx, err)
 
 		return nil
 	}
@@ -65,7 +65,7 @@ func (l *RateLimits) LoggedIn(ctx context.Context, email, network string) {
 	}
 
 	if err := l.limiter.Return(ctx, loginKey(email, network), l.limits.Login); err != nil {
-		l.warn(ctx, err)
+		l.failed(ctx, err)
 	}
 }
 
@@ -82,39 +82,33 @@ func loginKey(email, network string) string {
 }
 
 // check counts the request and sets the X-RateLimit headers. It returns RATE_LIMITED when the allowance is used up.
-func (l *RateLimits) check(f *fiber.Ctx, op *operation, r *request) error {
+func (l *RateLimits) check(f *fiber.Ctx, op *operation, ip string, caller auth.Principal) error {
 	switch op.limit {
 	case limitByRole:
-		return l.take(f, "user:"+r.principal.UserID.String(), l.limits.ForRole(r.principal.Role))
+		return l.take(f, "user:"+caller.UserID.String(), l.limits.ForRole(caller.Role))
 	case limitWebhook:
 		return l.take(f, "webhook:"+op.path, l.limits.Webhook)
 	case limitLogin:
-		return l.takeAddr(f, "login", r.ip, l.limits.LoginIP)
+		return l.takeAddr(f, "login", ip, l.limits.LoginIP)
 	case limitMedia:
-		return l.takeAddr(f, "media", r.ip, l.limits.Media)
+		return l.takeAddr(f, "media", ip, l.limits.Media)
 	case limitAnonymous:
-		return l.takeAddr(f, "ip", r.ip, l.limits.Anonymous)
+		return l.anonymous(f, ip)
 	default:
 		return nil
 	}
 }
 
-// Limited puts the limit of callers without a token in front of a handler that is no operation of the document.
-func (c *Chain) Limited(handler fiber.Handler) fiber.Handler {
-	return func(f *fiber.Ctx) error {
-		if err := c.limits.takeAddr(f, "ip", requestOf(f.UserContext()).ip, c.limits.limits.Anonymous); err != nil {
-			return err
-		}
-
-		return handler(f)
-	}
+// anonymous counts a request of a caller without a token. Error: RATE_LIMITED.
+func (l *RateLimits) anonymous(f *fiber.Ctx, ip string) error {
+	return l.takeAddr(f, "ip", ip, l.limits.Anonymous)
 }
 
 // unidentified gives an answer to nobody in particular (401, 413) its headers: it counts against the address, and never
 // refuses, because 413 and 401 come before 429.
-func (l *RateLimits) unidentified(f *fiber.Ctx, op *operation, r *request) {
+func (l *RateLimits) unidentified(f *fiber.Ctx, op *operation, ip string) {
 	if op.limit != limitNone {
-		_ = l.takeAddr(f, "ip", r.ip, l.limits.Anonymous)
+		_ = l.anonymous(f, ip)
 	}
 }
 
@@ -157,17 +151,12 @@ func (l *RateLimits) count(ctx context.Context, key string, perMinute int) (a al
 	remaining, reset, retryAfter, ok, err := l.limiter.Allow(ctx, key, perMinute)
 	if err != nil {
 		// A counter that is down must not take the service down with it.
-		l.warn(ctx, err)
+		l.failed(ctx, err)
 
 		remaining, reset, ok = perMinute, time.Now(), true
 	}
 
 	return allowance{perMinute, remaining, reset}, retryAfter, ok
-}
-
-func (l *RateLimits) warn(ctx context.Context, err error) {
-	l.log.LogAttrs(ctx, slog.LevelWarn, "rate limiter failed, request let through",
-		slog.String("request_id", RequestID(ctx)), slog.String("error", err.Error()))
 }
 
 // allowance is what a caller is told of a limit.
@@ -185,9 +174,25 @@ func (a allowance) show(f *fiber.Ctx) {
 	h.Set("X-RateLimit-Reset", strconv.FormatInt(a.reset.Add(time.Second-1).Unix(), 10))
 }
 
-// tooMany is RATE_LIMITED. Of two limits on one operation (login) the headers tell of the one that refused.
-func tooMany(after time.Duration, spent allowance) *retryError {
-	return &retryError{
-		domain: models.Errorf(models.CodeRateLimited, "Too many requests."), after: after, spent: &spent,
-	}
+// LimitError is RATE_LIMITED with the allowance that is used up. Of two limits on one operation (login) it is the one that
+// refused.
+type LimitError struct {
+	// After is how long the caller waits.
+	After time.Duration
+
+	domain *models.Error
+	spent  allowance
+}
+
+// Error is the domain error's text.
+func (e *LimitError) Error() string { return e.domain.Error() }
+
+// Unwrap returns the domain error.
+func (e *LimitError) Unwrap() error { return e.domain }
+
+// Show sets the X-RateLimit headers.
+func (e *LimitError) Show(f *fiber.Ctx) { e.spent.show(f) }
+
+func tooMany(after time.Duration, spent allowance) *LimitError {
+	return &LimitError{After: after, domain: models.Errorf(models.CodeRateLimited, "Too many requests."), spent: spent}
 }

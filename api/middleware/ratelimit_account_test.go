@@ -1,7 +1,7 @@
 package middleware
 
 import (
-	"log/slog"
+	"context"
 	"testing"
 
 	"github.com/alicebob/miniredis/v2"
@@ -11,6 +11,8 @@ import (
 	"rihla/models"
 )
 
+func ignore(context.Context, error) {}
+
 const testNetwork = "203.0.113.0/24"
 
 // TestOneAccountHasOneAllowance: however the address is written that finds the account, its guesses count together; those from
@@ -19,7 +21,7 @@ func TestOneAccountHasOneAllowance(t *testing.T) {
 	t.Parallel()
 
 	m, _ := newClockedLimiter()
-	limits := NewRateLimits(m, config.RateLimits{Login: 3}, slog.New(slog.DiscardHandler))
+	limits := NewRateLimits(m, config.RateLimits{Login: 3}, ignore)
 
 	for _, email := range []string{"someone@rihla.test", "SomeOne@Rihla.test", "someone@rihla.test\u00a0"} {
 		require.NoError(t, limits.Login(t.Context(), email, testNetwork))
@@ -47,7 +49,7 @@ func TestLogInsThatSucceedDoNotCount(t *testing.T) {
 
 			const email = "someone@rihla.test"
 
-			limits := NewRateLimits(limiter, config.RateLimits{Login: 3}, slog.New(slog.DiscardHandler))
+			limits := NewRateLimits(limiter, config.RateLimits{Login: 3}, ignore)
 
 			for range 50 {
 				require.NoError(t, limits.Login(t.Context(), email, testNetwork))

@@ -18,10 +18,6 @@ type request struct {
 	principal auth.Principal
 	// standing checks the caller's token again; nil on an operation without one.
 	standing func(ctx context.Context) error
-	// merge is set for a PATCH.
-	merge *mergePatch
-	// upload is set for a multipart/form-data body.
-	upload *Upload
 	// claim is set for a request with an Idempotency-Key.
 	claim IdempotencyClaim
 	// payment is what the request turned out to be about, for its log line; set by a handler.

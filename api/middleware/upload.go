@@ -104,8 +104,19 @@ type Upload struct {
 	problems problems
 }
 
+type uploadKey struct{}
+
+// withUpload puts the request's form where its handler finds it.
+func withUpload(ctx context.Context, u *Upload) context.Context {
+	return context.WithValue(ctx, uploadKey{}, u)
+}
+
 // UploadOf is the request's form; nil when its body is something else.
-func UploadOf(ctx context.Context) *Upload { return requestOf(ctx).upload }
+func UploadOf(ctx context.Context) *Upload {
+	u, _ := ctx.Value(uploadKey{}).(*Upload)
+
+	return u
+}
 
 // open prepares reading. Errors: MALFORMED_REQUEST, UNSUPPORTED_MEDIA_TYPE.
 func (r *formRule) open(f *fiber.Ctx) (*Upload, error) {

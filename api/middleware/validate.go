@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"maps"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -112,6 +113,22 @@ func (o *operation) validateHeaders(f *fiber.Ctx, p *problems) {
 
 		p.checkParameter(param, values)
 	}
+}
+
+// singleHeaders are the operation's header parameters; ok is false unless each of them is there exactly once, and not empty.
+func (o *operation) singleHeaders(f *fiber.Ctx) (h http.Header, ok bool) {
+	h = http.Header{}
+
+	for i := range o.headers {
+		values := f.Request().Header.PeekAll(o.headers[i].name)
+		if len(values) != 1 || len(values[0]) == 0 {
+			return nil, false
+		}
+
+		h.Set(o.headers[i].name, string(values[0]))
+	}
+
+	return h, true
 }
 
 // checkParameter checks the values that a parameter was given, of which there may be one.
