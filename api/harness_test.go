@@ -22,6 +22,7 @@ import (
 
 	"rihla/api/gen"
 	"rihla/api/middleware"
+	"rihla/api/ratelimit"
 	"rihla/internal/auth"
 	"rihla/internal/config"
 	"rihla/models"
@@ -281,7 +282,7 @@ func setup(tb testing.TB, change ...func(*Deps)) *bundle {
 
 func withLimits(l config.RateLimits) func(*Deps) {
 	return func(d *Deps) {
-		d.Limits = middleware.NewRateLimits(middleware.NewMemoryLimiter(), l, middleware.LimiterFailed(d.Log))
+		d.Limits = ratelimit.New(ratelimit.NewMemory(), l, middleware.LimiterFailed(d.Log))
 	}
 }
 

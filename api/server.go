@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/valyala/fasthttp"
 
+	"rihla/api/contract"
 	"rihla/api/docs"
 	"rihla/api/gen"
 	"rihla/api/middleware"
@@ -119,7 +120,7 @@ func newApp(chain *middleware.Chain) *fiber.App {
 		IdleTimeout:                  idleTimeout,
 		ReadBufferSize:               readBuffer,
 		ErrorHandler:                 chain.HandleError,
-		JSONEncoder:                  middleware.EncodeJSON,
+		JSONEncoder:                  contract.EncodeJSON,
 		DisableStartupMessage:        true,
 	})
 

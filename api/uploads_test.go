@@ -16,8 +16,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"rihla/api/contract"
 	"rihla/api/gen"
-	"rihla/api/middleware"
 	"rihla/models"
 )
 
@@ -33,7 +33,7 @@ func (o *operations) CreateBus(ctx context.Context, r gen.CreateBusRequestObject
 
 	bus := gen.Bus{}
 
-	if u := middleware.UploadOf(ctx); u != nil {
+	if u := contract.UploadOf(ctx); u != nil {
 		size, err := readForm(ctx, u, r.Body)
 		if err != nil {
 			return nil, err
@@ -48,7 +48,7 @@ func (o *operations) CreateBus(ctx context.Context, r gen.CreateBusRequestObject
 }
 
 // readForm goes on behind a fault, as the service does, and returns the size of all photos.
-func readForm(ctx context.Context, u *middleware.Upload, into *gen.BusInput) (size int, err error) {
+func readForm(ctx context.Context, u *contract.Upload, into *gen.BusInput) (size int, err error) {
 	var (
 		photo  bytes.Buffer
 		faults []error

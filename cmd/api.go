@@ -16,6 +16,7 @@ import (
 	"rihla/api"
 	"rihla/api/middleware"
 	"rihla/api/operations"
+	"rihla/api/ratelimit"
 	"rihla/api/relay"
 	"rihla/gateways"
 	"rihla/gateways/standardwebhook"
@@ -182,7 +183,7 @@ func apiDeps(ctx context.Context, cfg config.Config, p parts, open *closers) (ap
 		return api.Deps{}, nil, err
 	}
 
-	limits := middleware.NewRateLimits(limiter, cfg.Limits, middleware.LimiterFailed(slog.Default()))
+	limits := ratelimit.New(limiter, cfg.Limits, middleware.LimiterFailed(slog.Default()))
 	handlers := operations.New(operations.Deps{
 		Store: p.store, Workflows: p.door, Passwords: passwords, Issuer: auth.NewIssuer(keys, cfg.Tokens),
 		Logins: limits, Verifiers: channels,

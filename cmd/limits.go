@@ -7,7 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"rihla/api/middleware"
+	"rihla/api/ratelimit"
 	"rihla/internal/auth"
 	"rihla/internal/config"
 	"rihla/internal/telemetry"
@@ -16,9 +16,9 @@ import (
 // openLimiter counts requests in Redis when there is one, else in memory.
 func openLimiter(
 	ctx context.Context, cfg config.Config, keys *auth.Keyring, m *telemetry.Metrics, open *closers,
-) (middleware.Limiter, error) {
+) (ratelimit.Limiter, error) {
 	if !cfg.Redis.URL.IsSet() {
-		return middleware.NewMemoryLimiter(), nil
+		return ratelimit.NewMemory(), nil
 	}
 
 	// All replicas have the signing key, and nobody else has it.
@@ -29,7 +29,7 @@ func openLimiter(
 
 	redis.SetLogger(redisLog{})
 
-	limiter, err := middleware.NewRedisLimiter(ctx, middleware.RedisOptions{
+	limiter, err := ratelimit.NewRedis(ctx, ratelimit.RedisOptions{
 		URL: cfg.Redis.URL.Reveal(), Secret: secret, Timeout: cfg.Redis.Timeout, Log: slog.Default(), Observe: m.RateLimitsShared,
 	})
 	if err != nil {

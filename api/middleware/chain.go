@@ -15,6 +15,8 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/google/uuid"
 
+	"rihla/api/contract"
+	"rihla/api/ratelimit"
 	"rihla/internal/auth"
 	"rihla/models"
 )
@@ -35,7 +37,7 @@ type Deps struct {
 	// asked before the channel's limit, which nobody else than the gateway may use up. May be nil.
 	Signed func(route string, h http.Header, body []byte) error
 	// Limits count requests.
-	Limits *RateLimits
+	Limits *ratelimit.Limits
 	// Idempotency keeps the answers of operations that accept Idempotency-Key.
 	Idempotency IdempotencyStore
 	Log         *slog.Logger
@@ -50,7 +52,7 @@ type Deps struct {
 // Chain is the middleware of one app.
 type Chain struct {
 	deps       Deps
-	operations map[string]*operation
+	operations map[string]*contract.Operation
 	proxies    proxies
 	// httpsURL is where plain HTTP is redirected to; empty for no redirect.
 	httpsURL string
@@ -63,7 +65,7 @@ func New(doc *openapi3.T, deps Deps) (*Chain, error) {
 		return nil, errors.New("middleware: document, authenticator, limits, idempotency store and logger are required")
 	}
 
-	operations, err := compile(doc)
+	operations, err := contract.Compile(doc)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +86,7 @@ func New(doc *openapi3.T, deps Deps) (*Chain, error) {
 // Limited puts the limit of callers without a token in front of a handler that is no operation of the document.
 func (c *Chain) Limited(handler fiber.Handler) fiber.Handler {
 	return func(f *fiber.Ctx) error {
-		if err := c.deps.Limits.anonymous(f, requestOf(f.UserContext()).ip); err != nil {
+		if err := c.deps.Limits.Anonymous(f, requestOf(f.UserContext()).ip); err != nil {
 			return err
 		}
 

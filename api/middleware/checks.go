@@ -6,6 +6,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"rihla/api/contract"
 	"rihla/internal/auth"
 	"rihla/models"
 )
@@ -14,26 +15,26 @@ import (
 // from an early answer never depends on a later check. Of a body only the length that it says it has is looked at before
 // the caller is known to be allowed to send it; one that does not say it is cut off at the limit while it is read. The
 // signature of a webhook is over its body, which is therefore small.
-func (c *Chain) run(f *fiber.Ctx, op *operation) error {
+func (c *Chain) run(f *fiber.Ctx, op *contract.Operation) error {
 	r := requestOf(f.UserContext())
-	form := op.formOf(f)
+	form := op.FormOf(f)
 
-	op.deprecated.announce(f)
+	op.Deprecated.Announce(f)
 
-	body, err := op.checkLength(f, form)
+	body, err := op.CheckLength(f, form)
 	if err != nil {
-		c.deps.Limits.unidentified(f, op, r.ip)
+		c.deps.Limits.Unidentified(f, op, r.ip)
 
 		return err
 	}
 
 	if err = c.identify(f, op, r, body); err != nil {
-		c.deps.Limits.unidentified(f, op, r.ip)
+		c.deps.Limits.Unidentified(f, op, r.ip)
 
 		return err
 	}
 
-	if err = c.deps.Limits.check(f, op, r.ip, r.principal); err != nil {
+	if err = c.deps.Limits.Check(f, op, r.ip, r.principal); err != nil {
 		return err
 	}
 
@@ -41,8 +42,8 @@ func (c *Chain) run(f *fiber.Ctx, op *operation) error {
 		return err
 	}
 
-	if form == nil && !op.rawBody {
-		if body, err = readBody(f, op.bodyLimit); err != nil {
+	if form == nil && !op.RawBody {
+		if body, err = contract.ReadBody(f, op.BodyLimit); err != nil {
 			return err
 		}
 	}
@@ -51,10 +52,10 @@ func (c *Chain) run(f *fiber.Ctx, op *operation) error {
 }
 
 // handle validates the request and has it handled, both before its deadline.
-func (c *Chain) handle(f *fiber.Ctx, op *operation, form *formRule, body []byte) error {
-	timeout := op.timeout
+func (c *Chain) handle(f *fiber.Ctx, op *contract.Operation, form *contract.Form, body []byte) error {
+	timeout := op.Timeout
 	if form != nil {
-		timeout += uploadTime
+		timeout += contract.UploadTime
 	}
 
 	ctx, cancel := context.WithTimeout(f.UserContext(), timeout)
@@ -67,24 +68,24 @@ func (c *Chain) handle(f *fiber.Ctx, op *operation, form *formRule, body []byte)
 		}
 	}()
 
-	valid, err := op.validate(f, form, body)
+	valid, err := op.Validate(f, form, body)
 	if err != nil {
 		return err
 	}
 
 	if form != nil {
-		upload, err := form.open(f)
+		upload, err := form.Open(f)
 		if err != nil {
 			return err
 		}
-		defer upload.close(f)
+		defer upload.Close(f)
 
-		ctx = withUpload(ctx, upload)
+		ctx = contract.WithUpload(ctx, upload)
 	}
 
-	f.SetUserContext(withPatch(ctx, op, valid))
+	f.SetUserContext(contract.WithPatch(ctx, op, valid))
 
-	if key := f.Get(idempotencyHeader); op.idempotent && key != "" {
+	if key := f.Get(contract.IdempotencyHeader); op.Idempotent && key != "" {
 		return c.once(f, op, strings.ToLower(key), valid)
 	}
 
@@ -92,21 +93,21 @@ func (c *Chain) handle(f *fiber.Ctx, op *operation, form *formRule, body []byte)
 }
 
 // admit asks, within the time of a request, whether the caller may call the operation at all.
-func (c *Chain) admit(f *fiber.Ctx, op *operation, p auth.Principal) error {
-	ctx, cancel := context.WithTimeout(f.UserContext(), op.timeout)
+func (c *Chain) admit(f *fiber.Ctx, op *contract.Operation, p auth.Principal) error {
+	ctx, cancel := context.WithTimeout(f.UserContext(), op.Timeout)
 	defer cancel()
 
 	return c.authorize(ctx, op, p)
 }
 
 // authorize is what depends on the caller alone: the role, and for staff the state of their provider company.
-func (c *Chain) authorize(ctx context.Context, op *operation, p auth.Principal) error {
+func (c *Chain) authorize(ctx context.Context, op *contract.Operation, p auth.Principal) error {
 	switch {
-	case op.public:
+	case op.Public:
 		return nil
-	case !op.allows(p.Role):
+	case !op.Allows(p.Role):
 		return errNotAllowed()
-	case op.writesProvider() && p.Role.IsProvider() && c.deps.MayWrite != nil:
+	case op.WritesProvider() && p.Role.IsProvider() && c.deps.MayWrite != nil:
 		return c.deps.MayWrite(ctx, p)
 	default:
 		return nil
@@ -115,11 +116,11 @@ func (c *Chain) authorize(ctx context.Context, op *operation, p auth.Principal) 
 
 // identify finds out who is calling: a user by a token, a gateway by its signature. Errors: UNAUTHENTICATED,
 // INVALID_SIGNATURE.
-func (c *Chain) identify(f *fiber.Ctx, op *operation, r *request, body []byte) error {
+func (c *Chain) identify(f *fiber.Ctx, op *contract.Operation, r *request, body []byte) error {
 	switch {
-	case op.rawBody:
+	case op.RawBody:
 		return c.verify(f, op, body)
-	case op.public:
+	case op.Public:
 		return nil
 	default:
 		return c.authenticate(f, r)
@@ -127,8 +128,8 @@ func (c *Chain) identify(f *fiber.Ctx, op *operation, r *request, body []byte) e
 }
 
 // verify wants each header of the signature exactly once, and a signature that is the gateway's.
-func (c *Chain) verify(f *fiber.Ctx, op *operation, body []byte) error {
-	h, ok := op.singleHeaders(f)
+func (c *Chain) verify(f *fiber.Ctx, op *contract.Operation, body []byte) error {
+	h, ok := op.SingleHeaders(f)
 	if !ok {
 		return models.Errorf(models.CodeInvalidSignature, "The webhook signature is not valid.")
 	}
@@ -137,7 +138,7 @@ func (c *Chain) verify(f *fiber.Ctx, op *operation, body []byte) error {
 		return nil
 	}
 
-	return c.deps.Signed(op.path, h, body)
+	return c.deps.Signed(op.Path, h, body)
 }
 
 const bearerPrefix = "bearer "

@@ -9,6 +9,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/middleware/cors"
 
+	"rihla/api/contract"
 	"rihla/internal/config"
 )
 
@@ -18,7 +19,7 @@ const preflightAge = 10 * time.Minute
 var (
 	// corsHeaders are the request headers that the API reads and that browsers ask about first.
 	corsHeaders = []string{
-		fiber.HeaderAuthorization, fiber.HeaderContentType, idempotencyHeader, fiber.HeaderAcceptLanguage, "X-Request-Id",
+		fiber.HeaderAuthorization, fiber.HeaderContentType, contract.IdempotencyHeader, fiber.HeaderAcceptLanguage, "X-Request-Id",
 	}
 	// corsExposed are the answer's headers that a page may read besides the few that it always may.
 	corsExposed = []string{

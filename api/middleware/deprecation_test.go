@@ -13,6 +13,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"rihla/api/contract"
+	"rihla/api/ratelimit"
 	"rihla/internal/auth"
 	"rihla/internal/config"
 	"rihla/models"
@@ -65,7 +67,7 @@ func TestDeprecatedOperation(t *testing.T) {
 	require.NoError(t, err)
 
 	log := slog.New(slog.DiscardHandler)
-	limits := NewRateLimits(NewMemoryLimiter(), config.RateLimits{Anonymous: 9, EndUser: 9, Admin: 4}, LimiterFailed(log))
+	limits := ratelimit.New(ratelimit.NewMemory(), config.RateLimits{Anonymous: 9, EndUser: 9, Admin: 4}, LimiterFailed(log))
 
 	chain, err := New(doc, Deps{Auth: roleTokens{}, Limits: limits, Idempotency: noAnswers{}, Log: log})
 	require.NoError(t, err)
@@ -147,7 +149,7 @@ func TestDeprecationFaultsStopTheStart(t *testing.T) {
 			doc, err := openapi3.NewLoader().LoadFromData([]byte(strings.Replace(deprecatedDocument, tt.old, tt.replacement, 1)))
 			require.NoError(t, err)
 
-			_, err = compile(doc)
+			_, err = contract.Compile(doc)
 			if tt.message != "" {
 				require.ErrorContains(t, err, "POST /old: ")
 				require.ErrorContains(t, err, tt.message)

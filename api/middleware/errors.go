@@ -1,9 +1,7 @@
 package middleware
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -15,6 +13,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"rihla/api/ratelimit"
 	"rihla/internal/store/db"
 	"rihla/models"
 )
@@ -207,7 +206,7 @@ func (c *Chain) logFailure(ctx context.Context, f *fiber.Ctx, status int, err er
 func setRetryAfter(f *fiber.Ctx, status int, err error) {
 	after := time.Duration(0)
 
-	if limited, ok := errors.AsType[*LimitError](err); ok {
+	if limited, ok := errors.AsType[*ratelimit.Error](err); ok {
 		after = limited.After
 		limited.Show(f)
 	} else if retry, ok := errors.AsType[*retryError](err); ok {
@@ -217,23 +216,6 @@ func setRetryAfter(f *fiber.Ctx, status int, err error) {
 	}
 
 	if after > 0 {
-		f.Set(fiber.HeaderRetryAfter, strconv.FormatInt(wholeSeconds(after), 10))
+		f.Set(fiber.HeaderRetryAfter, strconv.FormatInt(ratelimit.WholeSeconds(after), 10))
 	}
-}
-
-// wholeSeconds rounds up, so that who waits that long is not too early.
-func wholeSeconds(d time.Duration) int64 { return max(1, int64((d+time.Second-1)/time.Second)) }
-
-// EncodeJSON is the app's JSON encoder: as encoding/json, but `&` in a checkout address stays `&`.
-func EncodeJSON(v any) ([]byte, error) {
-	var b bytes.Buffer
-
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-
-	if err := enc.Encode(v); err != nil {
-		return nil, fmt.Errorf("encode answer: %w", err)
-	}
-
-	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/google/uuid"
 
+	"rihla/api/contract"
 	"rihla/models"
 )
 
@@ -64,7 +65,7 @@ const settleTimeout = 5 * time.Second
 
 // once runs the handler at most once per scope. It comes after validation: only what the handler answered is stored,
 // its 4xx included, never a 5xx.
-func (c *Chain) once(f *fiber.Ctx, op *operation, key string, body any) (err error) {
+func (c *Chain) once(f *fiber.Ctx, op *contract.Operation, key string, body any) (err error) {
 	ctx := f.UserContext()
 
 	hash, err := hashBody(body)
@@ -75,7 +76,7 @@ func (c *Chain) once(f *fiber.Ctx, op *operation, key string, body any) (err err
 	r := requestOf(ctx)
 
 	claim, err := c.deps.Idempotency.Claim(ctx, IdempotencyScope{
-		UserID: r.principal.UserID, Method: op.method, Path: strings.ToLower(f.Path()), Key: key, BodyHash: hash,
+		UserID: r.principal.UserID, Method: op.Method, Path: strings.ToLower(f.Path()), Key: key, BodyHash: hash,
 	})
 	if err != nil {
 		return err

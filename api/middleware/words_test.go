@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"rihla/api/contract"
 	"rihla/models"
 )
 
@@ -95,7 +96,7 @@ func messagesOfSource(t *testing.T) map[string]string {
 				return err
 			}
 
-			words := strings.HasSuffix(path, "middleware/problems.go")
+			words := strings.HasSuffix(path, "contract/problems.go")
 
 			ast.Inspect(file, func(n ast.Node) bool {
 				var said ast.Expr
@@ -120,7 +121,7 @@ func messagesOfSource(t *testing.T) map[string]string {
 		}))
 	}
 
-	for format, text := range formatWords {
+	for format, text := range contract.FormatWords {
 		out["formats.go: "+format] = text
 	}
 
@@ -138,7 +139,7 @@ func saidBy(call *ast.CallExpr, path string) ast.Expr {
 		name = f.Name
 	}
 
-	ours := strings.Contains(path, "api/middleware/") && (name == "add" || name == "addAt") ||
+	ours := strings.Contains(path, "api/contract/") && (name == "add" || name == "addAt") ||
 		strings.Contains(path, "gateways/") && name == "addf" || name == "Invalid"
 
 	if !ours || len(call.Args) < 2 {

@@ -5,8 +5,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"rihla/api/contract"
 	"rihla/api/gen"
-	"rihla/api/middleware"
 	"rihla/internal/store/catalogue"
 	"rihla/models"
 )
@@ -36,7 +36,7 @@ func (o *Operations) ListBuses(ctx context.Context, r gen.ListBusesRequestObject
 func (o *Operations) CreateBus(ctx context.Context, r gen.CreateBusRequestObject) (gen.CreateBusResponseObject, error) {
 	a := &album{files: o.Media}
 
-	if middleware.UploadOf(ctx) != nil {
+	if contract.UploadOf(ctx) != nil {
 		var err error
 		if a, err = o.takeForm(ctx, true, r.Body); err != nil {
 			return nil, err

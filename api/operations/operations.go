@@ -7,8 +7,10 @@ import (
 	"context"
 	"time"
 
+	"rihla/api/contract"
 	"rihla/api/gen"
 	"rihla/api/middleware"
+	"rihla/api/ratelimit"
 	"rihla/gateways"
 	"rihla/internal/auth"
 	"rihla/internal/config"
@@ -27,7 +29,7 @@ type Deps struct {
 	Passwords *auth.Passwords
 	Issuer    *auth.Issuer
 	// Logins counts log-ins per account.
-	Logins *middleware.RateLimits
+	Logins *ratelimit.Limits
 	// Verifiers check the webhooks of each channel.
 	Verifiers map[models.Channel]gateways.WebhookVerifier
 	// Deliver takes a stored event on its way to its workflow; it must not block.
@@ -119,7 +121,7 @@ func optional[T comparable](v T) *T {
 // makes the body of what the effect was; it must be what the handler returns.
 func once[T any](ctx context.Context, status int, answer func(T) any) db.Once[T] {
 	return db.Once[T]{Claim: middleware.Claim(ctx).ID, Answer: func(result T) (db.Answer, error) {
-		body, err := middleware.EncodeJSON(answer(result))
+		body, err := contract.EncodeJSON(answer(result))
 
 		return db.Answer{Status: status, Body: body}, err
 	}}

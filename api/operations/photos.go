@@ -14,6 +14,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"rihla/api/contract"
 	"rihla/api/gen"
 	"rihla/api/middleware"
 	"rihla/internal/media"
@@ -106,7 +107,7 @@ func (o *Operations) takeForm(ctx context.Context, keep bool, payload any) (*alb
 	}
 
 	a := &album{files: o.Media, keep: keep}
-	upload := middleware.UploadOf(ctx)
+	upload := contract.UploadOf(ctx)
 
 	err = a.read(ctx, upload, payload)
 	if err == nil {
@@ -127,7 +128,7 @@ func (o *Operations) takeForm(ctx context.Context, keep bool, payload any) (*alb
 }
 
 // read goes through the whole form, so that the answer does not depend on the order of its parts.
-func (a *album) read(ctx context.Context, upload *middleware.Upload, payload any) error {
+func (a *album) read(ctx context.Context, upload *contract.Upload, payload any) error {
 	var file bytes.Buffer
 
 	for {

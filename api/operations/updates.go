@@ -3,7 +3,7 @@ package operations
 import (
 	"context"
 
-	"rihla/api/middleware"
+	"rihla/api/contract"
 )
 
 // replaced is PUT (rules: api.envelope) as the store applies it: set writes all that the body may say, defaults included.
@@ -19,7 +19,7 @@ func replaced[Row, Input any](body *Input, set func(*Row, *Input)) func(*Row) er
 // would have to send to leave the row as it is. The store may run it more than once.
 func merged[Row, Input any](ctx context.Context, input func(*Row) Input, set func(*Row, *Input)) func(*Row) error {
 	return func(row *Row) error {
-		in, err := middleware.Merge(ctx, input(row))
+		in, err := contract.Merge(ctx, input(row))
 		if err != nil {
 			return err
 		}

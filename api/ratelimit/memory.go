@@ -1,4 +1,4 @@
-package middleware
+package ratelimit
 
 import (
 	"context"
@@ -25,9 +25,9 @@ const (
 	sweepFull = time.Second
 )
 
-// MemoryLimiter is a Limiter for one process: GCRA, the algorithm of redis_rate, with a burst of the whole minute. Its
+// Memory is a Limiter for one process: GCRA, the algorithm of redis_rate, with a burst of the whole minute. Its
 // memory is bounded; keys that have their whole allowance back are forgotten.
-type MemoryLimiter struct {
+type Memory struct {
 	now    func() time.Time
 	seed   maphash.Seed
 	shards [limiterShards]limiterShard
@@ -40,9 +40,9 @@ type limiterShard struct {
 	swept time.Time
 }
 
-// NewMemoryLimiter makes an empty limiter.
-func NewMemoryLimiter() *MemoryLimiter {
-	m := &MemoryLimiter{now: time.Now, seed: maphash.MakeSeed()}
+// NewMemory makes an empty limiter.
+func NewMemory() *Memory {
+	m := &Memory{now: time.Now, seed: maphash.MakeSeed()}
 	for i := range m.shards {
 		m.shards[i].tat = map[string]time.Time{}
 	}
@@ -51,7 +51,7 @@ func NewMemoryLimiter() *MemoryLimiter {
 }
 
 // Allow implements Limiter; it never fails.
-func (m *MemoryLimiter) Allow(_ context.Context, key string, perMinute int) (
+func (m *Memory) Allow(_ context.Context, key string, perMinute int) (
 	remaining int, reset time.Time, retryAfter time.Duration, ok bool, err error,
 ) {
 	now := m.now()
@@ -78,7 +78,7 @@ func (m *MemoryLimiter) Allow(_ context.Context, key string, perMinute int) (
 }
 
 // Return implements Limiter; it never fails. A key that was forgotten meanwhile has its whole allowance already.
-func (m *MemoryLimiter) Return(_ context.Context, key string, perMinute int) error {
+func (m *Memory) Return(_ context.Context, key string, perMinute int) error {
 	shard := &m.shards[m.shard(key)]
 
 	shard.mu.Lock()
@@ -91,7 +91,7 @@ func (m *MemoryLimiter) Return(_ context.Context, key string, perMinute int) err
 	return nil
 }
 
-func (m *MemoryLimiter) shard(key string) uint64 { return maphash.String(m.seed, key) % limiterShards }
+func (m *Memory) shard(key string) uint64 { return maphash.String(m.seed, key) % limiterShards }
 
 // secondsGrain is the step of a date that is kept as seconds in a double, as redis_rate does.
 const secondsGrain = 60 * time.Nanosecond

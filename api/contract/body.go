@@ -1,4 +1,4 @@
-package middleware
+package contract
 
 import (
 	"context"
@@ -17,16 +17,16 @@ import (
 	"rihla/models"
 )
 
-// checkLength compares the length that a body says it has with the operation's limit: PAYLOAD_TOO_LARGE. It reads, and
+// CheckLength compares the length that a body says it has with the operation's limit: PAYLOAD_TOO_LARGE. It reads, and
 // returns, the body of an operation with x-raw-body only, whose signature identifies the caller.
-func (o *operation) checkLength(f *fiber.Ctx, form *formRule) ([]byte, error) {
-	limit := o.bodyLimit
+func (o *Operation) CheckLength(f *fiber.Ctx, form *Form) ([]byte, error) {
+	limit := o.BodyLimit
 	if form != nil {
 		limit = form.limit
 	}
 
-	if o.rawBody {
-		return readBody(f, limit)
+	if o.RawBody {
+		return ReadBody(f, limit)
 	}
 
 	if f.Request().Header.ContentLength() > limit {
@@ -36,9 +36,9 @@ func (o *operation) checkLength(f *fiber.Ctx, form *formRule) ([]byte, error) {
 	return nil, nil
 }
 
-// readBody takes the body from the connection, up to the limit. It sets it back as a plain body, because handlers read
+// ReadBody takes the body from the connection, up to the limit. It sets it back as a plain body, because handlers read
 // it there. A compressed body is left compressed: nothing here accepts one.
-func readBody(f *fiber.Ctx, limit int) ([]byte, error) {
+func ReadBody(f *fiber.Ctx, limit int) ([]byte, error) {
 	req := f.Request()
 	if req.Header.ContentLength() > limit {
 		return nil, tooLarge(limit)

@@ -1,4 +1,4 @@
-package middleware
+package contract
 
 import (
 	"errors"
@@ -21,32 +21,34 @@ const (
 	defaultBodyLimit = 1 << 20
 	// unaskedBodyLimit is the largest body that is read before the caller is known to be allowed to send it.
 	unaskedBodyLimit = 64 << 10
-	// idempotencyHeader makes an operation that declares it idempotent (rules: idempotency.where).
-	idempotencyHeader = "Idempotency-Key"
+	// IdempotencyHeader makes an operation that declares it idempotent (contract §1).
+	IdempotencyHeader = "Idempotency-Key"
 )
 
-// operation is one operation of the document, compiled to what its checks need.
-type operation struct {
+// Operation is one operation of the document, compiled to what its checks need.
+type Operation struct {
 	id     string
-	method string
-	// path is the route as Fiber writes it, /api/v1/bookings/:id.
-	path string
-	// public needs no token; else roles may call it, and no roles means every role.
-	public bool
+	Method string
+	// Path is the route as Fiber writes it, /api/v1/bookings/:id.
+	Path string
+	// Public needs no token; else roles may call it, and no roles means every role.
+	Public bool
 	roles  []models.Role
-	limit  limitClass
-	// rawBody leaves the body to the handler, which verifies a signature over it before it believes anything.
-	rawBody    bool
-	idempotent bool
-	timeout    time.Duration
-	bodyLimit  int
+	Limit  LimitClass
+	// RawBody leaves the body unread by the checks of the document: a signature is over its bytes.
+	RawBody bool
+	// Idempotent operations take an Idempotency-Key.
+	Idempotent bool
+	// Timeout bounds the request, BodyLimit its body in bytes.
+	Timeout   time.Duration
+	BodyLimit int
 	// pathIDs are the names of path parameters, all of them UUIDs.
 	pathIDs []string
 	query   []parameter
 	headers []parameter
 	body    *bodyRule
-	// deprecated is nil while the operation is not.
-	deprecated *deprecation
+	// Deprecated is nil while the operation is not.
+	Deprecated *deprecation
 	// merge is the body of the PUT on the same path: what the result of a PATCH must be.
 	merge *bodyRule
 }
@@ -68,12 +70,12 @@ type bodyRule struct {
 	// keepNulls is set for a merge patch, in which null takes a field away.
 	keepNulls bool
 	// form is set when it may be multipart/form-data.
-	form *formRule
+	form *Form
 }
 
-// compile turns the document into operations by method and Fiber route, `POST /api/v1/bookings`.
-func compile(doc *openapi3.T) (map[string]*operation, error) {
-	operations := map[string]*operation{}
+// Compile turns the document into operations by method and Fiber route, `POST /api/v1/bookings`.
+func Compile(doc *openapi3.T) (map[string]*Operation, error) {
+	operations := map[string]*Operation{}
 
 	var errs []error
 
@@ -93,19 +95,19 @@ func compile(doc *openapi3.T) (map[string]*operation, error) {
 	return operations, errors.Join(errs...)
 }
 
-func (o *operation) key() string { return o.method + " " + o.path }
+func (o *Operation) key() string { return o.Method + " " + o.Path }
 
-func compileOperation(doc *openapi3.T, method, path string, item *openapi3.PathItem, source *openapi3.Operation) (*operation, error) {
-	op := &operation{
-		id: source.OperationID, method: method, path: fiberPath(path),
-		timeout: defaultTimeout, bodyLimit: defaultBodyLimit,
+func compileOperation(doc *openapi3.T, method, path string, item *openapi3.PathItem, source *openapi3.Operation) (*Operation, error) {
+	op := &Operation{
+		id: source.OperationID, Method: method, Path: fiberPath(path),
+		Timeout: defaultTimeout, BodyLimit: defaultBodyLimit,
 	}
 
 	if err := op.compileExtensions(source.Extensions); err != nil {
 		return nil, err
 	}
 
-	if err := op.agreeWithSecurity(doc, source); err != nil {
+	if err := op.checkRolesMatchSecurity(doc, source); err != nil {
 		return nil, err
 	}
 
@@ -124,57 +126,57 @@ func compileOperation(doc *openapi3.T, method, path string, item *openapi3.PathI
 	}
 
 	var err error
-	if op.deprecated, err = compileDeprecation(source); err != nil {
+	if op.Deprecated, err = compileDeprecation(source); err != nil {
 		return nil, err
 	}
 
-	if op.idempotent && op.public {
+	if op.Idempotent && op.Public {
 		return nil, errors.New("an Idempotency-Key belongs to a user, and a public operation has none")
 	}
 
-	if op.idempotent && op.body != nil && op.body.form != nil {
+	if op.Idempotent && op.body != nil && op.body.form != nil {
 		return nil, errors.New("an Idempotency-Key needs the body's hash, and a form is not read before the handler runs")
 	}
 
 	return op, nil
 }
 
-func (o *operation) compileExtensions(ext map[string]any) error {
+func (o *Operation) compileExtensions(ext map[string]any) error {
 	if err := o.compileRoles(ext["x-roles"]); err != nil {
 		return err
 	}
 
 	name, _ := ext["x-limit"].(string)
-	o.limit = limitClass(name)
+	o.Limit = LimitClass(name)
 
-	switch o.limit {
-	case limitNone, limitAnonymous, limitWebhook, limitLogin, limitMedia:
-	case limitByRole:
-		if o.public {
+	switch o.Limit {
+	case LimitNone, LimitAnonymous, LimitWebhook, LimitLogin, LimitMedia:
+	case LimitByRole:
+		if o.Public {
 			return errors.New("x-limit by-role needs a caller, and the operation is public")
 		}
 	default:
 		return fmt.Errorf("x-limit %q is not one of none, anonymous, by-role, webhook, login, media", name)
 	}
 
-	o.rawBody, _ = ext["x-raw-body"].(bool)
+	o.RawBody, _ = ext["x-raw-body"].(bool)
 
 	if seconds, ok := ext["x-timeout"].(float64); ok {
-		o.timeout = time.Duration(seconds * float64(time.Second))
+		o.Timeout = time.Duration(seconds * float64(time.Second))
 	}
 
 	if limit, ok := ext["x-body-limit"].(float64); ok {
-		o.bodyLimit = int(limit)
+		o.BodyLimit = int(limit)
 	}
 
-	if o.rawBody && o.bodyLimit > unaskedBodyLimit {
+	if o.RawBody && o.BodyLimit > unaskedBodyLimit {
 		return fmt.Errorf("x-raw-body needs an x-body-limit of at most %d: the signature is over the body", unaskedBodyLimit)
 	}
 
 	return nil
 }
 
-func (o *operation) compileRoles(value any) error {
+func (o *Operation) compileRoles(value any) error {
 	names, _ := value.([]any)
 	if len(names) == 0 {
 		return errors.New("x-roles is missing: say [public], [authenticated] or name the roles")
@@ -185,7 +187,7 @@ func (o *operation) compileRoles(value any) error {
 
 		switch {
 		case name == "public" && len(names) == 1:
-			o.public = true
+			o.Public = true
 		case name == "authenticated" && len(names) == 1:
 		case slices.Contains(models.Roles(), models.Role(name)):
 			o.roles = append(o.roles, models.Role(name))
@@ -197,8 +199,8 @@ func (o *operation) compileRoles(value any) error {
 	return nil
 }
 
-// agreeWithSecurity keeps what the document tells clients (security) and what is enforced (x-roles) the same.
-func (o *operation) agreeWithSecurity(doc *openapi3.T, source *openapi3.Operation) error {
+// checkRolesMatchSecurity keeps what the document tells clients (security) and what is enforced (x-roles) the same.
+func (o *Operation) checkRolesMatchSecurity(doc *openapi3.T, source *openapi3.Operation) error {
 	security := doc.Security
 	if source.Security != nil {
 		security = *source.Security
@@ -209,14 +211,14 @@ func (o *operation) agreeWithSecurity(doc *openapi3.T, source *openapi3.Operatio
 
 		return ok
 	})
-	if bearer == o.public {
+	if bearer == o.Public {
 		return errors.New("security and x-roles disagree on whether a token is needed")
 	}
 
 	return nil
 }
 
-func (o *operation) compileParameter(p *openapi3.Parameter) error {
+func (o *Operation) compileParameter(p *openapi3.Parameter) error {
 	if p.Schema == nil || p.Schema.Value == nil {
 		return fmt.Errorf("parameter %s has no schema", p.Name)
 	}
@@ -240,7 +242,7 @@ func (o *operation) compileParameter(p *openapi3.Parameter) error {
 		o.query = append(o.query, compiled)
 	case openapi3.ParameterInHeader:
 		o.headers = append(o.headers, compiled)
-		o.idempotent = o.idempotent || p.Name == idempotencyHeader
+		o.Idempotent = o.Idempotent || p.Name == IdempotencyHeader
 	default:
 		return fmt.Errorf("parameter %s is in %s", p.Name, p.In)
 	}
@@ -270,8 +272,8 @@ func compileBody(body *openapi3.RequestBody) *bodyRule {
 }
 
 // compileMerge finds what a PATCH leads to.
-func (o *operation) compileMerge(item *openapi3.PathItem) error {
-	if o.method != http.MethodPatch {
+func (o *Operation) compileMerge(item *openapi3.PathItem) error {
+	if o.Method != http.MethodPatch {
 		return nil
 	}
 
@@ -288,18 +290,18 @@ func (o *operation) compileMerge(item *openapi3.PathItem) error {
 	return nil
 }
 
-// writesProvider reports whether the operation changes what belongs to a provider company.
-func (o *operation) writesProvider() bool {
-	return o.method != http.MethodGet && slices.ContainsFunc(o.roles, models.Role.IsProvider)
+// WritesProvider reports whether the operation changes what belongs to a provider company.
+func (o *Operation) WritesProvider() bool {
+	return o.Method != http.MethodGet && slices.ContainsFunc(o.roles, models.Role.IsProvider)
 }
 
-// allows reports whether a role may call the operation.
-func (o *operation) allows(role models.Role) bool {
+// Allows reports whether a role may call the operation.
+func (o *Operation) Allows(role models.Role) bool {
 	return len(o.roles) == 0 || slices.Contains(o.roles, role)
 }
 
 // hasBody reports whether requests of this operation may carry a body that matters.
-func (o *operation) hasBody() bool { return o.body != nil && o.method != http.MethodGet }
+func (o *Operation) hasBody() bool { return o.body != nil && o.Method != http.MethodGet }
 
 func isJSON(mediaType string) bool {
 	return mediaType == "application/json" || strings.HasSuffix(mediaType, "+json")

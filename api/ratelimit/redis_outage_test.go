@@ -1,4 +1,4 @@
-package middleware
+package ratelimit
 
 import (
 	"bytes"
@@ -156,10 +156,10 @@ func TestRedisSilent(t *testing.T) {
 func TestRedisOptions(t *testing.T) {
 	t.Parallel()
 
-	_, err := NewRedisLimiter(t.Context(), RedisOptions{URL: "redis://h"})
+	_, err := NewRedis(t.Context(), RedisOptions{URL: "redis://h"})
 	require.ErrorContains(t, err, "required")
 
-	_, err = NewRedisLimiter(t.Context(), RedisOptions{
+	_, err = NewRedis(t.Context(), RedisOptions{
 		URL: "redis://u:sentinel@h:port", Secret: []byte("s"), Timeout: 1, Log: slog.New(slog.DiscardHandler),
 	})
 	require.ErrorContains(t, err, "cannot be read")

@@ -1,4 +1,4 @@
-package middleware
+package ratelimit
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
-// RedisOptions are what a RedisLimiter is made of.
+// RedisOptions are what a Redis limiter is made of.
 type RedisOptions struct {
 	// URL is redis:// or rediss:// (TLS), with user, password and number of the database if there are any.
 	URL string
@@ -29,14 +29,14 @@ type RedisOptions struct {
 	Observe func(shared bool)
 }
 
-// RedisLimiter is a Limiter whose counts all processes on one Redis share: GCRA by redis_rate, with the same visible
-// numbers as a MemoryLimiter. While Redis does not answer, each process counts for itself in memory: payments and
+// Redis is a Limiter whose counts all processes on one Redis share: GCRA by redis_rate, with the same visible
+// numbers as Memory. While Redis does not answer, each process counts for itself in memory: payments and
 // webhooks go on, and a flood still meets a limit. One request a second then finds out whether Redis is back; no other
 // waits for it.
-type RedisLimiter struct {
+type Redis struct {
 	client  *redis.Client
 	shared  *rate.Limiter
-	local   *MemoryLimiter
+	local   *Memory
 	secret  []byte
 	timeout time.Duration
 	now     func() time.Time
@@ -45,9 +45,9 @@ type RedisLimiter struct {
 	observe func(shared bool)
 }
 
-// NewRedisLimiter connects, and does not fail when Redis is away. The error says that the options are no good, and shows
+// NewRedis connects, and does not fail when Redis is away. The error says that the options are no good, and shows
 // nothing of the URL, which may hold a password.
-func NewRedisLimiter(ctx context.Context, o RedisOptions) (*RedisLimiter, error) {
+func NewRedis(ctx context.Context, o RedisOptions) (*Redis, error) {
 	if len(o.Secret) == 0 || o.Timeout <= 0 || o.Log == nil {
 		return nil, errors.New("redis limiter: secret, timeout and logger are required")
 	}
@@ -65,8 +65,8 @@ func NewRedisLimiter(ctx context.Context, o RedisOptions) (*RedisLimiter, error)
 	options.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 
 	client := redis.NewClient(options)
-	r := &RedisLimiter{
-		client: client, shared: rate.NewLimiter(client), local: NewMemoryLimiter(), secret: o.Secret,
+	r := &Redis{
+		client: client, shared: rate.NewLimiter(client), local: NewMemory(), secret: o.Secret,
 		timeout: o.Timeout, now: time.Now, log: o.Log, observe: o.Observe,
 	}
 
@@ -75,13 +75,13 @@ func NewRedisLimiter(ctx context.Context, o RedisOptions) (*RedisLimiter, error)
 	}
 
 	r.observe(true)
-	r.greet(ctx)
+	r.ping(ctx)
 
 	return r, nil
 }
 
-// greet tells the operator at the start, and not at the first request, that Redis is away.
-func (r *RedisLimiter) greet(ctx context.Context) {
+// ping tells the operator at the start, and not at the first request, that Redis is away.
+func (r *Redis) ping(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 
@@ -89,10 +89,10 @@ func (r *RedisLimiter) greet(ctx context.Context) {
 }
 
 // Close ends the connections.
-func (r *RedisLimiter) Close() error { return r.client.Close() }
+func (r *Redis) Close() error { return r.client.Close() }
 
 // Allow implements Limiter; it never fails.
-func (r *RedisLimiter) Allow(ctx context.Context, key string, perMinute int) (
+func (r *Redis) Allow(ctx context.Context, key string, perMinute int) (
 	remaining int, reset time.Time, retryAfter time.Duration, ok bool, err error,
 ) {
 	ask, probe := r.circuit.ask(r.now())
@@ -122,7 +122,7 @@ func (r *RedisLimiter) Allow(ctx context.Context, key string, perMinute int) (
 
 // Return implements Limiter; it never fails. Redis keeps a last one for up to an interval: its script writes no allowance that is
 // whole again. What was taken while Redis was away is in memory, and is given back there.
-func (r *RedisLimiter) Return(ctx context.Context, key string, perMinute int) error {
+func (r *Redis) Return(ctx context.Context, key string, perMinute int) error {
 	ask, probe := r.circuit.ask(r.now())
 	if !ask {
 		return r.local.Return(ctx, key, perMinute)
@@ -139,7 +139,7 @@ func (r *RedisLimiter) Return(ctx context.Context, key string, perMinute int) er
 
 // key is what Redis sees: the kind of the count in plain text, and of whom (an address, a user, an account's e-mail)
 // only a keyed hash, which nobody without the secret can try names against.
-func (r *RedisLimiter) key(key string) string {
+func (r *Redis) key(key string) string {
 	kind, whose, _ := strings.Cut(key, ":")
 	mac := hmac.New(sha256.New, r.secret)
 	mac.Write([]byte(whose))
@@ -148,7 +148,7 @@ func (r *RedisLimiter) key(key string) string {
 }
 
 // note keeps the circuit, and tells of a change once.
-func (r *RedisLimiter) note(ctx context.Context, probe bool, err error) {
+func (r *Redis) note(ctx context.Context, probe bool, err error) {
 	if !r.circuit.note(r.now(), probe, err == nil) {
 		return
 	}

@@ -1,4 +1,4 @@
-package middleware
+package contract
 
 import (
 	"errors"
@@ -81,8 +81,8 @@ func day(extension any) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%q is not a day (YYYY-MM-DD)", text)
 }
 
-// announce sets the headers; of an operation that is not deprecated it does nothing.
-func (d *deprecation) announce(f *fiber.Ctx) {
+// Announce sets the headers; of an operation that is not deprecated it does nothing.
+func (d *deprecation) Announce(f *fiber.Ctx) {
 	if d == nil {
 		return
 	}

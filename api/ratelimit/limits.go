@@ -1,4 +1,4 @@
-package middleware
+package ratelimit
 
 import (
 	"context"
@@ -8,38 +8,27 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"rihla/api/contract"
 	"rihla/internal/auth"
 	"rihla/internal/config"
 	"rihla/models"
 )
 
-// limitClass is an operation's x-limit.
-type limitClass string
-
-const (
-	limitNone      limitClass = "none"
-	limitAnonymous limitClass = "anonymous"
-	limitByRole    limitClass = "by-role"
-	limitWebhook   limitClass = "webhook"
-	limitLogin     limitClass = "login"
-	limitMedia     limitClass = "media"
-)
-
-// RateLimits applies the configured limits per minute; 0 switches a limit off.
-type RateLimits struct {
+// Limits applies the configured limits per minute; 0 switches a limit off.
+type Limits struct {
 	limiter Limiter
 	limits  config.RateLimits
 	failed  func(ctx context.Context, err error)
 }
 
-// NewRateLimits counts with a limiter. When the limiter cannot count, the request is let through and failed is called.
-func NewRateLimits(limiter Limiter, limits config.RateLimits, failed func(ctx context.Context, err error)) *RateLimits {
-	return &RateLimits{limiter: limiter, limits: limits, failed: failed}
+// New counts with a limiter. When the limiter cannot count, the request is let through and failed is called.
+func New(limiter Limiter, limits config.RateLimits, failed func(ctx context.Context, err error)) *Limits {
+	return &Limits{limiter: limiter, limits: limits, failed: failed}
 }
 
 // Login counts one try to log in to an account from a network: nil, or RATE_LIMITED with Retry-After. The email is compared as
 // accounts are looked up: without letter case, and without any space around it. A try that succeeds is given back by LoggedIn.
-func (l *RateLimits) Login(ctx context.Context, email, network string) error {
+func (l *Limits) Login(ctx context.Context, email, network string) error {
 	if l.limits.Login <= 0 {
 		return nil
 	}
@@ -59,7 +48,7 @@ func (l *RateLimits) Login(ctx context.Context, email, network string) error {
 }
 
 // LoggedIn gives back the try that Login has counted: only failures count.
-func (l *RateLimits) LoggedIn(ctx context.Context, email, network string) {
+func (l *Limits) LoggedIn(ctx context.Context, email, network string) {
 	if l.limits.Login <= 0 {
 		return
 	}
@@ -70,7 +59,7 @@ func (l *RateLimits) LoggedIn(ctx context.Context, email, network string) {
 }
 
 // LoginPaused is RATE_LIMITED for an account that may not be tried before a moment, from whatever network.
-func (l *RateLimits) LoginPaused(until, now time.Time) error {
+func (l *Limits) LoginPaused(until, now time.Time) error {
 	err := tooMany(until.Sub(now), allowance{limit: l.limits.Login, reset: until})
 	err.domain.Message = "Logging in is paused after too many failed attempts."
 
@@ -81,44 +70,44 @@ func loginKey(email, network string) string {
 	return "account:" + strings.ToLower(strings.TrimSpace(email)) + " " + network
 }
 
-// check counts the request and sets the X-RateLimit headers. It returns RATE_LIMITED when the allowance is used up.
-func (l *RateLimits) check(f *fiber.Ctx, op *operation, ip string, caller auth.Principal) error {
-	switch op.limit {
-	case limitByRole:
+// Check counts the request and sets the X-RateLimit headers. It returns RATE_LIMITED when the allowance is used up.
+func (l *Limits) Check(f *fiber.Ctx, op *contract.Operation, ip string, caller auth.Principal) error {
+	switch op.Limit {
+	case contract.LimitByRole:
 		return l.take(f, "user:"+caller.UserID.String(), l.limits.ForRole(caller.Role))
-	case limitWebhook:
-		return l.take(f, "webhook:"+op.path, l.limits.Webhook)
-	case limitLogin:
+	case contract.LimitWebhook:
+		return l.take(f, "webhook:"+op.Path, l.limits.Webhook)
+	case contract.LimitLogin:
 		return l.takeAddr(f, "login", ip, l.limits.LoginIP)
-	case limitMedia:
+	case contract.LimitMedia:
 		return l.takeAddr(f, "media", ip, l.limits.Media)
-	case limitAnonymous:
-		return l.anonymous(f, ip)
+	case contract.LimitAnonymous:
+		return l.Anonymous(f, ip)
 	default:
 		return nil
 	}
 }
 
-// anonymous counts a request of a caller without a token. Error: RATE_LIMITED.
-func (l *RateLimits) anonymous(f *fiber.Ctx, ip string) error {
+// Anonymous counts a request of a caller without a token. Error: RATE_LIMITED.
+func (l *Limits) Anonymous(f *fiber.Ctx, ip string) error {
 	return l.takeAddr(f, "ip", ip, l.limits.Anonymous)
 }
 
-// unidentified gives an answer to nobody in particular (401, 413) its headers: it counts against the address, and never
+// Unidentified gives an answer to nobody in particular (401, 413) its headers: it counts against the address, and never
 // refuses, because 413 and 401 come before 429.
-func (l *RateLimits) unidentified(f *fiber.Ctx, op *operation, ip string) {
-	if op.limit != limitNone {
-		_ = l.anonymous(f, ip)
+func (l *Limits) Unidentified(f *fiber.Ctx, op *contract.Operation, ip string) {
+	if op.Limit != contract.LimitNone {
+		_ = l.Anonymous(f, ip)
 	}
 }
 
 // takeAddr counts a request of an address: that of its network, and for IPv6 of its site too.
-func (l *RateLimits) takeAddr(f *fiber.Ctx, class, ip string, perMinute int) error {
-	if err := l.take(f, class+":"+limitAddr(ip), perMinute); err != nil {
+func (l *Limits) takeAddr(f *fiber.Ctx, class, ip string, perMinute int) error {
+	if err := l.take(f, class+":"+countedAddress(ip), perMinute); err != nil {
 		return err
 	}
 
-	site := limitSite(ip)
+	site := countedSite(ip)
 	if site == "" || perMinute <= 0 {
 		return nil
 	}
@@ -131,7 +120,7 @@ func (l *RateLimits) takeAddr(f *fiber.Ctx, class, ip string, perMinute int) err
 	return nil
 }
 
-func (l *RateLimits) take(f *fiber.Ctx, key string, perMinute int) error {
+func (l *Limits) take(f *fiber.Ctx, key string, perMinute int) error {
 	if perMinute <= 0 {
 		return nil
 	}
@@ -147,7 +136,7 @@ func (l *RateLimits) take(f *fiber.Ctx, key string, perMinute int) error {
 }
 
 // count takes one from an allowance and reports whether there was one.
-func (l *RateLimits) count(ctx context.Context, key string, perMinute int) (a allowance, retryAfter time.Duration, ok bool) {
+func (l *Limits) count(ctx context.Context, key string, perMinute int) (a allowance, retryAfter time.Duration, ok bool) {
 	remaining, reset, retryAfter, ok, err := l.limiter.Allow(ctx, key, perMinute)
 	if err != nil {
 		// A counter that is down must not take the service down with it.
@@ -174,9 +163,9 @@ func (a allowance) show(f *fiber.Ctx) {
 	h.Set("X-RateLimit-Reset", strconv.FormatInt(a.reset.Add(time.Second-1).Unix(), 10))
 }
 
-// LimitError is RATE_LIMITED with the allowance that is used up. Of two limits on one operation (login) it is the one that
+// Error is RATE_LIMITED with the allowance that is used up. Of two limits on one operation (login) it is the one that
 // refused.
-type LimitError struct {
+type Error struct {
 	// After is how long the caller waits.
 	After time.Duration
 
@@ -185,14 +174,17 @@ type LimitError struct {
 }
 
 // Error is the domain error's text.
-func (e *LimitError) Error() string { return e.domain.Error() }
+func (e *Error) Error() string { return e.domain.Error() }
 
 // Unwrap returns the domain error.
-func (e *LimitError) Unwrap() error { return e.domain }
+func (e *Error) Unwrap() error { return e.domain }
 
 // Show sets the X-RateLimit headers.
-func (e *LimitError) Show(f *fiber.Ctx) { e.spent.show(f) }
+func (e *Error) Show(f *fiber.Ctx) { e.spent.show(f) }
 
-func tooMany(after time.Duration, spent allowance) *LimitError {
-	return &LimitError{After: after, domain: models.Errorf(models.CodeRateLimited, "Too many requests."), spent: spent}
+func tooMany(after time.Duration, spent allowance) *Error {
+	return &Error{After: after, domain: models.Errorf(models.CodeRateLimited, "Too many requests."), spent: spent}
 }
+
+// WholeSeconds rounds up, so that who waits that long is not too early.
+func WholeSeconds(d time.Duration) int64 { return max(1, int64((d+time.Second-1)/time.Second)) }

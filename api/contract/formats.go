@@ -1,4 +1,4 @@
-package middleware
+package contract
 
 import (
 	"errors"
@@ -24,7 +24,8 @@ var stringFormats = map[string]openapi3.StringFormatValidator{
 	"uri":       format(isURI),
 }
 
-var formatWords = map[string]string{
+// FormatWords say, by format, what a value that does not have it must be.
+var FormatWords = map[string]string{
 	formatUUID:  "must be a UUID",
 	"date":      "must be a date, YYYY-MM-DD",
 	"date-time": "must be a timestamp such as 2026-11-21T09:30:00Z",

@@ -1,4 +1,4 @@
-package middleware
+package contract
 
 import (
 	"bytes"
@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// uploadTime is how long a multipart body may take to arrive: 50 MiB over a line of 2 Mbit/s.
-	uploadTime = 4 * time.Minute
+	// UploadTime is how long a multipart body may take to arrive: 50 MiB over a line of 2 Mbit/s.
+	UploadTime = 4 * time.Minute
 	// uploadRate is the least that a form arrives with, in bytes a second, once uploadGrace is over: each one that runs holds memory
 	// and one of its account's places.
 	uploadRate  = 16 << 10
@@ -31,8 +31,8 @@ const (
 	maxPartHeader = 64 << 10
 )
 
-// formRule is what an operation accepts as multipart/form-data.
-type formRule struct {
+// Form is what an operation accepts as multipart/form-data.
+type Form struct {
 	// limit is the largest body, in bytes: x-body-limit of the media type.
 	limit  int
 	fields map[string]formField
@@ -48,8 +48,8 @@ type formField struct {
 	decimals bool
 }
 
-func compileForm(content *openapi3.MediaType) *formRule {
-	rule := &formRule{limit: defaultBodyLimit, fields: map[string]formField{}}
+func compileForm(content *openapi3.MediaType) *Form {
+	rule := &Form{limit: defaultBodyLimit, fields: map[string]formField{}}
 
 	if limit, ok := content.Extensions["x-body-limit"].(float64); ok {
 		rule.limit = int(limit)
@@ -77,9 +77,9 @@ func compileForm(content *openapi3.MediaType) *formRule {
 	return rule
 }
 
-// formOf is the operation's rule for a body that says it is multipart/form-data; nil for any other body, and for an
+// FormOf is the operation's rule for a body that says it is multipart/form-data; nil for any other body, and for an
 // operation that takes no form.
-func (o *operation) formOf(f *fiber.Ctx) *formRule {
+func (o *Operation) FormOf(f *fiber.Ctx) *Form {
 	if o.body == nil || o.body.form == nil {
 		return nil
 	}
@@ -94,7 +94,7 @@ func (o *operation) formOf(f *fiber.Ctx) *formRule {
 // Upload is a multipart/form-data body. It is read from the connection part by part and only once its caller is known to
 // be allowed to: what nobody reads is never in memory. It is not safe for concurrent use.
 type Upload struct {
-	rule     *formRule
+	rule     *Form
 	body     *boundedBody
 	parts    *multipart.Reader
 	part     *multipart.Part
@@ -106,8 +106,8 @@ type Upload struct {
 
 type uploadKey struct{}
 
-// withUpload puts the request's form where its handler finds it.
-func withUpload(ctx context.Context, u *Upload) context.Context {
+// WithUpload puts the request's form where its handler finds it.
+func WithUpload(ctx context.Context, u *Upload) context.Context {
 	return context.WithValue(ctx, uploadKey{}, u)
 }
 
@@ -118,8 +118,8 @@ func UploadOf(ctx context.Context) *Upload {
 	return u
 }
 
-// open prepares reading. Errors: MALFORMED_REQUEST, UNSUPPORTED_MEDIA_TYPE.
-func (r *formRule) open(f *fiber.Ctx) (*Upload, error) {
+// Open prepares reading. Errors: MALFORMED_REQUEST, UNSUPPORTED_MEDIA_TYPE.
+func (r *Form) Open(f *fiber.Ctx) (*Upload, error) {
 	req := f.Request()
 
 	if encoding := string(req.Header.Peek(fiber.HeaderContentEncoding)); encoding != "" && !strings.EqualFold(encoding, "identity") {
@@ -148,9 +148,9 @@ func (r *formRule) open(f *fiber.Ctx) (*Upload, error) {
 	return &Upload{rule: r, body: body, parts: multipart.NewReader(body, params["boundary"]), given: map[string]uint64{}}, nil
 }
 
-// close takes a body that was read to its end off the request. Nothing may ask it for more: of a chunked body, what
+// Close takes a body that was read to its end off the request. Nothing may ask it for more: of a chunked body, what
 // comes next is the next request.
-func (u *Upload) close(f *fiber.Ctx) {
+func (u *Upload) Close(f *fiber.Ctx) {
 	if u.body.ended {
 		f.Request().SetBodyRaw(nil)
 	}
@@ -348,5 +348,5 @@ type pace struct {
 
 // set gives the next bytes the time that the slowest allowed client would need for them.
 func (p *pace) set(read int) error {
-	return p.conn.SetReadDeadline(p.began.Add(min(uploadTime, uploadGrace+time.Duration(read)*time.Second/uploadRate)))
+	return p.conn.SetReadDeadline(p.began.Add(min(UploadTime, uploadGrace+time.Duration(read)*time.Second/uploadRate)))
 }

@@ -1,4 +1,4 @@
-package middleware
+package contract
 
 import (
 	"bytes"
@@ -20,8 +20,8 @@ type mergePatch struct {
 
 type mergeKey struct{}
 
-// withPatch puts a request's merge patch where Merge finds it; the body of any other operation is no patch.
-func withPatch(ctx context.Context, op *operation, body any) context.Context {
+// WithPatch puts a request's merge patch where Merge finds it; the body of any other operation is no patch.
+func WithPatch(ctx context.Context, op *Operation, body any) context.Context {
 	if op.merge == nil {
 		return ctx
 	}

@@ -1,4 +1,4 @@
-package middleware
+package contract
 
 import (
 	"errors"
@@ -195,7 +195,7 @@ func formatMessage(s *openapi3.Schema) string {
 		return words
 	}
 
-	if words, ok := formatWords[s.Format]; ok {
+	if words, ok := FormatWords[s.Format]; ok {
 		return words
 	}
 

@@ -1,4 +1,4 @@
-package middleware
+package ratelimit
 
 import (
 	"strconv"
@@ -12,9 +12,9 @@ import (
 // clock is a time that the test moves.
 type clock struct{ t time.Time }
 
-func newClockedLimiter() (*MemoryLimiter, *clock) {
+func newClockedLimiter() (*Memory, *clock) {
 	c := &clock{t: time.Unix(1_800_000_000, 0)}
-	m := NewMemoryLimiter()
+	m := NewMemory()
 	m.now = func() time.Time { return c.t }
 
 	return m, c

@@ -1,4 +1,4 @@
-package middleware
+package ratelimit
 
 import (
 	"log/slog"
@@ -18,7 +18,7 @@ import (
 // patience is a timeout that a busy machine does not reach.
 const patience = 20 * time.Second
 
-func newRedisLimiter(tb testing.TB, url string, change ...func(*RedisOptions)) *RedisLimiter {
+func newRedisLimiter(tb testing.TB, url string, change ...func(*RedisOptions)) *Redis {
 	tb.Helper()
 
 	o := RedisOptions{URL: url, Secret: []byte("secret"), Timeout: patience, Log: slog.New(slog.DiscardHandler)}
@@ -26,7 +26,7 @@ func newRedisLimiter(tb testing.TB, url string, change ...func(*RedisOptions)) *
 		c(&o)
 	}
 
-	r, err := NewRedisLimiter(tb.Context(), o)
+	r, err := NewRedis(tb.Context(), o)
 	require.NoError(tb, err)
 	tb.Cleanup(func() { require.NoError(tb, r.Close()) })
 
@@ -35,8 +35,8 @@ func newRedisLimiter(tb testing.TB, url string, change ...func(*RedisOptions)) *
 
 // twins are the two limiters on one clock, whose step is Redis' microsecond.
 type twins struct {
-	memory *MemoryLimiter
-	shared *RedisLimiter
+	memory *Memory
+	shared *Redis
 	redis  *miniredis.Miniredis
 	now    time.Time
 }
@@ -44,7 +44,7 @@ type twins struct {
 func newTwins(tb testing.TB) *twins {
 	tb.Helper()
 
-	w := &twins{redis: miniredis.RunT(tb), memory: NewMemoryLimiter()}
+	w := &twins{redis: miniredis.RunT(tb), memory: NewMemory()}
 	w.shared = newRedisLimiter(tb, "redis://"+w.redis.Addr())
 	w.memory.now = func() time.Time { return w.now }
 	w.shared.now = w.memory.now
@@ -74,7 +74,7 @@ func (w *twins) both(tb testing.TB, key string, perMinute int) (memory, shared s
 
 		s := seen{ok: ok, remaining: int64(remaining), reset: reset.Add(time.Second - 1).Unix()}
 		if !ok {
-			s.retryAfter = wholeSeconds(retryAfter)
+			s.retryAfter = WholeSeconds(retryAfter)
 		}
 
 		return s, reset, retryAfter
@@ -212,7 +212,7 @@ func TestSharedLimit(t *testing.T) {
 
 	var (
 		key      = "user:" + uuid.NewString()
-		replicas = []*RedisLimiter{newRedisLimiter(t, url), newRedisLimiter(t, url)}
+		replicas = []*Redis{newRedisLimiter(t, url), newRedisLimiter(t, url)}
 		passed   atomic.Int64
 		wg       sync.WaitGroup
 	)
@@ -233,7 +233,7 @@ func TestSharedLimit(t *testing.T) {
 	require.GreaterOrEqual(t, passed.Load(), int64(perMinute))
 	require.Less(t, passed.Load(), most+1)
 
-	memory := NewMemoryLimiter()
+	memory := NewMemory()
 	key = "user:" + uuid.NewString()
 
 	// One after the other on a real clock: the same numbers again.

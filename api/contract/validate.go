@@ -1,4 +1,4 @@
-package middleware
+package contract
 
 import (
 	"maps"
@@ -20,10 +20,10 @@ import (
 // bind what was validated instead of decoding a second time without regard to letter case.
 const validatedBody = "x-oapi-codegen-validated-body"
 
-// validate checks parameters and body and returns the body's value. All field errors come at once. A path id that is
+// Validate checks parameters and body and returns the body's value. All field errors come at once. A path id that is
 // not a UUID is 404, after everything that is wrong with the request itself. A form is the handler's to check.
-func (o *operation) validate(f *fiber.Ctx, form *formRule, body []byte) (any, error) {
-	if o.rawBody {
+func (o *Operation) Validate(f *fiber.Ctx, form *Form, body []byte) (any, error) {
+	if o.RawBody {
 		return nil, nil //nolint:nilnil // the handler reads the bytes that were signed
 	}
 
@@ -66,7 +66,7 @@ func (o *operation) validate(f *fiber.Ctx, form *formRule, body []byte) (any, er
 	return value, nil
 }
 
-func (o *operation) validateQuery(f *fiber.Ctx, p *problems) error {
+func (o *Operation) validateQuery(f *fiber.Ctx, p *problems) error {
 	raw := f.Request().URI().QueryString()
 	if len(raw) == 0 {
 		o.requireAll(o.query, p)
@@ -87,7 +87,7 @@ func (o *operation) validateQuery(f *fiber.Ctx, p *problems) error {
 
 	// A misspelt filter would silently be none. Callers without a token, such as webhooks and what search engines link
 	// to, may add what they like.
-	if !o.public {
+	if !o.Public {
 		for _, name := range slices.Sorted(maps.Keys(query)) {
 			p.add(strings.ToValidUTF8(name, "\uFFFD"), "is not a known parameter")
 		}
@@ -96,13 +96,13 @@ func (o *operation) validateQuery(f *fiber.Ctx, p *problems) error {
 	return nil
 }
 
-func (o *operation) requireAll(params []parameter, p *problems) {
+func (o *Operation) requireAll(params []parameter, p *problems) {
 	for i := range params {
 		p.checkParameter(&params[i], nil)
 	}
 }
 
-func (o *operation) validateHeaders(f *fiber.Ctx, p *problems) {
+func (o *Operation) validateHeaders(f *fiber.Ctx, p *problems) {
 	for i := range o.headers {
 		param := &o.headers[i]
 
@@ -115,8 +115,8 @@ func (o *operation) validateHeaders(f *fiber.Ctx, p *problems) {
 	}
 }
 
-// singleHeaders are the operation's header parameters; ok is false unless each of them is there exactly once, and not empty.
-func (o *operation) singleHeaders(f *fiber.Ctx) (h http.Header, ok bool) {
+// SingleHeaders are the operation's header parameters; ok is false unless each of them is there exactly once, and not empty.
+func (o *Operation) SingleHeaders(f *fiber.Ctx) (h http.Header, ok bool) {
 	h = http.Header{}
 
 	for i := range o.headers {

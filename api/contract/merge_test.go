@@ -1,4 +1,4 @@
-package middleware
+package contract
 
 import (
 	"context"
@@ -51,13 +51,13 @@ func TestApplyPatch(t *testing.T) {
 	}
 }
 
-func busPatch(tb testing.TB) *operation {
+func busPatch(tb testing.TB) *Operation {
 	tb.Helper()
 
 	doc, err := openapi3.NewLoader().LoadFromFile("../openapi.yaml")
 	require.NoError(tb, err)
 
-	operations, err := compile(doc)
+	operations, err := Compile(doc)
 	require.NoError(tb, err)
 
 	op := operations["PATCH /api/v1/provider/buses/:id"]
@@ -67,8 +67,8 @@ func busPatch(tb testing.TB) *operation {
 }
 
 // patching is the context of a request with a patch.
-func patching(ctx context.Context, op *operation, patch any) context.Context {
-	return withPatch(ctx, op, patch)
+func patching(ctx context.Context, op *Operation, patch any) context.Context {
+	return WithPatch(ctx, op, patch)
 }
 
 func someBus() gen.BusInput {
