@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -25,6 +26,7 @@ import (
 	"rihla/api/ratelimit"
 	"rihla/internal/auth"
 	"rihla/internal/config"
+	"rihla/internal/store/db"
 	"rihla/models"
 )
 
@@ -164,37 +166,43 @@ func (tokens) Verify(_ context.Context, token string) (auth.Principal, error) {
 
 // answers is an idempotency store in memory.
 type answers struct {
-	mu     sync.Mutex
-	claims map[string]*middleware.IdempotencyClaim
-	away   bool // keeps nothing
+	mu   sync.Mutex
+	keys []*keptKey
+	away bool // keeps nothing
 }
 
-func (a *answers) key(s middleware.IdempotencyScope) string {
-	return s.UserID.String() + s.Method + s.Path + s.Key
+type keptKey struct {
+	scope  db.KeyScope
+	id     uuid.UUID
+	answer db.Answer // Status is 0 until there is one
 }
 
-func (a *answers) Claim(_ context.Context, s middleware.IdempotencyScope) (middleware.IdempotencyClaim, error) {
+func (a *answers) Claim(_ context.Context, s db.KeyScope) (db.Claim, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 
-	held, ok := a.claims[a.key(s)]
+	for _, k := range a.keys {
+		if k.scope.UserID != s.UserID || k.scope.Method != s.Method || k.scope.Path != s.Path || k.scope.Key != s.Key {
+			continue
+		}
 
-	switch {
-	case !ok:
-		claim := middleware.IdempotencyClaim{Scope: s, ID: uuid.New()}
-		a.claims[a.key(s)] = &claim
-
-		return claim, nil
-	case held.Scope.BodyHash != s.BodyHash:
-		return middleware.IdempotencyClaim{}, models.Errorf(models.CodeIdempotencyKeyReused, "Reused.")
-	case held.Stored == nil:
-		return middleware.IdempotencyClaim{}, models.Errorf(models.CodeIdempotencyKeyInProcess, "In progress.")
-	default:
-		return *held, nil
+		switch {
+		case !bytes.Equal(k.scope.BodyHash, s.BodyHash):
+			return db.Claim{}, models.Errorf(models.CodeIdempotencyKeyReused, "Reused.")
+		case k.answer.Status == 0:
+			return db.Claim{}, models.Errorf(models.CodeIdempotencyKeyInProcess, "In progress.")
+		default:
+			return db.Claim{Answer: k.answer}, nil
+		}
 	}
+
+	k := &keptKey{scope: s, id: uuid.New()}
+	a.keys = append(a.keys, k)
+
+	return db.Claim{ID: k.id}, nil
 }
 
-func (a *answers) Complete(_ context.Context, c middleware.IdempotencyClaim, answer middleware.StoredAnswer) error {
+func (a *answers) Complete(_ context.Context, claim uuid.UUID, answer db.Answer) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 
@@ -202,16 +210,20 @@ func (a *answers) Complete(_ context.Context, c middleware.IdempotencyClaim, ans
 		return errors.New("the database is away")
 	}
 
-	a.claims[a.key(c.Scope)].Stored = &answer
+	for _, k := range a.keys {
+		if k.id == claim {
+			k.answer = answer
+		}
+	}
 
 	return nil
 }
 
-func (a *answers) Release(_ context.Context, c middleware.IdempotencyClaim) error {
+func (a *answers) Release(_ context.Context, claim uuid.UUID) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 
-	delete(a.claims, a.key(c.Scope))
+	a.keys = slices.DeleteFunc(a.keys, func(k *keptKey) bool { return k.id == claim })
 
 	return nil
 }
@@ -261,7 +273,7 @@ func setup(tb testing.TB, change ...func(*Deps)) *bundle {
 	b := &bundle{ops: &operations{}, log: &logBuffer{}}
 	deps := Deps{
 		Deps: middleware.Deps{
-			Auth: tokens{}, Idempotency: &answers{claims: map[string]*middleware.IdempotencyClaim{}},
+			Auth: tokens{}, Idempotency: &answers{},
 			Log: slog.New(slog.NewJSONHandler(b.log, nil)),
 		},
 		Operations: b.ops, JWKS: []byte(`{"keys":[]}`), Metrics: prometheus.NewRegistry(),

@@ -9,7 +9,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"rihla/api/middleware"
 	"rihla/models"
 )
 
@@ -105,7 +104,7 @@ func TestIdempotencyAnswerThatCannotBeKept(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t, func(d *Deps) {
-		d.Idempotency = &answers{claims: map[string]*middleware.IdempotencyClaim{}, away: true}
+		d.Idempotency = &answers{away: true}
 	})
 
 	a := b.call(t, http.MethodPost, bookingPath, "END_USER", bookingBody, "Idempotency-Key", uuid.NewString())

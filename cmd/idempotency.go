@@ -2,14 +2,12 @@ package cmd
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
-	"rihla/api/middleware"
 	"rihla/internal/store"
 	"rihla/internal/store/db"
 )
@@ -31,45 +29,27 @@ type idempotency struct {
 }
 
 // Claim implements middleware.IdempotencyStore.
-func (i *idempotency) Claim(ctx context.Context, scope middleware.IdempotencyScope) (middleware.IdempotencyClaim, error) {
-	claim := middleware.IdempotencyClaim{Scope: scope}
-
-	key, err := uuid.Parse(scope.Key)
-	if err != nil {
-		return claim, fmt.Errorf("idempotency key: %w", err)
+func (i *idempotency) Claim(ctx context.Context, scope db.KeyScope) (db.Claim, error) {
+	claim, err := i.store.DB.ClaimKey(ctx, scope, claimLease)
+	if err == nil && claim.ID != uuid.Nil {
+		i.hold(ctx, claim.ID)
 	}
 
-	c, err := i.store.DB.ClaimKey(ctx, db.KeyScope{
-		UserID: scope.UserID, Method: scope.Method, Path: scope.Path, Key: key, BodyHash: scope.BodyHash[:],
-	}, claimLease)
-	if err != nil {
-		return claim, err
-	}
-
-	if c.ID == uuid.Nil {
-		claim.Stored = &middleware.StoredAnswer{Status: c.Answer.Status, Location: c.Answer.Location, Body: c.Answer.Body}
-
-		return claim, nil
-	}
-
-	claim.ID, claim.ResourceID = c.ID, c.ResourceID
-	i.hold(ctx, c.ID)
-
-	return claim, nil
+	return claim, err
 }
 
 // Complete implements middleware.IdempotencyStore.
-func (i *idempotency) Complete(ctx context.Context, claim middleware.IdempotencyClaim, a middleware.StoredAnswer) error {
-	i.letGo(claim.ID)
+func (i *idempotency) Complete(ctx context.Context, claim uuid.UUID, a db.Answer) error {
+	i.letGo(claim)
 
-	return i.store.DB.CompleteKey(ctx, claim.ID, db.Answer{Status: a.Status, Location: a.Location, Body: a.Body})
+	return i.store.DB.CompleteKey(ctx, claim, a)
 }
 
 // Release implements middleware.IdempotencyStore.
-func (i *idempotency) Release(ctx context.Context, claim middleware.IdempotencyClaim) error {
-	i.letGo(claim.ID)
+func (i *idempotency) Release(ctx context.Context, claim uuid.UUID) error {
+	i.letGo(claim)
 
-	return i.store.DB.ReleaseKey(ctx, claim.ID)
+	return i.store.DB.ReleaseKey(ctx, claim)
 }
 
 // hold renews the claim until it is let go.

@@ -14,59 +14,33 @@ import (
 	"github.com/google/uuid"
 
 	"rihla/api/contract"
+	"rihla/internal/store/db"
 	"rihla/models"
 )
 
-// IdempotencyScope is what makes two requests the same intention (rules: idempotency.replay).
-type IdempotencyScope struct {
-	UserID uuid.UUID
-	Method string
-	// Path is the request's path with its ids in lower case, without the query.
-	Path string
-	// Key is a UUID v4, lower case.
-	Key string
-	// BodyHash is the SHA-256 of the body's content; order of fields and spaces do not count.
-	BodyHash [sha256.Size]byte
-}
-
-// IdempotencyClaim is the right to run the operation, or the answer of whoever ran it.
-type IdempotencyClaim struct {
-	Scope IdempotencyScope
-	// ID tells this claim from a later one on the same scope. What an operation writes under it counts only while nobody
-	// has taken the key over. uuid.Nil when Stored is set.
-	ID uuid.UUID
-	// ResourceID is what an earlier request on the scope has made before it was killed or failed; uuid.Nil for nothing.
-	ResourceID uuid.UUID
-	// Stored is set when the operation has run already.
-	Stored *StoredAnswer
-}
-
-// StoredAnswer is an answer that is given again.
-type StoredAnswer struct {
-	Status int
-	// Location is the only header that belongs to the answer itself; empty for none.
-	Location string
-	Body     []byte
-}
-
-// IdempotencyStore keeps answers for 24 hours.
+// IdempotencyStore keeps the answers of requests with an Idempotency-Key for db.KeyLifetime.
 type IdempotencyStore interface {
-	// Claim takes the scope for this request. IDEMPOTENCY_KEY_IN_PROGRESS while another request holds it,
-	// IDEMPOTENCY_KEY_REUSED when it was used with another body.
-	Claim(ctx context.Context, scope IdempotencyScope) (IdempotencyClaim, error)
+	// Claim takes the key for this request, or returns the answer of the request that had it. Errors:
+	// IDEMPOTENCY_KEY_IN_PROGRESS while another request holds it, IDEMPOTENCY_KEY_REUSED when it was used with another body.
+	Claim(ctx context.Context, scope db.KeyScope) (db.Claim, error)
 	// Complete stores the answer, unless the operation has stored one together with its effect.
-	Complete(ctx context.Context, claim IdempotencyClaim, answer StoredAnswer) error
-	// Release gives the scope free, so that a retry runs the operation again.
-	Release(ctx context.Context, claim IdempotencyClaim) error
+	Complete(ctx context.Context, claim uuid.UUID, answer db.Answer) error
+	// Release gives the key free, so that a retry runs the operation again.
+	Release(ctx context.Context, claim uuid.UUID) error
 }
 
 // settleTimeout bounds storing an answer, which goes on after the request's own deadline: the work is done by then.
 const settleTimeout = 5 * time.Second
 
-// once runs the handler at most once per scope. It comes after validation: only what the handler answered is stored,
-// its 4xx included, never a 5xx.
-func (c *Chain) once(f *fiber.Ctx, op *contract.Operation, key string, body any) (err error) {
+// once runs the handler at most once per key, path and caller. It comes after validation: only what the handler answered is
+// stored, its 4xx included, never a 5xx.
+func (c *Chain) once(f *fiber.Ctx, op *contract.Operation, header string, body any) (err error) {
 	ctx := f.UserContext()
+
+	key, err := uuid.Parse(header)
+	if err != nil {
+		return fmt.Errorf("idempotency key: %w", err)
+	}
 
 	hash, err := hashBody(body)
 	if err != nil {
@@ -74,19 +48,18 @@ func (c *Chain) once(f *fiber.Ctx, op *contract.Operation, key string, body any)
 	}
 
 	r := requestOf(ctx)
+	scope := db.KeyScope{UserID: r.principal.UserID, Method: op.Method, Path: strings.ToLower(f.Path()), Key: key, BodyHash: hash}
 
-	claim, err := c.deps.Idempotency.Claim(ctx, IdempotencyScope{
-		UserID: r.principal.UserID, Method: op.Method, Path: strings.ToLower(f.Path()), Key: key, BodyHash: hash,
-	})
+	claim, err := c.deps.Idempotency.Claim(ctx, scope)
 	if err != nil {
 		return err
 	}
 
-	if claim.Stored != nil {
-		return replay(f, claim.Stored)
+	if claim.ID == uuid.Nil {
+		return replay(f, claim.Answer)
 	}
 
-	r.claim = claim
+	r.scope, r.claim = scope, claim
 
 	if err = recovered(f); err != nil {
 		err = c.HandleError(f, err)
@@ -95,11 +68,11 @@ func (c *Chain) once(f *fiber.Ctx, op *contract.Operation, key string, body any)
 	settle, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
 
-	if c.settle(settle, f, claim) {
+	if c.settle(settle, f, claim.ID) {
 		return err
 	}
 
-	// An answer that could not be kept is not given: the same request would get another one later (rules: idempotency.replay), when its
+	// An answer that could not be kept is not given: the same request would get another one later, when its
 	// subject has gone on. What was done stays bound to the key, and the next try finds it.
 	f.Response().Header.Del(fiber.HeaderLocation)
 
@@ -107,7 +80,7 @@ func (c *Chain) once(f *fiber.Ctx, op *contract.Operation, key string, body any)
 }
 
 // settle reports whether the answer may be given.
-func (c *Chain) settle(ctx context.Context, f *fiber.Ctx, claim IdempotencyClaim) bool {
+func (c *Chain) settle(ctx context.Context, f *fiber.Ctx, claim uuid.UUID) bool {
 	response := f.Response()
 	failed := response.StatusCode() >= http.StatusInternalServerError
 
@@ -115,7 +88,7 @@ func (c *Chain) settle(ctx context.Context, f *fiber.Ctx, claim IdempotencyClaim
 	if failed {
 		err = c.deps.Idempotency.Release(ctx, claim)
 	} else {
-		err = c.deps.Idempotency.Complete(ctx, claim, StoredAnswer{
+		err = c.deps.Idempotency.Complete(ctx, claim, db.Answer{
 			Status:   response.StatusCode(),
 			Location: string(response.Header.Peek(fiber.HeaderLocation)),
 			Body:     append([]byte(nil), response.Body()...),
@@ -131,7 +104,7 @@ func (c *Chain) settle(ctx context.Context, f *fiber.Ctx, claim IdempotencyClaim
 	return err == nil || failed
 }
 
-func replay(f *fiber.Ctx, stored *StoredAnswer) error {
+func replay(f *fiber.Ctx, stored db.Answer) error {
 	f.Set("Idempotent-Replayed", "true")
 
 	if stored.Location != "" {
@@ -144,11 +117,13 @@ func replay(f *fiber.Ctx, stored *StoredAnswer) error {
 }
 
 // hashBody hashes the validated value, whose JSON has its names in order; of an operation without a body it is that of null.
-func hashBody(body any) ([sha256.Size]byte, error) {
+func hashBody(body any) ([]byte, error) {
 	content, err := json.Marshal(body)
 	if err != nil {
-		return [sha256.Size]byte{}, fmt.Errorf("hash body: %w", err)
+		return nil, fmt.Errorf("hash body: %w", err)
 	}
 
-	return sha256.Sum256(content), nil
+	hash := sha256.Sum256(content)
+
+	return hash[:], nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"rihla/internal/auth"
+	"rihla/internal/store/db"
 	"rihla/models"
 )
 
@@ -18,8 +19,9 @@ type request struct {
 	principal auth.Principal
 	// standing checks the caller's token again; nil on an operation without one.
 	standing func(ctx context.Context) error
-	// claim is set for a request with an Idempotency-Key.
-	claim IdempotencyClaim
+	// scope and claim are set for a request with an Idempotency-Key.
+	scope db.KeyScope
+	claim db.Claim
 	// payment is what the request turned out to be about, for its log line; set by a handler.
 	payment uuid.UUID
 }
@@ -70,4 +72,7 @@ func LogPayment(ctx context.Context, payment uuid.UUID) { requestOf(ctx).payment
 
 // Claim is the request's hold on its Idempotency-Key; the zero value when it has none. An operation with an effect hands
 // its ID down to where the effect is written.
-func Claim(ctx context.Context) IdempotencyClaim { return requestOf(ctx).claim }
+func Claim(ctx context.Context) db.Claim { return requestOf(ctx).claim }
+
+// KeyScope is what the request's Idempotency-Key stands for; the zero value when it has none.
+func KeyScope(ctx context.Context) db.KeyScope { return requestOf(ctx).scope }

@@ -141,12 +141,12 @@ func (o *Operations) makeRoom(
 // opener names the request by its Idempotency-Key, so that it has the same name when it is repeated; without a key it has one
 // of its own.
 func opener(ctx context.Context) uuid.UUID {
-	k := middleware.Claim(ctx).Scope
-	if k.Key == "" {
+	k := middleware.KeyScope(ctx)
+	if k.Key == uuid.Nil {
 		return uuid.New()
 	}
 
-	return models.Derive("request:" + k.UserID.String() + ":" + k.Method + ":" + k.Path + ":" + k.Key)
+	return models.Derive("request:" + k.UserID.String() + ":" + k.Method + ":" + k.Path + ":" + k.Key.String())
 }
 
 // openedBy reports whether the request has opened the attempt. Several that find none open start the same one, and the row

@@ -126,9 +126,8 @@ func ownRequest(ctx context.Context, of uuid.UUID, key *uuid.UUID) models.Refund
 	identity := uuid.NewString()
 
 	if key != nil {
-		claim := middleware.Claim(ctx)
 		identity = who.UserID.String() + ":" + key.String()
-		request.Claim, request.BodyHash = claim.ID, claim.Scope.BodyHash[:]
+		request.Claim, request.BodyHash = middleware.Claim(ctx).ID, middleware.KeyScope(ctx).BodyHash
 	}
 
 	request.ID = models.RefundID(of, identity)

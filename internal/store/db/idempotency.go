@@ -19,9 +19,9 @@ import (
 type KeyScope struct {
 	UserID   uuid.UUID
 	Method   string
-	Path     string
+	Path     string // with its ids in lower case, without the query
 	Key      uuid.UUID
-	BodyHash []byte
+	BodyHash []byte // SHA-256 of the body's content; order of fields and spaces do not count
 }
 
 // Claim is what a key says: do the work (ID is set), or give this answer again.
