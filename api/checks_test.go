@@ -13,6 +13,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/stretchr/testify/require"
 
+	"rihla/api/middleware"
 	"rihla/internal/auth"
 	"rihla/internal/config"
 	"rihla/models"
@@ -220,12 +221,12 @@ func TestWebhookLimitIsTheGateways(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t, withLimits(config.RateLimits{Anonymous: 2, Webhook: 1}), func(d *Deps) {
-		d.Signed = func(route string, h http.Header, body []byte) error {
-			if route == "/api/v1/payments/webhook/gateway_a" && h.Get("Webhook-Signature") == "v1,"+string(body) {
-				return nil
+		d.Webhooks["ReceiveGatewayAWebhook"] = func(h http.Header, body []byte) (middleware.Webhook, error) {
+			if h.Get("Webhook-Signature") == "v1,"+string(body) {
+				return middleware.Webhook{}, nil
 			}
 
-			return models.Errorf(models.CodeInvalidSignature, "The webhook signature is missing or wrong.")
+			return middleware.Webhook{}, models.Errorf(models.CodeInvalidSignature, "The webhook signature is missing or wrong.")
 		}
 	})
 	call := func(headers ...string) answer {
@@ -356,7 +357,28 @@ func TestWebhookGetsItsBytes(t *testing.T) {
 
 	a = b.call(t, http.MethodPost, path, "", body, "webhook-id", "1", "webhook-timestamp", "2", "webhook-signature", "v1,x")
 	require.Equal(t, http.StatusOK, a.status, a.body)
-	require.Equal(t, body, string(b.ops.hook))
+	require.Equal(t, body, b.ops.hook)
+}
+
+// TestWebhookIsVerifiedOnce: what is wrong with a signed body travels with the request, and is answered after the limit.
+func TestWebhookIsVerifiedOnce(t *testing.T) {
+	t.Parallel()
+
+	verified := 0
+	b := setup(t, withLimits(config.RateLimits{Webhook: 1}), func(d *Deps) {
+		d.Webhooks["ReceiveGatewayAWebhook"] = func(http.Header, []byte) (middleware.Webhook, error) {
+			verified++
+
+			return middleware.Webhook{Err: models.Invalid("amount", "is required")}, nil
+		}
+	})
+
+	for i, code := range []string{"VALIDATION_ERROR", "RATE_LIMITED"} {
+		a := b.call(t, http.MethodPost, "/api/v1/payments/webhook/gateway_a", "", "{}",
+			"webhook-id", "1", "webhook-timestamp", "2", "webhook-signature", "v1,x")
+		require.Equal(t, code, a.code)
+		require.Equal(t, i+1, verified)
+	}
 }
 
 // TestNetworksOfOneSite: who has 65,536 networks of IPv6 does not have as many allowances.

@@ -24,6 +24,7 @@ import (
 	"rihla/api/gen"
 	"rihla/api/middleware"
 	"rihla/api/ratelimit"
+	"rihla/gateways"
 	"rihla/internal/auth"
 	"rihla/internal/config"
 	"rihla/internal/store/db"
@@ -53,9 +54,9 @@ type operations struct {
 
 	mu    sync.Mutex
 	calls int
-	// booking is the body that CreateBooking got, hook what a webhook got.
+	// booking is the body that CreateBooking got, hook the body of the event that a webhook brought.
 	booking *gen.BookingRequest
-	hook    []byte
+	hook    string
 	// fail is what CreateBooking returns instead of a booking.
 	fail error
 	// gate holds CreateBooking until it is closed.
@@ -138,12 +139,13 @@ func (o *operations) ListFinancialRecords(context.Context, gen.ListFinancialReco
 	return gen.ListFinancialRecords200JSONResponse{}, nil
 }
 
-func (o *operations) ReceiveGatewayAWebhook(ctx context.Context, r gen.ReceiveGatewayAWebhookRequestObject) (gen.ReceiveGatewayAWebhookResponseObject, error) {
-	raw, err := io.ReadAll(r.Body)
+func (o *operations) ReceiveGatewayAWebhook(ctx context.Context, _ gen.ReceiveGatewayAWebhookRequestObject) (gen.ReceiveGatewayAWebhookResponseObject, error) {
 	middleware.LogPayment(ctx, tripID)
-	o.hook = raw
 
-	return gen.ReceiveGatewayAWebhook200JSONResponse{Data: gen.WebhookReceipt{Received: true}}, err
+	w := middleware.WebhookOf(ctx)
+	o.hook = w.Event.Body
+
+	return gen.ReceiveGatewayAWebhook200JSONResponse{Data: gen.WebhookReceipt{Received: true}}, w.Err
 }
 
 // tokens knows one token per role, the role's name.
@@ -260,6 +262,11 @@ func (l *logBuffer) lines(t *testing.T, message string) []map[string]any {
 	return out
 }
 
+// anySignature takes every delivery for signed, with an event whose body is the request's.
+func anySignature(_ http.Header, body []byte) (middleware.Webhook, error) {
+	return middleware.Webhook{Event: gateways.Event{Body: string(body)}}, nil
+}
+
 type bundle struct {
 	app *fiber.App
 	ops *operations
@@ -274,7 +281,10 @@ func setup(tb testing.TB, change ...func(*Deps)) *bundle {
 	deps := Deps{
 		Deps: middleware.Deps{
 			Auth: tokens{}, Idempotency: &answers{},
-			Log: slog.New(slog.NewJSONHandler(b.log, nil)),
+			Log: slog.New(slog.NewJSONHandler(b.log, nil)), Webhooks: map[string]middleware.VerifyWebhook{
+				"ReceiveGatewayAWebhook": anySignature, "ReceiveWalletAWebhook": anySignature,
+				"ReceiveWalletBWebhook": anySignature, "ReceiveBillPaymentWebhook": anySignature,
+			},
 		},
 		Operations: b.ops, JWKS: []byte(`{"keys":[]}`), Metrics: prometheus.NewRegistry(),
 	}

@@ -201,7 +201,7 @@ func apiDeps(ctx context.Context, cfg config.Config, p parts, open *closers) (ap
 
 	return api.Deps{
 		Deps: middleware.Deps{
-			Auth: auth.NewGate(verifier, standing(p.store)), MayWrite: handlers.MayWrite, Signed: handlers.Signed, Limits: limits,
+			Auth: auth.NewGate(verifier, standing(p.store)), MayWrite: handlers.MayWrite, Webhooks: handlers.Webhooks(), Limits: limits,
 			Idempotency: &idempotency{store: p.store}, Observe: p.metrics.Request, Log: slog.Default(),
 			PublicURL: cfg.App.PublicURL, TrustedProxies: cfg.HTTP.TrustedProxies,
 		},

@@ -27,7 +27,8 @@ const (
 
 // Operation is one operation of the document, compiled to what its checks need.
 type Operation struct {
-	id     string
+	// ID is its operationId.
+	ID     string
 	Method string
 	// Path is the route as Fiber writes it, /api/v1/bookings/:id.
 	Path string
@@ -99,7 +100,7 @@ func (o *Operation) key() string { return o.Method + " " + o.Path }
 
 func compileOperation(doc *openapi3.T, method, path string, item *openapi3.PathItem, source *openapi3.Operation) (*Operation, error) {
 	op := &Operation{
-		id: source.OperationID, Method: method, Path: fiberPath(path),
+		ID: source.OperationID, Method: method, Path: fiberPath(path),
 		Timeout: defaultTimeout, BodyLimit: defaultBodyLimit,
 	}
 

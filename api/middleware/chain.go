@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"net/http"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -33,9 +32,9 @@ type Deps struct {
 	// MayWrite refuses provider staff that may not change their company's data at the moment: those of an INACTIVE one. It is
 	// asked before the request is looked at, on writing operations that provider roles are named for. May be nil.
 	MayWrite func(ctx context.Context, staff auth.Principal) error
-	// Signed verifies a webhook by its route, the headers of its signature and its body: nil or INVALID_SIGNATURE. It is
-	// asked before the channel's limit, which nobody else than the gateway may use up. May be nil.
-	Signed func(route string, h http.Header, body []byte) error
+	// Webhooks verify what comes in at the operations with x-raw-body, by operationId. They are asked before the channel's
+	// limit, which nobody else than the gateway may use up.
+	Webhooks map[string]VerifyWebhook
 	// Limits count requests.
 	Limits *ratelimit.Limits
 	// Idempotency keeps the answers of operations that accept Idempotency-Key.
@@ -59,7 +58,7 @@ type Chain struct {
 }
 
 // New compiles the OpenAPI document that requests are checked against. It fails on an operation without x-roles or
-// x-limit, and on a parameter or body that the checks cannot handle.
+// x-limit, on a parameter or body that the checks cannot handle, and on an operation with x-raw-body that nothing verifies.
 func New(doc *openapi3.T, deps Deps) (*Chain, error) {
 	if doc == nil || deps.Auth == nil || deps.Limits == nil || deps.Idempotency == nil || deps.Log == nil {
 		return nil, errors.New("middleware: document, authenticator, limits, idempotency store and logger are required")
@@ -67,6 +66,10 @@ func New(doc *openapi3.T, deps Deps) (*Chain, error) {
 
 	operations, err := contract.Compile(doc)
 	if err != nil {
+		return nil, err
+	}
+
+	if err = checkWebhooks(operations, deps.Webhooks); err != nil {
 		return nil, err
 	}
 

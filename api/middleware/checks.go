@@ -119,26 +119,12 @@ func (c *Chain) authorize(ctx context.Context, op *contract.Operation, p auth.Pr
 func (c *Chain) identify(f *fiber.Ctx, op *contract.Operation, r *request, body []byte) error {
 	switch {
 	case op.RawBody:
-		return c.verify(f, op, body)
+		return c.verify(f, op, r, body)
 	case op.Public:
 		return nil
 	default:
 		return c.authenticate(f, r)
 	}
-}
-
-// verify wants each header of the signature exactly once, and a signature that is the gateway's.
-func (c *Chain) verify(f *fiber.Ctx, op *contract.Operation, body []byte) error {
-	h, ok := op.SingleHeaders(f)
-	if !ok {
-		return models.Errorf(models.CodeInvalidSignature, "The webhook signature is not valid.")
-	}
-
-	if c.deps.Signed == nil {
-		return nil
-	}
-
-	return c.deps.Signed(op.Path, h, body)
 }
 
 const bearerPrefix = "bearer "

@@ -2,105 +2,88 @@ package operations
 
 import (
 	"context"
-	"io"
 	"net/http"
 
 	"rihla/api/gen"
 	"rihla/api/middleware"
 	"rihla/gateways"
-	"rihla/gateways/standardwebhook"
 	"rihla/models"
 )
 
 // ReceiveGatewayAWebhook takes the events of cards.
 func (o *Operations) ReceiveGatewayAWebhook(
-	ctx context.Context, r gen.ReceiveGatewayAWebhookRequestObject,
+	ctx context.Context, _ gen.ReceiveGatewayAWebhookRequestObject,
 ) (gen.ReceiveGatewayAWebhookResponseObject, error) {
-	h := signature(r.Params.WebhookID, r.Params.WebhookTimestamp, r.Params.WebhookSignature)
-	answer, err := o.receive(ctx, models.ChannelGatewayA, h, r.Body)
+	answer, err := o.receive(ctx)
 
 	return gen.ReceiveGatewayAWebhook200JSONResponse(answer), err
 }
 
 // ReceiveWalletAWebhook takes the events of wallet_a.
 func (o *Operations) ReceiveWalletAWebhook(
-	ctx context.Context, r gen.ReceiveWalletAWebhookRequestObject,
+	ctx context.Context, _ gen.ReceiveWalletAWebhookRequestObject,
 ) (gen.ReceiveWalletAWebhookResponseObject, error) {
-	h := signature(r.Params.WebhookID, r.Params.WebhookTimestamp, r.Params.WebhookSignature)
-	answer, err := o.receive(ctx, models.ChannelWalletA, h, r.Body)
+	answer, err := o.receive(ctx)
 
 	return gen.ReceiveWalletAWebhook200JSONResponse(answer), err
 }
 
 // ReceiveWalletBWebhook takes the events of wallet_b.
 func (o *Operations) ReceiveWalletBWebhook(
-	ctx context.Context, r gen.ReceiveWalletBWebhookRequestObject,
+	ctx context.Context, _ gen.ReceiveWalletBWebhookRequestObject,
 ) (gen.ReceiveWalletBWebhookResponseObject, error) {
-	h := signature(r.Params.WebhookID, r.Params.WebhookTimestamp, r.Params.WebhookSignature)
-	answer, err := o.receive(ctx, models.ChannelWalletB, h, r.Body)
+	answer, err := o.receive(ctx)
 
 	return gen.ReceiveWalletBWebhook200JSONResponse(answer), err
 }
 
 // ReceiveBillPaymentWebhook takes the events of bill_payment.
 func (o *Operations) ReceiveBillPaymentWebhook(
-	ctx context.Context, r gen.ReceiveBillPaymentWebhookRequestObject,
+	ctx context.Context, _ gen.ReceiveBillPaymentWebhookRequestObject,
 ) (gen.ReceiveBillPaymentWebhookResponseObject, error) {
-	h := signature(r.Params.WebhookID, r.Params.WebhookTimestamp, r.Params.WebhookSignature)
-	answer, err := o.receive(ctx, models.ChannelBillPayment, h, r.Body)
+	answer, err := o.receive(ctx)
 
 	return gen.ReceiveBillPaymentWebhook200JSONResponse(answer), err
 }
 
-// Signed says whether what came in at a webhook's route is signed for its channel, and nothing about what it says; the
-// handler verifies again what it reads. Error: INVALID_SIGNATURE.
-func (o *Operations) Signed(route string, h http.Header, body []byte) error {
-	for _, channel := range models.Channels() {
-		if route != "/api/v1/payments/"+channel.Path() {
-			continue
-		}
-
-		_, err := o.Verifiers[channel].Verify(h, body, o.Now())
-		if models.CodeOf(err) != models.CodeInvalidSignature {
-			return nil
-		}
-
-		o.Metrics.Webhook(channel, string(models.CodeInvalidSignature))
-
-		return err
+// Webhooks verify the deliveries of each channel, by the operation that takes them.
+func (o *Operations) Webhooks() map[string]middleware.VerifyWebhook {
+	return map[string]middleware.VerifyWebhook{
+		"ReceiveGatewayAWebhook":    o.verifier(models.ChannelGatewayA),
+		"ReceiveWalletAWebhook":     o.verifier(models.ChannelWalletA),
+		"ReceiveWalletBWebhook":     o.verifier(models.ChannelWalletB),
+		"ReceiveBillPaymentWebhook": o.verifier(models.ChannelBillPayment),
 	}
-
-	return models.Errorf(models.CodeInvalidSignature, "The route is no channel's.")
 }
 
-func signature(id, timestamp, signatures string) http.Header {
-	h := http.Header{}
-	h.Set(standardwebhook.HeaderID, id)
-	h.Set(standardwebhook.HeaderTimestamp, timestamp)
-	h.Set(standardwebhook.HeaderSignature, signatures)
+// verifier keeps what is wrong with a signed body for the handler: only a wrong signature is answered ahead of the limit.
+func (o *Operations) verifier(channel models.Channel) middleware.VerifyWebhook {
+	return func(h http.Header, body []byte) (middleware.Webhook, error) {
+		event, err := o.Verifiers[channel].Verify(h, body, o.Now())
+		if models.CodeOf(err) == models.CodeInvalidSignature {
+			o.Metrics.Webhook(channel, string(models.CodeInvalidSignature))
 
-	return h
+			return middleware.Webhook{}, err
+		}
+
+		return middleware.Webhook{Channel: channel, Event: event, Err: err}, nil
+	}
 }
 
-// receive verifies a webhook, stores it, and answers; its effect comes after. Errors: INVALID_SIGNATURE, MALFORMED_REQUEST,
-// VALIDATION_ERROR; NOT_FOUND for an event about nothing we know, which is kept; WEBHOOK_ID_REUSED for another message under the
-// id of one that was received.
-func (o *Operations) receive(ctx context.Context, channel models.Channel, h http.Header, body io.Reader) (gen.WebhookAnswer, error) {
+// receive stores a verified webhook, and answers; its effect comes after. Errors: MALFORMED_REQUEST, VALIDATION_ERROR;
+// NOT_FOUND for an event about nothing we know, which is kept; WEBHOOK_ID_REUSED for another message under the id of one that
+// was received.
+func (o *Operations) receive(ctx context.Context) (gen.WebhookAnswer, error) {
 	var answer gen.WebhookAnswer
 
-	raw, err := io.ReadAll(body)
-	if err != nil {
-		return answer, models.Errorf(models.CodeMalformedRequest, "The body cannot be read.")
+	w := middleware.WebhookOf(ctx)
+	if w.Err != nil {
+		o.Metrics.Webhook(w.Channel, string(models.CodeOf(w.Err)))
+
+		return answer, w.Err
 	}
 
-	event, err := o.Verifiers[channel].Verify(h, raw, o.Now())
-	if err != nil {
-		o.Metrics.Webhook(channel, string(models.CodeOf(err)))
-
-		return answer, err
-	}
-
-	stored, err := o.Store.Payments.StoreEvent(ctx, webhookEvent(channel, &event), o.Now())
+	stored, err := o.Store.Payments.StoreEvent(ctx, webhookEvent(w.Channel, &w.Event), o.Now())
 	if err != nil {
 		return answer, err
 	}
@@ -115,17 +98,17 @@ func (o *Operations) receive(ctx context.Context, channel models.Channel, h http
 
 	switch {
 	case stored.Reused:
-		o.Metrics.Webhook(channel, string(models.CodeWebhookIDReused))
+		o.Metrics.Webhook(w.Channel, string(models.CodeWebhookIDReused))
 
 		return answer, models.Errorf(models.CodeWebhookIDReused, "Another message was received under this webhook-id.")
 	case !stored.Known:
-		o.Metrics.Webhook(channel, "unknown")
+		o.Metrics.Webhook(w.Channel, "unknown")
 
 		return answer, models.Errorf(models.CodeNotFound, "The event is kept, but names no transaction of this channel.")
 	case stored.Duplicate:
-		o.Metrics.Webhook(channel, "duplicate")
+		o.Metrics.Webhook(w.Channel, "duplicate")
 	default:
-		o.Metrics.Webhook(channel, "stored")
+		o.Metrics.Webhook(w.Channel, "stored")
 	}
 
 	return answer, nil

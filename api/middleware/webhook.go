@@ -1,0 +1,69 @@
+package middleware
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/gofiber/fiber/v2"
+
+	"rihla/api/contract"
+	"rihla/gateways"
+	"rihla/models"
+)
+
+// Webhook is a delivery whose signature was verified.
+type Webhook struct {
+	Channel models.Channel
+	Event   gateways.Event
+	// Err says what is wrong with a signed body that is no event: MALFORMED_REQUEST or VALIDATION_ERROR. Event is then of no use.
+	Err error
+}
+
+// VerifyWebhook reads a delivery from the headers of its signature and its body. Error: INVALID_SIGNATURE.
+type VerifyWebhook func(h http.Header, body []byte) (Webhook, error)
+
+// WebhookOf is the delivery that the request brings; the zero value on an operation without x-raw-body.
+func WebhookOf(ctx context.Context) Webhook { return requestOf(ctx).webhook }
+
+// checkWebhooks compares the verifiers with the document: each operation with x-raw-body has one, and no other has.
+func checkWebhooks(operations map[string]*contract.Operation, webhooks map[string]VerifyWebhook) error {
+	var errs []error
+
+	signed := map[string]bool{}
+
+	for _, op := range operations {
+		if !op.RawBody {
+			continue
+		}
+
+		signed[op.ID] = true
+
+		if webhooks[op.ID] == nil {
+			errs = append(errs, fmt.Errorf("%s has x-raw-body and no verifier", op.ID))
+		}
+	}
+
+	for id := range webhooks {
+		if !signed[id] {
+			errs = append(errs, fmt.Errorf("%s has a verifier and no x-raw-body", id))
+		}
+	}
+
+	return errors.Join(errs...)
+}
+
+// verify puts the delivery into the request. Error: INVALID_SIGNATURE, also unless each header of the signature is there
+// exactly once.
+func (c *Chain) verify(f *fiber.Ctx, op *contract.Operation, r *request, body []byte) error {
+	h, ok := op.SingleHeaders(f)
+	if !ok {
+		return models.Errorf(models.CodeInvalidSignature, "The webhook signature is not valid.")
+	}
+
+	var err error
+	r.webhook, err = c.deps.Webhooks[op.ID](h, body)
+
+	return err
+}
