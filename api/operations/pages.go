@@ -1,6 +1,7 @@
 package operations
 
 import (
+	"strings"
 	"time"
 
 	openapi "github.com/oapi-codegen/runtime/types"
@@ -13,7 +14,7 @@ import (
 // page reads the paging parameters of a list (rules: reports.lists). Their bounds were checked against the document.
 func page(number *gen.Page, perPage *gen.PerPage, sort *string, cursor *gen.Cursor) db.Page {
 	p := db.Page{
-		Number: max(valueOf(number), 1), PerPage: valueOf(perPage), Sort: db.ParseSort(valueOf(sort)), Cursor: valueOf(cursor),
+		Number: max(valueOf(number), 1), PerPage: valueOf(perPage), Sort: sorts(valueOf(sort)), Cursor: valueOf(cursor),
 	}
 	if p.PerPage == 0 {
 		p.PerPage = 20
@@ -22,7 +23,21 @@ func page(number *gen.Page, perPage *gen.PerPage, sort *string, cursor *gen.Curs
 	return p
 }
 
-// meta says where a page is (rules: api.envelope), and where the next one begins. An empty collection has one, empty, page.
+// sorts reads the sort parameter, `-departure_at,title`: the fields in the order in which they count, with a - in front of those
+// that go down.
+func sorts(text string) []db.Sort {
+	var out []db.Sort
+
+	for field := range strings.SplitSeq(text, ",") {
+		if name, desc := strings.CutPrefix(field, "-"); name != "" {
+			out = append(out, db.Sort{Field: name, Desc: desc})
+		}
+	}
+
+	return out
+}
+
+// meta says where a page is (spec 2.2), and where the next one begins. An empty collection has one, empty, page.
 func meta[T any](p db.Page, list db.Listed[T]) gen.Meta {
 	pages := (list.Total + int64(p.PerPage) - 1) / int64(p.PerPage)
 

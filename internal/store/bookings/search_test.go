@@ -71,7 +71,7 @@ func TestBookingsAreFound(t *testing.T) {
 		"passenger": {first.ID, second.ID}, "rihla.test": {first.ID, second.ID}, "DOC777777": {}, "777777": {}, uuid.NewString(): {}, "nowhere": {},
 		"ref-" + tx.ID.String()[:8]: {}, "_": {}, "100_": {},
 	} {
-		list, err := b.Store.Bookings.ListBookings(t.Context(), bookings.BookingFilter{Search: search, Page: db.Page{Sort: db.ParseSort("created_at")}})
+		list, err := b.Store.Bookings.ListBookings(t.Context(), bookings.BookingFilter{Search: search, Page: db.Page{Sort: bookstest.SortBy("created_at")}})
 		require.NoError(t, err, search)
 		require.EqualValues(t, len(want), list.Total, search)
 
@@ -121,8 +121,8 @@ func TestListBookingsFiltersAndSorts(t *testing.T) {
 		want   []uuid.UUID
 	}{
 		"newest first":   {bookings.BookingFilter{}, []uuid.UUID{three.ID, two.ID, one.ID}},
-		"by amount":      {bookings.BookingFilter{Page: db.Page{Sort: db.ParseSort("-amount")}}, []uuid.UUID{two.ID, three.ID, one.ID}},
-		"by departure":   {bookings.BookingFilter{Page: db.Page{Sort: db.ParseSort("departure_at,amount")}}, []uuid.UUID{two.ID, one.ID, three.ID}},
+		"by amount":      {bookings.BookingFilter{Page: db.Page{Sort: bookstest.SortBy("-amount")}}, []uuid.UUID{two.ID, three.ID, one.ID}},
+		"by departure":   {bookings.BookingFilter{Page: db.Page{Sort: bookstest.SortBy("departure_at", "amount")}}, []uuid.UUID{two.ID, one.ID, three.ID}},
 		"confirmed":      {bookings.BookingFilter{Status: models.BookingConfirmed}, []uuid.UUID{two.ID}},
 		"a trip":         {bookings.BookingFilter{TripID: far.ID}, []uuid.UUID{three.ID, one.ID}},
 		"a company":      {bookings.BookingFilter{ProviderID: b.Provider.ID}, []uuid.UUID{three.ID, two.ID, one.ID}},

@@ -15,10 +15,43 @@ import (
 // whatever has been inserted or deleted before it meanwhile (docs/decisions/0005). It travels through clients as text
 // and comes back as anything: what it holds is never more than the operands of a comparison.
 type cursor struct {
-	Page   int       `json:"p"` // number of the page that comes next
-	Sort   string    `json:"s"` // as in the parameter of the same name
-	Values []*string `json:"v"` // of the sorted columns, as text; nil is NULL
-	ID     uuid.UUID `json:"i"`
+	Page   int        `json:"p"` // number of the page that comes next
+	Sort   cursorSort `json:"s"`
+	Values []*string  `json:"v"` // of the sorted columns, as text; nil is NULL
+	ID     uuid.UUID  `json:"i"`
+}
+
+// cursorSort is the order of a list within its cursors: names of fields between commas, with a - in front of those that go
+// down. Clients hold cursors while a new version is deployed, so that this form stays as it is.
+type cursorSort []Sort
+
+func (s cursorSort) text() string {
+	fields := make([]string, len(s))
+
+	for i, by := range s {
+		fields[i] = by.Field
+		if by.Desc {
+			fields[i] = "-" + by.Field
+		}
+	}
+
+	return strings.Join(fields, ",")
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (s cursorSort) MarshalText() ([]byte, error) { return []byte(s.text()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (s *cursorSort) UnmarshalText(text []byte) error {
+	*s = nil
+
+	for field := range strings.SplitSeq(string(text), ",") {
+		if name, desc := strings.CutPrefix(field, "-"); name != "" {
+			*s = append(*s, Sort{Field: name, Desc: desc})
+		}
+	}
+
+	return nil
 }
 
 func (c cursor) encode() (string, error) {

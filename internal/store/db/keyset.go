@@ -43,11 +43,11 @@ func NewKeyset[T any](db *bun.DB, o Order, p Page) (Keyset, error) {
 			return w, err
 		}
 
-		if len(p.Sort) > 0 && sortText(p.Sort) != c.Sort {
-			return w, models.Invalid("cursor", "continues a list that is not sorted by %s", sortText(p.Sort))
+		if len(p.Sort) > 0 && !slices.Equal(p.Sort, c.Sort) {
+			return w, models.Invalid("cursor", "continues a list that is not sorted by %s", cursorSort(p.Sort).text())
 		}
 
-		w.number, w.By, w.from = c.Page, ParseSort(c.Sort), &c
+		w.number, w.By, w.from = c.Page, c.Sort, &c
 	}
 
 	if len(w.By) == 0 {
@@ -204,7 +204,7 @@ func (k sortKey) later(q *bun.SelectQuery, value *string) *bun.SelectQuery {
 
 // next is the cursor behind a row, the last of this page.
 func (w *Keyset) next(row reflect.Value) (string, error) {
-	c := cursor{Page: w.number + 1, Sort: sortText(w.By), Values: make([]*string, len(w.Keys))}
+	c := cursor{Page: w.number + 1, Sort: w.By, Values: make([]*string, len(w.Keys))}
 
 	for i, k := range w.Keys {
 		text, err := plainText(k.field.Value(row).Interface())
@@ -231,32 +231,4 @@ func (w *Keyset) unreadable(err error) error {
 	}
 
 	return err
-}
-
-// ParseSort reads an order, `-departure_at,title`, as the API has it.
-func ParseSort(text string) []Sort {
-	var out []Sort
-
-	for field := range strings.SplitSeq(text, ",") {
-		name, desc := strings.CutPrefix(field, "-")
-		if name != "" {
-			out = append(out, Sort{Field: name, Desc: desc})
-		}
-	}
-
-	return out
-}
-
-// sortText writes an order as the API has it.
-func sortText(by []Sort) string {
-	fields := make([]string, len(by))
-
-	for i, s := range by {
-		fields[i] = s.Field
-		if s.Desc {
-			fields[i] = "-" + s.Field
-		}
-	}
-
-	return strings.Join(fields, ",")
 }

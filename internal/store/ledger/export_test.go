@@ -104,11 +104,11 @@ func TestExport(t *testing.T) {
 	require.Len(t, b.exported(t, ledger.RecordFilter{
 		Days: models.Days{To: models.NewDate(2026, time.March, 10)}, Page: db.Page{Number: 9},
 	}), 1, "an export has no pages")
-	require.Equal(t, old.ID.String(), b.exported(t, ledger.RecordFilter{Page: db.Page{Sort: db.ParseSort("gross_amount")}})[0]["id"])
+	require.Equal(t, old.ID.String(), b.exported(t, ledger.RecordFilter{Page: db.Page{Sort: bookstest.SortBy("gross_amount")}})[0]["id"])
 	require.Empty(t, b.exported(t, ledger.RecordFilter{Search: "'; DROP TABLE users; --"}))
 	require.Empty(t, b.exported(t, ledger.RecordFilter{Search: `\' ? $1 ?0`}))
 
-	_, err = b.Store.Ledger.ExportCSV(t.Context(), ledger.RecordFilter{Page: db.Page{Sort: db.ParseSort("vat_amount")}}, "", &bytes.Buffer{})
+	_, err = b.Store.Ledger.ExportCSV(t.Context(), ledger.RecordFilter{Page: db.Page{Sort: bookstest.SortBy("vat_amount")}}, "", &bytes.Buffer{})
 	bookstest.RequireCode(t, models.CodeValidation, err)
 }
 
@@ -232,7 +232,7 @@ func TestExportStops(t *testing.T) {
 	ctx, cancel = context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 
-	_, err = b.Store.Ledger.ExportCSV(ctx, ledger.RecordFilter{Page: db.Page{Sort: db.ParseSort("-net_amount,gross_amount")}}, "", &file)
+	_, err = b.Store.Ledger.ExportCSV(ctx, ledger.RecordFilter{Page: db.Page{Sort: bookstest.SortBy("-net_amount", "gross_amount")}}, "", &file)
 	require.Error(t, err)
 
 	require.Eventually(t, func() bool {

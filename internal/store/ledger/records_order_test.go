@@ -2,11 +2,13 @@ package ledger_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"rihla/internal/store/bookstest"
 	"rihla/internal/store/db"
 	"rihla/internal/store/ledger"
 )
@@ -67,15 +69,17 @@ func TestRecordsOfADay(t *testing.T) {
 	} {
 		for _, search := range []string{"", "test"} {
 			for _, perPage := range []int{1, 2, 5, 100} {
-				require.Equal(t, want, numbers(ledger.RecordFilter{Search: search, Page: db.Page{Sort: db.ParseSort(sort), PerPage: perPage}}),
+				require.Equal(t, want, numbers(ledger.RecordFilter{Search: search, Page: db.Page{Sort: bookstest.SortBy(strings.FieldsFunc(sort, comma)...), PerPage: perPage}}),
 					"%q, %q, %d a page", sort, search, perPage)
 			}
 
-			require.Equal(t, want, exported(ledger.RecordFilter{Search: search, Page: db.Page{Sort: db.ParseSort(sort)}}), sort)
+			require.Equal(t, want, exported(ledger.RecordFilter{Search: search, Page: db.Page{Sort: bookstest.SortBy(strings.FieldsFunc(sort, comma)...)}}), sort)
 		}
 	}
 
 	// What the caller says about times within a day stands.
-	up := numbers(ledger.RecordFilter{Page: db.Page{Sort: db.ParseSort("-record_date,created_at")}})
+	up := numbers(ledger.RecordFilter{Page: db.Page{Sort: bookstest.SortBy("-record_date", "created_at")}})
 	require.Equal(t, []string{written[1], written[0]}, up[:2])
 }
+
+func comma(r rune) bool { return r == ',' }
