@@ -6,14 +6,15 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	rate "github.com/go-redis/redis_rate/v10"
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
+	"github.com/sony/gobreaker/v2"
 )
 
 // RedisOptions are what a Redis limiter is made of.
@@ -40,10 +41,15 @@ type Redis struct {
 	secret  []byte
 	timeout time.Duration
 	now     func() time.Time
-	circuit circuit
+	// breaker is open while Redis does not answer, and lets one call through per pause to look whether it does.
+	breaker *gobreaker.TwoStepCircuitBreaker[any]
+	cause   atomic.Value // text of the last failure, a string
 	log     *slog.Logger
 	observe func(shared bool)
 }
+
+// breakerPause is the time between two looks at a Redis that does not answer.
+const breakerPause = time.Second
 
 // NewRedis connects, and does not fail when Redis is away. The error says that the options are no good, and shows
 // nothing of the URL, which may hold a password.
@@ -74,6 +80,12 @@ func NewRedis(ctx context.Context, o RedisOptions) (*Redis, error) {
 		r.observe = func(bool) {}
 	}
 
+	r.breaker = gobreaker.NewTwoStepCircuitBreaker[any](gobreaker.Settings{
+		Name: "redis", MaxRequests: 1, Timeout: breakerPause,
+		ReadyToTrip:   func(n gobreaker.Counts) bool { return n.ConsecutiveFailures > 0 },
+		OnStateChange: r.changed,
+	})
+
 	r.observe(true)
 	r.ping(ctx)
 
@@ -85,7 +97,7 @@ func (r *Redis) ping(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 
-	r.note(ctx, false, r.client.Ping(ctx).Err())
+	_ = r.call(func() error { return r.client.Ping(ctx).Err() })
 }
 
 // Close ends the connections.
@@ -95,18 +107,17 @@ func (r *Redis) Close() error { return r.client.Close() }
 func (r *Redis) Allow(ctx context.Context, key string, perMinute int) (
 	remaining int, reset time.Time, retryAfter time.Duration, ok bool, err error,
 ) {
-	ask, probe := r.circuit.ask(r.now())
-	if !ask {
-		return r.local.Allow(ctx, key, perMinute)
-	}
+	var result *rate.Result
 
-	// A caller that went away says nothing about Redis.
-	asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.timeout)
-	defer cancel()
+	err = r.call(func() (err error) {
+		// A caller that went away says nothing about Redis.
+		asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.timeout)
+		defer cancel()
 
-	result, err := r.shared.Allow(asking, r.key(key), rate.PerMinute(perMinute))
-	r.note(ctx, probe, err)
+		result, err = r.shared.Allow(asking, r.key(key), rate.PerMinute(perMinute))
 
+		return err
+	})
 	if err != nil {
 		return r.local.Allow(ctx, key, perMinute)
 	}
@@ -123,16 +134,17 @@ func (r *Redis) Allow(ctx context.Context, key string, perMinute int) (
 // Return implements Limiter; it never fails. Redis keeps a last one for up to an interval: its script writes no allowance that is
 // whole again. What was taken while Redis was away is in memory, and is given back there.
 func (r *Redis) Return(ctx context.Context, key string, perMinute int) error {
-	ask, probe := r.circuit.ask(r.now())
-	if !ask {
+	err := r.call(func() error {
+		asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.timeout)
+		defer cancel()
+
+		_, err := r.shared.AllowN(asking, r.key(key), rate.PerMinute(perMinute), -1)
+
+		return err
+	})
+	if notAsked(err) {
 		return r.local.Return(ctx, key, perMinute)
 	}
-
-	asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.timeout)
-	defer cancel()
-
-	_, err := r.shared.AllowN(asking, r.key(key), rate.PerMinute(perMinute), -1)
-	r.note(ctx, probe, err)
 
 	return nil
 }
@@ -147,20 +159,47 @@ func (r *Redis) key(key string) string {
 	return "rihla:" + kind + ":" + base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:16])
 }
 
-// note keeps the circuit, and tells of a change once.
-func (r *Redis) note(ctx context.Context, probe bool, err error) {
-	if !r.circuit.note(r.now(), probe, err == nil) {
-		return
+var errAborted = errors.New("the call to Redis was aborted")
+
+// call asks Redis, unless the breaker is open. Answers that were on their way when it opened do not close it.
+func (r *Redis) call(ask func() error) (err error) {
+	done, err := r.breaker.Allow()
+	if err != nil {
+		return err
 	}
 
-	r.observe(err == nil)
+	// A panic is a failure too: a breaker that never hears of its probe would stay half open.
+	err = errAborted
 
-	if err == nil {
-		r.log.LogAttrs(ctx, slog.LevelInfo, "Redis answers again, rate limits are shared")
+	defer func() {
+		if err != nil {
+			r.cause.Store(err.Error())
+		}
 
-		return
+		done(err)
+	}()
+
+	err = ask()
+
+	return err
+}
+
+// notAsked reports whether call has failed without asking.
+func notAsked(err error) bool {
+	return errors.Is(err, gobreaker.ErrOpenState) || errors.Is(err, gobreaker.ErrTooManyRequests)
+}
+
+// changed tells of the begin and of the end of an outage, once each. It is called under the breaker's own lock.
+func (r *Redis) changed(_ string, from, to gobreaker.State) {
+	switch {
+	case to == gobreaker.StateClosed:
+		r.observe(true)
+		r.log.LogAttrs(context.Background(), slog.LevelInfo, "Redis answers again, rate limits are shared")
+	case from == gobreaker.StateClosed:
+		cause, _ := r.cause.Load().(string)
+
+		r.observe(false)
+		r.log.LogAttrs(context.Background(), slog.LevelWarn, "Redis does not answer, this process counts its rate limits alone",
+			slog.String("error", cause))
 	}
-
-	r.log.LogAttrs(ctx, slog.LevelWarn, "Redis does not answer, this process counts its rate limits alone",
-		slog.String("error", fmt.Sprint(err)))
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/google/uuid"
+	"github.com/sony/gobreaker/v2"
 	"github.com/stretchr/testify/require"
 )
 
@@ -34,6 +35,15 @@ func TestRedisKeysNameNobody(t *testing.T) {
 	}
 
 	require.Len(t, m.Keys(), 4)
+}
+
+// waitForProbe waits until the breaker lets one call look whether Redis is back, and moves the clock by as much.
+func waitForProbe(t *testing.T, r *Redis, c *clock) {
+	t.Helper()
+
+	require.Eventually(t, func() bool { return r.breaker.State() == gobreaker.StateHalfOpen }, 5*breakerPause, time.Millisecond)
+
+	c.t = c.t.Add(breakerPause)
 }
 
 // TestRedisAway takes Redis away and brings it back.
@@ -72,7 +82,7 @@ func TestRedisAway(t *testing.T) {
 	m.RequireAuth("nobody-sees-this")
 	require.Equal(t, 8, take(), "and does not ask again at once")
 
-	c.t = c.t.Add(circuitPause)
+	waitForProbe(t, r, c)
 	require.Equal(t, 9, take(), "Redis is back, and counts from the start")
 	require.Equal(t, []bool{true, false, true}, states)
 
@@ -80,11 +90,11 @@ func TestRedisAway(t *testing.T) {
 	require.Equal(t, 7, take(), "this process goes on where it was; one second has given nothing back")
 	require.Equal(t, []bool{true, false, true, false}, states)
 
-	c.t = c.t.Add(circuitPause)
+	waitForProbe(t, r, c)
 	require.Equal(t, 6, take())
 
 	require.NoError(t, m.Restart())
-	c.t = c.t.Add(circuitPause)
+	waitForProbe(t, r, c)
 	require.Equal(t, 8, take())
 
 	require.Equal(t, []bool{true, false, true, false, true}, states, "each change is told once")
@@ -144,7 +154,7 @@ func TestRedisSilent(t *testing.T) {
 	rush()
 	require.Equal(t, int64(1), connections.Load(), "the start found out, and nobody asks again")
 
-	c.t = c.t.Add(circuitPause)
+	waitForProbe(t, r, c)
 
 	rush()
 	require.Equal(t, int64(2), connections.Load(), "one looks for all")
