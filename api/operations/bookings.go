@@ -100,7 +100,7 @@ func (o *Operations) startFirst(ctx context.Context, a models.Attempt) error {
 
 	// An attempt that is written keeps its booking: it is the gateway that is slow. Otherwise nobody has taken the
 	// payment, and a workflow that starts after all finds no booking and ends.
-	ctx, done := aftermath(ctx)
+	ctx, done := detached(ctx)
 	defer done()
 
 	discarded, discardErr := o.Store.Bookings.DiscardBooking(ctx, a.BookingID)

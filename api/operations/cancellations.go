@@ -27,7 +27,7 @@ func (o *Operations) CancelBooking(ctx context.Context, r gen.CancelBookingReque
 
 	closed := pending == nil || o.closeCheckout(ctx, pending.ID)
 
-	ctx, cancel := aftermath(ctx)
+	ctx, cancel := detached(ctx)
 	defer cancel()
 
 	body, err := o.bookingOf(ctx, &b)

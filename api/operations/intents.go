@@ -222,7 +222,7 @@ func (o *Operations) start(ctx context.Context, a models.Attempt) (models.Paymen
 		return models.PaymentTransaction{}, err
 	}
 
-	ctx, done := aftermath(ctx)
+	ctx, done := detached(ctx)
 	defer done()
 
 	t, readErr := o.Store.Payments.TransactionByID(ctx, a.ID())

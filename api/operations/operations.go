@@ -76,12 +76,12 @@ func New(d Deps) *Operations {
 	}
 }
 
-// aftermathTime bounds what a handler has to bring to its end when the request's own time is over.
-const aftermathTime = 5 * time.Second
+// detachedTime bounds what a handler has to bring to its end when the request's own time is over.
+const detachedTime = 5 * time.Second
 
-// aftermath is the context for that.
-func aftermath(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), aftermathTime)
+// detached is a context that outlives the request and its client by detachedTime.
+func detached(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), detachedTime)
 }
 
 // actor is the caller in the store's terms.

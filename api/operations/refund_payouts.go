@@ -54,7 +54,7 @@ func (o *Operations) decidePayout(ctx context.Context, d models.RefundPayout) (m
 		return refund, err
 	}
 
-	ctx, done := aftermath(ctx)
+	ctx, done := detached(ctx)
 	defer done()
 
 	if refund.Status == models.RefundPending {

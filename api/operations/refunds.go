@@ -80,7 +80,7 @@ func (o *Operations) refund(ctx context.Context, request models.RefundRequest) (
 
 	o.executeRefund(ctx, ordered)
 
-	ctx, done := aftermath(ctx)
+	ctx, done := detached(ctx)
 	defer done()
 
 	now, err := o.Store.Refunds.RefundByID(ctx, ordered.ID)
