@@ -21,7 +21,7 @@ const (
 	defaultBodyLimit = 1 << 20
 	// unaskedBodyLimit is the largest body that is read before the caller is known to be allowed to send it.
 	unaskedBodyLimit = 64 << 10
-	// IdempotencyHeader makes an operation that declares it idempotent (contract §1).
+	// IdempotencyHeader makes an operation that declares it idempotent (rules: idempotency.where).
 	IdempotencyHeader = "Idempotency-Key"
 )
 

@@ -37,7 +37,7 @@ func sorts(text string) []db.Sort {
 	return out
 }
 
-// meta says where a page is (spec 2.2), and where the next one begins. An empty collection has one, empty, page.
+// meta says where a page is (rules: api.envelope), and where the next one begins. An empty collection has one, empty, page.
 func meta[T any](p db.Page, list db.Listed[T]) gen.Meta {
 	pages := (list.Total + int64(p.PerPage) - 1) / int64(p.PerPage)
 
