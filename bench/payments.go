@@ -232,7 +232,7 @@ func (b *bench) drive(ctx context.Context, s shape, r run, payments, parallel in
 	slices.Sort(took)
 	out.latency = took[len(took)/2]
 
-	d, err := b.temporal.DescribeWorkflowExecution(ctx, workflows.PaymentID(last), "")
+	d, err := b.temporal.DescribeWorkflowExecution(ctx, models.PaymentWorkflowID(last), "")
 	if err != nil {
 		return result{}, err
 	}
@@ -272,13 +272,13 @@ func (b *bench) pay(ctx context.Context, s shape, r run) (uuid.UUID, error) {
 		return a.ID(), err
 	}
 
-	return a.ID(), b.temporal.GetWorkflow(ctx, workflows.PaymentID(a.ID()), "").Get(ctx, nil)
+	return a.ID(), b.temporal.GetWorkflow(ctx, models.PaymentWorkflowID(a.ID()), "").Get(ctx, nil)
 }
 
 func (b *bench) start(ctx context.Context, s shape, queue string, a models.Attempt) error {
 	handle, err := b.temporal.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
 		StartWorkflowOperation: b.temporal.NewWithStartWorkflowOperation(client.StartWorkflowOptions{
-			ID: workflows.PaymentID(a.ID()), TaskQueue: queue,
+			ID: models.PaymentWorkflowID(a.ID()), TaskQueue: queue,
 			WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
 		}, shaped, s, a),
 		UpdateOptions: client.UpdateWorkflowOptions{

@@ -94,9 +94,9 @@ type story struct {
 }
 
 type payment struct {
-	TransactionID string `json:"transaction_id"`
-	CheckoutURL   string `json:"checkout_url"`
-	Status        string `json:"status"`
+	TransactionID uuid.UUID `json:"transaction_id"`
+	CheckoutURL   string    `json:"checkout_url"`
+	Status        string    `json:"status"`
 }
 
 func newStory(h *house, out io.Writer) *story {
@@ -178,7 +178,7 @@ func (s *story) book(ctx context.Context) error {
 
 	s.say(fmt.Sprintf("Book 2 seats on %q: %s, %s SAR, checkout open", trips.Data[0].Title, s.booking.Status, s.booking.Amount),
 		"checkout  "+s.booking.Payment.CheckoutURL,
-		"workflow  "+s.workflow("payment/"+s.booking.Payment.TransactionID))
+		"workflow  "+s.workflow(models.PaymentWorkflowID(s.booking.Payment.TransactionID)))
 
 	return nil
 }
@@ -253,12 +253,7 @@ func (s *story) seeNotifications(ctx context.Context) error {
 	dir := filepath.Join(s.house.cfg.App.DataDir, "outbox")
 
 	for _, channel := range []models.NotificationChannel{models.NotifyEmail, models.NotifySMS} {
-		transaction, err := uuid.Parse(s.booking.Payment.TransactionID)
-		if err != nil {
-			return err
-		}
-
-		id := models.NotificationID(transaction, models.NotifyPaymentSucceeded, channel)
+		id := models.NotificationID(s.booking.Payment.TransactionID, models.NotifyPaymentSucceeded, channel)
 
 		name, err := awaitFile(ctx, dir, id.String())
 		if err != nil {
@@ -266,7 +261,7 @@ func (s *story) seeNotifications(ctx context.Context) error {
 		}
 
 		s.say("The customer is told by "+strings.ToLower(string(channel)), "file      "+name,
-			"workflow  "+s.workflow("outbox/"+s.house.cfg.Temporal.TaskQueue))
+			"workflow  "+s.workflow(models.OutboxWorkflowID(s.house.cfg.Temporal.TaskQueue)))
 		s.began = time.Now()
 	}
 
@@ -274,7 +269,7 @@ func (s *story) seeNotifications(ctx context.Context) error {
 }
 
 type refund struct {
-	ID     string       `json:"id"`
+	ID     uuid.UUID    `json:"id"`
 	Amount models.Money `json:"amount"`
 	Status string       `json:"status"`
 }
@@ -311,7 +306,7 @@ func (s *story) refund(ctx context.Context, body map[string]any, what string) er
 		return err
 	}
 
-	look := []string{"workflow  " + s.workflow("refund/"+r.ID)}
+	look := []string{"workflow  " + s.workflow(models.RefundWorkflowID(r.ID))}
 	for _, l := range lines {
 		look = append(look, fmt.Sprintf("ledger    %s %10s = %9s + %10s  %s", l.Number, l.Gross, l.Commission, l.Net, l.Status))
 	}

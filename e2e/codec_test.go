@@ -23,7 +23,6 @@ import (
 	"rihla/e2e/harness"
 	"rihla/internal/codec"
 	"rihla/models"
-	"rihla/workflows"
 )
 
 const codecKeys = "TEMPORAL_CODEC_KEYS"
@@ -59,7 +58,7 @@ func TestEncryptionIsSwitchedOnAndKeysChange(t *testing.T) {
 		require.NoError(t, s.Pay(b.Payment.CheckoutURL, "succeed"))
 		require.Equal(t, models.BookingConfirmed, customer.Await(b.ID).BookingStatus)
 		// The workflow that waited is the one that settled: nothing was left to others.
-		require.NoError(t, s.Temporal.GetWorkflow(t.Context(), workflows.PaymentID(b.Payment.TransactionID), "").Get(t.Context(), nil))
+		require.NoError(t, s.Temporal.GetWorkflow(t.Context(), models.PaymentWorkflowID(b.Payment.TransactionID), "").Get(t.Context(), nil))
 	}
 
 	open := customer.Book(1)
@@ -72,7 +71,7 @@ func TestEncryptionIsSwitchedOnAndKeysChange(t *testing.T) {
 
 	first, second := customer.Book(1), customer.Book(1)
 
-	requireSealed(t, s, workflows.PaymentID(first.Payment.TransactionID), "k1", first)
+	requireSealed(t, s, models.PaymentWorkflowID(first.Payment.TransactionID), "k1", first)
 
 	requireForgeriesRefused(t, s, k1, first, second)
 	restart(s, k2+","+k1)
@@ -80,7 +79,7 @@ func TestEncryptionIsSwitchedOnAndKeysChange(t *testing.T) {
 
 	third := customer.Book(1)
 
-	requireSealed(t, s, workflows.PaymentID(third.Payment.TransactionID), "k2", third)
+	requireSealed(t, s, models.PaymentWorkflowID(third.Payment.TransactionID), "k2", third)
 
 	// Without its key a worker can do nothing about a payment, and must not do anything.
 	stuck := func(b harness.Booking, has, lacks string) {
@@ -89,7 +88,7 @@ func TestEncryptionIsSwitchedOnAndKeysChange(t *testing.T) {
 		s.Worker.Setenv(codecKeys, has)
 		s.Worker.Start()
 		require.NoError(t, s.Pay(b.Payment.CheckoutURL, "succeed"))
-		require.Contains(t, awaitTaskFailure(t, s, workflows.PaymentID(b.Payment.TransactionID), k1), `key "`+lacks+`"`)
+		require.Contains(t, awaitTaskFailure(t, s, models.PaymentWorkflowID(b.Payment.TransactionID), k1), `key "`+lacks+`"`)
 		require.Equal(t, 1, s.Count("SELECT count(*) FROM payment_transactions WHERE id = $1 AND status = 'PENDING'", b.Payment.TransactionID))
 	}
 	stuck(third, k1, "k2")
@@ -115,8 +114,8 @@ func TestEncryptionIsSwitchedOnAndKeysChange(t *testing.T) {
 	require.Equal(t, models.CodeRefundExceedsRemaining, a.Code())
 	require.NotContains(t, string(a.Body), "Encoded failure")
 
-	requireSealed(t, s, workflows.RefundID(refund.ID), "k2", third)
-	requireReadable(t, s, workflows.RefundID(refund.ID), k2+","+k1)
+	requireSealed(t, s, models.RefundWorkflowID(refund.ID), "k2", third)
+	requireReadable(t, s, models.RefundWorkflowID(refund.ID), k2+","+k1)
 }
 
 // awaitNoneRunning waits as an operator does before `plain` is taken out.
@@ -137,7 +136,7 @@ func awaitNoneRunning(t *testing.T, s *harness.Stack) {
 func requireForgeriesRefused(t *testing.T, s *harness.Stack, key string, theirs, other harness.Booking) {
 	t.Helper()
 
-	from := workflows.PaymentID(theirs.Payment.TransactionID)
+	from := models.PaymentWorkflowID(theirs.Payment.TransactionID)
 	input := rawHistory(t, s, from).GetEvents()[0].GetWorkflowExecutionStartedEventAttributes().GetInput().GetPayloads()[0]
 	require.Equal(t, from, string(input.GetMetadata()["encryption-workflow-id"]))
 

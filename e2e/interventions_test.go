@@ -58,7 +58,7 @@ func TestResetToTheBeginning(t *testing.T) {
 	s := harness.Start(t, harness.Options{})
 	customer, finance := s.As(models.RoleEndUser), s.As(models.RoleFinanceAdmin)
 	b := customer.BookPaid(2)
-	payment := workflows.PaymentID(b.Payment.TransactionID)
+	payment := models.PaymentWorkflowID(b.Payment.TransactionID)
 	path := "/api/v1/admin/bookings/" + b.ID.String() + "/refund"
 	refund := func(amount string) (string, models.RefundStatus) {
 		t.Helper()
@@ -73,7 +73,7 @@ func TestResetToTheBeginning(t *testing.T) {
 
 		require.NoError(t, a.Data(&r))
 
-		return workflows.RefundID(r.ID), r.Status
+		return models.RefundWorkflowID(r.ID), r.Status
 	}
 
 	given, status := refund("10.00")
@@ -102,15 +102,15 @@ func TestResetToTheBeginning(t *testing.T) {
 
 	for range 2 {
 		for _, id := range []string{
-			payment, given, denied, workflows.PaymentID(wrong.Payment.TransactionID), workflows.PaymentID(attempt.ID),
+			payment, given, denied, models.PaymentWorkflowID(wrong.Payment.TransactionID), models.PaymentWorkflowID(attempt.ID),
 		} {
 			completes(t, s, id)
 			reset(t, s, id)
 			completes(t, s, id)
 		}
 
-		reset(t, s, workflows.CampaignID(campaign))
-		reset(t, s, workflows.PaymentID(waiting.Payment.TransactionID))
+		reset(t, s, models.CampaignWorkflowID(campaign))
+		reset(t, s, models.PaymentWorkflowID(waiting.Payment.TransactionID))
 	}
 
 	require.Equal(t, before, s.Digest(t), "no row has changed")
@@ -122,7 +122,7 @@ func TestResetToTheBeginning(t *testing.T) {
 	// The one that waits goes on with the checkout that the customer sees.
 	require.NoError(t, s.Pay(waiting.Payment.CheckoutURL, "succeed"))
 	require.Equal(t, models.BookingConfirmed, customer.Await(waiting.ID).BookingStatus)
-	completes(t, s, workflows.PaymentID(waiting.Payment.TransactionID))
+	completes(t, s, models.PaymentWorkflowID(waiting.Payment.TransactionID))
 }
 
 // TestCancelAndTerminate: whatever an operator ends, somebody takes it up again.
@@ -149,13 +149,13 @@ func TestCancelAndTerminate(t *testing.T) { //nolint:tparallel // the gateway is
 
 			// A payment: the customer pays all the same.
 			b := customer.Book(1)
-			ends(workflows.PaymentID(b.Payment.TransactionID))
+			ends(models.PaymentWorkflowID(b.Payment.TransactionID))
 			require.NoError(t, s.Pay(b.Payment.CheckoutURL, "succeed"))
 			require.Equal(t, models.BookingConfirmed, customer.Await(b.ID).BookingStatus)
 
 			// A payment that nobody pays: the sweep asks the gateway when its time is long over.
 			unpaid := customer.Book(1)
-			ends(workflows.PaymentID(unpaid.Payment.TransactionID))
+			ends(models.PaymentWorkflowID(unpaid.Payment.TransactionID))
 			exec(t, s, "UPDATE payment_transactions SET expires_at = now() - interval '3 minutes' WHERE id = $1", unpaid.Payment.TransactionID)
 			require.Equal(t, models.FailureExpired, customer.Await(unpaid.ID).FailureCode)
 
@@ -170,7 +170,7 @@ func TestCancelAndTerminate(t *testing.T) { //nolint:tparallel // the gateway is
 			}
 
 			require.NoError(t, a.Data(&r))
-			ends(workflows.RefundID(r.ID))
+			ends(models.RefundWorkflowID(r.ID))
 			s.ClearFaults()
 			s.Tampered("the refund is made as old as the sweep waits for", "refund-order")
 			exec(t, s, "UPDATE refunds SET created_at = now() - interval '3 minutes' WHERE id = $1", r.ID)
@@ -192,16 +192,16 @@ func TestTerminatedWithoutAWorker(t *testing.T) {
 
 	late := customer.Book(1)
 	require.Equal(t, models.TransactionFailed, customer.Await(late.ID).PaymentStatus)
-	completes(t, s, workflows.PaymentID(late.Payment.TransactionID))
+	completes(t, s, models.PaymentWorkflowID(late.Payment.TransactionID))
 	s.Worker.Kill()
 	s.PayLate(late.Payment.Reference)
 	terminate(s.AwaitWorkflow("LatePayment", 1)[0])
 
 	require.NoError(t, door.Reconcile(t.Context(), late.Payment.TransactionID, models.ProviderGatewayA))
-	terminate(workflows.ReconcileID(late.Payment.TransactionID))
+	terminate(models.ReconcileWorkflowID(late.Payment.TransactionID))
 
 	require.NoError(t, door.WakeOutbox(t.Context()))
-	terminate("outbox/" + s.Queue)
+	terminate(models.OutboxWorkflowID(s.Queue))
 
 	for _, id := range s.AwaitWorkflow("Sweep", 1) {
 		_ = s.Temporal.TerminateWorkflow(t.Context(), id, "", "by mistake") // most of them are over

@@ -11,7 +11,6 @@ import (
 
 	"rihla/e2e/harness"
 	"rihla/models"
-	"rihla/workflows"
 )
 
 const (
@@ -117,7 +116,7 @@ func timeline(t *testing.T, s *harness.Stack) {
 		return sent >= 8 // two kinds by two channels, each queued and sent
 	}, patience, refundPoll)
 
-	require.Equal(t, workflows.PaymentID(b.Payment.TransactionID), story.WorkflowID)
+	require.Equal(t, models.PaymentWorkflowID(b.Payment.TransactionID), story.WorkflowID)
 	require.True(t, slices.IsSortedFunc(story.Timeline, func(a, b entry) int { return a.At.Compare(b.At) }), "in order")
 
 	first := func(kind string) int {
@@ -169,7 +168,7 @@ func incidents(t *testing.T, s *harness.Stack) {
 		at := slices.IndexFunc(open, func(i incident) bool { return *i.TransactionID == b.Payment.TransactionID })
 		require.GreaterOrEqual(t, at, 0)
 		require.NotEmpty(t, open[at].Details)
-		require.Equal(t, workflows.PaymentID(b.Payment.TransactionID), *open[at].WorkflowID)
+		require.Equal(t, models.PaymentWorkflowID(b.Payment.TransactionID), *open[at].WorkflowID)
 
 		path := incidentsPath + "/" + open[at].ID.String() + "/resolve"
 		done := decoded[incident](t, http.StatusOK, finance.Post(path, map[string]string{"note": "Asked the gateway"}))

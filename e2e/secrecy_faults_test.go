@@ -17,7 +17,6 @@ import (
 
 	"rihla/e2e/harness"
 	"rihla/models"
-	"rihla/workflows"
 )
 
 // faultSecrets are of services that nobody reaches at their addresses: who cannot connect likes to say with what it tried.
@@ -90,7 +89,7 @@ func complainingWorker(t *testing.T, s *harness.Stack, customer *harness.Caller,
 
 	require.NoError(t, s.Pay(b.Payment.CheckoutURL, "succeed"))
 
-	id := workflows.PaymentID(b.Payment.TransactionID)
+	id := models.PaymentWorkflowID(b.Payment.TransactionID)
 	payment := &commonpb.WorkflowExecution{WorkflowId: id}
 
 	require.Eventually(t, func() bool { // the history has the failed attempts, which no log has

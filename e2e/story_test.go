@@ -8,7 +8,6 @@ import (
 
 	"rihla/e2e/harness"
 	"rihla/models"
-	"rihla/workflows"
 )
 
 // maxHistory is how many events the history of a paid payment may have; the present figure is in docs/decisions/0001.
@@ -20,7 +19,7 @@ func TestPaidPaymentCostsFewHistoryEvents(t *testing.T) {
 	s := harness.Start(t, harness.Options{})
 	b := s.As(models.RoleEndUser).BookPaid(2)
 
-	id := workflows.PaymentID(b.Payment.TransactionID)
+	id := models.PaymentWorkflowID(b.Payment.TransactionID)
 	require.NoError(t, s.Temporal.GetWorkflow(t.Context(), id, "").Get(t.Context(), nil))
 	require.LessOrEqual(t, s.History(id), int64(maxHistory))
 	t.Logf("%d history events", s.History(id))

@@ -11,7 +11,6 @@ import (
 
 	"rihla/e2e/harness"
 	"rihla/models"
-	"rihla/workflows"
 )
 
 // TestMoneyInSuspense has a service to itself: faults hit the next webhook, whose ever it is.
@@ -95,7 +94,7 @@ func anotherAmount(t *testing.T, s *harness.Stack) {
 	require.NotNil(t, got.At)
 	require.Contains(t, incidentOf(t, s, models.IncidentAmountMismatch, payment), "Expected 115.00 SAR, the gateway took 116.00 SAR.")
 
-	require.Contains(t, detailsOf(t, s, workflows.PaymentID(payment)), "Expected 115.00 SAR, the gateway took 116.00 SAR.")
+	require.Contains(t, detailsOf(t, s, models.PaymentWorkflowID(payment)), "Expected 115.00 SAR, the gateway took 116.00 SAR.")
 
 	retry := func() harness.Answer { return customer.Post(intentPath(b.ID), byCard()) }
 	refused(t, retry(), http.StatusConflict, models.CodePaymentInSuspense)
@@ -135,7 +134,7 @@ func anotherCurrency(t *testing.T, s *harness.Stack) {
 	r := decoded[refund](t, http.StatusAccepted, finance.Post(givePath(payment), map[string]any{}))
 	require.Equal(t, models.RefundByHand, r.Channel)
 	require.True(t, r.NeedsPayout)
-	require.Contains(t, detailsOf(t, s, workflows.RefundID(r.ID)), "115.00 USD by hand: no gateway is asked to give back another currency than SAR")
+	require.Contains(t, detailsOf(t, s, models.RefundWorkflowID(r.ID)), "115.00 USD by hand: no gateway is asked to give back another currency than SAR")
 
 	paid := map[string]any{"payout_reference": "TRF-USD"}
 	refused(t, finance.Post(payoutPath(r.ID, "confirm"), paid), http.StatusForbidden, models.CodeForbidden)

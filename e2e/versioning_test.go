@@ -12,7 +12,6 @@ import (
 
 	"rihla/e2e/harness"
 	"rihla/models"
-	"rihla/workflows"
 )
 
 // makeCurrent has a version of the deployment take everything on, as soon as its workers poll; an empty build means workers
@@ -56,7 +55,7 @@ func TestNewVersionTakesOver(t *testing.T) {
 		require.NoError(t, s.Pay(b.Payment.CheckoutURL, "succeed"))
 		require.Equal(t, models.BookingConfirmed, customer.Await(b.ID).BookingStatus)
 
-		id := workflows.PaymentID(b.Payment.TransactionID)
+		id := models.PaymentWorkflowID(b.Payment.TransactionID)
 		require.NoError(t, s.Temporal.GetWorkflow(t.Context(), id, "").Get(t.Context(), nil))
 		require.Equal(t, build, ranOn(t, s, id))
 	}
@@ -66,14 +65,14 @@ func TestNewVersionTakesOver(t *testing.T) {
 
 	// Until somebody says so, a version gets nothing.
 	before := customer.Book(1)
-	require.Empty(t, ranOn(t, s, workflows.PaymentID(before.Payment.TransactionID)))
+	require.Empty(t, ranOn(t, s, models.PaymentWorkflowID(before.Payment.TransactionID)))
 	pay(before, "")
 
 	makeCurrent(t, s, deployment, "build-1")
 	s.Worker.Stop()
 
 	first := customer.Book(1)
-	require.Equal(t, "build-1", ranOn(t, s, workflows.PaymentID(first.Payment.TransactionID)))
+	require.Equal(t, "build-1", ranOn(t, s, models.PaymentWorkflowID(first.Payment.TransactionID)))
 	pay(unversioned, "build-1")
 
 	two := version("build-2")
@@ -82,7 +81,7 @@ func TestNewVersionTakesOver(t *testing.T) {
 	one.Kill()
 
 	second := customer.Book(1)
-	require.Equal(t, "build-2", ranOn(t, s, workflows.PaymentID(second.Payment.TransactionID)))
+	require.Equal(t, "build-2", ranOn(t, s, models.PaymentWorkflowID(second.Payment.TransactionID)))
 	pay(first, "build-2") // nobody of its own version is left
 	pay(second, "build-2")
 
@@ -133,13 +132,13 @@ func TestARampTakesItsShareAndGivesItBack(t *testing.T) {
 	}
 	runsOn := func(build string, b harness.Booking) {
 		t.Helper()
-		require.Equal(t, build, ranOn(t, s, workflows.PaymentID(b.Payment.TransactionID)))
+		require.Equal(t, build, ranOn(t, s, models.PaymentWorkflowID(b.Payment.TransactionID)))
 	}
 	pay := func(build string, b harness.Booking) {
 		t.Helper()
 		require.NoError(t, s.Pay(b.Payment.CheckoutURL, "succeed"))
 		require.Equal(t, models.BookingConfirmed, customer.Await(b.ID).BookingStatus)
-		require.NoError(t, s.Temporal.GetWorkflow(t.Context(), workflows.PaymentID(b.Payment.TransactionID), "").Get(t.Context(), nil))
+		require.NoError(t, s.Temporal.GetWorkflow(t.Context(), models.PaymentWorkflowID(b.Payment.TransactionID), "").Get(t.Context(), nil))
 		runsOn(build, b)
 	}
 

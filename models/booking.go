@@ -134,3 +134,17 @@ func (b *Booking) MaskDocuments() {
 		}
 	}
 }
+
+// Payable says whether the booking, a seat on the trip, can be paid at now. Error: BOOKING_NOT_PAYABLE.
+func (b *Booking) Payable(t *Trip, now time.Time) error {
+	switch {
+	case b.Status != BookingPendingPayment:
+		return Errorf(CodeBookingNotPayable, "The booking is %s and cannot be paid.", b.Status)
+	case !b.HoldUntil.After(now):
+		return Errorf(CodeBookingNotPayable, "The time to pay for the booking is over.")
+	case !t.Runs(now):
+		return Errorf(CodeBookingNotPayable, "The trip has left or does not take place.")
+	default:
+		return nil
+	}
+}

@@ -107,3 +107,16 @@ func (c *AdCampaign) CheckDates(startedOn Date, now time.Time) error {
 		return nil
 	}
 }
+
+// Payable says whether the campaign can be paid at now. Error: CAMPAIGN_NOT_PAYABLE.
+func (c *AdCampaign) Payable(now time.Time) error {
+	if c.Status != CampaignPendingPayment && c.Status != CampaignPaymentFailed {
+		return Errorf(CodeCampaignNotPayable, "The campaign is %s and cannot be paid.", c.Status)
+	}
+
+	if DateIn(now).After(c.EndsOn) {
+		return Errorf(CodeCampaignNotPayable, "The campaign's last day is over.")
+	}
+
+	return nil
+}

@@ -176,3 +176,19 @@ func requireField(t *testing.T, field string, err error) {
 	require.Len(t, e.Details, 1)
 	require.Contains(t, e.Details, field)
 }
+
+func TestCampaignPayable(t *testing.T) {
+	t.Parallel()
+
+	payable := []models.CampaignStatus{models.CampaignPendingPayment, models.CampaignPaymentFailed}
+	for _, s := range payable {
+		require.NoError(t, campaignIn(s).Payable(march(12, 20, 59)), s)
+		require.Equal(t, models.CodeCampaignNotPayable, codeOf(t, campaignIn(s).Payable(march(12, 21, 0))), s)
+	}
+
+	for _, s := range []models.CampaignStatus{
+		models.CampaignScheduled, models.CampaignActive, models.CampaignPaused, models.CampaignEnded,
+	} {
+		require.Equal(t, models.CodeCampaignNotPayable, codeOf(t, campaignIn(s).Payable(march(1, 12, 0))), s)
+	}
+}

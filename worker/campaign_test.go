@@ -90,9 +90,9 @@ func (h *house) paidCampaign(t *testing.T, starts, ends models.Date) models.AdCa
 
 	var settled models.Settled
 
-	h.workflow(t, workflows.PaymentID(a.ID()), &settled)
+	h.workflow(t, models.PaymentWorkflowID(a.ID()), &settled)
 	require.Equal(t, c.ID, settled.Campaign)
-	require.NoError(t, h.temporal.TerminateWorkflow(t.Context(), workflows.CampaignID(c.ID), "", "by mistake"))
+	require.NoError(t, h.temporal.TerminateWorkflow(t.Context(), models.CampaignWorkflowID(c.ID), "", "by mistake"))
 
 	return c
 }
@@ -116,7 +116,7 @@ func TestCampaignThroughRestarts(t *testing.T) {
 		}, 30*time.Second, 20*time.Millisecond, want)
 	}
 	waits := func() bool { // the timer is in the history
-		d, err := h.temporal.DescribeWorkflowExecution(t.Context(), workflows.CampaignID(c.ID), "")
+		d, err := h.temporal.DescribeWorkflowExecution(t.Context(), models.CampaignWorkflowID(c.ID), "")
 
 		return err == nil && d.GetWorkflowExecutionInfo().GetHistoryLength() >= 8
 	}
@@ -143,7 +143,7 @@ func TestCampaignThroughRestarts(t *testing.T) {
 
 	var last models.CampaignStatus
 
-	h.workflow(t, workflows.CampaignID(c.ID), &last)
+	h.workflow(t, models.CampaignWorkflowID(c.ID), &last)
 	require.Equal(t, models.CampaignEnded, last)
 	becomes(models.CampaignEnded)
 }
@@ -164,10 +164,10 @@ func TestCampaignOnASlowClock(t *testing.T) {
 
 	var last models.CampaignStatus
 
-	h.workflow(t, workflows.CampaignID(c.ID), &last)
+	h.workflow(t, models.CampaignWorkflowID(c.ID), &last)
 	require.Equal(t, models.CampaignEnded, last)
 
-	d, err := h.temporal.DescribeWorkflowExecution(t.Context(), workflows.CampaignID(c.ID), "")
+	d, err := h.temporal.DescribeWorkflowExecution(t.Context(), models.CampaignWorkflowID(c.ID), "")
 	require.NoError(t, err)
 	require.Less(t, d.GetWorkflowExecutionInfo().GetHistoryLength(), int64(40))
 }
@@ -193,7 +193,7 @@ func TestCampaignResumedAtMidnight(t *testing.T) {
 
 	require.NoError(t, h.ResumeCampaign(t.Context(), c))
 	require.Eventually(t, func() bool { // the timer is in the history
-		d, err := h.temporal.DescribeWorkflowExecution(t.Context(), workflows.CampaignID(c.ID), "")
+		d, err := h.temporal.DescribeWorkflowExecution(t.Context(), models.CampaignWorkflowID(c.ID), "")
 
 		return err == nil && d.GetWorkflowExecutionInfo().GetHistoryLength() >= 8
 	}, 20*time.Second, 10*time.Millisecond)

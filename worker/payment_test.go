@@ -36,7 +36,7 @@ func TestPayment(t *testing.T) {
 
 	var settled models.Settled
 
-	h.workflow(t, workflows.PaymentID(a.ID()), &settled)
+	h.workflow(t, models.PaymentWorkflowID(a.ID()), &settled)
 	require.Equal(t, models.TransactionPaid, settled.Status)
 	require.True(t, h.webhook(t, a, models.EventPaymentSucceeded).Duplicate)
 
@@ -91,7 +91,7 @@ func TestPaymentOfACancelledBooking(t *testing.T) {
 
 		var settled models.Settled
 
-		h.workflow(t, workflows.PaymentID(a.ID()), &settled)
+		h.workflow(t, models.PaymentWorkflowID(a.ID()), &settled)
 		require.Equal(t, s, settled)
 
 		return settled
@@ -181,7 +181,7 @@ func TestLateMoneyGoesBack(t *testing.T) {
 	require.Equal(t, "115.00", h.gateway.Refunded().String())
 	require.Equal(t, models.TransactionPaid, h.becomes(t, second, models.TransactionPaid).Status)
 
-	d, err := h.temporal.DescribeWorkflowExecution(t.Context(), workflows.RefundID(models.RefundID(first.ID(), "late")), "")
+	d, err := h.temporal.DescribeWorkflowExecution(t.Context(), models.RefundWorkflowID(models.RefundID(first.ID(), "late")), "")
 	require.NoError(t, err)
 	require.Equal(t, workflows.TaskTimeout, d.GetExecutionConfig().GetDefaultWorkflowTaskTimeout().AsDuration(),
 		"what a killed worker held is given to another as soon as for any other workflow")
@@ -209,7 +209,7 @@ func TestRefund(t *testing.T) {
 
 	// Started by hand, for a refund that nobody has ordered: whatever else the input says.
 	id := uuid.New()
-	run, err := h.temporal.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: workflows.RefundID(id), TaskQueue: h.queue},
+	run, err := h.temporal.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: models.RefundWorkflowID(id), TaskQueue: h.queue},
 		"Refund", map[string]any{"id": id, "booking_id": a.BookingID, "type": "FULL", "requested_by": a.UserID})
 	require.NoError(t, err)
 
@@ -222,7 +222,7 @@ func TestRefund(t *testing.T) {
 	open, err := h.store.Incidents.ListIncidents(t.Context(), incidents.IncidentFilter{Kind: models.IncidentRefundUnordered})
 	require.NoError(t, err)
 	require.Len(t, open.Items, 1)
-	require.Equal(t, workflows.RefundID(id), open.Items[0].WorkflowID)
+	require.Equal(t, models.RefundWorkflowID(id), open.Items[0].WorkflowID)
 }
 
 func TestRefundThatIsPending(t *testing.T) {
@@ -249,12 +249,12 @@ func TestRefundThatIsPending(t *testing.T) {
 
 	var s models.SettledRefund
 
-	h.workflow(t, workflows.RefundID(r.ID), &s)
+	h.workflow(t, models.RefundWorkflowID(r.ID), &s)
 	require.Equal(t, models.RefundSucceeded, s.Status)
 
 	// Resumed by a sweep that was a moment too late: decided is decided.
 	require.NoError(t, h.ResumeRefund(t.Context(), r))
-	h.workflow(t, workflows.RefundID(r.ID), &s)
+	h.workflow(t, models.RefundWorkflowID(r.ID), &s)
 	require.Equal(t, models.RefundSucceeded, s.Status)
 	require.Equal(t, 1, h.gateway.Calls(fake.CreateRefund))
 }
@@ -267,7 +267,7 @@ func TestReconcile(t *testing.T) {
 
 	a := h.attempt(t)
 	h.start(t, a)
-	require.NoError(t, h.temporal.TerminateWorkflow(t.Context(), workflows.PaymentID(a.ID()), "", "test"))
+	require.NoError(t, h.temporal.TerminateWorkflow(t.Context(), models.PaymentWorkflowID(a.ID()), "", "test"))
 	require.NoError(t, h.gateway.Pay(a.ID()))
 
 	require.NoError(t, h.Reconcile(t.Context(), a.ID(), a.Method.Provider()))
@@ -286,7 +286,7 @@ func TestSweepSchedule(t *testing.T) {
 		w.Stop()
 	}
 
-	schedule := h.temporal.ScheduleClient().GetHandle(t.Context(), worker.SweepScheduleID(h.queue))
+	schedule := h.temporal.ScheduleClient().GetHandle(t.Context(), models.SweepScheduleID(h.queue))
 	t.Cleanup(func() { require.NoError(t, schedule.Delete(context.WithoutCancel(t.Context()))) })
 
 	d, err := schedule.Describe(t.Context())

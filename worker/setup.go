@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"rihla/internal/codec"
+	"rihla/models"
 	"rihla/workflows"
 )
 
@@ -60,12 +61,6 @@ func skipDenied(err error) error {
 	return fmt.Errorf("prepare search attributes: %w", err)
 }
 
-// SweepScheduleID is the id of the sweep's schedule; one per task queue.
-func SweepScheduleID(queue string) string { return "sweep/" + queue }
-
-// AuditScheduleID is the id of the nightly audit's schedule; one per task queue.
-func AuditScheduleID(queue string) string { return "audit/" + queue }
-
 // auditHour and auditMinute are 03:30 in Riyadh, in UTC: the quietest time of the day.
 const auditHour, auditMinute = 0, 30
 
@@ -77,7 +72,7 @@ func ensureSchedules(ctx context.Context, c client.Client, queue string, sweep t
 
 	err := ensureSchedule(ctx, c, client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: sweep}}}, time.Minute,
 		&client.ScheduleWorkflowAction{
-			ID: SweepScheduleID(queue), Workflow: workflows.Sweep, TaskQueue: queue, StaticSummary: "Sweep: nothing is left behind",
+			ID: models.SweepScheduleID(queue), Workflow: workflows.Sweep, TaskQueue: queue, StaticSummary: "Sweep: nothing is left behind",
 		})
 	if err != nil {
 		return err
@@ -88,7 +83,7 @@ func ensureSchedules(ctx context.Context, c client.Client, queue string, sweep t
 	}}}
 
 	return ensureSchedule(ctx, c, nightly, 6*time.Hour, &client.ScheduleWorkflowAction{
-		ID: AuditScheduleID(queue), Workflow: workflows.Audit, Args: []any{workflows.AuditOptions{}}, TaskQueue: queue,
+		ID: models.AuditScheduleID(queue), Workflow: workflows.Audit, Args: []any{workflows.AuditOptions{}}, TaskQueue: queue,
 		StaticSummary: "Audit: the books agree with their proofs",
 	})
 }

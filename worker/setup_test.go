@@ -9,6 +9,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 
+	"rihla/models"
 	"rihla/worker"
 	"rihla/workflows"
 )
@@ -19,8 +20,8 @@ func TestSchedulesOfOldAreBroughtUpToDate(t *testing.T) {
 	h := newHouse(t)
 
 	for _, action := range []*client.ScheduleWorkflowAction{
-		{ID: worker.SweepScheduleID(h.queue), Workflow: workflows.Sweep, TaskQueue: h.queue},
-		{ID: worker.AuditScheduleID(h.queue), Workflow: "Audit", TaskQueue: h.queue}, // it had no options once
+		{ID: models.SweepScheduleID(h.queue), Workflow: workflows.Sweep, TaskQueue: h.queue},
+		{ID: models.AuditScheduleID(h.queue), Workflow: "Audit", TaskQueue: h.queue}, // it had no options once
 	} {
 		_, err := h.temporal.ScheduleClient().Create(t.Context(), client.ScheduleOptions{
 			ID: action.ID, Spec: client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: 24 * time.Hour}}},
@@ -37,7 +38,7 @@ func TestSchedulesOfOldAreBroughtUpToDate(t *testing.T) {
 	w.Stop()
 
 	for id, catchUp := range map[string]time.Duration{
-		worker.SweepScheduleID(h.queue): time.Minute, worker.AuditScheduleID(h.queue): 6 * time.Hour,
+		models.SweepScheduleID(h.queue): time.Minute, models.AuditScheduleID(h.queue): 6 * time.Hour,
 	} {
 		schedule := h.temporal.ScheduleClient().GetHandle(t.Context(), id)
 		t.Cleanup(func() { require.NoError(t, schedule.Delete(context.WithoutCancel(t.Context()))) })

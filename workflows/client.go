@@ -24,31 +24,6 @@ type Client struct {
 // NewClient makes the door; queue is the task queue that the workers serve.
 func NewClient(c client.Client, queue string) *Client { return &Client{temporal: c, queue: queue} }
 
-// PaymentID is the id of an attempt's workflow.
-func PaymentID(transaction uuid.UUID) string { return "payment/" + transaction.String() }
-
-// RefundID is the id of a refund's workflow.
-func RefundID(refund uuid.UUID) string { return "refund/" + refund.String() }
-
-// CampaignID is the id of a paid campaign's workflow.
-func CampaignID(campaign uuid.UUID) string { return "campaign/" + campaign.String() }
-
-// LatePaymentID is the id of the workflow that deals with a late event.
-func LatePaymentID(d models.Delivery) string {
-	return "late-payment/" + string(d.Channel) + "/" + d.EventID.String()
-}
-
-// ReconcileID is the id of the workflow that ends an attempt whose own workflow is gone.
-func ReconcileID(transaction uuid.UUID) string { return "reconcile/" + transaction.String() }
-
-// PollStatusID is the id of the one workflow that polls for a channel of a task queue.
-func (c *Client) PollStatusID(channel models.Channel) string {
-	return "poll-status/" + c.queue + "/" + string(channel)
-}
-
-// outboxID is the id of the one outbox workflow of a task queue.
-func (c *Client) outboxID() string { return "outbox/" + c.queue }
-
 // ErrStillRunning says that the workflow was started and had not got there when the caller's time was over.
 var ErrStillRunning = errors.New("the workflow is still at it")
 
@@ -74,7 +49,7 @@ func (c *Client) StartPayment(ctx context.Context, a models.Attempt) (activities
 	var out activities.Checkout
 
 	err := c.startWithUpdate(ctx, client.StartWorkflowOptions{
-		ID:                    PaymentID(a.ID()),
+		ID:                    models.PaymentWorkflowID(a.ID()),
 		StaticSummary:         summary,
 		StaticDetails:         "Pays by " + string(a.Method) + " through " + string(a.Method.Provider()) + ".",
 		TypedSearchAttributes: temporal.NewSearchAttributes(attrs...),
@@ -99,7 +74,7 @@ func (c *Client) CancelPayment(ctx context.Context, transaction uuid.UUID) (mode
 	var out models.Settled
 
 	handle, err := c.temporal.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
-		WorkflowID: PaymentID(transaction), UpdateName: UpdateCancel,
+		WorkflowID: models.PaymentWorkflowID(transaction), UpdateName: UpdateCancel,
 		// An id of its own: an earlier try that failed must not answer for this one.
 		UpdateID:     UpdateCancel + "/" + uuid.NewString(),
 		WaitForStage: client.WorkflowUpdateStageCompleted,
@@ -137,7 +112,7 @@ func refundOptions(r models.Refund) client.StartWorkflowOptions {
 	}
 
 	return client.StartWorkflowOptions{
-		ID: RefundID(r.ID), StaticSummary: summary, StaticDetails: r.Amount.String() + " " + r.Currency + " go back.",
+		ID: models.RefundWorkflowID(r.ID), StaticSummary: summary, StaticDetails: r.Amount.String() + " " + r.Currency + " go back.",
 		TypedSearchAttributes: refundAttributes(booking, ""),
 	}
 }
@@ -195,9 +170,9 @@ func (c *Client) startAndAsk(
 // another workflow deals with it.
 func (c *Client) Deliver(ctx context.Context, d models.Delivery) error {
 	if !d.Ended {
-		id := PaymentID(d.TransactionID)
+		id := models.PaymentWorkflowID(d.TransactionID)
 		if d.RefundID != uuid.Nil {
-			id = RefundID(d.RefundID)
+			id = models.RefundWorkflowID(d.RefundID)
 		}
 
 		err := c.temporal.SignalWorkflow(ctx, id, "", SignalEvent, d.EventID)
@@ -212,7 +187,7 @@ func (c *Client) Deliver(ctx context.Context, d models.Delivery) error {
 	}
 
 	return c.start(ctx, client.StartWorkflowOptions{
-		ID: LatePaymentID(d), StaticSummary: "Late event of payment " + d.TransactionID.String(),
+		ID: models.LatePaymentWorkflowID(d), StaticSummary: "Late event of payment " + d.TransactionID.String(),
 		TypedSearchAttributes: temporal.NewSearchAttributes(attrs...),
 	}, LatePayment, d)
 }
@@ -220,7 +195,7 @@ func (c *Client) Deliver(ctx context.Context, d models.Delivery) error {
 // Reconcile starts the workflow that ends an attempt whose own workflow is gone. While that one runs, it is still
 // asking the gateway, and nothing is started.
 func (c *Client) Reconcile(ctx context.Context, transaction uuid.UUID, gateway models.PaymentProvider) error {
-	d, err := c.temporal.DescribeWorkflowExecution(ctx, PaymentID(transaction), "")
+	d, err := c.temporal.DescribeWorkflowExecution(ctx, models.PaymentWorkflowID(transaction), "")
 	if err != nil && !isNotFound(err) {
 		return asDomainError(err)
 	}
@@ -230,7 +205,7 @@ func (c *Client) Reconcile(ctx context.Context, transaction uuid.UUID, gateway m
 	}
 
 	return c.start(ctx, client.StartWorkflowOptions{
-		ID: ReconcileID(transaction), StaticSummary: "Reconcile payment " + transaction.String(),
+		ID: models.ReconcileWorkflowID(transaction), StaticSummary: "Reconcile payment " + transaction.String(),
 		TypedSearchAttributes: temporal.NewSearchAttributes(attrGateway.ValueSet(string(gateway))),
 		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 	}, Reconcile, Closing{TransactionID: transaction, Gateway: gateway, Why: models.FailureExpired})
@@ -247,7 +222,8 @@ func (c *Client) ResumeRefund(ctx context.Context, r models.Refund) error {
 // PollStatus starts the workflow that asks about attempts of a channel whose webhooks may be lost, unless it runs already.
 func (c *Client) PollStatus(ctx context.Context, channel models.Channel) error {
 	return c.start(ctx, client.StartWorkflowOptions{
-		ID: c.PollStatusID(channel), StaticSummary: "Ask about payments of " + string(channel) + " whose webhooks may be lost",
+		ID:                    models.PollStatusWorkflowID(c.queue, channel),
+		StaticSummary:         "Ask about payments of " + string(channel) + " whose webhooks may be lost",
 		TypedSearchAttributes: temporal.NewSearchAttributes(attrGateway.ValueSet(string(channel.Provider()))),
 		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 	}, PollStatus, channel)
@@ -255,7 +231,7 @@ func (c *Client) PollStatus(ctx context.Context, channel models.Channel) error {
 
 // ResumeCampaign has a campaign's workflow look at the campaign, and starts it again if none is running.
 func (c *Client) ResumeCampaign(ctx context.Context, campaign models.AdCampaign) error {
-	_, err := c.temporal.SignalWithStartWorkflow(ctx, CampaignID(campaign.ID), SignalLook, nil, client.StartWorkflowOptions{
+	_, err := c.temporal.SignalWithStartWorkflow(ctx, models.CampaignWorkflowID(campaign.ID), SignalLook, nil, client.StartWorkflowOptions{
 		TaskQueue: c.queue, WorkflowTaskTimeout: TaskTimeout,
 		StaticSummary: "Dates of campaign " + campaign.ID.String(), StaticDetails: campaignDetails,
 		TypedSearchAttributes: temporal.NewSearchAttributes(attrProviderID.ValueSet(campaign.ProviderID.String())),
@@ -283,7 +259,7 @@ func (c *Client) PayoutDecided(ctx context.Context, r models.Refund) (wait func(
 
 // WakeOutbox has queued notifications delivered.
 func (c *Client) WakeOutbox(ctx context.Context) error {
-	_, err := c.temporal.SignalWithStartWorkflow(ctx, c.outboxID(), SignalWake, nil, client.StartWorkflowOptions{
+	_, err := c.temporal.SignalWithStartWorkflow(ctx, models.OutboxWorkflowID(c.queue), SignalWake, nil, client.StartWorkflowOptions{
 		TaskQueue: c.queue, WorkflowTaskTimeout: TaskTimeout, StaticSummary: "Deliver queued notifications",
 		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 	}, Outbox)

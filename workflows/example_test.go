@@ -31,7 +31,7 @@ func ExampleClient_StartPayment() { //nolint:testableexamples // it needs a Temp
 
 	switch {
 	case errors.Is(err, workflows.ErrStillRunning):
-		fmt.Println("the customer can ask again: the workflow goes on as", workflows.PaymentID(attempt.ID()))
+		fmt.Println("the customer can ask again: the workflow goes on as", models.PaymentWorkflowID(attempt.ID()))
 	case err != nil:
 		fmt.Println("not started:", err)
 	default:

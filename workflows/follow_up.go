@@ -36,7 +36,7 @@ func (s subject) attributes() temporal.SearchAttributes {
 func followUp(ctx workflow.Context, about subject, s models.Settled) error {
 	if s.Campaign != uuid.Nil {
 		err := startDetached(ctx, workflow.ChildWorkflowOptions{
-			WorkflowID: CampaignID(s.Campaign), StaticSummary: "Dates of campaign " + s.Campaign.String(),
+			WorkflowID: models.CampaignWorkflowID(s.Campaign), StaticSummary: "Dates of campaign " + s.Campaign.String(),
 			StaticDetails:         campaignDetails,
 			TypedSearchAttributes: about.attributes(),
 		}, Campaign, s.Campaign)
@@ -48,7 +48,7 @@ func followUp(ctx workflow.Context, about subject, s models.Settled) error {
 	if s.Sibling != uuid.Nil {
 		// Another attempt is still open: nobody should pay twice.
 		err := startDetached(ctx, workflow.ChildWorkflowOptions{
-			WorkflowID: ReconcileID(s.Sibling), StaticSummary: "Close the other attempt " + s.Sibling.String(),
+			WorkflowID: models.ReconcileWorkflowID(s.Sibling), StaticSummary: "Close the other attempt " + s.Sibling.String(),
 			TypedSearchAttributes: subject{booking: about.booking, provider: about.provider, gateway: s.SiblingGateway}.attributes(),
 		}, Reconcile, Closing{TransactionID: s.Sibling, Gateway: s.SiblingGateway, Why: models.FailureCancelled})
 		if err != nil {
@@ -78,7 +78,7 @@ func refundLate(ctx workflow.Context, about subject) error {
 		refund := models.RefundOrder{ID: models.RefundID(about.transaction, "late")}
 
 		return startDetached(ctx, workflow.ChildWorkflowOptions{
-			WorkflowID:            RefundID(refund.ID),
+			WorkflowID:            models.RefundWorkflowID(refund.ID),
 			StaticSummary:         "Refund of late payment " + about.transaction.String(),
 			TypedSearchAttributes: refundAttributes(about.booking, about.gateway),
 		}, Refund, refund)

@@ -55,7 +55,7 @@ func (p *payment) closeLater(ctx workflow.Context) error {
 	about := subject{booking: p.attempt.BookingID, provider: p.attempt.ProviderID, gateway: p.gateway()}
 
 	return startDetached(ctx, workflow.ChildWorkflowOptions{
-		WorkflowID: ReconcileID(p.id), StaticSummary: "Close the checkout of cancelled payment " + p.id.String(),
+		WorkflowID: models.ReconcileWorkflowID(p.id), StaticSummary: "Close the checkout of cancelled payment " + p.id.String(),
 		TypedSearchAttributes: about.attributes(),
 	}, Reconcile, Closing{TransactionID: p.id, Gateway: p.gateway(), Why: models.FailureCancelled})
 }

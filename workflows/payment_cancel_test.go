@@ -269,7 +269,7 @@ func TestPaymentOfACampaign(t *testing.T) {
 		w.OnWorkflow(workflows.Campaign, mock.Anything, a.CampaignID).Return(models.CampaignActive, nil).Once()
 		w.at(time.Minute, w.event)
 		require.Equal(t, won, w.pay(a))
-		require.NoError(t, w.GetWorkflowErrorByID(workflows.CampaignID(a.CampaignID)))
+		require.NoError(t, w.GetWorkflowErrorByID(models.CampaignWorkflowID(a.CampaignID)))
 	})
 
 	t.Run("whose dates run already", func(t *testing.T) {
@@ -308,7 +308,7 @@ func TestPaymentThatCanOnlyGoBack(t *testing.T) {
 		require.True(t, w.needsReview())
 
 		if !running {
-			require.NoError(t, w.GetWorkflowErrorByID(workflows.RefundID(request.ID)))
+			require.NoError(t, w.GetWorkflowErrorByID(models.RefundWorkflowID(request.ID)))
 		}
 	}
 }

@@ -28,13 +28,10 @@ func Review(ctx workflow.Context, i models.ShownIncident) error {
 	return workflow.UpsertTypedSearchAttributes(ctx, attrNeedsReview.ValueSet(false))
 }
 
-// ReviewID is the id of the workflow that shows an incident.
-func ReviewID(incident uuid.UUID) string { return "review/" + incident.String() }
-
 // Show starts the workflow that shows an incident, or ends it when the incident is resolved. Error: SERVICE_UNAVAILABLE.
 func (c *Client) Show(ctx context.Context, i models.ShownIncident) error {
 	if i.Status == models.IncidentResolved {
-		err := c.temporal.SignalWorkflow(ctx, ReviewID(i.ID), "", SignalResolved, nil)
+		err := c.temporal.SignalWorkflow(ctx, models.ReviewWorkflowID(i.ID), "", SignalResolved, nil)
 		if isNotFound(err) { // it was resolved before it was shown, or somebody has terminated the workflow
 			return nil
 		}
@@ -52,7 +49,7 @@ func (c *Client) Show(ctx context.Context, i models.ShownIncident) error {
 	}
 
 	return c.start(ctx, client.StartWorkflowOptions{
-		ID: ReviewID(i.ID), StaticSummary: "Incident " + string(i.Kind), StaticDetails: i.About(),
+		ID: models.ReviewWorkflowID(i.ID), StaticSummary: "Incident " + string(i.Kind), StaticDetails: i.About(),
 		TypedSearchAttributes: temporal.NewSearchAttributes(attrs...),
 		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 	}, Review, i)

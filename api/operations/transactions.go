@@ -6,7 +6,6 @@ import (
 	"rihla/api/gen"
 	"rihla/internal/store/payments"
 	"rihla/models"
-	"rihla/workflows"
 )
 
 // ListPaymentTransactions lists payment attempts and the transactions of refunds.
@@ -82,8 +81,8 @@ func detailOf(t *models.PaymentTransaction, timeline []payments.TimelineEntry) g
 // workflow, which carries the refund's id as its gateway reference does not; the parent payment leads there.
 func workflowOf(t *models.PaymentTransaction) string {
 	if t.ParentID != nil {
-		return workflows.PaymentID(*t.ParentID)
+		return models.PaymentWorkflowID(*t.ParentID)
 	}
 
-	return workflows.PaymentID(t.ID)
+	return models.PaymentWorkflowID(t.ID)
 }

@@ -11,7 +11,6 @@ import (
 
 	"rihla/e2e/harness"
 	"rihla/models"
-	"rihla/worker"
 	"rihla/workflows"
 )
 
@@ -20,12 +19,12 @@ func sweepOrphan(t *testing.T, s *harness.Stack) act {
 	t.Helper()
 
 	b := s.As(models.RoleEndUser).Book(1)
-	require.NoError(t, s.Temporal.TerminateWorkflow(t.Context(), workflows.PaymentID(b.Payment.TransactionID), "", "test"))
+	require.NoError(t, s.Temporal.TerminateWorkflow(t.Context(), models.PaymentWorkflowID(b.Payment.TransactionID), "", "test"))
 
 	_, err := s.DB.ExecContext(t.Context(), `UPDATE payment_transactions SET expires_at = now() - interval '1 hour' WHERE booking_id = $1`, b.ID)
 	require.NoError(t, err)
 
-	sweeps := s.Temporal.ScheduleClient().GetHandle(t.Context(), worker.SweepScheduleID(s.Queue))
+	sweeps := s.Temporal.ScheduleClient().GetHandle(t.Context(), models.SweepScheduleID(s.Queue))
 
 	return func(ctx context.Context) (string, error) {
 		for {

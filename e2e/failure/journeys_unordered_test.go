@@ -20,7 +20,7 @@ func refundWithoutOrder(t *testing.T, s *harness.Stack) act {
 	booking, id := s.As(models.RoleEndUser).BookPaid(1), uuid.New()
 
 	return func(ctx context.Context) (string, error) {
-		run, err := s.Temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: workflows.RefundID(id), TaskQueue: s.Queue},
+		run, err := s.Temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: models.RefundWorkflowID(id), TaskQueue: s.Queue},
 			workflows.Refund, models.RefundOrder{ID: id})
 		if err != nil {
 			return "", err
@@ -28,7 +28,7 @@ func refundWithoutOrder(t *testing.T, s *harness.Stack) act {
 
 		_ = run.Get(ctx, nil) // how it ends is in the incident
 
-		if n := s.Count("SELECT count(*) FROM incidents WHERE kind = 'REFUND_WITHOUT_ORDER' AND workflow_id = $1", workflows.RefundID(id)); n != 1 {
+		if n := s.Count("SELECT count(*) FROM incidents WHERE kind = 'REFUND_WITHOUT_ORDER' AND workflow_id = $1", models.RefundWorkflowID(id)); n != 1 {
 			return "", fmt.Errorf("%d incidents about the refund without an order", n)
 		}
 

@@ -46,7 +46,7 @@ func payoutsWithoutOrchestrator(t *testing.T, s *harness.Stack) {
 	}
 
 	// Nobody runs this one any more when it is decided.
-	require.NoError(t, s.Temporal.TerminateWorkflow(t.Context(), "refund/"+orphan.ID.String(), "", "an operator's mistake"))
+	require.NoError(t, s.Temporal.TerminateWorkflow(t.Context(), models.RefundWorkflowID(orphan.ID), "", "an operator's mistake"))
 	require.NoError(t, s.Components.Temporal.Stop(t.Context()))
 
 	body := map[string]any{"payout_reference": "TRF-1"}

@@ -9,7 +9,6 @@ import (
 
 	"rihla/e2e/harness"
 	"rihla/models"
-	"rihla/workflows"
 )
 
 // TestCancelledLaterHistories: the gateway does not answer when a booking is cancelled. The customer is answered within seconds, the
@@ -35,11 +34,11 @@ func TestCancelledLaterHistories(t *testing.T) {
 	require.Equal(t, models.FailureCancelled, given.Payment.FailureCode)
 
 	// The attempt's workflow asks for half a minute, and leaves the checkout to another one then.
-	replay(t, s, "payment-cancelled-closed-later", workflows.PaymentID(b.Payment.TransactionID))
+	replay(t, s, "payment-cancelled-closed-later", models.PaymentWorkflowID(b.Payment.TransactionID))
 	require.Equal(t, "open", checkoutAt(s, b))
 
 	s.ClearFaults()
-	replay(t, s, "reconcile-cancelled-booking", workflows.ReconcileID(b.Payment.TransactionID))
+	replay(t, s, "reconcile-cancelled-booking", models.ReconcileWorkflowID(b.Payment.TransactionID))
 	require.Equal(t, "canceled", checkoutAt(s, b))
 }
 

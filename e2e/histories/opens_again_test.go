@@ -9,7 +9,6 @@ import (
 
 	"rihla/e2e/harness"
 	"rihla/models"
-	"rihla/workflows"
 )
 
 // TestOpensAgainHistories: the gateway does not open the checkout, and does not say either whether there is one when the customer
@@ -30,7 +29,7 @@ func TestOpensAgainHistories(t *testing.T) {
 	a := customer.Post(intent, map[string]any{"payment_method": models.MethodWalletB, "replace": true})
 	require.Equal(t, http.StatusBadGateway, a.Status, "%s", a.Body)
 
-	workflow := workflows.PaymentID(b.Payment.TransactionID)
+	workflow := models.PaymentWorkflowID(b.Payment.TransactionID)
 	require.Eventually(t, func() bool {
 		d, err := s.Temporal.DescribeWorkflowExecution(t.Context(), workflow, "")
 		_, changed := d.GetWorkflowExecutionInfo().GetSearchAttributes().GetIndexedFields()["TemporalChangeVersion"]

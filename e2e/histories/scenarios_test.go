@@ -12,7 +12,6 @@ import (
 
 	"rihla/e2e/harness"
 	"rihla/models"
-	"rihla/worker"
 	"rihla/workflows"
 )
 
@@ -31,28 +30,28 @@ func TestPaymentHistories(t *testing.T) {
 	customer := s.As(models.RoleEndUser)
 
 	paid := customer.BookPaid(1)
-	replay(t, s, "payment-paid", workflows.PaymentID(paid.Payment.TransactionID))
+	replay(t, s, "payment-paid", models.PaymentWorkflowID(paid.Payment.TransactionID))
 
 	declined := customer.Book(1)
 	require.NoError(t, s.Pay(declined.Payment.CheckoutURL, "decline"))
 	require.Equal(t, models.TransactionFailed, customer.Await(declined.ID).PaymentStatus)
-	replay(t, s, "payment-declined", workflows.PaymentID(declined.Payment.TransactionID))
+	replay(t, s, "payment-declined", models.PaymentWorkflowID(declined.Payment.TransactionID))
 
 	replaced := customer.Book(1)
 	a := customer.Post("/api/v1/payments/booking/"+replaced.ID.String()+"/intent", map[string]any{"payment_method": "wallet_b", "replace": true})
 	require.Equal(t, http.StatusCreated, a.Status, "%s", a.Body)
-	replay(t, s, "payment-cancelled", workflows.PaymentID(replaced.Payment.TransactionID))
+	replay(t, s, "payment-cancelled", models.PaymentWorkflowID(replaced.Payment.TransactionID))
 
 	fault(s, "create_checkout", "reject", 1)
 
 	rejected := customer.Book(1)
 	require.Equal(t, models.FailureGatewayRejected, rejected.Payment.FailureCode)
-	replay(t, s, "payment-gateway-rejected", workflows.PaymentID(rejected.Payment.TransactionID))
+	replay(t, s, "payment-gateway-rejected", models.PaymentWorkflowID(rejected.Payment.TransactionID))
 
 	fault(s, "create_checkout", "error", 2)
 
 	retried := customer.BookPaid(1)
-	replay(t, s, "payment-gateway-unavailable-at-first", workflows.PaymentID(retried.Payment.TransactionID))
+	replay(t, s, "payment-gateway-unavailable-at-first", models.PaymentWorkflowID(retried.Payment.TransactionID))
 
 	for _, mode := range []string{"wrong_amount", "wrong_currency"} {
 		fault(s, "webhook", mode, 1)
@@ -60,13 +59,13 @@ func TestPaymentHistories(t *testing.T) {
 		wrong := customer.Book(1)
 		require.NoError(t, s.Pay(wrong.Payment.CheckoutURL, "succeed"))
 		require.Equal(t, models.TransactionFailed, customer.Await(wrong.ID).PaymentStatus)
-		replay(t, s, "payment-"+strings.ReplaceAll(mode, "_", "-"), workflows.PaymentID(wrong.Payment.TransactionID))
+		replay(t, s, "payment-"+strings.ReplaceAll(mode, "_", "-"), models.PaymentWorkflowID(wrong.Payment.TransactionID))
 	}
 
 	fault(s, "webhook", "duplicate", 1)
 
 	doubled := customer.BookPaid(1)
-	replay(t, s, "payment-webhook-doubled", workflows.PaymentID(doubled.Payment.TransactionID))
+	replay(t, s, "payment-webhook-doubled", models.PaymentWorkflowID(doubled.Payment.TransactionID))
 }
 
 func TestExpiryAndLateHistories(t *testing.T) {
@@ -85,10 +84,10 @@ func TestExpiryAndLateHistories(t *testing.T) {
 	late := customer.Book(1)
 
 	require.Equal(t, models.TransactionPaid, customer.Await(lost.ID).PaymentStatus)
-	replay(t, s, "payment-webhook-lost", workflows.PaymentID(lost.Payment.TransactionID))
+	replay(t, s, "payment-webhook-lost", models.PaymentWorkflowID(lost.Payment.TransactionID))
 
 	require.Equal(t, models.FailureExpired, customer.Await(expired.ID).FailureCode)
-	replay(t, s, "payment-expired", workflows.PaymentID(expired.Payment.TransactionID))
+	replay(t, s, "payment-expired", models.PaymentWorkflowID(expired.Payment.TransactionID))
 
 	// Money that comes after the end confirms the booking while there are seats …
 	require.Equal(t, models.TransactionFailed, customer.Await(late.ID).PaymentStatus)
@@ -100,7 +99,7 @@ func TestExpiryAndLateHistories(t *testing.T) {
 	require.NoError(t, err)
 	s.PayLate(expired.Payment.Reference)
 
-	refund := workflows.RefundID(models.RefundID(expired.Payment.TransactionID, "late"))
+	refund := models.RefundWorkflowID(models.RefundID(expired.Payment.TransactionID, "late"))
 
 	for _, id := range s.AwaitWorkflow("LatePayment", 2) {
 		replay(t, s, "late-payment-orders-refund", id)
@@ -151,8 +150,8 @@ func TestSickGatewayHistories(t *testing.T) {
 	require.NoError(t, s.Pay(delayed.Payment.CheckoutURL, "succeed"))
 	require.Equal(t, models.TransactionPaid, customer.Await(delayed.ID).PaymentStatus)
 
-	replay(t, s, "payment-gateway-away-at-checkout", workflows.PaymentID(attempt))
-	replay(t, s, "refund-order-gateway-away", workflows.RefundID(refund.ID))
+	replay(t, s, "payment-gateway-away-at-checkout", models.PaymentWorkflowID(attempt))
+	replay(t, s, "refund-order-gateway-away", models.RefundWorkflowID(refund.ID))
 }
 
 // TestSilentWebhooksHistories: a webhook is lost, and the gateway is asked long before the time to pay is over.
@@ -167,7 +166,7 @@ func TestSilentWebhooksHistories(t *testing.T) {
 	lost := customer.Book(1)
 	require.NoError(t, s.Pay(lost.Payment.CheckoutURL, "succeed"))
 	require.Equal(t, models.TransactionPaid, customer.Await(lost.ID).PaymentStatus)
-	replay(t, s, "payment-webhook-lost-and-asked-for", workflows.PaymentID(lost.Payment.TransactionID))
+	replay(t, s, "payment-webhook-lost-and-asked-for", models.PaymentWorkflowID(lost.Payment.TransactionID))
 
 	for _, id := range s.AwaitWorkflow("PollStatus", 1) {
 		replay(t, s, "poll-status", id)
@@ -192,14 +191,14 @@ func TestSilentGatewayHistories(t *testing.T) {
 	}, 20*time.Second, 50*time.Millisecond)
 	s.ClearFaults()
 	require.Equal(t, models.TransactionPaid, customer.Await(b.ID).PaymentStatus)
-	replay(t, s, "payment-gateway-silent", workflows.PaymentID(b.Payment.TransactionID))
+	replay(t, s, "payment-gateway-silent", models.PaymentWorkflowID(b.Payment.TransactionID))
 
 	unknown := models.Attempt{BookingID: uuid.New(), Number: 1, Method: models.MethodCreditCard}
 	_, err := s.Temporal.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{
-		ID: workflows.PaymentID(unknown.ID()), TaskQueue: s.Queue,
+		ID: models.PaymentWorkflowID(unknown.ID()), TaskQueue: s.Queue,
 	}, workflows.Payment, unknown)
 	require.NoError(t, err)
-	replay(t, s, "payment-refused", workflows.PaymentID(unknown.ID()))
+	replay(t, s, "payment-refused", models.PaymentWorkflowID(unknown.ID()))
 }
 
 // TestReconcileHistories: what is left of attempts whose workflow somebody has terminated.
@@ -212,7 +211,7 @@ func TestReconcileHistories(t *testing.T) {
 	for name, outcome := range map[string]string{"reconcile-unpaid": "", "reconcile-paid": "succeed"} {
 		b := customer.Book(1)
 		id := b.Payment.TransactionID
-		require.NoError(t, s.Temporal.TerminateWorkflow(t.Context(), workflows.PaymentID(id), "", "by mistake"))
+		require.NoError(t, s.Temporal.TerminateWorkflow(t.Context(), models.PaymentWorkflowID(id), "", "by mistake"))
 
 		want := models.TransactionFailed
 
@@ -225,7 +224,7 @@ func TestReconcileHistories(t *testing.T) {
 
 		require.NoError(t, door.Reconcile(t.Context(), id, models.ProviderGatewayA))
 		require.Equal(t, want, customer.Await(b.ID).PaymentStatus)
-		replay(t, s, name, workflows.ReconcileID(id))
+		replay(t, s, name, models.ReconcileWorkflowID(id))
 	}
 }
 
@@ -249,7 +248,7 @@ func TestRefundHistories(t *testing.T) {
 
 		require.NoError(t, a.Data(&r))
 
-		return workflows.RefundID(r.ID)
+		return models.RefundWorkflowID(r.ID)
 	}
 	part := map[string]any{"refund_type": "PARTIAL", "amount": models.MustMoney("10.00")}
 
@@ -272,7 +271,7 @@ func TestRefundHistories(t *testing.T) {
 	require.Equal(t, models.CodeRefundExceedsRemaining, a.Code())
 
 	// Started by hand.
-	id := workflows.RefundID(uuid.New())
+	id := models.RefundWorkflowID(uuid.New())
 	_, err := s.Temporal.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: s.Queue},
 		workflows.Refund, models.RefundOrder{ID: uuid.New()})
 	require.NoError(t, err)
@@ -312,7 +311,7 @@ func TestRefundByHandHistories(t *testing.T) {
 
 		a = admin.Post("/api/v1/admin/refunds/"+r.ID.String()+"/"+c.decision, c.body)
 		require.Equal(t, http.StatusOK, a.Status, "%s", a.Body)
-		replay(t, s, c.name, workflows.RefundID(r.ID))
+		replay(t, s, c.name, models.RefundWorkflowID(r.ID))
 	}
 }
 
@@ -335,15 +334,15 @@ func TestCampaignAndHouseholdHistories(t *testing.T) {
 
 		require.NoError(t, a.Data(&p))
 		require.NoError(t, s.Pay(p.URL, "succeed"))
-		replay(t, s, name+"-payment", workflows.PaymentID(p.ID))
-		require.Eventually(t, func() bool { return s.History(workflows.CampaignID(id)) >= 9 }, 20*time.Second, 50*time.Millisecond)
-		replayRunning(t, s, name+"-searchable", workflows.CampaignID(id))
+		replay(t, s, name+"-payment", models.PaymentWorkflowID(p.ID))
+		require.Eventually(t, func() bool { return s.History(models.CampaignWorkflowID(id)) >= 9 }, 20*time.Second, 50*time.Millisecond)
+		replayRunning(t, s, name+"-searchable", models.CampaignWorkflowID(id))
 	}
 
 	door := workflows.NewClient(s.Temporal, s.Queue)
 	require.NoError(t, door.ResumeCampaign(t.Context(), models.AdCampaign{ID: scheduled}))
-	require.Eventually(t, func() bool { return s.History(workflows.CampaignID(scheduled)) >= 16 }, 20*time.Second, 50*time.Millisecond)
-	replayRunning(t, s, "campaign-looked-at-again", workflows.CampaignID(scheduled))
+	require.Eventually(t, func() bool { return s.History(models.CampaignWorkflowID(scheduled)) >= 16 }, 20*time.Second, 50*time.Millisecond)
+	replayRunning(t, s, "campaign-looked-at-again", models.CampaignWorkflowID(scheduled))
 
 	closesTheOtherAttempt(t, s, admin)
 
@@ -351,7 +350,7 @@ func TestCampaignAndHouseholdHistories(t *testing.T) {
 	_, err := s.DB.ExecContext(t.Context(), "UPDATE ad_campaigns SET starts_on = starts_on - 30, ends_on = starts_on - 1 WHERE id = $1", running)
 	require.NoError(t, err)
 	require.NoError(t, door.ResumeCampaign(t.Context(), models.AdCampaign{ID: running}))
-	replay(t, s, "campaign-ended", workflows.CampaignID(running))
+	replay(t, s, "campaign-ended", models.CampaignWorkflowID(running))
 
 	for _, id := range s.AwaitWorkflow("Outbox", 1) {
 		replay(t, s, "outbox", id)
@@ -361,7 +360,7 @@ func TestCampaignAndHouseholdHistories(t *testing.T) {
 		replay(t, s, "sweep", id)
 	}
 
-	nightly := s.Temporal.ScheduleClient().GetHandle(t.Context(), worker.AuditScheduleID(s.Queue))
+	nightly := s.Temporal.ScheduleClient().GetHandle(t.Context(), models.AuditScheduleID(s.Queue))
 	require.NoError(t, nightly.Trigger(t.Context(), client.ScheduleTriggerOptions{}))
 
 	for _, id := range s.AwaitWorkflow("Audit", 1) {
@@ -384,11 +383,11 @@ func closesTheOtherAttempt(t *testing.T, s *harness.Stack, admin *harness.Caller
 	intent := "/api/v1/payments/ad-campaign/" + s.NewCampaign("1000.00", 0).String() + "/intent"
 	require.NoError(t, admin.Post(intent, map[string]any{"payment_method": "wallet_a"}).Data(&first))
 	require.NoError(t, s.Pay(first.URL, "decline"))
-	require.NoError(t, s.Temporal.GetWorkflow(t.Context(), workflows.PaymentID(first.ID), "").Get(t.Context(), nil))
+	require.NoError(t, s.Temporal.GetWorkflow(t.Context(), models.PaymentWorkflowID(first.ID), "").Get(t.Context(), nil))
 	require.NoError(t, admin.Post(intent, map[string]any{"payment_method": "wallet_a"}).Data(&second))
 
 	s.PayLate(first.Reference)
 	replay(t, s, "late-payment-closes-the-other-attempt", s.AwaitWorkflow("LatePayment", 1)[0])
 	s.AwaitWorkflow("Reconcile", 1)
-	replay(t, s, "reconcile-cancelled", workflows.ReconcileID(second.ID))
+	replay(t, s, "reconcile-cancelled", models.ReconcileWorkflowID(second.ID))
 }

@@ -9,7 +9,6 @@ import (
 
 	"rihla/e2e/harness"
 	"rihla/models"
-	"rihla/workflows"
 )
 
 // TestSuspenseHistories: the gateway takes another amount or currency, and it is given back: in SAR by the gateway, else by hand. What
@@ -41,8 +40,8 @@ func TestSuspenseHistories(t *testing.T) {
 	wrong := customer.Book(1)
 	require.NoError(t, s.Pay(wrong.Payment.CheckoutURL, "succeed"))
 	require.Equal(t, models.TransactionFailed, customer.Await(wrong.ID).PaymentStatus)
-	replay(t, s, "payment-in-suspense", workflows.PaymentID(wrong.Payment.TransactionID))
-	replay(t, s, "refund-of-suspense", workflows.RefundID(giveBack(wrong.Payment.TransactionID)))
+	replay(t, s, "payment-in-suspense", models.PaymentWorkflowID(wrong.Payment.TransactionID))
+	replay(t, s, "refund-of-suspense", models.RefundWorkflowID(giveBack(wrong.Payment.TransactionID)))
 
 	fault(s, "webhook", "wrong_currency", 1)
 
@@ -53,7 +52,7 @@ func TestSuspenseHistories(t *testing.T) {
 	byHand := giveBack(foreign.Payment.TransactionID)
 	a := s.As(models.RoleAdmin).Post("/api/v1/admin/refunds/"+byHand.String()+"/confirm-payout", map[string]any{"payout_reference": "TRF-USD"})
 	require.Contains(t, []int{http.StatusOK, http.StatusAccepted}, a.Status, "%s", a.Body)
-	replay(t, s, "refund-of-suspense-by-hand", workflows.RefundID(byHand))
+	replay(t, s, "refund-of-suspense-by-hand", models.RefundWorkflowID(byHand))
 
 	late := customer.Book(1)
 	require.NoError(t, s.Pay(late.Payment.CheckoutURL, "decline"))
@@ -68,6 +67,6 @@ func TestSuspenseHistories(t *testing.T) {
 	fault(s, "webhook", "wrong_amount", 1)
 	s.PayLate(late.Payment.Reference)
 	replay(t, s, "late-payment-in-suspense", s.AwaitWorkflow("LatePayment", 1)[0])
-	replay(t, s, "reconcile-beside-suspense", workflows.ReconcileID(other.ID))
+	replay(t, s, "reconcile-beside-suspense", models.ReconcileWorkflowID(other.ID))
 	require.Equal(t, 1, s.Count("SELECT count(*) FROM payment_transactions WHERE id = $1 AND failure_code = 'CANCELLED'", other.ID))
 }

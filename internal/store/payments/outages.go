@@ -27,7 +27,7 @@ func (s *Store) ReportOutage(ctx context.Context, id uuid.UUID) error {
 			BookingID:            t.BookingID,
 			AdCampaignID:         t.AdCampaignID,
 			Message:              "The gateway does not say whether an expired attempt was paid. It is asked until it does.",
-			WorkflowID:           "payment/" + id.String(),
+			WorkflowID:           models.PaymentWorkflowID(id),
 		}, map[string]any{"gateway": t.Gateway, "expired_at": t.ExpiresAt})
 	})
 }

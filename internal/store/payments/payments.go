@@ -36,7 +36,7 @@ func (s *Store) PayableBooking(ctx context.Context, id uuid.UUID, now time.Time)
 		return Payable{}, err
 	}
 
-	p := Payable{OwnerID: b.UserID, ProviderID: b.ProviderID, Err: bookingPayable(&b, &t, now)}
+	p := Payable{OwnerID: b.UserID, ProviderID: b.ProviderID, Err: b.Payable(&t, now)}
 
 	return p, s.loadAttempts(ctx, &p, "booking_id", id)
 }
@@ -84,37 +84,10 @@ func (s *Store) loadAttempts(ctx context.Context, p *Payable, column string, id 
 	return nil
 }
 
-// bookingPayable says whether the booking can be paid at now. t is its trip.
-func bookingPayable(b *models.Booking, t *models.Trip, now time.Time) error {
-	switch {
-	case b.Status != models.BookingPendingPayment:
-		return models.Errorf(models.CodeBookingNotPayable, "The booking is %s and cannot be paid.", b.Status)
-	case !b.HoldUntil.After(now):
-		return models.Errorf(models.CodeBookingNotPayable, "The time to pay for the booking is over.")
-	case !t.Runs(now):
-		return models.Errorf(models.CodeBookingNotPayable, "The trip has left or does not take place.")
-	default:
-		return nil
-	}
-}
-
-// campaignPayable says whether the campaign can be paid at now.
-func campaignPayable(c *models.AdCampaign, now time.Time) error {
-	if c.Status != models.CampaignPendingPayment && c.Status != models.CampaignPaymentFailed {
-		return models.Errorf(models.CodeCampaignNotPayable, "The campaign is %s and cannot be paid.", c.Status)
-	}
-
-	if models.DateIn(now).After(c.EndsOn) {
-		return models.Errorf(models.CodeCampaignNotPayable, "The campaign's last day is over.")
-	}
-
-	return nil
-}
-
-// advertisable says whether the campaign can be paid at now, as campaignPayable does, and whether there is still a trip
+// advertisable says whether the campaign can be paid at now, as AdCampaign.Payable does, and whether there is still a trip
 // to advertise. refused is CAMPAIGN_NOT_PAYABLE.
 func advertisable(ctx context.Context, db bun.IDB, c *models.AdCampaign, now time.Time) (refused, err error) {
-	if refused = campaignPayable(c, now); refused != nil {
+	if refused = c.Payable(now); refused != nil {
 		return refused, nil
 	}
 
@@ -223,7 +196,7 @@ func (s *Store) bookingAttempt(
 	}
 
 	now := clock()
-	if err := bookingPayable(&b, &trip, now); err != nil {
+	if err := b.Payable(&trip, now); err != nil {
 		return models.PaymentTransaction{}, err
 	}
 

@@ -181,7 +181,7 @@ func (st *settlement) incident(ctx context.Context, kind models.IncidentKind, me
 		BookingID:            st.t.BookingID,
 		AdCampaignID:         st.t.AdCampaignID,
 		Message:              message,
-		WorkflowID:           incidents.WorkflowOr(ctx, "payment/"+st.t.ID.String()),
+		WorkflowID:           incidents.WorkflowOr(ctx, models.PaymentWorkflowID(st.t.ID)),
 	}, eventDetails(e))
 }
 

@@ -54,7 +54,7 @@ func TestSettleMismatch(t *testing.T) {
 			require.Equal(t, models.IncidentOpen, incidents[0].Status)
 			require.Equal(t, tx.ID, *incidents[0].PaymentTransactionID)
 			require.Equal(t, booking.ID, *incidents[0].BookingID)
-			require.Equal(t, "payment/"+tx.ID.String(), incidents[0].WorkflowID)
+			require.Equal(t, models.PaymentWorkflowID(tx.ID), incidents[0].WorkflowID)
 			require.Len(t, bookstest.EventsOf(incidents[0]), 1)
 
 			// Final: whatever comes later is only added to the incident (rules: late.mismatch).

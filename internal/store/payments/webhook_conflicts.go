@@ -125,7 +125,7 @@ func referenceConflict(
 		AdCampaignID:         t.AdCampaignID,
 		Message: "The gateway named the checkout of another payment for this one; nothing has changed. " +
 			"Look up at the gateway which of the two was paid (other_transaction_id), and refund there what was taken without a booking.",
-		WorkflowID: "payment/" + t.ID.String(),
+		WorkflowID: models.PaymentWorkflowID(t.ID),
 	}, event)
 }
 

@@ -129,7 +129,7 @@ func (b *books) bare(t *testing.T) models.PaymentTransaction {
 func (b *books) requireConflict(t *testing.T, tx models.PaymentTransaction, other uuid.UUID) {
 	t.Helper()
 	require.Equal(t, 1, b.Count(t, `SELECT count(*) FROM incidents WHERE kind = 'REFERENCE_CONFLICT' AND payment_transaction_id = $1
-		AND details->'events'->0->>'other_transaction_id' = $2 AND workflow_id = $3`, tx.ID, other.String(), "payment/"+tx.ID.String()))
+		AND details->'events'->0->>'other_transaction_id' = $2 AND workflow_id = $3`, tx.ID, other.String(), models.PaymentWorkflowID(tx.ID)))
 }
 
 // An event about one attempt that names the checkout of another: applied, it would give one checkout to two payments.

@@ -276,7 +276,7 @@ func contradictedRefund(
 		AdCampaignID:         t.AdCampaignID,
 		RefundID:             e.RefundID,
 		Message:              message,
-		WorkflowID:           "refund/" + e.RefundID.String(),
+		WorkflowID:           models.RefundWorkflowID(*e.RefundID),
 	}, eventDetails(e))
 }
 

@@ -60,7 +60,7 @@ func (s *Store) ReportUnorderedRefund(ctx context.Context, id uuid.UUID) error {
 			Kind: models.IncidentRefundUnordered,
 			Message: "A refund workflow was started for a refund that nobody has ordered; no money has moved. Find out who started it " +
 				"(the workflow's first event in Temporal). A refund that is meant has to be asked for through the API.",
-			WorkflowID: "refund/" + id.String(),
+			WorkflowID: models.RefundWorkflowID(id),
 		}, map[string]any{"refund_id": id})
 	})
 }
@@ -77,7 +77,7 @@ func (s *Store) ReportRefundMismatch(ctx context.Context, r *models.Refund, said
 			RefundID:             &r.ID,
 			Message: "The gateway has made the refund, but not as it was ordered. The refund stays PENDING and its amount reserved. Compare " +
 				"with the gateway's statement and have the company correct it: the refund is settled when the gateway reports what was ordered.",
-			WorkflowID: "refund/" + r.ID.String(),
+			WorkflowID: models.RefundWorkflowID(r.ID),
 		}, map[string]any{"ordered_amount": r.Amount, "ordered_currency": r.Currency, "reported": said})
 	})
 }

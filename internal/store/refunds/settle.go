@@ -293,6 +293,6 @@ func (st *refundSettlement) openIncident(ctx context.Context, words string) erro
 		AdCampaignID:         st.t.AdCampaignID,
 		RefundID:             &st.r.ID,
 		Message:              message,
-		WorkflowID:           "refund/" + st.r.ID.String(),
+		WorkflowID:           models.RefundWorkflowID(st.r.ID),
 	}, map[string]any{"amount": st.r.Amount, "currency": st.r.Currency, "failure_reason": words})
 }
