@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"time"
 
+	"rihla/internal/process"
+
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/operatorservice/v1"
 	"go.temporal.io/api/serviceerror"
@@ -60,10 +62,10 @@ type Cluster struct {
 type clusterNode struct {
 	name    string
 	ports   nodePorts
-	process *process
+	process *process.Process
 }
 
-func (n *clusterNode) running() bool { return n.process != nil && !n.process.ended() }
+func (n *clusterNode) running() bool { return n.process != nil && !n.process.Ended() }
 
 // StartCluster builds the programs if needed, prepares the databases, starts the nodes and returns once the cluster answers
 // for the namespace `default`. Nothing that ctx does later ends it: Stop does.
@@ -124,7 +126,7 @@ func (c *Cluster) Health() []string {
 	for _, n := range c.nodes {
 		state := "down"
 		if n.running() {
-			state = fmt.Sprintf("up, pid %d", n.process.cmd.Process.Pid)
+			state = fmt.Sprintf("up, pid %d", n.process.PID())
 		}
 		lines = append(lines, fmt.Sprintf("%s: %s, frontend 127.0.0.1:%d", n.name, state, n.ports.frontend))
 	}
@@ -157,8 +159,8 @@ func (c *Cluster) KillNode(i int) {
 	c.nodes[i].process = nil
 	c.mu.Unlock()
 	if child != nil {
-		child.killGroup()
-		<-child.done
+		child.KillGroup()
+		<-child.Done()
 	}
 }
 
@@ -176,7 +178,7 @@ func (c *Cluster) Stop(ctx context.Context) error {
 	var errs []error
 	for _, n := range c.nodes {
 		if n.process != nil {
-			errs = append(errs, n.process.stop(ctx, step{syscall.SIGTERM, 10 * time.Second}))
+			errs = append(errs, n.process.Stop(ctx, process.Step{Signal: syscall.SIGTERM, Grace: 10 * time.Second}))
 		}
 	}
 	if c.balancer != nil {
@@ -200,11 +202,11 @@ func (c *Cluster) startNode(n *clusterNode) (err error) {
 	if n.running() {
 		return nil
 	}
-	n.process, err = startProcess(command{
-		name: n.name, path: c.programs.server(),
-		args: []string{"--root", "/", "--config", c.settingsDir(n), "--env", "cluster", "--allow-no-auth", "start"},
-		env:  environ(func(name string) bool { return strings.HasPrefix(name, "TEMPORAL_") }),
-		dir:  c.dataDir, log: c.nodeLog(n), orphan: syscall.SIGKILL,
+	n.process, err = process.Start(process.Command{
+		Name: n.name, Path: c.programs.server(),
+		Args: []string{"--root", "/", "--config", c.settingsDir(n), "--env", "cluster", "--allow-no-auth", "start"},
+		Env:  process.Environ(func(name string) bool { return strings.HasPrefix(name, "TEMPORAL_") }),
+		Dir:  c.dataDir, Log: c.nodeLog(n), Orphan: syscall.SIGKILL,
 	})
 	return err
 }
@@ -274,7 +276,7 @@ func (c *Cluster) nodeLog(n *clusterNode) string {
 func (c *Cluster) tails() string {
 	all := make([]string, 0, len(c.nodes))
 	for _, n := range c.nodes {
-		all = append(all, n.name+" ("+c.nodeLog(n)+") ends with:\n"+logTail(c.nodeLog(n), 0))
+		all = append(all, n.name+" ("+c.nodeLog(n)+") ends with:\n"+process.LogTail(c.nodeLog(n), 0))
 	}
 	return strings.Join(all, "\n")
 }

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"rihla/internal/devstack/filelock"
+	"rihla/internal/process"
 )
 
 // The cluster's own databases.
@@ -76,16 +77,16 @@ func (b clusterBinaries) build(ctx context.Context, root, program, pkg string) e
 		return err
 	}
 	log := filepath.Join(b.dir, "temporal-server-build.log")
-	offset := logSize(log)
+	offset := process.LogSize(log)
 	draft := program + "." + strconv.Itoa(os.Getpid())
 	defer func() { _ = os.Remove(draft) }()
-	err = run(ctx, command{
-		name: "go build", path: goTool, args: []string{"build", "-mod=readonly", "-o", draft, pkg},
-		env: environ(func(name string) bool { return name == "GOOS" || name == "GOARCH" }, "GOWORK=off"),
-		dir: filepath.Join(root, "tools", "cluster"), log: log, orphan: syscall.SIGTERM,
+	err = process.Run(ctx, process.Command{
+		Name: "go build", Path: goTool, Args: []string{"build", "-mod=readonly", "-o", draft, pkg},
+		Env: process.Environ(func(name string) bool { return name == "GOOS" || name == "GOARCH" }, "GOWORK=off"),
+		Dir: filepath.Join(root, "tools", "cluster"), Log: log, Orphan: syscall.SIGTERM,
 	})
 	if err != nil {
-		return fmt.Errorf("build %s: %w\n%s", pkg, err, logTail(log, offset))
+		return fmt.Errorf("build %s: %w\n%s", pkg, err, process.LogTail(log, offset))
 	}
 	return os.Rename(draft, program)
 }
@@ -113,19 +114,19 @@ func (c *Cluster) prepareDatabases(ctx context.Context) error {
 
 func (c *Cluster) sqlTool(ctx context.Context, database string, step []string) error {
 	log := filepath.Join(c.dataDir, "logs", "temporal-sql-tool.log")
-	offset := logSize(log)
+	offset := process.LogSize(log)
 	args := slices.Concat([]string{
 		"--plugin", "postgres12", "--endpoint", loopback, "--port", strconv.Itoa(c.postgres.port), "--user", postgresUser,
 		"--database", database,
 	}, step)
-	err := run(ctx, command{
-		name: "temporal-sql-tool", path: c.programs.sqlTool(), args: args,
+	err := process.Run(ctx, process.Command{
+		Name: "temporal-sql-tool", Path: c.programs.sqlTool(), Args: args,
 		// The password is for no other user's eyes: not on the command line.
-		env: environ(func(name string) bool { return strings.HasPrefix(name, "SQL_") }, "SQL_PASSWORD="+c.postgres.password),
-		dir: c.dataDir, log: log, orphan: syscall.SIGKILL,
+		Env: process.Environ(func(name string) bool { return strings.HasPrefix(name, "SQL_") }, "SQL_PASSWORD="+c.postgres.password),
+		Dir: c.dataDir, Log: log, Orphan: syscall.SIGKILL,
 	})
 	if err != nil {
-		return fmt.Errorf("prepare the database %s: %s: %w\n%s", database, strings.Join(step, " "), err, logTail(log, offset))
+		return fmt.Errorf("prepare the database %s: %s: %w\n%s", database, strings.Join(step, " "), err, process.LogTail(log, offset))
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"rihla/internal/devstack/filelock"
+	"rihla/internal/process"
 )
 
 // DefaultDataDir is the data directory when DATA_DIR is not set.
@@ -272,4 +273,24 @@ func orDefault(value, fallback string) string {
 		return fallback
 	}
 	return value
+}
+
+// pause waits for d and reports whether it passed before ctx ended.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// reportExit logs the end of a child that nobody has asked to stop: wanted tells whether it should still be running.
+func reportExit(log *slog.Logger, p *process.Process, logFile string, wanted func() bool) {
+	<-p.Done()
+	if wanted() {
+		log.Error(p.Name()+" ended unexpectedly", "error", p.Err(), "log", logFile)
+	}
 }

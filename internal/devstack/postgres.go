@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"time"
 
+	"rihla/internal/process"
+
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -58,7 +60,7 @@ type Postgres struct {
 	throwaway bool
 
 	mu      sync.Mutex
-	process *process
+	process *process.Process
 }
 
 // StartPostgres makes the cluster if needed, starts it and returns once it answers. A server that an earlier, killed process left
@@ -163,14 +165,14 @@ var errPortTaken = errors.New("the port is taken")
 func (p *Postgres) Start(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.process != nil && !p.process.ended() {
+	if p.process != nil && !p.process.Ended() {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, postgresPatience)
 	defer cancel()
 	for {
-		offset := logSize(p.logFile())
-		child, err := startProcess(p.command())
+		offset := process.LogSize(p.logFile())
+		child, err := process.Start(p.command())
 		if err != nil {
 			return err
 		}
@@ -179,8 +181,8 @@ func (p *Postgres) Start(ctx context.Context) error {
 			go reportExit(p.log, child, p.logFile(), func() bool { return p.owns(child) })
 			return nil
 		}
-		_ = child.stop(context.WithoutCancel(ctx), postgresSteps()...)
-		tail := logTail(p.logFile(), offset)
+		_ = child.Stop(context.WithoutCancel(ctx), postgresSteps()...)
+		tail := process.LogTail(p.logFile(), offset)
 		switch {
 		// After kill -9 the backends need a moment to notice; until then the server rightly refuses to start beside them.
 		case strings.Contains(tail, "shared memory block") && strings.Contains(tail, "is still in use") && pause(ctx, 200*time.Millisecond):
@@ -192,7 +194,7 @@ func (p *Postgres) Start(ctx context.Context) error {
 	}
 }
 
-func (p *Postgres) command() command {
+func (p *Postgres) command() process.Command {
 	settings := []string{
 		"listen_addresses=" + loopback, "port=" + strconv.Itoa(p.port), "unix_socket_directories=", "max_connections=200",
 		"timezone=UTC", "log_timezone=UTC", "logging_collector=off", "log_destination=stderr",
@@ -206,22 +208,22 @@ func (p *Postgres) command() command {
 	for _, setting := range settings {
 		args = append(args, "-c", setting)
 	}
-	return command{
-		name: "PostgreSQL", path: p.binaries.path("postgres"), args: args, env: postgresEnv(), dir: "/", log: p.logFile(),
-		credential: p.account.credential(),
-		orphan:     syscall.SIGINT, // "fast shutdown": clean, and kill -9 of the server would only cost a recovery
+	return process.Command{
+		Name: "PostgreSQL", Path: p.binaries.path("postgres"), Args: args, Env: postgresEnv(), Dir: "/", Log: p.logFile(),
+		Credential: p.account.credential(),
+		Orphan:     syscall.SIGINT, // "fast shutdown": clean, and kill -9 of the server would only cost a recovery
 	}
 }
 
 // ready waits until the server answers and makes the database.
-func (p *Postgres) ready(ctx context.Context, child *process) error {
+func (p *Postgres) ready(ctx context.Context, child *process.Process) error {
 	for {
 		err := p.ensureDatabase(ctx)
 		if err == nil {
 			return nil
 		}
-		if child.ended() {
-			return fmt.Errorf("it ended: %w", child.err)
+		if child.Ended() {
+			return fmt.Errorf("it ended: %w", child.Err())
 		}
 		if answer, ok := errors.AsType[*pgconn.PgError](err); ok && answer.Code != cannotConnectNow {
 			return err
@@ -235,7 +237,7 @@ func (p *Postgres) ready(ctx context.Context, child *process) error {
 // Stop ends the server: open transactions are rolled back, the data is written. It returns once the server is gone.
 func (p *Postgres) Stop(ctx context.Context) error {
 	if child := p.release(); child != nil {
-		return child.stop(ctx, postgresSteps()...)
+		return child.Stop(ctx, postgresSteps()...)
 	}
 	return nil
 }
@@ -244,8 +246,8 @@ func (p *Postgres) Stop(ctx context.Context) error {
 // is gone.
 func (p *Postgres) Kill() {
 	if child := p.release(); child != nil {
-		child.killTree(context.Background())
-		<-child.done
+		child.KillTree(context.Background())
+		<-child.Done()
 	}
 }
 
@@ -256,10 +258,10 @@ func (p *Postgres) Done() <-chan struct{} {
 	if p.process == nil {
 		return nil
 	}
-	return p.process.done
+	return p.process.Done()
 }
 
-func (p *Postgres) release() *process {
+func (p *Postgres) release() *process.Process {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	child := p.process
@@ -267,26 +269,26 @@ func (p *Postgres) release() *process {
 	return child
 }
 
-func (p *Postgres) owns(child *process) bool {
+func (p *Postgres) owns(child *process.Process) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.process == child
 }
 
 // postgresSteps are fast shutdown, then immediate shutdown.
-func postgresSteps() []step {
-	return []step{{syscall.SIGINT, 15 * time.Second}, {syscall.SIGQUIT, 5 * time.Second}}
+func postgresSteps() []process.Step {
+	return []process.Step{{Signal: syscall.SIGINT, Grace: 15 * time.Second}, {Signal: syscall.SIGQUIT, Grace: 5 * time.Second}}
 }
 
 // stopStalePostgres stops a server left behind in home.
 func stopStalePostgres(ctx context.Context, log *slog.Logger, home string) error {
 	cluster := filepath.Join(home, "cluster")
 	pidFile := filepath.Join(cluster, "postmaster.pid")
-	pid := readPID(pidFile)
+	pid := process.ReadPID(pidFile)
 	if pid == 0 {
 		return nil
 	}
-	err := stopStale(ctx, log, stale{name: "PostgreSQL", pid: pid, words: []string{cluster}, steps: postgresSteps()})
+	err := process.StopStale(ctx, log, process.Stale{Name: "PostgreSQL", PID: pid, Words: []string{cluster}, Steps: postgresSteps()})
 	if err != nil {
 		return err
 	}

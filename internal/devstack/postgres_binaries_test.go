@@ -91,11 +91,3 @@ func TestAccountReaches(t *testing.T) {
 	require.False(t, owner.reaches(filepath.Join(dir, "absent")))
 	require.False(t, stranger.reaches(open), "t.TempDir is below a directory that only its owner enters")
 }
-
-func TestStaleIsOnlyOurs(t *testing.T) {
-	t.Parallel()
-	self := os.Getpid()
-	require.True(t, stale{pid: self, words: []string{os.Args[0]}}.alive(t.Context()))
-	require.False(t, stale{pid: self, words: []string{os.Args[0], "/some/other/data"}}.alive(t.Context()))
-	require.False(t, stale{pid: 0}.alive(t.Context()))
-}

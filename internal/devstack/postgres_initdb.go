@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"rihla/internal/process"
 )
 
 // clusterMajor is the version that made the cluster, 0 when there is none.
@@ -63,20 +65,20 @@ func (p *Postgres) initdb(ctx context.Context, dir, ctype string) error {
 	if p.throwaway {
 		args = append(args, "--no-sync")
 	}
-	offset := logSize(p.logFile())
-	err := run(ctx, command{
-		name: "initdb", path: p.binaries.path("initdb"), args: args, env: postgresEnv(), dir: "/", log: p.logFile(),
-		credential: p.account.credential(), orphan: syscall.SIGKILL,
+	offset := process.LogSize(p.logFile())
+	err := process.Run(ctx, process.Command{
+		Name: "initdb", Path: p.binaries.path("initdb"), Args: args, Env: postgresEnv(), Dir: "/", Log: p.logFile(),
+		Credential: p.account.credential(), Orphan: syscall.SIGKILL,
 	})
 	if err != nil {
-		return fmt.Errorf("initdb: %w\n%s", err, logTail(p.logFile(), offset))
+		return fmt.Errorf("initdb: %w\n%s", err, process.LogTail(p.logFile(), offset))
 	}
 	return nil
 }
 
 // postgresEnv keeps a developer's own PGDATA, PGPORT, locale and the like away from the server.
 func postgresEnv() []string {
-	return environ(func(name string) bool {
+	return process.Environ(func(name string) bool {
 		return strings.HasPrefix(name, "PG") || strings.HasPrefix(name, "LC_") || name == "LANG" || name == "LANGUAGE"
 	}, "LANG=C")
 }

@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"time"
 
+	"rihla/internal/process"
+
 	"go.temporal.io/api/common/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"google.golang.org/grpc"
@@ -72,7 +74,7 @@ type Temporal struct {
 	uiPort   int // 0: headless
 
 	mu      sync.Mutex
-	process *process
+	process *process.Process
 }
 
 // StartTemporal finds or builds the program, starts the server and returns once it answers. A server that an earlier, killed
@@ -138,7 +140,7 @@ func (t *Temporal) logFile() string { return filepath.Join(t.dataDir, "logs", "t
 func (t *Temporal) Start(ctx context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.process != nil && !t.process.ended() {
+	if t.process != nil && !t.process.Ended() {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, temporalPatience)
@@ -147,12 +149,12 @@ func (t *Temporal) Start(ctx context.Context) error {
 	if err := os.MkdirAll(filepath.Dir(temporalDB(t.dataDir)), 0o700); err != nil {
 		return err
 	}
-	offset := logSize(t.logFile())
-	child, err := startProcess(t.command())
+	offset := process.LogSize(t.logFile())
+	child, err := process.Start(t.command())
 	if err != nil {
 		return err
 	}
-	if err = writePID(temporalPIDFile(t.dataDir), child.cmd.Process.Pid); err == nil {
+	if err = process.WritePID(temporalPIDFile(t.dataDir), child.PID()); err == nil {
 		err = t.ready(ctx, child)
 	}
 	if err == nil {
@@ -160,15 +162,15 @@ func (t *Temporal) Start(ctx context.Context) error {
 		go reportExit(t.log, child, t.logFile(), func() bool { return t.owns(child) })
 		return nil
 	}
-	_ = child.stop(context.WithoutCancel(ctx), temporalSteps()...)
-	tail := logTail(t.logFile(), offset)
+	_ = child.Stop(context.WithoutCancel(ctx), temporalSteps()...)
+	tail := process.LogTail(t.logFile(), offset)
 	if strings.Contains(tail, "address already in use") {
 		return fmt.Errorf("Temporal cannot listen on port %d or %d: %w", t.port, t.uiPort, errPortTaken)
 	}
 	return fmt.Errorf("the Temporal dev server did not start: %w\nIts log (%s) ends with:\n%s", err, t.logFile(), tail)
 }
 
-func (t *Temporal) command() command {
+func (t *Temporal) command() process.Command {
 	args := []string{
 		"server", "start-dev", "--ip", loopback, "--port", strconv.Itoa(t.port), "--namespace", t.identity,
 		"--log-level", "warn", "--color", "never", "--env-file", temporalSettings(t.dataDir),
@@ -190,19 +192,19 @@ func (t *Temporal) command() command {
 	for _, value := range dynamicConfig {
 		args = append(args, "--dynamic-config-value", value)
 	}
-	return command{
-		name: "the Temporal dev server", path: t.program, args: args, dir: t.dataDir, log: t.logFile(),
+	return process.Command{
+		Name: "the Temporal dev server", Path: t.program, Args: args, Dir: t.dataDir, Log: t.logFile(),
 		// A developer's own settings are for other servers. HOME is where the program looks for more of them, and leaves a file.
-		env: environ(func(name string) bool {
+		Env: process.Environ(func(name string) bool {
 			return strings.HasPrefix(name, "TEMPORAL_") || name == "HOME" || strings.HasPrefix(name, "XDG_")
 		}, "HOME="+filepath.Join(t.dataDir, "run")),
-		orphan: syscall.SIGKILL, // its database is journalled; asked politely it may take long, and a new one would meet its lock
+		Orphan: syscall.SIGKILL, // its database is journalled; asked politely it may take long, and a new one would meet its lock
 	}
 }
 
 // ready waits until the frontend of child answers for the namespace. Another server may listen on the port by then: its answers
 // count for nothing, and the child, which could not listen, has ended or ends soon.
-func (t *Temporal) ready(ctx context.Context, child *process) error {
+func (t *Temporal) ready(ctx context.Context, child *process.Process) error {
 	conn, err := grpc.NewClient(t.Address(), grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		return err
@@ -215,8 +217,8 @@ func (t *Temporal) ready(ctx context.Context, child *process) error {
 		if err == nil {
 			return nil
 		}
-		if child.ended() {
-			return fmt.Errorf("it ended: %w", child.err)
+		if child.Ended() {
+			return fmt.Errorf("it ended: %w", child.Err())
 		}
 		if !pause(ctx, 50*time.Millisecond) {
 			return fmt.Errorf("%w: %w", ctx.Err(), err)
@@ -248,7 +250,7 @@ func (t *Temporal) answers(ctx context.Context, client workflowservice.WorkflowS
 // Stop ends the server and returns once it is gone.
 func (t *Temporal) Stop(ctx context.Context) error {
 	if child := t.release(); child != nil {
-		return child.stop(ctx, temporalSteps()...)
+		return child.Stop(ctx, temporalSteps()...)
 	}
 	return nil
 }
@@ -256,8 +258,8 @@ func (t *Temporal) Stop(ctx context.Context) error {
 // Kill ends the server as kill -9 does, to see what the service makes of it, and returns once the server is gone.
 func (t *Temporal) Kill() {
 	if child := t.release(); child != nil {
-		child.killGroup()
-		<-child.done
+		child.KillGroup()
+		<-child.Done()
 	}
 }
 
@@ -268,10 +270,10 @@ func (t *Temporal) Done() <-chan struct{} {
 	if t.process == nil {
 		return nil
 	}
-	return t.process.done
+	return t.process.Done()
 }
 
-func (t *Temporal) release() *process {
+func (t *Temporal) release() *process.Process {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	child := t.process
@@ -279,13 +281,15 @@ func (t *Temporal) release() *process {
 	return child
 }
 
-func (t *Temporal) owns(child *process) bool {
+func (t *Temporal) owns(child *process.Process) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.process == child
 }
 
-func temporalSteps() []step { return []step{{syscall.SIGTERM, 10 * time.Second}} }
+func temporalSteps() []process.Step {
+	return []process.Step{{Signal: syscall.SIGTERM, Grace: 10 * time.Second}}
+}
 
 // temporalIdentity is the name of the namespace that tells the server of dataDir from all others.
 func temporalIdentity(dataDir string) string {
@@ -302,7 +306,7 @@ func temporalSettings(dataDir string) string { return filepath.Join(dataDir, "ru
 
 // stopStaleTemporal stops a server left behind in dataDir.
 func stopStaleTemporal(ctx context.Context, log *slog.Logger, dataDir string) error {
-	return stopStale(ctx, log, stale{
-		name: "Temporal", pid: readPID(temporalPIDFile(dataDir)), words: []string{temporalSettings(dataDir)}, steps: temporalSteps(),
+	return process.StopStale(ctx, log, process.Stale{
+		Name: "Temporal", PID: process.ReadPID(temporalPIDFile(dataDir)), Words: []string{temporalSettings(dataDir)}, Steps: temporalSteps(),
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"rihla/internal/devstack/filelock"
+	"rihla/internal/process"
 )
 
 // The oldest Temporal server the service runs on.
@@ -116,16 +117,16 @@ func (b temporalBinary) build(ctx context.Context, root string) error {
 	defer stop()
 	draft := fmt.Sprintf("%s.%d", b.program(), os.Getpid())
 	defer func() { _ = os.Remove(draft) }()
-	offset := logSize(b.buildLog())
-	err = run(ctx, command{
-		name: "go build", path: goTool,
-		args: []string{"build", "-mod=readonly", "-o", draft, temporalPackage},
-		env:  environ(func(name string) bool { return name == "GOOS" || name == "GOARCH" }, "GOWORK=off"),
-		dir:  filepath.Join(root, "tools"), log: b.buildLog(), orphan: syscall.SIGTERM,
+	offset := process.LogSize(b.buildLog())
+	err = process.Run(ctx, process.Command{
+		Name: "go build", Path: goTool,
+		Args: []string{"build", "-mod=readonly", "-o", draft, temporalPackage},
+		Env:  process.Environ(func(name string) bool { return name == "GOOS" || name == "GOARCH" }, "GOWORK=off"),
+		Dir:  filepath.Join(root, "tools"), Log: b.buildLog(), Orphan: syscall.SIGTERM,
 	})
 	if err != nil {
 		return fmt.Errorf("build the Temporal dev server (set TEMPORAL_ADDRESS or put `temporal` on the PATH to do without): %w\n%s",
-			err, logTail(b.buildLog(), offset))
+			err, process.LogTail(b.buildLog(), offset))
 	}
 	if err := os.WriteFile(b.builtFrom(), []byte(pinnedCLI(root)+"\n"), 0o600); err != nil {
 		return err

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package devstack
+package process
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// Without a parent-death signal a killed parent leaves its children running; the next start finds and stops them (stopStale).
-func childAttributes(c command) *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Credential: c.credential}
+// Without a parent-death signal a killed parent leaves its children running; the next start finds and stops them (StopStale).
+func childAttributes(c Command) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Credential: c.Credential}
 }
 
 // commandLine is the command line of a process, "" when there is no such process.

@@ -1,4 +1,4 @@
-package devstack
+package process
 
 import (
 	"bytes"
@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-func childAttributes(c command) *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Credential: c.credential, Pdeathsig: c.orphan}
+func childAttributes(c Command) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Credential: c.Credential, Pdeathsig: c.Orphan}
 }
 
 // commandLine is the command line of a process with spaces between its words, "" when there is no such process. It is empty for a
