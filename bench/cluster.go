@@ -1,16 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,8 +17,9 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"rihla/api/gen"
 	"rihla/chaos/house"
-	"rihla/internal/devstack"
+	"rihla/internal/rig"
 	"rihla/models"
 )
 
@@ -53,18 +50,9 @@ func newCluster() *cobra.Command {
 func runCluster(ctx context.Context, out io.Writer, payments, parallel int, stay bool) (err error) {
 	began := time.Now()
 
-	root, err := devstack.ModuleRoot()
+	binary, err := rig.Build(ctx, "rihla-bench")
 	if err != nil {
 		return err
-	}
-
-	binDir := filepath.Join(root, devstack.DefaultDataDir, "bin")
-	binary := filepath.Join(binDir, "rihla-bench")
-	build := exec.CommandContext(ctx, "go", "build", "-o", binary, ".") //nolint:gosec // our own module
-	build.Dir = root
-
-	if text, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("build the service: %w\n%s", err, text)
 	}
 
 	dir, err := os.MkdirTemp("", "rihla-cluster-")
@@ -78,7 +66,7 @@ func runCluster(ctx context.Context, out io.Writer, payments, parallel int, stay
 	}
 
 	h, err := house.Build(ctx, house.Options{
-		Dir: dir, Binary: binary, BinDir: binDir, Cluster: true, Hold: 30 * time.Minute,
+		Dir: dir, Binary: binary, BinDir: filepath.Dir(binary), Cluster: true, Hold: 30 * time.Minute,
 		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 	})
 	if err != nil {
@@ -136,17 +124,12 @@ type clusterBench struct {
 }
 
 func (b *clusterBench) smoke(ctx context.Context, out io.Writer) error {
-	var tokens struct {
-		Access string `json:"access_token"`
-	}
-
-	err := b.call(ctx, http.MethodPost, 0, "/api/v1/auth/login",
-		map[string]string{"email": "admin@rihla.test", "password": house.Password}, &tokens)
+	admin, err := rig.Client{URL: b.house.API(0)}.LogIn(ctx, "admin@rihla.test", house.Password)
 	if err != nil {
 		return err
 	}
 
-	b.token = tokens.Access
+	b.token = admin.Token
 
 	took, err := b.pay(ctx)
 	if err != nil {
@@ -202,34 +185,27 @@ func (b *clusterBench) pay(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 
-	var booking struct {
-		ID      uuid.UUID `json:"id"`
-		Payment struct {
-			Reference string `json:"reference"`
-		} `json:"payment"`
-	}
+	var booking gen.Booking
 
 	began := time.Now()
 
-	err = b.call(ctx, http.MethodPost, n, "/api/v1/bookings", map[string]any{
-		"trip_id": trip, "passengers": []map[string]string{{"name": "Passenger"}}, "payment_method": models.MethodCreditCard,
-		"contact": map[string]string{"name": "Customer", "email": "customer@rihla.test", "phone": "+966500000001"},
+	err = b.api(n).Post(ctx, "/api/v1/bookings", gen.BookingRequest{
+		TripID: trip, Passengers: []gen.PassengerInput{{Name: "Passenger"}}, PaymentMethod: models.MethodCreditCard,
+		Contact: gen.ContactInput{Name: "Customer", Email: "customer@rihla.test", Phone: "+966500000001"},
 	}, &booking)
 	if err != nil {
 		return 0, err
 	}
 
-	if open, err := b.house.Gateway.Press(booking.Payment.Reference, "succeed"); err != nil || !open {
-		return 0, fmt.Errorf("the checkout %q cannot be paid: %w", booking.Payment.Reference, err)
+	if open, err := b.house.Gateway.Press(*booking.Payment.Reference, "succeed"); err != nil || !open {
+		return 0, fmt.Errorf("the checkout %s cannot be paid: %w", *booking.Payment.Reference, err)
 	}
 
-	var now struct {
-		Status models.BookingStatus `json:"booking_status"`
-	}
+	var now gen.PaymentStatus
 
-	err = b.call(ctx, http.MethodGet, n+1, "/api/v1/bookings/"+booking.ID.String()+"/payment-status?wait=30", nil, &now)
-	if err == nil && now.Status != models.BookingConfirmed {
-		err = fmt.Errorf("booking %s is %s", booking.ID, now.Status)
+	err = b.api(n+1).Get(ctx, "/api/v1/bookings/"+booking.ID.String()+"/payment-status?wait=30", &now)
+	if err == nil && now.BookingStatus != models.BookingConfirmed {
+		err = fmt.Errorf("booking %s is %s", booking.ID, now.BookingStatus)
 	}
 
 	return time.Since(began), err
@@ -250,27 +226,21 @@ func (b *clusterBench) seat(ctx context.Context) (n int, trip uuid.UUID, err err
 		return n, b.trips[n/clusterSeats], nil
 	}
 
-	var buses []struct {
-		ID         uuid.UUID `json:"id"`
-		ProviderID uuid.UUID `json:"provider_id"`
-	}
-
-	if err := b.call(ctx, http.MethodGet, 0, "/api/v1/provider/buses", nil, &buses); err != nil {
+	var buses []gen.Bus
+	if err := b.api(0).Get(ctx, "/api/v1/provider/buses", &buses); err != nil {
 		return n, trip, err
 	}
 
 	leaves := time.Now().UTC().Truncate(time.Second).AddDate(0, 0, 30)
 
-	var made struct {
-		ID uuid.UUID `json:"id"`
-	}
+	var made gen.Trip
 
-	err = b.call(ctx, http.MethodPost, 0, "/api/v1/provider/trips?provider_id="+buses[0].ProviderID.String(), map[string]any{
+	err = b.api(0).Post(ctx, "/api/v1/provider/trips?provider_id="+buses[0].ProviderID.String(), map[string]any{
 		"type": models.TripUmrah, "title": "Measured", "origin": "Riyadh", "destination": "Makkah", "departure_at": leaves,
 		"return_at": leaves.AddDate(0, 0, 3), "bus_id": buses[0].ID, "price_per_seat": models.Halalas(57500), "capacity": clusterSeats,
 	}, &made)
 	if err == nil {
-		err = b.call(ctx, http.MethodPost, 0, "/api/v1/trips/"+made.ID.String()+"/publish", nil, nil)
+		err = b.api(0).Post(ctx, "/api/v1/trips/"+made.ID.String()+"/publish", nil, nil)
 	}
 
 	b.trips = append(b.trips, made.ID)
@@ -278,46 +248,5 @@ func (b *clusterBench) seat(ctx context.Context) (n int, trip uuid.UUID, err err
 	return n, made.ID, err
 }
 
-var clusterHTTP = &http.Client{Timeout: 40 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
-
-// call sends one request to an API process and decodes the `data` of its answer.
-func (b *clusterBench) call(ctx context.Context, method string, api int, path string, body, into any) error {
-	text, err := json.Marshal(body)
-	if err != nil {
-		return err
-	}
-
-	if body == nil {
-		text = nil
-	}
-
-	r, err := http.NewRequestWithContext(ctx, method, b.house.API(api)+path, bytes.NewReader(text))
-	if err != nil {
-		return err
-	}
-
-	r.Header.Set("Authorization", "Bearer "+b.token)
-
-	if body != nil {
-		r.Header.Set("Content-Type", "application/json")
-	}
-
-	a, err := clusterHTTP.Do(r)
-	if err != nil {
-		return err
-	}
-	defer a.Body.Close()
-
-	answer, err := io.ReadAll(a.Body)
-	if err != nil || a.StatusCode >= http.StatusMultipleChoices {
-		return errors.Join(err, fmt.Errorf("%s %s: %s: %s", method, path, a.Status, answer))
-	}
-
-	if into == nil {
-		return nil
-	}
-
-	return json.Unmarshal(answer, &struct {
-		Data any `json:"data"`
-	}{into})
-}
+// api is an API process, as the admin sees it.
+func (b *clusterBench) api(n int) rig.Client { return rig.Client{URL: b.house.API(n), Token: b.token} }

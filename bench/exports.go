@@ -63,7 +63,7 @@ func (b *bench) exports(ctx context.Context, out io.Writer, records, rounds int,
 	if err != nil {
 		return err
 	}
-	defer s.stop()
+	defer func() { _ = s.Close(context.WithoutCancel(ctx)) }()
 
 	runs := []*exportRun{
 		{name: "CSV", do: func(ctx context.Context) (int64, error) { return s.export(ctx, "csv", keep) }},

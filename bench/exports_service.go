@@ -1,144 +1,85 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"time"
 
 	"rihla/internal/auth"
-	"rihla/internal/config"
-	"rihla/internal/devstack"
+	"rihla/internal/rig"
 	"rihla/internal/store/seed"
 	"rihla/models"
 )
 
 // service is the API as it is deployed: a process of the built binary, whose memory can be looked at from outside.
 type service struct {
-	url   string
-	token string
-	cmd   *exec.Cmd
-	began int64 // the memory it had before anybody asked for an export
-}
+	*rig.Service
 
-// startService builds and starts the API on the bench's database, and signs in.
-func (b *bench) startService(ctx context.Context) (*service, error) {
-	root, err := devstack.ModuleRoot()
-	if err != nil {
-		return nil, err
-	}
-
-	program := filepath.Join(b.dir, "rihla")
-	build := exec.CommandContext(ctx, "go", "build", "-o", program, ".") //nolint:gosec // our own module
-	build.Dir = root
-
-	if text, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build: %w: %s", err, text)
-	}
-
-	environment, address, err := b.environment(ctx)
-	if err != nil {
-		return nil, err
-	}
-
-	s := &service{url: "http://" + address, cmd: exec.CommandContext(ctx, program, "api")} //nolint:gosec // what was built above
-	s.cmd.Env, s.cmd.Stderr = environment, os.Stderr
-
-	if err := s.cmd.Start(); err != nil {
-		return nil, err
-	}
-
-	err = errors.Join(s.await(ctx), b.signIn(ctx, s))
-	if err == nil {
-		s.began, err = s.resident()
-	}
-
-	if err != nil {
-		s.stop()
-
-		return nil, err
-	}
-
-	return s, nil
-}
-
-func (s *service) stop() {
-	_ = s.cmd.Process.Kill()
-	_ = s.cmd.Wait()
-}
-
-func (b *bench) environment(ctx context.Context) (environment []string, address string, err error) {
-	keys := filepath.Join(b.dir, "signing.pem")
-	if err := auth.GenerateKeyFile(keys); err != nil {
-		return nil, "", err
-	}
-
-	port, err := devstack.Port(ctx, slog.Default(), devstack.AnyPort)
-	if err != nil {
-		return nil, "", err
-	}
-
-	address = "127.0.0.1:" + strconv.Itoa(port)
-	environment = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + b.dir, "TMPDIR=" + b.dir, "DATA_DIR=" + b.dir, "LOG_LEVEL=WARN",
-		"DATABASE_URL=" + b.stack.DatabaseURL, "TEMPORAL_ADDRESS=" + b.stack.TemporalAddress, "LISTEN_ADDR=" + address,
-		"PUBLIC_URL=http://" + address, "JWT_SIGNING_KEYS=" + keys, "GATEWAY_A_URL=http://127.0.0.1:1", "GATEWAY_A_API_KEY=bench-api-key",
-		"WALLET_B_URL=http://127.0.0.1:1", "WALLET_B_API_KEY=bench-api-key", "MEDIA_URL_SECRET=bench-media-url-secret-0123456789",
-	}
-
-	for _, channel := range models.Channels() {
-		environment = append(environment, "WEBHOOK_SECRETS_"+strings.ToUpper(string(channel))+"="+config.DevWebhookSecret(channel).Reveal())
-	}
-
-	return environment, address, nil
+	client rig.Client
+	began  int64 // the memory it had before anybody asked for an export
 }
 
 // startTime is how long the API may take until it answers.
 const startTime = 30 * time.Second
 
-func (s *service) await(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, startTime)
+// startService builds and starts the API on the bench's database, and signs in.
+func (b *bench) startService(ctx context.Context) (*service, error) {
+	binary, err := rig.Build(ctx, "rihla-bench")
+	if err != nil {
+		return nil, err
+	}
+
+	address, err := rig.FreeAddress(ctx)
+	if err != nil {
+		return nil, err
+	}
+
+	s := &service{}
+
+	s.Service, err = rig.New(ctx, rig.Options{
+		Binary: binary, Dir: b.dir, DatabaseURL: b.stack.DatabaseURL, TemporalAddress: b.stack.TemporalAddress, APIs: []string{address},
+		GatewayLog: io.Discard, Env: map[string]string{"TMPDIR": b.dir, "LOG_LEVEL": "WARN"},
+	})
+	if err != nil {
+		return nil, err
+	}
+
+	starting, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 
-	for {
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/healthz", nil)
-		if err != nil {
-			return err
-		}
-
-		if answer, err := http.DefaultClient.Do(r); err == nil {
-			return answer.Body.Close()
-		}
-
-		select {
-		case <-ctx.Done():
-			return errors.New("the API does not answer")
-		case <-time.After(50 * time.Millisecond):
-		}
+	if err = s.Start(starting); err == nil {
+		s.client, err = b.signIn(ctx, "http://"+address)
 	}
+
+	if err == nil {
+		s.began, err = s.resident()
+	}
+
+	if err != nil {
+		return nil, errors.Join(err, s.Close(ctx))
+	}
+
+	return s, nil
 }
 
-func (b *bench) signIn(ctx context.Context, s *service) error {
+func (b *bench) signIn(ctx context.Context, url string) (rig.Client, error) {
 	const password = "bench-password"
+
+	nobody := rig.Client{URL: url}
 
 	passwords, err := auth.NewPasswords(1)
 	if err != nil {
-		return err
+		return nobody, err
 	}
 
 	hash, err := passwords.Hash(ctx, password)
 	if err != nil {
-		return err
+		return nobody, err
 	}
 
 	u := models.User{
@@ -146,47 +87,18 @@ func (b *bench) signIn(ctx context.Context, s *service) error {
 		Role: models.RoleFinanceAdmin, Locale: models.LocaleEnglish,
 	}
 	if err := b.store.Seed.InsertDemo(ctx, seed.DemoData{Users: []models.User{u}}); err != nil {
-		return err
+		return nobody, err
 	}
 
-	body, err := json.Marshal(map[string]string{"email": u.Email, "password": password})
-	if err != nil {
-		return err
-	}
-
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+"/api/v1/auth/login", bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-
-	r.Header.Set("Content-Type", "application/json")
-
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return err
-	}
-	defer answer.Body.Close()
-
-	var signedIn struct {
-		Data struct {
-			Token string `json:"access_token"`
-		} `json:"data"`
-	}
-
-	err = json.NewDecoder(answer.Body).Decode(&signedIn)
-	s.token = signedIn.Data.Token
-
-	return err
+	return nobody.LogIn(ctx, u.Email, password)
 }
 
 // export downloads all lines in a format.
 func (s *service) export(ctx context.Context, format, keep string) (int64, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/api/v1/admin/financial-records/export?format="+format, nil)
+	r, err := s.client.Request(ctx, http.MethodGet, "/api/v1/admin/financial-records/export?format="+format, nil, nil)
 	if err != nil {
 		return 0, err
 	}
-
-	r.Header.Set("Authorization", "Bearer "+s.token)
 
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
@@ -265,7 +177,7 @@ func (s *service) measure(ctx context.Context, r *exportRun) (err error) {
 
 // resident is how much memory the API has, in bytes.
 func (s *service) resident() (int64, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", s.cmd.Process.Pid))
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", s.APIs[0].PID()))
 	if err != nil {
 		return 0, fmt.Errorf("memory is looked up in Linux's /proc: %w", err)
 	}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,14 +19,13 @@ import (
 	"rihla/chaos/house"
 	"rihla/chaos/invariants"
 	"rihla/chaos/schedule"
-	"rihla/internal/devstack"
+	"rihla/internal/rig"
 )
 
 // runner runs schedules, in houses side by side.
 type runner struct {
 	options
 
-	root   string // of the source tree
 	binary string
 	began  time.Time
 
@@ -94,19 +92,9 @@ func (o options) plan() [][]int {
 
 // compile builds the service as it is now.
 func (r *runner) compile(ctx context.Context) (err error) {
-	if r.root, err = devstack.ModuleRoot(); err != nil {
-		return err
-	}
+	r.binary, err = rig.Build(ctx, "rihla-chaos", "-tags", "chaos")
 
-	r.binary = filepath.Join(r.root, devstack.DefaultDataDir, "bin", "rihla-chaos")
-	cmd := exec.CommandContext(ctx, "go", "build", "-tags", "chaos", "-o", r.binary, ".") //nolint:gosec // our own module
-	cmd.Dir = r.root
-
-	if text, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("build the service: %w\n%s", err, text)
-	}
-
-	return nil
+	return err
 }
 
 // live runs the schedules of one house. After one in which something was found the others get a house of their own: what is
@@ -296,6 +284,6 @@ func (r *runner) build(ctx context.Context, number int) (*house.House, error) {
 
 	return house.Build(ctx, house.Options{
 		Dir: dir, Number: number, Cluster: r.cluster, Binary: r.binary,
-		BinDir: filepath.Join(r.root, devstack.DefaultDataDir, "bin"), Log: slog.New(slog.DiscardHandler),
+		BinDir: filepath.Dir(r.binary), Log: slog.New(slog.DiscardHandler),
 	})
 }

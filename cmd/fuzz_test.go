@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -26,6 +27,7 @@ import (
 	"rihla/e2e/harness"
 	"rihla/internal/auth"
 	"rihla/internal/config"
+	"rihla/internal/rig"
 	"rihla/internal/store"
 	"rihla/internal/store/storetest"
 	"rihla/internal/telemetry"
@@ -75,29 +77,13 @@ func setupFuzz(tb testing.TB) *fuzzBundle {
 func fuzzConfig(tb testing.TB) config.Config {
 	tb.Helper()
 
-	dir := tb.TempDir()
-	keys := filepath.Join(dir, "signing.pem")
-	require.NoError(tb, auth.GenerateKeyFile(keys))
+	env, err := rig.Settings(tb.TempDir(), storetest.Database(tb), "127.0.0.1:1") // nobody is there, and no target needs it
+	require.NoError(tb, err)
+	maps.Copy(env, rig.Unlimited())
 
-	env := map[string]string{
-		"DATABASE_URL": storetest.Database(tb), "DATA_DIR": dir, "JWT_SIGNING_KEYS": keys, "ACCESS_TOKEN_TTL": "24h",
-		"MEDIA_URL_SECRET": "fuzz-media-url-secret-0123456789abcdef", "RATE_LIMIT_MEDIA": "0",
-		"TEMPORAL_ADDRESS": "127.0.0.1:1", // nobody is there, and no target needs it
-	}
+	env["ACCESS_TOKEN_TTL"] = "24h"
 	for _, channel := range models.Channels() {
 		env["WEBHOOK_SECRETS_"+strings.ToUpper(string(channel))] = strings.Join(fuzzSecrets(channel), ",")
-	}
-
-	for _, class := range []string{
-		"ANONYMOUS", "END_USER", "PROVIDER_STAFF", "PROVIDER_ADMIN", "SUPPORT_AGENT", "FINANCE_ADMIN", "ADMIN", "SUPER_ADMIN", "WEBHOOK",
-	} {
-		env["RATE_LIMIT_"+class] = "0"
-	}
-
-	env["LOGIN_PAUSE_MAX"], env["LOGIN_LOCK_AFTER"] = "0", "0"
-
-	for _, limit := range []string{"UNPAID_BOOKINGS_MAX", "UNPAID_SEATS_MAX", "UNPAID_ATTEMPTS_PER_HOUR", "BILL_SEATS_SHARE", "MESSAGES_PER_RECIPIENT"} {
-		env[limit] = "0"
 	}
 
 	cfg, err := config.Load(env)

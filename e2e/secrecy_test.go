@@ -19,6 +19,7 @@ import (
 
 	"rihla/e2e/harness"
 	"rihla/internal/config"
+	"rihla/internal/rig"
 	"rihla/internal/store/storetest"
 	"rihla/models"
 )
@@ -97,7 +98,7 @@ func keeps(t *testing.T, where, text string, secrets []string) {
 
 // serviceSecrets are those that the processes were started with.
 func serviceSecrets() []string {
-	known := []string{harness.APIKey, harness.MediaURLSecret, "pgtdbpass", "PRIVATE KEY"}
+	known := []string{rig.APIKey, rig.MediaURLSecret, "pgtdbpass", "PRIVATE KEY"}
 
 	return slices.Concat(known, webhookSecrets())
 }

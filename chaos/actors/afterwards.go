@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"rihla/chaos/house"
 	"rihla/chaos/schedule"
+	"rihla/internal/rig"
 	"rihla/models"
 )
 
@@ -121,7 +121,7 @@ func (s *story) closedAtGateway(ctx context.Context) {
 		books, err := s.house.Gateway.Ledger()
 		s.note(err)
 
-		i := slices.IndexFunc(books.Checkouts, func(c house.Checkout) bool { return c.ID == s.open })
+		i := slices.IndexFunc(books.Checkouts, func(c rig.Checkout) bool { return c.ID == s.open })
 
 		switch {
 		case err != nil || i < 0 || books.Checkouts[i].Status == "canceled":

@@ -22,6 +22,7 @@ import (
 	"rihla/chaos/schedule"
 	"rihla/internal/auth"
 	"rihla/internal/devstack"
+	"rihla/internal/rig"
 	"rihla/internal/store"
 	"rihla/internal/store/db"
 	"rihla/models"
@@ -59,14 +60,6 @@ type Options struct {
 	Log     *slog.Logger
 }
 
-// Temporal is the orchestrator, a single server or a cluster.
-type Temporal interface {
-	Address() string
-	Start(ctx context.Context) error
-	Stop(ctx context.Context) error
-	Kill()
-}
-
 // House is everything that runs.
 type House struct {
 	Dir      string
@@ -78,14 +71,11 @@ type House struct {
 	Moments  moments           // in which failures can come
 	Cluster  *devstack.Cluster // nil unless Options.Cluster
 
-	postgres *devstack.Postgres
-	temporal Temporal
-	ownerURL string
-	binary   string
-	env      map[string]string
-	addrs    []string
-	parts    map[schedule.Part]*Process
-	log      *slog.Logger
+	components *devstack.Stack
+	service    *rig.Service
+	addrs      []string // of the APIs
+	parts      map[schedule.Part]*Process
+	log        *os.File // the gateway's
 
 	mu    sync.Mutex // one kill, start or heal at a time
 	kills int        // of Temporal
@@ -93,7 +83,7 @@ type House struct {
 
 // Build starts everything and returns once all of it answers. When it fails, nothing is left running.
 func Build(ctx context.Context, o Options) (h *House, err error) {
-	h = &House{Dir: o.Dir, binary: o.Binary, log: o.Log, parts: map[schedule.Part]*Process{}}
+	h = &House{Dir: o.Dir, parts: map[schedule.Part]*Process{}}
 
 	defer func() {
 		if err != nil {
@@ -103,7 +93,7 @@ func Build(ctx context.Context, o Options) (h *House, err error) {
 	}()
 
 	steps := []func(context.Context, Options) error{
-		h.startComponents, h.prepareDatabase, h.startBell, h.startGateway, h.prepareProcesses,
+		h.startComponents, h.prepareDatabase, h.startBell, h.prepareService,
 	}
 	for _, step := range steps {
 		if err := step(ctx, o); err != nil {
@@ -116,36 +106,22 @@ func Build(ctx context.Context, o Options) (h *House, err error) {
 
 func (h *House) startComponents(ctx context.Context, o Options) (err error) {
 	// Not Throwaway: a database that does not wait for its log loses what it has confirmed when it is killed.
-	h.postgres, err = devstack.StartPostgres(ctx, devstack.PostgresOptions{DataDir: o.Dir, BinDir: o.BinDir, Database: "rihla", Log: o.Log})
+	h.components, err = devstack.Start(ctx, devstack.Options{
+		DataDir: o.Dir, BinDir: o.BinDir, Cluster: o.Cluster, Headless: true, Log: o.Log,
+		PostgresPort: devstack.AnyPort, TemporalPort: devstack.AnyPort,
+	})
 	if err != nil {
 		return err
 	}
 
-	h.ownerURL = h.postgres.URL()
+	h.Cluster = h.components.Cluster
 
-	if o.Cluster {
-		h.Cluster, err = devstack.StartCluster(ctx, devstack.ClusterOptions{
-			DataDir: o.Dir, BinDir: o.BinDir, Postgres: h.postgres, Log: o.Log,
-		})
-		h.temporal = h.Cluster
-	} else {
-		h.temporal, err = devstack.StartTemporal(ctx, devstack.TemporalOptions{
-			DataDir: o.Dir, BinDir: o.BinDir, Headless: true, Log: o.Log,
-		})
-	}
-
-	if err != nil {
-		h.temporal = nil // and not an interface that holds nil
-
-		return err
-	}
-
-	if h.DB, err = sql.Open("pgx", h.ownerURL); err != nil {
+	if h.DB, err = sql.Open("pgx", h.components.DatabaseURL); err != nil {
 		return err
 	}
 
 	h.Temporal, err = client.NewLazyClient(client.Options{
-		HostPort: h.temporal.Address(), Logger: sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)),
+		HostPort: h.components.TemporalAddress, Logger: sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)),
 	})
 
 	return err
@@ -154,7 +130,7 @@ func (h *House) startComponents(ctx context.Context, o Options) (err error) {
 // prepareDatabase migrates, makes the users and resources of a development database, and gives API and worker a role that
 // owns nothing.
 func (h *House) prepareDatabase(ctx context.Context, _ Options) error {
-	s, err := store.Open(ctx, h.ownerURL, models.DefaultPolicies(), db.Options{MaxConns: 2})
+	s, err := store.Open(ctx, h.components.DatabaseURL, models.DefaultPolicies(), db.Options{MaxConns: 2})
 	if err != nil {
 		return err
 	}
@@ -179,7 +155,7 @@ func (h *House) prepareDatabase(ctx context.Context, _ Options) error {
 
 func (h *House) startBell(ctx context.Context, _ Options) error {
 	for range schedule.APIs {
-		addr, err := freeAddress(ctx)
+		addr, err := rig.FreeAddress(ctx)
 		if err != nil {
 			return err
 		}
@@ -190,12 +166,6 @@ func (h *House) startBell(ctx context.Context, _ Options) error {
 	h.Bell = newBell(h.addrs, &h.Moments)
 
 	return h.Bell.start(ctx)
-}
-
-func (h *House) startGateway(ctx context.Context, _ Options) (err error) {
-	h.Gateway, err = newGateway(ctx, h.Bell.URL(), filepath.Join(h.Dir, "logs", "gateway.log"), &h.Moments)
-
-	return err
 }
 
 // API is the address of an API process.
@@ -209,7 +179,7 @@ func (h *House) Outbox() string { return filepath.Join(h.Dir, "outbox") }
 
 // Audit runs `rihla audit` and returns what it says; an error unless the books agree.
 func (h *House) Audit(ctx context.Context) (string, error) {
-	return h.run(ctx, "audit")
+	return h.service.Command(ctx, map[string]string{"DATABASE_URL": h.components.DatabaseURL}, "", "audit")
 }
 
 // Close stops everything. What is on disk stays.
@@ -217,14 +187,11 @@ func (h *House) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 
-	for _, p := range h.parts {
-		p.Kill()
-	}
-
 	var errs []error
 
-	if h.Gateway != nil {
-		errs = append(errs, h.Gateway.close(ctx))
+	if h.service != nil {
+		h.Gateway.Cut()
+		errs = append(errs, h.service.Close(ctx), h.log.Close())
 	}
 
 	if h.Bell != nil {
@@ -239,16 +206,22 @@ func (h *House) Close() error {
 		errs = append(errs, h.DB.Close())
 	}
 
-	if h.temporal != nil {
-		h.temporal.Kill() // nothing in it is needed any more
-		errs = append(errs, h.temporal.Stop(ctx))
-	}
+	if h.components != nil {
+		h.endTemporal()
 
-	if h.postgres != nil {
-		errs = append(errs, h.postgres.Stop(ctx))
+		errs = append(errs, h.components.Close(ctx))
 	}
 
 	return errors.Join(errs...)
+}
+
+// endTemporal kills the server, in which nothing is needed any more: asked to end it would take its time.
+func (h *House) endTemporal() {
+	if h.Cluster != nil {
+		h.Cluster.Kill()
+	} else {
+		h.components.Temporal.Kill()
+	}
 }
 
 // Remove deletes what is on disk.
@@ -258,7 +231,7 @@ func (h *House) Remove(ctx context.Context) error {
 
 // serviceURL is the database as API and worker see it.
 func (h *House) serviceURL() (string, error) {
-	at, err := url.Parse(h.ownerURL)
+	at, err := url.Parse(h.components.DatabaseURL)
 	if err != nil {
 		return "", fmt.Errorf("database URL: %w", err)
 	}

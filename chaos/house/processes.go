@@ -5,110 +5,86 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
-	"net"
 	"net/http"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"rihla/chaos/schedule"
-	"rihla/internal/auth"
-	"rihla/internal/config"
-	"rihla/internal/devstack"
-	"rihla/models"
+	"rihla/internal/rig"
 )
 
 // lateCheck is how long after the end of an attempt the gateway is asked once more whether it has taken money for it.
 const lateCheck = 5 * time.Second
 
-// prepareProcesses says how API and workers run: as in life, but for holds of seconds, with a sweep and questions about ended
-// attempts that are in step with them, no rate limits, and few connections.
-func (h *House) prepareProcesses(_ context.Context, o Options) error {
+// prepareService starts the gateway and says how API and workers run: as in life, but for holds of seconds, with a sweep and questions
+// about ended attempts that are in step with them, no rate limits, and few connections.
+func (h *House) prepareService(ctx context.Context, o Options) error {
 	database, err := h.serviceURL()
 	if err != nil {
 		return err
 	}
 
-	h.Hold = o.Hold
-	if h.Hold == 0 {
+	if h.Hold = o.Hold; h.Hold == 0 {
 		h.Hold = Holds(o.Number)
 	}
 
-	keys := filepath.Join(h.Dir, "keys", "signing.pem")
-	if err := auth.GenerateKeyFile(keys); err != nil {
+	h.Gateway = &Gateway{}
+	if h.Gateway.door, err = openDoor(ctx); err != nil {
 		return err
 	}
 
-	h.env = map[string]string{
-		"PATH": os.Getenv("PATH"), "HOME": h.Dir,
-		"DATABASE_URL": database, "TEMPORAL_ADDRESS": h.temporal.Address(), "DATA_DIR": h.Dir, "JWT_SIGNING_KEYS": keys,
-		"PUBLIC_URL": h.API(0), "MEDIA_URL_SECRET": "chaos-media-url-secret-0123456789",
-		"GATEWAY_A_URL": h.Gateway.URL(), "GATEWAY_A_API_KEY": apiKey, "WALLET_B_URL": h.Gateway.URL(), "WALLET_B_API_KEY": apiKey,
-		"BOOKING_HOLD": h.Hold.String(), "BILL_PAYMENT_HOLD": (h.Hold + time.Second).String(), "SWEEP_INTERVAL": "2s", "DB_MAX_CONNS": "10",
-		"LATE_PAYMENT_CHECKS": lateCheck.String(),
-		"REFUND_SETTLE_AFTER": "6s", // longer than the sandbox holds an effect back or a search lags, and than a worker is frozen
-		// A few accounts and addresses stand for all customers.
-		"UNPAID_BOOKINGS_MAX": "0", "UNPAID_SEATS_MAX": "0", "UNPAID_ATTEMPTS_PER_HOUR": "0",
-		"BILL_SEATS_SHARE": "0", "MESSAGES_PER_RECIPIENT": "0", "SMS_COUNTRIES": "0",
-		"AD_MIN_PRICE_PER_DAY": "0", "TRIP_MOVES_PER_DAY": "0",
+	if h.log, err = createLog(filepath.Join(h.LogDir(), "gateway.log")); err != nil {
+		return err
 	}
 
-	if o.Number%2 == 1 { // histories are encrypted
-		h.env["TEMPORAL_CODEC_KEYS"] = "chaos:" + base64.StdEncoding.EncodeToString([]byte("chaos-codec-key-0123456789-abcde"))
+	h.service, err = rig.New(ctx, rig.Options{
+		Binary: o.Binary, Dir: h.Dir, DatabaseURL: database, TemporalAddress: h.components.TemporalAddress, APIs: h.addrs, Workers: 2,
+		WebhooksTo: h.Bell.URL(), Listener: h.Gateway.door, GatewayLog: h.log, Env: h.settings(o.Number),
+		Around: func(gateway http.Handler) http.Handler { return h.Moments.around(h.Gateway.refusals.around(gateway)) },
+	})
+	if err != nil {
+		return err
 	}
 
-	for _, channel := range models.Channels() {
-		h.env["WEBHOOK_SECRETS_"+strings.ToUpper(string(channel))] = config.DevWebhookSecret(channel).Reveal()
-	}
-
-	for _, class := range []string{
-		"ANONYMOUS", "END_USER", "PROVIDER_STAFF", "PROVIDER_ADMIN", "SUPPORT_AGENT", "FINANCE_ADMIN", "ADMIN", "SUPER_ADMIN",
-		"WEBHOOK", "LOGIN", "LOGIN_IP", "MEDIA",
-	} {
-		h.env["RATE_LIMIT_"+class] = "0"
-	}
-
-	h.env["LONG_POLLS_AT_ONCE"] = "0"
-	h.env["LOGIN_PAUSE_MAX"], h.env["LOGIN_LOCK_AFTER"] = "0", "0"
+	h.Gateway.Gateway = h.service.Gateway
 
 	for i, part := range []schedule.Part{schedule.API0, schedule.API1} {
-		h.parts[part] = newProcess(h, part, "api", map[string]string{"LISTEN_ADDR": h.addrs[i]})
+		h.parts[part] = newProcess(h, part, h.service.APIs[i])
+		h.parts[part].address = h.API(i)
+		h.parts[part].Probe = func(ctx context.Context) bool { return rig.Answers(ctx, h.API(i)+"/readyz") }
 	}
 
-	for _, part := range []schedule.Part{schedule.Worker0, schedule.Worker1} {
-		addr, err := freeAddress(context.Background())
+	for i, part := range []schedule.Part{schedule.Worker0, schedule.Worker1} {
+		addr, err := rig.FreeAddress(ctx)
 		if err != nil {
 			return err
 		}
 
-		h.parts[part] = newProcess(h, part, "worker", map[string]string{"METRICS_ADDR": addr})
+		h.parts[part] = newProcess(h, part, h.service.Workers[i])
+		h.parts[part].Setenv("METRICS_ADDR", addr)
 	}
 
 	return nil
 }
 
-// run runs a command of the service as the owner of the tables.
-func (h *House) run(ctx context.Context, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, h.binary, args...) //nolint:gosec // our own binary
+// settings are what this house has of its own, besides what every service of the rig has.
+func (h *House) settings(number int) map[string]string {
+	env := rig.Unlimited()
+	maps.Copy(env, map[string]string{
+		"BOOKING_HOLD": h.Hold.String(), "BILL_PAYMENT_HOLD": (h.Hold + time.Second).String(), "SWEEP_INTERVAL": "2s", "DB_MAX_CONNS": "10",
+		"LATE_PAYMENT_CHECKS": lateCheck.String(), "SMS_COUNTRIES": "0",
+		"REFUND_SETTLE_AFTER": "6s", // longer than the sandbox holds an effect back or a search lags, and than a worker is frozen
+	})
 
-	for name, value := range h.env {
-		if name != "DATABASE_URL" {
-			cmd.Env = append(cmd.Env, name+"="+value)
-		}
+	if number%2 == 1 { // histories are encrypted
+		env["TEMPORAL_CODEC_KEYS"] = "chaos:" + base64.StdEncoding.EncodeToString([]byte("chaos-codec-key-0123456789-abcde"))
 	}
 
-	cmd.Env = append(cmd.Env, "DATABASE_URL="+h.ownerURL)
-	text, err := cmd.CombinedOutput()
-
-	return string(text), err
+	return env
 }
 
 // Kill ends parts as kill -9 does, all in the same moment, and tells which of them ran.
@@ -121,8 +97,8 @@ func (h *House) Kill(parts ...schedule.Part) (killed []schedule.Part) {
 		case schedule.Temporal:
 			return h.killTemporal()
 		case schedule.Postgres:
-			ran := h.postgres.Done() != nil
-			h.postgres.Kill()
+			ran := h.components.Postgres.Done() != nil
+			h.components.Postgres.Kill()
 
 			return ran
 		default:
@@ -160,14 +136,14 @@ func (h *House) killTemporal() bool {
 	turn := h.kills % 3
 	h.kills++
 
-	switch server, single := h.temporal.(*devstack.Temporal); {
-	case single:
+	switch server := h.components.Temporal; {
+	case server != nil:
 		ran := server.Done() != nil
 		server.Kill()
 
 		return ran
 	case turn == h.Cluster.Nodes():
-		h.temporal.Kill()
+		h.Cluster.Kill()
 	default:
 		h.Cluster.KillNode(turn)
 	}
@@ -187,9 +163,9 @@ func (h *House) Start(ctx context.Context, parts ...schedule.Part) error {
 		all.Go(func() error {
 			switch part {
 			case schedule.Temporal:
-				return h.temporal.Start(ctx)
+				return h.startTemporal(ctx)
 			case schedule.Postgres:
-				return h.postgres.Start(ctx)
+				return h.components.Postgres.Start(ctx)
 			default:
 				return h.parts[part].Start()
 			}
@@ -197,6 +173,14 @@ func (h *House) Start(ctx context.Context, parts ...schedule.Part) error {
 	}
 
 	return all.Wait()
+}
+
+func (h *House) startTemporal(ctx context.Context) error {
+	if h.Cluster != nil {
+		return h.Cluster.Start(ctx)
+	}
+
+	return h.components.Temporal.Start(ctx)
 }
 
 // Restart asks processes to end, waits until they have, and starts them again after a pause. It tells which of them ran.
@@ -213,7 +197,7 @@ func (h *House) Restart(ctx context.Context, pause time.Duration, parts ...sched
 
 // Freeze stops processes from running for a while, and tells which of them ran.
 func (h *House) Freeze(ctx context.Context, pause time.Duration, parts ...schedule.Part) []schedule.Part {
-	ran := each(parts, func(part schedule.Part) bool { return h.parts[part].freeze() })
+	ran := each(parts, func(part schedule.Part) bool { return h.parts[part].Freeze() })
 
 	select {
 	case <-ctx.Done():
@@ -221,7 +205,7 @@ func (h *House) Freeze(ctx context.Context, pause time.Duration, parts ...schedu
 	}
 
 	for _, part := range ran {
-		h.parts[part].signal(syscall.SIGCONT)
+		h.parts[part].Thaw()
 	}
 
 	return ran
@@ -230,11 +214,7 @@ func (h *House) Freeze(ctx context.Context, pause time.Duration, parts ...schedu
 // WasFrozen reports whether the process that writes this log was ever frozen.
 func (h *House) WasFrozen(log string) bool {
 	for _, p := range h.parts {
-		p.mu.Lock()
-		is := p.log == log && p.frozen
-		p.mu.Unlock()
-
-		if is {
+		if p.Command.Log == strings.TrimSuffix(log, ".1") && p.WasFrozen() {
 			return true
 		}
 	}
@@ -263,7 +243,7 @@ func (h *House) Heal(ctx context.Context) error {
 	}
 
 	for _, p := range h.parts {
-		p.signal(syscall.SIGCONT)
+		p.Thaw()
 
 		if err := p.setClock(0); err != nil {
 			return err
@@ -286,7 +266,7 @@ func (h *House) Heal(ctx context.Context) error {
 // awaitReady waits until an API says that it is ready, and until a worker polls.
 func (h *House) awaitReady(ctx context.Context, p *Process) error {
 	for {
-		if p.ready(ctx) {
+		if p.Ready(ctx) {
 			return nil
 		}
 
@@ -307,54 +287,10 @@ func (h *House) Exits() []string {
 	var all []string
 
 	for _, part := range []schedule.Part{schedule.API0, schedule.API1, schedule.Worker0, schedule.Worker1} {
-		all = append(all, h.parts[part].takeExits()...)
+		all = append(all, h.parts[part].Exits()...)
 	}
 
 	return all
-}
-
-func freeAddress(ctx context.Context) (string, error) {
-	port, err := devstack.Port(ctx, slog.New(slog.DiscardHandler), devstack.AnyPort)
-	if err != nil {
-		return "", err
-	}
-
-	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), nil
-}
-
-// answers reports whether an address says 200.
-func answers(ctx context.Context, address string) bool {
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
-	defer cancel()
-
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return false
-	}
-
-	a, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return false
-	}
-
-	_ = a.Body.Close()
-
-	return a.StatusCode == http.StatusOK
-}
-
-// merged is the environment of one process.
-func merged(all ...map[string]string) []string {
-	one := map[string]string{}
-	for _, m := range all {
-		maps.Copy(one, m)
-	}
-
-	env := make([]string, 0, len(one))
-	for name, value := range one {
-		env = append(env, name+"="+value)
-	}
-
-	return env
 }
 
 // Health says of each process in a line whether it is ready.
@@ -363,11 +299,11 @@ func (h *House) Health(ctx context.Context) []string {
 
 	for _, part := range []schedule.Part{schedule.API0, schedule.API1, schedule.Worker0, schedule.Worker1} {
 		state := "not ready"
-		if h.parts[part].ready(ctx) {
+		if h.parts[part].Ready(ctx) {
 			state = "ready"
 		}
 
-		lines = append(lines, fmt.Sprintf("%s: %s %s", part, state, h.parts[part].probe))
+		lines = append(lines, fmt.Sprintf("%s: %s %s", part, state, h.parts[part].address))
 	}
 
 	return lines

@@ -13,6 +13,7 @@ import (
 
 	"rihla/chaos/actors"
 	"rihla/chaos/house"
+	"rihla/internal/rig"
 	"rihla/models"
 )
 
@@ -20,7 +21,7 @@ import (
 type Scene struct {
 	House  *house.House
 	Play   *actors.Play
-	Ledger house.Ledger // of the gateway
+	Ledger rig.Ledger // of the gateway
 }
 
 // Invariant is one thing that always holds. Check returns what contradicts it, in words.

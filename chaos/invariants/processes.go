@@ -32,7 +32,7 @@ var panicWords = []string{"panic:", "fatal error:", "goroutine 1 [", "Activity p
 const deadlock = "TMPRL1101"
 
 func panics(_ context.Context, s *Scene) ([]string, error) {
-	logs, err := filepath.Glob(filepath.Join(s.House.LogDir(), "*.log"))
+	logs, err := filepath.Glob(filepath.Join(s.House.LogDir(), "*.log*"))
 	if err != nil {
 		return nil, err
 	}

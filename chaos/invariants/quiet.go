@@ -76,9 +76,9 @@ func movement(ctx context.Context, h *house.House, open string) ([]string, error
 		}
 	}
 
-	undelivered, err := h.Gateway.Undelivered()
-	if undelivered > 0 {
-		moving = append(moving, fmt.Sprintf("%d webhooks are not delivered", undelivered))
+	stats, err := h.Gateway.Stats()
+	if stats.WebhooksPending > 0 {
+		moving = append(moving, fmt.Sprintf("%d webhooks are not delivered", stats.WebhooksPending))
 	}
 
 	if err != nil || len(moving) > 0 {

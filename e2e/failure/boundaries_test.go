@@ -139,7 +139,7 @@ func (j journey) run(t *testing.T, s *harness.Stack, tap *harness.Tap, n int, wh
 	t.Helper()
 
 	do := j.prepare(t, s)
-	killed := tap.Arm(n, when, s.Worker.Kill)
+	killed := tap.Arm(n, when, func() { s.Worker.Kill() })
 
 	// What came before has limits of its own: the time is for getting over the kill.
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

@@ -1,10 +1,7 @@
 package harness
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
@@ -13,43 +10,14 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"rihla/api/gen"
+	"rihla/internal/rig"
 	"rihla/internal/store/storetest"
 	"rihla/models"
 )
 
 // Answer is what the API answered.
-type Answer struct {
-	Status int
-	Header http.Header
-	Body   []byte
-}
-
-// Into decodes the whole body.
-func (a Answer) Into(v any) error { return json.Unmarshal(a.Body, v) }
-
-// Data decodes the `data` of an envelope.
-func (a Answer) Data(v any) error {
-	var e struct {
-		Data json.RawMessage `json:"data"`
-	}
-	if err := json.Unmarshal(a.Body, &e); err != nil {
-		return err
-	}
-
-	return json.Unmarshal(e.Data, v)
-}
-
-// Code is the machine code of an error answer, "" of any other.
-func (a Answer) Code() models.Code {
-	var e struct {
-		Error struct {
-			Code models.Code `json:"code"`
-		} `json:"error"`
-	}
-	_ = json.Unmarshal(a.Body, &e)
-
-	return e.Error.Code
-}
+type Answer = rig.Answer
 
 // Caller is one person, or nobody, who talks to the API. It is safe for concurrent use.
 type Caller struct {
@@ -70,48 +38,23 @@ func (c *Caller) Token() string { return c.token }
 func (s *Stack) As(role models.Role) *Caller {
 	s.tb.Helper()
 
-	var answer struct {
-		Token string `json:"access_token"`
-	}
+	var tokens gen.Tokens
 
 	a, err := s.Anybody().Do(http.MethodPost, "/api/v1/auth/login",
-		map[string]string{"email": s.World.Users[role].Email, "password": storetest.Password}, nil)
+		gen.LoginRequest{Email: s.World.Users[role].Email, Password: storetest.Password}, nil)
 	require.NoError(s.tb, err)
 	require.Equal(s.tb, http.StatusOK, a.Status, "%s", a.Body)
-	require.NoError(s.tb, a.Data(&answer))
+	require.NoError(s.tb, a.Data(&tokens))
 
-	return &Caller{stack: s, token: answer.Token}
-}
-
-// httpClient is shared; kills of the API leave broken connections that must not be used again, hence the short idle time.
-var httpClient = &http.Client{
-	Timeout:       60 * time.Second,
-	Transport:     &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: 5 * time.Second},
-	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	return s.With(tokens.AccessToken)
 }
 
 // Do sends one request. body may be nil, []byte as it is, or anything that JSON can hold. The error is one of the
 // network's, never of the answer.
 func (c *Caller) Do(method, path string, body any, header map[string]string) (Answer, error) {
-	raw, ok := body.([]byte)
-	if !ok && body != nil {
-		var err error
-		if raw, err = json.Marshal(body); err != nil {
-			return Answer{}, err
-		}
-	}
-
-	r, err := http.NewRequestWithContext(context.Background(), method, c.stack.URL+path, bytes.NewReader(raw))
+	r, err := rig.Client{URL: c.stack.URL}.Request(context.Background(), method, path, body, header)
 	if err != nil {
 		return Answer{}, err
-	}
-
-	if body != nil {
-		r.Header.Set("Content-Type", "application/json")
-	}
-
-	for name, value := range header {
-		r.Header.Set(name, value)
 	}
 
 	return c.Send(r)
@@ -123,24 +66,12 @@ func (c *Caller) Send(r *http.Request) (Answer, error) {
 		r.Header.Set("Authorization", "Bearer "+c.token)
 	}
 
-	a, err := send(r)
+	a, err := rig.Send(r)
 	if err == nil {
 		c.stack.conforms(r, a)
 	}
 
 	return a, err
-}
-
-func send(r *http.Request) (Answer, error) {
-	answer, err := httpClient.Do(r)
-	if err != nil {
-		return Answer{}, err
-	}
-	defer answer.Body.Close()
-
-	text, err := available(answer, bufio.NewReader(answer.Body)) // a stream is closed after its first event
-
-	return Answer{Status: answer.StatusCode, Header: answer.Header, Body: text}, err
 }
 
 // Get is Do for reading; the network must not fail.
@@ -229,7 +160,7 @@ func (s *Stack) Pay(checkoutURL, outcome string) error {
 
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 
-	_, err = send(r)
+	_, err = rig.Send(r)
 
 	return err
 }

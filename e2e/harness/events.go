@@ -4,11 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"strings"
 	"time"
+
+	"rihla/internal/rig"
 
 	"github.com/stretchr/testify/require"
 )
@@ -45,7 +46,7 @@ func (c *Caller) Listen(path string) *Events {
 
 	giveUp := time.AfterFunc(startPatience, cancel)
 	body := bufio.NewReader(answer.Body)
-	first, err := available(answer, body)
+	first, err := rig.Available(answer, body)
 	require.NoError(c.stack.tb, err)
 	giveUp.Stop()
 
@@ -63,30 +64,6 @@ func (c *Caller) Listen(path string) *Events {
 	}()
 
 	return e
-}
-
-// available is what can be read of an answer without waiting for the end of a stream: the first of events, and all of
-// everything else.
-func available(answer *http.Response, body *bufio.Reader) ([]byte, error) {
-	if answer.Header.Get("Content-Type") != "text/event-stream" {
-		return io.ReadAll(body)
-	}
-
-	var first []byte
-
-	for {
-		line, err := body.ReadBytes('\n')
-		first = append(first, line...)
-
-		switch {
-		case errors.Is(err, io.EOF):
-			return first, nil
-		case err != nil:
-			return first, err
-		case len(bytes.TrimSpace(line)) == 0 && bytes.Contains(first, []byte("data:")): // a blank line ends an event
-			return first, nil
-		}
-	}
 }
 
 // Close goes away, as a client does whose page is closed.

@@ -38,13 +38,13 @@ func (s *Stack) TapWorker() *Tap {
 	s.tb.Helper()
 
 	t := &Tap{}
-	env := maps.Clone(s.Worker.env)
+	env := maps.Clone(s.Worker.Settings)
 	env["DATABASE_URL"] = tapPostgres(s.tb, t, env["DATABASE_URL"])
 	env["GATEWAY_A_URL"] = tapGateway(s.tb, t, env["GATEWAY_A_URL"])
 	env["WALLET_B_URL"] = env["GATEWAY_A_URL"]
 
 	s.Worker.Stop()
-	s.Worker.env = env
+	s.Worker.Settings = env
 	s.Worker.Start()
 
 	return t

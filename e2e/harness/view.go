@@ -37,10 +37,6 @@ func (s *Stack) Tampered(reason string, rules ...string) {
 
 // conforms makes the test fail on every answer that is not as the API's document says.
 func (s *Stack) conforms(r *http.Request, a Answer) {
-	if s.conformance == nil { // the gateway, which has no such document
-		return
-	}
-
 	if err := s.conformance.Check(r, a); err != nil {
 		s.tb.Errorf("%s %s: %v", r.Method, r.URL.Path, err)
 	}
@@ -70,65 +66,6 @@ func (s *Stack) NewCampaign(price string, startsIn int) uuid.UUID {
 	require.NoError(s.tb, err)
 
 	return id
-}
-
-// Fault makes the sandbox gateway misbehave; f has operation, mode and what they need.
-func (s *Stack) Fault(f map[string]any) {
-	s.tb.Helper()
-	s.sandbox(http.MethodPost, "/sandbox/faults", f, http.StatusCreated)
-}
-
-// ClearFaults ends all misbehaviour of the sandbox gateway.
-func (s *Stack) ClearFaults() {
-	s.tb.Helper()
-	s.sandbox(http.MethodDelete, "/sandbox/faults", nil, http.StatusNoContent)
-}
-
-// DecideRefund decides a refund that the sandbox gateway holds, by the gateway's id; outcome is succeed or fail.
-func (s *Stack) DecideRefund(gatewayID, outcome string) {
-	s.tb.Helper()
-	s.sandbox(http.MethodPost, "/sandbox/refunds/"+gatewayID+"/decide", map[string]string{"outcome": outcome}, http.StatusOK)
-}
-
-// GatewayLedger is what the sandbox gateway knows of its checkouts and refunds.
-type GatewayLedger struct {
-	Checkouts []struct {
-		ID                string       `json:"id"`
-		MerchantReference string       `json:"merchant_reference"`
-		Status            string       `json:"status"`
-		Amount            models.Money `json:"amount"`
-		RefundedAmount    models.Money `json:"refunded_amount"`
-	} `json:"checkouts"`
-	Refunds []struct {
-		ID                string       `json:"id"`
-		CheckoutID        string       `json:"checkout_id"`
-		MerchantReference string       `json:"merchant_reference"`
-		Amount            models.Money `json:"amount"`
-		Status            string       `json:"status"`
-	} `json:"refunds"`
-}
-
-// GatewayLedger asks the sandbox gateway for its books.
-func (s *Stack) GatewayLedger() GatewayLedger {
-	s.tb.Helper()
-
-	var l GatewayLedger
-
-	require.NoError(s.tb, s.sandbox(http.MethodGet, "/sandbox/ledger", nil, http.StatusOK).Into(&l))
-
-	return l
-}
-
-// sandbox calls one of the gateway's own controls.
-func (s *Stack) sandbox(method, path string, body any, want int) Answer {
-	s.tb.Helper()
-
-	gateway := Caller{stack: &Stack{URL: s.Sandbox, tb: s.tb}}
-	a, err := gateway.Do(method, path, body, nil)
-	require.NoError(s.tb, err)
-	require.Equal(s.tb, want, a.Status, "%s", a.Body)
-
-	return a
 }
 
 // Signed are the headers of a webhook with the body, signed now with the channel's secret.

@@ -16,6 +16,7 @@ import (
 
 	"rihla/e2e/harness"
 	"rihla/internal/media"
+	"rihla/internal/rig"
 	"rihla/models"
 )
 
@@ -139,14 +140,14 @@ func photoLinks(t *testing.T, s *harness.Stack) {
 	}
 
 	now := time.Now()
-	require.Equal(t, http.StatusOK, opened(t, s, link(harness.MediaURLSecret, now)).Status)
+	require.Equal(t, http.StatusOK, opened(t, s, link(rig.MediaURLSecret, now)).Status)
 
-	good := link(harness.MediaURLSecret, now)
+	good := link(rig.MediaURLSecret, now)
 	unsigned, _, _ := strings.Cut(good, "&")
 	bare, _, _ := strings.Cut(good, "?")
 
 	for name, address := range map[string]string{
-		"expired": link(harness.MediaURLSecret, now.Add(-2*time.Hour)), "another secret": link("somebody-else-s-secret-0123456789", now),
+		"expired": link(rig.MediaURLSecret, now.Add(-2*time.Hour)), "another secret": link("somebody-else-s-secret-0123456789", now),
 		"no signature": unsigned, "nothing": bare, "longer": good + "A",
 		"prolonged": strings.Replace(good, "expires=", "expires=9", 1), "another photo": strings.Replace(good, id.String(), uuid.NewString(), 1),
 		"no id": strings.Replace(good, id.String(), "1", 1),

@@ -52,14 +52,3 @@ func LogTail(path string, offset int64) string {
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	return strings.Join(lines[max(0, len(lines)-12):], "\n")
 }
-
-// Environ is this process's environment without the variables for which drop is true, and with extra.
-func Environ(drop func(name string) bool, extra ...string) []string {
-	var env []string
-	for _, entry := range os.Environ() {
-		if name, _, _ := strings.Cut(entry, "="); !drop(name) {
-			env = append(env, entry)
-		}
-	}
-	return append(env, extra...)
-}

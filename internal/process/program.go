@@ -39,9 +39,7 @@ func (p *Program) Start() error {
 		return nil
 	}
 	c := p.Command
-	for name, value := range p.Settings {
-		c.Env = append(c.Env, name+"="+value)
-	}
+	c.Env = Entries(p.Settings)
 	child, err := Start(c)
 	if err != nil {
 		return err

@@ -3,18 +3,11 @@ package harness
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/api/workflowservice/v1"
 )
-
-// PayLate has a customer pay a checkout that had ended.
-func (s *Stack) PayLate(checkoutID string) {
-	s.tb.Helper()
-	s.sandbox(http.MethodPost, "/sandbox/checkouts/"+checkoutID+"/late-payment", nil, http.StatusOK)
-}
 
 // AwaitWorkflow waits until at least n workflows of a type have run on this stack's queue, and returns their ids,
 // newest first.

@@ -1,0 +1,171 @@
+package rig
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"time"
+
+	"rihla/gateways/sandbox/server"
+	"rihla/internal/config"
+	"rihla/models"
+)
+
+// Gateway is the sandbox gateway with one merchant, the service. It runs in this process, so that it outlives API and worker.
+// Its methods call it from within, past whatever stands between it and the service.
+type Gateway struct{ *server.Server }
+
+// NewGateway makes a gateway that sends its webhooks to an address of the API and logs at DEBUG.
+func NewGateway(webhooks string, log io.Writer) (*Gateway, error) {
+	merchant := server.Merchant{Name: "rihla", APIKey: APIKey, Channels: map[models.PaymentMethod]server.Channel{}}
+
+	for _, method := range []models.PaymentMethod{
+		models.MethodCreditCard, models.MethodDebitNetwork, models.MethodWalletA, models.MethodWalletB, models.MethodBillPayment,
+	} {
+		merchant.Channels[method] = server.Channel{
+			WebhookURL: webhooks + "/api/v1/payments/" + method.Channel().Path(),
+			Secret:     config.DevWebhookSecret(method.Channel()).Reveal(),
+		}
+	}
+
+	s, err := server.New(server.Config{
+		Merchants: []server.Merchant{merchant}, NoSync: true,
+		Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		// Quicker than in life, so that a restarted API does not wait for the gateway.
+		RetryBackoff: func(n int) time.Duration { return min(100*time.Millisecond<<min(n, 10), time.Second) },
+	})
+
+	return &Gateway{s}, err
+}
+
+// GatewaySettings tell the service where its gateways are.
+func GatewaySettings(url string) map[string]string {
+	return map[string]string{"GATEWAY_A_URL": url, "GATEWAY_A_API_KEY": APIKey, "WALLET_B_URL": url, "WALLET_B_API_KEY": APIKey}
+}
+
+// Press is what a customer does on the gateway's page: outcome is succeed, decline or cancel. It reports whether the
+// checkout was still open for it.
+func (g *Gateway) Press(checkout, outcome string) (bool, error) {
+	a := g.do(http.MethodPost, "/pay/"+checkout, map[string]string{"outcome": outcome})
+	if a.Status == http.StatusOK || a.Status == http.StatusConflict {
+		return a.Status == http.StatusOK, nil
+	}
+
+	return false, fmt.Errorf("the gateway's page answered %d %s", a.Status, a.Body)
+}
+
+// PayLate takes the money of a checkout that has ended.
+func (g *Gateway) PayLate(checkout string) error {
+	return g.call(http.MethodPost, "/sandbox/checkouts/"+checkout+"/late-payment", nil, http.StatusOK, nil)
+}
+
+// Decide decides a refund that the gateway holds, by the gateway's id; outcome is succeed or fail.
+func (g *Gateway) Decide(refund, outcome string) error {
+	return g.call(http.MethodPost, "/sandbox/refunds/"+refund+"/decide", map[string]string{"outcome": outcome}, http.StatusOK, nil)
+}
+
+// Misbehave injects a fault, a body of POST /sandbox/faults.
+func (g *Gateway) Misbehave(fault any) error {
+	return g.call(http.MethodPost, "/sandbox/faults", fault, http.StatusCreated, nil)
+}
+
+// Faults are those that still wait for a call to hit, as a list of the bodies that Misbehave was given.
+func (g *Gateway) Faults(into any) error {
+	return g.call(http.MethodGet, "/sandbox/faults", nil, http.StatusOK, &struct {
+		Data any `json:"data"`
+	}{into})
+}
+
+// Behave takes the faults of an operation back, all of them for "".
+func (g *Gateway) Behave(operation string) error {
+	path := "/sandbox/faults"
+	if operation != "" {
+		path += "?operation=" + operation
+	}
+
+	return g.call(http.MethodDelete, path, nil, http.StatusNoContent, nil)
+}
+
+// Checkout is one of the gateway's own rows.
+type Checkout struct {
+	ID                string       `json:"id"`
+	MerchantReference string       `json:"merchant_reference"`
+	Status            string       `json:"status"`
+	Amount            models.Money `json:"amount"`
+	RefundedAmount    models.Money `json:"refunded_amount"`
+	// ClaimedAmount is what the gateway has said that it took, by a fault: more than Amount.
+	ClaimedAmount *models.Money `json:"claimed_amount"`
+	ExpiresAt     time.Time     `json:"expires_at"`
+	PaidAt        *time.Time    `json:"paid_at"`
+}
+
+// Refund is one of the gateway's own rows.
+type Refund struct {
+	ID                string       `json:"id"`
+	CheckoutID        string       `json:"checkout_id"`
+	MerchantReference string       `json:"merchant_reference"`
+	Amount            models.Money `json:"amount"`
+	Status            string       `json:"status"`
+}
+
+// Ledger is what the gateway says it has done.
+type Ledger struct {
+	Checkouts []Checkout `json:"checkouts"`
+	Refunds   []Refund   `json:"refunds"`
+}
+
+// Ledger asks the gateway for its books.
+func (g *Gateway) Ledger() (l Ledger, err error) {
+	return l, g.call(http.MethodGet, "/sandbox/ledger", nil, http.StatusOK, &l)
+}
+
+// Stats count what the gateway has done since its start.
+type Stats struct {
+	WebhooksPending   int `json:"webhooks_pending"`
+	WebhooksDelivered int `json:"webhooks_delivered"`
+	WebhookFailures   int `json:"webhook_failures"` // deliveries that were not answered with 2xx
+	WebhooksDropped   int `json:"webhooks_dropped"`
+}
+
+// Stats asks the gateway for its counts.
+func (g *Gateway) Stats() (s Stats, err error) {
+	return s, g.call(http.MethodGet, "/sandbox/stats", nil, http.StatusOK, &s)
+}
+
+func (g *Gateway) call(method, path string, body any, want int, into any) error {
+	a := g.do(method, path, body)
+	if a.Status != want {
+		return fmt.Errorf("gateway: %s %s: %d %s", method, path, a.Status, a.Body)
+	}
+
+	if into == nil {
+		return nil
+	}
+
+	return a.Into(into)
+}
+
+func (g *Gateway) do(method, path string, body any) Answer {
+	var text []byte
+
+	if body != nil {
+		var err error
+		if text, err = json.Marshal(body); err != nil {
+			return Answer{Body: []byte(err.Error())}
+		}
+	}
+
+	r := httptest.NewRequestWithContext(context.Background(), method, path, bytes.NewReader(text))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json")
+
+	w := httptest.NewRecorder()
+	g.Handler().ServeHTTP(w, r)
+
+	return Answer{Status: w.Code, Header: w.Header(), Body: w.Body.Bytes()}
+}
