@@ -189,10 +189,7 @@ func (b *clusterBench) pay(ctx context.Context) (time.Duration, error) {
 
 	began := time.Now()
 
-	err = b.api(n).Post(ctx, "/api/v1/bookings", gen.BookingRequest{
-		TripID: trip, Passengers: []gen.PassengerInput{{Name: "Passenger"}}, PaymentMethod: models.MethodCreditCard,
-		Contact: gen.ContactInput{Name: "Customer", Email: "customer@rihla.test", Phone: "+966500000001"},
-	}, &booking)
+	err = b.api(n).Post(ctx, "/api/v1/bookings", rig.BookingRequest(trip, 1, models.MethodCreditCard, "customer@rihla.test"), &booking)
 	if err != nil {
 		return 0, err
 	}
@@ -235,10 +232,8 @@ func (b *clusterBench) seat(ctx context.Context) (n int, trip uuid.UUID, err err
 
 	var made gen.Trip
 
-	err = b.api(0).Post(ctx, "/api/v1/provider/trips?provider_id="+buses[0].ProviderID.String(), map[string]any{
-		"type": models.TripUmrah, "title": "Measured", "origin": "Riyadh", "destination": "Makkah", "departure_at": leaves,
-		"return_at": leaves.AddDate(0, 0, 3), "bus_id": buses[0].ID, "price_per_seat": models.Halalas(57500), "capacity": clusterSeats,
-	}, &made)
+	err = b.api(0).Post(ctx, "/api/v1/provider/trips?provider_id="+buses[0].ProviderID.String(),
+		rig.TripRequest("Measured", buses[0].ID, leaves, models.Halalas(57500), clusterSeats), &made)
 	if err == nil {
 		err = b.api(0).Post(ctx, "/api/v1/trips/"+made.ID.String()+"/publish", nil, nil)
 	}

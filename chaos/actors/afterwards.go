@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"rihla/api/gen"
 	"rihla/chaos/schedule"
 	"rihla/internal/rig"
 	"rihla/models"
@@ -90,17 +91,17 @@ func (p *Play) ComeAgain(ctx context.Context) {
 func (p *Play) latecomer(ctx context.Context, trip uuid.UUID, who string) *story {
 	s := &story{Play: p, caller: p.customer.named(who), booking: &Booking{}}
 
-	a, ok := s.caller.insist(ctx, request{method: http.MethodPost, path: "/api/v1/bookings", key: newKey(), body: map[string]any{
-		"trip_id": trip, "passengers": []map[string]string{{"name": "Passenger"}}, "payment_method": models.MethodCreditCard,
-		"contact": map[string]string{"name": "Customer", "email": uuid.NewString() + "@rihla.test", "phone": "+966500000001"},
-	}})
+	a, ok := s.caller.insist(ctx, request{
+		method: http.MethodPost, path: "/api/v1/bookings", key: newKey(),
+		body: rig.BookingRequest(trip, 1, models.MethodCreditCard, uuid.NewString()+"@rihla.test"),
+	})
 	if !ok {
 		return nil
 	}
 
 	p.note(a.Data(s.booking))
 
-	if s.open = s.booking.Payment.Reference; s.open == "" {
+	if s.open = text(s.booking.Payment.Reference); s.open == "" {
 		p.Journal.Problemf(who, "booking %s cannot be paid at once, although nothing is broken", s.booking.ID)
 
 		return nil
@@ -134,20 +135,9 @@ func (s *story) closedAtGateway(ctx context.Context) {
 	}
 }
 
-// Cards are what the summary says of today.
-type Cards struct {
-	Gross      models.Money `json:"gross_amount"`
-	Commission models.Money `json:"platform_commission_amount"`
-	Net        models.Money `json:"net_amount"`
-	Refunded   models.Money `json:"refunded_amount"`
-	Balance    models.Money `json:"in_current_balance_amount"`
-}
-
 // Summary reads the platform's cards of this month.
-func (p *Play) Summary(ctx context.Context) (Cards, bool) {
-	var s struct {
-		Cards Cards `json:"cards"`
-	}
+func (p *Play) Summary(ctx context.Context) (gen.FinancialReportCards, bool) {
+	var s gen.FinancialReport
 
 	a, ok := p.finance.named("auditor").insist(ctx, request{
 		method: http.MethodGet, path: "/api/v1/admin/financial-reports/summary?period=this_month",

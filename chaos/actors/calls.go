@@ -1,12 +1,9 @@
 package actors
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,34 +11,21 @@ import (
 
 	"github.com/google/uuid"
 
+	"rihla/api/gen"
 	"rihla/chaos/house"
 	"rihla/chaos/schedule"
+	"rihla/internal/rig"
 	"rihla/models"
 )
 
 // Answer is one answer of the service to one request.
 type Answer struct {
-	Who      string
-	Method   string
-	Path     string
-	Key      string // Idempotency-Key, "" for none
-	Status   int
-	Code     models.Code // of an error
-	Body     []byte
-	Location string
-	Replayed bool
-}
+	rig.Answer
 
-// Data decodes the `data` of the answer.
-func (a Answer) Data(into any) error {
-	var e struct {
-		Data json.RawMessage `json:"data"`
-	}
-	if err := json.Unmarshal(a.Body, &e); err != nil {
-		return err
-	}
-
-	return json.Unmarshal(e.Data, into)
+	Who    string
+	Method string
+	Path   string
+	Key    string // Idempotency-Key, "" for none
 }
 
 // caller is one person with a token, who notes every answer.
@@ -68,44 +52,15 @@ type request struct {
 	token  string // of the caller, when it is repeated
 }
 
-const (
-	callPatience = 45 * time.Second       // longer than the service may take for any answer
-	retryPause   = 150 * time.Millisecond // between two tries of one person
-)
-
-var httpClient = &http.Client{
-	Timeout: callPatience, Transport: &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: 2 * time.Second},
-	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-}
+const retryPause = 150 * time.Millisecond // between two tries of one person
 
 // once sends the request to one API process. An error is the network's.
 func (c caller) once(ctx context.Context, r request, api int) (Answer, error) {
 	a := Answer{Who: c.who, Method: r.method, Path: r.path, Key: r.key}
 
-	var body io.Reader
-
-	if r.body != nil {
-		text, err := json.Marshal(r.body)
-		if err != nil {
-			return a, err
-		}
-
-		body = bytes.NewReader(text)
-	}
-
-	req, err := http.NewRequestWithContext(ctx, r.method, c.house.API(api)+r.path, body)
-	if err != nil {
-		return a, err
-	}
-
-	for name, value := range map[string]string{"Authorization": c.token, "Idempotency-Key": r.key} {
-		if value != "" {
-			req.Header.Set(name, value)
-		}
-	}
-
-	if r.body != nil {
-		req.Header.Set("Content-Type", "application/json")
+	header := map[string]string{}
+	if r.key != "" {
+		header["Idempotency-Key"] = r.key
 	}
 
 	r.token = c.token
@@ -113,14 +68,9 @@ func (c caller) once(ctx context.Context, r request, api int) (Answer, error) {
 
 	began := time.Now()
 
-	res, err := httpClient.Do(req)
-	if err == nil {
-		defer res.Body.Close()
+	var err error
 
-		a.Body, err = io.ReadAll(res.Body)
-		a.Status, a.Location, a.Replayed = res.StatusCode, res.Header.Get("Location"), res.Header.Get("Idempotent-Replayed") == "true"
-	}
-
+	a.Answer, err = c.client(api).Do(ctx, r.method, r.path, r.body, header)
 	if err != nil {
 		if ctx.Err() == nil {
 			c.journal.Stepf(c.who, "%s %s (API %d): no answer after %d ms: %v",
@@ -130,13 +80,16 @@ func (c caller) once(ctx context.Context, r request, api int) (Answer, error) {
 		return a, err
 	}
 
-	c.examine(&a, res)
+	c.examine(a)
 	c.journal.add(a)
 	c.journal.Stepf(c.who, "%s %s (API %d): %d %s after %d ms",
-		r.method, r.path, api%schedule.APIs+1, a.Status, a.Code, time.Since(began).Milliseconds())
+		r.method, r.path, api%schedule.APIs+1, a.Status, a.Code(), time.Since(began).Milliseconds())
 
 	return a, nil
 }
+
+// client is the caller at one API process.
+func (c caller) client(api int) rig.Client { return rig.Client{URL: c.house.API(api), Token: c.token} }
 
 // plain is a network error without the address that is known.
 func plain(err error) error {
@@ -149,40 +102,32 @@ func plain(err error) error {
 
 // examine holds every answer to what holds for all of them, outages or not: none is a 500, errors are the service's own,
 // and who is to try again is told when.
-func (c caller) examine(a *Answer, res *http.Response) {
+func (c caller) examine(a Answer) {
 	if a.Status < http.StatusBadRequest {
 		return
 	}
 
-	var e struct {
-		Error struct {
-			Code    models.Code         `json:"code"`
-			Details map[string][]string `json:"details"`
-		} `json:"error"`
-	}
-
-	if err := json.Unmarshal(a.Body, &e); err != nil || e.Error.Code == "" {
+	e := a.Error()
+	if e.Code == "" {
 		c.journal.Problemf(c.who, "%s %s answered %d with %q, which is no error of ours", a.Method, a.Path, a.Status, a.Body)
 	}
-
-	a.Code = e.Error.Code
 
 	switch {
 	case a.Status == http.StatusInternalServerError:
 		c.journal.Problemf(c.who, "%s %s answered 500: %s", a.Method, a.Path, a.Body)
-	case a.Status == http.StatusServiceUnavailable && res.Header.Get("Retry-After") == "":
+	case a.Status == http.StatusServiceUnavailable && a.Header.Get("Retry-After") == "":
 		c.journal.Problemf(c.who, "%s %s answered 503 without Retry-After", a.Method, a.Path)
-	case a.Status > http.StatusInternalServerError && len(e.Error.Details["request_id"]) == 0:
+	case a.Status > http.StatusInternalServerError && len(e.Details["request_id"]) == 0:
 		c.journal.Problemf(c.who, "%s %s answered %d without request_id", a.Method, a.Path, a.Status)
-	case passing(*a) && c.journal.isCalm():
+	case passing(a) && c.journal.isCalm():
 		c.journal.Problemf(c.who, "%s %s answered %d, although nothing is broken: %s", a.Method, a.Path, a.Status, a.Body)
 	}
 }
 
 // passing are the answers that say "try again".
 func passing(a Answer) bool {
-	return a.Status == http.StatusServiceUnavailable || a.Status == http.StatusBadGateway && a.Code == models.CodeGatewayUnavailable ||
-		a.Code == models.CodeIdempotencyKeyInProcess
+	return a.Status == http.StatusServiceUnavailable || a.Status == http.StatusBadGateway && a.Code() == models.CodeGatewayUnavailable ||
+		a.Code() == models.CodeIdempotencyKeyInProcess
 }
 
 // insist sends the request until it has an answer that counts, to one API process after the other. ok is false when the
@@ -209,7 +154,7 @@ func (c caller) insist(ctx context.Context, r request, refusals ...models.Code) 
 }
 
 func (c caller) expected(a Answer, refusals []models.Code) bool {
-	if a.Status < http.StatusMultipleChoices || slices.Contains(refusals, a.Code) {
+	if a.Status < http.StatusMultipleChoices || slices.Contains(refusals, a.Code()) {
 		return true
 	}
 
@@ -239,12 +184,10 @@ func (c caller) twice(ctx context.Context, r request, refusals ...models.Code) (
 
 // signIn is a caller with the role's token.
 func (c caller) signIn(ctx context.Context, role models.Role) (caller, error) {
-	var tokens struct {
-		Access string `json:"access_token"`
-	}
+	var tokens gen.Tokens
 
-	a, ok := c.insist(ctx, request{method: http.MethodPost, path: "/api/v1/auth/login", body: map[string]string{
-		"email": strings.ToLower(string(role)) + "@rihla.test", "password": house.Password,
+	a, ok := c.insist(ctx, request{method: http.MethodPost, path: "/api/v1/auth/login", body: gen.LoginRequest{
+		Email: strings.ToLower(string(role)) + "@rihla.test", Password: house.Password,
 	}})
 	if !ok {
 		return c, fmt.Errorf("%s cannot sign in", role)
@@ -254,9 +197,18 @@ func (c caller) signIn(ctx context.Context, role models.Role) (caller, error) {
 		return c, err
 	}
 
-	c.token = "Bearer " + tokens.Access
+	c.token = tokens.AccessToken
 
 	return c, nil
+}
+
+// text is a text that may be missing.
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+
+	return *s
 }
 
 func newKey() string { return uuid.NewString() }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"rihla/api/gen"
 	"rihla/chaos/schedule"
 	"rihla/models"
 )
@@ -17,9 +18,7 @@ func (p *Play) advertise(ctx context.Context, i int, c schedule.Campaign) {
 	by := p.company.named(fmt.Sprintf("advertiser %d", i+1))
 	from := models.DateIn(time.Now()).AddDays(c.StartsIn)
 
-	var campaign struct {
-		ID uuid.UUID `json:"id"`
-	}
+	var campaign gen.AdCampaign
 
 	// Without a key: a request that is sent again may make a second campaign, which nobody pays for.
 	a, ok := by.insist(ctx, request{method: http.MethodPost, path: "/api/v1/provider/ad-campaigns", api: c.API, body: map[string]any{
@@ -50,23 +49,21 @@ func (p *Play) advertise(ctx context.Context, i int, c schedule.Campaign) {
 // payCampaign opens a checkout and presses a button on its page.
 func (p *Play) payCampaign(ctx context.Context, by caller, id uuid.UUID, c schedule.Campaign, outcome string) {
 	for {
-		var t struct {
-			Reference string `json:"reference"`
-		}
+		var t gen.PaymentTransaction
 
 		a, ok := by.insist(ctx, request{
 			method: http.MethodPost, path: "/api/v1/payments/ad-campaign/" + id.String() + "/intent", key: newKey(), api: c.API,
-			body: map[string]any{"payment_method": c.Method},
+			body: gen.IntentRequest{PaymentMethod: c.Method},
 		}, models.CodeCampaignNotPayable, models.CodePaymentInSuspense)
-		if !ok || a.Code != "" {
+		if !ok || a.Code() != "" {
 			return
 		}
 
 		p.Journal.Count("intents", 1)
 		p.note(a.Data(&t))
 
-		if t.Reference != "" {
-			open, err := p.house.Gateway.Press(t.Reference, outcome)
+		if t.Reference != nil {
+			open, err := p.house.Gateway.Press(*t.Reference, outcome)
 			p.note(err)
 			p.Journal.Stepf(by.who, "presses %s at the gateway: still open: %v", outcome, open)
 
@@ -82,9 +79,7 @@ func (p *Play) payCampaign(ctx context.Context, by caller, id uuid.UUID, c sched
 // awaitCampaign waits until the campaign has left PENDING_PAYMENT.
 func (p *Play) awaitCampaign(ctx context.Context, by caller, id uuid.UUID, api int) {
 	for {
-		var now struct {
-			Status models.CampaignStatus `json:"status"`
-		}
+		var now gen.AdCampaign
 
 		a, ok := by.insist(ctx, request{method: http.MethodGet, path: "/api/v1/provider/ad-campaigns/" + id.String(), api: api})
 		if !ok {

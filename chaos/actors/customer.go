@@ -8,7 +8,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"rihla/api/gen"
 	"rihla/chaos/schedule"
+	"rihla/internal/rig"
 	"rihla/models"
 )
 
@@ -62,25 +64,20 @@ func (p *Play) serve(ctx context.Context, i int, c schedule.Customer) {
 
 // book takes the seats; false when there are none.
 func (s *story) book(ctx context.Context, i int) bool {
-	passengers := make([]map[string]string, s.Seats)
-	for k := range passengers {
-		passengers[k] = map[string]string{"name": "Passenger"}
-	}
-
 	email := fmt.Sprintf("customer-%d-%d-%s@rihla.test", s.schedule.Number, i+1, uuid.NewString())
 
-	a, ok := s.send(ctx, request{method: http.MethodPost, path: "/api/v1/bookings", key: newKey(), api: s.API, body: map[string]any{
-		"trip_id": s.Trips[s.Trip], "passengers": passengers, "payment_method": s.Method,
-		"contact": map[string]string{"name": "Customer", "email": email, "phone": "+966500000001"},
-	}}, models.CodeTripCapacityReached)
-	if ok && a.Code != "" {
+	a, ok := s.send(ctx, request{
+		method: http.MethodPost, path: "/api/v1/bookings", key: newKey(), api: s.API,
+		body: rig.BookingRequest(s.Trips[s.Trip], s.Seats, s.Method, email),
+	}, models.CodeTripCapacityReached)
+	if ok && a.Code() != "" {
 		s.Journal.Count("bookings refused: sold out", 1)
 		s.mu.Lock()
 		s.SoldOut = append(s.SoldOut, i)
 		s.mu.Unlock()
 	}
 
-	if !ok || a.Code != "" {
+	if !ok || a.Code() != "" {
 		return false
 	}
 
@@ -95,7 +92,7 @@ func (s *story) book(ctx context.Context, i int) bool {
 	s.Bookings[i] = s.booking
 	s.mu.Unlock()
 
-	s.open = s.booking.Payment.Reference
+	s.open = text(s.booking.Payment.Reference)
 	s.Journal.Count("bookings", 1)
 
 	return true
@@ -104,23 +101,20 @@ func (s *story) book(ctx context.Context, i int) bool {
 // findCheckout asks for a place to pay at until there is one; false when the booking cannot be paid any more.
 func (s *story) findCheckout(ctx context.Context, method models.PaymentMethod, replace bool) bool {
 	for s.open == "" || replace {
-		var t struct {
-			Reference string                   `json:"reference"`
-			Status    models.TransactionStatus `json:"status"`
-		}
+		var t gen.PaymentTransaction
 
 		a, ok := s.send(ctx, request{
 			method: http.MethodPost, path: "/api/v1/payments/booking/" + s.booking.ID.String() + "/intent", key: newKey(), api: s.API,
-			body: map[string]any{"payment_method": method, "replace": replace},
+			body: gen.IntentRequest{PaymentMethod: method, Replace: new(replace)},
 		}, models.CodeBookingNotPayable, models.CodePaymentInSuspense)
-		if !ok || a.Code != "" {
+		if !ok || a.Code() != "" {
 			return false
 		}
 
 		s.Journal.Count("intents", 1)
 		s.note(a.Data(&t))
 
-		if s.open, replace = t.Reference, false; s.open == "" && !pause(ctx, retryPause) {
+		if s.open, replace = text(t.Reference), false; s.open == "" && !pause(ctx, retryPause) {
 			return false
 		}
 	}
@@ -206,16 +200,14 @@ func (s *story) cancel(ctx context.Context) {
 	a, ok := s.caller.insist(ctx, request{
 		method: http.MethodPost, path: "/api/v1/bookings/" + s.booking.ID.String() + "/cancel", api: s.API,
 	}, models.CodeInvalidState)
-	if ok && a.Code == "" {
+	if ok && a.Code() == "" {
 		s.Journal.Count("bookings cancelled", 1)
 	}
 }
 
 // settled polls, as the success page does, until the payment is decided.
 func (s *story) settled(ctx context.Context) models.TransactionStatus {
-	var now struct {
-		Payment models.TransactionStatus `json:"payment_status"`
-	}
+	var now gen.PaymentStatus
 
 	for {
 		a, ok := s.caller.insist(ctx, request{
@@ -227,14 +219,14 @@ func (s *story) settled(ctx context.Context) models.TransactionStatus {
 
 		s.note(a.Data(&now))
 
-		if now.Payment != models.TransactionPending {
-			return now.Payment
+		if now.PaymentStatus != models.TransactionPending {
+			return now.PaymentStatus
 		}
 
 		if !pause(ctx, 20*time.Millisecond) {
 			s.Journal.Problemf(s.caller.who, "booking %s is still waiting for its payment", s.booking.ID)
 
-			return now.Payment
+			return now.PaymentStatus
 		}
 	}
 }

@@ -6,17 +6,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/google/uuid"
 
+	"rihla/api/gen"
 	"rihla/chaos/house"
 	"rihla/chaos/schedule"
 	"rihla/gateways/standardwebhook"
-	"rihla/internal/config"
+	"rihla/internal/rig"
 	"rihla/models"
 )
 
@@ -49,7 +48,7 @@ func (p *Play) move(ctx context.Context, by caller, e schedule.Errand) {
 
 	by.insist(ctx, request{
 		method: http.MethodPatch, path: "/api/v1/provider/trips/" + p.Trips[e.Trip].String(), api: e.API,
-		body: map[string]any{"departure_at": to, "return_at": to.AddDate(0, 0, daysAway)},
+		body: map[string]any{"departure_at": to, "return_at": rig.Returns(to)},
 	})
 }
 
@@ -59,21 +58,14 @@ func (p *Play) readRecords(ctx context.Context, by caller, api int) {
 	path := "/api/v1/admin/financial-records?per_page=50"
 
 	for next := path; next != ""; {
-		var page struct {
-			Data []struct {
-				ID uuid.UUID `json:"id"`
-			} `json:"data"`
-			Meta struct {
-				Next *string `json:"next_cursor"`
-			} `json:"meta"`
-		}
+		var page gen.FinancialRecordsAnswer
 
 		a, ok := by.insist(ctx, request{method: http.MethodGet, path: next, api: api})
 		if !ok {
 			return
 		}
 
-		p.note(json.Unmarshal(a.Body, &page))
+		p.note(a.Into(&page))
 
 		for _, line := range page.Data {
 			if seen[line.ID] {
@@ -83,8 +75,8 @@ func (p *Play) readRecords(ctx context.Context, by caller, api int) {
 			seen[line.ID] = true
 		}
 
-		if next = ""; page.Meta.Next != nil && *page.Meta.Next != "" {
-			next = path + "&cursor=" + *page.Meta.Next
+		if next = ""; text(page.Meta.NextCursor) != "" {
+			next = path + "&cursor=" + *page.Meta.NextCursor
 		}
 	}
 }
@@ -136,15 +128,15 @@ func (p *Play) forge(ctx context.Context, who string, e schedule.Errand) {
 	}
 
 	for api := e.API; ; api++ {
-		id, status, answer, err := p.post(ctx, api, e.Kind, body)
-		p.Journal.Stepf(who, "%s (API %d): %d %v", e.Kind, api%schedule.APIs+1, status, err)
+		id, a, err := p.post(ctx, api, e.Kind, body)
+		p.Journal.Stepf(who, "%s (API %d): %d %v", e.Kind, api%schedule.APIs+1, a.Status, err)
 
-		if err == nil && status != http.StatusServiceUnavailable {
-			if status != want {
-				p.Journal.Problemf(who, "%s is answered %d %s", e.Kind, status, answer)
+		if err == nil && a.Status != http.StatusServiceUnavailable {
+			if a.Status != want {
+				p.Journal.Problemf(who, "%s is answered %d %s", e.Kind, a.Status, a.Body)
 			}
 
-			if status == http.StatusNotFound {
+			if a.Status == http.StatusNotFound {
 				p.mu.Lock()
 				p.Unknown = append(p.Unknown, id)
 				p.mu.Unlock()
@@ -168,7 +160,7 @@ func (p *Play) forgedBody(kind schedule.ErrandKind) []byte {
 	p.mu.Lock()
 	for _, b := range p.Bookings {
 		if b != nil && kind != schedule.UnknownPayment {
-			transaction, reference, amount = b.Payment.TransactionID, b.Payment.Reference, b.Amount
+			transaction, reference, amount = b.Payment.TransactionID, text(b.Payment.Reference), b.Amount
 		}
 	}
 	p.mu.Unlock()
@@ -184,68 +176,34 @@ func (p *Play) forgedBody(kind schedule.ErrandKind) []byte {
 	return body
 }
 
-func (p *Play) post(
-	ctx context.Context, api int, kind schedule.ErrandKind, body []byte,
-) (id string, status int, answer []byte, err error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost,
-		p.house.API(api)+"/api/v1/payments/"+models.ChannelGatewayA.Path(), bytes.NewReader(body))
+func (p *Play) post(ctx context.Context, api int, kind schedule.ErrandKind, body []byte) (id string, a rig.Answer, err error) {
+	header, err := sign(kind, body)
 	if err != nil {
-		return "", 0, nil, err
+		return "", a, err
 	}
 
-	r.Header.Set("Content-Type", "application/json")
+	a, err = rig.Client{URL: p.house.API(api)}.Do(ctx, http.MethodPost, "/api/v1/payments/"+models.ChannelGatewayA.Path(), body, header)
 
-	if err := sign(r, kind, body); err != nil {
-		return "", 0, nil, err
-	}
-
-	res, err := httpClient.Do(r)
-	if err != nil {
-		return "", 0, nil, err
-	}
-	defer res.Body.Close()
-
-	answer, err = io.ReadAll(res.Body)
-
-	return r.Header.Get(standardwebhook.HeaderID), res.StatusCode, answer, err
+	return header[standardwebhook.HeaderID], a, err
 }
 
-// sign puts on the signature that the kind of forgery has.
-func sign(r *http.Request, kind schedule.ErrandKind, body []byte) error {
-	channel, when := models.ChannelGatewayA, time.Now()
+// sign is the signature that the kind of forgery has.
+func sign(kind schedule.ErrandKind, body []byte) (map[string]string, error) {
+	channel, when, id := models.ChannelGatewayA, time.Now(), forgedID+uuid.NewString()
 
 	switch kind {
 	case schedule.Unsigned:
-		return nil
+		return map[string]string{}, nil
 	case schedule.OtherChannel:
 		channel = models.ChannelWalletB
 	case schedule.StaleSignature:
 		when = when.Add(-10 * time.Minute)
-	default: // signed as the gateway does, so far
-	}
-
-	secrets, err := standardwebhook.ParseSecrets(config.DevWebhookSecret(channel).Reveal())
-	if err != nil {
-		return err
-	}
-
-	id := forgedID + uuid.NewString()
-	if kind == schedule.UnknownPayment {
+	case schedule.UnknownPayment:
 		id = "evt_unknown_" + uuid.NewString()
-	}
-
-	if kind == schedule.ForgedSignature {
+	case schedule.ForgedSignature:
 		body = append([]byte(" "), body...) // a signature of the right form, of something else
+	default: // signed as the gateway does
 	}
 
-	signature, err := standardwebhook.Sign(secrets, id, when, body)
-	if err != nil {
-		return err
-	}
-
-	r.Header.Set(standardwebhook.HeaderID, id)
-	r.Header.Set(standardwebhook.HeaderTimestamp, strconv.FormatInt(when.Unix(), 10))
-	r.Header.Set(standardwebhook.HeaderSignature, signature)
-
-	return nil
+	return rig.SignWebhook(channel, id, when, body)
 }

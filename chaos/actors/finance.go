@@ -7,18 +7,14 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/uuid"
-
+	"rihla/api/gen"
 	"rihla/chaos/schedule"
 	"rihla/models"
 )
 
 // payOut marks the booking's open ledger line as transferred.
 func (s *story) payOut(ctx context.Context) {
-	var lines []struct {
-		ID     uuid.UUID            `json:"id"`
-		Status models.BalanceStatus `json:"balance_status"`
-	}
+	var lines []gen.FinancialRecord
 
 	finance := s.finance.named(s.caller.who + "'s")
 
@@ -37,7 +33,7 @@ func (s *story) payOut(ctx context.Context) {
 			"payout_reference": "TRF-" + s.booking.ID.String()[:8], "payout_date": models.DateIn(time.Now()).String(),
 		},
 	}, models.CodeRecordNotTransferable)
-	if ok && a.Code == "" {
+	if ok && a.Code() == "" {
 		s.Journal.Count("ledger lines paid out", 1)
 	}
 }
@@ -90,17 +86,13 @@ func (s *story) refund(ctx context.Context, api int, body map[string]any) bool {
 		method: http.MethodPost, path: "/api/v1/admin/bookings/" + s.booking.ID.String() + "/refund", key: newKey(), api: api, body: body,
 	}, models.CodeRefundExceedsRemaining, models.CodeBookingNotRefundable)
 
-	return ok && a.Code == ""
+	return ok && a.Code() == ""
 }
 
 // giveBackSuspense has finance staff give back what the gateway has taken for the booking in another amount or currency than was
 // asked for, as its incident asks them to.
 func (s *story) giveBackSuspense(ctx context.Context) {
-	var payments []struct {
-		ID      uuid.UUID           `json:"id"`
-		Failure *models.FailureCode `json:"failure_code"`
-		Taken   *models.Money       `json:"captured_amount"`
-	}
+	var payments []gen.PaymentTransaction
 
 	finance := s.finance.named(s.caller.who + "'s")
 
@@ -119,7 +111,7 @@ func (s *story) giveBackSuspense(ctx context.Context) {
 	}
 
 	for _, t := range payments {
-		if t.Failure == nil || !t.Failure.IsMismatch() || t.Taken == nil {
+		if t.FailureCode == nil || !t.FailureCode.IsMismatch() || t.CapturedAmount == nil {
 			continue
 		}
 
@@ -127,7 +119,7 @@ func (s *story) giveBackSuspense(ctx context.Context) {
 			method: http.MethodPost, path: "/api/v1/admin/payment-transactions/" + t.ID.String() + "/refund", key: newKey(),
 			api: s.API, body: map[string]any{"reason": "another amount or currency"},
 		})
-		if ok && a.Code == "" {
+		if ok && a.Code() == "" {
 			s.Journal.Count("refunds of money in suspense", 1)
 		}
 	}

@@ -9,8 +9,10 @@ import (
 
 	"github.com/google/uuid"
 
+	"rihla/api/gen"
 	"rihla/chaos/house"
 	"rihla/chaos/schedule"
+	"rihla/internal/rig"
 	"rihla/models"
 )
 
@@ -40,17 +42,7 @@ type Play struct {
 
 // Booking is what the API has answered to a customer.
 type Booking struct {
-	ID      uuid.UUID            `json:"id"`
-	TripID  uuid.UUID            `json:"trip_id"`
-	Status  models.BookingStatus `json:"status"`
-	Seats   int                  `json:"seats"`
-	Amount  models.Money         `json:"amount"`
-	Leaves  time.Time            `json:"departure_at_booking"`
-	Payment struct {
-		TransactionID uuid.UUID                `json:"transaction_id"`
-		Reference     string                   `json:"reference"`
-		Status        models.TransactionStatus `json:"status"`
-	} `json:"payment"`
+	gen.Booking
 
 	Email string `json:"-"` // of the customer, by whom the booking is found
 }
@@ -148,9 +140,7 @@ func (p *Play) prepare(ctx context.Context) (err error) {
 		}
 	}
 
-	var buses []struct {
-		ID uuid.UUID `json:"id"`
-	}
+	var buses []gen.Bus
 
 	a, ok := p.company.insist(ctx, request{method: http.MethodGet, path: "/api/v1/provider/buses"})
 	if !ok || a.Data(&buses) != nil || len(buses) == 0 {
@@ -171,22 +161,17 @@ func (p *Play) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
-// daysAway is how long a trip takes.
-const daysAway = 3
-
 func (p *Play) putOnSale(ctx context.Context, name string, t schedule.Trip) (uuid.UUID, error) {
 	leaves := time.Now().UTC().Truncate(time.Second).Add(schedule.LeavesIn)
 	p.leaves = append(p.leaves, leaves)
 
-	var trip struct {
-		ID uuid.UUID `json:"id"`
-	}
+	var trip gen.Trip
 
-	a, ok := p.company.insist(ctx, request{method: http.MethodPost, path: "/api/v1/provider/trips", body: map[string]any{
-		"type": models.TripUmrah, "title": fmt.Sprintf("Schedule %d, %s", p.schedule.Number, name), "origin": "Riyadh",
-		"destination": "Makkah", "departure_at": leaves, "return_at": leaves.AddDate(0, 0, daysAway), "bus_id": p.bus,
-		"price_per_seat": t.Price, "capacity": t.Capacity,
-	}})
+	title := fmt.Sprintf("Schedule %d, %s", p.schedule.Number, name)
+
+	a, ok := p.company.insist(ctx, request{
+		method: http.MethodPost, path: "/api/v1/provider/trips", body: rig.TripRequest(title, p.bus, leaves, t.Price, t.Capacity),
+	})
 	if !ok {
 		return trip.ID, fmt.Errorf("trip: %d %s", a.Status, a.Body)
 	}

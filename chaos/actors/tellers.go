@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"rihla/api/gen"
 	"rihla/models"
 )
 
@@ -40,14 +41,8 @@ func (p *Play) Rest() {
 	}
 }
 
-type waiting struct {
-	ID          uuid.UUID    `json:"id"`
-	RequestedBy *uuid.UUID   `json:"requested_by"`
-	Amount      models.Money `json:"amount"`
-}
-
 func (p *Play) decidePayouts(ctx context.Context, decided map[uuid.UUID]bool) {
-	var list []waiting
+	var list []gen.Refund
 
 	// A look that fails is made again; that is no request that anybody insists on.
 	a, err := p.admin.named("teller").once(ctx, request{
@@ -68,7 +63,7 @@ func (p *Play) decidePayouts(ctx context.Context, decided map[uuid.UUID]bool) {
 
 // decide confirms most payouts, rejects some, and does both at once with others: then one of them wins, once. Which, follows
 // from the amount, as that does from the schedule.
-func (p *Play) decide(ctx context.Context, r waiting) bool {
+func (p *Play) decide(ctx context.Context, r gen.Refund) bool {
 	path := "/api/v1/admin/refunds/" + r.ID.String()
 	confirm := request{method: http.MethodPost, path: path + "/confirm-payout", body: map[string]any{
 		"payout_reference": "HAND-" + r.ID.String()[:8], "paid_out_on": models.DateIn(time.Now()).String(),
@@ -94,7 +89,7 @@ func (p *Play) decide(ctx context.Context, r waiting) bool {
 
 func (p *Play) tell(ctx context.Context, by caller, r request, what string) bool {
 	a, ok := by.named("teller").insist(ctx, r, models.CodeInvalidState)
-	if ok && a.Code == "" {
+	if ok && a.Code() == "" {
 		p.Journal.Count(what, 1)
 	}
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"rihla/api/gen"
 	"rihla/chaos/actors"
 	"rihla/models"
 )
@@ -35,7 +36,7 @@ var aboutAnswers = []Invariant{
 
 // final are the answers that are kept: not those that say "try again".
 func final(a actors.Answer) bool {
-	return a.Key != "" && a.Status < http.StatusInternalServerError && a.Code != models.CodeIdempotencyKeyInProcess &&
+	return a.Key != "" && a.Status < http.StatusInternalServerError && a.Code() != models.CodeIdempotencyKeyInProcess &&
 		a.Status != http.StatusUnauthorized
 }
 
@@ -56,9 +57,10 @@ func sameAnswers(_ context.Context, s *Scene) ([]string, error) {
 			continue
 		}
 
-		if a.Status != b.Status || a.Location != b.Location || !bytes.Equal(bytes.TrimSpace(a.Body), bytes.TrimSpace(b.Body)) {
+		if a.Status != b.Status || a.Header.Get("Location") != b.Header.Get("Location") ||
+			!bytes.Equal(bytes.TrimSpace(a.Body), bytes.TrimSpace(b.Body)) {
 			found = append(found, fmt.Sprintf("%s: %s %s with key %s: first %d %s\n    then (replayed: %v) %d %s",
-				a.Who, a.Method, a.Path, a.Key, b.Status, b.Body, a.Replayed, a.Status, a.Body))
+				a.Who, a.Method, a.Path, a.Key, b.Status, b.Body, a.Header.Get("Idempotent-Replayed") == "true", a.Status, a.Body))
 		}
 	}
 
@@ -138,17 +140,14 @@ func saidToBePaid(s *Scene) ([]string, error) {
 			continue
 		}
 
-		var page struct {
-			ID      string                   `json:"booking_id"`
-			Payment models.TransactionStatus `json:"payment_status"`
-		}
+		var page gen.PaymentStatus
 
 		if err := a.Data(&page); err != nil {
 			return nil, err
 		}
 
-		if page.Payment != models.TransactionPending && page.Payment != models.TransactionFailed {
-			said[page.ID] = true
+		if page.PaymentStatus != models.TransactionPending && page.PaymentStatus != models.TransactionFailed {
+			said[page.BookingID.String()] = true
 		}
 	}
 

@@ -39,7 +39,7 @@ func bookedDepartures(s *Scene) any {
 
 	for _, b := range s.Play.Bookings {
 		if b != nil {
-			all = append(all, map[string]any{"id": b.ID, "leaves": b.Leaves})
+			all = append(all, map[string]any{"id": b.ID, "leaves": b.DepartureAtBooking})
 		}
 	}
 

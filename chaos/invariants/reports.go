@@ -32,7 +32,9 @@ func summary(ctx context.Context, s *Scene) ([]string, error) {
 		return nil, err
 	}
 
-	got := [5]models.Money{cards.Gross, cards.Commission, cards.Net, cards.Refunded, cards.Balance}
+	got := [5]models.Money{
+		cards.GrossAmount, cards.PlatformCommissionAmount, cards.NetAmount, cards.RefundedAmount, cards.InCurrentBalanceAmount,
+	}
 	for i, text := range want {
 		amount, err := models.ParseMoney(text)
 		if err != nil {

@@ -6,11 +6,11 @@ import (
 	"rihla/internal/rig"
 )
 
-// What the sandbox gateway says of itself.
-type (
-	GatewayLedger = rig.Ledger
-	GatewayStats  = rig.Stats
-)
+// GatewayLedger is what the sandbox gateway knows of its checkouts and refunds.
+type GatewayLedger = rig.Ledger
+
+// GatewayStats counts what the sandbox gateway has done since its start.
+type GatewayStats = rig.Stats
 
 // Fault makes the sandbox gateway misbehave; f has operation, mode and what they need.
 func (s *Stack) Fault(f map[string]any) {

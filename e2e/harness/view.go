@@ -2,15 +2,13 @@ package harness
 
 import (
 	"net/http"
-	"strconv"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"rihla/gateways/standardwebhook"
-	"rihla/internal/config"
+	"rihla/internal/rig"
 	"rihla/internal/store/seed"
 	"rihla/internal/store/storetest"
 	"rihla/models"
@@ -79,14 +77,8 @@ func (s *Stack) Signed(channel models.Channel, id string, body []byte) map[strin
 func (s *Stack) SignedAt(channel models.Channel, id string, body []byte, at time.Time) map[string]string {
 	s.tb.Helper()
 
-	secrets, err := standardwebhook.ParseSecrets(config.DevWebhookSecret(channel).Reveal())
+	header, err := rig.SignWebhook(channel, id, at, body)
 	require.NoError(s.tb, err)
 
-	signature, err := standardwebhook.Sign(secrets, id, at, body)
-	require.NoError(s.tb, err)
-
-	return map[string]string{
-		standardwebhook.HeaderID: id, standardwebhook.HeaderSignature: signature,
-		standardwebhook.HeaderTimestamp: strconv.FormatInt(at.Unix(), 10),
-	}
+	return header
 }

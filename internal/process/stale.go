@@ -85,6 +85,7 @@ func ReadPID(path string) int {
 	return pid
 }
 
+// WritePID writes a pid file.
 func WritePID(path string, pid int) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		return err

@@ -77,7 +77,7 @@ func New(ctx context.Context, o Options) (*Service, error) {
 }
 
 func (s *Service) startGateway(ctx context.Context) (err error) {
-	to, handler := s.options.WebhooksTo, http.Handler(nil)
+	to := s.options.WebhooksTo
 	if to == "" {
 		to = "http://" + s.options.APIs[0]
 	}
@@ -93,7 +93,8 @@ func (s *Service) startGateway(ctx context.Context) (err error) {
 		}
 	}
 
-	if handler = s.Gateway.Handler(); s.options.Around != nil {
+	handler := s.Gateway.Handler()
+	if s.options.Around != nil {
 		handler = s.options.Around(handler)
 	}
 
