@@ -21,7 +21,7 @@ fuzz: ## every fuzz target, one after the other, FUZZTIME each (about 10 seconds
 	tools/fuzz
 
 chaos: ## kill and cut everything, 20 times, and look for what must not be
-	go run ./chaos --seed 1 --schedules 20 --houses 2
+	go run ./chaos --seed 1 --schedules 20 --environments 2
 
 lint: ## golangci-lint; .ci/run installs it into .data/ci-bin
 	PATH="$(CURDIR)/.data/ci-bin:$$PATH" golangci-lint run ./...

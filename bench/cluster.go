@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"rihla/api/gen"
-	"rihla/chaos/house"
+	"rihla/chaos/env"
 	"rihla/internal/rig"
 	"rihla/models"
 )
@@ -65,7 +65,7 @@ func runCluster(ctx context.Context, out io.Writer, payments, parallel int, stay
 		return err
 	}
 
-	h, err := house.Build(ctx, house.Options{
+	h, err := env.Build(ctx, env.Options{
 		Dir: dir, Binary: binary, BinDir: filepath.Dir(binary), Cluster: true, Hold: 30 * time.Minute,
 		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 	})
@@ -78,7 +78,7 @@ func runCluster(ctx context.Context, out io.Writer, payments, parallel int, stay
 	fmt.Fprintf(out, "Everything runs after %.0f s.\n\n", time.Since(began).Seconds())
 	showHealth(ctx, out, h)
 
-	b := &clusterBench{house: h}
+	b := &clusterBench{environment: h}
 	if err := b.smoke(ctx, out); err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func runCluster(ctx context.Context, out io.Writer, payments, parallel int, stay
 	return nil
 }
 
-func showHealth(ctx context.Context, out io.Writer, h *house.House) {
+func showHealth(ctx context.Context, out io.Writer, h *env.Environment) {
 	for _, line := range h.Cluster.Health() {
 		fmt.Fprintln(out, "  "+line)
 	}
@@ -115,16 +115,16 @@ func showHealth(ctx context.Context, out io.Writer, h *house.House) {
 
 // clusterBench takes payments through both API processes, as customers do.
 type clusterBench struct {
-	house *house.House
-	token string
-	trips []uuid.UUID
+	environment *env.Environment
+	token       string
+	trips       []uuid.UUID
 
 	mu   sync.Mutex
 	next int
 }
 
 func (b *clusterBench) smoke(ctx context.Context, out io.Writer) error {
-	admin, err := rig.Client{URL: b.house.API(0)}.LogIn(ctx, "admin@rihla.test", house.Password)
+	admin, err := rig.Client{URL: b.environment.API(0)}.LogIn(ctx, "admin@rihla.test", env.Password)
 	if err != nil {
 		return err
 	}
@@ -194,7 +194,7 @@ func (b *clusterBench) pay(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 
-	if open, err := b.house.Gateway.Press(*booking.Payment.Reference, "succeed"); err != nil || !open {
+	if open, err := b.environment.Gateway.Press(*booking.Payment.Reference, "succeed"); err != nil || !open {
 		return 0, fmt.Errorf("the checkout %s cannot be paid: %w", *booking.Payment.Reference, err)
 	}
 
@@ -244,4 +244,6 @@ func (b *clusterBench) seat(ctx context.Context) (n int, trip uuid.UUID, err err
 }
 
 // api is an API process, as the admin sees it.
-func (b *clusterBench) api(n int) rig.Client { return rig.Client{URL: b.house.API(n), Token: b.token} }
+func (b *clusterBench) api(n int) rig.Client {
+	return rig.Client{URL: b.environment.API(n), Token: b.token}
+}

@@ -52,8 +52,8 @@ func newChaos() *cobra.Command {
 				o.seed = uint64(rand.Uint32()) //nolint:gosec // it is printed
 			}
 
-			if o.houses < 1 || o.perHouse < 1 {
-				return errors.New("--houses and --per-house are at least 1")
+			if o.environments < 1 || o.perEnvironment < 1 {
+				return errors.New("--environments and --per-environment are at least 1")
 			}
 
 			if list {
@@ -66,13 +66,14 @@ func newChaos() *cobra.Command {
 	f := c.Flags()
 	f.Uint64Var(&o.seed, "seed", 0, "what all schedules follow from; 0: a new one, which is printed")
 	f.IntVar(&o.schedules, "schedules", 20, "how many schedules")
-	f.IntVar(&o.from, "from", 0, "the number of the first one; what meets in a house depends on it")
+	f.IntVar(&o.from, "from", 0, "the number of the first one; what meets in an environment depends on it")
 	f.IntVar(&o.schedule, "schedule", -1, "only the schedule with this number; the number of schedules repeats it")
 	f.IntVar(&o.minutes, "minutes", 0, "begin no schedule after so many minutes; 0: run them all")
-	f.IntVar(&o.perHouse, "per-house", 10, "schedules before everything is thrown away and built anew; part of what a schedule's number means")
-	f.IntVar(&o.houses, "houses", 1, "houses side by side; one keeps a core half busy")
-	f.BoolVar(&o.goOn, "go-on", false, "when something was found, go on with the next schedule in a new house; the exit code stays 1")
-	f.BoolVar(&o.keep, "keep", false, "keep data and logs of a house in which something was found, and show where")
+	f.IntVar(&o.perEnvironment, "per-environment", 10,
+		"schedules before everything is thrown away and built anew; part of what a schedule's number means")
+	f.IntVar(&o.environments, "environments", 1, "environments side by side; one keeps a core half busy")
+	f.BoolVar(&o.goOn, "go-on", false, "when something was found, go on with the next schedule in a new environment; the exit code stays 1")
+	f.BoolVar(&o.keep, "keep", false, "keep data and logs of an environment in which something was found, and show where")
 	f.BoolVar(&o.verbose, "verbose", false, "print the trail of every schedule")
 	f.BoolVar(&o.cluster, "cluster", false, "run Temporal as a cluster of two nodes on PostgreSQL; its server is built the first time")
 	f.BoolVar(&list, "list", false, "print the schedules and run none")
@@ -101,17 +102,17 @@ func printSchedules(cmd *cobra.Command, o options) error {
 
 // options are what the command line says.
 type options struct {
-	seed      uint64
-	schedules int
-	from      int
-	schedule  int // -1: all of them
-	minutes   int
-	perHouse  int
-	houses    int
-	goOn      bool
-	keep      bool
-	cluster   bool
-	verbose   bool
+	seed           uint64
+	schedules      int
+	from           int
+	schedule       int // -1: all of them
+	minutes        int
+	perEnvironment int
+	environments   int
+	goOn           bool
+	keep           bool
+	cluster        bool
+	verbose        bool
 }
 
 func (o options) over(began time.Time) bool {

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What a house is like follows from the number of its schedules: they meet the same kind wherever a run begins.
+// What an environment is like follows from the number of its schedules: they meet the same kind wherever a run begins.
 func TestPlan(t *testing.T) {
 	t.Parallel()
 
@@ -15,10 +15,10 @@ func TestPlan(t *testing.T) {
 
 		plan [][]int
 	}{
-		"from the beginning": {options{schedule: -1, schedules: 5, perHouse: 3}, [][]int{{0, 1, 2}, {3, 4}}},
-		"from the middle":    {options{schedule: -1, from: 2, schedules: 5, perHouse: 3}, [][]int{{2}, {3, 4, 5}, {6}}},
-		"one, repeated":      {options{schedule: 5, schedules: 4, perHouse: 3}, [][]int{{5, 5, 5}, {5}}},
-		"none":               {options{schedule: -1, perHouse: 3}, nil},
+		"from the beginning": {options{schedule: -1, schedules: 5, perEnvironment: 3}, [][]int{{0, 1, 2}, {3, 4}}},
+		"from the middle":    {options{schedule: -1, from: 2, schedules: 5, perEnvironment: 3}, [][]int{{2}, {3, 4, 5}, {6}}},
+		"one, repeated":      {options{schedule: 5, schedules: 4, perEnvironment: 3}, [][]int{{5, 5, 5}, {5}}},
+		"none":               {options{schedule: -1, perEnvironment: 3}, nil},
 	} {
 		require.Equal(t, test.plan, test.options.plan(), name)
 	}

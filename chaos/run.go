@@ -16,13 +16,13 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"rihla/chaos/actors"
-	"rihla/chaos/house"
+	"rihla/chaos/env"
 	"rihla/chaos/invariants"
 	"rihla/chaos/schedule"
 	"rihla/internal/rig"
 )
 
-// runner runs schedules, in houses side by side.
+// runner runs schedules, in environments side by side.
 type runner struct {
 	options
 
@@ -45,14 +45,14 @@ func run(ctx context.Context, out io.Writer, o options) error {
 		return err
 	}
 
-	houses, inside := errgroup.WithContext(ctx)
-	houses.SetLimit(o.houses)
+	environments, inside := errgroup.WithContext(ctx)
+	environments.SetLimit(o.environments)
 
 	for _, schedules := range o.plan() {
-		houses.Go(func() error { return r.live(inside, schedules) })
+		environments.Go(func() error { return r.runAll(inside, schedules) })
 	}
 
-	err := houses.Wait()
+	err := environments.Wait()
 	r.tally.write(out, time.Since(r.began))
 
 	if len(r.violated) > 0 {
@@ -69,8 +69,8 @@ func run(ctx context.Context, out io.Writer, o options) error {
 	return nil
 }
 
-// plan says which schedules meet each other in which house. What a house is like follows from its number, and that from the
-// schedules' own: so one meets the same kind of house wherever the first one is.
+// plan says which schedules meet each other in which environment. What an environment is like follows from its number, and that from the
+// schedules' own: so one meets the same kind of environment wherever the first one is.
 func (o options) plan() [][]int {
 	var plan [][]int
 
@@ -80,7 +80,7 @@ func (o options) plan() [][]int {
 			n, place = o.schedule, i
 		}
 
-		if i == 0 || place%o.perHouse == 0 {
+		if i == 0 || place%o.perEnvironment == 0 {
 			plan = append(plan, nil)
 		}
 
@@ -97,11 +97,11 @@ func (r *runner) compile(ctx context.Context) (err error) {
 	return err
 }
 
-// live runs the schedules of one house. After one in which something was found the others get a house of their own: what is
+// runAll runs the schedules of one environment. After one in which something was found the others get an environment of their own: what is
 // wrong in this one would be found after each of them.
-func (r *runner) live(ctx context.Context, schedules []int) error {
+func (r *runner) runAll(ctx context.Context, schedules []int) error {
 	for len(schedules) > 0 && !r.over(r.began) && ctx.Err() == nil {
-		done, err := r.liveIn(ctx, schedules)
+		done, err := r.runIn(ctx, schedules)
 		if err != nil && (!errors.Is(err, errViolated) || !r.goOn) {
 			return err
 		}
@@ -112,50 +112,50 @@ func (r *runner) live(ctx context.Context, schedules []int) error {
 	return nil
 }
 
-// liveIn builds a house, runs schedules in it, and takes it down. One in which something was found stays on disk, if that is
+// runIn builds an environment, runs schedules in it, and takes it down. One in which something was found stays on disk, if that is
 // wanted.
-func (r *runner) liveIn(ctx context.Context, schedules []int) (done int, err error) {
-	h, err := r.build(ctx, schedules[0]/r.perHouse)
+func (r *runner) runIn(ctx context.Context, schedules []int) (done int, err error) {
+	e, err := r.build(ctx, schedules[0]/r.perEnvironment)
 	if err != nil {
 		return 0, err
 	}
 
 	for done < len(schedules) && !r.over(r.began) && err == nil {
-		err = r.one(ctx, h, schedule.New(r.seed, schedules[done]))
+		err = r.one(ctx, e, schedule.New(r.seed, schedules[done]))
 		done++
 	}
 
-	if closeErr := h.Close(); closeErr != nil {
+	if closeErr := e.Close(); closeErr != nil {
 		return done, errors.Join(err, closeErr)
 	}
 
 	if errors.Is(err, errViolated) && r.keep {
-		r.printf("Logs and data are kept in %s\n", h.Dir)
+		r.printf("Logs and data are kept in %s\n", e.Dir)
 
 		return done, err
 	}
 
-	return done, errors.Join(err, h.Remove(context.Background()))
+	return done, errors.Join(err, e.Remove(context.Background()))
 }
 
 // one runs one schedule and looks at what it left behind.
-func (r *runner) one(ctx context.Context, h *house.House, s schedule.Schedule) error {
+func (r *runner) one(ctx context.Context, e *env.Environment, s schedule.Schedule) error {
 	began := time.Now()
-	play, err := actors.Run(ctx, h, s)
+	run, err := actors.Execute(ctx, e, s)
 
 	if ctx.Err() != nil {
-		play.Rest()
+		run.StopPayoutClerks()
 
 		return ctx.Err()
 	}
 
 	if err != nil {
-		play.Journal.Problemf("harness", "%v", err)
+		run.Journal.Problemf("harness", "%v", err)
 	}
 
-	played := time.Since(began)
+	ran := time.Since(began)
 
-	settled, broken, err := look(ctx, h, play)
+	settled, broken, err := look(ctx, e, run)
 	if err != nil {
 		return fmt.Errorf("schedule %d of seed %d: %w", s.Number, s.Seed, err)
 	}
@@ -167,24 +167,24 @@ func (r *runner) one(ctx context.Context, h *house.House, s schedule.Schedule) e
 		verdict = "VIOLATED"
 	}
 
-	text := fmt.Sprintf("schedule %4d of seed %d: %s  (%d customers, %d faults; played %.1f s, quiet %.1f s later, all in all %.1f s)\n",
-		s.Number, s.Seed, verdict, len(s.Customers), len(s.Faults), played.Seconds(), settled.Seconds(), took.Seconds())
+	text := fmt.Sprintf("schedule %4d of seed %d: %s  (%d customers, %d faults; run %.1f s, idle %.1f s later, all in all %.1f s)\n",
+		s.Number, s.Seed, verdict, len(s.Customers), len(s.Faults), ran.Seconds(), settled.Seconds(), took.Seconds())
 
 	if len(broken) > 0 || r.verbose {
-		text += r.report(s, play, broken)
+		text += r.report(s, run, broken)
 	}
 
 	r.printf("%s", text)
 
-	return r.note(s, play, settled, took, broken)
+	return r.note(s, run, settled, took, broken)
 }
 
 // note adds a schedule to the tally, and is errViolated if something was found in it.
-func (r *runner) note(s schedule.Schedule, play *actors.Play, settled, took time.Duration, broken []invariants.Violation) error {
+func (r *runner) note(s schedule.Schedule, run *actors.Run, settled, took time.Duration, broken []invariants.Violation) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	r.tally.add(play.Journal, settled, took)
+	r.tally.add(run.Journal, settled, took)
 
 	if len(broken) == 0 {
 		return nil
@@ -204,31 +204,31 @@ func (r *runner) printf(format string, args ...any) {
 }
 
 // look waits until nothing moves, asks everything once more, has customers come again, and checks every invariant.
-func look(ctx context.Context, h *house.House, play *actors.Play) (settled time.Duration, broken []invariants.Violation, err error) {
-	settled, moving, err := invariants.Quiet(ctx, h)
+func look(ctx context.Context, e *env.Environment, run *actors.Run) (settled time.Duration, broken []invariants.Violation, err error) {
+	settled, moving, err := invariants.WaitIdle(ctx, e)
 
-	play.Rest()
+	run.StopPayoutClerks()
 
 	if err != nil {
 		return settled, nil, err
 	}
 
-	play.Journal.Stepf("harness", "nothing moves any more")
-	play.Journal.Calm()
+	run.Journal.Stepf("harness", "nothing moves any more")
+	run.Journal.Calm()
 
 	again, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 
-	play.Repeat(again)
-	play.ComeAgain(again)
+	run.Repeat(again)
+	run.BookAgain(again)
 
-	_, still, err := invariants.Still(ctx, h)
+	_, still, err := invariants.WaitSettled(ctx, e)
 	if err != nil {
 		return settled, nil, err
 	}
 
 	moving = append(moving, still...)
-	broken, err = invariants.Check(ctx, &invariants.Scene{House: h, Play: play})
+	broken, err = invariants.Check(ctx, &invariants.Evidence{Env: e, Run: run})
 	if len(moving) > 0 {
 		broken = append([]invariants.Violation{{Name: "comes-to-rest", Found: moving}}, broken...)
 	}
@@ -237,12 +237,12 @@ func look(ctx context.Context, h *house.House, play *actors.Play) (settled time.
 }
 
 // report is everything that is known of a schedule.
-func (r *runner) report(s schedule.Schedule, play *actors.Play, broken []invariants.Violation) string {
+func (r *runner) report(s schedule.Schedule, run *actors.Run, broken []invariants.Violation) string {
 	var b strings.Builder
 
 	fmt.Fprintf(&b, "\n%s\n", s)
 
-	for _, line := range play.Journal.Trail() {
+	for _, line := range run.Journal.Trail() {
 		fmt.Fprintln(&b, "  "+line)
 	}
 
@@ -260,7 +260,8 @@ func (r *runner) report(s schedule.Schedule, play *actors.Play, broken []invaria
 		}
 	}
 
-	again := fmt.Sprintf("go run ./chaos --seed %d --schedule %d --schedules 5 --per-house %d --keep", s.Seed, s.Number, r.perHouse)
+	again := fmt.Sprintf("go run ./chaos --seed %d --schedule %d --schedules 5 --per-environment %d --keep",
+		s.Seed, s.Number, r.perEnvironment)
 	if r.cluster {
 		again += " --cluster"
 	}
@@ -270,8 +271,8 @@ func (r *runner) report(s schedule.Schedule, play *actors.Play, broken []invaria
 	return b.String()
 }
 
-// build makes the house with the number.
-func (r *runner) build(ctx context.Context, number int) (*house.House, error) {
+// build makes the environment with the number.
+func (r *runner) build(ctx context.Context, number int) (*env.Environment, error) {
 	dir, err := os.MkdirTemp("", "rihla-chaos-")
 	if err != nil {
 		return nil, err
@@ -282,7 +283,7 @@ func (r *runner) build(ctx context.Context, number int) (*house.House, error) {
 		return nil, err
 	}
 
-	return house.Build(ctx, house.Options{
+	return env.Build(ctx, env.Options{
 		Dir: dir, Number: number, Cluster: r.cluster, Binary: r.binary,
 		BinDir: filepath.Dir(r.binary), Log: slog.New(slog.DiscardHandler),
 	})

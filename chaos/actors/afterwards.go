@@ -19,12 +19,12 @@ import (
 
 // Repeat sends every request that carried an Idempotency-Key once more, now that all is over: it has to be answered as it
 // was (rules: idempotency.replay), whatever has become of its subject since.
-func (p *Play) Repeat(ctx context.Context) {
+func (p *Run) Repeat(ctx context.Context) {
 	for _, r := range p.Journal.keyed {
 		c := p.customer.named("repeated")
 		c.token = r.token
 		// Any refusal will do, as long as it is the one that was given before: the invariants compare.
-		c.insist(ctx, r, refusals...)
+		c.retryUntilDecided(ctx, r, refusals...)
 		p.Journal.Count("requests repeated at the end", 1)
 	}
 }
@@ -36,7 +36,7 @@ var refusals = []models.Code{
 }
 
 // Statuses are what the success pages of all bookings say, now that all is over.
-func (p *Play) Statuses(ctx context.Context) map[uuid.UUID]models.TransactionStatus {
+func (p *Run) Statuses(ctx context.Context) map[uuid.UUID]models.TransactionStatus {
 	all := map[uuid.UUID]models.TransactionStatus{}
 
 	for i, b := range p.Bookings {
@@ -44,7 +44,7 @@ func (p *Play) Statuses(ctx context.Context) map[uuid.UUID]models.TransactionSta
 			continue
 		}
 
-		s := &story{Play: p, caller: p.customer.named(fmt.Sprintf("customer %d", i+1)), booking: b}
+		s := &story{Run: p, caller: p.customer.named(fmt.Sprintf("customer %d", i+1)), booking: b}
 		all[b.ID] = s.settled(ctx)
 	}
 
@@ -55,9 +55,9 @@ func (p *Play) Statuses(ctx context.Context) map[uuid.UUID]models.TransactionSta
 // sweep comes still later: then nobody would notice that nothing is handed over.
 const promptly = 6 * time.Second
 
-// ComeAgain has two customers come when all is over: for them everything has to go as it should, and at once. One pays and gets
+// BookAgain has two customers come when all is over: for them everything has to go as it should, and at once. One pays and gets
 // all of it back, the other cancels.
-func (p *Play) ComeAgain(ctx context.Context) {
+func (p *Run) BookAgain(ctx context.Context) {
 	trip, err := p.putOnSale(ctx, "afterwards", schedule.Trip{Capacity: 2, Price: models.Halalas(23_457)})
 	if err != nil {
 		p.note(err)
@@ -72,7 +72,7 @@ func (p *Play) ComeAgain(ctx context.Context) {
 
 		pays.is(ctx, models.TransactionPaid)
 
-		if took := time.Since(pressed); took > promptly && p.house.Hold > promptly {
+		if took := time.Since(pressed); took > promptly && p.env.Hold > promptly {
 			p.Journal.Problemf(pays.caller.who, "the payment of booking %s was settled %s after it was made, although nothing is broken",
 				pays.booking.ID, took.Round(time.Millisecond))
 		}
@@ -88,10 +88,10 @@ func (p *Play) ComeAgain(ctx context.Context) {
 }
 
 // latecomer books one seat of the trip, and is nil if that cannot be paid at once.
-func (p *Play) latecomer(ctx context.Context, trip uuid.UUID, who string) *story {
-	s := &story{Play: p, caller: p.customer.named(who), booking: &Booking{}}
+func (p *Run) latecomer(ctx context.Context, trip uuid.UUID, who string) *story {
+	s := &story{Run: p, caller: p.customer.named(who), booking: &Booking{}}
 
-	a, ok := s.caller.insist(ctx, request{
+	a, ok := s.caller.retryUntilDecided(ctx, request{
 		method: http.MethodPost, path: "/api/v1/bookings", key: newKey(),
 		body: rig.BookingRequest(trip, 1, models.MethodCreditCard, uuid.NewString()+"@rihla.test"),
 	})
@@ -119,7 +119,7 @@ func (s *story) is(ctx context.Context, want models.TransactionStatus) {
 // closedAtGateway waits until nobody can pay the checkout any more. That its time runs out is too late.
 func (s *story) closedAtGateway(ctx context.Context) {
 	for {
-		books, err := s.house.Gateway.Ledger()
+		books, err := s.env.Gateway.Ledger()
 		s.note(err)
 
 		i := slices.IndexFunc(books.Checkouts, func(c rig.Checkout) bool { return c.ID == s.open })
@@ -136,10 +136,10 @@ func (s *story) closedAtGateway(ctx context.Context) {
 }
 
 // Summary reads the platform's cards of this month.
-func (p *Play) Summary(ctx context.Context) (gen.FinancialReportCards, bool) {
+func (p *Run) Summary(ctx context.Context) (gen.FinancialReportCards, bool) {
 	var s gen.FinancialReport
 
-	a, ok := p.finance.named("auditor").insist(ctx, request{
+	a, ok := p.finance.named("auditor").retryUntilDecided(ctx, request{
 		method: http.MethodGet, path: "/api/v1/admin/financial-reports/summary?period=this_month",
 	})
 	if ok {
@@ -150,8 +150,8 @@ func (p *Play) Summary(ctx context.Context) (gen.FinancialReportCards, bool) {
 }
 
 // ExportedLines counts the ledger lines of a whole export.
-func (p *Play) ExportedLines(ctx context.Context) (int, bool) {
-	a, ok := p.finance.named("auditor").insist(ctx, request{
+func (p *Run) ExportedLines(ctx context.Context) (int, bool) {
+	a, ok := p.finance.named("auditor").retryUntilDecided(ctx, request{
 		method: http.MethodGet, path: "/api/v1/admin/financial-records/export?format=csv",
 	})
 	if !ok {

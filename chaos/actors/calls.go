@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"rihla/api/gen"
-	"rihla/chaos/house"
+	"rihla/chaos/env"
 	"rihla/chaos/schedule"
 	"rihla/internal/rig"
 	"rihla/models"
@@ -32,7 +32,7 @@ type Answer struct {
 type caller struct {
 	who     string
 	token   string
-	house   *house.House
+	env     *env.Environment
 	journal *Journal
 }
 
@@ -89,7 +89,7 @@ func (c caller) once(ctx context.Context, r request, api int) (Answer, error) {
 }
 
 // client is the caller at one API process.
-func (c caller) client(api int) rig.Client { return rig.Client{URL: c.house.API(api), Token: c.token} }
+func (c caller) client(api int) rig.Client { return rig.Client{URL: c.env.API(api), Token: c.token} }
 
 // plain is a network error without the address that is known.
 func plain(err error) error {
@@ -130,9 +130,9 @@ func passing(a Answer) bool {
 		a.Code() == models.CodeIdempotencyKeyInProcess
 }
 
-// insist sends the request until it has an answer that counts, to one API process after the other. ok is false when the
+// retryUntilDecided sends the request until it has an answer that counts, to one API process after the other. ok is false when the
 // time is over, or when the answer is neither a success nor one of the given refusals; both are problems.
-func (c caller) insist(ctx context.Context, r request, refusals ...models.Code) (a Answer, ok bool) {
+func (c caller) retryUntilDecided(ctx context.Context, r request, refusals ...models.Code) (a Answer, ok bool) {
 	var err error
 
 	for try := r.api; ; try++ {
@@ -163,7 +163,7 @@ func (c caller) expected(a Answer, refusals []models.Code) bool {
 	return false
 }
 
-// twice sends the request to both API processes in the same moment, and then insists.
+// twice sends the request to both API processes in the same moment, and then retries until it is decided.
 func (c caller) twice(ctx context.Context, r request, refusals ...models.Code) (Answer, bool) {
 	done := make(chan struct{})
 
@@ -175,7 +175,7 @@ func (c caller) twice(ctx context.Context, r request, refusals ...models.Code) (
 		}
 	}()
 
-	a, ok := c.insist(ctx, r, refusals...)
+	a, ok := c.retryUntilDecided(ctx, r, refusals...)
 
 	<-done
 
@@ -186,8 +186,8 @@ func (c caller) twice(ctx context.Context, r request, refusals ...models.Code) (
 func (c caller) signIn(ctx context.Context, role models.Role) (caller, error) {
 	var tokens gen.Tokens
 
-	a, ok := c.insist(ctx, request{method: http.MethodPost, path: "/api/v1/auth/login", body: gen.LoginRequest{
-		Email: strings.ToLower(string(role)) + "@rihla.test", Password: house.Password,
+	a, ok := c.retryUntilDecided(ctx, request{method: http.MethodPost, path: "/api/v1/auth/login", body: gen.LoginRequest{
+		Email: strings.ToLower(string(role)) + "@rihla.test", Password: env.Password,
 	}})
 	if !ok {
 		return c, fmt.Errorf("%s cannot sign in", role)

@@ -14,17 +14,19 @@ import (
 )
 
 // advertise makes a campaign and pays for it, or does not.
-func (p *Play) advertise(ctx context.Context, i int, c schedule.Campaign) {
+func (p *Run) advertise(ctx context.Context, i int, c schedule.Campaign) {
 	by := p.company.named(fmt.Sprintf("advertiser %d", i+1))
 	from := models.DateIn(time.Now()).AddDays(c.StartsIn)
 
 	var campaign gen.AdCampaign
 
 	// Without a key: a request that is sent again may make a second campaign, which nobody pays for.
-	a, ok := by.insist(ctx, request{method: http.MethodPost, path: "/api/v1/provider/ad-campaigns", api: c.API, body: map[string]any{
-		"trip_id": p.Trips[c.Trip], "title": fmt.Sprintf("Campaign %d", i+1), "starts_on": from.String(),
-		"ends_on": from.AddDays(7).String(), "price": c.Price,
-	}})
+	a, ok := by.retryUntilDecided(ctx, request{
+		method: http.MethodPost, path: "/api/v1/provider/ad-campaigns", api: c.API, body: map[string]any{
+			"trip_id": p.Trips[c.Trip], "title": fmt.Sprintf("Campaign %d", i+1), "starts_on": from.String(),
+			"ends_on": from.AddDays(7).String(), "price": c.Price,
+		},
+	})
 	if !ok {
 		return
 	}
@@ -47,11 +49,11 @@ func (p *Play) advertise(ctx context.Context, i int, c schedule.Campaign) {
 }
 
 // payCampaign opens a checkout and presses a button on its page.
-func (p *Play) payCampaign(ctx context.Context, by caller, id uuid.UUID, c schedule.Campaign, outcome string) {
+func (p *Run) payCampaign(ctx context.Context, by caller, id uuid.UUID, c schedule.Campaign, outcome string) {
 	for {
 		var t gen.PaymentTransaction
 
-		a, ok := by.insist(ctx, request{
+		a, ok := by.retryUntilDecided(ctx, request{
 			method: http.MethodPost, path: "/api/v1/payments/ad-campaign/" + id.String() + "/intent", key: newKey(), api: c.API,
 			body: gen.IntentRequest{PaymentMethod: c.Method},
 		}, models.CodeCampaignNotPayable, models.CodePaymentInSuspense)
@@ -63,7 +65,7 @@ func (p *Play) payCampaign(ctx context.Context, by caller, id uuid.UUID, c sched
 		p.note(a.Data(&t))
 
 		if t.Reference != nil {
-			open, err := p.house.Gateway.Press(*t.Reference, outcome)
+			open, err := p.env.Gateway.Press(*t.Reference, outcome)
 			p.note(err)
 			p.Journal.Stepf(by.who, "presses %s at the gateway: still open: %v", outcome, open)
 
@@ -77,11 +79,11 @@ func (p *Play) payCampaign(ctx context.Context, by caller, id uuid.UUID, c sched
 }
 
 // awaitCampaign waits until the campaign has left PENDING_PAYMENT.
-func (p *Play) awaitCampaign(ctx context.Context, by caller, id uuid.UUID, api int) {
+func (p *Run) awaitCampaign(ctx context.Context, by caller, id uuid.UUID, api int) {
 	for {
 		var now gen.AdCampaign
 
-		a, ok := by.insist(ctx, request{method: http.MethodGet, path: "/api/v1/provider/ad-campaigns/" + id.String(), api: api})
+		a, ok := by.retryUntilDecided(ctx, request{method: http.MethodGet, path: "/api/v1/provider/ad-campaigns/" + id.String(), api: api})
 		if !ok {
 			return
 		}

@@ -16,7 +16,7 @@ import (
 
 // story is one customer's way through the service.
 type story struct {
-	*Play
+	*Run
 	schedule.Customer
 
 	caller  caller
@@ -25,11 +25,11 @@ type story struct {
 	open    string // the gateway's id of the checkout to pay
 }
 
-// serve is the whole story: book, pay or not, and perhaps get money back.
-func (p *Play) serve(ctx context.Context, i int, c schedule.Customer) {
-	s := &story{Play: p, Customer: c, caller: p.customer.named(fmt.Sprintf("customer %d", i+1))}
+// serveCustomer is the whole story: book, pay or not, and perhaps get money back.
+func (p *Run) serveCustomer(ctx context.Context, i int, c schedule.Customer) {
+	s := &story{Run: p, Customer: c, caller: p.customer.named(fmt.Sprintf("customer %d", i+1))}
 
-	s.send = s.caller.insist
+	s.send = s.caller.retryUntilDecided
 	if c.Twice {
 		s.send = s.caller.twice
 	}
@@ -167,7 +167,7 @@ func (s *story) pay(ctx context.Context) {
 }
 
 func (s *story) press(outcome string) {
-	open, err := s.house.Gateway.Press(s.open, outcome)
+	open, err := s.env.Gateway.Press(s.open, outcome)
 	s.note(err)
 	s.Journal.Stepf(s.caller.who, "presses %s at the gateway: still open: %v", outcome, open)
 	s.Journal.Count("gateway's page: "+outcome, 1)
@@ -183,7 +183,7 @@ func (s *story) payLate(ctx context.Context) {
 // time after the end. What comes later still, and is lost, only the gateway's own statement tells of: it is taken when no
 // webhook is lost any more.
 func (s *story) takeLate(ctx context.Context, checkout string) {
-	if s.schedule.LosesWebhooks() && !s.house.WillBeAsked(ctx, checkout) {
+	if s.schedule.LosesWebhooks() && !s.env.WillBeAsked(ctx, checkout) {
 		select {
 		case <-s.healed:
 		case <-ctx.Done():
@@ -191,13 +191,13 @@ func (s *story) takeLate(ctx context.Context, checkout string) {
 		}
 	}
 
-	s.note(s.house.Gateway.PayLate(checkout))
+	s.note(s.env.Gateway.PayLate(checkout))
 	s.Journal.Stepf(s.caller.who, "the gateway takes the money of %s, which had ended", checkout)
 	s.Journal.Count("late payments", 1)
 }
 
 func (s *story) cancel(ctx context.Context) {
-	a, ok := s.caller.insist(ctx, request{
+	a, ok := s.caller.retryUntilDecided(ctx, request{
 		method: http.MethodPost, path: "/api/v1/bookings/" + s.booking.ID.String() + "/cancel", api: s.API,
 	}, models.CodeInvalidState)
 	if ok && a.Code() == "" {
@@ -210,7 +210,7 @@ func (s *story) settled(ctx context.Context) models.TransactionStatus {
 	var now gen.PaymentStatus
 
 	for {
-		a, ok := s.caller.insist(ctx, request{
+		a, ok := s.caller.retryUntilDecided(ctx, request{
 			method: http.MethodGet, path: "/api/v1/bookings/" + s.booking.ID.String() + "/payment-status?wait=2", api: s.API,
 		})
 		if !ok {

@@ -9,7 +9,7 @@ import (
 )
 
 // bring brings one failure about, ends it, and counts what it has really hit.
-func (p *Play) bring(ctx context.Context, f schedule.Fault) {
+func (p *Run) bring(ctx context.Context, f schedule.Fault) {
 	p.Journal.Stepf("FAULT", "%s", f)
 
 	hit := 0
@@ -20,13 +20,13 @@ func (p *Play) bring(ctx context.Context, f schedule.Fault) {
 
 		return
 	case schedule.Restart:
-		ran, err := p.house.Restart(ctx, f.For, f.Parts...)
+		ran, err := p.env.Restart(ctx, f.For, f.Parts...)
 		p.note(err)
 		p.struck(f, ran)
 
 		return
 	case schedule.Freeze:
-		p.struck(f, p.house.Freeze(ctx, f.For, f.Parts...))
+		p.struck(f, p.env.Freeze(ctx, f.For, f.Parts...))
 
 		return
 	case schedule.ClockWrong, schedule.ClockOverMidnight:
@@ -35,30 +35,30 @@ func (p *Play) bring(ctx context.Context, f schedule.Fault) {
 			wrong = overMidnight(time.Now(), f.Shift)
 		}
 
-		p.note(p.house.SetClocks(wrong, f.Parts...))
+		p.note(p.env.SetClocks(wrong, f.Parts...))
 		pause(ctx, f.For)
-		p.note(p.house.SetClocks(0, f.Parts...))
+		p.note(p.env.SetClocks(0, f.Parts...))
 		p.struck(f, f.Parts)
 
 		return
 	case schedule.Misbehaves:
-		p.note(p.house.Gateway.Misbehave(f.Order))
+		p.note(p.env.Gateway.Misbehave(f.Order))
 		p.Journal.Count("gateway: "+f.Order.Operation+" "+f.Order.Mode, f.Order.Times)
 
 		return
 	case schedule.BreakConnections:
-		hit = p.house.BreakConnections(ctx)
+		hit = p.env.BreakConnections(ctx)
 	case schedule.StallDatabase:
-		if p.house.StallDatabase(ctx, f.For) {
+		if p.env.StallDatabase(ctx, f.For) {
 			hit = 1
 		}
 	case schedule.CutGateway:
-		open := p.house.Gateway.Cut()
+		open := p.env.Gateway.Cut()
 		pause(ctx, f.For)
 
 		hit = open()
 	case schedule.SlowGateway:
-		end := p.house.Gateway.Slow(f.Delay)
+		end := p.env.Gateway.Slow(f.Delay)
 		pause(ctx, f.For)
 
 		hit = end()
@@ -79,7 +79,7 @@ func overMidnight(now time.Time, beyond time.Duration) time.Duration {
 }
 
 // struck counts the parts that a failure has hit: what does not run cannot be killed.
-func (p *Play) struck(f schedule.Fault, parts []schedule.Part) {
+func (p *Run) struck(f schedule.Fault, parts []schedule.Part) {
 	p.Journal.Stepf("FAULT", "over: %s; it has hit %v", f, parts)
 
 	for _, part := range parts {
@@ -87,7 +87,7 @@ func (p *Play) struck(f schedule.Fault, parts []schedule.Part) {
 	}
 }
 
-func (p *Play) kill(ctx context.Context, f schedule.Fault) {
+func (p *Run) kill(ctx context.Context, f schedule.Fault) {
 	killed, ok := p.killInTime(ctx, f)
 	if !ok {
 		p.Journal.Stepf("FAULT", "its moment never came: %s", f)
@@ -96,7 +96,7 @@ func (p *Play) kill(ctx context.Context, f schedule.Fault) {
 	}
 
 	pause(ctx, f.For)
-	p.note(p.house.Start(ctx, f.Parts...))
+	p.note(p.env.Start(ctx, f.Parts...))
 	p.struck(f, killed)
 }
 
@@ -104,16 +104,16 @@ func (p *Play) kill(ctx context.Context, f schedule.Fault) {
 const lastMoment = 2500 * time.Millisecond
 
 // killInTime kills at once, or in the moment that the fault waits for, and tells what ran; false when that does not come.
-func (p *Play) killInTime(ctx context.Context, f schedule.Fault) (killed []schedule.Part, ok bool) {
+func (p *Run) killInTime(ctx context.Context, f schedule.Fault) (killed []schedule.Part, ok bool) {
 	if f.On == "" {
-		return p.house.Kill(f.Parts...), true
+		return p.env.Kill(f.Parts...), true
 	}
 
 	done := make(chan struct{})
-	giveUp := p.house.Moments.At(f.On, func() {
+	giveUp := p.env.Hooks.Once(f.On, func() {
 		defer close(done)
 
-		killed = p.house.Kill(f.Parts...)
+		killed = p.env.Kill(f.Parts...)
 		p.Journal.Stepf("FAULT", "now: %s", f)
 		p.Journal.Count("kills "+string(f.On), min(len(killed), 1))
 	})
@@ -131,7 +131,7 @@ func (p *Play) killInTime(ctx context.Context, f schedule.Fault) (killed []sched
 	}
 }
 
-func (p *Play) note(err error) {
+func (p *Run) note(err error) {
 	if err != nil {
 		p.Journal.Problemf("harness", "%v", err)
 	}
@@ -142,11 +142,11 @@ const lull = 700 * time.Millisecond
 
 // heal ends whatever is broken still, but for what is to hit refunds: most are asked for when the rush is over, and when
 // everybody has come to their end it is over, too (behave).
-func (p *Play) heal(ctx context.Context) error {
+func (p *Run) heal(ctx context.Context) error {
 	pause(ctx, lull)
 	p.behave("create_checkout", "cancel", "status", "webhook")
 
-	if err := p.house.Heal(ctx); err != nil {
+	if err := p.env.Heal(ctx); err != nil {
 		return err
 	}
 
@@ -158,8 +158,8 @@ func (p *Play) heal(ctx context.Context) error {
 }
 
 // behave has the gateway misbehave no more, and takes back from the tally what has hit nothing.
-func (p *Play) behave(operations ...string) {
-	left, err := p.house.Gateway.Behave(operations...)
+func (p *Run) behave(operations ...string) {
+	left, err := p.env.Gateway.Behave(operations...)
 	p.note(err)
 
 	for what, n := range left {

@@ -18,7 +18,7 @@ func (s *story) payOut(ctx context.Context) {
 
 	finance := s.finance.named(s.caller.who + "'s")
 
-	a, ok := finance.insist(ctx, request{
+	a, ok := finance.retryUntilDecided(ctx, request{
 		method: http.MethodGet, path: "/api/v1/admin/financial-records?booking_id=" + s.booking.ID.String(), api: s.API,
 	})
 	if !ok || a.Data(&lines) != nil || len(lines) == 0 {
@@ -75,12 +75,12 @@ func percent(n int) string { return fmt.Sprintf("0.%02d", n) }
 func (s *story) refund(ctx context.Context, api int, body map[string]any) bool {
 	finance := s.finance.named(s.caller.who + "'s")
 
-	send := finance.insist
+	send := finance.retryUntilDecided
 	if s.Twice {
 		send = finance.twice
 	}
 
-	s.house.Moments.Come(schedule.BeforeOrder)
+	s.env.Hooks.Run(schedule.BeforeOrder)
 
 	a, ok := send(ctx, request{
 		method: http.MethodPost, path: "/api/v1/admin/bookings/" + s.booking.ID.String() + "/refund", key: newKey(), api: api, body: body,
@@ -96,7 +96,7 @@ func (s *story) giveBackSuspense(ctx context.Context) {
 
 	finance := s.finance.named(s.caller.who + "'s")
 
-	a, ok := finance.insist(ctx, request{
+	a, ok := finance.retryUntilDecided(ctx, request{
 		method: http.MethodGet, path: "/api/v1/admin/payment-transactions?booking_id=" + s.booking.ID.String(), api: s.API,
 	})
 	if !ok {
@@ -105,7 +105,7 @@ func (s *story) giveBackSuspense(ctx context.Context) {
 
 	s.note(a.Data(&payments))
 
-	send := finance.insist
+	send := finance.retryUntilDecided
 	if s.Twice {
 		send = finance.twice
 	}

@@ -1,5 +1,5 @@
 // Package actors are the people of the chaos harness: customers, advertisers, finance staff, readers and forgers, who do
-// what a schedule says, and whoever breaks the house under them. What the network or the service breaks they try again,
+// what a schedule says, and whoever breaks the environment under them. What the network or the service breaks they try again,
 // as an app does, and they note every answer.
 package actors
 

@@ -19,7 +19,7 @@ var aboutAnswers = []Invariant{
 		"answers",
 		"nobody got an answer that they should not get: no 500, only what says \"try again\" " +
 			"(503 with `Retry-After`, 502 about the gateway), and that only until all is over, and the end that was due",
-		func(_ context.Context, s *Scene) ([]string, error) { return s.Play.Journal.Problems(), nil },
+		func(_ context.Context, s *Evidence) ([]string, error) { return s.Run.Journal.Problems(), nil },
 	},
 	{
 		"same-key-same-answer",
@@ -40,12 +40,12 @@ func final(a actors.Answer) bool {
 		a.Status != http.StatusUnauthorized
 }
 
-func sameAnswers(_ context.Context, s *Scene) ([]string, error) {
+func sameAnswers(_ context.Context, s *Evidence) ([]string, error) {
 	first := map[string]actors.Answer{}
 
 	var found []string
 
-	for _, a := range s.Play.Journal.Answers() {
+	for _, a := range s.Run.Journal.Answers() {
 		if !final(a) {
 			continue
 		}
@@ -67,10 +67,10 @@ func sameAnswers(_ context.Context, s *Scene) ([]string, error) {
 	return found, nil
 }
 
-func booked(ctx context.Context, s *Scene) ([]string, error) {
+func booked(ctx context.Context, s *Evidence) ([]string, error) {
 	var found []string
 
-	for _, b := range s.Play.Bookings {
+	for _, b := range s.Run.Bookings {
 		if b == nil {
 			continue
 		}
@@ -80,7 +80,7 @@ func booked(ctx context.Context, s *Scene) ([]string, error) {
 			byMail     int
 		)
 
-		err := s.House.DB.QueryRowContext(ctx, `SELECT count(*) FILTER (WHERE id = $1),
+		err := s.Env.DB.QueryRowContext(ctx, `SELECT count(*) FILTER (WHERE id = $1),
 				count(*) FILTER (WHERE id = $1 AND seats = $3 AND amount = $4::numeric AND trip_id = $5), count(*)
 			FROM bookings WHERE contact_email = $2 OR id = $1`, b.ID, b.Email, b.Seats, b.Amount.String(), b.TripID).
 			Scan(&rows, &same, &byMail)
@@ -98,13 +98,13 @@ func booked(ctx context.Context, s *Scene) ([]string, error) {
 
 // truth goes by the gateway's books: nobody was ever told that they have paid of whom it has taken nothing. What has become of
 // the money since is in the rows.
-func truth(ctx context.Context, s *Scene) ([]string, error) {
+func truth(ctx context.Context, s *Evidence) ([]string, error) {
 	paid, err := saidToBePaid(s)
 	if err != nil {
 		return nil, err
 	}
 
-	found, err := texts(ctx, s.House.DB, `SELECT format('the page of booking %s said that it was paid, but the gateway has taken nothing',
+	found, err := texts(ctx, s.Env.DB, `SELECT format('the page of booking %s said that it was paid, but the gateway has taken nothing',
 			said.id)
 		FROM unnest($2::uuid[]) AS said (id) WHERE NOT EXISTS (SELECT FROM payment_transactions AS t
 			JOIN `+gatewayCheckouts+` ON g.merchant_reference = t.id AND g.status = 'paid' WHERE t.booking_id = said.id)`, checkouts(s), paid)
@@ -112,8 +112,8 @@ func truth(ctx context.Context, s *Scene) ([]string, error) {
 		return nil, err
 	}
 
-	for booking, told := range s.Play.Statuses(ctx) {
-		is, err := texts(ctx, s.House.DB, `SELECT CASE WHEN t.refunded_amount = t.amount THEN 'REFUNDED'
+	for booking, told := range s.Run.Statuses(ctx) {
+		is, err := texts(ctx, s.Env.DB, `SELECT CASE WHEN t.refunded_amount = t.amount THEN 'REFUNDED'
 				WHEN t.refunded_amount > 0 THEN 'PARTIAL_REFUND' ELSE 'PAID' END
 			FROM payment_transactions AS t JOIN `+gatewayCheckouts+` ON g.merchant_reference = t.id AND g.status = 'paid'
 			WHERE t.booking_id = $2 AND t.status = 'PAID'
@@ -132,10 +132,10 @@ func truth(ctx context.Context, s *Scene) ([]string, error) {
 }
 
 // saidToBePaid are the bookings of which a success page has ever said that they were paid.
-func saidToBePaid(s *Scene) ([]string, error) {
+func saidToBePaid(s *Evidence) ([]string, error) {
 	said := map[string]bool{}
 
-	for _, a := range s.Play.Journal.Answers() {
+	for _, a := range s.Run.Journal.Answers() {
 		if !strings.Contains(a.Path, "/payment-status") || a.Status != http.StatusOK {
 			continue
 		}
@@ -154,21 +154,21 @@ func saidToBePaid(s *Scene) ([]string, error) {
 	return slices.Collect(maps.Keys(said)), nil
 }
 
-func refunded(ctx context.Context, s *Scene) ([]string, error) {
+func refunded(ctx context.Context, s *Evidence) ([]string, error) {
 	return kept(ctx, s, "/refund", `SELECT count(*) FROM refunds WHERE id = $1 AND amount = $2::numeric`, "amount")
 }
 
-func paidOut(ctx context.Context, s *Scene) ([]string, error) {
+func paidOut(ctx context.Context, s *Evidence) ([]string, error) {
 	return kept(ctx, s, "/mark-transferred", `SELECT count(*) FROM financial_records AS r WHERE r.id = $1 AND r.transferred_at IS NOT NULL
 		AND r.payout_reference = $2 AND (SELECT count(*) FROM ledger_transfers AS l WHERE l.record_id = r.id AND l.kind = 'PAYOUT') <= 1`,
 		"payout_reference")
 }
 
 // kept looks up what successful answers to a path were about.
-func kept(ctx context.Context, s *Scene, suffix, query, field string) ([]string, error) {
+func kept(ctx context.Context, s *Evidence, suffix, query, field string) ([]string, error) {
 	var found []string
 
-	for _, a := range s.Play.Journal.Answers() {
+	for _, a := range s.Run.Journal.Answers() {
 		if a.Method != http.MethodPost || !strings.HasSuffix(a.Path, suffix) || a.Status >= http.StatusMultipleChoices {
 			continue
 		}
@@ -184,7 +184,7 @@ func kept(ctx context.Context, s *Scene, suffix, query, field string) ([]string,
 		}
 
 		var n int
-		if err := s.House.DB.QueryRowContext(ctx, query, answered["id"], value).Scan(&n); err != nil {
+		if err := s.Env.DB.QueryRowContext(ctx, query, answered["id"], value).Scan(&n); err != nil {
 			return nil, err
 		}
 

@@ -12,15 +12,15 @@ import (
 	"strings"
 
 	"rihla/chaos/actors"
-	"rihla/chaos/house"
+	"rihla/chaos/env"
 	"rihla/internal/rig"
 	"rihla/models"
 )
 
-// Scene is what there is to look at after a schedule.
-type Scene struct {
-	House  *house.House
-	Play   *actors.Play
+// Evidence is what there is to look at after a schedule.
+type Evidence struct {
+	Env    *env.Environment
+	Run    *actors.Run
 	Ledger rig.Ledger // of the gateway
 }
 
@@ -28,7 +28,7 @@ type Scene struct {
 type Invariant struct {
 	Name  string
 	Says  string
-	Check func(ctx context.Context, s *Scene) ([]string, error)
+	Check func(ctx context.Context, s *Evidence) ([]string, error)
 }
 
 // All are the invariants, in the order in which they are looked at.
@@ -44,11 +44,11 @@ type Violation struct {
 	Found []string
 }
 
-// Check looks at all of them. Quiet has to come before.
-func Check(ctx context.Context, s *Scene) ([]Violation, error) {
+// Check looks at all of them. WaitIdle has to come before.
+func Check(ctx context.Context, s *Evidence) ([]Violation, error) {
 	var err error
 
-	if s.Ledger, err = s.House.Gateway.Ledger(); err != nil {
+	if s.Ledger, err = s.Env.Gateway.Ledger(); err != nil {
 		return nil, err
 	}
 
@@ -69,14 +69,14 @@ func Check(ctx context.Context, s *Scene) ([]Violation, error) {
 }
 
 // rows is a check by a query whose every row is a contradiction, in words.
-func rows(query string, args ...func(*Scene) any) func(context.Context, *Scene) ([]string, error) {
-	return func(ctx context.Context, s *Scene) ([]string, error) {
+func rows(query string, args ...func(*Evidence) any) func(context.Context, *Evidence) ([]string, error) {
+	return func(ctx context.Context, s *Evidence) ([]string, error) {
 		values := make([]any, len(args))
 		for i, arg := range args {
 			values[i] = arg(s)
 		}
 
-		return texts(ctx, s.House.DB, query, values...)
+		return texts(ctx, s.Env.DB, query, values...)
 	}
 }
 
@@ -102,15 +102,15 @@ func texts(ctx context.Context, db *sql.DB, query string, args ...any) ([]string
 }
 
 // What queries are given of the world outside the database, as JSON.
-func checkouts(s *Scene) any      { return asJSON(s.Ledger.Checkouts) }
-func gatewayRefunds(s *Scene) any { return asJSON(s.Ledger.Refunds) }
+func checkouts(s *Evidence) any      { return asJSON(s.Ledger.Checkouts) }
+func gatewayRefunds(s *Evidence) any { return asJSON(s.Ledger.Refunds) }
 
-func refusedByGateway(s *Scene) any { return asJSON(s.House.Gateway.Refused()) }
+func refusedByGateway(s *Evidence) any { return asJSON(s.Env.Gateway.Rejected()) }
 
-func unknownWebhooks(s *Scene) any { return asJSON(append([]string{}, s.Play.Unknown...)) }
+func unknownWebhooks(s *Evidence) any { return asJSON(append([]string{}, s.Run.Unknown...)) }
 
 // takenWebhooks are those that the service has answered with 200.
-func takenWebhooks(s *Scene) any {
+func takenWebhooks(s *Evidence) any {
 	type one struct {
 		Channel models.Channel `json:"channel"`
 		ID      string         `json:"id"`
@@ -118,7 +118,7 @@ func takenWebhooks(s *Scene) any {
 
 	all := []one{}
 
-	for _, w := range s.House.Bell.Taken() {
+	for _, w := range s.Env.WebhookProxy.Taken() {
 		for _, c := range models.Channels() {
 			if strings.HasSuffix(w.Path, "/"+c.Path()) {
 				all = append(all, one{c, w.ID})
@@ -138,8 +138,8 @@ func asJSON(v any) string {
 	return string(text)
 }
 
-func audit(ctx context.Context, s *Scene) ([]string, error) {
-	text, err := s.House.Audit(ctx)
+func audit(ctx context.Context, s *Evidence) ([]string, error) {
+	text, err := s.Env.Audit(ctx)
 	if err == nil {
 		return nil, nil
 	}

@@ -34,10 +34,10 @@ var aboutMoves = []Invariant{
 }
 
 // bookedDepartures are those of the bookings that were answered.
-func bookedDepartures(s *Scene) any {
+func bookedDepartures(s *Evidence) any {
 	all := []map[string]any{}
 
-	for _, b := range s.Play.Bookings {
+	for _, b := range s.Run.Bookings {
 		if b != nil {
 			all = append(all, map[string]any{"id": b.ID, "leaves": b.DepartureAtBooking})
 		}

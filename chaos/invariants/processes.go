@@ -15,7 +15,7 @@ import (
 var aboutProcesses = []Invariant{
 	{
 		"processes-live", "API and workers end only when they are killed or asked to",
-		func(_ context.Context, s *Scene) ([]string, error) { return s.House.Exits(), nil },
+		func(_ context.Context, s *Evidence) ([]string, error) { return s.Env.Exits(), nil },
 	},
 	{"no-panic", "no process has panicked", panics},
 	{"workflows-end", "no workflow has failed, and none but those of campaigns and open incidents still runs", workflows},
@@ -31,8 +31,8 @@ var panicWords = []string{"panic:", "fatal error:", "goroutine 1 [", "Activity p
 // clock on the wall: a worker that was frozen in the middle of such code cannot help it.
 const deadlock = "TMPRL1101"
 
-func panics(_ context.Context, s *Scene) ([]string, error) {
-	logs, err := filepath.Glob(filepath.Join(s.House.LogDir(), "*.log*"))
+func panics(_ context.Context, s *Evidence) ([]string, error) {
+	logs, err := filepath.Glob(filepath.Join(s.Env.LogDir(), "*.log*"))
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func panics(_ context.Context, s *Scene) ([]string, error) {
 			return nil, err
 		}
 
-		for _, line := range panicLines(text, s.House.WasFrozen(name)) {
+		for _, line := range panicLines(text, s.Env.WasFrozen(name)) {
 			found = append(found, filepath.Base(name)+": "+line)
 		}
 	}
@@ -80,13 +80,13 @@ const (
 	failedSweep = `ExecutionStatus IN ('Failed', 'TimedOut', 'Terminated', 'Canceled') AND WorkflowType = 'Sweep' AND StartTime > '%s'`
 )
 
-func workflows(ctx context.Context, s *Scene) ([]string, error) {
+func workflows(ctx context.Context, s *Evidence) ([]string, error) {
 	found, err := list(ctx, s, failed)
 	if err != nil {
 		return nil, err
 	}
 
-	sweeps, err := list(ctx, s, fmt.Sprintf(failedSweep, s.Play.Healed.UTC().Format(time.RFC3339Nano)))
+	sweeps, err := list(ctx, s, fmt.Sprintf(failedSweep, s.Run.Healed.UTC().Format(time.RFC3339Nano)))
 	if err != nil {
 		return nil, err
 	}
@@ -96,10 +96,10 @@ func workflows(ctx context.Context, s *Scene) ([]string, error) {
 	return slices.Concat(found, sweeps, still), err
 }
 
-// stillRunning are the workflows that do not end. One may have begun after everything was quiet, when a worker looks whether
+// stillRunning are the workflows that do not end. One may have begun after WaitIdle, when a worker looks whether
 // there is something to do: it ends within seconds.
-func stillRunning(ctx context.Context, s *Scene) ([]string, error) {
-	for until := time.Now().Add(quietPatience); ; {
+func stillRunning(ctx context.Context, s *Evidence) ([]string, error) {
+	for until := time.Now().Add(idlePatience); ; {
 		still, err := list(ctx, s, running)
 		if err != nil || len(still) == 0 || time.Now().After(until) || !pause(ctx) {
 			return still, err
@@ -117,8 +117,8 @@ func pause(ctx context.Context) bool {
 	}
 }
 
-func campaigns(ctx context.Context, s *Scene) ([]string, error) {
-	paid, err := texts(ctx, s.House.DB, "SELECT id FROM ad_campaigns WHERE status IN ('ACTIVE', 'SCHEDULED')")
+func campaigns(ctx context.Context, s *Evidence) ([]string, error) {
+	paid, err := texts(ctx, s.Env.DB, "SELECT id FROM ad_campaigns WHERE status IN ('ACTIVE', 'SCHEDULED')")
 	if err != nil {
 		return nil, err
 	}
@@ -135,9 +135,9 @@ func campaigns(ctx context.Context, s *Scene) ([]string, error) {
 }
 
 // reviews come with the first sweep after an incident was opened.
-func reviews(ctx context.Context, s *Scene) ([]string, error) {
-	for until := time.Now().Add(quietPatience); ; {
-		open, err := texts(ctx, s.House.DB, "SELECT id FROM incidents WHERE status = 'OPEN'")
+func reviews(ctx context.Context, s *Evidence) ([]string, error) {
+	for until := time.Now().Add(idlePatience); ; {
+		open, err := texts(ctx, s.Env.DB, "SELECT id FROM incidents WHERE status = 'OPEN'")
 		if err != nil {
 			return nil, err
 		}
@@ -160,8 +160,8 @@ func reviews(ctx context.Context, s *Scene) ([]string, error) {
 }
 
 // statusOf is how a workflow's newest run is, or why that is not known.
-func statusOf(ctx context.Context, s *Scene, id string) string {
-	d, err := s.House.Temporal.DescribeWorkflowExecution(ctx, id, "")
+func statusOf(ctx context.Context, s *Evidence, id string) string {
+	d, err := s.Env.Temporal.DescribeWorkflowExecution(ctx, id, "")
 	if err != nil {
 		return "not to be found: " + err.Error()
 	}
@@ -170,8 +170,8 @@ func statusOf(ctx context.Context, s *Scene, id string) string {
 }
 
 // list names the workflows that a visibility query finds.
-func list(ctx context.Context, s *Scene, query string) ([]string, error) {
-	answer, err := s.House.Temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: query})
+func list(ctx context.Context, s *Evidence, query string) ([]string, error) {
+	answer, err := s.Env.Temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: query})
 	if err != nil {
 		return nil, err
 	}

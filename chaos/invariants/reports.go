@@ -12,16 +12,16 @@ var aboutReports = []Invariant{
 	{"export-is-whole", "an export has every ledger line", exported},
 }
 
-func summary(ctx context.Context, s *Scene) ([]string, error) {
-	cards, ok := s.Play.Summary(ctx)
+func summary(ctx context.Context, s *Evidence) ([]string, error) {
+	cards, ok := s.Run.Summary(ctx)
 	if !ok {
 		return []string{"the summary cannot be read"}, nil
 	}
 
 	var want [5]string
 
-	// A house lives for minutes; only one that is up at midnight of the first of a month in Riyadh would have others.
-	err := s.House.DB.QueryRowContext(ctx, `SELECT
+	// An environment lives for minutes; only one that is up at midnight of the first of a month in Riyadh would have others.
+	err := s.Env.DB.QueryRowContext(ctx, `SELECT
 			coalesce(sum(gross_amount) FILTER (WHERE kind <> 'CLAWBACK' AND balance_status <> 'REFUNDED'), 0),
 			coalesce(sum(platform_commission_amount) FILTER (WHERE kind <> 'CLAWBACK' AND balance_status <> 'REFUNDED'), 0),
 			coalesce(sum(net_amount) FILTER (WHERE kind <> 'CLAWBACK' AND balance_status <> 'REFUNDED'), 0),
@@ -49,13 +49,13 @@ func summary(ctx context.Context, s *Scene) ([]string, error) {
 	return nil, nil
 }
 
-func exported(ctx context.Context, s *Scene) ([]string, error) {
+func exported(ctx context.Context, s *Evidence) ([]string, error) {
 	var lines int
-	if err := s.House.DB.QueryRowContext(ctx, "SELECT count(*) FROM financial_records").Scan(&lines); err != nil {
+	if err := s.Env.DB.QueryRowContext(ctx, "SELECT count(*) FROM financial_records").Scan(&lines); err != nil {
 		return nil, err
 	}
 
-	if got, ok := s.Play.ExportedLines(ctx); !ok || got != lines {
+	if got, ok := s.Run.ExportedLines(ctx); !ok || got != lines {
 		return []string{fmt.Sprintf("an export has %d of %d lines", got, lines)}, nil
 	}
 

@@ -23,7 +23,8 @@ var aboutSubjects = []Invariant{
 			WHERE t.seats_taken <> b.held OR b.confirmed > t.capacity`),
 	},
 	{
-		"room-for-all", "where a trip has seats for all who asked, nobody is told that it is sold out, and late money still buys them", roomy,
+		"room-for-all", "where a trip has seats for all who asked, nobody is told that it is sold out, and late money still buys them",
+		roomForAll,
 	},
 	{
 		"paid-once", "no booking and no campaign is paid twice, and one that is confirmed is paid",
@@ -69,8 +70,8 @@ var aboutSubjects = []Invariant{
 }
 
 // delivered looks for the file that every message has become.
-func delivered(ctx context.Context, s *Scene) ([]string, error) {
-	found, err := s.House.DB.QueryContext(ctx, "SELECT id, channel FROM notifications WHERE status = 'SENT'")
+func delivered(ctx context.Context, s *Evidence) ([]string, error) {
+	found, err := s.Env.DB.QueryContext(ctx, "SELECT id, channel FROM notifications WHERE status = 'SENT'")
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +94,7 @@ func delivered(ctx context.Context, s *Scene) ([]string, error) {
 			name = id.String() + ".sms.txt"
 		}
 
-		if _, err := os.Stat(filepath.Join(s.House.Outbox(), name)); err != nil {
+		if _, err := os.Stat(filepath.Join(s.Env.Outbox(), name)); err != nil {
 			missing = append(missing, fmt.Sprintf("%s %s is SENT: %v", channel, id, err))
 		}
 	}
@@ -101,18 +102,18 @@ func delivered(ctx context.Context, s *Scene) ([]string, error) {
 	return missing, found.Err()
 }
 
-// roomy goes by what the schedule says of a trip, and not by what the service has kept of it.
-func roomy(ctx context.Context, s *Scene) ([]string, error) {
+// roomForAll goes by what the schedule says of a trip, and not by what the service has kept of it.
+func roomForAll(ctx context.Context, s *Evidence) ([]string, error) {
 	var found []string
 
-	for _, customer := range s.Play.SoldOut {
-		if trip := s.Play.TripOf(customer); s.Play.Roomy()[trip] {
+	for _, customer := range s.Run.SoldOut {
+		if trip := s.Run.TripOf(customer); s.Run.TripsWithRoom()[trip] {
 			found = append(found, fmt.Sprintf("customer %d was told that trip %s is sold out", customer+1, trip))
 		}
 	}
 
-	for trip := range s.Play.Roomy() {
-		refused, err := texts(ctx, s.House.DB, `SELECT format('booking %s is %s, although payment %s of it was taken', b.id, b.status, t.id)
+	for trip := range s.Run.TripsWithRoom() {
+		refused, err := texts(ctx, s.Env.DB, `SELECT format('booking %s is %s, although payment %s of it was taken', b.id, b.status, t.id)
 			FROM bookings AS b JOIN payment_transactions AS t ON t.booking_id = b.id AND t.status = 'FAILED' AND t.captured_at IS NOT NULL
 			WHERE b.trip_id = $1 AND b.status = 'PAYMENT_FAILED'`, trip)
 		if err != nil {

@@ -121,28 +121,28 @@ func (d draw) campaign(trips int) Campaign {
 	}
 }
 
-// ErrandKind is what somebody who is no customer does.
-type ErrandKind string
+// ProbeKind is what somebody who is no customer does.
+type ProbeKind string
 
-// The errands. A forged webhook must change nothing; a replayed one has its effect already.
+// The probes. A forged webhook must change nothing; a replayed one has its effect already.
 const (
-	ForgedSignature ErrandKind = "a webhook with a made-up signature"
-	StaleSignature  ErrandKind = "a webhook signed ten minutes ago"
-	OtherChannel    ErrandKind = "a webhook signed with another channel's secret"
-	Unsigned        ErrandKind = "a webhook without a signature"
-	UnknownPayment  ErrandKind = "a signed webhook about nobody's payment"
-	Replayed        ErrandKind = "a webhook that came already"
-	ReadsSummary    ErrandKind = "reads the summary"
-	ReadsRecords    ErrandKind = "walks through the ledger lines"
-	Exports         ErrandKind = "exports the ledger lines"
-	MovesTrip       ErrandKind = "moves a trip that is on sale"
+	ForgedSignature ProbeKind = "a webhook with a made-up signature"
+	StaleSignature  ProbeKind = "a webhook signed ten minutes ago"
+	OtherChannel    ProbeKind = "a webhook signed with another channel's secret"
+	Unsigned        ProbeKind = "a webhook without a signature"
+	UnknownPayment  ProbeKind = "a signed webhook about nobody's payment"
+	Replayed        ProbeKind = "a webhook that came already"
+	ReadsSummary    ProbeKind = "reads the summary"
+	ReadsRecords    ProbeKind = "walks through the ledger lines"
+	Exports         ProbeKind = "exports the ledger lines"
+	MovesTrip       ProbeKind = "moves a trip that is on sale"
 )
 
-// Errand is one of them.
-type Errand struct {
+// Probe is one of them.
+type Probe struct {
 	At   time.Duration
 	API  int
-	Kind ErrandKind
+	Kind ProbeKind
 	Trip int           // of MovesTrip
 	By   time.Duration // of MovesTrip: from the departure with which it went on sale; 0: back to it
 }
@@ -152,8 +152,8 @@ var moves = []weighted[time.Duration]{
 	{2, 0}, {2, time.Hour}, {2, -90 * time.Minute}, {3, 3 * time.Hour}, {3, 48 * time.Hour}, {12, 36*time.Hour - LeavesIn},
 }
 
-func (d draw) errand(trips int) Errand {
-	e := Errand{At: d.moment(), API: d.IntN(APIs), Kind: oneOf(d, []weighted[ErrandKind]{
+func (d draw) probe(trips int) Probe {
+	e := Probe{At: d.moment(), API: d.IntN(APIs), Kind: oneOf(d, []weighted[ProbeKind]{
 		{2, ForgedSignature},
 		{1, StaleSignature},
 		{1, OtherChannel},

@@ -41,7 +41,7 @@ const (
 	BeforeOrder Trigger = "before a refund is ordered"
 )
 
-// Part is a process of the house.
+// Part is a process of the environment.
 type Part string
 
 // The parts; two that stand together are killed in the same moment.
@@ -63,7 +63,7 @@ type Fault struct {
 	Delay time.Duration // of every answer, of SlowGateway
 	Shift time.Duration // of ClockWrong, or of ClockOverMidnight beyond the midnight; negative: it is slow
 	Order *GatewayFault // of Misbehaves
-	// On is what a Kill waits for from At on, as long as the play's lastMoment; "": nothing, it comes at At.
+	// On is what a Kill waits for from At on, as long as the run's lastMoment; "": nothing, it comes at At.
 	On Trigger
 }
 

@@ -19,7 +19,7 @@ type Schedule struct {
 	Trips     []Trip
 	Customers []Customer
 	Campaigns []Campaign
-	Errands   []Errand
+	Probes    []Probe
 	Faults    []Fault
 }
 
@@ -35,7 +35,7 @@ const (
 	minCustomers  = 6
 	maxCustomers  = 11
 	maxCampaigns  = 2
-	maxErrands    = 5
+	maxProbes     = 5
 	minFaults     = 2
 	maxFaults     = 6
 	smallestTrip  = 4
@@ -66,8 +66,8 @@ func New(seed uint64, n int) Schedule {
 		s.Campaigns = append(s.Campaigns, d.campaign(len(s.Trips)))
 	}
 
-	for range d.between(1, maxErrands) {
-		s.Errands = append(s.Errands, d.errand(len(s.Trips)))
+	for range d.between(1, maxProbes) {
+		s.Probes = append(s.Probes, d.probe(len(s.Trips)))
 	}
 
 	for range d.between(minFaults, maxFaults) {
@@ -76,7 +76,7 @@ func New(seed uint64, n int) Schedule {
 
 	slices.SortStableFunc(s.Customers, func(a, b Customer) int { return int(a.At - b.At) })
 	slices.SortStableFunc(s.Campaigns, func(a, b Campaign) int { return int(a.At - b.At) })
-	slices.SortStableFunc(s.Errands, func(a, b Errand) int { return int(a.At - b.At) })
+	slices.SortStableFunc(s.Probes, func(a, b Probe) int { return int(a.At - b.At) })
 	slices.SortStableFunc(s.Faults, func(a, b Fault) int { return int(a.At - b.At) })
 
 	return s

@@ -34,11 +34,11 @@ func TestOtherSeedOtherSchedule(t *testing.T) {
 	require.Len(t, seen, 400)
 }
 
-// TestEverythingHappens: within 100 schedules of the seed that CI runs every ending, every errand and every kind of failure comes up.
+// TestEverythingHappens: within 100 schedules of the seed that CI runs every ending, every probe and every kind of failure comes up.
 func TestEverythingHappens(t *testing.T) {
 	t.Parallel()
 
-	endings, errands, faults := map[schedule.Ending]int{}, map[schedule.ErrandKind]int{}, map[schedule.FaultKind]int{}
+	endings, probes, faults := map[schedule.Ending]int{}, map[schedule.ProbeKind]int{}, map[schedule.FaultKind]int{}
 	killed, orders, moments := map[schedule.Part]int{}, map[string]int{}, map[schedule.Trigger]int{}
 
 	for n := range 100 {
@@ -48,8 +48,8 @@ func TestEverythingHappens(t *testing.T) {
 			endings[c.Ending]++
 		}
 
-		for _, e := range s.Errands {
-			errands[e.Kind]++
+		for _, e := range s.Probes {
+			probes[e.Kind]++
 		}
 
 		for _, f := range s.Faults {
@@ -70,7 +70,7 @@ func TestEverythingHappens(t *testing.T) {
 	}
 
 	require.Len(t, endings, 10)
-	require.Len(t, errands, 10)
+	require.Len(t, probes, 10)
 	require.Len(t, faults, 10)
 	require.Len(t, moments, 10)
 	require.Len(t, killed, 6)

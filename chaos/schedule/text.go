@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// String is the whole schedule, one line per thing that happens: what --list prints.
+// String is the whole schedule, one line per thing that happens: what --list prints. Its words stay as they are (a probe is an errand
+// there): TestKnownSchedule tells by them whether a seed still means the same.
 func (s Schedule) String() string {
 	var b strings.Builder
 
@@ -25,7 +26,7 @@ func (s Schedule) String() string {
 			at(c.At), i+1, c.Trip+1, c.Price, c.Method, c.API+1, c.StartsIn, c.Ending)
 	}
 
-	for i, e := range s.Errands {
+	for i, e := range s.Probes {
 		fmt.Fprintf(&b, "%s errand %d: %s (API %d)%s\n", at(e.At), i+1, e.Kind, e.API+1, e.where())
 	}
 
@@ -82,7 +83,7 @@ func (c Customer) String() string {
 }
 
 // where says which trip is moved where to.
-func (e Errand) where() string {
+func (e Probe) where() string {
 	if e.Kind != MovesTrip {
 		return ""
 	}

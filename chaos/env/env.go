@@ -1,7 +1,7 @@
-// Package house runs the service as it is deployed, for the chaos harness: two API and two worker processes of the real
-// binary, PostgreSQL and Temporal as processes, and the sandbox gateway behind a door that can be shut. Everything in it
+// Package env runs the service as it is deployed, for the chaos harness: two API and two worker processes of the real
+// binary, PostgreSQL and Temporal as processes, and the sandbox gateway behind a listener with faults. Everything in it
 // can be killed and started again.
-package house
+package env
 
 import (
 	"context"
@@ -28,8 +28,8 @@ import (
 	"rihla/models"
 )
 
-// Holds is how long seats wait for a payment in house n: seconds, so that a schedule sees them end. It is the service's own
-// setting (BOOKING_HOLD, BILL_PAYMENT_HOLD): no row is touched. In every third house they outlast the
+// Holds is how long seats wait for a payment in environment n: seconds, so that a schedule sees them end. It is the service's own
+// setting (BOOKING_HOLD, BILL_PAYMENT_HOLD): no row is touched. In every third environment they outlast the
 // key of a request whose process was killed (6 s), so that both orders of the two come up.
 func Holds(n int) time.Duration {
 	if n%3 == 2 {
@@ -39,7 +39,7 @@ func Holds(n int) time.Duration {
 	return 4 * time.Second
 }
 
-// Password is that of every user of the house.
+// Password is that of every user of the environment.
 const Password = "rihla-chaos-password"
 
 const (
@@ -50,7 +50,7 @@ const (
 // Options say where and with what.
 type Options struct {
 	Dir    string // of its own; data and logs
-	Number int    // of the house
+	Number int    // of the environment
 	// Hold is how long seats wait for a payment; 0: Holds of the number.
 	Hold time.Duration
 	// Cluster has Temporal run as a cluster on PostgreSQL instead of as one dev server.
@@ -60,16 +60,16 @@ type Options struct {
 	Log     *slog.Logger
 }
 
-// House is everything that runs.
-type House struct {
-	Dir      string
-	Hold     time.Duration // how long seats wait for a payment
-	Gateway  *Gateway
-	Bell     *Bell
-	Temporal client.Client
-	DB       *sql.DB           // as the owner of the tables, to look at rows
-	Moments  moments           // in which failures can come
-	Cluster  *devstack.Cluster // nil unless Options.Cluster
+// Environment is everything that runs.
+type Environment struct {
+	Dir          string
+	Hold         time.Duration // how long seats wait for a payment
+	Gateway      *Gateway
+	WebhookProxy *WebhookProxy
+	Temporal     client.Client
+	DB           *sql.DB           // as the owner of the tables, to look at rows
+	Hooks        hooks             // in which failures can come
+	Cluster      *devstack.Cluster // nil unless Options.Cluster
 
 	components *devstack.Stack
 	service    *rig.Service
@@ -82,31 +82,31 @@ type House struct {
 }
 
 // Build starts everything and returns once all of it answers. When it fails, nothing is left running.
-func Build(ctx context.Context, o Options) (h *House, err error) {
-	h = &House{Dir: o.Dir, parts: map[schedule.Part]*Process{}}
+func Build(ctx context.Context, o Options) (e *Environment, err error) {
+	e = &Environment{Dir: o.Dir, parts: map[schedule.Part]*Process{}}
 
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, h.Close())
-			h = nil
+			err = errors.Join(err, e.Close())
+			e = nil
 		}
 	}()
 
 	steps := []func(context.Context, Options) error{
-		h.startComponents, h.prepareDatabase, h.startBell, h.prepareService,
+		e.startComponents, e.prepareDatabase, e.startWebhookProxy, e.prepareService,
 	}
 	for _, step := range steps {
 		if err := step(ctx, o); err != nil {
-			return h, err
+			return e, err
 		}
 	}
 
-	return h, h.Heal(ctx)
+	return e, e.Heal(ctx)
 }
 
-func (h *House) startComponents(ctx context.Context, o Options) (err error) {
+func (e *Environment) startComponents(ctx context.Context, o Options) (err error) {
 	// Not Throwaway: a database that does not wait for its log loses what it has confirmed when it is killed.
-	h.components, err = devstack.Start(ctx, devstack.Options{
+	e.components, err = devstack.Start(ctx, devstack.Options{
 		DataDir: o.Dir, BinDir: o.BinDir, Cluster: o.Cluster, Headless: true, Log: o.Log,
 		PostgresPort: devstack.AnyPort, TemporalPort: devstack.AnyPort,
 	})
@@ -114,14 +114,14 @@ func (h *House) startComponents(ctx context.Context, o Options) (err error) {
 		return err
 	}
 
-	h.Cluster = h.components.Cluster
+	e.Cluster = e.components.Cluster
 
-	if h.DB, err = sql.Open("pgx", h.components.DatabaseURL); err != nil {
+	if e.DB, err = sql.Open("pgx", e.components.DatabaseURL); err != nil {
 		return err
 	}
 
-	h.Temporal, err = client.NewLazyClient(client.Options{
-		HostPort: h.components.TemporalAddress, Logger: sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)),
+	e.Temporal, err = client.NewLazyClient(client.Options{
+		HostPort: e.components.TemporalAddress, Logger: sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)),
 	})
 
 	return err
@@ -129,8 +129,8 @@ func (h *House) startComponents(ctx context.Context, o Options) (err error) {
 
 // prepareDatabase migrates, makes the users and resources of a development database, and gives API and worker a role that
 // owns nothing.
-func (h *House) prepareDatabase(ctx context.Context, _ Options) error {
-	s, err := store.Open(ctx, h.components.DatabaseURL, models.DefaultPolicies(), db.Options{MaxConns: 2})
+func (e *Environment) prepareDatabase(ctx context.Context, _ Options) error {
+	s, err := store.Open(ctx, e.components.DatabaseURL, models.DefaultPolicies(), db.Options{MaxConns: 2})
 	if err != nil {
 		return err
 	}
@@ -153,85 +153,85 @@ func (h *House) prepareDatabase(ctx context.Context, _ Options) error {
 	return errors.Join(s.Seed.SeedDev(ctx, hash, time.Now()), s.DB.MakeRole(ctx, serviceRole, serviceRole), s.DB.GrantTo(ctx, serviceRole))
 }
 
-func (h *House) startBell(ctx context.Context, _ Options) error {
+func (e *Environment) startWebhookProxy(ctx context.Context, _ Options) error {
 	for range schedule.APIs {
 		addr, err := rig.FreeAddress(ctx)
 		if err != nil {
 			return err
 		}
 
-		h.addrs = append(h.addrs, addr)
+		e.addrs = append(e.addrs, addr)
 	}
 
-	h.Bell = newBell(h.addrs, &h.Moments)
+	e.WebhookProxy = newWebhookProxy(e.addrs, &e.Hooks)
 
-	return h.Bell.start(ctx)
+	return e.WebhookProxy.start(ctx)
 }
 
 // API is the address of an API process.
-func (h *House) API(i int) string { return "http://" + h.addrs[i%len(h.addrs)] }
+func (e *Environment) API(i int) string { return "http://" + e.addrs[i%len(e.addrs)] }
 
 // LogDir is where every process writes.
-func (h *House) LogDir() string { return filepath.Join(h.Dir, "logs") }
+func (e *Environment) LogDir() string { return filepath.Join(e.Dir, "logs") }
 
 // Outbox is where messages to customers end up.
-func (h *House) Outbox() string { return filepath.Join(h.Dir, "outbox") }
+func (e *Environment) Outbox() string { return filepath.Join(e.Dir, "outbox") }
 
 // Audit runs `rihla audit` and returns what it says; an error unless the books agree.
-func (h *House) Audit(ctx context.Context) (string, error) {
-	return h.service.Command(ctx, map[string]string{"DATABASE_URL": h.components.DatabaseURL}, "", "audit")
+func (e *Environment) Audit(ctx context.Context) (string, error) {
+	return e.service.Command(ctx, map[string]string{"DATABASE_URL": e.components.DatabaseURL}, "", "audit")
 }
 
 // Close stops everything. What is on disk stays.
-func (h *House) Close() error {
+func (e *Environment) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 
 	var errs []error
 
-	if h.service != nil {
-		h.Gateway.Cut()
-		errs = append(errs, h.service.Close(ctx), h.log.Close())
+	if e.service != nil {
+		e.Gateway.Cut()
+		errs = append(errs, e.service.Close(ctx), e.log.Close())
 	}
 
-	if h.Bell != nil {
-		h.Bell.close()
+	if e.WebhookProxy != nil {
+		e.WebhookProxy.close()
 	}
 
-	if h.Temporal != nil {
-		h.Temporal.Close()
+	if e.Temporal != nil {
+		e.Temporal.Close()
 	}
 
-	if h.DB != nil {
-		errs = append(errs, h.DB.Close())
+	if e.DB != nil {
+		errs = append(errs, e.DB.Close())
 	}
 
-	if h.components != nil {
-		h.endTemporal()
+	if e.components != nil {
+		e.endTemporal()
 
-		errs = append(errs, h.components.Close(ctx))
+		errs = append(errs, e.components.Close(ctx))
 	}
 
 	return errors.Join(errs...)
 }
 
 // endTemporal kills the server, in which nothing is needed any more: asked to end it would take its time.
-func (h *House) endTemporal() {
-	if h.Cluster != nil {
-		h.Cluster.Kill()
+func (e *Environment) endTemporal() {
+	if e.Cluster != nil {
+		e.Cluster.Kill()
 	} else {
-		h.components.Temporal.Kill()
+		e.components.Temporal.Kill()
 	}
 }
 
 // Remove deletes what is on disk.
-func (h *House) Remove(ctx context.Context) error {
-	return errors.Join(devstack.Reset(ctx, h.Dir, nil), os.RemoveAll(h.Dir))
+func (e *Environment) Remove(ctx context.Context) error {
+	return errors.Join(devstack.Reset(ctx, e.Dir, nil), os.RemoveAll(e.Dir))
 }
 
 // serviceURL is the database as API and worker see it.
-func (h *House) serviceURL() (string, error) {
-	at, err := url.Parse(h.components.DatabaseURL)
+func (e *Environment) serviceURL() (string, error) {
+	at, err := url.Parse(e.components.DatabaseURL)
 	if err != nil {
 		return "", fmt.Errorf("database URL: %w", err)
 	}

@@ -1,4 +1,4 @@
-package house
+package env
 
 import (
 	"os"
@@ -10,20 +10,20 @@ import (
 	"rihla/internal/rig"
 )
 
-// Gateway is the sandbox gateway. The service reaches it through a door that can be shut; customers and the harness are
+// Gateway is the sandbox gateway. The service reaches it through a listener with faults; customers and the harness are
 // on its other side.
 type Gateway struct {
 	*rig.Gateway
 
-	door     *door
-	refusals refusals
+	listener   *faultListener
+	rejections rejections
 }
 
 // Cut breaks every connection from the service and lets no new one in, until open is called. That tells how many it has hit.
-func (g *Gateway) Cut() (open func() int) { return g.door.shut() }
+func (g *Gateway) Cut() (open func() int) { return g.listener.cut() }
 
 // Slow holds up everything that the gateway answers, until end is called. That tells how many answers it has hit.
-func (g *Gateway) Slow(by time.Duration) (end func() int) { return g.door.slow(by) }
+func (g *Gateway) Slow(by time.Duration) (end func() int) { return g.listener.slow(by) }
 
 // Behave takes back the faults of operations, all of them without any, and tells how many of each were still waiting for a call to
 // hit.
@@ -53,13 +53,13 @@ func (g *Gateway) Behave(operations ...string) (left map[string]int, err error) 
 	return left, nil
 }
 
-// Refused are the checkouts and refunds, by their merchant_reference, that the gateway has refused to make.
-func (g *Gateway) Refused() []string { return g.refusals.all() }
+// Rejected are the checkouts and refunds, by their merchant_reference, that the gateway has refused to make.
+func (g *Gateway) Rejected() []string { return g.rejections.all() }
 
 func createLog(path string) (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
 
-	return os.Create(path) //nolint:gosec // a fixed name in the house's directory
+	return os.Create(path) //nolint:gosec // a fixed name in the environment's directory
 }

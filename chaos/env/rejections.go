@@ -1,4 +1,4 @@
-package house
+package env
 
 import (
 	"bytes"
@@ -8,14 +8,14 @@ import (
 	"sync"
 )
 
-// refusals are the gateway's, by what they were about: what it has refused it keeps no row of.
-type refusals struct {
+// rejections are the gateway's, by what they were about: what it has refused it keeps no row of.
+type rejections struct {
 	mu         sync.Mutex
 	references []string // the merchant_reference of each
 }
 
 // around notes what the gateway refuses for good.
-func (r *refusals) around(gateway http.Handler) http.Handler {
+func (r *rejections) around(gateway http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.Method != http.MethodPost {
 			gateway.ServeHTTP(w, req)
@@ -36,7 +36,7 @@ func (r *refusals) around(gateway http.Handler) http.Handler {
 			Reference string `json:"merchant_reference"`
 		}
 
-		if answer.refused() && json.Unmarshal(body, &about) == nil && about.Reference != "" {
+		if answer.rejected() && json.Unmarshal(body, &about) == nil && about.Reference != "" {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 
@@ -45,7 +45,7 @@ func (r *refusals) around(gateway http.Handler) http.Handler {
 	})
 }
 
-func (r *refusals) all() []string {
+func (r *rejections) all() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -65,9 +65,9 @@ func (a *answered) WriteHeader(status int) {
 	a.ResponseWriter.WriteHeader(status)
 }
 
-// refused is a 4xx that stays the same however often it is asked for: 409 and 425 say that something else is under way, 429
+// rejected is a 4xx that stays the same however often it is asked for: 409 and 425 say that something else is under way, 429
 // that the gateway is busy.
-func (a *answered) refused() bool {
+func (a *answered) rejected() bool {
 	switch a.status {
 	case http.StatusConflict, http.StatusTooEarly, http.StatusTooManyRequests:
 		return false

@@ -1,4 +1,4 @@
-package house
+package env
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 
 // BreakConnections ends every session of the service at the database, and tells how many there were. A database that is away
 // has done so already.
-func (h *House) BreakConnections(ctx context.Context) (n int) {
-	err := h.DB.QueryRowContext(ctx, "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = $1", serviceRole).Scan(&n)
+func (e *Environment) BreakConnections(ctx context.Context) (n int) {
+	err := e.DB.QueryRowContext(ctx, "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = $1", serviceRole).Scan(&n)
 	if err != nil {
 		return 0
 	}
@@ -19,8 +19,8 @@ func (h *House) BreakConnections(ctx context.Context) (n int) {
 
 // StallDatabase keeps everybody from writing payments for a while, as a migration that takes a lock does. A database that
 // is killed meanwhile has let go of the lock: so be it. It is false when the lock could not be had.
-func (h *House) StallDatabase(ctx context.Context, pause time.Duration) bool {
-	tx, err := h.DB.BeginTx(ctx, nil)
+func (e *Environment) StallDatabase(ctx context.Context, pause time.Duration) bool {
+	tx, err := e.DB.BeginTx(ctx, nil)
 	if err != nil {
 		return false // it is away, and so stalls without our doing
 	}
@@ -46,10 +46,10 @@ const clocksDisagree = 3 * time.Second
 
 // WillBeAsked reports whether the gateway is going to be asked within the hour about an attempt that has ended, and not just
 // now: the question that is under way may have been answered already.
-func (h *House) WillBeAsked(ctx context.Context, checkout string) bool {
+func (e *Environment) WillBeAsked(ctx context.Context, checkout string) bool {
 	var will bool
 
-	err := h.DB.QueryRowContext(ctx, `SELECT EXISTS (SELECT FROM payment_transactions
+	err := e.DB.QueryRowContext(ctx, `SELECT EXISTS (SELECT FROM payment_transactions
 		WHERE reference = $1 AND status = 'FAILED' AND captured_at IS NULL
 			AND check_at BETWEEN now() + $2 * interval '1 millisecond' AND now() + interval '1 hour'
 			AND (asked_at IS NULL OR asked_at < updated_at))`,

@@ -1,4 +1,4 @@
-package house
+package env
 
 import (
 	"net/http"
@@ -8,15 +8,15 @@ import (
 	"rihla/chaos/schedule"
 )
 
-// moments is where failures wait for what they are to come in the middle of.
-type moments struct {
+// hooks is where failures wait for what they are to come in the middle of.
+type hooks struct {
 	mu      sync.Mutex
 	waiting map[schedule.Trigger][]func()
 }
 
-// At has f run in the next moment of its kind, inside of it: nothing goes on before f has returned. The returned function
+// Once has f run in the next moment of its kind, inside of it: nothing goes on before f has returned. The returned function
 // gives the wait up, and reports whether f has begun.
-func (m *moments) At(t schedule.Trigger, f func()) (giveUp func() bool) {
+func (m *hooks) Once(t schedule.Trigger, f func()) (giveUp func() bool) {
 	var (
 		once  sync.Once
 		begun bool
@@ -38,8 +38,8 @@ func (m *moments) At(t schedule.Trigger, f func()) (giveUp func() bool) {
 	}
 }
 
-// Come lets everybody act who waits for the moment.
-func (m *moments) Come(t schedule.Trigger) {
+// Run lets everybody act who waits for the moment.
+func (m *hooks) Run(t schedule.Trigger) {
 	if t == "" {
 		return
 	}
@@ -55,17 +55,17 @@ func (m *moments) Come(t schedule.Trigger) {
 }
 
 // around lets the moments of the gateway's calls come.
-func (m *moments) around(gateway http.Handler) http.Handler {
+func (m *hooks) around(gateway http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		before, after := ofCall(r)
+		before, after := triggersOf(r)
 
-		m.Come(before)
+		m.Run(before)
 		gateway.ServeHTTP(w, r)
-		m.Come(after) // the handler has had its effect; its answer is still in a buffer
+		m.Run(after) // the handler has had its effect; its answer is still in a buffer
 	})
 }
 
-func ofCall(r *http.Request) (before, after schedule.Trigger) {
+func triggersOf(r *http.Request) (before, after schedule.Trigger) {
 	switch {
 	case r.Method == http.MethodGet:
 		return "", schedule.AfterAsking

@@ -10,14 +10,14 @@ import (
 	"github.com/google/uuid"
 
 	"rihla/api/gen"
-	"rihla/chaos/house"
+	"rihla/chaos/env"
 	"rihla/chaos/schedule"
 	"rihla/internal/rig"
 	"rihla/models"
 )
 
-// Play is one schedule on its way through a house.
-type Play struct {
+// Run is one schedule on its way through an environment.
+type Run struct {
 	Journal   *Journal
 	Bookings  []*Booking  // by customer; nil until it is answered
 	Campaigns []uuid.UUID // that were created and answered
@@ -28,14 +28,14 @@ type Play struct {
 	healed    chan struct{}
 
 	schedule schedule.Schedule
-	house    *house.House
+	env      *env.Environment
 	customer caller
 	finance  caller
 	company  caller
 	admin    caller
 	bus      uuid.UUID   // of the company
 	leaves   []time.Time // the trips, when they went on sale
-	tellers  tellers
+	clerks   payoutClerks
 
 	mu sync.Mutex
 }
@@ -47,34 +47,34 @@ type Booking struct {
 	Email string `json:"-"` // of the customer, by whom the booking is found
 }
 
-// Roomy are the trips that have seats for all who have asked for some, as the schedule says.
-func (p *Play) Roomy() map[uuid.UUID]bool {
+// TripsWithRoom are the trips that have seats for all who have asked for some, as the schedule says.
+func (p *Run) TripsWithRoom() map[uuid.UUID]bool {
 	asked := make([]int, len(p.Trips))
 	for _, c := range p.schedule.Customers {
 		asked[c.Trip] += c.Seats
 	}
 
-	roomy := map[uuid.UUID]bool{}
+	withRoom := map[uuid.UUID]bool{}
 
 	for i, id := range p.Trips {
 		if asked[i] <= p.schedule.Trips[i].Capacity {
-			roomy[id] = true
+			withRoom[id] = true
 		}
 	}
 
-	return roomy
+	return withRoom
 }
 
 // TripOf is the trip that a customer wants to book.
-func (p *Play) TripOf(customer int) uuid.UUID { return p.Trips[p.schedule.Customers[customer].Trip] }
+func (p *Run) TripOf(customer int) uuid.UUID { return p.Trips[p.schedule.Customers[customer].Trip] }
 
 // patience is how long anybody tries after the beginning: much longer than all outages of a schedule together.
 const patience = 75 * time.Second
 
-// Run plays the schedule in a house that is well, heals it, and returns when everybody has come to their end.
-func Run(ctx context.Context, h *house.House, s schedule.Schedule) (*Play, error) {
-	p := &Play{
-		Journal: NewJournal(), Bookings: make([]*Booking, len(s.Customers)), schedule: s, house: h,
+// Execute runs the schedule in an environment that is well, heals it, and returns when everybody has come to their end.
+func Execute(ctx context.Context, h *env.Environment, s schedule.Schedule) (*Run, error) {
+	p := &Run{
+		Journal: NewJournal(), Bookings: make([]*Booking, len(s.Customers)), schedule: s, env: h,
 		healed: make(chan struct{}),
 	}
 
@@ -86,7 +86,7 @@ func Run(ctx context.Context, h *house.House, s schedule.Schedule) (*Play, error
 	}
 
 	p.Journal.Stepf("harness", "the schedule begins")
-	p.startTellers(ctx)
+	p.startPayoutClerks(ctx)
 
 	began := time.Now()
 
@@ -101,15 +101,15 @@ func Run(ctx context.Context, h *house.House, s schedule.Schedule) (*Play, error
 	}
 
 	for i, c := range s.Customers {
-		at(&people, c.At, func() { p.serve(ctx, i, c) })
+		at(&people, c.At, func() { p.serveCustomer(ctx, i, c) })
 	}
 
 	for i, c := range s.Campaigns {
 		at(&people, c.At, func() { p.advertise(ctx, i, c) })
 	}
 
-	for i, e := range s.Errands {
-		at(&people, e.At, func() { p.run(ctx, i, e) })
+	for i, e := range s.Probes {
+		at(&people, e.At, func() { p.probe(ctx, i, e) })
 	}
 
 	for _, f := range s.Faults {
@@ -128,8 +128,8 @@ func Run(ctx context.Context, h *house.House, s schedule.Schedule) (*Play, error
 }
 
 // prepare signs everybody in and puts the schedule's trips on sale.
-func (p *Play) prepare(ctx context.Context) (err error) {
-	nobody := caller{who: "harness", house: p.house, journal: p.Journal}
+func (p *Run) prepare(ctx context.Context) (err error) {
+	nobody := caller{who: "harness", env: p.env, journal: p.Journal}
 
 	for role, to := range map[models.Role]*caller{
 		models.RoleEndUser: &p.customer, models.RoleFinanceAdmin: &p.finance, models.RoleProviderAdmin: &p.company,
@@ -142,7 +142,7 @@ func (p *Play) prepare(ctx context.Context) (err error) {
 
 	var buses []gen.Bus
 
-	a, ok := p.company.insist(ctx, request{method: http.MethodGet, path: "/api/v1/provider/buses"})
+	a, ok := p.company.retryUntilDecided(ctx, request{method: http.MethodGet, path: "/api/v1/provider/buses"})
 	if !ok || a.Data(&buses) != nil || len(buses) == 0 {
 		return fmt.Errorf("the company has no bus: %s", a.Body)
 	}
@@ -161,7 +161,7 @@ func (p *Play) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
-func (p *Play) putOnSale(ctx context.Context, name string, t schedule.Trip) (uuid.UUID, error) {
+func (p *Run) putOnSale(ctx context.Context, name string, t schedule.Trip) (uuid.UUID, error) {
 	leaves := time.Now().UTC().Truncate(time.Second).Add(schedule.LeavesIn)
 	p.leaves = append(p.leaves, leaves)
 
@@ -169,7 +169,7 @@ func (p *Play) putOnSale(ctx context.Context, name string, t schedule.Trip) (uui
 
 	title := fmt.Sprintf("Schedule %d, %s", p.schedule.Number, name)
 
-	a, ok := p.company.insist(ctx, request{
+	a, ok := p.company.retryUntilDecided(ctx, request{
 		method: http.MethodPost, path: "/api/v1/provider/trips", body: rig.TripRequest(title, p.bus, leaves, t.Price, t.Capacity),
 	})
 	if !ok {
@@ -180,7 +180,7 @@ func (p *Play) putOnSale(ctx context.Context, name string, t schedule.Trip) (uui
 		return trip.ID, err
 	}
 
-	a, ok = p.company.insist(ctx, request{method: http.MethodPost, path: "/api/v1/trips/" + trip.ID.String() + "/publish"})
+	a, ok = p.company.retryUntilDecided(ctx, request{method: http.MethodPost, path: "/api/v1/trips/" + trip.ID.String() + "/publish"})
 	if !ok {
 		return trip.ID, fmt.Errorf("publish: %d %s", a.Status, a.Body)
 	}

@@ -12,40 +12,40 @@ import (
 	"rihla/models"
 )
 
-// tellers pay out by hand what no gateway gives back. They are at it until the schedule has come to rest.
-type tellers struct {
+// payoutClerks pay out by hand what no gateway gives back. They are at it until the schedule has come to rest.
+type payoutClerks struct {
 	stop context.CancelFunc
 	done sync.WaitGroup
 }
 
-// tellerPause is between two looks at the list.
-const tellerPause = 300 * time.Millisecond
+// clerkPause is between two looks at the list.
+const clerkPause = 300 * time.Millisecond
 
-func (p *Play) startTellers(ctx context.Context) {
-	ctx, p.tellers.stop = context.WithCancel(context.WithoutCancel(ctx))
+func (p *Run) startPayoutClerks(ctx context.Context) {
+	ctx, p.clerks.stop = context.WithCancel(context.WithoutCancel(ctx))
 
-	p.tellers.done.Go(func() {
+	p.clerks.done.Go(func() {
 		decided := map[uuid.UUID]bool{}
 
-		for pause(ctx, tellerPause) {
+		for pause(ctx, clerkPause) {
 			p.decidePayouts(ctx, decided)
 		}
 	})
 }
 
-// Rest has the tellers go home.
-func (p *Play) Rest() {
-	if p.tellers.stop != nil {
-		p.tellers.stop()
-		p.tellers.done.Wait()
+// StopPayoutClerks ends the payout clerks' work.
+func (p *Run) StopPayoutClerks() {
+	if p.clerks.stop != nil {
+		p.clerks.stop()
+		p.clerks.done.Wait()
 	}
 }
 
-func (p *Play) decidePayouts(ctx context.Context, decided map[uuid.UUID]bool) {
+func (p *Run) decidePayouts(ctx context.Context, decided map[uuid.UUID]bool) {
 	var list []gen.Refund
 
-	// A look that fails is made again; that is no request that anybody insists on.
-	a, err := p.admin.named("teller").once(ctx, request{
+	// A look that fails is made again; it is not sent until it is decided.
+	a, err := p.admin.named("payout clerk").once(ctx, request{
 		method: http.MethodGet, path: "/api/v1/admin/refunds?needs_payout=true&per_page=100",
 	}, len(decided))
 	if err != nil || a.Status != http.StatusOK {
@@ -63,7 +63,7 @@ func (p *Play) decidePayouts(ctx context.Context, decided map[uuid.UUID]bool) {
 
 // decide confirms most payouts, rejects some, and does both at once with others: then one of them wins, once. Which, follows
 // from the amount, as that does from the schedule.
-func (p *Play) decide(ctx context.Context, r gen.Refund) bool {
+func (p *Run) decide(ctx context.Context, r gen.Refund) bool {
 	path := "/api/v1/admin/refunds/" + r.ID.String()
 	confirm := request{method: http.MethodPost, path: path + "/confirm-payout", body: map[string]any{
 		"payout_reference": "HAND-" + r.ID.String()[:8], "paid_out_on": models.DateIn(time.Now()).String(),
@@ -74,21 +74,21 @@ func (p *Play) decide(ctx context.Context, r gen.Refund) bool {
 
 	switch last := amount[len(amount)-1] % 4; {
 	case r.RequestedBy == nil || last > 1: // the service's own are owed
-		return p.tell(ctx, p.admin, confirm, "payouts by hand confirmed")
+		return p.sendDecision(ctx, p.admin, confirm, "payouts by hand confirmed")
 	case last == 1:
-		return p.tell(ctx, p.finance, reject, "payouts by hand rejected")
+		return p.sendDecision(ctx, p.finance, reject, "payouts by hand rejected")
 	}
 
 	var both sync.WaitGroup
 	defer both.Wait()
 
-	both.Go(func() { p.tell(ctx, p.finance, reject, "payouts by hand rejected") })
+	both.Go(func() { p.sendDecision(ctx, p.finance, reject, "payouts by hand rejected") })
 
-	return p.tell(ctx, p.admin, confirm, "payouts by hand confirmed")
+	return p.sendDecision(ctx, p.admin, confirm, "payouts by hand confirmed")
 }
 
-func (p *Play) tell(ctx context.Context, by caller, r request, what string) bool {
-	a, ok := by.named("teller").insist(ctx, r, models.CodeInvalidState)
+func (p *Run) sendDecision(ctx context.Context, by caller, r request, what string) bool {
+	a, ok := by.named("payout clerk").retryUntilDecided(ctx, r, models.CodeInvalidState)
 	if ok && a.Code() == "" {
 		p.Journal.Count(what, 1)
 	}

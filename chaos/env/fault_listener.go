@@ -1,4 +1,4 @@
-package house
+package env
 
 import (
 	"context"
@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// door is a listener that can be shut, so that the service meets a gateway which refuses connections and breaks those it
+// faultListener is a listener that can be shut, so that the service meets a gateway which refuses connections and breaks those it
 // has, and one that can be slow.
-type door struct {
+type faultListener struct {
 	net.Listener
 
 	mu     sync.Mutex
@@ -20,17 +20,17 @@ type door struct {
 	late   int               // answers that were held up
 }
 
-func openDoor(ctx context.Context) (*door, error) {
+func listenWithFaults(ctx context.Context) (*faultListener, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
 
-	return &door{Listener: l, conns: map[net.Conn]bool{}}, nil
+	return &faultListener{Listener: l, conns: map[net.Conn]bool{}}, nil
 }
 
 // Accept implements net.Listener.
-func (d *door) Accept() (net.Conn, error) {
+func (d *faultListener) Accept() (net.Conn, error) {
 	for {
 		c, err := d.Listener.Accept()
 		if err != nil {
@@ -38,14 +38,14 @@ func (d *door) Accept() (net.Conn, error) {
 		}
 
 		if d.admit(c) {
-			return &visitor{Conn: c, door: d}, nil
+			return &trackedConn{Conn: c, listener: d}, nil
 		}
 
 		_ = c.Close()
 	}
 }
 
-func (d *door) admit(c net.Conn) bool {
+func (d *faultListener) admit(c net.Conn) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 
@@ -60,8 +60,8 @@ func (d *door) admit(c net.Conn) bool {
 	return false
 }
 
-// shut breaks every connection and lets none in until open is called, which tells how many that has hit.
-func (d *door) shut() (open func() int) {
+// cut breaks every connection and lets none in until open is called, which tells how many that has hit.
+func (d *faultListener) cut() (open func() int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 
@@ -87,7 +87,7 @@ func (d *door) shut() (open func() int) {
 }
 
 // slow holds every answer up until end is called, which tells how many that has hit.
-func (d *door) slow(by time.Duration) (end func() int) {
+func (d *faultListener) slow(by time.Duration) (end func() int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 
@@ -104,54 +104,54 @@ func (d *door) slow(by time.Duration) (end func() int) {
 	}
 }
 
-// visitor is a connection through the door.
-type visitor struct {
+// trackedConn is a connection that the fault listener has let in.
+type trackedConn struct {
 	net.Conn
 
-	door *door
+	listener *faultListener
 }
 
 // Read implements net.Conn.
-func (v *visitor) Read(p []byte) (int, error) {
+func (v *trackedConn) Read(p []byte) (int, error) {
 	n, err := v.Conn.Read(p)
 	if n > 0 {
-		v.waits(true)
+		v.setWaiting(true)
 	}
 
 	return n, err
 }
 
 // Write implements net.Conn: the answer is what is late.
-func (v *visitor) Write(p []byte) (int, error) {
-	v.door.mu.Lock()
+func (v *trackedConn) Write(p []byte) (int, error) {
+	v.listener.mu.Lock()
 
-	delay := v.door.delay
+	delay := v.listener.delay
 	if delay > 0 {
-		v.door.late++
+		v.listener.late++
 	}
 
-	v.door.mu.Unlock()
+	v.listener.mu.Unlock()
 
 	time.Sleep(delay)
-	v.waits(false)
+	v.setWaiting(false)
 
 	return v.Conn.Write(p)
 }
 
-func (v *visitor) waits(does bool) {
-	v.door.mu.Lock()
-	defer v.door.mu.Unlock()
+func (v *trackedConn) setWaiting(does bool) {
+	v.listener.mu.Lock()
+	defer v.listener.mu.Unlock()
 
-	if _, open := v.door.conns[v.Conn]; open {
-		v.door.conns[v.Conn] = does
+	if _, open := v.listener.conns[v.Conn]; open {
+		v.listener.conns[v.Conn] = does
 	}
 }
 
 // Close implements net.Conn.
-func (v *visitor) Close() error {
-	v.door.mu.Lock()
-	delete(v.door.conns, v.Conn)
-	v.door.mu.Unlock()
+func (v *trackedConn) Close() error {
+	v.listener.mu.Lock()
+	delete(v.listener.conns, v.Conn)
+	v.listener.mu.Unlock()
 
 	return v.Conn.Close()
 }

@@ -12,21 +12,21 @@ import (
 	"github.com/google/uuid"
 
 	"rihla/api/gen"
-	"rihla/chaos/house"
+	"rihla/chaos/env"
 	"rihla/chaos/schedule"
 	"rihla/gateways/standardwebhook"
 	"rihla/internal/rig"
 	"rihla/models"
 )
 
-// run does an errand.
-func (p *Play) run(ctx context.Context, i int, e schedule.Errand) {
+// probe runs one probe.
+func (p *Run) probe(ctx context.Context, i int, e schedule.Probe) {
 	who := fmt.Sprintf("errand %d", i+1)
-	p.Journal.Count("errands: "+string(e.Kind), 1)
+	p.Journal.Count("probes: "+string(e.Kind), 1)
 
 	switch e.Kind {
 	case schedule.ReadsSummary:
-		p.finance.named(who).insist(ctx, request{
+		p.finance.named(who).retryUntilDecided(ctx, request{
 			method: http.MethodGet, path: "/api/v1/admin/financial-reports/summary?period=today", api: e.API,
 		})
 	case schedule.ReadsRecords:
@@ -43,24 +43,24 @@ func (p *Play) run(ctx context.Context, i int, e schedule.Errand) {
 }
 
 // move has the company give a trip another departure.
-func (p *Play) move(ctx context.Context, by caller, e schedule.Errand) {
+func (p *Run) move(ctx context.Context, by caller, e schedule.Probe) {
 	to := p.leaves[e.Trip].Add(e.By)
 
-	by.insist(ctx, request{
+	by.retryUntilDecided(ctx, request{
 		method: http.MethodPatch, path: "/api/v1/provider/trips/" + p.Trips[e.Trip].String(), api: e.API,
 		body: map[string]any{"departure_at": to, "return_at": rig.Returns(to)},
 	})
 }
 
 // readRecords walks through all pages; no line may come twice.
-func (p *Play) readRecords(ctx context.Context, by caller, api int) {
+func (p *Run) readRecords(ctx context.Context, by caller, api int) {
 	seen := map[uuid.UUID]bool{}
 	path := "/api/v1/admin/financial-records?per_page=50"
 
 	for next := path; next != ""; {
 		var page gen.FinancialRecordsAnswer
 
-		a, ok := by.insist(ctx, request{method: http.MethodGet, path: next, api: api})
+		a, ok := by.retryUntilDecided(ctx, request{method: http.MethodGet, path: next, api: api})
 		if !ok {
 			return
 		}
@@ -82,18 +82,18 @@ func (p *Play) readRecords(ctx context.Context, by caller, api int) {
 }
 
 // export reads the whole file. One that broke off on the way must not look complete, and is asked for again.
-func (p *Play) export(ctx context.Context, by caller, api int) {
-	a, ok := by.insist(ctx, request{method: http.MethodGet, path: "/api/v1/admin/financial-records/export?format=csv", api: api})
+func (p *Run) export(ctx context.Context, by caller, api int) {
+	a, ok := by.retryUntilDecided(ctx, request{method: http.MethodGet, path: "/api/v1/admin/financial-records/export?format=csv", api: api})
 	if ok && !bytes.HasSuffix(a.Body, []byte("\n")) {
 		p.Journal.Problemf(by.who, "an export ends in the middle of a line: %d bytes", len(a.Body))
 	}
 }
 
 // replay sends a webhook again that was answered with 200.
-func (p *Play) replay(ctx context.Context, who string, api int) {
+func (p *Run) replay(ctx context.Context, who string, api int) {
 	for ; ; api++ {
-		status, body, err := p.house.Bell.Replay(ctx, api)
-		if errors.Is(err, house.ErrNothingCame) {
+		status, body, err := p.env.WebhookProxy.Replay(ctx, api)
+		if errors.Is(err, env.ErrNoWebhook) {
 			return
 		}
 
@@ -119,7 +119,7 @@ func (p *Play) replay(ctx context.Context, who string, api int) {
 }
 
 // forge sends a webhook that must not be believed. It is about a real payment where there is one.
-func (p *Play) forge(ctx context.Context, who string, e schedule.Errand) {
+func (p *Run) forge(ctx context.Context, who string, e schedule.Probe) {
 	body := p.forgedBody(e.Kind)
 
 	want := http.StatusUnauthorized
@@ -154,7 +154,7 @@ func (p *Play) forge(ctx context.Context, who string, e schedule.Errand) {
 // forgedID marks the webhooks that must have left nothing behind.
 const forgedID = "evt_forged_"
 
-func (p *Play) forgedBody(kind schedule.ErrandKind) []byte {
+func (p *Run) forgedBody(kind schedule.ProbeKind) []byte {
 	transaction, reference, amount := uuid.New(), "co_"+uuid.NewString(), models.Halalas(12345)
 
 	p.mu.Lock()
@@ -176,19 +176,19 @@ func (p *Play) forgedBody(kind schedule.ErrandKind) []byte {
 	return body
 }
 
-func (p *Play) post(ctx context.Context, api int, kind schedule.ErrandKind, body []byte) (id string, a rig.Answer, err error) {
+func (p *Run) post(ctx context.Context, api int, kind schedule.ProbeKind, body []byte) (id string, a rig.Answer, err error) {
 	header, err := sign(kind, body)
 	if err != nil {
 		return "", a, err
 	}
 
-	a, err = rig.Client{URL: p.house.API(api)}.Do(ctx, http.MethodPost, "/api/v1/payments/"+models.ChannelGatewayA.Path(), body, header)
+	a, err = rig.Client{URL: p.env.API(api)}.Do(ctx, http.MethodPost, "/api/v1/payments/"+models.ChannelGatewayA.Path(), body, header)
 
 	return header[standardwebhook.HeaderID], a, err
 }
 
 // sign is the signature that the kind of forgery has.
-func sign(kind schedule.ErrandKind, body []byte) (map[string]string, error) {
+func sign(kind schedule.ProbeKind, body []byte) (map[string]string, error) {
 	channel, when, id := models.ChannelGatewayA, time.Now(), forgedID+uuid.NewString()
 
 	switch kind {

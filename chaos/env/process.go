@@ -1,4 +1,4 @@
-package house
+package env
 
 import (
 	"errors"
@@ -20,8 +20,8 @@ type Process struct {
 	clock   string // the file that says how wrong its clock is
 }
 
-func newProcess(h *House, part schedule.Part, p *process.Program) *Process {
-	clock := filepath.Join(h.Dir, strings.ReplaceAll(strings.ToLower(string(part)), " ", "-")+".clock")
+func newProcess(e *Environment, part schedule.Part, p *process.Program) *Process {
+	clock := filepath.Join(e.Dir, strings.ReplaceAll(strings.ToLower(string(part)), " ", "-")+".clock")
 	p.Setenv("CHAOS_CLOCK", clock)
 
 	return &Process{Program: p, clock: clock}

@@ -1,4 +1,4 @@
-package house
+package env
 
 import (
 	"bytes"
@@ -18,15 +18,15 @@ import (
 	"rihla/gateways/standardwebhook"
 )
 
-// Bell stands in front of the API processes and passes the gateway's webhooks on, to one process after the other, as a
+// WebhookProxy stands in front of the API processes and passes the gateway's webhooks on, to one process after the other, as a
 // load balancer does. It notes which of them the service has answered with 200: those must not be lost.
-type Bell struct {
+type WebhookProxy struct {
 	apis   []string
 	server *http.Server
 	url    string
 	next   atomic.Uint64
 	client *http.Client
-	when   *moments
+	hooks  *hooks
 
 	mu       sync.Mutex
 	taken    map[Webhook]int // answers of 200
@@ -42,33 +42,33 @@ type delivered struct {
 	body   []byte
 }
 
-func newBell(apis []string, m *moments) *Bell {
-	return &Bell{
-		apis: apis, when: m, taken: map[Webhook]int{},
+func newWebhookProxy(apis []string, m *hooks) *WebhookProxy {
+	return &WebhookProxy{
+		apis: apis, hooks: m, taken: map[Webhook]int{},
 		client: &http.Client{
 			Timeout: 9 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 32, IdleConnTimeout: 5 * time.Second},
 		},
 	}
 }
 
-func (b *Bell) start(ctx context.Context) error {
+func (b *WebhookProxy) start(ctx context.Context) error {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
 
 	b.url = "http://" + l.Addr().String()
-	b.server = &http.Server{Handler: http.HandlerFunc(b.ring), ReadHeaderTimeout: 10 * time.Second}
+	b.server = &http.Server{Handler: http.HandlerFunc(b.serve), ReadHeaderTimeout: 10 * time.Second}
 
 	go func() { _ = b.server.Serve(l) }()
 
 	return nil
 }
 
-// URL is where the gateway rings.
-func (b *Bell) URL() string { return b.url }
+// URL is where the gateway sends its webhooks.
+func (b *WebhookProxy) URL() string { return b.url }
 
-func (b *Bell) ring(w http.ResponseWriter, r *http.Request) {
+func (b *WebhookProxy) serve(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		w.WriteHeader(http.StatusBadGateway)
@@ -88,7 +88,7 @@ func (b *Bell) ring(w http.ResponseWriter, r *http.Request) {
 }
 
 // pass hands a webhook to an API process and notes the answer.
-func (b *Bell) pass(ctx context.Context, d delivered, api int) (status int, answer []byte, err error) {
+func (b *WebhookProxy) pass(ctx context.Context, d delivered, api int) (status int, answer []byte, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+b.apis[api]+d.path, bytes.NewReader(d.body))
 	if err != nil {
 		return 0, nil, err
@@ -100,7 +100,7 @@ func (b *Bell) pass(ctx context.Context, d delivered, api int) (status int, answ
 		}
 	}
 
-	b.when.Come(schedule.BeforeWebhook)
+	b.hooks.Run(schedule.BeforeWebhook)
 
 	res, err := b.client.Do(r)
 	if err == nil {
@@ -112,13 +112,13 @@ func (b *Bell) pass(ctx context.Context, d delivered, api int) (status int, answ
 	b.note(d, status, err)
 
 	if status == http.StatusOK {
-		b.when.Come(schedule.AfterWebhook)
+		b.hooks.Run(schedule.AfterWebhook)
 	}
 
 	return status, answer, err
 }
 
-func (b *Bell) note(d delivered, status int, err error) {
+func (b *WebhookProxy) note(d delivered, status int, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 
@@ -131,17 +131,17 @@ func (b *Bell) note(d delivered, status int, err error) {
 	}
 }
 
-// ErrNothingCame says that there is no webhook to replay yet.
-var ErrNothingCame = errors.New("no webhook has come yet")
+// ErrNoWebhook says that there is no webhook to replay yet.
+var ErrNoWebhook = errors.New("no webhook has come yet")
 
 // Replay sends the last webhook that was answered with 200 once more, word for word.
-func (b *Bell) Replay(ctx context.Context, api int) (status int, answer []byte, err error) {
+func (b *WebhookProxy) Replay(ctx context.Context, api int) (status int, answer []byte, err error) {
 	b.mu.Lock()
 
 	if len(b.requests) == 0 {
 		b.mu.Unlock()
 
-		return 0, nil, ErrNothingCame
+		return 0, nil, ErrNoWebhook
 	}
 
 	last := b.requests[len(b.requests)-1]
@@ -151,14 +151,14 @@ func (b *Bell) Replay(ctx context.Context, api int) (status int, answer []byte, 
 }
 
 // Taken are the webhooks that were answered with 200.
-func (b *Bell) Taken() []Webhook {
+func (b *WebhookProxy) Taken() []Webhook {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 
 	return slices.Collect(maps.Keys(b.taken))
 }
 
-func (b *Bell) close() {
+func (b *WebhookProxy) close() {
 	_ = b.server.Close()
 	b.client.CloseIdleConnections()
 }

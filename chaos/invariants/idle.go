@@ -5,34 +5,34 @@ import (
 	"fmt"
 	"time"
 
-	"rihla/chaos/house"
+	"rihla/chaos/env"
 )
 
-// quietPatience is how long the service may take, once everything is up again, until nothing is left to do. The longest
+// idlePatience is how long the service may take, once everything is up again, until nothing is left to do. The longest
 // legitimate wait is for the first question about a refund that the gateway keeps pending and whose webhook is lost: a minute.
-const quietPatience = 90 * time.Second
+const idlePatience = 90 * time.Second
 
-// Quiet waits until nothing moves any more: every checkout decided, every webhook delivered and processed, nothing PENDING,
+// WaitIdle waits until nothing moves any more: every checkout decided, every webhook delivered and processed, nothing PENDING,
 // every message sent, no workflow under way. What still moves when the time is over is returned: it hangs.
-func Quiet(ctx context.Context, h *house.House) (took time.Duration, moving []string, err error) {
-	return await(ctx, h, unsettled+unasked)
+func WaitIdle(ctx context.Context, e *env.Environment) (took time.Duration, moving []string, err error) {
+	return await(ctx, e, unsettled+unasked)
 }
 
-// Still is Quiet without the questions that are due seconds after the end of an attempt.
-func Still(ctx context.Context, h *house.House) (took time.Duration, moving []string, err error) {
-	return await(ctx, h, unsettled)
+// WaitSettled is WaitIdle without the questions that are due seconds after the end of an attempt.
+func WaitSettled(ctx context.Context, e *env.Environment) (took time.Duration, moving []string, err error) {
+	return await(ctx, e, unsettled)
 }
 
-func await(ctx context.Context, h *house.House, open string) (took time.Duration, moving []string, err error) {
+func await(ctx context.Context, e *env.Environment, open string) (took time.Duration, moving []string, err error) {
 	began := time.Now()
 
-	ctx, cancel := context.WithTimeout(ctx, quietPatience)
+	ctx, cancel := context.WithTimeout(ctx, idlePatience)
 	defer cancel()
 
 	for {
-		moving, err = movement(ctx, h, open)
+		moving, err = movement(ctx, e, open)
 		if ctx.Err() != nil {
-			return time.Since(began), append(moving, fmt.Sprintf("not quiet after %s: %v", quietPatience, err)), nil
+			return time.Since(began), append(moving, fmt.Sprintf("not idle after %s: %v", idlePatience, err)), nil
 		}
 
 		if err == nil && len(moving) == 0 {
@@ -41,7 +41,7 @@ func await(ctx context.Context, h *house.House, open string) (took time.Duration
 
 		select {
 		case <-ctx.Done():
-			return time.Since(began), append(moving, fmt.Sprintf("not quiet after %s: %v", quietPatience, err)), nil
+			return time.Since(began), append(moving, fmt.Sprintf("not idle after %s: %v", idlePatience, err)), nil
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
@@ -53,13 +53,13 @@ const unasked = `
 	UNION ALL SELECT format('the gateway is to be asked about payment %s at %s', id, check_at) FROM payment_transactions
 		WHERE status = 'FAILED' AND captured_at IS NULL AND check_at < now() + interval '1 hour'`
 
-func movement(ctx context.Context, h *house.House, open string) ([]string, error) {
-	moving, err := texts(ctx, h.DB, open)
+func movement(ctx context.Context, e *env.Environment, open string) ([]string, error) {
+	moving, err := texts(ctx, e.DB, open)
 	if err != nil || len(moving) > 0 {
 		return moving, err
 	}
 
-	ledger, err := h.Gateway.Ledger()
+	ledger, err := e.Gateway.Ledger()
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func movement(ctx context.Context, h *house.House, open string) ([]string, error
 		}
 	}
 
-	stats, err := h.Gateway.Stats()
+	stats, err := e.Gateway.Stats()
 	if stats.WebhooksPending > 0 {
 		moving = append(moving, fmt.Sprintf("%d webhooks are not delivered", stats.WebhooksPending))
 	}
@@ -85,5 +85,5 @@ func movement(ctx context.Context, h *house.House, open string) ([]string, error
 		return moving, err
 	}
 
-	return list(ctx, &Scene{House: h}, running)
+	return list(ctx, &Evidence{Env: e}, running)
 }

@@ -1,4 +1,4 @@
-package house
+package env
 
 import (
 	"context"
@@ -22,40 +22,40 @@ const lateCheck = 5 * time.Second
 
 // prepareService starts the gateway and says how API and workers run: as in life, but for holds of seconds, with a sweep and questions
 // about ended attempts that are in step with them, no rate limits, and few connections.
-func (h *House) prepareService(ctx context.Context, o Options) error {
-	database, err := h.serviceURL()
+func (e *Environment) prepareService(ctx context.Context, o Options) error {
+	database, err := e.serviceURL()
 	if err != nil {
 		return err
 	}
 
-	if h.Hold = o.Hold; h.Hold == 0 {
-		h.Hold = Holds(o.Number)
+	if e.Hold = o.Hold; e.Hold == 0 {
+		e.Hold = Holds(o.Number)
 	}
 
-	h.Gateway = &Gateway{}
-	if h.Gateway.door, err = openDoor(ctx); err != nil {
+	e.Gateway = &Gateway{}
+	if e.Gateway.listener, err = listenWithFaults(ctx); err != nil {
 		return err
 	}
 
-	if h.log, err = createLog(filepath.Join(h.LogDir(), "gateway.log")); err != nil {
+	if e.log, err = createLog(filepath.Join(e.LogDir(), "gateway.log")); err != nil {
 		return err
 	}
 
-	h.service, err = rig.New(ctx, rig.Options{
-		Binary: o.Binary, Dir: h.Dir, DatabaseURL: database, TemporalAddress: h.components.TemporalAddress, APIs: h.addrs, Workers: 2,
-		WebhooksTo: h.Bell.URL(), Listener: h.Gateway.door, GatewayLog: h.log, Env: h.settings(o.Number),
-		Around: func(gateway http.Handler) http.Handler { return h.Moments.around(h.Gateway.refusals.around(gateway)) },
+	e.service, err = rig.New(ctx, rig.Options{
+		Binary: o.Binary, Dir: e.Dir, DatabaseURL: database, TemporalAddress: e.components.TemporalAddress, APIs: e.addrs, Workers: 2,
+		WebhooksTo: e.WebhookProxy.URL(), Listener: e.Gateway.listener, GatewayLog: e.log, Env: e.settings(o.Number),
+		Around: func(gateway http.Handler) http.Handler { return e.Hooks.around(e.Gateway.rejections.around(gateway)) },
 	})
 	if err != nil {
 		return err
 	}
 
-	h.Gateway.Gateway = h.service.Gateway
+	e.Gateway.Gateway = e.service.Gateway
 
 	for i, part := range []schedule.Part{schedule.API0, schedule.API1} {
-		h.parts[part] = newProcess(h, part, h.service.APIs[i])
-		h.parts[part].address = h.API(i)
-		h.parts[part].Probe = func(ctx context.Context) bool { return rig.Answers(ctx, h.API(i)+"/readyz") }
+		e.parts[part] = newProcess(e, part, e.service.APIs[i])
+		e.parts[part].address = e.API(i)
+		e.parts[part].Probe = func(ctx context.Context) bool { return rig.Answers(ctx, e.API(i)+"/readyz") }
 	}
 
 	for i, part := range []schedule.Part{schedule.Worker0, schedule.Worker1} {
@@ -64,18 +64,18 @@ func (h *House) prepareService(ctx context.Context, o Options) error {
 			return err
 		}
 
-		h.parts[part] = newProcess(h, part, h.service.Workers[i])
-		h.parts[part].Setenv("METRICS_ADDR", addr)
+		e.parts[part] = newProcess(e, part, e.service.Workers[i])
+		e.parts[part].Setenv("METRICS_ADDR", addr)
 	}
 
 	return nil
 }
 
-// settings are what this house has of its own, besides what every service of the rig has.
-func (h *House) settings(number int) map[string]string {
+// settings are what this environment has of its own, besides what every service of the rig has.
+func (e *Environment) settings(number int) map[string]string {
 	env := rig.Unlimited()
 	maps.Copy(env, map[string]string{
-		"BOOKING_HOLD": h.Hold.String(), "BILL_PAYMENT_HOLD": (h.Hold + time.Second).String(), "SWEEP_INTERVAL": "2s", "DB_MAX_CONNS": "10",
+		"BOOKING_HOLD": e.Hold.String(), "BILL_PAYMENT_HOLD": (e.Hold + time.Second).String(), "SWEEP_INTERVAL": "2s", "DB_MAX_CONNS": "10",
 		"LATE_PAYMENT_CHECKS": lateCheck.String(), "SMS_COUNTRIES": "0",
 		"REFUND_SETTLE_AFTER": "6s", // longer than the sandbox holds an effect back or a search lags, and than a worker is frozen
 	})
@@ -88,21 +88,21 @@ func (h *House) settings(number int) map[string]string {
 }
 
 // Kill ends parts as kill -9 does, all in the same moment, and tells which of them ran.
-func (h *House) Kill(parts ...schedule.Part) (killed []schedule.Part) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+func (e *Environment) Kill(parts ...schedule.Part) (killed []schedule.Part) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 
 	return each(parts, func(part schedule.Part) bool {
 		switch part {
 		case schedule.Temporal:
-			return h.killTemporal()
+			return e.killTemporal()
 		case schedule.Postgres:
-			ran := h.components.Postgres.Done() != nil
-			h.components.Postgres.Kill()
+			ran := e.components.Postgres.Done() != nil
+			e.components.Postgres.Kill()
 
 			return ran
 		default:
-			return h.parts[part].Kill()
+			return e.parts[part].Kill()
 		}
 	})
 }
@@ -132,20 +132,20 @@ func each(parts []schedule.Part, do func(schedule.Part) bool) []schedule.Part {
 
 // killTemporal kills the server; of a cluster the first node, the second and all of them in turn. It is false when it did not
 // run.
-func (h *House) killTemporal() bool {
-	turn := h.kills % 3
-	h.kills++
+func (e *Environment) killTemporal() bool {
+	turn := e.kills % 3
+	e.kills++
 
-	switch server := h.components.Temporal; {
+	switch server := e.components.Temporal; {
 	case server != nil:
 		ran := server.Done() != nil
 		server.Kill()
 
 		return ran
-	case turn == h.Cluster.Nodes():
-		h.Cluster.Kill()
+	case turn == e.Cluster.Nodes():
+		e.Cluster.Kill()
 	default:
-		h.Cluster.KillNode(turn)
+		e.Cluster.KillNode(turn)
 	}
 
 	return true
@@ -153,9 +153,9 @@ func (h *House) killTemporal() bool {
 
 // Start starts parts again, as a supervisor would: it does not wait until they are ready, and takes no notice of what else
 // is away.
-func (h *House) Start(ctx context.Context, parts ...schedule.Part) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+func (e *Environment) Start(ctx context.Context, parts ...schedule.Part) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 
 	var all errgroup.Group
 
@@ -163,11 +163,11 @@ func (h *House) Start(ctx context.Context, parts ...schedule.Part) error {
 		all.Go(func() error {
 			switch part {
 			case schedule.Temporal:
-				return h.startTemporal(ctx)
+				return e.startTemporal(ctx)
 			case schedule.Postgres:
-				return h.components.Postgres.Start(ctx)
+				return e.components.Postgres.Start(ctx)
 			default:
-				return h.parts[part].Start()
+				return e.parts[part].Start()
 			}
 		})
 	}
@@ -175,29 +175,29 @@ func (h *House) Start(ctx context.Context, parts ...schedule.Part) error {
 	return all.Wait()
 }
 
-func (h *House) startTemporal(ctx context.Context) error {
-	if h.Cluster != nil {
-		return h.Cluster.Start(ctx)
+func (e *Environment) startTemporal(ctx context.Context) error {
+	if e.Cluster != nil {
+		return e.Cluster.Start(ctx)
 	}
 
-	return h.components.Temporal.Start(ctx)
+	return e.components.Temporal.Start(ctx)
 }
 
 // Restart asks processes to end, waits until they have, and starts them again after a pause. It tells which of them ran.
-func (h *House) Restart(ctx context.Context, pause time.Duration, parts ...schedule.Part) ([]schedule.Part, error) {
-	ran := each(parts, func(part schedule.Part) bool { return h.parts[part].Stop() })
+func (e *Environment) Restart(ctx context.Context, pause time.Duration, parts ...schedule.Part) ([]schedule.Part, error) {
+	ran := each(parts, func(part schedule.Part) bool { return e.parts[part].Stop() })
 
 	select {
 	case <-ctx.Done():
 	case <-time.After(pause):
 	}
 
-	return ran, h.Start(ctx, parts...)
+	return ran, e.Start(ctx, parts...)
 }
 
 // Freeze stops processes from running for a while, and tells which of them ran.
-func (h *House) Freeze(ctx context.Context, pause time.Duration, parts ...schedule.Part) []schedule.Part {
-	ran := each(parts, func(part schedule.Part) bool { return h.parts[part].Freeze() })
+func (e *Environment) Freeze(ctx context.Context, pause time.Duration, parts ...schedule.Part) []schedule.Part {
+	ran := each(parts, func(part schedule.Part) bool { return e.parts[part].Freeze() })
 
 	select {
 	case <-ctx.Done():
@@ -205,15 +205,15 @@ func (h *House) Freeze(ctx context.Context, pause time.Duration, parts ...schedu
 	}
 
 	for _, part := range ran {
-		h.parts[part].Thaw()
+		e.parts[part].Thaw()
 	}
 
 	return ran
 }
 
 // WasFrozen reports whether the process that writes this log was ever frozen.
-func (h *House) WasFrozen(log string) bool {
-	for _, p := range h.parts {
+func (e *Environment) WasFrozen(log string) bool {
+	for _, p := range e.parts {
 		if p.Command.Log == strings.TrimSuffix(log, ".1") && p.WasFrozen() {
 			return true
 		}
@@ -224,25 +224,25 @@ func (h *House) WasFrozen(log string) bool {
 
 // SetClocks puts the clocks of processes wrong; 0 puts them right. A step of a clock, as a time server makes one, is two of
 // these: the database and Temporal go by clocks of their own.
-func (h *House) SetClocks(wrong time.Duration, parts ...schedule.Part) error {
+func (e *Environment) SetClocks(wrong time.Duration, parts ...schedule.Part) error {
 	errs := make([]error, len(parts))
 	for i, part := range parts {
-		errs[i] = h.parts[part].setClock(wrong)
+		errs[i] = e.parts[part].setClock(wrong)
 	}
 
 	return errors.Join(errs...)
 }
 
-// Heal starts what is down and returns once every part answers. The gateway's door is open when all faults have ended.
-func (h *House) Heal(ctx context.Context) error {
+// Heal starts what is down and returns once every part answers. The gateway's listener lets all in when all faults have ended.
+func (e *Environment) Heal(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
 
-	if err := h.Start(ctx, schedule.Postgres, schedule.Temporal); err != nil {
+	if err := e.Start(ctx, schedule.Postgres, schedule.Temporal); err != nil {
 		return err
 	}
 
-	for _, p := range h.parts {
+	for _, p := range e.parts {
 		p.Thaw()
 
 		if err := p.setClock(0); err != nil {
@@ -254,8 +254,8 @@ func (h *House) Heal(ctx context.Context) error {
 		}
 	}
 
-	for part, p := range h.parts {
-		if err := h.awaitReady(ctx, p); err != nil {
+	for part, p := range e.parts {
+		if err := e.awaitReady(ctx, p); err != nil {
 			return fmt.Errorf("%s is not ready: %w", part, err)
 		}
 	}
@@ -264,7 +264,7 @@ func (h *House) Heal(ctx context.Context) error {
 }
 
 // awaitReady waits until an API says that it is ready, and until a worker polls.
-func (h *House) awaitReady(ctx context.Context, p *Process) error {
+func (e *Environment) awaitReady(ctx context.Context, p *Process) error {
 	for {
 		if p.Ready(ctx) {
 			return nil
@@ -283,27 +283,27 @@ func (h *House) awaitReady(ctx context.Context, p *Process) error {
 }
 
 // Exits are the times that a process ended without being asked to, since the last call.
-func (h *House) Exits() []string {
+func (e *Environment) Exits() []string {
 	var all []string
 
 	for _, part := range []schedule.Part{schedule.API0, schedule.API1, schedule.Worker0, schedule.Worker1} {
-		all = append(all, h.parts[part].Exits()...)
+		all = append(all, e.parts[part].Exits()...)
 	}
 
 	return all
 }
 
 // Health says of each process in a line whether it is ready.
-func (h *House) Health(ctx context.Context) []string {
-	lines := make([]string, 0, len(h.parts))
+func (e *Environment) Health(ctx context.Context) []string {
+	lines := make([]string, 0, len(e.parts))
 
 	for _, part := range []schedule.Part{schedule.API0, schedule.API1, schedule.Worker0, schedule.Worker1} {
 		state := "not ready"
-		if h.parts[part].Ready(ctx) {
+		if e.parts[part].Ready(ctx) {
 			state = "ready"
 		}
 
-		lines = append(lines, fmt.Sprintf("%s: %s %s", part, state, h.parts[part].address))
+		lines = append(lines, fmt.Sprintf("%s: %s %s", part, state, e.parts[part].address))
 	}
 
 	return lines

@@ -1,4 +1,4 @@
-package house
+package env
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// get asks through the door.
-func get(t *testing.T, d *door) error {
+// get asks through the listener.
+func get(t *testing.T, d *faultListener) error {
 	t.Helper()
 
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+d.Addr().String(), nil)
@@ -27,11 +27,11 @@ func get(t *testing.T, d *door) error {
 	return res.Body.Close()
 }
 
-// Two that shut a door have both to open it again, and each is told only of what it has hit.
+// Two faults that cut a listener off have both to end, and each is told only of what it has hit.
 func TestDoor(t *testing.T) {
 	t.Parallel()
 
-	d, err := openDoor(context.Background())
+	d, err := listenWithFaults(context.Background())
 	require.NoError(t, err)
 
 	s := &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), ReadHeaderTimeout: time.Minute}
@@ -41,10 +41,10 @@ func TestDoor(t *testing.T) {
 
 	require.NoError(t, get(t, d))
 
-	idle := d.shut()
+	idle := d.cut()
 	require.Zero(t, idle(), "nobody came, and nobody waited for an answer")
 
-	first, second := d.shut(), d.shut()
+	first, second := d.cut(), d.cut()
 	require.Error(t, get(t, d))
 	require.Positive(t, first())
 	require.Error(t, get(t, d), "the other one still holds it shut")
