@@ -118,11 +118,11 @@ func booking(t *testing.T, s *harness.Stack) {
 	require.NotEmpty(t, made.LabelAR)
 	require.NotEqual(t, made.LabelAR, made.LabelEN)
 	require.Equal(t, models.TransactionPending, made.Payment.Status)
-	require.True(t, strings.HasPrefix(made.Payment.CheckoutURL, s.Sandbox))
+	require.True(t, strings.HasPrefix(*made.Payment.CheckoutURL, s.Sandbox))
 	require.Equal(t, models.BookingAttemptID(made.ID, 1), made.Payment.TransactionID)
 	require.Equal(t, made, decoded[fullBooking](t, http.StatusOK, customer.Get(a.Header.Get("Location"))))
 
-	require.NoError(t, s.Pay(made.Payment.CheckoutURL, "succeed"))
+	require.NoError(t, s.Pay(*made.Payment.CheckoutURL, "succeed"))
 	require.Equal(t, models.TransactionPaid, customer.Await(made.ID).PaymentStatus)
 
 	paid := decoded[fullBooking](t, http.StatusOK, customer.Get(a.Header.Get("Location")))
@@ -292,7 +292,7 @@ func myBookings(t *testing.T, s *harness.Stack) {
 		made[len(made)-1-i] = customer.Book(1).ID
 	}
 
-	require.NoError(t, s.Pay(decoded[harness.Booking](t, http.StatusOK, customer.Get(bookingsPath+"/"+made[0].String())).Payment.CheckoutURL, "succeed"))
+	require.NoError(t, s.Pay(*decoded[harness.Booking](t, http.StatusOK, customer.Get(bookingsPath+"/"+made[0].String())).Payment.CheckoutURL, "succeed"))
 	customer.Await(made[0])
 
 	list := func(query string) (ids []uuid.UUID, total int) {

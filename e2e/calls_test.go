@@ -58,7 +58,7 @@ func eventOf(b harness.Booking, kind models.EventType) map[string]any {
 	return map[string]any{
 		"type": kind, "timestamp": time.Now().UTC().Format(time.RFC3339),
 		"data": map[string]any{
-			"checkout_id": b.Payment.Reference, "merchant_reference": b.Payment.TransactionID, "amount": b.Amount,
+			"checkout_id": *b.Payment.Reference, "merchant_reference": b.Payment.TransactionID, "amount": b.Amount,
 			"currency": models.Currency, "payment_method": models.MethodCreditCard, "result_code": "APPROVED",
 		},
 	}

@@ -55,7 +55,7 @@ func TestEncryptionIsSwitchedOnAndKeysChange(t *testing.T) {
 	customer, finance := s.As(models.RoleEndUser), s.As(models.RoleFinanceAdmin)
 	paid := func(b harness.Booking) {
 		t.Helper()
-		require.NoError(t, s.Pay(b.Payment.CheckoutURL, "succeed"))
+		require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "succeed"))
 		require.Equal(t, models.BookingConfirmed, customer.Await(b.ID).BookingStatus)
 		// The workflow that waited is the one that settled: nothing was left to others.
 		require.NoError(t, s.Temporal.GetWorkflow(t.Context(), models.PaymentWorkflowID(b.Payment.TransactionID), "").Get(t.Context(), nil))
@@ -87,7 +87,7 @@ func TestEncryptionIsSwitchedOnAndKeysChange(t *testing.T) {
 		s.Worker.Kill()
 		s.Worker.Setenv(codecKeys, has)
 		s.Worker.Start()
-		require.NoError(t, s.Pay(b.Payment.CheckoutURL, "succeed"))
+		require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "succeed"))
 		require.Contains(t, awaitTaskFailure(t, s, models.PaymentWorkflowID(b.Payment.TransactionID), k1), `key "`+lacks+`"`)
 		require.Equal(t, 1, s.Count("SELECT count(*) FROM payment_transactions WHERE id = $1 AND status = 'PENDING'", b.Payment.TransactionID))
 	}

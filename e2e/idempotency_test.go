@@ -28,7 +28,7 @@ func idempotencyKeys(t *testing.T, s *harness.Stack) {
 
 	customer, finance, company := s.As(models.RoleEndUser), s.As(models.RoleFinanceAdmin), s.As(models.RoleProviderAdmin)
 	declined := customer.Book(1)
-	require.NoError(t, s.Pay(declined.Payment.CheckoutURL, "decline"))
+	require.NoError(t, s.Pay(*declined.Payment.CheckoutURL, "decline"))
 	require.Equal(t, models.TransactionFailed, customer.Await(declined.ID).PaymentStatus)
 
 	back, out := customer.BookPaid(2), customer.BookPaid(1)

@@ -79,7 +79,7 @@ func methodsAndChannels(t *testing.T, s *harness.Stack) {
 		}
 
 		require.Equal(t, models.TransactionPending, transactionByID(t, s, b.Payment.TransactionID).Status)
-		require.NoError(t, s.Pay(b.Payment.CheckoutURL, "succeed"))
+		require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "succeed"))
 		require.Equal(t, models.TransactionPaid, customer.Await(b.ID).PaymentStatus)
 		require.Equal(t, 1, s.Count("SELECT count(*) FROM webhook_events WHERE transaction_id = $1 AND channel = $2",
 			b.Payment.TransactionID, method.Channel()))
@@ -95,12 +95,12 @@ func intentAgain(t *testing.T, s *harness.Stack) {
 	for _, method := range []models.PaymentMethod{models.MethodCreditCard, models.MethodWalletB} {
 		again := decoded[transaction](t, http.StatusOK, customer.Post(intentPath(b.ID), map[string]any{"payment_method": method}))
 		require.Equal(t, b.Payment.TransactionID, again.ID)
-		require.Equal(t, b.Payment.CheckoutURL, *again.CheckoutURL)
+		require.Equal(t, *b.Payment.CheckoutURL, *again.CheckoutURL)
 		require.Equal(t, models.MethodCreditCard, again.Method, "the open attempt, whatever its method")
 		require.Equal(t, models.TransactionPending, again.Status)
 	}
 
-	require.NoError(t, s.Pay(b.Payment.CheckoutURL, "succeed"))
+	require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "succeed"))
 	customer.Await(b.ID)
 
 	for _, replace := range []bool{false, true} {
@@ -128,7 +128,7 @@ func intentReplaced(t *testing.T, s *harness.Stack) {
 	require.Nil(t, old.CheckoutURL)
 
 	for _, c := range s.GatewayLedger().Checkouts {
-		if c.ID == b.Payment.Reference {
+		if c.ID == *b.Payment.Reference {
 			require.Equal(t, "canceled", c.Status, "the customer could pay twice")
 		}
 	}
@@ -164,11 +164,11 @@ func intentAfterDecline(t *testing.T, s *harness.Stack) {
 
 	customer := s.As(models.RoleEndUser)
 	b := customer.Book(1)
-	require.NoError(t, s.Pay(b.Payment.CheckoutURL, "decline"))
+	require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "decline"))
 
 	status := customer.Await(b.ID)
 	require.Equal(t, models.TransactionFailed, status.PaymentStatus)
-	require.Equal(t, models.FailureDeclined, status.FailureCode)
+	require.Equal(t, models.FailureDeclined, *status.FailureCode)
 	require.Equal(t, models.BookingPendingPayment, status.BookingStatus, "the seats are held: the customer may try again")
 
 	next := decoded[transaction](t, http.StatusCreated, customer.Post(intentPath(b.ID), byCard()))
@@ -195,7 +195,7 @@ func racingIntents(t *testing.T, s *harness.Stack) {
 
 	for range intentRounds {
 		b := customer.Book(1)
-		require.NoError(t, s.Pay(b.Payment.CheckoutURL, "decline"))
+		require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "decline"))
 		customer.Await(b.ID)
 
 		raceIntents(t, s, customer, intentPath(b.ID), models.BookingAttemptID(b.ID, 2))

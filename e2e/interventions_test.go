@@ -87,8 +87,8 @@ func TestResetToTheBeginning(t *testing.T) {
 	s.Fault(map[string]any{"operation": "webhook", "mode": "wrong_amount", "times": 1})
 
 	wrong := customer.Book(1)
-	require.NoError(t, s.Pay(wrong.Payment.CheckoutURL, "succeed"))
-	require.Equal(t, models.FailureAmountMismatch, customer.Await(wrong.ID).FailureCode)
+	require.NoError(t, s.Pay(*wrong.Payment.CheckoutURL, "succeed"))
+	require.Equal(t, models.FailureAmountMismatch, *customer.Await(wrong.ID).FailureCode)
 
 	campaign := s.NewCampaign("100.00", 3)
 	attempt := decoded[transaction](t, http.StatusCreated, s.As(models.RoleProviderAdmin).Post(campaignIntentPath(campaign), byCard()))
@@ -120,7 +120,7 @@ func TestResetToTheBeginning(t *testing.T) {
 	require.Len(t, ledger.Refunds, 1, "the refused one was not asked for again")
 
 	// The one that waits goes on with the checkout that the customer sees.
-	require.NoError(t, s.Pay(waiting.Payment.CheckoutURL, "succeed"))
+	require.NoError(t, s.Pay(*waiting.Payment.CheckoutURL, "succeed"))
 	require.Equal(t, models.BookingConfirmed, customer.Await(waiting.ID).BookingStatus)
 	completes(t, s, models.PaymentWorkflowID(waiting.Payment.TransactionID))
 }
@@ -150,14 +150,14 @@ func TestCancelAndTerminate(t *testing.T) { //nolint:tparallel // the gateway is
 			// A payment: the customer pays all the same.
 			b := customer.Book(1)
 			ends(models.PaymentWorkflowID(b.Payment.TransactionID))
-			require.NoError(t, s.Pay(b.Payment.CheckoutURL, "succeed"))
+			require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "succeed"))
 			require.Equal(t, models.BookingConfirmed, customer.Await(b.ID).BookingStatus)
 
 			// A payment that nobody pays: the sweep asks the gateway when its time is long over.
 			unpaid := customer.Book(1)
 			ends(models.PaymentWorkflowID(unpaid.Payment.TransactionID))
 			exec(t, s, "UPDATE payment_transactions SET expires_at = now() - interval '3 minutes' WHERE id = $1", unpaid.Payment.TransactionID)
-			require.Equal(t, models.FailureExpired, customer.Await(unpaid.ID).FailureCode)
+			require.Equal(t, models.FailureExpired, *customer.Await(unpaid.ID).FailureCode)
 
 			// A refund at a gateway that does not answer.
 			s.Fault(map[string]any{"operation": "refund", "mode": "error", "times": 1000})
@@ -194,7 +194,7 @@ func TestTerminatedWithoutAWorker(t *testing.T) {
 	require.Equal(t, models.TransactionFailed, customer.Await(late.ID).PaymentStatus)
 	completes(t, s, models.PaymentWorkflowID(late.Payment.TransactionID))
 	s.Worker.Kill()
-	s.PayLate(late.Payment.Reference)
+	s.PayLate(*late.Payment.Reference)
 	terminate(s.AwaitWorkflow("LatePayment", 1)[0])
 
 	require.NoError(t, door.Reconcile(t.Context(), late.Payment.TransactionID, models.ProviderGatewayA))

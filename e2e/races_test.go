@@ -73,7 +73,7 @@ func payingWhileReplacing(t *testing.T, s *harness.Stack) {
 
 		answers := atOnce(2, func(i int) harness.Answer {
 			if i == 0 {
-				if err := s.Pay(b.Payment.CheckoutURL, "succeed"); err != nil {
+				if err := s.Pay(*b.Payment.CheckoutURL, "succeed"); err != nil {
 					return harness.Answer{Body: []byte(err.Error())}
 				}
 
@@ -203,7 +203,7 @@ func givenUp(t *testing.T, s *harness.Stack) {
 
 	customer := s.As(models.RoleEndUser)
 	b := customer.Book(1)
-	require.NoError(t, s.Pay(b.Payment.CheckoutURL, "cancel"))
+	require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "cancel"))
 
 	status := customer.Await(b.ID)
 	require.Equal(t, models.TransactionFailed, status.PaymentStatus)

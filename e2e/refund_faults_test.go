@@ -222,7 +222,7 @@ func unknownOutcome(t *testing.T, s *harness.Stack, fault map[string]any) {
 	at := 0
 
 	for _, known := range s.GatewayLedger().Refunds {
-		if known.CheckoutID == b.Payment.Reference {
+		if known.CheckoutID == *b.Payment.Reference {
 			at++
 
 			require.Equal(t, r.ID.String(), known.MerchantReference)

@@ -100,7 +100,7 @@ func payoutByHand(t *testing.T, s *harness.Stack) {
 	requireRefunded(t, s, b, b.Amount, 2)
 
 	for _, known := range s.GatewayLedger().Refunds {
-		require.NotEqual(t, b.Payment.Reference, known.CheckoutID, "the gateway has paid, too")
+		require.NotEqual(t, *b.Payment.Reference, known.CheckoutID, "the gateway has paid, too")
 	}
 }
 
@@ -187,7 +187,7 @@ func lateBill(t *testing.T, s *harness.Stack) {
 	customer, finance := s.As(models.RoleEndUser), s.As(models.RoleFinanceAdmin)
 	b := customer.BookBill(1)
 	require.Contains(t, []int{http.StatusOK, http.StatusAccepted}, customer.Post("/api/v1/bookings/"+b.ID.String()+"/cancel", nil).Status)
-	s.PayLate(b.Payment.Reference)
+	s.PayLate(*b.Payment.Reference)
 
 	r := awaitPayoutOf(t, finance, b.ID)
 	require.Nil(t, r.RequestedBy)
@@ -232,7 +232,7 @@ func lateBillOfAPaidBooking(t *testing.T, s *harness.Stack) {
 	card := decoded[transaction](t, http.StatusCreated, customer.Post(intentPath(b.ID), map[string]any{"payment_method": "credit_card", "replace": true}))
 	require.NoError(t, s.Pay(*card.CheckoutURL, "succeed"))
 	require.Equal(t, models.TransactionPaid, awaitTransaction(t, s, card.ID).Status)
-	s.PayLate(b.Payment.Reference)
+	s.PayLate(*b.Payment.Reference)
 
 	decoded[refund](t, http.StatusOK, finance.Post(payoutPath(awaitPayoutOf(t, finance, b.ID).ID, "reject"), rejection("No account number")))
 

@@ -59,7 +59,7 @@ func paidBookings(t *testing.T, s *harness.Stack, n int) []harness.Booking {
 			g.Go(func() error {
 				paid[i] = customer.Book(1)
 
-				return s.Pay(paid[i].Payment.CheckoutURL, "succeed")
+				return s.Pay(*paid[i].Payment.CheckoutURL, "succeed")
 			})
 		}
 

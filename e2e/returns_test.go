@@ -28,7 +28,7 @@ func returnToTheApp(t *testing.T, s *harness.Stack) {
 		body["return_url"] = app
 		booking := decoded[harness.Booking](t, http.StatusCreated, customer.Post("/api/v1/bookings", body))
 
-		away := redirected(t, http.MethodPost, booking.Payment.CheckoutURL, "outcome="+outcome)
+		away := redirected(t, http.MethodPost, *booking.Payment.CheckoutURL, "outcome="+outcome)
 		require.True(t, strings.HasPrefix(away, s.URL+"/api/v1/payments/returns/"), away)
 
 		for _, secret := range []string{booking.ID.String(), booking.Payment.TransactionID.String(), "of-the-app", "app.rihla.test"} {

@@ -87,7 +87,7 @@ func complainingWorker(t *testing.T, s *harness.Stack, customer *harness.Caller,
 	b := decoded[harness.Booking](t, http.StatusCreated, customer.Post(bookingsPath, booking))
 	undo := complain(t, s, "notifications", "recipient", privateEmail)
 
-	require.NoError(t, s.Pay(b.Payment.CheckoutURL, "succeed"))
+	require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "succeed"))
 
 	id := models.PaymentWorkflowID(b.Payment.TransactionID)
 	payment := &commonpb.WorkflowExecution{WorkflowId: id}

@@ -174,7 +174,7 @@ func usePrivateData(t *testing.T, s *harness.Stack) []string {
 	body["return_url"] = "https://rihla.test/done?token=" + privateToken
 
 	b := decoded[harness.Booking](t, http.StatusCreated, customer.Post(bookingsPath, body))
-	require.NoError(t, s.Pay(b.Payment.CheckoutURL, "decline"))
+	require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "decline"))
 	customer.Await(b.ID)
 
 	again := decoded[transaction](t, http.StatusCreated, customer.Post(intentPath(b.ID),

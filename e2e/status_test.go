@@ -12,25 +12,14 @@ import (
 	"rihla/models"
 )
 
-// paymentStatus is all of the answer that the success page polls.
-type paymentStatus struct {
-	harness.Status
-
-	TransactionID uuid.UUID    `json:"transaction_id"`
-	Amount        models.Money `json:"amount"`
-	CheckoutURL   *string      `json:"checkout_url"`
-	LabelAR       string       `json:"ui_label_ar"`
-	LabelEN       string       `json:"ui_label_en"`
-}
-
 func statusPath(booking uuid.UUID) string {
 	return bookingsPath + "/" + booking.String() + "/payment-status"
 }
 
-func statusOf(t *testing.T, c *harness.Caller, booking uuid.UUID) paymentStatus {
+func statusOf(t *testing.T, c *harness.Caller, booking uuid.UUID) harness.Status {
 	t.Helper()
 
-	return decoded[paymentStatus](t, http.StatusOK, c.Get(statusPath(booking)))
+	return decoded[harness.Status](t, http.StatusOK, c.Get(statusPath(booking)))
 }
 
 // statusLabels follows a booking through its life in both languages.
@@ -54,18 +43,18 @@ func statusLabels(t *testing.T, s *harness.Stack) {
 			a, err := customer.Do(http.MethodGet, statusPath(b.ID), nil, header)
 			require.NoError(t, err)
 
-			got := decoded[paymentStatus](t, http.StatusOK, a)
+			got := decoded[harness.Status](t, http.StatusOK, a)
 			require.Equal(t, status, got.PaymentStatus)
 			require.Equal(t, want.locale, a.Header.Get("Content-Language"), language)
 			require.Equal(t, want.label, got.UILabel, language)
-			require.Equal(t, ar, got.LabelAR)
-			require.Equal(t, en, got.LabelEN)
+			require.Equal(t, ar, got.UILabelAr)
+			require.Equal(t, en, got.UILabelEn)
 			require.Equal(t, status == models.TransactionPending, got.CheckoutURL != nil)
 		}
 	}
 
 	requireLabels(models.TransactionPending, "قيد التنفيذ", "In progress")
-	require.NoError(t, s.Pay(b.Payment.CheckoutURL, "decline"))
+	require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "decline"))
 	customer.Await(b.ID)
 	requireLabels(models.TransactionFailed, "فاشلة", "Failed")
 
@@ -92,11 +81,11 @@ func waiting(t *testing.T, s *harness.Stack) {
 	b := customer.Book(1)
 
 	began := time.Now()
-	require.Equal(t, models.TransactionPending, decoded[paymentStatus](t, http.StatusOK, customer.Get(statusPath(b.ID)+"?wait=1")).PaymentStatus)
+	require.Equal(t, models.TransactionPending, decoded[harness.Status](t, http.StatusOK, customer.Get(statusPath(b.ID)+"?wait=1")).PaymentStatus)
 	require.GreaterOrEqual(t, time.Since(began), time.Second)
 
 	began = time.Now()
-	require.Equal(t, models.TransactionPending, decoded[paymentStatus](t, http.StatusOK, customer.Get(statusPath(b.ID)+"?wait=0")).PaymentStatus)
+	require.Equal(t, models.TransactionPending, decoded[harness.Status](t, http.StatusOK, customer.Get(statusPath(b.ID)+"?wait=0")).PaymentStatus)
 	require.Less(t, time.Since(began), time.Second)
 
 	answered := make(chan harness.Answer, 1)
@@ -111,15 +100,15 @@ func waiting(t *testing.T, s *harness.Stack) {
 		answered <- a
 	}()
 
-	require.NoError(t, s.Pay(b.Payment.CheckoutURL, "succeed"))
+	require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "succeed"))
 
 	paid := time.Now()
-	got := decoded[paymentStatus](t, http.StatusOK, <-answered)
+	got := decoded[harness.Status](t, http.StatusOK, <-answered)
 	require.Equal(t, models.TransactionPaid, got.PaymentStatus)
 	require.Equal(t, models.BookingConfirmed, got.BookingStatus)
 	require.Less(t, time.Since(paid), 8*time.Second, "soon, even on a busy machine")
 
 	began = time.Now()
-	require.Equal(t, models.TransactionPaid, decoded[paymentStatus](t, http.StatusOK, customer.Get(statusPath(b.ID)+"?wait=30")).PaymentStatus)
+	require.Equal(t, models.TransactionPaid, decoded[harness.Status](t, http.StatusOK, customer.Get(statusPath(b.ID)+"?wait=30")).PaymentStatus)
 	require.Less(t, time.Since(began), 5*time.Second, "what is decided needs no waiting")
 }

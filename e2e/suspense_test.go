@@ -44,7 +44,7 @@ func payWrongly(t *testing.T, s *harness.Stack, customer *harness.Caller, mode s
 	s.Fault(map[string]any{"operation": "webhook", "mode": mode, "times": 1})
 
 	b := customer.Book(1)
-	require.NoError(t, s.Pay(b.Payment.CheckoutURL, "succeed"))
+	require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "succeed"))
 	require.Equal(t, models.TransactionFailed, customer.Await(b.ID).PaymentStatus)
 
 	return b

@@ -52,7 +52,7 @@ func TestNewVersionTakesOver(t *testing.T) {
 	}
 	pay := func(b harness.Booking, build string) {
 		t.Helper()
-		require.NoError(t, s.Pay(b.Payment.CheckoutURL, "succeed"))
+		require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "succeed"))
 		require.Equal(t, models.BookingConfirmed, customer.Await(b.ID).BookingStatus)
 
 		id := models.PaymentWorkflowID(b.Payment.TransactionID)
@@ -136,7 +136,7 @@ func TestARampTakesItsShareAndGivesItBack(t *testing.T) {
 	}
 	pay := func(build string, b harness.Booking) {
 		t.Helper()
-		require.NoError(t, s.Pay(b.Payment.CheckoutURL, "succeed"))
+		require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "succeed"))
 		require.Equal(t, models.BookingConfirmed, customer.Await(b.ID).BookingStatus)
 		require.NoError(t, s.Temporal.GetWorkflow(t.Context(), models.PaymentWorkflowID(b.Payment.TransactionID), "").Get(t.Context(), nil))
 		runsOn(build, b)

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"rihla/api/gen"
 	"rihla/e2e/harness"
 	"rihla/internal/store/bookings"
 	"rihla/internal/store/db"
@@ -212,15 +213,13 @@ func (w *world) newSelf(t *testing.T, caller string) *harness.Caller {
 	_, err := w.Store.Accounts.CreateUser(t.Context(), u)
 	require.NoError(t, err)
 
-	var tokens struct {
-		Access string `json:"access_token"`
-	}
+	var tokens gen.Tokens
 
 	a := w.Anybody().Post("/api/v1/auth/login", object{"email": u.Email, "password": storetest.Password})
 	require.Equal(t, http.StatusOK, a.Status, "%s", a.Body)
 	require.NoError(t, a.Data(&tokens))
 
-	return w.With(tokens.Access)
+	return w.With(tokens.AccessToken)
 }
 
 func (w *world) newIncident(t *testing.T) uuid.UUID {

@@ -37,7 +37,7 @@ func fault(s *harness.Stack, operation, mode string, times int) {
 // requirePaidOnce pays the booking, and sees everything that follows once.
 func requirePaidOnce(t *testing.T, s *harness.Stack, customer *harness.Caller, b harness.Booking) {
 	t.Helper()
-	require.NoError(t, s.Pay(b.Payment.CheckoutURL, "succeed"))
+	require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "succeed"))
 	require.Equal(t, models.TransactionPaid, customer.Await(b.ID).PaymentStatus)
 	awaitSettled(t, s, []string{b.Payment.TransactionID.String()})
 }
@@ -61,7 +61,7 @@ func checkoutNotAnswered(t *testing.T, s *harness.Stack) {
 	b := customer.Book(1)
 	awaitOpened(t, customer, &b)
 
-	require.Equal(t, []string{b.Payment.Reference}, checkoutsOf(s, b.Payment.TransactionID), "the same key, the same checkout")
+	require.Equal(t, []string{*b.Payment.Reference}, checkoutsOf(s, b.Payment.TransactionID), "the same key, the same checkout")
 	requirePaidOnce(t, s, customer, b)
 }
 
@@ -112,13 +112,13 @@ func checkoutRefused(t *testing.T, s *harness.Stack) {
 	customer := s.As(models.RoleEndUser)
 	b := customer.Book(1)
 	require.Equal(t, models.TransactionFailed, b.Payment.Status)
-	require.Equal(t, models.FailureGatewayRejected, b.Payment.FailureCode)
+	require.Equal(t, models.FailureGatewayRejected, *b.Payment.FailureCode)
 
 	// The seats are held: the customer tries another way to pay.
 	a := customer.Post(intentPath(b.ID), map[string]any{"payment_method": models.MethodWalletB})
 	require.Equal(t, http.StatusCreated, a.Status, "%s", a.Body)
 	require.NoError(t, a.Data(&b.Payment))
-	require.NoError(t, s.Pay(b.Payment.CheckoutURL, "succeed"))
+	require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "succeed"))
 	require.Equal(t, models.TransactionPaid, customer.Await(b.ID).PaymentStatus)
 	require.Equal(t, 1, s.Count("SELECT count(*) FROM financial_records WHERE booking_id = $1", b.ID))
 }
@@ -131,7 +131,7 @@ func webhooksDoubledAndReordered(t *testing.T, s *harness.Stack) {
 
 	fault(s, "webhook", "reorder", 1)
 	fault(s, "webhook", "duplicate", 1)
-	require.NoError(t, s.Pay(first.Payment.CheckoutURL, "succeed"))
+	require.NoError(t, s.Pay(*first.Payment.CheckoutURL, "succeed"))
 	requirePaidOnce(t, s, customer, second)
 	awaitSettled(t, s, []string{first.Payment.TransactionID.String()})
 }
@@ -143,11 +143,11 @@ func mismatch(t *testing.T, s *harness.Stack, mode string, why models.FailureCod
 
 	customer := s.As(models.RoleEndUser)
 	b := customer.Book(1)
-	require.NoError(t, s.Pay(b.Payment.CheckoutURL, "succeed"))
+	require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "succeed"))
 
 	status := customer.Await(b.ID)
 	require.Equal(t, models.TransactionFailed, status.PaymentStatus)
-	require.Equal(t, why, status.FailureCode)
+	require.Equal(t, why, *status.FailureCode)
 	require.Equal(t, models.BookingPendingPayment, status.BookingStatus)
 	require.Equal(t, 1, s.Count("SELECT count(*) FROM incidents WHERE booking_id = $1 AND kind = $2", b.ID, string(why)))
 	require.Zero(t, s.Count("SELECT count(*) FROM financial_records WHERE booking_id = $1", b.ID))
@@ -170,7 +170,7 @@ func refundInTheEnd(t *testing.T, s *harness.Stack, mode string, times int) {
 	var back int
 
 	for _, r := range s.GatewayLedger().Refunds {
-		if r.CheckoutID == b.Payment.Reference {
+		if r.CheckoutID == *b.Payment.Reference {
 			back++
 
 			require.Equal(t, "succeeded", r.Status)
@@ -194,11 +194,11 @@ func TestWebhookNeverComes(t *testing.T) {
 	fault(s, "webhook", "drop", 1)
 
 	paid, unpaid := customer.Book(1), customer.Book(1)
-	require.NoError(t, s.Pay(paid.Payment.CheckoutURL, "succeed"))
+	require.NoError(t, s.Pay(*paid.Payment.CheckoutURL, "succeed"))
 	require.Equal(t, models.TransactionPaid, customer.Await(paid.ID).PaymentStatus)
 
 	status := customer.Await(unpaid.ID)
-	require.Equal(t, models.FailureExpired, status.FailureCode)
+	require.Equal(t, models.FailureExpired, *status.FailureCode)
 	require.Equal(t, models.BookingPaymentFailed, status.BookingStatus)
 	require.Equal(t, 1, s.GatewayStats().WebhooksDropped)
 	awaitBooks(t, s)

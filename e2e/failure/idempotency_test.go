@@ -194,7 +194,7 @@ func TestKillBetweenBookingAndPayment(t *testing.T) {
 			continue
 		}
 
-		require.NoError(t, s.Pay(b.Payment.CheckoutURL, "succeed"))
+		require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "succeed"))
 		require.Equal(t, models.TransactionPaid, customer.Await(b.ID).PaymentStatus, name)
 	}
 

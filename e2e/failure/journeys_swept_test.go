@@ -116,7 +116,7 @@ func paySecretly(t *testing.T, s *harness.Stack) act {
 
 	fault(s, "webhook", "drop", 1)
 	noAnswers(s)
-	require.NoError(t, s.Pay(b.Payment.CheckoutURL, "succeed"))
+	require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "succeed"))
 
 	return func(ctx context.Context) (string, error) {
 		defer s.ClearFaults()

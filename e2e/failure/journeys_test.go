@@ -102,7 +102,7 @@ func bookAndPay(outcome string) func(*testing.T, *harness.Stack) act {
 				return "", l.failure()
 			}
 
-			return c.booking.ID.String(), s.Pay(c.booking.Payment.CheckoutURL, outcome)
+			return c.booking.ID.String(), s.Pay(*c.booking.Payment.CheckoutURL, outcome)
 		}
 	}
 }
@@ -123,7 +123,7 @@ func replaceAttempt(t *testing.T, s *harness.Stack) act {
 			return "", l.failure()
 		}
 
-		return c.booking.ID.String(), s.Pay(c.booking.Payment.CheckoutURL, "succeed")
+		return c.booking.ID.String(), s.Pay(*c.booking.Payment.CheckoutURL, "succeed")
 	}
 }
 
@@ -135,7 +135,7 @@ func loseWebhook(t *testing.T, s *harness.Stack) act {
 	b := l.caller.Book(1)
 
 	fault(s, "webhook", "drop", 1)
-	require.NoError(t, s.Pay(b.Payment.CheckoutURL, "succeed"))
+	require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "succeed"))
 
 	return func(ctx context.Context) (string, error) {
 		return b.ID.String(), l.until(ctx, http.StatusConflict, func() (harness.Answer, error) {
@@ -167,7 +167,7 @@ func payWrongAmount(t *testing.T, s *harness.Stack) act {
 
 	fault(s, "webhook", "wrong_amount", 1)
 
-	return func(context.Context) (string, error) { return b.ID.String(), s.Pay(b.Payment.CheckoutURL, "succeed") }
+	return func(context.Context) (string, error) { return b.ID.String(), s.Pay(*b.Payment.CheckoutURL, "succeed") }
 }
 
 func expire(t *testing.T, s *harness.Stack) act {
@@ -215,7 +215,7 @@ func payInSilence(t *testing.T, s *harness.Stack) act {
 
 	fault(s, "webhook", "drop", 1)
 
-	return func(context.Context) (string, error) { return b.ID.String(), s.Pay(b.Payment.CheckoutURL, "succeed") }
+	return func(context.Context) (string, error) { return b.ID.String(), s.Pay(*b.Payment.CheckoutURL, "succeed") }
 }
 
 // payOutBill gives a bill back, by the hands of finance staff.
@@ -255,7 +255,7 @@ func payCancelled(t *testing.T, s *harness.Stack) act {
 	require.Contains(t, []int{http.StatusOK, http.StatusAccepted}, a.Status, "%s", a.Body)
 
 	return func(ctx context.Context) (string, error) {
-		s.PayLate(b.Payment.Reference)
+		s.PayLate(*b.Payment.Reference)
 
 		return b.ID.String(), awaitCount(ctx, s, "SELECT count(*) FROM refunds WHERE booking_id = $1", b.ID)
 	}

@@ -34,7 +34,7 @@ func TestLateChecksCatchUp(t *testing.T) {
 
 	s.Worker.Kill()
 	fault(s, "webhook", "drop", 1)
-	s.PayLate(b.Payment.Reference)
+	s.PayLate(*b.Payment.Reference)
 	s.Tampered("attempts that ended are copied in the database")
 
 	_, err := s.DB.ExecContext(t.Context(), `

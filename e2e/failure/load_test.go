@@ -177,7 +177,7 @@ func (c *customer) book(ctx context.Context) bool {
 
 // findCheckout asks for the place to pay at, should the booking have been answered without one.
 func (c *customer) findCheckout(ctx context.Context) bool {
-	for c.booking.Payment.CheckoutURL == "" {
+	for c.booking.Payment.CheckoutURL == nil {
 		a, ok := c.load.insist(ctx, "/api/v1/payments/booking/"+c.booking.ID.String()+"/intent",
 			map[string]any{"payment_method": models.MethodCreditCard}, nil)
 		if !ok || !c.load.expect(a.Data(&c.booking.Payment)) {
@@ -191,7 +191,7 @@ func (c *customer) findCheckout(ctx context.Context) bool {
 }
 
 func (c *customer) pay(ctx context.Context) {
-	for c.load.stack.Pay(c.booking.Payment.CheckoutURL, "succeed") != nil {
+	for c.load.stack.Pay(*c.booking.Payment.CheckoutURL, "succeed") != nil {
 		if !pause(ctx, retryPause) {
 			return
 		}

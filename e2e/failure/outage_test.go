@@ -62,7 +62,7 @@ func orchestratorAlone(t *testing.T, s *harness.Stack) {
 	await(t, patience, func() error { return delivered(s, before, customers) })
 
 	s.Fault(map[string]any{"operation": "webhook", "mode": "drop"})
-	require.NoError(t, s.Pay(lost.Payment.CheckoutURL, "succeed"))
+	require.NoError(t, s.Pay(*lost.Payment.CheckoutURL, "succeed"))
 	requireTaken(t, s, lost)
 
 	made, same := s.Count(rows), uuid.NewString()
@@ -105,7 +105,7 @@ func requireTaken(t *testing.T, s *harness.Stack, b harness.Booking) {
 	body, err := json.Marshal(map[string]any{
 		"type": models.EventPaymentSucceeded, "timestamp": time.Now().UTC(),
 		"data": map[string]any{
-			"checkout_id": b.Payment.Reference, "merchant_reference": b.Payment.TransactionID, "amount": b.Amount,
+			"checkout_id": *b.Payment.Reference, "merchant_reference": b.Payment.TransactionID, "amount": b.Amount,
 			"currency": models.Currency, "payment_method": models.MethodCreditCard, "result_code": "APPROVED",
 		},
 	})

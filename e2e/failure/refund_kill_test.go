@@ -105,7 +105,7 @@ func paidBack(s *harness.Stack, booked []harness.Booking) error {
 	var problems []error
 
 	for _, b := range booked {
-		if n := gateway[b.Payment.Reference]; n != 1 {
+		if n := gateway[*b.Payment.Reference]; n != 1 {
 			problems = append(problems, fmt.Errorf("booking %s was paid back %d times", b.ID, n))
 		}
 

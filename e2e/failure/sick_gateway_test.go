@@ -171,7 +171,7 @@ func TestAnswersAtOnceWhileTheGatewayIsLeftAlone(t *testing.T) {
 
 	a := customer.Post("/api/v1/bookings", walletBooking(s, s.World.Trip))
 	require.NoError(t, a.Data(&paid))
-	require.NoError(t, s.Pay(paid.Payment.CheckoutURL, "succeed"))
+	require.NoError(t, s.Pay(*paid.Payment.CheckoutURL, "succeed"))
 	require.Equal(t, models.TransactionPaid, customer.Await(paid.ID).PaymentStatus)
 
 	company.fallsIll(down)
@@ -208,7 +208,7 @@ func TestAnswersAtOnceWhileTheGatewayIsLeftAlone(t *testing.T) {
 	a = customer.Post(intentPath(waiting.ID), map[string]any{"payment_method": models.MethodWalletB})
 	require.Equal(t, http.StatusOK, a.Status, "%s", a.Body)
 	require.NoError(t, a.Data(&waiting.Payment))
-	require.NoError(t, s.Pay(waiting.Payment.CheckoutURL, "succeed"))
+	require.NoError(t, s.Pay(*waiting.Payment.CheckoutURL, "succeed"))
 	require.Equal(t, models.TransactionPaid, customer.Await(waiting.ID).PaymentStatus)
 	require.Contains(t, s.Worker.Log(), `"gateway breaker"`)
 }

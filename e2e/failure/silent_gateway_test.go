@@ -28,7 +28,7 @@ func TestPaidWhileTheGatewayDoesNotSay(t *testing.T) {
 
 	fault(s, "webhook", "drop", 1)
 	noAnswers(s)
-	require.NoError(t, s.Pay(b.Payment.CheckoutURL, "succeed"))
+	require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "succeed"))
 
 	a := customer.Post(intentPath(b.ID), map[string]any{"payment_method": models.MethodWalletB, "replace": true})
 	require.Equal(t, http.StatusBadGateway, a.Status, "%s", a.Body)

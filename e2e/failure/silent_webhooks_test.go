@@ -36,20 +36,20 @@ func TestWebhooksFallSilent(t *testing.T) {
 
 	for range 3 {
 		b := customer.Book(1)
-		require.NoError(t, s.Pay(b.Payment.CheckoutURL, "succeed"))
+		require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "succeed"))
 
 		lost = append(lost, b.ID)
 	}
 
 	waiting := customer.Book(1)
 	declined := customer.Book(1)
-	require.NoError(t, s.Pay(declined.Payment.CheckoutURL, "decline"))
+	require.NoError(t, s.Pay(*declined.Payment.CheckoutURL, "decline"))
 
 	for _, id := range lost {
 		require.Equal(t, models.TransactionPaid, customer.Await(id).PaymentStatus)
 	}
 
-	require.Equal(t, models.FailureDeclined, customer.Await(declined.ID).FailureCode)
+	require.Equal(t, models.FailureDeclined, *customer.Await(declined.ID).FailureCode)
 	require.Equal(t, 1, s.Count("SELECT count(*) FROM payment_transactions WHERE booking_id = $1 AND status = 'PENDING'", waiting.ID))
 	require.Equal(t, 4, s.Count(answers))
 	require.Equal(t, 1, s.Count(webhooks))
@@ -78,7 +78,7 @@ func TestOneLostWebhook(t *testing.T) {
 	unpaid, b := customer.Book(1), customer.Book(1)
 
 	fault(s, "webhook", "drop", 1)
-	require.NoError(t, s.Pay(b.Payment.CheckoutURL, "succeed"))
+	require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "succeed"))
 	customer.BookPaid(1)
 
 	paid := time.Now()

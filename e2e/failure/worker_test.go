@@ -49,7 +49,7 @@ func TestNoWorker(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, http.StatusCreated, a.Status, "%s", a.Body)
 	require.NoError(t, a.Data(&b))
-	require.NoError(t, s.Pay(b.Payment.CheckoutURL, "succeed"))
+	require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "succeed"))
 	require.Equal(t, models.TransactionPaid, customer.Await(b.ID).PaymentStatus)
 	awaitBooks(t, s)
 }
@@ -59,7 +59,7 @@ func bookDeclined(t *testing.T, s *harness.Stack, customer *harness.Caller) harn
 	t.Helper()
 
 	b := customer.Book(1)
-	require.NoError(t, s.Pay(b.Payment.CheckoutURL, "decline"))
+	require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "decline"))
 	require.Equal(t, models.TransactionFailed, customer.Await(b.ID).PaymentStatus)
 
 	return b

@@ -94,20 +94,8 @@ func (c *Caller) Post(path string, body any) Answer {
 	return a
 }
 
-// Booking is what the tests need of a booking.
-type Booking struct {
-	ID      uuid.UUID            `json:"id"`
-	Status  models.BookingStatus `json:"status"`
-	Seats   int                  `json:"seats"`
-	Amount  models.Money         `json:"amount"`
-	Payment struct {
-		TransactionID uuid.UUID                `json:"transaction_id"`
-		Reference     string                   `json:"reference"`
-		Status        models.TransactionStatus `json:"status"`
-		CheckoutURL   string                   `json:"checkout_url"`
-		FailureCode   models.FailureCode       `json:"failure_code"`
-	} `json:"payment"`
-}
+// Booking is a booking as the API answers it.
+type Booking = gen.Booking
 
 // BookingRequest is a body for POST /bookings: seats on the World's trip, paid by card.
 func (s *Stack) BookingRequest(seats int) map[string]any {
@@ -166,12 +154,7 @@ func (s *Stack) Pay(checkoutURL, outcome string) error {
 }
 
 // Status is what the polling app sees.
-type Status struct {
-	BookingStatus models.BookingStatus     `json:"booking_status"`
-	PaymentStatus models.TransactionStatus `json:"payment_status"`
-	FailureCode   models.FailureCode       `json:"failure_code"`
-	UILabel       string                   `json:"ui_label"`
-}
+type Status = gen.PaymentStatus
 
 // Await polls with `wait` until the payment is decided or 30 seconds have passed.
 func (c *Caller) Await(booking uuid.UUID) Status {
@@ -213,7 +196,7 @@ func (c *Caller) BookBill(seats int) Booking {
 
 func (c *Caller) paid(b Booking) Booking {
 	c.stack.tb.Helper()
-	require.NoError(c.stack.tb, c.stack.Pay(b.Payment.CheckoutURL, "succeed"))
+	require.NoError(c.stack.tb, c.stack.Pay(*b.Payment.CheckoutURL, "succeed"))
 	require.Equal(c.stack.tb, models.TransactionPaid, c.Await(b.ID).PaymentStatus)
 
 	return b

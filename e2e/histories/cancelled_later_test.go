@@ -31,7 +31,7 @@ func TestCancelledLaterHistories(t *testing.T) {
 
 	require.NoError(t, a.Data(&given))
 	require.Equal(t, models.BookingCancelled, given.Status)
-	require.Equal(t, models.FailureCancelled, given.Payment.FailureCode)
+	require.Equal(t, models.FailureCancelled, *given.Payment.FailureCode)
 
 	// The attempt's workflow asks for half a minute, and leaves the checkout to another one then.
 	replay(t, s, "payment-cancelled-closed-later", models.PaymentWorkflowID(b.Payment.TransactionID))
@@ -45,7 +45,7 @@ func TestCancelledLaterHistories(t *testing.T) {
 // checkoutAt is how the checkout of a booking stands at the gateway.
 func checkoutAt(s *harness.Stack, b harness.Booking) string {
 	for _, c := range s.GatewayLedger().Checkouts {
-		if c.ID == b.Payment.Reference {
+		if c.ID == *b.Payment.Reference {
 			return c.Status
 		}
 	}

@@ -49,7 +49,7 @@ func TestOpensAgainHistories(t *testing.T) {
 
 	attempt := b.Payment.TransactionID
 	require.NoError(t, a.Data(&b.Payment))
-	require.NoError(t, s.Pay(b.Payment.CheckoutURL, "succeed"))
+	require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "succeed"))
 	require.Equal(t, models.TransactionPaid, customer.Await(b.ID).PaymentStatus)
 	require.Equal(t, 1, s.Count("SELECT count(*) FROM payment_transactions WHERE id = $1 AND status = 'PAID'", attempt))
 	replay(t, s, "payment-opens-again", workflow)

@@ -25,7 +25,7 @@ func TestReviewHistories(t *testing.T) {
 	fault(s, "webhook", "wrong_amount", 1)
 
 	b := customer.Book(1)
-	require.NoError(t, s.Pay(b.Payment.CheckoutURL, "succeed"))
+	require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "succeed"))
 	require.Equal(t, models.TransactionFailed, customer.Await(b.ID).PaymentStatus)
 
 	awaitReviews(t, s, b.ID, 1)

@@ -33,7 +33,7 @@ func TestPaymentHistories(t *testing.T) {
 	replay(t, s, "payment-paid", models.PaymentWorkflowID(paid.Payment.TransactionID))
 
 	declined := customer.Book(1)
-	require.NoError(t, s.Pay(declined.Payment.CheckoutURL, "decline"))
+	require.NoError(t, s.Pay(*declined.Payment.CheckoutURL, "decline"))
 	require.Equal(t, models.TransactionFailed, customer.Await(declined.ID).PaymentStatus)
 	replay(t, s, "payment-declined", models.PaymentWorkflowID(declined.Payment.TransactionID))
 
@@ -45,7 +45,7 @@ func TestPaymentHistories(t *testing.T) {
 	fault(s, "create_checkout", "reject", 1)
 
 	rejected := customer.Book(1)
-	require.Equal(t, models.FailureGatewayRejected, rejected.Payment.FailureCode)
+	require.Equal(t, models.FailureGatewayRejected, *rejected.Payment.FailureCode)
 	replay(t, s, "payment-gateway-rejected", models.PaymentWorkflowID(rejected.Payment.TransactionID))
 
 	fault(s, "create_checkout", "error", 2)
@@ -57,7 +57,7 @@ func TestPaymentHistories(t *testing.T) {
 		fault(s, "webhook", mode, 1)
 
 		wrong := customer.Book(1)
-		require.NoError(t, s.Pay(wrong.Payment.CheckoutURL, "succeed"))
+		require.NoError(t, s.Pay(*wrong.Payment.CheckoutURL, "succeed"))
 		require.Equal(t, models.TransactionFailed, customer.Await(wrong.ID).PaymentStatus)
 		replay(t, s, "payment-"+strings.ReplaceAll(mode, "_", "-"), models.PaymentWorkflowID(wrong.Payment.TransactionID))
 	}
@@ -78,7 +78,7 @@ func TestExpiryAndLateHistories(t *testing.T) {
 	fault(s, "webhook", "drop", 1)
 
 	lost := customer.Book(1)
-	require.NoError(t, s.Pay(lost.Payment.CheckoutURL, "succeed"))
+	require.NoError(t, s.Pay(*lost.Payment.CheckoutURL, "succeed"))
 
 	expired := customer.Book(1)
 	late := customer.Book(1)
@@ -86,18 +86,18 @@ func TestExpiryAndLateHistories(t *testing.T) {
 	require.Equal(t, models.TransactionPaid, customer.Await(lost.ID).PaymentStatus)
 	replay(t, s, "payment-webhook-lost", models.PaymentWorkflowID(lost.Payment.TransactionID))
 
-	require.Equal(t, models.FailureExpired, customer.Await(expired.ID).FailureCode)
+	require.Equal(t, models.FailureExpired, *customer.Await(expired.ID).FailureCode)
 	replay(t, s, "payment-expired", models.PaymentWorkflowID(expired.Payment.TransactionID))
 
 	// Money that comes after the end confirms the booking while there are seats …
 	require.Equal(t, models.TransactionFailed, customer.Await(late.ID).PaymentStatus)
-	s.PayLate(late.Payment.Reference)
+	s.PayLate(*late.Payment.Reference)
 	replay(t, s, "late-payment-confirmed", s.AwaitWorkflow("LatePayment", 1)[0])
 
 	// … and goes back when there are none.
 	_, err := s.DB.ExecContext(t.Context(), "UPDATE trips SET capacity = GREATEST(seats_taken, 1)")
 	require.NoError(t, err)
-	s.PayLate(expired.Payment.Reference)
+	s.PayLate(*expired.Payment.Reference)
 
 	refund := models.RefundWorkflowID(models.RefundID(expired.Payment.TransactionID, "late"))
 
@@ -147,7 +147,7 @@ func TestSickGatewayHistories(t *testing.T) {
 		return a.Status == http.StatusOK
 	}, 20*time.Second, 100*time.Millisecond)
 	require.NoError(t, a.Data(&delayed.Payment))
-	require.NoError(t, s.Pay(delayed.Payment.CheckoutURL, "succeed"))
+	require.NoError(t, s.Pay(*delayed.Payment.CheckoutURL, "succeed"))
 	require.Equal(t, models.TransactionPaid, customer.Await(delayed.ID).PaymentStatus)
 
 	replay(t, s, "payment-gateway-away-at-checkout", models.PaymentWorkflowID(attempt))
@@ -164,7 +164,7 @@ func TestSilentWebhooksHistories(t *testing.T) {
 	fault(s, "webhook", "drop", 1)
 
 	lost := customer.Book(1)
-	require.NoError(t, s.Pay(lost.Payment.CheckoutURL, "succeed"))
+	require.NoError(t, s.Pay(*lost.Payment.CheckoutURL, "succeed"))
 	require.Equal(t, models.TransactionPaid, customer.Await(lost.ID).PaymentStatus)
 	replay(t, s, "payment-webhook-lost-and-asked-for", models.PaymentWorkflowID(lost.Payment.TransactionID))
 
@@ -185,7 +185,7 @@ func TestSilentGatewayHistories(t *testing.T) {
 	s.Fault(map[string]any{"operation": "status", "mode": "reject", "status": http.StatusForbidden, "times": 1000})
 
 	b := customer.Book(1)
-	require.NoError(t, s.Pay(b.Payment.CheckoutURL, "succeed"))
+	require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "succeed"))
 	require.Eventually(t, func() bool {
 		return s.Count("SELECT count(*) FROM incidents WHERE kind = 'GATEWAY_OUTAGE' AND booking_id = $1", b.ID) == 1
 	}, 20*time.Second, 50*time.Millisecond)
@@ -217,7 +217,7 @@ func TestReconcileHistories(t *testing.T) {
 
 		if outcome != "" {
 			fault(s, "webhook", "drop", 1)
-			require.NoError(t, s.Pay(b.Payment.CheckoutURL, outcome))
+			require.NoError(t, s.Pay(*b.Payment.CheckoutURL, outcome))
 
 			want = models.TransactionPaid
 		}

@@ -38,7 +38,7 @@ func TestSuspenseHistories(t *testing.T) {
 	fault(s, "webhook", "wrong_amount", 1)
 
 	wrong := customer.Book(1)
-	require.NoError(t, s.Pay(wrong.Payment.CheckoutURL, "succeed"))
+	require.NoError(t, s.Pay(*wrong.Payment.CheckoutURL, "succeed"))
 	require.Equal(t, models.TransactionFailed, customer.Await(wrong.ID).PaymentStatus)
 	replay(t, s, "payment-in-suspense", models.PaymentWorkflowID(wrong.Payment.TransactionID))
 	replay(t, s, "refund-of-suspense", models.RefundWorkflowID(giveBack(wrong.Payment.TransactionID)))
@@ -46,7 +46,7 @@ func TestSuspenseHistories(t *testing.T) {
 	fault(s, "webhook", "wrong_currency", 1)
 
 	foreign := customer.Book(1)
-	require.NoError(t, s.Pay(foreign.Payment.CheckoutURL, "succeed"))
+	require.NoError(t, s.Pay(*foreign.Payment.CheckoutURL, "succeed"))
 	require.Equal(t, models.TransactionFailed, customer.Await(foreign.ID).PaymentStatus)
 
 	byHand := giveBack(foreign.Payment.TransactionID)
@@ -55,7 +55,7 @@ func TestSuspenseHistories(t *testing.T) {
 	replay(t, s, "refund-of-suspense-by-hand", models.RefundWorkflowID(byHand))
 
 	late := customer.Book(1)
-	require.NoError(t, s.Pay(late.Payment.CheckoutURL, "decline"))
+	require.NoError(t, s.Pay(*late.Payment.CheckoutURL, "decline"))
 	require.Equal(t, models.TransactionFailed, customer.Await(late.ID).PaymentStatus)
 
 	a = customer.Post("/api/v1/payments/booking/"+late.ID.String()+"/intent", map[string]any{"payment_method": models.MethodCreditCard})
@@ -65,7 +65,7 @@ func TestSuspenseHistories(t *testing.T) {
 	require.NoError(t, a.Data(&other))
 
 	fault(s, "webhook", "wrong_amount", 1)
-	s.PayLate(late.Payment.Reference)
+	s.PayLate(*late.Payment.Reference)
 	replay(t, s, "late-payment-in-suspense", s.AwaitWorkflow("LatePayment", 1)[0])
 	replay(t, s, "reconcile-beside-suspense", models.ReconcileWorkflowID(other.ID))
 	require.Equal(t, 1, s.Count("SELECT count(*) FROM payment_transactions WHERE id = $1 AND failure_code = 'CANCELLED'", other.ID))

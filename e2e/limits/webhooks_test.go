@@ -66,7 +66,7 @@ func webhooks(t *testing.T, s *harness.Stack) {
 
 	before := s.GatewayStats().WebhookFailures
 
-	require.NoError(t, s.Pay(booking.Payment.CheckoutURL, "succeed"))
+	require.NoError(t, s.Pay(*booking.Payment.CheckoutURL, "succeed"))
 	require.Equal(t, models.TransactionPaid, customer.Await(booking.ID).PaymentStatus)
 	require.Greater(t, s.GatewayStats().WebhookFailures, before, "the limit had refused it at first")
 	require.Equal(t, 1, s.Count("SELECT count(*) FROM webhook_events WHERE merchant_reference = $1",

@@ -36,7 +36,7 @@ func cancelled(t *testing.T, s *harness.Stack, c *harness.Caller, b harness.Book
 // checkoutStatus is what the gateway says about a booking's checkout.
 func checkoutStatus(s *harness.Stack, b harness.Booking) string {
 	for _, c := range s.GatewayLedger().Checkouts {
-		if c.ID == b.Payment.Reference {
+		if c.ID == *b.Payment.Reference {
 			return c.Status
 		}
 	}
@@ -58,7 +58,7 @@ func cancelledBookings(t *testing.T, s *harness.Stack) {
 	given := cancelled(t, s, customer, b)
 	require.Equal(t, models.BookingCancelled, given.Status)
 	require.Equal(t, models.TransactionFailed, given.Payment.Status)
-	require.Equal(t, models.FailureCancelled, given.Payment.FailureCode)
+	require.Equal(t, models.FailureCancelled, *given.Payment.FailureCode)
 	require.Empty(t, given.Payment.CheckoutURL)
 	require.Equal(t, given, decoded[harness.Booking](t, http.StatusOK, customer.Get(bookingsPath+"/"+b.ID.String())))
 	require.Equal(t, 0, seatsTaken(s))
@@ -74,11 +74,11 @@ func cancelledBookings(t *testing.T, s *harness.Stack) {
 
 	// After a decline there is no open attempt; the booking can be given up all the same.
 	declined := customer.Book(2)
-	require.NoError(t, s.Pay(declined.Payment.CheckoutURL, "decline"))
-	require.Equal(t, models.FailureDeclined, customer.Await(declined.ID).FailureCode)
+	require.NoError(t, s.Pay(*declined.Payment.CheckoutURL, "decline"))
+	require.Equal(t, models.FailureDeclined, *customer.Await(declined.ID).FailureCode)
 	again := decoded[harness.Booking](t, http.StatusOK, cancel(t, customer, declined.ID))
 	require.Equal(t, models.BookingCancelled, again.Status)
-	require.Equal(t, models.FailureDeclined, again.Payment.FailureCode, "what ended before stays as it was")
+	require.Equal(t, models.FailureDeclined, *again.Payment.FailureCode, "what ended before stays as it was")
 	require.Equal(t, 1, seatsTaken(s))
 }
 
@@ -111,7 +111,7 @@ func cancelledAndPaid(t *testing.T, s *harness.Stack) {
 	b := customer.Book(2)
 	require.Equal(t, models.BookingCancelled, cancelled(t, s, customer, b).Status)
 
-	s.PayLate(b.Payment.Reference)
+	s.PayLate(*b.Payment.Reference)
 
 	var refunds []object
 
@@ -139,7 +139,7 @@ func cancelledAndPaid(t *testing.T, s *harness.Stack) {
 	require.Equal(t, 0, seatsTaken(s))
 
 	for _, c := range s.GatewayLedger().Checkouts {
-		if c.ID == b.Payment.Reference {
+		if c.ID == *b.Payment.Reference {
 			require.Equal(t, "230.00", c.RefundedAmount.String())
 		}
 	}
@@ -155,7 +155,7 @@ func cancelWhilePaying(t *testing.T, s *harness.Stack) {
 		b := customer.Book(1)
 		paid := make(chan error, 1)
 
-		go func() { paid <- s.Pay(b.Payment.CheckoutURL, "succeed") }()
+		go func() { paid <- s.Pay(*b.Payment.CheckoutURL, "succeed") }()
 
 		a := cancel(t, customer, b.ID)
 		require.NoError(t, <-paid)
@@ -171,7 +171,7 @@ func cancelWhilePaying(t *testing.T, s *harness.Stack) {
 
 		require.Eventually(t, func() bool {
 			for _, c := range s.GatewayLedger().Checkouts {
-				if c.ID == b.Payment.Reference {
+				if c.ID == *b.Payment.Reference {
 					return c.Status == "canceled" || c.Status == "paid" && c.RefundedAmount.Equal(c.Amount)
 				}
 			}
