@@ -74,15 +74,15 @@ func categoryOf(e *gateways.Error) temporal.ApplicationErrorCategory {
 	return temporal.ApplicationErrorCategoryUnspecified
 }
 
-// worthWaiting is how long the next try may be away while somebody waits for it.
-const worthWaiting = time.Second
+// longestWait is how long the next try may be away while somebody waits for it.
+const longestWait = time.Second
 
-// isAway reports a gateway that is not asked for a while, because it wants that or does not answer: whoever waits for
+// isUnavailable reports a gateway that is not asked for a while, because it wants that or does not answer: whoever waits for
 // what it says should not. Nothing has happened there.
-func isAway(err error) bool {
+func isUnavailable(err error) bool {
 	e, ok := errors.AsType[*gateways.Error](err)
 
-	return ok && (e.Kind == gateways.KindNotSent || e.Kind == gateways.KindRateLimited) && e.RetryAfter > worthWaiting
+	return ok && (e.Kind == gateways.KindNotSent || e.Kind == gateways.KindRateLimited) && e.RetryAfter > longestWait
 }
 
 const (

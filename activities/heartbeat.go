@@ -7,8 +7,8 @@ import (
 	"go.temporal.io/sdk/activity"
 )
 
-// beat is well below the heartbeat timeout that workflows give to gateway calls.
-const beat = time.Second
+// heartbeatInterval is well below the heartbeat timeout that workflows give to gateway calls.
+const heartbeatInterval = time.Second
 
 // heartbeat tells the orchestrator that the activity still runs, until stop is called: when its worker is killed, another
 // one takes over after the heartbeat timeout instead of the far longer time limit of slow gateway calls.
@@ -20,7 +20,7 @@ func heartbeat(ctx context.Context) (stop func()) {
 	ctx, stop = context.WithCancel(ctx)
 
 	go func() {
-		tick := time.NewTicker(beat)
+		tick := time.NewTicker(heartbeatInterval)
 		defer tick.Stop()
 
 		for {

@@ -47,7 +47,7 @@ func (o *Outbox) DeliverNotifications(ctx context.Context) (Delivered, error) {
 	}
 
 	defer heartbeat(ctx)()
-	defer o.keep(ctx, due)()
+	defer o.renewLeases(ctx, due)()
 
 	sent := make([]bool, len(due))
 
@@ -81,13 +81,13 @@ func (o *Outbox) DeliverNotifications(ctx context.Context) (Delivered, error) {
 	return d, nil
 }
 
-// keep renews the claim on a batch until stop is called, however slow its recipients are: without it a lease would have
+// renewLeases renews the claim on a batch until stop is called, however slow its recipients are: without it a lease would have
 // to be so long that a batch whose deliverer was killed waits for half a minute.
-func (o *Outbox) keep(ctx context.Context, batch []models.Notification) (stop func()) {
+func (o *Outbox) renewLeases(ctx context.Context, batch []models.Notification) (stop func()) {
 	ctx, stop = context.WithCancel(ctx)
 
 	go func() {
-		tick := time.NewTicker(beat)
+		tick := time.NewTicker(heartbeatInterval)
 		defer tick.Stop()
 
 		for {

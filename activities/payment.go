@@ -21,7 +21,7 @@ import (
 // Payments are the steps of a payment attempt and of a refund.
 type Payments struct {
 	Store    *store.Store
-	Gateways map[models.PaymentProvider]gateways.Gateway
+	Gateways map[models.Gateway]gateways.Gateway
 	Now      func() time.Time
 	// AskFor is how long a gateway is asked about an expired attempt before an operator is told; zero: the workflow knows.
 	AskFor time.Duration
@@ -31,7 +31,7 @@ type Payments struct {
 	// Queued is told that the outbox has new rows; it must not block.
 	Queued func()
 	// Settled is told of every attempt that has moved to a state; for metrics.
-	Settled func(models.TransactionStatus, models.PaymentProvider)
+	Settled func(models.TransactionStatus, models.Gateway)
 }
 
 // Checkout is what a workflow needs to know of an attempt at the gateway. The address at which the customer
@@ -55,7 +55,7 @@ func (p *Payments) OpenCheckout(ctx context.Context, a models.Attempt) (Checkout
 	c, err := p.openCheckout(ctx, a)
 	c.AskFor = p.AskFor
 
-	if c.Status == models.TransactionPending && isAway(err) {
+	if c.Status == models.TransactionPending && isUnavailable(err) {
 		c.Delayed = true
 
 		return c, nil
@@ -113,7 +113,7 @@ func (p *Payments) openCheckout(ctx context.Context, a models.Attempt) (Checkout
 			// An earlier request for it may still be under way, and would leave a checkout that nobody knows of.
 			return checkoutOf(&t), refusal
 		case kind == gateways.KindNotFound || kind == gateways.KindRejected && fresh:
-			return p.unopened(ctx, &t, models.FailureGatewayRejected, refusal.Error())
+			return p.failUnopened(ctx, &t, models.FailureGatewayRejected, refusal.Error())
 		}
 	}
 
@@ -124,13 +124,13 @@ func (p *Payments) openCheckout(ctx context.Context, a models.Attempt) (Checkout
 	if !fresh {
 		// The checkout of an earlier try may have been closed since; then the gateway repeats what it said when it made it.
 		if now, err := p.findCheckout(ctx, &t); err == nil && now.Status == gateways.CheckoutCanceled {
-			return p.unopened(ctx, &t, models.FailureCancelled, "")
+			return p.failUnopened(ctx, &t, models.FailureCancelled, "")
 		}
 	}
 
 	err = p.Store.Payments.SaveCheckout(ctx, t.ID, opened.ID, opened.URL)
 	if errors.Is(err, payments.ErrReferenceTaken) {
-		return p.unopened(ctx, &t, models.FailureGatewayRejected, err.Error())
+		return p.failUnopened(ctx, &t, models.FailureGatewayRejected, err.Error())
 	}
 
 	return checkoutOf(&t), err
@@ -155,8 +155,8 @@ func (p *Payments) openingSettled(ctx context.Context, t *models.PaymentTransact
 	}
 }
 
-// unopened ends an attempt that nobody can pay.
-func (p *Payments) unopened(ctx context.Context, t *models.PaymentTransaction, why models.FailureCode, words string) (Checkout, error) {
+// failUnopened ends an attempt that nobody can pay.
+func (p *Payments) failUnopened(ctx context.Context, t *models.PaymentTransaction, why models.FailureCode, words string) (Checkout, error) {
 	ended, err := p.Store.Payments.EndPayment(ctx, t.ID, why, words, p.Now())
 	p.announce(ctx, t.ID, ended)
 
@@ -200,7 +200,7 @@ func (p *Payments) findCheckout(ctx context.Context, t *models.PaymentTransactio
 	return g.FindCheckout(ctx, t.ID)
 }
 
-func (p *Payments) gateway(name models.PaymentProvider) (gateways.Gateway, error) {
+func (p *Payments) gateway(name models.Gateway) (gateways.Gateway, error) {
 	g, ok := p.Gateways[name]
 	if !ok {
 		return nil, fmt.Errorf("no driver is configured for gateway %s", name)
@@ -290,7 +290,7 @@ func (p *Payments) closeCheckout(ctx context.Context, t *models.PaymentTransacti
 		return err
 	}
 
-	c, err := find(ctx, g, t)
+	c, err := queryCheckout(ctx, g, t)
 	if gateways.KindOf(err) == gateways.KindNotFound {
 		// The gateway never heard of it, or its search lags behind: a checkout that turns up later is closed, or its money is
 		// given back, when the attempt is asked about after its end.
@@ -298,7 +298,7 @@ func (p *Payments) closeCheckout(ctx context.Context, t *models.PaymentTransacti
 	}
 
 	if err == nil {
-		c, err = closed(ctx, g, c)
+		c, err = cancelOpenCheckout(ctx, g, c)
 	}
 
 	if err != nil {
@@ -314,9 +314,9 @@ func (p *Payments) closeCheckout(ctx context.Context, t *models.PaymentTransacti
 	return err
 }
 
-// closed cancels the checkout if it is open, and returns how it stands then: it may be paid before the cancellation arrives. The
+// cancelOpenCheckout cancels the checkout if it is open, and returns how it stands then: it may be paid before the cancellation arrives. The
 // gateway refuses that, and is asked again.
-func closed(ctx context.Context, g gateways.Gateway, c gateways.Checkout) (gateways.Checkout, error) {
+func cancelOpenCheckout(ctx context.Context, g gateways.Gateway, c gateways.Checkout) (gateways.Checkout, error) {
 	if c.Status != gateways.CheckoutOpen {
 		return c, nil
 	}

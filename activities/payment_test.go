@@ -143,7 +143,7 @@ func TestOpenCheckoutThatCannotBe(t *testing.T) {
 	_, err = d.AwaitCheckout(t.Context(), b)
 	require.Equal(t, 9*time.Second, requireApplicationError(t, err).NextRetryDelay())
 
-	d.Gateways = map[models.PaymentProvider]gateways.Gateway{}
+	d.Gateways = map[models.Gateway]gateways.Gateway{}
 	_, err = d.OpenCheckout(t.Context(), b)
 	require.ErrorContains(t, err, "gateway_a")
 }
@@ -312,8 +312,8 @@ func TestSettleAnnouncesTheOutboxOnce(t *testing.T) {
 
 	var moves []models.TransactionStatus
 
-	d.Settled = func(s models.TransactionStatus, g models.PaymentProvider) {
-		require.Equal(t, models.ProviderGatewayA, g)
+	d.Settled = func(s models.TransactionStatus, g models.Gateway) {
+		require.Equal(t, models.GatewayA, g)
 
 		moves = append(moves, s)
 	}

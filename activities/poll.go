@@ -23,12 +23,12 @@ import (
 // closes. What it hears goes the way of a webhook: it is stored as an event, and the attempt's own workflow settles it, or the one
 // for late events.
 type Polls struct {
-	Store    *store.Store
-	Gateways map[models.PaymentProvider]gateways.Gateway
-	Deliver  func(context.Context, models.Delivery) error
-	Silence  time.Duration // after how long without a webhook a channel counts as silent
-	Turns    map[models.PaymentProvider]PollTurns
-	Now      func() time.Time
+	Store          *store.Store
+	Gateways       map[models.Gateway]gateways.Gateway
+	Deliver        func(context.Context, models.Delivery) error
+	WebhookSilence time.Duration // after how long without a webhook a channel counts as silent
+	Limiters       map[models.Gateway]PollLimiters
+	Now            func() time.Time
 	// Asked is told of every question: open, news, error or not_sent; Silent of every round that found the channel silent.
 	Asked  func(c models.Channel, outcome string)
 	Silent func(c models.Channel)
@@ -38,16 +38,16 @@ type Polls struct {
 // of a silent channel it asks 28 times at most. About attempts whose customers wait, and about those that have ended, it asks until
 // there are none, its time is over, or the turns at the gateway are used up.
 const (
-	pollAtMost  = 7 * pollSome
-	pollSome    = 4               // taken at once, and asked side by side
-	pollFor     = 4 * time.Second // then the rest waits for the next round
-	waitedFor   = 2 * time.Second // of that, at most, for attempts whose customers wait
-	pollPause   = 30 * time.Second
-	checkLease  = 10 * time.Second // until an ended attempt is asked about again whose question was not answered
-	pollTimeout = 4 * time.Second
-	closeFor    = time.Hour // after the end of an attempt; then it is left to the next time at which it is asked about
-	// clocksDiffer is what the orchestrator's clock may be ahead of this machine's; the rounds are farther apart.
-	clocksDiffer = time.Second
+	maxOpenPolls  = 7 * pollBatch
+	pollBatch     = 4               // taken at once, and asked side by side
+	pollTime      = 4 * time.Second // then the rest waits for the next round
+	waitedForTime = 2 * time.Second // of that, at most, for attempts whose customers wait
+	pollPause     = 30 * time.Second
+	checkLease    = 10 * time.Second // until an ended attempt is asked about again whose question was not answered
+	pollTimeout   = 4 * time.Second
+	closeFor      = time.Hour // after the end of an attempt; then it is left to the next time at which it is asked about
+	// maxClockSkew is what the orchestrator's clock may be ahead of this machine's; the rounds are farther apart.
+	maxClockSkew = time.Second
 )
 
 // Polled is what came of one round.
@@ -68,8 +68,8 @@ func (p *Polls) PollStatus(ctx context.Context, c models.Channel) (Polled, error
 		err error
 	)
 
-	if p.Silence > 0 { // else it is switched off
-		if out.Silent, err = p.Store.Payments.Silent(ctx, c, p.Silence, p.Now()); err != nil {
+	if p.WebhookSilence > 0 { // else it is switched off
+		if out.Silent, err = p.Store.Payments.ChannelSilent(ctx, c, p.WebhookSilence, p.Now()); err != nil {
 			return out, asActivityError(err)
 		}
 	}
@@ -83,20 +83,20 @@ func (p *Polls) PollStatus(ctx context.Context, c models.Channel) (Polled, error
 
 // askRound asks about those first whose customers wait. A gateway that does not answer about them is not asked about others.
 func (p *Polls) askRound(ctx context.Context, c models.Channel, out *Polled) error {
-	began, turns := time.Now(), p.Turns[c.Provider()]
+	began, limiters := time.Now(), p.Limiters[c.Gateway()]
 
-	goOn, waited, err := p.askUntil(ctx, c, out, questions{
-		until: began.Add(waitedFor), atMost: math.MaxInt, turns: turns.Waited,
+	goOn, waited, err := p.askUntil(ctx, c, out, pollLimits{
+		until: began.Add(waitedForTime), atMost: math.MaxInt, limiter: limiters.Waited,
 		claim: func(limit int) ([]models.PaymentTransaction, error) {
 			return p.Store.Payments.ClaimWaitedFor(ctx, c, limit, p.Now())
 		},
 	})
 
 	if goOn && err == nil && out.Silent {
-		goOn, _, err = p.askUntil(ctx, c, out, questions{
-			until: began.Add(pollFor), atMost: pollAtMost,
+		goOn, _, err = p.askUntil(ctx, c, out, pollLimits{
+			until: began.Add(pollTime), atMost: maxOpenPolls,
 			claim: func(limit int) ([]models.PaymentTransaction, error) {
-				return p.Store.Payments.ClaimPaymentsToPoll(ctx, c, min(pollPause, p.Silence), takenBefore(ctx), limit, p.Now())
+				return p.Store.Payments.ClaimPaymentsToPoll(ctx, c, min(pollPause, p.WebhookSilence), earlierClaims(ctx), limit, p.Now())
 			},
 		})
 	}
@@ -105,10 +105,10 @@ func (p *Polls) askRound(ctx context.Context, c models.Channel, out *Polled) err
 		return err
 	}
 
-	goOn, late, err := p.askUntil(ctx, c, out, questions{
-		until: began.Add(pollFor), atMost: math.MaxInt, turns: turns.Late,
+	goOn, late, err := p.askUntil(ctx, c, out, pollLimits{
+		until: began.Add(pollTime), atMost: math.MaxInt, limiter: limiters.Late,
 		claim: func(limit int) ([]models.PaymentTransaction, error) {
-			return p.Store.Payments.ClaimLateChecks(ctx, c, checkLease, takenBefore(ctx), limit, p.Now())
+			return p.Store.Payments.ClaimLateChecks(ctx, c, checkLease, earlierClaims(ctx), limit, p.Now())
 		},
 	})
 	out.More = goOn && (waited || late)
@@ -116,30 +116,30 @@ func (p *Polls) askRound(ctx context.Context, c models.Channel, out *Polled) err
 	return err
 }
 
-// takenBefore is when earlier tries of this round took attempts. Their worker may have been killed before it asked.
-func takenBefore(ctx context.Context) payments.Span {
+// earlierClaims is when earlier tries of this round took attempts. Their worker may have been killed before it asked.
+func earlierClaims(ctx context.Context) payments.ClaimWindow {
 	if !activity.IsActivity(ctx) || activity.GetInfo(ctx).Attempt == 1 {
-		return payments.Span{}
+		return payments.ClaimWindow{}
 	}
 
 	round := activity.GetInfo(ctx)
 
-	return payments.Span{From: round.ScheduledTime.Add(-clocksDiffer), To: round.StartedTime}
+	return payments.ClaimWindow{From: round.ScheduledTime.Add(-maxClockSkew), To: round.StartedTime}
 }
 
-// questions are those of one kind in a round.
-type questions struct {
-	until  time.Time
-	atMost int
-	turns  *rate.Limiter // nil: no bound
-	claim  func(limit int) ([]models.PaymentTransaction, error)
+// pollLimits are those of one kind in a round.
+type pollLimits struct {
+	until   time.Time
+	atMost  int
+	limiter *rate.Limiter // nil: no bound
+	claim   func(limit int) ([]models.PaymentTransaction, error)
 }
 
 // askUntil asks about what is claimed, until nothing is left, enough has been asked, the time is over or the turns are used up. It
 // says whether the gateway is well enough to be asked about others, and whether some may be left.
-func (p *Polls) askUntil(ctx context.Context, c models.Channel, out *Polled, q questions) (goOn, more bool, err error) {
+func (p *Polls) askUntil(ctx context.Context, c models.Channel, out *Polled, q pollLimits) (goOn, more bool, err error) {
 	for asked := 0; asked < q.atMost && time.Now().Before(q.until); {
-		limit := takeTurns(ctx, q.turns, q.until)
+		limit := takeTokens(ctx, q.limiter, q.until)
 		if limit == 0 {
 			return true, true, nil
 		}
@@ -206,8 +206,8 @@ const (
 	askedNotSent = "not_sent"
 )
 
-// find is what the gateway says of an attempt, whose checkout we may have never heard of.
-func find(ctx context.Context, g gateways.Gateway, t *models.PaymentTransaction) (gateways.Checkout, error) {
+// queryCheckout is what the gateway says of an attempt, whose checkout we may have never heard of.
+func queryCheckout(ctx context.Context, g gateways.Gateway, t *models.PaymentTransaction) (gateways.Checkout, error) {
 	if t.Reference == nil {
 		return g.FindCheckout(ctx, t.ID)
 	}
@@ -225,11 +225,11 @@ func (p *Polls) ask(ctx context.Context, t *models.PaymentTransaction) (outcome 
 	limited, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
 
-	checkout, err := find(limited, g, t)
+	checkout, err := queryCheckout(limited, g, t)
 	if err == nil && t.Status != models.TransactionPending {
 		// Whoever ended the attempt may not have come to close it: its gateway was silent, or its worker was killed. A gateway that
 		// answers and closes nothing is not asked all the time for ever.
-		now, closing := closed(limited, g, checkout)
+		now, closing := cancelOpenCheckout(limited, g, checkout)
 		if closing == nil {
 			checkout = now
 		} else if p.Now().Sub(t.UpdatedAt) < closeFor {

@@ -35,7 +35,7 @@ func newAsker(t *testing.T) *asker {
 	var mu sync.Mutex
 
 	a.polls = &activities.Polls{
-		Store: a.Store, Gateways: a.Gateways, Deliver: a.owners.Deliver, Silence: 2 * time.Minute, Now: func() time.Time { return a.now },
+		Store: a.Store, Gateways: a.Gateways, Deliver: a.owners.Deliver, WebhookSilence: 2 * time.Minute, Now: func() time.Time { return a.now },
 		Asked: func(_ models.Channel, outcome string) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -157,7 +157,7 @@ func TestPollStatusOfAGatewayThatKnowsNothing(t *testing.T) {
 	t.Parallel()
 	a := newAsker(t)
 	open := a.opened(t)
-	a.polls.Gateways = map[models.PaymentProvider]gateways.Gateway{models.ProviderGatewayA: forgetful{a.gateway}}
+	a.polls.Gateways = map[models.Gateway]gateways.Gateway{models.GatewayA: forgetful{a.gateway}}
 
 	a.now = a.now.Add(3 * time.Minute)
 	a.poll(t, activities.Polled{Silent: true, Asked: 1})
@@ -180,7 +180,7 @@ func TestSweepOfASilentChannel(t *testing.T) {
 	a := newAsker(t)
 	a.opened(t)
 
-	sweep := &activities.Sweep{Store: a.Store, Deliver: a.owners, Silence: 2 * time.Minute, Now: func() time.Time { return a.now }}
+	sweep := &activities.Sweep{Store: a.Store, Deliver: a.owners, WebhookSilence: 2 * time.Minute, Now: func() time.Time { return a.now }}
 	run := func(want activities.Swept) {
 		t.Helper()
 
@@ -195,7 +195,7 @@ func TestSweepOfASilentChannel(t *testing.T) {
 	run(activities.Swept{Silent: 1})
 	require.Equal(t, []models.Channel{models.ChannelGatewayA}, a.owners.polled)
 
-	sweep.Silence = 0
+	sweep.WebhookSilence = 0
 	run(activities.Swept{})
 }
 
@@ -203,7 +203,7 @@ func TestSweepOfASilentChannel(t *testing.T) {
 func TestPollStatusOfEndedAttempts(t *testing.T) {
 	t.Parallel()
 	a := newAsker(t)
-	a.polls.Silence = 0 // whether the channel is silent is another question
+	a.polls.WebhookSilence = 0 // whether the channel is silent is another question
 
 	expired, declined, unheard, never := a.opened(t), a.opened(t), a.attempt(t), a.opened(t)
 
@@ -247,7 +247,7 @@ func TestPollStatusOfEndedAttempts(t *testing.T) {
 func TestPollStatusClosesWhatStayedOpen(t *testing.T) {
 	t.Parallel()
 	a := newAsker(t)
-	a.polls.Silence = 0
+	a.polls.WebhookSilence = 0
 
 	left := a.opened(t)
 	a.end(t, left, models.FailureCancelled)
@@ -275,7 +275,7 @@ func TestPollStatusClosesWhatStayedOpen(t *testing.T) {
 	// It is paid in the moment in which it is to be closed.
 	late := a.opened(t)
 	a.end(t, late, models.FailureCancelled)
-	a.polls.Gateways = map[models.PaymentProvider]gateways.Gateway{models.ProviderGatewayA: quickCustomer{a.gateway}}
+	a.polls.Gateways = map[models.Gateway]gateways.Gateway{models.GatewayA: quickCustomer{a.gateway}}
 
 	a.now = a.now.Add(11 * time.Minute)
 	a.poll(t, activities.Polled{Asked: 1, News: 1})
@@ -287,7 +287,7 @@ func TestPollStatusClosesWhatStayedOpen(t *testing.T) {
 func TestPollStatusOfWhatWasRefusedAndMade(t *testing.T) {
 	t.Parallel()
 	a := newAsker(t)
-	a.polls.Silence = 0
+	a.polls.WebhookSilence = 0
 
 	attempt := a.attempt(t)
 	a.gateway.Script(fake.CreateCheckout, fake.Fault{Mode: fake.Conflict}, refused)
@@ -333,7 +333,7 @@ func (q quickCustomer) CancelCheckout(ctx context.Context, id string) (gateways.
 func TestPollStatusOfWhatIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	a := newAsker(t)
-	a.polls.Silence = 0
+	a.polls.WebhookSilence = 0
 
 	waited, other := a.opened(t), a.opened(t)
 	require.NoError(t, a.gateway.Pay(waited.ID()))
@@ -352,7 +352,7 @@ func TestPollStatusOfWhatIsWaitedFor(t *testing.T) {
 func TestWaitedForLeavesTheGatewayToPayments(t *testing.T) {
 	t.Parallel()
 	a := newAsker(t)
-	a.polls.Turns = map[models.PaymentProvider]activities.PollTurns{models.ProviderGatewayA: activities.NewPollTurns(8)}
+	a.polls.Limiters = map[models.Gateway]activities.PollLimiters{models.GatewayA: activities.NewPollLimiters(8)}
 
 	ended := a.opened(t)
 	a.end(t, ended, models.FailureCancelled)
@@ -361,7 +361,7 @@ func TestWaitedForLeavesTheGatewayToPayments(t *testing.T) {
 		a.waitFor(t, a.opened(t))
 	}
 
-	a.polls.Silence = 0
+	a.polls.WebhookSilence = 0
 	a.now = a.now.Add(11 * time.Minute)
 
 	got, err := a.polls.PollStatus(t.Context(), models.ChannelGatewayA)
@@ -385,7 +385,7 @@ func (a *asker) waitFor(t *testing.T, attempt models.Attempt) {
 func TestLateChecksGoOnWhileThereAreSome(t *testing.T) {
 	t.Parallel()
 	a := newAsker(t)
-	a.polls.Silence = 0
+	a.polls.WebhookSilence = 0
 
 	const ended = 40 // more than a round asks about open ones
 
@@ -395,7 +395,7 @@ func TestLateChecksGoOnWhileThereAreSome(t *testing.T) {
 	}
 
 	a.now = a.now.Add(11 * time.Minute)
-	a.polls.Turns = map[models.PaymentProvider]activities.PollTurns{models.ProviderGatewayA: activities.NewPollTurns(8)}
+	a.polls.Limiters = map[models.Gateway]activities.PollLimiters{models.GatewayA: activities.NewPollLimiters(8)}
 
 	got, err := a.polls.PollStatus(t.Context(), models.ChannelGatewayA)
 	require.NoError(t, err)
@@ -403,6 +403,6 @@ func TestLateChecksGoOnWhileThereAreSome(t *testing.T) {
 	require.GreaterOrEqual(t, got.Asked, 4)
 	require.LessOrEqual(t, got.Asked, 4+8+1, "four at once, and two a second for four seconds")
 
-	a.polls.Turns = nil
+	a.polls.Limiters = nil
 	a.poll(t, activities.Polled{Asked: ended - got.Asked})
 }

@@ -62,7 +62,7 @@ func (p *Payments) RefundAtGateway(ctx context.Context, id uuid.UUID) (models.Re
 	defer heartbeat(ctx)()
 
 	result, err := p.refundAtGateway(ctx, id)
-	if isAway(err) {
+	if isUnavailable(err) {
 		return models.RefundResult{Status: models.RefundPending, Delayed: true}, nil
 	}
 
@@ -102,7 +102,7 @@ func (p *Payments) refundAtGateway(ctx context.Context, id uuid.UUID) (models.Re
 	if gateways.KindOf(err) == gateways.KindNotFound {
 		if r.Sends > 0 {
 			if refused, err := p.Store.Refunds.GiveUpRefund(ctx, id, p.settleAfter()); err != nil || refused {
-				return refusedEarlier, err
+				return rejectedEarlier, err
 			}
 		}
 
@@ -110,7 +110,7 @@ func (p *Payments) refundAtGateway(ctx context.Context, id uuid.UUID) (models.Re
 	}
 
 	switch {
-	case errors.Is(err, errRefused):
+	case errors.Is(err, errRejected):
 		return models.RefundResult{Status: models.RefundFailed, FailureReason: codeOf(err)}, nil
 	case err != nil:
 		return models.RefundResult{}, err
@@ -119,14 +119,14 @@ func (p *Payments) refundAtGateway(ctx context.Context, id uuid.UUID) (models.Re
 	}
 }
 
-// refusedEarlier is the result of a refund whose refusal was noted by an earlier try.
-var refusedEarlier = models.RefundResult{Status: models.RefundFailed, FailureReason: wordsAreKept}
+// rejectedEarlier is the result of a refund whose refusal was noted by an earlier try.
+var rejectedEarlier = models.RefundResult{Status: models.RefundFailed, FailureReason: reasonStored}
 
-// wordsAreKept stands where the gateway's words would: they may name the customer, and this is in the history for good.
-const wordsAreKept = "its words are with the refund"
+// reasonStored stands where the gateway's words would: they may name the customer, and this is in the history for good.
+const reasonStored = "its words are with the refund"
 
-// errRefused says that the gateway has refused the refund for good; the gateway's error is around it.
-var errRefused = errors.New("refused for good")
+// errRejected says that the gateway has refused the refund for good; the gateway's error is around it.
+var errRejected = errors.New("refused for good")
 
 // sendRefund sends the refund, if it may be sent now, and notes how that is answered before anybody acts on it.
 func (p *Payments) sendRefund(ctx context.Context, g gateways.Gateway, r *models.Refund, checkout string) (gateways.Refund, error) {
@@ -152,15 +152,15 @@ func (p *Payments) sendRefund(ctx context.Context, g gateways.Gateway, r *models
 			return sent, noted
 		}
 
-		return p.afterRefusal(ctx, g, r.ID, err)
+		return p.confirmRejection(ctx, g, r.ID, err)
 	default:
 		return sent, errors.Join(err, p.Store.Refunds.NoteRefundAnswer(ctx, r.ID, send, models.SentUnknown, ""))
 	}
 }
 
-// afterRefusal asks once more before a refusal counts: a gateway may have made the refund all the same, and may still be at
+// confirmRejection asks once more before a refusal counts: a gateway may have made the refund all the same, and may still be at
 // an earlier request for it.
-func (p *Payments) afterRefusal(ctx context.Context, g gateways.Gateway, id uuid.UUID, refusal error) (gateways.Refund, error) {
+func (p *Payments) confirmRejection(ctx context.Context, g gateways.Gateway, id uuid.UUID, refusal error) (gateways.Refund, error) {
 	sent, err := g.FindRefund(ctx, id)
 	if gateways.KindOf(err) != gateways.KindNotFound {
 		return sent, err
@@ -172,7 +172,7 @@ func (p *Payments) afterRefusal(ctx context.Context, g gateways.Gateway, id uuid
 	case err != nil:
 		return sent, err
 	case refused:
-		return sent, errors.Join(refusal, errRefused)
+		return sent, errors.Join(refusal, errRejected)
 	default:
 		return sent, errUnsettled
 	}
@@ -201,7 +201,7 @@ func (p *Payments) refundResult(
 
 		return result, p.recordRefund(ctx, r, t, sent, models.EventRefundSucceeded)
 	case gateways.RefundFailed:
-		result.Status, result.FailureReason = models.RefundFailed, wordsAreKept
+		result.Status, result.FailureReason = models.RefundFailed, reasonStored
 		if err := p.recordRefund(ctx, r, t, sent, models.EventRefundFailed); err != nil {
 			return result, err
 		}

@@ -23,7 +23,7 @@ type Deliverer interface {
 	// Deliver signals the workflow that waits for the event, or starts the one that deals with late events.
 	Deliver(ctx context.Context, d models.Delivery) error
 	// Reconcile starts the workflow that asks the gateway about an attempt whose own workflow is gone.
-	Reconcile(ctx context.Context, transaction uuid.UUID, gateway models.PaymentProvider) error
+	Reconcile(ctx context.Context, transaction uuid.UUID, gateway models.Gateway) error
 	// ResumeRefund starts a refund's workflow again if none is running.
 	ResumeRefund(ctx context.Context, r models.Refund) error
 	// PollStatus starts the workflow that asks the gateway about attempts of a channel whose webhooks may be lost, unless it runs.
@@ -42,32 +42,32 @@ type Deliverer interface {
 // writes a state itself, except that it gives up holds which no attempt is using, and orders the refund of money that came too
 // late and that nobody has ordered.
 type Sweep struct {
-	Store   *store.Store
-	Deliver Deliverer
-	Silence time.Duration // after how long without a webhook a channel counts as silent; 0: never
-	Now     func() time.Time
+	Store          *store.Store
+	Deliver        Deliverer
+	WebhookSilence time.Duration // after how long without a webhook a channel counts as silent; 0: never
+	Now            func() time.Time
 }
 
 // The ages at which something counts as left behind, and how much one sweep takes on.
 const (
-	eventAge      = 15 * time.Second // the relay in the API is given this long
-	paymentGrace  = 2 * time.Minute
-	refundGrace   = 2 * time.Minute
-	orderAge      = 10 * time.Second // of a refund that nothing was sent for: its workflow may never have been started
-	owedGrace     = time.Minute
-	campaignGrace = 2 * time.Minute
-	payoutAge     = 3 * time.Second // the API, which tells it at once, is given this long
-	keyAge        = 24 * time.Hour  // rules: idempotency.replay
-	tokenAge      = 24 * time.Hour  // of an expired refresh token, which is refused anyway
-	sweepBatch    = 500
-	sweepWorkers  = 16
-	holdBatch     = 50 // in one transaction: what is not done in time is rolled back
-	// handFor is how long a sweep goes on handing over what is in one of its lists: the sooner the orchestrator takes things,
+	eventAge       = 15 * time.Second // the relay in the API is given this long
+	paymentGrace   = 2 * time.Minute
+	refundGrace    = 2 * time.Minute
+	orderAge       = 10 * time.Second // of a refund that nothing was sent for: its workflow may never have been started
+	lateMoneyGrace = time.Minute
+	campaignGrace  = 2 * time.Minute
+	payoutAge      = 3 * time.Second // the API, which tells it at once, is given this long
+	keyAge         = 24 * time.Hour  // rules: idempotency.replay
+	tokenAge       = 24 * time.Hour  // of an expired refresh token, which is refused anyway
+	sweepBatch     = 500
+	sweepWorkers   = 16
+	holdBatch      = 50 // in one transaction: what is not done in time is rolled back
+	// handOverTime is how long a sweep goes on handing over what is in one of its lists: the sooner the orchestrator takes things,
 	// the more of them it gets. handAtMost is how long it may take over one of them, and handOver how long all lists take together.
-	handFor    = 600 * time.Millisecond
-	handAtMost = 5 * time.Second
-	handOver   = 3 * time.Second
-	freeFor    = 1500 * time.Millisecond // how long holds are given up before that
+	handOverTime     = 600 * time.Millisecond
+	handOverTimeout  = 5 * time.Second
+	handOverDeadline = 3 * time.Second
+	releaseTime      = 1500 * time.Millisecond // how long holds are given up before that
 )
 
 // Swept counts what one sweep has given back to its owner.
@@ -89,7 +89,7 @@ func (s *Sweep) Run(ctx context.Context) (Swept, error) {
 	defer heartbeat(ctx)()
 
 	var (
-		r   = round{Sweep: s}
+		r   = sweepRun{Sweep: s}
 		err error
 	)
 
@@ -100,25 +100,25 @@ func (s *Sweep) Run(ctx context.Context) (Swept, error) {
 		lists[i], lists[j] = lists[j], lists[i]
 	})
 
-	for _, step := range slices.Concat([]func(context.Context) error{r.freed, r.events}, lists, []func(context.Context) error{r.keys}) {
+	for _, step := range slices.Concat([]func(context.Context) error{r.releaseHolds, r.events}, lists, []func(context.Context) error{r.keys}) {
 		err = errors.Join(err, step(ctx))
 	}
 
 	return r.out, err
 }
 
-// round is one sweep.
-type round struct {
+// sweepRun is one sweep.
+type sweepRun struct {
 	*Sweep
 
-	out  Swept
-	away atomic.Bool // the orchestrator does not answer: nothing more is handed over
-	over time.Time   // when nothing more is handed over either; holds come before
+	out              Swept
+	orchestratorDown atomic.Bool // the orchestrator does not answer: nothing more is handed over
+	deadline         time.Time   // when nothing more is handed over either; holds come before
 }
 
 // readNext reads the next rows of a list and saves the cursor, so that the next sweep continues after them.
 func readNext[T any](
-	ctx context.Context, r *round, list string, read func(after db.SweepCursor) ([]T, db.SweepCursor, error),
+	ctx context.Context, r *sweepRun, list string, read func(after db.SweepCursor) ([]T, db.SweepCursor, error),
 ) ([]T, error) {
 	after, err := r.Store.DB.SweepCursor(ctx, list)
 	if err != nil {
@@ -133,39 +133,39 @@ func readNext[T any](
 	return found, err
 }
 
-func (r *round) events(ctx context.Context) error {
+func (r *sweepRun) events(ctx context.Context) error {
 	found, err := readNext(ctx, r, "events", func(after db.SweepCursor) ([]models.Delivery, db.SweepCursor, error) {
 		return r.Store.Payments.UnprocessedEvents(ctx, eventAge, after, sweepBatch, r.Now())
 	})
-	r.out.Events = each(ctx, r, found, r.Deliver.Deliver)
+	r.out.Events = handOverEach(ctx, r, found, r.Deliver.Deliver)
 
 	return err
 }
 
-func (r *round) payments(ctx context.Context) error {
+func (r *sweepRun) payments(ctx context.Context) error {
 	found, err := readNext(ctx, r, "payments", func(after db.SweepCursor) ([]models.PaymentTransaction, db.SweepCursor, error) {
 		return r.Store.Payments.StalePayments(ctx, paymentGrace, after, sweepBatch, r.Now())
 	})
-	r.out.Payments = each(ctx, r, found, func(ctx context.Context, t models.PaymentTransaction) error {
+	r.out.Payments = handOverEach(ctx, r, found, func(ctx context.Context, t models.PaymentTransaction) error {
 		return r.Deliver.Reconcile(ctx, t.ID, t.Gateway)
 	})
 
 	return err
 }
 
-func (r *round) refunds(ctx context.Context) error {
+func (r *sweepRun) refunds(ctx context.Context) error {
 	found, err := readNext(ctx, r, "refunds", func(after db.SweepCursor) ([]models.Refund, db.SweepCursor, error) {
 		return r.Store.Payments.StaleRefunds(ctx, refundGrace, orderAge, after, sweepBatch, r.Now())
 	})
-	r.out.Refunds = each(ctx, r, found, r.Deliver.ResumeRefund)
+	r.out.Refunds = handOverEach(ctx, r, found, r.Deliver.ResumeRefund)
 
 	return err
 }
 
 // owed orders the refunds of late money whose run has ended before it could.
-func (r *round) owed(ctx context.Context) error {
-	found, err := r.Store.Refunds.OwedLateMoney(ctx, owedGrace, sweepBatch, r.Now())
-	r.out.Owed = each(ctx, r, found, func(ctx context.Context, transaction uuid.UUID) error {
+func (r *sweepRun) owed(ctx context.Context) error {
+	found, err := r.Store.Refunds.OwedLateMoney(ctx, lateMoneyGrace, sweepBatch, r.Now())
+	r.out.Owed = handOverEach(ctx, r, found, func(ctx context.Context, transaction uuid.UUID) error {
 		due, err := r.Store.Refunds.OrderLateRefund(ctx, transaction, r.Now())
 		if err != nil {
 			return err
@@ -177,9 +177,9 @@ func (r *round) owed(ctx context.Context) error {
 	return err
 }
 
-func (r *round) payouts(ctx context.Context) error {
+func (r *sweepRun) payouts(ctx context.Context) error {
 	found, err := r.Store.Refunds.DecidedPayouts(ctx, payoutAge, sweepBatch, r.Now())
-	r.out.Payouts = each(ctx, r, found, func(ctx context.Context, due models.Refund) error {
+	r.out.Payouts = handOverEach(ctx, r, found, func(ctx context.Context, due models.Refund) error {
 		_, err := r.Deliver.PayoutDecided(ctx, due)
 
 		return err
@@ -189,15 +189,15 @@ func (r *round) payouts(ctx context.Context) error {
 }
 
 // pollSilentChannels starts polling of channels from which no webhook comes although customers are waiting.
-func (r *round) pollSilentChannels(ctx context.Context) error {
-	if r.Silence <= 0 {
+func (r *sweepRun) pollSilentChannels(ctx context.Context) error {
+	if r.WebhookSilence <= 0 {
 		return nil
 	}
 
 	var silent []models.Channel
 
 	for _, c := range models.Channels() {
-		is, err := r.Store.Payments.Silent(ctx, c, r.Silence, r.Now())
+		is, err := r.Store.Payments.ChannelSilent(ctx, c, r.WebhookSilence, r.Now())
 		if err != nil {
 			return err
 		}
@@ -207,24 +207,24 @@ func (r *round) pollSilentChannels(ctx context.Context) error {
 		}
 	}
 
-	r.out.Silent = each(ctx, r, silent, r.Deliver.PollStatus)
+	r.out.Silent = handOverEach(ctx, r, silent, r.Deliver.PollStatus)
 
 	return nil
 }
 
 // runLateChecks starts the late checks that are due: a gateway may have taken money after the end of an attempt, and its webhook
 // may be lost.
-func (r *round) runLateChecks(ctx context.Context) error {
+func (r *sweepRun) runLateChecks(ctx context.Context) error {
 	due, err := r.Store.Payments.LateChecksDue(ctx, r.Now())
-	r.out.Ended = each(ctx, r, due, r.Deliver.PollStatus)
+	r.out.Ended = handOverEach(ctx, r, due, r.Deliver.PollStatus)
 
 	return err
 }
 
 // incidents has the orchestrator show which are open.
-func (r *round) incidents(ctx context.Context) error {
+func (r *sweepRun) incidents(ctx context.Context) error {
 	found, err := r.Store.Incidents.IncidentsToShow(ctx, sweepBatch)
-	r.out.Shown = each(ctx, r, found, func(ctx context.Context, i models.ShownIncident) error {
+	r.out.Shown = handOverEach(ctx, r, found, func(ctx context.Context, i models.ShownIncident) error {
 		if err := r.Deliver.Show(ctx, i); err != nil {
 			return err
 		}
@@ -235,16 +235,16 @@ func (r *round) incidents(ctx context.Context) error {
 	return err
 }
 
-func (r *round) campaigns(ctx context.Context) error {
+func (r *sweepRun) campaigns(ctx context.Context) error {
 	found, err := readNext(ctx, r, "campaigns", func(after db.SweepCursor) ([]models.AdCampaign, db.SweepCursor, error) {
 		return r.Store.Payments.StaleCampaigns(ctx, campaignGrace, after, sweepBatch, r.Now())
 	})
-	r.out.Campaigns = each(ctx, r, found, r.Deliver.ResumeCampaign)
+	r.out.Campaigns = handOverEach(ctx, r, found, r.Deliver.ResumeCampaign)
 
 	return err
 }
 
-func (r *round) holds(ctx context.Context) error {
+func (r *sweepRun) holds(ctx context.Context) error {
 	for {
 		n, err := r.Store.Payments.ReleaseExpiredHolds(ctx, holdBatch, r.Now())
 		r.out.Holds += n
@@ -255,13 +255,13 @@ func (r *round) holds(ctx context.Context) error {
 	}
 }
 
-// freed gives up holds, which needs the database only: first, and not for long, since seats may be locked by somebody who hangs.
-func (r *round) freed(ctx context.Context) error {
-	limited, cancel := context.WithTimeout(ctx, freeFor)
+// releaseHolds gives up holds, which needs the database only: first, and not for long, since seats may be locked by somebody who hangs.
+func (r *sweepRun) releaseHolds(ctx context.Context) error {
+	limited, cancel := context.WithTimeout(ctx, releaseTime)
 	defer cancel()
 
 	err := r.holds(limited)
-	r.over = time.Now().Add(handOver)
+	r.deadline = time.Now().Add(handOverDeadline)
 
 	if limited.Err() != nil && ctx.Err() == nil {
 		slog.WarnContext(ctx, "sweep could not free all seats whose holds are over; the next one goes on", "error", err)
@@ -272,47 +272,47 @@ func (r *round) freed(ctx context.Context) error {
 	return err
 }
 
-func (r *round) outbox(ctx context.Context) error {
+func (r *sweepRun) outbox(ctx context.Context) error {
 	due, err := r.Store.Payments.NotificationsDue(ctx, r.Now())
 	if due {
-		each(ctx, r, []struct{}{{}}, func(ctx context.Context, _ struct{}) error { return r.Deliver.WakeOutbox(ctx) })
+		handOverEach(ctx, r, []struct{}{{}}, func(ctx context.Context, _ struct{}) error { return r.Deliver.WakeOutbox(ctx) })
 	}
 
 	return err
 }
 
-func (r *round) keys(ctx context.Context) error {
+func (r *sweepRun) keys(ctx context.Context) error {
 	_, keys := r.Store.DB.PurgeKeys(ctx, keyAge)
 	_, tokens := r.Store.Accounts.PurgeRefreshTokens(ctx, tokenAge)
 
 	return errors.Join(keys, tokens)
 }
 
-// each hands over items, some side by side, for a while, and counts those that were taken. The next sweep goes on with the
+// handOverEach hands over items, some side by side, for a while, and counts those that were taken. The next sweep goes on with the
 // others: an orchestrator that comes back to thousands of things is slow, and pressing it would make it slower. They come in
 // no order, so that it is not always the same ones that it does not get to.
-func each[T any](ctx context.Context, r *round, items []T, do func(context.Context, T) error) int {
+func handOverEach[T any](ctx context.Context, r *sweepRun, items []T, do func(context.Context, T) error) int {
 	var (
 		group errgroup.Group
 		count atomic.Int32
-		until = time.Now().Add(handFor)
+		until = time.Now().Add(handOverTime)
 	)
 
 	group.SetLimit(sweepWorkers)
 
 	for _, i := range rand.Perm(len(items)) { //nolint:gosec // an order, no secret
 		group.Go(func() error {
-			if now := time.Now(); r.away.Load() || now.After(until) || now.After(r.over) {
+			if now := time.Now(); r.orchestratorDown.Load() || now.After(until) || now.After(r.deadline) {
 				return nil
 			}
 
-			limited, cancel := context.WithTimeout(ctx, handAtMost)
+			limited, cancel := context.WithTimeout(ctx, handOverTimeout)
 			defer cancel()
 
 			if err := do(limited, items[i]); err == nil {
 				count.Add(1)
 			} else {
-				r.away.CompareAndSwap(false, limited.Err() != nil)
+				r.orchestratorDown.CompareAndSwap(false, limited.Err() != nil)
 				slog.WarnContext(ctx, "sweep could not hand over", "error", err) // the next one tries it again
 			}
 

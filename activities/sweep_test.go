@@ -54,7 +54,7 @@ func (o *owners) Deliver(ctx context.Context, d models.Delivery) error {
 	return o.take(func() { o.delivered = append(o.delivered, d) })
 }
 
-func (o *owners) Reconcile(_ context.Context, id uuid.UUID, _ models.PaymentProvider) error {
+func (o *owners) Reconcile(_ context.Context, id uuid.UUID, _ models.Gateway) error {
 	return o.take(func() { o.asked = append(o.asked, id) })
 }
 

@@ -163,7 +163,7 @@ func median(all []result) result {
 func (b *bench) measure(ctx context.Context, s shape, payments, parallel int) (result, error) {
 	queue := "bench-" + uuid.NewString()
 	gate := fake.New()
-	gates := map[models.PaymentProvider]gateways.Gateway{models.ProviderGatewayA: gate}
+	gates := map[models.Gateway]gateways.Gateway{models.GatewayA: gate}
 	door := workflows.NewClient(b.temporal, queue)
 
 	if s.Production {

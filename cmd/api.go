@@ -89,13 +89,13 @@ func startAPI(
 
 	warnOfReturns(ctx, slog.Default(), cfg)
 
-	door := workflows.NewClient(temporal, cfg.Temporal.TaskQueue)
-	carrier := relay.New(s, door.Deliver)
+	workflowClient := workflows.NewClient(temporal, cfg.Temporal.TaskQueue)
+	eventRelay := relay.New(s, workflowClient.Deliver)
 
-	carrier.Report(metrics.RelayBacklog)
-	metrics.WatchBooks(unfinished(s))
+	eventRelay.Report(metrics.RelayBacklog)
+	metrics.WatchBooks(countUnfinished(s))
 
-	deps, handlers, err := apiDeps(ctx, cfg, parts{s, door, carrier, registry, metrics}, &open)
+	deps, handlers, err := apiDeps(ctx, cfg, apiParts{s, workflowClient, eventRelay, registry, metrics}, &open)
 	if err != nil {
 		return nil, err
 	}
@@ -110,15 +110,15 @@ func startAPI(
 		return nil, fmt.Errorf("LISTEN_ADDR: %w", err)
 	}
 
-	carrier.Start()
-	open.add(carrier.Stop)
+	eventRelay.Start()
+	open.add(eventRelay.Stop)
 
 	operations.ClearExports(ctx)
 
 	stopDashboards := handlers.ListenDashboards()
 
 	served := make(chan error, 1)
-	entrance := newAccepting(api.Listener(listener))
+	entrance := newAcceptGate(api.Listener(listener))
 
 	go func() { served <- app.Listener(entrance) }()
 
@@ -143,16 +143,16 @@ func startAPI(
 	}, nil
 }
 
-// parts are what the API is wired from.
-type parts struct {
-	store    *store.Store
-	door     *workflows.Client
-	carrier  *relay.Relay
-	registry *prometheus.Registry
-	metrics  *telemetry.Metrics
+// apiParts are what the API is wired from.
+type apiParts struct {
+	store     *store.Store
+	workflows *workflows.Client
+	relay     *relay.Relay
+	registry  *prometheus.Registry
+	metrics   *telemetry.Metrics
 }
 
-func apiDeps(ctx context.Context, cfg config.Config, p parts, open *closers) (api.Deps, *operations.Operations, error) {
+func apiDeps(ctx context.Context, cfg config.Config, p apiParts, open *closers) (api.Deps, *operations.Operations, error) {
 	keys, err := auth.LoadKeyring(cfg.Tokens.SigningKeys.Reveal())
 	if err != nil {
 		return api.Deps{}, nil, err
@@ -185,9 +185,9 @@ func apiDeps(ctx context.Context, cfg config.Config, p parts, open *closers) (ap
 
 	limits := ratelimit.New(limiter, cfg.Limits, middleware.LimiterFailed(slog.Default()))
 	handlers := operations.New(operations.Deps{
-		Store: p.store, Workflows: p.door, Passwords: passwords, Issuer: auth.NewIssuer(keys, cfg.Tokens),
+		Store: p.store, Workflows: p.workflows, Passwords: passwords, Issuer: auth.NewIssuer(keys, cfg.Tokens),
 		Logins: limits, Verifiers: channels,
-		AtOnce: cfg.AtOnce, Deliver: p.carrier.Enqueue, Metrics: p.metrics, Media: files, Links: links, Now: clock.Now,
+		AtOnce: cfg.AtOnce, Deliver: p.relay.Enqueue, Metrics: p.metrics, Media: files, Links: links, Now: clock.Now,
 		RefreshTTL: cfg.Tokens.RefreshTTL, CheckoutWait: cfg.HTTP.CheckoutWait, RefundWait: cfg.HTTP.RefundWait,
 		PublicURL: cfg.App.PublicURL, Returns: cfg.ReturnRules(),
 		TemporalUI: strings.TrimRight(cfg.Temporal.UIURL, "/"), Runbook: cfg.App.RunbookURL,
@@ -201,17 +201,17 @@ func apiDeps(ctx context.Context, cfg config.Config, p parts, open *closers) (ap
 
 	return api.Deps{
 		Deps: middleware.Deps{
-			Auth: auth.NewGate(verifier, standing(p.store)), MayWrite: handlers.MayWrite, Webhooks: handlers.Webhooks(), Limits: limits,
+			Auth: auth.NewGate(verifier, accountStatus(p.store)), MayWrite: handlers.MayWrite, Webhooks: handlers.Webhooks(), Limits: limits,
 			Idempotency: &idempotency{store: p.store}, Observe: p.metrics.Request, Log: slog.Default(),
 			PublicURL: cfg.App.PublicURL, TrustedProxies: cfg.HTTP.TrustedProxies,
 		},
 		Operations: handlers, JWKS: keys.JWKS(), Metrics: public, CORSOrigins: cfg.HTTP.CORSOrigins,
-		Checks: map[string]func(context.Context) error{"database": p.store.DB.Ready, "orchestrator": p.door.Ping},
+		Checks: map[string]func(context.Context) error{"database": p.store.DB.Ready, "orchestrator": p.workflows.Ping},
 	}, handlers, nil
 }
 
-// standing looks accounts up for the gate.
-func standing(s *store.Store) func(context.Context, uuid.UUID) (auth.AccountStatus, error) {
+// accountStatus looks accounts up for the gate.
+func accountStatus(s *store.Store) func(context.Context, uuid.UUID) (auth.AccountStatus, error) {
 	return func(ctx context.Context, user uuid.UUID) (auth.AccountStatus, error) {
 		now, err := s.Accounts.AccountStatus(ctx, user)
 

@@ -56,7 +56,7 @@ func runDemo(ctx context.Context, cfg config.Config, progress *slog.Logger, out 
 
 	began := time.Now()
 
-	h, err := startHouse(ctx, cfg, progress, 0)
+	h, err := startDevEnv(ctx, cfg, progress, 0)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func runDemo(ctx context.Context, cfg config.Config, progress *slog.Logger, out 
 // story is the demo: it talks to the running service over HTTP, as an app, a customer and finance staff would.
 type story struct {
 	out      io.Writer
-	house    *house
+	env      *devEnv
 	customer caller
 	finance  caller
 	began    time.Time
@@ -99,9 +99,9 @@ type payment struct {
 	Status        string    `json:"status"`
 }
 
-func newStory(h *house, out io.Writer) *story {
+func newStory(h *devEnv, out io.Writer) *story {
 	return &story{
-		out: out, house: h,
+		out: out, env: h,
 		customer: newCaller(h.cfg.App.PublicURL), finance: newCaller(h.cfg.App.PublicURL),
 	}
 }
@@ -134,7 +134,7 @@ func (s *story) say(what string, look ...string) {
 
 // workflow is the page of a workflow in the Temporal UI.
 func (s *story) workflow(id string) string {
-	return s.house.stack.TemporalUIURL + "/namespaces/default/workflows/" + url.PathEscape(id)
+	return s.env.stack.TemporalUIURL + "/namespaces/default/workflows/" + url.PathEscape(id)
 }
 
 func (s *story) signIn(ctx context.Context) error {
@@ -250,7 +250,7 @@ func (s *story) seeLedger(ctx context.Context) error {
 
 // seeNotifications waits until the customer's mail and SMS have left the outbox.
 func (s *story) seeNotifications(ctx context.Context) error {
-	dir := filepath.Join(s.house.cfg.App.DataDir, "outbox")
+	dir := filepath.Join(s.env.cfg.App.DataDir, "outbox")
 
 	for _, channel := range []models.NotificationChannel{models.NotifyEmail, models.NotifySMS} {
 		id := models.NotificationID(s.booking.Payment.TransactionID, models.NotifyPaymentSucceeded, channel)
@@ -261,7 +261,7 @@ func (s *story) seeNotifications(ctx context.Context) error {
 		}
 
 		s.say("The customer is told by "+strings.ToLower(string(channel)), "file      "+name,
-			"workflow  "+s.workflow(models.OutboxWorkflowID(s.house.cfg.Temporal.TaskQueue)))
+			"workflow  "+s.workflow(models.OutboxWorkflowID(s.env.cfg.Temporal.TaskQueue)))
 		s.began = time.Now()
 	}
 
@@ -317,7 +317,7 @@ func (s *story) refund(ctx context.Context, body map[string]any, what string) er
 }
 
 func (s *story) export(ctx context.Context) error {
-	name := filepath.Join(s.house.cfg.App.DataDir, "exports", "financial-records.csv")
+	name := filepath.Join(s.env.cfg.App.DataDir, "exports", "financial-records.csv")
 
 	size, err := s.finance.download(ctx, "/api/v1/admin/financial-records/export?format=csv", name)
 	if err != nil {

@@ -61,7 +61,7 @@ func newDev() *cobra.Command {
 				}
 			}
 
-			h, err := startHouse(cmd.Context(), cfg, slog.Default(), lines)
+			h, err := startDevEnv(cmd.Context(), cfg, slog.Default(), lines)
 			if err != nil {
 				return err
 			}
@@ -79,8 +79,8 @@ func newDev() *cobra.Command {
 	return dev
 }
 
-// house is the whole service on one machine, in one process with two children: PostgreSQL and Temporal.
-type house struct {
+// devEnv is the whole service on one machine, in one process with two children: PostgreSQL and Temporal.
+type devEnv struct {
 	cfg      config.Config
 	progress *slog.Logger // of what takes its time at the start
 	lines    int          // made-up ledger lines to add
@@ -95,10 +95,10 @@ type house struct {
 	errs []error
 }
 
-// startHouse starts all parts in the order in which they need each other, and adds made-up ledger lines if there are to be any.
+// startDevEnv starts all parts in the order in which they need each other, and adds made-up ledger lines if there are to be any.
 // When it fails nothing is left running.
-func startHouse(ctx context.Context, cfg config.Config, progress *slog.Logger, lines int) (h *house, err error) {
-	h = &house{cfg: cfg, progress: progress, lines: lines, registry: prometheus.NewRegistry()}
+func startDevEnv(ctx context.Context, cfg config.Config, progress *slog.Logger, lines int) (h *devEnv, err error) {
+	h = &devEnv{cfg: cfg, progress: progress, lines: lines, registry: prometheus.NewRegistry()}
 	h.metrics = telemetry.NewMetrics(h.registry)
 
 	defer func() {
@@ -130,7 +130,7 @@ func startHouse(ctx context.Context, cfg config.Config, progress *slog.Logger, l
 	return h, nil
 }
 
-func (h *house) startComponents(ctx context.Context) (err error) {
+func (h *devEnv) startComponents(ctx context.Context) (err error) {
 	h.stack, err = devstack.Start(ctx, devstack.Options{
 		DataDir: h.cfg.App.DataDir, DatabaseURL: h.cfg.Database.URL.Reveal(),
 		TemporalAddress: h.cfg.Temporal.Address, Log: h.progress,
@@ -158,7 +158,7 @@ func (h *house) startComponents(ctx context.Context) (err error) {
 }
 
 // prepareKeys makes a signing key of this machine's own and keeps it, unless one is configured.
-func (h *house) prepareKeys(context.Context) error {
+func (h *devEnv) prepareKeys(context.Context) error {
 	if h.cfg.Tokens.SigningKeys.IsSet() {
 		return nil
 	}
@@ -174,7 +174,7 @@ func (h *house) prepareKeys(context.Context) error {
 }
 
 // chooseAddress moves the API to another port when its own is taken, and keeps to it; an address that was asked for stays.
-func (h *house) chooseAddress(ctx context.Context) error {
+func (h *devEnv) chooseAddress(ctx context.Context) error {
 	if os.Getenv("LISTEN_ADDR") != "" {
 		return nil
 	}
@@ -192,7 +192,7 @@ func (h *house) chooseAddress(ctx context.Context) error {
 	return nil
 }
 
-func (h *house) startSandbox(ctx context.Context) error {
+func (h *devEnv) startSandbox(ctx context.Context) error {
 	addr, err := h.freeAddress(ctx, "gateway", defaultSandboxAddr)
 	if err != nil {
 		return err
@@ -220,7 +220,7 @@ func (h *house) startSandbox(ctx context.Context) error {
 	return nil
 }
 
-func (h *house) prepareDatabase(ctx context.Context) error {
+func (h *devEnv) prepareDatabase(ctx context.Context) error {
 	s, err := openStore(ctx, h.cfg)
 	if err != nil {
 		return err
@@ -245,7 +245,7 @@ func (h *house) prepareDatabase(ctx context.Context) error {
 	return h.addLines(ctx, s)
 }
 
-func (h *house) addLines(ctx context.Context, s *store.Store) error {
+func (h *devEnv) addLines(ctx context.Context, s *store.Store) error {
 	began := time.Now()
 
 	added, err := s.Seed.Grow(ctx, seed.Seed{Records: h.lines, Seed: 1, Now: began, Password: noPassword})
@@ -258,7 +258,7 @@ func (h *house) addLines(ctx context.Context, s *store.Store) error {
 
 // takeOwnRole has API and worker use a database role of their own, which cannot change what only ever grows, in the
 // PostgreSQL that is private to this machine. A database that was asked for is used as its URL says.
-func (h *house) takeOwnRole(ctx context.Context) error {
+func (h *devEnv) takeOwnRole(ctx context.Context) error {
 	if h.stack.Postgres == nil {
 		return nil
 	}
@@ -285,7 +285,7 @@ func (h *house) takeOwnRole(ctx context.Context) error {
 	return nil
 }
 
-func (h *house) startWorker(ctx context.Context) error {
+func (h *devEnv) startWorker(ctx context.Context) error {
 	stop, err := startWorker(ctx, h.cfg, h.metrics)
 	if err != nil {
 		return err
@@ -296,7 +296,7 @@ func (h *house) startWorker(ctx context.Context) error {
 	return nil
 }
 
-func (h *house) startAPI(ctx context.Context) error {
+func (h *devEnv) startAPI(ctx context.Context) error {
 	stop, err := startAPI(ctx, h.cfg, h.registry, h.metrics)
 	if err != nil {
 		return err
@@ -308,7 +308,7 @@ func (h *house) startAPI(ctx context.Context) error {
 }
 
 // wait returns when the command is stopped or one of the two components has died.
-func (h *house) wait(ctx context.Context) {
+func (h *devEnv) wait(ctx context.Context) {
 	var database, temporal <-chan struct{}
 
 	if h.stack.Postgres != nil {
@@ -328,13 +328,13 @@ func (h *house) wait(ctx context.Context) {
 	}
 }
 
-func (h *house) close() error {
+func (h *devEnv) close() error {
 	h.open.close()
 
 	return errors.Join(h.errs...)
 }
 
-func (h *house) printLinks(w io.Writer) {
+func (h *devEnv) printLinks(w io.Writer) {
 	fmt.Fprintf(w, "\n  API          %s/api/v1   docs %s/docs\n", h.cfg.App.PublicURL, h.cfg.App.PublicURL)
 	// Without the sweep, of which there is one every few seconds.
 	query := url.Values{"query": {"WorkflowType != 'Sweep'"}}
@@ -351,7 +351,7 @@ func (h *house) printLinks(w io.Writer) {
 
 // freeAddress is the port of 127.0.0.1 that the named part had the last time, else its usual one, else a free one; and keeps it
 // for the next time.
-func (h *house) freeAddress(ctx context.Context, name, usual string) (string, error) {
+func (h *devEnv) freeAddress(ctx context.Context, name, usual string) (string, error) {
 	_, text, err := net.SplitHostPort(usual)
 	if err != nil {
 		return "", err

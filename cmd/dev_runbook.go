@@ -17,7 +17,7 @@ import (
 const defaultRunbookAddr = "127.0.0.1:8091"
 
 // startRunbook serves the runbook, to which incidents link, unless RUNBOOK_URL says that it is elsewhere.
-func (h *house) startRunbook(ctx context.Context) error {
+func (h *devEnv) startRunbook(ctx context.Context) error {
 	if h.cfg.App.RunbookURL != "" {
 		return nil
 	}

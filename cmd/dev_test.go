@@ -29,13 +29,13 @@ var financeStaff = models.User{
 }
 
 // devOn runs the whole service on dir until the end of stop, as `rihla dev` does.
-func devOn(t *testing.T, dir string) (h *house, links string, stop func()) {
+func devOn(t *testing.T, dir string) (h *devEnv, links string, stop func()) {
 	t.Helper()
 
 	cfg, err := config.Load(map[string]string{"DATA_DIR": dir})
 	require.NoError(t, err)
 
-	h, err = startHouse(t.Context(), cfg, slog.New(slog.DiscardHandler), 0)
+	h, err = startDevEnv(t.Context(), cfg, slog.New(slog.DiscardHandler), 0)
 	require.NoError(t, err)
 
 	var printed bytes.Buffer
@@ -173,6 +173,6 @@ func TestDevKeepsAwayFromOthersDatabase(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, s.Close())
 
-	_, err = startHouse(t.Context(), cfg, slog.New(slog.DiscardHandler), 0)
+	_, err = startDevEnv(t.Context(), cfg, slog.New(slog.DiscardHandler), 0)
 	require.ErrorContains(t, err, "a database with users of its own")
 }

@@ -111,8 +111,8 @@ func (b *fuzzBundle) serve(tb testing.TB, cfg config.Config, s *store.Store) {
 
 	tb.Cleanup(func() { open.close() })
 
-	deps, _, err := apiDeps(tb.Context(), cfg, parts{
-		store: s, door: workflows.NewClient(temporal, cfg.Temporal.TaskQueue), carrier: carrier,
+	deps, _, err := apiDeps(tb.Context(), cfg, apiParts{
+		store: s, workflows: workflows.NewClient(temporal, cfg.Temporal.TaskQueue), relay: carrier,
 		registry: registry, metrics: telemetry.NewMetrics(registry),
 	}, &open)
 	require.NoError(tb, err)

@@ -40,14 +40,14 @@ func (i *idempotency) Claim(ctx context.Context, scope db.KeyScope) (db.Claim, e
 
 // Complete implements middleware.IdempotencyStore.
 func (i *idempotency) Complete(ctx context.Context, claim uuid.UUID, a db.Answer) error {
-	i.letGo(claim)
+	i.stopHolding(claim)
 
 	return i.store.DB.CompleteKey(ctx, claim, a)
 }
 
 // Release implements middleware.IdempotencyStore.
 func (i *idempotency) Release(ctx context.Context, claim uuid.UUID) error {
-	i.letGo(claim)
+	i.stopHolding(claim)
 
 	return i.store.DB.ReleaseKey(ctx, claim)
 }
@@ -75,7 +75,7 @@ func (i *idempotency) hold(ctx context.Context, claim uuid.UUID) {
 	}()
 }
 
-func (i *idempotency) letGo(claim uuid.UUID) {
+func (i *idempotency) stopHolding(claim uuid.UUID) {
 	if cancel, ok := i.held.LoadAndDelete(claim); ok {
 		cancel.(context.CancelFunc)()
 	}

@@ -42,7 +42,7 @@ func openMedia(ctx context.Context, cfg config.Config, s *store.Store, open *clo
 
 // prepareMediaSecret makes a secret of this machine's own for the addresses of photos and keeps it, unless one is
 // configured.
-func (h *house) prepareMediaSecret(context.Context) error {
+func (h *devEnv) prepareMediaSecret(context.Context) error {
 	if len(h.cfg.Media.URLSecrets) > 0 {
 		return nil
 	}

@@ -15,7 +15,7 @@ func TestDevKeepsItsMediaSecret(t *testing.T) {
 
 	dir := t.TempDir()
 	secret := func(configured ...config.Secret) string {
-		h := &house{cfg: config.Config{App: config.App{DataDir: dir}, Media: config.Media{URLSecrets: configured}}}
+		h := &devEnv{cfg: config.Config{App: config.App{DataDir: dir}, Media: config.Media{URLSecrets: configured}}}
 		require.NoError(t, h.prepareMediaSecret(t.Context()))
 		require.Len(t, h.cfg.Media.URLSecrets, 1)
 

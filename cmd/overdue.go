@@ -9,8 +9,8 @@ import (
 	"rihla/models"
 )
 
-// unfinished reads the books for the metrics. Kinds without open incidents are there with 0, so that an alert sees them go.
-func unfinished(s *store.Store) func(context.Context) (telemetry.Unfinished, error) {
+// countUnfinished reads the books for the metrics. Kinds without open incidents are there with 0, so that an alert sees them go.
+func countUnfinished(s *store.Store) func(context.Context) (telemetry.Unfinished, error) {
 	return func(ctx context.Context) (telemetry.Unfinished, error) {
 		o, err := s.Payments.Overdue(ctx, clock.Now())
 		if err != nil {

@@ -94,7 +94,7 @@ func sandboxMerchants(cfg config.Config) []server.Merchant {
 	var merchants []server.Merchant
 
 	for _, method := range paymentMethods {
-		provider := method.Provider()
+		provider := method.Gateway()
 		key := cfg.Gateways.For(provider).APIKey.Reveal()
 
 		at, ok := byKey[key]

@@ -30,7 +30,7 @@ import (
 
 // openStore connects to the database with the configured money rules, and fails when it does not answer.
 func openStore(ctx context.Context, cfg config.Config) (*store.Store, error) {
-	return store.Open(ctx, cfg.Database.URL.Reveal(), policies(cfg), pool(cfg))
+	return store.Open(ctx, cfg.Database.URL.Reveal(), policies(cfg), poolOptions(cfg))
 }
 
 func policies(cfg config.Config) models.Policies {
@@ -50,13 +50,13 @@ func policies(cfg config.Config) models.Policies {
 
 // serving is the pool of API and worker, whose statements are short.
 func serving(cfg config.Config) db.Options {
-	o := pool(cfg)
+	o := poolOptions(cfg)
 	o.StatementTimeout, o.IdleInTxTimeout = cfg.Database.StatementTimeout, cfg.Database.IdleInTxTimeout
 
 	return o
 }
 
-func pool(cfg config.Config) db.Options {
+func poolOptions(cfg config.Config) db.Options {
 	return db.Options{
 		MaxConns: cfg.Database.MaxConns, MaxIdleConns: cfg.Database.MaxIdleConns,
 		ConnMaxLifetime: cfg.Database.ConnMaxLifetime, ConnMaxIdleTime: cfg.Database.ConnMaxIdleTime,
@@ -212,9 +212,9 @@ func openCodec(cfg config.Config) (*codec.Codec, error) {
 }
 
 // forPolling is the client of the workers' own: a payload that cannot be decrypted there is tried again, and fails nothing
-// (codec.Insisting). It has a connection of its own, since the SDK would share one only while the orchestrator answers.
+// (codec.PanicOnUndecryptable). It has a connection of its own, since the SDK would share one only while the orchestrator answers.
 func (t *orchestrator) forPolling(open *closers) (client.Client, error) {
-	c, err := t.dial(t.codec.Insisting())
+	c, err := t.dial(t.codec.PanicOnUndecryptable())
 	if err == nil {
 		open.add(c.Close)
 	}
@@ -282,10 +282,10 @@ func connect(ctx context.Context, cfg config.Config, open *closers) (*store.Stor
 }
 
 // openGateways opens the configured driver of every payment company.
-func openGateways(cfg config.Config, m *telemetry.Metrics) (map[models.PaymentProvider]gateways.Gateway, error) {
-	all := map[models.PaymentProvider]gateways.Gateway{}
+func openGateways(cfg config.Config, m *telemetry.Metrics) (map[models.Gateway]gateways.Gateway, error) {
+	all := map[models.Gateway]gateways.Gateway{}
 
-	for _, provider := range models.PaymentProviders() {
+	for _, provider := range models.Gateways() {
 		g := cfg.Gateways.For(provider)
 
 		opened, err := drivers.Open(provider, drivers.Config{
@@ -312,7 +312,7 @@ func limitsOf(g config.Gateway) gateways.Limits {
 }
 
 // guardReports counts what the guard of a gateway does, and logs what an operator wants to know of.
-func guardReports(provider models.PaymentProvider, m *telemetry.Metrics) gateways.Reports {
+func guardReports(provider models.Gateway, m *telemetry.Metrics) gateways.Reports {
 	for _, calls := range gateways.AllCalls() {
 		m.GatewayBreaker(provider, string(calls), string(gateways.CircuitClosed))
 	}
@@ -322,26 +322,26 @@ func guardReports(provider models.PaymentProvider, m *telemetry.Metrics) gateway
 			m.GatewayBreaker(provider, string(calls), string(to))
 			slog.Warn("gateway breaker", "gateway", provider, "calls", calls, "state", to)
 		},
-		Refused: func(calls gateways.Calls, reason string) { m.GatewayRefused(provider, string(calls), reason) },
+		NotSent: func(calls gateways.Calls, reason string) { m.GatewayNotSent(provider, string(calls), reason) },
 		Paused: func(calls gateways.Calls, pause time.Duration) {
 			m.GatewayPaused(provider, string(calls), pause)
 			slog.Warn("gateway wants a pause", "gateway", provider, "calls", calls, "pause", pause)
 		},
 		Waited: func(calls gateways.Calls, waited time.Duration) { m.GatewayWaited(provider, string(calls), waited) },
-		Odd: func(ctx context.Context, calls gateways.Calls, problem string) {
+		Anomaly: func(ctx context.Context, calls gateways.Calls, problem string) {
 			slog.WarnContext(ctx, "gateway answers what cannot be right", "gateway", provider, "calls", calls, "problem", problem)
 		},
 	}
 }
 
-// pollTurns are those of questions about attempts, at each gateway.
-func pollTurns(g config.Gateways) map[models.PaymentProvider]activities.PollTurns {
-	turns := map[models.PaymentProvider]activities.PollTurns{}
-	for _, provider := range models.PaymentProviders() {
-		turns[provider] = activities.NewPollTurns(g.For(provider).Rate)
+// pollLimiters are those of questions about attempts, at each gateway.
+func pollLimiters(g config.Gateways) map[models.Gateway]activities.PollLimiters {
+	limiters := map[models.Gateway]activities.PollLimiters{}
+	for _, provider := range models.Gateways() {
+		limiters[provider] = activities.NewPollLimiters(g.For(provider).Rate)
 	}
 
-	return turns
+	return limiters
 }
 
 // startWorker connects everything a worker needs and begins to poll. The returned function stops it.
@@ -377,7 +377,7 @@ func startWorker(ctx context.Context, cfg config.Config, m *telemetry.Metrics) (
 		Temporal: temporal, Polls: polls, Store: s, Gateways: gates, Sender: sender, Namespace: temporal.namespace,
 		Queue: cfg.Temporal.TaskQueue, SweepInterval: cfg.Schedules.SweepInterval, Concurrency: cfg.Database.MaxConns,
 		AskFor: cfg.Policies.AskFor, SettleAfter: cfg.Policies.SettleAfter,
-		Silence: cfg.Schedules.WebhookSilence, Turns: pollTurns(cfg.Gateways), Asked: m.StatusAsked, Silent: m.WebhooksSilent,
+		WebhookSilence: cfg.Schedules.WebhookSilence, PollLimiters: pollLimiters(cfg.Gateways), Asked: m.StatusAsked, Silent: m.WebhooksSilent,
 		Now: clock.Now, Settled: m.PaymentSettled, Deployment: cfg.Temporal.DeploymentName, BuildID: cfg.Temporal.BuildID,
 	})
 	if err := w.Start(ctx); err != nil {

@@ -23,7 +23,7 @@ type transaction struct {
 	VATRate       models.Rate              `json:"vat_rate"`
 	VATAmount     models.Money             `json:"vat_amount"`
 	Method        models.PaymentMethod     `json:"payment_method"`
-	Provider      models.PaymentProvider   `json:"provider"`
+	Provider      models.Gateway           `json:"provider"`
 	Status        models.TransactionStatus `json:"status"`
 	CheckoutURL   *string                  `json:"checkout_url"`
 	ExpiresAt     time.Time                `json:"expires_at"`
@@ -50,10 +50,10 @@ func methodsAndChannels(t *testing.T, s *harness.Stack) {
 
 	customer := s.As(models.RoleEndUser)
 
-	for method, gateway := range map[models.PaymentMethod]models.PaymentProvider{
-		models.MethodCreditCard: models.ProviderGatewayA, models.MethodDebitNetwork: models.ProviderGatewayA,
-		models.MethodWalletA: models.ProviderGatewayA, models.MethodBillPayment: models.ProviderGatewayA,
-		models.MethodWalletB: models.ProviderWalletB,
+	for method, gateway := range map[models.PaymentMethod]models.Gateway{
+		models.MethodCreditCard: models.GatewayA, models.MethodDebitNetwork: models.GatewayA,
+		models.MethodWalletA: models.GatewayA, models.MethodBillPayment: models.GatewayA,
+		models.MethodWalletB: models.GatewayWalletB,
 	} {
 		body := s.BookingRequest(1)
 		body["payment_method"] = method
@@ -120,7 +120,7 @@ func intentReplaced(t *testing.T, s *harness.Stack) {
 	next := decoded[transaction](t, http.StatusCreated, a)
 	require.NotEmpty(t, a.Header.Get("Location"))
 	require.Equal(t, models.BookingAttemptID(b.ID, 2), next.ID)
-	require.Equal(t, models.ProviderWalletB, next.Provider)
+	require.Equal(t, models.GatewayWalletB, next.Provider)
 
 	old := transactionByID(t, s, b.Payment.TransactionID)
 	require.Equal(t, models.TransactionFailed, old.Status)

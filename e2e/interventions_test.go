@@ -197,7 +197,7 @@ func TestTerminatedWithoutAWorker(t *testing.T) {
 	s.PayLate(*late.Payment.Reference)
 	terminate(s.AwaitWorkflow("LatePayment", 1)[0])
 
-	require.NoError(t, door.Reconcile(t.Context(), late.Payment.TransactionID, models.ProviderGatewayA))
+	require.NoError(t, door.Reconcile(t.Context(), late.Payment.TransactionID, models.GatewayA))
 	terminate(models.ReconcileWorkflowID(late.Payment.TransactionID))
 
 	require.NoError(t, door.WakeOutbox(t.Context()))

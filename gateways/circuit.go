@@ -31,30 +31,30 @@ const (
 	busyFor = 250 * time.Millisecond
 
 	// A breaker opens by failures in a row, or when half of a fair number of calls failed lately.
-	rollingWindow = 30 * time.Second
-	rollingStep   = 5 * time.Second
-	fairNumber    = 4 // times BreakerFailures
+	rollingWindow  = 30 * time.Second
+	rollingStep    = 5 * time.Second
+	minCallsFactor = 4 // times BreakerFailures
 )
 
 // Why a call was not sent.
 const (
-	refusedOpen   = "open"
-	refusedPaused = "paused"
-	refusedBusy   = "busy"
-	refusedRate   = "rate"
-	refusedGone   = "canceled" // whoever asked does not wait any longer
+	notSentOpen     = "open"
+	notSentPaused   = "paused"
+	notSentBusy     = "busy"
+	notSentRate     = "rate"
+	notSentCanceled = "canceled" // whoever asked does not wait any longer
 )
 
 var (
-	errOdd    = errors.New("the answer cannot be right")
-	errGaveUp = errors.New("whoever asked has given up")
+	errAnomaly        = errors.New("the answer cannot be right")
+	errCallerCanceled = errors.New("whoever asked has given up")
 )
 
 // circuit is what a Guard knows of one kind of calls.
 type circuit struct {
 	calls   Calls
 	openFor time.Duration
-	tell    Reports
+	reports Reports
 	breaker *gobreaker.TwoStepCircuitBreaker[any] // nil: it never opens
 
 	mu          sync.Mutex
@@ -65,8 +65,8 @@ type circuit struct {
 	lastAnswer  time.Time // zero: no call has succeeded since the start
 }
 
-func newCircuit(calls Calls, limits Limits, tell Reports) *circuit {
-	c := &circuit{calls: calls, openFor: limits.BreakerOpenFor, tell: tell}
+func newCircuit(calls Calls, limits Limits, reports Reports) *circuit {
+	c := &circuit{calls: calls, openFor: limits.BreakerOpenFor, reports: reports}
 	if limits.BreakerFailures <= 0 {
 		return c
 	}
@@ -76,11 +76,11 @@ func newCircuit(calls Calls, limits Limits, tell Reports) *circuit {
 	c.breaker = gobreaker.NewTwoStepCircuitBreaker[any](gobreaker.Settings{
 		Name: string(calls), MaxRequests: 1, Interval: rollingWindow, BucketPeriod: rollingStep, Timeout: limits.BreakerOpenFor,
 		ReadyToTrip: func(n gobreaker.Counts) bool {
-			return n.ConsecutiveFailures >= inARow || (n.Requests >= fairNumber*inARow && 2*n.TotalFailures >= n.Requests)
+			return n.ConsecutiveFailures >= inARow || (n.Requests >= minCallsFactor*inARow && 2*n.TotalFailures >= n.Requests)
 		},
 		IsSuccessful:  func(err error) bool { return !countsAsFailure(err) },
-		IsExcluded:    func(err error) bool { return errors.Is(err, errGaveUp) },
-		OnStateChange: func(_ string, _, to gobreaker.State) { c.moved(to) },
+		IsExcluded:    func(err error) bool { return errors.Is(err, errCallerCanceled) },
+		OnStateChange: func(_ string, _, to gobreaker.State) { c.stateChanged(to) },
 	})
 
 	return c
@@ -97,8 +97,8 @@ func countsAsFailure(err error) bool {
 	return kind == KindUnknown || kind == KindRateLimited
 }
 
-// moved is called under the breaker's own lock.
-func (c *circuit) moved(to gobreaker.State) {
+// stateChanged is called under the breaker's own lock.
+func (c *circuit) stateChanged(to gobreaker.State) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
@@ -116,7 +116,7 @@ func (c *circuit) moved(to gobreaker.State) {
 		c.downSince = time.Time{}
 	}
 
-	c.tell.Moved(c.calls, state)
+	c.reports.Moved(c.calls, state)
 }
 
 // admit lets a call out, or says why not. Whoever is let out has to say how it went.
@@ -138,7 +138,7 @@ func (g *Guard) admit(ctx context.Context, c *circuit) (done func(error), err er
 		return nil, err
 	}
 
-	g.tell.Waited(c.calls, time.Since(began))
+	g.reports.Waited(c.calls, time.Since(began))
 
 	return func(err error) {
 		report(err)
@@ -147,7 +147,7 @@ func (g *Guard) admit(ctx context.Context, c *circuit) (done func(error), err er
 }
 
 func (g *Guard) admitWithSlot(ctx context.Context, c *circuit, began time.Time) (done func(error), err error) {
-	if err := g.takeTurn(ctx, c, began); err != nil {
+	if err := g.waitForRate(ctx, c, began); err != nil {
 		return nil, err
 	}
 
@@ -160,7 +160,7 @@ func (g *Guard) admitWithSlot(ctx context.Context, c *circuit, began time.Time) 
 
 // closed refuses a call while the breaker is open or the gateway wants a pause.
 func (c *circuit) closed() error {
-	open := c.look()
+	open := c.isOpen()
 
 	c.mu.Lock()
 	paused, left := time.Until(c.pausedUntil), time.Until(c.openUntil)
@@ -168,9 +168,9 @@ func (c *circuit) closed() error {
 
 	switch {
 	case paused > 0:
-		return c.refuse(refusedPaused, paused, "the gateway wants to be left alone for a while")
+		return c.notSent(notSentPaused, paused, "the gateway wants to be left alone for a while")
 	case open:
-		return c.refuse(refusedOpen, left, "the gateway has not been answering, and is left alone for a while")
+		return c.notSent(notSentOpen, left, "the gateway has not been answering, and is left alone for a while")
 	default:
 		return nil
 	}
@@ -181,7 +181,7 @@ func (c *circuit) allow() (done func(error), err error) {
 
 	if c.breaker != nil {
 		if report, err = c.breaker.Allow(); err != nil {
-			return nil, c.refuse(refusedOpen, busyFor, "the gateway has not been answering; one call is trying whether it does again")
+			return nil, c.notSent(notSentOpen, busyFor, "the gateway has not been answering; one call is trying whether it does again")
 		}
 	}
 
@@ -196,7 +196,7 @@ func (c *circuit) note(err error) {
 	defer c.mu.Unlock()
 
 	switch {
-	case countsAsFailure(err) && !errors.Is(err, errGaveUp):
+	case countsAsFailure(err) && !errors.Is(err, errCallerCanceled):
 		c.lastFailure = time.Now()
 	case err == nil:
 		c.lastAnswer = time.Now()
@@ -218,7 +218,7 @@ func (c *circuit) paused(err error) error {
 	}
 	c.mu.Unlock()
 
-	c.tell.Paused(c.calls, pause)
+	c.reports.Paused(c.calls, pause)
 
 	bounded := *e
 	bounded.RetryAfter = withJitter(pause)
@@ -226,8 +226,8 @@ func (c *circuit) paused(err error) error {
 	return &bounded
 }
 
-func (c *circuit) refuse(reason string, after time.Duration, message string) error {
-	c.tell.Refused(c.calls, reason)
+func (c *circuit) notSent(reason string, after time.Duration, message string) error {
+	c.reports.NotSent(c.calls, reason)
 
 	return &Error{Kind: KindNotSent, Code: reason, Message: message, RetryAfter: withJitter(max(after, busyFor))}
 }
@@ -255,9 +255,9 @@ func (g *Guard) takeSlot(ctx context.Context, c *circuit) error {
 	case g.slots <- struct{}{}:
 		return nil
 	case <-wait.C:
-		return c.refuse(refusedBusy, busyFor, "as many calls as the gateway may have are under way")
+		return c.notSent(notSentBusy, busyFor, "as many calls as the gateway may have are under way")
 	case <-ctx.Done():
-		return gone(ctx)
+		return errCanceled(ctx)
 	}
 }
 
@@ -267,23 +267,23 @@ func (g *Guard) freeSlot() {
 	}
 }
 
-// takeTurn waits for the rate to allow the call, for what is left of waitAtMost.
-func (g *Guard) takeTurn(ctx context.Context, c *circuit, began time.Time) error {
-	if g.turns == nil {
+// waitForRate waits for the rate to allow the call, for what is left of waitAtMost.
+func (g *Guard) waitForRate(ctx context.Context, c *circuit, began time.Time) error {
+	if g.limiter == nil {
 		return nil
 	}
 
-	turn := g.turns.Reserve()
+	reservation := g.limiter.Reserve()
 
-	delay := turn.Delay()
+	delay := reservation.Delay()
 	if delay == 0 {
 		return nil
 	}
 
 	if delay > waitAtMost-time.Since(began) {
-		turn.Cancel()
+		reservation.Cancel()
 
-		return c.refuse(refusedRate, delay, "as many calls per second as the gateway may have are being made")
+		return c.notSent(notSentRate, delay, "as many calls per second as the gateway may have are being made")
 	}
 
 	wait := time.NewTimer(delay)
@@ -293,19 +293,19 @@ func (g *Guard) takeTurn(ctx context.Context, c *circuit, began time.Time) error
 	case <-wait.C:
 		return nil
 	case <-ctx.Done():
-		turn.Cancel()
+		reservation.Cancel()
 
-		return gone(ctx)
+		return errCanceled(ctx)
 	}
 }
 
-func gone(ctx context.Context) error {
-	return &Error{Kind: KindNotSent, Code: refusedGone, Err: ctx.Err()}
+func errCanceled(ctx context.Context) error {
+	return &Error{Kind: KindNotSent, Code: notSentCanceled, Err: ctx.Err()}
 }
 
-// look lets an open breaker see that its time is over, which it does only when it is asked: one that nobody needs any more
+// isOpen lets an open breaker see that its time is over, which it does only when it is asked: one that nobody needs any more
 // would be reported as open for ever, although it lets the next call out.
-func (c *circuit) look() (open bool) {
+func (c *circuit) isOpen() (open bool) {
 	return c.breaker != nil && c.breaker.State() == gobreaker.StateOpen
 }
 
@@ -321,7 +321,7 @@ func (g *Guard) Health() Health {
 	var h Health
 
 	for _, c := range g.kinds {
-		c.look()
+		c.isOpen()
 
 		c.mu.Lock()
 

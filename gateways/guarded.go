@@ -39,32 +39,32 @@ func AllCalls() []Calls { return []Calls{CallsCheckout, CallsCancel, CallsRefund
 // Reports are told what a Guard does; nil ones are not. They must not block, nor call the Guard.
 type Reports struct {
 	Moved   func(c Calls, to Circuit)                          // a breaker has changed its state
-	Refused func(c Calls, reason string)                       // a call was not sent: open, paused, busy or rate
+	NotSent func(c Calls, reason string)                       // a call was not sent: open, paused, busy or rate
 	Paused  func(c Calls, d time.Duration)                     // the gateway has asked to be left alone
 	Waited  func(c Calls, d time.Duration)                     // what a call that was sent had waited for its turn
-	Odd     func(ctx context.Context, c Calls, problem string) // an answer that cannot be right
+	Anomaly func(ctx context.Context, c Calls, problem string) // an answer that cannot be right
 }
 
 // Guard stands before a gateway and keeps one that is sick from doing harm: it bounds the time, the rate and the number of
 // calls, stops asking what does not answer, and pauses when the gateway asks for it. A call that it does not let out is
 // KindNotSent, with the time after which it is worth another try.
 type Guard struct {
-	next   Gateway
-	limits Limits
-	tell   Reports
-	turns  *rate.Limiter
-	slots  chan struct{} // nil: no limit
-	kinds  map[Calls]*circuit
+	next    Gateway
+	limits  Limits
+	reports Reports
+	limiter *rate.Limiter
+	slots   chan struct{} // nil: no limit
+	kinds   map[Calls]*circuit
 }
 
 var _ Gateway = (*Guard)(nil)
 
 // Guarded puts a Guard before g.
-func Guarded(g Gateway, limits Limits, tell Reports) *Guard {
-	guard := &Guard{next: g, limits: limits, tell: tell.orSilent(), kinds: map[Calls]*circuit{}}
+func Guarded(g Gateway, limits Limits, reports Reports) *Guard {
+	guard := &Guard{next: g, limits: limits, reports: reports.orSilent(), kinds: map[Calls]*circuit{}}
 
 	if limits.Rate > 0 {
-		guard.turns = rate.NewLimiter(rate.Limit(limits.Rate), max(limits.Burst, 1))
+		guard.limiter = rate.NewLimiter(rate.Limit(limits.Rate), max(limits.Burst, 1))
 	}
 
 	if limits.Concurrency > 0 {
@@ -72,7 +72,7 @@ func Guarded(g Gateway, limits Limits, tell Reports) *Guard {
 	}
 
 	for _, calls := range AllCalls() {
-		guard.kinds[calls] = newCircuit(calls, limits, guard.tell)
+		guard.kinds[calls] = newCircuit(calls, limits, guard.reports)
 	}
 
 	return guard
@@ -83,8 +83,8 @@ func (r Reports) orSilent() Reports {
 		r.Moved = func(Calls, Circuit) {}
 	}
 
-	if r.Refused == nil {
-		r.Refused = func(Calls, string) {}
+	if r.NotSent == nil {
+		r.NotSent = func(Calls, string) {}
 	}
 
 	if r.Paused == nil {
@@ -95,8 +95,8 @@ func (r Reports) orSilent() Reports {
 		r.Waited = func(Calls, time.Duration) {}
 	}
 
-	if r.Odd == nil {
-		r.Odd = func(context.Context, Calls, string) {}
+	if r.Anomaly == nil {
+		r.Anomaly = func(context.Context, Calls, string) {}
 	}
 
 	return r
@@ -122,7 +122,7 @@ func callGuarded[T any](
 		return none, err
 	}
 
-	outcome := errOdd // of a driver that panics
+	outcome := errAnomaly // of a driver that panics
 	defer func() { done(outcome) }()
 
 	limited, cancel := g.bounded(ctx)
@@ -137,9 +137,9 @@ func callGuarded[T any](
 
 	switch {
 	case odd.problem != "":
-		g.tell.Odd(ctx, calls, odd.problem)
+		g.reports.Anomaly(ctx, calls, odd.problem)
 	case errors.Is(ctx.Err(), context.Canceled):
-		outcome = errGaveUp
+		outcome = errCallerCanceled
 	default:
 		outcome = err
 	}

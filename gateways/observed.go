@@ -17,7 +17,7 @@ type observed struct {
 	report func(operation, outcome string, took time.Duration)
 }
 
-func watch[T any](o observed, operation string, call func() (T, error)) (T, error) {
+func observe[T any](o observed, operation string, call func() (T, error)) (T, error) {
 	began := time.Now()
 	answer, err := call()
 
@@ -32,29 +32,29 @@ func watch[T any](o observed, operation string, call func() (T, error)) (T, erro
 }
 
 func (o observed) CreateCheckout(ctx context.Context, r CheckoutRequest) (Checkout, error) {
-	return watch(o, "create_checkout", func() (Checkout, error) { return o.next.CreateCheckout(ctx, r) })
+	return observe(o, "create_checkout", func() (Checkout, error) { return o.next.CreateCheckout(ctx, r) })
 }
 
 func (o observed) GetCheckout(ctx context.Context, id string) (Checkout, error) {
-	return watch(o, "get_checkout", func() (Checkout, error) { return o.next.GetCheckout(ctx, id) })
+	return observe(o, "get_checkout", func() (Checkout, error) { return o.next.GetCheckout(ctx, id) })
 }
 
 func (o observed) FindCheckout(ctx context.Context, merchantReference uuid.UUID) (Checkout, error) {
-	return watch(o, "find_checkout", func() (Checkout, error) { return o.next.FindCheckout(ctx, merchantReference) })
+	return observe(o, "find_checkout", func() (Checkout, error) { return o.next.FindCheckout(ctx, merchantReference) })
 }
 
 func (o observed) CancelCheckout(ctx context.Context, id string) (Checkout, error) {
-	return watch(o, "cancel_checkout", func() (Checkout, error) { return o.next.CancelCheckout(ctx, id) })
+	return observe(o, "cancel_checkout", func() (Checkout, error) { return o.next.CancelCheckout(ctx, id) })
 }
 
 func (o observed) CreateRefund(ctx context.Context, r RefundRequest) (Refund, error) {
-	return watch(o, "create_refund", func() (Refund, error) { return o.next.CreateRefund(ctx, r) })
+	return observe(o, "create_refund", func() (Refund, error) { return o.next.CreateRefund(ctx, r) })
 }
 
 func (o observed) GetRefund(ctx context.Context, id string) (Refund, error) {
-	return watch(o, "get_refund", func() (Refund, error) { return o.next.GetRefund(ctx, id) })
+	return observe(o, "get_refund", func() (Refund, error) { return o.next.GetRefund(ctx, id) })
 }
 
 func (o observed) FindRefund(ctx context.Context, merchantReference uuid.UUID) (Refund, error) {
-	return watch(o, "find_refund", func() (Refund, error) { return o.next.FindRefund(ctx, merchantReference) })
+	return observe(o, "find_refund", func() (Refund, error) { return o.next.FindRefund(ctx, merchantReference) })
 }

@@ -23,7 +23,7 @@ func newBook(t *rapid.T) *book {
 	amount := rapid.OneOf(rapid.Int64Range(1, 30), rapid.Int64Range(1, 10_000_000_00)).Draw(t, "halalas")
 	rate := rateOf(rapid.OneOf(rapid.SampledFrom([]int64{0, 1, 1_000, 5_000, 9_999, 10_000}), rapid.Int64Range(0, 10_000)).Draw(t, "commission"))
 	tx := &models.PaymentTransaction{
-		ID: uuid.New(), ProviderID: uuid.New(), Gateway: models.ProviderGatewayA, Currency: models.Currency,
+		ID: uuid.New(), ProviderID: uuid.New(), Gateway: models.GatewayA, Currency: models.Currency,
 		Status: models.TransactionPaid, CapturedAt: &paidAt,
 	}
 	b := &book{tx: tx}

@@ -44,27 +44,27 @@ const (
 	MethodBillPayment  PaymentMethod = "bill_payment"
 )
 
-// PaymentProvider is the gateway company that takes the money.
-type PaymentProvider string
+// Gateway is the gateway company that takes the money.
+type Gateway string
 
 // The payment providers.
 const (
-	ProviderGatewayA PaymentProvider = "gateway_a"
-	ProviderWalletB  PaymentProvider = "wallet_b"
+	GatewayA       Gateway = "gateway_a"
+	GatewayWalletB Gateway = "wallet_b"
 )
 
-// PaymentProviders are all gateway companies.
-func PaymentProviders() []PaymentProvider {
-	return []PaymentProvider{ProviderGatewayA, ProviderWalletB}
+// Gateways are all gateway companies.
+func Gateways() []Gateway {
+	return []Gateway{GatewayA, GatewayWalletB}
 }
 
-// Provider is the gateway that serves the method (rules: payments.methods).
-func (m PaymentMethod) Provider() PaymentProvider {
+// Gateway is the gateway that serves the method (rules: payments.methods).
+func (m PaymentMethod) Gateway() Gateway {
 	if m == MethodWalletB {
-		return ProviderWalletB
+		return GatewayWalletB
 	}
 
-	return ProviderGatewayA
+	return GatewayA
 }
 
 // Channel is one inbound webhook path with secrets of its own (rules: webhooks.channel).
@@ -97,13 +97,13 @@ func (m PaymentMethod) Channel() Channel {
 	}
 }
 
-// Provider is the gateway company that uses the channel.
-func (c Channel) Provider() PaymentProvider {
+// Gateway is the gateway company that uses the channel.
+func (c Channel) Gateway() Gateway {
 	if c == ChannelWalletB {
-		return ProviderWalletB
+		return GatewayWalletB
 	}
 
-	return ProviderGatewayA
+	return GatewayA
 }
 
 // Methods are the payment methods whose transactions the channel may resolve (rules: webhooks.channel).

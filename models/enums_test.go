@@ -101,7 +101,7 @@ func TestChannelsAndMethodsBelongTogether(t *testing.T) {
 	methods := constants(t)["PaymentMethod"]
 	require.Len(t, methods, 5)
 	require.Len(t, models.Channels(), len(constants(t)["Channel"]))
-	require.Len(t, models.PaymentProviders(), len(constants(t)["PaymentProvider"]))
+	require.Len(t, models.Gateways(), len(constants(t)["Gateway"]))
 
 	seen := map[models.PaymentMethod]models.Channel{}
 
@@ -116,11 +116,11 @@ func TestChannelsAndMethodsBelongTogether(t *testing.T) {
 	for _, m := range methods {
 		m := models.PaymentMethod(m)
 		require.Equal(t, m.Channel(), seen[m], m)
-		require.Contains(t, models.PaymentProviders(), m.Provider())
+		require.Contains(t, models.Gateways(), m.Gateway())
 	}
 
-	require.Equal(t, models.ProviderWalletB, models.MethodWalletB.Provider())
-	require.Equal(t, models.ProviderGatewayA, models.MethodBillPayment.Provider())
+	require.Equal(t, models.GatewayWalletB, models.MethodWalletB.Gateway())
+	require.Equal(t, models.GatewayA, models.MethodBillPayment.Gateway())
 	require.Equal(t, []models.PaymentMethod{models.MethodCreditCard, models.MethodDebitNetwork}, models.ChannelGatewayA.Methods())
 
 	require.Equal(t, "webhook/gateway_a", models.ChannelGatewayA.Path())

@@ -89,10 +89,10 @@ const (
 )
 
 // GatewayAccount is the money that a gateway holds for the platform; a debit to it means that more came in.
-func GatewayAccount(p PaymentProvider) Account { return Account("gateway:" + string(p)) }
+func GatewayAccount(p Gateway) Account { return Account("gateway:" + string(p)) }
 
 // SuspenseAccount is money that a gateway took in another amount or currency than was asked for, until it has gone back.
-func SuspenseAccount(p PaymentProvider) Account { return Account("suspense:" + string(p)) }
+func SuspenseAccount(p Gateway) Account { return Account("suspense:" + string(p)) }
 
 // In is the account's part in a currency: an account holds one currency, and names it unless it is SAR.
 func (a Account) In(currency string) Account {
@@ -104,7 +104,7 @@ func (a Account) In(currency string) Account {
 }
 
 // RefundAccount is where a refund's money comes from: the gateway that holds it, or the platform's bank.
-func RefundAccount(by RefundChannel, p PaymentProvider) Account {
+func RefundAccount(by RefundChannel, p Gateway) Account {
 	if by == RefundByHand {
 		return AccountBank
 	}

@@ -38,15 +38,15 @@ type Settled struct {
 	Campaign   uuid.UUID         `json:"campaign,omitzero"`     // set when the attempt has paid for a campaign
 	RefundOwed bool              `json:"refund_owed,omitempty"` // money was taken that can only go back
 	// Sibling is another attempt of the booking or campaign that is still open although that has just been paid.
-	Sibling        uuid.UUID       `json:"sibling,omitzero"`
-	SiblingGateway PaymentProvider `json:"sibling_gateway,omitempty"`
-	NeedsReview    bool            `json:"needs_review,omitempty"` // an incident was opened
-	Mismatch       string          `json:"mismatch,omitempty"`     // of money in suspense: what was expected and what was taken
-	Queued         int             `json:"queued,omitempty"`       // notifications put into the outbox
+	Sibling        uuid.UUID `json:"sibling,omitzero"`
+	SiblingGateway Gateway   `json:"sibling_gateway,omitempty"`
+	NeedsReview    bool      `json:"needs_review,omitempty"` // an incident was opened
+	Mismatch       string    `json:"mismatch,omitempty"`     // of money in suspense: what was expected and what was taken
+	Queued         int       `json:"queued,omitempty"`       // notifications put into the outbox
 
 	// For whoever counts: whether this call moved the attempt, and at which gateway. They stay out of histories.
-	Moved   bool            `json:"-"`
-	Gateway PaymentProvider `json:"-"`
+	Moved   bool    `json:"-"`
+	Gateway Gateway `json:"-"`
 }
 
 // Final reports that the attempt has ended.
@@ -60,10 +60,10 @@ type RefundOrder struct {
 
 // ReservedRefund is a refund whose amount has been promised out of its payment.
 type ReservedRefund struct {
-	Status  RefundStatus    `json:"status"`
-	Amount  Money           `json:"amount"`
-	Gateway PaymentProvider `json:"gateway"`
-	Channel RefundChannel   `json:"channel,omitempty"` // older histories have none: GATEWAY
+	Status  RefundStatus  `json:"status"`
+	Amount  Money         `json:"amount"`
+	Gateway Gateway       `json:"gateway"`
+	Channel RefundChannel `json:"channel,omitempty"` // older histories have none: GATEWAY
 	// Currency is ISO 4217; older histories have none: SAR.
 	Currency string `json:"currency,omitempty"`
 }
@@ -102,14 +102,14 @@ type Delivery struct {
 
 // ShownIncident is an incident as a workflow shows it to operators: no words about people.
 type ShownIncident struct {
-	ID            uuid.UUID       `json:"id" bun:"id"`
-	Kind          IncidentKind    `json:"kind" bun:"kind"`
-	Status        string          `json:"status" bun:"status"` // IncidentOpen or IncidentResolved
-	BookingID     uuid.UUID       `json:"booking_id,omitzero" bun:"booking_id"`
-	CampaignID    uuid.UUID       `json:"campaign_id,omitzero" bun:"ad_campaign_id"`
-	TransactionID uuid.UUID       `json:"transaction_id,omitzero" bun:"payment_transaction_id"`
-	RefundID      uuid.UUID       `json:"refund_id,omitzero" bun:"refund_id"`
-	Gateway       PaymentProvider `json:"gateway,omitempty" bun:"gateway"`
+	ID            uuid.UUID    `json:"id" bun:"id"`
+	Kind          IncidentKind `json:"kind" bun:"kind"`
+	Status        string       `json:"status" bun:"status"` // IncidentOpen or IncidentResolved
+	BookingID     uuid.UUID    `json:"booking_id,omitzero" bun:"booking_id"`
+	CampaignID    uuid.UUID    `json:"campaign_id,omitzero" bun:"ad_campaign_id"`
+	TransactionID uuid.UUID    `json:"transaction_id,omitzero" bun:"payment_transaction_id"`
+	RefundID      uuid.UUID    `json:"refund_id,omitzero" bun:"refund_id"`
+	Gateway       Gateway      `json:"gateway,omitempty" bun:"gateway"`
 }
 
 // About names what the incident is about, a line for each.

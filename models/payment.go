@@ -27,7 +27,7 @@ type PaymentTransaction struct {
 	VATAmount            Money             `bun:"vat_amount"`
 	CommissionRate       Rate              `bun:"commission_rate"` // the platform's share; 1 of advertising
 	PaymentMethod        PaymentMethod     `bun:"payment_method"`
-	Gateway              PaymentProvider   `bun:"gateway"`
+	Gateway              Gateway           `bun:"gateway"`
 	Status               TransactionStatus `bun:"status"`
 	FailureCode          *FailureCode      `bun:"failure_code"`
 	FailureReason        string            `bun:"failure_reason"`

@@ -17,7 +17,7 @@ type Verdict struct {
 // caller holds the row lock. A success that comes too late (attempt FAILED, but not by a mismatch) is LateSuccess.
 func Judge(t *PaymentTransaction, e *WebhookEvent) Verdict {
 	if t.Status != TransactionPending {
-		return Verdict{Status: t.Status, Outcome: afterTheFact(t, e)}
+		return Verdict{Status: t.Status, Outcome: eventAfterEnd(t, e)}
 	}
 
 	switch e.Type {
@@ -36,8 +36,8 @@ func Judge(t *PaymentTransaction, e *WebhookEvent) Verdict {
 	}
 }
 
-// afterTheFact classifies an event for an attempt that has ended.
-func afterTheFact(t *PaymentTransaction, e *WebhookEvent) EventOutcome {
+// eventAfterEnd classifies an event for an attempt that has ended.
+func eventAfterEnd(t *PaymentTransaction, e *WebhookEvent) EventOutcome {
 	failed := t.Status == TransactionFailed && t.FailureCode != nil
 	switch {
 	case failed && t.FailureCode.IsMismatch():
@@ -131,7 +131,7 @@ func newRecord(t *PaymentTransaction, kind RecordKind, tripTitle string) Financi
 }
 
 // SettlementTransfers are the movements behind a new ledger line. They add up to its gross amount.
-func SettlementTransfers(r *FinancialRecord, gateway PaymentProvider) []LedgerTransfer {
+func SettlementTransfers(r *FinancialRecord, gateway Gateway) []LedgerTransfer {
 	from := GatewayAccount(gateway)
 	add := func(kind TransferKind, to Account, amount Money) LedgerTransfer {
 		return transfer(r.PaymentTransactionID, kind, from, to, amount, r, nil)

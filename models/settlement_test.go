@@ -18,7 +18,7 @@ func attempt(status models.TransactionStatus, why models.FailureCode, captured b
 	t := &models.PaymentTransaction{
 		ID: models.BookingAttemptID(booking, 1), Kind: models.KindPayment, BookingID: &booking, ProviderID: uuid.New(),
 		Amount: models.MustMoney("115.00"), Currency: models.Currency, VATAmount: models.MustMoney("15.00"),
-		VATRate: models.MustRate("0.15"), Gateway: models.ProviderGatewayA, Status: status,
+		VATRate: models.MustRate("0.15"), Gateway: models.GatewayA, Status: status,
 	}
 	if why != "" {
 		t.FailureCode = &why

@@ -77,7 +77,7 @@ func (h *house) paidCampaign(t *testing.T, starts, ends models.Date) models.AdCa
 
 	w := worker.New(worker.Deps{
 		Temporal: h.temporal, Store: h.store, Sender: h.mailbox, Namespace: "default", Queue: h.queue,
-		Gateways: map[models.PaymentProvider]gateways.Gateway{models.ProviderGatewayA: h.gateway},
+		Gateways: map[models.Gateway]gateways.Gateway{models.GatewayA: h.gateway},
 	})
 	require.NoError(t, w.Start(t.Context()))
 

@@ -17,47 +17,47 @@ const (
 	outageRecent = 2 * time.Minute
 	// outageUnseen is after how long an incident counts as left behind: who still sees the gateway down says so again
 	// every outageAfter.
-	outageUnseen = 2*outageAfter + outageRecent
-	outageLook   = 10 * time.Second
+	outageUnseen        = 2*outageAfter + outageRecent
+	outageCheckInterval = 10 * time.Second
 )
 
-// healthy is a gateway that knows how it has been doing, such as gateways.Guard.
-type healthy interface{ Health() gateways.Health }
+// healthReporter is a gateway that knows how it has been doing, such as gateways.Guard.
+type healthReporter interface{ Health() gateways.Health }
 
 // outages keeps the incidents about gateways that do not answer. Each worker speaks for itself: the first one opens the
 // incident, and who has seen the gateway down resolves it when it is up again. So does the first answer after a start,
 // because nobody knows what an earlier process has left behind; who still sees the gateway down says so again. A worker
 // that never saw it down only resolves what nobody has said again for a while: who said it is gone.
 type outages struct {
-	watched map[models.PaymentProvider]healthy
-	said    map[models.PaymentProvider]word // what was last reported
-	down    func(ctx context.Context, gateway models.PaymentProvider, since time.Time) error
-	up      func(ctx context.Context, gateway models.PaymentProvider, unseen time.Duration) error
-	cancel  context.CancelFunc
-	done    sync.WaitGroup
+	watched  map[models.Gateway]healthReporter
+	reported map[models.Gateway]outageReport // what was last reported
+	down     func(ctx context.Context, gateway models.Gateway, since time.Time) error
+	up       func(ctx context.Context, gateway models.Gateway, unseen time.Duration) error
+	cancel   context.CancelFunc
+	done     sync.WaitGroup
 }
 
-type word struct {
-	up bool
-	at time.Time // zero: nothing has been said
+type outageReport struct {
+	up         bool
+	reportedAt time.Time // zero: nothing has been said
 }
 
-func (w word) isUp() bool { return w.up && !w.at.IsZero() }
+func (w outageReport) isUp() bool { return w.up && !w.reportedAt.IsZero() }
 
 // isOld reports that another worker may have said otherwise since.
-func (w word) isOld() bool { return time.Since(w.at) >= outageAfter }
+func (w outageReport) isOld() bool { return time.Since(w.reportedAt) >= outageAfter }
 
 // isDown reports that the gateway was said to be down not long ago.
-func (w word) isDown() bool { return !w.up && !w.at.IsZero() && !w.isOld() }
+func (w outageReport) isDown() bool { return !w.up && !w.reportedAt.IsZero() && !w.isOld() }
 
 func newOutages(d Deps) *outages {
 	o := &outages{
-		watched: map[models.PaymentProvider]healthy{}, said: map[models.PaymentProvider]word{}, cancel: func() {},
+		watched: map[models.Gateway]healthReporter{}, reported: map[models.Gateway]outageReport{}, cancel: func() {},
 		down: d.Store.Incidents.ReportGatewayDown, up: d.Store.Incidents.ReportGatewayUp,
 	}
 
 	for name, g := range d.Gateways {
-		if h, ok := g.(healthy); ok {
+		if h, ok := g.(healthReporter); ok {
 			o.watched[name] = h
 		}
 	}
@@ -70,7 +70,7 @@ func (o *outages) start() {
 	o.cancel = cancel
 
 	o.done.Go(func() {
-		tick := time.NewTicker(outageLook)
+		tick := time.NewTicker(outageCheckInterval)
 		defer tick.Stop()
 
 		for {
@@ -78,7 +78,7 @@ func (o *outages) start() {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				o.look(ctx)
+				o.check(ctx)
 			}
 		}
 	})
@@ -89,24 +89,24 @@ func (o *outages) stop() {
 	o.done.Wait()
 }
 
-// look reports what has changed. What could not be written is tried again at the next look.
-func (o *outages) look(ctx context.Context) {
+// check reports what has changed. What could not be written is tried again at the next look.
+func (o *outages) check(ctx context.Context) {
 	for name, g := range o.watched {
 		var (
 			err  error
-			say  = word{at: time.Now()}
+			say  = outageReport{reportedAt: time.Now()}
 			h    = g.Health()
 			long = !h.DownSince.IsZero() && time.Since(h.DownSince) >= outageAfter && time.Since(h.LastFailure) <= outageRecent
 			well = h.DownSince.IsZero() && !h.LastAnswer.IsZero()
 		)
 
 		switch {
-		case long && !o.said[name].isDown():
+		case long && !o.reported[name].isDown():
 			err = o.down(ctx, name, h.DownSince)
-		case well && !o.said[name].isUp():
+		case well && !o.reported[name].isUp():
 			say.up = true
 			err = o.up(ctx, name, 0)
-		case well && o.said[name].isOld() && time.Since(h.LastAnswer) <= outageRecent:
+		case well && o.reported[name].isOld() && time.Since(h.LastAnswer) <= outageRecent:
 			say.up = true
 			err = o.up(ctx, name, outageUnseen)
 		default:
@@ -119,6 +119,6 @@ func (o *outages) look(ctx context.Context) {
 			continue
 		}
 
-		o.said[name] = say
+		o.reported[name] = say
 	}
 }

@@ -52,11 +52,11 @@ func TestOutages(t *testing.T) {
 		var (
 			p = &patient{}
 			o = &outages{
-				watched: map[models.PaymentProvider]healthy{models.ProviderWalletB: p}, said: map[models.PaymentProvider]word{},
-				down: func(_ context.Context, g models.PaymentProvider, _ time.Time) error {
+				watched: map[models.Gateway]healthReporter{models.GatewayWalletB: p}, reported: map[models.Gateway]outageReport{},
+				down: func(_ context.Context, g models.Gateway, _ time.Time) error {
 					return p.say("down " + string(g))
 				},
-				up: func(_ context.Context, g models.PaymentProvider, unseen time.Duration) error {
+				up: func(_ context.Context, g models.Gateway, unseen time.Duration) error {
 					if unseen > 0 {
 						return p.say("left behind " + string(g))
 					}

@@ -270,7 +270,7 @@ func TestReconcile(t *testing.T) {
 	require.NoError(t, h.temporal.TerminateWorkflow(t.Context(), models.PaymentWorkflowID(a.ID()), "", "test"))
 	require.NoError(t, h.gateway.Pay(a.ID()))
 
-	require.NoError(t, h.Reconcile(t.Context(), a.ID(), a.Method.Provider()))
+	require.NoError(t, h.Reconcile(t.Context(), a.ID(), a.Method.Gateway()))
 	h.becomes(t, a, models.TransactionPaid)
 }
 

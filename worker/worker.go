@@ -23,28 +23,28 @@ import (
 
 // Deps are what the activities work with.
 type Deps struct {
-	Temporal      client.Client
-	Polls         client.Client // for the workers themselves; default: Temporal
-	Store         *store.Store
-	Gateways      map[models.PaymentProvider]gateways.Gateway
-	Sender        notify.Sender
-	Namespace     string        // of Temporal
-	Queue         string        // task queue
-	SweepInterval time.Duration // of the safety net; 0 means no schedules, the audit's included
-	Concurrency   int           // activities side by side; at most the database pool; default 16
-	Now           func() time.Time
-	AskFor        time.Duration // activities.Payments.AskFor
-	SettleAfter   time.Duration // activities.Payments.SettleAfter
-	Silence       time.Duration // after how long without webhooks gateways are asked; 0: never
+	Temporal       client.Client
+	Polls          client.Client // for the workers themselves; default: Temporal
+	Store          *store.Store
+	Gateways       map[models.Gateway]gateways.Gateway
+	Sender         notify.Sender
+	Namespace      string        // of Temporal
+	Queue          string        // task queue
+	SweepInterval  time.Duration // of the safety net; 0 means no schedules, the audit's included
+	Concurrency    int           // activities side by side; at most the database pool; default 16
+	Now            func() time.Time
+	AskFor         time.Duration // activities.Payments.AskFor
+	SettleAfter    time.Duration // activities.Payments.SettleAfter
+	WebhookSilence time.Duration // after how long without webhooks gateways are asked; 0: never
 	// Turns bound the questions about attempts at each gateway; of none: no bounds.
-	Turns map[models.PaymentProvider]activities.PollTurns
+	PollLimiters map[models.Gateway]activities.PollLimiters
 	// Asked and Silent are told of what polling does (activities.Polls); may be nil.
 	Asked  func(c models.Channel, outcome string)
 	Silent func(c models.Channel)
 	// BuildID makes this a versioned worker of the Deployment: it gets tasks when its version is current or ramping.
 	BuildID, Deployment string
 	// Settled is told of every payment attempt that has moved to a state; may be nil.
-	Settled func(models.TransactionStatus, models.PaymentProvider)
+	Settled func(models.TransactionStatus, models.Gateway)
 }
 
 // Worker serves one task queue.
@@ -75,7 +75,7 @@ func New(d Deps) *Worker {
 // newQueues makes the pollers. One that could not be started can never be started again, so every try has its own.
 func (w *Worker) newQueues() []worker.Worker {
 	d := w.deps
-	door := workflows.NewClient(d.Temporal, d.Queue)
+	temporalClient := workflows.NewClient(d.Temporal, d.Queue)
 	payments := &activities.Payments{
 		Store: d.Store, Gateways: d.Gateways, Now: d.Now, AskFor: d.AskFor, SettleAfter: d.SettleAfter,
 		Queued: w.notifier.Notify, Settled: d.Settled,
@@ -93,9 +93,9 @@ func (w *Worker) newQueues() []worker.Worker {
 		DeploymentOptions:            d.deployment(),
 	})
 	Register(own, payments, &activities.Outbox{Store: d.Store, Sender: d.Sender, Now: d.Now},
-		&activities.Sweep{Store: d.Store, Deliver: door, Silence: d.Silence, Now: d.Now}, &activities.Audit{Store: d.Store, Now: d.Now})
+		&activities.Sweep{Store: d.Store, Deliver: temporalClient, WebhookSilence: d.WebhookSilence, Now: d.Now}, &activities.Audit{Store: d.Store, Now: d.Now})
 
-	polls := newPolls(d, door.Deliver)
+	polls := newPolls(d, temporalClient.Deliver)
 
 	queues := make([]worker.Worker, 0, 1+len(d.Gateways))
 	queues = append(queues, own)
@@ -114,8 +114,8 @@ const (
 
 func newPolls(d Deps, deliver func(context.Context, models.Delivery) error) *activities.Polls {
 	p := &activities.Polls{
-		Store: d.Store, Gateways: d.Gateways, Deliver: deliver, Silence: d.Silence, Now: d.Now, Asked: d.Asked, Silent: d.Silent,
-		Turns: d.Turns,
+		Store: d.Store, Gateways: d.Gateways, Deliver: deliver, WebhookSilence: d.WebhookSilence, Now: d.Now, Asked: d.Asked, Silent: d.Silent,
+		Limiters: d.PollLimiters,
 	}
 
 	if p.Asked == nil {
@@ -130,7 +130,7 @@ func newPolls(d Deps, deliver func(context.Context, models.Delivery) error) *act
 }
 
 // newGatewayWorker serves the calls to one gateway: a gateway that is slow fills its own slots and nobody else's.
-func newGatewayWorker(d Deps, gateway models.PaymentProvider, p *activities.Payments, polls *activities.Polls) worker.Worker {
+func newGatewayWorker(d Deps, gateway models.Gateway, p *activities.Payments, polls *activities.Polls) worker.Worker {
 	w := worker.New(d.Polls, workflows.GatewayQueue(d.Queue, gateway), worker.Options{
 		DisableWorkflowWorker:              true,
 		MaxConcurrentActivityExecutionSize: d.Concurrency,
@@ -180,7 +180,7 @@ func (w *Worker) Start(ctx context.Context) error {
 			break
 		}
 
-		if !workflows.IsAway(err) && !errors.Is(err, context.DeadlineExceeded) {
+		if !workflows.IsUnavailable(err) && !errors.Is(err, context.DeadlineExceeded) {
 			return err
 		}
 

@@ -91,7 +91,7 @@ func (h *house) work(t *testing.T) {
 
 	w := worker.New(worker.Deps{
 		Temporal: h.temporal, Store: h.store, Sender: h.mailbox, Namespace: "default", Queue: h.queue,
-		Gateways: map[models.PaymentProvider]gateways.Gateway{models.ProviderGatewayA: h.gateway, models.ProviderWalletB: h.gateway},
+		Gateways: map[models.Gateway]gateways.Gateway{models.GatewayA: h.gateway, models.GatewayWalletB: h.gateway},
 	})
 	require.NoError(t, w.Start(t.Context()))
 	t.Cleanup(w.Stop)

@@ -44,7 +44,7 @@ func Audit(ctx workflow.Context, o AuditOptions) (activities.Audited, error) {
 	if err != nil {
 		// Silence would be taken for books that agree.
 		dctx := withDatabase(ctx, "Tell people that nobody knows whether the books agree")
-		if told := workflow.ExecuteLocalActivity(dctx, auditor.ReportUnaudited, reason(err)).Get(ctx, nil); told != nil {
+		if told := workflow.ExecuteLocalActivity(dctx, auditor.ReportUnaudited, errorText(err)).Get(ctx, nil); told != nil {
 			return out, told
 		}
 

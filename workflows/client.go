@@ -36,7 +36,7 @@ const TaskTimeout = 5 * time.Second
 func (c *Client) StartPayment(ctx context.Context, a models.Attempt) (activities.Checkout, error) {
 	attrs := []temporal.SearchAttributeUpdate{
 		attrPaymentStatus.ValueSet(string(models.TransactionPending)),
-		attrGateway.ValueSet(string(a.Method.Provider())),
+		attrGateway.ValueSet(string(a.Method.Gateway())),
 		attrProviderID.ValueSet(a.ProviderID.String()),
 	}
 
@@ -51,7 +51,7 @@ func (c *Client) StartPayment(ctx context.Context, a models.Attempt) (activities
 	err := c.startWithUpdate(ctx, client.StartWorkflowOptions{
 		ID:                    models.PaymentWorkflowID(a.ID()),
 		StaticSummary:         summary,
-		StaticDetails:         "Pays by " + string(a.Method) + " through " + string(a.Method.Provider()) + ".",
+		StaticDetails:         "Pays by " + string(a.Method) + " through " + string(a.Method.Gateway()) + ".",
 		TypedSearchAttributes: temporal.NewSearchAttributes(attrs...),
 	}, Payment, a, UpdateCheckout, &out, nothingToPay)
 
@@ -181,7 +181,7 @@ func (c *Client) Deliver(ctx context.Context, d models.Delivery) error {
 		}
 	}
 
-	attrs := []temporal.SearchAttributeUpdate{attrGateway.ValueSet(string(d.Channel.Provider()))}
+	attrs := []temporal.SearchAttributeUpdate{attrGateway.ValueSet(string(d.Channel.Gateway()))}
 	if d.BookingID != uuid.Nil {
 		attrs = append(attrs, attrBookingID.ValueSet(d.BookingID.String()))
 	}
@@ -194,7 +194,7 @@ func (c *Client) Deliver(ctx context.Context, d models.Delivery) error {
 
 // Reconcile starts the workflow that ends an attempt whose own workflow is gone. While that one runs, it is still
 // asking the gateway, and nothing is started.
-func (c *Client) Reconcile(ctx context.Context, transaction uuid.UUID, gateway models.PaymentProvider) error {
+func (c *Client) Reconcile(ctx context.Context, transaction uuid.UUID, gateway models.Gateway) error {
 	d, err := c.temporal.DescribeWorkflowExecution(ctx, models.PaymentWorkflowID(transaction), "")
 	if err != nil && !isNotFound(err) {
 		return asDomainError(err)
@@ -224,7 +224,7 @@ func (c *Client) PollStatus(ctx context.Context, channel models.Channel) error {
 	return c.start(ctx, client.StartWorkflowOptions{
 		ID:                    models.PollStatusWorkflowID(c.queue, channel),
 		StaticSummary:         "Ask about payments of " + string(channel) + " whose webhooks may be lost",
-		TypedSearchAttributes: temporal.NewSearchAttributes(attrGateway.ValueSet(string(channel.Provider()))),
+		TypedSearchAttributes: temporal.NewSearchAttributes(attrGateway.ValueSet(string(channel.Gateway()))),
 		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 	}, PollStatus, channel)
 }

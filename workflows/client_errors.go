@@ -37,7 +37,7 @@ func asDomainError(err error) error {
 		return ErrStillRunning
 	}
 
-	if IsAway(err) || isUnprepared(err) {
+	if IsUnavailable(err) || isMissingSearchAttribute(err) {
 		return fmt.Errorf("%w The orchestrator: %s", unavailable(), err.Error()) // the log says why
 	}
 
@@ -48,17 +48,17 @@ func unavailable() error {
 	return models.Errorf(models.CodeServiceUnavailable, "The service cannot take this right now. Try again shortly.")
 }
 
-// IsAway tells an orchestrator that cannot take something now from one that refuses it: it cannot be reached, is
+// IsUnavailable tells an orchestrator that cannot take something now from one that refuses it: it cannot be reached, is
 // overloaded, loads its namespaces or moves them, or has no worker that was quick enough for the workflow to be ready.
-func IsAway(err error) bool {
+func IsUnavailable(err error) bool {
 	return is[*serviceerror.Unavailable](err) || is[*serviceerror.ResourceExhausted](err) || is[*serviceerror.DeadlineExceeded](err) ||
 		is[*serviceerror.WorkflowNotReady](err) || is[*serviceerror.Aborted](err) || is[*serviceerror.Canceled](err) ||
 		is[*serviceerror.NamespaceNotFound](err) || is[*serviceerror.NamespaceUnavailable](err) || is[*serviceerror.NamespaceNotActive](err)
 }
 
-// isUnprepared tells the refusal of a search attribute that the cluster, or one node of it, has not heard of yet. A new
+// isMissingSearchAttribute tells the refusal of a search attribute that the cluster, or one node of it, has not heard of yet. A new
 // cluster needs some seconds after the first worker has added them; one in which no worker may must be given them.
-func isUnprepared(err error) bool {
+func isMissingSearchAttribute(err error) bool {
 	e, ok := errors.AsType[*serviceerror.InvalidArgument](err)
 
 	return ok && strings.Contains(strings.ToLower(e.Message), "search attribute")

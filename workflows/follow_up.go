@@ -14,7 +14,7 @@ type subject struct {
 	transaction uuid.UUID
 	booking     uuid.UUID // zero for a campaign, or when it is not known
 	provider    uuid.UUID // zero when it is not known
-	gateway     models.PaymentProvider
+	gateway     models.Gateway
 }
 
 // attributes are the subject's as operators search for it; what is not known is left out.

@@ -29,7 +29,7 @@ func LatePayment(ctx workflow.Context, d models.Delivery) (models.Settled, error
 		return settled, err
 	}
 
-	return settled, conclude(ctx, subject{transaction: d.TransactionID, booking: d.BookingID, gateway: d.Channel.Provider()}, settled)
+	return settled, conclude(ctx, subject{transaction: d.TransactionID, booking: d.BookingID, gateway: d.Channel.Gateway()}, settled)
 }
 
 // closeRefundEvents marks the events of a refund that had been decided before they came; an undecided result changes
@@ -42,9 +42,9 @@ func closeRefundEvents(ctx workflow.Context, refund uuid.UUID) error {
 
 // Closing asks for the end of an attempt that no payment workflow will end.
 type Closing struct {
-	TransactionID uuid.UUID              `json:"transaction_id"`
-	Gateway       models.PaymentProvider `json:"gateway"`
-	Why           models.FailureCode     `json:"why"`
+	TransactionID uuid.UUID          `json:"transaction_id"`
+	Gateway       models.Gateway     `json:"gateway"`
+	Why           models.FailureCode `json:"why"`
 }
 
 // atMost is how long the gateway is asked. Of an attempt that has expired the sweep starts this again; one that can be paid
@@ -85,7 +85,7 @@ func Reconcile(ctx workflow.Context, c Closing) (models.Settled, error) {
 }
 
 func conclude(ctx workflow.Context, about subject, settled models.Settled) error {
-	setDetails(ctx, outcome(settled))
+	setDetails(ctx, outcomeText(settled))
 
 	err := workflow.UpsertTypedSearchAttributes(ctx,
 		attrPaymentStatus.ValueSet(string(settled.Status)), attrNeedsReview.ValueSet(settled.NeedsReview))

@@ -64,7 +64,7 @@ func TestLateEventOfARefund(t *testing.T) {
 }
 
 func closing(id uuid.UUID) workflows.Closing {
-	return workflows.Closing{TransactionID: id, Gateway: models.ProviderGatewayA, Why: models.FailureExpired}
+	return workflows.Closing{TransactionID: id, Gateway: models.GatewayA, Why: models.FailureExpired}
 }
 
 func TestReconcile(t *testing.T) {

@@ -64,7 +64,7 @@ const DefaultQueue = "payments"
 
 // GatewayQueue is the task queue for calls to one gateway. Each has slots of its own, so that a gateway which is slow
 // holds up nobody else.
-func GatewayQueue(queue string, gateway models.PaymentProvider) string {
+func GatewayQueue(queue string, gateway models.Gateway) string {
 	name := "gateway-" + string(gateway)
 	if queue != DefaultQueue {
 		name += "@" + queue
@@ -75,7 +75,7 @@ func GatewayQueue(queue string, gateway models.PaymentProvider) string {
 
 // withGateway is for calls to a gateway: regular activities, so that operators see every try. atMost bounds all tries
 // together; zero means no bound.
-func withGateway(ctx workflow.Context, gateway models.PaymentProvider, summary string, atMost time.Duration) workflow.Context {
+func withGateway(ctx workflow.Context, gateway models.Gateway, summary string, atMost time.Duration) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		TaskQueue:              GatewayQueue(workflow.GetInfo(ctx).TaskQueueName, gateway),
 		StartToCloseTimeout:    gatewayTimeout,

@@ -51,7 +51,7 @@ type payment struct {
 	opened   bool
 	delayed  bool  // the gateway is not being asked for now: nobody should wait for the checkout
 	givenUp  bool  // the opening was given up, because somebody wants to close the attempt
-	refused  error // why there is no attempt at all
+	openErr  error // why there is no attempt at all
 	settled  models.Settled
 	cancel   bool // somebody asked to close the attempt
 	unclosed bool // the gateway did not answer when the attempt was to be closed the last time
@@ -59,16 +59,16 @@ type payment struct {
 	events   workflow.ReceiveChannel
 }
 
-func (p *payment) gateway() models.PaymentProvider { return p.attempt.Method.Provider() }
+func (p *payment) gateway() models.Gateway { return p.attempt.Method.Gateway() }
 
 // setup registers everything that may be sent to the workflow before it first waits.
 func (p *payment) setup(ctx workflow.Context) error {
 	p.events = workflow.GetSignalChannel(ctx, SignalEvent)
 
 	err := workflow.SetUpdateHandler(ctx, UpdateCheckout, func(ctx workflow.Context) (activities.Checkout, error) {
-		err := workflow.Await(ctx, func() bool { return p.opened || p.delayed || p.refused != nil })
+		err := workflow.Await(ctx, func() bool { return p.opened || p.delayed || p.openErr != nil })
 		if err == nil {
-			err = p.refused
+			err = p.openErr
 		}
 
 		return p.checkout, err
@@ -80,8 +80,8 @@ func (p *payment) setup(ctx workflow.Context) error {
 	return workflow.SetUpdateHandler(ctx, UpdateCancel, func(ctx workflow.Context) (models.Settled, error) {
 		p.cancel = true
 
-		err := workflow.Await(ctx, func() bool { return p.settled.Final() || p.refused != nil || !p.cancel })
-		if err == nil && !p.cancel && !p.settled.Final() && p.refused == nil {
+		err := workflow.Await(ctx, func() bool { return p.settled.Final() || p.openErr != nil || !p.cancel })
+		if err == nil && !p.cancel && !p.settled.Final() && p.openErr == nil {
 			err = temporal.NewNonRetryableApplicationError("The gateway does not answer: the attempt stays open.",
 				string(models.CodeGatewayUnavailable), nil)
 		}
@@ -93,8 +93,8 @@ func (p *payment) setup(ctx workflow.Context) error {
 // run is the process: open, wait for the gateway's word, settle, hand over.
 func (p *payment) run(ctx workflow.Context) (models.Settled, error) {
 	if err := p.open(ctx); err != nil {
-		p.refused = err
-		setDetails(ctx, "No attempt was opened: "+reason(err))
+		p.openErr = err
+		setDetails(ctx, "No attempt was opened: "+errorText(err))
 
 		return p.finish(ctx)
 	}
@@ -103,7 +103,7 @@ func (p *payment) run(ctx workflow.Context) (models.Settled, error) {
 		return p.settled, err
 	}
 
-	if p.refused != nil {
+	if p.openErr != nil {
 		setDetails(ctx, "No attempt was opened: the database did not answer in time.")
 
 		return p.finish(ctx)
@@ -183,8 +183,8 @@ func isRefusal(err error) bool {
 func (p *payment) awaitOutcome(ctx workflow.Context) error {
 	expiry := p.startTimer(ctx)
 
-	for !p.settled.Final() && p.refused == nil {
-		p.tellWaiting(ctx)
+	for !p.settled.Final() && p.openErr == nil {
+		p.showWaiting(ctx)
 
 		err := workflow.Await(ctx, func() bool { return p.events.Len() > 0 || p.cancel || expiry.IsReady() })
 		if err != nil {
@@ -199,8 +199,8 @@ func (p *payment) awaitOutcome(ctx workflow.Context) error {
 				return err
 			}
 		default:
-			if err = p.end(ctx, models.FailureExpired, p.askFor()); err == nil && !p.settled.Final() && p.refused == nil {
-				expiry, err = p.askLater(ctx)
+			if err = p.end(ctx, models.FailureExpired, p.askFor()); err == nil && !p.settled.Final() && p.openErr == nil {
+				expiry, err = p.reportAndPoll(ctx)
 			}
 		}
 
@@ -212,8 +212,8 @@ func (p *payment) awaitOutcome(ctx workflow.Context) error {
 	return nil
 }
 
-// tellWaiting says for whom the attempt waits: the customer, or a gateway that does not answer about an expired one.
-func (p *payment) tellWaiting(ctx workflow.Context) {
+// showWaiting says for whom the attempt waits: the customer, or a gateway that does not answer about an expired one.
+func (p *payment) showWaiting(ctx workflow.Context) {
 	if p.outage {
 		setDetails(ctx, string(p.gateway())+" does not say whether the expired attempt was paid. It is asked until it does, "+
 			"and the attempt stays open for as long. There is an incident.")
@@ -255,7 +255,7 @@ func (p *payment) end(ctx workflow.Context, why models.FailureCode, atMost time.
 
 	err := p.settle(ctx)
 	if isMissing(err) {
-		p.refused, p.settled = err, models.Settled{} // the opening never got as far as writing its row
+		p.openErr, p.settled = err, models.Settled{} // the opening never got as far as writing its row
 
 		return nil
 	}
@@ -276,8 +276,8 @@ func (p *payment) askFor() time.Duration {
 	return askAtMost
 }
 
-// askLater leaves an expired attempt open because its gateway does not answer, and tells an operator, once.
-func (p *payment) askLater(ctx workflow.Context) (workflow.Future, error) {
+// reportAndPoll leaves an expired attempt open because its gateway does not answer, and tells an operator, once.
+func (p *payment) reportAndPoll(ctx workflow.Context) (workflow.Future, error) {
 	if !p.outage {
 		p.outage = true
 
@@ -294,8 +294,8 @@ func (p *payment) askLater(ctx workflow.Context) (workflow.Future, error) {
 	return workflow.NewTimerWithOptions(ctx, min(askPause, p.askFor()), workflow.TimerOptions{Summary: "Ask the gateway again"}), nil
 }
 
-// reason is what a refusal says, without the orchestrator's words around it.
-func reason(err error) string {
+// errorText is what a refusal says, without the orchestrator's words around it.
+func errorText(err error) string {
 	if e, ok := errors.AsType[*temporal.ApplicationError](err); ok {
 		return e.Message()
 	}
@@ -310,7 +310,7 @@ func isMissing(err error) bool {
 	return ok && e.Type() == string(models.CodeNotFound)
 }
 
-func closeCheckout(ctx workflow.Context, id uuid.UUID, gateway models.PaymentProvider, atMost time.Duration) error {
+func closeCheckout(ctx workflow.Context, id uuid.UUID, gateway models.Gateway, atMost time.Duration) error {
 	gctx := withGateway(ctx, gateway, "Close the checkout; ask the gateway whether it was paid", atMost)
 
 	return workflow.ExecuteActivity(gctx, payments.CloseCheckout, id).Get(ctx, nil)
@@ -324,7 +324,7 @@ func endPayment(ctx workflow.Context, id uuid.UUID, why models.FailureCode, sett
 
 // handOver records the outcome where operators search for it, and starts what follows from it.
 func (p *payment) handOver(ctx workflow.Context) error {
-	setDetails(ctx, outcome(p.settled))
+	setDetails(ctx, outcomeText(p.settled))
 
 	attrs := []temporal.SearchAttributeUpdate{attrPaymentStatus.ValueSet(string(p.settled.Status))}
 	if p.settled.NeedsReview || p.outage {
@@ -361,7 +361,7 @@ func drain(c workflow.ReceiveChannel) {
 // setDetails shows in Temporal's UI what the workflow is doing.
 func setDetails(ctx workflow.Context, what string) { workflow.SetCurrentDetails(ctx, what) }
 
-func outcome(s models.Settled) string {
+func outcomeText(s models.Settled) string {
 	switch {
 	case s.RefundOwed:
 		return "Money came too late: it is refunded, and there is an incident."

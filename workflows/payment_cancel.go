@@ -16,7 +16,7 @@ func (p *payment) close(ctx workflow.Context, expiry workflow.Future) (workflow.
 		return expiry, p.closeLater(ctx)
 	}
 
-	if err != nil || p.settled.Final() || p.refused != nil || !p.givenUp || !opensAgain(ctx) {
+	if err != nil || p.settled.Final() || p.openErr != nil || !p.givenUp || !opensAgain(ctx) {
 		return expiry, err
 	}
 
@@ -35,7 +35,7 @@ func (p *payment) openAgain(ctx workflow.Context) error {
 
 	err := p.openBy(ctx, payments.AwaitCheckout)
 	if err != nil && isRefusal(err) {
-		p.refused, p.settled = err, models.Settled{}
+		p.openErr, p.settled = err, models.Settled{}
 
 		return nil
 	}

@@ -122,7 +122,7 @@ func TestPaymentOfACancelledBookingWhileTheGatewayIsSilent(t *testing.T) {
 	owed.RefundOwed, owed.NeedsReview = true, true
 
 	w, a := newWorld(t), newAttempt()
-	closing := workflows.Closing{TransactionID: a.ID(), Gateway: models.ProviderGatewayA, Why: models.FailureCancelled}
+	closing := workflows.Closing{TransactionID: a.ID(), Gateway: models.GatewayA, Why: models.FailureCancelled}
 
 	w.opens(a, open)
 	w.OnActivity(acts.CloseCheckout, mock.Anything, a.ID()).Return(errDown)

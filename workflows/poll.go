@@ -39,14 +39,14 @@ func PollStatus(ctx workflow.Context, c models.Channel) (activities.Polled, erro
 		pause := pollPause
 
 		switch {
-		case round.More && goesOnWhileBehind(ctx):
+		case round.More && continuesWhilePollsDue(ctx):
 			// A round that has asked for all of its time is followed by the next one soon; one whose turns were used up waits for more.
 			pause = max(pollSoon, pollPause-workflow.Now(ctx).Sub(began))
-			setDetails(ctx, fmt.Sprintf("Questions about attempts of %s are left: going on. %s", c, sum(total)))
+			setDetails(ctx, fmt.Sprintf("Questions about attempts of %s are left: going on. %s", c, addPolled(total)))
 		case round.Silent:
-			setDetails(ctx, fmt.Sprintf("No webhooks of %s come, although customers wait: asking about their attempts. %s", c, sum(total)))
+			setDetails(ctx, fmt.Sprintf("No webhooks of %s come, although customers wait: asking about their attempts. %s", c, addPolled(total)))
 		default:
-			setDetails(ctx, fmt.Sprintf("Webhooks of %s come, or nobody waits for one. %s", c, sum(total)))
+			setDetails(ctx, fmt.Sprintf("Webhooks of %s come, or nobody waits for one. %s", c, addPolled(total)))
 
 			return total, nil
 		}
@@ -59,7 +59,7 @@ func PollStatus(ctx workflow.Context, c models.Channel) (activities.Polled, erro
 	return total, nil
 }
 
-func sum(p activities.Polled) string {
+func addPolled(p activities.Polled) string {
 	return fmt.Sprintf("%d answers, %d of them news.", p.Asked, p.News)
 }
 
@@ -67,7 +67,7 @@ func pollRound(ctx workflow.Context, c models.Channel) (activities.Polled, error
 	var out activities.Polled
 
 	actx := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		TaskQueue:              GatewayQueue(workflow.GetInfo(ctx).TaskQueueName, c.Provider()),
+		TaskQueue:              GatewayQueue(workflow.GetInfo(ctx).TaskQueueName, c.Gateway()),
 		StartToCloseTimeout:    pollTimeout,
 		HeartbeatTimeout:       heartbeatTimeout,
 		ScheduleToCloseTimeout: 2 * pollTimeout,

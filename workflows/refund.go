@@ -57,20 +57,20 @@ func Refund(ctx workflow.Context, o models.RefundOrder) (models.SettledRefund, e
 }
 
 type refund struct {
-	order    models.RefundOrder
-	reserved models.ReservedRefund
-	orders   bool  // false for a run that began when refunds were reserved here
-	refused  error // why it was not allowed
-	result   models.RefundResult
-	settled  models.SettledRefund
-	delayed  bool // the gateway is not being asked for now: nobody should wait for its decision
-	events   workflow.ReceiveChannel
-	payouts  workflow.ReceiveChannel
-	waiting  bool // for finance staff, which may take days: whoever asked for the refund is not kept
-	review   bool // operators have been told to look
-	asked    int  // how often the gateway has answered that it has not decided
-	woken    bool // by an event, to ask the gateway again
-	denied   int  // how often the gateway's answer did not confirm such an event
+	order       models.RefundOrder
+	reserved    models.ReservedRefund
+	orders      bool  // false for a run that began when refunds were reserved here
+	orderErr    error // why it was not allowed
+	result      models.RefundResult
+	settled     models.SettledRefund
+	delayed     bool // the gateway is not being asked for now: nobody should wait for its decision
+	events      workflow.ReceiveChannel
+	payouts     workflow.ReceiveChannel
+	waiting     bool // for finance staff, which may take days: whoever asked for the refund is not kept
+	review      bool // operators have been told to look
+	asked       int  // how often the gateway has answered that it has not decided
+	woken       bool // by an event, to ask the gateway again
+	unconfirmed int  // how often the gateway's answer did not confirm such an event
 }
 
 func (f *refund) setup(ctx workflow.Context) error {
@@ -78,9 +78,9 @@ func (f *refund) setup(ctx workflow.Context) error {
 	f.payouts = workflow.GetSignalChannel(ctx, SignalPayout)
 
 	return workflow.SetUpdateHandler(ctx, UpdateDecision, func(ctx workflow.Context) (models.SettledRefund, error) {
-		err := workflow.Await(ctx, func() bool { return f.decided() || f.delayed || f.refused != nil || f.waiting })
+		err := workflow.Await(ctx, func() bool { return f.decided() || f.delayed || f.orderErr != nil || f.waiting })
 		if err == nil {
-			err = f.refused
+			err = f.orderErr
 		}
 
 		return f.settled, err
@@ -155,10 +155,10 @@ func (f *refund) notAllowed(ctx workflow.Context, err error) (models.SettledRefu
 
 		attrs = append(attrs, attrNeedsReview.ValueSet(true))
 	} else {
-		setDetails(ctx, "Not allowed: "+reason(err))
+		setDetails(ctx, "Not allowed: "+errorText(err))
 	}
 
-	f.refused = err
+	f.orderErr = err
 
 	if err := workflow.UpsertTypedSearchAttributes(ctx, attrs...); err != nil {
 		return f.settled, err
@@ -268,13 +268,13 @@ func (f *refund) awaitDecision(ctx workflow.Context) error {
 		setDetails(ctx, string(f.reserved.Gateway)+" has sent an event about the refund, and answers that it has not decided it. "+
 			"It is asked again in a moment.")
 
-		err := workflow.NewTimerWithOptions(ctx, min(pauseAtFirst<<min(f.denied, 10), askPause),
+		err := workflow.NewTimerWithOptions(ctx, min(pauseAtFirst<<min(f.unconfirmed, 10), askPause),
 			workflow.TimerOptions{Summary: "The gateway's answer does not confirm its event: pause before it is asked again"}).Get(ctx, nil)
 		if err != nil {
 			return err
 		}
 
-		f.denied++
+		f.unconfirmed++
 	}
 
 	if !f.result.Mismatch {

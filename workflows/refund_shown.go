@@ -45,7 +45,7 @@ const refundNotAllowed = "REFUND_NOT_ALLOWED"
 func refundStatus(s models.RefundStatus) string { return "REFUND_" + string(s) }
 
 // refundAttributes are the search attributes of a refund that starts; what is not known is left out.
-func refundAttributes(booking uuid.UUID, gateway models.PaymentProvider) temporal.SearchAttributes {
+func refundAttributes(booking uuid.UUID, gateway models.Gateway) temporal.SearchAttributes {
 	attrs := []temporal.SearchAttributeUpdate{attrPaymentStatus.ValueSet(refundStatus(models.RefundPending))}
 	if booking != uuid.Nil {
 		attrs = append(attrs, attrBookingID.ValueSet(booking.String()))

@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	reserved  = models.ReservedRefund{Status: models.RefundPending, Amount: models.MustMoney("57.50"), Gateway: models.ProviderGatewayA}
+	reserved  = models.ReservedRefund{Status: models.RefundPending, Amount: models.MustMoney("57.50"), Gateway: models.GatewayA}
 	succeeded = models.RefundResult{Status: models.RefundSucceeded, GatewayRefundID: "re-1"}
 	undecided = models.RefundResult{Status: models.RefundPending, GatewayRefundID: "re-1"}
 	refused   = models.RefundResult{Status: models.RefundFailed, FailureReason: "No."}

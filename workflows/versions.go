@@ -24,9 +24,9 @@ func closesLater(ctx workflow.Context) bool {
 	return workflow.GetVersion(ctx, "cancelled-is-closed-later", workflow.DefaultVersion, 1) >= 1
 }
 
-// goesOnWhileBehind: a poll goes on while questions are left whose turn it is. Called where some are, which no older run has heard of.
+// continuesWhilePollsDue: a poll goes on while questions are left whose turn it is. Called where some are, which no older run has heard of.
 // Since 1.1.0.
-func goesOnWhileBehind(ctx workflow.Context) bool {
+func continuesWhilePollsDue(ctx workflow.Context) bool {
 	return workflow.GetVersion(ctx, "poll-goes-on-while-behind", workflow.DefaultVersion, 1) >= 1
 }
 

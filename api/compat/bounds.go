@@ -127,13 +127,13 @@ func (c *changes) compareRules(where string, way direction, old, current *shape)
 
 	fewer := !slices.ContainsFunc(wide, func(rule string) bool { return !slices.Contains(narrow, rule) })
 	if fewer || sortsAllOf(wide, narrow) {
-		c.addf(where, "%s instead of %s", list(current.rules), list(old.rules))
+		c.addf(where, "%s instead of %s", ruleList(current.rules), ruleList(old.rules))
 	} else {
-		c.breakf(where, "%s instead of %s", list(current.rules), list(old.rules))
+		c.breakf(where, "%s instead of %s", ruleList(current.rules), ruleList(old.rules))
 	}
 }
 
-func list(rules []string) string {
+func ruleList(rules []string) string {
 	if len(rules) == 0 {
 		return "no pattern"
 	}

@@ -6,19 +6,19 @@ import (
 	"slices"
 )
 
-// kind says what a change means to clients that were written for the released document.
-type kind int
+// changeKind says what a change means to clients that were written for the released document.
+type changeKind int
 
 const (
 	// addition is what they need not know: new operations, optional fields, enum values, wider bounds of what they send.
-	addition kind = iota
+	addition changeKind = iota
 	// breaking is what they fail on, or what means something else than before (rules: api.versions).
 	breaking
 )
 
 // change is one difference, and where it is: an operation and the way from there to the schema.
 type change struct {
-	kind  kind
+	kind  changeKind
 	where string
 	what  string
 }
@@ -38,7 +38,7 @@ type changes struct {
 	list []change
 	// seen has the pairs of schemas that were compared: a shared schema is reported where it is met first, and one that
 	// contains itself comes to an end.
-	seen map[pair]bool
+	seen map[schemaPair]bool
 }
 
 func (c *changes) breakf(where, format string, args ...any) {

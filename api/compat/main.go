@@ -117,7 +117,7 @@ func (r report) failed() bool {
 	return len(r.faults) > 0 || (r.count(breaking) > 0 && !r.newMajor)
 }
 
-func (r report) count(k kind) int {
+func (r report) count(k changeKind) int {
 	n := 0
 
 	for _, c := range r.changes {

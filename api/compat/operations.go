@@ -11,7 +11,7 @@ import (
 // compare finds what has changed from the released document to the one after it. Descriptions, summaries, tags and
 // examples are words: a change of them is none for a program.
 func compare(before, after *openapi3.T) []change {
-	c := &changes{seen: map[pair]bool{}}
+	c := &changes{seen: map[schemaPair]bool{}}
 
 	c.compareSecuritySchemes(before, after)
 

@@ -15,8 +15,8 @@ const (
 	response
 )
 
-// pair is two schemas that are compared in a direction.
-type pair struct {
+// schemaPair is two schemas that are compared in a direction.
+type schemaPair struct {
 	old, current *openapi3.Schema
 	way          direction
 }
@@ -33,7 +33,7 @@ func (c *changes) compareSchema(where string, way direction, old, current *opena
 		return
 	}
 
-	key := pair{old.Value, current.Value, way}
+	key := schemaPair{old.Value, current.Value, way}
 	if c.seen[key] {
 		return
 	}
@@ -78,7 +78,7 @@ func (c *changes) compareAlternatives(where string, way direction, olds, current
 func fit(where string, way direction, source *openapi3.Schema, among []*openapi3.Schema) (best []change, ok bool) {
 	for _, target := range among {
 		// Within a trial nothing counts as compared before, and what does not fit leaves no trace.
-		trial := &changes{seen: map[pair]bool{}}
+		trial := &changes{seen: map[schemaPair]bool{}}
 
 		if way == request {
 			trial.compareShapes(where, way, shapeOf(source), shapeOf(target))

@@ -1303,7 +1303,7 @@ type PasswordChange struct {
 type PaymentMethod = models.PaymentMethod
 
 // PaymentProvider The gateway that takes the money.
-type PaymentProvider = models.PaymentProvider
+type PaymentProvider = models.Gateway
 
 // PaymentStatus The state of a booking's payment.
 //

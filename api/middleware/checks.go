@@ -144,7 +144,7 @@ func (c *Chain) authenticate(f *fiber.Ctx, r *request) error {
 	}
 
 	r.principal = principal
-	r.standing = func(ctx context.Context) error {
+	r.status = func(ctx context.Context) error {
 		_, err := c.deps.Auth.Verify(ctx, token)
 
 		return err

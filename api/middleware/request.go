@@ -18,7 +18,7 @@ type request struct {
 	agent     string // User-Agent
 	principal auth.Principal
 	// standing checks the caller's token again; nil on an operation without one.
-	standing func(ctx context.Context) error
+	status func(ctx context.Context) error
 	// webhook is set on an operation with x-raw-body.
 	webhook Webhook
 	// scope and claim are set for a request with an Idempotency-Key.
@@ -49,7 +49,7 @@ func Principal(ctx context.Context) auth.Principal { return requestOf(ctx).princ
 // StillValid checks the caller's token and account once more, for an answer that goes on for longer than a token may
 // hold. Errors: UNAUTHENTICATED once the token has expired or was revoked; others mean that it could not be found out.
 func StillValid(ctx context.Context) error {
-	check := requestOf(ctx).standing
+	check := requestOf(ctx).status
 	if check == nil {
 		return models.Errorf(models.CodeUnauthenticated, "A valid access token is required.")
 	}

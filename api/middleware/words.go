@@ -11,13 +11,13 @@ import (
 	"rihla/models"
 )
 
-// words are one text in the languages of the service. Those of an error's code are for the person in front of an app:
+// translation are one text in the languages of the service. Those of an error's code are for the person in front of an app:
 // what has happened, and what to do.
-type words struct {
+type translation struct {
 	en, ar string
 }
 
-func (w words) in(locale models.Locale) string {
+func (w translation) in(locale models.Locale) string {
 	if locale == models.LocaleEnglish {
 		return w.en
 	}
@@ -26,10 +26,10 @@ func (w words) in(locale models.Locale) string {
 }
 
 // unknownCode is said of a code without words of its own, which a test forbids.
-var unknownCode = words{"The request was not successful. Please try again.", "لم ينجح الطلب. حاول مرة أخرى."}
+var unknownCode = translation{"The request was not successful. Please try again.", "لم ينجح الطلب. حاول مرة أخرى."}
 
 // codeWords are `ui_message`, by code.
-var codeWords = map[models.Code]words{
+var codeWords = map[models.Code]translation{
 	models.CodeMalformedRequest: {
 		"The request could not be read. Please try again.",
 		"تعذّرت قراءة الطلب. حاول مرة أخرى.",

@@ -14,12 +14,12 @@ import (
 func (o *Operations) ListAuditLogs(ctx context.Context, r gen.ListAuditLogsRequestObject) (gen.ListAuditLogsResponseObject, error) {
 	q := r.Params
 
-	span, err := days(q.Period, q.DateFrom, q.DateTo, o.Now())
+	span, err := daysOf(q.Period, q.DateFrom, q.DateTo, o.Now())
 	if err != nil {
 		return nil, err
 	}
 
-	p := page(q.Page, q.PerPage, q.Sort, q.Cursor)
+	p := pageOf(q.Page, q.PerPage, q.Sort, q.Cursor)
 
 	list, err := o.Store.DB.ListAudit(ctx, db.AuditFilter{
 		Action: valueOf(q.Action), ActorID: valueOf(q.ActorID), Entity: valueOf(q.Entity), EntityID: valueOf(q.EntityID),
@@ -29,7 +29,7 @@ func (o *Operations) ListAuditLogs(ctx context.Context, r gen.ListAuditLogsReque
 		return nil, err
 	}
 
-	return gen.ListAuditLogs200JSONResponse{Data: each(list.Items, auditOf), Meta: meta(p, list)}, nil
+	return gen.ListAuditLogs200JSONResponse{Data: mapEach(list.Items, auditOf), Meta: metaOf(p, list)}, nil
 }
 
 func auditOf(e *models.AuditEntry) gen.AuditLog {

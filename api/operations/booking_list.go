@@ -15,12 +15,12 @@ import (
 func (o *Operations) ListBookings(ctx context.Context, r gen.ListBookingsRequestObject) (gen.ListBookingsResponseObject, error) {
 	q := r.Params
 
-	span, err := days(nil, q.DateFrom, q.DateTo, o.Now())
+	span, err := daysOf(nil, q.DateFrom, q.DateTo, o.Now())
 	if err != nil {
 		return nil, err
 	}
 
-	p := page(q.Page, q.PerPage, q.Sort, q.Cursor)
+	p := pageOf(q.Page, q.PerPage, q.Sort, q.Cursor)
 
 	list, err := o.Store.Bookings.ListBookings(ctx, bookings.BookingFilter{
 		Status: valueOf(q.Status), TripID: valueOf(q.TripID), ProviderID: valueOf(q.ProviderID), UserID: valueOf(q.UserID),
@@ -30,16 +30,16 @@ func (o *Operations) ListBookings(ctx context.Context, r gen.ListBookingsRequest
 		return nil, err
 	}
 
-	bookings := each(list.Items, func(b *bookings.ListedBooking) models.Booking { return b.Booking })
+	bookings := mapEach(list.Items, func(b *bookings.ListedBooking) models.Booking { return b.Booking })
 
 	out, err := o.bookingsOf(ctx, bookings)
 
-	return gen.ListBookings200JSONResponse{Data: out, Meta: meta(p, list)}, err
+	return gen.ListBookings200JSONResponse{Data: out, Meta: metaOf(p, list)}, err
 }
 
 // bookingsOf are bookings with their payment attempts that count, and with the document numbers that the caller may read.
 func (o *Operations) bookingsOf(ctx context.Context, bookings []models.Booking) ([]gen.Booking, error) {
-	attempts, err := o.Store.Bookings.LatestAttempts(ctx, each(bookings, func(b *models.Booking) uuid.UUID { return b.ID })...)
+	attempts, err := o.Store.Bookings.LatestAttempts(ctx, mapEach(bookings, func(b *models.Booking) uuid.UUID { return b.ID })...)
 	if err != nil {
 		return nil, err
 	}
@@ -48,12 +48,12 @@ func (o *Operations) bookingsOf(ctx context.Context, bookings []models.Booking) 
 		return nil, err
 	}
 
-	departures, err := o.Store.Catalogue.Departures(ctx, each(bookings, func(b *models.Booking) uuid.UUID { return b.TripID })...)
+	departures, err := o.Store.Catalogue.Departures(ctx, mapEach(bookings, func(b *models.Booking) uuid.UUID { return b.TripID })...)
 	if err != nil {
 		return nil, err
 	}
 
-	return each(bookings, func(b *models.Booking) gen.Booking { return bookingWith(b, attempts[b.ID], departures[b.TripID]) }), nil
+	return mapEach(bookings, func(b *models.Booking) gen.Booking { return bookingWith(b, attempts[b.ID], departures[b.TripID]) }), nil
 }
 
 // guardDocuments masks the document numbers of other people's bookings, unless the caller is an admin, whose reading of them

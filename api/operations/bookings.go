@@ -73,7 +73,7 @@ func (o *Operations) book(ctx context.Context, r gen.CreateBookingRequestObject)
 }
 
 func newBooking(ctx context.Context, r gen.CreateBookingRequestObject) bookings.NewBooking {
-	passengers := each(r.Body.Passengers, func(p *gen.PassengerInput) models.Passenger {
+	passengers := mapEach(r.Body.Passengers, func(p *gen.PassengerInput) models.Passenger {
 		return models.Passenger{Name: p.Name, DocumentNumber: valueOf(p.DocumentNumber)}
 	})
 
@@ -113,13 +113,13 @@ func (o *Operations) startFirst(ctx context.Context, a models.Attempt) error {
 	case discarded:
 		return errors.Join(unavailable(), err) // the log says why
 	default:
-		return o.stillThere(ctx, a.BookingID)
+		return o.bookingExists(ctx, a.BookingID)
 	}
 }
 
-// stillThere is SERVICE_UNAVAILABLE for a booking that was taken back meanwhile, by a request with the same key that was
+// bookingExists is SERVICE_UNAVAILABLE for a booking that was taken back meanwhile, by a request with the same key that was
 // held up for longer than its lease.
-func (o *Operations) stillThere(ctx context.Context, booking uuid.UUID) error {
+func (o *Operations) bookingExists(ctx context.Context, booking uuid.UUID) error {
 	_, err := o.Store.Bookings.BookingByID(ctx, booking)
 	if err != nil && models.CodeOf(err) == models.CodeNotFound {
 		return unavailable()
@@ -192,7 +192,7 @@ func readsBooking(ctx context.Context, owner uuid.UUID) bool {
 
 // ListMyBookings lists the caller's own bookings.
 func (o *Operations) ListMyBookings(ctx context.Context, r gen.ListMyBookingsRequestObject) (gen.ListMyBookingsResponseObject, error) {
-	p := page(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
+	p := pageOf(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
 
 	list, err := o.Store.Bookings.MyBookings(ctx, middleware.Principal(ctx).UserID, valueOf(r.Params.Status), p)
 	if err != nil {
@@ -201,7 +201,7 @@ func (o *Operations) ListMyBookings(ctx context.Context, r gen.ListMyBookingsReq
 
 	bookings, err := o.bookingsOf(ctx, list.Items)
 
-	return gen.ListMyBookings200JSONResponse{Data: bookings, Meta: meta(p, list)}, err
+	return gen.ListMyBookings200JSONResponse{Data: bookings, Meta: metaOf(p, list)}, err
 }
 
 // bookingOf is a booking with its newest payment attempt, and the document numbers that the caller may read.
@@ -223,7 +223,7 @@ func bookingWith(b *models.Booking, attempt *models.PaymentTransaction, departur
 		Amount: b.Amount, Currency: b.Currency, VatRate: b.VATRate, VatAmount: b.VATAmount,
 		Contact:     gen.Contact{Name: b.ContactName, Email: b.ContactEmail, Phone: b.ContactPhone},
 		DepartureAt: utc(departure), DepartureAtBooking: utc(b.BookedDepartureAt), CreatedAt: utc(b.CreatedAt),
-		Passengers: each(b.Passengers, func(p *models.Passenger) gen.Passenger {
+		Passengers: mapEach(b.Passengers, func(p *models.Passenger) gen.Passenger {
 			return gen.Passenger{Name: p.Name, DocumentNumber: optional(p.DocumentNumber)}
 		}),
 		// Until the attempt's row is written, which the gateway's silence can delay, it is known by its derived id.

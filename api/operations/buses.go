@@ -14,7 +14,7 @@ import (
 // ListBuses lists the buses of the caller's company, or of all for admins (rules: scope.admins).
 func (o *Operations) ListBuses(ctx context.Context, r gen.ListBusesRequestObject) (gen.ListBusesResponseObject, error) {
 	q := r.Params
-	p := page(q.Page, q.PerPage, q.Sort, q.Cursor)
+	p := pageOf(q.Page, q.PerPage, q.Sort, q.Cursor)
 
 	list, err := o.Store.Catalogue.ListBuses(ctx, actor(ctx), catalogue.BusFilter{
 		ProviderID: valueOf(q.ProviderID), Status: valueOf(q.Status), Search: valueOf(q.Search), Page: p,
@@ -28,13 +28,13 @@ func (o *Operations) ListBuses(ctx context.Context, r gen.ListBusesRequestObject
 		return nil, err
 	}
 
-	return gen.ListBuses200JSONResponse{Data: data, Meta: meta(p, list)}, nil
+	return gen.ListBuses200JSONResponse{Data: data, Meta: metaOf(p, list)}, nil
 }
 
 // CreateBus adds a bus to the caller's company, or to the one that an admin names, with its photos when the body is a
 // form.
 func (o *Operations) CreateBus(ctx context.Context, r gen.CreateBusRequestObject) (gen.CreateBusResponseObject, error) {
-	a := &album{files: o.Media}
+	a := &photoForm{files: o.Media}
 
 	if contract.UploadOf(ctx) != nil {
 		var err error
@@ -48,7 +48,7 @@ func (o *Operations) CreateBus(ctx context.Context, r gen.CreateBusRequestObject
 
 	b, err := o.Store.Catalogue.CreateBus(ctx, b, actor(ctx), a.photos...)
 	if err != nil {
-		a.refused(ctx, err)
+		a.rejected(ctx, err)
 
 		return nil, err
 	}
@@ -137,12 +137,12 @@ func (o *Operations) bus(ctx context.Context, b *models.Bus) (gen.Bus, error) {
 
 // buses are the buses of a page with their photos, which are read together.
 func (o *Operations) buses(ctx context.Context, buses []models.Bus) ([]gen.Bus, error) {
-	photos, err := o.Store.Catalogue.BusPhotos(ctx, each(buses, func(b *models.Bus) uuid.UUID { return b.ID }))
+	photos, err := o.Store.Catalogue.BusPhotos(ctx, mapEach(buses, func(b *models.Bus) uuid.UUID { return b.ID }))
 	if err != nil {
 		return nil, err
 	}
 
-	return each(buses, func(b *models.Bus) gen.Bus { return o.busOf(b, photos[b.ID]) }), nil
+	return mapEach(buses, func(b *models.Bus) gen.Bus { return o.busOf(b, photos[b.ID]) }), nil
 }
 
 func (o *Operations) busOf(b *models.Bus, photos []models.BusPhoto) gen.Bus {

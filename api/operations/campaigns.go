@@ -11,7 +11,7 @@ import (
 // ListAdCampaigns lists the campaigns of the caller's company, or of all for admins (rules: scope.admins).
 func (o *Operations) ListAdCampaigns(ctx context.Context, r gen.ListAdCampaignsRequestObject) (gen.ListAdCampaignsResponseObject, error) {
 	q := r.Params
-	p := page(q.Page, q.PerPage, q.Sort, q.Cursor)
+	p := pageOf(q.Page, q.PerPage, q.Sort, q.Cursor)
 
 	list, err := o.Store.Catalogue.ListCampaigns(ctx, actor(ctx), catalogue.CampaignFilter{
 		ProviderID: valueOf(q.ProviderID), TripID: valueOf(q.TripID), Status: valueOf(q.Status), Search: valueOf(q.Search), Page: p,
@@ -20,7 +20,7 @@ func (o *Operations) ListAdCampaigns(ctx context.Context, r gen.ListAdCampaignsR
 		return nil, err
 	}
 
-	return gen.ListAdCampaigns200JSONResponse{Data: each(list.Items, o.campaignOf), Meta: meta(p, list)}, nil
+	return gen.ListAdCampaigns200JSONResponse{Data: mapEach(list.Items, o.campaignOf), Meta: metaOf(p, list)}, nil
 }
 
 // CreateAdCampaign adds an unpaid campaign to the caller's company, or to the one that an admin names.
@@ -104,7 +104,7 @@ func (o *Operations) ResumeAdCampaign(
 
 func setCampaign(c *models.AdCampaign, in *gen.AdCampaignInput) {
 	c.TripID, c.Title, c.Description, c.Price = in.TripID, in.Title, valueOf(in.Description), in.Price
-	c.StartsOn, c.EndsOn = date(&in.StartsOn), date(&in.EndsOn)
+	c.StartsOn, c.EndsOn = dateOf(&in.StartsOn), dateOf(&in.EndsOn)
 }
 
 func campaignInput(c *models.AdCampaign) gen.AdCampaignInput {

@@ -13,7 +13,7 @@ func (o *Operations) ListCatalogueHotels(
 	ctx context.Context, r gen.ListCatalogueHotelsRequestObject,
 ) (gen.ListCatalogueHotelsResponseObject, error) {
 	q := r.Params
-	p := page(q.Page, q.PerPage, q.Sort, q.Cursor)
+	p := pageOf(q.Page, q.PerPage, q.Sort, q.Cursor)
 
 	list, err := o.Store.Catalogue.CatalogueHotels(ctx, catalogue.HotelFilter{
 		City: valueOf(q.City), Stars: valueOf(q.Stars), Search: valueOf(q.Search), Page: p,
@@ -22,7 +22,7 @@ func (o *Operations) ListCatalogueHotels(
 		return nil, err
 	}
 
-	return gen.ListCatalogueHotels200JSONResponse{Data: each(list.Items, catalogueHotel), Meta: meta(p, list)}, nil
+	return gen.ListCatalogueHotels200JSONResponse{Data: mapEach(list.Items, catalogueHotel), Meta: metaOf(p, list)}, nil
 }
 
 func catalogueHotel(h *models.Hotel) gen.CatalogueHotel {
@@ -39,7 +39,7 @@ func catalogueHotel(h *models.Hotel) gen.CatalogueHotel {
 func (o *Operations) ListCatalogueBuses(
 	ctx context.Context, r gen.ListCatalogueBusesRequestObject,
 ) (gen.ListCatalogueBusesResponseObject, error) {
-	p := page(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
+	p := pageOf(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
 
 	list, err := o.Store.Catalogue.CatalogueBuses(ctx, catalogue.BusFilter{Search: valueOf(r.Params.Search), Page: p})
 	if err != nil {
@@ -51,7 +51,7 @@ func (o *Operations) ListCatalogueBuses(
 		return nil, err
 	}
 
-	return gen.ListCatalogueBuses200JSONResponse{Data: each(data, catalogueBus), Meta: meta(p, list)}, nil
+	return gen.ListCatalogueBuses200JSONResponse{Data: mapEach(data, catalogueBus), Meta: metaOf(p, list)}, nil
 }
 
 func catalogueBus(own *gen.Bus) gen.CatalogueBus {
@@ -67,7 +67,7 @@ func (o *Operations) ListCatalogueRestStops(
 	ctx context.Context, r gen.ListCatalogueRestStopsRequestObject,
 ) (gen.ListCatalogueRestStopsResponseObject, error) {
 	q := r.Params
-	p := page(q.Page, q.PerPage, q.Sort, q.Cursor)
+	p := pageOf(q.Page, q.PerPage, q.Sort, q.Cursor)
 
 	list, err := o.Store.Catalogue.CatalogueRestStops(ctx, catalogue.RestStopFilter{
 		City: valueOf(q.City), Search: valueOf(q.Search), Page: p,
@@ -76,7 +76,7 @@ func (o *Operations) ListCatalogueRestStops(
 		return nil, err
 	}
 
-	return gen.ListCatalogueRestStops200JSONResponse{Data: each(list.Items, catalogueRestStop), Meta: meta(p, list)}, nil
+	return gen.ListCatalogueRestStops200JSONResponse{Data: mapEach(list.Items, catalogueRestStop), Meta: metaOf(p, list)}, nil
 }
 
 func catalogueRestStop(s *models.RestStop) gen.CatalogueRestStop {

@@ -37,14 +37,14 @@ func (o *Operations) ExportFinancialRecords(
 ) (gen.ExportFinancialRecordsResponseObject, error) {
 	q := r.Params
 
-	span, err := days(q.Period, q.DateFrom, q.DateTo, o.Now())
+	span, err := daysOf(q.Period, q.DateFrom, q.DateTo, o.Now())
 	if err != nil {
 		return nil, err
 	}
 
 	filter := ledger.RecordFilter{
 		Days: span, BookingID: valueOf(q.BookingID), AdCampaignID: valueOf(q.AdCampaignID), ProviderID: valueOf(q.ProviderID),
-		BalanceStatus: valueOf(q.BalanceStatus), Search: valueOf(q.Search), Page: page(nil, nil, q.Sort, nil),
+		BalanceStatus: valueOf(q.BalanceStatus), Search: valueOf(q.Search), Page: pageOf(nil, nil, q.Sort, nil),
 	}
 
 	return export{o: o, by: actor(ctx), query: &q, filter: filter, lang: exportLanguage(q.Format, q.Lang, middleware.Locale(ctx))}, nil
@@ -81,7 +81,7 @@ func (e export) VisitExportFinancialRecordsResponse(f *fiber.Ctx) error {
 		return nil
 	}
 
-	leave, err := e.o.ownExports.take(e.by)
+	leave, err := e.o.ownExports.acquire(e.by)
 	if err != nil {
 		return err
 	}

@@ -81,17 +81,17 @@ func TestClearExports(t *testing.T) { //nolint:paralleltest // sets the environm
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
 
-	running, err := newRoom()
+	running, err := newExportDir()
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(running.dir, "excelize-1"), []byte("ledger"), 0o600))
 
-	left := filepath.Join(dir, roomPrefix+"left")
+	left := filepath.Join(dir, exportDirPrefix+"left")
 	require.NoError(t, os.Mkdir(left, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(left, "excelize-2"), []byte("ledger"), 0o600))
 
 	// Neither a file nor a link is one of ours.
 	other := t.TempDir()
-	file, link := filepath.Join(dir, roomPrefix+"file"), filepath.Join(dir, roomPrefix+"link")
+	file, link := filepath.Join(dir, exportDirPrefix+"file"), filepath.Join(dir, exportDirPrefix+"link")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	require.NoError(t, os.Symlink(other, link))
 

@@ -29,7 +29,7 @@ var sheetNames = models.Label{AR: "السجلات المالية", EN: "Financia
 // own until the file is sent.
 type workbook struct {
 	file    *excelize.File
-	room    *room
+	room    *exportDir
 	lang    models.Locale
 	columns []ledger.ExportColumn
 	styles  []int // of the columns' cells
@@ -46,7 +46,7 @@ type workbook struct {
 
 // newWorkbook begins a file. close must be called in the end.
 func newWorkbook(columns []ledger.ExportColumn, lang models.Locale, rowsPerSheet int) (*workbook, error) {
-	r, err := newRoom()
+	r, err := newExportDir()
 	if err != nil {
 		return nil, fmt.Errorf("make room for the file: %w", err)
 	}

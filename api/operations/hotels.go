@@ -11,7 +11,7 @@ import (
 // ListHotels lists the hotels of the caller's company, or of all for admins (rules: scope.admins).
 func (o *Operations) ListHotels(ctx context.Context, r gen.ListHotelsRequestObject) (gen.ListHotelsResponseObject, error) {
 	q := r.Params
-	p := page(q.Page, q.PerPage, q.Sort, q.Cursor)
+	p := pageOf(q.Page, q.PerPage, q.Sort, q.Cursor)
 
 	list, err := o.Store.Catalogue.ListHotels(ctx, actor(ctx), catalogue.HotelFilter{
 		ProviderID: valueOf(q.ProviderID), Status: valueOf(q.Status), City: valueOf(q.City), Stars: valueOf(q.Stars),
@@ -21,7 +21,7 @@ func (o *Operations) ListHotels(ctx context.Context, r gen.ListHotelsRequestObje
 		return nil, err
 	}
 
-	return gen.ListHotels200JSONResponse{Data: each(list.Items, hotelOf), Meta: meta(p, list)}, nil
+	return gen.ListHotels200JSONResponse{Data: mapEach(list.Items, hotelOf), Meta: metaOf(p, list)}, nil
 }
 
 // CreateHotel adds a hotel to the caller's company, or to the one that an admin names.

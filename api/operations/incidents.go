@@ -12,7 +12,7 @@ import (
 
 // ListIncidents lists what a person has to look at.
 func (o *Operations) ListIncidents(ctx context.Context, r gen.ListIncidentsRequestObject) (gen.ListIncidentsResponseObject, error) {
-	p := page(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
+	p := pageOf(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
 
 	list, err := o.Store.Incidents.ListIncidents(ctx, incidents.IncidentFilter{
 		Kind: valueOf(r.Params.Kind), Status: string(valueOf(r.Params.Status)), Page: p,
@@ -21,7 +21,7 @@ func (o *Operations) ListIncidents(ctx context.Context, r gen.ListIncidentsReque
 		return nil, err
 	}
 
-	return gen.ListIncidents200JSONResponse{Data: each(list.Items, o.incidentOf), Meta: meta(p, list)}, nil
+	return gen.ListIncidents200JSONResponse{Data: mapEach(list.Items, o.incidentOf), Meta: metaOf(p, list)}, nil
 }
 
 // ResolveIncident closes an incident with a note.

@@ -195,7 +195,7 @@ func (o *Operations) replace(ctx context.Context, open uuid.UUID, read func() (p
 
 	_, err := o.Workflows.CancelPayment(wait, open)
 	if errors.Is(err, workflows.ErrStillRunning) {
-		return payments.Payable{}, o.silent(ctx, "The gateway has not closed the open attempt yet.")
+		return payments.Payable{}, o.blockedBy(ctx, "The gateway has not closed the open attempt yet.")
 	}
 
 	// An attempt whose workflow has ended is NOT_FOUND there: what it ended as is read next.
@@ -235,12 +235,12 @@ func (o *Operations) start(ctx context.Context, a models.Attempt) (models.Paymen
 	case readErr != nil:
 		return t, unavailable()
 	default:
-		return t, o.silent(ctx, "The gateway does not answer. The attempt stays open; ask again.")
+		return t, o.blockedBy(ctx, "The gateway does not answer. The attempt stays open; ask again.")
 	}
 }
 
-// silent names who keeps a workflow from going on: the orchestrator, when that cannot be reached, else the gateway.
-func (o *Operations) silent(ctx context.Context, gateway string) error {
+// blockedBy names who keeps a workflow from going on: the orchestrator, when that cannot be reached, else the gateway.
+func (o *Operations) blockedBy(ctx context.Context, gateway string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 

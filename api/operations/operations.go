@@ -62,7 +62,7 @@ type Operations struct {
 	exports *exports      // that run
 	uploads chan struct{} // a place for each upload that may run
 
-	ownUploads, ownExports, ownPolls *places // those of one account, and of one company
+	ownUploads, ownExports, ownPolls *slots // those of one account, and of one company
 
 	dashboards *dashboards // that are open
 }
@@ -71,8 +71,8 @@ type Operations struct {
 func New(d Deps) *Operations {
 	return &Operations{
 		Deps: d, exports: newExports(), uploads: make(chan struct{}, uploadsAtOnce), dashboards: newDashboards(),
-		ownUploads: newPlaces("uploads", d.AtOnce.Uploads), ownExports: newPlaces("exports", d.AtOnce.Exports),
-		ownPolls: newPlaces("waiting requests", d.AtOnce.LongPolls),
+		ownUploads: newSlots("uploads", d.AtOnce.Uploads), ownExports: newSlots("exports", d.AtOnce.Exports),
+		ownPolls: newSlots("waiting requests", d.AtOnce.LongPolls),
 	}
 }
 
@@ -117,9 +117,9 @@ func optional[T comparable](v T) *T {
 	return &v
 }
 
-// once has the store keep the answer to a request with an Idempotency-Key in the SQL transaction of its effect. answer
+// keepAnswer has the store keep the answer to a request with an Idempotency-Key in the SQL transaction of its effect. answer
 // makes the body of what the effect was; it must be what the handler returns.
-func once[T any](ctx context.Context, status int, answer func(T) any) db.Once[T] {
+func keepAnswer[T any](ctx context.Context, status int, answer func(T) any) db.Once[T] {
 	return db.Once[T]{Claim: middleware.Claim(ctx).ID, Answer: func(result T) (db.Answer, error) {
 		body, err := contract.EncodeJSON(answer(result))
 

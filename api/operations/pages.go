@@ -11,8 +11,8 @@ import (
 	"rihla/models"
 )
 
-// page reads the paging parameters of a list (rules: reports.lists). Their bounds were checked against the document.
-func page(number *gen.Page, perPage *gen.PerPage, sort *string, cursor *gen.Cursor) db.Page {
+// pageOf reads the paging parameters of a list (rules: reports.lists). Their bounds were checked against the document.
+func pageOf(number *gen.Page, perPage *gen.PerPage, sort *string, cursor *gen.Cursor) db.Page {
 	p := db.Page{
 		Number: max(valueOf(number), 1), PerPage: valueOf(perPage), Sort: sorts(valueOf(sort)), Cursor: valueOf(cursor),
 	}
@@ -37,8 +37,8 @@ func sorts(text string) []db.Sort {
 	return out
 }
 
-// meta says where a page is (rules: api.envelope), and where the next one begins. An empty collection has one, empty, page.
-func meta[T any](p db.Page, list db.Listed[T]) gen.Meta {
+// metaOf says where a page is (rules: api.envelope), and where the next one begins. An empty collection has one, empty, page.
+func metaOf[T any](p db.Page, list db.Listed[T]) gen.Meta {
 	pages := (list.Total + int64(p.PerPage) - 1) / int64(p.PerPage)
 
 	return gen.Meta{
@@ -46,12 +46,12 @@ func meta[T any](p db.Page, list db.Listed[T]) gen.Meta {
 	}
 }
 
-// days resolves the period parameters of a list.
-func days(period *gen.Period, from, to *openapi.Date, now time.Time) (models.Days, error) {
-	return models.Period(valueOf(period)).Resolve(date(from), date(to), now)
+// daysOf resolves the period parameters of a list.
+func daysOf(period *gen.Period, from, to *openapi.Date, now time.Time) (models.Days, error) {
+	return models.Period(valueOf(period)).Resolve(dateOf(from), dateOf(to), now)
 }
 
-func date(d *openapi.Date) models.Date {
+func dateOf(d *openapi.Date) models.Date {
 	if d == nil {
 		return models.Date{}
 	}
@@ -61,8 +61,8 @@ func date(d *openapi.Date) models.Date {
 
 func toDate(d models.Date) openapi.Date { return openapi.Date{Time: d.Time()} }
 
-// each converts the items of a list.
-func each[T, U any](items []T, convert func(*T) U) []U {
+// mapEach converts the items of a list.
+func mapEach[T, U any](items []T, convert func(*T) U) []U {
 	out := make([]U, len(items))
 	for i := range items {
 		out[i] = convert(&items[i])

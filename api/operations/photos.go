@@ -47,7 +47,7 @@ func (o *Operations) AddBusPhotos(ctx context.Context, r gen.AddBusPhotosRequest
 	}
 
 	if _, err := o.Store.Catalogue.AddBusPhotos(ctx, r.ID, a.photos, actor(ctx)); err != nil {
-		a.refused(ctx, err)
+		a.rejected(ctx, err)
 
 		return nil, err
 	}
@@ -80,8 +80,8 @@ func (o *Operations) DeleteBusPhoto(ctx context.Context, r gen.DeleteBusPhotoReq
 	return gen.DeleteBusPhoto204Response{}, nil
 }
 
-// album is the photos of a form on their way to a bus: their files are stored, their rows are still to be written.
-type album struct {
+// photoForm is the photos of a form on their way to a bus: their files are stored, their rows are still to be written.
+type photoForm struct {
 	files  *media.Bucket
 	photos []models.BusPhoto
 	// keep says that files are to be stored: not for a request that is refused already.
@@ -92,8 +92,8 @@ type album struct {
 
 // takeForm reads the form of a request: its photos, which are checked and stored one by one, and its payload, if payload
 // is not nil. Parts come in any order. On an error nothing stays stored.
-func (o *Operations) takeForm(ctx context.Context, keep bool, payload any) (*album, error) {
-	leave, err := o.ownUploads.take(actor(ctx))
+func (o *Operations) takeForm(ctx context.Context, keep bool, payload any) (*photoForm, error) {
+	leave, err := o.ownUploads.acquire(actor(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func (o *Operations) takeForm(ctx context.Context, keep bool, payload any) (*alb
 		return nil, models.Errorf(models.CodeServiceUnavailable, "Too many uploads are running. Try again shortly.")
 	}
 
-	a := &album{files: o.Media, keep: keep}
+	a := &photoForm{files: o.Media, keep: keep}
 	upload := contract.UploadOf(ctx)
 
 	err = a.read(ctx, upload, payload)
@@ -128,7 +128,7 @@ func (o *Operations) takeForm(ctx context.Context, keep bool, payload any) (*alb
 }
 
 // read goes through the whole form, so that the answer does not depend on the order of its parts.
-func (a *album) read(ctx context.Context, upload *contract.Upload, payload any) error {
+func (a *photoForm) read(ctx context.Context, upload *contract.Upload, payload any) error {
 	var file bytes.Buffer
 
 	for {
@@ -161,27 +161,27 @@ func (a *album) read(ctx context.Context, upload *contract.Upload, payload any) 
 
 // noted keeps the fault of one part, behind which the form goes on: a client that is still sending would not see an
 // answer. Any other error ends it. When the form itself is broken, the next part has the same fault.
-func (a *album) noted(err error) error {
-	rank := slices.Index(faults, models.CodeOf(err))
+func (a *photoForm) noted(err error) error {
+	rank := slices.Index(photoFaults, models.CodeOf(err))
 	if err == nil || rank < 0 {
 		return err
 	}
 
-	if a.fault == nil || rank < slices.Index(faults, models.CodeOf(a.fault)) {
+	if a.fault == nil || rank < slices.Index(photoFaults, models.CodeOf(a.fault)) {
 		a.fault = err
 	}
 
 	return nil
 }
 
-// faults are what can be wrong with a part, in the order in which the client is told (rules: scope.hidden).
-var faults = []models.Code{
+// photoFaults are what can be wrong with a part, in the order in which the client is told (rules: scope.hidden).
+var photoFaults = []models.Code{
 	models.CodePayloadTooLarge, models.CodeMalformedRequest, models.CodeUnsupportedMediaType, models.CodeTooManyMembers,
 	models.CodeValidation,
 }
 
 // add checks a file and stores it, unless the request is refused already.
-func (a *album) add(ctx context.Context, file []byte, faultless bool) error {
+func (a *photoForm) add(ctx context.Context, file []byte, faultless bool) error {
 	contentType, err := media.Check(file)
 	if err != nil {
 		return err
@@ -199,7 +199,7 @@ func (a *album) add(ctx context.Context, file []byte, faultless bool) error {
 	return nil
 }
 
-func (a *album) store(ctx context.Context, contentType string, photo []byte) error {
+func (a *photoForm) store(ctx context.Context, contentType string, photo []byte) error {
 	key, err := a.files.Put(ctx, contentType, photo)
 	if err != nil {
 		return storageDown(err)
@@ -212,15 +212,15 @@ func (a *album) store(ctx context.Context, contentType string, photo []byte) err
 	return nil
 }
 
-// refused removes the files when the database has said no. When it has said nothing, nobody knows whether it has the
+// rejected removes the files when the database has said no. When it has said nothing, nobody knows whether it has the
 // rows: the files stay, and if they belong to no photo the sweep removes them.
-func (a *album) refused(ctx context.Context, err error) {
+func (a *photoForm) rejected(ctx context.Context, err error) {
 	if _, certain := errors.AsType[*models.Error](err); certain {
 		a.discard(ctx)
 	}
 }
 
-func (a *album) discard(ctx context.Context) {
+func (a *photoForm) discard(ctx context.Context) {
 	keys := make([]string, len(a.photos))
 	for i := range a.photos {
 		keys[i] = a.photos[i].BlobKey
@@ -246,7 +246,7 @@ func storageDown(err error) error {
 
 // photosOf is a bus's photos as everybody sees them, each with an address that opens for some time.
 func (o *Operations) photosOf(photos []models.BusPhoto) []gen.BusPhoto {
-	return each(photos, func(p *models.BusPhoto) gen.BusPhoto {
+	return mapEach(photos, func(p *models.BusPhoto) gen.BusPhoto {
 		return gen.BusPhoto{ID: p.ID, URL: o.Links.URL(p.ID), ContentType: gen.BusPhotoContentType(p.ContentType), Size: p.Size}
 	})
 }

@@ -13,20 +13,20 @@ func (o *Operations) ListProviderTrips(
 	ctx context.Context, r gen.ListProviderTripsRequestObject,
 ) (gen.ListProviderTripsResponseObject, error) {
 	q := r.Params
-	p := page(q.Page, q.PerPage, q.Sort, q.Cursor)
+	p := pageOf(q.Page, q.PerPage, q.Sort, q.Cursor)
 
 	list, err := o.Store.Catalogue.ListProviderTrips(ctx, actor(ctx), catalogue.ProviderTripFilter{
 		ProviderID: valueOf(q.ProviderID), Status: models.TripStatus(valueOf(q.Status)),
 		TripFilter: catalogue.TripFilter{
 			Type: models.TripType(valueOf(q.Type)), Origin: valueOf(q.Origin), Destination: valueOf(q.Destination),
-			DateFrom: date(q.DateFrom), DateTo: date(q.DateTo), Search: valueOf(q.Search), Page: p,
+			DateFrom: dateOf(q.DateFrom), DateTo: dateOf(q.DateTo), Search: valueOf(q.Search), Page: p,
 		},
 	})
 	if err != nil {
 		return nil, err
 	}
 
-	return gen.ListProviderTrips200JSONResponse{Data: each(list.Items, tripOf), Meta: meta(p, list)}, nil
+	return gen.ListProviderTrips200JSONResponse{Data: mapEach(list.Items, tripOf), Meta: metaOf(p, list)}, nil
 }
 
 // CreateProviderTrip adds a DRAFT to the caller's company, or to the one that an admin names.

@@ -10,7 +10,7 @@ import (
 
 // ListProviders lists companies, ACTIVE or not (rules: companies.inactive).
 func (o *Operations) ListProviders(ctx context.Context, r gen.ListProvidersRequestObject) (gen.ListProvidersResponseObject, error) {
-	p := page(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
+	p := pageOf(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
 
 	list, err := o.Store.Catalogue.ListProviders(ctx, catalogue.ProviderFilter{
 		Search: valueOf(r.Params.Search), Status: valueOf(r.Params.Status), Page: p,
@@ -19,7 +19,7 @@ func (o *Operations) ListProviders(ctx context.Context, r gen.ListProvidersReque
 		return nil, err
 	}
 
-	return gen.ListProviders200JSONResponse{Data: each(list.Items, providerOf), Meta: meta(p, list)}, nil
+	return gen.ListProviders200JSONResponse{Data: mapEach(list.Items, providerOf), Meta: metaOf(p, list)}, nil
 }
 
 // CreateProvider opens a company.

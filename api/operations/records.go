@@ -43,12 +43,12 @@ func (o *Operations) ListProviderFinancialRecords(
 func (o *Operations) listRecords(
 	ctx context.Context, q gen.ListFinancialRecordsParams, provider uuid.UUID,
 ) ([]gen.FinancialRecord, gen.Meta, error) {
-	span, err := days(q.Period, q.DateFrom, q.DateTo, o.Now())
+	span, err := daysOf(q.Period, q.DateFrom, q.DateTo, o.Now())
 	if err != nil {
 		return nil, gen.Meta{}, err
 	}
 
-	p := page(q.Page, q.PerPage, q.Sort, q.Cursor)
+	p := pageOf(q.Page, q.PerPage, q.Sort, q.Cursor)
 
 	list, err := o.Store.Ledger.ListRecords(ctx, ledger.RecordFilter{
 		Days: span, BookingID: valueOf(q.BookingID), AdCampaignID: valueOf(q.AdCampaignID), ProviderID: provider,
@@ -58,20 +58,20 @@ func (o *Operations) listRecords(
 		return nil, gen.Meta{}, err
 	}
 
-	return each(list.Items, recordOf), meta(p, list), nil
+	return mapEach(list.Items, recordOf), metaOf(p, list), nil
 }
 
 // MarkRecordTransferred notes that a line has been paid out to its provider (rules: payouts.mark).
 func (o *Operations) MarkRecordTransferred(
 	ctx context.Context, r gen.MarkRecordTransferredRequestObject,
 ) (gen.MarkRecordTransferredResponseObject, error) {
-	m := ledger.MarkTransfer{Once: once(ctx, http.StatusOK, func(record models.FinancialRecord) any { return markedTransferred(&record) })}
+	m := ledger.MarkTransfer{Once: keepAnswer(ctx, http.StatusOK, func(record models.FinancialRecord) any { return markedTransferred(&record) })}
 
 	if r.Body != nil {
 		m.Reference = r.Body.PayoutReference
 
 		if r.Body.PayoutDate != nil {
-			d := date(r.Body.PayoutDate)
+			d := dateOf(r.Body.PayoutDate)
 			m.Date = &d
 		}
 	}
@@ -89,8 +89,8 @@ func (o *Operations) MarkRecordsTransferred(
 	ctx context.Context, r gen.MarkRecordsTransferredRequestObject,
 ) (gen.MarkRecordsTransferredResponseObject, error) {
 	m := ledger.MarkTransfers{
-		IDs: r.Body.Ids, Reference: r.Body.PayoutReference, Date: optional(date(r.Body.PayoutDate)),
-		Once: once(ctx, http.StatusOK, func(records []models.FinancialRecord) any { return allMarkedTransferred(records) }),
+		IDs: r.Body.Ids, Reference: r.Body.PayoutReference, Date: optional(dateOf(r.Body.PayoutDate)),
+		Once: keepAnswer(ctx, http.StatusOK, func(records []models.FinancialRecord) any { return allMarkedTransferred(records) }),
 	}
 
 	records, err := o.Store.Ledger.MarkAllTransferred(ctx, m, actor(ctx))
@@ -107,7 +107,7 @@ func (o *Operations) RevertRecordTransfer(
 ) (gen.RevertRecordTransferResponseObject, error) {
 	record, err := o.Store.Ledger.RevertTransferred(ctx, actor(ctx), r.ID, ledger.RevertTransfer{
 		Reason: r.Body.Reason,
-		Once:   once(ctx, http.StatusOK, func(record models.FinancialRecord) any { return transferReverted(&record) }),
+		Once:   keepAnswer(ctx, http.StatusOK, func(record models.FinancialRecord) any { return transferReverted(&record) }),
 	})
 	if err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func transferReverted(r *models.FinancialRecord) gen.RevertRecordTransfer200JSON
 }
 
 func allMarkedTransferred(records []models.FinancialRecord) gen.MarkRecordsTransferred200JSONResponse {
-	return gen.MarkRecordsTransferred200JSONResponse{Data: each(records, recordOf)}
+	return gen.MarkRecordsTransferred200JSONResponse{Data: mapEach(records, recordOf)}
 }
 
 func markedTransferred(r *models.FinancialRecord) gen.MarkRecordTransferred200JSONResponse {

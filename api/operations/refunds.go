@@ -161,7 +161,7 @@ func (o *Operations) GetRefundQuote(ctx context.Context, r gen.GetRefundQuoteReq
 
 // ListRefunds lists refunds.
 func (o *Operations) ListRefunds(ctx context.Context, r gen.ListRefundsRequestObject) (gen.ListRefundsResponseObject, error) {
-	p := page(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
+	p := pageOf(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
 
 	list, err := o.Store.Refunds.ListRefunds(ctx, refunds.RefundFilter{
 		BookingID: valueOf(r.Params.BookingID), Status: valueOf(r.Params.Status), Channel: valueOf(r.Params.Channel),
@@ -171,7 +171,7 @@ func (o *Operations) ListRefunds(ctx context.Context, r gen.ListRefundsRequestOb
 		return nil, err
 	}
 
-	return gen.ListRefunds200JSONResponse{Data: each(list.Items, refundOf), Meta: meta(p, list)}, nil
+	return gen.ListRefunds200JSONResponse{Data: mapEach(list.Items, refundOf), Meta: metaOf(p, list)}, nil
 }
 
 // GetRefund is one refund.

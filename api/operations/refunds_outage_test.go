@@ -62,7 +62,7 @@ func TestRefundOrderedWhileTheOrchestratorIsAway(t *testing.T) {
 			reliable := dialTemporal(t, address, nil)
 			w := worker.New(worker.Deps{
 				Temporal: reliable, Store: s, Sender: nobody{}, Namespace: "default", Queue: queue,
-				Gateways: map[models.PaymentProvider]gateways.Gateway{models.ProviderGatewayA: gateway},
+				Gateways: map[models.Gateway]gateways.Gateway{models.GatewayA: gateway},
 			})
 			require.NoError(t, w.Start(t.Context()))
 			t.Cleanup(w.Stop)

@@ -46,7 +46,7 @@ func (o *Operations) summarize(
 		period = gen.Period(models.PeriodCustom)
 	}
 
-	span, err := days(&period, from, to, o.Now())
+	span, err := daysOf(&period, from, to, o.Now())
 	if err != nil {
 		return gen.FinancialReport{}, err
 	}
@@ -58,7 +58,7 @@ func (o *Operations) summarize(
 
 	return gen.FinancialReport{
 		Period: period, DateFrom: toDate(span.From), DateTo: toDate(span.To), Currency: models.Currency,
-		Cards: cardsOf(&report.Cards), Series: each(report.Series, dayOf),
+		Cards: cardsOf(&report.Cards), Series: mapEach(report.Series, dayOf),
 	}, nil
 }
 

@@ -14,7 +14,7 @@ import (
 // ListRestStops lists the rest stops of the caller's company, or of all for admins (rules: scope.admins).
 func (o *Operations) ListRestStops(ctx context.Context, r gen.ListRestStopsRequestObject) (gen.ListRestStopsResponseObject, error) {
 	q := r.Params
-	p := page(q.Page, q.PerPage, q.Sort, q.Cursor)
+	p := pageOf(q.Page, q.PerPage, q.Sort, q.Cursor)
 
 	list, err := o.Store.Catalogue.ListRestStops(ctx, actor(ctx), catalogue.RestStopFilter{
 		ProviderID: valueOf(q.ProviderID), Status: valueOf(q.Status), City: valueOf(q.City), Search: valueOf(q.Search), Page: p,
@@ -23,7 +23,7 @@ func (o *Operations) ListRestStops(ctx context.Context, r gen.ListRestStopsReque
 		return nil, err
 	}
 
-	return gen.ListRestStops200JSONResponse{Data: each(list.Items, restStopOf), Meta: meta(p, list)}, nil
+	return gen.ListRestStops200JSONResponse{Data: mapEach(list.Items, restStopOf), Meta: metaOf(p, list)}, nil
 }
 
 // CreateRestStop adds a rest stop to the caller's company, or to the one that an admin names.

@@ -12,7 +12,7 @@ import (
 
 // ListStaff lists the accounts that act for a company (rules: scope.staff).
 func (o *Operations) ListStaff(ctx context.Context, r gen.ListStaffRequestObject) (gen.ListStaffResponseObject, error) {
-	p := page(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
+	p := pageOf(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
 
 	list, err := o.Store.Accounts.ListStaff(ctx, r.ID, accounts.StaffFilter{
 		Role: valueOf(r.Params.Role), Search: valueOf(r.Params.Search), Page: p,
@@ -21,7 +21,7 @@ func (o *Operations) ListStaff(ctx context.Context, r gen.ListStaffRequestObject
 		return nil, err
 	}
 
-	return gen.ListStaff200JSONResponse{Data: each(list.Items, staffOf), Meta: meta(p, list)}, nil
+	return gen.ListStaff200JSONResponse{Data: mapEach(list.Items, staffOf), Meta: metaOf(p, list)}, nil
 }
 
 // CreateStaff opens an account that acts for a company.

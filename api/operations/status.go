@@ -13,9 +13,9 @@ import (
 
 // How often a waiting request looks: often while most payments are settled, then seldom.
 const (
-	lookSoon  = 100 * time.Millisecond
-	lookLater = 500 * time.Millisecond
-	soon      = 3 * time.Second
+	lookSoon    = 100 * time.Millisecond
+	lookLater   = 500 * time.Millisecond
+	lookSoonFor = 3 * time.Second
 )
 
 // How a request has the gateway asked about a payment whose webhook may be lost: how often it tries, and how long the orchestrator
@@ -34,7 +34,7 @@ func (o *Operations) GetPaymentStatus(
 	wait := time.Duration(valueOf(r.Params.Wait)) * time.Second
 
 	if wait > 0 {
-		leave, err := o.ownPolls.take(actor(ctx))
+		leave, err := o.ownPolls.acquire(actor(ctx))
 		if err != nil {
 			return nil, err
 		}
@@ -64,7 +64,7 @@ func (o *Operations) GetPaymentStatus(
 		}
 
 		pause := lookSoon
-		if time.Since(began) > soon {
+		if time.Since(began) > lookSoonFor {
 			pause = lookLater
 		}
 

@@ -49,7 +49,7 @@ func (s streamed) send(base context.Context, f *fiber.Ctx) {
 
 		go watchPeer(ctx, conn, cancel)
 
-		if err := s.write(ctx, &patient{w: w, conn: conn}); err != nil {
+		if err := s.write(ctx, &stallWriter{w: w, conn: conn}); err != nil {
 			cut()
 		}
 
@@ -76,29 +76,29 @@ func watchPeer(ctx context.Context, conn net.Conn, gone func()) {
 	}
 }
 
-// patient writes to a client for as long as it keeps taking something: the server's own time limit is for an answer as a
+// stallWriter writes to a client for as long as it keeps taking something: the server's own time limit is for an answer as a
 // whole.
-type patient struct {
+type stallWriter struct {
 	w    *bufio.Writer
 	conn net.Conn
 	next time.Time // when the time limit is put off again
 }
 
 // Write implements io.Writer.
-func (p *patient) Write(b []byte) (int, error) {
+func (p *stallWriter) Write(b []byte) (int, error) {
 	p.putOff()
 
 	return p.w.Write(b)
 }
 
 // Flush sends what has been written.
-func (p *patient) Flush() error {
+func (p *stallWriter) Flush() error {
 	p.putOff()
 
 	return p.w.Flush()
 }
 
-func (p *patient) putOff() {
+func (p *stallWriter) putOff() {
 	if now := time.Now(); now.After(p.next) {
 		_ = p.conn.SetWriteDeadline(now.Add(stall)) // a broken connection shows in Write
 		p.next = now.Add(peerCheck)

@@ -14,15 +14,15 @@ func (o *Operations) ListPaymentTransactions(
 ) (gen.ListPaymentTransactionsResponseObject, error) {
 	q := r.Params
 
-	span, err := days(q.Period, q.DateFrom, q.DateTo, o.Now())
+	span, err := daysOf(q.Period, q.DateFrom, q.DateTo, o.Now())
 	if err != nil {
 		return nil, err
 	}
 
-	p := page(q.Page, q.PerPage, q.Sort, q.Cursor)
+	p := pageOf(q.Page, q.PerPage, q.Sort, q.Cursor)
 
 	list, err := o.Store.Payments.ListTransactions(ctx, payments.TransactionFilter{
-		Status: valueOf(q.Status), Provider: valueOf(q.Provider), Method: valueOf(q.PaymentMethod),
+		Status: valueOf(q.Status), Gateway: valueOf(q.Provider), Method: valueOf(q.PaymentMethod),
 		BookingID: valueOf(q.BookingID), AdCampaignID: valueOf(q.AdCampaignID), Reference: valueOf(q.Reference), Search: valueOf(q.Search),
 		Days: span, Page: p,
 	})
@@ -30,7 +30,7 @@ func (o *Operations) ListPaymentTransactions(
 		return nil, err
 	}
 
-	return gen.ListPaymentTransactions200JSONResponse{Data: each(list.Items, adminTransactionOf), Meta: meta(p, list)}, nil
+	return gen.ListPaymentTransactions200JSONResponse{Data: mapEach(list.Items, adminTransactionOf), Meta: metaOf(p, list)}, nil
 }
 
 // GetPaymentTransaction is one transaction with all that happened to it.
@@ -71,7 +71,7 @@ func detailOf(t *models.PaymentTransaction, timeline []payments.TimelineEntry) g
 		CapturedAt: d.CapturedAt, CapturedAmount: d.CapturedAmount, CapturedCurrency: d.CapturedCurrency,
 		CommissionRate: d.CommissionRate, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,
 		WorkflowID: workflowOf(t),
-		Timeline: each(timeline, func(e *payments.TimelineEntry) gen.TimelineEntry {
+		Timeline: mapEach(timeline, func(e *payments.TimelineEntry) gen.TimelineEntry {
 			return gen.TimelineEntry{At: utc(e.At), Kind: gen.TimelineKind(e.Kind), Message: e.Summary, Details: e.Details}
 		}),
 	}

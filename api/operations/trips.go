@@ -10,19 +10,19 @@ import (
 
 // ListTrips is the consumer catalogue (rules: companies.publish).
 func (o *Operations) ListTrips(ctx context.Context, r gen.ListTripsRequestObject) (gen.ListTripsResponseObject, error) {
-	p := page(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
+	p := pageOf(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
 
 	list, err := o.Store.Catalogue.CatalogueTrips(ctx, catalogue.TripFilter{
 		Type:   models.TripType(valueOf(r.Params.Type)),
 		Origin: valueOf(r.Params.Origin), Destination: valueOf(r.Params.Destination),
-		DateFrom: date(r.Params.DateFrom), DateTo: date(r.Params.DateTo),
+		DateFrom: dateOf(r.Params.DateFrom), DateTo: dateOf(r.Params.DateTo),
 		Search: valueOf(r.Params.Search), Page: p,
 	})
 	if err != nil {
 		return nil, err
 	}
 
-	return gen.ListTrips200JSONResponse{Data: each(list.Items, tripOf), Meta: meta(p, list)}, nil
+	return gen.ListTrips200JSONResponse{Data: mapEach(list.Items, tripOf), Meta: metaOf(p, list)}, nil
 }
 
 // GetTrip is one trip of the catalogue.

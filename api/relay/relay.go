@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	backlog      = 4096             // deliveries waiting in memory; what does not fit is found by the scan
-	carriers     = 32               // deliveries side by side at most
-	patience     = 3 * time.Second  // with an orchestrator that does not answer
-	scanEvery    = time.Second      // how often the table is searched for events that are still unprocessed
-	scanAge      = 2 * time.Second  // how old these must be
-	scanBatch    = 500              // events in one reading
-	settlingTime = 10 * time.Second // how long a delivered event may take to be processed before it is delivered again
-	settleAtMost = 2 * time.Minute  // and after that twice as long each time, up to this
+	queueSize         = 4096             // deliveries waiting in memory; what does not fit is found by the scan
+	maxWorkers        = 32               // deliveries side by side at most
+	deliverTimeout    = 3 * time.Second  // with an orchestrator that does not answer
+	scanEvery         = time.Second      // how often the table is searched for events that are still unprocessed
+	scanAge           = 2 * time.Second  // how old these must be
+	scanBatch         = 500              // events in one reading
+	redeliverAfter    = 10 * time.Second // how long a delivered event may take to be processed before it is delivered again
+	maxRedeliverAfter = 2 * time.Minute  // and after that twice as long each time, up to this
 )
 
 // Relay delivers events. Losing what it holds in memory is harmless: the table is the truth.
@@ -35,14 +35,14 @@ type Relay struct {
 	report  func(backlog int)
 	stop    context.CancelFunc
 	done    sync.WaitGroup
-	doors   *throttle
+	limit   *throttle
 
 	mu   sync.Mutex
-	sent map[uuid.UUID]sent // the last delivery of each event that may come up again
+	sent map[uuid.UUID]lastDelivery // the last delivery of each event that may come up again
 }
 
-// sent is a delivery that was taken.
-type sent struct {
+// lastDelivery is a delivery that was taken.
+type lastDelivery struct {
 	at    time.Time
 	pause time.Duration // until the event is delivered again, should it still be unprocessed
 }
@@ -50,8 +50,8 @@ type sent struct {
 // New makes a relay that hands events to deliver.
 func New(s *store.Store, deliver func(context.Context, models.Delivery) error) *Relay {
 	return &Relay{
-		store: s, deliver: deliver, queue: make(chan models.Delivery, backlog), report: func(int) {}, stop: func() {},
-		doors: newThrottle(carriers), sent: map[uuid.UUID]sent{},
+		store: s, deliver: deliver, queue: make(chan models.Delivery, queueSize), report: func(int) {}, stop: func() {},
+		limit: newThrottle(maxWorkers), sent: map[uuid.UUID]lastDelivery{},
 	}
 }
 
@@ -71,8 +71,8 @@ func (r *Relay) Start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	r.stop = cancel
 
-	for range carriers {
-		r.done.Go(func() { r.carry(ctx) })
+	for range maxWorkers {
+		r.done.Go(func() { r.work(ctx) })
 	}
 
 	r.done.Go(func() { r.scan(ctx) })
@@ -84,32 +84,32 @@ func (r *Relay) Stop() {
 	r.done.Wait()
 }
 
-func (r *Relay) carry(ctx context.Context) {
+func (r *Relay) work(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case d := <-r.queue:
-			r.hand(ctx, d)
+			r.deliverOne(ctx, d)
 		}
 	}
 }
 
-func (r *Relay) hand(ctx context.Context, d models.Delivery) {
-	if !r.isDue(d.EventID) || !r.doors.enter(ctx) {
+func (r *Relay) deliverOne(ctx context.Context, d models.Delivery) {
+	if !r.isDue(d.EventID) || !r.limit.acquire(ctx) {
 		return
 	}
 
 	if !r.claim(d.EventID) { // another carrier has it by now
-		r.doors.turnBack()
+		r.limit.cancel()
 
 		return
 	}
 
 	taken := true
-	defer func() { r.doors.leave(taken) }()
+	defer func() { r.limit.release(taken) }()
 
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, deliverTimeout)
 	defer cancel()
 
 	if err := r.deliver(ctx, d); err != nil {
@@ -141,7 +141,7 @@ func (r *Relay) claim(id uuid.UUID) bool {
 		return false
 	}
 
-	r.sent[id] = sent{at: now, pause: max(settlingTime, min(2*last.pause, settleAtMost))}
+	r.sent[id] = lastDelivery{at: now, pause: max(redeliverAfter, min(2*last.pause, maxRedeliverAfter))}
 
 	return true
 }

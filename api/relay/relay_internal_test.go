@@ -28,14 +28,14 @@ func TestFurtherDeliveriesBecomeRarer(t *testing.T) {
 		})
 
 		for range 400 { // as often as the scan sees it
-			r.hand(t.Context(), event)
+			r.deliverOne(t.Context(), event)
 			r.forget()
 			time.Sleep(time.Second) // of the bubble's own clock
 		}
 
 		require.Equal(t, []time.Duration{0, 10 * time.Second, 30 * time.Second, 70 * time.Second, 150 * time.Second, 270 * time.Second, 390 * time.Second}, at)
 
-		time.Sleep(2 * settleAtMost)
+		time.Sleep(2 * maxRedeliverAfter)
 		r.forget()
 		require.Empty(t, r.sent, "what does not come up again is not remembered")
 	})
@@ -49,19 +49,19 @@ func TestCopiesOpenNoDoors(t *testing.T) {
 	r := New(nil, func(context.Context, models.Delivery) error { return nil })
 
 	for range 10 {
-		require.True(t, r.doors.enter(t.Context()))
-		r.doors.leave(false)
+		require.True(t, r.limit.acquire(t.Context()))
+		r.limit.release(false)
 	}
 
-	r.hand(t.Context(), event)
-	require.InDelta(t, 2, r.doors.limit, 0)
+	r.deliverOne(t.Context(), event)
+	require.InDelta(t, 2, r.limit.limit, 0)
 
 	for range 10 {
-		r.hand(t.Context(), event)
+		r.deliverOne(t.Context(), event)
 	}
 
-	require.InDelta(t, 2, r.doors.limit, 0)
-	require.Zero(t, r.doors.busy)
+	require.InDelta(t, 2, r.limit.limit, 0)
+	require.Zero(t, r.limit.busy)
 }
 
 // TestFailedDeliveryIsTriedAgain: what the orchestrator has not taken is due at once.
@@ -78,7 +78,7 @@ func TestFailedDeliveryIsTriedAgain(t *testing.T) {
 
 	for range 3 {
 		require.True(t, r.isDue(event.EventID))
-		r.hand(t.Context(), event)
+		r.deliverOne(t.Context(), event)
 	}
 
 	require.Equal(t, 3, tries)

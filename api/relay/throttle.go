@@ -23,8 +23,8 @@ func newThrottle(most int) *throttle {
 	return t
 }
 
-// enter waits for its turn; false when ctx is over before.
-func (t *throttle) enter(ctx context.Context) bool {
+// acquire waits for its turn; false when ctx is over before.
+func (t *throttle) acquire(ctx context.Context) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 
@@ -54,8 +54,8 @@ func (t *throttle) enter(ctx context.Context) bool {
 // full reports that nobody else may enter; the caller holds the lock.
 func (t *throttle) full() bool { return t.busy > 0 && float64(t.busy) >= t.limit }
 
-// turnBack leaves without having delivered anything, which says nothing about the orchestrator.
-func (t *throttle) turnBack() {
+// cancel leaves without having delivered anything, which says nothing about the orchestrator.
+func (t *throttle) cancel() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 
@@ -63,8 +63,8 @@ func (t *throttle) turnBack() {
 	t.freed.Broadcast()
 }
 
-// leave says how it went.
-func (t *throttle) leave(taken bool) {
+// release says how it went.
+func (t *throttle) release(taken bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 

@@ -23,12 +23,12 @@ func TestThrottle(t *testing.T) {
 
 		for range 10 {
 			go func() {
-				if th.enter(t.Context()) {
+				if th.acquire(t.Context()) {
 					inside.Add(1)
 					taken := <-told
 					inside.Add(-1)
 
-					th.leave(taken)
+					th.release(taken)
 				}
 			}()
 		}
@@ -62,15 +62,15 @@ func TestThrottleGrows(t *testing.T) {
 
 	th := newThrottle(8)
 	for range 10 {
-		require.True(t, th.enter(t.Context()))
-		th.leave(false)
+		require.True(t, th.acquire(t.Context()))
+		th.release(false)
 	}
 
 	require.InDelta(t, 1, th.limit, 0)
 
 	for range 40 {
-		require.True(t, th.enter(t.Context()))
-		th.leave(true)
+		require.True(t, th.acquire(t.Context()))
+		th.release(true)
 	}
 
 	require.InDelta(t, 8, th.limit, 0.5)
@@ -81,13 +81,13 @@ func TestThrottleStops(t *testing.T) {
 
 	synctest.Test(t, func(t *testing.T) {
 		th := newThrottle(1)
-		require.True(t, th.enter(t.Context()))
+		require.True(t, th.acquire(t.Context()))
 
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 
-		require.False(t, th.enter(ctx), "nobody waits longer than they want to")
-		th.turnBack()
-		require.True(t, th.enter(t.Context()))
+		require.False(t, th.acquire(ctx), "nobody waits longer than they want to")
+		th.cancel()
+		require.True(t, th.acquire(t.Context()))
 	})
 }

@@ -222,7 +222,7 @@ func TestReconcileHistories(t *testing.T) {
 			want = models.TransactionPaid
 		}
 
-		require.NoError(t, door.Reconcile(t.Context(), id, models.ProviderGatewayA))
+		require.NoError(t, door.Reconcile(t.Context(), id, models.GatewayA))
 		require.Equal(t, want, customer.Await(b.ID).PaymentStatus)
 		replay(t, s, name, models.ReconcileWorkflowID(id))
 	}

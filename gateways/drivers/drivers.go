@@ -33,7 +33,7 @@ var drivers = map[string]func(Config) (gateways.Gateway, error){
 func Names() []string { return slices.Sorted(maps.Keys(drivers)) }
 
 // Open makes the gateway of one payment provider. It makes no request.
-func Open(provider models.PaymentProvider, cfg Config) (gateways.Gateway, error) {
+func Open(provider models.Gateway, cfg Config) (gateways.Gateway, error) {
 	open, ok := drivers[cfg.Driver]
 	if !ok {
 		return nil, fmt.Errorf("gateway %s: unknown driver %q, known are: %s", provider, cfg.Driver, strings.Join(Names(), ", "))

@@ -273,8 +273,8 @@ func testUnpaidRefund(t *testing.T, s Subject) {
 	require.Equal(t, gateways.KindRejected, gateways.KindOf(err))
 }
 
-// patient is how long the effect of a request that was under way may take.
-const patient = 10 * time.Second
+// eventually is how long the effect of a request that was under way may take.
+const eventually = 10 * time.Second
 
 // testConflict: 409 says nothing about the effect, which may come later. Whoever asks long enough sees it, and sending the
 // same again makes nothing more.
@@ -298,14 +298,14 @@ func testConflict(t *testing.T, s Subject) {
 		made, err = s.Gateway.FindRefund(t.Context(), refund.MerchantReference)
 
 		return missing == nil && err == nil
-	}, patient, 20*time.Millisecond)
+	}, eventually, 20*time.Millisecond)
 	require.True(t, made.Amount.Equal(refund.Amount))
 
 	require.Eventually(t, func() bool { // the key may be held a moment longer than the effect takes to be seen
 		again, err := s.Gateway.CreateRefund(t.Context(), refund)
 
 		return err == nil && again.ID == made.ID
-	}, patient, 20*time.Millisecond)
+	}, eventually, 20*time.Millisecond)
 }
 
 // testLag: that a search finds nothing does not say that there is nothing. The same reference still is the same thing.

@@ -50,13 +50,13 @@ func (d *Driver) call(ctx context.Context, r request, answer any) error {
 
 	res, err := d.client.Do(req)
 	if err != nil {
-		return lost(err)
+		return lostAnswer(err)
 	}
 	defer res.Body.Close()
 
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
 	if err != nil {
-		return lost(err)
+		return lostAnswer(err)
 	}
 
 	if len(body) > maxAnswer {
@@ -64,7 +64,7 @@ func (d *Driver) call(ctx context.Context, r request, answer any) error {
 	}
 
 	if res.StatusCode < 200 || res.StatusCode > 299 {
-		return refused(res, body, r.missing)
+		return rejected(res, body, r.missing)
 	}
 
 	if err := json.Unmarshal(body, answer); err != nil {
@@ -111,8 +111,8 @@ func (d *Driver) newRequest(ctx context.Context, r request) (*http.Request, erro
 	return req, nil
 }
 
-// lost is a request without an answer: perhaps done, perhaps not.
-func lost(err error) *gateways.Error {
+// lostAnswer is a request without an answer: perhaps done, perhaps not.
+func lostAnswer(err error) *gateways.Error {
 	// url.Error repeats method and URL, which the caller knows.
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
@@ -135,10 +135,10 @@ func lost(err error) *gateways.Error {
 // codeInProgress is the protocol's code for a request whose Idempotency-Key another request holds.
 const codeInProgress = "request_in_progress"
 
-// refused reads an answer that is not 2xx. Only a 4xx in the protocol's own format is final: an error page
+// rejected reads an answer that is not 2xx. Only a 4xx in the protocol's own format is final: an error page
 // of something in between (a proxy, a wrong address) is not the gateway's word. 409 and 425 are never final: they say that
 // something else about the same thing is under way.
-func refused(res *http.Response, body []byte, missing gateways.ErrorKind) *gateways.Error {
+func rejected(res *http.Response, body []byte, missing gateways.ErrorKind) *gateways.Error {
 	e := &gateways.Error{Kind: gateways.KindUnknown, Code: "http_" + strconv.Itoa(res.StatusCode)}
 
 	var envelope struct {

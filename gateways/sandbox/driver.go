@@ -199,7 +199,7 @@ func (d *Driver) FindCheckout(ctx context.Context, reference uuid.UUID) (gateway
 		}
 	}
 
-	return mostTelling(found, reference, func(c gateways.Checkout) int {
+	return furthest(found, reference, func(c gateways.Checkout) int {
 		switch c.Status {
 		case gateways.CheckoutPaid:
 			return 0
@@ -265,7 +265,7 @@ func (d *Driver) FindRefund(ctx context.Context, reference uuid.UUID) (gateways.
 		}
 	}
 
-	return mostTelling(found, reference, func(r gateways.Refund) int {
+	return furthest(found, reference, func(r gateways.Refund) int {
 		switch r.Status {
 		case gateways.RefundSucceeded:
 			return 0
@@ -277,8 +277,8 @@ func (d *Driver) FindRefund(ctx context.Context, reference uuid.UUID) (gateways.
 	})
 }
 
-// mostTelling is the first of the items with the lowest rank; KindNotFound when there are none.
-func mostTelling[T any](items []T, reference uuid.UUID, rank func(T) int) (T, error) {
+// furthest is the first of the items with the lowest rank; KindNotFound when there are none.
+func furthest[T any](items []T, reference uuid.UUID, rank func(T) int) (T, error) {
 	if len(items) == 0 {
 		var none T
 

@@ -21,17 +21,17 @@ type AccountStatus struct {
 // company that the token names, and nothing has ended its tokens since. It asks for the account each time, so that
 // nothing which is taken from somebody stays with them until their token expires. It is safe for concurrent use.
 type Gate struct {
-	tokens   *Verifier
-	standing func(ctx context.Context, user uuid.UUID) (AccountStatus, error)
+	tokens *Verifier
+	status func(ctx context.Context, user uuid.UUID) (AccountStatus, error)
 }
 
-// standingTimeout bounds how long a request waits until it is known whose it is.
-const standingTimeout = 5 * time.Second
+// statusTimeout bounds how long a request waits until it is known whose it is.
+const statusTimeout = 5 * time.Second
 
 // NewGate checks tokens with the verifier, and accounts with standing, whose error for an account that is not there, or
 // not any more, is NOT_FOUND.
 func NewGate(tokens *Verifier, standing func(ctx context.Context, user uuid.UUID) (AccountStatus, error)) *Gate {
-	return &Gate{tokens: tokens, standing: standing}
+	return &Gate{tokens: tokens, status: standing}
 }
 
 // Verify is Verifier.Verify, and then asks for the account. Errors: UNAUTHENTICATED; those of standing.
@@ -42,10 +42,10 @@ func (g *Gate) Verify(ctx context.Context, token string) (Principal, error) {
 	}
 
 	// The request's own deadline begins once its caller is known.
-	ask, cancel := context.WithTimeout(ctx, standingTimeout)
+	ask, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
 
-	now, err := g.standing(ask, p.UserID)
+	now, err := g.status(ask, p.UserID)
 
 	switch {
 	case err != nil && models.CodeOf(err) == models.CodeNotFound:

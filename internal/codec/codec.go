@@ -37,20 +37,20 @@ var (
 // while `plain` is among the keys, so that encryption can be switched on while workflows wait, or when there are no keys.
 // Even then an encrypted payload is known when it is seen: the SDK alone would have workflows fail about it.
 type Codec struct {
-	newest     string // empty: nothing is encrypted
-	keys       map[string]cipher.AEAD
-	takesPlain bool
-	insist     bool
-	workflowID string // of the workflow whose payloads these are; empty: not known
+	newest       string // empty: nothing is encrypted
+	keys         map[string]cipher.AEAD
+	acceptsPlain bool
+	panics       bool
+	workflowID   string // of the workflow whose payloads these are; empty: not known
 }
 
 // New makes a codec of keys as ParseKeys returns them.
 func New(keys []Key) (*Codec, error) {
-	c := &Codec{keys: map[string]cipher.AEAD{}, takesPlain: len(keys) == 0}
+	c := &Codec{keys: map[string]cipher.AEAD{}, acceptsPlain: len(keys) == 0}
 
 	for i, k := range keys {
 		if k.isPlain() {
-			c.takesPlain = true
+			c.acceptsPlain = true
 
 			continue
 		}
@@ -70,21 +70,21 @@ func New(keys []Key) (*Codec, error) {
 	return c, nil
 }
 
-// Insisting is the codec for a worker: what it cannot decrypt, it panics about. To the SDK an error here is an answer, and
+// PanicOnUndecryptable is the codec for a worker: what it cannot decrypt, it panics about. To the SDK an error here is an answer, and
 // a workflow whose input cannot be read fails for good; a panic fails only the workflow task, or the try of an activity,
 // which the orchestrator repeats until there is a worker with the key.
-func (c *Codec) Insisting() *Codec {
-	insisting := *c
-	insisting.insist = true
+func (c *Codec) PanicOnUndecryptable() *Codec {
+	panicking := *c
+	panicking.panics = true
 
-	return &insisting
+	return &panicking
 }
 
 // Reader is the codec for those who look at histories: it passes on what is in plain text, search attributes among it, and
 // what it decrypts need not belong to the workflow that is looked at.
 func (c *Codec) Reader() *Codec {
 	reader := *c
-	reader.takesPlain = true
+	reader.acceptsPlain = true
 
 	return &reader
 }
@@ -144,7 +144,7 @@ func (c *Codec) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error
 			continue
 		}
 
-		if c.insist {
+		if c.panics {
 			panic(err)
 		}
 
@@ -157,7 +157,7 @@ func (c *Codec) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error
 func (c *Codec) open(p *commonpb.Payload) (*commonpb.Payload, error) {
 	m := p.GetMetadata()
 	if string(m[converter.MetadataEncoding]) != encodingEncrypted {
-		return c.takePlain(p)
+		return c.acceptPlain(p)
 	}
 
 	id, of := string(m[metadataKeyID]), string(m[metadataWorkflow])
@@ -188,15 +188,15 @@ func (c *Codec) open(p *commonpb.Payload) (*commonpb.Payload, error) {
 	return opened, nil
 }
 
-// takePlain passes on what is in plain text where that is allowed, and nothing that was encrypted and relabelled.
-func (c *Codec) takePlain(p *commonpb.Payload) (*commonpb.Payload, error) {
+// acceptPlain passes on what is in plain text where that is allowed, and nothing that was encrypted and relabelled.
+func (c *Codec) acceptPlain(p *commonpb.Payload) (*commonpb.Payload, error) {
 	for _, mark := range []string{metadataCipher, metadataKeyID, metadataWorkflow} {
 		if _, has := p.GetMetadata()[mark]; has {
 			return nil, fmt.Errorf("codec: a payload says that it is encrypted, and calls itself %.32q", p.GetMetadata()[converter.MetadataEncoding])
 		}
 	}
 
-	if !c.takesPlain {
+	if !c.acceptsPlain {
 		return nil, fmt.Errorf("codec: %w", ErrNotEncrypted)
 	}
 

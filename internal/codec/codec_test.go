@@ -101,7 +101,7 @@ func TestPlainPayloadsAreTakenWhilePlainIsListed(t *testing.T) {
 	for _, p := range []*commonpb.Payload{plain("old"), {}, {Data: []byte("null")}} {
 		_, err := strict.Decode([]*commonpb.Payload{sealed[0], p})
 		require.ErrorIs(t, err, codec.ErrNotEncrypted)
-		require.PanicsWithError(t, err.Error(), func() { _, _ = strict.Insisting().Decode([]*commonpb.Payload{p}) })
+		require.PanicsWithError(t, err.Error(), func() { _, _ = strict.PanicOnUndecryptable().Decode([]*commonpb.Payload{p}) })
 	}
 }
 
@@ -141,7 +141,7 @@ func TestPayloadsBelongToTheirWorkflow(t *testing.T) {
 	activity := c.WithSerializationContext(converter.ActivitySerializationContext{WorkflowID: "payment/1", ActivityType: "Settle"})
 
 	// Outside any workflow, as in the UI, what it says about itself counts.
-	for _, reader := range []converter.PayloadCodec{c, c.Reader(), c.Insisting(), within(c, "payment/1"), within(c.Insisting(), "payment/1"), activity} {
+	for _, reader := range []converter.PayloadCodec{c, c.Reader(), c.PanicOnUndecryptable(), within(c, "payment/1"), within(c.PanicOnUndecryptable(), "payment/1"), activity} {
 		opened, err := reader.Decode([]*commonpb.Payload{seal()})
 		require.NoError(t, err)
 		require.Equal(t, "text", string(opened[0].GetData()))
@@ -150,7 +150,7 @@ func TestPayloadsBelongToTheirWorkflow(t *testing.T) {
 	for _, other := range []string{"payment/2", "payment/1-", "payment/1-x", "payment/1-2026-11-22", "payment"} {
 		_, err := within(c, other).Decode([]*commonpb.Payload{seal()})
 		require.ErrorContains(t, err, `"payment/1" stands in the history of "`+other, other)
-		require.Panics(t, func() { _, _ = within(c.Insisting(), other).Decode([]*commonpb.Payload{seal()}) })
+		require.Panics(t, func() { _, _ = within(c.PanicOnUndecryptable(), other).Decode([]*commonpb.Payload{seal()}) })
 	}
 
 	for _, label := range []string{"", "payment/2"} {
@@ -190,9 +190,9 @@ func TestKeysAreChanged(t *testing.T) {
 	_, err = after.Decode(old)
 	require.ErrorIs(t, err, codec.ErrMissingKey)
 	require.ErrorContains(t, err, `"k1"`)
-	require.PanicsWithError(t, err.Error(), func() { _, _ = after.Insisting().Decode(old) })
+	require.PanicsWithError(t, err.Error(), func() { _, _ = after.PanicOnUndecryptable().Decode(old) })
 
-	opened, err = after.Insisting().Decode(young)
+	opened, err = after.PanicOnUndecryptable().Decode(young)
 	require.NoError(t, err)
 	require.Equal(t, "young", string(opened[0].GetData()))
 }
@@ -238,7 +238,7 @@ func TestChangedPayloadsAreRefused(t *testing.T) {
 
 		_, err := c.Decode(sealed)
 		require.Error(t, err, name)
-		require.Panics(t, func() { _, _ = c.Insisting().Decode(sealed) }, name)
+		require.Panics(t, func() { _, _ = c.PanicOnUndecryptable().Decode(sealed) }, name)
 	}
 
 	// The name of a key belongs to the text: under the same key by another name it does not open.

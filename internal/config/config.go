@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"rihla/models"
-
 	"github.com/caarlos0/env/v11"
+
+	"rihla/models"
 )
 
 // Config is every setting of the service, one struct per concern. Printing or logging it shows no secret.
@@ -191,9 +191,9 @@ type Gateway struct {
 }
 
 // For is the gateway of a provider.
-func (g Gateways) For(p models.PaymentProvider) Gateway {
+func (g Gateways) For(p models.Gateway) Gateway {
 	one := g.A
-	if p == models.ProviderWalletB {
+	if p == models.GatewayWalletB {
 		one = g.WalletB
 	}
 

@@ -14,7 +14,7 @@ func (m *Metrics) makeGuardMetrics(namespace string) {
 	m.breakers = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Namespace: namespace, Name: "gateway_breaker_state", Help: "Breaker of a kind of gateway calls: 0 closed, 1 half open, 2 open.",
 	}, calls)
-	m.callsRefused = prometheus.NewCounterVec(prometheus.CounterOpts{
+	m.callsNotSent = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Namespace: namespace, Name: "gateway_calls_refused_total", Help: "Gateway calls that were not sent, by why: open, paused, busy or rate.",
 	}, []string{"gateway", "calls", "reason"})
 	m.pauses = prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -41,23 +41,23 @@ func (m *Metrics) makeGuardMetrics(namespace string) {
 }
 
 // GatewayBreaker says in which state the breaker of a kind of calls is: closed, half_open or open.
-func (m *Metrics) GatewayBreaker(gateway models.PaymentProvider, calls, state string) {
+func (m *Metrics) GatewayBreaker(gateway models.Gateway, calls, state string) {
 	m.breakers.WithLabelValues(string(gateway), calls).Set(map[string]float64{"half_open": 1, "open": 2}[state])
 }
 
-// GatewayRefused counts a call that was not sent. The reason is one of a few words.
-func (m *Metrics) GatewayRefused(gateway models.PaymentProvider, calls, reason string) {
-	m.callsRefused.WithLabelValues(string(gateway), calls, reason).Inc()
+// GatewayNotSent counts a call that was not sent. The reason is one of a few words.
+func (m *Metrics) GatewayNotSent(gateway models.Gateway, calls, reason string) {
+	m.callsNotSent.WithLabelValues(string(gateway), calls, reason).Inc()
 }
 
 // GatewayPaused counts a pause that the gateway asked for.
-func (m *Metrics) GatewayPaused(gateway models.PaymentProvider, calls string, pause time.Duration) {
+func (m *Metrics) GatewayPaused(gateway models.Gateway, calls string, pause time.Duration) {
 	m.pauses.WithLabelValues(string(gateway), calls).Inc()
 	m.pausedSeconds.WithLabelValues(string(gateway), calls).Add(pause.Seconds())
 }
 
 // GatewayWaited counts how long a call that was sent had waited for its turn.
-func (m *Metrics) GatewayWaited(gateway models.PaymentProvider, calls string, waited time.Duration) {
+func (m *Metrics) GatewayWaited(gateway models.Gateway, calls string, waited time.Duration) {
 	m.waits.WithLabelValues(string(gateway), calls).Observe(waited.Seconds())
 }
 

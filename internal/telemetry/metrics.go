@@ -22,7 +22,7 @@ type Metrics struct {
 	relayBacklog    prometheus.Gauge
 	limitsShared    prometheus.Gauge
 	breakers        *prometheus.GaugeVec
-	callsRefused    *prometheus.CounterVec
+	callsNotSent    *prometheus.CounterVec
 	pauses          *prometheus.CounterVec
 	pausedSeconds   *prometheus.CounterVec
 	waits           *prometheus.HistogramVec
@@ -64,7 +64,7 @@ func NewMetrics(registry *prometheus.Registry) *Metrics {
 
 	registry.MustRegister(
 		m.requests, m.gatewayCalls, m.paymentsSettled, m.webhooks, m.relayBacklog, m.limitsShared,
-		m.breakers, m.callsRefused, m.pauses, m.pausedSeconds, m.waits, m.asked, m.silent,
+		m.breakers, m.callsNotSent, m.pauses, m.pausedSeconds, m.waits, m.asked, m.silent,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 
@@ -93,12 +93,12 @@ func (m *Metrics) Request(route, method string, status int, took time.Duration) 
 }
 
 // GatewayCall counts one call to a gateway. The outcome is one of a few words, such as ok, rejected, unknown.
-func (m *Metrics) GatewayCall(gateway models.PaymentProvider, operation, outcome string, took time.Duration) {
+func (m *Metrics) GatewayCall(gateway models.Gateway, operation, outcome string, took time.Duration) {
 	m.gatewayCalls.WithLabelValues(string(gateway), operation, outcome).Observe(took.Seconds())
 }
 
 // PaymentSettled counts a payment attempt that reached status.
-func (m *Metrics) PaymentSettled(status models.TransactionStatus, gateway models.PaymentProvider) {
+func (m *Metrics) PaymentSettled(status models.TransactionStatus, gateway models.Gateway) {
 	m.paymentsSettled.WithLabelValues(string(status), string(gateway)).Inc()
 }
 

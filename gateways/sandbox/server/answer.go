@@ -33,8 +33,8 @@ func success(status int, body any) answer {
 	return answer{status: status, body: encoded}
 }
 
-// list is the answer of a search, which may find nothing.
-func list[T any](found []T) answer {
+// listAnswer is the answer of a search, which may find nothing.
+func listAnswer[T any](found []T) answer {
 	return success(http.StatusOK, map[string]any{"data": found})
 }
 

@@ -231,22 +231,22 @@ func (s *Server) getCheckout(w http.ResponseWriter, r *http.Request, m *merchant
 		case row == nil || row.Merchant != m.name:
 			return notFound("checkout")
 		default:
-			return s.told(r, row, f)
+			return s.answerStatus(r, row, f)
 		}
 	})
 }
 
-// told is the answer to a question about the checkout. What it says wrongly about money that was taken, the gateway stands by.
-func (s *Server) told(r *http.Request, row *checkoutRow, f *fault) answer {
-	if err := s.standBy(row, f); err != nil {
+// answerStatus is the answer to a question about the checkout. What it says wrongly about money that was taken, the gateway stands by.
+func (s *Server) answerStatus(r *http.Request, row *checkoutRow, f *fault) answer {
+	if err := s.recordClaim(row, f); err != nil {
 		return s.internal(err)
 	}
 
 	return success(http.StatusOK, s.viewOf(r, row, f))
 }
 
-// standBy notes what the gateway says that it has taken: that much can be refunded.
-func (s *Server) standBy(row *checkoutRow, f *fault) error {
+// recordClaim notes what the gateway says that it has taken: that much can be refunded.
+func (s *Server) recordClaim(row *checkoutRow, f *fault) error {
 	if row.Status != statusPaid || f.Mode != modeWrongAmount {
 		return nil
 	}

@@ -1,8 +1,6 @@
 package server
 
-import (
-	"net/http"
-)
+import "net/http"
 
 func (s *Server) findCheckouts(w http.ResponseWriter, r *http.Request, m *merchant) {
 	reference := r.URL.Query().Get("merchant_reference")
@@ -37,7 +35,7 @@ func (s *Server) findCheckouts(w http.ResponseWriter, r *http.Request, m *mercha
 			}
 
 			if !f.hides(row.CreatedAt, s.cfg.Clock()) {
-				if err := s.standBy(row, f); err != nil {
+				if err := s.recordClaim(row, f); err != nil {
 					return s.internal(err)
 				}
 
@@ -45,6 +43,6 @@ func (s *Server) findCheckouts(w http.ResponseWriter, r *http.Request, m *mercha
 			}
 		}
 
-		return list(found)
+		return listAnswer(found)
 	})
 }

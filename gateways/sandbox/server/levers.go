@@ -81,7 +81,7 @@ func (s *Server) addFault(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) listFaults(w http.ResponseWriter, _ *http.Request) {
-	list(s.faults.list()).write(w)
+	listAnswer(s.faults.list()).write(w)
 }
 
 // clearFaults forgets all faults, or with ?operation= those of one operation.

@@ -217,7 +217,7 @@ func (s *Server) findRefunds(w http.ResponseWriter, r *http.Request, m *merchant
 			return s.internal(err)
 		}
 
-		return list(found)
+		return listAnswer(found)
 	})
 }
 

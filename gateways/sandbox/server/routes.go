@@ -27,7 +27,7 @@ func (s *Server) routes() http.Handler {
 		"/sandbox/checkouts/{id}/late-payment": {http.MethodPost: s.latePayment},
 		"/sandbox/ledger":                      {http.MethodGet: s.ledger},
 		"/sandbox/stats":                       {http.MethodGet: s.stats},
-		"/healthz":                             {http.MethodGet: alive},
+		"/healthz":                             {http.MethodGet: health},
 		"/{$}":                                 {http.MethodGet: about},
 	} {
 		mux.HandleFunc(path, handlers.serve)
@@ -48,7 +48,7 @@ func about(w http.ResponseWriter, _ *http.Request) {
 	}).write(w)
 }
 
-func alive(w http.ResponseWriter, _ *http.Request) { success(http.StatusOK, struct{}{}).write(w) }
+func health(w http.ResponseWriter, _ *http.Request) { success(http.StatusOK, struct{}{}).write(w) }
 
 func (m byMethod) serve(w http.ResponseWriter, r *http.Request) {
 	method := r.Method

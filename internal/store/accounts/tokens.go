@@ -57,7 +57,7 @@ func (s *Store) RotateRefreshToken(ctx context.Context, oldHash []byte, next mod
 
 		old, err := lockToken(ctx, tx, oldHash, &user)
 		if errors.Is(err, sql.ErrNoRows) {
-			refusal = refused()
+			refusal = errInvalidToken()
 
 			return nil
 		}
@@ -68,11 +68,11 @@ func (s *Store) RotateRefreshToken(ctx context.Context, oldHash []byte, next mod
 
 		switch {
 		case old.SpentAt != nil:
-			refusal = refused()
+			refusal = errInvalidToken()
 
 			return endStolen(ctx, tx, old)
 		case old.RevokedAt != nil, old.Expired, user.DeletedAt != nil:
-			refusal = refused()
+			refusal = errInvalidToken()
 
 			return nil
 		}
@@ -192,6 +192,6 @@ func revokeFamily(ctx context.Context, tx bun.Tx, family uuid.UUID) (int64, erro
 	return res.RowsAffected()
 }
 
-func refused() error {
+func errInvalidToken() error {
 	return models.Errorf(models.CodeInvalidCredentials, "The refresh token is not valid.")
 }

@@ -88,7 +88,7 @@ func (s *Store) CreateBooking(ctx context.Context, n NewBooking) (models.Booking
 	return b, nil
 }
 
-func (s *Store) newBooking(n NewBooking, o offer) models.Booking {
+func (s *Store) newBooking(n NewBooking, o tripOffer) models.Booking {
 	if n.Locale == "" {
 		n.Locale = models.LocaleArabic
 	}
@@ -98,7 +98,7 @@ func (s *Store) newBooking(n NewBooking, o offer) models.Booking {
 	return models.Booking{
 		ID: n.ID, TripID: n.TripID, ProviderID: o.providerID, UserID: n.UserID,
 		Status: models.BookingPendingPayment, Seats: len(n.Passengers), SeatsHeld: true,
-		HoldUntil: earlier(o.at.Add(s.policies.Hold(n.Method)), o.departure),
+		HoldUntil: earlierTime(o.at.Add(s.policies.Hold(n.Method)), o.departure),
 		Amount:    amount, Currency: models.Currency,
 		VATRate: s.policies.VATBooking, VATAmount: models.VATWithin(amount, s.policies.VATBooking),
 		Passengers: n.Passengers, ContactName: n.ContactName, ContactEmail: n.ContactEmail, ContactPhone: n.ContactPhone,
@@ -107,8 +107,8 @@ func (s *Store) newBooking(n NewBooking, o offer) models.Booking {
 	}
 }
 
-// offer is what a trip had to say when its seats were taken.
-type offer struct {
+// tripOffer is what a trip had to say when its seats were taken.
+type tripOffer struct {
 	providerID   uuid.UUID
 	pricePerSeat models.Money
 	departure    time.Time
@@ -116,8 +116,8 @@ type offer struct {
 	at           time.Time // by the clock of the database, while the trip is locked: no move of the trip comes between
 }
 
-// earlier is the first of two moments: nobody pays for a trip that has left.
-func earlier(a, b time.Time) time.Time {
+// earlierTime is the first of two moments: nobody pays for a trip that has left.
+func earlierTime(a, b time.Time) time.Time {
 	if b.Before(a) {
 		return b
 	}
@@ -126,8 +126,8 @@ func earlier(a, b time.Time) time.Time {
 }
 
 // takeSeats counts the seats in, under the lock of the trip's row, if the trip can be booked and has so many left.
-func takeSeats(ctx context.Context, tx bun.Tx, trip uuid.UUID, seats int) (offer, error) {
-	var o offer
+func takeSeats(ctx context.Context, tx bun.Tx, trip uuid.UUID, seats int) (tripOffer, error) {
+	var o tripOffer
 
 	err := tx.QueryRowContext(ctx, `
 		UPDATE trips AS t SET seats_taken = t.seats_taken + ?0

@@ -47,8 +47,8 @@ type tripMove struct {
 	locked map[uuid.UUID]bool // bookings of the trip
 }
 
-// standing are the bookings of a trip that hold seats, or may hold them again when their payment comes late.
-func standing(tx bun.Tx, trip uuid.UUID) *bun.SelectQuery {
+// seatHoldingBookings are the bookings of a trip that hold seats, or may hold them again when their payment comes late.
+func seatHoldingBookings(tx bun.Tx, trip uuid.UUID) *bun.SelectQuery {
 	return tx.NewSelect().Model((*models.Booking)(nil)).Column("bk.id").
 		Where("bk.trip_id = ?", trip).Where("bk.status <> ?", models.BookingCancelled)
 }
@@ -65,7 +65,7 @@ func (m *tripMove) lockBookings(ctx context.Context, tx bun.Tx, seen *models.Tri
 	}
 
 	var ids []uuid.UUID
-	if err := standing(tx, seen.ID).Order("bk.id").For("NO KEY UPDATE OF bk").Scan(ctx, &ids); err != nil {
+	if err := seatHoldingBookings(tx, seen.ID).Order("bk.id").For("NO KEY UPDATE OF bk").Scan(ctx, &ids); err != nil {
 		return fmt.Errorf("lock bookings: %w", err)
 	}
 
@@ -83,13 +83,13 @@ func (m *tripMove) update(ctx context.Context, tx bun.Tx, t *models.Trip) error 
 		err := m.apply(t)
 		t.Status, t.SeatsTaken = was.Status, was.SeatsTaken
 
-		if err == nil && moved(&was, t) {
+		if err == nil && departureMoved(&was, t) {
 			err = mayMove(&was, t, time.Now())
 		}
 
 		return err
 	}, func(ctx context.Context, tx bun.Tx, t *models.Trip) error {
-		if !moved(&was, t) {
+		if !departureMoved(&was, t) {
 			return nil
 		}
 
@@ -97,7 +97,7 @@ func (m *tripMove) update(ctx context.Context, tx bun.Tx, t *models.Trip) error 
 	})
 }
 
-func moved(was, is *models.Trip) bool {
+func departureMoved(was, is *models.Trip) bool {
 	return was.Status == models.TripPublished && !was.DepartureAt.Equal(is.DepartureAt)
 }
 
@@ -134,13 +134,13 @@ func (m *tripMove) record(ctx context.Context, tx bun.Tx, was, is *models.Trip) 
 		return err
 	}
 
-	return tellOfMove(ctx, tx, move, was, is, bookings)
+	return queueMoveMessages(ctx, tx, move, was, is, bookings)
 }
 
 // lockAppeared returns the trip's bookings, all of them locked: the trip is, so there will be no others. Error: errBookingAppeared.
 func (m *tripMove) lockAppeared(ctx context.Context, tx bun.Tx, trip uuid.UUID) ([]uuid.UUID, error) {
 	var ids, appeared, free []uuid.UUID
-	if err := standing(tx, trip).Scan(ctx, &ids); err != nil {
+	if err := seatHoldingBookings(tx, trip).Scan(ctx, &ids); err != nil {
 		return nil, fmt.Errorf("read bookings: %w", err)
 	}
 
@@ -154,7 +154,7 @@ func (m *tripMove) lockAppeared(ctx context.Context, tx bun.Tx, trip uuid.UUID) 
 		return ids, nil
 	}
 
-	err := standing(tx, trip).Where("bk.id IN (?)", bun.List(appeared)).For("NO KEY UPDATE OF bk SKIP LOCKED").Scan(ctx, &free)
+	err := seatHoldingBookings(tx, trip).Where("bk.id IN (?)", bun.List(appeared)).For("NO KEY UPDATE OF bk SKIP LOCKED").Scan(ctx, &free)
 	if err != nil {
 		return nil, fmt.Errorf("lock bookings: %w", err)
 	}

@@ -13,9 +13,9 @@ import (
 	"rihla/models"
 )
 
-// tellOfMove queues a message for every booking that is paid, in place of one about an earlier move that has not been sent.
+// queueMoveMessages queues a message for every booking that is paid, in place of one about an earlier move that has not been sent.
 // One that is paid later hears of the departure then.
-func tellOfMove(ctx context.Context, tx bun.Tx, move uuid.UUID, was, is *models.Trip, bookings []models.Booking) error {
+func queueMoveMessages(ctx context.Context, tx bun.Tx, move uuid.UUID, was, is *models.Trip, bookings []models.Booking) error {
 	var paid []models.PaymentTransaction
 
 	err := tx.NewSelect().Model(&paid).Column("pt.id", "pt.booking_id").Join("JOIN bookings AS bk ON bk.id = pt.booking_id").

@@ -46,7 +46,7 @@ func leavesNotice(p models.Policies, was, is *models.Trip, bookings []models.Boo
 	for i := range bookings {
 		b := &bookings[i]
 		if holdsSeats(b) && models.GivesRefund(was.DepartureAt, is.DepartureAt, b.BookedDepartureAt, p.RescheduleTolerance) {
-			return models.Invalid("departure_at", "must leave customers at least %s when it is brought forward", inWords(p.RescheduleNotice))
+			return models.Invalid("departure_at", "must leave customers at least %s when it is brought forward", formatDuration(p.RescheduleNotice))
 		}
 	}
 
@@ -84,8 +84,8 @@ func movesLeft(ctx context.Context, p models.Policies, tx bun.Tx, trip uuid.UUID
 	return nil
 }
 
-// inWords is a time without the parts that are zero: 24h, 1h30m.
-func inWords(d time.Duration) string {
+// formatDuration is a time without the parts that are zero: 24h, 1h30m.
+func formatDuration(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {
 		text = strings.TrimSuffix(text, "0s")

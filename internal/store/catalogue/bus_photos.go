@@ -21,7 +21,7 @@ func (s *Store) AddBusPhotos(
 
 	err := s.write(ctx, by, func(ctx context.Context, tx bun.Tx, sc scope) error {
 		// The lock makes the count below that of the commit.
-		b, err := row[models.Bus](ctx, tx, sc, bus, "NO KEY UPDATE")
+		b, err := loadResource[models.Bus](ctx, tx, sc, bus, "NO KEY UPDATE")
 		if err != nil {
 			return err
 		}
@@ -132,7 +132,7 @@ func (s *Store) KnownPhotoKeys(ctx context.Context, keys []string) (map[string]b
 // storage. Errors: NOT_FOUND (the bus, or it has no such photo), FORBIDDEN.
 func (s *Store) DeleteBusPhoto(ctx context.Context, bus, photo uuid.UUID, by db.Actor) (blobKey string, err error) {
 	err = s.write(ctx, by, func(ctx context.Context, tx bun.Tx, sc scope) error {
-		if _, err := row[models.Bus](ctx, tx, sc, bus, "NO KEY UPDATE"); err != nil {
+		if _, err := loadResource[models.Bus](ctx, tx, sc, bus, "NO KEY UPDATE"); err != nil {
 			return err
 		}
 

@@ -28,7 +28,7 @@ var busOrder = db.Order{
 	Fallback: db.Sort{Field: "created_at"},
 }
 
-var busKind = kind[models.Bus]{
+var busKind = resourceKind[models.Bus]{
 	entity: "bus",
 	ids:    func(b *models.Bus) (id, provider *uuid.UUID) { return &b.ID, &b.ProviderID },
 	tidy: func(b *models.Bus) {
@@ -56,18 +56,18 @@ func (f BusFilter) apply(q *bun.SelectQuery) *bun.SelectQuery {
 
 // ListBuses lists the buses that the actor sees, oldest first. Errors: VALIDATION_ERROR on sort, FORBIDDEN.
 func (s *Store) ListBuses(ctx context.Context, by db.Actor, f BusFilter) (db.Listed[models.Bus], error) {
-	return list[models.Bus](ctx, s, by, f.ProviderID, f.Page, busOrder, f.apply)
+	return listResources[models.Bus](ctx, s, by, f.ProviderID, f.Page, busOrder, f.apply)
 }
 
 // GetBus finds a bus that the actor sees. Errors: NOT_FOUND, FORBIDDEN.
 func (s *Store) GetBus(ctx context.Context, by db.Actor, id uuid.UUID) (models.Bus, error) {
-	return get[models.Bus](ctx, s, by, id)
+	return getResource[models.Bus](ctx, s, by, id)
 }
 
 // CreateBus adds a bus, with its photos if it has any; ProviderID is read for admins only, who must give it. Errors:
 // BUS_PLATE_ALREADY_EXISTS, FORBIDDEN, VALIDATION_ERROR on provider_id or photos, NOT_FOUND (no such provider).
 func (s *Store) CreateBus(ctx context.Context, b models.Bus, by db.Actor, photos ...models.BusPhoto) (models.Bus, error) {
-	return create(ctx, s, busKind, by, b, nil, func(ctx context.Context, tx bun.Tx, b *models.Bus) error {
+	return createResource(ctx, s, busKind, by, b, nil, func(ctx context.Context, tx bun.Tx, b *models.Bus) error {
 		_, err := addPhotos(ctx, tx, b, photos)
 
 		return err
@@ -78,7 +78,7 @@ func (s *Store) CreateBus(ctx context.Context, b models.Bus, by db.Actor, photos
 // returned. Errors: NOT_FOUND, BUS_PLATE_ALREADY_EXISTS, FORBIDDEN, VALIDATION_ERROR on capacity when a published trip
 // that is still to depart offers more seats than that.
 func (s *Store) UpdateBus(ctx context.Context, id uuid.UUID, apply func(*models.Bus) error, by db.Actor) (models.Bus, error) {
-	return update(ctx, s, busKind, by, id, apply, func(ctx context.Context, tx bun.Tx, b *models.Bus) error {
+	return updateResource(ctx, s, busKind, by, id, apply, func(ctx context.Context, tx bun.Tx, b *models.Bus) error {
 		tooSmall, err := upcoming(tx).Where("t.bus_id = ?", b.ID).Where("t.capacity > ?", b.Capacity).Exists(ctx)
 		if err != nil {
 			return fmt.Errorf("look for trips: %w", err)
@@ -95,5 +95,5 @@ func (s *Store) UpdateBus(ctx context.Context, id uuid.UUID, apply func(*models.
 // DeleteBus deletes a bus softly, which frees its plate number. Errors: NOT_FOUND, also the second time;
 // RESOURCE_IN_USE when a published trip that is still to depart uses it; FORBIDDEN.
 func (s *Store) DeleteBus(ctx context.Context, id uuid.UUID, by db.Actor) error {
-	return remove(ctx, s, busKind, by, id, nil)
+	return deleteResource(ctx, s, busKind, by, id, nil)
 }

@@ -30,7 +30,7 @@ var campaignOrder = db.Order{
 	Fallback: db.Sort{Field: "created_at"},
 }
 
-var campaignKind = kind[models.AdCampaign]{
+var campaignKind = resourceKind[models.AdCampaign]{
 	entity: "ad_campaign",
 	ids:    func(c *models.AdCampaign) (id, provider *uuid.UUID) { return &c.ID, &c.ProviderID },
 	keep:   []string{"status", "created_by", "return_url", "return_base"},
@@ -52,12 +52,12 @@ func (f CampaignFilter) apply(q *bun.SelectQuery) *bun.SelectQuery {
 
 // ListCampaigns lists the campaigns that the actor sees, oldest first. Errors: VALIDATION_ERROR on sort, FORBIDDEN.
 func (s *Store) ListCampaigns(ctx context.Context, by db.Actor, f CampaignFilter) (db.Listed[models.AdCampaign], error) {
-	return list[models.AdCampaign](ctx, s, by, f.ProviderID, f.Page, campaignOrder, f.apply)
+	return listResources[models.AdCampaign](ctx, s, by, f.ProviderID, f.Page, campaignOrder, f.apply)
 }
 
 // GetCampaign finds a campaign that the actor sees. Errors: NOT_FOUND, FORBIDDEN.
 func (s *Store) GetCampaign(ctx context.Context, by db.Actor, id uuid.UUID) (models.AdCampaign, error) {
-	return get[models.AdCampaign](ctx, s, by, id)
+	return getResource[models.AdCampaign](ctx, s, by, id)
 }
 
 // CreateCampaign adds a campaign, PENDING_PAYMENT, for a live trip of the provider; ProviderID is read for admins
@@ -68,7 +68,7 @@ func (s *Store) CreateCampaign(
 ) (models.AdCampaign, error) {
 	c.Status, c.CreatedBy = models.CampaignPendingPayment, by.UserID
 
-	return create(ctx, s, campaignKind, by, c, func(ctx context.Context, tx bun.Tx, c *models.AdCampaign) error {
+	return createResource(ctx, s, campaignKind, by, c, func(ctx context.Context, tx bun.Tx, c *models.AdCampaign) error {
 		return s.checkCampaign(ctx, tx, c, models.Date{}, now)
 	}, nil)
 }
@@ -95,7 +95,7 @@ func (s *Store) UpdateCampaign(
 // DeleteCampaign deletes a campaign softly while it is unpaid and no payment of it is under way. Errors: NOT_FOUND,
 // also the second time; INVALID_STATE; FORBIDDEN.
 func (s *Store) DeleteCampaign(ctx context.Context, id uuid.UUID, by db.Actor) error {
-	return remove(ctx, s, campaignKind, by, id, campaignEditable)
+	return deleteResource(ctx, s, campaignKind, by, id, campaignEditable)
 }
 
 // PauseCampaign stops a campaign that runs or is going to; one that is paused stays as it is. Errors: INVALID_STATE,
@@ -139,12 +139,12 @@ func (s *Store) moveCampaign(
 
 // changeCampaign runs a change of a campaign under its row lock, which payments take before they open an attempt.
 func (s *Store) changeCampaign(
-	ctx context.Context, id uuid.UUID, by db.Actor, do step[models.AdCampaign],
+	ctx context.Context, id uuid.UUID, by db.Actor, do resourceStep[models.AdCampaign],
 ) (models.AdCampaign, error) {
 	var c models.AdCampaign
 
 	err := s.write(ctx, by, func(ctx context.Context, tx bun.Tx, sc scope) (err error) {
-		if c, err = row[models.AdCampaign](ctx, tx, sc, id, "NO KEY UPDATE"); err != nil {
+		if c, err = loadResource[models.AdCampaign](ctx, tx, sc, id, "NO KEY UPDATE"); err != nil {
 			return err
 		}
 

@@ -34,6 +34,6 @@ func (s *Store) CatalogueRestStops(ctx context.Context, f RestStopFilter) (db.Li
 
 // offered selects live resources of ACTIVE providers.
 func offered(db bun.IDB) *bun.SelectQuery {
-	return everyone.live(db.NewSelect()).ColumnExpr("?TableColumns").
+	return platformScope.live(db.NewSelect()).ColumnExpr("?TableColumns").
 		Join("JOIN providers AS p ON p.id = ?TableAlias.provider_id").Where("p.status = ?", models.StatusActive)
 }

@@ -28,7 +28,7 @@ var hotelOrder = db.Order{
 	Fallback: db.Sort{Field: "created_at"},
 }
 
-var hotelKind = kind[models.Hotel]{
+var hotelKind = resourceKind[models.Hotel]{
 	entity: "hotel",
 	ids:    func(h *models.Hotel) (id, provider *uuid.UUID) { return &h.ID, &h.ProviderID },
 	used:   func(q *bun.SelectQuery, hotel uuid.UUID) *bun.SelectQuery { return q.Where("t.hotel_id = ?", hotel) },
@@ -37,7 +37,7 @@ var hotelKind = kind[models.Hotel]{
 func (f HotelFilter) apply(q *bun.SelectQuery) *bun.SelectQuery {
 	q = db.WhereEqual(q, "h.provider_id", f.ProviderID)
 	q = db.WhereEqual(q, "h.status", f.Status)
-	q = named(q, "h.city", f.City)
+	q = whereName(q, "h.city", f.City)
 	q = db.WhereEqual(q, "h.stars", f.Stars)
 
 	return db.WhereContains(q, f.Search, "h.name", "h.city")
@@ -45,28 +45,28 @@ func (f HotelFilter) apply(q *bun.SelectQuery) *bun.SelectQuery {
 
 // ListHotels lists the hotels that the actor sees, oldest first. Errors: VALIDATION_ERROR on sort, FORBIDDEN.
 func (s *Store) ListHotels(ctx context.Context, by db.Actor, f HotelFilter) (db.Listed[models.Hotel], error) {
-	return list[models.Hotel](ctx, s, by, f.ProviderID, f.Page, hotelOrder, f.apply)
+	return listResources[models.Hotel](ctx, s, by, f.ProviderID, f.Page, hotelOrder, f.apply)
 }
 
 // GetHotel finds a hotel that the actor sees. Errors: NOT_FOUND, FORBIDDEN.
 func (s *Store) GetHotel(ctx context.Context, by db.Actor, id uuid.UUID) (models.Hotel, error) {
-	return get[models.Hotel](ctx, s, by, id)
+	return getResource[models.Hotel](ctx, s, by, id)
 }
 
 // CreateHotel adds a hotel; ProviderID is read for admins only, who must give it. Errors: FORBIDDEN, VALIDATION_ERROR
 // on provider_id, NOT_FOUND (no such provider).
 func (s *Store) CreateHotel(ctx context.Context, h models.Hotel, by db.Actor) (models.Hotel, error) {
-	return create(ctx, s, hotelKind, by, h, nil, nil)
+	return createResource(ctx, s, hotelKind, by, h, nil, nil)
 }
 
 // UpdateHotel changes a hotel under its row lock; apply gets it as it is, may run more than once, and its error is
 // returned. Errors: NOT_FOUND, FORBIDDEN.
 func (s *Store) UpdateHotel(ctx context.Context, id uuid.UUID, apply func(*models.Hotel) error, by db.Actor) (models.Hotel, error) {
-	return update(ctx, s, hotelKind, by, id, apply, nil, nil)
+	return updateResource(ctx, s, hotelKind, by, id, apply, nil, nil)
 }
 
 // DeleteHotel deletes a hotel softly. Errors: NOT_FOUND, also the second time; RESOURCE_IN_USE when a published trip
 // that is still to depart uses it; FORBIDDEN.
 func (s *Store) DeleteHotel(ctx context.Context, id uuid.UUID, by db.Actor) error {
-	return remove(ctx, s, hotelKind, by, id, nil)
+	return deleteResource(ctx, s, hotelKind, by, id, nil)
 }

@@ -106,7 +106,7 @@ func (s *Store) UpdateProvider(
 			return fmt.Errorf("update provider: %w", err)
 		}
 
-		before, after := changed(was, providerState(p))
+		before, after := changedFields(was, providerState(p))
 		// The rate is what money depends on: it is there whether it was changed or not.
 		before["commission_rate"], after["commission_rate"] = wasRate, p.CommissionRate
 

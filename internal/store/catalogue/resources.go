@@ -17,8 +17,8 @@ type resource interface {
 	models.Bus | models.Hotel | models.RestStop | models.Trip | models.AdCampaign
 }
 
-// kind is what the functions below have to know of a resource.
-type kind[T resource] struct {
+// resourceKind is what the functions below have to know of a resource.
+type resourceKind[T resource] struct {
 	entity string                                             // its name in the audit log
 	ids    func(*T) (id, provider *uuid.UUID)                 // where a row has them
 	keep   []string                                           // columns that no update writes, besides the identity
@@ -28,10 +28,10 @@ type kind[T resource] struct {
 	used   func(*bun.SelectQuery, uuid.UUID) *bun.SelectQuery // narrows trips to those that use the resource
 }
 
-// step is a part of a unit of work that only one kind of resource has; nil is none.
-type step[T resource] func(ctx context.Context, tx bun.Tx, row *T) error
+// resourceStep is a part of a unit of work that only one kind of resource has; nil is none.
+type resourceStep[T resource] func(ctx context.Context, tx bun.Tx, row *T) error
 
-func (do step[T]) run(ctx context.Context, tx bun.Tx, row *T) error {
+func (do resourceStep[T]) run(ctx context.Context, tx bun.Tx, row *T) error {
 	if do == nil {
 		return nil
 	}
@@ -39,8 +39,8 @@ func (do step[T]) run(ctx context.Context, tx bun.Tx, row *T) error {
 	return do(ctx, tx, row)
 }
 
-// list reads a page of what the actor sees of a resource, of one provider when one is asked for.
-func list[T resource](
+// listResources reads a page of what the actor sees of a resource, of one provider when one is asked for.
+func listResources[T resource](
 	ctx context.Context, s *Store, by db.Actor, asked uuid.UUID, p db.Page, o db.Order, narrow func(*bun.SelectQuery) *bun.SelectQuery,
 ) (db.Listed[T], error) {
 	sc, err := scopeOf(by, asked)
@@ -51,8 +51,8 @@ func list[T resource](
 	return db.List[T](ctx, narrow(sc.live(s.db.NewSelect())), p, o)
 }
 
-// get reads one resource that the actor sees. Errors: NOT_FOUND, FORBIDDEN.
-func get[T resource](ctx context.Context, s *Store, by db.Actor, id uuid.UUID) (T, error) {
+// getResource reads one resource that the actor sees. Errors: NOT_FOUND, FORBIDDEN.
+func getResource[T resource](ctx context.Context, s *Store, by db.Actor, id uuid.UUID) (T, error) {
 	sc, err := scopeOf(by, uuid.Nil)
 	if err != nil {
 		var none T
@@ -60,11 +60,11 @@ func get[T resource](ctx context.Context, s *Store, by db.Actor, id uuid.UUID) (
 		return none, err
 	}
 
-	return row[T](ctx, s.db, sc, id, "")
+	return loadResource[T](ctx, s.db, sc, id, "")
 }
 
-// row reads a live row in the scope, under a lock unless that is empty. Error: NOT_FOUND.
-func row[T resource](ctx context.Context, conn bun.IDB, sc scope, id uuid.UUID, lock string) (T, error) {
+// loadResource reads a live row in the scope, under a lock unless that is empty. Error: NOT_FOUND.
+func loadResource[T resource](ctx context.Context, conn bun.IDB, sc scope, id uuid.UUID, lock string) (T, error) {
 	var out T
 
 	q := sc.live(conn.NewSelect().Model(&out)).Where("?TableAlias.id = ?", id)
@@ -75,10 +75,10 @@ func row[T resource](ctx context.Context, conn bun.IDB, sc scope, id uuid.UUID, 
 	return out, db.NotFound(q.Scan(ctx))
 }
 
-// create writes a new resource in the name of the actor, who must be allowed to. before and after are its own parts of
+// createResource writes a new resource in the name of the actor, who must be allowed to. before and after are its own parts of
 // the unit of work: before, the row has its id and its provider.
-func create[T resource](
-	ctx context.Context, s *Store, k kind[T], by db.Actor, asked T, before, after step[T],
+func createResource[T resource](
+	ctx context.Context, s *Store, k resourceKind[T], by db.Actor, asked T, before, after resourceStep[T],
 ) (T, error) {
 	var out T
 
@@ -124,15 +124,15 @@ func create[T resource](
 	return out, nil
 }
 
-// update changes a resource under its row lock: apply gets the row as it is, or the error that it returns is the
+// updateResource changes a resource under its row lock: apply gets the row as it is, or the error that it returns is the
 // result. What identifies the row stays as it was, whatever apply does. apply may run more than once.
-func update[T resource](
-	ctx context.Context, s *Store, k kind[T], by db.Actor, id uuid.UUID, apply func(*T) error, before, after step[T],
+func updateResource[T resource](
+	ctx context.Context, s *Store, k resourceKind[T], by db.Actor, id uuid.UUID, apply func(*T) error, before, after resourceStep[T],
 ) (T, error) {
 	var out T
 
 	err := s.write(ctx, by, func(ctx context.Context, tx bun.Tx, sc scope) (err error) {
-		if out, err = row[T](ctx, tx, sc, id, "NO KEY UPDATE"); err != nil {
+		if out, err = loadResource[T](ctx, tx, sc, id, "NO KEY UPDATE"); err != nil {
 			return err
 		}
 
@@ -148,8 +148,8 @@ func update[T resource](
 }
 
 // change is update of a row that the caller has locked.
-func (k kind[T]) change(
-	ctx context.Context, tx bun.Tx, by db.Actor, out *T, apply func(*T) error, before, after step[T],
+func (k resourceKind[T]) change(
+	ctx context.Context, tx bun.Tx, by db.Actor, out *T, apply func(*T) error, before, after resourceStep[T],
 ) error {
 	id, provider := k.ids(out)
 	itsID, itsProvider := *id, *provider
@@ -181,16 +181,16 @@ func (k kind[T]) change(
 		return err
 	}
 
-	from, to := changed(was, k.stateOf(out))
+	from, to := changedFields(was, k.stateOf(out))
 
 	return k.note(ctx, tx, by, "UPDATED", itsID, from, to)
 }
 
-// remove deletes a resource softly, under its row lock, unless a published trip that has not departed uses it. Trips
+// deleteResource deletes a resource softly, under its row lock, unless a published trip that has not departed uses it. Trips
 // lock what they use FOR SHARE before they name it: either the trip is seen here, or the deletion is seen there.
-func remove[T resource](ctx context.Context, s *Store, k kind[T], by db.Actor, id uuid.UUID, before step[T]) error {
+func deleteResource[T resource](ctx context.Context, s *Store, k resourceKind[T], by db.Actor, id uuid.UUID, before resourceStep[T]) error {
 	return s.write(ctx, by, func(ctx context.Context, tx bun.Tx, sc scope) error {
-		out, err := row[T](ctx, tx, sc, id, "NO KEY UPDATE")
+		out, err := loadResource[T](ctx, tx, sc, id, "NO KEY UPDATE")
 		if err != nil {
 			return err
 		}
@@ -222,13 +222,13 @@ func remove[T resource](ctx context.Context, s *Store, k kind[T], by db.Actor, i
 
 // upcoming selects the published trips that are still to depart.
 func upcoming(db bun.IDB) *bun.SelectQuery {
-	return everyone.live(db.NewSelect().Model((*models.Trip)(nil))).
+	return platformScope.live(db.NewSelect().Model((*models.Trip)(nil))).
 		Where("t.status = ?", models.TripPublished).Where("t.departure_at > now()")
 }
 
 // note writes the audit entry of a change. before and after are what it has changed, of kinds that say so; nil where there is
 // nothing.
-func (k kind[T]) note(ctx context.Context, tx bun.Tx, by db.Actor, what string, id uuid.UUID, before, after map[string]any) error {
+func (k resourceKind[T]) note(ctx context.Context, tx bun.Tx, by db.Actor, what string, id uuid.UUID, before, after map[string]any) error {
 	var details any
 	if k.state != nil {
 		details = map[string]any{"before": before, "after": after}
@@ -238,7 +238,7 @@ func (k kind[T]) note(ctx context.Context, tx bun.Tx, by db.Actor, what string, 
 }
 
 // stateOf is what the audit log says of a row; nil for kinds that say nothing.
-func (k kind[T]) stateOf(row *T) map[string]any {
+func (k resourceKind[T]) stateOf(row *T) map[string]any {
 	if k.state == nil {
 		return nil
 	}
@@ -246,8 +246,8 @@ func (k kind[T]) stateOf(row *T) map[string]any {
 	return k.state(row)
 }
 
-// changed are the parts of two states of one row that differ. Values are compared as they are written down.
-func changed(was, is map[string]any) (before, after map[string]any) {
+// changedFields are the parts of two states of one row that differ. Values are compared as they are written down.
+func changedFields(was, is map[string]any) (before, after map[string]any) {
 	before, after = map[string]any{}, map[string]any{}
 
 	for name, value := range is {
@@ -259,7 +259,7 @@ func changed(was, is map[string]any) (before, after map[string]any) {
 	return before, after
 }
 
-func (k kind[T]) refusal(err error, doing string) error {
+func (k resourceKind[T]) refusal(err error, doing string) error {
 	if k.refuse != nil {
 		if refused := k.refuse(err); refused != nil {
 			return refused

@@ -25,7 +25,7 @@ var restStopOrder = db.Order{
 	Fallback: db.Sort{Field: "created_at"},
 }
 
-var restStopKind = kind[models.RestStop]{
+var restStopKind = resourceKind[models.RestStop]{
 	entity: "rest_stop",
 	ids:    func(r *models.RestStop) (id, provider *uuid.UUID) { return &r.ID, &r.ProviderID },
 	tidy: func(r *models.RestStop) {
@@ -41,25 +41,25 @@ var restStopKind = kind[models.RestStop]{
 func (f RestStopFilter) apply(q *bun.SelectQuery) *bun.SelectQuery {
 	q = db.WhereEqual(q, "rs.provider_id", f.ProviderID)
 	q = db.WhereEqual(q, "rs.status", f.Status)
-	q = named(q, "rs.city", f.City)
+	q = whereName(q, "rs.city", f.City)
 
 	return db.WhereContains(q, f.Search, "rs.name", "rs.city")
 }
 
 // ListRestStops lists the rest stops that the actor sees, oldest first. Errors: VALIDATION_ERROR on sort, FORBIDDEN.
 func (s *Store) ListRestStops(ctx context.Context, by db.Actor, f RestStopFilter) (db.Listed[models.RestStop], error) {
-	return list[models.RestStop](ctx, s, by, f.ProviderID, f.Page, restStopOrder, f.apply)
+	return listResources[models.RestStop](ctx, s, by, f.ProviderID, f.Page, restStopOrder, f.apply)
 }
 
 // GetRestStop finds a rest stop that the actor sees. Errors: NOT_FOUND, FORBIDDEN.
 func (s *Store) GetRestStop(ctx context.Context, by db.Actor, id uuid.UUID) (models.RestStop, error) {
-	return get[models.RestStop](ctx, s, by, id)
+	return getResource[models.RestStop](ctx, s, by, id)
 }
 
 // CreateRestStop adds a rest stop; ProviderID is read for admins only, who must give it. Errors: FORBIDDEN,
 // VALIDATION_ERROR on provider_id, NOT_FOUND (no such provider).
 func (s *Store) CreateRestStop(ctx context.Context, r models.RestStop, by db.Actor) (models.RestStop, error) {
-	return create(ctx, s, restStopKind, by, r, nil, nil)
+	return createResource(ctx, s, restStopKind, by, r, nil, nil)
 }
 
 // UpdateRestStop changes a rest stop under its row lock; apply gets it as it is, may run more than once, and its error
@@ -67,11 +67,11 @@ func (s *Store) CreateRestStop(ctx context.Context, r models.RestStop, by db.Act
 func (s *Store) UpdateRestStop(
 	ctx context.Context, id uuid.UUID, apply func(*models.RestStop) error, by db.Actor,
 ) (models.RestStop, error) {
-	return update(ctx, s, restStopKind, by, id, apply, nil, nil)
+	return updateResource(ctx, s, restStopKind, by, id, apply, nil, nil)
 }
 
 // DeleteRestStop deletes a rest stop softly. Errors: NOT_FOUND, also the second time; RESOURCE_IN_USE when a published
 // trip that is still to depart uses it; FORBIDDEN.
 func (s *Store) DeleteRestStop(ctx context.Context, id uuid.UUID, by db.Actor) error {
-	return remove(ctx, s, restStopKind, by, id, nil)
+	return deleteResource(ctx, s, restStopKind, by, id, nil)
 }

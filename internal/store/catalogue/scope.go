@@ -20,8 +20,8 @@ type scope struct {
 	provider uuid.UUID
 }
 
-// everyone is the scope of the platform itself: the catalogue.
-var everyone = scope{all: true}
+// platformScope is the scope of the platform itself: the catalogue.
+var platformScope = scope{all: true}
 
 // scopeOf is what the actor sees of provider resources: their own company's for provider roles, whatever they ask for;
 // that of the company they name, or all, for ADMIN and SUPER_ADMIN (rules: scope.admins). Error: FORBIDDEN for everybody else.

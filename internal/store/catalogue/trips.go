@@ -42,8 +42,8 @@ func (s *Store) CatalogueTrips(ctx context.Context, f TripFilter) (db.Listed[mod
 
 func (f TripFilter) apply(q *bun.SelectQuery) *bun.SelectQuery {
 	q = db.WhereEqual(q, "t.type", f.Type)
-	q = named(q, "t.origin", f.Origin)
-	q = named(q, "t.destination", f.Destination)
+	q = whereName(q, "t.origin", f.Origin)
+	q = whereName(q, "t.destination", f.Destination)
 	q = db.WhereDuring(q, "t.departure_at", models.Days{From: f.DateFrom, To: f.DateTo})
 
 	return db.WhereContains(q, f.Search, "t.title", "t.origin", "t.destination")
@@ -83,12 +83,12 @@ func (s *Store) Departures(ctx context.Context, trips ...uuid.UUID) (map[uuid.UU
 
 // catalogue is the one place that says what consumers see.
 func catalogue(db bun.IDB) *bun.SelectQuery {
-	return everyone.live(withProvider(db.NewSelect())).Where("p.status = ?", models.StatusActive).
+	return platformScope.live(withProvider(db.NewSelect())).Where("p.status = ?", models.StatusActive).
 		Where("t.status = ?", models.TripPublished).Where("t.departure_at > now()")
 }
 
-// named narrows a list to rows whose column is the name, in any case; no name narrows nothing.
-func named(q *bun.SelectQuery, column, name string) *bun.SelectQuery {
+// whereName narrows a list to rows whose column is the name, in any case; no name narrows nothing.
+func whereName(q *bun.SelectQuery, column, name string) *bun.SelectQuery {
 	if name == "" {
 		return q
 	}

@@ -30,7 +30,7 @@ var providerTripOrder = db.Order{
 	Fallback: db.Sort{Field: "created_at"},
 }
 
-var tripKind = kind[models.Trip]{
+var tripKind = resourceKind[models.Trip]{
 	entity: "trip",
 	ids:    func(t *models.Trip) (id, provider *uuid.UUID) { return &t.ID, &t.ProviderID },
 	keep:   []string{"status", "seats_taken"}, // actions move the one, bookings the other
@@ -64,7 +64,7 @@ func idOrEmpty(id *uuid.UUID) string {
 // ListProviderTrips lists the trips that the actor sees, in whatever status, oldest first. Errors: VALIDATION_ERROR on
 // sort, FORBIDDEN.
 func (s *Store) ListProviderTrips(ctx context.Context, by db.Actor, f ProviderTripFilter) (db.Listed[models.Trip], error) {
-	page, err := list[models.Trip](ctx, s, by, f.ProviderID, f.Page, providerTripOrder,
+	page, err := listResources[models.Trip](ctx, s, by, f.ProviderID, f.Page, providerTripOrder,
 		func(q *bun.SelectQuery) *bun.SelectQuery {
 			q = db.WhereEqual(withProvider(q), "t.provider_id", f.ProviderID)
 
@@ -93,12 +93,12 @@ func (s *Store) GetProviderTrip(ctx context.Context, by db.Actor, id uuid.UUID) 
 func (s *Store) CreateTrip(ctx context.Context, t models.Trip, by db.Actor) (models.Trip, error) {
 	t.Status, t.SeatsTaken = models.TripDraft, 0
 
-	return create(ctx, s, tripKind, by, t, checkTrip, func(ctx context.Context, tx bun.Tx, t *models.Trip) (err error) {
+	return createResource(ctx, s, tripKind, by, t, checkTrip, func(ctx context.Context, tx bun.Tx, t *models.Trip) (err error) {
 		if err = saveStops(ctx, tx, t); err != nil {
 			return err
 		}
 
-		*t, err = wholeTrip(ctx, tx, everyone, t.ID)
+		*t, err = wholeTrip(ctx, tx, platformScope, t.ID)
 
 		return err
 	})
@@ -142,7 +142,7 @@ func (s *Store) PublishTrip(ctx context.Context, id uuid.UUID, by db.Actor) (mod
 // DeleteTrip deletes a trip softly. Errors: NOT_FOUND, also the second time; INVALID_STATE while bookings hold seats on
 // it, paid or waiting for their payment: they have to be cancelled or refunded first; FORBIDDEN.
 func (s *Store) DeleteTrip(ctx context.Context, id uuid.UUID, by db.Actor) error {
-	return remove(ctx, s, tripKind, by, id, func(_ context.Context, _ bun.Tx, t *models.Trip) error {
+	return deleteResource(ctx, s, tripKind, by, id, func(_ context.Context, _ bun.Tx, t *models.Trip) error {
 		if t.SeatsTaken > 0 {
 			return models.Errorf(models.CodeInvalidState,
 				"Bookings hold %d seats on the trip: they have to be cancelled or refunded first.", t.SeatsTaken)
@@ -154,7 +154,7 @@ func (s *Store) DeleteTrip(ctx context.Context, id uuid.UUID, by db.Actor) error
 
 // ChangeTrip runs a change of a trip under its row lock and returns what became of it. before gets the trip as it is before it is
 // locked, for what has to be locked first.
-func (s *Store) ChangeTrip(ctx context.Context, id uuid.UUID, by db.Actor, before, do step[models.Trip]) (models.Trip, error) {
+func (s *Store) ChangeTrip(ctx context.Context, id uuid.UUID, by db.Actor, before, do resourceStep[models.Trip]) (models.Trip, error) {
 	var t models.Trip
 
 	err := s.write(ctx, by, func(ctx context.Context, tx bun.Tx, sc scope) error {
@@ -191,7 +191,7 @@ func (s *Store) ChangeTrip(ctx context.Context, id uuid.UUID, by db.Actor, befor
 
 // SaveTrip applies a change to a trip whose row the caller has locked, with the checks of CreateTrip and the audit entry. after runs
 // in the same SQL transaction, when the trip and its rest stops have been written.
-func SaveTrip(ctx context.Context, tx bun.Tx, by db.Actor, t *models.Trip, apply func(*models.Trip) error, after step[models.Trip]) error {
+func SaveTrip(ctx context.Context, tx bun.Tx, by db.Actor, t *models.Trip, apply func(*models.Trip) error, after resourceStep[models.Trip]) error {
 	return tripKind.change(ctx, tx, by, t, apply, checkTrip, func(ctx context.Context, tx bun.Tx, t *models.Trip) error {
 		if err := saveStops(ctx, tx, t); err != nil {
 			return err
@@ -203,7 +203,7 @@ func SaveTrip(ctx context.Context, tx bun.Tx, by db.Actor, t *models.Trip, apply
 
 // tripWithStops reads one trip with its rest stops, under a lock unless that is empty. Error: NOT_FOUND.
 func tripWithStops(ctx context.Context, tx bun.Tx, sc scope, id uuid.UUID, lock string) (models.Trip, error) {
-	t, err := row[models.Trip](ctx, tx, sc, id, lock)
+	t, err := loadResource[models.Trip](ctx, tx, sc, id, lock)
 	if err != nil {
 		return t, err
 	}

@@ -10,15 +10,15 @@ import (
 	"rihla/models"
 )
 
-// appended are the tables that only ever grow, and emptied those from which rows are deleted.
+// insertOnlyTables are the tables that only ever grow, and deletableTables those from which rows are deleted.
 var (
-	appended = []string{
+	insertOnlyTables = []string{
 		"ledger_transfers", "transaction_state_changes", "audit_log", "record_texts", "refund_payouts", "payout_reversals",
 		"trip_moves",
 	}
-	// received are tables of whose rows only the named columns, what became of them, are ever written again.
-	received = map[string]string{"webhook_events": "transaction_id, refund_id, processed_at, outcome"}
-	emptied  = []string{"bookings", "bus_photos", "idempotency_keys", "refresh_tokens", "trip_rest_stops"}
+	// updatableColumns are tables of whose rows only the named columns, what became of them, are ever written again.
+	updatableColumns = map[string]string{"webhook_events": "transaction_id, refund_id, processed_at, outcome"}
+	deletableTables  = []string{"bookings", "bus_photos", "idempotency_keys", "refresh_tokens", "trip_rest_stops"}
 )
 
 // GrantTo gives a database role what API and worker need, and takes everything else away: it cannot change or delete a
@@ -81,7 +81,7 @@ func (s *DB) OwnsLedger(ctx context.Context) (owns bool, err error) {
 }
 
 func grants(role string) []string {
-	all := make([]string, 0, 5+len(appended)+2*len(received)+len(emptied))
+	all := make([]string, 0, 5+len(insertOnlyTables)+2*len(updatableColumns)+len(deletableTables))
 	all = append(all,
 		"REVOKE ALL ON ALL TABLES IN SCHEMA public FROM "+role,
 		"GRANT USAGE ON SCHEMA public TO "+role,
@@ -90,15 +90,15 @@ func grants(role string) []string {
 		"REVOKE INSERT, UPDATE ON bun_migrations, bun_migration_locks FROM "+role,
 	)
 
-	for _, table := range appended {
+	for _, table := range insertOnlyTables {
 		all = append(all, "REVOKE UPDATE ON "+table+" FROM "+role)
 	}
 
-	for table, columns := range received {
+	for table, columns := range updatableColumns {
 		all = append(all, "REVOKE UPDATE ON "+table+" FROM "+role, "GRANT UPDATE ("+columns+") ON "+table+" TO "+role)
 	}
 
-	for _, table := range emptied {
+	for _, table := range deletableTables {
 		all = append(all, "GRANT DELETE ON "+table+" TO "+role)
 	}
 

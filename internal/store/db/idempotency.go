@@ -171,7 +171,7 @@ func BindKey(ctx context.Context, db bun.IDB, claim, resource uuid.UUID) error {
 	res, err := db.ExecContext(ctx,
 		"UPDATE idempotency_keys SET resource_id = ? WHERE claim = ? AND status IS NULL", resource, claim)
 
-	return held(res, err)
+	return requireClaim(res, err)
 }
 
 // Once has a unit of work leave the answer of its request behind in its own SQL transaction: a request that is killed
@@ -197,11 +197,11 @@ func (o Once[T]) Keep(ctx context.Context, tx bun.Tx, result T) error {
 
 	res, err := tx.Tx.ExecContext(ctx, completeKeySQL, pgx.QueryExecModeCacheStatement, o.Claim, a.Status, a.Location, a.Body)
 
-	return held(res, err)
+	return requireClaim(res, err)
 }
 
-// held turns an update of no row into the answer to a request that has lost its claim.
-func held(res sql.Result, err error) error {
+// requireClaim turns an update of no row into the answer to a request that has lost its claim.
+func requireClaim(res sql.Result, err error) error {
 	if err != nil {
 		return fmt.Errorf("write idempotency key: %w", err)
 	}

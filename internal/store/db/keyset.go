@@ -153,14 +153,14 @@ func (w *Keyset) after(q *bun.SelectQuery) *bun.SelectQuery {
 		for i := range len(w.Keys) + 1 {
 			q = q.WhereGroup(" OR ", func(q *bun.SelectQuery) *bun.SelectQuery {
 				for j, k := range w.Keys[:i] {
-					q = k.same(q, values[j])
+					q = k.whereEqual(q, values[j])
 				}
 
 				if i == len(w.Keys) {
 					return q.Where("? > ?", bun.Ident(w.id.Column), w.from.ID)
 				}
 
-				return w.Keys[i].later(q, values[i])
+				return w.Keys[i].whereAfter(q, values[i])
 			})
 		}
 
@@ -176,8 +176,8 @@ func (k sortKey) operator() string {
 	return ">"
 }
 
-// same narrows to the rows whose column is the value.
-func (k sortKey) same(q *bun.SelectQuery, value *string) *bun.SelectQuery {
+// whereEqual narrows to the rows whose column is the value.
+func (k sortKey) whereEqual(q *bun.SelectQuery, value *string) *bun.SelectQuery {
 	if k.field.IsPtr {
 		return q.Where("? IS NOT DISTINCT FROM ?", bun.Ident(k.Column), value)
 	}
@@ -185,9 +185,9 @@ func (k sortKey) same(q *bun.SelectQuery, value *string) *bun.SelectQuery {
 	return q.Where("? = ?", bun.Ident(k.Column), value)
 }
 
-// later narrows to the rows whose column comes after the value. NULL is last going up and first going down, as
+// whereAfter narrows to the rows whose column comes after the value. NULL is last going up and first going down, as
 // PostgreSQL has it.
-func (k sortKey) later(q *bun.SelectQuery, value *string) *bun.SelectQuery {
+func (k sortKey) whereAfter(q *bun.SelectQuery, value *string) *bun.SelectQuery {
 	column := bun.Ident(k.Column)
 
 	switch {

@@ -13,7 +13,7 @@ import (
 
 // SweepCursor is a place in a list of what was left behind, which is longer than what is taken on at once. Who goes on behind it,
 // and begins again when the end is reached, comes to everything; who always took the oldest would never come to what is
-// behind 500 that stay as they are. The zero Turn is the beginning.
+// behind 500 that stay as they are. The zero cursor is the beginning.
 type SweepCursor struct {
 	At time.Time
 	ID uuid.UUID
@@ -40,7 +40,7 @@ func NextSweepCursor[T any](rows []T, limit int, place func(*T) SweepCursor) Swe
 	return place(&rows[len(rows)-1])
 }
 
-// SweepCursor is how far the sweep has come in the list, the zero Turn if it is at its beginning.
+// SweepCursor is how far the sweep has come in the list, the zero cursor if it is at its beginning.
 func (s *DB) SweepCursor(ctx context.Context, list string) (SweepCursor, error) {
 	var t SweepCursor
 

@@ -10,7 +10,7 @@ import (
 
 // ReportGatewayDown opens the incident about a gateway that has not been answering since then. The index
 // incidents_outage_open leaves it to the first of several workers; of an open one it keeps when it was last_seen.
-func (s *Store) ReportGatewayDown(ctx context.Context, gateway models.PaymentProvider, since time.Time) error {
+func (s *Store) ReportGatewayDown(ctx context.Context, gateway models.Gateway, since time.Time) error {
 	i := models.Incident{
 		ID: models.NewID(), Kind: models.IncidentGatewayOutage, Status: models.IncidentOpen,
 		Message: fmt.Sprintf("The gateway %s does not answer as it should. What needs it waits, and goes on by itself.", gateway),
@@ -29,7 +29,7 @@ func (s *Store) ReportGatewayDown(ctx context.Context, gateway models.PaymentPro
 
 // ReportGatewayUp resolves that incident, if there is one that nobody has seen for as long as unseen. Nobody has resolved
 // it: resolved_by stays empty.
-func (s *Store) ReportGatewayUp(ctx context.Context, gateway models.PaymentProvider, unseen time.Duration) error {
+func (s *Store) ReportGatewayUp(ctx context.Context, gateway models.Gateway, unseen time.Duration) error {
 	_, err := s.db.NewUpdate().Model((*models.Incident)(nil)).
 		Set("status = ?", models.IncidentResolved).Set("resolved_at = now()").Set("note = ?", "The gateway answers again.").
 		Where("kind = ?", models.IncidentGatewayOutage).Where("status = ?", models.IncidentOpen).

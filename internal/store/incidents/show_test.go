@@ -28,7 +28,7 @@ func TestIncidentsToShow(t *testing.T) {
 	require.Len(t, opened, 1)
 	require.Equal(t, models.ShownIncident{
 		ID: i.ID, Kind: models.IncidentAmountMismatch, Status: models.IncidentOpen, BookingID: *i.BookingID,
-		TransactionID: *i.PaymentTransactionID, Gateway: models.ProviderGatewayA,
+		TransactionID: *i.PaymentTransactionID, Gateway: models.GatewayA,
 	}, opened[0])
 	require.Contains(t, opened[0].About(), "payment "+i.PaymentTransactionID.String()+"\nbooking "+i.BookingID.String())
 

@@ -87,8 +87,8 @@ func (c ExportColumn) Title(lang models.Locale) string {
 	return c.Label.In(lang)
 }
 
-// codes are the values of the columns that have labels for people.
-var codes = map[string]map[string]models.Label{
+// codeLabels are the values of the columns that have labels for people.
+var codeLabels = map[string]map[string]models.Label{
 	"kind":           labelsOf(models.RecordSale, models.RecordAdvertising, models.RecordClawback),
 	"balance_status": labelsOf(models.BalanceInCurrent, models.BalanceTransferred, models.BalanceRefunded),
 	"payment_method": labelsOf(models.MethodCreditCard, models.MethodDebitNetwork, models.MethodWalletA, models.MethodWalletB,
@@ -107,19 +107,19 @@ func labelsOf[T interface {
 	return out
 }
 
-// labeled is the SQL of a code's label in a language. A code without one, of a newer version, stays as it is.
-func labeled(column, value string, lang models.Locale) string {
+// labelIn is the SQL of a code's label in a language. A code without one, of a newer version, stays as it is.
+func labelIn(column, value string, lang models.Locale) string {
 	var cases strings.Builder
 
-	for _, code := range slices.Sorted(maps.Keys(codes[column])) {
-		fmt.Fprintf(&cases, " WHEN '%s' THEN '%s'", code, codes[column][code].In(lang))
+	for _, code := range slices.Sorted(maps.Keys(codeLabels[column])) {
+		fmt.Fprintf(&cases, " WHEN '%s' THEN '%s'", code, codeLabels[column][code].In(lang))
 	}
 
 	return "CASE " + value + cases.String() + " ELSE " + value + " END"
 }
 
-// worded is the SQL of the details in a language: those that the service words itself are kept in English.
-func worded(value string, lang models.Locale) string {
+// detailsIn is the SQL of the details in a language: those that the service words itself are kept in English.
+func detailsIn(value string, lang models.Locale) string {
 	if lang != models.LocaleArabic {
 		return value
 	}
@@ -158,12 +158,12 @@ func (c ExportColumn) expression(safe bool, lang models.Locale) string {
 	}
 
 	if c.Name == "details" {
-		value = worded(value, lang)
+		value = detailsIn(value, lang)
 	}
 
 	switch {
-	case lang != "" && codes[c.Name] != nil:
-		return labeled(c.Name, value, lang)
+	case lang != "" && codeLabels[c.Name] != nil:
+		return labelIn(c.Name, value, lang)
 	case c.Kind == ExportMoment:
 		// The session's time zone is UTC.
 		return fmt.Sprintf("replace(left(%s::text, 19), ' ', 'T') || 'Z'", value)

@@ -73,7 +73,7 @@ func (s *Store) searchRecords(
 		return along
 	}
 
-	return db.ListWith[models.FinancialRecord](ctx, found.along(f.narrow(s.lines())), f.Page, recordOrder, by)
+	return db.ListWith[models.FinancialRecord](ctx, found.alongList(f.narrow(s.lines())), f.Page, recordOrder, by)
 }
 
 func (s *Store) foundLines(ctx context.Context, f RecordFilter) (foundLines, error) {
@@ -225,9 +225,9 @@ func (found foundLines) byText(texts *bun.SelectQuery) schema.QueryWithArgs {
 	return bun.SafeQuery("(fr.text_id IN (?))", found.matching(texts).Column("rt.id"))
 }
 
-// along narrows the lines that a filter leaves to those that are found, to be met on the way along the list. Also when all
+// alongList narrows the lines that a filter leaves to those that are found, to be met on the way along the list. Also when all
 // were found: one that comes before the page is read need not be.
-func (found foundLines) along(q *bun.SelectQuery) *bun.SelectQuery {
+func (found foundLines) alongList(q *bun.SelectQuery) *bun.SelectQuery {
 	return q.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
 		q = q.Where("? IS TRUE", found.byText(q.NewSelect()))
 		if len(found.providers) > 0 {
@@ -245,9 +245,9 @@ func (found foundLines) along(q *bun.SelectQuery) *bun.SelectQuery {
 	})
 }
 
-// patience is how many times as many lines may be met along the list as would be read by text: they are met one after the
+// scanFactor is how many times as many lines may be met along the list as would be read by text: they are met one after the
 // other in one index.
-const patience = 4
+const scanFactor = 4
 
 // quickerByText reports whether fewer lines have to be looked at when each text's own are read in order, up to as many as
 // the page needs, than when found ones are met along the list. Both are known: how many lines there are of the texts, and
@@ -263,7 +263,7 @@ func (found foundLines) quickerByText(p db.Window, ofProvider bool) bool {
 		read = min(read, (found.texts+int64(len(found.providers)))*p.Rows+int64(len(found.others)))
 	}
 
-	return found.texts+read <= patience*p.Rows*found.all/found.total
+	return found.texts+read <= scanFactor*p.Rows*found.all/found.total
 }
 
 // linesByText selects the found lines that a page needs: the first ones of each text, and the others.

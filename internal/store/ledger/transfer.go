@@ -60,7 +60,7 @@ func (s *Store) MarkTransferred(
 
 		switch {
 		case r.BalanceStatus == models.BalanceInCurrent:
-			if err := p.book(ctx, tx, []*models.FinancialRecord{&r}); err != nil {
+			if err := p.post(ctx, tx, []*models.FinancialRecord{&r}); err != nil {
 				return err
 			}
 		case !p.isThatOf(&r):
@@ -105,7 +105,7 @@ func (s *Store) MarkAllTransferred(ctx context.Context, m MarkTransfers, by db.A
 			return err
 		}
 
-		if err := p.book(ctx, tx, open); err != nil {
+		if err := p.post(ctx, tx, open); err != nil {
 			return err
 		}
 
@@ -230,11 +230,11 @@ func (p payout) transferable(lines []models.FinancialRecord) ([]*models.Financia
 
 // isThatOf reports whether the line was marked by the same call.
 func (p payout) isThatOf(r *models.FinancialRecord) bool {
-	return r.BalanceStatus == models.BalanceTransferred && same(p.reference, r.PayoutReference) && same(p.date, r.PayoutDate)
+	return r.BalanceStatus == models.BalanceTransferred && equalPointers(p.reference, r.PayoutReference) && equalPointers(p.date, r.PayoutDate)
 }
 
-// book moves locked lines that are IN_CURRENT_BALANCE to TRANSFERRED, with their transfers and audit entries.
-func (p payout) book(ctx context.Context, tx bun.Tx, lines []*models.FinancialRecord) error {
+// post moves locked lines that are IN_CURRENT_BALANCE to TRANSFERRED, with their transfers and audit entries.
+func (p payout) post(ctx context.Context, tx bun.Tx, lines []*models.FinancialRecord) error {
 	if len(lines) == 0 {
 		return nil
 	}
@@ -346,7 +346,7 @@ func (p payout) update(ctx context.Context, tx bun.Tx, lines []*models.Financial
 	return nil
 }
 
-func same[T comparable](a, b *T) bool {
+func equalPointers[T comparable](a, b *T) bool {
 	if a == nil || b == nil {
 		return a == b
 	}

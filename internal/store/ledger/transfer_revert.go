@@ -37,7 +37,7 @@ func (s *Store) RevertTransferred(ctx context.Context, by db.Actor, id uuid.UUID
 			return err
 		}
 
-		if err := rv.book(ctx, tx); err != nil {
+		if err := rv.post(ctx, tx); err != nil {
 			return err
 		}
 
@@ -148,8 +148,8 @@ func (rv *payoutRevert) allowed() error {
 	return nil
 }
 
-// book moves the line back, with its reversal, and nets its claw-backs.
-func (rv *payoutRevert) book(ctx context.Context, tx bun.Tx) error {
+// post moves the line back, with its reversal, and nets its claw-backs.
+func (rv *payoutRevert) post(ctx context.Context, tx bun.Tx) error {
 	before, number := payoutState(rv.line), rv.line.TransactionNumber
 
 	if err := rv.reverse(ctx, tx); err != nil {
@@ -170,7 +170,7 @@ func (rv *payoutRevert) book(ctx context.Context, tx bun.Tx) error {
 	}
 
 	// They refer to the line by its number, which people find it by.
-	return payout{reference: &number, nettedAgainst: &rv.line.ID, by: rv.by}.book(ctx, tx, rv.clawbacks)
+	return payout{reference: &number, nettedAgainst: &rv.line.ID, by: rv.by}.post(ctx, tx, rv.clawbacks)
 }
 
 func (rv *payoutRevert) reverse(ctx context.Context, tx bun.Tx) error {

@@ -18,7 +18,7 @@ const messageDay = 24 * time.Hour
 
 // Why a message is not sent, as the timeline of its payment shows it.
 const (
-	WithheldMoved   = "not sent: the trip was moved again before; a later message says so"
+	WithheldMoved   = "not sent: the trip was moved again before; a postponed message says so"
 	withheldForNow  = "waits: the address has had its messages of 24 hours (MESSAGES_PER_RECIPIENT)"
 	withheldCountry = "not sent: SMS do not go to this country (SMS_COUNTRIES)"
 	withheldLimit   = "not sent: the address has had its messages of 24 hours (MESSAGES_PER_RECIPIENT)"
@@ -27,9 +27,9 @@ const (
 // postponedFor is how long a message that a customer must have waits for room among those of its address.
 const postponedFor = 7 * 24 * time.Hour
 
-// mustBeTold are the messages that are not given up for the others that their address has had: what customers have paid, what they
+// essentialKinds are the messages that are not given up for the others that their address has had: what customers have paid, what they
 // got back, and when they leave.
-var mustBeTold = []models.NotificationKind{models.NotifyPaymentSucceeded, models.NotifyRefundSucceeded, models.NotifyTripMoved}
+var essentialKinds = []models.NotificationKind{models.NotifyPaymentSucceeded, models.NotifyRefundSucceeded, models.NotifyTripMoved}
 
 // WithholdNotifications takes out of a claimed batch what is not to be sent, and gives it up: SMS to countries to which none are
 // sent, and what exceeds the messages that an address gets within 24 hours, by mail and by SMS each. What customers must be told
@@ -41,7 +41,7 @@ func (s *Store) WithholdNotifications(ctx context.Context, batch []models.Notifi
 		return nil, err
 	}
 
-	gone, later := map[string][]uuid.UUID{}, map[time.Time][]uuid.UUID{}
+	dropped, postponed := map[string][]uuid.UUID{}, map[time.Time][]uuid.UUID{}
 	left := make([]models.Notification, 0, len(batch))
 
 	for i := range batch {
@@ -50,13 +50,13 @@ func (s *Store) WithholdNotifications(ctx context.Context, batch []models.Notifi
 		to := addressOf(n)
 
 		switch full := s.policies.MessagesPerRecipient > 0 && had[to].count >= s.policies.MessagesPerRecipient; {
-		case n.Channel == models.NotifySMS && !reaches(s.policies, n.Recipient):
-			gone[withheldCountry] = append(gone[withheldCountry], n.ID)
-		case full && slices.Contains(mustBeTold, n.Kind) && now.Before(n.CreatedAt.Add(postponedFor)):
+		case n.Channel == models.NotifySMS && !smsAllowed(s.policies, n.Recipient):
+			dropped[withheldCountry] = append(dropped[withheldCountry], n.ID)
+		case full && slices.Contains(essentialKinds, n.Kind) && now.Before(n.CreatedAt.Add(postponedFor)):
 			room := had[to].first.Add(messageDay)
-			later[room] = append(later[room], n.ID)
+			postponed[room] = append(postponed[room], n.ID)
 		case full:
-			gone[withheldLimit] = append(gone[withheldLimit], n.ID)
+			dropped[withheldLimit] = append(dropped[withheldLimit], n.ID)
 		default:
 			had[to] = had[to].andOne(now)
 
@@ -64,7 +64,7 @@ func (s *Store) WithholdNotifications(ctx context.Context, batch []models.Notifi
 		}
 	}
 
-	for why, ids := range gone {
+	for why, ids := range dropped {
 		_, err := s.db.NewUpdate().Model((*models.Notification)(nil)).Set("status = ?", models.NotificationFailed).Set("last_error = ?", why).
 			Where("id IN (?)", bun.List(ids)).Where("status = ?", models.NotificationPending).Exec(ctx)
 		if err != nil {
@@ -72,7 +72,7 @@ func (s *Store) WithholdNotifications(ctx context.Context, batch []models.Notifi
 		}
 	}
 
-	for room, ids := range later {
+	for room, ids := range postponed {
 		// It was not tried: the tries that a message has are for those to whom it cannot be delivered.
 		_, err := s.db.NewUpdate().Model((*models.Notification)(nil)).Set("next_attempt_at = ?", room).
 			Set("attempts = greatest(attempts - 1, 0)").Set("last_error = ?", withheldForNow).
@@ -143,8 +143,8 @@ func (s *Store) messagesHad(ctx context.Context, batch []models.Notification, no
 	return had, nil
 }
 
-// reaches reports whether SMS are sent to a number.
-func reaches(p models.Policies, phone string) bool {
+// smsAllowed reports whether SMS are sent to a number.
+func smsAllowed(p models.Policies, phone string) bool {
 	number, ok := models.E164(phone)
 
 	return len(p.SMSCountries) == 0 || ok && slices.ContainsFunc(p.SMSCountries, func(code string) bool {

@@ -22,32 +22,32 @@ type DashboardEvent struct {
 }
 
 const (
-	// stillThere is how long nothing may be heard before the connection is asked whether it is there.
-	stillThere = 30 * time.Second
-	// answer is how long that may take.
-	answer = 10 * time.Second
-	// farewell bounds closing a connection whose context is over.
-	farewell = 2 * time.Second
+	// listenIdle is how long nothing may be heard before the connection is asked whether it is there.
+	listenIdle = 30 * time.Second
+	// listenPing is how long that may take.
+	listenPing = 10 * time.Second
+	// listenClose bounds closing a connection whose context is over.
+	listenClose = 2 * time.Second
 )
 
 // ListenDashboard holds a connection of its own, outside the pool, until ctx ends or it breaks, and hands on what is
 // announced, in order. ready is called once nothing is missed any more. It always returns an error: that of ctx, or what
 // broke.
 func (s *Store) ListenDashboard(ctx context.Context, ready func(), hear func(DashboardEvent)) error {
-	return s.listenDashboard(ctx, listening{silence: stillThere, answer: answer}, ready, hear)
+	return s.listenDashboard(ctx, listenTimeouts{idle: listenIdle, ping: listenPing}, ready, hear)
 }
 
-// listening is how patient a listener is.
-type listening struct{ silence, answer time.Duration }
+// listenTimeouts is how patient a listener is.
+type listenTimeouts struct{ idle, ping time.Duration }
 
-func (s *Store) listenDashboard(ctx context.Context, l listening, ready func(), hear func(DashboardEvent)) error {
+func (s *Store) listenDashboard(ctx context.Context, l listenTimeouts, ready func(), hear func(DashboardEvent)) error {
 	conn, err := pgx.ConnectConfig(ctx, s.db.Config.Copy())
 	if err != nil {
 		return fmt.Errorf("connect to listen: %w", err)
 	}
 
 	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), listenClose)
 		defer cancel()
 
 		_ = conn.Close(ctx)
@@ -84,8 +84,8 @@ func (s *Store) listenDashboard(ctx context.Context, l listening, ready func(), 
 // next waits for what is announced next. When there is nothing for long it asks the connection for a sign of life, and
 // returns nil for one: a connection that a network has dropped without a word looks like one on which nothing is said.
 // Error: that of ctx, or what broke.
-func (l listening) next(ctx context.Context, conn *pgx.Conn) (*pgconn.Notification, error) {
-	wait, cancel := context.WithTimeout(ctx, l.silence)
+func (l listenTimeouts) next(ctx context.Context, conn *pgx.Conn) (*pgconn.Notification, error) {
+	wait, cancel := context.WithTimeout(ctx, l.idle)
 	defer cancel()
 
 	n, err := conn.WaitForNotification(wait)
@@ -93,7 +93,7 @@ func (l listening) next(ctx context.Context, conn *pgx.Conn) (*pgconn.Notificati
 		return n, err
 	}
 
-	ping, cancel := context.WithTimeout(ctx, l.answer)
+	ping, cancel := context.WithTimeout(ctx, l.ping)
 	defer cancel()
 
 	// Saying it again changes nothing, and whoever looks at the server's connections still sees what this one is for.

@@ -9,5 +9,5 @@ import (
 func ListenDashboardFor(
 	ctx context.Context, s *Store, silence, answer time.Duration, ready func(), hear func(DashboardEvent),
 ) error {
-	return s.listenDashboard(ctx, listening{silence: silence, answer: answer}, ready, hear)
+	return s.listenDashboard(ctx, listenTimeouts{idle: silence, ping: answer}, ready, hear)
 }

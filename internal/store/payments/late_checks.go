@@ -10,10 +10,10 @@ import (
 	"rihla/models"
 )
 
-// checkable reports whether money may still come for an attempt that ended without any: what the customer has begun at the
+// expectsLateMoney reports whether money may still come for an attempt that ended without any: what the customer has begun at the
 // gateway may be slower than the attempt. Of an attempt whose money was wrong, or that the gateway has refused to open, nothing
 // more is expected.
-func checkable(t *models.PaymentTransaction, why models.FailureCode) bool {
+func expectsLateMoney(t *models.PaymentTransaction, why models.FailureCode) bool {
 	switch why {
 	case models.FailureExpired, models.FailureCancelled, models.FailureDeclined:
 		return t.CapturedAt == nil
@@ -24,9 +24,9 @@ func checkable(t *models.PaymentTransaction, why models.FailureCode) bool {
 	}
 }
 
-// checkAt is when the gateway is asked again about an attempt that ends now; nil: never.
-func checkAt(p models.Policies, t *models.PaymentTransaction, why models.FailureCode, ended time.Time) *time.Time {
-	if len(p.LateChecks) == 0 || p.LateChecks[0] <= 0 || !checkable(t, why) {
+// nextCheckAt is when the gateway is asked again about an attempt that ends now; nil: never.
+func nextCheckAt(p models.Policies, t *models.PaymentTransaction, why models.FailureCode, ended time.Time) *time.Time {
+	if len(p.LateChecks) == 0 || p.LateChecks[0] <= 0 || !expectsLateMoney(t, why) {
 		return nil
 	}
 
@@ -60,10 +60,10 @@ func (s *Store) LateChecksDue(ctx context.Context, now time.Time) ([]models.Chan
 }
 
 // ClaimLateChecks takes attempts of the channel that ended without money and are to be asked about now. They come up again after
-// lease, unless EndedAsked has said before that the gateway has answered: whoever has taken them may be killed. Those that
+// lease, unless CompleteLateCheck has said before that the gateway has answered: whoever has taken them may be killed. Those that
 // were taken in lost, by who was killed, come up at once. Two who take side by side never take the same.
 func (s *Store) ClaimLateChecks(
-	ctx context.Context, c models.Channel, lease time.Duration, lost Span, limit int, now time.Time,
+	ctx context.Context, c models.Channel, lease time.Duration, lost ClaimWindow, limit int, now time.Time,
 ) (rows []models.PaymentTransaction, err error) {
 	err = s.db.NewRaw(`UPDATE payment_transactions SET asked_at = ?0, check_at = ?1
 			WHERE id IN (SELECT id FROM payment_transactions

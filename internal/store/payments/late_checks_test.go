@@ -37,7 +37,7 @@ func TestEndedToAsk(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, len(want) > 0, len(due) > 0)
 
-		rows, err := b.Store.Payments.ClaimLateChecks(t.Context(), models.ChannelGatewayA, time.Minute, payments.Span{}, 10, ended.Add(after))
+		rows, err := b.Store.Payments.ClaimLateChecks(t.Context(), models.ChannelGatewayA, time.Minute, payments.ClaimWindow{}, 10, ended.Add(after))
 		require.NoError(t, err)
 		require.Len(t, rows, len(want))
 
@@ -86,7 +86,7 @@ func TestEndedToAskWhatWasLost(t *testing.T) {
 		require.NoError(t, err)
 	}
 
-	take := func(at time.Time, lost payments.Span) []models.PaymentTransaction {
+	take := func(at time.Time, lost payments.ClaimWindow) []models.PaymentTransaction {
 		t.Helper()
 
 		rows, err := b.Store.Payments.ClaimLateChecks(t.Context(), models.ChannelGatewayA, 10*time.Second, lost, 10, at)
@@ -96,14 +96,14 @@ func TestEndedToAskWhatWasLost(t *testing.T) {
 	}
 
 	first := ended.Add(10 * time.Minute)
-	taken := take(first, payments.Span{})
+	taken := take(first, payments.ClaimWindow{})
 	require.Len(t, taken, 2)
 	require.NoError(t, b.Store.Payments.CompleteLateCheck(t.Context(), &taken[0], first.Add(time.Second)))
 
 	// Another goes on with the same round.
 	second := first.Add(3 * time.Second)
-	round := payments.Span{From: first.Add(-time.Second), To: second}
-	require.Empty(t, take(second, payments.Span{}), "somebody may be asking")
+	round := payments.ClaimWindow{From: first.Add(-time.Second), To: second}
+	require.Empty(t, take(second, payments.ClaimWindow{}), "somebody may be asking")
 	lost := take(second, round)
 	require.Len(t, lost, 1, "the other was answered")
 	require.Equal(t, taken[1].ID, lost[0].ID)
@@ -122,6 +122,6 @@ func TestEndedToAskInParallel(t *testing.T) {
 	}
 
 	require.Equal(t, 12, takenInParallel(t, func() ([]models.PaymentTransaction, error) {
-		return b.Store.Payments.ClaimLateChecks(t.Context(), models.ChannelGatewayA, time.Hour, payments.Span{}, 2, time.Now().Add(time.Hour))
+		return b.Store.Payments.ClaimLateChecks(t.Context(), models.ChannelGatewayA, time.Hour, payments.ClaimWindow{}, 2, time.Now().Add(time.Hour))
 	}))
 }

@@ -200,7 +200,7 @@ func (s *Store) bookingAttempt(
 		return models.PaymentTransaction{}, err
 	}
 
-	if err := refuseSuspense(ctx, tx, "booking_id", b.ID); err != nil {
+	if err := rejectWhileInSuspense(ctx, tx, "booking_id", b.ID); err != nil {
 		return models.PaymentTransaction{}, err
 	}
 
@@ -249,7 +249,7 @@ func (s *Store) campaignAttempt(
 		return models.PaymentTransaction{}, refused
 	}
 
-	if err := refuseSuspense(ctx, tx, "ad_campaign_id", c.ID); err != nil {
+	if err := rejectWhileInSuspense(ctx, tx, "ad_campaign_id", c.ID); err != nil {
 		return models.PaymentTransaction{}, err
 	}
 
@@ -280,7 +280,7 @@ func newAttempt(a models.Attempt, provider uuid.UUID, expires time.Time) models.
 
 	return models.PaymentTransaction{
 		ID: a.ID(), Kind: models.KindPayment, Attempt: a.Number, UserID: a.UserID, ProviderID: provider,
-		Currency: models.Currency, PaymentMethod: a.Method, Gateway: a.Method.Provider(),
+		Currency: models.Currency, PaymentMethod: a.Method, Gateway: a.Method.Gateway(),
 		Status: models.TransactionPending, ExpiresAt: expires, OpenedFor: db.NullableID(a.Opener),
 	}
 }

@@ -37,7 +37,7 @@ func TestOpenPayment(t *testing.T) {
 	require.Equal(t, "0.15", stored.VATRate.String())
 	require.Equal(t, "45.00", stored.VATAmount.String())
 	require.Equal(t, models.MethodWalletB, stored.PaymentMethod)
-	require.Equal(t, models.ProviderWalletB, stored.Gateway)
+	require.Equal(t, models.GatewayWalletB, stored.Gateway)
 	require.Equal(t, "https://app.rihla.test/done", stored.ReturnURL)
 	require.Nil(t, stored.Reference)
 	require.Nil(t, stored.CapturedAt)

@@ -11,24 +11,24 @@ import (
 	"rihla/models"
 )
 
-// polled is how the id of an event begins that the gateway's answer to a question was made into. The index
+// polledPrefix is how the id of an event begins that the gateway's answer to a question was made into. The index
 // webhook_events_heard knows it too.
-const polled = "status-query:"
+const polledPrefix = "status-query:"
 
 // PolledEventID is the webhook id of what the gateway answered when it was asked about an attempt: the same answer twice is
 // the same event.
 func PolledEventID(t *models.PaymentTransaction, status string) string {
-	return polled + t.ID.String() + ":" + status
+	return polledPrefix + t.ID.String() + ":" + status
 }
 
 // PolledRefundEventID is the webhook id of what the gateway answered about a refund.
 func PolledRefundEventID(refund uuid.UUID, status string) string {
-	return polled + "refund:" + refund.String() + ":" + status
+	return polledPrefix + "refund:" + refund.String() + ":" + status
 }
 
-// Silent reports whether nothing was heard on the channel for the given time although customers have been waiting for as
+// ChannelSilent reports whether nothing was heard on the channel for the given time although customers have been waiting for as
 // long: their attempts are open at the gateway, and no webhook about any attempt has come.
-func (s *Store) Silent(ctx context.Context, c models.Channel, silence time.Duration, now time.Time) (silent bool, err error) {
+func (s *Store) ChannelSilent(ctx context.Context, c models.Channel, silence time.Duration, now time.Time) (silent bool, err error) {
 	since := now.Add(-silence)
 
 	err = s.db.NewRaw(`SELECT EXISTS (SELECT FROM payment_transactions
@@ -48,15 +48,15 @@ const (
 	askGrowsAge = 30
 )
 
-// Span is a time from From to before To; the zero Span is none.
-type Span struct{ From, To time.Time }
+// ClaimWindow is a time from From to before To; the zero Span is none.
+type ClaimWindow struct{ From, To time.Time }
 
 // ClaimPaymentsToPoll takes open attempts of the channel whose turn it is to be asked about, those first that nobody has asked about for
 // longest. An attempt is taken again after pause at the earliest, and the older it is the later; one that was taken in lost,
 // by who was killed, is taken again at once. Nobody asks about an attempt of which the gateway has been heard: it is yet to be
 // settled. Two who take side by side never take the same.
 func (s *Store) ClaimPaymentsToPoll(
-	ctx context.Context, c models.Channel, pause time.Duration, lost Span, limit int, now time.Time,
+	ctx context.Context, c models.Channel, pause time.Duration, lost ClaimWindow, limit int, now time.Time,
 ) (rows []models.PaymentTransaction, err error) {
 	err = s.db.NewRaw(`UPDATE payment_transactions SET asked_at = ?0 WHERE id IN (
 			SELECT id FROM payment_transactions AS pt

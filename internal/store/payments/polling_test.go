@@ -22,7 +22,7 @@ func TestSilent(t *testing.T) {
 		t.Helper()
 
 		for _, c := range models.Channels() {
-			silent, err := b.Store.Payments.Silent(t.Context(), c, quiet, at)
+			silent, err := b.Store.Payments.ChannelSilent(t.Context(), c, quiet, at)
 			require.NoError(t, err)
 			require.Equal(t, want && c == models.ChannelGatewayA, silent, "%s: %s", c, why)
 		}
@@ -59,7 +59,7 @@ func TestToAsk(t *testing.T) {
 	ask := func(at time.Time, limit int) (ids []uuid.UUID) {
 		t.Helper()
 
-		rows, err := b.Store.Payments.ClaimPaymentsToPoll(t.Context(), models.ChannelGatewayA, 30*time.Second, payments.Span{}, limit, at)
+		rows, err := b.Store.Payments.ClaimPaymentsToPoll(t.Context(), models.ChannelGatewayA, 30*time.Second, payments.ClaimWindow{}, limit, at)
 		require.NoError(t, err)
 
 		for _, tx := range rows {
@@ -111,7 +111,7 @@ func TestToAskWhatWasLost(t *testing.T) {
 	b := setupBooks(t)
 	b.Open(t, b.Book(t, b.Trip, 1), 1)
 
-	taken := func(at time.Time, lost payments.Span) int {
+	taken := func(at time.Time, lost payments.ClaimWindow) int {
 		t.Helper()
 
 		rows, err := b.Store.Payments.ClaimPaymentsToPoll(t.Context(), models.ChannelGatewayA, 30*time.Second, lost, 10, at)
@@ -121,12 +121,12 @@ func TestToAskWhatWasLost(t *testing.T) {
 	}
 
 	first := time.Now().Add(time.Hour)
-	require.Equal(t, 1, taken(first, payments.Span{}))
+	require.Equal(t, 1, taken(first, payments.ClaimWindow{}))
 
 	// Another goes on with the round that has begun a second before.
 	second := first.Add(3 * time.Second)
-	round := payments.Span{From: first.Add(-time.Second), To: second}
-	require.Zero(t, taken(second, payments.Span{From: first.Add(time.Second), To: second}), "it was asked in the round before")
+	round := payments.ClaimWindow{From: first.Add(-time.Second), To: second}
+	require.Zero(t, taken(second, payments.ClaimWindow{From: first.Add(time.Second), To: second}), "it was asked in the round before")
 	require.Equal(t, 1, taken(second, round))
 	require.Zero(t, taken(second.Add(time.Second), round), "it has been taken in this one")
 }
@@ -138,7 +138,7 @@ func TestToAskWhatIsKnown(t *testing.T) {
 	heard, unheard := b.Open(t, b.Book(t, b.Trip, 1), 1), b.Open(t, b.Book(t, b.Trip, 1), 1)
 	b.Deliver(t, bookstest.Event(heard, models.EventPaymentSucceeded, nil))
 
-	rows, err := b.Store.Payments.ClaimPaymentsToPoll(t.Context(), models.ChannelGatewayA, time.Second, payments.Span{}, 10, time.Now().Add(time.Hour))
+	rows, err := b.Store.Payments.ClaimPaymentsToPoll(t.Context(), models.ChannelGatewayA, time.Second, payments.ClaimWindow{}, 10, time.Now().Add(time.Hour))
 	require.NoError(t, err)
 	require.Len(t, rows, 1)
 	require.Equal(t, unheard.ID, rows[0].ID)
@@ -154,7 +154,7 @@ func TestToAskInParallel(t *testing.T) {
 	}
 
 	require.Equal(t, 12, takenInParallel(t, func() ([]models.PaymentTransaction, error) {
-		return b.Store.Payments.ClaimPaymentsToPoll(t.Context(), models.ChannelGatewayA, time.Second, payments.Span{}, 2, time.Now().Add(time.Minute))
+		return b.Store.Payments.ClaimPaymentsToPoll(t.Context(), models.ChannelGatewayA, time.Second, payments.ClaimWindow{}, 2, time.Now().Add(time.Minute))
 	}))
 }
 

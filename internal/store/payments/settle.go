@@ -212,7 +212,7 @@ func (st *settlement) transition(
 
 	res, err := st.tx.NewUpdate().Model(&st.t).
 		Column("status", "failure_code", "failure_reason", "captured_at", "reference", "captured_amount", "captured_currency", "suspense_at").
-		Set("check_at = ?", checkAt(st.store.policies, &st.t, why, st.now)).
+		Set("check_at = ?", nextCheckAt(st.store.policies, &st.t, why, st.now)).
 		Set("updated_at = ?", st.now).WherePK().Where("status = ?", from).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("move transaction: %w", err)

@@ -98,7 +98,7 @@ func expectedAndTaken(t *models.PaymentTransaction) string {
 
 // suspended refuses to open an attempt while money of another attempt of the same booking or campaign is in suspense: it might be
 // what the customer wanted to pay with. Error: PAYMENT_IN_SUSPENSE.
-func refuseSuspense(ctx context.Context, tx bun.Tx, column string, subject uuid.UUID) error {
+func rejectWhileInSuspense(ctx context.Context, tx bun.Tx, column string, subject uuid.UUID) error {
 	undecided, err := tx.NewSelect().Model((*models.PaymentTransaction)(nil)).Where("? = ?", bun.Ident(column), subject).
 		Where("suspense_at IS NOT NULL").Where("refunded_amount < captured_amount").Exists(ctx)
 	if err != nil {

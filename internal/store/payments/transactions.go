@@ -13,7 +13,7 @@ import (
 // TransactionFilter narrows the list of payment transactions; zero fields do not.
 type TransactionFilter struct {
 	Status       models.TransactionStatus
-	Provider     models.PaymentProvider // the gateway
+	Gateway      models.Gateway // the gateway
 	Method       models.PaymentMethod
 	BookingID    uuid.UUID
 	AdCampaignID uuid.UUID
@@ -34,7 +34,7 @@ var transactionOrder = db.Order{
 func (s *Store) ListTransactions(ctx context.Context, f TransactionFilter) (db.Listed[models.PaymentTransaction], error) {
 	q := s.db.NewSelect()
 	q = db.WhereEqual(q, "pt.status", f.Status)
-	q = db.WhereEqual(q, "pt.gateway", f.Provider)
+	q = db.WhereEqual(q, "pt.gateway", f.Gateway)
 	q = db.WhereEqual(q, "pt.payment_method", f.Method)
 	q = db.WhereEqual(q, "pt.booking_id", f.BookingID)
 	q = db.WhereEqual(q, "pt.ad_campaign_id", f.AdCampaignID)

@@ -42,7 +42,7 @@ func TestListTransactions(t *testing.T) {
 	require.Len(t, list(payments.TransactionFilter{Status: models.TransactionPartialRefund}), 1)
 	require.Len(t, list(payments.TransactionFilter{BookingID: *paid.BookingID}), 2)
 	require.Equal(t, []uuid.UUID{pending.ID}, list(payments.TransactionFilter{Reference: "ref-" + pending.ID.String()}))
-	require.Empty(t, list(payments.TransactionFilter{Provider: models.ProviderWalletB}))
+	require.Empty(t, list(payments.TransactionFilter{Gateway: models.GatewayWalletB}))
 	require.Empty(t, list(payments.TransactionFilter{Method: models.MethodWalletA}))
 	require.Empty(t, list(payments.TransactionFilter{AdCampaignID: paid.ID}))
 

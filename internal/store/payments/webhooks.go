@@ -72,16 +72,16 @@ func (s *Store) StoreEvent(ctx context.Context, e models.WebhookEvent, now time.
 		case other != uuid.Nil:
 			return referenceConflict(ctx, tx, t, other, eventDetails(&e))
 		default:
-			return remarkable(ctx, tx, t, &refund, &e)
+			return openEventIncident(ctx, tx, t, &refund, &e)
 		}
 	})
 
 	return out, err
 }
 
-// remarkable opens the incident of an event that operators have to hear of: its type is unknown, or it contradicts what its
+// openEventIncident opens the incident of an event that operators have to hear of: its type is unknown, or it contradicts what its
 // refund has come to.
-func remarkable(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, refund *models.Refund, e *models.WebhookEvent) error {
+func openEventIncident(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, refund *models.Refund, e *models.WebhookEvent) error {
 	switch {
 	case !isRefundEvent(e.Type) && !isPaymentEvent(e.Type):
 		return unknownEvent(ctx, tx, e)

@@ -89,7 +89,7 @@ func (st *refundSettlement) state() refundState {
 }
 
 func (s refundState) details() map[string]any {
-	d := promised(s.refunded, s.reserved)
+	d := reservedAmounts(s.refunded, s.reserved)
 	d["status"] = s.status
 
 	return d

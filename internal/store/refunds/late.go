@@ -55,7 +55,7 @@ func (s *Store) OwedLateMoney(ctx context.Context, grace time.Duration, limit in
 // ReportUnorderedRefund opens an incident about a refund workflow that was started without an order.
 func (s *Store) ReportUnorderedRefund(ctx context.Context, id uuid.UUID) error {
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		return openOnce(ctx, tx, models.Incident{
+		return openIncidentOnce(ctx, tx, models.Incident{
 			ID:   models.IncidentID(models.IncidentRefundUnordered, id.String()),
 			Kind: models.IncidentRefundUnordered,
 			Message: "A refund workflow was started for a refund that nobody has ordered; no money has moved. Find out who started it " +
@@ -68,7 +68,7 @@ func (s *Store) ReportUnorderedRefund(ctx context.Context, id uuid.UUID) error {
 // ReportRefundMismatch opens an incident about a refund that the gateway has made in another way than it was ordered.
 func (s *Store) ReportRefundMismatch(ctx context.Context, r *models.Refund, said map[string]any) error {
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		return openOnce(ctx, tx, models.Incident{
+		return openIncidentOnce(ctx, tx, models.Incident{
 			ID:                   models.IncidentID(models.IncidentRefundMismatch, r.ID.String()),
 			Kind:                 models.IncidentRefundMismatch,
 			PaymentTransactionID: &r.PaymentTransactionID,
@@ -82,8 +82,8 @@ func (s *Store) ReportRefundMismatch(ctx context.Context, r *models.Refund, said
 	})
 }
 
-// openOnce opens an incident unless there is one of that id already, resolved or not.
-func openOnce(ctx context.Context, tx bun.Tx, i models.Incident, event map[string]any) error {
+// openIncidentOnce opens an incident unless there is one of that id already, resolved or not.
+func openIncidentOnce(ctx context.Context, tx bun.Tx, i models.Incident, event map[string]any) error {
 	known, err := tx.NewSelect().Model((*models.Incident)(nil)).Where("id = ?", i.ID).Exists(ctx)
 	if err != nil || known {
 		return err

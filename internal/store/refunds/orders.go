@@ -70,7 +70,7 @@ func (s *Store) OrderRefund(ctx context.Context, r models.RefundRequest, now tim
 func (s *Store) writeOrder(
 	ctx context.Context, tx bun.Tx, r models.RefundRequest, out *models.Refund, t *models.PaymentTransaction,
 ) error {
-	if err := reserve(ctx, tx, t.ID, out.Amount); err != nil {
+	if err := reserveAmount(ctx, tx, t.ID, out.Amount); err != nil {
 		return err
 	}
 
@@ -135,13 +135,13 @@ func (s *Store) auditRefund(
 		"booking_id": refund.BookingID, "payment_transaction_id": refund.PaymentTransactionID,
 		"refund_type": refund.RefundType, "channel": refund.Channel, "amount": refund.Amount, "currency": refund.Currency,
 		"reason_sha256": reasonDigest(refund.Reason),
-		"before":        promised(t.RefundedAmount, t.RefundReservedAmount),
-		"after":         promised(t.RefundedAmount, t.RefundReservedAmount.Add(refund.Amount)),
+		"before":        reservedAmounts(t.RefundedAmount, t.RefundReservedAmount),
+		"after":         reservedAmounts(t.RefundedAmount, t.RefundReservedAmount.Add(refund.Amount)),
 	})
 }
 
-// promised is what of a payment has gone back, and what has been promised to, for the audit log.
-func promised(refunded, reserved models.Money) map[string]any {
+// reservedAmounts is what of a payment has gone back, and what has been promised to, for the audit log.
+func reservedAmounts(refunded, reserved models.Money) map[string]any {
 	return map[string]any{"refunded_amount": refunded, "reserved_amount": reserved}
 }
 
@@ -237,8 +237,8 @@ func refundable(ctx context.Context, q *bun.SelectQuery, booking uuid.UUID) (*mo
 	return &best, nil
 }
 
-// reserve is the guarded UPDATE that two refunds can not both win; the table's CHECK says the same.
-func reserve(ctx context.Context, tx bun.Tx, id uuid.UUID, amount models.Money) error {
+// reserveAmount is the guarded UPDATE that two refunds can not both win; the table's CHECK says the same.
+func reserveAmount(ctx context.Context, tx bun.Tx, id uuid.UUID, amount models.Money) error {
 	res, err := tx.NewUpdate().Model((*models.PaymentTransaction)(nil)).
 		Set("refund_reserved_amount = refund_reserved_amount + ?", amount).Set("updated_at = now()").
 		Where("id = ?", id).Where("refunded_amount + refund_reserved_amount + ? <= COALESCE(captured_amount, amount)", amount).Exec(ctx)
@@ -332,7 +332,7 @@ func (s *Store) SettleRefund(ctx context.Context, id uuid.UUID, result models.Re
 		case result.Status == models.RefundSucceeded:
 			err = st.succeed(ctx, result)
 		case result.Status == models.RefundFailed:
-			err = st.refuse(ctx, result)
+			err = st.fail(ctx, result)
 		}
 
 		out = models.SettledRefund{Status: r.Status, Queued: st.queued, NeedsReview: st.needsReview}

@@ -26,7 +26,7 @@ func TestOrderRefund(t *testing.T) {
 	ordered, err := b.Store.Refunds.OrderedRefund(t.Context(), r.ID)
 	require.NoError(t, err)
 	require.Equal(t, models.ReservedRefund{
-		Status: models.RefundPending, Amount: reserved.Amount, Gateway: models.ProviderGatewayA, Channel: models.RefundByGateway,
+		Status: models.RefundPending, Amount: reserved.Amount, Gateway: models.GatewayA, Channel: models.RefundByGateway,
 		Currency: models.Currency,
 	}, ordered)
 

@@ -55,7 +55,7 @@ func (st *refundSettlement) succeed(ctx context.Context, result models.RefundRes
 		return err
 	}
 
-	if err := st.book(ctx, split); err != nil {
+	if err := st.postLedger(ctx, split); err != nil {
 		return err
 	}
 
@@ -158,8 +158,8 @@ func (st *refundSettlement) split(ctx context.Context) (models.RefundSplit, erro
 	return models.SplitForRefund(line, st.r.ID, st.r.Amount, st.payer(), st.now), nil
 }
 
-// book writes the split: lines and transfers.
-func (st *refundSettlement) book(ctx context.Context, split models.RefundSplit) error {
+// postLedger writes the split: lines and transfers.
+func (st *refundSettlement) postLedger(ctx context.Context, split models.RefundSplit) error {
 	if st.wasSold() {
 		if err := st.bookLines(ctx, split); err != nil {
 			return err
@@ -231,8 +231,8 @@ func (st *refundSettlement) settleBooking(ctx context.Context, added *models.Pay
 	return err
 }
 
-// refuse gives the promise back, and asks a person to look unless it was a person who refused a refund that is not owed.
-func (st *refundSettlement) refuse(ctx context.Context, result models.RefundResult) error {
+// fail gives the promise back, and asks a person to look unless it was a person who refused a refund that is not owed.
+func (st *refundSettlement) fail(ctx context.Context, result models.RefundResult) error {
 	was, code := st.state(), RefundFailedAtGateway
 	if st.r.Channel == models.RefundByHand {
 		code = PayoutRejected

@@ -95,7 +95,7 @@ func (g *grower) capture(rows *seedRows, t *models.PaymentTransaction, at time.T
 func (g *grower) event(
 	rows *seedRows, t *models.PaymentTransaction, kind models.EventType, refund *uuid.UUID, amount models.Money, at time.Time,
 ) {
-	t.Gateway = t.PaymentMethod.Provider()
+	t.Gateway = t.PaymentMethod.Gateway()
 	checkout, about := "chk_"+t.ID.String(), t.ID
 	t.Reference = &checkout
 

@@ -11,12 +11,12 @@ import (
 	"rihla/models"
 )
 
-// placeRetry is when a caller without a place is asked to come back.
-const placeRetry = 5 * time.Second
+// slotRetry is when a caller without a place is asked to come back.
+const slotRetry = 5 * time.Second
 
-// places bound how many requests of a kind one account, and one company, have running in this process: a slow client holds memory
+// slots bound how many requests of a kind one account, and one company, have running in this process: a slow client holds memory
 // or a connection for minutes, and nobody's clients shall hold all of them.
-type places struct {
+type slots struct {
 	kind string
 	most int // 0: no limit
 
@@ -24,12 +24,12 @@ type places struct {
 	taken map[uuid.UUID]int // by account and by company; those without any are not in it
 }
 
-func newPlaces(kind string, most int) *places {
-	return &places{kind: kind, most: most, taken: map[uuid.UUID]int{}}
+func newSlots(kind string, most int) *slots {
+	return &slots{kind: kind, most: most, taken: map[uuid.UUID]int{}}
 }
 
-// take gives the caller a place, which leave gives back. Error: RATE_LIMITED.
-func (p *places) take(by db.Actor) (leave func(), err error) {
+// acquire gives the caller a place, which leave gives back. Error: RATE_LIMITED.
+func (p *slots) acquire(by db.Actor) (leave func(), err error) {
 	if p.most <= 0 {
 		return func() {}, nil
 	}
@@ -45,7 +45,7 @@ func (p *places) take(by db.Actor) (leave func(), err error) {
 	for _, id := range holders {
 		if p.taken[id] >= p.most {
 			return nil, middleware.RetryAfter(models.Errorf(models.CodeRateLimited,
-				"At most %d %s of an account or company run at once.", p.most, p.kind), placeRetry)
+				"At most %d %s of an account or company run at once.", p.most, p.kind), slotRetry)
 		}
 	}
 
@@ -53,10 +53,10 @@ func (p *places) take(by db.Actor) (leave func(), err error) {
 		p.taken[id]++
 	}
 
-	return sync.OnceFunc(func() { p.leave(holders) }), nil
+	return sync.OnceFunc(func() { p.release(holders) }), nil
 }
 
-func (p *places) leave(holders []uuid.UUID) {
+func (p *slots) release(holders []uuid.UUID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 

@@ -8,31 +8,31 @@ import (
 	"path/filepath"
 )
 
-// roomPrefix begins the names of the directories that workbooks grow in.
-const roomPrefix = "rihla-export-"
+// exportDirPrefix begins the names of the directories that workbooks grow in.
+const exportDirPrefix = "rihla-export-"
 
-// room is a directory of its own for the files of one workbook. It is locked for as long as the workbook is made: the
+// exportDir is a directory of its own for the files of one workbook. It is locked for as long as the workbook is made: the
 // system drops the lock of a process that is killed, in a container and after the process's id is another one's, too. So
 // a room without one is a leftover.
-type room struct {
+type exportDir struct {
 	dir  string
 	lock *os.File
 }
 
-// roomTries is how often a room is made until it can be locked.
-const roomTries = 3
+// exportDirTries is how often a room is made until it can be locked.
+const exportDirTries = 3
 
-// newRoom makes one. close must be called in the end.
-func newRoom() (*room, error) {
+// newExportDir makes one. close must be called in the end.
+func newExportDir() (*exportDir, error) {
 	for try := 1; ; try++ {
-		dir, err := os.MkdirTemp("", roomPrefix)
+		dir, err := os.MkdirTemp("", exportDirPrefix)
 		if err != nil {
 			return nil, err
 		}
 
 		// Where nothing can be locked, no leftover is recognized either.
-		if lock := holdRoom(dir); lock != nil || try == roomTries {
-			return &room{dir: dir, lock: lock}, nil
+		if lock := lockExportDir(dir); lock != nil || try == exportDirTries {
+			return &exportDir{dir: dir, lock: lock}, nil
 		}
 		// A process that starts has taken it for a leftover before it was locked.
 		if err := os.RemoveAll(dir); err != nil {
@@ -41,9 +41,9 @@ func newRoom() (*room, error) {
 	}
 }
 
-// holdRoom locks a directory. It is nil if somebody else has, if the directory is gone, and if it is none.
-func holdRoom(dir string) *os.File {
-	f := lockRoom(dir)
+// lockExportDir locks a directory. It is nil if somebody else has, if the directory is gone, and if it is none.
+func lockExportDir(dir string) *os.File {
+	f := flockDir(dir)
 	if f == nil {
 		return nil
 	}
@@ -62,7 +62,7 @@ func holdRoom(dir string) *os.File {
 }
 
 // close removes the directory with all that is in it.
-func (r *room) close() {
+func (r *exportDir) close() {
 	_ = os.RemoveAll(r.dir)
 	_ = r.lock.Close()
 }
@@ -70,15 +70,15 @@ func (r *room) close() {
 // ClearExports removes what exports of processes that were killed have left in the directory for temporary files: lines
 // of the ledger. Of those that are still being made, by whichever process, it touches none.
 func ClearExports(ctx context.Context) {
-	left, _ := filepath.Glob(filepath.Join(os.TempDir(), roomPrefix+"*")) // the pattern is well-formed
+	left, _ := filepath.Glob(filepath.Join(os.TempDir(), exportDirPrefix+"*")) // the pattern is well-formed
 
 	for _, dir := range left {
-		lock := holdRoom(dir)
+		lock := lockExportDir(dir)
 		if lock == nil {
 			continue
 		}
 
-		(&room{dir: dir, lock: lock}).close()
+		(&exportDir{dir: dir, lock: lock}).close()
 		slog.InfoContext(ctx, "removed what an export had left behind", "directory", dir)
 	}
 }

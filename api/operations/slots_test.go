@@ -13,38 +13,38 @@ import (
 func TestPlacesAreCountedByAccountAndCompany(t *testing.T) {
 	t.Parallel()
 
-	p := newPlaces("uploads", 2)
+	p := newSlots("uploads", 2)
 	company := uuid.New()
 	one, two := db.Actor{UserID: uuid.New(), ProviderID: company}, db.Actor{UserID: uuid.New(), ProviderID: company}
 	customer := db.Actor{UserID: uuid.New()}
 
-	leave, err := p.take(one)
+	leave, err := p.acquire(one)
 	require.NoError(t, err)
-	_, err = p.take(two)
+	_, err = p.acquire(two)
 	require.NoError(t, err)
 
-	_, err = p.take(two)
+	_, err = p.acquire(two)
 	require.Equal(t, models.CodeRateLimited, models.CodeOf(err), "the company has two")
 
 	for range 2 {
-		_, err = p.take(customer)
+		_, err = p.acquire(customer)
 		require.NoError(t, err)
 	}
 
-	_, err = p.take(customer)
+	_, err = p.acquire(customer)
 	require.Equal(t, models.CodeRateLimited, models.CodeOf(err), "the account has two")
 
 	leave()
 	leave()
 
-	again, err := p.take(one)
+	again, err := p.acquire(one)
 	require.NoError(t, err)
 	again()
 	require.Equal(t, map[uuid.UUID]int{company: 1, two.UserID: 1, customer.UserID: 2}, p.taken, "nothing is remembered of who has none")
 
-	none := newPlaces("uploads", 0)
+	none := newSlots("uploads", 0)
 	for range 100 {
-		_, err = none.take(customer)
+		_, err = none.acquire(customer)
 		require.NoError(t, err)
 	}
 }
