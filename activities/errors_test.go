@@ -30,7 +30,7 @@ func TestAsActivityError(t *testing.T) {
 		{"the gateway knows no such thing", &gateways.Error{Kind: gateways.KindNotFound}, gatewayErrorType, false, 0, false},
 		{"the gateway is busy", &gateways.Error{Kind: gateways.KindRateLimited, RetryAfter: 7 * time.Second}, gatewayErrorType, false, 7 * time.Second, true},
 		{
-			"the gateway is left alone", fmt.Errorf("find: %w", &gateways.Error{Kind: gateways.KindNotSent, RetryAfter: time.Second}),
+			"the circuit is open", fmt.Errorf("find: %w", &gateways.Error{Kind: gateways.KindNotSent, RetryAfter: time.Second}),
 			"GATEWAY_UNAVAILABLE", false, time.Second, true,
 		},
 		{"the gateway is silent", fmt.Errorf("find: %w", &gateways.Error{Code: "timeout"}), gatewayErrorType, false, 0, false},
@@ -60,7 +60,7 @@ func TestAsActivityError(t *testing.T) {
 	named := asActivityError(&gateways.Error{Code: "declined_by_bank", Message: "the card of Umm Zarqa is blocked", Err: errors.New("status 500")}).Error()
 	require.NotContains(t, named, "Zarqa")
 	require.Contains(t, named, "gateway unknown (declined_by_bank): status 500")
-	require.Contains(t, asActivityError(&gateways.Error{Kind: gateways.KindNotSent, Message: "left alone"}).Error(), "left alone", "our own words")
+	require.Contains(t, asActivityError(&gateways.Error{Kind: gateways.KindNotSent, Message: "circuit open"}).Error(), "circuit open", "our own text")
 
 	e, _ := errors.AsType[*temporal.ApplicationError](asActivityError(models.Invalid("amount", "too much")))
 

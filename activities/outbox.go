@@ -98,7 +98,7 @@ func (o *Outbox) renewLeases(ctx context.Context, batch []models.Notification) (
 			}
 
 			if err := o.Store.Outbox.KeepNotifications(ctx, batch, o.Now()); err != nil && ctx.Err() == nil {
-				slog.WarnContext(ctx, "claim on notifications not renewed", "error", err)
+				slog.WarnContext(ctx, "lease of notifications not renewed", "error", err)
 			}
 		}
 	}()

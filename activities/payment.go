@@ -250,7 +250,7 @@ func (p *Payments) EndPayment(ctx context.Context, e End) (models.Settled, error
 
 func (p *Payments) announce(ctx context.Context, id uuid.UUID, s models.Settled) models.Settled {
 	if s.NeedsReview {
-		slog.WarnContext(ctx, "an incident was opened about a payment", "payment_id", id, "workflow_id", workflowOf(ctx),
+		slog.WarnContext(ctx, "incident opened for payment", "payment_id", id, "workflow_id", workflowOf(ctx),
 			"status", s.Status, "failure", s.Failure, "gateway", s.Gateway, "refund_owed", s.RefundOwed)
 	}
 

@@ -258,7 +258,7 @@ func (p *Polls) ask(ctx context.Context, t *models.PaymentTransaction) (outcome 
 		return askedError, err
 	case stored.Deliver:
 		if err := p.Deliver(ctx, stored.Delivery); err != nil {
-			slog.WarnContext(ctx, "the answer of a gateway was not handed over; the sweep will", "error", telemetry.Scrub(err.Error()))
+			slog.WarnContext(ctx, "gateway answer not delivered to its workflow; the sweep retries", "error", telemetry.Scrub(err.Error()))
 		}
 
 		return askedNews, nil

@@ -48,7 +48,7 @@ func (p *Payments) OrderLateRefund(ctx context.Context, transaction uuid.UUID) (
 var errUndecided = errors.New("the gateway has not decided the refund yet")
 
 // errUnsettled makes Temporal ask again: what was sent may still have its effect.
-var errUnsettled = errors.New("the gateway does not know the refund yet, and may still be at an earlier request for it")
+var errUnsettled = errors.New("the gateway does not know the refund yet; an earlier request may still take effect")
 
 // DefaultSettleAfter is Payments.SettleAfter unless it is set.
 const DefaultSettleAfter = 2 * time.Minute
@@ -123,7 +123,7 @@ func (p *Payments) refundAtGateway(ctx context.Context, id uuid.UUID) (models.Re
 var rejectedEarlier = models.RefundResult{Status: models.RefundFailed, FailureReason: reasonStored}
 
 // reasonStored stands where the gateway's words would: they may name the customer, and this is in the history for good.
-const reasonStored = "its words are with the refund"
+const reasonStored = "the gateway's reason is stored with the refund"
 
 // errRejected says that the gateway has refused the refund for good; the gateway's error is around it.
 var errRejected = errors.New("refused for good")
@@ -261,7 +261,7 @@ func (p *Payments) SettleRefund(ctx context.Context, d RefundDecision) (models.S
 	}
 
 	if s.NeedsReview {
-		slog.WarnContext(ctx, "an incident was opened about a refund", "refund_id", d.RefundID, "workflow_id", workflowOf(ctx),
+		slog.WarnContext(ctx, "incident opened for refund", "refund_id", d.RefundID, "workflow_id", workflowOf(ctx),
 			"status", s.Status)
 	}
 

@@ -264,7 +264,7 @@ func (r *sweepRun) releaseHolds(ctx context.Context) error {
 	r.deadline = time.Now().Add(handOverDeadline)
 
 	if limited.Err() != nil && ctx.Err() == nil {
-		slog.WarnContext(ctx, "sweep could not free all seats whose holds are over; the next one goes on", "error", err)
+		slog.WarnContext(ctx, "sweep did not release all expired holds; the next sweep continues", "error", err)
 
 		return nil
 	}
@@ -313,7 +313,7 @@ func handOverEach[T any](ctx context.Context, r *sweepRun, items []T, do func(co
 				count.Add(1)
 			} else {
 				r.orchestratorDown.CompareAndSwap(false, limited.Err() != nil)
-				slog.WarnContext(ctx, "sweep could not hand over", "error", err) // the next one tries it again
+				slog.WarnContext(ctx, "sweep could not deliver to a workflow; the next sweep retries", "error", err) // the next one tries it again
 			}
 
 			return nil

@@ -134,7 +134,7 @@ func anotherCurrency(t *testing.T, s *harness.Stack) {
 	r := decoded[refund](t, http.StatusAccepted, finance.Post(givePath(payment), map[string]any{}))
 	require.Equal(t, models.RefundByHand, r.Channel)
 	require.True(t, r.NeedsPayout)
-	require.Contains(t, detailsOf(t, s, models.RefundWorkflowID(r.ID)), "115.00 USD by hand: no gateway is asked to give back another currency than SAR")
+	require.Contains(t, detailsOf(t, s, models.RefundWorkflowID(r.ID)), "115.00 USD by hand: gateways refund no other currency than SAR")
 
 	paid := map[string]any{"payout_reference": "TRF-USD"}
 	refused(t, finance.Post(payoutPath(r.ID, "confirm"), paid), http.StatusForbidden, models.CodeForbidden)

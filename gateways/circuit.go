@@ -46,8 +46,8 @@ const (
 )
 
 var (
-	errAnomaly        = errors.New("the answer cannot be right")
-	errCallerCanceled = errors.New("whoever asked has given up")
+	errAnomaly        = errors.New("the gateway's answer does not match the request")
+	errCallerCanceled = errors.New("the caller canceled the call")
 )
 
 // circuit is what a Guard knows of one kind of calls.
@@ -168,9 +168,9 @@ func (c *circuit) closed() error {
 
 	switch {
 	case paused > 0:
-		return c.notSent(notSentPaused, paused, "the gateway wants to be left alone for a while")
+		return c.notSent(notSentPaused, paused, "call not sent: the gateway rate-limited us (429); calls resume after its pause")
 	case open:
-		return c.notSent(notSentOpen, left, "the gateway has not been answering, and is left alone for a while")
+		return c.notSent(notSentOpen, left, "call not sent: the circuit is open after failed calls; a trial call follows")
 	default:
 		return nil
 	}
@@ -181,7 +181,7 @@ func (c *circuit) allow() (done func(error), err error) {
 
 	if c.breaker != nil {
 		if report, err = c.breaker.Allow(); err != nil {
-			return nil, c.notSent(notSentOpen, busyFor, "the gateway has not been answering; one call is trying whether it does again")
+			return nil, c.notSent(notSentOpen, busyFor, "call not sent: the circuit is half open and a trial call is under way")
 		}
 	}
 
@@ -255,7 +255,7 @@ func (g *Guard) takeSlot(ctx context.Context, c *circuit) error {
 	case g.slots <- struct{}{}:
 		return nil
 	case <-wait.C:
-		return c.notSent(notSentBusy, busyFor, "as many calls as the gateway may have are under way")
+		return c.notSent(notSentBusy, busyFor, "call not sent: the limit of concurrent calls to the gateway is reached")
 	case <-ctx.Done():
 		return errCanceled(ctx)
 	}
@@ -283,7 +283,7 @@ func (g *Guard) waitForRate(ctx context.Context, c *circuit, began time.Time) er
 	if delay > waitAtMost-time.Since(began) {
 		reservation.Cancel()
 
-		return c.notSent(notSentRate, delay, "as many calls per second as the gateway may have are being made")
+		return c.notSent(notSentRate, delay, "call not sent: the limit of calls per second to the gateway is reached")
 	}
 
 	wait := time.NewTimer(delay)

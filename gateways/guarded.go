@@ -165,7 +165,7 @@ func (g *Guard) CreateCheckout(ctx context.Context, r CheckoutRequest) (Checkout
 		func(ctx context.Context) (Checkout, error) { return g.next.CreateCheckout(ctx, r) },
 		func(c Checkout) anomaly {
 			if c.MerchantReference != r.MerchantReference || !models.SameCurrency(c.Currency, r.Currency) || !c.Amount.Equal(r.Amount) {
-				return anomaly{problem: "the checkout is not the one that was asked for"}
+				return anomaly{problem: "the checkout in the answer does not match the request"}
 			}
 
 			return anomaly{}
@@ -184,7 +184,7 @@ func (g *Guard) FindCheckout(ctx context.Context, merchantReference uuid.UUID) (
 		func(ctx context.Context) (Checkout, error) { return g.next.FindCheckout(ctx, merchantReference) },
 		func(c Checkout) anomaly {
 			if c.MerchantReference != merchantReference {
-				return anomaly{problem: "the checkout is another one"}
+				return anomaly{problem: "the answer has the id of another checkout"}
 			}
 
 			return unexpectedCurrency(c.Currency)
@@ -204,7 +204,7 @@ func (g *Guard) CreateRefund(ctx context.Context, r RefundRequest) (Refund, erro
 		func(f Refund) anomaly {
 			if f.MerchantReference != r.MerchantReference || f.CheckoutID != r.CheckoutID ||
 				!models.SameCurrency(f.Currency, r.Currency) || !f.Amount.Equal(r.Amount) {
-				return anomaly{problem: "the refund is not the one that was asked for"}
+				return anomaly{problem: "the refund in the answer does not match the request"}
 			}
 
 			return anomaly{}
@@ -217,7 +217,7 @@ func (g *Guard) GetRefund(ctx context.Context, id string) (Refund, error) {
 		func(ctx context.Context) (Refund, error) { return g.next.GetRefund(ctx, id) },
 		func(f Refund) anomaly {
 			if f.ID != id {
-				return anomaly{problem: "the refund is another one"}
+				return anomaly{problem: "the answer has the id of another refund"}
 			}
 
 			return unexpectedCurrency(f.Currency)
@@ -230,7 +230,7 @@ func (g *Guard) FindRefund(ctx context.Context, merchantReference uuid.UUID) (Re
 		func(ctx context.Context) (Refund, error) { return g.next.FindRefund(ctx, merchantReference) },
 		func(f Refund) anomaly {
 			if f.MerchantReference != merchantReference {
-				return anomaly{problem: "the refund is another one"}
+				return anomaly{problem: "the answer has the id of another refund"}
 			}
 
 			return unexpectedCurrency(f.Currency)
@@ -240,7 +240,7 @@ func (g *Guard) FindRefund(ctx context.Context, merchantReference uuid.UUID) (Re
 func checkoutWith(id string) func(Checkout) anomaly {
 	return func(c Checkout) anomaly {
 		if c.ID != id {
-			return anomaly{problem: "the checkout is another one"}
+			return anomaly{problem: "the answer has the id of another checkout"}
 		}
 
 		return unexpectedCurrency(c.Currency)
@@ -250,7 +250,7 @@ func checkoutWith(id string) func(Checkout) anomaly {
 // unexpectedCurrency reports an answer in a currency that is never asked for.
 func unexpectedCurrency(currency string) anomaly {
 	if !models.SameCurrency(currency, models.Currency) {
-		return anomaly{problem: "the currency is not the one of any of ours", believed: true}
+		return anomaly{problem: "the currency is not supported", believed: true}
 	}
 
 	return anomaly{}

@@ -114,7 +114,7 @@ func (o *outages) check(ctx context.Context) {
 		}
 
 		if err != nil {
-			slog.WarnContext(ctx, "the incident of a gateway could not be written", "gateway", name, "error", err)
+			slog.WarnContext(ctx, "gateway incident not written; retried at the next check", "gateway", name, "error", err)
 
 			continue
 		}

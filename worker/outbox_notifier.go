@@ -55,7 +55,7 @@ func (p *outboxNotifier) run(ctx context.Context) {
 		}
 
 		if err := p.wake(ctx); err != nil && ctx.Err() == nil {
-			slog.WarnContext(ctx, "outbox not woken; the sweep will", "error", err)
+			slog.WarnContext(ctx, "outbox workflow not woken; the sweep retries", "error", err)
 		}
 
 		select {

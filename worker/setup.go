@@ -72,7 +72,7 @@ func ensureSchedules(ctx context.Context, c client.Client, queue string, sweep t
 
 	err := ensureSchedule(ctx, c, client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: sweep}}}, time.Minute,
 		&client.ScheduleWorkflowAction{
-			ID: models.SweepScheduleID(queue), Workflow: workflows.Sweep, TaskQueue: queue, StaticSummary: "Sweep: nothing is left behind",
+			ID: models.SweepScheduleID(queue), Workflow: workflows.Sweep, TaskQueue: queue, StaticSummary: "Sweep: resume unprocessed work",
 		})
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func ensureSchedules(ctx context.Context, c client.Client, queue string, sweep t
 
 	return ensureSchedule(ctx, c, nightly, 6*time.Hour, &client.ScheduleWorkflowAction{
 		ID: models.AuditScheduleID(queue), Workflow: workflows.Audit, Args: []any{workflows.AuditOptions{}}, TaskQueue: queue,
-		StaticSummary: "Audit: the books agree with their proofs",
+		StaticSummary: "Audit: recompute the books from their proofs",
 	})
 }
 
@@ -113,7 +113,7 @@ func ensureSchedule(
 		},
 	})
 	if errors.Is(err, codec.ErrMissingKey) || errors.Is(err, codec.ErrNotEncrypted) {
-		slog.WarnContext(ctx, "a schedule stays as it is: its words cannot be decrypted", "schedule", action.ID, "error", err)
+		slog.WarnContext(ctx, "schedule not updated: its payload cannot be decrypted", "schedule", action.ID, "error", err)
 
 		return nil
 	}

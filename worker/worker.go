@@ -184,7 +184,7 @@ func (w *Worker) Start(ctx context.Context) error {
 			return err
 		}
 
-		slog.WarnContext(ctx, "the orchestrator does not answer; waiting for it", "error", err)
+		slog.WarnContext(ctx, "Temporal does not answer; retrying", "error", err)
 
 		select {
 		case <-ctx.Done():

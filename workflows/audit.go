@@ -43,18 +43,18 @@ func Audit(ctx workflow.Context, o AuditOptions) (activities.Audited, error) {
 	err := workflow.ExecuteActivity(actx, auditor.AuditBooks).Get(ctx, &out)
 	if err != nil {
 		// Silence would be taken for books that agree.
-		dctx := withDatabase(ctx, "Tell people that nobody knows whether the books agree")
+		dctx := withDatabase(ctx, "Open an incident: the audit did not finish")
 		if told := workflow.ExecuteLocalActivity(dctx, auditor.ReportUnaudited, errorText(err)).Get(ctx, nil); told != nil {
 			return out, told
 		}
 
-		setDetails(ctx, "The audit has failed: there is an incident to look at.")
+		setDetails(ctx, "The audit failed. An incident is open.")
 
 		return out, err
 	}
 
 	if len(out.Unseen) > 0 {
-		setDetails(ctx, fmt.Sprintf("%d rules, %d differences; %d rules could not be looked at: there is an incident.",
+		setDetails(ctx, fmt.Sprintf("%d rules, %d differences; %d rules could not be checked. An incident is open.",
 			out.Rules, out.Differences, len(out.Unseen)))
 	} else {
 		setDetails(ctx, fmt.Sprintf("%d rules, %d differences.", out.Rules, out.Differences))

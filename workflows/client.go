@@ -25,7 +25,7 @@ type Client struct {
 func NewClient(c client.Client, queue string) *Client { return &Client{temporal: c, queue: queue} }
 
 // ErrStillRunning says that the workflow was started and had not got there when the caller's time was over.
-var ErrStillRunning = errors.New("the workflow is still at it")
+var ErrStillRunning = errors.New("the workflow is still running")
 
 // TaskTimeout is how long a worker may be silent before another one takes its workflow task: the default of 10 s
 // would double the time that payments stand still when a worker is killed.
@@ -144,7 +144,7 @@ func (c *Client) startWithUpdate(
 
 // errRunEnded is the orchestrator's word, not the domain's NOT_FOUND: what was started has ended before it was asked, and
 // nobody has said how.
-var errRunEnded = errors.New("the run has ended before it was asked")
+var errRunEnded = errors.New("the workflow run ended before the update was accepted")
 
 func (c *Client) startAndAsk(
 	ctx context.Context, o client.StartWorkflowOptions, workflow, arg any, update, updateID string, out any,
@@ -223,7 +223,7 @@ func (c *Client) ResumeRefund(ctx context.Context, r models.Refund) error {
 func (c *Client) PollStatus(ctx context.Context, channel models.Channel) error {
 	return c.start(ctx, client.StartWorkflowOptions{
 		ID:                    models.PollStatusWorkflowID(c.queue, channel),
-		StaticSummary:         "Ask about payments of " + string(channel) + " whose webhooks may be lost",
+		StaticSummary:         "Poll payments of " + string(channel) + " whose webhooks may be lost",
 		TypedSearchAttributes: temporal.NewSearchAttributes(attrGateway.ValueSet(string(channel.Gateway()))),
 		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 	}, PollStatus, channel)

@@ -45,7 +45,7 @@ func asDomainError(err error) error {
 }
 
 func unavailable() error {
-	return models.Errorf(models.CodeServiceUnavailable, "The service cannot take this right now. Try again shortly.")
+	return models.Errorf(models.CodeServiceUnavailable, "The service is temporarily unavailable. Try again shortly.")
 }
 
 // IsUnavailable tells an orchestrator that cannot take something now from one that refuses it: it cannot be reached, is

@@ -15,11 +15,11 @@ import (
 func LatePayment(ctx workflow.Context, d models.Delivery) (models.Settled, error) {
 	var settled models.Settled
 
-	setDetails(ctx, "Looking at a late event of payment "+d.TransactionID.String()+".")
+	setDetails(ctx, "Applying a late event of payment "+d.TransactionID.String()+".")
 
 	if d.RefundID != uuid.Nil {
 		err := closeRefundEvents(ctx, d.RefundID)
-		setDetails(ctx, "The event is about refund "+d.RefundID.String()+", which was decided before it came: it is noted, and changes nothing.")
+		setDetails(ctx, "The event is about refund "+d.RefundID.String()+", which is already decided: it is marked processed without effect.")
 
 		return settled, err
 	}
@@ -62,10 +62,10 @@ func (c Closing) atMost() time.Duration {
 func Reconcile(ctx workflow.Context, c Closing) (models.Settled, error) {
 	var settled models.Settled
 
-	setDetails(ctx, "Asking "+string(c.Gateway)+" about payment "+c.TransactionID.String()+", which nobody is waiting for.")
+	setDetails(ctx, "Polling "+string(c.Gateway)+" for payment "+c.TransactionID.String()+", whose own workflow has ended.")
 
 	if err := closeCheckout(ctx, c.TransactionID, c.Gateway, c.atMost()); err != nil {
-		setDetails(ctx, string(c.Gateway)+" does not say whether the attempt was paid. The sweep will ask again.")
+		setDetails(ctx, string(c.Gateway)+" does not report whether the attempt was paid. The sweep retries.")
 
 		return settled, err
 	}

@@ -124,7 +124,7 @@ func (p *payment) open(ctx workflow.Context) error {
 	err := p.openBy(ctx, payments.OpenCheckout)
 	if err == nil && p.checkout.Delayed {
 		p.delayed = true
-		setDetails(ctx, string(p.gateway())+" is being left alone: it did not answer, or wants that. The checkout is opened when it is back.")
+		setDetails(ctx, string(p.gateway())+": circuit open or rate-limited; the checkout is created when it recovers.")
 
 		err = p.openBy(ctx, payments.AwaitCheckout)
 	}
@@ -215,8 +215,8 @@ func (p *payment) awaitOutcome(ctx workflow.Context) error {
 // showWaiting says for whom the attempt waits: the customer, or a gateway that does not answer about an expired one.
 func (p *payment) showWaiting(ctx workflow.Context) {
 	if p.outage {
-		setDetails(ctx, string(p.gateway())+" does not say whether the expired attempt was paid. It is asked until it does, "+
-			"and the attempt stays open for as long. There is an incident.")
+		setDetails(ctx, string(p.gateway())+" does not report whether the expired attempt was paid. The attempt stays open and polling continues; "+
+			"an incident is open.")
 
 		return
 	}
@@ -248,7 +248,7 @@ func (p *payment) settle(ctx workflow.Context) error {
 // end closes the attempt without money, but asks the gateway first: a payment whose webhook was lost still counts. When
 // the gateway does not answer within atMost, the attempt stays as it is.
 func (p *payment) end(ctx workflow.Context, why models.FailureCode, atMost time.Duration) error {
-	setDetails(ctx, "Closing the attempt ("+string(why)+"): asking "+string(p.gateway())+" whether it was paid.")
+	setDetails(ctx, "Closing the attempt ("+string(why)+"): reading at "+string(p.gateway())+" whether it was paid.")
 
 	asked := closeCheckout(ctx, p.id, p.gateway(), atMost)
 	p.unclosed = asked != nil
@@ -291,7 +291,7 @@ func (p *payment) reportAndPoll(ctx workflow.Context) (workflow.Future, error) {
 		}
 	}
 
-	return workflow.NewTimerWithOptions(ctx, min(askPause, p.askFor()), workflow.TimerOptions{Summary: "Ask the gateway again"}), nil
+	return workflow.NewTimerWithOptions(ctx, min(askPause, p.askFor()), workflow.TimerOptions{Summary: "Poll the gateway again"}), nil
 }
 
 // errorText is what a refusal says, without the orchestrator's words around it.
@@ -311,7 +311,7 @@ func isMissing(err error) bool {
 }
 
 func closeCheckout(ctx workflow.Context, id uuid.UUID, gateway models.Gateway, atMost time.Duration) error {
-	gctx := withGateway(ctx, gateway, "Close the checkout; ask the gateway whether it was paid", atMost)
+	gctx := withGateway(ctx, gateway, "Close the checkout, or read that it was paid", atMost)
 
 	return workflow.ExecuteActivity(gctx, payments.CloseCheckout, id).Get(ctx, nil)
 }
@@ -364,11 +364,11 @@ func setDetails(ctx workflow.Context, what string) { workflow.SetCurrentDetails(
 func outcomeText(s models.Settled) string {
 	switch {
 	case s.RefundOwed:
-		return "Money came too late: it is refunded, and there is an incident."
+		return "Late payment: it is refunded. An incident is open."
 	case s.Mismatch != "":
-		return fmt.Sprintf("%s (%s): %s The money is in suspense: finance gives it back; there is an incident.", s.Status, s.Failure, s.Mismatch)
+		return fmt.Sprintf("%s (%s): %s The money is in suspense. An incident is open; finance refunds it.", s.Status, s.Failure, s.Mismatch)
 	case s.NeedsReview:
-		return fmt.Sprintf("%s (%s): there is an incident to look at.", s.Status, s.Failure)
+		return fmt.Sprintf("%s (%s). An incident is open.", s.Status, s.Failure)
 	case s.Failure != "":
 		return fmt.Sprintf("Ended as %s: %s.", s.Status, s.Failure)
 	default:

@@ -31,7 +31,7 @@ func (p *payment) close(ctx workflow.Context, expiry workflow.Future) (workflow.
 // neither. The time to pay is what it was.
 func (p *payment) openAgain(ctx workflow.Context) error {
 	p.opened, p.delayed, p.checkout.Delayed = false, true, true
-	setDetails(ctx, string(p.gateway())+" does not answer: the attempt stays open, and its checkout is opened when it is back.")
+	setDetails(ctx, string(p.gateway())+" does not answer: the attempt stays open; its checkout is created when the gateway recovers.")
 
 	err := p.openBy(ctx, payments.AwaitCheckout)
 	if err != nil && isRefusal(err) {
@@ -50,7 +50,7 @@ func (p *payment) openAgain(ctx workflow.Context) error {
 // closeLater leaves the checkout of a cancelled booking, whose gateway does not answer, to a workflow of its own: it is closed when
 // the gateway is back. What the gateway takes before that goes back.
 func (p *payment) closeLater(ctx workflow.Context) error {
-	setDetails(ctx, string(p.gateway())+" does not answer: the checkout of the cancelled booking is closed when it is back.")
+	setDetails(ctx, string(p.gateway())+" does not answer: the checkout of the cancelled booking is closed when the gateway recovers.")
 
 	about := subject{booking: p.attempt.BookingID, provider: p.attempt.ProviderID, gateway: p.gateway()}
 

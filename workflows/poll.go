@@ -42,16 +42,16 @@ func PollStatus(ctx workflow.Context, c models.Channel) (activities.Polled, erro
 		case round.More && continuesWhilePollsDue(ctx):
 			// A round that has asked for all of its time is followed by the next one soon; one whose turns were used up waits for more.
 			pause = max(pollSoon, pollPause-workflow.Now(ctx).Sub(began))
-			setDetails(ctx, fmt.Sprintf("Questions about attempts of %s are left: going on. %s", c, addPolled(total)))
+			setDetails(ctx, fmt.Sprintf("Polling %s: more attempts are due. %s", c, addPolled(total)))
 		case round.Silent:
-			setDetails(ctx, fmt.Sprintf("No webhooks of %s come, although customers wait: asking about their attempts. %s", c, addPolled(total)))
+			setDetails(ctx, fmt.Sprintf("Polling %s: no webhooks although customers are waiting. %s", c, addPolled(total)))
 		default:
-			setDetails(ctx, fmt.Sprintf("Webhooks of %s come, or nobody waits for one. %s", c, addPolled(total)))
+			setDetails(ctx, fmt.Sprintf("Polling of %s done: webhooks arrive, or no attempt is open. %s", c, addPolled(total)))
 
 			return total, nil
 		}
 
-		if err := workflow.NewTimerWithOptions(ctx, pause, workflow.TimerOptions{Summary: "Until the next round"}).Get(ctx, nil); err != nil {
+		if err := workflow.NewTimerWithOptions(ctx, pause, workflow.TimerOptions{Summary: "Until the next poll"}).Get(ctx, nil); err != nil {
 			return total, err
 		}
 	}
@@ -60,7 +60,7 @@ func PollStatus(ctx workflow.Context, c models.Channel) (activities.Polled, erro
 }
 
 func addPolled(p activities.Polled) string {
-	return fmt.Sprintf("%d answers, %d of them news.", p.Asked, p.News)
+	return fmt.Sprintf("%d answers, %d with a new state.", p.Asked, p.News)
 }
 
 func pollRound(ctx workflow.Context, c models.Channel) (activities.Polled, error) {
@@ -72,7 +72,7 @@ func pollRound(ctx workflow.Context, c models.Channel) (activities.Polled, error
 		HeartbeatTimeout:       heartbeatTimeout,
 		ScheduleToCloseTimeout: 2 * pollTimeout,
 		RetryPolicy:            &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2},
-		Summary:                "Ask about attempts whose webhooks may be lost",
+		Summary:                "Poll attempts whose webhooks may be lost",
 	})
 	err := workflow.ExecuteActivity(actx, poller.PollStatus, c).Get(ctx, &out)
 

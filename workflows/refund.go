@@ -127,7 +127,7 @@ func (f *refund) read(ctx workflow.Context) error {
 	step := payments.ReadRefundOrder
 
 	if !f.orders {
-		dctx, step = withDatabase(ctx, "Promise the amount out of the payment"), payments.ReserveRefund
+		dctx, step = withDatabase(ctx, "Reserve the amount of the refund"), payments.ReserveRefund
 	}
 
 	if err := workflow.ExecuteLocalActivity(dctx, step, f.order).Get(ctx, &f.reserved); err != nil {
@@ -146,7 +146,7 @@ func (f *refund) notAllowed(ctx workflow.Context, err error) (models.SettledRefu
 	attrs := []temporal.SearchAttributeUpdate{attrPaymentStatus.ValueSet(refundNotAllowed)}
 
 	if f.orders && isMissing(err) {
-		setDetails(ctx, "Nobody has ordered this refund: no money has moved. There is an incident.")
+		setDetails(ctx, "Refund without an order: no money moved. An incident is open.")
 
 		dctx := withDatabase(ctx, "Open an incident: a refund without an order")
 		if err := workflow.ExecuteLocalActivity(dctx, payments.ReportUnorderedRefund, f.order.ID).Get(ctx, nil); err != nil {
@@ -202,13 +202,13 @@ func (f *refund) awaitPayout(ctx workflow.Context) error {
 		f.waiting = true
 		f.settled.Status = models.RefundPending
 
-		cause := "what was paid through " + string(f.reserved.Gateway) + " as a bill cannot go back the same way"
+		cause := "what was paid through " + string(f.reserved.Gateway) + " as a bill cannot be refunded by the gateway"
 		if f.currency() != models.Currency {
-			cause = "no gateway is asked to give back another currency than " + models.Currency
+			cause = "gateways refund no other currency than " + models.Currency
 		}
 
-		setDetails(ctx, "Waits for finance to pay out "+f.amount()+" by hand: "+cause+
-			". Somebody else than who asked for it confirms or rejects the payout.")
+		setDetails(ctx, "Waiting for finance to pay out "+f.amount()+" by hand: "+cause+
+			". Its requester may reject the payout but not confirm it.")
 
 		err := workflow.UpsertTypedSearchAttributes(ctx, attrPaymentStatus.ValueSet(refundNeedsPayout),
 			attrGateway.ValueSet(string(f.reserved.Gateway)), attrNeedsReview.ValueSet(true))
@@ -235,7 +235,7 @@ func (f *refund) askGateway(ctx workflow.Context) error {
 	err := f.refundBy(ctx, payments.RefundAtGateway)
 	if err == nil && f.result.Delayed {
 		f.delayed = true
-		setDetails(ctx, string(f.reserved.Gateway)+" is being left alone: it did not answer, or wants that. The refund is sent when it is back.")
+		setDetails(ctx, string(f.reserved.Gateway)+": circuit open or rate-limited; the refund is sent when it recovers.")
 
 		err = f.refundBy(ctx, payments.AwaitRefund)
 	}
@@ -265,11 +265,11 @@ func (f *refund) awaitDecision(ctx workflow.Context) error {
 	}
 
 	if f.woken {
-		setDetails(ctx, string(f.reserved.Gateway)+" has sent an event about the refund, and answers that it has not decided it. "+
-			"It is asked again in a moment.")
+		setDetails(ctx, string(f.reserved.Gateway)+" sent an event for the refund but answers PENDING. "+
+			"It is polled again shortly.")
 
 		err := workflow.NewTimerWithOptions(ctx, min(pauseAtFirst<<min(f.unconfirmed, 10), askPause),
-			workflow.TimerOptions{Summary: "The gateway's answer does not confirm its event: pause before it is asked again"}).Get(ctx, nil)
+			workflow.TimerOptions{Summary: "The gateway's answer does not confirm its event: wait before the next poll"}).Get(ctx, nil)
 		if err != nil {
 			return err
 		}
@@ -278,14 +278,14 @@ func (f *refund) awaitDecision(ctx workflow.Context) error {
 	}
 
 	if !f.result.Mismatch {
-		setDetails(ctx, string(f.reserved.Gateway)+" has accepted the refund and will decide it.")
+		setDetails(ctx, string(f.reserved.Gateway)+" accepted the refund; its decision is pending.")
 	}
 
 	var err error
 
 	f.asked++
 	f.woken, err = workflow.AwaitWithOptions(ctx, workflow.AwaitOptions{
-		Timeout: pause, TimerOptions: workflow.TimerOptions{Summary: "No event yet: ask the gateway"},
+		Timeout: pause, TimerOptions: workflow.TimerOptions{Summary: "No event yet: poll the gateway"},
 	}, func() bool { return f.events.Len() > 0 })
 
 	return err
@@ -298,7 +298,7 @@ func (f *refund) needReview(ctx workflow.Context) error {
 	}
 
 	f.review, f.delayed = true, true
-	setDetails(ctx, string(f.reserved.Gateway)+" has made another refund than the "+f.amount()+" that were ordered. There is an incident; "+
+	setDetails(ctx, string(f.reserved.Gateway)+" made another refund than the "+f.amount()+" ordered. An incident is open; "+
 		"the refund is settled when the gateway reports what was ordered.")
 
 	return workflow.UpsertTypedSearchAttributes(ctx, attrNeedsReview.ValueSet(true))
@@ -306,10 +306,10 @@ func (f *refund) needReview(ctx workflow.Context) error {
 
 // awaitDecisionBefore is awaitDecision of runs that began before it.
 func (f *refund) awaitDecisionBefore(ctx workflow.Context) error {
-	setDetails(ctx, string(f.reserved.Gateway)+" has accepted the refund and will decide it.")
+	setDetails(ctx, string(f.reserved.Gateway)+" accepted the refund; its decision is pending.")
 
 	woken, err := workflow.AwaitWithOptions(ctx, workflow.AwaitOptions{
-		Timeout: nextAsk(f.asked), TimerOptions: workflow.TimerOptions{Summary: "Ask the gateway again"},
+		Timeout: nextAsk(f.asked), TimerOptions: workflow.TimerOptions{Summary: "Poll the gateway again"},
 	}, func() bool { return f.events.Len() > 0 })
 
 	if f.asked++; err == nil && woken && f.asked > 1 {

@@ -15,11 +15,11 @@ func (f *refund) outcome() string {
 
 	switch {
 	case f.reserved.ByHand() && failed:
-		return "Finance rejected to pay out " + f.amount() + "; nothing went back. The reason is with the refund."
+		return "Finance rejected to pay out " + f.amount() + "; nothing was refunded. The reason is stored with the refund."
 	case f.reserved.ByHand():
 		return f.amount() + " was paid out by hand."
 	case failed:
-		return string(f.reserved.Gateway) + " refused to refund " + f.amount() + ": " + f.result.FailureReason + ". There is an incident."
+		return string(f.reserved.Gateway) + " rejected the refund of " + f.amount() + ": " + f.result.FailureReason + ". An incident is open."
 	default:
 		return f.amount() + " went back through " + string(f.reserved.Gateway) + "."
 	}

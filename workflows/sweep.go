@@ -17,12 +17,12 @@ func Sweep(ctx workflow.Context) (activities.Swept, error) {
 		StartToCloseTimeout:    10 * time.Second,
 		HeartbeatTimeout:       heartbeatTimeout,
 		ScheduleToCloseTimeout: 15 * time.Second, // the next tick tries again
-		Summary:                "Look for events, payments, refunds and holds that were left behind",
+		Summary:                "Resume unprocessed events, payments, refunds and holds",
 	})
 
 	err := workflow.ExecuteActivity(actx, sweeper.Run).Get(ctx, &out)
 	if err == nil {
-		setDetails(ctx, fmt.Sprintf("Handed over: %d events, %d payments, %d refunds, %d campaigns. %d bookings were given up unpaid.",
+		setDetails(ctx, fmt.Sprintf("Resumed: %d events, %d payments, %d refunds, %d campaigns. %d unpaid bookings were released.",
 			out.Events, out.Payments, out.Refunds, out.Campaigns, out.Holds))
 	}
 

@@ -51,7 +51,7 @@ func (o *Operations) closeCheckout(ctx context.Context, attempt uuid.UUID) (clos
 
 	_, err := o.Workflows.CancelPayment(wait, attempt)
 	if err != nil && !errors.Is(err, workflows.ErrStillRunning) && models.CodeOf(err) != models.CodeNotFound {
-		slog.WarnContext(ctx, "checkout of a cancelled booking stays open until it expires or a late check closes it",
+		slog.WarnContext(ctx, "checkout of a cancelled booking not closed; it expires, or a late check closes it",
 			"transaction_id", attempt, "request_id", middleware.RequestID(ctx), "error", err)
 	}
 

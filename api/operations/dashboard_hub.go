@@ -127,7 +127,7 @@ func (d *dashboards) listen(ctx context.Context, hear func(context.Context, func
 			return
 		}
 
-		slog.WarnContext(ctx, "dashboards hear nothing until the database can be listened to again", "error", err)
+		slog.WarnContext(ctx, "dashboard events paused: LISTEN failed; reconnecting", "error", err)
 
 		select {
 		case <-ctx.Done():

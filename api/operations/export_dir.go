@@ -79,6 +79,6 @@ func ClearExports(ctx context.Context) {
 		}
 
 		(&exportDir{dir: dir, lock: lock}).close()
-		slog.InfoContext(ctx, "removed what an export had left behind", "directory", dir)
+		slog.InfoContext(ctx, "removed leftover files of an export", "directory", dir)
 	}
 }

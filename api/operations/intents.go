@@ -229,13 +229,13 @@ func (o *Operations) start(ctx context.Context, a models.Attempt) (models.Paymen
 
 	switch {
 	case err == nil && readErr == nil && t.Status == models.TransactionPending && t.CheckoutURL == nil:
-		return t, models.Errorf(models.CodeGatewayUnavailable, "The gateway does not answer. The attempt stays open; ask again.")
+		return t, models.Errorf(models.CodeGatewayUnavailable, "The gateway does not answer. The attempt stays open. Try again shortly.")
 	case err == nil:
 		return t, readErr
 	case readErr != nil:
 		return t, unavailable()
 	default:
-		return t, o.blockedBy(ctx, "The gateway does not answer. The attempt stays open; ask again.")
+		return t, o.blockedBy(ctx, "The gateway does not answer. The attempt stays open. Try again shortly.")
 	}
 }
 

@@ -235,7 +235,7 @@ func removeFiles(ctx context.Context, files *media.Bucket, keys ...string) {
 	defer cancel()
 
 	if err := files.Remove(ctx, keys...); err != nil {
-		slog.WarnContext(ctx, "files left to the sweep", "request_id", middleware.RequestID(ctx), "error", err)
+		slog.WarnContext(ctx, "photo files not deleted; the sweep of the storage retries", "request_id", middleware.RequestID(ctx), "error", err)
 	}
 }
 

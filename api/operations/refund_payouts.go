@@ -75,7 +75,7 @@ func (o *Operations) applyPayout(ctx context.Context, refund models.Refund) {
 	}
 
 	if err != nil && !errors.Is(err, workflows.ErrStillRunning) {
-		slog.WarnContext(ctx, "the decision about a payout has not reached its refund; the sweep brings it",
+		slog.WarnContext(ctx, "payout decision not delivered to its refund; the sweep retries",
 			"refund_id", refund.ID, "request_id", middleware.RequestID(ctx), "error", err)
 	}
 }

@@ -85,7 +85,7 @@ func (o *Operations) refund(ctx context.Context, request models.RefundRequest) (
 
 	now, err := o.Store.Refunds.RefundByID(ctx, ordered.ID)
 	if err != nil {
-		slog.WarnContext(ctx, "a refund was ordered, and cannot be read again: it is answered as it was ordered",
+		slog.WarnContext(ctx, "ordered refund could not be read again; answering with the order",
 			"refund_id", ordered.ID, "request_id", middleware.RequestID(ctx), "error", err)
 
 		return ordered, nil
@@ -103,7 +103,7 @@ func (o *Operations) executeRefund(ctx context.Context, ordered models.Refund) {
 
 	_, err := o.Workflows.StartRefund(wait, ordered)
 	if err != nil && !errors.Is(err, workflows.ErrStillRunning) {
-		slog.WarnContext(ctx, "the workflow of an ordered refund could not be started; the sweep starts it",
+		slog.WarnContext(ctx, "workflow of an ordered refund not started; the sweep retries",
 			"refund_id", ordered.ID, "request_id", middleware.RequestID(ctx), "error", err)
 	}
 }

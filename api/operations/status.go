@@ -88,7 +88,7 @@ func (o *Operations) askGateway(ctx context.Context, s *payments.PaymentStatus) 
 	}
 
 	if err != nil {
-		slog.DebugContext(ctx, "the gateway is not asked yet about a payment that is waited for; the sweep will see to it",
+		slog.DebugContext(ctx, "status poll of a waiting payment not started; the sweep retries",
 			"transaction_id", s.TransactionID, "error", err)
 	}
 }

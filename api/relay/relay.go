@@ -116,7 +116,7 @@ func (r *Relay) deliverOne(ctx context.Context, d models.Delivery) {
 		taken = false
 
 		r.release(d.EventID)
-		slog.WarnContext(ctx, "webhook event not delivered yet", "event_id", d.EventID, "error", err)
+		slog.WarnContext(ctx, "webhook event not delivered; the relay retries", "event_id", d.EventID, "error", err)
 	}
 }
 
@@ -169,7 +169,7 @@ func (r *Relay) scan(ctx context.Context) {
 		after = next
 
 		if err != nil && ctx.Err() == nil {
-			slog.WarnContext(ctx, "relay cannot read its events", "error", err)
+			slog.WarnContext(ctx, "relay could not read unprocessed events", "error", err)
 		}
 
 		for _, d := range found {

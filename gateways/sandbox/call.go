@@ -69,7 +69,7 @@ func (d *Driver) call(ctx context.Context, r request, answer any) error {
 
 	if err := json.Unmarshal(body, answer); err != nil {
 		// The cause is left out: it quotes the answer.
-		return badAnswer("the answer is not the JSON that was promised")
+		return badAnswer("the answer is not valid JSON")
 	}
 
 	return nil

@@ -15,7 +15,7 @@ func (m *Metrics) makeGuardMetrics(namespace string) {
 		Namespace: namespace, Name: "gateway_breaker_state", Help: "Breaker of a kind of gateway calls: 0 closed, 1 half open, 2 open.",
 	}, calls)
 	m.callsNotSent = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Namespace: namespace, Name: "gateway_calls_refused_total", Help: "Gateway calls that were not sent, by why: open, paused, busy or rate.",
+		Namespace: namespace, Name: "gateway_calls_refused_total", Help: "Gateway calls that were not sent, by reason: open, paused, busy or rate.",
 	}, []string{"gateway", "calls", "reason"})
 	m.pauses = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Namespace: namespace, Name: "gateway_pauses_total", Help: "Pauses that a gateway has asked for (429).",
@@ -28,7 +28,7 @@ func (m *Metrics) makeGuardMetrics(namespace string) {
 		Buckets: []float64{.001, .01, .05, .1, .2, .4},
 	}, calls)
 	m.asked = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Namespace: namespace, Name: "status_polls_total", Help: "Questions about attempts whose webhooks may be lost, by what came of them.",
+		Namespace: namespace, Name: "status_polls_total", Help: "Status polls of attempts whose webhooks may be lost, by outcome.",
 	}, []string{"channel", "outcome"})
 
 	for _, channel := range models.Channels() { // there from the start: an alert sees the first one, too

@@ -49,7 +49,7 @@ func NewMetrics(registry *prometheus.Registry) *Metrics {
 			Namespace: namespace, Name: "payments_settled_total", Help: "Payment attempts that reached a final state.",
 		}, []string{"status", "gateway"}),
 		webhooks: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Namespace: namespace, Name: "webhooks_total", Help: "Webhooks received, by what became of them.",
+			Namespace: namespace, Name: "webhooks_total", Help: "Webhooks received, by outcome.",
 		}, []string{"channel", "outcome"}),
 		relayBacklog: prometheus.NewGauge(prometheus.GaugeOpts{
 			Namespace: namespace, Name: "webhook_relay_backlog",

@@ -25,7 +25,7 @@ func (m *Metrics) WatchBooks(read func(context.Context) (Unfinished, error)) {
 	m.registry.MustRegister(&books{
 		read: read,
 		overdue: prometheus.NewDesc("rihla_overdue",
-			"What should have been done a while ago, by what it is; the same number from every API process.", []string{"what"}, nil),
+			"Overdue work by kind; the same number from every API process.", []string{"what"}, nil),
 		incidents: prometheus.NewDesc("rihla_incidents_open",
 			"Incidents that wait for people, by kind; the same number from every API process.", []string{"kind"}, nil),
 	})

@@ -51,7 +51,7 @@ func (s *Store) limitUnpaidOf(ctx context.Context, tx bun.Tx, what, column, valu
 	switch tooMuch := p.UnpaidSeats > 0 && held+seats > p.UnpaidSeats; {
 	case what == "phone" && (tooMany || tooMuch): // perhaps a stranger's: how much waits there is for nobody else
 		return models.Errorf(models.CodeTooManyUnpaidBookings,
-			"Too much waits for its payment under this contact phone. Give another one, or wait until it is paid or given up.")
+			"Too many unpaid bookings have this contact phone. Use another phone, or wait until they are paid or expire.")
 	case tooMany:
 		return models.Errorf(models.CodeTooManyUnpaidBookings,
 			"%d bookings of this %s wait for their payment. Pay or cancel one of them first.", unpaid, what)

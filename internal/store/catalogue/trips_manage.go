@@ -274,7 +274,7 @@ func checkTrip(ctx context.Context, tx bun.Tx, t *models.Trip) error {
 
 	if len(foreign) > 0 {
 		return &models.Error{
-			Code: models.CodeReferenceNotOwned, Message: "The trip refers to what the provider does not have.", Details: foreign,
+			Code: models.CodeReferenceNotOwned, Message: "The trip refers to resources that do not belong to the provider.", Details: foreign,
 		}
 	}
 

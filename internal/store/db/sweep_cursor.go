@@ -46,7 +46,7 @@ func (s *DB) SweepCursor(ctx context.Context, list string) (SweepCursor, error) 
 
 	err := s.Raw.QueryRowContext(ctx, "SELECT at, id FROM sweep_turns WHERE list = $1 AND id <> $2", list, uuid.Nil).Scan(&t.At, &t.ID)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return SweepCursor{}, fmt.Errorf("read turn of %s: %w", list, err)
+		return SweepCursor{}, fmt.Errorf("read sweep cursor of %s: %w", list, err)
 	}
 
 	return t, nil
@@ -58,7 +58,7 @@ func (s *DB) SaveSweepCursor(ctx context.Context, list string, t SweepCursor) er
 	_, err := s.Raw.ExecContext(ctx, `INSERT INTO sweep_turns (list, at, id) VALUES ($1, $2, $3)
 		ON CONFLICT (list) DO UPDATE SET at = EXCLUDED.at, id = EXCLUDED.id, updated_at = now()`, list, t.At, t.ID)
 	if err != nil {
-		return fmt.Errorf("save turn of %s: %w", list, err)
+		return fmt.Errorf("save sweep cursor of %s: %w", list, err)
 	}
 
 	return nil

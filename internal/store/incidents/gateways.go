@@ -13,7 +13,7 @@ import (
 func (s *Store) ReportGatewayDown(ctx context.Context, gateway models.Gateway, since time.Time) error {
 	i := models.Incident{
 		ID: models.NewID(), Kind: models.IncidentGatewayOutage, Status: models.IncidentOpen,
-		Message: fmt.Sprintf("The gateway %s does not answer as it should. What needs it waits, and goes on by itself.", gateway),
+		Message: fmt.Sprintf("Gateway %s is failing or not answering. Its payments and refunds wait and resume when it recovers.", gateway),
 		Details: map[string]any{"gateway": gateway, "since": since.UTC()},
 	}
 

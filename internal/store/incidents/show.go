@@ -25,7 +25,7 @@ func (s *Store) IncidentsToShow(ctx context.Context, limit int) ([]models.ShownI
 func (s *Store) IncidentShown(ctx context.Context, i models.ShownIncident) error {
 	_, err := s.db.NewUpdate().Model((*models.Incident)(nil)).Set("shown = ?", i.Status).Where("id = ?", i.ID).Exec(ctx)
 	if err != nil {
-		return fmt.Errorf("keep that an incident is shown: %w", err)
+		return fmt.Errorf("mark incident as shown: %w", err)
 	}
 
 	return nil

@@ -129,7 +129,7 @@ func (rv *payoutRevert) allowed() error {
 		return models.Errorf(models.CodeInvalidState,
 			"The claw-back was netted when the mark of %s was taken back, and stays netted.", *r.PayoutReference)
 	case r.TransferredBy != nil && *r.TransferredBy == rv.by.UserID:
-		return models.Errorf(models.CodeForbidden, "The mark can only be taken back by somebody else than the person who made it.")
+		return models.Errorf(models.CodeForbidden, "The user who marked the record may not take the mark back.")
 	}
 
 	var settled []uuid.UUID

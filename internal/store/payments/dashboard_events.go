@@ -72,7 +72,7 @@ func (s *Store) listenDashboard(ctx context.Context, l listenTimeouts, ready fun
 		var e DashboardEvent
 		if err := json.Unmarshal([]byte(n.Payload), &e); err != nil {
 			// Anybody who may connect may say something on the channel: it is no reason to hear nothing.
-			slog.WarnContext(ctx, "a notification that is no dashboard event is skipped", "length", len(n.Payload), "error", err)
+			slog.WarnContext(ctx, "dashboard notification skipped: not a dashboard event", "length", len(n.Payload), "error", err)
 
 			continue
 		}

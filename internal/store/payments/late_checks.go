@@ -72,7 +72,7 @@ func (s *Store) ClaimLateChecks(
 				ORDER BY check_at LIMIT ?3 FOR NO KEY UPDATE SKIP LOCKED)
 			RETURNING *`, now, now.Add(lease), bun.List(c.Methods()), limit, lease.Microseconds(), lost.From, lost.To).Scan(ctx, &rows)
 	if err != nil {
-		return nil, fmt.Errorf("take ended attempts to ask about: %w", err)
+		return nil, fmt.Errorf("claim late checks: %w", err)
 	}
 
 	return rows, nil
@@ -93,7 +93,7 @@ func (s *Store) CompleteLateCheck(ctx context.Context, t *models.PaymentTransact
 	_, err := s.db.NewUpdate().Model(t).Set("check_at = ?", next).WherePK().
 		Where("status = ?", models.TransactionFailed).Where("captured_at IS NULL").Exec(ctx)
 	if err != nil {
-		return fmt.Errorf("keep that the gateway was asked about an ended attempt: %w", err)
+		return fmt.Errorf("save late check: %w", err)
 	}
 
 	return nil

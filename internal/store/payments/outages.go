@@ -26,7 +26,7 @@ func (s *Store) ReportOutage(ctx context.Context, id uuid.UUID) error {
 			PaymentTransactionID: &id,
 			BookingID:            t.BookingID,
 			AdCampaignID:         t.AdCampaignID,
-			Message:              "The gateway does not say whether an expired attempt was paid. It is asked until it does.",
+			Message:              "Expired attempt still open: the gateway does not report whether it was paid. Polling continues until it answers.",
 			WorkflowID:           models.PaymentWorkflowID(id),
 		}, map[string]any{"gateway": t.Gateway, "expired_at": t.ExpiresAt})
 	})

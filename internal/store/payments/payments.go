@@ -358,7 +358,7 @@ func (s *Store) NoteOpeningAnswer(
 	}
 
 	if err != nil {
-		return false, fmt.Errorf("keep how an opening was answered: %w", err)
+		return false, fmt.Errorf("save the answer to an opening: %w", err)
 	}
 
 	return settled, nil

@@ -69,7 +69,7 @@ func (s *Store) ClaimPaymentsToPoll(
 		RETURNING *`,
 		now, bun.List(c.Methods()), askGrowsAge, pause.Microseconds(), askAtLeast.Microseconds(), limit, lost.From, lost.To).Scan(ctx, &rows)
 	if err != nil {
-		return nil, fmt.Errorf("take attempts to ask about: %w", err)
+		return nil, fmt.Errorf("claim attempts to poll: %w", err)
 	}
 
 	return rows, nil

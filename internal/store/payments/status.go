@@ -103,7 +103,7 @@ func (s *Store) ClaimWaitedFor(
 			ORDER BY check_at LIMIT ? FOR NO KEY UPDATE SKIP LOCKED)
 		RETURNING *`, now, bun.List(c.Methods()), limit).Scan(ctx, &rows)
 	if err != nil {
-		return nil, fmt.Errorf("claim attempts that are waited for: %w", err)
+		return nil, fmt.Errorf("claim attempts with waiting customers: %w", err)
 	}
 
 	return rows, nil

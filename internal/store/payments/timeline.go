@@ -237,7 +237,7 @@ func (t *timeline) refunded(context.Context, bun.IDB) error {
 var refundWords = map[models.RefundStatus]string{
 	models.RefundPending:   "is running",
 	models.RefundSucceeded: "succeeded",
-	models.RefundFailed:    "was refused by the gateway",
+	models.RefundFailed:    "was rejected by the gateway",
 }
 
 func (t *timeline) notifications(ctx context.Context, db bun.IDB) error {

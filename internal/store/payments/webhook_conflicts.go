@@ -58,7 +58,7 @@ func reusedID(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) error {
 		Status:  models.IncidentOpen,
 		Details: map[string]any{"channel": e.Channel, "events": []map[string]any{event}},
 		Message: "Two different signed messages have the same webhook-id; the second was answered 409 and had no effect. " +
-			"Compare both with the gateway's records, and ask it why its ids repeat.",
+			"Compare both with the gateway's records and report the repeated id to the gateway.",
 	}
 
 	_, err := tx.NewInsert().Model(&i).ExcludeColumn("created_at").
@@ -83,7 +83,7 @@ func unknownEvent(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) error 
 		Kind:    models.IncidentUnknownEvent,
 		Status:  models.IncidentOpen,
 		Details: map[string]any{"channel": e.Channel, "type": e.Type, "events": []map[string]any{eventDetails(e)}},
-		Message: fmt.Sprintf("The gateway sent a signed event of the type %q, which this service does not know; it was stored and had no "+
+		Message: fmt.Sprintf("Signed event of the unknown type %q from the gateway; it was stored and had no "+
 			"effect. Look up at the gateway what it means; when it may be ignored, resolve this incident.", e.Type),
 	}
 
@@ -123,7 +123,7 @@ func referenceConflict(
 		PaymentTransactionID: &t.ID,
 		BookingID:            t.BookingID,
 		AdCampaignID:         t.AdCampaignID,
-		Message: "The gateway named the checkout of another payment for this one; nothing has changed. " +
+		Message: "The gateway reported the checkout of another payment for this one. No state changed. " +
 			"Look up at the gateway which of the two was paid (other_transaction_id), and refund there what was taken without a booking.",
 		WorkflowID: models.PaymentWorkflowID(t.ID),
 	}, event)

@@ -136,7 +136,7 @@ func linkOrphanEvent(ctx context.Context, tx bun.Tx, e *models.WebhookEvent, out
 
 	_, err = tx.NewUpdate().Model((*models.Incident)(nil)).
 		Set("status = ?", models.IncidentResolved).Set("resolved_at = now()").
-		Set("note = ?", "The webhook came again when its payment was known.").
+		Set("note = ?", "Resolved automatically: the webhook was redelivered after its payment became known.").
 		Where("id = ?", unknownReferenceID(e)).Where("status = ?", models.IncidentOpen).Exec(ctx)
 	if err != nil {
 		return false, fmt.Errorf("resolve unknown reference: %w", err)
@@ -263,9 +263,9 @@ func decidedBy(s models.RefundStatus) models.EventType {
 func contradictedRefund(
 	ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, r *models.Refund, e *models.WebhookEvent,
 ) error {
-	message := "The gateway contradicts what it had decided about the refund; nothing has changed."
+	message := "Refund event contradicts the gateway's earlier decision. No state changed. Compare with the gateway's statement."
 	if r.Channel == models.RefundByHand {
-		message = "The gateway speaks of a refund that is paid out by hand: was the money given back twice? Nothing has changed."
+		message = "Refund event for a manually paid refund: possible double refund. No state changed. Compare with the bank statement."
 	}
 
 	return incidents.Open(ctx, tx, models.Incident{
@@ -305,7 +305,7 @@ func unknownReference(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) er
 	return incidents.Open(ctx, tx, models.Incident{
 		ID:      unknownReferenceID(e),
 		Kind:    models.IncidentUnknownReference,
-		Message: "A signed webhook names a checkout that this service does not know on this channel.",
+		Message: "Unknown checkout in a signed webhook of this channel. The event is stored without effect. Look up the checkout at the gateway.",
 	}, eventDetails(e))
 }
 

@@ -58,8 +58,8 @@ func (s *Store) ReportUnorderedRefund(ctx context.Context, id uuid.UUID) error {
 		return openIncidentOnce(ctx, tx, models.Incident{
 			ID:   models.IncidentID(models.IncidentRefundUnordered, id.String()),
 			Kind: models.IncidentRefundUnordered,
-			Message: "A refund workflow was started for a refund that nobody has ordered; no money has moved. Find out who started it " +
-				"(the workflow's first event in Temporal). A refund that is meant has to be asked for through the API.",
+			Message: "Refund workflow without an order. No money moved. Find out who started it " +
+				"(the workflow's first event in Temporal); request an intended refund through the API.",
 			WorkflowID: models.RefundWorkflowID(id),
 		}, map[string]any{"refund_id": id})
 	})
@@ -75,7 +75,7 @@ func (s *Store) ReportRefundMismatch(ctx context.Context, r *models.Refund, said
 			BookingID:            r.BookingID,
 			AdCampaignID:         r.AdCampaignID,
 			RefundID:             &r.ID,
-			Message: "The gateway has made the refund, but not as it was ordered. The refund stays PENDING and its amount reserved. Compare " +
+			Message: "The gateway made the refund with another amount or currency than ordered. The refund stays PENDING, its amount reserved. Compare " +
 				"with the gateway's statement and have the company correct it: the refund is settled when the gateway reports what was ordered.",
 			WorkflowID: models.RefundWorkflowID(r.ID),
 		}, map[string]any{"ordered_amount": r.Amount, "ordered_currency": r.Currency, "reported": said})

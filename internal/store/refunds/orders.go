@@ -160,7 +160,7 @@ func lockRefundable(ctx context.Context, tx bun.Tx, r models.RefundRequest) (*mo
 
 	t, err := lockPayment(ctx, tx, r)
 	if err == nil && r.RequestedBy != nil && (t.UserID == *r.RequestedBy || booker == *r.RequestedBy) {
-		return nil, models.Errorf(models.CodeForbidden, "A refund of one's own booking or payment has to be asked for by somebody else.")
+		return nil, models.Errorf(models.CodeForbidden, "A user may not request the refund of their own booking or payment.")
 	}
 
 	return t, err
@@ -297,7 +297,7 @@ func (s *Store) SaveRefundWords(ctx context.Context, id uuid.UUID, words string)
 		Set("failure_reason = ?", words).Set("updated_at = now()").
 		Where("id = ?", id).Where("status = ?", models.RefundPending).Exec(ctx)
 	if err != nil {
-		return fmt.Errorf("save the gateway's words: %w", err)
+		return fmt.Errorf("save the gateway's reason: %w", err)
 	}
 
 	return nil

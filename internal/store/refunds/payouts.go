@@ -109,9 +109,9 @@ func payoutOf(ctx context.Context, db bun.IDB, refund uuid.UUID) (*models.Refund
 func mayDecide(r *models.Refund, d *models.RefundPayout) error {
 	switch {
 	case r.Channel != models.RefundByHand:
-		return models.Errorf(models.CodeInvalidState, "The refund goes through the gateway; nobody has to pay it out.")
+		return models.Errorf(models.CodeInvalidState, "The refund goes through the gateway: it needs no payout by hand.")
 	case d.Decision == models.PayoutPaid && r.RequestedBy != nil && *r.RequestedBy == d.DecidedBy:
-		return models.Errorf(models.CodeForbidden, "Whoever asked for a refund cannot confirm that it was paid out.")
+		return models.Errorf(models.CodeForbidden, "The requester of a refund may not confirm its payout.")
 	case d.Decision == models.PayoutRejected && r.AdCampaignID != nil:
 		// It is owed, and there is no booking whose owner could have been paid otherwise.
 		return models.Errorf(models.CodeInvalidState, "A late payment of a campaign has to go back and cannot be rejected.")
@@ -137,7 +137,7 @@ func notOwnPayout(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, 
 	}
 
 	if own {
-		return models.Errorf(models.CodeForbidden, "The payout of a refund of one's own booking or payment has to be confirmed by somebody else.")
+		return models.Errorf(models.CodeForbidden, "A user may not confirm the payout of a refund of their own booking or payment.")
 	}
 
 	return nil

@@ -46,7 +46,7 @@ func (s *Store) CancelRefundSend(ctx context.Context, id uuid.UUID, send int) er
 			sent_answer = CASE WHEN sends > 1 THEN 'UNKNOWN' END, updated_at = now()
 		WHERE id = ? AND sends = ? AND status = 'PENDING'`, id, send)
 	if err != nil {
-		return fmt.Errorf("take back the sending of a refund: %w", err)
+		return fmt.Errorf("cancel refund send: %w", err)
 	}
 
 	return nil

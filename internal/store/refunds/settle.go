@@ -264,7 +264,7 @@ func (st *refundSettlement) fail(ctx context.Context, result models.RefundResult
 
 // stillOwed tells an operator how late money goes back after all. The booking may have been paid otherwise: a refund that
 // names no payment would take that one, and cancel it.
-const stillOwed = "The money is still owed: ask for the refund again, with this payment_transaction_id."
+const stillOwed = "The money is still owed: order the refund again with this payment_transaction_id."
 
 func (st *refundSettlement) openIncident(ctx context.Context, words string) error {
 	st.needsReview = true
@@ -273,16 +273,16 @@ func (st *refundSettlement) openIncident(ctx context.Context, words string) erro
 
 	switch byHand := st.r.Channel == models.RefundByHand; {
 	case st.t.SuspenseAt != nil:
-		message = "Money in suspense could not be given back. It is still in suspense: see why it was refused, then ask for the refund of this " +
+		message = "The refund of money in suspense failed. The money is still in suspense: see the reason, then order the refund of this " +
 			"transaction again."
 	case st.wasSold():
-		message = "The gateway refused the refund; nothing else has changed."
+		message = "The gateway rejected the refund. No other state changed. See its reason, then order the refund again or pay it out."
 	case byHand:
 		message = "The payout of a late payment was rejected. " + stillOwed
 	case st.t.AdCampaignID != nil:
-		message = "The gateway refused to give a late payment back. The money is still owed: ask for the refund of this transaction again."
+		message = "The gateway rejected the refund of a late payment. The money is still owed: order the refund of this transaction again."
 	default:
-		message = "The gateway refused to give a late payment back. " + stillOwed
+		message = "The gateway rejected the refund of a late payment. " + stillOwed
 	}
 
 	return incidents.Open(ctx, st.tx, models.Incident{
