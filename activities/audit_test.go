@@ -89,7 +89,7 @@ func TestAuditTellsWhatItCouldNotLookAt(t *testing.T) {
 
 		all := incidents()
 		require.Len(t, all, 2)
-		require.Equal(t, "The audit could not look at report-days: nobody knows whether they are right.", all[0].Message)
+		require.Equal(t, "The audit could not check report-days. Their state is unknown. Fix the cause in the details; the next audit checks again.", all[0].Message)
 		require.Contains(t, all[0].Details["error"], "gross_amount")
 		require.Contains(t, all[1].Message, "trip-seats")
 	}
@@ -110,6 +110,6 @@ func TestAuditOfNothing(t *testing.T) {
 
 	require.NoError(t, a.ReportUnaudited(t.Context(), "away: somebody@rihla.test"))
 	require.Len(t, incidents(), 1)
-	require.Contains(t, incidents()[0].Message, "could not look at the books")
+	require.Contains(t, incidents()[0].Message, "could not check the books")
 	require.Equal(t, "away: [redacted]", incidents()[0].Details["error"])
 }

@@ -21,7 +21,7 @@ import (
 //	call that was not sent         likewise, as GATEWAY_UNAVAILABLE: nothing has happened
 //	anything else                  yes: database down
 //
-// Normal outcomes (what the domain refuses, a gateway that is left alone, a refund that is not decided yet) are benign: the SDK logs
+// Normal outcomes (what the domain refuses, a gateway whose circuit is open, a refund that is not decided yet) are benign: the SDK logs
 // them at DEBUG, and all else at ERROR.
 //
 // A 4xx that is final for what was asked (rules: gateways.outcomes) is a result, which the activity has dealt with. One that leaves
@@ -77,7 +77,7 @@ func categoryOf(e *gateways.Error) temporal.ApplicationErrorCategory {
 // longestWait is how long the next try may be away while somebody waits for it.
 const longestWait = time.Second
 
-// isUnavailable reports a gateway that is not asked for a while, because it wants that or does not answer: whoever waits for
+// isUnavailable reports a call that the guard did not send: the circuit is open or the gateway rate-limited us. Callers who wait for
 // what it says should not. Nothing has happened there.
 func isUnavailable(err error) bool {
 	e, ok := errors.AsType[*gateways.Error](err)

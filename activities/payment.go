@@ -314,8 +314,8 @@ func (p *Payments) closeCheckout(ctx context.Context, t *models.PaymentTransacti
 	return err
 }
 
-// cancelOpenCheckout cancels the checkout if it is open, and returns how it stands then: it may be paid before the cancellation arrives. The
-// gateway refuses that, and is asked again.
+// cancelOpenCheckout cancels the checkout if it is open, and returns how it stands then. It may be paid before the
+// cancellation arrives: the gateway rejects that, and is read again.
 func cancelOpenCheckout(ctx context.Context, g gateways.Gateway, c gateways.Checkout) (gateways.Checkout, error) {
 	if c.Status != gateways.CheckoutOpen {
 		return c, nil
@@ -330,7 +330,7 @@ func cancelOpenCheckout(ctx context.Context, g gateways.Gateway, c gateways.Chec
 }
 
 // recordAnswer stores what the gateway answered as an event, from where on it goes the way of a webhook. A checkout that is
-// open or was closed without money leaves none: whoever closes an attempt knows why.
+// open or was closed without money leaves none: the closing step records its reason.
 func recordAnswer(
 	ctx context.Context, s *store.Store, t *models.PaymentTransaction, c gateways.Checkout, now time.Time,
 ) (payments.Stored, error) {

@@ -65,8 +65,8 @@ func TestOpenCheckoutWithAnUnknownOutcome(t *testing.T) {
 	require.Len(t, d.gateway.Checkouts(), 1, "the key of the attempt makes it one checkout")
 }
 
-// TestOpenCheckoutAtAGatewayThatIsLeftAlone: it is no outcome, but whoever waits should not.
-func TestOpenCheckoutAtAGatewayThatIsLeftAlone(t *testing.T) {
+// TestOpenCheckoutWithOpenCircuit: the attempt has no outcome, and its customer is not kept waiting.
+func TestOpenCheckoutWithOpenCircuit(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	a := d.attempt(t)

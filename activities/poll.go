@@ -227,7 +227,7 @@ func (p *Polls) ask(ctx context.Context, t *models.PaymentTransaction) (outcome 
 
 	checkout, err := queryCheckout(limited, g, t)
 	if err == nil && t.Status != models.TransactionPending {
-		// Whoever ended the attempt may not have come to close it: its gateway was silent, or its worker was killed. A gateway that
+		// The attempt may have ended without its checkout being closed: the gateway was silent, or the worker was killed. A gateway that
 		// answers and closes nothing is not asked all the time for ever.
 		now, closing := cancelOpenCheckout(limited, g, checkout)
 		if closing == nil {

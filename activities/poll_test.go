@@ -243,7 +243,7 @@ func TestPollStatusOfEndedAttempts(t *testing.T) {
 	a.poll(t, activities.Polled{Asked: 2})
 }
 
-// TestPollStatusClosesWhatStayedOpen: an attempt has ended, and whoever ended it did not come to close its checkout.
+// TestPollStatusClosesWhatStayedOpen: an attempt has ended and its checkout is still open.
 func TestPollStatusClosesWhatStayedOpen(t *testing.T) {
 	t.Parallel()
 	a := newAsker(t)

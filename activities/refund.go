@@ -84,7 +84,7 @@ func (p *Payments) refundAtGateway(ctx context.Context, id uuid.UUID) (models.Re
 		return models.RefundResult{}, err
 	}
 
-	if r.Channel != models.RefundByGateway { // whoever asks for that does not know what a refund by hand is
+	if r.Channel != models.RefundByGateway { // a refund by hand has no gateway
 		return models.RefundResult{}, models.Errorf(models.CodeInvalidState, "The refund is paid out by hand.")
 	}
 

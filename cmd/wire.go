@@ -167,7 +167,7 @@ func (l lookup) LookupEnv(name string) (string, bool) {
 	return value, ok
 }
 
-// checkTemporalSafety is what production demands of the connection to Temporal: whoever reaches it without a key could start
+// checkTemporalSafety checks the connection to Temporal in production: without a key any client that reaches it could start
 // workflows, read histories and signal payments.
 func checkTemporalSafety(cfg config.Config, o *client.Options) error {
 	if !cfg.Demands(config.InsecureTemporal) {
@@ -231,7 +231,7 @@ func reconnect() grpc.ConnectParams {
 	return p
 }
 
-// warnOfSchema tells whoever runs the service that the database has not been migrated yet. It may be any moment.
+// warnOfSchema logs a warning when the database has not been migrated yet.
 func warnOfSchema(ctx context.Context, s *store.Store) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
@@ -241,7 +241,7 @@ func warnOfSchema(ctx context.Context, s *store.Store) {
 	}
 }
 
-// warnOfOwnership tells whoever runs the service that the database does not hold it to what only ever grows. A database
+// warnOfOwnership logs a warning when the service's role owns append-only tables and could change their rows. A database
 // that is away says so elsewhere.
 func warnOfOwnership(ctx context.Context, s *store.Store) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)

@@ -42,7 +42,7 @@ const (
 	notSentPaused   = "paused"
 	notSentBusy     = "busy"
 	notSentRate     = "rate"
-	notSentCanceled = "canceled" // whoever asked does not wait any longer
+	notSentCanceled = "canceled" // the caller canceled
 )
 
 var (
@@ -119,7 +119,7 @@ func (c *circuit) stateChanged(to gobreaker.State) {
 	c.reports.Moved(c.calls, state)
 }
 
-// admit lets a call out, or says why not. Whoever is let out has to say how it went.
+// admit permits a call or returns why not. The caller reports the result of a permitted call.
 func (g *Guard) admit(ctx context.Context, c *circuit) (done func(error), err error) {
 	began := time.Now()
 

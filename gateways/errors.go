@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ErrorKind tells what may have happened at the gateway. The zero value is KindUnknown: whoever does
+// ErrorKind says what may have happened at the gateway. The zero value is KindUnknown: a driver that does
 // not know must ask.
 type ErrorKind int
 

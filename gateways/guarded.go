@@ -11,7 +11,7 @@ import (
 	"rihla/models"
 )
 
-// Limits say how much one gateway is asked, and when it is left alone. Each process counts for itself.
+// Limits bound the calls to one gateway and say when its circuit opens. Each process counts for itself.
 type Limits struct {
 	Timeout         time.Duration // of one call; 0: what the driver gives it
 	Rate            float64       // calls per second, over all kinds; 0: no limit
@@ -40,7 +40,7 @@ func AllCalls() []Calls { return []Calls{CallsCheckout, CallsCancel, CallsRefund
 type Reports struct {
 	Moved   func(c Calls, to Circuit)                          // a breaker has changed its state
 	NotSent func(c Calls, reason string)                       // a call was not sent: open, paused, busy or rate
-	Paused  func(c Calls, d time.Duration)                     // the gateway has asked to be left alone
+	Paused  func(c Calls, d time.Duration)                     // the gateway answered 429
 	Waited  func(c Calls, d time.Duration)                     // what a call that was sent had waited for its turn
 	Anomaly func(ctx context.Context, c Calls, problem string) // an answer that cannot be right
 }

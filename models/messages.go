@@ -44,7 +44,7 @@ type Settled struct {
 	Mismatch       string    `json:"mismatch,omitempty"`     // of money in suspense: what was expected and what was taken
 	Queued         int       `json:"queued,omitempty"`       // notifications put into the outbox
 
-	// For whoever counts: whether this call moved the attempt, and at which gateway. They stay out of histories.
+	// For metrics: whether this call moved the attempt, and at which gateway. They stay out of histories.
 	Moved   bool    `json:"-"`
 	Gateway Gateway `json:"-"`
 }

@@ -102,7 +102,7 @@ func TestOutages(t *testing.T) {
 		pass(time.Minute, "up wallet_b")
 		pass(time.Hour) // nobody asks it: nobody knows
 
-		// It goes on answering: whoever has said otherwise meanwhile, and does not say so any more, is gone.
+		// It goes on answering: a worker that reported it down and does not any more has ended.
 		p.set(func() { p.health.LastAnswer = time.Now().Add(time.Hour) })
 
 		pass(11*time.Second, "left behind wallet_b")

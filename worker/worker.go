@@ -93,7 +93,8 @@ func (w *Worker) newQueues() []worker.Worker {
 		DeploymentOptions:            d.deployment(),
 	})
 	Register(own, payments, &activities.Outbox{Store: d.Store, Sender: d.Sender, Now: d.Now},
-		&activities.Sweep{Store: d.Store, Deliver: temporalClient, WebhookSilence: d.WebhookSilence, Now: d.Now}, &activities.Audit{Store: d.Store, Now: d.Now})
+		&activities.Sweep{Store: d.Store, Deliver: temporalClient, WebhookSilence: d.WebhookSilence, Now: d.Now},
+		&activities.Audit{Store: d.Store, Now: d.Now})
 
 	polls := newPolls(d, temporalClient.Deliver)
 

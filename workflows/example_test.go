@@ -13,7 +13,7 @@ import (
 	"rihla/workflows"
 )
 
-// Starting the same attempt again finds the workflow that runs: a booking has one attempt of a number, whoever asks for it.
+// Starting the same attempt again finds the workflow that runs: a booking has one attempt of each number.
 func ExampleClient_StartPayment() { //nolint:testableexamples // it needs a Temporal that runs
 	temporal, err := client.NewLazyClient(client.Options{HostPort: "127.0.0.1:7233"})
 	if err != nil {

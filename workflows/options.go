@@ -96,7 +96,7 @@ var (
 	attrNeedsReview   = temporal.NewSearchAttributeKeyBool("NeedsReview")
 )
 
-// SearchAttributes are the names and whether each is a keyword (else a bool), for whoever sets up a namespace.
+// SearchAttributes are the names and whether each is a keyword (else a bool), for setting up a namespace.
 func SearchAttributes() map[string]bool {
 	return map[string]bool{
 		attrPaymentStatus.GetName(): true, attrGateway.GetName(): true, attrBookingID.GetName(): true,

@@ -26,7 +26,7 @@ const openAtMost = 30 * time.Minute
 // How long a gateway is asked about an attempt that is to end. An attempt never ends without its answer: money that was
 // taken would be forgotten.
 const (
-	cancelAtMost = 30 * time.Second // then whoever wants to cancel is told that it cannot be done now
+	cancelAtMost = 30 * time.Second // then the cancellation is answered with GATEWAY_UNAVAILABLE
 	askAtMost    = 5 * time.Minute  // unless Checkout.AskFor says otherwise; then an operator is told, and it is asked again
 	askPause     = time.Minute      // after this
 	// closeAtMost is longer than any attempt is open, but for one whose gateway does not answer.
@@ -215,8 +215,8 @@ func (p *payment) awaitOutcome(ctx workflow.Context) error {
 // showWaiting says for whom the attempt waits: the customer, or a gateway that does not answer about an expired one.
 func (p *payment) showWaiting(ctx workflow.Context) {
 	if p.outage {
-		setDetails(ctx, string(p.gateway())+" does not report whether the expired attempt was paid. The attempt stays open and polling continues; "+
-			"an incident is open.")
+		setDetails(ctx, string(p.gateway())+" does not report whether the expired attempt was paid. The attempt stays open "+
+			"and polling continues; an incident is open.")
 
 		return
 	}

@@ -202,7 +202,7 @@ func TestPaymentCancelledDuringOpeningWhileTheGatewayIsSilent(t *testing.T) {
 	require.WithinDuration(t, began.Add(6*time.Minute), w.Now(), time.Second)
 }
 
-// The gateway hangs on the opening: whoever cancels does not wait for it.
+// The gateway hangs on the opening: a cancellation does not wait for it.
 func TestPaymentCancelledDuringOpening(t *testing.T) {
 	t.Parallel()
 

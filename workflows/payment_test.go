@@ -328,9 +328,9 @@ func TestPaymentBurstOfSignals(t *testing.T) {
 	})
 }
 
-// TestPaymentWhoseGatewayIsLeftAlone: whoever wants to pay is answered at once, and the checkout is opened when the gateway
+// TestPaymentWithOpenCircuit: the customer is answered at once, and the checkout is opened when the gateway
 // is back.
-func TestPaymentWhoseGatewayIsLeftAlone(t *testing.T) {
+func TestPaymentWithOpenCircuit(t *testing.T) {
 	t.Parallel()
 	w, a := newWorld(t), newAttempt()
 

@@ -24,7 +24,7 @@ const (
 	lastAsk  = 10 * time.Minute
 )
 
-// nextAsk is how long a gateway that has not decided when it was asked so often is left alone.
+// nextAsk is the pause before the next poll of a gateway that has not decided the refund.
 func nextAsk(asked int) time.Duration {
 	pause := firstAsk
 	for range asked {
@@ -36,8 +36,8 @@ func nextAsk(asked int) time.Duration {
 	return pause
 }
 
-// A gateway whose event says that a refund is decided, and that goes on answering that it is not, is left alone before it is
-// asked again: for pauseAtFirst, then for twice the time each time, up to askPause.
+// A gateway whose event says that a refund is decided, and that goes on answering PENDING, is polled again
+// after a pause: for pauseAtFirst, then for twice the time each time, up to askPause.
 const pauseAtFirst = 5 * time.Second
 
 // refundRounds is after how many answers that decide nothing a refund goes on in a new run: each is about a dozen events.
@@ -66,7 +66,7 @@ type refund struct {
 	delayed     bool // the gateway is not being asked for now: nobody should wait for its decision
 	events      workflow.ReceiveChannel
 	payouts     workflow.ReceiveChannel
-	waiting     bool // for finance staff, which may take days: whoever asked for the refund is not kept
+	waiting     bool // for finance staff, which may take days: the requester is answered before
 	review      bool // operators have been told to look
 	asked       int  // how often the gateway has answered that it has not decided
 	woken       bool // by an event, to ask the gateway again
@@ -167,7 +167,7 @@ func (f *refund) notAllowed(ctx workflow.Context, err error) (models.SettledRefu
 	return f.finish(ctx)
 }
 
-// goOn leaves the refund to a new run, which asks the gateway first and so needs no event of this one. Whoever waits is
+// goOn leaves the refund to a new run, which asks the gateway first and so needs no event of this one. Waiting requests are
 // answered that nothing is decided.
 func (f *refund) goOn(ctx workflow.Context) error {
 	f.delayed = true

@@ -218,8 +218,8 @@ func TestRefundThatWasDecidedBefore(t *testing.T) {
 	}
 }
 
-// TestRefundWhoseGatewayIsLeftAlone: whoever asked for the refund is answered at once, and it is sent when the gateway is back.
-func TestRefundWhoseGatewayIsLeftAlone(t *testing.T) {
+// TestRefundWithOpenCircuit: the requester is answered at once, and it is sent when the gateway is back.
+func TestRefundWithOpenCircuit(t *testing.T) {
 	t.Parallel()
 	w, r := newWorld(t), newRefund()
 	w.reserves(r)

@@ -76,7 +76,7 @@ func TestExportsAreOver(t *testing.T) {
 	require.NoError(t, <-over)
 }
 
-// What a killed process has left is removed; what somebody is at, whoever it is, is not.
+// Files of killed processes are removed, those of running exports are not.
 func TestClearExports(t *testing.T) { //nolint:paralleltest // sets the environment
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)

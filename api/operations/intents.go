@@ -70,7 +70,7 @@ func (o *Operations) CreateCampaignIntent(
 	}, nil
 }
 
-// intent is the rule of both intents: one open attempt at a time, the same one again for whoever asks, a new one when
+// intent is the rule of both intents: one open attempt at a time, the same one for every request, a new one when
 // there is none or when the caller wants it replaced. created tells a new attempt from one that was found.
 func (o *Operations) intent(
 	ctx context.Context, read func() (payments.Payable, error), a models.Attempt, body *gen.IntentRequest,

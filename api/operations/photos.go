@@ -251,7 +251,7 @@ func (o *Operations) photosOf(photos []models.BusPhoto) []gen.BusPhoto {
 	})
 }
 
-// GetPhoto opens a photo for whoever has its address (rules: companies.photos). What is wrong with an address is nobody's business.
+// GetPhoto opens a photo by its signed address (rules: companies.photos). The answer does not say why an address is invalid.
 func (o *Operations) GetPhoto(ctx context.Context, r gen.GetPhotoRequestObject) (gen.GetPhotoResponseObject, error) {
 	until, ok := o.Links.Verify(r.PhotoID, valueOf(r.Params.Expires), valueOf(r.Params.Signature))
 	if !ok {

@@ -65,7 +65,9 @@ func (o *Operations) listRecords(
 func (o *Operations) MarkRecordTransferred(
 	ctx context.Context, r gen.MarkRecordTransferredRequestObject,
 ) (gen.MarkRecordTransferredResponseObject, error) {
-	m := ledger.MarkTransfer{Once: keepAnswer(ctx, http.StatusOK, func(record models.FinancialRecord) any { return markedTransferred(&record) })}
+	m := ledger.MarkTransfer{Once: keepAnswer(ctx, http.StatusOK, func(record models.FinancialRecord) any {
+		return markedTransferred(&record)
+	})}
 
 	if r.Body != nil {
 		m.Reference = r.Body.PayoutReference

@@ -276,7 +276,7 @@ func testUnpaidRefund(t *testing.T, s Subject) {
 // eventually is how long the effect of a request that was under way may take.
 const eventually = 10 * time.Second
 
-// testConflict: 409 says nothing about the effect, which may come later. Whoever asks long enough sees it, and sending the
+// testConflict: 409 says nothing about the effect, which may come later. Polling sees it, and sending the
 // same again makes nothing more.
 func testConflict(t *testing.T, s Subject) {
 	t.Helper()

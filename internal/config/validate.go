@@ -109,7 +109,7 @@ func (c Config) validateBounds(p *problems) {
 	}
 }
 
-// The longest a gateway may take: an activity makes up to three calls within 15 s; and the longest that one is left alone
+// The longest a gateway may take: an activity makes up to three calls within 15 s; and the longest that a circuit stays open
 // unasked.
 const (
 	maxGatewayTimeout = 4 * time.Second

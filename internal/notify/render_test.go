@@ -246,7 +246,7 @@ func TestRenderWithTheLeastData(t *testing.T) {
 				out, err := r.Render(Message{Kind: kind, Channel: channel, Locale: locale, Data: map[string]string{DataAmount: "0.5"}})
 				require.NoError(t, err)
 
-				if kind != models.NotifyPaymentFailed || channel == models.NotifyEmail { // that SMS speaks of no money
+				if kind != models.NotifyPaymentFailed || channel == models.NotifyEmail { // that SMS has no amount
 					require.Contains(t, out.Text, "0.50 ")
 				}
 

@@ -15,7 +15,8 @@ func (m *Metrics) makeGuardMetrics(namespace string) {
 		Namespace: namespace, Name: "gateway_breaker_state", Help: "Breaker of a kind of gateway calls: 0 closed, 1 half open, 2 open.",
 	}, calls)
 	m.callsNotSent = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Namespace: namespace, Name: "gateway_calls_refused_total", Help: "Gateway calls that were not sent, by reason: open, paused, busy or rate.",
+		Namespace: namespace, Name: "gateway_calls_refused_total",
+		Help: "Gateway calls that were not sent, by reason: open, paused, busy or rate.",
 	}, []string{"gateway", "calls", "reason"})
 	m.pauses = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Namespace: namespace, Name: "gateway_pauses_total", Help: "Pauses that a gateway has asked for (429).",

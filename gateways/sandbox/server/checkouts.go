@@ -361,7 +361,7 @@ func (c *checkoutRow) due(now time.Time) bool {
 	return c.Status == statusOpen && !now.Before(c.ExpiresAt)
 }
 
-// current reads a checkout to change it, and expires it first when its time is over: whoever comes before the
+// current reads a checkout to change it, and expires it first when its time is over: a request that comes before the
 // timer does must not find it open. nil when there is none.
 func (s *Server) current(t *tx, id string) (*checkoutRow, error) {
 	row, err := t.checkout(id)

@@ -257,7 +257,7 @@ func (s *Server) faulty(w http.ResponseWriter, r *http.Request, operation string
 	}
 }
 
-// finishedWith ends the request's hold on its key before the answer is written: whoever has the answer may send again.
+// finishedWith ends the request's hold on its key before the answer is written: a client that has the answer may send again.
 func finishedWith(a answer, finished func()) answer {
 	finished()
 

@@ -22,7 +22,7 @@ func TestDriverAgainstServer(t *testing.T) {
 
 	gatewaytest.Run(t, func(t *testing.T) gatewaytest.Subject {
 		t.Helper()
-		b := setup(t) // of its own: a fault hits the next call, whoever makes it
+		b := setup(t) // of its own: a fault hits the next call, of any test
 
 		return gatewaytest.Subject{
 			Gateway: b.driver,

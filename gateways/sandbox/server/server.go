@@ -1,7 +1,7 @@
 // Package server is the sandbox gateway: a real HTTP server that speaks the protocol of package sandbox, takes
 // no real money, and breaks on demand. Its state outlives a kill; its webhooks are retried until they arrive.
 //
-// The protocol (/v1/…) needs the merchant's API key. The hosted page (/pay/…) is open to whoever has the
+// The protocol (/v1/…) needs the merchant's API key. The hosted page (/pay/…) is open to anyone with the
 // link, as a customer is. The levers (/sandbox/…: faults, decisions, ledger) need no key: this server belongs
 // on a loopback or test network only.
 package server

@@ -113,7 +113,7 @@ func TestEndOfSessions(t *testing.T) {
 
 	bookstest.RequireCode(t, models.CodeNotFound, b.Store.Accounts.ChangePassword(ctx, u.ID, u.PasswordHash, "hash", admin))
 
-	// Whoever proved who they are before the change is not let in after it.
+	// A login proved before the change opens no session after it.
 	late := models.RefreshToken{TokenHash: []byte("late"), ExpiresAt: expires}
 	bookstest.RequireCode(t, models.CodeInvalidCredentials, b.Store.Accounts.OpenSession(ctx, u, late))
 	require.NoError(t, b.Store.Accounts.OpenSession(ctx, read, models.RefreshToken{TokenHash: []byte("u3"), ExpiresAt: expires}))

@@ -25,7 +25,7 @@ func openSession(ctx context.Context, db bun.IDB, u *models.User, t models.Refre
 		t.FamilyID = models.NewID()
 	}
 
-	// The lock waits for whoever is ending the account's sessions, and has them wait for the new one.
+	// The lock orders this session against a concurrent end of all sessions.
 	res, err := db.ExecContext(ctx, `
 		WITH u AS (SELECT id FROM users WHERE id = ? AND token_generation = ? AND deleted_at IS NULL FOR SHARE)
 		INSERT INTO refresh_tokens (token_hash, family_id, user_id, expires_at) SELECT ?, ?::uuid, id, ?::timestamptz FROM u`,
@@ -42,7 +42,7 @@ func openSession(ctx context.Context, db bun.IDB, u *models.User, t models.Refre
 }
 
 // RotateRefreshToken spends a token for the next one of its family, of which TokenHash and ExpiresAt are given, and
-// returns their user. A token that is spent already has been stolen, from or by whoever presents it: its whole
+// returns their user. A token that is spent already counts as stolen: its whole
 // family is revoked, and the access tokens that came from it, which stays so although the call fails (rules: identity.refresh). That
 // it was spent a moment ago makes no difference. Error: INVALID_CREDENTIALS when the token is spent, expired, revoked,
 // unknown, or its user deleted.

@@ -110,7 +110,7 @@ func TestUnpaidBookingsAreLimited(t *testing.T) {
 	})
 }
 
-// Unpaid bills hold their share of a trip and no more, whoever asks, at whatever attempt.
+// Unpaid bills hold their share of a trip and no more, for any account and attempt.
 // An attempt that is replaced, or whose booking is cancelled, has cost calls to its gateway.
 func TestUnpaidAttemptsAreLimited(t *testing.T) {
 	t.Parallel()

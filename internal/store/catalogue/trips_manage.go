@@ -191,7 +191,9 @@ func (s *Store) ChangeTrip(ctx context.Context, id uuid.UUID, by db.Actor, befor
 
 // SaveTrip applies a change to a trip whose row the caller has locked, with the checks of CreateTrip and the audit entry. after runs
 // in the same SQL transaction, when the trip and its rest stops have been written.
-func SaveTrip(ctx context.Context, tx bun.Tx, by db.Actor, t *models.Trip, apply func(*models.Trip) error, after resourceStep[models.Trip]) error {
+func SaveTrip(
+	ctx context.Context, tx bun.Tx, by db.Actor, t *models.Trip, apply func(*models.Trip) error, after resourceStep[models.Trip],
+) error {
 	return tripKind.change(ctx, tx, by, t, apply, checkTrip, func(ctx context.Context, tx bun.Tx, t *models.Trip) error {
 		if err := saveStops(ctx, tx, t); err != nil {
 			return err

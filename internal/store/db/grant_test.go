@@ -14,7 +14,7 @@ import (
 	"rihla/models"
 )
 
-// What only ever grows stays as it was written, whoever holds the service's own credentials.
+// Append-only rows cannot be changed with the service's credentials.
 func TestTheServicesRoleCannotChangeWhatOnlyGrows(t *testing.T) {
 	t.Parallel()
 	database := storetest.Database(t)

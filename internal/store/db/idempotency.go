@@ -155,7 +155,7 @@ func (s *DB) ReleaseKey(ctx context.Context, claim uuid.UUID) error {
 }
 
 // BindKey notes what the request that has the key is about to make, where somebody else makes it, in a transaction of
-// theirs: whoever takes the key over finds it by this id (Claim.ResourceID). No claim, no effect. Error:
+// its own: the next owner of the key finds it by this id (Claim.ResourceID). No claim, no effect. Error:
 // IDEMPOTENCY_KEY_IN_PROGRESS when the claim was lost.
 func (s *DB) BindKey(ctx context.Context, claim, resource uuid.UUID) error {
 	return BindKey(ctx, s, claim, resource)

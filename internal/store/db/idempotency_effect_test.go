@@ -26,7 +26,7 @@ func (b *books) claimed(t *testing.T, k db.KeyScope) db.Claim {
 	return c
 }
 
-// dies ends the lease of whoever has the key, as time does for a process that was killed.
+// dies ends the lease of the key, as time does for a process that was killed.
 func (b *books) dies(t *testing.T, k db.KeyScope) {
 	t.Helper()
 	b.Exec(t, "UPDATE idempotency_keys SET locked_until = now() WHERE key = $1", k.Key)
@@ -134,7 +134,7 @@ func TestBookingIsBoundToItsKey(t *testing.T) {
 	_, err = b.Store.DB.ClaimKey(t.Context(), k, time.Minute)
 	bookstest.RequireCode(t, models.CodeIdempotencyKeyInProcess, err)
 
-	// Killed, once and again: whoever takes over finds the booking, and the one before makes no second one.
+	// Killed twice: the next owner of the key finds the booking, and the former one makes no second one.
 	for range 2 {
 		b.dies(t, k)
 		require.Equal(t, booking.ID, b.claimed(t, k).ResourceID)

@@ -37,7 +37,8 @@ func (s *Store) ReportUnseen(ctx context.Context, rules []string, why string, se
 		what = strings.Join(rules, ", ")
 	}
 
-	return s.reportAudit(ctx, auditItself, fmt.Sprintf("The audit could not check %s. Their state is unknown. Fix the cause in the details; the next audit checks again.", what),
+	return s.reportAudit(ctx, auditItself,
+		fmt.Sprintf("The audit could not check %s. Their state is unknown. Fix the cause in the details; the next audit checks again.", what),
 		map[string]any{"unseen": rules, "error": why}, seen, workflow)
 }
 

@@ -71,14 +71,14 @@ func TestReportUnseen(t *testing.T) {
 
 	all := b.auditIncidents(t)
 	require.Len(t, all, 2)
-	require.Equal(t, "The audit could not look at trip-seats, clawback: nobody knows whether they are right.", all[1].Message)
+	require.Equal(t, "The audit could not check trip-seats, clawback. Their state is unknown. Fix the cause in the details; the next audit checks again.", all[1].Message)
 	require.Equal(t, "no such column", all[1].Details["error"])
 
 	require.NoError(t, b.Store.Incidents.ReportUnseen(t.Context(), nil, "away", time.Now(), "audit/2"))
 
 	all = b.auditIncidents(t)
 	require.Len(t, all, 2)
-	require.Equal(t, "The audit could not look at the books: nobody knows whether they are right.", all[1].Message)
+	require.Equal(t, "The audit could not check the books. Their state is unknown. Fix the cause in the details; the next audit checks again.", all[1].Message)
 }
 
 // Two audits at once, while a person resolves what they report, leave one open incident per rule.

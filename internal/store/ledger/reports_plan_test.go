@@ -12,7 +12,7 @@ import (
 	"rihla/models"
 )
 
-// No list and no summary reads the whole ledger: the planner, left alone, finds every page in an index.
+// No list and no summary reads the whole ledger: the planner finds every page in an index.
 func TestReportsAndListsAreFoundInIndexes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

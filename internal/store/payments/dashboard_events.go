@@ -96,7 +96,7 @@ func (l listenTimeouts) next(ctx context.Context, conn *pgx.Conn) (*pgconn.Notif
 	ping, cancel := context.WithTimeout(ctx, l.ping)
 	defer cancel()
 
-	// Saying it again changes nothing, and whoever looks at the server's connections still sees what this one is for.
+	// LISTEN is idempotent, and pg_stat_activity keeps showing the purpose of the connection.
 	_, err = conn.Exec(ping, listenDashboard)
 
 	return nil, err

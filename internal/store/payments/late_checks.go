@@ -60,8 +60,8 @@ func (s *Store) LateChecksDue(ctx context.Context, now time.Time) ([]models.Chan
 }
 
 // ClaimLateChecks takes attempts of the channel that ended without money and are to be asked about now. They come up again after
-// lease, unless CompleteLateCheck has said before that the gateway has answered: whoever has taken them may be killed. Those that
-// were taken in lost, by who was killed, come up at once. Two who take side by side never take the same.
+// lease, unless CompleteLateCheck has recorded an answer: the claiming worker may be killed. Those that
+// a killed worker claimed in lost come up at once. Concurrent callers never get the same row (SKIP LOCKED).
 func (s *Store) ClaimLateChecks(
 	ctx context.Context, c models.Channel, lease time.Duration, lost ClaimWindow, limit int, now time.Time,
 ) (rows []models.PaymentTransaction, err error) {

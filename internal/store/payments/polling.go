@@ -52,9 +52,9 @@ const (
 type ClaimWindow struct{ From, To time.Time }
 
 // ClaimPaymentsToPoll takes open attempts of the channel whose turn it is to be asked about, those first that nobody has asked about for
-// longest. An attempt is taken again after pause at the earliest, and the older it is the later; one that was taken in lost,
-// by who was killed, is taken again at once. Nobody asks about an attempt of which the gateway has been heard: it is yet to be
-// settled. Two who take side by side never take the same.
+// longest. An attempt is taken again after pause at the earliest, and the older it is the later; one that was claimed in lost
+// by a killed worker is claimed again at once. Nobody asks about an attempt of which the gateway has been heard: it is yet to be
+// settled. Concurrent callers never get the same row (SKIP LOCKED).
 func (s *Store) ClaimPaymentsToPoll(
 	ctx context.Context, c models.Channel, pause time.Duration, lost ClaimWindow, limit int, now time.Time,
 ) (rows []models.PaymentTransaction, err error) {

@@ -201,7 +201,7 @@ func TestSuccessOfTwoAttempts(t *testing.T) {
 	})
 }
 
-// Seats that went back are taken again by whoever comes first: the late payer or a new customer, never both.
+// Seats that went back are taken again by the late payer or a new customer, never both.
 func TestLateSuccessAgainstNewBookings(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)

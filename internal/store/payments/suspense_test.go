@@ -138,7 +138,7 @@ func TestMoneyInSuspenseThatCannotGoBack(t *testing.T) {
 	b.Reserve(t, r)
 	b.SettleRefund(t, r, models.RefundResult{Status: models.RefundFailed, FailureReason: "no"})
 	require.Equal(t, "100.00", b.account(t, "suspense:gateway_a"))
-	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM incidents WHERE kind = 'REFUND_FAILED' AND message LIKE 'Money in suspense %'"))
+	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM incidents WHERE kind = 'REFUND_FAILED' AND message LIKE 'The refund of money in suspense failed.%'"))
 
 	part := b.askBack(tx)
 	part.Type, part.Amount = models.RefundPartial, bookstest.Amount("1.00")

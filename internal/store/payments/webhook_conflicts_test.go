@@ -76,7 +76,7 @@ func TestAWebhookIDOfAnOldMessage(t *testing.T) {
 	require.True(t, b.Deliver(t, other).Reused)
 }
 
-// What was received is append-only, whoever writes; what becomes of it is not.
+// Received events are append-only; only their outcome can be updated.
 func TestWhatAGatewaySaidNeverChanges(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)

@@ -145,7 +145,7 @@ func linkOrphanEvent(ctx context.Context, tx bun.Tx, e *models.WebhookEvent, out
 	return true, nil
 }
 
-// classify decides at the door what an event can still change, so that the hundredth delivery of a settled payment
+// classify decides before storing what an event can still change, so that the hundredth delivery of a settled payment
 // costs one INSERT and no workflow.
 func classify(t *models.PaymentTransaction, refund *models.Refund, e *models.WebhookEvent, out *Stored, now time.Time) {
 	switch {

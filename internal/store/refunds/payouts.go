@@ -18,8 +18,8 @@ import (
 // PayoutRejected is the failure code of a refund by hand that finance staff rejected.
 const PayoutRejected = "PAYOUT_REJECTED"
 
-// DecidePayout keeps what was decided about a refund by hand, once and for all; SettleRefund applies it. Whoever asked for
-// the refund may reject it, which takes it back, and never says that it was paid; nor does who gets the money. PaidOutOn is today
+// DecidePayout keeps what was decided about a refund by hand, once and for all; SettleRefund applies it. The requester of
+// the refund may reject it, which takes it back, but not confirm it; nor may the payee. PaidOutOn is today
 // unless given. The same decision again changes nothing. Errors: NOT_FOUND; FORBIDDEN to these two; INVALID_STATE when the refund
 // is none by hand, or was decided otherwise; VALIDATION_ERROR on paid_out_on.
 func (s *Store) DecidePayout(ctx context.Context, d models.RefundPayout, by db.Actor, now time.Time) (models.Refund, error) {
@@ -68,7 +68,7 @@ func (s *Store) DecidePayout(ctx context.Context, d models.RefundPayout, by db.A
 	return r, nil
 }
 
-// lockRefund reads a refund with its decision under the lock of its payment, which whoever decides or settles it holds.
+// lockRefund reads a refund with its decision under the lock of its payment, which deciding and settling take.
 func lockRefund(ctx context.Context, tx bun.Tx, id uuid.UUID) (models.Refund, models.PaymentTransaction, error) {
 	var r models.Refund
 	if err := tx.NewSelect().Model(&r).Where("id = ?", id).Scan(ctx); err != nil {

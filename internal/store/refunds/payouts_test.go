@@ -77,7 +77,7 @@ func TestRefundByHandIsPaidOut(t *testing.T) {
 	require.Contains(t, string(entries.Items[0].Details), `"payout_reference": "TRF-1"`)
 }
 
-// Who gets the money does not say that it was paid, whoever has asked for it.
+// The payee may not confirm the payout, with any requester.
 func TestRefundByHandOfOnesOwn(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)
@@ -233,7 +233,7 @@ func TestLateMoneyOfABillIsPaidOutByHand(t *testing.T) {
 	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM ledger_transfers WHERE refund_id = $1 AND credit_account = 'platform:bank' AND amount = 115", again.ID))
 }
 
-// A gateway that speaks of a refund which it was never asked for may have given the money back, too.
+// A refund event for a manual refund may mean that the gateway refunded, too.
 func TestGatewayEventAboutARefundByHand(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)

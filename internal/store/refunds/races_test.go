@@ -186,7 +186,7 @@ func TestRefundRacesLateMoney(t *testing.T) {
 	})
 }
 
-// A booking was paid by a second attempt; while it is refunded, the money of the first comes too. Whoever is first, each
+// A booking was paid by a second attempt; while it is refunded, the money of the first comes too. In either order, each
 // payment goes back once, and out of itself.
 func TestRefundRacesTheMoneyOfAnotherAttempt(t *testing.T) {
 	t.Parallel()
@@ -256,7 +256,7 @@ func TestRefundWhileAnotherIsRunning(t *testing.T) {
 	require.Equal(t, models.BookingCancelled, b.BookingNow(t, *tx.BookingID).Status)
 }
 
-// TestParallelFullRefundsOfTwoPayments: a booking was paid twice, and both payments are asked for at the same moment. Whoever
+// TestParallelFullRefundsOfTwoPayments: a booking was paid twice, and both payments are asked for at the same moment. In either
 // comes second gets the other one, as it would a moment later, and is not told that nothing is left.
 func TestParallelFullRefundsOfTwoPayments(t *testing.T) {
 	t.Parallel()

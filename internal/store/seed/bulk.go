@@ -54,7 +54,7 @@ WHERE c.contype = 'f' AND t.relname = ANY($1) AND t.relnamespace = 'public'::reg
 
 	restore = append(restore, "ALTER TABLE financial_records ENABLE TRIGGER USER", "SELECT rebuild_reports()")
 
-	// Without statistics, whoever reads next would be planned for tables that are nearly empty.
+	// Without statistics the planner would take the tables for nearly empty.
 	for _, name := range names {
 		restore = append(restore, "ANALYZE "+pgx.Identifier{name}.Sanitize())
 	}
