@@ -17,8 +17,8 @@ const (
 
 func withOrigins(origins ...string) func(*Deps) { return func(d *Deps) { d.CORSOrigins = origins } }
 
-// list is a header's values, of one line or several.
-func list(a answer, name string) []string {
+// headerList is a header's values, of one line or several.
+func headerList(a answer, name string) []string {
 	var out []string
 
 	for _, line := range a.header.Values(name) {
@@ -44,7 +44,7 @@ func TestCORSIsOffByDefault(t *testing.T) {
 	a := b.call(t, http.MethodGet, "/api/v1/trips", "", "", "Origin", appOrigin)
 	require.Equal(t, http.StatusOK, a.status)
 	requireNoCORS(t, a)
-	require.NotContains(t, list(a, "Vary"), "Origin")
+	require.NotContains(t, headerList(a, "Vary"), "Origin")
 
 	a = b.call(t, http.MethodOptions, "/api/v1/trips", "", "", "Origin", appOrigin, "Access-Control-Request-Method", "GET")
 	require.Equal(t, http.StatusMethodNotAllowed, a.status)
@@ -68,12 +68,12 @@ func TestCORSPreflight(t *testing.T) {
 		require.Empty(t, a.body)
 		require.Empty(t, a.get(remainingHeader))
 		require.Equal(t, appOrigin, a.get("Access-Control-Allow-Origin"))
-		require.ElementsMatch(t, []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}, list(a, "Access-Control-Allow-Methods"))
-		require.Subset(t, list(a, "Access-Control-Allow-Headers"),
+		require.ElementsMatch(t, []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}, headerList(a, "Access-Control-Allow-Methods"))
+		require.Subset(t, headerList(a, "Access-Control-Allow-Headers"),
 			[]string{"Authorization", "Content-Type", "Idempotency-Key", "Accept-Language", "X-Request-Id"})
 		require.Equal(t, "600", a.get("Access-Control-Max-Age"))
 		require.Empty(t, a.get("Access-Control-Allow-Credentials"))
-		require.Subset(t, list(a, "Vary"), []string{"Accept-Language", "Origin", "Access-Control-Request-Method", "Access-Control-Request-Headers"})
+		require.Subset(t, headerList(a, "Vary"), []string{"Accept-Language", "Origin", "Access-Control-Request-Method", "Access-Control-Request-Headers"})
 		require.NotEmpty(t, a.get(requestIDHeader))
 	}
 
@@ -88,7 +88,7 @@ func TestCORSPreflight(t *testing.T) {
 		a := ask(stranger)
 		require.Equal(t, http.StatusNoContent, a.status)
 		requireNoCORS(t, a)
-		require.Contains(t, list(a, "Vary"), "Origin", stranger)
+		require.Contains(t, headerList(a, "Vary"), "Origin", stranger)
 	}
 
 	// A plain OPTIONS is no preflight.
@@ -119,16 +119,16 @@ func TestCORSAnswers(t *testing.T) {
 		require.Equal(t, tt.status, a.status, tt.path)
 		require.Equal(t, appOrigin, a.get("Access-Control-Allow-Origin"), tt.path)
 		require.Empty(t, a.get("Access-Control-Allow-Credentials"))
-		require.Subset(t, list(a, "Vary"), []string{"Accept-Language", "Origin"})
-		require.Subset(t, list(a, "Access-Control-Expose-Headers"), []string{
+		require.Subset(t, headerList(a, "Vary"), []string{"Accept-Language", "Origin"})
+		require.Subset(t, headerList(a, "Access-Control-Expose-Headers"), []string{
 			"X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "Retry-After", "Location",
 			"Idempotent-Replayed", "Content-Disposition", "Deprecation", "Sunset", "Link",
 		})
 
 		a = b.call(t, tt.method, tt.path, tt.role, "", "Origin", "https://evil.test")
 		requireNoCORS(t, a)
-		require.Contains(t, list(a, "Vary"), "Origin")
-		require.Contains(t, list(b.call(t, tt.method, tt.path, tt.role, ""), "Vary"), "Origin", "a cache must keep them apart")
+		require.Contains(t, headerList(a, "Vary"), "Origin")
+		require.Contains(t, headerList(b.call(t, tt.method, tt.path, tt.role, ""), "Vary"), "Origin", "a cache must keep them apart")
 	}
 
 	anybody := setup(t, withOrigins(config.AnyOrigin))

@@ -39,7 +39,7 @@ func (q quickDays) shows(life time.Time) time.Time {
 func (q quickDays) now() time.Time { return q.shows(time.Now()).Add(-q.slow) }
 
 // workCampaigns serves the workflow of campaigns on a quick clock, with the service's own code, until it is stopped.
-func (h *house) workCampaigns(t *testing.T, q quickDays) (stop func()) {
+func (h *testEnv) workCampaigns(t *testing.T, q quickDays) (stop func()) {
 	t.Helper()
 
 	// What an earlier worker had in memory is gone, as it would be with its process: all is read from the history.
@@ -63,7 +63,7 @@ func (h *house) workCampaigns(t *testing.T, q quickDays) (stop func()) {
 }
 
 // paidCampaign is one that somebody has paid and whose workflow somebody has terminated.
-func (h *house) paidCampaign(t *testing.T, starts, ends models.Date) models.AdCampaign {
+func (h *testEnv) paidCampaign(t *testing.T, starts, ends models.Date) models.AdCampaign {
 	t.Helper()
 
 	staff := h.world.Users[models.RoleProviderAdmin]
@@ -101,7 +101,7 @@ func (h *house) paidCampaign(t *testing.T, starts, ends models.Date) models.AdCa
 // days although no worker lives from one to the next.
 func TestCampaignThroughRestarts(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newTestEnv(t)
 	starts := models.DateIn(time.Now()).AddDays(2)
 	c := h.paidCampaign(t, starts, starts)
 	q := quickDays{began: time.Now(), from: starts.AddDays(-2).Start(), day: 5 * time.Second}
@@ -152,7 +152,7 @@ func TestCampaignThroughRestarts(t *testing.T) {
 // The campaign moves all the same, once, and does not ask the worker again and again until its clock has come round.
 func TestCampaignOnASlowClock(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newTestEnv(t)
 	starts := models.DateIn(time.Now()).AddDays(2)
 	c := h.paidCampaign(t, starts, starts)
 	q := quickDays{began: time.Now(), from: starts.AddDays(-1).Start().Add(12 * time.Hour), day: 4 * time.Second, slow: 6 * time.Hour}
@@ -176,7 +176,7 @@ func TestCampaignOnASlowClock(t *testing.T) {
 // its schedule whose workflow has been there already. The sweep has that one look again.
 func TestCampaignResumedAtMidnight(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newTestEnv(t)
 	today := models.DateIn(time.Now())
 	c := h.paidCampaign(t, today, today.AddDays(9))
 	actor := db.Actor{UserID: c.CreatedBy, Role: models.RoleProviderAdmin, ProviderID: c.ProviderID}

@@ -21,7 +21,7 @@ import (
 
 func TestPayment(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newTestEnv(t)
 	h.work(t)
 	require.NoError(t, h.Ping(t.Context()))
 
@@ -53,7 +53,7 @@ func TestPayment(t *testing.T) {
 
 func TestPaymentThatIsCancelled(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newTestEnv(t)
 	h.work(t)
 
 	a := h.attempt(t)
@@ -78,7 +78,7 @@ func TestPaymentThatIsCancelled(t *testing.T) {
 // The booking is cancelled in the database before its workflow hears of it, as the API does it.
 func TestPaymentOfACancelledBooking(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newTestEnv(t)
 	h.work(t)
 
 	cancel := func(a models.Attempt) models.Settled {
@@ -116,7 +116,7 @@ func TestPaymentOfACancelledBooking(t *testing.T) {
 
 func TestPaymentWithoutAWorker(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newTestEnv(t)
 	a := h.attempt(t)
 
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -133,7 +133,7 @@ func TestPaymentWithoutAWorker(t *testing.T) {
 // A worker was killed after it had queued messages and before it could wake the outbox; no sweep comes.
 func TestMessagesOfAWorkerThatWasKilled(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newTestEnv(t)
 	a := h.attempt(t)
 
 	tx, _, err := h.store.Payments.OpenPayment(t.Context(), a, time.Now)
@@ -155,7 +155,7 @@ func TestMessagesOfAWorkerThatWasKilled(t *testing.T) {
 // Both attempts of a booking take money: the second goes back by itself.
 func TestLateMoneyGoesBack(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newTestEnv(t)
 	h.work(t)
 
 	first := h.attempt(t)
@@ -189,7 +189,7 @@ func TestLateMoneyGoesBack(t *testing.T) {
 
 func TestRefund(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newTestEnv(t)
 	h.work(t)
 	a := h.pays(t)
 
@@ -227,7 +227,7 @@ func TestRefund(t *testing.T) {
 
 func TestRefundThatIsPending(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newTestEnv(t)
 	h.work(t)
 	a := h.pays(t)
 
@@ -262,7 +262,7 @@ func TestRefundThatIsPending(t *testing.T) {
 // A workflow that an operator terminated, and a webhook that was lost: reconciliation ends the attempt.
 func TestReconcile(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newTestEnv(t)
 	h.work(t)
 
 	a := h.attempt(t)
@@ -276,7 +276,7 @@ func TestReconcile(t *testing.T) {
 
 func TestSweepSchedule(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newTestEnv(t)
 
 	for range 2 { // starting again changes the schedule that is there
 		w := worker.New(worker.Deps{

@@ -17,7 +17,7 @@ import (
 // Schedules that an older version has made, or that somebody has changed, get today's times, policies and time limits; a pause is kept.
 func TestSchedulesOfOldAreBroughtUpToDate(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newTestEnv(t)
 
 	for _, action := range []*client.ScheduleWorkflowAction{
 		{ID: models.SweepScheduleID(h.queue), Workflow: workflows.Sweep, TaskQueue: h.queue},

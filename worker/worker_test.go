@@ -25,8 +25,8 @@ import (
 	"rihla/workflows"
 )
 
-// house is a worker on a task queue of its own, on a real orchestrator and a real database, with a gateway in memory.
-type house struct {
+// testEnv is a worker on a task queue of its own, on a real orchestrator and a real database, with a gateway in memory.
+type testEnv struct {
 	*workflows.Client
 
 	temporal client.Client
@@ -67,7 +67,7 @@ func (m *mailbox) count(kind models.NotificationKind) int {
 	return n
 }
 
-func newHouse(t *testing.T) *house {
+func newTestEnv(t *testing.T) *testEnv {
 	t.Helper()
 
 	c, err := client.Dial(client.Options{
@@ -77,7 +77,7 @@ func newHouse(t *testing.T) *house {
 	t.Cleanup(c.Close)
 
 	s := storetest.New(t)
-	h := &house{
+	h := &testEnv{
 		temporal: c, queue: "test-" + uuid.NewString(), store: s, world: storetest.Fixture(t, s), gateway: fake.New(), mailbox: &mailbox{},
 	}
 	h.Client = workflows.NewClient(c, h.queue)
@@ -86,7 +86,7 @@ func newHouse(t *testing.T) *house {
 }
 
 // work starts the worker.
-func (h *house) work(t *testing.T) {
+func (h *testEnv) work(t *testing.T) {
 	t.Helper()
 
 	w := worker.New(worker.Deps{
@@ -97,7 +97,7 @@ func (h *house) work(t *testing.T) {
 	t.Cleanup(w.Stop)
 }
 
-func (h *house) attempt(t *testing.T) models.Attempt {
+func (h *testEnv) attempt(t *testing.T) models.Attempt {
 	t.Helper()
 
 	user := h.world.Users[models.RoleEndUser].ID
@@ -120,7 +120,7 @@ func patient(t *testing.T) context.Context {
 	return ctx
 }
 
-func (h *house) start(t *testing.T, a models.Attempt) {
+func (h *testEnv) start(t *testing.T, a models.Attempt) {
 	t.Helper()
 
 	c, err := h.StartPayment(patient(t), a)
@@ -129,7 +129,7 @@ func (h *house) start(t *testing.T, a models.Attempt) {
 }
 
 // webhook stores a gateway's word and delivers it, as the API does.
-func (h *house) webhook(t *testing.T, a models.Attempt, kind models.EventType) payments.Stored {
+func (h *testEnv) webhook(t *testing.T, a models.Attempt, kind models.EventType) payments.Stored {
 	t.Helper()
 
 	tx, err := h.store.Payments.TransactionByID(t.Context(), a.ID())
@@ -150,7 +150,7 @@ func (h *house) webhook(t *testing.T, a models.Attempt, kind models.EventType) p
 }
 
 // becomes waits for a state of an attempt.
-func (h *house) becomes(t *testing.T, a models.Attempt, want models.TransactionStatus) models.PaymentTransaction {
+func (h *testEnv) becomes(t *testing.T, a models.Attempt, want models.TransactionStatus) models.PaymentTransaction {
 	t.Helper()
 
 	var tx models.PaymentTransaction
@@ -167,7 +167,7 @@ func (h *house) becomes(t *testing.T, a models.Attempt, want models.TransactionS
 }
 
 // pays takes an attempt from its opening to its payment.
-func (h *house) pays(t *testing.T) models.Attempt {
+func (h *testEnv) pays(t *testing.T) models.Attempt {
 	t.Helper()
 
 	a := h.attempt(t)
@@ -180,7 +180,7 @@ func (h *house) pays(t *testing.T) models.Attempt {
 }
 
 // workflow waits for the result of a workflow.
-func (h *house) workflow(t *testing.T, id string, out any) {
+func (h *testEnv) workflow(t *testing.T, id string, out any) {
 	t.Helper()
 	require.NoError(t, h.temporal.GetWorkflow(patient(t), id, "").Get(patient(t), out))
 }

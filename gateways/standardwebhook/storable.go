@@ -35,12 +35,12 @@ func (p *parser) storable(body []byte) {
 		return
 	}
 
-	p.walk(root, nil)
+	p.checkValue(root, nil)
 }
 
-// walk looks at a value and what it holds. The path is put into words for a report alone: it would be copied for every
+// checkValue looks at a value and what it holds. The path is put into words for a report alone: it would be copied for every
 // element behind a long name.
-func (p *parser) walk(value any, path []string) {
+func (p *parser) checkValue(value any, path []string) {
 	if p.reported >= maxReports {
 		return
 	}
@@ -54,12 +54,12 @@ func (p *parser) walk(value any, path []string) {
 		}
 	case []any:
 		for i, item := range v {
-			p.walk(item, append(path, strconv.Itoa(i)))
+			p.checkValue(item, append(path, strconv.Itoa(i)))
 		}
 	case map[string]any:
 		for key, item := range v {
 			p.noNUL(key, path)
-			p.walk(item, append(path, key))
+			p.checkValue(item, append(path, key))
 		}
 	}
 }

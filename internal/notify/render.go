@@ -102,8 +102,8 @@ type values struct {
 	Refundable bool
 }
 
-// row is one line of a mail's table.
-type row struct{ Label, Value string }
+// tableRow is one line of a mail's table.
+type tableRow struct{ Label, Value string }
 
 // link is where a mail's button leads.
 type link struct{ Label, URL string }
@@ -125,7 +125,7 @@ func (r *Renderer) mail(w *writer, prefix string, v values, to *link) (Rendered,
 	page := struct {
 		Lang, Dir, Start                                     string
 		Subject, Brand, Greeting, Lead, Signature, Automatic string
-		Rows                                                 []row
+		Rows                                                 []tableRow
 		Link                                                 *link
 	}{
 		Lang: string(w.locale), Dir: "rtl", Start: "right",
@@ -233,10 +233,10 @@ func (w *writer) values(m Message) (values, error) {
 	return v, err
 }
 
-func (w *writer) rows(v values) []row {
-	var rows []row
+func (w *writer) rows(v values) []tableRow {
+	var rows []tableRow
 
-	for _, r := range []row{
+	for _, r := range []tableRow{
 		{"label_booking", v.Booking},
 		{"label_campaign", v.Campaign},
 		{"label_trip", v.Trip},
@@ -250,7 +250,7 @@ func (w *writer) rows(v values) []row {
 		{"label_locked_until", w.long.lockedUntil},
 	} {
 		if r.Value != "" {
-			rows = append(rows, row{Label: w.text(r.Label, v), Value: r.Value})
+			rows = append(rows, tableRow{Label: w.text(r.Label, v), Value: r.Value})
 		}
 	}
 

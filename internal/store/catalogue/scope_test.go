@@ -15,8 +15,8 @@ import (
 	"rihla/models"
 )
 
-// door is one kind of provider resource, with everything that can be done to it.
-type door struct {
+// resourceCase is one kind of provider resource, with everything that can be done to it.
+type resourceCase struct {
 	name   string
 	id     func(storetest.World) uuid.UUID
 	list   func(ctx context.Context, by db.Actor, provider uuid.UUID) ([]uuid.UUID, error)
@@ -26,8 +26,8 @@ type door struct {
 	remove func(ctx context.Context, by db.Actor, id uuid.UUID) error
 }
 
-func doors(s *store.Store) []door {
-	return []door{
+func resourceCases(s *store.Store) []resourceCase {
+	return []resourceCase{
 		{
 			"bus", func(w storetest.World) uuid.UUID { return w.Bus.ID },
 			func(ctx context.Context, by db.Actor, provider uuid.UUID) ([]uuid.UUID, error) {
@@ -115,7 +115,7 @@ func TestResourcesStayWithTheirProvider(t *testing.T) {
 	// A published trip of each world uses everything.
 	b.Exec(t, "UPDATE trips SET status = 'DRAFT'")
 
-	for _, d := range doors(b.Store) {
+	for _, d := range resourceCases(b.Store) {
 		own, foreign := d.id(b.World), d.id(other)
 
 		// Reading: whatever staff ask for, they see their own.
@@ -207,7 +207,7 @@ func TestStaffOfAnInactiveProviderCanOnlyRead(t *testing.T) {
 	bookstest.RequireCode(t, models.CodeForbidden, b.Store.Catalogue.MayWrite(ctx, bookstest.As(b.World, models.RoleEndUser)))
 	require.NoError(t, b.Store.Catalogue.MayWrite(ctx, admin))
 
-	for _, d := range doors(b.Store) {
+	for _, d := range resourceCases(b.Store) {
 		id := d.id(b.World)
 		require.NoError(t, d.get(ctx, staff, id), d.name)
 

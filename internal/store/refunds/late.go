@@ -76,7 +76,8 @@ func (s *Store) ReportRefundMismatch(ctx context.Context, r *models.Refund, said
 			AdCampaignID:         r.AdCampaignID,
 			RefundID:             &r.ID,
 			Message: "The gateway made the refund with another amount or currency than ordered. The refund stays PENDING, its amount " +
-				"reserved. Compare with the gateway's statement and have the company correct it: the refund is settled when the gateway reports what was ordered.",
+				"reserved. Compare with the gateway's statement and have the gateway correct it: the refund is settled when " +
+				"the gateway reports what was ordered.",
 			WorkflowID: models.RefundWorkflowID(r.ID),
 		}, map[string]any{"ordered_amount": r.Amount, "ordered_currency": r.Currency, "reported": said})
 	})
