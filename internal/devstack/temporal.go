@@ -40,7 +40,13 @@ var searchAttributes = []string{
 var dynamicConfig = []string{
 	"frontend.namespaceCount=10000", "frontend.namespaceRPS=20000", "frontend.rps=20000",
 	"frontend.namespaceRPS.visibility=1000", "history.rps=20000", "matching.rps=20000",
+	// At the default of 20 polls a second every new task waits for a tick of 50 ms.
+	"history.transferProcessorMaxPollRPS=2000", "history.timerProcessorMaxPollRPS=2000", "history.visibilityProcessorMaxPollRPS=2000",
 }
+
+// sqlitePragmas have a database in a file wait for the disk at checkpoints only. A server that is killed loses nothing by that; a
+// machine that loses power may lose the last moments.
+var sqlitePragmas = []string{"journal_mode=WAL", "synchronous=NORMAL"}
 
 // TemporalOptions says how to run a private Temporal dev server. Only DataDir is required.
 type TemporalOptions struct {
@@ -185,6 +191,10 @@ func (t *Temporal) command() process.Command {
 	}
 	if !t.inMemory {
 		args = append(args, "--db-filename", temporalDB(t.dataDir))
+
+		for _, pragma := range sqlitePragmas {
+			args = append(args, "--sqlite-pragma", pragma)
+		}
 	}
 	for _, attribute := range searchAttributes {
 		args = append(args, "--search-attribute", attribute)
