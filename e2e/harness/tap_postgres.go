@@ -1,10 +1,8 @@
 package harness
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"encoding/binary"
+	"errors"
 	"io"
 	"net"
 	"net/url"
@@ -12,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgproto3"
 	"github.com/stretchr/testify/require"
 )
 
@@ -67,41 +66,27 @@ func serveSession(ctx context.Context, t *Tap, client net.Conn, to string) {
 	stop := context.AfterFunc(ctx, func() { _, _ = client.Close(), server.Close() })
 	defer stop()
 
-	s := session{client: client, server: server, in: bufio.NewReader(client), out: bufio.NewReader(server), prepared: map[string]string{}}
+	s := session{
+		client: pgproto3.NewBackend(client, client), server: pgproto3.NewFrontend(server, server), prepared: map[string]string{},
+	}
 
 	if s.login() != nil {
 		return
 	}
 
 	for {
-		request, what, err := s.request()
+		statement, err := s.request()
 		if err != nil {
 			return
 		}
 
-		var answer []byte
-
-		send := func() error {
-			if _, err := server.Write(request); err != nil {
-				return err
-			}
-
-			answer, err = s.answer()
-
-			return err
-		}
-
-		if isNoise(what) {
-			err = send()
-		} else if !t.pass(what, send) {
+		if isNoise(statement) {
+			err = s.answer()
+		} else if !t.pass(statement, s.answer) {
 			return
 		}
 
-		if err != nil {
-			return
-		}
-
-		if _, err := client.Write(answer); err != nil {
+		if err != nil || s.client.Flush() != nil {
 			return
 		}
 	}
@@ -112,147 +97,122 @@ func isNoise(statement string) bool {
 	return statement == "" || strings.HasPrefix(statement, "-- ping") || strings.HasPrefix(statement, "DEALLOCATE")
 }
 
-// session speaks PostgreSQL's protocol 3: messages of a type, a length and a body.
+// session passes the messages of one connection on. A message is valid until the next one is received, so it is encoded
+// at once, and leaves with Flush.
 type session struct {
-	client, server net.Conn
-	in, out        *bufio.Reader
-	prepared       map[string]string // statements by their names
+	client   *pgproto3.Backend  // the tap is the client's server,
+	server   *pgproto3.Frontend // and the server's client
+	prepared map[string]string  // statements by their names
 }
 
-const (
-	cancelRequest = 80877102
-	readyForQuery = 'Z'
-)
+var errNoSession = errors.New("the first message does not begin a session")
 
 // login passes on what comes before the first statement.
 func (s *session) login() error {
-	code, err := s.startup()
+	first, err := s.client.ReceiveStartupMessage()
 	if err != nil {
 		return err
 	}
 
-	if code == cancelRequest {
-		return io.EOF
+	// The service reaches its database without TLS here, and a query is cancelled on a connection of its own.
+	if _, ok := first.(*pgproto3.StartupMessage); !ok {
+		return errNoSession
 	}
 
+	s.server.Send(first)
+
 	for {
-		kind, message, err := read(s.out)
+		if err := s.server.Flush(); err != nil {
+			return err
+		}
+
+		message, err := s.server.Receive()
 		if err != nil {
 			return err
 		}
 
-		if _, err := s.client.Write(message); err != nil || kind == readyForQuery {
+		s.client.Send(message)
+
+		if err := s.client.Flush(); err != nil {
 			return err
 		}
 
-		if err := s.password(kind, message); err != nil {
-			return err
+		switch message.(type) {
+		case *pgproto3.ReadyForQuery:
+			return nil
+		case *pgproto3.AuthenticationCleartextPassword, *pgproto3.AuthenticationMD5Password,
+			*pgproto3.AuthenticationSASL, *pgproto3.AuthenticationSASLContinue:
+			if err := s.password(); err != nil {
+				return err
+			}
 		}
 	}
 }
 
-// startup passes on the first message, which has no type, and returns its code.
-func (s *session) startup() (code uint32, err error) {
-	head := make([]byte, 8)
-	if _, err := io.ReadFull(s.in, head); err != nil {
-		return 0, err
+// password takes the client's answer to the server's last message.
+func (s *session) password() error {
+	if err := s.client.SetAuthType(s.server.GetAuthType()); err != nil {
+		return err
 	}
 
-	message := make([]byte, binary.BigEndian.Uint32(head))
-	copy(message, head)
-
-	if _, err := io.ReadFull(s.in, message[len(head):]); err != nil {
-		return 0, err
-	}
-
-	_, err = s.server.Write(message)
-
-	return binary.BigEndian.Uint32(head[4:]), err
-}
-
-// password passes on the client's answer when the server has asked for one: 0 is "authenticated", 12 SCRAM's last word.
-func (s *session) password(kind byte, message []byte) error {
-	if kind != 'R' {
-		return nil
-	}
-
-	if code := binary.BigEndian.Uint32(message[5:]); code == 0 || code == 12 {
-		return nil
-	}
-
-	_, answer, err := read(s.in)
+	answer, err := s.client.Receive()
 	if err == nil {
-		_, err = s.server.Write(answer)
+		s.server.Send(answer)
 	}
 
 	return err
 }
 
-// read returns one message, whole.
-func read(r *bufio.Reader) (kind byte, message []byte, err error) {
-	head := make([]byte, 5)
-	if _, err := io.ReadFull(r, head); err != nil {
-		return 0, nil, err
-	}
-
-	message = make([]byte, 1+binary.BigEndian.Uint32(head[1:]))
-	copy(message, head)
-	_, err = io.ReadFull(r, message[5:])
-
-	return head[0], message, err
-}
-
-// request reads what the client sends until it waits for an answer, and the statement in it.
-func (s *session) request() (request []byte, statement string, err error) {
+// request takes what the client sends until it waits for an answer, and returns the statement in it.
+func (s *session) request() (statement string, err error) {
 	for {
-		kind, message, err := read(s.in)
+		message, err := s.client.Receive()
 		if err != nil {
-			return nil, "", err
+			return "", err
 		}
 
-		request = append(request, message...)
-		body := message[5:]
+		s.server.Send(message)
 
-		switch kind {
-		case 'Q':
-			return request, oneLine(body), nil
-		case 'P':
-			name, rest, _ := bytes.Cut(body, []byte{0})
-			text, _, _ := bytes.Cut(rest, []byte{0})
-			s.prepared[string(name)] = oneLine(text)
-		case 'B':
-			_, rest, _ := bytes.Cut(body, []byte{0})
-			name, _, _ := bytes.Cut(rest, []byte{0})
-			statement = s.prepared[string(name)]
-		case 'S':
-			return request, statement, nil
-		case 'X':
-			return nil, "", io.EOF
+		switch m := message.(type) {
+		case *pgproto3.Query:
+			return oneLine(m.String), nil
+		case *pgproto3.Parse:
+			s.prepared[m.Name] = oneLine(m.Query)
+		case *pgproto3.Bind:
+			statement = s.prepared[m.PreparedStatement]
+		case *pgproto3.Sync:
+			return statement, nil
+		case *pgproto3.Terminate:
+			return "", io.EOF
 		}
 	}
 }
 
-// answer reads what the server answers to one request.
-func (s *session) answer() (answer []byte, err error) {
+// answer sends the request and takes what the server answers to it.
+func (s *session) answer() error {
+	if err := s.server.Flush(); err != nil {
+		return err
+	}
+
 	for {
-		kind, message, err := read(s.out)
+		message, err := s.server.Receive()
 		if err != nil {
-			return nil, err
+			return err
 		}
 
-		answer = append(answer, message...)
+		s.client.Send(message)
 
-		if kind == readyForQuery {
-			return answer, nil
+		if _, ok := message.(*pgproto3.ReadyForQuery); ok {
+			return nil
 		}
 	}
 }
 
 // oneLine is a statement as a person reads it in a list.
-func oneLine(statement []byte) string {
+func oneLine(statement string) string {
 	const long = 90
 
-	text := strings.Join(strings.Fields(strings.TrimRight(string(statement), "\x00")), " ")
+	text := strings.Join(strings.Fields(statement), " ")
 	if len(text) > long {
 		text = strings.ToValidUTF8(text[:long], "") + "…"
 	}
