@@ -16,7 +16,6 @@ import (
 	"go.temporal.io/api/serviceerror"
 	"google.golang.org/grpc/status"
 
-	"rihla/internal/devstack/filelock"
 	"rihla/internal/process"
 )
 
@@ -47,14 +46,11 @@ func (b clusterBinaries) ensure(ctx context.Context) error {
 	if err := os.MkdirAll(b.dir, 0o755); err != nil { //nolint:gosec // programs, no secrets
 		return err
 	}
-	lock, err := filelock.Open(filepath.Join(b.dir, "temporal-server.lock"))
+	lock, err := waitForLock(ctx, filepath.Join(b.dir, "temporal-server.lock"))
 	if err != nil {
 		return err
 	}
-	defer lock.Close()
-	if err := lock.Exclusive(ctx); err != nil {
-		return err
-	}
+	defer func() { _ = lock.Close() }()
 	b.log.InfoContext(ctx, "building the Temporal server into "+b.dir+": once, about 7 minutes on 2 cores")
 	stop := temporalBinary{log: b.log}.reporting(ctx, "building the Temporal server")
 	defer stop()

@@ -10,11 +10,13 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
+	"github.com/gofrs/flock"
 	"golang.org/x/sync/errgroup"
 
-	"rihla/internal/devstack/filelock"
 	"rihla/internal/process"
 )
 
@@ -71,7 +73,7 @@ type Stack struct {
 	// Ports are those that the data directory's parts had the last time; a caller that starts further parts keeps their ports here, too.
 	Ports *Ports
 
-	lock *filelock.File
+	lock *flock.Flock
 }
 
 // InUseError is returned when another process runs on the same data directory.
@@ -170,25 +172,45 @@ func (s *Stack) Close(ctx context.Context) error {
 	if s.Postgres != nil {
 		errs = append(errs, s.Postgres.Stop(ctx))
 	}
-	s.lock.Close()
-	return errors.Join(errs...)
+	return errors.Join(append(errs, s.lock.Close())...)
 }
 
-func lockDataDir(dataDir string) (*filelock.File, error) {
-	lock, err := filelock.Open(filepath.Join(dataDir, "dev.lock"))
+// lockDataDir takes the lock of a data directory. The kernel drops a lock when its holder ends, however it ends: whether the
+// directory is in use is decided by the lock, and the process id in it is for messages only.
+func lockDataDir(dataDir string) (*flock.Flock, error) {
+	lock := flock.New(filepath.Join(dataDir, "dev.lock"))
+	free, err := lock.TryLock()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("lock the data directory: %w", err)
 	}
-	free, err := lock.TryExclusive()
-	if err == nil && !free {
-		err = &InUseError{DataDir: dataDir, PID: lock.PID()}
+	if !free {
+		return nil, &InUseError{DataDir: dataDir, PID: lockHolder(lock)}
 	}
-	if err == nil {
-		err = lock.WritePID()
+	if err := os.WriteFile(lock.Path(), []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600); err != nil {
+		return nil, errors.Join(err, lock.Close())
 	}
+	return lock, nil
+}
+
+// lockHolder is the process id that the last holder has written, 0 when there is none.
+func lockHolder(lock *flock.Flock) int {
+	text, err := os.ReadFile(lock.Path())
 	if err != nil {
-		lock.Close()
-		return nil, err
+		return 0
+	}
+	pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+	return pid
+}
+
+// lockRetry is how often a waiting lock tries again: flock cannot be interrupted by a context.
+const lockRetry = 50 * time.Millisecond
+
+// waitForLock takes the lock as soon as no other process has it. Lock files are never deleted: a lock on a deleted file would
+// exclude nobody.
+func waitForLock(ctx context.Context, path string) (*flock.Flock, error) {
+	lock := flock.New(path)
+	if _, err := lock.TryLockContext(ctx, lockRetry); err != nil {
+		return nil, fmt.Errorf("wait for the lock %s: %w", path, err)
 	}
 	return lock, nil
 }
@@ -211,7 +233,7 @@ func Reset(ctx context.Context, dataDir string, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	defer lock.Close()
+	defer func() { _ = lock.Close() }()
 	homes := []string{filepath.Join(dataDir, "postgres")}
 	if recorded := recordedHome(dataDir); recorded != "" {
 		homes = append(homes, recorded)

@@ -14,7 +14,6 @@ import (
 	"syscall"
 	"time"
 
-	"rihla/internal/devstack/filelock"
 	"rihla/internal/process"
 )
 
@@ -65,17 +64,13 @@ func (b temporalBinary) obtain(ctx context.Context) (string, error) {
 	if err := os.MkdirAll(b.binDir, 0o755); err != nil { //nolint:gosec // programs, no secrets
 		return "", err
 	}
-	lock, err := filelock.Open(filepath.Join(b.binDir, "temporal.lock"))
-	if err != nil {
-		return "", err
-	}
-	defer lock.Close()
 	stop := b.reporting(ctx, "waiting for another process that downloads or builds the Temporal dev server")
-	err = lock.Exclusive(ctx)
+	lock, err := waitForLock(ctx, filepath.Join(b.binDir, "temporal.lock"))
 	stop()
 	if err != nil {
 		return "", err
 	}
+	defer func() { _ = lock.Close() }()
 	if b.usable(ctx, root) {
 		return b.program(), nil
 	}

@@ -17,8 +17,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gofrs/flock"
+
 	"rihla/internal/devstack"
-	"rihla/internal/devstack/filelock"
 )
 
 // kind is one of the two shared servers.
@@ -32,11 +33,16 @@ const (
 // patience is how long a test waits for a server: Temporal may have to be built first, beside the compiler.
 const patience = 20 * time.Minute
 
+// lockRetry is how often a waiting lock tries again.
+const lockRetry = 50 * time.Millisecond
+
 // place is where the test processes of one user and one source tree meet over one kind of server.
 //
 //	clients.lock     held shared by every test process for its lifetime; exclusively by a supervisor that ends
 //	supervisor.lock  held by the living supervisor
 //	state.json       what the supervisor has to say; means nothing unless supervisor.lock is held
+//
+// The kernel drops a lock when its holder ends, however it ends, and lock files are never deleted: so a lock is never stale.
 type place struct {
 	root string // of the module
 	dir  string
@@ -87,7 +93,7 @@ func meetingPlace(k kind) (place, error) {
 // membership is this process's share in a server: the open lock lives as long as the process does.
 type membership struct {
 	once    sync.Once
-	clients *filelock.File
+	clients *flock.Flock
 	address string
 	err     error
 }
@@ -116,20 +122,15 @@ func shared(tb testing.TB, k kind) string {
 
 // join registers this process as a client and returns the server's address once it answers. The server stays up at least until
 // the returned lock is closed.
-func (p place) join(ctx context.Context, log *slog.Logger) (*filelock.File, string, error) {
-	clients, err := filelock.Open(p.clientsLock())
-	if err != nil {
-		return nil, "", err
-	}
+func (p place) join(ctx context.Context, log *slog.Logger) (*flock.Flock, string, error) {
+	clients := flock.New(p.clientsLock())
 	// From here on no supervisor ends; one that is about to ends first.
-	if err := clients.Shared(ctx); err != nil {
-		clients.Close()
-		return nil, "", err
+	if _, err := clients.TryRLockContext(ctx, lockRetry); err != nil {
+		return nil, "", fmt.Errorf("wait for the lock %s: %w", clients, err)
 	}
 	address, err := p.await(ctx, log)
 	if err != nil {
-		clients.Close()
-		return nil, "", err
+		return nil, "", errors.Join(err, clients.Close())
 	}
 	return clients, address, nil
 }
@@ -173,13 +174,9 @@ func (p place) await(ctx context.Context, log *slog.Logger) (string, error) {
 
 // supervised reports whether a supervisor lives.
 func (p place) supervised() (bool, error) {
-	lock, err := filelock.Open(p.supervisorLock())
-	if err != nil {
-		return false, err
-	}
-	defer lock.Close()
-	free, err := lock.TryShared()
-	return !free, err
+	lock := flock.New(p.supervisorLock())
+	free, err := lock.TryRLock()
+	return !free, errors.Join(err, lock.Close())
 }
 
 func (p place) read() (state, bool) {

@@ -12,8 +12,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gofrs/flock"
+
 	"rihla/internal/devstack"
-	"rihla/internal/devstack/filelock"
 )
 
 const (
@@ -94,14 +95,11 @@ type server interface {
 func (p place) supervise(log *slog.Logger) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	lock, err := filelock.Open(p.supervisorLock())
-	if err != nil {
-		return err
-	}
-	defer lock.Close()
+	lock := flock.New(p.supervisorLock())
+	defer func() { _ = lock.Close() }()
 	lockCtx, cancel := context.WithTimeout(ctx, 2*time.Second) // those who only look hold the lock for a moment
 	defer cancel()
-	if err := lock.Exclusive(lockCtx); errors.Is(err, context.DeadlineExceeded) {
+	if _, err := lock.TryLockContext(lockCtx, lockRetry); errors.Is(err, context.DeadlineExceeded) {
 		return nil
 	} else if err != nil {
 		return err
@@ -114,12 +112,8 @@ func (p place) supervise(log *slog.Logger) error {
 	if err != nil {
 		return errors.Join(err, p.write(state{PID: os.Getpid(), Error: err.Error()}))
 	}
-	clients, err := filelock.Open(p.clientsLock())
-	if err != nil {
-		halt()
-		return err
-	}
-	defer clients.Close() // last, see watch
+	clients := flock.New(p.clientsLock())
+	defer func() { _ = clients.Close() }() // last, see watch
 	defer halt()
 	defer p.forget()
 	if err := p.write(state{PID: os.Getpid(), Address: address}); err != nil {
@@ -166,7 +160,7 @@ func (p place) start(ctx context.Context, log *slog.Logger) (running server, add
 
 // watch returns when the server has ended, when a signal came, or when nobody has been there for the idle time: then the clients'
 // lock is held, so that whoever comes now waits until all is over and starts anew.
-func (p place) watch(ctx context.Context, log *slog.Logger, clients *filelock.File, running server) error {
+func (p place) watch(ctx context.Context, log *slog.Logger, clients *flock.Flock, running server) error {
 	idle := idleTime()
 	seen := time.Now()
 	ticker := time.NewTicker(min(time.Second, idle/4+time.Millisecond))
@@ -180,7 +174,7 @@ func (p place) watch(ctx context.Context, log *slog.Logger, clients *filelock.Fi
 			log.Info("stopping on a signal")
 			return nil
 		}
-		alone, err := clients.TryExclusive()
+		alone, err := clients.TryLock()
 		switch {
 		case err != nil:
 			return err
