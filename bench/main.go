@@ -1,6 +1,6 @@
-// Command bench measures the service against itself: `go run ./bench payments` compares ways of running the same payment
-// in one process against a private PostgreSQL and Temporal, so that only ratios matter and the machine does not; `go run ./bench
-// reports` compares summaries and lists over ledgers of different sizes.
+// Command bench measures the service on a private PostgreSQL and Temporal: `go run ./bench payments` what a paid payment
+// costs, `go run ./bench reports` summaries and lists over ledgers of different sizes, `go run ./bench exports` exports beside
+// psql, and `go run ./bench cluster` the whole service on a Temporal cluster.
 package main
 
 import (

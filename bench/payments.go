@@ -8,18 +8,16 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
-	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
-	sdkworker "go.temporal.io/sdk/worker"
 	"golang.org/x/sync/errgroup"
 
-	"rihla/activities"
 	"rihla/gateways"
 	"rihla/gateways/fake"
 	"rihla/internal/devstack"
@@ -37,7 +35,7 @@ func newPayments() *cobra.Command {
 
 	c := &cobra.Command{
 		Use:   "payments",
-		Short: "Compare regular, eager and local activities for a paid payment",
+		Short: "Measure paid payments: history events, rate and time",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b, err := newBench(cmd.Context())
@@ -46,10 +44,10 @@ func newPayments() *cobra.Command {
 			}
 			defer b.close()
 
-			return b.compare(cmd.Context(), cmd.OutOrStdout(), payments, parallel, rounds)
+			return b.report(cmd.Context(), cmd.OutOrStdout(), payments, parallel, rounds)
 		},
 	}
-	c.Flags().IntVar(&payments, "payments", 200, "payments per shape and round")
+	c.Flags().IntVar(&payments, "payments", 200, "payments per round")
 	c.Flags().IntVar(&parallel, "parallel", 16, "payments under way at once")
 	c.Flags().IntVar(&rounds, "rounds", 3, "rounds; the median counts")
 
@@ -123,32 +121,31 @@ type result struct {
 	events  int64
 }
 
-func (b *bench) compare(ctx context.Context, out io.Writer, payments, parallel, rounds int) error {
-	if err := b.seed(ctx, len(shapes)*rounds*payments); err != nil {
+func (b *bench) report(ctx context.Context, out io.Writer, payments, parallel, rounds int) error {
+	if err := b.seed(ctx, rounds*payments); err != nil {
 		return err
 	}
 
-	results := make([][]result, len(shapes))
+	fmt.Fprintf(out, "%d payments, %d at once\n\n", payments, parallel)
+	fmt.Fprintf(out, "| round | events | payments/s | median ms |\n|---|---|---|---|\n")
 
-	for range rounds {
-		for i, s := range shapes {
-			r, err := b.measure(ctx, s, payments, parallel)
-			if err != nil {
-				return fmt.Errorf("%s: %w", s.Name, err)
-			}
+	var results []result
 
-			results[i] = append(results[i], r)
+	line := func(name string, r result) {
+		fmt.Fprintf(out, "| %s | %d | %.1f | %d |\n", name, r.events, r.rate, r.latency.Milliseconds())
+	}
+
+	for i := range rounds {
+		r, err := b.measure(ctx, payments, parallel)
+		if err != nil {
+			return err
 		}
+
+		results = append(results, r)
+		line(strconv.Itoa(i+1), r)
 	}
 
-	fmt.Fprintf(out, "%d payments, %d at once, median of %d rounds in turn\n\n", payments, parallel, rounds)
-	fmt.Fprintf(out, "| shape | events | payments/s | ratio | median ms |\n|---|---|---|---|---|\n")
-
-	base := median(results[0]).rate
-	for i, s := range shapes {
-		m := median(results[i])
-		fmt.Fprintf(out, "| %s | %d | %.1f | %.2f | %d |\n", s.Name, m.events, m.rate, m.rate/base, m.latency.Milliseconds())
-	}
+	line("median", median(results))
 
 	return nil
 }
@@ -159,44 +156,26 @@ func median(all []result) result {
 	return all[len(all)/2]
 }
 
-// measure runs payments of one shape on a worker and a task queue of its own.
-func (b *bench) measure(ctx context.Context, s shape, payments, parallel int) (result, error) {
+// measure runs one round of payments on a worker and a task queue of its own.
+func (b *bench) measure(ctx context.Context, payments, parallel int) (result, error) {
 	queue := "bench-" + uuid.NewString()
 	gate := fake.New()
-	gates := map[models.Gateway]gateways.Gateway{models.GatewayA: gate}
-	door := workflows.NewClient(b.temporal, queue)
 
-	if s.Production {
-		w := worker.New(worker.Deps{
-			Temporal: b.temporal, Namespace: client.DefaultNamespace, Store: b.store, Gateways: gates, Sender: silent{},
-			Queue: queue, Concurrency: 32,
-		})
-		if err := w.Start(ctx); err != nil {
-			return result{}, err
-		}
-		defer w.Stop()
-	} else {
-		w := sdkworker.New(b.temporal, queue, sdkworker.Options{DisableEagerActivities: s.NoEager})
-		worker.Register(w, &activities.Payments{Store: b.store, Gateways: gates, Now: time.Now, Queued: func() {}},
-			&activities.Outbox{Store: b.store, Sender: silent{}, Now: time.Now}, &activities.Sweep{}, &activities.Audit{})
-		w.RegisterWorkflow(shaped)
-
-		if err := w.Start(); err != nil {
-			return result{}, err
-		}
-		defer w.Stop()
+	w := worker.New(worker.Deps{
+		Temporal: b.temporal, Namespace: client.DefaultNamespace, Store: b.store, Sender: silent{},
+		Gateways: map[models.Gateway]gateways.Gateway{models.GatewayA: gate}, Queue: queue, Concurrency: 32,
+	})
+	if err := w.Start(ctx); err != nil {
+		return result{}, err
 	}
+	defer w.Stop()
 
-	return b.drive(ctx, s, run{gate: gate, door: door, queue: queue}, payments, parallel)
+	return b.drive(ctx, gate, workflows.NewClient(b.temporal, queue), payments, parallel)
 }
 
-type run struct {
-	gate  *fake.Gateway
-	door  *workflows.Client
-	queue string
-}
-
-func (b *bench) drive(ctx context.Context, s shape, r run, payments, parallel int) (result, error) {
+func (b *bench) drive(
+	ctx context.Context, gate *fake.Gateway, starter *workflows.Client, payments, parallel int,
+) (result, error) {
 	var (
 		group errgroup.Group
 		mu    sync.Mutex
@@ -212,7 +191,7 @@ func (b *bench) drive(ctx context.Context, s shape, r run, payments, parallel in
 		group.Go(func() error {
 			start := time.Now()
 
-			id, err := b.pay(ctx, s, r)
+			id, err := b.pay(ctx, gate, starter)
 
 			mu.Lock()
 			defer mu.Unlock()
@@ -243,54 +222,30 @@ func (b *bench) drive(ctx context.Context, s shape, r run, payments, parallel in
 }
 
 // pay takes one booking from the intent to the end of its workflow.
-func (b *bench) pay(ctx context.Context, s shape, r run) (uuid.UUID, error) {
+func (b *bench) pay(ctx context.Context, gate *fake.Gateway, starter *workflows.Client) (uuid.UUID, error) {
 	a, err := b.book(ctx)
 	if err != nil {
 		return uuid.Nil, err
 	}
 
-	if s.Production {
-		_, err = r.door.StartPayment(ctx, a)
-	} else {
-		err = b.start(ctx, s, r.queue, a)
+	if _, err := starter.StartPayment(ctx, a); err != nil {
+		return a.ID(), err
 	}
 
+	if err := gate.Pay(a.ID()); err != nil {
+		return a.ID(), err
+	}
+
+	stored, err := b.webhook(ctx, gate, a)
 	if err != nil {
 		return a.ID(), err
 	}
 
-	if err := r.gate.Pay(a.ID()); err != nil {
-		return a.ID(), err
-	}
-
-	stored, err := b.webhook(ctx, r.gate, a)
-	if err != nil {
-		return a.ID(), err
-	}
-
-	if err := r.door.Deliver(ctx, stored.Delivery); err != nil {
+	if err := starter.Deliver(ctx, stored.Delivery); err != nil {
 		return a.ID(), err
 	}
 
 	return a.ID(), b.temporal.GetWorkflow(ctx, models.PaymentWorkflowID(a.ID()), "").Get(ctx, nil)
-}
-
-func (b *bench) start(ctx context.Context, s shape, queue string, a models.Attempt) error {
-	handle, err := b.temporal.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
-		StartWorkflowOperation: b.temporal.NewWithStartWorkflowOperation(client.StartWorkflowOptions{
-			ID: models.PaymentWorkflowID(a.ID()), TaskQueue: queue,
-			WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
-		}, shaped, s, a),
-		UpdateOptions: client.UpdateWorkflowOptions{
-			UpdateName: workflows.UpdateCheckout, UpdateID: workflows.UpdateCheckout,
-			WaitForStage: client.WorkflowUpdateStageCompleted,
-		},
-	})
-	if err != nil {
-		return err
-	}
-
-	return handle.Get(ctx, nil)
 }
 
 func (b *bench) webhook(ctx context.Context, gate *fake.Gateway, a models.Attempt) (payments.Stored, error) {

@@ -92,7 +92,7 @@ func (w *Worker) newQueues() []worker.Worker {
 		MaxHeartbeatThrottleInterval: workflows.HeartbeatEvery,
 		DeploymentOptions:            d.deployment(),
 	})
-	Register(own, payments, &activities.Outbox{Store: d.Store, Sender: d.Sender, Now: d.Now},
+	register(own, payments, &activities.Outbox{Store: d.Store, Sender: d.Sender, Now: d.Now},
 		&activities.Sweep{Store: d.Store, Deliver: temporalClient, WebhookSilence: d.WebhookSilence, Now: d.Now},
 		&activities.Audit{Store: d.Store, Now: d.Now})
 
@@ -162,8 +162,8 @@ func (d Deps) deployment() worker.DeploymentOptions {
 	}
 }
 
-// Register enters every workflow and activity of the service.
-func Register(r worker.Registry, p *activities.Payments, o *activities.Outbox, s *activities.Sweep, a *activities.Audit) {
+// register enters every workflow and activity of the service.
+func register(r worker.Registry, p *activities.Payments, o *activities.Outbox, s *activities.Sweep, a *activities.Audit) {
 	workflows.Register(r)
 
 	r.RegisterActivity(p)
