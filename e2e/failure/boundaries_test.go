@@ -73,8 +73,12 @@ var moments = []harness.Moment{harness.BeforeRequest, harness.AfterEffect}
 func (j journey) survive(t *testing.T, met *activitySet) {
 	t.Helper()
 
-	// The sweep comes as often as by default: it wakes the outbox when a worker is killed before it could.
-	s := harness.Start(t, harness.Options{Env: inLife(map[string]string{"SWEEP_INTERVAL": "10s"}, j.env)})
+	s := harness.Start(t, harness.Options{Env: inLife(map[string]string{
+		// The sweep comes as often as by default: it wakes the outbox when a worker is killed before it could.
+		"SWEEP_INTERVAL": "10s",
+		// A refusal that follows a lost answer counts after this: longer than a sending belongs to a worker, shorter than patience.
+		"REFUND_SETTLE_AFTER": "8s",
+	}, j.env)})
 	tap := s.TapWorker()
 
 	tap.Cut(j.cut)
