@@ -201,7 +201,7 @@ func (p *Postgres) command() process.Command {
 	}
 	if p.throwaway {
 		settings = append(settings, "max_connections=300", "fsync=off", "synchronous_commit=off", "full_page_writes=off",
-			"wal_level=minimal", "max_wal_senders=0")
+			"wal_level=minimal", "max_wal_senders=0", "jit=off")
 	}
 	args := make([]string, 0, 2+2*len(settings))
 	args = append(args, "-D", p.cluster())

@@ -2,6 +2,7 @@ package ledger_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,6 +46,10 @@ func (b *books) searchable(t *testing.T, n int) uuid.UUID {
 	b.Exec(t, "UPDATE financial_records SET payout_reference = 'TRF-' || right(transaction_number, 2) || ' أ' WHERE balance_status = 'TRANSFERRED'")
 	b.Exec(t, "UPDATE providers SET name = 'Other / شركة الأولى' WHERE id = $1", other)
 	b.Exec(t, "ANALYZE financial_records")
+	// Folding costs more than everything else of looking at a line: it is done once, and not again for every search.
+	b.Exec(t, `CREATE TABLE plain_lines AS SELECT f.*, search_fold(trip_title) AS folded_title, search_fold(details) AS folded_details,
+			search_fold(payout_reference) AS folded_reference, search_fold(p.name) AS folded_company
+		FROM financial_records AS f JOIN providers AS p ON p.id = provider_id`)
 
 	return other
 }
@@ -53,10 +58,9 @@ func (b *books) searchable(t *testing.T, n int) uuid.UUID {
 var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 // plainSearch is the list without any index or sum that the store has for it.
-const plainSearch = `SELECT id FROM financial_records
-	WHERE (search_fold(trip_title) LIKE search_fold($1) OR search_fold(details) LIKE search_fold($1)
-	   OR lower(transaction_number) LIKE search_fold($1) OR search_fold(payout_reference) LIKE search_fold($1)
-	   OR (SELECT search_fold(name) FROM providers AS p WHERE p.id = provider_id) LIKE search_fold($1))
+const plainSearch = `SELECT id FROM plain_lines, search_fold($1) AS words
+	WHERE (folded_title LIKE words OR folded_details LIKE words OR lower(transaction_number) LIKE words
+	   OR folded_reference LIKE words OR folded_company LIKE words)
 	  AND ($2 = '' OR provider_id::text = $2) AND ($3 = '' OR balance_status = $3) AND record_date BETWEEN $4::date AND $5::date
 	ORDER BY `
 
@@ -115,7 +119,7 @@ func (b *books) requireFound(t *testing.T, f ledger.RecordFilter, order, what st
 	per := f.Page.PerPage
 	last := max((len(want)+per-1)/per, 1)
 
-	for _, number := range []int{1, max(last/2, 1), last, last + 1} {
+	for _, number := range slices.Compact([]int{1, max(last/2, 1), last, last + 1}) {
 		f.Page.Number = number
 
 		got, err := b.Store.Ledger.ListRecords(t.Context(), f)
