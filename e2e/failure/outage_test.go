@@ -33,6 +33,8 @@ func outage(t *testing.T) time.Duration {
 
 // TestOrchestratorAway stops Temporal, alone and together with the API, while customers pay.
 func TestOrchestratorAway(t *testing.T) {
+	t.Parallel()
+
 	s := harness.Start(t, harness.Options{Private: true, Env: inLife()})
 
 	t.Run("alone", func(t *testing.T) { orchestratorAlone(t, s.For(t)) })

@@ -1,0 +1,29 @@
+package testkit
+
+import (
+	"flag"
+	"os"
+	"runtime"
+	"strconv"
+	"testing"
+)
+
+// RunWaiting is the TestMain of a package whose tests wait for other processes most of their time: it runs perProcessor
+// of them at once for each processor, unless -parallel says how many, and ends the process.
+func RunWaiting(m *testing.M, perProcessor int) {
+	flag.Parse()
+
+	const name = "test.parallel"
+
+	given := false
+
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == name })
+
+	if !given {
+		if err := flag.Set(name, strconv.Itoa(perProcessor*runtime.GOMAXPROCS(0))); err != nil {
+			panic(err)
+		}
+	}
+
+	os.Exit(m.Run())
+}
