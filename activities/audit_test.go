@@ -66,7 +66,7 @@ func TestAuditKeepsOneOpenIncidentPerRule(t *testing.T) {
 	require.Contains(t, incidents()[0].Message, "trip-seats")
 	require.Contains(t, incidents()[0].Details["examples"], "trip-seats: trip "+w.Trip.ID.String()+": 3 of 40 taken, bookings hold 0")
 
-	_, err = a.Store.Incidents.ResolveIncident(t.Context(), incidents()[0].ID, "", db.Actor{UserID: w.Users[models.RoleAdmin].ID, Role: models.RoleAdmin})
+	_, err = a.Store.Incidents.ResolveIncident(t.Context(), db.Actor{UserID: w.Users[models.RoleAdmin].ID, Role: models.RoleAdmin}, incidents()[0].ID, "")
 	require.NoError(t, err)
 	_, err = a.AuditBooks(t.Context())
 	require.NoError(t, err)

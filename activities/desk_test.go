@@ -3,6 +3,7 @@ package activities_test
 import (
 	"context"
 	"database/sql"
+	"log/slog"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -34,7 +35,7 @@ func newDesk(t *testing.T) *desk {
 
 	s, db := storetest.Open(t, models.DefaultPolicies())
 	d := &desk{db: db, world: storetest.Fixture(t, s), gateway: fake.New()}
-	d.Payments = &activities.Payments{Store: s, Now: time.Now, Queued: func() { d.queued.Add(1) }}
+	d.Payments = &activities.Payments{Log: silent, Store: s, Now: time.Now, Queued: func() { d.queued.Add(1) }}
 	d.serve(d.gateway)
 
 	return d
@@ -53,7 +54,7 @@ func (d *desk) attempt(t *testing.T) models.Attempt {
 	booking, err := d.Store.Bookings.CreateBooking(t.Context(), bookings.NewBooking{
 		UserID: user, TripID: d.world.Trip.ID, Passengers: []models.Passenger{{Name: "Passenger"}}, ContactName: "Contact",
 		ContactEmail: "contact@rihla.test", ContactPhone: "+966500000000", Method: models.MethodCreditCard,
-	})
+	}, time.Now())
 	require.NoError(t, err)
 
 	return models.Attempt{
@@ -67,10 +68,10 @@ func (d *desk) campaignAttempt(t *testing.T) models.Attempt {
 
 	admin := d.world.Users[models.RoleAdmin]
 	today := models.DateIn(time.Now())
-	c, err := d.Store.Catalogue.CreateCampaign(t.Context(), models.AdCampaign{
+	c, err := d.Store.Catalogue.CreateCampaign(t.Context(), db.Actor{UserID: admin.ID, Role: models.RoleAdmin}, models.AdCampaign{
 		ID: models.NewID(), ProviderID: d.world.Provider.ID, TripID: d.world.Trip.ID, CreatedBy: admin.ID, Title: "Spring",
 		StartsOn: today, EndsOn: today.AddDays(7), Price: models.MustMoney("100.00"),
-	}, db.Actor{UserID: admin.ID, Role: models.RoleAdmin}, time.Now())
+	}, time.Now())
 	require.NoError(t, err)
 
 	return models.Attempt{CampaignID: c.ID, ProviderID: c.ProviderID, Number: 1, UserID: admin.ID, Method: models.MethodCreditCard}
@@ -132,7 +133,7 @@ func (d *desk) pay(t *testing.T, a models.Attempt) models.Attempt {
 func (d *desk) cancelBooking(t *testing.T, a models.Attempt) {
 	t.Helper()
 
-	b, pending, err := d.Store.Payments.CancelBooking(t.Context(), a.BookingID, db.Actor{UserID: a.UserID, Role: models.RoleEndUser}, time.Now())
+	b, pending, err := d.Store.Payments.CancelBooking(t.Context(), db.Actor{UserID: a.UserID, Role: models.RoleEndUser}, a.BookingID, time.Now())
 	require.NoError(t, err)
 	require.Equal(t, models.BookingCancelled, b.Status)
 	require.Equal(t, a.ID(), pending.ID)
@@ -207,3 +208,6 @@ type unheardOf struct{ *fake.Gateway }
 func (unheardOf) CreateCheckout(context.Context, gateways.CheckoutRequest) (gateways.Checkout, error) {
 	return gateways.Checkout{}, &gateways.Error{Kind: gateways.KindNotFound, Code: "not_found"}
 }
+
+// silent is the log of activities whose warnings are not looked at.
+var silent = slog.New(slog.DiscardHandler)

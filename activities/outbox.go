@@ -18,6 +18,7 @@ type Outbox struct {
 	Store  *store.Store
 	Sender notify.Sender
 	Now    func() time.Time
+	Log    *slog.Logger
 }
 
 // The size of a batch, and how many of it are sent side by side.
@@ -98,7 +99,7 @@ func (o *Outbox) renewLeases(ctx context.Context, batch []models.Notification) (
 			}
 
 			if err := o.Store.Outbox.KeepNotifications(ctx, batch, o.Now()); err != nil && ctx.Err() == nil {
-				slog.WarnContext(ctx, "lease of notifications not renewed", "error", err)
+				o.Log.WarnContext(ctx, "lease of notifications not renewed", "error", err)
 			}
 		}
 	}()
@@ -114,7 +115,7 @@ func (o *Outbox) deliver(ctx context.Context, n *models.Notification) (bool, err
 
 	permanent := notify.IsPermanent(err)
 	// The error may quote the address: the log and the row get only its kind.
-	slog.WarnContext(ctx, "notification not delivered",
+	o.Log.WarnContext(ctx, "notification not delivered",
 		"notification_id", n.ID, "channel", n.Channel, "attempts", n.Attempts, "permanent", permanent)
 
 	reason := "temporary failure"

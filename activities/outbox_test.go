@@ -60,7 +60,7 @@ func TestDeliverNotifications(t *testing.T) {
 	d := newDesk(t)
 	p := newPostman(t)
 	now := time.Now().Add(time.Second)
-	outbox := &activities.Outbox{Store: d.Store, Sender: p, Now: func() time.Time { return now }}
+	outbox := &activities.Outbox{Log: silent, Store: d.Store, Sender: p, Now: func() time.Time { return now }}
 
 	deliver := func(want activities.Delivered) {
 		t.Helper()
@@ -105,12 +105,12 @@ func TestDeliverNotificationThatNeverCanBe(t *testing.T) {
 	d := newDesk(t)
 	p := newPostman(t)
 	now := time.Now().Add(time.Second)
-	outbox := &activities.Outbox{Store: d.Store, Sender: p, Now: func() time.Time { return now }}
+	outbox := &activities.Outbox{Log: silent, Store: d.Store, Sender: p, Now: func() time.Time { return now }}
 
 	booking, err := d.Store.Bookings.CreateBooking(t.Context(), bookings.NewBooking{
 		UserID: d.world.Users[models.RoleEndUser].ID, TripID: d.world.Trip.ID, Passengers: []models.Passenger{{Name: "Passenger"}},
 		ContactName: "Contact", ContactEmail: "not an address", Method: models.MethodCreditCard,
-	})
+	}, time.Now())
 	require.NoError(t, err)
 
 	a := models.Attempt{BookingID: booking.ID, Number: 1, UserID: booking.UserID, Method: models.MethodCreditCard}

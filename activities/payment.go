@@ -23,6 +23,7 @@ type Payments struct {
 	Store    *store.Store
 	Gateways map[models.Gateway]gateways.Gateway
 	Now      func() time.Time
+	Log      *slog.Logger
 	// AskFor is how long a gateway is asked about an expired attempt before an operator is told; zero: the workflow knows.
 	AskFor time.Duration
 	// SettleAfter is how long a gateway is asked about a refund that it does not know, after a sending whose outcome is
@@ -250,7 +251,7 @@ func (p *Payments) EndPayment(ctx context.Context, e End) (models.Settled, error
 
 func (p *Payments) announce(ctx context.Context, id uuid.UUID, s models.Settled) models.Settled {
 	if s.NeedsReview {
-		slog.WarnContext(ctx, "incident opened for payment", "payment_id", id, "workflow_id", workflowOf(ctx),
+		p.Log.WarnContext(ctx, "incident opened for payment", "payment_id", id, "workflow_id", workflowOf(ctx),
 			"status", s.Status, "failure", s.Failure, "gateway", s.Gateway, "refund_owed", s.RefundOwed)
 	}
 

@@ -29,6 +29,7 @@ type Polls struct {
 	WebhookSilence time.Duration // after how long without a webhook a channel counts as silent
 	Limiters       map[models.Gateway]PollLimiters
 	Now            func() time.Time
+	Log            *slog.Logger
 	// Asked is told of every question: open, news, error or not_sent; Silent of every round that found the channel silent.
 	Asked  func(c models.Channel, outcome string)
 	Silent func(c models.Channel)
@@ -258,7 +259,7 @@ func (p *Polls) ask(ctx context.Context, t *models.PaymentTransaction) (outcome 
 		return askedError, err
 	case stored.Deliver:
 		if err := p.Deliver(ctx, stored.Delivery); err != nil {
-			slog.WarnContext(ctx, "gateway answer not delivered to its workflow; the sweep retries", "error", telemetry.Scrub(err.Error()))
+			p.Log.WarnContext(ctx, "gateway answer not delivered to its workflow; the sweep retries", "error", telemetry.Scrub(err.Error()))
 		}
 
 		return askedNews, nil

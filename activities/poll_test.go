@@ -35,7 +35,7 @@ func newAsker(t *testing.T) *asker {
 	var mu sync.Mutex
 
 	a.polls = &activities.Polls{
-		Store: a.Store, Gateways: a.Gateways, Deliver: a.owners.Deliver, WebhookSilence: 2 * time.Minute, Now: func() time.Time { return a.now },
+		Log: silent, Store: a.Store, Gateways: a.Gateways, Deliver: a.owners.Deliver, WebhookSilence: 2 * time.Minute, Now: func() time.Time { return a.now },
 		Asked: func(_ models.Channel, outcome string) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -180,7 +180,7 @@ func TestSweepOfASilentChannel(t *testing.T) {
 	a := newAsker(t)
 	a.opened(t)
 
-	sweep := &activities.Sweep{Store: a.Store, Deliver: a.owners, WebhookSilence: 2 * time.Minute, Now: func() time.Time { return a.now }}
+	sweep := &activities.Sweep{Log: silent, Store: a.Store, Deliver: a.owners, WebhookSilence: 2 * time.Minute, Now: func() time.Time { return a.now }}
 	run := func(want activities.Swept) {
 		t.Helper()
 

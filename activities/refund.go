@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"log/slog"
 	"time"
 
 	"github.com/google/uuid"
@@ -261,7 +260,7 @@ func (p *Payments) SettleRefund(ctx context.Context, d RefundDecision) (models.S
 	}
 
 	if s.NeedsReview {
-		slog.WarnContext(ctx, "incident opened for refund", "refund_id", d.RefundID, "workflow_id", workflowOf(ctx),
+		p.Log.WarnContext(ctx, "incident opened for refund", "refund_id", d.RefundID, "workflow_id", workflowOf(ctx),
 			"status", s.Status)
 	}
 

@@ -18,7 +18,7 @@ func TestRefundByHand(t *testing.T) {
 	d := newDesk(t)
 	o := &owners{}
 	now := time.Now()
-	sweep := &activities.Sweep{Store: d.Store, Deliver: o, Now: func() time.Time { return now }}
+	sweep := &activities.Sweep{Log: silent, Store: d.Store, Deliver: o, Now: func() time.Time { return now }}
 	id := d.promised(t, d.billed(t))
 
 	_, err := d.RefundAtGateway(t.Context(), id)
@@ -33,8 +33,8 @@ func TestRefundByHand(t *testing.T) {
 	require.Zero(t, swept.Refunds+swept.Payouts, "it waits for people, and nobody else")
 
 	reference := "TRF-1"
-	_, err = d.Store.Refunds.DecidePayout(t.Context(), models.RefundPayout{RefundID: id, Decision: models.PayoutPaid, Reference: &reference},
-		db.Actor{UserID: d.world.Users[models.RoleAdmin].ID, Role: models.RoleAdmin}, time.Now())
+	_, err = d.Store.Refunds.DecidePayout(t.Context(), db.Actor{UserID: d.world.Users[models.RoleAdmin].ID, Role: models.RoleAdmin},
+		models.RefundPayout{RefundID: id, Decision: models.PayoutPaid, Reference: &reference}, time.Now())
 	require.NoError(t, err)
 
 	swept, err = sweep.Run(t.Context())

@@ -46,6 +46,7 @@ type Sweep struct {
 	Deliver        Deliverer
 	WebhookSilence time.Duration // after how long without a webhook a channel counts as silent; 0: never
 	Now            func() time.Time
+	Log            *slog.Logger
 }
 
 // The ages at which something counts as left behind, and how much one sweep takes on.
@@ -264,7 +265,7 @@ func (r *sweepRun) releaseHolds(ctx context.Context) error {
 	r.deadline = time.Now().Add(handOverDeadline)
 
 	if limited.Err() != nil && ctx.Err() == nil {
-		slog.WarnContext(ctx, "sweep did not release all expired holds; the next sweep continues", "error", err)
+		r.Log.WarnContext(ctx, "sweep did not release all expired holds; the next sweep continues", "error", err)
 
 		return nil
 	}
@@ -313,7 +314,7 @@ func handOverEach[T any](ctx context.Context, r *sweepRun, items []T, do func(co
 				count.Add(1)
 			} else {
 				r.orchestratorDown.CompareAndSwap(false, limited.Err() != nil)
-				slog.WarnContext(ctx, "sweep could not deliver to a workflow; the next sweep retries", "error", err) // the next one tries it again
+				r.Log.WarnContext(ctx, "sweep could not deliver to a workflow; the next sweep retries", "error", err) // the next one tries it again
 			}
 
 			return nil

@@ -85,7 +85,7 @@ func TestSweep(t *testing.T) {
 	d := newDesk(t)
 	o := &owners{}
 	now := time.Now()
-	sweep := &activities.Sweep{Store: d.Store, Deliver: o, Now: func() time.Time { return now }}
+	sweep := &activities.Sweep{Log: silent, Store: d.Store, Deliver: o, Now: func() time.Time { return now }}
 
 	run := func(want activities.Swept) {
 		t.Helper()
@@ -139,7 +139,7 @@ func TestSweepOfAnOrchestratorThatDoesNotAnswer(t *testing.T) {
 	d := newDesk(t)
 	o := &owners{silent: true}
 	now := time.Now()
-	sweep := &activities.Sweep{Store: d.Store, Deliver: o, Now: func() time.Time { return now }}
+	sweep := &activities.Sweep{Log: silent, Store: d.Store, Deliver: o, Now: func() time.Time { return now }}
 
 	idle := d.attempt(t)
 	d.paid(t) // has messages
@@ -177,7 +177,7 @@ func TestSweepShowsIncidents(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	o := &owners{down: errors.New("orchestrator is down")}
-	sweep := &activities.Sweep{Store: d.Store, Deliver: o, Now: time.Now}
+	sweep := &activities.Sweep{Log: silent, Store: d.Store, Deliver: o, Now: time.Now}
 
 	run := func(want int) {
 		t.Helper()
@@ -199,7 +199,7 @@ func TestSweepShowsIncidents(t *testing.T) {
 	require.Equal(t, models.IncidentOpen, o.shown[0].Status)
 	require.Equal(t, models.IncidentRefundUnordered, o.shown[0].Kind)
 
-	_, err := d.Store.Incidents.ResolveIncident(t.Context(), o.shown[0].ID, "it was a test", db.Actor{Operator: "root"})
+	_, err := d.Store.Incidents.ResolveIncident(t.Context(), db.Actor{Operator: "root"}, o.shown[0].ID, "it was a test")
 	require.NoError(t, err)
 
 	run(1)
@@ -213,7 +213,7 @@ func TestSweepOfEndedAttempts(t *testing.T) {
 	d := newDesk(t)
 	o := &owners{}
 	now := time.Now()
-	sweep := &activities.Sweep{Store: d.Store, Deliver: o, Now: func() time.Time { return now }}
+	sweep := &activities.Sweep{Log: silent, Store: d.Store, Deliver: o, Now: func() time.Time { return now }}
 
 	d.end(t, d.opened(t), models.FailureCancelled)
 

@@ -162,7 +162,7 @@ func (b *bench) measure(ctx context.Context, payments, parallel int) (result, er
 	gate := fake.New()
 
 	w := worker.New(worker.Deps{
-		Temporal: b.temporal, Namespace: client.DefaultNamespace, Store: b.store, Sender: silent{},
+		Log: slog.Default(), Temporal: b.temporal, Namespace: client.DefaultNamespace, Store: b.store, Sender: silent{},
 		Gateways: map[models.Gateway]gateways.Gateway{models.GatewayA: gate}, Queue: queue, Concurrency: 32,
 	})
 	if err := w.Start(ctx); err != nil {

@@ -56,7 +56,7 @@ func (b *bench) book(ctx context.Context) (models.Attempt, error) {
 		UserID: b.user, TripID: trip, Passengers: []models.Passenger{{Name: "Passenger"}},
 		ContactName: "Customer", ContactEmail: "customer@rihla.test", ContactPhone: "+966500000001",
 		Locale: models.LocaleEnglish, Method: models.MethodCreditCard,
-	})
+	}, time.Now())
 	if err != nil {
 		return models.Attempt{}, err
 	}

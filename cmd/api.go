@@ -90,7 +90,7 @@ func startAPI(
 	warnOfReturns(ctx, slog.Default(), cfg)
 
 	workflowClient := workflows.NewClient(temporal, cfg.Temporal.TaskQueue)
-	eventRelay := relay.New(s, workflowClient.Deliver)
+	eventRelay := relay.New(s, slog.Default(), workflowClient.Deliver)
 
 	eventRelay.Report(metrics.RelayBacklog)
 	metrics.WatchBooks(countUnfinished(s))
@@ -113,7 +113,7 @@ func startAPI(
 	eventRelay.Start()
 	open.add(eventRelay.Stop)
 
-	operations.ClearExports(ctx)
+	operations.ClearExports(ctx, slog.Default())
 
 	stopDashboards := handlers.ListenDashboards()
 
@@ -187,7 +187,7 @@ func apiDeps(ctx context.Context, cfg config.Config, p apiParts, open *closers) 
 	handlers := operations.New(operations.Deps{
 		Store: p.store, Workflows: p.workflows, Passwords: passwords, Issuer: auth.NewIssuer(keys, cfg.Tokens),
 		Logins: limits, Verifiers: channels,
-		AtOnce: cfg.AtOnce, Deliver: p.relay.Enqueue, Metrics: p.metrics, Media: files, Links: links, Now: clock.Now,
+		AtOnce: cfg.AtOnce, Deliver: p.relay.Enqueue, Metrics: p.metrics, Media: files, Links: links, Now: clock.Now, Log: slog.Default(),
 		RefreshTTL: cfg.Tokens.RefreshTTL, CheckoutWait: cfg.HTTP.CheckoutWait, RefundWait: cfg.HTTP.RefundWait,
 		PublicURL: cfg.App.PublicURL, Returns: cfg.ReturnRules(),
 		TemporalUI: strings.TrimRight(cfg.Temporal.UIURL, "/"), Runbook: cfg.App.RunbookURL,

@@ -101,7 +101,7 @@ func (b *fuzzBundle) serve(tb testing.TB, cfg config.Config, s *store.Store) {
 	require.NoError(tb, err)
 	tb.Cleanup(temporal.Close)
 
-	carrier := relay.New(s, func(context.Context, models.Delivery) error { return nil })
+	carrier := relay.New(s, slog.New(slog.DiscardHandler), func(context.Context, models.Delivery) error { return nil })
 	carrier.Start()
 	tb.Cleanup(carrier.Stop)
 

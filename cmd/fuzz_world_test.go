@@ -90,10 +90,10 @@ func insertFuzzWorld(tb testing.TB, s *store.Store, conn *sql.DB) {
 	require.NoError(tb, s.Seed.InsertDemo(tb.Context(), d))
 
 	staff := db.Actor{UserID: fuzzUser(models.RoleProviderAdmin), Role: models.RoleProviderAdmin, ProviderID: fuzzProvider}
-	_, err := s.Catalogue.CreateCampaign(tb.Context(), models.AdCampaign{
+	_, err := s.Catalogue.CreateCampaign(tb.Context(), staff, models.AdCampaign{
 		ID: fuzzCampaign, TripID: fuzzTrip, Title: "Fuzz campaign", Description: "On the front page",
 		StartsOn: models.NewDate(2098, time.January, 1), EndsOn: models.NewDate(2098, time.January, 31), Price: models.MustMoney("1000.00"),
-	}, staff, time.Now())
+	}, time.Now())
 	require.NoError(tb, err)
 
 	for _, p := range fuzzPayments() {
@@ -172,7 +172,7 @@ func (p fuzzPayment) insert(tb testing.TB, s *store.Store, db *sql.DB) {
 	b, err := s.Bookings.CreateBooking(tb.Context(), bookings.NewBooking{
 		UserID: user, TripID: fuzzID(401), Passengers: []models.Passenger{{Name: "Passenger"}},
 		ContactName: "Contact", ContactEmail: "contact@fuzz.test", ContactPhone: "+966500000097", Method: p.method,
-	})
+	}, time.Now())
 	require.NoError(tb, err)
 
 	// Nothing is about the booking yet.

@@ -126,7 +126,7 @@ func newUserPassword() *cobra.Command {
 					return err
 				}
 
-				if err := s.Accounts.ChangePassword(ctx, u.ID, "", hash, operator()); err != nil {
+				if err := s.Accounts.ChangePassword(ctx, operator(), u.ID, "", hash); err != nil {
 					return err
 				}
 
@@ -150,7 +150,7 @@ func newUserRemove() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withUser(cmd, email, func(ctx context.Context, s *store.Store, u models.User) error {
-				if err := s.Accounts.RemoveUser(ctx, u.ID, operator()); err != nil {
+				if err := s.Accounts.RemoveUser(ctx, operator(), u.ID); err != nil {
 					return err
 				}
 
@@ -241,7 +241,7 @@ func createUser(ctx context.Context, cfg config.Config, u models.User, password 
 		return u, err
 	}
 
-	return s.Accounts.AddUser(ctx, u, operator())
+	return s.Accounts.AddUser(ctx, operator(), u)
 }
 
 func hashPassword(ctx context.Context, password string) (string, error) {

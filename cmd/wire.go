@@ -378,7 +378,7 @@ func startWorker(ctx context.Context, cfg config.Config, m *telemetry.Metrics) (
 		Queue: cfg.Temporal.TaskQueue, SweepInterval: cfg.Schedules.SweepInterval, Concurrency: cfg.Database.MaxConns,
 		AskFor: cfg.Policies.AskFor, SettleAfter: cfg.Policies.SettleAfter,
 		WebhookSilence: cfg.Schedules.WebhookSilence, PollLimiters: pollLimiters(cfg.Gateways), Asked: m.StatusAsked, Silent: m.WebhooksSilent,
-		Now: clock.Now, Settled: m.PaymentSettled, Deployment: cfg.Temporal.DeploymentName, BuildID: cfg.Temporal.BuildID,
+		Now: clock.Now, Log: slog.Default(), Settled: m.PaymentSettled, Deployment: cfg.Temporal.DeploymentName, BuildID: cfg.Temporal.BuildID,
 	})
 	if err := w.Start(ctx); err != nil {
 		return nil, err

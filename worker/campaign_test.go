@@ -2,6 +2,7 @@ package worker_test
 
 import (
 	"context"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -48,7 +49,7 @@ func (h *testEnv) workCampaigns(t *testing.T, q quickDays) (stop func()) {
 	w := sdk.New(h.temporal, h.queue, sdk.Options{StickyScheduleToStartTimeout: time.Second})
 	workflows.Register(w)
 
-	payments := activities.Payments{Store: h.store, Now: q.now}
+	payments := activities.Payments{Log: slog.Default(), Store: h.store, Now: q.now}
 	w.RegisterActivityWithOptions(func(ctx context.Context, id uuid.UUID, at time.Time) (activities.CampaignState, error) {
 		state, err := payments.AdvanceCampaign(ctx, id, q.shows(at))
 		if !state.NextAt.IsZero() {
@@ -69,14 +70,14 @@ func (h *testEnv) paidCampaign(t *testing.T, starts, ends models.Date) models.Ad
 	staff := h.world.Users[models.RoleProviderAdmin]
 	by := db.Actor{UserID: staff.ID, Role: staff.Role, ProviderID: h.world.Provider.ID}
 
-	c, err := h.store.Catalogue.CreateCampaign(t.Context(), models.AdCampaign{
+	c, err := h.store.Catalogue.CreateCampaign(t.Context(), by, models.AdCampaign{
 		ProviderID: h.world.Provider.ID, TripID: h.world.Trip.ID, Title: "Campaign", StartsOn: starts, EndsOn: ends,
 		Price: models.MustMoney("100.00"),
-	}, by, time.Now())
+	}, time.Now())
 	require.NoError(t, err)
 
 	w := worker.New(worker.Deps{
-		Temporal: h.temporal, Store: h.store, Sender: h.mailbox, Namespace: "default", Queue: h.queue,
+		Log: slog.Default(), Temporal: h.temporal, Store: h.store, Sender: h.mailbox, Namespace: "default", Queue: h.queue,
 		Gateways: map[models.Gateway]gateways.Gateway{models.GatewayA: h.gateway},
 	})
 	require.NoError(t, w.Start(t.Context()))
@@ -198,9 +199,9 @@ func TestCampaignResumedAtMidnight(t *testing.T) {
 		return err == nil && d.GetWorkflowExecutionInfo().GetHistoryLength() >= 8
 	}, 20*time.Second, 10*time.Millisecond)
 
-	_, err := h.store.Catalogue.PauseCampaign(t.Context(), c.ID, actor, time.Now())
+	_, err := h.store.Catalogue.PauseCampaign(t.Context(), actor, c.ID, time.Now())
 	require.NoError(t, err)
-	_, err = h.store.Catalogue.ResumeCampaign(t.Context(), c.ID, actor, today.Start().Add(-time.Second))
+	_, err = h.store.Catalogue.ResumeCampaign(t.Context(), actor, c.ID, today.Start().Add(-time.Second))
 	require.NoError(t, err)
 	require.True(t, is(models.CampaignScheduled)())
 

@@ -33,6 +33,7 @@ type outages struct {
 	reported map[models.Gateway]outageReport // what was last reported
 	down     func(ctx context.Context, gateway models.Gateway, since time.Time) error
 	up       func(ctx context.Context, gateway models.Gateway, unseen time.Duration) error
+	log      *slog.Logger
 	cancel   context.CancelFunc
 	done     sync.WaitGroup
 }
@@ -53,7 +54,7 @@ func (w outageReport) isDown() bool { return !w.up && !w.reportedAt.IsZero() && 
 func newOutages(d Deps) *outages {
 	o := &outages{
 		watched: map[models.Gateway]healthReporter{}, reported: map[models.Gateway]outageReport{}, cancel: func() {},
-		down: d.Store.Incidents.ReportGatewayDown, up: d.Store.Incidents.ReportGatewayUp,
+		down: d.Store.Incidents.ReportGatewayDown, up: d.Store.Incidents.ReportGatewayUp, log: d.Log,
 	}
 
 	for name, g := range d.Gateways {
@@ -114,7 +115,7 @@ func (o *outages) check(ctx context.Context) {
 		}
 
 		if err != nil {
-			slog.WarnContext(ctx, "gateway incident not written; retried at the next check", "gateway", name, "error", err)
+			o.log.WarnContext(ctx, "gateway incident not written; retried at the next check", "gateway", name, "error", err)
 
 			continue
 		}

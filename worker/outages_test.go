@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -52,6 +53,7 @@ func TestOutages(t *testing.T) {
 		var (
 			p = &patient{}
 			o = &outages{
+				log:     slog.New(slog.DiscardHandler),
 				watched: map[models.Gateway]healthReporter{models.GatewayWalletB: p}, reported: map[models.Gateway]outageReport{},
 				down: func(_ context.Context, g models.Gateway, _ time.Time) error {
 					return p.say("down " + string(g))

@@ -14,13 +14,14 @@ const notifyPause = time.Second
 // wake-up when the process dies: the next one begins with a wake-up, and the sweep looks into the outbox too.
 type outboxNotifier struct {
 	wake   func(context.Context) error
+	log    *slog.Logger
 	due    chan struct{}
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 }
 
-func newOutboxNotifier(wake func(context.Context) error) *outboxNotifier {
-	return &outboxNotifier{wake: wake, due: make(chan struct{}, 1), cancel: func() {}}
+func newOutboxNotifier(log *slog.Logger, wake func(context.Context) error) *outboxNotifier {
+	return &outboxNotifier{wake: wake, log: log, due: make(chan struct{}, 1), cancel: func() {}}
 }
 
 // Notify asks for a wake-up. It never blocks.
@@ -55,7 +56,7 @@ func (p *outboxNotifier) run(ctx context.Context) {
 		}
 
 		if err := p.wake(ctx); err != nil && ctx.Err() == nil {
-			slog.WarnContext(ctx, "outbox workflow not woken; the sweep retries", "error", err)
+			p.log.WarnContext(ctx, "outbox workflow not woken; the sweep retries", "error", err)
 		}
 
 		select {

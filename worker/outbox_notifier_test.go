@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,7 +17,7 @@ func TestPump(t *testing.T) {
 	var calls atomic.Int32
 
 	woken := make(chan struct{}, 100)
-	p := newOutboxNotifier(func(context.Context) error {
+	p := newOutboxNotifier(slog.New(slog.DiscardHandler), func(context.Context) error {
 		woken <- struct{}{}
 		if calls.Add(1) == 1 {
 			return errors.New("orchestrator is down")
@@ -50,7 +51,7 @@ func TestPumpStopsWhileItWakes(t *testing.T) {
 	t.Parallel()
 
 	waking := make(chan struct{})
-	p := newOutboxNotifier(func(ctx context.Context) error {
+	p := newOutboxNotifier(slog.New(slog.DiscardHandler), func(ctx context.Context) error {
 		close(waking)
 		<-ctx.Done()
 

@@ -2,6 +2,7 @@ package worker_test
 
 import (
 	"context"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -82,7 +83,7 @@ func TestPaymentOfACancelledBooking(t *testing.T) {
 	h.work(t)
 
 	cancel := func(a models.Attempt) models.Settled {
-		_, pending, err := h.store.Payments.CancelBooking(t.Context(), a.BookingID, db.Actor{UserID: a.UserID}, time.Now())
+		_, pending, err := h.store.Payments.CancelBooking(t.Context(), db.Actor{UserID: a.UserID}, a.BookingID, time.Now())
 		require.NoError(t, err)
 
 		s, err := h.CancelPayment(patient(t), pending.ID)
@@ -280,7 +281,7 @@ func TestSweepSchedule(t *testing.T) {
 
 	for range 2 { // starting again changes the schedule that is there
 		w := worker.New(worker.Deps{
-			Temporal: h.temporal, Store: h.store, Sender: h.mailbox, Namespace: "default", Queue: h.queue, SweepInterval: time.Second,
+			Log: slog.Default(), Temporal: h.temporal, Store: h.store, Sender: h.mailbox, Namespace: "default", Queue: h.queue, SweepInterval: time.Second,
 		})
 		require.NoError(t, w.Start(t.Context()))
 		w.Stop()

@@ -65,12 +65,12 @@ func skipDenied(err error) error {
 const auditHour, auditMinute = 0, 30
 
 // ensureSchedules creates the schedules, or gives existing ones their present times and policies.
-func ensureSchedules(ctx context.Context, c client.Client, queue string, sweep time.Duration) error {
+func ensureSchedules(ctx context.Context, log *slog.Logger, c client.Client, queue string, sweep time.Duration) error {
 	if sweep == 0 {
 		return nil
 	}
 
-	err := ensureSchedule(ctx, c, client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: sweep}}}, time.Minute,
+	err := ensureSchedule(ctx, log, c, client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: sweep}}}, time.Minute,
 		&client.ScheduleWorkflowAction{
 			ID: models.SweepScheduleID(queue), Workflow: workflows.Sweep, TaskQueue: queue, StaticSummary: "Sweep: resume unprocessed work",
 		})
@@ -82,7 +82,7 @@ func ensureSchedules(ctx context.Context, c client.Client, queue string, sweep t
 		Hour: []client.ScheduleRange{{Start: auditHour}}, Minute: []client.ScheduleRange{{Start: auditMinute}},
 	}}}
 
-	return ensureSchedule(ctx, c, nightly, 6*time.Hour, &client.ScheduleWorkflowAction{
+	return ensureSchedule(ctx, log, c, nightly, 6*time.Hour, &client.ScheduleWorkflowAction{
 		ID: models.AuditScheduleID(queue), Workflow: workflows.Audit, Args: []any{workflows.AuditOptions{}}, TaskQueue: queue,
 		StaticSummary: "Audit: recompute the books from their proofs",
 	})
@@ -92,7 +92,8 @@ func ensureSchedules(ctx context.Context, c client.Client, queue string, sweep t
 // default of a year would run every missed one after an outage. One that exists gets today's times, policies and action,
 // and stays paused if somebody has paused it.
 func ensureSchedule(
-	ctx context.Context, c client.Client, spec client.ScheduleSpec, catchUp time.Duration, action *client.ScheduleWorkflowAction,
+	ctx context.Context, log *slog.Logger, c client.Client,
+	spec client.ScheduleSpec, catchUp time.Duration, action *client.ScheduleWorkflowAction,
 ) error {
 	action.WorkflowTaskTimeout = workflows.TaskTimeout
 	policies := client.SchedulePolicies{Overlap: enumspb.SCHEDULE_OVERLAP_POLICY_SKIP, CatchupWindow: catchUp}
@@ -113,7 +114,7 @@ func ensureSchedule(
 		},
 	})
 	if errors.Is(err, codec.ErrMissingKey) || errors.Is(err, codec.ErrNotEncrypted) {
-		slog.WarnContext(ctx, "schedule not updated: its payload cannot be decrypted", "schedule", action.ID, "error", err)
+		log.WarnContext(ctx, "schedule not updated: its payload cannot be decrypted", "schedule", action.ID, "error", err)
 
 		return nil
 	}

@@ -2,6 +2,7 @@ package worker_test
 
 import (
 	"context"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -32,7 +33,7 @@ func TestSchedulesOfOldAreBroughtUpToDate(t *testing.T) {
 	}
 
 	w := worker.New(worker.Deps{
-		Temporal: h.temporal, Store: h.store, Sender: h.mailbox, Namespace: "default", Queue: h.queue, SweepInterval: time.Minute,
+		Log: slog.Default(), Temporal: h.temporal, Store: h.store, Sender: h.mailbox, Namespace: "default", Queue: h.queue, SweepInterval: time.Minute,
 	})
 	require.NoError(t, w.Start(t.Context()))
 	w.Stop()

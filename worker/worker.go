@@ -33,6 +33,7 @@ type Deps struct {
 	SweepInterval  time.Duration // of the safety net; 0 means no schedules, the audit's included
 	Concurrency    int           // activities side by side; at most the database pool; default 16
 	Now            func() time.Time
+	Log            *slog.Logger
 	AskFor         time.Duration // activities.Payments.AskFor
 	SettleAfter    time.Duration // activities.Payments.SettleAfter
 	WebhookSilence time.Duration // after how long without webhooks gateways are asked; 0: never
@@ -69,7 +70,7 @@ func New(d Deps) *Worker {
 		d.Concurrency = 16
 	}
 
-	return &Worker{notifier: newOutboxNotifier(workflows.NewClient(d.Temporal, d.Queue).WakeOutbox), outages: newOutages(d), deps: d}
+	return &Worker{notifier: newOutboxNotifier(d.Log, workflows.NewClient(d.Temporal, d.Queue).WakeOutbox), outages: newOutages(d), deps: d}
 }
 
 // newQueues makes the pollers. One that could not be started can never be started again, so every try has its own.
@@ -77,7 +78,7 @@ func (w *Worker) newQueues() []worker.Worker {
 	d := w.deps
 	temporalClient := workflows.NewClient(d.Temporal, d.Queue)
 	payments := &activities.Payments{
-		Store: d.Store, Gateways: d.Gateways, Now: d.Now, AskFor: d.AskFor, SettleAfter: d.SettleAfter,
+		Store: d.Store, Gateways: d.Gateways, Now: d.Now, Log: d.Log, AskFor: d.AskFor, SettleAfter: d.SettleAfter,
 		Queued: w.notifier.Notify, Settled: d.Settled,
 	}
 
@@ -92,8 +93,8 @@ func (w *Worker) newQueues() []worker.Worker {
 		MaxHeartbeatThrottleInterval: workflows.HeartbeatEvery,
 		DeploymentOptions:            d.deployment(),
 	})
-	register(own, payments, &activities.Outbox{Store: d.Store, Sender: d.Sender, Now: d.Now},
-		&activities.Sweep{Store: d.Store, Deliver: temporalClient, WebhookSilence: d.WebhookSilence, Now: d.Now},
+	register(own, payments, &activities.Outbox{Store: d.Store, Sender: d.Sender, Now: d.Now, Log: d.Log},
+		&activities.Sweep{Store: d.Store, Deliver: temporalClient, WebhookSilence: d.WebhookSilence, Now: d.Now, Log: d.Log},
 		&activities.Audit{Store: d.Store, Now: d.Now})
 
 	polls := newPolls(d, temporalClient.Deliver)
@@ -116,7 +117,7 @@ const (
 func newPolls(d Deps, deliver func(context.Context, models.Delivery) error) *activities.Polls {
 	p := &activities.Polls{
 		Store: d.Store, Gateways: d.Gateways, Deliver: deliver, WebhookSilence: d.WebhookSilence, Now: d.Now, Asked: d.Asked, Silent: d.Silent,
-		Limiters: d.PollLimiters,
+		Limiters: d.PollLimiters, Log: d.Log,
 	}
 
 	if p.Asked == nil {
@@ -185,7 +186,7 @@ func (w *Worker) Start(ctx context.Context) error {
 			return err
 		}
 
-		slog.WarnContext(ctx, "Temporal does not answer; retrying", "error", err)
+		w.deps.Log.WarnContext(ctx, "Temporal does not answer; retrying", "error", err)
 
 		select {
 		case <-ctx.Done():
@@ -197,7 +198,7 @@ func (w *Worker) Start(ctx context.Context) error {
 	w.notifier.start()
 	w.notifier.Notify() // a worker that was killed may have queued messages and told nobody
 	w.outages.start()
-	slog.InfoContext(ctx, "worker polls", "queue", w.deps.Queue)
+	w.deps.Log.InfoContext(ctx, "worker polls", "queue", w.deps.Queue)
 
 	return nil
 }
@@ -207,7 +208,7 @@ func (w *Worker) tryToStart(ctx context.Context) error {
 		return err
 	}
 
-	if err := ensureSchedules(ctx, w.deps.Temporal, w.deps.Queue, w.deps.SweepInterval); err != nil {
+	if err := ensureSchedules(ctx, w.deps.Log, w.deps.Temporal, w.deps.Queue, w.deps.SweepInterval); err != nil {
 		return err
 	}
 

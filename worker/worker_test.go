@@ -90,7 +90,7 @@ func (h *testEnv) work(t *testing.T) {
 	t.Helper()
 
 	w := worker.New(worker.Deps{
-		Temporal: h.temporal, Store: h.store, Sender: h.mailbox, Namespace: "default", Queue: h.queue,
+		Log: slog.Default(), Temporal: h.temporal, Store: h.store, Sender: h.mailbox, Namespace: "default", Queue: h.queue,
 		Gateways: map[models.Gateway]gateways.Gateway{models.GatewayA: h.gateway, models.GatewayWalletB: h.gateway},
 	})
 	require.NoError(t, w.Start(t.Context()))
@@ -104,7 +104,7 @@ func (h *testEnv) attempt(t *testing.T) models.Attempt {
 	b, err := h.store.Bookings.CreateBooking(t.Context(), bookings.NewBooking{
 		UserID: user, TripID: h.world.Trip.ID, Passengers: []models.Passenger{{Name: "Passenger"}}, ContactName: "Contact",
 		ContactEmail: "contact@rihla.test", ContactPhone: "+966500000000", Method: models.MethodCreditCard,
-	})
+	}, time.Now())
 	require.NoError(t, err)
 
 	return models.Attempt{BookingID: b.ID, ProviderID: b.ProviderID, Number: 1, UserID: user, Method: models.MethodCreditCard}

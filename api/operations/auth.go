@@ -23,10 +23,10 @@ func (o *Operations) Register(ctx context.Context, r gen.RegisterRequestObject) 
 		return nil, err
 	}
 
-	u, err := o.Store.Accounts.AddUser(ctx, models.User{
+	u, err := o.Store.Accounts.AddUser(ctx, actor(ctx), models.User{
 		ID: models.NewID(), Name: r.Body.Name, Email: r.Body.Email, Phone: r.Body.Phone,
 		PasswordHash: hash, Role: models.RoleEndUser, Locale: middleware.Locale(ctx),
-	}, actor(ctx))
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func (o *Operations) newRefreshToken() (string, models.RefreshToken) {
 func (o *Operations) RefreshTokens(ctx context.Context, r gen.RefreshTokensRequestObject) (gen.RefreshTokensResponseObject, error) {
 	plain, next := o.newRefreshToken()
 
-	u, err := o.Store.Accounts.RotateRefreshToken(ctx, auth.HashRefreshToken(r.Body.RefreshToken), next)
+	u, err := o.Store.Accounts.RotateRefreshToken(ctx, auth.HashRefreshToken(r.Body.RefreshToken), next, o.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +178,7 @@ func (o *Operations) ChangePassword(ctx context.Context, r gen.ChangePasswordReq
 		return nil, err
 	}
 
-	err = o.Store.Accounts.ChangePassword(ctx, u.ID, u.PasswordHash, hash, actor(ctx))
+	err = o.Store.Accounts.ChangePassword(ctx, actor(ctx), u.ID, u.PasswordHash, hash)
 
 	return gen.ChangePassword204Response{}, sessionOver(err)
 }

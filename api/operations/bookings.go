@@ -67,7 +67,7 @@ func (o *Operations) book(ctx context.Context, r gen.CreateBookingRequestObject)
 		// be waiting for a worker still: a customer who tries again and again must not be more and more work.
 	}
 
-	b, err = o.Store.Bookings.CreateBooking(ctx, n)
+	b, err = o.Store.Bookings.CreateBooking(ctx, n, o.Now())
 
 	return b, false, err
 }

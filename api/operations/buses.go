@@ -34,7 +34,7 @@ func (o *Operations) ListBuses(ctx context.Context, r gen.ListBusesRequestObject
 // CreateBus adds a bus to the caller's company, or to the one that an admin names, with its photos when the body is a
 // form.
 func (o *Operations) CreateBus(ctx context.Context, r gen.CreateBusRequestObject) (gen.CreateBusResponseObject, error) {
-	a := &photoForm{files: o.Media}
+	a := &photoForm{o: o}
 
 	if contract.UploadOf(ctx) != nil {
 		var err error
@@ -46,7 +46,7 @@ func (o *Operations) CreateBus(ctx context.Context, r gen.CreateBusRequestObject
 	b := models.Bus{ProviderID: valueOf(r.Params.ProviderID)}
 	setBus(&b, r.Body)
 
-	b, err := o.Store.Catalogue.CreateBus(ctx, b, actor(ctx), a.photos...)
+	b, err := o.Store.Catalogue.CreateBus(ctx, actor(ctx), b, a.photos...)
 	if err != nil {
 		a.rejected(ctx, err)
 
@@ -76,7 +76,7 @@ func (o *Operations) GetBus(ctx context.Context, r gen.GetBusRequestObject) (gen
 
 // ReplaceBus is PUT. The photos have operations of their own.
 func (o *Operations) ReplaceBus(ctx context.Context, r gen.ReplaceBusRequestObject) (gen.ReplaceBusResponseObject, error) {
-	b, err := o.Store.Catalogue.UpdateBus(ctx, r.ID, replaced(r.Body, setBus), actor(ctx))
+	b, err := o.Store.Catalogue.UpdateBus(ctx, actor(ctx), r.ID, replaced(r.Body, setBus), o.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (o *Operations) ReplaceBus(ctx context.Context, r gen.ReplaceBusRequestObje
 
 // PatchBus is PATCH. What is named of the driver changes, the rest of the driver stays.
 func (o *Operations) PatchBus(ctx context.Context, r gen.PatchBusRequestObject) (gen.PatchBusResponseObject, error) {
-	b, err := o.Store.Catalogue.UpdateBus(ctx, r.ID, merged(ctx, busInput, setBus), actor(ctx))
+	b, err := o.Store.Catalogue.UpdateBus(ctx, actor(ctx), r.ID, merged(ctx, busInput, setBus), o.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func (o *Operations) PatchBus(ctx context.Context, r gen.PatchBusRequestObject) 
 
 // DeleteBus deletes softly; the plate number is free again.
 func (o *Operations) DeleteBus(ctx context.Context, r gen.DeleteBusRequestObject) (gen.DeleteBusResponseObject, error) {
-	return gen.DeleteBus204Response{}, o.Store.Catalogue.DeleteBus(ctx, r.ID, actor(ctx))
+	return gen.DeleteBus204Response{}, o.Store.Catalogue.DeleteBus(ctx, actor(ctx), r.ID, o.Now())
 }
 
 func setBus(b *models.Bus, in *gen.BusInput) {

@@ -30,7 +30,7 @@ func (o *Operations) CreateAdCampaign(
 	c := models.AdCampaign{ProviderID: valueOf(r.Params.ProviderID)}
 	setCampaign(&c, r.Body)
 
-	c, err := o.Store.Catalogue.CreateCampaign(ctx, c, actor(ctx), o.Now())
+	c, err := o.Store.Catalogue.CreateCampaign(ctx, actor(ctx), c, o.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (o *Operations) GetAdCampaign(ctx context.Context, r gen.GetAdCampaignReque
 func (o *Operations) ReplaceAdCampaign(
 	ctx context.Context, r gen.ReplaceAdCampaignRequestObject,
 ) (gen.ReplaceAdCampaignResponseObject, error) {
-	c, err := o.Store.Catalogue.UpdateCampaign(ctx, r.ID, replaced(r.Body, setCampaign), actor(ctx), o.Now())
+	c, err := o.Store.Catalogue.UpdateCampaign(ctx, actor(ctx), r.ID, replaced(r.Body, setCampaign), o.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (o *Operations) ReplaceAdCampaign(
 
 // PatchAdCampaign is PATCH, while the campaign is unpaid.
 func (o *Operations) PatchAdCampaign(ctx context.Context, r gen.PatchAdCampaignRequestObject) (gen.PatchAdCampaignResponseObject, error) {
-	c, err := o.Store.Catalogue.UpdateCampaign(ctx, r.ID, merged(ctx, campaignInput, setCampaign), actor(ctx), o.Now())
+	c, err := o.Store.Catalogue.UpdateCampaign(ctx, actor(ctx), r.ID, merged(ctx, campaignInput, setCampaign), o.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -77,12 +77,12 @@ func (o *Operations) PatchAdCampaign(ctx context.Context, r gen.PatchAdCampaignR
 func (o *Operations) DeleteAdCampaign(
 	ctx context.Context, r gen.DeleteAdCampaignRequestObject,
 ) (gen.DeleteAdCampaignResponseObject, error) {
-	return gen.DeleteAdCampaign204Response{}, o.Store.Catalogue.DeleteCampaign(ctx, r.ID, actor(ctx))
+	return gen.DeleteAdCampaign204Response{}, o.Store.Catalogue.DeleteCampaign(ctx, actor(ctx), r.ID, o.Now())
 }
 
 // PauseAdCampaign stops a paid campaign for a while (rules: campaigns.pause).
 func (o *Operations) PauseAdCampaign(ctx context.Context, r gen.PauseAdCampaignRequestObject) (gen.PauseAdCampaignResponseObject, error) {
-	c, err := o.Store.Catalogue.PauseCampaign(ctx, r.ID, actor(ctx), o.Now())
+	c, err := o.Store.Catalogue.PauseCampaign(ctx, actor(ctx), r.ID, o.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (o *Operations) PauseAdCampaign(ctx context.Context, r gen.PauseAdCampaignR
 func (o *Operations) ResumeAdCampaign(
 	ctx context.Context, r gen.ResumeAdCampaignRequestObject,
 ) (gen.ResumeAdCampaignResponseObject, error) {
-	c, err := o.Store.Catalogue.ResumeCampaign(ctx, r.ID, actor(ctx), o.Now())
+	c, err := o.Store.Catalogue.ResumeCampaign(ctx, actor(ctx), r.ID, o.Now())
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package operations
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"time"
 
 	"github.com/google/uuid"
@@ -20,7 +19,7 @@ const closeSoon = time.Second
 // CancelBooking gives up an unpaid booking (rules: bookings.cancel). The database decides, in one transaction; the gateway's
 // checkout is closed after it. 202 says that the gateway has not answered within closeSoon: the attempt's workflow goes on closing.
 func (o *Operations) CancelBooking(ctx context.Context, r gen.CancelBookingRequestObject) (gen.CancelBookingResponseObject, error) {
-	b, pending, err := o.Store.Payments.CancelBooking(ctx, r.ID, actor(ctx), o.Now())
+	b, pending, err := o.Store.Payments.CancelBooking(ctx, actor(ctx), r.ID, o.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +50,7 @@ func (o *Operations) closeCheckout(ctx context.Context, attempt uuid.UUID) (clos
 
 	_, err := o.Workflows.CancelPayment(wait, attempt)
 	if err != nil && !errors.Is(err, workflows.ErrStillRunning) && models.CodeOf(err) != models.CodeNotFound {
-		slog.WarnContext(ctx, "checkout of a cancelled booking not closed; it expires, or a late check closes it",
+		o.Log.WarnContext(ctx, "checkout of a cancelled booking not closed; it expires, or a late check closes it",
 			"transaction_id", attempt, "request_id", middleware.RequestID(ctx), "error", err)
 	}
 

@@ -31,14 +31,15 @@ const (
 
 // dashboards are the open streams of this process.
 type dashboards struct {
+	log     *slog.Logger
 	mu      sync.Mutex
 	streams map[*subscription]bool
 	perUser map[uuid.UUID]int
 	ended   bool
 }
 
-func newDashboards() *dashboards {
-	return &dashboards{streams: map[*subscription]bool{}, perUser: map[uuid.UUID]int{}}
+func newDashboards(log *slog.Logger) *dashboards {
+	return &dashboards{log: log, streams: map[*subscription]bool{}, perUser: map[uuid.UUID]int{}}
 }
 
 // subscription is one open stream.
@@ -115,11 +116,11 @@ func (d *dashboards) announce(reason string, provider uuid.UUID) {
 
 // listen hands on what the database announces, until ctx ends. After the connection was lost everybody is told to
 // look again.
-func (d *dashboards) listen(ctx context.Context, hear func(context.Context, func(), func(payments.DashboardEvent)) error) {
+func (d *dashboards) listen(ctx context.Context, hear func(context.Context, *slog.Logger, func(), func(payments.DashboardEvent)) error) {
 	pause := relistenSoon
 
 	for {
-		err := hear(ctx, func() {
+		err := hear(ctx, d.log, func() {
 			pause = relistenSoon
 			d.announce(reasonConnected, uuid.Nil)
 		}, func(e payments.DashboardEvent) { d.announce(e.Reason, e.ProviderID) })
@@ -127,7 +128,7 @@ func (d *dashboards) listen(ctx context.Context, hear func(context.Context, func
 			return
 		}
 
-		slog.WarnContext(ctx, "dashboard events paused: LISTEN failed; reconnecting", "error", err)
+		d.log.WarnContext(ctx, "dashboard events paused: LISTEN failed; reconnecting", "error", err)
 
 		select {
 		case <-ctx.Done():

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log/slog"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -135,14 +134,14 @@ func (e export) write(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		action = "FINANCIAL_RECORDS_EXPORT_STOPPED"
 
-		slog.WarnContext(ctx, "export broke off", "rows", rows, "error", err)
+		e.o.Log.WarnContext(ctx, "export broke off", "rows", rows, "error", err)
 	}
 
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditTimeout)
 	defer cancel()
 
 	if noted := e.note(ctx, action, &rows); noted != nil {
-		slog.ErrorContext(ctx, "export not noted in the audit log", "error", noted)
+		e.o.Log.ErrorContext(ctx, "export not noted in the audit log", "error", noted)
 	}
 
 	return err

@@ -69,7 +69,7 @@ func (r *exportDir) close() {
 
 // ClearExports removes what exports of processes that were killed have left in the directory for temporary files: lines
 // of the ledger. Of those that are still being made, by whichever process, it touches none.
-func ClearExports(ctx context.Context) {
+func ClearExports(ctx context.Context, log *slog.Logger) {
 	left, _ := filepath.Glob(filepath.Join(os.TempDir(), exportDirPrefix+"*")) // the pattern is well-formed
 
 	for _, dir := range left {
@@ -79,6 +79,6 @@ func ClearExports(ctx context.Context) {
 		}
 
 		(&exportDir{dir: dir, lock: lock}).close()
-		slog.InfoContext(ctx, "removed leftover files of an export", "directory", dir)
+		log.InfoContext(ctx, "removed leftover files of an export", "directory", dir)
 	}
 }

@@ -2,6 +2,7 @@ package operations
 
 import (
 	"context"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
@@ -95,7 +96,7 @@ func TestClearExports(t *testing.T) { //nolint:paralleltest // sets the environm
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	require.NoError(t, os.Symlink(other, link))
 
-	ClearExports(t.Context())
+	ClearExports(t.Context(), slog.New(slog.DiscardHandler))
 
 	require.NoDirExists(t, left)
 	require.FileExists(t, filepath.Join(running.dir, "excelize-1"))
@@ -103,6 +104,6 @@ func TestClearExports(t *testing.T) { //nolint:paralleltest // sets the environm
 	require.FileExists(t, file)
 
 	require.NoError(t, running.lock.Close(), "as the system does for a process that is killed")
-	ClearExports(t.Context())
+	ClearExports(t.Context(), slog.New(slog.DiscardHandler))
 	require.NoDirExists(t, running.dir)
 }

@@ -29,7 +29,7 @@ func (o *Operations) CreateHotel(ctx context.Context, r gen.CreateHotelRequestOb
 	h := models.Hotel{ProviderID: valueOf(r.Params.ProviderID)}
 	setHotel(&h, r.Body)
 
-	h, err := o.Store.Catalogue.CreateHotel(ctx, h, actor(ctx))
+	h, err := o.Store.Catalogue.CreateHotel(ctx, actor(ctx), h)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (o *Operations) GetHotel(ctx context.Context, r gen.GetHotelRequestObject) 
 
 // ReplaceHotel is PUT.
 func (o *Operations) ReplaceHotel(ctx context.Context, r gen.ReplaceHotelRequestObject) (gen.ReplaceHotelResponseObject, error) {
-	h, err := o.Store.Catalogue.UpdateHotel(ctx, r.ID, replaced(r.Body, setHotel), actor(ctx))
+	h, err := o.Store.Catalogue.UpdateHotel(ctx, actor(ctx), r.ID, replaced(r.Body, setHotel))
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (o *Operations) ReplaceHotel(ctx context.Context, r gen.ReplaceHotelRequest
 
 // PatchHotel is PATCH.
 func (o *Operations) PatchHotel(ctx context.Context, r gen.PatchHotelRequestObject) (gen.PatchHotelResponseObject, error) {
-	h, err := o.Store.Catalogue.UpdateHotel(ctx, r.ID, merged(ctx, hotelInput, setHotel), actor(ctx))
+	h, err := o.Store.Catalogue.UpdateHotel(ctx, actor(ctx), r.ID, merged(ctx, hotelInput, setHotel))
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (o *Operations) PatchHotel(ctx context.Context, r gen.PatchHotelRequestObje
 
 // DeleteHotel deletes softly.
 func (o *Operations) DeleteHotel(ctx context.Context, r gen.DeleteHotelRequestObject) (gen.DeleteHotelResponseObject, error) {
-	return gen.DeleteHotel204Response{}, o.Store.Catalogue.DeleteHotel(ctx, r.ID, actor(ctx))
+	return gen.DeleteHotel204Response{}, o.Store.Catalogue.DeleteHotel(ctx, actor(ctx), r.ID, o.Now())
 }
 
 func setHotel(h *models.Hotel, in *gen.HotelInput) {

@@ -26,7 +26,7 @@ func (o *Operations) ListIncidents(ctx context.Context, r gen.ListIncidentsReque
 
 // ResolveIncident closes an incident with a note.
 func (o *Operations) ResolveIncident(ctx context.Context, r gen.ResolveIncidentRequestObject) (gen.ResolveIncidentResponseObject, error) {
-	i, err := o.Store.Incidents.ResolveIncident(ctx, r.ID, r.Body.Note, actor(ctx))
+	i, err := o.Store.Incidents.ResolveIncident(ctx, actor(ctx), r.ID, r.Body.Note)
 	if err != nil {
 		return nil, err
 	}

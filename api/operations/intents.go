@@ -131,7 +131,7 @@ func (o *Operations) makeRoom(
 		a.Number = p.Open.Attempt + 1
 	}
 
-	if err := o.Store.Bookings.MayAttempt(ctx, a); err != nil || p.Open == nil {
+	if err := o.Store.Bookings.MayAttempt(ctx, a, o.Now()); err != nil || p.Open == nil {
 		return p, err
 	}
 

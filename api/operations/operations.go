@@ -5,6 +5,7 @@ package operations
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"rihla/api/contract"
@@ -39,6 +40,7 @@ type Deps struct {
 	Media *media.Bucket
 	Links *media.Links
 	Now   func() time.Time
+	Log   *slog.Logger
 
 	// TemporalUI is a namespace in the Temporal UI and Runbook the operations page; incidents have no link to what is empty.
 	TemporalUI, Runbook string
@@ -70,7 +72,7 @@ type Operations struct {
 // New makes the handlers.
 func New(d Deps) *Operations {
 	return &Operations{
-		Deps: d, exports: newExports(), uploads: make(chan struct{}, uploadsAtOnce), dashboards: newDashboards(),
+		Deps: d, exports: newExports(), uploads: make(chan struct{}, uploadsAtOnce), dashboards: newDashboards(d.Log),
 		ownUploads: newSlots("uploads", d.AtOnce.Uploads), ownExports: newSlots("exports", d.AtOnce.Exports),
 		ownPolls: newSlots("waiting requests", d.AtOnce.LongPolls),
 	}

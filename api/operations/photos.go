@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,7 +45,7 @@ func (o *Operations) AddBusPhotos(ctx context.Context, r gen.AddBusPhotosRequest
 		return nil, missing
 	}
 
-	if _, err := o.Store.Catalogue.AddBusPhotos(ctx, r.ID, a.photos, actor(ctx)); err != nil {
+	if _, err := o.Store.Catalogue.AddBusPhotos(ctx, actor(ctx), r.ID, a.photos); err != nil {
 		a.rejected(ctx, err)
 
 		return nil, err
@@ -70,19 +69,19 @@ func (o *Operations) AddBusPhotos(ctx context.Context, r gen.AddBusPhotosRequest
 
 // DeleteBusPhoto removes the row and then the file: should that fail, the file is of no photo and the sweep removes it.
 func (o *Operations) DeleteBusPhoto(ctx context.Context, r gen.DeleteBusPhotoRequestObject) (gen.DeleteBusPhotoResponseObject, error) {
-	key, err := o.Store.Catalogue.DeleteBusPhoto(ctx, r.ID, r.PhotoID, actor(ctx))
+	key, err := o.Store.Catalogue.DeleteBusPhoto(ctx, actor(ctx), r.ID, r.PhotoID)
 	if err != nil {
 		return nil, err
 	}
 
-	removeFiles(ctx, o.Media, key)
+	o.removeFiles(ctx, key)
 
 	return gen.DeleteBusPhoto204Response{}, nil
 }
 
 // photoForm is the photos of a form on their way to a bus: their files are stored, their rows are still to be written.
 type photoForm struct {
-	files  *media.Bucket
+	o      *Operations
 	photos []models.BusPhoto
 	// keep says that files are to be stored: not for a request that is refused already.
 	keep bool
@@ -106,7 +105,7 @@ func (o *Operations) takeForm(ctx context.Context, keep bool, payload any) (*pho
 		return nil, models.Errorf(models.CodeServiceUnavailable, "Too many uploads are running. Try again shortly.")
 	}
 
-	a := &photoForm{files: o.Media, keep: keep}
+	a := &photoForm{o: o, keep: keep}
 	upload := contract.UploadOf(ctx)
 
 	err = a.read(ctx, upload, payload)
@@ -200,7 +199,7 @@ func (a *photoForm) add(ctx context.Context, file []byte, faultless bool) error 
 }
 
 func (a *photoForm) store(ctx context.Context, contentType string, photo []byte) error {
-	key, err := a.files.Put(ctx, contentType, photo)
+	key, err := a.o.Media.Put(ctx, contentType, photo)
 	if err != nil {
 		return storageDown(err)
 	}
@@ -226,16 +225,16 @@ func (a *photoForm) discard(ctx context.Context) {
 		keys[i] = a.photos[i].BlobKey
 	}
 
-	removeFiles(ctx, a.files, keys...)
+	a.o.removeFiles(ctx, keys...)
 }
 
 // removeFiles removes what no row names. What cannot be removed now is left to the sweep.
-func removeFiles(ctx context.Context, files *media.Bucket, keys ...string) {
+func (o *Operations) removeFiles(ctx context.Context, keys ...string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
 
-	if err := files.Remove(ctx, keys...); err != nil {
-		slog.WarnContext(ctx, "photo files not deleted; the sweep of the storage retries", "request_id", middleware.RequestID(ctx), "error", err)
+	if err := o.Media.Remove(ctx, keys...); err != nil {
+		o.Log.WarnContext(ctx, "photo files not deleted; the sweep of the storage retries", "request_id", middleware.RequestID(ctx), "error", err)
 	}
 }
 
@@ -273,7 +272,7 @@ func (o *Operations) GetPhoto(ctx context.Context, r gen.GetPhotoRequestObject) 
 	switch {
 	case errors.Is(err, media.ErrNotFound):
 		// Deleted between the two reads, or lost.
-		slog.WarnContext(ctx, "photo without a file", "request_id", middleware.RequestID(ctx), "photo_id", photo.ID)
+		o.Log.WarnContext(ctx, "photo without a file", "request_id", middleware.RequestID(ctx), "photo_id", photo.ID)
 
 		return nil, models.NotFound()
 	case err != nil:

@@ -36,7 +36,7 @@ func (o *Operations) CreateProviderTrip(
 	t := models.Trip{ProviderID: valueOf(r.Params.ProviderID)}
 	setTrip(&t, r.Body)
 
-	t, err := o.Store.Catalogue.CreateTrip(ctx, t, actor(ctx))
+	t, err := o.Store.Catalogue.CreateTrip(ctx, actor(ctx), t)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (o *Operations) GetProviderTrip(
 func (o *Operations) ReplaceProviderTrip(
 	ctx context.Context, r gen.ReplaceProviderTripRequestObject,
 ) (gen.ReplaceProviderTripResponseObject, error) {
-	t, err := o.Store.Bookings.UpdateTrip(ctx, r.ID, replaced(r.Body, setTrip), actor(ctx))
+	t, err := o.Store.Bookings.UpdateTrip(ctx, actor(ctx), r.ID, replaced(r.Body, setTrip), o.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (o *Operations) ReplaceProviderTrip(
 func (o *Operations) PatchProviderTrip(
 	ctx context.Context, r gen.PatchProviderTripRequestObject,
 ) (gen.PatchProviderTripResponseObject, error) {
-	t, err := o.Store.Bookings.UpdateTrip(ctx, r.ID, merged(ctx, tripInput, setTrip), actor(ctx))
+	t, err := o.Store.Bookings.UpdateTrip(ctx, actor(ctx), r.ID, merged(ctx, tripInput, setTrip), o.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -87,12 +87,12 @@ func (o *Operations) PatchProviderTrip(
 func (o *Operations) DeleteProviderTrip(
 	ctx context.Context, r gen.DeleteProviderTripRequestObject,
 ) (gen.DeleteProviderTripResponseObject, error) {
-	return gen.DeleteProviderTrip204Response{}, o.Store.Catalogue.DeleteTrip(ctx, r.ID, actor(ctx))
+	return gen.DeleteProviderTrip204Response{}, o.Store.Catalogue.DeleteTrip(ctx, actor(ctx), r.ID, o.Now())
 }
 
 // PublishTrip opens a DRAFT for booking (rules: companies.publish).
 func (o *Operations) PublishTrip(ctx context.Context, r gen.PublishTripRequestObject) (gen.PublishTripResponseObject, error) {
-	t, err := o.Store.Catalogue.PublishTrip(ctx, r.ID, actor(ctx))
+	t, err := o.Store.Catalogue.PublishTrip(ctx, actor(ctx), r.ID, o.Now())
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ func (o *Operations) CreateProvider(ctx context.Context, r gen.CreateProviderReq
 
 	o.setProvider(&p, r.Body)
 
-	p, err := o.Store.Catalogue.CreateProviderBy(ctx, p, actor(ctx))
+	p, err := o.Store.Catalogue.CreateProviderBy(ctx, actor(ctx), p)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (o *Operations) GetProvider(ctx context.Context, r gen.GetProviderRequestOb
 
 // ReplaceProvider is PUT. The state has actions of its own.
 func (o *Operations) ReplaceProvider(ctx context.Context, r gen.ReplaceProviderRequestObject) (gen.ReplaceProviderResponseObject, error) {
-	p, err := o.Store.Catalogue.UpdateProvider(ctx, r.ID, replaced(r.Body, o.setProvider), actor(ctx))
+	p, err := o.Store.Catalogue.UpdateProvider(ctx, actor(ctx), r.ID, replaced(r.Body, o.setProvider))
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (o *Operations) ReplaceProvider(ctx context.Context, r gen.ReplaceProviderR
 
 // PatchProvider is PATCH.
 func (o *Operations) PatchProvider(ctx context.Context, r gen.PatchProviderRequestObject) (gen.PatchProviderResponseObject, error) {
-	p, err := o.Store.Catalogue.UpdateProvider(ctx, r.ID, merged(ctx, providerInput, o.setProvider), actor(ctx))
+	p, err := o.Store.Catalogue.UpdateProvider(ctx, actor(ctx), r.ID, merged(ctx, providerInput, o.setProvider))
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (o *Operations) PatchProvider(ctx context.Context, r gen.PatchProviderReque
 func (o *Operations) ActivateProvider(
 	ctx context.Context, r gen.ActivateProviderRequestObject,
 ) (gen.ActivateProviderResponseObject, error) {
-	p, err := o.Store.Catalogue.SetProviderStatus(ctx, r.ID, true, actor(ctx))
+	p, err := o.Store.Catalogue.SetProviderStatus(ctx, actor(ctx), r.ID, true)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (o *Operations) ActivateProvider(
 func (o *Operations) DeactivateProvider(
 	ctx context.Context, r gen.DeactivateProviderRequestObject,
 ) (gen.DeactivateProviderResponseObject, error) {
-	p, err := o.Store.Catalogue.SetProviderStatus(ctx, r.ID, false, actor(ctx))
+	p, err := o.Store.Catalogue.SetProviderStatus(ctx, actor(ctx), r.ID, false)
 	if err != nil {
 		return nil, err
 	}

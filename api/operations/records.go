@@ -78,7 +78,7 @@ func (o *Operations) MarkRecordTransferred(
 		}
 	}
 
-	record, err := o.Store.Ledger.MarkTransferred(ctx, r.ID, m, actor(ctx))
+	record, err := o.Store.Ledger.MarkTransferred(ctx, actor(ctx), r.ID, m)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (o *Operations) MarkRecordsTransferred(
 		Once: keepAnswer(ctx, http.StatusOK, func(records []models.FinancialRecord) any { return allMarkedTransferred(records) }),
 	}
 
-	records, err := o.Store.Ledger.MarkAllTransferred(ctx, m, actor(ctx))
+	records, err := o.Store.Ledger.MarkAllTransferred(ctx, actor(ctx), m)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package operations
 import (
 	"context"
 	"errors"
-	"log/slog"
 
 	"rihla/api/gen"
 	"rihla/api/middleware"
@@ -49,7 +48,7 @@ func (o *Operations) RejectRefundPayout(
 // decidePayout keeps the decision, and waits for its effect as long as a caller may wait. Once it is kept it is true,
 // whatever becomes of the wait.
 func (o *Operations) decidePayout(ctx context.Context, d models.RefundPayout) (models.Refund, error) {
-	refund, err := o.Store.Refunds.DecidePayout(ctx, d, actor(ctx), o.Now())
+	refund, err := o.Store.Refunds.DecidePayout(ctx, actor(ctx), d, o.Now())
 	if err != nil {
 		return refund, err
 	}
@@ -75,7 +74,7 @@ func (o *Operations) applyPayout(ctx context.Context, refund models.Refund) {
 	}
 
 	if err != nil && !errors.Is(err, workflows.ErrStillRunning) {
-		slog.WarnContext(ctx, "payout decision not delivered to its refund; the sweep retries",
+		o.Log.WarnContext(ctx, "payout decision not delivered to its refund; the sweep retries",
 			"refund_id", refund.ID, "request_id", middleware.RequestID(ctx), "error", err)
 	}
 }

@@ -3,7 +3,6 @@ package operations
 import (
 	"context"
 	"errors"
-	"log/slog"
 
 	"github.com/google/uuid"
 
@@ -85,7 +84,7 @@ func (o *Operations) refund(ctx context.Context, request models.RefundRequest) (
 
 	now, err := o.Store.Refunds.RefundByID(ctx, ordered.ID)
 	if err != nil {
-		slog.WarnContext(ctx, "ordered refund could not be read again; answering with the order",
+		o.Log.WarnContext(ctx, "ordered refund could not be read again; answering with the order",
 			"refund_id", ordered.ID, "request_id", middleware.RequestID(ctx), "error", err)
 
 		return ordered, nil
@@ -103,7 +102,7 @@ func (o *Operations) executeRefund(ctx context.Context, ordered models.Refund) {
 
 	_, err := o.Workflows.StartRefund(wait, ordered)
 	if err != nil && !errors.Is(err, workflows.ErrStillRunning) {
-		slog.WarnContext(ctx, "workflow of an ordered refund not started; the sweep retries",
+		o.Log.WarnContext(ctx, "workflow of an ordered refund not started; the sweep retries",
 			"refund_id", ordered.ID, "request_id", middleware.RequestID(ctx), "error", err)
 	}
 }

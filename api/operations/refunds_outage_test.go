@@ -61,7 +61,7 @@ func TestRefundOrderedWhileTheOrchestratorIsAway(t *testing.T) {
 
 			reliable := dialTemporal(t, address, nil)
 			w := worker.New(worker.Deps{
-				Temporal: reliable, Store: s, Sender: nobody{}, Namespace: "default", Queue: queue,
+				Log: slog.Default(), Temporal: reliable, Store: s, Sender: nobody{}, Namespace: "default", Queue: queue,
 				Gateways: map[models.Gateway]gateways.Gateway{models.GatewayA: gateway},
 			})
 			require.NoError(t, w.Start(t.Context()))
@@ -121,7 +121,7 @@ func paidAttempt(t *testing.T, s *store.Store) (models.PaymentTransaction, *fake
 	b, err := s.Bookings.CreateBooking(t.Context(), bookings.NewBooking{
 		UserID: user, TripID: world.Trip.ID, Passengers: []models.Passenger{{Name: "Passenger"}}, ContactName: "Contact",
 		ContactEmail: "contact@rihla.test", ContactPhone: "+966500000000", Method: models.MethodCreditCard,
-	})
+	}, time.Now())
 	require.NoError(t, err)
 
 	attempt := models.Attempt{BookingID: b.ID, ProviderID: b.ProviderID, Number: 1, UserID: user, Method: models.MethodCreditCard}

@@ -31,7 +31,7 @@ func (o *Operations) CreateRestStop(ctx context.Context, r gen.CreateRestStopReq
 	s := models.RestStop{ProviderID: valueOf(r.Params.ProviderID)}
 	setRestStop(&s, r.Body)
 
-	s, err := o.Store.Catalogue.CreateRestStop(ctx, s, actor(ctx))
+	s, err := o.Store.Catalogue.CreateRestStop(ctx, actor(ctx), s)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (o *Operations) GetRestStop(ctx context.Context, r gen.GetRestStopRequestOb
 
 // ReplaceRestStop is PUT.
 func (o *Operations) ReplaceRestStop(ctx context.Context, r gen.ReplaceRestStopRequestObject) (gen.ReplaceRestStopResponseObject, error) {
-	s, err := o.Store.Catalogue.UpdateRestStop(ctx, r.ID, replaced(r.Body, setRestStop), actor(ctx))
+	s, err := o.Store.Catalogue.UpdateRestStop(ctx, actor(ctx), r.ID, replaced(r.Body, setRestStop))
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (o *Operations) ReplaceRestStop(ctx context.Context, r gen.ReplaceRestStopR
 
 // PatchRestStop is PATCH.
 func (o *Operations) PatchRestStop(ctx context.Context, r gen.PatchRestStopRequestObject) (gen.PatchRestStopResponseObject, error) {
-	s, err := o.Store.Catalogue.UpdateRestStop(ctx, r.ID, merged(ctx, restStopInput, setRestStop), actor(ctx))
+	s, err := o.Store.Catalogue.UpdateRestStop(ctx, actor(ctx), r.ID, merged(ctx, restStopInput, setRestStop))
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (o *Operations) PatchRestStop(ctx context.Context, r gen.PatchRestStopReque
 
 // DeleteRestStop deletes softly.
 func (o *Operations) DeleteRestStop(ctx context.Context, r gen.DeleteRestStopRequestObject) (gen.DeleteRestStopResponseObject, error) {
-	return gen.DeleteRestStop204Response{}, o.Store.Catalogue.DeleteRestStop(ctx, r.ID, actor(ctx))
+	return gen.DeleteRestStop204Response{}, o.Store.Catalogue.DeleteRestStop(ctx, actor(ctx), r.ID, o.Now())
 }
 
 func setRestStop(s *models.RestStop, in *gen.RestStopInput) {

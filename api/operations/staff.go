@@ -35,10 +35,10 @@ func (o *Operations) CreateStaff(ctx context.Context, r gen.CreateStaffRequestOb
 		return nil, err
 	}
 
-	u, err := o.Store.Accounts.CreateStaff(ctx, models.User{
+	u, err := o.Store.Accounts.CreateStaff(ctx, actor(ctx), models.User{
 		Name: r.Body.Name, Email: r.Body.Email, Phone: r.Body.Phone, PasswordHash: hash, Role: r.Body.Role,
 		ProviderID: &r.ID, Locale: middleware.Locale(ctx),
-	}, actor(ctx))
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (o *Operations) GetStaff(ctx context.Context, r gen.GetStaffRequestObject) 
 
 // DeleteStaff removes an account of a company: it cannot sign in any more, and its tokens end at once.
 func (o *Operations) DeleteStaff(ctx context.Context, r gen.DeleteStaffRequestObject) (gen.DeleteStaffResponseObject, error) {
-	return gen.DeleteStaff204Response{}, o.Store.Accounts.RemoveStaff(ctx, r.ID, r.StaffID, actor(ctx))
+	return gen.DeleteStaff204Response{}, o.Store.Accounts.RemoveStaff(ctx, actor(ctx), r.ID, r.StaffID)
 }
 
 func staffOf(u *models.User) gen.Staff {

@@ -2,7 +2,6 @@ package operations
 
 import (
 	"context"
-	"log/slog"
 	"time"
 
 	"rihla/api/gen"
@@ -88,7 +87,7 @@ func (o *Operations) askGateway(ctx context.Context, s *payments.PaymentStatus) 
 	}
 
 	if err != nil {
-		slog.DebugContext(ctx, "status poll of a waiting payment not started; the sweep retries",
+		o.Log.DebugContext(ctx, "status poll of a waiting payment not started; the sweep retries",
 			"transaction_id", s.TransactionID, "error", err)
 	}
 }

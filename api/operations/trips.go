@@ -17,7 +17,7 @@ func (o *Operations) ListTrips(ctx context.Context, r gen.ListTripsRequestObject
 		Origin: valueOf(r.Params.Origin), Destination: valueOf(r.Params.Destination),
 		DateFrom: dateOf(r.Params.DateFrom), DateTo: dateOf(r.Params.DateTo),
 		Search: valueOf(r.Params.Search), Page: p,
-	})
+	}, o.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +27,7 @@ func (o *Operations) ListTrips(ctx context.Context, r gen.ListTripsRequestObject
 
 // GetTrip is one trip of the catalogue.
 func (o *Operations) GetTrip(ctx context.Context, r gen.GetTripRequestObject) (gen.GetTripResponseObject, error) {
-	t, err := o.Store.Catalogue.CatalogueTrip(ctx, r.ID)
+	t, err := o.Store.Catalogue.CatalogueTrip(ctx, r.ID, o.Now())
 	if err != nil {
 		return nil, err
 	}

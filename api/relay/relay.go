@@ -33,6 +33,7 @@ type Relay struct {
 	deliver func(context.Context, models.Delivery) error
 	queue   chan models.Delivery
 	report  func(backlog int)
+	log     *slog.Logger
 	stop    context.CancelFunc
 	done    sync.WaitGroup
 	limit   *throttle
@@ -48,9 +49,9 @@ type lastDelivery struct {
 }
 
 // New makes a relay that hands events to deliver.
-func New(s *store.Store, deliver func(context.Context, models.Delivery) error) *Relay {
+func New(s *store.Store, log *slog.Logger, deliver func(context.Context, models.Delivery) error) *Relay {
 	return &Relay{
-		store: s, deliver: deliver, queue: make(chan models.Delivery, queueSize), report: func(int) {}, stop: func() {},
+		store: s, deliver: deliver, log: log, queue: make(chan models.Delivery, queueSize), report: func(int) {}, stop: func() {},
 		limit: newThrottle(maxWorkers), sent: map[uuid.UUID]lastDelivery{},
 	}
 }
@@ -116,7 +117,7 @@ func (r *Relay) deliverOne(ctx context.Context, d models.Delivery) {
 		taken = false
 
 		r.release(d.EventID)
-		slog.WarnContext(ctx, "webhook event not delivered; the relay retries", "event_id", d.EventID, "error", err)
+		r.log.WarnContext(ctx, "webhook event not delivered; the relay retries", "event_id", d.EventID, "error", err)
 	}
 }
 
@@ -169,7 +170,7 @@ func (r *Relay) scan(ctx context.Context) {
 		after = next
 
 		if err != nil && ctx.Err() == nil {
-			slog.WarnContext(ctx, "relay could not read unprocessed events", "error", err)
+			r.log.WarnContext(ctx, "relay could not read unprocessed events", "error", err)
 		}
 
 		for _, d := range found {

@@ -3,6 +3,7 @@ package relay
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,7 +22,7 @@ func TestFurtherDeliveriesBecomeRarer(t *testing.T) {
 		var at []time.Duration
 
 		began, event := time.Now(), models.Delivery{EventID: uuid.New()}
-		r := New(nil, func(context.Context, models.Delivery) error {
+		r := New(nil, slog.New(slog.DiscardHandler), func(context.Context, models.Delivery) error {
 			at = append(at, time.Since(began))
 
 			return nil
@@ -46,7 +47,7 @@ func TestCopiesOpenNoDoors(t *testing.T) {
 	t.Parallel()
 
 	event := models.Delivery{EventID: uuid.New()}
-	r := New(nil, func(context.Context, models.Delivery) error { return nil })
+	r := New(nil, slog.New(slog.DiscardHandler), func(context.Context, models.Delivery) error { return nil })
 
 	for range 10 {
 		require.True(t, r.limit.acquire(t.Context()))
@@ -70,7 +71,7 @@ func TestFailedDeliveryIsTriedAgain(t *testing.T) {
 
 	tries := 0
 	event := models.Delivery{EventID: uuid.New()}
-	r := New(nil, func(context.Context, models.Delivery) error {
+	r := New(nil, slog.New(slog.DiscardHandler), func(context.Context, models.Delivery) error {
 		tries++
 
 		return errors.New("away")

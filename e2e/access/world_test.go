@@ -145,7 +145,7 @@ func (w *world) own(t *testing.T, company string) {
 	w.shared["public trip "+company] = w.companies[company].NewTrip("Published "+company, 40).ID
 	w.shared["staff "+company] = w.companies[company].World.Users[models.RoleProviderStaff].ID
 	w.deleted["staff "+company] = w.newUser(t, company)
-	require.NoError(t, w.Store.Accounts.RemoveUser(t.Context(), w.deleted["staff "+company], db.Actor{}))
+	require.NoError(t, w.Store.Accounts.RemoveUser(t.Context(), db.Actor{}, w.deleted["staff "+company]))
 }
 
 // make inserts a thing of a company that may be changed and deleted, and returns its id.
@@ -239,7 +239,7 @@ func (w *world) newBooking(t *testing.T, user string) uuid.UUID {
 	b, err := w.Store.Bookings.CreateBooking(t.Context(), bookings.NewBooking{
 		UserID: w.users[user].ID, TripID: w.NewTrip("Bookings", 1).ID, Passengers: []models.Passenger{{Name: "Passenger"}},
 		ContactName: "Customer", ContactEmail: "customer@rihla.test", ContactPhone: "+966500000001", Method: models.MethodCreditCard,
-	})
+	}, time.Now())
 	require.NoError(t, err)
 
 	return b.ID

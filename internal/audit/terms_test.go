@@ -23,7 +23,7 @@ func TestABookingWhileItsTripIsMoved(t *testing.T) {
 
 	var booked models.Booking
 
-	trip, err := w.s.Bookings.UpdateTrip(t.Context(), w.Trip.ID, func(trip *models.Trip) error {
+	trip, err := w.s.Bookings.UpdateTrip(t.Context(), staff, w.Trip.ID, func(trip *models.Trip) error {
 		if booked.ID == uuid.Nil {
 			booked = w.book(t)
 		}
@@ -31,7 +31,7 @@ func TestABookingWhileItsTripIsMoved(t *testing.T) {
 		trip.DepartureAt = w.Trip.DepartureAt.Add(time.Hour)
 
 		return nil
-	}, staff)
+	}, time.Now())
 	require.NoError(t, err)
 	require.True(t, trip.UpdatedAt.Before(booked.CreatedAt), "the move began before the booking")
 	require.False(t, trip.DepartureAt.Equal(booked.BookedDepartureAt))

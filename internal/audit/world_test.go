@@ -93,7 +93,7 @@ func (w *world) book(t *testing.T) models.Booking {
 	b, err := w.s.Bookings.CreateBooking(t.Context(), bookings.NewBooking{
 		UserID: w.Users[models.RoleEndUser].ID, TripID: w.Trip.ID, Passengers: []models.Passenger{{Name: "Passenger"}},
 		ContactName: "Contact", ContactEmail: "contact@rihla.test", ContactPhone: "+966500000000", Method: models.MethodCreditCard,
-	})
+	}, time.Now())
 	require.NoError(t, err)
 
 	return b
@@ -204,8 +204,8 @@ func (w *world) settle(t *testing.T, r models.Refund, as models.RefundStatus) {
 func (w *world) transfer(t *testing.T, tx models.PaymentTransaction) {
 	t.Helper()
 
-	_, err := w.s.Ledger.MarkTransferred(t.Context(), w.id(t, "SELECT id FROM financial_records WHERE payment_transaction_id = $1", tx.ID),
-		ledger.MarkTransfer{}, w.finance)
+	_, err := w.s.Ledger.MarkTransferred(t.Context(), w.finance,
+		w.id(t, "SELECT id FROM financial_records WHERE payment_transaction_id = $1", tx.ID), ledger.MarkTransfer{})
 	require.NoError(t, err)
 }
 
@@ -223,7 +223,7 @@ func (w *world) revertTwice(t *testing.T) {
 			w.reverted.ID)
 		_, err := w.s.Ledger.RevertTransferred(t.Context(), other, rest, ledger.RevertTransfer{Reason: "Marked by mistake."})
 		require.NoError(t, err)
-		_, err = w.s.Ledger.MarkTransferred(t.Context(), rest, ledger.MarkTransfer{}, w.finance)
+		_, err = w.s.Ledger.MarkTransferred(t.Context(), w.finance, rest, ledger.MarkTransfer{})
 		require.NoError(t, err)
 	}
 
@@ -263,7 +263,7 @@ func (w *world) abandoned(t *testing.T) models.PaymentTransaction {
 
 	b := w.book(t)
 	tx := w.open(t, models.Attempt{BookingID: b.ID, Number: 1})
-	_, _, err := w.s.Payments.CancelBooking(t.Context(), b.ID, db.Actor{UserID: b.UserID, Role: models.RoleEndUser}, time.Now())
+	_, _, err := w.s.Payments.CancelBooking(t.Context(), db.Actor{UserID: b.UserID, Role: models.RoleEndUser}, b.ID, time.Now())
 	require.NoError(t, err)
 	w.report(t, tx, models.EventPaymentSucceeded, tx.Amount)
 
@@ -298,13 +298,13 @@ func (w *world) refundByHand(t *testing.T) {
 	w.byHand, w.rejected = w.reserve(t, tx, "20.00"), w.reserve(t, tx, "30.00")
 
 	reference, other := "TRF-1", db.Actor{UserID: w.Users[models.RoleAdmin].ID, Role: models.RoleAdmin}
-	_, err := w.s.Refunds.DecidePayout(t.Context(), models.RefundPayout{
+	_, err := w.s.Refunds.DecidePayout(t.Context(), other, models.RefundPayout{
 		RefundID: w.byHand.ID, Decision: models.PayoutPaid, Reference: &reference,
-	}, other, time.Now())
+	}, time.Now())
 	require.NoError(t, err)
-	_, err = w.s.Refunds.DecidePayout(t.Context(), models.RefundPayout{
+	_, err = w.s.Refunds.DecidePayout(t.Context(), w.finance, models.RefundPayout{
 		RefundID: w.rejected.ID, Decision: models.PayoutRejected, Note: "no account",
-	}, w.finance, time.Now())
+	}, time.Now())
 	require.NoError(t, err)
 
 	w.settle(t, w.byHand, models.RefundSucceeded)

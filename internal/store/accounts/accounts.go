@@ -22,7 +22,7 @@ func (s *Store) CreateUser(ctx context.Context, u models.User) (models.User, err
 
 // AddUser is CreateUser with an entry in the audit log. by is who makes the account: its owner, when it has no user id of its own,
 // or an operator.
-func (s *Store) AddUser(ctx context.Context, u models.User, by db.Actor) (models.User, error) {
+func (s *Store) AddUser(ctx context.Context, by db.Actor, u models.User) (models.User, error) {
 	var out models.User
 
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
@@ -105,7 +105,7 @@ func (s *Store) AccountStatus(ctx context.Context, id uuid.UUID) (AccountStatus,
 
 // RemoveUser deletes an account softly and ends all its sessions: no token of it works any more. Its email is free
 // again. Error: NOT_FOUND, also the second time.
-func (s *Store) RemoveUser(ctx context.Context, id uuid.UUID, by db.Actor) error {
+func (s *Store) RemoveUser(ctx context.Context, by db.Actor, id uuid.UUID) error {
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		u, err := endSessions(ctx, tx, id, func(q *bun.UpdateQuery) *bun.UpdateQuery { return q.Set("deleted_at = now()") })
 		if err != nil {
@@ -119,7 +119,7 @@ func (s *Store) RemoveUser(ctx context.Context, id uuid.UUID, by db.Actor) error
 // ChangePassword replaces the hash of an account's password and ends all its sessions. was is the hash that it must
 // still have, for an owner who has proved to know the password; empty for an operator, who sets it whatever it is.
 // Error: NOT_FOUND, also when the hash has changed meanwhile.
-func (s *Store) ChangePassword(ctx context.Context, id uuid.UUID, was, hash string, by db.Actor) error {
+func (s *Store) ChangePassword(ctx context.Context, by db.Actor, id uuid.UUID, was string, hash string) error {
 	if hash == "" {
 		return errors.New("a password hash must not be empty")
 	}

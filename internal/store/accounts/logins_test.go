@@ -114,7 +114,7 @@ func TestLoginFailuresLockAnAccount(t *testing.T) {
 	require.Len(t, claimed, 1, "the outbox delivers it")
 
 	// A new password opens it.
-	require.NoError(t, b.Store.Accounts.ChangePassword(t.Context(), b.Customer.ID, "", "hash", db.Actor{Operator: "root"}))
+	require.NoError(t, b.Store.Accounts.ChangePassword(t.Context(), db.Actor{Operator: "root"}, b.Customer.ID, "", "hash"))
 	require.NoError(t, b.enter(t, stranger, now.Add(time.Hour)))
 	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM audit_log WHERE action = 'PASSWORD_CHANGED' AND actor_kind = 'OPERATOR' AND operator = 'root'"))
 

@@ -27,7 +27,7 @@ var staffOrder = db.Order{
 // CreateStaff adds an account of a provider: Name, Email, PasswordHash, Role and ProviderID are required. Errors:
 // NOT_FOUND (no such provider), VALIDATION_ERROR on role unless it is PROVIDER_ADMIN or PROVIDER_STAFF,
 // EMAIL_ALREADY_EXISTS.
-func (s *Store) CreateStaff(ctx context.Context, u models.User, by db.Actor) (models.User, error) {
+func (s *Store) CreateStaff(ctx context.Context, by db.Actor, u models.User) (models.User, error) {
 	if !u.Role.IsProvider() {
 		return models.User{}, models.Invalid("role", "must be one of %s, %s", models.RoleProviderAdmin, models.RoleProviderStaff)
 	}
@@ -73,7 +73,7 @@ func (s *Store) ListStaff(ctx context.Context, provider uuid.UUID, f StaffFilter
 }
 
 // RemoveStaff is RemoveUser for an account of the provider. Error: NOT_FOUND, also for an account of somebody else.
-func (s *Store) RemoveStaff(ctx context.Context, provider, id uuid.UUID, by db.Actor) error {
+func (s *Store) RemoveStaff(ctx context.Context, by db.Actor, provider uuid.UUID, id uuid.UUID) error {
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		u, err := endSessions(ctx, tx, id, func(q *bun.UpdateQuery) *bun.UpdateQuery {
 			return q.Set("deleted_at = now()").Where("provider_id = ?", provider)

@@ -23,20 +23,20 @@ func TestCreateStaff(t *testing.T) {
 	b := setup(t)
 	ctx, admin := t.Context(), bookstest.As(b.World, models.RoleAdmin)
 
-	u, err := b.Store.Accounts.CreateStaff(ctx, newStaff(b.Provider.ID, "New Staff", " New@rihla.test", models.RoleProviderStaff), admin)
+	u, err := b.Store.Accounts.CreateStaff(ctx, admin, newStaff(b.Provider.ID, "New Staff", " New@rihla.test", models.RoleProviderStaff))
 	require.NoError(t, err)
 	require.Equal(t, "New@rihla.test", u.Email)
 	require.Equal(t, b.Provider.ID, *u.ProviderID)
 	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM audit_log WHERE action = 'STAFF_CREATED' AND entity_id = $1", u.ID))
 
-	_, err = b.Store.Accounts.CreateStaff(ctx, newStaff(b.Provider.ID, "Again", "new@RIHLA.test", models.RoleProviderAdmin), admin)
+	_, err = b.Store.Accounts.CreateStaff(ctx, admin, newStaff(b.Provider.ID, "Again", "new@RIHLA.test", models.RoleProviderAdmin))
 	bookstest.RequireCode(t, models.CodeEmailAlreadyExists, err)
 
-	_, err = b.Store.Accounts.CreateStaff(ctx, newStaff(uuid.New(), "Lost", "lost@rihla.test", models.RoleProviderAdmin), admin)
+	_, err = b.Store.Accounts.CreateStaff(ctx, admin, newStaff(uuid.New(), "Lost", "lost@rihla.test", models.RoleProviderAdmin))
 	bookstest.RequireCode(t, models.CodeNotFound, err)
 
 	for _, role := range []models.Role{models.RoleEndUser, models.RoleAdmin, models.RoleSuperAdmin, "", "BOSS"} {
-		_, err = b.Store.Accounts.CreateStaff(ctx, newStaff(b.Provider.ID, "Boss", "boss@rihla.test", role), admin)
+		_, err = b.Store.Accounts.CreateStaff(ctx, admin, newStaff(b.Provider.ID, "Boss", "boss@rihla.test", role))
 		bookstest.RequireCode(t, models.CodeValidation, err)
 
 		var e *models.Error
@@ -56,9 +56,9 @@ func TestListStaff(t *testing.T) {
 
 	b.Exec(t, "UPDATE users SET deleted_at = now() WHERE provider_id = $1", b.Provider.ID)
 
-	zaid, err := b.Store.Accounts.CreateStaff(ctx, newStaff(b.Provider.ID, "Zz", "one@rihla.test", models.RoleProviderStaff), admin)
+	zaid, err := b.Store.Accounts.CreateStaff(ctx, admin, newStaff(b.Provider.ID, "Zz", "one@rihla.test", models.RoleProviderStaff))
 	require.NoError(t, err)
-	amal, err := b.Store.Accounts.CreateStaff(ctx, newStaff(b.Provider.ID, "Aa", "two@rihla.test", models.RoleProviderAdmin), admin)
+	amal, err := b.Store.Accounts.CreateStaff(ctx, admin, newStaff(b.Provider.ID, "Aa", "two@rihla.test", models.RoleProviderAdmin))
 	require.NoError(t, err)
 
 	for name, tt := range map[string]struct {
@@ -89,7 +89,7 @@ func TestEndOfSessions(t *testing.T) {
 	ctx, admin := t.Context(), bookstest.As(b.World, models.RoleAdmin)
 	expires := time.Now().Add(time.Hour)
 	rotate := func(from, to string) error {
-		_, err := b.Store.Accounts.RotateRefreshToken(ctx, []byte(from), models.RefreshToken{TokenHash: []byte(to), ExpiresAt: expires})
+		_, err := b.Store.Accounts.RotateRefreshToken(ctx, []byte(from), models.RefreshToken{TokenHash: []byte(to), ExpiresAt: expires}, time.Now())
 
 		return err
 	}
@@ -101,7 +101,7 @@ func TestEndOfSessions(t *testing.T) {
 
 	require.NoError(t, rotate("u1", "u1b"))
 
-	require.NoError(t, b.Store.Accounts.ChangePassword(ctx, u.ID, "", "new hash", admin))
+	require.NoError(t, b.Store.Accounts.ChangePassword(ctx, admin, u.ID, "", "new hash"))
 	bookstest.RequireCode(t, models.CodeInvalidCredentials, rotate("u1b", "u1c"))
 	bookstest.RequireCode(t, models.CodeInvalidCredentials, rotate("u2", "u2b"))
 	require.NoError(t, rotate("o1", "o2"), "other people stay signed in")
@@ -109,27 +109,27 @@ func TestEndOfSessions(t *testing.T) {
 	read, err := b.Store.Accounts.UserByID(ctx, u.ID)
 	require.NoError(t, err)
 	require.Equal(t, "new hash", read.PasswordHash)
-	require.Error(t, b.Store.Accounts.ChangePassword(ctx, u.ID, "", "", admin))
+	require.Error(t, b.Store.Accounts.ChangePassword(ctx, admin, u.ID, "", ""))
 
-	bookstest.RequireCode(t, models.CodeNotFound, b.Store.Accounts.ChangePassword(ctx, u.ID, u.PasswordHash, "hash", admin))
+	bookstest.RequireCode(t, models.CodeNotFound, b.Store.Accounts.ChangePassword(ctx, admin, u.ID, u.PasswordHash, "hash"))
 
 	// A login proved before the change opens no session after it.
 	late := models.RefreshToken{TokenHash: []byte("late"), ExpiresAt: expires}
 	bookstest.RequireCode(t, models.CodeInvalidCredentials, b.Store.Accounts.OpenSession(ctx, u, late))
 	require.NoError(t, b.Store.Accounts.OpenSession(ctx, read, models.RefreshToken{TokenHash: []byte("u3"), ExpiresAt: expires}))
-	require.NoError(t, b.Store.Accounts.RemoveUser(ctx, u.ID, admin))
+	require.NoError(t, b.Store.Accounts.RemoveUser(ctx, admin, u.ID))
 	bookstest.RequireCode(t, models.CodeInvalidCredentials, rotate("u3", "u4"))
 	require.Zero(t, b.Count(t, "SELECT count(*) FROM refresh_tokens WHERE user_id = $1 AND revoked_at IS NULL", u.ID))
 
 	bookstest.RequireCode(t, models.CodeInvalidCredentials, b.Store.Accounts.OpenSession(ctx, read, late))
-	bookstest.RequireCode(t, models.CodeNotFound, b.Store.Accounts.RemoveUser(ctx, u.ID, admin))
-	bookstest.RequireCode(t, models.CodeNotFound, b.Store.Accounts.ChangePassword(ctx, u.ID, "", "hash", admin))
+	bookstest.RequireCode(t, models.CodeNotFound, b.Store.Accounts.RemoveUser(ctx, admin, u.ID))
+	bookstest.RequireCode(t, models.CodeNotFound, b.Store.Accounts.ChangePassword(ctx, admin, u.ID, "", "hash"))
 
 	for _, action := range []string{"USER_REMOVED", "PASSWORD_CHANGED"} {
 		require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM audit_log WHERE action = $1 AND entity_id = $2", action, u.ID))
 	}
 
-	_, err = b.Store.Accounts.CreateStaff(ctx, newStaff(b.Provider.ID, "Next", u.Email, models.RoleProviderStaff), admin)
+	_, err = b.Store.Accounts.CreateStaff(ctx, admin, newStaff(b.Provider.ID, "Next", u.Email, models.RoleProviderStaff))
 	require.NoError(t, err, "the email is free again")
 }
 
@@ -139,10 +139,10 @@ func TestRemoveStaff(t *testing.T) {
 	ctx, admin := t.Context(), bookstest.As(b.World, models.RoleAdmin)
 	u := b.Users[models.RoleProviderStaff]
 
-	bookstest.RequireCode(t, models.CodeNotFound, b.Store.Accounts.RemoveStaff(ctx, uuid.New(), u.ID, admin))
-	bookstest.RequireCode(t, models.CodeNotFound, b.Store.Accounts.RemoveStaff(ctx, b.Provider.ID, b.Customer.ID, admin))
-	require.NoError(t, b.Store.Accounts.RemoveStaff(ctx, b.Provider.ID, u.ID, admin))
-	bookstest.RequireCode(t, models.CodeNotFound, b.Store.Accounts.RemoveStaff(ctx, b.Provider.ID, u.ID, admin))
+	bookstest.RequireCode(t, models.CodeNotFound, b.Store.Accounts.RemoveStaff(ctx, admin, uuid.New(), u.ID))
+	bookstest.RequireCode(t, models.CodeNotFound, b.Store.Accounts.RemoveStaff(ctx, admin, b.Provider.ID, b.Customer.ID))
+	require.NoError(t, b.Store.Accounts.RemoveStaff(ctx, admin, b.Provider.ID, u.ID))
+	bookstest.RequireCode(t, models.CodeNotFound, b.Store.Accounts.RemoveStaff(ctx, admin, b.Provider.ID, u.ID))
 	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM audit_log WHERE action = 'STAFF_REMOVED' AND entity_id = $1", u.ID))
 	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM users WHERE deleted_at IS NOT NULL"))
 }
@@ -157,7 +157,7 @@ func TestStanding(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, accounts.AccountStatus{Role: models.RoleProviderStaff, ProviderID: b.Provider.ID}, now)
 
-	require.NoError(t, b.Store.Accounts.ChangePassword(ctx, u.ID, u.PasswordHash, "hash", admin))
+	require.NoError(t, b.Store.Accounts.ChangePassword(ctx, admin, u.ID, u.PasswordHash, "hash"))
 	now, err = b.Store.Accounts.AccountStatus(ctx, u.ID)
 	require.NoError(t, err)
 	require.Equal(t, 1, now.TokenGeneration)
@@ -166,7 +166,7 @@ func TestStanding(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, accounts.AccountStatus{Role: models.RoleEndUser}, now, "other people's tokens hold")
 
-	require.NoError(t, b.Store.Accounts.RemoveUser(ctx, u.ID, admin))
+	require.NoError(t, b.Store.Accounts.RemoveUser(ctx, admin, u.ID))
 	_, err = b.Store.Accounts.AccountStatus(ctx, u.ID)
 	bookstest.RequireCode(t, models.CodeNotFound, err)
 	_, err = b.Store.Accounts.AccountStatus(ctx, uuid.New())
@@ -187,7 +187,7 @@ func TestLoginBesideAPasswordChange(t *testing.T) {
 
 		bookstest.Parallel(4, func(n int) {
 			if n == 0 {
-				changeErr = b.Store.Accounts.ChangePassword(ctx, u.ID, u.PasswordHash, "hash "+string(rune('a'+i)), db.Actor{})
+				changeErr = b.Store.Accounts.ChangePassword(ctx, db.Actor{}, u.ID, u.PasswordHash, "hash "+string(rune('a'+i)))
 
 				return
 			}

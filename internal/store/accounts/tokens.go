@@ -46,7 +46,7 @@ func openSession(ctx context.Context, db bun.IDB, u *models.User, t models.Refre
 // family is revoked, and the access tokens that came from it, which stays so although the call fails (rules: identity.refresh). That
 // it was spent a moment ago makes no difference. Error: INVALID_CREDENTIALS when the token is spent, expired, revoked,
 // unknown, or its user deleted.
-func (s *Store) RotateRefreshToken(ctx context.Context, oldHash []byte, next models.RefreshToken) (models.User, error) {
+func (s *Store) RotateRefreshToken(ctx context.Context, oldHash []byte, next models.RefreshToken, now time.Time) (models.User, error) {
 	var (
 		user    models.User
 		refusal error
@@ -71,7 +71,7 @@ func (s *Store) RotateRefreshToken(ctx context.Context, oldHash []byte, next mod
 			refusal = errInvalidToken()
 
 			return endStolen(ctx, tx, old)
-		case old.RevokedAt != nil, old.Expired, user.DeletedAt != nil:
+		case old.RevokedAt != nil, !old.ExpiresAt.After(now), user.DeletedAt != nil:
 			refusal = errInvalidToken()
 
 			return nil
@@ -125,17 +125,10 @@ func (s *Store) PurgeRefreshTokens(ctx context.Context, expiredFor time.Duration
 	return res.RowsAffected()
 }
 
-// lockedToken is a refresh token that does not change until the transaction ends.
-type lockedToken struct {
-	models.RefreshToken `bun:",extend"`
-
-	Expired bool `bun:"expired"`
-}
-
 // lockToken reads a token under the lock of its user's row. The token's own row would not do: a rotation inserts a
 // row that a concurrent revocation of the family, waiting for the old one, could not see, and would so survive it.
-func lockToken(ctx context.Context, tx bun.Tx, hash []byte, user *models.User) (lockedToken, error) {
-	var t lockedToken
+func lockToken(ctx context.Context, tx bun.Tx, hash []byte, user *models.User) (models.RefreshToken, error) {
+	var t models.RefreshToken
 
 	err := tx.NewSelect().Model(user).
 		Where("u.id = (SELECT user_id FROM refresh_tokens WHERE token_hash = ?)", hash).For("NO KEY UPDATE").Scan(ctx)
@@ -143,8 +136,7 @@ func lockToken(ctx context.Context, tx bun.Tx, hash []byte, user *models.User) (
 		return t, err
 	}
 
-	err = tx.NewSelect().Model(&t).ColumnExpr("rt.*").ColumnExpr("rt.expires_at <= now() AS expired").
-		Where("rt.token_hash = ?", hash).Scan(ctx)
+	err = tx.NewSelect().Model(&t).Where("rt.token_hash = ?", hash).Scan(ctx)
 
 	return t, err
 }
@@ -166,7 +158,7 @@ func spendToken(ctx context.Context, tx bun.Tx, hash []byte, next *models.Refres
 // endStolen revokes the family of a token that was used twice. Which access tokens came from the family is not known:
 // all of the account are refused from now on, and its other sessions get new ones by their refresh tokens. The lock of
 // the user's row is held. A family that is over already gives nobody the power to do that again.
-func endStolen(ctx context.Context, tx bun.Tx, t lockedToken) error {
+func endStolen(ctx context.Context, tx bun.Tx, t models.RefreshToken) error {
 	revoked, err := revokeFamily(ctx, tx, t.FamilyID)
 	if err != nil || revoked == 0 {
 		return err

@@ -35,29 +35,29 @@ func TestRotateRefreshToken(t *testing.T) {
 	b := setup(t)
 	family := b.logIn(t, "one")
 
-	user, err := b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("one"), next("two"))
+	user, err := b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("one"), next("two"), time.Now())
 	require.NoError(t, err)
 	require.Equal(t, b.Customer.ID, user.ID)
 	require.Equal(t, 2, b.Count(t, "SELECT count(*) FROM refresh_tokens WHERE family_id = $1", family))
 
-	_, err = b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("two"), next("three"))
+	_, err = b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("two"), next("three"), time.Now())
 	require.NoError(t, err)
 
 	// Somebody presents the first one again: the family is over, its newest token too.
 	b.logIn(t, "other session")
 
-	_, err = b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("one"), next("four"))
+	_, err = b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("one"), next("four"), time.Now())
 	bookstest.RequireCode(t, models.CodeInvalidCredentials, err)
-	_, err = b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("three"), next("five"))
+	_, err = b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("three"), next("five"), time.Now())
 	bookstest.RequireCode(t, models.CodeInvalidCredentials, err)
 	require.Equal(t, 3, b.Count(t, "SELECT count(*) FROM refresh_tokens WHERE family_id = $1 AND revoked_at IS NOT NULL", family))
 
-	again, err := b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("other session"), next("six"))
+	again, err := b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("other session"), next("six"), time.Now())
 	require.NoError(t, err, "other families live on")
 	require.Equal(t, user.TokenGeneration+1, again.TokenGeneration, "the access tokens of the stolen family do not")
 
 	// Who has a token of a family that is over can do no more harm with it.
-	_, err = b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("one"), next("seven"))
+	_, err = b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("one"), next("seven"), time.Now())
 	bookstest.RequireCode(t, models.CodeInvalidCredentials, err)
 
 	now, err := b.Store.Accounts.AccountStatus(t.Context(), b.Customer.ID)
@@ -69,17 +69,17 @@ func TestRefreshTokensThatAreRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 
-	_, err := b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("unknown"), next("a"))
+	_, err := b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("unknown"), next("a"), time.Now())
 	bookstest.RequireCode(t, models.CodeInvalidCredentials, err)
 
 	b.logIn(t, "expired")
 	b.Exec(t, "UPDATE refresh_tokens SET expires_at = now() WHERE token_hash = $1", []byte("expired"))
-	_, err = b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("expired"), next("b"))
+	_, err = b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("expired"), next("b"), time.Now())
 	bookstest.RequireCode(t, models.CodeInvalidCredentials, err)
 
 	b.logIn(t, "of a deleted user")
 	b.Exec(t, "UPDATE users SET deleted_at = now() WHERE id = $1", b.Customer.ID)
-	_, err = b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("of a deleted user"), next("c"))
+	_, err = b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("of a deleted user"), next("c"), time.Now())
 	bookstest.RequireCode(t, models.CodeInvalidCredentials, err)
 
 	require.Equal(t, 2, b.Count(t, "SELECT count(*) FROM refresh_tokens"), "nothing came of them")
@@ -90,7 +90,7 @@ func TestRevokeRefreshToken(t *testing.T) {
 	b := setup(t)
 	b.logIn(t, "one")
 
-	_, err := b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("one"), next("two"))
+	_, err := b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("one"), next("two"), time.Now())
 	require.NoError(t, err)
 
 	for range 2 {
@@ -99,7 +99,7 @@ func TestRevokeRefreshToken(t *testing.T) {
 
 	require.NoError(t, b.Store.Accounts.RevokeRefreshToken(t.Context(), []byte("unknown")))
 
-	_, err = b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("two"), next("three"))
+	_, err = b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("two"), next("three"), time.Now())
 	bookstest.RequireCode(t, models.CodeInvalidCredentials, err)
 }
 
@@ -111,7 +111,7 @@ func TestOneTokenSpentManyTimesAtOnce(t *testing.T) {
 	var served atomic.Int32
 
 	bookstest.Parallel(20, func(i int) {
-		if _, err := b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("one"), next(string(rune('a'+i)))); err == nil {
+		if _, err := b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("one"), next(string(rune('a'+i))), time.Now()); err == nil {
 			served.Add(1)
 		}
 	})
@@ -128,14 +128,14 @@ func TestReuseWhileTheFamilyMovesOn(t *testing.T) {
 	for i := range 10 {
 		round := string(rune('a' + i))
 		family := b.logIn(t, "one"+round)
-		_, err := b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("one"+round), next("two"+round))
+		_, err := b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("one"+round), next("two"+round), time.Now())
 		require.NoError(t, err)
 
 		bookstest.Parallel(2, func(i int) {
 			if i == 0 {
-				_, _ = b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("two"+round), next("three"+round))
+				_, _ = b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("two"+round), next("three"+round), time.Now())
 			} else {
-				_, _ = b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("one"+round), next("never"+round))
+				_, _ = b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("one"+round), next("never"+round), time.Now())
 			}
 		})
 

@@ -39,7 +39,7 @@ const maxPassengers = 20
 // departed), TRIP_CAPACITY_REACHED, TOO_MANY_UNPAID_BOOKINGS, METHOD_NOT_AVAILABLE (unpaid bills hold too much of
 // the trip); IDEMPOTENCY_KEY_IN_PROGRESS when the request has lost its key to
 // another one.
-func (s *Store) CreateBooking(ctx context.Context, n NewBooking) (models.Booking, error) {
+func (s *Store) CreateBooking(ctx context.Context, n NewBooking, now time.Time) (models.Booking, error) {
 	if len(n.Passengers) < 1 || len(n.Passengers) > maxPassengers {
 		return models.Booking{}, models.Invalid("passengers", "must name 1 to %d passengers", maxPassengers)
 	}
@@ -56,11 +56,11 @@ func (s *Store) CreateBooking(ctx context.Context, n NewBooking) (models.Booking
 			return err
 		}
 
-		if err := s.limitUnpaid(ctx, tx, n); err != nil {
+		if err := s.limitUnpaid(ctx, tx, n, now); err != nil {
 			return err
 		}
 
-		o, err := takeSeats(ctx, tx, n.TripID, len(n.Passengers))
+		o, err := takeSeats(ctx, tx, n.TripID, len(n.Passengers), now)
 		if err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ func (s *Store) CreateBooking(ctx context.Context, n NewBooking) (models.Booking
 			}
 		}
 
-		if b = s.newBooking(n, o); !b.Amount.Fits() {
+		if b = s.newBooking(n, o, now); !b.Amount.Fits() {
 			return models.Invalid("passengers", "cost more together than one booking may")
 		}
 
@@ -88,7 +88,7 @@ func (s *Store) CreateBooking(ctx context.Context, n NewBooking) (models.Booking
 	return b, nil
 }
 
-func (s *Store) newBooking(n NewBooking, o tripOffer) models.Booking {
+func (s *Store) newBooking(n NewBooking, o tripOffer, now time.Time) models.Booking {
 	if n.Locale == "" {
 		n.Locale = models.LocaleArabic
 	}
@@ -98,7 +98,7 @@ func (s *Store) newBooking(n NewBooking, o tripOffer) models.Booking {
 	return models.Booking{
 		ID: n.ID, TripID: n.TripID, ProviderID: o.providerID, UserID: n.UserID,
 		Status: models.BookingPendingPayment, Seats: len(n.Passengers), SeatsHeld: true,
-		HoldUntil: earlierTime(o.at.Add(s.policies.Hold(n.Method)), o.departure),
+		HoldUntil: earlierTime(now.Add(s.policies.Hold(n.Method)), o.departure),
 		Amount:    amount, Currency: models.Currency,
 		VATRate: s.policies.VATBooking, VATAmount: models.VATWithin(amount, s.policies.VATBooking),
 		Passengers: n.Passengers, ContactName: n.ContactName, ContactEmail: n.ContactEmail, ContactPhone: n.ContactPhone,
@@ -113,7 +113,7 @@ type tripOffer struct {
 	pricePerSeat models.Money
 	departure    time.Time
 	capacity     int
-	at           time.Time // by the clock of the database, while the trip is locked: no move of the trip comes between
+	at           time.Time // by the clock of the database, while the trip is locked: it tells the order of bookings and moves
 }
 
 // earlierTime is the first of two moments: nobody pays for a trip that has left.
@@ -126,19 +126,19 @@ func earlierTime(a, b time.Time) time.Time {
 }
 
 // takeSeats counts the seats in, under the lock of the trip's row, if the trip can be booked and has so many left.
-func takeSeats(ctx context.Context, tx bun.Tx, trip uuid.UUID, seats int) (tripOffer, error) {
+func takeSeats(ctx context.Context, tx bun.Tx, trip uuid.UUID, seats int, now time.Time) (tripOffer, error) {
 	var o tripOffer
 
 	err := tx.QueryRowContext(ctx, `
 		UPDATE trips AS t SET seats_taken = t.seats_taken + ?0
 		FROM providers AS p
 		WHERE t.id = ?1 AND p.id = t.provider_id AND p.status = 'ACTIVE'
-		  AND t.status = 'PUBLISHED' AND t.departure_at > now() AND t.deleted_at IS NULL
+		  AND t.status = 'PUBLISHED' AND t.departure_at > ?2 AND t.deleted_at IS NULL
 		  AND t.seats_taken + ?0 <= t.capacity
-		RETURNING t.provider_id, t.price_per_seat, t.departure_at, t.capacity, clock_timestamp()`, seats, trip).
+		RETURNING t.provider_id, t.price_per_seat, t.departure_at, t.capacity, clock_timestamp()`, seats, trip, now).
 		Scan(&o.providerID, &o.pricePerSeat, &o.departure, &o.capacity, &o.at)
 	if errors.Is(err, sql.ErrNoRows) {
-		return o, whyNotBookable(ctx, tx, trip)
+		return o, whyNotBookable(ctx, tx, trip, now)
 	}
 
 	if err != nil {
@@ -148,13 +148,13 @@ func takeSeats(ctx context.Context, tx bun.Tx, trip uuid.UUID, seats int) (tripO
 	return o, nil
 }
 
-func whyNotBookable(ctx context.Context, tx bun.Tx, trip uuid.UUID) error {
+func whyNotBookable(ctx context.Context, tx bun.Tx, trip uuid.UUID, now time.Time) error {
 	var visible, open bool
 
 	err := tx.QueryRowContext(ctx, `
-		SELECT t.deleted_at IS NULL AND p.status = 'ACTIVE', t.status = 'PUBLISHED' AND t.departure_at > now()
+		SELECT t.deleted_at IS NULL AND p.status = 'ACTIVE', t.status = 'PUBLISHED' AND t.departure_at > ?
 		FROM trips AS t JOIN providers AS p ON p.id = t.provider_id
-		WHERE t.id = ?`, trip).Scan(&visible, &open)
+		WHERE t.id = ?`, now, trip).Scan(&visible, &open)
 
 	switch {
 	case errors.Is(err, sql.ErrNoRows), err == nil && !visible:

@@ -31,7 +31,7 @@ func TestCreateBooking(t *testing.T) {
 		require.Len(t, read.Passengers, 2)
 		require.Equal(t, "D1", read.Passengers[0].DocumentNumber)
 
-		trip, err := b.Store.Catalogue.CatalogueTrip(t.Context(), b.Trip.ID)
+		trip, err := b.Store.Catalogue.CatalogueTrip(t.Context(), b.Trip.ID, time.Now())
 		require.NoError(t, err)
 		require.Equal(t, 38, trip.SeatsLeft())
 	})
@@ -42,7 +42,7 @@ func TestCreateBooking(t *testing.T) {
 
 		n := b.Request(b.Trip, 1)
 		n.Method, n.Locale = models.MethodBillPayment, ""
-		booking, err := b.Store.Bookings.CreateBooking(t.Context(), n)
+		booking, err := b.Store.Bookings.CreateBooking(t.Context(), n, time.Now())
 		require.NoError(t, err)
 		require.WithinDuration(t, booking.CreatedAt.Add(72*time.Hour), booking.HoldUntil, time.Second)
 		require.Equal(t, models.LocaleArabic, booking.Locale)
@@ -72,17 +72,17 @@ func TestCreateBooking(t *testing.T) {
 				trip = b.InsertTrip(t, 4, c.edit)
 			}
 
-			_, err := b.Store.Bookings.CreateBooking(t.Context(), b.Request(trip, 2))
+			_, err := b.Store.Bookings.CreateBooking(t.Context(), b.Request(trip, 2), time.Now())
 			require.Equal(t, c.want, models.CodeOf(err), name)
 		}
 
 		for _, passengers := range []int{0, 21} {
-			_, err := b.Store.Bookings.CreateBooking(t.Context(), b.Request(b.Trip, passengers))
+			_, err := b.Store.Bookings.CreateBooking(t.Context(), b.Request(b.Trip, passengers), time.Now())
 			bookstest.RequireCode(t, models.CodeValidation, err)
 		}
 
 		b.Exec(t, "UPDATE providers SET status = 'INACTIVE'")
-		_, err := b.Store.Bookings.CreateBooking(t.Context(), b.Request(b.Trip, 1))
+		_, err := b.Store.Bookings.CreateBooking(t.Context(), b.Request(b.Trip, 1), time.Now())
 		bookstest.RequireCode(t, models.CodeValidation, err)
 
 		require.Zero(t, b.Count(t, "SELECT count(*) FROM bookings"))
@@ -101,7 +101,7 @@ func TestCreateBookingInParallel(t *testing.T) {
 		var booked, full, other atomic.Int32
 
 		bookstest.Parallel(40, func(int) {
-			_, err := b.Store.Bookings.CreateBooking(t.Context(), b.Request(trip, 1))
+			_, err := b.Store.Bookings.CreateBooking(t.Context(), b.Request(trip, 1), time.Now())
 
 			switch {
 			case err == nil:
@@ -198,7 +198,7 @@ func TestMyBookings(t *testing.T) {
 	first, second := b.Book(t, b.Trip, 1), b.Book(t, b.Trip, 1)
 	other := b.Request(b.Trip, 1)
 	other.UserID = b.Users[models.RoleAdmin].ID
-	_, err := b.Store.Bookings.CreateBooking(t.Context(), other)
+	_, err := b.Store.Bookings.CreateBooking(t.Context(), other, time.Now())
 	require.NoError(t, err)
 	b.Exec(t, "UPDATE bookings SET status = 'CONFIRMED' WHERE id = $1", first.ID)
 

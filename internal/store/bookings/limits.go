@@ -3,6 +3,7 @@ package bookings
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/shopspring/decimal"
@@ -14,8 +15,8 @@ import (
 // limitUnpaid refuses a booking that would be one too many of the account, or of the contact's phone, to wait for its payment.
 // The account and the phone stay locked until the transaction ends, in this order and before any row: bookings that are asked for
 // at the same time count each other. Error: TOO_MANY_UNPAID_BOOKINGS.
-func (s *Store) limitUnpaid(ctx context.Context, tx bun.Tx, n NewBooking) error {
-	if err := s.limitAttempts(ctx, tx, n.UserID); err != nil {
+func (s *Store) limitUnpaid(ctx context.Context, tx bun.Tx, n NewBooking, now time.Time) error {
+	if err := s.limitAttempts(ctx, tx, n.UserID, now); err != nil {
 		return err
 	}
 
@@ -69,10 +70,10 @@ const maxAttempts = 20
 // MayAttempt says whether the account may begin the attempt, by how many it has begun; what it may pay says Payable. Requests at the
 // same time may exceed the limit of the hour by one each. Errors: TOO_MANY_UNPAID_BOOKINGS, BOOKING_NOT_PAYABLE and
 // CAMPAIGN_NOT_PAYABLE (it has had as many as there may be).
-func (s *Store) MayAttempt(ctx context.Context, a models.Attempt) error {
+func (s *Store) MayAttempt(ctx context.Context, a models.Attempt, now time.Time) error {
 	switch {
 	case a.Number <= maxAttempts:
-		return s.limitAttempts(ctx, s.db, a.UserID)
+		return s.limitAttempts(ctx, s.db, a.UserID, now)
 	case a.BookingID != uuid.Nil:
 		return models.Errorf(models.CodeBookingNotPayable, "The booking has had %d payment attempts. Cancel it and book again.", maxAttempts)
 	default:
@@ -82,7 +83,7 @@ func (s *Store) MayAttempt(ctx context.Context, a models.Attempt) error {
 
 // limitAttempts bounds what replacing attempts, and making and cancelling bookings, costs at the gateways: each attempt is opened,
 // closed and asked about after its end.
-func (s *Store) limitAttempts(ctx context.Context, db bun.IDB, user uuid.UUID) error {
+func (s *Store) limitAttempts(ctx context.Context, db bun.IDB, user uuid.UUID, now time.Time) error {
 	limit := s.policies.UnpaidAttempts
 	if limit == 0 {
 		return nil
@@ -90,7 +91,7 @@ func (s *Store) limitAttempts(ctx context.Context, db bun.IDB, user uuid.UUID) e
 
 	begun, err := db.NewSelect().Model((*models.PaymentTransaction)(nil)).Where("user_id = ?", user).
 		Where("kind = ?", models.KindPayment).Where("status <> ?", models.TransactionPaid).
-		Where("created_at > now() - interval '1 hour'").Count(ctx)
+		Where("created_at > ?", now.Add(-time.Hour)).Count(ctx)
 	if err != nil {
 		return fmt.Errorf("count attempts: %w", err)
 	}

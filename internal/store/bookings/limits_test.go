@@ -30,7 +30,7 @@ func bookMany(t *testing.T, b *books, n int, edit func(i int, r *bookings.NewBoo
 			r := b.Request(b.Trip, 1)
 			edit(i, &r)
 
-			booking, err := b.Store.Bookings.CreateBooking(t.Context(), r)
+			booking, err := b.Store.Bookings.CreateBooking(t.Context(), r, time.Now())
 
 			mu.Lock()
 			defer mu.Unlock()
@@ -70,7 +70,7 @@ func TestUnpaidBookingsAreLimited(t *testing.T) {
 
 		// What is paid or cancelled makes room.
 		b.Report(t, b.Open(t, made[0], 1), models.EventPaymentSucceeded)
-		_, _, err := b.Store.Payments.CancelBooking(t.Context(), made[1].ID, db.Actor{UserID: b.Customer.ID, Role: models.RoleEndUser}, time.Now())
+		_, _, err := b.Store.Payments.CancelBooking(t.Context(), db.Actor{UserID: b.Customer.ID, Role: models.RoleEndUser}, made[1].ID, time.Now())
 		require.NoError(t, err)
 
 		made, _ = bookMany(t, b, 4, func(int, *bookings.NewBooking) {})
@@ -105,7 +105,7 @@ func TestUnpaidBookingsAreLimited(t *testing.T) {
 		require.Equal(t, map[models.Code]int{models.CodeTooManyUnpaidBookings: 5}, refused)
 
 		two := b.Request(b.Trip, 2)
-		_, err := b.Store.Bookings.CreateBooking(t.Context(), two)
+		_, err := b.Store.Bookings.CreateBooking(t.Context(), two, time.Now())
 		require.NoError(t, err, "20 are allowed")
 	})
 }
@@ -123,27 +123,27 @@ func TestUnpaidAttemptsAreLimited(t *testing.T) {
 
 	for n := 1; n <= 3; n++ {
 		next.Number = n
-		require.NoError(t, b.Store.Bookings.MayAttempt(t.Context(), next))
+		require.NoError(t, b.Store.Bookings.MayAttempt(t.Context(), next, time.Now()))
 		b.Report(t, b.Open(t, booking, n), models.EventPaymentFailed)
 	}
 
 	next.Number = 4
-	bookstest.RequireCode(t, models.CodeTooManyUnpaidBookings, b.Store.Bookings.MayAttempt(t.Context(), next))
-	_, err := b.Store.Bookings.CreateBooking(t.Context(), b.Request(b.Trip, 1))
+	bookstest.RequireCode(t, models.CodeTooManyUnpaidBookings, b.Store.Bookings.MayAttempt(t.Context(), next, time.Now()))
+	_, err := b.Store.Bookings.CreateBooking(t.Context(), b.Request(b.Trip, 1), time.Now())
 	bookstest.RequireCode(t, models.CodeTooManyUnpaidBookings, err)
 
 	next.UserID = b.Users[models.RoleAdmin].ID
-	require.NoError(t, b.Store.Bookings.MayAttempt(t.Context(), next), "another account")
+	require.NoError(t, b.Store.Bookings.MayAttempt(t.Context(), next, time.Now()), "another account")
 
 	// What was paid counts no more, and neither does what is an hour old.
 	b.Exec(t, "UPDATE payment_transactions SET created_at = created_at - interval '61 minutes' WHERE attempt = 1")
 	b.Report(t, b.Open(t, b.Book(t, b.Trip, 1), 1), models.EventPaymentSucceeded)
 	next.UserID = b.Customer.ID
-	require.NoError(t, b.Store.Bookings.MayAttempt(t.Context(), next))
+	require.NoError(t, b.Store.Bookings.MayAttempt(t.Context(), next, time.Now()))
 
 	next.Number = 21
-	bookstest.RequireCode(t, models.CodeBookingNotPayable, b.Store.Bookings.MayAttempt(t.Context(), next))
-	bookstest.RequireCode(t, models.CodeCampaignNotPayable, b.Store.Bookings.MayAttempt(t.Context(), models.Attempt{CampaignID: models.NewID(), Number: 21}))
+	bookstest.RequireCode(t, models.CodeBookingNotPayable, b.Store.Bookings.MayAttempt(t.Context(), next, time.Now()))
+	bookstest.RequireCode(t, models.CodeCampaignNotPayable, b.Store.Bookings.MayAttempt(t.Context(), models.Attempt{CampaignID: models.NewID(), Number: 21}, time.Now()))
 }
 
 // What waits under a phone of others is not told: the number may be a stranger's.
@@ -157,7 +157,7 @@ func TestUnpaidBookingsOfAPhoneAreNotCounted(t *testing.T) {
 
 	r := b.Request(b.Trip, 1)
 	r.UserID = b.Users[models.RoleAdmin].ID
-	_, err := b.Store.Bookings.CreateBooking(t.Context(), r)
+	_, err := b.Store.Bookings.CreateBooking(t.Context(), r, time.Now())
 	bookstest.RequireCode(t, models.CodeTooManyUnpaidBookings, err)
 	require.NotContains(t, err.Error(), "1")
 }
@@ -207,9 +207,9 @@ func TestCampaignsCostSomethingPerDay(t *testing.T) {
 	staff, today := bookstest.As(b.World, models.RoleProviderStaff), models.DateIn(time.Now())
 
 	create := func(price string, days int) (models.AdCampaign, error) {
-		return b.Store.Catalogue.CreateCampaign(t.Context(), models.AdCampaign{
+		return b.Store.Catalogue.CreateCampaign(t.Context(), staff, models.AdCampaign{
 			TripID: b.Trip.ID, Title: "Sale", StartsOn: today, EndsOn: today.AddDays(days - 1), Price: models.MustMoney(price),
-		}, staff, time.Now())
+		}, time.Now())
 	}
 
 	_, err := create("0.01", 365)
@@ -222,6 +222,6 @@ func TestCampaignsCostSomethingPerDay(t *testing.T) {
 	c, err := create("10.00", 1)
 	require.NoError(t, err)
 
-	_, err = b.Store.Catalogue.UpdateCampaign(t.Context(), c.ID, func(c *models.AdCampaign) error { c.EndsOn = today.AddDays(1); return nil }, staff, time.Now())
+	_, err = b.Store.Catalogue.UpdateCampaign(t.Context(), staff, c.ID, func(c *models.AdCampaign) error { c.EndsOn = today.AddDays(1); return nil }, time.Now())
 	bookstest.RequireFields(t, models.CodeValidation, err, "price")
 }

@@ -24,13 +24,15 @@ var errBookingAppeared = models.Errorf(models.CodeServiceUnavailable, "The trip 
 // so near that its customers have less than RescheduleNotice for the refund that the move gives them;
 // INVALID_STATE when one is moved that has left with seats taken, or has been moved TripMovesPerDay times today;
 // SERVICE_UNAVAILABLE when a booking that was just made is locked by another transaction at each of a few tries.
-func (s *Store) UpdateTrip(ctx context.Context, id uuid.UUID, apply func(*models.Trip) error, by db.Actor) (t models.Trip, err error) {
+func (s *Store) UpdateTrip(
+	ctx context.Context, by db.Actor, id uuid.UUID, apply func(*models.Trip) error, now time.Time,
+) (t models.Trip, err error) {
 	// Bookings are locked before their trip, as everywhere. Only once the trip is locked no further booking can be made. One that
 	// was made in between is locked then, if that needs no waiting: who has it may be waiting for the trip.
 	for range db.MaxTxTries {
-		m := &tripMove{store: s, by: by, apply: apply}
+		m := &tripMove{store: s, by: by, apply: apply, now: now}
 
-		t, err = s.catalogue.ChangeTrip(ctx, id, by, m.lockBookings, m.update)
+		t, err = s.catalogue.ChangeTrip(ctx, by, id, m.lockBookings, m.update)
 		if !errors.Is(err, errBookingAppeared) {
 			break
 		}
@@ -44,6 +46,7 @@ type tripMove struct {
 	store  *Store
 	by     db.Actor
 	apply  func(*models.Trip) error
+	now    time.Time
 	locked map[uuid.UUID]bool // bookings of the trip
 }
 
@@ -84,7 +87,7 @@ func (m *tripMove) update(ctx context.Context, tx bun.Tx, t *models.Trip) error 
 		t.Status, t.SeatsTaken = was.Status, was.SeatsTaken
 
 		if err == nil && departureMoved(&was, t) {
-			err = mayMove(&was, t, time.Now())
+			err = mayMove(&was, t, m.now)
 		}
 
 		return err
@@ -113,11 +116,11 @@ func (m *tripMove) record(ctx context.Context, tx bun.Tx, was, is *models.Trip) 
 		return fmt.Errorf("read bookings: %w", err)
 	}
 
-	if err := leavesNotice(m.store.policies, was, is, bookings, time.Now()); err != nil {
+	if err := leavesNotice(m.store.policies, was, is, bookings, m.now); err != nil {
 		return err
 	}
 
-	if err := movesLeft(ctx, m.store.policies, tx, is.ID, bookings, time.Now()); err != nil {
+	if err := movesLeft(ctx, m.store.policies, tx, is.ID, bookings, m.now); err != nil {
 		return err
 	}
 

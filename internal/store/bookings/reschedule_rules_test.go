@@ -23,11 +23,11 @@ func (b *books) leaves(t *testing.T, at time.Time) {
 func (b *books) tryMove(t *testing.T, to time.Time) error {
 	t.Helper()
 
-	_, err := b.Store.Bookings.UpdateTrip(t.Context(), b.Trip.ID, func(x *models.Trip) error {
+	_, err := b.Store.Bookings.UpdateTrip(t.Context(), bookstest.As(b.World, models.RoleProviderStaff), b.Trip.ID, func(x *models.Trip) error {
 		x.DepartureAt, x.ReturnAt = to, to.AddDate(0, 0, 3)
 
 		return nil
-	}, bookstest.As(b.World, models.RoleProviderStaff))
+	}, time.Now())
 
 	return err
 }
@@ -54,8 +54,8 @@ func TestATripThatHasLeftIsNotMoved(t *testing.T) {
 	require.NotEqual(t, models.PolicyRescheduled, b.quote(t, tx, time.Now()).Reason)
 
 	// What does not move it can still be put right.
-	_, err := b.Store.Bookings.UpdateTrip(t.Context(), b.Trip.ID, func(x *models.Trip) error { x.Title = "Corrected"; return nil },
-		bookstest.As(b.World, models.RoleProviderStaff))
+	_, err := b.Store.Bookings.UpdateTrip(t.Context(), bookstest.As(b.World, models.RoleProviderStaff), b.Trip.ID,
+		func(x *models.Trip) error { x.Title = "Corrected"; return nil }, time.Now())
 	require.NoError(t, err)
 
 	// Until it leaves it may be late, by whatever it takes.

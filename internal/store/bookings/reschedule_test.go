@@ -17,11 +17,11 @@ import (
 func (b *books) move(t *testing.T, by time.Duration) models.Trip {
 	t.Helper()
 
-	moved, err := b.Store.Bookings.UpdateTrip(t.Context(), b.Trip.ID, func(x *models.Trip) error {
+	moved, err := b.Store.Bookings.UpdateTrip(t.Context(), bookstest.As(b.World, models.RoleProviderStaff), b.Trip.ID, func(x *models.Trip) error {
 		x.DepartureAt, x.ReturnAt = x.DepartureAt.Add(by), x.ReturnAt.Add(by)
 
 		return nil
-	}, bookstest.As(b.World, models.RoleProviderStaff))
+	}, time.Now())
 	require.NoError(t, err)
 
 	return moved
@@ -150,8 +150,8 @@ func TestCustomersAreToldOfAMove(t *testing.T) {
 	require.Equal(t, b.Trip.DepartureAt.Format(time.RFC3339), got["departure_was"], "of the one in between nothing was said")
 
 	// What does not move the departure tells nothing.
-	_, err := b.Store.Bookings.UpdateTrip(t.Context(), b.Trip.ID, func(x *models.Trip) error { x.Title = "Renamed"; return nil },
-		bookstest.As(b.World, models.RoleProviderStaff))
+	_, err := b.Store.Bookings.UpdateTrip(t.Context(), bookstest.As(b.World, models.RoleProviderStaff), b.Trip.ID,
+		func(x *models.Trip) error { x.Title = "Renamed"; return nil }, time.Now())
 	require.NoError(t, err)
 	require.Equal(t, 12, b.Count(t, told))
 }
@@ -230,24 +230,24 @@ func TestAuditLogHasBeforeAndAfter(t *testing.T) {
 	require.Len(t, trip.After, 2, "what has changed and nothing else: departure and return")
 
 	today := models.DateIn(time.Now())
-	c, err := b.Store.Catalogue.CreateCampaign(ctx, models.AdCampaign{
+	c, err := b.Store.Catalogue.CreateCampaign(ctx, staff, models.AdCampaign{
 		TripID: b.Trip.ID, Title: "Sale", StartsOn: today, EndsOn: today, Price: models.MustMoney("500.00"),
-	}, staff, time.Now())
+	}, time.Now())
 	require.NoError(t, err)
 	require.Nil(t, details("AD_CAMPAIGN_CREATED").Before)
 	require.Equal(t, "Sale", details("AD_CAMPAIGN_CREATED").After["title"])
 
-	_, err = b.Store.Catalogue.UpdateCampaign(ctx, c.ID, func(c *models.AdCampaign) error { c.Price = models.MustMoney("600.00"); return nil }, staff, time.Now())
+	_, err = b.Store.Catalogue.UpdateCampaign(ctx, staff, c.ID, func(c *models.AdCampaign) error { c.Price = models.MustMoney("600.00"); return nil }, time.Now())
 	require.NoError(t, err)
 	require.Equal(t, map[string]any{"price": 500.0}, details("AD_CAMPAIGN_UPDATED").Before)
 	require.Equal(t, map[string]any{"price": 600.0}, details("AD_CAMPAIGN_UPDATED").After)
 
-	_, err = b.Store.Catalogue.UpdateProvider(ctx, b.Provider.ID, func(p *models.Provider) error { p.Phone = "+966511111111"; return nil }, bookstest.As(b.World, models.RoleAdmin))
+	_, err = b.Store.Catalogue.UpdateProvider(ctx, bookstest.As(b.World, models.RoleAdmin), b.Provider.ID, func(p *models.Provider) error { p.Phone = "+966511111111"; return nil })
 	require.NoError(t, err)
 	require.Equal(t, b.Provider.Phone, details("PROVIDER_UPDATED").Before["phone"])
 	require.Equal(t, "+966511111111", details("PROVIDER_UPDATED").After["phone"])
 
-	require.NoError(t, b.Store.Catalogue.DeleteCampaign(ctx, c.ID, staff))
+	require.NoError(t, b.Store.Catalogue.DeleteCampaign(ctx, staff, c.ID, time.Now()))
 	require.Equal(t, "Sale", details("AD_CAMPAIGN_DELETED").Before["title"])
 	require.Nil(t, details("AD_CAMPAIGN_DELETED").After)
 }

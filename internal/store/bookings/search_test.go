@@ -28,7 +28,7 @@ func (b *books) bookedAs(t *testing.T, name, email, phone string, passengers ...
 		n.Passengers = append(n.Passengers, models.Passenger{Name: p, DocumentNumber: "DOC" + strings.Repeat("7", 6)})
 	}
 
-	booking, err := b.Store.Bookings.CreateBooking(t.Context(), n)
+	booking, err := b.Store.Bookings.CreateBooking(t.Context(), n, time.Now())
 	require.NoError(t, err)
 
 	number, ok := models.ParseBookingNumber(booking.Number)
@@ -52,7 +52,7 @@ func TestBookingsAreFound(t *testing.T) {
 
 	line := b.Records(t, tx)[0]
 	reference := "TRF ٢٠٢٦/أ"
-	_, err := b.Store.Ledger.MarkTransferred(t.Context(), line.ID, ledger.MarkTransfer{Reference: &reference}, b.Finance)
+	_, err := b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, line.ID, ledger.MarkTransfer{Reference: &reference})
 	require.NoError(t, err)
 
 	refund := b.GiveBack(t, tx, "15.00")

@@ -119,7 +119,7 @@ func (b *Books) Request(trip models.Trip, seats int) bookings.NewBooking {
 func (b *Books) Book(t *testing.T, trip models.Trip, seats int) models.Booking {
 	t.Helper()
 
-	booking, err := b.Store.Bookings.CreateBooking(t.Context(), b.Request(trip, seats))
+	booking, err := b.Store.Bookings.CreateBooking(t.Context(), b.Request(trip, seats), time.Now())
 	require.NoError(t, err)
 
 	return booking

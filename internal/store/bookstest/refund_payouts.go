@@ -17,7 +17,7 @@ func (b *Books) Bill(t *testing.T) models.PaymentTransaction {
 
 	n := b.Request(b.Trip, 1)
 	n.Method = models.MethodBillPayment
-	booking, err := b.Store.Bookings.CreateBooking(t.Context(), n)
+	booking, err := b.Store.Bookings.CreateBooking(t.Context(), n, time.Now())
 	require.NoError(t, err)
 
 	tx, _, err := b.Store.Payments.OpenPayment(t.Context(), models.Attempt{
@@ -53,7 +53,7 @@ func PaidOut(refund uuid.UUID, reference string) models.RefundPayout {
 func (b *Books) Decide(t *testing.T, d models.RefundPayout, by models.Role) models.Refund {
 	t.Helper()
 
-	r, err := b.Store.Refunds.DecidePayout(t.Context(), d, b.As(by), time.Now())
+	r, err := b.Store.Refunds.DecidePayout(t.Context(), b.As(by), d, time.Now())
 	require.NoError(t, err)
 
 	return r

@@ -15,7 +15,7 @@ import (
 // required; the file must be in the object storage already. Errors: NOT_FOUND (the bus), VALIDATION_ERROR on photos
 // when there would be more than models.MaxBusPhotos, FORBIDDEN.
 func (s *Store) AddBusPhotos(
-	ctx context.Context, bus uuid.UUID, photos []models.BusPhoto, by db.Actor,
+	ctx context.Context, by db.Actor, bus uuid.UUID, photos []models.BusPhoto,
 ) ([]models.BusPhoto, error) {
 	var added []models.BusPhoto
 
@@ -130,7 +130,7 @@ func (s *Store) KnownPhotoKeys(ctx context.Context, keys []string) (map[string]b
 
 // DeleteBusPhoto removes a photo of a bus and returns the key of its file, which the caller removes from the object
 // storage. Errors: NOT_FOUND (the bus, or it has no such photo), FORBIDDEN.
-func (s *Store) DeleteBusPhoto(ctx context.Context, bus, photo uuid.UUID, by db.Actor) (blobKey string, err error) {
+func (s *Store) DeleteBusPhoto(ctx context.Context, by db.Actor, bus uuid.UUID, photo uuid.UUID) (blobKey string, err error) {
 	err = s.write(ctx, by, func(ctx context.Context, tx bun.Tx, sc scope) error {
 		if _, err := loadResource[models.Bus](ctx, tx, sc, bus, "NO KEY UPDATE"); err != nil {
 			return err

@@ -3,6 +3,7 @@ package catalogue_test
 import (
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -28,15 +29,15 @@ func TestBusPhotos(t *testing.T) {
 	ctx, staff := t.Context(), bookstest.As(b.World, models.RoleProviderStaff)
 
 	// A bus comes with its photos or not at all.
-	_, err := b.Store.Catalogue.CreateBus(ctx, bookstest.NewBus(uuid.Nil, "TOO MANY"), staff, photos(11)...)
+	_, err := b.Store.Catalogue.CreateBus(ctx, staff, bookstest.NewBus(uuid.Nil, "TOO MANY"), photos(11)...)
 	bookstest.RequireCode(t, models.CodeValidation, err)
 	require.Zero(t, b.Count(t, "SELECT count(*) FROM buses WHERE plate_number = 'TOO MANY'"))
 
 	two := photos(2)
-	bus, err := b.Store.Catalogue.CreateBus(ctx, bookstest.NewBus(uuid.Nil, "TWO"), staff, two...)
+	bus, err := b.Store.Catalogue.CreateBus(ctx, staff, bookstest.NewBus(uuid.Nil, "TWO"), two...)
 	require.NoError(t, err)
 
-	added, err := b.Store.Catalogue.AddBusPhotos(ctx, bus.ID, photos(3), staff)
+	added, err := b.Store.Catalogue.AddBusPhotos(ctx, staff, bus.ID, photos(3))
 	require.NoError(t, err)
 	require.Len(t, added, 3)
 	require.Equal(t, bus.ID, added[0].BusID)
@@ -55,23 +56,23 @@ func TestBusPhotos(t *testing.T) {
 
 	require.Equal(t, []uuid.UUID{two[0].ID, two[1].ID, added[0].ID, added[1].ID, added[2].ID}, ids)
 
-	_, err = b.Store.Catalogue.DeleteBusPhoto(ctx, other.Bus.ID, two[0].ID, staff)
+	_, err = b.Store.Catalogue.DeleteBusPhoto(ctx, staff, other.Bus.ID, two[0].ID)
 	bookstest.RequireCode(t, models.CodeNotFound, err)
-	_, err = b.Store.Catalogue.DeleteBusPhoto(ctx, b.Bus.ID, two[0].ID, staff)
+	_, err = b.Store.Catalogue.DeleteBusPhoto(ctx, staff, b.Bus.ID, two[0].ID)
 	bookstest.RequireCode(t, models.CodeNotFound, err)
 
-	key, err := b.Store.Catalogue.DeleteBusPhoto(ctx, bus.ID, two[0].ID, staff)
+	key, err := b.Store.Catalogue.DeleteBusPhoto(ctx, staff, bus.ID, two[0].ID)
 	require.NoError(t, err)
 	require.Equal(t, two[0].BlobKey, key)
-	_, err = b.Store.Catalogue.DeleteBusPhoto(ctx, bus.ID, two[0].ID, staff)
+	_, err = b.Store.Catalogue.DeleteBusPhoto(ctx, staff, bus.ID, two[0].ID)
 	bookstest.RequireCode(t, models.CodeNotFound, err)
 
-	_, err = b.Store.Catalogue.AddBusPhotos(ctx, bus.ID, photos(7), staff)
+	_, err = b.Store.Catalogue.AddBusPhotos(ctx, staff, bus.ID, photos(7))
 	bookstest.RequireCode(t, models.CodeValidation, err)
-	_, err = b.Store.Catalogue.AddBusPhotos(ctx, bus.ID, photos(6), staff)
+	_, err = b.Store.Catalogue.AddBusPhotos(ctx, staff, bus.ID, photos(6))
 	require.NoError(t, err, "ten in all")
 
-	_, err = b.Store.Catalogue.AddBusPhotos(ctx, other.Bus.ID, photos(1), staff)
+	_, err = b.Store.Catalogue.AddBusPhotos(ctx, staff, other.Bus.ID, photos(1))
 	bookstest.RequireCode(t, models.CodeNotFound, err)
 
 	byBus, err = b.Store.Catalogue.BusPhotos(ctx, nil)
@@ -88,7 +89,7 @@ func TestBusPhotosInParallel(t *testing.T) {
 
 	errs := make([]error, 8)
 	for i := range errs {
-		wg.Go(func() { _, errs[i] = b.Store.Catalogue.AddBusPhotos(ctx, b.Bus.ID, photos(3), staff) })
+		wg.Go(func() { _, errs[i] = b.Store.Catalogue.AddBusPhotos(ctx, staff, b.Bus.ID, photos(3)) })
 	}
 
 	wg.Wait()
@@ -109,7 +110,7 @@ func TestPhotosForAnybody(t *testing.T) {
 	ctx, staff := t.Context(), bookstest.As(b.World, models.RoleProviderStaff)
 
 	two := photos(2)
-	bus, err := b.Store.Catalogue.CreateBus(ctx, bookstest.NewBus(uuid.Nil, "TWO"), staff, two...)
+	bus, err := b.Store.Catalogue.CreateBus(ctx, staff, bookstest.NewBus(uuid.Nil, "TWO"), two...)
 	require.NoError(t, err)
 
 	photo, err := b.Store.Catalogue.PhotoOfLiveBus(ctx, two[1].ID)
@@ -119,7 +120,7 @@ func TestPhotosForAnybody(t *testing.T) {
 	_, err = b.Store.Catalogue.PhotoOfLiveBus(ctx, bus.ID)
 	bookstest.RequireCode(t, models.CodeNotFound, err)
 
-	require.NoError(t, b.Store.Catalogue.DeleteBus(ctx, bus.ID, staff))
+	require.NoError(t, b.Store.Catalogue.DeleteBus(ctx, staff, bus.ID, time.Now()))
 	_, err = b.Store.Catalogue.PhotoOfLiveBus(ctx, two[1].ID)
 	bookstest.RequireCode(t, models.CodeNotFound, err)
 

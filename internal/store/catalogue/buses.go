@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/uptrace/bun"
@@ -66,7 +67,7 @@ func (s *Store) GetBus(ctx context.Context, by db.Actor, id uuid.UUID) (models.B
 
 // CreateBus adds a bus, with its photos if it has any; ProviderID is read for admins only, who must give it. Errors:
 // BUS_PLATE_ALREADY_EXISTS, FORBIDDEN, VALIDATION_ERROR on provider_id or photos, NOT_FOUND (no such provider).
-func (s *Store) CreateBus(ctx context.Context, b models.Bus, by db.Actor, photos ...models.BusPhoto) (models.Bus, error) {
+func (s *Store) CreateBus(ctx context.Context, by db.Actor, b models.Bus, photos ...models.BusPhoto) (models.Bus, error) {
 	return createResource(ctx, s, busKind, by, b, nil, func(ctx context.Context, tx bun.Tx, b *models.Bus) error {
 		_, err := addPhotos(ctx, tx, b, photos)
 
@@ -77,9 +78,11 @@ func (s *Store) CreateBus(ctx context.Context, b models.Bus, by db.Actor, photos
 // UpdateBus changes a bus under its row lock; apply gets it as it is, may run more than once, and its error is
 // returned. Errors: NOT_FOUND, BUS_PLATE_ALREADY_EXISTS, FORBIDDEN, VALIDATION_ERROR on capacity when a published trip
 // that is still to depart offers more seats than that.
-func (s *Store) UpdateBus(ctx context.Context, id uuid.UUID, apply func(*models.Bus) error, by db.Actor) (models.Bus, error) {
+func (s *Store) UpdateBus(
+	ctx context.Context, by db.Actor, id uuid.UUID, apply func(*models.Bus) error, now time.Time,
+) (models.Bus, error) {
 	return updateResource(ctx, s, busKind, by, id, apply, func(ctx context.Context, tx bun.Tx, b *models.Bus) error {
-		tooSmall, err := upcoming(tx).Where("t.bus_id = ?", b.ID).Where("t.capacity > ?", b.Capacity).Exists(ctx)
+		tooSmall, err := upcoming(tx, now).Where("t.bus_id = ?", b.ID).Where("t.capacity > ?", b.Capacity).Exists(ctx)
 		if err != nil {
 			return fmt.Errorf("look for trips: %w", err)
 		}
@@ -94,6 +97,6 @@ func (s *Store) UpdateBus(ctx context.Context, id uuid.UUID, apply func(*models.
 
 // DeleteBus deletes a bus softly, which frees its plate number. Errors: NOT_FOUND, also the second time;
 // RESOURCE_IN_USE when a published trip that is still to depart uses it; FORBIDDEN.
-func (s *Store) DeleteBus(ctx context.Context, id uuid.UUID, by db.Actor) error {
-	return deleteResource(ctx, s, busKind, by, id, nil)
+func (s *Store) DeleteBus(ctx context.Context, by db.Actor, id uuid.UUID, now time.Time) error {
+	return deleteResource(ctx, s, busKind, by, id, nil, now)
 }

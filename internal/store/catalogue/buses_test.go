@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -22,7 +23,7 @@ func TestBusLife(t *testing.T) {
 	b := setup(t)
 	ctx, staff := t.Context(), bookstest.As(b.World, models.RoleProviderStaff)
 
-	bus, err := b.Store.Catalogue.CreateBus(ctx, bookstest.NewBus(uuid.Nil, "  ABC 1 "), staff)
+	bus, err := b.Store.Catalogue.CreateBus(ctx, staff, bookstest.NewBus(uuid.Nil, "  ABC 1 "))
 	require.NoError(t, err)
 	require.Equal(t, "ABC 1", bus.PlateNumber)
 	require.NotEqual(t, uuid.Nil, bus.ID)
@@ -30,25 +31,25 @@ func TestBusLife(t *testing.T) {
 	require.False(t, bus.CreatedAt.IsZero())
 
 	bus.Features = []string{"wifi", `quo"te, comma`, "مقعد"}
-	changed, err := b.Store.Catalogue.UpdateBus(ctx, bus.ID, func(x *models.Bus) error {
+	changed, err := b.Store.Catalogue.UpdateBus(ctx, staff, bus.ID, func(x *models.Bus) error {
 		x.Features, x.Status, x.DriverPhone = bus.Features, models.StatusUnderMaintenance, "+966500000000"
 
 		return nil
-	}, staff)
+	}, time.Now())
 	require.NoError(t, err)
 	require.Equal(t, bus.Features, changed.Features)
 	require.Equal(t, models.StatusUnderMaintenance, changed.Status)
 	require.Equal(t, "Test Driver", changed.DriverName)
 
 	// Fewer than before: nothing is left over of the old ones.
-	_, err = b.Store.Catalogue.UpdateBus(ctx, bus.ID, func(x *models.Bus) error { x.Features = x.Features[:1]; return nil }, staff)
+	_, err = b.Store.Catalogue.UpdateBus(ctx, staff, bus.ID, func(x *models.Bus) error { x.Features = x.Features[:1]; return nil }, time.Now())
 	require.NoError(t, err)
 	read, err := b.Store.Catalogue.GetBus(ctx, staff, bus.ID)
 	require.NoError(t, err)
 	require.Equal(t, []string{"wifi"}, read.Features)
 
 	refusal := errors.New("no")
-	_, err = b.Store.Catalogue.UpdateBus(ctx, bus.ID, func(x *models.Bus) error { x.Model = "X"; return refusal }, staff)
+	_, err = b.Store.Catalogue.UpdateBus(ctx, staff, bus.ID, func(x *models.Bus) error { x.Model = "X"; return refusal }, time.Now())
 	require.ErrorIs(t, err, refusal)
 	read, err = b.Store.Catalogue.GetBus(ctx, staff, bus.ID)
 	require.NoError(t, err)
@@ -66,17 +67,17 @@ func TestBusPlates(t *testing.T) {
 		" " + b.Bus.PlateNumber, strings.ToLower(b.Bus.PlateNumber), strings.ReplaceAll(b.Bus.PlateNumber, " ", ""),
 		strings.Join(strings.Split(b.Bus.PlateNumber, ""), "\u00a0"),
 	} {
-		_, err := b.Store.Catalogue.CreateBus(ctx, bookstest.NewBus(uuid.Nil, same), staff)
+		_, err := b.Store.Catalogue.CreateBus(ctx, staff, bookstest.NewBus(uuid.Nil, same))
 		bookstest.RequireCode(t, models.CodeBusPlateAlreadyExists, err)
 	}
 
-	second, err := b.Store.Catalogue.CreateBus(ctx, bookstest.NewBus(uuid.Nil, "SECOND"), staff)
+	second, err := b.Store.Catalogue.CreateBus(ctx, staff, bookstest.NewBus(uuid.Nil, "SECOND"))
 	require.NoError(t, err)
-	_, err = b.Store.Catalogue.UpdateBus(ctx, second.ID, func(x *models.Bus) error { x.PlateNumber = b.Bus.PlateNumber; return nil }, staff)
+	_, err = b.Store.Catalogue.UpdateBus(ctx, staff, second.ID, func(x *models.Bus) error { x.PlateNumber = b.Bus.PlateNumber; return nil }, time.Now())
 	bookstest.RequireCode(t, models.CodeBusPlateAlreadyExists, err)
 
-	require.NoError(t, b.Store.Catalogue.DeleteBus(ctx, second.ID, staff))
-	_, err = b.Store.Catalogue.CreateBus(ctx, bookstest.NewBus(uuid.Nil, "SECOND"), staff)
+	require.NoError(t, b.Store.Catalogue.DeleteBus(ctx, staff, second.ID, time.Now()))
+	_, err = b.Store.Catalogue.CreateBus(ctx, staff, bookstest.NewBus(uuid.Nil, "SECOND"))
 	require.NoError(t, err, "a deleted bus frees its plate")
 }
 
@@ -89,7 +90,7 @@ func TestOnePlateInParallel(t *testing.T) {
 
 	errs := make([]error, 20)
 	for i := range errs {
-		wg.Go(func() { _, errs[i] = b.Store.Catalogue.CreateBus(ctx, bookstest.NewBus(uuid.Nil, "ONE"), staff) })
+		wg.Go(func() { _, errs[i] = b.Store.Catalogue.CreateBus(ctx, staff, bookstest.NewBus(uuid.Nil, "ONE")) })
 	}
 
 	wg.Wait()
@@ -117,7 +118,7 @@ func TestListBuses(t *testing.T) {
 	add := func(plate, model, driver, status string) uuid.UUID {
 		x := bookstest.NewBus(uuid.Nil, plate)
 		x.Model, x.DriverName, x.Status = model, driver, status
-		x, err := b.Store.Catalogue.CreateBus(ctx, x, staff)
+		x, err := b.Store.Catalogue.CreateBus(ctx, staff, x)
 		require.NoError(t, err)
 
 		return x.ID
@@ -159,7 +160,7 @@ func TestPageWalkWhileRowsAreInserted(t *testing.T) {
 	ctx, staff := t.Context(), bookstest.As(b.World, models.RoleProviderStaff)
 
 	for i := range 30 {
-		_, err := b.Store.Catalogue.CreateBus(ctx, bookstest.NewBus(uuid.Nil, fmt.Sprint("OLD ", i)), staff)
+		_, err := b.Store.Catalogue.CreateBus(ctx, staff, bookstest.NewBus(uuid.Nil, fmt.Sprint("OLD ", i)))
 		require.NoError(t, err)
 	}
 
@@ -176,7 +177,7 @@ func TestPageWalkWhileRowsAreInserted(t *testing.T) {
 			default:
 			}
 
-			if _, err := b.Store.Catalogue.CreateBus(ctx, bookstest.NewBus(uuid.Nil, fmt.Sprint("NEW ", i)), staff); err != nil {
+			if _, err := b.Store.Catalogue.CreateBus(ctx, staff, bookstest.NewBus(uuid.Nil, fmt.Sprint("NEW ", i))); err != nil {
 				return
 			}
 
@@ -226,7 +227,7 @@ func TestBusCapacityHoldsItsTrips(t *testing.T) {
 	b := setup(t) // a published trip of 40 seats
 	ctx, staff := t.Context(), bookstest.As(b.World, models.RoleProviderStaff)
 	resize := func(n int) error {
-		_, err := b.Store.Catalogue.UpdateBus(ctx, b.Bus.ID, func(x *models.Bus) error { x.Capacity = n; return nil }, staff)
+		_, err := b.Store.Catalogue.UpdateBus(ctx, staff, b.Bus.ID, func(x *models.Bus) error { x.Capacity = n; return nil }, time.Now())
 
 		return err
 	}

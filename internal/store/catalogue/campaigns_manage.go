@@ -64,7 +64,7 @@ func (s *Store) GetCampaign(ctx context.Context, by db.Actor, id uuid.UUID) (mod
 // only, who must give it. Errors: REFERENCE_NOT_OWNED on trip_id, VALIDATION_ERROR on starts_on, ends_on, price or
 // provider_id, FORBIDDEN, NOT_FOUND (no such provider).
 func (s *Store) CreateCampaign(
-	ctx context.Context, c models.AdCampaign, by db.Actor, now time.Time,
+	ctx context.Context, by db.Actor, c models.AdCampaign, now time.Time,
 ) (models.AdCampaign, error) {
 	c.Status, c.CreatedBy = models.CampaignPendingPayment, by.UserID
 
@@ -77,9 +77,9 @@ func (s *Store) CreateCampaign(
 // gets it as it is, may run more than once, and its error is returned. The status stays. Errors: NOT_FOUND,
 // INVALID_STATE and those of CreateCampaign; a first day that is not changed may have come.
 func (s *Store) UpdateCampaign(
-	ctx context.Context, id uuid.UUID, apply func(*models.AdCampaign) error, by db.Actor, now time.Time,
+	ctx context.Context, by db.Actor, id uuid.UUID, apply func(*models.AdCampaign) error, now time.Time,
 ) (models.AdCampaign, error) {
-	return s.changeCampaign(ctx, id, by, func(ctx context.Context, tx bun.Tx, c *models.AdCampaign) error {
+	return s.changeCampaign(ctx, by, id, func(ctx context.Context, tx bun.Tx, c *models.AdCampaign) error {
 		if err := campaignEditable(ctx, tx, c); err != nil {
 			return err
 		}
@@ -94,26 +94,26 @@ func (s *Store) UpdateCampaign(
 
 // DeleteCampaign deletes a campaign softly while it is unpaid and no payment of it is under way. Errors: NOT_FOUND,
 // also the second time; INVALID_STATE; FORBIDDEN.
-func (s *Store) DeleteCampaign(ctx context.Context, id uuid.UUID, by db.Actor) error {
-	return deleteResource(ctx, s, campaignKind, by, id, campaignEditable)
+func (s *Store) DeleteCampaign(ctx context.Context, by db.Actor, id uuid.UUID, now time.Time) error {
+	return deleteResource(ctx, s, campaignKind, by, id, campaignEditable, now)
 }
 
 // PauseCampaign stops a campaign that runs or is going to; one that is paused stays as it is. Errors: INVALID_STATE,
 // NOT_FOUND, FORBIDDEN.
-func (s *Store) PauseCampaign(ctx context.Context, id uuid.UUID, by db.Actor, now time.Time) (models.AdCampaign, error) {
-	return s.moveCampaign(ctx, id, by, "PAUSED", func(c *models.AdCampaign) (models.CampaignStatus, error) { return c.Pause(now) })
+func (s *Store) PauseCampaign(ctx context.Context, by db.Actor, id uuid.UUID, now time.Time) (models.AdCampaign, error) {
+	return s.moveCampaign(ctx, by, id, "PAUSED", func(c *models.AdCampaign) (models.CampaignStatus, error) { return c.Pause(now) })
 }
 
 // ResumeCampaign ends a pause: the campaign becomes what its dates ask for, ENDED included; one that is not paused, and
 // not over, stays as it is. Errors: INVALID_STATE, NOT_FOUND, FORBIDDEN.
-func (s *Store) ResumeCampaign(ctx context.Context, id uuid.UUID, by db.Actor, now time.Time) (models.AdCampaign, error) {
-	return s.moveCampaign(ctx, id, by, "RESUMED", func(c *models.AdCampaign) (models.CampaignStatus, error) { return c.Resume(now) })
+func (s *Store) ResumeCampaign(ctx context.Context, by db.Actor, id uuid.UUID, now time.Time) (models.AdCampaign, error) {
+	return s.moveCampaign(ctx, by, id, "RESUMED", func(c *models.AdCampaign) (models.CampaignStatus, error) { return c.Resume(now) })
 }
 
 func (s *Store) moveCampaign(
-	ctx context.Context, id uuid.UUID, by db.Actor, action string, rule func(*models.AdCampaign) (models.CampaignStatus, error),
+	ctx context.Context, by db.Actor, id uuid.UUID, action string, rule func(*models.AdCampaign) (models.CampaignStatus, error),
 ) (models.AdCampaign, error) {
-	return s.changeCampaign(ctx, id, by, func(ctx context.Context, tx bun.Tx, c *models.AdCampaign) error {
+	return s.changeCampaign(ctx, by, id, func(ctx context.Context, tx bun.Tx, c *models.AdCampaign) error {
 		to, err := rule(c)
 		if err != nil || to == c.Status {
 			return err
@@ -139,7 +139,7 @@ func (s *Store) moveCampaign(
 
 // changeCampaign runs a change of a campaign under its row lock, which payments take before they open an attempt.
 func (s *Store) changeCampaign(
-	ctx context.Context, id uuid.UUID, by db.Actor, do resourceStep[models.AdCampaign],
+	ctx context.Context, by db.Actor, id uuid.UUID, do resourceStep[models.AdCampaign],
 ) (models.AdCampaign, error) {
 	var c models.AdCampaign
 

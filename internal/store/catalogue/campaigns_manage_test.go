@@ -30,7 +30,7 @@ func TestCampaignManagement(t *testing.T) {
 	ctx, staff, admin, now := t.Context(), bookstest.As(b.World, models.RoleProviderAdmin), bookstest.As(b.World, models.RoleAdmin), bookstest.Clock()
 	today := models.DateIn(now)
 
-	c, err := b.Store.Catalogue.CreateCampaign(ctx, b.newCampaign(), staff, now)
+	c, err := b.Store.Catalogue.CreateCampaign(ctx, staff, b.newCampaign(), now)
 	require.NoError(t, err)
 	require.Equal(t, models.CampaignPendingPayment, c.Status)
 	require.Equal(t, staff.UserID, c.CreatedBy)
@@ -50,33 +50,33 @@ func TestCampaignManagement(t *testing.T) {
 	} {
 		asked := b.newCampaign()
 		tt.edit(&asked)
-		_, err = b.Store.Catalogue.CreateCampaign(ctx, asked, staff, now)
+		_, err = b.Store.Catalogue.CreateCampaign(ctx, staff, asked, now)
 		bookstest.RequireFields(t, tt.code, err, tt.field)
-		_, err = b.Store.Catalogue.UpdateCampaign(ctx, c.ID, func(x *models.AdCampaign) error { tt.edit(x); return nil }, staff, now)
+		_, err = b.Store.Catalogue.UpdateCampaign(ctx, staff, c.ID, func(x *models.AdCampaign) error { tt.edit(x); return nil }, now)
 		bookstest.RequireFields(t, tt.code, err, tt.field)
 		require.NotEmpty(t, name)
 	}
 
-	changed, err := b.Store.Catalogue.UpdateCampaign(ctx, c.ID, func(x *models.AdCampaign) error {
+	changed, err := b.Store.Catalogue.UpdateCampaign(ctx, staff, c.ID, func(x *models.AdCampaign) error {
 		x.Title, x.Price, x.Status, x.CreatedBy = "Other", models.MustMoney("50.00"), models.CampaignActive, uuid.New()
 
 		return nil
-	}, staff, now.AddDate(0, 0, 1)) // the first day has come; it was not changed
+	}, now.AddDate(0, 0, 1)) // the first day has come; it was not changed
 	require.NoError(t, err)
 	require.Equal(t, "Other", changed.Title)
 	require.Equal(t, "50.00", changed.Price.String())
 	require.Equal(t, models.CampaignPendingPayment, changed.Status)
 	require.Equal(t, staff.UserID, changed.CreatedBy)
 
-	_, err = b.Store.Catalogue.CreateCampaign(ctx, func() models.AdCampaign { x := b.newCampaign(); x.ProviderID = uuid.Nil; return x }(), admin, now)
+	_, err = b.Store.Catalogue.CreateCampaign(ctx, admin, func() models.AdCampaign { x := b.newCampaign(); x.ProviderID = uuid.Nil; return x }(), now)
 	bookstest.RequireFields(t, models.CodeValidation, err, "provider_id")
 
 	theirs := bookstest.As(other, models.RoleProviderStaff)
 
 	for _, refused := range []error{
-		bookstest.ErrorOf(b.Store.Catalogue.GetCampaign(ctx, theirs, c.ID)), b.Store.Catalogue.DeleteCampaign(ctx, c.ID, theirs),
-		bookstest.ErrorOf(b.Store.Catalogue.PauseCampaign(ctx, c.ID, theirs, now)), bookstest.ErrorOf(b.Store.Catalogue.ResumeCampaign(ctx, c.ID, theirs, now)),
-		bookstest.ErrorOf(b.Store.Catalogue.UpdateCampaign(ctx, c.ID, func(*models.AdCampaign) error { return nil }, theirs, now)),
+		bookstest.ErrorOf(b.Store.Catalogue.GetCampaign(ctx, theirs, c.ID)), b.Store.Catalogue.DeleteCampaign(ctx, theirs, c.ID, time.Now()),
+		bookstest.ErrorOf(b.Store.Catalogue.PauseCampaign(ctx, theirs, c.ID, now)), bookstest.ErrorOf(b.Store.Catalogue.ResumeCampaign(ctx, theirs, c.ID, now)),
+		bookstest.ErrorOf(b.Store.Catalogue.UpdateCampaign(ctx, theirs, c.ID, func(*models.AdCampaign) error { return nil }, now)),
 	} {
 		bookstest.RequireCode(t, models.CodeNotFound, refused)
 	}
@@ -93,8 +93,8 @@ func TestCampaignManagement(t *testing.T) {
 		require.Empty(t, page.Items, name)
 	}
 
-	require.NoError(t, b.Store.Catalogue.DeleteCampaign(ctx, c.ID, staff))
-	bookstest.RequireCode(t, models.CodeNotFound, b.Store.Catalogue.DeleteCampaign(ctx, c.ID, staff))
+	require.NoError(t, b.Store.Catalogue.DeleteCampaign(ctx, staff, c.ID, time.Now()))
+	bookstest.RequireCode(t, models.CodeNotFound, b.Store.Catalogue.DeleteCampaign(ctx, staff, c.ID, time.Now()))
 	_, err = b.Store.Payments.PayableCampaign(ctx, c.ID, time.Now())
 	bookstest.RequireCode(t, models.CodeNotFound, err)
 }
@@ -106,17 +106,17 @@ func TestCampaignWhilePaidFor(t *testing.T) {
 	starts := models.DateIn(now).AddDays(2)
 	id := b.Campaign(t, starts, starts.AddDays(2))
 	touch := func() error {
-		_, err := b.Store.Catalogue.UpdateCampaign(ctx, id, func(x *models.AdCampaign) error { x.Title = "Touched"; return nil }, staff, now)
+		_, err := b.Store.Catalogue.UpdateCampaign(ctx, staff, id, func(x *models.AdCampaign) error { x.Title = "Touched"; return nil }, now)
 
 		return err
 	}
 	pause := func(at time.Time) (models.CampaignStatus, error) {
-		c, err := b.Store.Catalogue.PauseCampaign(ctx, id, staff, at)
+		c, err := b.Store.Catalogue.PauseCampaign(ctx, staff, id, at)
 
 		return c.Status, err
 	}
 	resume := func(at time.Time) (models.CampaignStatus, error) {
-		c, err := b.Store.Catalogue.ResumeCampaign(ctx, id, staff, at)
+		c, err := b.Store.Catalogue.ResumeCampaign(ctx, staff, id, at)
 
 		return c.Status, err
 	}
@@ -127,14 +127,14 @@ func TestCampaignWhilePaidFor(t *testing.T) {
 
 	first := b.OpenCampaign(t, id, 1)
 	bookstest.RequireCode(t, models.CodeInvalidState, touch())
-	bookstest.RequireCode(t, models.CodeInvalidState, b.Store.Catalogue.DeleteCampaign(ctx, id, staff))
+	bookstest.RequireCode(t, models.CodeInvalidState, b.Store.Catalogue.DeleteCampaign(ctx, staff, id, time.Now()))
 
 	b.Report(t, first, models.EventPaymentFailed)
 	require.NoError(t, touch(), "PAYMENT_FAILED is unpaid")
 
 	b.Report(t, b.OpenCampaign(t, id, 2), models.EventPaymentSucceeded)
 	bookstest.RequireCode(t, models.CodeInvalidState, touch())
-	bookstest.RequireCode(t, models.CodeInvalidState, b.Store.Catalogue.DeleteCampaign(ctx, id, staff))
+	bookstest.RequireCode(t, models.CodeInvalidState, b.Store.Catalogue.DeleteCampaign(ctx, staff, id, time.Now()))
 
 	for _, step := range []struct {
 		do   func(time.Time) (models.CampaignStatus, error)
@@ -170,7 +170,7 @@ func TestCampaignPausedBeforeItsFirstDay(t *testing.T) {
 	id := b.Campaign(t, starts, starts)
 	b.Report(t, b.OpenCampaign(t, id, 1), models.EventPaymentSucceeded)
 
-	_, err := b.Store.Catalogue.PauseCampaign(ctx, id, staff, now)
+	_, err := b.Store.Catalogue.PauseCampaign(ctx, staff, id, now)
 	require.NoError(t, err)
 
 	status, next, err := b.Store.Payments.AdvanceCampaign(ctx, id, now)

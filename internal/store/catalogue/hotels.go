@@ -2,6 +2,7 @@ package catalogue
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/uptrace/bun"
@@ -55,18 +56,18 @@ func (s *Store) GetHotel(ctx context.Context, by db.Actor, id uuid.UUID) (models
 
 // CreateHotel adds a hotel; ProviderID is read for admins only, who must give it. Errors: FORBIDDEN, VALIDATION_ERROR
 // on provider_id, NOT_FOUND (no such provider).
-func (s *Store) CreateHotel(ctx context.Context, h models.Hotel, by db.Actor) (models.Hotel, error) {
+func (s *Store) CreateHotel(ctx context.Context, by db.Actor, h models.Hotel) (models.Hotel, error) {
 	return createResource(ctx, s, hotelKind, by, h, nil, nil)
 }
 
 // UpdateHotel changes a hotel under its row lock; apply gets it as it is, may run more than once, and its error is
 // returned. Errors: NOT_FOUND, FORBIDDEN.
-func (s *Store) UpdateHotel(ctx context.Context, id uuid.UUID, apply func(*models.Hotel) error, by db.Actor) (models.Hotel, error) {
+func (s *Store) UpdateHotel(ctx context.Context, by db.Actor, id uuid.UUID, apply func(*models.Hotel) error) (models.Hotel, error) {
 	return updateResource(ctx, s, hotelKind, by, id, apply, nil, nil)
 }
 
 // DeleteHotel deletes a hotel softly. Errors: NOT_FOUND, also the second time; RESOURCE_IN_USE when a published trip
 // that is still to depart uses it; FORBIDDEN.
-func (s *Store) DeleteHotel(ctx context.Context, id uuid.UUID, by db.Actor) error {
-	return deleteResource(ctx, s, hotelKind, by, id, nil)
+func (s *Store) DeleteHotel(ctx context.Context, by db.Actor, id uuid.UUID, now time.Time) error {
+	return deleteResource(ctx, s, hotelKind, by, id, nil, now)
 }

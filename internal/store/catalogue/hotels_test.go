@@ -2,6 +2,7 @@ package catalogue_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/shopspring/decimal"
@@ -20,7 +21,7 @@ func TestHotels(t *testing.T) {
 	ctx, staff := t.Context(), bookstest.As(b.World, models.RoleProviderStaff)
 
 	add := func(name, city string, stars *int, status string) uuid.UUID {
-		h, err := b.Store.Catalogue.CreateHotel(ctx, models.Hotel{Name: name, City: city, Stars: stars, Status: status}, staff)
+		h, err := b.Store.Catalogue.CreateHotel(ctx, staff, models.Hotel{Name: name, City: city, Stars: stars, Status: status})
 		require.NoError(t, err)
 		require.Equal(t, b.Provider.ID, h.ProviderID)
 
@@ -50,7 +51,7 @@ func TestHotels(t *testing.T) {
 		require.Equal(t, tt.want, ids, name)
 	}
 
-	h, err := b.Store.Catalogue.UpdateHotel(ctx, grand, func(h *models.Hotel) error { h.Stars, h.Address = nil, "Street 1"; return nil }, staff)
+	h, err := b.Store.Catalogue.UpdateHotel(ctx, staff, grand, func(h *models.Hotel) error { h.Stars, h.Address = nil, "Street 1"; return nil })
 	require.NoError(t, err)
 	require.Nil(t, h.Stars)
 	require.Equal(t, "Grand", h.Name)
@@ -62,9 +63,9 @@ func TestRestStops(t *testing.T) {
 	ctx, staff := t.Context(), bookstest.As(b.World, models.RoleProviderStaff)
 	at := decimal.RequireFromString("21.422487")
 
-	r, err := b.Store.Catalogue.CreateRestStop(ctx, models.RestStop{
+	r, err := b.Store.Catalogue.CreateRestStop(ctx, staff, models.RestStop{
 		Name: "استراحة", City: "Taif", Latitude: &at, Longitude: &at, Amenities: []string{"fuel", "mosque"}, Status: models.StatusActive,
-	}, staff)
+	})
 	require.NoError(t, err)
 
 	read, err := b.Store.Catalogue.GetRestStop(ctx, staff, r.ID)
@@ -72,7 +73,7 @@ func TestRestStops(t *testing.T) {
 	require.True(t, at.Equal(*read.Latitude))
 	require.Equal(t, []string{"fuel", "mosque"}, read.Amenities)
 
-	read, err = b.Store.Catalogue.UpdateRestStop(ctx, r.ID, func(r *models.RestStop) error { r.Latitude, r.Amenities = nil, nil; return nil }, staff)
+	read, err = b.Store.Catalogue.UpdateRestStop(ctx, staff, r.ID, func(r *models.RestStop) error { r.Latitude, r.Amenities = nil, nil; return nil })
 	require.NoError(t, err)
 	require.Nil(t, read.Latitude)
 	require.Equal(t, []string{}, read.Amenities)
@@ -131,20 +132,20 @@ func TestCatalogueOfResources(t *testing.T) {
 
 	requireSeen(b.World, other)
 
-	_, err := b.Store.Catalogue.SetProviderStatus(ctx, other.Provider.ID, false, admin)
+	_, err := b.Store.Catalogue.SetProviderStatus(ctx, admin, other.Provider.ID, false)
 	require.NoError(t, err)
 	requireSeen(b.World)
 
-	_, err = b.Store.Catalogue.SetProviderStatus(ctx, other.Provider.ID, true, admin)
+	_, err = b.Store.Catalogue.SetProviderStatus(ctx, admin, other.Provider.ID, true)
 	require.NoError(t, err)
 	b.Exec(t, "UPDATE buses SET status = 'UNDER_MAINTENANCE' WHERE id = $1", b.Bus.ID)
 	b.Exec(t, "UPDATE hotels SET status = 'INACTIVE' WHERE id = $1", b.Hotel.ID)
 	b.Exec(t, "UPDATE rest_stops SET status = 'INACTIVE' WHERE id = $1", b.RestStop.ID)
 	requireSeen(other)
 
-	require.NoError(t, b.Store.Catalogue.DeleteBus(ctx, other.Bus.ID, admin))
-	require.NoError(t, b.Store.Catalogue.DeleteHotel(ctx, other.Hotel.ID, admin))
-	require.NoError(t, b.Store.Catalogue.DeleteRestStop(ctx, other.RestStop.ID, admin))
+	require.NoError(t, b.Store.Catalogue.DeleteBus(ctx, admin, other.Bus.ID, time.Now()))
+	require.NoError(t, b.Store.Catalogue.DeleteHotel(ctx, admin, other.Hotel.ID, time.Now()))
+	require.NoError(t, b.Store.Catalogue.DeleteRestStop(ctx, admin, other.RestStop.ID, time.Now()))
 	requireSeen()
 
 	b.Exec(t, "UPDATE hotels SET status = 'ACTIVE', stars = 5, city = 'Makkah' WHERE id = $1", b.Hotel.ID)

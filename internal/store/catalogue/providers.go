@@ -67,7 +67,7 @@ func (s *Store) ProviderWithStats(ctx context.Context, id uuid.UUID) (models.Pro
 }
 
 // CreateProviderBy is CreateProvider in somebody's name, with an audit entry. It starts ACTIVE, whatever p says.
-func (s *Store) CreateProviderBy(ctx context.Context, p models.Provider, by db.Actor) (models.Provider, error) {
+func (s *Store) CreateProviderBy(ctx context.Context, by db.Actor, p models.Provider) (models.Provider, error) {
 	p.Status = models.StatusActive
 
 	var out models.Provider
@@ -91,7 +91,7 @@ func (s *Store) CreateProviderBy(ctx context.Context, p models.Provider, by db.A
 // UpdateProvider changes a company under its row lock; apply gets it as it is, may run more than once, and its error
 // is returned. The status stays: SetProviderStatus changes it. Error: NOT_FOUND.
 func (s *Store) UpdateProvider(
-	ctx context.Context, id uuid.UUID, apply func(*models.Provider) error, by db.Actor,
+	ctx context.Context, by db.Actor, id uuid.UUID, apply func(*models.Provider) error,
 ) (models.Provider, error) {
 	return s.changeProvider(ctx, id, func(ctx context.Context, tx bun.Tx, p *models.Provider) error {
 		was, wasRate := providerState(p), p.CommissionRate
@@ -125,7 +125,7 @@ func providerState(p *models.Provider) map[string]any {
 
 // SetProviderStatus makes a company ACTIVE or INACTIVE, which shows or hides all that it runs (rules: companies.inactive). One that is
 // so already stays as it is, without an audit entry. Error: NOT_FOUND.
-func (s *Store) SetProviderStatus(ctx context.Context, id uuid.UUID, active bool, by db.Actor) (models.Provider, error) {
+func (s *Store) SetProviderStatus(ctx context.Context, by db.Actor, id uuid.UUID, active bool) (models.Provider, error) {
 	to, action := models.StatusInactive, "PROVIDER_DEACTIVATED"
 	if active {
 		to, action = models.StatusActive, "PROVIDER_ACTIVATED"

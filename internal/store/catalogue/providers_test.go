@@ -3,6 +3,7 @@ package catalogue_test
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -19,19 +20,19 @@ func TestProviderLife(t *testing.T) {
 	b := setup(t)
 	ctx, admin := t.Context(), bookstest.As(b.World, models.RoleAdmin)
 
-	p, err := b.Store.Catalogue.CreateProviderBy(ctx, models.Provider{
+	p, err := b.Store.Catalogue.CreateProviderBy(ctx, admin, models.Provider{
 		Name: "More Tours", Email: "more@rihla.test", Phone: "+966500000000", City: "Jeddah",
 		CommissionRate: models.MustRate("0.125"), Status: models.StatusInactive,
-	}, admin)
+	})
 	require.NoError(t, err)
 	require.Equal(t, models.StatusActive, p.Status, "a provider starts ACTIVE")
 	require.False(t, p.CreatedAt.IsZero())
 
-	changed, err := b.Store.Catalogue.UpdateProvider(ctx, p.ID, func(p *models.Provider) error {
+	changed, err := b.Store.Catalogue.UpdateProvider(ctx, admin, p.ID, func(p *models.Provider) error {
 		p.ID, p.Name, p.CommissionRate, p.Status = uuid.New(), "Other Tours", models.MustRate("0"), models.StatusInactive
 
 		return nil
-	}, admin)
+	})
 	require.NoError(t, err)
 	require.Equal(t, p.ID, changed.ID)
 	require.Equal(t, "Other Tours", changed.Name)
@@ -42,11 +43,11 @@ func TestProviderLife(t *testing.T) {
 	require.True(t, changed.UpdatedAt.After(p.UpdatedAt))
 
 	refusal := errors.New("no")
-	_, err = b.Store.Catalogue.UpdateProvider(ctx, p.ID, func(p *models.Provider) error { p.Name = "X"; return refusal }, admin)
+	_, err = b.Store.Catalogue.UpdateProvider(ctx, admin, p.ID, func(p *models.Provider) error { p.Name = "X"; return refusal })
 	require.ErrorIs(t, err, refusal)
 
 	for _, active := range []bool{false, false, true, true} {
-		p, err = b.Store.Catalogue.SetProviderStatus(ctx, p.ID, active, admin)
+		p, err = b.Store.Catalogue.SetProviderStatus(ctx, admin, p.ID, active)
 		require.NoError(t, err)
 		require.Equal(t, active, p.Status == models.StatusActive)
 		require.Equal(t, "Other Tours", p.Name)
@@ -61,8 +62,8 @@ func TestProviderLife(t *testing.T) {
 	}
 
 	for _, err := range []error{
-		bookstest.ErrorOf(b.Store.Catalogue.UpdateProvider(ctx, uuid.New(), func(*models.Provider) error { return nil }, admin)),
-		bookstest.ErrorOf(b.Store.Catalogue.SetProviderStatus(ctx, uuid.New(), true, admin)),
+		bookstest.ErrorOf(b.Store.Catalogue.UpdateProvider(ctx, admin, uuid.New(), func(*models.Provider) error { return nil })),
+		bookstest.ErrorOf(b.Store.Catalogue.SetProviderStatus(ctx, admin, uuid.New(), true)),
 	} {
 		bookstest.RequireCode(t, models.CodeNotFound, err)
 	}
@@ -77,14 +78,14 @@ func TestListProviders(t *testing.T) {
 	ctx, admin := t.Context(), bookstest.As(b.World, models.RoleAdmin)
 
 	add := func(name, email, phone string) models.Provider {
-		p, err := b.Store.Catalogue.CreateProviderBy(ctx, models.Provider{Name: name, Email: email, Phone: phone}, admin)
+		p, err := b.Store.Catalogue.CreateProviderBy(ctx, admin, models.Provider{Name: name, Email: email, Phone: phone})
 		require.NoError(t, err)
 
 		return p
 	}
 	arabic := add("رحلات الشمال", "north@rihla.test", "+966511111111")
 	south := add("South 100%", "south@rihla.test", "+966522222222")
-	_, err := b.Store.Catalogue.SetProviderStatus(ctx, south.ID, false, admin)
+	_, err := b.Store.Catalogue.SetProviderStatus(ctx, admin, south.ID, false)
 	require.NoError(t, err)
 
 	for name, tt := range map[string]struct {
@@ -134,14 +135,14 @@ func TestProviderStats(t *testing.T) {
 
 	require.NoError(t, b.DB.QueryRowContext(ctx,
 		"SELECT id FROM financial_records WHERE payment_transaction_id = $1", transferred.ID).Scan(&record))
-	_, err = b.Store.Ledger.MarkTransferred(ctx, record, ledger.MarkTransfer{}, b.Finance)
+	_, err = b.Store.Ledger.MarkTransferred(ctx, b.Finance, record, ledger.MarkTransfer{})
 	require.NoError(t, err)
 	b.Refund(t, transferred, nil)
 
 	admin := bookstest.As(b.World, models.RoleAdmin)
-	bus, err := b.Store.Catalogue.CreateBus(ctx, bookstest.NewBus(b.Provider.ID, "GONE"), admin)
+	bus, err := b.Store.Catalogue.CreateBus(ctx, admin, bookstest.NewBus(b.Provider.ID, "GONE"))
 	require.NoError(t, err)
-	require.NoError(t, b.Store.Catalogue.DeleteBus(ctx, bus.ID, admin))
+	require.NoError(t, b.Store.Catalogue.DeleteBus(ctx, admin, bus.ID, time.Now()))
 
 	_, st, err = b.Store.Catalogue.ProviderWithStats(ctx, b.Provider.ID)
 	require.NoError(t, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/uptrace/bun"
@@ -188,7 +189,9 @@ func (k resourceKind[T]) change(
 
 // deleteResource deletes a resource softly, under its row lock, unless a published trip that has not departed uses it. Trips
 // lock what they use FOR SHARE before they name it: either the trip is seen here, or the deletion is seen there.
-func deleteResource[T resource](ctx context.Context, s *Store, k resourceKind[T], by db.Actor, id uuid.UUID, before resourceStep[T]) error {
+func deleteResource[T resource](
+	ctx context.Context, s *Store, k resourceKind[T], by db.Actor, id uuid.UUID, before resourceStep[T], now time.Time,
+) error {
 	return s.write(ctx, by, func(ctx context.Context, tx bun.Tx, sc scope) error {
 		out, err := loadResource[T](ctx, tx, sc, id, "NO KEY UPDATE")
 		if err != nil {
@@ -200,7 +203,7 @@ func deleteResource[T resource](ctx context.Context, s *Store, k resourceKind[T]
 		}
 
 		if k.used != nil {
-			used, err := k.used(upcoming(tx), id).Exists(ctx)
+			used, err := k.used(upcoming(tx, now), id).Exists(ctx)
 			if err != nil {
 				return fmt.Errorf("look for trips: %w", err)
 			}
@@ -210,7 +213,7 @@ func deleteResource[T resource](ctx context.Context, s *Store, k resourceKind[T]
 			}
 		}
 
-		_, err = tx.NewUpdate().Model((*T)(nil)).Set("deleted_at = now()").Set("updated_at = now()").
+		_, err = tx.NewUpdate().Model((*T)(nil)).Set("deleted_at = ?", now).Set("updated_at = now()").
 			Where("id = ?", id).Exec(ctx)
 		if err != nil {
 			return fmt.Errorf("delete %s: %w", k.entity, err)
@@ -221,9 +224,9 @@ func deleteResource[T resource](ctx context.Context, s *Store, k resourceKind[T]
 }
 
 // upcoming selects the published trips that are still to depart.
-func upcoming(db bun.IDB) *bun.SelectQuery {
+func upcoming(db bun.IDB, now time.Time) *bun.SelectQuery {
 	return platformScope.live(db.NewSelect().Model((*models.Trip)(nil))).
-		Where("t.status = ?", models.TripPublished).Where("t.departure_at > now()")
+		Where("t.status = ?", models.TripPublished).Where("t.departure_at > ?", now)
 }
 
 // note writes the audit entry of a change. before and after are what it has changed, of kinds that say so; nil where there is

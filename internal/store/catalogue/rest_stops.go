@@ -2,6 +2,7 @@ package catalogue
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/uptrace/bun"
@@ -58,20 +59,20 @@ func (s *Store) GetRestStop(ctx context.Context, by db.Actor, id uuid.UUID) (mod
 
 // CreateRestStop adds a rest stop; ProviderID is read for admins only, who must give it. Errors: FORBIDDEN,
 // VALIDATION_ERROR on provider_id, NOT_FOUND (no such provider).
-func (s *Store) CreateRestStop(ctx context.Context, r models.RestStop, by db.Actor) (models.RestStop, error) {
+func (s *Store) CreateRestStop(ctx context.Context, by db.Actor, r models.RestStop) (models.RestStop, error) {
 	return createResource(ctx, s, restStopKind, by, r, nil, nil)
 }
 
 // UpdateRestStop changes a rest stop under its row lock; apply gets it as it is, may run more than once, and its error
 // is returned. Errors: NOT_FOUND, FORBIDDEN.
 func (s *Store) UpdateRestStop(
-	ctx context.Context, id uuid.UUID, apply func(*models.RestStop) error, by db.Actor,
+	ctx context.Context, by db.Actor, id uuid.UUID, apply func(*models.RestStop) error,
 ) (models.RestStop, error) {
 	return updateResource(ctx, s, restStopKind, by, id, apply, nil, nil)
 }
 
 // DeleteRestStop deletes a rest stop softly. Errors: NOT_FOUND, also the second time; RESOURCE_IN_USE when a published
 // trip that is still to depart uses it; FORBIDDEN.
-func (s *Store) DeleteRestStop(ctx context.Context, id uuid.UUID, by db.Actor) error {
-	return deleteResource(ctx, s, restStopKind, by, id, nil)
+func (s *Store) DeleteRestStop(ctx context.Context, by db.Actor, id uuid.UUID, now time.Time) error {
+	return deleteResource(ctx, s, restStopKind, by, id, nil, now)
 }

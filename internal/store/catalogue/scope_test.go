@@ -3,6 +3,7 @@ package catalogue_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -40,16 +41,18 @@ func resourceCases(s *store.Store) []resourceCase {
 				return err
 			},
 			func(ctx context.Context, by db.Actor, provider uuid.UUID) (uuid.UUID, error) {
-				x, err := s.Catalogue.CreateBus(ctx, bookstest.NewBus(provider, uuid.NewString()), by)
+				x, err := s.Catalogue.CreateBus(ctx, by, bookstest.NewBus(provider, uuid.NewString()))
 
 				return x.ProviderID, err
 			},
 			func(ctx context.Context, by db.Actor, id uuid.UUID) error {
-				_, err := s.Catalogue.UpdateBus(ctx, id, func(x *models.Bus) error { x.ID, x.ProviderID = uuid.New(), uuid.New(); return nil }, by)
+				_, err := s.Catalogue.UpdateBus(ctx, by, id, func(x *models.Bus) error { x.ID, x.ProviderID = uuid.New(), uuid.New(); return nil }, time.Now())
 
 				return err
 			},
-			func(ctx context.Context, by db.Actor, id uuid.UUID) error { return s.Catalogue.DeleteBus(ctx, id, by) },
+			func(ctx context.Context, by db.Actor, id uuid.UUID) error {
+				return s.Catalogue.DeleteBus(ctx, by, id, time.Now())
+			},
 		},
 		{
 			"hotel", func(w storetest.World) uuid.UUID { return w.Hotel.ID },
@@ -63,17 +66,17 @@ func resourceCases(s *store.Store) []resourceCase {
 				return err
 			},
 			func(ctx context.Context, by db.Actor, provider uuid.UUID) (uuid.UUID, error) {
-				x, err := s.Catalogue.CreateHotel(ctx, models.Hotel{ProviderID: provider, Name: "Hotel", City: "City", Status: "ACTIVE"}, by)
+				x, err := s.Catalogue.CreateHotel(ctx, by, models.Hotel{ProviderID: provider, Name: "Hotel", City: "City", Status: "ACTIVE"})
 
 				return x.ProviderID, err
 			},
 			func(ctx context.Context, by db.Actor, id uuid.UUID) error {
-				_, err := s.Catalogue.UpdateHotel(ctx, id, func(x *models.Hotel) error { x.ID, x.ProviderID = uuid.New(), uuid.New(); return nil }, by)
+				_, err := s.Catalogue.UpdateHotel(ctx, by, id, func(x *models.Hotel) error { x.ID, x.ProviderID = uuid.New(), uuid.New(); return nil })
 
 				return err
 			},
 			func(ctx context.Context, by db.Actor, id uuid.UUID) error {
-				return s.Catalogue.DeleteHotel(ctx, id, by)
+				return s.Catalogue.DeleteHotel(ctx, by, id, time.Now())
 			},
 		},
 		{
@@ -88,17 +91,17 @@ func resourceCases(s *store.Store) []resourceCase {
 				return err
 			},
 			func(ctx context.Context, by db.Actor, provider uuid.UUID) (uuid.UUID, error) {
-				x, err := s.Catalogue.CreateRestStop(ctx, models.RestStop{ProviderID: provider, Name: "Stop", City: "City", Status: "ACTIVE"}, by)
+				x, err := s.Catalogue.CreateRestStop(ctx, by, models.RestStop{ProviderID: provider, Name: "Stop", City: "City", Status: "ACTIVE"})
 
 				return x.ProviderID, err
 			},
 			func(ctx context.Context, by db.Actor, id uuid.UUID) error {
-				_, err := s.Catalogue.UpdateRestStop(ctx, id, func(x *models.RestStop) error { x.ID, x.ProviderID = uuid.New(), uuid.New(); return nil }, by)
+				_, err := s.Catalogue.UpdateRestStop(ctx, by, id, func(x *models.RestStop) error { x.ID, x.ProviderID = uuid.New(), uuid.New(); return nil })
 
 				return err
 			},
 			func(ctx context.Context, by db.Actor, id uuid.UUID) error {
-				return s.Catalogue.DeleteRestStop(ctx, id, by)
+				return s.Catalogue.DeleteRestStop(ctx, by, id, time.Now())
 			},
 		},
 	}
@@ -200,7 +203,7 @@ func TestStaffOfAnInactiveProviderCanOnlyRead(t *testing.T) {
 	staff, admin := bookstest.As(b.World, models.RoleProviderAdmin), bookstest.As(b.World, models.RoleSuperAdmin)
 
 	require.NoError(t, b.Store.Catalogue.MayWrite(ctx, staff))
-	_, err := b.Store.Catalogue.SetProviderStatus(ctx, b.Provider.ID, false, admin)
+	_, err := b.Store.Catalogue.SetProviderStatus(ctx, admin, b.Provider.ID, false)
 	require.NoError(t, err)
 
 	bookstest.RequireCode(t, models.CodeForbidden, b.Store.Catalogue.MayWrite(ctx, staff))
@@ -225,20 +228,20 @@ func TestStaffOfAnInactiveProviderCanOnlyRead(t *testing.T) {
 	}
 
 	for name, err := range map[string]error{
-		"trip":           bookstest.ErrorOf(b.Store.Catalogue.CreateTrip(ctx, b.NewTrip("Trip", 10), staff)),
-		"update trip":    bookstest.ErrorOf(b.Store.Bookings.UpdateTrip(ctx, b.Trip.ID, func(*models.Trip) error { return nil }, staff)),
-		"publish":        bookstest.ErrorOf(b.Store.Catalogue.PublishTrip(ctx, b.Trip.ID, staff)),
-		"delete trip":    b.Store.Catalogue.DeleteTrip(ctx, b.Trip.ID, staff),
-		"campaign":       bookstest.ErrorOf(b.Store.Catalogue.CreateCampaign(ctx, b.newCampaign(), staff, bookstest.Clock())),
-		"photos":         bookstest.ErrorOf(b.Store.Catalogue.AddBusPhotos(ctx, b.Bus.ID, nil, staff)),
-		"pause":          bookstest.ErrorOf(b.Store.Catalogue.PauseCampaign(ctx, uuid.New(), staff, bookstest.Clock())),
-		"delete a photo": bookstest.ErrorOf(b.Store.Catalogue.DeleteBusPhoto(ctx, b.Bus.ID, uuid.New(), staff)),
+		"trip":           bookstest.ErrorOf(b.Store.Catalogue.CreateTrip(ctx, staff, b.NewTrip("Trip", 10))),
+		"update trip":    bookstest.ErrorOf(b.Store.Bookings.UpdateTrip(ctx, staff, b.Trip.ID, func(*models.Trip) error { return nil }, time.Now())),
+		"publish":        bookstest.ErrorOf(b.Store.Catalogue.PublishTrip(ctx, staff, b.Trip.ID, time.Now())),
+		"delete trip":    b.Store.Catalogue.DeleteTrip(ctx, staff, b.Trip.ID, time.Now()),
+		"campaign":       bookstest.ErrorOf(b.Store.Catalogue.CreateCampaign(ctx, staff, b.newCampaign(), bookstest.Clock())),
+		"photos":         bookstest.ErrorOf(b.Store.Catalogue.AddBusPhotos(ctx, staff, b.Bus.ID, nil)),
+		"pause":          bookstest.ErrorOf(b.Store.Catalogue.PauseCampaign(ctx, staff, uuid.New(), bookstest.Clock())),
+		"delete a photo": bookstest.ErrorOf(b.Store.Catalogue.DeleteBusPhoto(ctx, staff, b.Bus.ID, uuid.New())),
 	} {
 		require.Error(t, err, name)
 		require.Equal(t, models.CodeForbidden, models.CodeOf(err), name)
 	}
 
-	_, err = b.Store.Catalogue.SetProviderStatus(ctx, b.Provider.ID, true, admin)
+	_, err = b.Store.Catalogue.SetProviderStatus(ctx, admin, b.Provider.ID, true)
 	require.NoError(t, err)
 	require.NoError(t, b.Store.Catalogue.MayWrite(ctx, staff))
 }

@@ -31,8 +31,8 @@ var tripOrder = db.Order{
 
 // CatalogueTrips lists what consumers can book: published trips of ACTIVE providers with their departure still to
 // come (rules: companies.publish). Error: VALIDATION_ERROR on sort.
-func (s *Store) CatalogueTrips(ctx context.Context, f TripFilter) (db.Listed[models.Trip], error) {
-	trips, err := db.List[models.Trip](ctx, f.apply(catalogue(s.db)), f.Page, tripOrder)
+func (s *Store) CatalogueTrips(ctx context.Context, f TripFilter, now time.Time) (db.Listed[models.Trip], error) {
+	trips, err := db.List[models.Trip](ctx, f.apply(catalogue(s.db, now)), f.Page, tripOrder)
 	if err != nil {
 		return trips, err
 	}
@@ -50,10 +50,10 @@ func (f TripFilter) apply(q *bun.SelectQuery) *bun.SelectQuery {
 }
 
 // CatalogueTrip finds one trip of the catalogue. Error: NOT_FOUND, also for a trip that is hidden or has departed.
-func (s *Store) CatalogueTrip(ctx context.Context, id uuid.UUID) (models.Trip, error) {
+func (s *Store) CatalogueTrip(ctx context.Context, id uuid.UUID, now time.Time) (models.Trip, error) {
 	trips := make([]models.Trip, 1)
 
-	if err := catalogue(s.db).Model(&trips[0]).Where("t.id = ?", id).Scan(ctx); err != nil {
+	if err := catalogue(s.db, now).Model(&trips[0]).Where("t.id = ?", id).Scan(ctx); err != nil {
 		return models.Trip{}, db.NotFound(err)
 	}
 
@@ -82,9 +82,9 @@ func (s *Store) Departures(ctx context.Context, trips ...uuid.UUID) (map[uuid.UU
 }
 
 // catalogue is the one place that says what consumers see.
-func catalogue(db bun.IDB) *bun.SelectQuery {
+func catalogue(db bun.IDB, now time.Time) *bun.SelectQuery {
 	return platformScope.live(withProvider(db.NewSelect())).Where("p.status = ?", models.StatusActive).
-		Where("t.status = ?", models.TripPublished).Where("t.departure_at > now()")
+		Where("t.status = ?", models.TripPublished).Where("t.departure_at > ?", now)
 }
 
 // whereName narrows a list to rows whose column is the name, in any case; no name narrows nothing.

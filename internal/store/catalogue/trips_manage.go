@@ -90,7 +90,7 @@ func (s *Store) GetProviderTrip(ctx context.Context, by db.Actor, id uuid.UUID) 
 // CreateTrip adds a DRAFT; ProviderID is read for admins only, who must give it. Errors: REFERENCE_NOT_OWNED with the
 // fields whose bus, hotel or rest stop is not a live one of the provider, VALIDATION_ERROR (models.Trip.Check,
 // rest_stop_ids, provider_id), FORBIDDEN, NOT_FOUND (no such provider).
-func (s *Store) CreateTrip(ctx context.Context, t models.Trip, by db.Actor) (models.Trip, error) {
+func (s *Store) CreateTrip(ctx context.Context, by db.Actor, t models.Trip) (models.Trip, error) {
 	t.Status, t.SeatsTaken = models.TripDraft, 0
 
 	return createResource(ctx, s, tripKind, by, t, checkTrip, func(ctx context.Context, tx bun.Tx, t *models.Trip) (err error) {
@@ -107,8 +107,8 @@ func (s *Store) CreateTrip(ctx context.Context, t models.Trip, by db.Actor) (mod
 // PublishTrip offers a DRAFT to consumers. A trip that is PUBLISHED stays as it is. Errors: INVALID_STATE when it is
 // CANCELLED or its departure has passed, NOT_FOUND, FORBIDDEN, and those of CreateTrip, for what it refers to may have
 // changed since.
-func (s *Store) PublishTrip(ctx context.Context, id uuid.UUID, by db.Actor) (models.Trip, error) {
-	return s.ChangeTrip(ctx, id, by, nil, func(ctx context.Context, tx bun.Tx, t *models.Trip) error {
+func (s *Store) PublishTrip(ctx context.Context, by db.Actor, id uuid.UUID, now time.Time) (models.Trip, error) {
+	return s.ChangeTrip(ctx, by, id, nil, func(ctx context.Context, tx bun.Tx, t *models.Trip) error {
 		if t.Status == models.TripPublished {
 			return nil
 		}
@@ -121,17 +121,18 @@ func (s *Store) PublishTrip(ctx context.Context, id uuid.UUID, by db.Actor) (mod
 			return err
 		}
 
+		if !t.DepartureAt.After(now) {
+			return models.Errorf(models.CodeInvalidState, "The trip's departure has passed: it cannot be published.")
+		}
+
 		res, err := tx.NewUpdate().Model((*models.Trip)(nil)).Set("status = ?", models.TripPublished).Set("updated_at = now()").
-			Where("id = ?", id).Where("status = ?", models.TripDraft).Where("departure_at > now()").Exec(ctx)
+			Where("id = ?", id).Where("status = ?", models.TripDraft).Exec(ctx)
 		if err != nil {
 			return fmt.Errorf("publish trip: %w", err)
 		}
 
-		switch n, err := res.RowsAffected(); {
-		case err != nil:
+		if err := db.AffectedOne(res, "trip"); err != nil {
 			return err
-		case n == 0:
-			return models.Errorf(models.CodeInvalidState, "The trip's departure has passed: it cannot be published.")
 		}
 
 		return tripKind.note(ctx, tx, by, "PUBLISHED", id,
@@ -141,7 +142,7 @@ func (s *Store) PublishTrip(ctx context.Context, id uuid.UUID, by db.Actor) (mod
 
 // DeleteTrip deletes a trip softly. Errors: NOT_FOUND, also the second time; INVALID_STATE while bookings hold seats on
 // it, paid or waiting for their payment: they have to be cancelled or refunded first; FORBIDDEN.
-func (s *Store) DeleteTrip(ctx context.Context, id uuid.UUID, by db.Actor) error {
+func (s *Store) DeleteTrip(ctx context.Context, by db.Actor, id uuid.UUID, now time.Time) error {
 	return deleteResource(ctx, s, tripKind, by, id, func(_ context.Context, _ bun.Tx, t *models.Trip) error {
 		if t.SeatsTaken > 0 {
 			return models.Errorf(models.CodeInvalidState,
@@ -149,12 +150,12 @@ func (s *Store) DeleteTrip(ctx context.Context, id uuid.UUID, by db.Actor) error
 		}
 
 		return nil
-	})
+	}, now)
 }
 
 // ChangeTrip runs a change of a trip under its row lock and returns what became of it. before gets the trip as it is before it is
 // locked, for what has to be locked first.
-func (s *Store) ChangeTrip(ctx context.Context, id uuid.UUID, by db.Actor, before, do resourceStep[models.Trip]) (models.Trip, error) {
+func (s *Store) ChangeTrip(ctx context.Context, by db.Actor, id uuid.UUID, before, do resourceStep[models.Trip]) (models.Trip, error) {
 	var t models.Trip
 
 	err := s.write(ctx, by, func(ctx context.Context, tx bun.Tx, sc scope) error {

@@ -21,18 +21,18 @@ func TestTripLife(t *testing.T) {
 
 	asked := b.NewTrip("New Trip", 10)
 	asked.ID, asked.ProviderID, asked.Status, asked.SeatsTaken = uuid.Nil, uuid.Nil, models.TripPublished, 9
-	trip, err := b.Store.Catalogue.CreateTrip(ctx, asked, staff)
+	trip, err := b.Store.Catalogue.CreateTrip(ctx, staff, asked)
 	require.NoError(t, err)
 	require.Equal(t, models.TripDraft, trip.Status)
 	require.Equal(t, 10, trip.SeatsLeft())
 	require.Equal(t, b.Provider.Name, trip.ProviderName)
 	require.Equal(t, []uuid.UUID{b.RestStop.ID}, trip.RestStopIDs)
 
-	_, err = b.Store.Catalogue.CatalogueTrip(ctx, trip.ID)
+	_, err = b.Store.Catalogue.CatalogueTrip(ctx, trip.ID, time.Now())
 	bookstest.RequireCode(t, models.CodeNotFound, err)
 
 	for range 2 {
-		trip, err = b.Store.Catalogue.PublishTrip(ctx, trip.ID, staff)
+		trip, err = b.Store.Catalogue.PublishTrip(ctx, staff, trip.ID, time.Now())
 		require.NoError(t, err)
 		require.Equal(t, models.TripPublished, trip.Status)
 	}
@@ -40,14 +40,14 @@ func TestTripLife(t *testing.T) {
 	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM audit_log WHERE action = 'TRIP_PUBLISHED'"))
 	b.Book(t, trip, 4)
 
-	changed, err := b.Store.Bookings.UpdateTrip(ctx, trip.ID, func(x *models.Trip) error {
+	changed, err := b.Store.Bookings.UpdateTrip(ctx, staff, trip.ID, func(x *models.Trip) error {
 		require.Equal(t, []uuid.UUID{b.RestStop.ID}, x.RestStopIDs, "a change sees the whole trip")
 
 		x.Title, x.Capacity, x.RestStopIDs, x.Type, x.HotelID = "Other", 4, nil, models.TripUmrah, nil
 		x.Status, x.SeatsTaken, x.ProviderID = models.TripDraft, 0, uuid.New()
 
 		return nil
-	}, staff)
+	}, time.Now())
 	require.NoError(t, err)
 	require.Equal(t, "Other", changed.Title)
 	require.Nil(t, changed.HotelID)
@@ -56,17 +56,17 @@ func TestTripLife(t *testing.T) {
 	require.Equal(t, 0, changed.SeatsLeft(), "bookings move the seats, nobody else")
 	require.Equal(t, trip.DepartureAt, changed.DepartureAt)
 
-	_, err = b.Store.Bookings.UpdateTrip(ctx, trip.ID, func(x *models.Trip) error { x.Capacity, x.SeatsTaken = 3, 0; return nil }, staff)
+	_, err = b.Store.Bookings.UpdateTrip(ctx, staff, trip.ID, func(x *models.Trip) error { x.Capacity, x.SeatsTaken = 3, 0; return nil }, time.Now())
 	bookstest.RequireFields(t, models.CodeValidation, err, "capacity")
 
-	bookstest.RequireCode(t, models.CodeInvalidState, b.Store.Catalogue.DeleteTrip(ctx, trip.ID, staff))
+	bookstest.RequireCode(t, models.CodeInvalidState, b.Store.Catalogue.DeleteTrip(ctx, staff, trip.ID, time.Now()))
 	b.Exec(t, "UPDATE bookings SET status = 'CANCELLED', seats_held = false")
 	b.Exec(t, "UPDATE trips SET seats_taken = 0")
-	require.NoError(t, b.Store.Catalogue.DeleteTrip(ctx, trip.ID, staff))
-	bookstest.RequireCode(t, models.CodeNotFound, b.Store.Catalogue.DeleteTrip(ctx, trip.ID, staff))
-	_, err = b.Store.Catalogue.PublishTrip(ctx, trip.ID, staff)
+	require.NoError(t, b.Store.Catalogue.DeleteTrip(ctx, staff, trip.ID, time.Now()))
+	bookstest.RequireCode(t, models.CodeNotFound, b.Store.Catalogue.DeleteTrip(ctx, staff, trip.ID, time.Now()))
+	_, err = b.Store.Catalogue.PublishTrip(ctx, staff, trip.ID, time.Now())
 	bookstest.RequireCode(t, models.CodeNotFound, err)
-	_, err = b.Store.Catalogue.CatalogueTrip(ctx, trip.ID)
+	_, err = b.Store.Catalogue.CatalogueTrip(ctx, trip.ID, time.Now())
 	bookstest.RequireCode(t, models.CodeNotFound, err)
 }
 
@@ -100,11 +100,11 @@ func TestTripRefersToItsOwnProvidersResources(t *testing.T) {
 	} {
 		asked := b.NewTrip(name, 10)
 		tt.edit(&asked)
-		_, err := b.Store.Catalogue.CreateTrip(ctx, asked, staff)
+		_, err := b.Store.Catalogue.CreateTrip(ctx, staff, asked)
 		bookstest.RequireFields(t, tt.code, err, tt.fields...)
-		_, err = b.Store.Catalogue.CreateTrip(ctx, asked, admin)
+		_, err = b.Store.Catalogue.CreateTrip(ctx, admin, asked)
 		bookstest.RequireFields(t, tt.code, err, tt.fields...)
-		_, err = b.Store.Bookings.UpdateTrip(ctx, b.Trip.ID, func(x *models.Trip) error { tt.edit(x); return nil }, staff)
+		_, err = b.Store.Bookings.UpdateTrip(ctx, staff, b.Trip.ID, func(x *models.Trip) error { tt.edit(x); return nil }, time.Now())
 		bookstest.RequireFields(t, tt.code, err, tt.fields...)
 	}
 
@@ -116,22 +116,22 @@ func TestTripOfWhatWasDeletedMeanwhile(t *testing.T) {
 	b := setup(t)
 	ctx, staff := t.Context(), bookstest.As(b.World, models.RoleProviderStaff)
 
-	draft, err := b.Store.Catalogue.CreateTrip(ctx, func() models.Trip { x := b.NewTrip("Draft", 10); x.ID = uuid.Nil; return x }(), staff)
+	draft, err := b.Store.Catalogue.CreateTrip(ctx, staff, func() models.Trip { x := b.NewTrip("Draft", 10); x.ID = uuid.Nil; return x }())
 	require.NoError(t, err)
 
 	// The fixture's published trip uses all three.
 	for _, used := range []error{
-		b.Store.Catalogue.DeleteBus(ctx, b.Bus.ID, staff), b.Store.Catalogue.DeleteHotel(ctx, b.Hotel.ID, staff), b.Store.Catalogue.DeleteRestStop(ctx, b.RestStop.ID, staff),
+		b.Store.Catalogue.DeleteBus(ctx, staff, b.Bus.ID, time.Now()), b.Store.Catalogue.DeleteHotel(ctx, staff, b.Hotel.ID, time.Now()), b.Store.Catalogue.DeleteRestStop(ctx, staff, b.RestStop.ID, time.Now()),
 	} {
 		bookstest.RequireCode(t, models.CodeResourceInUse, used)
 	}
 
 	b.Exec(t, "UPDATE trips SET updated_at = now(), departure_at = now() - interval '1 hour' WHERE id = $1", b.Trip.ID)
-	require.NoError(t, b.Store.Catalogue.DeleteBus(ctx, b.Bus.ID, staff), "a trip that has departed holds nothing, nor does a draft")
-	require.NoError(t, b.Store.Catalogue.DeleteHotel(ctx, b.Hotel.ID, staff))
-	require.NoError(t, b.Store.Catalogue.DeleteRestStop(ctx, b.RestStop.ID, staff))
+	require.NoError(t, b.Store.Catalogue.DeleteBus(ctx, staff, b.Bus.ID, time.Now()), "a trip that has departed holds nothing, nor does a draft")
+	require.NoError(t, b.Store.Catalogue.DeleteHotel(ctx, staff, b.Hotel.ID, time.Now()))
+	require.NoError(t, b.Store.Catalogue.DeleteRestStop(ctx, staff, b.RestStop.ID, time.Now()))
 
-	_, err = b.Store.Catalogue.PublishTrip(ctx, draft.ID, staff)
+	_, err = b.Store.Catalogue.PublishTrip(ctx, staff, draft.ID, time.Now())
 	bookstest.RequireFields(t, models.CodeReferenceNotOwned, err, "bus_id", "hotel_id")
 
 	read, err := b.Store.Catalogue.GetProviderTrip(ctx, staff, draft.ID)
@@ -146,21 +146,21 @@ func TestPublishTripStates(t *testing.T) {
 	ctx, staff := t.Context(), bookstest.As(b.World, models.RoleProviderStaff)
 
 	cancelled := b.InsertTrip(t, 10, func(x *models.Trip) { x.Status = models.TripCancelled })
-	_, err := b.Store.Catalogue.PublishTrip(ctx, cancelled.ID, staff)
+	_, err := b.Store.Catalogue.PublishTrip(ctx, staff, cancelled.ID, time.Now())
 	bookstest.RequireCode(t, models.CodeInvalidState, err)
 
 	departed := b.InsertTrip(t, 10, func(x *models.Trip) {
 		x.Status, x.DepartureAt = models.TripDraft, time.Now().Add(-time.Hour)
 	})
-	_, err = b.Store.Catalogue.PublishTrip(ctx, departed.ID, staff)
+	_, err = b.Store.Catalogue.PublishTrip(ctx, staff, departed.ID, time.Now())
 	bookstest.RequireCode(t, models.CodeInvalidState, err)
 
 	tooBig := b.InsertTrip(t, 41, func(x *models.Trip) { x.Status = models.TripDraft })
-	_, err = b.Store.Catalogue.PublishTrip(ctx, tooBig.ID, staff)
+	_, err = b.Store.Catalogue.PublishTrip(ctx, staff, tooBig.ID, time.Now())
 	bookstest.RequireFields(t, models.CodeValidation, err, "capacity")
 
 	other := storetest.Fixture(t, b.Store)
-	_, err = b.Store.Catalogue.PublishTrip(ctx, other.Trip.ID, staff)
+	_, err = b.Store.Catalogue.PublishTrip(ctx, staff, other.Trip.ID, time.Now())
 	bookstest.RequireCode(t, models.CodeNotFound, err)
 }
 
@@ -178,18 +178,18 @@ func TestMovingAPublishedTrip(t *testing.T) {
 		}
 	}
 
-	_, err := b.Store.Bookings.UpdateTrip(t.Context(), b.Trip.ID, move(past), staff)
+	_, err := b.Store.Bookings.UpdateTrip(t.Context(), staff, b.Trip.ID, move(past), time.Now())
 	bookstest.RequireFields(t, models.CodeValidation, err, "departure_at")
-	moved, err := b.Store.Bookings.UpdateTrip(t.Context(), b.Trip.ID, move(later), staff)
+	moved, err := b.Store.Bookings.UpdateTrip(t.Context(), staff, b.Trip.ID, move(later), time.Now())
 	require.NoError(t, err)
 	require.WithinDuration(t, later, moved.DepartureAt, time.Second)
 
 	departed := b.InsertTrip(t, 10, func(x *models.Trip) { x.DepartureAt = past })
-	_, err = b.Store.Bookings.UpdateTrip(t.Context(), departed.ID, func(x *models.Trip) error { x.Title = "Corrected"; return nil }, staff)
+	_, err = b.Store.Bookings.UpdateTrip(t.Context(), staff, departed.ID, func(x *models.Trip) error { x.Title = "Corrected"; return nil }, time.Now())
 	require.NoError(t, err, "what it does not move it does not hold against the trip")
 
 	draft := b.InsertTrip(t, 10, func(x *models.Trip) { x.Status = models.TripDraft })
-	_, err = b.Store.Bookings.UpdateTrip(t.Context(), draft.ID, move(past), staff)
+	_, err = b.Store.Bookings.UpdateTrip(t.Context(), staff, draft.ID, move(past), time.Now())
 	require.NoError(t, err)
 }
 

@@ -25,16 +25,16 @@ func TestCatalogueShowsWhatCanBeBooked(t *testing.T) {
 		func(x *models.Trip) { x.DeletedAt = &past },
 	} {
 		hidden := b.InsertTrip(t, 10, edit)
-		_, err := b.Store.Catalogue.CatalogueTrip(t.Context(), hidden.ID)
+		_, err := b.Store.Catalogue.CatalogueTrip(t.Context(), hidden.ID, time.Now())
 		bookstest.RequireCode(t, models.CodeNotFound, err)
 	}
 
-	got, err := b.Store.Catalogue.CatalogueTrips(t.Context(), catalogue.TripFilter{})
+	got, err := b.Store.Catalogue.CatalogueTrips(t.Context(), catalogue.TripFilter{}, time.Now())
 	require.NoError(t, err)
 	require.EqualValues(t, 1, got.Total)
 	require.Equal(t, b.Trip.ID, got.Items[0].ID)
 
-	one, err := b.Store.Catalogue.CatalogueTrip(t.Context(), b.Trip.ID)
+	one, err := b.Store.Catalogue.CatalogueTrip(t.Context(), b.Trip.ID, time.Now())
 	require.NoError(t, err)
 	require.Equal(t, []uuid.UUID{b.RestStop.ID}, one.RestStopIDs)
 	require.Equal(t, "115.00", one.PricePerSeat.String())
@@ -42,10 +42,10 @@ func TestCatalogueShowsWhatCanBeBooked(t *testing.T) {
 
 	b.Exec(t, "UPDATE providers SET status = 'INACTIVE'")
 
-	got, err = b.Store.Catalogue.CatalogueTrips(t.Context(), catalogue.TripFilter{})
+	got, err = b.Store.Catalogue.CatalogueTrips(t.Context(), catalogue.TripFilter{}, time.Now())
 	require.NoError(t, err)
 	require.Zero(t, got.Total)
-	_, err = b.Store.Catalogue.CatalogueTrip(t.Context(), b.Trip.ID)
+	_, err = b.Store.Catalogue.CatalogueTrip(t.Context(), b.Trip.ID, time.Now())
 	bookstest.RequireCode(t, models.CodeNotFound, err)
 }
 
@@ -70,7 +70,7 @@ func TestCatalogueFilters(t *testing.T) {
 		"both":        {DateFrom: day, DateTo: day},
 		"search":      {Search: "akk"},
 	} {
-		got, err := b.Store.Catalogue.CatalogueTrips(t.Context(), f)
+		got, err := b.Store.Catalogue.CatalogueTrips(t.Context(), f, time.Now())
 		require.NoError(t, err, name)
 		require.Len(t, got.Items, 1, name)
 		require.Equal(t, umrah.ID, got.Items[0].ID, name)
@@ -82,12 +82,12 @@ func TestCatalogueFilters(t *testing.T) {
 		"day after":      {DateFrom: day.AddDays(1)},
 		"wildcard":       {Origin: "%"},
 	} {
-		got, err := b.Store.Catalogue.CatalogueTrips(t.Context(), f)
+		got, err := b.Store.Catalogue.CatalogueTrips(t.Context(), f, time.Now())
 		require.NoError(t, err, name)
 		require.Empty(t, got.Items, name)
 	}
 
-	got, err := b.Store.Catalogue.CatalogueTrips(t.Context(), catalogue.TripFilter{DateTo: day.AddDays(-1)})
+	got, err := b.Store.Catalogue.CatalogueTrips(t.Context(), catalogue.TripFilter{DateTo: day.AddDays(-1)}, time.Now())
 	require.NoError(t, err)
 	require.Len(t, got.Items, 1)
 	require.Equal(t, b.Trip.ID, got.Items[0].ID)
@@ -110,7 +110,7 @@ func TestCatalogueRestStopsComeInOrder(t *testing.T) {
 		x.RestStopIDs = []uuid.UUID{stops[2].ID, stops[0].ID, stops[3].ID, stops[1].ID}
 	})
 
-	got, err := b.Store.Catalogue.CatalogueTrip(t.Context(), trip.ID)
+	got, err := b.Store.Catalogue.CatalogueTrip(t.Context(), trip.ID, time.Now())
 	require.NoError(t, err)
 	require.Equal(t, trip.RestStopIDs, got.RestStopIDs)
 }

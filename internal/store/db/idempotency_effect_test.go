@@ -56,7 +56,7 @@ func TestAnswerIsKeptWithItsEffect(t *testing.T) {
 		b := setupBooks(t)
 		line, k := b.line(t), b.Key()
 
-		_, err := b.Store.Ledger.MarkTransferred(t.Context(), line.ID, marking(b.claimed(t, k).ID), b.Finance)
+		_, err := b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, line.ID, marking(b.claimed(t, k).ID))
 		require.NoError(t, err)
 
 		// The next request does not even wait for the lease.
@@ -72,7 +72,7 @@ func TestAnswerIsKeptWithItsEffect(t *testing.T) {
 		m := marking(b.claimed(t, k).ID)
 		m.Once.Answer = func(models.FinancialRecord) (db.Answer, error) { return db.Answer{}, errors.New("no answer") }
 
-		_, err := b.Store.Ledger.MarkTransferred(t.Context(), line.ID, m, b.Finance)
+		_, err := b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, line.ID, m)
 		require.Error(t, err)
 		require.Zero(t, b.Count(t, "SELECT count(*) FROM financial_records WHERE balance_status = 'TRANSFERRED'"))
 		require.Zero(t, b.Count(t, "SELECT count(*) FROM ledger_transfers WHERE kind = 'PAYOUT'"))
@@ -88,7 +88,7 @@ func TestAnswerIsKeptWithItsEffect(t *testing.T) {
 		quick := b.claimed(t, k)
 		require.NotEqual(t, slow.ID, quick.ID)
 
-		_, err := b.Store.Ledger.MarkTransferred(t.Context(), line.ID, marking(slow.ID), b.Finance)
+		_, err := b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, line.ID, marking(slow.ID))
 		bookstest.RequireCode(t, models.CodeIdempotencyKeyInProcess, err)
 		require.Zero(t, b.Count(t, "SELECT count(*) FROM financial_records WHERE balance_status = 'TRANSFERRED'"))
 
@@ -99,7 +99,7 @@ func TestAnswerIsKeptWithItsEffect(t *testing.T) {
 		_, err = b.Store.DB.ClaimKey(t.Context(), k, time.Minute)
 		bookstest.RequireCode(t, models.CodeIdempotencyKeyInProcess, err)
 
-		_, err = b.Store.Ledger.MarkTransferred(t.Context(), line.ID, marking(quick.ID), b.Finance)
+		_, err = b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, line.ID, marking(quick.ID))
 		require.NoError(t, err)
 	})
 
@@ -108,11 +108,11 @@ func TestAnswerIsKeptWithItsEffect(t *testing.T) {
 		b := setupBooks(t)
 		line, k := b.line(t), b.Key()
 		reference := "TRF-1"
-		_, err := b.Store.Ledger.MarkTransferred(t.Context(), line.ID, ledger.MarkTransfer{Reference: &reference}, b.Finance)
+		_, err := b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, line.ID, ledger.MarkTransfer{Reference: &reference})
 		require.NoError(t, err)
 
 		claim := b.claimed(t, k)
-		_, err = b.Store.Ledger.MarkTransferred(t.Context(), line.ID, marking(claim.ID), b.Finance)
+		_, err = b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, line.ID, marking(claim.ID))
 		bookstest.RequireCode(t, models.CodeRecordNotTransferable, err)
 		require.NoError(t, b.Store.DB.CompleteKey(t.Context(), claim.ID, db.Answer{Status: 409, Body: []byte("no")}))
 		require.Equal(t, 409, b.claimed(t, k).Answer.Status)
@@ -128,7 +128,7 @@ func TestBookingIsBoundToItsKey(t *testing.T) {
 
 	n := b.Request(trip, 2)
 	n.Claim = first.ID
-	booking, err := b.Store.Bookings.CreateBooking(t.Context(), n)
+	booking, err := b.Store.Bookings.CreateBooking(t.Context(), n, time.Now())
 	require.NoError(t, err)
 
 	_, err = b.Store.DB.ClaimKey(t.Context(), k, time.Minute)
@@ -139,7 +139,7 @@ func TestBookingIsBoundToItsKey(t *testing.T) {
 		b.dies(t, k)
 		require.Equal(t, booking.ID, b.claimed(t, k).ResourceID)
 
-		_, err = b.Store.Bookings.CreateBooking(t.Context(), n)
+		_, err = b.Store.Bookings.CreateBooking(t.Context(), n, time.Now())
 		bookstest.RequireCode(t, models.CodeIdempotencyKeyInProcess, err)
 	}
 
@@ -154,7 +154,7 @@ func TestBookingThatWasTakenBack(t *testing.T) {
 	k := b.Key()
 	n := b.Request(b.Trip, 1)
 	n.Claim = b.claimed(t, k).ID
-	first, err := b.Store.Bookings.CreateBooking(t.Context(), n)
+	first, err := b.Store.Bookings.CreateBooking(t.Context(), n, time.Now())
 	require.NoError(t, err)
 
 	discarded, err := b.Store.Bookings.DiscardBooking(t.Context(), first.ID)
@@ -164,7 +164,7 @@ func TestBookingThatWasTakenBack(t *testing.T) {
 
 	again := b.claimed(t, k)
 	n.ID, n.Claim = again.ResourceID, again.ID
-	second, err := b.Store.Bookings.CreateBooking(t.Context(), n)
+	second, err := b.Store.Bookings.CreateBooking(t.Context(), n, time.Now())
 	require.NoError(t, err)
 	require.Equal(t, first.ID, second.ID)
 	require.Equal(t, 1, b.Count(t, "SELECT seats_taken FROM trips WHERE id = $1", b.Trip.ID))
@@ -177,7 +177,7 @@ func TestRefusedBookingLeavesItsKeyFree(t *testing.T) {
 	n := b.Request(b.InsertTrip(t, 1, nil), 2)
 	n.Claim = b.claimed(t, k).ID
 
-	_, err := b.Store.Bookings.CreateBooking(t.Context(), n)
+	_, err := b.Store.Bookings.CreateBooking(t.Context(), n, time.Now())
 	bookstest.RequireCode(t, models.CodeTripCapacityReached, err)
 	b.dies(t, k)
 	require.Zero(t, b.claimed(t, k).ResourceID)
@@ -214,7 +214,7 @@ func TestOneKeyOneEffect(t *testing.T) {
 			n := b.Request(b.Trip, 1)
 			n.Claim = claim.ID
 
-			if _, err := b.Store.Bookings.CreateBooking(t.Context(), n); err == nil {
+			if _, err := b.Store.Bookings.CreateBooking(t.Context(), n, time.Now()); err == nil {
 				made.Add(1)
 			}
 

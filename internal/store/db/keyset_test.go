@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -34,7 +35,7 @@ func TestWalks(t *testing.T) { //nolint:tparallel // each walk leaves other rows
 			h.Stars = &stars
 		}
 
-		h, err := b.Store.Catalogue.CreateHotel(t.Context(), h, admin)
+		h, err := b.Store.Catalogue.CreateHotel(t.Context(), admin, h)
 		require.NoError(t, err)
 
 		return h.ID
@@ -71,7 +72,7 @@ func TestWalks(t *testing.T) { //nolint:tparallel // each walk leaves other rows
 				}
 
 				require.Len(t, got.Items, 4)
-				require.NoError(t, b.Store.Catalogue.DeleteHotel(t.Context(), passing[0], admin))
+				require.NoError(t, b.Store.Catalogue.DeleteHotel(t.Context(), admin, passing[0], time.Now()))
 				passing = append(passing[1:], add(n+number), add(n+number+1))
 			}
 
@@ -88,7 +89,7 @@ func TestCursors(t *testing.T) {
 
 	b := setup(t)
 	list := func(cursor, sort string) (db.Listed[models.Trip], error) {
-		return b.Store.Catalogue.CatalogueTrips(t.Context(), catalogue.TripFilter{Page: db.Page{Cursor: cursor, Sort: bookstest.SortBy(strings.FieldsFunc(sort, comma)...)}})
+		return b.Store.Catalogue.CatalogueTrips(t.Context(), catalogue.TripFilter{Page: db.Page{Cursor: cursor, Sort: bookstest.SortBy(strings.FieldsFunc(sort, comma)...)}}, time.Now())
 	}
 	written := func(format string, args ...any) string {
 		return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, format, args...))

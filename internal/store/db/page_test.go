@@ -3,6 +3,7 @@ package db_test
 import (
 	"math"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -27,7 +28,7 @@ func TestPages(t *testing.T) {
 	page := func(number, perPage int) db.Listed[models.Trip] {
 		got, err := b.Store.Catalogue.CatalogueTrips(t.Context(), catalogue.TripFilter{
 			Search: "same", Page: db.Page{Number: number, PerPage: perPage, Sort: []db.Sort{{Field: "price_per_seat"}}},
-		})
+		}, time.Now())
 		require.NoError(t, err)
 		require.EqualValues(t, 12, got.Total)
 		require.NotNil(t, got.Items)
@@ -59,12 +60,12 @@ func TestSort(t *testing.T) {
 
 	got, err := b.Store.Catalogue.CatalogueTrips(t.Context(), catalogue.TripFilter{
 		Page: db.Page{Sort: []db.Sort{{Field: "price_per_seat", Desc: true}, {Field: "departure_at"}}},
-	})
+	}, time.Now())
 	require.NoError(t, err)
 	require.Equal(t, cheap.ID, got.Items[1].ID)
 
 	for _, field := range []string{"title", "t.id", "departure_at; DROP TABLE trips", ""} {
-		_, err = b.Store.Catalogue.CatalogueTrips(t.Context(), catalogue.TripFilter{Page: db.Page{Sort: []db.Sort{{Field: field}}}})
+		_, err = b.Store.Catalogue.CatalogueTrips(t.Context(), catalogue.TripFilter{Page: db.Page{Sort: []db.Sort{{Field: field}}}}, time.Now())
 		bookstest.RequireCode(t, models.CodeValidation, err)
 
 		var e *models.Error
@@ -88,13 +89,13 @@ func TestSearchTakesEveryCharacterForItself(t *testing.T) {
 		`%`: titles[0], `100% uMR`: titles[0], `_`: titles[1], `\`: titles[2], `k\S`: titles[2], `'S "Q`: titles[3],
 		`?0 ?`: titles[3], `إلى`: titles[4],
 	} {
-		got, err := b.Store.Catalogue.CatalogueTrips(t.Context(), catalogue.TripFilter{Search: search})
+		got, err := b.Store.Catalogue.CatalogueTrips(t.Context(), catalogue.TripFilter{Search: search}, time.Now())
 		require.NoError(t, err, search)
 		require.Len(t, got.Items, 1, search)
 		require.Equal(t, want, got.Items[0].Title)
 	}
 
-	got, err := b.Store.Catalogue.CatalogueTrips(t.Context(), catalogue.TripFilter{Search: "%%"})
+	got, err := b.Store.Catalogue.CatalogueTrips(t.Context(), catalogue.TripFilter{Search: "%%"}, time.Now())
 	require.NoError(t, err)
 	require.Empty(t, got.Items)
 }

@@ -49,7 +49,7 @@ func TestReportDifferences(t *testing.T) {
 	require.Equal(t, []any{"example 2"}, all[1].Details["examples"])
 	require.Equal(t, "2026-03-02T00:30:00Z", all[1].Details["last_seen"])
 
-	_, err := b.Store.Incidents.ResolveIncident(t.Context(), all[1].ID, "looked into", b.Finance)
+	_, err := b.Store.Incidents.ResolveIncident(t.Context(), b.Finance, all[1].ID, "looked into")
 	require.NoError(t, err)
 
 	report("trip-seats", 4, night.AddDate(0, 0, 2))
@@ -109,7 +109,7 @@ func TestReportDifferencesAtOnce(t *testing.T) {
 			}
 
 			for _, i := range list.Items {
-				_, err := b.Store.Incidents.ResolveIncident(t.Context(), i.ID, "", b.Finance)
+				_, err := b.Store.Incidents.ResolveIncident(t.Context(), b.Finance, i.ID, "")
 				if e, ok := errors.AsType[*models.Error](err); err != nil && (!ok || e.Code != models.CodeInvalidState) {
 					t.Errorf("resolve: %v", err)
 				}

@@ -40,7 +40,7 @@ func (s *Store) ListIncidents(ctx context.Context, f IncidentFilter) (db.Listed[
 
 // ResolveIncident closes an incident with a note and leaves an audit entry. Errors: NOT_FOUND, INVALID_STATE when
 // it is resolved already.
-func (s *Store) ResolveIncident(ctx context.Context, id uuid.UUID, note string, by db.Actor) (models.Incident, error) {
+func (s *Store) ResolveIncident(ctx context.Context, by db.Actor, id uuid.UUID, note string) (models.Incident, error) {
 	var i models.Incident
 
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {

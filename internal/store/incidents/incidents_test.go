@@ -32,7 +32,7 @@ func TestResolveIncident(t *testing.T) {
 	b := setup(t)
 	i := b.mismatch(t)
 
-	got, err := b.Store.Incidents.ResolveIncident(t.Context(), i.ID, "looked at", b.Finance)
+	got, err := b.Store.Incidents.ResolveIncident(t.Context(), b.Finance, i.ID, "looked at")
 	require.NoError(t, err)
 	require.Equal(t, models.IncidentResolved, got.Status)
 	require.Equal(t, b.Finance.UserID, *got.ResolvedBy)
@@ -61,9 +61,9 @@ func TestResolveIncident(t *testing.T) {
 	require.Equal(t, i.ID, *entries.Items[0].EntityID)
 	require.JSONEq(t, `{"kind": "AMOUNT_MISMATCH", "note": "looked at"}`, string(entries.Items[0].Details))
 
-	_, err = b.Store.Incidents.ResolveIncident(t.Context(), i.ID, "again", b.Finance)
+	_, err = b.Store.Incidents.ResolveIncident(t.Context(), b.Finance, i.ID, "again")
 	bookstest.RequireCode(t, models.CodeInvalidState, err)
-	_, err = b.Store.Incidents.ResolveIncident(t.Context(), models.NewID(), "", b.Finance)
+	_, err = b.Store.Incidents.ResolveIncident(t.Context(), b.Finance, models.NewID(), "")
 	bookstest.RequireCode(t, models.CodeNotFound, err)
 }
 
@@ -86,7 +86,7 @@ func TestResolvedIncidentThatIsNewsAgain(t *testing.T) {
 	b.Deliver(t, failed)
 	require.Len(t, open().Items, 1)
 
-	_, err := b.Store.Incidents.ResolveIncident(t.Context(), open().Items[0].ID, "nobody's", b.Finance)
+	_, err := b.Store.Incidents.ResolveIncident(t.Context(), b.Finance, open().Items[0].ID, "nobody's")
 	require.NoError(t, err)
 
 	b.Deliver(t, failed)
@@ -100,7 +100,7 @@ func TestResolvedIncidentThatIsNewsAgain(t *testing.T) {
 	require.Nil(t, i.ResolvedBy)
 	require.Len(t, i.Details["events"], 2)
 
-	_, err = b.Store.Incidents.ResolveIncident(t.Context(), i.ID, "given back", b.Finance)
+	_, err = b.Store.Incidents.ResolveIncident(t.Context(), b.Finance, i.ID, "given back")
 	require.NoError(t, err)
 }
 
@@ -112,7 +112,7 @@ func TestResolveIncidentOnceInParallel(t *testing.T) {
 	var resolved atomic.Int32
 
 	bookstest.Parallel(8, func(int) {
-		if _, err := b.Store.Incidents.ResolveIncident(t.Context(), i.ID, "", b.Finance); err == nil {
+		if _, err := b.Store.Incidents.ResolveIncident(t.Context(), b.Finance, i.ID, ""); err == nil {
 			resolved.Add(1)
 		}
 	})

@@ -32,7 +32,7 @@ func TestIncidentsToShow(t *testing.T) {
 	}, opened[0])
 	require.Contains(t, opened[0].About(), "payment "+i.PaymentTransactionID.String()+"\nbooking "+i.BookingID.String())
 
-	_, err := b.Store.Incidents.ResolveIncident(t.Context(), i.ID, "looked at", b.Finance)
+	_, err := b.Store.Incidents.ResolveIncident(t.Context(), b.Finance, i.ID, "looked at")
 	require.NoError(t, err)
 
 	// It was resolved before the orchestrator was told that it is open.

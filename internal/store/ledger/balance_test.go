@@ -61,7 +61,7 @@ func TestProviderBalance(t *testing.T) {
 	sold := b.booked(t, 1)
 
 	line := b.lineOf(t, tx)
-	_, err := b.Store.Ledger.MarkTransferred(t.Context(), line.ID, ledger.MarkTransfer{}, b.Finance)
+	_, err := b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, line.ID, ledger.MarkTransfer{})
 	require.NoError(t, err)
 
 	paid := b.booked(t, 2)

@@ -80,7 +80,7 @@ func TestExport(t *testing.T) {
 	b.Exec(t, "UPDATE financial_records SET record_date = '2026-03-10', created_at = '2026-03-10 21:59:59.999+00' WHERE id = $1", old.ID)
 
 	reference, day := "=BANK", models.NewDate(2026, time.March, 11)
-	marked, err := b.Store.Ledger.MarkTransferred(t.Context(), old.ID, ledger.MarkTransfer{Reference: &reference, Date: &day}, b.Finance)
+	marked, err := b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, old.ID, ledger.MarkTransfer{Reference: &reference, Date: &day})
 	require.NoError(t, err)
 
 	got := b.exported(t, ledger.RecordFilter{})

@@ -209,7 +209,7 @@ func (b *books) moveMoney(ctx context.Context, pool *store.Store, tx models.Paym
 			return err
 		}
 
-		if _, err := pool.Ledger.MarkTransferred(ctx, lines.Items[0].ID, ledger.MarkTransfer{}, b.Finance); err != nil {
+		if _, err := pool.Ledger.MarkTransferred(ctx, b.Finance, lines.Items[0].ID, ledger.MarkTransfer{}); err != nil {
 			return err
 		}
 	}

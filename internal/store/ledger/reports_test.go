@@ -192,7 +192,7 @@ func (b *books) payOutSome(t *testing.T, r *rapid.T, tx models.PaymentTransactio
 			continue
 		}
 
-		_, err := b.Store.Ledger.MarkTransferred(t.Context(), line.ID, ledger.MarkTransfer{}, b.Finance)
+		_, err := b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, line.ID, ledger.MarkTransfer{})
 		require.NoError(t, err)
 	}
 }

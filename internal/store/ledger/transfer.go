@@ -40,7 +40,7 @@ type MarkTransfers struct {
 // payout_date when it is in the future or before the line's record_date; IDEMPOTENCY_KEY_IN_PROGRESS when the request has
 // lost its key to another one.
 func (s *Store) MarkTransferred(
-	ctx context.Context, id uuid.UUID, m MarkTransfer, by db.Actor,
+	ctx context.Context, by db.Actor, id uuid.UUID, m MarkTransfer,
 ) (models.FinancialRecord, error) {
 	var r models.FinancialRecord
 
@@ -81,7 +81,7 @@ func (s *Store) MarkTransferred(
 // The same call again returns them as they are; lines of which some are marked already and others are not were never
 // marked together. Errors: VALIDATION_ERROR on ids (none, too many, one
 // twice) and on payout_date as there; NOT_FOUND and RECORD_NOT_TRANSFERABLE with the ids in the details; IDEMPOTENCY_KEY_IN_PROGRESS.
-func (s *Store) MarkAllTransferred(ctx context.Context, m MarkTransfers, by db.Actor) ([]models.FinancialRecord, error) {
+func (s *Store) MarkAllTransferred(ctx context.Context, by db.Actor, m MarkTransfers) ([]models.FinancialRecord, error) {
 	if err := validTransfers(m.IDs); err != nil {
 		return nil, err
 	}

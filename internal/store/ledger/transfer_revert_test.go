@@ -22,7 +22,7 @@ func (b *books) reverter() db.Actor {
 func (b *books) mark(t *testing.T, id uuid.UUID) models.FinancialRecord {
 	t.Helper()
 
-	r, err := b.Store.Ledger.MarkTransferred(t.Context(), id, ledger.MarkTransfer{}, b.Finance)
+	r, err := b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, id, ledger.MarkTransfer{})
 	require.NoError(t, err)
 
 	return r
@@ -83,16 +83,16 @@ func TestAPayoutOnAnImpossibleDay(t *testing.T) {
 		"must not be in the future": today.AddDays(1),
 		"must not be before the date of record " + r.TransactionNumber + ", " + r.RecordDate.String(): r.RecordDate.AddDays(-1),
 	} {
-		_, err := b.Store.Ledger.MarkTransferred(t.Context(), r.ID, ledger.MarkTransfer{Date: &day}, b.Finance)
+		_, err := b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, r.ID, ledger.MarkTransfer{Date: &day})
 		bookstest.RequireInvalid(t, err, "payout_date", name)
 
-		_, err = b.Store.Ledger.MarkAllTransferred(t.Context(), ledger.MarkTransfers{IDs: []uuid.UUID{r.ID}, Date: &day}, b.Finance)
+		_, err = b.Store.Ledger.MarkAllTransferred(t.Context(), b.Finance, ledger.MarkTransfers{IDs: []uuid.UUID{r.ID}, Date: &day})
 		bookstest.RequireInvalid(t, err, "payout_date", name)
 	}
 
 	require.Zero(t, b.Count(t, "SELECT count(*) FROM ledger_transfers WHERE kind = 'PAYOUT'"))
 
-	_, err := b.Store.Ledger.MarkTransferred(t.Context(), r.ID, ledger.MarkTransfer{Date: &today}, b.Finance)
+	_, err := b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, r.ID, ledger.MarkTransfer{Date: &today})
 	require.NoError(t, err)
 }
 
@@ -250,7 +250,7 @@ func TestRevertTransferRacesRefundsAndMarks(t *testing.T) {
 
 				for _, line := range lines.Items {
 					if i%3 == 1 {
-						_, errs[i] = b.Store.Ledger.MarkTransferred(t.Context(), line.ID, ledger.MarkTransfer{}, b.Finance)
+						_, errs[i] = b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, line.ID, ledger.MarkTransfer{})
 					} else {
 						_, errs[i] = b.Store.Ledger.RevertTransferred(t.Context(), b.reverter(), line.ID, ledger.RevertTransfer{Reason: "By mistake."})
 					}

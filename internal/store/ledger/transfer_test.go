@@ -21,7 +21,7 @@ func TestMarkTransferred(t *testing.T) {
 	reference, day := "BANK-1", models.DateIn(time.Now())
 	m := ledger.MarkTransfer{Reference: &reference, Date: &day}
 
-	got, err := b.Store.Ledger.MarkTransferred(t.Context(), r.ID, m, b.Finance)
+	got, err := b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, r.ID, m)
 	require.NoError(t, err)
 	require.Equal(t, models.BalanceTransferred, got.BalanceStatus)
 	require.Equal(t, "BANK-1", *got.PayoutReference)
@@ -29,7 +29,7 @@ func TestMarkTransferred(t *testing.T) {
 	require.WithinDuration(t, time.Now(), *got.TransferredAt, time.Minute)
 	require.Equal(t, "Test Tours", got.ProviderName)
 
-	again, err := b.Store.Ledger.MarkTransferred(t.Context(), r.ID, m, b.Finance)
+	again, err := b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, r.ID, m)
 	require.NoError(t, err)
 	require.True(t, got.TransferredAt.Equal(*again.TransferredAt))
 	require.Equal(t, got.PayoutReference, again.PayoutReference)
@@ -38,11 +38,11 @@ func TestMarkTransferred(t *testing.T) {
 	for _, different := range []ledger.MarkTransfer{
 		{}, {Reference: &reference}, {Reference: &other, Date: &day}, {Reference: &reference, Date: &otherDay},
 	} {
-		_, err = b.Store.Ledger.MarkTransferred(t.Context(), r.ID, different, b.Finance)
+		_, err = b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, r.ID, different)
 		bookstest.RequireCode(t, models.CodeRecordNotTransferable, err)
 	}
 
-	_, err = b.Store.Ledger.MarkTransferred(t.Context(), models.NewID(), m, b.Finance)
+	_, err = b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, models.NewID(), m)
 	bookstest.RequireCode(t, models.CodeNotFound, err)
 
 	require.Equal(t, 1, b.Count(t, `SELECT count(*) FROM ledger_transfers WHERE kind = 'PAYOUT' AND record_id = $1
@@ -65,7 +65,7 @@ func TestMarkTransferredWithoutReference(t *testing.T) {
 	r := b.sale(t, 1)
 
 	for range 2 {
-		got, err := b.Store.Ledger.MarkTransferred(t.Context(), r.ID, ledger.MarkTransfer{}, b.Finance)
+		got, err := b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, r.ID, ledger.MarkTransfer{})
 		require.NoError(t, err)
 		require.Nil(t, got.PayoutReference)
 		require.Nil(t, got.PayoutDate)
@@ -81,7 +81,7 @@ func TestRefundedRecordCannotBeTransferred(t *testing.T) {
 	got, err := b.Store.Ledger.ListRecords(t.Context(), ledger.RecordFilter{BookingID: *tx.BookingID})
 	require.NoError(t, err)
 	require.Len(t, got.Items, 1)
-	_, err = b.Store.Ledger.MarkTransferred(t.Context(), got.Items[0].ID, ledger.MarkTransfer{}, b.Finance)
+	_, err = b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, got.Items[0].ID, ledger.MarkTransfer{})
 	bookstest.RequireCode(t, models.CodeRecordNotTransferable, err)
 }
 
@@ -92,7 +92,7 @@ func TestClawbackIsNettedByMarkingIt(t *testing.T) {
 
 	all, err := b.Store.Ledger.ListRecords(t.Context(), ledger.RecordFilter{BookingID: *tx.BookingID})
 	require.NoError(t, err)
-	_, err = b.Store.Ledger.MarkTransferred(t.Context(), all.Items[0].ID, ledger.MarkTransfer{}, b.Finance)
+	_, err = b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, all.Items[0].ID, ledger.MarkTransfer{})
 	require.NoError(t, err)
 	b.Refund(t, tx, nil)
 
@@ -101,7 +101,7 @@ func TestClawbackIsNettedByMarkingIt(t *testing.T) {
 	require.Len(t, owed.Items, 1)
 	require.Equal(t, "-103.50", owed.Items[0].NetAmount.String())
 
-	_, err = b.Store.Ledger.MarkTransferred(t.Context(), owed.Items[0].ID, ledger.MarkTransfer{}, b.Finance)
+	_, err = b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, owed.Items[0].ID, ledger.MarkTransfer{})
 	require.NoError(t, err)
 	require.Zero(t, b.Count(t, `SELECT COALESCE(sum(CASE WHEN credit_account = $1 THEN amount ELSE -amount END), 0)::int
 		FROM ledger_transfers WHERE $1 IN (credit_account, debit_account)`, models.PaidOutAccount(b.Provider.ID)),
@@ -116,7 +116,7 @@ func TestMarkTransferredInParallel(t *testing.T) {
 	var failed atomic.Int32
 
 	bookstest.Parallel(8, func(int) {
-		if _, err := b.Store.Ledger.MarkTransferred(t.Context(), r.ID, ledger.MarkTransfer{}, b.Finance); err != nil {
+		if _, err := b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, r.ID, ledger.MarkTransfer{}); err != nil {
 			failed.Add(1)
 		}
 	})

@@ -49,7 +49,7 @@ func TestMarkAllTransferred(t *testing.T) {
 	reference, day := "BANK-7", models.DateIn(time.Now())
 	m := ledger.MarkTransfers{IDs: ids, Reference: &reference, Date: &day}
 
-	got, err := b.Store.Ledger.MarkAllTransferred(t.Context(), m, b.Finance)
+	got, err := b.Store.Ledger.MarkAllTransferred(t.Context(), b.Finance, m)
 	require.NoError(t, err)
 	require.Len(t, got, len(ids))
 
@@ -64,19 +64,19 @@ func TestMarkAllTransferred(t *testing.T) {
 
 	slices.Reverse(m.IDs)
 
-	again, err := b.Store.Ledger.MarkAllTransferred(t.Context(), m, b.Finance)
+	again, err := b.Store.Ledger.MarkAllTransferred(t.Context(), b.Finance, m)
 	require.NoError(t, err, "the same call again")
 	require.True(t, got[0].TransferredAt.Equal(*again[0].TransferredAt))
 
 	// What was marked together is one payout: one more line is another call, and no sum of its answer may hold the others.
 	further := b.sale(t, 1).ID
-	_, err = b.Store.Ledger.MarkAllTransferred(t.Context(), ledger.MarkTransfers{IDs: append(m.IDs, further), Reference: m.Reference, Date: m.Date}, b.Finance)
+	_, err = b.Store.Ledger.MarkAllTransferred(t.Context(), b.Finance, ledger.MarkTransfers{IDs: append(m.IDs, further), Reference: m.Reference, Date: m.Date})
 	bookstest.RequireCode(t, models.CodeRecordNotTransferable, err)
 	require.Equal(t, textsOf(m.IDs), detailsOf(t, err))
 
-	_, err = b.Store.Ledger.MarkTransferred(t.Context(), further, ledger.MarkTransfer{Reference: m.Reference, Date: m.Date}, b.Finance)
+	_, err = b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, further, ledger.MarkTransfer{Reference: m.Reference, Date: m.Date})
 	require.NoError(t, err)
-	_, err = b.Store.Ledger.MarkAllTransferred(t.Context(), ledger.MarkTransfers{IDs: append(m.IDs, further), Reference: m.Reference, Date: m.Date}, b.Finance)
+	_, err = b.Store.Ledger.MarkAllTransferred(t.Context(), b.Finance, ledger.MarkTransfers{IDs: append(m.IDs, further), Reference: m.Reference, Date: m.Date})
 	bookstest.RequireCode(t, models.CodeRecordNotTransferable, err)
 
 	require.Equal(t, 6, b.Count(t, "SELECT count(*) FROM ledger_transfers WHERE kind = 'PAYOUT'"))
@@ -103,7 +103,7 @@ func TestMarkAllTransferredIsAllOrNothing(t *testing.T) {
 	b := setup(t)
 	good := b.sales(t, 3)
 	paidOut := b.sale(t, 1).ID
-	_, err := b.Store.Ledger.MarkTransferred(t.Context(), paidOut, ledger.MarkTransfer{}, b.Finance)
+	_, err := b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, paidOut, ledger.MarkTransfer{})
 	require.NoError(t, err)
 
 	tx := b.Paid(t, 1)
@@ -113,7 +113,7 @@ func TestMarkAllTransferredIsAllOrNothing(t *testing.T) {
 	reference, never := "BANK-8", []uuid.UUID{uuid.New(), uuid.New()}
 
 	mark := func(ids ...uuid.UUID) error {
-		_, err := b.Store.Ledger.MarkAllTransferred(t.Context(), ledger.MarkTransfers{IDs: ids, Reference: &reference}, b.Finance)
+		_, err := b.Store.Ledger.MarkAllTransferred(t.Context(), b.Finance, ledger.MarkTransfers{IDs: ids, Reference: &reference})
 
 		return err
 	}
@@ -163,10 +163,10 @@ func TestMarkAllTransferredTakesMaxTransfers(t *testing.T) {
 		ids[i] = all.Items[i].ID
 	}
 
-	_, err = b.Store.Ledger.MarkAllTransferred(t.Context(), ledger.MarkTransfers{IDs: ids}, b.Finance)
+	_, err = b.Store.Ledger.MarkAllTransferred(t.Context(), b.Finance, ledger.MarkTransfers{IDs: ids})
 	bookstest.RequireCode(t, models.CodeValidation, err)
 
-	got, err := b.Store.Ledger.MarkAllTransferred(t.Context(), ledger.MarkTransfers{IDs: ids[:ledger.MaxTransfers]}, b.Finance)
+	got, err := b.Store.Ledger.MarkAllTransferred(t.Context(), b.Finance, ledger.MarkTransfers{IDs: ids[:ledger.MaxTransfers]})
 	require.NoError(t, err)
 	require.Len(t, got, ledger.MaxTransfers)
 	require.Equal(t, ledger.MaxTransfers, b.Count(t, "SELECT count(*) FROM ledger_transfers WHERE kind = 'PAYOUT'"))
@@ -200,13 +200,13 @@ func TestTransfersRaceRefunds(t *testing.T) {
 			rand.Shuffle(len(mine), func(i, j int) { mine[i], mine[j] = mine[j], mine[i] })
 
 			run(func() error {
-				return bookstest.ErrorOf(b.Store.Ledger.MarkAllTransferred(t.Context(), ledger.MarkTransfers{IDs: mine[:lines*2/3]}, b.Finance))
+				return bookstest.ErrorOf(b.Store.Ledger.MarkAllTransferred(t.Context(), b.Finance, ledger.MarkTransfers{IDs: mine[:lines*2/3]}))
 			})
 		}
 
 		for _, id := range ids[:4] {
 			run(func() error {
-				return bookstest.ErrorOf(b.Store.Ledger.MarkTransferred(t.Context(), id, ledger.MarkTransfer{}, b.Finance))
+				return bookstest.ErrorOf(b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, id, ledger.MarkTransfer{}))
 			})
 		}
 
@@ -251,7 +251,7 @@ func TestARefundAfterThePayoutIsAudited(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	tx := b.Paid(t, 1)
-	_, err := b.Store.Ledger.MarkTransferred(t.Context(), b.lineOf(t, tx).ID, ledger.MarkTransfer{}, b.Finance)
+	_, err := b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, b.lineOf(t, tx).ID, ledger.MarkTransfer{})
 	require.NoError(t, err)
 
 	r := b.Refund(t, tx, nil)
@@ -341,14 +341,14 @@ func TestActivationsAndStaffChangesAreAudited(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 
-	_, err := b.Store.Catalogue.SetProviderStatus(t.Context(), b.Provider.ID, false, b.Finance)
+	_, err := b.Store.Catalogue.SetProviderStatus(t.Context(), b.Finance, b.Provider.ID, false)
 	require.NoError(t, err)
 
-	u, err := b.Store.Accounts.CreateStaff(t.Context(), models.User{
+	u, err := b.Store.Accounts.CreateStaff(t.Context(), b.Finance, models.User{
 		Name: "New", Email: "new@rihla.test", PasswordHash: "x", Role: models.RoleProviderStaff, ProviderID: &b.Provider.ID,
-	}, b.Finance)
+	})
 	require.NoError(t, err)
-	require.NoError(t, b.Store.Accounts.RemoveStaff(t.Context(), b.Provider.ID, u.ID, b.Finance))
+	require.NoError(t, b.Store.Accounts.RemoveStaff(t.Context(), b.Finance, b.Provider.ID, u.ID))
 
 	account := `{"role": "PROVIDER_STAFF", "provider_id": "` + b.Provider.ID.String() + `"}`
 

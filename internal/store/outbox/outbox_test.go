@@ -156,7 +156,7 @@ func TestNotificationsWithoutAnAddress(t *testing.T) {
 	b := setupBooks(t)
 	n := b.Request(b.Trip, 1)
 	n.ContactPhone = ""
-	booking, err := b.Store.Bookings.CreateBooking(t.Context(), n)
+	booking, err := b.Store.Bookings.CreateBooking(t.Context(), n, time.Now())
 	require.NoError(t, err)
 	tx := b.Open(t, booking, 1)
 	b.Deliver(t, bookstest.Event(tx, models.EventPaymentSucceeded, nil))

@@ -83,7 +83,7 @@ func TestMessagesPerRecipient(t *testing.T) {
 	// The same address, written otherwise.
 	r := b.Request(b.Trip, 1)
 	r.ContactEmail, r.ContactPhone = "CONTACT@rihla.test", "0500000000"
-	booking, err := b.Store.Bookings.CreateBooking(t.Context(), r)
+	booking, err := b.Store.Bookings.CreateBooking(t.Context(), r, time.Now())
 	require.NoError(t, err)
 	b.Report(t, b.Open(t, booking, 1), models.EventPaymentSucceeded)
 	require.Empty(t, b.Deliverable(t))
@@ -132,7 +132,7 @@ func TestSMSCountries(t *testing.T) {
 	} {
 		r := b.Request(b.Trip, 1)
 		r.ContactPhone, r.ContactEmail = phone, fmt.Sprintf("contact%s@rihla.test", phone[1:])
-		booking, err := b.Store.Bookings.CreateBooking(t.Context(), r)
+		booking, err := b.Store.Bookings.CreateBooking(t.Context(), r, time.Now())
 		require.NoError(t, err)
 		b.Report(t, b.Open(t, booking, 1), models.EventPaymentSucceeded)
 		require.Len(t, b.Deliverable(t), want, phone)

@@ -24,13 +24,13 @@ var errAttemptAppeared = errors.New("an attempt was opened meanwhile")
 // (rules: bookings.cancel). Errors: NOT_FOUND (no such booking, or somebody else's), FORBIDDEN (a role that may read it but not cancel it),
 // INVALID_STATE unless it is PENDING_PAYMENT, and when the gateway has reported its payment.
 func (s *Store) CancelBooking(
-	ctx context.Context, id uuid.UUID, by db.Actor, now time.Time,
+	ctx context.Context, by db.Actor, id uuid.UUID, now time.Time,
 ) (b models.Booking, pendingAttempt *models.PaymentTransaction, err error) {
 	// The attempt is locked before the booking, as everywhere. Only once the booking is locked no further attempt can be
 	// opened; one that was in between has to be locked first in its turn.
 	for range db.MaxTxTries {
 		err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
-			b, pendingAttempt, err = s.cancelBooking(ctx, tx, id, by, now)
+			b, pendingAttempt, err = s.cancelBooking(ctx, tx, by, id, now)
 
 			return err
 		})
@@ -47,7 +47,7 @@ func (s *Store) CancelBooking(
 }
 
 func (s *Store) cancelBooking(
-	ctx context.Context, tx bun.Tx, id uuid.UUID, by db.Actor, now time.Time,
+	ctx context.Context, tx bun.Tx, by db.Actor, id uuid.UUID, now time.Time,
 ) (b models.Booking, pending *models.PaymentTransaction, err error) {
 	if pending, err = lockPending(ctx, tx, id); err != nil {
 		return b, nil, err

@@ -20,20 +20,20 @@ func TestCancelBooking(t *testing.T) {
 	ctx, owner, now := t.Context(), bookstest.As(b.World, models.RoleEndUser), bookstest.Clock()
 
 	// Without an attempt.
-	booking, pending, err := b.Store.Payments.CancelBooking(ctx, b.Book(t, b.Trip, 3).ID, owner, now)
+	booking, pending, err := b.Store.Payments.CancelBooking(ctx, owner, b.Book(t, b.Trip, 3).ID, now)
 	require.NoError(t, err)
 	require.Nil(t, pending)
 	require.Equal(t, models.BookingCancelled, booking.Status)
 	require.Zero(t, b.Count(t, "SELECT seats_taken FROM trips WHERE id = $1", b.Trip.ID))
 
-	_, _, err = b.Store.Payments.CancelBooking(ctx, booking.ID, owner, now)
+	_, _, err = b.Store.Payments.CancelBooking(ctx, owner, booking.ID, now)
 	bookstest.RequireCode(t, models.CodeInvalidState, err)
 
 	// With one that is open.
 	booking = b.Book(t, b.Trip, 2)
 	attempt := b.Open(t, booking, 1)
 
-	booking, pending, err = b.Store.Payments.CancelBooking(ctx, booking.ID, owner, now)
+	booking, pending, err = b.Store.Payments.CancelBooking(ctx, owner, booking.ID, now)
 	require.NoError(t, err)
 	require.Equal(t, models.BookingCancelled, booking.Status)
 	require.False(t, booking.SeatsHeld)
@@ -66,7 +66,7 @@ func TestCancelBookingAfterAFailure(t *testing.T) {
 	declined := b.Open(t, booking, 1)
 	b.Report(t, declined, models.EventPaymentFailed)
 
-	_, pending, err := b.Store.Payments.CancelBooking(t.Context(), booking.ID, bookstest.As(b.World, models.RoleAdmin), bookstest.Clock())
+	_, pending, err := b.Store.Payments.CancelBooking(t.Context(), bookstest.As(b.World, models.RoleAdmin), booking.ID, bookstest.Clock())
 	require.NoError(t, err)
 	require.Nil(t, pending)
 
@@ -88,15 +88,15 @@ func TestWhoMayCancelABooking(t *testing.T) {
 		models.CodeForbidden: {bookstest.As(b.World, models.RoleSupportAgent), bookstest.As(b.World, models.RoleFinanceAdmin)},
 	} {
 		for _, by := range actors {
-			_, _, err := b.Store.Payments.CancelBooking(t.Context(), booking.ID, by, bookstest.Clock())
+			_, _, err := b.Store.Payments.CancelBooking(t.Context(), by, booking.ID, bookstest.Clock())
 			bookstest.RequireCode(t, code, err)
 		}
 	}
 
-	_, _, err := b.Store.Payments.CancelBooking(t.Context(), uuid.New(), bookstest.As(b.World, models.RoleAdmin), bookstest.Clock())
+	_, _, err := b.Store.Payments.CancelBooking(t.Context(), bookstest.As(b.World, models.RoleAdmin), uuid.New(), bookstest.Clock())
 	bookstest.RequireCode(t, models.CodeNotFound, err)
 
-	_, _, err = b.Store.Payments.CancelBooking(t.Context(), booking.ID, bookstest.As(b.World, models.RoleSuperAdmin), bookstest.Clock())
+	_, _, err = b.Store.Payments.CancelBooking(t.Context(), bookstest.As(b.World, models.RoleSuperAdmin), booking.ID, bookstest.Clock())
 	require.NoError(t, err)
 }
 
@@ -106,7 +106,7 @@ func TestCancelBookingThatIsPaid(t *testing.T) {
 	owner := bookstest.As(b.World, models.RoleEndUser)
 	paid := b.Paid(t, 1)
 
-	_, _, err := b.Store.Payments.CancelBooking(t.Context(), *paid.BookingID, owner, bookstest.Clock())
+	_, _, err := b.Store.Payments.CancelBooking(t.Context(), owner, *paid.BookingID, bookstest.Clock())
 	bookstest.RequireCode(t, models.CodeInvalidState, err)
 
 	// Reported by the gateway, and not settled yet.
@@ -119,7 +119,7 @@ func TestCancelBookingThatIsPaid(t *testing.T) {
 	}, bookstest.Clock())
 	require.NoError(t, err)
 
-	_, _, err = b.Store.Payments.CancelBooking(t.Context(), booking.ID, owner, bookstest.Clock())
+	_, _, err = b.Store.Payments.CancelBooking(t.Context(), owner, booking.ID, bookstest.Clock())
 	bookstest.RequireCode(t, models.CodeInvalidState, err)
 
 	settled, err := b.Store.Payments.SettlePayment(t.Context(), tx.ID, bookstest.Clock())
@@ -146,7 +146,7 @@ func TestCancellationRacesSettlement(t *testing.T) {
 
 		for i := range errs {
 			wg.Go(func() {
-				_, _, errs[i] = b.Store.Payments.CancelBooking(t.Context(), booking.ID, owner, bookstest.Clock())
+				_, _, errs[i] = b.Store.Payments.CancelBooking(t.Context(), owner, booking.ID, bookstest.Clock())
 			})
 		}
 
@@ -197,7 +197,7 @@ func TestCancellationRacesOpening(t *testing.T) {
 		bookstest.Race(
 			func() { _, _, openErr = b.Store.Payments.OpenPayment(t.Context(), a, bookstest.Clock) },
 			func() {
-				_, _, cancelErr = b.Store.Payments.CancelBooking(t.Context(), booking.ID, owner, bookstest.Clock())
+				_, _, cancelErr = b.Store.Payments.CancelBooking(t.Context(), owner, booking.ID, bookstest.Clock())
 			})
 		require.NoError(t, cancelErr)
 

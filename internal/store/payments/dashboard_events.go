@@ -32,15 +32,17 @@ const (
 
 // ListenDashboard holds a connection of its own, outside the pool, until ctx ends or it breaks, and hands on what is
 // announced, in order. ready is called once nothing is missed any more. It always returns an error: that of ctx, or what
-// broke.
-func (s *Store) ListenDashboard(ctx context.Context, ready func(), hear func(DashboardEvent)) error {
-	return s.listenDashboard(ctx, listenTimeouts{idle: listenIdle, ping: listenPing}, ready, hear)
+// broke. What is announced and is no event is logged and skipped.
+func (s *Store) ListenDashboard(ctx context.Context, log *slog.Logger, ready func(), hear func(DashboardEvent)) error {
+	return s.listenDashboard(ctx, log, listenTimeouts{idle: listenIdle, ping: listenPing}, ready, hear)
 }
 
 // listenTimeouts is how patient a listener is.
 type listenTimeouts struct{ idle, ping time.Duration }
 
-func (s *Store) listenDashboard(ctx context.Context, l listenTimeouts, ready func(), hear func(DashboardEvent)) error {
+func (s *Store) listenDashboard(
+	ctx context.Context, log *slog.Logger, l listenTimeouts, ready func(), hear func(DashboardEvent),
+) error {
 	conn, err := pgx.ConnectConfig(ctx, s.db.Config.Copy())
 	if err != nil {
 		return fmt.Errorf("connect to listen: %w", err)
@@ -72,7 +74,7 @@ func (s *Store) listenDashboard(ctx context.Context, l listenTimeouts, ready fun
 		var e DashboardEvent
 		if err := json.Unmarshal([]byte(n.Payload), &e); err != nil {
 			// Anybody who may connect may say something on the channel: it is no reason to hear nothing.
-			slog.WarnContext(ctx, "dashboard notification skipped: not a dashboard event", "length", len(n.Payload), "error", err)
+			log.WarnContext(ctx, "dashboard notification skipped: not a dashboard event", "length", len(n.Payload), "error", err)
 
 			continue
 		}

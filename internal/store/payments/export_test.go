@@ -2,6 +2,7 @@ package payments
 
 import (
 	"context"
+	"log/slog"
 	"time"
 )
 
@@ -9,5 +10,5 @@ import (
 func ListenDashboardFor(
 	ctx context.Context, s *Store, silence, answer time.Duration, ready func(), hear func(DashboardEvent),
 ) error {
-	return s.listenDashboard(ctx, listenTimeouts{idle: silence, ping: answer}, ready, hear)
+	return s.listenDashboard(ctx, slog.New(slog.DiscardHandler), listenTimeouts{idle: silence, ping: answer}, ready, hear)
 }

@@ -135,7 +135,7 @@ func TestOverdueSuspense(t *testing.T) {
 	}
 
 	tx := b.took(t, b.Open(t, b.Book(t, b.Trip, 1), 1), "100.00", "SAR")
-	_, err := b.Store.Incidents.ResolveIncident(t.Context(), b.Incidents(t)[0].ID, "looked at", b.Finance)
+	_, err := b.Store.Incidents.ResolveIncident(t.Context(), b.Finance, b.Incidents(t)[0].ID, "looked at")
 	require.NoError(t, err)
 	require.Zero(t, overdue(23*time.Hour))
 	require.Equal(t, 1, overdue(25*time.Hour))

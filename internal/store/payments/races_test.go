@@ -23,30 +23,30 @@ func TestDeletionRacesPublication(t *testing.T) {
 	published, deleted := 0, 0
 
 	for i := range rounds {
-		bus, err := b.Store.Catalogue.CreateBus(ctx, bookstest.NewBus(uuid.Nil, uuid.NewString()), staff)
+		bus, err := b.Store.Catalogue.CreateBus(ctx, staff, bookstest.NewBus(uuid.Nil, uuid.NewString()))
 		require.NoError(t, err)
-		hotel, err := b.Store.Catalogue.CreateHotel(ctx, models.Hotel{Name: "H", City: "C", Status: models.StatusActive}, staff)
+		hotel, err := b.Store.Catalogue.CreateHotel(ctx, staff, models.Hotel{Name: "H", City: "C", Status: models.StatusActive})
 		require.NoError(t, err)
-		stop, err := b.Store.Catalogue.CreateRestStop(ctx, models.RestStop{Name: "R", City: "C", Status: models.StatusActive}, staff)
+		stop, err := b.Store.Catalogue.CreateRestStop(ctx, staff, models.RestStop{Name: "R", City: "C", Status: models.StatusActive})
 		require.NoError(t, err)
 
 		asked := b.NewTrip("Race", 10)
 		asked.BusID, asked.HotelID, asked.RestStopIDs = bus.ID, &hotel.ID, []uuid.UUID{stop.ID}
-		trip, err := b.Store.Catalogue.CreateTrip(ctx, asked, staff)
+		trip, err := b.Store.Catalogue.CreateTrip(ctx, staff, asked)
 		require.NoError(t, err)
 
 		var publishErr, deleteErr error
 
 		bookstest.Race(
-			func() { _, publishErr = b.Store.Catalogue.PublishTrip(ctx, trip.ID, staff) },
+			func() { _, publishErr = b.Store.Catalogue.PublishTrip(ctx, staff, trip.ID, time.Now()) },
 			func() {
 				switch i % 3 {
 				case 0:
-					deleteErr = b.Store.Catalogue.DeleteBus(ctx, bus.ID, staff)
+					deleteErr = b.Store.Catalogue.DeleteBus(ctx, staff, bus.ID, time.Now())
 				case 1:
-					deleteErr = b.Store.Catalogue.DeleteHotel(ctx, hotel.ID, staff)
+					deleteErr = b.Store.Catalogue.DeleteHotel(ctx, staff, hotel.ID, time.Now())
 				default:
-					deleteErr = b.Store.Catalogue.DeleteRestStop(ctx, stop.ID, staff)
+					deleteErr = b.Store.Catalogue.DeleteRestStop(ctx, staff, stop.ID, time.Now())
 				}
 			})
 
@@ -87,7 +87,7 @@ func TestDeletionWaitsForPublication(t *testing.T) {
 
 	done := make(chan error, 1)
 
-	go func() { done <- b.Store.Catalogue.DeleteBus(ctx, b.Bus.ID, staff) }()
+	go func() { done <- b.Store.Catalogue.DeleteBus(ctx, staff, b.Bus.ID, time.Now()) }()
 
 	b.awaitLocks(t, 1)
 	require.NoError(t, tx.Commit())
@@ -114,18 +114,18 @@ func TestDeactivationWaitsForWritesOfStaff(t *testing.T) {
 
 	done := make(chan error, 1)
 
-	_, err := b.Store.Catalogue.UpdateHotel(ctx, b.Hotel.ID, func(*models.Hotel) error {
+	_, err := b.Store.Catalogue.UpdateHotel(ctx, staff, b.Hotel.ID, func(*models.Hotel) error {
 		go func() {
-			done <- bookstest.ErrorOf(b.Store.Catalogue.SetProviderStatus(ctx, b.Provider.ID, false, admin))
+			done <- bookstest.ErrorOf(b.Store.Catalogue.SetProviderStatus(ctx, admin, b.Provider.ID, false))
 		}()
 		b.awaitLocks(t, 1)
 
 		return nil
-	}, staff)
+	})
 	require.NoError(t, err)
 	require.NoError(t, <-done)
 
-	_, err = b.Store.Catalogue.UpdateHotel(ctx, b.Hotel.ID, func(*models.Hotel) error { return nil }, staff)
+	_, err = b.Store.Catalogue.UpdateHotel(ctx, staff, b.Hotel.ID, func(*models.Hotel) error { return nil })
 	bookstest.RequireCode(t, models.CodeForbidden, err)
 }
 
@@ -140,7 +140,7 @@ func TestUpdatesDoNotLoseEachOther(t *testing.T) {
 
 	errs := make([]error, 10)
 	for i := range errs {
-		wg.Go(func() { _, errs[i] = b.Store.Catalogue.UpdateBus(ctx, b.Bus.ID, grow, staff) })
+		wg.Go(func() { _, errs[i] = b.Store.Catalogue.UpdateBus(ctx, staff, b.Bus.ID, grow, time.Now()) })
 	}
 
 	wg.Wait()

@@ -220,7 +220,7 @@ func TestLateSuccessAgainstNewBookings(t *testing.T) {
 			if i == 0 {
 				settled, settleErr = b.Store.Payments.SettlePayment(t.Context(), tx.ID, time.Now())
 			} else {
-				_, bookErr = b.Store.Bookings.CreateBooking(t.Context(), b.Request(trip, 1))
+				_, bookErr = b.Store.Bookings.CreateBooking(t.Context(), b.Request(trip, 1), time.Now())
 			}
 		})
 

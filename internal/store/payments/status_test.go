@@ -39,7 +39,7 @@ func TestPaymentStatus(t *testing.T) {
 		b := setup(t)
 		late, given := b.Book(t, b.Trip, 1), b.Book(t, b.Trip, 1)
 
-		_, _, err := b.Store.Payments.CancelBooking(t.Context(), given.ID, db.Actor{UserID: b.Customer.ID, Role: models.RoleEndUser}, time.Now())
+		_, _, err := b.Store.Payments.CancelBooking(t.Context(), db.Actor{UserID: b.Customer.ID, Role: models.RoleEndUser}, given.ID, time.Now())
 		require.NoError(t, err)
 		_, err = b.Store.Payments.ReleaseExpiredHolds(t.Context(), 10, late.HoldUntil)
 		require.NoError(t, err)

@@ -28,7 +28,7 @@ func TestTimeline(t *testing.T) {
 
 	records, err := b.Store.Ledger.ListRecords(t.Context(), ledger.RecordFilter{BookingID: booking.ID})
 	require.NoError(t, err)
-	_, err = b.Store.Ledger.MarkTransferred(t.Context(), records.Items[0].ID, ledger.MarkTransfer{}, b.Finance)
+	_, err = b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, records.Items[0].ID, ledger.MarkTransfer{})
 	require.NoError(t, err)
 
 	refund := b.Refund(t, tx, bookstest.Amount("30.00"))
@@ -106,7 +106,7 @@ func TestTimelineOfIncidents(t *testing.T) {
 	open, err := b.Store.Incidents.ListIncidents(t.Context(), incidents.IncidentFilter{})
 	require.NoError(t, err)
 	require.Len(t, open.Items, 1)
-	_, err = b.Store.Incidents.ResolveIncident(t.Context(), open.Items[0].ID, "refunded by hand", b.Finance)
+	_, err = b.Store.Incidents.ResolveIncident(t.Context(), b.Finance, open.Items[0].ID, "refunded by hand")
 	require.NoError(t, err)
 
 	all, err := b.Store.Payments.Timeline(t.Context(), tx.ID)

@@ -52,7 +52,7 @@ func TestHoldEndsWithTheDeparture(t *testing.T) {
 
 	bill := b.Request(later, 1)
 	bill.Method = models.MethodBillPayment
-	booking, err := b.Store.Bookings.CreateBooking(t.Context(), bill)
+	booking, err := b.Store.Bookings.CreateBooking(t.Context(), bill, time.Now())
 	require.NoError(t, err)
 	require.WithinDuration(t, later.DepartureAt, b.BookingNow(t, booking.ID).HoldUntil, 0)
 

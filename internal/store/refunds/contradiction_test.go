@@ -43,7 +43,7 @@ func TestRefundThatTheGatewayContradicts(t *testing.T) {
 
 			// What was wrong before is done with: nobody looks at it again.
 			for _, i := range b.Incidents(t) {
-				_, err := b.Store.Incidents.ResolveIncident(t.Context(), i.ID, "paid by hand", b.Finance)
+				_, err := b.Store.Incidents.ResolveIncident(t.Context(), b.Finance, i.ID, "paid by hand")
 				require.NoError(t, err)
 			}
 

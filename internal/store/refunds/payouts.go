@@ -22,7 +22,7 @@ const PayoutRejected = "PAYOUT_REJECTED"
 // the refund may reject it, which takes it back, but not confirm it; nor may the payee. PaidOutOn is today
 // unless given. The same decision again changes nothing. Errors: NOT_FOUND; FORBIDDEN to these two; INVALID_STATE when the refund
 // is none by hand, or was decided otherwise; VALIDATION_ERROR on paid_out_on.
-func (s *Store) DecidePayout(ctx context.Context, d models.RefundPayout, by db.Actor, now time.Time) (models.Refund, error) {
+func (s *Store) DecidePayout(ctx context.Context, by db.Actor, d models.RefundPayout, now time.Time) (models.Refund, error) {
 	var r models.Refund
 
 	d.DecidedBy, d.DecidedAt = by.UserID, now
@@ -59,7 +59,7 @@ func (s *Store) DecidePayout(ctx context.Context, d models.RefundPayout, by db.A
 
 		r.Payout = &d
 
-		return auditPayout(ctx, tx, &r, by)
+		return auditPayout(ctx, tx, by, &r)
 	})
 	if err != nil {
 		return models.Refund{}, err
@@ -172,7 +172,7 @@ func datePayout(d *models.RefundPayout, t *models.PaymentTransaction, now time.T
 	return nil
 }
 
-func auditPayout(ctx context.Context, tx bun.Tx, r *models.Refund, by db.Actor) error {
+func auditPayout(ctx context.Context, tx bun.Tx, by db.Actor, r *models.Refund) error {
 	action := "REFUND_PAYOUT_CONFIRMED"
 	if r.Payout.Decision == models.PayoutRejected {
 		action = "REFUND_PAYOUT_REJECTED"

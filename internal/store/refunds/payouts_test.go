@@ -21,7 +21,7 @@ func turnedDown(refund uuid.UUID, why string) models.RefundPayout {
 func (b *books) refuseDecision(t *testing.T, code models.Code, d models.RefundPayout, by models.Role) {
 	t.Helper()
 
-	_, err := b.Store.Refunds.DecidePayout(t.Context(), d, b.As(by), time.Now())
+	_, err := b.Store.Refunds.DecidePayout(t.Context(), b.As(by), d, time.Now())
 	bookstest.RequireCode(t, code, err)
 }
 
@@ -152,10 +152,10 @@ func TestPayoutDecisionsRace(t *testing.T) {
 		var (
 			confirmed, rejected, settled error
 			confirm                      = func() {
-				_, confirmed = b.Store.Refunds.DecidePayout(t.Context(), bookstest.PaidOut(r.ID, "TRF-"+strconv.Itoa(i)), b.As(models.RoleAdmin), time.Now())
+				_, confirmed = b.Store.Refunds.DecidePayout(t.Context(), b.As(models.RoleAdmin), bookstest.PaidOut(r.ID, "TRF-"+strconv.Itoa(i)), time.Now())
 			}
 			reject = func() {
-				_, rejected = b.Store.Refunds.DecidePayout(t.Context(), turnedDown(r.ID, "no"), b.As(models.RoleSuperAdmin), time.Now())
+				_, rejected = b.Store.Refunds.DecidePayout(t.Context(), b.As(models.RoleSuperAdmin), turnedDown(r.ID, "no"), time.Now())
 			}
 		)
 
@@ -211,7 +211,7 @@ func TestLateMoneyOfABillIsPaidOutByHand(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)
 	tx := b.Bill(t)
-	_, _, err := b.Store.Payments.CancelBooking(t.Context(), *tx.BookingID, db.Actor{UserID: tx.UserID, Role: models.RoleEndUser}, time.Now())
+	_, _, err := b.Store.Payments.CancelBooking(t.Context(), db.Actor{UserID: tx.UserID, Role: models.RoleEndUser}, *tx.BookingID, time.Now())
 	require.NoError(t, err)
 	b.Report(t, tx, models.EventPaymentSucceeded)
 

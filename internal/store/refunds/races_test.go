@@ -121,7 +121,7 @@ func TestRefundRacesThePayout(t *testing.T) {
 
 				bookstest.Race(
 					func() {
-						_, marked = b.Store.Ledger.MarkTransferred(t.Context(), line.ID, ledger.MarkTransfer{}, b.Finance)
+						_, marked = b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, line.ID, ledger.MarkTransfer{})
 					},
 					func() { _, settled = b.Store.Refunds.SettleRefund(t.Context(), r.ID, bookstest.Granted(r), time.Now()) },
 				)

@@ -112,7 +112,7 @@ func TestRefundAfterThePayout(t *testing.T) {
 	ref, day := "PO-1", models.DateIn(time.Now())
 	mark := ledger.MarkTransfer{Reference: &ref, Date: &day}
 
-	_, err := b.Store.Ledger.MarkTransferred(t.Context(), b.Records(t, tx)[0].ID, mark, b.Finance)
+	_, err := b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, b.Records(t, tx)[0].ID, mark)
 	require.NoError(t, err)
 	b.RequireIdentities(t)
 
@@ -146,7 +146,7 @@ func TestRefundAfterThePayout(t *testing.T) {
 	require.Equal(t, part.ID, *clawback.RefundID)
 
 	// The claw-back is netted with the next payout.
-	_, err = b.Store.Ledger.MarkTransferred(t.Context(), clawback.ID, ledger.MarkTransfer{}, b.Finance)
+	_, err = b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, clawback.ID, ledger.MarkTransfer{})
 	require.NoError(t, err)
 	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM ledger_transfers WHERE kind = 'PAYOUT' AND amount = 34.50 AND credit_account = $1",
 		models.PayableAccount(b.Provider.ID)))
@@ -262,7 +262,7 @@ func TestSettlementsRefundsAndPayoutsAtOnce(t *testing.T) {
 					_, errs[i] = b.Store.Refunds.SettleRefund(t.Context(), r.ID, bookstest.Granted(r), time.Now())
 				}
 			case 1:
-				_, errs[i] = b.Store.Ledger.MarkTransferred(t.Context(), line, ledger.MarkTransfer{}, b.Finance)
+				_, errs[i] = b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, line, ledger.MarkTransfer{})
 				if models.CodeOf(errs[i]) == models.CodeRecordNotTransferable {
 					errs[i] = nil // a refund was first
 				}

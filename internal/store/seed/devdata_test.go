@@ -38,7 +38,7 @@ func TestSeedDev(t *testing.T) {
 	require.Equal(t, "Demo Tours", p.Name)
 	require.Equal(t, "0.10", p.CommissionRate.String())
 
-	trips, err := s.Catalogue.CatalogueTrips(t.Context(), catalogue.TripFilter{})
+	trips, err := s.Catalogue.CatalogueTrips(t.Context(), catalogue.TripFilter{}, time.Now())
 	require.NoError(t, err)
 	require.Len(t, trips.Items, 2)
 	require.Equal(t, models.TripUmrah, trips.Items[0].Type)
@@ -52,7 +52,7 @@ func TestSeedDev(t *testing.T) {
 	b.Exec(t, "UPDATE trips SET updated_at = now(), departure_at = now() - interval '1 day' WHERE type = 'UMRAH'")
 	require.NoError(t, s.Seed.SeedDev(t.Context(), "hash", time.Now()))
 
-	later, err := s.Catalogue.CatalogueTrips(t.Context(), catalogue.TripFilter{})
+	later, err := s.Catalogue.CatalogueTrips(t.Context(), catalogue.TripFilter{}, time.Now())
 	require.NoError(t, err)
 	require.Len(t, later.Items, 2)
 	require.True(t, trips.Items[1].DepartureAt.Equal(later.Items[1].DepartureAt))
