@@ -1,6 +1,6 @@
 # Short forms of the commands that README.md and docs/ explain. `make` or `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test race fuzz chaos lint generate spectral compat client docs-page bench cluster exports xlsx-check ci
+.PHONY: help demo dev test test-short race fuzz chaos lint generate spectral compat client docs-page bench cluster exports xlsx-check ci
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -13,6 +13,9 @@ dev: ## start everything, with users and trips to try
 
 test: ## all tests, against a real PostgreSQL and Temporal
 	go test ./...
+
+test-short: ## the tests that need neither Temporal nor a built program; PostgreSQL they do
+	go test -short ./...
 
 race: ## all tests with the race detector
 	go test -race -count=1 ./...

@@ -165,9 +165,13 @@ func TestPlainFramingIsServed(t *testing.T) {
 		"spaces around a length":  postLine + host + "Content-Length: \t2 \r\n\r\n{}",
 		"an empty line before it": "\r\n" + postLine + host + "Content-Length: 2\r\n\r\n{}",
 	} {
-		answers, _ := conversation(t, addr, raw+smuggled)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // each waits for its connection to be closed
 
-		require.Equal(t, []int{http.StatusUnprocessableEntity, http.StatusOK}, statuses(answers), name)
+			answers, _ := conversation(t, addr, raw+smuggled)
+
+			require.Equal(t, []int{http.StatusUnprocessableEntity, http.StatusOK}, statuses(answers))
+		})
 	}
 }
 

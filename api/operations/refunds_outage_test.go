@@ -43,7 +43,7 @@ func TestRefundOrderedWhileTheOrchestratorIsAway(t *testing.T) {
 			excusing := dialTemporal(t, address, excuse)
 			s := storetest.New(t)
 			paid, gateway := paidAttempt(t, s)
-			o := &Operations{Deps: Deps{Store: s, Workflows: workflows.NewClient(excusing, queue), RefundWait: 5 * time.Second, Now: time.Now}}
+			o := &Operations{Deps: Deps{Log: slog.Default(), Store: s, Workflows: workflows.NewClient(excusing, queue), RefundWait: 5 * time.Second, Now: time.Now}}
 			request := models.RefundRequest{ID: uuid.New(), BookingID: *paid.BookingID, Type: models.RefundFull, Reason: "Plans changed"}
 
 			for range 2 {

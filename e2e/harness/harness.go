@@ -69,6 +69,7 @@ type Stack struct {
 // too.
 func Start(tb testing.TB, o Options) *Stack {
 	tb.Helper()
+	testkit.SkipShort(tb)
 
 	s := &Stack{tb: tb, Queue: "e2e-" + uuid.NewString(), DataDir: tb.TempDir()}
 

@@ -23,11 +23,13 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"rihla/internal/devstack"
+	"rihla/internal/testkit"
 )
 
 // start starts a stack that is stopped and wiped at the end of the test.
 func start(t *testing.T, dir string) *devstack.Stack {
 	t.Helper()
+	testkit.SkipShort(t)
 	stack, err := devstack.Start(t.Context(), options(dir))
 	require.NoError(t, err)
 	t.Cleanup(func() {
@@ -172,6 +174,7 @@ func TestSecondStartIsRefused(t *testing.T) {
 
 func TestKilledProcessLeavesNoOrphansAndNoDamage(t *testing.T) {
 	t.Parallel()
+	testkit.SkipShort(t)
 	dir := t.TempDir()
 	holder := exec.Command(os.Args[0])
 	holder.Env = append(os.Environ(), envHold+"="+dir)

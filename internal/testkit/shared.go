@@ -69,7 +69,7 @@ func meetingPlace(k kind) (place, error) {
 		return place{}, err
 	}
 	sum := sha256.Sum256([]byte(root))
-	top := filepath.Join(os.TempDir(), fmt.Sprintf("rihla-test-%d-%s", os.Geteuid(), hex.EncodeToString(sum[:6])))
+	top := filepath.Join(scratchDir(), fmt.Sprintf("rihla-test-%d-%s", os.Geteuid(), hex.EncodeToString(sum[:6])))
 	mode := os.FileMode(0o700)
 	if os.Geteuid() == 0 {
 		mode = 0o711 // PostgreSQL runs as another user then, and has to pass
@@ -82,7 +82,7 @@ func meetingPlace(k kind) (place, error) {
 		if err != nil {
 			return place{}, err
 		}
-		// The temporary directory is open to all, and the name can be guessed.
+		// The directory above is open to all, and the name can be guessed.
 		if !info.IsDir() || int(info.Sys().(*syscall.Stat_t).Uid) != os.Geteuid() || info.Mode().Perm()&0o022 != 0 {
 			return place{}, fmt.Errorf("%s is not a directory of ours: remove it", dir)
 		}

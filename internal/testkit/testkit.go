@@ -77,10 +77,20 @@ func AsService(tb testing.TB, database string) string {
 	return at.String()
 }
 
+// SkipShort skips a test under -short because it needs Temporal or a program that has to be built first.
+func SkipShort(tb testing.TB) {
+	tb.Helper()
+
+	if testing.Short() {
+		tb.Skip("needs Temporal or a built program: go test without -short")
+	}
+}
+
 // Temporal returns host:port of the shared Temporal dev server, which is in memory and has the namespace `default` and the search
 // attributes of the service. Tests keep apart by task queue and workflow id.
 func Temporal(tb testing.TB) string {
 	tb.Helper()
+	SkipShort(tb)
 	return shared(tb, kindTemporal)
 }
 
@@ -89,6 +99,7 @@ func Temporal(tb testing.TB) string {
 // ones unless they are set.
 func Stack(tb testing.TB, o devstack.Options) *devstack.Stack {
 	tb.Helper()
+	SkipShort(tb)
 	root, err := devstack.ModuleRoot()
 	if err != nil {
 		tb.Fatalf("testkit: %v", err)

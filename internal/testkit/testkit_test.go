@@ -88,6 +88,8 @@ func TestDatabasesAreApart(t *testing.T) {
 
 // TestSupervisorEndsAndIsReplaced goes through a supervisor's life in a place of its own.
 func TestSupervisorEndsAndIsReplaced(t *testing.T) {
+	SkipShort(t)
+
 	root, err := devstack.ModuleRoot()
 	require.NoError(t, err)
 	// For root this must be passable by the user that PostgreSQL runs as, which t.TempDir is not.

@@ -71,7 +71,7 @@ func (s *Store) CreateBooking(ctx context.Context, n NewBooking, now time.Time) 
 			}
 		}
 
-		if b = s.newBooking(n, o, now); !b.Amount.Fits() {
+		if b = s.newBooking(n, o); !b.Amount.Fits() {
 			return models.Invalid("passengers", "cost more together than one booking may")
 		}
 
@@ -88,7 +88,7 @@ func (s *Store) CreateBooking(ctx context.Context, n NewBooking, now time.Time) 
 	return b, nil
 }
 
-func (s *Store) newBooking(n NewBooking, o tripOffer, now time.Time) models.Booking {
+func (s *Store) newBooking(n NewBooking, o tripOffer) models.Booking {
 	if n.Locale == "" {
 		n.Locale = models.LocaleArabic
 	}
@@ -98,7 +98,7 @@ func (s *Store) newBooking(n NewBooking, o tripOffer, now time.Time) models.Book
 	return models.Booking{
 		ID: n.ID, TripID: n.TripID, ProviderID: o.providerID, UserID: n.UserID,
 		Status: models.BookingPendingPayment, Seats: len(n.Passengers), SeatsHeld: true,
-		HoldUntil: earlierTime(now.Add(s.policies.Hold(n.Method)), o.departure),
+		HoldUntil: earlierTime(o.at.Add(s.policies.Hold(n.Method)), o.departure),
 		Amount:    amount, Currency: models.Currency,
 		VATRate: s.policies.VATBooking, VATAmount: models.VATWithin(amount, s.policies.VATBooking),
 		Passengers: n.Passengers, ContactName: n.ContactName, ContactEmail: n.ContactEmail, ContactPhone: n.ContactPhone,

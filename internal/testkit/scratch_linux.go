@@ -1,0 +1,25 @@
+package testkit
+
+import (
+	"os"
+	"syscall"
+)
+
+const (
+	memoryDir  = "/dev/shm"
+	memorySize = 4 << 30 // bytes that the file system must be able to hold: all databases of a run, and to spare
+	tmpfsMagic = 0x01021994
+)
+
+// scratchDir is where the servers of tests keep their files: in memory when there is a file system for that, because every
+// test has a database of its own, of some 300 files. TMPDIR overrides it.
+func scratchDir() string {
+	var fs syscall.Statfs_t
+
+	if os.Getenv("TMPDIR") != "" || syscall.Statfs(memoryDir, &fs) != nil ||
+		int64(fs.Type) != tmpfsMagic || fs.Blocks*uint64(fs.Bsize) < memorySize { //nolint:unconvert // its type differs between processors
+		return os.TempDir()
+	}
+
+	return memoryDir
+}
