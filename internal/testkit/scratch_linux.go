@@ -16,8 +16,12 @@ const (
 func scratchDir() string {
 	var fs syscall.Statfs_t
 
-	if os.Getenv("TMPDIR") != "" || syscall.Statfs(memoryDir, &fs) != nil ||
-		int64(fs.Type) != tmpfsMagic || fs.Blocks*uint64(fs.Bsize) < memorySize { //nolint:unconvert // its type differs between processors
+	if os.Getenv("TMPDIR") != "" || syscall.Statfs(memoryDir, &fs) != nil {
+		return os.TempDir()
+	}
+
+	// The types of both differ between processors, and a block has a size.
+	if size := fs.Blocks * uint64(fs.Bsize); int64(fs.Type) != tmpfsMagic || size < memorySize { //nolint:gosec,unconvert
 		return os.TempDir()
 	}
 
