@@ -74,7 +74,7 @@ func categoryOf(e *gateways.Error) temporal.ApplicationErrorCategory {
 	return temporal.ApplicationErrorCategoryUnspecified
 }
 
-// longestWait is how long the next try may be away while somebody waits for it.
+// longestWait is how long the next try may be away while a client waits for it.
 const longestWait = time.Second
 
 // isUnavailable reports a call that the guard did not send: the circuit is open or the gateway rate-limited us. Callers who wait for

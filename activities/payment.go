@@ -24,14 +24,14 @@ type Payments struct {
 	Gateways map[models.Gateway]gateways.Gateway
 	Now      func() time.Time
 	Log      *slog.Logger
-	// AskFor is how long a gateway is asked about an expired attempt before an operator is told; zero: the workflow knows.
+	// AskFor is how long a gateway is queried about an expired attempt before an incident is opened; zero: the workflow knows.
 	AskFor time.Duration
 	// SettleAfter is how long a gateway is asked about a refund that it does not know, after a sending whose outcome is
 	// unknown, before the refund counts as not made; zero: DefaultSettleAfter.
 	SettleAfter time.Duration
-	// Queued is told that the outbox has new rows; it must not block.
+	// Queued is called when the outbox has new rows; it must not block.
 	Queued func()
-	// Settled is told of every attempt that has moved to a state; for metrics.
+	// Settled is called for every attempt that has moved to a state; for metrics.
 	Settled func(models.TransactionStatus, models.Gateway)
 }
 
@@ -41,9 +41,9 @@ type Checkout struct {
 	Status    models.TransactionStatus `json:"status"`
 	Failure   models.FailureCode       `json:"failure,omitempty"`
 	ExpiresAt time.Time                `json:"expires_at"`
-	// Delayed: the gateway is not being asked for now, and nobody should wait for it. Status is PENDING.
+	// Delayed: the gateway's circuit is open, and callers should not wait for it. Status is PENDING.
 	Delayed bool `json:"delayed,omitempty"`
-	// AskFor is how long the gateway is asked about the attempt once that has expired, before an operator is told.
+	// AskFor is how long the gateway is queried about the attempt once that has expired, before an incident is opened.
 	AskFor time.Duration `json:"ask_for,omitempty"`
 }
 
@@ -65,7 +65,7 @@ func (p *Payments) OpenCheckout(ctx context.Context, a models.Attempt) (Checkout
 	return c, asActivityError(err)
 }
 
-// AwaitCheckout is OpenCheckout when nobody waits for it any more: it goes on until the gateway is back.
+// AwaitCheckout is OpenCheckout without a client that waits: it goes on until the gateway is back.
 func (p *Payments) AwaitCheckout(ctx context.Context, a models.Attempt) (Checkout, error) {
 	defer heartbeat(ctx)()
 
@@ -91,7 +91,7 @@ func (p *Payments) openCheckout(ctx context.Context, a models.Attempt) (Checkout
 	}
 
 	if !p.Now().Before(t.ExpiresAt) {
-		return checkoutOf(&t), nil // nobody could pay it any more: it expires, and the gateway is asked before it does
+		return checkoutOf(&t), nil // it cannot be paid any more: it expires, and the gateway is queried before it does
 	}
 
 	opened, refusal := p.createCheckout(ctx, &t)
@@ -111,7 +111,7 @@ func (p *Payments) openCheckout(ctx context.Context, a models.Attempt) (Checkout
 		opened, err = p.findCheckout(ctx, &t)
 		switch kind := gateways.KindOf(err); {
 		case kind == gateways.KindNotFound && !fresh && !settled:
-			// An earlier request for it may still be under way, and would leave a checkout that nobody knows of.
+			// An earlier request for it may still be under way, and would leave a checkout without an attempt.
 			return checkoutOf(&t), refusal
 		case kind == gateways.KindNotFound || kind == gateways.KindRejected && fresh:
 			return p.failUnopened(ctx, &t, models.FailureGatewayRejected, refusal.Error())
@@ -156,7 +156,7 @@ func (p *Payments) openingSettled(ctx context.Context, t *models.PaymentTransact
 	}
 }
 
-// failUnopened ends an attempt that nobody can pay.
+// failUnopened ends an attempt that cannot be paid.
 func (p *Payments) failUnopened(ctx context.Context, t *models.PaymentTransaction, why models.FailureCode, words string) (Checkout, error) {
 	ended, err := p.Store.Payments.EndPayment(ctx, t.ID, why, words, p.Now())
 	p.announce(ctx, t.ID, ended)
@@ -242,7 +242,7 @@ type End struct {
 	Why           models.FailureCode `json:"why"`
 }
 
-// EndPayment ends an attempt that nobody has paid (store.EndPayment).
+// EndPayment ends an attempt that is unpaid (store.EndPayment).
 func (p *Payments) EndPayment(ctx context.Context, e End) (models.Settled, error) {
 	s, err := p.Store.Payments.EndPayment(ctx, e.TransactionID, e.Why, "", p.Now())
 
@@ -266,7 +266,7 @@ func (p *Payments) announce(ctx context.Context, id uuid.UUID, s models.Settled)
 	return s
 }
 
-// CloseCheckout makes sure that nobody can pay the attempt any more, unless it has been paid: an attempt may have ended
+// CloseCheckout makes sure that the attempt cannot be paid any more, unless it has been paid: an attempt may have ended
 // in the database first, as that of a booking which was cancelled has. What it finds at the gateway, a payment whose
 // webhook was lost above all, it stores as an event for SettlePayment; it decides nothing itself. It does
 // not succeed before the gateway has said how the checkout stands.

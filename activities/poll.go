@@ -30,7 +30,7 @@ type Polls struct {
 	Limiters       map[models.Gateway]PollLimiters
 	Now            func() time.Time
 	Log            *slog.Logger
-	// Asked is told of every question: open, news, error or not_sent; Silent of every round that found the channel silent.
+	// Asked is called for every query: open, news, error or not_sent; Silent of every round that found the channel silent.
 	Asked  func(c models.Channel, outcome string)
 	Silent func(c models.Channel)
 }
@@ -199,7 +199,7 @@ func (p *Polls) askAll(ctx context.Context, c models.Channel, some []models.Paym
 	return goOn, group.Wait()
 }
 
-// What came of a question.
+// Outcomes of a query.
 const (
 	askedOpen    = "open" // the gateway knows no more than we do
 	askedNews    = "news"

@@ -14,7 +14,7 @@ import (
 	"rihla/models"
 )
 
-// ReadRefundOrder is the order of a refund (store.OrderedRefund). Error: NOT_FOUND when nobody has ordered it.
+// ReadRefundOrder is the order of a refund (store.OrderedRefund). Error: NOT_FOUND without an order.
 func (p *Payments) ReadRefundOrder(ctx context.Context, o models.RefundOrder) (models.ReservedRefund, error) {
 	ordered, err := p.Store.Refunds.OrderedRefund(ctx, o.ID)
 
@@ -68,7 +68,7 @@ func (p *Payments) RefundAtGateway(ctx context.Context, id uuid.UUID) (models.Re
 	return result, asActivityError(err)
 }
 
-// AwaitRefund is RefundAtGateway when nobody waits for it any more: it goes on until the gateway is back.
+// AwaitRefund is RefundAtGateway without a client that waits: it goes on until the gateway is back.
 func (p *Payments) AwaitRefund(ctx context.Context, id uuid.UUID) (models.RefundResult, error) {
 	defer heartbeat(ctx)()
 

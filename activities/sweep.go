@@ -40,7 +40,7 @@ type Deliverer interface {
 
 // Sweep is the safety net: it finds what a crash left behind and gives it to the workflow that owns it. It never
 // writes a state itself, except that it gives up holds which no attempt is using, and orders the refund of money that came too
-// late and that nobody has ordered.
+// late and that is not ordered.
 type Sweep struct {
 	Store          *store.Store
 	Deliver        Deliverer
@@ -76,13 +76,13 @@ type Swept struct {
 	Events    int `json:"events,omitempty"`
 	Payments  int `json:"payments,omitempty"`
 	Refunds   int `json:"refunds,omitempty"`
-	Owed      int `json:"owed,omitempty"` // late money whose refund nobody had ordered
+	Owed      int `json:"owed,omitempty"` // late money whose refund was not ordered
 	Payouts   int `json:"payouts,omitempty"`
 	Campaigns int `json:"campaigns,omitempty"`
 	Holds     int `json:"holds,omitempty"`
 	Silent    int `json:"silent,omitempty"` // channels whose webhooks do not come
 	Shown     int `json:"shown,omitempty"`  // incidents that were opened or resolved
-	Ended     int `json:"ended,omitempty"`  // channels about whose ended attempts the gateway is asked again
+	Ended     int `json:"ended,omitempty"`  // channels about whose ended attempts the gateway is queried again
 }
 
 // Run sweeps once. What fails is left for the next sweep; only a database that does not answer is an error.
@@ -256,7 +256,7 @@ func (r *sweepRun) holds(ctx context.Context) error {
 	}
 }
 
-// releaseHolds gives up holds, which needs the database only: first, and not for long, since seats may be locked by somebody who hangs.
+// releaseHolds gives up holds, which needs the database only: first, and not for long: seats may be locked by a transaction that hangs.
 func (r *sweepRun) releaseHolds(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, releaseTime)
 	defer cancel()

@@ -303,7 +303,7 @@ func errCanceled(ctx context.Context) error {
 	return &Error{Kind: KindNotSent, Code: notSentCanceled, Err: ctx.Err()}
 }
 
-// isOpen lets an open breaker see that its time is over, which it does only when it is asked: one that nobody needs any more
+// isOpen lets an open breaker see that its time is over, which it does only when it is called: one that no call needs any more
 // would be reported as open for ever, although it lets the next call out.
 func (c *circuit) isOpen() (open bool) {
 	return c.breaker != nil && c.breaker.State() == gobreaker.StateOpen

@@ -25,7 +25,7 @@ type Gateway interface {
 	GetCheckout(ctx context.Context, id string) (Checkout, error)
 	// FindCheckout reads a checkout by our transaction id; KindNotFound when the gateway never saw it.
 	FindCheckout(ctx context.Context, merchantReference uuid.UUID) (Checkout, error)
-	// CancelCheckout closes an open checkout, so that nobody can pay it; of a canceled one it changes nothing.
+	// CancelCheckout closes an open checkout, so that it cannot be paid; of a canceled one it changes nothing.
 	// A checkout that was paid, failed or expired is KindRejected.
 	CancelCheckout(ctx context.Context, id string) (Checkout, error)
 	// CreateRefund pays back part or all of a paid checkout. The idempotency key is MerchantReference.

@@ -36,7 +36,7 @@ const (
 // AllCalls are all kinds of calls.
 func AllCalls() []Calls { return []Calls{CallsCheckout, CallsCancel, CallsRefund, CallsStatus} }
 
-// Reports are told what a Guard does; nil ones are not. They must not block, nor call the Guard.
+// Reports are the callbacks of a Guard; nil ones are skipped. They must not block, nor call the Guard.
 type Reports struct {
 	Moved   func(c Calls, to Circuit)                          // a breaker has changed its state
 	NotSent func(c Calls, reason string)                       // a call was not sent: open, paused, busy or rate

@@ -40,7 +40,7 @@ type Booking struct {
 	ReturnURL    string        `bun:"return_url"` // of the next payment attempt
 	ReturnBase   string        `bun:"return_base"`
 
-	// What was bought: the trip's departure and the cancellation policy of the moment at which the booking was made. The
+	// The terms of the purchase: the trip's departure and the cancellation policy of the moment at which the booking was made. The
 	// schedule is nil for bookings of versions that did not keep it.
 	BookedDepartureAt time.Time  `bun:"booked_departure_at,nullzero"`
 	BookedSchedule    *string    `bun:"booked_schedule"`
@@ -71,7 +71,7 @@ func (b *Booking) HoldFor(hold time.Duration, departure, now time.Time) time.Tim
 	return until
 }
 
-// Unattempted is what a customer is told of the payment of a booking that has no attempt: it is under way while the booking
+// Unattempted is the payment status of a booking that has no attempt: it is under way while the booking
 // waits for it, and has failed when that is over, because the gateway could not be asked in time or the booking was
 // cancelled. Who polls must not be left waiting for an attempt that can no longer come (rules: payments.status).
 func (b BookingStatus) Unattempted() (TransactionStatus, *FailureCode) {

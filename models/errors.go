@@ -69,7 +69,7 @@ func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// NotFound is the one answer for what does not exist, is deleted, or belongs to somebody else.
+// NotFound is the one answer for what does not exist, is deleted, or belongs to another account.
 func NotFound() *Error { return Errorf(CodeNotFound, "The resource does not exist.") }
 
 // Invalid is a validation error on one field.

@@ -57,12 +57,12 @@ func RecordID(cause uuid.UUID, kind string) uuid.UUID {
 	return Derive("record:" + cause.String() + ":" + kind)
 }
 
-// NotificationID is the id of what a customer is told on one channel about one transaction.
+// NotificationID is the id of the message to a customer on one channel about one transaction.
 func NotificationID(transaction uuid.UUID, kind NotificationKind, channel NotificationChannel) uuid.UUID {
 	return Derive("notification:" + transaction.String() + ":" + string(kind) + ":" + string(channel))
 }
 
-// AccountNoticeID is the id of what an account's owner is told about what happened at a moment, or ends at it.
+// AccountNoticeID is the id of the message to an account's owner about an event of that moment.
 func AccountNoticeID(user uuid.UUID, kind NotificationKind, at time.Time) uuid.UUID {
 	return Derive("account-notice:" + user.String() + ":" + string(kind) + ":" + at.UTC().Format(time.RFC3339Nano))
 }

@@ -170,7 +170,7 @@ const (
 	IncidentResolved = "RESOLVED"
 )
 
-// NotificationKind is what a customer is told.
+// NotificationKind is the subject of a message to a customer.
 type NotificationKind string
 
 // The kinds of notification.
@@ -183,7 +183,7 @@ const (
 	NotifyTripMoved        NotificationKind = "TRIP_MOVED"
 )
 
-// NotificationChannel is how a customer is told.
+// NotificationChannel is the way that a message takes.
 type NotificationChannel string
 
 // The channels of a message.
@@ -201,7 +201,7 @@ type Notification struct {
 	UserID        *uuid.UUID          `bun:"user_id"`                 // of a message about an account
 	Kind          NotificationKind    `bun:"kind"`
 	Channel       NotificationChannel `bun:"channel"`
-	Cause         string              `bun:"cause"` // the move of the trip; empty for what is told once
+	Cause         string              `bun:"cause"` // the move of the trip; empty for messages that are sent once
 	Locale        Locale              `bun:"locale"`
 	Recipient     string              `bun:"recipient"`
 	Data          map[string]string   `bun:"data,type:jsonb"`

@@ -31,7 +31,7 @@ func (a Attempt) ID() uuid.UUID {
 	return CampaignAttemptID(a.CampaignID, a.Number)
 }
 
-// Settled is the state of a payment attempt after the gateway's word has been applied.
+// Settled is the state of a payment attempt after the gateway's status has been applied.
 type Settled struct {
 	Status     TransactionStatus `json:"status"`
 	Failure    FailureCode       `json:"failure,omitempty"`
@@ -76,7 +76,7 @@ type RefundResult struct {
 	Status          RefundStatus `json:"status"`
 	GatewayRefundID string       `json:"gateway_refund_id,omitempty"`
 	FailureReason   string       `json:"failure_reason,omitempty"`
-	// Delayed: the gateway is not being asked for now, and nobody should wait for it. Status is PENDING.
+	// Delayed: the gateway's circuit is open, and callers should not wait for it. Status is PENDING.
 	Delayed bool `json:"delayed,omitempty"`
 	// Mismatch: the gateway has made another refund than was ordered, and there is an incident. Status is PENDING.
 	Mismatch bool `json:"mismatch,omitempty"`

@@ -27,7 +27,7 @@ type Policies struct {
 	RescheduleNotice time.Duration
 	// TripMovesPerDay is how often a trip of which seats are taken is moved at most on a day in Riyadh; 0: no limit.
 	TripMovesPerDay int
-	// What is unpaid at most, per account and per phone, and which share of a trip's seats unpaid bills hold; 0: no limit.
+	// The most that may be unpaid, per account and per phone, and which share of a trip's seats unpaid bills hold; 0: no limit.
 	UnpaidBookings int
 	UnpaidSeats    int
 	BillShare      Rate
@@ -39,7 +39,7 @@ type Policies struct {
 	MessagesPerRecipient int
 	// SMSCountries are the country codes to which SMS are sent; none: all.
 	SMSCountries []string
-	// LateChecks are how long after the end of an attempt without money the gateway is asked again whether it took some,
+	// LateChecks are how long after the end of an attempt without money the gateway is queried again whether it took some,
 	// shortest first; none, or 0: never.
 	LateChecks []time.Duration
 }

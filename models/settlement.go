@@ -6,7 +6,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Verdict is what a gateway's word about a payment attempt means for it.
+// Verdict is what a gateway's status of a payment attempt means for it.
 type Verdict struct {
 	Status  TransactionStatus // PENDING: the event changes nothing
 	Failure FailureCode       // set when Status is FAILED

@@ -13,9 +13,9 @@ import (
 // auditTimeout bounds one audit: ten million lines take minutes.
 const auditTimeout = 2 * time.Hour
 
-// AuditOptions are what one audit is told.
+// AuditOptions are the input of one audit.
 type AuditOptions struct {
-	// Tries is how often an audit that breaks off is tried before people are told; 0: as often as the nightly one.
+	// Tries is how often an audit that breaks off is tried before an incident is opened; 0: as often as the nightly one.
 	Tries int32 `json:"tries,omitempty"`
 }
 

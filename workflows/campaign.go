@@ -49,7 +49,7 @@ func Campaign(ctx workflow.Context, id uuid.UUID) (models.CampaignStatus, error)
 	}
 }
 
-// awaitNext waits until the dates ask for a change, or somebody asks to look at once.
+// awaitNext waits until the dates ask for a change, or a signal asks to look at once.
 func awaitNext(ctx workflow.Context, at time.Time, looks workflow.ReceiveChannel) error {
 	tctx, cancel := workflow.WithCancel(ctx)
 	timer := workflow.NewTimerWithOptions(tctx, at.Sub(workflow.Now(ctx)), workflow.TimerOptions{Summary: "Until the dates ask for a change"})

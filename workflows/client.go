@@ -142,8 +142,8 @@ func (c *Client) startWithUpdate(
 	return err
 }
 
-// errRunEnded is the orchestrator's word, not the domain's NOT_FOUND: what was started has ended before it was asked, and
-// nobody has said how.
+// errRunEnded is the orchestrator's NOT_FOUND, not the domain's: the workflow has ended before the update reached it, and its
+// result is not known.
 var errRunEnded = errors.New("the workflow run ended before the update was accepted")
 
 func (c *Client) startAndAsk(

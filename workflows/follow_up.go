@@ -46,7 +46,7 @@ func followUp(ctx workflow.Context, about subject, s models.Settled) error {
 	}
 
 	if s.Sibling != uuid.Nil {
-		// Another attempt is still open: nobody should pay twice.
+		// Another attempt is still open: it must not be paid, too.
 		err := startDetached(ctx, workflow.ChildWorkflowOptions{
 			WorkflowID: models.ReconcileWorkflowID(s.Sibling), StaticSummary: "Close the other attempt " + s.Sibling.String(),
 			TypedSearchAttributes: subject{booking: about.booking, provider: about.provider, gateway: s.SiblingGateway}.attributes(),

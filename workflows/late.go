@@ -10,7 +10,7 @@ import (
 	"rihla/models"
 )
 
-// LatePayment deals with a gateway's word about an attempt whose own workflow has ended: money that came too late
+// LatePayment handles a gateway's status of an attempt whose own workflow has ended: money that came too late
 // confirms the booking if it still can, else it goes back, with an incident (rules: late.accept, late.return).
 func LatePayment(ctx workflow.Context, d models.Delivery) (models.Settled, error) {
 	var settled models.Settled
@@ -57,7 +57,7 @@ func (c Closing) atMost() time.Duration {
 	return askAtMost
 }
 
-// Reconcile ends an attempt that is still PENDING although nobody waits for it any more, as its own workflow would have:
+// Reconcile ends an attempt that is still PENDING although no workflow runs for it, as its own workflow would have:
 // it asks the gateway, settles what it hears, and ends the attempt otherwise.
 func Reconcile(ctx workflow.Context, c Closing) (models.Settled, error) {
 	var settled models.Settled

@@ -63,7 +63,7 @@ func withDatabase(ctx workflow.Context, summary string) workflow.Context {
 const DefaultQueue = "payments"
 
 // GatewayQueue is the task queue for calls to one gateway. Each has slots of its own, so that a gateway which is slow
-// holds up nobody else.
+// holds up no other gateway.
 func GatewayQueue(queue string, gateway models.Gateway) string {
 	name := "gateway-" + string(gateway)
 	if queue != DefaultQueue {

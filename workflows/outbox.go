@@ -24,7 +24,7 @@ const (
 )
 
 // Outbox delivers queued notifications in batches until there are none. Payments only queue; that is why a payment's
-// history does not grow by what the customer is told (docs/decisions/0001).
+// history does not grow by the customer's messages (docs/decisions/0001).
 func Outbox(ctx workflow.Context) (activities.Delivered, error) {
 	var total activities.Delivered
 

@@ -27,7 +27,7 @@ const openAtMost = 30 * time.Minute
 // taken would be forgotten.
 const (
 	cancelAtMost = 30 * time.Second // then the cancellation is answered with GATEWAY_UNAVAILABLE
-	askAtMost    = 5 * time.Minute  // unless Checkout.AskFor says otherwise; then an operator is told, and it is asked again
+	askAtMost    = 5 * time.Minute  // unless Checkout.AskFor says otherwise; then an incident is opened, and polling goes on
 	askPause     = time.Minute      // after this
 	// closeAtMost is longer than any attempt is open, but for one whose gateway does not answer.
 	closeAtMost = 7 * 24 * time.Hour
@@ -49,11 +49,11 @@ type payment struct {
 	id       uuid.UUID
 	checkout activities.Checkout
 	opened   bool
-	delayed  bool  // the gateway is not being asked for now: nobody should wait for the checkout
-	givenUp  bool  // the opening was given up, because somebody wants to close the attempt
+	delayed  bool  // the gateway's circuit is open: callers should not wait for the checkout
+	givenUp  bool  // the opening was given up, because the attempt is to be closed
 	openErr  error // why there is no attempt at all
 	settled  models.Settled
-	cancel   bool // somebody asked to close the attempt
+	cancel   bool // the attempt is to be closed
 	unclosed bool // the gateway did not answer when the attempt was to be closed the last time
 	outage   bool // an operator has been told that the gateway does not answer
 	events   workflow.ReceiveChannel
@@ -90,7 +90,7 @@ func (p *payment) setup(ctx workflow.Context) error {
 	})
 }
 
-// run is the process: open, wait for the gateway's word, settle, hand over.
+// run is the process: open, wait for the gateway's event, settle, hand over.
 func (p *payment) run(ctx workflow.Context) (models.Settled, error) {
 	if err := p.open(ctx); err != nil {
 		p.openErr = err
@@ -143,7 +143,7 @@ func (p *payment) wasOpened() {
 	p.settled = models.Settled{Status: p.checkout.Status, Failure: p.checkout.Failure}
 }
 
-// openBy has the checkout created, until that is done, takes too long, or somebody closes the attempt.
+// openBy has the checkout created, until that is done, takes too long, or the attempt is to be closed.
 func (p *payment) openBy(ctx workflow.Context, activity any) error {
 	gctx, giveUp := workflow.WithCancel(withGateway(ctx, p.gateway(), "Create the checkout at "+string(p.gateway()), openAtMost))
 	opening := workflow.ExecuteActivity(gctx, activity, p.attempt)
@@ -267,7 +267,7 @@ func (p *payment) end(ctx workflow.Context, why models.FailureCode, atMost time.
 	return endPayment(ctx, p.id, why, &p.settled)
 }
 
-// askFor is how long the gateway is asked about the expired attempt before an operator is told.
+// askFor is how long the gateway is queried about the expired attempt before an incident is opened.
 func (p *payment) askFor() time.Duration {
 	if p.checkout.AskFor > 0 {
 		return p.checkout.AskFor

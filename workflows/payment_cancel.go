@@ -6,8 +6,7 @@ import (
 	"rihla/models"
 )
 
-// close ends the attempt because somebody wants that. It stays open when its gateway does not answer; expiry is the timer of it
-// then.
+// close ends the attempt on request. It stays open when its gateway does not answer; expiry is the timer of it then.
 func (p *payment) close(ctx workflow.Context, expiry workflow.Future) (workflow.Future, error) {
 	err := p.end(ctx, models.FailureCancelled, cancelAtMost)
 	p.cancel = p.settled.Final()

@@ -63,7 +63,7 @@ type refund struct {
 	orderErr    error // why it was not allowed
 	result      models.RefundResult
 	settled     models.SettledRefund
-	delayed     bool // the gateway is not being asked for now: nobody should wait for its decision
+	delayed     bool // the gateway's circuit is open: callers should not wait for its decision
 	events      workflow.ReceiveChannel
 	payouts     workflow.ReceiveChannel
 	waiting     bool // for finance staff, which may take days: the requester is answered before

@@ -32,7 +32,7 @@ func Review(ctx workflow.Context, i models.ShownIncident) error {
 func (c *Client) Show(ctx context.Context, i models.ShownIncident) error {
 	if i.Status == models.IncidentResolved {
 		err := c.temporal.SignalWorkflow(ctx, models.ReviewWorkflowID(i.ID), "", SignalResolved, nil)
-		if isNotFound(err) { // it was resolved before it was shown, or somebody has terminated the workflow
+		if isNotFound(err) { // it was resolved before it was shown, or an operator has terminated the workflow
 			return nil
 		}
 

@@ -2,14 +2,14 @@ package workflows
 
 import "go.temporal.io/sdk/workflow"
 
-// What has changed in a workflow since runs of it were started that may still be waiting: one predicate per change, named
+// Versions of workflows whose older runs may still be waiting: one predicate per change, named
 // for what new runs do. workflow.GetVersion is called here and nowhere else, and a change id is never used again.
 //
 // To make a change that old runs would not replay, add a predicate here and call it near the workflow's beginning, or where
 // the change is, if few runs come there: each first call is an event. What it answers stays the same for the whole run.
 // Record a history of the new way (docs/testing.md). Take predicate and old branch out when no run can be older than the
 // change, which is after the longest life of its workflow (payment and refund: 72 hours and what a gateway's outage adds;
-// campaign: months) and when `TemporalChangeVersion IS NULL AND WorkflowType="…" AND ExecutionStatus="Running"` finds nobody.
+// campaign: months) and when `TemporalChangeVersion IS NULL AND WorkflowType="…" AND ExecutionStatus="Running"` finds no workflow.
 // The histories that only the old branch replays move to testdata/histories/retired in the same commit, unchanged.
 
 // opensAgain: an attempt whose opening was given up to close it, and that could not be closed, is opened after all. Called where

@@ -124,7 +124,7 @@ func (g *Gateway) Decline(reference uuid.UUID) error {
 	})
 }
 
-// Expire is nobody paying in time.
+// Expire lets the time to pay pass.
 func (g *Gateway) Expire(reference uuid.UUID) error {
 	return g.change(reference, func(c *gateways.Checkout) {
 		c.Status, c.ResultCode, c.FailureReason = gateways.CheckoutExpired, "EXPIRED", "The checkout was not paid in time."

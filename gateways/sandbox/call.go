@@ -136,7 +136,7 @@ func lostAnswer(err error) *gateways.Error {
 const codeInProgress = "request_in_progress"
 
 // rejected reads an answer that is not 2xx. Only a 4xx in the protocol's own format is final: an error page
-// of something in between (a proxy, a wrong address) is not the gateway's word. 409 and 425 are never final: they say that
+// of something in between (a proxy, a wrong address) is not the gateway's answer. 409 and 425 are never final: they say that
 // something else about the same thing is under way.
 func rejected(res *http.Response, body []byte, missing gateways.ErrorKind) *gateways.Error {
 	e := &gateways.Error{Kind: gateways.KindUnknown, Code: "http_" + strconv.Itoa(res.StatusCode)}

@@ -19,7 +19,7 @@ const (
 )
 
 // storable refuses what is JSON and yet cannot be kept by PostgreSQL as text or jsonb: NUL in a string,
-// half a surrogate pair, numbers beyond numeric. Fields that nobody reads count too, as the body is kept whole.
+// half a surrogate pair, numbers beyond numeric. Fields that are not read count too, as the body is kept whole.
 func (p *parser) storable(body []byte) {
 	if loneSurrogate(body) {
 		p.addf("body", "has an unpaired surrogate in a string")

@@ -52,7 +52,7 @@ func (v *Verifier) Verify(h http.Header, body []byte, now time.Time) (gateways.E
 }
 
 // proof keeps what a later check of the body needs beside it and the id. Among several signatures of a header may be some of
-// schemes that nobody here knows; what is not printable ASCII is none of them and is left out.
+// schemes that are not known here; what is not printable ASCII is none of them and is left out.
 func proof(h http.Header) string {
 	signatures := slices.DeleteFunc(strings.Fields(h.Get(HeaderSignature)), func(s string) bool {
 		return strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })

@@ -190,7 +190,7 @@ func takeBack(ctx context.Context, tx bun.Tx, try *LoginTry) error {
 	return nil
 }
 
-// LoginFailed ends a try whose password was wrong. The failure that is one too many locks the account, and its owner is told by
+// LoginFailed ends a try whose password was wrong. The failure that is one too many locks the account, and its owner is notified by
 // e-mail: the sweep finds the message.
 func (s *Store) LoginFailed(ctx context.Context, try *LoginTry) error {
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {

@@ -63,7 +63,7 @@ func (s *Store) ListStaff(ctx context.Context, provider uuid.UUID, f StaffFilter
 	q = db.WhereEqual(q, "u.role", f.Role)
 	q = db.WhereContains(q, f.Search, "u.name", "u.email", "u.phone")
 
-	// What is wrong with the request is told before what does not exist (rules: scope.hidden).
+	// Faults of the request are reported before what does not exist (rules: scope.hidden).
 	accounts, err := db.List[models.User](ctx, q, f.Page, staffOrder)
 	if err != nil {
 		return accounts, err
@@ -72,7 +72,7 @@ func (s *Store) ListStaff(ctx context.Context, provider uuid.UUID, f StaffFilter
 	return accounts, catalogue.ProviderExists(ctx, s.db, provider)
 }
 
-// RemoveStaff is RemoveUser for an account of the provider. Error: NOT_FOUND, also for an account of somebody else.
+// RemoveStaff is RemoveUser for an account of the provider. Error: NOT_FOUND, also for an account of another company.
 func (s *Store) RemoveStaff(ctx context.Context, by db.Actor, provider uuid.UUID, id uuid.UUID) error {
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		u, err := endSessions(ctx, tx, id, func(q *bun.UpdateQuery) *bun.UpdateQuery {

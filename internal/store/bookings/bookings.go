@@ -116,7 +116,7 @@ type tripOffer struct {
 	at           time.Time // by the clock of the database, while the trip is locked: it tells the order of bookings and moves
 }
 
-// earlierTime is the first of two moments: nobody pays for a trip that has left.
+// earlierTime is the first of two moments: a trip that has left cannot be paid.
 func earlierTime(a, b time.Time) time.Time {
 	if b.Before(a) {
 		return b

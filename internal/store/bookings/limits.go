@@ -50,7 +50,7 @@ func (s *Store) limitUnpaidOf(ctx context.Context, tx bun.Tx, what, column, valu
 	tooMany := p.UnpaidBookings > 0 && unpaid >= p.UnpaidBookings
 
 	switch tooMuch := p.UnpaidSeats > 0 && held+seats > p.UnpaidSeats; {
-	case what == "phone" && (tooMany || tooMuch): // perhaps a stranger's: how much waits there is for nobody else
+	case what == "phone" && (tooMany || tooMuch): // perhaps a stranger's: do not reveal how much is unpaid there
 		return models.Errorf(models.CodeTooManyUnpaidBookings,
 			"Too many unpaid bookings have this contact phone. Use another phone, or wait until they are paid or expire.")
 	case tooMany:

@@ -19,7 +19,7 @@ var errBookingAppeared = models.Errorf(models.CodeServiceUnavailable, "The trip 
 
 // UpdateTrip changes a trip under its row lock; apply gets it as it is, RestStopIDs included, may run more than once,
 // and its error is returned. The status and the seats taken stay as they are. When the departure of a PUBLISHED trip changes,
-// every customer who has paid is told, and beyond RescheduleTolerance every booking keeps the right to a full refund. Errors:
+// every customer who has paid is notified, and beyond RescheduleTolerance every booking keeps the right to a full refund. Errors:
 // NOT_FOUND and those of CreateTrip; VALIDATION_ERROR on departure_at when a PUBLISHED trip is moved into the past, or
 // so near that its customers have less than RescheduleNotice for the refund that the move gives them;
 // INVALID_STATE when one is moved that has left with seats taken, or has been moved TripMovesPerDay times today;
@@ -61,7 +61,7 @@ func seatHoldingBookings(tx bun.Tx, trip uuid.UUID) *bun.SelectQuery {
 func (m *tripMove) lockBookings(ctx context.Context, tx bun.Tx, seen *models.Trip) error {
 	m.locked = map[uuid.UUID]bool{}
 
-	// What is wrong with the change is said under the lock.
+	// A wrong change is reported under the lock.
 	to := *seen
 	if wrong := m.apply(&to); wrong != nil || seen.Status != models.TripPublished || to.DepartureAt.Equal(seen.DepartureAt) {
 		return nil //nolint:nilerr // see above

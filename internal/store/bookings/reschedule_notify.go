@@ -14,7 +14,7 @@ import (
 )
 
 // queueMoveMessages queues a message for every booking that is paid, in place of one about an earlier move that has not been sent.
-// One that is paid later hears of the departure then.
+// A booking that is paid later gets the departure then.
 func queueMoveMessages(ctx context.Context, tx bun.Tx, move uuid.UUID, was, is *models.Trip, bookings []models.Booking) error {
 	var paid []models.PaymentTransaction
 
@@ -68,7 +68,7 @@ func queueMoveMessages(ctx context.Context, tx bun.Tx, move uuid.UUID, was, is *
 	return err
 }
 
-// movedMessage is what a customer is told of moves of the trip, by one way.
+// movedMessage is a customer's message about moves of the trip, on one channel.
 type movedMessage struct {
 	transaction uuid.UUID
 	channel     models.NotificationChannel

@@ -16,14 +16,14 @@ import (
 // mayMove says whether the departure of a published trip, whose row is locked, can be changed as it is meant to be. Errors:
 // INVALID_STATE for a trip that has left with customers, VALIDATION_ERROR on departure_at.
 func mayMove(was, is *models.Trip, now time.Time) error {
-	// Who has travelled would get a right to all of the money back.
+	// Customers who have travelled would get a right to all of their money back.
 	if was.SeatsTaken > 0 && !was.DepartureAt.After(now) {
 		return models.Errorf(models.CodeInvalidState,
 			"The trip left at %s with %d seats taken: its departure cannot be changed any more.",
 			catalogue.FormatTime(was.DepartureAt), was.SeatsTaken)
 	}
 
-	// What departs in the past is out of sight: for a trip that has been sold that is no way to end it.
+	// A departure in the past hides the trip: that is no way to end one that has been sold.
 	if !is.DepartureAt.After(now) {
 		return models.Invalid("departure_at", "must be in the future for a published trip")
 	}
@@ -31,7 +31,7 @@ func mayMove(was, is *models.Trip, now time.Time) error {
 	return nil
 }
 
-// holdsSeats reports whether seats of the trip are the booking's: it is paid, or somebody may be paying for it now.
+// holdsSeats reports whether seats of the trip are the booking's: it is paid, or may be paid at this moment.
 func holdsSeats(b *models.Booking) bool {
 	return b.Status == models.BookingConfirmed || b.Status == models.BookingPendingPayment
 }
@@ -53,7 +53,7 @@ func leavesNotice(p models.Policies, was, is *models.Trip, bookings []models.Boo
 	return nil
 }
 
-// movesLeft says whether a trip, whose row is locked, can be moved once more today, for every move is told to all of its customers.
+// movesLeft says whether a trip, whose row is locked, can be moved once more today: every move is a message to all of its customers.
 // Moves of before the first of them count for none. Error: INVALID_STATE.
 func movesLeft(ctx context.Context, p models.Policies, tx bun.Tx, trip uuid.UUID, bookings []models.Booking, now time.Time) error {
 	var first time.Time

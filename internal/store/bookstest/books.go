@@ -137,7 +137,7 @@ func (b *Books) Open(t *testing.T, booking models.Booking, n int) models.Payment
 	return tx
 }
 
-// Report delivers a gateway's word about an attempt and settles it.
+// Report delivers a gateway's status of an attempt and settles it.
 func (b *Books) Report(t *testing.T, tx models.PaymentTransaction, kind models.EventType) {
 	t.Helper()
 

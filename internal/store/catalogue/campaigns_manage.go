@@ -157,7 +157,7 @@ func (s *Store) changeCampaign(
 	return c, nil
 }
 
-// campaignEditable says whether a locked campaign can be changed: it is unpaid, and nobody is paying. Error:
+// campaignEditable says whether a locked campaign can be changed: it is unpaid, and has no open attempt. Error:
 // INVALID_STATE.
 func campaignEditable(ctx context.Context, tx bun.Tx, c *models.AdCampaign) error {
 	if err := c.Editable(); err != nil {

@@ -66,7 +66,7 @@ func (s *Store) ProviderWithStats(ctx context.Context, id uuid.UUID) (models.Pro
 	return p, st, nil
 }
 
-// CreateProviderBy is CreateProvider in somebody's name, with an audit entry. It starts ACTIVE, whatever p says.
+// CreateProviderBy is CreateProvider with an actor, with an audit entry. It starts ACTIVE, whatever p says.
 func (s *Store) CreateProviderBy(ctx context.Context, by db.Actor, p models.Provider) (models.Provider, error) {
 	p.Status = models.StatusActive
 

@@ -13,7 +13,7 @@ import (
 	"rihla/models"
 )
 
-// scope is whose resources a caller sees. The zero value sees nobody's, so that one which nothing was put into shows
+// scope is whose resources a caller sees. The zero value sees no company's, so that one which nothing was put into shows
 // nothing.
 type scope struct {
 	all      bool

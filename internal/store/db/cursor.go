@@ -68,7 +68,7 @@ func errCursor() error {
 	return models.Invalid("cursor", "must be the next_cursor of a page of this list")
 }
 
-// maxPage is more pages than anybody walks: the number is told, and nothing is counted by it.
+// maxPage is more pages than a client reads: the number is returned, and nothing is counted by it.
 const maxPage = 1 << 30
 
 // parseCursor reads what encode has written. Error: VALIDATION_ERROR on cursor.

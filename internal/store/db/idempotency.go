@@ -49,7 +49,7 @@ const KeyLifetime = 24 * time.Hour
 const maxClaimTries = 5
 
 // A row is written over when it is too old to count, or when its owner died, or failed, and left the work undone. The
-// second owner is told what the first has made.
+// second owner gets the id of what the first has made.
 const claimKeySQL = `
 INSERT INTO idempotency_keys AS k (user_id, method, path, key, body_hash, locked_until, claim)
 VALUES ($1, $2, $3, $4, $5, now() + $6 * interval '1 microsecond', $8)
@@ -88,7 +88,7 @@ func (s *DB) ClaimKey(ctx context.Context, k KeyScope, lease time.Duration) (Cla
 	return Claim{}, errors.New("the idempotency key is claimed and released over and over")
 }
 
-// claimed reads a key that somebody has; sql.ErrNoRows when it is gone meanwhile.
+// claimed reads a key that has an owner; sql.ErrNoRows when it is gone meanwhile.
 func (s *DB) claimed(ctx context.Context, k KeyScope) (Answer, error) {
 	var (
 		hash   []byte
@@ -154,14 +154,14 @@ func (s *DB) ReleaseKey(ctx context.Context, claim uuid.UUID) error {
 	return nil
 }
 
-// BindKey notes what the request that has the key is about to make, where somebody else makes it, in a transaction of
+// BindKey notes what the request that has the key is about to make, where another component makes it, in a transaction of
 // its own: the next owner of the key finds it by this id (Claim.ResourceID). No claim, no effect. Error:
 // IDEMPOTENCY_KEY_IN_PROGRESS when the claim was lost.
 func (s *DB) BindKey(ctx context.Context, claim, resource uuid.UUID) error {
 	return BindKey(ctx, s, claim, resource)
 }
 
-// BindKey is BindKey in the transaction that makes the resource. It locks the key: until the transaction ends nobody can
+// BindKey is BindKey in the transaction that makes the resource. It locks the key: until the transaction ends no request can
 // take it over.
 func BindKey(ctx context.Context, db bun.IDB, claim, resource uuid.UUID) error {
 	if claim == uuid.Nil {

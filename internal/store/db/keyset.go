@@ -56,7 +56,7 @@ func NewKeyset[T any](db *bun.DB, o Order, p Page) (Keyset, error) {
 
 	err := w.compile(o, db.Dialect().Tables().Get(reflect.TypeFor[T]()))
 
-	// What the cursor says to sort by is the cursor's fault, not that of a parameter which may not be there.
+	// A wrong sort in a cursor is the cursor's fault: the parameter may be absent.
 	if w.from != nil && (models.CodeOf(err) == models.CodeValidation || err == nil && len(w.from.Values) != len(w.Keys)) {
 		return w, errCursor()
 	}

@@ -30,7 +30,7 @@ func (s *Store) ReportDifferences(ctx context.Context, d Differences, seen time.
 }
 
 // ReportUnseen does the same for rules that the audit could not look at: one incident for all of them. rules is empty
-// when it could not look at any; why is free of what nobody may see.
+// when it could not look at any; why has no secrets and no personal data.
 func (s *Store) ReportUnseen(ctx context.Context, rules []string, why string, seen time.Time, workflow string) error {
 	what := "the books"
 	if len(rules) > 0 {

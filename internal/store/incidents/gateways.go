@@ -27,7 +27,7 @@ func (s *Store) ReportGatewayDown(ctx context.Context, gateway models.Gateway, s
 	return nil
 }
 
-// ReportGatewayUp resolves that incident, if there is one that nobody has seen for as long as unseen. Nobody has resolved
+// ReportGatewayUp resolves that incident, if there is one that no worker has seen for as long as unseen. No person has resolved
 // it: resolved_by stays empty.
 func (s *Store) ReportGatewayUp(ctx context.Context, gateway models.Gateway, unseen time.Duration) error {
 	_, err := s.db.NewUpdate().Model((*models.Incident)(nil)).

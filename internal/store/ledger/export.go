@@ -137,7 +137,7 @@ func detailsIn(value string, lang models.Locale) string {
 	return "CASE" + cases.String() + " ELSE " + value + " END"
 }
 
-// What the SQL of a free text tells apart: the signs that a spreadsheet takes for the beginning of a formula, text that
+// Patterns in free text: the signs that a spreadsheet takes for the beginning of a formula, text that
 // begins like one, and text that cannot become one at all. That is nearly all text: the pattern is one that costs little.
 const (
 	formulaSigns = `-=+@＝＋－＠`

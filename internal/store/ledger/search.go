@@ -207,7 +207,7 @@ func inNumber(q *bun.SelectQuery, search string) *bun.SelectQuery {
 			return q
 		}
 
-		// What begins as numbers do is at their beginning or nowhere, where a plain index finds it. Trigrams find numbers more
+		// A search that begins as numbers do matches at their beginning only, where a plain index finds it. Trigrams find numbers more
 		// slowly, which are alike.
 		if upper := strings.ToUpper(text); strings.HasPrefix(upper, NumberPrefix) {
 			q = q.WhereOr("fr.transaction_number LIKE ?", upper+"%")

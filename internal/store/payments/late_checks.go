@@ -24,7 +24,7 @@ func expectsLateMoney(t *models.PaymentTransaction, why models.FailureCode) bool
 	}
 }
 
-// nextCheckAt is when the gateway is asked again about an attempt that ends now; nil: never.
+// nextCheckAt is when the gateway is queried again about an attempt that ends now; nil: never.
 func nextCheckAt(p models.Policies, t *models.PaymentTransaction, why models.FailureCode, ended time.Time) *time.Time {
 	if len(p.LateChecks) == 0 || p.LateChecks[0] <= 0 || !expectsLateMoney(t, why) {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"rihla/models"
 )
 
-// Overdue counts what somebody should have done a while ago, and what waits for people. Zeros are normal.
+// Overdue counts work that is late, and what waits for people. Zeros are normal.
 type Overdue struct {
 	Payments  int // PENDING 10 minutes after their expiry
 	Refunds   int // PENDING for an hour; by hand: decided 10 minutes ago and not applied, for they wait for people

@@ -139,7 +139,7 @@ func (s *Store) OpenPayment(
 
 		if _, refused := errors.AsType[*models.Error](err); refused {
 			// Another try of the same attempt may have opened it while this one waited for the booking or the campaign. Who
-			// heard "too late" now would leave it to nobody.
+			// got "too late" now would leave it without an owner.
 			again := tx.NewSelect().Model(&row).Where("id = ?", a.ID()).Scan(ctx)
 			if errors.Is(again, sql.ErrNoRows) {
 				return err

@@ -51,9 +51,9 @@ const (
 // ClaimWindow is a time from From to before To; the zero Span is none.
 type ClaimWindow struct{ From, To time.Time }
 
-// ClaimPaymentsToPoll takes open attempts of the channel whose turn it is to be asked about, those first that nobody has asked about for
+// ClaimPaymentsToPoll takes open attempts of the channel whose turn it is to be asked about, those first that were not queried for
 // longest. An attempt is taken again after pause at the earliest, and the older it is the later; one that was claimed in lost
-// by a killed worker is claimed again at once. Nobody asks about an attempt of which the gateway has been heard: it is yet to be
+// by a killed worker is claimed again at once. An attempt with a stored event is not queried: it is yet to be
 // settled. Concurrent callers never get the same row (SKIP LOCKED).
 func (s *Store) ClaimPaymentsToPoll(
 	ctx context.Context, c models.Channel, pause time.Duration, lost ClaimWindow, limit int, now time.Time,

@@ -279,7 +279,7 @@ func (st *settlement) mismatch(ctx context.Context, e *models.WebhookEvent, v mo
 			return err
 		}
 	case st.t.FailureCode != nil && st.t.FailureCode.IsMismatch() && st.t.TakenAt() == nil && e.Type == models.EventPaymentSucceeded:
-		// What failed it was a success about nothing; now money has come.
+		// It failed by a success without money; now money has come.
 		if err := st.suspendLater(ctx, e); err != nil {
 			return err
 		}

@@ -33,7 +33,7 @@ func (st *settlement) notifyCustomer(ctx context.Context, b *models.Booking, kin
 }
 
 // notifyOfFailure queues an e-mail about a booking that was not paid and is given up with its attempt t, and counts it. The contact
-// may be a stranger who has not asked for anything: what nobody has paid for is told to the account's own address, once
+// may be a stranger who has not asked for anything: an unpaid booking is reported to the account's own address, once
 // that is verified, and else to no one.
 func notifyOfFailure(ctx context.Context, tx bun.Tx, b *models.Booking, t *models.PaymentTransaction) (int, error) {
 	to := *b

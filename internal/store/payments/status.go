@@ -32,7 +32,7 @@ type PaymentStatus struct {
 }
 
 // UnheardFor is how long nothing has to be heard about an open attempt before its customer's waiting has the gateway asked, and how
-// long until it is asked again: one question per attempt and 20 seconds, however many poll.
+// long until it is queried again: one query per attempt and 20 seconds, however many poll.
 const UnheardFor = 20 * time.Second
 
 // unheardSQL is that of an attempt pt, which was neither opened nor asked about since a moment, and waits for no question.
@@ -77,7 +77,7 @@ func (s *Store) PaymentStatus(ctx context.Context, booking uuid.UUID, now time.T
 }
 
 // WaitForAnswer notes that the customer of an open attempt waits and nothing was heard about it for UnheardFor: the next poll of its
-// channel asks. It reports whether this call has noted it. Of concurrent callers one is told true, and within UnheardFor none is
+// channel asks. It reports whether this call has noted it. Of concurrent callers one gets true, and within UnheardFor none is
 // again; an attempt with an event that is not settled yet is not asked about.
 func (s *Store) WaitForAnswer(ctx context.Context, attempt uuid.UUID, now time.Time) (noted bool, err error) {
 	res, err := s.db.NewUpdate().Model((*models.PaymentTransaction)(nil)).Set("check_at = ?", now).

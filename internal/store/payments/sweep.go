@@ -65,9 +65,9 @@ func (s *Store) StaleCampaigns(
 	}), nil
 }
 
-// ReleaseExpiredHolds gives up bookings whose hold has ended while no attempt was open: nobody else would free their
+// ReleaseExpiredHolds gives up bookings whose hold has ended while no attempt was open: nothing else would free their
 // seats. Bookings with an open attempt are left to its workflow, which asks the gateway first, and those with a payment that
-// the gateway has reported and nobody has settled yet to that payment.
+// the gateway has reported and that is not settled yet to that payment.
 func (s *Store) ReleaseExpiredHolds(ctx context.Context, limit int, now time.Time) (int, error) {
 	released := 0
 

@@ -23,7 +23,7 @@ type TimelineEntry struct {
 	Details map[string]any
 }
 
-// The kinds of timeline entry, in the order in which things of the same moment are told.
+// The kinds of timeline entry, in the order in which entries of the same moment are listed.
 const (
 	TimelineWebhook      = "WEBHOOK"
 	TimelineState        = "STATE_CHANGE"
@@ -42,7 +42,7 @@ var timelineRank = map[string]int{
 func (s *Store) Timeline(ctx context.Context, transaction uuid.UUID) ([]TimelineEntry, error) {
 	var t timeline
 
-	// One snapshot, so that no effect is told without its cause.
+	// One snapshot, so that no effect is listed without its cause.
 	o := &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
 
 	err := s.db.RunInTx(ctx, o, func(ctx context.Context, tx bun.Tx) error {

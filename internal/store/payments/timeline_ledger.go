@@ -40,7 +40,7 @@ func (t *timeline) ledger(ctx context.Context, db bun.IDB) error {
 			t.addf(l.CreatedAt, TimelineLedger, details, "Ledger line %s (%s) was written", l.TransactionNumber, l.Kind)
 		}
 
-		// The rest of a split line carries the mark of the whole, which is told there.
+		// The rest of a split line carries the mark of the whole, which is listed there.
 		if t.payment == t.id && l.TransferredAt != nil && l.TransferredAt.After(l.CreatedAt) {
 			t.addf(*l.TransferredAt, TimelineLedger, details, "Ledger line %s was paid out to the provider", l.TransactionNumber)
 		}
@@ -93,7 +93,7 @@ func reversalsOf(ctx context.Context, db bun.IDB, payment uuid.UUID) (map[uuid.U
 	return byLine, err
 }
 
-// reversals tells of marks that were taken back; the first mark of the rest of a split line is told with the whole.
+// reversals lists marks that were taken back; the first mark of the rest of a split line is listed with the whole.
 func (t *timeline) reversals(all []models.PayoutReversal, l *models.FinancialRecord, details map[string]any) {
 	for _, r := range all {
 		if r.TransferredAt.After(l.CreatedAt) {

@@ -27,7 +27,7 @@ type Stored struct {
 
 // StoreEvent keeps a verified webhook, once per (channel, webhook id), and resolves the attempt or refund it is
 // about (rules: webhooks.channel): by the gateway's checkout id, or by our id while the checkout id is not saved yet. An event
-// about nothing we know is kept too, with an incident; the gateway is told 404, sends it again, and when its
+// about nothing we know is kept too, with an incident; the gateway gets 404, sends it again, and when its
 // payment is known by then it is as good as new.
 func (s *Store) StoreEvent(ctx context.Context, e models.WebhookEvent, now time.Time) (Stored, error) {
 	var out Stored

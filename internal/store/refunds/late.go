@@ -33,7 +33,7 @@ func (s *Store) OrderLateRefund(ctx context.Context, transaction uuid.UUID, now 
 	}, now)
 }
 
-// OwedLateMoney are payments that came too late more than grace ago and whose refund nobody has ordered: the run that was
+// OwedLateMoney are payments that came too late more than grace ago and whose refund is not ordered: the run that was
 // about to has ended. Money that was taken in another amount or currency is not among them: people decide about it. They come
 // in no order, so that some which cannot be refunded never keep the others back for good.
 func (s *Store) OwedLateMoney(ctx context.Context, grace time.Duration, limit int, now time.Time) ([]uuid.UUID, error) {

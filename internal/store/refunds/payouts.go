@@ -97,7 +97,7 @@ func payoutOf(ctx context.Context, db bun.IDB, refund uuid.UUID) (*models.Refund
 
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return nil, nil //nolint:nilnil // that nobody has decided is an answer
+		return nil, nil //nolint:nilnil // no decision yet is an answer
 	case err != nil:
 		return nil, fmt.Errorf("read payout: %w", err)
 	}
@@ -190,7 +190,7 @@ func auditPayout(ctx context.Context, tx bun.Tx, by db.Actor, r *models.Refund) 
 	})
 }
 
-// decided is the result of a refund by hand: what finance staff decided, and PENDING while nobody has. No gateway has a
+// decided is the result of a refund by hand: what finance staff decided, and PENDING without a decision. No gateway has a
 // word in it.
 func decided(r *models.Refund) models.RefundResult {
 	switch {

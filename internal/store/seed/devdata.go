@@ -87,7 +87,7 @@ func (s *Store) SeedDev(ctx context.Context, passwordHash string, now time.Time)
 	})
 }
 
-// demoPhone is of the range that is reserved for nobody: all zeros.
+// demoPhone is of a range that no operator assigns: all zeros.
 const demoPhone = "+966500000000"
 
 func demoID(name string) uuid.UUID { return models.Derive("demo:" + name) }

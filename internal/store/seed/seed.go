@@ -21,7 +21,7 @@ type Seed struct {
 	Seed     uint64          // of the random numbers: the same one makes the same amounts, days and outcomes, under new ids
 	Now      time.Time       // the end of the two years that the data is spread over
 	Progress func(lines int) // told after every batch; may be nil
-	Password string          // hash that nobody's password has, for the made-up users
+	Password string          // hash that no password has, for the made-up users
 }
 
 // seedBatch is about how many ledger lines are in memory at once. All of them are of one provider, so that the sums for
