@@ -64,7 +64,7 @@ func TestOpenCheckoutThatIsRefusedAtOnce(t *testing.T) {
 	require.Equal(t, models.FailureGatewayRejected, c.Failure)
 }
 
-// What was made and closed meanwhile is not handed out: nobody could pay it.
+// A checkout that was made and closed meanwhile is not handed out: it could not be paid.
 func TestOpenCheckoutThatWasMadeAndClosed(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -89,7 +89,7 @@ func (f forgetsThatItClosed) CreateCheckout(ctx context.Context, r gateways.Chec
 	return c, err
 }
 
-// The gateway is back when the time to pay is over: what nobody could pay any more is not made. It expires.
+// The gateway is back when the time to pay is over: a checkout that could not be paid any more is not made. The attempt expires.
 func TestOpenCheckoutThatHasExpired(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

@@ -12,7 +12,7 @@ import (
 	"rihla/models"
 )
 
-// A refund by hand reaches no gateway, not even by mistake, and is told by the sweep when its signal was lost.
+// A refund by hand reaches no gateway, not even by mistake, and is delivered by the sweep when its signal was lost.
 func TestRefundByHand(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

@@ -100,7 +100,7 @@ func TestSweep(t *testing.T) {
 
 	paid := d.paid(t)             // queues notifications
 	refund := d.promised(t, paid) // stays PENDING
-	stale := d.opened(t)          // nobody comes back to it
+	stale := d.opened(t)          // its customer does not come back
 	idle := d.attempt(t)          // never opened
 	told := d.opened(t)           // its webhook is stored and not delivered
 	require.NoError(t, d.gateway.Pay(told.ID()))
@@ -171,8 +171,8 @@ func TestSweepOfAnOrchestratorThatDoesNotAnswer(t *testing.T) {
 	require.Equal(t, 1, o.woken)
 }
 
-// TestSweepOfEndedAttempts: the gateways are asked again about attempts that ended without money.
-// An incident is shown once, and once more when it is resolved. An orchestrator that is away is told later.
+// TestSweepOfEndedAttempts: the gateways are queried again about attempts that ended without money.
+// An incident is shown once, and once more when it is resolved. An orchestrator that is away gets it later.
 func TestSweepShowsIncidents(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -217,7 +217,7 @@ func TestSweepOfEndedAttempts(t *testing.T) {
 
 	d.end(t, d.opened(t), models.FailureCancelled)
 
-	for _, want := range []int{0, 1, 1} { // as long as nobody has asked
+	for _, want := range []int{0, 1, 1} { // until it is queried
 		got, err := sweep.Run(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, want, got.Ended)

@@ -193,7 +193,7 @@ func TestRate(t *testing.T) {
 
 		require.Equal(t, 300*time.Millisecond, time.Since(began), "five at once, the others each wait for their turn")
 
-		// Of many at once those go whose turn comes soon; the others are told when to come back.
+		// Of many at once those go whose turn comes soon; the others get the time to come back.
 		var all sync.WaitGroup
 
 		errs := make([]error, 20)
@@ -291,7 +291,7 @@ func TestNonsenseOpensTheBreaker(t *testing.T) {
 	}
 }
 
-// Nobody needs the gateway any more after its breaker has opened: what is reported says all the same that the next call is
+// No call comes any more after the breaker has opened: the report says all the same that the next call is
 // let out.
 func TestBreakerOfWhatNobodyNeeds(t *testing.T) {
 	t.Parallel()

@@ -112,7 +112,7 @@ func TestCancellationTerms(t *testing.T) {
 }
 
 // Whatever was paid, has gone back and is promised: the policy never gives more than is left, never less than nothing,
-// and asked again after it was given, it gives nothing more.
+// and a further quote after the refund gives nothing more.
 func TestPolicyNeverGivesMoreThanIsLeft(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

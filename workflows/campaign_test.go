@@ -85,7 +85,7 @@ func TestCampaignThatDoesNotExist(t *testing.T) {
 	requireType(t, models.CodeNotFound, w.GetWorkflowError())
 }
 
-// Somebody has changed the state behind the workflow's back: it looks before its next date, and goes on to that.
+// An operator has changed the state behind the workflow's back: it looks before its next date, and goes on to that.
 func TestCampaignLookedAtAgain(t *testing.T) {
 	t.Parallel()
 	w, id := newWorld(t), uuid.New()

@@ -81,7 +81,7 @@ func TestPaymentCancelledAfterItWasPaid(t *testing.T) {
 	})
 }
 
-// A booking that is cancelled ends its attempt in the database; the workflow hears of it afterwards.
+// A booking that is cancelled ends its attempt in the database; the workflow gets the signal afterwards.
 func TestPaymentOfACancelledBooking(t *testing.T) {
 	t.Parallel()
 
@@ -230,7 +230,7 @@ func TestPaymentCancelledDuringOpening(t *testing.T) {
 			w.at(0, func() { checkout = update[activities.Checkout](w, workflows.UpdateCheckout) })
 			w.OnActivity(acts.OpenCheckout, mock.Anything, a).Return(func(context.Context, models.Attempt) (activities.Checkout, error) {
 				w.at(0, func() { cancel = update[models.Settled](w, workflows.UpdateCancel) })
-				<-closing // the answer comes when nobody waits for it any more
+				<-closing // the answer comes when no caller waits for it any more
 
 				return open, nil
 			}).Once()

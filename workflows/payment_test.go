@@ -219,7 +219,7 @@ func TestPaymentExpires(t *testing.T) {
 	}
 }
 
-// An expired attempt does not end before its gateway has said whether it was paid; an operator is told, once.
+// An expired attempt does not end before its gateway has said whether it was paid; one incident is opened.
 func TestPaymentExpiresWhileTheGatewayIsSilent(t *testing.T) {
 	t.Parallel()
 	w, a := newWorld(t), newAttempt()
@@ -237,7 +237,7 @@ func TestPaymentExpiresWhileTheGatewayIsSilent(t *testing.T) {
 	require.False(t, w.Now().Before(expires.Add(2*time.Minute)))
 }
 
-// How soon that operator is told, and the gateway asked again, came with the checkout.
+// How soon that incident is opened, and the gateway queried again, came with the checkout.
 func TestPaymentExpiresWithLessPatience(t *testing.T) {
 	t.Parallel()
 	w, a := newWorld(t), newAttempt()

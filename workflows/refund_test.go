@@ -289,7 +289,7 @@ func TestRefundWhoseEventIsNotConfirmed(t *testing.T) {
 	require.Equal(t, models.SettledRefund{}, waiting.value)
 }
 
-// The gateway has made another refund than was ordered: people are told, and it is settled when that is corrected.
+// The gateway has made another refund than was ordered: an incident is opened, and it is settled when that is corrected.
 func TestRefundOfAnotherAmount(t *testing.T) {
 	t.Parallel()
 	w, r := newWorld(t), newRefund()

@@ -11,7 +11,7 @@ import (
 	"rihla/gateways"
 )
 
-// While a request runs, another one with its key is told so and has no effect; afterwards it gets the first one's answer.
+// While a request runs, another one with its key is answered 409 and has no effect; afterwards it gets the first one's answer.
 func TestRequestInProgress(t *testing.T) {
 	t.Parallel()
 

@@ -181,7 +181,7 @@ func TestPageThatDoesNotExist(t *testing.T) {
 	}
 }
 
-// TestPageAfterADecline: nobody is left without a way to try again.
+// TestPageAfterADecline: the customer has a way to try again.
 func TestPageAfterADecline(t *testing.T) {
 	t.Parallel()
 

@@ -223,7 +223,7 @@ func TestExpiry(t *testing.T) {
 
 	clock.set(request.ExpiresAt)
 
-	// Nobody can pay it from this moment on, whether or not the timer has fired.
+	// It cannot be paid from this moment on, whether or not the timer has fired.
 	status, answer := b.do(t, http.MethodPost, "/pay/"+c.ID, `{"outcome":"succeed"}`)
 	require.Equal(t, http.StatusConflict, status, answer)
 

@@ -118,7 +118,7 @@ func TestLoginFailuresLockAnAccount(t *testing.T) {
 	require.NoError(t, b.enter(t, stranger, now.Add(time.Hour)))
 	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM audit_log WHERE action = 'PASSWORD_CHANGED' AND actor_kind = 'OPERATOR' AND operator = 'root'"))
 
-	// So does a day; and an address without an account is locked alike, and nobody is told.
+	// So does a day; and an address without an account is locked alike, without a message.
 	later := now.Add(time.Minute)
 
 	for range 12 {

@@ -43,7 +43,7 @@ func TestRotateRefreshToken(t *testing.T) {
 	_, err = b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("two"), next("three"), time.Now())
 	require.NoError(t, err)
 
-	// Somebody presents the first one again: the family is over, its newest token too.
+	// The first one is used again: the family is over, its newest token too.
 	b.logIn(t, "other session")
 
 	_, err = b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("one"), next("four"), time.Now())

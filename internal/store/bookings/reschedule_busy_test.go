@@ -59,7 +59,7 @@ func TestATripThatSellsIsMoved(t *testing.T) {
 	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM bookings WHERE id = $1 AND rescheduled_by IS NOT NULL", appeared[0].ID))
 }
 
-// A booking that appears and is locked by somebody else at once may be waiting for the trip: the move begins again, and ends with
+// A booking that appears and is locked by another transaction at once may be waiting for the trip: the move begins again, and ends with
 // an error that asks for another try.
 func TestAMoveThatAlwaysMeetsALockedBooking(t *testing.T) {
 	t.Parallel()

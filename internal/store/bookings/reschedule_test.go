@@ -119,7 +119,7 @@ func TestRescheduledTripIsRefundedInFull(t *testing.T) {
 	b.RequireIdentities(t)
 }
 
-// Every customer who has paid is told of every move, by e-mail and SMS, in the language of the booking.
+// Every customer who has paid gets a message about every move, by e-mail and SMS, in the language of the booking.
 func TestCustomersAreToldOfAMove(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)
@@ -156,7 +156,7 @@ func TestCustomersAreToldOfAMove(t *testing.T) {
 	require.Equal(t, 12, b.Count(t, told))
 }
 
-// A payment that is settled while the trip is moved is told of the new departure, by the move or by its own message.
+// A payment that is settled while the trip is moved has a message about the new departure, by the move or by its own message.
 func TestPaymentsBesideAMove(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)

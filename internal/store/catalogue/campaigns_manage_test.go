@@ -161,7 +161,7 @@ func TestCampaignWhilePaidFor(t *testing.T) {
 	require.Equal(t, 3, b.Count(t, "SELECT count(*) FROM audit_log WHERE action = 'AD_CAMPAIGN_PAUSED'"), "only what changed something")
 }
 
-// Paused before its dates were ever looked at, and resumed in time: somebody still wakes up on the first day.
+// Paused before its dates were ever looked at, and resumed in time: its workflow still wakes up on the first day.
 func TestCampaignPausedBeforeItsFirstDay(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)

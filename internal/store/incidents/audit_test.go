@@ -23,7 +23,7 @@ func (b *books) auditIncidents(t *testing.T) []models.Incident {
 	return list.Items
 }
 
-// What is found night after night is one incident per rule, until somebody resolves it.
+// A difference that is found every night is one incident per rule, until it is resolved.
 func TestReportDifferences(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -67,7 +67,7 @@ func TestResolveIncident(t *testing.T) {
 	bookstest.RequireCode(t, models.CodeNotFound, err)
 }
 
-// TestResolvedIncidentThatIsNewsAgain: what comes after somebody has resolved an incident is not hidden in it.
+// TestResolvedIncidentThatIsNewsAgain: an event after an incident was resolved is not hidden in it.
 func TestResolvedIncidentThatIsNewsAgain(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)

@@ -55,8 +55,8 @@ const agreement = `
 	+ (SELECT count(*) FROM (
 		SELECT * FROM platform EXCEPT SELECT day, sum(g), sum(n), sum(r) FROM counted GROUP BY 1) AS differences)`
 
-// Fifty payments a second are settled, some of them refunded and paid out, while reports and lists are read all the time: nobody
-// waits long for a lock, nobody is a deadlock's victim, and at no moment does a sum differ from its lines. It runs alone: others would
+// Fifty payments a second are settled, some of them refunded and paid out, while reports and lists are read all the time: no writer
+// waits long for a lock or is a deadlock's victim, and at no moment does a sum differ from its lines. It runs alone: others would
 // be measured with it.
 func TestReportsUnderLoad(t *testing.T) {
 	url := storetest.Database(t)

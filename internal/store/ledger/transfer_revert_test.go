@@ -14,7 +14,7 @@ import (
 	"rihla/models"
 )
 
-// reverter is somebody else than who marks payouts.
+// reverter is another user than the one who marks payouts.
 func (b *books) reverter() db.Actor {
 	return db.Actor{UserID: b.Users[models.RoleAdmin].ID, Role: models.RoleAdmin}
 }

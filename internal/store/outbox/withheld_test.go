@@ -11,7 +11,7 @@ import (
 	"rihla/models"
 )
 
-// A stranger whose address somebody put into a booking that nobody paid hears nothing of it.
+// A stranger whose address is in an unpaid booking gets no message about it.
 func TestUnpaidBookingsTellNoStranger(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)
@@ -35,7 +35,7 @@ func TestUnpaidBookingsTellNoStranger(t *testing.T) {
 	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM notifications WHERE channel = 'EMAIL' AND recipient = $1", b.Customer.Email))
 }
 
-// A customer whose attempt was declined, and whose hold is over later, is told once that the seats are gone.
+// A customer whose attempt was declined, and whose hold is over later, gets one message that the seats are gone.
 func TestReleasedHoldsAreTold(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)

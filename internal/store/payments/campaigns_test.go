@@ -68,7 +68,7 @@ func TestStaleCampaigns(t *testing.T) {
 	starts, ends := today.AddDays(2), today.AddDays(4)
 	campaign := b.Campaign(t, starts, ends)
 
-	b.Campaign(t, starts, ends) // nobody pays this one
+	b.Campaign(t, starts, ends) // unpaid
 	b.Report(t, b.OpenCampaign(t, campaign, 1), models.EventPaymentSucceeded)
 
 	stale := func(at time.Time) []uuid.UUID {

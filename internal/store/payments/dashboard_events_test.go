@@ -109,7 +109,7 @@ func TestListenDashboardNoticesAStalledConnection(t *testing.T) {
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
-// stalling passes everything on until it is told to stall.
+// stalling passes everything on until stall is called.
 type stalling struct {
 	listener net.Listener
 	mu       sync.RWMutex // held for writing while stalled

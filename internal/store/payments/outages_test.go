@@ -44,7 +44,7 @@ func TestGatewayOutage(t *testing.T) {
 }
 
 // TestGatewayOutageLeftBehind: the worker that has seen a gateway down is gone; another one, which never did, resolves the
-// incident once nobody has said it again for a while.
+// incident once no worker has reported it for a while.
 func TestGatewayOutageLeftBehind(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)

@@ -62,7 +62,7 @@ func TestOverdue(t *testing.T) {
 	require.Equal(t, map[models.IncidentKind]int{models.IncidentLatePayment: 1}, at(0).Incidents)
 }
 
-// A question about an attempt that has ended is overdue when nobody has asked it for 10 minutes; one that was asked, and one about
+// A question about an attempt that has ended is overdue after 10 minutes without an answer; one that was asked, and one about
 // an open attempt, are not.
 func TestOverdueLateChecks(t *testing.T) {
 	t.Parallel()
@@ -120,7 +120,7 @@ func TestOverdueRefunds(t *testing.T) {
 	require.Equal(t, 1, overdue(61*time.Minute))
 }
 
-// Money in suspense is forgotten when nobody has asked for its refund within a day, whatever became of its incident.
+// Money in suspense is overdue without a refund within a day, whatever became of its incident.
 func TestOverdueSuspense(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)

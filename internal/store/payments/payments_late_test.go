@@ -13,7 +13,7 @@ import (
 )
 
 // TestOpenPaymentTwiceWhileTheHoldEnds: a try that is waiting is given up and made again, and the second comes too late. As the
-// first opens the attempt after all, the second must find it, and not leave it to nobody.
+// first opens the attempt after all, the second must find it, and not leave it without an owner.
 func TestOpenPaymentTwiceWhileTheHoldEnds(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)

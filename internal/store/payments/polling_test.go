@@ -131,7 +131,7 @@ func TestToAskWhatWasLost(t *testing.T) {
 	require.Zero(t, taken(second.Add(time.Second), round), "it has been taken in this one")
 }
 
-// TestToAskWhatIsKnown: nobody asks about an attempt whose webhook waits to be settled.
+// TestToAskWhatIsKnown: an attempt whose webhook waits to be settled is not queried.
 func TestToAskWhatIsKnown(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)

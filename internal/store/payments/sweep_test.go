@@ -53,7 +53,7 @@ func TestReleaseExpiredHolds(t *testing.T) {
 	require.Zero(t, n)
 }
 
-// A payment that the gateway has reported and nobody has settled yet keeps the seats: after an outage of the orchestrator the
+// A payment that the gateway has reported and that is not settled yet keeps the seats: after an outage of the orchestrator the
 // sweep comes to the hold before the workflow comes to the payment, and the next customer would have taken them.
 func TestReleaseExpiredHoldsWithAPaymentReported(t *testing.T) {
 	t.Parallel()

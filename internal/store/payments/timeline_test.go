@@ -72,7 +72,7 @@ func TestTimeline(t *testing.T) {
 			require.NotContains(t, e.Summary+string(details), personal)
 		}
 
-		// A line is told with the amounts of its moment, although the refund has split it since.
+		// A line is listed with the amounts of its moment, although the refund has split it since.
 		switch e.Summary {
 		case "Ledger line " + number + " (SALE) was written", "Ledger line " + number + " was paid out to the provider":
 			require.Equal(t, *bookstest.Amount("230.00"), e.Details["gross_amount"])

@@ -41,7 +41,7 @@ func TestRefundThatTheGatewayContradicts(t *testing.T) {
 			require.Equal(t, "DUPLICATE", b.Outcome(t, agreeing))
 			require.Equal(t, before, b.Fingerprint(t))
 
-			// What was wrong before is done with: nobody looks at it again.
+			// Incidents from before are resolved: they are not looked at again.
 			for _, i := range b.Incidents(t) {
 				_, err := b.Store.Incidents.ResolveIncident(t.Context(), b.Finance, i.ID, "paid by hand")
 				require.NoError(t, err)
@@ -69,7 +69,7 @@ func TestRefundThatTheGatewayContradicts(t *testing.T) {
 }
 
 // The contrary word came first, while the gateway had not decided or while its decision was on the way to the database: that
-// nobody has heard of it then is no reason to bury it.
+// a missing event then is no reason to bury it.
 func TestRefundThatWasContradictedBefore(t *testing.T) {
 	t.Parallel()
 

@@ -141,7 +141,7 @@ func TestOrderRefundOfOnesOwn(t *testing.T) {
 		bookstest.RequireCode(t, models.CodeForbidden, err)
 	}
 
-	// Paid by somebody else: the money would still be for one's own booking.
+	// Paid by another account: the money would still be for one's own booking.
 	b.Audit.Tampered(t, "finance staff who have booked themselves", "payment-subject")
 	b.Exec(t, "UPDATE bookings SET user_id = $2 WHERE id = $1", tx.BookingID, b.Finance.UserID)
 	_, err := b.Store.Refunds.OrderRefund(t.Context(), b.Ask(tx, ""), time.Now())

@@ -135,7 +135,7 @@ func TestPayoutOfWhatGoesThroughAGateway(t *testing.T) {
 	b.refuseDecision(t, models.CodeNotFound, bookstest.PaidOut(uuid.New(), "TRF-1"), models.RoleAdmin)
 }
 
-// Confirmations and rejections at the same moment: one decision counts, and everybody else hears of it.
+// Confirmations and rejections at the same moment: one decision counts, and the other callers get it.
 func TestPayoutDecisionsRace(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)

@@ -34,7 +34,7 @@ func TestParallelRefunds(t *testing.T) {
 
 		var (
 			racers  = 2 + round%7
-			given   atomic.Int64 // halalas that somebody was promised
+			given   atomic.Int64 // halalas that callers were promised
 			refused atomic.Int32
 		)
 
