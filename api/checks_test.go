@@ -215,8 +215,8 @@ func TestRateLimits(t *testing.T) {
 	require.Equal(t, http.StatusTooManyRequests, b.call(t, http.MethodPost, "/api/v1/auth/login", "", "").status)
 }
 
-// What is not signed is nobody's: it gets 401 as often as it comes, and takes nothing from the channel's limit, or anybody
-// could keep the gateway out.
+// An unsigned webhook gets 401 however often it comes, and takes nothing from the channel's limit: otherwise any sender could
+// lock the gateway out.
 func TestWebhookLimitIsTheGateways(t *testing.T) {
 	t.Parallel()
 
@@ -360,7 +360,7 @@ func TestWebhookGetsItsBytes(t *testing.T) {
 	require.Equal(t, body, b.ops.hook)
 }
 
-// TestWebhookIsVerifiedOnce: what is wrong with a signed body travels with the request, and is answered after the limit.
+// TestWebhookIsVerifiedOnce: the fault of a signed body travels with the request, and is answered after the limit.
 func TestWebhookIsVerifiedOnce(t *testing.T) {
 	t.Parallel()
 
@@ -381,7 +381,7 @@ func TestWebhookIsVerifiedOnce(t *testing.T) {
 	}
 }
 
-// TestNetworksOfOneSite: who has 65,536 networks of IPv6 does not have as many allowances.
+// TestNetworksOfOneSite: the 65,536 IPv6 networks of one site do not have as many allowances.
 func TestNetworksOfOneSite(t *testing.T) {
 	t.Parallel()
 

@@ -57,7 +57,7 @@ func TestScriptOfDocs(t *testing.T) {
 	}
 }
 
-// TestReadinessIsAskedOnce: those who ask at the same time share one question to the dependencies.
+// TestReadinessIsAskedOnce: concurrent requests share one check of the dependencies.
 func TestReadinessIsAskedOnce(t *testing.T) {
 	t.Parallel()
 

@@ -151,7 +151,7 @@ func TestAmbiguousFramingIsRefused(t *testing.T) {
 	}
 }
 
-// TestPlainFramingIsServed: what may be sent, however unusual, is read to its end and no further.
+// TestPlainFramingIsServed: an allowed body, however unusual its framing, is read to its end and no further.
 func TestPlainFramingIsServed(t *testing.T) {
 	t.Parallel()
 

@@ -77,7 +77,7 @@ func FuzzCost(f *testing.F) {
 	})
 }
 
-// blownUp repeats a name and a value as often as the limits allow, and oftener. What is no JSON is refused as such.
+// blownUp repeats a name and a value as often as the limits allow, and oftener. A body that is not JSON is refused as such.
 func blownUp(name, value string) map[string][]byte {
 	const size = 256 << 10
 

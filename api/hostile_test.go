@@ -308,7 +308,7 @@ func TestTooManyMembers(t *testing.T) {
 		require.Equal(t, "TOO_MANY_MEMBERS", a.code, name)
 	}
 
-	// Within the limits the first fifty problems are told.
+	// Within the limits the answer lists the first fifty problems.
 	a := b.call(t, http.MethodPost, bookingPath, "END_USER", string(filled(`{`, `"a%d":1`, `}`, 2_000)))
 	require.Equal(t, "VALIDATION_ERROR", a.code)
 	require.Len(t, a.details, 50)

@@ -58,7 +58,7 @@ func TestHTTPSBehindAProxy(t *testing.T) {
 	}
 }
 
-// TestHTTPSWithoutAProxy: who is not a trusted proxy may claim what it wants.
+// TestHTTPSWithoutAProxy: the claims of a sender that is not a trusted proxy are ignored.
 func TestHTTPSWithoutAProxy(t *testing.T) {
 	t.Parallel()
 

@@ -88,7 +88,7 @@ func TestFailuresQuoteNobody(t *testing.T) {
 	}
 }
 
-// TestReturnAddressesAreNotLogged: who reads the logs cannot open where an app has its customers sent.
+// TestReturnAddressesAreNotLogged: a reader of the logs cannot open the page that an app sends its customers to.
 func TestReturnAddressesAreNotLogged(t *testing.T) {
 	t.Parallel()
 

@@ -33,7 +33,7 @@ type handlers struct {
 	checking singleflight.Group
 }
 
-// GetIndex tells somebody who opens the server's address where to go on.
+// GetIndex answers a request for the server's address with links to the documentation and the API.
 func (h *handlers) GetIndex(context.Context, gen.GetIndexRequestObject) (gen.GetIndexResponseObject, error) {
 	return gen.GetIndex200JSONResponse(h.index), nil
 }
@@ -48,9 +48,9 @@ func (h *handlers) GetHealth(context.Context, gen.GetHealthRequestObject) (gen.G
 	return gen.GetHealth200JSONResponse{Data: gen.Health{Status: "ok"}}, nil
 }
 
-// GetReadiness asks every dependency at once; SERVICE_UNAVAILABLE names those that do not answer. Why they do not is
-// for the logs of the check, not for the caller, unless it is put into words for him. Anybody may ask as often as they like:
-// those who ask at the same time share one check.
+// GetReadiness asks every dependency at once; SERVICE_UNAVAILABLE names those that do not answer. The cause of a failure is
+// logged by the check; the caller sees it only where it has a text of its own. The number of calls is not limited:
+// concurrent requests share one check.
 func (h *handlers) GetReadiness(ctx context.Context, _ gen.GetReadinessRequestObject) (gen.GetReadinessResponseObject, error) {
 	answer, err, _ := h.checking.Do("", func() (any, error) { return h.readiness(context.WithoutCancel(ctx)) })
 	if err != nil {

@@ -174,7 +174,7 @@ func TestFormsWithoutALength(t *testing.T) {
 	require.Equal(t, http.StatusForbidden, send("END_USER", &endless{left: 8 << 20}).status)
 }
 
-// What follows a form on the same connection is a request of its own, whether the form says its length or not.
+// A request that follows a form on the same connection is a request of its own, whether the form says its length or not.
 func TestFormsOnAConnection(t *testing.T) {
 	t.Parallel()
 

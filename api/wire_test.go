@@ -66,7 +66,7 @@ func TestLargeBodies(t *testing.T) {
 
 			a := read(t, response)
 			if chunked {
-				// It does not say its length, and nothing of it is read for somebody without a token.
+				// It does not say its length, and nothing of it is read for a caller without a token.
 				require.Equal(t, "UNAUTHENTICATED", a.code)
 				require.True(t, response.Close, "nobody may count on the connection")
 			} else {
@@ -89,7 +89,7 @@ func TestLargeBodies(t *testing.T) {
 	require.Equal(t, http.StatusCreated, read(t, response).status)
 }
 
-// TestBodyWithoutPermissionIsNotRead sends the first 64 KiB of a body that nobody asked for, and has its answer.
+// TestBodyWithoutPermissionIsNotRead sends the first 64 KiB of a body that the caller may not send, and gets its answer.
 func TestBodyWithoutPermissionIsNotRead(t *testing.T) {
 	t.Parallel()
 

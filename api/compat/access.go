@@ -113,7 +113,7 @@ func (c *changes) compareSecuritySchemes(before, after *openapi3.T) {
 
 	for _, name := range union(olds, currents) {
 		old, current := olds[name], currents[name]
-		// That a scheme is gone shows at the operations that used it.
+		// The removal of a scheme shows at the operations that used it.
 		if old == nil || current == nil {
 			continue
 		}

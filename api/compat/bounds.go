@@ -49,7 +49,7 @@ func (s *shape) addBounds(from *openapi3.Schema) {
 		}
 	}
 
-	// What is excluded or unique is allowed no more: 0 of them, where 1 stands for no such rule.
+	// An exclusive bound, or uniqueness, allows 0 of these; a schema without the rule counts as 1.
 	for name, set := range map[string]bool{
 		"values equal to minimum": from.ExclusiveMin.IsTrue(), "values equal to maximum": from.ExclusiveMax.IsTrue(),
 		"repeated items": from.UniqueItems,

@@ -242,7 +242,7 @@ func requireChange(t *testing.T, want string, words bool, found []change) {
 		require.Empty(t, breaks)
 		require.NotEmpty(t, all, "an addition is one, too")
 	default:
-		// What is shared breaks wherever it is used, and nothing else does.
+		// A change to a shared schema breaks every operation that uses it, and nothing else does.
 		require.Contains(t, strings.Join(breaks, "\n"), want)
 		require.Len(t, slices.Compact(reasons), 1, all)
 	}
@@ -340,7 +340,7 @@ func TestUsage(t *testing.T) {
 	require.Contains(t, out.String(), "the last released document")
 }
 
-// TestDocument is the check itself: what is in the tree may be released as it stands.
+// TestDocument is the check itself: the document in the tree may be released as it stands.
 func TestDocument(t *testing.T) {
 	t.Parallel()
 

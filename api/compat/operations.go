@@ -28,7 +28,7 @@ func compare(before, after *openapi3.T) []change {
 	return c.sorted()
 }
 
-// document is a path of a document; what is not said at the operation is said there.
+// document is a path of a document; it holds the defaults of the path's operations.
 type document struct {
 	doc  *openapi3.T
 	item *openapi3.PathItem

@@ -87,7 +87,7 @@ func (r *report) judgeRelease(same bool, changelog string) {
 		part, why = minor, "additions"
 	}
 
-	// That a breaking change needs a new major version is what the changes themselves say.
+	// A breaking change that lacks a new major version is reported with the change itself.
 	if part != major && !after.atLeast(part, before) {
 		r.faultf("info.version is %s: %s after %s need %s", r.version, why, r.releasedVersion, before.next(part))
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// direction is who writes what a schema describes. What clients send may only be taken more freely than before; what they
-// read may only be written more strictly.
+// direction is the writer of a value that a schema describes. The values that clients send may only be taken more freely than
+// before; the values that they read may only be written more strictly.
 type direction int
 
 const (
@@ -182,7 +182,7 @@ func (c *changes) compareEnum(where string, way direction, old, current *shape) 
 }
 
 // compareValues judges the values of an enum that are gone and those that are new. An answer that may have both has
-// renamed some: what clients did at the old name they do no more.
+// renamed some: clients no longer find the old name.
 func (c *changes) compareValues(where string, way direction, gone, added []string) {
 	for _, value := range gone {
 		switch {

@@ -64,7 +64,7 @@ func (p *problems) checkDecimals(s *openapi3.Schema, value any, path string) {
 		}
 	case []any:
 		if s.Items != nil {
-			// What is longer than it may be is refused as a whole: its elements cost nothing.
+			// A list that is longer than it may be is refused as a whole: its elements cost nothing.
 			if s.MaxItems != nil && uint64(len(v)) > *s.MaxItems {
 				return
 			}

@@ -24,7 +24,7 @@ var stringFormats = map[string]openapi3.StringFormatValidator{
 	"uri":       format(isURI),
 }
 
-// FormatWords say, by format, what a value that does not have it must be.
+// FormatWords are the texts, by format, for a value that does not have it.
 var FormatWords = map[string]string{
 	formatUUID:  "must be a UUID",
 	"date":      "must be a date, YYYY-MM-DD",

@@ -50,7 +50,7 @@ type Operation struct {
 	body    *bodyRule
 	// Deprecated is nil while the operation is not.
 	Deprecated *deprecation
-	// merge is the body of the PUT on the same path: what the result of a PATCH must be.
+	// merge is the body of the PUT on the same path: the result of a PATCH must match it.
 	merge *bodyRule
 }
 

@@ -13,7 +13,7 @@ const visiblePattern = `\S`
 
 // tidy brings a value that was read into the form that is checked, hashed and handled: text that must not be blank has
 // no spaces around it, and, unless nulls mean something (a merge patch), an optional member that is null is left out.
-// What the schema does not know stays as it is. Objects and lists are changed in place.
+// Members that the schema does not know stay as they are. Objects and lists are changed in place.
 func tidy(schema *openapi3.Schema, value any, keepNulls bool) any {
 	switch v := value.(type) {
 	case string:

@@ -92,7 +92,7 @@ func (o *Operation) FormOf(f *fiber.Ctx) *Form {
 }
 
 // Upload is a multipart/form-data body. It is read from the connection part by part and only once its caller is known to
-// be allowed to: what nobody reads is never in memory. It is not safe for concurrent use.
+// be allowed to: an unread part is never in memory. It is not safe for concurrent use.
 type Upload struct {
 	rule     *Form
 	body     *boundedBody
@@ -157,7 +157,7 @@ func (u *Upload) Close(f *fiber.Ctx) {
 }
 
 // Next goes to the next field that the operation knows, which is then read with Read or JSON, or left; io.EOF after the
-// last. What the document does not allow (unknown names, too many of one) is passed over and reported by Err. Errors:
+// last. A field that the document does not allow (an unknown name, too many of one) is passed over and reported by Err. Errors:
 // MALFORMED_REQUEST, PAYLOAD_TOO_LARGE, after which there is nothing more to read.
 func (u *Upload) Next() (field string, err error) {
 	for {
@@ -194,7 +194,7 @@ func (u *Upload) accept(name string) bool {
 
 	switch {
 	case !known:
-		delete(u.given, name) // nobody decides how much is remembered
+		delete(u.given, name) // the client must not decide how much is remembered
 		u.problems.add(strings.ToValidUTF8(name, "\uFFFD"), "is not a known field")
 	case u.given[name] <= field.most:
 		return true
@@ -231,7 +231,7 @@ func (u *Upload) Read(buf *bytes.Buffer, limit int) error {
 	return nil
 }
 
-// JSON reads the field into a value, by the rules for a body: what is wrong with it is reported by Err, and the value is
+// JSON reads the field into a value, by the rules for a body: faults of the text are reported by Err, and the value is
 // then of no use. Errors: MALFORMED_REQUEST, PAYLOAD_TOO_LARGE, TOO_MANY_MEMBERS, or the context's.
 func (u *Upload) JSON(ctx context.Context, into any) error {
 	var text bytes.Buffer
@@ -293,7 +293,7 @@ type boundedBody struct {
 	tail   strings.Reader
 	// pace is nil for a body that is here already.
 	pace *pace
-	// err is what has ended reading early, as the client is told.
+	// err is the error that has ended reading early, as the client gets it.
 	err error
 }
 

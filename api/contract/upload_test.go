@@ -31,7 +31,7 @@ func TestUploadsKeepAPace(t *testing.T) {
 	}
 }
 
-// TestSlowUploadIsCut: a client that is behind is told so, and is not waited for.
+// TestSlowUploadIsCut: a client that sends too slowly gets an error, and the server does not wait for it.
 func TestSlowUploadIsCut(t *testing.T) {
 	t.Parallel()
 

@@ -90,7 +90,7 @@ func parseHop(text string) (netip.Addr, bool) {
 	return addr.Unmap().WithZone(""), err == nil
 }
 
-// The networks by which an account remembers where it logs in from: what a household or an office has, whose addresses change.
+// The prefix lengths of the networks that an account logs in from: that of a household or an office, whose addresses change.
 const (
 	ipv4Login = 24
 	ipv6Login = 48

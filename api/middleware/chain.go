@@ -32,15 +32,15 @@ type Deps struct {
 	// MayWrite refuses provider staff that may not change their company's data at the moment: those of an INACTIVE one. It is
 	// asked before the request is looked at, on writing operations that provider roles are named for. May be nil.
 	MayWrite func(ctx context.Context, staff auth.Principal) error
-	// Webhooks verify what comes in at the operations with x-raw-body, by operationId. They are asked before the channel's
-	// limit, which nobody else than the gateway may use up.
+	// Webhooks verify the bodies of the operations with x-raw-body, by operationId. They run before the channel's
+	// limit, so that only the gateway uses it up.
 	Webhooks map[string]VerifyWebhook
 	// Limits count requests.
 	Limits *ratelimit.Limits
 	// Idempotency keeps the answers of operations that accept Idempotency-Key.
 	Idempotency IdempotencyStore
 	Log         *slog.Logger
-	// Observe is told of every answered request; the route is its pattern, empty when none matched. May be nil.
+	// Observe is called for every answered request; the route is its pattern, empty when none matched. May be nil.
 	Observe func(route, method string, status int, took time.Duration)
 	// PublicURL is where clients reach the API; when it is https, plain HTTP is redirected there. May be empty.
 	PublicURL string

@@ -105,8 +105,8 @@ func (e *panicError) Error() string {
 }
 
 // HandleError writes the error envelope; it is also the app's fiber.ErrorHandler, for what fails before any route.
-// What is not a domain error becomes INTERNAL_ERROR, is logged here and only here, and tells the client nothing but the
-// request id.
+// An error that is not a domain error becomes INTERNAL_ERROR, is logged here and only here, and the client gets nothing but
+// the request id.
 func (c *Chain) HandleError(f *fiber.Ctx, err error) error {
 	ctx := f.UserContext()
 	if RequestID(ctx) == "" {

@@ -72,8 +72,8 @@ func (c *Chain) once(f *fiber.Ctx, op *contract.Operation, header string, body a
 		return err
 	}
 
-	// An answer that could not be kept is not given: the same request would get another one later, when its
-	// subject has gone on. What was done stays bound to the key, and the next try finds it.
+	// An answer that could not be stored is not sent: a retry would get another one later, when its
+	// subject has gone on. The result stays bound to the key, and the retry finds it.
 	f.Response().Header.Del(fiber.HeaderLocation)
 
 	return c.HandleError(f, models.Errorf(models.CodeServiceUnavailable, "The answer could not be kept. Try again with the same key."))

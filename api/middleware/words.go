@@ -143,7 +143,7 @@ func uiMessage(code models.Code, locale models.Locale) string {
 	return text.in(locale)
 }
 
-// uiDetails is `ui_details`: what details says, for people. Only the details of 422 are about what a person has entered.
+// uiDetails is `ui_details`: the details as texts for people. Only the details of 422 are about what a person has entered.
 func uiDetails(status int, details map[string][]string, locale models.Locale) map[string][]string {
 	if status != http.StatusUnprocessableEntity || len(details) == 0 {
 		return nil

@@ -183,8 +183,8 @@ func (o *Operations) ChangePassword(ctx context.Context, r gen.ChangePasswordReq
 	return gen.ChangePassword204Response{}, sessionOver(err)
 }
 
-// sessionOver turns an account that is gone, or whose password has just been changed, into what the next request of the
-// same session hears.
+// sessionOver turns an account that is gone, or whose password has just been changed, into the error that the next request
+// of the same session gets.
 func sessionOver(err error) error {
 	if err != nil && models.CodeOf(err) == models.CodeNotFound {
 		return models.Errorf(models.CodeUnauthenticated, "The session has just been ended.")

@@ -63,8 +63,8 @@ func (o *Operations) book(ctx context.Context, r gen.CreateBookingRequestObject)
 		if err == nil || models.CodeOf(err) != models.CodeNotFound {
 			return b, true, err
 		}
-		// It was taken back, because nobody could take its payment. The next one has its id, and so its workflow, which may
-		// be waiting for a worker still: a customer who tries again and again must not be more and more work.
+		// The booking was withdrawn, because no worker took its payment. The next one has its id, and so its workflow, which may
+		// be waiting for a worker still: repeated tries of a customer must not add up to more work.
 	}
 
 	b, err = o.Store.Bookings.CreateBooking(ctx, n, o.Now())
@@ -98,7 +98,7 @@ func (o *Operations) startFirst(ctx context.Context, a models.Attempt) error {
 		return nil
 	}
 
-	// An attempt that is written keeps its booking: it is the gateway that is slow. Otherwise nobody has taken the
+	// A stored attempt keeps its booking: it is the gateway that is slow. Otherwise no worker has taken the
 	// payment, and a workflow that starts after all finds no booking and ends.
 	ctx, done := detached(ctx)
 	defer done()

@@ -89,7 +89,7 @@ func (o *Operations) ReplaceBus(ctx context.Context, r gen.ReplaceBusRequestObje
 	return gen.ReplaceBus200JSONResponse{Data: answer}, nil
 }
 
-// PatchBus is PATCH. What is named of the driver changes, the rest of the driver stays.
+// PatchBus is PATCH. The named members of the driver change, the rest of the driver stays.
 func (o *Operations) PatchBus(ctx context.Context, r gen.PatchBusRequestObject) (gen.PatchBusResponseObject, error) {
 	b, err := o.Store.Catalogue.UpdateBus(ctx, actor(ctx), r.ID, merged(ctx, busInput, setBus), o.Now())
 	if err != nil {

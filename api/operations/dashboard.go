@@ -109,7 +109,7 @@ func (s eventStream) visit(f *fiber.Ctx) error {
 	return nil
 }
 
-// ListenDashboards begins to hear of what changes dashboards, for as long as it takes. The returned function ends that,
+// ListenDashboards starts to receive notifications of changed dashboards, until the returned function ends that,
 // and all streams with it: a server that shuts down would wait for them in vain.
 func (o *Operations) ListenDashboards() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())

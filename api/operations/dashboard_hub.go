@@ -23,7 +23,7 @@ const (
 	// heartbeat is how often a stream shows that it is there, and has its token checked. Proxies close connections that
 	// are silent for about a minute.
 	heartbeat = 15 * time.Second
-	// refreshPause is the least time between two events of a stream: what comes meanwhile becomes one.
+	// refreshPause is the least time between two events of a stream: changes in between become one event.
 	refreshPause = 500 * time.Millisecond
 	// reasonConnected is that of the first event, and of the one after something may have been missed.
 	reasonConnected = "CONNECTED"
@@ -114,8 +114,8 @@ func (d *dashboards) announce(reason string, provider uuid.UUID) {
 	}
 }
 
-// listen hands on what the database announces, until ctx ends. After the connection was lost everybody is told to
-// look again.
+// listen hands on the notifications of the database, until ctx ends. After the connection was lost every subscriber is
+// notified to read again.
 func (d *dashboards) listen(ctx context.Context, hear func(context.Context, *slog.Logger, func(), func(payments.DashboardEvent)) error) {
 	pause := relistenSoon
 

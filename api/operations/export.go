@@ -97,7 +97,7 @@ func (e export) VisitExportFinancialRecordsResponse(f *fiber.Ctx) error {
 		leave()
 	}
 
-	// Who asks is noted even if the connection breaks; the number of rows follows when it is known.
+	// The requester is noted even if the connection breaks; the number of rows follows when it is known.
 	if err := e.note(f.UserContext(), "FINANCIAL_RECORDS_EXPORT_STARTED", nil); err != nil {
 		done()
 

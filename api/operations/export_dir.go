@@ -30,7 +30,7 @@ func newExportDir() (*exportDir, error) {
 			return nil, err
 		}
 
-		// Where nothing can be locked, no leftover is recognized either.
+		// A system without locks recognizes no leftover either.
 		if lock := lockExportDir(dir); lock != nil || try == exportDirTries {
 			return &exportDir{dir: dir, lock: lock}, nil
 		}
@@ -41,14 +41,14 @@ func newExportDir() (*exportDir, error) {
 	}
 }
 
-// lockExportDir locks a directory. It is nil if somebody else has, if the directory is gone, and if it is none.
+// lockExportDir locks a directory. It is nil if another process holds the lock, or if the path is gone or is not a directory.
 func lockExportDir(dir string) *os.File {
 	f := flockDir(dir)
 	if f == nil {
 		return nil
 	}
 
-	// Who held the lock before may have removed it.
+	// The previous lock holder may have removed it.
 	held, err := f.Stat()
 	there, gone := os.Lstat(dir)
 

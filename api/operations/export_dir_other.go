@@ -4,5 +4,5 @@ package operations
 
 import "os"
 
-// flockDir cannot be had here: what killed processes leave behind stays.
+// flockDir locks nothing on this system: the leftovers of killed processes stay.
 func flockDir(string) *os.File { return nil }

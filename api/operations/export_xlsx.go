@@ -25,7 +25,7 @@ const (
 // sheetNames are those of the first sheet; further ones are numbered.
 var sheetNames = models.Label{AR: "السجلات المالية", EN: "Financial records"}
 
-// workbook is an XLSX file that grows row by row. What does not fit into a small part of memory is in a directory of its
+// workbook is an XLSX file that grows row by row. Rows beyond a small part of memory are in a directory of its
 // own until the file is sent.
 type workbook struct {
 	file    *excelize.File
@@ -77,7 +77,7 @@ func (b *workbook) close() {
 	b.room.close()
 }
 
-// formats are what spreadsheets call number formats. Text stays text, even when somebody edits the cell.
+// formats are the number formats of the columns. Text stays text, even when a reader edits the cell.
 var formats = map[ledger.ExportKind]string{
 	ledger.ExportText: "@", ledger.ExportMoney: "#,##0.00", ledger.ExportDay: "yyyy-mm-dd", ledger.ExportMoment: "yyyy-mm-dd hh:mm:ss",
 	ledger.ExportRate: "0.00%",

@@ -237,7 +237,7 @@ func TestEmptyWorkbook(t *testing.T) {
 	require.Equal(t, []string{"0.00", "0.00", "0.00", "0.00", "0.00"}, rows[4][5:10])
 }
 
-// What does not fit into memory is on disk while it lasts, and nothing of it is left, whatever the end.
+// Rows that do not fit into memory are on disk while the workbook is open, and no file is left, whatever the end.
 func TestWorkbookLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 

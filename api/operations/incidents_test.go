@@ -9,7 +9,7 @@ import (
 	"rihla/models"
 )
 
-// What an incident links to is there.
+// The resources that an incident links to exist.
 func TestIncidentLinks(t *testing.T) {
 	t.Parallel()
 

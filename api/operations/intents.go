@@ -155,7 +155,7 @@ func openedBy(t *models.PaymentTransaction, opener uuid.UUID) bool {
 	return t.OpenedFor == nil || *t.OpenedFor == opener
 }
 
-// announce writes down, before an attempt is started, what its workflow and a repeated request will look for.
+// announce stores, before an attempt is started, the return address and the key that its workflow and a retry will look for.
 func (o *Operations) announce(ctx context.Context, a models.Attempt, body *gen.IntentRequest) error {
 	if err := o.Store.Bookings.SetReturnURL(ctx, a, valueOf(body.ReturnURL), o.PublicURL); err != nil {
 		return err
@@ -198,7 +198,7 @@ func (o *Operations) replace(ctx context.Context, open uuid.UUID, read func() (p
 		return payments.Payable{}, o.blockedBy(ctx, "The gateway has not closed the open attempt yet.")
 	}
 
-	// An attempt whose workflow has ended is NOT_FOUND there: what it ended as is read next.
+	// An attempt whose workflow has ended is NOT_FOUND there: its final state is read next.
 	if err != nil && models.CodeOf(err) != models.CodeNotFound {
 		return payments.Payable{}, err
 	}
@@ -211,8 +211,8 @@ func (o *Operations) replace(ctx context.Context, open uuid.UUID, read func() (p
 	return p, err
 }
 
-// start runs the attempt's workflow up to the checkout. Errors: the domain's; GATEWAY_UNAVAILABLE when the gateway is
-// silent, the attempt stays open; SERVICE_UNAVAILABLE when nobody has taken the attempt.
+// start runs the attempt's workflow up to the checkout. Errors: the domain's; GATEWAY_UNAVAILABLE when the gateway
+// does not answer, the attempt stays open; SERVICE_UNAVAILABLE when no worker has taken the attempt.
 func (o *Operations) start(ctx context.Context, a models.Attempt) (models.PaymentTransaction, error) {
 	wait, cancel := context.WithTimeout(ctx, o.CheckoutWait)
 	defer cancel()

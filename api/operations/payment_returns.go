@@ -7,8 +7,8 @@ import (
 	"rihla/models"
 )
 
-// ReturnFromPayment sends a customer who comes back from the gateway's page to where the app wants them. It redirects to the
-// stored address of that attempt only, and looks once more whether customers may be sent there: the rules may have changed.
+// ReturnFromPayment redirects a customer who comes back from the gateway's page to the address that the app gave. It uses the
+// stored address of that attempt only, and checks again whether customers may be sent there: the rules may have changed.
 func (o *Operations) ReturnFromPayment(
 	ctx context.Context, r gen.ReturnFromPaymentRequestObject,
 ) (gen.ReturnFromPaymentResponseObject, error) {

@@ -2,7 +2,7 @@ package operations
 
 import "syscall"
 
-// hungUp reports whether the client has closed the connection behind bytes that nobody has read yet.
+// hungUp reports whether the client has closed the connection behind unread bytes.
 func hungUp(fd int) bool {
 	poll, err := syscall.EpollCreate1(syscall.EPOLL_CLOEXEC)
 	if err != nil {

@@ -2,5 +2,5 @@
 
 package operations
 
-// hungUp cannot be told here while there are bytes that nobody has read: the next write that fails will.
+// hungUp cannot see a closed connection behind unread bytes on this system: the next write fails instead.
 func hungUp(int) bool { return false }

@@ -30,7 +30,7 @@ const (
 
 // AddBusPhotos adds the photos of a form to a bus, all or none.
 func (o *Operations) AddBusPhotos(ctx context.Context, r gen.AddBusPhotosRequestObject) (gen.AddBusPhotosResponseObject, error) {
-	// What is wrong with the request comes before a bus that is not there (rules: scope.hidden); but for such a bus nothing is stored.
+	// Faults of the request come before a bus that does not exist (rules: scope.hidden); but for such a bus nothing is stored.
 	_, missing := o.Store.Catalogue.GetBus(ctx, actor(ctx), r.ID)
 	if missing != nil && models.CodeOf(missing) != models.CodeNotFound {
 		return nil, missing
@@ -173,7 +173,7 @@ func (a *photoForm) noted(err error) error {
 	return nil
 }
 
-// photoFaults are what can be wrong with a part, in the order in which the client is told (rules: scope.hidden).
+// photoFaults are the possible faults of a part, in the order of their precedence in the answer (rules: scope.hidden).
 var photoFaults = []models.Code{
 	models.CodePayloadTooLarge, models.CodeMalformedRequest, models.CodeUnsupportedMediaType, models.CodeTooManyMembers,
 	models.CodeValidation,
@@ -211,8 +211,8 @@ func (a *photoForm) store(ctx context.Context, contentType string, photo []byte)
 	return nil
 }
 
-// rejected removes the files when the database has said no. When it has said nothing, nobody knows whether it has the
-// rows: the files stay, and if they belong to no photo the sweep removes them.
+// rejected removes the files when the database has rejected the rows. When the outcome is unknown, the rows may exist:
+// the files stay, and if they belong to no photo the sweep removes them.
 func (a *photoForm) rejected(ctx context.Context, err error) {
 	if _, certain := errors.AsType[*models.Error](err); certain {
 		a.discard(ctx)
@@ -228,7 +228,7 @@ func (a *photoForm) discard(ctx context.Context) {
 	a.o.removeFiles(ctx, keys...)
 }
 
-// removeFiles removes what no row names. What cannot be removed now is left to the sweep.
+// removeFiles removes files without a row. A file that cannot be removed now is left to the sweep.
 func (o *Operations) removeFiles(ctx context.Context, keys ...string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()

@@ -63,7 +63,7 @@ func (o *Operations) decidePayout(ctx context.Context, d models.RefundPayout) (m
 	return o.Store.Refunds.RefundByID(ctx, refund.ID)
 }
 
-// applyPayout tells the refund's workflow, and waits until it has settled. What does not get there the sweep brings.
+// applyPayout signals the refund's workflow, and waits until it has settled. A lost signal is repeated by the sweep.
 func (o *Operations) applyPayout(ctx context.Context, refund models.Refund) {
 	wait, cancel := context.WithTimeout(ctx, o.RefundWait)
 	defer cancel()

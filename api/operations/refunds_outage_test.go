@@ -67,7 +67,7 @@ func TestRefundOrderedWhileTheOrchestratorIsAway(t *testing.T) {
 			require.NoError(t, w.Start(t.Context()))
 			t.Cleanup(w.Stop)
 
-			// What the sweep does for orders that nothing was sent for.
+			// The test does the sweep's work for refunds whose signal was never sent.
 			due, _, err := s.Payments.StaleRefunds(t.Context(), time.Hour, 0, db.SweepCursor{}, 10, time.Now().Add(time.Second))
 			require.NoError(t, err)
 
@@ -148,7 +148,7 @@ func paidAttempt(t *testing.T, s *store.Store) (models.PaymentTransaction, *fake
 	return paid, gateway
 }
 
-// nobody gets no messages.
+// A sender that drops every message.
 type nobody struct{}
 
 func (nobody) Send(context.Context, notify.Message) error { return nil }

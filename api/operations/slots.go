@@ -15,7 +15,7 @@ import (
 const slotRetry = 5 * time.Second
 
 // slots bound how many requests of a kind one account, and one company, have running in this process: a slow client holds memory
-// or a connection for minutes, and nobody's clients shall hold all of them.
+// or a connection for minutes, and the clients of one account must not hold all of them.
 type slots struct {
 	kind string
 	most int // 0: no limit

@@ -10,15 +10,15 @@ import (
 	"rihla/models"
 )
 
-// How often a waiting request looks: often while most payments are settled, then seldom.
+// A waiting request reads the payment often while most payments are settled, then seldom.
 const (
 	lookSoon    = 100 * time.Millisecond
 	lookLater   = 500 * time.Millisecond
 	lookSoonFor = 3 * time.Second
 )
 
-// How a request has the gateway asked about a payment whose webhook may be lost: how often it tries, and how long the orchestrator
-// may take to hear of it.
+// The polling of a gateway on request, about a payment whose webhook may be lost: how often it is tried, and how long the call
+// to the orchestrator may take.
 const (
 	askEvery  = 2 * time.Second
 	askAtMost = 500 * time.Millisecond

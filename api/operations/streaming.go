@@ -19,9 +19,9 @@ const (
 
 // streamed is the body of an answer that is written while it leaves.
 type streamed struct {
-	// write makes the body. Its context ends with the one of send, and when the client is gone, which a client that only
-	// reads cannot be told from by writing. That cuts the connection, and so does an error, so that nobody takes a part for
-	// the whole.
+	// write makes the body. Its context ends with the one of send, and when the client is gone (a write
+	// alone cannot tell that client from one that only reads). That cuts the connection, and so does an error, so that a client
+	// never takes a part for the whole.
 	write func(ctx context.Context, w io.Writer) error
 	// done is called in the end, whether or not write has been.
 	done func()

@@ -41,7 +41,7 @@ func TestPeerGone(t *testing.T) {
 	require.False(t, peerGone(pipe), "of what is no socket nobody knows")
 }
 
-// What a client has sent before it went away hides its end from those who only look at the next byte.
+// The bytes that a client has sent before it closed hide the end of the connection from a peek at the next byte.
 func TestPeerGoneBehindItsNextRequest(t *testing.T) {
 	t.Parallel()
 
@@ -85,7 +85,7 @@ func connected(t *testing.T) (client, server net.Conn) {
 	return client, server
 }
 
-// A client that takes nothing keeps a Write from returning. What ends the answer ends that, too.
+// A client that does not read keeps a Write from returning. The end of the answer ends the Write, too.
 func TestStreamThatNobodyReadsEnds(t *testing.T) {
 	t.Parallel()
 

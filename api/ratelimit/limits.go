@@ -93,7 +93,7 @@ func (l *Limits) Anonymous(f *fiber.Ctx, ip string) error {
 	return l.takeAddr(f, "ip", ip, l.limits.Anonymous)
 }
 
-// Unidentified gives an answer to nobody in particular (401, 413) its headers: it counts against the address, and never
+// Unidentified gives the answer to an unidentified caller (401, 413) its headers: it counts against the address, and never
 // refuses, because 413 and 401 come before 429.
 func (l *Limits) Unidentified(f *fiber.Ctx, op *contract.Operation, ip string) {
 	if op.Limit != contract.LimitNone {
@@ -148,14 +148,14 @@ func (l *Limits) count(ctx context.Context, key string, perMinute int) (a allowa
 	return allowance{perMinute, remaining, reset}, retryAfter, ok
 }
 
-// allowance is what a caller is told of a limit.
+// allowance is the state of a limit as its caller sees it.
 type allowance struct {
 	limit     int
 	remaining int
 	reset     time.Time
 }
 
-// show sets the X-RateLimit headers. Reset is rounded up, so that who waits until then finds the whole allowance.
+// show sets the X-RateLimit headers. Reset is rounded up, so that a client that waits until then finds the whole allowance.
 func (a allowance) show(f *fiber.Ctx) {
 	h := &f.Response().Header
 	h.Set("X-RateLimit-Limit", strconv.Itoa(a.limit))
@@ -186,5 +186,5 @@ func tooMany(after time.Duration, spent allowance) *Error {
 	return &Error{After: after, domain: models.Errorf(models.CodeRateLimited, "Too many requests."), spent: spent}
 }
 
-// WholeSeconds rounds up, so that who waits that long is not too early.
+// WholeSeconds rounds up, so that a client that waits that long is not too early.
 func WholeSeconds(d time.Duration) int64 { return max(1, int64((d+time.Second-1)/time.Second)) }

@@ -56,7 +56,7 @@ func TestMemoryLimiter(t *testing.T) {
 	require.Equal(t, 59, remaining)
 }
 
-// TestMemoryLimiterNeverExceeds counts, for any sequence of calls and pauses, what got through in a window of any length.
+// TestMemoryLimiterNeverExceeds counts, for any sequence of calls and pauses, the allowed calls in a window of any length.
 func TestMemoryLimiterNeverExceeds(t *testing.T) {
 	t.Parallel()
 

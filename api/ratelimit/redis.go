@@ -26,7 +26,7 @@ type RedisOptions struct {
 	// Timeout bounds one count, connecting included.
 	Timeout time.Duration
 	Log     *slog.Logger
-	// Observe is told whether counts are shared, at the start and at every change. May be nil.
+	// Observe is called with whether counts are shared, at the start and at every change. May be nil.
 	Observe func(shared bool)
 }
 
@@ -132,7 +132,7 @@ func (r *Redis) Allow(ctx context.Context, key string, perMinute int) (
 }
 
 // Return implements Limiter; it never fails. Redis keeps a last one for up to an interval: its script writes no allowance that is
-// whole again. What was taken while Redis was away is in memory, and is given back there.
+// whole again. A token that was taken while Redis was away is in memory, and is returned there.
 func (r *Redis) Return(ctx context.Context, key string, perMinute int) error {
 	err := r.call(func() error {
 		asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.timeout)
@@ -149,8 +149,8 @@ func (r *Redis) Return(ctx context.Context, key string, perMinute int) error {
 	return nil
 }
 
-// key is what Redis sees: the kind of the count in plain text, and of whom (an address, a user, an account's e-mail)
-// only a keyed hash, which nobody without the secret can try names against.
+// key is the name of a count in Redis: its kind in plain text, and its subject (an address, a user, an account's e-mail)
+// only as a keyed hash: without the secret it cannot be compared with guessed names.
 func (r *Redis) key(key string) string {
 	kind, whose, _ := strings.Cut(key, ":")
 	mac := hmac.New(sha256.New, r.secret)
@@ -168,7 +168,7 @@ func (r *Redis) call(ask func() error) (err error) {
 		return err
 	}
 
-	// A panic is a failure too: a breaker that never hears of its probe would stay half open.
+	// A panic is a failure too: a breaker that never gets the result of its probe would stay half open.
 	err = errAborted
 
 	defer func() {

@@ -86,8 +86,8 @@ func (w *twins) both(tb testing.TB, key string, perMinute int) (memory, shared s
 	return memory, shared, max(reset.Sub(sharedReset).Abs(), (retryAfter - sharedRetry).Abs())
 }
 
-// TestLimitersAgree spends each default limit (rules: input.rates), waits as it is told to, and spends again: what both limiters
-// show is the same to the digit.
+// TestLimitersAgree spends each default limit (rules: input.rates), waits as long as the answer says, and spends again: both
+// limiters show the same to the digit.
 func TestLimitersAgree(t *testing.T) {
 	t.Parallel()
 

@@ -79,7 +79,7 @@ func (r *Relay) Start() {
 	r.done.Go(func() { r.scan(ctx) })
 }
 
-// Stop ends; what was not delivered is delivered by the next process or by the sweep.
+// Stop ends the relay; undelivered events are delivered by the next process or by the sweep.
 func (r *Relay) Stop() {
 	r.stop()
 	r.done.Wait()
@@ -121,7 +121,7 @@ func (r *Relay) deliverOne(ctx context.Context, d models.Delivery) {
 	}
 }
 
-// isDue reports whether nobody waits for the effect of the event's last delivery any more.
+// isDue reports whether the pause after the event's last delivery is over.
 func (r *Relay) isDue(id uuid.UUID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -42,7 +42,7 @@ func TestFurtherDeliveriesBecomeRarer(t *testing.T) {
 	})
 }
 
-// TestCopiesOpenNoDoors: what the scan has put into the queue once more says nothing about how much the orchestrator takes.
+// TestCopiesOpenNoDoors: a second copy of a queued event does not change the limit of concurrent deliveries.
 func TestCopiesOpenNoDoors(t *testing.T) {
 	t.Parallel()
 
@@ -65,7 +65,7 @@ func TestCopiesOpenNoDoors(t *testing.T) {
 	require.Zero(t, r.limit.busy)
 }
 
-// TestFailedDeliveryIsTriedAgain: what the orchestrator has not taken is due at once.
+// TestFailedDeliveryIsTriedAgain: an event that the orchestrator has not taken is due at once.
 func TestFailedDeliveryIsTriedAgain(t *testing.T) {
 	t.Parallel()
 

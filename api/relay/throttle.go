@@ -51,7 +51,7 @@ func (t *throttle) acquire(ctx context.Context) bool {
 	return true
 }
 
-// full reports that nobody else may enter; the caller holds the lock.
+// full reports that the limit is reached; the caller holds the lock.
 func (t *throttle) full() bool { return t.busy > 0 && float64(t.busy) >= t.limit }
 
 // cancel leaves without having delivered anything, which says nothing about the orchestrator.

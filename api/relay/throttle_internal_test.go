@@ -18,7 +18,7 @@ func TestThrottle(t *testing.T) {
 
 		th := newThrottle(8)
 
-		// Ten come at once and stay until they are told how it went.
+		// Ten come at once and stay until they get their outcome.
 		told := make(chan bool)
 
 		for range 10 {
