@@ -6,7 +6,7 @@ import (
 )
 
 // acceptGate is a listener that tells when its server has begun to serve. A server that is shut down before that takes no
-// notice, and serves for ever: who is asked to stop has to wait for the beginning first.
+// notice, and serves for ever: a shutdown has to wait for the beginning first.
 type acceptGate struct {
 	net.Listener
 

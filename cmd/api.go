@@ -193,7 +193,7 @@ func apiDeps(ctx context.Context, cfg config.Config, p apiParts, open *closers) 
 		TemporalUI: strings.TrimRight(cfg.Temporal.UIURL, "/"), Runbook: cfg.App.RunbookURL,
 	})
 
-	// Everybody reaches the public address: in production METRICS_ADDR alone shows how the business goes.
+	// The public address is open to all: in production only METRICS_ADDR shows the figures of the business.
 	var public prometheus.Gatherer
 	if cfg.App.Env != config.Production {
 		public = p.registry

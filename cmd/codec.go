@@ -16,7 +16,7 @@ import (
 	"rihla/internal/telemetry"
 )
 
-// defaultCodecAddr is where the codec server listens: nobody but this machine's own programs reaches it.
+// defaultCodecAddr is where the codec server listens: only programs on this machine reach it.
 const defaultCodecAddr = "127.0.0.1:8234"
 
 func newCodec() *cobra.Command {

@@ -33,7 +33,7 @@ func newDemo() *cobra.Command {
 				return err
 			}
 
-			// What is built and started is told: the first time it takes minutes.
+			// The log shows the progress of building and starting: the first time it takes minutes.
 			progress := telemetry.NewLogger(cmd.ErrOrStderr(), cfg.App)
 
 			// The story is what is read here; the log keeps to what is wrong, unless more is asked for.

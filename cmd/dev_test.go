@@ -47,8 +47,8 @@ func devOn(t *testing.T, dir string) (h *devEnv, links string, stop func()) {
 
 var printedLink = regexp.MustCompile(`http://[^\s]+`)
 
-// TestDevStartsAgain: what people do with a service that they try out must not keep it from starting the next time, and what they
-// have kept of it, such as the address of a checkout, must still lead there.
+// TestDevStartsAgain: the traces that a trial leaves in the data directory must not keep the service from starting the next time,
+// and links of the first run, such as the address of a checkout, must still open.
 func TestDevStartsAgain(t *testing.T) {
 	t.Parallel()
 	testkit.Temporal(t) // so that its program is there

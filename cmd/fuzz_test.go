@@ -77,7 +77,7 @@ func setupFuzz(tb testing.TB) *fuzzBundle {
 func fuzzConfig(tb testing.TB) config.Config {
 	tb.Helper()
 
-	env, err := rig.Settings(tb.TempDir(), storetest.Database(tb), "127.0.0.1:1") // nobody is there, and no target needs it
+	env, err := rig.Settings(tb.TempDir(), storetest.Database(tb), "127.0.0.1:1") // no Temporal is there, and no target needs it
 	require.NoError(tb, err)
 	maps.Copy(env, rig.Unlimited())
 
@@ -167,7 +167,7 @@ func (b *fuzzBundle) signIn(tb testing.TB, cfg config.Config) {
 }
 
 // call sends one request and holds the answer against what is true of every answer: it is none of a fault of ours, it
-// is what the document says, and it is JSON with an error envelope when it is a refusal. The role is empty for nobody.
+// is what the document says, and it is JSON with an error envelope when it is a refusal. An empty role sends no token.
 func (b *fuzzBundle) call(t *testing.T, method, target string, role models.Role, body []byte, header map[string]string) harness.Answer {
 	t.Helper()
 

@@ -33,8 +33,8 @@ const formType = "multipart/form-data; boundary=fuzz"
 
 const busesPath = "/api/v1/provider/buses"
 
-// FuzzMultipart creates buses with any body that says it is a form. What is taken is there in full, photos included;
-// of what is refused nothing stays, no row and no file.
+// FuzzMultipart creates buses with any body that says it is a form. An accepted form is stored in full, photos included;
+// a rejected one leaves no row and no file.
 func FuzzMultipart(f *testing.F) {
 	b := setupFuzz(f)
 

@@ -17,7 +17,7 @@ import (
 	"rihla/models"
 )
 
-// How a webhook of FuzzWebhook is signed. The order is part of the corpus: new ways come last.
+// The ways in which a webhook of FuzzWebhook is signed. The order is part of the corpus: new ways come last.
 const (
 	signedNew     = iota // with the newest secret
 	signedOld            // with the one on its way out
@@ -106,7 +106,7 @@ type hook struct {
 func (b *fuzzBundle) checkAuthentic(t *testing.T, h hook, before string, answer harness.Answer) {
 	t.Helper()
 
-	// What is JSON is for the library to say, and so it is here; but a body that is no text at all is none.
+	// The library decides here as in the service whether a body is JSON; but a body that is no text at all is none.
 	isJSON := json.Valid(h.body) && utf8.Valid(h.body)
 
 	switch answer.Status {

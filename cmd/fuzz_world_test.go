@@ -112,7 +112,7 @@ func insertFuzzWorld(tb testing.TB, s *store.Store, conn *sql.DB) {
 	require.NoError(tb, err)
 }
 
-// fuzzRows are two companies: one with a crowd of everything, and a rival whose rows nobody of the first may see.
+// fuzzRows are two companies: one with a crowd of everything, and a rival whose rows the users of the first must not see.
 func fuzzRows() seed.DemoData {
 	leaves := time.Date(2099, time.January, 1, 6, 0, 0, 0, time.UTC)
 

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// claimLease is how long a key stays taken after the process that has it was killed: until then its customer, who
-	// tries again, is told to wait.
+	// claimLease is how long a key stays taken after the process that holds it was killed: until then a retry gets an answer
+	// that asks it to wait.
 	claimLease = 6 * time.Second
 	// claimRenewal keeps a lease that short from ending under a request that is slow.
 	claimRenewal = 2 * time.Second

@@ -21,7 +21,7 @@ func openLimiter(
 		return ratelimit.NewMemory(), nil
 	}
 
-	// All replicas have the signing key, and nobody else has it.
+	// All replicas have the signing key, and nothing else has it.
 	secret, err := keys.Derive("rate limits")
 	if err != nil {
 		return nil, fmt.Errorf("key of the rate limits: %w", err)

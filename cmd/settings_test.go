@@ -12,7 +12,7 @@ import (
 	"rihla/internal/config"
 )
 
-// TestEveryProblemIsNamedAtOnce: who mends the settings of production starts it once more, and not once for each of them.
+// TestEveryProblemIsNamedAtOnce: a start reports all problems of the settings of production, not one per start.
 func TestEveryProblemIsNamedAtOnce(t *testing.T) {
 	t.Parallel()
 

@@ -68,7 +68,7 @@ const firstTry = 5 * time.Second
 
 // openServing is openStore for API and worker. A database that is away does not keep them from starting, as one that
 // goes away later does not end them: requests are answered with 503 and activities tried again until it is back. One that
-// refuses this process (a wrong password, no such database) is an error: nobody but a person can mend that.
+// refuses this process (a wrong password, no such database) is an error: only an operator can mend that.
 func openServing(ctx context.Context, cfg config.Config) (*store.Store, error) {
 	s, err := store.OpenLazy(cfg.Database.URL.Reveal(), policies(cfg), serving(cfg))
 	if err != nil {

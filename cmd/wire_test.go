@@ -13,7 +13,7 @@ import (
 	"rihla/internal/telemetry"
 )
 
-// What cannot be wired is said, and what was opened before it is closed.
+// A part that cannot be wired is an error, and the parts that were opened before it are closed.
 func TestStartWithAnUnreadableProfile(t *testing.T) {
 	profile := filepath.Join(t.TempDir(), "temporal.toml")
 	require.NoError(t, os.WriteFile(profile, []byte("[profile"), 0o600))
