@@ -43,7 +43,7 @@ func (q quickDays) now() time.Time { return q.shows(time.Now()).Add(-q.slow) }
 func (h *testEnv) workCampaigns(t *testing.T, q quickDays) (stop func()) {
 	t.Helper()
 
-	// What an earlier worker had in memory is gone, as it would be with its process: all is read from the history.
+	// The memory of an earlier worker is gone, as it would be with its process: all is read from the history.
 	sdk.PurgeStickyWorkflowCache()
 
 	w := sdk.New(h.temporal, h.queue, sdk.Options{StickyScheduleToStartTimeout: time.Second})
@@ -63,7 +63,7 @@ func (h *testEnv) workCampaigns(t *testing.T, q quickDays) (stop func()) {
 	return w.Stop
 }
 
-// paidCampaign is one that somebody has paid and whose workflow somebody has terminated.
+// paidCampaign is a paid campaign whose workflow was terminated.
 func (h *testEnv) paidCampaign(t *testing.T, starts, ends models.Date) models.AdCampaign {
 	t.Helper()
 
@@ -135,7 +135,7 @@ func TestCampaignThroughRestarts(t *testing.T) {
 	require.False(t, time.Now().Before(begins), "not before its first day")
 	stop()
 
-	// Its last day ends while nobody works.
+	// Its last day ends while no worker runs.
 	require.Eventually(t, func() bool { return time.Now().After(over) }, 30*time.Second, 50*time.Millisecond)
 	becomes(models.CampaignActive)
 

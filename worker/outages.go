@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	// outageAfter is for how long a gateway may be out of order before somebody is told.
+	// outageAfter is for how long a gateway may be out of order before an incident notifies the operators.
 	outageAfter = 5 * time.Minute
-	// outageRecent is how new a failure or an answer has to be: of a gateway that nobody asks, nobody knows how it is.
+	// outageRecent is how new a failure or an answer has to be: without calls the state of a gateway is unknown.
 	outageRecent = 2 * time.Minute
-	// outageUnseen is after how long an incident counts as left behind: who still sees the gateway down says so again
-	// every outageAfter.
+	// outageUnseen is after how long an incident counts as left behind: a worker that still sees the gateway down reports it
+	// again every outageAfter.
 	outageUnseen        = 2*outageAfter + outageRecent
 	outageCheckInterval = 10 * time.Second
 )
@@ -24,10 +24,10 @@ const (
 // healthReporter is a gateway that knows how it has been doing, such as gateways.Guard.
 type healthReporter interface{ Health() gateways.Health }
 
-// outages keeps the incidents about gateways that do not answer. Each worker speaks for itself: the first one opens the
-// incident, and who has seen the gateway down resolves it when it is up again. So does the first answer after a start,
-// because nobody knows what an earlier process has left behind; who still sees the gateway down says so again. A worker
-// that never saw it down only resolves what nobody has said again for a while: who said it is gone.
+// outages keeps the incidents about gateways that do not answer. Each worker reports for itself: the first one opens the
+// incident, and a worker that has seen the gateway down resolves it when it is up again. So does the first answer after a
+// start, because an earlier process may have left an incident behind; a worker that still sees the gateway down reports it
+// again. A worker that never saw it down only resolves an incident without a report for a while: its reporter is gone.
 type outages struct {
 	watched  map[models.Gateway]healthReporter
 	reported map[models.Gateway]outageReport // what was last reported
@@ -90,7 +90,7 @@ func (o *outages) stop() {
 	o.done.Wait()
 }
 
-// check reports what has changed. What could not be written is tried again at the next look.
+// check reports changes of the gateways' health. A report that could not be written is retried at the next check.
 func (o *outages) check(ctx context.Context) {
 	for name, g := range o.watched {
 		var (

@@ -15,7 +15,7 @@ import (
 	"rihla/models"
 )
 
-// patient is a gateway whose health is told, and what is said about it.
+// patient is a gateway whose health the test sets, and a record of the reports about it.
 type patient struct {
 	mu     sync.Mutex
 	health gateways.Health
@@ -102,7 +102,7 @@ func TestOutages(t *testing.T) {
 		p.set(func() { p.health = gateways.Health{LastAnswer: time.Now()} })
 
 		pass(time.Minute, "up wallet_b")
-		pass(time.Hour) // nobody asks it: nobody knows
+		pass(time.Hour) // no calls: its state is unknown
 
 		// It goes on answering: a worker that reported it down and does not any more has ended.
 		p.set(func() { p.health.LastAnswer = time.Now().Add(time.Hour) })
@@ -113,7 +113,7 @@ func TestOutages(t *testing.T) {
 
 		p.set(func() { p.health.LastAnswer = time.Now() })
 
-		// Nobody has asked it for long: nobody knows.
+		// No calls for long: its state is unknown.
 		p.set(func() { p.health.DownSince, p.health.LastFailure = time.Now(), time.Now() })
 
 		pass(time.Hour)

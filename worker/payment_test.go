@@ -76,7 +76,7 @@ func TestPaymentThatIsCancelled(t *testing.T) {
 	require.Equal(t, models.TransactionPaid, s.Status, "the gateway is asked before anything is cancelled")
 }
 
-// The booking is cancelled in the database before its workflow hears of it, as the API does it.
+// The booking is cancelled in the database before its workflow gets the signal, as the API does it.
 func TestPaymentOfACancelledBooking(t *testing.T) {
 	t.Parallel()
 	h := newTestEnv(t)
@@ -208,7 +208,7 @@ func TestRefund(t *testing.T) {
 
 	require.Equal(t, "60.00", h.gateway.Refunded().String())
 
-	// Started by hand, for a refund that nobody has ordered: whatever else the input says.
+	// A refund workflow that was started by hand has no order: whatever else the input says.
 	id := uuid.New()
 	run, err := h.temporal.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: models.RefundWorkflowID(id), TaskQueue: h.queue},
 		"Refund", map[string]any{"id": id, "booking_id": a.BookingID, "type": "FULL", "requested_by": a.UserID})

@@ -90,7 +90,7 @@ func ensureSchedules(ctx context.Context, log *slog.Logger, c client.Client, que
 
 // ensureSchedule creates one schedule under the id of its workflows. catchUp is how late a missed run may start: the
 // default of a year would run every missed one after an outage. One that exists gets today's times, policies and action,
-// and stays paused if somebody has paused it.
+// and stays paused if an operator has paused it.
 func ensureSchedule(
 	ctx context.Context, log *slog.Logger, c client.Client,
 	spec client.ScheduleSpec, catchUp time.Duration, action *client.ScheduleWorkflowAction,

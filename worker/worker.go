@@ -37,14 +37,14 @@ type Deps struct {
 	AskFor         time.Duration // activities.Payments.AskFor
 	SettleAfter    time.Duration // activities.Payments.SettleAfter
 	WebhookSilence time.Duration // after how long without webhooks gateways are asked; 0: never
-	// Turns bound the questions about attempts at each gateway; of none: no bounds.
+	// PollLimiters bound the polling of attempts at each gateway; nil: no bounds.
 	PollLimiters map[models.Gateway]activities.PollLimiters
-	// Asked and Silent are told of what polling does (activities.Polls); may be nil.
+	// Asked and Silent are called with the results of polling (activities.Polls); may be nil.
 	Asked  func(c models.Channel, outcome string)
 	Silent func(c models.Channel)
 	// BuildID makes this a versioned worker of the Deployment: it gets tasks when its version is current or ramping.
 	BuildID, Deployment string
-	// Settled is told of every payment attempt that has moved to a state; may be nil.
+	// Settled is called for every payment attempt that has moved to a state; may be nil.
 	Settled func(models.TransactionStatus, models.Gateway)
 }
 
@@ -87,7 +87,7 @@ func (w *Worker) newQueues() []worker.Worker {
 		MaxConcurrentLocalActivityExecutionSize: d.Concurrency,
 		WorkflowTaskPollerBehavior:              worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
 		ActivityTaskPollerBehavior:              worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
-		// How long a workflow task waits for the worker that has the workflow in memory, should that one be dead.
+		// A workflow task waits this long for the worker that has the workflow in memory, should that one be dead.
 		StickyScheduleToStartTimeout: stickyTimeout,
 		WorkerStopTimeout:            stopTimeout,
 		MaxHeartbeatThrottleInterval: workflows.HeartbeatEvery,
@@ -131,7 +131,7 @@ func newPolls(d Deps, deliver func(context.Context, models.Delivery) error) *act
 	return p
 }
 
-// newGatewayWorker serves the calls to one gateway: a gateway that is slow fills its own slots and nobody else's.
+// newGatewayWorker serves the calls to one gateway: a slow gateway fills only its own slots.
 func newGatewayWorker(d Deps, gateway models.Gateway, p *activities.Payments, polls *activities.Polls) worker.Worker {
 	w := worker.New(d.Polls, workflows.GatewayQueue(d.Queue, gateway), worker.Options{
 		DisableWorkflowWorker:              true,
@@ -148,9 +148,9 @@ func newGatewayWorker(d Deps, gateway models.Gateway, p *activities.Payments, po
 }
 
 // deployment is what makes a versioned worker, when there is a build id. Every workflow upgrades by itself to the version
-// that is current: one pinned to its version stands still when the last worker of that version is gone, and what stands
-// still here is somebody's money, the only outbox, or the sweep (docs/decisions/0009). That new code takes old runs on is what
-// the replay gate is for.
+// that is current: one pinned to its version stands still when the last worker of that version is gone, and such a workflow
+// is a customer's payment, the only outbox, or the sweep (docs/decisions/0009). The replay gate checks that new code takes
+// old runs on.
 func (d Deps) deployment() worker.DeploymentOptions {
 	if d.BuildID == "" {
 		return worker.DeploymentOptions{}
@@ -196,7 +196,7 @@ func (w *Worker) Start(ctx context.Context) error {
 	}
 
 	w.notifier.start()
-	w.notifier.Notify() // a worker that was killed may have queued messages and told nobody
+	w.notifier.Notify() // a worker that was killed may have queued messages without a notification
 	w.outages.start()
 	w.deps.Log.InfoContext(ctx, "worker polls", "queue", w.deps.Queue)
 

@@ -128,7 +128,7 @@ func (h *testEnv) start(t *testing.T, a models.Attempt) {
 	require.Equal(t, models.TransactionPending, c.Status)
 }
 
-// webhook stores a gateway's word and delivers it, as the API does.
+// webhook stores a gateway's webhook and delivers it, as the API does.
 func (h *testEnv) webhook(t *testing.T, a models.Attempt, kind models.EventType) payments.Stored {
 	t.Helper()
 
