@@ -42,7 +42,7 @@ type Result struct {
 type Summary struct {
 	Rules       []Result // that were looked at; those that could not be, with what was found before they failed
 	Differences int
-	Unseen      []*UnseenError // rules of which nobody knows whether they hold; the others were looked at all the same
+	Unseen      []*UnseenError // rules that could not be checked to the end; the others were
 	Took        time.Duration
 }
 

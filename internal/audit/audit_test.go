@@ -128,7 +128,7 @@ func TestALostConnectionEndsTheAudit(t *testing.T) {
 	require.Equal(t, 1, sum.Differences)
 }
 
-// What people write into the details of an audit entry is theirs.
+// The details of an audit entry are free text of people, and no difference.
 func TestOddDetailsOfTheAuditLog(t *testing.T) {
 	t.Parallel()
 
@@ -205,7 +205,7 @@ func TestTampering(t *testing.T) { //nolint:tparallel // every case locks the ta
 			_, err = tx.ExecContext(t.Context(), reguard)
 			require.NoError(t, err)
 
-			// The reports follow the lines here, unless they are what is tampered with: nobody would believe otherwise.
+			// The reports are rebuilt, unless they are what is tampered with: else their rules would find every tampered line.
 			if c.rule != "report-days" && c.rule != "report-texts" {
 				_, err = tx.ExecContext(t.Context(), "SELECT rebuild_reports()")
 				require.NoError(t, err)

@@ -1,9 +1,9 @@
 package audit
 
-// eventBody holds what is kept of a webhook against the body that was signed. The casts are safe: what has the digest of its receipt
-// was read then. It does without regular expressions, which cost more than all the rest. A fraction of a second beyond microseconds
-// is cut off by the service and rounded here. Signatures are not verified: the secrets are the API's, and those of old signatures
-// have been replaced.
+// eventBody compares the stored event of a webhook with the body that was signed. The casts are safe: a body with the digest of
+// its receipt was read then. It does without regular expressions, which cost more than all the rest. A fraction of a second
+// beyond microseconds is cut off by the service and rounded here. Signatures are not verified: the secrets are the API's, and
+// those of old signatures have been replaced.
 func eventBody() check {
 	return check{
 		needs: "webhook_events.digest",

@@ -8,7 +8,7 @@ import (
 )
 
 // guardChecks look at what the database itself has to refuse and to write. A trigger of the right name that does something
-// else guards nothing: what each of them has to do is said here, and changes with a migration that changes it.
+// else guards nothing: the text of each of them is given here, and changes with a migration that changes it.
 func guardChecks() []check {
 	return []check{{
 		rules: []Rule{

@@ -1,7 +1,7 @@
 package audit
 
-// lostMoneyChecks look for money that a gateway has spoken of and that nobody deals with (rules: late.return). A day is far
-// longer than anything may take that happens by itself.
+// lostMoneyChecks look for money that a gateway has reported and that no attempt, refund or decision accounts for
+// (rules: late.return). A day is far longer than any automatic processing takes.
 func lostMoneyChecks() []check {
 	return []check{lostEvents(), suspenseProof(), lateMoney(), refusedRefunds()}
 }

@@ -23,7 +23,7 @@ WHERE t.kind = 'PAYMENT'
 	}
 }
 
-// paymentProof: what the gateway answered when it was asked is kept as an event too, so every capture has one.
+// paymentProof: the gateway's answer to a poll is stored as an event too, so every capture has one.
 func paymentProof() check {
 	return check{
 		rules: []Rule{{"payment-proof", "A payment was captured exactly when one success of the gateway, of the same amount, currency and " +

@@ -1,6 +1,6 @@
 package audit
 
-// subjectChecks look at what rows say of each other: who paid, for what, to whom, and how a line was paid out.
+// subjectChecks compare rows that name each other: the payer, the subject, the recipient, and the payout of a line.
 func subjectChecks() []check {
 	return []check{paymentSubject(), refundParent(), refundSubject(), recordPayout()}
 }
@@ -52,7 +52,7 @@ WHERE a.kind = 'REFUND'
 	}
 }
 
-// refundSubject: the entry about who asked is written with the refund, and nobody has asked for one without it.
+// refundSubject: the entry that names the requester is written with the refund, and no refund has a requester without it.
 func refundSubject() check {
 	return check{
 		rules: []Rule{{"refund-subject", "A refund names a payment, and that payment's booking or campaign, and who asked for it as the " +

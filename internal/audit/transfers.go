@@ -1,7 +1,7 @@
 package audit
 
-// transfers looks at each transfer in itself: where the money went, what for, and when. What was written in the same SQL
-// transaction has the same moment, to the microsecond.
+// transfers looks at each transfer in itself: its accounts, its purpose, and its time. Transfers of one SQL
+// transaction have the same moment, to the microsecond.
 func transfers() check {
 	return check{
 		rules: []Rule{

@@ -53,7 +53,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{}
 	w.s, w.db = storetest.Open(t, models.DefaultPolicies())
 	w.World = storetest.Fixture(t, w.s)
-	// What versions before the migrations left out is expected of rows that come a day after them.
+	// The migrations count as a week old: the audit excuses gaps in rows from before them, and none in later ones.
 	_, err := w.db.ExecContext(t.Context(), "UPDATE bun_migrations SET migrated_at = migrated_at - interval '1 week'")
 	require.NoError(t, err)
 
@@ -114,7 +114,7 @@ func (w *world) open(t *testing.T, a models.Attempt) models.PaymentTransaction {
 	return tx
 }
 
-// report delivers the gateway's word about an attempt, settles it, and returns the event's id.
+// report delivers the gateway's webhook about an attempt, settles it, and returns the event's id.
 func (w *world) report(t *testing.T, tx models.PaymentTransaction, kind models.EventType, amount models.Money) uuid.UUID {
 	t.Helper()
 

@@ -19,7 +19,7 @@ type AccountStatus struct {
 
 // Gate lets tokens through that are genuine and still stand for their account: it is there, has the role and the
 // company that the token names, and nothing has ended its tokens since. It asks for the account each time, so that
-// nothing which is taken from somebody stays with them until their token expires. It is safe for concurrent use.
+// a withdrawn right ends at once and not with the token. It is safe for concurrent use.
 type Gate struct {
 	tokens *Verifier
 	status func(ctx context.Context, user uuid.UUID) (AccountStatus, error)

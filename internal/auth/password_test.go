@@ -46,7 +46,7 @@ func TestPasswordsAreBounded(t *testing.T) {
 	p, err := NewPasswords(1)
 	require.NoError(t, err)
 
-	p.slots <- struct{}{} // somebody is computing
+	p.slots <- struct{}{} // another caller is computing
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

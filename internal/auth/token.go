@@ -78,7 +78,7 @@ func (i *Issuer) Issue(p Principal) (token string, expiresIn int, err error) {
 		c.ProviderID = p.ProviderID.String()
 	}
 
-	// What we would not accept is not handed out either.
+	// A token that we would not accept is not issued either.
 	if _, err = c.principal(); err != nil {
 		return "", 0, fmt.Errorf("issue access token: %w", err)
 	}
@@ -146,7 +146,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Principal, error) 
 
 	var c claims
 	if _, err = from.parser.ParseWithClaims(token, &c, from.keys(ctx)); err != nil {
-		// Claims are looked at after the signature, so nobody learns anything about a token that is not theirs.
+		// The claims are checked after the signature, so that a caller learns nothing about a token that is not theirs.
 		if errors.Is(err, jwt.ErrTokenExpired) {
 			return Principal{}, models.Errorf(models.CodeUnauthenticated, "The access token has expired.")
 		}

@@ -15,7 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// What an encrypted payload says about itself, in the names that Temporal's own samples and UI use.
+// The metadata of an encrypted payload, under the names that Temporal's own samples and UI use.
 const (
 	encodingEncrypted = "binary/encrypted"
 	cipherName        = "AES-256-GCM"
@@ -25,7 +25,7 @@ const (
 	metadataWorkflow = "encryption-workflow-id"
 )
 
-// What is refused, for those who want to tell it apart. The errors around them name key and workflow.
+// The causes of a rejected payload, for callers that tell them apart. The errors around them name key and workflow.
 var (
 	// ErrMissingKey says that a payload was encrypted with a key that is not configured.
 	ErrMissingKey = errors.New("the key is not in TEMPORAL_CODEC_KEYS")
@@ -70,8 +70,8 @@ func New(keys []Key) (*Codec, error) {
 	return c, nil
 }
 
-// PanicOnUndecryptable is the codec for a worker: what it cannot decrypt, it panics about. To the SDK an error here is an answer, and
-// a workflow whose input cannot be read fails for good; a panic fails only the workflow task, or the try of an activity,
+// PanicOnUndecryptable is the codec for a worker: it panics about a payload that it cannot decrypt. To the SDK an error here is
+// an answer, and a workflow whose input cannot be read fails for good; a panic fails only the workflow task, or the try of an activity,
 // which the orchestrator repeats until there is a worker with the key.
 func (c *Codec) PanicOnUndecryptable() *Codec {
 	panicking := *c
@@ -89,7 +89,7 @@ func (c *Codec) Reader() *Codec {
 	return &reader
 }
 
-// WithSerializationContext implements converter.PayloadCodecWithSerializationContext: what is encrypted belongs to one
+// WithSerializationContext implements converter.PayloadCodecWithSerializationContext: an encrypted payload belongs to one
 // workflow, and is refused in the history of another.
 func (c *Codec) WithSerializationContext(sc converter.SerializationContext) converter.PayloadCodec {
 	bound := *c
@@ -203,8 +203,8 @@ func (c *Codec) acceptPlain(p *commonpb.Payload) (*commonpb.Payload, error) {
 	return p, nil
 }
 
-// belongs tells whether a payload that was encrypted for the workflow is at home here. What was encrypted before ids were
-// bound, or outside a workflow, names none; what a schedule hands to its runs was encrypted for the schedule.
+// belongs reports whether a payload that was encrypted for the workflow may be read here. Payloads from before ids were
+// bound, or from outside a workflow, name none; the input that a schedule gives to its runs was encrypted for the schedule.
 func (c *Codec) belongs(workflowID string) bool {
 	if workflowID == "" || c.workflowID == "" || workflowID == c.workflowID {
 		return true

@@ -78,8 +78,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// While encryption is being switched on, what was written before is taken. Afterwards it is refused: those who can write to
-// the orchestrator cannot tell a worker anything. What is empty is no message.
+// While encryption is being switched on, older plain payloads are accepted. Afterwards they are refused: write access to
+// the orchestrator is not enough to send a worker anything. An empty payload is no message.
 func TestPlainPayloadsAreTakenWhilePlainIsListed(t *testing.T) {
 	t.Parallel()
 
@@ -127,7 +127,7 @@ func within(c *codec.Codec, workflowID string) converter.PayloadCodec {
 	return c.WithSerializationContext(converter.WorkflowSerializationContext{WorkflowID: workflowID})
 }
 
-// What was encrypted for one workflow is refused in another one's history, also with its label changed.
+// A payload that was encrypted for one workflow is refused in another one's history, also with its label changed.
 func TestPayloadsBelongToTheirWorkflow(t *testing.T) {
 	t.Parallel()
 
@@ -163,7 +163,7 @@ func TestPayloadsBelongToTheirWorkflow(t *testing.T) {
 		require.ErrorContains(t, err, "cannot be decrypted")
 	}
 
-	// What was written before ids were bound, or by the codec server for the command line.
+	// A payload from before ids were bound, or of the codec server for the command line.
 	opened, err := within(c, "payment/2").Decode(encoded(t, c, plain("old")))
 	require.NoError(t, err)
 	require.Equal(t, "old", string(opened[0].GetData()))
@@ -197,7 +197,7 @@ func TestKeysAreChanged(t *testing.T) {
 	require.Equal(t, "young", string(opened[0].GetData()))
 }
 
-// Without keys, and with `plain` in front of them, everything is written in plain text. What is encrypted is still known.
+// Without keys, and with `plain` in front of them, everything is written in plain text. Encrypted payloads are still recognized.
 func TestPlainInFront(t *testing.T) {
 	t.Parallel()
 	k1 := key(t, "k1")

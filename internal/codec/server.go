@@ -26,8 +26,8 @@ type Access struct {
 	Origins []string
 }
 
-// NewHandler serves the protocol of a remote codec: POST …/decode and …/encode. What it encrypts belongs to no workflow,
-// since those who ask do not say for which one it is, and is taken by all of them.
+// NewHandler serves the protocol of a remote codec: POST …/decode and …/encode. A payload that it encrypts belongs to no
+// workflow, since requests do not name one, and every workflow accepts it.
 func NewHandler(c *Codec, a Access) http.Handler {
 	return &handler{Access: a, next: converter.NewPayloadCodecHTTPHandler(c.Reader())}
 }
@@ -42,7 +42,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 
-	// That the process is alive is no secret, and is asked by those who have no token.
+	// The health of the process is no secret, and probes have no token.
 	if r.Method == http.MethodGet && r.URL.Path == "/healthz" {
 		return
 	}

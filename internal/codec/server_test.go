@@ -106,7 +106,7 @@ func TestServerLetsOnlyTheUIAsk(t *testing.T) {
 		}
 	}
 
-	// A name that somebody points to this machine.
+	// A foreign domain name that resolves to this machine.
 	require.Equal(t, http.StatusUnauthorized, ask(t, h, http.MethodPost, "/decode", `{}`, "Host", "evil.example.com:8234").Code)
 	require.Equal(t, http.StatusOK, ask(t, h, http.MethodPost, "/decode", `{}`, "Host", "localhost:8234").Code)
 }

@@ -265,12 +265,12 @@ type Policies struct {
 	UnpaidAttemptsPerHour int `env:"UNPAID_ATTEMPTS_PER_HOUR" envDefault:"60"`
 	// AdMinPricePerDay is what a campaign costs at least for each of its days, without VAT; 0: anything.
 	AdMinPricePerDay models.Money `env:"AD_MIN_PRICE_PER_DAY" envDefault:"10.00"`
-	// AskFor is how long a gateway is asked whether an expired attempt was paid before an operator is told.
+	// AskFor is how long a gateway is polled about an expired attempt before an incident notifies an operator.
 	AskFor time.Duration `env:"EXPIRY_ASK_FOR" envDefault:"5m"`
 	// SettleAfter is how long a gateway is asked about a refund that it does not know, after a request whose outcome is unknown,
 	// before the refund counts as not made.
 	SettleAfter time.Duration `env:"REFUND_SETTLE_AFTER" envDefault:"2m"`
-	// LateChecks are how long after the end of an unpaid attempt the gateway is asked again whether it has taken money for
+	// LateChecks are how long after the end of an unpaid attempt the gateway is polled again whether it has taken money for
 	// it; 0: never.
 	LateChecks []time.Duration `env:"LATE_PAYMENT_CHECKS" envDefault:"10m,2h,24h"`
 }
@@ -301,7 +301,7 @@ type Media struct {
 	URLTTL time.Duration `env:"MEDIA_URL_TTL" envDefault:"1h"`
 }
 
-// Notify is how customers hear from us.
+// Notify are the settings of messages to customers.
 type Notify struct {
 	// SMTPURL is smtp://user:password@host:port or smtps://…; empty writes mail to DATA_DIR/outbox.
 	SMTPURL  Secret `env:"SMTP_URL"`
@@ -351,7 +351,7 @@ func OSEnviron() map[string]string { return env.ToMap(os.Environ()) }
 
 // Load reads the settings from environ; a name with an empty value counts as unset, as compose files leave them.
 // Of malformed values it returns one error that names every one of them and shows no secret, with the settings as they are
-// without the ones that cannot be read: what else is wrong with them can be said in the same breath.
+// without the ones that cannot be read: the caller can report their other problems together with these.
 func Load(environ map[string]string) (Config, error) {
 	set := make(map[string]string, len(environ))
 

@@ -281,7 +281,7 @@ func TestRequireNamesWhatIsMissingOrWeak(t *testing.T) {
 	}
 }
 
-// TestTrustedNetworks: what ALLOW_INSECURE names may go without TLS; payments and telephone numbers never do.
+// TestTrustedNetworks: the connections in ALLOW_INSECURE may go without TLS; payments and telephone numbers never do.
 func TestTrustedNetworks(t *testing.T) {
 	t.Parallel()
 

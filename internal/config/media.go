@@ -4,7 +4,7 @@ import (
 	"net/url"
 )
 
-// minMediaSecret is in characters: what `openssl rand -base64 32` prints has 44.
+// minMediaSecret is in characters: the output of `openssl rand -base64 32` has 44.
 const minMediaSecret = 32
 
 // checkMedia says what is missing or weak for opening photos.

@@ -108,7 +108,7 @@ func (c Config) checkHTTPS(p *problems, name, address string) {
 	}
 }
 
-// The shortest networks of proxies: larger ones are nobody's own.
+// The shortest networks of proxies: larger ones have more than one owner.
 const (
 	minProxyBits4 = 8
 	minProxyBits6 = 7 // fc00::/7, the private addresses

@@ -6,7 +6,7 @@ import (
 	"rihla/internal/codec"
 )
 
-// What Temporal takes for the name of a Worker Deployment, and for one of its versions; it joins the two by a colon.
+// The forms that Temporal takes for the name of a Worker Deployment, and for one of its versions; it joins the two by a colon.
 var (
 	deploymentName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_@/-]{0,99}$`)
 	buildID        = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$`)

@@ -140,7 +140,7 @@ const LocalOrigins = "localhost"
 // the scheme's own; or LocalOrigins. AnyOrigin stands alone.
 type Origins []string
 
-// UnmarshalText reads a comma-separated list. What no browser would ever send is refused: it could only be a mistake.
+// UnmarshalText reads a comma-separated list. An origin that no browser would ever send is refused: it could only be a mistake.
 func (o *Origins) UnmarshalText(b []byte) error {
 	var origins Origins
 

@@ -1,5 +1,5 @@
 // Package media keeps the photos that companies upload: the files in an object storage (files on disk, or S3), and the
-// links that open one of them for some time without a token. What a photo belongs to is in the database; a file knows
+// links that open one of them for some time without a token. The owner of a photo is in the database; a file knows
 // nothing of it, and its key is random.
 package media
 
@@ -53,7 +53,7 @@ func Open(ctx context.Context, address, dataDir string) (*Bucket, error) {
 	var schemes blob.URLMux
 
 	schemes.RegisterBucket(fileblob.Scheme, &fileblob.URLOpener{Options: fileblob.Options{
-		// What is known of a photo is in the database. A file that is being written stands beside the finished ones, because
+		// The data about a photo is in the database. A file that is being written stands beside the finished ones, because
 		// it can be moved into place on the same volume only.
 		CreateDir: true, DirFileMode: 0o700, NoTempDir: true, Metadata: fileblob.MetadataDontWrite,
 	}})

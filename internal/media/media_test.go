@@ -57,7 +57,7 @@ func life(t *testing.T, b *media.Bucket) {
 	_, err = b.Get(ctx, first)
 	require.ErrorIs(t, err, media.ErrNotFound)
 
-	// Only what is old enough, and what nobody knows, is swept.
+	// The sweep removes only old files without a row.
 	knows := func(keys ...string) media.Known {
 		return func(_ context.Context, asked []string) (map[string]bool, error) {
 			known := map[string]bool{}

@@ -13,7 +13,7 @@ import (
 	"rihla/models"
 )
 
-// The bounds of a photo's picture: what a small file claims to be must not cost its viewers gigabytes.
+// The bounds of a photo's picture: a small file with a huge claimed size must not cost its viewers gigabytes.
 const (
 	maxSide   = 16_384     // pixels
 	maxPixels = 64_000_000 // width × height

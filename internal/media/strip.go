@@ -120,8 +120,8 @@ func endOfScan(file []byte, at int) int {
 	return len(file)
 }
 
-// keepsSegment: what decodes the picture, its density, color profile and color transform. A JFIF header with a thumbnail is
-// left out, its density with it.
+// keepsSegment keeps the segments that decode the picture, its density, color profile and color transform. A JFIF header with a
+// thumbnail is left out, its density with it.
 func keepsSegment(marker byte, body []byte) bool {
 	const plainJFIF = 14
 
@@ -213,7 +213,7 @@ const (
 	pngFraming   = 12 // length, type and checksum of a chunk
 )
 
-// pngKept are the chunks that a picture is shown by: text, time, EXIF, animations and what nobody knows stay out.
+// pngKept are the chunks that a picture is shown by: text, time, EXIF, animations and unknown chunks stay out.
 var pngKept = []string{
 	"IHDR", "PLTE", "IDAT", "IEND", "tRNS", "cHRM", "gAMA", "iCCP", "sBIT", "sRGB", "cICP", "bKGD", "pHYs",
 }

@@ -179,7 +179,7 @@ func TestStripWebP(t *testing.T) {
 	require.IsType(t, (*image.NRGBA)(nil), got)
 }
 
-// FuzzStrip: what is stripped is a photo of the same kind and not larger than before but for the orientation.
+// FuzzStrip: a stripped photo is of the same kind and not larger than before but for the orientation.
 func FuzzStrip(f *testing.F) {
 	for _, file := range [][]byte{
 		jpegOf(f), pngOf(f), webpOf(f), inserted(jpegOf(f), 2, segment(0xE1, "Exif\x00\x00"+string(exif(binary.BigEndian, 6)))),

@@ -23,7 +23,7 @@ const (
 type Known func(ctx context.Context, keys []string) (map[string]bool, error)
 
 // Sweep removes the photos' files that were written before the given time and that known does not know, and counts
-// them. What cannot be removed is left for the next sweep.
+// them. A file that cannot be removed is left for the next sweep.
 func (b *Bucket) Sweep(ctx context.Context, before time.Time, known Known) (removed int, err error) {
 	token := blob.FirstPageToken
 
@@ -80,7 +80,7 @@ func (b *Bucket) sweepPage(ctx context.Context, page []*blob.ListObject, before 
 }
 
 // Janitor sweeps from time to time: a process that dies between writing a file and writing its row, or between deleting
-// the row and removing the file, leaves a file that nobody can reach. Several processes may sweep the same storage.
+// the row and removing the file, leaves a file without an address. Several processes may sweep the same storage.
 type Janitor struct {
 	bucket *Bucket
 	known  Known

@@ -68,8 +68,8 @@ type Notifier struct {
 	mail, sms Sender
 }
 
-// New chooses the senders: mail goes to SMTP_URL, or into DATA_DIR/outbox when that is empty; SMS by SMS_DRIVER. What is
-// written to the outbox is shown in log.
+// New chooses the senders: mail goes to SMTP_URL, or into DATA_DIR/outbox when that is empty; SMS by SMS_DRIVER. The log
+// shows messages that are written to the outbox.
 func New(cfg config.Config, log *slog.Logger) (*Notifier, error) {
 	renderer, err := NewRenderer(cfg.Notify.BookingURL)
 	if err != nil {

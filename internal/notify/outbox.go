@@ -34,7 +34,7 @@ func NewOutbox(dir string, from *mail.Address, renderer *Renderer, log *slog.Log
 	return &Outbox{dir: dir, from: from, renderer: renderer, log: log}
 }
 
-// Send implements Sender. The log line names the file and nobody.
+// Send implements Sender. The log line names the file and no person.
 func (o *Outbox) Send(ctx context.Context, m Message) error {
 	name, content, err := o.file(m)
 	if err != nil {
@@ -79,7 +79,7 @@ func (o *Outbox) file(m Message) (name string, content []byte, err error) {
 	return m.ID.String() + ".eml", eml.Bytes(), nil
 }
 
-// write replaces path as a whole, so that nobody reads half a message.
+// write replaces path as a whole, so that a reader never sees half a message.
 func (o *Outbox) write(path string, content []byte) (err error) {
 	if err := os.MkdirAll(filepath.Dir(o.dir), dataDirMode); err != nil {
 		return fmt.Errorf("outbox folder: %w", err)

@@ -56,8 +56,8 @@ func NewRenderer(bookingURL string) (*Renderer, error) {
 	}, nil
 }
 
-// Render writes m for its channel and locale; any locale but English is Arabic (rules: notifications.language). What cannot be written, for
-// want of an amount or a known kind, is a permanent error.
+// Render writes m for its channel and locale; any locale but English is Arabic (rules: notifications.language). A message
+// without an amount or a known kind is a permanent error.
 func (r *Renderer) Render(m Message) (Rendered, error) {
 	w := writer{locale: models.LocaleArabic, localizer: r.arabic}
 	if m.Locale == models.LocaleEnglish {
@@ -193,7 +193,7 @@ func (w *writer) values(m Message) (values, error) {
 
 	v.Refundable = m.Data[DataRefundable] != ""
 
-	// That a trip was moved is not about an amount.
+	// A message about a moved trip may lack an amount.
 	if text := m.Data[DataAmount]; text != "" || m.Kind != models.NotifyTripMoved {
 		amount, err := models.ParseMoney(text)
 		if err != nil {

@@ -87,7 +87,7 @@ func (s *SMTP) Send(ctx context.Context, m Message) error {
 	if err != nil {
 		return fmt.Errorf("notify: connect to mail server: %w", err)
 	}
-	// The server has answered for the message before QUIT; how it says good-bye changes nothing.
+	// The server has accepted the message before QUIT; the end of the session changes nothing.
 	defer func() { _ = s.client.CloseWithSMTPClient(session) }()
 
 	err = s.client.SendWithSMTPClient(session, letter)

@@ -223,7 +223,7 @@ func TestSMTPOverTLSWithPassword(t *testing.T) {
 	require.Len(t, letters, 1)
 	require.Contains(t, commands, "AUTH PLAIN "+base64.StdEncoding.EncodeToString([]byte("\x00post\x00s3cret/word")))
 
-	// A certificate that nobody vouches for is not believed.
+	// A certificate of an unknown authority is refused.
 	s, err = NewSMTP(address, from, newTestRenderer(t))
 	require.NoError(t, err)
 	require.ErrorContains(t, s.Send(t.Context(), m), "certificate")

@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Unfinished is what a reading of the books says about work that somebody should have done: numbers by what it is.
+// Unfinished are the counts of overdue work and of open incidents from one reading of the database.
 type Unfinished struct {
 	Overdue   map[string]int
 	Incidents map[string]int // open ones, by kind

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Names of attributes are half of what keeps secrets out of the logs; the other half are the texts of errors and paths,
-// into which somebody else has put them: a driver that quotes a value, a caller that writes an address into a path.
+// The names of attributes keep some secrets out of the logs; others are in the texts of errors and paths:
+// a driver quotes a value, a caller writes an address into a path.
 
 // hidden stands for what is not shown.
 const hidden = "[redacted]"
@@ -20,7 +20,7 @@ var (
 		`whsec_[A-Za-z0-9+/=_-]+`,                                          // a webhook's signing secret
 		`\bv1a?,[A-Za-z0-9+/]{20,}=*`,                                      // a webhook's signature
 		`\$argon2id?\$[^\s"]+`,                                             // the hash of a password
-		`[^\s"'<>()\[\]{},;:=/\\?&]+(?:@|%40)[A-Za-z0-9.-]+\.[A-Za-z]{2,}`, // an address of somebody's mail
+		`[^\s"'<>()\[\]{},;:=/\\?&]+(?:@|%40)[A-Za-z0-9.-]+\.[A-Za-z]{2,}`, // a mail address
 		`(?:\+|%2[Bb])\d{8,15}\b`,                                          // a telephone number
 	}, "|"))
 	// credentials of an address, and the query of one, where tokens travel.
@@ -28,15 +28,15 @@ var (
 	query    = regexp.MustCompile(`(https?://[^\s"?]*\?)[^\s"]+`)
 	// digits that may be the number of a card.
 	digits = regexp.MustCompile(`\b\d(?: ?\d){12,18}\b`)
-	// complaint is an error of PostgreSQL that quotes what somebody sent: of class 22, data exceptions, and syntax errors,
+	// complaint is an error of PostgreSQL that quotes a value of a caller: of class 22, data exceptions, and syntax errors,
 	// for values are written into the text of queries.
 	complaint = regexp.MustCompile(`(?s)ERROR: .*?\(SQLSTATE (?:22[0-9A-Z]{3}|42601)\)`)
 	quoted    = regexp.MustCompile(`(?s)".*"`)
 )
 
-// Scrub returns the text without what looks like a secret or like somebody's address: tokens, keys, signatures,
+// Scrub returns the text without secrets and personal addresses, as far as their form shows: tokens, keys, signatures,
 // credentials and queries of addresses, mail addresses, telephone and card numbers, and values that the database
-// complains about. Names of people look like anything else: they have to stay out by themselves.
+// complains about. Names of people look like anything else: their callers must not log them.
 func Scrub(text string) string {
 	if !suspicious(text) {
 		return text

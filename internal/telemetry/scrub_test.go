@@ -32,7 +32,7 @@ func TestScrub(t *testing.T) {
 		`store: ERROR: invalid input syntax for type integer: "Umm "Z"" (SQLSTATE 22P02): x`: `store: ERROR: invalid input syntax for type integer: "[redacted]" (SQLSTATE 22P02): x`,
 		`ERROR: syntax error at or near "Umm" (SQLSTATE 42601)`:                              `ERROR: syntax error at or near "[redacted]" (SQLSTATE 42601)`,
 
-		// What operators look for stays.
+		// The parts that operators look for stay.
 		`ERROR: relation "bookings" does not exist (SQLSTATE 42P01)`:                                 `ERROR: relation "bookings" does not exist (SQLSTATE 42P01)`,
 		`ERROR: duplicate key value violates unique constraint "users_email" (SQLSTATE 23505)`:       `ERROR: duplicate key value violates unique constraint "users_email" (SQLSTATE 23505)`,
 		"f0000000-0000-4000-8000-000000000001 at 2026-11-21T09:30:00.123456789+03:00":                "f0000000-0000-4000-8000-000000000001 at 2026-11-21T09:30:00.123456789+03:00",
