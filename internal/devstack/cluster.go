@@ -41,7 +41,7 @@ type ClusterOptions struct {
 	BinDir string
 	// Postgres keeps its state, in two databases of its own.
 	Postgres *Postgres
-	// Log receives progress; nil: nobody does.
+	// Log receives progress; nil: it is discarded.
 	Log *slog.Logger
 }
 
@@ -211,8 +211,8 @@ func (c *Cluster) startNode(n *clusterNode) (err error) {
 	return err
 }
 
-// ready asks every node for the namespace and for the search attributes, and makes both the first time: what one node has
-// made, the others hear of seconds later, and refuse to start workflows until then.
+// ready asks every node for the namespace and for the search attributes, and makes both the first time: the other nodes see
+// them seconds later, and refuse to start workflows until then.
 func (c *Cluster) ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

@@ -51,7 +51,7 @@ type Options struct {
 	Cluster bool
 	// Headless leaves Temporal's web UI out.
 	Headless bool
-	// Log receives progress; nil: nobody does.
+	// Log receives progress; nil: it is discarded.
 	Log *slog.Logger
 }
 
@@ -206,7 +206,7 @@ func lockHolder(lock *flock.Flock) int {
 const lockRetry = 50 * time.Millisecond
 
 // waitForLock takes the lock as soon as no other process has it. Lock files are never deleted: a lock on a deleted file would
-// exclude nobody.
+// exclude no other process.
 func waitForLock(ctx context.Context, path string) (*flock.Flock, error) {
 	lock := flock.New(path)
 	if _, err := lock.TryLockContext(ctx, lockRetry); err != nil {
@@ -309,7 +309,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// reportExit logs the end of a child that nobody has asked to stop: wanted tells whether it should still be running.
+// reportExit logs the unexpected end of a child: wanted tells whether it should still be running.
 func reportExit(log *slog.Logger, p *process.Process, logFile string, wanted func() bool) {
 	<-p.Done()
 	if wanted() {

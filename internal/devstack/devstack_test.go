@@ -70,7 +70,7 @@ func (quiet) Info(string, ...any)  {}
 func (quiet) Warn(string, ...any)  {}
 func (quiet) Error(string, ...any) {}
 
-// greet is payment-shaped: an update that is answered while the workflow goes on, until it is told to end.
+// greet is payment-shaped: an update that is answered while the workflow goes on, until a signal ends it.
 func greet(ctx workflow.Context, name string) (string, error) {
 	err := workflow.SetUpdateHandler(ctx, "greeting", func(workflow.Context) (string, error) { return "marhaba " + name, nil })
 	if err != nil {

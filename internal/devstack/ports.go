@@ -13,8 +13,8 @@ import (
 
 const loopback = "127.0.0.1"
 
-// Free ports are looked for below those that systems give to outgoing connections (32768 and up on Linux, 49152 elsewhere): nobody
-// takes one by chance before it is listened on, or while who listens on it is killed and started again.
+// Free ports are looked for below those that systems give to outgoing connections (32768 and up on Linux, 49152 elsewhere): no
+// connection takes one by chance before it is listened on, or while its listener is killed and started again.
 const (
 	lowestPort  = 20000
 	highestPort = 32767

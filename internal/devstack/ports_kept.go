@@ -9,7 +9,7 @@ import (
 )
 
 // Ports are the ports that a data directory's parts had the last time, by their names. A part that had to take another port than
-// its usual one takes that one again: what was kept meanwhile, such as the address of a checkout page, still leads to it.
+// its usual one takes that one again: links that were kept, such as the address of a checkout page, still open.
 // Its methods may be called from several goroutines; the data directory's lock keeps other processes away.
 type Ports struct {
 	file string
@@ -18,7 +18,7 @@ type Ports struct {
 	kept map[string]int
 }
 
-// portsFile is in a directory that Reset wipes: who begins anew begins with the usual ports.
+// portsFile is in a directory that Reset wipes: a fresh start begins with the usual ports.
 func portsFile(dataDir string) string { return filepath.Join(dataDir, "run", "ports.json") }
 
 // openPorts reads what was kept in dataDir. A file that is missing or cannot be read stands for none.

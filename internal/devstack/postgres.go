@@ -44,7 +44,7 @@ type PostgresOptions struct {
 	Database string
 	// Throwaway trades the safety of the data for speed (no fsync) and allows 300 connections: for tests.
 	Throwaway bool
-	// Log receives progress; nil: nobody does.
+	// Log receives progress; nil: it is discarded.
 	Log *slog.Logger
 }
 

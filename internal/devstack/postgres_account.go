@@ -16,7 +16,7 @@ import (
 	"syscall"
 )
 
-// account is whom PostgreSQL runs as. It refuses to run as root, so root lends it somebody else's identity.
+// account is the user that PostgreSQL runs as. It refuses to run as root, so root lends it another user's identity.
 type account struct {
 	uid, gid uint32
 	borrowed bool
@@ -37,7 +37,7 @@ func (a account) own(path string) error {
 	return os.Lchown(path, int(a.uid), int(a.gid))
 }
 
-// serverAccount is the present user, or for root: the owner of the cluster that is already there, else `postgres`, else `nobody`.
+// serverAccount is the present user, or for root: the owner of the existing cluster, else `postgres`, else the unprivileged user.
 func serverAccount(cluster string) (account, error) {
 	if os.Geteuid() != 0 {
 		return account{uid: uint32(os.Geteuid()), gid: uint32(os.Getegid())}, nil //nolint:gosec // ids are not negative
@@ -55,7 +55,7 @@ func serverAccount(cluster string) (account, error) {
 		uid, uidErr := strconv.ParseInt(found.Uid, 10, 64)
 		gid, gidErr := strconv.ParseInt(found.Gid, 10, 64)
 		if uidErr == nil && gidErr == nil {
-			// Some systems write nobody's id as -2; the conversion is the kernel's.
+			// Some systems write the unprivileged user's id as -2; the conversion is the kernel's.
 			return account{uid: uint32(uid), gid: uint32(gid), borrowed: true}, nil //nolint:gosec // wrapping is wanted
 		}
 	}
@@ -150,7 +150,7 @@ func letThrough(dataDir string) error {
 	return os.Chmod(dataDir, info.Mode().Perm()|0o011)
 }
 
-// claim refuses a directory that somebody else has put in our place: /var/tmp is open to all.
+// claim refuses a directory that another user has put in our place: /var/tmp is open to all.
 func claim(home string, acc account) error {
 	info, err := os.Lstat(home)
 	if err != nil {

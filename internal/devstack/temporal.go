@@ -62,7 +62,7 @@ type TemporalOptions struct {
 	Port, UIPort int
 	// Namespace is what readiness is asked of. Default: `default`.
 	Namespace string
-	// Log receives progress; nil: nobody does.
+	// Log receives progress; nil: it is discarded.
 	Log *slog.Logger
 }
 

@@ -22,8 +22,8 @@ const (
 	releases       = "https://github.com/temporalio/cli/releases/download"
 )
 
-// releaseSums are the SHA-256 sums of the archives, by system and architecture: what was downloaded is run, so it is not believed
-// because of where it came from.
+// releaseSums are the SHA-256 sums of the archives, by system and architecture: a download is run, so its origin alone is not
+// trusted.
 var releaseSums = map[string]string{
 	"linux_amd64":  "ddc95e08b0b076efd4ea9733a3f488eb7d2be875f8834e616cd2a37358b4852d",
 	"linux_arm64":  "bd1b0db9f18b051026de8bf6cc1505f2510f14bbb7a8b9a4a91fff46c77454f5",

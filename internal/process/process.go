@@ -141,7 +141,7 @@ func (p *Process) Stop(ctx context.Context, steps ...Step) error {
 
 // KillGroup kills the process and those of its group; Done tells when it is gone.
 func (p *Process) KillGroup() {
-	if p.Ended() { // its id may be somebody else's by now
+	if p.Ended() { // its id may be another process's by now
 		return
 	}
 	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
@@ -149,7 +149,7 @@ func (p *Process) KillGroup() {
 }
 
 // KillTree kills the process and those that it has started, which may have groups of their own, as those of PostgreSQL's
-// sessions do: what they are at in this moment they would bring to its end.
+// sessions do: left running, they would finish their current statement.
 func (p *Process) KillTree(ctx context.Context) {
 	if p.Ended() {
 		return

@@ -86,7 +86,7 @@ func TestProgramFreezes(t *testing.T) {
 	require.NoError(t, await(t, p))
 	require.True(t, p.Freeze())
 
-	// What it has written stays the same once the signal has arrived.
+	// The log stays the same once the signal has arrived.
 	var frozen string
 	require.Eventually(t, func() bool {
 		before := frozen

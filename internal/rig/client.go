@@ -58,7 +58,7 @@ func (a Answer) Error() Error {
 // Code is the machine code of an error answer, "" of any other.
 func (a Answer) Code() models.Code { return a.Error().Code }
 
-// Client is one person, or nobody, who talks to the API. It is safe for concurrent use.
+// Client is a client of the API, with or without a user's token. It is safe for concurrent use.
 type Client struct {
 	URL   string
 	Token string // of access; "" for none

@@ -48,7 +48,7 @@ type Service struct {
 	front    *http.Server
 }
 
-// New starts the gateway and prepares the processes, which nobody has started yet.
+// New starts the gateway and prepares the processes without starting them.
 func New(ctx context.Context, o Options) (*Service, error) {
 	s := &Service{options: o}
 
@@ -173,7 +173,7 @@ func (s *Service) Start(ctx context.Context) error {
 	return nil
 }
 
-// Close kills the processes and stops the gateway. What is on disk stays.
+// Close kills the processes and stops the gateway. The files stay.
 func (s *Service) Close(ctx context.Context) error {
 	for _, p := range append(append([]*process.Program{}, s.Workers...), s.APIs...) {
 		p.Kill()

@@ -31,11 +31,11 @@ func Settings(dir, databaseURL, temporalAddress string) (map[string]string, erro
 
 	env := map[string]string{
 		"PATH": os.Getenv("PATH"), "HOME": dir,
-		"GORACE":       "halt_on_error=1", // a data race ends the process, where it would only be a line in a log that nobody reads
+		"GORACE":       "halt_on_error=1", // a data race ends the process, where it would only be an unread line in a log
 		"DATABASE_URL": databaseURL, "TEMPORAL_ADDRESS": temporalAddress, "DATA_DIR": dir, "JWT_SIGNING_KEYS": keys,
 		"MEDIA_URL_SECRET": MediaURLSecret,
 	}
-	maps.Copy(env, GatewaySettings("http://127.0.0.1:1")) // nobody, until there is one
+	maps.Copy(env, GatewaySettings("http://127.0.0.1:1")) // an unused address, until there is a gateway
 
 	for _, channel := range models.Channels() {
 		env["WEBHOOK_SECRETS_"+strings.ToUpper(string(channel))] = config.DevWebhookSecret(channel).Reveal()
@@ -69,7 +69,7 @@ func Unlimited() map[string]string {
 	return env
 }
 
-// FreeAddress is an address on 127.0.0.1 that nobody listens on.
+// FreeAddress is an address on 127.0.0.1 without a listener.
 func FreeAddress(ctx context.Context) (string, error) {
 	port, err := devstack.Port(ctx, slog.New(slog.DiscardHandler), devstack.AnyPort)
 

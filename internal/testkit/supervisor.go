@@ -34,7 +34,7 @@ func init() { //nolint:gochecknoinits // see above
 		return
 	}
 	p := place{root: os.Getenv(envRoot), dir: dir, kind: kind(filepath.Base(dir))}
-	// What the supervisor starts is not to become one.
+	// The processes that the supervisor starts are not to become one.
 	_ = os.Unsetenv(envSupervise)
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	if err := p.supervise(log); err != nil {
@@ -44,7 +44,7 @@ func init() { //nolint:gochecknoinits // see above
 	os.Exit(0)
 }
 
-// spawn starts a supervisor in a session of its own, with none of this process's files: `go test` waits for all who hold its output.
+// spawn starts a supervisor in a session of its own, with none of this process's files: `go test` waits until its output is closed.
 func (p place) spawn() (*spawned, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -158,8 +158,8 @@ func (p place) start(ctx context.Context, log *slog.Logger) (running server, add
 	}, nil
 }
 
-// watch returns when the server has ended, when a signal came, or when nobody has been there for the idle time: then the clients'
-// lock is held, so that whoever comes now waits until all is over and starts anew.
+// watch returns when the server has ended, when a signal came, or when no client held the lock for the idle time: then watch
+// holds the clients' lock, so that a new client waits until all is over and starts anew.
 func (p place) watch(ctx context.Context, log *slog.Logger, clients *flock.Flock, running server) error {
 	idle := idleTime()
 	seen := time.Now()
@@ -181,7 +181,7 @@ func (p place) watch(ctx context.Context, log *slog.Logger, clients *flock.Flock
 		case !alone:
 			seen = time.Now()
 		case time.Since(seen) >= idle:
-			log.Info("stopping: nobody was there for " + idle.String())
+			log.Info("stopping: no test process used it for " + idle.String())
 			return nil
 		default:
 			if err := clients.Unlock(); err != nil {

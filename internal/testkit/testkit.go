@@ -1,8 +1,8 @@
 // Package testkit gives tests a real PostgreSQL and a real Temporal, without Docker and without anything to start beforehand.
 //
-// All packages of one `go test ./...`, and parallel runs of it, share one PostgreSQL and one Temporal dev server. Whoever needs one
-// first starts it through a supervisor, a detached process of its own (supervisor.go); each starts only when it is needed. A while
-// after the last test process has ended the supervisor stops its server and leaves nothing behind. Importing the package is
+// All packages of one `go test ./...`, and parallel runs of it, share one PostgreSQL and one Temporal dev server. The first test that
+// needs one starts it through a supervisor, a detached process of its own (supervisor.go); each starts only when it is needed. A
+// while after the last test process has ended the supervisor stops its server and leaves nothing behind. Importing the package is
 // all it takes: no TestMain is needed.
 //
 // RIHLA_TEST_IDLE (a duration, 20s by default) is how long the servers outlive the last test: raise it to look into a database of a

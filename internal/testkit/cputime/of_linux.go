@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Of is the CPU time that f takes on the calling goroutine's thread. What other tests do meanwhile is not in it.
+// Of is the CPU time that f takes on the calling goroutine's thread. Work of other tests does not count.
 func Of(tb testing.TB, f func()) time.Duration {
 	tb.Helper()
 	runtime.LockOSThread()
