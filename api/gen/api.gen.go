@@ -289,7 +289,7 @@ type AuditAction = string
 // Example: financial_record
 type AuditEntity = string
 
-// AuditLog Somebody did something.
+// AuditLog An entry of the audit log, one action of a user, of an operator or of the service.
 //
 // Example: {"action":"FINANCIAL_RECORDS_EXPORTED","actor_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","actor_kind":"USER","actor_role":"FINANCE_ADMIN","created_at":"2026-11-22T08:00:00Z","details":{"filters":{"period":"this_month"},"format":"csv","rows":128},"entity":"financial_records","entity_id":null,"id":"019ab0c5-3000-7aaa-8bbb-000000000001","operator":null,"request_id":"019ab0c5-2fff-7b1a-9a55-0c1f5a3c9d10"}
 type AuditLog struct {
@@ -301,7 +301,7 @@ type AuditLog struct {
 	// ActorID The user; null when the service acted by itself.
 	ActorID *openapi_types.UUID `json:"actor_id"`
 
-	// ActorKind A user of the service, somebody at the command line, or the service itself (also what a caller did who is not known, such as a failed log-in).
+	// ActorKind A user of the service, an operator at the command line, or the service itself (also for actions of an unknown caller, such as a failed log-in).
 	ActorKind string `json:"actor_kind"`
 
 	// ActorRole The role that the actor had; null when the service acted by itself.
@@ -1104,7 +1104,7 @@ type Incident struct {
 	ResolvedAt           *time.Time          `json:"resolved_at"`
 	ResolvedBy           *openapi_types.UUID `json:"resolved_by"`
 
-	// Status Whether somebody has dealt with it.
+	// Status Whether the incident is resolved.
 	Status        IncidentStatus `json:"status"`
 	StatusLabelAr string         `json:"status_label_ar"`
 	StatusLabelEn string         `json:"status_label_en"`
@@ -1133,7 +1133,7 @@ type IncidentLinks struct {
 	Workflow *string `json:"workflow,omitempty"`
 }
 
-// IncidentStatus Whether somebody has dealt with it.
+// IncidentStatus Whether the incident is resolved.
 type IncidentStatus string
 
 // IncidentsAnswer defines model for IncidentsAnswer.
