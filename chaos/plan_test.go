@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What an environment is like follows from the number of its schedules: they meet the same kind wherever a run begins.
+// The kind of an environment follows from the number of its schedules: they meet the same kind wherever a run begins.
 func TestPlan(t *testing.T) {
 	t.Parallel()
 

@@ -69,8 +69,8 @@ func run(ctx context.Context, out io.Writer, o options) error {
 	return nil
 }
 
-// plan says which schedules meet each other in which environment. What an environment is like follows from its number, and that from the
-// schedules' own: so one meets the same kind of environment wherever the first one is.
+// plan says which schedules meet each other in which environment. The kind of an environment follows from its number, and that from
+// the schedules' own: so one meets the same kind of environment wherever the first one is.
 func (o options) plan() [][]int {
 	var plan [][]int
 

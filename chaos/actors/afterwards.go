@@ -51,8 +51,8 @@ func (p *Run) Statuses(ctx context.Context) map[uuid.UUID]models.TransactionStat
 	return all
 }
 
-// promptly is long for a webhook to be handed over, and less than a long hold. When that is over the gateway is asked, and the
-// sweep comes still later: then nobody would notice that nothing is handed over.
+// promptly is long for a webhook to be handed over, and less than a long hold. When that is over the gateway is polled, and the
+// sweep comes still later: then a lost delivery would not be noticed.
 const promptly = 6 * time.Second
 
 // BookAgain has two customers come when all is over: for them everything has to go as it should, and at once. One pays and gets
@@ -116,7 +116,7 @@ func (s *story) is(ctx context.Context, want models.TransactionStatus) {
 	}
 }
 
-// closedAtGateway waits until nobody can pay the checkout any more. That its time runs out is too late.
+// closedAtGateway waits until the checkout cannot be paid any more. The end of its time is too late.
 func (s *story) closedAtGateway(ctx context.Context) {
 	for {
 		books, err := s.env.Gateway.Ledger()

@@ -100,8 +100,8 @@ func plain(err error) error {
 	return err
 }
 
-// examine holds every answer to what holds for all of them, outages or not: none is a 500, errors are the service's own,
-// and who is to try again is told when.
+// examine checks the rules for every answer, outages or not: none is a 500, errors are the service's own,
+// and an error that asks for a retry says when.
 func (c caller) examine(a Answer) {
 	if a.Status < http.StatusBadRequest {
 		return
@@ -142,7 +142,7 @@ func (c caller) retryUntilDecided(ctx context.Context, r request, refusals ...mo
 		}
 
 		if !pause(ctx, retryPause) {
-			if errors.Is(ctx.Err(), context.Canceled) { // nobody waits for it any more
+			if errors.Is(ctx.Err(), context.Canceled) { // no caller waits for it any more
 				return a, false
 			}
 

@@ -20,7 +20,7 @@ func (p *Run) advertise(ctx context.Context, i int, c schedule.Campaign) {
 
 	var campaign gen.AdCampaign
 
-	// Without a key: a request that is sent again may make a second campaign, which nobody pays for.
+	// Without a key: a request that is sent again may make a second campaign, which is never paid.
 	a, ok := by.retryUntilDecided(ctx, request{
 		method: http.MethodPost, path: "/api/v1/provider/ad-campaigns", api: c.API, body: map[string]any{
 			"trip_id": p.Trips[c.Trip], "title": fmt.Sprintf("Campaign %d", i+1), "starts_on": from.String(),

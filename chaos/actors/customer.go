@@ -179,9 +179,9 @@ func (s *story) payLate(ctx context.Context) {
 	s.takeLate(ctx, s.open)
 }
 
-// takeLate is money for an attempt that has ended. Of that its webhook tells, or the question that the gateway is asked some
-// time after the end. What comes later still, and is lost, only the gateway's own statement tells of: it is taken when no
-// webhook is lost any more.
+// takeLate is money for an attempt that has ended. The service learns of it by its webhook, or by the late check some
+// time after the end. Money that comes still later, with a lost webhook, is only in the gateway's own statement: the actor pays
+// when webhooks are not lost any more.
 func (s *story) takeLate(ctx context.Context, checkout string) {
 	if s.schedule.LosesWebhooks() && !s.env.WillBeAsked(ctx, checkout) {
 		select {

@@ -137,11 +137,11 @@ func (p *Run) note(err error) {
 	}
 }
 
-// lull is how long the gateway goes on misbehaving after the last fault, so that those who came late meet it too.
+// lull is how long the gateway goes on misbehaving after the last fault, so that late requests meet it too.
 const lull = 700 * time.Millisecond
 
 // heal ends whatever is broken still, but for what is to hit refunds: most are asked for when the rush is over, and when
-// everybody has come to their end it is over, too (behave).
+// every actor has come to its end it is over, too (behave).
 func (p *Run) heal(ctx context.Context) error {
 	pause(ctx, lull)
 	p.behave("create_checkout", "cancel", "status", "webhook")

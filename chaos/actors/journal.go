@@ -1,5 +1,5 @@
-// Package actors are the people of the chaos harness: customers, advertisers, finance staff, readers and forgers, who do
-// what a schedule says, and whoever breaks the environment under them. What the network or the service breaks they try again,
+// Package actors are the people of the chaos harness: customers, advertisers, finance staff, readers and forgers, who act on
+// a schedule, and the faults that break the environment under them. Actors retry requests that the network or the service broke,
 // as an app does, and they note every answer.
 package actors
 
@@ -27,7 +27,7 @@ type Journal struct {
 // NewJournal begins now.
 func NewJournal() *Journal { return &Journal{began: time.Now(), counts: map[string]int{}} }
 
-// Stepf notes what somebody does, for the trail.
+// Stepf notes an actor's step, for the trail.
 func (j *Journal) Stepf(who, format string, args ...any) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -23,7 +23,7 @@ type Run struct {
 	Campaigns []uuid.UUID // that were created and answered
 	Trips     []uuid.UUID
 	SoldOut   []int     // the customers who were told that there are no seats
-	Unknown   []string  // the ids of webhooks about nobody's payment that were answered with 404
+	Unknown   []string  // the ids of webhooks about unknown payments that were answered with 404
 	Healed    time.Time // when everything was up again
 	healed    chan struct{}
 
@@ -68,10 +68,10 @@ func (p *Run) TripsWithRoom() map[uuid.UUID]bool {
 // TripOf is the trip that a customer wants to book.
 func (p *Run) TripOf(customer int) uuid.UUID { return p.Trips[p.schedule.Customers[customer].Trip] }
 
-// patience is how long anybody tries after the beginning: much longer than all outages of a schedule together.
+// patience is how long an actor tries after the beginning: much longer than all outages of a schedule together.
 const patience = 75 * time.Second
 
-// Execute runs the schedule in an environment that is well, heals it, and returns when everybody has come to their end.
+// Execute runs the schedule in an environment that is well, heals it, and returns when every actor has come to its end.
 func Execute(ctx context.Context, h *env.Environment, s schedule.Schedule) (*Run, error) {
 	p := &Run{
 		Journal: NewJournal(), Bookings: make([]*Booking, len(s.Customers)), schedule: s, env: h,
@@ -127,7 +127,7 @@ func Execute(ctx context.Context, h *env.Environment, s schedule.Schedule) (*Run
 	return p, err
 }
 
-// prepare signs everybody in and puts the schedule's trips on sale.
+// prepare signs every actor in and puts the schedule's trips on sale.
 func (p *Run) prepare(ctx context.Context) (err error) {
 	nobody := caller{who: "harness", env: p.env, journal: p.Journal}
 

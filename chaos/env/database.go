@@ -17,7 +17,7 @@ func (e *Environment) BreakConnections(ctx context.Context) (n int) {
 	return n
 }
 
-// StallDatabase keeps everybody from writing payments for a while, as a migration that takes a lock does. A database that
+// StallDatabase keeps every writer from the payments for a while, as a migration that takes a lock does. A database that
 // is killed meanwhile has let go of the lock: so be it. It is false when the lock could not be had.
 func (e *Environment) StallDatabase(ctx context.Context, pause time.Duration) bool {
 	tx, err := e.DB.BeginTx(ctx, nil)

@@ -182,7 +182,7 @@ func (e *Environment) Audit(ctx context.Context) (string, error) {
 	return e.service.Command(ctx, map[string]string{"DATABASE_URL": e.components.DatabaseURL}, "", "audit")
 }
 
-// Close stops everything. What is on disk stays.
+// Close stops everything. The files stay.
 func (e *Environment) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()

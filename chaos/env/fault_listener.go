@@ -15,8 +15,8 @@ type faultListener struct {
 	mu     sync.Mutex
 	closed int               // by how many that have not opened it again
 	delay  time.Duration     // of all that slow it down, together
-	conns  map[net.Conn]bool // whether somebody waits for an answer
-	broken int               // connections that were not let in, or cut while somebody waited for an answer
+	conns  map[net.Conn]bool // whether a client waits for an answer
+	broken int               // connections that were not let in, or cut while a client waited for an answer
 	late   int               // answers that were held up
 }
 

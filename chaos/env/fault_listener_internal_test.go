@@ -27,7 +27,7 @@ func get(t *testing.T, d *faultListener) error {
 	return res.Body.Close()
 }
 
-// Two faults that cut a listener off have both to end, and each is told only of what it has hit.
+// Two faults that cut a listener off have both to end, and each counts only the connections that it has hit.
 func TestDoor(t *testing.T) {
 	t.Parallel()
 

@@ -38,7 +38,7 @@ func (m *hooks) Once(t schedule.Trigger, f func()) (giveUp func() bool) {
 	}
 }
 
-// Run lets everybody act who waits for the moment.
+// Run runs the actions that wait for the trigger.
 func (m *hooks) Run(t schedule.Trigger) {
 	if t == "" {
 		return

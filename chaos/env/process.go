@@ -38,7 +38,7 @@ func (p *Process) setClock(wrong time.Duration) error {
 		return err
 	}
 
-	// Renamed into its place: who reads it in this moment finds the old one or the new one.
+	// The rename is atomic: a concurrent reader gets the old file or the new one.
 	next := p.clock + ".next"
 	if err := os.WriteFile(next, []byte(wrong.String()), 0o600); err != nil {
 		return err

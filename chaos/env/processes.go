@@ -20,8 +20,8 @@ import (
 // lateCheck is how long after the end of an attempt the gateway is asked once more whether it has taken money for it.
 const lateCheck = 5 * time.Second
 
-// prepareService starts the gateway and says how API and workers run: as in life, but for holds of seconds, with a sweep and questions
-// about ended attempts that are in step with them, no rate limits, and few connections.
+// prepareService starts the gateway and says how API and workers run: as in production, but for holds of seconds, a sweep and
+// late checks as short as these, no rate limits, and few connections.
 func (e *Environment) prepareService(ctx context.Context, o Options) error {
 	database, err := e.serviceURL()
 	if err != nil {

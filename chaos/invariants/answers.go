@@ -96,8 +96,8 @@ func booked(ctx context.Context, s *Evidence) ([]string, error) {
 	return found, nil
 }
 
-// truth goes by the gateway's books: nobody was ever told that they have paid of whom it has taken nothing. What has become of
-// the money since is in the rows.
+// truth goes by the gateway's books: an answer says that a payment is made only when the gateway has taken the money. The later
+// fate of the money is in the rows.
 func truth(ctx context.Context, s *Evidence) ([]string, error) {
 	paid, err := saidToBePaid(s)
 	if err != nil {

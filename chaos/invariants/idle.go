@@ -13,7 +13,7 @@ import (
 const idlePatience = 90 * time.Second
 
 // WaitIdle waits until nothing moves any more: every checkout decided, every webhook delivered and processed, nothing PENDING,
-// every message sent, no workflow under way. What still moves when the time is over is returned: it hangs.
+// every message sent, no workflow under way. The items that still move when the time is over are returned: they hang.
 func WaitIdle(ctx context.Context, e *env.Environment) (took time.Duration, moving []string, err error) {
 	return await(ctx, e, unsettled+unasked)
 }
@@ -47,8 +47,8 @@ func await(ctx context.Context, e *env.Environment, open string) (took time.Dura
 	}
 }
 
-// unasked are attempts that have ended and about which the gateway is to be asked once more. A worker whose clock is on
-// another day has it asked on that day: nobody waits for that here.
+// unasked are attempts that have ended and about which the gateway is to be polled once more. A worker whose clock is on
+// another day has it polled on that day: the wait here does not include that.
 const unasked = `
 	UNION ALL SELECT format('the gateway is to be asked about payment %s at %s', id, check_at) FROM payment_transactions
 		WHERE status = 'FAILED' AND captured_at IS NULL AND check_at < now() + interval '1 hour'`

@@ -101,7 +101,7 @@ func texts(ctx context.Context, db *sql.DB, query string, args ...any) ([]string
 	return all, found.Err()
 }
 
-// What queries are given of the world outside the database, as JSON.
+// The arguments that queries get about the world outside the database, as JSON.
 func checkouts(s *Evidence) any      { return asJSON(s.Ledger.Checkouts) }
 func gatewayRefunds(s *Evidence) any { return asJSON(s.Ledger.Refunds) }
 

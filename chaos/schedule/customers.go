@@ -102,7 +102,7 @@ func (d draw) refund() Refund {
 	return r
 }
 
-// Campaign is an advertisement that somebody pays for.
+// Campaign is a paid advertisement.
 type Campaign struct {
 	At     time.Duration
 	API    int
@@ -121,7 +121,7 @@ func (d draw) campaign(trips int) Campaign {
 	}
 }
 
-// ProbeKind is what somebody who is no customer does.
+// ProbeKind is an action of an outsider, not a customer.
 type ProbeKind string
 
 // The probes. A forged webhook must change nothing; a replayed one has its effect already.

@@ -226,7 +226,7 @@ var gatewayFaults = []weighted[GatewayFault]{
 	{2, GatewayFault{Operation: "webhook", Mode: "wrong_currency"}},
 }
 
-// gatewayFault hits the next few calls of its operation, whoever makes them.
+// gatewayFault hits the next few calls of its operation, from any caller.
 func (d draw) gatewayFault() *GatewayFault {
 	f := oneOf(d, gatewayFaults)
 	f.Times = d.between(1, maxTimes)

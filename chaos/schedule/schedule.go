@@ -1,6 +1,6 @@
-// Package schedule derives what happens in one schedule of the chaos harness: who comes when, what they want, and what
-// breaks under them. It depends on a seed and a number and on nothing else, so that a schedule that found something can
-// be run again by anybody.
+// Package schedule derives the events of one schedule of the chaos harness: the actors with their times and wishes, and the
+// faults that hit them. It depends on a seed and a number and on nothing else, so that a schedule that found something can
+// be run again on any machine.
 package schedule
 
 import (
@@ -31,7 +31,7 @@ type Trip struct {
 
 // The size of a schedule: enough for everything to meet everything, little enough to be over in seconds.
 const (
-	rush          = 3 * time.Second // within which everybody comes and everything breaks
+	rush          = 3 * time.Second // within which all actors come and all faults begin
 	minCustomers  = 6
 	maxCustomers  = 11
 	maxCampaigns  = 2
