@@ -27,7 +27,7 @@ var reportSizes = []int{10_000, 1_000_000, 10_000_000}
 const (
 	reportTries = 41
 	warmUps     = 3
-	// What takes long is measured less often.
+	// Slow measurements are repeated less often.
 	fewestTries    = 3
 	longestMeasure = 10 * time.Second
 	// deepPage exists in the smallest ledger, too, with deepPerPage lines on each.

@@ -10,7 +10,7 @@ import (
 	"rihla/models"
 )
 
-// An operator runs the audit: silent while the books agree, and exit 1 with the row's id once somebody was at them.
+// An operator runs the audit: silent while the books agree, and exit 1 with the row's id once a row was tampered with.
 func TestAuditCommand(t *testing.T) {
 	t.Parallel()
 
@@ -34,7 +34,7 @@ func TestAuditCommand(t *testing.T) {
 	_, err = s.DB.ExecContext(t.Context(), "UPDATE financial_records SET vat_amount = vat_amount + 0.01 WHERE booking_id = $1", b.ID)
 	require.NoError(t, err)
 
-	// What cannot be looked at is no agreement, and keeps nobody from looking at the rest.
+	// A rule that cannot be checked is no agreement, and does not keep the audit from the other rules.
 	_, err = s.DB.ExecContext(t.Context(), "ALTER TABLE report_days RENAME gross_amount TO gross")
 	require.NoError(t, err)
 

@@ -121,7 +121,7 @@ func takes(s *openapi3.Schema, value any) bool {
 	return s.VisitJSON(value) == nil && (!text || s.Format == "")
 }
 
-// needlessBodies go to operations that take none: nobody reads them, and what does not exist is not found.
+// needlessBodies go to operations that take none: the service does not read them, and a missing resource is not found.
 func needlessBodies(t *testing.T, w *targets) {
 	t.Helper()
 

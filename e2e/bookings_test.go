@@ -220,7 +220,7 @@ func bookingTwice(t *testing.T, s *harness.Stack) {
 	require.Len(t, ids, 1)
 	require.Equal(t, 3, s.Count("SELECT seats_taken FROM trips WHERE id = $1", s.World.Trip.ID))
 
-	// What was refused is refused again without being tried again.
+	// A repeat gets the stored refusal without another try.
 	key, s.World.Trip = uuid.NewString(), s.NewTrip("One Seat", 1)
 	refused(t, post(customer, bookingsPath, s.BookingRequest(2), key), http.StatusConflict, models.CodeTripCapacityReached)
 
@@ -260,7 +260,7 @@ func notBookable(t *testing.T, s *harness.Stack) {
 	refused(t, try(s.World.Trip.ID, 1), http.StatusUnprocessableEntity, models.CodeValidation)
 }
 
-// whoseBooking checks that others' bookings look like none at all, except to those who read any.
+// whoseBooking checks that others' bookings look like none at all, except to roles that read any.
 func whoseBooking(t *testing.T, s *harness.Stack) {
 	t.Helper()
 

@@ -109,7 +109,7 @@ func TestEncryptionIsSwitchedOnAndKeysChange(t *testing.T) {
 
 	require.NoError(t, a.Data(&refund))
 
-	// What is not allowed is no order, and leaves nothing in the orchestrator.
+	// A refund that is not allowed is no order, and leaves nothing in the orchestrator.
 	a = finance.Post("/api/v1/admin/bookings/"+second.ID.String()+"/refund", map[string]any{"refund_type": "PARTIAL", "amount": models.MustMoney("9999.00")})
 	require.Equal(t, models.CodeRefundExceedsRemaining, a.Code())
 	require.NotContains(t, string(a.Body), "Encoded failure")

@@ -137,7 +137,7 @@ func dashboardEvents(t *testing.T, s *harness.Stack) {
 		return e.Status == http.StatusOK
 	}, patience, 200*time.Millisecond)
 
-	// Who is not there any more hears nothing any more.
+	// A deleted account gets no more events.
 	_, err := s.DB.ExecContext(t.Context(), "UPDATE users SET deleted_at = now() WHERE id = $1", s.World.Users[models.RoleProviderStaff].ID)
 	require.NoError(t, err)
 	customer.BookPaid(1)
@@ -148,7 +148,7 @@ func dashboardEvents(t *testing.T, s *harness.Stack) {
 	refused(t, staff.Get(path), http.StatusUnauthorized, models.CodeUnauthenticated)
 }
 
-// dashboardReplicas hears of what another replica's customers pay, and of the end of its own.
+// dashboardReplicas receives events of payments at another replica, and the end of its own.
 func dashboardReplicas(t *testing.T, s *harness.Stack) {
 	t.Helper()
 
@@ -159,7 +159,7 @@ func dashboardReplicas(t *testing.T, s *harness.Stack) {
 
 	require.JSONEq(t, `{"reason":"PAYMENT_SETTLED"}`, news(t, events))
 
-	// A lost connection to the database is made again, and everybody is told to look.
+	// A lost connection to the database is made again, and every dashboard is notified to read again.
 	ended, err := s.ServiceDB.ExecContext(t.Context(), `
 		SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 		WHERE query = 'LISTEN dashboard' AND datname = current_database() AND application_name = 'replica'`)

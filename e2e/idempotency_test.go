@@ -75,7 +75,7 @@ func (k keyed) check(t *testing.T, s *harness.Stack) {
 
 	require.Zero(t, s.Count(k.count))
 
-	// Twenty at once are one: whoever is not the first waits, or gets the first one's answer.
+	// Twenty at once are one: the others wait, or get the first one's answer.
 	key := uuid.NewString()
 
 	var first harness.Answer
@@ -105,7 +105,7 @@ func (k keyed) check(t *testing.T, s *harness.Stack) {
 	refused(t, post(k.by, k.path, k.other, key), http.StatusUnprocessableEntity, models.CodeIdempotencyKeyReused)
 	require.Equal(t, 1, s.Count(k.count))
 
-	// The key is the caller's own. Whatever somebody else is told, it is not this answer.
+	// The key is the caller's own. Another caller with the same key gets another answer.
 	theirs := post(s.As(models.RoleAdmin), k.path, k.other, key)
 	require.Empty(t, theirs.Header.Get("Idempotent-Replayed"))
 	require.NotEqual(t, models.CodeIdempotencyKeyReused, theirs.Code())

@@ -125,8 +125,8 @@ func TestResetToTheBeginning(t *testing.T) {
 	completes(t, s, models.PaymentWorkflowID(waiting.Payment.TransactionID))
 }
 
-// TestCancelAndTerminate: whatever an operator ends, somebody takes it up again.
-func TestCancelAndTerminate(t *testing.T) { //nolint:tparallel // the gateway is told to fail by one at a time
+// TestCancelAndTerminate: the service takes up again every workflow that an operator ends.
+func TestCancelAndTerminate(t *testing.T) { //nolint:tparallel // the gateway is set to fail by one at a time
 	t.Parallel()
 
 	s := harness.Start(t, harness.Options{})
@@ -153,7 +153,7 @@ func TestCancelAndTerminate(t *testing.T) { //nolint:tparallel // the gateway is
 			require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "succeed"))
 			require.Equal(t, models.BookingConfirmed, customer.Await(b.ID).BookingStatus)
 
-			// A payment that nobody pays: the sweep asks the gateway when its time is long over.
+			// A payment without a payer: the sweep polls the gateway when its time is long over.
 			unpaid := customer.Book(1)
 			ends(models.PaymentWorkflowID(unpaid.Payment.TransactionID))
 			exec(t, s, "UPDATE payment_transactions SET expires_at = now() - interval '3 minutes' WHERE id = $1", unpaid.Payment.TransactionID)

@@ -221,7 +221,7 @@ func TestExternalIssuer(t *testing.T) {
 	refused(t, s.With(signed(t, jwt.SigningMethodEdDSA, stranger, "unknown", i.claims(customer, nil))).Get(mePath),
 		http.StatusUnauthorized, models.CodeUnauthenticated)
 
-	// Whoever is removed here stays out, whatever the issuer says.
+	// An account that is removed here stays out, whatever the issuer says.
 	out, err := s.Command("", "user", "remove", "--email", staff.Email)
 	require.NoError(t, err, out)
 	refused(t, s.With(signed(t, jwt.SigningMethodEdDSA, next, "next", i.claims(staff, nil))).Get("/api/v1/provider/hotels"),

@@ -31,7 +31,7 @@ func bulkTransfers(t *testing.T, s *harness.Stack) {
 		return map[string]any{"ids": ids, "payout_reference": "BULK-1", "payout_date": models.DateIn(time.Now()).String()}
 	}
 
-	// What cannot be done changes nothing.
+	// A mark that is not allowed changes nothing.
 	paidBack := customer.BookPaid(1)
 	back := linesOf(t, s, paidBack.ID)[0].ID
 	decoded[refund](t, http.StatusCreated, finance.Post(refundPath(paidBack.ID), fully()))

@@ -129,7 +129,7 @@ func payoutAndRefund(t *testing.T, s *harness.Stack) {
 		requireRefunded(t, s, b, models.MustMoney("40.00"), 2)
 		requireLinesAddUp(t, s, b)
 
-		// What was paid out of the refunded part is owed back, and nothing else.
+		// The paid-out share of the refunded part is owed back, and nothing else.
 		require.Equal(t, 1, s.Count(`
 			SELECT (coalesce(sum(net_amount) FILTER (WHERE kind = 'CLAWBACK'), 0) =
 				-coalesce(sum(net_amount) FILTER (WHERE kind = 'SALE' AND balance_status = 'REFUNDED' AND transferred_at IS NOT NULL), 0))::int
@@ -167,7 +167,7 @@ func racingRegistrations(t *testing.T, s *harness.Stack) {
 }
 
 // racingPlates creates the bus of one plate 20 times at once, 20 times over: one is made, and
-// the others hear why not.
+// the other requests get the reason.
 func racingPlates(t *testing.T, s *harness.Stack) {
 	t.Helper()
 

@@ -95,7 +95,7 @@ func recordLists(t *testing.T, s *harness.Stack) {
 	require.Equal(t, "23.00", line.Commission.String())
 	require.Equal(t, "207.00", line.Net.String())
 
-	// The provider sees its own lines and nobody else's, and cannot name another company.
+	// The provider sees only its own lines, and cannot name another company.
 	for _, role := range []models.Role{models.RoleProviderAdmin, models.RoleProviderStaff} {
 		own := decoded[[]record](t, http.StatusOK, s.As(role).Get(providerRecords+"?sort=gross_amount"))
 		require.Equal(t, []string{"115.00", "230.00", "345.00"}, grossOf(own))
@@ -261,7 +261,7 @@ func export(t *testing.T, s *harness.Stack) {
 	require.Len(t, rows, 2)
 	refused(t, finance.Get(adminRecords+"/export"), http.StatusUnprocessableEntity, models.CodeValidation)
 
-	// What was exported is noted when the last byte has left, which may be after the answer has arrived.
+	// The export is noted when the last byte has left, which may be after the answer has arrived.
 	var entries []auditEntry
 
 	require.Eventually(t, func() bool {

@@ -12,7 +12,7 @@ import (
 	"rihla/models"
 )
 
-// TestRefundsAtATroubledGateway has a service to itself: faults hit whoever calls the gateway next.
+// TestRefundsAtATroubledGateway has a service to itself: faults hit the next call of the gateway, from any caller.
 func TestRefundsAtATroubledGateway(t *testing.T) { //nolint:tparallel // its parts share one service, one after the other
 	t.Parallel()
 
@@ -154,7 +154,7 @@ func pendingThenPaid(t *testing.T, s *harness.Stack) {
 	b := customer.BookPaid(1)
 	r, gatewayID := hold(t, s, b, partly("69.00"))
 
-	// What is promised is not there for anybody else.
+	// A reserved amount is not available to another refund.
 	refused(t, finance.Post(refundPath(b.ID), partly("69.00")), http.StatusConflict, models.CodeRefundExceedsRemaining)
 	require.Equal(t, models.TransactionPaid, statusOf(t, customer, b.ID).PaymentStatus)
 	require.Len(t, linesOf(t, s, b.ID), 1)
@@ -200,7 +200,7 @@ func pendingThenRefused(t *testing.T, s *harness.Stack) {
 	requireRefundIncident(t, s, r.ID)
 	require.Equal(t, models.BookingConfirmed, statusOf(t, customer, b.ID).BookingStatus)
 
-	// What was promised is free again.
+	// The reserved amount is available again.
 	again := decodedAny[refund](t, finance.Post(refundPath(b.ID), fully()))
 	require.Equal(t, models.RefundSucceeded, awaitRefund(t, finance, again.ID).Status)
 }

@@ -48,7 +48,7 @@ func waitingFor(t *testing.T, s *harness.Stack, booking uuid.UUID) int {
 		s.As(models.RoleFinanceAdmin).Get("/api/v1/admin/refunds?needs_payout=true&booking_id="+booking.String())))
 }
 
-// payoutByHand gives a bill back in two parts, which somebody else than who asked confirms.
+// payoutByHand gives a bill back in two parts, which another user than the requester confirms.
 func payoutByHand(t *testing.T, s *harness.Stack) {
 	t.Helper()
 
@@ -104,7 +104,7 @@ func payoutByHand(t *testing.T, s *harness.Stack) {
 	}
 }
 
-// payoutRejected takes a refund back, by who asked for it and by somebody else.
+// payoutRejected has refunds withdrawn by the requester and rejected by another user.
 func payoutRejected(t *testing.T, s *harness.Stack) {
 	t.Helper()
 

@@ -172,7 +172,7 @@ func oneKey(t *testing.T, s *harness.Stack) {
 	}
 }
 
-// fullAndPartial lets refunds of everything that is left race with refunds of 60 %. Whoever is first, all of the
+// fullAndPartial lets refunds of everything that is left race with refunds of 60 %. Whichever is first, all of the
 // payment goes back, and not a halala more.
 func fullAndPartial(t *testing.T, s *harness.Stack) {
 	t.Helper()

@@ -19,7 +19,7 @@ import (
 	"rihla/models"
 )
 
-// faultSecrets are of services that nobody reaches at their addresses: who cannot connect likes to say with what it tried.
+// faultSecrets are of services that cannot be reached at their addresses: errors of connecting often quote the credentials.
 var faultSecrets = map[string]string{
 	"SMTP_URL": "smtp-Passw0rd", "SMS_API_KEY": "sms-key-0123456789abc", "SMS_URL": "sms-account-0123", "REDIS_URL": "redis-Passw0rd",
 }
@@ -79,8 +79,8 @@ func complainingAPI(t *testing.T, s *harness.Stack, customer *harness.Caller, ac
 	require.Contains(t, s.API.Log(), "SQLSTATE 22P02", "the complaint is in the log, without what it is about")
 }
 
-// complainingWorker has the database refuse what settles a payment. What the orchestrator knows of the failing attempts
-// quotes nobody either. In the end the payment is settled all the same; it returns the attempt.
+// complainingWorker has the database refuse the statements that settle a payment. The failures that the orchestrator stores
+// quote no person either. In the end the payment is settled all the same; it returns the attempt.
 func complainingWorker(t *testing.T, s *harness.Stack, customer *harness.Caller, booking map[string]any) uuid.UUID {
 	t.Helper()
 

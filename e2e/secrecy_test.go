@@ -186,7 +186,7 @@ func usePrivateData(t *testing.T, s *harness.Stack) []string {
 	give["reason"] = "Called by " + privateName + " from " + privatePhone
 	decoded[refund](t, http.StatusCreated, s.As(models.RoleFinanceAdmin).Post(refundPath(b.ID), give))
 
-	// What the gateway says about a failure may name the customer too.
+	// The gateway's text about a failure may name the customer too.
 	other := decoded[harness.Booking](t, http.StatusCreated, customer.Post(bookingsPath, body))
 	failed := eventOf(other, models.EventPaymentFailed)
 	failed["data"].(map[string]any)["failure_reason"] = "card of " + privateName

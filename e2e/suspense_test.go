@@ -122,7 +122,7 @@ func anotherAmount(t *testing.T, s *harness.Stack) {
 	require.Equal(t, models.BookingConfirmed, customer.Await(b.ID).BookingStatus)
 }
 
-// anotherCurrency is paid out by hand, by somebody else than who asked for it.
+// anotherCurrency is paid out by hand, by another user than the requester.
 func anotherCurrency(t *testing.T, s *harness.Stack) {
 	t.Helper()
 

@@ -135,7 +135,7 @@ func operatorsCommands(t *testing.T, s *harness.Stack) {
 	out, err = s.Command("", "user", "remove", "--email", u.Email)
 	require.Error(t, err, out)
 
-	// What an operator does to accounts is in the audit log with the system user's name.
+	// Changes of accounts by an operator are in the audit log with the system user's name.
 	out, err = s.Command("1234567890\n", "user", "create", "--email", "chief@rihla.test", "--name", "The Chief", "--role", "SUPER_ADMIN")
 	require.ErrorContains(t, err, "exit status 1", out)
 	require.Contains(t, out, "one of the most common passwords")
@@ -188,7 +188,7 @@ func stolenToken(t *testing.T, s *harness.Stack) {
 	refused(t, refresh(s, phone.Refresh), http.StatusUnauthorized, models.CodeInvalidCredentials)
 	require.Equal(t, http.StatusOK, s.With(laptop.Access).Get(mePath).Status)
 
-	// A client that refreshes twice at the same moment is told from a thief by nothing.
+	// A client that refreshes twice at the same moment cannot be told from a thief.
 	answers := atOnce(20, func(int) harness.Answer { return refresh(s, laptop.Refresh) })
 	won := slices.DeleteFunc(answers, func(a harness.Answer) bool { return a.Status != http.StatusOK })
 	require.Len(t, won, 1)

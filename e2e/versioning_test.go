@@ -63,7 +63,7 @@ func TestNewVersionTakesOver(t *testing.T) {
 	unversioned := customer.Book(1)
 	one := version("build-1")
 
-	// Until somebody says so, a version gets nothing.
+	// A new version gets nothing until it is made current.
 	before := customer.Book(1)
 	require.Empty(t, ranOn(t, s, models.PaymentWorkflowID(before.Payment.TransactionID)))
 	pay(before, "")
@@ -82,7 +82,7 @@ func TestNewVersionTakesOver(t *testing.T) {
 
 	second := customer.Book(1)
 	require.Equal(t, "build-2", ranOn(t, s, models.PaymentWorkflowID(second.Payment.TransactionID)))
-	pay(first, "build-2") // nobody of its own version is left
+	pay(first, "build-2") // no worker of its own version is left
 	pay(second, "build-2")
 
 	// The way back: to workers of the older build, which have to be there again, and to those without versions.

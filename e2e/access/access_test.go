@@ -70,7 +70,7 @@ func requireSame[D, T any](t *testing.T, document map[string]D, table map[string
 // operation is an operation of the document.
 type operation struct {
 	method, path string
-	roles        []string // that may call it; none when nobody needs a token
+	roles        []string // that may call it; none when it needs no token
 	list         bool     // its answer has pages
 	stream       bool     // its answer does not end
 }

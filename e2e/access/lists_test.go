@@ -12,7 +12,7 @@ import (
 )
 
 // lists says what is in each list: the ids that a query finds, written down without the code that lists them. $1 is
-// the company or the user that the rows must belong to; NULL is everybody's. whose says what narrows the list: `company`
+// the company or the user that the rows must belong to; NULL is any caller's. whose says what narrows the list: `company`
 // is `?provider_id=`, within the caller's scope; `staff` is the caller's company, whatever the query says; `user` is the
 // caller; `path` is the company in the path; nothing narrows `all`.
 var lists = map[string]struct{ whose, rows string }{
@@ -45,7 +45,7 @@ var lists = map[string]struct{ whose, rows string }{
 		WHERE r.deleted_at IS NULL AND r.status = 'ACTIVE' AND p.status = 'ACTIVE' AND $1::uuid IS NULL`},
 }
 
-// listsOf reads every list as everybody who may, and compares it with what is in the tables.
+// listsOf reads every list as every caller who may, and compares it with what is in the tables.
 func listsOf(t *testing.T, w *world, operations map[string]operation) {
 	t.Helper()
 
@@ -127,7 +127,7 @@ func (w *world) owners(t *testing.T, whose, caller string) map[string]any {
 	return out
 }
 
-// requireNoNaming holds lists of what is one's own to refuse the name of somebody else.
+// requireNoNaming checks that lists of one's own refuse the name of another account.
 func (w *world) requireNoNaming(t *testing.T, op operation, whose, caller string) {
 	t.Helper()
 

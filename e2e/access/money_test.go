@@ -91,7 +91,7 @@ func (w *world) event(t *testing.T, c cell, channel models.Channel) request {
 	return request{body: body, header: w.Signed(channel, mark(), body)}
 }
 
-// payout is a refund that waits for finance staff, asked for by somebody else than the caller.
+// payout is a refund that waits for finance staff, with another requester than the caller.
 func (w *world) payout(t *testing.T, c cell) []string {
 	t.Helper()
 
@@ -129,7 +129,7 @@ func (w *world) newRecord(t *testing.T) uuid.UUID {
 	return w.id(t, "SELECT id FROM financial_records WHERE booking_id = $1", w.callers[stranger].BookPaid(1).ID)
 }
 
-// newMarkedRecord is a line that somebody else than the caller has marked as paid out.
+// newMarkedRecord is a line that another user than the caller has marked as paid out.
 func (w *world) newMarkedRecord(t *testing.T, caller string) uuid.UUID {
 	t.Helper()
 

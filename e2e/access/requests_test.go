@@ -64,8 +64,8 @@ type request struct {
 	caller  *harness.Caller // in place of the cell's, like whom they are
 }
 
-// about makes the request of a cell. What will change is made for it; what will be refused is about things that are
-// shared, so that their rows can be watched.
+// about makes the request of a cell. A request that will be allowed gets a resource of its own; one that will be refused uses
+// shared ones, so that their rows can be watched.
 func (w *world) about(t *testing.T, c cell) request {
 	t.Helper()
 

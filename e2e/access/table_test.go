@@ -28,7 +28,7 @@ var kinds = map[string][]string{
 	"company": {"ACTIVE", "INACTIVE", "never", "odd"},
 	// An account of a company's staff; `elsewhere` is one under another company's path.
 	"staff": {"A", "C", "deleted", "elsewhere", "never", "odd"},
-	// What the platform keeps: a record, a transaction, a refund, an incident.
+	// The platform's own resources: a record, a transaction, a refund, an incident.
 	"kept": {"there", "never", "odd"},
 	// A booking that money goes back for.
 	"sale": {"paid", "unpaid", "never", "odd"},
@@ -164,7 +164,7 @@ ListAuditLogs        -       | 401                         | 403                
 // cell is one request and the status that it must get.
 type cell struct {
 	operation string
-	caller    string // nobody, a role, or a role with ` (idle)`
+	caller    string // a column of the table, or a role with ` (idle)`
 	kind      string
 	want      int
 }

@@ -25,7 +25,7 @@ const (
 	poll     = 50 * time.Millisecond
 )
 
-// world is a running service with three companies and somebody of every kind, all signed in.
+// world is a running service with three companies and a user of every role, all signed in.
 type world struct {
 	*harness.Stack
 
@@ -232,7 +232,7 @@ func (w *world) newIncident(t *testing.T) uuid.UUID {
 	return id
 }
 
-// newBooking books a seat of company A for somebody, without a payment yet.
+// newBooking books a seat of company A for a user, without a payment yet.
 func (w *world) newBooking(t *testing.T, user string) uuid.UUID {
 	t.Helper()
 

@@ -80,7 +80,7 @@ func TestNoServiceIsRoot(t *testing.T) {
 		require.False(t, s.Privileged, name)
 		require.NotContains(t, []string{"root", "0", "0:0"}, strings.SplitN(s.User, ":", 2)[0], name)
 
-		// Our image and Temporal's have a user of their own; the others begin as root unless they are told otherwise.
+		// Our image and Temporal's have a user of their own; the others begin as root unless the file names a user.
 		if !isOurs(s) && name != "temporal" {
 			require.NotEmpty(t, s.User, name)
 		}

@@ -20,7 +20,7 @@ import (
 	"rihla/internal/testkit"
 )
 
-// network stands for Compose and its network: what each service of the file is told runs on 127.0.0.1, at a port of its own.
+// network stands for Compose and its network: the settings of each service of the file apply to 127.0.0.1, at a port of its own.
 type network struct {
 	t       *testing.T
 	project *types.Project

@@ -56,7 +56,7 @@ func (a *activitySet) add(t *testing.T, s *harness.Stack) {
 	}
 }
 
-// activityOf is the activity that an event speaks of, a regular or a local one.
+// activityOf is the activity that an event is about, a regular or a local one.
 func activityOf(e *history.HistoryEvent) string {
 	if regular := e.GetActivityTaskScheduledEventAttributes(); regular != nil {
 		return regular.GetActivityType().GetName()

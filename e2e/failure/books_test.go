@@ -1,6 +1,6 @@
 // Package failure_test breaks the running service on purpose: it kills the API, the worker, Temporal and PostgreSQL
-// under load, and has the gateway misbehave. Afterwards the service's books must be the gateway's: whoever has paid has
-// their booking, once, and nobody else has.
+// under load, and has the gateway misbehave. Afterwards the service's books must be the gateway's: every customer who has paid
+// has their booking, once, and no other has one.
 package failure_test
 
 import (

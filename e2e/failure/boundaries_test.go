@@ -20,8 +20,8 @@ var killEvery = flag.Int("kill-every", 40, "TestKillAtEveryBoundary kills the wo
 
 // TestKillAtEveryBoundary kills the worker, as kill -9 does, at the requests by which its activities change the world:
 // statements of the database and calls to the gateway, once before the request arrives, once after it has had its
-// effect and before the worker hears so. The first and the last request of an activity are its boundaries. However it is
-// killed, what is left in the end is what is left without a kill.
+// effect and before the worker gets the answer. The first and the last request of an activity are its boundaries. After any
+// kill the final state is that of a run without a kill.
 func TestKillAtEveryBoundary(t *testing.T) {
 	t.Parallel()
 
@@ -145,7 +145,7 @@ func (j journey) run(t *testing.T, s *harness.Stack, tap *harness.Tap, n int, wh
 	do := j.prepare(t, s)
 	killed := tap.Arm(n, when, func() { s.Worker.Kill() })
 
-	// What came before has limits of its own: the time is for getting over the kill.
+	// The steps before have limits of their own: the time is for getting over the kill.
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 

@@ -12,7 +12,7 @@ import (
 	"rihla/models"
 )
 
-// TestDatabaseKilled kills PostgreSQL under load. Nobody may see an internal error meanwhile: load notes every answer
+// TestDatabaseKilled kills PostgreSQL under load. No client may see an internal error meanwhile: load notes every answer
 // but 503 with Retry-After.
 func TestDatabaseKilled(t *testing.T) {
 	const away = 5 * time.Second

@@ -26,7 +26,7 @@ func (k keyed) send() (harness.Answer, error) {
 	return k.by.Do(http.MethodPost, k.path, k.body, map[string]string{"Idempotency-Key": k.key})
 }
 
-// killAfter sends the request, kills the API once the effect has begun, and starts it again. The caller hears nothing.
+// killAfter sends the request, kills the API once the effect has begun, and starts it again. The caller gets no answer.
 func (k keyed) killAfter(t *testing.T, s *harness.Stack, begun func() bool) {
 	t.Helper()
 
@@ -143,7 +143,7 @@ func TestKillBetweenPayoutAndAnswer(t *testing.T) {
 	require.Equal(t, 1, s.Count("SELECT count(*) FROM ledger_transfers WHERE kind = 'PAYOUT'"))
 }
 
-// TestKillBetweenBookingAndPayment: the booking is committed, and nobody has heard of its payment. Whatever becomes of
+// TestKillBetweenBookingAndPayment: the booking is committed, and its payment is not started. Whatever becomes of
 // the trip, the repeated request gets this booking and no other.
 func TestKillBetweenBookingAndPayment(t *testing.T) {
 	t.Parallel()
@@ -288,7 +288,7 @@ func TestKillWhileTheGatewayIsAsked(t *testing.T) {
 	require.Len(t, s.GatewayLedger().Refunds, 1)
 }
 
-// TestFailuresAreNotStored: who hears 5xx tries the same request again and gets what the first one would have had.
+// TestFailuresAreNotStored: a client that gets 5xx retries and gets the result that the first request would have had.
 func TestFailuresAreNotStored(t *testing.T) {
 	t.Parallel()
 
@@ -320,7 +320,7 @@ func TestFailuresAreNotStored(t *testing.T) {
 	require.Equal(t, string(a.Body), string(intent.again(t).Body))
 }
 
-// TestRepeatsAreNoMoreWork: nobody works, and the customer tries again and again. What waits for a worker is one payment.
+// TestRepeatsAreNoMoreWork: no worker runs, and the customer retries again and again. Only one payment waits for a worker.
 func TestRepeatsAreNoMoreWork(t *testing.T) {
 	t.Parallel()
 

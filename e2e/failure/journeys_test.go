@@ -77,7 +77,7 @@ func insisting(t *testing.T, s *harness.Stack, role models.Role) *load {
 	return &load{stack: s, caller: s.As(role), trips: []models.Trip{s.World.Trip}}
 }
 
-// failure is the first answer that nobody should ever see.
+// failure is the first answer that no client should ever see.
 func (l *load) failure() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -199,7 +199,7 @@ func refundPaid(f map[string]any) func(*testing.T, *harness.Stack) act {
 	}
 }
 
-// bookWhileAway books and pays although the gateway fails at first and is left alone then.
+// bookWhileAway books and pays although the gateway fails at first and its circuit is open then.
 func bookWhileAway(t *testing.T, s *harness.Stack) act {
 	t.Helper()
 	fault(s, "create_checkout", "error", 1)

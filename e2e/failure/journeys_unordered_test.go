@@ -13,7 +13,7 @@ import (
 	"rihla/workflows"
 )
 
-// refundWithoutOrder starts a refund's workflow by hand, for a refund that nobody has asked for: no money moves, and operators hear of it.
+// refundWithoutOrder starts a refund's workflow by hand, for a refund without an order: no money moves, and operators get an incident.
 func refundWithoutOrder(t *testing.T, s *harness.Stack) act {
 	t.Helper()
 

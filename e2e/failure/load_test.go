@@ -17,8 +17,8 @@ import (
 	"rihla/models"
 )
 
-// load is a number of customers who book and pay at the same time. What the network or the service breaks they try
-// again, as an app does: the booking with the same Idempotency-Key, the intent, the payment.
+// load is a number of customers who book and pay at the same time. They retry requests that the network or the service broke,
+// as an app does: the booking with the same Idempotency-Key, the intent, the payment.
 type load struct {
 	stack  *harness.Stack
 	caller *harness.Caller

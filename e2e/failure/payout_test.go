@@ -13,7 +13,7 @@ import (
 )
 
 // afterOutage bounds the wait for decisions to have their effect once the orchestrator is back. It was once longer than patience, and
-// the cause is not known. What is tested is that no decision is lost, not how long it takes.
+// the cause is not known. The test checks that no decision is lost, not how long it takes.
 const afterOutage = 90 * time.Second
 
 // payoutsWithoutOrchestrator decides payouts by hand while the orchestrator is away: the decision is kept, and applied
@@ -45,7 +45,7 @@ func payoutsWithoutOrchestrator(t *testing.T, s *harness.Stack) {
 		return "/api/v1/admin/refunds/" + r.ID.String() + "/" + decision + "-payout"
 	}
 
-	// Nobody runs this one any more when it is decided.
+	// This refund has no workflow any more when it is decided.
 	require.NoError(t, s.Temporal.TerminateWorkflow(t.Context(), models.RefundWorkflowID(orphan.ID), "", "an operator's mistake"))
 	require.NoError(t, s.Components.Temporal.Stop(t.Context()))
 

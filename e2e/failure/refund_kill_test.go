@@ -127,8 +127,8 @@ func paidBack(s *harness.Stack, booked []harness.Booking) error {
 	return errors.Join(problems...)
 }
 
-// refundsWithoutOrchestrator: a refund is ordered all the same, once, and executed when the orchestrator is back; nobody has to
-// ask again.
+// refundsWithoutOrchestrator: a refund is ordered all the same, once, and executed when the orchestrator is back, without
+// another request.
 func refundsWithoutOrchestrator(t *testing.T, s *harness.Stack) {
 	t.Helper()
 

@@ -22,7 +22,7 @@ type sickCompany struct {
 	mu      sync.Mutex
 	behind  *httputil.ReverseProxy
 	illness http.HandlerFunc // nil: well
-	ended   chan struct{}    // those who wait are let go
+	ended   chan struct{}    // its end releases the waiting requests
 }
 
 func newSickCompany(t *testing.T) *sickCompany {

@@ -26,7 +26,7 @@ func TestSickGateway(t *testing.T) {
 	})})
 	company.standsBefore(s)
 
-	// What it is like while wallet_b is well, and as many customers use it.
+	// The times while wallet_b is well, and as many customers use it.
 	stop, opened := keepBooking(t, s)
 	well := paysInARow(t, s)
 
@@ -49,7 +49,7 @@ func TestSickGateway(t *testing.T) {
 			stop()
 			t.Logf("gateway_a took %s, the slowest %s, while wallet_b %s; %s and %s while it was well",
 				sick.median(), sick.worst(), ill.name, well.median(), well.worst())
-			// What a busy machine does to single payments is not what is tested.
+			// The delays of single payments on a busy machine are not tested.
 			require.Less(t, sick.median(), 5*well.median()+time.Second)
 
 			before := company.calls.Load()
@@ -157,11 +157,11 @@ func requireOpened(t *testing.T, s *harness.Stack, bookings []uuid.UUID) {
 	}, 2*patience, 100*time.Millisecond, "%d bookings", len(ids))
 }
 
-// TestAnswersAtOnceWhileTheGatewayIsLeftAlone: nobody waits for a gateway that is not being asked.
+// TestAnswersAtOnceWhileTheGatewayIsLeftAlone: no request waits for a gateway whose circuit is open.
 func TestAnswersAtOnceWhileTheGatewayIsLeftAlone(t *testing.T) {
 	t.Parallel()
 
-	// The waits are longer than the test: an answer can only come because nobody waits for the gateway.
+	// The waits are longer than the test: an answer can only come because no request waits for the gateway.
 	s, company := startWithWallet(t, map[string]string{
 		"CHECKOUT_WAIT": "55s", "REFUND_WAIT": "55s", "WALLET_B_BREAKER_FAILURES": "2", "WALLET_B_BREAKER_OPEN_FOR": "10s",
 	})

@@ -20,7 +20,7 @@ const (
 )
 
 // TestWebhooksFallSilent: the gateway takes money and none of its webhooks comes. Customers are booked all the same, soon
-// and not when their time is over, until webhooks come again; from then on nobody is asked about.
+// and not when their time is over, until webhooks come again; from then on no attempt is polled.
 func TestWebhooksFallSilent(t *testing.T) {
 	t.Parallel()
 
@@ -58,7 +58,7 @@ func TestWebhooksFallSilent(t *testing.T) {
 
 	s.ClearFaults()
 
-	// Webhooks come, one every second or two: the poll ends by itself, and whoever waits is waited for.
+	// Webhooks come, one every second or two: the polling ends by itself, and the open attempt is not polled again.
 	require.Eventually(t, func() bool {
 		customer.BookPaid(1)
 

@@ -43,7 +43,7 @@ func TestStartBeforeTheOthers(t *testing.T) {
 }
 
 // TestBookingThatNobodyTakesInTime: the worker comes to a booking's payment when the hold is over, and the sweep may have
-// come before it. The customer has asked for something that could be had, and is told to try again; nothing is left behind.
+// come before it. The customer has asked for an available seat, and gets an error that asks for a retry; nothing is left behind.
 func TestBookingThatNobodyTakesInTime(t *testing.T) { //nolint:tparallel // its parts share one service, one after the other
 	t.Parallel()
 

@@ -13,9 +13,9 @@ import (
 	"rihla/models"
 )
 
-// TestHeldUpRequestGivesUp: a request is held up for longer than its lease, another one with its key goes on in its place,
-// and then the first comes to itself and gives up what they both wait for. Nobody is told that there is what there is not,
-// and whoever asks again gets it.
+// TestHeldUpRequestGivesUp: a request is held up for longer than its lease, another one with its key takes over,
+// and then the first goes on and gives up the booking that they both wait for. No answer names a booking that does not exist,
+// and a retry gets the one that does.
 func TestHeldUpRequestGivesUp(t *testing.T) {
 	t.Parallel()
 
@@ -35,7 +35,7 @@ func giveUpBooking(t *testing.T, s *harness.Stack, paid harness.Booking) {
 	booking := keyed{s.As(models.RoleEndUser), "/api/v1/bookings", s.BookingRequest(1), uuid.NewString()}
 	answer := booking.begin(t)
 
-	// What DiscardBooking does.
+	// The statement of DiscardBooking.
 	discard := `
 			WITH gone AS (DELETE FROM bookings WHERE id <> $1 RETURNING trip_id, seats)
 			UPDATE trips AS t SET seats_taken = t.seats_taken - gone.seats FROM gone WHERE t.id = gone.trip_id`
@@ -54,7 +54,7 @@ func giveUpBooking(t *testing.T, s *harness.Stack, paid harness.Booking) {
 	require.Equal(t, 1, s.Count("SELECT count(*) FROM bookings"))
 }
 
-// orderedRefund is held up, too, but its order is not: whoever repeats the key gets the same refund.
+// orderedRefund is held up, too, but its order is not: a request with the same key gets the same refund.
 func orderedRefund(t *testing.T, s *harness.Stack, paid harness.Booking) {
 	t.Helper()
 

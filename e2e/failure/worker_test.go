@@ -16,7 +16,7 @@ import (
 const rows = `SELECT (SELECT count(*) FROM bookings) + (SELECT count(*) FROM payment_transactions) +
 	(SELECT sum(seats_taken) FROM trips)`
 
-// TestNoWorker: Temporal takes the payment, and nobody works on it. The customer hears so soon, nothing is left, and
+// TestNoWorker: Temporal takes the payment, and no worker runs. The customer gets an error soon, nothing is left, and
 // the workflow that starts after all does nothing.
 func TestNoWorker(t *testing.T) {
 	t.Parallel()
@@ -69,7 +69,7 @@ func intentPath(booking uuid.UUID) string {
 	return "/api/v1/payments/booking/" + booking.String() + "/intent"
 }
 
-// refusedForNow sends a request that is told to come back later, within the time that a person waits.
+// refusedForNow sends a request and expects a refusal with Retry-After, within the time that a person waits.
 func refusedForNow(t *testing.T, customer *harness.Caller, path string, body any, key string) {
 	t.Helper()
 

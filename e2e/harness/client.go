@@ -19,7 +19,7 @@ import (
 // Answer is what the API answered.
 type Answer = rig.Answer
 
-// Caller is one person, or nobody, who talks to the API. It is safe for concurrent use.
+// Caller is a client of the API, with or without a user's token. It is safe for concurrent use.
 type Caller struct {
 	stack *Stack
 	token string

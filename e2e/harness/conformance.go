@@ -54,7 +54,7 @@ func NewConformance() (*Conformance, error) {
 	return c, nil
 }
 
-// tighten makes an object refuse fields that it does not name. What is put together by allOf becomes one object first.
+// tighten makes an object refuse fields that it does not name. Schemas that allOf combines become one object first.
 func tighten(s *openapi3.Schema) {
 	if len(s.AllOf) > 0 {
 		merged := openapi3.NewObjectSchema()

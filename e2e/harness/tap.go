@@ -16,8 +16,8 @@ type Moment string
 
 // The moments.
 const (
-	BeforeRequest Moment = "before" // nobody gets the request
-	AfterEffect   Moment = "after"  // the request has had its effect, and the process does not hear of it
+	BeforeRequest Moment = "before" // the request does not arrive
+	AfterEffect   Moment = "after"  // the request has had its effect, and its answer is lost
 )
 
 // Tap lies between a process and all that it changes: its database and the gateways. It lets every request pass and

@@ -77,7 +77,7 @@ func walkHistory(t *testing.T, file string, value any, look func(payload []byte)
 		}
 
 		for name, member := range v {
-			// What the orchestrator adds for itself, of no meaning to anybody.
+			// The orchestrator adds these for itself; they say nothing about a person.
 			if name != "taskToken" && name != "metadata" {
 				walkHistory(t, file, member, look)
 			}

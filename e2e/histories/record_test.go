@@ -60,7 +60,7 @@ type register struct{ worker.WorkflowReplayer }
 
 func (r register) RegisterWorkflow(w any) { r.WorkflowReplayer.RegisterWorkflow(w) }
 
-// identity is the process and host that a worker or client ran on, which is nobody's business.
+// identity is the process and host that a worker or client ran on, which must not be in the repository.
 var identity = regexp.MustCompile(`"(identity|binaryChecksum|buildId)": "[^"]*"`)
 
 func keep(t *testing.T, name string, history *historypb.History) {

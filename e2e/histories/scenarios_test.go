@@ -112,7 +112,7 @@ func TestExpiryAndLateHistories(t *testing.T) {
 	require.Equal(t, 1, s.Count("SELECT count(*) FROM incidents WHERE kind = 'LATE_PAYMENT'"))
 }
 
-// TestSickGatewayHistories: a gateway that is left alone answers nobody at once, and is asked when it is back.
+// TestSickGatewayHistories: an open circuit answers every waiting request at once, and the gateway is called when it is back.
 func TestSickGatewayHistories(t *testing.T) {
 	t.Parallel()
 
@@ -201,7 +201,7 @@ func TestSilentGatewayHistories(t *testing.T) {
 	replay(t, s, "payment-refused", models.PaymentWorkflowID(unknown.ID()))
 }
 
-// TestReconcileHistories: what is left of attempts whose workflow somebody has terminated.
+// TestReconcileHistories: the sweep takes up attempts whose workflow was terminated.
 func TestReconcileHistories(t *testing.T) {
 	t.Parallel()
 

@@ -11,7 +11,7 @@ import (
 	"rihla/models"
 )
 
-// TestUnpaidAttempts: an account replaces its attempt so many times within an hour. Who is refused can still pay what is open.
+// TestUnpaidAttempts: an account replaces its attempt so many times within an hour. After that the open attempt can still be paid.
 func TestUnpaidAttempts(t *testing.T) {
 	t.Parallel()
 

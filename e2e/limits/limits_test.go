@@ -187,7 +187,7 @@ func perAddress(t *testing.T, s *harness.Stack) {
 	require.Equal(t, http.StatusUnprocessableEntity, other.Status)
 	require.Equal(t, int64(59), allowanceOf(t, other).remaining)
 
-	// What Retry-After promises comes true.
+	// A request after the time of Retry-After is let through.
 	require.Eventually(t, func() bool { return trips().Status == http.StatusOK }, time.Minute, 100*time.Millisecond)
 }
 
@@ -323,7 +323,7 @@ func proxies(t *testing.T, s *harness.Stack) {
 		require.Less(t, remaining(s, claim+"198.51.100.9"), int64(59), claim)
 	}
 
-	// Without a trusted proxy the header is a claim and no more: whoever sends it is one client.
+	// Without a trusted proxy the header is a claim and no more: its sender is one client.
 	open := s.Replica(map[string]string{"TRUSTED_PROXIES": ""})
 	require.Equal(t, int64(59), remaining(open, "192.0.2.80"))
 

@@ -108,7 +108,7 @@ func TestRedisAway(t *testing.T) {
 	customer.BookPaid(1)
 	require.Contains(t, metrics(s), "\nrihla_rate_limits_shared 1\n")
 
-	// What Redis has been given names nobody.
+	// The keys in Redis name no person.
 	dump := redis.Dump()
 	require.Contains(t, dump, "rate:rihla:user:")
 	require.Contains(t, dump, "rate:rihla:account:")

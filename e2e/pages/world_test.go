@@ -14,10 +14,10 @@ import (
 	"rihla/models"
 )
 
-// nobody reads what needs no token.
+// An operation without a token has no role.
 const nobody models.Role = ""
 
-// lists says where the rows of each list are, and who reads it here.
+// lists says where the rows of each list are, and its reader here.
 var lists = map[string]struct {
 	table string
 	role  models.Role
@@ -108,7 +108,7 @@ var rows = map[string]row{
 	"audit_log": {`INSERT INTO audit_log (id, action, entity, created_at) VALUES ($1, 'HOTEL_CREATED', 'hotel', ` + created + `)`, moved, gone},
 }
 
-// world is a running service with somebody of every role signed in.
+// world is a running service with a user of every role signed in.
 type world struct {
 	*harness.Stack
 
@@ -173,7 +173,7 @@ func (w *world) insert(ctx context.Context, db execer, table string, i int) (str
 	return id, err
 }
 
-// others are those who write while somebody reads.
+// others are concurrent writers while a client reads.
 type others struct {
 	w     *world
 	table string

@@ -40,7 +40,7 @@ func plates(t *testing.T, s *harness.Stack) {
 	refused(t, call(t, c, http.MethodPut, second, body), http.StatusConflict, models.CodeBusPlateAlreadyExists)
 	require.Equal(t, http.StatusOK, call(t, c, http.MethodPatch, location, plate).Status, "its own plate is no other's")
 
-	// What is deleted frees its plate.
+	// A deleted bus frees its plate.
 	require.Equal(t, http.StatusNoContent, call(t, c, http.MethodDelete, location, nil).Status)
 	require.Equal(t, http.StatusOK, call(t, c, http.MethodPatch, second, plate).Status)
 

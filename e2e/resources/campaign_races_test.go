@@ -28,8 +28,8 @@ func together(all ...func()) {
 	running.Wait()
 }
 
-// racingCampaigns: prices, dates and the campaign itself change while somebody begins to pay, and while the payment
-// comes in. What is paid is what the campaign costs, and it runs on the dates that were paid for.
+// racingCampaigns: prices, dates and the campaign itself change while a payment begins, and while it
+// comes in. The payment is of the campaign's price, and the campaign runs on the dates that were paid for.
 func racingCampaigns(t *testing.T, s *harness.Stack) {
 	t.Helper()
 

@@ -73,7 +73,7 @@ func unpaidCampaigns(t *testing.T, s *harness.Stack) {
 		refused(t, call(t, s.As(models.RoleFinanceAdmin), http.MethodPost, path, nil), http.StatusForbidden, models.CodeForbidden)
 	}
 
-	// While somebody is paying it, what is paid for stays as it is.
+	// While a payment is under way, the campaign stays as it is.
 	intent(t, c, resource["id"])
 	refused(t, call(t, c, http.MethodPatch, location, object{"price": 1}), http.StatusConflict, models.CodeInvalidState)
 	refused(t, call(t, c, http.MethodDelete, location, nil), http.StatusConflict, models.CodeInvalidState)

@@ -103,7 +103,7 @@ func whoCancels(t *testing.T, s *harness.Stack) {
 	require.Equal(t, models.BookingCancelled, cancelled(t, s, s.As(models.RoleAdmin), b).Status)
 }
 
-// cancelledAndPaid has the money arrive all the same: it goes back, and somebody is told.
+// cancelledAndPaid has the money arrive all the same: it goes back, and operators get an incident.
 func cancelledAndPaid(t *testing.T, s *harness.Stack) {
 	t.Helper()
 

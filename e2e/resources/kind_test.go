@@ -13,7 +13,7 @@ import (
 	"rihla/models"
 )
 
-// kind is a resource that a company runs. What all of them have in common is tested once, for each.
+// kind is a resource that a company runs. The rules that all of them share are tested once, for each.
 type kind struct {
 	path string
 	// body is all that PUT takes; name is put where text says.

@@ -169,7 +169,7 @@ func photosIn(t *testing.T, bus object) []object {
 	return out
 }
 
-// opened is what anybody gets at a photo's address.
+// opened is the answer to any caller at a photo's address.
 func opened(t *testing.T, s *harness.Stack, address any) harness.Answer {
 	t.Helper()
 

@@ -134,7 +134,7 @@ func publishing(t *testing.T, s *harness.Stack) {
 	departed, _ := made(t, call(t, c, http.MethodPost, trips.path, past))
 	refused(t, publish(t, c, departed["id"]), http.StatusConflict, models.CodeInvalidState)
 
-	// What a draft refers to may be gone by the time it is published.
+	// The resources of a draft may be gone by the time it is published.
 	hotel, place := hotels.create(t, s, c, "Short-lived")
 	body := trips.body(s, "Gone")
 	body["hotel_id"] = hotel["id"]
