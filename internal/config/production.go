@@ -114,7 +114,7 @@ const (
 	minProxyBits6 = 7 // fc00::/7, the private addresses
 )
 
-// checkProxies refuses to believe everybody.
+// checkProxies refuses a setting that trusts every sender.
 func (c Config) checkProxies(p *problems) {
 	for _, text := range c.HTTP.TrustedProxies {
 		network, err := netip.ParsePrefix(text)

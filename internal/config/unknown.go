@@ -15,7 +15,7 @@ type UnknownVariable struct {
 	Meant string
 }
 
-// ownPrefixes begin names of ours and of hardly anybody else.
+// ownPrefixes begin names of ours and of hardly any other program.
 var ownPrefixes = []string{
 	"GATEWAY_A_", "WALLET_B_", "WEBHOOK_SECRETS_", "RATE_LIMIT_", "LOGIN_", "JWT_", "MEDIA_", "SMS_", "VAT_RATE_", "BOOKING_",
 	"BILL_PAYMENT_",

@@ -261,7 +261,7 @@ func Reset(ctx context.Context, dataDir string, log *slog.Logger) error {
 }
 
 // stateNames is everything of ours in a data directory besides PostgreSQL, the lock and the programs. Names, not "all the rest":
-// a DATA_DIR that points to the wrong place must not cost anybody's files.
+// a DATA_DIR that points to the wrong place must not delete other files.
 var stateNames = []string{"temporal", "sandbox", "exports", "outbox", "media", "keys", "logs", "run"}
 
 // makeDataDir creates the directory, for its owner only, and returns its absolute path without links.

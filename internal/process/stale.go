@@ -16,7 +16,7 @@ import (
 type Stale struct {
 	Name string
 	PID  int
-	// Words must all be in its command line: a process id alone may meanwhile belong to anybody.
+	// Words must all be in its command line: a process id alone may meanwhile belong to another process.
 	Words []string
 	Steps []Step
 }
