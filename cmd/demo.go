@@ -64,7 +64,7 @@ func runDemo(ctx context.Context, cfg config.Config, progress *slog.Logger, out 
 	fmt.Fprintf(out, "Everything runs after %.1f s.\n\n", time.Since(began).Seconds())
 
 	if err := newStory(h, out).tell(ctx); err != nil {
-		h.errs = append(h.errs, fmt.Errorf("the story broke off: %w", err))
+		h.errs = append(h.errs, fmt.Errorf("demo stopped early: %w", err))
 		exit = true
 	}
 
@@ -260,7 +260,7 @@ func (s *story) seeNotifications(ctx context.Context) error {
 			return err
 		}
 
-		s.say("The customer is told by "+strings.ToLower(string(channel)), "file      "+name,
+		s.say("The customer gets the message by "+strings.ToLower(string(channel)), "file      "+name,
 			"workflow  "+s.workflow(models.OutboxWorkflowID(s.env.cfg.Temporal.TaskQueue)))
 		s.began = time.Now()
 	}

@@ -19,7 +19,7 @@ const healthTimeout = 5 * time.Second
 func newHealthcheck() *cobra.Command {
 	return &cobra.Command{
 		Use:   "healthcheck [URL]",
-		Short: "Ask a running process whether it is well; for containers, which have no shell",
+		Short: "Check that a running process is healthy; for containers, which have no shell",
 		Long: "Ask URL, or the API at LISTEN_ADDR whether it is ready, and exit with 1 unless it answers 200 within 5 seconds.\n" +
 			"A worker answers at http://METRICS_ADDR/healthz, the sandbox at /healthz.",
 		Args: cobra.MaximumNArgs(1),

@@ -248,7 +248,7 @@ func warnOfOwnership(ctx context.Context, s *store.Store) {
 	defer cancel()
 
 	if owns, err := s.DB.OwnsLedger(ctx); err == nil && owns {
-		slog.WarnContext(ctx, "the database role owns the ledger and could switch off what guards it: "+
+		slog.WarnContext(ctx, "the database role owns the ledger and could disable its triggers: "+
 			"make it another one with `rihla migrate --grant-to`")
 	}
 }
@@ -257,8 +257,8 @@ func warnOfOwnership(ctx context.Context, s *store.Store) {
 // API without apps on the web allows.
 func warnOfReturns(ctx context.Context, log *slog.Logger, cfg config.Config) {
 	if cfg.App.Env == config.Production && len(cfg.Returns.Hosts) == 0 {
-		log.WarnContext(ctx, "return_url may be any https address: RETURN_URL_HOSTS is not set, so that an account can have an address of "+
-			"this service lead anywhere; set it to the hosts of your apps")
+		log.WarnContext(ctx, "RETURN_URL_HOSTS is not set: return_url may be any https address, and an account can make an address of "+
+			"this service redirect to any site; set it to the hosts of your apps")
 	}
 }
 
@@ -329,7 +329,7 @@ func guardReports(provider models.Gateway, m *telemetry.Metrics) gateways.Report
 		},
 		Waited: func(calls gateways.Calls, waited time.Duration) { m.GatewayWaited(provider, string(calls), waited) },
 		Anomaly: func(ctx context.Context, calls gateways.Calls, problem string) {
-			slog.WarnContext(ctx, "gateway answers what cannot be right", "gateway", provider, "calls", calls, "problem", problem)
+			slog.WarnContext(ctx, "gateway answer does not match its request", "gateway", provider, "calls", calls, "problem", problem)
 		},
 	}
 }

@@ -9,9 +9,9 @@ func lostMoneyChecks() []check {
 func lostEvents() check {
 	return check{
 		rules: []Rule{
-			{"event-lost", "A success that a gateway reported is never ignored, and no word about a payment or a refund that we know waits " +
+			{"event-lost", "A success that a gateway reported is never ignored, and no event of a known payment or refund waits " +
 				"for more than a day."},
-			{"mismatch-event", "A payment that failed by its amount or currency has the event that said so, and asked a person to look."},
+			{"mismatch-event", "A payment that failed by its amount or currency has the event that shows it, and an incident."},
 		},
 		sql: `
 SELECT 'event-lost', 'event', e.id,

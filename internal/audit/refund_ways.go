@@ -87,7 +87,7 @@ func refundWays() check {
 		rules: []Rule{
 			{"refund-channel", "A refund by hand is of a bill or of money in another currency, no gateway knows it and the platform's bank " +
 				"pays it; any other is paid by its gateway."},
-			{"refund-payout", "A refund by hand SUCCEEDED when somebody else than who asked for it said that it was paid out, and FAILED when it " +
+			{"refund-payout", "A refund by hand SUCCEEDED when another user than its requester confirmed the payout, and FAILED when it " +
 				"was rejected, within a day; the audit log has the same decision of the same person."},
 		},
 		sql: `

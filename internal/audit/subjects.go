@@ -55,7 +55,7 @@ WHERE a.kind = 'REFUND'
 // refundSubject: the entry that names the requester is written with the refund, and no refund has a requester without it.
 func refundSubject() check {
 	return check{
-		rules: []Rule{{"refund-subject", "A refund names a payment, and that payment's booking or campaign, and who asked for it as the " +
+		rules: []Rule{{"refund-subject", "A refund names a payment, and that payment's booking or campaign, and the same requester as the " +
 			"audit log does."}},
 		needsColumn: takenCurrency,
 		sql: `
