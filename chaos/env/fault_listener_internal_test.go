@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// get asks through the listener.
-func get(t *testing.T, d *faultListener) error {
+// request asks through the listener.
+func request(t *testing.T, d *faultListener) error {
 	t.Helper()
 
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+d.Addr().String(), nil)
@@ -39,23 +39,23 @@ func TestDoor(t *testing.T) {
 
 	t.Cleanup(func() { _ = s.Close() })
 
-	require.NoError(t, get(t, d))
+	require.NoError(t, request(t, d))
 
 	idle := d.cut()
 	require.Zero(t, idle(), "nobody came, and nobody waited for an answer")
 
 	first, second := d.cut(), d.cut()
-	require.Error(t, get(t, d))
+	require.Error(t, request(t, d))
 	require.Positive(t, first())
-	require.Error(t, get(t, d), "the other one still holds it shut")
+	require.Error(t, request(t, d), "the other one still holds it shut")
 	require.Positive(t, second())
-	require.NoError(t, get(t, d))
+	require.NoError(t, request(t, d))
 
 	end := d.slow(50 * time.Millisecond)
 	before := time.Now()
 
-	require.NoError(t, get(t, d))
+	require.NoError(t, request(t, d))
 	require.GreaterOrEqual(t, time.Since(before), 50*time.Millisecond)
 	require.Positive(t, end())
-	require.NoError(t, get(t, d))
+	require.NoError(t, request(t, d))
 }

@@ -92,7 +92,7 @@ func (e *Environment) Kill(parts ...schedule.Part) (killed []schedule.Part) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 
-	return each(parts, func(part schedule.Part) bool {
+	return eachPart(parts, func(part schedule.Part) bool {
 		switch part {
 		case schedule.Temporal:
 			return e.killTemporal()
@@ -107,8 +107,8 @@ func (e *Environment) Kill(parts ...schedule.Part) (killed []schedule.Part) {
 	})
 }
 
-// each does something with parts side by side, and returns those that it has hit.
-func each(parts []schedule.Part, do func(schedule.Part) bool) []schedule.Part {
+// eachPart does something with parts side by side, and returns those that it has hit.
+func eachPart(parts []schedule.Part, do func(schedule.Part) bool) []schedule.Part {
 	var all errgroup.Group
 
 	hit := make([]bool, len(parts))
@@ -185,7 +185,7 @@ func (e *Environment) startTemporal(ctx context.Context) error {
 
 // Restart asks processes to end, waits until they have, and starts them again after a pause. It tells which of them ran.
 func (e *Environment) Restart(ctx context.Context, pause time.Duration, parts ...schedule.Part) ([]schedule.Part, error) {
-	ran := each(parts, func(part schedule.Part) bool { return e.parts[part].Stop() })
+	ran := eachPart(parts, func(part schedule.Part) bool { return e.parts[part].Stop() })
 
 	select {
 	case <-ctx.Done():
@@ -197,7 +197,7 @@ func (e *Environment) Restart(ctx context.Context, pause time.Duration, parts ..
 
 // Freeze stops processes from running for a while, and tells which of them ran.
 func (e *Environment) Freeze(ctx context.Context, pause time.Duration, parts ...schedule.Part) []schedule.Part {
-	ran := each(parts, func(part schedule.Part) bool { return e.parts[part].Freeze() })
+	ran := eachPart(parts, func(part schedule.Part) bool { return e.parts[part].Freeze() })
 
 	select {
 	case <-ctx.Done():

@@ -85,5 +85,5 @@ func movement(ctx context.Context, e *env.Environment, open string) ([]string, e
 		return moving, err
 	}
 
-	return list(ctx, &Evidence{Env: e}, running)
+	return listWorkflows(ctx, &Evidence{Env: e}, running)
 }

@@ -81,12 +81,12 @@ const (
 )
 
 func workflows(ctx context.Context, s *Evidence) ([]string, error) {
-	found, err := list(ctx, s, failed)
+	found, err := listWorkflows(ctx, s, failed)
 	if err != nil {
 		return nil, err
 	}
 
-	sweeps, err := list(ctx, s, fmt.Sprintf(failedSweep, s.Run.Healed.UTC().Format(time.RFC3339Nano)))
+	sweeps, err := listWorkflows(ctx, s, fmt.Sprintf(failedSweep, s.Run.Healed.UTC().Format(time.RFC3339Nano)))
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func workflows(ctx context.Context, s *Evidence) ([]string, error) {
 // there is something to do: it ends within seconds.
 func stillRunning(ctx context.Context, s *Evidence) ([]string, error) {
 	for until := time.Now().Add(idlePatience); ; {
-		still, err := list(ctx, s, running)
+		still, err := listWorkflows(ctx, s, running)
 		if err != nil || len(still) == 0 || time.Now().After(until) || !pause(ctx) {
 			return still, err
 		}
@@ -142,7 +142,7 @@ func reviews(ctx context.Context, s *Evidence) ([]string, error) {
 			return nil, err
 		}
 
-		found, err := list(ctx, s, "ExecutionStatus = 'Running' AND WorkflowType = 'Review'")
+		found, err := listWorkflows(ctx, s, "ExecutionStatus = 'Running' AND WorkflowType = 'Review'")
 		if err != nil || len(found) == len(open) {
 			found = nil
 		}
@@ -169,8 +169,8 @@ func statusOf(ctx context.Context, s *Evidence, id string) string {
 	return d.GetWorkflowExecutionInfo().GetStatus().String()
 }
 
-// list names the workflows that a visibility query finds.
-func list(ctx context.Context, s *Evidence, query string) ([]string, error) {
+// listWorkflows names the workflows that a visibility query finds.
+func listWorkflows(ctx context.Context, s *Evidence, query string) ([]string, error) {
 	answer, err := s.Env.Temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: query})
 	if err != nil {
 		return nil, err

@@ -147,11 +147,11 @@ func (w *world) requireList(t *testing.T, id string, op operation, caller, query
 		path = strings.Replace(op.path, "{id}", query, 1)
 	}
 
-	require.ElementsMatch(t, w.ids(t, lists[id].rows, owner), w.walk(t, caller, path), "%s as %s: %s", id, caller, path)
+	require.ElementsMatch(t, w.ids(t, lists[id].rows, owner), w.readAllPages(t, caller, path), "%s as %s: %s", id, caller, path)
 }
 
-// walk reads all pages of a list.
-func (w *world) walk(t *testing.T, caller, path string) []string {
+// readAllPages reads all pages of a list.
+func (w *world) readAllPages(t *testing.T, caller, path string) []string {
 	t.Helper()
 
 	var ids []string

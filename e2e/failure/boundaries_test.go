@@ -67,8 +67,8 @@ type journey struct {
 // act goes the way and returns the id of the booking or campaign whose remains are compared.
 type act func(ctx context.Context) (subject string, err error)
 
-// moments are on both sides of a request.
-var moments = []harness.Moment{harness.BeforeRequest, harness.AfterEffect}
+// tapMoments are on both sides of a request.
+var tapMoments = []harness.Moment{harness.BeforeRequest, harness.AfterEffect}
 
 func (j journey) survive(t *testing.T, met *activitySet) {
 	t.Helper()
@@ -114,9 +114,9 @@ func (j journey) survive(t *testing.T, met *activitySet) {
 	first := max(1, min((every+1)/2, len(passed)/2)) // each journey is broken at least once
 
 	for i, n := len(j.name), first; n <= len(passed); i, n = i+1, n+every {
-		sides := moments
+		sides := tapMoments
 		if every > 1 {
-			sides = moments[i%2 : i%2+1]
+			sides = tapMoments[i%2 : i%2+1]
 		}
 
 		for _, when := range sides {
@@ -126,7 +126,7 @@ func (j journey) survive(t *testing.T, met *activitySet) {
 
 	// With fewer requests of a sweep between them it may have got through each time: it is broken earlier then.
 	for n := first / 2; n > 0 && len(recoveries) == 0; n /= 2 {
-		kill(n, moments[0])
+		kill(n, tapMoments[0])
 	}
 
 	require.NotEmpty(t, recoveries, "it was through before it could be killed")

@@ -118,7 +118,7 @@ func replaceAttempt(t *testing.T, s *harness.Stack) act {
 	return func(ctx context.Context) (string, error) {
 		body := map[string]any{"payment_method": models.MethodWalletB, "replace": true}
 
-		a, ok := l.insist(ctx, intentPath(c.booking.ID), body, map[string]string{"Idempotency-Key": c.key})
+		a, ok := l.retryUntilDecided(ctx, intentPath(c.booking.ID), body, map[string]string{"Idempotency-Key": c.key})
 		if !ok || !l.expect(a.Data(&c.booking.Payment)) || !c.findCheckout(ctx) {
 			return "", l.failure()
 		}
@@ -235,7 +235,7 @@ func payOutBill(t *testing.T, s *harness.Stack) act {
 		}
 
 		confirmed := load{stack: s, caller: admin}
-		_, ok := confirmed.insist(ctx, "/api/v1/admin/refunds/"+refund+"/confirm-payout", map[string]any{"payout_reference": "TRF-1"}, nil)
+		_, ok := confirmed.retryUntilDecided(ctx, "/api/v1/admin/refunds/"+refund+"/confirm-payout", map[string]any{"payout_reference": "TRF-1"}, nil)
 
 		if !ok {
 			return "", confirmed.failure()
@@ -288,7 +288,7 @@ func payCampaign(t *testing.T, s *harness.Stack) act {
 		}
 
 		for p.URL == "" {
-			a, ok := l.insist(ctx, "/api/v1/payments/ad-campaign/"+id.String()+"/intent", map[string]any{"payment_method": models.MethodWalletA}, nil)
+			a, ok := l.retryUntilDecided(ctx, "/api/v1/payments/ad-campaign/"+id.String()+"/intent", map[string]any{"payment_method": models.MethodWalletA}, nil)
 			if !ok || !l.expect(a.Data(&p)) {
 				return "", l.failure()
 			}

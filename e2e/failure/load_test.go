@@ -165,7 +165,7 @@ func (c *customer) book(ctx context.Context) bool {
 		"contact": map[string]string{"name": "Customer", "email": "customer@rihla.test", "phone": "+966500000001"},
 	}
 
-	a, ok := c.load.insist(ctx, "/api/v1/bookings", body, map[string]string{"Idempotency-Key": c.key})
+	a, ok := c.load.retryUntilDecided(ctx, "/api/v1/bookings", body, map[string]string{"Idempotency-Key": c.key})
 	if !ok || !c.load.expect(a.Data(&c.booking)) {
 		return false
 	}
@@ -178,7 +178,7 @@ func (c *customer) book(ctx context.Context) bool {
 // findCheckout asks for the place to pay at, should the booking have been answered without one.
 func (c *customer) findCheckout(ctx context.Context) bool {
 	for c.booking.Payment.CheckoutURL == nil {
-		a, ok := c.load.insist(ctx, "/api/v1/payments/booking/"+c.booking.ID.String()+"/intent",
+		a, ok := c.load.retryUntilDecided(ctx, "/api/v1/payments/booking/"+c.booking.ID.String()+"/intent",
 			map[string]any{"payment_method": models.MethodCreditCard}, nil)
 		if !ok || !c.load.expect(a.Data(&c.booking.Payment)) {
 			return false
@@ -203,8 +203,8 @@ func (c *customer) pay(ctx context.Context) {
 // retryPause is between two tries of one customer.
 const retryPause = 200 * time.Millisecond
 
-// insist sends a request until it succeeds. Only what says "try again" may come between.
-func (l *load) insist(ctx context.Context, path string, body any, header map[string]string) (harness.Answer, bool) {
+// retryUntilDecided sends a request until it succeeds. Only answers that ask for a retry may come between.
+func (l *load) retryUntilDecided(ctx context.Context, path string, body any, header map[string]string) (harness.Answer, bool) {
 	for {
 		a, err := l.caller.Do(http.MethodPost, path, body, header)
 

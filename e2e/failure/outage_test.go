@@ -86,7 +86,7 @@ func orchestratorAlone(t *testing.T, s *harness.Stack) {
 		awaitBooks(t, s).Round(time.Millisecond))
 
 	again := load{stack: s, caller: customer}
-	_, ok := again.insist(t.Context(), "/api/v1/bookings", s.BookingRequest(1), map[string]string{"Idempotency-Key": same})
+	_, ok := again.retryUntilDecided(t.Context(), "/api/v1/bookings", s.BookingRequest(1), map[string]string{"Idempotency-Key": same})
 	require.True(t, ok, "%v", again.broken)
 }
 

@@ -175,20 +175,21 @@ func checkJSON(a Answer) error {
 		return nil // the details of an error name fields, and hold messages
 	}
 
-	return walk("", root)
+	return checkValue("", root)
 }
 
-func walk(name string, value any) error {
+// checkValue checks the form of amounts and moments in a value and below it.
+func checkValue(name string, value any) error {
 	switch v := value.(type) {
 	case map[string]any:
 		for key, member := range v {
-			if err := walk(key, member); err != nil {
+			if err := checkValue(key, member); err != nil {
 				return err
 			}
 		}
 	case []any:
 		for _, item := range v {
-			if err := walk(name, item); err != nil {
+			if err := checkValue(name, item); err != nil {
 				return err
 			}
 		}

@@ -45,15 +45,15 @@ func TestPages(t *testing.T) {
 
 			for _, id := range ids {
 				for _, sort := range documented[id].sorts {
-					w.walk(t, documented[id].path, id, sort, steady)
+					w.readAllPages(t, documented[id].path, id, sort, steady)
 				}
 			}
 		})
 	}
 }
 
-// list is a list of the document: where it is, and every order that it has.
-type list struct {
+// listOperation is a list of the document: where it is, and every order that it has.
+type listOperation struct {
 	path  string
 	sorts []string
 }
@@ -61,20 +61,20 @@ type list struct {
 // sortPattern is how the document says which fields there are: `^-?(a|b)(,-?(a|b))*$`, or `^-?a$`.
 var sortPattern = regexp.MustCompile(`^\^-\?\(?([a-z_|]+)\)?(?:\(,-\?\([a-z_|]+\)\)\*)?\$$`)
 
-func listsOf(t *testing.T) map[string]list {
+func listsOf(t *testing.T) map[string]listOperation {
 	t.Helper()
 
 	doc, err := api.Document()
 	require.NoError(t, err)
 
-	out := map[string]list{}
+	out := map[string]listOperation{}
 
 	for path, item := range doc.Paths.Map() {
 		if item.Get == nil || !isList(item.Get) {
 			continue
 		}
 
-		l := list{path: path, sorts: []string{""}}
+		l := listOperation{path: path, sorts: []string{""}}
 
 		for _, p := range item.Get.Parameters {
 			if p.Value.Name != "sort" {
@@ -124,8 +124,8 @@ type page struct {
 	} `json:"meta"`
 }
 
-// walk reads a list from its beginning to its end.
-func (w *world) walk(t *testing.T, path, id, sort string, steady []string) {
+// readAllPages reads a list from its beginning to its end.
+func (w *world) readAllPages(t *testing.T, path, id, sort string, steady []string) {
 	t.Helper()
 
 	l, what, query := lists[id], id+" by "+sort, "?per_page=10"

@@ -35,19 +35,19 @@ var lists = map[string]struct {
 	"ListAuditLogs": {"audit_log", models.RoleAdmin},
 }
 
-// row is how a table gets a row, $1 its id and $2 a number: rows of different numbers are equal in many columns, so that
+// rowStatements is how a table gets a row, $1 its id and $2 a number: rows of different numbers are equal in many columns, so that
 // orders have ties. move puts a row elsewhere in every order of the list; drop takes it away.
-type row struct{ insert, move, drop string }
+type rowStatements struct{ insert, move, drop string }
 
 const (
 	created = "date_trunc('hour', now()) - ($2::int % 7) * interval '10 minutes'"
 	moved   = "created_at = now() - random() * interval '2 hours'"
 	deleted = "UPDATE {table} SET deleted_at = now() WHERE id = $1"
-	gone    = "DELETE FROM {table} WHERE id = $1"
+	erased  = "DELETE FROM {table} WHERE id = $1"
 	never   = "" // its rows are kept for ever
 )
 
-var rows = map[string]row{
+var rows = map[string]rowStatements{
 	"hotels": {
 		`INSERT INTO hotels (id, provider_id, name, city, stars, status, created_at) VALUES
 		($1, {provider}, 'Hotel ' || $2::int % 5, 'مدينة ' || $2::int % 3, nullif($2::int % 8, 0), 'ACTIVE', ` + created + `)`,
@@ -79,7 +79,7 @@ var rows = map[string]row{
 	"providers": {
 		`INSERT INTO providers (id, name, email, phone, commission_rate, status, created_at) VALUES
 		($1, 'Provider ' || $2::int % 5, 'p@rihla.test', '+966500000000', 0.1, (ARRAY['ACTIVE', 'INACTIVE'])[1 + $2::int % 2], ` + created + `)`,
-		moved + `, name = md5(random()::text)`, gone,
+		moved + `, name = md5(random()::text)`, erased,
 	},
 	"users": {
 		`INSERT INTO users (id, name, email, password_hash, role, provider_id, created_at) VALUES
@@ -88,7 +88,7 @@ var rows = map[string]row{
 	},
 	"bookings": {`INSERT INTO bookings (id, trip_id, provider_id, user_id, status, seats, seats_held, hold_until, amount, vat_rate, vat_amount,
 		passengers, contact_name, contact_email, contact_phone, created_at) VALUES ($1, {trip}, {provider}, {user}, 'CANCELLED', 1, false, now(),
-		115, 0.15, 15, '[]', 'C', 'c@rihla.test', '+966500000000', ` + created + `)`, moved, gone},
+		115, 0.15, 15, '[]', 'C', 'c@rihla.test', '+966500000000', ` + created + `)`, moved, erased},
 	"payment_transactions": {
 		`INSERT INTO payment_transactions (id, kind, attempt, user_id, provider_id, booking_id, amount, vat_rate, vat_amount,
 		payment_method, gateway, status, failure_code, expires_at, commission_rate, created_at) VALUES ($1, 'PAYMENT', nextval('attempts'), {user}, {provider},
@@ -98,14 +98,14 @@ var rows = map[string]row{
 	"refunds": {
 		`INSERT INTO refunds (id, payment_transaction_id, booking_id, refund_type, amount, status, failure_code, completed_at, created_at)
 		VALUES ($1, {payment}, {booking}, 'PARTIAL', 10 + $2::int % 5, 'FAILED', 'GATEWAY_REJECTED', now(), ` + created + `)`,
-		moved + `, amount = 10 + random() * 9`, gone,
+		moved + `, amount = 10 + random() * 9`, erased,
 	},
-	"incidents": {`INSERT INTO incidents (id, kind, message, created_at) VALUES ($1, 'GATEWAY_OUTAGE', 'Out', ` + created + `)`, moved, gone},
+	"incidents": {`INSERT INTO incidents (id, kind, message, created_at) VALUES ($1, 'GATEWAY_OUTAGE', 'Out', ` + created + `)`, moved, erased},
 	"financial_records": {`INSERT INTO financial_records (id, transaction_number, kind, payment_transaction_id, provider_id, booking_id, gross_amount,
 		platform_commission_amount, net_amount, vat_amount, refunded_amount, record_date, balance_status, commission_rate, created_at) VALUES ($1::uuid, $1::uuid::text, 'SALE',
 		{payment}, {provider}, {booking}, 100 + $2::int % 5, $2::int % 3, 100 + $2::int % 5 - $2::int % 3, 15, 100 + $2::int % 5,
-		current_date - $2::int % 6, 'REFUNDED', 0.1, ` + created + `)`, moved + `, record_date = current_date - (random() * 9)::int`, gone},
-	"audit_log": {`INSERT INTO audit_log (id, action, entity, created_at) VALUES ($1, 'HOTEL_CREATED', 'hotel', ` + created + `)`, moved, gone},
+		current_date - $2::int % 6, 'REFUNDED', 0.1, ` + created + `)`, moved + `, record_date = current_date - (random() * 9)::int`, erased},
+	"audit_log": {`INSERT INTO audit_log (id, action, entity, created_at) VALUES ($1, 'HOTEL_CREATED', 'hotel', ` + created + `)`, moved, erased},
 }
 
 // world is a running service with a user of every role signed in.

@@ -10,7 +10,7 @@ import (
 	"rihla/models"
 )
 
-var buses = kind{
+var buses = resourceKind{
 	path: "/api/v1/provider/buses", text: "model",
 	body: func(_ *harness.Stack, name string) object {
 		return object{
@@ -75,10 +75,10 @@ func drivers(t *testing.T, s *harness.Stack) {
 
 	body["driver"] = object{"name": "Third"}
 	require.Equal(t, object{"name": "Third", "phone": nil, "license_number": nil}, driver(call(t, c, http.MethodPut, location, body)))
-	require.Equal(t, []string{resource["id"].(string)}, list(t, c, buses.path+"?search=tHIRD"), "a search looks at drivers too")
+	require.Equal(t, []string{resource["id"].(string)}, listIDs(t, c, buses.path+"?search=tHIRD"), "a search looks at drivers too")
 
 	maintained := data(t, http.StatusOK, call(t, c, http.MethodPatch, location, object{"status": "UNDER_MAINTENANCE"}))
 	require.Equal(t, "Under maintenance", maintained["status_label_en"])
 	require.Equal(t, "تحت الصيانة", maintained["status_label_ar"])
-	require.Len(t, list(t, c, buses.path+"?status=UNDER_MAINTENANCE"), 1)
+	require.Len(t, listIDs(t, c, buses.path+"?status=UNDER_MAINTENANCE"), 1)
 }

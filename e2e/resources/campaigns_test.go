@@ -12,7 +12,7 @@ import (
 	"rihla/models"
 )
 
-var campaigns = kind{
+var campaigns = resourceKind{
 	path: "/api/v1/provider/ad-campaigns", text: "title",
 	body: func(s *harness.Stack, title string) object {
 		today := models.DateIn(time.Now())
@@ -112,7 +112,7 @@ func paidCampaigns(t *testing.T, s *harness.Stack) {
 			require.Equal(t, want, data(t, http.StatusOK, call(t, s.As(models.RoleAdmin), http.MethodPost, action+"/resume", nil))["status"])
 		}
 
-		require.Equal(t, []string{resource["id"].(string)}, list(t, c, campaigns.path+"?status="+want+"&trip_id="+s.World.Trip.ID.String()))
+		require.Equal(t, []string{resource["id"].(string)}, listIDs(t, c, campaigns.path+"?status="+want+"&trip_id="+s.World.Trip.ID.String()))
 
 		deactivate(t, s)
 		refused(t, call(t, c, http.MethodPost, action+"/pause", nil), http.StatusForbidden, models.CodeForbidden)

@@ -22,7 +22,7 @@ func catalogue(t *testing.T, s *harness.Stack) {
 	require.Equal(t, http.StatusOK, publish(t, c, trip["id"]).Status)
 
 	search := "?search=" + word
-	require.Empty(t, list(t, anybody, "/api/v1/rest-stops"+search), "it is INACTIVE itself")
+	require.Empty(t, listIDs(t, anybody, "/api/v1/rest-stops"+search), "it is INACTIVE itself")
 	require.Equal(t, http.StatusOK, call(t, c, http.MethodPatch, stopPlace, object{"status": "ACTIVE"}).Status)
 
 	shown := map[string]string{
@@ -31,7 +31,7 @@ func catalogue(t *testing.T, s *harness.Stack) {
 	}
 
 	for path, id := range shown {
-		require.Equal(t, []string{id}, list(t, anybody, path+search), path)
+		require.Equal(t, []string{id}, listIDs(t, anybody, path+search), path)
 	}
 
 	a := anybody.Get("/api/v1/buses" + search)
@@ -41,8 +41,8 @@ func catalogue(t *testing.T, s *harness.Stack) {
 		require.NotContains(t, string(a.Body), secret)
 	}
 
-	require.Equal(t, []string{shown["/api/v1/hotels"]}, list(t, anybody, "/api/v1/hotels"+search+"&stars=5&city=ALULA&sort=-stars,name"))
-	require.Empty(t, list(t, anybody, "/api/v1/hotels"+search+"&stars=4"))
+	require.Equal(t, []string{shown["/api/v1/hotels"]}, listIDs(t, anybody, "/api/v1/hotels"+search+"&stars=5&city=ALULA&sort=-stars,name"))
+	require.Empty(t, listIDs(t, anybody, "/api/v1/hotels"+search+"&stars=4"))
 	invalid(t, anybody.Get("/api/v1/hotels?stars=9&sort=address"), "stars", "sort")
 	invalid(t, anybody.Get("/api/v1/buses?per_page=1"), "per_page")
 
@@ -50,21 +50,21 @@ func catalogue(t *testing.T, s *harness.Stack) {
 	deactivate(t, s)
 
 	for path := range shown {
-		require.Empty(t, list(t, anybody, path+search), path)
-		require.Empty(t, list(t, c, path+search), "for its own staff, too: %s", path)
+		require.Empty(t, listIDs(t, anybody, path+search), path)
+		require.Empty(t, listIDs(t, c, path+search), "for its own staff, too: %s", path)
 	}
 
 	refused(t, anybody.Get("/api/v1/trips/"+shown["/api/v1/trips"]), http.StatusNotFound, models.CodeNotFound)
-	require.Equal(t, []string{hotel["id"].(string)}, list(t, s.As(models.RoleAdmin), hotels.path+search), "admins see them all the time")
+	require.Equal(t, []string{hotel["id"].(string)}, listIDs(t, s.As(models.RoleAdmin), hotels.path+search), "admins see them all the time")
 
 	activate(t, s)
 
 	for path, id := range shown {
-		require.Equal(t, []string{id}, list(t, anybody, path+search), path)
+		require.Equal(t, []string{id}, listIDs(t, anybody, path+search), path)
 	}
 
 	other, _ := hotels.create(t, s, c, word+" other")
 	require.Equal(t, http.StatusNoContent, call(t, c, http.MethodDelete, hotels.path+"/"+other["id"].(string), nil).Status)
 	require.Equal(t, http.StatusOK, call(t, c, http.MethodPatch, hotelPlace, object{"stars": nil}).Status)
-	require.Equal(t, []string{shown["/api/v1/hotels"]}, list(t, anybody, "/api/v1/hotels"+search), "deleted ones are gone")
+	require.Equal(t, []string{shown["/api/v1/hotels"]}, listIDs(t, anybody, "/api/v1/hotels"+search), "deleted ones are gone")
 }

@@ -11,7 +11,7 @@ import (
 	"rihla/models"
 )
 
-var hotels = kind{
+var hotels = resourceKind{
 	path: "/api/v1/provider/hotels", text: "name",
 	body: func(_ *harness.Stack, name string) object {
 		return object{
@@ -54,10 +54,10 @@ func hotelStars(t *testing.T, s *harness.Stack) {
 		invalid(t, call(t, c, http.MethodPost, hotels.path, body), "stars")
 	}
 
-	require.Len(t, list(t, c, hotels.path+"?stars=6"), 1)
-	require.Len(t, list(t, c, hotels.path+"?city=alula&search=STARS"), 7)
-	require.Empty(t, list(t, c, hotels.path+"?city=alul"))
-	require.Empty(t, list(t, c, hotels.path+"?status=INACTIVE"))
+	require.Len(t, listIDs(t, c, hotels.path+"?stars=6"), 1)
+	require.Len(t, listIDs(t, c, hotels.path+"?city=alula&search=STARS"), 7)
+	require.Empty(t, listIDs(t, c, hotels.path+"?city=alul"))
+	require.Empty(t, listIDs(t, c, hotels.path+"?status=INACTIVE"))
 	invalid(t, c.Get(hotels.path+"?stars=8"), "stars")
 
 	body := hotels.body(s, " \t")

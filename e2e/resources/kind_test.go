@@ -13,8 +13,8 @@ import (
 	"rihla/models"
 )
 
-// kind is a resource that a company runs. The rules that all of them share are tested once, for each.
-type kind struct {
+// resourceKind is a resource that a company runs. The rules that all of them share are tested once, for each.
+type resourceKind struct {
 	path string
 	// body is all that PUT takes; name is put where text says.
 	body func(s *harness.Stack, name string) object
@@ -24,7 +24,7 @@ type kind struct {
 	sorts    []string
 }
 
-func (k kind) test(t *testing.T, s *harness.Stack) {
+func (k resourceKind) test(t *testing.T, s *harness.Stack) {
 	t.Helper()
 	t.Run("life", func(t *testing.T) { k.life(t, s.For(t)) })
 	t.Run("replacing", func(t *testing.T) { k.replacing(t, s.For(t)) })
@@ -35,7 +35,7 @@ func (k kind) test(t *testing.T, s *harness.Stack) {
 	t.Run("list", func(t *testing.T) { k.list(t, s.For(t)) })
 }
 
-func (k kind) create(t *testing.T, s *harness.Stack, c *harness.Caller, name string) (resource object, location string) {
+func (k resourceKind) create(t *testing.T, s *harness.Stack, c *harness.Caller, name string) (resource object, location string) {
 	t.Helper()
 
 	return made(t, call(t, c, http.MethodPost, k.path, k.body(s, name)))
@@ -51,7 +51,7 @@ func holds(t *testing.T, want, got object) {
 }
 
 // life goes from create to delete.
-func (k kind) life(t *testing.T, s *harness.Stack) {
+func (k resourceKind) life(t *testing.T, s *harness.Stack) {
 	t.Helper()
 
 	c := s.As(models.RoleProviderStaff)
@@ -62,10 +62,10 @@ func (k kind) life(t *testing.T, s *harness.Stack) {
 	require.NotEmpty(t, resource["status_label_ar"])
 	require.NotEmpty(t, resource["status_label_en"])
 	require.Equal(t, resource, data(t, http.StatusOK, c.Get(location)))
-	require.Contains(t, list(t, c, k.path), resource["id"])
+	require.Contains(t, listIDs(t, c, k.path), resource["id"])
 
 	require.Equal(t, http.StatusNoContent, call(t, c, http.MethodDelete, location, nil).Status)
-	require.NotContains(t, list(t, c, k.path), resource["id"])
+	require.NotContains(t, listIDs(t, c, k.path), resource["id"])
 
 	never := c.Get(k.path + "/" + uuid.NewString())
 
@@ -88,7 +88,7 @@ func (k kind) life(t *testing.T, s *harness.Stack) {
 }
 
 // replacing is PUT: all of it, with defaults for what is left out.
-func (k kind) replacing(t *testing.T, s *harness.Stack) {
+func (k resourceKind) replacing(t *testing.T, s *harness.Stack) {
 	t.Helper()
 
 	c := s.As(models.RoleProviderAdmin)
@@ -138,7 +138,7 @@ func (k kind) replacing(t *testing.T, s *harness.Stack) {
 }
 
 // patching is RFC 7396.
-func (k kind) patching(t *testing.T, s *harness.Stack) {
+func (k resourceKind) patching(t *testing.T, s *harness.Stack) {
 	t.Helper()
 
 	c := s.As(models.RoleProviderStaff)
@@ -177,7 +177,7 @@ func (k kind) patching(t *testing.T, s *harness.Stack) {
 }
 
 // owners checks that other companies' resources look like none, and that other roles get nowhere.
-func (k kind) owners(t *testing.T, s *harness.Stack) {
+func (k resourceKind) owners(t *testing.T, s *harness.Stack) {
 	t.Helper()
 
 	c, other := s.As(models.RoleProviderStaff), s.For(t)
@@ -193,8 +193,8 @@ func (k kind) owners(t *testing.T, s *harness.Stack) {
 		require.Equal(t, string(never.Body), string(a.Body))
 	}
 
-	require.NotContains(t, list(t, stranger, k.path), resource["id"])
-	require.NotContains(t, list(t, stranger, k.path+"?provider_id="+s.World.Provider.ID.String()), resource["id"])
+	require.NotContains(t, listIDs(t, stranger, k.path), resource["id"])
+	require.NotContains(t, listIDs(t, stranger, k.path+"?provider_id="+s.World.Provider.ID.String()), resource["id"])
 	require.Equal(t, resource, data(t, http.StatusOK, c.Get(location)))
 
 	// Whatever provider their request names, staff create for their own.
@@ -210,7 +210,7 @@ func (k kind) owners(t *testing.T, s *harness.Stack) {
 }
 
 // admins see and change everything, and name whom they create for.
-func (k kind) admins(t *testing.T, s *harness.Stack) {
+func (k resourceKind) admins(t *testing.T, s *harness.Stack) {
 	t.Helper()
 
 	other, word := s.For(t), mark()
@@ -219,8 +219,8 @@ func (k kind) admins(t *testing.T, s *harness.Stack) {
 
 	for _, role := range []models.Role{models.RoleAdmin, models.RoleSuperAdmin} {
 		admin := s.As(role)
-		require.Equal(t, []any{mine["id"], theirs["id"]}, anys(list(t, admin, k.path+"?search="+word[:18])))
-		require.Equal(t, []any{theirs["id"]}, anys(list(t, admin, k.path+"?search="+word[:18]+"&provider_id="+other.World.Provider.ID.String())))
+		require.Equal(t, []any{mine["id"], theirs["id"]}, anys(listIDs(t, admin, k.path+"?search="+word[:18])))
+		require.Equal(t, []any{theirs["id"]}, anys(listIDs(t, admin, k.path+"?search="+word[:18]+"&provider_id="+other.World.Provider.ID.String())))
 		require.Equal(t, mine, data(t, http.StatusOK, admin.Get(location)))
 		invalid(t, call(t, admin, http.MethodPost, k.path, k.body(s, "No owner")), "provider_id")
 		invalid(t, call(t, admin, http.MethodPost, k.path+"?provider_id=1", k.body(s, "No owner")), "provider_id")
@@ -236,7 +236,7 @@ func (k kind) admins(t *testing.T, s *harness.Stack) {
 }
 
 // inactive staff read and do not write, whatever they send; admins do.
-func (k kind) inactive(t *testing.T, s *harness.Stack) {
+func (k resourceKind) inactive(t *testing.T, s *harness.Stack) {
 	t.Helper()
 
 	c, admin := s.As(models.RoleProviderAdmin), s.As(models.RoleAdmin)
@@ -244,7 +244,7 @@ func (k kind) inactive(t *testing.T, s *harness.Stack) {
 
 	deactivate(t, s)
 	require.Equal(t, resource, data(t, http.StatusOK, c.Get(location)))
-	require.Contains(t, list(t, c, k.path), resource["id"])
+	require.Contains(t, listIDs(t, c, k.path), resource["id"])
 
 	for method, body := range map[string]any{
 		http.MethodPut: k.body(s, "Second"), http.MethodPatch: object{"unknown": 1}, http.MethodDelete: nil,
@@ -260,7 +260,7 @@ func (k kind) inactive(t *testing.T, s *harness.Stack) {
 }
 
 // list checks pages, orders and search.
-func (k kind) list(t *testing.T, s *harness.Stack) {
+func (k resourceKind) list(t *testing.T, s *harness.Stack) {
 	t.Helper()
 
 	c, word := s.As(models.RoleProviderStaff), mark()[:10]
@@ -272,20 +272,20 @@ func (k kind) list(t *testing.T, s *harness.Stack) {
 		ids = append(ids, resource["id"].(string))
 	}
 
-	require.Equal(t, ids[:10], list(t, c, k.path+"?per_page=10&search="+word))
-	require.Equal(t, ids[10:], list(t, c, k.path+"?per_page=10&page=2&search="+word))
-	require.Empty(t, list(t, c, k.path+"?page=3&search="+word))
-	require.Equal(t, ids[5:6], list(t, c, k.path+"?search="+word+"%2010%25"), "%% is an ordinary character")
-	require.Equal(t, ids[6:7], list(t, c, k.path+"?search="+word+"%201_"), "_ is an ordinary character")
-	require.Equal(t, ids[4:5], list(t, c, k.path+"?search="+word+"%20%D8%A8"))
+	require.Equal(t, ids[:10], listIDs(t, c, k.path+"?per_page=10&search="+word))
+	require.Equal(t, ids[10:], listIDs(t, c, k.path+"?per_page=10&page=2&search="+word))
+	require.Empty(t, listIDs(t, c, k.path+"?page=3&search="+word))
+	require.Equal(t, ids[5:6], listIDs(t, c, k.path+"?search="+word+"%2010%25"), "%% is an ordinary character")
+	require.Equal(t, ids[6:7], listIDs(t, c, k.path+"?search="+word+"%201_"), "_ is an ordinary character")
+	require.Equal(t, ids[4:5], listIDs(t, c, k.path+"?search="+word+"%20%D8%A8"))
 	require.Equal(t, http.StatusUnprocessableEntity, c.Get(k.path+"?unknown=1&search="+word).Status)
 
 	newest := slices.Clone(ids)
 	slices.Reverse(newest)
-	require.Equal(t, newest, list(t, c, k.path+"?sort=-created_at&search="+word))
+	require.Equal(t, newest, listIDs(t, c, k.path+"?sort=-created_at&search="+word))
 
 	for _, field := range k.sorts {
-		require.Len(t, list(t, c, k.path+"?search="+word+"&sort=-"+field+",created_at"), 11, field)
+		require.Len(t, listIDs(t, c, k.path+"?search="+word+"&sort=-"+field+",created_at"), 11, field)
 	}
 
 	for query, field := range map[string]string{

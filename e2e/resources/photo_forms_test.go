@@ -21,25 +21,27 @@ import (
 	"rihla/internal/media"
 )
 
-// part is one part of a form.
-type part struct {
+// formPart is one part of a form.
+type formPart struct {
 	field, file string
 	content     []byte
 }
 
-func photo(content []byte) part { return part{field: "photos", file: "front.jpg", content: content} }
+func photo(content []byte) formPart {
+	return formPart{field: "photos", file: "front.jpg", content: content}
+}
 
-func payload(t *testing.T, body any) part {
+func payload(t *testing.T, body any) formPart {
 	t.Helper()
 
 	text, err := json.Marshal(body)
 	require.NoError(t, err)
 
-	return part{field: "payload", content: text}
+	return formPart{field: "payload", content: text}
 }
 
 // form is a body of multipart/form-data, with the content type that names its boundary.
-func form(t *testing.T, parts ...part) (body []byte, contentType string) {
+func form(t *testing.T, parts ...formPart) (body []byte, contentType string) {
 	t.Helper()
 
 	var b bytes.Buffer
@@ -64,7 +66,7 @@ func form(t *testing.T, parts ...part) (body []byte, contentType string) {
 	return b.Bytes(), w.FormDataContentType()
 }
 
-func upload(t *testing.T, c *harness.Caller, path string, parts ...part) harness.Answer {
+func upload(t *testing.T, c *harness.Caller, path string, parts ...formPart) harness.Answer {
 	t.Helper()
 
 	body, contentType := form(t, parts...)
@@ -85,10 +87,10 @@ func picture(t *testing.T) []byte {
 	return b.Bytes()
 }
 
-func pictures(t *testing.T, n int) []part {
+func pictures(t *testing.T, n int) []formPart {
 	t.Helper()
 
-	parts := make([]part, n)
+	parts := make([]formPart, n)
 	for i := range parts {
 		parts[i] = photo(picture(t))
 	}
@@ -115,14 +117,14 @@ func webpPicture(t *testing.T) []byte {
 }
 
 // trailed is a photo with something behind its end, as some cameras write it.
-func trailed(p part) part {
+func trailed(p formPart) formPart {
 	p.content = append(bytes.Clone(p.content), "taken at 24.7136N 46.6753E"...)
 
 	return p
 }
 
 // kept is what the service keeps of a photo.
-func kept(t *testing.T, p part) []byte {
+func kept(t *testing.T, p formPart) []byte {
 	t.Helper()
 
 	photo, ok := media.Strip(http.DetectContentType(p.content), p.content)
@@ -132,7 +134,7 @@ func kept(t *testing.T, p part) []byte {
 }
 
 // stored counts the files of the service that hold one of the photos.
-func stored(t *testing.T, s *harness.Stack, photos ...part) int {
+func stored(t *testing.T, s *harness.Stack, photos ...formPart) int {
 	t.Helper()
 
 	files, err := filepath.Glob(filepath.Join(s.DataDir, "media", "bus-photos", "*"))
@@ -148,7 +150,7 @@ func stored(t *testing.T, s *harness.Stack, photos ...part) int {
 
 		require.NoError(t, err)
 
-		if slices.ContainsFunc(photos, func(p part) bool { return bytes.Equal(p.content, content) }) {
+		if slices.ContainsFunc(photos, func(p formPart) bool { return bytes.Equal(p.content, content) }) {
 			count++
 		}
 	}

@@ -28,8 +28,8 @@ func photosWithABus(t *testing.T, s *harness.Stack) {
 	require.NoError(t, jpeg.Encode(&jpg, image.NewGray(image.Rect(0, 0, 40, 30)), nil))
 
 	c, body := s.As(models.RoleProviderStaff), buses.body(s, mark())
-	files := []part{
-		trailed(part{"photos", "front.txt", webpPicture(t)}), photo(picture(t)), trailed(part{"photos", "../../etc/passwd", jpg.Bytes()}),
+	files := []formPart{
+		trailed(formPart{"photos", "front.txt", webpPicture(t)}), photo(picture(t)), trailed(formPart{"photos", "../../etc/passwd", jpg.Bytes()}),
 	}
 	types := []string{"image/webp", "image/png", "image/jpeg"}
 
@@ -91,7 +91,7 @@ func photosOfABus(t *testing.T, s *harness.Stack) {
 	bus, location := buses.create(t, s, c, "Coach")
 	first, second := pictures(t, 2), pictures(t, 1)
 
-	for i, files := range [][]part{first, second} {
+	for i, files := range [][]formPart{first, second} {
 		by := []*harness.Caller{c, s.As(models.RoleAdmin)}[i]
 		a := upload(t, by, location+"/photos", files...)
 		bus = data(t, http.StatusCreated, a)
@@ -165,23 +165,23 @@ func photoLimits(t *testing.T, s *harness.Stack) {
 	c := s.As(models.RoleProviderStaff)
 	_, location := buses.create(t, s, c, "Coach")
 	add := location + "/photos"
-	good, lie := photo(picture(t)), part{"photos", "photo.jpg", []byte("I am no picture")}
+	good, lie := photo(picture(t)), formPart{"photos", "photo.jpg", []byte("I am no picture")}
 	large := photo(sized(t, media.MaxPhotoSize+1))
 	bus := payload(t, buses.body(s, "Photos"))
 
 	refused(t, upload(t, c, add, good, lie), http.StatusUnsupportedMediaType, models.CodeUnsupportedMediaType)
 	refused(t, upload(t, c, add, good, large), http.StatusRequestEntityTooLarge, models.CodePayloadTooLarge)
-	refused(t, upload(t, c, buses.path, lie, good, large, part{"colour", "", nil}), http.StatusRequestEntityTooLarge, models.CodePayloadTooLarge)
-	refused(t, upload(t, c, buses.path, bus, lie, part{"colour", "", nil}), http.StatusUnsupportedMediaType, models.CodeUnsupportedMediaType)
-	refused(t, upload(t, c, buses.path, good, part{"payload", "", []byte(`{"model":`)}), http.StatusBadRequest, models.CodeMalformedRequest)
-	refused(t, upload(t, c, buses.path, part{"payload", "", []byte("")}), http.StatusBadRequest, models.CodeMalformedRequest)
-	refused(t, upload(t, c, buses.path, part{"payload", "", make([]byte, 1<<20+1)}), http.StatusRequestEntityTooLarge, models.CodePayloadTooLarge)
+	refused(t, upload(t, c, buses.path, lie, good, large, formPart{"colour", "", nil}), http.StatusRequestEntityTooLarge, models.CodePayloadTooLarge)
+	refused(t, upload(t, c, buses.path, bus, lie, formPart{"colour", "", nil}), http.StatusUnsupportedMediaType, models.CodeUnsupportedMediaType)
+	refused(t, upload(t, c, buses.path, good, formPart{"payload", "", []byte(`{"model":`)}), http.StatusBadRequest, models.CodeMalformedRequest)
+	refused(t, upload(t, c, buses.path, formPart{"payload", "", []byte("")}), http.StatusBadRequest, models.CodeMalformedRequest)
+	refused(t, upload(t, c, buses.path, formPart{"payload", "", make([]byte, 1<<20+1)}), http.StatusRequestEntityTooLarge, models.CodePayloadTooLarge)
 
 	invalid(t, upload(t, c, add), "photos")
 	invalid(t, upload(t, c, add, good, bus), "payload")
 	invalid(t, upload(t, c, buses.path, good), "payload")
 	invalid(t, upload(t, c, buses.path, good, bus, bus), "payload")
-	invalid(t, upload(t, c, buses.path, good, bus, part{"Photos", "a.png", good.content}), "Photos")
+	invalid(t, upload(t, c, buses.path, good, bus, formPart{"Photos", "a.png", good.content}), "Photos")
 	invalid(t, upload(t, c, buses.path+"?provider_id=1", good, bus), "provider_id")
 
 	unknown := buses.body(s, "Photos")
@@ -224,7 +224,7 @@ func photoOwners(t *testing.T, s *harness.Stack) {
 	files := pictures(t, 2)
 
 	refused(t, upload(t, stranger, location+"/photos", files...), http.StatusNotFound, models.CodeNotFound)
-	refused(t, upload(t, stranger, location+"/photos", part{"photos", "a.png", []byte("x")}),
+	refused(t, upload(t, stranger, location+"/photos", formPart{"photos", "a.png", []byte("x")}),
 		http.StatusUnsupportedMediaType, models.CodeUnsupportedMediaType)
 	refused(t, upload(t, c, buses.path+"/1/photos", files...), http.StatusNotFound, models.CodeNotFound)
 	refused(t, upload(t, c, buses.path+"/"+uuid.NewString()+"/photos", files...), http.StatusNotFound, models.CodeNotFound)
@@ -257,7 +257,7 @@ func photosAtOnce(t *testing.T, s *harness.Stack) {
 
 	var wg sync.WaitGroup
 
-	files := make([]part, 0, callers*each)
+	files := make([]formPart, 0, callers*each)
 	answers := make([]harness.Answer, callers)
 	errs := make([]error, callers)
 

@@ -33,10 +33,10 @@ func providers(t *testing.T, s *harness.Stack) {
 	require.Equal(t, resource, detail)
 
 	for _, search := range []string{word, body["email"].(string)[:20]} {
-		require.Equal(t, []string{resource["id"].(string)}, list(t, admin, providersPath+"?sort=-name,status&search="+search))
+		require.Equal(t, []string{resource["id"].(string)}, listIDs(t, admin, providersPath+"?sort=-name,status&search="+search))
 	}
 
-	require.Empty(t, list(t, admin, providersPath+"?status=INACTIVE&search="+word))
+	require.Empty(t, listIDs(t, admin, providersPath+"?status=INACTIVE&search="+word))
 	invalid(t, admin.Get(providersPath+"?status=GONE&sort=email"), "status", "sort")
 
 	// Defaults.
@@ -92,7 +92,7 @@ func providerStatus(t *testing.T, s *harness.Stack) {
 	off := data(t, http.StatusOK, call(t, admin, http.MethodPost, location+"/deactivate", nil))
 	require.Equal(t, "INACTIVE", off["status"])
 	require.Equal(t, off, data(t, http.StatusOK, call(t, admin, http.MethodPost, location+"/deactivate", nil)))
-	require.Contains(t, list(t, admin, providersPath+"?per_page=100&sort=-created_at&status=INACTIVE"), resource["id"])
+	require.Contains(t, listIDs(t, admin, providersPath+"?per_page=100&sort=-created_at&status=INACTIVE"), resource["id"])
 	require.Equal(t, "INACTIVE", data(t, http.StatusOK, call(t, admin, http.MethodPut, location, company("Renamed")))["status"])
 
 	on := data(t, http.StatusOK, call(t, admin, http.MethodPost, location+"/activate", nil))

@@ -73,7 +73,7 @@ func referenceCases(t *testing.T, s *harness.Stack) map[reference]refusal {
 	_, trip := trips.create(t, s, staff, "References")
 	_, campaign := campaigns.create(t, s, staff, "References")
 
-	gone := func(k kind) any {
+	gone := func(k resourceKind) any {
 		resource, location := k.create(t, s, staff, "Short-lived")
 		require.Equal(t, http.StatusNoContent, call(t, staff, http.MethodDelete, location, nil).Status)
 

@@ -145,8 +145,8 @@ func faults(t *testing.T, a harness.Answer) []string {
 	return fields
 }
 
-// list is the ids of a collection, in its order.
-func list(t *testing.T, c *harness.Caller, path string) []string {
+// listIDs is the ids of a collection, in its order.
+func listIDs(t *testing.T, c *harness.Caller, path string) []string {
 	t.Helper()
 
 	items := decoded[[]object](t, http.StatusOK, c.Get(path))

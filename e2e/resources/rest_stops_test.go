@@ -11,7 +11,7 @@ import (
 	"rihla/models"
 )
 
-var restStops = kind{
+var restStops = resourceKind{
 	path: "/api/v1/provider/rest-stops", text: "name",
 	body: func(_ *harness.Stack, name string) object {
 		return object{
@@ -40,6 +40,6 @@ func coordinates(t *testing.T, s *harness.Stack) {
 	body["latitude"], body["longitude"], body["amenities"] = 90.1, -180.1, []any{"", 5}
 	invalid(t, call(t, c, http.MethodPost, restStops.path, body), "latitude", "longitude", "amenities.0", "amenities.1")
 
-	require.Len(t, list(t, c, restStops.path+"?status=INACTIVE&city=HAIL"), 5)
-	require.Len(t, list(t, c, restStops.path+"?status=ACTIVE"), 1, "the World's own")
+	require.Len(t, listIDs(t, c, restStops.path+"?status=INACTIVE&city=HAIL"), 5)
+	require.Len(t, listIDs(t, c, restStops.path+"?status=ACTIVE"), 1, "the World's own")
 }

@@ -35,14 +35,14 @@ func staff(t *testing.T, s *harness.Stack) {
 	login := data(t, http.StatusOK, call(t, s.Anybody(), http.MethodPost, "/api/v1/auth/login",
 		object{"email": body["email"], "password": body["password"]}))
 	c := s.With(login["access_token"].(string))
-	require.Contains(t, list(t, c, hotels.path), s.World.Hotel.ID.String())
+	require.Contains(t, listIDs(t, c, hotels.path), s.World.Hotel.ID.String())
 	refused(t, c.Get(path), http.StatusForbidden, models.CodeForbidden)
 
 	second, _ := made(t, call(t, admin, http.MethodPost, path, account(models.RoleProviderStaff)))
-	require.Len(t, list(t, admin, path), 4, "two of them are the World's")
-	require.Contains(t, list(t, admin, path+"?role=PROVIDER_STAFF&sort=-created_at"), second["id"])
-	require.NotContains(t, list(t, admin, path+"?role=PROVIDER_STAFF"), resource["id"])
-	require.Equal(t, []string{resource["id"].(string)}, list(t, admin, path+"?sort=name&search="+body["email"].(string)[:16]))
+	require.Len(t, listIDs(t, admin, path), 4, "two of them are the World's")
+	require.Contains(t, listIDs(t, admin, path+"?role=PROVIDER_STAFF&sort=-created_at"), second["id"])
+	require.NotContains(t, listIDs(t, admin, path+"?role=PROVIDER_STAFF"), resource["id"])
+	require.Equal(t, []string{resource["id"].(string)}, listIDs(t, admin, path+"?sort=name&search="+body["email"].(string)[:16]))
 	invalid(t, admin.Get(path+"?role=ADMIN&sort=email"), "role", "sort")
 
 	refused(t, call(t, admin, http.MethodPost, path, body), http.StatusConflict, models.CodeEmailAlreadyExists)

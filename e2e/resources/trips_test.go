@@ -12,7 +12,7 @@ import (
 	"rihla/models"
 )
 
-var trips = kind{
+var trips = resourceKind{
 	path: "/api/v1/provider/trips", text: "title",
 	body: func(s *harness.Stack, title string) object {
 		leaves := s.World.Trip.DepartureAt
@@ -126,8 +126,8 @@ func publishing(t *testing.T, s *harness.Stack) {
 	require.Equal(t, "PUBLISHED", published["status"])
 	require.Equal(t, published, data(t, http.StatusOK, s.Anybody().Get(public)))
 	require.Equal(t, published, data(t, http.StatusOK, publish(t, s.As(models.RoleAdmin), resource["id"])), "twice is once")
-	require.Len(t, list(t, c, trips.path+"?status=PUBLISHED&type=UMRAH&origin=riyadh&search=draft"), 1)
-	require.Empty(t, list(t, c, trips.path+"?status=DRAFT"))
+	require.Len(t, listIDs(t, c, trips.path+"?status=PUBLISHED&type=UMRAH&origin=riyadh&search=draft"), 1)
+	require.Empty(t, listIDs(t, c, trips.path+"?status=DRAFT"))
 
 	past := trips.body(s, "Past")
 	past["departure_at"] = time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)

@@ -70,8 +70,8 @@ func (quiet) Info(string, ...any)  {}
 func (quiet) Warn(string, ...any)  {}
 func (quiet) Error(string, ...any) {}
 
-// greet is payment-shaped: an update that is answered while the workflow goes on, until a signal ends it.
-func greet(ctx workflow.Context, name string) (string, error) {
+// greetingWorkflow is payment-shaped: an update that is answered while the workflow goes on, until a signal ends it.
+func greetingWorkflow(ctx workflow.Context, name string) (string, error) {
 	err := workflow.SetUpdateHandler(ctx, "greeting", func(workflow.Context) (string, error) { return "marhaba " + name, nil })
 	if err != nil {
 		return "", err
@@ -85,7 +85,7 @@ func updateWithStart(t *testing.T, c client.Client, id string) string {
 	handle, err := c.UpdateWithStartWorkflow(t.Context(), client.UpdateWithStartWorkflowOptions{
 		StartWorkflowOperation: c.NewWithStartWorkflowOperation(client.StartWorkflowOptions{
 			ID: id, TaskQueue: "devstack", WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
-		}, greet, "Rihla"),
+		}, greetingWorkflow, "Rihla"),
 		UpdateOptions: client.UpdateWorkflowOptions{
 			UpdateID: "first", UpdateName: "greeting", WaitForStage: client.WorkflowUpdateStageCompleted,
 		},
@@ -115,7 +115,7 @@ func TestStackServesAndSurvivesRestarts(t *testing.T) {
 
 	c := dial(t, stack.TemporalAddress)
 	work := worker.New(c, "devstack", worker.Options{})
-	work.RegisterWorkflow(greet)
+	work.RegisterWorkflow(greetingWorkflow)
 	require.NoError(t, work.Start())
 	t.Cleanup(work.Stop)
 	require.Equal(t, "marhaba Rihla", updateWithStart(t, c, "greet"))

@@ -21,7 +21,7 @@ type Stale struct {
 	Steps []Step
 }
 
-func (s Stale) alive(ctx context.Context) bool {
+func (s Stale) isRunning(ctx context.Context) bool {
 	if s.PID <= 1 {
 		return false
 	}
@@ -36,18 +36,18 @@ func (s Stale) alive(ctx context.Context) bool {
 
 // StopStale ends a left-over child if it is still alive and really ours.
 func StopStale(ctx context.Context, log *slog.Logger, s Stale) error {
-	if !s.alive(ctx) {
+	if !s.isRunning(ctx) {
 		return nil
 	}
 	log.InfoContext(ctx, fmt.Sprintf("stopping %s left over from an earlier run (pid %d)", s.Name, s.PID))
 	for _, step := range append(s.Steps, Step{syscall.SIGKILL, 5 * time.Second}) {
 		if err := syscall.Kill(s.PID, step.Signal); err != nil {
-			if !s.alive(ctx) {
+			if !s.isRunning(ctx) {
 				return nil
 			}
 			return fmt.Errorf("stop %s left over from an earlier run (pid %d): %w", s.Name, s.PID, err)
 		}
-		if s.gone(ctx, step.Grace) {
+		if s.waitUntilEnded(ctx, step.Grace) {
 			return nil
 		}
 		if ctx.Err() != nil {
@@ -57,12 +57,12 @@ func StopStale(ctx context.Context, log *slog.Logger, s Stale) error {
 	return fmt.Errorf("%s left over from an earlier run (pid %d) cannot be stopped", s.Name, s.PID)
 }
 
-func (s Stale) gone(ctx context.Context, within time.Duration) bool {
+func (s Stale) waitUntilEnded(ctx context.Context, within time.Duration) bool {
 	deadline := time.NewTimer(within)
 	defer deadline.Stop()
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()
-	for s.alive(ctx) {
+	for s.isRunning(ctx) {
 		select {
 		case <-ticker.C:
 		case <-deadline.C:

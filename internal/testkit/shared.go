@@ -22,12 +22,12 @@ import (
 	"rihla/internal/devstack"
 )
 
-// kind is one of the two shared servers.
-type kind string
+// serverKind is one of the two shared servers.
+type serverKind string
 
 const (
-	kindPostgres kind = "postgres"
-	kindTemporal kind = "temporal"
+	kindPostgres serverKind = "postgres"
+	kindTemporal serverKind = "temporal"
 )
 
 // patience is how long a test waits for a server: Temporal may have to be built first, beside the compiler.
@@ -46,7 +46,7 @@ const lockRetry = 50 * time.Millisecond
 type place struct {
 	root string // of the module
 	dir  string
-	kind kind
+	kind serverKind
 }
 
 func (p place) clientsLock() string    { return filepath.Join(p.dir, "clients.lock") }
@@ -63,7 +63,7 @@ type state struct {
 }
 
 // meetingPlace creates the directories of the present user and source tree.
-func meetingPlace(k kind) (place, error) {
+func meetingPlace(k serverKind) (place, error) {
 	root, err := devstack.ModuleRoot()
 	if err != nil {
 		return place{}, err
@@ -99,10 +99,10 @@ type membership struct {
 }
 
 // memberships is per process by nature: the kernel ties the locks to the process, and all its tests share them.
-var memberships = map[kind]*membership{kindPostgres: {}, kindTemporal: {}}
+var memberships = map[serverKind]*membership{kindPostgres: {}, kindTemporal: {}}
 
 // shared returns the address of the shared server, started if needed.
-func shared(tb testing.TB, k kind) string {
+func shared(tb testing.TB, k serverKind) string {
 	tb.Helper()
 	m := memberships[k]
 	m.once.Do(func() {

@@ -33,7 +33,7 @@ func init() { //nolint:gochecknoinits // see above
 	if dir == "" {
 		return
 	}
-	p := place{root: os.Getenv(envRoot), dir: dir, kind: kind(filepath.Base(dir))}
+	p := place{root: os.Getenv(envRoot), dir: dir, kind: serverKind(filepath.Base(dir))}
 	// The processes that the supervisor starts are not to become one.
 	_ = os.Unsetenv(envSupervise)
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
