@@ -72,7 +72,7 @@ type Temporal struct {
 	dataDir   string
 	program   string
 	namespace string
-	// identity is a namespace that only the server of this data directory has: by it the server is told from a stranger that
+	// identity is a namespace that only the server of this data directory has: it distinguishes the server from another one that
 	// took the port first.
 	identity string
 	inMemory bool
