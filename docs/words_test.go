@@ -39,6 +39,8 @@ var phrases = map[string]string{
 	`whoever`: "the subject: caller, worker, requester", `two who`: "concurrent callers",
 	`left alone`: "circuit open, or rate-limited", `as in life`: "the condition",
 	`in step with`: "equal to", `speaks? of`: "is about, names", `at the door`: "before storing, at the edge",
+	`nobody`: "the subject that does not act, or the passive", `somebody`: "the subject: operator, user, process",
+	`is told`: "is notified, gets, is logged", `gateway's word`: "the gateway's answer, status or webhook",
 }
 
 // TestWordsAreTheFields holds declarations and comments of product code to the field's words.
