@@ -14,7 +14,7 @@ func paymentBalances() check {
 			{"balance-advertising", "What is in platform:advertising of a payment is what its advertising lines that are not refunded " +
 				"hold without VAT."},
 			{"balance-commission", "The balance of platform:commission for a payment is the commission of its sale lines that are not refunded."},
-			{"balance-customer", "The balance of customer:refunds for a payment is money that came too late and has not gone back; nothing for a sale."},
+			{"balance-customer", "customer:refunds holds of a payment the money that came too late and has not gone back; nothing for a sale."},
 			{"balance-paid-out", "The amount paid out to a provider for a payment is the net of its lines that were transferred."},
 			{"balance-payable", "The amount owed to a provider for a payment is the net of its lines in the current balance."},
 			{"balance-suspense", "What is in suspense of a payment is what its gateway took in another amount or currency than was asked " +

@@ -123,7 +123,7 @@ func (c Config) checkProxies(p *problems) {
 		}
 
 		if bits := network.Bits(); network.Addr().Is4() && bits < minProxyBits4 || network.Addr().Is6() && bits < minProxyBits6 {
-			p.addf("TRUSTED_PROXIES must name the proxies in production, and %s is too large a network: any client in it could choose its address", network)
+			p.addf("TRUSTED_PROXIES must name the proxies in production, and %s is too large: any client in it could choose its address", network)
 		}
 	}
 }

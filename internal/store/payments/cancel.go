@@ -21,7 +21,7 @@ var errAttemptAppeared = errors.New("an attempt was opened meanwhile")
 // CancelBooking gives a booking up that has not been paid: its PENDING attempt fails as CANCELLED, the booking becomes
 // CANCELLED and its seats are free, all in one SQL transaction. It returns the attempt that was pending, nil when there
 // was none: its checkout is still open at the gateway, and what the gateway takes all the same is refunded
-// (rules: bookings.cancel). Errors: NOT_FOUND (no such booking, or another account's), FORBIDDEN (a role that may read it but not cancel it),
+// (rules: bookings.cancel). Errors: NOT_FOUND (no such booking, or another account's), FORBIDDEN (a role that may only read it),
 // INVALID_STATE unless it is PENDING_PAYMENT, and when the gateway has reported its payment.
 func (s *Store) CancelBooking(
 	ctx context.Context, by db.Actor, id uuid.UUID, now time.Time,

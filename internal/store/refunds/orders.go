@@ -308,7 +308,7 @@ const RefundFailedAtGateway = "GATEWAY_REJECTED"
 
 // SettleRefund applies the gateway's decision, or for a refund by hand that of finance staff, in one SQL transaction: the
 // promise becomes a refund transaction, the ledger line is split or closed, transferred money is clawed back, a fully
-// refunded booking is cancelled and its seats are free, and the customer is notified (rules: refunds.booking, refunds.split). A refusal only
+// refunded booking is cancelled and its seats are free, and the customer notified (rules: refunds.booking, refunds.split). A refusal only
 // gives the promise back and opens an incident, unless a person refused what is not owed. Running it again, or with an
 // undecided result, changes nothing.
 func (s *Store) SettleRefund(ctx context.Context, id uuid.UUID, result models.RefundResult, now time.Time) (models.SettledRefund, error) {
