@@ -6,16 +6,19 @@ import (
 	"runtime"
 	"strconv"
 	"testing"
+
+	"rihla/internal/testkit/cputime"
 )
 
 // RunWaiting is the TestMain of a package whose tests wait for other processes most of their time: it runs perProcessor
-// of them at once for each processor, unless -parallel says how many, and ends the process.
+// of them at once for each processor, unless -parallel says how many, and ends the process. With the race detector the
+// programs that they wait for need the processors: it is one then.
 func RunWaiting(m *testing.M, perProcessor int) {
 	flag.Parse()
 
 	const name = "test.parallel"
 
-	given := false
+	given := cputime.Race
 
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == name })
 
