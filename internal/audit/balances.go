@@ -11,14 +11,14 @@ func balanceChecks() []check {
 func paymentBalances() check {
 	return check{
 		rules: []Rule{
-			{"balance-advertising", "What is in platform:advertising of a payment is what its advertising lines that are not refunded " +
-				"hold without VAT."},
+			{"balance-advertising", "The balance of platform:advertising for a payment is the net of VAT of its advertising lines " +
+				"that are not refunded."},
 			{"balance-commission", "The balance of platform:commission for a payment is the commission of its sale lines that are not refunded."},
-			{"balance-customer", "customer:refunds holds of a payment the money that came too late and has not gone back; nothing for a sale."},
+			{"balance-customer", "The balance of customer:refunds for a payment is its late money that has not gone back; nothing for a sale."},
 			{"balance-paid-out", "The amount paid out to a provider for a payment is the net of its lines that were transferred."},
 			{"balance-payable", "The amount owed to a provider for a payment is the net of its lines in the current balance."},
-			{"balance-suspense", "What is in suspense of a payment is what its gateway took in another amount or currency than was asked " +
-				"for, and has not gone back; nothing for any other."},
+			{"balance-suspense", "The balance of suspense for a payment is the money taken in another amount or currency than was asked " +
+				"for that has not gone back; nothing for any other payment."},
 			{"balance-vat", "The balance of tax:vat for a payment is the VAT of its advertising lines that are not refunded."},
 			{"captured-transfers", "The transfers out of the gateway's account are exactly what was captured, and nothing for a payment " +
 				"that was not."},

@@ -107,8 +107,8 @@ WHERE CASE f.channel
       ELSE coalesce(p.by_hand, false) END
 UNION ALL
 SELECT 'refund-payout', 'refund', coalesce(f.id, d.refund_id),
-       format('%s, asked for by %s; %s by %s at %s', coalesce(f.status, 'not by hand'), coalesce(f.requested_by::text, 'nobody'),
-              coalesce(d.decision, 'decided'), coalesce(d.decided_by::text, 'nobody'), coalesce(d.decided_at::text, 'no time'))
+       format('%s, asked for by %s; %s by %s at %s', coalesce(f.status, 'not by hand'), coalesce(f.requested_by::text, 'no account'),
+              coalesce(d.decision, 'decided'), coalesce(d.decided_by::text, 'no account'), coalesce(d.decided_at::text, 'no time'))
 FROM (SELECT * FROM refunds WHERE channel = 'MANUAL') AS f
 FULL JOIN refund_payouts AS d ON d.refund_id = f.id
 WHERE f.id IS NULL

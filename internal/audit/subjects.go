@@ -63,7 +63,7 @@ WITH asked AS (SELECT entity_id AS id, actor_id FROM audit_log WHERE entity = 'r
 SELECT 'refund-subject', 'refund', f.id,
        format('%s of payment %s (%s), booking %s, campaign %s, asked for by %s (%s)', f.amount, f.payment_transaction_id,
               coalesce(t.kind, 'unknown'), coalesce(f.booking_id::text, 'none'), coalesce(f.ad_campaign_id::text, 'none'),
-              coalesce(f.requested_by::text, 'nobody'), coalesce(u.role, 'unknown'))
+              coalesce(f.requested_by::text, 'no account'), coalesce(u.role, 'unknown'))
 FROM refunds AS f
 LEFT JOIN payment_transactions AS t ON t.id = f.payment_transaction_id AND t.kind = 'PAYMENT'
 LEFT JOIN users AS u ON u.id = f.requested_by
@@ -87,10 +87,10 @@ func recordPayout() check {
 SELECT 'record-payout', 'record', r.id,
        format('paid out as %s on %s at %s by %s; the audit log: %s', coalesce(r.payout_reference, 'none'),
               coalesce(r.payout_date::text, 'no day'), coalesce(r.transferred_at::text, 'no time'),
-              coalesce(r.transferred_by::text, 'nobody'),
+              coalesce(r.transferred_by::text, 'no account'),
               coalesce(format('%s on %s at %s by %s', coalesce(a.details -> 'after' ->> 'payout_reference', 'none'),
                               coalesce(a.details -> 'after' ->> 'payout_date', 'no day'), a.created_at,
-                              coalesce(a.actor_id::text, 'nobody')), 'nothing'))
+                              coalesce(a.actor_id::text, 'no account')), 'nothing'))
 FROM financial_records AS r
 LEFT JOIN audit_log AS a ON a.entity = 'financial_record' AND a.entity_id = r.id AND a.action = 'FINANCIAL_RECORD_TRANSFERRED'
     AND jsonb_typeof(a.details -> 'after') = 'object'
@@ -106,7 +106,7 @@ UNION ALL
 SELECT 'record-payout', 'record', v.record_id,
        format('taken back: %s on %s by %s; the audit log: %s', coalesce(v.payout_reference, 'none'),
               coalesce(v.payout_date::text, 'no day'),
-              coalesce(v.transferred_by::text, 'nobody'), a.details -> 'after')
+              coalesce(v.transferred_by::text, 'no account'), a.details -> 'after')
 FROM payout_reversals AS v
 JOIN audit_log AS a ON a.entity = 'financial_record' AND a.entity_id = v.record_id AND a.action = 'FINANCIAL_RECORD_TRANSFERRED'
     AND a.created_at = v.transferred_at

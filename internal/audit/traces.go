@@ -16,7 +16,7 @@ func auditLog() check {
 		},
 		needs: "payout_reversals",
 		sql: `
-SELECT 'audit-actor', 'entry', a.id, format('%s by %s (%s)', a.action, coalesce(a.actor_id::text, 'nobody'), coalesce(u.role, 'unknown'))
+SELECT 'audit-actor', 'entry', a.id, format('%s by %s (%s)', a.action, coalesce(a.actor_id::text, 'no account'), coalesce(u.role, 'unknown'))
 FROM audit_log AS a LEFT JOIN users AS u ON u.id = a.actor_id
 WHERE (a.action = 'REFUND_REQUESTED' OR a.action LIKE 'REFUND_PAYOUT%' OR a.action LIKE 'FINANCIAL_RECORD%TRANSFERRED'
        OR a.action = 'FINANCIAL_RECORD_TRANSFER_REVERTED') AND u.id IS NULL
@@ -47,8 +47,8 @@ WHERE r.transferred_at IS NOT NULL AND (o.id IS NULL OR o.transferred_at IS NULL
 
 func notifications() check {
 	return check{
-		rules: []Rule{{"notification", "Everybody who has paid, or was refunded a booking, has been told on each channel on which they can " +
-			"be reached."}},
+		rules: []Rule{{"notification", "Each paid or refunded booking has its message on every channel on which its customer can be " +
+			"reached."}},
 		sql: `
 WITH told AS (
     SELECT transaction_id AS id, bool_or(channel = 'EMAIL') AS mail, bool_or(channel = 'SMS') AS sms
