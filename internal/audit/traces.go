@@ -16,7 +16,7 @@ func auditLog() check {
 		},
 		needs: "payout_reversals",
 		sql: `
-SELECT 'audit-actor', 'entry', a.id, format('%s by %s (%s)', a.action, coalesce(a.actor_id::text, 'no account'), coalesce(u.role, 'unknown'))
+SELECT 'audit-actor', 'entry', a.id, format('%s by %s (%s)', a.action, coalesce(a.actor_id::text, 'no one'), coalesce(u.role, 'unknown'))
 FROM audit_log AS a LEFT JOIN users AS u ON u.id = a.actor_id
 WHERE (a.action = 'REFUND_REQUESTED' OR a.action LIKE 'REFUND_PAYOUT%' OR a.action LIKE 'FINANCIAL_RECORD%TRANSFERRED'
        OR a.action = 'FINANCIAL_RECORD_TRANSFER_REVERTED') AND u.id IS NULL
