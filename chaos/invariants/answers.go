@@ -17,7 +17,7 @@ import (
 var aboutAnswers = []Invariant{
 	{
 		"answers",
-		"nobody got an answer that they should not get: no 500, only what says \"try again\" " +
+		"no client got a wrong answer: no 500, only what says \"try again\" " +
 			"(503 with `Retry-After`, 502 about the gateway), and that only until all is over, and the end that was due",
 		func(_ context.Context, s *Evidence) ([]string, error) { return s.Run.Journal.Problems(), nil },
 	},

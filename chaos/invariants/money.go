@@ -21,7 +21,7 @@ var aboutMoney = []Invariant{
 		rows(`SELECT 'webhook ' || webhook_id || ' is stored' FROM webhook_events WHERE webhook_id LIKE 'evt\_forged\_%'`),
 	},
 	{
-		"unknown-is-shown", "a signed webhook about nobody's payment is stored, and shown to operators as an incident",
+		"unknown-is-shown", "a signed webhook about an unknown payment is stored, and shown to operators as an incident",
 		rows(`SELECT format('webhook %s was answered with 404: %s times stored, %s incidents', u.id, e.n, i.n)
 			FROM jsonb_array_elements_text($1::jsonb) AS u (id)
 			CROSS JOIN LATERAL (SELECT count(*) AS n FROM webhook_events AS e WHERE e.webhook_id = u.id AND e.transaction_id IS NULL) AS e
@@ -86,7 +86,7 @@ var aboutMoney = []Invariant{
 				AND (g.id IS NULL OR g.status <> 'paid' OR g.amount <> t.amount OR g.id IS DISTINCT FROM t.reference)`, checkouts),
 	},
 	{
-		"day-of-payment", "the day of a record is the day of the payment: when the gateway took the money, whoever was away then",
+		"day-of-payment", "the day of a record is the day of the payment: when the gateway took the money, whichever process was away then",
 		rows(`SELECT format('payment %s: taken at %s, captured at %s, its record is of %s', t.id, g.paid_at, t.captured_at, r.record_date)
 			FROM payment_transactions AS t JOIN `+gatewayCheckouts+` ON g.merchant_reference = t.id
 			LEFT JOIN financial_records AS r ON r.payment_transaction_id = t.id AND r.kind <> 'CLAWBACK'

@@ -9,7 +9,7 @@ var aboutMoves = []Invariant{
 	},
 	{
 		"moved-is-told",
-		"the last that a customer with a confirmed booking was told is when the trip leaves now; who has not paid is told nothing",
+		"the last message of a customer with a confirmed booking has the present departure; customers of unpaid bookings have none",
 		rows(`SELECT format('trip %s was moved to %s; booking %s has %s messages of that, and was told %s when it was paid',
 				m.trip_id, m.departure_to, b.id, told.n, paid.departures)
 			FROM (SELECT DISTINCT ON (trip_id) * FROM trip_moves ORDER BY trip_id, moved_at DESC) AS m

@@ -28,7 +28,7 @@ var aboutRefunds = []Invariant{
 			FROM payment_transactions WHERE failure_code = 'GATEWAY_REJECTED' AND NOT $2::jsonb ? id::text`, gatewayRefunds, refusedByGateway),
 	},
 	{
-		"refund-ordered", "no refund without an order: somebody asked for it in the audit log, or the service did for money that came too late",
+		"refund-ordered", "no refund without an order: the audit log has its requester, or it is the service's own for late money",
 		rows(`SELECT format('refund %s of %s for payment %s, asked for by %s, was not ordered', r.id, r.amount, r.payment_transaction_id,
 				coalesce(r.requested_by::text, 'the service'))
 			FROM refunds AS r JOIN payment_transactions AS t ON t.id = r.payment_transaction_id

@@ -23,7 +23,7 @@ var aboutSubjects = []Invariant{
 			WHERE t.seats_taken <> b.held OR b.confirmed > t.capacity`),
 	},
 	{
-		"room-for-all", "where a trip has seats for all who asked, nobody is told that it is sold out, and late money still buys them",
+		"room-for-all", "where a trip has seats for all who asked, no booking is answered as sold out, and late money still buys them",
 		roomForAll,
 	},
 	{
@@ -44,7 +44,7 @@ var aboutSubjects = []Invariant{
 	},
 	{
 		"customer-is-told",
-		"whoever has a confirmed booking, or had one, has one e-mail and one SMS about it in the outbox; so has whoever got money back",
+		"a customer with a confirmed booking, or a refund, has one e-mail and one SMS about it in the outbox",
 		rows(`SELECT format('payment %s: %s messages', t.id, count(n.id)) FROM payment_transactions AS t
 			LEFT JOIN notifications AS n ON n.transaction_id = t.id AND n.kind = 'PAYMENT_SUCCEEDED'
 			WHERE t.status = 'PAID' AND t.booking_id IS NOT NULL GROUP BY t.id HAVING count(n.id) <> 2

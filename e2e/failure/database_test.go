@@ -15,8 +15,6 @@ import (
 // TestDatabaseKilled kills PostgreSQL under load. No client may see an internal error meanwhile: load notes every answer
 // but 503 with Retry-After.
 func TestDatabaseKilled(t *testing.T) {
-	besideOthers(t)
-
 	const away = 5 * time.Second
 
 	s := harness.Start(t, harness.Options{Private: true, Env: inLife()})

@@ -22,8 +22,6 @@ func inLife(more ...map[string]string) map[string]string {
 }
 
 func TestKillOfTheWorker(t *testing.T) {
-	besideOthers(t)
-
 	sms := newSMSCompany(t)
 	s := harness.Start(t, harness.Options{Env: inLife(sms.env())})
 	surviveKill(t, s, s.Worker)
@@ -34,15 +32,11 @@ func TestKillOfTheWorker(t *testing.T) {
 }
 
 func TestKillOfTheAPI(t *testing.T) {
-	besideOthers(t)
-
 	s := harness.Start(t, harness.Options{Env: inLife()})
 	surviveKill(t, s, s.API)
 }
 
 func TestKillOfBoth(t *testing.T) {
-	besideOthers(t)
-
 	s := harness.Start(t, harness.Options{Env: inLife()})
 	surviveKill(t, s, s.API, s.Worker)
 }

@@ -33,7 +33,7 @@ func outage(t *testing.T) time.Duration {
 
 // TestOrchestratorAway stops Temporal, alone and together with the API, while customers pay.
 func TestOrchestratorAway(t *testing.T) { //nolint:tparallel // its parts stop and start the same Temporal
-	besideOthers(t)
+	t.Parallel()
 
 	s := harness.Start(t, harness.Options{Private: true, Env: inLife()})
 

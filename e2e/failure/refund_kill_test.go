@@ -18,9 +18,7 @@ import (
 
 // TestKillDuringRefunds kills the worker and the API while refunds are between their promise and their end. Finance staff
 // repeat what was not answered, with the same key.
-func TestKillDuringRefunds(t *testing.T) { //nolint:tparallel // its parts kill the same processes
-	besideOthers(t)
-
+func TestKillDuringRefunds(t *testing.T) {
 	s := harness.Start(t, harness.Options{Env: inLife()})
 
 	t.Run("worker", func(t *testing.T) { surviveRefunds(t, s.For(t), s.Worker) })

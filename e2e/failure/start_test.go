@@ -15,8 +15,6 @@ import (
 // TestStartBeforeTheOthers starts API and worker while PostgreSQL and Temporal are away, as a machine that comes back from
 // a power cut may. They do not end: the API says that it cannot serve, and both work as soon as the others are there.
 func TestStartBeforeTheOthers(t *testing.T) {
-	besideOthers(t)
-
 	s := harness.Start(t, harness.Options{Private: true, Env: inLife()})
 	customer := s.As(models.RoleEndUser)
 
