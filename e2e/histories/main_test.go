@@ -6,4 +6,4 @@ import (
 	"rihla/internal/testkit"
 )
 
-func TestMain(m *testing.M) { testkit.RunWaiting(m, 3) }
+func TestMain(m *testing.M) { testkit.RunWaiting(m, 2) }

@@ -213,7 +213,7 @@ func deleteResource[T resource](
 			}
 		}
 
-		_, err = tx.NewUpdate().Model((*T)(nil)).Set("deleted_at = ?", now).Set("updated_at = now()").
+		_, err = tx.NewUpdate().Model((*T)(nil)).Set("deleted_at = now()").Set("updated_at = now()").
 			Where("id = ?", id).Exec(ctx)
 		if err != nil {
 			return fmt.Errorf("delete %s: %w", k.entity, err)

@@ -18,7 +18,7 @@ const messageDay = 24 * time.Hour
 
 // Why a message is not sent, as the timeline of its payment shows it.
 const (
-	WithheldMoved   = "not sent: the trip was moved again before; a postponed message says so"
+	WithheldMoved   = "not sent: the trip was moved again before; a later message says so"
 	withheldForNow  = "waits: the address has had its messages of 24 hours (MESSAGES_PER_RECIPIENT)"
 	withheldCountry = "not sent: SMS do not go to this country (SMS_COUNTRIES)"
 	withheldLimit   = "not sent: the address has had its messages of 24 hours (MESSAGES_PER_RECIPIENT)"
