@@ -65,7 +65,11 @@ func (b *fuzzBundle) checkQuery(t *testing.T, r reading, query string) {
 	t.Helper()
 
 	raw := rawQuery(withCursor(query))
-	before := b.fingerprint(t)
+	before := b.untouched
+	if before == "" {
+		before = b.fingerprint(t)
+	}
+
 	answer := b.call(t, http.MethodGet, r.target+"?"+raw, r.role, nil, nil)
 
 	values, err := url.ParseQuery(raw)
@@ -83,8 +87,9 @@ func (b *fuzzBundle) checkQuery(t *testing.T, r reading, query string) {
 		require.Error(t, err, "only a query that is none is refused so: %s", raw)
 	}
 
+	b.untouched = b.fingerprint(t)
 	if r.id != "ExportFinancialRecords" { // which is in the audit log
-		require.Equal(t, before, b.fingerprint(t), "reading changes nothing")
+		require.Equal(t, before, b.untouched, "reading changes nothing")
 	}
 }
 

@@ -47,6 +47,8 @@ type fuzzBundle struct {
 	media       string // where the files of photos are
 	// fingerprintSQL gives one text that changes with every row of every table.
 	fingerprintSQL string
+	// untouched is the fingerprint after the last query; nothing but queries comes between two of them.
+	untouched string
 }
 
 func setupFuzz(tb testing.TB) *fuzzBundle {

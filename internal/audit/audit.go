@@ -76,8 +76,6 @@ type check struct {
 	sql   string
 	// needs is a table, or `table.column`, that the query reads and that an older schema does not have; without it the check is left out.
 	needs string
-	// needsColumn is a table and a column of it, likewise.
-	needsColumn [2]string
 }
 
 // checks are all of them, in the order in which they are reported.
@@ -188,14 +186,6 @@ func (c check) run(ctx context.Context, tx *sql.Tx, out *Summary, found func(Dif
 
 		err := tx.QueryRowContext(ctx, `SELECT to_regclass($1) IS NOT NULL AND ($2 = '' OR EXISTS (
 			SELECT FROM pg_attribute WHERE attrelid = to_regclass($1) AND attname = $2 AND NOT attisdropped))`, table, column).Scan(&there)
-		if err != nil || !there {
-			return err
-		}
-	}
-
-	if c.needsColumn[0] != "" {
-		err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT FROM information_schema.columns
-			WHERE table_schema = 'public' AND table_name = $1 AND column_name = $2)`, c.needsColumn[0], c.needsColumn[1]).Scan(&there)
 		if err != nil || !there {
 			return err
 		}

@@ -3,7 +3,7 @@ package audit
 // refundProof: refunds of before the gateway's answers were stored have their webhook, if that came.
 func refundProof() check {
 	return check{
-		needsColumn: [2]string{"refunds", "proof_due"},
+		needs: "refunds.proof_due",
 		rules: []Rule{
 			{"refund-proof", "A refund that SUCCEEDED through its gateway has an event of the gateway that says so, of the same amount and " +
 				"currency."},

@@ -30,13 +30,13 @@ WHERE t.kind = 'PAYMENT'
 }
 
 // takenCurrency is that of money in suspense, which may be another one than was asked for.
-var takenCurrency = [2]string{"payment_transactions", "captured_currency"}
+const takenCurrency = "payment_transactions.captured_currency"
 
 func refundParent() check {
 	return check{
 		rules: []Rule{{"refund-parent", "A refund's transaction is of the same booking or campaign, company, customer, gateway, method, " +
 			"VAT rate and currency as the payment whose money it gives back."}},
-		needsColumn: takenCurrency,
+		needs: takenCurrency,
 		sql: `
 SELECT 'refund-parent', 'payment', a.id,
        format('booking %s, campaign %s, provider %s, user %s, %s with %s, VAT at %s, %s; not as payment %s',
@@ -57,7 +57,7 @@ func refundSubject() check {
 	return check{
 		rules: []Rule{{"refund-subject", "A refund names a payment, and that payment's booking or campaign, and the same requester as the " +
 			"audit log does."}},
-		needsColumn: takenCurrency,
+		needs: takenCurrency,
 		sql: `
 WITH asked AS (SELECT entity_id AS id, actor_id FROM audit_log WHERE entity = 'refund' AND action = 'REFUND_REQUESTED')
 SELECT 'refund-subject', 'refund', f.id,

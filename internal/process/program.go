@@ -25,8 +25,8 @@ type Program struct {
 	Probe func(ctx context.Context) bool
 
 	mu      sync.Mutex
-	process *Process // the last one; nil before the first start
-	asked   *Process // to end
+	process *Process          // the last one; nil before the first start
+	asked   map[*Process]bool // to end; of those whose end watch has not seen yet
 	exits   []string
 	frozen  bool // once at least
 }
@@ -54,7 +54,8 @@ func (p *Program) watch(child *Process) {
 	<-child.Done()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.asked == child {
+	if p.asked[child] {
+		delete(p.asked, child)
 		return
 	}
 	tail := LogTail(p.Command.Log, child.offset)
@@ -114,7 +115,10 @@ func (p *Program) ask() *Process {
 	if p.process == nil || p.process.Ended() {
 		return nil
 	}
-	p.asked = p.process
+	if p.asked == nil {
+		p.asked = map[*Process]bool{}
+	}
+	p.asked[p.process] = true
 	return p.process
 }
 
