@@ -58,9 +58,13 @@ func (p *Postgres) initCluster(ctx context.Context) error {
 }
 
 func (p *Postgres) initdb(ctx context.Context, dir, ctype string) error {
+	auth := "scram-sha-256"
+	if p.throwaway {
+		auth = "md5" // SCRAM is slow on purpose: 4 ms at each connection, and tests open thousands
+	}
 	args := []string{
 		"--pgdata=" + dir, "--username=" + postgresUser, "--pwfile=" + p.passwordFile(), "--encoding=UTF8",
-		"--auth-host=scram-sha-256", "--auth-local=scram-sha-256", "--lc-collate=C", "--lc-ctype=" + ctype, "--lc-messages=C",
+		"--auth-host=" + auth, "--auth-local=" + auth, "--lc-collate=C", "--lc-ctype=" + ctype, "--lc-messages=C",
 	}
 	if p.throwaway {
 		args = append(args, "--no-sync")
