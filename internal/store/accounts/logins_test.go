@@ -95,7 +95,7 @@ func TestLoginFailuresLockAnAccount(t *testing.T) {
 
 	p := models.DefaultPolicies()
 	p.Login = models.LoginRules{PauseMax: time.Minute, LockAfter: 12}
-	b := setupWith(t, p)
+	b := setup(t, p)
 	now := time.Now()
 	require.NoError(t, b.enter(t, home, now))
 

@@ -61,7 +61,7 @@ func TestUnpaidBookingsAreLimited(t *testing.T) {
 
 	t.Run("per account", func(t *testing.T) {
 		t.Parallel()
-		b := setupBooksWith(t, limited(5, 0))
+		b := setupBooks(t, limited(5, 0))
 
 		made, refused := bookMany(t, b, 16, func(i int, r *bookings.NewBooking) { r.ContactPhone = "05000000" + string(rune('a'+i)) })
 		require.Len(t, made, 5)
@@ -79,7 +79,7 @@ func TestUnpaidBookingsAreLimited(t *testing.T) {
 
 	t.Run("per phone, however it is spelt", func(t *testing.T) {
 		t.Parallel()
-		b := setupBooksWith(t, limited(5, 0))
+		b := setupBooks(t, limited(5, 0))
 		spellings := []string{"+966501234567", "0501234567", "966501234567", "501234567", "00966501234567"}
 		users := make([]models.User, 12)
 
@@ -96,7 +96,7 @@ func TestUnpaidBookingsAreLimited(t *testing.T) {
 
 	t.Run("seats", func(t *testing.T) {
 		t.Parallel()
-		b := setupBooksWith(t, limited(0, 20))
+		b := setupBooks(t, limited(0, 20))
 
 		made, refused := bookMany(t, b, 8, func(_ int, r *bookings.NewBooking) {
 			r.Passengers = b.Request(b.Trip, 6).Passengers
@@ -117,7 +117,7 @@ func TestUnpaidAttemptsAreLimited(t *testing.T) {
 
 	p := models.DefaultPolicies()
 	p.UnpaidAttempts = 3
-	b := setupBooksWith(t, p)
+	b := setupBooks(t, p)
 	booking := b.Book(t, b.Trip, 1)
 	next := models.Attempt{BookingID: booking.ID, UserID: b.Customer.ID}
 
@@ -152,7 +152,7 @@ func TestUnpaidBookingsOfAPhoneAreNotCounted(t *testing.T) {
 
 	p := models.DefaultPolicies()
 	p.UnpaidBookings = 1
-	b := setupBooksWith(t, p)
+	b := setupBooks(t, p)
 	b.Book(t, b.Trip, 1)
 
 	r := b.Request(b.Trip, 1)
@@ -166,7 +166,7 @@ func TestBillsAreLimited(t *testing.T) {
 	t.Parallel()
 	p := models.DefaultPolicies()
 	p.BillShare = models.MustRate("0.3")
-	b := setupBooksWith(t, p)
+	b := setupBooks(t, p)
 
 	card := b.Book(t, b.Trip, 2)
 	bill := func(_ int, r *bookings.NewBooking) {
@@ -203,7 +203,7 @@ func TestCampaignsCostSomethingPerDay(t *testing.T) {
 	t.Parallel()
 	p := models.DefaultPolicies()
 	p.AdPerDay = models.MustMoney("10.00")
-	b := setupBooksWith(t, p)
+	b := setupBooks(t, p)
 	staff, today := bookstest.As(b.World, models.RoleProviderStaff), models.DateIn(time.Now())
 
 	create := func(price string, days int) (models.AdCampaign, error) {

@@ -15,7 +15,7 @@ func TestMovesUseUpNobodysMessages(t *testing.T) {
 	t.Parallel()
 	p := models.DefaultPolicies()
 	p.MessagesPerRecipient = 20
-	b := setupBooksWith(t, p)
+	b := setupBooks(t, p)
 	b.Paid(t, 1)
 
 	for range 25 {
@@ -80,7 +80,7 @@ func TestTripMovesPerDay(t *testing.T) {
 	t.Parallel()
 	p := models.DefaultPolicies()
 	p.TripMovesPerDay = 2
-	b := setupBooksWith(t, p)
+	b := setupBooks(t, p)
 
 	for range 3 {
 		b.move(t, time.Minute)

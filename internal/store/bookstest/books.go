@@ -29,11 +29,12 @@ type Books struct {
 	Finance  db.Actor
 }
 
-// NewBooks is a database of its own, whose books are audited when the test ends.
-func NewBooks(t *testing.T, p models.Policies) *Books {
+// NewBooks is a database of its own, whose books are audited when the test ends. They are kept by the default policies, or by the
+// first of own.
+func NewBooks(t *testing.T, own ...models.Policies) *Books {
 	t.Helper()
 
-	s, conn := storetest.Open(t, p)
+	s, conn := storetest.Open(t, append(own, models.DefaultPolicies())[0])
 
 	return BooksOf(t, s, conn)
 }

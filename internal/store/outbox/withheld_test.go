@@ -60,7 +60,7 @@ func TestMessagesPerRecipient(t *testing.T) {
 	t.Parallel()
 	p := models.DefaultPolicies()
 	p.MessagesPerRecipient = 3
-	b := setupBooksWith(t, p)
+	b := setupBooks(t, p)
 
 	for range 5 {
 		b.Paid(t, 1)
@@ -105,7 +105,7 @@ func TestMessagesThatAreGivenUp(t *testing.T) {
 	t.Parallel()
 	p := models.DefaultPolicies()
 	p.MessagesPerRecipient = 1
-	b := setupBooksWith(t, p)
+	b := setupBooks(t, p)
 	b.Audit.Tampered(t, "the test makes another message of one about a payment", "notification")
 
 	b.Paid(t, 1)
@@ -125,7 +125,7 @@ func TestSMSCountries(t *testing.T) {
 	t.Parallel()
 	p := models.DefaultPolicies()
 	p.SMSCountries = []string{"966", "971"}
-	b := setupBooksWith(t, p)
+	b := setupBooks(t, p)
 
 	for phone, want := range map[string]int{
 		"+966501234567": 2, "0501234568": 2, "00971501234567": 2, "+447400000000": 1, "882000000000": 1, "+15005550006": 1,

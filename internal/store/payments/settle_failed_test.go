@@ -167,7 +167,7 @@ func TestFailAtOnce(t *testing.T) {
 	t.Parallel()
 	p := models.DefaultPolicies()
 	p.FailAtOnce = true
-	b := setupBooksWith(t, p)
+	b := setupBooks(t, p)
 
 	declined := b.Book(t, b.Trip, 1)
 	b.Report(t, b.Open(t, declined, 1), models.EventPaymentFailed)

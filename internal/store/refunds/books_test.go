@@ -10,20 +10,16 @@ import (
 // books is bookstest.Books with the steps of this package's tests.
 type books struct{ *bookstest.Books }
 
-func setupWith(t *testing.T, p models.Policies) *books {
+// setup are books by the default policies, or by the test's own.
+func setup(t *testing.T, own ...models.Policies) *books {
 	t.Helper()
 
-	return &books{bookstest.NewBooks(t, p)}
+	return &books{bookstest.NewBooks(t, own...)}
 }
 
-func setupBooks(t *testing.T) *books {
+// setupBooks is setup for tests that leave whole books: their identities are checked in the end.
+func setupBooks(t *testing.T, own ...models.Policies) *books {
 	t.Helper()
 
-	return setupBooksWith(t, models.DefaultPolicies())
-}
-
-func setupBooksWith(t *testing.T, p models.Policies) *books {
-	t.Helper()
-
-	return &books{bookstest.NewBooks(t, p).WithIdentities(t)}
+	return &books{bookstest.NewBooks(t, own...).WithIdentities(t)}
 }

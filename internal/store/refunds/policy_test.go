@@ -92,7 +92,7 @@ func TestPolicyRefundOfAnotherPolicy(t *testing.T) {
 
 	p := models.DefaultPolicies()
 	p.Cancellation = models.CancellationPolicy{{MinHours: 0, Percent: 33}}
-	b := setupWith(t, p)
+	b := setup(t, p)
 	tx := b.Paid(t, 1)
 
 	require.Equal(t, "37.95", b.Reserve(t, b.ByPolicy(tx)).Amount.String())

@@ -10,14 +10,9 @@ import (
 // books is bookstest.Books with the steps of this package's tests.
 type books struct{ *bookstest.Books }
 
-func setup(t *testing.T) *books {
+// setup are books by the default policies, or by the test's own.
+func setup(t *testing.T, own ...models.Policies) *books {
 	t.Helper()
 
-	return setupWith(t, models.DefaultPolicies())
-}
-
-func setupWith(t *testing.T, p models.Policies) *books {
-	t.Helper()
-
-	return &books{bookstest.NewBooks(t, p)}
+	return &books{bookstest.NewBooks(t, own...)}
 }
