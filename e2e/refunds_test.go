@@ -149,6 +149,8 @@ func refundRefused(t *testing.T, s *harness.Stack) {
 		"a string":       []byte(`{"refund_type":"PARTIAL","amount":"10.00"}`),
 		"huge":           []byte(`{"refund_type":"PARTIAL","amount":1e20}`),
 		"no end":         []byte(`{"refund_type":"PARTIAL","amount":1e999999999}`),
+		"of all":         []byte(`{"refund_type":"FULL","amount":10}`),
+		"of the policy":  []byte(`{"refund_type":"POLICY","amount":10}`),
 	} {
 		a := finance.Post(refundPath(paid.ID), body)
 		refused(t, a, http.StatusUnprocessableEntity, models.CodeValidation)

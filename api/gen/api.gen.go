@@ -3195,13 +3195,13 @@ type ReplaceProviderTripJSONRequestBody = TripInput
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
-	// GetIndex Where things are
+	// GetIndex Links of the service
 	// (GET /)
 	GetIndex(c *fiber.Ctx) error
 	// GetJWKS Public signing keys
 	// (GET /.well-known/jwks.json)
 	GetJWKS(c *fiber.Ctx) error
-	// GetVersionIndex Where things of this version are
+	// GetVersionIndex Links of this version
 	// (GET /api/v1)
 	GetVersionIndex(c *fiber.Ctx) error
 	// PauseAdCampaign Pause an ad campaign
@@ -3225,7 +3225,7 @@ type ServerInterface interface {
 	// GetDashboard Get the platform's dashboard
 	// (GET /api/v1/admin/dashboard)
 	GetDashboard(c *fiber.Ctx) error
-	// StreamDashboardEvents Hear when the dashboard has changed
+	// StreamDashboardEvents Stream the changes of the dashboard
 	// (GET /api/v1/admin/dashboard/events)
 	StreamDashboardEvents(c *fiber.Ctx) error
 	// ListFinancialRecords List financial records
@@ -3339,7 +3339,7 @@ type ServerInterface interface {
 	// ListCatalogueHotels List hotels of the catalogue
 	// (GET /api/v1/hotels)
 	ListCatalogueHotels(c *fiber.Ctx, params ListCatalogueHotelsParams) error
-	// GetMe Who am I
+	// GetMe Get the own account
 	// (GET /api/v1/me)
 	GetMe(c *fiber.Ctx) error
 	// ChangePassword Change the own password
@@ -3357,7 +3357,7 @@ type ServerInterface interface {
 	// CreateBookingIntent Start or continue the payment of a booking
 	// (POST /api/v1/payments/booking/{booking_id}/intent)
 	CreateBookingIntent(c *fiber.Ctx, bookingID openapi_types.UUID, params CreateBookingIntentParams) error
-	// ReturnFromPayment Come back from the gateway's page
+	// ReturnFromPayment Return from the checkout page
 	// (GET /api/v1/payments/returns/{return_id})
 	ReturnFromPayment(c *fiber.Ctx, returnID openapi_types.UUID) error
 	// ReceiveBillPaymentWebhook Events of the bill_payment channel
@@ -3420,7 +3420,7 @@ type ServerInterface interface {
 	// GetProviderDashboard Get the own company's dashboard
 	// (GET /api/v1/provider/dashboard)
 	GetProviderDashboard(c *fiber.Ctx) error
-	// StreamProviderDashboardEvents Hear when the own dashboard has changed
+	// StreamProviderDashboardEvents Stream the changes of the own dashboard
 	// (GET /api/v1/provider/dashboard/events)
 	StreamProviderDashboardEvents(c *fiber.Ctx) error
 	// ListProviderFinancialRecords List the own company's financial records
@@ -3495,19 +3495,19 @@ type ServerInterface interface {
 	// PublishTrip Publish a trip
 	// (POST /api/v1/trips/{id}/publish)
 	PublishTrip(c *fiber.Ctx, id ID) error
-	// GetDocs This document for people
+	// GetDocs Read this document in a browser
 	// (GET /docs)
 	GetDocs(c *fiber.Ctx) error
-	// GetHealth Is the process alive
+	// GetHealth Check that the process is alive
 	// (GET /healthz)
 	GetHealth(c *fiber.Ctx) error
-	// GetMetrics Metrics
+	// GetMetrics Get metrics
 	// (GET /metrics)
 	GetMetrics(c *fiber.Ctx) error
-	// GetOpenAPI This document
+	// GetOpenAPI Get this document
 	// (GET /openapi.json)
 	GetOpenAPI(c *fiber.Ctx) error
-	// GetReadiness Can it serve
+	// GetReadiness Check that the service can serve
 	// (GET /readyz)
 	GetReadiness(c *fiber.Ctx) error
 }
@@ -10566,13 +10566,13 @@ func (response GetReadiness200JSONResponse) VisitGetReadinessResponse(ctx *fiber
 
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
-	// GetIndex Where things are
+	// GetIndex Links of the service
 	// (GET /)
 	GetIndex(ctx context.Context, request GetIndexRequestObject) (GetIndexResponseObject, error)
 	// GetJWKS Public signing keys
 	// (GET /.well-known/jwks.json)
 	GetJWKS(ctx context.Context, request GetJWKSRequestObject) (GetJWKSResponseObject, error)
-	// GetVersionIndex Where things of this version are
+	// GetVersionIndex Links of this version
 	// (GET /api/v1)
 	GetVersionIndex(ctx context.Context, request GetVersionIndexRequestObject) (GetVersionIndexResponseObject, error)
 	// PauseAdCampaign Pause an ad campaign
@@ -10596,7 +10596,7 @@ type StrictServerInterface interface {
 	// GetDashboard Get the platform's dashboard
 	// (GET /api/v1/admin/dashboard)
 	GetDashboard(ctx context.Context, request GetDashboardRequestObject) (GetDashboardResponseObject, error)
-	// StreamDashboardEvents Hear when the dashboard has changed
+	// StreamDashboardEvents Stream the changes of the dashboard
 	// (GET /api/v1/admin/dashboard/events)
 	StreamDashboardEvents(ctx context.Context, request StreamDashboardEventsRequestObject) (StreamDashboardEventsResponseObject, error)
 	// ListFinancialRecords List financial records
@@ -10710,7 +10710,7 @@ type StrictServerInterface interface {
 	// ListCatalogueHotels List hotels of the catalogue
 	// (GET /api/v1/hotels)
 	ListCatalogueHotels(ctx context.Context, request ListCatalogueHotelsRequestObject) (ListCatalogueHotelsResponseObject, error)
-	// GetMe Who am I
+	// GetMe Get the own account
 	// (GET /api/v1/me)
 	GetMe(ctx context.Context, request GetMeRequestObject) (GetMeResponseObject, error)
 	// ChangePassword Change the own password
@@ -10728,7 +10728,7 @@ type StrictServerInterface interface {
 	// CreateBookingIntent Start or continue the payment of a booking
 	// (POST /api/v1/payments/booking/{booking_id}/intent)
 	CreateBookingIntent(ctx context.Context, request CreateBookingIntentRequestObject) (CreateBookingIntentResponseObject, error)
-	// ReturnFromPayment Come back from the gateway's page
+	// ReturnFromPayment Return from the checkout page
 	// (GET /api/v1/payments/returns/{return_id})
 	ReturnFromPayment(ctx context.Context, request ReturnFromPaymentRequestObject) (ReturnFromPaymentResponseObject, error)
 	// ReceiveBillPaymentWebhook Events of the bill_payment channel
@@ -10791,7 +10791,7 @@ type StrictServerInterface interface {
 	// GetProviderDashboard Get the own company's dashboard
 	// (GET /api/v1/provider/dashboard)
 	GetProviderDashboard(ctx context.Context, request GetProviderDashboardRequestObject) (GetProviderDashboardResponseObject, error)
-	// StreamProviderDashboardEvents Hear when the own dashboard has changed
+	// StreamProviderDashboardEvents Stream the changes of the own dashboard
 	// (GET /api/v1/provider/dashboard/events)
 	StreamProviderDashboardEvents(ctx context.Context, request StreamProviderDashboardEventsRequestObject) (StreamProviderDashboardEventsResponseObject, error)
 	// ListProviderFinancialRecords List the own company's financial records
@@ -10866,19 +10866,19 @@ type StrictServerInterface interface {
 	// PublishTrip Publish a trip
 	// (POST /api/v1/trips/{id}/publish)
 	PublishTrip(ctx context.Context, request PublishTripRequestObject) (PublishTripResponseObject, error)
-	// GetDocs This document for people
+	// GetDocs Read this document in a browser
 	// (GET /docs)
 	GetDocs(ctx context.Context, request GetDocsRequestObject) (GetDocsResponseObject, error)
-	// GetHealth Is the process alive
+	// GetHealth Check that the process is alive
 	// (GET /healthz)
 	GetHealth(ctx context.Context, request GetHealthRequestObject) (GetHealthResponseObject, error)
-	// GetMetrics Metrics
+	// GetMetrics Get metrics
 	// (GET /metrics)
 	GetMetrics(ctx context.Context, request GetMetricsRequestObject) (GetMetricsResponseObject, error)
-	// GetOpenAPI This document
+	// GetOpenAPI Get this document
 	// (GET /openapi.json)
 	GetOpenAPI(ctx context.Context, request GetOpenAPIRequestObject) (GetOpenAPIResponseObject, error)
-	// GetReadiness Can it serve
+	// GetReadiness Check that the service can serve
 	// (GET /readyz)
 	GetReadiness(ctx context.Context, request GetReadinessRequestObject) (GetReadinessResponseObject, error)
 }

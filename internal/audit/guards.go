@@ -156,15 +156,20 @@ func reversalGuards() []guard {
 	}
 }
 
-// evidenceGuards keep what gateways said, and the rates that commissions were taken at.
+// evidenceGuards keep what gateways said, and the rates that commissions and VAT were taken at.
 func evidenceGuards() []guard {
 	const kept = "BEFORE UPDATE OF commission_rate ON %s FOR EACH ROW WHEN (OLD.commission_rate IS DISTINCT FROM NEW.commission_rate) " +
 		"EXECUTE FUNCTION refuse_rate_change()"
+	const keptVAT = "BEFORE UPDATE OF vat_rate ON %s FOR EACH ROW WHEN (OLD.vat_rate IS DISTINCT FROM NEW.vat_rate) " +
+		"EXECUTE FUNCTION refuse_vat_rate_change()"
 
 	return []guard{
 		{"0015", "", "refuse_rate_change", "b5e0a65247d427da7cba25cfd3d0af03"},
 		{"0015", "payment_transactions", "transactions_rate_kept", fmt.Sprintf(kept, "payment_transactions")},
 		{"0015", "financial_records", "records_rate_kept", fmt.Sprintf(kept, "financial_records")},
+		{"0024", "", "refuse_vat_rate_change", "378dd0d7f52012ee7ce3bee516503d91"},
+		{"0024", "payment_transactions", "transactions_vat_rate_kept", fmt.Sprintf(keptVAT, "payment_transactions")},
+		{"0024", "bookings", "bookings_vat_rate_kept", fmt.Sprintf(keptVAT, "bookings")},
 		{"0015", "", "refuse_event_change", "0c4dcae2a192867f17c7609a2a9c3860"},
 		{
 			"0015", events, "events_append_only", "BEFORE DELETE OR UPDATE OF id, channel, webhook_id, type, checkout_id, " +

@@ -32,6 +32,8 @@ func guardTamperings() []guardTampering {
 		{"append-only", "events_digest_set", "switched off", "ALTER TABLE webhook_events DISABLE TRIGGER events_digest_set"},
 		{"triggers", "bookings_digest_kept", "missing", "DROP TRIGGER bookings_digest_kept ON bookings"},
 		{"triggers", "transactions_rate_kept", "missing", "DROP TRIGGER transactions_rate_kept ON payment_transactions"},
+		{"triggers", "transactions_vat_rate_kept", "missing", "DROP TRIGGER transactions_vat_rate_kept ON payment_transactions"},
+		{"triggers", "bookings_vat_rate_kept", "switched off", "ALTER TABLE bookings DISABLE TRIGGER bookings_vat_rate_kept"},
 		{"triggers", "silence", "rewrites what is done to audit_log", "CREATE RULE silence AS ON INSERT TO audit_log DO INSTEAD NOTHING"},
 		{"triggers", "transactions_moved", "switched off", "ALTER TABLE payment_transactions DISABLE TRIGGER transactions_moved"},
 		{"triggers", "transactions_inserted", "switched off", "ALTER TABLE payment_transactions ENABLE REPLICA TRIGGER transactions_inserted"},

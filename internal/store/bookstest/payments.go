@@ -33,8 +33,15 @@ func (b *Books) Campaign(t *testing.T, startsOn, endsOn models.Date) uuid.UUID {
 func (b *Books) OpenCampaign(t *testing.T, campaign uuid.UUID, n int) models.PaymentTransaction {
 	t.Helper()
 
+	return b.OpenCampaignBy(t, campaign, n, models.MethodWalletB)
+}
+
+// OpenCampaignBy is OpenCampaign by another method.
+func (b *Books) OpenCampaignBy(t *testing.T, campaign uuid.UUID, n int, method models.PaymentMethod) models.PaymentTransaction {
+	t.Helper()
+
 	a := models.Attempt{
-		CampaignID: campaign, ProviderID: b.Provider.ID, Number: n, UserID: b.Users[models.RoleProviderAdmin].ID, Method: models.MethodWalletB,
+		CampaignID: campaign, ProviderID: b.Provider.ID, Number: n, UserID: b.Users[models.RoleProviderAdmin].ID, Method: method,
 	}
 	tx, _, err := b.Store.Payments.OpenPayment(t.Context(), a, time.Now)
 	require.NoError(t, err)

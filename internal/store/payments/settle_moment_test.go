@@ -117,3 +117,18 @@ func TestTheCommissionRateNeverChanges(t *testing.T) {
 		+ (SELECT count(*) FROM payment_transactions WHERE id = $1 AND commission_rate = 0.1)`, refund.RefundTransactionID),
 		"the parts and the refund keep it")
 }
+
+// Nor is the VAT rate: with it, forged VAT would agree with its price.
+func TestVATRatesAreKept(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	tx := b.Paid(t, 1)
+
+	for _, query := range []string{
+		"UPDATE payment_transactions SET vat_rate = 0.05, vat_amount = 5.48 WHERE id = $1",
+		"UPDATE bookings SET vat_rate = 0.05, vat_amount = 5.48 WHERE id = (SELECT booking_id FROM payment_transactions WHERE id = $1)",
+	} {
+		_, err := b.DB.ExecContext(t.Context(), query, tx.ID)
+		require.ErrorContains(t, err, "never changes")
+	}
+}

@@ -124,6 +124,28 @@ func TestRefundByHandIsRejected(t *testing.T) {
 	require.Equal(t, models.BookingCancelled, b.BookingNow(t, *tx.BookingID).Status)
 }
 
+// A campaign has no booking whose owner could have been paid otherwise: its late payment goes back.
+func TestPayoutOfALateCampaignPaymentIsNotRejected(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	today := models.DateIn(time.Now())
+	campaign := b.Campaign(t, today, today)
+	tx := b.OpenCampaignBy(t, campaign, 1, models.MethodBillPayment)
+	b.Exec(t, "UPDATE ad_campaigns SET deleted_at = now() WHERE id = $1", campaign)
+	b.Deliver(t, bookstest.Event(tx, models.EventPaymentSucceeded, nil))
+	require.True(t, b.Settle(t, tx, time.Now()).RefundOwed)
+
+	r := models.RefundRequest{ID: models.RefundID(tx.ID, "late"), TransactionID: tx.ID, Type: models.RefundFull}
+	require.Equal(t, models.RefundByHand, b.Reserve(t, r).Channel)
+
+	b.refuseDecision(t, models.CodeInvalidState, turnedDown(r.ID, "keep it"), models.RoleAdmin)
+	require.Zero(t, b.Count(t, "SELECT count(*) FROM refund_payouts WHERE refund_id = $1", r.ID))
+
+	b.Decide(t, bookstest.PaidOut(r.ID, "TRF-1"), models.RoleAdmin)
+	require.Equal(t, models.RefundSucceeded, b.SettleRefund(t, r, models.RefundResult{}).Status)
+	require.False(t, b.Settle(t, tx, time.Now()).RefundOwed)
+}
+
 func TestPayoutOfWhatGoesThroughAGateway(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)
