@@ -1,16 +1,32 @@
 package bookstest
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
 
 // Race runs both at the same moment.
-func Race(a, b func()) {
+func Race(a, b func()) { RaceAhead(0, a, b) }
+
+// RaceAhead starts a before b by ahead, or after it where ahead is negative.
+func RaceAhead(ahead time.Duration, a, b func()) {
 	var wg sync.WaitGroup
 
 	start := make(chan struct{})
 
-	for _, do := range []func(){a, b} {
-		wg.Go(func() { <-start; do() })
+	run := func(late time.Duration, do func()) {
+		wg.Go(func() {
+			<-start
+
+			if late > 0 {
+				<-time.After(late)
+			}
+
+			do()
+		})
 	}
+	run(-ahead, a)
+	run(ahead, b)
 
 	close(start)
 	wg.Wait()

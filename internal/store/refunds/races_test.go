@@ -81,24 +81,32 @@ func TestParallelRefunds(t *testing.T) {
 	t.Logf("%d rounds, %d refunds asked for, %d made, %d rounds that gave back more than was paid", *rounds, asked, won, over)
 }
 
-// bothOrders runs a race until each of its two orders has come about, and not for longer than a minute. run reports whether
-// the first of the two was first.
-func bothOrders(t *testing.T, run func() bool) {
+// bothOrders runs a race until each of its two orders has come about several times. run gets how long the first of the two
+// starts ahead of the second, and reports whether the first was first.
+//
+// The two do not take the same number of statements up to the lock they meet at, so on an idle machine one of them would
+// always be first. The one that was first starts a little later the next time, until they are equally fast: a 64th of what
+// a run takes, so a slow machine gets there in as many runs.
+func bothOrders(t *testing.T, run func(ahead time.Duration) bool) {
 	t.Helper()
 
-	seen := map[bool]int{}
+	seen, ahead := map[bool]int{}, time.Duration(0)
 
-	for deadline := time.Now().Add(time.Minute); ; {
-		seen[run()]++
+	for deadline := time.Now().Add(time.Minute); seen[true] < 10 || seen[false] < 10; {
+		began := time.Now()
+		first := run(ahead)
+		seen[first]++
 
-		if total := seen[true] + seen[false]; len(seen) == 2 && total >= 30 {
-			t.Logf("%d times one was first, %d times the other", seen[true], seen[false])
-
-			return
+		if step := time.Since(began) / 64; first {
+			ahead -= step
+		} else {
+			ahead += step
 		}
 
-		require.True(t, time.Now().Before(deadline), "only one order came about: %v", seen)
+		require.True(t, time.Now().Before(deadline), "too few of one order: %v, ahead %s", seen, ahead)
 	}
+
+	t.Logf("%d times one was first, %d times the other, at last with %s ahead", seen[true], seen[false], ahead)
 }
 
 // A refund and the payout of the same line to its company: what was paid out before is clawed back, and what was not
@@ -110,7 +118,7 @@ func TestRefundRacesThePayout(t *testing.T) {
 		t.Run("of "+amount, func(t *testing.T) {
 			t.Parallel()
 			b := setupBooks(t)
-			bothOrders(t, func() bool {
+			bothOrders(t, func(ahead time.Duration) bool {
 				tx := b.Open(t, b.Book(t, b.InsertTrip(t, 1, nil), 1), 1)
 				b.Report(t, tx, models.EventPaymentSucceeded)
 
@@ -119,7 +127,8 @@ func TestRefundRacesThePayout(t *testing.T) {
 
 				var marked, settled error
 
-				bookstest.Race(
+				bookstest.RaceAhead(
+					ahead,
 					func() {
 						_, marked = b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, line.ID, ledger.MarkTransfer{})
 					},
@@ -157,7 +166,7 @@ func TestRefundRacesLateMoney(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)
 
-	bothOrders(t, func() bool {
+	bothOrders(t, func(ahead time.Duration) bool {
 		tx := b.Lapsed(t, b.InsertTrip(t, 1, nil), 1)
 		b.Deliver(t, bookstest.Event(tx, models.EventPaymentSucceeded, nil))
 
@@ -165,7 +174,8 @@ func TestRefundRacesLateMoney(t *testing.T) {
 
 		var refused, settled error
 
-		bookstest.Race(
+		bookstest.RaceAhead(
+			ahead,
 			func() { _, refused = b.Store.Refunds.OrderRefund(t.Context(), r, time.Now()) },
 			func() { _, settled = b.Store.Payments.SettlePayment(t.Context(), tx.ID, time.Now()) },
 		)
