@@ -292,7 +292,8 @@ func TestKillWhileTheGatewayIsAsked(t *testing.T) {
 func TestFailuresAreNotStored(t *testing.T) {
 	t.Parallel()
 
-	s := harness.Start(t, harness.Options{Env: inLife(map[string]string{"CHECKOUT_WAIT": "1s"})})
+	// Long enough for a busy worker to write the attempt down: before it has, the answer is 503.
+	s := harness.Start(t, harness.Options{Env: inLife(map[string]string{"CHECKOUT_WAIT": "4s"})})
 	customer := s.As(models.RoleEndUser)
 	declined := bookDeclined(t, s, customer)
 	intent := keyed{customer, intentPath(declined.ID), map[string]any{"payment_method": models.MethodWalletB}, uuid.NewString()}
