@@ -319,7 +319,6 @@ func (s *Store) CheckoutText(ctx context.Context, t *models.PaymentTransaction) 
 }
 
 // tripTitle names what a transaction pays for, for ledger lines.
-
 func tripTitle(ctx context.Context, db bun.IDB, t *models.PaymentTransaction) (string, error) {
 	var title string
 
