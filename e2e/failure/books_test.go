@@ -4,15 +4,18 @@
 package failure_test
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"rihla/e2e/harness"
+	"rihla/models"
 )
 
 const (
@@ -34,7 +37,61 @@ func awaitSettled(t *testing.T, s *harness.Stack, attempts []string) time.Durati
 func awaitBooks(t *testing.T, s *harness.Stack) time.Duration {
 	t.Helper()
 
+	t.Cleanup(func() {
+		if t.Failed() {
+			logUnsettled(t, s)
+		}
+	})
+
 	return await(t, patience, func() error { return books(s.DB, s.GatewayLedger()) })
+}
+
+// logUnsettled shows where the workflows of events without effect stand: what to look at cannot be repeated.
+func logUnsettled(t *testing.T, s *harness.Stack) {
+	t.Helper()
+
+	ctx := context.WithoutCancel(t.Context())
+
+	rows, err := s.DB.QueryContext(ctx, "SELECT DISTINCT transaction_id FROM webhook_events WHERE processed_at IS NULL AND transaction_id IS NOT NULL")
+	if err != nil {
+		t.Log(err)
+
+		return
+	}
+	defer rows.Close()
+
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			t.Log(err)
+
+			return
+		}
+
+		d, err := s.Temporal.DescribeWorkflowExecution(ctx, models.PaymentWorkflowID(id), "")
+		if err != nil {
+			t.Log(id, err)
+
+			continue
+		}
+
+		t.Log(d.GetWorkflowExecutionInfo(), d.GetPendingActivities(), d.GetPendingWorkflowTask())
+
+		for events := s.Temporal.GetWorkflowHistory(ctx, models.PaymentWorkflowID(id), "", false, 0); events.HasNext(); {
+			e, err := events.Next()
+			if err != nil {
+				t.Log(err)
+
+				break
+			}
+
+			t.Log(e.GetEventId(), e.GetEventTime().AsTime().Format(time.StampMilli), e.GetEventType())
+		}
+	}
+
+	if err := rows.Err(); err != nil {
+		t.Log(err)
+	}
 }
 
 func await(t *testing.T, atMost time.Duration, check func() error) time.Duration {
