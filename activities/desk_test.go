@@ -172,8 +172,8 @@ func (d *desk) promised(t *testing.T, a models.Attempt) uuid.UUID {
 // paysWhileCancelled is a gateway whose customer pays between the question and the cancellation.
 type paysWhileCancelled struct{ *fake.Gateway }
 
-func (g paysWhileCancelled) CancelCheckout(ctx context.Context, id string) (gateways.Checkout, error) {
-	c, err := g.GetCheckout(ctx, id)
+func (g paysWhileCancelled) CancelCheckout(ctx context.Context, r gateways.CheckoutRef) (gateways.Checkout, error) {
+	c, err := g.ReadCheckout(ctx, r)
 	if err == nil {
 		err = g.Pay(c.MerchantReference)
 	}
@@ -182,7 +182,7 @@ func (g paysWhileCancelled) CancelCheckout(ctx context.Context, id string) (gate
 		return c, err
 	}
 
-	return g.Gateway.CancelCheckout(ctx, id)
+	return g.Gateway.CancelCheckout(ctx, r)
 }
 
 // miscounts is a gateway that reports another amount than it was asked to refund.
@@ -195,8 +195,8 @@ func (g miscounts) CreateRefund(ctx context.Context, r gateways.RefundRequest) (
 	return out, err
 }
 
-func (g miscounts) FindRefund(ctx context.Context, reference uuid.UUID) (gateways.Refund, error) {
-	out, err := g.Gateway.FindRefund(ctx, reference)
+func (g miscounts) ReadRefund(ctx context.Context, r gateways.RefundRef) (gateways.Refund, error) {
+	out, err := g.Gateway.ReadRefund(ctx, r)
 	out.Amount = out.Amount.Add(models.Halalas(1))
 
 	return out, err

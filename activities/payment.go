@@ -188,7 +188,7 @@ func (p *Payments) createCheckout(ctx context.Context, t *models.PaymentTransact
 
 	return g.CreateCheckout(ctx, gateways.CheckoutRequest{
 		MerchantReference: t.ID, Amount: t.Amount, Currency: t.Currency, Method: t.PaymentMethod,
-		Description: title, ReturnURL: t.ReturnAddress(), ExpiresAt: t.ExpiresAt,
+		Description: title, ReturnURL: t.ReturnAddress(), CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt,
 	})
 }
 
@@ -198,7 +198,10 @@ func (p *Payments) findCheckout(ctx context.Context, t *models.PaymentTransactio
 		return gateways.Checkout{}, err
 	}
 
-	return g.FindCheckout(ctx, t.ID)
+	ref := refOf(t)
+	ref.ID = ""
+
+	return g.ReadCheckout(ctx, ref)
 }
 
 func (p *Payments) gateway(name models.Gateway) (gateways.Gateway, error) {
@@ -291,7 +294,7 @@ func (p *Payments) closeCheckout(ctx context.Context, t *models.PaymentTransacti
 		return err
 	}
 
-	c, err := queryCheckout(ctx, g, t)
+	c, err := g.ReadCheckout(ctx, refOf(t))
 	if gateways.KindOf(err) == gateways.KindNotFound {
 		// The gateway never heard of it, or its search lags behind: a checkout that turns up later is closed, or its money is
 		// given back, when the attempt is asked about after its end.
@@ -299,7 +302,7 @@ func (p *Payments) closeCheckout(ctx context.Context, t *models.PaymentTransacti
 	}
 
 	if err == nil {
-		c, err = cancelOpenCheckout(ctx, g, c)
+		c, err = cancelOpenCheckout(ctx, g, t, c)
 	}
 
 	if err != nil {
@@ -317,14 +320,19 @@ func (p *Payments) closeCheckout(ctx context.Context, t *models.PaymentTransacti
 
 // cancelOpenCheckout cancels the checkout if it is open, and returns how it stands then. It may be paid before the
 // cancellation arrives: the gateway rejects that, and is read again.
-func cancelOpenCheckout(ctx context.Context, g gateways.Gateway, c gateways.Checkout) (gateways.Checkout, error) {
+func cancelOpenCheckout(
+	ctx context.Context, g gateways.Gateway, t *models.PaymentTransaction, c gateways.Checkout,
+) (gateways.Checkout, error) {
 	if c.Status != gateways.CheckoutOpen {
 		return c, nil
 	}
 
-	now, err := g.CancelCheckout(ctx, c.ID)
+	ref := refOf(t)
+	ref.ID = c.ID // it may not be saved yet
+
+	now, err := g.CancelCheckout(ctx, ref)
 	if kind := gateways.KindOf(err); kind == gateways.KindRejected || kind == gateways.KindInProgress {
-		return g.GetCheckout(ctx, c.ID)
+		return g.ReadCheckout(ctx, ref)
 	}
 
 	return now, err

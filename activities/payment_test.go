@@ -188,7 +188,7 @@ func TestCloseCheckout(t *testing.T) {
 		require.Equal(t, tt.want.Status, s.Status, tt.name)
 		require.Equal(t, tt.want.Failure, s.Failure, tt.name)
 
-		at, err := d.gateway.FindCheckout(t.Context(), a.ID())
+		at, err := d.gateway.ReadCheckout(t.Context(), gateways.CheckoutRef{MerchantReference: a.ID()})
 		require.NoError(t, err)
 		require.Equal(t, tt.gateway, at.Status, tt.name)
 	}
@@ -267,7 +267,7 @@ func TestCloseCheckoutOfACancelledBooking(t *testing.T) {
 		require.NoError(t, d.CloseCheckout(t.Context(), open.ID()))
 	}
 
-	at, err := d.gateway.FindCheckout(t.Context(), open.ID())
+	at, err := d.gateway.ReadCheckout(t.Context(), gateways.CheckoutRef{MerchantReference: open.ID()})
 	require.NoError(t, err)
 	require.Equal(t, gateways.CheckoutCanceled, at.Status)
 
@@ -301,7 +301,7 @@ func TestOpenCheckoutOfABookingThatIsCancelledMeanwhile(t *testing.T) {
 	require.Equal(t, models.TransactionFailed, c.Status)
 	require.Equal(t, models.FailureCancelled, c.Failure)
 
-	at, err := d.gateway.FindCheckout(t.Context(), a.ID())
+	at, err := d.gateway.ReadCheckout(t.Context(), gateways.CheckoutRef{MerchantReference: a.ID()})
 	require.NoError(t, err)
 	require.Equal(t, gateways.CheckoutCanceled, at.Status, "the checkout whose answer was lost is closed")
 }

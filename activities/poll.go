@@ -207,13 +207,17 @@ const (
 	askedNotSent = "not_sent"
 )
 
-// queryCheckout is what the gateway says of an attempt, whose checkout we may have never heard of.
-func queryCheckout(ctx context.Context, g gateways.Gateway, t *models.PaymentTransaction) (gateways.Checkout, error) {
-	if t.Reference == nil {
-		return g.FindCheckout(ctx, t.ID)
+// refOf names the attempt's checkout, whose id at the gateway we may have never heard of.
+func refOf(t *models.PaymentTransaction) gateways.CheckoutRef {
+	ref := gateways.CheckoutRef{
+		MerchantReference: t.ID, Method: t.PaymentMethod, Amount: t.Amount, Currency: t.Currency,
+		CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt,
+	}
+	if t.Reference != nil {
+		ref.ID = *t.Reference
 	}
 
-	return g.GetCheckout(ctx, *t.Reference)
+	return ref
 }
 
 // ask is one question. Its error is the database's: that the gateway does not answer is an outcome.
@@ -226,11 +230,11 @@ func (p *Polls) ask(ctx context.Context, t *models.PaymentTransaction) (outcome 
 	limited, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
 
-	checkout, err := queryCheckout(limited, g, t)
+	checkout, err := g.ReadCheckout(limited, refOf(t))
 	if err == nil && t.Status != models.TransactionPending {
 		// The attempt may have ended without its checkout being closed: the gateway was silent, or the worker was killed. A gateway that
 		// answers and closes nothing is not asked all the time for ever.
-		now, closing := cancelOpenCheckout(limited, g, checkout)
+		now, closing := cancelOpenCheckout(limited, g, t, checkout)
 		if closing == nil {
 			checkout = now
 		} else if p.Now().Sub(t.UpdatedAt) < closeFor {

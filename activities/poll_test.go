@@ -144,7 +144,7 @@ func TestPollStatusOfMoneyTakenBefore(t *testing.T) {
 	paid := a.opened(t)
 	require.NoError(t, a.gateway.PayOther(paid.ID(), models.MustMoney("115.00"), "sar"))
 
-	at, err := a.gateway.FindCheckout(t.Context(), paid.ID())
+	at, err := a.gateway.ReadCheckout(t.Context(), gateways.CheckoutRef{MerchantReference: paid.ID()})
 	require.NoError(t, err)
 
 	a.now = a.now.Add(3 * time.Minute)
@@ -171,7 +171,7 @@ func TestPollStatusOfAGatewayThatKnowsNothing(t *testing.T) {
 // forgetful is a gateway that has lost its checkouts.
 type forgetful struct{ *fake.Gateway }
 
-func (forgetful) GetCheckout(context.Context, string) (gateways.Checkout, error) {
+func (forgetful) ReadCheckout(context.Context, gateways.CheckoutRef) (gateways.Checkout, error) {
 	return gateways.Checkout{}, &gateways.Error{Kind: gateways.KindNotFound, Code: "not_found"}
 }
 
@@ -317,16 +317,16 @@ func TestPollStatusOfWhatWasRefusedAndMade(t *testing.T) {
 // quickCustomer pays every checkout just before it is cancelled.
 type quickCustomer struct{ *fake.Gateway }
 
-func (q quickCustomer) CancelCheckout(ctx context.Context, id string) (gateways.Checkout, error) {
+func (q quickCustomer) CancelCheckout(ctx context.Context, r gateways.CheckoutRef) (gateways.Checkout, error) {
 	for _, c := range q.Checkouts() {
-		if c.ID == id {
+		if c.ID == r.ID {
 			if err := q.Pay(c.MerchantReference); err != nil {
 				return c, err
 			}
 		}
 	}
 
-	return q.Gateway.CancelCheckout(ctx, id)
+	return q.Gateway.CancelCheckout(ctx, r)
 }
 
 // TestPollStatusOfWhatIsWaitedFor: a single webhook is lost on a channel that is not silent, and the customer polls.

@@ -97,7 +97,9 @@ func (p *Payments) refundAtGateway(ctx context.Context, id uuid.UUID) (models.Re
 		return models.RefundResult{}, err
 	}
 
-	sent, err := g.FindRefund(ctx, id)
+	ref := refundRefOf(&r, &t)
+
+	sent, err := g.ReadRefund(ctx, ref)
 	if gateways.KindOf(err) == gateways.KindNotFound {
 		if r.Sends > 0 {
 			if refused, err := p.Store.Refunds.GiveUpRefund(ctx, id, p.settleAfter()); err != nil || refused {
@@ -105,7 +107,7 @@ func (p *Payments) refundAtGateway(ctx context.Context, id uuid.UUID) (models.Re
 			}
 		}
 
-		sent, err = p.sendRefund(ctx, g, &r, *t.Reference)
+		sent, err = p.sendRefund(ctx, g, ref)
 	}
 
 	switch {
@@ -118,6 +120,16 @@ func (p *Payments) refundAtGateway(ctx context.Context, id uuid.UUID) (models.Re
 	}
 }
 
+// refundRefOf names the refund r of t. A refund whose id at the gateway is known is read by it.
+func refundRefOf(r *models.Refund, t *models.PaymentTransaction) gateways.RefundRef {
+	ref := gateways.RefundRef{MerchantReference: r.ID, Checkout: refOf(t), Amount: r.Amount, Currency: r.Currency}
+	if r.GatewayRefundID != nil {
+		ref.ID = *r.GatewayRefundID
+	}
+
+	return ref
+}
+
 // rejectedEarlier is the result of a refund whose refusal was noted by an earlier try.
 var rejectedEarlier = models.RefundResult{Status: models.RefundFailed, FailureReason: reasonStored}
 
@@ -128,44 +140,48 @@ const reasonStored = "the gateway's reason is stored with the refund"
 var errRejected = errors.New("refused for good")
 
 // sendRefund sends the refund, if it may be sent now, and notes how that is answered before anybody acts on it.
-func (p *Payments) sendRefund(ctx context.Context, g gateways.Gateway, r *models.Refund, checkout string) (gateways.Refund, error) {
-	send, err := p.Store.Refunds.BeginRefundSend(ctx, r.ID, p.settleAfter())
+func (p *Payments) sendRefund(ctx context.Context, g gateways.Gateway, r gateways.RefundRef) (gateways.Refund, error) {
+	id := r.MerchantReference
+
+	send, err := p.Store.Refunds.BeginRefundSend(ctx, id, p.settleAfter())
 	if err != nil || send == 0 {
 		return gateways.Refund{}, cmp.Or(err, errUnsettled)
 	}
 
 	sent, err := g.CreateRefund(ctx, gateways.RefundRequest{
-		CheckoutID: checkout, MerchantReference: r.ID, Amount: r.Amount, Currency: r.Currency, Reason: "refund " + r.ID.String(),
+		Checkout: r.Checkout, MerchantReference: id, Amount: r.Amount, Currency: r.Currency, Reason: "refund " + id.String(),
 	})
 	if err == nil {
 		return sent, nil
 	}
 
 	switch gateways.KindOf(err) {
-	case gateways.KindNotSent, gateways.KindRateLimited:
-		return sent, errors.Join(err, p.Store.Refunds.CancelRefundSend(ctx, r.ID, send))
+	case gateways.KindNotSent, gateways.KindRateLimited, gateways.KindUnreachable:
+		return sent, errors.Join(err, p.Store.Refunds.CancelRefundSend(ctx, id, send))
 	case gateways.KindInProgress:
-		return sent, errors.Join(err, p.Store.Refunds.NoteRefundAnswer(ctx, r.ID, send, models.SentConflict, err.Error()))
+		return sent, errors.Join(err, p.Store.Refunds.NoteRefundAnswer(ctx, id, send, models.SentConflict, err.Error()))
 	case gateways.KindRejected, gateways.KindNotFound:
-		if noted := p.Store.Refunds.NoteRefundAnswer(ctx, r.ID, send, models.SentRefused, err.Error()); noted != nil {
+		if noted := p.Store.Refunds.NoteRefundAnswer(ctx, id, send, models.SentRefused, err.Error()); noted != nil {
 			return sent, noted
 		}
 
-		return p.confirmRejection(ctx, g, r.ID, err)
+		return p.confirmRejection(ctx, g, r, err)
 	default:
-		return sent, errors.Join(err, p.Store.Refunds.NoteRefundAnswer(ctx, r.ID, send, models.SentUnknown, ""))
+		return sent, errors.Join(err, p.Store.Refunds.NoteRefundAnswer(ctx, id, send, models.SentUnknown, ""))
 	}
 }
 
 // confirmRejection asks once more before a refusal counts: a gateway may have made the refund all the same, and may still be at
 // an earlier request for it.
-func (p *Payments) confirmRejection(ctx context.Context, g gateways.Gateway, id uuid.UUID, refusal error) (gateways.Refund, error) {
-	sent, err := g.FindRefund(ctx, id)
+func (p *Payments) confirmRejection(
+	ctx context.Context, g gateways.Gateway, r gateways.RefundRef, refusal error,
+) (gateways.Refund, error) {
+	sent, err := g.ReadRefund(ctx, r)
 	if gateways.KindOf(err) != gateways.KindNotFound {
 		return sent, err
 	}
 
-	refused, err := p.Store.Refunds.GiveUpRefund(ctx, id, p.settleAfter())
+	refused, err := p.Store.Refunds.GiveUpRefund(ctx, r.MerchantReference, p.settleAfter())
 
 	switch {
 	case err != nil:

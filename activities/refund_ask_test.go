@@ -92,7 +92,7 @@ func TestCloseCheckoutOfAnAttemptThatHasEnded(t *testing.T) {
 		d.end(t, a, why)
 		require.NoError(t, d.CloseCheckout(t.Context(), a.ID()))
 
-		at, err := d.gateway.FindCheckout(t.Context(), a.ID())
+		at, err := d.gateway.ReadCheckout(t.Context(), gateways.CheckoutRef{MerchantReference: a.ID()})
 		require.NoError(t, err)
 		require.Equal(t, gateways.CheckoutCanceled, at.Status, why)
 		require.Equal(t, why, d.settle(t, a).Failure)

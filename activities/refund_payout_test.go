@@ -24,7 +24,7 @@ func TestRefundByHand(t *testing.T) {
 	_, err := d.RefundAtGateway(t.Context(), id)
 	require.Equal(t, models.CodeInvalidState, models.CodeOf(err), "%v", err)
 
-	_, err = d.gateway.FindRefund(t.Context(), id)
+	_, err = d.gateway.ReadRefund(t.Context(), gateways.RefundRef{MerchantReference: id})
 	require.Equal(t, gateways.KindNotFound, gateways.KindOf(err))
 
 	now = now.Add(10 * time.Minute)

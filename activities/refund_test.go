@@ -218,8 +218,8 @@ func (g smallLetters) CreateRefund(ctx context.Context, r gateways.RefundRequest
 	return out, err
 }
 
-func (g smallLetters) FindRefund(ctx context.Context, reference uuid.UUID) (gateways.Refund, error) {
-	out, err := g.Gateway.FindRefund(ctx, reference)
+func (g smallLetters) ReadRefund(ctx context.Context, r gateways.RefundRef) (gateways.Refund, error) {
+	out, err := g.Gateway.ReadRefund(ctx, r)
 	out.Currency = strings.ToLower(out.Currency)
 
 	return out, err

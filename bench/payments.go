@@ -249,7 +249,7 @@ func (b *bench) pay(ctx context.Context, gate *fake.Gateway, starter *workflows.
 }
 
 func (b *bench) webhook(ctx context.Context, gate *fake.Gateway, a models.Attempt) (payments.Stored, error) {
-	c, err := gate.FindCheckout(ctx, a.ID())
+	c, err := gate.ReadCheckout(ctx, gateways.CheckoutRef{MerchantReference: a.ID()})
 	if err != nil {
 		return payments.Stored{}, err
 	}

@@ -94,7 +94,7 @@ func countsAsFailure(err error) bool {
 
 	kind := KindOf(err)
 
-	return kind == KindUnknown || kind == KindRateLimited
+	return kind == KindUnknown || kind == KindRateLimited || kind == KindUnreachable
 }
 
 // stateChanged is called under the breaker's own lock.

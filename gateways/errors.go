@@ -3,6 +3,7 @@ package gateways
 import (
 	"errors"
 	"fmt"
+	"net"
 	"time"
 )
 
@@ -18,6 +19,7 @@ const (
 	KindRateLimited                  // 429: nothing happened, try again after RetryAfter
 	KindNotSent                      // our own Guard did not let the call out: nothing happened, try again after RetryAfter
 	KindInProgress                   // 409, 425: an earlier request for the same thing may be under way; its effect may come later
+	KindUnreachable                  // no connection was made, so nothing was sent: nothing happened, and the gateway is away
 )
 
 // String is the kind's name for logs.
@@ -33,6 +35,8 @@ func (k ErrorKind) String() string {
 		return "not_sent"
 	case KindInProgress:
 		return "in_progress"
+	case KindUnreachable:
+		return "unreachable"
 	default:
 		return "unknown"
 	}
@@ -71,4 +75,13 @@ func KindOf(err error) ErrorKind {
 	}
 
 	return KindUnknown
+}
+
+// IsUnreachable reports an error of an HTTP client that says that no connection was made: nothing of the request was sent.
+// An address that cannot be resolved, a refused connection and one that was not accepted in time are such errors; all that
+// comes later may have been heard.
+func IsUnreachable(err error) bool {
+	dial, ok := errors.AsType[*net.OpError](err)
+
+	return ok && dial.Op == "dial"
 }

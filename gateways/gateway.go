@@ -12,40 +12,61 @@ import (
 	"rihla/models"
 )
 
-// Gateway is one payment company's API. Implementations are safe for concurrent use.
+// Gateway is one account at a payment company. Implementations are safe for concurrent use.
 //
 // Every error is an *Error, so that its Kind tells what may have happened at the gateway: after
-// KindUnknown and KindInProgress the caller has to ask (FindCheckout, FindRefund) before it does anything again, and one
+// KindUnknown and KindInProgress the caller has to ask (ReadCheckout, ReadRefund) before it does anything again, and one
 // KindNotFound decides nothing then: the effect may come later, and a search may lag behind what was made.
-// Both creating calls are idempotent by their merchant reference: the same reference gives the same result.
+// Whether a repeated creation makes another thing is the Settlement in Capabilities.
 type Gateway interface {
+	// Capabilities is what the company can do; it makes no request and never changes.
+	Capabilities() Capabilities
 	// CreateCheckout opens a page on which the customer pays. The idempotency key is MerchantReference.
 	CreateCheckout(ctx context.Context, r CheckoutRequest) (Checkout, error)
-	// GetCheckout reads a checkout by the gateway's id; KindNotFound when there is none.
-	GetCheckout(ctx context.Context, id string) (Checkout, error)
-	// FindCheckout reads a checkout by our transaction id; KindNotFound when the gateway never saw it.
-	FindCheckout(ctx context.Context, merchantReference uuid.UUID) (Checkout, error)
+	// ReadCheckout reads a checkout by the gateway's id, or by our transaction id where that is not known; KindNotFound when
+	// the gateway has none. Of several checkouts of one reference the one that was paid counts, then one that can be paid.
+	ReadCheckout(ctx context.Context, r CheckoutRef) (Checkout, error)
 	// CancelCheckout closes an open checkout, so that it cannot be paid; of a canceled one it changes nothing.
-	// A checkout that was paid, failed or expired is KindRejected.
-	CancelCheckout(ctx context.Context, id string) (Checkout, error)
+	// A checkout that was paid, failed or expired is KindRejected, and so is every one where Capabilities has no Cancel.
+	CancelCheckout(ctx context.Context, r CheckoutRef) (Checkout, error)
 	// CreateRefund pays back part or all of a paid checkout. The idempotency key is MerchantReference.
-	// Status RefundPending means that the gateway decides later, by webhook.
+	// Status RefundPending means that the gateway decides later.
 	CreateRefund(ctx context.Context, r RefundRequest) (Refund, error)
-	// GetRefund reads a refund by the gateway's id; KindNotFound when there is none.
-	GetRefund(ctx context.Context, id string) (Refund, error)
-	// FindRefund reads a refund by our refund id; KindNotFound when the gateway never saw it.
-	FindRefund(ctx context.Context, merchantReference uuid.UUID) (Refund, error)
+	// ReadRefund reads a refund by the gateway's id, or by our refund id where that is not known; KindNotFound when the
+	// gateway has none.
+	ReadRefund(ctx context.Context, r RefundRef) (Refund, error)
 }
 
-// CheckoutRequest asks for a checkout.
+// CheckoutRef names a checkout in the gateway's terms and in ours. Companies find theirs by different parts of it.
+type CheckoutRef struct {
+	ID                string    // the gateway's; empty while it is not known
+	MerchantReference uuid.UUID // our transaction id
+	Method            models.PaymentMethod
+	Amount            models.Money // that was asked for
+	Currency          string
+	CreatedAt         time.Time // of our attempt: nothing of it is older at the gateway
+	ExpiresAt         time.Time
+}
+
+// CheckoutRequest asks for a checkout. The same attempt always asks for the same: companies refuse a key that comes with
+// another request.
 type CheckoutRequest struct {
 	MerchantReference uuid.UUID    // our transaction id; the idempotency key
 	Amount            models.Money // VAT included
 	Currency          string       // ISO 4217
 	Method            models.PaymentMethod
-	Description       string // shown to the customer
-	ReturnURL         string // where the customer goes afterwards; may be empty
-	ExpiresAt         time.Time
+	Description       string    // shown to the customer
+	ReturnURL         string    // where the customer goes afterwards; may be empty
+	CreatedAt         time.Time // of our attempt; it may be opened up to half an hour later
+	ExpiresAt         time.Time // until when it can be paid; what a company cannot close by itself then is cancelled
+}
+
+// Ref names the checkout that was asked for, whose id is not known yet.
+func (r CheckoutRequest) Ref() CheckoutRef {
+	return CheckoutRef{
+		MerchantReference: r.MerchantReference, Method: r.Method, Amount: r.Amount, Currency: r.Currency,
+		CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt,
+	}
 }
 
 // CheckoutStatus is where a checkout stands at the gateway.
@@ -79,11 +100,32 @@ type Checkout struct {
 
 // RefundRequest asks for money to go back.
 type RefundRequest struct {
-	CheckoutID        string       // the paid checkout, in the gateway's terms
+	Checkout          CheckoutRef  // the paid checkout, with its ID
 	MerchantReference uuid.UUID    // our refund id; the idempotency key
 	Amount            models.Money // more than 0, at most what is left
 	Currency          string       // that of the payment
 	Reason            string
+	RefundedBefore    models.Money // see RefundRef
+}
+
+// Ref names the refund that was asked for, whose id is not known yet.
+func (r RefundRequest) Ref() RefundRef {
+	return RefundRef{
+		MerchantReference: r.MerchantReference, Checkout: r.Checkout, Amount: r.Amount, Currency: r.Currency,
+		RefundedBefore: r.RefundedBefore,
+	}
+}
+
+// RefundRef names a refund in the gateway's terms and in ours.
+type RefundRef struct {
+	ID                string    // the gateway's; empty while it is not known, and always where refunds have none
+	MerchantReference uuid.UUID // our refund id
+	Checkout          CheckoutRef
+	Amount            models.Money
+	Currency          string
+	// RefundedBefore is Checkout.RefundedAmount as it was before this refund was first sent. Only with SettledBySum: what
+	// the gateway has given back beyond it is this refund.
+	RefundedBefore models.Money
 }
 
 // RefundStatus is where a refund stands at the gateway.
@@ -113,15 +155,18 @@ type Event struct {
 	Type              models.EventType
 	Timestamp         time.Time // when it happened at the gateway, from the body
 	CheckoutID        string
-	MerchantReference uuid.UUID // our transaction id; of refund.* our refund id
+	MerchantReference uuid.UUID // our transaction id; of refund.* our refund id; Nil where the company does not say it
 	Amount            models.Money
 	Currency          string
 	Method            models.PaymentMethod
 	ResultCode        string
 	FailureReason     string
 	RefundID          string // the gateway's, only of refund.*
-	Body              string // as it was signed
-	Signature         string // the headers that prove the body, a `name: value` line each
+	// Hint: what proves the message does not prove its content, or this is not all of it. Nothing but CheckoutID or
+	// MerchantReference is to be believed, and that only as a reason to ask the gateway.
+	Hint      bool
+	Body      string // as it was received
+	Signature string // the headers that prove the body, a `name: value` line each
 }
 
 // WebhookVerifier turns a signed request into an Event. Its errors are *models.Error with the codes of

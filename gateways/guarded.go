@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/google/uuid"
 	"golang.org/x/time/rate"
 
 	"rihla/models"
@@ -172,29 +171,16 @@ func (g *Guard) CreateCheckout(ctx context.Context, r CheckoutRequest) (Checkout
 		})
 }
 
-// GetCheckout implements Gateway.
-func (g *Guard) GetCheckout(ctx context.Context, id string) (Checkout, error) {
+// ReadCheckout implements Gateway.
+func (g *Guard) ReadCheckout(ctx context.Context, r CheckoutRef) (Checkout, error) {
 	return callGuarded(ctx, g, CallsStatus,
-		func(ctx context.Context) (Checkout, error) { return g.next.GetCheckout(ctx, id) }, checkoutWith(id))
-}
-
-// FindCheckout implements Gateway.
-func (g *Guard) FindCheckout(ctx context.Context, merchantReference uuid.UUID) (Checkout, error) {
-	return callGuarded(ctx, g, CallsStatus,
-		func(ctx context.Context) (Checkout, error) { return g.next.FindCheckout(ctx, merchantReference) },
-		func(c Checkout) anomaly {
-			if c.MerchantReference != merchantReference {
-				return anomaly{problem: "the answer has the id of another checkout"}
-			}
-
-			return unexpectedCurrency(c.Currency)
-		})
+		func(ctx context.Context) (Checkout, error) { return g.next.ReadCheckout(ctx, r) }, isCheckout(r))
 }
 
 // CancelCheckout implements Gateway.
-func (g *Guard) CancelCheckout(ctx context.Context, id string) (Checkout, error) {
+func (g *Guard) CancelCheckout(ctx context.Context, r CheckoutRef) (Checkout, error) {
 	return callGuarded(ctx, g, CallsCancel,
-		func(ctx context.Context) (Checkout, error) { return g.next.CancelCheckout(ctx, id) }, checkoutWith(id))
+		func(ctx context.Context) (Checkout, error) { return g.next.CancelCheckout(ctx, r) }, isCheckout(r))
 }
 
 // CreateRefund implements Gateway.
@@ -202,7 +188,7 @@ func (g *Guard) CreateRefund(ctx context.Context, r RefundRequest) (Refund, erro
 	return callGuarded(ctx, g, CallsRefund,
 		func(ctx context.Context) (Refund, error) { return g.next.CreateRefund(ctx, r) },
 		func(f Refund) anomaly {
-			if f.MerchantReference != r.MerchantReference || f.CheckoutID != r.CheckoutID ||
+			if f.MerchantReference != r.MerchantReference || f.CheckoutID != r.Checkout.ID ||
 				!models.SameCurrency(f.Currency, r.Currency) || !f.Amount.Equal(r.Amount) {
 				return anomaly{problem: "the refund in the answer does not match the request"}
 			}
@@ -211,12 +197,12 @@ func (g *Guard) CreateRefund(ctx context.Context, r RefundRequest) (Refund, erro
 		})
 }
 
-// GetRefund implements Gateway.
-func (g *Guard) GetRefund(ctx context.Context, id string) (Refund, error) {
+// ReadRefund implements Gateway.
+func (g *Guard) ReadRefund(ctx context.Context, r RefundRef) (Refund, error) {
 	return callGuarded(ctx, g, CallsStatus,
-		func(ctx context.Context) (Refund, error) { return g.next.GetRefund(ctx, id) },
+		func(ctx context.Context) (Refund, error) { return g.next.ReadRefund(ctx, r) },
 		func(f Refund) anomaly {
-			if f.ID != id {
+			if f.MerchantReference != r.MerchantReference || r.ID != "" && f.ID != r.ID {
 				return anomaly{problem: "the answer has the id of another refund"}
 			}
 
@@ -224,22 +210,13 @@ func (g *Guard) GetRefund(ctx context.Context, id string) (Refund, error) {
 		})
 }
 
-// FindRefund implements Gateway.
-func (g *Guard) FindRefund(ctx context.Context, merchantReference uuid.UUID) (Refund, error) {
-	return callGuarded(ctx, g, CallsStatus,
-		func(ctx context.Context) (Refund, error) { return g.next.FindRefund(ctx, merchantReference) },
-		func(f Refund) anomaly {
-			if f.MerchantReference != merchantReference {
-				return anomaly{problem: "the answer has the id of another refund"}
-			}
+// Capabilities implements Gateway.
+func (g *Guard) Capabilities() Capabilities { return g.next.Capabilities() }
 
-			return unexpectedCurrency(f.Currency)
-		})
-}
-
-func checkoutWith(id string) func(Checkout) anomaly {
+// isCheckout holds an answer to what was asked about.
+func isCheckout(r CheckoutRef) func(Checkout) anomaly {
 	return func(c Checkout) anomaly {
-		if c.ID != id {
+		if c.MerchantReference != r.MerchantReference || r.ID != "" && c.ID != r.ID {
 			return anomaly{problem: "the answer has the id of another checkout"}
 		}
 

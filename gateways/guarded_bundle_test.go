@@ -37,8 +37,8 @@ type babbling struct {
 	change func(*gateways.Checkout)
 }
 
-func (b babbling) GetCheckout(ctx context.Context, id string) (gateways.Checkout, error) {
-	c, err := b.Gateway.GetCheckout(ctx, id)
+func (b babbling) ReadCheckout(ctx context.Context, r gateways.CheckoutRef) (gateways.Checkout, error) {
+	c, err := b.Gateway.ReadCheckout(ctx, r)
 	b.change(&c)
 
 	return c, err

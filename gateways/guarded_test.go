@@ -38,7 +38,7 @@ func TestBreaker(t *testing.T) {
 		require.False(t, g.Health().DownSince.IsZero())
 		require.Equal(t, answered, g.Health().LastAnswer)
 
-		_, err := g.FindCheckout(t.Context(), f.Checkouts()[0].MerchantReference)
+		_, err := g.ReadCheckout(t.Context(), gateways.CheckoutRef{MerchantReference: f.Checkouts()[0].MerchantReference})
 		require.NoError(t, err, "a gateway that opens no checkouts may still say how they stand")
 
 		time.Sleep(11 * time.Second)
@@ -108,7 +108,7 @@ func TestRefusalsOpenNoBreaker(t *testing.T) {
 	for range 20 {
 		require.Equal(t, gateways.KindRejected, gateways.KindOf(create(t, g)))
 
-		_, err := g.FindCheckout(t.Context(), uuid.New())
+		_, err := g.ReadCheckout(t.Context(), gateways.CheckoutRef{MerchantReference: uuid.New()})
 		require.Equal(t, gateways.KindNotFound, gateways.KindOf(err))
 	}
 }
@@ -167,7 +167,7 @@ func TestPause(t *testing.T) {
 				time.Sleep(tt.want - time.Millisecond)
 				requireNotSent(t, create(t, g), "paused")
 
-				_, err = g.FindRefund(t.Context(), uuid.New())
+				_, err = g.ReadRefund(t.Context(), gateways.RefundRef{MerchantReference: uuid.New()})
 				require.Equal(t, gateways.KindNotFound, gateways.KindOf(err), "other kinds of calls are asked for")
 
 				time.Sleep(2 * time.Millisecond)
@@ -272,7 +272,7 @@ func TestNonsenseOpensTheBreaker(t *testing.T) {
 			g := gateways.Guarded(babbling{f, tt.change}, guardLimits, d.reports())
 
 			for range 3 {
-				_, err = g.GetCheckout(t.Context(), c.ID)
+				_, err = g.ReadCheckout(t.Context(), gateways.CheckoutRef{ID: c.ID, MerchantReference: c.MerchantReference})
 				if tt.believed {
 					require.NoError(t, err, "what another currency means is not for the guard to say")
 				} else {
@@ -282,7 +282,7 @@ func TestNonsenseOpensTheBreaker(t *testing.T) {
 
 			require.Equal(t, 3, d.odd)
 
-			_, err = g.GetCheckout(t.Context(), c.ID)
+			_, err = g.ReadCheckout(t.Context(), gateways.CheckoutRef{ID: c.ID, MerchantReference: c.MerchantReference})
 			requireNotSent(t, err, "open")
 
 			_, err = g.CreateCheckout(t.Context(), r)

@@ -3,8 +3,6 @@ package gateways
 import (
 	"context"
 	"time"
-
-	"github.com/google/uuid"
 )
 
 // Observed reports every call to g: the operation, how it went (`ok` or the ErrorKind's name) and how long it took.
@@ -35,26 +33,20 @@ func (o observed) CreateCheckout(ctx context.Context, r CheckoutRequest) (Checko
 	return observe(o, "create_checkout", func() (Checkout, error) { return o.next.CreateCheckout(ctx, r) })
 }
 
-func (o observed) GetCheckout(ctx context.Context, id string) (Checkout, error) {
-	return observe(o, "get_checkout", func() (Checkout, error) { return o.next.GetCheckout(ctx, id) })
+func (o observed) ReadCheckout(ctx context.Context, r CheckoutRef) (Checkout, error) {
+	return observe(o, "read_checkout", func() (Checkout, error) { return o.next.ReadCheckout(ctx, r) })
 }
 
-func (o observed) FindCheckout(ctx context.Context, merchantReference uuid.UUID) (Checkout, error) {
-	return observe(o, "find_checkout", func() (Checkout, error) { return o.next.FindCheckout(ctx, merchantReference) })
-}
-
-func (o observed) CancelCheckout(ctx context.Context, id string) (Checkout, error) {
-	return observe(o, "cancel_checkout", func() (Checkout, error) { return o.next.CancelCheckout(ctx, id) })
+func (o observed) CancelCheckout(ctx context.Context, r CheckoutRef) (Checkout, error) {
+	return observe(o, "cancel_checkout", func() (Checkout, error) { return o.next.CancelCheckout(ctx, r) })
 }
 
 func (o observed) CreateRefund(ctx context.Context, r RefundRequest) (Refund, error) {
 	return observe(o, "create_refund", func() (Refund, error) { return o.next.CreateRefund(ctx, r) })
 }
 
-func (o observed) GetRefund(ctx context.Context, id string) (Refund, error) {
-	return observe(o, "get_refund", func() (Refund, error) { return o.next.GetRefund(ctx, id) })
+func (o observed) ReadRefund(ctx context.Context, r RefundRef) (Refund, error) {
+	return observe(o, "read_refund", func() (Refund, error) { return o.next.ReadRefund(ctx, r) })
 }
 
-func (o observed) FindRefund(ctx context.Context, merchantReference uuid.UUID) (Refund, error) {
-	return observe(o, "find_refund", func() (Refund, error) { return o.next.FindRefund(ctx, merchantReference) })
-}
+func (o observed) Capabilities() Capabilities { return o.next.Capabilities() }

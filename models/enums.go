@@ -44,6 +44,11 @@ const (
 	MethodBillPayment  PaymentMethod = "bill_payment"
 )
 
+// PaymentMethods are all payment methods.
+func PaymentMethods() []PaymentMethod {
+	return []PaymentMethod{MethodCreditCard, MethodDebitNetwork, MethodWalletA, MethodWalletB, MethodBillPayment}
+}
+
 // Gateway is the gateway company that takes the money.
 type Gateway string
 
@@ -270,7 +275,19 @@ const (
 	EventPaymentExpired   EventType = "payment.expired"
 	EventRefundSucceeded  EventType = "refund.succeeded"
 	EventRefundFailed     EventType = "refund.failed"
+	// EventPaymentDisputed: the customer's bank demands the money back. A person has to answer it at the company.
+	EventPaymentDisputed EventType = "payment.disputed"
+	// EventNotice changes nothing: a step on the way, as a declined card of a checkout that stays open.
+	EventNotice EventType = "notice"
 )
+
+// EventTypes are all types that the service understands.
+func EventTypes() []EventType {
+	return []EventType{
+		EventPaymentSucceeded, EventPaymentFailed, EventPaymentExpired, EventRefundSucceeded, EventRefundFailed,
+		EventPaymentDisputed, EventNotice,
+	}
+}
 
 // IncidentKind is what an operator has to look at (rules: incidents.kinds).
 type IncidentKind string

@@ -65,20 +65,22 @@ func (g *Gateway) CreateCheckout(ctx context.Context, r gateways.CheckoutRequest
 	})
 }
 
-// GetCheckout implements gateways.Gateway.
-func (g *Gateway) GetCheckout(ctx context.Context, id string) (gateways.Checkout, error) {
-	return call(ctx, g, GetCheckout, func(Fault) (gateways.Checkout, error) { return orNotFound(g.checkout(id)) })
-}
+// Capabilities implements gateways.Gateway: all methods, without bounds, settled by key.
+func (g *Gateway) Capabilities() gateways.Capabilities { return gateways.Unbounded() }
 
-// FindCheckout implements gateways.Gateway.
-func (g *Gateway) FindCheckout(ctx context.Context, reference uuid.UUID) (gateways.Checkout, error) {
-	return call(ctx, g, FindCheckout, func(Fault) (gateways.Checkout, error) { return orNotFound(g.checkouts[reference]) })
+// ReadCheckout implements gateways.Gateway. By the gateway's id it is the operation GetCheckout, by our reference FindCheckout.
+func (g *Gateway) ReadCheckout(ctx context.Context, r gateways.CheckoutRef) (gateways.Checkout, error) {
+	if r.ID == "" {
+		return call(ctx, g, FindCheckout, func(Fault) (gateways.Checkout, error) { return orNotFound(g.checkouts[r.MerchantReference]) })
+	}
+
+	return call(ctx, g, GetCheckout, func(Fault) (gateways.Checkout, error) { return orNotFound(g.checkout(r.ID)) })
 }
 
 // CancelCheckout implements gateways.Gateway.
-func (g *Gateway) CancelCheckout(ctx context.Context, id string) (gateways.Checkout, error) {
+func (g *Gateway) CancelCheckout(ctx context.Context, r gateways.CheckoutRef) (gateways.Checkout, error) {
 	return call(ctx, g, CancelCheckout, func(Fault) (gateways.Checkout, error) {
-		c := g.checkout(id)
+		c := g.checkout(r.ID)
 		if c != nil && c.Status == gateways.CheckoutOpen {
 			c.Status, c.ResultCode = gateways.CheckoutCanceled, "CANCELLED"
 		}
@@ -98,7 +100,7 @@ func (g *Gateway) CreateRefund(ctx context.Context, r gateways.RefundRequest) (g
 			return *existing, nil
 		}
 
-		c := g.checkout(r.CheckoutID)
+		c := g.checkout(r.Checkout.ID)
 
 		switch {
 		case c == nil:
@@ -130,22 +132,21 @@ func (g *Gateway) CreateRefund(ctx context.Context, r gateways.RefundRequest) (g
 	})
 }
 
-// GetRefund implements gateways.Gateway.
-func (g *Gateway) GetRefund(ctx context.Context, id string) (gateways.Refund, error) {
+// ReadRefund implements gateways.Gateway. By the gateway's id it is the operation GetRefund, by our reference FindRefund.
+func (g *Gateway) ReadRefund(ctx context.Context, r gateways.RefundRef) (gateways.Refund, error) {
+	if r.ID == "" {
+		return call(ctx, g, FindRefund, func(Fault) (gateways.Refund, error) { return orNotFound(g.refunds[r.MerchantReference]) })
+	}
+
 	return call(ctx, g, GetRefund, func(Fault) (gateways.Refund, error) {
-		for _, r := range g.refunds {
-			if r.ID == id {
-				return *r, nil
+		for _, made := range g.refunds {
+			if made.ID == r.ID {
+				return *made, nil
 			}
 		}
 
 		return orNotFound[gateways.Refund](nil)
 	})
-}
-
-// FindRefund implements gateways.Gateway.
-func (g *Gateway) FindRefund(ctx context.Context, reference uuid.UUID) (gateways.Refund, error) {
-	return call(ctx, g, FindRefund, func(Fault) (gateways.Refund, error) { return orNotFound(g.refunds[reference]) })
 }
 
 func (g *Gateway) checkout(id string) *gateways.Checkout {

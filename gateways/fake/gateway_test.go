@@ -26,6 +26,11 @@ func TestGateway(t *testing.T) {
 				t.Helper()
 				require.NoError(t, g.Decline(c.MerchantReference))
 			},
+			Expire: func(t *testing.T, c gateways.Checkout) { t.Helper(); require.NoError(t, g.Expire(c.MerchantReference)) },
+			PayOther: func(t *testing.T, c gateways.Checkout, amount, currency string) {
+				t.Helper()
+				require.NoError(t, g.PayOther(c.MerchantReference, models.MustMoney(amount), currency))
+			},
 			Conflict: func(*testing.T) func() {
 				g.Script(fake.CreateCheckout, fake.Fault{Mode: fake.Conflict})
 				g.Script(fake.CreateRefund, fake.Fault{Mode: fake.Conflict})
@@ -84,7 +89,7 @@ func TestPendingRefund(t *testing.T) {
 
 	g.Script(fake.CreateRefund, fake.Fault{Mode: fake.Pending})
 
-	refund := gateways.RefundRequest{CheckoutID: c.ID, MerchantReference: uuid.New(), Amount: models.MustMoney("1150.00"), Currency: "SAR"}
+	refund := gateways.RefundRequest{Checkout: gatewaytest.RefOf(request, c), MerchantReference: uuid.New(), Amount: models.MustMoney("1150.00"), Currency: "SAR"}
 	r, err := g.CreateRefund(t.Context(), refund)
 	require.NoError(t, err)
 	require.Equal(t, gateways.RefundPending, r.Status)
@@ -93,7 +98,7 @@ func TestPendingRefund(t *testing.T) {
 	require.NoError(t, g.DecideRefund(refund.MerchantReference, false))
 	require.Equal(t, "0.00", g.Refunded().String())
 
-	r, err = g.FindRefund(t.Context(), refund.MerchantReference)
+	r, err = g.ReadRefund(t.Context(), refund.Ref())
 	require.NoError(t, err)
 	require.Equal(t, gateways.RefundFailed, r.Status)
 	require.Error(t, g.DecideRefund(refund.MerchantReference, true))
@@ -106,12 +111,12 @@ func TestAlways(t *testing.T) {
 	g.Always(fake.FindCheckout, fake.Fault{Mode: fake.UnknownBeforeEffect})
 
 	for range 3 {
-		_, err := g.FindCheckout(t.Context(), uuid.New())
+		_, err := g.ReadCheckout(t.Context(), gateways.CheckoutRef{MerchantReference: uuid.New()})
 		require.Equal(t, gateways.KindUnknown, gateways.KindOf(err))
 	}
 
 	g.Heal()
 
-	_, err := g.FindCheckout(t.Context(), uuid.New())
+	_, err := g.ReadCheckout(t.Context(), gateways.CheckoutRef{MerchantReference: uuid.New()})
 	require.Equal(t, gateways.KindNotFound, gateways.KindOf(err))
 }

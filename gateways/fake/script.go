@@ -10,7 +10,7 @@ import (
 	"rihla/models"
 )
 
-// Operation is a method of gateways.Gateway.
+// Operation is a call of gateways.Gateway: reading by the gateway's id (Get) and by our reference (Find) are two.
 type Operation string
 
 // The operations that can be made to fail.

@@ -119,6 +119,9 @@ func lostAnswer(err error) *gateways.Error {
 	}
 
 	e := &gateways.Error{Kind: gateways.KindUnknown, Code: codeConnection, Err: err}
+	if gateways.IsUnreachable(err) {
+		e.Kind = gateways.KindUnreachable
+	}
 
 	n, ok := errors.AsType[net.Error](err)
 

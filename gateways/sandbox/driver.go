@@ -148,16 +148,23 @@ func plain(text string, limit int) string {
 	return text
 }
 
-// GetCheckout implements gateways.Gateway.
-func (d *Driver) GetCheckout(ctx context.Context, id string) (gateways.Checkout, error) {
-	return d.checkout(ctx, request{method: http.MethodGet, path: "/v1/checkouts/" + url.PathEscape(id), missing: gateways.KindNotFound})
+// Capabilities implements gateways.Gateway: the protocol has every method.
+func (d *Driver) Capabilities() gateways.Capabilities { return gateways.Unbounded() }
+
+// ReadCheckout implements gateways.Gateway.
+func (d *Driver) ReadCheckout(ctx context.Context, r gateways.CheckoutRef) (gateways.Checkout, error) {
+	if r.ID == "" {
+		return d.findCheckout(ctx, r.MerchantReference)
+	}
+
+	return d.checkout(ctx, request{method: http.MethodGet, path: "/v1/checkouts/" + url.PathEscape(r.ID), missing: gateways.KindNotFound})
 }
 
 // CancelCheckout implements gateways.Gateway.
-func (d *Driver) CancelCheckout(ctx context.Context, id string) (gateways.Checkout, error) {
+func (d *Driver) CancelCheckout(ctx context.Context, r gateways.CheckoutRef) (gateways.Checkout, error) {
 	return d.checkout(ctx, request{
-		method: http.MethodPost, path: "/v1/checkouts/" + url.PathEscape(id) + "/cancel",
-		key: "cancel-" + id, missing: gateways.KindNotFound,
+		method: http.MethodPost, path: "/v1/checkouts/" + url.PathEscape(r.ID) + "/cancel",
+		key: "cancel-" + r.ID, missing: gateways.KindNotFound,
 	})
 }
 
@@ -170,9 +177,9 @@ func (d *Driver) checkout(ctx context.Context, r request) (gateways.Checkout, er
 	return answer.checkout()
 }
 
-// FindCheckout implements gateways.Gateway. Should the gateway know several checkouts of the reference, the
+// findCheckout reads a checkout by our reference. Should the gateway know several checkouts of it, the
 // one that was paid counts, then one that can still be paid.
-func (d *Driver) FindCheckout(ctx context.Context, reference uuid.UUID) (gateways.Checkout, error) {
+func (d *Driver) findCheckout(ctx context.Context, reference uuid.UUID) (gateways.Checkout, error) {
 	var answer struct {
 		Data *[]checkoutAnswer `json:"data"`
 	}
@@ -216,15 +223,19 @@ func (d *Driver) CreateRefund(ctx context.Context, r gateways.RefundRequest) (ga
 	return d.refund(ctx, request{
 		method: http.MethodPost, path: "/v1/refunds", key: r.MerchantReference.String(),
 		body: refundBody{
-			CheckoutID: r.CheckoutID, MerchantReference: r.MerchantReference, Amount: r.Amount,
+			CheckoutID: r.Checkout.ID, MerchantReference: r.MerchantReference, Amount: r.Amount,
 			Currency: r.Currency, Reason: plain(r.Reason, maxReason),
 		},
 	})
 }
 
-// GetRefund implements gateways.Gateway.
-func (d *Driver) GetRefund(ctx context.Context, id string) (gateways.Refund, error) {
-	return d.refund(ctx, request{method: http.MethodGet, path: "/v1/refunds/" + url.PathEscape(id), missing: gateways.KindNotFound})
+// ReadRefund implements gateways.Gateway.
+func (d *Driver) ReadRefund(ctx context.Context, r gateways.RefundRef) (gateways.Refund, error) {
+	if r.ID == "" {
+		return d.findRefund(ctx, r.MerchantReference)
+	}
+
+	return d.refund(ctx, request{method: http.MethodGet, path: "/v1/refunds/" + url.PathEscape(r.ID), missing: gateways.KindNotFound})
 }
 
 func (d *Driver) refund(ctx context.Context, r request) (gateways.Refund, error) {
@@ -236,9 +247,9 @@ func (d *Driver) refund(ctx context.Context, r request) (gateways.Refund, error)
 	return answer.refund()
 }
 
-// FindRefund implements gateways.Gateway. Should the gateway know several refunds of the reference, one
+// findRefund reads a refund by our reference. Should the gateway know several refunds of it, one
 // that moved money counts, then one that may.
-func (d *Driver) FindRefund(ctx context.Context, reference uuid.UUID) (gateways.Refund, error) {
+func (d *Driver) findRefund(ctx context.Context, reference uuid.UUID) (gateways.Refund, error) {
 	var answer struct {
 		Data *[]refundAnswer `json:"data"`
 	}

@@ -123,7 +123,7 @@ func TestAnswersThatAreNoAnswer(t *testing.T) {
 				_, _ = w.Write([]byte(test.body))
 			})
 
-			_, err := driver.GetCheckout(t.Context(), "co_1")
+			_, err := driver.ReadCheckout(t.Context(), gateways.CheckoutRef{ID: "co_1"})
 			require.Error(t, err)
 			require.Equal(t, test.kind, gateways.KindOf(err), err.Error())
 			require.NotContains(t, err.Error(), apiKey)
@@ -153,7 +153,7 @@ func TestNoAnswer(t *testing.T) {
 
 	driver := driverFor(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 
-	_, err := driver.GetRefund(t.Context(), "re_1")
+	_, err := driver.ReadRefund(t.Context(), gateways.RefundRef{ID: "re_1"})
 	require.Equal(t, gateways.KindUnknown, gateways.KindOf(err))
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 
@@ -172,8 +172,8 @@ func TestNobodyListens(t *testing.T) {
 	driver, err := sandbox.New(sandbox.Config{BaseURL: srv.URL, APIKey: apiKey})
 	require.NoError(t, err)
 
-	_, err = driver.FindRefund(t.Context(), uuid.New())
-	require.Equal(t, gateways.KindUnknown, gateways.KindOf(err))
+	_, err = driver.ReadRefund(t.Context(), gateways.RefundRef{MerchantReference: uuid.New()})
+	require.Equal(t, gateways.KindUnreachable, gateways.KindOf(err))
 	require.NotContains(t, err.Error(), apiKey)
 }
 
@@ -197,7 +197,7 @@ func TestFindPrefersWhatTookMoney(t *testing.T) {
 		}, ",") + `]}`))
 	})
 
-	c, err := driver.FindCheckout(t.Context(), reference)
+	c, err := driver.ReadCheckout(t.Context(), gateways.CheckoutRef{MerchantReference: reference})
 	require.NoError(t, err)
 	require.Equal(t, "co_paid", c.ID)
 	require.Equal(t, models.MustMoney("1.00"), c.Amount)

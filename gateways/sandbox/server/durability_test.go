@@ -89,7 +89,7 @@ func TestKill(t *testing.T) {
 	require.NoError(t, err)
 	b.press(t, before.ID, "succeed")
 
-	refund := gateways.RefundRequest{CheckoutID: before.ID, MerchantReference: uuid.New(), Amount: before.Amount, Currency: "SAR"}
+	refund := gateways.RefundRequest{Checkout: gateways.CheckoutRef{ID: before.ID}, MerchantReference: uuid.New(), Amount: before.Amount, Currency: "SAR"}
 	refunded, err := b.driver.CreateRefund(t.Context(), refund)
 	require.NoError(t, err)
 
@@ -99,7 +99,7 @@ func TestKill(t *testing.T) {
 	b.inbox.refuseNext(0)
 	b.start(t, config(b.inbox.URL, b.file))
 
-	got, err := b.driver.FindCheckout(t.Context(), request.MerchantReference)
+	got, err := b.driver.ReadCheckout(t.Context(), gateways.CheckoutRef{MerchantReference: request.MerchantReference})
 	require.NoError(t, err)
 	require.Equal(t, before.ID, got.ID)
 	require.Equal(t, gateways.CheckoutPaid, got.Status)

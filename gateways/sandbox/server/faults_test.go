@@ -69,7 +69,7 @@ func TestCallFaults(t *testing.T) {
 			c := b.paid(t)
 			b.fault(t, `{"operation":"refund",`+test.fault+`}`)
 
-			request := gateways.RefundRequest{CheckoutID: c.ID, MerchantReference: uuid.New(), Amount: c.Amount, Currency: "SAR"}
+			request := gateways.RefundRequest{Checkout: gateways.CheckoutRef{ID: c.ID}, MerchantReference: uuid.New(), Amount: c.Amount, Currency: "SAR"}
 			_, err := b.hasty(t).CreateRefund(t.Context(), request)
 			requireKind(t, err, test.kind, test.wait)
 
@@ -93,10 +93,22 @@ func TestCallFaults(t *testing.T) {
 			c := b.paid(t)
 
 			for _, call := range []func(*sandbox.Driver) error{
-				func(d *sandbox.Driver) error { _, err := d.GetCheckout(t.Context(), c.ID); return err },
-				func(d *sandbox.Driver) error { _, err := d.FindCheckout(t.Context(), c.MerchantReference); return err },
-				func(d *sandbox.Driver) error { _, err := d.GetRefund(t.Context(), "re_1"); return err },
-				func(d *sandbox.Driver) error { _, err := d.FindRefund(t.Context(), uuid.New()); return err },
+				func(d *sandbox.Driver) error {
+					_, err := d.ReadCheckout(t.Context(), gateways.CheckoutRef{ID: c.ID})
+					return err
+				},
+				func(d *sandbox.Driver) error {
+					_, err := d.ReadCheckout(t.Context(), gateways.CheckoutRef{MerchantReference: c.MerchantReference})
+					return err
+				},
+				func(d *sandbox.Driver) error {
+					_, err := d.ReadRefund(t.Context(), gateways.RefundRef{ID: "re_1"})
+					return err
+				},
+				func(d *sandbox.Driver) error {
+					_, err := d.ReadRefund(t.Context(), gateways.RefundRef{MerchantReference: uuid.New()})
+					return err
+				},
 			} {
 				b.fault(t, `{"operation":"status",`+test.fault+`}`)
 				requireKind(t, call(b.hasty(t)), test.kind, test.wait)
@@ -104,7 +116,7 @@ func TestCallFaults(t *testing.T) {
 
 			b.fault(t, `{"operation":"cancel",`+test.fault+`}`)
 
-			_, err := b.hasty(t).CancelCheckout(t.Context(), c.ID)
+			_, err := b.hasty(t).CancelCheckout(t.Context(), gateways.CheckoutRef{ID: c.ID})
 			requireKind(t, err, test.kind, test.wait)
 		})
 	}
@@ -197,7 +209,7 @@ func TestPendingRefund(t *testing.T) {
 			b.inbox.waitFor(t, 1)
 			b.fault(t, `{"operation":"refund","mode":"pending"`+test.fault+`}`)
 
-			request := gateways.RefundRequest{CheckoutID: c.ID, MerchantReference: uuid.New(), Amount: c.Amount, Currency: "SAR"}
+			request := gateways.RefundRequest{Checkout: gateways.CheckoutRef{ID: c.ID}, MerchantReference: uuid.New(), Amount: c.Amount, Currency: "SAR"}
 			r, err := b.driver.CreateRefund(t.Context(), request)
 			require.NoError(t, err)
 			require.Equal(t, gateways.RefundPending, r.Status)
@@ -224,7 +236,7 @@ func TestPendingRefund(t *testing.T) {
 			require.Equal(t, r.ID, event.RefundID)
 			require.Equal(t, c.ID, event.CheckoutID)
 
-			got, err := b.driver.FindRefund(t.Context(), request.MerchantReference)
+			got, err := b.driver.ReadRefund(t.Context(), gateways.RefundRef{MerchantReference: request.MerchantReference})
 			require.NoError(t, err)
 			require.Equal(t, test.status, got.Status)
 			require.Equal(t, test.refunded, b.stats(t).RefundedAmount.String())
@@ -240,12 +252,12 @@ func TestStatusThatLies(t *testing.T) {
 	b.fault(t, `{"operation":"status","mode":"wrong_amount"}`)
 	b.fault(t, `{"operation":"status","mode":"wrong_currency"}`)
 
-	got, err := b.driver.GetCheckout(t.Context(), c.ID)
+	got, err := b.driver.ReadCheckout(t.Context(), gateways.CheckoutRef{ID: c.ID})
 	require.NoError(t, err)
 	require.Equal(t, "1151.00", got.Amount.String())
 	b.givesBack(t, c, "1151.00")
 
-	got, err = b.driver.FindCheckout(t.Context(), c.MerchantReference)
+	got, err = b.driver.ReadCheckout(t.Context(), gateways.CheckoutRef{MerchantReference: c.MerchantReference})
 	require.NoError(t, err)
 	require.Equal(t, "USD", got.Currency)
 }
@@ -255,7 +267,7 @@ func (b *bundle) givesBack(t *testing.T, c gateways.Checkout, claimed string) {
 	t.Helper()
 
 	more := gateways.RefundRequest{
-		CheckoutID: c.ID, MerchantReference: uuid.New(), Amount: models.MustMoney(claimed).Add(models.Halalas(1)), Currency: c.Currency,
+		Checkout: gateways.CheckoutRef{ID: c.ID}, MerchantReference: uuid.New(), Amount: models.MustMoney(claimed).Add(models.Halalas(1)), Currency: c.Currency,
 	}
 	_, err := b.driver.CreateRefund(t.Context(), more)
 	require.Equal(t, gateways.KindRejected, gateways.KindOf(err))

@@ -19,7 +19,7 @@ func TestRequestInProgress(t *testing.T) {
 	c := b.paid(t)
 	b.fault(t, `{"operation":"refund","mode":"slow","delay_ms":700}`)
 
-	request := gateways.RefundRequest{CheckoutID: c.ID, MerchantReference: uuid.New(), Amount: c.Amount, Currency: "SAR"}
+	request := gateways.RefundRequest{Checkout: gateways.CheckoutRef{ID: c.ID}, MerchantReference: uuid.New(), Amount: c.Amount, Currency: "SAR"}
 
 	_, err := b.hasty(t).CreateRefund(t.Context(), request) // its caller leaves after 250 ms
 	require.Equal(t, gateways.KindUnknown, gateways.KindOf(err))
@@ -27,7 +27,7 @@ func TestRequestInProgress(t *testing.T) {
 	_, err = b.driver.CreateRefund(t.Context(), request)
 	require.Equal(t, gateways.KindInProgress, gateways.KindOf(err), "%v", err)
 
-	_, err = b.driver.FindRefund(t.Context(), request.MerchantReference)
+	_, err = b.driver.ReadRefund(t.Context(), gateways.RefundRef{MerchantReference: request.MerchantReference})
 	require.Equal(t, gateways.KindNotFound, gateways.KindOf(err), "it is not made yet")
 
 	require.Eventually(t, func() bool {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 
 	"rihla/gateways"
 	"rihla/gateways/gatewaytest"
+	"rihla/gateways/sandbox"
 	"rihla/gateways/sandbox/server"
 	"rihla/models"
 )
@@ -22,12 +24,19 @@ func TestDriverAgainstServer(t *testing.T) {
 
 	gatewaytest.Run(t, func(t *testing.T) gatewaytest.Subject {
 		t.Helper()
-		b := setup(t) // of its own: a fault hits the next call, of any test
+
+		var ahead atomic.Int64 // of the sandbox's clock
+
+		// A sandbox of its own: a fault hits the next call, of any test.
+		b := setup(t, func(cfg *server.Config) {
+			cfg.Clock = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+		})
 
 		return gatewaytest.Subject{
 			Gateway: b.driver,
 			Pay:     func(t *testing.T, c gateways.Checkout) { t.Helper(); b.press(t, c.ID, "succeed") },
 			Decline: func(t *testing.T, c gateways.Checkout) { t.Helper(); b.press(t, c.ID, "decline") },
+			Expire:  func(*testing.T, gateways.Checkout) { ahead.Store(int64(2 * time.Hour)) },
 			Conflict: func(t *testing.T) func() {
 				t.Helper()
 				b.fault(t, `{"operation":"create_checkout","mode":"conflict","delay_ms":300}`)
@@ -36,6 +45,29 @@ func TestDriverAgainstServer(t *testing.T) {
 				return func() {}
 			},
 			Lag: func(t *testing.T) { t.Helper(); b.fault(t, `{"operation":"status","mode":"find_lag","times":2}`) },
+		}
+	})
+}
+
+func TestDriverOverABrokenWire(t *testing.T) {
+	t.Parallel()
+
+	gatewaytest.RunWire(t, func(t *testing.T) gatewaytest.Wire {
+		t.Helper()
+		b := setup(t)
+
+		return gatewaytest.Wire{
+			Company: b.server.Handler(),
+			Open: func(t *testing.T, url string) gateways.Gateway {
+				t.Helper()
+
+				driver, err := sandbox.New(sandbox.Config{BaseURL: url, APIKey: apiKey, Timeout: gatewaytest.WireTimeout})
+				require.NoError(t, err)
+
+				return driver
+			},
+			Pay:     func(t *testing.T, c gateways.Checkout) { t.Helper(); b.press(t, c.ID, "succeed") },
+			Secrets: []string{apiKey},
 		}
 	})
 }
@@ -190,7 +222,7 @@ func TestParallelRefunds(t *testing.T) {
 				amount := models.Halalas(int64(10_000 * (i + 1 + round)))
 
 				r, err := b.driver.CreateRefund(t.Context(), gateways.RefundRequest{
-					CheckoutID: c.ID, MerchantReference: uuid.New(), Amount: amount, Currency: "SAR",
+					Checkout: gateways.CheckoutRef{ID: c.ID}, MerchantReference: uuid.New(), Amount: amount, Currency: "SAR",
 				})
 				if err == nil {
 					results[i] = r.Amount
@@ -200,7 +232,7 @@ func TestParallelRefunds(t *testing.T) {
 
 		all.Wait()
 
-		got, err := b.driver.GetCheckout(t.Context(), c.ID)
+		got, err := b.driver.ReadCheckout(t.Context(), gateways.CheckoutRef{ID: c.ID})
 		require.NoError(t, err)
 		require.LessOrEqual(t, got.RefundedAmount.Cmp(got.Amount), 0)
 		require.Equal(t, models.Sum(results...).String(), got.RefundedAmount.String())
@@ -227,7 +259,7 @@ func TestExpiry(t *testing.T) {
 	status, answer := b.do(t, http.MethodPost, "/pay/"+c.ID, `{"outcome":"succeed"}`)
 	require.Equal(t, http.StatusConflict, status, answer)
 
-	got, err := b.driver.GetCheckout(t.Context(), c.ID)
+	got, err := b.driver.ReadCheckout(t.Context(), gateways.CheckoutRef{ID: c.ID})
 	require.NoError(t, err)
 	require.Equal(t, gateways.CheckoutExpired, got.Status)
 	require.Equal(t, 1, b.stats(t).ExpiredCount)
@@ -254,7 +286,7 @@ func TestLatePayment(t *testing.T) {
 	b := setup(t)
 	c, err := b.driver.CreateCheckout(t.Context(), gatewaytest.Request())
 	require.NoError(t, err)
-	_, err = b.driver.CancelCheckout(t.Context(), c.ID)
+	_, err = b.driver.CancelCheckout(t.Context(), gateways.CheckoutRef{ID: c.ID})
 	require.NoError(t, err)
 
 	status, answer := b.do(t, http.MethodPost, "/sandbox/checkouts/"+c.ID+"/late-payment", "")

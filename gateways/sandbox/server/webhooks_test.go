@@ -94,7 +94,7 @@ func TestWebhooksSurviveARestart(t *testing.T) {
 	event := b.inbox.waitFor(t, 1)[0]
 	require.Equal(t, c.MerchantReference, event.MerchantReference)
 
-	got, err := b.driver.GetCheckout(t.Context(), c.ID)
+	got, err := b.driver.ReadCheckout(t.Context(), gateways.CheckoutRef{ID: c.ID})
 	require.NoError(t, err)
 	require.Equal(t, gateways.CheckoutPaid, got.Status)
 }
@@ -107,7 +107,7 @@ func TestTimersSurviveARestart(t *testing.T) {
 	b.inbox.waitFor(t, 1)
 	b.fault(t, `{"operation":"refund","mode":"pending","delay_ms":400}`)
 
-	refund := gateways.RefundRequest{CheckoutID: c.ID, MerchantReference: uuid.New(), Amount: c.Amount, Currency: "SAR"}
+	refund := gateways.RefundRequest{Checkout: gateways.CheckoutRef{ID: c.ID}, MerchantReference: uuid.New(), Amount: c.Amount, Currency: "SAR"}
 	_, err := b.driver.CreateRefund(t.Context(), refund)
 	require.NoError(t, err)
 
