@@ -67,7 +67,7 @@ func asActivityError(err error) error {
 // categoryOf: what was not sent, or is to come later, goes on by itself. The breaker has said once that it is open, and there is an
 // incident for the gateway: a line for each payment that waits would bury both.
 func categoryOf(e *gateways.Error) temporal.ApplicationErrorCategory {
-	if e.Kind == gateways.KindNotSent || e.Kind == gateways.KindRateLimited {
+	if e.Kind.IsAway() {
 		return temporal.ApplicationErrorCategoryBenign
 	}
 

@@ -362,7 +362,7 @@ func recordAnswer(
 
 	return s.Payments.StoreEvent(ctx, models.WebhookEvent{
 		ID:                models.NewID(),
-		Channel:           t.PaymentMethod.Channel(),
+		Channel:           t.Channel,
 		WebhookID:         payments.PolledEventID(t, string(c.Status)),
 		Type:              kind,
 		CheckoutID:        c.ID,

@@ -246,7 +246,7 @@ func (p *Polls) ask(ctx context.Context, t *models.PaymentTransaction) (outcome 
 	case err == nil:
 	case kind == gateways.KindNotFound, kind == gateways.KindRejected:
 		return askedOpen, nil // it is for the end of the attempt to make something of that
-	case kind == gateways.KindNotSent, kind == gateways.KindRateLimited:
+	case kind.IsAway():
 		return askedNotSent, nil
 	default:
 		return askedError, nil

@@ -156,7 +156,7 @@ func (p *Payments) sendRefund(ctx context.Context, g gateways.Gateway, r gateway
 	}
 
 	switch gateways.KindOf(err) {
-	case gateways.KindNotSent, gateways.KindRateLimited, gateways.KindUnreachable:
+	case gateways.KindNotSent, gateways.KindRateLimited, gateways.KindUnreachable, gateways.KindUnauthorized:
 		return sent, errors.Join(err, p.Store.Refunds.CancelRefundSend(ctx, id, send))
 	case gateways.KindInProgress:
 		return sent, errors.Join(err, p.Store.Refunds.NoteRefundAnswer(ctx, id, send, models.SentConflict, err.Error()))
@@ -237,7 +237,7 @@ func (p *Payments) recordRefund(
 ) error {
 	_, err := p.Store.Payments.StoreEvent(ctx, models.WebhookEvent{
 		ID:                models.NewID(),
-		Channel:           t.PaymentMethod.Channel(),
+		Channel:           t.Channel,
 		WebhookID:         payments.PolledRefundEventID(r.ID, string(sent.Status)),
 		Type:              kind,
 		CheckoutID:        sent.CheckoutID,

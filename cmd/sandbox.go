@@ -93,7 +93,7 @@ func sandboxMerchants(cfg config.Config) []server.Merchant {
 
 	var merchants []server.Merchant
 
-	for _, method := range paymentMethods {
+	for _, method := range models.PaymentMethods() {
 		provider := method.Gateway()
 		key := cfg.Gateways.For(provider).APIKey.Reveal()
 
@@ -114,10 +114,6 @@ func sandboxMerchants(cfg config.Config) []server.Merchant {
 	}
 
 	return merchants
-}
-
-var paymentMethods = []models.PaymentMethod{
-	models.MethodCreditCard, models.MethodDebitNetwork, models.MethodWalletA, models.MethodWalletB, models.MethodBillPayment,
 }
 
 // useDevSecrets fills in the published development secrets where none is set. Production refuses them.

@@ -94,7 +94,7 @@ func countsAsFailure(err error) bool {
 
 	kind := KindOf(err)
 
-	return kind == KindUnknown || kind == KindRateLimited || kind == KindUnreachable
+	return kind == KindUnknown || kind == KindRateLimited || kind == KindUnreachable || kind == KindUnauthorized
 }
 
 // stateChanged is called under the breaker's own lock.

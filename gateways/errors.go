@@ -13,13 +13,14 @@ type ErrorKind int
 
 // The kinds of errors (rules: gateways.outcomes).
 const (
-	KindUnknown     ErrorKind = iota // 5xx, timeout, lost connection, unreadable answer: perhaps done, perhaps not
-	KindRejected                     // 4xx: final, nothing happened
-	KindNotFound                     // the gateway has no such thing
-	KindRateLimited                  // 429: nothing happened, try again after RetryAfter
-	KindNotSent                      // our own Guard did not let the call out: nothing happened, try again after RetryAfter
-	KindInProgress                   // 409, 425: an earlier request for the same thing may be under way; its effect may come later
-	KindUnreachable                  // no connection was made, so nothing was sent: nothing happened, and the gateway is away
+	KindUnknown      ErrorKind = iota // 5xx, timeout, lost connection, unreadable answer: perhaps done, perhaps not
+	KindRejected                      // 4xx: final, nothing happened
+	KindNotFound                      // the gateway has no such thing
+	KindRateLimited                   // 429: nothing happened, try again after RetryAfter
+	KindNotSent                       // our own Guard did not let the call out: nothing happened, try again after RetryAfter
+	KindInProgress                    // 409, 425: an earlier request for the same thing may be under way; its effect may come later
+	KindUnreachable                   // no connection was made, so nothing was sent: nothing happened, and the gateway is away
+	KindUnauthorized                  // the account's key was refused: nothing happened, and nothing will until an operator mends it
 )
 
 // String is the kind's name for logs.
@@ -37,9 +38,26 @@ func (k ErrorKind) String() string {
 		return "in_progress"
 	case KindUnreachable:
 		return "unreachable"
+	case KindUnauthorized:
+		return "unauthorized"
 	default:
 		return "unknown"
 	}
+}
+
+// HadNoEffect reports an error after which nothing has happened at the gateway, and nothing will of this request.
+func (k ErrorKind) HadNoEffect() bool {
+	switch k {
+	case KindRejected, KindNotFound, KindRateLimited, KindNotSent, KindUnreachable, KindUnauthorized:
+		return true
+	default:
+		return false
+	}
+}
+
+// IsAway reports an error that says that the gateway cannot be used now, and that nothing has happened there.
+func (k ErrorKind) IsAway() bool {
+	return k == KindRateLimited || k == KindNotSent || k == KindUnreachable || k == KindUnauthorized
 }
 
 // Error is what every Gateway method fails with.

@@ -172,5 +172,8 @@ type Event struct {
 // WebhookVerifier turns a signed request into an Event. Its errors are *models.Error with the codes of
 // a webhook: INVALID_SIGNATURE, MALFORMED_REQUEST or VALIDATION_ERROR, checked in this order.
 type WebhookVerifier interface {
+	// Headers are those that prove a message, in their canonical form; a request that has one of them not exactly once is
+	// refused before it is verified.
+	Headers() []string
 	Verify(h http.Header, body []byte, now time.Time) (Event, error)
 }

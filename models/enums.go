@@ -72,68 +72,6 @@ func (m PaymentMethod) Gateway() Gateway {
 	return GatewayA
 }
 
-// Channel is one inbound webhook path with secrets of its own (rules: webhooks.channel).
-type Channel string
-
-// The four webhook channels.
-const (
-	ChannelGatewayA    Channel = "gateway_a"
-	ChannelWalletB     Channel = "wallet_b"
-	ChannelWalletA     Channel = "wallet_a"
-	ChannelBillPayment Channel = "bill_payment"
-)
-
-// Channels are all webhook channels.
-func Channels() []Channel {
-	return []Channel{ChannelGatewayA, ChannelWalletB, ChannelWalletA, ChannelBillPayment}
-}
-
-// Channel is the webhook channel on which the gateway reports the method.
-func (m PaymentMethod) Channel() Channel {
-	switch m {
-	case MethodWalletA:
-		return ChannelWalletA
-	case MethodWalletB:
-		return ChannelWalletB
-	case MethodBillPayment:
-		return ChannelBillPayment
-	default:
-		return ChannelGatewayA
-	}
-}
-
-// Gateway is the gateway company that uses the channel.
-func (c Channel) Gateway() Gateway {
-	if c == ChannelWalletB {
-		return GatewayWalletB
-	}
-
-	return GatewayA
-}
-
-// Methods are the payment methods whose transactions the channel may resolve (rules: webhooks.channel).
-func (c Channel) Methods() []PaymentMethod {
-	switch c {
-	case ChannelWalletA:
-		return []PaymentMethod{MethodWalletA}
-	case ChannelWalletB:
-		return []PaymentMethod{MethodWalletB}
-	case ChannelBillPayment:
-		return []PaymentMethod{MethodBillPayment}
-	default:
-		return []PaymentMethod{MethodCreditCard, MethodDebitNetwork}
-	}
-}
-
-// Path is the channel's webhook path below /api/v1/payments/ (bill_payment's has another form than the others).
-func (c Channel) Path() string {
-	if c == ChannelBillPayment {
-		return "webhook-bill_payment"
-	}
-
-	return "webhook/" + string(c)
-}
-
 // TransactionStatus is the state of a PaymentTransaction (rules: payments.states).
 type TransactionStatus string
 

@@ -22,7 +22,7 @@ func constants(t *testing.T) map[string][]string {
 
 	all := map[string][]string{}
 
-	for _, name := range []string{"enums.go", "catalogue.go"} {
+	for _, name := range []string{"enums.go", "channels.go", "catalogue.go"} {
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
 		require.NoError(t, err)
 
@@ -100,28 +100,29 @@ func TestChannelsAndMethodsBelongTogether(t *testing.T) {
 
 	methods := constants(t)["PaymentMethod"]
 	require.Len(t, methods, 5)
-	require.Len(t, models.Channels(), len(constants(t)["Channel"]))
+	require.Len(t, models.AllChannels(), len(constants(t)["Channel"]))
 	require.Len(t, models.Gateways(), len(constants(t)["Gateway"]))
 
-	seen := map[models.PaymentMethod]models.Channel{}
-
-	for _, c := range models.Channels() {
-		for _, m := range c.Methods() {
-			require.Empty(t, seen[m], "a method reports on one channel")
-
-			seen[m] = c
-		}
-	}
-
-	for _, m := range methods {
-		m := models.PaymentMethod(m)
-		require.Equal(t, m.Channel(), seen[m], m)
+	for _, m := range models.PaymentMethods() {
 		require.Contains(t, models.Gateways(), m.Gateway())
+		require.Contains(t, models.Channels(), m.Channel())
+		require.Equal(t, m.Gateway(), m.Channel().Gateway())
+		require.Equal(t, m.Gateway().Primary(), m.Channel().Account())
+
+		require.Equal(t, m.Channel(), models.Routes{}.Channel(m), "each on its own")
+		one := models.Routes{OneChannel: map[models.Gateway]bool{models.GatewayA: true}}
+		require.Equal(t, models.Channel(m.Gateway()), one.Channel(m), "all on that of the gateway's name; wallet_b has no other")
 	}
 
+	for _, g := range models.Gateways() {
+		require.Contains(t, models.BackupChannels(), g.BackupChannel())
+		require.Equal(t, g.Backup(), g.BackupChannel().Account())
+		require.Equal(t, "webhook/"+string(g)+"/backup", g.BackupChannel().Path())
+	}
+
+	require.Len(t, models.PaymentMethods(), len(methods))
 	require.Equal(t, models.GatewayWalletB, models.MethodWalletB.Gateway())
 	require.Equal(t, models.GatewayA, models.MethodBillPayment.Gateway())
-	require.Equal(t, []models.PaymentMethod{models.MethodCreditCard, models.MethodDebitNetwork}, models.ChannelGatewayA.Methods())
 
 	require.Equal(t, "webhook/gateway_a", models.ChannelGatewayA.Path())
 	require.Equal(t, "webhook/wallet_a", models.ChannelWalletA.Path())

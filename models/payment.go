@@ -28,6 +28,7 @@ type PaymentTransaction struct {
 	CommissionRate       Rate              `bun:"commission_rate"` // the platform's share; 1 of advertising
 	PaymentMethod        PaymentMethod     `bun:"payment_method"`
 	Gateway              Gateway           `bun:"gateway"`
+	Channel              Channel           `bun:"channel"` // where the gateway reports it; tells the account
 	Status               TransactionStatus `bun:"status"`
 	FailureCode          *FailureCode      `bun:"failure_code"`
 	FailureReason        string            `bun:"failure_reason"`

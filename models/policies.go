@@ -42,6 +42,8 @@ type Policies struct {
 	// LateChecks are how long after the end of an attempt without money the gateway is queried again whether it took some,
 	// shortest first; none, or 0: never.
 	LateChecks []time.Duration
+	// Routes say on which channel each payment is reported.
+	Routes Routes
 }
 
 // DefaultPolicies are the defaults of configuration, without limits on what is unpaid, on moves and on messages.

@@ -91,8 +91,8 @@ var rows = map[string]rowStatements{
 		115, 0.15, 15, '[]', 'C', 'c@rihla.test', '+966500000000', ` + created + `)`, moved, erased},
 	"payment_transactions": {
 		`INSERT INTO payment_transactions (id, kind, attempt, user_id, provider_id, booking_id, amount, vat_rate, vat_amount,
-		payment_method, gateway, status, failure_code, expires_at, commission_rate, created_at) VALUES ($1, 'PAYMENT', nextval('attempts'), {user}, {provider},
-		{booking}, 100 + $2::int % 5, 0.15, 15, 'credit_card', 'gateway_a', 'FAILED', 'DECLINED', now(), 0.1, ` + created + `)`,
+		payment_method, gateway, channel, status, failure_code, expires_at, commission_rate, created_at) VALUES ($1, 'PAYMENT', nextval('attempts'), {user}, {provider},
+		{booking}, 100 + $2::int % 5, 0.15, 15, 'credit_card', 'gateway_a', 'gateway_a', 'FAILED', 'DECLINED', now(), 0.1, ` + created + `)`,
 		moved + `, amount = 100 + random() * 9`, never,
 	},
 	"refunds": {

@@ -3,6 +3,7 @@ package gatewaytest
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -86,11 +87,17 @@ func brokenAnswers() map[string]answerer {
 		"an endless answer":   say(http.StatusOK, "application/json", `{"id":"`+strings.Repeat("x", 3<<20)+`"}`),
 		"a truncated answer":  truncated,
 		"a cut connection":    func(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) },
-		"no answer at all":    func(_ http.ResponseWriter, r *http.Request, _ http.Handler) { <-r.Context().Done() },
+		"no answer at all":    silent,
 		"half of a header":    hijacked("HTTP/1.1 200 OK\r\nContent-Le"),
 		"another protocol":    hijacked("220 smtp.example.com ESMTP\r\n"),
 		"two lengths of body": hijacked("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 7\r\n\r\n{}"),
 	}
+}
+
+// silent reads the request, since a server sees only then that its client has gone.
+func silent(_ http.ResponseWriter, r *http.Request, _ http.Handler) {
+	_, _ = io.Copy(io.Discard, r.Body)
+	<-r.Context().Done()
 }
 
 // truncated passes on the first half of what the company answers.

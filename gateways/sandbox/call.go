@@ -163,6 +163,8 @@ func rejected(res *http.Response, body []byte, missing gateways.ErrorKind) *gate
 		e.Kind = gateways.KindInProgress
 	case !spoken, res.StatusCode < 400, res.StatusCode > 499, res.StatusCode == http.StatusRequestTimeout:
 		return e
+	case res.StatusCode == http.StatusUnauthorized:
+		e.Kind = gateways.KindUnauthorized
 	case res.StatusCode == http.StatusNotFound && missing == gateways.KindNotFound:
 		e.Kind = gateways.KindNotFound
 	default:

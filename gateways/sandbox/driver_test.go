@@ -92,7 +92,7 @@ func TestAnswersThatAreNoAnswer(t *testing.T) {
 		"503 in HTML":                   {status: 503, body: `<html>`, kind: gateways.KindUnknown},
 		"404 of a proxy":                {status: 404, body: `<html>not here</html>`, kind: gateways.KindUnknown},
 		"404 of the gateway":            {status: 404, body: `{"error":{"code":"not_found","message":""}}`, kind: gateways.KindNotFound},
-		"401":                           {status: 401, body: `{"error":{"code":"unauthorized","message":""}}`, kind: gateways.KindRejected},
+		"401":                           {status: 401, body: `{"error":{"code":"unauthorized","message":""}}`, kind: gateways.KindUnauthorized},
 		"409":                           {status: 409, body: `{"error":{"code":"request_in_progress","message":""}}`, kind: gateways.KindInProgress},
 		"409 with another code":         {status: 409, body: `{"error":{"code":"refund_exists","message":""}}`, kind: gateways.KindInProgress},
 		"425":                           {status: 425, body: `{"error":{"code":"too_early","message":""}}`, kind: gateways.KindInProgress},

@@ -32,6 +32,9 @@ func New(secrets []Secret) (*Verifier, error) {
 	return &Verifier{secrets: append([]Secret(nil), secrets...)}, nil
 }
 
+// Headers implements gateways.WebhookVerifier.
+func (*Verifier) Headers() []string { return []string{HeaderID, HeaderTimestamp, HeaderSignature} }
+
 // Verify checks the signature over id, timestamp and body, then the age, and only then reads the body.
 // Errors: INVALID_SIGNATURE, MALFORMED_REQUEST, VALIDATION_ERROR. An unknown type is no error:
 // the event has that type and whatever of the body could be read.

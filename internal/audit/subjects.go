@@ -34,7 +34,7 @@ const takenCurrency = "payment_transactions.captured_currency"
 
 func refundParent() check {
 	return check{
-		rules: []Rule{{"refund-parent", "A refund's transaction is of the same booking or campaign, company, customer, gateway, method, " +
+		rules: []Rule{{"refund-parent", "A refund's transaction is of the same booking or campaign, company, customer, gateway, channel, method, " +
 			"VAT rate and currency as the payment whose money it gives back."}},
 		needs: takenCurrency,
 		sql: `
@@ -45,9 +45,9 @@ SELECT 'refund-parent', 'payment', a.id,
 FROM payment_transactions AS a
 LEFT JOIN payment_transactions AS t ON t.id = a.parent_id AND t.kind = 'PAYMENT'
 WHERE a.kind = 'REFUND'
-  AND (a.booking_id, a.ad_campaign_id, a.provider_id, a.user_id, a.gateway, a.payment_method, a.vat_rate, a.currency, a.attempt)
+  AND (a.booking_id, a.ad_campaign_id, a.provider_id, a.user_id, a.gateway, a.channel, a.payment_method, a.vat_rate, a.currency, a.attempt)
       IS DISTINCT FROM
-      (t.booking_id, t.ad_campaign_id, t.provider_id, t.user_id, t.gateway, t.payment_method, t.vat_rate,
+      (t.booking_id, t.ad_campaign_id, t.provider_id, t.user_id, t.gateway, t.channel, t.payment_method, t.vat_rate,
        coalesce(t.captured_currency, t.currency), t.attempt)`,
 	}
 }

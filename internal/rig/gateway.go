@@ -24,9 +24,7 @@ type Gateway struct{ *server.Server }
 func NewGateway(webhooks string, log io.Writer) (*Gateway, error) {
 	merchant := server.Merchant{Name: "rihla", APIKey: APIKey, Channels: map[models.PaymentMethod]server.Channel{}}
 
-	for _, method := range []models.PaymentMethod{
-		models.MethodCreditCard, models.MethodDebitNetwork, models.MethodWalletA, models.MethodWalletB, models.MethodBillPayment,
-	} {
+	for _, method := range models.PaymentMethods() {
 		merchant.Channels[method] = server.Channel{
 			WebhookURL: webhooks + "/api/v1/payments/" + method.Channel().Path(),
 			Secret:     config.DevWebhookSecret(method.Channel()).Reveal(),

@@ -125,10 +125,8 @@ type bundle struct {
 
 func config(hook, file string) server.Config {
 	channels := make(map[models.PaymentMethod]server.Channel)
-	for _, c := range models.Channels() {
-		for _, m := range c.Methods() {
-			channels[m] = server.Channel{WebhookURL: hook + "/" + c.Path(), Secret: secret}
-		}
+	for _, m := range models.PaymentMethods() {
+		channels[m] = server.Channel{WebhookURL: hook + "/" + m.Channel().Path(), Secret: secret}
 	}
 
 	return server.Config{

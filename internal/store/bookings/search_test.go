@@ -178,8 +178,8 @@ func TestBookingsAreFoundInIndexes(t *testing.T) {
 			'Contact ' || md5('c' || n), 'contact' || n || '@rihla.test', '+9665' || lpad((n * 37)::text, 8, '0'), 'PAYMENT_FAILED', false
 		FROM generate_series(1, 20000) AS n`, trip.ID, b.Provider.ID, b.Customer.ID)
 	b.Exec(t, `INSERT INTO payment_transactions (id, kind, attempt, reference, user_id, provider_id, booking_id, amount, vat_rate, vat_amount, payment_method,
-			gateway, status, failure_code, expires_at, commission_rate)
-		SELECT gen_random_uuid(), 'PAYMENT', 1, 'chk-' || b.id, b.user_id, b.provider_id, b.id, 115, 0.15, 15, 'credit_card', 'gateway_a', 'FAILED', 'DECLINED', now(),
+			gateway, channel, status, failure_code, expires_at, commission_rate)
+		SELECT gen_random_uuid(), 'PAYMENT', 1, 'chk-' || b.id, b.user_id, b.provider_id, b.id, 115, 0.15, 15, 'credit_card', 'gateway_a', 'gateway_a', 'FAILED', 'DECLINED', now(),
 			0.1
 		FROM bookings AS b`)
 	b.Lines(t, 20_000)

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/uptrace/bun"
-
 	"rihla/models"
 )
 
@@ -40,13 +38,13 @@ func nextCheckAt(p models.Policies, t *models.PaymentTransaction, why models.Fai
 func (s *Store) LateChecksDue(ctx context.Context, now time.Time) ([]models.Channel, error) {
 	var due []models.Channel
 
-	for _, c := range models.Channels() {
+	for _, c := range models.AllChannels() {
 		var is bool
 
 		err := s.db.NewRaw(`SELECT EXISTS (SELECT FROM payment_transactions
-			WHERE status = 'FAILED' AND captured_at IS NULL AND payment_method IN (?0) AND check_at <= ?1)
-			OR EXISTS (SELECT FROM payment_transactions WHERE status = 'PENDING' AND check_at IS NOT NULL AND payment_method IN (?0))`,
-			bun.List(c.Methods()), now).Scan(ctx, &is)
+			WHERE status = 'FAILED' AND captured_at IS NULL AND channel = ?0 AND check_at <= ?1)
+			OR EXISTS (SELECT FROM payment_transactions WHERE status = 'PENDING' AND check_at IS NOT NULL AND channel = ?0)`,
+			c, now).Scan(ctx, &is)
 		if err != nil {
 			return nil, fmt.Errorf("look for attempts of channel %s that have ended: %w", c, err)
 		}
@@ -67,10 +65,10 @@ func (s *Store) ClaimLateChecks(
 ) (rows []models.PaymentTransaction, err error) {
 	err = s.db.NewRaw(`UPDATE payment_transactions SET asked_at = ?0, check_at = ?1
 			WHERE id IN (SELECT id FROM payment_transactions
-				WHERE status = 'FAILED' AND captured_at IS NULL AND payment_method IN (?2)
+				WHERE status = 'FAILED' AND captured_at IS NULL AND channel = ?2
 					AND (check_at <= ?0 OR check_at = asked_at + ?4 * interval '1 microsecond' AND asked_at >= ?5 AND asked_at < ?6)
 				ORDER BY check_at LIMIT ?3 FOR NO KEY UPDATE SKIP LOCKED)
-			RETURNING *`, now, now.Add(lease), bun.List(c.Methods()), limit, lease.Microseconds(), lost.From, lost.To).Scan(ctx, &rows)
+			RETURNING *`, now, now.Add(lease), c, limit, lease.Microseconds(), lost.From, lost.To).Scan(ctx, &rows)
 	if err != nil {
 		return nil, fmt.Errorf("claim late checks: %w", err)
 	}

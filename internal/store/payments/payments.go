@@ -216,7 +216,7 @@ func (s *Store) bookingAttempt(
 		}
 	}
 
-	row := newAttempt(a, b.ProviderID, b.HoldUntil)
+	row := s.newAttempt(a, b.ProviderID, b.HoldUntil)
 	row.BookingID = &b.ID
 	bookings.ReturnTo(&row, b.ReturnURL, b.ReturnBase)
 	row.Amount, row.VATRate, row.VATAmount = b.Amount, b.VATRate, b.VATAmount
@@ -260,7 +260,7 @@ func (s *Store) campaignAttempt(
 		}
 	}
 
-	row := newAttempt(a, c.ProviderID, now.Add(s.policies.Hold(a.Method)))
+	row := s.newAttempt(a, c.ProviderID, now.Add(s.policies.Hold(a.Method)))
 	row.AdCampaignID = &c.ID
 	bookings.ReturnTo(&row, c.ReturnURL, c.ReturnBase)
 	row.VATRate, row.CommissionRate = s.policies.VATAd, models.AdvertisingCommission()
@@ -273,7 +273,7 @@ func (s *Store) campaignAttempt(
 	return row, nil
 }
 
-func newAttempt(a models.Attempt, provider uuid.UUID, expires time.Time) models.PaymentTransaction {
+func (s *Store) newAttempt(a models.Attempt, provider uuid.UUID, expires time.Time) models.PaymentTransaction {
 	// As the database keeps it: who reads the row tells the gateway the same time as who has written it, and so asks for the
 	// same checkout.
 	expires = expires.Truncate(time.Microsecond)
@@ -281,7 +281,8 @@ func newAttempt(a models.Attempt, provider uuid.UUID, expires time.Time) models.
 	return models.PaymentTransaction{
 		ID: a.ID(), Kind: models.KindPayment, Attempt: a.Number, UserID: a.UserID, ProviderID: provider,
 		Currency: models.Currency, PaymentMethod: a.Method, Gateway: a.Method.Gateway(),
-		Status: models.TransactionPending, ExpiresAt: expires, OpenedFor: db.NullableID(a.Opener),
+		Channel: s.policies.Routes.Channel(a.Method),
+		Status:  models.TransactionPending, ExpiresAt: expires, OpenedFor: db.NullableID(a.Opener),
 	}
 }
 

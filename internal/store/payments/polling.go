@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/uptrace/bun"
 
 	"rihla/models"
 )
@@ -32,9 +31,9 @@ func (s *Store) ChannelSilent(ctx context.Context, c models.Channel, silence tim
 	since := now.Add(-silence)
 
 	err = s.db.NewRaw(`SELECT EXISTS (SELECT FROM payment_transactions
-			WHERE status = 'PENDING' AND reference IS NOT NULL AND payment_method IN (?) AND created_at <= ?)
+			WHERE status = 'PENDING' AND reference IS NOT NULL AND channel = ? AND created_at <= ?)
 		AND NOT EXISTS (SELECT FROM webhook_events WHERE channel = ? AND received_at > ? AND webhook_id NOT LIKE 'status-query:%')`,
-		bun.List(c.Methods()), since, c, since).Scan(ctx, &silent)
+		c, since, c, since).Scan(ctx, &silent)
 	if err != nil {
 		return false, fmt.Errorf("listen to channel %s: %w", c, err)
 	}
@@ -60,14 +59,14 @@ func (s *Store) ClaimPaymentsToPoll(
 ) (rows []models.PaymentTransaction, err error) {
 	err = s.db.NewRaw(`UPDATE payment_transactions SET asked_at = ?0 WHERE id IN (
 			SELECT id FROM payment_transactions AS pt
-			WHERE status = 'PENDING' AND reference IS NOT NULL AND payment_method IN (?1)
+			WHERE status = 'PENDING' AND reference IS NOT NULL AND channel = ?1
 				AND (COALESCE(asked_at, created_at) <= ?0::timestamptz
 					- LEAST(GREATEST((?0::timestamptz - created_at) / ?2, ?3 * interval '1 microsecond'), ?4 * interval '1 microsecond')
 					OR asked_at >= ?6 AND asked_at < ?7)
 				AND NOT EXISTS (SELECT FROM webhook_events AS we WHERE we.transaction_id = pt.id AND we.processed_at IS NULL)
 			ORDER BY COALESCE(asked_at, created_at) LIMIT ?5 FOR NO KEY UPDATE SKIP LOCKED)
 		RETURNING *`,
-		now, bun.List(c.Methods()), askGrowsAge, pause.Microseconds(), askAtLeast.Microseconds(), limit, lost.From, lost.To).Scan(ctx, &rows)
+		now, c, askGrowsAge, pause.Microseconds(), askAtLeast.Microseconds(), limit, lost.From, lost.To).Scan(ctx, &rows)
 	if err != nil {
 		return nil, fmt.Errorf("claim attempts to poll: %w", err)
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/uptrace/bun"
 
 	"rihla/internal/store/db"
 	"rihla/models"
@@ -99,9 +98,9 @@ func (s *Store) ClaimWaitedFor(
 	ctx context.Context, c models.Channel, limit int, now time.Time,
 ) (rows []models.PaymentTransaction, err error) {
 	err = s.db.NewRaw(`UPDATE payment_transactions SET asked_at = ?, check_at = NULL WHERE id IN (
-			SELECT id FROM payment_transactions WHERE status = 'PENDING' AND check_at IS NOT NULL AND payment_method IN (?)
+			SELECT id FROM payment_transactions WHERE status = 'PENDING' AND check_at IS NOT NULL AND channel = ?
 			ORDER BY check_at LIMIT ? FOR NO KEY UPDATE SKIP LOCKED)
-		RETURNING *`, now, bun.List(c.Methods()), limit).Scan(ctx, &rows)
+		RETURNING *`, now, c, limit).Scan(ctx, &rows)
 	if err != nil {
 		return nil, fmt.Errorf("claim attempts with waiting customers: %w", err)
 	}

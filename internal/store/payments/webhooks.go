@@ -207,7 +207,7 @@ func resolve(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) (*models.Pa
 	}
 
 	q := tx.NewSelect().Model(&t).Where("kind = ?", models.KindPayment).
-		Where("payment_method IN (?)", bun.List(e.Channel.Methods()))
+		Where("channel = ?", e.Channel)
 
 	if isRefundEvent(e.Type) {
 		if err := tx.NewSelect().Model(&refund).Where("id = ?", reference).Scan(ctx); err != nil {

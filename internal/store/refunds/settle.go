@@ -107,7 +107,7 @@ func (st *refundSettlement) addTransaction(
 		ID: models.RefundTransactionID(st.r.ID), Kind: models.KindRefund, ParentID: &st.t.ID, Attempt: st.t.Attempt,
 		UserID: st.t.UserID, ProviderID: st.t.ProviderID, BookingID: st.t.BookingID, AdCampaignID: st.t.AdCampaignID,
 		Amount: st.r.Amount, Currency: currency, VATRate: st.t.VATRate, VATAmount: vat, CommissionRate: st.t.CommissionRate,
-		PaymentMethod: st.t.PaymentMethod, Gateway: st.t.Gateway,
+		PaymentMethod: st.t.PaymentMethod, Gateway: st.t.Gateway, Channel: st.t.Channel,
 		Status: models.RefundTransactionStatus(st.r.RefundType, last), ExpiresAt: st.now,
 	}
 	if result.GatewayRefundID != "" {

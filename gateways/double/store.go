@@ -1,6 +1,7 @@
-package server
+package double
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -18,10 +19,10 @@ import (
 
 // Buckets. Keys that begin with a merchant's name end it with a NUL, which no name contains.
 var (
-	bucketCheckouts    = []byte("checkouts")     // id → checkoutRow
-	bucketCheckoutRefs = []byte("checkout_refs") // merchant NUL merchant_reference → id
-	bucketRefunds      = []byte("refunds")       // id → refundRow
-	bucketRefundRefs   = []byte("refund_refs")   // merchant NUL merchant_reference → id
+	bucketCheckouts    = []byte("checkouts")     // id → Checkout
+	bucketCheckoutRefs = []byte("checkout_refs") // merchant NUL merchant_reference NUL order → id
+	bucketRefunds      = []byte("refunds")       // id → Refund
+	bucketRefundRefs   = []byte("refund_refs")   // merchant NUL merchant_reference NUL order → id
 	bucketIdempotency  = []byte("idempotency")   // merchant NUL operation NUL key → storedAnswer
 	bucketOutbox       = []byte("outbox")        // event id → delivery
 	bucketTimers       = []byte("timers")        // checkout or refund id → Unix nanoseconds, big-endian
@@ -44,23 +45,23 @@ func openStore(file string, noSync bool) (*store, error) {
 	s := &store{}
 
 	if file == "" {
-		dir, err := os.MkdirTemp("", "sandbox-gateway-")
+		dir, err := os.MkdirTemp("", "payment-double-")
 		if err != nil {
-			return nil, fmt.Errorf("sandbox server: %w", err)
+			return nil, fmt.Errorf("double: %w", err)
 		}
 
 		s.temp, file, noSync = dir, filepath.Join(dir, "state.db"), true
 	} else if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return nil, fmt.Errorf("sandbox server: %w", err)
+		return nil, fmt.Errorf("double: %w", err)
 	}
 
 	db, err := bbolt.Open(file, 0o600, &bbolt.Options{
 		Timeout: lockWait, NoSync: noSync, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType,
 	})
 	if errors.Is(err, bolterrors.ErrTimeout) {
-		return nil, fmt.Errorf("sandbox server: %s is in use by another process", file)
+		return nil, fmt.Errorf("double: %s is in use by another process", file)
 	} else if err != nil {
-		return nil, fmt.Errorf("sandbox server: open %s: %w", file, err)
+		return nil, fmt.Errorf("double: open %s: %w", file, err)
 	}
 
 	db.MaxBatchDelay = batchDelay
@@ -78,7 +79,7 @@ func openStore(file string, noSync bool) (*store, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("sandbox server: prepare %s: %w", file, err), s.close())
+		return nil, errors.Join(fmt.Errorf("double: prepare %s: %w", file, err), s.close())
 	}
 
 	return s, nil
@@ -93,18 +94,18 @@ func (s *store) close() error {
 	return err
 }
 
-func (s *store) view(read func(*tx) error) error {
-	return s.db.View(func(b *bbolt.Tx) error { return read(&tx{b: b}) })
+func (s *store) view(read func(*Tx) error) error {
+	return s.db.View(func(b *bbolt.Tx) error { return read(&Tx{b: b}) })
 }
 
 // update commits what change wrote, together with what others write at the same time, and returns the
 // transaction that counted: change may run more than once and must only touch the transaction and variables
 // that it sets anew.
-func (s *store) update(change func(*tx) error) (*tx, error) {
-	var counted *tx
+func (s *store) update(change func(*Tx) error) (*Tx, error) {
+	var counted *Tx
 
 	err := s.db.Batch(func(b *bbolt.Tx) error {
-		counted = &tx{b: b}
+		counted = &Tx{b: b}
 
 		return change(counted)
 	})
@@ -112,15 +113,15 @@ func (s *store) update(change func(*tx) error) (*tx, error) {
 	return counted, err
 }
 
-// tx is one transaction, and what has to be scheduled once it is committed.
-type tx struct {
+// Tx is one transaction, and what has to be scheduled once it is committed.
+type Tx struct {
 	b      *bbolt.Tx
 	timers []job
 	events []string
 }
 
-// checkoutRow is a checkout as stored and as the ledger shows it.
-type checkoutRow struct {
+// Checkout is a checkout as stored and as the ledger shows it.
+type Checkout struct {
 	ID                string       `json:"id"`
 	Merchant          string       `json:"merchant"`
 	MerchantReference string       `json:"merchant_reference"`
@@ -138,10 +139,13 @@ type checkoutRow struct {
 	PaidAt         *time.Time           `json:"paid_at"`
 	ResultCode     string               `json:"result_code"`
 	FailureReason  string               `json:"failure_reason"`
+	Attempts       []Attempt            `json:"attempts,omitempty"`   // that were declined, where the checkout stays open
+	RefundIDs      []string             `json:"refund_ids,omitempty"` // the oldest first
+	Data           map[string]string    `json:"data,omitempty"`       // what the company keeps besides
 }
 
-// refundRow is a refund as stored and as the ledger shows it.
-type refundRow struct {
+// Refund is a refund as stored and as the ledger shows it.
+type Refund struct {
 	ID                string       `json:"id"`
 	Merchant          string       `json:"merchant"`
 	CheckoutID        string       `json:"checkout_id"`
@@ -154,9 +158,11 @@ type refundRow struct {
 	CreatedAt         time.Time    `json:"created_at"`
 	DecidedAt         *time.Time   `json:"decided_at"`
 	DecideAs          string       `json:"decide_as,omitempty"` // what the timer decides: succeed or fail
+
+	Data map[string]string `json:"data,omitempty"` // what the company keeps besides
 }
 
-func (t *tx) get(bucket []byte, key string, row any) (bool, error) {
+func (t *Tx) get(bucket []byte, key string, row any) (bool, error) {
 	raw := t.b.Bucket(bucket).Get([]byte(key))
 	if raw == nil {
 		return false, nil
@@ -169,7 +175,7 @@ func (t *tx) get(bucket []byte, key string, row any) (bool, error) {
 	return true, nil
 }
 
-func (t *tx) put(bucket []byte, key string, row any) error {
+func (t *Tx) put(bucket []byte, key string, row any) error {
 	raw, err := json.Marshal(row)
 	if err != nil {
 		return fmt.Errorf("write %s %q: %w", bucket, key, err)
@@ -178,8 +184,9 @@ func (t *tx) put(bucket []byte, key string, row any) error {
 	return t.b.Bucket(bucket).Put([]byte(key), raw)
 }
 
-func (t *tx) checkout(id string) (*checkoutRow, error) {
-	row := new(checkoutRow)
+// Checkout reads a checkout as it is stored; nil when there is none.
+func (t *Tx) Checkout(id string) (*Checkout, error) {
+	row := new(Checkout)
 	if ok, err := t.get(bucketCheckouts, id, row); !ok {
 		return nil, err
 	}
@@ -187,10 +194,12 @@ func (t *tx) checkout(id string) (*checkoutRow, error) {
 	return row, nil
 }
 
-func (t *tx) putCheckout(c *checkoutRow) error { return t.put(bucketCheckouts, c.ID, c) }
+// PutCheckout stores a checkout.
+func (t *Tx) PutCheckout(c *Checkout) error { return t.put(bucketCheckouts, c.ID, c) }
 
-func (t *tx) refund(id string) (*refundRow, error) {
-	row := new(refundRow)
+// Refund reads a refund; nil when there is none.
+func (t *Tx) Refund(id string) (*Refund, error) {
+	row := new(Refund)
 	if ok, err := t.get(bucketRefunds, id, row); !ok {
 		return nil, err
 	}
@@ -198,40 +207,66 @@ func (t *tx) refund(id string) (*refundRow, error) {
 	return row, nil
 }
 
-func (t *tx) putRefund(r *refundRow) error { return t.put(bucketRefunds, r.ID, r) }
+func (t *Tx) putRefund(r *Refund) error { return t.put(bucketRefunds, r.ID, r) }
 
-// byReference is the id of the merchant's checkout or refund with the reference, empty when there is none.
-func (t *tx) byReference(bucket []byte, merchant, reference string) string {
-	return string(t.b.Bucket(bucket).Get([]byte(merchant + "\x00" + reference)))
+// CheckoutsOf are the ids of the account's checkouts with the reference, the oldest first.
+func (t *Tx) CheckoutsOf(account, reference string) []string {
+	return t.byReference(bucketCheckoutRefs, account, reference)
 }
 
-func (t *tx) putReference(bucket []byte, merchant, reference, id string) error {
-	return t.b.Bucket(bucket).Put([]byte(merchant+"\x00"+reference), []byte(id))
+// RefundsOf are the ids of the account's refunds with the reference, the oldest first.
+func (t *Tx) RefundsOf(account, reference string) []string {
+	return t.byReference(bucketRefundRefs, account, reference)
+}
+
+func (t *Tx) byReference(bucket []byte, account, reference string) (ids []string) {
+	prefix := referenceKey(account, reference, "")
+	cursor := t.b.Bucket(bucket).Cursor()
+
+	for k, v := cursor.Seek(prefix); k != nil && bytes.HasPrefix(k, prefix); k, v = cursor.Next() {
+		ids = append(ids, string(v))
+	}
+
+	return ids
+}
+
+func (t *Tx) putReference(bucket []byte, account, reference, id string) error {
+	order, err := NewID("")
+	if err != nil {
+		return err
+	}
+
+	return t.b.Bucket(bucket).Put(referenceKey(account, reference, order), []byte(id))
+}
+
+// referenceKey orders by time: ids of companies need not.
+func referenceKey(account, reference, order string) []byte {
+	return []byte(account + "\x00" + reference + "\x00" + order)
 }
 
 // remind sets the checkout's or refund's timer.
-func (t *tx) remind(id string, at time.Time) error {
+func (t *Tx) remind(id string, at time.Time) error {
 	t.timers = append(t.timers, job{id: id, at: at})
 
 	return t.b.Bucket(bucketTimers).Put([]byte(id), binary.BigEndian.AppendUint64(nil, uint64(at.UnixNano())))
 }
 
-func (t *tx) forget(id string) error { return t.b.Bucket(bucketTimers).Delete([]byte(id)) }
+func (t *Tx) forget(id string) error { return t.b.Bucket(bucketTimers).Delete([]byte(id)) }
 
-func (t *tx) eachTimer(do func(id string, at time.Time)) {
+func (t *Tx) eachTimer(do func(id string, at time.Time)) {
 	for k, v := range t.each(bucketTimers) {
 		do(string(k), time.Unix(0, int64(binary.BigEndian.Uint64(v)))) //nolint:gosec // written by remind
 	}
 }
 
-func (t *tx) eachDelivery(do func(id string)) {
+func (t *Tx) eachDelivery(do func(id string)) {
 	for k := range t.each(bucketOutbox) {
 		do(string(k))
 	}
 }
 
 // each walks a bucket in key order, which for ids is the order of creation.
-func (t *tx) each(bucket []byte) func(yield func(k, v []byte) bool) {
+func (t *Tx) each(bucket []byte) func(yield func(k, v []byte) bool) {
 	return func(yield func(k, v []byte) bool) {
 		cursor := t.b.Bucket(bucket).Cursor()
 		for k, v := cursor.First(); k != nil; k, v = cursor.Next() {
@@ -242,8 +277,8 @@ func (t *tx) each(bucket []byte) func(yield func(k, v []byte) bool) {
 	}
 }
 
-// newID is unguessable and grows with time, so that rows are appended to the end of their bucket.
-func newID(prefix string) (string, error) {
+// NewID is unguessable and grows with time, so that rows are appended to the end of their bucket.
+func NewID(prefix string) (string, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return "", fmt.Errorf("new id: %w", err)

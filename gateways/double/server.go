@@ -1,10 +1,10 @@
-// Package server is the sandbox gateway: a real HTTP server that speaks the protocol of package sandbox, takes
-// no real money, and breaks on demand. Its state outlives a kill; its webhooks are retried until they arrive.
+// Package double is a payment company that takes no real money: its books, its hosted page, its webhooks and its faults. A Protocol
+// says how the company is spoken to, so that there is a double of each one that a driver exists for. State outlives a kill;
+// webhooks are retried until they arrive.
 //
-// The protocol (/v1/…) needs the merchant's API key. The hosted page (/pay/…) is open to anyone with the
-// link, as a customer is. The levers (/sandbox/…: faults, decisions, ledger) need no key: this server belongs
-// on a loopback or test network only.
-package server
+// The company's API needs the merchant's key. The hosted page (/pay/…) is open to anyone with the link, as a customer is. The
+// levers (/sandbox/…: faults, decisions, ledger) need no key: this server belongs on a loopback or test network only.
+package double
 
 import (
 	"context"
@@ -15,11 +15,11 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"rihla/gateways/standardwebhook"
 	"rihla/models"
 )
 
@@ -29,6 +29,7 @@ const (
 	// timerTick bounds how late an expiry is noticed when Config.Clock is not the machine's clock.
 	timerTick    = 250 * time.Millisecond
 	timerWorkers = 4
+	maxName      = 64 // characters of a merchant's name
 
 	readHeaderTimeout = 10 * time.Second
 	readTimeout       = 30 * time.Second
@@ -36,7 +37,7 @@ const (
 	idleTimeout       = 2 * time.Minute
 )
 
-// Config describes the sandbox. The zero value of everything but Merchants is usable.
+// Config describes the double. The zero value of everything but Merchants is usable.
 type Config struct {
 	// BaseURL is the public address for checkout_url; empty means the address each request was made to.
 	BaseURL string
@@ -69,27 +70,42 @@ type Merchant struct {
 // Channel is where and how the events of a payment method are reported.
 type Channel struct {
 	WebhookURL string
-	Secret     string // `whsec_…`; several, comma-separated, sign together while keys are rotated
+	Secret     string // what the company signs with; several, comma-separated, while secrets are rotated
 }
 
-// merchant is a Merchant ready for use.
-type merchant struct {
-	name     string
+// Account is a Merchant ready for use.
+type Account struct {
+	Name string
+
 	channels map[models.PaymentMethod]channel
 }
 
-type channel struct {
-	url     string
-	secrets []standardwebhook.Secret
+// Has reports whether the account may use a payment method.
+func (a *Account) Has(m models.PaymentMethod) bool {
+	_, ok := a.channels[m]
+
+	return ok
 }
 
-// Server is the sandbox gateway. It works from New to Close.
+// Methods are the payment methods of the account, in the order in which they are declared.
+func (a *Account) Methods() []models.PaymentMethod {
+	return slices.DeleteFunc(models.PaymentMethods(), func(m models.PaymentMethod) bool { return !a.Has(m) })
+}
+
+type channel struct {
+	url    string
+	signer Signer
+}
+
+// Server is the company. It works from New to Close.
 type Server struct {
 	cfg       Config
+	protocol  Protocol
+	traits    Traits
 	log       *slog.Logger
 	store     *store
-	keys      map[[sha256.Size]byte]*merchant // by digest, so that comparing leaks nothing of a key
-	merchants map[string]*merchant
+	keys      map[[sha256.Size]byte]*Account // by digest, so that comparing leaks nothing of a key
+	merchants map[string]*Account
 	faults    faults
 	timers    *schedule // expiries and automatic refund decisions
 	outbox    *schedule // webhook deliveries
@@ -110,10 +126,10 @@ type Server struct {
 }
 
 // New opens the state, resumes what was under way (deliveries, expiries) and is ready to serve.
-func New(cfg Config) (*Server, error) {
+func New(protocol Protocol, cfg Config) (*Server, error) {
 	cfg = withDefaults(cfg)
 	s := &Server{
-		cfg: cfg, log: cfg.Logger,
+		cfg: cfg, protocol: protocol, traits: protocol.Traits(), log: cfg.Logger,
 		timers: newSchedule(cfg.Clock, timerTick),
 		outbox: newSchedule(time.Now, time.Minute),
 		webhooks: &http.Client{
@@ -178,27 +194,27 @@ func withDefaults(cfg Config) Config {
 
 func (s *Server) addMerchants(list []Merchant) error {
 	if len(list) == 0 {
-		return errors.New("sandbox server: at least one merchant is needed")
+		return errors.New("double: at least one merchant is needed")
 	}
 
-	s.keys = make(map[[sha256.Size]byte]*merchant, len(list))
-	s.merchants = make(map[string]*merchant, len(list))
+	s.keys = make(map[[sha256.Size]byte]*Account, len(list))
+	s.merchants = make(map[string]*Account, len(list))
 
 	for _, m := range list {
 		digest := sha256.Sum256([]byte(m.APIKey))
-		if m.Name == "" || !plainText(m.Name, maxReference) || m.APIKey == "" || s.merchants[m.Name] != nil || s.keys[digest] != nil {
-			return fmt.Errorf("sandbox server: merchant %q needs a name and an API key of its own", m.Name)
+		if m.Name == "" || !PlainText(m.Name, maxName) || m.APIKey == "" || s.merchants[m.Name] != nil || s.keys[digest] != nil {
+			return fmt.Errorf("double: merchant %q needs a name and an API key of its own", m.Name)
 		}
 
-		ready := &merchant{name: m.Name, channels: make(map[models.PaymentMethod]channel, len(m.Channels))}
+		ready := &Account{Name: m.Name, channels: make(map[models.PaymentMethod]channel, len(m.Channels))}
 
 		for method, c := range m.Channels {
-			secrets, err := standardwebhook.ParseSecrets(c.Secret)
+			signer, err := s.protocol.Signer(c.Secret)
 			if err != nil {
-				return fmt.Errorf("sandbox server: merchant %q, %s: webhook secret: %w", m.Name, method, err)
+				return fmt.Errorf("double: merchant %q, %s: webhook secret: %w", m.Name, method, err)
 			}
 
-			ready.channels[method] = channel{url: c.WebhookURL, secrets: secrets}
+			ready.channels[method] = channel{url: c.WebhookURL, signer: signer}
 		}
 
 		s.keys[digest], s.merchants[m.Name] = ready, ready
@@ -209,7 +225,7 @@ func (s *Server) addMerchants(list []Merchant) error {
 
 // resume schedules what the last run left: expiries, pending decisions, undelivered webhooks.
 func (s *Server) resume() error {
-	return s.store.view(func(t *tx) error {
+	return s.store.view(func(t *Tx) error {
 		t.eachTimer(func(id string, at time.Time) { s.timers.add(job{id: id, at: at}) })
 		t.eachDelivery(func(id string) { s.outbox.add(job{id: id, at: time.Now()}) })
 
@@ -224,12 +240,12 @@ func (s *Server) Handler() http.Handler { return s.handler }
 func (s *Server) Start(addr string) (string, error) {
 	listener, err := new(net.ListenConfig).Listen(s.stopping, "tcp", addr)
 	if err != nil {
-		return "", fmt.Errorf("sandbox server: %w", err)
+		return "", fmt.Errorf("double: %w", err)
 	}
 
 	s.workers.Go(func() {
 		if err := s.Serve(listener); err != nil {
-			s.log.Error("sandbox gateway stopped serving", "error", err)
+			s.log.Error("double stopped serving", "error", err)
 		}
 	})
 
@@ -252,14 +268,14 @@ func (s *Server) Serve(listener net.Listener) error {
 	if s.closed {
 		s.mu.Unlock()
 
-		return errors.Join(listener.Close(), errors.New("sandbox server: closed"))
+		return errors.Join(listener.Close(), errors.New("double: closed"))
 	}
 
 	s.servers = append(s.servers, srv)
 	s.mu.Unlock()
 
 	if err := srv.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("sandbox server: %w", err)
+		return fmt.Errorf("double: %w", err)
 	}
 
 	return nil

@@ -1,4 +1,4 @@
-package server
+package double
 
 import (
 	"bytes"
@@ -66,7 +66,7 @@ type pageData struct {
 func parsePage() (*template.Template, error) {
 	page, err := template.New("pay").Parse(pageHTML)
 	if err != nil {
-		return nil, fmt.Errorf("sandbox server: page: %w", err)
+		return nil, fmt.Errorf("double: page: %w", err)
 	}
 
 	return page, nil
@@ -74,11 +74,11 @@ func parsePage() (*template.Template, error) {
 
 // showPage is GET /pay/{id}, the page a customer sees.
 func (s *Server) showPage(w http.ResponseWriter, r *http.Request) {
-	row, err := s.checkout(r.PathValue("id"))
+	row, err := s.Checkout(r.PathValue("id"))
 
 	switch {
 	case err != nil:
-		s.internal(err).write(w)
+		s.Internal(err).Write(w)
 	case row == nil:
 		s.render(w, r, http.StatusNotFound, nil)
 	default:
@@ -87,12 +87,12 @@ func (s *Server) showPage(w http.ResponseWriter, r *http.Request) {
 }
 
 // render writes the page for a checkout in whatever state; nil is one that does not exist.
-func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, row *checkoutRow) {
-	data := newPageData(r, row)
+func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, row *Checkout) {
+	data := s.newPageData(r, row)
 
 	var page bytes.Buffer
 	if err := s.page.Execute(&page, data); err != nil {
-		s.internal(err).write(w)
+		s.Internal(err).Write(w)
 
 		return
 	}
@@ -119,7 +119,7 @@ func contentPolicy(nonce string) string {
 		"base-uri 'none'; frame-ancestors 'none'"
 }
 
-func newPageData(r *http.Request, row *checkoutRow) pageData {
+func (s *Server) newPageData(r *http.Request, row *Checkout) pageData {
 	data := pageData{
 		Lang: "ar", Dir: "rtl", OtherLang: "en", OtherName: "English", Text: arabic,
 		Nonce: rand.Text(), CSS: template.CSS(pageCSS), JS: template.JS(pageJS), //nolint:gosec // our own files, embedded
@@ -131,7 +131,7 @@ func newPageData(r *http.Request, row *checkoutRow) pageData {
 	}
 
 	if row != nil {
-		data.fill(row)
+		data.fill(row, s.protocol.ReturnURL(row))
 	}
 
 	data.Title, data.Note = data.Text[data.State+"_title"], data.Text[data.State+"_note"]
@@ -139,11 +139,11 @@ func newPageData(r *http.Request, row *checkoutRow) pageData {
 	return data
 }
 
-func (d *pageData) fill(row *checkoutRow) {
+func (d *pageData) fill(row *Checkout, back string) {
 	d.State = row.Status
-	d.Open = row.Status == statusOpen
+	d.Open = row.Status == StatusOpen
 	d.Amount = grouped(row.Amount)
-	d.Again = row.Status == statusFailed || row.Status == statusExpired || row.Status == statusCanceled
+	d.Again = row.Status == StatusFailed || row.Status == StatusExpired || row.Status == StatusCanceled
 	d.Description, d.Reference = row.Description, ""
 
 	if parts := orderNumber.FindStringSubmatch(row.Description); parts != nil {
@@ -167,8 +167,8 @@ func (d *pageData) fill(row *checkoutRow) {
 		d.Currency = d.Text["sar"]
 	}
 
-	if row.ReturnURL != "" {
-		d.Back = template.URL(returnURL(row)) //nolint:gosec // usableURL let nothing in that a browser would run
+	if back != "" {
+		d.Back = template.URL(back) //nolint:gosec // a Protocol lets nothing in that a browser would run
 	}
 }
 

@@ -1,4 +1,4 @@
-package server
+package double
 
 // The page's words. Keys are those the template and pageData use.
 

@@ -1,18 +1,15 @@
-package server
+package double
 
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
-	"strconv"
 	"sync"
 	"time"
 
-	"rihla/gateways/standardwebhook"
 	"rihla/models"
 )
 
@@ -37,65 +34,24 @@ func doubling(n int) time.Duration {
 	return wait
 }
 
-// event is the body of a webhook.
-type event struct {
-	merchant string
-
-	Type      models.EventType `json:"type"`
-	Timestamp time.Time        `json:"timestamp"`
-	Data      eventData        `json:"data"`
-}
-
-type eventData struct {
-	CheckoutID        string               `json:"checkout_id"`
-	MerchantReference string               `json:"merchant_reference"`
-	Amount            models.Money         `json:"amount"`
-	Currency          string               `json:"currency"`
-	PaymentMethod     models.PaymentMethod `json:"payment_method"`
-	ResultCode        string               `json:"result_code"`
-	FailureReason     string               `json:"failure_reason,omitempty"`
-	RefundID          string               `json:"refund_id,omitempty"`
-}
-
-func eventOf(kind models.EventType, c *checkoutRow) event {
-	return event{merchant: c.Merchant, Type: kind, Data: eventData{
-		CheckoutID: c.ID, MerchantReference: c.MerchantReference, Amount: c.Amount, Currency: c.Currency,
-		PaymentMethod: c.PaymentMethod, ResultCode: c.ResultCode, FailureReason: c.FailureReason,
-	}}
-}
-
-func refundEventOf(c *checkoutRow, r *refundRow) event {
-	kind, code := models.EventRefundSucceeded, "REFUNDED"
-	if r.Status == refundFailed {
-		kind, code = models.EventRefundFailed, "REFUND_FAILED"
-	}
-
-	return event{merchant: c.Merchant, Type: kind, Data: eventData{
-		CheckoutID: c.ID, MerchantReference: r.MerchantReference, Amount: r.Amount, Currency: r.Currency,
-		PaymentMethod: c.PaymentMethod, ResultCode: code, FailureReason: r.FailureReason, RefundID: r.ID,
-	}}
-}
-
 // delivery is a webhook until it has arrived. Its address and secret are not kept, so that a restart can
 // change them.
 type delivery struct {
-	Merchant  string    `json:"merchant"`
-	Body      event     `json:"body"`
-	CreatedAt time.Time `json:"created_at"`
+	Event Event `json:"event"`
 }
 
-// emit puts a webhook into the outbox; it is sent once the transaction is committed. Its id stays the same
+// Emit puts a webhook into the outbox; it is sent once the transaction is committed. Its id stays the same
 // on every attempt.
-func (t *tx) emit(e event, now time.Time) error {
-	id, err := newID("evt_")
+func (s *Server) Emit(t *Tx, e Event) error {
+	id, err := NewID(s.traits.EventPrefix)
 	if err != nil {
 		return err
 	}
 
-	e.Timestamp = now.UTC()
+	e.At = s.Now()
 	t.events = append(t.events, id)
 
-	return t.put(bucketOutbox, id, delivery{Merchant: e.merchant, Body: e, CreatedAt: e.Timestamp})
+	return t.put(bucketOutbox, id, delivery{e})
 }
 
 // counters are what this run did.
@@ -148,13 +104,13 @@ func (s *Server) deliver(ctx context.Context, j job) {
 		found bool
 	)
 
-	err := s.store.view(func(t *tx) (err error) {
+	err := s.store.view(func(t *Tx) (err error) {
 		found, err = t.get(bucketOutbox, j.id, &d)
 
 		return err
 	})
 	if err != nil {
-		s.log.Error("sandbox gateway: webhook cannot be read", "event", j.id, "error", err)
+		s.log.Error("double: webhook cannot be read", "event", j.id, "error", err)
 
 		return
 	}
@@ -165,15 +121,15 @@ func (s *Server) deliver(ctx context.Context, j job) {
 
 	target, ok := s.target(&d)
 	if !ok {
-		s.log.Warn("sandbox gateway: webhook without an address is dropped", "event", j.id, "merchant", d.Merchant)
+		s.log.Warn("double: webhook without an address is dropped", "event", j.id, "merchant", d.Event.Checkout.Merchant)
 		s.leaveOutbox(j.id, &s.counters.dropped)
 
 		return
 	}
 
-	f := fault{}
+	f := Fault{}
 	if !j.faulted {
-		f = s.faults.take(opWebhook, d.Merchant)
+		f = s.faults.take(opWebhook, d.Event.Checkout.Merchant)
 	}
 
 	j.faulted = true
@@ -190,29 +146,29 @@ func (s *Server) deliver(ctx context.Context, j job) {
 }
 
 func (s *Server) target(d *delivery) (channel, bool) {
-	m := s.merchants[d.Merchant]
+	m := s.merchants[d.Event.Checkout.Merchant]
 	if m == nil {
 		return channel{}, false
 	}
 
-	target, ok := m.channels[d.Body.Data.PaymentMethod]
+	target, ok := m.channels[d.Event.Checkout.PaymentMethod]
 
 	return target, ok && target.url != ""
 }
 
 // divert obeys the faults by which a webhook is not sent now; the others change what is sent.
-func (s *Server) divert(j job, d *delivery, f *fault) bool {
+func (s *Server) divert(j job, d *delivery, f *Fault) bool {
 	switch f.Mode {
-	case modeDrop:
+	case ModeDrop:
 		s.leaveOutbox(j.id, &s.counters.dropped)
 
 		return true
-	case modeSlow:
+	case ModeSlow:
 		j.at = time.Now().Add(f.delay(defaultSlow))
 		s.outbox.add(j)
 
 		return true
-	case modeReorder:
+	case ModeReorder:
 		now := time.Now()
 		late := j
 		j.at, late.at = now, now.Add(f.delay(reorderLimit))
@@ -220,18 +176,23 @@ func (s *Server) divert(j job, d *delivery, f *fault) bool {
 		s.outbox.add(late) // whichever comes first sends it
 
 		return true
-	case modeWrongAmount, modeWrongCurrency:
-		d.Body.Data.Amount, d.Body.Data.Currency = f.wrong(d.Body.Data.Amount, d.Body.Data.Currency)
+	case ModeWrongAmount, ModeWrongCurrency:
+		amount, currency := &d.Event.Checkout.Amount, &d.Event.Checkout.Currency
+		if d.Event.Refund != nil {
+			amount, currency = &d.Event.Refund.Amount, &d.Event.Refund.Currency
+		}
+
+		*amount, *currency = f.Wrong(*amount, *currency)
 		// Kept, so that a retry tells the same lie.
-		err := s.commit(func(t *tx) error {
-			if err := t.put(bucketOutbox, j.id, d); err != nil || f.Mode != modeWrongAmount || d.Body.Type != models.EventPaymentSucceeded {
+		err := s.Commit(func(t *Tx) error {
+			if err := t.put(bucketOutbox, j.id, d); err != nil || f.Mode != ModeWrongAmount || d.Event.Type != models.EventPaymentSucceeded {
 				return err
 			}
 
-			return t.claim(d.Body.Data.CheckoutID, f)
+			return t.claim(d.Event.Checkout.ID, f)
 		})
 		if err != nil {
-			s.log.Error("sandbox gateway: webhook cannot be changed", "event", j.id, "error", err)
+			s.log.Error("double: webhook cannot be changed", "event", j.id, "error", err)
 		}
 	}
 
@@ -239,13 +200,13 @@ func (s *Server) divert(j job, d *delivery, f *fault) bool {
 }
 
 // attempt sends the webhook and takes it out of the outbox, or schedules the next attempt.
-func (s *Server) attempt(ctx context.Context, j job, d *delivery, target channel, f *fault) {
+func (s *Server) attempt(ctx context.Context, j job, d *delivery, target channel, f *Fault) {
 	var err error
 
 	switch f.Mode {
-	case modeError, modeTimeout:
+	case ModeError, ModeTimeout:
 		err = fmt.Errorf("fault %s: not sent", f.Mode)
-	case modeDuplicate:
+	case ModeDuplicate:
 		var copies sync.WaitGroup
 
 		copies.Go(func() { _ = s.send(ctx, j.id, d, target) }) // the other copy's outcome counts
@@ -253,7 +214,7 @@ func (s *Server) attempt(ctx context.Context, j job, d *delivery, target channel
 		err = s.send(ctx, j.id, d, target)
 
 		copies.Wait()
-	case modeTimeoutAfterEffect:
+	case ModeTimeoutAfterEffect:
 		_ = s.send(ctx, j.id, d, target)
 		err = fmt.Errorf("fault %s: sent, answer ignored", f.Mode)
 	default:
@@ -273,8 +234,8 @@ func (s *Server) attempt(ctx context.Context, j job, d *delivery, target channel
 	s.counters.count(&s.counters.failed)
 	j.attempt++
 
-	if s.cfg.Clock().Sub(d.CreatedAt) > giveUpAfter {
-		s.log.Error("sandbox gateway: webhook given up", "event", j.id, "attempts", j.attempt, "error", err)
+	if s.cfg.Clock().Sub(d.Event.At) > giveUpAfter {
+		s.log.Error("double: webhook given up", "event", j.id, "attempts", j.attempt, "error", err)
 		s.leaveOutbox(j.id, &s.counters.dropped)
 
 		return
@@ -285,14 +246,14 @@ func (s *Server) attempt(ctx context.Context, j job, d *delivery, target channel
 		level = slog.LevelWarn // once per webhook, or a receiver that is down floods the log
 	}
 
-	s.log.Log(ctx, level, "sandbox gateway: webhook not delivered, will be retried", "event", j.id, "attempt", j.attempt, "error", err)
+	s.log.Log(ctx, level, "double: webhook not delivered, will be retried", "event", j.id, "attempt", j.attempt, "error", err)
 	j.at = time.Now().Add(s.cfg.RetryBackoff(j.attempt))
 	s.outbox.add(j)
 }
 
 func (s *Server) leaveOutbox(id string, counter *int) {
-	if err := s.commit(func(t *tx) error { return t.b.Bucket(bucketOutbox).Delete([]byte(id)) }); err != nil {
-		s.log.Error("sandbox gateway: webhook stays in the outbox", "event", id, "error", err)
+	if err := s.Commit(func(t *Tx) error { return t.b.Bucket(bucketOutbox).Delete([]byte(id)) }); err != nil {
+		s.log.Error("double: webhook stays in the outbox", "event", id, "error", err)
 
 		return
 	}
@@ -302,28 +263,18 @@ func (s *Server) leaveOutbox(id string, counter *int) {
 
 // send posts the webhook, signed afresh: its timestamp is that of the attempt, or retries would be stale.
 func (s *Server) send(ctx context.Context, id string, d *delivery, target channel) error {
-	body, err := json.Marshal(d.Body)
-	if err != nil {
-		return fmt.Errorf("encode webhook: %w", err)
-	}
-
-	now := s.cfg.Clock()
-
-	signature, err := standardwebhook.Sign(target.secrets, id, now, body)
-	if err != nil {
+	message, ok, err := target.signer.Message(d.Event, id, s.cfg.Clock())
+	if err != nil || !ok {
 		return err
 	}
 
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target.url, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target.url, bytes.NewReader(message.Body))
 	if err != nil {
 		return fmt.Errorf("webhook request: %w", err)
 	}
 
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("User-Agent", "sandbox-gateway/1")
-	req.Header.Set(standardwebhook.HeaderID, id)
-	req.Header.Set(standardwebhook.HeaderTimestamp, strconv.FormatInt(now.Unix(), 10))
-	req.Header.Set(standardwebhook.HeaderSignature, signature)
+	req.Header = message.Header.Clone()
+	req.Header.Set("User-Agent", "rihla-double/1")
 
 	res, err := s.webhooks.Do(req)
 	if err != nil {

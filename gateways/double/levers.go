@@ -1,10 +1,9 @@
-package server
+package double
 
 import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"strings"
 	"time"
 
 	"rihla/models"
@@ -23,15 +22,15 @@ const retryTimer = time.Second
 
 // fire does what a timer is for: expire a checkout or decide a refund.
 func (s *Server) fire(_ context.Context, j job) {
-	err := s.commit(func(t *tx) error {
-		if strings.HasPrefix(j.id, "co_") {
-			_, err := s.current(t, j.id)
-
+	err := s.Commit(func(t *Tx) error {
+		row, err := t.Refund(j.id)
+		if err != nil {
 			return err
 		}
 
-		row, err := t.refund(j.id)
-		if err != nil || row == nil {
+		if row == nil {
+			_, err = s.Current(t, j.id)
+
 			return err
 		}
 
@@ -40,7 +39,7 @@ func (s *Server) fire(_ context.Context, j job) {
 		return err
 	})
 	if err != nil && s.stopping.Err() == nil {
-		s.log.Error("sandbox gateway: timer failed", "id", j.id, "error", err)
+		s.log.Error("double: timer failed", "id", j.id, "error", err)
 
 		j.at = s.cfg.Clock().Add(retryTimer)
 		s.timers.add(j)
@@ -49,45 +48,45 @@ func (s *Server) fire(_ context.Context, j job) {
 
 func (s *Server) addFault(w http.ResponseWriter, r *http.Request) {
 	var in struct {
-		fault
+		Fault
 
 		Times *int `json:"times"`
 	}
 
-	if refusal, ok := readJSON(w, r, &in); !ok {
-		refusal.write(w)
+	if refusal, ok := s.leverJSON(w, r, &in); !ok {
+		refusal.Write(w)
 
 		return
 	}
 
 	if in.Times != nil {
-		in.fault.Times = *in.Times
+		in.Fault.Times = *in.Times
 	}
 
-	if problem := in.complete(in.Times != nil); problem != "" {
-		invalid(problem).write(w)
+	if problem := in.complete(in.Times != nil, s.traits); problem != "" {
+		leverInvalid(problem).Write(w)
 
 		return
 	}
 
 	if in.Merchant != "" && s.merchants[in.Merchant] == nil {
-		invalid("merchant is unknown.").write(w)
+		leverInvalid("merchant is unknown.").Write(w)
 
 		return
 	}
 
-	s.faults.add(in.fault)
-	success(http.StatusCreated, in.fault).write(w)
+	s.faults.add(in.Fault)
+	Success(http.StatusCreated, in.Fault).Write(w)
 }
 
 func (s *Server) listFaults(w http.ResponseWriter, _ *http.Request) {
-	listAnswer(s.faults.list()).write(w)
+	leverList(s.faults.list()).Write(w)
 }
 
 // clearFaults forgets all faults, or with ?operation= those of one operation.
 func (s *Server) clearFaults(w http.ResponseWriter, r *http.Request) {
-	s.faults.clear(r.URL.Query().Get("operation"))
-	answer{status: http.StatusNoContent}.write(w)
+	s.faults.clear(Operation(r.URL.Query().Get("operation")))
+	Answer{Status: http.StatusNoContent}.Write(w)
 }
 
 func (s *Server) decideRefund(w http.ResponseWriter, r *http.Request) {
@@ -95,21 +94,21 @@ func (s *Server) decideRefund(w http.ResponseWriter, r *http.Request) {
 		Outcome string `json:"outcome"`
 	}
 
-	if refusal, ok := readJSON(w, r, &in); !ok {
-		refusal.write(w)
+	if refusal, ok := s.leverJSON(w, r, &in); !ok {
+		refusal.Write(w)
 
 		return
 	}
 
 	if in.Outcome != outcomeSucceed && in.Outcome != outcomeFail {
-		invalid("outcome must be succeed or fail.").write(w)
+		leverInvalid("outcome must be succeed or fail.").Write(w)
 
 		return
 	}
 
-	var row *refundRow
+	var row *Refund
 
-	err := s.commit(func(t *tx) (err error) {
+	err := s.Commit(func(t *Tx) (err error) {
 		row, err = s.decide(t, r.PathValue("id"), in.Outcome == outcomeSucceed)
 
 		return err
@@ -117,54 +116,54 @@ func (s *Server) decideRefund(w http.ResponseWriter, r *http.Request) {
 
 	switch {
 	case err != nil:
-		s.internal(err).write(w)
+		s.Internal(err).Write(w)
 	case row == nil:
-		notFound("refund").write(w)
-	case (row.Status == refundSucceeded) != (in.Outcome == outcomeSucceed):
-		failure(http.StatusConflict, "refund_decided", "The refund has "+row.Status+" already.").write(w)
+		leverNotFound("refund").Write(w)
+	case (row.Status == RefundSucceeded) != (in.Outcome == outcomeSucceed):
+		leverFailure(http.StatusConflict, "refund_decided", "The refund has "+row.Status+" already.").Write(w)
 	default:
-		success(http.StatusOK, row.view()).write(w)
+		Success(http.StatusOK, row).Write(w)
 	}
 }
 
 // latePayment takes the money of a checkout that failed, expired or was cancelled: what happens at real
 // gateways when a bank answers late (rules: late.accept).
 func (s *Server) latePayment(w http.ResponseWriter, r *http.Request) {
-	if refusal, ok := drain(w, r); !ok {
-		refusal.write(w)
+	if refusal, ok := s.drain(w, r); !ok {
+		refusal.Write(w)
 
 		return
 	}
 
-	var given answer
+	var given Answer
 
-	err := s.commit(func(t *tx) error {
-		row, err := s.current(t, r.PathValue("id"))
+	err := s.Commit(func(t *Tx) error {
+		row, err := s.Current(t, r.PathValue("id"))
 		if err != nil {
 			return err
 		}
 
 		if row == nil {
-			given = notFound("checkout")
+			given = leverNotFound("checkout")
 
 			return nil
 		}
 
-		if row.Status != statusPaid {
-			if err := s.take(t, row); err != nil {
+		if row.Status != StatusPaid {
+			if err := s.Take(t, row); err != nil {
 				return err
 			}
 		}
 
-		given = success(http.StatusOK, s.viewOf(r, row, &fault{}))
+		given = Success(http.StatusOK, row)
 
 		return nil
 	})
 	if err != nil {
-		given = s.internal(err)
+		given = s.Internal(err)
 	}
 
-	given.write(w)
+	given.Write(w)
 }
 
 // ledger lists every checkout and refund, oldest first, for tests that compare books.
@@ -174,10 +173,10 @@ func (s *Server) ledger(w http.ResponseWriter, _ *http.Request) {
 		Refunds   []json.RawMessage `json:"refunds"`
 	}{Checkouts: []json.RawMessage{}, Refunds: []json.RawMessage{}}
 
-	var given answer
+	var given Answer
 
 	// Encoded inside the transaction, whose memory the rows are.
-	err := s.store.view(func(t *tx) error {
+	err := s.store.view(func(t *Tx) error {
 		for _, raw := range t.each(bucketCheckouts) {
 			all.Checkouts = append(all.Checkouts, raw)
 		}
@@ -186,15 +185,15 @@ func (s *Server) ledger(w http.ResponseWriter, _ *http.Request) {
 			all.Refunds = append(all.Refunds, raw)
 		}
 
-		given = success(http.StatusOK, all)
+		given = Success(http.StatusOK, all)
 
 		return nil
 	})
 	if err != nil {
-		given = s.internal(err)
+		given = s.Internal(err)
 	}
 
-	given.write(w)
+	given.Write(w)
 }
 
 // totals are the answer of GET /sandbox/stats. Amounts are over all currencies.
@@ -219,7 +218,7 @@ type totals struct {
 func (s *Server) stats(w http.ResponseWriter, _ *http.Request) {
 	var sum totals
 
-	err := s.store.view(func(t *tx) error {
+	err := s.store.view(func(t *Tx) error {
 		sum = totals{}
 
 		for range t.each(bucketOutbox) {
@@ -229,7 +228,7 @@ func (s *Server) stats(w http.ResponseWriter, _ *http.Request) {
 		return sum.count(t)
 	})
 	if err != nil {
-		s.internal(err).write(w)
+		s.Internal(err).Write(w)
 
 		return
 	}
@@ -238,12 +237,12 @@ func (s *Server) stats(w http.ResponseWriter, _ *http.Request) {
 	sum.WebhooksDelivered, sum.WebhooksFailed, sum.WebhooksDropped = s.counters.arrived, s.counters.failed, s.counters.dropped
 	s.counters.mu.Unlock()
 
-	success(http.StatusOK, sum).write(w)
+	Success(http.StatusOK, sum).Write(w)
 }
 
-func (sum *totals) count(t *tx) error {
+func (sum *totals) count(t *Tx) error {
 	for _, raw := range t.each(bucketCheckouts) {
-		var row checkoutRow
+		var row Checkout
 		if err := json.Unmarshal(raw, &row); err != nil {
 			return err
 		}
@@ -251,23 +250,23 @@ func (sum *totals) count(t *tx) error {
 		sum.Checkouts++
 
 		switch row.Status {
-		case statusOpen:
+		case StatusOpen:
 			sum.OpenCount++
-		case statusPaid:
+		case StatusPaid:
 			sum.PaidCount++
 			sum.PaidAmount = sum.PaidAmount.Add(row.Amount)
 			sum.RefundedAmount = sum.RefundedAmount.Add(row.RefundedAmount)
-		case statusFailed:
+		case StatusFailed:
 			sum.FailedCount++
-		case statusExpired:
+		case StatusExpired:
 			sum.ExpiredCount++
-		case statusCanceled:
+		case StatusCanceled:
 			sum.CanceledCount++
 		}
 	}
 
 	for _, raw := range t.each(bucketRefunds) {
-		var row refundRow
+		var row Refund
 		if err := json.Unmarshal(raw, &row); err != nil {
 			return err
 		}
@@ -275,9 +274,9 @@ func (sum *totals) count(t *tx) error {
 		sum.Refunds++
 
 		switch row.Status {
-		case refundPending:
+		case RefundPending:
 			sum.RefundsPending++
-		case refundFailed:
+		case RefundFailed:
 			sum.RefundsFailed++
 		}
 	}

@@ -1,4 +1,4 @@
-package server
+package double
 
 import (
 	"container/heap"

@@ -1,0 +1,283 @@
+package server
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"time"
+
+	"rihla/gateways/double"
+	"rihla/models"
+)
+
+const (
+	defaultLifetime = 30 * time.Minute
+	maxReference    = 64
+	maxDescription  = 500
+	maxReason       = 1000
+	maxURL          = 2048
+)
+
+// browserSchemes are those a browser runs or reads locally; no scheme at all is a relative address.
+var browserSchemes = []string{"", "javascript", "data", "vbscript", "file", "blob", "about"}
+
+// plainHost keeps what is special in a Content-Security-Policy out of it: the host becomes part of the page's.
+var plainHost = regexp.MustCompile(`^[A-Za-z0-9.:\[\]-]+$`)
+
+var currencyCode = regexp.MustCompile(`^[A-Z]{3}$`)
+
+// calls are the operations of the protocol.
+type calls struct{ *Server }
+
+// checkoutRequest is the body of POST /v1/checkouts.
+type checkoutRequest struct {
+	MerchantReference string               `json:"merchant_reference"`
+	Amount            json.RawMessage      `json:"amount"`
+	Currency          string               `json:"currency"`
+	PaymentMethod     models.PaymentMethod `json:"payment_method"`
+	Description       string               `json:"description"`
+	ReturnURL         string               `json:"return_url"`
+	ExpiresAt         *time.Time           `json:"expires_at"`
+}
+
+// checkoutView is a checkout as the merchant sees it.
+type checkoutView struct {
+	ID                string               `json:"id"`
+	MerchantReference string               `json:"merchant_reference"`
+	Status            string               `json:"status"`
+	Amount            models.Money         `json:"amount"`
+	Currency          string               `json:"currency"`
+	RefundedAmount    models.Money         `json:"refunded_amount"`
+	PaymentMethod     models.PaymentMethod `json:"payment_method"`
+	CheckoutURL       string               `json:"checkout_url"`
+	ExpiresAt         time.Time            `json:"expires_at"`
+	PaidAt            *time.Time           `json:"paid_at"`
+	ResultCode        *string              `json:"result_code"`
+	FailureReason     *string              `json:"failure_reason"`
+}
+
+func (c calls) viewOf(r *http.Request, row *double.Checkout, f *double.Fault) checkoutView {
+	amount, currency := f.Wrong(row.Amount, row.Currency)
+
+	return checkoutView{
+		ID: row.ID, MerchantReference: row.MerchantReference, Status: row.Status, Amount: amount, Currency: currency,
+		RefundedAmount: row.RefundedAmount, PaymentMethod: row.PaymentMethod, CheckoutURL: c.PayURL(r, row.ID),
+		ExpiresAt: row.ExpiresAt, PaidAt: row.PaidAt, ResultCode: orNull(row.ResultCode), FailureReason: orNull(row.FailureReason),
+	}
+}
+
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+
+	return &s
+}
+
+func failure(status int, code, message string) double.Answer {
+	return protocol{}.Failure(double.Failure{Status: status, Code: code, Message: message})
+}
+
+// refused words a refusal; about is what is missing when it is unknown.
+func refused(why double.Refusal, status, currency string) double.Answer {
+	const code = http.StatusUnprocessableEntity
+
+	switch why {
+	case double.RefusedUnknown:
+		return failure(http.StatusNotFound, "not_found", "There is no such checkout.")
+	case double.RefusedDuplicate:
+		return failure(code, "duplicate_reference", "The merchant_reference was used already.")
+	case double.RefusedPast:
+		return failure(code, "expires_at_past", "expires_at is in the past.")
+	case double.RefusedNotOpen:
+		return failure(code, "checkout_not_open", "The checkout is "+status+".")
+	case double.RefusedNotPaid:
+		return failure(code, "checkout_not_paid", "The checkout is not paid.")
+	case double.RefusedCurrency:
+		return failure(code, "currency_mismatch", "The checkout was not paid in "+currency+".")
+	default:
+		return failure(code, "refund_exceeds_paid", "The refund is more than what is left of the payment.")
+	}
+}
+
+func (c calls) createCheckout(w http.ResponseWriter, r *http.Request, m *double.Account) {
+	var in checkoutRequest
+	if refusal, ok := c.ReadJSON(w, r, &in); !ok {
+		refusal.Write(w)
+
+		return
+	}
+
+	row, problem := in.check(m)
+	if problem != "" {
+		c.Invalid("", problem).Write(w)
+
+		return
+	}
+
+	c.Faulty(w, r, double.OpCreateCheckout, m, func(f *double.Fault) double.Answer {
+		id, err := double.NewID("co_")
+		if err != nil {
+			return c.Internal(err)
+		}
+
+		return c.Once(r, m, double.OpCreateCheckout, in, nil, func(t *double.Tx) (double.Answer, error) {
+			if f.Mode == double.ModeReject {
+				return c.Refuse(f), nil
+			}
+
+			fresh := *row
+			fresh.ID = id
+
+			if fresh.ExpiresAt.IsZero() {
+				fresh.ExpiresAt = c.Now().Add(defaultLifetime)
+			}
+
+			why, err := c.Open(t, &fresh)
+			if err != nil || why != double.RefusedNothing {
+				return refused(why, fresh.Status, fresh.Currency), err
+			}
+
+			return double.Success(http.StatusCreated, c.viewOf(r, &fresh, &double.Fault{})), nil
+		})
+	})
+}
+
+// check makes a row of the request, or says what is wrong with it. What depends on the time is left to
+// Open: a repeated request must get its stored answer even when its expiry has passed since.
+func (in *checkoutRequest) check(m *double.Account) (*double.Checkout, string) {
+	amount, err := models.ParseMoney(string(in.Amount))
+
+	switch {
+	case in.MerchantReference == "" || !double.PlainText(in.MerchantReference, maxReference):
+		return nil, "merchant_reference must have 1 to 64 characters."
+	case err != nil:
+		return nil, "amount must be a number with at most 2 decimals."
+	case !amount.IsPositive():
+		return nil, "amount must be more than 0."
+	case !currencyCode.MatchString(in.Currency):
+		return nil, "currency must be a three-letter code in capitals."
+	case !double.PlainText(in.Description, maxDescription):
+		return nil, "description must be at most 500 characters without control characters."
+	case in.ReturnURL != "" && !usableURL(in.ReturnURL):
+		return nil, "return_url must be an absolute URL."
+	case !m.Has(in.PaymentMethod):
+		return nil, "payment_method is not available to this merchant."
+	}
+
+	row := &double.Checkout{
+		Merchant: m.Name, MerchantReference: in.MerchantReference, Amount: amount,
+		Currency: in.Currency, PaymentMethod: in.PaymentMethod, Description: in.Description, ReturnURL: in.ReturnURL,
+	}
+
+	if in.ExpiresAt != nil {
+		row.ExpiresAt = in.ExpiresAt.UTC()
+	}
+
+	return row, ""
+}
+
+// usableURL admits web addresses and the links of mobile apps, and nothing that a browser would run.
+func usableURL(text string) bool {
+	u, err := url.Parse(text)
+	if err != nil || len(text) > maxURL || !double.PlainText(text, maxURL) {
+		return false
+	}
+
+	if slices.Contains(browserSchemes, u.Scheme) {
+		return false
+	}
+
+	switch u.Scheme {
+	case "http", "https":
+		return plainHost.MatchString(u.Host)
+	default:
+		return u.Opaque == ""
+	}
+}
+
+func (c calls) getCheckout(w http.ResponseWriter, r *http.Request, m *double.Account) {
+	c.AnswerStatus(w, r, m, r.PathValue("id"), func(row *double.Checkout, f *double.Fault) double.Answer {
+		return double.Success(http.StatusOK, c.viewOf(r, row, f))
+	})
+}
+
+func (c calls) findCheckouts(w http.ResponseWriter, r *http.Request, m *double.Account) {
+	find(c, w, r, m, func(reference string, f *double.Fault) (any, error) {
+		rows, err := c.Find(m, reference, f)
+		found := make([]checkoutView, 0, len(rows))
+
+		for _, row := range rows {
+			found = append(found, c.viewOf(r, row, f))
+		}
+
+		return found, err
+	})
+}
+
+// find answers a search by the merchant's reference.
+func find(
+	c calls, w http.ResponseWriter, r *http.Request, m *double.Account, search func(reference string, f *double.Fault) (any, error),
+) {
+	reference := r.URL.Query().Get("merchant_reference")
+	if reference == "" {
+		c.Invalid("merchant_reference", "merchant_reference is needed.").Write(w)
+
+		return
+	}
+
+	c.Faulty(w, r, double.OpStatus, m, func(f *double.Fault) double.Answer {
+		if f.Mode == double.ModeReject {
+			return c.Refuse(f)
+		}
+
+		found, err := search(reference, f)
+		if err != nil {
+			return c.Internal(err)
+		}
+
+		return double.Success(http.StatusOK, map[string]any{"data": found})
+	})
+}
+
+func (c calls) cancelCheckout(w http.ResponseWriter, r *http.Request, m *double.Account) {
+	if _, refusal, ok := c.ReadBody(w, r); !ok {
+		refusal.Write(w)
+
+		return
+	}
+
+	c.Faulty(w, r, double.OpCancel, m, func(f *double.Fault) double.Answer {
+		if f.Mode == double.ModeReject {
+			return c.Refuse(f)
+		}
+
+		var given double.Answer
+
+		// No stored answer is needed to give the same key the same answer: cancelling twice is cancelling once,
+		// and every other state is final.
+		err := c.Commit(func(t *double.Tx) error {
+			row, why, err := c.Cancel(t, m, r.PathValue("id"))
+
+			switch {
+			case err != nil:
+				return err
+			case why == double.RefusedNotOpen:
+				given = refused(why, row.Status, row.Currency)
+			case why != double.RefusedNothing:
+				given = refused(why, "", "")
+			default:
+				given = double.Success(http.StatusOK, c.viewOf(r, row, &double.Fault{}))
+			}
+
+			return nil
+		})
+		if err != nil {
+			return c.Internal(err)
+		}
+
+		return given
+	})
+}

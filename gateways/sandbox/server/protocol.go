@@ -1,0 +1,151 @@
+// Package server is the sandbox gateway: the double of a company that speaks the protocol of package sandbox, has every payment
+// method, gives back any part of a payment, and breaks on demand.
+package server
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"rihla/gateways/double"
+	"rihla/gateways/standardwebhook"
+	"rihla/models"
+)
+
+// What the sandbox is made of.
+type (
+	Config   = double.Config
+	Merchant = double.Merchant
+	Channel  = double.Channel
+	Server   = double.Server
+)
+
+// New opens the sandbox. Secrets of channels are those of Standard Webhooks: `whsec_…`.
+func New(cfg Config) (*Server, error) { return double.New(protocol{}, cfg) }
+
+// protocol is that of package sandbox, on the company's side.
+type protocol struct{}
+
+// Traits implements double.Protocol.
+func (protocol) Traits() double.Traits {
+	return double.Traits{Name: "sandbox gateway", EventPrefix: "evt_", OneReference: true, Keys: true}
+}
+
+// Routes implements double.Protocol.
+func (protocol) Routes(s *Server) map[string]double.Methods {
+	c := calls{s}
+
+	return map[string]double.Methods{
+		"/v1/checkouts":             {http.MethodPost: s.AsMerchant(c.createCheckout), http.MethodGet: s.AsMerchant(c.findCheckouts)},
+		"/v1/checkouts/{id}":        {http.MethodGet: s.AsMerchant(c.getCheckout)},
+		"/v1/checkouts/{id}/cancel": {http.MethodPost: s.AsMerchant(c.cancelCheckout)},
+		"/v1/refunds":               {http.MethodPost: s.AsMerchant(c.createRefund), http.MethodGet: s.AsMerchant(c.findRefunds)},
+		"/v1/refunds/{id}":          {http.MethodGet: s.AsMerchant(c.getRefund)},
+	}
+}
+
+// Key implements double.Protocol: a Bearer token.
+func (protocol) Key(r *http.Request) string {
+	scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+
+	return strings.TrimSpace(key)
+}
+
+// Failure implements double.Protocol.
+func (protocol) Failure(f double.Failure) double.Answer {
+	a := double.Success(f.Status, map[string]any{"error": map[string]string{"code": f.Code, "message": f.Message}})
+	if f.Code == double.CodeUnauthorized {
+		a.Header = map[string]string{"WWW-Authenticate": "Bearer"}
+	}
+
+	return a
+}
+
+// ReturnURL implements double.Protocol: the merchant's address with what happened; the merchant believes only its webhook or a
+// query.
+func (protocol) ReturnURL(c *double.Checkout) string {
+	u, err := url.Parse(c.ReturnURL)
+	if err != nil || c.ReturnURL == "" {
+		return c.ReturnURL // it was checked when it came
+	}
+
+	query := u.Query()
+	query.Set("transaction", c.MerchantReference)
+	query.Set("status", c.Status)
+	u.RawQuery = query.Encode()
+
+	return u.String()
+}
+
+// Signer implements double.Protocol.
+func (protocol) Signer(secret string) (double.Signer, error) {
+	secrets, err := standardwebhook.ParseSecrets(secret)
+
+	return signer{secrets}, err
+}
+
+type signer struct{ secrets []standardwebhook.Secret }
+
+// eventBody is the body of a webhook.
+type eventBody struct {
+	Type      models.EventType `json:"type"`
+	Timestamp time.Time        `json:"timestamp"`
+	Data      eventData        `json:"data"`
+}
+
+type eventData struct {
+	CheckoutID        string               `json:"checkout_id"`
+	MerchantReference string               `json:"merchant_reference"`
+	Amount            models.Money         `json:"amount"`
+	Currency          string               `json:"currency"`
+	PaymentMethod     models.PaymentMethod `json:"payment_method"`
+	ResultCode        string               `json:"result_code"`
+	FailureReason     string               `json:"failure_reason,omitempty"`
+	RefundID          string               `json:"refund_id,omitempty"`
+}
+
+func bodyOf(e double.Event) eventBody {
+	c := e.Checkout
+	body := eventBody{Type: e.Type, Timestamp: e.At, Data: eventData{
+		CheckoutID: c.ID, MerchantReference: c.MerchantReference, Amount: c.Amount, Currency: c.Currency,
+		PaymentMethod: c.PaymentMethod, ResultCode: c.ResultCode, FailureReason: c.FailureReason,
+	}}
+
+	if r := e.Refund; r != nil {
+		body.Data.MerchantReference, body.Data.Amount, body.Data.Currency = r.MerchantReference, r.Amount, r.Currency
+		body.Data.ResultCode, body.Data.FailureReason, body.Data.RefundID = "REFUNDED", r.FailureReason, r.ID
+
+		if r.Status == double.RefundFailed {
+			body.Data.ResultCode = "REFUND_FAILED"
+		}
+	}
+
+	return body
+}
+
+// Message implements double.Signer.
+func (s signer) Message(e double.Event, id string, at time.Time) (double.Message, bool, error) {
+	body, err := json.Marshal(bodyOf(e))
+	if err != nil {
+		return double.Message{}, false, err
+	}
+
+	signature, err := standardwebhook.Sign(s.secrets, id, at, body)
+	if err != nil {
+		return double.Message{}, false, err
+	}
+
+	header := http.Header{}
+	header.Set("Content-Type", "application/json")
+	header.Set(standardwebhook.HeaderID, id)
+	header.Set(standardwebhook.HeaderTimestamp, strconv.FormatInt(at.Unix(), 10))
+	header.Set(standardwebhook.HeaderSignature, signature)
+
+	return double.Message{Header: header, Body: body}, true, nil
+}
