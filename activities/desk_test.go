@@ -43,7 +43,7 @@ func newDesk(t *testing.T) *desk {
 
 // serve puts another gateway behind the activities.
 func (d *desk) serve(g gateways.Gateway) {
-	d.Gateways = map[models.Gateway]gateways.Gateway{models.GatewayA: g, models.GatewayWalletB: g}
+	d.Gateways = map[models.MerchantAccount]gateways.Gateway{models.AccountGatewayA: g, models.AccountWalletB: g}
 }
 
 // attempt is the first payment attempt of a new booking of one seat, 115.00.

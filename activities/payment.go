@@ -2,7 +2,6 @@ package activities
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -21,7 +20,7 @@ import (
 // Payments are the steps of a payment attempt and of a refund.
 type Payments struct {
 	Store    *store.Store
-	Gateways map[models.Gateway]gateways.Gateway
+	Gateways map[models.MerchantAccount]gateways.Gateway
 	Now      func() time.Time
 	Log      *slog.Logger
 	// AskFor is how long a gateway is queried about an expired attempt before an incident is opened; zero: the workflow knows.
@@ -73,153 +72,6 @@ func (p *Payments) AwaitCheckout(ctx context.Context, a models.Attempt) (Checkou
 	c.AskFor = p.AskFor
 
 	return c, asActivityError(err)
-}
-
-func (p *Payments) openCheckout(ctx context.Context, a models.Attempt) (Checkout, error) {
-	t, fresh, err := p.Store.Payments.OpenPayment(ctx, a, p.Now)
-	if err != nil {
-		return Checkout{}, err
-	}
-
-	if wasCancelled(&t) {
-		// It was cancelled while it was being opened: a try whose answer was lost may have left a checkout.
-		return checkoutOf(&t), p.closeCheckout(ctx, &t)
-	}
-
-	if t.Status != models.TransactionPending || t.Reference != nil {
-		return checkoutOf(&t), nil
-	}
-
-	if !p.Now().Before(t.ExpiresAt) {
-		return checkoutOf(&t), nil // it cannot be paid any more: it expires, and the gateway is queried before it does
-	}
-
-	opened, refusal := p.createCheckout(ctx, &t)
-
-	settled, err := p.openingSettled(ctx, &t, fresh, refusal)
-	if err != nil {
-		return checkoutOf(&t), err
-	}
-
-	// A gateway that goes on saying that something is under way has nothing under way after SettleAfter.
-	stuck := settled && gateways.KindOf(refusal) == gateways.KindInProgress
-
-	if err = refusal; isFinal(refusal) || stuck {
-		// The answer of an earlier try may have been lost, and a gateway refuses the same key with another request: the trip may
-		// have got another title since. An attempt that counted as refused would leave a checkout behind that can be paid. So
-		// would one whose gateway refuses to say, unless this is the first try.
-		opened, err = p.findCheckout(ctx, &t)
-		switch kind := gateways.KindOf(err); {
-		case kind == gateways.KindNotFound && !fresh && !settled:
-			// An earlier request for it may still be under way, and would leave a checkout without an attempt.
-			return checkoutOf(&t), refusal
-		case kind == gateways.KindNotFound || kind == gateways.KindRejected && fresh:
-			return p.failUnopened(ctx, &t, models.FailureGatewayRejected, refusal.Error())
-		}
-	}
-
-	if err != nil {
-		return checkoutOf(&t), err
-	}
-
-	if !fresh {
-		// The checkout of an earlier try may have been closed since; then the gateway repeats what it said when it made it.
-		if now, err := p.findCheckout(ctx, &t); err == nil && now.Status == gateways.CheckoutCanceled {
-			return p.failUnopened(ctx, &t, models.FailureCancelled, "")
-		}
-	}
-
-	err = p.Store.Payments.SaveCheckout(ctx, t.ID, opened.ID, opened.URL)
-	if errors.Is(err, payments.ErrReferenceTaken) {
-		return p.failUnopened(ctx, &t, models.FailureGatewayRejected, err.Error())
-	}
-
-	return checkoutOf(&t), err
-}
-
-// openingSettled keeps, about an opening without success, that it or an earlier one may still have its effect, and reports whether
-// that has had its time. A first one that was refused has none.
-func (p *Payments) openingSettled(ctx context.Context, t *models.PaymentTransaction, fresh bool, refusal error) (bool, error) {
-	switch kind := gateways.KindOf(refusal); {
-	case refusal == nil:
-		return false, nil
-	case kind == gateways.KindUnknown:
-		_, err := p.Store.Payments.NoteOpeningAnswer(ctx, t.ID, models.SentUnknown, p.settleAfter())
-
-		return false, errors.Join(refusal, err)
-	case kind == gateways.KindInProgress:
-		return p.Store.Payments.NoteOpeningAnswer(ctx, t.ID, models.SentConflict, p.settleAfter())
-	case isFinal(refusal) && !fresh:
-		return p.Store.Payments.NoteOpeningAnswer(ctx, t.ID, models.SentRefused, p.settleAfter())
-	default:
-		return false, nil
-	}
-}
-
-// failUnopened ends an attempt that cannot be paid.
-func (p *Payments) failUnopened(ctx context.Context, t *models.PaymentTransaction, why models.FailureCode, words string) (Checkout, error) {
-	ended, err := p.Store.Payments.EndPayment(ctx, t.ID, why, words, p.Now())
-	p.announce(ctx, t.ID, ended)
-
-	return Checkout{Status: ended.Status, Failure: ended.Failure, ExpiresAt: t.ExpiresAt}, err
-}
-
-func wasCancelled(t *models.PaymentTransaction) bool {
-	return t.FailureCode != nil && *t.FailureCode == models.FailureCancelled && t.CapturedAt == nil
-}
-
-// isFinal reports an answer that stays the same however often it is asked for: every 4xx but 429 (rules: gateways.outcomes).
-func isFinal(err error) bool {
-	kind := gateways.KindOf(err)
-
-	return err != nil && (kind == gateways.KindRejected || kind == gateways.KindNotFound)
-}
-
-func (p *Payments) createCheckout(ctx context.Context, t *models.PaymentTransaction) (gateways.Checkout, error) {
-	title, err := p.Store.Payments.CheckoutText(ctx, t)
-	if err != nil {
-		return gateways.Checkout{}, err
-	}
-
-	g, err := p.gateway(t.Gateway)
-	if err != nil {
-		return gateways.Checkout{}, err
-	}
-
-	return g.CreateCheckout(ctx, gateways.CheckoutRequest{
-		MerchantReference: t.ID, Amount: t.Amount, Currency: t.Currency, Method: t.PaymentMethod,
-		Description: title, ReturnURL: t.ReturnAddress(), CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt,
-	})
-}
-
-func (p *Payments) findCheckout(ctx context.Context, t *models.PaymentTransaction) (gateways.Checkout, error) {
-	g, err := p.gateway(t.Gateway)
-	if err != nil {
-		return gateways.Checkout{}, err
-	}
-
-	ref := refOf(t)
-	ref.ID = ""
-
-	return g.ReadCheckout(ctx, ref)
-}
-
-func (p *Payments) gateway(name models.Gateway) (gateways.Gateway, error) {
-	g, ok := p.Gateways[name]
-	if !ok {
-		return nil, fmt.Errorf("no driver is configured for gateway %s", name)
-	}
-
-	return g, nil
-}
-
-func checkoutOf(t *models.PaymentTransaction) Checkout {
-	c := Checkout{Status: t.Status, ExpiresAt: t.ExpiresAt}
-	if t.FailureCode != nil {
-		c.Failure = *t.FailureCode
-	}
-
-	return c
 }
 
 // ReportOutage opens an incident about an attempt whose gateway does not say whether it was paid.
@@ -289,7 +141,7 @@ func (p *Payments) CloseCheckout(ctx context.Context, id uuid.UUID) error {
 }
 
 func (p *Payments) closeCheckout(ctx context.Context, t *models.PaymentTransaction) error {
-	g, err := p.gateway(t.Gateway)
+	g, err := p.gateway(t.Channel.Account())
 	if err != nil {
 		return err
 	}

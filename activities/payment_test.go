@@ -143,7 +143,7 @@ func TestOpenCheckoutThatCannotBe(t *testing.T) {
 	_, err = d.AwaitCheckout(t.Context(), b)
 	require.Equal(t, 9*time.Second, requireApplicationError(t, err).NextRetryDelay())
 
-	d.Gateways = map[models.Gateway]gateways.Gateway{}
+	d.Gateways = map[models.MerchantAccount]gateways.Gateway{}
 	_, err = d.OpenCheckout(t.Context(), b)
 	require.ErrorContains(t, err, "gateway_a")
 }

@@ -24,10 +24,10 @@ import (
 // for late events.
 type Polls struct {
 	Store          *store.Store
-	Gateways       map[models.Gateway]gateways.Gateway
+	Gateways       map[models.MerchantAccount]gateways.Gateway
 	Deliver        func(context.Context, models.Delivery) error
 	WebhookSilence time.Duration // after how long without a webhook a channel counts as silent
-	Limiters       map[models.Gateway]PollLimiters
+	Limiters       map[models.MerchantAccount]PollLimiters
 	Now            func() time.Time
 	Log            *slog.Logger
 	// Asked is called for every query: open, news, error or not_sent; Silent of every round that found the channel silent.
@@ -84,7 +84,7 @@ func (p *Polls) PollStatus(ctx context.Context, c models.Channel) (Polled, error
 
 // askRound asks about those first whose customers wait. A gateway that does not answer about them is not asked about others.
 func (p *Polls) askRound(ctx context.Context, c models.Channel, out *Polled) error {
-	began, limiters := time.Now(), p.Limiters[c.Gateway()]
+	began, limiters := time.Now(), p.Limiters[c.Account()]
 
 	goOn, waited, err := p.askUntil(ctx, c, out, pollLimits{
 		until: began.Add(waitedForTime), atMost: math.MaxInt, limiter: limiters.Waited,
@@ -222,7 +222,7 @@ func refOf(t *models.PaymentTransaction) gateways.CheckoutRef {
 
 // ask is one question. Its error is the database's: that the gateway does not answer is an outcome.
 func (p *Polls) ask(ctx context.Context, t *models.PaymentTransaction) (outcome string, err error) {
-	g, ok := p.Gateways[t.Gateway]
+	g, ok := p.Gateways[t.Channel.Account()]
 	if !ok {
 		return askedNotSent, nil
 	}

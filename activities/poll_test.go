@@ -157,7 +157,7 @@ func TestPollStatusOfAGatewayThatKnowsNothing(t *testing.T) {
 	t.Parallel()
 	a := newAsker(t)
 	open := a.opened(t)
-	a.polls.Gateways = map[models.Gateway]gateways.Gateway{models.GatewayA: forgetful{a.gateway}}
+	a.polls.Gateways = map[models.MerchantAccount]gateways.Gateway{models.AccountGatewayA: forgetful{a.gateway}}
 
 	a.now = a.now.Add(3 * time.Minute)
 	a.poll(t, activities.Polled{Silent: true, Asked: 1})
@@ -275,7 +275,7 @@ func TestPollStatusClosesWhatStayedOpen(t *testing.T) {
 	// It is paid in the moment in which it is to be closed.
 	late := a.opened(t)
 	a.end(t, late, models.FailureCancelled)
-	a.polls.Gateways = map[models.Gateway]gateways.Gateway{models.GatewayA: quickCustomer{a.gateway}}
+	a.polls.Gateways = map[models.MerchantAccount]gateways.Gateway{models.AccountGatewayA: quickCustomer{a.gateway}}
 
 	a.now = a.now.Add(11 * time.Minute)
 	a.poll(t, activities.Polled{Asked: 1, News: 1})
@@ -352,7 +352,7 @@ func TestPollStatusOfWhatIsWaitedFor(t *testing.T) {
 func TestWaitedForLeavesTheGatewayToPayments(t *testing.T) {
 	t.Parallel()
 	a := newAsker(t)
-	a.polls.Limiters = map[models.Gateway]activities.PollLimiters{models.GatewayA: activities.NewPollLimiters(8)}
+	a.polls.Limiters = map[models.MerchantAccount]activities.PollLimiters{models.AccountGatewayA: activities.NewPollLimiters(8)}
 
 	ended := a.opened(t)
 	a.end(t, ended, models.FailureCancelled)
@@ -395,7 +395,7 @@ func TestLateChecksGoOnWhileThereAreSome(t *testing.T) {
 	}
 
 	a.now = a.now.Add(11 * time.Minute)
-	a.polls.Limiters = map[models.Gateway]activities.PollLimiters{models.GatewayA: activities.NewPollLimiters(8)}
+	a.polls.Limiters = map[models.MerchantAccount]activities.PollLimiters{models.AccountGatewayA: activities.NewPollLimiters(8)}
 
 	got, err := a.polls.PollStatus(t.Context(), models.ChannelGatewayA)
 	require.NoError(t, err)

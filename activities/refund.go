@@ -10,6 +10,7 @@ import (
 
 	"rihla/gateways"
 	"rihla/internal/store/payments"
+	"rihla/internal/store/refunds"
 	"rihla/internal/telemetry"
 	"rihla/models"
 )
@@ -92,14 +93,14 @@ func (p *Payments) refundAtGateway(ctx context.Context, id uuid.UUID) (models.Re
 		return models.RefundResult{}, err
 	}
 
-	g, err := p.gateway(t.Gateway)
+	g, err := p.gateway(t.Channel.Account())
 	if err != nil {
 		return models.RefundResult{}, err
 	}
 
 	ref := refundRefOf(&r, &t)
 
-	sent, err := g.ReadRefund(ctx, ref)
+	sent, err := p.readSentRefund(ctx, g, &r, ref)
 	if gateways.KindOf(err) == gateways.KindNotFound {
 		if r.Sends > 0 {
 			if refused, err := p.Store.Refunds.GiveUpRefund(ctx, id, p.settleAfter()); err != nil || refused {
@@ -120,11 +121,26 @@ func (p *Payments) refundAtGateway(ctx context.Context, id uuid.UUID) (models.Re
 	}
 }
 
+// readSentRefund reads the refund. One that was never sent cannot be told by sums: then the gateway is not asked.
+func (p *Payments) readSentRefund(
+	ctx context.Context, g gateways.Gateway, r *models.Refund, ref gateways.RefundRef,
+) (gateways.Refund, error) {
+	if r.Sends == 0 && g.Capabilities().Refunds == gateways.SettledBySum {
+		return gateways.Refund{}, &gateways.Error{Kind: gateways.KindNotFound, Code: "never_sent"}
+	}
+
+	return g.ReadRefund(ctx, ref)
+}
+
 // refundRefOf names the refund r of t. A refund whose id at the gateway is known is read by it.
 func refundRefOf(r *models.Refund, t *models.PaymentTransaction) gateways.RefundRef {
 	ref := gateways.RefundRef{MerchantReference: r.ID, Checkout: refOf(t), Amount: r.Amount, Currency: r.Currency}
 	if r.GatewayRefundID != nil {
 		ref.ID = *r.GatewayRefundID
+	}
+
+	if r.RefundedBefore != nil {
+		ref.RefundedBefore = *r.RefundedBefore
 	}
 
 	return ref
@@ -143,13 +159,18 @@ var errRejected = errors.New("refused for good")
 func (p *Payments) sendRefund(ctx context.Context, g gateways.Gateway, r gateways.RefundRef) (gateways.Refund, error) {
 	id := r.MerchantReference
 
-	send, err := p.Store.Refunds.BeginRefundSend(ctx, id, p.settleAfter())
+	send, before, err := p.Store.Refunds.BeginRefundSend(ctx, id, p.sendRules(g))
 	if err != nil || send == 0 {
 		return gateways.Refund{}, cmp.Or(err, errUnsettled)
 	}
 
+	if before != nil {
+		r.RefundedBefore = *before
+	}
+
 	sent, err := g.CreateRefund(ctx, gateways.RefundRequest{
 		Checkout: r.Checkout, MerchantReference: id, Amount: r.Amount, Currency: r.Currency, Reason: "refund " + id.String(),
+		RefundedBefore: r.RefundedBefore,
 	})
 	if err == nil {
 		return sent, nil
@@ -169,6 +190,19 @@ func (p *Payments) sendRefund(ctx context.Context, g gateways.Gateway, r gateway
 	default:
 		return sent, errors.Join(err, p.Store.Refunds.NoteRefundAnswer(ctx, id, send, models.SentUnknown, ""))
 	}
+}
+
+// sendRules follow from how the gateway settles a lost answer.
+func (p *Payments) sendRules(g gateways.Gateway) refunds.SendRules {
+	rules, can := refunds.SendRules{Settle: p.settleAfter()}, g.Capabilities()
+	if can.Refunds != gateways.SettledByKey {
+		// The gateway was asked and does not know it. It may not know it yet.
+		rules.Again = max(can.SearchLag, p.settleAfter())
+	}
+
+	rules.BySum = can.Refunds == gateways.SettledBySum
+
+	return rules
 }
 
 // confirmRejection asks once more before a refusal counts: a gateway may have made the refund all the same, and may still be at

@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"rihla/gateways"
+	"rihla/internal/store/refunds"
 	"rihla/gateways/fake"
 	"rihla/models"
 )
@@ -134,7 +135,7 @@ func TestRefundAfterAKilledSender(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	id := d.promised(t, d.paid(t))
-	send, err := d.Store.Refunds.BeginRefundSend(t.Context(), id, settled)
+	send, _, err := d.Store.Refunds.BeginRefundSend(t.Context(), id, refunds.SendRules{Settle: settled})
 	require.NoError(t, err)
 	require.Equal(t, 1, send)
 

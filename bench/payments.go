@@ -163,7 +163,7 @@ func (b *bench) measure(ctx context.Context, payments, parallel int) (result, er
 
 	w := worker.New(worker.Deps{
 		Log: slog.Default(), Temporal: b.temporal, Namespace: client.DefaultNamespace, Store: b.store, Sender: silent{},
-		Gateways: map[models.Gateway]gateways.Gateway{models.GatewayA: gate}, Queue: queue, Concurrency: 32,
+		Gateways: map[models.MerchantAccount]gateways.Gateway{models.AccountGatewayA: gate}, Queue: queue, Concurrency: 32,
 	})
 	if err := w.Start(ctx); err != nil {
 		return result{}, err

@@ -86,7 +86,7 @@ func (b *reportsBench) settled(ctx context.Context, sales *bench, before, after 
 			return err
 		}
 
-		if err := b.store.Payments.SaveCheckout(ctx, tx.ID, "ref-"+tx.ID.String(), "https://gateway.test/"); err != nil {
+		if err := b.store.Payments.SaveCheckout(ctx, tx.ID, tx.Channel, "ref-"+tx.ID.String(), "https://gateway.test/"); err != nil {
 			return err
 		}
 

@@ -18,14 +18,11 @@ import (
 	"rihla/api/operations"
 	"rihla/api/ratelimit"
 	"rihla/api/relay"
-	"rihla/gateways"
-	"rihla/gateways/standardwebhook"
 	"rihla/internal/auth"
 	"rihla/internal/clock"
 	"rihla/internal/config"
 	"rihla/internal/store"
 	"rihla/internal/telemetry"
-	"rihla/models"
 	"rihla/workflows"
 )
 
@@ -217,21 +214,4 @@ func accountStatus(s *store.Store) func(context.Context, uuid.UUID) (auth.Accoun
 
 		return auth.AccountStatus{Role: now.Role, ProviderID: now.ProviderID, Generation: now.TokenGeneration}, err
 	}
-}
-
-func webhookVerifiers(cfg config.Config) (map[models.Channel]gateways.WebhookVerifier, error) {
-	all := map[models.Channel]gateways.WebhookVerifier{}
-
-	for _, channel := range models.Channels() {
-		secrets, err := standardwebhook.ParseSecrets(strings.Join(cfg.Webhooks.For(channel).Reveal(), ","))
-		if err != nil {
-			return nil, fmt.Errorf("WEBHOOK_SECRETS_%s: %w", strings.ToUpper(string(channel)), err)
-		}
-
-		if all[channel], err = standardwebhook.New(secrets); err != nil {
-			return nil, err
-		}
-	}
-
-	return all, nil
 }

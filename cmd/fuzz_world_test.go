@@ -182,7 +182,7 @@ func (p fuzzPayment) insert(tb testing.TB, s *store.Store, db *sql.DB) {
 	t, _, err := s.Payments.OpenPayment(tb.Context(), models.Attempt{BookingID: fuzzID(p.booking), Number: 1, UserID: user, Method: p.method}, time.Now)
 	require.NoError(tb, err)
 	require.Equal(tb, p.id(), t.ID)
-	require.NoError(tb, s.Payments.SaveCheckout(tb.Context(), t.ID, p.reference, "https://gateway.test/"+p.reference))
+	require.NoError(tb, s.Payments.SaveCheckout(tb.Context(), t.ID, t.Channel, p.reference, "https://gateway.test/"+p.reference))
 
 	kind := map[models.TransactionStatus]models.EventType{
 		models.TransactionPaid: models.EventPaymentSucceeded, models.TransactionFailed: models.EventPaymentFailed,

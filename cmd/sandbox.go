@@ -95,7 +95,7 @@ func sandboxMerchants(cfg config.Config) []server.Merchant {
 
 	for _, method := range models.PaymentMethods() {
 		provider := method.Gateway()
-		key := cfg.Gateways.For(provider).APIKey.Reveal()
+		key := cfg.Gateways.For(provider.Primary()).APIKey.Reveal()
 
 		at, ok := byKey[key]
 		if !ok {

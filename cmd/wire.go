@@ -14,9 +14,6 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 
-	"rihla/activities"
-	"rihla/gateways"
-	"rihla/gateways/drivers"
 	"rihla/internal/clock"
 	"rihla/internal/codec"
 	"rihla/internal/config"
@@ -43,8 +40,8 @@ func policies(cfg config.Config) models.Policies {
 		Login:               models.LoginRules{PauseMax: cfg.Logins.PauseMax, LockAfter: cfg.Logins.LockAfter},
 		RescheduleTolerance: p.RescheduleTolerance, RescheduleNotice: p.RescheduleNotice, TripMovesPerDay: p.TripMovesPerDay,
 		UnpaidBookings: p.UnpaidBookingsMax, UnpaidSeats: p.UnpaidSeatsMax, BillShare: p.BillSeatsShare,
-		UnpaidAttempts: p.UnpaidAttemptsPerHour,
-		AdPerDay:       p.AdMinPricePerDay, MessagesPerRecipient: cfg.Notify.MessagesPerRecipient, SMSCountries: cfg.Notify.Countries(),
+		UnpaidAttempts: p.UnpaidAttemptsPerHour, Routes: cfg.Gateways.Routes(),
+		AdPerDay: p.AdMinPricePerDay, MessagesPerRecipient: cfg.Notify.MessagesPerRecipient, SMSCountries: cfg.Notify.Countries(),
 	}
 }
 
@@ -279,69 +276,6 @@ func connect(ctx context.Context, cfg config.Config, open *closers) (*store.Stor
 	open.add(t.Close)
 
 	return s, t, nil
-}
-
-// openGateways opens the configured driver of every payment company.
-func openGateways(cfg config.Config, m *telemetry.Metrics) (map[models.Gateway]gateways.Gateway, error) {
-	all := map[models.Gateway]gateways.Gateway{}
-
-	for _, provider := range models.Gateways() {
-		g := cfg.Gateways.For(provider)
-
-		opened, err := drivers.Open(provider, drivers.Config{
-			Driver: g.Driver, URL: g.URL, APIKey: g.APIKey.Reveal(), Timeout: g.Timeout,
-		})
-		if err != nil {
-			return nil, err
-		}
-
-		observed := gateways.Observed(opened, func(operation, outcome string, took time.Duration) {
-			m.GatewayCall(provider, operation, outcome, took)
-		})
-		all[provider] = gateways.Guarded(observed, limitsOf(g), guardReports(provider, m))
-	}
-
-	return all, nil
-}
-
-func limitsOf(g config.Gateway) gateways.Limits {
-	return gateways.Limits{
-		Timeout: g.Timeout, Rate: g.Rate, Burst: g.Burst, Concurrency: g.Concurrency,
-		BreakerFailures: g.BreakerFailures, BreakerOpenFor: g.BreakerOpenFor,
-	}
-}
-
-// guardReports counts what the guard of a gateway does, and logs what an operator wants to know of.
-func guardReports(provider models.Gateway, m *telemetry.Metrics) gateways.Reports {
-	for _, calls := range gateways.AllCalls() {
-		m.GatewayBreaker(provider, string(calls), string(gateways.CircuitClosed))
-	}
-
-	return gateways.Reports{
-		Moved: func(calls gateways.Calls, to gateways.Circuit) {
-			m.GatewayBreaker(provider, string(calls), string(to))
-			slog.Warn("gateway breaker", "gateway", provider, "calls", calls, "state", to)
-		},
-		NotSent: func(calls gateways.Calls, reason string) { m.GatewayNotSent(provider, string(calls), reason) },
-		Paused: func(calls gateways.Calls, pause time.Duration) {
-			m.GatewayPaused(provider, string(calls), pause)
-			slog.Warn("gateway wants a pause", "gateway", provider, "calls", calls, "pause", pause)
-		},
-		Waited: func(calls gateways.Calls, waited time.Duration) { m.GatewayWaited(provider, string(calls), waited) },
-		Anomaly: func(ctx context.Context, calls gateways.Calls, problem string) {
-			slog.WarnContext(ctx, "gateway answer does not match its request", "gateway", provider, "calls", calls, "problem", problem)
-		},
-	}
-}
-
-// pollLimiters are those of questions about attempts, at each gateway.
-func pollLimiters(g config.Gateways) map[models.Gateway]activities.PollLimiters {
-	limiters := map[models.Gateway]activities.PollLimiters{}
-	for _, provider := range models.Gateways() {
-		limiters[provider] = activities.NewPollLimiters(g.For(provider).Rate)
-	}
-
-	return limiters
 }
 
 // startWorker connects everything a worker needs and begins to poll. The returned function stops it.

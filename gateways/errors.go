@@ -95,6 +95,14 @@ func KindOf(err error) ErrorKind {
 	return KindUnknown
 }
 
+// TakesNone reports an error after which nothing has happened, and which every call to this account would have now: it is better to
+// turn to another account. That our own limits of rate and concurrency are reached is none.
+func TakesNone(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+
+	return ok && e.Kind.IsAway() && e.Code != notSentBusy && e.Code != notSentRate && e.Code != notSentCanceled
+}
+
 // IsUnreachable reports an error of an HTTP client that says that no connection was made: nothing of the request was sent.
 // An address that cannot be resolved, a refused connection and one that was not accepted in time are such errors; all that
 // comes later may have been heard.

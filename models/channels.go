@@ -49,14 +49,13 @@ func (c Channel) Gateway() Gateway {
 	return GatewayA
 }
 
-// Account is the account at the gateway that uses the channel.
-func (c Channel) Account() AccountAtGateway {
-	account := AccountPrimary
+// Account is the merchant account that uses the channel.
+func (c Channel) Account() MerchantAccount {
 	if c == ChannelGatewayABackup || c == ChannelWalletBBackup {
-		account = AccountBackup
+		return MerchantAccount(c)
 	}
 
-	return AccountAtGateway{Gateway: c.Gateway(), Kind: account}
+	return c.Gateway().Primary()
 }
 
 // Path is the channel's webhook path below /api/v1/payments/ (bill_payment's has another form than the others).
@@ -64,54 +63,49 @@ func (c Channel) Path() string {
 	switch {
 	case c == ChannelBillPayment:
 		return "webhook-bill_payment"
-	case c.Account().Kind == AccountBackup:
+	case c.Account().IsBackup():
 		return "webhook/" + string(c.Gateway()) + "/backup"
 	default:
 		return "webhook/" + string(c)
 	}
 }
 
-// AccountKind tells the accounts at one gateway apart.
-type AccountKind string
+// MerchantAccount is an account that we have at a gateway. New payments go to the backup while the primary one takes none. An
+// attempt stays at the one at which it was opened.
+type MerchantAccount string
 
-// The kinds of accounts: new payments go to the backup while the primary one takes none.
+// The accounts; those of each gateway are of one company or of two.
 const (
-	AccountPrimary AccountKind = "primary"
-	AccountBackup  AccountKind = "backup"
+	AccountGatewayA       MerchantAccount = "gateway_a"
+	AccountGatewayABackup MerchantAccount = "gateway_a_backup"
+	AccountWalletB        MerchantAccount = "wallet_b"
+	AccountWalletBBackup  MerchantAccount = "wallet_b_backup"
 )
 
-// AccountAtGateway is a merchant's account at a gateway. An attempt stays at the one at which it was opened.
-type AccountAtGateway struct {
-	Gateway Gateway
-	Kind    AccountKind
+// MerchantAccounts are all that can be configured.
+func MerchantAccounts() []MerchantAccount {
+	return []MerchantAccount{AccountGatewayA, AccountGatewayABackup, AccountWalletB, AccountWalletBBackup}
 }
 
-// Primary is the first account at a gateway.
-func (g Gateway) Primary() AccountAtGateway {
-	return AccountAtGateway{Gateway: g, Kind: AccountPrimary}
-}
+// Primary is the first account at the gateway.
+func (g Gateway) Primary() MerchantAccount { return MerchantAccount(g) }
 
-// Backup is the second account at a gateway.
-func (g Gateway) Backup() AccountAtGateway { return AccountAtGateway{Gateway: g, Kind: AccountBackup} }
+// Backup is the second account at the gateway.
+func (g Gateway) Backup() MerchantAccount { return MerchantAccount(g + "_backup") }
 
-// String is gateway_a or gateway_a_backup, as metrics and logs name an account.
-func (a AccountAtGateway) String() string {
-	if a.Kind == AccountBackup {
-		return string(a.Gateway) + "_backup"
+// Gateway is the gateway at which the account is.
+func (a MerchantAccount) Gateway() Gateway { return Channel(a).Gateway() }
+
+// IsBackup reports the second account at its gateway.
+func (a MerchantAccount) IsBackup() bool { return a == a.Gateway().Backup() }
+
+// Kind is primary or backup, as the API names it.
+func (a MerchantAccount) Kind() string {
+	if a.IsBackup() {
+		return "backup"
 	}
 
-	return string(a.Gateway)
-}
-
-// AccountsAtGateways are all that can be configured.
-func AccountsAtGateways() []AccountAtGateway {
-	var all []AccountAtGateway
-
-	for _, g := range Gateways() {
-		all = append(all, g.Primary(), g.Backup())
-	}
-
-	return all
+	return "primary"
 }
 
 // Routes say on which channel each payment is reported. The zero value: each method on its own.
@@ -130,4 +124,4 @@ func (r Routes) Channel(m PaymentMethod) Channel {
 }
 
 // BackupChannel is that of the gateway's backup account, which reports all methods.
-func (g Gateway) BackupChannel() Channel { return Channel(g.Backup().String()) }
+func (g Gateway) BackupChannel() Channel { return Channel(g.Backup()) }

@@ -194,6 +194,7 @@ type Refund struct {
 	SentAnswer           *SentAnswer   `bun:"sent_answer"`            // to the last one
 	Conflicts            int           `bun:"conflicts"`              // sendings that were answered SentConflict
 	RefusedAt            *time.Time    `bun:"refused_at"`             // when it counted as not made
+	RefundedBefore       *Money        `bun:"refunded_before"`        // of the payment, when it was first sent; nil where refunds have ids
 	ProofDue             bool          `bun:"proof_due,default:true"` // false for refunds older than that rule
 
 	// Payout is nil until it is decided, for refunds through a gateway, and where it is not read.

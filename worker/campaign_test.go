@@ -78,7 +78,7 @@ func (h *testEnv) paidCampaign(t *testing.T, starts, ends models.Date) models.Ad
 
 	w := worker.New(worker.Deps{
 		Log: slog.Default(), Temporal: h.temporal, Store: h.store, Sender: h.mailbox, Namespace: "default", Queue: h.queue,
-		Gateways: map[models.Gateway]gateways.Gateway{models.GatewayA: h.gateway},
+		Gateways: map[models.MerchantAccount]gateways.Gateway{models.AccountGatewayA: h.gateway},
 	})
 	require.NoError(t, w.Start(t.Context()))
 

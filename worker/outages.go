@@ -29,10 +29,10 @@ type healthReporter interface{ Health() gateways.Health }
 // start, because an earlier process may have left an incident behind; a worker that still sees the gateway down reports it
 // again. A worker that never saw it down only resolves an incident without a report for a while: its reporter is gone.
 type outages struct {
-	watched  map[models.Gateway]healthReporter
-	reported map[models.Gateway]outageReport // what was last reported
-	down     func(ctx context.Context, gateway models.Gateway, since time.Time) error
-	up       func(ctx context.Context, gateway models.Gateway, unseen time.Duration) error
+	watched  map[models.MerchantAccount]healthReporter
+	reported map[models.MerchantAccount]outageReport // what was last reported
+	down     func(ctx context.Context, account models.MerchantAccount, since time.Time) error
+	up       func(ctx context.Context, account models.MerchantAccount, unseen time.Duration) error
 	log      *slog.Logger
 	cancel   context.CancelFunc
 	done     sync.WaitGroup
@@ -53,7 +53,7 @@ func (w outageReport) isDown() bool { return !w.up && !w.reportedAt.IsZero() && 
 
 func newOutages(d Deps) *outages {
 	o := &outages{
-		watched: map[models.Gateway]healthReporter{}, reported: map[models.Gateway]outageReport{}, cancel: func() {},
+		watched: map[models.MerchantAccount]healthReporter{}, reported: map[models.MerchantAccount]outageReport{}, cancel: func() {},
 		down: d.Store.Incidents.ReportGatewayDown, up: d.Store.Incidents.ReportGatewayUp, log: d.Log,
 	}
 

@@ -54,11 +54,11 @@ func TestOutages(t *testing.T) {
 			p = &patient{}
 			o = &outages{
 				log:     slog.New(slog.DiscardHandler),
-				watched: map[models.Gateway]healthReporter{models.GatewayWalletB: p}, reported: map[models.Gateway]outageReport{},
-				down: func(_ context.Context, g models.Gateway, _ time.Time) error {
+				watched: map[models.MerchantAccount]healthReporter{models.AccountWalletB: p}, reported: map[models.MerchantAccount]outageReport{},
+				down: func(_ context.Context, g models.MerchantAccount, _ time.Time) error {
 					return p.say("down " + string(g))
 				},
-				up: func(_ context.Context, g models.Gateway, unseen time.Duration) error {
+				up: func(_ context.Context, g models.MerchantAccount, unseen time.Duration) error {
 					if unseen > 0 {
 						return p.say("left behind " + string(g))
 					}

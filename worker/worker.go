@@ -26,7 +26,7 @@ type Deps struct {
 	Temporal       client.Client
 	Polls          client.Client // for the workers themselves; default: Temporal
 	Store          *store.Store
-	Gateways       map[models.Gateway]gateways.Gateway
+	Gateways       map[models.MerchantAccount]gateways.Gateway
 	Sender         notify.Sender
 	Namespace      string        // of Temporal
 	Queue          string        // task queue
@@ -38,7 +38,7 @@ type Deps struct {
 	SettleAfter    time.Duration // activities.Payments.SettleAfter
 	WebhookSilence time.Duration // after how long without webhooks gateways are asked; 0: never
 	// PollLimiters bound the polling of attempts at each gateway; nil: no bounds.
-	PollLimiters map[models.Gateway]activities.PollLimiters
+	PollLimiters map[models.MerchantAccount]activities.PollLimiters
 	// Asked and Silent are called with the results of polling (activities.Polls); may be nil.
 	Asked  func(c models.Channel, outcome string)
 	Silent func(c models.Channel)
@@ -102,8 +102,10 @@ func (w *Worker) newQueues() []worker.Worker {
 	queues := make([]worker.Worker, 0, 1+len(d.Gateways))
 	queues = append(queues, own)
 
-	for gateway := range d.Gateways {
-		queues = append(queues, newGatewayWorker(d, gateway, payments, polls))
+	for account := range d.Gateways {
+		if !account.IsBackup() { // which is served by the same queue
+			queues = append(queues, newGatewayWorker(d, account.Gateway(), payments, polls))
+		}
 	}
 
 	return queues

@@ -91,7 +91,7 @@ func (h *testEnv) work(t *testing.T) {
 
 	w := worker.New(worker.Deps{
 		Log: slog.Default(), Temporal: h.temporal, Store: h.store, Sender: h.mailbox, Namespace: "default", Queue: h.queue,
-		Gateways: map[models.Gateway]gateways.Gateway{models.GatewayA: h.gateway, models.GatewayWalletB: h.gateway},
+		Gateways: map[models.MerchantAccount]gateways.Gateway{models.AccountGatewayA: h.gateway, models.AccountWalletB: h.gateway},
 	})
 	require.NoError(t, w.Start(t.Context()))
 	t.Cleanup(w.Stop)

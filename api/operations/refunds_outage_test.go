@@ -62,7 +62,7 @@ func TestRefundOrderedWhileTheOrchestratorIsAway(t *testing.T) {
 			reliable := dialTemporal(t, address, nil)
 			w := worker.New(worker.Deps{
 				Log: slog.Default(), Temporal: reliable, Store: s, Sender: nobody{}, Namespace: "default", Queue: queue,
-				Gateways: map[models.Gateway]gateways.Gateway{models.GatewayA: gateway},
+				Gateways: map[models.MerchantAccount]gateways.Gateway{models.AccountGatewayA: gateway},
 			})
 			require.NoError(t, w.Start(t.Context()))
 			t.Cleanup(w.Stop)
@@ -133,7 +133,7 @@ func paidAttempt(t *testing.T, s *store.Store) (models.PaymentTransaction, *fake
 	})
 	require.NoError(t, err)
 	require.NoError(t, gateway.Pay(paid.ID))
-	require.NoError(t, s.Payments.SaveCheckout(t.Context(), paid.ID, c.ID, c.URL))
+	require.NoError(t, s.Payments.SaveCheckout(t.Context(), paid.ID, paid.Channel, c.ID, c.URL))
 
 	_, err = s.Payments.StoreEvent(t.Context(), models.WebhookEvent{
 		ID: models.NewID(), Channel: models.ChannelGatewayA, WebhookID: "evt-1", Type: models.EventPaymentSucceeded, CheckoutID: c.ID,

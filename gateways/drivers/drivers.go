@@ -1,5 +1,5 @@
-// Package drivers opens gateways by the name of their driver. It is a package of its own, so that the
-// interface knows nothing of those who implement it.
+// Package drivers knows the payment companies: how each one is opened, what it can do, and how its webhooks are verified. It is a
+// package of its own, so that the interface knows nothing of those who implement it.
 package drivers
 
 import (
@@ -11,37 +11,83 @@ import (
 
 	"rihla/gateways"
 	"rihla/gateways/sandbox"
+	"rihla/gateways/standardwebhook"
 	"rihla/models"
 )
 
-// Config is what an operator says about one gateway: GATEWAY_A_* or WALLET_B_*.
+// Config is what an operator says about one merchant account: GATEWAY_A_*, WALLET_B_*, and the same with BACKUP_.
 type Config struct {
-	Driver  string        // one of Names
-	URL     string        // base address of the gateway's API
-	APIKey  string        // our key there
-	Timeout time.Duration // of one request; 0 means the driver's default
+	Driver    string                          // one of Names
+	URL       string                          // base address of the company's API; empty: its own
+	APIKey    string                          // our secret key or token there
+	EntityIDs map[models.PaymentMethod]string // the company's id of each method, where it has such
+	PublicURL string                          // our own address, for pages of ours on which customers pay
+	Live      bool                            // production: test keys and events of tests are refused; else live ones are
+	Timeout   time.Duration                   // of one request; 0 means the driver's default
 }
 
-// drivers is where a new driver is entered.
-var drivers = map[string]func(Config) (gateways.Gateway, error){
-	"sandbox": func(cfg Config) (gateways.Gateway, error) {
-		return sandbox.New(sandbox.Config{BaseURL: cfg.URL, APIKey: cfg.APIKey, Timeout: cfg.Timeout})
+// Driver is one company.
+type Driver struct {
+	// Open makes the gateway. It makes no request.
+	Open func(Config) (gateways.Gateway, error)
+	// Capabilities are those of the gateway, without opening it.
+	Capabilities func(Config) gateways.Capabilities
+	// Verifier reads the webhooks that are proven by the secrets, newest first. Its error never has a secret.
+	Verifier func(cfg Config, secrets []string) (gateways.WebhookVerifier, error)
+	// Mode is what a key is for, by its look.
+	Mode func(key string) gateways.Mode
+	// NoAddress: the company has no address of its own, so that the configuration has to say it.
+	NoAddress bool
+}
+
+// Sandbox is the name of the driver for development. Production refuses it.
+const Sandbox = "sandbox"
+
+// known is where a new driver is entered.
+var known = map[string]Driver{
+	Sandbox: {
+		Open: func(cfg Config) (gateways.Gateway, error) {
+			return sandbox.New(sandbox.Config{BaseURL: cfg.URL, APIKey: cfg.APIKey, Timeout: cfg.Timeout})
+		},
+		Capabilities: func(Config) gateways.Capabilities { return gateways.Unbounded() },
+		Verifier:     standardVerifier,
+		Mode:         func(string) gateways.Mode { return gateways.ModeTest },
+		NoAddress:    true,
 	},
 }
 
-// Names are the known drivers, sorted.
-func Names() []string { return slices.Sorted(maps.Keys(drivers)) }
-
-// Open makes the gateway of one payment provider. It makes no request.
-func Open(provider models.Gateway, cfg Config) (gateways.Gateway, error) {
-	open, ok := drivers[cfg.Driver]
-	if !ok {
-		return nil, fmt.Errorf("gateway %s: unknown driver %q, known are: %s", provider, cfg.Driver, strings.Join(Names(), ", "))
+func standardVerifier(_ Config, secrets []string) (gateways.WebhookVerifier, error) {
+	parsed, err := standardwebhook.ParseSecrets(strings.Join(secrets, ","))
+	if err != nil {
+		return nil, err
 	}
 
-	gateway, err := open(cfg)
+	return standardwebhook.New(parsed)
+}
+
+// Names are the known drivers, sorted.
+func Names() []string { return slices.Sorted(maps.Keys(known)) }
+
+// Of is the driver of a name. Error: there is none.
+func Of(name string) (Driver, error) {
+	d, ok := known[name]
+	if !ok {
+		return Driver{}, fmt.Errorf("unknown driver %q, known are: %s", name, strings.Join(Names(), ", "))
+	}
+
+	return d, nil
+}
+
+// Open makes the gateway of one merchant account. It makes no request.
+func Open(account models.MerchantAccount, cfg Config) (gateways.Gateway, error) {
+	d, err := Of(cfg.Driver)
 	if err != nil {
-		return nil, fmt.Errorf("gateway %s: %w", provider, err)
+		return nil, fmt.Errorf("gateway %s: %w", account, err)
+	}
+
+	gateway, err := d.Open(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("gateway %s: %w", account, err)
 	}
 
 	return gateway, nil

@@ -124,6 +124,11 @@ func refundGuards() []guard {
 			"0010", "refunds", "refunds_moved", "BEFORE UPDATE OF status, channel ON refunds FOR EACH ROW " +
 				"EXECUTE FUNCTION guard_refund_channel()",
 		},
+		{"0025", "", "guard_transaction_channel", "da60d81be67d8e08a6c5550d09bf4e4c"},
+		{
+			"0025", "payment_transactions", "transactions_channel_kept", "BEFORE UPDATE OF channel ON payment_transactions FOR EACH ROW " +
+				"EXECUTE FUNCTION guard_transaction_channel()",
+		},
 		{"0010", "", "guard_payout", "0c1d5b7210217999aa5e25ebf39fc02a"},
 		{"0010", "refund_payouts", "payouts_decided", "BEFORE INSERT ON refund_payouts FOR EACH ROW EXECUTE FUNCTION guard_payout()"},
 	}

@@ -167,17 +167,33 @@ type Temporal struct {
 type Gateways struct {
 	A       Gateway `envPrefix:"GATEWAY_A_"`
 	WalletB Gateway `envPrefix:"WALLET_B_"`
+	// The backup accounts take new payments while those take none; without a driver there is none.
+	ABackup       Backup `envPrefix:"GATEWAY_A_BACKUP_"`
+	WalletBBackup Backup `envPrefix:"WALLET_B_BACKUP_"`
 	// Timeout bounds one call to a gateway that has no limit of its own; past it the outcome is unknown.
 	Timeout time.Duration `env:"GATEWAY_TIMEOUT" envDefault:"4s"`
 }
 
 // Gateway is how one payment company is reached.
 type Gateway struct {
-	// Driver names the protocol; `sandbox` is the local one, refused in production.
+	// Driver names the company; `sandbox` is the local one, refused in production.
 	Driver string `env:"DRIVER" envDefault:"sandbox"`
+	MerchantAccount
+}
+
+// Backup is the same for a second account, whose driver has no default.
+type Backup struct {
+	Driver string `env:"DRIVER"`
+	MerchantAccount
+}
+
+// MerchantAccount is one account at a payment company, and how much it may be asked.
+type MerchantAccount struct {
 	// URL is the base address, without a trailing slash. Only the sandbox has no default of its own.
 	URL    string `env:"URL"`
 	APIKey Secret `env:"API_KEY"`
+	// EntityIDs are the company's ids of the methods, method=id, where it has such (hyperpay).
+	EntityIDs map[models.PaymentMethod]string `env:"ENTITY_IDS" envKeyValSeparator:"="`
 	// Timeout bounds one call; unset: GATEWAY_TIMEOUT.
 	Timeout time.Duration `env:"TIMEOUT"`
 	// Rate is calls per second of one worker process, 0 for no limit; Burst of them may come at once.
@@ -190,11 +206,19 @@ type Gateway struct {
 	BreakerOpenFor  time.Duration `env:"BREAKER_OPEN_FOR" envDefault:"10s"`
 }
 
-// For is the gateway of a provider.
-func (g Gateways) For(p models.Gateway) Gateway {
-	one := g.A
-	if p == models.GatewayWalletB {
+// For is the configuration of a merchant account; its Driver is empty for a backup that there is not.
+func (g Gateways) For(account models.MerchantAccount) Gateway {
+	var one Gateway
+
+	switch account {
+	case models.AccountWalletB:
 		one = g.WalletB
+	case models.AccountGatewayABackup:
+		one = Gateway(g.ABackup)
+	case models.AccountWalletBBackup:
+		one = Gateway(g.WalletBBackup)
+	default:
+		one = g.A
 	}
 
 	if one.Timeout == 0 {
@@ -204,12 +228,44 @@ func (g Gateways) For(p models.Gateway) Gateway {
 	return one
 }
 
+// Accounts are those that are configured: each gateway's first, and the backups with a driver.
+func (g Gateways) Accounts() []models.MerchantAccount {
+	return slices.DeleteFunc(models.MerchantAccounts(), func(a models.MerchantAccount) bool { return g.For(a).Driver == "" })
+}
+
+// Routes say on which channel each payment is reported: any driver but the sandbox has one address for all methods.
+func (g Gateways) Routes() models.Routes {
+	one := map[models.Gateway]bool{}
+	for _, gateway := range models.Gateways() {
+		one[gateway] = g.For(gateway.Primary()).Driver != sandboxDriver
+	}
+
+	return models.Routes{OneChannel: one}
+}
+
+// Channels are those on which webhooks are taken.
+func (g Gateways) Channels() []models.Channel {
+	open := map[models.Channel]bool{}
+	for _, m := range models.PaymentMethods() {
+		open[g.Routes().Channel(m)] = true
+	}
+
+	for _, account := range g.Accounts() {
+		open[account.Gateway().BackupChannel()] = open[account.Gateway().BackupChannel()] || account.IsBackup()
+	}
+
+	return slices.DeleteFunc(models.AllChannels(), func(c models.Channel) bool { return !open[c] })
+}
+
 // Webhooks are the signing secrets per channel, newest first (rules: webhooks.signature).
 type Webhooks struct {
 	GatewayA    Secrets `env:"WEBHOOK_SECRETS_GATEWAY_A"`
 	WalletB     Secrets `env:"WEBHOOK_SECRETS_WALLET_B"`
 	WalletA     Secrets `env:"WEBHOOK_SECRETS_WALLET_A"`
 	BillPayment Secrets `env:"WEBHOOK_SECRETS_BILL_PAYMENT"`
+
+	GatewayABackup Secrets `env:"WEBHOOK_SECRETS_GATEWAY_A_BACKUP"`
+	WalletBBackup  Secrets `env:"WEBHOOK_SECRETS_WALLET_B_BACKUP"`
 }
 
 // For is the secrets of a channel, newest first.
@@ -221,6 +277,10 @@ func (w Webhooks) For(c models.Channel) Secrets {
 		return w.WalletB
 	case models.ChannelBillPayment:
 		return w.BillPayment
+	case models.ChannelGatewayABackup:
+		return w.GatewayABackup
+	case models.ChannelWalletBBackup:
+		return w.WalletBBackup
 	default:
 		return w.GatewayA
 	}
@@ -374,8 +434,14 @@ func Load(environ map[string]string) (Config, error) {
 	}
 
 	c.App.PublicURL = strings.TrimRight(c.App.PublicURL, "/")
-	c.Gateways.A.URL = strings.TrimRight(c.Gateways.A.URL, "/")
-	c.Gateways.WalletB.URL = strings.TrimRight(c.Gateways.WalletB.URL, "/")
+
+	for _, g := range []*MerchantAccount{
+		&c.Gateways.A.MerchantAccount, &c.Gateways.WalletB.MerchantAccount,
+		&c.Gateways.ABackup.MerchantAccount, &c.Gateways.WalletBBackup.MerchantAccount,
+	} {
+		g.URL = strings.TrimRight(g.URL, "/")
+	}
+
 	err := Join(malformed, c.validate())
 
 	if c.App.PublicURL == "" {

@@ -61,7 +61,7 @@ func TestLoadDefaults(t *testing.T) {
 	require.Equal(t, ".data", c.App.DataDir)
 	require.Equal(t, "payments", c.Temporal.TaskQueue)
 	require.Equal(t, 4*time.Second, c.Gateways.Timeout)
-	require.Equal(t, "sandbox", c.Gateways.For(models.GatewayA).Driver)
+	require.Equal(t, "sandbox", c.Gateways.For(models.AccountGatewayA).Driver)
 	require.Equal(t, "rihla", c.Tokens.Issuer)
 	require.Equal(t, "rihla-api", c.Tokens.Audience)
 	require.Equal(t, 15*time.Minute, c.Tokens.AccessTTL)
@@ -110,7 +110,7 @@ func TestLoadReadsValues(t *testing.T) {
 	require.ErrorContains(t, c.RequireDevelopment(), "APP_ENV=production")
 	require.NoError(t, load(t, nil).RequireDevelopment())
 	require.Equal(t, "https://pay.example.com", c.App.PublicURL)
-	require.Equal(t, "https://wallet.example.com", c.Gateways.For(models.GatewayWalletB).URL)
+	require.Equal(t, "https://wallet.example.com", c.Gateways.For(models.AccountWalletB).URL)
 	require.Len(t, c.Webhooks.For(models.ChannelGatewayA), 2)
 	require.True(t, strings.HasPrefix(c.Webhooks.For(models.ChannelBillPayment).Reveal()[0], "whsec_"))
 	require.Equal(t, "48h:80,0h:10", c.Policies.Cancellation.String())
@@ -180,7 +180,7 @@ func TestGatewayLimits(t *testing.T) {
 	t.Parallel()
 
 	c := load(t, map[string]string{"GATEWAY_TIMEOUT": "3s", "WALLET_B_TIMEOUT": "1s", "WALLET_B_RATE": "2.5", "WALLET_B_BREAKER_FAILURES": "0"})
-	a, b := c.Gateways.For(models.GatewayA), c.Gateways.For(models.GatewayWalletB)
+	a, b := c.Gateways.For(models.AccountGatewayA), c.Gateways.For(models.AccountWalletB)
 	require.Equal(t, []any{3 * time.Second, 100.0, 100, 16, 5, 10 * time.Second},
 		[]any{a.Timeout, a.Rate, a.Burst, a.Concurrency, a.BreakerFailures, a.BreakerOpenFor})
 	require.Equal(t, []any{time.Second, 2.5, 0}, []any{b.Timeout, b.Rate, b.BreakerFailures})
@@ -273,6 +273,11 @@ func TestRequireNamesWhatIsMissingOrWeak(t *testing.T) {
 
 			environ := complete()
 			environ[tt.name] = tt.value
+
+			if strings.HasPrefix(tt.name, "WEBHOOK_SECRETS_") {
+				environ["GATEWAY_A_DRIVER"] = "sandbox" // which alone has that channel, and secrets of that form
+			}
+
 			c := load(t, environ)
 			text := fmt.Sprint(c.RequireAPI(), c.RequireWorker())
 			require.Contains(t, text, tt.want)

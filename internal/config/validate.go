@@ -74,8 +74,9 @@ func (c Config) validate() error {
 		}
 	}
 
-	validateLimits(&p, "GATEWAY_A", c.Gateways.A)
-	validateLimits(&p, "WALLET_B", c.Gateways.WalletB)
+	for _, account := range c.Gateways.Accounts() {
+		validateLimits(&p, variable(account), c.Gateways.For(account))
+	}
 
 	slices.Sort(p) // the map above has no order
 
@@ -152,8 +153,11 @@ func (c Config) validateAddresses(p *problems) {
 	}
 
 	checkURL(p, "PUBLIC_URL", c.App.PublicURL, "http", "https")
-	checkURL(p, "GATEWAY_A_URL", c.Gateways.A.URL, "http", "https")
-	checkURL(p, "WALLET_B_URL", c.Gateways.WalletB.URL, "http", "https")
+
+	for _, account := range c.Gateways.Accounts() {
+		checkURL(p, variable(account)+"_URL", c.Gateways.For(account).URL, "http", "https")
+	}
+
 	checkURL(p, "SMS_URL", c.Notify.SMSURL, "http", "https")
 	checkURL(p, "RUNBOOK_URL", c.App.RunbookURL, "http", "https")
 	checkURL(p, "TEMPORAL_UI_URL", c.Temporal.UIURL, "http", "https")

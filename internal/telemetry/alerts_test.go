@@ -32,10 +32,10 @@ func used(t *testing.T) map[string]map[string]bool {
 		return Unfinished{Overdue: map[string]int{"refunds": 1}, Incidents: map[string]int{"LATE_PAYMENT": 2}}, nil
 	})
 	m.Request("/", http.MethodGet, 200, time.Millisecond)
-	m.GatewayCall(models.GatewayA, "refund", "ok", time.Millisecond)
+	m.GatewayCall(models.AccountGatewayA, "refund", "ok", time.Millisecond)
 	m.PaymentSettled(models.TransactionPaid, models.GatewayA)
 	m.Webhook(models.ChannelGatewayA, "stored")
-	m.GatewayBreaker(models.GatewayA, "refund", "open")
+	m.GatewayBreaker(models.AccountGatewayA, "refund", "open")
 	m.WebhooksSilent(models.ChannelGatewayA)
 	m.StatusAsked(models.ChannelGatewayA, "news")
 

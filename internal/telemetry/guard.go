@@ -42,24 +42,24 @@ func (m *Metrics) makeGuardMetrics(namespace string) {
 }
 
 // GatewayBreaker says in which state the breaker of a kind of calls is: closed, half_open or open.
-func (m *Metrics) GatewayBreaker(gateway models.Gateway, calls, state string) {
-	m.breakers.WithLabelValues(string(gateway), calls).Set(map[string]float64{"half_open": 1, "open": 2}[state])
+func (m *Metrics) GatewayBreaker(account models.MerchantAccount, calls, state string) {
+	m.breakers.WithLabelValues(string(account), calls).Set(map[string]float64{"half_open": 1, "open": 2}[state])
 }
 
 // GatewayNotSent counts a call that was not sent. The reason is one of a few words.
-func (m *Metrics) GatewayNotSent(gateway models.Gateway, calls, reason string) {
-	m.callsNotSent.WithLabelValues(string(gateway), calls, reason).Inc()
+func (m *Metrics) GatewayNotSent(account models.MerchantAccount, calls, reason string) {
+	m.callsNotSent.WithLabelValues(string(account), calls, reason).Inc()
 }
 
 // GatewayPaused counts a pause that the gateway asked for.
-func (m *Metrics) GatewayPaused(gateway models.Gateway, calls string, pause time.Duration) {
-	m.pauses.WithLabelValues(string(gateway), calls).Inc()
-	m.pausedSeconds.WithLabelValues(string(gateway), calls).Add(pause.Seconds())
+func (m *Metrics) GatewayPaused(account models.MerchantAccount, calls string, pause time.Duration) {
+	m.pauses.WithLabelValues(string(account), calls).Inc()
+	m.pausedSeconds.WithLabelValues(string(account), calls).Add(pause.Seconds())
 }
 
 // GatewayWaited counts how long a call that was sent had waited for its turn.
-func (m *Metrics) GatewayWaited(gateway models.Gateway, calls string, waited time.Duration) {
-	m.waits.WithLabelValues(string(gateway), calls).Observe(waited.Seconds())
+func (m *Metrics) GatewayWaited(account models.MerchantAccount, calls string, waited time.Duration) {
+	m.waits.WithLabelValues(string(account), calls).Observe(waited.Seconds())
 }
 
 // StatusAsked counts a question about an attempt whose webhook may be lost. The outcome is one of a few words.

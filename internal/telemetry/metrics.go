@@ -93,8 +93,8 @@ func (m *Metrics) Request(route, method string, status int, took time.Duration) 
 }
 
 // GatewayCall counts one call to a gateway. The outcome is one of a few words, such as ok, rejected, unknown.
-func (m *Metrics) GatewayCall(gateway models.Gateway, operation, outcome string, took time.Duration) {
-	m.gatewayCalls.WithLabelValues(string(gateway), operation, outcome).Observe(took.Seconds())
+func (m *Metrics) GatewayCall(account models.MerchantAccount, operation, outcome string, took time.Duration) {
+	m.gatewayCalls.WithLabelValues(string(account), operation, outcome).Observe(took.Seconds())
 }
 
 // PaymentSettled counts a payment attempt that reached status.

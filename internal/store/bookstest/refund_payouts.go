@@ -24,7 +24,7 @@ func (b *Books) Bill(t *testing.T) models.PaymentTransaction {
 		BookingID: booking.ID, Number: 1, UserID: booking.UserID, Method: models.MethodBillPayment,
 	}, time.Now)
 	require.NoError(t, err)
-	require.NoError(t, b.Store.Payments.SaveCheckout(t.Context(), tx.ID, "ref-"+tx.ID.String(), "https://gateway.test/"))
+	require.NoError(t, b.Store.Payments.SaveCheckout(t.Context(), tx.ID, tx.Channel, "ref-"+tx.ID.String(), "https://gateway.test/"))
 
 	return tx
 }

@@ -8,20 +8,20 @@ import (
 	"rihla/models"
 )
 
-// ReportGatewayDown opens the incident about a gateway that has not been answering since then. The index
+// ReportGatewayDown opens the incident about a merchant account whose gateway has not been answering since then. The index
 // incidents_outage_open leaves it to the first of several workers; of an open one it keeps when it was last_seen.
-func (s *Store) ReportGatewayDown(ctx context.Context, gateway models.Gateway, since time.Time) error {
+func (s *Store) ReportGatewayDown(ctx context.Context, account models.MerchantAccount, since time.Time) error {
 	i := models.Incident{
 		ID: models.NewID(), Kind: models.IncidentGatewayOutage, Status: models.IncidentOpen,
-		Message: fmt.Sprintf("Gateway %s is failing or not answering. Its payments and refunds wait and resume when it recovers.", gateway),
-		Details: map[string]any{"gateway": gateway, "since": since.UTC()},
+		Message: fmt.Sprintf("Gateway %s is failing or not answering. Its payments and refunds wait and resume when it recovers.", account),
+		Details: map[string]any{"gateway": account, "since": since.UTC()},
 	}
 
 	_, err := s.db.NewInsert().Model(&i).ExcludeColumn("created_at").
 		On("CONFLICT ((details ->> 'gateway')) WHERE kind = 'GATEWAY_OUTAGE' AND status = 'OPEN' AND payment_transaction_id IS NULL DO UPDATE").
 		Set("details = ic.details || jsonb_build_object('last_seen', now())").Exec(ctx)
 	if err != nil {
-		return fmt.Errorf("report outage of %s: %w", gateway, err)
+		return fmt.Errorf("report outage of %s: %w", account, err)
 	}
 
 	return nil
@@ -29,15 +29,15 @@ func (s *Store) ReportGatewayDown(ctx context.Context, gateway models.Gateway, s
 
 // ReportGatewayUp resolves that incident, if there is one that no worker has seen for as long as unseen. No person has resolved
 // it: resolved_by stays empty.
-func (s *Store) ReportGatewayUp(ctx context.Context, gateway models.Gateway, unseen time.Duration) error {
+func (s *Store) ReportGatewayUp(ctx context.Context, account models.MerchantAccount, unseen time.Duration) error {
 	_, err := s.db.NewUpdate().Model((*models.Incident)(nil)).
 		Set("status = ?", models.IncidentResolved).Set("resolved_at = now()").Set("note = ?", "The gateway answers again.").
 		Where("kind = ?", models.IncidentGatewayOutage).Where("status = ?", models.IncidentOpen).
-		Where("payment_transaction_id IS NULL").Where("details ->> 'gateway' = ?", gateway).
+		Where("payment_transaction_id IS NULL").Where("details ->> 'gateway' = ?", account).
 		Where("COALESCE((details ->> 'last_seen')::timestamptz, created_at) <= now() - make_interval(secs => ?)", unseen.Seconds()).
 		Exec(ctx)
 	if err != nil {
-		return fmt.Errorf("report %s as answering: %w", gateway, err)
+		return fmt.Errorf("report %s as answering: %w", account, err)
 	}
 
 	return nil

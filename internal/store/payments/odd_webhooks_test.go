@@ -37,7 +37,7 @@ func TestWebhookBeforeItsPayment(t *testing.T) {
 			require.NoError(t, err)
 
 			if opened {
-				require.NoError(t, b.Store.Payments.SaveCheckout(t.Context(), tx.ID, early.CheckoutID, "https://gateway.test/x"))
+				require.NoError(t, b.Store.Payments.SaveCheckout(t.Context(), tx.ID, tx.Channel, early.CheckoutID, "https://gateway.test/x"))
 			}
 
 			again := early

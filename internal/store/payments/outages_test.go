@@ -17,13 +17,13 @@ func TestGatewayOutage(t *testing.T) {
 		return b.Count(t, "SELECT count(*) FROM incidents WHERE kind = 'GATEWAY_OUTAGE' AND status = 'OPEN'")
 	}
 
-	require.NoError(t, b.Store.Incidents.ReportGatewayUp(t.Context(), models.GatewayWalletB, 0), "as every worker says at its start")
+	require.NoError(t, b.Store.Incidents.ReportGatewayUp(t.Context(), models.AccountWalletB, 0), "as every worker says at its start")
 
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			require.NoError(t, b.Store.Incidents.ReportGatewayDown(t.Context(), models.GatewayWalletB, time.Now()))
-			require.NoError(t, b.Store.Incidents.ReportGatewayDown(t.Context(), models.GatewayA, time.Now()))
+			require.NoError(t, b.Store.Incidents.ReportGatewayDown(t.Context(), models.AccountWalletB, time.Now()))
+			require.NoError(t, b.Store.Incidents.ReportGatewayDown(t.Context(), models.AccountGatewayA, time.Now()))
 		})
 	}
 
@@ -34,12 +34,12 @@ func TestGatewayOutage(t *testing.T) {
 	attempt := b.Open(t, b.Book(t, b.Trip, 1), 1)
 	require.NoError(t, b.Store.Payments.ReportOutage(t.Context(), attempt.ID))
 
-	require.NoError(t, b.Store.Incidents.ReportGatewayUp(t.Context(), models.GatewayA, 0))
+	require.NoError(t, b.Store.Incidents.ReportGatewayUp(t.Context(), models.AccountGatewayA, 0))
 	require.Equal(t, 2, open())
 	require.Equal(t, 1, b.Count(t, `SELECT count(*) FROM incidents
 		WHERE status = 'RESOLVED' AND resolved_by IS NULL AND note <> '' AND details ->> 'gateway' = 'gateway_a'`))
 
-	require.NoError(t, b.Store.Incidents.ReportGatewayDown(t.Context(), models.GatewayA, time.Now()))
+	require.NoError(t, b.Store.Incidents.ReportGatewayDown(t.Context(), models.AccountGatewayA, time.Now()))
 	require.Equal(t, 3, open(), "the next outage is another incident")
 }
 
@@ -57,15 +57,15 @@ func TestGatewayOutageLeftBehind(t *testing.T) {
 	}
 	answers := func(stillOpen int, why string) {
 		t.Helper()
-		require.NoError(t, b.Store.Incidents.ReportGatewayUp(t.Context(), models.GatewayWalletB, 10*time.Minute))
+		require.NoError(t, b.Store.Incidents.ReportGatewayUp(t.Context(), models.AccountWalletB, 10*time.Minute))
 		require.Equal(t, stillOpen, b.Count(t, "SELECT count(*) FROM incidents WHERE kind = 'GATEWAY_OUTAGE' AND status = 'OPEN'"), why)
 	}
 
 	since := time.Now().Add(-5 * time.Minute).UTC().Truncate(time.Second)
-	require.NoError(t, b.Store.Incidents.ReportGatewayDown(t.Context(), models.GatewayWalletB, since))
+	require.NoError(t, b.Store.Incidents.ReportGatewayDown(t.Context(), models.AccountWalletB, since))
 	answers(1, "somebody has just seen it down")
 	older("9 minutes")
-	require.NoError(t, b.Store.Incidents.ReportGatewayDown(t.Context(), models.GatewayWalletB, time.Now()))
+	require.NoError(t, b.Store.Incidents.ReportGatewayDown(t.Context(), models.AccountWalletB, time.Now()))
 	older("9 minutes")
 	answers(1, "it was opened 18 minutes ago, and seen again 9 minutes ago")
 	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM incidents WHERE (details ->> 'since')::timestamptz = $1", since), "when it began stays")

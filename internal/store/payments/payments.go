@@ -287,12 +287,13 @@ func (s *Store) newAttempt(a models.Attempt, provider uuid.UUID, expires time.Ti
 }
 
 // SaveCheckout keeps the gateway's reference and the address at which the customer pays. Saving the same twice
-// changes nothing; an attempt that has ended keeps its state and only learns its reference. Error: ErrReferenceTaken, with an
-// incident, when it is the checkout of another attempt.
-func (s *Store) SaveCheckout(ctx context.Context, id uuid.UUID, reference, url string) error {
+// changes nothing; an attempt that has ended keeps its state and only learns its reference. So does one that has moved from the
+// channel to another account: of that checkout nobody will ever know. Error: ErrReferenceTaken, with an incident, when it is the
+// checkout of another attempt.
+func (s *Store) SaveCheckout(ctx context.Context, id uuid.UUID, at models.Channel, reference, url string) error {
 	_, err := s.db.NewUpdate().Model((*models.PaymentTransaction)(nil)).
 		Set("reference = ?", reference).Set("checkout_url = ?", url).Set("updated_at = now()").
-		Where("id = ?", id).Where("reference IS NULL").Exec(ctx)
+		Where("id = ?", id).Where("channel = ?", at).Where("reference IS NULL").Exec(ctx)
 	if db.Violates(err, "transactions_reference") {
 		return s.checkoutTaken(ctx, id, reference)
 	}
@@ -302,6 +303,27 @@ func (s *Store) SaveCheckout(ctx context.Context, id uuid.UUID, reference, url s
 	}
 
 	return nil
+}
+
+// MoveToBackup gives an attempt of which nothing was sent to the first account of its gateway to the backup. It reports whether the
+// attempt is there now. The caller has opened the attempt, and its first call was not sent or reached nobody: of an attempt
+// whose checkout may have been made anything else would make a second one.
+func (s *Store) MoveToBackup(ctx context.Context, t *models.PaymentTransaction) (bool, error) {
+	backup := t.Gateway.BackupChannel()
+
+	res, err := s.db.NewUpdate().Model((*models.PaymentTransaction)(nil)).Set("channel = ?", backup).Set("updated_at = now()").
+		Where("id = ?", t.ID).Where("channel = ?", t.Channel).Where("status = ?", models.TransactionPending).
+		Where("reference IS NULL").Where("sent_answer IS NULL").Exec(ctx)
+	if err != nil {
+		return false, fmt.Errorf("move attempt to the backup account: %w", err)
+	}
+
+	n, err := res.RowsAffected()
+	if err == nil && n == 1 {
+		t.Channel = backup
+	}
+
+	return n == 1, err
 }
 
 // CheckoutText names what a transaction pays for on the gateway's page: the trip, and the booking's number.

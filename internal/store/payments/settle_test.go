@@ -118,7 +118,7 @@ func TestSettleBeforeTheCheckoutIsSaved(t *testing.T) {
 	require.NotNil(t, got.Reference, "a refund has to name the checkout")
 	require.Equal(t, "ref-"+tx.ID.String(), *got.Reference)
 
-	require.NoError(t, b.Store.Payments.SaveCheckout(t.Context(), tx.ID, "ref-"+tx.ID.String(), "https://gateway.test/x"))
+	require.NoError(t, b.Store.Payments.SaveCheckout(t.Context(), tx.ID, tx.Channel, "ref-"+tx.ID.String(), "https://gateway.test/x"))
 	require.Equal(t, models.TransactionPaid, b.Transaction(t, tx.ID).Status)
 }
 

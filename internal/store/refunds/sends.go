@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/uptrace/bun"
 
+	"rihla/internal/store/db"
 	"rihla/models"
 )
 
@@ -16,34 +18,71 @@ import (
 // Another worker, or another try, does not send the same meanwhile.
 const sendLease = 6 * time.Second
 
+// SendRules say when a refund may be sent to its gateway.
+type SendRules struct {
+	Settle time.Duration // how long a sending may take to have its effect
+	// Again is how long after a sending whose outcome is unknown the same is sent again: at once where a repeated request has the
+	// same result.
+	Again time.Duration
+	// BySum: the gateway knows refunds by their sum only, so that those of one payment are sent one after another.
+	BySum bool
+}
+
 // beginRefundSendSQL counts a sending before it leaves. Nothing is sent while another worker may be sending, nor, once the
 // gateway has said that something about the refund is under way, before that has had its time; and never again once the
 // gateway has refused: that is looked at, not repeated.
 const beginRefundSendSQL = `
-UPDATE refunds SET sends = sends + 1, sent_at = now(), sent_answer = 'SENDING', updated_at = now()
-WHERE id = ? AND status = 'PENDING' AND channel = 'GATEWAY' AND refused_at IS NULL
-  AND (sent_answer IS NULL OR sent_answer = 'UNKNOWN'
-       OR (sent_answer = 'SENDING' AND sent_at <= now() - ? * interval '1 microsecond')
-       OR (sent_answer = 'CONFLICT' AND conflicts < 2 AND sent_at <= now() - ? * interval '1 microsecond'))
-RETURNING sends`
+UPDATE refunds SET sends = sends + 1, sent_at = now(), sent_answer = 'SENDING', updated_at = now(), refunded_before = COALESCE(refunded_before, ?4)
+WHERE id = ?0 AND status = 'PENDING' AND channel = 'GATEWAY' AND refused_at IS NULL
+  AND (sent_answer IS NULL
+       OR (sent_answer = 'UNKNOWN' AND sent_at <= now() - ?3 * interval '1 microsecond')
+       OR (sent_answer = 'SENDING' AND sent_at <= now() - ?1 * interval '1 microsecond')
+       OR (sent_answer = 'CONFLICT' AND conflicts < 2 AND sent_at <= now() - ?2 * interval '1 microsecond'))
+RETURNING sends, refunded_before`
 
 // BeginRefundSend writes down that the refund is about to be sent to its gateway, and returns the how manieth sending it is;
 // 0 when nothing may be sent now. From then on the outcome is unknown until NoteRefundAnswer or SettleRefund knows better:
-// a worker that is killed after it has sent leaves that behind. settle is how long a sending may take to have its effect.
-func (s *Store) BeginRefundSend(ctx context.Context, id uuid.UUID, settle time.Duration) (send int, err error) {
-	err = s.db.NewRaw(beginRefundSendSQL, id, sendLease.Microseconds(), settle.Microseconds()).Scan(ctx, &send)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return 0, fmt.Errorf("begin to send refund: %w", err)
+// a worker that is killed after it has sent leaves that behind. before is what had been given back of the payment when the refund
+// was first sent, by the rule BySum; else nil. Of refunds of one payment at the same time one begins: the index refunds_one_by_sum.
+func (s *Store) BeginRefundSend(ctx context.Context, id uuid.UUID, rules SendRules) (send int, before *models.Money, err error) {
+	begin := func(ctx context.Context, in bun.IDB, refunded *models.Money) error {
+		return in.NewRaw(beginRefundSendSQL, id, max(sendLease, rules.Again).Microseconds(), rules.Settle.Microseconds(),
+			rules.Again.Microseconds(), refunded).Scan(ctx, &send, &before)
 	}
 
-	return send, nil
+	if rules.BySum {
+		err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+			var refunded models.Money
+
+			// Settling locks the payment too: what it adds to refunded_amount is there, or the refund is not settled.
+			err := tx.NewRaw(`SELECT refunded_amount FROM payment_transactions
+				WHERE id = (SELECT payment_transaction_id FROM refunds WHERE id = ?) FOR NO KEY UPDATE`, id).Scan(ctx, &refunded)
+			if err != nil {
+				return err
+			}
+
+			return begin(ctx, tx, &refunded)
+		})
+	} else {
+		err = begin(ctx, s.db, nil)
+	}
+
+	switch {
+	case errors.Is(err, sql.ErrNoRows), db.Violates(err, "refunds_one_by_sum"):
+		return 0, nil, nil
+	case err != nil:
+		return 0, nil, fmt.Errorf("begin to send refund: %w", err)
+	default:
+		return send, before, nil
+	}
 }
 
 // CancelRefundSend takes a sending back that never left this process, or that the gateway had no time for.
 func (s *Store) CancelRefundSend(ctx context.Context, id uuid.UUID, send int) error {
 	_, err := s.db.ExecContext(ctx, `
 		UPDATE refunds SET sends = sends - 1, sent_at = CASE WHEN sends > 1 THEN sent_at END,
-			sent_answer = CASE WHEN sends > 1 THEN 'UNKNOWN' END, updated_at = now()
+			sent_answer = CASE WHEN sends > 1 THEN 'UNKNOWN' END,
+			refunded_before = CASE WHEN sends > 1 THEN refunded_before END, updated_at = now()
 		WHERE id = ? AND sends = ? AND status = 'PENDING'`, id, send)
 	if err != nil {
 		return fmt.Errorf("cancel refund send: %w", err)

@@ -1,0 +1,132 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"rihla/activities"
+	"rihla/gateways"
+	"rihla/gateways/drivers"
+	"rihla/internal/config"
+	"rihla/internal/telemetry"
+	"rihla/models"
+)
+
+// driverConfig is what a driver needs to know of the configuration.
+func driverConfig(cfg config.Config, account models.MerchantAccount) drivers.Config {
+	g := cfg.Gateways.For(account)
+
+	return drivers.Config{
+		Driver: g.Driver, URL: g.URL, APIKey: g.APIKey.Reveal(), EntityIDs: g.EntityIDs, PublicURL: cfg.App.PublicURL,
+		Live: cfg.App.Env == config.Production, Timeout: g.Timeout,
+	}
+}
+
+// checkDrivers says what is wrong with the names of drivers and with keys of the wrong mode: a test key would take no money in
+// production, and a live one would take it outside.
+func checkDrivers(cfg config.Config) error {
+	var found []error
+
+	for _, account := range cfg.Gateways.Accounts() {
+		name, one := strings.ToUpper(string(account)), cfg.Gateways.For(account)
+
+		driver, err := drivers.Of(one.Driver)
+		if err != nil {
+			found = append(found, config.Problem("%s_DRIVER: %v", name, err))
+
+			continue
+		}
+
+		switch mode := driver.Mode(one.APIKey.Reveal()); {
+		case one.Driver == drivers.Sandbox || !one.APIKey.IsSet():
+		case mode == gateways.ModeTest && cfg.App.Env == config.Production:
+			found = append(found, config.Problem("%s_API_KEY is a test key, and production needs a live one", name))
+		case mode == gateways.ModeLive && cfg.App.Env != config.Production:
+			found = append(found, config.Problem("%s_API_KEY is a live key, and moves real money: only with APP_ENV=production", name))
+		}
+	}
+
+	return config.Join(found...)
+}
+
+// webhookVerifiers are those of the channels that are open.
+func webhookVerifiers(cfg config.Config) (map[models.Channel]gateways.WebhookVerifier, error) {
+	all := map[models.Channel]gateways.WebhookVerifier{}
+
+	for _, channel := range cfg.Gateways.Channels() {
+		with := driverConfig(cfg, channel.Account())
+
+		driver, err := drivers.Of(with.Driver)
+		if err != nil {
+			return nil, err
+		}
+
+		if all[channel], err = driver.Verifier(with, cfg.Webhooks.For(channel).Reveal()); err != nil {
+			return nil, fmt.Errorf("WEBHOOK_SECRETS_%s: %w", strings.ToUpper(string(channel)), err)
+		}
+	}
+
+	return all, nil
+}
+
+// openGateways opens the configured driver of every merchant account.
+func openGateways(cfg config.Config, m *telemetry.Metrics) (map[models.MerchantAccount]gateways.Gateway, error) {
+	all := map[models.MerchantAccount]gateways.Gateway{}
+
+	for _, account := range cfg.Gateways.Accounts() {
+		opened, err := drivers.Open(account, driverConfig(cfg, account))
+		if err != nil {
+			return nil, err
+		}
+
+		observed := gateways.Observed(opened, func(operation, outcome string, took time.Duration) {
+			m.GatewayCall(account, operation, outcome, took)
+		})
+		all[account] = gateways.Guarded(observed, limitsOf(cfg.Gateways.For(account)), guardReports(account, m))
+	}
+
+	return all, nil
+}
+
+func limitsOf(g config.Gateway) gateways.Limits {
+	return gateways.Limits{
+		Timeout: g.Timeout, Rate: g.Rate, Burst: g.Burst, Concurrency: g.Concurrency,
+		BreakerFailures: g.BreakerFailures, BreakerOpenFor: g.BreakerOpenFor,
+	}
+}
+
+// guardReports counts what the guard of a gateway does, and logs what an operator wants to know of.
+func guardReports(account models.MerchantAccount, m *telemetry.Metrics) gateways.Reports {
+	for _, calls := range gateways.AllCalls() {
+		m.GatewayBreaker(account, string(calls), string(gateways.CircuitClosed))
+	}
+
+	return gateways.Reports{
+		Moved: func(calls gateways.Calls, to gateways.Circuit) {
+			m.GatewayBreaker(account, string(calls), string(to))
+			slog.Warn("gateway breaker", "gateway", account, "calls", calls, "state", to)
+		},
+		NotSent: func(calls gateways.Calls, reason string) { m.GatewayNotSent(account, string(calls), reason) },
+		Paused: func(calls gateways.Calls, pause time.Duration) {
+			m.GatewayPaused(account, string(calls), pause)
+			slog.Warn("gateway wants a pause", "gateway", account, "calls", calls, "pause", pause)
+		},
+		Waited: func(calls gateways.Calls, waited time.Duration) { m.GatewayWaited(account, string(calls), waited) },
+		Anomaly: func(ctx context.Context, calls gateways.Calls, problem string) {
+			slog.WarnContext(ctx, "gateway answer does not match its request", "gateway", account, "calls", calls, "problem", problem)
+		},
+	}
+}
+
+// pollLimiters are those of questions about attempts, at each gateway.
+func pollLimiters(g config.Gateways) map[models.MerchantAccount]activities.PollLimiters {
+	limiters := map[models.MerchantAccount]activities.PollLimiters{}
+	for _, account := range g.Accounts() {
+		limiters[account] = activities.NewPollLimiters(g.For(account).Rate)
+	}
+
+	return limiters
+}
