@@ -161,7 +161,13 @@ func (d *desk) transaction(t *testing.T, a models.Attempt) models.PaymentTransac
 func (d *desk) promised(t *testing.T, a models.Attempt) uuid.UUID {
 	t.Helper()
 
-	amount := models.MustMoney("60.00")
+	return d.promisedOf(t, a, "60.00")
+}
+
+func (d *desk) promisedOf(t *testing.T, a models.Attempt, sum string) uuid.UUID {
+	t.Helper()
+
+	amount := models.MustMoney(sum)
 	r := models.RefundRequest{ID: uuid.New(), BookingID: a.BookingID, Type: models.RefundPartial, Amount: &amount}
 	_, err := d.Store.Refunds.OrderRefund(t.Context(), r, time.Now())
 	require.NoError(t, err)

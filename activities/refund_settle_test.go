@@ -13,8 +13,8 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"rihla/gateways"
-	"rihla/internal/store/refunds"
 	"rihla/gateways/fake"
+	"rihla/internal/store/refunds"
 	"rihla/models"
 )
 

@@ -17,6 +17,9 @@ import (
 
 // Gateway implements gateways.Gateway. The zero value is not usable; see New. It is safe for concurrent use.
 type Gateway struct {
+	// Can are its capabilities: all methods, without bounds, settled by key, unless they are changed before it is used.
+	Can gateways.Capabilities
+
 	mu        sync.Mutex
 	checkouts map[uuid.UUID]*gateways.Checkout
 	requests  map[uuid.UUID]gateways.CheckoutRequest // by which they were made
@@ -33,6 +36,7 @@ var _ gateways.Gateway = (*Gateway)(nil)
 // New is a gateway that works.
 func New() *Gateway {
 	return &Gateway{
+		Can:       gateways.Unbounded(),
 		checkouts: make(map[uuid.UUID]*gateways.Checkout),
 		requests:  make(map[uuid.UUID]gateways.CheckoutRequest),
 		refunds:   make(map[uuid.UUID]*gateways.Refund),
@@ -65,8 +69,8 @@ func (g *Gateway) CreateCheckout(ctx context.Context, r gateways.CheckoutRequest
 	})
 }
 
-// Capabilities implements gateways.Gateway: all methods, without bounds, settled by key.
-func (g *Gateway) Capabilities() gateways.Capabilities { return gateways.Unbounded() }
+// Capabilities implements gateways.Gateway.
+func (g *Gateway) Capabilities() gateways.Capabilities { return g.Can }
 
 // ReadCheckout implements gateways.Gateway. By the gateway's id it is the operation GetCheckout, by our reference FindCheckout.
 func (g *Gateway) ReadCheckout(ctx context.Context, r gateways.CheckoutRef) (gateways.Checkout, error) {
@@ -96,8 +100,12 @@ func (g *Gateway) CancelCheckout(ctx context.Context, r gateways.CheckoutRef) (g
 // CreateRefund implements gateways.Gateway.
 func (g *Gateway) CreateRefund(ctx context.Context, r gateways.RefundRequest) (gateways.Refund, error) {
 	return call(ctx, g, CreateRefund, func(f Fault) (gateways.Refund, error) {
-		if existing := g.refunds[r.MerchantReference]; existing != nil {
+		key := r.MerchantReference
+
+		if existing := g.refunds[key]; existing != nil && g.Can.Refunds == gateways.SettledByKey {
 			return *existing, nil
+		} else if existing != nil { // a second one
+			key = uuid.New()
 		}
 
 		c := g.checkout(r.Checkout.ID)
@@ -117,7 +125,7 @@ func (g *Gateway) CreateRefund(ctx context.Context, r gateways.RefundRequest) (g
 
 		c.RefundedAmount = c.RefundedAmount.Add(r.Amount)
 		refund := &gateways.Refund{
-			ID: "re_" + r.MerchantReference.String(), CheckoutID: c.ID, MerchantReference: r.MerchantReference,
+			ID: "re_" + key.String(), CheckoutID: c.ID, MerchantReference: r.MerchantReference,
 			Amount: r.Amount, Currency: r.Currency, Status: gateways.RefundSucceeded,
 		}
 
@@ -125,15 +133,34 @@ func (g *Gateway) CreateRefund(ctx context.Context, r gateways.RefundRequest) (g
 			refund.Status = gateways.RefundPending
 		}
 
-		g.refunds[r.MerchantReference] = refund
+		g.refunds[key] = refund
 		g.order[refund.ID] = len(g.order)
 
-		return *refund, nil
+		answer := *refund
+		if g.Can.Refunds == gateways.SettledBySum {
+			answer.ID = ""
+		}
+
+		return answer, nil
 	})
 }
 
-// ReadRefund implements gateways.Gateway. By the gateway's id it is the operation GetRefund, by our reference FindRefund.
+// ReadRefund implements gateways.Gateway. By the gateway's id it is the operation GetRefund, by our reference or by sum FindRefund.
 func (g *Gateway) ReadRefund(ctx context.Context, r gateways.RefundRef) (gateways.Refund, error) {
+	if g.Can.Refunds == gateways.SettledBySum {
+		return call(ctx, g, FindRefund, func(Fault) (gateways.Refund, error) {
+			c := g.checkout(r.Checkout.ID)
+			if c == nil || c.RefundedAmount.Equal(r.RefundedBefore) {
+				return orNotFound[gateways.Refund](nil)
+			}
+
+			return gateways.Refund{
+				CheckoutID: c.ID, MerchantReference: r.MerchantReference, Amount: c.RefundedAmount.Sub(r.RefundedBefore),
+				Currency: c.Currency, Status: gateways.RefundSucceeded,
+			}, nil
+		})
+	}
+
 	if r.ID == "" {
 		return call(ctx, g, FindRefund, func(Fault) (gateways.Refund, error) { return orNotFound(g.refunds[r.MerchantReference]) })
 	}
@@ -203,6 +230,10 @@ func call[T any](ctx context.Context, g *Gateway, op Operation, effect func(Faul
 		g.underWay = append(g.underWay, func() { _, _ = effect(Fault{}) })
 
 		return none, &gateways.Error{Kind: gateways.KindInProgress, Code: "request_in_progress"}
+	case Unreachable:
+		return none, &gateways.Error{Kind: gateways.KindUnreachable, Code: "connection"}
+	case Unauthorized:
+		return none, &gateways.Error{Kind: gateways.KindUnauthorized, Code: "unauthorized"}
 	case FindLag:
 		return orNotFound[T](nil)
 	case RateLimited:

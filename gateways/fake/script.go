@@ -36,6 +36,8 @@ const (
 	RateLimited                     // KindRateLimited with RetryAfter, 1 s when 0
 	Pending                         // CreateRefund only: the refund is decided later, by DecideRefund
 	Conflict                        // creating calls only: KindInProgress, and the effect comes with Complete
+	Unreachable                     // KindUnreachable, and nothing happened
+	Unauthorized                    // KindUnauthorized, and nothing happened
 	FindLag                         // FindRefund and FindCheckout only: KindNotFound, although it is there
 )
 
