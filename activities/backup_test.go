@@ -113,6 +113,23 @@ func TestBackupAccountTakesNothingThatMayHaveBeenSent(t *testing.T) {
 	}
 }
 
+// A worker that was killed may have sent what it has not noted.
+func TestBackupAccountAfterAKilledWorker(t *testing.T) {
+	t.Parallel()
+
+	d, backup := withBackup(t)
+	a := d.attempt(t)
+	_, fresh, err := d.Store.Payments.OpenPayment(t.Context(), a, time.Now)
+	require.NoError(t, err)
+	require.True(t, fresh)
+
+	d.gateway.Script(fake.CreateCheckout, fake.Fault{Mode: fake.Unreachable})
+	_, err = d.OpenCheckout(t.Context(), a)
+	require.Error(t, err)
+	require.Equal(t, models.ChannelGatewayA, d.transaction(t, d.open(t, a)).Channel)
+	require.Empty(t, backup.Checkouts())
+}
+
 // A refusal is an answer: another account would be asked for the same.
 func TestBackupAccountIsForOutages(t *testing.T) {
 	t.Parallel()
