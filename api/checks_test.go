@@ -221,12 +221,15 @@ func TestWebhookLimitIsTheGateways(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t, withLimits(config.RateLimits{Anonymous: 2, Webhook: 1}), func(d *Deps) {
-		d.Webhooks["ReceiveGatewayAWebhook"] = func(h http.Header, body []byte) (middleware.Webhook, error) {
+		verify := func(h http.Header, body []byte) (middleware.Webhook, error) {
 			if h.Get("Webhook-Signature") == "v1,"+string(body) {
 				return middleware.Webhook{}, nil
 			}
 
 			return middleware.Webhook{}, models.Errorf(models.CodeInvalidSignature, "The webhook signature is missing or wrong.")
+		}
+		d.Webhooks["ReceiveGatewayAWebhook"] = middleware.WebhookDoor{
+			Headers: []string{"Webhook-Id", "Webhook-Timestamp", "Webhook-Signature"}, Verify: verify,
 		}
 	})
 	call := func(headers ...string) answer {
@@ -366,11 +369,11 @@ func TestWebhookIsVerifiedOnce(t *testing.T) {
 
 	verified := 0
 	b := setup(t, withLimits(config.RateLimits{Webhook: 1}), func(d *Deps) {
-		d.Webhooks["ReceiveGatewayAWebhook"] = func(http.Header, []byte) (middleware.Webhook, error) {
+		d.Webhooks["ReceiveGatewayAWebhook"] = middleware.WebhookDoor{Verify: func(http.Header, []byte) (middleware.Webhook, error) {
 			verified++
 
 			return middleware.Webhook{Err: models.Invalid("amount", "is required")}, nil
-		}
+		}}
 	})
 
 	for i, code := range []string{"VALIDATION_ERROR", "RATE_LIMITED"} {

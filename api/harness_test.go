@@ -262,9 +262,14 @@ func (l *logBuffer) lines(t *testing.T, message string) []map[string]any {
 	return out
 }
 
-// anySignature takes every delivery for signed, with an event whose body is the request's.
-func anySignature(_ http.Header, body []byte) (middleware.Webhook, error) {
-	return middleware.Webhook{Event: gateways.Event{Body: string(body)}}, nil
+// anySignature takes every delivery with the headers of a signature for signed, with an event whose body is the request's.
+func anySignature() middleware.WebhookDoor {
+	return middleware.WebhookDoor{
+		Headers: []string{"Webhook-Id", "Webhook-Timestamp", "Webhook-Signature"},
+		Verify: func(_ http.Header, body []byte) (middleware.Webhook, error) {
+			return middleware.Webhook{Event: gateways.Event{Body: string(body)}}, nil
+		},
+	}
 }
 
 type bundle struct {
@@ -281,9 +286,10 @@ func setup(tb testing.TB, change ...func(*Deps)) *bundle {
 	deps := Deps{
 		Deps: middleware.Deps{
 			Auth: tokens{}, Idempotency: &answers{},
-			Log: slog.New(slog.NewJSONHandler(b.log, nil)), Webhooks: map[string]middleware.VerifyWebhook{
-				"ReceiveGatewayAWebhook": anySignature, "ReceiveWalletAWebhook": anySignature,
-				"ReceiveWalletBWebhook": anySignature, "ReceiveBillPaymentWebhook": anySignature,
+			Log: slog.New(slog.NewJSONHandler(b.log, nil)), Webhooks: map[string]middleware.WebhookDoor{
+				"ReceiveGatewayAWebhook": anySignature(), "ReceiveWalletAWebhook": anySignature(),
+				"ReceiveWalletBWebhook": anySignature(), "ReceiveBillPaymentWebhook": anySignature(),
+				"ReceiveGatewayABackupWebhook": anySignature(), "ReceiveWalletBBackupWebhook": anySignature(),
 			},
 		},
 		Operations: b.ops, JWKS: []byte(`{"keys":[]}`), Metrics: prometheus.NewRegistry(),

@@ -46,6 +46,8 @@ type Deps struct {
 	Metrics prometheus.Gatherer
 	// Checks are what readiness asks, by name; each returns nil when its dependency can be reached.
 	Checks map[string]func(context.Context) error
+	// Accounts says for each merchant account whether it takes payments; those that do not keep the service ready. May be nil.
+	Accounts func(context.Context) (map[string]string, error)
 	// CORSOrigins are the origins of web pages that may read answers; empty for none, and no CORS headers.
 	CORSOrigins []string
 }
@@ -83,7 +85,7 @@ func New(deps Deps) (*fiber.App, error) {
 
 	router := chain.Router(app)
 	gen.RegisterHandlers(router, gen.NewStrictHandler(&handlers{
-		StrictServerInterface: deps.Operations, index: indexOf(doc), document: served, jwks: deps.JWKS, checks: deps.Checks,
+		StrictServerInterface: deps.Operations, index: indexOf(doc), document: served, jwks: deps.JWKS, checks: deps.Checks, accounts: deps.Accounts,
 		metrics: metricsHandler(deps.Metrics),
 	}, nil))
 

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync"
 	"time"
 
@@ -28,6 +29,7 @@ type handlers struct {
 	document []byte
 	jwks     []byte
 	checks   map[string]func(context.Context) error
+	accounts func(context.Context) (map[string]string, error)
 	metrics  fiber.Handler
 
 	checking singleflight.Group
@@ -91,6 +93,16 @@ func (h *handlers) readiness(ctx context.Context) (gen.GetReadiness200JSONRespon
 		return gen.GetReadiness200JSONResponse{}, &models.Error{
 			Code: models.CodeServiceUnavailable, Message: "A dependency cannot be reached.", Details: missing,
 		}
+	}
+
+	// An account that takes no payments keeps the others from nothing: it is named, and the service is ready.
+	if h.accounts != nil {
+		accounts, err := h.accounts(ctx)
+		if err != nil {
+			return gen.GetReadiness200JSONResponse{}, err
+		}
+
+		maps.Copy(states, accounts)
 	}
 
 	return gen.GetReadiness200JSONResponse{Data: gen.Health{Status: "ok", Checks: states}}, nil

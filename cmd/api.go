@@ -183,7 +183,7 @@ func apiDeps(ctx context.Context, cfg config.Config, p apiParts, open *closers) 
 	limits := ratelimit.New(limiter, cfg.Limits, middleware.LimiterFailed(slog.Default()))
 	handlers := operations.New(operations.Deps{
 		Store: p.store, Workflows: p.workflows, Passwords: passwords, Issuer: auth.NewIssuer(keys, cfg.Tokens),
-		Logins: limits, Verifiers: channels,
+		Logins: limits, Verifiers: channels, Methods: offered(cfg), Hold: policies(cfg).Hold,
 		AtOnce: cfg.AtOnce, Deliver: p.relay.Enqueue, Metrics: p.metrics, Media: files, Links: links, Now: clock.Now, Log: slog.Default(),
 		RefreshTTL: cfg.Tokens.RefreshTTL, CheckoutWait: cfg.HTTP.CheckoutWait, RefundWait: cfg.HTTP.RefundWait,
 		PublicURL: cfg.App.PublicURL, Returns: cfg.ReturnRules(),
@@ -203,7 +203,8 @@ func apiDeps(ctx context.Context, cfg config.Config, p apiParts, open *closers) 
 			PublicURL: cfg.App.PublicURL, TrustedProxies: cfg.HTTP.TrustedProxies,
 		},
 		Operations: handlers, JWKS: keys.JWKS(), Metrics: public, CORSOrigins: cfg.HTTP.CORSOrigins,
-		Checks: map[string]func(context.Context) error{"database": p.store.DB.Ready, "orchestrator": p.workflows.Ping},
+		Checks:   map[string]func(context.Context) error{"database": p.store.DB.Ready, "orchestrator": p.workflows.Ping},
+		Accounts: accountStates(cfg, p.store),
 	}, handlers, nil
 }
 

@@ -10,9 +10,12 @@ import (
 	"rihla/activities"
 	"rihla/gateways"
 	"rihla/gateways/drivers"
+	"rihla/internal/clock"
 	"rihla/internal/config"
+	"rihla/internal/store"
 	"rihla/internal/telemetry"
 	"rihla/models"
+	"rihla/worker"
 )
 
 // driverConfig is what a driver needs to know of the configuration.
@@ -73,7 +76,7 @@ func webhookVerifiers(cfg config.Config) (map[models.Channel]gateways.WebhookVer
 }
 
 // openGateways opens the configured driver of every merchant account.
-func openGateways(cfg config.Config, m *telemetry.Metrics) (map[models.MerchantAccount]gateways.Gateway, error) {
+func openGateways(cfg config.Config, m *telemetry.Metrics, circuits *worker.Circuits) (map[models.MerchantAccount]gateways.Gateway, error) {
 	all := map[models.MerchantAccount]gateways.Gateway{}
 
 	for _, account := range cfg.Gateways.Accounts() {
@@ -85,7 +88,7 @@ func openGateways(cfg config.Config, m *telemetry.Metrics) (map[models.MerchantA
 		observed := gateways.Observed(opened, func(operation, outcome string, took time.Duration) {
 			m.GatewayCall(account, operation, outcome, took)
 		})
-		all[account] = gateways.Guarded(observed, limitsOf(cfg.Gateways.For(account)), guardReports(account, m))
+		all[account] = gateways.Guarded(observed, limitsOf(cfg.Gateways.For(account)), guardReports(account, m, circuits, cfg.Gateways.For(account).BreakerOpenFor))
 	}
 
 	return all, nil
@@ -99,18 +102,22 @@ func limitsOf(g config.Gateway) gateways.Limits {
 }
 
 // guardReports counts what the guard of a gateway does, and logs what an operator wants to know of.
-func guardReports(account models.MerchantAccount, m *telemetry.Metrics) gateways.Reports {
+func guardReports(
+	account models.MerchantAccount, m *telemetry.Metrics, circuits *worker.Circuits, openFor time.Duration,
+) gateways.Reports {
 	for _, calls := range gateways.AllCalls() {
 		m.GatewayBreaker(account, string(calls), string(gateways.CircuitClosed))
 	}
 
 	return gateways.Reports{
-		Moved: func(calls gateways.Calls, to gateways.Circuit) {
+		Moved: func(calls gateways.Calls, to gateways.Circuit, cause gateways.ErrorKind) {
+			circuits.Moved(account, calls, to, cause, openFor)
 			m.GatewayBreaker(account, string(calls), string(to))
 			slog.Warn("gateway breaker", "gateway", account, "calls", calls, "state", to)
 		},
 		NotSent: func(calls gateways.Calls, reason string) { m.GatewayNotSent(account, string(calls), reason) },
 		Paused: func(calls gateways.Calls, pause time.Duration) {
+			circuits.Paused(account, calls, pause)
 			m.GatewayPaused(account, string(calls), pause)
 			slog.Warn("gateway wants a pause", "gateway", account, "calls", calls, "pause", pause)
 		},
@@ -129,4 +136,34 @@ func pollLimiters(g config.Gateways) map[models.MerchantAccount]activities.PollL
 	}
 
 	return limiters
+}
+
+// accountStates say for each merchant account whether it takes payments: ok, or why not.
+func accountStates(cfg config.Config, s *store.Store) func(context.Context) (map[string]string, error) {
+	return func(ctx context.Context) (map[string]string, error) {
+		outages, err := s.Incidents.GatewayOutages(ctx, clock.Now())
+		if err != nil {
+			return nil, err
+		}
+
+		states := map[string]string{}
+		for _, account := range cfg.Gateways.Accounts() {
+			states[string(account)] = "ok"
+		}
+
+		for _, outage := range outages {
+			if _, ours := states[string(outage.Account)]; !ours || outage.Calls != string(gateways.CallsCheckout) {
+				continue
+			}
+
+			says := string(outage.Reason)
+			if outage.Reason == models.OutageUnauthorized {
+				says = "switched off: the gateway refuses " + strings.ToUpper(string(outage.Account)) + "_API_KEY"
+			}
+
+			states[string(outage.Account)] = says
+		}
+
+		return states, nil
+	}
 }

@@ -40,7 +40,7 @@ func policies(cfg config.Config) models.Policies {
 		Login:               models.LoginRules{PauseMax: cfg.Logins.PauseMax, LockAfter: cfg.Logins.LockAfter},
 		RescheduleTolerance: p.RescheduleTolerance, RescheduleNotice: p.RescheduleNotice, TripMovesPerDay: p.TripMovesPerDay,
 		UnpaidBookings: p.UnpaidBookingsMax, UnpaidSeats: p.UnpaidSeatsMax, BillShare: p.BillSeatsShare,
-		UnpaidAttempts: p.UnpaidAttemptsPerHour, Routes: cfg.Gateways.Routes(),
+		UnpaidAttempts: p.UnpaidAttemptsPerHour, Routes: cfg.Gateways.Routes(), Methods: offered(cfg).terms(),
 		AdPerDay: p.AdMinPricePerDay, MessagesPerRecipient: cfg.Notify.MessagesPerRecipient, SMSCountries: cfg.Notify.Countries(),
 	}
 }
@@ -292,10 +292,15 @@ func startWorker(ctx context.Context, cfg config.Config, m *telemetry.Metrics) (
 		return nil, err
 	}
 
-	gates, err := openGateways(cfg, m)
+	circuits := worker.NewCircuits(s.Incidents.RecordOutage, clock.Now, slog.Default())
+	open.add(circuits.Stop)
+
+	gates, err := openGateways(cfg, m, circuits)
 	if err != nil {
 		return nil, err
 	}
+
+	go circuits.WatchKeys(ctx, gates)
 
 	sender, err := notify.New(cfg, slog.Default())
 	if err != nil {

@@ -62,6 +62,7 @@ type circuit struct {
 	pausedUntil time.Time
 	downSince   time.Time // zero while the breaker is closed
 	lastFailure time.Time
+	lastKind    ErrorKind // of that failure
 	lastAnswer  time.Time // zero: no call has succeeded since the start
 }
 
@@ -116,7 +117,7 @@ func (c *circuit) stateChanged(to gobreaker.State) {
 		c.downSince = time.Time{}
 	}
 
-	c.reports.Moved(c.calls, state)
+	c.reports.Moved(c.calls, state, c.lastKind)
 }
 
 // admit permits a call or returns why not. The caller reports the result of a permitted call.
@@ -197,7 +198,7 @@ func (c *circuit) note(err error) {
 
 	switch {
 	case countsAsFailure(err) && !errors.Is(err, errCallerCanceled):
-		c.lastFailure = time.Now()
+		c.lastFailure, c.lastKind = time.Now(), KindOf(err)
 	case err == nil:
 		c.lastAnswer = time.Now()
 	}

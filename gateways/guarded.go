@@ -37,7 +37,7 @@ func AllCalls() []Calls { return []Calls{CallsCheckout, CallsCancel, CallsRefund
 
 // Reports are the callbacks of a Guard; nil ones are skipped. They must not block, nor call the Guard.
 type Reports struct {
-	Moved   func(c Calls, to Circuit)                          // a breaker has changed its state
+	Moved   func(c Calls, to Circuit, cause ErrorKind)         // a breaker has changed its state; cause is that of the last failure
 	NotSent func(c Calls, reason string)                       // a call was not sent: open, paused, busy or rate
 	Paused  func(c Calls, d time.Duration)                     // the gateway answered 429
 	Waited  func(c Calls, d time.Duration)                     // what a call that was sent had waited for its turn
@@ -79,7 +79,7 @@ func Guarded(g Gateway, limits Limits, reports Reports) *Guard {
 
 func (r Reports) orSilent() Reports {
 	if r.Moved == nil {
-		r.Moved = func(Calls, Circuit) {}
+		r.Moved = func(Calls, Circuit, ErrorKind) {}
 	}
 
 	if r.NotSent == nil {

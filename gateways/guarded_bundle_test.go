@@ -69,7 +69,9 @@ func (d *diary) reports() gateways.Reports {
 	}
 
 	return gateways.Reports{
-		Moved:   func(_ gateways.Calls, to gateways.Circuit) { hold(func() { d.states = append(d.states, to) }) },
+		Moved: func(_ gateways.Calls, to gateways.Circuit, _ gateways.ErrorKind) {
+			hold(func() { d.states = append(d.states, to) })
+		},
 		NotSent: func(_ gateways.Calls, reason string) { hold(func() { d.refused[reason]++ }) },
 		Paused:  func(_ gateways.Calls, p time.Duration) { hold(func() { d.pauses = append(d.pauses, p) }) },
 		Anomaly: func(context.Context, gateways.Calls, string) { hold(func() { d.odd++ }) },

@@ -44,6 +44,8 @@ type Policies struct {
 	LateChecks []time.Duration
 	// Routes say on which channel each payment is reported.
 	Routes Routes
+	// Methods can be paid with; nil: all.
+	Methods Methods
 }
 
 // DefaultPolicies are the defaults of configuration, without limits on what is unpaid, on moves and on messages.
@@ -63,11 +65,16 @@ func DefaultPolicies() Policies {
 	}
 }
 
-// Hold is how long an attempt by the method may stay unpaid.
+// Hold is how long an attempt by the method may stay unpaid: as long as we allow it and the company keeps it open.
 func (p Policies) Hold(m PaymentMethod) time.Duration {
+	hold := p.BookingHold
 	if m == MethodBillPayment {
-		return p.BillHold
+		hold = p.BillHold
 	}
 
-	return p.BookingHold
+	if bound := p.Methods[m].MaxTimeToPay; bound > 0 {
+		return min(hold, bound)
+	}
+
+	return hold
 }

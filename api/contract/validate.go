@@ -2,7 +2,6 @@ package contract
 
 import (
 	"maps"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -113,22 +112,6 @@ func (o *Operation) validateHeaders(f *fiber.Ctx, p *problems) {
 
 		p.checkParameter(param, values)
 	}
-}
-
-// SingleHeaders are the operation's header parameters; ok is false unless each of them is there exactly once, and not empty.
-func (o *Operation) SingleHeaders(f *fiber.Ctx) (h http.Header, ok bool) {
-	h = http.Header{}
-
-	for i := range o.headers {
-		values := f.Request().Header.PeekAll(o.headers[i].name)
-		if len(values) != 1 || len(values[0]) == 0 {
-			return nil, false
-		}
-
-		h.Set(o.headers[i].name, string(values[0]))
-	}
-
-	return h, true
 }
 
 // checkParameter checks the values that a parameter was given, of which there may be one.

@@ -1302,6 +1302,46 @@ type PasswordChange struct {
 // PaymentMethod How the customer pays.
 type PaymentMethod = models.PaymentMethod
 
+// PaymentMethodOffer A payment method that can be paid with.
+//
+// Example: {"available":true,"currencies":["SAR"],"label":"Credit card","method":"credit_card","provider":"gateway_a","refunds":"partial","time_to_pay_seconds":1800}
+type PaymentMethodOffer struct {
+	// Available Whether a payment can be opened now.
+	Available bool `json:"available"`
+
+	// Currencies ISO 4217.
+	Currencies []string `json:"currencies"`
+
+	// Label The method in the language of the answer.
+	Label string `json:"label"`
+
+	// MaxAmount Largest amount, VAT included; absent without a bound.
+	MaxAmount *Money `json:"max_amount,omitempty"`
+
+	// Method How the customer pays.
+	Method PaymentMethod `json:"method"`
+
+	// MinAmount Least amount, VAT included; absent without a bound.
+	MinAmount *Money `json:"min_amount,omitempty"`
+
+	// Provider The gateway that takes the money.
+	Provider PaymentProvider `json:"provider"`
+
+	// Refunds How much of a payment the gateway gives back; `none` is paid out by finance staff.
+	Refunds string `json:"refunds"`
+
+	// TimeToPaySeconds How long a customer has to pay, at most.
+	TimeToPaySeconds *int `json:"time_to_pay_seconds,omitempty"`
+
+	// UnavailableReason Why not.
+	UnavailableReason *string `json:"unavailable_reason,omitempty"`
+}
+
+// PaymentMethodsAnswer defines model for PaymentMethodsAnswer.
+type PaymentMethodsAnswer struct {
+	Data []PaymentMethodOffer `json:"data"`
+}
+
 // PaymentProvider The gateway that takes the money.
 type PaymentProvider = models.Gateway
 
@@ -2761,49 +2801,73 @@ type CreateBookingIntentParams struct {
 // ReceiveBillPaymentWebhookParams defines parameters for ReceiveBillPaymentWebhook.
 type ReceiveBillPaymentWebhookParams struct {
 	// WebhookID The delivery's unique id; the same on every retry.
-	WebhookID WebhookID `json:"webhook-id"`
+	WebhookID *WebhookID `json:"webhook-id,omitempty"`
 
 	// WebhookTimestamp When the delivery was signed, in Unix seconds.
-	WebhookTimestamp WebhookTimestamp `json:"webhook-timestamp"`
+	WebhookTimestamp *WebhookTimestamp `json:"webhook-timestamp,omitempty"`
 
 	// WebhookSignature One or more signatures, separated by spaces.
-	WebhookSignature WebhookSignature `json:"webhook-signature"`
+	WebhookSignature *WebhookSignature `json:"webhook-signature,omitempty"`
 }
 
 // ReceiveGatewayAWebhookParams defines parameters for ReceiveGatewayAWebhook.
 type ReceiveGatewayAWebhookParams struct {
 	// WebhookID The delivery's unique id; the same on every retry.
-	WebhookID WebhookID `json:"webhook-id"`
+	WebhookID *WebhookID `json:"webhook-id,omitempty"`
 
 	// WebhookTimestamp When the delivery was signed, in Unix seconds.
-	WebhookTimestamp WebhookTimestamp `json:"webhook-timestamp"`
+	WebhookTimestamp *WebhookTimestamp `json:"webhook-timestamp,omitempty"`
 
 	// WebhookSignature One or more signatures, separated by spaces.
-	WebhookSignature WebhookSignature `json:"webhook-signature"`
+	WebhookSignature *WebhookSignature `json:"webhook-signature,omitempty"`
+}
+
+// ReceiveGatewayABackupWebhookParams defines parameters for ReceiveGatewayABackupWebhook.
+type ReceiveGatewayABackupWebhookParams struct {
+	// WebhookID The delivery's unique id; the same on every retry.
+	WebhookID *WebhookID `json:"webhook-id,omitempty"`
+
+	// WebhookTimestamp When the delivery was signed, in Unix seconds.
+	WebhookTimestamp *WebhookTimestamp `json:"webhook-timestamp,omitempty"`
+
+	// WebhookSignature One or more signatures, separated by spaces.
+	WebhookSignature *WebhookSignature `json:"webhook-signature,omitempty"`
 }
 
 // ReceiveWalletAWebhookParams defines parameters for ReceiveWalletAWebhook.
 type ReceiveWalletAWebhookParams struct {
 	// WebhookID The delivery's unique id; the same on every retry.
-	WebhookID WebhookID `json:"webhook-id"`
+	WebhookID *WebhookID `json:"webhook-id,omitempty"`
 
 	// WebhookTimestamp When the delivery was signed, in Unix seconds.
-	WebhookTimestamp WebhookTimestamp `json:"webhook-timestamp"`
+	WebhookTimestamp *WebhookTimestamp `json:"webhook-timestamp,omitempty"`
 
 	// WebhookSignature One or more signatures, separated by spaces.
-	WebhookSignature WebhookSignature `json:"webhook-signature"`
+	WebhookSignature *WebhookSignature `json:"webhook-signature,omitempty"`
 }
 
 // ReceiveWalletBWebhookParams defines parameters for ReceiveWalletBWebhook.
 type ReceiveWalletBWebhookParams struct {
 	// WebhookID The delivery's unique id; the same on every retry.
-	WebhookID WebhookID `json:"webhook-id"`
+	WebhookID *WebhookID `json:"webhook-id,omitempty"`
 
 	// WebhookTimestamp When the delivery was signed, in Unix seconds.
-	WebhookTimestamp WebhookTimestamp `json:"webhook-timestamp"`
+	WebhookTimestamp *WebhookTimestamp `json:"webhook-timestamp,omitempty"`
 
 	// WebhookSignature One or more signatures, separated by spaces.
-	WebhookSignature WebhookSignature `json:"webhook-signature"`
+	WebhookSignature *WebhookSignature `json:"webhook-signature,omitempty"`
+}
+
+// ReceiveWalletBBackupWebhookParams defines parameters for ReceiveWalletBBackupWebhook.
+type ReceiveWalletBBackupWebhookParams struct {
+	// WebhookID The delivery's unique id; the same on every retry.
+	WebhookID *WebhookID `json:"webhook-id,omitempty"`
+
+	// WebhookTimestamp When the delivery was signed, in Unix seconds.
+	WebhookTimestamp *WebhookTimestamp `json:"webhook-timestamp,omitempty"`
+
+	// WebhookSignature One or more signatures, separated by spaces.
+	WebhookSignature *WebhookSignature `json:"webhook-signature,omitempty"`
 }
 
 // ListAdCampaignsParams defines parameters for ListAdCampaigns.
@@ -3351,6 +3415,9 @@ type ServerInterface interface {
 	// ListMyBookings List my bookings
 	// (GET /api/v1/my/bookings)
 	ListMyBookings(c *fiber.Ctx, params ListMyBookingsParams) error
+	// ListPaymentMethods List the payment methods
+	// (GET /api/v1/payment-methods)
+	ListPaymentMethods(c *fiber.Ctx) error
 	// CreateCampaignIntent Start or continue the payment of an ad campaign
 	// (POST /api/v1/payments/ad-campaign/{ad_campaign_id}/intent)
 	CreateCampaignIntent(c *fiber.Ctx, adCampaignID openapi_types.UUID, params CreateCampaignIntentParams) error
@@ -3366,12 +3433,18 @@ type ServerInterface interface {
 	// ReceiveGatewayAWebhook Events of the gateway_a channel
 	// (POST /api/v1/payments/webhook/gateway_a)
 	ReceiveGatewayAWebhook(c *fiber.Ctx, params ReceiveGatewayAWebhookParams) error
+	// ReceiveGatewayABackupWebhook Events of the backup account of gateway_a
+	// (POST /api/v1/payments/webhook/gateway_a/backup)
+	ReceiveGatewayABackupWebhook(c *fiber.Ctx, params ReceiveGatewayABackupWebhookParams) error
 	// ReceiveWalletAWebhook Events of the wallet_a channel
 	// (POST /api/v1/payments/webhook/wallet_a)
 	ReceiveWalletAWebhook(c *fiber.Ctx, params ReceiveWalletAWebhookParams) error
 	// ReceiveWalletBWebhook Events of the wallet_b channel
 	// (POST /api/v1/payments/webhook/wallet_b)
 	ReceiveWalletBWebhook(c *fiber.Ctx, params ReceiveWalletBWebhookParams) error
+	// ReceiveWalletBBackupWebhook Events of the backup account of wallet_b
+	// (POST /api/v1/payments/webhook/wallet_b/backup)
+	ReceiveWalletBBackupWebhook(c *fiber.Ctx, params ReceiveWalletBBackupWebhookParams) error
 	// ListAdCampaigns List ad campaigns
 	// (GET /api/v1/provider/ad-campaigns)
 	ListAdCampaigns(c *fiber.Ctx, params ListAdCampaignsParams) error
@@ -5859,6 +5932,24 @@ func (siw *ServerInterfaceWrapper) ListMyBookings(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// ListPaymentMethods operation middleware
+func (siw *ServerInterfaceWrapper) ListPaymentMethods(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListPaymentMethods(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // CreateCampaignIntent operation middleware
 func (siw *ServerInterfaceWrapper) CreateCampaignIntent(c *fiber.Ctx) error {
 
@@ -6001,7 +6092,7 @@ func (siw *ServerInterfaceWrapper) ReceiveBillPaymentWebhook(c *fiber.Ctx) error
 
 	headers := c.GetReqHeaders()
 
-	// ------------- Required header parameter "webhook-id" -------------
+	// ------------- Optional header parameter "webhook-id" -------------
 	if valueList, found := headers[http.CanonicalHeaderKey("webhook-id")]; found {
 		var WebhookID WebhookID
 		n := len(valueList)
@@ -6009,18 +6100,16 @@ func (siw *ServerInterfaceWrapper) ReceiveBillPaymentWebhook(c *fiber.Ctx) error
 			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName webhook-id, 1 is required, but %d found", n))
 		}
 
-		err = runtime.BindStyledParameterWithOptions("simple", "webhook-id", valueList[0], &WebhookID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		err = runtime.BindStyledParameterWithOptions("simple", "webhook-id", valueList[0], &WebhookID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
 		if err != nil {
 			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter webhook-id: %w", err).Error())
 		}
 
-		params.WebhookID = WebhookID
+		params.WebhookID = &WebhookID
 
-	} else {
-		return fiber.NewError(fiber.StatusBadRequest, "Header parameter webhook-id is required, but not found")
 	}
 
-	// ------------- Required header parameter "webhook-timestamp" -------------
+	// ------------- Optional header parameter "webhook-timestamp" -------------
 	if valueList, found := headers[http.CanonicalHeaderKey("webhook-timestamp")]; found {
 		var WebhookTimestamp WebhookTimestamp
 		n := len(valueList)
@@ -6028,18 +6117,16 @@ func (siw *ServerInterfaceWrapper) ReceiveBillPaymentWebhook(c *fiber.Ctx) error
 			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName webhook-timestamp, 1 is required, but %d found", n))
 		}
 
-		err = runtime.BindStyledParameterWithOptions("simple", "webhook-timestamp", valueList[0], &WebhookTimestamp, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		err = runtime.BindStyledParameterWithOptions("simple", "webhook-timestamp", valueList[0], &WebhookTimestamp, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
 		if err != nil {
 			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter webhook-timestamp: %w", err).Error())
 		}
 
-		params.WebhookTimestamp = WebhookTimestamp
+		params.WebhookTimestamp = &WebhookTimestamp
 
-	} else {
-		return fiber.NewError(fiber.StatusBadRequest, "Header parameter webhook-timestamp is required, but not found")
 	}
 
-	// ------------- Required header parameter "webhook-signature" -------------
+	// ------------- Optional header parameter "webhook-signature" -------------
 	if valueList, found := headers[http.CanonicalHeaderKey("webhook-signature")]; found {
 		var WebhookSignature WebhookSignature
 		n := len(valueList)
@@ -6047,15 +6134,13 @@ func (siw *ServerInterfaceWrapper) ReceiveBillPaymentWebhook(c *fiber.Ctx) error
 			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName webhook-signature, 1 is required, but %d found", n))
 		}
 
-		err = runtime.BindStyledParameterWithOptions("simple", "webhook-signature", valueList[0], &WebhookSignature, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		err = runtime.BindStyledParameterWithOptions("simple", "webhook-signature", valueList[0], &WebhookSignature, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
 		if err != nil {
 			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter webhook-signature: %w", err).Error())
 		}
 
-		params.WebhookSignature = WebhookSignature
+		params.WebhookSignature = &WebhookSignature
 
-	} else {
-		return fiber.NewError(fiber.StatusBadRequest, "Header parameter webhook-signature is required, but not found")
 	}
 
 	handler := func(c *fiber.Ctx) error {
@@ -6084,7 +6169,7 @@ func (siw *ServerInterfaceWrapper) ReceiveGatewayAWebhook(c *fiber.Ctx) error {
 
 	headers := c.GetReqHeaders()
 
-	// ------------- Required header parameter "webhook-id" -------------
+	// ------------- Optional header parameter "webhook-id" -------------
 	if valueList, found := headers[http.CanonicalHeaderKey("webhook-id")]; found {
 		var WebhookID WebhookID
 		n := len(valueList)
@@ -6092,18 +6177,16 @@ func (siw *ServerInterfaceWrapper) ReceiveGatewayAWebhook(c *fiber.Ctx) error {
 			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName webhook-id, 1 is required, but %d found", n))
 		}
 
-		err = runtime.BindStyledParameterWithOptions("simple", "webhook-id", valueList[0], &WebhookID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		err = runtime.BindStyledParameterWithOptions("simple", "webhook-id", valueList[0], &WebhookID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
 		if err != nil {
 			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter webhook-id: %w", err).Error())
 		}
 
-		params.WebhookID = WebhookID
+		params.WebhookID = &WebhookID
 
-	} else {
-		return fiber.NewError(fiber.StatusBadRequest, "Header parameter webhook-id is required, but not found")
 	}
 
-	// ------------- Required header parameter "webhook-timestamp" -------------
+	// ------------- Optional header parameter "webhook-timestamp" -------------
 	if valueList, found := headers[http.CanonicalHeaderKey("webhook-timestamp")]; found {
 		var WebhookTimestamp WebhookTimestamp
 		n := len(valueList)
@@ -6111,18 +6194,16 @@ func (siw *ServerInterfaceWrapper) ReceiveGatewayAWebhook(c *fiber.Ctx) error {
 			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName webhook-timestamp, 1 is required, but %d found", n))
 		}
 
-		err = runtime.BindStyledParameterWithOptions("simple", "webhook-timestamp", valueList[0], &WebhookTimestamp, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		err = runtime.BindStyledParameterWithOptions("simple", "webhook-timestamp", valueList[0], &WebhookTimestamp, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
 		if err != nil {
 			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter webhook-timestamp: %w", err).Error())
 		}
 
-		params.WebhookTimestamp = WebhookTimestamp
+		params.WebhookTimestamp = &WebhookTimestamp
 
-	} else {
-		return fiber.NewError(fiber.StatusBadRequest, "Header parameter webhook-timestamp is required, but not found")
 	}
 
-	// ------------- Required header parameter "webhook-signature" -------------
+	// ------------- Optional header parameter "webhook-signature" -------------
 	if valueList, found := headers[http.CanonicalHeaderKey("webhook-signature")]; found {
 		var WebhookSignature WebhookSignature
 		n := len(valueList)
@@ -6130,19 +6211,94 @@ func (siw *ServerInterfaceWrapper) ReceiveGatewayAWebhook(c *fiber.Ctx) error {
 			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName webhook-signature, 1 is required, but %d found", n))
 		}
 
-		err = runtime.BindStyledParameterWithOptions("simple", "webhook-signature", valueList[0], &WebhookSignature, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		err = runtime.BindStyledParameterWithOptions("simple", "webhook-signature", valueList[0], &WebhookSignature, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
 		if err != nil {
 			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter webhook-signature: %w", err).Error())
 		}
 
-		params.WebhookSignature = WebhookSignature
+		params.WebhookSignature = &WebhookSignature
 
-	} else {
-		return fiber.NewError(fiber.StatusBadRequest, "Header parameter webhook-signature is required, but not found")
 	}
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ReceiveGatewayAWebhook(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ReceiveGatewayABackupWebhook operation middleware
+func (siw *ServerInterfaceWrapper) ReceiveGatewayABackupWebhook(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ReceiveGatewayABackupWebhookParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "webhook-id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("webhook-id")]; found {
+		var WebhookID WebhookID
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName webhook-id, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "webhook-id", valueList[0], &WebhookID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter webhook-id: %w", err).Error())
+		}
+
+		params.WebhookID = &WebhookID
+
+	}
+
+	// ------------- Optional header parameter "webhook-timestamp" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("webhook-timestamp")]; found {
+		var WebhookTimestamp WebhookTimestamp
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName webhook-timestamp, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "webhook-timestamp", valueList[0], &WebhookTimestamp, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter webhook-timestamp: %w", err).Error())
+		}
+
+		params.WebhookTimestamp = &WebhookTimestamp
+
+	}
+
+	// ------------- Optional header parameter "webhook-signature" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("webhook-signature")]; found {
+		var WebhookSignature WebhookSignature
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName webhook-signature, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "webhook-signature", valueList[0], &WebhookSignature, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter webhook-signature: %w", err).Error())
+		}
+
+		params.WebhookSignature = &WebhookSignature
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ReceiveGatewayABackupWebhook(c, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -6167,7 +6323,7 @@ func (siw *ServerInterfaceWrapper) ReceiveWalletAWebhook(c *fiber.Ctx) error {
 
 	headers := c.GetReqHeaders()
 
-	// ------------- Required header parameter "webhook-id" -------------
+	// ------------- Optional header parameter "webhook-id" -------------
 	if valueList, found := headers[http.CanonicalHeaderKey("webhook-id")]; found {
 		var WebhookID WebhookID
 		n := len(valueList)
@@ -6175,18 +6331,16 @@ func (siw *ServerInterfaceWrapper) ReceiveWalletAWebhook(c *fiber.Ctx) error {
 			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName webhook-id, 1 is required, but %d found", n))
 		}
 
-		err = runtime.BindStyledParameterWithOptions("simple", "webhook-id", valueList[0], &WebhookID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		err = runtime.BindStyledParameterWithOptions("simple", "webhook-id", valueList[0], &WebhookID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
 		if err != nil {
 			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter webhook-id: %w", err).Error())
 		}
 
-		params.WebhookID = WebhookID
+		params.WebhookID = &WebhookID
 
-	} else {
-		return fiber.NewError(fiber.StatusBadRequest, "Header parameter webhook-id is required, but not found")
 	}
 
-	// ------------- Required header parameter "webhook-timestamp" -------------
+	// ------------- Optional header parameter "webhook-timestamp" -------------
 	if valueList, found := headers[http.CanonicalHeaderKey("webhook-timestamp")]; found {
 		var WebhookTimestamp WebhookTimestamp
 		n := len(valueList)
@@ -6194,18 +6348,16 @@ func (siw *ServerInterfaceWrapper) ReceiveWalletAWebhook(c *fiber.Ctx) error {
 			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName webhook-timestamp, 1 is required, but %d found", n))
 		}
 
-		err = runtime.BindStyledParameterWithOptions("simple", "webhook-timestamp", valueList[0], &WebhookTimestamp, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		err = runtime.BindStyledParameterWithOptions("simple", "webhook-timestamp", valueList[0], &WebhookTimestamp, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
 		if err != nil {
 			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter webhook-timestamp: %w", err).Error())
 		}
 
-		params.WebhookTimestamp = WebhookTimestamp
+		params.WebhookTimestamp = &WebhookTimestamp
 
-	} else {
-		return fiber.NewError(fiber.StatusBadRequest, "Header parameter webhook-timestamp is required, but not found")
 	}
 
-	// ------------- Required header parameter "webhook-signature" -------------
+	// ------------- Optional header parameter "webhook-signature" -------------
 	if valueList, found := headers[http.CanonicalHeaderKey("webhook-signature")]; found {
 		var WebhookSignature WebhookSignature
 		n := len(valueList)
@@ -6213,15 +6365,13 @@ func (siw *ServerInterfaceWrapper) ReceiveWalletAWebhook(c *fiber.Ctx) error {
 			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName webhook-signature, 1 is required, but %d found", n))
 		}
 
-		err = runtime.BindStyledParameterWithOptions("simple", "webhook-signature", valueList[0], &WebhookSignature, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		err = runtime.BindStyledParameterWithOptions("simple", "webhook-signature", valueList[0], &WebhookSignature, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
 		if err != nil {
 			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter webhook-signature: %w", err).Error())
 		}
 
-		params.WebhookSignature = WebhookSignature
+		params.WebhookSignature = &WebhookSignature
 
-	} else {
-		return fiber.NewError(fiber.StatusBadRequest, "Header parameter webhook-signature is required, but not found")
 	}
 
 	handler := func(c *fiber.Ctx) error {
@@ -6250,7 +6400,7 @@ func (siw *ServerInterfaceWrapper) ReceiveWalletBWebhook(c *fiber.Ctx) error {
 
 	headers := c.GetReqHeaders()
 
-	// ------------- Required header parameter "webhook-id" -------------
+	// ------------- Optional header parameter "webhook-id" -------------
 	if valueList, found := headers[http.CanonicalHeaderKey("webhook-id")]; found {
 		var WebhookID WebhookID
 		n := len(valueList)
@@ -6258,18 +6408,16 @@ func (siw *ServerInterfaceWrapper) ReceiveWalletBWebhook(c *fiber.Ctx) error {
 			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName webhook-id, 1 is required, but %d found", n))
 		}
 
-		err = runtime.BindStyledParameterWithOptions("simple", "webhook-id", valueList[0], &WebhookID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		err = runtime.BindStyledParameterWithOptions("simple", "webhook-id", valueList[0], &WebhookID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
 		if err != nil {
 			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter webhook-id: %w", err).Error())
 		}
 
-		params.WebhookID = WebhookID
+		params.WebhookID = &WebhookID
 
-	} else {
-		return fiber.NewError(fiber.StatusBadRequest, "Header parameter webhook-id is required, but not found")
 	}
 
-	// ------------- Required header parameter "webhook-timestamp" -------------
+	// ------------- Optional header parameter "webhook-timestamp" -------------
 	if valueList, found := headers[http.CanonicalHeaderKey("webhook-timestamp")]; found {
 		var WebhookTimestamp WebhookTimestamp
 		n := len(valueList)
@@ -6277,18 +6425,16 @@ func (siw *ServerInterfaceWrapper) ReceiveWalletBWebhook(c *fiber.Ctx) error {
 			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName webhook-timestamp, 1 is required, but %d found", n))
 		}
 
-		err = runtime.BindStyledParameterWithOptions("simple", "webhook-timestamp", valueList[0], &WebhookTimestamp, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		err = runtime.BindStyledParameterWithOptions("simple", "webhook-timestamp", valueList[0], &WebhookTimestamp, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
 		if err != nil {
 			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter webhook-timestamp: %w", err).Error())
 		}
 
-		params.WebhookTimestamp = WebhookTimestamp
+		params.WebhookTimestamp = &WebhookTimestamp
 
-	} else {
-		return fiber.NewError(fiber.StatusBadRequest, "Header parameter webhook-timestamp is required, but not found")
 	}
 
-	// ------------- Required header parameter "webhook-signature" -------------
+	// ------------- Optional header parameter "webhook-signature" -------------
 	if valueList, found := headers[http.CanonicalHeaderKey("webhook-signature")]; found {
 		var WebhookSignature WebhookSignature
 		n := len(valueList)
@@ -6296,19 +6442,94 @@ func (siw *ServerInterfaceWrapper) ReceiveWalletBWebhook(c *fiber.Ctx) error {
 			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName webhook-signature, 1 is required, but %d found", n))
 		}
 
-		err = runtime.BindStyledParameterWithOptions("simple", "webhook-signature", valueList[0], &WebhookSignature, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		err = runtime.BindStyledParameterWithOptions("simple", "webhook-signature", valueList[0], &WebhookSignature, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
 		if err != nil {
 			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter webhook-signature: %w", err).Error())
 		}
 
-		params.WebhookSignature = WebhookSignature
+		params.WebhookSignature = &WebhookSignature
 
-	} else {
-		return fiber.NewError(fiber.StatusBadRequest, "Header parameter webhook-signature is required, but not found")
 	}
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ReceiveWalletBWebhook(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ReceiveWalletBBackupWebhook operation middleware
+func (siw *ServerInterfaceWrapper) ReceiveWalletBBackupWebhook(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ReceiveWalletBBackupWebhookParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "webhook-id" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("webhook-id")]; found {
+		var WebhookID WebhookID
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName webhook-id, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "webhook-id", valueList[0], &WebhookID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter webhook-id: %w", err).Error())
+		}
+
+		params.WebhookID = &WebhookID
+
+	}
+
+	// ------------- Optional header parameter "webhook-timestamp" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("webhook-timestamp")]; found {
+		var WebhookTimestamp WebhookTimestamp
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName webhook-timestamp, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "webhook-timestamp", valueList[0], &WebhookTimestamp, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter webhook-timestamp: %w", err).Error())
+		}
+
+		params.WebhookTimestamp = &WebhookTimestamp
+
+	}
+
+	// ------------- Optional header parameter "webhook-signature" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("webhook-signature")]; found {
+		var WebhookSignature WebhookSignature
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName webhook-signature, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "webhook-signature", valueList[0], &WebhookSignature, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter webhook-signature: %w", err).Error())
+		}
+
+		params.WebhookSignature = &WebhookSignature
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ReceiveWalletBBackupWebhook(c, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -8289,6 +8510,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/api/v1/my/bookings", wrapper.ListMyBookings)
 
+	router.Get(options.BaseURL+"/api/v1/payment-methods", wrapper.ListPaymentMethods)
+
 	router.Post(options.BaseURL+"/api/v1/payments/ad-campaign/:ad_campaign_id/intent", wrapper.CreateCampaignIntent)
 
 	router.Post(options.BaseURL+"/api/v1/payments/booking/:booking_id/intent", wrapper.CreateBookingIntent)
@@ -8299,9 +8522,13 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Post(options.BaseURL+"/api/v1/payments/webhook/gateway_a", wrapper.ReceiveGatewayAWebhook)
 
+	router.Post(options.BaseURL+"/api/v1/payments/webhook/gateway_a/backup", wrapper.ReceiveGatewayABackupWebhook)
+
 	router.Post(options.BaseURL+"/api/v1/payments/webhook/wallet_a", wrapper.ReceiveWalletAWebhook)
 
 	router.Post(options.BaseURL+"/api/v1/payments/webhook/wallet_b", wrapper.ReceiveWalletBWebhook)
+
+	router.Post(options.BaseURL+"/api/v1/payments/webhook/wallet_b/backup", wrapper.ReceiveWalletBBackupWebhook)
 
 	router.Get(options.BaseURL+"/api/v1/provider/ad-campaigns", wrapper.ListAdCampaigns)
 
@@ -9530,6 +9757,22 @@ func (response ListMyBookings200JSONResponse) VisitListMyBookingsResponse(ctx *f
 	return ctx.JSON(&response)
 }
 
+type ListPaymentMethodsRequestObject struct {
+}
+
+type ListPaymentMethodsResponseObject interface {
+	VisitListPaymentMethodsResponse(ctx *fiber.Ctx) error
+}
+
+type ListPaymentMethods200JSONResponse PaymentMethodsAnswer
+
+func (response ListPaymentMethods200JSONResponse) VisitListPaymentMethodsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
 type CreateCampaignIntentRequestObject struct {
 	AdCampaignID openapi_types.UUID `json:"ad_campaign_id"`
 	Params       CreateCampaignIntentParams
@@ -9660,6 +9903,24 @@ func (response ReceiveGatewayAWebhook200JSONResponse) VisitReceiveGatewayAWebhoo
 	return ctx.JSON(&response)
 }
 
+type ReceiveGatewayABackupWebhookRequestObject struct {
+	Params ReceiveGatewayABackupWebhookParams
+	Body   io.Reader
+}
+
+type ReceiveGatewayABackupWebhookResponseObject interface {
+	VisitReceiveGatewayABackupWebhookResponse(ctx *fiber.Ctx) error
+}
+
+type ReceiveGatewayABackupWebhook200JSONResponse WebhookAnswer
+
+func (response ReceiveGatewayABackupWebhook200JSONResponse) VisitReceiveGatewayABackupWebhookResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
 type ReceiveWalletAWebhookRequestObject struct {
 	Params ReceiveWalletAWebhookParams
 	Body   io.Reader
@@ -9690,6 +9951,24 @@ type ReceiveWalletBWebhookResponseObject interface {
 type ReceiveWalletBWebhook200JSONResponse WebhookAnswer
 
 func (response ReceiveWalletBWebhook200JSONResponse) VisitReceiveWalletBWebhookResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ReceiveWalletBBackupWebhookRequestObject struct {
+	Params ReceiveWalletBBackupWebhookParams
+	Body   io.Reader
+}
+
+type ReceiveWalletBBackupWebhookResponseObject interface {
+	VisitReceiveWalletBBackupWebhookResponse(ctx *fiber.Ctx) error
+}
+
+type ReceiveWalletBBackupWebhook200JSONResponse WebhookAnswer
+
+func (response ReceiveWalletBBackupWebhook200JSONResponse) VisitReceiveWalletBBackupWebhookResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(200)
 
@@ -10722,6 +11001,9 @@ type StrictServerInterface interface {
 	// ListMyBookings List my bookings
 	// (GET /api/v1/my/bookings)
 	ListMyBookings(ctx context.Context, request ListMyBookingsRequestObject) (ListMyBookingsResponseObject, error)
+	// ListPaymentMethods List the payment methods
+	// (GET /api/v1/payment-methods)
+	ListPaymentMethods(ctx context.Context, request ListPaymentMethodsRequestObject) (ListPaymentMethodsResponseObject, error)
 	// CreateCampaignIntent Start or continue the payment of an ad campaign
 	// (POST /api/v1/payments/ad-campaign/{ad_campaign_id}/intent)
 	CreateCampaignIntent(ctx context.Context, request CreateCampaignIntentRequestObject) (CreateCampaignIntentResponseObject, error)
@@ -10737,12 +11019,18 @@ type StrictServerInterface interface {
 	// ReceiveGatewayAWebhook Events of the gateway_a channel
 	// (POST /api/v1/payments/webhook/gateway_a)
 	ReceiveGatewayAWebhook(ctx context.Context, request ReceiveGatewayAWebhookRequestObject) (ReceiveGatewayAWebhookResponseObject, error)
+	// ReceiveGatewayABackupWebhook Events of the backup account of gateway_a
+	// (POST /api/v1/payments/webhook/gateway_a/backup)
+	ReceiveGatewayABackupWebhook(ctx context.Context, request ReceiveGatewayABackupWebhookRequestObject) (ReceiveGatewayABackupWebhookResponseObject, error)
 	// ReceiveWalletAWebhook Events of the wallet_a channel
 	// (POST /api/v1/payments/webhook/wallet_a)
 	ReceiveWalletAWebhook(ctx context.Context, request ReceiveWalletAWebhookRequestObject) (ReceiveWalletAWebhookResponseObject, error)
 	// ReceiveWalletBWebhook Events of the wallet_b channel
 	// (POST /api/v1/payments/webhook/wallet_b)
 	ReceiveWalletBWebhook(ctx context.Context, request ReceiveWalletBWebhookRequestObject) (ReceiveWalletBWebhookResponseObject, error)
+	// ReceiveWalletBBackupWebhook Events of the backup account of wallet_b
+	// (POST /api/v1/payments/webhook/wallet_b/backup)
+	ReceiveWalletBBackupWebhook(ctx context.Context, request ReceiveWalletBBackupWebhookRequestObject) (ReceiveWalletBBackupWebhookResponseObject, error)
 	// ListAdCampaigns List ad campaigns
 	// (GET /api/v1/provider/ad-campaigns)
 	ListAdCampaigns(ctx context.Context, request ListAdCampaignsRequestObject) (ListAdCampaignsResponseObject, error)
@@ -12532,6 +12820,31 @@ func (sh *strictHandler) ListMyBookings(ctx *fiber.Ctx, params ListMyBookingsPar
 	return nil
 }
 
+// ListPaymentMethods operation middleware
+func (sh *strictHandler) ListPaymentMethods(ctx *fiber.Ctx) error {
+	var request ListPaymentMethodsRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListPaymentMethods(ctx.UserContext(), request.(ListPaymentMethodsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListPaymentMethods")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListPaymentMethodsResponseObject); ok {
+		if err := validResponse.VisitListPaymentMethodsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // CreateCampaignIntent operation middleware
 func (sh *strictHandler) CreateCampaignIntent(ctx *fiber.Ctx, adCampaignID openapi_types.UUID, params CreateCampaignIntentParams) error {
 	var request CreateCampaignIntentRequestObject
@@ -12701,6 +13014,35 @@ func (sh *strictHandler) ReceiveGatewayAWebhook(ctx *fiber.Ctx, params ReceiveGa
 	return nil
 }
 
+// ReceiveGatewayABackupWebhook operation middleware
+func (sh *strictHandler) ReceiveGatewayABackupWebhook(ctx *fiber.Ctx, params ReceiveGatewayABackupWebhookParams) error {
+	var request ReceiveGatewayABackupWebhookRequestObject
+
+	request.Params = params
+
+	request.Body = bytes.NewReader(ctx.Request().Body())
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ReceiveGatewayABackupWebhook(ctx.UserContext(), request.(ReceiveGatewayABackupWebhookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReceiveGatewayABackupWebhook")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReceiveGatewayABackupWebhookResponseObject); ok {
+		if err := validResponse.VisitReceiveGatewayABackupWebhookResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ReceiveWalletAWebhook operation middleware
 func (sh *strictHandler) ReceiveWalletAWebhook(ctx *fiber.Ctx, params ReceiveWalletAWebhookParams) error {
 	var request ReceiveWalletAWebhookRequestObject
@@ -12751,6 +13093,35 @@ func (sh *strictHandler) ReceiveWalletBWebhook(ctx *fiber.Ctx, params ReceiveWal
 		return err
 	} else if validResponse, ok := response.(ReceiveWalletBWebhookResponseObject); ok {
 		if err := validResponse.VisitReceiveWalletBWebhookResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReceiveWalletBBackupWebhook operation middleware
+func (sh *strictHandler) ReceiveWalletBBackupWebhook(ctx *fiber.Ctx, params ReceiveWalletBBackupWebhookParams) error {
+	var request ReceiveWalletBBackupWebhookRequestObject
+
+	request.Params = params
+
+	request.Body = bytes.NewReader(ctx.Request().Body())
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ReceiveWalletBBackupWebhook(ctx.UserContext(), request.(ReceiveWalletBBackupWebhookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReceiveWalletBBackupWebhook")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReceiveWalletBBackupWebhookResponseObject); ok {
+		if err := validResponse.VisitReceiveWalletBBackupWebhookResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

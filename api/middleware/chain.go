@@ -34,7 +34,7 @@ type Deps struct {
 	MayWrite func(ctx context.Context, staff auth.Principal) error
 	// Webhooks verify the bodies of the operations with x-raw-body, by operationId. They run before the channel's
 	// limit, so that only the gateway uses it up.
-	Webhooks map[string]VerifyWebhook
+	Webhooks map[string]WebhookDoor
 	// Limits count requests.
 	Limits *ratelimit.Limits
 	// Idempotency keeps the answers of operations that accept Idempotency-Key.

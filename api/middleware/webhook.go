@@ -21,14 +21,21 @@ type Webhook struct {
 	Err error
 }
 
-// VerifyWebhook reads a delivery from the headers of its signature and its body. Error: INVALID_SIGNATURE.
+// VerifyWebhook reads a delivery from the headers of its signature and its body. Errors: INVALID_SIGNATURE; NOT_FOUND for a channel
+// that is not open.
 type VerifyWebhook func(h http.Header, body []byte) (Webhook, error)
+
+// WebhookDoor takes the deliveries of one operation.
+type WebhookDoor struct {
+	Headers []string // that prove a delivery: each is there exactly once
+	Verify  VerifyWebhook
+}
 
 // WebhookOf is the delivery that the request brings; the zero value on an operation without x-raw-body.
 func WebhookOf(ctx context.Context) Webhook { return requestOf(ctx).webhook }
 
 // checkWebhooks compares the verifiers with the document: each operation with x-raw-body has one, and no other has.
-func checkWebhooks(operations map[string]*contract.Operation, webhooks map[string]VerifyWebhook) error {
+func checkWebhooks(operations map[string]*contract.Operation, webhooks map[string]WebhookDoor) error {
 	var errs []error
 
 	signed := map[string]bool{}
@@ -40,7 +47,7 @@ func checkWebhooks(operations map[string]*contract.Operation, webhooks map[strin
 
 		signed[op.ID] = true
 
-		if webhooks[op.ID] == nil {
+		if webhooks[op.ID].Verify == nil {
 			errs = append(errs, fmt.Errorf("%s has x-raw-body and no verifier", op.ID))
 		}
 	}
@@ -57,13 +64,20 @@ func checkWebhooks(operations map[string]*contract.Operation, webhooks map[strin
 // verify puts the delivery into the request. Error: INVALID_SIGNATURE, also unless each header of the signature is there
 // exactly once.
 func (c *Chain) verify(f *fiber.Ctx, op *contract.Operation, r *request, body []byte) error {
-	h, ok := op.SingleHeaders(f)
-	if !ok {
-		return models.Errorf(models.CodeInvalidSignature, "The webhook signature is not valid.")
+	door := c.deps.Webhooks[op.ID]
+	h := http.Header{}
+
+	for _, name := range door.Headers {
+		values := f.Request().Header.PeekAll(name)
+		if len(values) != 1 || len(values[0]) == 0 {
+			return models.Errorf(models.CodeInvalidSignature, "The webhook signature is not valid.")
+		}
+
+		h.Set(name, string(values[0]))
 	}
 
 	var err error
-	r.webhook, err = c.deps.Webhooks[op.ID](h, body)
+	r.webhook, err = door.Verify(h, body)
 
 	return err
 }

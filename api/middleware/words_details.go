@@ -79,6 +79,8 @@ var detailWords = map[string]string{
 
 // detailPhrases are messages with values in them: {} in English, {1}, {2}, … in Arabic.
 var detailPhrases = map[string]string{
+	"takes at least {} SAR":                                       "الحد الأدنى للدفع بهذه الطريقة {1} ريال",
+	"takes at most {} SAR":                                        "الحد الأقصى للدفع بهذه الطريقة {1} ريال",
 	"must be one of {}":                                           "يجب أن تكون القيمة واحدة من: {1}",
 	"must have at least {} characters":                            "يجب ألا يقل النص عن {1} من الأحرف",
 	"must have at most {} characters":                             "يجب ألا يزيد النص على {1} من الأحرف",

@@ -96,6 +96,12 @@ func (o *Operations) intent(
 
 	a.UserID, a.Method = middleware.Principal(ctx).UserID, body.PaymentMethod
 
+	if p.Open == nil || valueOf(body.Replace) { // else it is the open attempt that is answered
+		if err := o.Store.Payments.CheckMethod(a.Method, p.Amount); err != nil {
+			return t, false, err
+		}
+	}
+
 	if p, err = o.makeRoom(ctx, p, a, valueOf(body.Replace), read); err != nil {
 		return t, false, err
 	}

@@ -33,6 +33,9 @@ type Deps struct {
 	Logins *ratelimit.Limits
 	// Verifiers check the webhooks of each channel.
 	Verifiers map[models.Channel]gateways.WebhookVerifier
+	// Methods can be paid with, in the order in which they are shown; Hold is how long a customer has to pay by each.
+	Methods []Method
+	Hold    func(models.PaymentMethod) time.Duration
 	// Deliver takes a stored event on its way to its workflow; it must not block.
 	Deliver func(models.Delivery)
 	Metrics *telemetry.Metrics

@@ -46,20 +46,49 @@ func (o *Operations) ReceiveBillPaymentWebhook(
 	return gen.ReceiveBillPaymentWebhook200JSONResponse(answer), err
 }
 
+// ReceiveGatewayABackupWebhook takes the events of gateway_a's backup account.
+func (o *Operations) ReceiveGatewayABackupWebhook(
+	ctx context.Context, _ gen.ReceiveGatewayABackupWebhookRequestObject,
+) (gen.ReceiveGatewayABackupWebhookResponseObject, error) {
+	answer, err := o.receive(ctx)
+
+	return gen.ReceiveGatewayABackupWebhook200JSONResponse(answer), err
+}
+
+// ReceiveWalletBBackupWebhook takes the events of wallet_b's backup account.
+func (o *Operations) ReceiveWalletBBackupWebhook(
+	ctx context.Context, _ gen.ReceiveWalletBBackupWebhookRequestObject,
+) (gen.ReceiveWalletBBackupWebhookResponseObject, error) {
+	answer, err := o.receive(ctx)
+
+	return gen.ReceiveWalletBBackupWebhook200JSONResponse(answer), err
+}
+
 // Webhooks verify the deliveries of each channel, by the operation that takes them.
-func (o *Operations) Webhooks() map[string]middleware.VerifyWebhook {
-	return map[string]middleware.VerifyWebhook{
+func (o *Operations) Webhooks() map[string]middleware.WebhookDoor {
+	return map[string]middleware.WebhookDoor{
 		"ReceiveGatewayAWebhook":    o.verifier(models.ChannelGatewayA),
 		"ReceiveWalletAWebhook":     o.verifier(models.ChannelWalletA),
 		"ReceiveWalletBWebhook":     o.verifier(models.ChannelWalletB),
 		"ReceiveBillPaymentWebhook": o.verifier(models.ChannelBillPayment),
+
+		"ReceiveGatewayABackupWebhook": o.verifier(models.ChannelGatewayABackup),
+		"ReceiveWalletBBackupWebhook":  o.verifier(models.ChannelWalletBBackup),
 	}
 }
 
-// verifier keeps what is wrong with a signed body for the handler: only a wrong signature is answered ahead of the limit.
-func (o *Operations) verifier(channel models.Channel) middleware.VerifyWebhook {
-	return func(h http.Header, body []byte) (middleware.Webhook, error) {
-		event, err := o.Verifiers[channel].Verify(h, body, o.Now())
+// verifier keeps what is wrong with a signed body for the handler: only a wrong signature is answered ahead of the limit. A channel
+// that no account uses is not there.
+func (o *Operations) verifier(channel models.Channel) middleware.WebhookDoor {
+	by, open := o.Verifiers[channel]
+	if !open {
+		return middleware.WebhookDoor{Verify: func(http.Header, []byte) (middleware.Webhook, error) {
+			return middleware.Webhook{}, models.Errorf(models.CodeNotFound, "No gateway reports on this channel.")
+		}}
+	}
+
+	return middleware.WebhookDoor{Headers: by.Headers(), Verify: func(h http.Header, body []byte) (middleware.Webhook, error) {
+		event, err := by.Verify(h, body, o.Now())
 		if models.CodeOf(err) == models.CodeInvalidSignature {
 			o.Metrics.Webhook(channel, string(models.CodeInvalidSignature))
 
@@ -67,7 +96,7 @@ func (o *Operations) verifier(channel models.Channel) middleware.VerifyWebhook {
 		}
 
 		return middleware.Webhook{Channel: channel, Event: event, Err: err}, nil
-	}
+	}}
 }
 
 // receive stores a verified webhook, and answers; its effect comes after. Errors: MALFORMED_REQUEST, VALIDATION_ERROR;

@@ -75,6 +75,10 @@ func (s *Store) CreateBooking(ctx context.Context, n NewBooking, now time.Time) 
 			return models.Invalid("passengers", "cost more together than one booking may")
 		}
 
+		if err := s.policies.Methods.Check(n.Method, b.Amount); n.Method != "" && err != nil {
+			return err
+		}
+
 		if _, err := tx.NewInsert().Model(&b).Returning("booking_number, created_at, updated_at").Exec(ctx); err != nil {
 			return fmt.Errorf("insert booking: %w", err)
 		}

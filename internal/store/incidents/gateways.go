@@ -42,3 +42,27 @@ func (s *Store) ReportGatewayUp(ctx context.Context, account models.MerchantAcco
 
 	return nil
 }
+
+// RecordOutage keeps that a merchant account takes none of a kind of calls until a moment; one in the past ends it. What was found out
+// last counts.
+func (s *Store) RecordOutage(ctx context.Context, o models.GatewayOutage) error {
+	_, err := s.db.ExecContext(ctx, `
+		INSERT INTO gateway_outages (account, calls, reason, until) VALUES (?, ?, ?, ?)
+		ON CONFLICT (account, calls) DO UPDATE SET reason = EXCLUDED.reason, until = EXCLUDED.until, updated_at = now()`,
+		o.Account, o.Calls, o.Reason, o.Until)
+	if err != nil {
+		return fmt.Errorf("record outage of %s: %w", o.Account, err)
+	}
+
+	return nil
+}
+
+// GatewayOutages are those of now.
+func (s *Store) GatewayOutages(ctx context.Context, now time.Time) (rows []models.GatewayOutage, err error) {
+	err = s.db.NewRaw("SELECT account, calls, reason, until FROM gateway_outages WHERE until > ? ORDER BY account, calls", now).Scan(ctx, &rows)
+	if err != nil {
+		return nil, fmt.Errorf("read outages: %w", err)
+	}
+
+	return rows, nil
+}

@@ -21,6 +21,7 @@ type Payable struct {
 	ProviderID uuid.UUID                  // the company behind it
 	Open       *models.PaymentTransaction // the attempt that is still PENDING, if any
 	Next       int                        // number of the next attempt: 1 + attempts that have ended
+	Amount     models.Money               // that an attempt would ask for, VAT included
 	Err        error                      // BOOKING_NOT_PAYABLE, CAMPAIGN_NOT_PAYABLE or PAYMENT_IN_SUSPENSE, when nothing can be paid
 }
 
@@ -36,7 +37,7 @@ func (s *Store) PayableBooking(ctx context.Context, id uuid.UUID, now time.Time)
 		return Payable{}, err
 	}
 
-	p := Payable{OwnerID: b.UserID, ProviderID: b.ProviderID, Err: b.Payable(&t, now)}
+	p := Payable{OwnerID: b.UserID, ProviderID: b.ProviderID, Amount: b.Amount, Err: b.Payable(&t, now)}
 
 	return p, s.loadAttempts(ctx, &p, "booking_id", id)
 }
@@ -54,6 +55,7 @@ func (s *Store) PayableCampaign(ctx context.Context, id uuid.UUID, now time.Time
 	}
 
 	p := Payable{ProviderID: c.ProviderID, Err: refused}
+	p.Amount, _ = models.AddVAT(c.Price, s.policies.VATAd)
 
 	return p, s.loadAttempts(ctx, &p, "ad_campaign_id", id)
 }
@@ -115,6 +117,11 @@ func tripOf(ctx context.Context, db bun.IDB, b *models.Booking) (models.Trip, er
 	return t, nil
 }
 
+// CheckMethod refuses a method by which an amount cannot be paid. Errors: METHOD_NOT_AVAILABLE, VALIDATION_ERROR.
+func (s *Store) CheckMethod(method models.PaymentMethod, amount models.Money) error {
+	return s.policies.Methods.Check(method, amount)
+}
+
 // OpenPayment writes the PENDING row of an attempt, with the amount and the rates of this moment, or returns the
 // row that the same attempt has written before; fresh tells the two apart. clock is read once the booking or the campaign is
 // locked: of two tries of one attempt, that which had to wait cannot open what the other found too late. Errors: NOT_FOUND,
@@ -135,6 +142,10 @@ func (s *Store) OpenPayment(
 			row, err = s.bookingAttempt(ctx, tx, a, clock)
 		} else {
 			row, err = s.campaignAttempt(ctx, tx, a, clock)
+		}
+
+		if err == nil {
+			err = s.policies.Methods.Check(row.PaymentMethod, row.Amount)
 		}
 
 		if _, refused := errors.AsType[*models.Error](err); refused {
