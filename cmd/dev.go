@@ -211,7 +211,11 @@ func (h *devEnv) startSandbox(ctx context.Context) error {
 	h.open.add(func() { h.errs = append(h.errs, stop()) })
 
 	address := "http://" + listener.Addr().String()
-	for _, g := range []*config.Gateway{&h.cfg.Gateways.A, &h.cfg.Gateways.WalletB} {
+	gates := &h.cfg.Gateways
+
+	for _, g := range []*config.MerchantAccount{
+		&gates.A.MerchantAccount, &gates.WalletB.MerchantAccount, &gates.ABackup.MerchantAccount, &gates.WalletBBackup.MerchantAccount,
+	} {
 		if g.URL == "" {
 			g.URL = address
 		}

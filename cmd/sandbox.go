@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"rihla/gateways/drivers"
 	"rihla/gateways/sandbox/server"
 	"rihla/internal/config"
 	"rihla/internal/telemetry"
@@ -93,9 +94,13 @@ func sandboxMerchants(cfg config.Config) []server.Merchant {
 
 	var merchants []server.Merchant
 
-	for _, method := range models.PaymentMethods() {
-		provider := method.Gateway()
-		key := cfg.Gateways.For(provider.Primary()).APIKey.Reveal()
+	for _, account := range cfg.Gateways.Accounts() {
+		one := cfg.Gateways.For(account)
+		if one.Driver != drivers.Sandbox {
+			continue
+		}
+
+		key := one.APIKey.Reveal()
 
 		at, ok := byKey[key]
 		if !ok {
@@ -103,13 +108,24 @@ func sandboxMerchants(cfg config.Config) []server.Merchant {
 			byKey[key] = at
 
 			merchants = append(merchants, server.Merchant{
-				Name: string(provider), APIKey: key, Channels: map[models.PaymentMethod]server.Channel{},
+				Name: string(account), APIKey: key, Channels: map[models.PaymentMethod]server.Channel{},
 			})
 		}
 
-		merchants[at].Channels[method] = server.Channel{
-			WebhookURL: cfg.App.PublicURL + "/api/v1/payments/" + method.Channel().Path(),
-			Secret:     strings.Join(cfg.Webhooks.For(method.Channel()).Reveal(), ","),
+		for _, method := range models.PaymentMethods() {
+			if method.Gateway() != account.Gateway() {
+				continue
+			}
+
+			channel := cfg.Gateways.Routes().Channel(method)
+			if account.IsBackup() {
+				channel = account.Gateway().BackupChannel()
+			}
+
+			merchants[at].Channels[method] = server.Channel{
+				WebhookURL: cfg.App.PublicURL + "/api/v1/payments/" + channel.Path(),
+				Secret:     strings.Join(cfg.Webhooks.For(channel).Reveal(), ","),
+			}
 		}
 	}
 
@@ -118,15 +134,23 @@ func sandboxMerchants(cfg config.Config) []server.Merchant {
 
 // useDevSecrets fills in the published development secrets where none is set. Production refuses them.
 func useDevSecrets(cfg *config.Config) {
-	for _, g := range []*config.Gateway{&cfg.Gateways.A, &cfg.Gateways.WalletB} {
+	for _, g := range []*config.MerchantAccount{&cfg.Gateways.A.MerchantAccount, &cfg.Gateways.WalletB.MerchantAccount} {
 		if !g.APIKey.IsSet() {
 			g.APIKey = config.DevAPIKey
+		}
+	}
+
+	// A backup is another account: it has a key of its own.
+	for _, g := range []*config.MerchantAccount{&cfg.Gateways.ABackup.MerchantAccount, &cfg.Gateways.WalletBBackup.MerchantAccount} {
+		if !g.APIKey.IsSet() {
+			g.APIKey = config.DevAPIKey + "-backup"
 		}
 	}
 
 	for channel, secrets := range map[models.Channel]*config.Secrets{
 		models.ChannelGatewayA: &cfg.Webhooks.GatewayA, models.ChannelWalletB: &cfg.Webhooks.WalletB,
 		models.ChannelWalletA: &cfg.Webhooks.WalletA, models.ChannelBillPayment: &cfg.Webhooks.BillPayment,
+		models.ChannelGatewayABackup: &cfg.Webhooks.GatewayABackup, models.ChannelWalletBBackup: &cfg.Webhooks.WalletBBackup,
 	} {
 		if len(*secrets) == 0 {
 			*secrets = config.Secrets{config.DevWebhookSecret(channel)}

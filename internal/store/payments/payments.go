@@ -299,7 +299,7 @@ func (s *Store) newAttempt(a models.Attempt, provider uuid.UUID, expires time.Ti
 
 // SaveCheckout keeps the gateway's reference and the address at which the customer pays. Saving the same twice
 // changes nothing; an attempt that has ended keeps its state and only learns its reference. So does one that has moved from the
-// channel to another account: of that checkout nobody will ever know. Error: ErrReferenceTaken, with an incident, when it is the
+// channel to another account: the customer never learns that checkout's address. Error: ErrReferenceTaken, with an incident, when it is the
 // checkout of another attempt.
 func (s *Store) SaveCheckout(ctx context.Context, id uuid.UUID, at models.Channel, reference, url string) error {
 	_, err := s.db.NewUpdate().Model((*models.PaymentTransaction)(nil)).
@@ -317,8 +317,8 @@ func (s *Store) SaveCheckout(ctx context.Context, id uuid.UUID, at models.Channe
 }
 
 // MoveToBackup gives an attempt of which nothing was sent to the first account of its gateway to the backup. It reports whether the
-// attempt is there now. The caller has opened the attempt, and its first call was not sent or reached nobody: of an attempt
-// whose checkout may have been made anything else would make a second one.
+// attempt is there now. The caller has opened the attempt, and its first call did not leave or did not arrive: for an attempt
+// whose checkout may have been made this would make a second one.
 func (s *Store) MoveToBackup(ctx context.Context, t *models.PaymentTransaction) (bool, error) {
 	backup := t.Gateway.BackupChannel()
 

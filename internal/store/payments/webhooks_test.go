@@ -126,11 +126,88 @@ func TestStoreEventOfEveryMethodOnItsChannel(t *testing.T) {
 		tx, _, err := b.Store.Payments.OpenPayment(t.Context(), b.Attempt(booking, 1, m), time.Now)
 		require.NoError(t, err)
 
-		for _, c := range models.Channels() {
+		for _, c := range models.AllChannels() {
 			e := bookstest.Event(tx, models.EventPaymentFailed, func(e *models.WebhookEvent) { e.Channel = c })
 			require.Equal(t, c == m.Channel(), b.Deliver(t, e).Known, "%s on %s", m, c)
 		}
 	}
+}
+
+// TestEventsOnTheChannelOfTheAccount: where a gateway reports all methods on one channel no other channel resolves them, and what was
+// opened at the backup account is reported on that one's.
+func TestEventsOnTheChannelOfTheAccount(t *testing.T) {
+	t.Parallel()
+
+	policies := models.DefaultPolicies()
+	policies.Routes.OneChannel = map[models.Gateway]bool{models.GatewayA: true, models.GatewayWalletB: true}
+	b := bookstest.NewBooks(t, policies)
+
+	for _, m := range models.PaymentMethods() {
+		for _, backup := range []bool{false, true} {
+			tx, _, err := b.Store.Payments.OpenPayment(t.Context(), b.Attempt(b.Book(t, b.Trip, 1), 1, m), time.Now)
+			require.NoError(t, err)
+
+			want := models.Channel(m.Gateway())
+
+			if backup {
+				moved, err := b.Store.Payments.MoveToBackup(t.Context(), &tx)
+				require.NoError(t, err)
+				require.True(t, moved)
+
+				want = m.Gateway().BackupChannel()
+			}
+
+			for _, c := range models.AllChannels() {
+				e := bookstest.Event(tx, models.EventPaymentFailed, func(e *models.WebhookEvent) { e.Channel = c })
+				require.Equal(t, c == want, b.Deliver(t, e).Known, "%s on %s, want %s", m, c, want)
+			}
+		}
+	}
+}
+
+// TestMoveToBackupOnlyBeforeAnythingWasSent: the database holds it too.
+func TestMoveToBackupOnlyBeforeAnythingWasSent(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+
+	opened := b.Open(t, b.Book(t, b.Trip, 1), 1)
+	moved, err := b.Store.Payments.MoveToBackup(t.Context(), &opened)
+	require.NoError(t, err)
+	require.False(t, moved, "it has a checkout")
+
+	sent, _, err := b.Store.Payments.OpenPayment(t.Context(), b.Attempt(b.Book(t, b.Trip, 1), 1, models.MethodCreditCard), time.Now)
+	require.NoError(t, err)
+	_, err = b.Store.Payments.NoteOpeningAnswer(t.Context(), sent.ID, models.SentUnknown, time.Minute)
+	require.NoError(t, err)
+
+	for _, tx := range []models.PaymentTransaction{opened, sent} {
+		_, err = b.DB.ExecContext(t.Context(), "UPDATE payment_transactions SET channel = 'gateway_a_backup' WHERE id = $1", tx.ID)
+		require.ErrorContains(t, err, "stays at the account")
+	}
+}
+
+// TestMethodsThatTheCompanyDoesNotTake: a booking, and an attempt of one that was made before, are refused before anything is held
+// or opened.
+func TestMethodsThatTheCompanyDoesNotTake(t *testing.T) {
+	t.Parallel()
+
+	policies := models.DefaultPolicies()
+	policies.Methods = models.Methods{
+		models.MethodCreditCard: {}, models.MethodBillPayment: {MinAmount: models.MustMoney("5000.00")}, models.MethodWalletB: {MaxAmount: models.MustMoney("1.00")},
+	}
+	b := bookstest.NewBooks(t, policies)
+	booked := b.Book(t, b.Trip, 1)
+
+	for method, code := range map[models.PaymentMethod]models.Code{
+		models.MethodWalletA: models.CodeMethodNotAvailable, models.MethodBillPayment: models.CodeValidation, models.MethodWalletB: models.CodeValidation,
+	} {
+		_, _, err := b.Store.Payments.OpenPayment(t.Context(), b.Attempt(booked, 1, method), time.Now)
+		require.Equal(t, code, models.CodeOf(err), method)
+		require.Equal(t, code, models.CodeOf(b.Store.Payments.CheckMethod(method, booked.Amount)))
+	}
+
+	require.Zero(t, b.Count(t, "SELECT count(*) FROM payment_transactions"))
+	b.Open(t, booked, 1)
 }
 
 // A type that this service does not know is stored and has no effect, whatever it is about; a person is asked what it means.
