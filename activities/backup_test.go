@@ -270,3 +270,24 @@ func TestRefundsBySumGoOneAtATime(t *testing.T) {
 	require.Len(t, d.gateway.Refunds(), refunds)
 	require.Equal(t, "115.00", d.transaction(t, a).RefundedAmount.String())
 }
+
+// What a company cannot close ends all the same, and money that comes after it is found when the attempt is asked about.
+func TestCheckoutThatCannotBeCancelled(t *testing.T) {
+	t.Parallel()
+
+	d := newDesk(t)
+	d.gateway.Can.Cancel = false
+	a := d.opened(t)
+
+	require.NoError(t, d.CloseCheckout(t.Context(), a.ID()))
+	require.Zero(t, d.gateway.Calls(fake.CancelCheckout))
+	require.Equal(t, gateways.CheckoutOpen, d.gateway.Checkouts()[0].Status)
+
+	s, err := d.EndPayment(t.Context(), activities.End{TransactionID: a.ID(), Why: models.FailureExpired})
+	require.NoError(t, err)
+	require.Equal(t, models.TransactionFailed, s.Status)
+
+	require.NoError(t, d.gateway.Pay(a.ID()))
+	require.NoError(t, d.CloseCheckout(t.Context(), a.ID()))
+	require.Equal(t, models.TransactionPaid, d.settle(t, a).Status)
+}

@@ -161,6 +161,10 @@ func (p *Payments) closeCheckout(ctx context.Context, t *models.PaymentTransacti
 		return err
 	}
 
+	if c.Status == gateways.CheckoutOpen && !g.Capabilities().Cancel {
+		return nil // it can be paid until the company ends it, and is asked about until then like all that came too late
+	}
+
 	if c.Status == gateways.CheckoutOpen {
 		return fmt.Errorf("the gateway keeps checkout %s open", c.ID)
 	}
@@ -175,7 +179,7 @@ func (p *Payments) closeCheckout(ctx context.Context, t *models.PaymentTransacti
 func cancelOpenCheckout(
 	ctx context.Context, g gateways.Gateway, t *models.PaymentTransaction, c gateways.Checkout,
 ) (gateways.Checkout, error) {
-	if c.Status != gateways.CheckoutOpen {
+	if c.Status != gateways.CheckoutOpen || !g.Capabilities().Cancel {
 		return c, nil
 	}
 

@@ -50,3 +50,9 @@ CREATE TABLE gateway_outages (
     updated_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (account, calls)
 );
+
+-- A customer's bank demands a payment back.
+ALTER TABLE incidents DROP CONSTRAINT incidents_kind_check;
+ALTER TABLE incidents ADD CONSTRAINT incidents_kind_check CHECK (kind IN (
+    'AMOUNT_MISMATCH', 'CURRENCY_MISMATCH', 'LATE_PAYMENT', 'REFUND_FAILED', 'UNKNOWN_REFERENCE', 'GATEWAY_OUTAGE', 'AUDIT_DIFFERENCE',
+    'REFUND_MISMATCH', 'REFUND_WITHOUT_ORDER', 'UNKNOWN_EVENT', 'WEBHOOK_ID_REUSED', 'REFERENCE_CONFLICT', 'PAYMENT_DISPUTED'));

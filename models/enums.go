@@ -244,6 +244,7 @@ const (
 	IncidentUnknownEvent     IncidentKind = "UNKNOWN_EVENT"
 	IncidentWebhookIDReused  IncidentKind = "WEBHOOK_ID_REUSED"
 	IncidentReferenceClash   IncidentKind = "REFERENCE_CONFLICT"
+	IncidentPaymentDisputed  IncidentKind = "PAYMENT_DISPUTED"
 )
 
 // IncidentKinds are all kinds, in the order of the API's document.
@@ -251,7 +252,7 @@ func IncidentKinds() []IncidentKind {
 	return []IncidentKind{
 		IncidentAmountMismatch, IncidentCurrencyMismatch, IncidentLatePayment, IncidentRefundFailed, IncidentUnknownReference,
 		IncidentGatewayOutage, IncidentAuditDifference, IncidentRefundMismatch, IncidentRefundUnordered,
-		IncidentUnknownEvent, IncidentWebhookIDReused, IncidentReferenceClash,
+		IncidentUnknownEvent, IncidentWebhookIDReused, IncidentReferenceClash, IncidentPaymentDisputed,
 	}
 }
 

@@ -120,6 +120,7 @@ var incidentLabels = map[IncidentKind]Label{
 	IncidentUnknownReference: {"مرجع غير معروف", "Unknown reference"},
 	IncidentUnknownEvent:     {"حدث غير معروف", "Unknown event"},
 	IncidentWebhookIDReused:  {"معرّف إشعار مكرر برسالة أخرى", "Webhook id used twice"},
+	IncidentPaymentDisputed:  {"اعتراض على دفعة", "Payment disputed"},
 	IncidentReferenceClash:   {"تعارض في المرجع", "Reference conflict"},
 	IncidentGatewayOutage:    {"تعطل بوابة الدفع", "Gateway outage"},
 	IncidentAuditDifference:  {"فرق في التدقيق", "Audit difference"},

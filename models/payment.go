@@ -147,6 +147,9 @@ type WebhookEvent struct {
 	Signature         *string       `bun:"signature"` // the headers that prove the body, a line each
 	ProcessedAt       *time.Time    `bun:"processed_at"`
 	Outcome           EventOutcome  `bun:"outcome"`
+
+	// Hint: what proves the message does not prove its content. It is kept as a notice, and the gateway is asked.
+	Hint bool `bun:"-"`
 }
 
 // EventOutcome says what became of a webhook event.

@@ -83,7 +83,7 @@ func (o *Operations) askGateway(ctx context.Context, s *payments.PaymentStatus) 
 		limited, cancel := context.WithTimeout(ctx, askAtMost)
 		defer cancel()
 
-		err = o.Workflows.PollStatus(limited, s.Method.Channel())
+		err = o.Workflows.PollStatus(limited, s.Channel)
 	}
 
 	if err != nil {

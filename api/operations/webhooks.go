@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/google/uuid"
+
 	"rihla/api/gen"
 	"rihla/api/middleware"
 	"rihla/gateways"
@@ -123,6 +125,10 @@ func (o *Operations) receive(ctx context.Context) (gen.WebhookAnswer, error) {
 		o.Deliver(stored.Delivery)
 	}
 
+	if stored.Ask {
+		o.askAfterHint(ctx, w.Channel)
+	}
+
 	answer.Data = gen.WebhookReceipt{Received: true, Duplicate: stored.Duplicate}
 
 	switch {
@@ -143,10 +149,26 @@ func (o *Operations) receive(ctx context.Context) (gen.WebhookAnswer, error) {
 	return answer, nil
 }
 
+// askAfterHint has the channel's attempts that are due asked about. The company's message is stored and the attempt noted: when the
+// orchestrator is away, the sweep has it asked later.
+func (o *Operations) askAfterHint(ctx context.Context, channel models.Channel) {
+	limited, cancel := context.WithTimeout(ctx, askAtMost)
+	defer cancel()
+
+	if err := o.Workflows.PollStatus(limited, channel); err != nil {
+		o.Log.DebugContext(ctx, "status poll after a hint not started; the sweep retries", "channel", channel, "error", err)
+	}
+}
+
 func webhookEvent(channel models.Channel, e *gateways.Event) models.WebhookEvent {
+	reference := ""
+	if e.MerchantReference != uuid.Nil {
+		reference = e.MerchantReference.String()
+	}
+
 	return models.WebhookEvent{
 		ID: models.NewID(), Channel: channel, WebhookID: e.ID, Type: e.Type, CheckoutID: e.CheckoutID,
-		MerchantReference: e.MerchantReference.String(), Amount: &e.Amount, Currency: e.Currency, PaymentMethod: e.Method,
+		MerchantReference: reference, Hint: e.Hint, Amount: &e.Amount, Currency: e.Currency, PaymentMethod: e.Method,
 		ResultCode: e.ResultCode, FailureReason: e.FailureReason, GatewayRefundID: e.RefundID, OccurredAt: e.Timestamp,
 		Body: &e.Body, Signature: &e.Signature,
 	}

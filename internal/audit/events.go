@@ -3,7 +3,8 @@ package audit
 // eventBody compares the stored event of a webhook with the body that was signed. The casts are safe: a body with the digest of
 // its receipt was read then. It does without regular expressions, which cost more than all the rest. A fraction of a second
 // beyond microseconds is cut off by the service and rounded here. Signatures are not verified: the secrets are the API's, and
-// those of old signatures have been replaced.
+// those of old signatures have been replaced. What companies write in forms of their own, one of them encrypted, is held to its digest
+// alone.
 func eventBody() check {
 	return check{
 		needs: "webhook_events.digest",
@@ -19,7 +20,7 @@ CROSS JOIN LATERAL (SELECT e.digest = sha256(convert_to(json_build_array(e.id, e
     -- The API makes the id, and the time is in it.
     CASE WHEN substr(e.id::text, 15, 1) = '7'
          THEN to_timestamp(('x0000' || translate(left(e.id::text, 13), '-', ''))::bit(64)::bigint / 1000.0) END AS named_at OFFSET 0) AS d
-CROSS JOIN LATERAL (SELECT CASE WHEN d.whole THEN e.body::jsonb END AS said,
+CROSS JOIN LATERAL (SELECT CASE WHEN d.whole AND e.signature LIKE 'webhook-timestamp: %' THEN e.body::jsonb END AS said,
     CASE WHEN d.whole AND e.signature LIKE E'webhook-timestamp: %\nwebhook-signature: %v1,___________________________________________=%'
          THEN to_timestamp(substr(split_part(e.signature, E'\n', 1), 20)::bigint) END AS signed_at OFFSET 0) AS b
 CROSS JOIN LATERAL (SELECT b.said -> 'data' AS data, b.said ->> 'timestamp' AS moment OFFSET 0) AS s
@@ -31,6 +32,8 @@ CROSS JOIN LATERAL (SELECT CASE
     WHEN e.body IS NULL THEN
         CASE WHEN e.webhook_id NOT LIKE 'status-query:%' AND coalesce(d.named_at, e.received_at) >=
             (SELECT m.migrated_at + interval '1 day' FROM bun_migrations AS m WHERE m.name = '0015') THEN 'a webhook without its body' END
+    WHEN starts_with(e.signature, 'stripe-signature: ') OR starts_with(e.signature, 'secret_token: ')
+        OR starts_with(e.signature, 'x-initialization-vector: ') THEN NULL
     WHEN b.signed_at IS NULL THEN 'a signature of a form that the audit does not know'
     WHEN abs(extract(epoch FROM e.received_at - b.signed_at)) > 3600
         THEN format('received at %s, and signed at %s', e.received_at, b.signed_at)

@@ -21,6 +21,7 @@ type PaymentStatus struct {
 	PaymentStatus models.TransactionStatus
 	TransactionID *uuid.UUID
 	Method        models.PaymentMethod
+	Channel       models.Channel
 	Amount        models.Money // SAR, VAT included
 	Currency      string
 	CheckoutURL   *string
@@ -45,7 +46,7 @@ SELECT bk.id, bk.user_id, bk.status, bk.amount, bk.currency,
        CASE WHEN pt.status = 'PAID' AND pt.refunded_amount = pt.amount THEN 'REFUNDED'
             WHEN pt.status = 'PAID' AND pt.refunded_amount > 0 THEN 'PARTIAL_REFUND'
             ELSE COALESCE(pt.status, '') END,
-       pt.id, COALESCE(pt.payment_method, ''), pt.checkout_url, pt.expires_at, pt.failure_code,
+       pt.id, COALESCE(pt.payment_method, ''), COALESCE(pt.channel, ''), pt.checkout_url, pt.expires_at, pt.failure_code,
        GREATEST(bk.updated_at, pt.updated_at), COALESCE(` + unheardSQL + `$2, false)
 FROM bookings AS bk
 LEFT JOIN LATERAL (
@@ -63,7 +64,7 @@ func (s *Store) PaymentStatus(ctx context.Context, booking uuid.UUID, now time.T
 
 	err := s.db.Raw.QueryRowContext(ctx, paymentStatusSQL, pgx.QueryExecModeCacheStatement, booking, now.Add(-UnheardFor)).Scan(
 		&p.BookingID, &p.UserID, &p.BookingStatus, &p.Amount, &p.Currency, &p.PaymentStatus,
-		&p.TransactionID, &p.Method, &p.CheckoutURL, &p.ExpiresAt, &p.FailureCode, &p.UpdatedAt, &p.Unheard)
+		&p.TransactionID, &p.Method, &p.Channel, &p.CheckoutURL, &p.ExpiresAt, &p.FailureCode, &p.UpdatedAt, &p.Unheard)
 	if err != nil {
 		return PaymentStatus{}, db.NotFound(err)
 	}

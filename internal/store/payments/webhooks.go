@@ -23,6 +23,7 @@ type Stored struct {
 	Reused    bool // another message has its webhook-id: it is not stored, and an incident says so
 	Known     bool // there is such a transaction or refund
 	Deliver   bool // a workflow has to hear of it
+	Ask       bool // it was a hint: the gateway is to be asked about the attempt now
 }
 
 // StoreEvent keeps a verified webhook, once per (channel, webhook id), and resolves the attempt or refund it is
@@ -31,6 +32,10 @@ type Stored struct {
 // payment is known by then it is as good as new.
 func (s *Store) StoreEvent(ctx context.Context, e models.WebhookEvent, now time.Time) (Stored, error) {
 	var out Stored
+
+	if e.Hint {
+		e.Type = models.EventNotice
+	}
 
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		t, refund, err := resolve(ctx, tx, &e)
@@ -67,6 +72,10 @@ func (s *Store) StoreEvent(ctx context.Context, e models.WebhookEvent, now time.
 		}
 
 		switch {
+		case e.Hint && t != nil:
+			out.Ask, err = askNow(ctx, tx, t, now)
+
+			return err
 		case !out.Known:
 			return unknownReference(ctx, tx, &e)
 		case other != uuid.Nil:
@@ -83,6 +92,10 @@ func (s *Store) StoreEvent(ctx context.Context, e models.WebhookEvent, now time.
 // refund has come to.
 func openEventIncident(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, refund *models.Refund, e *models.WebhookEvent) error {
 	switch {
+	case e.Type == models.EventNotice:
+		return nil
+	case e.Type == models.EventPaymentDisputed:
+		return disputed(ctx, tx, t, e)
 	case !isRefundEvent(e.Type) && !isPaymentEvent(e.Type):
 		return unknownEvent(ctx, tx, e)
 	case e.RefundID != nil && e.Outcome == models.OutcomeIncident:
@@ -149,8 +162,12 @@ func linkOrphanEvent(ctx context.Context, tx bun.Tx, e *models.WebhookEvent, out
 // costs one INSERT and no workflow.
 func classify(t *models.PaymentTransaction, refund *models.Refund, e *models.WebhookEvent, out *Stored, now time.Time) {
 	switch {
-	case !isRefundEvent(e.Type) && !isPaymentEvent(e.Type):
-		// A type that we do not know is stored and ignored, whatever it is about (rules: webhooks.unknown-type).
+	case e.Type == models.EventPaymentDisputed && t != nil:
+		e.ProcessedAt, e.Outcome = &now, models.OutcomeIncident
+
+		return
+	case !isRefundEvent(e.Type) && !isPaymentEvent(e.Type) && e.Type != models.EventPaymentDisputed:
+		// A type that we do not know is stored and ignored, whatever it is about (rules: webhooks.unknown-type). So is a notice.
 		out.Known = true
 		e.ProcessedAt, e.Outcome = &now, models.OutcomeIgnored
 
@@ -201,21 +218,23 @@ func resolve(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) (*models.Pa
 		refund models.Refund
 	)
 
-	reference, err := uuid.Parse(e.MerchantReference)
-	if err != nil {
-		return nil, refund, nil //nolint:nilerr // a reference that is not ours is an answer, not an error
-	}
-
 	q := tx.NewSelect().Model(&t).Where("kind = ?", models.KindPayment).
 		Where("channel = ?", e.Channel)
 
-	if isRefundEvent(e.Type) {
+	reference, err := uuid.Parse(e.MerchantReference)
+
+	switch {
+	case e.MerchantReference == "" && e.CheckoutID != "" && !isRefundEvent(e.Type) && !isPaymentEvent(e.Type):
+		q = q.Where("reference = ?", e.CheckoutID) // companies do not repeat our reference in every message; this one moves nothing
+	case err != nil:
+		return nil, refund, nil // a reference that is not ours is an answer, not an error
+	case isRefundEvent(e.Type):
 		if err := tx.NewSelect().Model(&refund).Where("id = ?", reference).Scan(ctx); err != nil {
 			return nil, refund, ignoreNoRows(err)
 		}
 
 		q = q.Where("id = ?", refund.PaymentTransactionID).Where("reference = ?", e.CheckoutID)
-	} else {
+	default:
 		q = q.Where("id = ?", reference)
 	}
 
@@ -224,7 +243,7 @@ func resolve(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) (*models.Pa
 	}
 
 	// Another checkout than the attempt's own is one that we do not know, unless it is that of another attempt (otherOwner).
-	if t.Reference != nil && *t.Reference != e.CheckoutID {
+	if t.Reference != nil && e.CheckoutID != "" && *t.Reference != e.CheckoutID {
 		known, err := tx.NewSelect().Model((*models.PaymentTransaction)(nil)).Where("kind = ?", models.KindPayment).
 			Where("gateway = ?", t.Gateway).Where("reference = ?", e.CheckoutID).Exists(ctx)
 		if err != nil || !known {

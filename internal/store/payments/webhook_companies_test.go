@@ -1,0 +1,82 @@
+package payments_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rihla/internal/store/bookstest"
+	"rihla/models"
+)
+
+// TestHintHasTheGatewayAsked: a message whose content is not proven changes nothing, whatever it says; the attempt is the next to be
+// asked about.
+func TestHintHasTheGatewayAsked(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	now := time.Now()
+
+	open, ended := b.Open(t, b.Book(t, b.Trip, 1), 1), b.Open(t, b.Book(t, b.Trip, 1), 1)
+	_, err := b.Store.Payments.EndPayment(t.Context(), ended.ID, models.FailureExpired, "", now)
+	require.NoError(t, err)
+
+	paid := b.Paid(t, 1)
+	stranger := open
+	stranger.ID, stranger.Reference = models.NewID(), nil
+
+	for _, tt := range []struct {
+		name string
+		tx   models.PaymentTransaction
+		edit func(*models.WebhookEvent)
+		ask  bool
+	}{
+		{"an open attempt", open, nil, true},
+		{"by the company's id alone", open, func(e *models.WebhookEvent) { e.MerchantReference = "" }, true},
+		{"by our id alone", open, func(e *models.WebhookEvent) { e.CheckoutID = "" }, true},
+		{"one that ended without money", ended, nil, true},
+		{"one that is paid", paid, nil, false},
+		{"of another channel", open, func(e *models.WebhookEvent) { e.Channel = models.ChannelWalletB }, false},
+		{"nothing of ours", stranger, func(e *models.WebhookEvent) { e.CheckoutID = "foreign" }, false},
+	} {
+		e := bookstest.Event(tt.tx, models.EventPaymentSucceeded, tt.edit)
+		e.Hint = true
+
+		stored, err := b.Store.Payments.StoreEvent(t.Context(), e, now)
+		require.NoError(t, err, tt.name)
+		require.Equal(t, tt.ask, stored.Ask, tt.name)
+		require.False(t, stored.Deliver, tt.name)
+		require.True(t, stored.Known, tt.name)
+	}
+
+	require.Zero(t, b.Count(t, "SELECT count(*) FROM incidents"))
+	require.Equal(t, 7, b.Count(t, "SELECT count(*) FROM webhook_events WHERE type = 'notice' AND processed_at IS NOT NULL AND outcome = 'IGNORED'"))
+
+	waited, err := b.Store.Payments.ClaimWaitedFor(t.Context(), models.ChannelGatewayA, 9, now)
+	require.NoError(t, err)
+	require.Len(t, waited, 1)
+	require.Equal(t, open.ID, waited[0].ID)
+}
+
+// TestDisputedPayment: a person has to answer the bank. Nothing moves, and every word about it is in one incident.
+func TestDisputedPayment(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	paid := b.Paid(t, 1)
+
+	for range 2 {
+		stored := b.Deliver(t, bookstest.Event(paid, models.EventPaymentDisputed, nil))
+		require.True(t, stored.Known)
+		require.False(t, stored.Deliver)
+	}
+
+	require.Equal(t, 1, b.Count(t, `SELECT count(*) FROM incidents WHERE kind = 'PAYMENT_DISPUTED' AND status = 'OPEN'
+		AND jsonb_array_length(details -> 'events') = 2`))
+	require.Equal(t, models.TransactionPaid, b.Transaction(t, paid.ID).Status)
+
+	unknown := b.Deliver(t, bookstest.Event(paid, models.EventPaymentDisputed, func(e *models.WebhookEvent) {
+		e.MerchantReference, e.CheckoutID = models.NewID().String(), "foreign"
+	}))
+	require.False(t, unknown.Known)
+	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM incidents WHERE kind = 'UNKNOWN_REFERENCE'"))
+}
