@@ -1,6 +1,26 @@
 package gateways
 
-import "context"
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"rihla/models"
+)
+
+// CheckKey asks the gateway about a checkout that there is not. nil: it takes our key. KindUnauthorized: it refuses it.
+func CheckKey(ctx context.Context, g Gateway, now time.Time) error {
+	_, err := g.ReadCheckout(ctx, CheckoutRef{
+		MerchantReference: uuid.New(), Method: g.Capabilities().Methods[0].Method, Currency: models.Currency,
+		CreatedAt: now, ExpiresAt: now.Add(time.Hour),
+	})
+	if KindOf(err) == KindNotFound {
+		return nil
+	}
+
+	return err
+}
 
 // Checker is a driver that can be asked whether its account works, without moving money.
 type Checker interface {

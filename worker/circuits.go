@@ -7,8 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/uuid"
-
 	"rihla/gateways"
 	"rihla/models"
 )
@@ -153,17 +151,14 @@ func (c *Circuits) WatchKeys(ctx context.Context, accounts map[models.MerchantAc
 func (c *Circuits) keyIsGood(ctx context.Context, account models.MerchantAccount, g gateways.Gateway) bool {
 	outage := models.GatewayOutage{Account: account, Calls: string(gateways.CallsCheckout), Reason: models.OutageUnauthorized, Until: c.now()}
 
-	_, err := g.ReadCheckout(ctx, gateways.CheckoutRef{
-		MerchantReference: uuid.New(), Method: g.Capabilities().Methods[0].Method, Currency: models.Currency,
-		CreatedAt: c.now(), ExpiresAt: c.now().Add(time.Hour),
-	})
+	err := gateways.CheckKey(ctx, g, c.now())
 
-	switch gateways.KindOf(err) {
-	case gateways.KindNotFound:
+	switch {
+	case err == nil:
 		c.note(outage)
 
 		return true
-	case gateways.KindUnauthorized:
+	case gateways.KindOf(err) == gateways.KindUnauthorized:
 		c.log.ErrorContext(ctx, "the gateway refuses the key of a merchant account; it takes no payments until that is mended", "account", account)
 
 		outage.Until = outage.Until.Add(2 * keyChecksEvery)
