@@ -154,18 +154,21 @@ func (l *load) finish(t *testing.T, customers int) {
 	require.EqualValues(t, customers, l.paid.Load(), "every customer gets to pay in the end")
 }
 
-func (c *customer) book(ctx context.Context) bool {
+// request is the body of the customer's booking.
+func (c *customer) request() map[string]any {
 	passengers := make([]map[string]string, seatsPerBooking)
 	for i := range passengers {
 		passengers[i] = map[string]string{"name": "Passenger"}
 	}
 
-	body := map[string]any{
+	return map[string]any{
 		"trip_id": c.trip.ID, "passengers": passengers, "payment_method": models.MethodCreditCard,
 		"contact": map[string]string{"name": "Customer", "email": "customer@rihla.test", "phone": "+966500000001"},
 	}
+}
 
-	a, ok := c.load.retryUntilDecided(ctx, "/api/v1/bookings", body, map[string]string{"Idempotency-Key": c.key})
+func (c *customer) book(ctx context.Context) bool {
+	a, ok := c.load.retryUntilDecided(ctx, "/api/v1/bookings", c.request(), map[string]string{"Idempotency-Key": c.key})
 	if !ok || !c.load.expect(a.Data(&c.booking)) {
 		return false
 	}

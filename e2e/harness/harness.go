@@ -32,6 +32,8 @@ type Options struct {
 	Private bool
 	// Cluster makes the private Temporal a cluster of two nodes on that PostgreSQL; its server is built the first time.
 	Cluster bool
+	// Backup gives gateway_a a second merchant account.
+	Backup bool
 	// Limits keeps the rate limits of a deployment; without it there are none.
 	Limits bool
 	// Env is added to the environment of API and worker.
@@ -50,6 +52,8 @@ type Stack struct {
 
 	Components *devstack.Stack // nil unless Private
 	Gateway    *rig.Gateway
+	Backup     *rig.Gateway // the gateway of the backup account; nil unless asked for
+	Socket     *rig.Socket  // of Gateway
 	Store      *store.Store // for fixtures
 	DB         *sql.DB      // for looking at rows, as their owner
 	ServiceDB  *sql.DB      // as the service's own role, whose connections no other role sees into
@@ -117,7 +121,7 @@ func (s *Stack) startService(o Options, temporalAddress string) {
 
 	s.service, err = rig.New(s.tb.Context(), rig.Options{
 		Binary: Binary(s.tb), Dir: s.DataDir, DatabaseURL: s.ServiceURL, TemporalAddress: temporalAddress, APIs: []string{address}, Workers: 1,
-		GatewayLog: log, Env: env,
+		GatewayLog: log, Backup: o.Backup, Env: env,
 	})
 	require.NoError(s.tb, err)
 
@@ -130,6 +134,7 @@ func (s *Stack) startService(o Options, temporalAddress string) {
 	})
 
 	s.URL, s.Gateway, s.Sandbox = "http://"+address, s.service.Gateway, s.service.GatewayURL
+	s.Backup, s.Socket = s.service.Backup, s.service.Socket
 	s.API, s.Worker = supervised(s.tb, s.service.APIs[0]), supervised(s.tb, s.service.Workers[0])
 	s.Worker.Start()
 	s.API.Start()

@@ -22,12 +22,21 @@ type Gateway struct{ *server.Server }
 
 // NewGateway makes a gateway that sends its webhooks to an address of the API and logs at DEBUG.
 func NewGateway(webhooks string, log io.Writer) (*Gateway, error) {
-	merchant := server.Merchant{Name: "rihla", APIKey: APIKey, Channels: map[models.PaymentMethod]server.Channel{}}
+	return newGateway(webhooks, log, APIKey, models.PaymentMethod.Channel)
+}
+
+// NewBackup makes the gateway of gateway_a's backup account.
+func NewBackup(webhooks string, log io.Writer) (*Gateway, error) {
+	return newGateway(webhooks, log, backupKey, func(models.PaymentMethod) models.Channel { return models.ChannelGatewayABackup })
+}
+
+func newGateway(webhooks string, log io.Writer, key string, channelOf func(models.PaymentMethod) models.Channel) (*Gateway, error) {
+	merchant := server.Merchant{Name: "rihla", APIKey: key, Channels: map[models.PaymentMethod]server.Channel{}}
 
 	for _, method := range models.PaymentMethods() {
+		channel := channelOf(method)
 		merchant.Channels[method] = server.Channel{
-			WebhookURL: webhooks + "/api/v1/payments/" + method.Channel().Path(),
-			Secret:     config.DevWebhookSecret(method.Channel()).Reveal(),
+			WebhookURL: webhooks + "/api/v1/payments/" + channel.Path(), Secret: config.DevWebhookSecret(channel).Reveal(),
 		}
 	}
 
@@ -44,6 +53,17 @@ func NewGateway(webhooks string, log io.Writer) (*Gateway, error) {
 // GatewaySettings tell the service where its gateways are.
 func GatewaySettings(url string) map[string]string {
 	return map[string]string{"GATEWAY_A_URL": url, "GATEWAY_A_API_KEY": APIKey, "WALLET_B_URL": url, "WALLET_B_API_KEY": APIKey}
+}
+
+// backupKey is the key of the backup account: another one than the first's.
+const backupKey = APIKey + "-backup"
+
+// BackupSettings tell the service where the backup account of gateway_a is.
+func BackupSettings(url string) map[string]string {
+	return map[string]string{
+		"GATEWAY_A_BACKUP_DRIVER": "sandbox", "GATEWAY_A_BACKUP_URL": url, "GATEWAY_A_BACKUP_API_KEY": backupKey,
+		"WEBHOOK_SECRETS_GATEWAY_A_BACKUP": config.DevWebhookSecret(models.ChannelGatewayABackup).Reveal(),
+	}
 }
 
 // Press is what a customer does on the gateway's page: outcome is succeed, decline or cancel. It reports whether the

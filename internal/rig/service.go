@@ -2,8 +2,8 @@ package rig
 
 import (
 	"context"
+	"errors"
 	"io"
-	"log/slog"
 	"maps"
 	"net"
 	"net/http"
@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 
 	"rihla/internal/process"
 )
@@ -33,6 +32,8 @@ type Options struct {
 	Around func(gateway http.Handler) http.Handler
 	// GatewayLog is where the gateway writes, at DEBUG.
 	GatewayLog io.Writer
+	// Backup gives gateway_a a second merchant account, at a gateway of its own.
+	Backup bool
 	// Env is added to the Settings of every process.
 	Env map[string]string
 }
@@ -42,10 +43,12 @@ type Service struct {
 	APIs, Workers []*process.Program
 	Gateway       *Gateway
 	GatewayURL    string // where the service reaches the gateway
+	Socket        *Socket
+	Backup        *Gateway // nil unless asked for
 
-	options  Options
-	settings map[string]string
-	front    *http.Server
+	options      Options
+	settings     map[string]string
+	backupSocket *Socket
 }
 
 // New starts the gateway and prepares the processes without starting them.
@@ -62,6 +65,11 @@ func New(ctx context.Context, o Options) (*Service, error) {
 	}
 
 	maps.Copy(s.settings, GatewaySettings(s.GatewayURL))
+
+	if s.Backup != nil {
+		maps.Copy(s.settings, BackupSettings(s.backupSocket.URL))
+	}
+
 	s.settings["PUBLIC_URL"] = "http://" + o.APIs[0]
 	maps.Copy(s.settings, o.Env)
 
@@ -86,26 +94,28 @@ func (s *Service) startGateway(ctx context.Context) (err error) {
 		return err
 	}
 
-	listener := s.options.Listener
-	if listener == nil {
-		if listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0"); err != nil {
-			return err
-		}
-	}
-
 	handler := s.Gateway.Handler()
 	if s.options.Around != nil {
 		handler = s.options.Around(handler)
 	}
 
-	s.GatewayURL = "http://" + listener.Addr().String()
-	s.front = &http.Server{
-		Handler: handler, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
+	if s.Socket, err = newSocket(ctx, s.options.Listener, handler); err != nil {
+		return err
 	}
 
-	go func() { _ = s.front.Serve(listener) }()
+	s.GatewayURL = s.Socket.URL
 
-	return nil
+	if !s.options.Backup {
+		return nil
+	}
+
+	if s.Backup, err = NewBackup(to, s.options.GatewayLog); err != nil {
+		return err
+	}
+
+	s.backupSocket, err = newSocket(ctx, nil, s.Backup.Handler())
+
+	return err
 }
 
 // API is an API process at an address; env changes its environment.
@@ -179,7 +189,13 @@ func (s *Service) Close(ctx context.Context) error {
 		p.Kill()
 	}
 
-	_ = s.front.Close()
+	s.Socket.Cut()
+
+	if s.Backup != nil {
+		s.backupSocket.Cut()
+
+		return errors.Join(s.Gateway.Close(ctx), s.Backup.Close(ctx))
+	}
 
 	return s.Gateway.Close(ctx)
 }
