@@ -165,8 +165,8 @@ type Event struct {
 	// Hint: what proves the message does not prove its content, or this is not all of it. Nothing but CheckoutID or
 	// MerchantReference is to be believed, and that only as a reason to ask the gateway.
 	Hint      bool
-	Body      string // as it was received
-	Signature string // the headers that prove the body, a `name: value` line each
+	Body      string // as it was received, but for a secret that came in it
+	Signature string // what proves the body: headers, a `name: value` line each, or what was compared
 }
 
 // WebhookVerifier turns a signed request into an Event. Its errors are *models.Error with the codes of
