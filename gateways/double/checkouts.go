@@ -1,7 +1,9 @@
 package double
 
 import (
+	"encoding/json"
 	"net/http"
+	"slices"
 	"time"
 
 	"rihla/models"
@@ -193,6 +195,50 @@ func (s *Server) Find(m *Account, reference string, f *Fault) ([]*Checkout, erro
 	}
 
 	return found, nil
+}
+
+// All reads the account's checkouts as they are now, the newest first, without those that the fault hides.
+func (s *Server) All(m *Account, f *Fault) ([]*Checkout, error) {
+	var ids []string
+
+	err := s.store.view(func(t *Tx) error {
+		ids = nil
+
+		for _, raw := range t.each(bucketCheckouts) {
+			var row Checkout
+			if err := json.Unmarshal(raw, &row); err != nil {
+				return err
+			}
+
+			if row.Merchant == m.Name && !f.Hides(row.CreatedAt, s.cfg.Clock()) {
+				ids = append(ids, row.ID)
+			}
+		}
+
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+
+	all := make([]*Checkout, 0, len(ids))
+
+	for _, id := range ids {
+		row, err := s.Checkout(id)
+		if err != nil {
+			return nil, err
+		}
+
+		if err := s.Claim(row, f); err != nil {
+			return nil, err
+		}
+
+		all = append(all, row)
+	}
+
+	slices.SortStableFunc(all, func(a, b *Checkout) int { return b.CreatedAt.Compare(a.CreatedAt) })
+
+	return all, nil
 }
 
 func (c *Checkout) due(now time.Time) bool {

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"html/template"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"slices"
@@ -90,6 +91,19 @@ func (a *Account) Has(m models.PaymentMethod) bool {
 // Methods are the payment methods of the account, in the order in which they are declared.
 func (a *Account) Methods() []models.PaymentMethod {
 	return slices.DeleteFunc(models.PaymentMethods(), func(m models.PaymentMethod) bool { return !a.Has(m) })
+}
+
+// WebhookURLs are the addresses to which the account's events go, each once, in no order of meaning.
+func (a *Account) WebhookURLs() []string {
+	seen := map[string]bool{}
+
+	for _, c := range a.channels {
+		if c.url != "" {
+			seen[c.url] = true
+		}
+	}
+
+	return slices.Sorted(maps.Keys(seen))
 }
 
 type channel struct {
