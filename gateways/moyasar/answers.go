@@ -1,0 +1,272 @@
+package moyasar
+
+import (
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"rihla/gateways"
+	"rihla/models"
+)
+
+// Answers are checked before they are believed: what does not say what is documented, or does not add up, is as good as no
+// answer, and therefore KindUnknown.
+
+// maxWords bounds the company's words about a failed payment, in characters.
+const maxWords = 255
+
+// invoice is the company's hosted page for one purchase (docs.moyasar.com/fetch-invoice).
+type invoice struct {
+	ID        string                     `json:"id"`
+	Status    string                     `json:"status"`
+	Amount    *int64                     `json:"amount"`
+	Currency  string                     `json:"currency"`
+	URL       string                     `json:"url"`
+	ExpiredAt string                     `json:"expired_at"`
+	PaidAt    string                     `json:"paid_at"` // only lists show it, and not every version of the API
+	Metadata  map[string]json.RawMessage `json:"metadata"`
+	Payments  *[]payment                 `json:"payments"` // nil: the answer leaves them out
+}
+
+// payment is one attempt to pay (docs.moyasar.com/payment-object).
+type payment struct {
+	ID         string `json:"id"`
+	Status     string `json:"status"`
+	Amount     *int64 `json:"amount"`
+	Currency   string `json:"currency"`
+	Refunded   int64  `json:"refunded"` // the sum of all refunds
+	Captured   int64  `json:"captured"` // 0 of what was paid at once
+	InvoiceID  string `json:"invoice_id"`
+	CreatedAt  string `json:"created_at"`
+	UpdatedAt  string `json:"updated_at"`
+	CapturedAt string `json:"captured_at"`
+	Source     source `json:"source"`
+}
+
+// source is how a payment is made, and what became of it.
+type source struct {
+	Type         string          `json:"type"`
+	Company      string          `json:"company"` // of cards: mada, visa, master, amex, unionpay
+	Message      string          `json:"message"`
+	ResponseCode json.RawMessage `json:"response_code"` // text where it is told
+}
+
+// reading is an invoice in the service's terms, with the payments that took money.
+type reading struct {
+	gateways.Checkout
+
+	payments []paid
+	voided   bool // a payment was voided
+}
+
+// paid is a payment that took money.
+type paid struct {
+	payment
+
+	amount   models.Money // that was taken
+	refunded models.Money
+}
+
+// reference is our transaction id; Nil when the invoice is not one of ours.
+func (v invoice) reference() uuid.UUID {
+	var text string
+	if json.Unmarshal(v.Metadata[metaReference], &text) != nil || len(text) != len(uuid.Nil.String()) {
+		return uuid.Nil
+	}
+
+	id, err := uuid.Parse(text)
+	if err != nil {
+		return uuid.Nil
+	}
+
+	return id
+}
+
+// read checks the invoice and says how it stands.
+func (v invoice) read() (reading, error) {
+	reference := v.reference()
+	status, known := invoiceStatuses[v.Status]
+
+	if v.ID == "" || reference == uuid.Nil || v.Amount == nil || v.Payments == nil || !known {
+		return reading{}, badAnswer("the invoice is incomplete, not ours, or has an unknown status")
+	}
+
+	amount, err := fromMinor(*v.Amount, v.Currency)
+	if err != nil || !amount.IsPositive() {
+		return reading{}, badAnswer("the invoice has no usable amount")
+	}
+
+	if u, err := url.Parse(v.URL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return reading{}, badAnswer("the invoice has no usable url")
+	}
+
+	r := reading{Checkout: gateways.Checkout{
+		ID: v.ID, MerchantReference: reference, Status: status, Amount: amount, Currency: v.Currency, URL: v.URL,
+		ExpiresAt: moment(v.ExpiredAt),
+	}}
+
+	if err := r.addPayments(*v.Payments); err != nil {
+		return reading{}, err
+	}
+
+	switch {
+	case len(r.payments) > 0:
+		r.settle(v)
+	case needsMoney[v.Status] && !r.voided:
+		return reading{}, badAnswer("the invoice counts as paid and has no payment that took money")
+	case status != gateways.CheckoutOpen:
+		r.explain(v)
+	}
+
+	return r, nil
+}
+
+// addPayments collects what took money.
+func (r *reading) addPayments(all []payment) error {
+	for _, p := range all {
+		state, known := paymentStatuses[p.Status]
+		if !known || p.ID == "" || p.InvoiceID != "" && p.InvoiceID != r.ID {
+			return badAnswer("a payment has no id, an unknown status or another invoice")
+		}
+
+		r.voided = r.voided || state == reversed
+
+		if state != taken {
+			continue
+		}
+
+		took, err := p.money()
+		if err != nil {
+			return err
+		}
+
+		if len(r.payments) > 0 && !models.SameCurrency(r.payments[0].Currency, p.Currency) {
+			return badAnswer("payments of one invoice have several currencies")
+		}
+
+		r.payments = append(r.payments, took)
+	}
+
+	return nil
+}
+
+// money is what the payment took and gave back.
+func (p payment) money() (paid, error) {
+	if p.Amount == nil || p.Captured < 0 || p.Captured > *p.Amount || p.Refunded < 0 {
+		return paid{}, badAnswer("a payment has amounts that do not add up")
+	}
+
+	units := *p.Amount
+	if p.Captured > 0 {
+		units = p.Captured // a part of it may be captured, and only that is taken
+	}
+
+	amount, err := fromMinor(units, p.Currency)
+	if err != nil || !amount.IsPositive() || p.Refunded > units {
+		return paid{}, badAnswer("a payment has amounts that do not add up")
+	}
+
+	refunded, err := fromMinor(p.Refunded, p.Currency)
+	if err != nil {
+		return paid{}, badAnswer("a payment has amounts that do not add up")
+	}
+
+	return paid{payment: p, amount: amount, refunded: refunded}, nil
+}
+
+// settle makes the checkout paid with what its payments took. Two payments of one invoice are told as their sum, so that a customer
+// who paid twice is noticed.
+func (r *reading) settle(v invoice) {
+	r.Status, r.Amount, r.Currency = gateways.CheckoutPaid, models.Money{}, r.payments[0].Currency
+
+	for _, p := range r.payments {
+		r.Amount = r.Amount.Add(p.amount)
+		r.RefundedAmount = r.RefundedAmount.Add(p.refunded)
+	}
+
+	first := r.payments[0]
+	// A refund changes the status and not this: the same payment has the same code for good.
+	r.ResultCode = "paid" + first.Source.code()
+
+	if at := first.paidAt(v); !at.IsZero() {
+		r.PaidAt = &at
+	}
+}
+
+// paidAt is when the money was taken; zero where nothing says it. A payment that was paid at once and given nothing back was changed
+// last when it was paid: updated_at is never before that moment, and before any later answer.
+func (p paid) paidAt(v invoice) time.Time {
+	switch {
+	case v.PaidAt != "":
+		return moment(v.PaidAt)
+	case p.CapturedAt != "":
+		return moment(p.CapturedAt)
+	case p.Status == "paid" && p.Refunded == 0:
+		return moment(p.UpdatedAt)
+	default:
+		return time.Time{}
+	}
+}
+
+// explain says why an invoice is closed without money: by its last failed payment, or by its own status.
+func (r *reading) explain(v invoice) {
+	r.ResultCode = v.Status
+
+	var last payment
+
+	for _, p := range *v.Payments {
+		if paymentStatuses[p.Status] == declined && (last.ID == "" || moment(p.CreatedAt).After(moment(last.CreatedAt))) {
+			last = p
+		}
+	}
+
+	if r.Status != gateways.CheckoutFailed {
+		return
+	}
+
+	r.FailureReason = "The payment failed."
+
+	if last.ID != "" {
+		r.ResultCode = "failed" + last.Source.code()
+
+		if words := plain(last.Source.Message, maxWords); words != "" {
+			r.FailureReason = words
+		}
+	}
+}
+
+var codeForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,32}$`)
+
+// code is how a payment was made and how its bank answered, `:creditcard/mada:00`: what the customer really paid with is told here,
+// because the invoice's page lets them choose. Parts that are not told are left out.
+func (s source) code() string {
+	var code strings.Builder
+
+	if codeForm.MatchString(s.Type) {
+		code.WriteString(":" + s.Type)
+
+		if codeForm.MatchString(s.Company) {
+			code.WriteString("/" + s.Company)
+		}
+	}
+
+	if response := strings.Trim(string(s.ResponseCode), `"`); codeForm.MatchString(response) && response != "null" {
+		code.WriteString(":" + response)
+	}
+
+	return code.String()
+}
+
+// moment reads a time of the API; zero when it is none.
+func moment(text string) time.Time {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}
+	}
+
+	return at.UTC()
+}

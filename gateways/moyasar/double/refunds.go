@@ -1,0 +1,98 @@
+package moyasardouble
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"rihla/gateways/double"
+	"rihla/models"
+)
+
+// refundPayment answers POST /v1/payments/{id}/refund: the amount is optional, and all that is left without it
+// (docs.moyasar.com/api/payments/05-refund-payment). Every request gives money back: there is no idempotency.
+func (c calls) refundPayment(w http.ResponseWriter, r *http.Request, m *double.Account) {
+	body, refusal, ok := c.ReadBody(w, r)
+	if !ok {
+		refusal.Write(w)
+
+		return
+	}
+
+	var in struct {
+		Amount *int64 `json:"amount"`
+	}
+
+	if len(body) > 0 && json.Unmarshal(body, &in) != nil || in.Amount != nil && *in.Amount <= 0 {
+		c.Invalid("amount", "must be an integer").Write(w)
+
+		return
+	}
+
+	c.Faulty(w, r, double.OpRefund, m, func(f *double.Fault) double.Answer {
+		if f.Mode == double.ModeReject {
+			return c.Refuse(f)
+		}
+
+		id, err := double.NewID("")
+		if err != nil {
+			return c.Internal(err)
+		}
+
+		var given double.Answer
+
+		err = c.Commit(func(t *double.Tx) (err error) {
+			given, err = c.payBack(t, m, paymentID(r.PathValue("id")), id, in.Amount, f)
+
+			return err
+		})
+		if err != nil {
+			return c.Internal(err)
+		}
+
+		return given
+	})
+}
+
+func (c calls) payBack(
+	t *double.Tx, m *double.Account, invoice, id string, amount *int64, f *double.Fault,
+) (double.Answer, error) {
+	row, err := c.Current(t, invoice)
+
+	switch {
+	case err != nil:
+		return double.Answer{}, err
+	case row == nil || row.Merchant != m.Name || row.Status != double.StatusPaid:
+		return c.missing(), nil
+	case row.PaymentMethod == models.MethodBillPayment:
+		return refused("Refund is not supported for this payment."), nil
+	}
+
+	refund := &double.Refund{
+		ID: id, Merchant: m.Name, CheckoutID: row.ID, MerchantReference: id, Currency: row.Currency,
+		Amount: row.Amount.Sub(row.RefundedAmount),
+	}
+	if amount != nil {
+		refund.Amount = models.Halalas(*amount)
+	}
+
+	refund.Amount, _ = f.Wrong(refund.Amount, refund.Currency)
+
+	if !refund.Amount.IsPositive() {
+		return refused("Refund amount cannot exceed the charged amount"), nil
+	}
+
+	why, err := c.PayBack(t, refund, f)
+	if err != nil {
+		return double.Answer{}, err
+	}
+
+	if why != double.RefusedNothing {
+		return refused("Refund amount cannot exceed the charged amount"), nil
+	}
+
+	if row, err = t.Checkout(row.ID); err != nil {
+		return double.Answer{}, err
+	}
+
+	return double.Success(http.StatusOK, c.settings.paymentOf(row, &double.Fault{})), nil
+}
