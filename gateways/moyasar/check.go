@@ -52,7 +52,9 @@ func (d *Driver) Check(ctx context.Context, webhook string) ([]gateways.Finding,
 	case err == nil:
 		return nil, badAnswer("the list has no webhooks")
 	case kind == gateways.KindUnauthorized || kind == gateways.KindRejected:
-		return append(found, gateways.Finding{About: "webhook", Says: "The company does not list webhooks to this key: " + err.Error() + "."}), nil
+		return append(found, gateways.Finding{
+			About: "webhook", Says: "The company does not list webhooks to this key: " + err.Error() + ".",
+		}), nil
 	default:
 		return nil, err
 	}

@@ -5,13 +5,10 @@ package moyasar
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
-
-	"github.com/google/uuid"
 
 	"rihla/gateways"
 	"rihla/models"
@@ -262,117 +259,5 @@ func (d *Driver) CancelCheckout(ctx context.Context, r gateways.CheckoutRef) (ga
 		return gateways.Checkout{}, refused
 	default: // 200 about an invoice that was paid meanwhile
 		return gateways.Checkout{}, refusal("not_canceled", "the invoice is "+string(c.Status))
-	}
-}
-
-// read reads the invoice of a reference.
-func (d *Driver) read(ctx context.Context, r gateways.CheckoutRef) (reading, error) {
-	if r.ID == "" {
-		return d.find(ctx, r.MerchantReference)
-	}
-
-	return d.readByID(ctx, r.ID)
-}
-
-func (d *Driver) readByID(ctx context.Context, id string) (reading, error) {
-	var v invoice
-
-	err := d.call(ctx, request{method: http.MethodGet, path: "/v1/invoices/" + url.PathEscape(id), missing: gateways.KindNotFound}, &v)
-	if err != nil {
-		return reading{}, err
-	}
-
-	if v.ID != id {
-		return reading{}, badAnswer("the answer is about another invoice")
-	}
-
-	return v.read()
-}
-
-// maxPages bounds a search: 400 invoices. A filter that the company did not honour would list all of the account.
-const maxPages = 10
-
-// find reads the invoice of our reference. Of several of them the one that was paid counts, then one that can be paid, then the
-// newest. It believes no filter: each hit's metadata is compared.
-func (d *Driver) find(ctx context.Context, reference uuid.UUID) (reading, error) {
-	var (
-		best  reading
-		found bool
-	)
-
-	for page := 1; page > 0; {
-		if page > maxPages {
-			return reading{}, &gateways.Error{Kind: gateways.KindUnknown, Code: "too_many_pages", Message: "the search has no end"}
-		}
-
-		items, next, err := d.page(ctx, reference, page)
-		if err != nil {
-			return reading{}, err
-		}
-
-		for _, item := range items {
-			if item.reference() != reference {
-				continue
-			}
-
-			c, err := item.read()
-			if err != nil { // lists may leave payments out (docs.moyasar.com/list-invoices)
-				c, err = d.readByID(ctx, item.ID)
-			}
-
-			if err != nil {
-				return reading{}, err
-			}
-
-			if !found || rank(c.Status) < rank(best.Status) {
-				best, found = c, true
-			}
-		}
-
-		page = next
-	}
-
-	if !found {
-		return reading{}, &gateways.Error{
-			Kind: gateways.KindNotFound, Code: "not_found", Message: "the company has no invoice of reference " + reference.String(),
-		}
-	}
-
-	return best, nil
-}
-
-func rank(s gateways.CheckoutStatus) int {
-	switch s {
-	case gateways.CheckoutPaid:
-		return 0
-	case gateways.CheckoutOpen:
-		return 1
-	default:
-		return 2
-	}
-}
-
-// page is one page of the invoices of a reference, the newest first, and the number of the next one: 0 after the last.
-func (d *Driver) page(ctx context.Context, reference uuid.UUID, page int) ([]invoice, int, error) {
-	var answer struct {
-		Invoices *[]invoice `json:"invoices"`
-		Meta     struct {
-			NextPage int `json:"next_page"`
-		} `json:"meta"`
-	}
-
-	query := url.Values{"metadata[" + metaReference + "]": {reference.String()}, "page": {fmt.Sprint(page)}}
-
-	err := d.call(ctx, request{method: http.MethodGet, path: "/v1/invoices", query: query}, &answer)
-
-	switch {
-	case err != nil:
-		return nil, 0, err
-	case answer.Invoices == nil:
-		return nil, 0, badAnswer("the list has no invoices")
-	case answer.Meta.NextPage != 0 && answer.Meta.NextPage <= page:
-		return nil, 0, badAnswer("the list leads back")
-	default:
-		return *answer.Invoices, answer.Meta.NextPage, nil
 	}
 }

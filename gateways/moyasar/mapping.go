@@ -49,7 +49,8 @@ var invoiceStatuses = map[string]gateways.CheckoutStatus{
 var needsMoney = map[string]bool{"paid": true, "refunded": true}
 
 // eventTypes are the events of webhooks. Both spellings of a failed payment are in use: payment_faild in the webhook reference,
-// payment_failed in the list of available events (docs.moyasar.com/api/other/webhooks/webhook-reference, docs.moyasar.com/available-webhooks).
+// payment_failed in the list of available events (docs.moyasar.com/api/other/webhooks/webhook-reference,
+// docs.moyasar.com/available-webhooks).
 var eventTypes = map[string]models.EventType{
 	"payment_paid":     models.EventPaymentSucceeded,
 	"payment_captured": models.EventPaymentSucceeded,

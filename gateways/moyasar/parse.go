@@ -16,9 +16,8 @@ import (
 )
 
 const (
-	// maxID is the longest event id that is kept: it is part of a unique index. maxCode bounds other ids and codes.
-	maxID   = 255
-	maxCode = 255
+	// maxID is the longest id or type that is kept, in characters: the event's id is part of a unique index.
+	maxID = 255
 	// maxDepth bounds nesting, so that no reader of the stored body runs out of stack.
 	maxDepth = 64
 )
@@ -75,8 +74,8 @@ func parse(body []byte, live bool, secrets []string) (gateways.Event, error) {
 
 // event reads the message. Of a type that is not known, id and type are all that must be there.
 func (p problems) event(m message, live bool) gateways.Event {
-	p.require("id", m.ID, maxID)
-	p.require("type", m.Type, maxCode)
+	p.require("id", m.ID)
+	p.require("type", m.Type)
 
 	// The types of the service are no types of the company, and what is unknown must not pass for one of them.
 	if slices.Contains(models.EventTypes(), models.EventType(m.Type)) {
@@ -130,10 +129,10 @@ func (p problems) payment(event *gateways.Event, raw json.RawMessage) {
 		return
 	}
 
-	p.require("data.id", data.ID, maxCode)
+	p.require("data.id", data.ID)
 
 	if data.InvoiceID != nil {
-		p.require("data.invoice_id", *data.InvoiceID, maxCode)
+		p.require("data.invoice_id", *data.InvoiceID)
 		event.CheckoutID = *data.InvoiceID
 	}
 

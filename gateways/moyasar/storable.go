@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -22,22 +23,18 @@ const (
 type problems map[string][]string
 
 func (p problems) add(field, text string) {
-	for _, said := range p[field] {
-		if said == text {
-			return
-		}
+	if !slices.Contains(p[field], text) {
+		p[field] = append(p[field], text)
 	}
-
-	p[field] = append(p[field], text)
 }
 
 // require reports a text that is missing or too long.
-func (p problems) require(field, text string, limit int) {
+func (p problems) require(field, text string) {
 	switch {
 	case text == "":
 		p.add(field, "is required")
-	case utf8.RuneCountInString(text) > limit:
-		p.add(field, fmt.Sprintf("must be at most %d characters", limit))
+	case utf8.RuneCountInString(text) > maxID:
+		p.add(field, fmt.Sprintf("must be at most %d characters", maxID))
 	}
 }
 

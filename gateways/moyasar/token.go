@@ -1,8 +1,8 @@
 package moyasar
 
 import (
-	"bytes"
 	"encoding/json"
+	"strings"
 )
 
 // tokenName is the member of a webhook's body that proves it.
@@ -53,7 +53,7 @@ func findToken(body []byte) (where span, text string, found bool) {
 // The body is valid JSON, so that each of these ends before it does.
 
 func space(body []byte, at int) int {
-	for bytes.IndexByte([]byte(" \t\r\n"), body[at]) >= 0 {
+	for strings.IndexByte(" \t\r\n", body[at]) >= 0 {
 		at++
 	}
 

@@ -61,9 +61,9 @@ func NewVerifier(secrets []string, mode gateways.Mode) (*Verifier, error) {
 // Headers implements gateways.WebhookVerifier: none proves anything.
 func (*Verifier) Headers() []string { return nil }
 
-// Verify compares the token of the body, and only then reads the rest. Errors: INVALID_SIGNATURE also for a body in which no token
-// can be found, MALFORMED_REQUEST, TOO_MANY_MEMBERS, VALIDATION_ERROR. A type that the company does not document is no error: the event has it,
-// and whatever of the body could be read.
+// Verify compares the token of the body, and only then reads the rest. Errors: INVALID_SIGNATURE, also for a body in which no token
+// can be found, MALFORMED_REQUEST, TOO_MANY_MEMBERS, VALIDATION_ERROR. A type that the company does not document is no error: the
+// event has it, and whatever of the body could be read.
 func (v *Verifier) Verify(_ http.Header, body []byte, _ time.Time) (gateways.Event, error) {
 	where, text, found := findToken(body)
 	if !found || !v.knows(text) {

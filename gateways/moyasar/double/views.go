@@ -114,7 +114,8 @@ func (s Settings) paymentOf(row *double.Checkout, f *double.Fault) paymentView {
 		v.CreatedAt, v.UpdatedAt = stamp(*row.PaidAt), stamp(*row.PaidAt)
 	}
 
-	if row.RefundedAmount.IsPositive() && !(s.PaidAfterPart && row.RefundedAmount.Cmp(amount) < 0) {
+	part := row.RefundedAmount.Cmp(amount) < 0
+	if row.RefundedAmount.IsPositive() && (!part || !s.PaidAfterPart) {
 		v.Status = "refunded"
 	}
 
@@ -150,6 +151,7 @@ func sourceOf(row *double.Checkout) sourceView {
 		v.Type = "applepay"
 	case models.MethodWalletB:
 		v = sourceView{Type: "stcpay", Message: "Paid"}
+	case models.MethodCreditCard:
 	case models.MethodBillPayment:
 		v = sourceView{Type: "sadadbill", SadadNumber: strings.ReplaceAll(row.ID, "-", "")[:13]}
 	}
