@@ -1,0 +1,183 @@
+package moyasar_test
+
+import (
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"rihla/gateways"
+	"rihla/gateways/double"
+	"rihla/gateways/gatewaytest"
+	"rihla/gateways/moyasar"
+	moyasardouble "rihla/gateways/moyasar/double"
+	"rihla/models"
+)
+
+var live = flag.Bool("live", false, "talk to the company in test mode, with MOYASAR_SECRET_KEY")
+
+// summed are findings as `about: ok` lines.
+func summed(findings []gateways.Finding) string {
+	lines := make([]string, 0, len(findings))
+	for _, f := range findings {
+		lines = append(lines, fmt.Sprintf("%s: %t", f.About, f.OK))
+	}
+
+	return strings.Join(lines, ", ")
+}
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+
+	const (
+		hook    = "https://rihla.test/api/v1/payments/webhook/gateway_a"
+		refused = `{"type":"authentication_error","message":"Invalid authorization credentials","errors":null}`
+	)
+
+	hooks := func(list string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasSuffix(r.URL.Path, "/webhooks") {
+				respond(200, list)(w, r)
+			} else {
+				respond(200, `{"invoices":[],"meta":{"next_page":null}}`)(w, r)
+			}
+		}
+	}
+
+	for name, test := range map[string]struct {
+		handler http.HandlerFunc
+		found   string
+		says    string
+	}{
+		"registered":          {hooks(`{"webhooks":[{"url":"` + hook + `/","http_method":"post","events":["payment_paid","payment_refunded","payment_expired"]}]}`), "key: true, mode: true, webhook: true", "test key"},
+		"of all events":       {hooks(`{"webhooks":[{"url":"` + hook + `"}]}`), "key: true, mode: true, webhook: true", ""},
+		"not registered":      {hooks(`{"webhooks":[{"url":"https://elsewhere.test/"},{"url":":"}]}`), "key: true, mode: true, webhook: false", "No webhook is registered"},
+		"with another method": {hooks(`{"webhooks":[{"url":"` + hook + `","http_method":"put"}]}`), "key: true, mode: true, webhook: false", "another method"},
+		"without an event":    {hooks(`{"webhooks":[{"url":"` + hook + `","events":["payment_paid"]}]}`), "key: true, mode: true, webhook: false", "payment_refunded, payment_expired"},
+		"a refused key":       {respond(401, refused), "key: false, mode: true", "Invalid authorization credentials"},
+		"an account not live": {respond(405, `{"type":"account_inactive_error","message":"not activated"}`), "key: false, mode: true", "not activated"},
+		"webhooks not for us": {func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasSuffix(r.URL.Path, "/webhooks") {
+				respond(403, `{"type":"api_error","message":"User not authorized"}`)(w, r)
+			} else {
+				respond(200, `{"invoices":[]}`)(w, r)
+			}
+		}, "key: true, mode: true, webhook: false", "User not authorized"},
+		"an odd list":            {hooks(`{}`), "", ""},
+		"a company that is away": {respond(503, ""), "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			findings, err := driverFor(t, test.handler).Check(t.Context(), hook)
+			if test.found == "" {
+				requireKind(t, gateways.KindUnknown, err)
+
+				return
+			}
+
+			require.NoError(t, err)
+			require.Equal(t, test.found, summed(findings))
+			require.Contains(t, fmt.Sprint(findings), test.says)
+			require.NotContains(t, fmt.Sprint(findings), apiKey)
+		})
+	}
+}
+
+// TestAccount: what a key and an account tell. With -args -live also the company's test mode is asked.
+func TestAccount(t *testing.T) {
+	t.Parallel()
+
+	t.Run("modes", func(t *testing.T) {
+		t.Parallel()
+
+		for key, mode := range map[string]gateways.Mode{
+			"sk_test_x": gateways.ModeTest, "sk_live_x": gateways.ModeLive, "pk_live_x": gateways.ModeLive, "pk_test_x": gateways.ModeTest,
+			"": gateways.ModeUnknown, "sk_": gateways.ModeUnknown, "xsk_test_": gateways.ModeUnknown,
+		} {
+			require.Equal(t, mode, moyasar.Mode(key), key)
+		}
+	})
+
+	t.Run("the double's", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t, moyasardouble.Settings{}, func(cfg *double.Config) {
+			cfg.Merchants[0].Channels[models.MethodCreditCard] = double.Channel{WebhookURL: "http://127.0.0.1:1/hook", Secret: secret}
+		})
+
+		findings, err := b.driver.Check(t.Context(), "http://127.0.0.1:1/hook")
+		require.NoError(t, err)
+		require.Equal(t, "key: true, mode: true, webhook: true", summed(findings))
+	})
+
+	if *live {
+		t.Run("the company's", testLive)
+	}
+}
+
+// testLive makes an invoice of 1.00 SAR in test mode, reads, finds and cancels it. With MOYASAR_PAID_INVOICE, the id of one that
+// was paid by a test card in the dashboard and is ours, it gives all of it back in two parts and shows what the company says.
+func testLive(t *testing.T) { //nolint:paralleltest // what it prints is read from the top
+	key := os.Getenv("MOYASAR_SECRET_KEY")
+	require.Equal(t, gateways.ModeTest, moyasar.Mode(key), "MOYASAR_SECRET_KEY must be a key of the test mode")
+
+	d, err := moyasar.New(moyasar.Config{APIKey: key, Timeout: 20 * time.Second})
+	require.NoError(t, err)
+
+	findings, err := d.Check(t.Context(), os.Getenv("MOYASAR_WEBHOOK_URL"))
+	require.NoError(t, err)
+
+	for _, f := range findings {
+		t.Logf("check %s, ok %t: %s", f.About, f.OK, f.Says)
+	}
+
+	request := gatewaytest.Request()
+	request.Amount = models.MustMoney("1.00")
+
+	c, err := d.CreateCheckout(t.Context(), request)
+	require.NoError(t, err)
+	t.Logf("made invoice %s of %s, page %s", c.ID, c.Amount, c.URL)
+
+	found, err := d.ReadCheckout(t.Context(), request.Ref())
+	require.NoError(t, err)
+	require.Equal(t, c.ID, found.ID)
+	t.Logf("found it by our reference: %s", found.Status)
+
+	for range 2 {
+		found, err = d.CancelCheckout(t.Context(), gatewaytest.RefOf(request, c))
+		require.NoError(t, err)
+		t.Logf("canceled it: %s", found.Status)
+	}
+
+	if id := os.Getenv("MOYASAR_PAID_INVOICE"); id != "" {
+		refundLive(t, d, id)
+	}
+}
+
+func refundLive(t *testing.T, d *moyasar.Driver, id string) {
+	t.Helper()
+
+	ref := gateways.CheckoutRef{ID: id}
+
+	for _, part := range []string{"1.00", "the rest"} {
+		c, err := d.ReadCheckout(t.Context(), ref)
+		require.NoError(t, err)
+
+		amount := c.Amount.Sub(c.RefundedAmount)
+		if part != "the rest" {
+			amount = models.MustMoney(part)
+		}
+
+		r, err := d.CreateRefund(t.Context(), gateways.RefundRequest{
+			Checkout: ref, MerchantReference: uuid.New(), Amount: amount, Currency: c.Currency, RefundedBefore: c.RefundedAmount,
+		})
+		t.Logf("refund of %s after %s of %s: %+v, %v", amount, c.RefundedAmount, c.Amount, r, err)
+	}
+}
