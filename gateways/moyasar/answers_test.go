@@ -39,7 +39,7 @@ func sample(status string, payments ...string) string {
 	return strings.NewReplacer("STATUS", status, "PAYMENTS", strings.Join(payments, ",")).Replace(sampleInvoice)
 }
 
-// changed is the documentation's payment with other values: old, new, old, new, …
+// changed is the documentation's payment with other values: pairs of an old and a new text.
 func changed(pairs ...string) string { return strings.NewReplacer(pairs...).Replace(samplePayment) }
 
 func status(s string) string { return changed(`"status":"paid"`, `"status":"`+s+`"`) }
