@@ -52,7 +52,7 @@ type source struct {
 	Type         string          `json:"type"`
 	Company      string          `json:"company"` // of cards: mada, visa, master, amex, unionpay
 	Message      string          `json:"message"`
-	ResponseCode json.RawMessage `json:"response_code"` // text where it is told
+	ResponseCode json.RawMessage `json:"response_code"` // text, where the bank gave one
 }
 
 // reading is an invoice in the service's terms, with the payments that took money.
@@ -241,8 +241,8 @@ func (r *reading) explain(v invoice) {
 
 var codeForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,32}$`)
 
-// code is how a payment was made and how its bank answered, `:creditcard/mada:00`: what the customer really paid with is told here,
-// because the invoice's page lets them choose. Parts that are not told are left out.
+// code is how a payment was made and how its bank answered, `:creditcard/mada:00`. It shows what the customer really paid with, since
+// the invoice's page lets them choose. Parts that the company does not give are left out.
 func (s source) code() string {
 	var code strings.Builder
 

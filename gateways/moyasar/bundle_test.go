@@ -79,7 +79,7 @@ func driverOf(t *testing.T, address string, timeout time.Duration) *moyasar.Driv
 	return d
 }
 
-// driverFor makes a driver of a company that answers as it is told.
+// driverFor makes a driver whose company answers by handler.
 func driverFor(t *testing.T, handler http.HandlerFunc) *moyasar.Driver {
 	t.Helper()
 

@@ -90,6 +90,18 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+func TestKeysAreNotPrinted(t *testing.T) {
+	t.Parallel()
+
+	d, v := driverOf(t, "http://127.0.0.1:1", time.Second), verifier(t, secret)
+	for _, form := range []string{"%v", "%+v", "%#v", "%s"} {
+		require.NotContains(t, fmt.Sprintf(form, d), apiKey)
+		require.NotContains(t, fmt.Sprintf(form, v), secret)
+	}
+
+	require.Empty(t, v.Headers())
+}
+
 // TestAccount: what a key and an account tell. With -args -live also the company's test mode is asked.
 func TestAccount(t *testing.T) {
 	t.Parallel()

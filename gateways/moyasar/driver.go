@@ -138,6 +138,12 @@ func newTransport(timeout time.Duration) *http.Transport {
 	}
 }
 
+// String hides the key from logs and error messages.
+func (d *Driver) String() string { return "moyasar driver of " + d.base }
+
+// GoString hides the key from %#v.
+func (d *Driver) GoString() string { return d.String() }
+
 // Capabilities implements gateways.Gateway.
 func (*Driver) Capabilities() gateways.Capabilities { return Capabilities() }
 

@@ -97,7 +97,7 @@ func (r *reading) refundable(want gateways.RefundRequest) (paid, error) {
 }
 
 // ReadRefund implements gateways.Gateway: the refund is what was given back beyond RefundedBefore. An amount that is not the one
-// that was ordered is told as it is, for a person to look at; it is negative where less was given back than before.
+// that was ordered is returned as it is, for a person to look at; it is negative where less was given back than before.
 func (d *Driver) ReadRefund(ctx context.Context, r gateways.RefundRef) (gateways.Refund, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()

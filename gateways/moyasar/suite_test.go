@@ -58,7 +58,7 @@ func subject(t *testing.T, settings moyasardouble.Settings) gatewaytest.Subject 
 	}
 }
 
-// TestTakenOtherwise: the double takes one riyal more, or another currency, and what the payment says is told.
+// TestTakenOtherwise: the double takes one riyal more, or another currency, and the driver returns what the payment says.
 func TestTakenOtherwise(t *testing.T) {
 	t.Parallel()
 

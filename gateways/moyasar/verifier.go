@@ -58,6 +58,14 @@ func NewVerifier(secrets []string, mode gateways.Mode) (*Verifier, error) {
 	return v, nil
 }
 
+// String hides the tokens from logs and error messages.
+func (v *Verifier) String() string {
+	return fmt.Sprintf("moyasar verifier of %d tokens", len(v.secrets))
+}
+
+// GoString hides the tokens from %#v.
+func (v *Verifier) GoString() string { return v.String() }
+
 // Headers implements gateways.WebhookVerifier: none proves anything.
 func (*Verifier) Headers() []string { return nil }
 

@@ -295,7 +295,7 @@ func FuzzVerify(f *testing.F) {
 	})
 }
 
-// TestWebhooksOfTheDouble: the double's messages are read, and its account's mode is told.
+// TestWebhooksOfTheDouble: the verifier reads the double's messages, of every change that the company reports.
 func TestWebhooksOfTheDouble(t *testing.T) {
 	t.Parallel()
 
