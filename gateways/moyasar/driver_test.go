@@ -206,6 +206,20 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// TestAnswersAreBounded: an answer that is right but for its size is not read to its end.
+func TestAnswersAreBounded(t *testing.T) {
+	t.Parallel()
+
+	answer := sample("initiated")
+	ref := gateways.CheckoutRef{ID: invoiceID}
+
+	_, err := driverFor(t, respond(200, answer+strings.Repeat(" ", 1<<20-len(answer)))).ReadCheckout(t.Context(), ref)
+	require.NoError(t, err)
+
+	_, err = driverFor(t, respond(200, answer+strings.Repeat(" ", 1<<20))).ReadCheckout(t.Context(), ref)
+	requireKind(t, gateways.KindUnknown, err)
+}
+
 // TestErrorsQuoteNoRequest: only the company's sentence and the names of fields, neither with the key.
 func TestErrorsQuoteNoRequest(t *testing.T) {
 	t.Parallel()
