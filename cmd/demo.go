@@ -15,13 +15,18 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"rihla/gateways/doubles"
+	"rihla/gateways/drivers"
 	"rihla/internal/config"
 	"rihla/internal/telemetry"
 	"rihla/models"
 )
 
 func newDemo() *cobra.Command {
-	var exit bool
+	var (
+		exit    bool
+		gateway string
+	)
 
 	demo := &cobra.Command{
 		Use:   "demo",
@@ -31,6 +36,14 @@ func newDemo() *cobra.Command {
 			cfg, err := loadConfig(config.Config.RequireDevelopment)
 			if err != nil {
 				return err
+			}
+
+			if gateway != "" {
+				if _, err := doubles.Of(gateway); err != nil {
+					return fmt.Errorf("--gateway: %w; one of: %s", err, strings.Join(drivers.Names(), ", "))
+				}
+
+				cfg.Gateways.A.Driver = gateway
 			}
 
 			// The log shows the progress of building and starting: the first time it takes minutes.
@@ -46,6 +59,7 @@ func newDemo() *cobra.Command {
 			return runDemo(cmd.Context(), cfg, progress, cmd.OutOrStdout(), exit)
 		},
 	}
+	demo.Flags().StringVar(&gateway, "gateway", "", "tell it with the double of this company: "+strings.Join(drivers.Names(), ", "))
 	demo.Flags().BoolVar(&exit, "exit", false, "end after the story instead of serving until Ctrl-C")
 
 	return demo

@@ -17,11 +17,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
 
+	"rihla/gateways/drivers"
 	"rihla/internal/config"
 	"rihla/internal/devstack"
 	"rihla/internal/store"
 	"rihla/internal/store/seed"
 	"rihla/internal/telemetry"
+	"rihla/models"
 )
 
 // devPassword is that of every user that `dev` makes.
@@ -114,7 +116,7 @@ func startDevEnv(ctx context.Context, cfg config.Config, progress *slog.Logger, 
 	}
 
 	steps := []func(context.Context) error{
-		h.startComponents, h.prepareKeys, h.prepareMediaSecret, h.chooseAddress, h.startSandbox, h.startRunbook,
+		h.startComponents, h.prepareKeys, h.prepareMediaSecret, h.chooseAddress, h.startDoubles, h.startRunbook,
 		h.prepareDatabase, h.takeOwnRole, h.startWorker, h.startAPI,
 	}
 	for _, step := range steps {
@@ -192,36 +194,57 @@ func (h *devEnv) chooseAddress(ctx context.Context) error {
 	return nil
 }
 
-func (h *devEnv) startSandbox(ctx context.Context) error {
-	addr, err := h.freeAddress(ctx, "gateway", defaultSandboxAddr)
-	if err != nil {
-		return err
+// startDoubles serves the double of every company that the configuration has no address for.
+func (h *devEnv) startDoubles(ctx context.Context) error {
+	address := map[string]string{} // by driver
+
+	for account, one := range map[models.MerchantAccount]*config.MerchantAccount{
+		models.AccountGatewayA: &h.cfg.Gateways.A.MerchantAccount, models.AccountGatewayABackup: &h.cfg.Gateways.ABackup.MerchantAccount,
+		models.AccountWalletB: &h.cfg.Gateways.WalletB.MerchantAccount, models.AccountWalletBBackup: &h.cfg.Gateways.WalletBBackup.MerchantAccount,
+	} {
+		driver := h.cfg.Gateways.For(account).Driver
+		if driver == "" || !usesDouble(h.cfg, account) {
+			continue
+		}
+
+		if address[driver] == "" {
+			var err error
+			if address[driver], err = h.startDouble(ctx, driver); err != nil {
+				return err
+			}
+		}
+
+		one.URL = address[driver]
+	}
+
+	return nil
+}
+
+func (h *devEnv) startDouble(ctx context.Context, driver string) (address string, err error) {
+	addr := otherDoubleAddr
+	if driver == drivers.Sandbox {
+		addr = defaultSandboxAddr
+	}
+
+	if addr, err = h.freeAddress(ctx, driver, addr); err != nil {
+		return "", err
 	}
 
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 	if err != nil {
-		return fmt.Errorf("sandbox: %w", err)
+		return "", fmt.Errorf("%s: %w", driver, err)
 	}
 
-	stop, err := startSandbox(h.cfg, listener, "http://"+listener.Addr().String())
+	address = "http://" + listener.Addr().String()
+
+	stop, err := startDouble(h.cfg, driver, listener, address)
 	if err != nil {
-		return err
+		return "", err
 	}
 
 	h.open.add(func() { h.errs = append(h.errs, stop()) })
 
-	address := "http://" + listener.Addr().String()
-	gates := &h.cfg.Gateways
-
-	for _, g := range []*config.MerchantAccount{
-		&gates.A.MerchantAccount, &gates.WalletB.MerchantAccount, &gates.ABackup.MerchantAccount, &gates.WalletBBackup.MerchantAccount,
-	} {
-		if g.URL == "" {
-			g.URL = address
-		}
-	}
-
-	return nil
+	return address, nil
 }
 
 func (h *devEnv) prepareDatabase(ctx context.Context) error {

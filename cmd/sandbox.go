@@ -13,8 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"rihla/gateways/double"
+	"rihla/gateways/doubles"
 	"rihla/gateways/drivers"
-	"rihla/gateways/sandbox/server"
 	"rihla/internal/config"
 	"rihla/internal/telemetry"
 	"rihla/models"
@@ -22,6 +23,9 @@ import (
 
 // defaultSandboxAddr is where the sandbox gateway listens.
 const defaultSandboxAddr = "127.0.0.1:8090"
+
+// otherDoubleAddr is where the double of another company listens, if it is free.
+const otherDoubleAddr = "127.0.0.1:8092"
 
 func newSandbox() *cobra.Command {
 	var listen, public string
@@ -44,7 +48,7 @@ func newSandbox() *cobra.Command {
 				return fmt.Errorf("sandbox: %w", err)
 			}
 
-			stop, err := startSandbox(cfg, listener, public)
+			stop, err := startDouble(cfg, drivers.Sandbox, listener, public)
 			if err != nil {
 				return err
 			}
@@ -60,19 +64,20 @@ func newSandbox() *cobra.Command {
 	return sandbox
 }
 
-// startSandbox serves the sandbox gateway on listener, as the counterpart of cfg: it accepts cfg's API keys and signs
-// with cfg's webhook secrets. Its state is kept in DATA_DIR. public is the address in the links that it hands out.
-func startSandbox(cfg config.Config, listener net.Listener, public string) (stop func() error, err error) {
-	file := filepath.Join(cfg.App.DataDir, "sandbox", "state.db")
+// startDouble serves the double of a driver on listener, as the counterpart of cfg: it accepts the API keys of the accounts with that
+// driver, and signs with cfg's webhook secrets. Its state is kept in DATA_DIR. public is the address in the links that it hands out.
+func startDouble(cfg config.Config, driver string, listener net.Listener, public string) (stop func() error, err error) {
+	file := filepath.Join(cfg.App.DataDir, driver, "state.db")
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
 
-	s, err := server.New(server.Config{
-		BaseURL:   public,
-		Merchants: sandboxMerchants(cfg),
-		DataFile:  file,
-	})
+	d, err := doubles.Of(driver)
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+
+	s, err := d.New(double.Config{BaseURL: public, Merchants: merchantsOf(cfg, driver), DataFile: file})
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
@@ -88,15 +93,15 @@ func startSandbox(cfg config.Config, listener net.Listener, public string) (stop
 	}, nil
 }
 
-// sandboxMerchants are the accounts of our two payment companies. They may share an API key in development.
-func sandboxMerchants(cfg config.Config) []server.Merchant {
+// merchantsOf are our accounts with the driver. They may share an API key in development.
+func merchantsOf(cfg config.Config, driver string) []double.Merchant {
 	byKey := map[string]int{}
 
-	var merchants []server.Merchant
+	var merchants []double.Merchant
 
 	for _, account := range cfg.Gateways.Accounts() {
 		one := cfg.Gateways.For(account)
-		if one.Driver != drivers.Sandbox {
+		if one.Driver != driver {
 			continue
 		}
 
@@ -107,8 +112,8 @@ func sandboxMerchants(cfg config.Config) []server.Merchant {
 			at = len(merchants)
 			byKey[key] = at
 
-			merchants = append(merchants, server.Merchant{
-				Name: string(account), APIKey: key, Channels: map[models.PaymentMethod]server.Channel{},
+			merchants = append(merchants, double.Merchant{
+				Name: string(account), APIKey: key, Channels: map[models.PaymentMethod]double.Channel{},
 			})
 		}
 
@@ -122,7 +127,7 @@ func sandboxMerchants(cfg config.Config) []server.Merchant {
 				channel = account.Gateway().BackupChannel()
 			}
 
-			merchants[at].Channels[method] = server.Channel{
+			merchants[at].Channels[method] = double.Channel{
 				WebhookURL: cfg.App.PublicURL + "/api/v1/payments/" + channel.Path(),
 				Secret:     strings.Join(cfg.Webhooks.For(channel).Reveal(), ","),
 			}
@@ -132,18 +137,15 @@ func sandboxMerchants(cfg config.Config) []server.Merchant {
 	return merchants
 }
 
-// useDevSecrets fills in the published development secrets where none is set. Production refuses them.
+// useDevSecrets fills in the published development secrets where none is set, in the form of each account's company. Production
+// refuses them.
 func useDevSecrets(cfg *config.Config) {
-	for _, g := range []*config.MerchantAccount{&cfg.Gateways.A.MerchantAccount, &cfg.Gateways.WalletB.MerchantAccount} {
-		if !g.APIKey.IsSet() {
-			g.APIKey = config.DevAPIKey
-		}
-	}
-
-	// A backup is another account: it has a key of its own.
-	for _, g := range []*config.MerchantAccount{&cfg.Gateways.ABackup.MerchantAccount, &cfg.Gateways.WalletBBackup.MerchantAccount} {
-		if !g.APIKey.IsSet() {
-			g.APIKey = config.DevAPIKey + "-backup"
+	for account, one := range map[models.MerchantAccount]*config.MerchantAccount{
+		models.AccountGatewayA: &cfg.Gateways.A.MerchantAccount, models.AccountGatewayABackup: &cfg.Gateways.ABackup.MerchantAccount,
+		models.AccountWalletB: &cfg.Gateways.WalletB.MerchantAccount, models.AccountWalletBBackup: &cfg.Gateways.WalletBBackup.MerchantAccount,
+	} {
+		if d, err := doubles.Of(cfg.Gateways.For(account).Driver); err == nil && !one.APIKey.IsSet() {
+			one.APIKey = config.Secret(d.Key(devKey(account)))
 		}
 	}
 
@@ -152,8 +154,25 @@ func useDevSecrets(cfg *config.Config) {
 		models.ChannelWalletA: &cfg.Webhooks.WalletA, models.ChannelBillPayment: &cfg.Webhooks.BillPayment,
 		models.ChannelGatewayABackup: &cfg.Webhooks.GatewayABackup, models.ChannelWalletBBackup: &cfg.Webhooks.WalletBBackup,
 	} {
-		if len(*secrets) == 0 {
-			*secrets = config.Secrets{config.DevWebhookSecret(channel)}
+		if d, err := doubles.Of(cfg.Gateways.For(channel.Account()).Driver); err == nil && len(*secrets) == 0 {
+			*secrets = config.Secrets{config.Secret(d.Secret(config.DevWebhookSecret(channel).Reveal()))}
 		}
 	}
+}
+
+// devKey is what development's key of an account is made of. A backup is another account: it has another key.
+func devKey(account models.MerchantAccount) string {
+	if account.IsBackup() {
+		return config.DevAPIKey.Reveal() + "-backup"
+	}
+
+	return config.DevAPIKey.Reveal()
+}
+
+// usesDouble reports whether development has to start the account's company: nothing says where that is, and the key is none of its.
+func usesDouble(cfg config.Config, account models.MerchantAccount) bool {
+	one := cfg.Gateways.For(account)
+	d, err := doubles.Of(one.Driver)
+
+	return err == nil && one.URL == "" && (one.Driver == drivers.Sandbox || one.APIKey.Reveal() == d.Key(devKey(account)))
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rihla/gateways"
+	"rihla/gateways/moyasar"
 	"rihla/gateways/sandbox"
 	"rihla/gateways/standardwebhook"
 	"rihla/models"
@@ -40,8 +41,11 @@ type Driver struct {
 	NoAddress bool
 }
 
-// Sandbox is the name of the driver for development. Production refuses it.
-const Sandbox = "sandbox"
+// The names of the drivers. The sandbox is for development; production refuses it.
+const (
+	Sandbox = "sandbox"
+	Moyasar = "moyasar"
+)
 
 // known is where a new driver is entered.
 var known = map[string]Driver{
@@ -54,6 +58,25 @@ var known = map[string]Driver{
 		Mode:         func(string) gateways.Mode { return gateways.ModeTest },
 		NoAddress:    true,
 	},
+	Moyasar: {
+		Open: func(cfg Config) (gateways.Gateway, error) {
+			return moyasar.New(moyasar.Config{BaseURL: cfg.URL, APIKey: cfg.APIKey, Timeout: cfg.Timeout})
+		},
+		Capabilities: func(Config) gateways.Capabilities { return moyasar.Capabilities() },
+		Verifier: func(cfg Config, secrets []string) (gateways.WebhookVerifier, error) {
+			return moyasar.NewVerifier(secrets, cfg.mode())
+		},
+		Mode: moyasar.Mode,
+	},
+}
+
+// mode is what the account has to be for.
+func (c Config) mode() gateways.Mode {
+	if c.Live {
+		return gateways.ModeLive
+	}
+
+	return gateways.ModeTest
 }
 
 func standardVerifier(_ Config, secrets []string) (gateways.WebhookVerifier, error) {
