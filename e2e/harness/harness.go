@@ -32,6 +32,8 @@ type Options struct {
 	Private bool
 	// Cluster makes the private Temporal a cluster of two nodes on that PostgreSQL; its server is built the first time.
 	Cluster bool
+	// Driver is that of both gateways; "": the sandbox.
+	Driver string
 	// Backup gives gateway_a a second merchant account.
 	Backup bool
 	// Limits keeps the rate limits of a deployment; without it there are none.
@@ -121,7 +123,7 @@ func (s *Stack) startService(o Options, temporalAddress string) {
 
 	s.service, err = rig.New(s.tb.Context(), rig.Options{
 		Binary: Binary(s.tb), Dir: s.DataDir, DatabaseURL: s.ServiceURL, TemporalAddress: temporalAddress, APIs: []string{address}, Workers: 1,
-		GatewayLog: log, Backup: o.Backup, Env: env,
+		GatewayLog: log, Driver: o.Driver, Backup: o.Backup, Env: env,
 	})
 	require.NoError(s.tb, err)
 

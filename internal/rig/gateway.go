@@ -9,39 +9,54 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"time"
 
-	"rihla/gateways/sandbox/server"
+	"rihla/gateways/double"
+	"rihla/gateways/doubles"
+	"rihla/gateways/drivers"
 	"rihla/internal/config"
 	"rihla/models"
 )
 
-// Gateway is the sandbox gateway with one merchant, the service. It runs in this process, so that it outlives API and worker.
+// Gateway is the double of a company, the sandbox as a rule, with one merchant, the service. It runs in this process, so that it outlives API and worker.
 // Its methods call it from within, past whatever stands between it and the service.
-type Gateway struct{ *server.Server }
+type Gateway struct{ *double.Server }
 
-// NewGateway makes a gateway that sends its webhooks to an address of the API and logs at DEBUG.
-func NewGateway(webhooks string, log io.Writer) (*Gateway, error) {
-	return newGateway(webhooks, log, APIKey, models.PaymentMethod.Channel)
+// NewGateway makes the double of a driver, which sends its webhooks to an address of the API and logs at DEBUG.
+func NewGateway(driver, webhooks string, log io.Writer) (*Gateway, error) {
+	return newGateway(driver, webhooks, log, APIKey, routes(driver).Channel)
 }
 
 // NewBackup makes the gateway of gateway_a's backup account.
 func NewBackup(webhooks string, log io.Writer) (*Gateway, error) {
-	return newGateway(webhooks, log, backupKey, func(models.PaymentMethod) models.Channel { return models.ChannelGatewayABackup })
+	return newGateway(drivers.Sandbox, webhooks, log, backupKey, func(models.PaymentMethod) models.Channel { return models.ChannelGatewayABackup })
 }
 
-func newGateway(webhooks string, log io.Writer, key string, channelOf func(models.PaymentMethod) models.Channel) (*Gateway, error) {
-	merchant := server.Merchant{Name: "rihla", APIKey: key, Channels: map[models.PaymentMethod]server.Channel{}}
+// routes are those of a service all of whose gateways have the driver.
+func routes(driver string) models.Routes {
+	one := driver != drivers.Sandbox
+
+	return models.Routes{OneChannel: map[models.Gateway]bool{models.GatewayA: one, models.GatewayWalletB: one}}
+}
+
+func newGateway(driver, webhooks string, log io.Writer, key string, channelOf func(models.PaymentMethod) models.Channel) (*Gateway, error) {
+	d, err := doubles.Of(driver)
+	if err != nil {
+		return nil, err
+	}
+
+	merchant := double.Merchant{Name: "rihla", APIKey: d.Key(key), Channels: map[models.PaymentMethod]double.Channel{}}
 
 	for _, method := range models.PaymentMethods() {
 		channel := channelOf(method)
-		merchant.Channels[method] = server.Channel{
-			WebhookURL: webhooks + "/api/v1/payments/" + channel.Path(), Secret: config.DevWebhookSecret(channel).Reveal(),
+		merchant.Channels[method] = double.Channel{
+			WebhookURL: webhooks + "/api/v1/payments/" + channel.Path(), Secret: d.Secret(config.DevWebhookSecret(channel).Reveal()),
 		}
 	}
 
-	s, err := server.New(server.Config{
-		Merchants: []server.Merchant{merchant}, NoSync: true,
+	s, err := d.New(double.Config{
+		Merchants: []double.Merchant{merchant}, NoSync: true,
 		Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		// Quicker than in life, so that a restarted API does not wait for the gateway.
 		RetryBackoff: func(n int) time.Duration { return min(100*time.Millisecond<<min(n, 10), time.Second) },
@@ -50,9 +65,25 @@ func newGateway(webhooks string, log io.Writer, key string, channelOf func(model
 	return &Gateway{s}, err
 }
 
-// GatewaySettings tell the service where its gateways are.
-func GatewaySettings(url string) map[string]string {
-	return map[string]string{"GATEWAY_A_URL": url, "GATEWAY_A_API_KEY": APIKey, "WALLET_B_URL": url, "WALLET_B_API_KEY": APIKey}
+// GatewaySettings tell the service of which driver its gateways are, and where.
+func GatewaySettings(driver, url string) map[string]string {
+	d, err := doubles.Of(driver)
+	if err != nil {
+		return nil // the gateway could not be made either
+	}
+
+	env := map[string]string{}
+
+	for _, account := range []models.MerchantAccount{models.AccountGatewayA, models.AccountWalletB} {
+		name := strings.ToUpper(string(account))
+		env[name+"_DRIVER"], env[name+"_URL"], env[name+"_API_KEY"] = driver, url, d.Key(APIKey)
+	}
+
+	for _, channel := range models.Channels() {
+		env["WEBHOOK_SECRETS_"+strings.ToUpper(string(channel))] = d.Secret(config.DevWebhookSecret(channel).Reveal())
+	}
+
+	return env
 }
 
 // backupKey is the key of the backup account: another one than the first's.

@@ -1,6 +1,7 @@
 package rig
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 
+	"rihla/gateways/drivers"
 	"rihla/internal/process"
 )
 
@@ -32,6 +34,8 @@ type Options struct {
 	Around func(gateway http.Handler) http.Handler
 	// GatewayLog is where the gateway writes, at DEBUG.
 	GatewayLog io.Writer
+	// Driver is that of both gateways, whose double is served; "": the sandbox.
+	Driver string
 	// Backup gives gateway_a a second merchant account, at a gateway of its own.
 	Backup bool
 	// Env is added to the Settings of every process.
@@ -53,6 +57,7 @@ type Service struct {
 
 // New starts the gateway and prepares the processes without starting them.
 func New(ctx context.Context, o Options) (*Service, error) {
+	o.Driver = cmp.Or(o.Driver, drivers.Sandbox)
 	s := &Service{options: o}
 
 	var err error
@@ -64,7 +69,7 @@ func New(ctx context.Context, o Options) (*Service, error) {
 		return nil, err
 	}
 
-	maps.Copy(s.settings, GatewaySettings(s.GatewayURL))
+	maps.Copy(s.settings, GatewaySettings(s.options.Driver, s.GatewayURL))
 
 	if s.Backup != nil {
 		maps.Copy(s.settings, BackupSettings(s.backupSocket.URL))
@@ -90,7 +95,7 @@ func (s *Service) startGateway(ctx context.Context) (err error) {
 		to = "http://" + s.options.APIs[0]
 	}
 
-	if s.Gateway, err = NewGateway(to, s.options.GatewayLog); err != nil {
+	if s.Gateway, err = NewGateway(s.options.Driver, to, s.options.GatewayLog); err != nil {
 		return err
 	}
 

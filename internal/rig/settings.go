@@ -8,12 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 
+	"rihla/gateways/drivers"
 	"rihla/internal/auth"
-	"rihla/internal/config"
 	"rihla/internal/devstack"
-	"rihla/models"
 )
 
 // Secrets of the service and of its account at the sandbox gateway.
@@ -35,11 +33,7 @@ func Settings(dir, databaseURL, temporalAddress string) (map[string]string, erro
 		"DATABASE_URL": databaseURL, "TEMPORAL_ADDRESS": temporalAddress, "DATA_DIR": dir, "JWT_SIGNING_KEYS": keys,
 		"MEDIA_URL_SECRET": MediaURLSecret,
 	}
-	maps.Copy(env, GatewaySettings("http://127.0.0.1:1")) // an unused address, until there is a gateway
-
-	for _, channel := range models.Channels() {
-		env["WEBHOOK_SECRETS_"+strings.ToUpper(string(channel))] = config.DevWebhookSecret(channel).Reveal()
-	}
+	maps.Copy(env, GatewaySettings(drivers.Sandbox, "http://127.0.0.1:1")) // an unused address, until there is a gateway
 
 	return env, nil
 }

@@ -1,0 +1,245 @@
+package e2e_test
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rihla/e2e/harness"
+	"rihla/gateways"
+	"rihla/gateways/drivers"
+	"rihla/internal/rig"
+	"rihla/models"
+)
+
+// TestCompanies tells the story of payments and refunds with every driver, against the double of its company.
+func TestCompanies(t *testing.T) {
+	t.Parallel()
+
+	for _, driver := range drivers.Names() {
+		if driver == drivers.Sandbox { // which all other tests are about
+			continue
+		}
+
+		t.Run(driver, func(t *testing.T) {
+			t.Parallel()
+
+			s := harness.Start(t, harness.Options{Driver: driver})
+			can := capabilities(t, driver)
+
+			for name, story := range map[string]func(*testing.T, *harness.Stack, gateways.Capabilities){
+				"what can be paid with":           offeredMethods,
+				"a full refund":                   func(t *testing.T, s *harness.Stack, _ gateways.Capabilities) { t.Helper(); fullRefundOf(t, s) },
+				"refunds in parts":                func(t *testing.T, s *harness.Stack, _ gateways.Capabilities) { t.Helper(); refundsAdd(t, s) },
+				"a declined card, then another":   declinedThenPaid,
+				"refunds of one payment at once":  refundsAtOnce,
+				"a refund whose answer is lost":   lostRefundAnswer,
+				"a checkout whose answer is lost": lostCheckoutAnswer,
+				"a booking that is cancelled":     cancelledAtCompany,
+				"a webhook without its proof":     unprovenWebhook,
+			} {
+				t.Run(name, func(t *testing.T) { story(t, s.For(t), can) })
+			}
+		})
+	}
+}
+
+func capabilities(t *testing.T, driver string) gateways.Capabilities {
+	t.Helper()
+
+	d, err := drivers.Of(driver)
+	require.NoError(t, err)
+
+	return d.Capabilities(drivers.Config{})
+}
+
+// offeredMethods: only what the company has can be paid with, and what it has not is refused before anything is held.
+func offeredMethods(t *testing.T, s *harness.Stack, can gateways.Capabilities) {
+	t.Helper()
+
+	var offers []struct {
+		Method models.PaymentMethod `json:"method"`
+	}
+
+	require.NoError(t, s.Anybody().Get("/api/v1/payment-methods").Data(&offers))
+
+	offered := map[models.PaymentMethod]bool{}
+	for _, o := range offers {
+		offered[o.Method] = true
+	}
+
+	for _, m := range models.PaymentMethods() {
+		_, has := can.Of(m)
+		require.Equal(t, has, offered[m], m)
+
+		if !has {
+			body := s.BookingRequest(1)
+			body["payment_method"] = m
+			refused(t, s.As(models.RoleEndUser).Post(bookingsPath, body), http.StatusConflict, models.CodeMethodNotAvailable)
+		}
+	}
+}
+
+func fullRefundOf(t *testing.T, s *harness.Stack) {
+	t.Helper()
+
+	b := s.As(models.RoleEndUser).BookPaid(1)
+	r := decoded[refund](t, http.StatusCreated, s.As(models.RoleFinanceAdmin).Post(refundPath(b.ID), fully()))
+	require.Equal(t, models.RefundSucceeded, awaitRefund(t, s.As(models.RoleFinanceAdmin), r.ID).Status)
+	require.Equal(t, models.BookingCancelled, statusOf(t, s.As(models.RoleEndUser), b.ID).BookingStatus)
+}
+
+func refundsAdd(t *testing.T, s *harness.Stack) {
+	t.Helper()
+
+	finance := s.As(models.RoleFinanceAdmin)
+	b := s.As(models.RoleEndUser).BookPaid(1)
+
+	for _, part := range []string{"33.00", "1.00", "81.00"} {
+		r := decoded[refund](t, http.StatusCreated, finance.Post(refundPath(b.ID), partly(part)))
+		require.Equal(t, models.RefundSucceeded, awaitRefund(t, finance, r.ID).Status)
+		requireLinesAddUp(t, s, b)
+	}
+
+	refused(t, finance.Post(refundPath(b.ID), partly("0.01")), http.StatusConflict, models.CodeBookingNotRefundable)
+}
+
+// declinedThenPaid: at companies whose page takes another card a declined one ends nothing.
+func declinedThenPaid(t *testing.T, s *harness.Stack, _ gateways.Capabilities) {
+	t.Helper()
+
+	customer := s.As(models.RoleEndUser)
+	b := customer.Book(1)
+	require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "decline"))
+	require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "succeed"))
+	require.Equal(t, models.TransactionPaid, customer.Await(b.ID).PaymentStatus)
+}
+
+// refundsAtOnce: however the company tells refunds apart, each part goes back once.
+func refundsAtOnce(t *testing.T, s *harness.Stack, _ gateways.Capabilities) {
+	t.Helper()
+
+	finance := s.As(models.RoleFinanceAdmin)
+	b := s.As(models.RoleEndUser).BookPaid(1)
+
+	const parts = 5
+
+	refunds := make([]refund, parts)
+
+	var all sync.WaitGroup
+
+	for i := range parts {
+		all.Go(func() {
+			if a, err := finance.Do(http.MethodPost, refundPath(b.ID), partly("23.00"), nil); err == nil {
+				_ = a.Data(&refunds[i])
+			}
+		})
+	}
+
+	all.Wait()
+
+	for _, r := range refunds {
+		require.Equal(t, models.RefundSucceeded, awaitRefund(t, finance, r.ID).Status)
+	}
+
+	require.Equal(t, "115.00", checkoutOf(t, s, b).RefundedAmount.String())
+	require.Equal(t, models.BookingCancelled, statusOf(t, s.As(models.RoleEndUser), b.ID).BookingStatus)
+}
+
+func lostRefundAnswer(t *testing.T, s *harness.Stack, _ gateways.Capabilities) {
+	t.Helper()
+
+	finance := s.As(models.RoleFinanceAdmin)
+	b := s.As(models.RoleEndUser).BookPaid(1)
+
+	s.Fault(map[string]any{"operation": "refund", "mode": "timeout_after_effect"})
+
+	var r refund
+
+	a := finance.Post(refundPath(b.ID), partly("15.00"))
+	require.NoError(t, a.Data(&r), "%s", a.Body)
+	require.Equal(t, models.RefundSucceeded, awaitRefund(t, finance, r.ID).Status)
+	require.Equal(t, "15.00", checkoutOf(t, s, b).RefundedAmount.String())
+}
+
+// lostCheckoutAnswer: whatever the company has made of it, there is one checkout that the customer is sent to.
+func lostCheckoutAnswer(t *testing.T, s *harness.Stack, _ gateways.Capabilities) {
+	t.Helper()
+
+	customer := s.As(models.RoleEndUser)
+	s.Fault(map[string]any{"operation": "create_checkout", "mode": "timeout_after_effect"})
+
+	b := customer.Book(1)
+
+	require.Eventually(t, func() bool {
+		if b.Payment.CheckoutURL == nil {
+			_ = customer.Post(intentPath(b.ID), byCard()).Data(&b.Payment)
+		}
+
+		return b.Payment.CheckoutURL != nil
+	}, patience, 200*time.Millisecond)
+	require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "succeed"))
+	require.Equal(t, models.TransactionPaid, customer.Await(b.ID).PaymentStatus)
+}
+
+// cancelledAtCompany: the checkout of a booking that was given up cannot be paid any more, where the company can close one.
+func cancelledAtCompany(t *testing.T, s *harness.Stack, can gateways.Capabilities) {
+	t.Helper()
+
+	customer := s.As(models.RoleEndUser)
+	b := customer.Book(1)
+	a, err := customer.Do(http.MethodPost, bookingsPath+"/"+b.ID.String()+"/cancel", nil, nil)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, a.Status, "%s", a.Body)
+
+	if can.Cancel {
+		require.Eventually(t, func() bool { return checkoutOf(t, s, b).Status == "canceled" }, patience, 50*time.Millisecond)
+	} else {
+		require.Equal(t, "open", checkoutOf(t, s, b).Status)
+	}
+}
+
+// unprovenWebhook: what any sender could say has no effect and is not kept.
+func unprovenWebhook(t *testing.T, s *harness.Stack, _ gateways.Capabilities) {
+	t.Helper()
+
+	before := s.Count("SELECT count(*) FROM webhook_events")
+
+	for _, body := range []string{"", "{}", `{"type":"payment_paid","secret_token":"guess"}`, strings.Repeat("00", 40)} {
+		a, err := s.Anybody().Do(http.MethodPost, "/api/v1/payments/webhook/gateway_a", []byte(body), nil)
+		require.NoError(t, err)
+		require.Equal(t, http.StatusUnauthorized, a.Status, "%s: %s", body, a.Body)
+	}
+
+	for _, closed := range []string{"webhook/wallet_a", "webhook-bill_payment", "webhook/gateway_a/backup"} {
+		a, err := s.Anybody().Do(http.MethodPost, "/api/v1/payments/"+closed, []byte("{}"), nil)
+		require.NoError(t, err)
+		require.Equal(t, http.StatusNotFound, a.Status, "%s: %s", closed, a.Body)
+	}
+
+	require.Equal(t, before, s.Count("SELECT count(*) FROM webhook_events"))
+}
+
+// checkoutOf is the booking's checkout in the company's books.
+func checkoutOf(t *testing.T, s *harness.Stack, b harness.Booking) (found rig.Checkout) {
+	t.Helper()
+
+	var reference string
+
+	require.NoError(t, s.DB.QueryRowContext(t.Context(), "SELECT reference FROM payment_transactions WHERE id = $1",
+		b.Payment.TransactionID).Scan(&reference))
+
+	for _, c := range s.GatewayLedger().Checkouts {
+		if c.ID == reference {
+			return c
+		}
+	}
+
+	require.Fail(t, "the company has no such checkout", reference)
+
+	return found
+}
