@@ -60,11 +60,9 @@ func (p *Payments) openCheckout(ctx context.Context, a models.Attempt) (Checkout
 		return checkoutOf(&t), err
 	}
 
-	if !fresh {
-		// The checkout of an earlier try may have been closed since; then the gateway repeats what it said when it made it.
-		if now, err := p.findCheckout(ctx, &t); err == nil && now.Status == gateways.CheckoutCanceled {
-			return p.failUnopened(ctx, &t, models.FailureCancelled, "")
-		}
+	// The checkout of an earlier try may have been closed since; then the gateway repeats what it said when it made it.
+	if !fresh && p.foundCanceled(ctx, &t) {
+		return p.failUnopened(ctx, &t, models.FailureCancelled, "")
 	}
 
 	err = p.Store.Payments.SaveCheckout(ctx, t.ID, t.Channel, opened.ID, opened.URL)
@@ -73,6 +71,13 @@ func (p *Payments) openCheckout(ctx context.Context, a models.Attempt) (Checkout
 	}
 
 	return checkoutOf(&t), err
+}
+
+// foundCanceled reports that the gateway says that the attempt's checkout was canceled.
+func (p *Payments) foundCanceled(ctx context.Context, t *models.PaymentTransaction) bool {
+	now, err := p.findCheckout(ctx, t)
+
+	return err == nil && now.Status == gateways.CheckoutCanceled
 }
 
 // createSomewhere creates the checkout at the attempt's account, or at the backup if that takes none and nothing of the attempt has

@@ -85,7 +85,8 @@ func New(deps Deps) (*fiber.App, error) {
 
 	router := chain.Router(app)
 	gen.RegisterHandlers(router, gen.NewStrictHandler(&handlers{
-		StrictServerInterface: deps.Operations, index: indexOf(doc), document: served, jwks: deps.JWKS, checks: deps.Checks, accounts: deps.Accounts,
+		StrictServerInterface: deps.Operations, index: indexOf(doc), document: served, jwks: deps.JWKS,
+		checks: deps.Checks, accounts: deps.Accounts,
 		metrics: metricsHandler(deps.Metrics),
 	}, nil))
 

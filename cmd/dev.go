@@ -200,7 +200,8 @@ func (h *devEnv) startDoubles(ctx context.Context) error {
 
 	for account, one := range map[models.MerchantAccount]*config.MerchantAccount{
 		models.AccountGatewayA: &h.cfg.Gateways.A.MerchantAccount, models.AccountGatewayABackup: &h.cfg.Gateways.ABackup.MerchantAccount,
-		models.AccountWalletB: &h.cfg.Gateways.WalletB.MerchantAccount, models.AccountWalletBBackup: &h.cfg.Gateways.WalletBBackup.MerchantAccount,
+		models.AccountWalletB:       &h.cfg.Gateways.WalletB.MerchantAccount,
+		models.AccountWalletBBackup: &h.cfg.Gateways.WalletBBackup.MerchantAccount,
 	} {
 		driver := h.cfg.Gateways.For(account).Driver
 		if driver == "" || !usesDouble(h.cfg, account) {

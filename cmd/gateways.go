@@ -88,7 +88,8 @@ func openGateways(cfg config.Config, m *telemetry.Metrics, circuits *worker.Circ
 		observed := gateways.Observed(opened, func(operation, outcome string, took time.Duration) {
 			m.GatewayCall(account, operation, outcome, took)
 		})
-		all[account] = gateways.Guarded(observed, limitsOf(cfg.Gateways.For(account)), guardReports(account, m, circuits, cfg.Gateways.For(account).BreakerOpenFor))
+		one := cfg.Gateways.For(account)
+		all[account] = gateways.Guarded(observed, limitsOf(one), guardReports(account, m, circuits, one.BreakerOpenFor))
 	}
 
 	return all, nil

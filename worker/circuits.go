@@ -56,17 +56,20 @@ func (c *Circuits) Stop() {
 }
 
 // Moved notes that a breaker has changed its state; openFor is how long it stays open.
-func (c *Circuits) Moved(account models.MerchantAccount, calls gateways.Calls, to gateways.Circuit, cause gateways.ErrorKind, openFor time.Duration) {
+func (c *Circuits) Moved(
+	account models.MerchantAccount, calls gateways.Calls, to gateways.Circuit, cause gateways.ErrorKind, openFor time.Duration,
+) {
 	outage := models.GatewayOutage{Account: account, Calls: string(calls), Reason: models.OutageFailing, Until: c.now()}
 	if cause == gateways.KindUnauthorized {
 		outage.Reason = models.OutageUnauthorized
 	}
 
-	switch to {
-	case gateways.CircuitOpen:
-		outage.Until = outage.Until.Add(openFor)
-	case gateways.CircuitHalfOpen:
+	if to == gateways.CircuitHalfOpen {
 		return // the next call tells
+	}
+
+	if to == gateways.CircuitOpen {
+		outage.Until = outage.Until.Add(openFor)
 	}
 
 	c.note(outage)
@@ -159,7 +162,8 @@ func (c *Circuits) keyIsGood(ctx context.Context, account models.MerchantAccount
 
 		return true
 	case gateways.KindOf(err) == gateways.KindUnauthorized:
-		c.log.ErrorContext(ctx, "the gateway refuses the key of a merchant account; it takes no payments until that is mended", "account", account)
+		c.log.ErrorContext(ctx, "the gateway refuses our key: the merchant account takes no payments until that is mended",
+			"account", account)
 
 		outage.Until = outage.Until.Add(2 * keyChecksEvery)
 		c.note(outage)

@@ -1,7 +1,6 @@
 package failure_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"sync"
@@ -67,7 +66,7 @@ func TestFirstAccountIsKilledUnderLoad(t *testing.T) {
 		all.Go(func() {
 			c := l.newCustomer(i)
 
-			if !c.bookOnce(t.Context()) {
+			if !c.bookOnce() {
 				return
 			}
 
@@ -97,7 +96,7 @@ func TestFirstAccountIsKilledUnderLoad(t *testing.T) {
 }
 
 // bookOnce books without a second try.
-func (c *customer) bookOnce(ctx context.Context) bool {
+func (c *customer) bookOnce() bool {
 	a, err := c.load.caller.Do(http.MethodPost, "/api/v1/bookings", c.request(), map[string]string{"Idempotency-Key": c.key})
 	if err == nil && a.Status != http.StatusCreated {
 		err = fmt.Errorf("a booking was answered %d %s", a.Status, a.Body)

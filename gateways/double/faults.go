@@ -117,7 +117,7 @@ func (f *Fault) complete(timesGiven bool, traits Traits) string {
 }
 
 func (f *Fault) completeStatus() string {
-	switch f.Mode {
+	switch f.Mode { //nolint:exhaustive // the others have no status
 	case ModeError:
 		if f.Status == 0 {
 			f.Status = http.StatusInternalServerError

@@ -49,7 +49,7 @@ type Config struct {
 	// NoSync leaves it to the operating system when commits reach the disk: a killed process loses nothing,
 	// a power cut may. For load tests.
 	NoSync bool
-	// Logger gets state changes and failed deliveries, never bodies or keys; nil means slog.Default.
+	// Logger gets state changes and failed deliveries, never bodies or keys; nil discards it.
 	Logger *slog.Logger
 	// Clock is what expiry and signatures go by; nil means time.Now.
 	Clock func() time.Time
@@ -184,7 +184,7 @@ func withDefaults(cfg Config) Config {
 	cfg.BaseURL = strings.TrimRight(cfg.BaseURL, "/")
 
 	if cfg.Logger == nil {
-		cfg.Logger = slog.Default()
+		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 
 	if cfg.Clock == nil {

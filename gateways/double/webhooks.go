@@ -158,7 +158,7 @@ func (s *Server) target(d *delivery) (channel, bool) {
 
 // divert obeys the faults by which a webhook is not sent now; the others change what is sent.
 func (s *Server) divert(j job, d *delivery, f *Fault) bool {
-	switch f.Mode {
+	switch f.Mode { //nolint:exhaustive // the others send it
 	case ModeDrop:
 		s.leaveOutbox(j.id, &s.counters.dropped)
 

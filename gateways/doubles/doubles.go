@@ -20,12 +20,12 @@ type Double struct {
 	Secret func(standard string) string
 }
 
-func same(text string) string { return text }
+func asItIs(text string) string { return text }
 
 // known is where a new double is entered.
 var known = map[string]Double{
-	drivers.Sandbox: {New: server.New, Key: same, Secret: same},
-	drivers.Moyasar: {New: moyasardouble.New, Key: func(text string) string { return "sk_test_" + text }, Secret: same},
+	drivers.Sandbox: {New: server.New, Key: asItIs, Secret: asItIs},
+	drivers.Moyasar: {New: moyasardouble.New, Key: func(text string) string { return "sk_test_" + text }, Secret: asItIs},
 }
 
 // Of is the double of a driver. Error: it has none.

@@ -2,10 +2,11 @@ package gatewaytest
 
 import (
 	"context"
-	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -105,11 +106,9 @@ func truncated(w http.ResponseWriter, r *http.Request, company http.Handler) {
 	answer := httptest.NewRecorder()
 	company.ServeHTTP(answer, r)
 
-	for name, values := range answer.Header() {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), answer.Header())
 
-	w.Header().Set("Content-Length", fmt.Sprint(answer.Body.Len()))
+	w.Header().Set("Content-Length", strconv.Itoa(answer.Body.Len()))
 	w.WriteHeader(answer.Code)
 	_, _ = w.Write(answer.Body.Bytes()[:answer.Body.Len()/2])
 }

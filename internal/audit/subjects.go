@@ -34,8 +34,8 @@ const takenCurrency = "payment_transactions.captured_currency"
 
 func refundParent() check {
 	return check{
-		rules: []Rule{{"refund-parent", "A refund's transaction is of the same booking or campaign, company, customer, gateway, channel, method, " +
-			"VAT rate and currency as the payment whose money it gives back."}},
+		rules: []Rule{{"refund-parent", "A refund's transaction is of the same booking or campaign, company, customer, gateway, channel, " +
+			"method, VAT rate and currency as the payment whose money it gives back."}},
 		needs: takenCurrency,
 		sql: `
 SELECT 'refund-parent', 'payment', a.id,

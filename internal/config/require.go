@@ -86,9 +86,19 @@ func (c Config) RequireAPI() error {
 
 	if c.App.Env == Production {
 		c.checkExposure(&p)
+		c.checkDriversOfAPI(&p)
 	}
 
 	return p.err()
+}
+
+// checkDriversOfAPI: the API verifies the webhooks of the companies that the worker calls, and has to know which they are.
+func (c Config) checkDriversOfAPI(p *problems) {
+	for _, account := range c.Gateways.Accounts() {
+		if c.Gateways.For(account).Driver == sandboxDriver {
+			p.addf("%s_DRIVER must name a real gateway in production, not the sandbox", variable(account))
+		}
+	}
 }
 
 // checkExposure is what production demands of the way clients come in (rules: input.https): TLS all the way to a proxy that we
@@ -205,25 +215,30 @@ func (c Config) checkWebhooks(p *problems) {
 
 			owner[s] = name
 
-			if c.Gateways.For(channel.Account()).Driver != sandboxDriver {
-				if len(s) < minAPIKey || isMonotonous([]byte(s)) { // what they look like otherwise is for the driver to say
-					p.addf("%s has a weak entry (at least %d random characters are needed)", name, minAPIKey)
-				}
-
-				continue
-			}
-
-			key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(s.Reveal(), webhookSecretPrefix))
-
-			switch {
-			case !strings.HasPrefix(s.Reveal(), webhookSecretPrefix) || err != nil:
-				p.addf("%s has an entry that is not whsec_ followed by base64", name)
-			case len(key) < minWebhookSecret || isMonotonous(key):
-				p.addf("%s has a weak entry (at least %d random bytes are needed)", name, minWebhookSecret)
-			}
+			c.checkWebhookSecret(p, name, c.Gateways.For(channel.Account()).Driver, s)
 		}
 
 		c.checkPublished(p, name, secrets...)
+	}
+}
+
+// checkWebhookSecret checks one secret. What secrets of companies look like is for their drivers to say.
+func (c Config) checkWebhookSecret(p *problems, name, driver string, s Secret) {
+	if driver != sandboxDriver {
+		if len(s) < minAPIKey || isMonotonous([]byte(s)) {
+			p.addf("%s has a weak entry (at least %d random characters are needed)", name, minAPIKey)
+		}
+
+		return
+	}
+
+	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(s.Reveal(), webhookSecretPrefix))
+
+	switch {
+	case !strings.HasPrefix(s.Reveal(), webhookSecretPrefix) || err != nil:
+		p.addf("%s has an entry that is not whsec_ followed by base64", name)
+	case len(key) < minWebhookSecret || isMonotonous(key):
+		p.addf("%s has a weak entry (at least %d random bytes are needed)", name, minWebhookSecret)
 	}
 }
 

@@ -19,7 +19,8 @@ import (
 	"rihla/models"
 )
 
-// Gateway is the double of a company, the sandbox as a rule, with one merchant, the service. It runs in this process, so that it outlives API and worker.
+// Gateway is the double of a company, the sandbox as a rule, with one merchant, the service. It runs in this process, so that it
+// outlives API and worker.
 // Its methods call it from within, past whatever stands between it and the service.
 type Gateway struct{ *double.Server }
 
@@ -30,7 +31,9 @@ func NewGateway(driver, webhooks string, log io.Writer) (*Gateway, error) {
 
 // NewBackup makes the gateway of gateway_a's backup account.
 func NewBackup(webhooks string, log io.Writer) (*Gateway, error) {
-	return newGateway(drivers.Sandbox, webhooks, log, backupKey, func(models.PaymentMethod) models.Channel { return models.ChannelGatewayABackup })
+	return newGateway(drivers.Sandbox, webhooks, log, backupKey, func(models.PaymentMethod) models.Channel {
+		return models.ChannelGatewayABackup
+	})
 }
 
 // routes are those of a service all of whose gateways have the driver.

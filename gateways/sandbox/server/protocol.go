@@ -15,13 +15,17 @@ import (
 	"rihla/models"
 )
 
-// What the sandbox is made of.
-type (
-	Config   = double.Config
-	Merchant = double.Merchant
-	Channel  = double.Channel
-	Server   = double.Server
-)
+// Config is that of every double.
+type Config = double.Config
+
+// Merchant is an account at the sandbox.
+type Merchant = double.Merchant
+
+// Channel is where and how the events of a payment method are reported.
+type Channel = double.Channel
+
+// Server is the sandbox.
+type Server = double.Server
 
 // New opens the sandbox. Secrets of channels are those of Standard Webhooks: `whsec_…`.
 func New(cfg Config) (*Server, error) { return double.New(protocol{}, cfg) }

@@ -71,11 +71,8 @@ func (s *Store) CreateBooking(ctx context.Context, n NewBooking, now time.Time) 
 			}
 		}
 
-		if b = s.newBooking(n, o); !b.Amount.Fits() {
-			return models.Invalid("passengers", "cost more together than one booking may")
-		}
-
-		if err := s.policies.Methods.Check(n.Method, b.Amount); n.Method != "" && err != nil {
+		b = s.newBooking(n, o)
+		if err := s.checkAmount(&b); err != nil {
 			return err
 		}
 
@@ -90,6 +87,19 @@ func (s *Store) CreateBooking(ctx context.Context, n NewBooking, now time.Time) 
 	}
 
 	return b, nil
+}
+
+// checkAmount refuses a booking that cannot be paid. Errors: VALIDATION_ERROR, METHOD_NOT_AVAILABLE.
+func (s *Store) checkAmount(b *models.Booking) error {
+	if !b.Amount.Fits() {
+		return models.Invalid("passengers", "cost more together than one booking may")
+	}
+
+	if b.HoldMethod == nil { // by which it is to be paid is not said yet
+		return nil
+	}
+
+	return s.policies.Methods.Check(*b.HoldMethod, b.Amount)
 }
 
 func (s *Store) newBooking(n NewBooking, o tripOffer) models.Booking {

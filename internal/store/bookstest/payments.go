@@ -45,7 +45,8 @@ func (b *Books) OpenCampaignBy(t *testing.T, campaign uuid.UUID, n int, method m
 	}
 	tx, _, err := b.Store.Payments.OpenPayment(t.Context(), a, time.Now)
 	require.NoError(t, err)
-	require.NoError(t, b.Store.Payments.SaveCheckout(t.Context(), tx.ID, tx.Channel, "ref-"+tx.ID.String(), "https://gateway.test/"+tx.ID.String()))
+	require.NoError(t, b.Store.Payments.SaveCheckout(t.Context(), tx.ID, tx.Channel, "ref-"+tx.ID.String(),
+		"https://gateway.test/"+tx.ID.String()))
 
 	return tx
 }

@@ -59,7 +59,8 @@ func (s *Store) RecordOutage(ctx context.Context, o models.GatewayOutage) error 
 
 // GatewayOutages are those of now.
 func (s *Store) GatewayOutages(ctx context.Context, now time.Time) (rows []models.GatewayOutage, err error) {
-	err = s.db.NewRaw("SELECT account, calls, reason, until FROM gateway_outages WHERE until > ? ORDER BY account, calls", now).Scan(ctx, &rows)
+	err = s.db.NewRaw(`SELECT account, calls, reason, until FROM gateway_outages
+		WHERE until > ? ORDER BY account, calls`, now).Scan(ctx, &rows)
 	if err != nil {
 		return nil, fmt.Errorf("read outages: %w", err)
 	}

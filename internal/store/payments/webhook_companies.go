@@ -11,9 +11,13 @@ import (
 	"rihla/models"
 )
 
-// askNow has the gateway asked about an attempt at the next poll of its channel, because a hint came. ask is false for one of which
-// nothing more is expected.
-func askNow(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, now time.Time) (ask bool, err error) {
+// askNow has the gateway asked about an attempt at the next poll of its channel, if the event is a hint. ask is false for an attempt of
+// which nothing more is expected.
+func askNow(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, e *models.WebhookEvent, now time.Time) (ask bool, err error) {
+	if !e.Hint || t == nil {
+		return false, nil
+	}
+
 	res, err := tx.NewUpdate().Model((*models.PaymentTransaction)(nil)).Set("check_at = ?", now).
 		Where("id = ?", t.ID).Where("reference IS NOT NULL").Where("captured_at IS NULL").
 		Where("status IN (?, ?)", models.TransactionPending, models.TransactionFailed).Exec(ctx)

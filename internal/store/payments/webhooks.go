@@ -72,14 +72,14 @@ func (s *Store) StoreEvent(ctx context.Context, e models.WebhookEvent, now time.
 		}
 
 		switch {
-		case e.Hint && t != nil:
-			out.Ask, err = askNow(ctx, tx, t, now)
-
-			return err
 		case !out.Known:
 			return unknownReference(ctx, tx, &e)
 		case other != uuid.Nil:
 			return referenceConflict(ctx, tx, t, other, eventDetails(&e))
+		case e.Type == models.EventNotice:
+			out.Ask, err = askNow(ctx, tx, t, &e, now)
+
+			return err
 		default:
 			return openEventIncident(ctx, tx, t, &refund, &e)
 		}
@@ -92,8 +92,6 @@ func (s *Store) StoreEvent(ctx context.Context, e models.WebhookEvent, now time.
 // refund has come to.
 func openEventIncident(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, refund *models.Refund, e *models.WebhookEvent) error {
 	switch {
-	case e.Type == models.EventNotice:
-		return nil
 	case e.Type == models.EventPaymentDisputed:
 		return disputed(ctx, tx, t, e)
 	case !isRefundEvent(e.Type) && !isPaymentEvent(e.Type):
@@ -227,7 +225,7 @@ func resolve(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) (*models.Pa
 	case e.MerchantReference == "" && e.CheckoutID != "" && !isRefundEvent(e.Type) && !isPaymentEvent(e.Type):
 		q = q.Where("reference = ?", e.CheckoutID) // companies do not repeat our reference in every message; this one moves nothing
 	case err != nil:
-		return nil, refund, nil // a reference that is not ours is an answer, not an error
+		return nil, refund, nil //nolint:nilerr // a reference that is not ours is an answer, not an error
 	case isRefundEvent(e.Type):
 		if err := tx.NewSelect().Model(&refund).Where("id = ?", reference).Scan(ctx); err != nil {
 			return nil, refund, ignoreNoRows(err)

@@ -32,7 +32,8 @@ type SendRules struct {
 // gateway has said that something about the refund is under way, before that has had its time; and never again once the
 // gateway has refused: that is looked at, not repeated.
 const beginRefundSendSQL = `
-UPDATE refunds SET sends = sends + 1, sent_at = now(), sent_answer = 'SENDING', updated_at = now(), refunded_before = COALESCE(refunded_before, ?4)
+UPDATE refunds SET sends = sends + 1, sent_at = now(), sent_answer = 'SENDING', updated_at = now(),
+	refunded_before = COALESCE(refunded_before, ?4)
 WHERE id = ?0 AND status = 'PENDING' AND channel = 'GATEWAY' AND refused_at IS NULL
   AND (sent_answer IS NULL
        OR (sent_answer = 'UNKNOWN' AND sent_at <= now() - ?3 * interval '1 microsecond')

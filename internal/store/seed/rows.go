@@ -47,7 +47,8 @@ var seedTables = []struct {
 	{"ad_campaigns", []string{"id", "provider_id", "trip_id", "created_by", "title", "starts_on", "ends_on", "price", "status", "created_at"}},
 	{"payment_transactions", []string{
 		"id", "kind", "parent_id", "attempt", "reference", "user_id", "provider_id", "booking_id", "ad_campaign_id", "amount", "vat_rate",
-		"vat_amount", "commission_rate", "payment_method", "gateway", "channel", "status", "failure_code", "expires_at", "captured_at", "refunded_amount",
+		"vat_amount", "commission_rate", "payment_method", "gateway", "channel", "status", "failure_code", "expires_at", "captured_at",
+		"refunded_amount",
 		"created_at", "updated_at",
 	}},
 	{"transaction_state_changes", []string{"transaction_id", "from_status", "to_status", "failure_code", "changed_at"}},
@@ -120,7 +121,8 @@ func (r *seedRows) addTransaction(t *models.PaymentTransaction) {
 
 	r.add("payment_transactions", t.ID, string(t.Kind), t.ParentID, t.Attempt, t.Reference, t.UserID, t.ProviderID, t.BookingID,
 		t.AdCampaignID, numeric(t.Amount), rate(t.VATRate), numeric(t.VATAmount), rate(t.CommissionRate), string(t.PaymentMethod),
-		string(t.Gateway), string(t.PaymentMethod.Channel()), string(t.Status), failure, t.ExpiresAt, t.CapturedAt, numeric(t.RefundedAmount), t.CreatedAt, t.UpdatedAt)
+		string(t.Gateway), string(t.PaymentMethod.Channel()), string(t.Status), failure, t.ExpiresAt,
+		t.CapturedAt, numeric(t.RefundedAmount), t.CreatedAt, t.UpdatedAt)
 
 	if t.Kind == models.KindRefund {
 		r.add("transaction_state_changes", t.ID, nil, string(t.Status), nil, t.CreatedAt)
