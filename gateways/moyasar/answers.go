@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"rihla/gateways"
+	"rihla/gateways/httpcall"
 	"rihla/models"
 )
 
@@ -92,16 +93,16 @@ func (v invoice) read() (reading, error) {
 	status, known := invoiceStatuses[v.Status]
 
 	if v.ID == "" || reference == uuid.Nil || v.Amount == nil || v.Payments == nil || !known {
-		return reading{}, badAnswer("the invoice is incomplete, not ours, or has an unknown status")
+		return reading{}, httpcall.BadAnswer("the invoice is incomplete, not ours, or has an unknown status")
 	}
 
 	amount, err := fromMinor(*v.Amount, v.Currency)
 	if err != nil || !amount.IsPositive() {
-		return reading{}, badAnswer("the invoice has no usable amount")
+		return reading{}, httpcall.BadAnswer("the invoice has no usable amount")
 	}
 
 	if u, err := url.Parse(v.URL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return reading{}, badAnswer("the invoice has no usable url")
+		return reading{}, httpcall.BadAnswer("the invoice has no usable url")
 	}
 
 	r := reading{Checkout: gateways.Checkout{
@@ -117,7 +118,7 @@ func (v invoice) read() (reading, error) {
 	case len(r.payments) > 0:
 		r.settle(v)
 	case needsMoney[v.Status] && !r.voided:
-		return reading{}, badAnswer("the invoice counts as paid and has no payment that took money")
+		return reading{}, httpcall.BadAnswer("the invoice counts as paid and has no payment that took money")
 	case status != gateways.CheckoutOpen:
 		r.explain(v)
 	}
@@ -130,7 +131,7 @@ func (r *reading) addPayments(all []payment) error {
 	for _, p := range all {
 		state, known := paymentStatuses[p.Status]
 		if !known || p.ID == "" || p.InvoiceID != "" && p.InvoiceID != r.ID {
-			return badAnswer("a payment has no id, an unknown status or another invoice")
+			return httpcall.BadAnswer("a payment has no id, an unknown status or another invoice")
 		}
 
 		r.voided = r.voided || state == reversed
@@ -145,7 +146,7 @@ func (r *reading) addPayments(all []payment) error {
 		}
 
 		if len(r.payments) > 0 && !models.SameCurrency(r.payments[0].Currency, p.Currency) {
-			return badAnswer("payments of one invoice have several currencies")
+			return httpcall.BadAnswer("payments of one invoice have several currencies")
 		}
 
 		r.payments = append(r.payments, took)
@@ -157,7 +158,7 @@ func (r *reading) addPayments(all []payment) error {
 // money is what the payment took and gave back.
 func (p payment) money() (paid, error) {
 	if p.Amount == nil || p.Captured < 0 || p.Captured > *p.Amount || p.Refunded < 0 {
-		return paid{}, badAnswer("a payment has amounts that do not add up")
+		return paid{}, httpcall.BadAnswer("a payment has amounts that do not add up")
 	}
 
 	units := *p.Amount
@@ -167,12 +168,12 @@ func (p payment) money() (paid, error) {
 
 	amount, err := fromMinor(units, p.Currency)
 	if err != nil || !amount.IsPositive() || p.Refunded > units {
-		return paid{}, badAnswer("a payment has amounts that do not add up")
+		return paid{}, httpcall.BadAnswer("a payment has amounts that do not add up")
 	}
 
 	refunded, err := fromMinor(p.Refunded, p.Currency)
 	if err != nil {
-		return paid{}, badAnswer("a payment has amounts that do not add up")
+		return paid{}, httpcall.BadAnswer("a payment has amounts that do not add up")
 	}
 
 	return paid{payment: p, amount: amount, refunded: refunded}, nil
@@ -233,7 +234,7 @@ func (r *reading) explain(v invoice) {
 	if last.ID != "" {
 		r.ResultCode = "failed" + last.Source.code()
 
-		if words := plain(last.Source.Message, maxWords); words != "" {
+		if words := httpcall.Plain(last.Source.Message, maxWords); words != "" {
 			r.FailureReason = words
 		}
 	}

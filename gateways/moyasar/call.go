@@ -7,14 +7,10 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strings"
-	"unicode"
 
 	"rihla/gateways"
+	"rihla/gateways/httpcall"
 )
-
-// maxAnswer bounds what is read of an answer: 1 MiB.
-const maxAnswer = 1 << 20
 
 // request is one request of the API.
 type request struct {
@@ -36,19 +32,9 @@ func (d *Driver) call(ctx context.Context, r request, answer any) error {
 		return refusal("bad_request", "the request cannot be sent")
 	}
 
-	res, err := d.client.Do(req)
+	res, body, err := httpcall.Do(d.client, req)
 	if err != nil {
-		return lostAnswer(err)
-	}
-	defer res.Body.Close()
-
-	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
-	if err != nil {
-		return lostAnswer(err)
-	}
-
-	if len(body) > maxAnswer {
-		return badAnswer("the answer is too large")
+		return err
 	}
 
 	if res.StatusCode < http.StatusOK || res.StatusCode >= http.StatusMultipleChoices {
@@ -57,7 +43,7 @@ func (d *Driver) call(ctx context.Context, r request, answer any) error {
 
 	if err := json.Unmarshal(body, answer); err != nil {
 		// The cause is left out: it quotes the answer.
-		return badAnswer("the answer is not the JSON that is documented")
+		return httpcall.BadAnswer("the answer is not the JSON that is documented")
 	}
 
 	return nil
@@ -93,21 +79,4 @@ func (d *Driver) newRequest(ctx context.Context, r request) (*http.Request, erro
 	}
 
 	return req, nil
-}
-
-// plain makes a text one line of at most limit characters. The same text always becomes the same.
-func plain(text string, limit int) string {
-	text = strings.TrimSpace(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-
-		return r
-	}, strings.ToValidUTF8(text, "")))
-
-	if runes := []rune(text); len(runes) > limit {
-		return string(runes[:limit])
-	}
-
-	return text
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"rihla/gateways"
+	"rihla/gateways/httpcall"
 )
 
 // wantedEvents are those without which the service hears of payments only when it asks.
@@ -50,7 +51,7 @@ func (d *Driver) Check(ctx context.Context, webhook string) ([]gateways.Finding,
 	case err == nil && answer.Webhooks != nil:
 		return append(found, lookAtHooks(*answer.Webhooks, webhook)), nil
 	case err == nil:
-		return nil, badAnswer("the list has no webhooks")
+		return nil, httpcall.BadAnswer("the list has no webhooks")
 	case kind == gateways.KindUnauthorized || kind == gateways.KindRejected:
 		return append(found, gateways.Finding{
 			About: "webhook", Says: "The company does not list webhooks to this key: " + err.Error() + ".",

@@ -11,16 +11,13 @@ import (
 	"time"
 
 	"rihla/gateways"
+	"rihla/gateways/httpcall"
 	"rihla/models"
 )
 
 const (
 	// address is the company's; the key decides between test and live (docs.moyasar.com/api/api-introduction).
 	address = "https://api.moyasar.com"
-
-	defaultTimeout = 4 * time.Second
-	maxIdleConns   = 64
-	idleTimeout    = 90 * time.Second
 
 	// maxDescription bounds what the customer reads on the invoice, in characters. The company names no limit.
 	maxDescription = 255
@@ -79,20 +76,12 @@ func New(cfg Config) (*Driver, error) {
 	}
 
 	if cfg.Timeout == 0 {
-		cfg.Timeout = defaultTimeout
-	}
-
-	if cfg.Transport == nil {
-		cfg.Transport = newTransport(cfg.Timeout)
+		cfg.Timeout = httpcall.DefaultTimeout
 	}
 
 	return &Driver{
 		base: base, key: cfg.APIKey, timeout: cfg.Timeout,
-		client: &http.Client{
-			Transport: cfg.Transport,
-			// A redirect is no answer of the API, and following one would carry the key elsewhere.
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
+		client: httpcall.NewClient(cfg.Transport, cfg.Timeout),
 	}, nil
 }
 
@@ -122,20 +111,6 @@ func baseOf(cfg Config) (string, error) {
 	}
 
 	return strings.TrimSuffix(strings.TrimRight(cfg.BaseURL, "/"), "/v1"), nil
-}
-
-// newTransport keeps as many idle connections to the one host as the pool has: the default of two would open a new connection
-// for nearly every request under load.
-func newTransport(timeout time.Duration) *http.Transport {
-	return &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		MaxIdleConns:          maxIdleConns,
-		MaxIdleConnsPerHost:   maxIdleConns,
-		IdleConnTimeout:       idleTimeout,
-		TLSHandshakeTimeout:   timeout,
-		ResponseHeaderTimeout: timeout,
-		ForceAttemptHTTP2:     true,
-	}
 }
 
 // String hides the key from logs and error messages.
@@ -193,7 +168,7 @@ func (d *Driver) CreateCheckout(ctx context.Context, r gateways.CheckoutRequest)
 
 	// An invoice of another amount must not be shown to a customer, and one without our reference could not be found again.
 	if c.MerchantReference != r.MerchantReference || !c.Amount.Equal(r.Amount) || !models.SameCurrency(c.Currency, r.Currency) {
-		return gateways.Checkout{}, badAnswer("the invoice in the answer does not match the request")
+		return gateways.Checkout{}, httpcall.BadAnswer("the invoice in the answer does not match the request")
 	}
 
 	return c.Checkout, nil
@@ -201,7 +176,7 @@ func (d *Driver) CreateCheckout(ctx context.Context, r gateways.CheckoutRequest)
 
 // description is never empty, because the company demands one.
 func description(r gateways.CheckoutRequest) string {
-	if text := plain(r.Description, maxDescription); text != "" {
+	if text := httpcall.Plain(r.Description, maxDescription); text != "" {
 		return text
 	}
 

@@ -1,20 +1,16 @@
 package moyasar
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"maps"
-	"net"
 	"net/http"
-	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"rihla/gateways"
+	"rihla/gateways/httpcall"
 )
 
 const (
@@ -86,7 +82,7 @@ func (d *Driver) rejected(res *http.Response, body []byte, missing gateways.Erro
 	}
 
 	if e.Kind == gateways.KindRateLimited {
-		e.RetryAfter = retryAfter(res.Header.Get("Retry-After"))
+		e.RetryAfter = httpcall.RetryAfter(res.Header.Get("Retry-After"))
 	}
 
 	return e
@@ -94,7 +90,7 @@ func (d *Driver) rejected(res *http.Response, body []byte, missing gateways.Erro
 
 // words are the company's sentence and the fields that it names, without what it says of them: that may quote the request.
 func (d *Driver) words(said errorAnswer) string {
-	text := plain(said.Message, maxMessage)
+	text := httpcall.Plain(said.Message, maxMessage)
 	if strings.Contains(text, d.key) {
 		text = ""
 	}
@@ -107,50 +103,6 @@ func (d *Driver) words(said errorAnswer) string {
 	}
 
 	return strings.TrimSpace(text + " (" + strings.Join(fields[:min(len(fields), maxFields)], ", ") + ")")
-}
-
-// lostAnswer is a request without an answer: perhaps done, perhaps not.
-func lostAnswer(err error) *gateways.Error {
-	// url.Error repeats method and address, which the caller knows.
-	if u, ok := errors.AsType[*url.Error](err); ok {
-		err = u.Err
-	}
-
-	e := &gateways.Error{Kind: gateways.KindUnknown, Code: "connection", Err: err}
-	if gateways.IsUnreachable(err) {
-		e.Kind = gateways.KindUnreachable
-	}
-
-	n, ok := errors.AsType[net.Error](err)
-
-	switch {
-	case errors.Is(err, context.Canceled):
-		e.Code = "canceled"
-	case errors.Is(err, context.DeadlineExceeded), ok && n.Timeout():
-		e.Code = "timeout"
-	}
-
-	return e
-}
-
-// retryAfter reads both forms of RFC 9110: seconds, or a date. Anything else, or the past, is 0. The company documents no such
-// header; something in front of it may send one.
-func retryAfter(value string) time.Duration {
-	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
-		return time.Duration(seconds) * time.Second
-	}
-
-	at, err := http.ParseTime(value)
-	if err != nil {
-		return 0
-	}
-
-	return max(time.Until(at), 0)
-}
-
-// badAnswer is an answer that does not say what is documented, or does not add up: as good as none.
-func badAnswer(message string) *gateways.Error {
-	return &gateways.Error{Kind: gateways.KindUnknown, Code: "bad_answer", Message: message}
 }
 
 // refusal is the driver's own: nothing was sent that could have an effect.

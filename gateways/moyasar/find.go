@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"rihla/gateways"
+	"rihla/gateways/httpcall"
 )
 
 // read reads the invoice of a reference.
@@ -30,7 +31,7 @@ func (d *Driver) readByID(ctx context.Context, id string) (reading, error) {
 	}
 
 	if v.ID != id {
-		return reading{}, badAnswer("the answer is about another invoice")
+		return reading{}, httpcall.BadAnswer("the answer is about another invoice")
 	}
 
 	return v.read()
@@ -116,9 +117,9 @@ func (d *Driver) page(ctx context.Context, reference uuid.UUID, page int) ([]inv
 	case err != nil:
 		return nil, 0, err
 	case answer.Invoices == nil:
-		return nil, 0, badAnswer("the list has no invoices")
+		return nil, 0, httpcall.BadAnswer("the list has no invoices")
 	case answer.Meta.NextPage != 0 && answer.Meta.NextPage <= page:
-		return nil, 0, badAnswer("the list leads back")
+		return nil, 0, httpcall.BadAnswer("the list leads back")
 	default:
 		return *answer.Invoices, answer.Meta.NextPage, nil
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"rihla/gateways"
+	"rihla/gateways/httpcall"
 	"rihla/internal/jsonlimit"
 	"rihla/models"
 )
@@ -159,6 +160,6 @@ func (p problems) payment(event *gateways.Event, raw json.RawMessage) {
 	event.ResultCode = strings.TrimPrefix(data.Source.code(), ":")
 
 	if event.Type == models.EventNotice || event.Type == models.EventPaymentExpired {
-		event.FailureReason = plain(data.Source.Message, maxWords)
+		event.FailureReason = httpcall.Plain(data.Source.Message, maxWords)
 	}
 }

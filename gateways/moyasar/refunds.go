@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"rihla/gateways"
+	"rihla/gateways/httpcall"
 	"rihla/models"
 )
 
@@ -54,7 +55,7 @@ func (d *Driver) CreateRefund(ctx context.Context, r gateways.RefundRequest) (ga
 	}
 
 	if after.ID != from.ID || !models.SameCurrency(after.Currency, from.Currency) || after.Refunded != from.Refunded+amount {
-		return gateways.Refund{}, badAnswer("the payment in the answer has not given back what was asked for")
+		return gateways.Refund{}, httpcall.BadAnswer("the payment in the answer has not given back what was asked for")
 	}
 
 	return refundOf(c, r.MerchantReference, r.Amount), nil

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"rihla/gateways"
+	"rihla/gateways/httpcall"
 	"rihla/models"
 )
 
@@ -23,11 +24,11 @@ type createdAnswer struct {
 
 func (a createdAnswer) checkout(r gateways.CheckoutRequest) (gateways.Checkout, error) {
 	if a.ID == "" || !knownCheckoutStatus(a.Status) {
-		return gateways.Checkout{}, badAnswer("the checkout has no id or an unknown status")
+		return gateways.Checkout{}, httpcall.BadAnswer("the checkout has no id or an unknown status")
 	}
 
 	if u, err := url.Parse(a.CheckoutURL); err != nil || !u.IsAbs() || u.Host == "" {
-		return gateways.Checkout{}, badAnswer("the checkout has no usable checkout_url")
+		return gateways.Checkout{}, httpcall.BadAnswer("the checkout has no usable checkout_url")
 	}
 
 	if a.ExpiresAt.IsZero() {
@@ -58,7 +59,7 @@ type checkoutAnswer struct {
 
 func (a checkoutAnswer) checkout() (gateways.Checkout, error) {
 	if a.ID == "" || a.MerchantReference == uuid.Nil || a.Amount == nil || a.Currency == "" || !knownCheckoutStatus(a.Status) {
-		return gateways.Checkout{}, badAnswer("the checkout is incomplete or has an unknown status")
+		return gateways.Checkout{}, httpcall.BadAnswer("the checkout is incomplete or has an unknown status")
 	}
 
 	return gateways.Checkout{
@@ -81,13 +82,13 @@ type refundAnswer struct {
 
 func (a refundAnswer) refund() (gateways.Refund, error) {
 	if a.ID == "" || a.CheckoutID == "" || a.MerchantReference == uuid.Nil || a.Amount == nil || a.Currency == "" {
-		return gateways.Refund{}, badAnswer("the refund is incomplete")
+		return gateways.Refund{}, httpcall.BadAnswer("the refund is incomplete")
 	}
 
 	switch a.Status {
 	case gateways.RefundSucceeded, gateways.RefundPending, gateways.RefundFailed:
 	default:
-		return gateways.Refund{}, badAnswer("the refund has an unknown status")
+		return gateways.Refund{}, httpcall.BadAnswer("the refund has an unknown status")
 	}
 
 	return gateways.Refund{
@@ -111,8 +112,4 @@ func orEmpty(s *string) string {
 	}
 
 	return *s
-}
-
-func badAnswer(message string) *gateways.Error {
-	return &gateways.Error{Kind: gateways.KindUnknown, Code: codeBadAnswer, Message: message}
 }

@@ -4,27 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
-	"net"
 	"net/http"
-	"net/url"
 	"strconv"
-	"time"
 
 	"github.com/google/uuid"
 
 	"rihla/gateways"
-)
-
-const (
-	// maxAnswer bounds what is read of an answer: 1 MiB.
-	maxAnswer = 1 << 20
-
-	codeTimeout    = "timeout"
-	codeCanceled   = "canceled"
-	codeConnection = "connection"
-	codeBadAnswer  = "bad_answer"
+	"rihla/gateways/httpcall"
 )
 
 // request is one call of the protocol.
@@ -48,19 +35,9 @@ func (d *Driver) call(ctx context.Context, r request, answer any) error {
 		return &gateways.Error{Kind: gateways.KindRejected, Code: "bad_request", Err: err}
 	}
 
-	res, err := d.client.Do(req)
+	res, body, err := httpcall.Do(d.client, req)
 	if err != nil {
-		return lostAnswer(err)
-	}
-	defer res.Body.Close()
-
-	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
-	if err != nil {
-		return lostAnswer(err)
-	}
-
-	if len(body) > maxAnswer {
-		return badAnswer("the answer is too large")
+		return err
 	}
 
 	if res.StatusCode < 200 || res.StatusCode > 299 {
@@ -69,7 +46,7 @@ func (d *Driver) call(ctx context.Context, r request, answer any) error {
 
 	if err := json.Unmarshal(body, answer); err != nil {
 		// The cause is left out: it quotes the answer.
-		return badAnswer("the answer is not valid JSON")
+		return httpcall.BadAnswer("the answer is not valid JSON")
 	}
 
 	return nil
@@ -111,30 +88,6 @@ func (d *Driver) newRequest(ctx context.Context, r request) (*http.Request, erro
 	return req, nil
 }
 
-// lostAnswer is a request without an answer: perhaps done, perhaps not.
-func lostAnswer(err error) *gateways.Error {
-	// url.Error repeats method and URL, which the caller knows.
-	if u, ok := errors.AsType[*url.Error](err); ok {
-		err = u.Err
-	}
-
-	e := &gateways.Error{Kind: gateways.KindUnknown, Code: codeConnection, Err: err}
-	if gateways.IsUnreachable(err) {
-		e.Kind = gateways.KindUnreachable
-	}
-
-	n, ok := errors.AsType[net.Error](err)
-
-	switch {
-	case errors.Is(err, context.Canceled):
-		e.Code = codeCanceled
-	case errors.Is(err, context.DeadlineExceeded), ok && n.Timeout():
-		e.Code = codeTimeout
-	}
-
-	return e
-}
-
 // codeInProgress is the protocol's code for a request whose Idempotency-Key another request holds.
 const codeInProgress = "request_in_progress"
 
@@ -158,7 +111,7 @@ func rejected(res *http.Response, body []byte, missing gateways.ErrorKind) *gate
 
 	switch {
 	case res.StatusCode == http.StatusTooManyRequests:
-		e.Kind, e.RetryAfter = gateways.KindRateLimited, retryAfter(res.Header.Get("Retry-After"))
+		e.Kind, e.RetryAfter = gateways.KindRateLimited, httpcall.RetryAfter(res.Header.Get("Retry-After"))
 	case res.StatusCode == http.StatusConflict, res.StatusCode == http.StatusTooEarly, e.Code == codeInProgress:
 		e.Kind = gateways.KindInProgress
 	case !spoken, res.StatusCode < 400, res.StatusCode > 499, res.StatusCode == http.StatusRequestTimeout:
@@ -172,18 +125,4 @@ func rejected(res *http.Response, body []byte, missing gateways.ErrorKind) *gate
 	}
 
 	return e
-}
-
-// retryAfter reads both forms of RFC 9110: seconds, or a date. Anything else, or the past, is 0.
-func retryAfter(value string) time.Duration {
-	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
-		return time.Duration(seconds) * time.Second
-	}
-
-	at, err := http.ParseTime(value)
-	if err != nil {
-		return 0
-	}
-
-	return max(time.Until(at), 0)
 }

@@ -9,18 +9,15 @@ import (
 	"net/url"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/google/uuid"
 
 	"rihla/gateways"
+	"rihla/gateways/httpcall"
 	"rihla/models"
 )
 
 const (
-	defaultTimeout = 4 * time.Second
-	maxIdleConns   = 64
-	idleTimeout    = 90 * time.Second
 
 	// The longest free texts, in characters, that gateways of this protocol have to take.
 	maxDescription = 500
@@ -61,37 +58,15 @@ func New(cfg Config) (*Driver, error) {
 	}
 
 	if cfg.Timeout == 0 {
-		cfg.Timeout = defaultTimeout
-	}
-
-	if cfg.Transport == nil {
-		cfg.Transport = newTransport(cfg.Timeout)
+		cfg.Timeout = httpcall.DefaultTimeout
 	}
 
 	return &Driver{
 		base:    strings.TrimRight(cfg.BaseURL, "/"),
 		key:     cfg.APIKey,
 		timeout: cfg.Timeout,
-		client: &http.Client{
-			Transport: cfg.Transport,
-			// A redirect is no answer of this protocol, and following one would carry the key elsewhere.
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
+		client:  httpcall.NewClient(cfg.Transport, cfg.Timeout),
 	}, nil
-}
-
-// newTransport keeps as many idle connections to the one host as the pool has: the default of two would
-// open a new connection for nearly every request under load.
-func newTransport(timeout time.Duration) *http.Transport {
-	return &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		MaxIdleConns:          maxIdleConns,
-		MaxIdleConnsPerHost:   maxIdleConns,
-		IdleConnTimeout:       idleTimeout,
-		TLSHandshakeTimeout:   timeout,
-		ResponseHeaderTimeout: timeout,
-		ForceAttemptHTTP2:     true,
-	}
 }
 
 type checkoutBody struct {
@@ -120,7 +95,7 @@ func (d *Driver) CreateCheckout(ctx context.Context, r gateways.CheckoutRequest)
 		method: http.MethodPost, path: "/v1/checkouts", key: r.MerchantReference.String(),
 		body: checkoutBody{
 			MerchantReference: r.MerchantReference, Amount: r.Amount, Currency: r.Currency, PaymentMethod: r.Method,
-			Description: plain(r.Description, maxDescription), ReturnURL: r.ReturnURL, ExpiresAt: r.ExpiresAt.UTC(),
+			Description: httpcall.Plain(r.Description, maxDescription), ReturnURL: r.ReturnURL, ExpiresAt: r.ExpiresAt.UTC(),
 		},
 	}, &answer)
 	if err != nil {
@@ -128,24 +103,6 @@ func (d *Driver) CreateCheckout(ctx context.Context, r gateways.CheckoutRequest)
 	}
 
 	return answer.checkout(r)
-}
-
-// plain makes a text of ours acceptable to every gateway: one line, not too long. A refund must not fail
-// for what an operator typed as its reason. The same text always becomes the same, as idempotency needs.
-func plain(text string, limit int) string {
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-
-		return r
-	}, text)
-
-	if runes := []rune(text); len(runes) > limit {
-		return string(runes[:limit])
-	}
-
-	return text
 }
 
 // Capabilities implements gateways.Gateway: the protocol has every method.
@@ -190,7 +147,7 @@ func (d *Driver) findCheckout(ctx context.Context, reference uuid.UUID) (gateway
 	}
 
 	if answer.Data == nil {
-		return gateways.Checkout{}, badAnswer("the list has no data")
+		return gateways.Checkout{}, httpcall.BadAnswer("the list has no data")
 	}
 
 	found := make([]gateways.Checkout, 0, 1)
@@ -224,7 +181,7 @@ func (d *Driver) CreateRefund(ctx context.Context, r gateways.RefundRequest) (ga
 		method: http.MethodPost, path: "/v1/refunds", key: r.MerchantReference.String(),
 		body: refundBody{
 			CheckoutID: r.Checkout.ID, MerchantReference: r.MerchantReference, Amount: r.Amount,
-			Currency: r.Currency, Reason: plain(r.Reason, maxReason),
+			Currency: r.Currency, Reason: httpcall.Plain(r.Reason, maxReason),
 		},
 	})
 }
@@ -260,7 +217,7 @@ func (d *Driver) findRefund(ctx context.Context, reference uuid.UUID) (gateways.
 	}
 
 	if answer.Data == nil {
-		return gateways.Refund{}, badAnswer("the list has no data")
+		return gateways.Refund{}, httpcall.BadAnswer("the list has no data")
 	}
 
 	found := make([]gateways.Refund, 0, 1)

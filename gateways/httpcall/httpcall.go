@@ -1,0 +1,131 @@
+// Package httpcall is what drivers over HTTP have in common: a client that keeps keys to itself, answers of a bounded size, and what a
+// lost answer means.
+package httpcall
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"rihla/gateways"
+)
+
+const (
+	// DefaultTimeout is that of a call for which nothing is configured: an activity makes up to three, and has 15 s.
+	DefaultTimeout = 4 * time.Second
+	// MaxAnswer bounds what is read of an answer: 1 MiB.
+	MaxAnswer = 1 << 20
+
+	maxIdleConns = 64
+	idleTimeout  = 90 * time.Second
+)
+
+// NewClient makes a client for one company. transport may be nil: then it has a pool of its own, with as many idle connections to the
+// one host as the pool has; the default of two would open a new connection for nearly every request under load.
+func NewClient(transport http.RoundTripper, timeout time.Duration) *http.Client {
+	if transport == nil {
+		transport = &http.Transport{
+			Proxy:                 http.ProxyFromEnvironment,
+			MaxIdleConns:          maxIdleConns,
+			MaxIdleConnsPerHost:   maxIdleConns,
+			IdleConnTimeout:       idleTimeout,
+			TLSHandshakeTimeout:   timeout,
+			ResponseHeaderTimeout: timeout,
+			ForceAttemptHTTP2:     true,
+		}
+	}
+
+	return &http.Client{
+		Transport: transport,
+		// A redirect is no answer, and following one would carry the key elsewhere.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// Do makes the request and reads its answer, whatever its status. Its errors are *gateways.Error.
+func Do(client *http.Client, req *http.Request) (*http.Response, []byte, error) {
+	res, err := client.Do(req)
+	if err != nil {
+		return nil, nil, LostAnswer(err)
+	}
+	defer res.Body.Close()
+
+	body, err := io.ReadAll(io.LimitReader(res.Body, MaxAnswer+1))
+	if err != nil {
+		return nil, nil, LostAnswer(err)
+	}
+
+	if len(body) > MaxAnswer {
+		return nil, nil, BadAnswer("the answer is too large")
+	}
+
+	return res, body, nil
+}
+
+// LostAnswer is a request without an answer: perhaps done, perhaps not, unless it found no connection.
+func LostAnswer(err error) *gateways.Error {
+	// url.Error repeats method and address, which the caller knows.
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		err = u.Err
+	}
+
+	e := &gateways.Error{Kind: gateways.KindUnknown, Code: "connection", Err: err}
+	if gateways.IsUnreachable(err) {
+		e.Kind = gateways.KindUnreachable
+	}
+
+	n, ok := errors.AsType[net.Error](err)
+
+	switch {
+	case errors.Is(err, context.Canceled):
+		e.Code = "canceled"
+	case errors.Is(err, context.DeadlineExceeded), ok && n.Timeout():
+		e.Code = "timeout"
+	}
+
+	return e
+}
+
+// BadAnswer is an answer that does not say what it must, or does not add up: as good as none.
+func BadAnswer(message string) *gateways.Error {
+	return &gateways.Error{Kind: gateways.KindUnknown, Code: "bad_answer", Message: message}
+}
+
+// RetryAfter reads both forms of RFC 9110: seconds, or a date. Anything else, or the past, is 0.
+func RetryAfter(value string) time.Duration {
+	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+
+	at, err := http.ParseTime(value)
+	if err != nil {
+		return 0
+	}
+
+	return max(time.Until(at), 0)
+}
+
+// Plain makes a text one line of at most limit characters, which every company takes. The same text always becomes the same, as
+// idempotency needs.
+func Plain(text string, limit int) string {
+	text = strings.TrimSpace(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+
+		return r
+	}, strings.ToValidUTF8(text, "")))
+
+	if runes := []rune(text); len(runes) > limit {
+		return string(runes[:limit])
+	}
+
+	return text
+}
