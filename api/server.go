@@ -46,7 +46,7 @@ type Deps struct {
 	Metrics prometheus.Gatherer
 	// Checks are what readiness asks, by name; each returns nil when its dependency can be reached.
 	Checks map[string]func(context.Context) error
-	// Accounts says for each merchant account whether it takes payments; those that do not keep the service ready. May be nil.
+	// Accounts says which merchant accounts take no payments now, and why; the service is ready all the same. May be nil.
 	Accounts func(context.Context) (map[string]string, error)
 	// CORSOrigins are the origins of web pages that may read answers; empty for none, and no CORS headers.
 	CORSOrigins []string

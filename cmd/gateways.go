@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -139,7 +140,7 @@ func pollLimiters(g config.Gateways) map[models.MerchantAccount]activities.PollL
 	return limiters
 }
 
-// accountStates say for each merchant account whether it takes payments: ok, or why not.
+// accountStates say which merchant accounts take no payments now, and why.
 func accountStates(cfg config.Config, s *store.Store) func(context.Context) (map[string]string, error) {
 	return func(ctx context.Context) (map[string]string, error) {
 		outages, err := s.Incidents.GatewayOutages(ctx, clock.Now())
@@ -148,12 +149,9 @@ func accountStates(cfg config.Config, s *store.Store) func(context.Context) (map
 		}
 
 		states := map[string]string{}
-		for _, account := range cfg.Gateways.Accounts() {
-			states[string(account)] = "ok"
-		}
 
 		for _, outage := range outages {
-			if _, ours := states[string(outage.Account)]; !ours || outage.Calls != string(gateways.CallsCheckout) {
+			if !slices.Contains(cfg.Gateways.Accounts(), outage.Account) || outage.Calls != string(gateways.CallsCheckout) {
 				continue
 			}
 

@@ -85,7 +85,7 @@ func (o *Operations) verifier(channel models.Channel) middleware.WebhookDoor {
 	by, open := o.Verifiers[channel]
 	if !open {
 		return middleware.WebhookDoor{Verify: func(http.Header, []byte) (middleware.Webhook, error) {
-			return middleware.Webhook{}, models.Errorf(models.CodeNotFound, "No gateway reports on this channel.")
+			return middleware.Webhook{}, models.NotFound()
 		}}
 	}
 

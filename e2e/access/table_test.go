@@ -64,6 +64,7 @@ GetTrip              trip    | 200 200 404 404 404 404 404 | 200 200 404 404 404
 ListCatalogueHotels  -       | 200                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
 ListCatalogueBuses   -       | 200                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
 ListCatalogueRestStops -     | 200                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
+ListPaymentMethods   -       | 200                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
 GetPhoto             file    | 200 404 404 404             | 200 404 404 404             | 200 404 404 404             | 200 404 404 404             | 200 404 404 404             | 200 404 404 404             | 200 404 404 404
 
 CreateBooking        trip    | 401                         | 201 201 422 409 422 422 422 | 201 201 422 409 422 422 422 | 201 201 422 409 422 422 422 | 201 201 422 409 422 422 422 | 201 201 422 409 422 422 422 | 201 201 422 409 422 422 422
@@ -131,6 +132,8 @@ ReceiveGatewayAWebhook event | 200 401                     | 200 401            
 ReceiveWalletAWebhook  event | 200 401                     | 200 401                     | 200 401                     | 200 401                     | 200 401                     | 200 401                     | 200 401
 ReceiveWalletBWebhook  event | 200 401                     | 200 401                     | 200 401                     | 200 401                     | 200 401                     | 200 401                     | 200 401
 ReceiveBillPaymentWebhook event | 200 401                  | 200 401                     | 200 401                     | 200 401                     | 200 401                     | 200 401                     | 200 401
+ReceiveGatewayABackupWebhook - | 404                         | 404                         | 404                         | 404                         | 404                         | 404                         | 404
+ReceiveWalletBBackupWebhook - | 404                         | 404                         | 404                         | 404                         | 404                         | 404                         | 404
 
 ListPaymentTransactions -    | 401                         | 403                         | 403                         | 403                         | 200                         | 200                         | 200
 GetPaymentTransaction kept   | 401                         | 403                         | 403                         | 403                         | 200 404 404                 | 200 404 404                 | 200 404 404

@@ -1,7 +1,6 @@
 package failure_test
 
 import (
-	"fmt"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -27,10 +26,9 @@ func ledgers(t *testing.T, s *harness.Stack) harness.GatewayLedger {
 }
 
 // TestFirstAccountIsKilledUnderLoad: twenty customers a second book while the first merchant account dies three times. No booking is
-// refused, those that the first never heard of get a checkout of the second in the same answer, and every charge has its place.
-func TestFirstAccountIsKilledUnderLoad(t *testing.T) {
-	t.Parallel()
-
+// refused, those that the first never heard of get a checkout of the second in the same answer, and every charge has its place. It
+// runs alone in its package: a machine without time for the load would be what is tested.
+func TestFirstAccountIsKilledUnderLoad(t *testing.T) { //nolint:paralleltest // see above
 	const (
 		perSecond = 20
 		outages   = 3
@@ -66,7 +64,7 @@ func TestFirstAccountIsKilledUnderLoad(t *testing.T) {
 		all.Go(func() {
 			c := l.newCustomer(i)
 
-			if !c.bookOnce() {
+			if !c.book(t.Context()) {
 				return
 			}
 
@@ -85,30 +83,14 @@ func TestFirstAccountIsKilledUnderLoad(t *testing.T) {
 	all.Wait()
 	l.finish(t, customers)
 
-	t.Logf("%d of %d bookings were answered with a checkout; %d are the second account's", atOnce.Load(), customers,
-		s.Count("SELECT count(*) FROM payment_transactions WHERE channel = 'gateway_a_backup'"))
+	t.Logf("%d of %d bookings were answered with a checkout; %d are the second account's; %d tries again", atOnce.Load(), customers,
+		s.Count("SELECT count(*) FROM payment_transactions WHERE channel = 'gateway_a_backup'"), l.retries.Load())
 	require.GreaterOrEqual(t, int(atOnce.Load()), customers-inFlight)
 	require.GreaterOrEqual(t, s.Count("SELECT count(*) FROM payment_transactions WHERE channel = 'gateway_a_backup'"),
 		outages*perSecond/2, "the second account takes what comes meanwhile")
 	require.GreaterOrEqual(t, s.Count("SELECT count(*) FROM payment_transactions WHERE channel = 'gateway_a'"), outages*perSecond/2)
 
 	await(t, patience, func() error { return books(s.DB, ledgers(t, s)) })
-}
-
-// bookOnce books without a second try.
-func (c *customer) bookOnce() bool {
-	a, err := c.load.caller.Do(http.MethodPost, "/api/v1/bookings", c.request(), map[string]string{"Idempotency-Key": c.key})
-	if err == nil && a.Status != http.StatusCreated {
-		err = fmt.Errorf("a booking was answered %d %s", a.Status, a.Body)
-	}
-
-	if err == nil {
-		err = a.Data(&c.booking)
-	}
-
-	c.load.booked.Add(1)
-
-	return c.load.expect(err)
 }
 
 // TestAccountThatRefusesItsKey: the service is ready, names the account, shows that its methods cannot be used, and goes on with the
@@ -128,7 +110,7 @@ func TestAccountThatRefusesItsKey(t *testing.T) {
 		return a.Status == http.StatusOK && a.Data(&ready) == nil &&
 			ready.Checks["gateway_a"] == "switched off: the gateway refuses GATEWAY_A_API_KEY"
 	}, patience, 50*time.Millisecond)
-	require.Equal(t, "ok", ready.Checks["wallet_b"])
+	require.NotContains(t, ready.Checks, "wallet_b", "it is named only while it takes no payments")
 
 	var offers []struct {
 		Method    models.PaymentMethod `json:"method"`

@@ -49,24 +49,34 @@ func NewClient(transport http.RoundTripper, timeout time.Duration) *http.Client 
 	}
 }
 
+// Answer is an HTTP answer that was read to its end.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte // at most MaxAnswer
+}
+
+// OK reports a 2xx.
+func (a Answer) OK() bool { return a.Status >= http.StatusOK && a.Status < http.StatusMultipleChoices }
+
 // Do makes the request and reads its answer, whatever its status. Its errors are *gateways.Error.
-func Do(client *http.Client, req *http.Request) (*http.Response, []byte, error) {
-	res, err := client.Do(req)
+func Do(client *http.Client, req *http.Request) (Answer, error) {
+	res, err := client.Do(req) //nolint:gosec // the address is the operator's
 	if err != nil {
-		return nil, nil, LostAnswer(err)
+		return Answer{}, LostAnswer(err)
 	}
 	defer res.Body.Close()
 
 	body, err := io.ReadAll(io.LimitReader(res.Body, MaxAnswer+1))
 	if err != nil {
-		return nil, nil, LostAnswer(err)
+		return Answer{}, LostAnswer(err)
 	}
 
 	if len(body) > MaxAnswer {
-		return nil, nil, BadAnswer("the answer is too large")
+		return Answer{}, BadAnswer("the answer is too large")
 	}
 
-	return res, body, nil
+	return Answer{Status: res.StatusCode, Header: res.Header, Body: body}, nil
 }
 
 // LostAnswer is a request without an answer: perhaps done, perhaps not, unless it found no connection.

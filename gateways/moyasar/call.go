@@ -32,16 +32,16 @@ func (d *Driver) call(ctx context.Context, r request, answer any) error {
 		return refusal("bad_request", "the request cannot be sent")
 	}
 
-	res, body, err := httpcall.Do(d.client, req)
+	res, err := httpcall.Do(d.client, req)
 	if err != nil {
 		return err
 	}
 
-	if res.StatusCode < http.StatusOK || res.StatusCode >= http.StatusMultipleChoices {
-		return d.rejected(res, body, r.missing)
+	if !res.OK() {
+		return d.rejected(res, r.missing)
 	}
 
-	if err := json.Unmarshal(body, answer); err != nil {
+	if err := json.Unmarshal(res.Body, answer); err != nil {
 		// The cause is left out: it quotes the answer.
 		return httpcall.BadAnswer("the answer is not the JSON that is documented")
 	}

@@ -53,27 +53,27 @@ var (
 
 // rejected reads an answer that is not 2xx. Only a 4xx in the company's own format is final: an error page of something in between
 // (a proxy, a wrong address) is not the company's answer.
-func (d *Driver) rejected(res *http.Response, body []byte, missing gateways.ErrorKind) *gateways.Error {
-	e := &gateways.Error{Kind: gateways.KindUnknown, Code: "http_" + strconv.Itoa(res.StatusCode)}
+func (d *Driver) rejected(res httpcall.Answer, missing gateways.ErrorKind) *gateways.Error {
+	e := &gateways.Error{Kind: gateways.KindUnknown, Code: "http_" + strconv.Itoa(res.Status)}
 
 	var said errorAnswer
 
-	spoken := json.Unmarshal(body, &said) == nil && typeForm.MatchString(said.Type)
+	spoken := json.Unmarshal(res.Body, &said) == nil && typeForm.MatchString(said.Type)
 	if spoken {
 		e.Code, e.Message = said.Type, d.words(said)
 	}
 
-	kind, final := errorKinds[res.StatusCode]
+	kind, final := errorKinds[res.Status]
 	unsettled, limited := unsettledTypes[said.Type]
 
 	switch {
-	case res.StatusCode == http.StatusTooManyRequests:
+	case res.Status == http.StatusTooManyRequests:
 		e.Kind = gateways.KindRateLimited
-	case !spoken, res.StatusCode < http.StatusBadRequest, res.StatusCode >= http.StatusInternalServerError:
+	case !spoken, res.Status < http.StatusBadRequest, res.Status >= http.StatusInternalServerError:
 		return e
 	case limited:
 		e.Kind = unsettled
-	case res.StatusCode == http.StatusNotFound && missing == gateways.KindNotFound:
+	case res.Status == http.StatusNotFound && missing == gateways.KindNotFound:
 		e.Kind = gateways.KindNotFound
 	case final:
 		e.Kind = kind

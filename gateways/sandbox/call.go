@@ -35,16 +35,16 @@ func (d *Driver) call(ctx context.Context, r request, answer any) error {
 		return &gateways.Error{Kind: gateways.KindRejected, Code: "bad_request", Err: err}
 	}
 
-	res, body, err := httpcall.Do(d.client, req)
+	res, err := httpcall.Do(d.client, req)
 	if err != nil {
 		return err
 	}
 
-	if res.StatusCode < 200 || res.StatusCode > 299 {
-		return rejected(res, body, r.missing)
+	if !res.OK() {
+		return rejected(res, r.missing)
 	}
 
-	if err := json.Unmarshal(body, answer); err != nil {
+	if err := json.Unmarshal(res.Body, answer); err != nil {
 		// The cause is left out: it quotes the answer.
 		return httpcall.BadAnswer("the answer is not valid JSON")
 	}
@@ -94,8 +94,8 @@ const codeInProgress = "request_in_progress"
 // rejected reads an answer that is not 2xx. Only a 4xx in the protocol's own format is final: an error page
 // of something in between (a proxy, a wrong address) is not the gateway's answer. 409 and 425 are never final: they say that
 // something else about the same thing is under way.
-func rejected(res *http.Response, body []byte, missing gateways.ErrorKind) *gateways.Error {
-	e := &gateways.Error{Kind: gateways.KindUnknown, Code: "http_" + strconv.Itoa(res.StatusCode)}
+func rejected(res httpcall.Answer, missing gateways.ErrorKind) *gateways.Error {
+	e := &gateways.Error{Kind: gateways.KindUnknown, Code: "http_" + strconv.Itoa(res.Status)}
 
 	var envelope struct {
 		Error struct {
@@ -104,21 +104,21 @@ func rejected(res *http.Response, body []byte, missing gateways.ErrorKind) *gate
 		} `json:"error"`
 	}
 
-	spoken := json.Unmarshal(body, &envelope) == nil && envelope.Error.Code != ""
+	spoken := json.Unmarshal(res.Body, &envelope) == nil && envelope.Error.Code != ""
 	if spoken {
 		e.Code, e.Message = envelope.Error.Code, envelope.Error.Message
 	}
 
 	switch {
-	case res.StatusCode == http.StatusTooManyRequests:
+	case res.Status == http.StatusTooManyRequests:
 		e.Kind, e.RetryAfter = gateways.KindRateLimited, httpcall.RetryAfter(res.Header.Get("Retry-After"))
-	case res.StatusCode == http.StatusConflict, res.StatusCode == http.StatusTooEarly, e.Code == codeInProgress:
+	case res.Status == http.StatusConflict, res.Status == http.StatusTooEarly, e.Code == codeInProgress:
 		e.Kind = gateways.KindInProgress
-	case !spoken, res.StatusCode < 400, res.StatusCode > 499, res.StatusCode == http.StatusRequestTimeout:
+	case !spoken, res.Status < 400, res.Status > 499, res.Status == http.StatusRequestTimeout:
 		return e
-	case res.StatusCode == http.StatusUnauthorized:
+	case res.Status == http.StatusUnauthorized:
 		e.Kind = gateways.KindUnauthorized
-	case res.StatusCode == http.StatusNotFound && missing == gateways.KindNotFound:
+	case res.Status == http.StatusNotFound && missing == gateways.KindNotFound:
 		e.Kind = gateways.KindNotFound
 	default:
 		e.Kind = gateways.KindRejected
