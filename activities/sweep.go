@@ -197,7 +197,7 @@ func (r *sweepRun) pollSilentChannels(ctx context.Context) error {
 
 	var silent []models.Channel
 
-	for _, c := range models.Channels() {
+	for _, c := range models.AllChannels() {
 		is, err := r.Store.Payments.ChannelSilent(ctx, c, r.WebhookSilence, r.Now())
 		if err != nil {
 			return err

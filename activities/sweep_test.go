@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rihla/activities"
+	"rihla/gateways/fake"
 	"rihla/internal/store/db"
 	"rihla/models"
 )
@@ -226,4 +227,23 @@ func TestSweepOfEndedAttempts(t *testing.T) {
 	}
 
 	require.Equal(t, []models.Channel{models.ChannelGatewayA, models.ChannelGatewayA}, o.polled)
+}
+
+// TestSweepOfASilentBackup: no webhook comes from the second account either, and its customers wait.
+func TestSweepOfASilentBackup(t *testing.T) {
+	t.Parallel()
+
+	d, _ := withBackup(t)
+	d.gateway.Always(fake.CreateCheckout, fake.Fault{Mode: fake.Unreachable})
+	d.opened(t)
+
+	o := &owners{}
+	sweep := &activities.Sweep{
+		Log: silent, Store: d.Store, Deliver: o, WebhookSilence: time.Minute, Now: func() time.Time { return time.Now().Add(2 * time.Minute) },
+	}
+
+	got, err := sweep.Run(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, got.Silent)
+	require.Equal(t, []models.Channel{models.ChannelGatewayABackup}, o.polled)
 }

@@ -9,6 +9,17 @@ ALTER TABLE payment_transactions
         WHEN 'wallet_b' THEN channel IN ('wallet_b', 'wallet_b_backup')
         ELSE channel IN ('gateway_a', 'wallet_a', 'bill_payment', 'gateway_a_backup') END);
 
+-- Workers of the version before, which run until they are replaced, know no channels.
+CREATE FUNCTION set_transaction_channel() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    NEW.channel = CASE NEW.payment_method
+        WHEN 'wallet_a' THEN 'wallet_a' WHEN 'wallet_b' THEN 'wallet_b' WHEN 'bill_payment' THEN 'bill_payment' ELSE 'gateway_a' END;
+
+    RETURN NEW;
+END $$;
+CREATE TRIGGER transactions_channel_set BEFORE INSERT ON payment_transactions
+    FOR EACH ROW WHEN (NEW.channel IS NULL) EXECUTE FUNCTION set_transaction_channel();
+
 ALTER TABLE webhook_events DROP CONSTRAINT webhook_events_channel_check,
     ADD CONSTRAINT webhook_events_channel_check
         CHECK (channel IN ('gateway_a', 'wallet_b', 'wallet_a', 'bill_payment', 'gateway_a_backup', 'wallet_b_backup'));

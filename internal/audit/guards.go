@@ -124,6 +124,11 @@ func refundGuards() []guard {
 			"0010", "refunds", "refunds_moved", "BEFORE UPDATE OF status, channel ON refunds FOR EACH ROW " +
 				"EXECUTE FUNCTION guard_refund_channel()",
 		},
+		{"0025", "", "set_transaction_channel", "12acf1a698c683456d1ac7699e2095c1"},
+		{
+			"0025", "payment_transactions", "transactions_channel_set", "BEFORE INSERT ON payment_transactions FOR EACH ROW " +
+				"WHEN (NEW.channel IS NULL) EXECUTE FUNCTION set_transaction_channel()",
+		},
 		{"0025", "", "guard_transaction_channel", "da60d81be67d8e08a6c5550d09bf4e4c"},
 		{
 			"0025", "payment_transactions", "transactions_channel_kept", "BEFORE UPDATE OF channel ON payment_transactions FOR EACH ROW " +

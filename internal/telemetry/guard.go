@@ -32,7 +32,7 @@ func (m *Metrics) makeGuardMetrics(namespace string) {
 		Namespace: namespace, Name: "status_polls_total", Help: "Status polls of attempts whose webhooks may be lost, by outcome.",
 	}, []string{"channel", "outcome"})
 
-	for _, channel := range models.Channels() { // there from the start: an alert sees the first one, too
+	for _, channel := range models.AllChannels() { // there from the start: an alert sees the first one, too
 		m.asked.WithLabelValues(string(channel), "news")
 	}
 

@@ -80,3 +80,21 @@ func TestDisputedPayment(t *testing.T) {
 	require.False(t, unknown.Known)
 	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM incidents WHERE kind = 'UNKNOWN_REFERENCE'"))
 }
+
+// TestRowsOfTheVersionBefore: a worker that has not been replaced yet writes attempts without a channel.
+func TestRowsOfTheVersionBefore(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+
+	for _, m := range models.PaymentMethods() {
+		var channel models.Channel
+
+		booking := b.Book(t, b.Trip, 1)
+		require.NoError(t, b.DB.QueryRowContext(t.Context(), `
+			INSERT INTO payment_transactions (id, kind, attempt, user_id, provider_id, booking_id, amount, vat_rate, vat_amount, payment_method,
+				gateway, status, expires_at, commission_rate)
+			VALUES (gen_random_uuid(), 'PAYMENT', 1, $1, $2, $3, 115, 0.15, 15, $4, $5, 'PENDING', now(), 0.1) RETURNING channel`,
+			b.Customer.ID, b.Provider.ID, booking.ID, m, m.Gateway()).Scan(&channel))
+		require.Equal(t, m.Channel(), channel)
+	}
+}
