@@ -4,19 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"rihla/internal/jsonlimit"
 	"rihla/models"
-)
-
-const (
-	// maxNumber and maxExponent bound number literals: beyond them PostgreSQL's numeric overflows.
-	maxNumber   = 400
-	maxExponent = 1000
 )
 
 // problems collects what is wrong with a body, by field, so that the sender sees all of it at once.
@@ -49,7 +42,7 @@ func (p problems) err() error {
 // checkStorable refuses what is JSON and yet cannot be kept by PostgreSQL as text or jsonb: NUL in a string, half a surrogate pair,
 // numbers beyond numeric. It also refuses a body that repeats a secret outside of secret_token, since the body is kept for good.
 func (p problems) checkStorable(body []byte, secrets []string) {
-	if loneSurrogate(body) {
+	if jsonlimit.LoneSurrogate(body) {
 		p.add("body", "has an unpaired surrogate in a string")
 	}
 
@@ -74,41 +67,9 @@ func (p problems) checkStorable(body []byte, secrets []string) {
 				}
 			}
 		case json.Number:
-			if !modest(t.String()) {
+			if !jsonlimit.IsModest(t.String()) {
 				p.add("body", "has a number beyond reasonable size")
 			}
 		}
 	}
-}
-
-func modest(number string) bool {
-	if len(number) > maxNumber {
-		return false
-	}
-
-	_, exponent, ok := strings.Cut(strings.ToLower(number), "e")
-	if !ok {
-		return true
-	}
-
-	n, err := strconv.Atoi(exponent)
-
-	return err == nil && n <= maxExponent && n >= -maxExponent
-}
-
-// escapes are those of JSON strings: a pair of surrogates, one of them alone, and any other.
-var escapes = regexp.MustCompile(`\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\\.`)
-
-// loneSurrogate looks for \ud800–\udfff escapes that do not form a pair; the JSON decoder would replace them silently, a database
-// refuses them.
-func loneSurrogate(body []byte) bool {
-	const pair = len(`\ud83d\ude00`)
-
-	for _, at := range escapes.FindAllIndex(body, -1) {
-		if length := at[1] - at[0]; length > 2 && length != pair {
-			return true
-		}
-	}
-
-	return false
 }

@@ -253,7 +253,7 @@ func (p *parser) amount(data map[string]json.RawMessage) models.Money {
 // parseAmount reads a JSON number however it is spelt: 1150, 1150.000 and 1.15e3 are one amount. Error:
 // models.ErrMoneyFormat for what is no number, has more than two decimals or more digits than an amount.
 func parseAmount(number string) (models.Money, error) {
-	if number == "" || !strings.ContainsRune("-0123456789", rune(number[0])) || !modest(number) {
+	if number == "" || !strings.ContainsRune("-0123456789", rune(number[0])) || !jsonlimit.IsModest(number) {
 		return models.Money{}, models.ErrMoneyFormat
 	}
 
