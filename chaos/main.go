@@ -75,6 +75,7 @@ func newChaos() *cobra.Command {
 	f.BoolVar(&o.goOn, "go-on", false, "when something was found, go on with the next schedule in a new environment; the exit code stays 1")
 	f.BoolVar(&o.keep, "keep", false, "keep data and logs of an environment in which something was found, and show where")
 	f.BoolVar(&o.verbose, "verbose", false, "print the trail of every schedule")
+	f.BoolVar(&o.backup, "backup", false, "give gateway_a a second merchant account, which takes what the first never heard of")
 	f.BoolVar(&o.cluster, "cluster", false, "run Temporal as a cluster of two nodes on PostgreSQL; its server is built the first time")
 	f.BoolVar(&list, "list", false, "print the schedules and run none")
 
@@ -112,6 +113,7 @@ type options struct {
 	goOn           bool
 	keep           bool
 	cluster        bool
+	backup         bool
 	verbose        bool
 }
 

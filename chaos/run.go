@@ -284,7 +284,7 @@ func (r *runner) build(ctx context.Context, number int) (*env.Environment, error
 	}
 
 	return env.Build(ctx, env.Options{
-		Dir: dir, Number: number, Cluster: r.cluster, Binary: r.binary,
+		Dir: dir, Number: number, Cluster: r.cluster, Backup: r.backup, Binary: r.binary,
 		BinDir: filepath.Dir(r.binary), Log: slog.New(slog.DiscardHandler),
 	})
 }

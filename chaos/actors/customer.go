@@ -171,6 +171,10 @@ func (s *story) press(outcome string) {
 	s.note(err)
 	s.Journal.Stepf(s.caller.who, "presses %s at the gateway: still open: %v", outcome, open)
 	s.Journal.Count("gateway's page: "+outcome, 1)
+
+	if s.env.Gateway.AtBackup(s.open) {
+		s.Journal.Count("gateway's page of the backup account: "+outcome, 1)
+	}
 }
 
 // payLate waits until the attempt has ended, and has the gateway take the money then.

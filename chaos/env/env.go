@@ -53,6 +53,8 @@ type Options struct {
 	Number int    // of the environment
 	// Hold is how long seats wait for a payment; 0: Holds of the number.
 	Hold time.Duration
+	// Backup gives gateway_a a second merchant account, which faults do not hit.
+	Backup bool
 	// Cluster has Temporal run as a cluster on PostgreSQL instead of as one dev server.
 	Cluster bool
 	Binary  string // of the service

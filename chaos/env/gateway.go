@@ -15,8 +15,59 @@ import (
 type Gateway struct {
 	*rig.Gateway
 
+	backup     *rig.Gateway // the second merchant account's; nil without one
 	listener   *faultListener
 	rejections rejections
+}
+
+// AtBackup reports that the second account has made the checkout.
+func (g *Gateway) AtBackup(checkout string) bool { return g.holderOf(checkout) != g.Gateway }
+
+// holderOf is the gateway that has made the checkout.
+func (g *Gateway) holderOf(checkout string) *rig.Gateway {
+	if g.backup != nil {
+		if row, err := g.backup.Checkout(checkout); err == nil && row != nil {
+			return g.backup
+		}
+	}
+
+	return g.Gateway
+}
+
+// Press is what a customer does on the page of whichever account has the checkout.
+func (g *Gateway) Press(checkout, outcome string) (bool, error) {
+	return g.holderOf(checkout).Press(checkout, outcome)
+}
+
+// PayLate takes the money of a checkout that has ended.
+func (g *Gateway) PayLate(checkout string) error { return g.holderOf(checkout).PayLate(checkout) }
+
+// Ledger is that of both accounts.
+func (g *Gateway) Ledger() (rig.Ledger, error) {
+	all, err := g.Gateway.Ledger()
+	if err != nil || g.backup == nil {
+		return all, err
+	}
+
+	more, err := g.backup.Ledger()
+	all.Checkouts, all.Refunds = append(all.Checkouts, more.Checkouts...), append(all.Refunds, more.Refunds...)
+
+	return all, err
+}
+
+// Stats are those of both accounts.
+func (g *Gateway) Stats() (rig.Stats, error) {
+	all, err := g.Gateway.Stats()
+	if err != nil || g.backup == nil {
+		return all, err
+	}
+
+	more, err := g.backup.Stats()
+
+	return rig.Stats{
+		WebhooksPending: all.WebhooksPending + more.WebhooksPending, WebhooksDelivered: all.WebhooksDelivered + more.WebhooksDelivered,
+		WebhookFailures: all.WebhookFailures + more.WebhookFailures, WebhooksDropped: all.WebhooksDropped + more.WebhooksDropped,
+	}, err
 }
 
 // Cut breaks every connection from the service and lets no new one in, until open is called. That tells how many it has hit.

@@ -43,14 +43,14 @@ func (e *Environment) prepareService(ctx context.Context, o Options) error {
 
 	e.service, err = rig.New(ctx, rig.Options{
 		Binary: o.Binary, Dir: e.Dir, DatabaseURL: database, TemporalAddress: e.components.TemporalAddress, APIs: e.addrs, Workers: 2,
-		WebhooksTo: e.WebhookProxy.URL(), Listener: e.Gateway.listener, GatewayLog: e.log, Env: e.settings(o.Number),
+		WebhooksTo: e.WebhookProxy.URL(), Listener: e.Gateway.listener, GatewayLog: e.log, Env: e.settings(o.Number), Backup: o.Backup,
 		Around: func(gateway http.Handler) http.Handler { return e.Hooks.around(e.Gateway.rejections.around(gateway)) },
 	})
 	if err != nil {
 		return err
 	}
 
-	e.Gateway.Gateway = e.service.Gateway
+	e.Gateway.Gateway, e.Gateway.backup = e.service.Gateway, e.service.Backup
 
 	for i, part := range []schedule.Part{schedule.API0, schedule.API1} {
 		e.parts[part] = newProcess(e, part, e.service.APIs[i])
