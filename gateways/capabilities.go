@@ -20,6 +20,9 @@ const (
 	// SettledBySum: refunds have no identity at the gateway. Those of one payment go one at a time, and what has been given
 	// back since tells whether one was made.
 	SettledBySum Settlement = "by_sum"
+	// SettledHarmlessly: a repeated creation makes another checkout, and none but the one whose id was saved can ever be paid,
+	// because customers pay on a page of ours. What a lost answer has left is found by nobody, and does no harm.
+	SettledHarmlessly Settlement = "harmlessly"
 )
 
 // Capabilities is what a company can do.

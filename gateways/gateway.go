@@ -92,10 +92,13 @@ type Checkout struct {
 	Currency          string
 	RefundedAmount    models.Money
 	URL               string // the page the customer pays on
-	ExpiresAt         time.Time
-	PaidAt            *time.Time // when the money was taken, as the gateway says it; nil: it does not say, or there is none
-	ResultCode        string     // the gateway's machine code, empty while open
-	FailureReason     string     // the gateway's words, empty unless it failed
+	// PageData is what the page at URL needs where that page is our own and the company gives only parts of it. Only the answer
+	// of a creation has it, so it is to be stored with the checkout; it is for the page alone: not for URLs, logs or clients.
+	PageData      map[string]string
+	ExpiresAt     time.Time
+	PaidAt        *time.Time // when the money was taken, as the gateway says it; nil: it does not say, or there is none
+	ResultCode    string     // the gateway's machine code, empty while open
+	FailureReason string     // the gateway's words, empty unless it failed
 }
 
 // RefundRequest asks for money to go back.

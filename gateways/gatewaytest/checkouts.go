@@ -128,6 +128,29 @@ func testFoundCheckout(t *testing.T, s Subject) {
 	require.Equal(t, c.URL, found.URL, "the customer can be sent there")
 }
 
+// testHarmlessCheckout: an unpaid checkout is not found by its reference, and another one of it can be paid. Both are found then.
+func testHarmlessCheckout(t *testing.T, s Subject) {
+	t.Helper()
+
+	lost := open(t, s)
+	_, err := s.Gateway.ReadCheckout(t.Context(), lost.search())
+	requireKind(t, gateways.KindNotFound, err)
+
+	again, err := s.Gateway.CreateCheckout(t.Context(), lost.request)
+	require.NoError(t, err)
+	require.NotEqual(t, lost.ID, again.ID)
+
+	s.Pay(t, again)
+
+	saved := made{again, lost.request}
+	require.Equal(t, gateways.CheckoutPaid, read(t, s, saved).Status)
+
+	found, err := s.Gateway.ReadCheckout(t.Context(), saved.search())
+	require.NoError(t, err)
+	require.Equal(t, gateways.CheckoutPaid, found.Status)
+	require.Equal(t, again.ID, found.ID)
+}
+
 // testPaidOtherwise: the amount and the currency of a paid checkout are those that the company took, not what was asked for.
 func testPaidOtherwise(t *testing.T, s Subject) {
 	t.Helper()
@@ -178,6 +201,7 @@ func testNotFound(t *testing.T, s Subject) {
 	}
 
 	request.Checkout = byID
+	request.Checkout.CreatedAt = time.Now().Add(-24 * time.Hour) // longer ago than any search lags: no payment will turn up
 	_, err = s.Gateway.CreateRefund(t.Context(), request)
 	requireKind(t, gateways.KindRejected, err)
 }
@@ -199,7 +223,9 @@ func testCapabilities(t *testing.T, s Subject) {
 
 	can := s.Gateway.Capabilities()
 	require.NotEmpty(t, can.Methods)
-	require.Contains(t, []gateways.Settlement{gateways.SettledByKey, gateways.SettledByReference}, can.Checkouts)
+	require.Contains(t, []gateways.Settlement{
+		gateways.SettledByKey, gateways.SettledByReference, gateways.SettledHarmlessly,
+	}, can.Checkouts)
 	require.Contains(t, []gateways.Settlement{gateways.SettledByKey, gateways.SettledByReference, gateways.SettledBySum}, can.Refunds)
 
 	seen := map[models.PaymentMethod]bool{}

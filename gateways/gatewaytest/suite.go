@@ -66,9 +66,12 @@ func Run(t *testing.T, subject func(t *testing.T) Subject) {
 		run("a checkout that cannot be canceled", testUncancelable)
 	}
 
-	if can.Checkouts == gateways.SettledByKey {
+	switch can.Checkouts {
+	case gateways.SettledByKey:
 		run("the same reference is the same checkout", testSameCheckout)
-	} else {
+	case gateways.SettledHarmlessly:
+		run("a checkout made twice harms nobody", testHarmlessCheckout)
+	default:
 		run("a checkout is found by its reference", testFoundCheckout)
 	}
 
