@@ -46,6 +46,8 @@ type CheckoutRef struct {
 	Currency          string
 	CreatedAt         time.Time // of our attempt: nothing of it is older at the gateway
 	ExpiresAt         time.Time
+	// OpenedAt is when the checkout was made at the gateway; zero where that is not known: up to half an hour after CreatedAt.
+	OpenedAt time.Time
 }
 
 // CheckoutRequest asks for a checkout. The same attempt always asks for the same: companies refuse a key that comes with

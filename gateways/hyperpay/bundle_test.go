@@ -1,0 +1,131 @@
+package hyperpay_test
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rihla/gateways"
+	"rihla/gateways/double"
+	"rihla/gateways/hyperpay"
+	hyperpaydouble "rihla/gateways/hyperpay/double"
+	"rihla/models"
+)
+
+const (
+	token    = "OGE4Mjk0MTcyODFiOGVlMzAxMjgyOTkwNjZmNTBjZGJ8ZGVtbw=="
+	keyOld   = "000102030405060708090a0b0c0d0e0f000102030405060708090a0b0c0d0e0f"
+	keyNew   = "ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221100"
+	pageBase = "https://pay.rihla.test"
+	patient  = 10 * time.Second
+)
+
+// bundle is a double of the company, our clock and a driver for it.
+type bundle struct {
+	server *double.Server
+	url    string
+	ahead  atomic.Int64 // of the clock of both
+	driver *hyperpay.Driver
+}
+
+func (b *bundle) now() time.Time { return time.Now().Add(time.Duration(b.ahead.Load())) }
+
+// merchant is the account that the driver of a bundle has.
+func merchant(hook string) double.Merchant {
+	channels := map[models.PaymentMethod]double.Channel{}
+	for _, m := range []models.PaymentMethod{models.MethodCreditCard, models.MethodDebitNetwork} {
+		channels[m] = double.Channel{WebhookURL: hook, Secret: keyOld}
+	}
+
+	return double.Merchant{Name: "shop", APIKey: token, Channels: channels}
+}
+
+func config() hyperpay.Config {
+	return hyperpay.Config{
+		APIKey: token, PageBase: pageBase, Timeout: 5 * time.Second,
+		Entities: map[models.PaymentMethod]string{
+			models.MethodCreditCard:   hyperpaydouble.Entity("shop", models.MethodCreditCard),
+			models.MethodDebitNetwork: hyperpaydouble.Entity("shop", models.MethodDebitNetwork),
+		},
+	}
+}
+
+// setup starts a double with settings, whose webhooks go to an address.
+func setup(t *testing.T, settings hyperpaydouble.Settings, hook string) *bundle {
+	t.Helper()
+
+	b := &bundle{}
+
+	var err error
+
+	b.server, err = hyperpaydouble.Open(double.Config{
+		Merchants: []double.Merchant{merchant(hook)}, Logger: slog.New(slog.DiscardHandler), Clock: b.now,
+		RetryBackoff: func(int) time.Duration { return 10 * time.Millisecond },
+	}, settings)
+	require.NoError(t, err)
+
+	srv := httptest.NewServer(b.server.Handler())
+	t.Cleanup(func() {
+		srv.Close()
+		require.NoError(t, b.server.Close(t.Context()))
+	})
+
+	b.url = srv.URL
+	b.driver = b.open(t, b.url, 5*time.Second)
+
+	return b
+}
+
+// open is a driver for an address.
+func (b *bundle) open(t *testing.T, at string, timeout time.Duration) *hyperpay.Driver {
+	t.Helper()
+
+	cfg := config()
+	cfg.BaseURL, cfg.Timeout, cfg.Now = at, timeout, b.now
+
+	d, err := hyperpay.New(cfg)
+	require.NoError(t, err)
+
+	return d
+}
+
+// post sends a form or JSON to the double without a key.
+func (b *bundle) post(t *testing.T, path, kind, body string) (int, string) {
+	t.Helper()
+
+	req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader(body))
+	req.Header.Set("Content-Type", kind)
+	req.Header.Set("Accept", "application/json")
+
+	answer := httptest.NewRecorder()
+	b.server.Handler().ServeHTTP(answer, req)
+
+	said, err := io.ReadAll(answer.Body)
+	require.NoError(t, err)
+
+	return answer.Code, string(said)
+}
+
+func (b *bundle) press(t *testing.T, id, outcome string) {
+	t.Helper()
+
+	status, answer := b.post(t, "/pay/"+id, "application/x-www-form-urlencoded", url.Values{"outcome": {outcome}}.Encode())
+	require.Equal(t, http.StatusOK, status, answer)
+}
+
+func (b *bundle) fault(t *testing.T, body string) {
+	t.Helper()
+
+	status, answer := b.post(t, "/sandbox/faults", "application/json", body)
+	require.Equal(t, http.StatusCreated, status, answer)
+}
+
+func (b *bundle) pay(t *testing.T, c gateways.Checkout) { t.Helper(); b.press(t, c.ID, "succeed") }

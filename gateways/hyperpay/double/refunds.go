@@ -1,0 +1,76 @@
+package hyperpaydouble
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"net/http"
+
+	"rihla/gateways/double"
+	"rihla/models"
+)
+
+// refund is POST /v1/payments/{id} with paymentType RF. There is no key: every request is another refund.
+func (c calls) refund(w http.ResponseWriter, r *http.Request, m *double.Account) {
+	form, kind, ok := c.form(w, r, m)
+	if !ok {
+		return
+	}
+
+	amount, err := models.ParseMoney(form.Get("amount"))
+	if err != nil || !amountForm.MatchString(form.Get("amount")) || !amount.IsPositive() || form.Get("paymentType") != "RF" {
+		failure(http.StatusBadRequest, codeInvalid).Write(w)
+
+		return
+	}
+
+	id := make([]byte, 16)
+	_, _ = rand.Read(id) // it never fails
+
+	c.Faulty(w, r, double.OpRefund, m, func(f *double.Fault) double.Answer {
+		if f.Mode == double.ModeReject {
+			return c.Refuse(f)
+		}
+
+		of := checkoutID(r.PathValue("id"))
+
+		row, err := c.Checkout(of)
+
+		switch {
+		case err != nil:
+			return c.Internal(err)
+		case row == nil || row.PaymentMethod != kind:
+			return failure(http.StatusBadRequest, codeNotFound)
+		}
+
+		fresh := double.Refund{
+			ID: hex.EncodeToString(id), Merchant: m.Name, CheckoutID: of, MerchantReference: form.Get("merchantTransactionId"),
+			Currency: form.Get("currency"),
+		}
+		fresh.Amount, _ = f.Wrong(amount, fresh.Currency)
+
+		var why double.Refusal
+
+		err = c.Commit(func(t *double.Tx) (err error) {
+			made := fresh
+			why, err = c.PayBack(t, &made, f)
+			fresh.Status, fresh.CreatedAt = made.Status, made.CreatedAt
+
+			return err
+		})
+
+		switch {
+		case err != nil:
+			return c.Internal(err)
+		case why != double.RefusedNothing:
+			return failure(http.StatusBadRequest, refusals[why])
+		default:
+			return double.Success(http.StatusOK, refundOf(&fresh, row))
+		}
+	})
+}
+
+// refusals are the company's codes.
+var refusals = map[double.Refusal]string{
+	double.RefusedUnknown: codeNotFound, double.RefusedNotPaid: codeNotPaid, double.RefusedCurrency: codeCurrency,
+	double.RefusedExceeds: codeExceeds,
+}

@@ -1,0 +1,190 @@
+package hyperpay
+
+import (
+	"bytes"
+	_ "embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
+
+	"rihla/gateways"
+	"rihla/models"
+)
+
+// Keys of gateways.Checkout.PageData.
+const (
+	DataIntegrity = "integrity" // the hash of the widget's script
+	DataOrigin    = "origin"    // where the script comes from
+	DataBrands    = "brands"    // what it offers, with spaces between
+)
+
+// PageData is what the page on which a customer pays shows.
+type PageData struct {
+	Lang        string            // "ar" or "en"; anything else is Arabic
+	CheckoutID  string            // Checkout.ID
+	Checkout    map[string]string // Checkout.PageData
+	Status      gateways.CheckoutStatus
+	Amount      models.Money
+	Currency    string
+	Method      models.PaymentMethod
+	Description string
+	ExpiresAt   time.Time // shown in Riyadh's time; zero: not shown
+	// ReturnURL is where the widget sends the customer afterwards, with id and resourcePath in the query: neither is to be believed,
+	// and resourcePath never to be followed. The service asks about the checkout that it has stored.
+	ReturnURL string
+	Nonce     string // of ContentPolicy, new for every answer
+}
+
+//go:embed page/pay.html
+var pageHTML string
+
+//go:embed page/pay.css
+var pageCSS string
+
+var page = template.Must(template.New("pay").Parse(pageHTML))
+
+// riyadh has no daylight saving time, so that no time zone database is needed.
+var riyadh = time.FixedZone("+03", 3*60*60)
+
+// errPage reports data that must not get into a page.
+var errPage = errors.New("hyperpay: the page cannot be made")
+
+// Page writes the page on which the customer pays: the company's widget, or that there is nothing to be paid any more. The answer needs
+// ContentPolicy with the same nonce, Cache-Control: no-store and Referrer-Policy: no-referrer. Error: data of a checkout that could not
+// be one of this company's; then nothing has been written.
+func Page(w io.Writer, d PageData) error {
+	v, err := d.view()
+	if err != nil {
+		return err
+	}
+
+	var out bytes.Buffer
+	if err := page.Execute(&out, v); err != nil {
+		return fmt.Errorf("%w: %w", errPage, err)
+	}
+
+	_, err = out.WriteTo(w)
+
+	return err
+}
+
+// ContentPolicy is the Content-Security-Policy of Page: scripts, styles and calls of the widget's origin and of nobody else. Frames and
+// forms may go to any https address, because the pages of 3-D Secure are those of the customer's bank. The widget sets styles of its
+// own, so that inline styles cannot be refused. Error: an origin that is no web address, or a nonce that is none.
+func ContentPolicy(origin, nonce string) (string, error) {
+	if !isWebAddress(origin) || !originForm.MatchString(origin) || !nonceForm.MatchString(nonce) {
+		return "", errPage
+	}
+
+	return "default-src 'none'; script-src 'nonce-" + nonce + "' " + origin + "; style-src 'unsafe-inline' " + origin +
+		"; img-src data: " + origin + "; font-src " + origin + "; connect-src " + origin + "; frame-src https: " + origin +
+		"; form-action 'self' https: " + origin + "; base-uri 'none'; frame-ancestors 'none'", nil
+}
+
+var (
+	// originForm keeps what is special in a policy out of it.
+	originForm = regexp.MustCompile(`^https?://[A-Za-z0-9.:\[\]-]+$`)
+	nonceForm  = regexp.MustCompile(`^[A-Za-z0-9+/_-]{16,128}={0,2}$`)
+)
+
+// pageView is what the template shows.
+type pageView struct {
+	Lang, Dir, OtherLang, OtherName string
+	Text                            map[string]string
+	Nonce                           string
+	CSS                             template.CSS
+	Open                            bool
+	Title, Note                     string
+	Amount, Currency                string
+	Method                          string
+	Description                     string
+	DescriptionLang                 string
+	DescriptionDir                  string
+	Expires                         string
+	Script, Integrity, Brands       string
+	ReturnURL                       string
+}
+
+func (d PageData) view() (pageView, error) {
+	v := pageView{
+		Lang: "ar", Dir: "rtl", OtherLang: "en", OtherName: "English", Text: arabic, Nonce: d.Nonce,
+		CSS:  template.CSS(pageCSS), //nolint:gosec // our own file, embedded
+		Open: d.Status == gateways.CheckoutOpen, Amount: grouped(d.Amount), Currency: d.Currency, Method: d.Method.Label().AR,
+		Description: plain(d.Description, maxTitle), ReturnURL: d.ReturnURL, DescriptionLang: "en", DescriptionDir: "ltr",
+	}
+
+	if d.Lang == "en" {
+		v.Lang, v.Dir, v.OtherLang, v.OtherName, v.Text, v.Method = "en", "ltr", "ar", "العربية", english, d.Method.Label().EN
+	}
+
+	if models.SameCurrency(d.Currency, models.Currency) {
+		v.Currency = v.Text["sar"]
+	}
+
+	if strings.ContainsFunc(v.Description, func(r rune) bool { return unicode.Is(unicode.Arabic, r) }) {
+		v.DescriptionLang, v.DescriptionDir = "ar", "rtl"
+	}
+
+	if !d.ExpiresAt.IsZero() {
+		v.Expires = d.ExpiresAt.In(riyadh).Format("15:04")
+	}
+
+	state := string(d.Status)
+	if v.Text[state+"_title"] == "" {
+		return pageView{}, fmt.Errorf("%w: the checkout has an unknown status", errPage)
+	}
+
+	v.Title, v.Note = v.Text[state+"_title"], v.Text[state+"_note"]
+
+	return v, d.widget(&v)
+}
+
+// widget fills in what the company's script needs. What comes from the company is checked again, since it becomes part of our page.
+func (d PageData) widget(v *pageView) error {
+	if !isReturn(d.ReturnURL) || !nonceForm.MatchString(d.Nonce) {
+		return fmt.Errorf("%w: the address to return to, or the nonce, is not usable", errPage)
+	}
+
+	if !v.Open {
+		return nil
+	}
+
+	origin := d.Checkout[DataOrigin]
+	v.Integrity, v.Brands = d.Checkout[DataIntegrity], d.Checkout[DataBrands]
+
+	if !originForm.MatchString(origin) || !checkoutForm.MatchString(d.CheckoutID) || !integrityForm.MatchString(v.Integrity) {
+		return fmt.Errorf("%w: the checkout's data are not usable", errPage)
+	}
+
+	for b := range strings.FieldsSeq(v.Brands) {
+		if !brandForm.MatchString(b) {
+			return fmt.Errorf("%w: a brand is not usable", errPage)
+		}
+	}
+
+	v.Script = origin + "/v1/paymentWidgets.js?checkoutId=" + url.QueryEscape(d.CheckoutID)
+
+	return nil
+}
+
+func isReturn(text string) bool {
+	u, err := url.Parse(text)
+
+	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
+}
+
+// grouped writes 1150.00 as 1,150.00: Saudi shops use Western digits in both languages.
+func grouped(amount models.Money) string {
+	whole, cents, _ := strings.Cut(amount.String(), ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+
+	return whole + "." + cents
+}

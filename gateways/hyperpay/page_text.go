@@ -1,0 +1,27 @@
+package hyperpay
+
+// The page's words. A title and a note for every gateways.CheckoutStatus.
+
+var arabic = map[string]string{
+	"brand": "رحلة", "page_title": "الدفع الآمن", "amount": "المبلغ", "vat": "شامل ضريبة القيمة المضافة", "sar": "ر.س",
+	"expires": "ادفع قبل الساعة", "riyadh": "بتوقيت الرياض", "back": "العودة",
+	"secure":     "تُدخل بيانات بطاقتك لدى هايبر باي، ولا تصل إلينا.",
+	"no_script":  "يحتاج الدفع إلى تفعيل جافاسكريبت في متصفحك.",
+	"open_title": "إتمام الدفع", "open_note": "",
+	"paid_title": "تم الدفع بنجاح", "paid_note": "استلمنا دفعتك. سيصلك التأكيد برسالة قريبًا.",
+	"failed_title": "لم تتم عملية الدفع", "failed_note": "رُفضت العملية ولم يُخصم أي مبلغ.",
+	"expired_title": "انتهت مهلة الدفع", "expired_note": "انتهت صلاحية هذه الصفحة. للمحاولة من جديد ارجع واختر الدفع.",
+	"canceled_title": "أُلغي الدفع", "canceled_note": "للمحاولة من جديد ارجع واختر الدفع.",
+}
+
+var english = map[string]string{
+	"brand": "Rihla", "page_title": "Secure payment", "amount": "Amount", "vat": "VAT included", "sar": "SAR",
+	"expires": "Pay before", "riyadh": "Riyadh time", "back": "Back",
+	"secure":     "Your card details are entered at HyperPay and do not reach us.",
+	"no_script":  "To pay, JavaScript must be switched on in your browser.",
+	"open_title": "Complete your payment", "open_note": "",
+	"paid_title": "Payment received", "paid_note": "Thank you. A confirmation is on its way to you.",
+	"failed_title": "Payment not completed", "failed_note": "The payment was declined and nothing was charged.",
+	"expired_title": "The time to pay is over", "expired_note": "This page has expired. To try again, go back and choose to pay.",
+	"canceled_title": "Payment cancelled", "canceled_note": "To try again, go back and choose to pay.",
+}

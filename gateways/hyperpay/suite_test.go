@@ -1,0 +1,56 @@
+package hyperpay_test
+
+import (
+	"testing"
+	"time"
+
+	"rihla/gateways"
+	"rihla/gateways/gatewaytest"
+	hyperpaydouble "rihla/gateways/hyperpay/double"
+	"rihla/models"
+)
+
+func TestDriverAgainstDouble(t *testing.T) {
+	t.Parallel()
+
+	for _, method := range []models.PaymentMethod{models.MethodCreditCard, models.MethodDebitNetwork} {
+		t.Run(string(method), func(t *testing.T) {
+			t.Parallel()
+
+			gatewaytest.Run(t, func(t *testing.T) gatewaytest.Subject {
+				t.Helper()
+
+				b := setup(t, hyperpaydouble.Settings{}, "") // of its own: a fault hits the next call, of any test
+
+				return gatewaytest.Subject{
+					Gateway: b.driver, Method: method, Declined: gateways.CheckoutOpen,
+					UnknownID: "0A1B2C3D4E5F60718293A4B5C6D7E8F9.uat01-vm-tx09",
+					Pay:       b.pay,
+					Decline:   func(t *testing.T, c gateways.Checkout) { t.Helper(); b.press(t, c.ID, "decline") },
+					Expire:    func(*testing.T, gateways.Checkout) { b.ahead.Store(int64(2 * time.Hour)) },
+					Lag:       func(t *testing.T) { t.Helper(); b.fault(t, `{"operation":"status","mode":"find_lag","times":2}`) },
+				}
+			})
+		})
+	}
+}
+
+func TestDriverOverABrokenWire(t *testing.T) {
+	t.Parallel()
+
+	gatewaytest.RunWire(t, func(t *testing.T) gatewaytest.Wire {
+		t.Helper()
+
+		b := setup(t, hyperpaydouble.Settings{}, "")
+
+		return gatewaytest.Wire{
+			Company: b.server.Handler(),
+			Open: func(t *testing.T, url string) gateways.Gateway {
+				t.Helper()
+				return b.open(t, url, gatewaytest.WireTimeout)
+			},
+			Pay:     b.pay,
+			Secrets: []string{token, hyperpaydouble.Entity("shop", models.MethodCreditCard)},
+		}
+	})
+}
