@@ -242,7 +242,9 @@ func (d *Driver) overAt(r gateways.CheckoutRef) time.Time {
 }
 
 func (d *Driver) isOver(r gateways.CheckoutRef) bool {
-	return !(r.OpenedAt.IsZero() && r.CreatedAt.IsZero()) && !d.now().Before(d.overAt(r))
+	known := !r.OpenedAt.IsZero() || !r.CreatedAt.IsZero()
+
+	return known && !d.now().Before(d.overAt(r))
 }
 
 func notFound(reference uuid.UUID) *gateways.Error {

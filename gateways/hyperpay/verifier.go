@@ -120,7 +120,16 @@ func fromHex(values []string, size int) ([]byte, bool) {
 		return nil, false
 	}
 
-	raw, err := hex.DecodeString(values[0])
+	return digits(values[0])
+}
+
+// digits reads hexadecimal digits in capitals or not, and never in both: so that a message has one form.
+func digits(text string) ([]byte, bool) {
+	if text != strings.ToUpper(text) && text != strings.ToLower(text) {
+		return nil, false
+	}
+
+	raw, err := hex.DecodeString(text)
 
 	return raw, err == nil
 }
@@ -130,18 +139,13 @@ func closedContent(body []byte) ([]byte, bool) {
 	text := string(body)
 
 	if strings.HasPrefix(text, "{") && strings.HasSuffix(text, "}") {
-		var wrapper struct {
-			EncryptedBody string `json:"encryptedBody"`
-		}
-
-		if json.Unmarshal(body, &wrapper) != nil {
+		var wrapper map[string]json.RawMessage // a struct would take the name in any case
+		if json.Unmarshal(body, &wrapper) != nil || json.Unmarshal(wrapper["encryptedBody"], &text) != nil {
 			return nil, false
 		}
-
-		text = wrapper.EncryptedBody
 	}
 
-	closed, err := hex.DecodeString(text)
+	closed, ok := digits(text)
 
-	return closed, err == nil && len(closed) > 0
+	return closed, ok && len(closed) > 0
 }
