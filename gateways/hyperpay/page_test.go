@@ -1,0 +1,115 @@
+package hyperpay_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rihla/gateways"
+	"rihla/gateways/hyperpay"
+	"rihla/models"
+)
+
+func pageData() hyperpay.PageData {
+	return hyperpay.PageData{
+		Lang: "ar", CheckoutID: checkout, Status: gateways.CheckoutOpen, Amount: models.MustMoney("1150.00"), Currency: "SAR",
+		Method: models.MethodDebitNetwork, Description: `عمرة <script>alert(1)</script>`, ReturnURL: "https://rihla.test/return/1?a=b&c=d",
+		ExpiresAt: time.Date(2026, 11, 24, 10, 30, 0, 0, time.UTC), Nonce: "0123456789abcdef",
+		Checkout: map[string]string{
+			hyperpay.DataIntegrity: "sha384-oqVuAfXRKap7fdgcCY5uykM6+R9GqQ8K/uxy9rx7HNQlGYl1kPzQho1wx4JwY8wC",
+			hyperpay.DataOrigin:    "https://eu-test.oppwa.com", hyperpay.DataBrands: "MADA VISA",
+		},
+	}
+}
+
+func rendered(t *testing.T, d hyperpay.PageData) string {
+	t.Helper()
+
+	var out bytes.Buffer
+
+	require.NoError(t, hyperpay.Page(&out, d))
+
+	return out.String()
+}
+
+func TestPage(t *testing.T) {
+	t.Parallel()
+
+	html := rendered(t, pageData())
+	for _, part := range []string{
+		`<html lang="ar" dir="rtl">`, `1,150.00`, `13:30`, `data-brands="MADA VISA"`, `class="paymentWidgets"`,
+		`action="https://rihla.test/return/1?a=b&amp;c=d"`, `locale: "ar"`,
+		`src="https://eu-test.oppwa.com/v1/paymentWidgets.js?checkoutId=` + checkout + `"`,
+		`integrity="sha384-oqVuAfXRKap7fdgcCY5uykM6&#43;R9GqQ8K/uxy9rx7HNQlGYl1kPzQho1wx4JwY8wC" crossorigin="anonymous"`,
+	} {
+		require.Contains(t, html, part)
+	}
+
+	require.NotContains(t, html, "<script>alert")
+
+	d := pageData()
+	d.Lang = "en"
+	html = rendered(t, d)
+	require.Contains(t, html, `<html lang="en" dir="ltr">`)
+	require.Contains(t, html, "Complete your payment")
+
+	for _, status := range []gateways.CheckoutStatus{
+		gateways.CheckoutPaid, gateways.CheckoutFailed, gateways.CheckoutExpired, gateways.CheckoutCanceled,
+	} {
+		d.Status = status
+		html = rendered(t, d)
+		require.NotContains(t, html, "paymentWidgets", "there is nothing to be paid")
+		require.NotContains(t, html, checkout)
+		require.Contains(t, html, `href="https://rihla.test/return/1`)
+	}
+}
+
+// TestPageRefuses: nothing gets into the page that could do more than it should.
+func TestPageRefuses(t *testing.T) {
+	t.Parallel()
+
+	for name, change := range map[string]func(*hyperpay.PageData){
+		"an origin with a path":       func(d *hyperpay.PageData) { d.Checkout[hyperpay.DataOrigin] = "https://evil.test/x" },
+		"an origin that is a script":  func(d *hyperpay.PageData) { d.Checkout[hyperpay.DataOrigin] = "javascript:alert(1)" },
+		"no integrity":                func(d *hyperpay.PageData) { delete(d.Checkout, hyperpay.DataIntegrity) },
+		"an odd integrity":            func(d *hyperpay.PageData) { d.Checkout[hyperpay.DataIntegrity] = `x" onload="` },
+		"an odd brand":                func(d *hyperpay.PageData) { d.Checkout[hyperpay.DataBrands] = `MADA "><` },
+		"an odd id":                   func(d *hyperpay.PageData) { d.CheckoutID = "x&y=z" },
+		"a way back that is a script": func(d *hyperpay.PageData) { d.ReturnURL = "javascript:alert(1)" },
+		"no way back":                 func(d *hyperpay.PageData) { d.ReturnURL = "" },
+		"an odd nonce":                func(d *hyperpay.PageData) { d.Nonce = `" x` },
+		"an unknown status":           func(d *hyperpay.PageData) { d.Status = "maybe" },
+	} {
+		d := pageData()
+		change(&d)
+
+		var out bytes.Buffer
+
+		require.Error(t, hyperpay.Page(&out, d), name)
+		require.Zero(t, out.Len(), name)
+	}
+}
+
+func TestContentPolicy(t *testing.T) {
+	t.Parallel()
+
+	policy, err := hyperpay.ContentPolicy("https://eu-test.oppwa.com", "0123456789abcdef")
+	require.NoError(t, err)
+	require.Contains(t, policy, "script-src 'nonce-0123456789abcdef' https://eu-test.oppwa.com;")
+	require.Contains(t, policy, "frame-ancestors 'none'")
+	require.NotContains(t, policy, "*")
+	require.NotContains(t, policy, "unsafe-eval")
+
+	for _, origin := range []string{"", "https://x.test/path", "https://x.test; script-src *", "https://*.x.test", "ftp://x.test", "https://u@x.test"} {
+		_, err := hyperpay.ContentPolicy(origin, "0123456789abcdef")
+		require.Error(t, err, origin)
+	}
+
+	for _, nonce := range []string{"", "short", "0123456789abcdef'", strings.Repeat("a", 200)} {
+		_, err := hyperpay.ContentPolicy("https://x.test", nonce)
+		require.Error(t, err, nonce)
+	}
+}
