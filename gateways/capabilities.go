@@ -21,7 +21,7 @@ const (
 	// back since tells whether one was made.
 	SettledBySum Settlement = "by_sum"
 	// SettledHarmlessly: a repeated creation makes another checkout, and none but the one whose id was saved can ever be paid,
-	// because customers pay on a page of ours. What a lost answer has left is found by nobody, and does no harm.
+	// because customers pay on a page of ours. What a lost answer has left is not found, and does no harm.
 	SettledHarmlessly Settlement = "harmlessly"
 )
 
