@@ -17,7 +17,7 @@ const (
 	searchLag = 5 * time.Minute
 	// openedAfter is how long after the creation of an attempt its checkout may be opened (gateways.CheckoutRequest).
 	openedAfter = 30 * time.Minute
-	// pendingFor is how long a payment that somebody has begun may stay undecided (hyperpay.docs.oppwa.com/node/111).
+	// pendingFor is how long a payment that a customer has begun may stay undecided (hyperpay.docs.oppwa.com/node/111).
 	pendingFor = 30 * time.Minute
 )
 
@@ -25,7 +25,7 @@ const (
 // refunds have no published window, and amounts no published minimum.
 func Capabilities(methods ...models.PaymentMethod) gateways.Capabilities {
 	c := gateways.Capabilities{
-		// POST /v1/checkouts has no key, and no search shows a checkout that nobody has used
+		// POST /v1/checkouts has no key, and no search shows a checkout that was not used
 		// (hyperpay.docs.oppwa.com/reporting-transaction).
 		Checkouts: gateways.SettledHarmlessly,
 		// The report finds a refund by its own merchantTransactionId (same page).

@@ -15,7 +15,7 @@ import (
 // Mode is what an access token is for. It does not tell: test and live tokens look alike, and differ in the system that knows them.
 func Mode(string) gateways.Mode { return gateways.ModeUnknown }
 
-// Check implements gateways.Checker. It asks the report of every entity for a reference that nobody has: "cannot find transaction" says
+// Check implements gateways.Checker. It asks the report of every entity for a reference that is not used: "cannot find transaction" says
 // that the token, the entity and the right to read reports are good, which is what finds payments whose messages were lost.
 func (d *Driver) Check(ctx context.Context, webhook string) ([]gateways.Finding, error) {
 	var findings []gateways.Finding

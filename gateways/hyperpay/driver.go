@@ -207,8 +207,8 @@ func (d *Driver) Capabilities() gateways.Capabilities {
 	return Capabilities(slices.Collect(maps.Keys(d.entities))...)
 }
 
-// CreateCheckout implements gateways.Gateway. The request has no key, so that a repeated one makes another checkout; nobody can pay
-// one whose answer was lost, because its id was never shown.
+// CreateCheckout implements gateways.Gateway. The request has no key, so that a repeated one makes another checkout. One whose
+// answer was lost cannot be paid, because its id was never shown.
 func (d *Driver) CreateCheckout(ctx context.Context, r gateways.CheckoutRequest) (gateways.Checkout, error) {
 	entity, err := d.entity(r.Method)
 	if err != nil {
@@ -249,7 +249,7 @@ var ownParameters = []string{
 	"entityId", "amount", "currency", "paymentType", "integrity", "merchantTransactionId", "customParameters[SHOPPER_title]",
 }
 
-// created checks the answer: without an id, and the proof of the script, nobody can pay.
+// created checks the answer: without an id, or the proof of the script, it cannot be paid.
 func (d *Driver) created(r gateways.CheckoutRequest, a createdAnswer) (gateways.Checkout, error) {
 	switch {
 	case !createdCode.MatchString(a.Result.Code):

@@ -74,7 +74,7 @@ func Page(w io.Writer, d PageData) error {
 	return err
 }
 
-// ContentPolicy is the Content-Security-Policy of Page: scripts, styles and calls of the widget's origin and of nobody else. Frames and
+// ContentPolicy is the Content-Security-Policy of Page: scripts, styles and calls of the widget's origin alone. Frames and
 // forms may go to any https address, because the pages of 3-D Secure are those of the customer's bank. The widget sets styles of its
 // own, so that inline styles cannot be refused. Error: an origin that is no web address, or a nonce that is none.
 func ContentPolicy(origin, nonce string) (string, error) {

@@ -29,7 +29,7 @@ const (
 var notice = []string{"REGISTRATION", "SCHEDULE", "RISK", "TEST"}
 
 // meanings is the table of events by the type of the transaction and the outcome of its result code; what is not in it is a notice.
-// A declined payment is one, because the checkout goes on; so is what somebody does by hand in the back office (RV, CP, …).
+// A declined payment is one, because the checkout goes on; so is what the merchant's staff does in the back office (RV, CP, …).
 var meanings = map[string]map[outcome]models.EventType{
 	"DB": {
 		success: models.EventPaymentSucceeded, review: models.EventPaymentSucceeded, chargedBack: models.EventPaymentDisputed,

@@ -165,7 +165,7 @@ type signer struct {
 	wrapped bool
 }
 
-// Message implements double.Signer. Of a checkout that nobody has paid in time the company says nothing.
+// Message implements double.Signer. Of a checkout that was not paid in time the company says nothing.
 func (s signer) Message(e double.Event, _ string, _ time.Time) (double.Message, bool, error) {
 	payload, ok := payloadOf(e)
 	if !ok {

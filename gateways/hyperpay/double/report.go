@@ -28,7 +28,7 @@ func (c calls) reported(found []transaction) double.Answer {
 // shown reports whether the report has caught up with what was made at a time.
 func (c calls) shown(at time.Time) bool { return c.Now().Sub(at) >= c.protocol.settings.Lag }
 
-// find is GET /v1/query?merchantTransactionId=…: transactions of the entity, never checkouts that nobody has used.
+// find is GET /v1/query?merchantTransactionId=…: transactions of the entity, never checkouts that were not used.
 func (c calls) find(w http.ResponseWriter, r *http.Request, m *double.Account) {
 	reference := r.URL.Query().Get("merchantTransactionId")
 	if reference == "" {

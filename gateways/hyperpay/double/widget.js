@@ -10,6 +10,8 @@
     b.value = outcome;
     b.className = "wpwl-button wpwl-button-" + outcome;
     b.textContent = text;
+    b.style.cssText = "display:block;width:100%;margin:0 0 10px;padding:13px 16px;border-radius:11px;font:inherit;cursor:pointer;" +
+      (outcome === "succeed" ? "border:0;background:#0d5a4a;color:#fff" : "border:1px solid #c9d2ce;background:#fff;color:#a8322a");
     b.addEventListener("click", function () { pay(form, outcome); });
     form.appendChild(b);
   }
