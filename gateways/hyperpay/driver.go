@@ -121,8 +121,8 @@ func (cfg Config) withDefaults() Config {
 
 func (cfg Config) check() error {
 	switch {
-	case !isWebAddress(cfg.BaseURL):
-		return errors.New("the URL must be an absolute http or https URL")
+	case !isWebAddress(cfg.BaseURL) || !originForm.MatchString(strings.TrimRight(cfg.BaseURL, "/")):
+		return errors.New("the URL must be an absolute http or https URL without a path") // the widget's origin
 	case cfg.Live && strings.Contains(cfg.BaseURL, "test.oppwa.com"), !cfg.Live && strings.Contains(cfg.BaseURL, "prod.oppwa.com"):
 		return errors.New("the URL is that of the other system than the mode says")
 	case !isWebAddress(cfg.PageBase):

@@ -112,6 +112,7 @@ func TestNewRefusesBadConfiguration(t *testing.T) {
 
 	for name, change := range map[string]func(*hyperpay.Config){
 		"a relative URL":         func(c *hyperpay.Config) { c.BaseURL = "/v1" },
+		"a URL with a path":      func(c *hyperpay.Config) { c.BaseURL = "https://x.test/v1" },
 		"a URL with a query":     func(c *hyperpay.Config) { c.BaseURL = "https://x.test/?a=b" },
 		"the test URL when live": func(c *hyperpay.Config) { c.BaseURL, c.Live = "https://eu-test.oppwa.com", true },
 		"the live URL in a test": func(c *hyperpay.Config) { c.BaseURL = "https://eu-prod.oppwa.com" },

@@ -20,27 +20,47 @@ import (
 
 var live = flag.Bool("live", false, "run against HyperPay's test system, with the account that HYPERPAY_… names")
 
-// TestMain runs the test against the company alone when it is asked for, and else everything but that:
+// TestCompany: without an address the company's own is asked. With -live it goes on against the company's test system:
 //
-//	HYPERPAY_TOKEN=… HYPERPAY_ENTITY=… go test -v -timeout 30m ./gateways/hyperpay -args -live
+//	HYPERPAY_TOKEN=… HYPERPAY_ENTITY=… go test -v -timeout 30m -run Company ./gateways/hyperpay -args -live
 //
-// HYPERPAY_URL is the company's test system unless it is set. HYPERPAY_AMOUNT is what is paid; 92.00 unless it is set, because test accounts take whole riyals only. With HYPERPAY_WAIT, a
-// duration, a page is served here on which a person pays with a test card; then all of it is given back.
-func TestMain(m *testing.M) {
-	flag.Parse()
+// HYPERPAY_URL is that system unless it is set. HYPERPAY_AMOUNT is what is paid; 92.00 unless it is set, because test accounts take
+// whole riyals only. With HYPERPAY_WAIT, a duration, a page is served here on which a person pays with a test card; then all of it is
+// given back.
+func TestCompany(t *testing.T) {
+	t.Parallel()
 
-	if !*live {
-		os.Exit(m.Run())
+	for mode, host := range map[bool]string{false: "eu-test.oppwa.com", true: "eu-prod.oppwa.com"} {
+		var asked string
+
+		cfg := config()
+		cfg.Live = mode
+		cfg.Transport = transport(func(r *http.Request) (*http.Response, error) {
+			asked = r.URL.Scheme + "://" + r.URL.Host
+
+			return nil, http.ErrServerClosed
+		})
+
+		d, err := hyperpay.New(cfg)
+		require.NoError(t, err)
+
+		_, err = d.CreateCheckout(t.Context(), gatewaytest.Request())
+		require.Equal(t, gateways.KindUnknown, gateways.KindOf(err))
+		require.Equal(t, "https://"+host, asked)
 	}
 
-	every := func(string, string) (bool, error) { return true, nil }
-	if !testing.RunTests(every, []testing.InternalTest{{Name: "TestLive", F: testLive}}) {
-		os.Exit(1)
+	if *live {
+		t.Run("live", testLive)
 	}
 }
 
+type transport func(*http.Request) (*http.Response, error)
+
+func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
 func testLive(t *testing.T) {
 	t.Helper()
+	t.Parallel()
 
 	cfg := hyperpay.Config{
 		BaseURL: os.Getenv("HYPERPAY_URL"), APIKey: os.Getenv("HYPERPAY_TOKEN"), PageBase: "http://localhost", Parameters: map[string]string{"testMode": "EXTERNAL"},

@@ -26,11 +26,11 @@ func (d *Driver) ReadCheckout(ctx context.Context, r gateways.CheckoutRef) (gate
 	}
 
 	status, err := d.status(ctx, entity, r)
-	if gateways.KindOf(err) == gateways.KindRateLimited || gateways.KindOf(err) == gateways.KindNotFound {
-		return d.readReport(ctx, entity, r, err)
-	}
-
 	if err != nil {
+		if saysNothing(err) {
+			return d.readReport(ctx, entity, r, err)
+		}
+
 		return gateways.Checkout{}, err
 	}
 
@@ -42,6 +42,14 @@ func (d *Driver) ReadCheckout(ctx context.Context, r gateways.CheckoutRef) (gate
 	default:
 		return d.readReport(ctx, entity, r, nil)
 	}
+}
+
+// saysNothing reports an answer to a question about a checkout that leaves it to the report: its time there is over, it was asked about
+// too often, or the question was refused.
+func saysNothing(err error) bool {
+	kind := gateways.KindOf(err)
+
+	return kind == gateways.KindNotFound || kind == gateways.KindRateLimited || kind == gateways.KindRejected
 }
 
 // status asks about a checkout by its id. Errors: KindNotFound when its time there is over, paid or not, or never was.
@@ -174,6 +182,7 @@ func (d *Driver) paid(ctx context.Context, entity string, r gateways.CheckoutRef
 	c.Amount, c.Currency, c.FailureReason = amount, currency, ""
 	c.RefundedAmount = d.refunded(ctx, entity, e.ID)
 
+	// Should the time of a status be that of the answer, it is no later than the moment that counts without it.
 	if at, ok := e.at(); ok {
 		c.PaidAt = &at
 	}

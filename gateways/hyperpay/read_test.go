@@ -65,6 +65,8 @@ func TestStates(t *testing.T) {
 		"a report without a list":                  {ago: late, status: gone, report: saying(200, "000.000.100")},
 		"a report with something else":             {ago: late, status: gone, report: reported(`{"a":1}`)},
 		"a report that is no answer":               {ago: late, status: gone, report: answer{200, `{}`, ""}},
+		"a status that is refused, and paid":       {ago: soon, status: saying(400, "100.390.112"), report: reported(item("DB", "000.000.000")), want: gateways.CheckoutPaid},
+		"a status that is refused, and it is over": {ago: late, status: saying(400, "100.390.112"), report: none, want: gateways.CheckoutExpired},
 		"a status that is refused":                 {ago: soon, status: saying(400, "600.200.500"), report: none, kind: gateways.KindRejected},
 		"a system error of the company":            {ago: soon, status: saying(400, "999.999.999"), report: none},
 	} {

@@ -174,12 +174,12 @@ func (d *Driver) findPayment(ctx context.Context, entity string, r gateways.Chec
 	if r.ID != "" && !d.isOver(r) {
 		status, err := d.status(ctx, entity, r)
 
-		switch kind := gateways.KindOf(err); {
+		switch {
 		case err == nil && status.outcome().tookMoney():
 			return status, nil
 		case err == nil:
 			return nil, unpaid
-		case kind != gateways.KindNotFound && kind != gateways.KindRateLimited:
+		case !saysNothing(err):
 			return nil, err
 		}
 	}
