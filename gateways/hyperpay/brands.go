@@ -6,13 +6,13 @@ import (
 	"rihla/models"
 )
 
-// defaultBrands are the widget's names of cards (hyperpay.docs.oppwa.com/reference/parameters).
+// defaultBrands are the widget's names of cards (hyperpay.docs.oppwa.com/node/37).
 var defaultBrands = map[models.PaymentMethod][]string{
 	models.MethodCreditCard:   {"VISA", "MASTER"},
 	models.MethodDebitNetwork: {"MADA"},
 }
 
-// brandsOf are the brands of a method, MADA first where it is among them: Saudi rules demand it (HyperPay's Magento plugin says so).
+// brandsOf are the brands of a method, MADA first where it is among them: Saudi rules demand it (same page).
 func brandsOf(method models.PaymentMethod, named map[models.PaymentMethod][]string) []string {
 	brands := named[method]
 	if len(brands) == 0 {

@@ -20,7 +20,8 @@ import (
 )
 
 const (
-	// The company's own addresses; the test system takes no money (hyperpay.docs.oppwa.com/node/37).
+	// The company's own addresses (hyperpay.docs.oppwa.com/reference/parameters; the live one as its customers use it). The test
+	// system takes no money.
 	testURL = "https://eu-test.oppwa.com"
 	liveURL = "https://eu-prod.oppwa.com"
 
