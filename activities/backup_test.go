@@ -185,6 +185,30 @@ func TestCheckoutThatIsFoundByReference(t *testing.T) {
 	require.Equal(t, 1, d.gateway.Calls(fake.CreateCheckout))
 }
 
+// Where none but the saved checkout can be paid, a lost answer is followed by another request and not looked for, and a refusal
+// is the last word.
+func TestCheckoutWhoseLossIsHarmless(t *testing.T) {
+	t.Parallel()
+
+	d := newDesk(t)
+	d.gateway.Can.Checkouts = gateways.SettledHarmlessly
+
+	a := d.attempt(t)
+	d.openUnheard(t, a)
+	require.NotNil(t, d.transaction(t, d.open(t, a)).Reference)
+	require.Equal(t, 2, d.gateway.Calls(fake.CreateCheckout))
+
+	refused := d.attempt(t)
+	d.openUnheard(t, refused)
+	d.gateway.Script(fake.CreateCheckout, fake.Fault{Mode: fake.Rejected})
+
+	c, err := d.OpenCheckout(t.Context(), refused)
+	require.NoError(t, err)
+	require.Equal(t, models.TransactionFailed, c.Status)
+	require.Equal(t, models.FailureGatewayRejected, c.Failure)
+	require.Zero(t, d.gateway.Calls(fake.FindCheckout))
+}
+
 // bySum is a desk whose gateway knows no refunds but their sum.
 func bySum(t *testing.T) *desk {
 	t.Helper()

@@ -43,15 +43,8 @@ func (p *Payments) openCheckout(ctx context.Context, a models.Attempt) (Checkout
 	stuck := settled && gateways.KindOf(refusal) == gateways.KindInProgress
 
 	if err = refusal; isFinal(refusal) || stuck {
-		// The answer of an earlier try may have been lost, and a gateway refuses the same key with another request: the trip may
-		// have got another title since. An attempt that counted as refused would leave a checkout behind that can be paid. So
-		// would one whose gateway refuses to say, unless this is the first try.
-		opened, err = p.findCheckout(ctx, &t)
-		switch kind := gateways.KindOf(err); {
-		case kind == gateways.KindNotFound && !fresh && !settled:
-			// An earlier request for it may still be under way, and would leave a checkout without an attempt.
-			return checkoutOf(&t), refusal
-		case kind == gateways.KindNotFound || kind == gateways.KindRejected && fresh:
+		var none bool
+		if opened, none, err = p.madeAllTheSame(ctx, &t, fresh, settled, refusal); none {
 			return p.failUnopened(ctx, &t, models.FailureGatewayRejected, refusal.Error())
 		}
 	}
@@ -61,16 +54,47 @@ func (p *Payments) openCheckout(ctx context.Context, a models.Attempt) (Checkout
 	}
 
 	// The checkout of an earlier try may have been closed since; then the gateway repeats what it said when it made it.
-	if !fresh && p.foundCanceled(ctx, &t) {
+	if !fresh && !p.leavesNothing(&t) && p.foundCanceled(ctx, &t) {
 		return p.failUnopened(ctx, &t, models.FailureCancelled, "")
 	}
 
-	err = p.Store.Payments.SaveCheckout(ctx, t.ID, t.Channel, opened.ID, opened.URL)
+	err = p.Store.Payments.SaveCheckout(ctx, t.ID, t.Channel, payments.OpenedCheckout{
+		Reference: opened.ID, URL: opened.URL, PageData: opened.PageData,
+	})
 	if errors.Is(err, payments.ErrReferenceTaken) {
 		return p.failUnopened(ctx, &t, models.FailureGatewayRejected, err.Error())
 	}
 
 	return checkoutOf(&t), err
+}
+
+// madeAllTheSame looks for a checkout that was refused: the answer of an earlier try may have been lost, and a gateway refuses the same
+// key with another request: the trip may have got another title since. An attempt that counted as refused would leave a checkout behind
+// that can be paid. So would one whose gateway refuses to say, unless this is the first try. none: there is no such checkout.
+func (p *Payments) madeAllTheSame(
+	ctx context.Context, t *models.PaymentTransaction, fresh, settled bool, refusal error,
+) (opened gateways.Checkout, none bool, err error) {
+	if p.leavesNothing(t) {
+		return opened, isFinal(refusal), refusal
+	}
+
+	opened, err = p.findCheckout(ctx, t)
+	switch kind := gateways.KindOf(err); {
+	case kind == gateways.KindNotFound && !fresh && !settled:
+		// An earlier request for it may still be under way, and would leave a checkout without an attempt.
+		return opened, false, refusal
+	case kind == gateways.KindNotFound || kind == gateways.KindRejected && fresh:
+		return opened, true, nil
+	default:
+		return opened, false, err
+	}
+}
+
+// leavesNothing reports that a checkout whose answer was lost can neither be found nor be paid, so that an answer is the last word.
+func (p *Payments) leavesNothing(t *models.PaymentTransaction) bool {
+	g, err := p.gateway(t.Channel.Account())
+
+	return err == nil && g.Capabilities().Checkouts == gateways.SettledHarmlessly
 }
 
 // foundCanceled reports that the gateway says that the attempt's checkout was canceled.

@@ -217,6 +217,10 @@ func refOf(t *models.PaymentTransaction) gateways.CheckoutRef {
 		ref.ID = *t.Reference
 	}
 
+	if t.OpenedAt != nil {
+		ref.OpenedAt = *t.OpenedAt
+	}
+
 	return ref
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"rihla/internal/store/payments"
 	"rihla/models"
 )
 
@@ -86,7 +87,8 @@ func (b *reportsBench) settled(ctx context.Context, sales *bench, before, after 
 			return err
 		}
 
-		if err := b.store.Payments.SaveCheckout(ctx, tx.ID, tx.Channel, "ref-"+tx.ID.String(), "https://gateway.test/"); err != nil {
+		made := payments.OpenedCheckout{Reference: "ref-" + tx.ID.String(), URL: "https://gateway.test/"}
+		if err := b.store.Payments.SaveCheckout(ctx, tx.ID, tx.Channel, made); err != nil {
 			return err
 		}
 

@@ -183,7 +183,7 @@ func apiDeps(ctx context.Context, cfg config.Config, p apiParts, open *closers) 
 	limits := ratelimit.New(limiter, cfg.Limits, middleware.LimiterFailed(slog.Default()))
 	handlers := operations.New(operations.Deps{
 		Store: p.store, Workflows: p.workflows, Passwords: passwords, Issuer: auth.NewIssuer(keys, cfg.Tokens),
-		Logins: limits, Verifiers: channels, Methods: offered(cfg), Hold: policies(cfg).Hold,
+		Logins: limits, Verifiers: channels, Pages: pages(cfg), Methods: offered(cfg), Hold: policies(cfg).Hold,
 		AtOnce: cfg.AtOnce, Deliver: p.relay.Enqueue, Metrics: p.metrics, Media: files, Links: links, Now: clock.Now, Log: slog.Default(),
 		RefreshTTL: cfg.Tokens.RefreshTTL, CheckoutWait: cfg.HTTP.CheckoutWait, RefundWait: cfg.HTTP.RefundWait,
 		PublicURL: cfg.App.PublicURL, Returns: cfg.ReturnRules(),

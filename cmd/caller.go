@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"rihla/gateways/doubles"
+
 	"github.com/google/uuid"
 )
 
@@ -108,9 +110,14 @@ func (c *caller) do(ctx context.Context, method, path string, body []byte) (*htt
 
 // pay presses the button of the gateway's page.
 func (c *caller) pay(ctx context.Context, checkout string) error {
+	button, err := doubles.Button(ctx, c.http, checkout)
+	if err != nil {
+		return err
+	}
+
 	form := strings.NewReader(url.Values{"outcome": {"succeed"}}.Encode())
 
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, checkout, form)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, button, form)
 	if err != nil {
 		return err
 	}

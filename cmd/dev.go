@@ -23,7 +23,6 @@ import (
 	"rihla/internal/store"
 	"rihla/internal/store/seed"
 	"rihla/internal/telemetry"
-	"rihla/models"
 )
 
 // devPassword is that of every user that `dev` makes.
@@ -198,11 +197,7 @@ func (h *devEnv) chooseAddress(ctx context.Context) error {
 func (h *devEnv) startDoubles(ctx context.Context) error {
 	address := map[string]string{} // by driver
 
-	for account, one := range map[models.MerchantAccount]*config.MerchantAccount{
-		models.AccountGatewayA: &h.cfg.Gateways.A.MerchantAccount, models.AccountGatewayABackup: &h.cfg.Gateways.ABackup.MerchantAccount,
-		models.AccountWalletB:       &h.cfg.Gateways.WalletB.MerchantAccount,
-		models.AccountWalletBBackup: &h.cfg.Gateways.WalletBBackup.MerchantAccount,
-	} {
+	for account, one := range accountSettings(&h.cfg) {
 		driver := h.cfg.Gateways.For(account).Driver
 		if driver == "" || !usesDouble(h.cfg, account) {
 			continue

@@ -15,6 +15,7 @@ import (
 	"rihla/internal/store"
 	"rihla/internal/store/bookings"
 	"rihla/internal/store/db"
+	"rihla/internal/store/payments"
 	"rihla/internal/store/seed"
 	"rihla/models"
 )
@@ -182,7 +183,9 @@ func (p fuzzPayment) insert(tb testing.TB, s *store.Store, db *sql.DB) {
 	t, _, err := s.Payments.OpenPayment(tb.Context(), models.Attempt{BookingID: fuzzID(p.booking), Number: 1, UserID: user, Method: p.method}, time.Now)
 	require.NoError(tb, err)
 	require.Equal(tb, p.id(), t.ID)
-	require.NoError(tb, s.Payments.SaveCheckout(tb.Context(), t.ID, t.Channel, p.reference, "https://gateway.test/"+p.reference))
+	require.NoError(tb, s.Payments.SaveCheckout(tb.Context(), t.ID, t.Channel, payments.OpenedCheckout{
+		Reference: p.reference, URL: "https://gateway.test/" + p.reference,
+	}))
 
 	kind := map[models.TransactionStatus]models.EventType{
 		models.TransactionPaid: models.EventPaymentSucceeded, models.TransactionFailed: models.EventPaymentFailed,

@@ -22,10 +22,15 @@ import (
 // driverConfig is what a driver needs to know of the configuration.
 func driverConfig(cfg config.Config, account models.MerchantAccount) drivers.Config {
 	g := cfg.Gateways.For(account)
+	brands := map[models.PaymentMethod][]string{}
+
+	for method, names := range g.HyperPay.Brands {
+		brands[method] = strings.Fields(names)
+	}
 
 	return drivers.Config{
 		Driver: g.Driver, URL: g.URL, APIKey: g.APIKey.Reveal(), EntityIDs: g.EntityIDs, PublicURL: cfg.App.PublicURL,
-		Live: cfg.App.Env == config.Production, Timeout: g.Timeout,
+		Live: cfg.App.Env == config.Production, Timeout: g.Timeout, Brands: brands, Parameters: g.HyperPay.Parameters,
 	}
 }
 
@@ -42,6 +47,14 @@ func checkDrivers(cfg config.Config) error {
 			found = append(found, config.Problem("%s_DRIVER: %v", name, err))
 
 			continue
+		}
+
+		if len(driver.Capabilities(driverConfig(cfg, account)).Methods) == 0 {
+			found = append(found, config.Problem("%s_ENTITY_IDS names no payment method that %s has", name, one.Driver))
+		}
+
+		if driver.Page != nil && cfg.App.PublicURL == "" {
+			found = append(found, config.Problem("PUBLIC_URL is missing: customers of %s pay on a page of ours", one.Driver))
 		}
 
 		switch mode := driver.Mode(one.APIKey.Reveal()); {
@@ -74,6 +87,19 @@ func webhookVerifiers(cfg config.Config) (map[models.Channel]gateways.WebhookVer
 	}
 
 	return all, nil
+}
+
+// pages are those of ours on which customers pay.
+func pages(cfg config.Config) map[models.MerchantAccount]gateways.Page {
+	all := map[models.MerchantAccount]gateways.Page{}
+
+	for _, account := range cfg.Gateways.Accounts() {
+		if driver, err := drivers.Of(cfg.Gateways.For(account).Driver); err == nil && driver.Page != nil {
+			all[account] = driver.Page
+		}
+	}
+
+	return all
 }
 
 // openGateways opens the configured driver of every merchant account.

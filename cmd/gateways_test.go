@@ -21,6 +21,11 @@ var accountsOf = map[string]struct {
 	secret     string
 }{
 	drivers.Moyasar: {live: "sk_live_4Kd8sQzT1mW7yBf3", test: "sk_test_4Kd8sQzT1mW7yBf3", secret: "token-4Kd8sQzT1mW7yBf3"},
+	drivers.HyperPay: {
+		live: "OGE4Mjk0MTc1MjgxY2VmZDAxNTI4NDJm", test: "OGE4Mjk0MTc1MjgxY2VmZDAxNTI4NDJm",
+		env:    map[string]string{"ENTITY_IDS": "credit_card=8ac7a4ca6d1f2b5e016d20a4b3ee0c77,debit_network=8ac7a4ca6d1f2b5e016d20a4b3ee0c78"},
+		secret: "a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f",
+	},
 }
 
 // productionEnviron is a deployment with one company behind both gateways, and behind the first one's backup.

@@ -140,14 +140,13 @@ func merchantsOf(cfg config.Config, driver string) []double.Merchant {
 // useDevSecrets fills in the published development secrets where none is set, in the form of each account's company. Production
 // refuses them.
 func useDevSecrets(cfg *config.Config) {
-	for account, one := range map[models.MerchantAccount]*config.MerchantAccount{
-		models.AccountGatewayA: &cfg.Gateways.A.MerchantAccount, models.AccountGatewayABackup: &cfg.Gateways.ABackup.MerchantAccount,
-		models.AccountWalletB: &cfg.Gateways.WalletB.MerchantAccount, models.AccountWalletBBackup: &cfg.Gateways.WalletBBackup.MerchantAccount,
-	} {
+	for account, one := range accountSettings(cfg) {
 		if d, err := doubles.Of(cfg.Gateways.For(account).Driver); err == nil && !one.APIKey.IsSet() {
 			one.APIKey = config.Secret(d.Key(devKey(account)))
 		}
 	}
+
+	useDevEntities(cfg)
 
 	for channel, secrets := range map[models.Channel]*config.Secrets{
 		models.ChannelGatewayA: &cfg.Webhooks.GatewayA, models.ChannelWalletB: &cfg.Webhooks.WalletB,
@@ -156,6 +155,32 @@ func useDevSecrets(cfg *config.Config) {
 	} {
 		if d, err := doubles.Of(cfg.Gateways.For(channel.Account()).Driver); err == nil && len(*secrets) == 0 {
 			*secrets = config.Secrets{config.Secret(d.Secret(config.DevWebhookSecret(channel).Reveal()))}
+		}
+	}
+}
+
+// accountSettings are the settings of every account, to be filled in.
+func accountSettings(cfg *config.Config) map[models.MerchantAccount]*config.MerchantAccount {
+	return map[models.MerchantAccount]*config.MerchantAccount{
+		models.AccountGatewayA: &cfg.Gateways.A.MerchantAccount, models.AccountGatewayABackup: &cfg.Gateways.ABackup.MerchantAccount,
+		models.AccountWalletB: &cfg.Gateways.WalletB.MerchantAccount, models.AccountWalletBBackup: &cfg.Gateways.WalletBBackup.MerchantAccount,
+	}
+}
+
+// useDevEntities gives each account the company's ids of the merchant that it is at the double.
+func useDevEntities(cfg *config.Config) {
+	for account, one := range accountSettings(cfg) {
+		driver := cfg.Gateways.For(account).Driver
+
+		d, err := doubles.Of(driver)
+		if err != nil || d.Entities == nil || len(one.EntityIDs) > 0 {
+			continue
+		}
+
+		for _, m := range merchantsOf(*cfg, driver) {
+			if m.APIKey == one.APIKey.Reveal() {
+				one.EntityIDs = d.Entities(m.Name)
+			}
 		}
 	}
 }

@@ -51,7 +51,13 @@ func capabilitiesTable(t *testing.T) string {
 		d, err := drivers.Of(name)
 		require.NoError(t, err)
 
-		can := d.Capabilities(drivers.Config{})
+		// As of an account that has everything.
+		every := drivers.Config{EntityIDs: map[models.PaymentMethod]string{}}
+		for _, m := range models.PaymentMethods() {
+			every.EntityIDs[m] = "id"
+		}
+
+		can := d.Capabilities(every)
 		for _, m := range can.Methods {
 			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s; refunds %s | %s |\n", name, m.Method, amounts(m), timeToPay(m.MaxTimeToPay), m.Refunds,
 				settled(can.Checkouts), settled(can.Refunds), map[bool]string{true: "yes", false: "no"}[can.Cancel])
@@ -67,6 +73,8 @@ func amounts(m gateways.MethodCapability) string {
 		return "any"
 	case m.MaxAmount.IsZero():
 		return "from " + m.MinAmount.String()
+	case m.MinAmount.IsZero():
+		return "up to " + m.MaxAmount.String()
 	default:
 		return models.MustMoney(m.MinAmount.String()).String() + " to " + m.MaxAmount.String()
 	}
@@ -81,7 +89,7 @@ func timeToPay(d time.Duration) string {
 	case d%day == 0:
 		return fmt.Sprintf("%d days", d/day)
 	default:
-		return strings.TrimSuffix(strings.TrimSuffix(d.String(), "0s"), "0m")
+		return fmt.Sprintf("%d minutes", d/time.Minute)
 	}
 }
 

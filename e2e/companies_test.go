@@ -11,6 +11,7 @@ import (
 
 	"rihla/e2e/harness"
 	"rihla/gateways"
+	"rihla/gateways/doubles"
 	"rihla/gateways/drivers"
 	"rihla/internal/rig"
 	"rihla/models"
@@ -41,6 +42,7 @@ func TestCompanies(t *testing.T) {
 				"a checkout whose answer is lost": lostCheckoutAnswer,
 				"a booking that is cancelled":     cancelledAtCompany,
 				"a webhook without its proof":     unprovenWebhook,
+				"a page of ours":                  pageOfOurs,
 			} {
 				t.Run(name, func(t *testing.T) { story(t, s.For(t), can) })
 			}
@@ -54,7 +56,15 @@ func capabilities(t *testing.T, driver string) gateways.Capabilities {
 	d, err := drivers.Of(driver)
 	require.NoError(t, err)
 
-	return d.Capabilities(drivers.Config{})
+	company, err := doubles.Of(driver)
+	require.NoError(t, err)
+
+	var with drivers.Config
+	if company.Entities != nil {
+		with.EntityIDs = company.Entities("")
+	}
+
+	return d.Capabilities(with)
 }
 
 // offeredMethods: only what the company has can be paid with, and what it has not is refused before anything is held.
@@ -242,4 +252,46 @@ func checkoutOf(t *testing.T, s *harness.Stack, b harness.Booking) (found rig.Ch
 	require.Fail(t, "the company has no such checkout", reference)
 
 	return found
+}
+
+// pageOfOurs: the customer sees the company's form while there is something to pay, and what has become of it afterwards, whatever the
+// query says.
+func pageOfOurs(t *testing.T, s *harness.Stack, _ gateways.Capabilities) {
+	t.Helper()
+
+	customer := s.As(models.RoleEndUser)
+	b := customer.Book(1)
+
+	path, ours := strings.CutPrefix(*b.Payment.CheckoutURL, s.URL)
+	if !ours { // it is the company's: there is none here
+		require.Equal(t, http.StatusNotFound, s.Anybody().Get("/pay/"+b.Payment.TransactionID.String()).Status)
+
+		return
+	}
+
+	shows := func(query, text string) {
+		t.Helper()
+
+		a := s.Anybody().Get(path + query)
+		require.Equal(t, http.StatusOK, a.Status)
+		require.Contains(t, string(a.Body), text)
+		require.Contains(t, a.Header.Get("Content-Security-Policy"), "default-src 'none'")
+		require.Equal(t, "no-store", a.Header.Get("Cache-Control"))
+		require.Equal(t, strings.Contains(text, "paymentWidgets"), strings.Contains(string(a.Body), *b.Payment.Reference))
+	}
+
+	shows("?lang=en", `class="paymentWidgets"`)
+	shows("?lang=en&id=made-up&resourcePath=/v1/elsewhere", "We are checking your payment")
+	require.Equal(t, http.StatusUnprocessableEntity, s.Anybody().Get(path+"?lang=fr").Status)
+	require.Equal(t, http.StatusNotFound, s.Anybody().Get("/pay/"+models.NewID().String()).Status)
+
+	require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "succeed"))
+	require.Equal(t, models.TransactionPaid, customer.Await(b.ID).PaymentStatus)
+	shows("?lang=en", "Payment received")
+	shows("?lang=en&id=made-up", "Payment received")
+
+	b = customer.Book(1)
+	path = strings.TrimPrefix(*b.Payment.CheckoutURL, s.URL)
+	require.Equal(t, http.StatusOK, customer.Post("/api/v1/bookings/"+b.ID.String()+"/cancel", nil).Status)
+	shows("?lang=ar", "أُلغي الدفع")
 }

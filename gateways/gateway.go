@@ -169,8 +169,10 @@ type Event struct {
 	RefundID          string // the gateway's, only of refund.*
 	// Hint: what proves the message does not prove its content, or this is not all of it. Nothing but CheckoutID or
 	// MerchantReference is to be believed, and that only as a reason to ask the gateway.
-	Hint      bool
-	Body      string // as it was received, but for a secret that came in it
+	Hint bool
+	Body string // as it was received, but for a secret that came in it
+	// Sealed: Body is encrypted, for each delivery anew, so that its fields say whether it is the same message.
+	Sealed    bool
 	Signature string // what proves the body: headers, a `name: value` line each, or what was compared
 }
 

@@ -33,6 +33,8 @@ type PaymentTransaction struct {
 	FailureCode          *FailureCode      `bun:"failure_code"`
 	FailureReason        string            `bun:"failure_reason"`
 	CheckoutURL          *string           `bun:"checkout_url"`
+	PageData             map[string]string `bun:"page_data,type:jsonb,nullzero"` // of a page of ours; see gateways.Checkout
+	OpenedAt             *time.Time        `bun:"opened_at"`                     // when its checkout was made; nil: not known
 	ReturnURL            string            `bun:"return_url"`
 	ReturnBase           string            `bun:"return_base"` // PUBLIC_URL of the API that was asked
 	ReturnID             *uuid.UUID        `bun:"return_id"`   // random; opens the redirect to ReturnURL
@@ -150,6 +152,8 @@ type WebhookEvent struct {
 
 	// Hint: what proves the message does not prove its content. It is kept as a notice, and the gateway is asked.
 	Hint bool `bun:"-"`
+	// Sealed: the body is encrypted, for each delivery anew, so that its fields say whether it is the same message.
+	Sealed bool `bun:"-"`
 }
 
 // EventOutcome says what became of a webhook event.

@@ -63,16 +63,16 @@ func (e ExportFormat) Valid() bool {
 
 // Defines values for ExportLanguage.
 const (
-	Ar ExportLanguage = "ar"
-	En ExportLanguage = "en"
+	ExportLanguageAr ExportLanguage = "ar"
+	ExportLanguageEn ExportLanguage = "en"
 )
 
 // Valid indicates whether the value is a known member of the ExportLanguage enum.
 func (e ExportLanguage) Valid() bool {
 	switch e {
-	case Ar:
+	case ExportLanguageAr:
 		return true
-	case En:
+	case ExportLanguageEn:
 		return true
 	default:
 		return false
@@ -184,6 +184,24 @@ func (e TripType) Valid() bool {
 	case TOURISM:
 		return true
 	case UMRAH:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ShowCheckoutPageParamsLang.
+const (
+	ShowCheckoutPageParamsLangAr ShowCheckoutPageParamsLang = "ar"
+	ShowCheckoutPageParamsLangEn ShowCheckoutPageParamsLang = "en"
+)
+
+// Valid indicates whether the value is a known member of the ShowCheckoutPageParamsLang enum.
+func (e ShowCheckoutPageParamsLang) Valid() bool {
+	switch e {
+	case ShowCheckoutPageParamsLangAr:
+		return true
+	case ShowCheckoutPageParamsLangEn:
 		return true
 	default:
 		return false
@@ -1302,9 +1320,9 @@ type PasswordChange struct {
 // PaymentMethod How the customer pays.
 type PaymentMethod = models.PaymentMethod
 
-// PaymentMethodOffer A payment method that can be paid with.
+// PaymentMethodOffer A payment method that can be paid with. Bounds of amounts include VAT, and are absent where there are none.
 //
-// Example: {"available":true,"currencies":["SAR"],"label":"Credit card","method":"credit_card","provider":"gateway_a","refunds":"partial","time_to_pay_seconds":1800}
+// Example: {"available":true,"currencies":["SAR"],"label":"Credit card","method":"credit_card","provider":"gateway_a","refunds":"PARTIAL","time_to_pay_seconds":1800}
 type PaymentMethodOffer struct {
 	// Available Whether a payment can be opened now.
 	Available bool `json:"available"`
@@ -1315,19 +1333,23 @@ type PaymentMethodOffer struct {
 	// Label The method in the language of the answer.
 	Label string `json:"label"`
 
-	// MaxAmount Largest amount, VAT included; absent without a bound.
+	// MaxAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
 	MaxAmount *Money `json:"max_amount,omitempty"`
 
 	// Method How the customer pays.
 	Method PaymentMethod `json:"method"`
 
-	// MinAmount Least amount, VAT included; absent without a bound.
+	// MinAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
 	MinAmount *Money `json:"min_amount,omitempty"`
 
 	// Provider The gateway that takes the money.
 	Provider PaymentProvider `json:"provider"`
 
-	// Refunds How much of a payment the gateway gives back; `none` is paid out by finance staff.
+	// Refunds How much of a payment the gateway gives back; `NONE` is paid out by finance staff.
 	Refunds string `json:"refunds"`
 
 	// TimeToPaySeconds How long a customer has to pay, at most.
@@ -3170,6 +3192,18 @@ type ListTripsParams struct {
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ShowCheckoutPageParams defines parameters for ShowCheckoutPage.
+type ShowCheckoutPageParams struct {
+	// Lang The page's language; without it that of `Accept-Language`.
+	Lang *ShowCheckoutPageParamsLang `form:"lang,omitempty" json:"lang,omitempty"`
+
+	// ID What the company's form adds when it sends the customer back.
+	ID *string `form:"id,omitempty" json:"id,omitempty"`
+}
+
+// ShowCheckoutPageParamsLang defines parameters for ShowCheckoutPage.
+type ShowCheckoutPageParamsLang string
+
 // RefundBookingJSONRequestBody defines body for RefundBooking for application/json ContentType.
 type RefundBookingJSONRequestBody = RefundRequest
 
@@ -3580,6 +3614,9 @@ type ServerInterface interface {
 	// GetOpenAPI Get this document
 	// (GET /openapi.json)
 	GetOpenAPI(c *fiber.Ctx) error
+	// ShowCheckoutPage Page on which a customer pays
+	// (GET /pay/{transaction_id})
+	ShowCheckoutPage(c *fiber.Ctx, transactionID openapi_types.UUID, params ShowCheckoutPageParams) error
 	// GetReadiness Check that the service can serve
 	// (GET /readyz)
 	GetReadiness(c *fiber.Ctx) error
@@ -8365,6 +8402,58 @@ func (siw *ServerInterfaceWrapper) GetOpenAPI(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// ShowCheckoutPage operation middleware
+func (siw *ServerInterfaceWrapper) ShowCheckoutPage(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "transaction_id" -------------
+	var transactionID openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "transaction_id", c.Params("transaction_id"), &transactionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter transaction_id: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ShowCheckoutPageParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "lang" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "lang", query, &params.Lang, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter lang: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "id", query, &params.ID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ShowCheckoutPage(c, transactionID, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // GetReadiness operation middleware
 func (siw *ServerInterfaceWrapper) GetReadiness(c *fiber.Ctx) error {
 
@@ -8619,6 +8708,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 	router.Get(options.BaseURL+"/metrics", wrapper.GetMetrics)
 
 	router.Get(options.BaseURL+"/openapi.json", wrapper.GetOpenAPI)
+
+	router.Get(options.BaseURL+"/pay/:transaction_id", wrapper.ShowCheckoutPage)
 
 	router.Get(options.BaseURL+"/readyz", wrapper.GetReadiness)
 
@@ -10827,6 +10918,34 @@ func (response GetOpenAPI200JSONResponse) VisitGetOpenAPIResponse(ctx *fiber.Ctx
 	return ctx.JSON(&response)
 }
 
+type ShowCheckoutPageRequestObject struct {
+	TransactionID openapi_types.UUID `json:"transaction_id"`
+	Params        ShowCheckoutPageParams
+}
+
+type ShowCheckoutPageResponseObject interface {
+	VisitShowCheckoutPageResponse(ctx *fiber.Ctx) error
+}
+
+type ShowCheckoutPage200TextHTMLResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response ShowCheckoutPage200TextHTMLResponse) VisitShowCheckoutPageResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "text/html")
+	if response.ContentLength != 0 {
+		ctx.Response().Header.Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	ctx.Status(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(ctx.Response().BodyWriter(), response.Body)
+	return err
+}
+
 type GetReadinessRequestObject struct {
 }
 
@@ -11166,6 +11285,9 @@ type StrictServerInterface interface {
 	// GetOpenAPI Get this document
 	// (GET /openapi.json)
 	GetOpenAPI(ctx context.Context, request GetOpenAPIRequestObject) (GetOpenAPIResponseObject, error)
+	// ShowCheckoutPage Page on which a customer pays
+	// (GET /pay/{transaction_id})
+	ShowCheckoutPage(ctx context.Context, request ShowCheckoutPageRequestObject) (ShowCheckoutPageResponseObject, error)
 	// GetReadiness Check that the service can serve
 	// (GET /readyz)
 	GetReadiness(ctx context.Context, request GetReadinessRequestObject) (GetReadinessResponseObject, error)
@@ -14466,6 +14588,34 @@ func (sh *strictHandler) GetOpenAPI(ctx *fiber.Ctx) error {
 		return err
 	} else if validResponse, ok := response.(GetOpenAPIResponseObject); ok {
 		if err := validResponse.VisitGetOpenAPIResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ShowCheckoutPage operation middleware
+func (sh *strictHandler) ShowCheckoutPage(ctx *fiber.Ctx, transactionID openapi_types.UUID, params ShowCheckoutPageParams) error {
+	var request ShowCheckoutPageRequestObject
+
+	request.TransactionID = transactionID
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ShowCheckoutPage(ctx.UserContext(), request.(ShowCheckoutPageRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ShowCheckoutPage")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ShowCheckoutPageResponseObject); ok {
+		if err := validResponse.VisitShowCheckoutPageResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

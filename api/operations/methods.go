@@ -2,6 +2,7 @@ package operations
 
 import (
 	"context"
+	"strings"
 
 	"rihla/api/gen"
 	"rihla/api/middleware"
@@ -45,7 +46,7 @@ func (o *Operations) ListPaymentMethods(
 func (o *Operations) offer(ctx context.Context, m *Method, reasons map[models.MerchantAccount]models.OutageReason) gen.PaymentMethodOffer {
 	offer := gen.PaymentMethodOffer{
 		Method: m.Method, Label: m.Method.Label().In(middleware.Locale(ctx)), Provider: m.Method.Gateway(),
-		Currencies: m.Terms.Currencies, Refunds: string(m.Terms.Refunds),
+		Currencies: m.Terms.Currencies, Refunds: strings.ToUpper(string(m.Terms.Refunds)),
 	}
 
 	if !m.Terms.MinAmount.IsZero() {
@@ -67,7 +68,7 @@ func (o *Operations) offer(ctx context.Context, m *Method, reasons map[models.Me
 		}
 	}
 
-	reason := string(reasons[m.Accounts[0]])
+	reason := strings.ToUpper(string(reasons[m.Accounts[0]]))
 	offer.UnavailableReason = &reason
 
 	return offer

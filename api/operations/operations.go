@@ -33,6 +33,8 @@ type Deps struct {
 	Logins *ratelimit.Limits
 	// Verifiers check the webhooks of each channel.
 	Verifiers map[models.Channel]gateways.WebhookVerifier
+	// Pages are ours on which customers pay, of the accounts that have one.
+	Pages map[models.MerchantAccount]gateways.Page
 	// Methods can be paid with, in the order in which they are shown; Hold is how long a customer has to pay by each.
 	Methods []Method
 	Hold    func(models.PaymentMethod) time.Duration

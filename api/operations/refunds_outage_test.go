@@ -19,6 +19,7 @@ import (
 	"rihla/internal/store"
 	"rihla/internal/store/bookings"
 	"rihla/internal/store/db"
+	"rihla/internal/store/payments"
 	"rihla/internal/store/storetest"
 	"rihla/internal/testkit"
 	"rihla/models"
@@ -133,7 +134,7 @@ func paidAttempt(t *testing.T, s *store.Store) (models.PaymentTransaction, *fake
 	})
 	require.NoError(t, err)
 	require.NoError(t, gateway.Pay(paid.ID))
-	require.NoError(t, s.Payments.SaveCheckout(t.Context(), paid.ID, paid.Channel, c.ID, c.URL))
+	require.NoError(t, s.Payments.SaveCheckout(t.Context(), paid.ID, paid.Channel, payments.OpenedCheckout{Reference: c.ID, URL: c.URL}))
 
 	_, err = s.Payments.StoreEvent(t.Context(), models.WebhookEvent{
 		ID: models.NewID(), Channel: models.ChannelGatewayA, WebhookID: "evt-1", Type: models.EventPaymentSucceeded, CheckoutID: c.ID,

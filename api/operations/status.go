@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/google/uuid"
+
 	"rihla/api/gen"
 	"rihla/api/middleware"
 	"rihla/internal/store/payments"
@@ -54,7 +56,7 @@ func (o *Operations) GetPaymentStatus(
 
 		if s.Unheard && time.Since(tried) >= askEvery {
 			tried = time.Now()
-			o.askGateway(ctx, &s)
+			o.askGateway(ctx, *s.TransactionID, s.Channel)
 		}
 
 		left := wait - time.Since(began)
@@ -77,18 +79,18 @@ func (o *Operations) GetPaymentStatus(
 
 // askGateway has the gateway asked about an attempt whose customer waits. Its answer comes as a webhook's would, and the next look
 // finds what became of it. When the orchestrator is away the sweep has it asked later.
-func (o *Operations) askGateway(ctx context.Context, s *payments.PaymentStatus) {
-	noted, err := o.Store.Payments.WaitForAnswer(ctx, *s.TransactionID, o.Now())
+func (o *Operations) askGateway(ctx context.Context, attempt uuid.UUID, channel models.Channel) {
+	noted, err := o.Store.Payments.WaitForAnswer(ctx, attempt, o.Now())
 	if err == nil && noted {
 		limited, cancel := context.WithTimeout(ctx, askAtMost)
 		defer cancel()
 
-		err = o.Workflows.PollStatus(limited, s.Channel)
+		err = o.Workflows.PollStatus(limited, channel)
 	}
 
 	if err != nil {
 		o.Log.DebugContext(ctx, "status poll of a waiting payment not started; the sweep retries",
-			"transaction_id", s.TransactionID, "error", err)
+			"transaction_id", attempt, "error", err)
 	}
 }
 

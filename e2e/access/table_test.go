@@ -128,6 +128,7 @@ ResumeAdCampaign     of      | 401                         | 403                
 CreateCampaignIntent of      | 401                         | 403                         | 201 404 404 404 404 404     | 403                         | 403                         | 403                         | 201 201 201 404 404 404
 
 ReturnFromPayment    kept    | 303 404 404                 | 303 404 404                 | 303 404 404                 | 303 404 404                 | 303 404 404                 | 303 404 404                 | 303 404 404
+ShowCheckoutPage     -       | 404                         | 404                         | 404                         | 404                         | 404                         | 404                         | 404
 ReceiveGatewayAWebhook event | 200 401                     | 200 401                     | 200 401                     | 200 401                     | 200 401                     | 200 401                     | 200 401
 ReceiveWalletAWebhook  event | 200 401                     | 200 401                     | 200 401                     | 200 401                     | 200 401                     | 200 401                     | 200 401
 ReceiveWalletBWebhook  event | 200 401                     | 200 401                     | 200 401                     | 200 401                     | 200 401                     | 200 401                     | 200 401

@@ -123,7 +123,7 @@ func TestAccountThatRefusesItsKey(t *testing.T) {
 
 	for _, o := range offers {
 		require.Equal(t, o.Method == models.MethodWalletB, o.Available, o.Method)
-		require.Equal(t, o.Method != models.MethodWalletB, o.Reason == "unauthorized", o.Method)
+		require.Equal(t, o.Method != models.MethodWalletB, o.Reason == "UNAUTHORIZED", o.Method)
 	}
 
 	out, err := s.Command("", "gateway", "check")

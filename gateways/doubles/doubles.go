@@ -2,12 +2,16 @@
 package doubles
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 
 	"rihla/gateways/double"
 	"rihla/gateways/drivers"
+	hyperpaydouble "rihla/gateways/hyperpay/double"
 	moyasardouble "rihla/gateways/moyasar/double"
 	"rihla/gateways/sandbox/server"
+	"rihla/models"
 )
 
 // Double is the double of one company.
@@ -18,14 +22,34 @@ type Double struct {
 	Key func(text string) string
 	// Secret makes a secret of webhooks of the company's look of one for Standard Webhooks.
 	Secret func(standard string) string
+	// Entities are the company's ids of a merchant's methods; nil where it has no such.
+	Entities func(merchant string) map[models.PaymentMethod]string
 }
 
 func asItIs(text string) string { return text }
 
 // known is where a new double is entered.
 var known = map[string]Double{
-	drivers.Sandbox: {New: server.New, Key: asItIs, Secret: asItIs},
-	drivers.Moyasar: {New: moyasardouble.New, Key: func(text string) string { return "sk_test_" + text }, Secret: asItIs},
+	drivers.Sandbox:  {New: server.New, Key: asItIs, Secret: asItIs},
+	drivers.Moyasar:  {New: moyasardouble.New, Key: func(text string) string { return "sk_test_" + text }, Secret: asItIs},
+	drivers.HyperPay: {New: hyperpaydouble.New, Key: asItIs, Secret: hexSecret, Entities: hyperPayEntities},
+}
+
+// hexSecret is a key of 64 hexadecimal digits.
+func hexSecret(text string) string {
+	sum := sha256.Sum256([]byte(text))
+
+	return hex.EncodeToString(sum[:])
+}
+
+// hyperPayEntities are those of cards and mada: wallets are named by the operator with their brands.
+func hyperPayEntities(merchant string) map[models.PaymentMethod]string {
+	entities := map[models.PaymentMethod]string{}
+	for _, m := range []models.PaymentMethod{models.MethodCreditCard, models.MethodDebitNetwork} {
+		entities[m] = hyperpaydouble.Entity(merchant, m)
+	}
+
+	return entities
 }
 
 // Of is the double of a driver. Error: it has none.

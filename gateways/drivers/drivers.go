@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rihla/gateways"
+	"rihla/gateways/hyperpay"
 	"rihla/gateways/moyasar"
 	"rihla/gateways/sandbox"
 	"rihla/gateways/standardwebhook"
@@ -23,8 +24,11 @@ type Config struct {
 	APIKey    string                          // our secret key or token there
 	EntityIDs map[models.PaymentMethod]string // the company's id of each method, where it has such
 	PublicURL string                          // our own address, for pages of ours on which customers pay
-	Live      bool                            // production: test keys and events of tests are refused; else live ones are
-	Timeout   time.Duration                   // of one request; 0 means the driver's default
+	// Brands are the company's names of what a method offers, and Parameters are sent with every checkout (hyperpay).
+	Brands     map[models.PaymentMethod][]string
+	Parameters map[string]string
+	Live       bool          // production: test keys and events of tests are refused; else live ones are
+	Timeout    time.Duration // of one request; 0 means the driver's default
 }
 
 // Driver is one company.
@@ -37,14 +41,17 @@ type Driver struct {
 	Verifier func(cfg Config, secrets []string) (gateways.WebhookVerifier, error)
 	// Mode is what a key is for, by its look.
 	Mode func(key string) gateways.Mode
+	// Page is the page of ours on which customers pay; nil where it is the company's.
+	Page gateways.Page
 	// NoAddress: the company has no address of its own, so that the configuration has to say it.
 	NoAddress bool
 }
 
 // The names of the drivers. The sandbox is for development; production refuses it.
 const (
-	Sandbox = "sandbox"
-	Moyasar = "moyasar"
+	Sandbox  = "sandbox"
+	Moyasar  = "moyasar"
+	HyperPay = "hyperpay"
 )
 
 // known is where a new driver is entered.
@@ -68,6 +75,24 @@ var known = map[string]Driver{
 		},
 		Mode: moyasar.Mode,
 	},
+	HyperPay: {
+		Open: openHyperPay,
+		Capabilities: func(cfg Config) gateways.Capabilities {
+			return hyperpay.Capabilities(slices.Collect(maps.Keys(cfg.EntityIDs))...)
+		},
+		Verifier: func(cfg Config, secrets []string) (gateways.WebhookVerifier, error) {
+			return hyperpay.NewVerifier(secrets, cfg.Live)
+		},
+		Mode: func(string) gateways.Mode { return gateways.ModeUnknown }, // a token does not tell; the address does
+		Page: hyperpay.Page,
+	},
+}
+
+func openHyperPay(cfg Config) (gateways.Gateway, error) {
+	return hyperpay.New(hyperpay.Config{
+		BaseURL: cfg.URL, APIKey: cfg.APIKey, Live: cfg.Live, Entities: cfg.EntityIDs, Brands: cfg.Brands, PageBase: cfg.PublicURL,
+		Parameters: cfg.Parameters, Timeout: cfg.Timeout,
+	})
 }
 
 // mode is what the account has to be for.

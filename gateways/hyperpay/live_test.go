@@ -1,6 +1,7 @@
 package hyperpay_test
 
 import (
+	"bytes"
 	"crypto/rand"
 	"flag"
 	"net/http"
@@ -146,22 +147,21 @@ func livePage(request gateways.CheckoutRequest, c gateways.Checkout) http.Handle
 			return
 		}
 
-		nonce := rand.Text()
-		policy, err := hyperpay.ContentPolicy(c.PageData[hyperpay.DataOrigin], nonce)
+		var page bytes.Buffer
+
+		policy, err := hyperpay.Page(&page, gateways.PageView{
+			Lang: r.URL.Query().Get("lang"), CheckoutID: c.ID, Checkout: c.PageData, Status: gateways.CheckoutOpen, Amount: c.Amount,
+			Currency: c.Currency, Method: request.Method, Description: request.Description, ExpiresAt: c.ExpiresAt,
+			ReturnURL: "http://" + r.Host + "/back", Nonce: rand.Text(),
+		})
+		if err != nil {
+			w.WriteHeader(http.StatusInternalServerError)
+
+			return
+		}
 
 		w.Header().Set("Content-Security-Policy", policy)
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-
-		if err == nil {
-			err = hyperpay.Page(w, hyperpay.PageData{
-				Lang: r.URL.Query().Get("lang"), CheckoutID: c.ID, Checkout: c.PageData, Status: gateways.CheckoutOpen, Amount: c.Amount,
-				Currency: c.Currency, Method: request.Method, Description: request.Description, ExpiresAt: c.ExpiresAt,
-				ReturnURL: "http://" + r.Host + "/back", Nonce: nonce,
-			})
-		}
-
-		if err != nil {
-			w.WriteHeader(http.StatusInternalServerError)
-		}
+		_, _ = page.WriteTo(w)
 	})
 }

@@ -24,23 +24,6 @@ const (
 	DataBrands    = "brands"    // what it offers, with spaces between
 )
 
-// PageData is what the page on which a customer pays shows.
-type PageData struct {
-	Lang        string            // "ar" or "en"; anything else is Arabic
-	CheckoutID  string            // Checkout.ID
-	Checkout    map[string]string // Checkout.PageData
-	Status      gateways.CheckoutStatus
-	Amount      models.Money
-	Currency    string
-	Method      models.PaymentMethod
-	Description string
-	ExpiresAt   time.Time // shown in Riyadh's time; zero: not shown
-	// ReturnURL is where the widget sends the customer afterwards, with id and resourcePath in the query: neither is to be believed,
-	// and resourcePath never to be followed. The service asks about the checkout that it has stored.
-	ReturnURL string
-	Nonce     string // of ContentPolicy, new for every answer
-}
-
 //go:embed page/pay.html
 var pageHTML string
 
@@ -55,23 +38,25 @@ var riyadh = time.FixedZone("+03", 3*60*60)
 // errPage reports data that must not get into a page.
 var errPage = errors.New("hyperpay: the page cannot be made")
 
-// Page writes the page on which the customer pays: the company's widget, or that there is nothing to be paid any more. The answer needs
-// ContentPolicy with the same nonce, Cache-Control: no-store and Referrer-Policy: no-referrer. Error: data of a checkout that could not
-// be one of this company's; then nothing has been written.
-func Page(w io.Writer, d PageData) error {
-	v, err := d.view()
+// Page is a gateways.Page: the company's widget, or that there is nothing to be paid any more.
+func Page(w io.Writer, d gateways.PageView) (policy string, err error) {
+	v, err := view(&d)
 	if err != nil {
-		return err
+		return "", err
+	}
+
+	if policy, err = ContentPolicy(d.Checkout[DataOrigin], d.Nonce); err != nil {
+		return "", err
 	}
 
 	var out bytes.Buffer
 	if err := page.Execute(&out, v); err != nil {
-		return fmt.Errorf("%w: %w", errPage, err)
+		return "", fmt.Errorf("%w: %w", errPage, err)
 	}
 
 	_, err = out.WriteTo(w)
 
-	return err
+	return policy, err
 }
 
 // ContentPolicy is the Content-Security-Policy of Page: scripts, styles and calls of the widget's origin alone. Frames and
@@ -99,7 +84,7 @@ type pageView struct {
 	Text                            map[string]string
 	Nonce                           string
 	CSS                             template.CSS
-	Open                            bool
+	Open, Checking                  bool
 	Title, Note                     string
 	Amount, Currency                string
 	Method                          string
@@ -111,7 +96,7 @@ type pageView struct {
 	ReturnURL                       string
 }
 
-func (d PageData) view() (pageView, error) {
+func view(d *gateways.PageView) (pageView, error) {
 	v := pageView{
 		Lang: "ar", Dir: "rtl", OtherLang: "en", OtherName: "English", Text: arabic, Nonce: d.Nonce,
 		CSS:  template.CSS(pageCSS), //nolint:gosec // our own file, embedded
@@ -136,17 +121,21 @@ func (d PageData) view() (pageView, error) {
 	}
 
 	state := string(d.Status)
+	if v.Open && d.Checking {
+		v.Open, v.Checking, state = false, true, "checking"
+	}
+
 	if v.Text[state+"_title"] == "" {
 		return pageView{}, fmt.Errorf("%w: the checkout has an unknown status", errPage)
 	}
 
 	v.Title, v.Note = v.Text[state+"_title"], v.Text[state+"_note"]
 
-	return v, d.widget(&v)
+	return v, widget(d, &v)
 }
 
 // widget fills in what the company's script needs. What comes from the company is checked again, since it becomes part of our page.
-func (d PageData) widget(v *pageView) error {
+func widget(d *gateways.PageView, v *pageView) error {
 	if !isReturn(d.ReturnURL) || !nonceForm.MatchString(d.Nonce) {
 		return fmt.Errorf("%w: the address to return to, or the nonce, is not usable", errPage)
 	}

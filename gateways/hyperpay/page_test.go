@@ -13,8 +13,8 @@ import (
 	"rihla/models"
 )
 
-func pageData() hyperpay.PageData {
-	return hyperpay.PageData{
+func pageData() gateways.PageView {
+	return gateways.PageView{
 		Lang: "ar", CheckoutID: checkout, Status: gateways.CheckoutOpen, Amount: models.MustMoney("1150.00"), Currency: "SAR",
 		Method: models.MethodDebitNetwork, Description: `عمرة <script>alert(1)</script>`, ReturnURL: "https://rihla.test/return/1?a=b&c=d",
 		ExpiresAt: time.Date(2026, 11, 24, 10, 30, 0, 0, time.UTC), Nonce: "0123456789abcdef",
@@ -25,12 +25,14 @@ func pageData() hyperpay.PageData {
 	}
 }
 
-func rendered(t *testing.T, d hyperpay.PageData) string {
+func rendered(t *testing.T, d gateways.PageView) string {
 	t.Helper()
 
 	var out bytes.Buffer
 
-	require.NoError(t, hyperpay.Page(&out, d))
+	policy, err := hyperpay.Page(&out, d)
+	require.NoError(t, err)
+	require.Contains(t, policy, d.Nonce)
 
 	return out.String()
 }
@@ -64,31 +66,41 @@ func TestPage(t *testing.T) {
 		require.NotContains(t, html, "paymentWidgets", "there is nothing to be paid")
 		require.NotContains(t, html, checkout)
 		require.Contains(t, html, `href="https://rihla.test/return/1`)
+		require.NotContains(t, html, "refresh")
 	}
+
+	// Back from the widget, with what came of it not known: the page looks again, and the way to the widget stays open.
+	d = pageData()
+	d.Checking = true
+	html = rendered(t, d)
+	require.NotContains(t, html, "paymentWidgets")
+	require.Contains(t, html, `<meta http-equiv="refresh"`)
+	require.Contains(t, html, `href="?lang=ar"`)
 }
 
 // TestPageRefuses: nothing gets into the page that could do more than it should.
 func TestPageRefuses(t *testing.T) {
 	t.Parallel()
 
-	for name, change := range map[string]func(*hyperpay.PageData){
-		"an origin with a path":       func(d *hyperpay.PageData) { d.Checkout[hyperpay.DataOrigin] = "https://evil.test/x" },
-		"an origin that is a script":  func(d *hyperpay.PageData) { d.Checkout[hyperpay.DataOrigin] = "javascript:alert(1)" },
-		"no integrity":                func(d *hyperpay.PageData) { delete(d.Checkout, hyperpay.DataIntegrity) },
-		"an odd integrity":            func(d *hyperpay.PageData) { d.Checkout[hyperpay.DataIntegrity] = `x" onload="` },
-		"an odd brand":                func(d *hyperpay.PageData) { d.Checkout[hyperpay.DataBrands] = `MADA "><` },
-		"an odd id":                   func(d *hyperpay.PageData) { d.CheckoutID = "x&y=z" },
-		"a way back that is a script": func(d *hyperpay.PageData) { d.ReturnURL = "javascript:alert(1)" },
-		"no way back":                 func(d *hyperpay.PageData) { d.ReturnURL = "" },
-		"an odd nonce":                func(d *hyperpay.PageData) { d.Nonce = `" x` },
-		"an unknown status":           func(d *hyperpay.PageData) { d.Status = "maybe" },
+	for name, change := range map[string]func(*gateways.PageView){
+		"an origin with a path":       func(d *gateways.PageView) { d.Checkout[hyperpay.DataOrigin] = "https://evil.test/x" },
+		"an origin that is a script":  func(d *gateways.PageView) { d.Checkout[hyperpay.DataOrigin] = "javascript:alert(1)" },
+		"no integrity":                func(d *gateways.PageView) { delete(d.Checkout, hyperpay.DataIntegrity) },
+		"an odd integrity":            func(d *gateways.PageView) { d.Checkout[hyperpay.DataIntegrity] = `x" onload="` },
+		"an odd brand":                func(d *gateways.PageView) { d.Checkout[hyperpay.DataBrands] = `MADA "><` },
+		"an odd id":                   func(d *gateways.PageView) { d.CheckoutID = "x&y=z" },
+		"a way back that is a script": func(d *gateways.PageView) { d.ReturnURL = "javascript:alert(1)" },
+		"no way back":                 func(d *gateways.PageView) { d.ReturnURL = "" },
+		"an odd nonce":                func(d *gateways.PageView) { d.Nonce = `" x` },
+		"an unknown status":           func(d *gateways.PageView) { d.Status = "maybe" },
 	} {
 		d := pageData()
 		change(&d)
 
 		var out bytes.Buffer
 
-		require.Error(t, hyperpay.Page(&out, d), name)
+		_, err := hyperpay.Page(&out, d)
+		require.Error(t, err, name)
 		require.Zero(t, out.Len(), name)
 	}
 }

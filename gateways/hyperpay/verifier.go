@@ -87,7 +87,7 @@ func (v *Verifier) Verify(h http.Header, body []byte, now time.Time) (gateways.E
 		return gateways.Event{}, err
 	}
 
-	event.Body = string(body)
+	event.Body, event.Sealed = string(body), true
 	event.Signature = strings.ToLower(HeaderVector) + ": " + h.Get(HeaderVector) + "\n" + strings.ToLower(HeaderTag) + ": " + h.Get(HeaderTag)
 
 	return event, nil

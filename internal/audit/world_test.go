@@ -109,7 +109,9 @@ func (w *world) open(t *testing.T, a models.Attempt) models.PaymentTransaction {
 
 	tx, _, err := w.s.Payments.OpenPayment(t.Context(), a, time.Now)
 	require.NoError(t, err)
-	require.NoError(t, w.s.Payments.SaveCheckout(t.Context(), tx.ID, tx.Channel, "ref-"+tx.ID.String(), "https://gateway.test/"))
+	require.NoError(t, w.s.Payments.SaveCheckout(t.Context(), tx.ID, tx.Channel, payments.OpenedCheckout{
+		Reference: "ref-" + tx.ID.String(), URL: "https://gateway.test/",
+	}))
 
 	return tx
 }

@@ -194,6 +194,8 @@ type MerchantAccount struct {
 	APIKey Secret `env:"API_KEY"`
 	// EntityIDs are the company's ids of the methods, method=id, where it has such (hyperpay).
 	EntityIDs map[models.PaymentMethod]string `env:"ENTITY_IDS" envKeyValSeparator:"="`
+	// HyperPay has what that company needs besides.
+	HyperPay HyperPay `envPrefix:"HYPERPAY_"`
 	// Timeout bounds one call; unset: GATEWAY_TIMEOUT.
 	Timeout time.Duration `env:"TIMEOUT"`
 	// Rate is calls per second of one worker process, 0 for no limit; Burst of them may come at once.
@@ -204,6 +206,14 @@ type MerchantAccount struct {
 	// BreakerFailures in a row open the breaker of a kind of calls, for BreakerOpenFor; 0: it never opens.
 	BreakerFailures int           `env:"BREAKER_FAILURES" envDefault:"5"`
 	BreakerOpenFor  time.Duration `env:"BREAKER_OPEN_FOR" envDefault:"10s"`
+}
+
+// HyperPay are settings of its driver.
+type HyperPay struct {
+	// Brands are the company's names of what a method offers, with spaces between: wallet_a=APPLEPAY,credit_card=VISA MASTER.
+	Brands map[models.PaymentMethod]string `env:"BRANDS" envKeyValSeparator:"="`
+	// Parameters are sent with every checkout besides: billing.country=SA,testMode=EXTERNAL.
+	Parameters map[string]string `env:"PARAMETERS" envKeyValSeparator:"="`
 }
 
 // For is the configuration of a merchant account; its Driver is empty for a backup that there is not.

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,6 +24,9 @@ import (
 // outlives API and worker.
 // Its methods call it from within, past whatever stands between it and the service.
 type Gateway struct{ *double.Server }
+
+// merchantName is ours at the double.
+const merchantName = "rihla"
 
 // NewGateway makes the double of a driver, which sends its webhooks to an address of the API and logs at DEBUG.
 func NewGateway(driver, webhooks string, log io.Writer) (*Gateway, error) {
@@ -49,7 +53,7 @@ func newGateway(driver, webhooks string, log io.Writer, key string, channelOf fu
 		return nil, err
 	}
 
-	merchant := double.Merchant{Name: "rihla", APIKey: d.Key(key), Channels: map[models.PaymentMethod]double.Channel{}}
+	merchant := double.Merchant{Name: merchantName, APIKey: d.Key(key), Channels: map[models.PaymentMethod]double.Channel{}}
 
 	for _, method := range models.PaymentMethods() {
 		channel := channelOf(method)
@@ -80,6 +84,10 @@ func GatewaySettings(driver, url string) map[string]string {
 	for _, account := range []models.MerchantAccount{models.AccountGatewayA, models.AccountWalletB} {
 		name := strings.ToUpper(string(account))
 		env[name+"_DRIVER"], env[name+"_URL"], env[name+"_API_KEY"] = driver, url, d.Key(APIKey)
+
+		if d.Entities != nil {
+			env[name+"_ENTITY_IDS"] = entityIDs(d.Entities(merchantName))
+		}
 	}
 
 	for _, channel := range models.Channels() {
@@ -87,6 +95,18 @@ func GatewaySettings(driver, url string) map[string]string {
 	}
 
 	return env
+}
+
+// entityIDs are those of the company, in the form of the configuration.
+func entityIDs(of map[models.PaymentMethod]string) string {
+	pairs := make([]string, 0, len(of))
+	for method, id := range of {
+		pairs = append(pairs, string(method)+"="+id)
+	}
+
+	slices.Sort(pairs)
+
+	return strings.Join(pairs, ",")
 }
 
 // backupKey is the key of the backup account: another one than the first's.

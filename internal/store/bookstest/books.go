@@ -13,6 +13,7 @@ import (
 	"rihla/internal/store"
 	"rihla/internal/store/bookings"
 	"rihla/internal/store/db"
+	"rihla/internal/store/payments"
 	"rihla/internal/store/seed"
 	"rihla/internal/store/storetest"
 	"rihla/models"
@@ -133,8 +134,9 @@ func (b *Books) Open(t *testing.T, booking models.Booking, n int) models.Payment
 	a := models.Attempt{BookingID: booking.ID, Number: n, UserID: booking.UserID, Method: models.MethodCreditCard}
 	tx, _, err := b.Store.Payments.OpenPayment(t.Context(), a, time.Now)
 	require.NoError(t, err)
-	require.NoError(t, b.Store.Payments.SaveCheckout(t.Context(), tx.ID, tx.Channel, "ref-"+tx.ID.String(),
-		"https://gateway.test/"+tx.ID.String()))
+	require.NoError(t, b.Store.Payments.SaveCheckout(t.Context(), tx.ID, tx.Channel, payments.OpenedCheckout{
+		Reference: "ref-" + tx.ID.String(), URL: "https://gateway.test/" + tx.ID.String(),
+	}))
 
 	return tx
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"rihla/internal/store/payments"
 	"rihla/models"
 )
 
@@ -45,8 +46,9 @@ func (b *Books) OpenCampaignBy(t *testing.T, campaign uuid.UUID, n int, method m
 	}
 	tx, _, err := b.Store.Payments.OpenPayment(t.Context(), a, time.Now)
 	require.NoError(t, err)
-	require.NoError(t, b.Store.Payments.SaveCheckout(t.Context(), tx.ID, tx.Channel, "ref-"+tx.ID.String(),
-		"https://gateway.test/"+tx.ID.String()))
+	require.NoError(t, b.Store.Payments.SaveCheckout(t.Context(), tx.ID, tx.Channel, payments.OpenedCheckout{
+		Reference: "ref-" + tx.ID.String(), URL: "https://gateway.test/" + tx.ID.String(),
+	}))
 
 	return tx
 }

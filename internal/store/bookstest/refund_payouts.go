@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rihla/internal/store/db"
+	"rihla/internal/store/payments"
 	"rihla/models"
 )
 
@@ -24,7 +25,9 @@ func (b *Books) Bill(t *testing.T) models.PaymentTransaction {
 		BookingID: booking.ID, Number: 1, UserID: booking.UserID, Method: models.MethodBillPayment,
 	}, time.Now)
 	require.NoError(t, err)
-	require.NoError(t, b.Store.Payments.SaveCheckout(t.Context(), tx.ID, tx.Channel, "ref-"+tx.ID.String(), "https://gateway.test/"))
+	require.NoError(t, b.Store.Payments.SaveCheckout(t.Context(), tx.ID, tx.Channel, payments.OpenedCheckout{
+		Reference: "ref-" + tx.ID.String(), URL: "https://gateway.test/",
+	}))
 
 	return tx
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rihla/internal/store/bookstest"
+	"rihla/internal/store/payments"
 	"rihla/models"
 )
 
@@ -37,7 +38,9 @@ func TestWebhookBeforeItsPayment(t *testing.T) {
 			require.NoError(t, err)
 
 			if opened {
-				require.NoError(t, b.Store.Payments.SaveCheckout(t.Context(), tx.ID, tx.Channel, early.CheckoutID, "https://gateway.test/x"))
+				require.NoError(t, b.Store.Payments.SaveCheckout(t.Context(), tx.ID, tx.Channel, payments.OpenedCheckout{
+					Reference: early.CheckoutID, URL: "https://gateway.test/x",
+				}))
 			}
 
 			again := early

@@ -3,6 +3,7 @@ package payments
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -297,16 +298,32 @@ func (s *Store) newAttempt(a models.Attempt, provider uuid.UUID, expires time.Ti
 	}
 }
 
-// SaveCheckout keeps the gateway's reference and the address at which the customer pays. Saving the same twice
+// OpenedCheckout is what the gateway has made.
+type OpenedCheckout struct {
+	Reference string
+	URL       string
+	PageData  map[string]string // nil where the page is the company's
+}
+
+// SaveCheckout keeps the gateway's reference and the page on which the customer pays. Saving the same twice
 // changes nothing; an attempt that has ended keeps its state and only learns its reference. So does one that has moved from the
 // channel to another account: the customer never learns that checkout's address. Error: ErrReferenceTaken, with an incident, when it is the
 // checkout of another attempt.
-func (s *Store) SaveCheckout(ctx context.Context, id uuid.UUID, at models.Channel, reference, url string) error {
-	_, err := s.db.NewUpdate().Model((*models.PaymentTransaction)(nil)).
-		Set("reference = ?", reference).Set("checkout_url = ?", url).Set("updated_at = now()").
-		Where("id = ?", id).Where("channel = ?", at).Where("reference IS NULL").Exec(ctx)
+func (s *Store) SaveCheckout(ctx context.Context, id uuid.UUID, at models.Channel, made OpenedCheckout) error {
+	q := s.db.NewUpdate().Model((*models.PaymentTransaction)(nil)).
+		Set("reference = ?", made.Reference).Set("checkout_url = ?", made.URL).Set("opened_at = now()").Set("updated_at = now()")
+	if made.PageData != nil {
+		page, err := json.Marshal(made.PageData)
+		if err != nil {
+			return fmt.Errorf("save checkout: %w", err)
+		}
+
+		q = q.Set("page_data = ?", string(page))
+	}
+
+	_, err := q.Where("id = ?", id).Where("channel = ?", at).Where("reference IS NULL").Exec(ctx)
 	if db.Violates(err, "transactions_reference") {
-		return s.checkoutTaken(ctx, id, reference)
+		return s.checkoutTaken(ctx, id, made.Reference)
 	}
 
 	if err != nil {

@@ -51,7 +51,9 @@ func TestOpenPayment(t *testing.T) {
 	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM transaction_state_changes WHERE from_status IS NULL AND to_status = 'PENDING'"))
 
 	// The same attempt, once its booking is paid: what it has come to, not a refusal.
-	require.NoError(t, b.Store.Payments.SaveCheckout(t.Context(), tx.ID, tx.Channel, "ref-"+tx.ID.String(), ""))
+	require.NoError(t, b.Store.Payments.SaveCheckout(t.Context(), tx.ID, tx.Channel, payments.OpenedCheckout{
+		Reference: "ref-" + tx.ID.String(), URL: "",
+	}))
 	b.Report(t, tx, models.EventPaymentSucceeded)
 	again, _, err = b.Store.Payments.OpenPayment(t.Context(), a, time.Now)
 	require.NoError(t, err)
@@ -255,7 +257,9 @@ func TestSaveCheckout(t *testing.T) {
 	b := setupBooks(t)
 	tx := b.Open(t, b.Book(t, b.Trip, 1), 1)
 
-	require.NoError(t, b.Store.Payments.SaveCheckout(t.Context(), tx.ID, tx.Channel, "other", "https://gateway.test/other"))
+	require.NoError(t, b.Store.Payments.SaveCheckout(t.Context(), tx.ID, tx.Channel, payments.OpenedCheckout{
+		Reference: "other", URL: "https://gateway.test/other",
+	}))
 
 	got := b.Transaction(t, tx.ID)
 	require.Equal(t, "ref-"+tx.ID.String(), *got.Reference, "the first reference stays")

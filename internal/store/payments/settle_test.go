@@ -10,6 +10,7 @@ import (
 
 	"rihla/internal/store/bookstest"
 	"rihla/internal/store/ledger"
+	"rihla/internal/store/payments"
 	"rihla/models"
 )
 
@@ -118,7 +119,9 @@ func TestSettleBeforeTheCheckoutIsSaved(t *testing.T) {
 	require.NotNil(t, got.Reference, "a refund has to name the checkout")
 	require.Equal(t, "ref-"+tx.ID.String(), *got.Reference)
 
-	require.NoError(t, b.Store.Payments.SaveCheckout(t.Context(), tx.ID, tx.Channel, "ref-"+tx.ID.String(), "https://gateway.test/x"))
+	require.NoError(t, b.Store.Payments.SaveCheckout(t.Context(), tx.ID, tx.Channel, payments.OpenedCheckout{
+		Reference: "ref-" + tx.ID.String(), URL: "https://gateway.test/x",
+	}))
 	require.Equal(t, models.TransactionPaid, b.Transaction(t, tx.ID).Status)
 }
 

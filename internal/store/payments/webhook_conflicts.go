@@ -18,16 +18,20 @@ import (
 
 // sameMessage compares an event with the one that was stored under its webhook id: byte by byte, or, where a gateway encodes a
 // message anew for each delivery, as JSON. Answers to our own questions carry no body: the first one counts. Of what was stored
-// without its body only the fields can be compared.
+// without its body, and of what is encrypted anew for each delivery, only the fields can be compared.
 func sameMessage(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) (same bool, err error) {
 	if e.Body == nil {
 		return true, nil
 	}
 
-	err = tx.NewRaw(`SELECT CASE WHEN body IS NULL
-			THEN (type, checkout_id, merchant_reference, amount, currency) IS NOT DISTINCT FROM (?0, ?1, ?2, ?3::numeric, ?4)
-			ELSE body = ?5 OR body::jsonb = ?5::jsonb END
-		FROM webhook_events WHERE channel = ?6 AND webhook_id = ?7`,
+	const sameFields = "(type, checkout_id, merchant_reference, amount, currency) IS NOT DISTINCT FROM (?0, ?1, ?2, ?3::numeric, ?4)"
+
+	compared := "CASE WHEN body IS NULL THEN " + sameFields + " ELSE body = ?5 OR body::jsonb = ?5::jsonb END"
+	if e.Sealed {
+		compared = sameFields
+	}
+
+	err = tx.NewRaw("SELECT "+compared+" FROM webhook_events WHERE channel = ?6 AND webhook_id = ?7",
 		e.Type, e.CheckoutID, e.MerchantReference, e.Amount, e.Currency, *e.Body, e.Channel, e.WebhookID).Scan(ctx, &same)
 	if err != nil {
 		return false, fmt.Errorf("compare with the event of the same webhook id: %w", err)

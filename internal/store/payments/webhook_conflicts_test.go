@@ -185,7 +185,7 @@ func TestAnEventThatNamesACheckoutSavedLater(t *testing.T) {
 	tx, other := b.bare(t), b.bare(t)
 	e := bookstest.Event(tx, models.EventPaymentSucceeded, nil)
 	require.True(t, b.Deliver(t, e).Deliver)
-	require.NoError(t, b.Store.Payments.SaveCheckout(t.Context(), other.ID, other.Channel, e.CheckoutID, "https://gateway.test/x"))
+	require.NoError(t, b.Store.Payments.SaveCheckout(t.Context(), other.ID, other.Channel, payments.OpenedCheckout{Reference: e.CheckoutID, URL: "https://gateway.test/x"}))
 
 	settled := b.Settle(t, tx, time.Now())
 	require.Equal(t, models.TransactionPending, settled.Status)
@@ -201,7 +201,7 @@ func TestSaveTheCheckoutOfAnother(t *testing.T) {
 	other, tx := b.Paid(t, 1), b.bare(t)
 
 	for range 2 {
-		err := b.Store.Payments.SaveCheckout(t.Context(), tx.ID, tx.Channel, *other.Reference, "https://gateway.test/x")
+		err := b.Store.Payments.SaveCheckout(t.Context(), tx.ID, tx.Channel, payments.OpenedCheckout{Reference: *other.Reference})
 		require.ErrorIs(t, err, payments.ErrReferenceTaken)
 	}
 

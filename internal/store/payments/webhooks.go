@@ -231,7 +231,10 @@ func resolve(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) (*models.Pa
 			return nil, refund, ignoreNoRows(err)
 		}
 
-		q = q.Where("id = ?", refund.PaymentTransactionID).Where("reference = ?", e.CheckoutID)
+		q = q.Where("id = ?", refund.PaymentTransactionID)
+		if e.CheckoutID != "" { // not every company repeats it with a refund
+			q = q.Where("reference = ?", e.CheckoutID)
+		}
 	default:
 		q = q.Where("id = ?", reference)
 	}

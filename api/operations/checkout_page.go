@@ -1,0 +1,103 @@
+package operations
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"rihla/api/gen"
+	"rihla/api/middleware"
+	"rihla/gateways"
+	"rihla/internal/store/payments"
+	"rihla/models"
+)
+
+// PayPath is where pages of ours are on which customers pay; the attempt's id follows.
+const PayPath = "/pay/"
+
+// ShowCheckoutPage shows the page of a company whose form runs on ours. A customer who comes from the form sees what is known of the
+// payment, and its gateway is asked: the query is no proof.
+func (o *Operations) ShowCheckoutPage(
+	ctx context.Context, r gen.ShowCheckoutPageRequestObject,
+) (gen.ShowCheckoutPageResponseObject, error) {
+	p, err := o.Store.Payments.PayPage(ctx, r.TransactionID, o.Now())
+	if err != nil {
+		return nil, err
+	}
+
+	write, ok := o.Pages[p.Channel.Account()]
+	if !ok { // the account has another company now
+		return nil, models.NotFound()
+	}
+
+	v := o.pageView(&p, o.Now())
+	v.Lang = string(middleware.Locale(ctx))
+
+	if r.Params.Lang != nil {
+		v.Lang = string(*r.Params.Lang)
+	}
+
+	if v.Checking = r.Params.ID != nil && v.Status == gateways.CheckoutOpen; v.Checking {
+		o.askGateway(ctx, p.ID, p.Channel)
+	}
+
+	var page bytes.Buffer
+
+	policy, err := write(&page, v)
+	if err != nil {
+		return nil, err
+	}
+
+	return checkoutPage{html: page.Bytes(), lang: v.Lang, policy: policy}, nil
+}
+
+func (o *Operations) pageView(p *payments.PayPage, now time.Time) gateways.PageView {
+	v := gateways.PageView{
+		Checkout: p.PageData, Status: pageStatus(&p.PaymentTransaction, now), Amount: p.Amount, Currency: p.Currency, Method: p.PaymentMethod,
+		Description: p.Title, ExpiresAt: p.ExpiresAt, ReturnURL: p.ReturnAddress(), Nonce: rand.Text(),
+	}
+
+	if p.Reference != nil {
+		v.CheckoutID = *p.Reference
+	}
+
+	if v.ReturnURL == "" { // the page itself says what has become of it
+		v.ReturnURL = o.PublicURL + PayPath + p.ID.String()
+	}
+
+	return v
+}
+
+// pageStatus is how the attempt stands for its customer. One that we have ended is not shown as open, whatever it is at the company.
+func pageStatus(t *models.PaymentTransaction, now time.Time) gateways.CheckoutStatus {
+	switch {
+	case t.TakenAt() != nil:
+		return gateways.CheckoutPaid
+	case t.Status == models.TransactionPending && now.Before(t.ExpiresAt):
+		return gateways.CheckoutOpen
+	case t.Status == models.TransactionPending, t.FailureCode != nil && *t.FailureCode == models.FailureExpired:
+		return gateways.CheckoutExpired
+	case t.FailureCode != nil && *t.FailureCode == models.FailureCancelled:
+		return gateways.CheckoutCanceled
+	default:
+		return gateways.CheckoutFailed
+	}
+}
+
+// checkoutPage is an answer for browsers, with a policy of its own.
+type checkoutPage struct {
+	html         []byte
+	lang, policy string
+}
+
+// VisitShowCheckoutPageResponse implements the generated answer.
+func (p checkoutPage) VisitShowCheckoutPageResponse(f *fiber.Ctx) error {
+	f.Set(fiber.HeaderContentSecurityPolicy, p.policy)
+	f.Set(fiber.HeaderContentType, fiber.MIMETextHTMLCharsetUTF8)
+	f.Set(fiber.HeaderContentLanguage, p.lang)
+
+	return f.Send(p.html)
+}

@@ -1,0 +1,31 @@
+package gateways
+
+import (
+	"io"
+	"time"
+
+	"rihla/models"
+)
+
+// PageView is what a page of ours shows on which a customer pays, at companies that give only parts of such a page.
+type PageView struct {
+	Lang        string            // "ar" or "en"; anything else is Arabic
+	CheckoutID  string            // Checkout.ID
+	Checkout    map[string]string // Checkout.PageData
+	Status      CheckoutStatus
+	Amount      models.Money
+	Currency    string
+	Method      models.PaymentMethod
+	Description string
+	ExpiresAt   time.Time // shown in Riyadh's time; zero: not shown
+	// ReturnURL is where the customer goes afterwards. What the company adds to its query is not to be believed: the service asks about
+	// the checkout that it has stored.
+	ReturnURL string
+	// Checking: the customer has just been here, and what came of it is not known yet. The page looks again by itself.
+	Checking bool
+	Nonce    string // of the Content-Security-Policy, new for every answer
+}
+
+// Page writes the page and returns its Content-Security-Policy. The answer also needs Cache-Control: no-store and Referrer-Policy:
+// no-referrer. Error: data that must not get into a page; then nothing has been written.
+type Page func(w io.Writer, v PageView) (policy string, err error)
