@@ -53,8 +53,8 @@ func checkDrivers(cfg config.Config) error {
 			found = append(found, config.Problem("%s_ENTITY_IDS names no payment method that %s has", name, one.Driver))
 		}
 
-		if driver.Page != nil && cfg.App.PublicURL == "" {
-			found = append(found, config.Problem("PUBLIC_URL is missing: customers of %s pay on a page of ours", one.Driver))
+		if driver.NeedsPublicURL && cfg.App.PublicURL == "" {
+			found = append(found, config.Problem("PUBLIC_URL is missing, and %s needs it for its customers", one.Driver))
 		}
 
 		switch mode := driver.Mode(one.APIKey.Reveal()); {

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -18,13 +19,16 @@ import (
 var accountsOf = map[string]struct {
 	live, test string
 	env        map[string]string // without the prefix
-	secret     string
+	secret     string            // with %02d in it: every channel has its own
 }{
-	drivers.Moyasar: {live: "sk_live_4Kd8sQzT1mW7yBf3", test: "sk_test_4Kd8sQzT1mW7yBf3", secret: "token-4Kd8sQzT1mW7yBf3"},
+	drivers.Moyasar: {live: "sk_live_4Kd8sQzT1mW7yBf3", test: "sk_test_4Kd8sQzT1mW7yBf3", secret: "token-%02d-4Kd8sQzT1mW7yBf3"},
+	drivers.Stripe: {
+		live: "sk_live_51Hq8sQzT1mW7yBf3", test: "rk_test_51Hq8sQzT1mW7yBf3", secret: "whsec_%02d4Kd8sQzT1mW7yBf3",
+	},
 	drivers.HyperPay: {
 		live: "OGE4Mjk0MTc1MjgxY2VmZDAxNTI4NDJm", test: "OGE4Mjk0MTc1MjgxY2VmZDAxNTI4NDJm",
 		env:    map[string]string{"ENTITY_IDS": "credit_card=8ac7a4ca6d1f2b5e016d20a4b3ee0c77,debit_network=8ac7a4ca6d1f2b5e016d20a4b3ee0c78"},
-		secret: "a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f",
+		secret: "%02da1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f",
 	},
 }
 
@@ -39,7 +43,7 @@ func productionEnviron(driver, key string) map[string]string {
 	for i, account := range []models.MerchantAccount{models.AccountGatewayA, models.AccountWalletB, models.AccountGatewayABackup} {
 		name := strings.ToUpper(string(account))
 		environ[name+"_DRIVER"], environ[name+"_API_KEY"] = driver, key
-		environ["WEBHOOK_SECRETS_"+name] = strings.Repeat(string(rune('0'+i)), 2) + accountsOf[driver].secret
+		environ["WEBHOOK_SECRETS_"+name] = fmt.Sprintf(accountsOf[driver].secret, i)
 
 		for setting, value := range accountsOf[driver].env {
 			environ[name+"_"+setting] = value

@@ -11,6 +11,7 @@ import (
 	hyperpaydouble "rihla/gateways/hyperpay/double"
 	moyasardouble "rihla/gateways/moyasar/double"
 	"rihla/gateways/sandbox/server"
+	stripedouble "rihla/gateways/stripe/double"
 	"rihla/models"
 )
 
@@ -33,6 +34,7 @@ var known = map[string]Double{
 	drivers.Sandbox:  {New: server.New, Key: asItIs, Secret: asItIs},
 	drivers.Moyasar:  {New: moyasardouble.New, Key: func(text string) string { return "sk_test_" + text }, Secret: asItIs},
 	drivers.HyperPay: {New: hyperpaydouble.New, Key: asItIs, Secret: hexSecret, Entities: hyperPayEntities},
+	drivers.Stripe:   {New: stripedouble.New, Key: func(text string) string { return "sk_test_" + text }, Secret: asItIs},
 }
 
 // hexSecret is a key of 64 hexadecimal digits.

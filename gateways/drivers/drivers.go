@@ -14,6 +14,7 @@ import (
 	"rihla/gateways/moyasar"
 	"rihla/gateways/sandbox"
 	"rihla/gateways/standardwebhook"
+	"rihla/gateways/stripe"
 	"rihla/models"
 )
 
@@ -43,6 +44,8 @@ type Driver struct {
 	Mode func(key string) gateways.Mode
 	// Page is the page of ours on which customers pay; nil where it is the company's.
 	Page gateways.Page
+	// NeedsPublicURL: customers pay on a page of ours, or have to be sent back to us.
+	NeedsPublicURL bool
 	// NoAddress: the company has no address of its own, so that the configuration has to say it.
 	NoAddress bool
 }
@@ -52,6 +55,7 @@ const (
 	Sandbox  = "sandbox"
 	Moyasar  = "moyasar"
 	HyperPay = "hyperpay"
+	Stripe   = "stripe"
 )
 
 // known is where a new driver is entered.
@@ -84,7 +88,19 @@ var known = map[string]Driver{
 			return hyperpay.NewVerifier(secrets, cfg.Live)
 		},
 		Mode: func(string) gateways.Mode { return gateways.ModeUnknown }, // a token does not tell; the address does
-		Page: hyperpay.Page,
+		Page: hyperpay.Page, NeedsPublicURL: true,
+	},
+	Stripe: {
+		Open: func(cfg Config) (gateways.Gateway, error) {
+			return stripe.New(stripe.Config{
+				BaseURL: cfg.URL, APIKey: cfg.APIKey, ReturnURL: cfg.PublicURL, Timeout: cfg.Timeout,
+			})
+		},
+		Capabilities: func(Config) gateways.Capabilities { return stripe.Capabilities() },
+		Verifier: func(cfg Config, secrets []string) (gateways.WebhookVerifier, error) {
+			return stripe.NewVerifier(secrets, cfg.mode())
+		},
+		Mode: stripe.Mode, NeedsPublicURL: true,
 	},
 }
 

@@ -141,7 +141,7 @@ func session(event gateways.Event, kind models.EventType, object json.RawMessage
 		Currency      string `json:"currency"`
 		PaymentStatus string `json:"payment_status"`
 	}
-	if json.Unmarshal(object, &s) != nil || s.Object != "checkout.session" || !isID(s.ID, "cs_") {
+	if json.Unmarshal(object, &s) != nil || s.Object != "checkout.session" || !isID(s.ID, "") {
 		return event, invalid("data.object", "must be a checkout session")
 	}
 

@@ -158,6 +158,14 @@ func (d *Driver) checkoutOf(s *sdk.CheckoutSession) (gateways.Checkout, error) {
 	c := gateways.Checkout{ID: s.ID, MerchantReference: reference, Status: status, URL: s.URL, ExpiresAt: time.Unix(s.ExpiresAt, 0).UTC()}
 	c.Amount, c.Currency = fromMinor(s.AmountTotal, string(s.Currency))
 
+	if status != gateways.CheckoutOpen {
+		c.ResultCode = string(s.Status) + "/" + string(s.PaymentStatus)
+	}
+
+	if status == gateways.CheckoutFailed {
+		c.FailureReason = "the customer's bank did not pay"
+	}
+
 	if status == gateways.CheckoutPaid {
 		return withCharge(c, s.PaymentIntent)
 	}

@@ -29,6 +29,10 @@ func (d *Driver) CreateRefund(ctx context.Context, r gateways.RefundRequest) (ga
 	}
 
 	payment, err := d.paymentOf(ctx, r.Checkout)
+	if gateways.KindOf(err) == gateways.KindNotFound && err != nil {
+		return gateways.Refund{}, unsendable("there is no such payment") // lists lag behind nothing: there never will be
+	}
+
 	if err != nil {
 		return gateways.Refund{}, err
 	}

@@ -1,0 +1,185 @@
+// Package stripedouble is a Stripe that takes no real money, for tests and for development without an account: Checkout Sessions, refunds
+// and webhooks as the company's public documents describe them. README.md of the driver says of what it was made.
+package stripedouble
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	sdk "github.com/stripe/stripe-go/v85"
+	"github.com/stripe/stripe-go/v85/webhook"
+
+	"rihla/gateways/double"
+	"rihla/models"
+)
+
+// New opens the double. Keys are sk_test_… (or sk_live_…, whose objects say livemode), secrets of channels whsec_….
+func New(cfg double.Config) (*double.Server, error) {
+	p := protocol{live: map[string]bool{}}
+	for _, m := range cfg.Merchants {
+		p.live[m.Name] = strings.HasPrefix(m.APIKey, "sk_live_")
+	}
+
+	return double.New(p, cfg)
+}
+
+// protocol is the company's API, on its side.
+type protocol struct {
+	live map[string]bool // by account
+}
+
+// Traits implements double.Protocol. Lists lag behind nothing.
+func (protocol) Traits() double.Traits {
+	return double.Traits{
+		Name: "Stripe double", EventPrefix: "evt_", Retryable: true, Keys: true, Lacks: []double.Mode{double.ModeFindLag},
+	}
+}
+
+// Routes implements double.Protocol.
+func (p protocol) Routes(s *double.Server) map[string]double.Methods {
+	c := calls{Server: s, protocol: p}
+
+	return map[string]double.Methods{
+		"/v1/checkout/sessions":             {http.MethodPost: s.AsMerchant(c.createSession), http.MethodGet: s.AsMerchant(c.listSessions)},
+		"/v1/checkout/sessions/{id}":        {http.MethodGet: s.AsMerchant(c.readSession)},
+		"/v1/checkout/sessions/{id}/expire": {http.MethodPost: s.AsMerchant(c.expireSession)},
+		"/v1/refunds":                       {http.MethodPost: s.AsMerchant(c.createRefund), http.MethodGet: s.AsMerchant(c.listRefunds)},
+		"/v1/refunds/{id}":                  {http.MethodGet: s.AsMerchant(c.readRefund)},
+		"/v1/webhook_endpoints":             {http.MethodGet: s.AsMerchant(c.listWebhooks)},
+	}
+}
+
+// Key implements double.Protocol: a Bearer token, or the user of basic authentication (docs.stripe.com/api/authentication).
+func (protocol) Key(r *http.Request) string {
+	if scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
+		return key
+	}
+
+	key, _, _ := r.BasicAuth()
+
+	return key
+}
+
+// errorView is the company's error (docs.stripe.com/api/errors).
+type errorView struct {
+	Type    string `json:"type"`
+	Code    string `json:"code,omitempty"`
+	Message string `json:"message"`
+	Param   string `json:"param,omitempty"`
+}
+
+func failure(status int, e errorView) double.Answer {
+	return double.Success(status, map[string]any{"error": e})
+}
+
+// Failure implements double.Protocol.
+func (protocol) Failure(f double.Failure) double.Answer {
+	e := errorView{Type: "invalid_request_error", Message: f.Message, Param: f.Param}
+
+	switch f.Code {
+	case double.CodeUnauthorized:
+		e.Message = "Invalid API Key provided: sk_test_*********"
+	case double.CodeNotFound:
+		e.Code = "resource_missing"
+	case double.CodeInvalid, double.CodeMalformed:
+		f.Status = http.StatusBadRequest
+	case double.CodeInProgress:
+		e.Type, e.Code = "idempotency_error", "idempotency_key_in_use"
+	case double.CodeKeyReused:
+		f.Status, e.Type = http.StatusBadRequest, "idempotency_error"
+	}
+
+	switch {
+	case f.Status == http.StatusTooManyRequests:
+		e.Code = "rate_limit"
+	case f.Status >= http.StatusInternalServerError:
+		e.Type = "api_error"
+	}
+
+	return failure(f.Status, e)
+}
+
+// ReturnURL implements double.Protocol.
+func (protocol) ReturnURL(c *double.Checkout) string {
+	if c.Status == double.StatusPaid {
+		return c.Data[dataSuccessURL]
+	}
+
+	return c.ReturnURL
+}
+
+// Signer implements double.Protocol.
+func (p protocol) Signer(secret string) (double.Signer, error) {
+	for one := range strings.SplitSeq(secret, ",") {
+		if !strings.HasPrefix(one, "whsec_") {
+			return nil, errors.New("must begin with whsec_")
+		}
+	}
+
+	return signer{secrets: strings.Split(secret, ","), protocol: p}, nil
+}
+
+type signer struct {
+	protocol
+
+	secrets []string
+}
+
+// Message implements double.Signer: two signatures while a secret is rolled.
+func (s signer) Message(e double.Event, id string, at time.Time) (double.Message, bool, error) {
+	kind, object := s.about(e)
+	if kind == "" {
+		return double.Message{}, false, nil
+	}
+
+	body, err := json.Marshal(map[string]any{
+		"id": strings.ReplaceAll(id, "-", ""), "object": "event", "api_version": sdk.APIVersion, "created": e.At.Unix(),
+		"livemode": s.live[e.Checkout.Merchant], "pending_webhooks": 1, "request": map[string]any{"id": nil, "idempotency_key": nil},
+		"type": kind, "data": map[string]any{"object": object},
+	})
+	if err != nil {
+		return double.Message{}, false, err
+	}
+
+	return double.Message{
+		Header: http.Header{"Content-Type": {"application/json; charset=utf-8"}, "Stripe-Signature": {Sign(body, at, s.secrets...)}}, Body: body,
+	}, true, nil
+}
+
+// about is which event of the company it is, and the object in it; none where the company says nothing.
+func (p protocol) about(e double.Event) (sdk.EventType, any) {
+	live := p.live[e.Checkout.Merchant]
+
+	switch {
+	case e.Refund != nil:
+		return sdk.EventTypeRefundUpdated, refundOf(e.Refund)
+	case e.Type == models.EventPaymentSucceeded:
+		return sdk.EventTypeCheckoutSessionCompleted, sessionOf(&e.Checkout, &double.Fault{}, "", live)
+	case e.Type == models.EventPaymentExpired:
+		return sdk.EventTypeCheckoutSessionExpired, sessionOf(&e.Checkout, &double.Fault{}, "", live)
+	case e.Attempt != nil: // it ends nothing
+		return sdk.EventTypePaymentIntentPaymentFailed, map[string]any{
+			"id": intentOf(e.Checkout.ID), "object": "payment_intent", "status": "requires_payment_method",
+			"metadata": map[string]string{metaReference: e.Checkout.MerchantReference},
+		}
+	default:
+		return "", nil
+	}
+}
+
+// Sign makes the header of a message (docs.stripe.com/webhooks).
+func Sign(body []byte, at time.Time, secrets ...string) string {
+	header := "t=" + strconv.FormatInt(at.Unix(), 10)
+
+	for _, secret := range secrets {
+		signed := webhook.GenerateTestSignedPayload(&webhook.UnsignedPayload{Payload: body, Secret: secret, Timestamp: at})
+		_, v1, _ := strings.Cut(signed.Header, ",")
+		header += "," + v1
+	}
+
+	return header
+}
