@@ -86,7 +86,7 @@ func New(cfg Config) (*Driver, error) {
 	backend := &sdk.BackendConfig{
 		HTTPClient:        httpcall.NewClient(nil, timeout),
 		MaxNetworkRetries: sdk.Int64(0),
-		EnableTelemetry:   sdk.Bool(false),
+		EnableTelemetry:   new(false),
 		LeveledLogger:     &sdk.LeveledLogger{Level: sdk.LevelNull},
 	}
 	if cfg.Transport != nil {
@@ -230,13 +230,13 @@ func (d *Driver) sessionParams(r gateways.CheckoutRequest) (sdk.CheckoutSessionC
 		ClientReferenceID:  sdk.String(reference),
 		SuccessURL:         sdk.String(back),
 		CancelURL:          sdk.String(back),
-		ExpiresAt:          sdk.Int64(expiresAt(r)),
+		ExpiresAt:          new(expiresAt(r)),
 		// A customer pays what we ask for and in our currency, whatever the account's settings are.
-		AdaptivePricing: &sdk.CheckoutSessionCreateAdaptivePricingParams{Enabled: sdk.Bool(false)},
+		AdaptivePricing: &sdk.CheckoutSessionCreateAdaptivePricingParams{Enabled: new(false)},
 		LineItems: []*sdk.CheckoutSessionCreateLineItemParams{{
 			Quantity: sdk.Int64(1),
 			PriceData: &sdk.CheckoutSessionCreateLineItemPriceDataParams{
-				Currency: sdk.String(currency), UnitAmount: sdk.Int64(amount),
+				Currency: sdk.String(currency), UnitAmount: new(amount),
 				ProductData: &sdk.CheckoutSessionCreateLineItemPriceDataProductDataParams{
 					Name: sdk.String(cmp.Or(httpcall.Plain(r.Description, maxTitle), reference)),
 				},
@@ -304,7 +304,9 @@ func (d *Driver) CancelCheckout(ctx context.Context, r gateways.CheckoutRef) (ga
 	case c.Status == gateways.CheckoutCanceled:
 		return c, nil
 	case refused == nil:
-		return gateways.Checkout{}, &gateways.Error{Kind: gateways.KindRejected, Code: "not_expired", Message: "the session is " + string(c.Status)}
+		return gateways.Checkout{}, &gateways.Error{
+			Kind: gateways.KindRejected, Code: "not_expired", Message: "the session is " + string(c.Status),
+		}
 	default:
 		return gateways.Checkout{}, refused
 	}

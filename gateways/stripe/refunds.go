@@ -58,7 +58,7 @@ func (d *Driver) sendRefund(
 	ctx context.Context, r gateways.RefundRequest, payment payment, amount int64, key string,
 ) (gateways.Refund, error) {
 	params := &sdk.RefundCreateParams{
-		PaymentIntent: sdk.String(payment.intent), Amount: sdk.Int64(amount),
+		PaymentIntent: sdk.String(payment.intent), Amount: new(amount),
 		Metadata: map[string]string{metaReference: r.MerchantReference.String()},
 	}
 	params.SetIdempotencyKey(key)

@@ -173,13 +173,14 @@ func (p protocol) about(e double.Event) (sdk.EventType, any) {
 
 // Sign makes the header of a message (docs.stripe.com/webhooks).
 func Sign(body []byte, at time.Time, secrets ...string) string {
-	header := "t=" + strconv.FormatInt(at.Unix(), 10)
+	parts := make([]string, 1, 1+len(secrets))
+	parts[0] = "t=" + strconv.FormatInt(at.Unix(), 10)
 
 	for _, secret := range secrets {
 		signed := webhook.GenerateTestSignedPayload(&webhook.UnsignedPayload{Payload: body, Secret: secret, Timestamp: at})
 		_, v1, _ := strings.Cut(signed.Header, ",")
-		header += "," + v1
+		parts = append(parts, v1)
 	}
 
-	return header
+	return strings.Join(parts, ",")
 }

@@ -3,6 +3,7 @@ package stripedouble
 import (
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -111,8 +112,8 @@ func (c calls) listRefunds(w http.ResponseWriter, r *http.Request, m *double.Acc
 				return err
 			}
 
-			for i := len(checkout.RefundIDs) - 1; i >= 0; i-- {
-				row, err := t.Refund(checkout.RefundIDs[i])
+			for _, id := range slices.Backward(checkout.RefundIDs) {
+				row, err := t.Refund(id)
 				if err != nil {
 					return err
 				}
