@@ -28,6 +28,8 @@ func (w *world) aboutMoney(t *testing.T, c cell) request {
 
 	case "ReturnFromPayment":
 		return request{ids: kept(c, w.shared["return"])}
+	case "ShowCheckoutPage": // it is paid on the gateway's page
+		return request{ids: []string{w.shared["transaction"].String()}}
 	case "GetPaymentTransaction":
 		return request{ids: kept(c, w.shared["transaction"])}
 	case "RefundLatePayment": // of one that came in time: what came too late goes back by itself

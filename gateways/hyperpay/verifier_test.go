@@ -216,7 +216,7 @@ func TestWhatAnEventSays(t *testing.T) {
 	require.Equal(t, gateways.Event{
 		ID: payment + ":000.000.000", Type: models.EventPaymentSucceeded, Timestamp: time.Date(2026, 11, 24, 10, 0, 0, 0, time.UTC),
 		CheckoutID: checkout, MerchantReference: uuid.MustParse(reference), Amount: models.MustMoney("92.00"), Currency: "SAR",
-		ResultCode: "000.000.000", Body: string(body),
+		ResultCode: "000.000.000", Body: string(body), Sealed: true,
 		Signature: "x-initialization-vector: " + header.Get(hyperpay.HeaderVector) + "\nx-authentication-tag: " + header.Get(hyperpay.HeaderTag),
 	}, e)
 

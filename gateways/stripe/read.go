@@ -53,10 +53,15 @@ func (d *Driver) session(ctx context.Context, id string, expand []string) (*sdk.
 		return nil, notFound()
 	}
 
+	params := &sdk.CheckoutSessionRetrieveParams{}
+	for _, what := range expand {
+		params.AddExpand(what)
+	}
+
 	var s *sdk.CheckoutSession
 
 	err := d.call(ctx, gateways.KindNotFound, func(ctx context.Context) (err error) {
-		s, err = d.client.V1CheckoutSessions.Retrieve(ctx, id, &sdk.CheckoutSessionRetrieveParams{Expand: sdk.StringSlice(expand)})
+		s, err = d.client.V1CheckoutSessions.Retrieve(ctx, id, params)
 
 		return err
 	})
