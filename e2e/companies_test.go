@@ -283,7 +283,7 @@ func pageOfOurs(t *testing.T, s *harness.Stack, _ gateways.Capabilities) {
 	shows("?lang=en", `class="paymentWidgets"`)
 	shows("?lang=en&id=made-up&resourcePath=/v1/elsewhere", "We are checking your payment")
 	require.Equal(t, http.StatusUnprocessableEntity, s.Anybody().Get(path+"?lang=fr").Status)
-	require.Equal(t, http.StatusNotFound, s.Anybody().Get("/pay/"+models.NewID().String()).Status)
+	require.Equal(t, http.StatusNotFound, s.Anybody().Get("/pay/"+b.Payment.TransactionID.String()).Status, "it is in logs")
 
 	require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "succeed"))
 	require.Equal(t, models.TransactionPaid, customer.Await(b.ID).PaymentStatus)

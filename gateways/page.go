@@ -7,6 +7,9 @@ import (
 	"rihla/models"
 )
 
+// DataPage is the key of Checkout.PageData under which the page's id is: a random UUID, the last part of Checkout.URL.
+const DataPage = "page"
+
 // PageView is what a page of ours shows on which a customer pays, at companies that give only parts of such a page.
 type PageView struct {
 	Lang        string            // "ar" or "en"; anything else is Arabic

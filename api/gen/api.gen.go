@@ -3615,8 +3615,8 @@ type ServerInterface interface {
 	// (GET /openapi.json)
 	GetOpenAPI(c *fiber.Ctx) error
 	// ShowCheckoutPage Page on which a customer pays
-	// (GET /pay/{transaction_id})
-	ShowCheckoutPage(c *fiber.Ctx, transactionID openapi_types.UUID, params ShowCheckoutPageParams) error
+	// (GET /pay/{page_id})
+	ShowCheckoutPage(c *fiber.Ctx, pageID openapi_types.UUID, params ShowCheckoutPageParams) error
 	// GetReadiness Check that the service can serve
 	// (GET /readyz)
 	GetReadiness(c *fiber.Ctx) error
@@ -8408,12 +8408,12 @@ func (siw *ServerInterfaceWrapper) ShowCheckoutPage(c *fiber.Ctx) error {
 	var err error
 	_ = err
 
-	// ------------- Path parameter "transaction_id" -------------
-	var transactionID openapi_types.UUID
+	// ------------- Path parameter "page_id" -------------
+	var pageID openapi_types.UUID
 
-	err = runtime.BindStyledParameterWithOptions("simple", "transaction_id", c.Params("transaction_id"), &transactionID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	err = runtime.BindStyledParameterWithOptions("simple", "page_id", c.Params("page_id"), &pageID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
 	if err != nil {
-		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter transaction_id: %w", err).Error())
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page_id: %w", err).Error())
 	}
 
 	// Parameter object where we will unmarshal all parameters from the context
@@ -8440,7 +8440,7 @@ func (siw *ServerInterfaceWrapper) ShowCheckoutPage(c *fiber.Ctx) error {
 	}
 
 	handler := func(c *fiber.Ctx) error {
-		return siw.Handler.ShowCheckoutPage(c, transactionID, params)
+		return siw.Handler.ShowCheckoutPage(c, pageID, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -8709,7 +8709,7 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/openapi.json", wrapper.GetOpenAPI)
 
-	router.Get(options.BaseURL+"/pay/:transaction_id", wrapper.ShowCheckoutPage)
+	router.Get(options.BaseURL+"/pay/:page_id", wrapper.ShowCheckoutPage)
 
 	router.Get(options.BaseURL+"/readyz", wrapper.GetReadiness)
 
@@ -10919,8 +10919,8 @@ func (response GetOpenAPI200JSONResponse) VisitGetOpenAPIResponse(ctx *fiber.Ctx
 }
 
 type ShowCheckoutPageRequestObject struct {
-	TransactionID openapi_types.UUID `json:"transaction_id"`
-	Params        ShowCheckoutPageParams
+	PageID openapi_types.UUID `json:"page_id"`
+	Params ShowCheckoutPageParams
 }
 
 type ShowCheckoutPageResponseObject interface {
@@ -11286,7 +11286,7 @@ type StrictServerInterface interface {
 	// (GET /openapi.json)
 	GetOpenAPI(ctx context.Context, request GetOpenAPIRequestObject) (GetOpenAPIResponseObject, error)
 	// ShowCheckoutPage Page on which a customer pays
-	// (GET /pay/{transaction_id})
+	// (GET /pay/{page_id})
 	ShowCheckoutPage(ctx context.Context, request ShowCheckoutPageRequestObject) (ShowCheckoutPageResponseObject, error)
 	// GetReadiness Check that the service can serve
 	// (GET /readyz)
@@ -14597,10 +14597,10 @@ func (sh *strictHandler) GetOpenAPI(ctx *fiber.Ctx) error {
 }
 
 // ShowCheckoutPage operation middleware
-func (sh *strictHandler) ShowCheckoutPage(ctx *fiber.Ctx, transactionID openapi_types.UUID, params ShowCheckoutPageParams) error {
+func (sh *strictHandler) ShowCheckoutPage(ctx *fiber.Ctx, pageID openapi_types.UUID, params ShowCheckoutPageParams) error {
 	var request ShowCheckoutPageRequestObject
 
-	request.TransactionID = transactionID
+	request.PageID = pageID
 	request.Params = params
 
 	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {

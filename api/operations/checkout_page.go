@@ -15,7 +15,7 @@ import (
 	"rihla/models"
 )
 
-// PayPath is where pages of ours are on which customers pay; the attempt's id follows.
+// PayPath is where pages of ours are on which customers pay; the page's id follows.
 const PayPath = "/pay/"
 
 // ShowCheckoutPage shows the page of a company whose form runs on ours. A customer who comes from the form sees what is known of the
@@ -23,7 +23,7 @@ const PayPath = "/pay/"
 func (o *Operations) ShowCheckoutPage(
 	ctx context.Context, r gen.ShowCheckoutPageRequestObject,
 ) (gen.ShowCheckoutPageResponseObject, error) {
-	p, err := o.Store.Payments.PayPage(ctx, r.TransactionID, o.Now())
+	p, err := o.Store.Payments.PayPage(ctx, r.PageID, o.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (o *Operations) pageView(p *payments.PayPage, now time.Time) gateways.PageV
 	}
 
 	if v.ReturnURL == "" { // the page itself says what has become of it
-		v.ReturnURL = o.PublicURL + PayPath + p.ID.String()
+		v.ReturnURL = o.PublicURL + PayPath + p.PageData[gateways.DataPage]
 	}
 
 	return v

@@ -42,7 +42,7 @@ type Config struct {
 	// Brands are the widget's names of what a method offers, in the order in which customers see them. Cards have a default;
 	// wallets must be named (APPLEPAY, STC_PAY). MADA always comes first.
 	Brands map[models.PaymentMethod][]string
-	// PageBase is the https address under which the service shows Page, at /pay/{merchant reference}.
+	// PageBase is the https address under which the service shows Page, at /pay/ and the page's id.
 	PageBase string
 	// Parameters are sent with every checkout besides, as the address that 3-D Secure asks for (billing.country). testMode and
 	// customParameters[3DS2_enrolled] are for tests, and refused when Live.
@@ -261,17 +261,16 @@ func (d *Driver) created(r gateways.CheckoutRequest, a createdAnswer) (gateways.
 		return gateways.Checkout{}, badAnswer("the checkout has no usable integrity")
 	}
 
+	page := uuid.NewString()
+
 	return gateways.Checkout{
 		ID: a.ID, MerchantReference: r.MerchantReference, Status: gateways.CheckoutOpen, Amount: r.Amount, Currency: r.Currency,
-		URL: d.pageURL(r.MerchantReference), ExpiresAt: d.now().Add(sessionLife).UTC(),
+		URL: d.pageBase + "/pay/" + page, ExpiresAt: d.now().Add(sessionLife).UTC(),
 		PageData: map[string]string{
-			DataIntegrity: a.Integrity, DataOrigin: d.base, DataBrands: strings.Join(d.brands[r.Method], " "),
+			gateways.DataPage: page,
+			DataIntegrity:     a.Integrity, DataOrigin: d.base, DataBrands: strings.Join(d.brands[r.Method], " "),
 		},
 	}, nil
-}
-
-func (d *Driver) pageURL(reference uuid.UUID) string {
-	return d.pageBase + "/pay/" + reference.String()
 }
 
 // CancelCheckout implements gateways.Gateway: the company cannot, so a checkout can be paid until it is over there.

@@ -230,7 +230,6 @@ func (d *Driver) open(r gateways.CheckoutRef) gateways.Checkout {
 func (d *Driver) closed(r gateways.CheckoutRef, status gateways.CheckoutStatus, by *entry) gateways.Checkout {
 	c := gateways.Checkout{
 		ID: r.ID, MerchantReference: r.MerchantReference, Status: status, Amount: r.Amount, Currency: r.Currency,
-		URL: d.pageURL(r.MerchantReference),
 	}
 
 	if by != nil {

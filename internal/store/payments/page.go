@@ -20,11 +20,11 @@ type PayPage struct {
 	Title string // what is paid for
 }
 
-// PayPage reads an attempt that is paid on a page of ours. Error: NOT_FOUND, also for one that is paid on the company's page, and when its
-// time to pay is over for more than a day.
+// PayPage reads the attempt that is paid on the page of ours with the id. Error: NOT_FOUND, also when its time to pay is over for more
+// than a day.
 func (s *Store) PayPage(ctx context.Context, id uuid.UUID, now time.Time) (p PayPage, err error) {
-	err = s.db.NewSelect().Model(&p.PaymentTransaction).Where("id = ?", id).Where("page_data IS NOT NULL").
-		Where("expires_at > ?", now.Add(-pageFor)).Scan(ctx)
+	err = s.db.NewSelect().Model(&p.PaymentTransaction).Where("page_data IS NOT NULL").
+		Where("page_data ->> 'page' = ?", id.String()).Where("expires_at > ?", now.Add(-pageFor)).Scan(ctx)
 	if err != nil {
 		return PayPage{}, db.NotFound(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"rihla/internal/store/bookstest"
@@ -20,7 +21,8 @@ func TestPayPage(t *testing.T) {
 	tx, _, err := b.Store.Payments.OpenPayment(t.Context(), b.Attempt(booking, 1, models.MethodCreditCard), time.Now)
 	require.NoError(t, err)
 
-	data := map[string]string{"integrity": "sha384-'\"?", "origin": "https://company.test"}
+	id := uuid.New()
+	data := map[string]string{"page": id.String(), "integrity": "sha384-'\"?", "origin": "https://company.test"}
 
 	for _, made := range []payments.OpenedCheckout{
 		{Reference: "first", URL: "https://rihla.test/pay/1", PageData: data}, {Reference: "second", URL: "https://rihla.test/pay/2"},
@@ -28,18 +30,20 @@ func TestPayPage(t *testing.T) {
 		require.NoError(t, b.Store.Payments.SaveCheckout(t.Context(), tx.ID, tx.Channel, made))
 	}
 
-	p, err := b.Store.Payments.PayPage(t.Context(), tx.ID, tx.ExpiresAt.Add(24*time.Hour-time.Second))
+	p, err := b.Store.Payments.PayPage(t.Context(), id, tx.ExpiresAt.Add(24*time.Hour-time.Second))
 	require.NoError(t, err)
 	require.Equal(t, data, p.PageData)
 	require.Equal(t, "first", *p.Reference)
 	require.WithinDuration(t, time.Now(), *p.OpenedAt, time.Minute)
 	require.Contains(t, p.Title, booking.Number)
 
-	_, err = b.Store.Payments.PayPage(t.Context(), tx.ID, tx.ExpiresAt.Add(24*time.Hour+time.Second))
+	_, err = b.Store.Payments.PayPage(t.Context(), id, tx.ExpiresAt.Add(24*time.Hour+time.Second))
 	require.Equal(t, models.CodeNotFound, models.CodeOf(err))
 
-	_, err = b.Store.Payments.PayPage(t.Context(), b.Open(t, b.Book(t, b.Trip, 1), 1).ID, time.Now())
-	require.Equal(t, models.CodeNotFound, models.CodeOf(err), "the company's own page")
+	for _, other := range []uuid.UUID{tx.ID, b.Open(t, b.Book(t, b.Trip, 1), 1).ID, uuid.Nil} {
+		_, err = b.Store.Payments.PayPage(t.Context(), other, time.Now())
+		require.Equal(t, models.CodeNotFound, models.CodeOf(err), "an attempt's own id opens nothing")
+	}
 }
 
 // TestSealedMessages: a message that is encrypted anew for each delivery is the same when it says the same.
