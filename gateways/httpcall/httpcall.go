@@ -134,7 +134,7 @@ func Plain(text string, limit int) string {
 	}, strings.ToValidUTF8(text, "")))
 
 	if runes := []rune(text); len(runes) > limit {
-		return string(runes[:limit])
+		return strings.TrimSpace(string(runes[:limit]))
 	}
 
 	return text

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"rihla/gateways"
+	"rihla/gateways/httpcall"
 	"rihla/models"
 )
 
@@ -32,7 +33,7 @@ type result struct {
 }
 
 // words are the company's, bounded.
-func (r result) words() string { return plain(r.Description, maxWords) }
+func (r result) words() string { return httpcall.Plain(r.Description, maxWords) }
 
 // createdAnswer is the answer to POST /v1/checkouts.
 type createdAnswer struct {
@@ -76,11 +77,11 @@ func (e *entry) checkoutID() string {
 func (e *entry) money() (models.Money, string, error) {
 	amount, err := parseAmount(e.Amount)
 	if err != nil {
-		return models.Money{}, "", badAnswer("the amount is missing or cannot be read")
+		return models.Money{}, "", httpcall.BadAnswer("the amount is missing or cannot be read")
 	}
 
 	if !currencyForm.MatchString(e.Currency) {
-		return models.Money{}, "", badAnswer("the currency is missing or cannot be read")
+		return models.Money{}, "", httpcall.BadAnswer("the currency is missing or cannot be read")
 	}
 
 	return amount, e.Currency, nil

@@ -3,29 +3,19 @@ package hyperpay
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
-	"unicode"
 
 	"rihla/gateways"
+	"rihla/gateways/httpcall"
 )
 
 const (
-	// maxAnswer bounds what is read of an answer: 1 MiB.
-	maxAnswer = 1 << 20
 	// maxWords bounds what is kept of the company's words, in characters.
 	maxWords = 200
 
-	codeTimeout    = "timeout"
-	codeCanceled   = "canceled"
-	codeConnection = "connection"
-	codeBadAnswer  = "bad_answer"
 	codeUnsendable = "bad_request"
 )
 
@@ -52,22 +42,12 @@ func (d *Driver) call(ctx context.Context, r request, answer answered) error {
 		return unsendable("the request cannot be made")
 	}
 
-	res, err := d.client.Do(req)
+	res, err := httpcall.Do(d.client, req)
 	if err != nil {
-		return lostAnswer(err)
-	}
-	defer res.Body.Close()
-
-	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
-	if err != nil {
-		return lostAnswer(err)
+		return err
 	}
 
-	if len(body) > maxAnswer {
-		return badAnswer("the answer is too large")
-	}
-
-	return read(res, body, answer)
+	return read(res, answer)
 }
 
 func (d *Driver) newRequest(ctx context.Context, r request) (*http.Request, error) {
@@ -93,21 +73,21 @@ func (d *Driver) newRequest(ctx context.Context, r request) (*http.Request, erro
 
 // read tells answers of the company from everything else. Its codes count with 2xx and 4xx; of a 5xx nothing is believed, since
 // it may come from something in between.
-func read(res *http.Response, body []byte, answer answered) error {
-	status := res.StatusCode
-	spoken := json.Unmarshal(body, answer) == nil && resultCode.MatchString(answer.result().Code)
+func read(res httpcall.Answer, answer answered) error {
+	status := res.Status
+	spoken := json.Unmarshal(res.Body, answer) == nil && resultCode.MatchString(answer.result().Code)
 	e := &gateways.Error{Kind: gateways.KindUnknown, Code: "http_" + strconv.Itoa(status)}
 
 	switch {
 	case status == http.StatusTooManyRequests:
-		e.Kind, e.RetryAfter = gateways.KindRateLimited, retryAfter(res.Header.Get("Retry-After"))
+		e.Kind, e.RetryAfter = gateways.KindRateLimited, httpcall.RetryAfter(res.Header.Get("Retry-After"))
 	case status == http.StatusConflict, status == http.StatusTooEarly:
 		e.Kind = gateways.KindInProgress
 	case status < 200, status > 499, status > 299 && status < 400, status == http.StatusRequestTimeout:
 		return e
 	case !spoken && status < 300:
 		// The cause is left out: it quotes the answer.
-		return badAnswer("the answer is not one of the company's")
+		return httpcall.BadAnswer("the answer is not one of the company's")
 	case !spoken:
 		return e
 	}
@@ -120,7 +100,7 @@ func read(res *http.Response, body []byte, answer answered) error {
 	case e.Kind != gateways.KindUnknown:
 		return e
 	case known == throttled:
-		e.Kind, e.RetryAfter = gateways.KindRateLimited, retryAfter(res.Header.Get("Retry-After"))
+		e.Kind, e.RetryAfter = gateways.KindRateLimited, httpcall.RetryAfter(res.Header.Get("Retry-After"))
 	case known == unauthorized, status == http.StatusUnauthorized, status == http.StatusForbidden:
 		e.Kind = gateways.KindUnauthorized
 	default:
@@ -150,64 +130,4 @@ func refusalOf(r result) *gateways.Error {
 // unsendable is a request that was not sent, and never can be.
 func unsendable(message string) *gateways.Error {
 	return &gateways.Error{Kind: gateways.KindRejected, Code: codeUnsendable, Message: message}
-}
-
-func badAnswer(message string) *gateways.Error {
-	return &gateways.Error{Kind: gateways.KindUnknown, Code: codeBadAnswer, Message: message}
-}
-
-// lostAnswer is a request without an answer: perhaps done, perhaps not.
-func lostAnswer(err error) *gateways.Error {
-	// url.Error repeats method and URL, which the caller knows, and which has the entity.
-	if u, ok := errors.AsType[*url.Error](err); ok {
-		err = u.Err
-	}
-
-	e := &gateways.Error{Kind: gateways.KindUnknown, Code: codeConnection, Err: err}
-	if gateways.IsUnreachable(err) {
-		e.Kind = gateways.KindUnreachable
-	}
-
-	n, ok := errors.AsType[net.Error](err)
-
-	switch {
-	case errors.Is(err, context.Canceled):
-		e.Code = codeCanceled
-	case errors.Is(err, context.DeadlineExceeded), ok && n.Timeout():
-		e.Code = codeTimeout
-	}
-
-	return e
-}
-
-// retryAfter reads both forms of RFC 9110: seconds, or a date. Anything else, or the past, is 0: the company's limits are those of
-// one id, and a longer pause would stop the calls about all others.
-func retryAfter(value string) time.Duration {
-	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
-		return time.Duration(seconds) * time.Second
-	}
-
-	at, err := http.ParseTime(value)
-	if err != nil {
-		return 0
-	}
-
-	return max(time.Until(at), 0)
-}
-
-// plain makes a text of ours acceptable: one line, not too long. The same text always becomes the same.
-func plain(text string, limit int) string {
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-
-		return r
-	}, strings.ToValidUTF8(text, ""))
-
-	if runes := []rune(text); len(runes) > limit {
-		return string(runes[:limit])
-	}
-
-	return text
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"rihla/gateways"
+	"rihla/gateways/httpcall"
 	"rihla/models"
 )
 
@@ -24,10 +25,6 @@ const (
 	// system takes no money.
 	testURL = "https://eu-test.oppwa.com"
 	liveURL = "https://eu-prod.oppwa.com"
-
-	defaultTimeout = 4 * time.Second
-	maxIdleConns   = 64
-	idleTimeout    = 90 * time.Second
 
 	// maxTitle bounds what the company's back office shows of an order, in characters.
 	maxTitle = 255
@@ -83,11 +80,7 @@ func New(cfg Config) (*Driver, error) {
 		base: strings.TrimRight(cfg.BaseURL, "/"), pageBase: strings.TrimRight(cfg.PageBase, "/"), key: cfg.APIKey, live: cfg.Live,
 		entities: maps.Clone(cfg.Entities), brands: map[models.PaymentMethod][]string{}, extra: maps.Clone(cfg.Parameters),
 		timeout: cfg.Timeout, now: cfg.Now, payments: newPaymentIDs(),
-		client: &http.Client{
-			Transport: cfg.Transport,
-			// A redirect is no answer of this company, and following one would carry the token elsewhere.
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
+		client: httpcall.NewClient(cfg.Transport, cfg.Timeout),
 	}
 
 	for method := range d.entities {
@@ -106,11 +99,7 @@ func (cfg Config) withDefaults() Config {
 	}
 
 	if cfg.Timeout == 0 {
-		cfg.Timeout = defaultTimeout
-	}
-
-	if cfg.Transport == nil {
-		cfg.Transport = newTransport(cfg.Timeout)
+		cfg.Timeout = httpcall.DefaultTimeout
 	}
 
 	if cfg.Now == nil {
@@ -189,20 +178,6 @@ func (cfg Config) checkParameters() error {
 	return nil
 }
 
-// newTransport keeps as many idle connections to the one host as the pool has: the default of two would
-// open a new connection for nearly every request under load.
-func newTransport(timeout time.Duration) *http.Transport {
-	return &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		MaxIdleConns:          maxIdleConns,
-		MaxIdleConnsPerHost:   maxIdleConns,
-		IdleConnTimeout:       idleTimeout,
-		TLSHandshakeTimeout:   timeout,
-		ResponseHeaderTimeout: timeout,
-		ForceAttemptHTTP2:     true,
-	}
-}
-
 // Capabilities implements gateways.Gateway.
 func (d *Driver) Capabilities() gateways.Capabilities {
 	return Capabilities(slices.Collect(maps.Keys(d.entities))...)
@@ -233,7 +208,7 @@ func (d *Driver) CreateCheckout(ctx context.Context, r gateways.CheckoutRequest)
 	form.Set("integrity", "true")
 	form.Set("merchantTransactionId", r.MerchantReference.String())
 
-	if title := plain(r.Description, maxTitle); title != "" {
+	if title := httpcall.Plain(r.Description, maxTitle); title != "" {
 		form.Set("customParameters[SHOPPER_title]", title)
 	}
 
@@ -256,9 +231,9 @@ func (d *Driver) created(r gateways.CheckoutRequest, a createdAnswer) (gateways.
 	case !createdCode.MatchString(a.Result.Code):
 		return gateways.Checkout{}, refusalOf(a.Result)
 	case !checkoutForm.MatchString(a.ID):
-		return gateways.Checkout{}, badAnswer("the checkout has no usable id")
+		return gateways.Checkout{}, httpcall.BadAnswer("the checkout has no usable id")
 	case !integrityForm.MatchString(a.Integrity):
-		return gateways.Checkout{}, badAnswer("the checkout has no usable integrity")
+		return gateways.Checkout{}, httpcall.BadAnswer("the checkout has no usable integrity")
 	}
 
 	page := uuid.NewString()

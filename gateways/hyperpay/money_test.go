@@ -91,17 +91,3 @@ func TestCodes(t *testing.T) {
 		require.Equal(t, want, outcomeOf(code), code)
 	}
 }
-
-// TestPlain: texts are cut at characters, and the same way every time.
-func TestPlain(t *testing.T) {
-	t.Parallel()
-
-	rapid.Check(t, func(t *rapid.T) {
-		text, limit := rapid.String().Draw(t, "text"), rapid.IntRange(0, 20).Draw(t, "limit")
-		cut := plain(text, limit)
-		require.LessOrEqual(t, len([]rune(cut)), limit)
-		require.Equal(t, cut, plain(text, limit))
-		require.Equal(t, cut, plain(cut, limit))
-	})
-	require.Equal(t, "ab", plain("a\xffb", 5))
-}

@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"rihla/gateways"
+	"rihla/gateways/httpcall"
 	"rihla/models"
 )
 
@@ -101,7 +102,7 @@ func view(d *gateways.PageView) (pageView, error) {
 		Lang: "ar", Dir: "rtl", OtherLang: "en", OtherName: "English", Text: arabic, Nonce: d.Nonce,
 		CSS:  template.CSS(pageCSS), //nolint:gosec // our own file, embedded
 		Open: d.Status == gateways.CheckoutOpen, Amount: grouped(d.Amount), Currency: d.Currency, Method: d.Method.Label().AR,
-		Description: plain(d.Description, maxTitle), ReturnURL: d.ReturnURL, DescriptionLang: "en", DescriptionDir: "ltr",
+		Description: httpcall.Plain(d.Description, maxTitle), ReturnURL: d.ReturnURL, DescriptionLang: "en", DescriptionDir: "ltr",
 	}
 
 	if d.Lang == "en" {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"rihla/gateways"
+	"rihla/gateways/httpcall"
 	"rihla/internal/jsonlimit"
 	"rihla/models"
 )
@@ -165,7 +166,7 @@ func eventID(id, code string) string {
 }
 
 // storable is a text that PostgreSQL keeps: no NUL, one line, not too long.
-func storable(text string) string { return plain(text, maxID) }
+func storable(text string) string { return httpcall.Plain(text, maxID) }
 
 func invalid(field, problem string) error {
 	return &models.Error{

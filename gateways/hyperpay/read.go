@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"rihla/gateways"
+	"rihla/gateways/httpcall"
 	"rihla/models"
 )
 
@@ -71,7 +72,7 @@ func (d *Driver) status(ctx context.Context, entity string, r gateways.CheckoutR
 	case !status.isTransaction():
 		return nil, d.unanswered(status.Result)
 	case o.tookMoney() && (status.PaymentType != "DB" || status.Reference != r.MerchantReference.String()):
-		return nil, badAnswer("the payment in the answer is not the one that was asked for")
+		return nil, httpcall.BadAnswer("the payment in the answer is not the one that was asked for")
 	default:
 		return &status, nil
 	}
@@ -83,7 +84,7 @@ func (d *Driver) unanswered(r result) error {
 		return e
 	}
 
-	return badAnswer("the answer has no transaction")
+	return httpcall.BadAnswer("the answer has no transaction")
 }
 
 // readReport finds the payment by our reference. otherwise is what comes of a report that has none while the time to pay may not be
@@ -147,14 +148,14 @@ func (d *Driver) report(ctx context.Context, entity string, reference uuid.UUID,
 	case !reportedCode.MatchString(answer.Result.Code):
 		return nil, d.unanswered(answer.Result)
 	case answer.Payments == nil:
-		return nil, badAnswer("the report has no payments")
+		return nil, httpcall.BadAnswer("the report has no payments")
 	}
 
 	var found []entry
 
 	for _, e := range *answer.Payments {
 		if !e.isTransaction() || !resultCode.MatchString(e.Result.Code) {
-			return nil, badAnswer("the report has something that is no transaction")
+			return nil, httpcall.BadAnswer("the report has something that is no transaction")
 		}
 
 		if e.Reference == reference.String() && e.PaymentType == kind {

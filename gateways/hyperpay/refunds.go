@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"rihla/gateways"
+	"rihla/gateways/httpcall"
 	"rihla/models"
 )
 
@@ -55,7 +56,7 @@ func (d *Driver) sent(r gateways.RefundRequest, payment string, e *entry) (gatew
 
 	if !e.isTransaction() || e.PaymentType != "RF" || e.ReferencedID != "" && e.ReferencedID != payment ||
 		e.Reference != "" && e.Reference != r.MerchantReference.String() {
-		return gateways.Refund{}, badAnswer("the refund in the answer is not the one that was asked for")
+		return gateways.Refund{}, httpcall.BadAnswer("the refund in the answer is not the one that was asked for")
 	}
 
 	return d.refund(r.Ref(), e)
@@ -83,7 +84,7 @@ func (d *Driver) ReadRefund(ctx context.Context, r gateways.RefundRef) (gateways
 	}
 
 	if payment, known := d.payments.get(r.Checkout.MerchantReference); known && best.ReferencedID != "" && best.ReferencedID != payment {
-		return gateways.Refund{}, badAnswer("the refund in the answer is of another payment")
+		return gateways.Refund{}, httpcall.BadAnswer("the refund in the answer is of another payment")
 	}
 
 	return d.refund(r, best)
@@ -111,7 +112,7 @@ func (d *Driver) readRefund(ctx context.Context, entity string, r gateways.Refun
 	case !e.isTransaction():
 		return gateways.Refund{}, d.unanswered(answer.Result)
 	case e.ID != r.ID || e.PaymentType != "RF" || e.Reference != r.MerchantReference.String():
-		return gateways.Refund{}, badAnswer("the refund in the answer is not the one that was asked for")
+		return gateways.Refund{}, httpcall.BadAnswer("the refund in the answer is not the one that was asked for")
 	}
 
 	return d.refund(r, e)
