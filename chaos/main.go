@@ -18,7 +18,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"rihla/chaos/env"
 	"rihla/chaos/schedule"
+	"rihla/gateways/doubles"
+	"rihla/gateways/drivers"
 )
 
 func main() { os.Exit(execute()) }
@@ -52,6 +55,10 @@ func newChaos() *cobra.Command {
 				o.seed = uint64(rand.Uint32()) //nolint:gosec // it is printed
 			}
 
+			if _, err := doubles.Of(o.driver); err != nil {
+				return err
+			}
+
 			if o.environments < 1 || o.perEnvironment < 1 {
 				return errors.New("--environments and --per-environment are at least 1")
 			}
@@ -76,6 +83,7 @@ func newChaos() *cobra.Command {
 	f.BoolVar(&o.keep, "keep", false, "keep data and logs of an environment in which something was found, and show where")
 	f.BoolVar(&o.verbose, "verbose", false, "print the trail of every schedule")
 	f.BoolVar(&o.backup, "backup", false, "give gateway_a a second merchant account, which takes what the first never heard of")
+	f.StringVar(&o.driver, "driver", drivers.Sandbox, "of the gateways: the double of its company is served")
 	f.BoolVar(&o.cluster, "cluster", false, "run Temporal as a cluster of two nodes on PostgreSQL; its server is built the first time")
 	f.BoolVar(&list, "list", false, "print the schedules and run none")
 
@@ -83,13 +91,18 @@ func newChaos() *cobra.Command {
 }
 
 func printSchedules(cmd *cobra.Command, o options) error {
+	company, err := env.CompanyOf(o.driver)
+	if err != nil {
+		return err
+	}
+
 	for i := range o.schedules {
 		n := o.from + i
 		if o.schedule >= 0 {
 			n = o.schedule
 		}
 
-		if _, err := fmt.Fprintln(cmd.OutOrStdout(), schedule.New(o.seed, n)); err != nil {
+		if _, err := fmt.Fprintln(cmd.OutOrStdout(), schedule.New(o.seed, n).With(company.Instead)); err != nil {
 			return err
 		}
 
@@ -114,6 +127,7 @@ type options struct {
 	keep           bool
 	cluster        bool
 	backup         bool
+	driver         string
 	verbose        bool
 }
 

@@ -19,6 +19,7 @@ import (
 	"rihla/chaos/env"
 	"rihla/chaos/invariants"
 	"rihla/chaos/schedule"
+	"rihla/gateways/drivers"
 	"rihla/internal/rig"
 )
 
@@ -121,7 +122,7 @@ func (r *runner) runIn(ctx context.Context, schedules []int) (done int, err erro
 	}
 
 	for done < len(schedules) && !r.over(r.began) && err == nil {
-		err = r.one(ctx, e, schedule.New(r.seed, schedules[done]))
+		err = r.one(ctx, e, schedule.New(r.seed, schedules[done]).With(e.Company.Instead))
 		done++
 	}
 
@@ -266,6 +267,14 @@ func (r *runner) report(s schedule.Schedule, run *actors.Run, broken []invariant
 		again += " --cluster"
 	}
 
+	if r.backup {
+		again += " --backup"
+	}
+
+	if r.driver != drivers.Sandbox {
+		again += " --driver " + r.driver
+	}
+
 	fmt.Fprintf(&b, "\nAgain: %s\n", again)
 
 	return b.String()
@@ -284,7 +293,7 @@ func (r *runner) build(ctx context.Context, number int) (*env.Environment, error
 	}
 
 	return env.Build(ctx, env.Options{
-		Dir: dir, Number: number, Cluster: r.cluster, Backup: r.backup, Binary: r.binary,
+		Dir: dir, Number: number, Cluster: r.cluster, Backup: r.backup, Driver: r.driver, Binary: r.binary,
 		BinDir: filepath.Dir(r.binary), Log: slog.New(slog.DiscardHandler),
 	})
 }

@@ -31,6 +31,7 @@ func driverConfig(cfg config.Config, account models.MerchantAccount) drivers.Con
 	return drivers.Config{
 		Driver: g.Driver, URL: g.URL, APIKey: g.APIKey.Reveal(), EntityIDs: g.EntityIDs, PublicURL: cfg.App.PublicURL,
 		Live: cfg.App.Env == config.Production, Timeout: g.Timeout, Brands: brands, Parameters: g.HyperPay.Parameters,
+		SearchLag: g.SearchLag,
 	}
 }
 

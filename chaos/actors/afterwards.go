@@ -83,7 +83,10 @@ func (p *Run) BookAgain(ctx context.Context) {
 
 	if cancels := p.latecomer(ctx, trip, "cancels again"); cancels != nil {
 		cancels.cancel(ctx)
-		cancels.closedAtGateway(ctx)
+
+		if p.env.Company.Can.Cancel {
+			cancels.closedAtGateway(ctx)
+		}
 	}
 }
 

@@ -40,7 +40,10 @@ func (p *Run) advertise(ctx context.Context, i int, c schedule.Campaign) {
 
 	if c.Ending == schedule.DeclinedThenPays {
 		p.payCampaign(ctx, by, campaign.ID, c, "decline")
-		p.awaitCampaign(ctx, by, campaign.ID, c.API)
+
+		if !p.env.Gateway.Traits().Retryable {
+			p.awaitCampaign(ctx, by, campaign.ID, c.API)
+		}
 	}
 
 	if c.Ending != schedule.WalksAway {

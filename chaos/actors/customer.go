@@ -127,9 +127,13 @@ func (s *story) pay(ctx context.Context) {
 	switch s.Ending {
 	case schedule.DeclinedThenPays:
 		s.press("decline")
-		s.settled(ctx)
 
-		if s.open = ""; s.findCheckout(ctx, s.Other, false) {
+		if !s.env.Gateway.Traits().Retryable || s.env.Gateway.AtBackup(s.open) { // else the page takes another card
+			s.settled(ctx)
+			s.open = ""
+		}
+
+		if s.findCheckout(ctx, s.Other, false) {
 			s.press("succeed")
 		}
 	case schedule.Declined:

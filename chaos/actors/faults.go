@@ -42,6 +42,12 @@ func (p *Run) bring(ctx context.Context, f schedule.Fault) {
 
 		return
 	case schedule.Misbehaves:
+		if !p.env.Gateway.Has(f.Order) {
+			p.Journal.Stepf("FAULT", "it means nothing at this company")
+
+			return
+		}
+
 		p.note(p.env.Gateway.Misbehave(f.Order))
 		p.Journal.Count("gateway: "+f.Order.Operation+" "+f.Order.Mode, f.Order.Times)
 

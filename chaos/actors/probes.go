@@ -3,18 +3,15 @@ package actors
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"time"
 
 	"github.com/google/uuid"
 
 	"rihla/api/gen"
 	"rihla/chaos/env"
 	"rihla/chaos/schedule"
-	"rihla/gateways/standardwebhook"
 	"rihla/internal/rig"
 	"rihla/models"
 )
@@ -120,15 +117,27 @@ func (p *Run) replay(ctx context.Context, who string, api int) {
 
 // forge sends a webhook that must not be believed. It is about a real payment where there is one.
 func (p *Run) forge(ctx context.Context, who string, e schedule.Probe) {
-	body := p.forgedBody(e.Kind)
+	if e.Kind == schedule.StaleSignature && !p.env.Company.SignsTime {
+		p.Journal.Stepf(who, "%s: the company's proof has no time", e.Kind)
+
+		return
+	}
+
+	m, id, err := p.env.Forged(e.Kind, p.claim(e.Kind))
+	p.note(err)
 
 	want := http.StatusUnauthorized
 	if e.Kind == schedule.UnknownPayment {
 		want = http.StatusNotFound
 	}
 
+	header := map[string]string{}
+	for name := range m.Header {
+		header[name] = m.Header.Get(name)
+	}
+
 	for api := e.API; ; api++ {
-		id, a, err := p.post(ctx, api, e.Kind, body)
+		a, err := rig.Client{URL: p.env.API(api)}.Do(ctx, http.MethodPost, "/api/v1/payments/"+models.ChannelGatewayA.Path(), m.Body, header)
 		p.Journal.Stepf(who, "%s (API %d): %d %v", e.Kind, api%schedule.APIs+1, a.Status, err)
 
 		if err == nil && a.Status != http.StatusServiceUnavailable {
@@ -151,59 +160,18 @@ func (p *Run) forge(ctx context.Context, who string, e schedule.Probe) {
 	}
 }
 
-// forgedID marks the webhooks that must have left nothing behind.
-const forgedID = "evt_forged_"
-
-func (p *Run) forgedBody(kind schedule.ProbeKind) []byte {
-	transaction, reference, amount := uuid.New(), "co_"+uuid.NewString(), models.Halalas(12345)
+// claim is a payment that was not made: of a real attempt, or of none.
+func (p *Run) claim(kind schedule.ProbeKind) env.Claim {
+	c := env.Claim{Transaction: uuid.New(), Amount: models.Halalas(12345)}
 
 	p.mu.Lock()
+	defer p.mu.Unlock()
+
 	for _, b := range p.Bookings {
 		if b != nil && kind != schedule.UnknownPayment {
-			transaction, reference, amount = b.Payment.TransactionID, text(b.Payment.Reference), b.Amount
+			c = env.Claim{Transaction: b.Payment.TransactionID, Checkout: text(b.Payment.Reference), Amount: b.Amount}
 		}
 	}
-	p.mu.Unlock()
 
-	body, err := json.Marshal(map[string]any{
-		"type": models.EventPaymentSucceeded, "timestamp": time.Now().UTC(), "data": map[string]any{
-			"checkout_id": reference, "merchant_reference": transaction, "amount": amount, "currency": models.Currency,
-			"payment_method": models.MethodCreditCard, "result_code": "APPROVED",
-		},
-	})
-	p.note(err)
-
-	return body
-}
-
-func (p *Run) post(ctx context.Context, api int, kind schedule.ProbeKind, body []byte) (id string, a rig.Answer, err error) {
-	header, err := sign(kind, body)
-	if err != nil {
-		return "", a, err
-	}
-
-	a, err = rig.Client{URL: p.env.API(api)}.Do(ctx, http.MethodPost, "/api/v1/payments/"+models.ChannelGatewayA.Path(), body, header)
-
-	return header[standardwebhook.HeaderID], a, err
-}
-
-// sign is the signature that the kind of forgery has.
-func sign(kind schedule.ProbeKind, body []byte) (map[string]string, error) {
-	channel, when, id := models.ChannelGatewayA, time.Now(), forgedID+uuid.NewString()
-
-	switch kind {
-	case schedule.Unsigned:
-		return map[string]string{}, nil
-	case schedule.OtherChannel:
-		channel = models.ChannelWalletB
-	case schedule.StaleSignature:
-		when = when.Add(-10 * time.Minute)
-	case schedule.UnknownPayment:
-		id = "evt_unknown_" + uuid.NewString()
-	case schedule.ForgedSignature:
-		body = append([]byte(" "), body...) // a signature of the right form, of something else
-	default: // signed as the gateway does
-	}
-
-	return rig.SignWebhook(channel, id, when, body)
+	return c
 }

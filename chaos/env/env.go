@@ -4,6 +4,7 @@
 package env
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -20,6 +21,7 @@ import (
 	sdklog "go.temporal.io/sdk/log"
 
 	"rihla/chaos/schedule"
+	"rihla/gateways/drivers"
 	"rihla/internal/auth"
 	"rihla/internal/devstack"
 	"rihla/internal/rig"
@@ -57,9 +59,11 @@ type Options struct {
 	Backup bool
 	// Cluster has Temporal run as a cluster on PostgreSQL instead of as one dev server.
 	Cluster bool
-	Binary  string // of the service
-	BinDir  string // with Temporal
-	Log     *slog.Logger
+	// Driver is that of the gateways, whose double is served; "": the sandbox.
+	Driver string
+	Binary string // of the service
+	BinDir string // with Temporal
+	Log    *slog.Logger
 }
 
 // Environment is everything that runs.
@@ -67,11 +71,13 @@ type Environment struct {
 	Dir          string
 	Hold         time.Duration // how long seats wait for a payment
 	Gateway      *Gateway
+	Company      *Company // behind the gateway
 	WebhookProxy *WebhookProxy
 	Temporal     client.Client
 	DB           *sql.DB           // as the owner of the tables, to look at rows
 	Hooks        hooks             // in which failures can come
 	Cluster      *devstack.Cluster // nil unless Options.Cluster
+	MadeUp       []string          // the ids of all webhooks about payments that there are not
 
 	components *devstack.Stack
 	service    *rig.Service
@@ -86,6 +92,10 @@ type Environment struct {
 // Build starts everything and returns once all of it answers. When it fails, nothing is left running.
 func Build(ctx context.Context, o Options) (e *Environment, err error) {
 	e = &Environment{Dir: o.Dir, parts: map[schedule.Part]*Process{}}
+
+	if e.Company, err = CompanyOf(cmp.Or(o.Driver, drivers.Sandbox)); err != nil {
+		return nil, err
+	}
 
 	defer func() {
 		if err != nil {
@@ -165,7 +175,7 @@ func (e *Environment) startWebhookProxy(ctx context.Context, _ Options) error {
 		e.addrs = append(e.addrs, addr)
 	}
 
-	e.WebhookProxy = newWebhookProxy(e.addrs, &e.Hooks)
+	e.WebhookProxy = newWebhookProxy(e.addrs, &e.Hooks, e.Company)
 
 	return e.WebhookProxy.start(ctx)
 }

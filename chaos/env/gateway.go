@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rihla/chaos/schedule"
+	"rihla/gateways/double"
 	"rihla/internal/rig"
 )
 
@@ -16,6 +17,7 @@ type Gateway struct {
 	*rig.Gateway
 
 	backup     *rig.Gateway // the second merchant account's; nil without one
+	company    *Company
 	listener   *faultListener
 	rejections rejections
 }
@@ -76,6 +78,9 @@ func (g *Gateway) Cut() (open func() int) { return g.listener.cut() }
 // Slow holds up everything that the gateway answers, until end is called. That tells how many answers it has hit.
 func (g *Gateway) Slow(by time.Duration) (end func() int) { return g.listener.slow(by) }
 
+// Has reports whether a fault means something at the company.
+func (g *Gateway) Has(f *schedule.GatewayFault) bool { return g.Traits().Has(double.Mode(f.Mode)) }
+
 // Behave takes back the faults of operations, all of them without any, and tells how many of each were still waiting for a call to
 // hit.
 func (g *Gateway) Behave(operations ...string) (left map[string]int, err error) {
@@ -104,8 +109,23 @@ func (g *Gateway) Behave(operations ...string) (left map[string]int, err error) 
 	return left, nil
 }
 
-// Rejected are the checkouts and refunds, by their merchant_reference, that the gateway has refused to make.
-func (g *Gateway) Rejected() []string { return g.rejections.all() }
+// Rejected are the checkouts and refunds, by our ids, that the gateway has refused to make; where refunds have none, the checkouts of
+// which it has refused one.
+func (g *Gateway) Rejected() ([]string, error) {
+	all := g.rejections.all()
+	if g.company.NamesRefunds() {
+		return all, nil
+	}
+
+	books, err := g.Ledger()
+	for _, c := range books.Checkouts {
+		if slices.Contains(all, g.company.double.Payment(c.ID)) {
+			all = append(all, c.ID)
+		}
+	}
+
+	return all, err
+}
 
 func createLog(path string) (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

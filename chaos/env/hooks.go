@@ -65,13 +65,18 @@ func (m *hooks) around(gateway http.Handler) http.Handler {
 	})
 }
 
+// isRefund: companies call it …/refunds, …/payments/{id}/refund or …/payments/{id}.
+func isRefund(r *http.Request) bool {
+	return strings.HasSuffix(r.URL.Path, "/refunds") || strings.Contains(r.URL.Path, "/payments/")
+}
+
 func triggersOf(r *http.Request) (before, after schedule.Trigger) {
 	switch {
 	case r.Method == http.MethodGet:
 		return "", schedule.AfterAsking
-	case strings.HasSuffix(r.URL.Path, "/cancel"):
+	case strings.HasSuffix(r.URL.Path, "/cancel"), strings.HasSuffix(r.URL.Path, "/expire"):
 		return "", schedule.AfterCancel
-	case strings.HasSuffix(r.URL.Path, "/refunds"):
+	case isRefund(r):
 		return schedule.BeforeRefund, schedule.AfterRefund
 	default:
 		return schedule.BeforeCheckout, schedule.AfterCheckout

@@ -44,13 +44,14 @@ func (e *Environment) prepareService(ctx context.Context, o Options) error {
 	e.service, err = rig.New(ctx, rig.Options{
 		Binary: o.Binary, Dir: e.Dir, DatabaseURL: database, TemporalAddress: e.components.TemporalAddress, APIs: e.addrs, Workers: 2,
 		WebhooksTo: e.WebhookProxy.URL(), Listener: e.Gateway.listener, GatewayLog: e.log, Env: e.settings(o.Number), Backup: o.Backup,
+		Driver: o.Driver,
 		Around: func(gateway http.Handler) http.Handler { return e.Hooks.around(e.Gateway.rejections.around(gateway)) },
 	})
 	if err != nil {
 		return err
 	}
 
-	e.Gateway.Gateway, e.Gateway.backup = e.service.Gateway, e.service.Backup
+	e.Gateway.Gateway, e.Gateway.backup, e.Gateway.company = e.service.Gateway, e.service.Backup, e.Company
 
 	for i, part := range []schedule.Part{schedule.API0, schedule.API1} {
 		e.parts[part] = newProcess(e, part, e.service.APIs[i])
@@ -77,6 +78,7 @@ func (e *Environment) settings(number int) map[string]string {
 	maps.Copy(env, map[string]string{
 		"BOOKING_HOLD": e.Hold.String(), "BILL_PAYMENT_HOLD": (e.Hold + time.Second).String(), "SWEEP_INTERVAL": "2s", "DB_MAX_CONNS": "10",
 		"LATE_PAYMENT_CHECKS": lateCheck.String(), "SMS_COUNTRIES": "0",
+		"GATEWAY_A_SEARCH_LAG": "6s", "WALLET_B_SEARCH_LAG": "6s", // no company says how long its own is, and what is asked here lags less
 		"REFUND_SETTLE_AFTER": "6s", // longer than the sandbox holds an effect back or a search lags, and than a worker is frozen
 	})
 

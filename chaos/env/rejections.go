@@ -2,17 +2,20 @@ package env
 
 import (
 	"bytes"
-	"encoding/json"
 	"io"
 	"net/http"
+	"regexp"
 	"sync"
 )
 
 // rejections are the gateway's, by what they were about: what it has refused it keeps no row of.
 type rejections struct {
 	mu         sync.Mutex
-	references []string // the merchant_reference of each
+	references []string // every id in the request of each
 }
+
+// ids are what ours look like, and at some companies theirs.
+var ids = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
 // around notes what the gateway refuses for good.
 func (r *rejections) around(gateway http.Handler) http.Handler {
@@ -32,15 +35,11 @@ func (r *rejections) around(gateway http.Handler) http.Handler {
 		answer := &answered{ResponseWriter: w}
 		gateway.ServeHTTP(answer, req)
 
-		var about struct {
-			Reference string `json:"merchant_reference"`
-		}
-
-		if answer.rejected() && json.Unmarshal(body, &about) == nil && about.Reference != "" {
+		if answer.rejected() {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 
-			r.references = append(r.references, about.Reference)
+			r.references = append(r.references, ids.FindAllString(req.URL.Path+" "+string(body), -1)...)
 		}
 	})
 }

@@ -9,13 +9,11 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"rihla/chaos/schedule"
-	"rihla/gateways/standardwebhook"
 )
 
 // WebhookProxy stands in front of the API processes and passes the gateway's webhooks on, to one process after the other, as a
@@ -27,6 +25,8 @@ type WebhookProxy struct {
 	next   atomic.Uint64
 	client *http.Client
 	hooks  *hooks
+
+	company *Company
 
 	mu       sync.Mutex
 	taken    map[Webhook]int // answers of 200
@@ -42,9 +42,9 @@ type delivered struct {
 	body   []byte
 }
 
-func newWebhookProxy(apis []string, m *hooks) *WebhookProxy {
+func newWebhookProxy(apis []string, m *hooks, company *Company) *WebhookProxy {
 	return &WebhookProxy{
-		apis: apis, hooks: m, taken: map[Webhook]int{},
+		apis: apis, hooks: m, company: company, taken: map[Webhook]int{},
 		client: &http.Client{
 			Timeout: 9 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 32, IdleConnTimeout: 5 * time.Second},
 		},
@@ -95,7 +95,7 @@ func (b *WebhookProxy) pass(ctx context.Context, d delivered, api int) (status i
 	}
 
 	for name, values := range d.header {
-		if strings.HasPrefix(strings.ToLower(name), "webhook-") || name == "Content-Type" {
+		if name != "Content-Length" && name != "Connection" {
 			r.Header[name] = values
 		}
 	}
@@ -123,7 +123,7 @@ func (b *WebhookProxy) note(d delivered, status int, err error) {
 	defer b.mu.Unlock()
 
 	if status == http.StatusOK { // the status line came: that is a promise, whatever became of the rest
-		b.taken[Webhook{d.path, d.header.Get(standardwebhook.HeaderID)}]++
+		b.taken[Webhook{d.path, b.company.id(d.path, d.header, d.body)}]++
 	}
 
 	if status == http.StatusOK && err == nil {

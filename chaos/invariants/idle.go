@@ -65,7 +65,7 @@ func movement(ctx context.Context, e *env.Environment, open string) ([]string, e
 	}
 
 	for _, c := range ledger.Checkouts {
-		if c.Status == "open" {
+		if c.Status == "open" && (e.Company.Can.Cancel || e.Gateway.AtBackup(c.ID)) { // others stay open until their time is over
 			moving = append(moving, "checkout "+c.ID+" is open until "+c.ExpiresAt.Format(time.RFC3339))
 		}
 	}

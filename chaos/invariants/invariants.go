@@ -21,7 +21,9 @@ import (
 type Evidence struct {
 	Env    *env.Environment
 	Run    *actors.Run
-	Ledger rig.Ledger // of the gateway
+	Ledger rig.Ledger // of the gateway: CompanyLedger
+	// Rejected is what the gateway has refused: env.Gateway.Rejected.
+	Rejected []string
 }
 
 // Invariant is one thing that always holds. Check returns what contradicts it, in words.
@@ -48,7 +50,11 @@ type Violation struct {
 func Check(ctx context.Context, s *Evidence) ([]Violation, error) {
 	var err error
 
-	if s.Ledger, err = s.Env.Gateway.Ledger(); err != nil {
+	if s.Ledger, err = companyLedger(ctx, s.Env); err != nil {
+		return nil, err
+	}
+
+	if s.Rejected, err = s.Env.Gateway.Rejected(); err != nil {
 		return nil, err
 	}
 
@@ -105,9 +111,20 @@ func texts(ctx context.Context, db *sql.DB, query string, args ...any) ([]string
 func checkouts(s *Evidence) any      { return asJSON(s.Ledger.Checkouts) }
 func gatewayRefunds(s *Evidence) any { return asJSON(s.Ledger.Refunds) }
 
-func refusedByGateway(s *Evidence) any { return asJSON(s.Env.Gateway.Rejected()) }
+func refusedByGateway(s *Evidence) any { return asJSON(append([]string{}, s.Rejected...)) }
+
+// precision is how exactly the company says when something was, in seconds.
+func precision(s *Evidence) any {
+	if s.Env.Company.Exact {
+		return 0.001
+	}
+
+	return 1.0
+}
 
 func unknownWebhooks(s *Evidence) any { return asJSON(append([]string{}, s.Run.Unknown...)) }
+
+func madeUp(s *Evidence) any { return asJSON(append([]string{}, s.Env.MadeUp...)) }
 
 // takenWebhooks are those that the service has answered with 200.
 func takenWebhooks(s *Evidence) any {

@@ -91,8 +91,8 @@ var aboutMoney = []Invariant{
 			FROM payment_transactions AS t JOIN `+gatewayCheckouts+` ON g.merchant_reference = t.id
 			LEFT JOIN financial_records AS r ON r.payment_transaction_id = t.id AND r.kind <> 'CLAWBACK'
 			WHERE t.kind = 'PAYMENT' AND t.captured_at IS NOT NULL AND (
-				abs(extract(epoch FROM t.captured_at - greatest(g.paid_at, t.created_at))) > 0.001
-				OR r.record_date <> (g.paid_at AT TIME ZONE 'Asia/Riyadh')::date)`, checkouts),
+				abs(extract(epoch FROM t.captured_at - greatest(g.paid_at, t.created_at))) > $2
+				OR r.record_date <> (g.paid_at AT TIME ZONE 'Asia/Riyadh')::date)`, checkouts, precision),
 	},
 	{
 		"one-checkout", "an attempt has one checkout at the gateway, and every checkout an attempt, that the gateway has not refused",

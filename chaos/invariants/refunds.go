@@ -23,7 +23,8 @@ var aboutRefunds = []Invariant{
 		"refused-by-gateway", "a refund or an attempt that counts as refused by the gateway was: no answer is no refusal",
 		rows(`SELECT format('refund %s of %s is FAILED (%s), and the gateway has not refused it', r.id, r.amount, r.failure_code)
 			FROM refunds AS r LEFT JOIN `+gatewayRefundsAs+` ON g.merchant_reference = r.id
-			WHERE r.status = 'FAILED' AND r.channel = 'GATEWAY' AND g.id IS NULL AND NOT $2::jsonb ? r.id::text
+			JOIN payment_transactions AS t ON t.id = r.payment_transaction_id
+			WHERE r.status = 'FAILED' AND r.channel = 'GATEWAY' AND g.id IS NULL AND NOT $2::jsonb ?| ARRAY[r.id::text, t.reference]
 			UNION ALL SELECT format('attempt %s is GATEWAY_REJECTED, and the gateway has not refused it', id)
 			FROM payment_transactions WHERE failure_code = 'GATEWAY_REJECTED' AND NOT $2::jsonb ? id::text`, gatewayRefunds, refusedByGateway),
 	},

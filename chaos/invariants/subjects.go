@@ -62,10 +62,11 @@ var aboutSubjects = []Invariant{
 				WHEN 'CURRENCY_MISMATCH' THEN EXISTS (SELECT FROM webhook_events AS e WHERE e.transaction_id = t.id AND e.currency <> 'SAR')
 				WHEN 'LATE_PAYMENT' THEN t.status = 'FAILED' AND t.captured_at IS NOT NULL
 				WHEN 'REFUND_FAILED' THEN r.status = 'FAILED'
-				WHEN 'UNKNOWN_REFERENCE' THEN i.details::text LIKE '%co\_%'
+				WHEN 'UNKNOWN_REFERENCE' THEN EXISTS (SELECT FROM jsonb_array_elements(i.details -> 'events') AS d
+					WHERE $1::jsonb ? (d ->> 'webhook_id'))
 				ELSE false END
 			UNION ALL SELECT format('event %s of the gateway (checkout %s) belongs to nothing here', webhook_id, checkout_id)
-			FROM webhook_events WHERE transaction_id IS NULL AND webhook_id NOT LIKE 'evt\_unknown\_%'`),
+			FROM webhook_events WHERE transaction_id IS NULL AND NOT $1::jsonb ? webhook_id`, madeUp),
 	},
 }
 

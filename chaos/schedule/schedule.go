@@ -82,6 +82,25 @@ func New(seed uint64, n int) Schedule {
 	return s
 }
 
+// With is the schedule with other payment methods: instead says what an amount is paid with by somebody who would like to use a method.
+// Amounts are those of the prices, to which VAT comes with campaigns.
+func (s Schedule) With(instead func(m models.PaymentMethod, amount models.Money) models.PaymentMethod) Schedule {
+	s.Customers, s.Campaigns = slices.Clone(s.Customers), slices.Clone(s.Campaigns)
+
+	for i := range s.Customers {
+		c := &s.Customers[i]
+		amount := s.Trips[c.Trip].Price.Times(c.Seats)
+		c.Method, c.Other = instead(c.Method, amount), instead(c.Other, amount)
+	}
+
+	for i := range s.Campaigns {
+		c := &s.Campaigns[i]
+		c.Method = instead(c.Method, c.Price)
+	}
+
+	return s
+}
+
 // LosesWebhooks reports whether webhooks of the gateway get lost for good in the schedule.
 func (s Schedule) LosesWebhooks() bool {
 	return slices.ContainsFunc(s.Faults, func(f Fault) bool {

@@ -96,7 +96,7 @@ func (f *Fault) complete(timesGiven bool, traits Traits) string {
 		return "operation must be create_checkout, refund, status, cancel or webhook."
 	} else if !slices.Contains(modes, f.Mode) {
 		return fmt.Sprintf("mode of %s must be one of: %s.", f.Operation, joined(modes))
-	} else if !traits.has(f.Mode) {
+	} else if !traits.Has(f.Mode) {
 		return fmt.Sprintf("%s has no %s.", traits.Name, f.Mode)
 	}
 

@@ -90,8 +90,8 @@ type Attempt struct {
 	Reason     string    `json:"reason"`
 }
 
-// has reports whether the fault means something here.
-func (t Traits) has(mode Mode) bool { return !slices.Contains(t.Lacks, mode) }
+// Has reports whether a mode of faults means something at this company.
+func (t Traits) Has(mode Mode) bool { return !slices.Contains(t.Lacks, mode) }
 
 // notFound is the company's answer about something that it does not know.
 func (s *Server) notFound(what string) Answer {

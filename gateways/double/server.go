@@ -180,6 +180,20 @@ func New(protocol Protocol, cfg Config) (*Server, error) {
 	return s, nil
 }
 
+// Traits are the company's.
+func (s *Server) Traits() Traits { return s.traits }
+
+// Message is what the company says about an event under an id, proven by a secret that need not be an account's: a forger has one, too.
+// ok is false where it says nothing.
+func (s *Server) Message(secret string, e Event, id string, at time.Time) (m Message, ok bool, err error) {
+	by, err := s.protocol.Signer(secret)
+	if err != nil {
+		return m, false, err
+	}
+
+	return by.Message(e, id, at)
+}
+
 func withDefaults(cfg Config) Config {
 	cfg.BaseURL = strings.TrimRight(cfg.BaseURL, "/")
 

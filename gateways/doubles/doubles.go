@@ -25,14 +25,18 @@ type Double struct {
 	Secret func(standard string) string
 	// Entities are the company's ids of a merchant's methods; nil where it has no such.
 	Entities func(merchant string) map[models.PaymentMethod]string
+	// Payment is the id of a checkout's payment, where refunds have no more of ours than that; nil elsewhere.
+	Payment func(checkout string) string
 }
 
 func asItIs(text string) string { return text }
 
 // known is where a new double is entered.
 var known = map[string]Double{
-	drivers.Sandbox:  {New: server.New, Key: asItIs, Secret: asItIs},
-	drivers.Moyasar:  {New: moyasardouble.New, Key: func(text string) string { return "sk_test_" + text }, Secret: asItIs},
+	drivers.Sandbox: {New: server.New, Key: asItIs, Secret: asItIs},
+	drivers.Moyasar: {
+		New: moyasardouble.New, Key: func(text string) string { return "sk_test_" + text }, Secret: asItIs, Payment: moyasardouble.PaymentID,
+	},
 	drivers.HyperPay: {New: hyperpaydouble.New, Key: asItIs, Secret: hexSecret, Entities: hyperPayEntities},
 	drivers.Stripe:   {New: stripedouble.New, Key: func(text string) string { return "sk_test_" + text }, Secret: asItIs},
 }

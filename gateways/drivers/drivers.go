@@ -28,6 +28,7 @@ type Config struct {
 	// Brands are the company's names of what a method offers, and Parameters are sent with every checkout (hyperpay).
 	Brands     map[models.PaymentMethod][]string
 	Parameters map[string]string
+	SearchLag  time.Duration // for how long a search may not show what was made; 0 means the driver's margin
 	Live       bool          // production: test keys and events of tests are refused; else live ones are
 	Timeout    time.Duration // of one request; 0 means the driver's default
 }
@@ -71,7 +72,9 @@ var known = map[string]Driver{
 	},
 	Moyasar: {
 		Open: func(cfg Config) (gateways.Gateway, error) {
-			return moyasar.New(moyasar.Config{BaseURL: cfg.URL, APIKey: cfg.APIKey, Timeout: cfg.Timeout})
+			return moyasar.New(moyasar.Config{
+				BaseURL: cfg.URL, APIKey: cfg.APIKey, SearchLag: cfg.SearchLag, Timeout: cfg.Timeout,
+			})
 		},
 		Capabilities: func(Config) gateways.Capabilities { return moyasar.Capabilities() },
 		Verifier: func(cfg Config, secrets []string) (gateways.WebhookVerifier, error) {
@@ -107,7 +110,7 @@ var known = map[string]Driver{
 func openHyperPay(cfg Config) (gateways.Gateway, error) {
 	return hyperpay.New(hyperpay.Config{
 		BaseURL: cfg.URL, APIKey: cfg.APIKey, Live: cfg.Live, Entities: cfg.EntityIDs, Brands: cfg.Brands, PageBase: cfg.PublicURL,
-		Parameters: cfg.Parameters, Timeout: cfg.Timeout,
+		Parameters: cfg.Parameters, SearchLag: cfg.SearchLag, Timeout: cfg.Timeout,
 	})
 }
 

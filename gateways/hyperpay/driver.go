@@ -3,6 +3,7 @@
 package hyperpay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,6 +45,7 @@ type Config struct {
 	// Parameters are sent with every checkout besides, as the address that 3-D Secure asks for (billing.country). testMode and
 	// customParameters[3DS2_enrolled] are for tests, and refused when Live.
 	Parameters map[string]string
+	SearchLag  time.Duration     // for how long the report may not show what was made; 0 means 5 minutes
 	Timeout    time.Duration     // of one request, answer included; 0 means 4 s
 	Transport  http.RoundTripper // nil means a pool of the driver's own
 	Now        func() time.Time  // nil means time.Now
@@ -58,6 +60,7 @@ type Driver struct {
 	entities map[models.PaymentMethod]string
 	brands   map[models.PaymentMethod][]string
 	extra    map[string]string
+	lag      time.Duration
 	timeout  time.Duration
 	client   *http.Client
 	now      func() time.Time
@@ -79,7 +82,7 @@ func New(cfg Config) (*Driver, error) {
 	d := &Driver{
 		base: strings.TrimRight(cfg.BaseURL, "/"), pageBase: strings.TrimRight(cfg.PageBase, "/"), key: cfg.APIKey, live: cfg.Live,
 		entities: maps.Clone(cfg.Entities), brands: map[models.PaymentMethod][]string{}, extra: maps.Clone(cfg.Parameters),
-		timeout: cfg.Timeout, now: cfg.Now, payments: newPaymentIDs(),
+		lag: cmp.Or(cfg.SearchLag, searchLag), timeout: cfg.Timeout, now: cfg.Now, payments: newPaymentIDs(),
 		client: httpcall.NewClient(cfg.Transport, cfg.Timeout),
 	}
 
@@ -180,7 +183,10 @@ func (cfg Config) checkParameters() error {
 
 // Capabilities implements gateways.Gateway.
 func (d *Driver) Capabilities() gateways.Capabilities {
-	return Capabilities(slices.Collect(maps.Keys(d.entities))...)
+	can := Capabilities(slices.Collect(maps.Keys(d.entities))...)
+	can.SearchLag = d.lag
+
+	return can
 }
 
 // CreateCheckout implements gateways.Gateway. The request has no key, so that a repeated one makes another checkout. One whose

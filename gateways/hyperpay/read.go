@@ -247,7 +247,7 @@ func (d *Driver) overAt(r gateways.CheckoutRef) time.Time {
 		opened = r.CreatedAt.Add(openedAfter)
 	}
 
-	return opened.Add(sessionLife + searchLag)
+	return opened.Add(sessionLife + d.lag)
 }
 
 func (d *Driver) isOver(r gateways.CheckoutRef) bool {

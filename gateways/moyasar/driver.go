@@ -3,6 +3,7 @@
 package moyasar
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -35,6 +36,7 @@ type Config struct {
 	BaseURL string
 	// APIKey is a secret key, sk_test_… or sk_live_…; publishable keys (pk_…) may only create payments.
 	APIKey    string
+	SearchLag time.Duration     // for how long lists may not show what was made; 0 means 15 s
 	Timeout   time.Duration     // of one call of the driver, all its requests together; 0 means 4 s
 	Transport http.RoundTripper // nil means a pool of the driver's own
 }
@@ -43,6 +45,7 @@ type Config struct {
 type Driver struct {
 	base    string
 	key     string
+	lag     time.Duration
 	timeout time.Duration
 	client  *http.Client
 }
@@ -80,7 +83,7 @@ func New(cfg Config) (*Driver, error) {
 	}
 
 	return &Driver{
-		base: base, key: cfg.APIKey, timeout: cfg.Timeout,
+		base: base, key: cfg.APIKey, lag: cmp.Or(cfg.SearchLag, searchLag), timeout: cfg.Timeout,
 		client: httpcall.NewClient(cfg.Transport, cfg.Timeout),
 	}, nil
 }
@@ -120,7 +123,12 @@ func (d *Driver) String() string { return "moyasar driver of " + d.base }
 func (d *Driver) GoString() string { return d.String() }
 
 // Capabilities implements gateways.Gateway.
-func (*Driver) Capabilities() gateways.Capabilities { return Capabilities() }
+func (d *Driver) Capabilities() gateways.Capabilities {
+	can := Capabilities()
+	can.SearchLag = d.lag
+
+	return can
+}
 
 // invoiceBody is the body of POST /v1/invoices (docs.moyasar.com/api/invoices/01-create-invoice).
 type invoiceBody struct {

@@ -91,6 +91,8 @@ func parse(body []byte, live bool) (gateways.Event, error) {
 	case m.Type == sdk.EventTypeChargeDisputeCreated:
 		return dispute(event, m.Data.Object)
 	case isFamiliar(string(m.Type)):
+		event.MerchantReference = named(m.Data.Object)
+
 		return event, nil
 	default:
 		event.Type = models.EventType(httpcall.Plain("stripe."+string(m.Type), maxID)) // never one of the service's own types
@@ -129,6 +131,24 @@ func isFamiliar(kind string) bool {
 	}
 
 	return false
+}
+
+// named is our reference in the metadata of an object about which we know no more: a payment intent and its charge have that of the
+// session, so that the attempts of a customer are found with the payment.
+func named(object json.RawMessage) uuid.UUID {
+	var about struct {
+		Metadata map[string]string `json:"metadata"`
+	}
+	if json.Unmarshal(object, &about) != nil {
+		return uuid.Nil
+	}
+
+	reference, ours := ownReference(about.Metadata[metaReference])
+	if !ours {
+		return uuid.Nil
+	}
+
+	return reference
 }
 
 // session is an event about a session. One that is complete and not paid waits for a bank.

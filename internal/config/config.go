@@ -194,6 +194,9 @@ type MerchantAccount struct {
 	APIKey Secret `env:"API_KEY"`
 	// EntityIDs are the company's ids of the methods, method=id, where it has such (hyperpay).
 	EntityIDs map[models.PaymentMethod]string `env:"ENTITY_IDS" envKeyValSeparator:"="`
+	// SearchLag is for how long the company's search may not show what was made, where it names no time (moyasar, hyperpay);
+	// unset: the driver's own margin.
+	SearchLag time.Duration `env:"SEARCH_LAG"`
 	// HyperPay has what that company needs besides.
 	HyperPay HyperPay `envPrefix:"HYPERPAY_"`
 	// Timeout bounds one call; unset: GATEWAY_TIMEOUT.

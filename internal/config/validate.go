@@ -116,11 +116,16 @@ const (
 	maxGatewayTimeout = 4 * time.Second
 	maxBreakerOpenFor = 5 * time.Minute
 	maxGatewayRate    = 100_000
+	maxSearchLag      = time.Hour
 )
 
 func validateLimits(p *problems, name string, g Gateway) {
 	if g.Timeout < 0 || g.Timeout > maxGatewayTimeout {
 		p.addf("%s_TIMEOUT must be more than zero and at most %s", name, maxGatewayTimeout)
+	}
+
+	if g.SearchLag < 0 || g.SearchLag > maxSearchLag {
+		p.addf("%s_SEARCH_LAG must be more than zero and at most %s", name, maxSearchLag)
 	}
 
 	if !(g.Rate >= 0 && g.Rate <= maxGatewayRate) { // NaN is neither

@@ -25,8 +25,8 @@ import (
 // Its methods call it from within, past whatever stands between it and the service.
 type Gateway struct{ *double.Server }
 
-// merchantName is ours at the double.
-const merchantName = "rihla"
+// MerchantName is ours at the double.
+const MerchantName = "rihla"
 
 // NewGateway makes the double of a driver, which sends its webhooks to an address of the API and logs at DEBUG.
 func NewGateway(driver, webhooks string, log io.Writer) (*Gateway, error) {
@@ -53,7 +53,7 @@ func newGateway(driver, webhooks string, log io.Writer, key string, channelOf fu
 		return nil, err
 	}
 
-	merchant := double.Merchant{Name: merchantName, APIKey: d.Key(key), Channels: map[models.PaymentMethod]double.Channel{}}
+	merchant := double.Merchant{Name: MerchantName, APIKey: d.Key(key), Channels: map[models.PaymentMethod]double.Channel{}}
 
 	for _, method := range models.PaymentMethods() {
 		channel := channelOf(method)
@@ -86,7 +86,7 @@ func GatewaySettings(driver, url string) map[string]string {
 		env[name+"_DRIVER"], env[name+"_URL"], env[name+"_API_KEY"] = driver, url, d.Key(APIKey)
 
 		if d.Entities != nil {
-			env[name+"_ENTITY_IDS"] = entityIDs(d.Entities(merchantName))
+			env[name+"_ENTITY_IDS"] = entityIDs(d.Entities(MerchantName))
 		}
 	}
 

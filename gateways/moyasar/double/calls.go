@@ -171,7 +171,7 @@ func (c calls) fetchInvoice(w http.ResponseWriter, r *http.Request, m *double.Ac
 }
 
 func (c calls) fetchPayment(w http.ResponseWriter, r *http.Request, m *double.Account) {
-	c.AnswerStatus(w, r, m, paymentID(r.PathValue("id")), func(row *double.Checkout, f *double.Fault) double.Answer {
+	c.AnswerStatus(w, r, m, PaymentID(r.PathValue("id")), func(row *double.Checkout, f *double.Fault) double.Answer {
 		if row.Status != double.StatusPaid {
 			return c.missing()
 		}

@@ -41,7 +41,7 @@ func (c calls) refundPayment(w http.ResponseWriter, r *http.Request, m *double.A
 		var given double.Answer
 
 		err = c.Commit(func(t *double.Tx) (err error) {
-			given, err = c.payBack(t, m, paymentID(r.PathValue("id")), id, in.Amount, f)
+			given, err = c.payBack(t, m, PaymentID(r.PathValue("id")), id, in.Amount, f)
 
 			return err
 		})

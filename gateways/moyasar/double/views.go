@@ -104,7 +104,7 @@ func (c calls) invoiceOf(r *http.Request, row *double.Checkout, f *double.Fault)
 func (s Settings) paymentOf(row *double.Checkout, f *double.Fault) paymentView {
 	amount, currency := f.Wrong(row.Amount, row.Currency)
 	v := paymentView{
-		ID: paymentID(row.ID), Status: "paid", Amount: amount.Halalas(), Currency: currency, Refunded: row.RefundedAmount.Halalas(),
+		ID: PaymentID(row.ID), Status: "paid", Amount: amount.Halalas(), Currency: currency, Refunded: row.RefundedAmount.Halalas(),
 		Description: row.Description, AmountFormat: amount.String() + " " + currency,
 		RefundedFormat: row.RefundedAmount.String() + " " + currency, InvoiceID: row.ID, CreatedAt: stamp(row.CreatedAt),
 		UpdatedAt: stamp(row.CreatedAt), Metadata: s.metadataOf(row), Source: sourceOf(row),
@@ -161,8 +161,8 @@ func sourceOf(row *double.Checkout) sourceView {
 	return v
 }
 
-// paymentID is that of the payment of an invoice: the same but for its last digit, so that either is found by the other.
-func paymentID(invoice string) string {
+// PaymentID is that of the payment of an invoice: the same but for its last digit, so that either is found by the other.
+func PaymentID(invoice string) string {
 	const digits = "0123456789abcdef"
 
 	at := strings.IndexByte(digits, invoice[len(invoice)-1])
