@@ -229,5 +229,6 @@ func recordAnswer(
 		ResultCode:        c.ResultCode,
 		FailureReason:     c.FailureReason,
 		OccurredAt:        at,
+		GatewayPaymentID:  c.PaymentID,
 	}, now)
 }

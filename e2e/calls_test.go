@@ -146,6 +146,7 @@ type refund struct {
 	PolicyPercent   *int                 `json:"policy_percent"`
 	Channel         models.RefundChannel `json:"channel"`
 	NeedsPayout     bool                 `json:"needs_payout"`
+	ReturnedAt      *time.Time           `json:"returned_at"`
 	PayoutReference *string              `json:"payout_reference"`
 	PaidOutOn       *string              `json:"paid_out_on"`
 	PayoutNote      *string              `json:"payout_note"`

@@ -43,6 +43,8 @@ func TestCompanies(t *testing.T) {
 				"a booking that is cancelled":     cancelledAtCompany,
 				"a webhook without its proof":     unprovenWebhook,
 				"a page of ours":                  pageOfOurs,
+				"a refund that comes back":        returnedRefund,
+				"a payment that is disputed":      disputedPayment,
 			} {
 				t.Run(name, func(t *testing.T) { story(t, s.For(t), can) })
 			}
@@ -252,6 +254,72 @@ func checkoutOf(t *testing.T, s *harness.Stack, b harness.Booking) (found rig.Ch
 	require.Fail(t, "the company has no such checkout", reference)
 
 	return found
+}
+
+// returnedRefund: a company that says later that a refund was not made has the money again, and finance staff pay it out, once.
+func returnedRefund(t *testing.T, s *harness.Stack, _ gateways.Capabilities) {
+	t.Helper()
+
+	finance := s.As(models.RoleFinanceAdmin)
+	b := s.As(models.RoleEndUser).BookPaid(1)
+	r := decoded[refund](t, http.StatusCreated, finance.Post(refundPath(b.ID), partly("23.00")))
+	require.Equal(t, models.RefundSucceeded, awaitRefund(t, finance, r.ID).Status)
+
+	var made string
+
+	for _, one := range s.GatewayLedger().Refunds {
+		if one.CheckoutID == *b.Payment.Reference {
+			made = one.ID
+		}
+	}
+
+	if !s.Gateway.Traits().Revises {
+		require.Error(t, s.Gateway.Decide(made, "fail"), "it has never done so")
+
+		return
+	}
+
+	require.NoError(t, s.Gateway.Decide(made, "fail"))
+
+	path := "/api/v1/admin/refunds/" + r.ID.String()
+
+	require.Eventually(t, func() bool {
+		return decoded[refund](t, http.StatusOK, finance.Get(path)).ReturnedAt != nil
+	}, patience, 50*time.Millisecond)
+
+	owed := decoded[refund](t, http.StatusOK, finance.Get(path))
+	require.True(t, owed.NeedsPayout)
+	require.Equal(t, models.RefundSucceeded, owed.Status)
+	refused(t, finance.Post(path+"/reject-payout", map[string]any{"reason": "no"}), http.StatusConflict, models.CodeInvalidState)
+
+	payout := map[string]any{"payout_reference": "TRF-2026-1"}
+	refused(t, finance.Post(path+"/confirm-payout", payout), http.StatusForbidden, models.CodeForbidden)
+
+	for range 2 {
+		require.False(t, decoded[refund](t, http.StatusOK, s.As(models.RoleAdmin).Post(path+"/confirm-payout", payout)).NeedsPayout)
+	}
+
+	require.Equal(t, 2, s.Count(`SELECT count(*) FROM ledger_transfers WHERE refund_id = '`+r.ID.String()+`' AND amount = 23
+		AND kind IN ('REFUND_RETURNED', 'REFUND_REPAID')`))
+	requireLinesAddUp(t, s, b)
+}
+
+// disputedPayment: a bank's dispute, which names nothing of ours, opens an incident about the payment where the company tells of it.
+func disputedPayment(t *testing.T, s *harness.Stack, _ gateways.Capabilities) {
+	t.Helper()
+
+	b := s.As(models.RoleEndUser).BookPaid(1)
+	require.NoError(t, s.Gateway.Dispute(*b.Payment.Reference))
+
+	if !s.Gateway.Traits().Revises { // Stripe's double is the one that tells
+		return
+	}
+
+	require.Eventually(t, func() bool {
+		return s.Count(`SELECT count(*) FROM incidents WHERE kind = 'PAYMENT_DISPUTED'
+			AND payment_transaction_id = '`+b.Payment.TransactionID.String()+`'`) == 1
+	}, patience, 50*time.Millisecond)
+	require.Equal(t, models.TransactionPaid, statusOf(t, s.As(models.RoleEndUser), b.ID).PaymentStatus)
 }
 
 // pageOfOurs: the customer sees the company's form while there is something to pay, and what has become of it afterwards, whatever the

@@ -98,6 +98,7 @@ type Checkout struct {
 	// of a creation has it, so it is to be stored with the checkout; it is for the page alone: not for URLs, logs or clients.
 	PageData      map[string]string
 	ExpiresAt     time.Time
+	PaymentID     string     // the company's id of the payment, where messages name it without the checkout; empty elsewhere
 	PaidAt        *time.Time // when the money was taken, as the gateway says it; nil: it does not say, or there is none
 	ResultCode    string     // the gateway's machine code, empty while open
 	FailureReason string     // the gateway's words, empty unless it failed
@@ -167,6 +168,9 @@ type Event struct {
 	ResultCode        string
 	FailureReason     string
 	RefundID          string // the gateway's, only of refund.*
+	PaymentID         string // as of Checkout
+	// Revises: of refund.failed, that the refund may have counted as made for a while. The money is in the account again.
+	Revises bool
 	// Hint: what proves the message does not prove its content, or this is not all of it. Nothing but CheckoutID or
 	// MerchantReference is to be believed, and that only as a reason to ask the gateway.
 	Hint bool

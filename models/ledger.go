@@ -136,6 +136,8 @@ const (
 	TransferRefundAd         TransferKind = "REFUND_ADVERTISING"
 	TransferRefundAdVAT      TransferKind = "REFUND_ADVERTISING_VAT"
 	TransferRefundPaid       TransferKind = "REFUND_PAID"
+	TransferRefundReturned   TransferKind = "REFUND_RETURNED" // it failed after it had succeeded
+	TransferRefundRepaid     TransferKind = "REFUND_REPAID"   // what came back, paid by hand
 	TransferPayout           TransferKind = "PAYOUT"
 	TransferPayoutReversal   TransferKind = "PAYOUT_REVERSAL"
 	TransferLateCapture      TransferKind = "LATE_CAPTURE"

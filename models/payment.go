@@ -50,7 +50,8 @@ type PaymentTransaction struct {
 	CreatedAt            time.Time         `bun:"created_at,nullzero,default:now()"`
 	UpdatedAt            time.Time         `bun:"updated_at,nullzero,default:now()"`
 
-	BookingNumber string `bun:"-"` // read for people only
+	GatewayPaymentID *string `bun:"gateway_payment_id"` // the gateway's id of the payment, where that is not the checkout's
+	BookingNumber    string  `bun:"-"`                  // read for people only
 }
 
 // Taken is what the gateway has taken for the attempt, in the currency that it has taken: of money in suspense another amount or
@@ -150,6 +151,10 @@ type WebhookEvent struct {
 	ProcessedAt       *time.Time    `bun:"processed_at"`
 	Outcome           EventOutcome  `bun:"outcome"`
 
+	// Revises: it may take back what the gateway said before; see gateways.Event.
+	Revises bool `bun:"revises"`
+	// GatewayPaymentID is kept with the attempt.
+	GatewayPaymentID string `bun:"-"`
 	// Hint: what proves the message does not prove its content. It is kept as a notice, and the gateway is asked.
 	Hint bool `bun:"-"`
 	// Sealed: the body is encrypted, for each delivery anew, so that its fields say whether it is the same message.
@@ -203,6 +208,7 @@ type Refund struct {
 	RefusedAt            *time.Time    `bun:"refused_at"`             // when it counted as not made
 	RefundedBefore       *Money        `bun:"refunded_before"`        // of the payment, when it was first sent; nil where refunds have ids
 	ProofDue             bool          `bun:"proof_due,default:true"` // false for refunds older than that rule
+	ReturnedAt           *time.Time    `bun:"returned_at"`            // when the gateway had the money again after it SUCCEEDED
 
 	// Payout is nil until it is decided, for refunds through a gateway, and where it is not read.
 	Payout *RefundPayout `bun:"-"`
@@ -237,8 +243,11 @@ func (r *Refund) ReasonCode() *PolicyReason {
 
 // NeedsPayout reports that finance staff have to pay the refund out, or reject it.
 func (r *Refund) NeedsPayout() bool {
-	return r.Channel == RefundByHand && r.Status == RefundPending && r.Payout == nil
+	return r.Payout == nil && (r.Channel == RefundByHand && r.Status == RefundPending || r.ReturnedAt != nil)
 }
+
+// GoesByHand reports that its money is paid out by finance staff: from the beginning, or since it came back.
+func (r *Refund) GoesByHand() bool { return r.Channel == RefundByHand || r.ReturnedAt != nil }
 
 // RefundPayout is what finance staff decided about a refund by hand; it is written once.
 type RefundPayout struct {

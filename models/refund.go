@@ -158,6 +158,24 @@ func SuspenseRefundTransfer(t *PaymentTransaction, refund uuid.UUID, amount Mone
 	}
 }
 
+// ReturnedRefundTransfer books a refund that the gateway has again: it is owed to the customer once more, whatever it was of.
+func ReturnedRefundTransfer(t *PaymentTransaction, r *Refund) LedgerTransfer {
+	return LedgerTransfer{
+		ID:           TransferID(r.ID, TransferRefundReturned),
+		DebitAccount: GatewayAccount(t.Gateway).In(r.Currency), CreditAccount: AccountRefunds.In(r.Currency),
+		Amount: r.Amount, Kind: TransferRefundReturned, TransactionID: t.ID, RefundID: &r.ID,
+	}
+}
+
+// RepaidRefundTransfer books the payout by hand of a refund that had come back.
+func RepaidRefundTransfer(t *PaymentTransaction, r *Refund) LedgerTransfer {
+	return LedgerTransfer{
+		ID:           TransferID(r.ID, TransferRefundRepaid),
+		DebitAccount: AccountRefunds.In(r.Currency), CreditAccount: AccountBank.In(r.Currency),
+		Amount: r.Amount, Kind: TransferRefundRepaid, TransactionID: t.ID, RefundID: &r.ID,
+	}
+}
+
 // LateCaptureTransfer books money that was taken for an attempt which had ended: it is owed straight back.
 func LateCaptureTransfer(t *PaymentTransaction) LedgerTransfer {
 	return LedgerTransfer{

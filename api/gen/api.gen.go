@@ -1750,7 +1750,7 @@ type RefreshRequest struct {
 
 // Refund Money back to the customer.
 //
-// Example: {"amount":150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","channel":"GATEWAY","completed_at":"2026-11-22T08:00:01Z","created_at":"2026-11-22T08:00:00Z","currency":"SAR","failure_code":null,"id":"7b1f7a52-40ad-5d0e-93a5-54d80dfb1c22","needs_payout":false,"paid_out_on":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","payout_decided_at":null,"payout_decided_by":null,"payout_note":null,"payout_reference":null,"policy_percent":null,"reason":"One traveller could not come","reason_code":null,"refund_transaction_id":"9f4e2c10-5b8e-5a77-a2d1-2b0f5f3f7c31","refund_type":"PARTIAL","requested_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","status":"SUCCEEDED","status_label_ar":"ناجح","status_label_en":"Succeeded"}
+// Example: {"amount":150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","channel":"GATEWAY","completed_at":"2026-11-22T08:00:01Z","created_at":"2026-11-22T08:00:00Z","currency":"SAR","failure_code":null,"id":"7b1f7a52-40ad-5d0e-93a5-54d80dfb1c22","needs_payout":false,"paid_out_on":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","payout_decided_at":null,"payout_decided_by":null,"payout_note":null,"payout_reference":null,"policy_percent":null,"reason":"One traveller could not come","reason_code":null,"refund_transaction_id":"9f4e2c10-5b8e-5a77-a2d1-2b0f5f3f7c31","refund_type":"PARTIAL","requested_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","returned_at":null,"status":"SUCCEEDED","status_label_ar":"ناجح","status_label_en":"Succeeded"}
 type Refund struct {
 	// Amount An amount in SAR, exactly 2 decimals.
 	//
@@ -1811,6 +1811,9 @@ type Refund struct {
 	// RequestedBy The user; null when the service refunded by itself.
 	RequestedBy *openapi_types.UUID `json:"requested_by"`
 
+	// ReturnedAt When the gateway had the money again after the refund had SUCCEEDED: the customer's bank did not take it. It is owed until it is paid out by hand.
+	ReturnedAt *time.Time `json:"returned_at"`
+
 	// Status The state of a refund.
 	Status        RefundStatus `json:"status"`
 	StatusLabelAr string       `json:"status_label_ar"`
@@ -1821,7 +1824,7 @@ type Refund struct {
 type RefundAnswer struct {
 	// Data Money back to the customer.
 	//
-	// Example: {"amount":150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","channel":"GATEWAY","completed_at":"2026-11-22T08:00:01Z","created_at":"2026-11-22T08:00:00Z","currency":"SAR","failure_code":null,"id":"7b1f7a52-40ad-5d0e-93a5-54d80dfb1c22","needs_payout":false,"paid_out_on":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","payout_decided_at":null,"payout_decided_by":null,"payout_note":null,"payout_reference":null,"policy_percent":null,"reason":"One traveller could not come","reason_code":null,"refund_transaction_id":"9f4e2c10-5b8e-5a77-a2d1-2b0f5f3f7c31","refund_type":"PARTIAL","requested_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","status":"SUCCEEDED","status_label_ar":"ناجح","status_label_en":"Succeeded"}
+	// Example: {"amount":150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","channel":"GATEWAY","completed_at":"2026-11-22T08:00:01Z","created_at":"2026-11-22T08:00:00Z","currency":"SAR","failure_code":null,"id":"7b1f7a52-40ad-5d0e-93a5-54d80dfb1c22","needs_payout":false,"paid_out_on":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","payout_decided_at":null,"payout_decided_by":null,"payout_note":null,"payout_reference":null,"policy_percent":null,"reason":"One traveller could not come","reason_code":null,"refund_transaction_id":"9f4e2c10-5b8e-5a77-a2d1-2b0f5f3f7c31","refund_type":"PARTIAL","requested_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","returned_at":null,"status":"SUCCEEDED","status_label_ar":"ناجح","status_label_en":"Succeeded"}
 	Data Refund `json:"data"`
 }
 

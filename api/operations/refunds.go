@@ -193,7 +193,8 @@ func refundOf(r *models.Refund) gen.Refund {
 		Channel: r.Channel, Amount: r.Amount, Currency: r.Currency,
 		Status: r.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN, FailureCode: r.FailureCode,
 		Reason: optional(r.Reason), RequestedBy: r.RequestedBy, NeedsPayout: r.NeedsPayout(),
-		CreatedAt: utc(r.CreatedAt), CompletedAt: utcOrNil(r.CompletedAt),
+		ReturnedAt: utcOrNil(r.ReturnedAt),
+		CreatedAt:  utc(r.CreatedAt), CompletedAt: utcOrNil(r.CompletedAt),
 	}
 
 	if d := r.Payout; d != nil {

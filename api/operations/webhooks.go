@@ -168,7 +168,8 @@ func webhookEvent(channel models.Channel, e *gateways.Event) models.WebhookEvent
 
 	return models.WebhookEvent{
 		ID: models.NewID(), Channel: channel, WebhookID: e.ID, Type: e.Type, CheckoutID: e.CheckoutID,
-		MerchantReference: reference, Hint: e.Hint, Sealed: e.Sealed, Amount: &e.Amount, Currency: e.Currency, PaymentMethod: e.Method,
+		MerchantReference: reference, Hint: e.Hint, Sealed: e.Sealed, Revises: e.Revises, GatewayPaymentID: e.PaymentID,
+		Amount: &e.Amount, Currency: e.Currency, PaymentMethod: e.Method,
 		ResultCode: e.ResultCode, FailureReason: e.FailureReason, GatewayRefundID: e.RefundID, OccurredAt: e.Timestamp,
 		Body: &e.Body, Signature: &e.Signature,
 	}

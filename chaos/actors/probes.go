@@ -129,6 +129,9 @@ func (p *Run) forge(ctx context.Context, who string, e schedule.Probe) {
 	want := http.StatusUnauthorized
 	if e.Kind == schedule.UnknownPayment {
 		want = http.StatusNotFound
+		if p.env.Company.Hints {
+			want = http.StatusOK
+		}
 	}
 
 	header := map[string]string{}

@@ -25,6 +25,8 @@ type Company struct {
 	Can gateways.Capabilities
 	// SignsTime: a message proves when it was sent, so that an old one is refused.
 	SignsTime bool
+	// Hints: what proves a message does not prove its content, so that one about nothing of ours is no news.
+	Hints bool
 	// Exact: the company says to the millisecond when it took money; others say the second.
 	Exact bool
 
@@ -42,6 +44,7 @@ func CompanyOf(driver string) (*Company, error) {
 
 	c := &Company{
 		name: driver, SignsTime: driver == drivers.Sandbox || driver == drivers.Stripe, Exact: driver != drivers.Stripe,
+		Hints:     driver == drivers.Moyasar,
 		verifiers: map[models.Channel]gateways.WebhookVerifier{},
 	}
 

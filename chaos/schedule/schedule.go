@@ -82,7 +82,7 @@ func New(seed uint64, n int) Schedule {
 	return s
 }
 
-// With is the schedule with other payment methods: instead says what an amount is paid with by somebody who would like to use a method.
+// With is the schedule with other payment methods: instead says what an amount is paid with by a customer who would like to use a method.
 // Amounts are those of the prices, to which VAT comes with campaigns.
 func (s Schedule) With(instead func(m models.PaymentMethod, amount models.Money) models.PaymentMethod) Schedule {
 	s.Customers, s.Campaigns = slices.Clone(s.Customers), slices.Clone(s.Campaigns)

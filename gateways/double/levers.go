@@ -166,6 +166,39 @@ func (s *Server) latePayment(w http.ResponseWriter, r *http.Request) {
 	given.Write(w)
 }
 
+// dispute has the customer's bank dispute a payment. Companies that say nothing of it send nothing.
+func (s *Server) dispute(w http.ResponseWriter, r *http.Request) {
+	if refusal, ok := s.drain(w, r); !ok {
+		refusal.Write(w)
+
+		return
+	}
+
+	var given Answer
+
+	err := s.Commit(func(t *Tx) error {
+		row, err := s.Current(t, r.PathValue("id"))
+		if err != nil {
+			return err
+		}
+
+		if row == nil || row.Status != StatusPaid {
+			given = leverNotFound("paid checkout")
+
+			return nil
+		}
+
+		given = Success(http.StatusOK, row)
+
+		return s.Emit(t, Event{Type: models.EventPaymentDisputed, Checkout: *row})
+	})
+	if err != nil {
+		given = s.Internal(err)
+	}
+
+	given.Write(w)
+}
+
 // ledger lists every checkout and refund, oldest first, for tests that compare books.
 func (s *Server) ledger(w http.ResponseWriter, _ *http.Request) {
 	all := struct {

@@ -176,5 +176,5 @@ func (s *Server) Take(t *Tx, row *Checkout) error {
 		return err
 	}
 
-	return s.Emit(t, Event{Type: models.EventPaymentSucceeded, Checkout: *row})
+	return s.Emit(t, Event{Type: models.EventPaymentSucceeded, At: now, Checkout: *row})
 }

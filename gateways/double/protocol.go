@@ -47,6 +47,8 @@ type Traits struct {
 	Retryable bool
 	// Keys: requests carry an Idempotency-Key, and a second one under way is refused.
 	Keys bool
+	// Revises: a refund that succeeded can fail later, and the account has its money again.
+	Revises bool
 	// Lacks are the modes of faults that mean nothing at this company.
 	Lacks []Mode
 }

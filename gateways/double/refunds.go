@@ -105,11 +105,16 @@ func (s *Server) FindRefunds(m *Account, reference string, f *Fault) ([]*Refund,
 	return found, err
 }
 
-// decide ends a pending refund. Of one that is decided it changes nothing; nil when there is none.
+// decide ends a pending refund, or takes one back that succeeded, where the company does. Of any other it changes nothing; nil when there
+// is none.
 func (s *Server) decide(t *Tx, id string, succeed bool) (*Refund, error) {
 	row, err := t.Refund(id)
-	if err != nil || row == nil || row.Status != RefundPending {
+	if err != nil || row == nil {
 		return row, err
+	}
+
+	if takenBack := s.traits.Revises && row.Status == RefundSucceeded && !succeed; row.Status != RefundPending && !takenBack {
+		return row, nil
 	}
 
 	checkout, err := t.Checkout(row.CheckoutID)

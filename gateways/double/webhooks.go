@@ -48,7 +48,10 @@ func (s *Server) Emit(t *Tx, e Event) error {
 		return err
 	}
 
-	e.At = s.Now()
+	if e.At.IsZero() {
+		e.At = s.Now()
+	}
+
 	t.events = append(t.events, id)
 
 	return t.put(bucketOutbox, id, delivery{e})

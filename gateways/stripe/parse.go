@@ -160,6 +160,7 @@ func session(event gateways.Event, kind models.EventType, object json.RawMessage
 		AmountTotal   int64  `json:"amount_total"`
 		Currency      string `json:"currency"`
 		PaymentStatus string `json:"payment_status"`
+		Intent        any    `json:"payment_intent"` // its id; messages expand nothing
 	}
 	if json.Unmarshal(object, &s) != nil || s.Object != "checkout.session" || !isID(s.ID, "") {
 		return event, invalid("data.object", "must be a checkout session")
@@ -179,6 +180,10 @@ func session(event gateways.Event, kind models.EventType, object json.RawMessage
 	event.Type, event.CheckoutID, event.MerchantReference, event.ResultCode = kind, s.ID, reference, s.PaymentStatus
 	event.Amount, event.Currency = fromMinor(s.AmountTotal, s.Currency)
 	event.Method = models.MethodCreditCard
+
+	if intent, ok := s.Intent.(string); ok && kind == models.EventPaymentSucceeded && isID(intent, "pi_") {
+		event.PaymentID = intent
+	}
 
 	return event, nil
 }
@@ -214,13 +219,13 @@ func refund(event gateways.Event, object json.RawMessage) (gateways.Event, error
 	event.Amount, event.Currency = fromMinor(r.Amount, r.Currency)
 
 	if status == gateways.RefundFailed {
-		event.Type, event.FailureReason = models.EventRefundFailed, httpcall.Plain(r.FailureReason, maxWords)
+		event.Type, event.Revises, event.FailureReason = models.EventRefundFailed, true, httpcall.Plain(r.FailureReason, maxWords)
 	}
 
 	return event, nil
 }
 
-// dispute is an event about a dispute, which names the payment intent and nothing of ours.
+// dispute is an event about a dispute, which names the payment intent and nothing of ours: that is kept with the attempt (Event.PaymentID).
 func dispute(event gateways.Event, object json.RawMessage) (gateways.Event, error) {
 	var d struct {
 		Object   string `json:"object"`

@@ -172,6 +172,10 @@ func (d *Driver) checkoutOf(s *sdk.CheckoutSession) (gateways.Checkout, error) {
 	}
 
 	if status == gateways.CheckoutPaid {
+		if s.PaymentIntent != nil && isID(s.PaymentIntent.ID, "pi_") {
+			c.PaymentID = s.PaymentIntent.ID
+		}
+
 		return withCharge(c, s.PaymentIntent)
 	}
 

@@ -14,7 +14,8 @@ func paymentBalances() check {
 			{"balance-advertising", "The balance of platform:advertising for a payment is the net of VAT of its advertising lines " +
 				"that are not refunded."},
 			{"balance-commission", "The balance of platform:commission for a payment is the commission of its sale lines that are not refunded."},
-			{"balance-customer", "The balance of customer:refunds for a payment is its late money that has not gone back; nothing for a sale."},
+			{"balance-customer", "The balance of customer:refunds for a payment is its late money that has not gone back, and its refunds " +
+				"that came back and are not paid out; nothing for any other sale."},
 			{"balance-paid-out", "The amount paid out to a provider for a payment is the net of its lines that were transferred."},
 			{"balance-payable", "The amount owed to a provider for a payment is the net of its lines in the current balance."},
 			{"balance-suspense", "The balance of suspense for a payment is the money taken in another amount or currency than was asked " +
@@ -31,7 +32,7 @@ func paymentBalances() check {
 			{"refund-transfers", "The refunded amount of a transaction is what its transfers gave back to the gateway, or paid out by hand."},
 			{"sold-total", "The lines of a payment add up to what was paid, whatever was refunded of it."},
 		},
-		needs: "payment_transactions.suspense_at",
+		needs: returned,
 		sql:   paymentBalancesSQL,
 	}
 }
@@ -39,8 +40,9 @@ func paymentBalances() check {
 const paymentBalancesSQL = `
 WITH moved AS MATERIALIZED (
     SELECT transaction_id AS id,
-        sum(CASE WHEN debit_account LIKE 'gateway:%' THEN amount ELSE 0 END) AS taken,
-        sum(CASE WHEN credit_account LIKE 'gateway:%' OR credit_account LIKE 'platform:bank%' THEN amount ELSE 0 END) AS returned,
+        sum(CASE WHEN debit_account LIKE 'gateway:%' AND kind <> 'REFUND_RETURNED' THEN amount ELSE 0 END) AS taken,
+        sum(CASE WHEN credit_account LIKE 'gateway:%' OR credit_account LIKE 'platform:bank%' AND kind <> 'REFUND_REPAID'
+                 THEN amount ELSE 0 END) AS returned,
         sum(CASE WHEN credit_account LIKE 'provider:%:payable' THEN amount
                  WHEN debit_account LIKE 'provider:%:payable' THEN -amount ELSE 0 END) AS payable,
         sum(CASE WHEN credit_account LIKE 'provider:%:paid_out' THEN amount
@@ -68,12 +70,14 @@ stated AS MATERIALIZED (
 back AS MATERIALIZED (
     SELECT payment_transaction_id AS id,
         sum(CASE status WHEN 'SUCCEEDED' THEN amount ELSE 0 END) AS done,
-        sum(CASE status WHEN 'PENDING' THEN amount ELSE 0 END) AS promised
+        sum(CASE status WHEN 'PENDING' THEN amount ELSE 0 END) AS promised,
+        sum(CASE WHEN returned_at IS NOT NULL AND NOT EXISTS (SELECT FROM refund_payouts AS p WHERE p.refund_id = refunds.id)
+                 THEN amount ELSE 0 END) AS owed
     FROM refunds GROUP BY payment_transaction_id),
 compared AS (
     SELECT t.id,
         ARRAY[coalesce(s.advertising, 0), coalesce(s.commission, 0),
-              CASE WHEN t.status <> 'PAID' AND t.captured_at IS NOT NULL THEN t.amount - t.refunded_amount ELSE 0 END,
+              CASE WHEN t.status <> 'PAID' AND t.captured_at IS NOT NULL THEN t.amount - t.refunded_amount ELSE 0 END + coalesce(b.owed, 0),
               coalesce(s.paid_out, 0), coalesce(s.payable, 0),
               CASE WHEN t.suspense_at IS NOT NULL THEN t.captured_amount - t.refunded_amount ELSE 0 END, coalesce(s.tax, 0),
               CASE WHEN t.suspense_at IS NOT NULL THEN t.captured_amount WHEN t.captured_at IS NOT NULL THEN t.amount ELSE 0 END,

@@ -134,7 +134,12 @@ func refundGuards() []guard {
 			"0025", "payment_transactions", "transactions_channel_kept", "BEFORE UPDATE OF channel ON payment_transactions FOR EACH ROW " +
 				"EXECUTE FUNCTION guard_transaction_channel()",
 		},
-		{"0010", "", "guard_payout", "0c1d5b7210217999aa5e25ebf39fc02a"},
+		{"0027", "", "guard_payout", "a17ab2099df735c40ec489d709fac222"},
+		{"0027", "", "refuse_return_change", "c5301d1145380a175bd7a0085c77ede7"},
+		{
+			"0027", "refunds", "refunds_returned_kept", "BEFORE UPDATE OF returned_at ON refunds FOR EACH ROW WHEN " +
+				"(OLD.returned_at IS NOT NULL AND OLD.returned_at IS DISTINCT FROM NEW.returned_at) EXECUTE FUNCTION refuse_return_change()",
+		},
 		{"0010", "refund_payouts", "payouts_decided", "BEFORE INSERT ON refund_payouts FOR EACH ROW EXECUTE FUNCTION guard_payout()"},
 	}
 }
@@ -185,6 +190,10 @@ func evidenceGuards() []guard {
 			"0015", events, "events_append_only", "BEFORE DELETE OR UPDATE OF id, channel, webhook_id, type, checkout_id, " +
 				"merchant_reference, amount, currency, payment_method, result_code, failure_reason, gateway_refund_id, occurred_at, " +
 				"received_at, body, signature ON webhook_events FOR EACH ROW EXECUTE FUNCTION refuse_event_change()",
+		},
+		{
+			"0027", events, "events_revision_kept", "BEFORE UPDATE OF revises ON webhook_events FOR EACH ROW " +
+				"EXECUTE FUNCTION refuse_event_change()",
 		},
 		{
 			"0015", events, "events_no_truncate", "BEFORE TRUNCATE ON webhook_events FOR EACH STATEMENT " +

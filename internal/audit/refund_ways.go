@@ -2,6 +2,7 @@ package audit
 
 // The tables that came with everything that the checks below read.
 const (
+	returned     = "refunds.returned_at"
 	payoutsTable = "refund_payouts"
 	movesTable   = "trip_moves"
 )
@@ -83,12 +84,13 @@ WHERE m.departure_from <> b.booked_departure_at`,
 // refundWays: a day is far longer than a decision takes to be applied.
 func refundWays() check {
 	return check{
-		needs: takenCurrency,
+		needs: returned,
 		rules: []Rule{
 			{"refund-channel", "A refund by hand is of a bill or of money in another currency, no gateway knows it and the platform's bank " +
 				"pays it; any other is paid by its gateway."},
 			{"refund-payout", "A refund by hand SUCCEEDED when another user than its requester confirmed the payout, and FAILED when it " +
-				"was rejected, within a day; the audit log has the same decision of the same person."},
+				"was rejected, within a day; one that came back from the customer's bank can only be paid out; the audit " +
+				"log has the same decision of the same person."},
 		},
 		sql: `
 WITH paid AS (
@@ -109,7 +111,8 @@ UNION ALL
 SELECT 'refund-payout', 'refund', coalesce(f.id, d.refund_id),
        format('%s, asked for by %s; %s by %s at %s', coalesce(f.status, 'not by hand'), coalesce(f.requested_by::text, 'no account'),
               coalesce(d.decision, 'decided'), coalesce(d.decided_by::text, 'no account'), coalesce(d.decided_at::text, 'no time'))
-FROM (SELECT * FROM refunds WHERE channel = 'MANUAL') AS f
+FROM (SELECT * FROM refunds AS r
+      WHERE channel = 'MANUAL' OR returned_at IS NOT NULL AND EXISTS (SELECT FROM refund_payouts WHERE refund_id = r.id)) AS f
 FULL JOIN refund_payouts AS d ON d.refund_id = f.id
 WHERE f.id IS NULL
    OR d.decision IS DISTINCT FROM CASE f.status WHEN 'SUCCEEDED' THEN 'PAID_OUT' WHEN 'FAILED' THEN 'REJECTED' ELSE d.decision END

@@ -2,7 +2,10 @@ package audit
 
 // refundChecks hold each refund against its transfers, its transaction and its ledger line (rules: refunds.split, refunds.transaction).
 func refundChecks() []check {
-	return []check{refundCap(), refundEffects(), refundOrphans(), refundPolicy(), refundTerms(), refundWays(), refundProof(), refundMoments()}
+	return []check{
+		refundCap(), refundEffects(), refundOrphans(), refundPolicy(), refundTerms(), refundWays(), refundProof(),
+		refundMoments(), refundReturns(),
+	}
 }
 
 func refundCap() check {
@@ -35,7 +38,8 @@ func refundEffects() check {
 WITH moved AS (
     SELECT refund_id AS id, sum(CASE WHEN kind = 'REFUND_PAID' THEN amount ELSE 0 END) AS paid,
            sum(CASE WHEN credit_account = 'customer:refunds' THEN amount ELSE 0 END) AS given
-    FROM ledger_transfers WHERE refund_id IS NOT NULL AND kind NOT IN ('PAYOUT', 'PAYOUT_REVERSAL') GROUP BY refund_id),
+    FROM ledger_transfers
+    WHERE refund_id IS NOT NULL AND kind NOT IN ('PAYOUT', 'PAYOUT_REVERSAL', 'REFUND_RETURNED', 'REFUND_REPAID') GROUP BY refund_id),
 line AS (
     SELECT refund_id AS id, sum(gross_amount) AS gross, sum(vat_amount) AS vat
     FROM financial_records WHERE refund_id IS NOT NULL AND kind <> 'CLAWBACK' AND balance_status = 'REFUNDED' GROUP BY refund_id),

@@ -97,7 +97,7 @@ func lostTamperings(w *world) []tampering {
 		{"refund-proof", "no word of the gateway", "DELETE FROM webhook_events WHERE refund_id = $1", []any{w.policy.ID}, of(w.policy.ID), nil},
 		{"refund-proof", "a word about another amount", "UPDATE webhook_events SET amount = 1.00 WHERE refund_id = $1", []any{w.policy.ID}, of(w.policy.ID), []string{"event-body"}},
 		{"refund-proof", "a word that says no", "UPDATE webhook_events SET type = 'refund.failed' WHERE refund_id = $1", []any{w.policy.ID}, of(w.policy.ID), []string{"event-body", "event-outcome"}},
-		{"refund-incident", "an incident that is gone", "DELETE FROM incidents WHERE kind = 'REFUND_FAILED'", nil, of(w.refused.ID), nil},
+		{"refund-incident", "an incident that is gone", "DELETE FROM incidents WHERE refund_id = $1", []any{w.refused.ID}, of(w.refused.ID), nil},
 	}
 }
 

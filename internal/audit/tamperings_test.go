@@ -12,7 +12,8 @@ import (
 // tamperings are ways to break every rule, at least one of each.
 func tamperings(w *world) []tampering {
 	return slices.Concat(recordTamperings(w), balanceTamperings(w), transferTamperings(w), refundTamperings(w), stateTamperings(w),
-		lostTamperings(w), subjectTamperings(w), traceTamperings(w), wayTamperings(w), reversalTamperings(w), eventTamperings(w), factTamperings(w))
+		lostTamperings(w), subjectTamperings(w), traceTamperings(w), wayTamperings(w), reversalTamperings(w), eventTamperings(w), factTamperings(w),
+		returnTamperings(w))
 }
 
 func of(id uuid.UUID) func(*testing.T) uuid.UUID {

@@ -12,7 +12,7 @@ func transfers() check {
 			{"transfer-moment", "A transfer is of the moment at which its line, its refund's transaction, its payout or its incident came; " +
 				"money in suspense may have come later than the first event of its incident."},
 		},
-		needs: "payment_transactions.suspense_at",
+		needs: returned,
 		sql:   transfersSQL,
 	}
 }
@@ -34,6 +34,7 @@ WITH x AS (
                 WHEN l.kind IN ('PAYOUT', 'PAYOUT_REVERSAL')
                 THEN r.id IS NOT NULL AND l.refund_id IS NOT DISTINCT FROM CASE r.kind WHEN 'CLAWBACK' THEN r.refund_id END
                 WHEN l.kind IN ('LATE_CAPTURE', 'SUSPENSE_CAPTURE') THEN l.record_id IS NULL AND l.refund_id IS NULL
+                WHEN l.kind IN ('REFUND_RETURNED', 'REFUND_REPAID') THEN l.record_id IS NULL AND l.refund_id IS NOT NULL
                 WHEN l.kind = 'REFUND_PAID' AND t.status <> 'PAID' THEN l.record_id IS NULL AND l.refund_id IS NOT NULL
                 ELSE l.refund_id IS NOT NULL AND r.refund_id = l.refund_id AND r.kind <> 'CLAWBACK' END AS caused,
            CASE WHEN l.kind = 'PAYOUT'
@@ -49,6 +50,8 @@ WITH x AS (
                 WHEN l.kind = 'SUSPENSE_CAPTURE'
                 THEN (SELECT min(greatest(i.created_at, CASE WHEN jsonb_array_length(i.details -> 'events') > 1 THEN l.created_at END))
                       FROM incidents AS i WHERE i.payment_transaction_id = t.id AND i.kind = t.failure_code)
+                WHEN l.kind = 'REFUND_RETURNED' THEN coalesce(f.returned_at, timestamptz 'infinity')
+                WHEN l.kind = 'REFUND_REPAID' THEN CASE WHEN f.repaid THEN l.created_at ELSE timestamptz 'infinity' END
                 WHEN l.kind LIKE 'REFUND%' THEN f.at
                 ELSE r.created_at END AS moment
     FROM ledger_transfers AS l
@@ -56,7 +59,8 @@ WITH x AS (
     CROSS JOIN LATERAL (SELECT CASE WHEN t.captured_currency <> 'SAR' THEN ':' || t.captured_currency ELSE '' END) AS c (foreign_part)
     LEFT JOIN financial_records AS r ON r.id = l.record_id
     LEFT JOIN (
-        SELECT f.id, f.payment_transaction_id, a.created_at AS at
+        SELECT f.id, f.payment_transaction_id, f.returned_at, a.created_at AS at,
+               EXISTS (SELECT FROM refund_payouts AS p WHERE p.refund_id = f.id AND f.returned_at IS NOT NULL) AS repaid
         FROM refunds AS f LEFT JOIN payment_transactions AS a ON a.id = f.refund_transaction_id) AS f ON f.id = l.refund_id),
 judged AS (
     SELECT x.*, x.own IS NOT TRUE OR x.amount <= 0 OR NOT CASE x.kind
@@ -70,6 +74,8 @@ judged AS (
         WHEN 'REFUND_ADVERTISING_VAT' THEN x.debit = 'tax:vat' AND x.credit = 'customer:refunds'
         WHEN 'REFUND_PAID' THEN x.debit = CASE WHEN x.suspended THEN x.suspense ELSE 'customer:refunds' END
                                 AND x.credit IN (x.gateway, x.bank)
+        WHEN 'REFUND_RETURNED' THEN x.debit = x.gateway AND x.credit = 'customer:refunds'
+        WHEN 'REFUND_REPAID' THEN x.debit = 'customer:refunds' AND x.credit = x.bank
         WHEN 'SUSPENSE_CAPTURE' THEN x.suspended AND x.debit = x.gateway AND x.credit = x.suspense
         WHEN 'LATE_CAPTURE' THEN x.debit = x.gateway AND x.credit = 'customer:refunds'
         WHEN 'PAYOUT' THEN (x.debit, x.credit) IN ((x.payable, x.paid_out), (x.paid_out, x.payable))

@@ -45,6 +45,8 @@ type world struct {
 	byHand   models.Refund             // of a bill, paid out
 	reverted models.PaymentTransaction // marked, refunded in part, then twice taken back and marked again
 	rejected models.Refund             // of a bill, not paid out
+
+	owedAgain, repaid models.Refund // that failed after they had succeeded; the second was paid out then
 }
 
 func newWorld(t *testing.T) *world {
@@ -83,6 +85,7 @@ func newWorld(t *testing.T) *world {
 	w.refundByPolicy(t)
 	w.refundByHand(t)
 	w.revertTwice(t)
+	w.cameBack(t)
 
 	return w
 }

@@ -136,7 +136,13 @@ func (g *Gateway) PayLate(checkout string) error {
 	return g.call(http.MethodPost, "/sandbox/checkouts/"+checkout+"/late-payment", nil, http.StatusOK, nil)
 }
 
-// Decide decides a refund that the gateway holds, by the gateway's id; outcome is succeed or fail.
+// Dispute has a customer's bank dispute a paid checkout.
+func (g *Gateway) Dispute(checkout string) error {
+	return g.call(http.MethodPost, "/sandbox/checkouts/"+checkout+"/dispute", nil, http.StatusOK, nil)
+}
+
+// Decide decides a refund that the gateway holds, by the gateway's id; outcome is succeed or fail. Where the company may take a refund
+// back, fail does so with one that has succeeded.
 func (g *Gateway) Decide(refund, outcome string) error {
 	return g.call(http.MethodPost, "/sandbox/refunds/"+refund+"/decide", map[string]string{"outcome": outcome}, http.StatusOK, nil)
 }

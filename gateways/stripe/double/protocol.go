@@ -35,7 +35,7 @@ type protocol struct {
 // Traits implements double.Protocol. Lists lag behind nothing.
 func (protocol) Traits() double.Traits {
 	return double.Traits{
-		Name: "Stripe double", EventPrefix: "evt_", Retryable: true, Keys: true, Lacks: []double.Mode{double.ModeFindLag},
+		Name: "Stripe double", EventPrefix: "evt_", Retryable: true, Keys: true, Revises: true, Lacks: []double.Mode{double.ModeFindLag},
 	}
 }
 
@@ -159,6 +159,12 @@ func (p protocol) about(e double.Event) (sdk.EventType, any) {
 		return sdk.EventTypeRefundUpdated, refundOf(e.Refund)
 	case e.Type == models.EventPaymentSucceeded:
 		return sdk.EventTypeCheckoutSessionCompleted, sessionOf(&e.Checkout, &double.Fault{}, "", live)
+	case e.Type == models.EventPaymentDisputed:
+		return sdk.EventTypeChargeDisputeCreated, map[string]any{
+			"id": "dp_" + chargeOf(e.Checkout.ID), "object": "dispute", "amount": e.Checkout.Amount.Halalas(), "status": "needs_response",
+			"currency": strings.ToLower(e.Checkout.Currency), "charge": chargeOf(e.Checkout.ID), "payment_intent": intentOf(e.Checkout.ID),
+			"reason": "fraudulent", "metadata": map[string]string{},
+		}
 	case e.Type == models.EventPaymentExpired:
 		return sdk.EventTypeCheckoutSessionExpired, sessionOf(&e.Checkout, &double.Fault{}, "", live)
 	case e.Attempt != nil: // it ends nothing

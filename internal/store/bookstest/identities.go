@@ -37,7 +37,7 @@ var identities = map[string]string{
 				UNION ALL
 				SELECT 'gateway:' || gateway || other, -COALESCE(sum(COALESCE(captured_amount, amount) - refunded_amount + (
 					SELECT COALESCE(sum(amount), 0) FROM refunds AS f
-					WHERE f.payment_transaction_id = t.id AND f.status = 'SUCCEEDED' AND f.channel = 'MANUAL')
+					WHERE f.payment_transaction_id = t.id AND f.status = 'SUCCEEDED' AND (f.channel = 'MANUAL' OR f.returned_at IS NOT NULL))
 				) FILTER (WHERE num_nonnulls(captured_at, suspense_at) = 1), 0)
 				FROM payment_transactions AS t, LATERAL (SELECT COALESCE(':' || NULLIF(captured_currency, 'SAR'), '') AS other) AS c
 				WHERE kind = 'PAYMENT' GROUP BY gateway, other
@@ -47,9 +47,10 @@ var identities = map[string]string{
 				WHERE kind = 'PAYMENT' GROUP BY gateway, other
 				UNION ALL
 				SELECT 'platform:bank' || CASE currency WHEN 'SAR' THEN '' ELSE ':' || currency END, COALESCE(sum(amount), 0)
-				FROM refunds WHERE status = 'SUCCEEDED' AND channel = 'MANUAL' GROUP BY currency
+				FROM refunds WHERE status = 'SUCCEEDED' AND (channel = 'MANUAL' OR id IN (SELECT refund_id FROM refund_payouts)) GROUP BY currency
 				UNION ALL
-				SELECT 'customer:refunds', COALESCE(sum(amount - refunded_amount), 0)
+				SELECT 'customer:refunds', COALESCE(sum(amount - refunded_amount), 0) + (SELECT COALESCE(sum(amount), 0) FROM refunds
+					WHERE returned_at IS NOT NULL AND id NOT IN (SELECT refund_id FROM refund_payouts))
 				FROM payment_transactions WHERE status = 'FAILED' AND captured_at IS NOT NULL
 			) AS wanted) AS both_sides
 		WHERE want <> got`,

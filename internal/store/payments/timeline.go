@@ -229,6 +229,10 @@ func (t *timeline) refunded(context.Context, bun.IDB) error {
 		if r.CompletedAt != nil {
 			t.addf(*r.CompletedAt, TimelineRefund, details, "The refund of %s %s %s", r.Amount, r.Currency, became)
 		}
+
+		if r.ReturnedAt != nil {
+			t.addf(*r.ReturnedAt, TimelineRefund, details, "The refund of %s %s came back: it is owed", r.Amount, r.Currency)
+		}
 	}
 
 	return nil
@@ -294,7 +298,7 @@ func WithPayouts(ctx context.Context, db bun.IDB, refunds []models.Refund) error
 	at := map[uuid.UUID]int{}
 
 	for i := range refunds {
-		if refunds[i].Channel == models.RefundByHand {
+		if refunds[i].GoesByHand() {
 			at[refunds[i].ID] = i
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"rihla/internal/store/incidents"
+	"rihla/internal/store/ledger"
 	"rihla/models"
 )
 
@@ -28,6 +29,67 @@ func askNow(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, e *mod
 	n, err := res.RowsAffected()
 
 	return n == 1, err
+}
+
+// isPaymentOf reports that an event names the attempt by the gateway's id of its payment, where others have the checkout.
+func isPaymentOf(t *models.PaymentTransaction, e *models.WebhookEvent) bool {
+	return t.GatewayPaymentID != nil && *t.GatewayPaymentID == e.CheckoutID
+}
+
+// keepPaymentID writes the gateway's id of the payment down when it is first heard.
+func keepPaymentID(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, e *models.WebhookEvent) error {
+	ofAnother := t.Reference != nil && *t.Reference != e.CheckoutID
+	if e.GatewayPaymentID == "" || t.GatewayPaymentID != nil || ofAnother {
+		return nil
+	}
+
+	_, err := tx.NewUpdate().Model((*models.PaymentTransaction)(nil)).Set("gateway_payment_id = ?", e.GatewayPaymentID).
+		Where("id = ?", t.ID).Where("gateway_payment_id IS NULL").Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("keep the gateway's id of a payment: %w", err)
+	}
+
+	return nil
+}
+
+// revisedRefund is what becomes of a word about a refund that differs from the one before. A company that takes back that a refund was
+// made has the money again: it is booked so, once, is owed, and a person pays it out. Anything else is for a person to understand.
+func revisedRefund(
+	ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, r *models.Refund, e *models.WebhookEvent,
+) error {
+	same := e.Amount != nil && e.Amount.Equal(r.Amount) && e.Currency == r.Currency
+	if !e.Revises || e.Type != models.EventRefundFailed || r.Status != models.RefundSucceeded || r.Channel != models.RefundByGateway || !same {
+		return contradictedRefund(ctx, tx, t, r, e)
+	}
+
+	res, err := tx.NewUpdate().Model((*models.Refund)(nil)).Set("returned_at = now()").Set("updated_at = now()").
+		Where("id = ?", r.ID).Where("status = ?", models.RefundSucceeded).Where("returned_at IS NULL").Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("note that a refund came back: %w", err)
+	}
+
+	n, err := res.RowsAffected()
+	if err != nil {
+		return err
+	}
+
+	if n == 1 {
+		if err := ledger.PostTransfers(ctx, tx, []models.LedgerTransfer{models.ReturnedRefundTransfer(t, r)}); err != nil {
+			return err
+		}
+	}
+
+	return incidents.Open(ctx, tx, models.Incident{
+		ID:                   models.IncidentID(models.IncidentRefundFailed, r.ID.String()+"/returned"),
+		Kind:                 models.IncidentRefundFailed,
+		PaymentTransactionID: &t.ID,
+		BookingID:            t.BookingID,
+		AdCampaignID:         t.AdCampaignID,
+		RefundID:             &r.ID,
+		Message: "A refund that had succeeded failed later: the customer has nothing, and the money is at the gateway again. It is owed: pay " +
+			"it out by hand, then confirm the payout of the refund.",
+		WorkflowID: models.RefundWorkflowID(r.ID),
+	}, eventDetails(e))
 }
 
 // disputed asks a person to answer a customer's bank. Nothing moves: what comes of it is money that the company takes back later.

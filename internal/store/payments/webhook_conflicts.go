@@ -102,7 +102,7 @@ func unknownEvent(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) error 
 // otherOwner is the attempt whose checkout an event about t names, when that is not t itself; uuid.Nil otherwise. An attempt that
 // knows its checkout costs no query.
 func otherOwner(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, e *models.WebhookEvent) (other uuid.UUID, err error) {
-	if t == nil || e.CheckoutID == "" || isRefundEvent(e.Type) || t.Reference != nil && *t.Reference == e.CheckoutID {
+	if t == nil || e.CheckoutID == "" || isRefundEvent(e.Type) || t.Reference != nil && *t.Reference == e.CheckoutID || isPaymentOf(t, e) {
 		return uuid.Nil, nil
 	}
 

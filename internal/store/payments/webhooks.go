@@ -97,7 +97,7 @@ func openEventIncident(ctx context.Context, tx bun.Tx, t *models.PaymentTransact
 	case !isRefundEvent(e.Type) && !isPaymentEvent(e.Type):
 		return unknownEvent(ctx, tx, e)
 	case e.RefundID != nil && e.Outcome == models.OutcomeIncident:
-		return contradictedRefund(ctx, tx, t, refund, e)
+		return revisedRefund(ctx, tx, t, refund, e)
 	default:
 		return nil
 	}
@@ -223,7 +223,8 @@ func resolve(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) (*models.Pa
 
 	switch {
 	case e.MerchantReference == "" && e.CheckoutID != "" && !isRefundEvent(e.Type) && !isPaymentEvent(e.Type):
-		q = q.Where("reference = ?", e.CheckoutID) // companies do not repeat our reference in every message; this one moves nothing
+		// Companies do not repeat our reference in every message. These move nothing, so that the payment's id will do for a checkout's.
+		q = q.Where("(reference = ?0 OR gateway_payment_id = ?0)", e.CheckoutID)
 	case err != nil:
 		return nil, refund, nil //nolint:nilerr // a reference that is not ours is an answer, not an error
 	case isRefundEvent(e.Type):
@@ -244,7 +245,7 @@ func resolve(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) (*models.Pa
 	}
 
 	// Another checkout than the attempt's own is one that we do not know, unless it is that of another attempt (otherOwner).
-	if t.Reference != nil && e.CheckoutID != "" && *t.Reference != e.CheckoutID {
+	if t.Reference != nil && e.CheckoutID != "" && *t.Reference != e.CheckoutID && !isPaymentOf(&t, e) {
 		known, err := tx.NewSelect().Model((*models.PaymentTransaction)(nil)).Where("kind = ?", models.KindPayment).
 			Where("gateway = ?", t.Gateway).Where("reference = ?", e.CheckoutID).Exists(ctx)
 		if err != nil || !known {
@@ -257,7 +258,7 @@ func resolve(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) (*models.Pa
 		e.RefundID = &refund.ID
 	}
 
-	return &t, refund, nil
+	return &t, refund, keepPaymentID(ctx, tx, &t, e)
 }
 
 // decisionOf is the state of a refund that an event reports.
@@ -383,7 +384,7 @@ func MarkRefundEvents(
 	}
 
 	for i := range contrary {
-		if err := contradictedRefund(ctx, tx, t, r, &contrary[i]); err != nil {
+		if err := revisedRefund(ctx, tx, t, r, &contrary[i]); err != nil {
 			return err
 		}
 	}

@@ -260,7 +260,7 @@ func (s *Store) RefundByID(ctx context.Context, id uuid.UUID) (models.Refund, er
 		return r, db.NotFound(err)
 	}
 
-	if err := db.NumberRefunds(ctx, s.db, &r); err != nil || r.Channel != models.RefundByHand {
+	if err := db.NumberRefunds(ctx, s.db, &r); err != nil || !r.GoesByHand() {
 		return r, err
 	}
 
@@ -361,7 +361,8 @@ func (s *Store) ListRefunds(ctx context.Context, f RefundFilter) (db.Listed[mode
 	q = db.WhereDuring(q, "rf.created_at", f.Days)
 
 	if f.NeedsPayout != nil {
-		q = q.Where("(rf.channel = ? AND rf.status = ? AND NOT EXISTS (SELECT FROM refund_payouts AS rp WHERE rp.refund_id = rf.id)) = ?",
+		q = q.Where("((rf.channel = ? AND rf.status = ? OR rf.returned_at IS NOT NULL) "+
+			"AND NOT EXISTS (SELECT FROM refund_payouts AS rp WHERE rp.refund_id = rf.id)) = ?",
 			models.RefundByHand, models.RefundPending, *f.NeedsPayout)
 	}
 

@@ -18,7 +18,8 @@ import (
 // PayoutRejected is the failure code of a refund by hand that finance staff rejected.
 const PayoutRejected = "PAYOUT_REJECTED"
 
-// DecidePayout keeps what was decided about a refund by hand, once and for all; SettleRefund applies it. The requester of
+// DecidePayout keeps what was decided about a refund by hand, once and for all; SettleRefund applies it. One that came back from the
+// customer's bank is paid with the decision. The requester of
 // the refund may reject it, which takes it back, but not confirm it; nor may the payee. PaidOutOn is today
 // unless given. The same decision again changes nothing. Errors: NOT_FOUND; FORBIDDEN to these two; INVALID_STATE when the refund
 // is none by hand, or was decided otherwise; VALIDATION_ERROR on paid_out_on.
@@ -53,19 +54,30 @@ func (s *Store) DecidePayout(ctx context.Context, by db.Actor, d models.RefundPa
 			return err
 		}
 
-		if _, err := tx.NewInsert().Model(&d).Exec(ctx); err != nil {
-			return fmt.Errorf("insert payout: %w", err)
-		}
-
 		r.Payout = &d
 
-		return auditPayout(ctx, tx, by, &r)
+		return keepPayout(ctx, tx, by, &t, &r)
 	})
 	if err != nil {
 		return models.Refund{}, err
 	}
 
 	return r, nil
+}
+
+// keepPayout writes a decision, and books the money of a refund that came back: that one has been settled before.
+func keepPayout(ctx context.Context, tx bun.Tx, by db.Actor, t *models.PaymentTransaction, r *models.Refund) error {
+	if _, err := tx.NewInsert().Model(r.Payout).Exec(ctx); err != nil {
+		return fmt.Errorf("insert payout: %w", err)
+	}
+
+	if r.ReturnedAt != nil {
+		if err := ledger.PostTransfers(ctx, tx, []models.LedgerTransfer{models.RepaidRefundTransfer(t, r)}); err != nil {
+			return err
+		}
+	}
+
+	return auditPayout(ctx, tx, by, r)
 }
 
 // lockRefund reads a refund with its decision under the lock of its payment, which deciding and settling take.
@@ -108,8 +120,10 @@ func payoutOf(ctx context.Context, db bun.IDB, refund uuid.UUID) (*models.Refund
 // mayDecide says whether the decision is one that may be made about the refund by who makes it.
 func mayDecide(r *models.Refund, d *models.RefundPayout) error {
 	switch {
-	case r.Channel != models.RefundByHand:
+	case !r.GoesByHand():
 		return models.Errorf(models.CodeInvalidState, "The refund goes through the gateway: it needs no payout by hand.")
+	case r.ReturnedAt != nil && d.Decision == models.PayoutRejected:
+		return models.Errorf(models.CodeInvalidState, "The refund had succeeded and came back: it is owed, and cannot be rejected.")
 	case d.Decision == models.PayoutPaid && r.RequestedBy != nil && *r.RequestedBy == d.DecidedBy:
 		return models.Errorf(models.CodeForbidden, "The requester of a refund may not confirm its payout.")
 	case d.Decision == models.PayoutRejected && r.AdCampaignID != nil:
