@@ -242,7 +242,8 @@ func TestWhatAnEventSays(t *testing.T) {
 }
 
 // TestDocumentedPayloads: hyperpay.docs.oppwa.com/node/127 (a payment) and docs.latam.ppro.com/manage-payments/transactions-status (a
-// transaction as the report and messages have it); neither has a reference of ours.
+// transaction as the report and messages have it); neither has a reference of ours. docs.global-connect.tech/tutorials/webhooks/payload, on
+// the same platform, has the example of a payment whole, that of a registration, and the form of the other two types.
 func TestDocumentedPayloads(t *testing.T) {
 	t.Parallel()
 
@@ -255,13 +256,66 @@ func TestDocumentedPayloads(t *testing.T) {
 			"result":{"code":"000.100.112","description":"Request successfully processed in 'Merchant in Connector Test Mode'"},
 			"resultDetails":{"AcquirerResponse":"000.000.000"},"card":{"bin":"522864","last4Digits":"0691"},"risk":{"score":"0"},
 			"timestamp":"2021-02-22 16:41:39+0000"}}`,
+		`{"type":"PAYMENT","payload":` + wholePayment + `}`,
 	} {
-		header, body := closed(t, keyOld, content, true)
-		e, err := verifier(t, false, keyOld).Verify(header, body, time.Now())
-		require.NoError(t, err)
+		e := opened(t, content)
 		require.Equal(t, models.EventNotice, e.Type)
 		require.NotEmpty(t, e.ResultCode)
 	}
+
+	registration := `{"id":"8a82944a53e6a0150153eaf693584262","paymentBrand":"VISA","result":{"code":"000.000.000",
+		"description":"Transaction succeeded","randomField1315125026":"more"},"card":{"bin":"420000","last4Digits":"0000","holder":"Jane Jones",
+		"expiryMonth":"05","expiryYear":"2018"},"authentication":{"entityId":"8a8294185282b95b01528382b4940245"}}`
+
+	for _, content := range []string{
+		`{"type":"REGISTRATION","action":"CREATED","payload":` + registration + `}`,
+		`{"type":"REGISTRATION","action":"UPDATED","payload":` + registration + `}`,
+		`{"type":"REGISTRATION","action":"DELETED","payload":` + registration + `}`,
+		`{"type":"SCHEDULE","action":"CREATED","payload":` + wholePayment + `}`,
+		`{"type":"RISK","payload":` + wholePayment + `}`,
+		`{"type": "PAYMENT"}`, // that of the published vector
+	} {
+		e := opened(t, content)
+		require.Equal(t, models.EventNotice, e.Type, "it is not about a payment, whatever its result code is")
+		require.True(t, e.Amount.IsZero())
+		require.Empty(t, e.CheckoutID)
+	}
+
+	// With what makes the payment ours: a debit with our reference.
+	mine := strings.NewReplacer(`"paymentType":"PA"`, `"paymentType":"DB","merchantTransactionId":"`+reference+`"`, `"EUR"`, `"SAR"`).Replace(wholePayment)
+	e := opened(t, `{"type":"PAYMENT","payload":`+mine+`}`)
+	require.Equal(t, models.EventPaymentSucceeded, e.Type)
+	require.Equal(t, "92.00 SAR", e.Amount.String()+" "+e.Currency)
+	require.Equal(t, "2015-12-07T16:46:07Z", e.Timestamp.Format(time.RFC3339))
+}
+
+const wholePayment = `{"id":"8a829449515d198b01517d5601df5584","paymentType":"PA","paymentBrand":"VISA","amount":"92.00","currency":"EUR",
+	"presentationAmount":"92.00","presentationCurrency":"EUR","descriptor":"3017.7139.1650 OPP_Channel ",
+	"result":{"code":"000.000.000","description":"Transaction succeeded"},"authentication":{"entityId":"8a8294185282b95b01528382b4940245"},
+	"card":{"bin":"420000","last4Digits":"0000","holder":"Jane Jones","expiryMonth":"05","expiryYear":"2018"},
+	"customer":{"givenName":"Jones","surname":"Jane","merchantCustomerId":"jjones","sex":"F","email":"jane@jones.com"},
+	"customParameters":{"SHOPPER_promoCode":"AT052"},"risk":{"score":"0"},
+	"buildNumber":"ec3c704170e54f6d7cf86c6f1969b20f6d855ce5@2015-12-01 12:20:39 +0000","timestamp":"2015-12-07 16:46:07+0000",
+	"ndc":"8a8294174b7ecb28014b9699220015ca_66b12f658442479c8ca66166c4999e78","channelName":"OPP_Channel","source":"SYSTEM",
+	"paymentMethod":"CC","shortId":"5420.6916.5424"}`
+
+// opened is the event of a content, in both forms of the body.
+func opened(t *testing.T, content string) gateways.Event {
+	t.Helper()
+
+	var events []gateways.Event
+
+	for _, wrapped := range []bool{true, false} {
+		header, body := closed(t, keyOld, content, wrapped)
+		e, err := verifier(t, false, keyOld).Verify(header, body, time.Now())
+		require.NoError(t, err)
+
+		events = append(events, e)
+	}
+
+	require.Equal(t, events[0].ID, events[1].ID)
+
+	return events[0]
 }
 
 // TestForgedFields: whatever stands in the fields, a genuine message becomes an event that can be stored, or a known error.
