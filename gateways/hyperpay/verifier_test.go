@@ -303,7 +303,7 @@ const wholePayment = `{"id":"8a829449515d198b01517d5601df5584","paymentType":"PA
 func opened(t *testing.T, content string) gateways.Event {
 	t.Helper()
 
-	var events []gateways.Event
+	events := make([]gateways.Event, 0, 2)
 
 	for _, wrapped := range []bool{true, false} {
 		header, body := closed(t, keyOld, content, wrapped)
