@@ -19,7 +19,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"rihla/chaos/env"
-	"rihla/chaos/schedule"
 	"rihla/gateways/doubles"
 	"rihla/gateways/drivers"
 )
@@ -102,7 +101,7 @@ func printSchedules(cmd *cobra.Command, o options) error {
 			n = o.schedule
 		}
 
-		if _, err := fmt.Fprintln(cmd.OutOrStdout(), schedule.New(o.seed, n).With(company.Instead)); err != nil {
+		if _, err := fmt.Fprintln(cmd.OutOrStdout(), o.scheduled(company, n)); err != nil {
 			return err
 		}
 

@@ -113,6 +113,16 @@ func (r *runner) runAll(ctx context.Context, schedules []int) error {
 	return nil
 }
 
+// scheduled is the one with a number, for the environment's company and accounts.
+func (o options) scheduled(company *env.Company, number int) schedule.Schedule {
+	s := schedule.New(o.seed, number).With(company.Instead)
+	if o.backup {
+		s = s.WithBackup()
+	}
+
+	return s
+}
+
 // runIn builds an environment, runs schedules in it, and takes it down. One in which something was found stays on disk, if that is
 // wanted.
 func (r *runner) runIn(ctx context.Context, schedules []int) (done int, err error) {
@@ -122,7 +132,7 @@ func (r *runner) runIn(ctx context.Context, schedules []int) (done int, err erro
 	}
 
 	for done < len(schedules) && !r.over(r.began) && err == nil {
-		err = r.one(ctx, e, schedule.New(r.seed, schedules[done]).With(e.Company.Instead))
+		err = r.one(ctx, e, r.scheduled(e.Company, schedules[done]))
 		done++
 	}
 

@@ -12,9 +12,7 @@ import (
 func (p *Run) bring(ctx context.Context, f schedule.Fault) {
 	p.Journal.Stepf("FAULT", "%s", f)
 
-	hit := 0
-
-	switch f.Kind {
+	switch f.Kind { //nolint:exhaustive // the others are in strike
 	case schedule.Kill:
 		p.kill(ctx, f)
 
@@ -52,6 +50,17 @@ func (p *Run) bring(ctx context.Context, f schedule.Fault) {
 		p.Journal.Count("gateway: "+f.Order.Operation+" "+f.Order.Mode, f.Order.Times)
 
 		return
+	}
+
+	hit := p.strike(ctx, f)
+
+	p.Journal.Stepf("FAULT", "over: %s; it has hit %d", f, hit)
+	p.Journal.Count(string(f.Kind), min(hit, 1))
+}
+
+// strike is a failure of what stands between the processes, from its beginning to its end. It tells how many it has hit.
+func (p *Run) strike(ctx context.Context, f schedule.Fault) (hit int) {
+	switch f.Kind { //nolint:exhaustive // the others are in bring
 	case schedule.BreakConnections:
 		hit = p.env.BreakConnections(ctx)
 	case schedule.StallDatabase:
@@ -63,6 +72,14 @@ func (p *Run) bring(ctx context.Context, f schedule.Fault) {
 		pause(ctx, f.For)
 
 		hit = open()
+	case schedule.RefuseGateway:
+		open := p.env.Gateway.Refuse()
+		pause(ctx, f.For)
+
+		var err error
+
+		hit, err = open()
+		p.note(err)
 	case schedule.SlowGateway:
 		end := p.env.Gateway.Slow(f.Delay)
 		pause(ctx, f.For)
@@ -70,8 +87,7 @@ func (p *Run) bring(ctx context.Context, f schedule.Fault) {
 		hit = end()
 	}
 
-	p.Journal.Stepf("FAULT", "over: %s; it has hit %d", f, hit)
-	p.Journal.Count(string(f.Kind), min(hit, 1))
+	return hit
 }
 
 // overMidnight is how wrong a clock is that shows so much after the next midnight in Riyadh, or before the last one.

@@ -85,8 +85,40 @@ func (s *story) refund(ctx context.Context, api int, body map[string]any) bool {
 	a, ok := send(ctx, request{
 		method: http.MethodPost, path: "/api/v1/admin/bookings/" + s.booking.ID.String() + "/refund", key: newKey(), api: api, body: body,
 	}, models.CodeRefundExceedsRemaining, models.CodeBookingNotRefundable)
+	if !ok || a.Code() != "" {
+		return false
+	}
 
-	return ok && a.Code() == ""
+	var r gen.Refund
+
+	s.note(a.Data(&r))
+	s.takeBack(ctx, r)
+
+	return true
+}
+
+// takeBack has the customer's bank refuse some refunds after all, where the company says so later. Nothing but its webhook tells of it:
+// it comes when webhooks are not lost any more.
+func (s *story) takeBack(ctx context.Context, r gen.Refund) {
+	const each = 3 // of so many refunds, by the last digits of their amounts
+
+	if !s.env.Gateway.Traits().Revises || r.Amount.Halalas()%each != 0 || s.Journal.isCalm() { // then the clerks have gone home
+		return
+	}
+
+	select {
+	case <-s.healed:
+	case <-ctx.Done():
+		return
+	}
+
+	did, err := s.env.Gateway.TakeBack(r.ID.String())
+	s.note(err)
+
+	if did {
+		s.Journal.Stepf(s.caller.who, "the bank refuses the refund %s after all", r.ID)
+		s.Journal.Count("refunds that came back", 1)
+	}
 }
 
 // giveBackSuspense has finance staff give back what the gateway has taken for the booking in another amount or currency than was

@@ -73,7 +73,7 @@ func (p *Run) decide(ctx context.Context, r gen.Refund) bool {
 	amount := r.Amount.String()
 
 	switch last := amount[len(amount)-1] % 4; {
-	case r.RequestedBy == nil || last > 1: // the service's own are owed
+	case r.ReturnedAt != nil, r.RequestedBy == nil || last > 1: // what came back, and the service's own, is owed
 		return p.sendDecision(ctx, p.admin, confirm, "payouts by hand confirmed")
 	case last == 1:
 		return p.sendDecision(ctx, p.finance, reject, "payouts by hand rejected")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"syscall"
 	"testing"
 	"time"
 
@@ -49,6 +50,18 @@ func TestDoor(t *testing.T) {
 	require.Positive(t, first())
 	require.Error(t, request(t, d), "the other one still holds it shut")
 	require.Positive(t, second())
+	require.NoError(t, request(t, d))
+
+	shut, again := d.refuse(), d.refuse()
+	require.ErrorIs(t, request(t, d), syscall.ECONNREFUSED)
+
+	broken, err := shut()
+	require.NoError(t, err)
+	require.Positive(t, broken, "there was one in the pool")
+	require.ErrorIs(t, request(t, d), syscall.ECONNREFUSED, "the other one still holds it shut")
+
+	_, err = again()
+	require.NoError(t, err)
 	require.NoError(t, request(t, d))
 
 	end := d.slow(50 * time.Millisecond)

@@ -44,6 +44,22 @@ func (g *Gateway) Press(checkout, outcome string) (bool, error) {
 // PayLate takes the money of a checkout that has ended.
 func (g *Gateway) PayLate(checkout string) error { return g.holderOf(checkout).PayLate(checkout) }
 
+// TakeBack has the bank refuse a refund of ours that succeeded there. It is false for one that did not, or that the backup account has.
+func (g *Gateway) TakeBack(refund string) (bool, error) {
+	books, err := g.Gateway.Ledger()
+	if err != nil {
+		return false, err
+	}
+
+	for _, r := range books.Refunds {
+		if r.MerchantReference == refund && r.Status == double.RefundSucceeded {
+			return true, g.Decide(r.ID, "fail")
+		}
+	}
+
+	return false, nil
+}
+
 // Ledger is that of both accounts.
 func (g *Gateway) Ledger() (rig.Ledger, error) {
 	all, err := g.Gateway.Ledger()
@@ -74,6 +90,10 @@ func (g *Gateway) Stats() (rig.Stats, error) {
 
 // Cut breaks every connection from the service and lets no new one in, until open is called. That tells how many it has hit.
 func (g *Gateway) Cut() (open func() int) { return g.listener.cut() }
+
+// Refuse has no listener at the gateway's port until open is called: what is asked for meanwhile has not been sent. That tells how many
+// connections it has broken.
+func (g *Gateway) Refuse() (open func() (int, error)) { return g.listener.refuse() }
 
 // Slow holds up everything that the gateway answers, until end is called. That tells how many answers it has hit.
 func (g *Gateway) Slow(by time.Duration) (end func() int) { return g.listener.slow(by) }

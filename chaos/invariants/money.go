@@ -111,6 +111,8 @@ var aboutMoney = []Invariant{
 const unsettled = `
 	SELECT format('payment %s is PENDING, and expired at %s', id, expires_at) FROM payment_transactions WHERE status = 'PENDING'
 	UNION ALL SELECT format('refund %s is PENDING since %s', id, created_at) FROM refunds WHERE status = 'PENDING'
+	UNION ALL SELECT format('refund %s came back and is not paid out', id) FROM refunds WHERE returned_at IS NOT NULL
+		AND NOT EXISTS (SELECT FROM refund_payouts WHERE refund_id = refunds.id)
 	UNION ALL SELECT format('%s is promised to refunds of payment %s', refund_reserved_amount, id) FROM payment_transactions
 		WHERE refund_reserved_amount <> 0
 	UNION ALL SELECT format('booking %s is PENDING_PAYMENT, its hold ended at %s', id, hold_until) FROM bookings

@@ -17,6 +17,7 @@ var aboutRefunds = []Invariant{
 				WHEN r.id IS NULL THEN true
 				WHEN r.channel = 'MANUAL' THEN g.id IS NOT NULL
 				WHEN g.id IS NULL THEN r.status <> 'FAILED' -- refused before there was one
+				WHEN r.returned_at IS NOT NULL THEN g.status <> 'failed' OR g.amount <> r.amount -- it had succeeded, and came back
 				ELSE upper(g.status) <> r.status OR g.amount <> r.amount END`, gatewayRefunds),
 	},
 	{
@@ -49,7 +50,7 @@ var aboutRefunds = []Invariant{
 				t.id, t.refunded_amount, r.amount, rt.amount, g.refunded_amount)
 			FROM payment_transactions AS t
 			CROSS JOIN LATERAL (SELECT coalesce(sum(amount), 0) AS amount,
-					coalesce(sum(amount) FILTER (WHERE channel = 'GATEWAY'), 0) AS by_gateway
+					coalesce(sum(amount) FILTER (WHERE channel = 'GATEWAY' AND returned_at IS NULL), 0) AS by_gateway
 				FROM refunds WHERE payment_transaction_id = t.id AND status = 'SUCCEEDED') AS r
 			CROSS JOIN LATERAL (SELECT coalesce(sum(amount), 0) AS amount FROM payment_transactions WHERE parent_id = t.id) AS rt
 			LEFT JOIN `+gatewayCheckouts+` ON g.merchant_reference = t.id
@@ -57,12 +58,12 @@ var aboutRefunds = []Invariant{
 				OR r.by_gateway <> coalesce(g.refunded_amount, 0))`, checkouts),
 	},
 	{
-		"paid-by-hand", "what finance staff paid out or rejected has gone back, or has not, as they said",
+		"paid-by-hand", "what finance staff paid out or rejected has gone back, or has not, as they said; what came back is paid out",
 		rows(`SELECT format('refund %s by hand is %s, %s %s', r.id, r.status, p.decision, p.payout_reference)
 			FROM refunds AS r LEFT JOIN refund_payouts AS p ON p.refund_id = r.id
 			WHERE r.channel = 'MANUAL' AND r.status IS DISTINCT FROM
 				CASE p.decision WHEN 'PAID_OUT' THEN 'SUCCEEDED' WHEN 'REJECTED' THEN 'FAILED' END
-				OR r.channel <> 'MANUAL' AND p.refund_id IS NOT NULL`),
+				OR r.channel <> 'MANUAL' AND p.decision IS DISTINCT FROM CASE WHEN r.returned_at IS NOT NULL THEN 'PAID_OUT' END`),
 	},
 	{
 		"late-money-goes-back", "money that came too late has an incident, and a full refund unless the gateway refused it",

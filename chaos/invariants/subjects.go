@@ -61,7 +61,7 @@ var aboutSubjects = []Invariant{
 				WHEN 'AMOUNT_MISMATCH' THEN EXISTS (SELECT FROM webhook_events AS e WHERE e.transaction_id = t.id AND e.amount <> t.amount)
 				WHEN 'CURRENCY_MISMATCH' THEN EXISTS (SELECT FROM webhook_events AS e WHERE e.transaction_id = t.id AND e.currency <> 'SAR')
 				WHEN 'LATE_PAYMENT' THEN t.status = 'FAILED' AND t.captured_at IS NOT NULL
-				WHEN 'REFUND_FAILED' THEN r.status = 'FAILED'
+				WHEN 'REFUND_FAILED' THEN r.status = 'FAILED' OR r.returned_at IS NOT NULL
 				WHEN 'UNKNOWN_REFERENCE' THEN EXISTS (SELECT FROM jsonb_array_elements(i.details -> 'events') AS d
 					WHERE $1::jsonb ? (d ->> 'webhook_id'))
 				ELSE false END

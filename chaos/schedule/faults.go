@@ -14,6 +14,8 @@ const (
 	CutGateway  FaultKind = "gateway cut off"
 	SlowGateway FaultKind = "gateway slow"
 	Misbehaves  FaultKind = "gateway misbehaves"
+	// RefuseGateway is of schedules with a backup account: there is no listener at the first one's port.
+	RefuseGateway FaultKind = "gateway refuses connections"
 	// BreakConnections ends every session of the service at the database, wherever it is in its transaction.
 	BreakConnections FaultKind = "database connections broken"
 	// StallDatabase locks the payments, so that everything about them waits.
@@ -182,7 +184,7 @@ func (d draw) fault() Fault {
 		if d.chance(50) {
 			f.Shift = -f.Shift
 		}
-	case CutGateway: // for as long as it lasts
+	case CutGateway, RefuseGateway: // for as long as it lasts
 	case SlowGateway:
 		f.Delay = d.pause(shortestPause, longestDelay)
 	case Misbehaves:

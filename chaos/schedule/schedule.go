@@ -101,6 +101,16 @@ func (s Schedule) With(instead func(m models.PaymentMethod, amount models.Money)
 	return s
 }
 
+// WithBackup is the schedule with one failure more, during which the first account can take nothing for certain.
+func (s Schedule) WithBackup() Schedule {
+	d := draw{rand.New(rand.NewPCG(s.Seed, ^uint64(s.Number)))} //nolint:gosec // repeatable is what it has to be
+
+	s.Faults = append(slices.Clone(s.Faults), Fault{At: d.moment(), Kind: RefuseGateway, For: d.pause(shortestPause, longestOutage)})
+	slices.SortStableFunc(s.Faults, func(a, b Fault) int { return int(a.At - b.At) })
+
+	return s
+}
+
 // LosesWebhooks reports whether webhooks of the gateway get lost for good in the schedule.
 func (s Schedule) LosesWebhooks() bool {
 	return slices.ContainsFunc(s.Faults, func(f Fault) bool {

@@ -3,11 +3,13 @@ package schedule_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"rihla/chaos/schedule"
+	"rihla/models"
 )
 
 func TestSameSeedSameSchedule(t *testing.T) {
@@ -88,4 +90,38 @@ func TestKnownSchedule(t *testing.T) {
 	}
 
 	require.Equal(t, "c2a374ef", hex.EncodeToString(digest.Sum(nil)[:4]))
+}
+
+// TestWithBackup: one failure more, the same each time, and nothing else; the schedule that it was made from stays as it was.
+func TestWithBackup(t *testing.T) {
+	t.Parallel()
+
+	for n := range 50 {
+		plain := schedule.New(7, n)
+		before, once := plain.String(), plain.WithBackup()
+
+		require.Equal(t, once, plain.WithBackup())
+		require.Equal(t, before, plain.String())
+		require.Len(t, once.Faults, len(plain.Faults)+1)
+		require.Equal(t, 1, strings.Count(once.String(), string(schedule.RefuseGateway)))
+	}
+}
+
+// TestWith: everything that is paid is paid with something that is offered.
+func TestWith(t *testing.T) {
+	t.Parallel()
+
+	cards := func(models.PaymentMethod, models.Money) models.PaymentMethod { return models.MethodCreditCard }
+
+	for n := range 50 {
+		s := schedule.New(7, n).With(cards)
+		for _, c := range s.Customers {
+			require.Equal(t, models.MethodCreditCard, c.Method)
+			require.Equal(t, models.MethodCreditCard, c.Other)
+		}
+
+		for _, c := range s.Campaigns {
+			require.Equal(t, models.MethodCreditCard, c.Method)
+		}
+	}
 }

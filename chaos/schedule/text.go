@@ -118,7 +118,7 @@ func (f Fault) String() string {
 		return fmt.Sprintf("%s of %s by %d ms, for %d ms", f.Kind, strings.Join(parts, ", "), f.Shift.Milliseconds(), f.For.Milliseconds())
 	case ClockOverMidnight:
 		return fmt.Sprintf("%s of %s, and %d ms more, for %d ms", f.Kind, strings.Join(parts, ", "), f.Shift.Milliseconds(), f.For.Milliseconds())
-	case CutGateway, StallDatabase:
+	case CutGateway, RefuseGateway, StallDatabase:
 		return fmt.Sprintf("%s for %d ms", f.Kind, f.For.Milliseconds())
 	case BreakConnections:
 		return string(f.Kind)
