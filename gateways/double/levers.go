@@ -129,68 +129,49 @@ func (s *Server) decideRefund(w http.ResponseWriter, r *http.Request) {
 // latePayment takes the money of a checkout that failed, expired or was cancelled: what happens at real
 // gateways when a bank answers late (rules: late.accept).
 func (s *Server) latePayment(w http.ResponseWriter, r *http.Request) {
-	if refusal, ok := s.drain(w, r); !ok {
-		refusal.Write(w)
-
-		return
-	}
-
-	var given Answer
-
-	err := s.Commit(func(t *Tx) error {
-		row, err := s.Current(t, r.PathValue("id"))
-		if err != nil {
-			return err
+	s.onCheckout(w, r, func(t *Tx, row *Checkout) (bool, error) {
+		if row.Status == StatusPaid {
+			return true, nil
 		}
 
-		if row == nil {
-			given = leverNotFound("checkout")
-
-			return nil
-		}
-
-		if row.Status != StatusPaid {
-			if err := s.Take(t, row); err != nil {
-				return err
-			}
-		}
-
-		given = Success(http.StatusOK, row)
-
-		return nil
+		return true, s.Take(t, row)
 	})
-	if err != nil {
-		given = s.Internal(err)
-	}
-
-	given.Write(w)
 }
 
 // dispute has the customer's bank dispute a payment. Companies that say nothing of it send nothing.
 func (s *Server) dispute(w http.ResponseWriter, r *http.Request) {
+	s.onCheckout(w, r, func(t *Tx, row *Checkout) (bool, error) {
+		if row.Status != StatusPaid {
+			return false, nil
+		}
+
+		return true, s.Emit(t, Event{Type: models.EventPaymentDisputed, Checkout: *row})
+	})
+}
+
+// onCheckout does something with the checkout that the path names, and answers what has become of it; ok is false for one that it cannot
+// be done with.
+func (s *Server) onCheckout(w http.ResponseWriter, r *http.Request, do func(t *Tx, row *Checkout) (ok bool, err error)) {
 	if refusal, ok := s.drain(w, r); !ok {
 		refusal.Write(w)
 
 		return
 	}
 
-	var given Answer
+	given := leverNotFound("checkout")
 
 	err := s.Commit(func(t *Tx) error {
 		row, err := s.Current(t, r.PathValue("id"))
-		if err != nil {
+		if err != nil || row == nil {
 			return err
 		}
 
-		if row == nil || row.Status != StatusPaid {
-			given = leverNotFound("paid checkout")
-
-			return nil
+		ok, err := do(t, row)
+		if ok {
+			given = Success(http.StatusOK, row)
 		}
 
-		given = Success(http.StatusOK, row)
-
-		return s.Emit(t, Event{Type: models.EventPaymentDisputed, Checkout: *row})
+		return err
 	})
 	if err != nil {
 		given = s.Internal(err)

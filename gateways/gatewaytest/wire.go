@@ -49,6 +49,8 @@ func RunWire(t *testing.T, wire func(t *testing.T) Wire) {
 		"429 without a word":                  testRateLimit,
 		"429 with a time":                     testRateLimitWithTime,
 		"nobody listens":                      testUnreachable,
+		"nobody listens any more":             testGoneAfterEffect,
+		"no more requests after the effect":   testRefusedAfterEffect,
 		"a lost answer to a creation":         testLostCheckout,
 		"a lost answer to a refund":           testLostRefund,
 		"a server's error after its creation": testErrorAfterCheckout,
@@ -296,6 +298,50 @@ func testUnreachable(t *testing.T, b *brokenWire) {
 			return gateways.KindOf(err) == gateways.KindUnreachable
 		}, eventually, time.Millisecond, "%s: %v", name, err)
 		b.requireDiscreet(t, err)
+	}
+}
+
+// testGoneAfterEffect: the company has done its work when it goes away. A client that repeats by itself what was lost on a connection from
+// the pool finds no other one then, which says nothing of the first try.
+func testGoneAfterEffect(t *testing.T, b *brokenWire) {
+	t.Helper()
+	b.warm(t)
+	b.answer(afterEffect(func(http.ResponseWriter, *http.Request, http.Handler) {
+		_ = b.server.Listener.Close()
+
+		panic(http.ErrAbortHandler)
+	}))
+
+	_, err := b.Gateway.CreateCheckout(t.Context(), b.request())
+	requireKind(t, gateways.KindUnknown, err)
+	require.False(t, gateways.TakesNone(err), "or it would be opened at another account, too")
+	b.requireDiscreet(t, err)
+}
+
+// testRefusedAfterEffect: the same of a company that takes no more requests.
+func testRefusedAfterEffect(t *testing.T, b *brokenWire) {
+	t.Helper()
+
+	for _, status := range []int{http.StatusTooManyRequests, http.StatusUnauthorized} {
+		b.answer(nil)
+		b.warm(t)
+
+		var asked atomic.Int32
+
+		b.answer(func(w http.ResponseWriter, r *http.Request, company http.Handler) {
+			if asked.Add(1) > 1 {
+				w.WriteHeader(status)
+
+				return
+			}
+
+			company.ServeHTTP(httptest.NewRecorder(), r)
+			panic(http.ErrAbortHandler)
+		})
+
+		_, err := b.Gateway.CreateCheckout(t.Context(), b.request())
+		requireKind(t, gateways.KindUnknown, err)
+		require.False(t, gateways.TakesNone(err), "or it would be opened at another account, too")
 	}
 }
 

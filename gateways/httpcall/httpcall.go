@@ -5,12 +5,15 @@ package httpcall
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode"
 
@@ -43,10 +46,49 @@ func NewClient(transport http.RoundTripper, timeout time.Duration) *http.Client 
 	}
 
 	return &http.Client{
-		Transport: transport,
+		Transport: honest{transport},
 		// A redirect is no answer, and following one would carry the key elsewhere.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
+}
+
+// honest is a transport whose word covers all of its tries. Go's repeats a request by itself when a connection from the pool was lost
+// under it, if it is a GET or has an Idempotency-Key, and tells of the repetition alone: "connection refused", or that the company takes
+// no request now, although it may have done what the first try asked for.
+type honest struct{ http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (h honest) RoundTrip(r *http.Request) (*http.Response, error) {
+	var connections atomic.Int32
+
+	ctx := httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { connections.Add(1) },
+	})
+
+	res, err := h.RoundTripper.RoundTrip(r.WithContext(ctx))
+	tried := connections.Load()
+
+	switch {
+	case err != nil && tried > 0 && gateways.IsUnreachable(err):
+		// Without the error itself: what no connection was made for would count as not sent.
+		return nil, fmt.Errorf("the connection was lost, and then: %v", err) //nolint:errorlint // see above
+	case err == nil && tried > 1 && saysNotDone(res.StatusCode):
+		_ = res.Body.Close()
+
+		return nil, fmt.Errorf("the connection was lost, and the repetition was answered with %d", res.StatusCode)
+	default:
+		return res, err
+	}
+}
+
+// saysNotDone reports an answer that says of its own request that nothing was done.
+func saysNotDone(status int) bool {
+	return status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusTooManyRequests
+}
+
+// CloseIdleConnections is what http.Client looks for.
+func (h honest) CloseIdleConnections() {
+	(&http.Client{Transport: h.RoundTripper}).CloseIdleConnections()
 }
 
 // Answer is an HTTP answer that was read to its end.

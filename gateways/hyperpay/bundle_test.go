@@ -1,20 +1,17 @@
 package hyperpay_test
 
 import (
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"rihla/gateways"
 	"rihla/gateways/double"
+	"rihla/gateways/gatewaytest"
 	"rihla/gateways/hyperpay"
 	hyperpaydouble "rihla/gateways/hyperpay/double"
 	"rihla/models"
@@ -30,8 +27,9 @@ const (
 
 // bundle is a double of the company, our clock and a driver for it.
 type bundle struct {
+	gatewaytest.Company
+
 	server *double.Server
-	url    string
 	ahead  atomic.Int64 // of the clock of both
 	driver *hyperpay.Driver
 }
@@ -78,8 +76,9 @@ func setup(t *testing.T, settings hyperpaydouble.Settings, hook string) *bundle 
 		require.NoError(t, b.server.Close(t.Context()))
 	})
 
-	b.url = srv.URL
-	b.driver = b.open(t, b.url, 5*time.Second)
+	b.URL = srv.URL
+	b.driver = b.open(t, b.URL, 5*time.Second)
+	b.Gateway, b.Authorize = b.driver, func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }
 
 	return b
 }
@@ -96,36 +95,3 @@ func (b *bundle) open(t *testing.T, at string, timeout time.Duration) *hyperpay.
 
 	return d
 }
-
-// post sends a form or JSON to the double without a key.
-func (b *bundle) post(t *testing.T, path, kind, body string) (int, string) {
-	t.Helper()
-
-	req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader(body))
-	req.Header.Set("Content-Type", kind)
-	req.Header.Set("Accept", "application/json")
-
-	answer := httptest.NewRecorder()
-	b.server.Handler().ServeHTTP(answer, req)
-
-	said, err := io.ReadAll(answer.Body)
-	require.NoError(t, err)
-
-	return answer.Code, string(said)
-}
-
-func (b *bundle) press(t *testing.T, id, outcome string) {
-	t.Helper()
-
-	status, answer := b.post(t, "/pay/"+id, "application/x-www-form-urlencoded", url.Values{"outcome": {outcome}}.Encode())
-	require.Equal(t, http.StatusOK, status, answer)
-}
-
-func (b *bundle) fault(t *testing.T, body string) {
-	t.Helper()
-
-	status, answer := b.post(t, "/sandbox/faults", "application/json", body)
-	require.Equal(t, http.StatusCreated, status, answer)
-}
-
-func (b *bundle) pay(t *testing.T, c gateways.Checkout) { t.Helper(); b.press(t, c.ID, "succeed") }

@@ -50,7 +50,7 @@ func TestCheck(t *testing.T) {
 		},
 	} {
 		cfg := config()
-		cfg.BaseURL = b.url
+		cfg.BaseURL = b.URL
 		change(&cfg)
 
 		d, err := hyperpay.New(cfg)

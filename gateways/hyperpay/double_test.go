@@ -110,13 +110,13 @@ func TestStory(t *testing.T) {
 			c, err := b.driver.CreateCheckout(t.Context(), request)
 			require.NoError(t, err)
 
-			b.press(t, c.ID, "decline")
+			b.Press(t, c.ID, "decline")
 			declined := box.waitForType(t, models.EventNotice)
 			require.Equal(t, "800.100.152", declined.ResultCode)
 			require.Equal(t, request.MerchantReference, declined.MerchantReference)
 			require.Equal(t, c.ID, declined.CheckoutID)
 
-			b.press(t, c.ID, "succeed")
+			b.Press(t, c.ID, "succeed")
 			paid := box.waitForType(t, models.EventPaymentSucceeded)
 			require.Equal(t, c.ID, paid.CheckoutID)
 			require.Equal(t, "1150.00", paid.Amount.String())
@@ -150,17 +150,17 @@ func TestRefundDecidedLater(t *testing.T) {
 	request := gatewaytest.Request()
 	c, err := b.driver.CreateCheckout(t.Context(), request)
 	require.NoError(t, err)
-	b.press(t, c.ID, "succeed")
+	b.Press(t, c.ID, "succeed")
 
 	for outcome, want := range map[string]gateways.RefundStatus{"succeed": gateways.RefundSucceeded, "fail": gateways.RefundFailed} {
-		b.fault(t, `{"operation":"refund","mode":"pending"}`)
+		b.Fault(t, `{"operation":"refund","mode":"pending"}`)
 
 		order := refundFor(c, request, "10.00")
 		f, err := b.driver.CreateRefund(t.Context(), order)
 		require.NoError(t, err)
 		require.Equal(t, gateways.RefundPending, f.Status)
 
-		status, said := b.post(t, "/sandbox/refunds/"+f.ID+"/decide", "application/json", `{"outcome":"`+outcome+`"}`)
+		status, said := b.Do(t, http.MethodPost, "/sandbox/refunds/"+f.ID+"/decide", `{"outcome":"`+outcome+`"}`, "Content-Type", "application/json", "Accept", "application/json")
 		require.Equal(t, http.StatusOK, status, said)
 
 		got, err := b.driver.ReadRefund(t.Context(), order.Ref())
@@ -185,7 +185,7 @@ func TestAfterHalfAnHour(t *testing.T) {
 	request := gatewaytest.Request()
 	c, err := b.driver.CreateCheckout(t.Context(), request)
 	require.NoError(t, err)
-	b.press(t, c.ID, "succeed")
+	b.Press(t, c.ID, "succeed")
 
 	b.ahead.Store(int64(31 * time.Minute))
 
@@ -203,7 +203,7 @@ func TestAfterHalfAnHour(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, gateways.CheckoutExpired, got.Status)
 
-	status, said := b.post(t, "/sandbox/checkouts/"+c.ID+"/late-payment", "application/json", "{}")
+	status, said := b.Do(t, http.MethodPost, "/sandbox/checkouts/"+c.ID+"/late-payment", "{}", "Content-Type", "application/json", "Accept", "application/json")
 	require.Equal(t, http.StatusOK, status, said)
 
 	got, err = b.driver.ReadCheckout(t.Context(), gatewaytest.RefOf(late, c))
@@ -219,7 +219,7 @@ func TestLagOfTheReport(t *testing.T) {
 	request := gatewaytest.Request()
 	c, err := b.driver.CreateCheckout(t.Context(), request)
 	require.NoError(t, err)
-	b.press(t, c.ID, "succeed")
+	b.Press(t, c.ID, "succeed")
 
 	byID := gatewaytest.RefOf(request, c)
 
@@ -251,7 +251,7 @@ func TestThrottling(t *testing.T) {
 	request := gatewaytest.Request()
 	c, err := b.driver.CreateCheckout(t.Context(), request)
 	require.NoError(t, err)
-	b.press(t, c.ID, "succeed")
+	b.Press(t, c.ID, "succeed")
 
 	for range 11 {
 		got, err := b.driver.ReadCheckout(t.Context(), gatewaytest.RefOf(request, c))
@@ -279,7 +279,7 @@ func TestEntities(t *testing.T) {
 	request := gatewaytest.Request()
 	c, err := b.driver.CreateCheckout(t.Context(), request)
 	require.NoError(t, err)
-	b.press(t, c.ID, "succeed")
+	b.Press(t, c.ID, "succeed")
 
 	other := gatewaytest.RefOf(request, c)
 	other.Method = models.MethodDebitNetwork
@@ -296,7 +296,7 @@ func TestWidget(t *testing.T) {
 	c, err := b.driver.CreateCheckout(t.Context(), gatewaytest.Request())
 	require.NoError(t, err)
 
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.url+"/v1/paymentWidgets.js?checkoutId="+c.ID, nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.URL+"/v1/paymentWidgets.js?checkoutId="+c.ID, nil)
 	require.NoError(t, err)
 
 	res, err := http.DefaultClient.Do(req)
@@ -310,11 +310,11 @@ func TestWidget(t *testing.T) {
 	sum := sha512.Sum384(script)
 	require.Equal(t, c.PageData[hyperpay.DataIntegrity], "sha384-"+base64.StdEncoding.EncodeToString(sum[:]))
 	require.Equal(t, "*", res.Header.Get("Access-Control-Allow-Origin"))
-	require.Equal(t, b.url, c.PageData[hyperpay.DataOrigin])
+	require.Equal(t, b.URL, c.PageData[hyperpay.DataOrigin])
 
 	d := pageData()
 	d.CheckoutID, d.Checkout = c.ID, c.PageData
-	require.Contains(t, rendered(t, d), `src="`+b.url+"/v1/paymentWidgets.js")
+	require.Contains(t, rendered(t, d), `src="`+b.URL+"/v1/paymentWidgets.js")
 
 	_, err = hyperpay.ContentPolicy(c.PageData[hyperpay.DataOrigin], d.Nonce)
 	require.NoError(t, err)

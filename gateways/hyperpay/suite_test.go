@@ -25,10 +25,10 @@ func TestDriverAgainstDouble(t *testing.T) {
 				return gatewaytest.Subject{
 					Gateway: b.driver, Method: method, Declined: gateways.CheckoutOpen,
 					UnknownID: "0A1B2C3D4E5F60718293A4B5C6D7E8F9.uat01-vm-tx09",
-					Pay:       b.pay,
-					Decline:   func(t *testing.T, c gateways.Checkout) { t.Helper(); b.press(t, c.ID, "decline") },
+					Pay:       b.Pay,
+					Decline:   func(t *testing.T, c gateways.Checkout) { t.Helper(); b.Press(t, c.ID, "decline") },
 					Expire:    func(*testing.T, gateways.Checkout) { b.ahead.Store(int64(2 * time.Hour)) },
-					Lag:       func(t *testing.T) { t.Helper(); b.fault(t, `{"operation":"status","mode":"find_lag","times":2}`) },
+					Lag:       func(t *testing.T) { t.Helper(); b.Fault(t, `{"operation":"status","mode":"find_lag","times":2}`) },
 				}
 			})
 		})
@@ -49,7 +49,7 @@ func TestDriverOverABrokenWire(t *testing.T) {
 				t.Helper()
 				return b.open(t, url, gatewaytest.WireTimeout)
 			},
-			Pay:     b.pay,
+			Pay:     b.Pay,
 			Secrets: []string{token, hyperpaydouble.Entity("shop", models.MethodCreditCard)},
 		}
 	})

@@ -127,7 +127,7 @@ func TestAccount(t *testing.T) {
 		findings, err := b.driver.Check(t.Context(), "http://127.0.0.1:1/hook")
 		require.NoError(t, err)
 		require.Equal(t, "key: true, mode: true, webhook: true", summed(findings))
-		tryAccount(t, moyasar.Config{BaseURL: b.url, APIKey: apiKey}, "http://127.0.0.1:1/hook", b.sold(t).ID)
+		tryAccount(t, moyasar.Config{BaseURL: b.URL, APIKey: apiKey}, "http://127.0.0.1:1/hook", b.Sold(t).ID)
 	})
 
 	if *live {

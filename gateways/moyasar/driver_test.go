@@ -323,7 +323,7 @@ func TestCancelByReference(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t, moyasardouble.Settings{})
-	c, ref := b.opened(t)
+	c, ref := b.Opened(t)
 	ref.ID = ""
 
 	got, err := b.driver.CancelCheckout(t.Context(), ref)

@@ -174,14 +174,14 @@ func TestSadadIsNotRefunded(t *testing.T) {
 	request.Method = models.MethodBillPayment
 	c, err := b.driver.CreateCheckout(t.Context(), request)
 	require.NoError(t, err)
-	b.pay(t, c)
+	b.Pay(t, c)
 
 	refund := refundRequest("1.00", "0.00")
 	refund.Checkout = gatewaytest.RefOf(request, c)
 	_, err = b.driver.CreateRefund(t.Context(), refund)
 	requireKind(t, gateways.KindRejected, err)
 
-	status, answer := b.do(t, http.MethodPost, "/v1/payments/"+paymentOf(t, b, c.ID)+"/refund", "")
+	status, answer := b.Do(t, http.MethodPost, "/v1/payments/"+paymentOf(t, b, c.ID)+"/refund", "")
 	require.Equal(t, http.StatusBadRequest, status, answer)
 }
 
@@ -189,7 +189,7 @@ func TestSadadIsNotRefunded(t *testing.T) {
 func paymentOf(t *testing.T, b *bundle, invoice string) string {
 	t.Helper()
 
-	_, answer := b.do(t, http.MethodGet, "/v1/invoices/"+invoice, "")
+	_, answer := b.Do(t, http.MethodGet, "/v1/invoices/"+invoice, "")
 	_, payments, _ := strings.Cut(answer, `"payments":[{"id":"`)
 	id, _, found := strings.Cut(payments, `"`)
 	require.True(t, found, answer)

@@ -50,8 +50,8 @@ func subject(t *testing.T, settings moyasardouble.Settings) gatewaytest.Subject 
 
 	return gatewaytest.Subject{
 		Gateway:   b.driver,
-		Pay:       b.pay,
-		Decline:   func(t *testing.T, c gateways.Checkout) { t.Helper(); b.press(t, c.ID, "decline") },
+		Pay:       b.Pay,
+		Decline:   func(t *testing.T, c gateways.Checkout) { t.Helper(); b.Press(t, c.ID, "decline") },
 		Declined:  gateways.CheckoutOpen,
 		Expire:    func(*testing.T, gateways.Checkout) { ahead.Store(int64(2 * time.Hour)) },
 		UnknownID: "73bda482-5f95-4f59-87d3-3fe3615c54bc",
@@ -64,9 +64,9 @@ func TestTakenOtherwise(t *testing.T) {
 
 	for mode, want := range map[string]string{"wrong_amount": "1151.00 SAR", "wrong_currency": "1150.00 USD"} {
 		b := setup(t, moyasardouble.Settings{})
-		ref := b.sold(t)
+		ref := b.Sold(t)
 
-		b.fault(t, `{"operation":"status","mode":"`+mode+`"}`)
+		b.Fault(t, `{"operation":"status","mode":"`+mode+`"}`)
 
 		c, err := b.driver.ReadCheckout(t.Context(), ref)
 		require.NoError(t, err)
@@ -89,7 +89,7 @@ func TestDriverOverABrokenWire(t *testing.T) {
 
 				return driverOf(t, url, gatewaytest.WireTimeout)
 			},
-			Pay:     b.pay,
+			Pay:     b.Pay,
 			Secrets: []string{apiKey},
 		}
 	})

@@ -326,10 +326,10 @@ func TestWebhooksOfTheDouble(t *testing.T) {
 			}
 		})
 
-		c, ref := b.opened(t)
-		b.press(t, c.ID, "decline")
+		c, ref := b.Opened(t)
+		b.Press(t, c.ID, "decline")
 		requireEvent(t, got, models.EventNotice, c)
-		b.pay(t, c)
+		b.Pay(t, c)
 		e := requireEvent(t, got, models.EventPaymentSucceeded, c)
 		require.Equal(t, c.Amount.String(), e.Amount.String())
 		require.Equal(t, spelling, e.MerchantReference == c.MerchantReference)

@@ -2,12 +2,9 @@ package stripe_test
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
-	"strings"
 	"testing"
 	"time"
 
@@ -30,8 +27,9 @@ const (
 
 // bundle is a double and a driver for it.
 type bundle struct {
+	gatewaytest.Company
+
 	server *double.Server
-	url    string
 	driver *stripe.Driver
 }
 
@@ -54,10 +52,11 @@ func setup(t *testing.T, now func() time.Time) *bundle {
 	})
 
 	b := &bundle{server: server}
-	b.url, err = server.Start("127.0.0.1:0")
+	b.URL, err = server.Start("127.0.0.1:0")
 	require.NoError(t, err)
 
-	b.driver = driverOf(t, b.url, 5*time.Second, now)
+	b.driver = driverOf(t, b.URL, 5*time.Second, now)
+	b.Gateway, b.Authorize = b.driver, func(r *http.Request) { r.SetBasicAuth(apiKey, "") }
 
 	return b
 }
@@ -81,75 +80,7 @@ func driverFor(t *testing.T, handler http.HandlerFunc) *stripe.Driver {
 	return driverOf(t, srv.URL, time.Second, nil)
 }
 
-// do makes a request of the API and returns status and body.
-func (b *bundle) do(t *testing.T, method, path, body string, header ...string) (int, string) {
-	t.Helper()
-
-	req, err := http.NewRequestWithContext(t.Context(), method, b.url+path, strings.NewReader(body))
-	require.NoError(t, err)
-	req.SetBasicAuth(apiKey, "")
-
-	for i := 0; i+1 < len(header); i += 2 {
-		req.Header.Set(header[i], header[i+1])
-	}
-
-	res, err := http.DefaultClient.Do(req)
-	require.NoError(t, err)
-
-	defer res.Body.Close()
-
-	answer, err := io.ReadAll(res.Body)
-	require.NoError(t, err)
-
-	return res.StatusCode, string(answer)
-}
-
-func (b *bundle) fault(t *testing.T, body string) {
-	t.Helper()
-
-	status, answer := b.do(t, http.MethodPost, "/sandbox/faults", body, "Content-Type", "application/json")
-	require.Equal(t, http.StatusCreated, status, answer)
-}
-
-// press is a customer's button without a browser.
-func (b *bundle) press(t *testing.T, id, outcome string) {
-	t.Helper()
-
-	status, answer := b.do(t, http.MethodPost, "/pay/"+id, url.Values{"outcome": {outcome}}.Encode(),
-		"Content-Type", "application/x-www-form-urlencoded", "Accept", "application/json")
-	require.Equal(t, http.StatusOK, status, answer)
-}
-
-func (b *bundle) pay(t *testing.T, c gateways.Checkout) { t.Helper(); b.press(t, c.ID, "succeed") }
-
-// opened is a checkout with the request that made it.
-func (b *bundle) opened(t *testing.T) (gateways.Checkout, gateways.CheckoutRef) {
-	t.Helper()
-
-	request := gatewaytest.Request()
-	c, err := b.driver.CreateCheckout(t.Context(), request)
-	require.NoError(t, err)
-
-	return c, gatewaytest.RefOf(request, c)
-}
-
-// sold is a paid checkout.
-func (b *bundle) sold(t *testing.T) gateways.CheckoutRef {
-	t.Helper()
-
-	c, ref := b.opened(t)
-	b.pay(t, c)
-
-	return ref
-}
-
 func requireKind(t *testing.T, want gateways.ErrorKind, err error) {
 	t.Helper()
-	require.Error(t, err)
-	require.Equal(t, want, gateways.KindOf(err), err.Error())
-	require.NotContains(t, err.Error(), apiKey)
-
-	var e *gateways.Error
-
-	require.ErrorAs(t, err, &e)
+	gatewaytest.RequireKind(t, apiKey, want, err)
 }

@@ -171,7 +171,7 @@ func TestReplayedError(t *testing.T) {
 			one.Equal(1, n)
 			one.Equal(made, creations.Load() == 0)
 
-			b.pay(t, c)
+			b.Pay(t, c)
 
 			order := gateways.RefundRequest{
 				Checkout: gatewaytest.RefOf(request, c), MerchantReference: uuid.New(), Amount: models.MustMoney("10.00"), Currency: models.Currency,
@@ -202,7 +202,7 @@ func TestRefundAfterItsKeyWasForgotten(t *testing.T) {
 
 	b := setup(t, nil)
 	order := gateways.RefundRequest{
-		Checkout: b.sold(t), MerchantReference: uuid.New(), Amount: models.MustMoney("10.00"), Currency: models.Currency,
+		Checkout: b.Sold(t), MerchantReference: uuid.New(), Amount: models.MustMoney("10.00"), Currency: models.Currency,
 	}
 
 	first, err := b.driver.CreateRefund(t.Context(), order)

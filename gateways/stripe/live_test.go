@@ -28,7 +28,7 @@ func TestAccount(t *testing.T) {
 
 	b := setup(t, nil)
 	gatewaytest.RunLive(t, gatewaytest.Live{
-		Gateway: b.driver, Webhook: "https://rihla.test/hook", Amount: models.MustMoney("115.00"), Wait: time.Minute, Pay: b.pay,
+		Gateway: b.driver, Webhook: "https://rihla.test/hook", Amount: models.MustMoney("115.00"), Wait: time.Minute, Pay: b.Pay,
 	})
 
 	if *live {

@@ -30,14 +30,14 @@ func TestDriver(t *testing.T) {
 
 		return gatewaytest.Subject{
 			Gateway:  b.driver,
-			Pay:      b.pay,
-			Decline:  func(t *testing.T, c gateways.Checkout) { t.Helper(); b.press(t, c.ID, "decline") },
+			Pay:      b.Pay,
+			Decline:  func(t *testing.T, c gateways.Checkout) { t.Helper(); b.Press(t, c.ID, "decline") },
 			Declined: gateways.CheckoutOpen,
 			Expire:   func(*testing.T, gateways.Checkout) { ahead.Store(int64(2 * time.Hour)) },
 			Conflict: func(t *testing.T) func() {
 				t.Helper()
-				b.fault(t, `{"operation":"create_checkout","mode":"conflict","delay_ms":50}`)
-				b.fault(t, `{"operation":"refund","mode":"conflict","delay_ms":50}`)
+				b.Fault(t, `{"operation":"create_checkout","mode":"conflict","delay_ms":50}`)
+				b.Fault(t, `{"operation":"refund","mode":"conflict","delay_ms":50}`)
 
 				return func() {} // the effect comes by itself
 			},
@@ -60,7 +60,7 @@ func TestDriverOverABrokenWire(t *testing.T) {
 
 				return driverOf(t, url, gatewaytest.WireTimeout, nil)
 			},
-			Pay:     b.pay,
+			Pay:     b.Pay,
 			Secrets: []string{apiKey},
 		}
 	})

@@ -7,9 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -17,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rihla/gateways"
+	"rihla/gateways/gatewaytest"
 	"rihla/gateways/sandbox"
 	"rihla/gateways/sandbox/server"
 	"rihla/gateways/standardwebhook"
@@ -116,8 +115,9 @@ func (b *inbox) waitFor(t *testing.T, n int) []received {
 
 // bundle is a sandbox, its merchant's endpoint and a driver for it.
 type bundle struct {
+	gatewaytest.Company
+
 	server *server.Server
-	url    string
 	driver *sandbox.Driver
 	inbox  *inbox
 	file   string
@@ -160,11 +160,13 @@ func (b *bundle) start(t *testing.T, cfg server.Config) {
 	require.NoError(t, err)
 	t.Cleanup(func() { b.stop(t) })
 
-	b.url, err = b.server.Start("127.0.0.1:0")
+	b.URL, err = b.server.Start("127.0.0.1:0")
 	require.NoError(t, err)
 
-	b.driver, err = sandbox.New(sandbox.Config{BaseURL: b.url, APIKey: apiKey, Timeout: 5 * time.Second})
+	b.driver, err = sandbox.New(sandbox.Config{BaseURL: b.URL, APIKey: apiKey, Timeout: 5 * time.Second})
 	require.NoError(t, err)
+
+	b.Gateway, b.Authorize = b.driver, func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+apiKey) }
 }
 
 func (b *bundle) stop(t *testing.T) {
@@ -180,50 +182,10 @@ func (b *bundle) stop(t *testing.T) {
 func (b *bundle) hasty(t *testing.T) *sandbox.Driver {
 	t.Helper()
 
-	d, err := sandbox.New(sandbox.Config{BaseURL: b.url, APIKey: apiKey, Timeout: 250 * time.Millisecond})
+	d, err := sandbox.New(sandbox.Config{BaseURL: b.URL, APIKey: apiKey, Timeout: 250 * time.Millisecond})
 	require.NoError(t, err)
 
 	return d
-}
-
-// do makes a JSON request and returns status and body.
-func (b *bundle) do(t *testing.T, method, path, body string, header ...string) (int, string) {
-	t.Helper()
-
-	req, err := http.NewRequestWithContext(t.Context(), method, b.url+path, strings.NewReader(body))
-	require.NoError(t, err)
-	req.Header.Set("Authorization", "Bearer "+apiKey)
-	req.Header.Set("Content-Type", "application/json")
-
-	for i := 0; i+1 < len(header); i += 2 {
-		req.Header.Set(header[i], header[i+1])
-	}
-
-	res, err := http.DefaultClient.Do(req)
-	require.NoError(t, err)
-
-	defer res.Body.Close()
-
-	answer, err := io.ReadAll(res.Body)
-	require.NoError(t, err)
-
-	return res.StatusCode, string(answer)
-}
-
-func (b *bundle) fault(t *testing.T, body string) {
-	t.Helper()
-
-	status, answer := b.do(t, http.MethodPost, "/sandbox/faults", body)
-	require.Equal(t, http.StatusCreated, status, answer)
-}
-
-// press is a customer's button without a browser.
-func (b *bundle) press(t *testing.T, id, outcome string) {
-	t.Helper()
-
-	status, answer := b.do(t, http.MethodPost, "/pay/"+id, url.Values{"outcome": {outcome}}.Encode(),
-		"Content-Type", "application/x-www-form-urlencoded", "Accept", "application/json")
-	require.Equal(t, http.StatusOK, status, answer)
 }
 
 type stats struct {
@@ -242,7 +204,7 @@ type stats struct {
 func (b *bundle) stats(t *testing.T) stats {
 	t.Helper()
 
-	status, answer := b.do(t, http.MethodGet, "/sandbox/stats", "")
+	status, answer := b.Do(t, http.MethodGet, "/sandbox/stats", "")
 	require.Equal(t, http.StatusOK, status)
 
 	var s stats

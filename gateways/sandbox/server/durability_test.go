@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"strings"
@@ -80,14 +81,16 @@ func TestKill(t *testing.T) {
 	line, err := bufio.NewReader(out).ReadString('\n')
 	require.NoError(t, err)
 
-	b.url = strings.TrimSpace(line)
-	b.driver, err = sandbox.New(sandbox.Config{BaseURL: b.url, APIKey: apiKey})
+	b.URL = strings.TrimSpace(line)
+	b.driver, err = sandbox.New(sandbox.Config{BaseURL: b.URL, APIKey: apiKey})
 	require.NoError(t, err)
+
+	b.Authorize = func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+apiKey) }
 
 	request := gatewaytest.Request()
 	before, err := b.driver.CreateCheckout(t.Context(), request)
 	require.NoError(t, err)
-	b.press(t, before.ID, "succeed")
+	b.Press(t, before.ID, "succeed")
 
 	refund := gateways.RefundRequest{Checkout: gateways.CheckoutRef{ID: before.ID}, MerchantReference: uuid.New(), Amount: before.Amount, Currency: "SAR"}
 	refunded, err := b.driver.CreateRefund(t.Context(), refund)

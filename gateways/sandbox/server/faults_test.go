@@ -38,7 +38,7 @@ func TestCallFaults(t *testing.T) {
 			t.Parallel()
 
 			b := setup(t)
-			b.fault(t, `{"operation":"create_checkout",`+test.fault+`}`)
+			b.Fault(t, `{"operation":"create_checkout",`+test.fault+`}`)
 
 			request := gatewaytest.Request()
 			_, err := b.hasty(t).CreateCheckout(t.Context(), request)
@@ -67,7 +67,7 @@ func TestCallFaults(t *testing.T) {
 
 			b := setup(t)
 			c := b.paid(t)
-			b.fault(t, `{"operation":"refund",`+test.fault+`}`)
+			b.Fault(t, `{"operation":"refund",`+test.fault+`}`)
 
 			request := gateways.RefundRequest{Checkout: gateways.CheckoutRef{ID: c.ID}, MerchantReference: uuid.New(), Amount: c.Amount, Currency: "SAR"}
 			_, err := b.hasty(t).CreateRefund(t.Context(), request)
@@ -110,11 +110,11 @@ func TestCallFaults(t *testing.T) {
 					return err
 				},
 			} {
-				b.fault(t, `{"operation":"status",`+test.fault+`}`)
+				b.Fault(t, `{"operation":"status",`+test.fault+`}`)
 				requireKind(t, call(b.hasty(t)), test.kind, test.wait)
 			}
 
-			b.fault(t, `{"operation":"cancel",`+test.fault+`}`)
+			b.Fault(t, `{"operation":"cancel",`+test.fault+`}`)
 
 			_, err := b.hasty(t).CancelCheckout(t.Context(), gateways.CheckoutRef{ID: c.ID})
 			requireKind(t, err, test.kind, test.wait)
@@ -137,7 +137,7 @@ func (b *bundle) paid(t *testing.T) gateways.Checkout {
 
 	c, err := b.driver.CreateCheckout(t.Context(), gatewaytest.Request())
 	require.NoError(t, err)
-	b.press(t, c.ID, "succeed")
+	b.Press(t, c.ID, "succeed")
 
 	return c
 }
@@ -146,9 +146,9 @@ func TestFaultsAreFirstInFirstOutPerOperation(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	b.fault(t, `{"operation":"create_checkout","mode":"error","times":2}`)
-	b.fault(t, `{"operation":"create_checkout","mode":"reject"}`)
-	b.fault(t, `{"operation":"create_checkout","mode":"error","merchant":"other"}`)
+	b.Fault(t, `{"operation":"create_checkout","mode":"error","times":2}`)
+	b.Fault(t, `{"operation":"create_checkout","mode":"reject"}`)
+	b.Fault(t, `{"operation":"create_checkout","mode":"error","merchant":"other"}`)
 
 	for _, kind := range []gateways.ErrorKind{gateways.KindUnknown, gateways.KindUnknown, gateways.KindRejected} {
 		_, err := b.driver.CreateCheckout(t.Context(), gatewaytest.Request())
@@ -158,13 +158,13 @@ func TestFaultsAreFirstInFirstOutPerOperation(t *testing.T) {
 	_, err := b.driver.CreateCheckout(t.Context(), gatewaytest.Request())
 	require.NoError(t, err, "the last fault is another merchant's")
 
-	_, list := b.do(t, http.MethodGet, "/sandbox/faults", "")
+	_, list := b.Do(t, http.MethodGet, "/sandbox/faults", "")
 	require.Contains(t, list, "other")
 
-	status, _ := b.do(t, http.MethodDelete, "/sandbox/faults", "")
+	status, _ := b.Do(t, http.MethodDelete, "/sandbox/faults", "")
 	require.Equal(t, http.StatusNoContent, status)
 
-	_, list = b.do(t, http.MethodGet, "/sandbox/faults", "")
+	_, list = b.Do(t, http.MethodGet, "/sandbox/faults", "")
 	require.JSONEq(t, `{"data":[]}`, list)
 }
 
@@ -180,7 +180,7 @@ func TestFaultsThatMakeNoSense(t *testing.T) {
 		`{"operation":"refund","mode":"slow","delay_ms":600000}`, `{"operation":"refund","mode":"pending","outcome":"maybe"}`,
 		`{"operation":"refund","mode":"error","merchant":"nobody"}`, `{"operation":"refund","mode":"error","times":"2"}`,
 	} {
-		status, answer := b.do(t, http.MethodPost, "/sandbox/faults", body)
+		status, answer := b.Do(t, http.MethodPost, "/sandbox/faults", body)
 		require.Equal(t, http.StatusUnprocessableEntity, status, body)
 		require.Contains(t, answer, "invalid_request")
 	}
@@ -207,7 +207,7 @@ func TestPendingRefund(t *testing.T) {
 			b := setup(t)
 			c := b.paid(t)
 			b.inbox.waitFor(t, 1)
-			b.fault(t, `{"operation":"refund","mode":"pending"`+test.fault+`}`)
+			b.Fault(t, `{"operation":"refund","mode":"pending"`+test.fault+`}`)
 
 			request := gateways.RefundRequest{Checkout: gateways.CheckoutRef{ID: c.ID}, MerchantReference: uuid.New(), Amount: c.Amount, Currency: "SAR"}
 			r, err := b.driver.CreateRefund(t.Context(), request)
@@ -225,7 +225,7 @@ func TestPendingRefund(t *testing.T) {
 
 			if test.decide != "" {
 				for range 2 {
-					status, answer := b.do(t, http.MethodPost, "/sandbox/refunds/"+r.ID+"/decide", `{"outcome":"`+test.decide+`"}`)
+					status, answer := b.Do(t, http.MethodPost, "/sandbox/refunds/"+r.ID+"/decide", `{"outcome":"`+test.decide+`"}`)
 					require.Equal(t, http.StatusOK, status, answer)
 				}
 			}
@@ -249,8 +249,8 @@ func TestStatusThatLies(t *testing.T) {
 
 	b := setup(t)
 	c := b.paid(t)
-	b.fault(t, `{"operation":"status","mode":"wrong_amount"}`)
-	b.fault(t, `{"operation":"status","mode":"wrong_currency"}`)
+	b.Fault(t, `{"operation":"status","mode":"wrong_amount"}`)
+	b.Fault(t, `{"operation":"status","mode":"wrong_currency"}`)
 
 	got, err := b.driver.ReadCheckout(t.Context(), gateways.CheckoutRef{ID: c.ID})
 	require.NoError(t, err)

@@ -17,7 +17,7 @@ func TestRequestInProgress(t *testing.T) {
 
 	b := setup(t)
 	c := b.paid(t)
-	b.fault(t, `{"operation":"refund","mode":"slow","delay_ms":700}`)
+	b.Fault(t, `{"operation":"refund","mode":"slow","delay_ms":700}`)
 
 	request := gateways.RefundRequest{Checkout: gateways.CheckoutRef{ID: c.ID}, MerchantReference: uuid.New(), Amount: c.Amount, Currency: "SAR"}
 
@@ -43,16 +43,16 @@ func TestConflictHasItsEffectLater(t *testing.T) {
 
 	b := setup(t)
 	body := checkoutBody(uuid.NewString(), "10.00")
-	b.fault(t, `{"operation":"create_checkout","mode":"conflict","delay_ms":300}`)
+	b.Fault(t, `{"operation":"create_checkout","mode":"conflict","delay_ms":300}`)
 
-	status, answer := b.do(t, http.MethodPost, "/v1/checkouts", body, "Idempotency-Key", "a")
+	status, answer := b.Do(t, http.MethodPost, "/v1/checkouts", body, "Idempotency-Key", "a")
 	require.Equal(t, http.StatusConflict, status)
 	require.Contains(t, answer, `"request_in_progress"`)
 	require.Zero(t, b.stats(t).Checkouts)
 
 	require.Eventually(t, func() bool { return b.stats(t).Checkouts == 1 }, patient, 20*time.Millisecond)
 	require.Eventually(t, func() bool {
-		status, _ = b.do(t, http.MethodPost, "/v1/checkouts", body, "Idempotency-Key", "a")
+		status, _ = b.Do(t, http.MethodPost, "/v1/checkouts", body, "Idempotency-Key", "a")
 
 		return status == http.StatusCreated
 	}, patient, 20*time.Millisecond)

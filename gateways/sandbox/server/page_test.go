@@ -17,7 +17,7 @@ import (
 func (b *bundle) browse(t *testing.T, method, path, form, languages string) (*http.Response, string) {
 	t.Helper()
 
-	req, err := http.NewRequestWithContext(t.Context(), method, b.url+path, strings.NewReader(form))
+	req, err := http.NewRequestWithContext(t.Context(), method, b.URL+path, strings.NewReader(form))
 	require.NoError(t, err)
 	req.Header.Set("Accept", "text/html,*/*")
 

@@ -34,17 +34,17 @@ func TestDriverAgainstServer(t *testing.T) {
 
 		return gatewaytest.Subject{
 			Gateway: b.driver,
-			Pay:     func(t *testing.T, c gateways.Checkout) { t.Helper(); b.press(t, c.ID, "succeed") },
-			Decline: func(t *testing.T, c gateways.Checkout) { t.Helper(); b.press(t, c.ID, "decline") },
+			Pay:     func(t *testing.T, c gateways.Checkout) { t.Helper(); b.Press(t, c.ID, "succeed") },
+			Decline: func(t *testing.T, c gateways.Checkout) { t.Helper(); b.Press(t, c.ID, "decline") },
 			Expire:  func(*testing.T, gateways.Checkout) { ahead.Store(int64(2 * time.Hour)) },
 			Conflict: func(t *testing.T) func() {
 				t.Helper()
-				b.fault(t, `{"operation":"create_checkout","mode":"conflict","delay_ms":300}`)
-				b.fault(t, `{"operation":"refund","mode":"conflict","delay_ms":300}`)
+				b.Fault(t, `{"operation":"create_checkout","mode":"conflict","delay_ms":300}`)
+				b.Fault(t, `{"operation":"refund","mode":"conflict","delay_ms":300}`)
 
 				return func() {}
 			},
-			Lag: func(t *testing.T) { t.Helper(); b.fault(t, `{"operation":"status","mode":"find_lag","times":2}`) },
+			Lag: func(t *testing.T) { t.Helper(); b.Fault(t, `{"operation":"status","mode":"find_lag","times":2}`) },
 		}
 	})
 }
@@ -66,7 +66,7 @@ func TestDriverOverABrokenWire(t *testing.T) {
 
 				return driver
 			},
-			Pay:     func(t *testing.T, c gateways.Checkout) { t.Helper(); b.press(t, c.ID, "succeed") },
+			Pay:     func(t *testing.T, c gateways.Checkout) { t.Helper(); b.Press(t, c.ID, "succeed") },
 			Secrets: []string{apiKey},
 		}
 	})
@@ -113,7 +113,7 @@ func TestBadInput(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			status, answer := b.do(t, test.method, test.path, test.body, test.header...)
+			status, answer := b.Do(t, test.method, test.path, test.body, test.header...)
 			require.Equal(t, test.status, status, answer)
 			require.Contains(t, answer, `"error":{"code":"`+test.code+`"`)
 		})
@@ -135,10 +135,10 @@ func TestIdempotency(t *testing.T) {
 
 	for range 16 {
 		all.Go(func() {
-			status, answer := b.do(t, http.MethodPost, "/v1/checkouts", body, "Idempotency-Key", key)
+			status, answer := b.Do(t, http.MethodPost, "/v1/checkouts", body, "Idempotency-Key", key)
 
 			for status == http.StatusConflict { // the first one is at it
-				status, answer = b.do(t, http.MethodPost, "/v1/checkouts", body, "Idempotency-Key", key)
+				status, answer = b.Do(t, http.MethodPost, "/v1/checkouts", body, "Idempotency-Key", key)
 			}
 
 			mu.Lock()
@@ -152,21 +152,21 @@ func TestIdempotency(t *testing.T) {
 	require.Len(t, answers, 1, "all the same answer")
 	require.Equal(t, 1, b.stats(t).Checkouts, "one effect")
 
-	status, answer := b.do(t, http.MethodPost, "/v1/checkouts", strings.Replace(body, "10.00", "10.01", 1), "Idempotency-Key", key)
+	status, answer := b.Do(t, http.MethodPost, "/v1/checkouts", strings.Replace(body, "10.00", "10.01", 1), "Idempotency-Key", key)
 	require.Equal(t, http.StatusUnprocessableEntity, status)
 	require.Contains(t, answer, "idempotency_key_reused")
 
 	// A final refusal is an answer too.
 	refund := `{"checkout_id":"co_unknown","merchant_reference":"r1","amount":1.00,"currency":"SAR"}`
-	status, first := b.do(t, http.MethodPost, "/v1/refunds", refund, "Idempotency-Key", "r1")
+	status, first := b.Do(t, http.MethodPost, "/v1/refunds", refund, "Idempotency-Key", "r1")
 	require.Equal(t, http.StatusNotFound, status)
 
-	status, again := b.do(t, http.MethodPost, "/v1/refunds", refund, "Idempotency-Key", "r1")
+	status, again := b.Do(t, http.MethodPost, "/v1/refunds", refund, "Idempotency-Key", "r1")
 	require.Equal(t, http.StatusNotFound, status)
 	require.Equal(t, first, again)
 
 	// Another merchant's keys are its own.
-	status, _ = b.do(t, http.MethodPost, "/v1/refunds", strings.Replace(refund, "r1", "r2", 1), "Idempotency-Key", "r1", "Authorization", "Bearer other-key")
+	status, _ = b.Do(t, http.MethodPost, "/v1/refunds", strings.Replace(refund, "r1", "r2", 1), "Idempotency-Key", "r1", "Authorization", "Bearer other-key")
 	require.Equal(t, http.StatusNotFound, status)
 }
 
@@ -176,10 +176,10 @@ func TestOneReferenceOneCheckout(t *testing.T) {
 	b := setup(t)
 	body := checkoutBody(uuid.NewString(), "10.00")
 
-	status, _ := b.do(t, http.MethodPost, "/v1/checkouts", body, "Idempotency-Key", "a")
+	status, _ := b.Do(t, http.MethodPost, "/v1/checkouts", body, "Idempotency-Key", "a")
 	require.Equal(t, http.StatusCreated, status)
 
-	status, answer := b.do(t, http.MethodPost, "/v1/checkouts", body, "Idempotency-Key", "b")
+	status, answer := b.Do(t, http.MethodPost, "/v1/checkouts", body, "Idempotency-Key", "b")
 	require.Equal(t, http.StatusUnprocessableEntity, status)
 	require.Contains(t, answer, "duplicate_reference")
 }
@@ -192,12 +192,12 @@ func TestMerchantsDoNotSeeEachOther(t *testing.T) {
 	require.NoError(t, err)
 
 	for _, path := range []string{"/v1/checkouts/" + c.ID, "/v1/checkouts?merchant_reference=" + c.MerchantReference.String()} {
-		status, answer := b.do(t, http.MethodGet, path, "", "Authorization", "Bearer other-key")
+		status, answer := b.Do(t, http.MethodGet, path, "", "Authorization", "Bearer other-key")
 		require.NotContains(t, answer, c.ID)
 		require.Contains(t, []int{http.StatusNotFound, http.StatusOK}, status)
 	}
 
-	status, _ := b.do(t, http.MethodPost, "/v1/checkouts/"+c.ID+"/cancel", "", "Authorization", "Bearer other-key")
+	status, _ := b.Do(t, http.MethodPost, "/v1/checkouts/"+c.ID+"/cancel", "", "Authorization", "Bearer other-key")
 	require.Equal(t, http.StatusNotFound, status)
 }
 
@@ -211,7 +211,7 @@ func TestParallelRefunds(t *testing.T) {
 	for round := range 5 {
 		c, err := b.driver.CreateCheckout(t.Context(), gatewaytest.Request())
 		require.NoError(t, err)
-		b.press(t, c.ID, "succeed")
+		b.Press(t, c.ID, "succeed")
 
 		var all sync.WaitGroup
 
@@ -256,7 +256,7 @@ func TestExpiry(t *testing.T) {
 	clock.set(request.ExpiresAt)
 
 	// It cannot be paid from this moment on, whether or not the timer has fired.
-	status, answer := b.do(t, http.MethodPost, "/pay/"+c.ID, `{"outcome":"succeed"}`)
+	status, answer := b.Do(t, http.MethodPost, "/pay/"+c.ID, `{"outcome":"succeed"}`)
 	require.Equal(t, http.StatusConflict, status, answer)
 
 	got, err := b.driver.ReadCheckout(t.Context(), gateways.CheckoutRef{ID: c.ID})
@@ -289,7 +289,7 @@ func TestLatePayment(t *testing.T) {
 	_, err = b.driver.CancelCheckout(t.Context(), gateways.CheckoutRef{ID: c.ID})
 	require.NoError(t, err)
 
-	status, answer := b.do(t, http.MethodPost, "/sandbox/checkouts/"+c.ID+"/late-payment", "")
+	status, answer := b.Do(t, http.MethodPost, "/sandbox/checkouts/"+c.ID+"/late-payment", "")
 	require.Equal(t, http.StatusOK, status, answer)
 	require.Equal(t, models.EventPaymentSucceeded, b.inbox.waitFor(t, 1)[0].Type)
 	require.Equal(t, 1, b.stats(t).PaidCount)
@@ -301,9 +301,9 @@ func TestLedger(t *testing.T) {
 	b := setup(t)
 	c, err := b.driver.CreateCheckout(t.Context(), gatewaytest.Request())
 	require.NoError(t, err)
-	b.press(t, c.ID, "succeed")
+	b.Press(t, c.ID, "succeed")
 
-	status, answer := b.do(t, http.MethodGet, "/sandbox/ledger", "")
+	status, answer := b.Do(t, http.MethodGet, "/sandbox/ledger", "")
 	require.Equal(t, http.StatusOK, status)
 	require.Contains(t, answer, c.MerchantReference.String())
 	require.Contains(t, answer, `"merchant":"shop"`)

@@ -27,7 +27,7 @@ func TestWebhooksGoToTheChannelOfTheMethod(t *testing.T) {
 		require.NoError(t, err)
 
 		before := len(b.inbox.all())
-		b.press(t, c.ID, "succeed")
+		b.Press(t, c.ID, "succeed")
 
 		event := b.inbox.waitFor(t, before+1)[before]
 		require.Equal(t, "/"+method.Channel().Path(), event.path)
@@ -53,8 +53,8 @@ func TestWebhookOfEveryOutcome(t *testing.T) {
 	} {
 		c, err := b.driver.CreateCheckout(t.Context(), gatewaytest.Request())
 		require.NoError(t, err)
-		b.press(t, c.ID, test.outcome)
-		b.press(t, c.ID, test.outcome) // once more changes and sends nothing
+		b.Press(t, c.ID, test.outcome)
+		b.Press(t, c.ID, test.outcome) // once more changes and sends nothing
 
 		event := b.inbox.waitFor(t, i+1)[i]
 		require.Equal(t, test.event, event.Type)
@@ -103,7 +103,7 @@ func TestTimersSurviveARestart(t *testing.T) {
 	b := setup(t)
 	c := b.paid(t)
 	b.inbox.waitFor(t, 1)
-	b.fault(t, `{"operation":"refund","mode":"pending","delay_ms":400}`)
+	b.Fault(t, `{"operation":"refund","mode":"pending","delay_ms":400}`)
 
 	refund := gateways.RefundRequest{Checkout: gateways.CheckoutRef{ID: c.ID}, MerchantReference: uuid.New(), Amount: c.Amount, Currency: "SAR"}
 	_, err := b.driver.CreateRefund(t.Context(), refund)
@@ -206,7 +206,7 @@ func TestWebhookFaults(t *testing.T) {
 				delay = `,"delay_ms":200`
 			}
 
-			b.fault(t, `{"operation":"webhook","mode":"`+name+`"`+delay+`}`)
+			b.Fault(t, `{"operation":"webhook","mode":"`+name+`"`+delay+`}`)
 			test(t, b)
 		})
 	}
@@ -216,7 +216,7 @@ func TestReorderedWebhookArrivesWithoutANextOne(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	b.fault(t, `{"operation":"webhook","mode":"reorder","delay_ms":50}`)
+	b.Fault(t, `{"operation":"webhook","mode":"reorder","delay_ms":50}`)
 	b.paid(t)
 	b.inbox.waitFor(t, 1)
 }
@@ -237,7 +237,7 @@ func TestRotatedSecretSignsWithBoth(t *testing.T) {
 func faultsLeft(t *testing.T, b *bundle) int {
 	t.Helper()
 
-	_, list := b.do(t, http.MethodGet, "/sandbox/faults", "")
+	_, list := b.Do(t, http.MethodGet, "/sandbox/faults", "")
 
 	return strings.Count(list, "operation")
 }
