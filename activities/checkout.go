@@ -196,8 +196,16 @@ func (p *Payments) createCheckout(ctx context.Context, t *models.PaymentTransact
 		}
 	}
 
+	var payer gateways.Payer
+
+	if g.Capabilities().Payer {
+		if payer.Name, payer.Email, err = p.Store.Payments.Payer(ctx, t); err != nil {
+			return gateways.Checkout{}, err
+		}
+	}
+
 	return g.CreateCheckout(ctx, gateways.CheckoutRequest{
-		MerchantReference: t.ID, Amount: t.Amount, Currency: t.Currency, Method: t.PaymentMethod,
+		MerchantReference: t.ID, Payer: payer, Amount: t.Amount, Currency: t.Currency, Method: t.PaymentMethod,
 		Description: title, ReturnURL: t.ReturnAddress(), CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt,
 	})
 }

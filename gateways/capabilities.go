@@ -34,6 +34,8 @@ type Capabilities struct {
 	SearchLag time.Duration
 	// Cancel: an open checkout can be closed. Where not, it can be paid until it expires there, whatever we decide.
 	Cancel bool
+	// Payer: the company wants to know who pays. Others ask on their own pages.
+	Payer bool
 	// Statements: the company reports what it has settled.
 	Statements bool
 }

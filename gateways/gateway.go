@@ -58,10 +58,14 @@ type CheckoutRequest struct {
 	Currency          string       // ISO 4217
 	Method            models.PaymentMethod
 	Description       string    // shown to the customer
+	Payer             Payer     // who pays, where Capabilities has Payer; else empty
 	ReturnURL         string    // where the customer goes afterwards; may be empty
 	CreatedAt         time.Time // of our attempt; it may be opened up to half an hour later
 	ExpiresAt         time.Time // until when it can be paid; what a company cannot close by itself then is cancelled
 }
+
+// Payer is who pays, for companies that want to know before a bank asks: personal data, for the request alone.
+type Payer struct{ Name, Email string }
 
 // Ref names the checkout that was asked for, whose id is not known yet.
 func (r CheckoutRequest) Ref() CheckoutRef {

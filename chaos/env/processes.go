@@ -44,8 +44,9 @@ func (e *Environment) prepareService(ctx context.Context, o Options) error {
 	e.service, err = rig.New(ctx, rig.Options{
 		Binary: o.Binary, Dir: e.Dir, DatabaseURL: database, TemporalAddress: e.components.TemporalAddress, APIs: e.addrs, Workers: 2,
 		WebhooksTo: e.WebhookProxy.URL(), Listener: e.Gateway.listener, GatewayLog: e.log, Env: e.settings(o.Number), Backup: o.Backup,
-		Driver: o.Driver,
-		Around: func(gateway http.Handler) http.Handler { return e.Hooks.around(e.Gateway.rejections.around(gateway)) },
+		Driver:       o.Driver,
+		AroundBackup: e.Gateway.rejections.around,
+		Around:       func(gateway http.Handler) http.Handler { return e.Hooks.around(e.Gateway.rejections.around(gateway)) },
 	})
 	if err != nil {
 		return err

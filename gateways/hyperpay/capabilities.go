@@ -31,7 +31,9 @@ func Capabilities(methods ...models.PaymentMethod) gateways.Capabilities {
 		// The report finds a refund by its own merchantTransactionId (same page).
 		Refunds:   gateways.SettledByReference,
 		SearchLag: searchLag,
-		Cancel:    false, // hyperpay.docs.oppwa.com/node/37 has no such call
+		// 3-D Secure asks for it (HyperPay's Magento plugin); the widget does not.
+		Payer:  true,
+		Cancel: false, // hyperpay.docs.oppwa.com/node/37 has no such call
 	}
 
 	for _, m := range models.PaymentMethods() {

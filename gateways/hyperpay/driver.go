@@ -218,6 +218,8 @@ func (d *Driver) CreateCheckout(ctx context.Context, r gateways.CheckoutRequest)
 		form.Set("customParameters[SHOPPER_title]", title)
 	}
 
+	setPayer(form, r.Payer)
+
 	var answer createdAnswer
 	if err := d.call(ctx, request{method: http.MethodPost, path: "/v1/checkouts", form: form}, &answer); err != nil {
 		return gateways.Checkout{}, err
@@ -226,9 +228,38 @@ func (d *Driver) CreateCheckout(ctx context.Context, r gateways.CheckoutRequest)
 	return d.created(r, answer)
 }
 
+// The longest values that the company takes (hyperpay.docs.oppwa.com/reference/parameters).
+const (
+	maxName  = 48
+	maxEmail = 128
+)
+
+// setPayer names who pays, as far as the company can take it: a checkout is not refused for a name.
+func setPayer(form url.Values, p gateways.Payer) {
+	whole := strings.TrimSpace(p.Name)
+
+	given, surname := whole, whole
+	if last := strings.LastIndexByte(whole, ' '); last > 0 {
+		given, surname = whole[:last], whole[last+1:]
+	}
+
+	for name, value := range map[string]string{
+		"customer.givenName": httpcall.Plain(given, maxName), "customer.surname": httpcall.Plain(surname, maxName),
+	} {
+		if value != "" {
+			form.Set(name, value)
+		}
+	}
+
+	if p.Email != "" && len(p.Email) <= maxEmail {
+		form.Set("customer.email", p.Email)
+	}
+}
+
 // ownParameters are those that a checkout always has.
 var ownParameters = []string{
 	"entityId", "amount", "currency", "paymentType", "integrity", "merchantTransactionId", "customParameters[SHOPPER_title]",
+	"customer.givenName", "customer.surname", "customer.email",
 }
 
 // created checks the answer: without an id, or the proof of the script, it cannot be paid.

@@ -167,6 +167,8 @@ func TestCheckoutOnTheWire(t *testing.T) {
 	request := gatewaytest.Request()
 	request.Description = "line\nand\x00 " + strings.Repeat("ط", 400)
 
+	request.Payer = gateways.Payer{Name: " First Second Last\n", Email: "payer@rihla.test"}
+
 	c, err := d.CreateCheckout(t.Context(), request)
 	require.NoError(t, err)
 	require.Equal(t, checkout, c.ID)
@@ -185,6 +187,8 @@ func TestCheckoutOnTheWire(t *testing.T) {
 	require.Equal(t, "DB", first.Get("paymentType"))
 	require.Equal(t, "true", first.Get("integrity"))
 	require.Equal(t, "SA", first.Get("billing.country"))
+	require.Equal(t, []string{"First Second", "Last", "payer@rihla.test"},
+		[]string{first.Get("customer.givenName"), first.Get("customer.surname"), first.Get("customer.email")})
 	require.Equal(t, request.MerchantReference.String(), first.Get("merchantTransactionId"))
 	require.Len(t, first.Get("entityId"), 32)
 	require.Equal(t, "Bearer "+token, s.header.Get("Authorization"))
@@ -194,6 +198,19 @@ func TestCheckoutOnTheWire(t *testing.T) {
 	_, err = d.CreateCheckout(t.Context(), request)
 	require.NoError(t, err)
 	require.Equal(t, first, s.form, "the same attempt asks for the same")
+
+	// One name is both, and what the company cannot take is left out: a checkout is not refused for it.
+	request.Payer = gateways.Payer{Name: strings.Repeat("ا", 60), Email: strings.Repeat("a", 120) + "@rihla.test"}
+	_, err = d.CreateCheckout(t.Context(), request)
+	require.NoError(t, err)
+	require.Equal(t, strings.Repeat("ا", 48), s.form.Get("customer.givenName"))
+	require.Equal(t, strings.Repeat("ا", 48), s.form.Get("customer.surname"))
+	require.NotContains(t, s.form, "customer.email")
+
+	request.Payer = gateways.Payer{}
+	_, err = d.CreateCheckout(t.Context(), request)
+	require.NoError(t, err)
+	require.NotContains(t, s.form, "customer.givenName")
 }
 
 func TestCheckoutsThatAreNotSent(t *testing.T) {

@@ -32,6 +32,8 @@ type Options struct {
 	Listener net.Listener
 	// Around is what is between the listener and the gateway; nil: nothing.
 	Around func(gateway http.Handler) http.Handler
+	// AroundBackup is the same of the backup account's gateway.
+	AroundBackup func(gateway http.Handler) http.Handler
 	// GatewayLog is where the gateway writes, at DEBUG.
 	GatewayLog io.Writer
 	// Driver is that of both gateways, whose double is served; "": the sandbox.
@@ -118,7 +120,12 @@ func (s *Service) startGateway(ctx context.Context) (err error) {
 		return err
 	}
 
-	s.backupSocket, err = newSocket(ctx, nil, s.Backup.Handler())
+	handler = s.Backup.Handler()
+	if s.options.AroundBackup != nil {
+		handler = s.options.AroundBackup(handler)
+	}
+
+	s.backupSocket, err = newSocket(ctx, nil, handler)
 
 	return err
 }

@@ -354,39 +354,6 @@ func (s *Store) MoveToBackup(ctx context.Context, t *models.PaymentTransaction) 
 	return n == 1, err
 }
 
-// CheckoutText names what a transaction pays for on the gateway's page: the trip, and the booking's number.
-func (s *Store) CheckoutText(ctx context.Context, t *models.PaymentTransaction) (string, error) {
-	title, err := tripTitle(ctx, s.db, t)
-	if err != nil || t.BookingID == nil {
-		return title, err
-	}
-
-	named := *t
-	if err := db.NumberTransactions(ctx, s.db, &named); err != nil {
-		return "", err
-	}
-
-	return title + " (" + named.BookingNumber + ")", nil
-}
-
-// tripTitle names what a transaction pays for, for ledger lines.
-func tripTitle(ctx context.Context, db bun.IDB, t *models.PaymentTransaction) (string, error) {
-	var title string
-
-	q := db.NewSelect().TableExpr("trips AS t").Column("t.title")
-	if t.BookingID != nil {
-		q = q.Join("JOIN bookings AS bk ON bk.trip_id = t.id").Where("bk.id = ?", *t.BookingID)
-	} else {
-		q = q.Join("JOIN ad_campaigns AS ac ON ac.trip_id = t.id").Where("ac.id = ?", *t.AdCampaignID)
-	}
-
-	if err := q.Scan(ctx, &title); err != nil {
-		return "", fmt.Errorf("read trip title: %w", err)
-	}
-
-	return title, nil
-}
-
 // noteOpeningSQL starts the time anew with an answer that was lost, and with a conflict that follows something else: something
 // is under way now. A refusal says nothing about what was sent before it, and another conflict nothing new.
 const noteOpeningSQL = `

@@ -268,4 +268,15 @@ func TestSaveCheckout(t *testing.T) {
 	text, err := b.Store.Payments.CheckoutText(t.Context(), &got)
 	require.NoError(t, err)
 	require.Equal(t, b.Trip.Title+" ("+b.BookingNow(t, *tx.BookingID).Number+")", text)
+
+	booking := b.BookingNow(t, *tx.BookingID)
+	name, email, err := b.Store.Payments.Payer(t.Context(), &got)
+	require.NoError(t, err)
+	require.Equal(t, []string{booking.ContactName, booking.ContactEmail}, []string{name, email})
+
+	campaign := b.OpenCampaign(t, b.Campaign(t, models.DateIn(time.Now()), models.DateIn(time.Now()).AddDays(3)), 1)
+	name, email, err = b.Store.Payments.Payer(t.Context(), &campaign)
+	require.NoError(t, err)
+	require.NotEmpty(t, name)
+	require.Contains(t, email, "@", "of the account that advertises")
 }
