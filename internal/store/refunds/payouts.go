@@ -50,7 +50,7 @@ func (s *Store) DecidePayout(ctx context.Context, by db.Actor, d models.RefundPa
 			return nil
 		}
 
-		if err := datePayout(&d, &t, now); err != nil {
+		if err := datePayout(&d, &r, &t, now); err != nil {
 			return err
 		}
 
@@ -166,8 +166,8 @@ func sameDecision(kept, d *models.RefundPayout) bool {
 	return kept.Decision == d.Decision && sameReference && sameDay && kept.Note == d.Note
 }
 
-// datePayout gives a payout its day: not before the money came, and not in the future.
-func datePayout(d *models.RefundPayout, t *models.PaymentTransaction, now time.Time) error {
+// datePayout gives a payout its day: not before the money came, or came back, and not in the future.
+func datePayout(d *models.RefundPayout, r *models.Refund, t *models.PaymentTransaction, now time.Time) error {
 	if d.Decision != models.PayoutPaid {
 		return nil
 	}
@@ -181,6 +181,8 @@ func datePayout(d *models.RefundPayout, t *models.PaymentTransaction, now time.T
 		return models.Invalid("paid_out_on", "must not be in the future")
 	case t.TakenAt() != nil && d.PaidOutOn.Before(models.DateIn(*t.TakenAt())):
 		return models.Invalid("paid_out_on", "must not be before the payment of %s", models.DateIn(*t.TakenAt()))
+	case r.ReturnedAt != nil && d.PaidOutOn.Before(models.DateIn(*r.ReturnedAt)):
+		return models.Invalid("paid_out_on", "must not be before the refund came back, on %s", models.DateIn(*r.ReturnedAt))
 	}
 
 	return nil
