@@ -95,6 +95,7 @@ var detailPhrases = map[string]string{
 	"the period must not be longer than {} days":                  "لا يمكن أن تزيد الفترة على {1} من الأيام",
 	"must name 1 to {} passengers":                                "يجب أن يكون عدد المسافرين من 1 إلى {1}",
 	"must not be before the payment of {}":                        "لا يمكن أن يسبق تاريخ الدفع {1}",
+	"must not be before the refund came back, on {}":              "لا يمكن أن يسبق تاريخ إعادة مبلغ الاسترداد {1}",
 	"must not name more than {} records":                          "لا يمكن اختيار أكثر من {1} من السجلات",
 	"must not be before the date of record {}, {}":                "لا يمكن أن يسبق التاريخ تاريخ السجل {1}، {2}",
 	"must not name {} twice":                                      "لا يمكن تكرار {1}",
