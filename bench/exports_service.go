@@ -10,9 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"rihla/internal/auth"
 	"rihla/internal/rig"
-	"rihla/internal/store/seed"
 	"rihla/models"
 )
 
@@ -23,9 +21,6 @@ type service struct {
 	client rig.Client
 	began  int64 // the memory it had before anybody asked for an export
 }
-
-// startTime is how long the API may take until it answers.
-const startTime = 30 * time.Second
 
 // startService builds and starts the API on the bench's database, and signs in.
 func (b *bench) startService(ctx context.Context) (*service, error) {
@@ -53,7 +48,7 @@ func (b *bench) startService(ctx context.Context) (*service, error) {
 	defer cancel()
 
 	if err = s.Start(starting); err == nil {
-		s.client, err = b.signIn(ctx, "http://"+address)
+		s.client, err = signIn(ctx, b.store, "http://"+address, models.RoleFinanceAdmin)
 	}
 
 	if err == nil {
@@ -65,32 +60,6 @@ func (b *bench) startService(ctx context.Context) (*service, error) {
 	}
 
 	return s, nil
-}
-
-func (b *bench) signIn(ctx context.Context, url string) (rig.Client, error) {
-	const password = "bench-password"
-
-	nobody := rig.Client{URL: url}
-
-	passwords, err := auth.NewPasswords(1)
-	if err != nil {
-		return nobody, err
-	}
-
-	hash, err := passwords.Hash(ctx, password)
-	if err != nil {
-		return nobody, err
-	}
-
-	u := models.User{
-		ID: models.NewID(), Name: "Bench Finance", Email: "bench-finance@rihla.test", PasswordHash: hash,
-		Role: models.RoleFinanceAdmin, Locale: models.LocaleEnglish,
-	}
-	if err := b.store.Seed.InsertDemo(ctx, seed.DemoData{Users: []models.User{u}}); err != nil {
-		return nobody, err
-	}
-
-	return nobody.LogIn(ctx, u.Email, password)
 }
 
 // export downloads all lines in a format.

@@ -5,268 +5,301 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
-	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
-	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/log"
-	"golang.org/x/sync/errgroup"
+	enumspb "go.temporal.io/api/enums/v1"
 
-	"rihla/gateways"
-	"rihla/gateways/fake"
-	"rihla/internal/devstack"
-	"rihla/internal/notify"
-	"rihla/internal/store"
-	"rihla/internal/store/db"
-	"rihla/internal/store/payments"
+	"rihla/api/gen"
+	"rihla/internal/rig"
 	"rihla/models"
-	"rihla/worker"
-	"rihla/workflows"
 )
 
+const useExisting = enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING
+
 func newPayments() *cobra.Command {
-	var payments, parallel, rounds int
+	var (
+		payments, clients, rounds int
+		statements                bool
+	)
 
 	c := &cobra.Command{
 		Use:   "payments",
-		Short: "Measure paid payments: history events, rate and time",
+		Short: "Measure payments over HTTP, from the booking to the confirmed seat, beside a bare workflow: rate, CPU, statements",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			b, err := newBench(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer b.close()
-
-			return b.report(cmd.Context(), cmd.OutOrStdout(), payments, parallel, rounds)
+			return benchPayments(cmd.Context(), cmd.OutOrStdout(), &paymentsBench{
+				payments: payments, clients: clients, rounds: rounds, statements: statements,
+			})
 		},
 	}
-	c.Flags().IntVar(&payments, "payments", 200, "payments per round")
-	c.Flags().IntVar(&parallel, "parallel", 16, "payments under way at once")
-	c.Flags().IntVar(&rounds, "rounds", 3, "rounds; the median counts")
+	c.Flags().IntVar(&payments, "payments", 400, "payments per round")
+	c.Flags().IntVar(&clients, "clients", 16, "customers at once")
+	c.Flags().IntVar(&rounds, "rounds", 3, "rounds, each after one of the reference; the median counts")
+	c.Flags().BoolVar(&statements, "statements", false, "list the statements of a payment")
 
 	return c
 }
 
-// bench is a private stack with one customer and trips that never sell out.
-type bench struct {
-	dir      string
-	stack    *devstack.Stack
-	store    *store.Store
-	temporal client.Client
-	user     uuid.UUID
-	trips    []uuid.UUID
-	mu       sync.Mutex
-	booked   int
-}
-
-func newBench(ctx context.Context) (b *bench, err error) {
-	b = &bench{}
-	defer func() {
-		if err != nil {
-			b.close()
-		}
-	}()
-
-	if b.dir, err = os.MkdirTemp("", "rihla-bench"); err != nil {
-		return nil, err
-	}
-
-	b.stack, err = devstack.Start(ctx, devstack.Options{
-		DataDir: b.dir, BinDir: devstack.DefaultDataDir + "/bin", Throwaway: true, Headless: true,
-		PostgresPort: devstack.AnyPort, TemporalPort: devstack.AnyPort,
-	})
+func benchPayments(ctx context.Context, out io.Writer, b *paymentsBench) (err error) {
+	s, err := newStage(ctx, (b.rounds+1)*b.payments, nil)
 	if err != nil {
-		return nil, err
-	}
-
-	if b.store, err = store.Open(ctx, b.stack.DatabaseURL, models.DefaultPolicies(), db.Options{MaxConns: 32}); err != nil {
-		return nil, err
-	}
-
-	if _, err = b.store.DB.Migrate(ctx); err != nil {
-		return nil, err
-	}
-
-	b.temporal, err = client.Dial(client.Options{HostPort: b.stack.TemporalAddress, Logger: log.NewStructuredLogger(slog.Default())})
-
-	return b, err
-}
-
-func (b *bench) close() {
-	if b.temporal != nil {
-		b.temporal.Close()
-	}
-
-	if b.store != nil {
-		_ = b.store.Close()
-	}
-
-	if b.stack != nil {
-		_ = b.stack.Close(context.Background())
-	}
-
-	_ = os.RemoveAll(b.dir)
-}
-
-type result struct {
-	rate    float64 // payments per second
-	latency time.Duration
-	events  int64
-}
-
-func (b *bench) report(ctx context.Context, out io.Writer, payments, parallel, rounds int) error {
-	if err := b.seed(ctx, rounds*payments); err != nil {
 		return err
 	}
 
-	fmt.Fprintf(out, "%d payments, %d at once\n\n", payments, parallel)
-	fmt.Fprintf(out, "| round | events | payments/s | median ms |\n|---|---|---|---|\n")
+	defer func() { err = errors.Join(err, s.close()) }()
 
-	var results []result
+	r, err := s.startReference(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.worker.Kill()
 
-	line := func(name string, r result) {
-		fmt.Fprintf(out, "| %s | %d | %.1f | %d |\n", name, r.events, r.rate, r.latency.Milliseconds())
+	b.stage, b.reference = s, r
+
+	// The first of everything makes connections and plans; it is not what a payment costs.
+	if _, err := closedLoop(ctx, b.clients, min(b.payments, 4*b.clients), b.pay); err != nil {
+		return err
 	}
 
-	for i := range rounds {
-		r, err := b.measure(ctx, payments, parallel)
-		if err != nil {
+	fmt.Fprintf(out, "%d payments by %d customers at once, %d rounds; times in ms, CPU in ms for each payment\n\n%s", b.payments, b.clients,
+		b.rounds, paymentsHead)
+
+	if err := s.forgetStatements(ctx); err != nil {
+		return err
+	}
+
+	for i := range b.rounds {
+		if err := b.round(ctx, out, strconv.Itoa(i+1)); err != nil {
 			return err
 		}
-
-		results = append(results, r)
-		line(strconv.Itoa(i+1), r)
 	}
 
-	line("median", median(results))
+	b.medians(out)
+
+	if err := b.workflowCost(ctx, out); err != nil {
+		return err
+	}
+
+	if b.statements {
+		if err := s.printStatements(ctx, out, b.rounds*b.payments); err != nil {
+			return err
+		}
+	}
+
+	return s.audit(ctx, out)
+}
+
+const paymentsHead = "| round | a second | of the reference | median | 95 % | booked | paid | CPU | Temporal | worker | API | PostgreSQL |" +
+	" statements | transactions | flushes | kB of log |\n|" + "---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n"
+
+// paymentsBench takes payments through the service, and as many of the reference.
+type paymentsBench struct {
+	*stage
+
+	payments, clients, rounds int
+	statements                bool // are listed
+
+	reference *reference
+	next      atomic.Int64
+	last      atomic.Pointer[string] // the id of the last payment's workflow
+
+	mu           sync.Mutex
+	booked, paid []time.Duration
+
+	results, references []paymentsRound
+}
+
+type paymentsRound struct {
+	load
+
+	cost         cost
+	booked, paid time.Duration // medians
+	ratio        float64
+}
+
+func (b *paymentsBench) round(ctx context.Context, out io.Writer, name string) error {
+	ref, err := b.measureReference(ctx)
+	if err != nil {
+		return err
+	}
+
+	ours, err := b.measure(ctx)
+	if err != nil {
+		return err
+	}
+
+	ours.ratio = ours.rate() / ref.rate()
+	b.results, b.references = append(b.results, ours), append(b.references, ref)
+
+	b.printReference(out, name+", reference", ref)
+	b.print(out, name, ours)
 
 	return nil
 }
 
-func median(all []result) result {
-	slices.SortFunc(all, func(a, b result) int { return int(a.rate*1000) - int(b.rate*1000) })
+func (b *paymentsBench) measure(ctx context.Context) (r paymentsRound, err error) {
+	b.booked, b.paid = nil, nil
 
-	return all[len(all)/2]
-}
-
-// measure runs one round of payments on a worker and a task queue of its own.
-func (b *bench) measure(ctx context.Context, payments, parallel int) (result, error) {
-	queue := "bench-" + uuid.NewString()
-	gate := fake.New()
-
-	w := worker.New(worker.Deps{
-		Log: slog.Default(), Temporal: b.temporal, Namespace: client.DefaultNamespace, Store: b.store, Sender: silent{},
-		Gateways: map[models.MerchantAccount]gateways.Gateway{models.AccountGatewayA: gate}, Queue: queue, Concurrency: 32,
-	})
-	if err := w.Start(ctx); err != nil {
-		return result{}, err
+	before, err := b.cost(ctx)
+	if err != nil {
+		return r, err
 	}
-	defer w.Stop()
 
-	return b.drive(ctx, gate, workflows.NewClient(b.temporal, queue), payments, parallel)
+	if r.load, err = closedLoop(ctx, b.clients, b.payments, b.pay); err != nil {
+		return r, err
+	}
+
+	// What a payment leaves behind, its message first of all, is part of its cost; and PostgreSQL's figures arrive late.
+	select {
+	case <-time.After(settleTime):
+	case <-ctx.Done():
+		return r, ctx.Err()
+	}
+
+	after, err := b.cost(ctx)
+	r.cost = after.since(before)
+
+	slices.Sort(b.booked)
+	slices.Sort(b.paid)
+
+	r.booked, r.paid = b.booked[len(b.booked)/2], b.paid[len(b.paid)/2]
+
+	return r, err
 }
 
-func (b *bench) drive(
-	ctx context.Context, gate *fake.Gateway, starter *workflows.Client, payments, parallel int,
-) (result, error) {
-	var (
-		group errgroup.Group
-		mu    sync.Mutex
-		took  []time.Duration
-		last  uuid.UUID
-	)
+// settleTime is how long after a round its cost is read.
+const settleTime = 1500 * time.Millisecond
 
-	group.SetLimit(parallel)
+func (b *paymentsBench) measureReference(ctx context.Context) (r paymentsRound, err error) {
+	before, temporal, err := b.referenceCPU()
+	if err != nil {
+		return r, err
+	}
+
+	if r.load, err = closedLoop(ctx, b.clients, b.payments, b.reference.run); err != nil {
+		return r, err
+	}
+
+	after, temporalAfter, err := b.referenceCPU()
+	r.cost.cpu = map[string]time.Duration{partWorker: after - before, partTemporal: temporalAfter - temporal}
+
+	return r, err
+}
+
+func (b *paymentsBench) referenceCPU() (worker, temporal time.Duration, err error) {
+	if worker, err = cpuOf(b.reference.worker.PID(), false); err == nil {
+		temporal, err = cpuOf(b.stack.Temporal.PID(), false)
+	}
+
+	return worker, temporal, err
+}
+
+// pay books a seat, pays at the gateway and asks until the booking is confirmed, as the app does.
+func (b *paymentsBench) pay(ctx context.Context) error {
+	trip := b.trips[int(b.next.Add(1))%len(b.trips)]
+
+	var booking gen.Booking
 
 	began := time.Now()
 
-	for range payments {
-		group.Go(func() error {
-			start := time.Now()
+	err := b.customer.Post(ctx, "/api/v1/bookings", rig.BookingRequest(trip, 1, models.MethodCreditCard, "customer@rihla.test"), &booking)
+	if err != nil {
+		return err
+	}
 
-			id, err := b.pay(ctx, gate, starter)
+	booked := time.Since(began)
 
-			mu.Lock()
-			defer mu.Unlock()
+	if open, err := b.service.Gateway.Press(*booking.Payment.Reference, "succeed"); err != nil || !open {
+		return fmt.Errorf("the checkout %s cannot be paid: %w", *booking.Payment.Reference, err)
+	}
 
-			took, last = append(took, time.Since(start)), id
+	var now gen.PaymentStatus
 
+	err = b.customer.Get(ctx, "/api/v1/bookings/"+booking.ID.String()+"/payment-status?wait=30", &now)
+	if err == nil && now.BookingStatus != models.BookingConfirmed {
+		err = fmt.Errorf("booking %s is %s", booking.ID, now.BookingStatus)
+	}
+
+	b.mu.Lock()
+	defer b.mu.Unlock()
+
+	b.booked, b.paid = append(b.booked, booked), append(b.paid, time.Since(began)-booked)
+
+	id := models.PaymentWorkflowID(booking.Payment.TransactionID)
+	b.last.Store(&id)
+
+	return err
+}
+
+// workflowCost tells how many events and tasks the last payment's workflow has.
+func (b *paymentsBench) workflowCost(ctx context.Context, out io.Writer) error {
+	var events, tasks int
+
+	it := b.temporal.GetWorkflowHistory(ctx, *b.last.Load(), "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for it.HasNext() {
+		e, err := it.Next()
+		if err != nil {
 			return err
-		})
+		}
+
+		events++
+
+		if e.GetEventType() == enumspb.EVENT_TYPE_WORKFLOW_TASK_COMPLETED {
+			tasks++
+		}
 	}
 
-	if err := group.Wait(); err != nil {
-		return result{}, err
-	}
+	_, err := fmt.Fprintf(out, "\nA payment's workflow: %d history events, %d workflow tasks.\n", events, tasks)
 
-	out := result{rate: float64(payments) / time.Since(began).Seconds()}
-
-	slices.Sort(took)
-	out.latency = took[len(took)/2]
-
-	d, err := b.temporal.DescribeWorkflowExecution(ctx, models.PaymentWorkflowID(last), "")
-	if err != nil {
-		return result{}, err
-	}
-
-	out.events = d.GetWorkflowExecutionInfo().GetHistoryLength()
-
-	return out, nil
+	return err
 }
 
-// pay takes one booking from the intent to the end of its workflow.
-func (b *bench) pay(ctx context.Context, gate *fake.Gateway, starter *workflows.Client) (uuid.UUID, error) {
-	a, err := b.book(ctx)
-	if err != nil {
-		return uuid.Nil, err
-	}
+func (b *paymentsBench) medians(out io.Writer) {
+	byRate := func(x, y paymentsRound) int { return int(1000 * (x.rate() - y.rate())) }
 
-	if _, err := starter.StartPayment(ctx, a); err != nil {
-		return a.ID(), err
-	}
+	slices.SortFunc(b.results, byRate)
+	slices.SortFunc(b.references, byRate)
 
-	if err := gate.Pay(a.ID()); err != nil {
-		return a.ID(), err
-	}
-
-	stored, err := b.webhook(ctx, gate, a)
-	if err != nil {
-		return a.ID(), err
-	}
-
-	if err := starter.Deliver(ctx, stored.Delivery); err != nil {
-		return a.ID(), err
-	}
-
-	return a.ID(), b.temporal.GetWorkflow(ctx, models.PaymentWorkflowID(a.ID()), "").Get(ctx, nil)
+	b.printReference(out, "median, reference", b.references[len(b.references)/2])
+	b.print(out, "median", b.results[len(b.results)/2])
 }
 
-func (b *bench) webhook(ctx context.Context, gate *fake.Gateway, a models.Attempt) (payments.Stored, error) {
-	c, err := gate.ReadCheckout(ctx, gateways.CheckoutRef{MerchantReference: a.ID()})
-	if err != nil {
-		return payments.Stored{}, err
+func (b *paymentsBench) print(out io.Writer, name string, r paymentsRound) {
+	n := float64(len(r.took))
+	each := func(d time.Duration) string { return fmt.Sprintf("%.1f", float64(d.Microseconds())/1000/n) }
+	all := []string{partTemporal, partWorker, partAPI, partPostgres}
+
+	cells := []string{
+		name, fmt.Sprintf("%.1f", r.rate()), fmt.Sprintf("%.2f", r.ratio), ms(r.at(0.5)), ms(r.at(0.95)), ms(r.booked), ms(r.paid),
+		each(r.cost.total(all...)),
+	}
+	for _, part := range all {
+		cells = append(cells, each(r.cost.cpu[part]))
 	}
 
-	stored, err := b.store.Payments.StoreEvent(ctx, models.WebhookEvent{
-		ID: models.NewID(), Channel: a.Method.Channel(), WebhookID: uuid.NewString(), Type: models.EventPaymentSucceeded,
-		CheckoutID: c.ID, MerchantReference: a.ID().String(), Amount: &c.Amount, Currency: c.Currency,
-		PaymentMethod: a.Method, OccurredAt: time.Now(),
-	}, time.Now())
-	if err == nil && !stored.Deliver {
-		err = errors.New("the webhook was not for this payment")
+	for _, count := range []int64{r.cost.statements, r.cost.transactions, r.cost.flushes} {
+		cells = append(cells, fmt.Sprintf("%.1f", float64(count)/n))
 	}
 
-	return stored, err
+	cells = append(cells, fmt.Sprintf("%.1f", float64(r.cost.wal)/1000/n))
+	fmt.Fprintln(out, "| "+strings.Join(cells, " | ")+" |")
 }
 
-// silent delivers nothing, in no time: what is measured is the orchestration.
-type silent struct{}
+func (b *paymentsBench) printReference(out io.Writer, name string, r paymentsRound) {
+	n := float64(len(r.took))
+	each := func(parts ...string) string {
+		return fmt.Sprintf("%.1f", float64(r.cost.total(parts...).Microseconds())/1000/n)
+	}
 
-func (silent) Send(context.Context, notify.Message) error { return nil }
+	fmt.Fprintf(out, "| %s | %.1f | 1.00 | %s | %s | – | – | %s | %s | %s | – | – | – | – | – | – |\n", name, r.rate(), ms(r.at(0.5)), ms(r.at(0.95)),
+		each(partTemporal, partWorker), each(partTemporal), each(partWorker))
+}
+
+// ms is a time in milliseconds.
+func ms(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }

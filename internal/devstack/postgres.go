@@ -234,6 +234,20 @@ func (p *Postgres) ready(ctx context.Context, child *process.Process) error {
 	}
 }
 
+// PID is the id of the server's first process, 0 when it does not run. All others are its children.
+func (p *Postgres) PID() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return pidOf(p.process)
+}
+
+func pidOf(p *process.Process) int {
+	if p == nil || p.Ended() {
+		return 0
+	}
+	return p.PID()
+}
+
 // Stop ends the server: open transactions are rolled back, the data is written. It returns once the server is gone.
 func (p *Postgres) Stop(ctx context.Context) error {
 	if child := p.release(); child != nil {

@@ -139,6 +139,13 @@ func (t *Temporal) UIURL() string {
 	return "http://" + net.JoinHostPort(loopback, strconv.Itoa(t.uiPort))
 }
 
+// PID is the id of the server's process, 0 when it does not run.
+func (t *Temporal) PID() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return pidOf(t.process)
+}
+
 func (t *Temporal) logFile() string { return filepath.Join(t.dataDir, "logs", "temporal.log") }
 
 // Start starts a server that was stopped or killed, on the same ports and database, and returns once it answers. On a running
