@@ -85,6 +85,10 @@ func isUnavailable(err error) bool {
 	return ok && (e.Kind == gateways.KindNotSent || e.Kind == gateways.KindRateLimited) && e.RetryAfter > longestWait
 }
 
+// errNoSlot says that the first tries of a gateway have all their slots taken.
+var errNoSlot = temporal.NewApplicationErrorWithOptions("As many first tries as may be are under way at the gateway.", "NO_SLOT",
+	temporal.ApplicationErrorOptions{Category: temporal.ApplicationErrorCategoryBenign})
+
 const (
 	gatewayErrorType  = "GATEWAY_ERROR"
 	databaseErrorType = "DATABASE_ERROR"

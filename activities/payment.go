@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 	"go.temporal.io/sdk/activity"
+	"golang.org/x/sync/semaphore"
 
 	"rihla/gateways"
 	"rihla/internal/store"
@@ -28,6 +29,8 @@ type Payments struct {
 	// SettleAfter is how long a gateway is asked about a refund that it does not know, after a sending whose outcome is
 	// unknown, before the refund counts as not made; zero: DefaultSettleAfter.
 	SettleAfter time.Duration
+	// FirstTries are the slots for TryCheckout of each gateway; a gateway without an entry has as many as are asked for.
+	FirstTries map[models.Gateway]*semaphore.Weighted
 	// Queued is called when the outbox has new rows; it must not block.
 	Queued func()
 	// Settled is called for every attempt that has moved to a state; for metrics.
@@ -62,6 +65,20 @@ func (p *Payments) OpenCheckout(ctx context.Context, a models.Attempt) (Checkout
 	}
 
 	return c, asActivityError(err)
+}
+
+// TryCheckout is OpenCheckout for the first try, which is a local activity: a gateway that is slow must not fill the slots that settling
+// needs, so that it has a bounded number of them. Error when none is free, and when the try did not come through: OpenCheckout goes on
+// then.
+func (p *Payments) TryCheckout(ctx context.Context, a models.Attempt) (Checkout, error) {
+	if slots := p.FirstTries[a.Method.Gateway()]; slots != nil {
+		if !slots.TryAcquire(1) {
+			return Checkout{}, errNoSlot
+		}
+		defer slots.Release(1)
+	}
+
+	return p.OpenCheckout(ctx, a)
 }
 
 // AwaitCheckout is OpenCheckout without a client that waits: it goes on until the gateway is back.

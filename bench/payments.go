@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -260,14 +261,46 @@ func (b *paymentsBench) workflowCost(ctx context.Context, out io.Writer) error {
 	return err
 }
 
+// medians prints the median of every column: a machine that others use, too, is disturbed in one round and not in another.
 func (b *paymentsBench) medians(out io.Writer) {
-	byRate := func(x, y paymentsRound) int { return int(1000 * (x.rate() - y.rate())) }
+	b.printReference(out, "median, reference", medianRound(b.references))
+	b.print(out, "median", medianRound(b.results))
+}
 
-	slices.SortFunc(b.results, byRate)
-	slices.SortFunc(b.references, byRate)
+func medianRound(all []paymentsRound) (m paymentsRound) {
+	m.ratio = medianBy(all, func(r paymentsRound) float64 { return r.ratio })
+	m.wall = medianBy(all, func(r paymentsRound) time.Duration { return r.wall })
+	m.booked = medianBy(all, func(r paymentsRound) time.Duration { return r.booked })
+	m.paid = medianBy(all, func(r paymentsRound) time.Duration { return r.paid })
+	m.took = make([]time.Duration, len(all[0].took))
 
-	b.printReference(out, "median, reference", b.references[len(b.references)/2])
-	b.print(out, "median", b.results[len(b.results)/2])
+	for i := range m.took {
+		m.took[i] = medianBy(all, func(r paymentsRound) time.Duration { return r.took[i] })
+	}
+
+	m.cost.cpu = map[string]time.Duration{}
+	for part := range all[0].cost.cpu {
+		m.cost.cpu[part] = medianBy(all, func(r paymentsRound) time.Duration { return r.cost.cpu[part] })
+	}
+
+	m.cost.statements = medianBy(all, func(r paymentsRound) int64 { return r.cost.statements })
+	m.cost.transactions = medianBy(all, func(r paymentsRound) int64 { return r.cost.transactions })
+	m.cost.flushes = medianBy(all, func(r paymentsRound) int64 { return r.cost.flushes })
+	m.cost.wal = medianBy(all, func(r paymentsRound) int64 { return r.cost.wal })
+
+	return m
+}
+
+// medianBy is the median of what of says about each.
+func medianBy[R any, V cmp.Ordered](all []R, of func(R) V) V {
+	values := make([]V, len(all))
+	for i, one := range all {
+		values[i] = of(one)
+	}
+
+	slices.Sort(values)
+
+	return values[len(values)/2]
 }
 
 func (b *paymentsBench) print(out io.Writer, name string, r paymentsRound) {

@@ -12,7 +12,7 @@ import (
 )
 
 // maxHistory is how many events the history of a paid payment may have; the present figure is in docs/decisions/0001.
-const maxHistory = 21
+const maxHistory = 17
 
 func TestPaidPaymentCostsFewHistoryEvents(t *testing.T) {
 	t.Parallel()

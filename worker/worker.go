@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
+	"golang.org/x/sync/semaphore"
 
 	"rihla/activities"
 	"rihla/gateways"
@@ -79,12 +80,12 @@ func (w *Worker) newQueues() []worker.Worker {
 	temporalClient := workflows.NewClient(d.Temporal, d.Queue)
 	payments := &activities.Payments{
 		Store: d.Store, Gateways: d.Gateways, Now: d.Now, Log: d.Log, AskFor: d.AskFor, SettleAfter: d.SettleAfter,
-		Queued: w.notifier.Notify, Settled: d.Settled,
+		Queued: w.notifier.Notify, Settled: d.Settled, FirstTries: d.firstTries(),
 	}
 
 	own := worker.New(d.Polls, d.Queue, worker.Options{
 		MaxConcurrentActivityExecutionSize:      d.Concurrency,
-		MaxConcurrentLocalActivityExecutionSize: d.Concurrency,
+		MaxConcurrentLocalActivityExecutionSize: d.Concurrency * (1 + len(payments.FirstTries)),
 		WorkflowTaskPollerBehavior:              worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
 		ActivityTaskPollerBehavior:              worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
 		// A workflow task waits this long for the worker that has the workflow in memory, should that one be dead.
@@ -109,6 +110,17 @@ func (w *Worker) newQueues() []worker.Worker {
 	}
 
 	return queues
+}
+
+// firstTries are slots of each gateway's own: however slow they all are, as many local activities as without them have room.
+func (d Deps) firstTries() map[models.Gateway]*semaphore.Weighted {
+	slots := map[models.Gateway]*semaphore.Weighted{}
+
+	for account := range d.Gateways {
+		slots[account.Gateway()] = semaphore.NewWeighted(int64(d.Concurrency))
+	}
+
+	return slots
 }
 
 const (

@@ -31,6 +31,9 @@ const (
 	databaseAtMost = 24 * time.Hour
 	// gatewayTimeout bounds an activity that calls a gateway: up to three requests of at most 4 s, and the database.
 	gatewayTimeout = 15 * time.Second
+	// firstTryTimeout bounds the first try of a checkout. With the retries of the workflow task itself it stays below the time after
+	// which the SDK would keep a task alive that waits for a local activity (0.8 of TaskTimeout), which costs events.
+	firstTryTimeout = 2 * time.Second
 	// heartbeatTimeout is after how long without a sign of life an activity that calls no gateway is given to another worker.
 	heartbeatTimeout = 3 * time.Second
 	// gatewayHeartbeat is the same for one that does. It is longer than the longest request (4 s) and the time between two
@@ -55,6 +58,17 @@ func withDatabase(ctx workflow.Context, summary string) workflow.Context {
 		StartToCloseTimeout:    databaseTimeout,
 		ScheduleToCloseTimeout: databaseAtMost,
 		RetryPolicy:            moneyRetry(),
+		Summary:                summary,
+	})
+}
+
+// withFirstTry is for the first try of a call to a gateway, as a local activity: one event instead of six, and no task of its own.
+// There is no second one.
+func withFirstTry(ctx workflow.Context, summary string) workflow.Context {
+	return workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
+		StartToCloseTimeout:    firstTryTimeout,
+		ScheduleToCloseTimeout: firstTryTimeout,
+		RetryPolicy:            &temporal.RetryPolicy{MaximumAttempts: 1},
 		Summary:                summary,
 	})
 }

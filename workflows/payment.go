@@ -121,7 +121,11 @@ func (p *payment) run(ctx workflow.Context) (models.Settled, error) {
 func (p *payment) open(ctx workflow.Context) error {
 	setDetails(ctx, "Opening a checkout at "+string(p.gateway())+".")
 
-	err := p.openBy(ctx, payments.OpenCheckout)
+	through, err := p.tryAtOnce(ctx)
+	if !through {
+		err = p.openBy(ctx, payments.OpenCheckout)
+	}
+
 	if err == nil && p.checkout.Delayed {
 		p.delayed = true
 		setDetails(ctx, string(p.gateway())+": circuit open or rate-limited; the checkout is created when it recovers.")
@@ -141,6 +145,24 @@ func (p *payment) open(ctx workflow.Context) error {
 func (p *payment) wasOpened() {
 	p.opened = true
 	p.settled = models.Settled{Status: p.checkout.Status, Failure: p.checkout.Failure}
+}
+
+// tryAtOnce has the checkout created within the task that starts the attempt, which is all that most attempts need: through says that
+// it was, or was refused, or that the gateway is not asked now. What does not come through at the first try is left to activities
+// that show every try, on the gateway's own queue.
+func (p *payment) tryAtOnce(ctx workflow.Context) (through bool, err error) {
+	if !triesAtOnce(ctx) {
+		return false, nil
+	}
+
+	lctx := withFirstTry(ctx, "Create the checkout at "+string(p.gateway())+", first try")
+	if err = workflow.ExecuteLocalActivity(lctx, payments.TryCheckout, p.attempt).Get(ctx, &p.checkout); err != nil && !isRefusal(err) {
+		p.checkout = activities.Checkout{}
+
+		return false, nil
+	}
+
+	return true, err
 }
 
 // openBy has the checkout created, until that is done, takes too long, or the attempt is to be closed.

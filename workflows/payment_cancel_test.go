@@ -170,6 +170,7 @@ func TestPaymentCancelledDuringOpeningWhileTheGatewayIsSilent(t *testing.T) {
 		meanwhile, later *answer[activities.Checkout]
 	)
 
+	w.notAtOnce(a)
 	w.OnActivity(acts.OpenCheckout, mock.Anything, a).Return(func(context.Context, models.Attempt) (activities.Checkout, error) {
 		w.at(0, func() { cancel = update[models.Settled](w, workflows.UpdateCancel) })
 		<-given
@@ -228,6 +229,7 @@ func TestPaymentCancelledDuringOpening(t *testing.T) {
 			)
 
 			w.at(0, func() { checkout = update[activities.Checkout](w, workflows.UpdateCheckout) })
+			w.notAtOnce(a)
 			w.OnActivity(acts.OpenCheckout, mock.Anything, a).Return(func(context.Context, models.Attempt) (activities.Checkout, error) {
 				w.at(0, func() { cancel = update[models.Settled](w, workflows.UpdateCancel) })
 				<-closing // the answer comes when no caller waits for it any more

@@ -41,7 +41,12 @@ func (w *world) pay(a models.Attempt) models.Settled {
 }
 
 func (w *world) opens(a models.Attempt, c activities.Checkout) {
-	w.OnActivity(acts.OpenCheckout, mock.Anything, a).Return(c, nil).Once()
+	w.OnActivity(acts.TryCheckout, mock.Anything, a).Return(c, nil).Once()
+}
+
+// notAtOnce has the first try come to nothing.
+func (w *world) notAtOnce(a models.Attempt) {
+	w.OnActivity(acts.TryCheckout, mock.Anything, a).Return(activities.Checkout{}, errDown).Once()
 }
 
 func TestPaymentPaid(t *testing.T) {
@@ -115,23 +120,56 @@ func TestPaymentRejectedByTheGateway(t *testing.T) {
 
 func TestPaymentOfWhatCannotBePaid(t *testing.T) {
 	t.Parallel()
+
+	for name, refuse := range map[string]func(w *world, a models.Attempt, err error){
+		"at the first try": func(w *world, a models.Attempt, err error) {
+			w.OnActivity(acts.TryCheckout, mock.Anything, a).Return(activities.Checkout{}, err).Once()
+		},
+		"at a later try": func(w *world, a models.Attempt, err error) {
+			w.notAtOnce(a)
+			w.OnActivity(acts.OpenCheckout, mock.Anything, a).Return(activities.Checkout{}, err).Once()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, a := newWorld(t), newAttempt()
+			refuse(w, a, domainError(models.CodeBookingNotPayable))
+
+			var got *answer[activities.Checkout]
+
+			w.at(0, func() { got = update[activities.Checkout](w, workflows.UpdateCheckout) })
+			w.at(0, w.event)
+
+			require.Equal(t, models.Settled{}, w.pay(a), "the workflow has done its work: there is no attempt")
+			requireType(t, models.CodeBookingNotPayable, got.err)
+			require.Empty(t, w.paymentStatus())
+		})
+	}
+}
+
+// A first try is one: what is left of it is nothing, and the second is an activity that operators see.
+func TestPaymentIsTriedOnceAtOnce(t *testing.T) {
+	t.Parallel()
 	w, a := newWorld(t), newAttempt()
-	w.OnActivity(acts.OpenCheckout, mock.Anything, a).Return(activities.Checkout{}, domainError(models.CodeBookingNotPayable)).Once()
+	half := activities.Checkout{Status: models.TransactionPending, Delayed: true}
+	w.OnActivity(acts.TryCheckout, mock.Anything, a).Return(half, errDown).Once()
+	w.OnActivity(acts.OpenCheckout, mock.Anything, a).Return(open, nil).Once()
+	w.OnActivity(acts.SettlePayment, mock.Anything, a.ID()).Return(paid, nil).Once()
 
 	var got *answer[activities.Checkout]
 
 	w.at(0, func() { got = update[activities.Checkout](w, workflows.UpdateCheckout) })
-	w.at(0, w.event)
+	w.at(time.Minute, w.event)
 
-	require.Equal(t, models.Settled{}, w.pay(a), "the workflow has done its work: there is no attempt")
-	requireType(t, models.CodeBookingNotPayable, got.err)
-	require.Empty(t, w.paymentStatus())
+	require.Equal(t, paid, w.pay(a))
+	require.Equal(t, open, got.value)
 }
 
 func TestPaymentOpensOnTheThirdTry(t *testing.T) {
 	t.Parallel()
 	w, a := newWorld(t), newAttempt()
 	opening, tries := failing(2, func(models.Attempt) (activities.Checkout, error) { return open, nil })
+	w.notAtOnce(a)
 	w.OnActivity(acts.OpenCheckout, mock.Anything, a).Return(opening)
 
 	w.OnActivity(acts.SettlePayment, mock.Anything, a.ID()).Return(paid, nil).Once()
@@ -162,6 +200,7 @@ func TestPaymentIsSettledAfterAnOutage(t *testing.T) {
 func TestPaymentNeverOpens(t *testing.T) {
 	t.Parallel()
 	w, a := newWorld(t), newAttempt()
+	w.notAtOnce(a)
 	w.OnActivity(acts.OpenCheckout, mock.Anything, a).Return(activities.Checkout{}, errDown)
 	w.OnActivity(acts.CloseCheckout, mock.Anything, a.ID()).Return(nil).Once()
 	w.OnActivity(acts.SettlePayment, mock.Anything, a.ID()).Return(pending, nil).Once()
@@ -176,6 +215,7 @@ func TestPaymentNeverOpens(t *testing.T) {
 func TestPaymentThatLeftNoTrace(t *testing.T) {
 	t.Parallel()
 	w, a := newWorld(t), newAttempt()
+	w.notAtOnce(a)
 	w.OnActivity(acts.OpenCheckout, mock.Anything, a).Return(activities.Checkout{}, errDown)
 	w.OnActivity(acts.CloseCheckout, mock.Anything, a.ID()).Return(nil).Once()
 	w.OnActivity(acts.SettlePayment, mock.Anything, a.ID()).Return(models.Settled{}, domainError(models.CodeNotFound)).Once()
@@ -299,6 +339,7 @@ func TestPaymentBurstOfSignals(t *testing.T) {
 	t.Run("before the checkout is open", func(t *testing.T) {
 		t.Parallel()
 		w, a := newWorld(t), newAttempt()
+		w.notAtOnce(a)
 		w.OnActivity(acts.OpenCheckout, mock.Anything, a).Return(func(context.Context, models.Attempt) (activities.Checkout, error) {
 			for range 10 {
 				w.event()
