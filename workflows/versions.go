@@ -9,7 +9,8 @@ import "go.temporal.io/sdk/workflow"
 // the change is, if few runs come there: each first call is an event. What it answers stays the same for the whole run.
 // Record a history of the new way (docs/testing.md). Take predicate and old branch out when no run can be older than the
 // change, which is after the longest life of its workflow (payment and refund: 72 hours and what a gateway's outage adds;
-// campaign: months) and when `TemporalChangeVersion IS NULL AND WorkflowType="…" AND ExecutionStatus="Running"` finds no workflow.
+// campaign: months) and when `StartTime < "…" AND WorkflowType="…" AND ExecutionStatus="Running"`, of the moment when the last worker
+// without the change was gone, finds no workflow.
 // The histories that only the old branch replays move to testdata/histories/retired in the same commit, unchanged.
 
 // opensAgain: an attempt whose opening was given up to close it, and that could not be closed, is opened after all. Called where

@@ -34,7 +34,7 @@ func TestCancelledLaterHistories(t *testing.T) {
 	require.Equal(t, models.FailureCancelled, *given.Payment.FailureCode)
 
 	// The attempt's workflow asks for half a minute, and leaves the checkout to another one then.
-	replay(t, s, "payment-cancelled-closed-later", models.PaymentWorkflowID(b.Payment.TransactionID))
+	replay(t, s, "payment-at-once-cancelled-closed-later", models.PaymentWorkflowID(b.Payment.TransactionID))
 	require.Equal(t, "open", checkoutAt(s, b))
 
 	s.ClearFaults()

@@ -2,6 +2,7 @@ package histories_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,9 +33,9 @@ func TestOpensAgainHistories(t *testing.T) {
 	workflow := models.PaymentWorkflowID(b.Payment.TransactionID)
 	require.Eventually(t, func() bool {
 		d, err := s.Temporal.DescribeWorkflowExecution(t.Context(), workflow, "")
-		_, changed := d.GetWorkflowExecutionInfo().GetSearchAttributes().GetIndexedFields()["TemporalChangeVersion"]
+		changes := d.GetWorkflowExecutionInfo().GetSearchAttributes().GetIndexedFields()["TemporalChangeVersion"]
 
-		return err == nil && changed
+		return err == nil && strings.Contains(string(changes.GetData()), "payment-at-once-opens-again")
 	}, time.Minute, 100*time.Millisecond, "whoever closes it waits for half a minute")
 
 	a = customer.Post(intent, map[string]any{"payment_method": models.MethodCreditCard})
@@ -52,5 +53,5 @@ func TestOpensAgainHistories(t *testing.T) {
 	require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "succeed"))
 	require.Equal(t, models.TransactionPaid, customer.Await(b.ID).PaymentStatus)
 	require.Equal(t, 1, s.Count("SELECT count(*) FROM payment_transactions WHERE id = $1 AND status = 'PAID'", attempt))
-	replay(t, s, "payment-opens-again", workflow)
+	replay(t, s, "payment-at-once-opens-again", workflow)
 }

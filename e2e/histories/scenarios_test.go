@@ -30,28 +30,28 @@ func TestPaymentHistories(t *testing.T) {
 	customer := s.As(models.RoleEndUser)
 
 	paid := customer.BookPaid(1)
-	replay(t, s, "payment-paid", models.PaymentWorkflowID(paid.Payment.TransactionID))
+	replay(t, s, "payment-at-once-paid", models.PaymentWorkflowID(paid.Payment.TransactionID))
 
 	declined := customer.Book(1)
 	require.NoError(t, s.Pay(*declined.Payment.CheckoutURL, "decline"))
 	require.Equal(t, models.TransactionFailed, customer.Await(declined.ID).PaymentStatus)
-	replay(t, s, "payment-declined", models.PaymentWorkflowID(declined.Payment.TransactionID))
+	replay(t, s, "payment-at-once-declined", models.PaymentWorkflowID(declined.Payment.TransactionID))
 
 	replaced := customer.Book(1)
 	a := customer.Post("/api/v1/payments/booking/"+replaced.ID.String()+"/intent", map[string]any{"payment_method": "wallet_b", "replace": true})
 	require.Equal(t, http.StatusCreated, a.Status, "%s", a.Body)
-	replay(t, s, "payment-cancelled", models.PaymentWorkflowID(replaced.Payment.TransactionID))
+	replay(t, s, "payment-at-once-cancelled", models.PaymentWorkflowID(replaced.Payment.TransactionID))
 
 	fault(s, "create_checkout", "reject", 1)
 
 	rejected := customer.Book(1)
 	require.Equal(t, models.FailureGatewayRejected, *rejected.Payment.FailureCode)
-	replay(t, s, "payment-gateway-rejected", models.PaymentWorkflowID(rejected.Payment.TransactionID))
+	replay(t, s, "payment-at-once-gateway-rejected", models.PaymentWorkflowID(rejected.Payment.TransactionID))
 
 	fault(s, "create_checkout", "error", 2)
 
 	retried := customer.BookPaid(1)
-	replay(t, s, "payment-gateway-unavailable-at-first", models.PaymentWorkflowID(retried.Payment.TransactionID))
+	replay(t, s, "payment-at-once-gateway-unavailable-at-first", models.PaymentWorkflowID(retried.Payment.TransactionID))
 
 	for _, mode := range []string{"wrong_amount", "wrong_currency"} {
 		fault(s, "webhook", mode, 1)
@@ -59,13 +59,13 @@ func TestPaymentHistories(t *testing.T) {
 		wrong := customer.Book(1)
 		require.NoError(t, s.Pay(*wrong.Payment.CheckoutURL, "succeed"))
 		require.Equal(t, models.TransactionFailed, customer.Await(wrong.ID).PaymentStatus)
-		replay(t, s, "payment-"+strings.ReplaceAll(mode, "_", "-"), models.PaymentWorkflowID(wrong.Payment.TransactionID))
+		replay(t, s, "payment-at-once-"+strings.ReplaceAll(mode, "_", "-"), models.PaymentWorkflowID(wrong.Payment.TransactionID))
 	}
 
 	fault(s, "webhook", "duplicate", 1)
 
 	doubled := customer.BookPaid(1)
-	replay(t, s, "payment-webhook-doubled", models.PaymentWorkflowID(doubled.Payment.TransactionID))
+	replay(t, s, "payment-at-once-webhook-doubled", models.PaymentWorkflowID(doubled.Payment.TransactionID))
 }
 
 func TestExpiryAndLateHistories(t *testing.T) {
@@ -84,10 +84,10 @@ func TestExpiryAndLateHistories(t *testing.T) {
 	late := customer.Book(1)
 
 	require.Equal(t, models.TransactionPaid, customer.Await(lost.ID).PaymentStatus)
-	replay(t, s, "payment-webhook-lost", models.PaymentWorkflowID(lost.Payment.TransactionID))
+	replay(t, s, "payment-at-once-webhook-lost", models.PaymentWorkflowID(lost.Payment.TransactionID))
 
 	require.Equal(t, models.FailureExpired, *customer.Await(expired.ID).FailureCode)
-	replay(t, s, "payment-expired", models.PaymentWorkflowID(expired.Payment.TransactionID))
+	replay(t, s, "payment-at-once-expired", models.PaymentWorkflowID(expired.Payment.TransactionID))
 
 	// Money that comes after the end confirms the booking while there are seats …
 	require.Equal(t, models.TransactionFailed, customer.Await(late.ID).PaymentStatus)
@@ -150,7 +150,7 @@ func TestSickGatewayHistories(t *testing.T) {
 	require.NoError(t, s.Pay(*delayed.Payment.CheckoutURL, "succeed"))
 	require.Equal(t, models.TransactionPaid, customer.Await(delayed.ID).PaymentStatus)
 
-	replay(t, s, "payment-gateway-away-at-checkout", models.PaymentWorkflowID(attempt))
+	replay(t, s, "payment-at-once-gateway-away-at-checkout", models.PaymentWorkflowID(attempt))
 	replay(t, s, "refund-order-gateway-away", models.RefundWorkflowID(refund.ID))
 }
 
@@ -166,7 +166,7 @@ func TestSilentWebhooksHistories(t *testing.T) {
 	lost := customer.Book(1)
 	require.NoError(t, s.Pay(*lost.Payment.CheckoutURL, "succeed"))
 	require.Equal(t, models.TransactionPaid, customer.Await(lost.ID).PaymentStatus)
-	replay(t, s, "payment-webhook-lost-and-asked-for", models.PaymentWorkflowID(lost.Payment.TransactionID))
+	replay(t, s, "payment-at-once-webhook-lost-and-asked-for", models.PaymentWorkflowID(lost.Payment.TransactionID))
 
 	for _, id := range s.AwaitWorkflow("PollStatus", 1) {
 		replay(t, s, "poll-status", id)
@@ -191,14 +191,14 @@ func TestSilentGatewayHistories(t *testing.T) {
 	}, 20*time.Second, 50*time.Millisecond)
 	s.ClearFaults()
 	require.Equal(t, models.TransactionPaid, customer.Await(b.ID).PaymentStatus)
-	replay(t, s, "payment-gateway-silent", models.PaymentWorkflowID(b.Payment.TransactionID))
+	replay(t, s, "payment-at-once-gateway-silent", models.PaymentWorkflowID(b.Payment.TransactionID))
 
 	unknown := models.Attempt{BookingID: uuid.New(), Number: 1, Method: models.MethodCreditCard}
 	_, err := s.Temporal.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{
 		ID: models.PaymentWorkflowID(unknown.ID()), TaskQueue: s.Queue,
 	}, workflows.Payment, unknown)
 	require.NoError(t, err)
-	replay(t, s, "payment-refused", models.PaymentWorkflowID(unknown.ID()))
+	replay(t, s, "payment-at-once-refused", models.PaymentWorkflowID(unknown.ID()))
 }
 
 // TestReconcileHistories: the sweep takes up attempts whose workflow was terminated.

@@ -50,7 +50,7 @@ func (s *Store) CreateBooking(ctx context.Context, n NewBooking, now time.Time) 
 		n.ID = models.NewID()
 	}
 
-	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.db.InTx(db.Prepared(ctx), func(ctx context.Context, tx bun.Tx) error {
 		// The key first: the trip, which others wait for, is locked for as short as can be.
 		if err := db.BindKey(ctx, tx, n.Claim, n.ID); err != nil {
 			return err
@@ -228,7 +228,7 @@ func (s *Store) DiscardBooking(ctx context.Context, id uuid.UUID) (discarded boo
 func (s *Store) BookingByID(ctx context.Context, id uuid.UUID) (models.Booking, error) {
 	var b models.Booking
 
-	err := s.db.NewSelect().Model(&b).Where("bk.id = ?", id).Scan(ctx)
+	err := s.db.NewSelect().Model(&b).Where("bk.id = ?", id).Scan(db.Prepared(ctx))
 
 	return b, db.NotFound(err)
 }
@@ -266,7 +266,7 @@ func (s *Store) LatestAttempts(ctx context.Context, bookings ...uuid.UUID) (map[
 
 	err := s.db.NewSelect().Model(&attempts).DistinctOn("pt.booking_id").
 		Where("pt.booking_id IN (?)", bun.List(bookings)).Where("pt.kind = ?", models.KindPayment).
-		OrderExpr("pt.booking_id, pt.status = ? DESC, pt.attempt DESC", models.TransactionPaid).Scan(ctx)
+		OrderExpr("pt.booking_id, pt.status = ? DESC, pt.attempt DESC", models.TransactionPaid).Scan(db.Prepared(ctx))
 	if err != nil {
 		return nil, fmt.Errorf("read attempts: %w", err)
 	}

@@ -75,7 +75,7 @@ func Open(url string, o Options) (*DB, error) {
 
 	o = o.withDefaults()
 
-	raw := stdlib.OpenDB(*cfg)
+	raw := sql.OpenDB(connector{stdlib.GetConnector(*cfg)})
 	raw.SetMaxOpenConns(o.MaxConns)
 	raw.SetMaxIdleConns(o.MaxIdleConns)
 	raw.SetConnMaxLifetime(o.ConnMaxLifetime)

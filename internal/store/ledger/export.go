@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/uptrace/bun"
 
 	"rihla/internal/store/db"
@@ -242,7 +241,7 @@ func (s *Store) onWire(ctx context.Context, do func(*pgx.Conn) error) error {
 	}
 	defer conn.Close()
 
-	return conn.Raw(func(driver any) error { return withoutTimeout(ctx, driver.(*stdlib.Conn).Conn(), do) })
+	return conn.Raw(func(driver any) error { return withoutTimeout(ctx, db.Pgx(driver), do) })
 }
 
 // withoutTimeout lets one statement take as long as ctx allows: a file leaves as fast as its reader takes it.

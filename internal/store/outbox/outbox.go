@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/uptrace/bun"
 
+	"rihla/internal/store/db"
 	"rihla/models"
 )
 
@@ -109,7 +110,7 @@ func (s *Store) ClaimNotifications(ctx context.Context, limit int, now time.Time
 
 	err := s.db.NewUpdate().Model(&rows).
 		Set("attempts = attempts + 1").Set("next_attempt_at = ?", now.Add(deliveryLease)).
-		Where("id IN (?)", due).Returning("*").Scan(ctx)
+		Where("id IN (?)", due).Returning("*").Scan(db.Prepared(ctx))
 	if err != nil {
 		return nil, fmt.Errorf("claim notifications: %w", err)
 	}
@@ -145,7 +146,7 @@ func (s *Store) NotificationSentNow(ctx context.Context, id uuid.UUID, now time.
 	_, err := s.db.NewUpdate().Model((*models.Notification)(nil)).
 		Set("status = ?", models.NotificationSent).Set("sent_at = ?", now).Set("last_error = ''").
 		Where("id = ?", id).
-		Where("(status = ? OR status = ? AND last_error = ?)", models.NotificationPending, models.NotificationFailed, WithheldMoved).Exec(ctx)
+		Where("(status = ? OR status = ? AND last_error = ?)", models.NotificationPending, models.NotificationFailed, WithheldMoved).Exec(db.Prepared(ctx))
 	if err != nil {
 		return fmt.Errorf("mark notification sent: %w", err)
 	}

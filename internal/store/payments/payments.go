@@ -28,6 +28,8 @@ type Payable struct {
 
 // PayableBooking reads what an intent for the booking meets. Error: NOT_FOUND.
 func (s *Store) PayableBooking(ctx context.Context, id uuid.UUID, now time.Time) (Payable, error) {
+	ctx = db.Prepared(ctx)
+
 	var b models.Booking
 	if err := s.db.NewSelect().Model(&b).Where("id = ?", id).Scan(ctx); err != nil {
 		return Payable{}, db.NotFound(err)
@@ -131,7 +133,7 @@ func (s *Store) CheckMethod(method models.PaymentMethod, amount models.Money) er
 func (s *Store) OpenPayment(
 	ctx context.Context, a models.Attempt, clock func() time.Time,
 ) (row models.PaymentTransaction, fresh bool, err error) {
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.db.InTx(db.Prepared(ctx), func(ctx context.Context, tx bun.Tx) error {
 		row, fresh = models.PaymentTransaction{}, false
 
 		err := tx.NewSelect().Model(&row).Where("id = ?", a.ID()).Scan(ctx)
@@ -321,7 +323,7 @@ func (s *Store) SaveCheckout(ctx context.Context, id uuid.UUID, at models.Channe
 		q = q.Set("page_data = ?", string(page))
 	}
 
-	_, err := q.Where("id = ?", id).Where("channel = ?", at).Where("reference IS NULL").Exec(ctx)
+	_, err := q.Where("id = ?", id).Where("channel = ?", at).Where("reference IS NULL").Exec(db.Prepared(ctx))
 	if db.Violates(err, "transactions_reference") {
 		return s.checkoutTaken(ctx, id, made.Reference)
 	}

@@ -64,7 +64,7 @@ func (s *Store) settle(
 ) (models.Settled, error) {
 	var out models.Settled
 
-	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.db.InTx(db.Prepared(ctx), func(ctx context.Context, tx bun.Tx) error {
 		t, err := ledger.LockTransaction(ctx, tx, id)
 		if err != nil {
 			return err

@@ -37,7 +37,7 @@ func (s *Store) StoreEvent(ctx context.Context, e models.WebhookEvent, now time.
 		e.Type = models.EventNotice
 	}
 
-	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.db.InTx(db.Prepared(ctx), func(ctx context.Context, tx bun.Tx) error {
 		t, refund, err := resolve(ctx, tx, &e)
 		if err != nil {
 			return err

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
 
+	"rihla/internal/store/db"
 	"rihla/internal/store/ledger"
 	"rihla/models"
 )
@@ -41,7 +41,7 @@ func (s *Store) Grow(ctx context.Context, o Seed) (lines int, err error) {
 	defer conn.Close()
 
 	err = conn.Raw(func(driver any) error {
-		return pgx.BeginFunc(ctx, driver.(*stdlib.Conn).Conn(), func(tx pgx.Tx) error {
+		return pgx.BeginFunc(ctx, db.Pgx(driver), func(tx pgx.Tx) error {
 			lines, err = grow(ctx, tx, o, s.policies)
 
 			return err
