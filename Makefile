@@ -44,7 +44,7 @@ client: ## the story by a generated TypeScript client; needs Node.js
 docs-page: ## /docs in Chromium; needs Node.js and Chromium
 	cd e2e/typescript && npm ci --ignore-scripts --no-audit --no-fund && ./with-dev ./run docs
 
-bench: ## measure paid payments: history events, rate, time
+bench: ## measure payments over HTTP beside a bare workflow: rate, CPU, statements
 	go run ./bench payments
 
 cluster: ## the service on a Temporal cluster: health, a payment, payments per second

@@ -1,6 +1,6 @@
-// Command bench measures the service on a private PostgreSQL and Temporal: `go run ./bench payments` what a paid payment
-// costs, `go run ./bench reports` summaries and lists over ledgers of different sizes, `go run ./bench exports` exports beside
-// psql, and `go run ./bench cluster` the whole service on a Temporal cluster.
+// Command bench measures the service on a private PostgreSQL and Temporal: `go run ./bench payments` what a payment over HTTP
+// costs, `workflow` what its workflow does by itself, `reports` summaries and lists over ledgers of different sizes, `exports`
+// exports beside psql, and `cluster` the whole service on a Temporal cluster.
 package main
 
 import (

@@ -48,7 +48,7 @@ func ordersLateRefunds(ctx workflow.Context) bool {
 	return workflow.GetVersion(ctx, "late-refund-is-ordered", workflow.DefaultVersion, 1) >= 1
 }
 
-// triesAtOnce: the first try at the gateway is part of the workflow's first task. Since 1.2.0.
+// triesAtOnce: the first try at the gateway is part of the workflow's first task. Since 1.1.0.
 func triesAtOnce(ctx workflow.Context) bool {
 	return workflow.GetVersion(ctx, "payment-tries-at-once", workflow.DefaultVersion, 1) >= 1
 }

@@ -35,7 +35,7 @@ func TestOpensAgainHistories(t *testing.T) {
 		d, err := s.Temporal.DescribeWorkflowExecution(t.Context(), workflow, "")
 		changes := d.GetWorkflowExecutionInfo().GetSearchAttributes().GetIndexedFields()["TemporalChangeVersion"]
 
-		return err == nil && strings.Contains(string(changes.GetData()), "payment-at-once-opens-again")
+		return err == nil && strings.Contains(string(changes.GetData()), "payment-opens-again")
 	}, time.Minute, 100*time.Millisecond, "whoever closes it waits for half a minute")
 
 	a = customer.Post(intent, map[string]any{"payment_method": models.MethodCreditCard})

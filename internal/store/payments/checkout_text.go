@@ -12,17 +12,21 @@ import (
 
 // CheckoutText names what a transaction pays for on the gateway's page: the trip, and the booking's number.
 func (s *Store) CheckoutText(ctx context.Context, t *models.PaymentTransaction) (string, error) {
-	title, err := tripTitle(ctx, s.db, t)
-	if err != nil || t.BookingID == nil {
-		return title, err
+	ctx = db.Prepared(ctx)
+
+	if t.BookingID == nil {
+		return tripTitle(ctx, s.db, t)
 	}
 
-	named := *t
-	if err := db.NumberTransactions(ctx, s.db, &named); err != nil {
-		return "", err
+	var title, number string
+
+	err := s.db.NewSelect().TableExpr("bookings AS bk").Join("JOIN trips AS t ON t.id = bk.trip_id").Column("t.title", "bk.booking_number").
+		Where("bk.id = ?", *t.BookingID).Scan(ctx, &title, &number)
+	if err != nil {
+		return "", fmt.Errorf("read what is paid for: %w", err)
 	}
 
-	return title + " (" + named.BookingNumber + ")", nil
+	return title + " (" + number + ")", nil
 }
 
 // Payer is the name and the e-mail address of who pays: the booking's contact, or the account that advertises. Not for logs.

@@ -18,6 +18,7 @@ type settlement struct {
 	store *Store
 	tx    bun.Tx
 	t     models.PaymentTransaction
+	trip  models.Trip // of the booking, once confirm has read it
 	now   time.Time
 	out   models.Settled
 }

@@ -26,12 +26,12 @@ func (st *settlement) confirm(ctx context.Context, taken time.Time) (bool, error
 		return false, fmt.Errorf("lock booking: %w", err)
 	}
 
-	trip, err := tripOf(ctx, st.tx, &b)
-	if err != nil {
+	var err error
+	if st.trip, err = tripOf(ctx, st.tx, &b); err != nil {
 		return false, err
 	}
 
-	if !trip.Runs(taken) {
+	if !st.trip.Runs(taken) {
 		return false, nil // there is nothing to confirm any more
 	}
 
@@ -147,16 +147,17 @@ func (st *settlement) failBooking(ctx context.Context, why models.FailureCode) e
 
 // postLedger writes the ledger line of the paid attempt and the transfers that prove it.
 func (st *settlement) postLedger(ctx context.Context) error {
-	title, err := tripTitle(ctx, st.tx, &st.t)
-	if err != nil {
-		return err
-	}
-
 	var r models.FinancialRecord
+
 	if st.t.AdCampaignID != nil {
+		title, err := tripTitle(ctx, st.tx, &st.t)
+		if err != nil {
+			return err
+		}
+
 		r = models.Advertising(&st.t, title)
 	} else {
-		r = models.Sale(&st.t, title)
+		r = models.Sale(&st.t, st.trip.Title)
 	}
 
 	if err := ledger.InsertRecord(ctx, st.tx, &r); err != nil {

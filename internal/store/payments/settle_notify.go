@@ -13,14 +13,9 @@ import (
 	"rihla/models"
 )
 
-// notifyCustomer queues an e-mail and an SMS about the attempt to the booking's contact.
+// notifyCustomer queues an e-mail and an SMS about the attempt to the booking's contact. The trip has been read.
 func (st *settlement) notifyCustomer(ctx context.Context, b *models.Booking, kind models.NotificationKind) error {
-	var trip models.Trip
-	if err := st.tx.NewSelect().Model(&trip).Column("title", "departure_at").Where("id = ?", b.TripID).Scan(ctx); err != nil {
-		return fmt.Errorf("read trip: %w", err)
-	}
-
-	facts := outbox.BookingFacts(b, &trip, st.t.Amount)
+	facts := outbox.BookingFacts(b, &st.trip, st.t.Amount)
 	if kind == models.NotifyPaymentSucceeded {
 		facts["seats"], facts["vat_amount"] = strconv.Itoa(b.Seats), st.t.VATAmount.String()
 		facts["payment_method"] = string(st.t.PaymentMethod)
