@@ -59,7 +59,7 @@ func newStage(ctx context.Context, bookings int, env map[string]string) (s *stag
 		return s, err
 	}
 
-	if err = s.bench.seed(ctx, bookings); err != nil {
+	if err = s.seed(ctx, bookings); err != nil {
 		return s, err
 	}
 

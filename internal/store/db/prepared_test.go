@@ -47,7 +47,7 @@ func TestPreparedMeansTheSame(t *testing.T) {
 	at := time.Date(2026, 11, 24, 23, 59, 59, 123456000, time.UTC)
 	other := uuid.New()
 
-	for _, text := range []string{"", "x", "it's", "''", `\`, `\'`, `"`, "$1", "a', 'b", "?", "سفر", "PENDING", "NULL", "{}", "line\nline"} {
+	for _, text := range []string{"", "x", "it's", "''", `\`, `\'`, `"`, "$1", "a', 'b", "?", "سفر", "PENDING", "NULL", "{}", "one\nanother"} {
 		for _, m := range []mixed{
 			{Text: text, Words: []string{text, ""}, Data: map[string]string{text: text}, Hash: []byte(text), Status: models.TransactionPaid},
 			{

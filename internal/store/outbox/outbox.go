@@ -146,7 +146,8 @@ func (s *Store) NotificationSentNow(ctx context.Context, id uuid.UUID, now time.
 	_, err := s.db.NewUpdate().Model((*models.Notification)(nil)).
 		Set("status = ?", models.NotificationSent).Set("sent_at = ?", now).Set("last_error = ''").
 		Where("id = ?", id).
-		Where("(status = ? OR status = ? AND last_error = ?)", models.NotificationPending, models.NotificationFailed, WithheldMoved).Exec(db.Prepared(ctx))
+		Where("(status = ? OR status = ? AND last_error = ?)", models.NotificationPending, models.NotificationFailed, WithheldMoved).
+		Exec(db.Prepared(ctx))
 	if err != nil {
 		return fmt.Errorf("mark notification sent: %w", err)
 	}
