@@ -33,6 +33,8 @@ type Payments struct {
 	FirstTries map[models.Gateway]*semaphore.Weighted
 	// Queued is called when the outbox has new rows; it must not block.
 	Queued func()
+	// Decided is called with the booking of every attempt that has ended, once or more often; it must not block. May be nil.
+	Decided func(booking uuid.UUID)
 	// Settled is called for every attempt that has moved to a state; for metrics.
 	Settled func(models.TransactionStatus, models.Gateway)
 }
@@ -129,6 +131,11 @@ func (p *Payments) announce(ctx context.Context, id uuid.UUID, s models.Settled)
 
 	if s.Queued > 0 {
 		p.Queued()
+	}
+
+	// By the state and not by the move: a worker that was killed after the commit has not said so.
+	if s.Final() && s.Booking != uuid.Nil && p.Decided != nil {
+		p.Decided(s.Booking)
 	}
 
 	if s.Moved && p.Settled != nil {

@@ -112,7 +112,7 @@ func startAPI(
 
 	operations.ClearExports(ctx, slog.Default())
 
-	stopDashboards := handlers.ListenDashboards()
+	stopListening := handlers.Listen()
 
 	served := make(chan error, 1)
 	entrance := newAcceptGate(api.Listener(listener))
@@ -128,7 +128,7 @@ func startAPI(
 	slog.InfoContext(ctx, "API serves", "address", listener.Addr().String())
 
 	return func() error {
-		stopDashboards()
+		stopListening()
 
 		exportsOver := handlers.StopExports()
 

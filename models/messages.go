@@ -44,9 +44,11 @@ type Settled struct {
 	Mismatch       string    `json:"mismatch,omitempty"`     // of money in suspense: what was expected and what was taken
 	Queued         int       `json:"queued,omitempty"`       // notifications put into the outbox
 
-	// For metrics: whether this call moved the attempt, and at which gateway. They stay out of histories.
-	Moved   bool    `json:"-"`
-	Gateway Gateway `json:"-"`
+	// For metrics and for who waits: whether this call moved the attempt, at which gateway, and of which booking it is. They stay out
+	// of histories.
+	Moved   bool      `json:"-"`
+	Gateway Gateway   `json:"-"`
+	Booking uuid.UUID `json:"-"` // zero for a campaign
 }
 
 // Final reports that the attempt has ended.

@@ -54,6 +54,7 @@ type Worker struct {
 	queues   []worker.Worker // the workflows' own, then one per gateway
 	notifier *outboxNotifier
 	outages  *outages
+	decided  *announcer
 	deps     Deps
 }
 
@@ -71,7 +72,10 @@ func New(d Deps) *Worker {
 		d.Concurrency = 16
 	}
 
-	return &Worker{notifier: newOutboxNotifier(d.Log, workflows.NewClient(d.Temporal, d.Queue).WakeOutbox), outages: newOutages(d), deps: d}
+	return &Worker{
+		notifier: newOutboxNotifier(d.Log, workflows.NewClient(d.Temporal, d.Queue).WakeOutbox), outages: newOutages(d),
+		decided: newAnnouncer(d.Log, d.Store.Payments.AnnounceDecided), deps: d,
+	}
 }
 
 // newQueues makes the pollers. One that could not be started can never be started again, so every try has its own.
@@ -81,6 +85,7 @@ func (w *Worker) newQueues() []worker.Worker {
 	payments := &activities.Payments{
 		Store: d.Store, Gateways: d.Gateways, Now: d.Now, Log: d.Log, AskFor: d.AskFor, SettleAfter: d.SettleAfter,
 		Queued: w.notifier.Notify, Settled: d.Settled, FirstTries: d.firstTries(),
+		Decided: w.decided.Decided,
 	}
 
 	own := worker.New(d.Polls, d.Queue, worker.Options{
@@ -212,6 +217,7 @@ func (w *Worker) Start(ctx context.Context) error {
 	w.notifier.start()
 	w.notifier.Notify() // a worker that was killed may have queued messages without a notification
 	w.outages.start()
+	w.decided.start()
 	w.deps.Log.InfoContext(ctx, "worker polls", "queue", w.deps.Queue)
 
 	return nil
@@ -246,6 +252,7 @@ func (w *Worker) Stop() {
 	w.stop(w.queues)
 	w.notifier.stop()
 	w.outages.stop()
+	w.decided.stop()
 }
 
 // stop ends the queues side by side: each waits for what it runs.

@@ -24,6 +24,8 @@ func (o *Operations) CancelBooking(ctx context.Context, r gen.CancelBookingReque
 		return nil, err
 	}
 
+	o.announceDecided(ctx, b.ID)
+
 	closed := pending == nil || o.closeCheckout(ctx, pending.ID)
 
 	ctx, cancel := detached(ctx)

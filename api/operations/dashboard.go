@@ -2,7 +2,6 @@ package operations
 
 import (
 	"context"
-	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/google/uuid"
@@ -108,28 +107,3 @@ func (s eventStream) visit(f *fiber.Ctx) error {
 
 	return nil
 }
-
-// ListenDashboards starts to receive notifications of changed dashboards, until the returned function ends that,
-// and all streams with it: a server that shuts down would wait for them in vain.
-func (o *Operations) ListenDashboards() (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-
-	go func() {
-		defer close(done)
-
-		o.dashboards.listen(ctx, o.Store.Payments.ListenDashboard)
-	}()
-
-	return func() {
-		o.dashboards.end()
-		cancel()
-		<-done
-	}
-}
-
-const (
-	// relistenSoon and relistenLate are how long to wait before listening again after the connection broke.
-	relistenSoon = 200 * time.Millisecond
-	relistenLate = 5 * time.Second
-)

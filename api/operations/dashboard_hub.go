@@ -12,7 +12,6 @@ import (
 	"github.com/google/uuid"
 
 	"rihla/api/middleware"
-	"rihla/internal/store/payments"
 	"rihla/models"
 )
 
@@ -111,32 +110,6 @@ func (d *dashboards) announce(reason string, provider uuid.UUID) {
 		case s.wake <- reason:
 		default: // it has not told of the one before yet
 		}
-	}
-}
-
-// listen hands on the notifications of the database, until ctx ends. After the connection was lost every subscriber is
-// notified to read again.
-func (d *dashboards) listen(ctx context.Context, hear func(context.Context, *slog.Logger, func(), func(payments.DashboardEvent)) error) {
-	pause := relistenSoon
-
-	for {
-		err := hear(ctx, d.log, func() {
-			pause = relistenSoon
-			d.announce(reasonConnected, uuid.Nil)
-		}, func(e payments.DashboardEvent) { d.announce(e.Reason, e.ProviderID) })
-		if ctx.Err() != nil {
-			return
-		}
-
-		d.log.WarnContext(ctx, "dashboard events paused: LISTEN failed; reconnecting", "error", err)
-
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(pause):
-		}
-
-		pause = min(2*pause, relistenLate)
 	}
 }
 

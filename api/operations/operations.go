@@ -72,12 +72,13 @@ type Operations struct {
 	ownUploads, ownExports, ownPolls *slots // those of one account, and of one company
 
 	dashboards *dashboards // that are open
+	waiters    *waiters    // for payments
 }
 
 // New makes the handlers.
 func New(d Deps) *Operations {
 	return &Operations{
-		Deps: d, exports: newExports(), uploads: make(chan struct{}, uploadsAtOnce), dashboards: newDashboards(d.Log),
+		Deps: d, exports: newExports(), uploads: make(chan struct{}, uploadsAtOnce), dashboards: newDashboards(d.Log), waiters: newWaiters(),
 		ownUploads: newSlots("uploads", d.AtOnce.Uploads), ownExports: newSlots("exports", d.AtOnce.Exports),
 		ownPolls: newSlots("waiting requests", d.AtOnce.LongPolls),
 	}

@@ -12,13 +12,6 @@ import (
 	"rihla/models"
 )
 
-// A waiting request reads the payment often while most payments are settled, then seldom.
-const (
-	lookSoon    = 100 * time.Millisecond
-	lookLater   = 500 * time.Millisecond
-	lookSoonFor = 3 * time.Second
-)
-
 // The polling of a gateway on request, about a payment whose webhook may be lost: how often it is tried, and how long the call
 // to the orchestrator may take.
 const (
@@ -34,12 +27,20 @@ func (o *Operations) GetPaymentStatus(
 	began := time.Now()
 	wait := time.Duration(valueOf(r.Params.Wait)) * time.Second
 
+	var told <-chan struct{}
+
 	if wait > 0 {
 		leave, err := o.ownPolls.acquire(actor(ctx))
 		if err != nil {
 			return nil, err
 		}
 		defer leave()
+
+		// Before the first look: a decision after it is announced to this request.
+		var forget func()
+
+		told, forget = o.waiters.add(r.ID)
+		defer forget()
 	}
 
 	var tried time.Time
@@ -64,15 +65,21 @@ func (o *Operations) GetPaymentStatus(
 			return gen.GetPaymentStatus200JSONResponse{Data: statusOf(ctx, &s)}, nil
 		}
 
-		pause := lookSoon
-		if time.Since(began) > lookSoonFor {
-			pause = lookLater
+		pause := o.waiters.pause()
+		if s.Unheard {
+			pause = min(pause, askEvery)
 		}
+
+		look := time.NewTimer(min(pause, left))
 
 		select {
 		case <-ctx.Done():
+			look.Stop()
+
 			return nil, ctx.Err()
-		case <-time.After(min(pause, left)):
+		case <-told:
+			look.Stop()
+		case <-look.C:
 		}
 	}
 }

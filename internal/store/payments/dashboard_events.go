@@ -12,13 +12,43 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// listenDashboard begins to hear of what the database announces to dashboards (migration 0009).
-const listenDashboard = "LISTEN dashboard"
+// The channels of PostgreSQL on which a process of the API listens: what the database announces to dashboards (migration 0009), and the
+// bookings whose payment is decided (AnnounceDecided).
+const (
+	channelDashboard = "dashboard"
+	channelDecided   = "payment_decided"
+	listenSQL        = "LISTEN " + channelDashboard + "; LISTEN " + channelDecided
+)
 
 // DashboardEvent says that money has moved, and whose.
 type DashboardEvent struct {
 	Reason     string    `json:"reason"` // PAYMENT_SETTLED or REFUND_COMPLETED
 	ProviderID uuid.UUID `json:"provider_id"`
+}
+
+// Listener hears what is announced to this process. None of its functions may block.
+type Listener struct {
+	Ready   func()                  // nothing is missed any more
+	Money   func(DashboardEvent)    // has moved
+	Decided func(booking uuid.UUID) // the payment of a booking has come to an end, or may have
+}
+
+const decidedSQL = `SELECT pg_notify('` + channelDecided + `', booking) FROM unnest($1::text[]) AS booking`
+
+// AnnounceDecided announces to every process of the API that payments of the bookings have ended. It is no part of the transaction that
+// ended them: announcements are written one commit after the other, and settlements would wait for each other. One that is lost costs
+// who waits a few seconds.
+func (s *Store) AnnounceDecided(ctx context.Context, bookings []uuid.UUID) error {
+	ids := make([]string, len(bookings))
+	for i, id := range bookings {
+		ids[i] = id.String()
+	}
+
+	if _, err := s.db.Raw.ExecContext(ctx, decidedSQL, pgx.QueryExecModeCacheStatement, ids); err != nil {
+		return fmt.Errorf("announce decided payments: %w", err)
+	}
+
+	return nil
 }
 
 const (
@@ -30,19 +60,16 @@ const (
 	listenClose = 2 * time.Second
 )
 
-// ListenDashboard holds a connection of its own, outside the pool, until ctx ends or it breaks, and hands on what is
-// announced, in order. ready is called once nothing is missed any more. It always returns an error: that of ctx, or what
-// broke. What is announced and is no event is logged and skipped.
-func (s *Store) ListenDashboard(ctx context.Context, log *slog.Logger, ready func(), hear func(DashboardEvent)) error {
-	return s.listenDashboard(ctx, log, listenTimeouts{idle: listenIdle, ping: listenPing}, ready, hear)
+// Listen holds a connection of its own, outside the pool, until ctx ends or it breaks, and hands on what is announced, in order. It
+// always returns an error: that of ctx, or what broke. What is announced and means nothing is logged and skipped.
+func (s *Store) Listen(ctx context.Context, log *slog.Logger, l Listener) error {
+	return s.listen(ctx, log, listenTimeouts{idle: listenIdle, ping: listenPing}, l)
 }
 
 // listenTimeouts is how patient a listener is.
 type listenTimeouts struct{ idle, ping time.Duration }
 
-func (s *Store) listenDashboard(
-	ctx context.Context, log *slog.Logger, l listenTimeouts, ready func(), hear func(DashboardEvent),
-) error {
+func (s *Store) listen(ctx context.Context, log *slog.Logger, timeouts listenTimeouts, l Listener) error {
 	conn, err := pgx.ConnectConfig(ctx, s.db.Config.Copy())
 	if err != nil {
 		return fmt.Errorf("connect to listen: %w", err)
@@ -55,14 +82,14 @@ func (s *Store) listenDashboard(
 		_ = conn.Close(ctx)
 	}()
 
-	if _, err := conn.Exec(ctx, listenDashboard); err != nil {
+	if _, err := conn.Exec(ctx, listenSQL); err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
 
-	ready()
+	l.Ready()
 
 	for {
-		n, err := l.next(ctx, conn)
+		n, err := timeouts.next(ctx, conn)
 
 		switch {
 		case err != nil:
@@ -71,16 +98,31 @@ func (s *Store) listenDashboard(
 			continue // the connection is there, and silent
 		}
 
-		var e DashboardEvent
-		if err := json.Unmarshal([]byte(n.Payload), &e); err != nil {
-			// Anybody who may connect may say something on the channel: it is no reason to hear nothing.
-			log.WarnContext(ctx, "dashboard notification skipped: not a dashboard event", "length", len(n.Payload), "error", err)
+		if err := l.hear(n); err != nil {
+			// Anybody who may connect may say something on a channel: it is no reason to hear nothing.
+			log.WarnContext(ctx, "notification skipped", "channel", n.Channel, "length", len(n.Payload), "error", err)
+		}
+	}
+}
 
-			continue
+func (l Listener) hear(n *pgconn.Notification) error {
+	if n.Channel == channelDecided {
+		booking, err := uuid.Parse(n.Payload)
+		if err == nil {
+			l.Decided(booking)
 		}
 
-		hear(e)
+		return err
 	}
+
+	var e DashboardEvent
+
+	err := json.Unmarshal([]byte(n.Payload), &e)
+	if err == nil {
+		l.Money(e)
+	}
+
+	return err
 }
 
 // next waits for what is announced next. When there is nothing for long it asks the connection for a sign of life, and
@@ -99,7 +141,7 @@ func (l listenTimeouts) next(ctx context.Context, conn *pgx.Conn) (*pgconn.Notif
 	defer cancel()
 
 	// LISTEN is idempotent, and pg_stat_activity keeps showing the purpose of the connection.
-	_, err = conn.Exec(ping, listenDashboard)
+	_, err = conn.Exec(ping, listenSQL)
 
 	return nil, err
 }

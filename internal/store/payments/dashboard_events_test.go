@@ -3,6 +3,7 @@ package payments_test
 import (
 	"context"
 	"io"
+	"log/slog"
 	"net"
 	"net/url"
 	"sync"
@@ -27,8 +28,9 @@ func listen(t *testing.T, s *store.Store, silence time.Duration) (heard chan pay
 	heard, ended = make(chan payments.DashboardEvent, 10), make(chan error, 1)
 
 	go func() {
-		ended <- payments.ListenDashboardFor(t.Context(), s.Payments, silence, silence,
-			func() { close(ready) }, func(e payments.DashboardEvent) { heard <- e })
+		ended <- payments.ListenFor(t.Context(), s.Payments, silence, silence, payments.Listener{
+			Ready: func() { close(ready) }, Money: func(e payments.DashboardEvent) { heard <- e }, Decided: func(uuid.UUID) {},
+		})
 	}()
 
 	select {
@@ -66,13 +68,36 @@ func TestListenDashboardSkipsWhatIsNoEvent(t *testing.T) {
 	require.Equal(t, payments.DashboardEvent{Reason: "PAYMENT_SETTLED", ProviderID: provider}, within(t, heard, "the event after the others"))
 }
 
+// What is announced in one statement is heard one by one, and nonsense between it is skipped.
+func TestListenHearsOfDecidedPayments(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ready, heard := make(chan struct{}), make(chan uuid.UUID, 10)
+
+	go func() {
+		_ = b.Store.Payments.Listen(t.Context(), slog.New(slog.DiscardHandler), payments.Listener{
+			Ready: func() { close(ready) }, Money: func(payments.DashboardEvent) {}, Decided: func(id uuid.UUID) { heard <- id },
+		})
+	}()
+	within(t, ready, "listening")
+
+	first, second, third := uuid.New(), uuid.New(), uuid.New()
+	require.NoError(t, b.Store.Payments.AnnounceDecided(t.Context(), []uuid.UUID{first, second}))
+	b.Exec(t, "SELECT pg_notify('payment_decided', 'none')")
+	require.NoError(t, b.Store.Payments.AnnounceDecided(t.Context(), []uuid.UUID{third}))
+
+	for _, want := range []uuid.UUID{first, second, third} {
+		require.Equal(t, want, within(t, heard, "a decided payment"))
+	}
+}
+
 // A listener on which nothing is said asks for a sign of life over and over, and goes on as long as there is one.
 func TestListenDashboardOutlivesSilence(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	heard, ended := listen(t, b.Store, 100*time.Millisecond)
 
-	const listeners = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN dashboard'"
+	const listeners = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN dashboard; LISTEN payment_decided'"
 
 	require.Equal(t, 1, b.Count(t, listeners))
 

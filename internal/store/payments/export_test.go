@@ -6,9 +6,7 @@ import (
 	"time"
 )
 
-// ListenDashboardFor is ListenDashboard of another patience.
-func ListenDashboardFor(
-	ctx context.Context, s *Store, silence, answer time.Duration, ready func(), hear func(DashboardEvent),
-) error {
-	return s.listenDashboard(ctx, slog.New(slog.DiscardHandler), listenTimeouts{idle: silence, ping: answer}, ready, hear)
+// ListenFor is Listen of another patience.
+func ListenFor(ctx context.Context, s *Store, silence, answer time.Duration, l Listener) error {
+	return s.listen(ctx, slog.New(slog.DiscardHandler), listenTimeouts{idle: silence, ping: answer}, l)
 }

@@ -104,6 +104,10 @@ func (st *settlement) result() models.Settled {
 		st.out.Mismatch, st.out.NeedsReview = expectedAndTaken(&st.t), true
 	}
 
+	if st.t.BookingID != nil {
+		st.out.Booking = *st.t.BookingID
+	}
+
 	if st.t.Status == models.TransactionPaid && st.t.AdCampaignID != nil {
 		st.out.Campaign = *st.t.AdCampaignID
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/uptrace/bun"
 
 	"rihla/internal/store/bookings"
@@ -69,10 +70,10 @@ func (s *Store) StaleCampaigns(
 // seats. Bookings with an open attempt are left to its workflow, which asks the gateway first, and those with a payment that
 // the gateway has reported and that is not settled yet to that payment.
 func (s *Store) ReleaseExpiredHolds(ctx context.Context, limit int, now time.Time) (int, error) {
-	released := 0
+	var released []uuid.UUID
 
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		released = 0
+		released = nil
 
 		var due []models.Booking
 
@@ -99,14 +100,17 @@ func (s *Store) ReleaseExpiredHolds(ctx context.Context, limit int, now time.Tim
 			if err := notifyOfRelease(ctx, tx, &due[i]); err != nil {
 				return err
 			}
-		}
 
-		released = len(due)
+			released = append(released, due[i].ID)
+		}
 
 		return nil
 	})
+	if err != nil || len(released) == 0 {
+		return 0, err
+	}
 
-	return released, err
+	return len(released), s.AnnounceDecided(ctx, released)
 }
 
 // notifyOfRelease tells the customer of a booking whose hold is over, in the name of its last attempt. A booking without one has

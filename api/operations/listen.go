@@ -1,0 +1,78 @@
+package operations
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"rihla/internal/store/payments"
+)
+
+const (
+	// relistenSoon and relistenLate are how long to wait before listening again after the connection broke.
+	relistenSoon = 200 * time.Millisecond
+	relistenLate = 5 * time.Second
+)
+
+// Listen starts to hear what the database announces, for dashboards and for customers who wait, until the returned function ends that,
+// and all streams with it: a server that shuts down would wait for them in vain.
+func (o *Operations) Listen() (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+
+	go func() {
+		defer close(done)
+
+		o.listen(ctx)
+	}()
+
+	return func() {
+		o.dashboards.end()
+		cancel()
+		<-done
+	}
+}
+
+// listen goes on until ctx ends. Streams and requests that may have missed something while the connection was lost read again.
+func (o *Operations) listen(ctx context.Context) {
+	pause := relistenSoon
+
+	for {
+		err := o.Store.Payments.Listen(ctx, o.Log, payments.Listener{
+			Ready: func() {
+				pause = relistenSoon
+				o.waiters.listening(true)
+				o.dashboards.announce(reasonConnected, uuid.Nil)
+			},
+			Money:   func(e payments.DashboardEvent) { o.dashboards.announce(e.Reason, e.ProviderID) },
+			Decided: o.waiters.tell,
+		})
+
+		o.waiters.listening(false)
+
+		if ctx.Err() != nil {
+			return
+		}
+
+		o.Log.WarnContext(ctx, "announcements paused: LISTEN failed; reconnecting", "error", err)
+
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+
+		pause = min(2*pause, relistenLate)
+	}
+}
+
+// announceDecided has every process tell who waits for the booking's payment. Who is not told looks by itself.
+func (o *Operations) announceDecided(ctx context.Context, booking uuid.UUID) {
+	ctx, cancel := detached(ctx)
+	defer cancel()
+
+	if err := o.Store.Payments.AnnounceDecided(ctx, []uuid.UUID{booking}); err != nil {
+		o.Log.WarnContext(ctx, "decided payment not announced; who waits looks by itself", "booking_id", booking, "error", err)
+	}
+}

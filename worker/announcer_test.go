@@ -1,0 +1,50 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+)
+
+// What is decided while an announcement is under way goes with the next, and one that fails does not end the others.
+func TestAnnouncerTakesAllThatIsDue(t *testing.T) {
+	t.Parallel()
+
+	began, goOn := make(chan struct{}), make(chan struct{})
+	announced := make(chan []uuid.UUID, 10)
+
+	var once sync.Once
+
+	a := newAnnouncer(slog.New(slog.DiscardHandler), func(_ context.Context, bookings []uuid.UUID) error {
+		announced <- bookings
+
+		var err error
+
+		once.Do(func() {
+			close(began)
+			<-goOn
+
+			err = errors.New("away")
+		})
+
+		return err
+	})
+	a.start()
+	defer a.stop()
+
+	first, second, third := uuid.New(), uuid.New(), uuid.New()
+
+	a.Decided(first)
+	<-began
+	a.Decided(second)
+	a.Decided(third)
+	close(goOn)
+
+	require.Equal(t, []uuid.UUID{first}, <-announced)
+	require.Equal(t, []uuid.UUID{second, third}, <-announced)
+}
