@@ -57,20 +57,29 @@ func (a *announcer) run(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
+			a.announceDue(ctx) // what the last activities of this worker have decided
+
 			return
 		case <-a.due:
+			a.announceDue(ctx)
 		}
+	}
+}
 
-		a.mu.Lock()
-		decided := a.decided
-		a.decided = nil
-		a.mu.Unlock()
+func (a *announcer) announceDue(ctx context.Context) {
+	a.mu.Lock()
+	decided := a.decided
+	a.decided = nil
+	a.mu.Unlock()
 
-		limited, cancel := context.WithTimeout(ctx, announceTime)
-		if err := a.announce(limited, decided); err != nil && ctx.Err() == nil {
-			a.log.WarnContext(ctx, "decided payments not announced; who waits looks by itself", "payments", len(decided), "error", err)
-		}
+	if len(decided) == 0 {
+		return
+	}
 
-		cancel()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), announceTime)
+	defer cancel()
+
+	if err := a.announce(ctx, decided); err != nil {
+		a.log.WarnContext(ctx, "decided payments not announced; who waits looks by itself", "payments", len(decided), "error", err)
 	}
 }

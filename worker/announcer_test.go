@@ -48,3 +48,25 @@ func TestAnnouncerTakesAllThatIsDue(t *testing.T) {
 	require.Equal(t, []uuid.UUID{first}, <-announced)
 	require.Equal(t, []uuid.UUID{second, third}, <-announced)
 }
+
+// What the last activities of a worker have decided is announced before it ends.
+func TestAnnouncerEndsWithNothingDue(t *testing.T) {
+	t.Parallel()
+
+	for range 100 {
+		var announced []uuid.UUID
+
+		a := newAnnouncer(slog.New(slog.DiscardHandler), func(ctx context.Context, bookings []uuid.UUID) error {
+			announced = append(announced, bookings...)
+
+			return ctx.Err()
+		})
+		a.start()
+
+		booking := uuid.New()
+		a.Decided(booking)
+		a.stop()
+
+		require.Equal(t, []uuid.UUID{booking}, announced)
+	}
+}
