@@ -187,6 +187,9 @@ func lateBill(t *testing.T, s *harness.Stack) {
 	customer, finance := s.As(models.RoleEndUser), s.As(models.RoleFinanceAdmin)
 	b := customer.BookBill(1)
 	require.Contains(t, []int{http.StatusOK, http.StatusAccepted}, customer.Post("/api/v1/bookings/"+b.ID.String()+"/cancel", nil).Status)
+
+	// 202 says that the attempt's workflow still closes the checkout. What it finds there is its own to tell.
+	require.NoError(t, s.Temporal.GetWorkflow(t.Context(), models.PaymentWorkflowID(b.Payment.TransactionID), "").Get(t.Context(), nil))
 	s.PayLate(*b.Payment.Reference)
 
 	r := awaitPayoutOf(t, finance, b.ID)
