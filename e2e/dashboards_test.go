@@ -162,7 +162,7 @@ func dashboardReplicas(t *testing.T, s *harness.Stack) {
 	// A lost connection to the database is made again, and every dashboard is notified to read again.
 	ended, err := s.ServiceDB.ExecContext(t.Context(), `
 		SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-		WHERE query = 'LISTEN dashboard' AND datname = current_database() AND application_name = 'replica'`)
+		WHERE query LIKE 'LISTEN dashboard%' AND datname = current_database() AND application_name = 'replica'`)
 	require.NoError(t, err)
 
 	n, err := ended.RowsAffected()
