@@ -51,7 +51,13 @@ func (b *Books) Settle(t *testing.T, tx models.PaymentTransaction, at time.Time)
 	require.NoError(t, err)
 	require.Equal(t, tx.Gateway, s.Gateway)
 
-	s.Gateway = "" // so that tests say only what they are about
+	if tx.BookingID != nil {
+		require.Equal(t, *tx.BookingID, s.Booking)
+	} else {
+		require.Zero(t, s.Booking)
+	}
+
+	s.Gateway, s.Booking = "", uuid.Nil // so that tests say only what they are about
 
 	return s
 }

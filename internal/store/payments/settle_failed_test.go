@@ -197,7 +197,9 @@ func TestEndPayment(t *testing.T) {
 		tx := b.Open(t, booking, 1)
 		s, err := b.Store.Payments.EndPayment(t.Context(), tx.ID, why, "words", time.Now())
 		require.NoError(t, err)
-		require.Equal(t, models.Settled{Moved: true, Gateway: tx.Gateway, Status: models.TransactionFailed, Failure: why}, s)
+		require.Equal(t, models.Settled{
+			Moved: true, Gateway: tx.Gateway, Booking: *tx.BookingID, Status: models.TransactionFailed, Failure: why,
+		}, s)
 		require.Equal(t, "words", b.Transaction(t, tx.ID).FailureReason)
 		require.Equal(t, models.BookingPendingPayment, b.BookingNow(t, booking.ID).Status, why)
 
