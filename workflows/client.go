@@ -28,8 +28,9 @@ func NewClient(c client.Client, queue string) *Client { return &Client{temporal:
 var ErrStillRunning = errors.New("the workflow is still running")
 
 // TaskTimeout is how long a worker may be silent before another one takes its workflow task: the default of 10 s
-// would double the time that payments stand still when a worker is killed.
-const TaskTimeout = 5 * time.Second
+// would make payments stand still for four times as long when a worker is killed. A task with a local activity that takes longer than
+// 0.8 of it is kept alive by the SDK.
+const TaskTimeout = 2500 * time.Millisecond
 
 // StartPayment starts the attempt's workflow, or finds the one that runs, and waits until the customer can pay or the
 // attempt has ended. ctx bounds the wait. Errors: the domain's, SERVICE_UNAVAILABLE, ErrStillRunning.

@@ -33,7 +33,7 @@ const (
 	gatewayTimeout = 15 * time.Second
 	// firstTryTimeout bounds the first try of a checkout. With the retries of the workflow task itself it stays below the time after
 	// which the SDK would keep a task alive that waits for a local activity (0.8 of TaskTimeout), which costs events.
-	firstTryTimeout = 2 * time.Second
+	firstTryTimeout = 1800 * time.Millisecond
 	// heartbeatTimeout is after how long without a sign of life an activity that calls no gateway is given to another worker.
 	heartbeatTimeout = 3 * time.Second
 	// gatewayHeartbeat is the same for one that does. It is longer than the longest request (4 s) and the time between two
