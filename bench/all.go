@@ -34,6 +34,10 @@ var measurements = []measurement{
 	},
 	{section: "payments-at-rest", args: []string{"payments", "--clients", "1", "--payments", "100"}},
 	{section: "workflow", args: []string{"workflow"}, small: []string{"workflow", "--payments", "20", "--parallel", "4", "--rounds", "1"}},
+	{
+		section: "growth", args: []string{"growth"},
+		small: []string{"growth", "--payments", "20", "--clients", "4", "--rounds", "1", "--records", "2000"},
+	},
 	{section: "exports", args: []string{"exports"}, small: []string{"exports", "--records", "2000", "--rounds", "1"}},
 }
 

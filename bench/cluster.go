@@ -8,46 +8,46 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
-
 	"rihla/api/gen"
 	"rihla/chaos/env"
+	"rihla/chaos/schedule"
 	"rihla/internal/rig"
 	"rihla/models"
 )
 
 func newCluster() *cobra.Command {
 	var (
-		payments, parallel int
-		stay               bool
+		payments, parallel, rounds int
+		stay                       bool
 	)
 
 	c := &cobra.Command{
 		Use:   "cluster",
 		Short: "Run the service as it is deployed: a Temporal cluster on PostgreSQL, two API and two worker processes",
 		Long: "Start PostgreSQL, a Temporal cluster of two nodes on it, the sandbox gateway, two API and two worker processes, show\n" +
-			"their health, take one payment from the seat to the confirmed booking, then as many as asked for, and print how many\n" +
-			"a second that were. The first run builds Temporal's server, about 7 minutes on 2 cores.",
+			"their health, take one payment from the seat to the confirmed booking, then as many as asked for, in turn with one\n" +
+			"and with two processes of each, and print how many a second that were and what each costs. The first run builds\n" +
+			"Temporal's server, about 7 minutes on 2 cores.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runCluster(cmd.Context(), cmd.OutOrStdout(), payments, parallel, stay)
+			return runCluster(cmd.Context(), cmd.OutOrStdout(), payments, parallel, rounds, stay)
 		},
 	}
-	c.Flags().IntVar(&payments, "payments", 200, "payments to measure")
+	c.Flags().IntVar(&payments, "payments", 200, "payments per round")
+	c.Flags().IntVar(&rounds, "rounds", 3, "rounds with each number of processes; the median counts")
 	c.Flags().IntVar(&parallel, "parallel", 16, "payments under way at once")
 	c.Flags().BoolVar(&stay, "stay", false, "go on running until Ctrl-C")
 
 	return c
 }
 
-func runCluster(ctx context.Context, out io.Writer, payments, parallel int, stay bool) (err error) {
+func runCluster(ctx context.Context, out io.Writer, payments, parallel, rounds int, stay bool) (err error) {
 	began := time.Now()
 
 	binary, err := rig.Build(ctx, "rihla-bench")
@@ -78,12 +78,12 @@ func runCluster(ctx context.Context, out io.Writer, payments, parallel int, stay
 	fmt.Fprintf(out, "Everything runs after %.0f s.\n\n", time.Since(began).Seconds())
 	showHealth(ctx, out, h)
 
-	b := &clusterBench{environment: h}
+	b := &clusterBench{environment: h, processes: schedule.APIs}
 	if err := b.smoke(ctx, out); err != nil {
 		return err
 	}
 
-	if err := b.measure(ctx, out, payments, parallel); err != nil {
+	if err := b.compare(ctx, out, payments, parallel, rounds); err != nil {
 		return err
 	}
 
@@ -118,6 +118,7 @@ type clusterBench struct {
 	environment *env.Environment
 	token       string
 	trips       []uuid.UUID
+	processes   int // of API and worker each, that run
 
 	mu   sync.Mutex
 	next int
@@ -137,43 +138,6 @@ func (b *clusterBench) smoke(ctx context.Context, out io.Writer) error {
 	}
 
 	fmt.Fprintf(out, "A payment from the seat to the confirmed booking: %d ms.\n", took.Milliseconds())
-
-	return nil
-}
-
-func (b *clusterBench) measure(ctx context.Context, out io.Writer, payments, parallel int) error {
-	var (
-		group errgroup.Group
-		mu    sync.Mutex
-		took  []time.Duration
-	)
-
-	group.SetLimit(parallel)
-
-	began := time.Now()
-
-	for range payments {
-		group.Go(func() error {
-			d, err := b.pay(ctx)
-
-			mu.Lock()
-			defer mu.Unlock()
-
-			took = append(took, d)
-
-			return err
-		})
-	}
-
-	if err := group.Wait(); err != nil || len(took) == 0 {
-		return err
-	}
-
-	rate := float64(payments) / time.Since(began).Seconds()
-
-	slices.Sort(took)
-	fmt.Fprintf(out, "%d payments, %d at once: %.1f a second; from the seat to the confirmed booking %d ms (median), %d ms (95 %%).\n",
-		payments, parallel, rate, took[len(took)/2].Milliseconds(), took[len(took)*95/100].Milliseconds())
 
 	return nil
 }
@@ -243,7 +207,7 @@ func (b *clusterBench) seat(ctx context.Context) (n int, trip uuid.UUID, err err
 	return n, made.ID, err
 }
 
-// api is an API process, as the admin sees it.
+// api is one of the API processes that run, as the admin sees it.
 func (b *clusterBench) api(n int) rig.Client {
-	return rig.Client{URL: b.environment.API(n), Token: b.token}
+	return rig.Client{URL: b.environment.API(n % b.processes), Token: b.token}
 }

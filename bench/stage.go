@@ -43,6 +43,13 @@ const stagePassword = "bench-password"
 
 // newStage starts everything, with room for as many bookings of one seat each.
 func newStage(ctx context.Context, bookings int, env map[string]string) (s *stage, err error) {
+	return newStageWith(ctx, bookings, env, func(context.Context, *stage) error { return nil })
+}
+
+// newStageWith is newStage with a database that prepare has changed before the service starts.
+func newStageWith(
+	ctx context.Context, bookings int, env map[string]string, prepare func(context.Context, *stage) error,
+) (s *stage, err error) {
 	s = &stage{}
 	defer func() {
 		if err != nil {
@@ -60,6 +67,10 @@ func newStage(ctx context.Context, bookings int, env map[string]string) (s *stag
 	}
 
 	if err = s.seed(ctx, bookings); err != nil {
+		return s, err
+	}
+
+	if err = prepare(ctx, s); err != nil {
 		return s, err
 	}
 

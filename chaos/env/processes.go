@@ -296,6 +296,26 @@ func (e *Environment) Exits() []string {
 	return all
 }
 
+// PIDs are the process ids of the parts that run; several of a cluster's nodes.
+func (e *Environment) PIDs(part schedule.Part) []int {
+	switch part {
+	case schedule.Postgres:
+		return []int{e.components.Postgres.PID()}
+	case schedule.Temporal:
+		if e.Cluster != nil {
+			return e.Cluster.PIDs()
+		}
+
+		return []int{e.components.Temporal.PID()}
+	default:
+		if p := e.parts[part]; p.Running() {
+			return []int{p.PID()}
+		}
+
+		return nil
+	}
+}
+
 // Health says of each process in a line whether it is ready.
 func (e *Environment) Health(ctx context.Context) []string {
 	lines := make([]string, 0, len(e.parts))

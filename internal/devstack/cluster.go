@@ -133,6 +133,19 @@ func (c *Cluster) Health() []string {
 	return lines
 }
 
+// PIDs are the process ids of the nodes that run.
+func (c *Cluster) PIDs() []int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var pids []int
+	for _, n := range c.nodes {
+		if n.running() {
+			pids = append(pids, n.process.PID())
+		}
+	}
+	return pids
+}
+
 // Start starts the nodes that do not run, and returns once the cluster answers.
 func (c *Cluster) Start(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, clusterPatience)
