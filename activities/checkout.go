@@ -180,11 +180,6 @@ func isFinal(err error) bool {
 // createCheckout asks for a checkout. Where a repeated request would make another one, what an earlier try may have made is looked
 // for first.
 func (p *Payments) createCheckout(ctx context.Context, t *models.PaymentTransaction, fresh bool) (gateways.Checkout, error) {
-	title, err := p.Store.Payments.CheckoutText(ctx, t)
-	if err != nil {
-		return gateways.Checkout{}, err
-	}
-
 	g, err := p.gateway(t.Channel.Account())
 	if err != nil {
 		return gateways.Checkout{}, err
@@ -206,7 +201,7 @@ func (p *Payments) createCheckout(ctx context.Context, t *models.PaymentTransact
 
 	return g.CreateCheckout(ctx, gateways.CheckoutRequest{
 		MerchantReference: t.ID, Payer: payer, Amount: t.Amount, Currency: t.Currency, Method: t.PaymentMethod,
-		Description: title, ReturnURL: t.ReturnAddress(), CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt,
+		Description: t.CheckoutText, ReturnURL: t.ReturnAddress(), CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt,
 	})
 }
 

@@ -52,6 +52,7 @@ type PaymentTransaction struct {
 
 	GatewayPaymentID *string `bun:"gateway_payment_id"` // the gateway's id of the payment, where that is not the checkout's
 	BookingNumber    string  `bun:"-"`                  // read for people only
+	CheckoutText     string  `bun:"-"`                  // what is paid for, on the gateway's page; read when the attempt is opened
 }
 
 // Taken is what the gateway has taken for the attempt, in the currency that it has taken: of money in suspense another amount or

@@ -13,17 +13,21 @@ import (
 
 // TransitionBooking is the guarded UPDATE of a booking's state. seats_held follows the state, which the database checks.
 func TransitionBooking(ctx context.Context, tx bun.Tx, b *models.Booking, to models.BookingStatus, now time.Time) error {
-	from := b.Status
-	b.Status = to
-	b.SeatsHeld = to == models.BookingPendingPayment || to == models.BookingConfirmed
-
-	res, err := tx.NewUpdate().Model(b).Column("status", "seats_held").Set("updated_at = ?", now).
-		WherePK().Where("status = ?", from).Exec(ctx)
+	res, err := Transition(tx, b, to, now).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("move booking: %w", err)
 	}
 
 	return db.AffectedOne(res, "booking")
+}
+
+// Transition is the UPDATE of TransitionBooking, for one that is written with others.
+func Transition(db bun.IDB, b *models.Booking, to models.BookingStatus, now time.Time) *bun.UpdateQuery {
+	from := b.Status
+	b.Status = to
+	b.SeatsHeld = to == models.BookingPendingPayment || to == models.BookingConfirmed
+
+	return db.NewUpdate().Model(b).Column("status", "seats_held").Set("updated_at = ?", now).WherePK().Where("status = ?", from)
 }
 
 // FreeSeats gives a booking's seats back to its trip; the caller has just moved the booking to a state without seats.

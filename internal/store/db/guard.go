@@ -25,8 +25,10 @@ func AffectedOne(res sql.Result, what string) error {
 	}
 
 	if n != 1 {
-		return fmt.Errorf("%s was not in the expected state", what)
+		return unexpectedState(what)
 	}
 
 	return nil
 }
+
+func unexpectedState(what string) error { return fmt.Errorf("%s was not in the expected state", what) }

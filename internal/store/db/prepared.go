@@ -190,6 +190,8 @@ func (l *lexer) parenAfter() paren {
 		return parenList
 	case "WHERE", "AND", "OR", "NOT", "ON":
 		return parenCondition
+	case "AS": // of WITH, before a statement; CAST(… AS …) has a parenthesis before its AS only
+		return parenCondition
 	case "":
 		switch {
 		case strings.HasSuffix(before, ","): // the next row of VALUES, or the next thing of the list that is open

@@ -46,6 +46,13 @@ func TestParameters(t *testing.T) {
 		{
 			"functions among values", `INSERT INTO t VALUES (lower('X'), 'y')`, `INSERT INTO t VALUES (lower('X'), $1)`, []string{"y"},
 		},
+		{
+			"statements of WITH", `WITH "w0" AS (UPDATE t SET s = 'PAID', a = 'x' WHERE (id = '1') RETURNING 1), ` +
+				`"w1" AS (INSERT INTO t VALUES ('y', DEFAULT), ('z', concat('RH-', nextval('n')))) SELECT ARRAY[(SELECT count(*) FROM "w0")]`,
+			`WITH "w0" AS (UPDATE t SET s = 'PAID', a = $1 WHERE (id = $2) RETURNING 1), ` +
+				`"w1" AS (INSERT INTO t VALUES ($3, DEFAULT), ($4, concat('RH-', nextval('n')))) SELECT ARRAY[(SELECT count(*) FROM "w0")]`,
+			[]string{"x", "1", "y", "z"},
+		},
 		{"quotes in names", `SELECT "it's" FROM t WHERE "a""'" = 'x'`, `SELECT "it's" FROM t WHERE "a""'" = $1`, []string{"x"}},
 	}
 	for _, tt := range tests {

@@ -12,17 +12,19 @@ import (
 // InsertRecord gives the line its number and writes it. A second line for the same cause is a bug that the primary
 // key turns into an error.
 func InsertRecord(ctx context.Context, tx bun.Tx, r *models.FinancialRecord) error {
-	var n int64
-	if err := tx.NewRaw("SELECT nextval('financial_record_numbers')").Scan(ctx, &n); err != nil {
-		return fmt.Errorf("number ledger line: %w", err)
-	}
-
-	r.TransactionNumber = TransactionNumber(r.RecordDate, n)
-	if _, err := tx.NewInsert().Model(r).ExcludeColumn("created_at", "updated_at").Exec(ctx); err != nil {
+	if _, err := NewRecord(tx, r).Exec(ctx); err != nil {
 		return fmt.Errorf("insert ledger line: %w", err)
 	}
 
 	return nil
+}
+
+// NewRecord is the INSERT of InsertRecord, for one that is written with others. The number is that of TransactionNumber, made by the
+// database: asking for it would be a round trip of its own.
+func NewRecord(db bun.IDB, r *models.FinancialRecord) *bun.InsertQuery {
+	return db.NewInsert().Model(r).ExcludeColumn("created_at", "updated_at").
+		Value("transaction_number", fmt.Sprintf("concat('RH-%d-', to_char(nextval('financial_record_numbers'), 'FM999999999999000000'))",
+			r.RecordDate.Year()))
 }
 
 // TransactionNumber is the number that people know a line by; n is the next of financial_record_numbers.
@@ -36,9 +38,14 @@ func PostTransfers(ctx context.Context, tx bun.Tx, all []models.LedgerTransfer) 
 		return nil
 	}
 
-	if _, err := tx.NewInsert().Model(&all).ExcludeColumn("created_at").Exec(ctx); err != nil {
+	if _, err := NewTransfers(tx, all).Exec(ctx); err != nil {
 		return fmt.Errorf("insert transfers: %w", err)
 	}
 
 	return nil
+}
+
+// NewTransfers is the INSERT of PostTransfers, for one that is written with others. There is at least one.
+func NewTransfers(db bun.IDB, all []models.LedgerTransfer) *bun.InsertQuery {
+	return db.NewInsert().Model(&all).ExcludeColumn("created_at")
 }

@@ -16,7 +16,14 @@ import (
 func QueueForBooking(
 	ctx context.Context, tx bun.Tx, b *models.Booking, kind models.NotificationKind, transaction uuid.UUID, facts map[string]string,
 ) (int, error) {
-	return Enqueue(ctx, tx, kind, transaction, b.Locale, b.ContactEmail, b.ContactPhone, facts)
+	return InsertMessages(ctx, tx, BookingMessages(b, kind, transaction, facts))
+}
+
+// BookingMessages are the outbox rows of QueueForBooking.
+func BookingMessages(
+	b *models.Booking, kind models.NotificationKind, transaction uuid.UUID, facts map[string]string,
+) []models.Notification {
+	return NewMessages(kind, transaction, "", b.Locale, b.ContactEmail, b.ContactPhone, facts)
 }
 
 // BookingFacts are what every message about a booking says of it and of money.
@@ -81,8 +88,7 @@ func InsertMessages(ctx context.Context, tx bun.Tx, rows []models.Notification) 
 		return 0, nil
 	}
 
-	res, err := tx.NewInsert().Model(&rows).ExcludeColumn("created_at", "next_attempt_at").
-		On("CONFLICT DO NOTHING").Exec(ctx)
+	res, err := Insertion(tx, rows).Exec(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("queue notifications: %w", err)
 	}
@@ -90,6 +96,11 @@ func InsertMessages(ctx context.Context, tx bun.Tx, rows []models.Notification) 
 	n, err := res.RowsAffected()
 
 	return int(n), err
+}
+
+// Insertion is the INSERT of InsertMessages, for one that is written with others. There is at least one row.
+func Insertion(db bun.IDB, rows []models.Notification) *bun.InsertQuery {
+	return db.NewInsert().Model(&rows).ExcludeColumn("created_at", "next_attempt_at").On("CONFLICT DO NOTHING")
 }
 
 // deliveryLease is how long a deliverer that was killed keeps its rows from the next one. A living one renews it

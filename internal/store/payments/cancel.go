@@ -151,8 +151,10 @@ func othersPaying(ctx context.Context, tx bun.Tx, booking uuid.UUID, locked *mod
 
 // failCancelled ends a locked attempt that is PENDING.
 func (s *Store) failCancelled(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, now time.Time) error {
-	st := &settlement{store: s, tx: tx, t: *t, now: now}
-	if err := st.transition(ctx, models.TransactionFailed, models.FailureCancelled, "", nil); err != nil {
+	st := &settlement{attempt: attempt{t: *t}, store: s, tx: tx, now: now}
+	st.transition(models.TransactionFailed, models.FailureCancelled, "", nil)
+
+	if err := st.flush(ctx); err != nil {
 		return err
 	}
 

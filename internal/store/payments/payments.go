@@ -11,7 +11,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/uptrace/bun"
 
-	"rihla/internal/store/bookings"
 	"rihla/internal/store/db"
 	"rihla/models"
 )
@@ -52,12 +51,12 @@ func (s *Store) PayableCampaign(ctx context.Context, id uuid.UUID, now time.Time
 		return Payable{}, db.NotFound(err)
 	}
 
-	refused, err := advertisable(ctx, s.db, &c, now)
+	t, err := tripByID(ctx, s.db, c.TripID)
 	if err != nil {
 		return Payable{}, err
 	}
 
-	p := Payable{ProviderID: c.ProviderID, Err: refused}
+	p := Payable{ProviderID: c.ProviderID, Err: advertisable(&c, &t, now)}
 	p.Amount, _ = models.AddVAT(c.Price, s.policies.VATAd)
 
 	return p, s.loadAttempts(ctx, &p, "ad_campaign_id", id)
@@ -90,29 +89,28 @@ func (s *Store) loadAttempts(ctx context.Context, p *Payable, column string, id 
 }
 
 // advertisable says whether the campaign can be paid at now, as AdCampaign.Payable does, and whether there is still a trip
-// to advertise. refused is CAMPAIGN_NOT_PAYABLE.
-func advertisable(ctx context.Context, db bun.IDB, c *models.AdCampaign, now time.Time) (refused, err error) {
-	if refused = c.Payable(now); refused != nil {
-		return refused, nil
+// to advertise. Error: CAMPAIGN_NOT_PAYABLE.
+func advertisable(c *models.AdCampaign, trip *models.Trip, now time.Time) error {
+	if err := c.Payable(now); err != nil {
+		return err
 	}
 
-	live, err := db.NewSelect().Model((*models.Trip)(nil)).Where("id = ?", c.TripID).Where("deleted_at IS NULL").Exists(ctx)
-
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("look for trip: %w", err)
-	case !live:
-		return models.Errorf(models.CodeCampaignNotPayable, "The campaign's trip has been deleted."), nil
-	default:
-		return nil, nil
+	if trip.DeletedAt != nil {
+		return models.Errorf(models.CodeCampaignNotPayable, "The campaign's trip has been deleted.")
 	}
+
+	return nil
 }
 
 // tripOf reads what paying for a booking needs to know of its trip.
 func tripOf(ctx context.Context, db bun.IDB, b *models.Booking) (models.Trip, error) {
+	return tripByID(ctx, db, b.TripID)
+}
+
+func tripByID(ctx context.Context, db bun.IDB, id uuid.UUID) (models.Trip, error) {
 	var t models.Trip
 
-	err := db.NewSelect().Model(&t).Column("id", "title", "status", "departure_at", "deleted_at").Where("id = ?", b.TripID).Scan(ctx)
+	err := db.NewSelect().Model(&t).Column("id", "title", "status", "departure_at", "deleted_at").Where("id = ?", id).Scan(ctx)
 	if err != nil {
 		return t, fmt.Errorf("read trip: %w", err)
 	}
@@ -123,181 +121,6 @@ func tripOf(ctx context.Context, db bun.IDB, b *models.Booking) (models.Trip, er
 // CheckMethod refuses a method by which an amount cannot be paid. Errors: METHOD_NOT_AVAILABLE, VALIDATION_ERROR.
 func (s *Store) CheckMethod(method models.PaymentMethod, amount models.Money) error {
 	return s.policies.Methods.Check(method, amount)
-}
-
-// OpenPayment writes the PENDING row of an attempt, with the amount and the rates of this moment, or returns the
-// row that the same attempt has written before; fresh tells the two apart. clock is read once the booking or the campaign is
-// locked: of two tries of one attempt, that which had to wait cannot open what the other found too late. Errors: NOT_FOUND,
-// BOOKING_NOT_PAYABLE, CAMPAIGN_NOT_PAYABLE (also when another attempt is open), PAYMENT_IN_SUSPENSE, METHOD_NOT_AVAILABLE (unpaid
-// bills hold too much of the trip).
-func (s *Store) OpenPayment(
-	ctx context.Context, a models.Attempt, clock func() time.Time,
-) (row models.PaymentTransaction, fresh bool, err error) {
-	err = s.db.InTx(db.Prepared(ctx), func(ctx context.Context, tx bun.Tx) error {
-		row, fresh = models.PaymentTransaction{}, false
-
-		err := tx.NewSelect().Model(&row).Where("id = ?", a.ID()).Scan(ctx)
-		if err == nil || !errors.Is(err, sql.ErrNoRows) {
-			return err
-		}
-
-		if a.BookingID != uuid.Nil {
-			row, err = s.bookingAttempt(ctx, tx, a, clock)
-		} else {
-			row, err = s.campaignAttempt(ctx, tx, a, clock)
-		}
-
-		if err == nil {
-			err = s.policies.Methods.Check(row.PaymentMethod, row.Amount)
-		}
-
-		if _, refused := errors.AsType[*models.Error](err); refused {
-			// Another try of the same attempt may have opened it while this one waited for the booking or the campaign. Who
-			// got "too late" now would leave it without an owner.
-			again := tx.NewSelect().Model(&row).Where("id = ?", a.ID()).Scan(ctx)
-			if errors.Is(again, sql.ErrNoRows) {
-				return err
-			}
-
-			return again
-		}
-
-		if err != nil {
-			return err
-		}
-
-		res, err := tx.NewInsert().Model(&row).On("CONFLICT (id) DO NOTHING").Returning("created_at, updated_at").Exec(ctx)
-		if err != nil {
-			return openConflict(err)
-		}
-
-		n, err := res.RowsAffected()
-		if fresh = n == 1; err != nil || fresh {
-			return err
-		}
-		// The same attempt was opened between the look and the insert.
-		return tx.NewSelect().Model(&row).Where("id = ?", a.ID()).Scan(ctx)
-	})
-
-	return row, fresh, err
-}
-
-// openConflict maps the unique indexes that allow one open attempt to the answer a caller can act on.
-func openConflict(err error) error {
-	switch {
-	case db.Violates(err, "transactions_booking_pending"), db.Violates(err, "transactions_booking_attempt"):
-		return models.Errorf(models.CodeBookingNotPayable, "Another payment attempt of the booking is open.")
-	case db.Violates(err, "transactions_campaign_pending"), db.Violates(err, "transactions_campaign_attempt"):
-		return models.Errorf(models.CodeCampaignNotPayable, "Another payment attempt of the campaign is open.")
-	default:
-		return err
-	}
-}
-
-func (s *Store) bookingAttempt(
-	ctx context.Context, tx bun.Tx, a models.Attempt, clock func() time.Time,
-) (models.PaymentTransaction, error) {
-	var b models.Booking
-
-	err := tx.NewSelect().Model(&b).Where("id = ?", a.BookingID).For("NO KEY UPDATE").Scan(ctx)
-	if err != nil {
-		return models.PaymentTransaction{}, db.NotFound(err)
-	}
-
-	trip, err := tripOf(ctx, tx, &b)
-	if err != nil {
-		return models.PaymentTransaction{}, err
-	}
-
-	now := clock()
-	if err := b.Payable(&trip, now); err != nil {
-		return models.PaymentTransaction{}, err
-	}
-
-	if err := rejectWhileInSuspense(ctx, tx, "booking_id", b.ID); err != nil {
-		return models.PaymentTransaction{}, err
-	}
-
-	if err := s.bookings.ChangeMethod(ctx, tx, &b, a.Method); err != nil {
-		return models.PaymentTransaction{}, err
-	}
-
-	if until := b.HoldFor(s.policies.Hold(a.Method), trip.DepartureAt, now).Truncate(time.Microsecond); !until.Equal(b.HoldUntil) {
-		b.HoldUntil = until
-
-		if _, err := tx.NewUpdate().Model(&b).Column("hold_until").WherePK().Exec(ctx); err != nil {
-			return models.PaymentTransaction{}, fmt.Errorf("set hold: %w", err)
-		}
-	}
-
-	row := s.newAttempt(a, b.ProviderID, b.HoldUntil)
-	row.BookingID = &b.ID
-	bookings.ReturnTo(&row, b.ReturnURL, b.ReturnBase)
-	row.Amount, row.VATRate, row.VATAmount = b.Amount, b.VATRate, b.VATAmount
-
-	err = tx.NewSelect().Model((*models.Provider)(nil)).Column("commission_rate").Where("id = ?", b.ProviderID).
-		Scan(ctx, &row.CommissionRate)
-	if err != nil {
-		return models.PaymentTransaction{}, fmt.Errorf("read commission rate: %w", err)
-	}
-
-	return row, nil
-}
-
-func (s *Store) campaignAttempt(
-	ctx context.Context, tx bun.Tx, a models.Attempt, clock func() time.Time,
-) (models.PaymentTransaction, error) {
-	var c models.AdCampaign
-
-	err := tx.NewSelect().Model(&c).Where("id = ?", a.CampaignID).Where("deleted_at IS NULL").For("NO KEY UPDATE").Scan(ctx)
-	if err != nil {
-		return models.PaymentTransaction{}, db.NotFound(err)
-	}
-
-	now := clock()
-
-	switch refused, err := advertisable(ctx, tx, &c, now); {
-	case err != nil:
-		return models.PaymentTransaction{}, err
-	case refused != nil:
-		return models.PaymentTransaction{}, refused
-	}
-
-	if err := rejectWhileInSuspense(ctx, tx, "ad_campaign_id", c.ID); err != nil {
-		return models.PaymentTransaction{}, err
-	}
-
-	if c.Status == models.CampaignPaymentFailed {
-		c.Status = models.CampaignPendingPayment
-		if _, err := tx.NewUpdate().Model(&c).Column("status").Set("updated_at = now()").WherePK().Exec(ctx); err != nil {
-			return models.PaymentTransaction{}, fmt.Errorf("reopen campaign: %w", err)
-		}
-	}
-
-	row := s.newAttempt(a, c.ProviderID, now.Add(s.policies.Hold(a.Method)))
-	row.AdCampaignID = &c.ID
-	bookings.ReturnTo(&row, c.ReturnURL, c.ReturnBase)
-	row.VATRate, row.CommissionRate = s.policies.VATAd, models.AdvertisingCommission()
-	row.Amount, row.VATAmount = models.AddVAT(c.Price, row.VATRate)
-
-	if !row.Amount.Fits() {
-		return row, models.Errorf(models.CodeCampaignNotPayable, "The campaign's price is too large to be paid.")
-	}
-
-	return row, nil
-}
-
-func (s *Store) newAttempt(a models.Attempt, provider uuid.UUID, expires time.Time) models.PaymentTransaction {
-	// As the database keeps it: who reads the row tells the gateway the same time as who has written it, and so asks for the
-	// same checkout.
-	expires = expires.Truncate(time.Microsecond)
-
-	return models.PaymentTransaction{
-		ID: a.ID(), Kind: models.KindPayment, Attempt: a.Number, UserID: a.UserID, ProviderID: provider,
-		Currency: models.Currency, PaymentMethod: a.Method, Gateway: a.Method.Gateway(),
-		Channel: s.policies.Routes.Channel(a.Method),
-		Status:  models.TransactionPending, ExpiresAt: expires, OpenedFor: db.NullableID(a.Opener),
-	}
 }
 
 // OpenedCheckout is what the gateway has made.

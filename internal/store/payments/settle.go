@@ -9,18 +9,19 @@ import (
 	"github.com/uptrace/bun"
 
 	"rihla/internal/store/db"
-	"rihla/internal/store/ledger"
 	"rihla/models"
 )
 
-// settlement carries one run of SettlePayment or EndPayment through its steps.
+// settlement carries one run of SettlePayment or EndPayment through its steps. They decide by what was read under the locks, collect what
+// is to be written, and flush sends it.
 type settlement struct {
-	store *Store
-	tx    bun.Tx
-	t     models.PaymentTransaction
-	trip  models.Trip // of the booking, once confirm has read it
-	now   time.Time
-	out   models.Settled
+	attempt
+
+	store  *Store
+	tx     bun.Tx
+	now    time.Time
+	writes db.Writes
+	out    models.Settled
 }
 
 // SettlePayment applies every stored, unprocessed webhook event of the attempt, oldest first, in one SQL
@@ -28,16 +29,13 @@ type settlement struct {
 // again changes nothing. Error: NOT_FOUND.
 func (s *Store) SettlePayment(ctx context.Context, id uuid.UUID, now time.Time) (models.Settled, error) {
 	return s.settle(ctx, id, now, func(ctx context.Context, st *settlement) error {
-		var events []models.WebhookEvent
+		for i := range st.events {
+			if err := st.apply(ctx, &st.events[i]); err != nil {
+				return err
+			}
 
-		err := st.tx.NewSelect().Model(&events).Where("transaction_id = ?", id).Where("refund_id IS NULL").
-			Where("processed_at IS NULL").Order("received_at", "id").Scan(ctx)
-		if err != nil {
-			return fmt.Errorf("read events: %w", err)
-		}
-
-		for i := range events {
-			if err := st.apply(ctx, &events[i]); err != nil {
+			// Each event is judged by what the one before it has left, and may change the same rows.
+			if err := st.flush(ctx); err != nil {
 				return err
 			}
 		}
@@ -56,7 +54,11 @@ func (s *Store) EndPayment(
 			return nil
 		}
 
-		return st.fail(ctx, why, reason)
+		if err := st.fail(ctx, why, reason); err != nil {
+			return err
+		}
+
+		return st.flush(ctx)
 	})
 }
 
@@ -66,19 +68,17 @@ func (s *Store) settle(
 	var out models.Settled
 
 	err := s.db.InTx(db.Prepared(ctx), func(ctx context.Context, tx bun.Tx) error {
-		t, err := ledger.LockTransaction(ctx, tx, id)
+		a, err := lockAttempt(ctx, tx, id)
 		if err != nil {
 			return err
 		}
 
-		st := &settlement{store: s, tx: tx, t: t, now: now}
+		st := &settlement{attempt: a, store: s, tx: tx, now: now}
 		if err := do(ctx, st); err != nil {
 			return err
 		}
 
-		if err := st.findOtherOpenAttempt(ctx); err != nil {
-			return err
-		}
+		st.reportOpenAttempt()
 
 		out = st.result()
 
@@ -90,6 +90,9 @@ func (s *Store) settle(
 
 	return out, nil
 }
+
+// flush writes what was collected.
+func (st *settlement) flush(ctx context.Context) error { return st.writes.Flush(ctx, st.tx) }
 
 func (st *settlement) result() models.Settled {
 	st.out.Status, st.out.Gateway = st.t.Status, st.t.Gateway
@@ -115,7 +118,7 @@ func (st *settlement) result() models.Settled {
 	return st.out
 }
 
-// apply gives one event its effect and marks it processed, in the caller's transaction.
+// apply gives one event its effect and marks it processed. Only the rare ways read, or write by themselves, what they do not know yet.
 func (st *settlement) apply(ctx context.Context, e *models.WebhookEvent) error {
 	verdict := models.Judge(&st.t, e)
 	outcome := verdict.Outcome
@@ -145,10 +148,8 @@ func (st *settlement) apply(ctx context.Context, e *models.WebhookEvent) error {
 		return err
 	}
 
-	_, err = st.tx.NewUpdate().Model(e).Set("processed_at = ?", st.now).Set("outcome = ?", outcome).WherePK().Exec(ctx)
-	if err != nil {
-		return fmt.Errorf("mark event: %w", err)
-	}
+	st.writes.Update("event", st.store.db.NewUpdate().Model(e).Set("processed_at = ?", st.now).Set("outcome = ?", outcome).
+		WherePK().Where("processed_at IS NULL"))
 
 	return nil
 }
@@ -158,13 +159,8 @@ func (st *settlement) lateSuccess(ctx context.Context, e *models.WebhookEvent) (
 	if failure, ok := models.Mismatch(&st.t, e); !ok {
 		st.suspend(e)
 		// From now on the attempt is final, whatever it had failed by.
-		if err := st.transition(ctx, models.TransactionFailed, failure, e.FailureReason, nil); err != nil {
-			return "", err
-		}
-
-		if err := st.postSuspense(ctx); err != nil {
-			return "", err
-		}
+		st.transition(models.TransactionFailed, failure, e.FailureReason, nil)
+		st.postSuspense()
 
 		return models.OutcomeIncident, st.mismatchIncident(ctx, e)
 	}
@@ -190,18 +186,15 @@ func (st *settlement) capture(ctx context.Context, e *models.WebhookEvent) error
 		return st.recordLiability(ctx, e, taken)
 	}
 
-	if err := st.transition(ctx, models.TransactionPaid, "", "", &taken); err != nil {
-		return err
-	}
+	st.transition(models.TransactionPaid, "", "", &taken)
+	st.postLedger()
 
-	return st.postLedger(ctx)
+	return nil
 }
 
 // transition is the guarded UPDATE of the attempt's state: it must leave exactly the state that was read under the lock. taken is when
 // the gateway took the money; nil: it took none.
-func (st *settlement) transition(
-	ctx context.Context, to models.TransactionStatus, why models.FailureCode, reason string, taken *time.Time,
-) error {
+func (st *settlement) transition(to models.TransactionStatus, why models.FailureCode, reason string, taken *time.Time) {
 	st.out.Moved = true
 
 	from := st.t.Status
@@ -215,15 +208,10 @@ func (st *settlement) transition(
 		st.t.CapturedAt = taken
 	}
 
-	res, err := st.tx.NewUpdate().Model(&st.t).
+	st.writes.Update("payment transaction", st.store.db.NewUpdate().Model(&st.t).
 		Column("status", "failure_code", "failure_reason", "captured_at", "reference", "captured_amount", "captured_currency", "suspense_at").
 		Set("check_at = ?", nextCheckAt(st.store.policies, &st.t, why, st.now)).
-		Set("updated_at = ?", st.now).WherePK().Where("status = ?", from).Exec(ctx)
-	if err != nil {
-		return fmt.Errorf("move transaction: %w", err)
-	}
-
-	return db.AffectedOne(res, "payment transaction")
+		Set("updated_at = ?", st.now).WherePK().Where("status = ?", from))
 }
 
 // recordLiability records money that came too late to buy anything as a liability to the customer, with an incident. A refund follows.
@@ -233,13 +221,8 @@ func (st *settlement) recordLiability(ctx context.Context, e *models.WebhookEven
 		why = *st.t.FailureCode
 	}
 
-	if err := st.transition(ctx, models.TransactionFailed, why, st.t.FailureReason, &taken); err != nil {
-		return err
-	}
-
-	if err := st.insertTransfers(ctx, []models.LedgerTransfer{models.LateCaptureTransfer(&st.t)}); err != nil {
-		return err
-	}
+	st.transition(models.TransactionFailed, why, st.t.FailureReason, &taken)
+	st.insertTransfers([]models.LedgerTransfer{models.LateCaptureTransfer(&st.t)})
 
 	message := "The gateway took a payment for an attempt that could no longer be confirmed; it is refunded in full."
 	if st.t.PaymentMethod.RefundChannel() == models.RefundByHand {
@@ -251,19 +234,14 @@ func (st *settlement) recordLiability(ctx context.Context, e *models.WebhookEven
 
 // fail ends the attempt unpaid and applies the booking failure policy (rules: bookings.failure).
 func (st *settlement) fail(ctx context.Context, why models.FailureCode, reason string) error {
-	if err := st.transition(ctx, models.TransactionFailed, why, reason, nil); err != nil {
-		return err
-	}
+	st.transition(models.TransactionFailed, why, reason, nil)
 
 	if st.t.BookingID != nil {
 		return st.failBooking(ctx, why)
 	}
 
-	_, err := st.tx.NewUpdate().Model((*models.AdCampaign)(nil)).
-		Set("status = ?", models.CampaignPaymentFailed).Set("updated_at = ?", st.now).
-		Where("id = ?", *st.t.AdCampaignID).Where("status = ?", models.CampaignPendingPayment).Exec(ctx)
-	if err != nil {
-		return fmt.Errorf("fail campaign: %w", err)
+	if st.campaign.Status == models.CampaignPendingPayment {
+		st.moveCampaign(models.CampaignPaymentFailed)
 	}
 
 	return nil
@@ -280,14 +258,10 @@ func (st *settlement) mismatch(ctx context.Context, e *models.WebhookEvent, v mo
 			return err
 		}
 
-		if err := st.postSuspense(ctx); err != nil {
-			return err
-		}
+		st.postSuspense()
 	case st.t.FailureCode != nil && st.t.FailureCode.IsMismatch() && st.t.TakenAt() == nil && e.Type == models.EventPaymentSucceeded:
 		// It failed by a success without money; now money has come.
-		if err := st.suspendLater(ctx, e); err != nil {
-			return err
-		}
+		st.suspendLater(e)
 	}
 
 	return st.mismatchIncident(ctx, e)

@@ -2,8 +2,6 @@ package payments
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 
@@ -21,60 +19,36 @@ func (st *settlement) confirm(ctx context.Context, taken time.Time) (bool, error
 		return st.confirmCampaign(ctx, taken)
 	}
 
-	var b models.Booking
-	if err := st.tx.NewSelect().Model(&b).Where("id = ?", *st.t.BookingID).For("NO KEY UPDATE").Scan(ctx); err != nil {
-		return false, fmt.Errorf("lock booking: %w", err)
-	}
-
-	var err error
-	if st.trip, err = tripOf(ctx, st.tx, &b); err != nil {
-		return false, err
-	}
-
 	if !st.trip.Runs(taken) {
 		return false, nil // there is nothing to confirm any more
 	}
+
+	b := &st.booking
 
 	switch b.Status {
 	case models.BookingPendingPayment:
 	case models.BookingPaymentFailed:
 		// The hold is over and the seats went back: it needs them a second time.
-		if again, err := st.retakeSeats(ctx, &b, taken); err != nil || !again {
+		if again, err := st.retakeSeats(ctx, b, taken); err != nil || !again {
 			return false, err
 		}
 	default:
 		return false, nil
 	}
 
-	if err := bookings.TransitionBooking(ctx, st.tx, &b, models.BookingConfirmed, st.now); err != nil {
-		return false, err
-	}
+	st.writes.Update("booking", bookings.Transition(st.store.db, b, models.BookingConfirmed, st.now))
+	st.notifyPaid()
 
-	return true, st.notifyCustomer(ctx, &b, models.NotifyPaymentSucceeded)
+	return true, nil
 }
 
-// findOtherOpenAttempt finds another attempt that is still open, when an old one was paid late or its money is in suspense: the
+// reportOpenAttempt names another attempt that is still open, when an old one was paid late or its money is in suspense: the
 // customer must not pay twice. It decides by the state and not by what this run did, because an earlier run may have been killed
 // before it answered.
-func (st *settlement) findOtherOpenAttempt(ctx context.Context) error {
-	if st.t.Status != models.TransactionPaid && !st.t.InSuspense() {
-		return nil
+func (st *settlement) reportOpenAttempt() {
+	if st.t.Status == models.TransactionPaid || st.t.InSuspense() {
+		st.out.Sibling, st.out.SiblingGateway = st.openAttempt, st.openGateway
 	}
-
-	q := st.tx.NewSelect().Model((*models.PaymentTransaction)(nil)).Column("id", "gateway").
-		Where("status = ?", models.TransactionPending).Where("id <> ?", st.t.ID)
-	if st.t.BookingID != nil {
-		q = q.Where("booking_id = ?", *st.t.BookingID)
-	} else {
-		q = q.Where("ad_campaign_id = ?", *st.t.AdCampaignID)
-	}
-
-	err := q.Scan(ctx, &st.out.Sibling, &st.out.SiblingGateway)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return fmt.Errorf("read open attempt: %w", err)
-	}
-
-	return nil
 }
 
 func (st *settlement) retakeSeats(ctx context.Context, b *models.Booking, taken time.Time) (bool, error) {
@@ -92,83 +66,70 @@ func (st *settlement) retakeSeats(ctx context.Context, b *models.Booking, taken 
 }
 
 func (st *settlement) confirmCampaign(ctx context.Context, taken time.Time) (bool, error) {
-	var c models.AdCampaign
-	if err := st.tx.NewSelect().Model(&c).Where("id = ?", *st.t.AdCampaignID).For("NO KEY UPDATE").Scan(ctx); err != nil {
-		return false, fmt.Errorf("lock campaign: %w", err)
-	}
-
-	refused, err := advertisable(ctx, st.tx, &c, taken)
-	if err != nil {
-		return false, err
-	}
+	c := &st.campaign
 
 	// Between two attempts a campaign can be edited: money for the old price does not buy the new one.
 	price, _ := models.AddVAT(c.Price, st.t.VATRate)
-	if payable := refused == nil && c.DeletedAt == nil && price.Equal(st.t.Amount); !payable {
+	if advertisable(c, &st.trip, taken) != nil || c.DeletedAt != nil || !price.Equal(st.t.Amount) {
 		return false, nil
 	}
 
-	_, err = st.tx.NewUpdate().Model(&c).
-		Set("status = ?", models.CampaignStatusOnPayment(c.StartsOn, st.now)).Set("updated_at = ?", st.now).
-		WherePK().Where("status = ?", c.Status).Exec(ctx)
-	if err != nil {
-		return false, fmt.Errorf("start campaign: %w", err)
-	}
+	st.moveCampaign(models.CampaignStatusOnPayment(c.StartsOn, st.now))
 
-	return true, st.notifyCampaign(ctx, &c)
+	return true, st.notifyCampaign(ctx, c)
+}
+
+// moveCampaign leaves the state that was read under the lock.
+func (st *settlement) moveCampaign(to models.CampaignStatus) {
+	from := st.campaign.Status
+	st.campaign.Status = to
+
+	st.writes.Update("campaign", st.store.db.NewUpdate().Model(&st.campaign).Column("status").
+		Set("updated_at = ?", st.now).WherePK().Where("status = ?", from))
 }
 
 // failBooking leaves the booking payable while its hold lasts, unless the policy or the reason makes the failure
 // final.
 func (st *settlement) failBooking(ctx context.Context, why models.FailureCode) error {
-	var b models.Booking
-	if err := st.tx.NewSelect().Model(&b).Where("id = ?", *st.t.BookingID).For("NO KEY UPDATE").Scan(ctx); err != nil {
-		return fmt.Errorf("lock booking: %w", err)
-	}
+	b := &st.booking
 
 	final := st.store.policies.FailAtOnce && why != models.FailureCancelled || !b.HoldUntil.After(st.now)
 	if b.Status != models.BookingPendingPayment || !final {
 		return nil
 	}
 
-	if err := bookings.TransitionBooking(ctx, st.tx, &b, models.BookingPaymentFailed, st.now); err != nil {
+	st.writes.Update("booking", bookings.Transition(st.store.db, b, models.BookingPaymentFailed, st.now))
+
+	// Written now: notifyOfFailure looks for money of the booking's attempts, this one among them.
+	if err := st.flush(ctx); err != nil {
 		return err
 	}
 
-	if err := bookings.FreeSeats(ctx, st.tx, &b); err != nil {
+	if err := bookings.FreeSeats(ctx, st.tx, b); err != nil {
 		return err
 	}
 
-	n, err := notifyOfFailure(ctx, st.tx, &b, &st.t)
+	n, err := notifyOfFailure(ctx, st.tx, b, &st.t)
 	st.out.Queued += n
 
 	return err
 }
 
 // postLedger writes the ledger line of the paid attempt and the transfers that prove it.
-func (st *settlement) postLedger(ctx context.Context) error {
-	var r models.FinancialRecord
-
+func (st *settlement) postLedger() {
+	r := models.Sale(&st.t, st.trip.Title)
 	if st.t.AdCampaignID != nil {
-		title, err := tripTitle(ctx, st.tx, &st.t)
-		if err != nil {
-			return err
-		}
-
-		r = models.Advertising(&st.t, title)
-	} else {
-		r = models.Sale(&st.t, st.trip.Title)
+		r = models.Advertising(&st.t, st.trip.Title)
 	}
 
-	if err := ledger.InsertRecord(ctx, st.tx, &r); err != nil {
-		return err
-	}
-
-	return st.insertTransfers(ctx, models.SettlementTransfers(&r, st.t.Gateway))
+	st.writes.Insert("ledger line", ledger.NewRecord(st.store.db, &r), nil)
+	st.insertTransfers(models.SettlementTransfers(&r, st.t.Gateway))
 }
 
-func (st *settlement) insertTransfers(ctx context.Context, all []models.LedgerTransfer) error {
-	return ledger.PostTransfers(ctx, st.tx, all)
+func (st *settlement) insertTransfers(all []models.LedgerTransfer) {
+	if len(all) > 0 {
+		st.writes.Insert("transfers", ledger.NewTransfers(st.store.db, all), nil)
+	}
 }
 
 // incident opens the one incident of its kind about the attempt; a further event only adds itself to the details.

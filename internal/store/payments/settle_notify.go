@@ -13,18 +13,19 @@ import (
 	"rihla/models"
 )
 
-// notifyCustomer queues an e-mail and an SMS about the attempt to the booking's contact. The trip has been read.
-func (st *settlement) notifyCustomer(ctx context.Context, b *models.Booking, kind models.NotificationKind) error {
-	facts := outbox.BookingFacts(b, &st.trip, st.t.Amount)
-	if kind == models.NotifyPaymentSucceeded {
-		facts["seats"], facts["vat_amount"] = strconv.Itoa(b.Seats), st.t.VATAmount.String()
-		facts["payment_method"] = string(st.t.PaymentMethod)
+// notifyPaid queues an e-mail and an SMS about the payment to the booking's contact.
+func (st *settlement) notifyPaid() {
+	facts := outbox.BookingFacts(&st.booking, &st.trip, st.t.Amount)
+	facts["seats"], facts["vat_amount"] = strconv.Itoa(st.booking.Seats), st.t.VATAmount.String()
+	facts["payment_method"] = string(st.t.PaymentMethod)
+
+	st.queue(outbox.BookingMessages(&st.booking, models.NotifyPaymentSucceeded, st.t.ID, facts))
+}
+
+func (st *settlement) queue(rows []models.Notification) {
+	if len(rows) > 0 {
+		st.writes.Insert("notifications", outbox.Insertion(st.store.db, rows), &st.out.Queued)
 	}
-
-	n, err := outbox.QueueForBooking(ctx, st.tx, b, kind, st.t.ID, facts)
-	st.out.Queued += n
-
-	return err
 }
 
 // notifyOfFailure queues an e-mail about a booking that was not paid and is given up with its attempt t, and counts it. The contact
@@ -68,16 +69,10 @@ func (st *settlement) notifyCampaign(ctx context.Context, c *models.AdCampaign) 
 		return fmt.Errorf("read provider: %w", err)
 	}
 
-	title, err := tripTitle(ctx, st.tx, &st.t)
-	if err != nil {
-		return err
-	}
-
-	n, err := outbox.Enqueue(ctx, st.tx, models.NotifyCampaignPaid, st.t.ID, models.LocaleArabic, p.Email, p.Phone, map[string]string{
-		"name": p.Name, "campaign_title": c.Title, "trip_title": title,
+	st.queue(outbox.NewMessages(models.NotifyCampaignPaid, st.t.ID, "", models.LocaleArabic, p.Email, p.Phone, map[string]string{
+		"name": p.Name, "campaign_title": c.Title, "trip_title": st.trip.Title,
 		"amount": st.t.Amount.String(), "currency": st.t.Currency,
-	})
-	st.out.Queued += n
+	}))
 
-	return err
+	return nil
 }

@@ -1,11 +1,7 @@
 package payments
 
 import (
-	"context"
 	"fmt"
-
-	"github.com/google/uuid"
-	"github.com/uptrace/bun"
 
 	"rihla/models"
 )
@@ -26,47 +22,23 @@ func (st *settlement) suspend(e *models.WebhookEvent) {
 }
 
 // suspendLater is suspend for an attempt that has ended already.
-func (st *settlement) suspendLater(ctx context.Context, e *models.WebhookEvent) error {
+func (st *settlement) suspendLater(e *models.WebhookEvent) {
 	st.suspend(e)
 
 	if st.t.SuspenseAt == nil {
-		return nil
+		return
 	}
 
-	if err := st.transition(ctx, models.TransactionFailed, *st.t.FailureCode, st.t.FailureReason, nil); err != nil {
-		return err
-	}
-
-	return st.postSuspense(ctx)
+	st.transition(models.TransactionFailed, *st.t.FailureCode, st.t.FailureReason, nil)
+	st.postSuspense()
 }
 
-// postSuspense writes the money that suspend has noted into the books.
-func (st *settlement) postSuspense(ctx context.Context) error {
-	if st.t.SuspenseAt == nil {
-		return nil
+// postSuspense writes the money that suspend has noted into the books. The booking or the campaign is locked: an attempt that is being
+// opened beside this one waits and is refused (PAYMENT_IN_SUSPENSE), or was seen by reportOpenAttempt.
+func (st *settlement) postSuspense() {
+	if st.t.SuspenseAt != nil {
+		st.insertTransfers([]models.LedgerTransfer{models.SuspenseTransfer(&st.t)})
 	}
-
-	if err := st.lockSubject(ctx); err != nil {
-		return err
-	}
-
-	return st.insertTransfers(ctx, []models.LedgerTransfer{models.SuspenseTransfer(&st.t)})
-}
-
-// lockSubject makes an attempt that is being opened beside this one either wait and be refused (refuseSuspense), or be seen by
-// findOtherOpenAttempt.
-func (st *settlement) lockSubject(ctx context.Context) error {
-	q := st.tx.NewSelect().Model((*models.Booking)(nil)).Where("id = ?", st.t.BookingID)
-	if st.t.AdCampaignID != nil {
-		q = st.tx.NewSelect().Model((*models.AdCampaign)(nil)).Where("id = ?", st.t.AdCampaignID)
-	}
-
-	var id uuid.UUID
-	if err := q.Column("id").For("NO KEY UPDATE").Scan(ctx, &id); err != nil {
-		return fmt.Errorf("lock what is paid for: %w", err)
-	}
-
-	return nil
 }
 
 // mismatchMessage says in the incident what was expected, what came, and what to do about it.
@@ -96,22 +68,7 @@ func expectedAndTaken(t *models.PaymentTransaction) string {
 	return fmt.Sprintf("Expected %s %s, the gateway took %s %s.", t.Amount, t.Currency, taken, currency)
 }
 
-// suspended refuses to open an attempt while money of another attempt of the same booking or campaign is in suspense: it might be
-// what the customer wanted to pay with. Error: PAYMENT_IN_SUSPENSE.
-func rejectWhileInSuspense(ctx context.Context, tx bun.Tx, column string, subject uuid.UUID) error {
-	undecided, err := tx.NewSelect().Model((*models.PaymentTransaction)(nil)).Where("? = ?", bun.Ident(column), subject).
-		Where("suspense_at IS NOT NULL").Where("refunded_amount < captured_amount").Exists(ctx)
-	if err != nil {
-		return fmt.Errorf("look for money in suspense: %w", err)
-	}
-
-	if undecided {
-		return errInSuspense()
-	}
-
-	return nil
-}
-
+// errInSuspense refuses another attempt while money of the same booking or campaign is in suspense.
 func errInSuspense() error {
 	return models.Errorf(models.CodePaymentInSuspense,
 		"The gateway took another amount or currency than was asked for. Nothing more can be paid until that money has been given back.")

@@ -1,0 +1,220 @@
+package payments
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"rihla/internal/store/bookings"
+	"rihla/internal/store/db"
+	"rihla/models"
+)
+
+// OpenPayment writes the PENDING row of an attempt, with the amount and the rates of this moment, or returns the
+// row that the same attempt has written before; fresh tells the two apart, and the row's CheckoutText is read in both cases. clock is
+// read once the booking or the campaign is locked: of two tries of one attempt, that which had to wait cannot open what the other found
+// too late. Errors: NOT_FOUND, BOOKING_NOT_PAYABLE, CAMPAIGN_NOT_PAYABLE (also when another attempt is open), PAYMENT_IN_SUSPENSE,
+// METHOD_NOT_AVAILABLE (unpaid bills hold too much of the trip).
+func (s *Store) OpenPayment(
+	ctx context.Context, a models.Attempt, clock func() time.Time,
+) (row models.PaymentTransaction, fresh bool, err error) {
+	err = s.db.InTx(db.Prepared(ctx), func(ctx context.Context, tx bun.Tx) error {
+		o := opening{store: s, tx: tx, attempt: a, clock: clock}
+
+		var err error
+		if a.BookingID != uuid.Nil {
+			err = o.openForBooking(ctx)
+		} else {
+			err = o.openForCampaign(ctx)
+		}
+
+		row, fresh = o.row, o.fresh
+
+		return err
+	})
+
+	return row, fresh, err
+}
+
+// opening carries one run of OpenPayment through its steps: the lock, what is read under it, the row.
+type opening struct {
+	store   *Store
+	tx      bun.Tx
+	attempt models.Attempt
+	clock   func() time.Time
+
+	row   models.PaymentTransaction
+	fresh bool
+}
+
+func (o *opening) openForBooking(ctx context.Context) error {
+	var b models.Booking
+	if err := o.tx.NewSelect().Model(&b).Where("id = ?", o.attempt.BookingID).For("NO KEY UPDATE").Scan(ctx); err != nil {
+		return db.NotFound(err)
+	}
+
+	known, err := o.readUnderLock(ctx, b.TripID, b.ProviderID, "booking_id", b.ID)
+	if err != nil {
+		return err
+	}
+
+	text := known.Title + " (" + b.Number + ")"
+	if known.Opened {
+		return o.readOpened(ctx, text)
+	}
+
+	now := o.clock()
+	if err := b.Payable(&known.Trip, now); err != nil {
+		return err
+	}
+
+	if known.InSuspense {
+		return errInSuspense()
+	}
+
+	if err := o.store.bookings.ChangeMethod(ctx, o.tx, &b, o.attempt.Method); err != nil {
+		return err
+	}
+
+	until := b.HoldFor(o.store.policies.Hold(o.attempt.Method), known.DepartureAt, now).Truncate(time.Microsecond)
+	if !until.Equal(b.HoldUntil) {
+		b.HoldUntil = until
+
+		if _, err := o.tx.NewUpdate().Model(&b).Column("hold_until").WherePK().Exec(ctx); err != nil {
+			return fmt.Errorf("set hold: %w", err)
+		}
+	}
+
+	o.row = o.store.newAttempt(o.attempt, b.ProviderID, b.HoldUntil)
+	o.row.BookingID = &b.ID
+	bookings.ReturnTo(&o.row, b.ReturnURL, b.ReturnBase)
+	o.row.Amount, o.row.VATRate, o.row.VATAmount = b.Amount, b.VATRate, b.VATAmount
+	o.row.CommissionRate, o.row.CheckoutText = known.CommissionRate, text
+
+	return o.insert(ctx)
+}
+
+func (o *opening) openForCampaign(ctx context.Context) error {
+	var c models.AdCampaign
+	if err := o.tx.NewSelect().Model(&c).Where("id = ?", o.attempt.CampaignID).For("NO KEY UPDATE").Scan(ctx); err != nil {
+		return db.NotFound(err)
+	}
+
+	known, err := o.readUnderLock(ctx, c.TripID, c.ProviderID, "ad_campaign_id", c.ID)
+	if err != nil {
+		return err
+	}
+
+	if known.Opened {
+		return o.readOpened(ctx, known.Title)
+	}
+
+	if c.DeletedAt != nil {
+		return models.NotFound()
+	}
+
+	now := o.clock()
+	if err := advertisable(&c, &known.Trip, now); err != nil {
+		return err
+	}
+
+	if known.InSuspense {
+		return errInSuspense()
+	}
+
+	if c.Status == models.CampaignPaymentFailed {
+		c.Status = models.CampaignPendingPayment
+		if _, err := o.tx.NewUpdate().Model(&c).Column("status").Set("updated_at = now()").WherePK().Exec(ctx); err != nil {
+			return fmt.Errorf("reopen campaign: %w", err)
+		}
+	}
+
+	o.row = o.store.newAttempt(o.attempt, c.ProviderID, now.Add(o.store.policies.Hold(o.attempt.Method)))
+	o.row.AdCampaignID = &c.ID
+	bookings.ReturnTo(&o.row, c.ReturnURL, c.ReturnBase)
+	o.row.VATRate, o.row.CommissionRate = o.store.policies.VATAd, models.AdvertisingCommission()
+	o.row.Amount, o.row.VATAmount = models.AddVAT(c.Price, o.row.VATRate)
+	o.row.CheckoutText = known.Title
+
+	if !o.row.Amount.Fits() {
+		return models.Errorf(models.CodeCampaignNotPayable, "The campaign's price is too large to be paid.")
+	}
+
+	return o.insert(ctx)
+}
+
+// openedBy is what an attempt is opened by, besides its booking or campaign.
+type openedBy struct {
+	models.Trip `bun:",extend"`
+
+	CommissionRate models.Rate `bun:"commission_rate"`
+	InSuspense     bool        `bun:"in_suspense"` // money of another attempt: it might be what the customer wanted to pay with
+	Opened         bool        `bun:"opened"`      // an earlier try has written the row
+}
+
+// readUnderLock is a statement of its own: the one that locks sees other rows as they were before it waited for the lock, and another
+// try of the attempt, a move of the trip or money in suspense may be what it has waited for.
+func (o *opening) readUnderLock(ctx context.Context, trip, provider uuid.UUID, column string, subject uuid.UUID) (by openedBy, err error) {
+	err = o.tx.NewSelect().Model(&by).Column("t.id", "t.title", "t.status", "t.departure_at", "t.deleted_at").
+		ColumnExpr("p.commission_rate").
+		ColumnExpr("EXISTS (SELECT FROM payment_transactions WHERE (? = ?) AND suspense_at IS NOT NULL"+
+			" AND refunded_amount < captured_amount) AS in_suspense", bun.Ident(column), subject).
+		ColumnExpr("EXISTS (SELECT FROM payment_transactions WHERE (id = ?)) AS opened", o.attempt.ID()).
+		Join("JOIN providers AS p ON p.id = ?", provider).Where("t.id = ?", trip).Scan(ctx)
+	if err != nil {
+		return by, fmt.Errorf("read what an attempt is opened by: %w", err)
+	}
+
+	return by, nil
+}
+
+// readOpened reads the row of an earlier try.
+func (o *opening) readOpened(ctx context.Context, text string) error {
+	err := o.tx.NewSelect().Model(&o.row).Where("id = ?", o.attempt.ID()).Scan(ctx)
+	o.row.CheckoutText = text
+
+	return err
+}
+
+// insert writes the row. Its booking or campaign is locked, so that no other try can have written it since it was looked for.
+func (o *opening) insert(ctx context.Context) error {
+	if err := o.store.policies.Methods.Check(o.row.PaymentMethod, o.row.Amount); err != nil {
+		return err
+	}
+
+	if _, err := o.tx.NewInsert().Model(&o.row).Returning("created_at, updated_at").Exec(ctx); err != nil {
+		return openConflict(err)
+	}
+
+	o.fresh = true
+
+	return nil
+}
+
+// openConflict maps the unique indexes that allow one open attempt to the answer a caller can act on.
+func openConflict(err error) error {
+	switch {
+	case db.Violates(err, "transactions_booking_pending"), db.Violates(err, "transactions_booking_attempt"):
+		return models.Errorf(models.CodeBookingNotPayable, "Another payment attempt of the booking is open.")
+	case db.Violates(err, "transactions_campaign_pending"), db.Violates(err, "transactions_campaign_attempt"):
+		return models.Errorf(models.CodeCampaignNotPayable, "Another payment attempt of the campaign is open.")
+	default:
+		return err
+	}
+}
+
+func (s *Store) newAttempt(a models.Attempt, provider uuid.UUID, expires time.Time) models.PaymentTransaction {
+	// As the database keeps it: who reads the row tells the gateway the same time as who has written it, and so asks for the
+	// same checkout.
+	expires = expires.Truncate(time.Microsecond)
+
+	return models.PaymentTransaction{
+		ID: a.ID(), Kind: models.KindPayment, Attempt: a.Number, UserID: a.UserID, ProviderID: provider,
+		Currency: models.Currency, PaymentMethod: a.Method, Gateway: a.Method.Gateway(),
+		Channel: s.policies.Routes.Channel(a.Method),
+		Status:  models.TransactionPending, ExpiresAt: expires, OpenedFor: db.NullableID(a.Opener),
+	}
+}
