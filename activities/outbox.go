@@ -32,8 +32,8 @@ type Outbox struct {
 }
 
 const (
-	// deliverFor is how long a deliverer takes more messages. One that has them until its end has met a backlog.
-	deliverFor = 5 * time.Second
+	// deliverFor is how long a deliverer takes more messages, partFor one of several. One that has them until its end has met a backlog.
+	deliverFor, partFor = 2 * time.Second, 5 * time.Second
 	// atOnceByDefault lets a sender that needs 100 ms for a message deliver 640 of them a second.
 	atOnceByDefault = 64
 )
@@ -67,7 +67,7 @@ func (p Part) shards() (mine []int) {
 // with back-off; one that never can is given up. The messages to one address are sent one after another, in the order in which they
 // were queued. It fails only when the database does.
 func (o *Outbox) DeliverNotifications(ctx context.Context) (Delivered, error) {
-	out, err := o.deliver(ctx, outbox.AllShards())
+	out, err := o.deliver(ctx, outbox.AllShards(), deliverFor)
 	if out.More && o.Deliverers > 1 && !stopping(ctx) {
 		out.Split = min(o.Deliverers, outbox.Shards)
 	}
@@ -76,12 +76,14 @@ func (o *Outbox) DeliverNotifications(ctx context.Context) (Delivered, error) {
 }
 
 // DeliverPart is DeliverNotifications for a part of all addresses.
-func (o *Outbox) DeliverPart(ctx context.Context, p Part) (Delivered, error) { return o.deliver(ctx, p.shards()) }
+func (o *Outbox) DeliverPart(ctx context.Context, p Part) (Delivered, error) {
+	return o.deliver(ctx, p.shards(), partFor)
+}
 
-func (o *Outbox) deliver(ctx context.Context, shards []int) (Delivered, error) {
+func (o *Outbox) deliver(ctx context.Context, shards []int, atMost time.Duration) (Delivered, error) {
 	defer heartbeat(ctx)()
 
-	return newDelivery(o, shards).run(ctx)
+	return newDelivery(o, shards, atMost).run(ctx)
 }
 
 // slot takes one of the sender's slots, which all deliverers of this process share.

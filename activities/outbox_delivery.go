@@ -35,8 +35,9 @@ type delivery struct {
 
 	owner  uuid.UUID // of the shards
 	shards []int     // that it wants
-	target int // lanes
+	target int       // lanes
 	began  time.Time
+	atMost time.Duration // while there is a backlog
 
 	stopped    bool // the worker is to stop
 	short, dry bool // the last claim has found less than was asked for, and nothing is left
@@ -62,9 +63,9 @@ type result struct {
 	notTried bool
 }
 
-func newDelivery(o *Outbox, shards []int) *delivery {
+func newDelivery(o *Outbox, shards []int, atMost time.Duration) *delivery {
 	return &delivery{
-		Outbox: o, owner: uuid.New(), shards: shards, began: time.Now(),
+		Outbox: o, owner: uuid.New(), shards: shards, began: time.Now(), atMost: atMost,
 		target: lanesPerSlot * (o.atOnce(models.NotifyEmail) + o.atOnce(models.NotifySMS)),
 		lanes:  map[outbox.Address][]*models.Notification{}, underWay: map[outbox.Address]int{}, leased: map[uuid.UUID]time.Time{},
 		idle: make(chan struct{}, 1),
@@ -149,7 +150,7 @@ func (d *delivery) deliverAll(ctx context.Context) (failed error) {
 // over reports whether the time for claiming has been over for a while. As long as there is no backlog a deliverer goes on while it waits
 // for slow recipients: others do not wait for these.
 func (d *delivery) over(since time.Duration) bool {
-	atMost := deliverFor
+	atMost := d.atMost
 	if d.dry {
 		atMost = waitFor
 	}
