@@ -76,7 +76,7 @@ func (s *Store) LeaseShards(ctx context.Context, owner uuid.UUID, shards []int, 
 }
 
 // unclaim has what a killed deliverer has claimed of its shards delivered in the old order. Rows that had failed before it wait for their
-// lease: later ones have overtaken them already. A row with a fresh lease is left alone: a deliverer of a version that knows of no shards
+// lease: later ones have overtaken them already. A row with a fresh lease stays claimed: a deliverer of a version that knows of no shards
 // has it.
 func (s *Store) unclaim(ctx context.Context, shards []int, now time.Time) error {
 	if len(shards) == 0 {
