@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
+	"go.temporal.io/sdk/activity"
+	"golang.org/x/sync/semaphore"
 
 	"rihla/internal/notify"
 	"rihla/internal/store"
+	"rihla/internal/store/outbox"
 	"rihla/models"
 )
 
@@ -19,113 +22,137 @@ type Outbox struct {
 	Sender notify.Sender
 	Now    func() time.Time
 	Log    *slog.Logger
+	// AtOnce is how many messages of a channel are handed over side by side in this process; 0: 64.
+	AtOnce map[models.NotificationChannel]int
+	// Deliverers is into how many parts a backlog is divided for the workers to share; 0 or 1: it is not.
+	Deliverers int
+
+	once  sync.Once
+	slots map[models.NotificationChannel]*semaphore.Weighted
 }
 
-// The size of a batch, and how many of it are sent side by side.
 const (
-	outboxBatch    = 50
-	outboxParallel = 8
+	// deliverFor is how long a deliverer takes more messages, partFor one of several. One that has them until its end has met a backlog.
+	deliverFor, partFor = 2 * time.Second, 5 * time.Second
+	// atOnceByDefault lets a sender that needs 100 ms for a message deliver 640 of them a second.
+	atOnceByDefault = 64
 )
 
-// Delivered counts what became of one batch.
+// Delivered counts what became of the messages that one deliverer has taken.
 type Delivered struct {
 	Sent   int  `json:"sent"`
 	Failed int  `json:"failed,omitempty"`
-	More   bool `json:"more,omitempty"` // the batch was full: there may be more
+	More   bool `json:"more,omitempty"` // it had to stop: there may be more
+	// Split is by how many deliverers side by side what is left is to be delivered; 0: as before.
+	Split int `json:"split,omitempty"`
 }
 
-// DeliverNotifications sends one batch of due notifications. A message that cannot be sent now goes back with
-// back-off; one that never can is given up. It fails only when the database does.
+// Part is a part of all addresses: the shards whose number leaves Index when it is divided by Of.
+type Part struct {
+	Index int `json:"index"`
+	Of    int `json:"of"`
+}
+
+func (p Part) shards() (mine []int) {
+	for _, shard := range outbox.AllShards() {
+		if shard%p.Of == p.Index {
+			mine = append(mine, shard)
+		}
+	}
+
+	return mine
+}
+
+// DeliverNotifications sends due notifications until there are none, or for some seconds. A message that cannot be sent now goes back
+// with back-off; one that never can is given up. The messages to one address are sent one after another, in the order in which they
+// were queued. It fails only when the database does.
 func (o *Outbox) DeliverNotifications(ctx context.Context) (Delivered, error) {
-	claimed, err := o.Store.Outbox.ClaimNotifications(ctx, outboxBatch, o.Now())
-	if err != nil {
-		return Delivered{}, err
+	out, err := o.deliver(ctx, outbox.AllShards(), deliverFor)
+	if out.More && o.Deliverers > 1 && !stopping(ctx) {
+		out.Split = min(o.Deliverers, outbox.Shards)
 	}
 
-	due, err := o.Store.Outbox.WithholdNotifications(ctx, claimed, o.Now())
-	if err != nil {
-		return Delivered{}, err
-	}
+	return out, err
+}
 
+// DeliverPart is DeliverNotifications for a part of all addresses.
+func (o *Outbox) DeliverPart(ctx context.Context, p Part) (Delivered, error) {
+	return o.deliver(ctx, p.shards(), partFor)
+}
+
+func (o *Outbox) deliver(ctx context.Context, shards []int, atMost time.Duration) (Delivered, error) {
 	defer heartbeat(ctx)()
-	defer o.renewLeases(ctx, due)()
 
-	sent := make([]bool, len(due))
-
-	group, gctx := errgroup.WithContext(ctx)
-	group.SetLimit(outboxParallel)
-
-	for i := range due {
-		group.Go(func() error {
-			var err error
-
-			sent[i], err = o.deliver(gctx, &due[i])
-
-			return err
-		})
-	}
-
-	if err := group.Wait(); err != nil {
-		return Delivered{}, err
-	}
-
-	d := Delivered{Failed: len(claimed) - len(due), More: len(claimed) == outboxBatch}
-
-	for _, ok := range sent {
-		if ok {
-			d.Sent++
-		} else {
-			d.Failed++
-		}
-	}
-
-	return d, nil
+	return newDelivery(o, shards, atMost).run(ctx)
 }
 
-// renewLeases renews the claim on a batch until stop is called, however slow its recipients are: without it a lease would have
-// to be so long that a batch whose deliverer was killed waits for half a minute.
-func (o *Outbox) renewLeases(ctx context.Context, batch []models.Notification) (stop func()) {
-	ctx, stop = context.WithCancel(ctx)
-
-	go func() {
-		tick := time.NewTicker(heartbeatInterval)
-		defer tick.Stop()
-
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-			}
-
-			if err := o.Store.Outbox.KeepNotifications(ctx, batch, o.Now()); err != nil && ctx.Err() == nil {
-				o.Log.WarnContext(ctx, "lease of notifications not renewed", "error", err)
-			}
+// slot takes one of the sender's slots, which all deliverers of this process share.
+func (o *Outbox) slot(ctx context.Context, c models.NotificationChannel) (release func(), err error) {
+	o.once.Do(func() {
+		o.slots = map[models.NotificationChannel]*semaphore.Weighted{}
+		for _, channel := range []models.NotificationChannel{models.NotifyEmail, models.NotifySMS} {
+			o.slots[channel] = semaphore.NewWeighted(int64(o.atOnce(channel)))
 		}
-	}()
+	})
 
-	return stop
+	slots, ok := o.slots[c]
+	if !ok {
+		return func() {}, nil // no sender knows of the channel either
+	}
+
+	if err := slots.Acquire(ctx, 1); err != nil {
+		return nil, err
+	}
+
+	return func() { slots.Release(1) }, nil
 }
 
-func (o *Outbox) deliver(ctx context.Context, n *models.Notification) (bool, error) {
+func (o *Outbox) atOnce(c models.NotificationChannel) int {
+	if n := o.AtOnce[c]; n > 0 {
+		return n
+	}
+
+	return atOnceByDefault
+}
+
+// send hands one message over. nil: it was taken; else why not.
+func (o *Outbox) send(ctx context.Context, n *models.Notification) *outbox.Failure {
 	err := o.Sender.Send(ctx, notify.MessageOf(n))
 	if err == nil {
-		return true, o.Store.Outbox.NotificationSentNow(ctx, n.ID, o.Now())
+		return nil
 	}
 
-	permanent := notify.IsPermanent(err)
+	f := &outbox.Failure{ID: n.ID, Attempts: n.Attempts, Permanent: notify.IsPermanent(err), Reason: "temporary failure"}
 	// The error may quote the address: the log and the row get only its kind.
 	o.Log.WarnContext(ctx, "notification not delivered",
-		"notification_id", n.ID, "channel", n.Channel, "attempts", n.Attempts, "permanent", permanent)
+		"notification_id", n.ID, "channel", n.Channel, "attempts", n.Attempts, "permanent", f.Permanent)
 
-	reason := "temporary failure"
-	if permanent {
-		reason = "refused for good"
+	if f.Permanent {
+		f.Reason = "refused for good"
 	}
 
 	if errors.Is(err, context.DeadlineExceeded) {
-		reason = "timeout"
+		f.Reason = "timeout"
 	}
 
-	return false, o.Store.Outbox.NotificationFailedNow(ctx, n, permanent, reason, o.Now())
+	return f
+}
+
+// stopping reports whether this worker has been asked to stop: another one goes on.
+func stopping(ctx context.Context) bool {
+	select {
+	case <-stopChannel(ctx):
+		return true
+	default:
+		return false
+	}
+}
+
+// stopChannel is closed when this worker is asked to stop; nil outside of a worker.
+func stopChannel(ctx context.Context) <-chan struct{} {
+	if !activity.IsActivity(ctx) {
+		return nil
+	}
+
+	return activity.GetWorkerStopChannel(ctx)
 }

@@ -72,13 +72,15 @@ func TestDeliverNotifications(t *testing.T) {
 
 	deliver(activities.Delivered{})
 
-	for range 26 {
+	for range 25 {
 		d.paid(t)
 	}
 
 	now = time.Now().Add(time.Second) // all of them are due, however long that took
-	deliver(activities.Delivered{Sent: 50, More: true})
+	deliver(activities.Delivered{Sent: 50})
+	d.paid(t)
 
+	now = now.Add(time.Minute)
 	p.down = errors.New("no route to host")
 	deliver(activities.Delivered{Failed: 2})
 	deliver(activities.Delivered{}) // they wait for their back-off

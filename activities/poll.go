@@ -9,7 +9,6 @@ import (
 
 	"go.temporal.io/sdk/activity"
 	"golang.org/x/sync/errgroup"
-	"golang.org/x/time/rate"
 
 	"rihla/gateways"
 	"rihla/internal/store"
@@ -35,13 +34,17 @@ type Polls struct {
 	Silent func(c models.Channel)
 }
 
-// How much one round asks; the rounds come every five seconds while the channel is silent or questions are left. About open attempts
-// of a silent channel it asks 28 times at most. About attempts whose customers wait, and about those that have ended, it asks until
-// there are none, its time is over, or the turns at the gateway are used up.
+// How much one round asks; the rounds come every five seconds while the channel is silent, and at once while questions are left. About
+// open attempts of a silent channel it asks 28 times at most. About attempts whose customers wait, and about those that have ended, it
+// asks until there are none or its time is over: about the former within a quarter of the gateway's rate, about the latter with what is
+// left of it.
 const (
 	maxOpenPolls  = 7 * pollBatch
 	pollBatch     = 4               // taken at once, and asked side by side
+	lateBatch     = 16              // the same, of those that have ended
 	pollTime      = 4 * time.Second // then the rest waits for the next round
+	lateTime      = 9 * time.Second // the same, of those that have ended
+	lateAtOnce    = time.Second     // until those are looked for again whose customers wait
 	waitedForTime = 2 * time.Second // of that, at most, for attempts whose customers wait
 	pollPause     = 30 * time.Second
 	checkLease    = 10 * time.Second // until an ended attempt is asked about again whose question was not answered
@@ -84,18 +87,14 @@ func (p *Polls) PollStatus(ctx context.Context, c models.Channel) (Polled, error
 
 // askRound asks about those first whose customers wait. A gateway that does not answer about them is not asked about others.
 func (p *Polls) askRound(ctx context.Context, c models.Channel, out *Polled) error {
-	began, limiters := time.Now(), p.Limiters[c.Account()]
+	began := time.Now()
 
-	goOn, waited, err := p.askUntil(ctx, c, out, pollLimits{
-		until: began.Add(waitedForTime), atMost: math.MaxInt, limiter: limiters.Waited,
-		claim: func(limit int) ([]models.PaymentTransaction, error) {
-			return p.Store.Payments.ClaimWaitedFor(ctx, c, limit, p.Now())
-		},
-	})
+	goOn, waited, err := p.askWaitedFor(ctx, c, out)
 
 	if goOn && err == nil && out.Silent {
 		goOn, _, err = p.askUntil(ctx, c, out, pollLimits{
 			until: began.Add(pollTime), atMost: maxOpenPolls,
+			turns: func() int { return pollBatch },
 			claim: func(limit int) ([]models.PaymentTransaction, error) {
 				return p.Store.Payments.ClaimPaymentsToPoll(ctx, c, min(pollPause, p.WebhookSilence), earlierClaims(ctx), limit, p.Now())
 			},
@@ -106,15 +105,40 @@ func (p *Polls) askRound(ctx context.Context, c models.Channel, out *Polled) err
 		return err
 	}
 
-	goOn, late, err := p.askUntil(ctx, c, out, pollLimits{
-		until: began.Add(pollTime), atMost: math.MaxInt, limiter: limiters.Late,
+	late := true
+	for end := began.Add(lateTime); goOn && err == nil && late && time.Now().Before(end); {
+		if goOn, late, err = p.askLate(ctx, c, out, time.Now().Add(lateAtOnce)); goOn && err == nil && late {
+			goOn, waited, err = p.askWaitedFor(ctx, c, out)
+		}
+	}
+
+	out.More = goOn && (waited || late)
+
+	return err
+}
+
+// askWaitedFor asks about attempts whose customers wait.
+func (p *Polls) askWaitedFor(ctx context.Context, c models.Channel, out *Polled) (goOn, more bool, err error) {
+	until, limiter := time.Now().Add(waitedForTime), p.Limiters[c.Account()].Waited
+
+	return p.askUntil(ctx, c, out, pollLimits{
+		until: until, atMost: math.MaxInt,
+		turns: func() int { return takeTokens(ctx, limiter, until) },
+		claim: func(limit int) ([]models.PaymentTransaction, error) {
+			return p.Store.Payments.ClaimWaitedFor(ctx, c, limit, p.Now())
+		},
+	})
+}
+
+// askLate asks about attempts that have ended, with what the gateway has to spare.
+func (p *Polls) askLate(ctx context.Context, c models.Channel, out *Polled, until time.Time) (goOn, more bool, err error) {
+	return p.askUntil(ctx, c, out, pollLimits{
+		until: until, atMost: math.MaxInt,
+		turns: func() int { return takeSpare(ctx, p.Gateways[c.Account()], until) },
 		claim: func(limit int) ([]models.PaymentTransaction, error) {
 			return p.Store.Payments.ClaimLateChecks(ctx, c, checkLease, earlierClaims(ctx), limit, p.Now())
 		},
 	})
-	out.More = goOn && (waited || late)
-
-	return err
 }
 
 // earlierClaims is when earlier tries of this round took attempts. Their worker may have been killed before it asked.
@@ -130,17 +154,17 @@ func earlierClaims(ctx context.Context) payments.ClaimWindow {
 
 // pollLimits are those of one kind in a round.
 type pollLimits struct {
-	until   time.Time
-	atMost  int
-	limiter *rate.Limiter // nil: no bound
-	claim   func(limit int) ([]models.PaymentTransaction, error)
+	until  time.Time
+	atMost int
+	turns  func() int // how many may be asked now, side by side; 0: none in time
+	claim  func(limit int) ([]models.PaymentTransaction, error)
 }
 
 // askUntil asks about what is claimed, until nothing is left, enough has been asked, the time is over or the turns are used up. It
 // says whether the gateway is well enough to be asked about others, and whether some may be left.
 func (p *Polls) askUntil(ctx context.Context, c models.Channel, out *Polled, q pollLimits) (goOn, more bool, err error) {
 	for asked := 0; asked < q.atMost && time.Now().Before(q.until); {
-		limit := takeTokens(ctx, q.limiter, q.until)
+		limit := q.turns()
 		if limit == 0 {
 			return true, true, nil
 		}

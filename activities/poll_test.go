@@ -380,8 +380,8 @@ func (a *asker) waitFor(t *testing.T, attempt models.Attempt) {
 	require.True(t, noted)
 }
 
-// TestLateChecksGoOnWhileThereAreSome: an outage has ended many attempts at once, and all of them are to be asked about, at a quarter of
-// the gateway's rate.
+// TestLateChecksGoOnWhileThereAreSome: an outage has ended many attempts at once, and all of them are to be asked about, with what the
+// gateway's rate has to spare.
 func TestLateChecksGoOnWhileThereAreSome(t *testing.T) {
 	t.Parallel()
 	a := newAsker(t)
@@ -395,14 +395,17 @@ func TestLateChecksGoOnWhileThereAreSome(t *testing.T) {
 	}
 
 	a.now = a.now.Add(11 * time.Minute)
-	a.polls.Limiters = map[models.MerchantAccount]activities.PollLimiters{models.AccountGatewayA: activities.NewPollLimiters(8)}
+
+	guard := gateways.Guarded(a.gateway, gateways.Limits{Rate: 2, Burst: 8}, gateways.Reports{})
+	a.polls.Gateways = map[models.MerchantAccount]gateways.Gateway{models.AccountGatewayA: guard}
 
 	got, err := a.polls.PollStatus(t.Context(), models.ChannelGatewayA)
 	require.NoError(t, err)
 	require.True(t, got.More, "some are left")
-	require.GreaterOrEqual(t, got.Asked, 4)
-	require.LessOrEqual(t, got.Asked, 4+8+1, "four at once, and two a second for four seconds")
+	require.GreaterOrEqual(t, got.Asked, (4+2*7)/2, "each is a question, and closes a checkout")
+	require.LessOrEqual(t, got.Asked, (4+2*11)/2, "half of the burst at once, and two a second for nine seconds")
+	require.GreaterOrEqual(t, guard.Spare(1), 0, "the other half is left to customers")
 
-	a.polls.Limiters = nil
+	a.polls.Gateways = a.Gateways
 	a.poll(t, activities.Polled{Asked: ended - got.Asked})
 }

@@ -1,6 +1,6 @@
 // Command bench measures the service on a private PostgreSQL and Temporal: `go run ./bench payments` what a payment over HTTP
-// costs, `workflow` what its workflow does by itself, `reports` summaries and lists over ledgers of different sizes, `exports`
-// exports beside psql, and `cluster` the whole service on a Temporal cluster.
+// costs, and other commands what its parts do, each beside a reference; `go run ./bench --help` lists them, and `all` runs them
+// and writes docs/benchmarks.md.
 package main
 
 import (
@@ -20,8 +20,8 @@ func execute() int {
 	defer stop()
 
 	root := &cobra.Command{Use: "bench", Short: "Measure Rihla against itself", SilenceUsage: true}
-	root.AddCommand(newPayments(), newWorkflow(), newReferenceWorker(), newReports(), newExports(), newCluster(),
-		newGrowth(), newAll())
+	root.AddCommand(newPayments(), newWorkflow(), newReferenceWorker(), newOutbox(), newReports(), newExports(),
+		newGrowth(), newCluster(), newAll())
 
 	// The SDK's log is not what is read here.
 	slog.SetDefault(slog.New(slog.DiscardHandler))

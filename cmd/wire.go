@@ -307,13 +307,15 @@ func startWorker(ctx context.Context, cfg config.Config, m *telemetry.Metrics) (
 		return nil, err
 	}
 
+	open.add(sender.Close)
+
 	polls, err := temporal.forPolling(&open)
 	if err != nil {
 		return nil, err
 	}
 
 	w := worker.New(worker.Deps{
-		Temporal: temporal, Polls: polls, Store: s, Gateways: gates, Sender: sender, Namespace: temporal.namespace,
+		Temporal: temporal, Polls: polls, Store: s, Gateways: gates, Sender: sender, Outbox: outboxLimits(cfg), Namespace: temporal.namespace,
 		Queue: cfg.Temporal.TaskQueue, SweepInterval: cfg.Schedules.SweepInterval, Concurrency: cfg.Database.MaxConns,
 		AskFor: cfg.Policies.AskFor, SettleAfter: cfg.Policies.SettleAfter,
 		WebhookSilence: cfg.Schedules.WebhookSilence, PollLimiters: pollLimiters(cfg.Gateways), Asked: m.StatusAsked, Silent: m.WebhooksSilent,
@@ -326,6 +328,15 @@ func startWorker(ctx context.Context, cfg config.Config, m *telemetry.Metrics) (
 	open.add(w.Stop)
 
 	return open.close, nil
+}
+
+func outboxLimits(cfg config.Config) worker.OutboxLimits {
+	return worker.OutboxLimits{
+		AtOnce: map[models.NotificationChannel]int{
+			models.NotifyEmail: cfg.Notify.MailConcurrency, models.NotifySMS: cfg.Notify.SMSConcurrency,
+		},
+		Deliverers: cfg.Notify.Deliverers,
+	}
 }
 
 // closers run in the opposite order of their adding.

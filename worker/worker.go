@@ -29,6 +29,7 @@ type Deps struct {
 	Store          *store.Store
 	Gateways       map[models.MerchantAccount]gateways.Gateway
 	Sender         notify.Sender
+	Outbox         OutboxLimits
 	Namespace      string        // of Temporal
 	Queue          string        // task queue
 	SweepInterval  time.Duration // of the safety net; 0 means no schedules, the audit's included
@@ -99,7 +100,7 @@ func (w *Worker) newQueues() []worker.Worker {
 		MaxHeartbeatThrottleInterval: workflows.HeartbeatEvery,
 		DeploymentOptions:            d.deployment(),
 	})
-	register(own, payments, &activities.Outbox{Store: d.Store, Sender: d.Sender, Now: d.Now, Log: d.Log},
+	register(own, payments, d.newOutbox(),
 		&activities.Sweep{Store: d.Store, Deliver: temporalClient, WebhookSilence: d.WebhookSilence, Now: d.Now, Log: d.Log},
 		&activities.Audit{Store: d.Store, Now: d.Now})
 
@@ -115,6 +116,18 @@ func (w *Worker) newQueues() []worker.Worker {
 	}
 
 	return queues
+}
+
+// OutboxLimits are those of delivering messages; the zero value has the activity's own (activities.Outbox).
+type OutboxLimits struct {
+	AtOnce     map[models.NotificationChannel]int
+	Deliverers int
+}
+
+func (d Deps) newOutbox() *activities.Outbox {
+	return &activities.Outbox{
+		Store: d.Store, Sender: d.Sender, Now: d.Now, Log: d.Log, AtOnce: d.Outbox.AtOnce, Deliverers: d.Outbox.Deliverers,
+	}
 }
 
 // firstTries are slots of each gateway's own: however slow they all are, as many local activities as without them have room.

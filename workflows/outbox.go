@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -16,14 +17,13 @@ const SignalWake = "wake"
 const (
 	// outboxIdle is how long the outbox waits for more before it ends: a burst of payments costs one workflow.
 	outboxIdle = 2 * time.Second
-	// outboxRetry is as long as a batch belongs to its deliverer: when that was killed, the next one finds it free. Sooner it
-	// would find nothing, and the rest would wait for the sweep.
+	// outboxRetry is as long as addresses belong to their deliverer: when that was killed, the next one finds them free.
 	outboxRetry = 3 * time.Second
-	// outboxBatches bounds one run's history.
+	// outboxBatches bounds one run's history: activities.
 	outboxBatches = 100
 )
 
-// Outbox delivers queued notifications in batches until there are none. Payments only queue; that is why a payment's
+// Outbox delivers queued notifications until there are none. When one deliverer has not sent all in its time, several share what is left. Payments only queue; that is why a payment's
 // history does not grow by the customer's messages (docs/decisions/0001).
 func Outbox(ctx workflow.Context) (activities.Delivered, error) {
 	var total activities.Delivered
@@ -35,14 +35,14 @@ func Outbox(ctx workflow.Context) (activities.Delivered, error) {
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval: outboxRetry, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second, MaximumAttempts: 10,
 		},
-		Summary: "Send one batch of notifications",
+		Summary: "Send notifications",
 	})
 
-	for range outboxBatches {
+	for parts, round := 1, 0; round < outboxBatches; round += parts {
 		drain(wake)
 
-		var batch activities.Delivered
-		if err := workflow.ExecuteActivity(actx, outbox.DeliverNotifications).Get(ctx, &batch); err != nil {
+		batch, err := deliverParts(actx, parts)
+		if err != nil {
 			return total, err
 		}
 
@@ -51,8 +51,14 @@ func Outbox(ctx workflow.Context) (activities.Delivered, error) {
 		setDetails(ctx, fmt.Sprintf("%d sent, %d put back.", total.Sent, total.Failed))
 
 		if batch.More {
+			if batch.Split > 1 && splitsBacklogs(ctx) {
+				parts = batch.Split
+			}
+
 			continue
 		}
+
+		parts = 1
 
 		woken, err := workflow.AwaitWithOptions(ctx, workflow.AwaitOptions{
 			Timeout: outboxIdle, TimerOptions: workflow.TimerOptions{Summary: "Wait for more messages"},
@@ -63,4 +69,31 @@ func Outbox(ctx workflow.Context) (activities.Delivered, error) {
 	}
 
 	return total, workflow.NewContinueAsNewError(ctx, Outbox)
+}
+
+// deliverParts has one deliverer send what is due, or several of them side by side, on whichever workers: each a part of the addresses.
+func deliverParts(ctx workflow.Context, parts int) (sum activities.Delivered, err error) {
+	if parts == 1 {
+		err = workflow.ExecuteActivity(ctx, outbox.DeliverNotifications).Get(ctx, &sum)
+
+		return sum, err
+	}
+
+	all := make([]workflow.Future, parts)
+	for i := range all {
+		all[i] = workflow.ExecuteActivity(ctx, outbox.DeliverPart, activities.Part{Index: i, Of: parts})
+	}
+
+	var failed []error
+
+	for _, one := range all {
+		var part activities.Delivered
+
+		failed = append(failed, one.Get(ctx, &part))
+		sum.Sent += part.Sent
+		sum.Failed += part.Failed
+		sum.More = sum.More || part.More
+	}
+
+	return sum, errors.Join(failed...)
 }

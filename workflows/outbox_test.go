@@ -69,6 +69,29 @@ func TestOutboxIsWoken(t *testing.T) {
 	})
 }
 
+// A backlog is shared by several deliverers until it is gone.
+func TestOutboxSplitsABacklog(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+
+	rounds, parts := 0, map[activities.Part]int{}
+
+	w.OnActivity(posts.DeliverNotifications, mock.Anything).Return(activities.Delivered{Sent: 100, More: true, Split: 4}, nil).Once()
+	w.OnActivity(posts.DeliverPart, mock.Anything, mock.Anything).Return(func(_ context.Context, p activities.Part) (activities.Delivered, error) {
+		parts[p]++
+		rounds = max(rounds, parts[p])
+
+		return activities.Delivered{Sent: 10, Failed: 1, More: rounds == 1 && p.Index == 2}, nil
+	})
+
+	w.at(100*time.Millisecond, func() { w.SignalWorkflow(workflows.SignalWake, nil) })
+	w.OnActivity(posts.DeliverNotifications, mock.Anything).Return(activities.Delivered{Sent: 1}, nil).Once()
+
+	w.ExecuteWorkflow(workflows.Outbox)
+	require.Equal(t, activities.Delivered{Sent: 181, Failed: 8}, requireDone[activities.Delivered](w))
+	require.Equal(t, map[activities.Part]int{{Index: 0, Of: 4}: 2, {Index: 1, Of: 4}: 2, {Index: 2, Of: 4}: 2, {Index: 3, Of: 4}: 2}, parts)
+}
+
 func TestOutboxContinuesAsNew(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -1,11 +1,13 @@
 package workflows_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/mock"
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/workflow"
 
 	"rihla/activities"
 	"rihla/models"
@@ -41,6 +43,21 @@ func TestPollStatusGoesOnWhileQuestionsAreLeft(t *testing.T) {
 
 	require.Equal(t, activities.Polled{Asked: 607}, w.polls(t))
 	require.WithinDuration(t, began.Add(15*time.Second), w.Now(), time.Second, "the rounds of the test take no time")
+}
+
+// Rounds that ask for all of their time follow each other at once, and in a new run when there were many.
+func TestPollStatusWorksABacklogOff(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.RegisterActivity(polls)
+	w.OnActivity(polls.PollStatus, mock.Anything, models.ChannelWalletB).After(9*time.Second).
+		Return(activities.Polled{Asked: 900, More: true}, nil).Times(30)
+	w.ExecuteWorkflow(workflows.PollStatus, models.ChannelWalletB)
+	require.True(t, w.IsWorkflowCompleted())
+
+	_, again := errors.AsType[*workflow.ContinueAsNewError](w.GetWorkflowError())
+	require.True(t, again)
+	require.WithinDuration(t, began.Add(270*time.Second), w.Now(), 2*time.Second)
 }
 
 func TestPollStatusStaysShort(t *testing.T) {

@@ -31,6 +31,17 @@ func continuesWhilePollsDue(ctx workflow.Context) bool {
 	return workflow.GetVersion(ctx, "poll-goes-on-while-behind", workflow.DefaultVersion, 1) >= 1
 }
 
+// pollsAtTheGatewaysRate: a poll makes no pause between rounds that have asked for all of their time, and goes on in a new run while
+// questions are left. Called where some are, of which no run before poll-goes-on-while-behind has heard. Since 1.1.0.
+func pollsAtTheGatewaysRate(ctx workflow.Context) bool {
+	return workflow.GetVersion(ctx, "poll-at-the-gateways-rate", workflow.DefaultVersion, 1) >= 1
+}
+
+// splitsBacklogs: several deliverers share a backlog of messages. Called where there is one, of which no older run has heard. Since 1.1.0.
+func splitsBacklogs(ctx workflow.Context) bool {
+	return workflow.GetVersion(ctx, "outbox-splits-backlogs", workflow.DefaultVersion, 1) >= 1
+}
+
 // showsCampaignState: operators find campaigns by PaymentStatus, CAMPAIGN_ and the state. Since 1.1.0.
 func showsCampaignState(ctx workflow.Context) bool {
 	return workflow.GetVersion(ctx, "campaign-shows-its-state", workflow.DefaultVersion, 1) >= 1

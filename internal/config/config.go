@@ -387,6 +387,11 @@ type Notify struct {
 	SMSAPIKey Secret    `env:"SMS_API_KEY"`
 	// SMSCountries are the country codes to which SMS are sent; 0: all.
 	SMSCountries []string `env:"SMS_COUNTRIES" envDefault:"966"`
+	// MailConcurrency and SMSConcurrency are how many messages one worker process hands over at once.
+	MailConcurrency int `env:"MAIL_CONCURRENCY" envDefault:"64"`
+	SMSConcurrency  int `env:"SMS_CONCURRENCY" envDefault:"64"`
+	// Deliverers is by how many deliverers, on all workers, a backlog of messages is shared; 1: by none.
+	Deliverers int `env:"OUTBOX_DELIVERERS" envDefault:"4"`
 	// MessagesPerRecipient is how many e-mails, and how many SMS, an address gets within 24 hours; 0: no limit.
 	MessagesPerRecipient int `env:"MESSAGES_PER_RECIPIENT" envDefault:"20"`
 }

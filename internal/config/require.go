@@ -151,6 +151,10 @@ func (c Config) validateAbuse(p *problems) {
 		}
 	}
 
+	if n := c.Notify; n.MailConcurrency < 1 || n.SMSConcurrency < 1 || n.Deliverers < 1 {
+		p.addf("MAIL_CONCURRENCY, SMS_CONCURRENCY and OUTBOX_DELIVERERS must be at least 1")
+	}
+
 	if c.Policies.AdMinPricePerDay.IsNegative() {
 		p.addf("AD_MIN_PRICE_PER_DAY must not be negative (0: any price)")
 	}

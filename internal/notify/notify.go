@@ -109,6 +109,13 @@ func (n *Notifier) Send(ctx context.Context, m Message) error {
 	}
 }
 
+// Close ends what is kept open for the next messages.
+func (n *Notifier) Close() {
+	if s, ok := n.mail.(*SMTP); ok {
+		s.Close()
+	}
+}
+
 // permanentError is a failure that no retry cures.
 type permanentError struct{ err error }
 

@@ -27,6 +27,7 @@ func newTestNotifier(t *testing.T, environ map[string]string) (n *Notifier, outb
 	cfg.Notify.BookingURL = "https://rihla.test/bookings/{booking_number}?id={booking_id}"
 	n, err = New(cfg, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
+	t.Cleanup(n.Close)
 
 	return n, filepath.Join(environ["DATA_DIR"], "outbox")
 }

@@ -15,6 +15,8 @@ import (
 
 const (
 	smsTimeout = 5 * time.Second
+	// maxIdleSMS is how many connections are kept for the next messages: HTTP/1.1 has one message at a time on each.
+	maxIdleSMS = 256
 	// maxSMSAnswer is what is read of an answer so that the connection can be used again.
 	maxSMSAnswer = 64 << 10
 )
@@ -30,8 +32,11 @@ type SMSGateway struct {
 
 // NewSMSGateway posts to address.
 func NewSMSGateway(address string, key config.Secret, renderer *Renderer) *SMSGateway {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConns, transport.MaxIdleConnsPerHost = 0, maxIdleSMS
+
 	return &SMSGateway{url: address, key: key, renderer: renderer, client: &http.Client{
-		Timeout: smsTimeout,
+		Timeout: smsTimeout, Transport: transport,
 		// A redirect would carry the key to somewhere else.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}

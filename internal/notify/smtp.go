@@ -12,6 +12,7 @@ import (
 	"time"
 
 	gomail "github.com/wneessen/go-mail"
+	"github.com/wneessen/go-mail/smtp"
 
 	"rihla/internal/config"
 )
@@ -19,9 +20,11 @@ import (
 // smtpTimeout bounds the wait for each answer of the mail server.
 const smtpTimeout = 10 * time.Second
 
-// SMTP is a Sender that hands mail to a server. It is safe for concurrent use; each message has its own connection.
+// SMTP is a Sender that hands mail to a server. It is safe for concurrent use; a connection has one message at a time, and is kept for a
+// while for the next one.
 type SMTP struct {
 	client   *gomail.Client
+	sessions sessions
 	from     *mail.Address
 	renderer *Renderer
 }
@@ -83,15 +86,47 @@ func (s *SMTP) Send(ctx context.Context, m Message) error {
 		return err
 	}
 
+	if session := s.sessions.take(); session != nil {
+		// The server may have closed it: it is asked first (NOOP), and nothing was sent when it does not answer.
+		err := s.send(session, letter)
+		if refusal, ok := errors.AsType[*gomail.SendError](err); !ok || refusal.Reason != gomail.ErrConnCheck {
+			return smtpError(err)
+		}
+	}
+
 	session, err := s.client.DialToSMTPClientWithContext(ctx)
 	if err != nil {
 		return fmt.Errorf("notify: connect to mail server: %w", err)
 	}
-	// The server has accepted the message before QUIT; the end of the session changes nothing.
-	defer func() { _ = s.client.CloseWithSMTPClient(session) }()
 
-	err = s.client.SendWithSMTPClient(session, letter)
-	if err == nil || letter.IsDelivered() {
+	return smtpError(s.send(session, letter))
+}
+
+// send hands a letter over, and keeps the session when it is good for another one.
+func (s *SMTP) send(session *smtp.Client, letter *gomail.Msg) error {
+	err := s.client.SendWithSMTPClient(session, letter)
+	if err == nil {
+		s.sessions.keep(session)
+
+		return nil
+	}
+
+	// The server has accepted the message before QUIT, or refused it; the end of the session changes nothing.
+	_ = s.client.CloseWithSMTPClient(session)
+
+	if letter.IsDelivered() {
+		return nil
+	}
+
+	return err
+}
+
+// Close ends the sessions that are kept.
+func (s *SMTP) Close() { s.sessions.close() }
+
+// smtpError tells what is wrong with a message from what is wrong with the server or us; the server's words are left out.
+func smtpError(err error) error {
+	if err == nil {
 		return nil
 	}
 
@@ -100,10 +135,6 @@ func (s *SMTP) Send(ctx context.Context, m Message) error {
 		return errors.New("notify: the mail server broke off")
 	}
 
-	return smtpError(refusal)
-}
-
-func smtpError(refusal *gomail.SendError) error {
 	const (
 		permanentFrom = 500
 		needsAuth     = 530

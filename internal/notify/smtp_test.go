@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	gomail "github.com/wneessen/go-mail"
@@ -33,6 +34,7 @@ type mailServer struct {
 	mu       sync.Mutex
 	letters  []string
 	commands []string
+	conns    []net.Conn
 }
 
 func newMailServer(t *testing.T, tlsConfig *tls.Config, replies map[string]string) *mailServer {
@@ -68,6 +70,10 @@ func newMailServer(t *testing.T, tlsConfig *tls.Config, replies map[string]strin
 
 func (s *mailServer) serve(conn net.Conn) {
 	defer func() { _ = conn.Close() }()
+
+	s.mu.Lock()
+	s.conns = append(s.conns, conn)
+	s.mu.Unlock()
 
 	in := bufio.NewReader(conn)
 	say := func(line string) { _, _ = io.WriteString(conn, line+"\r\n") }
@@ -129,6 +135,16 @@ func (s *mailServer) take(in *bufio.Reader) {
 	defer s.mu.Unlock()
 
 	s.letters = append(s.letters, letter.String())
+}
+
+// hangUp closes all connections.
+func (s *mailServer) hangUp() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	for _, conn := range s.conns {
+		_ = conn.Close()
+	}
 }
 
 func (s *mailServer) received() (letters, commands []string) {
@@ -217,6 +233,7 @@ func TestSMTPOverTLSWithPassword(t *testing.T) {
 		RootCAs: roots, ServerName: "127.0.0.1", MinVersion: tls.VersionTLS12,
 	}))
 	require.NoError(t, err)
+	t.Cleanup(s.Close)
 	require.NoError(t, s.Send(t.Context(), m))
 
 	letters, commands := server.received()
@@ -280,6 +297,45 @@ func TestSMTPFailures(t *testing.T) {
 	err := n.Send(t.Context(), testMessage(models.NotifyPaymentFailed, models.NotifyEmail, models.LocaleArabic))
 	require.ErrorContains(t, err, "connect to mail server")
 	require.False(t, IsPermanent(err))
+}
+
+// TestSMTPSessionsAreKept: the next message goes over the same session. One that the server has closed meanwhile costs no message.
+func TestSMTPSessionsAreKept(t *testing.T) {
+	t.Parallel()
+
+	server := newMailServer(t, nil, nil)
+	n, _ := newTestNotifier(t, map[string]string{"SMTP_URL": "smtp://" + server.address})
+
+	for range 3 {
+		require.NoError(t, n.Send(t.Context(), testMessage(models.NotifyPaymentSucceeded, models.NotifyEmail, models.LocaleArabic)))
+	}
+
+	greetings := func() (count int) {
+		_, commands := server.received()
+		for _, command := range commands {
+			if strings.HasPrefix(command, "EHLO") {
+				count++
+			}
+		}
+
+		return count
+	}
+
+	require.Equal(t, 1, greetings())
+
+	server.hangUp()
+	require.NoError(t, n.Send(t.Context(), testMessage(models.NotifyPaymentSucceeded, models.NotifyEmail, models.LocaleArabic)))
+	require.Equal(t, 2, greetings())
+
+	letters, _ := server.received()
+	require.Len(t, letters, 4)
+
+	n.Close()
+	require.Eventually(t, func() bool {
+		_, commands := server.received()
+
+		return commands[len(commands)-1] == "QUIT"
+	}, 10*time.Second, 10*time.Millisecond)
 }
 
 func TestNewSMTPAddress(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"rihla/internal/store/accounts"
 	"rihla/internal/store/db"
+	"rihla/internal/store/outbox"
 	"rihla/models"
 )
 
@@ -109,7 +110,7 @@ func TestLoginFailuresLockAnAccount(t *testing.T) {
 	require.Equal(t, 1, b.Count(t, `SELECT count(*) FROM notifications WHERE kind = 'ACCOUNT_LOCKED' AND user_id = $1 AND channel = 'EMAIL'
 		AND recipient = $2 AND locale = $3 AND status = 'PENDING' AND transaction_id IS NULL`, b.Customer.ID, b.Customer.Email, b.Customer.Locale))
 
-	claimed, err := b.Store.Outbox.ClaimNotifications(t.Context(), 10, time.Now().Add(time.Second))
+	claimed, err := b.Store.Outbox.ClaimNotifications(t.Context(), outbox.Claim{}, 10, time.Now().Add(time.Second))
 	require.NoError(t, err)
 	require.Len(t, claimed, 1, "the outbox delivers it")
 

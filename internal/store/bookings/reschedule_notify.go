@@ -76,7 +76,7 @@ type movedMessage struct {
 
 // replaceUnsent gives the messages up that still wait to tell of earlier moves: the newest departure is the one that counts, and who
 // moves a trip again and again does not use up what its customers may be sent. It returns the departure that each of them named as
-// the one before. One that is being sent at this moment arrives all the same, before its successor (NotificationSentNow).
+// the one before. One that is being sent at this moment arrives all the same, before its successor (NotificationsSent).
 func replaceUnsent(ctx context.Context, tx bun.Tx, paid []models.PaymentTransaction) (map[movedMessage]string, error) {
 	if len(paid) == 0 {
 		return nil, nil //nolint:nilnil // there are none

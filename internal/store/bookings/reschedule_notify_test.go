@@ -31,7 +31,7 @@ func TestMovesUseUpNobodysMessages(t *testing.T) {
 	for _, n := range sent {
 		told = append(told, string(n.Kind)+" "+string(n.Channel))
 
-		require.NoError(t, b.Store.Outbox.NotificationSentNow(t.Context(), n.ID, time.Now()))
+		b.Sent(t, &n, time.Now())
 
 		if n.Kind == models.NotifyTripMoved {
 			require.Equal(t, last.DepartureAt.UTC().Format(time.RFC3339), n.Data["departure_at"])
@@ -60,7 +60,7 @@ func TestAMoveWhileTheLastIsBeingTold(t *testing.T) {
 	b.move(t, time.Hour)
 
 	for _, n := range sending {
-		require.NoError(t, b.Store.Outbox.NotificationSentNow(t.Context(), n.ID, time.Now()))
+		b.Sent(t, &n, time.Now())
 	}
 
 	require.Equal(t, 4, b.Count(t, "SELECT count(*) FROM notifications WHERE status = 'SENT' AND sent_at IS NOT NULL"))
@@ -70,7 +70,7 @@ func TestAMoveWhileTheLastIsBeingTold(t *testing.T) {
 	b.Exec(t, "UPDATE notifications SET status = 'FAILED', last_error = 'refused for good' WHERE status = 'PENDING'")
 
 	for _, n := range sending {
-		require.NoError(t, b.Store.Outbox.NotificationSentNow(t.Context(), n.ID, time.Now()))
+		b.Sent(t, &n, time.Now())
 	}
 
 	require.Equal(t, 2, b.Count(t, "SELECT count(*) FROM notifications WHERE status = 'FAILED'"))

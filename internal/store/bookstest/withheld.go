@@ -13,7 +13,7 @@ import (
 func (b *Books) Deliverable(t *testing.T) []models.Notification {
 	t.Helper()
 
-	left, err := b.Store.Outbox.WithholdNotifications(t.Context(), b.Claim(t, 100, time.Now()), time.Now())
+	left, err := b.Store.Outbox.WithholdNotifications(t.Context(), b.Claim(t, 100, time.Now()), nil, time.Now())
 	require.NoError(t, err)
 
 	return left

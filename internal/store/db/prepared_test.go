@@ -11,6 +11,7 @@ import (
 
 	"rihla/internal/store"
 	"rihla/internal/store/db"
+	"rihla/internal/store/outbox"
 	"rihla/internal/store/storetest"
 	"rihla/models"
 )
@@ -99,12 +100,12 @@ func TestPaymentsPrepareFewStatements(t *testing.T) {
 		_, err := s.Bookings.LatestAttempt(t.Context(), *tx.BookingID)
 		require.NoError(t, err)
 
-		sent, err := s.Outbox.ClaimNotifications(t.Context(), 100, time.Now())
+		sent, err := s.Outbox.ClaimNotifications(t.Context(), outbox.Claim{}, 100, time.Now())
 		require.NoError(t, err)
 		require.NotEmpty(t, sent)
 
 		for _, n := range sent {
-			require.NoError(t, s.Outbox.NotificationSentNow(t.Context(), n.ID, time.Now()))
+			b.Sent(t, &n, time.Now())
 		}
 	}
 

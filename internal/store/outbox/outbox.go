@@ -8,7 +8,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/uptrace/bun"
 
-	"rihla/internal/store/db"
 	"rihla/models"
 )
 
@@ -101,85 +100,4 @@ func InsertMessages(ctx context.Context, tx bun.Tx, rows []models.Notification) 
 // Insertion is the INSERT of InsertMessages, for one that is written with others. There is at least one row.
 func Insertion(db bun.IDB, rows []models.Notification) *bun.InsertQuery {
 	return db.NewInsert().Model(&rows).ExcludeColumn("created_at", "next_attempt_at").On("CONFLICT DO NOTHING")
-}
-
-// deliveryLease is how long a deliverer that was killed keeps its rows from the next one. A living one renews it
-// (KeepNotifications) well within that time. The outbox workflow tries again no sooner.
-const deliveryLease = 3 * time.Second
-
-// maxDeliveryTries bounds how often a message is tried before it is given up; with the back-off this is a day.
-const maxDeliveryTries = 20
-
-// ClaimNotifications takes up to limit due rows of the outbox for one deliverer and counts the try. A deliverer
-// that dies loses them after a lease; the sender's message id makes the second delivery recognizable.
-func (s *Store) ClaimNotifications(ctx context.Context, limit int, now time.Time) ([]models.Notification, error) {
-	var rows []models.Notification
-
-	due := s.db.NewSelect().Model((*models.Notification)(nil)).Column("id").
-		Where("status = ?", models.NotificationPending).Where("next_attempt_at <= ?", now).
-		Order("next_attempt_at").Limit(int64(limit)).For("UPDATE SKIP LOCKED")
-
-	err := s.db.NewUpdate().Model(&rows).
-		Set("attempts = attempts + 1").Set("next_attempt_at = ?", now.Add(deliveryLease)).
-		Where("id IN (?)", due).Returning("*").Scan(db.Prepared(ctx))
-	if err != nil {
-		return nil, fmt.Errorf("claim notifications: %w", err)
-	}
-
-	return rows, nil
-}
-
-// KeepNotifications renews the lease of those rows of a claimed batch that still have to be delivered. It does not
-// bring forward the next try of one that was put back.
-func (s *Store) KeepNotifications(ctx context.Context, batch []models.Notification, now time.Time) error {
-	ids := make([]uuid.UUID, len(batch))
-	for i := range batch {
-		ids[i] = batch[i].ID
-	}
-
-	if len(ids) == 0 {
-		return nil
-	}
-
-	until := now.Add(deliveryLease)
-
-	_, err := s.db.NewUpdate().Model((*models.Notification)(nil)).Set("next_attempt_at = ?", until).
-		Where("id IN (?)", bun.List(ids)).Where("status = ?", models.NotificationPending).Where("next_attempt_at < ?", until).Exec(ctx)
-	if err != nil {
-		return fmt.Errorf("keep notifications: %w", err)
-	}
-
-	return nil
-}
-
-// NotificationSentNow marks a claimed row delivered, one that a later move of its trip has replaced meanwhile, too.
-func (s *Store) NotificationSentNow(ctx context.Context, id uuid.UUID, now time.Time) error {
-	_, err := s.db.NewUpdate().Model((*models.Notification)(nil)).
-		Set("status = ?", models.NotificationSent).Set("sent_at = ?", now).Set("last_error = ''").
-		Where("id = ?", id).
-		Where("(status = ? OR status = ? AND last_error = ?)", models.NotificationPending, models.NotificationFailed, WithheldMoved).
-		Exec(db.Prepared(ctx))
-	if err != nil {
-		return fmt.Errorf("mark notification sent: %w", err)
-	}
-
-	return nil
-}
-
-// NotificationFailedNow puts a claimed row back with exponential back-off, or gives it up when the failure is
-// permanent or the tries are used up. reason must not name the recipient.
-func (s *Store) NotificationFailedNow(ctx context.Context, n *models.Notification, permanent bool, reason string, now time.Time) error {
-	status, next := models.NotificationPending, now.Add(min(time.Second<<min(n.Attempts, 20), 2*time.Hour))
-	if permanent || n.Attempts >= maxDeliveryTries {
-		status = models.NotificationFailed
-	}
-
-	_, err := s.db.NewUpdate().Model((*models.Notification)(nil)).
-		Set("status = ?", status).Set("next_attempt_at = ?", next).Set("last_error = ?", reason).
-		Where("id = ?", n.ID).Where("status = ?", models.NotificationPending).Exec(ctx)
-	if err != nil {
-		return fmt.Errorf("put notification back: %w", err)
-	}
-
-	return nil
 }

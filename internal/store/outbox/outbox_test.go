@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rihla/internal/store/bookstest"
+	"rihla/internal/store/outbox"
 	"rihla/models"
 )
 
@@ -41,7 +42,7 @@ func TestClaimNotifications(t *testing.T) {
 
 	require.Len(t, b.Claim(t, 10, now), 1, "what is claimed belongs to its deliverer")
 	require.Empty(t, b.Claim(t, 10, now.Add(2*time.Second)))
-	require.NoError(t, b.Store.Outbox.KeepNotifications(t.Context(), rows, now.Add(2*time.Second)))
+	require.NoError(t, b.Store.Outbox.KeepNotifications(t.Context(), ids(rows), now.Add(2*time.Second)))
 	require.Len(t, b.Claim(t, 10, now.Add(4*time.Second)), 1, "a deliverer that lives keeps what it claimed")
 	require.Len(t, b.Claim(t, 10, now.Add(6*time.Second)), 3, "one that died loses it after its lease")
 }
@@ -58,7 +59,7 @@ func TestClaimNotificationsInParallel(t *testing.T) {
 
 	bookstest.Parallel(10, func(int) {
 		for {
-			rows, err := b.Store.Outbox.ClaimNotifications(t.Context(), 3, now)
+			rows, err := b.Store.Outbox.ClaimNotifications(t.Context(), outbox.Claim{}, 3, now)
 			if err != nil || len(rows) == 0 || len(rows) > 3 {
 				if err != nil || len(rows) > 3 {
 					t.Errorf("claimed %d rows: %v", len(rows), err)
@@ -93,10 +94,10 @@ func TestNotificationSent(t *testing.T) {
 	require.True(t, due)
 
 	for _, n := range b.Claim(t, 10, now) {
-		require.NoError(t, b.Store.Outbox.NotificationSentNow(t.Context(), n.ID, now))
+		b.Sent(t, &n, now)
 		// The second deliverer of a row whose lease ran out is too late to change it.
-		require.NoError(t, b.Store.Outbox.NotificationSentNow(t.Context(), n.ID, now.Add(time.Minute)))
-		require.NoError(t, b.Store.Outbox.NotificationFailedNow(t.Context(), &n, true, "refused for good", now))
+		b.Sent(t, &n, now.Add(time.Minute))
+		b.Failed(t, &n, true, "refused for good", now)
 	}
 
 	require.Equal(t, 2, b.Count(t, "SELECT count(*) FROM notifications WHERE status = 'SENT' AND sent_at < $1", now.Add(time.Second)))
@@ -123,7 +124,7 @@ func TestNotificationBackOff(t *testing.T) {
 
 		tries++
 		require.Equal(t, tries, rows[0].Attempts)
-		require.NoError(t, b.Store.Outbox.NotificationFailedNow(t.Context(), &rows[0], false, "temporary failure", now))
+		b.Failed(t, &rows[0], false, "temporary failure", now)
 
 		if tries == 20 {
 			break
@@ -146,7 +147,7 @@ func TestNotificationRefusedForGood(t *testing.T) {
 
 	now := time.Now().Add(time.Second)
 	n := b.Claim(t, 1, now)[0]
-	require.NoError(t, b.Store.Outbox.NotificationFailedNow(t.Context(), &n, true, "refused for good", now))
+	b.Failed(t, &n, true, "refused for good", now)
 	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM notifications WHERE id = $1 AND status = 'FAILED' AND attempts = 1 AND sent_at IS NULL", n.ID))
 }
 
@@ -162,4 +163,13 @@ func TestNotificationsWithoutAnAddress(t *testing.T) {
 	b.Deliver(t, bookstest.Event(tx, models.EventPaymentSucceeded, nil))
 	require.Equal(t, 1, b.Settle(t, tx, time.Now()).Queued)
 	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM notifications WHERE channel = 'EMAIL'"))
+}
+
+func ids(rows []models.Notification) []uuid.UUID {
+	out := make([]uuid.UUID, len(rows))
+	for i := range rows {
+		out[i] = rows[i].ID
+	}
+
+	return out
 }

@@ -33,12 +33,20 @@ var essentialKinds = []models.NotificationKind{models.NotifyPaymentSucceeded, mo
 
 // WithholdNotifications takes out of a claimed batch what is not to be sent, and gives it up: SMS to countries to which none are
 // sent, and what exceeds the messages that an address gets within 24 hours, by mail and by SMS each. What customers must be told
-// is not given up for that, but put back until there is room again. It returns what is left. Two deliverers at
-// once may exceed the limit by what they deliver at that moment.
-func (s *Store) WithholdNotifications(ctx context.Context, batch []models.Notification, now time.Time) ([]models.Notification, error) {
+// is not given up for that, but put back until there is room again. It returns what is left. underWay is what the deliverer has to
+// deliver of earlier batches, by address. An address has one deliverer at a time (LeaseShards), so that the limit is exact.
+func (s *Store) WithholdNotifications(
+	ctx context.Context, batch []models.Notification, underWay map[Address]int, now time.Time,
+) ([]models.Notification, error) {
 	had, err := s.messagesHad(ctx, batch, now)
 	if err != nil {
 		return nil, err
+	}
+
+	for to, n := range underWay {
+		for range n {
+			had[to] = had[to].andOne(now)
+		}
 	}
 
 	dropped, postponed := map[string][]uuid.UUID{}, map[time.Time][]uuid.UUID{}
@@ -47,7 +55,7 @@ func (s *Store) WithholdNotifications(ctx context.Context, batch []models.Notifi
 	for i := range batch {
 		n := &batch[i]
 
-		to := addressOf(n)
+		to := AddressOf(n)
 
 		switch full := s.policies.MessagesPerRecipient > 0 && had[to].count >= s.policies.MessagesPerRecipient; {
 		case n.Channel == models.NotifySMS && !smsAllowed(s.policies, n.Recipient):
@@ -99,19 +107,9 @@ func (r messageCount) andOne(now time.Time) messageCount {
 	return messageCount{r.count + 1, r.first}
 }
 
-// address is where a message goes.
-type address struct {
-	channel models.NotificationChannel
-	to      string
-}
-
-func addressOf(n *models.Notification) address {
-	return address{n.Channel, strings.ToLower(n.Recipient)}
-}
-
 // messagesHad counts what the addresses of a batch have had within a day.
-func (s *Store) messagesHad(ctx context.Context, batch []models.Notification, now time.Time) (map[address]messageCount, error) {
-	had := map[address]messageCount{}
+func (s *Store) messagesHad(ctx context.Context, batch []models.Notification, now time.Time) (map[Address]messageCount, error) {
+	had := map[Address]messageCount{}
 	if s.policies.MessagesPerRecipient == 0 || len(batch) == 0 {
 		return had, nil
 	}
@@ -137,7 +135,7 @@ func (s *Store) messagesHad(ctx context.Context, batch []models.Notification, no
 	}
 
 	for _, r := range rows {
-		had[address{r.Channel, r.Recipient}] = messageCount{r.Count, r.First}
+		had[Address{r.Channel, r.Recipient}] = messageCount{r.Count, r.First}
 	}
 
 	return had, nil

@@ -70,7 +70,7 @@ func TestMessagesPerRecipient(t *testing.T) {
 	require.Len(t, sent, 6, "three by mail and three by SMS")
 
 	for i := range sent {
-		require.NoError(t, b.Store.Outbox.NotificationSentNow(t.Context(), sent[i].ID, time.Now()))
+		b.Sent(t, &sent[i], time.Now())
 	}
 
 	// What was paid is not given up: it waits until the first of the six is a day old.
@@ -95,7 +95,7 @@ func TestMessagesPerRecipient(t *testing.T) {
 	require.Len(t, b.Deliverable(t), 2)
 
 	soon := time.Now().Add(25 * time.Hour)
-	late, err := b.Store.Outbox.WithholdNotifications(t.Context(), b.Claim(t, 100, soon), soon)
+	late, err := b.Store.Outbox.WithholdNotifications(t.Context(), b.Claim(t, 100, soon), nil, soon)
 	require.NoError(t, err)
 	require.Len(t, late, 6, "and is sent then, as far as there is room")
 }
@@ -111,7 +111,7 @@ func TestMessagesThatAreGivenUp(t *testing.T) {
 	b.Paid(t, 1)
 
 	for _, n := range b.Deliverable(t) {
-		require.NoError(t, b.Store.Outbox.NotificationSentNow(t.Context(), n.ID, time.Now()))
+		b.Sent(t, &n, time.Now())
 	}
 
 	b.Paid(t, 1)
