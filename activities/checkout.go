@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"rihla/gateways"
 	"rihla/internal/store/payments"
@@ -29,10 +30,14 @@ func (p *Payments) openCheckout(ctx context.Context, a models.Attempt) (Checkout
 		return checkoutOf(&t), nil // it cannot be paid any more: it expires, and the gateway is queried before it does
 	}
 
+	asked := time.Now()
+
 	opened, refusal, err := p.createSomewhere(ctx, &t, fresh)
 	if err != nil {
 		return checkoutOf(&t), err
 	}
+
+	took := time.Since(asked)
 
 	settled, err := p.openingSettled(ctx, &t, fresh, refusal)
 	if err != nil {
@@ -65,7 +70,10 @@ func (p *Payments) openCheckout(ctx context.Context, a models.Attempt) (Checkout
 		return p.failUnopened(ctx, &t, models.FailureGatewayRejected, err.Error())
 	}
 
-	return checkoutOf(&t), err
+	c := checkoutOf(&t)
+	c.GatewayTook = took
+
+	return c, err
 }
 
 // madeAllTheSame looks for a checkout that was refused: the answer of an earlier try may have been lost, and a gateway refuses the same
