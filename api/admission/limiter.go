@@ -28,7 +28,7 @@ const (
 	// When the target was missed, the limit shrinks to goal of what is done within the target's time (Little's law: that many are under way
 	// when each takes that long), and by mostCut at once: what happened in one moment may be over in the next.
 	goal, mostCut = 0.8, 0.5
-	// used is from which share of the limit on it counts as met: one that nobody meets says nothing about a larger one.
+	// used is from which share of the limit on it counts as met: one that was not met says nothing about a larger one.
 	used = 0.8
 )
 

@@ -93,7 +93,7 @@ func at(share float64, took []time.Duration) time.Duration {
 }
 
 // A service that becomes slow takes fewer at once, so that those which it takes are answered in time; and no fewer of them are done than
-// without a limit. When it is as quick as before nobody is refused any more.
+// without a limit. When it is quicker than before no request is refused any more.
 func TestTheLimitFollowsTheService(t *testing.T) {
 	t.Parallel()
 
@@ -134,7 +134,7 @@ func TestFewAreNotRefused(t *testing.T) {
 	require.Zero(t, refused)
 }
 
-// The limit stays between its ends, and one that nobody meets does not grow.
+// The limit stays between its ends, and one that is not met does not grow.
 func TestTheLimitHasEnds(t *testing.T) {
 	t.Parallel()
 
@@ -162,7 +162,7 @@ func TestTheLimitHasEnds(t *testing.T) {
 		return limit
 	}
 
-	require.Equal(t, initialLimit, window(time.Millisecond, 1), "nobody meets it")
+	require.Equal(t, initialLimit, window(time.Millisecond, 1), "it was not met")
 
 	for range 5 {
 		limit, _ := l.state()

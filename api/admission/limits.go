@@ -15,7 +15,7 @@ type Limits struct {
 	refused  func(models.Gateway)
 }
 
-// Metrics are told what the limits do.
+// Metrics show what the limits do.
 type Metrics interface {
 	// AdmissionState shows what read returns whenever the metrics are looked at.
 	AdmissionState(gateway models.Gateway, read func() (limit, inflight int))
@@ -40,7 +40,7 @@ func New(c config.Admission, m Metrics) *Limits {
 }
 
 // Admit takes a place for a payment by the method, for which it waits for maxWait at most. ok is false when there is none; then After says
-// when to come again. The permit has to be released.
+// how long to wait. The permit has to be released.
 func (l *Limits) Admit(ctx context.Context, method models.PaymentMethod) (p *Permit, ok bool) {
 	if l == nil {
 		return nil, true
@@ -58,7 +58,7 @@ func (l *Limits) Admit(ctx context.Context, method models.PaymentMethod) (p *Per
 	return p, ok
 }
 
-// After is what a client that was refused is told to wait: 1 to 3 s, drawn, so that those refused together do not come back together.
+// After is how long a client that was refused should wait: 1 to 3 s, drawn, so that those refused together do not come back together.
 func (l *Limits) After() time.Duration {
 	const longest = 3
 

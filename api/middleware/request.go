@@ -79,7 +79,7 @@ func LogPayment(ctx context.Context, payment uuid.UUID) { requestOf(ctx).payment
 // its ID down to where the effect is written.
 func Claim(ctx context.Context) db.Claim { return requestOf(ctx).claim }
 
-// Permit is the place of a request that begins a payment. It may be nil, and is told how long the payment took all the same.
+// Permit is the place of a request that begins a payment. It may be nil, and may be used all the same.
 func Permit(ctx context.Context) *admission.Permit { return requestOf(ctx).permit }
 
 // KeyScope is what the request's Idempotency-Key stands for; the zero value when it has none.

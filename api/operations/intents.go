@@ -217,8 +217,8 @@ func (o *Operations) replace(ctx context.Context, open uuid.UUID, read func() (p
 	return p, err
 }
 
-// startPayment runs the attempt's workflow up to the checkout, for CheckoutWait at most, and tells the request's permit how long our own
-// parts took. Errors: those of StartPayment.
+// startPayment runs the attempt's workflow up to the checkout, for CheckoutWait at most, and notes with the request's permit how
+// long our own parts took. Errors: those of StartPayment.
 func (o *Operations) startPayment(ctx context.Context, a models.Attempt) error {
 	wait, cancel := context.WithTimeout(ctx, o.CheckoutWait)
 	defer cancel()
