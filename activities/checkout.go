@@ -11,7 +11,7 @@ import (
 	"rihla/models"
 )
 
-func (p *Payments) openCheckout(ctx context.Context, a models.Attempt) (Checkout, error) {
+func (p *Payments) openCheckout(ctx context.Context, a models.Attempt) (c Checkout, err error) {
 	t, fresh, err := p.Store.Payments.OpenPayment(ctx, a, p.Now)
 	if err != nil {
 		return Checkout{}, err
@@ -38,6 +38,8 @@ func (p *Payments) openCheckout(ctx context.Context, a models.Attempt) (Checkout
 	}
 
 	took := time.Since(asked)
+
+	defer func() { c.GatewayTook = took }()
 
 	settled, err := p.openingSettled(ctx, &t, fresh, refusal)
 	if err != nil {
@@ -70,10 +72,7 @@ func (p *Payments) openCheckout(ctx context.Context, a models.Attempt) (Checkout
 		return p.failUnopened(ctx, &t, models.FailureGatewayRejected, err.Error())
 	}
 
-	c := checkoutOf(&t)
-	c.GatewayTook = took
-
-	return c, err
+	return checkoutOf(&t), err
 }
 
 // madeAllTheSame looks for a checkout that was refused: the answer of an earlier try may have been lost, and a gateway refuses the same

@@ -228,7 +228,7 @@ func (o *Operations) startPayment(ctx context.Context, a models.Attempt) error {
 	took := time.Since(began)
 
 	switch {
-	case err == nil:
+	case err == nil && took > checkout.GatewayTook: // else it is an answer that was there already
 		middleware.Permit(ctx).Observe(took - checkout.GatewayTook)
 	case errors.Is(err, workflows.ErrStillRunning) && !o.gatewayIsAsked(ctx, a):
 		middleware.Permit(ctx).Observe(took)
