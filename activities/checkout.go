@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"rihla/gateways"
 	"rihla/internal/store/payments"
 	"rihla/models"
 )
 
-func (p *Payments) openCheckout(ctx context.Context, a models.Attempt) (Checkout, error) {
+func (p *Payments) openCheckout(ctx context.Context, a models.Attempt) (c Checkout, err error) {
 	t, fresh, err := p.Store.Payments.OpenPayment(ctx, a, p.Now)
 	if err != nil {
 		return Checkout{}, err
@@ -29,10 +30,16 @@ func (p *Payments) openCheckout(ctx context.Context, a models.Attempt) (Checkout
 		return checkoutOf(&t), nil // it cannot be paid any more: it expires, and the gateway is queried before it does
 	}
 
+	asked := time.Now()
+
 	opened, refusal, err := p.createSomewhere(ctx, &t, fresh)
 	if err != nil {
 		return checkoutOf(&t), err
 	}
+
+	took := time.Since(asked)
+
+	defer func() { c.GatewayTook = took }()
 
 	settled, err := p.openingSettled(ctx, &t, fresh, refusal)
 	if err != nil {

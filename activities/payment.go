@@ -47,6 +47,8 @@ type Checkout struct {
 	ExpiresAt time.Time                `json:"expires_at"`
 	// Delayed: the gateway's circuit is open, and callers should not wait for it. Status is PENDING.
 	Delayed bool `json:"delayed,omitempty"`
+	// GatewayTook is the part of the opening that was spent at the gateway, waiting for a later try included.
+	GatewayTook time.Duration `json:"gateway_took,omitempty"`
 	// AskFor is how long the gateway is queried about the attempt once that has expired, before an incident is opened.
 	AskFor time.Duration `json:"ask_for,omitempty"`
 }

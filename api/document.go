@@ -215,11 +215,11 @@ func (w *jsonWriter) text(s string) {
 	w.out.Write(text)
 }
 
-// access is what an operation's x-roles and x-limit say, in words; empty for what is not an operation.
+// access is what an operation's x-roles, x-limit and x-admission say, in words; empty for what is not an operation.
 func access(members []member) string {
 	var roles []string
 
-	limit := ""
+	limit, admission := "", ""
 
 	for _, m := range members {
 		switch m.name {
@@ -229,6 +229,8 @@ func access(members []member) string {
 			}
 		case "x-limit":
 			limit = m.value.Value
+		case "x-admission":
+			admission = m.value.Value
 		}
 	}
 
@@ -239,6 +241,10 @@ func access(members []member) string {
 	words := "**Roles:** `" + strings.Join(roles, "`, `") + "`."
 	if limit != "none" {
 		words += " **Rate limit:** " + limit + "."
+	}
+
+	if admission != "" {
+		words += " **Admission:** " + admission + "."
 	}
 
 	return words

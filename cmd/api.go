@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rihla/api"
+	"rihla/api/admission"
 	"rihla/api/middleware"
 	"rihla/api/operations"
 	"rihla/api/ratelimit"
@@ -91,6 +92,7 @@ func startAPI(
 
 	eventRelay.Report(metrics.RelayBacklog)
 	metrics.WatchBooks(countUnfinished(s))
+	metrics.WatchPool("api", s.DB.Raw)
 
 	deps, handlers, err := apiDeps(ctx, cfg, apiParts{s, workflowClient, eventRelay, registry, metrics}, &open)
 	if err != nil {
@@ -199,6 +201,7 @@ func apiDeps(ctx context.Context, cfg config.Config, p apiParts, open *closers) 
 	return api.Deps{
 		Deps: middleware.Deps{
 			Auth: auth.NewGate(verifier, accountStatus(p.store)), MayWrite: handlers.MayWrite, Webhooks: handlers.Webhooks(), Limits: limits,
+			Admission:   admission.New(cfg.Admission, p.metrics),
 			Idempotency: &idempotency{store: p.store}, Observe: p.metrics.Request, Log: slog.Default(),
 			PublicURL: cfg.App.PublicURL, TrustedProxies: cfg.HTTP.TrustedProxies,
 		},

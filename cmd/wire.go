@@ -292,6 +292,8 @@ func startWorker(ctx context.Context, cfg config.Config, m *telemetry.Metrics) (
 		return nil, err
 	}
 
+	m.WatchPool("worker", s.DB.Raw)
+
 	circuits := worker.NewCircuits(s.Incidents.RecordOutage, clock.Now, slog.Default())
 	open.add(circuits.Stop)
 

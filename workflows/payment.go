@@ -121,9 +121,12 @@ func (p *payment) run(ctx workflow.Context) (models.Settled, error) {
 func (p *payment) open(ctx workflow.Context) error {
 	setDetails(ctx, "Opening a checkout at "+string(p.gateway())+".")
 
+	began := workflow.Now(ctx)
+
 	through, err := p.tryAtOnce(ctx)
 	if !through {
 		err = p.openBy(ctx, payments.OpenCheckout)
+		p.checkout.GatewayTook = workflow.Now(ctx).Sub(began) // what did not come through at once waits for the gateway
 	}
 
 	if err == nil && p.checkout.Delayed {

@@ -36,6 +36,8 @@ type Operation struct {
 	Public bool
 	roles  []models.Role
 	Limit  LimitClass
+	// Payments says that the operation begins a payment by the payment_method of its body, of which a process has a bounded number under way.
+	Payments bool
 	// RawBody leaves the body unread by the checks of the document: a signature is over its bytes.
 	RawBody bool
 	// Idempotent operations take an Idempotency-Key.
@@ -131,6 +133,10 @@ func compileOperation(doc *openapi3.T, method, path string, item *openapi3.PathI
 		return nil, err
 	}
 
+	if op.Payments && !op.namesMethod() {
+		return nil, errors.New("x-admission needs a body with a required payment_method")
+	}
+
 	if op.Idempotent && op.Public {
 		return nil, errors.New("an Idempotency-Key belongs to a user, and a public operation has none")
 	}
@@ -158,6 +164,12 @@ func (o *Operation) compileExtensions(ext map[string]any) error {
 		}
 	default:
 		return fmt.Errorf("x-limit %q is not one of none, anonymous, by-role, webhook, login, media", name)
+	}
+
+	if admission, found := ext["x-admission"]; found && admission != "payments" {
+		return fmt.Errorf("x-admission %v is not payments", admission)
+	} else if found {
+		o.Payments = true
 	}
 
 	o.RawBody, _ = ext["x-raw-body"].(bool)
@@ -299,6 +311,26 @@ func (o *Operation) WritesProvider() bool {
 // Allows reports whether a role may call the operation.
 func (o *Operation) Allows(role models.Role) bool {
 	return len(o.roles) == 0 || slices.Contains(o.roles, role)
+}
+
+// paymentMethod is the name of the property of a body that says how a payment is made.
+const paymentMethod = "payment_method"
+
+// namesMethod reports whether the operation's body names a payment method.
+func (o *Operation) namesMethod() bool {
+	if o.body == nil || o.body.schemas["application/json"] == nil {
+		return false
+	}
+
+	return slices.Contains(o.body.schemas["application/json"].Required, paymentMethod)
+}
+
+// MethodOf is the payment method that a validated body names.
+func MethodOf(valid any) models.PaymentMethod {
+	body, _ := valid.(map[string]any)
+	method, _ := body[paymentMethod].(string)
+
+	return models.PaymentMethod(method)
 }
 
 // hasBody reports whether requests of this operation may carry a body that matters.

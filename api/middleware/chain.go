@@ -14,6 +14,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/google/uuid"
 
+	"rihla/api/admission"
 	"rihla/api/contract"
 	"rihla/api/ratelimit"
 	"rihla/internal/auth"
@@ -37,6 +38,8 @@ type Deps struct {
 	Webhooks map[string]WebhookDoor
 	// Limits count requests.
 	Limits *ratelimit.Limits
+	// Admission bounds payments that are under way to their checkouts. May be nil.
+	Admission *admission.Limits
 	// Idempotency keeps the answers of operations that accept Idempotency-Key.
 	Idempotency IdempotencyStore
 	Log         *slog.Logger

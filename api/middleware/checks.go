@@ -11,8 +11,8 @@ import (
 	"rihla/models"
 )
 
-// run makes the checks in their order: 413 → 401 → 429 → 403 → 400/415/422 → 404, then the handler. The contents of an
-// early answer never depend on a later check. Before the caller is known to be allowed to send a body, only its declared
+// run makes the checks in their order: 413 → 401 → 429 → 403 → 400/415/422 → 404 of an id that is none → 503 of a payment that has no
+// place, then the handler. The contents of an early answer never depend on a later check. Before the caller is known to be allowed to send a body, only its declared
 // length is looked at; a body that declares none is cut off at the limit while it is read. The
 // signature of a webhook is over its body, which is therefore small.
 func (c *Chain) run(f *fiber.Ctx, op *contract.Operation) error {
@@ -84,6 +84,16 @@ func (c *Chain) handle(f *fiber.Ctx, op *contract.Operation, form *contract.Form
 	}
 
 	f.SetUserContext(contract.WithPatch(ctx, op, valid))
+
+	if op.Payments {
+		permit, ok := c.deps.Admission.Admit(ctx, contract.MethodOf(valid))
+		if !ok {
+			return overloaded(c.deps.Admission.After())
+		}
+		defer permit.Release()
+
+		requestOf(ctx).permit = permit
+	}
 
 	if key := f.Get(contract.IdempotencyHeader); op.Idempotent && key != "" {
 		return c.once(f, op, strings.ToLower(key), valid)

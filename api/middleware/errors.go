@@ -88,6 +88,11 @@ func RetryAfter(err *models.Error, after time.Duration) error {
 	return &retryError{domain: err, after: after}
 }
 
+// overloaded is the answer to a payment for which there is no place. Nothing has been written.
+func overloaded(after time.Duration) error {
+	return RetryAfter(models.Errorf(models.CodeServiceUnavailable, "Too many payments are being started. Try again shortly."), after)
+}
+
 // panicError is a recovered panic on its way to the log.
 type panicError struct {
 	value any

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"rihla/api/admission"
 	"rihla/internal/auth"
 	"rihla/internal/store/db"
 	"rihla/models"
@@ -26,6 +27,8 @@ type request struct {
 	claim db.Claim
 	// payment is what the request turned out to be about, for its log line; set by a handler.
 	payment uuid.UUID
+	// permit is the place of a request that begins a payment; nil where none is needed.
+	permit *admission.Permit
 }
 
 type requestKey struct{}
@@ -75,6 +78,9 @@ func LogPayment(ctx context.Context, payment uuid.UUID) { requestOf(ctx).payment
 // Claim is the request's hold on its Idempotency-Key; the zero value when it has none. An operation with an effect hands
 // its ID down to where the effect is written.
 func Claim(ctx context.Context) db.Claim { return requestOf(ctx).claim }
+
+// Permit is the place of a request that begins a payment. It may be nil, and may be used all the same.
+func Permit(ctx context.Context) *admission.Permit { return requestOf(ctx).permit }
 
 // KeyScope is what the request's Idempotency-Key stands for; the zero value when it has none.
 func KeyScope(ctx context.Context) db.KeyScope { return requestOf(ctx).scope }

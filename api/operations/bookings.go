@@ -90,10 +90,7 @@ func newBooking(ctx context.Context, r gen.CreateBookingRequestObject) bookings.
 // startFirst starts the payment of a new booking. A gateway that does not answer in time leaves the booking with a
 // PENDING attempt that a later intent completes; an orchestrator that does not answer leaves no booking.
 func (o *Operations) startFirst(ctx context.Context, a models.Attempt) error {
-	wait, cancel := context.WithTimeout(ctx, o.CheckoutWait)
-	defer cancel()
-
-	_, err := o.Workflows.StartPayment(wait, a)
+	err := o.startPayment(ctx, a)
 	if err == nil {
 		return nil
 	}

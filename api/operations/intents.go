@@ -217,13 +217,41 @@ func (o *Operations) replace(ctx context.Context, open uuid.UUID, read func() (p
 	return p, err
 }
 
-// start runs the attempt's workflow up to the checkout. Errors: the domain's; GATEWAY_UNAVAILABLE when the gateway
-// does not answer, the attempt stays open; SERVICE_UNAVAILABLE when no worker has taken the attempt.
-func (o *Operations) start(ctx context.Context, a models.Attempt) (models.PaymentTransaction, error) {
+// startPayment runs the attempt's workflow up to the checkout, for CheckoutWait at most, and notes with the request's permit how
+// long our own parts took. Errors: those of StartPayment.
+func (o *Operations) startPayment(ctx context.Context, a models.Attempt) error {
 	wait, cancel := context.WithTimeout(ctx, o.CheckoutWait)
 	defer cancel()
 
-	_, err := o.Workflows.StartPayment(wait, a)
+	began := time.Now()
+	checkout, err := o.Workflows.StartPayment(wait, a)
+	took := time.Since(began)
+
+	switch {
+	case err == nil && took > checkout.GatewayTook: // else it is an answer that was there already
+		middleware.Permit(ctx).Observe(took - checkout.GatewayTook)
+	case errors.Is(err, workflows.ErrStillRunning) && !o.gatewayIsAsked(ctx, a):
+		middleware.Permit(ctx).Observe(took)
+	}
+
+	return err
+}
+
+// gatewayIsAsked reports whether an attempt whose checkout is not there in time waits for its gateway: a worker has taken it, and it has no
+// checkout.
+func (o *Operations) gatewayIsAsked(ctx context.Context, a models.Attempt) bool {
+	ctx, done := detached(ctx)
+	defer done()
+
+	t, err := o.Store.Payments.TransactionByID(ctx, a.ID())
+
+	return err == nil && t.CheckoutURL == nil
+}
+
+// start runs the attempt's workflow up to the checkout. Errors: the domain's; GATEWAY_UNAVAILABLE when the gateway
+// does not answer, the attempt stays open; SERVICE_UNAVAILABLE when no worker has taken the attempt.
+func (o *Operations) start(ctx context.Context, a models.Attempt) (models.PaymentTransaction, error) {
+	err := o.startPayment(ctx, a)
 	if err != nil && !errors.Is(err, workflows.ErrStillRunning) {
 		return models.PaymentTransaction{}, err
 	}

@@ -24,6 +24,7 @@ type Config struct {
 	Limits    RateLimits
 	Logins    Logins
 	AtOnce    AtOnce
+	Admission Admission
 	Database  Database
 	Temporal  Temporal
 	Gateways  Gateways
@@ -109,6 +110,15 @@ type AtOnce struct {
 	Uploads   int `env:"UPLOADS_AT_ONCE" envDefault:"4"`
 	Exports   int `env:"EXPORTS_AT_ONCE" envDefault:"2"`
 	LongPolls int `env:"LONG_POLLS_AT_ONCE" envDefault:"20"`
+}
+
+// Admission bounds how many payments one API process has on their way to a checkout, for each gateway (rules: payments.admission).
+type Admission struct {
+	// Target is what the service's own parts may take for nine in ten of them; 0: no bound.
+	Target time.Duration `env:"ADMISSION_TARGET" envDefault:"1s"`
+	// Min and Max are what the limit stays between.
+	Min int `env:"ADMISSION_MIN" envDefault:"8"`
+	Max int `env:"ADMISSION_MAX" envDefault:"200"`
 }
 
 // ForRole is the limit of a signed-in role; an unknown role gets the anonymous one.

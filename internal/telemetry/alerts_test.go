@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"net/http"
 	"os"
@@ -38,6 +39,9 @@ func used(t *testing.T) map[string]map[string]bool {
 	m.GatewayBreaker(models.AccountGatewayA, "refund", "open")
 	m.WebhooksSilent(models.ChannelGatewayA)
 	m.StatusAsked(models.ChannelGatewayA, "news")
+	m.AdmissionState(models.GatewayA, func() (limit, inflight int) { return 1, 1 })
+	m.AdmissionRefused(models.GatewayA)
+	m.WatchPool("api", &sql.DB{})
 
 	families, err := m.registry.Gather()
 	require.NoError(t, err)

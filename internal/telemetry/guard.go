@@ -8,7 +8,7 @@ import (
 	"rihla/models"
 )
 
-func (m *Metrics) makeGuardMetrics(namespace string) {
+func (m *Metrics) makeGuardMetrics() {
 	calls := []string{"gateway", "calls"}
 
 	m.breakers = prometheus.NewGaugeVec(prometheus.GaugeOpts{

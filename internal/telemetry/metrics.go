@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"database/sql"
 	"net/http"
 	"strconv"
 	"time"
@@ -28,13 +29,14 @@ type Metrics struct {
 	waits           *prometheus.HistogramVec
 	asked           *prometheus.CounterVec
 	silent          *prometheus.CounterVec
+	notAdmitted     *prometheus.CounterVec
 }
+
+const namespace = "rihla"
 
 // NewMetrics registers the service's metrics, and those of the Go runtime and the process, with registry. It panics when
 // they are registered there already.
 func NewMetrics(registry *prometheus.Registry) *Metrics {
-	const namespace = "rihla"
-
 	m := &Metrics{
 		registry: registry,
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -58,17 +60,26 @@ func NewMetrics(registry *prometheus.Registry) *Metrics {
 		limitsShared: prometheus.NewGauge(prometheus.GaugeOpts{
 			Namespace: namespace, Name: "rate_limits_shared", Help: "1 while rate limits are counted in Redis, 0 while this process counts alone.",
 		}),
+		notAdmitted: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: namespace, Name: "admission_refused_total",
+			Help: "Payments that were answered 503 at once, because as many as can be answered in time were under way.",
+		}, []string{"class"}),
 	}
 
-	m.makeGuardMetrics(namespace)
+	m.makeGuardMetrics()
 
 	registry.MustRegister(
 		m.requests, m.gatewayCalls, m.paymentsSettled, m.webhooks, m.relayBacklog, m.limitsShared,
-		m.breakers, m.callsNotSent, m.pauses, m.pausedSeconds, m.waits, m.asked, m.silent,
+		m.breakers, m.callsNotSent, m.pauses, m.pausedSeconds, m.waits, m.asked, m.silent, m.notAdmitted,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 
 	return m
+}
+
+// WatchPool shows the figures of a part's database pool, go_sql_…: connections in use, and how long was waited for one.
+func (m *Metrics) WatchPool(part string, pool *sql.DB) {
+	m.registry.MustRegister(collectors.NewDBStatsCollector(pool, part))
 }
 
 // Handler serves the metrics in the Prometheus text format, for /metrics.

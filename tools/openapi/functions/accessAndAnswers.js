@@ -33,6 +33,8 @@ export default function accessAndAnswers(operation, _options, context) {
   if (operation['x-limit'] === 'none') refuses('429', 'it has no limit');
   else needs('429', 'it has a limit');
 
+  if (operation['x-admission']) needs('503', 'there may be no place for it');
+
   if (operation.requestBody) {
     for (const status of bodyErrors) needs(status, 'it takes a body');
     // Webhooks are verified as bytes, whatever they are said to be.
