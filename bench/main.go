@@ -1,5 +1,6 @@
 // Command bench measures the service on a private PostgreSQL and Temporal: `go run ./bench payments` what a payment over HTTP
-// costs, `workflow` what its workflow does by itself, `reports` summaries and lists over ledgers of different sizes, `exports`
+// costs, `workflow` what its workflow does by itself, `webhooks` how
+// signed webhooks are accepted, `reports` summaries and lists over ledgers of different sizes, `exports`
 // exports beside psql, and `cluster` the whole service on a Temporal cluster.
 package main
 
@@ -20,7 +21,8 @@ func execute() int {
 	defer stop()
 
 	root := &cobra.Command{Use: "bench", Short: "Measure Rihla against itself", SilenceUsage: true}
-	root.AddCommand(newPayments(), newWorkflow(), newReferenceWorker(), newReports(), newExports(), newCluster())
+	root.AddCommand(newPayments(), newWorkflow(), newReferenceWorker(), newReports(), newExports(), newCluster(),
+		newWebhooks(), newWebhookReference())
 
 	// The SDK's log is not what is read here.
 	slog.SetDefault(slog.New(slog.DiscardHandler))

@@ -41,8 +41,32 @@ const idleConns = 8
 // stagePassword is that of everybody who signs in.
 const stagePassword = "bench-password"
 
-// newStage starts everything, with room for as many bookings of one seat each.
-func newStage(ctx context.Context, bookings int, env map[string]string) (s *stage, err error) {
+// newStage starts everything, with room for as many bookings of one seat each, and signs a customer in.
+func newStage(ctx context.Context, bookings int, env map[string]string) (*stage, error) {
+	s, err := newStageOn(ctx, stageOptions{env: env})
+	if err != nil {
+		return nil, err
+	}
+
+	if err = s.seed(ctx, bookings); err == nil {
+		s.customer, err = s.signIn(ctx, models.RoleEndUser)
+	}
+
+	if err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+
+	return s, nil
+}
+
+// stageOptions say what a stage is made of.
+type stageOptions struct {
+	stack devstack.Options  // with a TemporalAddress there is no orchestrator, and no worker
+	env   map[string]string // of the service
+}
+
+// newStageOn starts a service without data.
+func newStageOn(ctx context.Context, o stageOptions) (s *stage, err error) {
 	s = &stage{}
 	defer func() {
 		if err != nil {
@@ -51,7 +75,7 @@ func newStage(ctx context.Context, bookings int, env map[string]string) (s *stag
 		}
 	}()
 
-	if s.bench, err = newBenchOn(ctx, devstack.Options{}); err != nil {
+	if s.bench, err = newBenchOn(ctx, o.stack); err != nil {
 		return s, err
 	}
 
@@ -59,17 +83,7 @@ func newStage(ctx context.Context, bookings int, env map[string]string) (s *stag
 		return s, err
 	}
 
-	if err = s.seed(ctx, bookings); err != nil {
-		return s, err
-	}
-
-	if err = s.startService(ctx, env); err != nil {
-		return s, err
-	}
-
-	s.customer, err = s.signIn(ctx, models.RoleEndUser)
-
-	return s, err
+	return s, s.startService(ctx, o.env)
 }
 
 // countStatements has PostgreSQL count statements, where it can.
@@ -126,7 +140,7 @@ func (s *stage) startService(ctx context.Context, env map[string]string) error {
 
 	s.service, err = rig.New(ctx, rig.Options{
 		Binary: binary, Dir: s.dir, DatabaseURL: s.stack.DatabaseURL, TemporalAddress: s.stack.TemporalAddress,
-		APIs: []string{address}, Workers: 1, GatewayLog: io.Discard, Env: settings,
+		APIs: []string{address}, Workers: s.workers(), GatewayLog: io.Discard, Env: settings,
 	})
 	if err != nil {
 		return err
@@ -136,6 +150,15 @@ func (s *stage) startService(ctx context.Context, env map[string]string) error {
 	defer cancel()
 
 	return s.service.Start(starting)
+}
+
+// workers is how many worker processes there are: none without an orchestrator.
+func (s *stage) workers() int {
+	if s.stack.Temporal == nil {
+		return 0
+	}
+
+	return 1
 }
 
 // signIn makes a user of the role and signs in.
