@@ -30,10 +30,12 @@ const (
 
 // pids are those of every part that is looked at.
 func (s *stage) pids() map[string]int {
-	return map[string]int{
-		partTemporal: s.stack.Temporal.PID(), partPostgres: s.stack.Postgres.PID(), partBench: os.Getpid(),
-		partWorker: s.service.Workers[0].PID(), partAPI: s.service.APIs[0].PID(),
+	all := map[string]int{partPostgres: s.stack.Postgres.PID(), partBench: os.Getpid(), partAPI: s.service.APIs[0].PID()}
+	if s.stack.Temporal != nil {
+		all[partTemporal], all[partWorker] = s.stack.Temporal.PID(), s.service.Workers[0].PID()
 	}
+
+	return all
 }
 
 const (

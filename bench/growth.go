@@ -47,7 +47,9 @@ func benchGrowth(ctx context.Context, out io.Writer, payments, clients, rounds, 
 	}()
 
 	for i, past := range []int{0, records} {
-		s, err := newStageWith(ctx, (rounds+1)*payments, nil, func(ctx context.Context, s *stage) error { return s.grow(ctx, past) })
+		s, err := newStageWith(ctx, (rounds+1)*payments, stageOptions{
+			prepare: func(ctx context.Context, s *stage) error { return s.grow(ctx, past) },
+		})
 		if err != nil {
 			return err
 		}

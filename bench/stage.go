@@ -41,15 +41,38 @@ const idleConns = 8
 // stagePassword is that of everybody who signs in.
 const stagePassword = "bench-password"
 
-// newStage starts everything, with room for as many bookings of one seat each.
-func newStage(ctx context.Context, bookings int, env map[string]string) (s *stage, err error) {
-	return newStageWith(ctx, bookings, env, func(context.Context, *stage) error { return nil })
+// newStage starts everything, with room for as many bookings of one seat each, and signs a customer in.
+func newStage(ctx context.Context, bookings int, env map[string]string) (*stage, error) {
+	return newStageWith(ctx, bookings, stageOptions{env: env})
 }
 
-// newStageWith is newStage with a database that prepare has changed before the service starts.
-func newStageWith(
-	ctx context.Context, bookings int, env map[string]string, prepare func(context.Context, *stage) error,
-) (s *stage, err error) {
+func newStageWith(ctx context.Context, bookings int, o stageOptions) (*stage, error) {
+	s, err := newStageOn(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+
+	if err = s.seed(ctx, bookings); err == nil {
+		s.customer, err = s.signIn(ctx, models.RoleEndUser)
+	}
+
+	if err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+
+	return s, nil
+}
+
+// stageOptions say what a stage is made of.
+type stageOptions struct {
+	stack devstack.Options  // with a TemporalAddress there is no orchestrator, and no worker
+	env   map[string]string // of the service
+	// prepare changes the database before the service starts; may be nil.
+	prepare func(context.Context, *stage) error
+}
+
+// newStageOn starts a service without data.
+func newStageOn(ctx context.Context, o stageOptions) (s *stage, err error) {
 	s = &stage{}
 	defer func() {
 		if err != nil {
@@ -58,7 +81,7 @@ func newStageWith(
 		}
 	}()
 
-	if s.bench, err = newBenchOn(ctx, devstack.Options{}); err != nil {
+	if s.bench, err = newBenchOn(ctx, o.stack); err != nil {
 		return s, err
 	}
 
@@ -66,21 +89,13 @@ func newStageWith(
 		return s, err
 	}
 
-	if err = s.seed(ctx, bookings); err != nil {
-		return s, err
+	if o.prepare != nil {
+		if err = o.prepare(ctx, s); err != nil {
+			return s, err
+		}
 	}
 
-	if err = prepare(ctx, s); err != nil {
-		return s, err
-	}
-
-	if err = s.startService(ctx, env); err != nil {
-		return s, err
-	}
-
-	s.customer, err = s.signIn(ctx, models.RoleEndUser)
-
-	return s, err
+	return s, s.startService(ctx, o.env)
 }
 
 // countStatements has PostgreSQL count statements, where it can.
@@ -137,7 +152,7 @@ func (s *stage) startService(ctx context.Context, env map[string]string) error {
 
 	s.service, err = rig.New(ctx, rig.Options{
 		Binary: binary, Dir: s.dir, DatabaseURL: s.stack.DatabaseURL, TemporalAddress: s.stack.TemporalAddress,
-		APIs: []string{address}, Workers: 1, GatewayLog: io.Discard, Env: settings,
+		APIs: []string{address}, Workers: s.workers(), GatewayLog: io.Discard, Env: settings,
 	})
 	if err != nil {
 		return err
@@ -147,6 +162,15 @@ func (s *stage) startService(ctx context.Context, env map[string]string) error {
 	defer cancel()
 
 	return s.service.Start(starting)
+}
+
+// workers is how many worker processes there are: none without an orchestrator.
+func (s *stage) workers() int {
+	if s.stack.Temporal == nil {
+		return 0
+	}
+
+	return 1
 }
 
 // signIn makes a user of the role and signs in.

@@ -24,7 +24,7 @@ func (s *stage) forgetStatements(ctx context.Context) error {
 	return err
 }
 
-// printStatements lists every kind of statement that at least every tenth payment needed, with its cost for each payment.
+// printStatements lists every kind of statement that at least every tenth piece of work needed, with its cost for each.
 func (s *stage) printStatements(ctx context.Context, out io.Writer, payments int) error {
 	if !s.counts {
 		return nil
@@ -36,7 +36,7 @@ func (s *stage) printStatements(ctx context.Context, out io.Writer, payments int
 	}
 	defer rows.Close()
 
-	fmt.Fprintf(out, "\n| for each payment | ms | bytes of log | statement |\n|---|---|---|---|\n")
+	fmt.Fprintf(out, "\n| for each one | ms | bytes of log | statement |\n|---|---|---|---|\n")
 
 	for rows.Next() {
 		var (

@@ -99,6 +99,10 @@ func newBenchOn(ctx context.Context, o devstack.Options) (b *bench, err error) {
 		return nil, err
 	}
 
+	if b.stack.Temporal == nil {
+		return b, nil
+	}
+
 	b.temporal, err = client.Dial(client.Options{HostPort: b.stack.TemporalAddress, Logger: log.NewStructuredLogger(slog.Default())})
 
 	return b, err

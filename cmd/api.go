@@ -15,6 +15,7 @@ import (
 
 	"rihla/api"
 	"rihla/api/admission"
+	"rihla/api/intake"
 	"rihla/api/middleware"
 	"rihla/api/operations"
 	"rihla/api/ratelimit"
@@ -186,7 +187,8 @@ func apiDeps(ctx context.Context, cfg config.Config, p apiParts, open *closers) 
 	handlers := operations.New(operations.Deps{
 		Store: p.store, Workflows: p.workflows, Passwords: passwords, Issuer: auth.NewIssuer(keys, cfg.Tokens),
 		Logins: limits, Verifiers: channels, Pages: pages(cfg), Methods: offered(cfg), Hold: policies(cfg).Hold,
-		AtOnce: cfg.AtOnce, Deliver: p.relay.Enqueue, Metrics: p.metrics, Media: files, Links: links, Now: clock.Now, Log: slog.Default(),
+		AtOnce: cfg.AtOnce, Intake: intake.New(slog.Default(), p.store.Payments.StoreOpenEvents, p.store.Payments.StoreEvent),
+		Deliver: p.relay.Enqueue, Metrics: p.metrics, Media: files, Links: links, Now: clock.Now, Log: slog.Default(),
 		RefreshTTL: cfg.Tokens.RefreshTTL, CheckoutWait: cfg.HTTP.CheckoutWait, RefundWait: cfg.HTTP.RefundWait,
 		PublicURL: cfg.App.PublicURL, Returns: cfg.ReturnRules(),
 		TemporalUI: strings.TrimRight(cfg.Temporal.UIURL, "/"), Runbook: cfg.App.RunbookURL,

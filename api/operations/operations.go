@@ -10,6 +10,7 @@ import (
 
 	"rihla/api/contract"
 	"rihla/api/gen"
+	"rihla/api/intake"
 	"rihla/api/middleware"
 	"rihla/api/ratelimit"
 	"rihla/gateways"
@@ -38,6 +39,8 @@ type Deps struct {
 	// Methods can be paid with, in the order in which they are shown; Hold is how long a customer has to pay by each.
 	Methods []Method
 	Hold    func(models.PaymentMethod) time.Duration
+	// Intake stores verified webhooks.
+	Intake *intake.Intake
 	// Deliver takes a stored event on its way to its workflow; it must not block.
 	Deliver func(models.Delivery)
 	Metrics *telemetry.Metrics

@@ -2,11 +2,14 @@ package operations
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"time"
 
 	"github.com/google/uuid"
 
 	"rihla/api/gen"
+	"rihla/api/intake"
 	"rihla/api/middleware"
 	"rihla/gateways"
 	"rihla/models"
@@ -114,7 +117,13 @@ func (o *Operations) receive(ctx context.Context) (gen.WebhookAnswer, error) {
 		return answer, w.Err
 	}
 
-	stored, err := o.Store.Payments.StoreEvent(ctx, webhookEvent(w.Channel, &w.Event), o.Now())
+	stored, err := o.Intake.Put(ctx, webhookEvent(w.Channel, &w.Event), o.Now())
+	if errors.Is(err, intake.ErrFull) {
+		o.Metrics.Webhook(w.Channel, "queue_full")
+
+		return answer, middleware.RetryAfter(intake.ErrFull, time.Second)
+	}
+
 	if err != nil {
 		return answer, err
 	}

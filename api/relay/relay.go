@@ -25,6 +25,10 @@ const (
 	scanBatch         = 500              // events in one reading
 	redeliverAfter    = 10 * time.Second // how long a delivered event may take to be processed before it is delivered again
 	maxRedeliverAfter = 2 * time.Minute  // and after that twice as long each time, up to this
+
+	// pauseAfterFailure is how long a delivery that was not taken keeps its place. While the orchestrator is away there is one place, and a
+	// call fails at once: the thousands of events in memory would be tried, and logged, as quickly as the processor can.
+	pauseAfterFailure = 200 * time.Millisecond
 )
 
 // Relay delivers events. Losing what it holds in memory is harmless: the table is the truth.
@@ -38,8 +42,9 @@ type Relay struct {
 	done    sync.WaitGroup
 	limit   *throttle
 
-	mu   sync.Mutex
-	sent map[uuid.UUID]lastDelivery // the last delivery of each event that may come up again
+	mu     sync.Mutex
+	sent   map[uuid.UUID]lastDelivery    // the last delivery of each event that may come up again
+	queued map[uuid.UUID]models.Delivery // by attempt: its newest event, for one that is in the queue
 }
 
 // lastDelivery is a delivery that was taken.
@@ -52,16 +57,51 @@ type lastDelivery struct {
 func New(s *store.Store, log *slog.Logger, deliver func(context.Context, models.Delivery) error) *Relay {
 	return &Relay{
 		store: s, deliver: deliver, log: log, queue: make(chan models.Delivery, queueSize), report: func(int) {}, stop: func() {},
-		limit: newThrottle(maxWorkers), sent: map[uuid.UUID]lastDelivery{},
+		limit: newThrottle(maxWorkers), sent: map[uuid.UUID]lastDelivery{}, queued: map[uuid.UUID]models.Delivery{},
 	}
 }
 
-// Enqueue takes an event that has just been stored. It never blocks.
+// Enqueue takes an event that has just been stored. It never blocks. Of several events of an open attempt that wait here the newest is
+// delivered, for all: settling applies every stored event.
 func (r *Relay) Enqueue(d models.Delivery) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	if _, waits := r.queued[d.TransactionID]; waits && standsForOthers(d) {
+		r.queued[d.TransactionID] = d
+
+		return
+	}
+
 	select {
 	case r.queue <- d:
+		if standsForOthers(d) {
+			r.queued[d.TransactionID] = d
+		}
 	default: // the scan will find it
 	}
+}
+
+// standsForOthers reports an event that goes to the workflow of an open attempt. The workflow of a refund gets each of its events, and a
+// late event has a workflow of its own.
+func standsForOthers(d models.Delivery) bool { return d.RefundID == uuid.Nil && !d.Ended }
+
+// newest is the event to deliver for one that has left the queue.
+func (r *Relay) newest(d models.Delivery) models.Delivery {
+	if !standsForOthers(d) {
+		return d
+	}
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	if last, ok := r.queued[d.TransactionID]; ok {
+		d = last
+	}
+
+	delete(r.queued, d.TransactionID)
+
+	return d
 }
 
 // Report has the number of waiting events told once a second. It must come before Start.
@@ -91,7 +131,7 @@ func (r *Relay) work(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case d := <-r.queue:
-			r.deliverOne(ctx, d)
+			r.deliverOne(ctx, r.newest(d))
 		}
 	}
 }
@@ -107,18 +147,30 @@ func (r *Relay) deliverOne(ctx context.Context, d models.Delivery) {
 		return
 	}
 
-	taken := true
-	defer func() { r.limit.release(taken) }()
+	taken := r.tryOne(ctx, d)
+	if !taken {
+		select {
+		case <-time.After(pauseAfterFailure):
+		case <-ctx.Done():
+		}
+	}
 
+	r.limit.release(taken)
+}
+
+// tryOne delivers an event, and reports whether it was taken.
+func (r *Relay) tryOne(ctx context.Context, d models.Delivery) bool {
 	ctx, cancel := context.WithTimeout(ctx, deliverTimeout)
 	defer cancel()
 
 	if err := r.deliver(ctx, d); err != nil {
-		taken = false
-
 		r.release(d.EventID)
 		r.log.WarnContext(ctx, "webhook event not delivered; the relay retries", "event_id", d.EventID, "error", err)
+
+		return false
 	}
+
+	return true
 }
 
 // isDue reports whether the pause after the event's last delivery is over.

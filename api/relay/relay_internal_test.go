@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -69,18 +71,91 @@ func TestCopiesOpenNoDoors(t *testing.T) {
 func TestFailedDeliveryIsTriedAgain(t *testing.T) {
 	t.Parallel()
 
-	tries := 0
-	event := models.Delivery{EventID: uuid.New()}
-	r := New(nil, slog.New(slog.DiscardHandler), func(context.Context, models.Delivery) error {
-		tries++
+	synctest.Test(t, func(t *testing.T) {
+		tries := 0
+		event := models.Delivery{EventID: uuid.New()}
+		r := New(nil, slog.New(slog.DiscardHandler), func(context.Context, models.Delivery) error {
+			tries++
 
-		return errors.New("away")
+			return errors.New("away")
+		})
+
+		for range 3 {
+			require.True(t, r.isDue(event.EventID))
+			r.deliverOne(t.Context(), event)
+		}
+
+		require.Equal(t, 3, tries)
+	})
+}
+
+// TestAnOrchestratorThatIsAwayIsNotStormed: with a full queue it is called a few times a second, however quickly the calls fail.
+func TestAnOrchestratorThatIsAwayIsNotStormed(t *testing.T) {
+	t.Parallel()
+
+	synctest.Test(t, func(t *testing.T) {
+		var calls atomic.Int32
+
+		r := New(nil, slog.New(slog.DiscardHandler), func(context.Context, models.Delivery) error {
+			calls.Add(1)
+
+			return errors.New("away")
+		})
+
+		for range queueSize {
+			r.Enqueue(models.Delivery{EventID: uuid.New(), TransactionID: uuid.New()})
+		}
+
+		ctx, stop := context.WithTimeout(t.Context(), 10*time.Second) // of the bubble's own clock
+		defer stop()
+
+		var workers sync.WaitGroup
+		for range maxWorkers {
+			workers.Go(func() { r.work(ctx) })
+		}
+
+		workers.Wait()
+		require.Less(t, calls.Load(), int32(2*maxWorkers+10*int(time.Second/pauseAfterFailure)))
+	})
+}
+
+// TestOneSignalForTheEventsOfAnAttempt: of those that wait the newest goes, once; refunds and late events go one by one, and an attempt
+// whose signal has gone gets another.
+func TestOneSignalForTheEventsOfAnAttempt(t *testing.T) {
+	t.Parallel()
+
+	var got []models.Delivery
+
+	r := New(nil, slog.New(slog.DiscardHandler), func(_ context.Context, d models.Delivery) error {
+		got = append(got, d)
+
+		return nil
 	})
 
-	for range 3 {
-		require.True(t, r.isDue(event.EventID))
-		r.deliverOne(t.Context(), event)
+	payment, other, refund := uuid.New(), uuid.New(), uuid.New()
+	of := func(payment uuid.UUID) models.Delivery {
+		return models.Delivery{EventID: uuid.New(), TransactionID: payment}
+	}
+	late, refunded := of(payment), of(payment)
+	late.Ended, refunded.RefundID = true, refund
+
+	first, second, third, others := of(payment), of(payment), of(payment), of(other)
+	for _, d := range []models.Delivery{first, others, second, late, refunded, third} {
+		r.Enqueue(d)
 	}
 
-	require.Equal(t, 3, tries)
+	drain := func() {
+		for len(r.queue) > 0 {
+			r.deliverOne(t.Context(), r.newest(<-r.queue))
+		}
+	}
+
+	drain()
+	require.Equal(t, []models.Delivery{third, others, late, refunded}, got)
+
+	fourth := of(payment)
+	r.Enqueue(fourth)
+	drain()
+	require.Equal(t, fourth, got[len(got)-1])
+	require.Empty(t, r.queued)
 }

@@ -160,7 +160,8 @@ func documented(t *testing.T, s *harness.Stack) {
 	usual := s.Replica(map[string]string{"RATE_LIMIT_WEBHOOK": ""})
 	hook, err := usual.Anybody().Do(http.MethodPost, cardsPath, []byte("{}"), s.Signed(models.ChannelGatewayA, "msg_documented", []byte("{}")))
 	require.NoError(t, err)
-	require.Equal(t, int64(6000), allowanceOf(t, hook).limit)
+	require.Equal(t, http.StatusUnprocessableEntity, hook.Status)
+	require.Empty(t, hook.Header.Values("X-Ratelimit-Limit"), "what is signed has no limit unless one is set")
 
 	for _, path := range []string{"/docs", "/openapi.json"} {
 		require.Equal(t, int64(60), allowanceOf(t, from(t, s.Anybody(), "192.0.2.2", http.MethodGet, path, nil)).limit, path)

@@ -88,8 +88,8 @@ type RateLimits struct {
 	FinanceAdmin  int `env:"RATE_LIMIT_FINANCE_ADMIN" envDefault:"1200"`
 	Admin         int `env:"RATE_LIMIT_ADMIN" envDefault:"1200"`
 	SuperAdmin    int `env:"RATE_LIMIT_SUPER_ADMIN" envDefault:"1200"`
-	// Webhook is per channel.
-	Webhook int `env:"RATE_LIMIT_WEBHOOK" envDefault:"6000"`
+	// Webhook is per channel, of deliveries with a good signature; without one they count against their address.
+	Webhook int `env:"RATE_LIMIT_WEBHOOK" envDefault:"0"`
 	// Login is failures per account and network, LoginIP per address.
 	Login   int `env:"RATE_LIMIT_LOGIN" envDefault:"10"`
 	LoginIP int `env:"RATE_LIMIT_LOGIN_IP" envDefault:"60"`

@@ -84,7 +84,7 @@ func TestLoadDefaults(t *testing.T) {
 		models.RoleEndUser: 120, models.RoleProviderStaff: 600, models.RoleProviderAdmin: 600, models.RoleSupportAgent: 600,
 		models.RoleFinanceAdmin: 1200, models.RoleAdmin: 1200, models.RoleSuperAdmin: 1200,
 	}, limits)
-	require.Equal(t, []int{60, 6000, 10, 60, 60}, []int{
+	require.Equal(t, []int{60, 0, 10, 60, 60}, []int{
 		c.Limits.Anonymous, c.Limits.Webhook, c.Limits.Login, c.Limits.LoginIP, c.Limits.ForRole("NOBODY"),
 	})
 }

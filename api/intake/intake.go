@@ -1,0 +1,216 @@
+// Package intake stores verified webhooks: each channel has a queue of its own with a bound, and the events that arrive while others are
+// written go into the next statement together.
+package intake
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"rihla/internal/store/db"
+	"rihla/internal/store/payments"
+	"rihla/models"
+)
+
+const (
+	// maxInside bounds the deliveries of a channel that are being stored or wait for it. At a thousand a second the last of them waits
+	// for a second, and with bodies of 64 KiB they take 64 MiB.
+	maxInside = 1024
+	// maxBatch bounds the events of one statement, and so how long the first of them waits for the others.
+	maxBatch = 128
+	// aloneAtOnce bounds the transactions of a channel side by side that store what a batch could not.
+	aloneAtOnce = 4
+	// batchTime bounds a batch. A request gives up by its own deadline.
+	batchTime = 15 * time.Second
+)
+
+// Together stores those of the events that can be stored in one statement, and returns them by their ids.
+type Together func(ctx context.Context, events []models.WebhookEvent) (map[uuid.UUID]payments.Stored, error)
+
+// Alone stores one event, whatever it is about.
+type Alone func(ctx context.Context, e models.WebhookEvent, now time.Time) (payments.Stored, error)
+
+// Intake is safe for concurrent use.
+type Intake struct {
+	together Together
+	alone    Alone
+	log      *slog.Logger
+	lanes    map[models.Channel]*lane
+}
+
+// New is an intake without deliveries: payments.Store has StoreOpenEvents and StoreEvent.
+func New(log *slog.Logger, together Together, alone Alone) *Intake {
+	in := &Intake{together: together, alone: alone, log: log, lanes: map[models.Channel]*lane{}}
+
+	for _, channel := range slices.Concat(models.Channels(), models.BackupChannels()) {
+		in.lanes[channel] = &lane{alone: make(chan struct{}, aloneAtOnce)}
+	}
+
+	return in
+}
+
+// lane is the queue of a channel.
+type lane struct {
+	mu      sync.Mutex
+	inside  int
+	waiting []*delivery // for the next batch
+	writing bool        // a batch is under way
+
+	alone chan struct{} // a place for each transaction
+}
+
+// delivery waits for the batch that its event is in.
+type delivery struct {
+	ctx   context.Context //nolint:containedctx // of the request, which may give up before its event is in a batch
+	event models.WebhookEvent
+	done  chan outcome
+}
+
+type outcome struct {
+	stored payments.Stored
+	ok     bool // else the event is to be stored alone
+	err    error
+}
+
+// Put stores a verified event as payments.Store.StoreEvent does, and returns after its commit. Error: SERVICE_UNAVAILABLE at once when
+// the channel's queue is full, ErrFull.
+func (in *Intake) Put(ctx context.Context, e models.WebhookEvent, now time.Time) (payments.Stored, error) {
+	l := in.lanes[e.Channel]
+	if !l.enter() {
+		return payments.Stored{}, ErrFull
+	}
+	defer l.leave()
+
+	if payments.MayBeOpen(&e) {
+		o := in.batched(ctx, l, e)
+		if o.ok || o.err != nil {
+			return o.stored, o.err
+		}
+	}
+
+	select {
+	case l.alone <- struct{}{}:
+	case <-ctx.Done():
+		return payments.Stored{}, ctx.Err()
+	}
+
+	defer func() { <-l.alone }()
+
+	return in.alone(ctx, e, now)
+}
+
+// ErrFull reports that a channel has as many deliveries under way as it may.
+var ErrFull = models.Errorf(models.CodeServiceUnavailable, "Too many deliveries of this channel wait to be stored.")
+
+func (l *lane) enter() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	if l.inside >= maxInside {
+		return false
+	}
+
+	l.inside++
+
+	return true
+}
+
+func (l *lane) leave() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	l.inside--
+}
+
+// batched has the event stored with those that arrive while the batch before is written: at once, when there is none.
+func (in *Intake) batched(ctx context.Context, l *lane, e models.WebhookEvent) outcome {
+	d := &delivery{ctx: ctx, event: e, done: make(chan outcome, 1)}
+
+	l.mu.Lock()
+
+	l.waiting = append(l.waiting, d)
+	if !l.writing {
+		l.writing = true
+
+		go in.write(l)
+	}
+
+	l.mu.Unlock()
+
+	select {
+	case o := <-d.done:
+		return o
+	case <-ctx.Done():
+		return outcome{err: ctx.Err()}
+	}
+}
+
+// write stores batches until no event waits. There is one at a time, so that events are stored in the order of their arrival.
+func (in *Intake) write(l *lane) {
+	for {
+		batch := l.next()
+		if batch == nil {
+			return
+		}
+
+		in.writeBatch(batch)
+	}
+}
+
+// next takes what waits; nil, and the writing is over, when nothing does.
+func (l *lane) next() []*delivery {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	n := min(len(l.waiting), maxBatch)
+	if n == 0 {
+		l.writing = false
+
+		return nil
+	}
+
+	batch := l.waiting[:n:n]
+	l.waiting = l.waiting[n:]
+
+	return batch
+}
+
+// writeBatch stores the events of the requests that still wait. When the statement fails for another reason than that the database is
+// away, one of the events may be the cause: each is stored alone then, and fails alone.
+func (in *Intake) writeBatch(batch []*delivery) {
+	ctx, cancel := context.WithTimeout(context.Background(), batchTime)
+	defer cancel()
+
+	events := make([]models.WebhookEvent, 0, len(batch))
+
+	for _, d := range batch {
+		if d.ctx.Err() == nil {
+			events = append(events, d.event)
+		}
+	}
+
+	if len(events) == 0 {
+		return
+	}
+
+	stored, err := in.together(ctx, events)
+
+	switch {
+	case err == nil:
+	case db.IsUnavailable(err) || ctx.Err() != nil:
+		stored = nil
+	default:
+		in.log.WarnContext(ctx, "webhooks not stored together; each is stored alone", "events", len(events), "error", err)
+
+		stored, err = nil, nil
+	}
+
+	for _, d := range batch {
+		one, ok := stored[d.event.ID]
+		d.done <- outcome{stored: one, ok: ok, err: err}
+	}
+}
