@@ -96,11 +96,14 @@ func expectedAndTaken(t *models.PaymentTransaction) string {
 	return fmt.Sprintf("Expected %s %s, the gateway took %s %s.", t.Amount, t.Currency, taken, currency)
 }
 
+// inSuspense is PaymentTransaction.InSuspense.
+const inSuspense = "suspense_at IS NOT NULL AND refunded_amount < captured_amount"
+
 // suspended refuses to open an attempt while money of another attempt of the same booking or campaign is in suspense: it might be
 // what the customer wanted to pay with. Error: PAYMENT_IN_SUSPENSE.
 func rejectWhileInSuspense(ctx context.Context, tx bun.Tx, column string, subject uuid.UUID) error {
 	undecided, err := tx.NewSelect().Model((*models.PaymentTransaction)(nil)).Where("? = ?", bun.Ident(column), subject).
-		Where("suspense_at IS NOT NULL").Where("refunded_amount < captured_amount").Exists(ctx)
+		Where(inSuspense).Exists(ctx)
 	if err != nil {
 		return fmt.Errorf("look for money in suspense: %w", err)
 	}
