@@ -36,7 +36,9 @@ func TestCreatedBookingIsTheStoredOne(t *testing.T) {
 		require.NoError(t, err)
 
 		for _, at := range []struct{ of, in *time.Time }{
-			{&made.CreatedAt, &read.CreatedAt}, {&made.UpdatedAt, &read.UpdatedAt}, {&made.HoldUntil, &read.HoldUntil},
+			{&made.CreatedAt, &read.CreatedAt},
+			{&made.UpdatedAt, &read.UpdatedAt},
+			{&made.HoldUntil, &read.HoldUntil},
 			{&made.BookedDepartureAt, &read.BookedDepartureAt},
 		} {
 			require.WithinDuration(t, *at.in, *at.of, time.Microsecond)
