@@ -41,7 +41,7 @@ func (o *Operations) CreateBooking(ctx context.Context, r gen.CreateBookingReque
 		return nil, err
 	}
 
-	body, err := o.bookingOf(ctx, &b)
+	body, err := o.bookingOf(ctx, b.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +166,7 @@ func unavailable() error {
 
 // GetBooking is one booking, for its owner and for the roles that read any (rules: scope.bookings).
 func (o *Operations) GetBooking(ctx context.Context, r gen.GetBookingRequestObject) (gen.GetBookingResponseObject, error) {
-	b, err := o.Store.Bookings.BookingByID(ctx, r.ID)
+	b, err := o.Store.Bookings.ShowBooking(ctx, r.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +175,7 @@ func (o *Operations) GetBooking(ctx context.Context, r gen.GetBookingRequestObje
 		return nil, models.NotFound()
 	}
 
-	body, err := o.bookingOf(ctx, &b)
+	body, err := o.shown(ctx, &b)
 
 	return gen.GetBooking200JSONResponse{Data: body}, err
 }
@@ -201,14 +201,23 @@ func (o *Operations) ListMyBookings(ctx context.Context, r gen.ListMyBookingsReq
 	return gen.ListMyBookings200JSONResponse{Data: bookings, Meta: metaOf(p, list)}, err
 }
 
-// bookingOf is a booking with its newest payment attempt, and the document numbers that the caller may read.
-func (o *Operations) bookingOf(ctx context.Context, b *models.Booking) (gen.Booking, error) {
-	out, err := o.bookingsOf(ctx, []models.Booking{*b})
+// bookingOf is a booking with its payment attempt that counts, and the document numbers that the caller may read.
+func (o *Operations) bookingOf(ctx context.Context, id uuid.UUID) (gen.Booking, error) {
+	b, err := o.Store.Bookings.ShowBooking(ctx, id)
 	if err != nil {
 		return gen.Booking{}, err
 	}
 
-	return out[0], nil
+	return o.shown(ctx, &b)
+}
+
+func (o *Operations) shown(ctx context.Context, b *bookings.ShownBooking) (gen.Booking, error) {
+	one := []models.Booking{b.Booking}
+	if err := o.guardDocuments(ctx, one); err != nil {
+		return gen.Booking{}, err
+	}
+
+	return bookingWith(&one[0], b.Attempt(), b.Departure), nil
 }
 
 // bookingWith is a booking with the attempt that counts, nil for none, and the departure of its trip.

@@ -31,7 +31,7 @@ func (o *Operations) CancelBooking(ctx context.Context, r gen.CancelBookingReque
 	ctx, cancel := detached(ctx)
 	defer cancel()
 
-	body, err := o.bookingOf(ctx, &b)
+	body, err := o.bookingOf(ctx, b.ID)
 	if err != nil {
 		return nil, err
 	}

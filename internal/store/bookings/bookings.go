@@ -14,174 +14,6 @@ import (
 	"rihla/models"
 )
 
-// NewBooking asks for seats on a trip, one per passenger.
-type NewBooking struct {
-	ID           uuid.UUID // of a booking that was taken back (DiscardBooking) and is made again; a new one when left out
-	UserID       uuid.UUID
-	TripID       uuid.UUID
-	Passengers   []models.Passenger
-	ContactName  string
-	ContactEmail string
-	ContactPhone string
-	Locale       models.Locale        // of its notifications; Arabic when left out
-	Method       models.PaymentMethod // decides how long the seats are held
-	ReturnURL    string               // where the customer goes afterwards; may be empty
-	ReturnBase   string               // the public address of the API, through which the customer goes there
-	Claim        uuid.UUID            // of the request's Idempotency-Key; uuid.Nil without one
-}
-
-// maxPassengers is the size of a booking (rules: bookings.size).
-const maxPassengers = 20
-
-// CreateBooking takes the seats and writes the booking, PENDING_PAYMENT, in one SQL transaction, which also binds the
-// request's Idempotency-Key to it. The amount in SAR is the price per seat, VAT included, of this moment. Errors:
-// VALIDATION_ERROR on passengers and on trip_id (no such trip, or hidden from consumers), TRIP_NOT_BOOKABLE (not published, or
-// departed), TRIP_CAPACITY_REACHED, TOO_MANY_UNPAID_BOOKINGS, METHOD_NOT_AVAILABLE (unpaid bills hold too much of
-// the trip); IDEMPOTENCY_KEY_IN_PROGRESS when the request has lost its key to
-// another one.
-func (s *Store) CreateBooking(ctx context.Context, n NewBooking, now time.Time) (models.Booking, error) {
-	if len(n.Passengers) < 1 || len(n.Passengers) > maxPassengers {
-		return models.Booking{}, models.Invalid("passengers", "must name 1 to %d passengers", maxPassengers)
-	}
-
-	var b models.Booking
-
-	if n.ID == uuid.Nil {
-		n.ID = models.NewID()
-	}
-
-	err := s.db.InTx(db.Prepared(ctx), func(ctx context.Context, tx bun.Tx) error {
-		// The key first: the trip, which others wait for, is locked for as short as can be.
-		if err := db.BindKey(ctx, tx, n.Claim, n.ID); err != nil {
-			return err
-		}
-
-		if err := s.limitUnpaid(ctx, tx, n, now); err != nil {
-			return err
-		}
-
-		o, err := takeSeats(ctx, tx, n.TripID, len(n.Passengers), now)
-		if err != nil {
-			return err
-		}
-
-		if n.Method == models.MethodBillPayment {
-			if err := s.limitBills(ctx, tx, n.TripID, n.ID, len(n.Passengers), o.capacity); err != nil {
-				return err
-			}
-		}
-
-		b = s.newBooking(n, o)
-		if err := s.checkAmount(&b); err != nil {
-			return err
-		}
-
-		if _, err := tx.NewInsert().Model(&b).Returning("booking_number, created_at, updated_at").Exec(ctx); err != nil {
-			return fmt.Errorf("insert booking: %w", err)
-		}
-
-		return nil
-	})
-	if err != nil {
-		return models.Booking{}, err
-	}
-
-	return b, nil
-}
-
-// checkAmount refuses a booking that cannot be paid. Errors: VALIDATION_ERROR, METHOD_NOT_AVAILABLE.
-func (s *Store) checkAmount(b *models.Booking) error {
-	if !b.Amount.Fits() {
-		return models.Invalid("passengers", "cost more together than one booking may")
-	}
-
-	if b.HoldMethod == nil { // by which it is to be paid is not said yet
-		return nil
-	}
-
-	return s.policies.Methods.Check(*b.HoldMethod, b.Amount)
-}
-
-func (s *Store) newBooking(n NewBooking, o tripOffer) models.Booking {
-	if n.Locale == "" {
-		n.Locale = models.LocaleArabic
-	}
-
-	amount, schedule := o.pricePerSeat.Times(len(n.Passengers)), s.policies.Cancellation.String()
-
-	return models.Booking{
-		ID: n.ID, TripID: n.TripID, ProviderID: o.providerID, UserID: n.UserID,
-		Status: models.BookingPendingPayment, Seats: len(n.Passengers), SeatsHeld: true,
-		HoldUntil: earlierTime(o.at.Add(s.policies.Hold(n.Method)), o.departure),
-		Amount:    amount, Currency: models.Currency,
-		VATRate: s.policies.VATBooking, VATAmount: models.VATWithin(amount, s.policies.VATBooking),
-		Passengers: n.Passengers, ContactName: n.ContactName, ContactEmail: n.ContactEmail, ContactPhone: n.ContactPhone,
-		Locale: n.Locale, ReturnURL: n.ReturnURL, ReturnBase: n.ReturnBase, BookedDepartureAt: o.departure, BookedSchedule: &schedule,
-		CreatedAt: o.at, ContactE164: e164(n.ContactPhone), HoldMethod: optionalMethod(n.Method),
-	}
-}
-
-// tripOffer is what a trip had to say when its seats were taken.
-type tripOffer struct {
-	providerID   uuid.UUID
-	pricePerSeat models.Money
-	departure    time.Time
-	capacity     int
-	at           time.Time // by the clock of the database, while the trip is locked: it tells the order of bookings and moves
-}
-
-// earlierTime is the first of two moments: a trip that has left cannot be paid.
-func earlierTime(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-
-	return a
-}
-
-// takeSeats counts the seats in, under the lock of the trip's row, if the trip can be booked and has so many left.
-func takeSeats(ctx context.Context, tx bun.Tx, trip uuid.UUID, seats int, now time.Time) (tripOffer, error) {
-	var o tripOffer
-
-	err := tx.QueryRowContext(ctx, `
-		UPDATE trips AS t SET seats_taken = t.seats_taken + ?0
-		FROM providers AS p
-		WHERE t.id = ?1 AND p.id = t.provider_id AND p.status = 'ACTIVE'
-		  AND t.status = 'PUBLISHED' AND t.departure_at > ?2 AND t.deleted_at IS NULL
-		  AND t.seats_taken + ?0 <= t.capacity
-		RETURNING t.provider_id, t.price_per_seat, t.departure_at, t.capacity, clock_timestamp()`, seats, trip, now).
-		Scan(&o.providerID, &o.pricePerSeat, &o.departure, &o.capacity, &o.at)
-	if errors.Is(err, sql.ErrNoRows) {
-		return o, whyNotBookable(ctx, tx, trip, now)
-	}
-
-	if err != nil {
-		return o, fmt.Errorf("take seats: %w", err)
-	}
-
-	return o, nil
-}
-
-func whyNotBookable(ctx context.Context, tx bun.Tx, trip uuid.UUID, now time.Time) error {
-	var visible, open bool
-
-	err := tx.QueryRowContext(ctx, `
-		SELECT t.deleted_at IS NULL AND p.status = 'ACTIVE', t.status = 'PUBLISHED' AND t.departure_at > ?
-		FROM trips AS t JOIN providers AS p ON p.id = t.provider_id
-		WHERE t.id = ?`, now, trip).Scan(&visible, &open)
-
-	switch {
-	case errors.Is(err, sql.ErrNoRows), err == nil && !visible:
-		return models.Invalid("trip_id", "is not a trip of the catalogue")
-	case err != nil:
-		return fmt.Errorf("read trip: %w", err)
-	case !open:
-		return models.Errorf(models.CodeTripNotBookable, "The trip is not published or has departed.")
-	default:
-		return models.Errorf(models.CodeTripCapacityReached, "The trip has not enough seats left.")
-	}
-}
-
 // DiscardBooking takes back a booking whose payment could not even be started: it deletes it and frees its seats, unless
 // they are free because its hold ended meanwhile. It reports false, and changes nothing, once the booking has a payment
 // attempt, was cancelled, or is gone.
@@ -229,6 +61,49 @@ func (s *Store) BookingByID(ctx context.Context, id uuid.UUID) (models.Booking, 
 	var b models.Booking
 
 	err := s.db.NewSelect().Model(&b).Where("bk.id = ?", id).Scan(db.Prepared(ctx))
+
+	return b, db.NotFound(err)
+}
+
+// ShownBooking is a booking with what people see beside it.
+type ShownBooking struct {
+	models.Booking `bun:",extend"`
+
+	Departure time.Time `bun:"departure_at,scanonly"` // of its trip, as it is now
+
+	// Of the payment attempt that counts; nil and zero while there is none.
+	AttemptID   *uuid.UUID               `bun:"attempt_id,scanonly"`
+	Reference   *string                  `bun:"attempt_reference,scanonly"`
+	PaymentIs   models.TransactionStatus `bun:"attempt_status,scanonly"`
+	FailureCode *models.FailureCode      `bun:"attempt_failure_code,scanonly"`
+	CheckoutURL *string                  `bun:"attempt_checkout_url,scanonly"`
+	ExpiresAt   time.Time                `bun:"attempt_expires_at,scanonly"`
+}
+
+// Attempt is the payment attempt that counts, as far as people see it; nil when there is none.
+func (b *ShownBooking) Attempt() *models.PaymentTransaction {
+	if b.AttemptID == nil {
+		return nil
+	}
+
+	return &models.PaymentTransaction{
+		ID: *b.AttemptID, BookingID: &b.ID, Reference: b.Reference, Status: b.PaymentIs, FailureCode: b.FailureCode,
+		CheckoutURL: b.CheckoutURL, ExpiresAt: b.ExpiresAt,
+	}
+}
+
+// ShowBooking reads a booking with its trip's departure and its LatestAttempt. Error: NOT_FOUND.
+func (s *Store) ShowBooking(ctx context.Context, id uuid.UUID) (ShownBooking, error) {
+	var b ShownBooking
+
+	err := s.db.NewSelect().Model(&b).ColumnExpr("bk.*").ColumnExpr("t.departure_at").
+		ColumnExpr("pt.id AS attempt_id, pt.reference AS attempt_reference, pt.status AS attempt_status").
+		ColumnExpr("pt.failure_code AS attempt_failure_code, pt.checkout_url AS attempt_checkout_url, pt.expires_at AS attempt_expires_at").
+		Join("JOIN trips AS t ON t.id = bk.trip_id").
+		Join(`LEFT JOIN LATERAL (
+			SELECT * FROM payment_transactions WHERE booking_id = bk.id AND kind = 'PAYMENT'
+			ORDER BY status = 'PAID' DESC, attempt DESC LIMIT 1) AS pt ON true`).
+		Where("bk.id = ?", id).Scan(db.Prepared(ctx))
 
 	return b, db.NotFound(err)
 }

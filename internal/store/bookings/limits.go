@@ -12,55 +12,25 @@ import (
 	"rihla/models"
 )
 
-// limitUnpaid refuses a booking that would be one too many of the account, or of the contact's phone, to wait for its payment.
-// The account and the phone stay locked until the transaction ends, in this order and before any row: bookings that are asked for
-// at the same time count each other. Error: TOO_MANY_UNPAID_BOOKINGS.
-func (s *Store) limitUnpaid(ctx context.Context, tx bun.Tx, n NewBooking, now time.Time) error {
-	if err := s.limitAttempts(ctx, tx, n.UserID, now); err != nil {
-		return err
-	}
+// The limits of unpaid bookings, as refuse_unpaid of the database names them.
+const (
+	limitAccountBookings = "ACCOUNT_BOOKINGS"
+	limitAccountSeats    = "ACCOUNT_SEATS"
+)
 
-	if s.policies.UnpaidBookings == 0 && s.policies.UnpaidSeats == 0 {
-		return nil
-	}
-
-	err := s.limitUnpaidOf(ctx, tx, "account", "user_id", n.UserID.String(), len(n.Passengers))
-	if phone := e164(n.ContactPhone); err == nil && phone != nil {
-		err = s.limitUnpaidOf(ctx, tx, "phone", "contact_e164", *phone, len(n.Passengers))
-	}
-
-	return err
-}
-
-func (s *Store) limitUnpaidOf(ctx context.Context, tx bun.Tx, what, column, value string, seats int) error {
-	if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(hashtextextended(?, 0))", "unpaid:"+what+":"+value); err != nil {
-		return fmt.Errorf("lock %s: %w", what, err)
-	}
-
-	var unpaid, held int
-
-	// A statement of its own: it sees what was committed until the lock was had.
-	err := tx.NewSelect().Model((*models.Booking)(nil)).ColumnExpr("count(*), coalesce(sum(bk.seats), 0)").
-		Where("? = ?", bun.Ident("bk."+column), value).Where("bk.status = ?", models.BookingPendingPayment).Scan(ctx, &unpaid, &held)
-	if err != nil {
-		return fmt.Errorf("count unpaid bookings: %w", err)
-	}
-
-	p := s.policies
-	tooMany := p.UnpaidBookings > 0 && unpaid >= p.UnpaidBookings
-
-	switch tooMuch := p.UnpaidSeats > 0 && held+seats > p.UnpaidSeats; {
-	case what == "phone" && (tooMany || tooMuch): // perhaps a stranger's: do not reveal how much is unpaid there
+// errUnpaid is TOO_MANY_UNPAID_BOOKINGS: a booking would be one too many of the account, or of the contact's phone, to wait for its
+// payment.
+func (s *Store) errUnpaid(limit string, unpaid, held int64) error {
+	switch limit {
+	case limitAccountBookings:
+		return models.Errorf(models.CodeTooManyUnpaidBookings,
+			"%d bookings of this account wait for their payment. Pay or cancel one of them first.", unpaid)
+	case limitAccountSeats:
+		return models.Errorf(models.CodeTooManyUnpaidBookings,
+			"Unpaid bookings of this account hold %d seats, of %d that they may. Pay or cancel one of them first.", held, s.policies.UnpaidSeats)
+	default: // perhaps a stranger's phone: do not reveal how much is unpaid there
 		return models.Errorf(models.CodeTooManyUnpaidBookings,
 			"Too many unpaid bookings have this contact phone. Use another phone, or wait until they are paid or expire.")
-	case tooMany:
-		return models.Errorf(models.CodeTooManyUnpaidBookings,
-			"%d bookings of this %s wait for their payment. Pay or cancel one of them first.", unpaid, what)
-	case tooMuch:
-		return models.Errorf(models.CodeTooManyUnpaidBookings,
-			"Unpaid bookings of this %s hold %d seats, of %d that they may. Pay or cancel one of them first.", what, held, p.UnpaidSeats)
-	default:
-		return nil
 	}
 }
 
@@ -84,8 +54,7 @@ func (s *Store) MayAttempt(ctx context.Context, a models.Attempt, now time.Time)
 // limitAttempts bounds what replacing attempts, and making and cancelling bookings, costs at the gateways: each attempt is opened,
 // closed and asked about after its end.
 func (s *Store) limitAttempts(ctx context.Context, db bun.IDB, user uuid.UUID, now time.Time) error {
-	limit := s.policies.UnpaidAttempts
-	if limit == 0 {
+	if s.policies.UnpaidAttempts == 0 {
 		return nil
 	}
 
@@ -96,12 +65,17 @@ func (s *Store) limitAttempts(ctx context.Context, db bun.IDB, user uuid.UUID, n
 		return fmt.Errorf("count attempts: %w", err)
 	}
 
-	if int(begun) >= limit {
-		return models.Errorf(models.CodeTooManyUnpaidBookings,
-			"This account has begun %d payments within an hour without paying them. Wait before beginning another one.", begun)
+	return s.tooManyAttempts(int(begun))
+}
+
+// tooManyAttempts is TOO_MANY_UNPAID_BOOKINGS for an account that has begun too many payments within the last hour.
+func (s *Store) tooManyAttempts(begun int) error {
+	if limit := s.policies.UnpaidAttempts; limit == 0 || begun < limit {
+		return nil
 	}
 
-	return nil
+	return models.Errorf(models.CodeTooManyUnpaidBookings,
+		"This account has begun %d payments within an hour without paying them. Wait before beginning another one.", begun)
 }
 
 // limitBills refuses a bill for seats of a trip of which unpaid bills hold as much as they may: they wait for days. The caller has
@@ -122,10 +96,14 @@ func (s *Store) limitBills(ctx context.Context, tx bun.Tx, trip, booking uuid.UU
 	}
 
 	if decimal.NewFromInt(int64(held + seats)).GreaterThan(share.Mul(decimal.NewFromInt(int64(capacity)))) {
-		return models.Errorf(models.CodeMethodNotAvailable, "Too many seats of the trip wait for bills to be paid. Choose another way to pay.")
+		return errBillShare()
 	}
 
 	return nil
+}
+
+func errBillShare() error {
+	return models.Errorf(models.CodeMethodNotAvailable, "Too many seats of the trip wait for bills to be paid. Choose another way to pay.")
 }
 
 // ChangeMethod keeps the method of a booking's next attempt, under the booking's lock. A booking that begins to wait for a bill

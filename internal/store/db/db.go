@@ -100,8 +100,13 @@ const MaxTxTries = 4
 // InTx runs fn in one SQL transaction and runs it again when PostgreSQL chose it as a deadlock victim. fn must
 // therefore have no effect outside the transaction.
 func (s *DB) InTx(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) error) error {
+	return s.Retry(func() error { return s.RunInTx(ctx, nil, fn) })
+}
+
+// Retry is InTx for a unit of work that is one statement, and so a transaction by itself.
+func (*DB) Retry(do func() error) error {
 	for try := 1; ; try++ {
-		err := s.RunInTx(ctx, nil, fn)
+		err := do()
 		if err == nil || try == MaxTxTries || !isRetryable(err) {
 			return err
 		}

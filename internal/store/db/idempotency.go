@@ -210,6 +210,11 @@ func requireClaim(res sql.Result, err error) error {
 		return err
 	}
 
+	return ErrClaimLost()
+}
+
+// ErrClaimLost is IDEMPOTENCY_KEY_IN_PROGRESS, the answer to a request that has lost its claim.
+func ErrClaimLost() error {
 	return models.Errorf(models.CodeIdempotencyKeyInProcess, "Another request with this Idempotency-Key has taken over.")
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
 
 	"rihla/internal/store/db"
 	"rihla/models"
@@ -27,21 +28,36 @@ type Payable struct {
 
 // PayableBooking reads what an intent for the booking meets. Error: NOT_FOUND.
 func (s *Store) PayableBooking(ctx context.Context, id uuid.UUID, now time.Time) (Payable, error) {
-	ctx = db.Prepared(ctx)
+	var b struct {
+		models.Booking `bun:",extend"`
 
-	var b models.Booking
-	if err := s.db.NewSelect().Model(&b).Where("id = ?", id).Scan(ctx); err != nil {
+		Trip  models.Trip                `bun:"rel:belongs-to,join:trip_id=id"`
+		Open  *models.PaymentTransaction `bun:"rel:has-one,join:id=booking_id"`
+		Ended int                        `bun:"ended,scanonly"`
+		Held  bool                       `bun:"held,scanonly"` // money of an attempt is in suspense
+	}
+
+	err := s.db.NewSelect().Model(&b).ColumnExpr("bk.*").
+		ColumnExpr(`(SELECT count(*) FROM payment_transactions AS t
+			WHERE t.booking_id = bk.id AND t.kind = 'PAYMENT' AND t.status <> 'PENDING') AS ended`).
+		ColumnExpr("EXISTS (SELECT FROM payment_transactions AS t WHERE t.booking_id = bk.id AND "+inSuspense+") AS held").
+		Relation("Trip", func(q *bun.SelectQuery) *bun.SelectQuery { return q.Column("status", "departure_at", "deleted_at") }).
+		RelationWithOpts("Open", bun.RelationOpts{AdditionalJoinOnConditions: []schema.QueryWithArgs{
+			{Query: "open.kind = 'PAYMENT' AND open.status = 'PENDING'"},
+		}}).
+		Where("bk.id = ?", id).Scan(db.Prepared(ctx))
+	if err != nil {
 		return Payable{}, db.NotFound(err)
 	}
 
-	t, err := tripOf(ctx, s.db, &b)
-	if err != nil {
-		return Payable{}, err
+	p := Payable{
+		OwnerID: b.UserID, ProviderID: b.ProviderID, Amount: b.Amount, Open: b.Open, Next: b.Ended + 1, Err: b.Payable(&b.Trip, now),
+	}
+	if b.Held && p.Err == nil {
+		p.Err = errInSuspense()
 	}
 
-	p := Payable{OwnerID: b.UserID, ProviderID: b.ProviderID, Amount: b.Amount, Err: b.Payable(&t, now)}
-
-	return p, s.loadAttempts(ctx, &p, "booking_id", id)
+	return p, nil
 }
 
 // PayableCampaign reads what an intent for the campaign meets. Error: NOT_FOUND.

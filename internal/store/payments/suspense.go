@@ -68,7 +68,11 @@ func expectedAndTaken(t *models.PaymentTransaction) string {
 	return fmt.Sprintf("Expected %s %s, the gateway took %s %s.", t.Amount, t.Currency, taken, currency)
 }
 
-// errInSuspense refuses another attempt while money of the same booking or campaign is in suspense.
+// inSuspense is PaymentTransaction.InSuspense.
+const inSuspense = "suspense_at IS NOT NULL AND refunded_amount < captured_amount"
+
+// errInSuspense refuses another attempt while money of the same booking or campaign is in suspense: it might be what the customer
+// wanted to pay with.
 func errInSuspense() error {
 	return models.Errorf(models.CodePaymentInSuspense,
 		"The gateway took another amount or currency than was asked for. Nothing more can be paid until that money has been given back.")
