@@ -20,7 +20,8 @@ func execute() int {
 	defer stop()
 
 	root := &cobra.Command{Use: "bench", Short: "Measure Rihla against itself", SilenceUsage: true}
-	root.AddCommand(newPayments(), newWorkflow(), newReferenceWorker(), newReports(), newExports(), newCluster())
+	root.AddCommand(newPayments(), newWorkflow(), newReferenceWorker(), newReports(), newExports(), newCluster(),
+		newPolls(), newReferenceStatus())
 
 	// The SDK's log is not what is read here.
 	slog.SetDefault(slog.New(slog.DiscardHandler))

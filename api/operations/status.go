@@ -8,6 +8,8 @@ import (
 
 	"rihla/api/gen"
 	"rihla/api/middleware"
+	"rihla/internal/auth"
+	"rihla/internal/store/db"
 	"rihla/internal/store/payments"
 	"rihla/models"
 )
@@ -46,13 +48,9 @@ func (o *Operations) GetPaymentStatus(
 	var tried time.Time
 
 	for {
-		s, err := o.Store.Payments.PaymentStatus(ctx, r.ID, o.Now())
+		s, err := o.paymentStatus(ctx, r.ID)
 		if err != nil {
 			return nil, err
-		}
-
-		if !readsBooking(ctx, s.UserID) {
-			return nil, models.NotFound()
 		}
 
 		if s.Unheard && time.Since(tried) >= askEvery {
@@ -62,7 +60,7 @@ func (o *Operations) GetPaymentStatus(
 
 		left := wait - time.Since(began)
 		if s.PaymentStatus != models.TransactionPending || left <= 0 {
-			return gen.GetPaymentStatus200JSONResponse{Data: statusOf(ctx, &s)}, nil
+			return gen.GetPaymentStatus200JSONResponse{Data: statusOf(ctx, s)}, nil
 		}
 
 		pause := o.waiters.pause()
@@ -82,6 +80,36 @@ func (o *Operations) GetPaymentStatus(
 		case <-look.C:
 		}
 	}
+}
+
+// paymentStatus reads the caller's account and the payment at once, and judges the account first: nothing is said of the payment to a
+// caller whose account was removed, or whose tokens were revoked, while they wait included. Errors: UNAUTHENTICATED, NOT_FOUND.
+func (o *Operations) paymentStatus(ctx context.Context, booking uuid.UUID) (*payments.PaymentStatus, error) {
+	s, err := o.Store.Payments.PaymentStatusFor(ctx, middleware.Principal(ctx).UserID, booking, o.Now())
+	if err != nil {
+		return nil, err
+	}
+
+	if err := judgeAccount(ctx, s.Account); err != nil {
+		return nil, err
+	}
+
+	if s.Payment == nil || !readsBooking(ctx, s.Payment.UserID) {
+		return nil, models.NotFound()
+	}
+
+	return s.Payment, nil
+}
+
+// judgeAccount judges the caller's account as a statement has read it, nil for one that does not exist any more.
+func judgeAccount(ctx context.Context, now *db.AccountStatus) error {
+	if now == nil {
+		return middleware.JudgeAccount(ctx, auth.AccountStatus{}, models.NotFound())
+	}
+
+	return middleware.JudgeAccount(ctx, auth.AccountStatus{
+		Role: now.Role, ProviderID: now.ProviderID, Generation: now.TokenGeneration,
+	}, nil)
 }
 
 // askGateway has the gateway asked about an attempt whose customer waits. Its answer comes as a webhook's would, and the next look

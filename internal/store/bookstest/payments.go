@@ -72,3 +72,18 @@ func (b *Books) Transaction(t *testing.T, id uuid.UUID) models.PaymentTransactio
 
 	return tx
 }
+
+// PaymentStatus is what the customer is told of a booking's payment. Error: NOT_FOUND.
+func (b *Books) PaymentStatus(t *testing.T, booking uuid.UUID, at time.Time) (payments.PaymentStatus, error) {
+	t.Helper()
+
+	s, err := b.Store.Payments.PaymentStatusFor(t.Context(), b.Customer.ID, booking, at)
+	require.NoError(t, err)
+	require.NotNil(t, s.Account)
+
+	if s.Payment == nil {
+		return payments.PaymentStatus{}, models.NotFound()
+	}
+
+	return *s.Payment, nil
+}

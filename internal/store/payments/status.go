@@ -2,6 +2,8 @@ package payments
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -42,38 +44,79 @@ const unheardSQL = `pt.status = 'PENDING' AND pt.reference IS NOT NULL AND pt.ch
 // The attempt that was paid tells more than one that came after it. A refund never changes the attempt's own
 // status (rules: settling.refund-state), only how much of it has been given back.
 const paymentStatusSQL = `
-SELECT bk.id, bk.user_id, bk.status, bk.amount, bk.currency,
+SELECT ` + db.AccountColumns + `, bk.id, bk.user_id, bk.status, bk.amount, bk.currency,
        CASE WHEN pt.status = 'PAID' AND pt.refunded_amount = pt.amount THEN 'REFUNDED'
             WHEN pt.status = 'PAID' AND pt.refunded_amount > 0 THEN 'PARTIAL_REFUND'
             ELSE COALESCE(pt.status, '') END,
        pt.id, COALESCE(pt.payment_method, ''), COALESCE(pt.channel, ''), pt.checkout_url, pt.expires_at, pt.failure_code,
-       GREATEST(bk.updated_at, pt.updated_at), COALESCE(` + unheardSQL + `$2, false)
-FROM bookings AS bk
+       GREATEST(bk.updated_at, pt.updated_at), COALESCE(` + unheardSQL + `$3, false)
+FROM users AS u
+LEFT JOIN bookings AS bk ON bk.id = $2
 LEFT JOIN LATERAL (
-    SELECT * FROM payment_transactions WHERE booking_id = bk.id AND kind = 'PAYMENT'
+    SELECT id, status, reference, check_at, asked_at, created_at, updated_at, refunded_amount, amount, payment_method, channel,
+           checkout_url, expires_at, failure_code
+    FROM payment_transactions WHERE booking_id = bk.id AND kind = 'PAYMENT'
     ORDER BY status = 'PAID' DESC, attempt DESC LIMIT 1
 ) AS pt ON true
-WHERE bk.id = $1`
+WHERE u.id = $1 AND ` + db.AccountIsLive
 
-// PaymentStatus reads the state of a booking's payment: that of the paid attempt, else of the newest, else
+// CallerStatus is what one statement reads for a customer who asks for a payment: the payment, and the customer's own account, which
+// the API judges before it looks at the payment.
+type CallerStatus struct {
+	Account *db.AccountStatus // nil: the account does not exist any more, and nothing else was read
+	Payment *PaymentStatus    // nil: there is no such booking
+}
+
+// PaymentStatusFor reads the state of a booking's payment for a caller: that of the paid attempt, else of the newest, else
 // what the booking's own state says of it (BookingStatus.Unattempted); after a refund REFUNDED or PARTIAL_REFUND. It is
-// the hottest read of the service, hence the prepared statement.
-// Error: NOT_FOUND.
-func (s *Store) PaymentStatus(ctx context.Context, booking uuid.UUID, now time.Time) (PaymentStatus, error) {
-	var p PaymentStatus
+// the hottest read of the service, hence the prepared statement, and one for account and payment.
+func (s *Store) PaymentStatusFor(ctx context.Context, caller, booking uuid.UUID, now time.Time) (CallerStatus, error) {
+	var (
+		account db.AccountStatus
+		p       statusRow
+	)
 
-	err := s.db.Raw.QueryRowContext(ctx, paymentStatusSQL, pgx.QueryExecModeCacheStatement, booking, now.Add(-UnheardFor)).Scan(
-		&p.BookingID, &p.UserID, &p.BookingStatus, &p.Amount, &p.Currency, &p.PaymentStatus,
-		&p.TransactionID, &p.Method, &p.Channel, &p.CheckoutURL, &p.ExpiresAt, &p.FailureCode, &p.UpdatedAt, &p.Unheard)
-	if err != nil {
-		return PaymentStatus{}, db.NotFound(err)
+	err := s.db.Raw.QueryRowContext(ctx, paymentStatusSQL, pgx.QueryExecModeCacheStatement, caller, booking, now.Add(-UnheardFor)).
+		Scan(append(account.Fields(), p.fields()...)...)
+
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return CallerStatus{}, nil
+	case err != nil:
+		return CallerStatus{}, fmt.Errorf("read payment status: %w", err)
+	case p.booking == nil:
+		return CallerStatus{Account: &account}, nil
+	default:
+		return CallerStatus{Account: &account, Payment: p.status()}, nil
 	}
+}
+
+// statusRow is a row of paymentStatusSQL, in which everything of the booking is NULL when there is none.
+type statusRow struct {
+	booking, user *uuid.UUID
+	bookingStatus *models.BookingStatus
+	amount        *models.Money
+	currency      *string
+	updated       *time.Time
+	PaymentStatus
+}
+
+func (r *statusRow) fields() []any {
+	return []any{
+		&r.booking, &r.user, &r.bookingStatus, &r.amount, &r.currency, &r.PaymentStatus.PaymentStatus, &r.TransactionID, &r.Method, &r.Channel,
+		&r.CheckoutURL, &r.ExpiresAt, &r.FailureCode, &r.updated, &r.Unheard,
+	}
+}
+
+func (r *statusRow) status() *PaymentStatus {
+	p := &r.PaymentStatus
+	p.BookingID, p.UserID, p.BookingStatus, p.Amount, p.Currency, p.UpdatedAt = *r.booking, *r.user, *r.bookingStatus, *r.amount, *r.currency, *r.updated
 
 	if p.TransactionID == nil {
 		p.PaymentStatus, p.FailureCode = p.BookingStatus.Unattempted()
 	}
 
-	return p, nil
+	return p
 }
 
 // WaitForAnswer notes that the customer of an open attempt waits and nothing was heard about it for UnheardFor: the next poll of its

@@ -25,7 +25,7 @@ func TestWaitForAnswer(t *testing.T) {
 	wait := func(at time.Time, want bool) {
 		t.Helper()
 
-		seen, err := b.Store.Payments.PaymentStatus(t.Context(), booking.ID, at)
+		seen, err := b.PaymentStatus(t, booking.ID, at)
 		require.NoError(t, err)
 		require.Equal(t, want, seen.Unheard)
 
