@@ -2,6 +2,7 @@ package operations
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -14,12 +15,8 @@ import (
 	"rihla/models"
 )
 
-// The polling of a gateway on request, about a payment whose webhook may be lost: how often it is tried, and how long the call
-// to the orchestrator may take.
-const (
-	askEvery  = 2 * time.Second
-	askAtMost = 500 * time.Millisecond
-)
+// askAtMost bounds the call to the orchestrator that has a gateway asked about payments whose webhooks may be lost.
+const askAtMost = 500 * time.Millisecond
 
 // GetPaymentStatus is what the success page polls. With wait it answers as soon as the payment is decided
 // (rules: payments.status). When nothing was heard of the payment for 20 seconds its gateway is asked.
@@ -45,17 +42,14 @@ func (o *Operations) GetPaymentStatus(
 		defer forget()
 	}
 
-	var tried time.Time
-
 	for {
 		s, err := o.paymentStatus(ctx, r.ID)
 		if err != nil {
 			return nil, err
 		}
 
-		if s.Unheard && time.Since(tried) >= askEvery {
-			tried = time.Now()
-			o.askGateway(ctx, *s.TransactionID, s.Channel)
+		if s.Unheard {
+			o.askGateways(ctx, []uuid.UUID{*s.TransactionID})
 		}
 
 		left := wait - time.Since(began)
@@ -63,21 +57,16 @@ func (o *Operations) GetPaymentStatus(
 			return gen.GetPaymentStatus200JSONResponse{Data: statusOf(ctx, s)}, nil
 		}
 
-		pause := o.waiters.pause()
-		if s.Unheard {
-			pause = min(pause, askEvery)
-		}
-
-		look := time.NewTimer(min(pause, left))
+		over := time.NewTimer(left)
 
 		select {
 		case <-ctx.Done():
-			look.Stop()
+			over.Stop()
 
 			return nil, ctx.Err()
 		case <-told:
-			look.Stop()
-		case <-look.C:
+			over.Stop()
+		case <-over.C:
 		}
 	}
 }
@@ -112,20 +101,20 @@ func judgeAccount(ctx context.Context, now *db.AccountStatus) error {
 	}, nil)
 }
 
-// askGateway has the gateway asked about an attempt whose customer waits. Its answer comes as a webhook's would, and the next look
-// finds what became of it. When the orchestrator is away the sweep has it asked later.
-func (o *Operations) askGateway(ctx context.Context, attempt uuid.UUID, channel models.Channel) {
-	noted, err := o.Store.Payments.WaitForAnswer(ctx, attempt, o.Now())
-	if err == nil && noted {
-		limited, cancel := context.WithTimeout(ctx, askAtMost)
-		defer cancel()
+// askGateways has the gateways asked about attempts whose customers wait. What they answer comes as a webhook would, and is announced
+// as that is. When the orchestrator is away the sweep has them asked later.
+func (o *Operations) askGateways(ctx context.Context, attempts []uuid.UUID) {
+	channels, err := o.Store.Payments.WaitForAnswers(ctx, attempts, o.Now())
 
-		err = o.Workflows.PollStatus(limited, channel)
+	for _, channel := range channels {
+		limited, cancel := context.WithTimeout(ctx, askAtMost)
+		err = errors.Join(err, o.Workflows.PollStatus(limited, channel))
+
+		cancel()
 	}
 
 	if err != nil {
-		o.Log.DebugContext(ctx, "status poll of a waiting payment not started; the sweep retries",
-			"transaction_id", attempt, "error", err)
+		o.Log.DebugContext(ctx, "status poll of waiting payments not started; the sweep retries", "attempts", len(attempts), "error", err)
 	}
 }
 

@@ -87,3 +87,12 @@ func (b *Books) PaymentStatus(t *testing.T, booking uuid.UUID, at time.Time) (pa
 
 	return *s.Payment, nil
 }
+
+// WaitForAnswer reports whether an attempt was noted as one whose customer waits.
+func (b *Books) WaitForAnswer(t *testing.T, attempt uuid.UUID, at time.Time) (bool, error) {
+	t.Helper()
+
+	channels, err := b.Store.Payments.WaitForAnswers(t.Context(), []uuid.UUID{attempt}, at)
+
+	return len(channels) == 1, err
+}

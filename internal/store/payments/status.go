@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/uptrace/bun"
 
 	"rihla/internal/store/db"
 	"rihla/models"
@@ -119,20 +120,68 @@ func (r *statusRow) status() *PaymentStatus {
 	return p
 }
 
-// WaitForAnswer notes that the customer of an open attempt waits and nothing was heard about it for UnheardFor: the next poll of its
-// channel asks. It reports whether this call has noted it. Of concurrent callers one gets true, and within UnheardFor none is
-// again; an attempt with an event that is not settled yet is not asked about.
-func (s *Store) WaitForAnswer(ctx context.Context, attempt uuid.UUID, now time.Time) (noted bool, err error) {
-	res, err := s.db.NewUpdate().Model((*models.PaymentTransaction)(nil)).Set("check_at = ?", now).
-		Where("pt.id = ?", attempt).Where(unheardSQL+"?", now.Add(-UnheardFor)).
-		Where("NOT EXISTS (SELECT FROM webhook_events AS we WHERE we.transaction_id = pt.id AND we.processed_at IS NULL)").Exec(ctx)
+// waitedSQL finds, among bookings that are waited for, those that are decided by the rules of paymentStatusSQL, and the attempts of which
+// nothing was heard.
+const waitedSQL = `
+SELECT id, decided, attempt FROM (
+    SELECT bk.id, COALESCE(pt.status <> 'PENDING', bk.status <> 'PENDING_PAYMENT') AS decided,
+           CASE WHEN ` + unheardSQL + `$2 THEN pt.id END AS attempt
+    FROM unnest($1::uuid[]) AS waited (id) JOIN bookings AS bk ON bk.id = waited.id
+    LEFT JOIN LATERAL (
+        SELECT id, status, reference, check_at, asked_at, created_at
+        FROM payment_transactions WHERE booking_id = bk.id AND kind = 'PAYMENT'
+        ORDER BY status = 'PAID' DESC, attempt DESC LIMIT 1
+    ) AS pt ON true
+) AS looked WHERE decided OR attempt IS NOT NULL`
+
+// LookAtWaited reads, for all customers of a process who wait, which of the bookings are decided, and which attempts are unheard of for
+// UnheardFor.
+func (s *Store) LookAtWaited(ctx context.Context, bookings []uuid.UUID, now time.Time) (decided, unheard []uuid.UUID, err error) {
+	rows, err := s.db.Raw.QueryContext(ctx, waitedSQL, pgx.QueryExecModeCacheStatement, texts(bookings), now.Add(-UnheardFor))
 	if err != nil {
-		return false, fmt.Errorf("note that a customer waits: %w", err)
+		return nil, nil, fmt.Errorf("look at waiting payments: %w", err)
+	}
+	defer rows.Close()
+
+	for rows.Next() {
+		var (
+			booking uuid.UUID
+			over    bool
+			attempt uuid.NullUUID
+		)
+
+		if err := rows.Scan(&booking, &over, &attempt); err != nil {
+			return nil, nil, fmt.Errorf("look at waiting payments: %w", err)
+		}
+
+		if over {
+			decided = append(decided, booking)
+		}
+
+		if attempt.Valid {
+			unheard = append(unheard, attempt.UUID)
+		}
 	}
 
-	n, err := res.RowsAffected()
+	return decided, unheard, rows.Err()
+}
 
-	return n == 1, err
+// WaitForAnswers notes that the customers of open attempts wait and nothing was heard about them for UnheardFor: the next poll of their
+// channels asks. It returns the channels, each once, of those that this call has noted. Of concurrent callers one notes an attempt, and
+// within UnheardFor none does again; an attempt with an event that is not settled yet is not asked about.
+func (s *Store) WaitForAnswers(ctx context.Context, attempts []uuid.UUID, now time.Time) (channels []models.Channel, err error) {
+	err = s.db.NewRaw(`WITH noted AS (
+			UPDATE payment_transactions AS pt SET check_at = ? WHERE pt.id IN (
+				SELECT pt.id FROM payment_transactions AS pt WHERE pt.id IN (?) AND `+unheardSQL+`?
+				AND NOT EXISTS (SELECT FROM webhook_events AS we WHERE we.transaction_id = pt.id AND we.processed_at IS NULL)
+				FOR NO KEY UPDATE SKIP LOCKED)
+			RETURNING pt.channel)
+		SELECT DISTINCT channel FROM noted`, now, bun.In(attempts), now.Add(-UnheardFor)).Scan(ctx, &channels)
+	if err != nil {
+		return nil, fmt.Errorf("note that customers wait: %w", err)
+	}
+
+	return channels, nil
 }
 
 // ClaimWaitedFor claims open attempts of the channel whose customers wait for an answer, those first that have waited for longest.
