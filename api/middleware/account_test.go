@@ -149,7 +149,7 @@ func TestAccountByHandler(t *testing.T) {
 	}
 }
 
-// TestAccountByHandlerAndLimits: a token that was revoked uses up the address's allowance and not the account's, and is told so.
+// TestAccountByHandlerAndLimits: a token that was revoked uses up the address's allowance and not the account's, and gets its headers.
 func TestAccountByHandlerAndLimits(t *testing.T) {
 	t.Parallel()
 

@@ -79,7 +79,7 @@ func (w *waiters) listening(hears bool) {
 }
 
 // watch looks after every pause, and when it is due, at all bookings that are waited for, by one read for as many of them as
-// lookAtOnce: a request of its own reads when it comes, when it is told, and when its time is over.
+// lookAtOnce: a request of its own reads when it comes, when it is notified, and when its time is over.
 func (w *waiters) watch(ctx context.Context, look func(ctx context.Context, bookings []uuid.UUID)) {
 	for {
 		pause := time.NewTimer(w.pause())

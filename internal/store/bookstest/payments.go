@@ -73,7 +73,7 @@ func (b *Books) Transaction(t *testing.T, id uuid.UUID) models.PaymentTransactio
 	return tx
 }
 
-// PaymentStatus is what the customer is told of a booking's payment. Error: NOT_FOUND.
+// PaymentStatus is what the customer sees of a booking's payment. Error: NOT_FOUND.
 func (b *Books) PaymentStatus(t *testing.T, booking uuid.UUID, at time.Time) (payments.PaymentStatus, error) {
 	t.Helper()
 
