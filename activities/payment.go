@@ -35,6 +35,9 @@ type Payments struct {
 	Queued func()
 	// Decided is called with the booking of every attempt that has ended, once or more often; it must not block. May be nil.
 	Decided func(booking uuid.UUID)
+	// Money is called with every transaction that has moved money, and with some that have not, once or more often; it must not block.
+	// May be nil.
+	Money func(transaction uuid.UUID)
 	// Settled is called for every attempt that has moved to a state; for metrics.
 	Settled func(models.TransactionStatus, models.Gateway)
 }
@@ -140,11 +143,22 @@ func (p *Payments) announce(ctx context.Context, id uuid.UUID, s models.Settled)
 		p.Decided(s.Booking)
 	}
 
+	if s.Status == models.TransactionPaid {
+		p.moved(id)
+	}
+
 	if s.Moved && p.Settled != nil {
 		p.Settled(s.Status, s.Gateway)
 	}
 
 	return s
+}
+
+// moved has dashboards told of a transaction.
+func (p *Payments) moved(transaction uuid.UUID) {
+	if p.Money != nil {
+		p.Money(transaction)
+	}
 }
 
 // CloseCheckout makes sure that the attempt cannot be paid any more, unless it has been paid: an attempt may have ended

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"rihla/activities"
@@ -375,9 +376,9 @@ func TestWaitedForLeavesTheGatewayToPayments(t *testing.T) {
 func (a *asker) waitFor(t *testing.T, attempt models.Attempt) {
 	t.Helper()
 
-	noted, err := a.Store.Payments.WaitForAnswer(t.Context(), attempt.ID(), time.Now().Add(payments.UnheardFor))
+	noted, err := a.Store.Payments.WaitForAnswers(t.Context(), []uuid.UUID{attempt.ID()}, time.Now().Add(payments.UnheardFor))
 	require.NoError(t, err)
-	require.True(t, noted)
+	require.Len(t, noted, 1)
 }
 
 // TestLateChecksGoOnWhileThereAreSome: an outage has ended many attempts at once, and all of them are to be asked about, with what the

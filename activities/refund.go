@@ -314,5 +314,9 @@ func (p *Payments) SettleRefund(ctx context.Context, d RefundDecision) (models.S
 			"status", s.Status)
 	}
 
+	if s.Status == models.RefundSucceeded {
+		p.moved(models.RefundTransactionID(d.RefundID))
+	}
+
 	return s, asActivityError(err)
 }

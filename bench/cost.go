@@ -47,10 +47,13 @@ const (
 
 // cost reads all of it. PostgreSQL's sessions report their figures when they have been idle for a second: a caller that wants the
 // last of them waits that long.
-func (s *stage) cost(ctx context.Context) (c cost, err error) {
+func (s *stage) cost(ctx context.Context) (c cost, err error) { return s.costOf(ctx, s.pids()) }
+
+// costOf is cost of some processes.
+func (s *stage) costOf(ctx context.Context, pids map[string]int) (c cost, err error) {
 	c.cpu = map[string]time.Duration{}
 
-	for part, pid := range s.pids() {
+	for part, pid := range pids {
 		if c.cpu[part], err = cpuOf(pid, part == partPostgres); err != nil {
 			return c, err
 		}

@@ -12,27 +12,32 @@ import (
 // announceTime bounds one announcement: who waits looks by itself after a while.
 const announceTime = 2 * time.Second
 
-// announcer announces bookings whose payment is decided, outside the activity that decided it: what is decided while an announcement is
-// under way goes with the next. What cannot be announced is given up.
+// moneyPause is how long money that has moved waits for more of it: a dashboard tells of changes twice a second at most.
+const moneyPause = 250 * time.Millisecond
+
+// announcer announces what activities have committed, outside of them: what comes while an announcement is under way goes with the
+// next. What cannot be announced is given up.
 type announcer struct {
 	announce func(context.Context, []uuid.UUID) error
+	what     string        // for the log
+	pause    time.Duration // before an announcement, for more to come
 	log      *slog.Logger
 	cancel   context.CancelFunc
 	done     sync.WaitGroup
 
-	mu      sync.Mutex
-	decided []uuid.UUID
-	due     chan struct{}
+	mu   sync.Mutex
+	next []uuid.UUID
+	due  chan struct{}
 }
 
-func newAnnouncer(log *slog.Logger, announce func(context.Context, []uuid.UUID) error) *announcer {
-	return &announcer{announce: announce, log: log, due: make(chan struct{}, 1), cancel: func() {}}
+func newAnnouncer(log *slog.Logger, what string, pause time.Duration, announce func(context.Context, []uuid.UUID) error) *announcer {
+	return &announcer{announce: announce, what: what, pause: pause, log: log, due: make(chan struct{}, 1), cancel: func() {}}
 }
 
-// Decided has a booking announced. It never blocks.
-func (a *announcer) Decided(booking uuid.UUID) {
+// Add has an id announced. It never blocks.
+func (a *announcer) Add(id uuid.UUID) {
 	a.mu.Lock()
-	a.decided = append(a.decided, booking)
+	a.next = append(a.next, id)
 	a.mu.Unlock()
 
 	select {
@@ -57,29 +62,41 @@ func (a *announcer) run(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
-			a.announceDue(ctx) // what the last activities of this worker have decided
+			a.announceDue(ctx) // what the last activities of this worker have committed
 
 			return
 		case <-a.due:
+			a.waitForMore(ctx)
 			a.announceDue(ctx)
 		}
 	}
 }
 
+func (a *announcer) waitForMore(ctx context.Context) {
+	if a.pause == 0 {
+		return
+	}
+
+	select {
+	case <-time.After(a.pause):
+	case <-ctx.Done():
+	}
+}
+
 func (a *announcer) announceDue(ctx context.Context) {
 	a.mu.Lock()
-	decided := a.decided
-	a.decided = nil
+	due := a.next
+	a.next = nil
 	a.mu.Unlock()
 
-	if len(decided) == 0 {
+	if len(due) == 0 {
 		return
 	}
 
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), announceTime)
 	defer cancel()
 
-	if err := a.announce(ctx, decided); err != nil {
-		a.log.WarnContext(ctx, "decided payments not announced; who waits looks by itself", "payments", len(decided), "error", err)
+	if err := a.announce(ctx, due); err != nil {
+		a.log.WarnContext(ctx, a.what+" not announced; who waits looks by itself", "payments", len(due), "error", err)
 	}
 }

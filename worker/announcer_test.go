@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -20,7 +21,7 @@ func TestAnnouncerTakesAllThatIsDue(t *testing.T) {
 
 	var once sync.Once
 
-	a := newAnnouncer(slog.New(slog.DiscardHandler), func(_ context.Context, bookings []uuid.UUID) error {
+	a := newAnnouncer(slog.New(slog.DiscardHandler), "ids", 0, func(_ context.Context, bookings []uuid.UUID) error {
 		announced <- bookings
 
 		var err error
@@ -39,10 +40,10 @@ func TestAnnouncerTakesAllThatIsDue(t *testing.T) {
 
 	first, second, third := uuid.New(), uuid.New(), uuid.New()
 
-	a.Decided(first)
+	a.Add(first)
 	<-began
-	a.Decided(second)
-	a.Decided(third)
+	a.Add(second)
+	a.Add(third)
 	close(goOn)
 
 	require.Equal(t, []uuid.UUID{first}, <-announced)
@@ -56,7 +57,7 @@ func TestAnnouncerEndsWithNothingDue(t *testing.T) {
 	for range 100 {
 		var announced []uuid.UUID
 
-		a := newAnnouncer(slog.New(slog.DiscardHandler), func(ctx context.Context, bookings []uuid.UUID) error {
+		a := newAnnouncer(slog.New(slog.DiscardHandler), "ids", 0, func(ctx context.Context, bookings []uuid.UUID) error {
 			announced = append(announced, bookings...)
 
 			return ctx.Err()
@@ -64,9 +65,30 @@ func TestAnnouncerEndsWithNothingDue(t *testing.T) {
 		a.start()
 
 		booking := uuid.New()
-		a.Decided(booking)
+		a.Add(booking)
 		a.stop()
 
 		require.Equal(t, []uuid.UUID{booking}, announced)
 	}
+}
+
+// What comes within the pause goes together, and a worker that ends does not wait for more.
+func TestAnnouncerGathers(t *testing.T) {
+	t.Parallel()
+
+	announced := make(chan []uuid.UUID, 10)
+	a := newAnnouncer(slog.New(slog.DiscardHandler), "ids", time.Hour, func(_ context.Context, ids []uuid.UUID) error {
+		announced <- ids
+
+		return nil
+	})
+	a.start()
+
+	first, second := uuid.New(), uuid.New()
+	a.Add(first)
+	a.Add(second)
+	a.stop()
+
+	require.Equal(t, []uuid.UUID{first, second}, <-announced)
+	require.Empty(t, announced)
 }

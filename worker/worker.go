@@ -55,7 +55,8 @@ type Worker struct {
 	queues   []worker.Worker // the workflows' own, then one per gateway
 	notifier *outboxNotifier
 	outages  *outages
-	decided  *announcer
+	decided  *announcer // bookings, to customers who wait
+	money    *announcer // transactions, to dashboards
 	deps     Deps
 }
 
@@ -75,7 +76,8 @@ func New(d Deps) *Worker {
 
 	return &Worker{
 		notifier: newOutboxNotifier(d.Log, workflows.NewClient(d.Temporal, d.Queue).WakeOutbox), outages: newOutages(d),
-		decided: newAnnouncer(d.Log, d.Store.Payments.AnnounceDecided), deps: d,
+		decided: newAnnouncer(d.Log, "decided payments", 0, d.Store.Payments.AnnounceDecided),
+		money:   newAnnouncer(d.Log, "moved money", moneyPause, d.Store.Payments.AnnounceMoney), deps: d,
 	}
 }
 
@@ -86,7 +88,7 @@ func (w *Worker) newQueues() []worker.Worker {
 	payments := &activities.Payments{
 		Store: d.Store, Gateways: d.Gateways, Now: d.Now, Log: d.Log, AskFor: d.AskFor, SettleAfter: d.SettleAfter,
 		Queued: w.notifier.Notify, Settled: d.Settled, FirstTries: d.firstTries(),
-		Decided: w.decided.Decided,
+		Decided: w.decided.Add, Money: w.money.Add,
 	}
 
 	own := worker.New(d.Polls, d.Queue, worker.Options{
@@ -231,6 +233,7 @@ func (w *Worker) Start(ctx context.Context) error {
 	w.notifier.Notify() // a worker that was killed may have queued messages without a notification
 	w.outages.start()
 	w.decided.start()
+	w.money.start()
 	w.deps.Log.InfoContext(ctx, "worker polls", "queue", w.deps.Queue)
 
 	return nil
@@ -266,6 +269,7 @@ func (w *Worker) Stop() {
 	w.notifier.stop()
 	w.outages.stop()
 	w.decided.stop()
+	w.money.stop()
 }
 
 // stop ends the queues side by side: each waits for what it runs.

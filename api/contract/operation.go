@@ -42,6 +42,8 @@ type Operation struct {
 	RawBody bool
 	// Idempotent operations take an Idempotency-Key.
 	Idempotent bool
+	// AccountByHandler leaves it to the handler to look up the caller's account (middleware.JudgeAccount).
+	AccountByHandler bool
 	// Timeout bounds the request, BodyLimit its body in bytes.
 	Timeout   time.Duration
 	BodyLimit int
@@ -174,6 +176,10 @@ func (o *Operation) compileExtensions(ext map[string]any) error {
 
 	o.RawBody, _ = ext["x-raw-body"].(bool)
 
+	if err := o.compileAccountCheck(ext["x-account-check"]); err != nil {
+		return err
+	}
+
 	if seconds, ok := ext["x-timeout"].(float64); ok {
 		o.Timeout = time.Duration(seconds * float64(time.Second))
 	}
@@ -185,6 +191,23 @@ func (o *Operation) compileExtensions(ext map[string]any) error {
 	if o.RawBody && o.BodyLimit > unaskedBodyLimit {
 		return fmt.Errorf("x-raw-body needs an x-body-limit of at most %d: the signature is over the body", unaskedBodyLimit)
 	}
+
+	return nil
+}
+
+// compileAccountCheck allows the handler to look up the account where nothing depends on it before: every role may call the operation,
+// and it changes nothing.
+func (o *Operation) compileAccountCheck(value any) error {
+	switch {
+	case value == nil:
+		return nil
+	case value != "handler":
+		return fmt.Errorf("x-account-check %v is not handler", value)
+	case o.Public || len(o.roles) > 0 || o.Method != http.MethodGet:
+		return errors.New("x-account-check: handler is for a GET that every signed-in role may call")
+	}
+
+	o.AccountByHandler = true
 
 	return nil
 }

@@ -38,6 +38,9 @@ paths:
 		{"no limit", "x-limit: by-role", "x-other: 1", "x-limit"},
 		{"path id of another kind", "format: uuid", "maxLength: 9", "not a uuid"},
 		{"list parameter", "schema: {type: string, format: uuid}}]", "schema: {type: string, format: uuid}}, {name: q, in: query, schema: {type: array, items: {type: string}}}]", "neither string"},
+		{"account check that is none", "x-roles: [ADMIN]", "x-roles: [authenticated]\n      x-account-check: none", "x-account-check none is not handler"},
+		{"account checked by the handler", "x-roles: [ADMIN]", "x-roles: [authenticated]\n      x-account-check: handler", ""},
+		{"account checked after the role", "limit: by-role", "limit: by-role\n      x-account-check: handler", "every signed-in role"},
 		{"merge patch of nothing", "    get:\n", "    patch:\n", "a PUT on the same path"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

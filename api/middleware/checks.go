@@ -16,7 +16,13 @@ import (
 // length is looked at; a body that declares none is cut off at the limit while it is read. The
 // signature of a webhook is over its body, which is therefore small.
 func (c *Chain) run(f *fiber.Ctx, op *contract.Operation) error {
-	r := requestOf(f.UserContext())
+	ctx := f.UserContext()
+	r := requestOf(ctx)
+
+	return c.settleAccount(ctx, f, op, r, c.check(f, op, r))
+}
+
+func (c *Chain) check(f *fiber.Ctx, op *contract.Operation, r *request) error {
 	form := op.FormOf(f)
 
 	op.Deprecated.Announce(f)
@@ -36,6 +42,10 @@ func (c *Chain) run(f *fiber.Ctx, op *contract.Operation) error {
 
 	if err = c.deps.Limits.Check(f, op, r.ip, r.principal); err != nil {
 		return err
+	}
+
+	if r.account != nil {
+		r.account.counted = true
 	}
 
 	if err = c.admit(f, op, r.principal); err != nil {
@@ -133,14 +143,14 @@ func (c *Chain) identify(f *fiber.Ctx, op *contract.Operation, r *request, body 
 	case op.Public:
 		return nil
 	default:
-		return c.authenticate(f, r)
+		return c.authenticate(f, op, r)
 	}
 }
 
 const bearerPrefix = "bearer "
 
 // authenticate puts the caller into the request, or returns UNAUTHENTICATED.
-func (c *Chain) authenticate(f *fiber.Ctx, r *request) error {
+func (c *Chain) authenticate(f *fiber.Ctx, op *contract.Operation, r *request) (err error) {
 	header := f.Get(fiber.HeaderAuthorization)
 	if len(header) <= len(bearerPrefix) || !strings.EqualFold(header[:len(bearerPrefix)], bearerPrefix) {
 		return unauthenticated(f, models.Errorf(models.CodeUnauthenticated, "A valid access token is required."))
@@ -148,12 +158,16 @@ func (c *Chain) authenticate(f *fiber.Ctx, r *request) error {
 
 	token := strings.TrimSpace(header[len(bearerPrefix):])
 
-	principal, err := c.deps.Auth.Verify(f.UserContext(), token)
+	if by, ok := c.deps.Auth.(halfAuthenticator); ok && op.AccountByHandler {
+		r.principal, err = identifyOnly(f.UserContext(), by, r, token)
+	} else {
+		r.principal, err = c.deps.Auth.Verify(f.UserContext(), token)
+	}
+
 	if err != nil {
 		return unauthenticated(f, err)
 	}
 
-	r.principal = principal
 	r.status = func(ctx context.Context) error {
 		_, err := c.deps.Auth.Verify(ctx, token)
 

@@ -20,6 +20,8 @@ type request struct {
 	principal auth.Principal
 	// standing checks the caller's token again; nil on an operation without one.
 	status func(ctx context.Context) error
+	// account is set while the caller's account is still to be judged by the handler.
+	account *accountCheck
 	// webhook is set on an operation with x-raw-body.
 	webhook Webhook
 	// scope and claim are set for a request with an Idempotency-Key.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/google/uuid"
 
 	"rihla/api/gen"
 	"rihla/api/middleware"
@@ -41,7 +42,7 @@ func (o *Operations) ShowCheckoutPage(
 	}
 
 	if v.Checking = r.Params.ID != nil && v.Status == gateways.CheckoutOpen; v.Checking {
-		o.askGateway(ctx, p.ID, p.Channel)
+		o.askGateways(ctx, []uuid.UUID{p.ID})
 	}
 
 	var page bytes.Buffer

@@ -113,6 +113,47 @@ func (d *dashboards) announce(reason string, provider uuid.UUID) {
 	}
 }
 
+// lookForMoney is how long dashboards may go without being told of money that has moved: its announcement may be lost with the process
+// that was about to make it.
+const lookForMoney = 40 * time.Second
+
+// watch looks now and then, while dashboards are open, whether money has moved, and has them all told when it has.
+func (d *dashboards) watch(ctx context.Context, moved func(context.Context, time.Duration) (bool, error)) {
+	for looked := time.Now(); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(jittered(lookForMoney)):
+		}
+
+		if d.empty() {
+			looked = time.Now()
+
+			continue
+		}
+
+		began := time.Now()
+
+		switch yes, err := moved(ctx, began.Sub(looked)); {
+		case err != nil:
+			d.log.DebugContext(ctx, "open dashboards not looked after; the next look covers this one", "error", err)
+		case yes:
+			d.announce(reasonConnected, uuid.Nil)
+
+			fallthrough
+		default:
+			looked = began
+		}
+	}
+}
+
+func (d *dashboards) empty() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+
+	return len(d.streams) == 0
+}
+
 // flusher is where a stream is written to.
 type flusher interface {
 	io.Writer

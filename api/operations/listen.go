@@ -2,6 +2,7 @@ package operations
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -19,18 +20,17 @@ const (
 // and all streams with it: a server that shuts down would wait for them in vain.
 func (o *Operations) Listen() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
 
-	go func() {
-		defer close(done)
+	var running sync.WaitGroup
 
-		o.listen(ctx)
-	}()
+	running.Go(func() { o.listen(ctx) })
+	running.Go(func() { o.waiters.watch(ctx, o.lookAt) })
+	running.Go(func() { o.dashboards.watch(ctx, o.Store.Payments.MoneyMoved) })
 
 	return func() {
 		o.dashboards.end()
 		cancel()
-		<-done
+		running.Wait()
 	}
 }
 
@@ -64,6 +64,25 @@ func (o *Operations) listen(ctx context.Context) {
 		}
 
 		pause = min(2*pause, relistenLate)
+	}
+}
+
+// lookAt tells the requests whose payment has been decided without this process having heard of it, and has gateways asked about those
+// of which nothing was heard.
+func (o *Operations) lookAt(ctx context.Context, bookings []uuid.UUID) {
+	decided, unheard, err := o.Store.Payments.LookAtWaited(ctx, bookings, o.Now())
+	if err != nil {
+		o.Log.DebugContext(ctx, "waiting payments not looked at; the next look covers them", "bookings", len(bookings), "error", err)
+
+		return
+	}
+
+	for _, booking := range decided {
+		o.waiters.tell(booking)
+	}
+
+	if len(unheard) > 0 {
+		o.askGateways(ctx, unheard)
 	}
 }
 

@@ -2,22 +2,21 @@ package operations
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
 
 	"rihla/api/gen"
 	"rihla/api/middleware"
+	"rihla/internal/auth"
+	"rihla/internal/store/db"
 	"rihla/internal/store/payments"
 	"rihla/models"
 )
 
-// The polling of a gateway on request, about a payment whose webhook may be lost: how often it is tried, and how long the call
-// to the orchestrator may take.
-const (
-	askEvery  = 2 * time.Second
-	askAtMost = 500 * time.Millisecond
-)
+// askAtMost bounds the call to the orchestrator that has a gateway asked about payments whose webhooks may be lost.
+const askAtMost = 500 * time.Millisecond
 
 // GetPaymentStatus is what the success page polls. With wait it answers as soon as the payment is decided
 // (rules: payments.status). When nothing was heard of the payment for 20 seconds its gateway is asked.
@@ -43,61 +42,79 @@ func (o *Operations) GetPaymentStatus(
 		defer forget()
 	}
 
-	var tried time.Time
-
 	for {
-		s, err := o.Store.Payments.PaymentStatus(ctx, r.ID, o.Now())
+		s, err := o.paymentStatus(ctx, r.ID)
 		if err != nil {
 			return nil, err
 		}
 
-		if !readsBooking(ctx, s.UserID) {
-			return nil, models.NotFound()
-		}
-
-		if s.Unheard && time.Since(tried) >= askEvery {
-			tried = time.Now()
-			o.askGateway(ctx, *s.TransactionID, s.Channel)
+		if s.Unheard {
+			o.askGateways(ctx, []uuid.UUID{*s.TransactionID})
 		}
 
 		left := wait - time.Since(began)
 		if s.PaymentStatus != models.TransactionPending || left <= 0 {
-			return gen.GetPaymentStatus200JSONResponse{Data: statusOf(ctx, &s)}, nil
+			return gen.GetPaymentStatus200JSONResponse{Data: statusOf(ctx, s)}, nil
 		}
 
-		pause := o.waiters.pause()
-		if s.Unheard {
-			pause = min(pause, askEvery)
-		}
-
-		look := time.NewTimer(min(pause, left))
+		over := time.NewTimer(left)
 
 		select {
 		case <-ctx.Done():
-			look.Stop()
+			over.Stop()
 
 			return nil, ctx.Err()
 		case <-told:
-			look.Stop()
-		case <-look.C:
+			over.Stop()
+		case <-over.C:
 		}
 	}
 }
 
-// askGateway has the gateway asked about an attempt whose customer waits. Its answer comes as a webhook's would, and the next look
-// finds what became of it. When the orchestrator is away the sweep has it asked later.
-func (o *Operations) askGateway(ctx context.Context, attempt uuid.UUID, channel models.Channel) {
-	noted, err := o.Store.Payments.WaitForAnswer(ctx, attempt, o.Now())
-	if err == nil && noted {
-		limited, cancel := context.WithTimeout(ctx, askAtMost)
-		defer cancel()
+// paymentStatus reads the caller's account and the payment at once, and judges the account first: nothing is said of the payment to a
+// caller whose account was removed, or whose tokens were revoked, while they wait included. Errors: UNAUTHENTICATED, NOT_FOUND.
+func (o *Operations) paymentStatus(ctx context.Context, booking uuid.UUID) (*payments.PaymentStatus, error) {
+	s, err := o.Store.Payments.PaymentStatusFor(ctx, middleware.Principal(ctx).UserID, booking, o.Now())
+	if err != nil {
+		return nil, err
+	}
 
-		err = o.Workflows.PollStatus(limited, channel)
+	if err := judgeAccount(ctx, s.Account); err != nil {
+		return nil, err
+	}
+
+	if s.Payment == nil || !readsBooking(ctx, s.Payment.UserID) {
+		return nil, models.NotFound()
+	}
+
+	return s.Payment, nil
+}
+
+// judgeAccount judges the caller's account as a statement has read it, nil for one that does not exist any more.
+func judgeAccount(ctx context.Context, now *db.AccountStatus) error {
+	if now == nil {
+		return middleware.JudgeAccount(ctx, auth.AccountStatus{}, models.NotFound())
+	}
+
+	return middleware.JudgeAccount(ctx, auth.AccountStatus{
+		Role: now.Role, ProviderID: now.ProviderID, Generation: now.TokenGeneration,
+	}, nil)
+}
+
+// askGateways has the gateways asked about attempts whose customers wait. What they answer comes as a webhook would, and is announced
+// as that is. When the orchestrator is away the sweep has them asked later.
+func (o *Operations) askGateways(ctx context.Context, attempts []uuid.UUID) {
+	channels, err := o.Store.Payments.WaitForAnswers(ctx, attempts, o.Now())
+
+	for _, channel := range channels {
+		limited, cancel := context.WithTimeout(ctx, askAtMost)
+		err = errors.Join(err, o.Workflows.PollStatus(limited, channel))
+
+		cancel()
 	}
 
 	if err != nil {
-		o.Log.DebugContext(ctx, "status poll of a waiting payment not started; the sweep retries",
-			"transaction_id", attempt, "error", err)
+		o.Log.DebugContext(ctx, "status poll of waiting payments not started; the sweep retries", "attempts", len(attempts), "error", err)
 	}
 }
 

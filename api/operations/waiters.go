@@ -1,18 +1,24 @@
 package operations
 
 import (
+	"context"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
 )
 
-// How often a waiting request reads its payment although it was not told to: seldom, for an announcement that was lost, and often while
-// this process hears none.
+// How often the payments that are waited for are read although nothing was announced: seldom, for an announcement that was lost, and
+// often while this process hears none.
 const (
 	lookSeldom = 15 * time.Second
 	lookOften  = 500 * time.Millisecond
+	// lookTime bounds one such read, of at most lookAtOnce bookings.
+	lookTime   = 5 * time.Second
+	lookAtOnce = 1000
 )
 
 // waiters are the requests of this process that wait for the payment of a booking. Each has a channel with room for one notification: a
@@ -21,9 +27,13 @@ type waiters struct {
 	mu    sync.Mutex
 	of    map[uuid.UUID]map[chan struct{}]bool
 	hears bool // what is announced
+	// due has room for one early look: something may have been missed, or will be.
+	due chan struct{}
 }
 
-func newWaiters() *waiters { return &waiters{of: map[uuid.UUID]map[chan struct{}]bool{}} }
+func newWaiters() *waiters {
+	return &waiters{of: map[uuid.UUID]map[chan struct{}]bool{}, due: make(chan struct{}, 1)}
+}
 
 // add begins to wait: what is announced from now on arrives on told. leave ends that.
 func (w *waiters) add(booking uuid.UUID) (told <-chan struct{}, leave func()) {
@@ -56,16 +66,48 @@ func (w *waiters) tell(booking uuid.UUID) {
 	tellAll(w.of[booking])
 }
 
-// listening notes whether announcements are heard. When that changes everybody reads: something may have been missed, or will be.
+// listening notes whether announcements are heard, and has all payments looked at: something may have been missed, or will be.
 func (w *waiters) listening(hears bool) {
+	w.mu.Lock()
+	w.hears = hears
+	w.mu.Unlock()
+
+	select {
+	case w.due <- struct{}{}:
+	default:
+	}
+}
+
+// watch looks after every pause, and when it is due, at all bookings that are waited for, by one read for as many of them as
+// lookAtOnce: a request of its own reads when it comes, when it is notified, and when its time is over.
+func (w *waiters) watch(ctx context.Context, look func(ctx context.Context, bookings []uuid.UUID)) {
+	for {
+		pause := time.NewTimer(w.pause())
+
+		select {
+		case <-ctx.Done():
+			pause.Stop()
+
+			return
+		case <-w.due:
+			pause.Stop()
+		case <-pause.C:
+		}
+
+		for some := range slices.Chunk(w.bookings(), lookAtOnce) {
+			limited, cancel := context.WithTimeout(ctx, lookTime)
+			look(limited, some)
+			cancel()
+		}
+	}
+}
+
+// bookings are those that are waited for.
+func (w *waiters) bookings() []uuid.UUID {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
-	if w.hears = hears; hears {
-		for _, all := range w.of {
-			tellAll(all)
-		}
-	}
+	return slices.Collect(maps.Keys(w.of))
 }
 
 func tellAll(waiting map[chan struct{}]bool) {
@@ -77,7 +119,7 @@ func tellAll(waiting map[chan struct{}]bool) {
 	}
 }
 
-// pause is how long to wait for a word before reading all the same. It varies, so that those who came together do not read together.
+// pause is how long until the next look. It varies, so that processes that began together do not look together.
 func (w *waiters) pause() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -87,5 +129,10 @@ func (w *waiters) pause() time.Duration {
 		longest = lookSeldom
 	}
 
+	return jittered(longest)
+}
+
+// jittered is between half of a time and all of it.
+func jittered(longest time.Duration) time.Duration {
 	return longest/2 + rand.N(longest/2) //nolint:gosec // spreads load
 }

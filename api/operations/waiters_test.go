@@ -1,6 +1,8 @@
 package operations
 
 import (
+	"context"
+	"sync"
 	"testing"
 
 	"github.com/google/uuid"
@@ -36,7 +38,7 @@ func TestWaitersAreToldOfTheirOwnBooking(t *testing.T) {
 	require.Empty(t, w.of, "nothing is kept of who has left")
 }
 
-// While nothing is heard everybody looks often, and at the moment when announcements are heard again once.
+// While nothing is heard all payments are looked at often, and once at the moment when announcements are heard again.
 func TestWaitersLookByThemselves(t *testing.T) {
 	t.Parallel()
 
@@ -50,8 +52,9 @@ func TestWaitersLookByThemselves(t *testing.T) {
 	}
 
 	w.listening(true)
-	require.Len(t, told, 1)
-	<-told
+	require.Len(t, w.due, 1)
+	require.Empty(t, told, "they do not all read at once")
+	<-w.due
 
 	for range 100 {
 		require.GreaterOrEqual(t, w.pause(), lookSeldom/2)
@@ -61,4 +64,46 @@ func TestWaitersLookByThemselves(t *testing.T) {
 	w.listening(false)
 	require.Less(t, w.pause(), lookOften)
 	require.Empty(t, told)
+}
+
+// However many wait, each look is one read for many of them.
+func TestWaitersAreLookedAtTogether(t *testing.T) {
+	t.Parallel()
+
+	w := newWaiters()
+	for range lookAtOnce + 1 {
+		_, leave := w.add(uuid.New())
+		defer leave()
+	}
+
+	ctx, cancel := context.WithCancel(t.Context())
+	looks := make(chan []uuid.UUID)
+
+	var running sync.WaitGroup
+
+	running.Go(func() {
+		w.watch(ctx, func(ctx context.Context, bookings []uuid.UUID) {
+			select {
+			case looks <- bookings:
+			case <-ctx.Done():
+			}
+		})
+	})
+	defer running.Wait()
+	defer cancel()
+
+	w.listening(true)
+
+	seen := map[uuid.UUID]bool{}
+
+	for _, size := range []int{lookAtOnce, 1} {
+		look := <-looks
+		require.Len(t, look, size)
+
+		for _, booking := range look {
+			seen[booking] = true
+		}
+	}
+
+	require.Len(t, seen, lookAtOnce+1)
 }

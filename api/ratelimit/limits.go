@@ -74,7 +74,7 @@ func loginKey(email, network string) string {
 func (l *Limits) Check(f *fiber.Ctx, op *contract.Operation, ip string, caller auth.Principal) error {
 	switch op.Limit {
 	case contract.LimitByRole:
-		return l.take(f, "user:"+caller.UserID.String(), l.limits.ForRole(caller.Role))
+		return l.take(f, userKey(caller), l.limits.ForRole(caller.Role))
 	case contract.LimitWebhook:
 		return l.take(f, "webhook:"+op.Path, l.limits.Webhook)
 	case contract.LimitLogin:
@@ -100,6 +100,24 @@ func (l *Limits) Unidentified(f *fiber.Ctx, op *contract.Operation, ip string) {
 		_ = l.Anonymous(f, ip)
 	}
 }
+
+// TakeBack gives back what Check has counted for a caller who turns out not to be let in, with the headers that tell of it.
+func (l *Limits) TakeBack(f *fiber.Ctx, op *contract.Operation, caller auth.Principal) {
+	perMinute := l.limits.ForRole(caller.Role)
+	if op.Limit != contract.LimitByRole || perMinute <= 0 {
+		return
+	}
+
+	for _, name := range []string{headerLimit, headerRemaining, headerReset} {
+		f.Response().Header.Del(name)
+	}
+
+	if err := l.limiter.Return(f.UserContext(), userKey(caller), perMinute); err != nil {
+		l.failed(f.UserContext(), err)
+	}
+}
+
+func userKey(caller auth.Principal) string { return "user:" + caller.UserID.String() }
 
 // takeAddr counts a request of an address: that of its network, and for IPv6 of its site too.
 func (l *Limits) takeAddr(f *fiber.Ctx, class, ip string, perMinute int) error {
@@ -148,6 +166,13 @@ func (l *Limits) count(ctx context.Context, key string, perMinute int) (a allowa
 	return allowance{perMinute, remaining, reset}, retryAfter, ok
 }
 
+// The headers of an allowance.
+const (
+	headerLimit     = "X-RateLimit-Limit"
+	headerRemaining = "X-RateLimit-Remaining"
+	headerReset     = "X-RateLimit-Reset"
+)
+
 // allowance is the state of a limit as its caller sees it.
 type allowance struct {
 	limit     int
@@ -158,9 +183,9 @@ type allowance struct {
 // show sets the X-RateLimit headers. Reset is rounded up, so that a client that waits until then finds the whole allowance.
 func (a allowance) show(f *fiber.Ctx) {
 	h := &f.Response().Header
-	h.Set("X-RateLimit-Limit", strconv.Itoa(a.limit))
-	h.Set("X-RateLimit-Remaining", strconv.Itoa(a.remaining))
-	h.Set("X-RateLimit-Reset", strconv.FormatInt(a.reset.Add(time.Second-1).Unix(), 10))
+	h.Set(headerLimit, strconv.Itoa(a.limit))
+	h.Set(headerRemaining, strconv.Itoa(a.remaining))
+	h.Set(headerReset, strconv.FormatInt(a.reset.Add(time.Second-1).Unix(), 10))
 }
 
 // Error is RATE_LIMITED with the allowance that is used up. Of two limits on one operation (login) it is the one that

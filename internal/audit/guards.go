@@ -96,15 +96,6 @@ func bookGuards() []guard {
 				"FOR EACH STATEMENT EXECUTE FUNCTION report_lines('1')",
 		},
 		{"0008", records, "records_emptied", "AFTER TRUNCATE ON financial_records FOR EACH STATEMENT EXECUTE FUNCTION report_nothing()"},
-		{"0009", "", "announce_money", "d0ede61bb3b1b4ab762ec76f2e1b2c2e"},
-		{
-			"0009", payments, "payment_settled", "AFTER UPDATE OF status ON payment_transactions FOR EACH ROW " +
-				"WHEN (NEW.kind = 'PAYMENT' AND NEW.status = 'PAID' AND OLD.status <> 'PAID') EXECUTE FUNCTION announce_money()",
-		},
-		{
-			"0009", payments, "refund_completed", "AFTER INSERT ON payment_transactions FOR EACH ROW WHEN (NEW.kind = 'REFUND') " +
-				"EXECUTE FUNCTION announce_money()",
-		},
 	}
 }
 

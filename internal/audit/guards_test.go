@@ -37,7 +37,6 @@ func guardTamperings() []guardTampering {
 		{"triggers", "silence", "rewrites what is done to audit_log", "CREATE RULE silence AS ON INSERT TO audit_log DO INSTEAD NOTHING"},
 		{"triggers", "transactions_moved", "switched off", "ALTER TABLE payment_transactions DISABLE TRIGGER transactions_moved"},
 		{"triggers", "transactions_inserted", "switched off", "ALTER TABLE payment_transactions ENABLE REPLICA TRIGGER transactions_inserted"},
-		{"triggers", "payment_settled", "missing", "DROP TRIGGER payment_settled ON payment_transactions"},
 		{"triggers", "records_changed_to", "missing", "DROP TRIGGER records_changed_to ON financial_records"},
 		{"triggers", "reversals_append_only", "switched off", "ALTER TABLE payout_reversals DISABLE TRIGGER reversals_append_only"},
 		{"triggers", "records_mark_kept", "missing", "DROP TRIGGER records_mark_kept ON financial_records"},

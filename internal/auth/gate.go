@@ -36,7 +36,7 @@ func NewGate(tokens *Verifier, standing func(ctx context.Context, user uuid.UUID
 
 // Verify is Verifier.Verify, and then asks for the account. Errors: UNAUTHENTICATED; those of standing.
 func (g *Gate) Verify(ctx context.Context, token string) (Principal, error) {
-	p, err := g.tokens.Verify(ctx, token)
+	p, err := g.Identify(ctx, token)
 	if err != nil {
 		return Principal{}, err
 	}
@@ -46,15 +46,30 @@ func (g *Gate) Verify(ctx context.Context, token string) (Principal, error) {
 	defer cancel()
 
 	now, err := g.status(ask, p.UserID)
+	if err = g.Judge(p, now, err); err != nil {
+		return Principal{}, err
+	}
 
+	return p, nil
+}
+
+// Identify is the first half of Verify: the token is genuine, and whether it still stands for its account is for Judge to say before
+// anything is answered. Error: UNAUTHENTICATED.
+func (g *Gate) Identify(ctx context.Context, token string) (Principal, error) {
+	return g.tokens.Verify(ctx, token)
+}
+
+// Judge is the second half of Verify, by how the account stands now and the error of reading that. Errors: UNAUTHENTICATED; the one
+// that was read instead.
+func (g *Gate) Judge(p Principal, now AccountStatus, err error) error {
 	switch {
 	case err != nil && models.CodeOf(err) == models.CodeNotFound:
-		return Principal{}, models.Errorf(models.CodeUnauthenticated, "The account does not exist any more.")
+		return models.Errorf(models.CodeUnauthenticated, "The account does not exist any more.")
 	case err != nil:
-		return Principal{}, fmt.Errorf("look up the account of a token: %w", err)
+		return fmt.Errorf("look up the account of a token: %w", err)
 	case now.Role != p.Role || now.ProviderID != p.ProviderID || !p.External && now.Generation != p.Generation:
-		return Principal{}, models.Errorf(models.CodeUnauthenticated, "The access token has been revoked.")
+		return models.Errorf(models.CodeUnauthenticated, "The access token has been revoked.")
 	default:
-		return p, nil
+		return nil
 	}
 }

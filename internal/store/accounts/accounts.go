@@ -82,23 +82,16 @@ func (s *Store) UserByID(ctx context.Context, id uuid.UUID) (models.User, error)
 }
 
 // AccountStatus is what an account may do now, whatever its access tokens say.
-type AccountStatus struct {
-	Role            models.Role
-	ProviderID      uuid.UUID // of provider roles only
-	TokenGeneration int
-}
+type AccountStatus = db.AccountStatus
 
-// AccountStatus reads how a live account stands. It is asked at every request of a signed-in user. Error: NOT_FOUND.
+const accountStatusSQL = "SELECT " + db.AccountColumns + " FROM users AS u WHERE u.id = $1 AND " + db.AccountIsLive
+
+// AccountStatus reads how a live account stands. It is asked at every request of a signed-in user, but for those whose own statement
+// reads it (payments.PaymentStatusFor). Error: NOT_FOUND.
 func (s *Store) AccountStatus(ctx context.Context, id uuid.UUID) (AccountStatus, error) {
-	var (
-		now      AccountStatus
-		provider uuid.NullUUID
-	)
+	var now AccountStatus
 
-	err := s.db.Raw.QueryRowContext(ctx,
-		"SELECT role, provider_id, token_generation FROM users WHERE id = $1 AND deleted_at IS NULL",
-		pgx.QueryExecModeCacheStatement, id).Scan(&now.Role, &provider, &now.TokenGeneration)
-	now.ProviderID = provider.UUID
+	err := s.db.Raw.QueryRowContext(ctx, accountStatusSQL, pgx.QueryExecModeCacheStatement, id).Scan(now.Fields()...)
 
 	return now, db.NotFound(err)
 }

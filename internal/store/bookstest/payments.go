@@ -72,3 +72,27 @@ func (b *Books) Transaction(t *testing.T, id uuid.UUID) models.PaymentTransactio
 
 	return tx
 }
+
+// PaymentStatus is what the customer sees of a booking's payment. Error: NOT_FOUND.
+func (b *Books) PaymentStatus(t *testing.T, booking uuid.UUID, at time.Time) (payments.PaymentStatus, error) {
+	t.Helper()
+
+	s, err := b.Store.Payments.PaymentStatusFor(t.Context(), b.Customer.ID, booking, at)
+	require.NoError(t, err)
+	require.NotNil(t, s.Account)
+
+	if s.Payment == nil {
+		return payments.PaymentStatus{}, models.NotFound()
+	}
+
+	return *s.Payment, nil
+}
+
+// WaitForAnswer reports whether an attempt was noted as one whose customer waits.
+func (b *Books) WaitForAnswer(t *testing.T, attempt uuid.UUID, at time.Time) (bool, error) {
+	t.Helper()
+
+	channels, err := b.Store.Payments.WaitForAnswers(t.Context(), []uuid.UUID{attempt}, at)
+
+	return len(channels) == 1, err
+}

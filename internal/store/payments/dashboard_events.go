@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// The channels of PostgreSQL on which a process of the API listens: what the database announces to dashboards (migration 0009), and the
+// The channels of PostgreSQL on which a process of the API listens: whose money has moved, for dashboards (AnnounceMoney), and the
 // bookings whose payment is decided (AnnounceDecided).
 const (
 	channelDashboard = "dashboard"
@@ -39,16 +39,55 @@ const decidedSQL = `SELECT pg_notify('` + channelDecided + `', booking) FROM unn
 // ended them: announcements are written one commit after the other, and settlements would wait for each other. One that is lost costs
 // who waits a few seconds.
 func (s *Store) AnnounceDecided(ctx context.Context, bookings []uuid.UUID) error {
-	ids := make([]string, len(bookings))
-	for i, id := range bookings {
-		ids[i] = id.String()
-	}
-
-	if _, err := s.db.Raw.ExecContext(ctx, decidedSQL, pgx.QueryExecModeCacheStatement, ids); err != nil {
+	if _, err := s.db.Raw.ExecContext(ctx, decidedSQL, pgx.QueryExecModeCacheStatement, texts(bookings)); err != nil {
 		return fmt.Errorf("announce decided payments: %w", err)
 	}
 
 	return nil
+}
+
+// The channel's form is that of the version before, whose database announced by itself.
+const moneySQL = `
+SELECT pg_notify('` + channelDashboard + `', json_build_object('reason', moved.reason, 'provider_id', moved.provider_id)::text) FROM (
+    SELECT DISTINCT CASE kind WHEN 'REFUND' THEN 'REFUND_COMPLETED' ELSE 'PAYMENT_SETTLED' END AS reason, provider_id
+    FROM payment_transactions WHERE id = ANY($1::uuid[]) AND (kind = 'REFUND' OR status = 'PAID')
+) AS moved`
+
+// AnnounceMoney announces to every process of the API, for its dashboards, whose money the transactions have moved: payments that are
+// paid and refunds that are completed. Others are left out, so that a caller need not know. As AnnounceDecided it comes after the
+// commit.
+func (s *Store) AnnounceMoney(ctx context.Context, transactions []uuid.UUID) error {
+	if _, err := s.db.Raw.ExecContext(ctx, moneySQL, pgx.QueryExecModeCacheStatement, texts(transactions)); err != nil {
+		return fmt.Errorf("announce moved money: %w", err)
+	}
+
+	return nil
+}
+
+// movedOverlap is more than a transaction that writes a ledger line takes until its commit: the line is of the moment it began.
+const movedOverlap = 30 * time.Second
+
+// MoneyMoved reports whether a ledger line was written within the time before now, or shortly before that: what may have been announced
+// and not heard.
+func (s *Store) MoneyMoved(ctx context.Context, within time.Duration) (moved bool, err error) {
+	err = s.db.Raw.QueryRowContext(ctx,
+		"SELECT EXISTS (SELECT FROM financial_records WHERE created_at > now() - make_interval(secs => $1::float8))",
+		pgx.QueryExecModeCacheStatement, (within + movedOverlap).Seconds()).Scan(&moved)
+	if err != nil {
+		return false, fmt.Errorf("look for moved money: %w", err)
+	}
+
+	return moved, nil
+}
+
+// texts are ids in the form of an array's parameter.
+func texts(ids []uuid.UUID) []string {
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = id.String()
+	}
+
+	return out
 }
 
 const (

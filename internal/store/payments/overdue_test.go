@@ -78,7 +78,7 @@ func TestOverdueLateChecks(t *testing.T) {
 	}
 
 	open, ended := b.Open(t, b.Book(t, b.Trip, 1), 1), b.Open(t, b.Book(t, b.Trip, 1), 1)
-	_, err := b.Store.Payments.WaitForAnswer(t.Context(), open.ID, now.Add(time.Minute))
+	_, err := b.WaitForAnswer(t, open.ID, now.Add(time.Minute))
 	require.NoError(t, err)
 	_, err = b.Store.Payments.EndPayment(t.Context(), ended.ID, models.FailureExpired, "", now)
 	require.NoError(t, err)

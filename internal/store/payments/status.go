@@ -2,11 +2,14 @@ package payments
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/uptrace/bun"
 
 	"rihla/internal/store/db"
 	"rihla/models"
@@ -42,54 +45,143 @@ const unheardSQL = `pt.status = 'PENDING' AND pt.reference IS NOT NULL AND pt.ch
 // The attempt that was paid tells more than one that came after it. A refund never changes the attempt's own
 // status (rules: settling.refund-state), only how much of it has been given back.
 const paymentStatusSQL = `
-SELECT bk.id, bk.user_id, bk.status, bk.amount, bk.currency,
+SELECT ` + db.AccountColumns + `, bk.id, bk.user_id, bk.status, bk.amount, bk.currency,
        CASE WHEN pt.status = 'PAID' AND pt.refunded_amount = pt.amount THEN 'REFUNDED'
             WHEN pt.status = 'PAID' AND pt.refunded_amount > 0 THEN 'PARTIAL_REFUND'
             ELSE COALESCE(pt.status, '') END,
        pt.id, COALESCE(pt.payment_method, ''), COALESCE(pt.channel, ''), pt.checkout_url, pt.expires_at, pt.failure_code,
-       GREATEST(bk.updated_at, pt.updated_at), COALESCE(` + unheardSQL + `$2, false)
-FROM bookings AS bk
+       GREATEST(bk.updated_at, pt.updated_at), COALESCE(` + unheardSQL + `$3, false)
+FROM users AS u
+LEFT JOIN bookings AS bk ON bk.id = $2
 LEFT JOIN LATERAL (
-    SELECT * FROM payment_transactions WHERE booking_id = bk.id AND kind = 'PAYMENT'
+    SELECT id, status, reference, check_at, asked_at, created_at, updated_at, refunded_amount, amount, payment_method, channel,
+           checkout_url, expires_at, failure_code
+    FROM payment_transactions WHERE booking_id = bk.id AND kind = 'PAYMENT'
     ORDER BY status = 'PAID' DESC, attempt DESC LIMIT 1
 ) AS pt ON true
-WHERE bk.id = $1`
+WHERE u.id = $1 AND ` + db.AccountIsLive
 
-// PaymentStatus reads the state of a booking's payment: that of the paid attempt, else of the newest, else
+// CallerStatus is what one statement reads for a customer who asks for a payment: the payment, and the customer's own account, which
+// the API judges before it looks at the payment.
+type CallerStatus struct {
+	Account *db.AccountStatus // nil: the account does not exist any more, and nothing else was read
+	Payment *PaymentStatus    // nil: there is no such booking
+}
+
+// PaymentStatusFor reads the state of a booking's payment for a caller: that of the paid attempt, else of the newest, else
 // what the booking's own state says of it (BookingStatus.Unattempted); after a refund REFUNDED or PARTIAL_REFUND. It is
-// the hottest read of the service, hence the prepared statement.
-// Error: NOT_FOUND.
-func (s *Store) PaymentStatus(ctx context.Context, booking uuid.UUID, now time.Time) (PaymentStatus, error) {
-	var p PaymentStatus
+// the hottest read of the service, hence the prepared statement, and one for account and payment.
+func (s *Store) PaymentStatusFor(ctx context.Context, caller, booking uuid.UUID, now time.Time) (CallerStatus, error) {
+	var (
+		account db.AccountStatus
+		p       statusRow
+	)
 
-	err := s.db.Raw.QueryRowContext(ctx, paymentStatusSQL, pgx.QueryExecModeCacheStatement, booking, now.Add(-UnheardFor)).Scan(
-		&p.BookingID, &p.UserID, &p.BookingStatus, &p.Amount, &p.Currency, &p.PaymentStatus,
-		&p.TransactionID, &p.Method, &p.Channel, &p.CheckoutURL, &p.ExpiresAt, &p.FailureCode, &p.UpdatedAt, &p.Unheard)
-	if err != nil {
-		return PaymentStatus{}, db.NotFound(err)
+	err := s.db.Raw.QueryRowContext(ctx, paymentStatusSQL, pgx.QueryExecModeCacheStatement, caller, booking, now.Add(-UnheardFor)).
+		Scan(append(account.Fields(), p.fields()...)...)
+
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return CallerStatus{}, nil
+	case err != nil:
+		return CallerStatus{}, fmt.Errorf("read payment status: %w", err)
+	case p.booking == nil:
+		return CallerStatus{Account: &account}, nil
+	default:
+		return CallerStatus{Account: &account, Payment: p.status()}, nil
 	}
+}
+
+// statusRow is a row of paymentStatusSQL, in which everything of the booking is NULL when there is none.
+type statusRow struct {
+	booking, user *uuid.UUID
+	bookingStatus *models.BookingStatus
+	amount        *models.Money
+	currency      *string
+	updated       *time.Time
+	PaymentStatus
+}
+
+func (r *statusRow) fields() []any {
+	return []any{
+		&r.booking, &r.user, &r.bookingStatus, &r.amount, &r.currency, &r.PaymentStatus.PaymentStatus, &r.TransactionID, &r.Method, &r.Channel,
+		&r.CheckoutURL, &r.ExpiresAt, &r.FailureCode, &r.updated, &r.Unheard,
+	}
+}
+
+func (r *statusRow) status() *PaymentStatus {
+	p := &r.PaymentStatus
+	p.BookingID, p.UserID, p.BookingStatus, p.Amount, p.Currency, p.UpdatedAt = *r.booking, *r.user, *r.bookingStatus, *r.amount, *r.currency, *r.updated
 
 	if p.TransactionID == nil {
 		p.PaymentStatus, p.FailureCode = p.BookingStatus.Unattempted()
 	}
 
-	return p, nil
+	return p
 }
 
-// WaitForAnswer notes that the customer of an open attempt waits and nothing was heard about it for UnheardFor: the next poll of its
-// channel asks. It reports whether this call has noted it. Of concurrent callers one gets true, and within UnheardFor none is
-// again; an attempt with an event that is not settled yet is not asked about.
-func (s *Store) WaitForAnswer(ctx context.Context, attempt uuid.UUID, now time.Time) (noted bool, err error) {
-	res, err := s.db.NewUpdate().Model((*models.PaymentTransaction)(nil)).Set("check_at = ?", now).
-		Where("pt.id = ?", attempt).Where(unheardSQL+"?", now.Add(-UnheardFor)).
-		Where("NOT EXISTS (SELECT FROM webhook_events AS we WHERE we.transaction_id = pt.id AND we.processed_at IS NULL)").Exec(ctx)
+// waitedSQL finds, among bookings that are waited for, those that are decided by the rules of paymentStatusSQL, and the attempts of which
+// nothing was heard.
+const waitedSQL = `
+SELECT id, decided, attempt FROM (
+    SELECT bk.id, COALESCE(pt.status <> 'PENDING', bk.status <> 'PENDING_PAYMENT') AS decided,
+           CASE WHEN ` + unheardSQL + `$2 THEN pt.id END AS attempt
+    FROM unnest($1::uuid[]) AS waited (id) JOIN bookings AS bk ON bk.id = waited.id
+    LEFT JOIN LATERAL (
+        SELECT id, status, reference, check_at, asked_at, created_at
+        FROM payment_transactions WHERE booking_id = bk.id AND kind = 'PAYMENT'
+        ORDER BY status = 'PAID' DESC, attempt DESC LIMIT 1
+    ) AS pt ON true
+) AS looked WHERE decided OR attempt IS NOT NULL`
+
+// LookAtWaited reads, for all customers of a process who wait, which of the bookings are decided, and which attempts are unheard of for
+// UnheardFor.
+func (s *Store) LookAtWaited(ctx context.Context, bookings []uuid.UUID, now time.Time) (decided, unheard []uuid.UUID, err error) {
+	rows, err := s.db.Raw.QueryContext(ctx, waitedSQL, pgx.QueryExecModeCacheStatement, texts(bookings), now.Add(-UnheardFor))
 	if err != nil {
-		return false, fmt.Errorf("note that a customer waits: %w", err)
+		return nil, nil, fmt.Errorf("look at waiting payments: %w", err)
+	}
+	defer rows.Close()
+
+	for rows.Next() {
+		var (
+			booking uuid.UUID
+			over    bool
+			attempt uuid.NullUUID
+		)
+
+		if err := rows.Scan(&booking, &over, &attempt); err != nil {
+			return nil, nil, fmt.Errorf("look at waiting payments: %w", err)
+		}
+
+		if over {
+			decided = append(decided, booking)
+		}
+
+		if attempt.Valid {
+			unheard = append(unheard, attempt.UUID)
+		}
 	}
 
-	n, err := res.RowsAffected()
+	return decided, unheard, rows.Err()
+}
 
-	return n == 1, err
+// WaitForAnswers notes that the customers of open attempts wait and nothing was heard about them for UnheardFor: the next poll of their
+// channels asks. It returns the channels, each once, of those that this call has noted. Of concurrent callers one notes an attempt, and
+// within UnheardFor none does again; an attempt with an event that is not settled yet is not asked about.
+func (s *Store) WaitForAnswers(ctx context.Context, attempts []uuid.UUID, now time.Time) (channels []models.Channel, err error) {
+	err = s.db.NewRaw(`WITH noted AS (
+			UPDATE payment_transactions AS pt SET check_at = ? WHERE pt.id IN (
+				SELECT pt.id FROM payment_transactions AS pt WHERE pt.id IN (?) AND `+unheardSQL+`?
+				AND NOT EXISTS (SELECT FROM webhook_events AS we WHERE we.transaction_id = pt.id AND we.processed_at IS NULL)
+				FOR NO KEY UPDATE SKIP LOCKED)
+			RETURNING pt.channel)
+		SELECT DISTINCT channel FROM noted`, now, bun.In(attempts), now.Add(-UnheardFor)).Scan(ctx, &channels)
+	if err != nil {
+		return nil, fmt.Errorf("note that customers wait: %w", err)
+	}
+
+	return channels, nil
 }
 
 // ClaimWaitedFor claims open attempts of the channel whose customers wait for an answer, those first that have waited for longest.

@@ -20,7 +20,7 @@ func TestPaymentStatus(t *testing.T) {
 		b := setup(t)
 		booking := b.Book(t, b.Trip, 2)
 
-		got, err := b.Store.Payments.PaymentStatus(t.Context(), booking.ID, bookstest.Clock())
+		got, err := b.PaymentStatus(t, booking.ID, bookstest.Clock())
 		require.NoError(t, err)
 		require.Equal(t, b.Customer.ID, got.UserID)
 		require.Equal(t, models.BookingPendingPayment, got.BookingStatus)
@@ -45,7 +45,7 @@ func TestPaymentStatus(t *testing.T) {
 		require.NoError(t, err)
 
 		for id, why := range map[uuid.UUID]models.FailureCode{late.ID: models.FailureExpired, given.ID: models.FailureCancelled} {
-			got, err := b.Store.Payments.PaymentStatus(t.Context(), id, bookstest.Clock())
+			got, err := b.PaymentStatus(t, id, bookstest.Clock())
 			require.NoError(t, err)
 			require.Equal(t, models.TransactionFailed, got.PaymentStatus, "nobody waits for ever")
 			require.Equal(t, why, *got.FailureCode)
@@ -58,7 +58,7 @@ func TestPaymentStatus(t *testing.T) {
 		booking := b.Book(t, b.Trip, 2)
 		first := b.Open(t, booking, 1)
 
-		got, err := b.Store.Payments.PaymentStatus(t.Context(), booking.ID, bookstest.Clock())
+		got, err := b.PaymentStatus(t, booking.ID, bookstest.Clock())
 		require.NoError(t, err)
 		require.Equal(t, first.ID, *got.TransactionID)
 		require.Equal(t, models.TransactionPending, got.PaymentStatus)
@@ -68,7 +68,7 @@ func TestPaymentStatus(t *testing.T) {
 
 		b.Report(t, first, models.EventPaymentFailed)
 
-		got, err = b.Store.Payments.PaymentStatus(t.Context(), booking.ID, bookstest.Clock())
+		got, err = b.PaymentStatus(t, booking.ID, bookstest.Clock())
 		require.NoError(t, err)
 		require.Equal(t, models.TransactionFailed, got.PaymentStatus)
 		require.Equal(t, models.FailureDeclined, *got.FailureCode)
@@ -79,7 +79,7 @@ func TestPaymentStatus(t *testing.T) {
 		require.NoError(t, err)
 		b.Report(t, first, models.EventPaymentSucceeded)
 
-		got, err = b.Store.Payments.PaymentStatus(t.Context(), booking.ID, bookstest.Clock())
+		got, err = b.PaymentStatus(t, booking.ID, bookstest.Clock())
 		require.NoError(t, err)
 		require.Equal(t, models.TransactionPaid, got.PaymentStatus)
 		require.Equal(t, first.ID, *got.TransactionID)
@@ -94,7 +94,7 @@ func TestPaymentStatus(t *testing.T) {
 
 		b.Refund(t, tx, bookstest.Amount("30.00"))
 
-		got, err := b.Store.Payments.PaymentStatus(t.Context(), *tx.BookingID, bookstest.Clock())
+		got, err := b.PaymentStatus(t, *tx.BookingID, bookstest.Clock())
 		require.NoError(t, err)
 		require.Equal(t, models.TransactionPartialRefund, got.PaymentStatus)
 		require.Equal(t, models.BookingConfirmed, got.BookingStatus)
@@ -102,7 +102,7 @@ func TestPaymentStatus(t *testing.T) {
 
 		b.Refund(t, tx, nil)
 
-		got, err = b.Store.Payments.PaymentStatus(t.Context(), *tx.BookingID, bookstest.Clock())
+		got, err = b.PaymentStatus(t, *tx.BookingID, bookstest.Clock())
 		require.NoError(t, err)
 		require.Equal(t, models.TransactionRefunded, got.PaymentStatus)
 		require.Equal(t, models.BookingCancelled, got.BookingStatus)
@@ -112,7 +112,7 @@ func TestPaymentStatus(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 
-		_, err := b.Store.Payments.PaymentStatus(t.Context(), models.NewID(), bookstest.Clock())
+		_, err := b.PaymentStatus(t, models.NewID(), bookstest.Clock())
 		bookstest.RequireCode(t, models.CodeNotFound, err)
 	})
 }

@@ -25,11 +25,11 @@ func TestWaitForAnswer(t *testing.T) {
 	wait := func(at time.Time, want bool) {
 		t.Helper()
 
-		seen, err := b.Store.Payments.PaymentStatus(t.Context(), booking.ID, at)
+		seen, err := b.PaymentStatus(t, booking.ID, at)
 		require.NoError(t, err)
 		require.Equal(t, want, seen.Unheard)
 
-		noted, err := b.Store.Payments.WaitForAnswer(t.Context(), tx.ID, at)
+		noted, err := b.WaitForAnswer(t, tx.ID, at)
 		require.NoError(t, err)
 		require.Equal(t, want, noted)
 	}
@@ -70,7 +70,7 @@ func TestWaitForAnswer(t *testing.T) {
 
 	for range 16 {
 		all.Go(func() {
-			if ok, err := b.Store.Payments.WaitForAnswer(t.Context(), tx.ID, second); err == nil && ok {
+			if ok, err := b.WaitForAnswer(t, tx.ID, second); err == nil && ok {
 				noted.Add(1)
 			}
 		})
@@ -84,7 +84,7 @@ func TestWaitForAnswer(t *testing.T) {
 	third := second.Add(payments.UnheardFor)
 	b.Deliver(t, bookstest.Event(tx, models.EventPaymentSucceeded, nil))
 
-	ok, err := b.Store.Payments.WaitForAnswer(t.Context(), tx.ID, third)
+	ok, err := b.WaitForAnswer(t, tx.ID, third)
 	require.NoError(t, err)
 	require.False(t, ok)
 	b.Settle(t, tx, time.Now())
@@ -99,7 +99,7 @@ func TestClaimWaitedForInParallel(t *testing.T) {
 
 	for range 12 {
 		tx := b.Open(t, b.Book(t, b.Trip, 1), 1)
-		noted, err := b.Store.Payments.WaitForAnswer(t.Context(), tx.ID, later)
+		noted, err := b.WaitForAnswer(t, tx.ID, later)
 		require.NoError(t, err)
 		require.True(t, noted)
 	}

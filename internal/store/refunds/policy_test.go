@@ -73,7 +73,7 @@ func TestPolicyRefund(t *testing.T) {
 			b.SettleRefund(t, r, bookstest.Granted(r))
 			b.RequireIdentities(t)
 
-			status, err := b.Store.Payments.PaymentStatus(t.Context(), *tx.BookingID, bookstest.Clock())
+			status, err := b.PaymentStatus(t, *tx.BookingID, bookstest.Clock())
 			require.NoError(t, err)
 
 			whole := c.amount == "115.00"
