@@ -15,8 +15,8 @@ type PollLimiters struct {
 	Waited *rate.Limiter // about open attempts whose customers wait
 }
 
-// NewPollLimiters gives questions about attempts whose customers wait a quarter of the calls per second that one worker process makes at a gateway; 0: no
-// bounds.
+// NewPollLimiters gives questions about attempts whose customers wait a quarter of the calls per second that one worker process makes
+// at a gateway; 0: no bounds.
 func NewPollLimiters(perSecond float64) PollLimiters {
 	if perSecond <= 0 {
 		return PollLimiters{}

@@ -79,8 +79,8 @@ func benchGrowth(ctx context.Context, out io.Writer, payments, clients, rounds, 
 	empty, full := medianRound(stages[0].results), medianRound(stages[1].results)
 	empty.ratio, full.ratio = 1, full.rate()/empty.rate()
 
-	stages[0].print(out, "no past payments", empty)
-	stages[1].print(out, strconv.Itoa(records)+" past ledger lines", full)
+	stages[0].line(out, "no past payments", empty)
+	stages[1].line(out, strconv.Itoa(records)+" past ledger lines", full)
 
 	for _, b := range stages {
 		if err := b.audit(ctx, out); err != nil {

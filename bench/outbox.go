@@ -71,7 +71,8 @@ func (b *outboxBench) run(ctx context.Context, out io.Writer) (err error) {
 		return err
 	}
 
-	if b.sender, err = notify.NewSMTP(config.Secret("smtp://"+b.server.address), &mail.Address{Address: "bench@rihla.test"}, renderer); err != nil {
+	from := &mail.Address{Address: "bench@rihla.test"}
+	if b.sender, err = notify.NewSMTP(config.Secret("smtp://"+b.server.address), from, renderer); err != nil {
 		return err
 	}
 	defer b.sender.Close()
@@ -109,7 +110,7 @@ func (b *outboxBench) measureAll(ctx context.Context, out io.Writer) error {
 		"| round | messages/s | bare loop/s | ratio | CPU of workers | PostgreSQL | statements |\n|---|---|---|---|---|---|---|\n",
 		b.messages, b.recipients, b.takes, b.workers, b.atOnce)
 
-	print := func(name string, r outboxRound) {
+	line := func(name string, r outboxRound) {
 		each := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 / float64(b.messages) }
 		fmt.Fprintf(out, "| %s | %.0f | %.0f | %.2f | %.2f | %.2f | %.2f |\n", name, r.ours, r.reference, r.ours/r.reference,
 			each(r.cpu), each(r.postgres), float64(r.statements)/float64(b.messages))
@@ -124,10 +125,10 @@ func (b *outboxBench) measureAll(ctx context.Context, out io.Writer) error {
 		}
 
 		all = append(all, r)
-		print(strconv.Itoa(i+1), r)
+		line(strconv.Itoa(i+1), r)
 	}
 
-	print("median", outboxRound{
+	line("median", outboxRound{
 		ours:       medianBy(all, func(r outboxRound) float64 { return r.ours }),
 		reference:  medianBy(all, func(r outboxRound) float64 { return r.reference }),
 		cpu:        medianBy(all, func(r outboxRound) time.Duration { return r.cpu }),

@@ -112,7 +112,7 @@ func (b *overloadBench) run(ctx context.Context, out io.Writer) (err error) {
 				best = r.goodput()
 			}
 
-			r.print(out, kind.name, best)
+			r.line(out, kind.name, best)
 		}
 	}
 
@@ -306,7 +306,7 @@ const overloadHead = "| load | paid a second | of the best | booked: median | 95
 	" undone after waiting | other | CPU | Temporal | worker | API | PostgreSQL |\n" +
 	"|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n"
 
-func (r *overloadRound) print(out io.Writer, name string, best float64) {
+func (r *overloadRound) line(out io.Writer, name string, best float64) {
 	slices.Sort(r.answered)
 	slices.Sort(r.refused)
 

@@ -140,7 +140,7 @@ func (b *paymentsBench) round(ctx context.Context, out io.Writer, name string) e
 	b.results, b.references = append(b.results, ours), append(b.references, ref)
 
 	b.printReference(out, name+", reference", ref)
-	b.print(out, name, ours)
+	b.line(out, name, ours)
 
 	return nil
 }
@@ -265,7 +265,7 @@ func (b *paymentsBench) workflowCost(ctx context.Context, out io.Writer) error {
 // medians prints the median of every column: a machine that others use, too, is disturbed in one round and not in another.
 func (b *paymentsBench) medians(out io.Writer) {
 	b.printReference(out, "median, reference", medianRound(b.references))
-	b.print(out, "median", medianRound(b.results))
+	b.line(out, "median", medianRound(b.results))
 }
 
 func medianRound(all []paymentsRound) (m paymentsRound) {
@@ -304,7 +304,7 @@ func medianBy[R any, V cmp.Ordered](all []R, of func(R) V) V {
 	return values[len(values)/2]
 }
 
-func (b *paymentsBench) print(out io.Writer, name string, r paymentsRound) {
+func (b *paymentsBench) line(out io.Writer, name string, r paymentsRound) {
 	n := float64(len(r.took))
 	each := func(d time.Duration) string { return fmt.Sprintf("%.1f", float64(d.Microseconds())/1000/n) }
 	all := []string{partTemporal, partWorker, partAPI, partPostgres}

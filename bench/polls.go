@@ -99,8 +99,8 @@ func (b *pollsBench) run(ctx context.Context, out io.Writer) (err error) {
 		}
 	}
 
-	b.print(out, "median, reference", medianPolls(b.references), partReference)
-	b.print(out, "median", medianPolls(b.results), partAPI)
+	b.line(out, "median, reference", medianPolls(b.references), partReference)
+	b.line(out, "median", medianPolls(b.results), partAPI)
 
 	if b.statements {
 		return s.printStatements(ctx, out, len(b.results[0].took))
@@ -141,8 +141,8 @@ func (b *pollsBench) round(ctx context.Context, out io.Writer, name string, pid 
 	ref.ratio, ours.ratio = 1, ours.rate()/ref.rate()
 	b.references, b.results = append(b.references, ref), append(b.results, ours)
 
-	b.print(out, name+", reference", ref, partReference)
-	b.print(out, name, ours, partAPI)
+	b.line(out, name+", reference", ref, partReference)
+	b.line(out, name, ours, partAPI)
 
 	return nil
 }
@@ -237,7 +237,7 @@ func compareFloat(a, b float64) int {
 	}
 }
 
-func (b *pollsBench) print(out io.Writer, name string, r pollsRound, part string) {
+func (b *pollsBench) line(out io.Writer, name string, r pollsRound, part string) {
 	n := float64(len(r.took))
 	each := func(parts ...string) string {
 		return fmt.Sprintf("%.3f", float64(r.cost.total(parts...).Microseconds())/1000/n)

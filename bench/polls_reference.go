@@ -32,7 +32,8 @@ const (
 	statusPath  = "/api/v1/bookings/:id/payment-status"
 	statusSQL   = `SELECT bk.status, bk.amount::text, bk.currency, pt.id, pt.status, pt.payment_method, pt.checkout_url, pt.expires_at,
 		pt.updated_at FROM bookings AS bk
-		JOIN LATERAL (SELECT * FROM payment_transactions WHERE booking_id = bk.id AND kind = 'PAYMENT' ORDER BY attempt DESC LIMIT 1) AS pt ON true
+		JOIN LATERAL (SELECT * FROM payment_transactions WHERE booking_id = bk.id AND kind = 'PAYMENT'
+			ORDER BY attempt DESC LIMIT 1) AS pt ON true
 		WHERE bk.id = $1 AND bk.user_id = $2`
 )
 

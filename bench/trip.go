@@ -100,7 +100,8 @@ func (b *tripBench) open(ctx context.Context, conns int) (err error) {
 
 func (b *tripBench) compare(ctx context.Context, out io.Writer, callers []int) error {
 	fmt.Fprintf(out, "%d bookings of one seat per round, %d rounds of each, in turn; a second\n\n", b.bookings, b.rounds)
-	fmt.Fprintf(out, "| callers | of one trip | 95 %%, ms | spread over %d trips | 95 %%, ms | ratio | PostgreSQL's CPU, ms | spread |\n", spreadOver)
+	fmt.Fprintf(out, "| callers | of one trip | 95 %%, ms | spread over %d trips | 95 %%, ms | ratio | PostgreSQL's CPU, ms | spread |\n",
+		spreadOver)
 	fmt.Fprint(out, "|---|---|---|---|---|---|---|---|\n")
 
 	for _, n := range callers {
@@ -125,13 +126,12 @@ func (b *tripBench) compare(ctx context.Context, out io.Writer, callers []int) e
 			one, spread, ratios = append(one, o), append(spread, s), append(ratios, tripRound{ratio: o.rate() / s.rate()})
 		}
 
-		of := func(all []tripRound, value func(tripRound) float64) float64 { return medianBy(all, value) }
 		late := func(r tripRound) float64 { return float64(r.at(0.95).Microseconds()) / 1000 } //nolint:mnd // the 95th percentile
 		cpu := func(r tripRound) float64 { return float64(r.cpu.Microseconds()) / 1000 / float64(len(r.took)) }
 
 		fmt.Fprintf(out, "| %d | %.0f | %.1f | %.0f | %.1f | %.2f | %.2f | %.2f |\n", n,
-			of(one, tripRound.rate), of(one, late), of(spread, tripRound.rate), of(spread, late),
-			of(ratios, func(r tripRound) float64 { return r.ratio }), of(one, cpu), of(spread, cpu))
+			medianBy(one, tripRound.rate), medianBy(one, late), medianBy(spread, tripRound.rate), medianBy(spread, late),
+			medianBy(ratios, func(r tripRound) float64 { return r.ratio }), medianBy(one, cpu), medianBy(spread, cpu))
 	}
 
 	return b.check(ctx, out)

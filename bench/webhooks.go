@@ -68,7 +68,7 @@ func (b *webhooksBench) run(ctx context.Context, out io.Writer) (err error) {
 		return err
 	}
 
-	defer func() { err = errors.Join(err, b.stage.close()) }()
+	defer func() { err = errors.Join(err, b.close()) }()
 
 	warm := min(b.deliveries, 1000)
 	if b.attempts, err = b.seedAttempts(ctx, len(b.connections)*(warm+b.rounds*b.deliveries)); err != nil {
@@ -82,7 +82,8 @@ func (b *webhooksBench) run(ctx context.Context, out io.Writer) (err error) {
 
 	b.results = map[webhookCase][]webhooksRound{}
 
-	fmt.Fprintf(out, "%d webhooks per round, %d rounds; times in ms, CPU in ms for each webhook; nothing listens at the orchestrator's address\n\n%s",
+	fmt.Fprintf(out, "%d webhooks per round, %d rounds; times in ms, CPU in ms for each webhook; nothing listens at the "+
+		"orchestrator's address\n\n%s",
 		b.deliveries, b.rounds, webhooksHead)
 
 	if err := b.forgetStatements(ctx); err != nil {
@@ -131,8 +132,8 @@ func (b *webhooksBench) compare(ctx context.Context, out io.Writer, connections,
 		b.results[reference], b.results[ours] = append(b.results[reference], beside), append(b.results[ours], r)
 	}
 
-	b.print(out, fmt.Sprintf("reference, %d connections", connections), b.results[reference])
-	b.print(out, fmt.Sprintf("API, %d connections", connections), b.results[ours])
+	b.line(out, fmt.Sprintf("reference, %d connections", connections), b.results[reference])
+	b.line(out, fmt.Sprintf("API, %d connections", connections), b.results[ours])
 
 	return nil
 }
@@ -206,7 +207,7 @@ const webhooksHead = "| | a second | of the reference | median | 99 % | 99 %, of
 const tailShare = 0.99
 
 // print writes the median of every column.
-func (b *webhooksBench) print(out io.Writer, name string, all []webhooksRound) {
+func (b *webhooksBench) line(out io.Writer, name string, all []webhooksRound) {
 	n := float64(b.deliveries)
 	millis := func(of func(webhooksRound) time.Duration) float64 {
 		return float64(medianBy(all, of).Microseconds()) / float64(time.Millisecond/time.Microsecond)

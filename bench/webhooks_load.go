@@ -132,7 +132,7 @@ func (b *webhooksBench) checkStored(ctx context.Context, which webhookCase, s *w
 
 	var stored int
 
-	err := b.db.QueryRowContext(ctx, "SELECT count(*) FROM "+from+" webhook_id = ANY($1)", ids).Scan(&stored) //nolint:gosec // two constants
+	err := b.db.QueryRowContext(ctx, "SELECT count(*) FROM "+from+" webhook_id = ANY($1)", ids).Scan(&stored)
 	if err == nil && stored != len(ids) {
 		err = fmt.Errorf("%d of %d webhooks that were answered 200 are stored", stored, len(ids))
 	}

@@ -23,8 +23,8 @@ const (
 	outboxBatches = 100
 )
 
-// Outbox delivers queued notifications until there are none. When one deliverer has not sent all in its time, several share what is left. Payments only queue; that is why a payment's
-// history does not grow by the customer's messages (docs/decisions/0001).
+// Outbox delivers queued notifications until there are none. When one deliverer has not sent all in its time, several share what is
+// left. Payments only queue; that is why a payment's history does not grow by the customer's messages (docs/decisions/0001).
 func Outbox(ctx workflow.Context) (activities.Delivered, error) {
 	var total activities.Delivered
 

@@ -106,8 +106,10 @@ func TestEventsGoTogetherWhileOthersAreWritten(t *testing.T) {
 		b := &books{hold: make(chan struct{})}
 		in := b.intake()
 
-		var done []<-chan error
-		for _, id := range []string{"1", "2", "3", "4"} {
+		ids := []string{"1", "2", "3", "4"}
+		done := make([]<-chan error, 0, len(ids))
+
+		for _, id := range ids {
 			done = append(done, put(t, in, t.Context(), models.ChannelGatewayA, id))
 		}
 

@@ -77,11 +77,12 @@ func (c *Chain) settleAccount(ctx context.Context, f *fiber.Ctx, op *contract.Op
 	case err == nil:
 		err = errAccountNotJudged
 	default:
-		if _, refused := c.deps.Auth.Verify(ctx, check.token); refused == nil {
+		_, refused := c.deps.Auth.Verify(ctx, check.token)
+		if refused == nil {
 			return err
-		} else {
-			err = refused
 		}
+
+		err = refused
 	}
 
 	f.Response().ResetBody() // whatever was made for a caller who is not let in

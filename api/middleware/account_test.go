@@ -167,8 +167,8 @@ func TestAccountByHandlerAndLimits(t *testing.T) {
 
 		answer := ask(t, app, uuid.NewString(), "END_USER")
 		require.Equal(t, status, answer.StatusCode)
-		require.Equal(t, limit, answer.Header.Get("X-RateLimit-Limit"))
-		require.Equal(t, remaining, answer.Header.Get("X-RateLimit-Remaining"))
+		require.Equal(t, limit, answer.Header.Get("X-Ratelimit-Limit"))
+		require.Equal(t, remaining, answer.Header.Get("X-Ratelimit-Remaining"))
 	}
 
 	get(http.StatusOK, "2", "1")

@@ -42,6 +42,10 @@ func (o *Operations) CreateBooking(ctx context.Context, r gen.CreateBookingReque
 	}
 
 	body, err := o.bookingOf(ctx, b.ID)
+	if models.CodeOf(err) == models.CodeNotFound {
+		err = unavailable() // another request with the same key has taken it back meanwhile
+	}
+
 	if err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ func TestTurns(t *testing.T) {
 	require.Empty(t, q.trips)
 
 	// Other trips do not wait, and a request that is cut off leaves the queue.
-	var leaves []func()
+	leaves := make([]func(), 0, turnsOfTrip)
 
 	for range turnsOfTrip {
 		leave, err := q.take(t.Context(), trip)

@@ -69,7 +69,9 @@ func (w *Writes) Flush(ctx context.Context, tx bun.Tx) error {
 		return w.err
 	}
 
-	text, all, what := append(w.sql, " SELECT ARRAY["...), w.all, w.Collected()
+	text, all, what := w.sql, w.all, w.Collected()
+	text = append(text, " SELECT ARRAY["...)
+
 	for i := range all {
 		if i > 0 {
 			text = append(text, ", "...)

@@ -24,7 +24,7 @@ func TestWrites(t *testing.T) {
 	t.Parallel()
 
 	s := storetest.New(t)
-	_, err := s.DB.ExecContext(t.Context(), `CREATE TABLE kept (id uuid PRIMARY KEY, text text NOT NULL)`)
+	_, err := s.DB.ExecContext(t.Context(), `CREATE TABLE kept (id uuid PRIMARY KEY, text varchar NOT NULL)`)
 	require.NoError(t, err)
 
 	first, second := kept{ID: uuid.New(), Text: "it's '$1' ?"}, kept{ID: uuid.New(), Text: "PENDING"}

@@ -118,11 +118,7 @@ func advertisable(c *models.AdCampaign, trip *models.Trip, now time.Time) error 
 	return nil
 }
 
-// tripOf reads what paying for a booking needs to know of its trip.
-func tripOf(ctx context.Context, db bun.IDB, b *models.Booking) (models.Trip, error) {
-	return tripByID(ctx, db, b.TripID)
-}
-
+// tripByID reads what paying needs to know of a trip.
 func tripByID(ctx context.Context, db bun.IDB, id uuid.UUID) (models.Trip, error) {
 	var t models.Trip
 

@@ -70,7 +70,9 @@ func (st *settlement) confirmCampaign(ctx context.Context, taken time.Time) (boo
 
 	// Between two attempts a campaign can be edited: money for the old price does not buy the new one.
 	price, _ := models.AddVAT(c.Price, st.t.VATRate)
-	if advertisable(c, &st.trip, taken) != nil || c.DeletedAt != nil || !price.Equal(st.t.Amount) {
+	refused := advertisable(c, &st.trip, taken)
+
+	if payable := refused == nil && c.DeletedAt == nil && price.Equal(st.t.Amount); !payable {
 		return false, nil
 	}
 

@@ -111,7 +111,8 @@ func (r *statusRow) fields() []any {
 
 func (r *statusRow) status() *PaymentStatus {
 	p := &r.PaymentStatus
-	p.BookingID, p.UserID, p.BookingStatus, p.Amount, p.Currency, p.UpdatedAt = *r.booking, *r.user, *r.bookingStatus, *r.amount, *r.currency, *r.updated
+	p.BookingID, p.UserID, p.BookingStatus = *r.booking, *r.user, *r.bookingStatus
+	p.Amount, p.Currency, p.UpdatedAt = *r.amount, *r.currency, *r.updated
 
 	if p.TransactionID == nil {
 		p.PaymentStatus, p.FailureCode = p.BookingStatus.Unattempted()
@@ -176,7 +177,7 @@ func (s *Store) WaitForAnswers(ctx context.Context, attempts []uuid.UUID, now ti
 				AND NOT EXISTS (SELECT FROM webhook_events AS we WHERE we.transaction_id = pt.id AND we.processed_at IS NULL)
 				FOR NO KEY UPDATE SKIP LOCKED)
 			RETURNING pt.channel)
-		SELECT DISTINCT channel FROM noted`, now, bun.In(attempts), now.Add(-UnheardFor)).Scan(ctx, &channels)
+		SELECT DISTINCT channel FROM noted`, now, bun.List(attempts), now.Add(-UnheardFor)).Scan(ctx, &channels)
 	if err != nil {
 		return nil, fmt.Errorf("note that customers wait: %w", err)
 	}

@@ -103,7 +103,7 @@ func TestOtherEventsAreLeftToStoreEvent(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, stored, 2)
 	require.Contains(t, stored, good.ID)
-	require.True(t, stored[twice.ID].Deliver != stored[again.ID].Deliver, "one of two with the same id")
+	require.NotEqual(t, stored[twice.ID].Deliver, stored[again.ID].Deliver, "one of two with the same id")
 
 	for i := range events {
 		require.True(t, payments.MayBeOpen(&events[i]))
