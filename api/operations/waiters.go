@@ -14,7 +14,7 @@ import (
 // How often the payments that are waited for are read although nothing was announced: seldom, for an announcement that was lost, and
 // often while this process hears none.
 const (
-	lookSeldom = 15 * time.Second
+	lookSeldom = 6 * time.Second // a gateway that is asked after payments.UnheardFor answers within a wait of 30 s
 	lookOften  = 500 * time.Millisecond
 	// lookTime bounds one such read, of at most lookAtOnce bookings.
 	lookTime   = 5 * time.Second
