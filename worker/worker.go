@@ -55,6 +55,7 @@ type Worker struct {
 	notifier *outboxNotifier
 	outages  *outages
 	decided  *announcer
+	folder   *reportFolder
 	deps     Deps
 }
 
@@ -74,7 +75,8 @@ func New(d Deps) *Worker {
 
 	return &Worker{
 		notifier: newOutboxNotifier(d.Log, workflows.NewClient(d.Temporal, d.Queue).WakeOutbox), outages: newOutages(d),
-		decided: newAnnouncer(d.Log, d.Store.Payments.AnnounceDecided), deps: d,
+		decided: newAnnouncer(d.Log, d.Store.Payments.AnnounceDecided),
+		folder:  newReportFolder(d.Log, d.Store.Ledger.FoldReports), deps: d,
 	}
 }
 
@@ -218,6 +220,7 @@ func (w *Worker) Start(ctx context.Context) error {
 	w.notifier.Notify() // a worker that was killed may have queued messages without a notification
 	w.outages.start()
 	w.decided.start()
+	w.folder.start()
 	w.deps.Log.InfoContext(ctx, "worker polls", "queue", w.deps.Queue)
 
 	return nil
@@ -253,6 +256,7 @@ func (w *Worker) Stop() {
 	w.notifier.stop()
 	w.outages.stop()
 	w.decided.stop()
+	w.folder.stop()
 }
 
 // stop ends the queues side by side: each waits for what it runs.
