@@ -57,6 +57,7 @@ type Worker struct {
 	outages  *outages
 	decided  *announcer // bookings, to customers who wait
 	money    *announcer // transactions, to dashboards
+	folder   *reportFolder
 	deps     Deps
 }
 
@@ -77,7 +78,8 @@ func New(d Deps) *Worker {
 	return &Worker{
 		notifier: newOutboxNotifier(d.Log, workflows.NewClient(d.Temporal, d.Queue).WakeOutbox), outages: newOutages(d),
 		decided: newAnnouncer(d.Log, "decided payments", 0, d.Store.Payments.AnnounceDecided),
-		money:   newAnnouncer(d.Log, "moved money", moneyPause, d.Store.Payments.AnnounceMoney), deps: d,
+		money:   newAnnouncer(d.Log, "moved money", moneyPause, d.Store.Payments.AnnounceMoney),
+		folder:  newReportFolder(d.Log, d.Store.Ledger.FoldReports), deps: d,
 	}
 }
 
@@ -234,6 +236,7 @@ func (w *Worker) Start(ctx context.Context) error {
 	w.outages.start()
 	w.decided.start()
 	w.money.start()
+	w.folder.start()
 	w.deps.Log.InfoContext(ctx, "worker polls", "queue", w.deps.Queue)
 
 	return nil
@@ -270,6 +273,7 @@ func (w *Worker) Stop() {
 	w.outages.stop()
 	w.decided.stop()
 	w.money.stop()
+	w.folder.stop()
 }
 
 // stop ends the queues side by side: each waits for what it runs.

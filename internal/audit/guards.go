@@ -68,9 +68,10 @@ func bookGuards() []guard {
 		},
 		{"0008", "", "record_text_id", "7899618ce7364977782bad380621f99e"},
 		{"0008", "", "set_record_text", "6a845038fcc8745f5734d8c691f4a31f"},
-		{"0008", "", "report_lines", "4a8e10f28cf2763db8e5e31e1d75c925"},
-		{"0008", "", "report_nothing", "8f9be2fd6bc59c987e25e1ce216db9ce"},
-		{"0008", "", "rebuild_reports", "a95b0ee65ee4006e69413dbb3844642e"},
+		{"0033", "", "report_lines", "7aa00a62bdd1ae359b1d8c9ebb349790"},
+		{"0033", "", "report_nothing", "bc1bbaec152ad070f7f2c431cce1e545"},
+		{"0033", "", "fold_reports", "2d79d444399762a460e8e9b236592fb3"},
+		{"0033", "", "rebuild_reports", "cd7832164381cc218aef1c8ccb203399"},
 		{
 			"0008", records, "records_text_set", "BEFORE INSERT ON financial_records FOR EACH ROW WHEN (NEW.text_id IS NULL) " +
 				"EXECUTE FUNCTION set_record_text()",

@@ -81,6 +81,10 @@ func newWorld(t *testing.T) *world {
 	w.suspense = wrong
 	w.mismatch = w.report(t, wrong, models.EventPaymentSucceeded, models.MustMoney("1.00"))
 
+	folded, err := w.s.Ledger.FoldReports(t.Context())
+	require.NoError(t, err)
+	require.Positive(t, folded, "the sums of reports are folded half-way")
+
 	w.payLate(t)
 	w.refundByPolicy(t)
 	w.refundByHand(t)

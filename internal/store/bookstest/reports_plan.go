@@ -44,7 +44,8 @@ func (b *Books) Lines(t *testing.T, n int) {
 		FROM generate_series(1, $4::int) AS n, LATERAL (SELECT 'Umrah trip ' || lpad((n / 100)::text, 4, '0') AS title) AS x`,
 		tx.ID, b.Provider.ID, *tx.BookingID, n)
 	b.Exec(t, "VACUUM ANALYZE financial_records")
-	b.Exec(t, "VACUUM ANALYZE report_days")
+	b.Exec(t, "SELECT fold_reports(10000)")
+	b.Exec(t, "VACUUM ANALYZE report_days_folded, report_texts_folded")
 }
 
 // Plan is PostgreSQL's plan of a query.

@@ -18,12 +18,14 @@ var (
 	}
 	// updatableColumns are tables of whose rows only the named columns, what became of them, are ever written again.
 	updatableColumns = map[string]string{"webhook_events": "transaction_id, refund_id, processed_at, outcome"}
-	deletableTables  = []string{"bookings", "bus_photos", "idempotency_keys", "refresh_tokens", "trip_rest_stops"}
+	// derivedTables are the sums of reports, which functions of their owner keep.
+	derivedTables   = []string{"report_days_folded", "report_texts_folded", "report_deltas"}
+	deletableTables = []string{"bookings", "bus_photos", "idempotency_keys", "refresh_tokens", "trip_rest_stops"}
 )
 
 // GrantTo gives a database role what API and worker need, and takes everything else away: it cannot change or delete a
-// transfer, a state in a payment's trail, what a gateway said or an entry of the audit log, delete a payment or a ledger line, or alter a
-// table, by which it could switch off the triggers that guard them. To be called by the owner of the tables after every
+// transfer, a state in a payment's trail, what a gateway said or an entry of the audit log, delete a payment or a ledger line, write the sums
+// of reports past the triggers that keep them, or alter a table, by which it could switch off the triggers that guard them. To be called by the owner of the tables after every
 // migration. Error: VALIDATION_ERROR when the role owns tables itself, so that nothing can be taken away from it.
 func (s *DB) GrantTo(ctx context.Context, role string) error {
 	return s.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
@@ -81,7 +83,7 @@ func (s *DB) OwnsLedger(ctx context.Context) (owns bool, err error) {
 }
 
 func grants(role string) []string {
-	all := make([]string, 0, 5+len(insertOnlyTables)+2*len(updatableColumns)+len(deletableTables))
+	all := make([]string, 0, 5+len(insertOnlyTables)+len(derivedTables)+2*len(updatableColumns)+len(deletableTables))
 	all = append(all,
 		"REVOKE ALL ON ALL TABLES IN SCHEMA public FROM "+role,
 		"GRANT USAGE ON SCHEMA public TO "+role,
@@ -92,6 +94,10 @@ func grants(role string) []string {
 
 	for _, table := range insertOnlyTables {
 		all = append(all, "REVOKE UPDATE ON "+table+" FROM "+role)
+	}
+
+	for _, table := range derivedTables {
+		all = append(all, "REVOKE INSERT, UPDATE ON "+table+" FROM "+role)
 	}
 
 	for table, columns := range updatableColumns {

@@ -39,6 +39,8 @@ func TestTheServicesRoleCannotChangeWhatOnlyGrows(t *testing.T) {
 		"DELETE FROM payment_transactions", "DELETE FROM financial_records", "TRUNCATE financial_records CASCADE",
 		"DELETE FROM webhook_events", "UPDATE webhook_events SET body = body", "UPDATE webhook_events SET amount = amount",
 		"UPDATE webhook_events SET received_at = received_at", "TRUNCATE webhook_events", "DELETE FROM bun_migrations", "CREATE TABLE mine (id int)",
+		"UPDATE report_days_folded SET gross_amount = 0", "DELETE FROM report_texts_folded", "DELETE FROM report_deltas",
+		"INSERT INTO report_deltas SELECT * FROM report_deltas", "UPDATE report_deltas SET gross_amount = 0",
 	} {
 		_, err := service.ExecContext(t.Context(), query)
 		require.ErrorContains(t, err, "SQLSTATE 42501", query) // insufficient privilege
@@ -62,6 +64,10 @@ func TestTheServicesRoleCannotChangeWhatOnlyGrows(t *testing.T) {
 	b.Store = own
 	require.NoError(t, b.RefundNow(t, tx, "15.00"))
 	require.NotEmpty(t, b.Paid(t, 2).ID)
+
+	folded, err := own.Ledger.FoldReports(t.Context())
+	require.NoError(t, err)
+	require.Positive(t, folded)
 
 	b.Store = owner
 	bookstest.RequireCode(t, models.CodeValidation, b.Store.DB.GrantTo(t.Context(), b.owner(t)))

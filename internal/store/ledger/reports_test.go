@@ -151,21 +151,32 @@ func TestReportIsWhatTheLinesAddUpTo(t *testing.T) {
 	})
 
 	b.requireTransfersAgree(t)
-	require.Zero(t, b.Count(t, `SELECT count(*) FROM report_days WHERE slot <> 0`), "one writer needs one slot")
+
+	b.fold(t)
+	b.requireReport(t, t.Context())
 
 	before := b.days(t)
 	b.Exec(t, "SELECT rebuild_reports()")
 	require.Equal(t, before, b.days(t), "a rebuild finds what the triggers have kept")
 }
 
-// days is the content of the table, without days whose lines have all gone.
+// fold folds the sums of reports, and nothing is left to be folded.
+func (b *books) fold(t *testing.T) {
+	t.Helper()
+
+	_, err := b.Store.Ledger.FoldReports(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, b.Count(t, "SELECT count(*) FROM report_deltas"))
+}
+
+// days is the content of the folded sums, without days whose lines have all gone.
 func (b *books) days(t *testing.T) string {
 	t.Helper()
 
 	var all string
 
 	require.NoError(t, b.DB.QueryRowContext(t.Context(), `SELECT coalesce(string_agg(d::text, E'\n' ORDER BY provider_id, day, slot), '')
-		FROM report_days AS d WHERE in_current_balance_count + transferred_count + refunded_count > 0`).Scan(&all))
+		FROM report_days_folded AS d WHERE in_current_balance_count + transferred_count + refunded_count > 0`).Scan(&all))
 
 	return all
 }
@@ -228,7 +239,7 @@ func TestReportFollowsEveryChange(t *testing.T) {
 	require.Zero(t, b.Count(t, "SELECT count(*) FROM report_days"))
 }
 
-// Two writers at the same time never wait for each other: the second takes another slot of the day.
+// Writers at the same time wait neither for each other nor for who folds: lines that are not committed are folded later.
 func TestReportWritersDoNotWait(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)
@@ -243,7 +254,57 @@ func TestReportWritersDoNotWait(t *testing.T) {
 	require.NoError(t, err)
 
 	b.sale(t, 1) // would wait for ever
+	b.fold(t)
+	b.requireReport(t, t.Context())
+	require.NoError(t, tx.Commit())
+	require.Equal(t, 2, b.Count(t, "SELECT count(*) FROM report_deltas"), "what the line was, and what it is")
+	b.requireReport(t, t.Context())
+	b.fold(t)
+	b.requireReport(t, t.Context())
+}
+
+// While one session folds, nothing is left to do for another, which does not wait for it; neither do writers, and readers see what they
+// saw before.
+func TestReportsAreFoldedByOneAtATime(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	b.sale(t, 1)
+
+	tx, err := b.DB.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+
+	defer func() { _ = tx.Rollback() }()
+
+	var folded int64
+
+	require.NoError(t, tx.QueryRowContext(t.Context(), "SELECT fold_reports(10)").Scan(&folded))
+	require.EqualValues(t, 1, folded)
+	b.requireReport(t, t.Context())
+
+	b.sale(t, 2)
+
+	n, err := b.Store.Ledger.FoldReports(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, n)
+	b.requireReport(t, t.Context())
 	require.NoError(t, tx.Commit())
 	b.requireReport(t, t.Context())
-	require.Equal(t, 2, b.Count(t, "SELECT count(DISTINCT slot) FROM report_days"))
+	b.fold(t)
+	b.requireReport(t, t.Context())
+}
+
+// More deltas than one fold takes are folded by several, to the same sums.
+func TestReportsAreFoldedInBatches(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+
+	for seats := range 3 {
+		b.sale(t, seats+1)
+	}
+
+	for left := 2; left >= 0; left-- {
+		b.Exec(t, "SELECT fold_reports(1)")
+		require.Equal(t, left, b.Count(t, "SELECT count(*) FROM report_deltas"))
+		b.requireReport(t, t.Context())
+	}
 }

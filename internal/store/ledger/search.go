@@ -96,12 +96,10 @@ func (s *Store) foundLines(ctx context.Context, f RecordFilter) (foundLines, err
 
 	found.all = all
 
-	q := found.matching(s.db.NewSelect()).Join("JOIN report_texts AS n ON n.text_id = rt.id").
-		ColumnExpr("sum(?) AS lines", bun.Safe(countedIn(f.BalanceStatus))).
-		Where("n.provider_id = ?", f.ProviderID).GroupExpr("rt.id")
+	perText := s.reportedTexts(f, found, []uuid.UUID{f.ProviderID}).ColumnExpr("sum(lines) AS lines").GroupExpr("text_id")
 
 	err = s.db.NewSelect().ColumnExpr("count(*), coalesce(sum(lines), 0)::bigint").
-		TableExpr("(?) AS t", reportedOn(q, f.Days)).Where("lines > 0").Scan(ctx, &found.texts, &found.total)
+		TableExpr("(?) AS t", perText).Where("lines > 0").Scan(ctx, &found.texts, &found.total)
 	if err != nil {
 		return found, err
 	}
@@ -127,10 +125,8 @@ func (s *Store) addProviders(ctx context.Context, f RecordFilter, found *foundLi
 		return fmt.Errorf("count lines of providers: %w", err)
 	}
 
-	q = found.matching(s.db.NewSelect()).Join("JOIN report_texts AS n ON n.text_id = rt.id").
-		ColumnExpr("coalesce(sum(?), 0)::bigint", bun.Safe(countedIn(f.BalanceStatus))).
-		Where("n.provider_id IN (?)", bun.List(found.providers))
-	if err := reportedOn(q, f.Days).Scan(ctx, &both); err != nil {
+	err := s.reportedTexts(f, *found, found.providers).ColumnExpr("coalesce(sum(lines), 0)::bigint").Scan(ctx, &both)
+	if err != nil {
 		return fmt.Errorf("count texts of providers: %w", err)
 	}
 
@@ -147,13 +143,27 @@ func (found foundLines) matching(q *bun.SelectQuery) *bun.SelectQuery {
 		Where("(rt.trip_title_folded LIKE search_fold(?0) OR rt.details_folded LIKE search_fold(?0))", pattern)
 }
 
-// reportedOn narrows rows of report_texts to those of the days, or to those that say it of all days.
-func reportedOn(q *bun.SelectQuery, d models.Days) *bun.SelectQuery {
-	if d.IsAll() {
-		return q.Where("n.day = '-infinity'")
+// reportedTexts selects how many lines of the filter's days and state the texts have that the search finds: those of some providers,
+// or with uuid.Nil of all, in several rows per text. It is the view report_texts (migration 0033) with each part joined by itself: few
+// texts look up their folded counts, and the deltas are read once.
+func (s *Store) reportedTexts(f RecordFilter, found foundLines, providers []uuid.UUID) *bun.SelectQuery {
+	folded := s.db.NewSelect().TableExpr("found").Join("JOIN report_texts_folded AS n ON n.text_id = found.id").
+		Where("n.provider_id IN (?)", bun.List(providers))
+	if f.Days.IsAll() {
+		folded = folded.Where("n.day = '-infinity'")
+	} else {
+		folded = onDays(folded.Where("n.day > '-infinity'"), f.Days)
 	}
 
-	return onDays(q.Where("n.day > '-infinity'"), d)
+	deltas := onDays(s.db.NewSelect().TableExpr("report_deltas AS n").Where("n.text_id IN (SELECT id FROM found)"), f.Days)
+	if !slices.Contains(providers, uuid.Nil) {
+		deltas = deltas.Where("n.provider_id IN (?)", bun.List(providers))
+	}
+
+	lines := bun.SafeQuery("n.text_id, (?)::bigint AS lines", bun.Safe(countedIn(f.BalanceStatus)))
+
+	return s.db.NewSelect().With("found", found.matching(s.db.NewSelect()).Column("rt.id")).
+		TableExpr("(?) AS t", folded.ColumnExpr("?", lines).UnionAll(deltas.ColumnExpr("?", lines)))
 }
 
 // onDays narrows rows of the reports to those of the days.
