@@ -68,6 +68,8 @@ func bookGuards() []guard {
 		},
 		{"0008", "", "record_text_id", "7899618ce7364977782bad380621f99e"},
 		{"0008", "", "set_record_text", "6a845038fcc8745f5734d8c691f4a31f"},
+		{"0029", "", "refuse_unpaid", "c96106e475b1967f4ac3609f3b0b800d"},
+		{"0029", "", "lock_bill_seats", "d0c9ccacd342840350085cdd5864f86d"},
 		{"0033", "", "report_lines", "7aa00a62bdd1ae359b1d8c9ebb349790"},
 		{"0033", "", "report_nothing", "bc1bbaec152ad070f7f2c431cce1e545"},
 		{"0033", "", "fold_reports", "2d79d444399762a460e8e9b236592fb3"},
