@@ -204,13 +204,18 @@ func (b *paymentsBench) referenceCPU() (worker, temporal time.Duration, err erro
 
 // pay books a seat, pays at the gateway and asks until the booking is confirmed, as the app does.
 func (b *paymentsBench) pay(ctx context.Context) error {
-	trip := b.trips[int(b.next.Add(1))%len(b.trips)]
+	n := b.next.Add(1)
+	trip := b.trips[int(n)%len(b.trips)]
+
+	// Each customer has an address and a phone: messages to one are sent one after another.
+	body := rig.BookingRequest(trip, 1, models.MethodCreditCard, fmt.Sprintf("customer-%d@rihla.test", n))
+	body.Contact.Phone = fmt.Sprintf("+9665%08d", n)
 
 	var booking gen.Booking
 
 	began := time.Now()
 
-	err := b.customer.Post(ctx, "/api/v1/bookings", rig.BookingRequest(trip, 1, models.MethodCreditCard, "customer@rihla.test"), &booking)
+	err := b.customer.Post(ctx, "/api/v1/bookings", body, &booking)
 	if err != nil {
 		return err
 	}

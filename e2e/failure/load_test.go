@@ -26,6 +26,7 @@ type load struct {
 
 	booked, payable, paid atomic.Int32 // customers that have got so far
 	retries               atomic.Int32
+	customers             atomic.Int64
 	done                  sync.WaitGroup
 
 	mu     sync.Mutex
@@ -51,12 +52,13 @@ func newLoad(t *testing.T, s *harness.Stack, customers int) *load {
 type customer struct {
 	load    *load
 	key     string
+	number  int64
 	trip    models.Trip
 	booking harness.Booking
 }
 
 func (l *load) newCustomer(i int) *customer {
-	return &customer{load: l, key: uuid.NewString(), trip: l.trips[i%len(l.trips)]}
+	return &customer{load: l, key: uuid.NewString(), number: l.customers.Add(1), trip: l.trips[i%len(l.trips)]}
 }
 
 // waitToPay makes customers who have their checkout and wait; the returned function sends them to pay, one after the
@@ -161,9 +163,10 @@ func (c *customer) request() map[string]any {
 		passengers[i] = map[string]string{"name": "Passenger"}
 	}
 
+	// Each has an address and a phone of their own: the messages to one are sent one after another.
 	return map[string]any{
 		"trip_id": c.trip.ID, "passengers": passengers, "payment_method": models.MethodCreditCard,
-		"contact": map[string]string{"name": "Customer", "email": "customer@rihla.test", "phone": "+966500000001"},
+		"contact": map[string]string{"name": "Customer", "email": c.key + "@rihla.test", "phone": fmt.Sprintf("+9665%08d", c.number)},
 	}
 }
 
