@@ -1,6 +1,6 @@
 // Command bench measures the service on a private PostgreSQL and Temporal: `go run ./bench payments` what a payment over HTTP
 // costs, `workflow` what its workflow does by itself, `reports` summaries and lists over ledgers of different sizes, `exports`
-// exports beside psql, and `cluster` the whole service on a Temporal cluster.
+// exports beside psql, `snapshot` what an old snapshot costs, and `cluster` the whole service on a Temporal cluster.
 package main
 
 import (
@@ -20,7 +20,7 @@ func execute() int {
 	defer stop()
 
 	root := &cobra.Command{Use: "bench", Short: "Measure Rihla against itself", SilenceUsage: true}
-	root.AddCommand(newPayments(), newWorkflow(), newReferenceWorker(), newReports(), newExports(), newCluster())
+	root.AddCommand(newPayments(), newWorkflow(), newReferenceWorker(), newReports(), newExports(), newCluster(), newSnapshot())
 
 	// The SDK's log is not what is read here.
 	slog.SetDefault(slog.New(slog.DiscardHandler))

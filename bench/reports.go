@@ -43,7 +43,7 @@ func newReports() *cobra.Command {
 		Short: "Compare summaries and record lists over ledgers of 10 thousand, 1 million and 10 million lines, and what their upkeep costs",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			b, err := newReportsBench(cmd.Context())
+			b, err := newReportsBench(cmd.Context(), true)
 			if err != nil {
 				return err
 			}
@@ -73,7 +73,8 @@ type reportsBench struct {
 	ledger   *seededLedger
 }
 
-func newReportsBench(ctx context.Context) (b *reportsBench, err error) {
+// newReportsBench starts a PostgreSQL that waits for its disk, or a throwaway one that does not.
+func newReportsBench(ctx context.Context, throwaway bool) (b *reportsBench, err error) {
 	b = &reportsBench{}
 	defer func() {
 		if err != nil {
@@ -86,7 +87,7 @@ func newReportsBench(ctx context.Context) (b *reportsBench, err error) {
 	}
 
 	b.postgres, err = devstack.StartPostgres(ctx, devstack.PostgresOptions{
-		DataDir: b.dir, BinDir: devstack.DefaultDataDir + "/bin", Database: "rihla", Throwaway: true,
+		DataDir: b.dir, BinDir: devstack.DefaultDataDir + "/bin", Database: "rihla", Throwaway: throwaway,
 	})
 	if err != nil {
 		return nil, err

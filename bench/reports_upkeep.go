@@ -77,26 +77,7 @@ func (b *reportsBench) settled(ctx context.Context, sales *bench, before, after 
 	}
 
 	for range upkeepPayments {
-		a, err := sales.book(ctx)
-		if err != nil {
-			return err
-		}
-
-		tx, _, err := b.store.Payments.OpenPayment(ctx, a, time.Now)
-		if err != nil {
-			return err
-		}
-
-		made := payments.OpenedCheckout{Reference: "ref-" + tx.ID.String(), URL: "https://gateway.test/"}
-		if err := b.store.Payments.SaveCheckout(ctx, tx.ID, tx.Channel, made); err != nil {
-			return err
-		}
-
-		_, err = b.store.Payments.StoreEvent(ctx, models.WebhookEvent{
-			ID: models.NewID(), Channel: a.Method.Channel(), WebhookID: uuid.NewString(), Type: models.EventPaymentSucceeded,
-			CheckoutID: "ref-" + tx.ID.String(), MerchantReference: tx.ID.String(), Amount: &tx.Amount, Currency: tx.Currency,
-			PaymentMethod: a.Method, OccurredAt: time.Now(),
-		}, time.Now())
+		tx, err := b.reported(ctx, sales)
 		if err != nil {
 			return err
 		}
@@ -113,4 +94,30 @@ func (b *reportsBench) settled(ctx context.Context, sales *bench, before, after 
 	_, err := b.db.ExecContext(ctx, after)
 
 	return err
+}
+
+// reported is a payment that its gateway has reported as paid, and that is not settled yet.
+func (b *reportsBench) reported(ctx context.Context, sales *bench) (models.PaymentTransaction, error) {
+	a, err := sales.book(ctx)
+	if err != nil {
+		return models.PaymentTransaction{}, err
+	}
+
+	tx, _, err := b.store.Payments.OpenPayment(ctx, a, time.Now)
+	if err != nil {
+		return tx, err
+	}
+
+	made := payments.OpenedCheckout{Reference: "ref-" + tx.ID.String(), URL: "https://gateway.test/"}
+	if err := b.store.Payments.SaveCheckout(ctx, tx.ID, tx.Channel, made); err != nil {
+		return tx, err
+	}
+
+	_, err = b.store.Payments.StoreEvent(ctx, models.WebhookEvent{
+		ID: models.NewID(), Channel: a.Method.Channel(), WebhookID: uuid.NewString(), Type: models.EventPaymentSucceeded,
+		CheckoutID: "ref-" + tx.ID.String(), MerchantReference: tx.ID.String(), Amount: &tx.Amount, Currency: tx.Currency,
+		PaymentMethod: a.Method, OccurredAt: time.Now(),
+	}, time.Now())
+
+	return tx, err
 }
