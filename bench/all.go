@@ -33,6 +33,28 @@ var measurements = []measurement{
 		small: []string{"payments", "--payments", "40", "--clients", "4", "--rounds", "1", "--statements"},
 	},
 	{section: "payments-at-rest", args: []string{"payments", "--clients", "1", "--payments", "100"}},
+	{
+		section: "overload", args: []string{"overload", "--rounds", "3"},
+		small: []string{"overload", "--few", "4", "--clients", "16", "--time", "3s"},
+	},
+	{
+		section: "webhooks", args: []string{"webhooks"},
+		small: []string{"webhooks", "--webhooks", "200", "--connections", "16", "--rounds", "1", "--statements"},
+	},
+	{section: "polls", args: []string{"polls"}, small: []string{"polls", "--clients", "8", "--time", "500ms", "--rounds", "1", "--statements"}},
+	{
+		section: "trip", args: []string{"trip"},
+		small: []string{"trip", "--bookings", "100", "--rounds", "1", "--callers", "16"},
+	},
+	{
+		section: "outbox", args: []string{"outbox"},
+		small: []string{"outbox", "--messages", "200", "--recipients", "50", "--rounds", "1", "--takes", "10ms"},
+	},
+	{section: "outbox-of-two", args: []string{"outbox", "--workers", "2"}},
+	{
+		section: "snapshot", args: []string{"snapshot", "--lines", "2000"},
+		small: []string{"snapshot", "--lines", "100", "--step", "50"},
+	},
 	{section: "workflow", args: []string{"workflow"}, small: []string{"workflow", "--payments", "20", "--parallel", "4", "--rounds", "1"}},
 	{
 		section: "growth", args: []string{"growth"},
