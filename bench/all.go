@@ -41,7 +41,10 @@ var measurements = []measurement{
 		section: "webhooks", args: []string{"webhooks"},
 		small: []string{"webhooks", "--webhooks", "200", "--connections", "16", "--rounds", "1", "--statements"},
 	},
-	{section: "polls", args: []string{"polls"}, small: []string{"polls", "--clients", "8", "--time", "500ms", "--rounds", "1", "--statements"}},
+	{
+		section: "polls", args: []string{"polls"},
+		small: []string{"polls", "--clients", "8", "--time", "500ms", "--rounds", "1", "--statements"},
+	},
 	{
 		section: "trip", args: []string{"trip"},
 		small: []string{"trip", "--bookings", "100", "--rounds", "1", "--callers", "16"},

@@ -83,7 +83,8 @@ func (b *reportsBench) snapshots(ctx context.Context, out io.Writer, steps, step
 		return err
 	}
 
-	fmt.Fprintf(out, "settling one payment, median of %d, ms\n\n| lines | without | with a snapshot | ratio |\n|---|---|---|---|\n", step*rounds)
+	fmt.Fprintf(out, "settling one payment, median of %d, ms\n\n| lines | without | with a snapshot | ratio |\n|---|---|---|---|\n",
+		step*rounds)
 
 	for i := range steps {
 		alone, held := middle(without[i]), middle(with[i])

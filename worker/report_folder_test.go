@@ -47,7 +47,7 @@ func TestReportFolderGoesOn(t *testing.T) {
 func TestReportFolderEnds(t *testing.T) {
 	t.Parallel()
 
-	synctest.Test(t, func(t *testing.T) {
+	synctest.Test(t, func(*testing.T) {
 		began := make(chan struct{})
 
 		f := newReportFolder(slog.New(slog.DiscardHandler), func(ctx context.Context) (int64, error) {
