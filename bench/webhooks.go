@@ -82,8 +82,8 @@ func (b *webhooksBench) run(ctx context.Context, out io.Writer) (err error) {
 
 	b.results = map[webhookCase][]webhooksRound{}
 
-	fmt.Fprintf(out, "%d webhooks per round, %d rounds; times in ms, CPU in ms for each webhook; nothing listens at the "+
-		"orchestrator's address\n\n%s",
+	fmt.Fprintf(out, "%d webhooks per round, %d rounds; times in ms, CPU in ms for each webhook;\n"+
+		"nothing listens at the orchestrator's address\n\n%s",
 		b.deliveries, b.rounds, webhooksHead)
 
 	if err := b.forgetStatements(ctx); err != nil {
