@@ -23,7 +23,7 @@ func TestPaymentStatusReadsTheAccount(t *testing.T) {
 		got, err := b.Store.Payments.PaymentStatusFor(t.Context(), u.ID, booking.ID, bookstest.Clock())
 		require.NoError(t, err)
 		require.Equal(t, want, *got.Account)
-		require.Equal(t, b.Customer.ID, got.Payment.UserID, "whose it is, not whoever asks")
+		require.Equal(t, b.Customer.ID, got.Payment.UserID, "the booking's owner, not the caller")
 	}
 
 	none, err := b.Store.Payments.PaymentStatusFor(t.Context(), b.Customer.ID, models.NewID(), bookstest.Clock())
