@@ -93,11 +93,16 @@ func (w *Worker) newQueues() []worker.Worker {
 		Decided: w.decided.Add, Money: w.money.Add,
 	}
 
+	local := d.Concurrency * (1 + len(payments.FirstTries))
 	own := worker.New(d.Polls, d.Queue, worker.Options{
 		MaxConcurrentActivityExecutionSize:      d.Concurrency,
-		MaxConcurrentLocalActivityExecutionSize: d.Concurrency * (1 + len(payments.FirstTries)),
-		WorkflowTaskPollerBehavior:              worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
-		ActivityTaskPollerBehavior:              worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
+		MaxConcurrentLocalActivityExecutionSize: local,
+		// Each of them can wait for a local activity. More would only be taken up to be late: after an outage all payments want to go
+		// on at once, and a task that is not over within workflows.TaskTimeout is done again.
+		MaxConcurrentWorkflowTaskExecutionSize: local,
+		DeadlockDetectionTimeout:               deadlockTimeout,
+		WorkflowTaskPollerBehavior:             worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
+		ActivityTaskPollerBehavior:             worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
 		// A workflow task waits this long for the worker that has the workflow in memory, should that one be dead.
 		StickyScheduleToStartTimeout: stickyTimeout,
 		WorkerStopTimeout:            stopTimeout,
@@ -148,6 +153,9 @@ func (d Deps) firstTries() map[models.Gateway]*semaphore.Weighted {
 const (
 	stickyTimeout = 2 * time.Second
 	stopTimeout   = 10 * time.Second
+	// deadlockTimeout is after how long workflow code that does not yield is taken for stuck. The SDK's second is too short for a
+	// machine that has no time for it: the workflow would be replayed from its first event, which makes the machine busier.
+	deadlockTimeout = 10 * time.Second
 )
 
 func newPolls(d Deps, deliver func(context.Context, models.Delivery) error) *activities.Polls {

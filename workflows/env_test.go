@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
 
 	"rihla/activities"
 	"rihla/models"
@@ -46,7 +47,9 @@ func newWorld(t *testing.T) *world {
 	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
 	w := &world{TestWorkflowEnvironment: suite.NewTestWorkflowEnvironment(), t: t}
 	w.SetStartTime(began)
-	w.SetTestTimeout(20 * time.Second)
+	w.SetTestTimeout(time.Minute)
+	// The SDK's second is not enough when the tests of all packages run at once.
+	w.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: 30 * time.Second})
 	w.RegisterActivity(acts)
 	w.RegisterActivity(posts)
 	w.RegisterActivity(sweep)
