@@ -110,6 +110,7 @@ func TestVerifyExternalIssuer(t *testing.T) {
 	require.NoError(t, err)
 	_, err = v.Verify(t.Context(), sign(t, jwt.SigningMethodRS256, rs, "rs", e.claims()))
 	require.NoError(t, err)
+	require.Zero(t, v.verified.tokens.Len(), "their issuer may withdraw the keys at any time: such tokens are not remembered")
 
 	own, _, err := b.issuer.Issue(Principal{UserID: uuid.New(), Role: models.RoleAdmin})
 	require.NoError(t, err)

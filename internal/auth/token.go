@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -98,6 +99,7 @@ func (i *Issuer) Issue(p Principal) (token string, expiresIn int, err error) {
 type Verifier struct {
 	own      trust
 	external map[string]trust
+	verified verifiedTokens
 }
 
 // trust is what makes the tokens of one issuer believable.
@@ -113,7 +115,13 @@ type trust struct {
 // until ctx ends; an issuer that is down delays nothing for long: its keys are asked for again when a token needs them,
 // and log says so.
 func NewVerifier(ctx context.Context, keys *Keyring, tokens config.Tokens, log *slog.Logger) (*Verifier, error) {
+	verified, err := newVerifiedTokens()
+	if err != nil {
+		return nil, fmt.Errorf("tokens that were verified: %w", err)
+	}
+
 	v := &Verifier{
+		verified: verified,
 		own: trust{
 			parser: jwt.NewParser(parserOptions(tokens.Issuer, tokens.Audience, []string{algEdDSA})...),
 			keys:   func(context.Context) jwt.Keyfunc { return keys.find },
@@ -139,6 +147,11 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Principal, error) 
 		return Principal{}, errInvalidToken()
 	}
 
+	hash := sha256.Sum256([]byte(token))
+	if p, ok := v.verified.find(hash); ok {
+		return p, nil
+	}
+
 	from, err := v.trustFor(token)
 	if err != nil {
 		return Principal{}, errInvalidToken()
@@ -161,6 +174,8 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Principal, error) 
 
 	if p.External = from.external; p.External {
 		p.Generation = 0 // it says nothing about our accounts
+	} else {
+		v.verified.add(hash, p, c.ExpiresAt.Time)
 	}
 
 	return p, nil
