@@ -76,16 +76,13 @@ func activityOf(e *history.HistoryEvent) string {
 // replay what they answered.
 var retired = map[string]bool{"ReserveRefund": true}
 
-// ofBacklogs are activities that only a backlog of some seconds comes to. DeliverPart is DeliverNotifications for a part of the addresses.
-var ofBacklogs = map[string]bool{"DeliverPart": true}
-
 // missing are the service's activities that have not run.
 func (a *activitySet) missing() []string {
 	var missing []string
 
 	for _, room := range []any{&activities.Payments{}, &activities.Outbox{}, &activities.Sweep{}, &activities.Audit{}, &activities.Polls{}} {
 		for m := range reflect.TypeOf(room).Methods() {
-			if !a.ran[m.Name] && !retired[m.Name] && !ofBacklogs[m.Name] {
+			if !a.ran[m.Name] && !retired[m.Name] {
 				missing = append(missing, m.Name)
 			}
 		}

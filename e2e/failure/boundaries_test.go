@@ -57,6 +57,8 @@ type journey struct {
 	tampered, rule string
 	// cut is a part of statements on which the worker's connection breaks each time.
 	cut string
+	// slowSMS has the worker send one message of a kind at a time; an SMS takes so long.
+	slowSMS time.Duration
 	// prepare does what comes before, with a worker that is well, and returns what is done while it is killed. That is
 	// repeated by the caller until it succeeds, as clients do.
 	prepare func(t *testing.T, s *harness.Stack) act
@@ -73,7 +75,13 @@ var tapMoments = []harness.Moment{harness.BeforeRequest, harness.AfterEffect}
 func (j journey) survive(t *testing.T, met *activitySet) {
 	t.Helper()
 
-	s := harness.Start(t, harness.Options{Env: inLife(map[string]string{
+	slow := map[string]string{}
+	if j.slowSMS > 0 {
+		slow = newSMSCompany(t, j.slowSMS).env()
+		slow["SMS_CONCURRENCY"], slow["MAIL_CONCURRENCY"] = "1", "1"
+	}
+
+	s := harness.Start(t, harness.Options{Env: inLife(slow, map[string]string{
 		// The sweep comes as often as by default: it wakes the outbox when a worker is killed before it could.
 		"SWEEP_INTERVAL": "10s",
 		// A refusal that follows a lost answer counts after this: longer than a sending belongs to a worker, shorter than patience.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -22,6 +23,10 @@ func journeys() []journey {
 			want: []string{"trip-seats does not hold: 1 incidents"},
 		},
 		{name: "paid", prepare: bookAndPay("succeed"), want: []string{"booking CONFIRMED 2 seats, held t 230.00", "message PAYMENT_SUCCEEDED SMS SENT"}},
+		{
+			name: "more messages than go at once", prepare: bookAndPayMany, slowSMS: 1500 * time.Millisecond,
+			want: []string{"message PAYMENT_SUCCEEDED SMS SENT"},
+		},
 		{name: "declined", prepare: bookAndPay("decline"), want: []string{"transaction PAYMENT credit_card FAILED DECLINED 230.00 0.00 0.00"}},
 		{name: "replaced", prepare: replaceAttempt, want: []string{
 			"transaction PAYMENT credit_card FAILED CANCELLED 115.00 0.00 0.00", "transaction PAYMENT wallet_b PAID 115.00 0.00 0.00",
@@ -104,6 +109,35 @@ func bookAndPay(outcome string) func(*testing.T, *harness.Stack) act {
 
 			return c.booking.ID.String(), s.Pay(*c.booking.Payment.CheckoutURL, outcome)
 		}
+	}
+}
+
+// bookAndPayMany has several customers pay; the last one's messages wait for those of the others.
+func bookAndPayMany(t *testing.T, s *harness.Stack) act {
+	t.Helper()
+
+	l := insisting(t, s, models.RoleEndUser)
+
+	var customers []*customer
+	for range 8 {
+		customers = append(customers, l.newCustomer(0))
+	}
+
+	return func(ctx context.Context) (subject string, err error) {
+		for _, c := range customers {
+			if !c.book(ctx) || !c.findCheckout(ctx) {
+				return "", l.failure()
+			}
+		}
+
+		for _, c := range customers {
+			subject = c.booking.ID.String()
+			if err = s.Pay(*c.booking.Payment.CheckoutURL, "succeed"); err != nil {
+				return "", err
+			}
+		}
+
+		return subject, nil
 	}
 }
 

@@ -22,7 +22,7 @@ func inLife(more ...map[string]string) map[string]string {
 }
 
 func TestKillOfTheWorker(t *testing.T) {
-	sms := newSMSCompany(t)
+	sms := newSMSCompany(t, 300*time.Millisecond)
 	s := harness.Start(t, harness.Options{Env: inLife(sms.env())})
 	surviveKill(t, s, s.Worker)
 

@@ -16,10 +16,8 @@ type smsCompany struct {
 	messages map[string]int // how often each came, by its Idempotency-Key
 }
 
-// smsTakes is how long it needs for one.
-const smsTakes = 300 * time.Millisecond
-
-func newSMSCompany(t *testing.T) *smsCompany {
+// newSMSCompany needs so long for each message.
+func newSMSCompany(t *testing.T, takes time.Duration) *smsCompany {
 	t.Helper()
 
 	c := &smsCompany{messages: map[string]int{}}
@@ -28,7 +26,7 @@ func newSMSCompany(t *testing.T) *smsCompany {
 		c.messages[r.Header.Get("Idempotency-Key")]++
 		c.mu.Unlock()
 
-		if pause(r.Context(), smsTakes) {
+		if pause(r.Context(), takes) {
 			w.WriteHeader(http.StatusAccepted)
 		}
 	}))

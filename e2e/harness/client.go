@@ -118,6 +118,16 @@ func (c *Caller) Book(seats int) Booking {
 	return c.book(c.stack.BookingRequest(seats))
 }
 
+// BookFor books a seat for a customer who has this phone number.
+func (c *Caller) BookFor(phone string) Booking {
+	c.stack.tb.Helper()
+
+	body := c.stack.BookingRequest(1)
+	body["contact"] = map[string]string{"name": "Customer", "email": "customer@rihla.test", "phone": phone}
+
+	return c.book(body)
+}
+
 // book books. On a machine that has too much to do a booking may be answered 503: it is sent again, as every client does.
 func (c *Caller) book(body map[string]any) Booking {
 	c.stack.tb.Helper()

@@ -31,5 +31,5 @@ func TestLateChecksHistories(t *testing.T) {
 	require.Eventually(t, func() bool {
 		return s.Count("SELECT count(*) FROM payment_transactions WHERE check_at <= now() + interval '1 minute'") == 0
 	}, time.Minute, 100*time.Millisecond)
-	replay(t, s, "poll-status-late-checks", ids[0])
+	replay(t, s, "poll-status-at-the-gateways-rate", ids[0])
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
 	"go.temporal.io/api/temporalproto"
@@ -36,10 +37,16 @@ func replay(t *testing.T, s *harness.Stack, name, workflowID string) {
 // replayRunning is replay for a workflow that goes on, such as a campaign's.
 func replayRunning(t *testing.T, s *harness.Stack, name, workflowID string) {
 	t.Helper()
+	replayRun(t, s, name, &commonpb.WorkflowExecution{WorkflowId: workflowID})
+}
+
+// replayRun is replayRunning for one run of several with the same id.
+func replayRun(t *testing.T, s *harness.Stack, name string, run *commonpb.WorkflowExecution) {
+	t.Helper()
 
 	history := &historypb.History{}
 
-	events := s.Temporal.GetWorkflowHistory(t.Context(), workflowID, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	events := s.Temporal.GetWorkflowHistory(t.Context(), run.GetWorkflowId(), run.GetRunId(), false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
 		e, err := events.Next()
 		require.NoError(t, err)
