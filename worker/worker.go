@@ -57,7 +57,7 @@ type Worker struct {
 	outages  *outages
 	decided  *announcer // bookings, to customers who wait
 	money    *announcer // transactions, to dashboards
-	folder   *reportFolder
+	upkeeps  []*upkeep
 	deps     Deps
 }
 
@@ -79,7 +79,7 @@ func New(d Deps) *Worker {
 		notifier: newOutboxNotifier(d.Log, workflows.NewClient(d.Temporal, d.Queue).WakeOutbox), outages: newOutages(d),
 		decided: newAnnouncer(d.Log, "decided payments", 0, d.Store.Payments.AnnounceDecided),
 		money:   newAnnouncer(d.Log, "moved money", moneyPause, d.Store.Payments.AnnounceMoney),
-		folder:  newReportFolder(d.Log, d.Store.Ledger.FoldReports), deps: d,
+		upkeeps: []*upkeep{newReportFolder(d), newListCleaner(d)}, deps: d,
 	}
 }
 
@@ -244,7 +244,11 @@ func (w *Worker) Start(ctx context.Context) error {
 	w.outages.start()
 	w.decided.start()
 	w.money.start()
-	w.folder.start()
+
+	for _, u := range w.upkeeps {
+		u.start()
+	}
+
 	w.deps.Log.InfoContext(ctx, "worker polls", "queue", w.deps.Queue)
 
 	return nil
@@ -281,7 +285,10 @@ func (w *Worker) Stop() {
 	w.outages.stop()
 	w.decided.stop()
 	w.money.stop()
-	w.folder.stop()
+
+	for _, u := range w.upkeeps {
+		u.stop()
+	}
 }
 
 // stop ends the queues side by side: each waits for what it runs.

@@ -3,10 +3,12 @@ package db
 import (
 	"context"
 	"crypto/sha256"
+	"database/sql"
 	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"sync"
+	"time"
 
 	"github.com/uptrace/bun/migrate"
 
@@ -17,6 +19,9 @@ import (
 // migrationLock is the advisory lock that lets one process migrate at a time. It belongs to a session, so that
 // a process that dies while it migrates leaves no lock behind.
 const migrationLock = 7_281_946_001
+
+// migrationPause is between two tries to get it.
+const migrationPause = 100 * time.Millisecond
 
 // Migrate applies the migrations that are missing, in order, and returns their names.
 func (s *DB) Migrate(ctx context.Context) (applied []string, err error) {
@@ -31,7 +36,7 @@ func (s *DB) Migrate(ctx context.Context) (applied []string, err error) {
 	}
 	defer conn.Close()
 
-	if _, err := conn.ExecContext(ctx, fmt.Sprintf("SELECT pg_advisory_lock(%d)", migrationLock)); err != nil {
+	if err := lockMigrations(ctx, conn); err != nil {
 		return nil, fmt.Errorf("lock migrations: %w", err)
 	}
 
@@ -54,6 +59,25 @@ func (s *DB) Migrate(ctx context.Context) (applied []string, err error) {
 	}
 
 	return applied, nil
+}
+
+// lockMigrations waits for the lock by trying again and again. A statement that waited for it would be one that an index which is made
+// beside other work (CREATE INDEX CONCURRENTLY) waits for in turn, in the process that has the lock.
+func lockMigrations(ctx context.Context, conn *sql.Conn) error {
+	for {
+		var ours bool
+
+		err := conn.QueryRowContext(ctx, fmt.Sprintf("SELECT pg_try_advisory_lock(%d)", migrationLock)).Scan(&ours)
+		if err != nil || ours {
+			return err
+		}
+
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(migrationPause):
+		}
+	}
 }
 
 // newestMigration is the name of the last migration that this version brings.

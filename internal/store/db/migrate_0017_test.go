@@ -3,6 +3,7 @@ package db_test
 import (
 	"database/sql"
 	"io/fs"
+	"strings"
 	"testing"
 
 	_ "github.com/jackc/pgx/v5/stdlib"
@@ -35,7 +36,9 @@ func before(t *testing.T, migration string) (db *sql.DB, last string) {
 			return db, string(content)
 		}
 
-		execute(t, db, string(content))
+		for part := range strings.SplitSeq(string(content), "--bun:split") { // each is a transaction
+			execute(t, db, part)
+		}
 	}
 
 	require.FailNow(t, "there is no such migration", migration)

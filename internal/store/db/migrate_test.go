@@ -1,15 +1,20 @@
 package db_test
 
 import (
+	"errors"
+	"io/fs"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"rihla/internal/store"
 	"rihla/internal/store/bookstest"
 	"rihla/internal/store/db"
 	"rihla/internal/store/storetest"
 	"rihla/internal/testkit"
+	"rihla/migrations"
 	"rihla/models"
 )
 
@@ -46,4 +51,36 @@ func TestReady(t *testing.T) {
 	change("ALTER TABLE kept RENAME TO bun_migrations")
 	change("DELETE FROM bun_migrations WHERE name = (SELECT max(name) FROM bun_migrations WHERE name <> '9999')")
 	bookstest.RequireCode(t, models.CodeServiceUnavailable, s.DB.Ready(t.Context()))
+}
+
+// Processes that migrate at once do each migration once, and none waits for another for ever: some indexes are made beside whatever else
+// the database does, which they wait for.
+func TestMigrateInParallel(t *testing.T) {
+	t.Parallel()
+	url := testkit.Postgres(t)
+
+	var (
+		g       errgroup.Group
+		applied atomic.Int64
+	)
+
+	for range 3 {
+		g.Go(func() error {
+			s, err := store.Open(t.Context(), url, models.DefaultPolicies(), db.Options{MaxConns: 2})
+			if err != nil {
+				return err
+			}
+
+			names, err := s.DB.Migrate(t.Context())
+			applied.Add(int64(len(names)))
+
+			return errors.Join(err, s.Close())
+		})
+	}
+
+	require.NoError(t, g.Wait())
+
+	files, err := fs.Glob(migrations.FS, "*.up.sql")
+	require.NoError(t, err)
+	require.EqualValues(t, len(files), applied.Load())
 }

@@ -1,0 +1,83 @@
+package worker
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+const (
+	// upkeepEvery bounds what readers of reports add up themselves: the ledger lines of so long.
+	upkeepEvery = time.Second
+	// upkeepTime bounds one run.
+	upkeepTime = 30 * time.Second
+)
+
+// upkeep does again and again what payments leave to be done later, so that none of them waits for it: every worker tries, and the
+// database lets one of them do it. A run that fails is made up for by the next: readers are right without it, only slower.
+type upkeep struct {
+	do     func(context.Context) (int64, error)
+	missed string // what is logged when it fails
+	log    *slog.Logger
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+}
+
+func newUpkeep(log *slog.Logger, missed string, do func(context.Context) (int64, error)) *upkeep {
+	return &upkeep{do: do, missed: missed, log: log, cancel: func() {}}
+}
+
+// newReportFolder folds what ledger lines have appended to the sums of reports.
+func newReportFolder(d Deps) *upkeep {
+	return newUpkeep(d.Log, "sums of reports not folded; reports get slower until they are", d.Store.Ledger.FoldReports)
+}
+
+// newListCleaner moves what payments have appended to the indexes of searches into their trees.
+func newListCleaner(d Deps) *upkeep {
+	return newUpkeep(d.Log, "lists of new entries of search indexes not cleaned; searches get slower until they are",
+		d.Store.DB.CleanSearchLists)
+}
+
+func (u *upkeep) start() {
+	ctx, cancel := context.WithCancel(context.Background())
+	u.cancel = cancel
+
+	u.done.Go(func() { u.run(ctx) })
+}
+
+func (u *upkeep) stop() {
+	u.cancel()
+	u.done.Wait()
+}
+
+func (u *upkeep) run(ctx context.Context) {
+	tick := time.NewTicker(upkeepEvery)
+	defer tick.Stop()
+
+	failing := false
+
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+
+		err := u.once(ctx)
+		if err != nil && ctx.Err() == nil && !failing { // once per outage, not every second of it
+			u.log.WarnContext(ctx, u.missed, "error", err)
+		}
+
+		failing = err != nil
+	}
+}
+
+func (u *upkeep) once(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, upkeepTime)
+	defer cancel()
+
+	_, err := u.do(ctx)
+
+	return err
+}

@@ -1,0 +1,103 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rihla/internal/store"
+	"rihla/internal/store/bookstest"
+	"rihla/internal/store/db"
+	"rihla/internal/store/storetest"
+	"rihla/internal/testkit"
+	"rihla/models"
+)
+
+// What fails is tried again every second, and an outage is logged once.
+func TestUpkeepGoesOn(t *testing.T) {
+	t.Parallel()
+
+	synctest.Test(t, func(t *testing.T) {
+		var (
+			runs   atomic.Int64
+			logged bytes.Buffer
+		)
+
+		u := newUpkeep(slog.New(slog.NewTextHandler(&logged, nil)), "left undone", func(context.Context) (int64, error) {
+			if n := runs.Add(1); n > 1 && n < 5 {
+				return 0, errors.New("away")
+			}
+
+			return 1, nil
+		})
+		u.start()
+		time.Sleep(7*upkeepEvery + upkeepEvery/2)
+		u.stop()
+
+		require.EqualValues(t, 7, runs.Load())
+		require.Equal(t, 1, strings.Count(logged.String(), "left undone"), logged.String())
+
+		time.Sleep(10 * upkeepEvery)
+		require.EqualValues(t, 7, runs.Load(), "nothing is done after the end")
+	})
+}
+
+// A worker that ends does not wait for what it does beside payments.
+func TestUpkeepEnds(t *testing.T) {
+	t.Parallel()
+
+	synctest.Test(t, func(*testing.T) {
+		began := make(chan struct{})
+
+		u := newUpkeep(slog.New(slog.DiscardHandler), "", func(ctx context.Context) (int64, error) {
+			close(began)
+			<-ctx.Done()
+
+			return 0, ctx.Err()
+		})
+		u.start()
+		<-began
+		u.stop()
+	})
+}
+
+// A worker cleans the lists of new entries of the indexes that searches read, in the role of the service, which does not own them.
+func TestUpkeepCleansSearchLists(t *testing.T) {
+	t.Parallel()
+
+	database := storetest.Database(t)
+	owner, conn := storetest.OpenAt(t, database, models.DefaultPolicies())
+	b := bookstest.BooksOf(t, owner, conn)
+
+	url := testkit.AsService(t, database)
+	require.NoError(t, owner.DB.GrantTo(t.Context(), testkit.ServiceRole))
+
+	service, err := store.Open(t.Context(), url, models.DefaultPolicies(), db.Options{MaxConns: 2})
+	require.NoError(t, err)
+
+	defer service.Close()
+
+	b.Paid(t, 1)
+	b.Exec(t, "UPDATE search_lists SET rows_at_cleaning = 1000000") // as after a crash, when the count begins anew
+
+	u := newListCleaner(Deps{Store: service, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	u.start()
+	require.Eventually(t, func() bool {
+		return b.Count(t, "SELECT count(*) FROM search_lists WHERE rows_at_cleaning = 1000000") == 0
+	}, time.Minute, upkeepEvery/10)
+	u.stop()
+
+	b.Exec(t, "UPDATE search_lists SET rows_at_cleaning = 1000000")
+
+	pages, err := service.DB.CleanSearchLists(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, pages, "nothing was left")
+}
