@@ -97,3 +97,19 @@ func TestWhoHasLostAShardSendsNothingMore(t *testing.T) {
 	require.Equal(t, 1, (<-ended).Sent)
 	require.Empty(t, p.begun, "nothing is sent twice")
 }
+
+// poison makes a sender panic.
+type poison struct{ notify.Sender }
+
+func (poison) Send(context.Context, notify.Message) error { panic("poison") }
+
+// TestAPanicOfASenderIsAFailure: of that message; the worker goes on.
+func TestAPanicOfASenderIsAFailure(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.mail(t, 1)
+
+	out, err := (&activities.Outbox{Log: silent, Store: d.Store, Sender: poison{}, Now: time.Now}).DeliverNotifications(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, activities.Delivered{Failed: 1}, out)
+}
