@@ -20,7 +20,7 @@ type refusal struct {
 	since  int
 }
 
-// add counts one and returns how many the log has to speak of now, this one among them; 0: it is not its time.
+// add counts one and returns how many the next line of the log is about, this one among them; 0: it is not its time yet.
 func (r *refusals) add(why string, now time.Time) (due int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
