@@ -3,7 +3,9 @@ package activities
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -117,7 +119,7 @@ func (o *Outbox) atOnce(c models.NotificationChannel) int {
 
 // send hands one message over. nil: it was taken; else why not.
 func (o *Outbox) send(ctx context.Context, n *models.Notification) *outbox.Failure {
-	err := o.Sender.Send(ctx, notify.MessageOf(n))
+	err := o.handOver(ctx, n)
 	if err == nil {
 		return nil
 	}
@@ -136,6 +138,18 @@ func (o *Outbox) send(ctx context.Context, n *models.Notification) *outbox.Failu
 	}
 
 	return f
+}
+
+// handOver turns a panic into an error: nothing above a lane recovers, and one message would end the worker, again and again.
+func (o *Outbox) handOver(ctx context.Context, n *models.Notification) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %T", p) // its value may hold the address
+			o.Log.ErrorContext(ctx, "panic while a notification was sent", "notification_id", n.ID, "error", err, "stack", string(debug.Stack()))
+		}
+	}()
+
+	return o.Sender.Send(ctx, notify.MessageOf(n))
 }
 
 // stopping reports whether this worker has been asked to stop: another one goes on.

@@ -47,6 +47,7 @@ type delivery struct {
 	mu       sync.Mutex
 	held     []int     // shards
 	valid    time.Time // until when it holds them
+	lost     bool      // another deliverer has had one of them meanwhile: what is claimed may be delivered already
 	ending   bool      // lanes begin nothing more
 	lanes    map[outbox.Address][]*models.Notification
 	underWay map[outbox.Address]int  // messages that are claimed and not recorded yet
@@ -185,8 +186,9 @@ func (d *delivery) done() bool {
 	return len(d.lanes) == 0 && (d.dry || d.ending || d.over(0) || !d.holds())
 }
 
-// holds reports whether there are shards whose lease is not over.
-func (d *delivery) holds() bool { return len(d.held) > 0 && time.Now().Before(d.valid) }
+// holds reports whether there are shards whose lease is not over. Who has lost one does not hold any again: which of the messages in its
+// lanes were that shard's it does not know.
+func (d *delivery) holds() bool { return !d.lost && len(d.held) > 0 && time.Now().Before(d.valid) }
 
 // end has lanes begin nothing more.
 func (d *delivery) end() {
@@ -199,6 +201,12 @@ func (d *delivery) end() {
 // claim takes due messages, leaves out what is not to be sent, and puts the rest into lanes.
 func (d *delivery) claim(ctx context.Context) error {
 	d.mu.Lock()
+
+	if !d.holds() { // a claim of no shard is one of all
+		d.mu.Unlock()
+
+		return nil
+	}
 
 	limit, which := max(d.target-len(d.lanes), 1), outbox.Claim{Shards: d.held}
 

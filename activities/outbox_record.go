@@ -123,11 +123,9 @@ func (d *delivery) renew(ctx context.Context) error {
 
 	d.mu.Lock()
 
-	if d.valid = began.Add(outbox.DeliveryLease); len(held) < len(d.held) {
-		d.valid = time.Time{} // another deliverer has taken them over: this one was silent for too long
-	}
-
-	d.held = held
+	// Shards that this one was silent about for too long, and another deliverer has taken over. That may have given them back again.
+	d.lost = d.lost || len(held) < len(d.held) || !d.valid.IsZero() && began.After(d.valid)
+	d.valid, d.held = began.Add(outbox.DeliveryLease), held
 
 	var old []uuid.UUID
 

@@ -72,6 +72,14 @@ func TestNoPlaceForAPayment(t *testing.T) {
 	require.NoError(t, err)
 	require.Positive(t, after)
 
+	for range 20 {
+		require.Equal(t, http.StatusServiceUnavailable, send("END_USER", bookingBody).status)
+	}
+
+	lines := b.log.lines(t, "request failed")
+	require.Len(t, lines, 1, "a line for each would be written when there is least time for it")
+	require.EqualValues(t, 1, lines[0]["refused"])
+
 	require.Equal(t, http.StatusOK, b.call(t, http.MethodGet, "/api/v1/bookings/"+tripID.String()+"/payment-status", "END_USER", "").status)
 
 	close(b.ops.gate)

@@ -4,7 +4,9 @@ package intake
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -180,7 +182,7 @@ func (l *lane) next() []*delivery {
 }
 
 // writeBatch stores the events of the requests that still wait. When the statement fails for another reason than that the database is
-// away, one of the events may be the cause: each is stored alone then, and fails alone.
+// away, or panics, one of the events may be the cause: each is stored alone then, and fails alone.
 func (in *Intake) writeBatch(batch []*delivery) {
 	ctx, cancel := context.WithTimeout(context.Background(), batchTime)
 	defer cancel()
@@ -197,7 +199,7 @@ func (in *Intake) writeBatch(batch []*delivery) {
 		return
 	}
 
-	stored, err := in.together(ctx, events)
+	stored, err := in.storeTogether(ctx, events)
 
 	switch {
 	case err == nil:
@@ -213,4 +215,17 @@ func (in *Intake) writeBatch(batch []*delivery) {
 		one, ok := stored[d.event.ID]
 		d.done <- outcome{stored: one, ok: ok, err: err}
 	}
+}
+
+// storeTogether turns a panic into an error. No request's middleware is above this goroutine: a panic would end the process, and all
+// deliveries with it.
+func (in *Intake) storeTogether(ctx context.Context, events []models.WebhookEvent) (stored map[uuid.UUID]payments.Stored, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			stored, err = nil, fmt.Errorf("panic: %T", p) // its value may hold what was delivered
+			in.log.ErrorContext(ctx, "panic while webhooks were stored together", "error", err, "stack", string(debug.Stack()))
+		}
+	}()
+
+	return in.together(ctx, events)
 }

@@ -161,6 +161,40 @@ func TestOneBadEventFailsAlone(t *testing.T) {
 	})
 }
 
+// TestAPanicIsNoEndForOthers: what one event makes panic is an error of that event alone; and deliveries after it are stored as ever.
+func TestAPanicIsNoEndForOthers(t *testing.T) {
+	t.Parallel()
+
+	synctest.Test(t, func(t *testing.T) {
+		b := &books{
+			hold: make(chan struct{}), bad: map[string]bool{"poison": true},
+			fail: func(events []models.WebhookEvent) error {
+				for i := range events {
+					if events[i].WebhookID == "poison" {
+						panic(events[i])
+					}
+				}
+
+				return nil
+			},
+		}
+		in := b.intake()
+
+		put(t, in, t.Context(), models.ChannelGatewayA, "first")
+
+		poison, good := put(t, in, t.Context(), models.ChannelGatewayA, "poison"), put(t, in, t.Context(), models.ChannelGatewayA, "good")
+
+		close(b.hold)
+		require.ErrorContains(t, <-poison, "cannot be stored")
+		require.NoError(t, <-good)
+		require.ElementsMatch(t, []string{"poison", "good"}, b.alone)
+
+		require.NoError(t, <-put(t, in, t.Context(), models.ChannelGatewayA, "later"))
+		require.Equal(t, []string{"later"}, b.batches[len(b.batches)-1])
+		require.Zero(t, in.lanes[models.ChannelGatewayA].inside)
+	})
+}
+
 // TestWithoutTheDatabaseNothingIsTriedAgain: all of a batch get its error, and no event is tried alone.
 func TestWithoutTheDatabaseNothingIsTriedAgain(t *testing.T) {
 	t.Parallel()

@@ -58,6 +58,7 @@ type Chain struct {
 	proxies    proxies
 	// httpsURL is where plain HTTP is redirected to; empty for no redirect.
 	httpsURL string
+	refused  refusals
 }
 
 // New compiles the OpenAPI document that requests are checked against. It fails on an operation without x-roles or

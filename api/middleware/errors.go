@@ -201,6 +201,16 @@ func (c *Chain) logFailure(ctx context.Context, f *fiber.Ctx, status int, err er
 		slog.String("request_id", RequestID(ctx)), slog.String("method", f.Method()), slog.String("path", logPath(f)),
 		slog.Int("status", status), slog.String("error", err.Error()),
 	}
+
+	if refused, ok := errors.AsType[*retryError](err); ok { // there is too much to do: one line for many of them
+		due := c.refused.add(refused.domain.Message, time.Now())
+		if due == 0 {
+			return
+		}
+
+		attrs = append(attrs, slog.Int("refused", due))
+	}
+
 	if p, ok := errors.AsType[*panicError](err); ok {
 		attrs = append(attrs, slog.String("stack", string(p.stack)))
 	}

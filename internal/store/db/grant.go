@@ -84,7 +84,7 @@ func (s *DB) OwnsLedger(ctx context.Context) (owns bool, err error) {
 }
 
 func grants(role string) []string {
-	all := make([]string, 0, 5+len(insertOnlyTables)+len(derivedTables)+2*len(updatableColumns)+len(deletableTables))
+	all := make([]string, 0, 6+len(insertOnlyTables)+len(derivedTables)+2*len(updatableColumns)+len(deletableTables))
 	all = append(all,
 		"REVOKE ALL ON ALL TABLES IN SCHEMA public FROM "+role,
 		"GRANT USAGE ON SCHEMA public TO "+role,
@@ -96,6 +96,9 @@ func grants(role string) []string {
 	for _, table := range insertOnlyTables {
 		all = append(all, "REVOKE UPDATE ON "+table+" FROM "+role)
 	}
+
+	// It runs as its owner: on a temporary table of the role's own it would write any sums. Its triggers fire all the same.
+	all = append(all, "REVOKE EXECUTE ON FUNCTION report_lines() FROM PUBLIC, "+role)
 
 	for _, table := range derivedTables {
 		all = append(all, "REVOKE INSERT, UPDATE ON "+table+" FROM "+role)

@@ -41,6 +41,11 @@ func TestTheServicesRoleCannotChangeWhatOnlyGrows(t *testing.T) {
 		"UPDATE webhook_events SET received_at = received_at", "TRUNCATE webhook_events", "DELETE FROM bun_migrations", "CREATE TABLE mine (id int)",
 		"UPDATE report_days_folded SET gross_amount = 0", "DELETE FROM report_texts_folded", "DELETE FROM report_deltas",
 		"INSERT INTO report_deltas SELECT * FROM report_deltas", "UPDATE report_deltas SET gross_amount = 0",
+		// What keeps the sums runs as its owner, and must not do so for rows of the role's own.
+		`DO $$ BEGIN
+			CREATE TEMP TABLE forged AS SELECT * FROM financial_records;
+			CREATE TRIGGER forge AFTER INSERT ON forged REFERENCING NEW TABLE AS lines FOR EACH STATEMENT EXECUTE FUNCTION report_lines('1');
+		END $$`,
 	} {
 		_, err := service.ExecContext(t.Context(), query)
 		require.ErrorContains(t, err, "SQLSTATE 42501", query) // insufficient privilege
