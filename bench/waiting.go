@@ -44,26 +44,23 @@ const (
 type waitingBench struct {
 	*stage
 
-	customers, settled       int
-	arrivals, settles        float64
-	quiet                    time.Duration
-	all                      []waitingCustomer
-	referenceAddress, ourURL string
+	customers, settled int
+	arrivals, settles  float64
+	quiet              time.Duration
+	all                []waitingCustomer // with an open payment
 }
 
 // waitingRound is what so many waiting customers have cost, and when those whose payments were settled were told.
 type waitingRound struct {
 	customers   int
-	memory      int64         // of the process, more than before they came
+	memory      int64         // of the process, resident
 	quiet       cost          // while nothing happened
 	quietFor    time.Duration // which was that long
-	again       cost          // while payments were settled, and customers whose time was over came again
-	againFor    time.Duration
 	told, plain load // from the commit of a settlement to the answer of who waits for it, and to that of a poll sent at that moment
 }
 
-const waitingHead = "| | customers | kB each | statements/s, quiet | API, % of a core | PostgreSQL, % | told, median ms | 99 % | most |" +
-	" un-waited, median ms | 99 % |\n|---|---|---|---|---|---|---|---|---|---|---|\n"
+const waitingHead = "| | customers | MB resident | kB each | statements/s, quiet | API, % of a core | PostgreSQL, % |" +
+	" told, median ms | 99 % | most | un-waited, median ms | 99 % |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n"
 
 func (b *waitingBench) run(ctx context.Context, out io.Writer) (err error) {
 	files, err := allowFiles(uint64(b.customers) + filesBesides) //nolint:gosec // not negative
@@ -99,6 +96,8 @@ func (b *waitingBench) run(ctx context.Context, out io.Writer) (err error) {
 		return fmt.Errorf("the reference: %w", err)
 	}
 
+	var fewer *waitingRound
+
 	for _, customers := range [][]waitingCustomer{nil, b.all[:few], b.all[few:]} {
 		r, err := b.measure(ctx, customers, strings.TrimPrefix(b.url, "http://"), map[string]int{partAPI: b.service.APIs[0].PID()},
 			len(customers) > 0)
@@ -106,9 +105,10 @@ func (b *waitingBench) run(ctx context.Context, out io.Writer) (err error) {
 			return err
 		}
 
-		r.line(out, "API", partAPI)
+		r.line(out, "API", partAPI, fewer)
+		fewer = &r
 
-		if err := b.restart(ctx); err != nil { // memory that was given back slowly is not counted for the next ones
+		if err := b.restart(ctx); err != nil { // memory is given back slowly: the next ones come to a process that has just begun
 			return err
 		}
 	}
@@ -116,20 +116,31 @@ func (b *waitingBench) run(ctx context.Context, out io.Writer) (err error) {
 	return auditBooks(ctx, out, b.db)
 }
 
-// reference has all of the customers wait at a server that looks once and then keeps the request.
+// reference has as many customers wait at a server that looks once and then keeps the request.
 func (b *waitingBench) reference(ctx context.Context, out io.Writer) error {
+	var fewer *waitingRound
+
+	for _, customers := range [][]waitingCustomer{b.all[:len(b.all)-b.customers], b.all[len(b.all)-b.customers:]} {
+		r, err := b.measureReference(ctx, customers)
+		if err != nil {
+			return err
+		}
+
+		r.line(out, "reference", partReference, fewer)
+		fewer = &r
+	}
+
+	return nil
+}
+
+func (b *waitingBench) measureReference(ctx context.Context, customers []waitingCustomer) (waitingRound, error) {
 	s, err := b.startStatusServer(ctx)
 	if err != nil {
-		return err
+		return waitingRound{}, err
 	}
 	defer s.Kill()
 
-	r, err := b.measure(ctx, b.all[len(b.all)-b.customers:], s.address, map[string]int{partReference: s.PID()}, false)
-	if err == nil {
-		r.line(out, "reference", partReference)
-	}
-
-	return err
+	return b.measure(ctx, customers, s.address, map[string]int{partReference: s.PID()}, false)
 }
 
 // restart has the API begin anew.
@@ -166,11 +177,6 @@ func (b *waitingBench) measure(
 		return r, err
 	}
 
-	before, err := residentMemory(pid)
-	if err != nil {
-		return r, err
-	}
-
 	began := time.Now()
 
 	if err := crowd.come(ctx, rate.NewLimiter(rate.Limit(b.arrivals), 1)); err != nil {
@@ -185,12 +191,9 @@ func (b *waitingBench) measure(
 		return r, err
 	}
 
-	after, err := residentMemory(pid)
-	if err != nil {
+	if r.memory, err = residentMemory(pid); err != nil {
 		return r, err
 	}
-
-	r.memory = after - before
 
 	if over := time.Since(began); over > longestWait {
 		return r, fmt.Errorf("the first customers had waited for %s before it was quiet for long enough: lower --customers or --quiet", over)
@@ -204,13 +207,10 @@ func (b *waitingBench) measure(
 		return r, nil
 	}
 
-	r.again, r.againFor, err = b.during(ctx, pids, func() error { return b.settleAll(ctx, crowd, &r) })
-
-	return r, err
+	return r, b.settleAll(ctx, crowd, &r)
 }
 
-// warm polls a few times over more connections than the service has to its database: memory that it has used for more before would hide
-// what it needs for those who wait.
+// warm polls a few times over more connections than the service has to its database.
 func (b *waitingBench) warm(ctx context.Context, c *crowd) error {
 	const connections, times = 32, 8
 

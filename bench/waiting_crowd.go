@@ -190,18 +190,21 @@ func (b *waitingBench) settle(ctx context.Context, c waitingCustomer) error {
 	return err
 }
 
-func (r *waitingRound) line(out io.Writer, name, part string) {
+// line prints the round. What each customer needs is the difference to a round with fewer: what the process needs besides is in both.
+func (r *waitingRound) line(out io.Writer, name, part string, fewer *waitingRound) {
+	const kilo, mega = 1e3, 1e6
+
 	share := func(parts ...string) string {
 		return fmt.Sprintf("%.1f", 100*r.quiet.total(parts...).Seconds()/r.quietFor.Seconds()) //nolint:mnd // percent
 	}
 	each := "–"
 
-	if r.customers > 0 {
-		each = fmt.Sprintf("%.1f", float64(r.memory)/float64(r.customers)/1000) //nolint:mnd // bytes of a kB
+	if fewer != nil && fewer.customers > 0 {
+		each = fmt.Sprintf("%.1f", float64(r.memory-fewer.memory)/float64(r.customers-fewer.customers)/kilo)
 	}
 
 	cells := []string{
-		name, strconv.Itoa(r.customers), each,
+		name, strconv.Itoa(r.customers), fmt.Sprintf("%.0f", float64(r.memory)/mega), each,
 		fmt.Sprintf("%.1f", float64(r.quiet.statements)/r.quietFor.Seconds()), share(part), share(partPostgres),
 	}
 
