@@ -46,6 +46,14 @@ var measurements = []measurement{
 		small: []string{"polls", "--clients", "8", "--time", "500ms", "--rounds", "1", "--statements"},
 	},
 	{
+		section: "waiting", args: []string{"waiting"},
+		small: []string{"waiting", "--customers", "300", "--settled", "15", "--quiet", "2s"},
+	},
+	{
+		section: "latechecks", args: []string{"latechecks"},
+		small: []string{"latechecks", "--rates", "100", "--time", "2s"},
+	},
+	{
 		section: "trip", args: []string{"trip"},
 		small: []string{"trip", "--bookings", "100", "--rounds", "1", "--callers", "16"},
 	},

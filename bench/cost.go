@@ -42,7 +42,7 @@ const (
 	countTransactions = `SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = current_database()`
 	countWAL          = `SELECT wal_sync, wal_bytes::bigint FROM pg_stat_wal`
 	countStatements   = `SELECT coalesce(sum(calls), 0)::bigint FROM pg_stat_statements
-		WHERE query !~* '^(begin|commit|rollback|savepoint|release)'`
+		WHERE query !~* '^(begin|commit|rollback|savepoint|release)' AND query !~ 'FROM pg_stat_'`
 )
 
 // cost reads all of it. PostgreSQL's sessions report their figures when they have been idle for a second: a caller that wants the

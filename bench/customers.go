@@ -21,9 +21,7 @@ import (
 	"rihla/internal/devstack"
 	"rihla/internal/rig"
 	"rihla/internal/store"
-	"rihla/internal/store/bookings"
 	"rihla/internal/store/db"
-	"rihla/internal/store/payments"
 	"rihla/internal/store/seed"
 	"rihla/models"
 )
@@ -119,40 +117,55 @@ func (s *stage) openCheckouts(ctx context.Context, customers int) ([]waitingCust
 		}
 	}
 
-	next := 0
-	_, err := closedLoop(ctx, 1, customers, func(ctx context.Context) error {
-		c := &all[next]
-		trip := s.trips[next%len(s.trips)]
-		next++
-
-		return s.openCheckout(ctx, c, trip)
-	})
-
-	return all, err
+	return all, s.openAll(ctx, all)
 }
 
-func (s *stage) openCheckout(ctx context.Context, c *waitingCustomer, trip uuid.UUID) error {
-	b, err := s.store.Bookings.CreateBooking(ctx, bookings.NewBooking{
-		UserID: c.user, TripID: trip, Passengers: []models.Passenger{{Name: "Passenger"}},
-		ContactName: "Customer", ContactEmail: "customer@rihla.test", ContactPhone: "+966500000001",
-		Locale: models.LocaleArabic, Method: models.MethodCreditCard,
-	}, time.Now())
-	if err != nil {
-		return err
+// What customers who wait have: each a booking of one seat, and an attempt whose checkout is open.
+const (
+	insertWaited = `INSERT INTO bookings (id, trip_id, provider_id, user_id, seats, hold_until, amount, vat_rate, vat_amount, passengers,
+			contact_name, contact_email, contact_phone, hold_method)
+		SELECT w.id, t.id, t.provider_id, w.user_id, 1, now() + interval '1 hour', t.price_per_seat, 0.15, 15, '[{"name": "Passenger"}]',
+			'Customer', 'customer@rihla.test', '+966500000001', 'credit_card'
+		FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS w (id, user_id, trip_id) JOIN trips AS t ON t.id = w.trip_id`
+	insertOpen = `INSERT INTO payment_transactions (id, kind, reference, user_id, provider_id, booking_id, amount, vat_rate, vat_amount,
+			commission_rate, payment_method, gateway, channel, status, checkout_url, expires_at)
+		SELECT w.id, 'PAYMENT', 'chk_' || w.id, b.user_id, b.provider_id, b.id, b.amount, b.vat_rate, b.vat_amount,
+			0.1, 'credit_card', 'gateway_a', 'gateway_a', 'PENDING', 'https://gateway.test/checkout?id=' || w.id || '&step=1', b.hold_until
+		FROM unnest($1::uuid[], $2::uuid[]) AS w (id, booking_id) JOIN bookings AS b ON b.id = w.booking_id`
+	takeSeats = `UPDATE trips AS t SET seats_taken = taken.seats
+		FROM (SELECT trip_id, sum(seats) AS seats FROM bookings GROUP BY 1) AS taken WHERE taken.trip_id = t.id`
+)
+
+// checkoutPrefix stands before the attempt's id in the gateway's one of these checkouts.
+const checkoutPrefix = "chk_"
+
+// openAll writes the bookings and attempts of all at once: tens of thousands through the store would take minutes.
+func (s *stage) openAll(ctx context.Context, all []waitingCustomer) error {
+	columns := make([][]string, 4) //nolint:mnd // bookings, users, trips, attempts
+
+	for i := range all {
+		c := &all[i]
+		c.booking, c.channel = models.NewID(), models.ChannelGatewayA
+		c.attempt = models.BookingAttemptID(c.booking, 1)
+
+		for column, id := range []uuid.UUID{c.booking, c.user, s.trips[i%len(s.trips)], c.attempt} {
+			columns[column] = append(columns[column], id.String())
+		}
 	}
 
-	tx, _, err := s.store.Payments.OpenPayment(ctx, models.Attempt{
-		BookingID: b.ID, ProviderID: b.ProviderID, Number: 1, UserID: c.user, Method: models.MethodCreditCard,
-	}, time.Now)
-	if err != nil {
-		return err
+	for _, write := range []struct {
+		sql  string
+		args []any
+	}{
+		{insertWaited, []any{columns[0], columns[1], columns[2]}}, {insertOpen, []any{columns[3], columns[0]}},
+		{takeSeats, nil}, {"VACUUM ANALYZE", nil},
+	} {
+		if _, err := s.db.ExecContext(ctx, write.sql, write.args...); err != nil {
+			return fmt.Errorf("open checkouts: %w", err)
+		}
 	}
 
-	c.booking, c.attempt, c.channel = b.ID, tx.ID, tx.Channel
-
-	return s.store.Payments.SaveCheckout(ctx, tx.ID, tx.Channel, payments.OpenedCheckout{
-		Reference: "chk_" + tx.ID.String(), URL: "https://gateway.test/checkout?id=" + tx.ID.String() + "&step=1",
-	})
+	return nil
 }
 
 // startAPI starts an API process and no worker.
@@ -215,7 +228,12 @@ type keptConn struct {
 }
 
 func dialKept(ctx context.Context, address, path, token string) (*keptConn, error) {
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	return dialKeptFrom(ctx, nil, address, path, token)
+}
+
+// dialKeptFrom is dialKept from an address of this machine; nil: any.
+func dialKeptFrom(ctx context.Context, from net.Addr, address, path, token string) (*keptConn, error) {
+	conn, err := (&net.Dialer{LocalAddr: from}).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
 	}

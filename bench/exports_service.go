@@ -145,16 +145,4 @@ func (s *service) measure(ctx context.Context, r *exportRun) (err error) {
 }
 
 // resident is how much memory the API has, in bytes.
-func (s *service) resident() (int64, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", s.APIs[0].PID()))
-	if err != nil {
-		return 0, fmt.Errorf("memory is looked up in Linux's /proc: %w", err)
-	}
-
-	var total, resident int64
-	if _, err := fmt.Sscan(string(text), &total, &resident); err != nil {
-		return 0, fmt.Errorf("read memory: %w", err)
-	}
-
-	return resident * int64(os.Getpagesize()), nil
-}
+func (s *service) resident() (int64, error) { return residentMemory(s.APIs[0].PID()) }

@@ -113,6 +113,11 @@ func answerStatus(f *fiber.Ctx, pool *pgxpool.Pool, key ed25519.PublicKey) error
 		return err
 	}
 
+	// One that waits is kept: a goroutine, its stack and the buffers of its connection are what any server has of it.
+	if wait := f.QueryInt("wait"); wait > 0 {
+		time.Sleep(time.Duration(wait) * time.Second)
+	}
+
 	return f.JSON(s)
 }
 

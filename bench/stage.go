@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/http"
 	"strings"
 	"time"
 
@@ -69,6 +70,8 @@ type stageOptions struct {
 	env   map[string]string // of the service
 	// prepare changes the database before the service starts; may be nil.
 	prepare func(context.Context, *stage) error
+	// around is what stands in front of the gateway; may be nil.
+	around func(gateway http.Handler) http.Handler
 }
 
 // newStageOn starts a service without data.
@@ -95,7 +98,7 @@ func newStageOn(ctx context.Context, o stageOptions) (s *stage, err error) {
 		}
 	}
 
-	return s, s.startService(ctx, o.env)
+	return s, s.startService(ctx, o)
 }
 
 // countStatements has PostgreSQL count statements, where it can.
@@ -132,7 +135,7 @@ func (s *stage) countStatements(ctx context.Context) (err error) {
 }
 
 // startService starts an API and a worker. No limit on a person or an address is met: a few of them stand for all customers.
-func (s *stage) startService(ctx context.Context, env map[string]string) error {
+func (s *stage) startService(ctx context.Context, o stageOptions) error {
 	binary, err := rig.Build(ctx, "rihla-bench")
 	if err != nil {
 		return err
@@ -146,13 +149,14 @@ func (s *stage) startService(ctx context.Context, env map[string]string) error {
 	settings := rig.Unlimited()
 	settings["TMPDIR"] = s.dir
 
-	maps.Copy(settings, env)
+	maps.Copy(settings, o.env)
 
 	s.url = "http://" + address
 
 	s.service, err = rig.New(ctx, rig.Options{
 		Binary: binary, Dir: s.dir, DatabaseURL: s.stack.DatabaseURL, TemporalAddress: s.stack.TemporalAddress,
 		APIs: []string{address}, Workers: s.workers(), GatewayLog: io.Discard, Env: settings,
+		Around: o.around,
 	})
 	if err != nil {
 		return err
