@@ -157,8 +157,10 @@ func (s *stage) openAll(ctx context.Context, all []waitingCustomer) error {
 		sql  string
 		args []any
 	}{
-		{insertWaited, []any{columns[0], columns[1], columns[2]}}, {insertOpen, []any{columns[3], columns[0]}},
-		{takeSeats, nil}, {"VACUUM ANALYZE", nil},
+		{insertWaited, []any{columns[0], columns[1], columns[2]}},
+		{insertOpen, []any{columns[3], columns[0]}},
+		{takeSeats, nil},
+		{"VACUUM ANALYZE", nil},
 	} {
 		if _, err := s.db.ExecContext(ctx, write.sql, write.args...); err != nil {
 			return fmt.Errorf("open checkouts: %w", err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -249,9 +250,7 @@ func (b *waitingBench) pause(ctx context.Context, d time.Duration) error {
 // during is what something has cost, and how long it took.
 func (b *waitingBench) during(ctx context.Context, pids map[string]int, do func() error) (used cost, took time.Duration, err error) {
 	all := map[string]int{partPostgres: b.stack.Postgres.PID()}
-	for part, pid := range pids {
-		all[part] = pid
-	}
+	maps.Copy(all, pids)
 
 	before, err := b.costOf(ctx, all)
 	if err != nil {

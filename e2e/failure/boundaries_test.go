@@ -57,8 +57,8 @@ type journey struct {
 	tampered, rule string
 	// cut is a part of statements on which the worker's connection breaks each time.
 	cut string
-	// slowSMS has the worker send one message of a kind at a time; an SMS takes so long.
-	slowSMS time.Duration
+	// smsTakes has the worker send one message of a kind at a time; an SMS takes so long.
+	smsTakes time.Duration
 	// prepare does what comes before, with a worker that is well, and returns what is done while it is killed. That is
 	// repeated by the caller until it succeeds, as clients do.
 	prepare func(t *testing.T, s *harness.Stack) act
@@ -76,8 +76,8 @@ func (j journey) survive(t *testing.T, met *activitySet) {
 	t.Helper()
 
 	slow := map[string]string{}
-	if j.slowSMS > 0 {
-		slow = newSMSCompany(t, j.slowSMS).env()
+	if j.smsTakes > 0 {
+		slow = newSMSCompany(t, j.smsTakes).env()
 		slow["SMS_CONCURRENCY"], slow["MAIL_CONCURRENCY"] = "1", "1"
 	}
 

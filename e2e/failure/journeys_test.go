@@ -24,7 +24,7 @@ func journeys() []journey {
 		},
 		{name: "paid", prepare: bookAndPay("succeed"), want: []string{"booking CONFIRMED 2 seats, held t 230.00", "message PAYMENT_SUCCEEDED SMS SENT"}},
 		{
-			name: "more messages than go at once", prepare: bookAndPayMany, slowSMS: 1500 * time.Millisecond,
+			name: "more messages than go at once", prepare: bookAndPayMany, smsTakes: 1500 * time.Millisecond,
 			want: []string{"message PAYMENT_SUCCEEDED SMS SENT"},
 		},
 		{name: "declined", prepare: bookAndPay("decline"), want: []string{"transaction PAYMENT credit_card FAILED DECLINED 230.00 0.00 0.00"}},
@@ -118,9 +118,9 @@ func bookAndPayMany(t *testing.T, s *harness.Stack) act {
 
 	l := insisting(t, s, models.RoleEndUser)
 
-	var customers []*customer
-	for range 8 {
-		customers = append(customers, l.newCustomer(0))
+	customers := make([]*customer, 8)
+	for i := range customers {
+		customers[i] = l.newCustomer(0)
 	}
 
 	return func(ctx context.Context) (subject string, err error) {
