@@ -152,7 +152,7 @@ func TestOddDetailsOfTheAuditLog(t *testing.T) {
 const unguard = `
 DO $$ DECLARE c record; BEGIN
     FOR c IN SELECT conrelid::regclass AS tab, conname FROM pg_constraint
-             WHERE connamespace = 'public'::regnamespace AND contype IN ('c', 'f') LOOP
+             WHERE connamespace = 'public'::regnamespace AND contype IN ('c', 'f') AND conislocal LOOP
         EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', c.tab, c.conname);
     END LOOP;
     FOR c IN SELECT DISTINCT tgrelid::regclass AS tab FROM pg_trigger WHERE NOT tgisinternal LOOP

@@ -74,6 +74,7 @@ func bookGuards() []guard {
 		{"0033", "", "report_nothing", "bc1bbaec152ad070f7f2c431cce1e545"},
 		{"0033", "", "fold_reports", "2d79d444399762a460e8e9b236592fb3"},
 		{"0033", "", "rebuild_reports", "cd7832164381cc218aef1c8ccb203399"},
+		{"0035", "", "make_months", "944aad575a82479c9de7450460e85ccb"},
 		{
 			"0008", records, "records_text_set", "BEFORE INSERT ON financial_records FOR EACH ROW WHEN (NEW.text_id IS NULL) " +
 				"EXECUTE FUNCTION set_record_text()",

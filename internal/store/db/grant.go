@@ -42,7 +42,13 @@ func (s *DB) GrantTo(ctx context.Context, role string) error {
 			return models.Errorf(models.CodeValidation, "The role %s owns the tables: nothing can be taken away from it.", role)
 		}
 
-		for _, statement := range grants(pgx.Identifier{role}.Sanitize()) {
+		var partitions []string
+		if err := tx.NewRaw("SELECT oid::regclass::text FROM pg_class WHERE relispartition AND relkind IN ('r', 'p') AND relnamespace = "+
+			"'public'::regnamespace").Scan(ctx, &partitions); err != nil {
+			return fmt.Errorf("list partitions: %w", err)
+		}
+
+		for _, statement := range grants(pgx.Identifier{role}.Sanitize(), partitions) {
 			if _, err := tx.ExecContext(ctx, statement); err != nil {
 				return fmt.Errorf("grant to %s: %w", role, err)
 			}
@@ -83,8 +89,9 @@ func (s *DB) OwnsLedger(ctx context.Context) (owns bool, err error) {
 	return owns, err
 }
 
-func grants(role string) []string {
-	all := make([]string, 0, 5+len(insertOnlyTables)+len(derivedTables)+2*len(updatableColumns)+len(deletableTables))
+// grants are the statements. Partitions are reached through their tables alone, whose rights are all that is asked for then.
+func grants(role string, partitions []string) []string {
+	all := make([]string, 0, 5+len(insertOnlyTables)+len(derivedTables)+2*len(updatableColumns)+len(deletableTables)+len(partitions))
 	all = append(all,
 		"REVOKE ALL ON ALL TABLES IN SCHEMA public FROM "+role,
 		"GRANT USAGE ON SCHEMA public TO "+role,
@@ -95,6 +102,10 @@ func grants(role string) []string {
 
 	for _, table := range insertOnlyTables {
 		all = append(all, "REVOKE UPDATE ON "+table+" FROM "+role)
+	}
+
+	for _, table := range partitions {
+		all = append(all, "REVOKE ALL ON "+table+" FROM "+role)
 	}
 
 	for _, table := range derivedTables {
