@@ -131,3 +131,24 @@ END $$;
 CREATE TABLE transaction_state_changes_default PARTITION OF transaction_state_changes (PRIMARY KEY (id)) DEFAULT;
 CREATE TABLE audit_log_default PARTITION OF audit_log (PRIMARY KEY (id)) DEFAULT;
 SELECT make_months(3);
+
+-- What was archived: a row tells what a month had when its rows left the table. The audit goes by it. Only rihla archive, as the owner,
+-- writes one, in the transaction that takes the month out.
+CREATE TABLE archived_months (
+    table_name  text NOT NULL,
+    since       timestamptz, -- NULL: the table's beginning
+    until       timestamptz NOT NULL CHECK (until > since),
+    rows        bigint NOT NULL CHECK (rows >= 0),
+    sums        jsonb NOT NULL, -- how many facts of which kind
+    sha256      text NOT NULL CHECK (sha256 ~ '^[0-9a-f]{64}$'), -- of the file's content before it was compressed
+    file        text NOT NULL,
+    archived_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (table_name, until)
+);
+
+CREATE FUNCTION refuse_archive_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION 'archived_months is append-only' USING ERRCODE = 'restrict_violation';
+END $$;
+CREATE TRIGGER archived_append_only BEFORE UPDATE OR DELETE ON archived_months FOR EACH ROW EXECUTE FUNCTION refuse_archive_change();
+CREATE TRIGGER archived_no_truncate BEFORE TRUNCATE ON archived_months FOR EACH STATEMENT EXECUTE FUNCTION refuse_archive_change();
