@@ -9,7 +9,7 @@ import (
 	"rihla/internal/store/db"
 )
 
-// archiveTamperings are notes of months that nobody has archived.
+// archiveTamperings are notes of months that were never archived.
 func archiveTamperings() []tampering {
 	const note = "INSERT INTO archived_months (table_name, since, until, rows, sums, sha256, file) SELECT "
 

@@ -74,7 +74,7 @@ func TestRowsFindTheirMonth(t *testing.T) {
 	require.Equal(t, "SYSTEM", kind, "columns that follow from others are there as well")
 }
 
-// While somebody reads for long, no month is made, and nobody waits behind that.
+// While a long read holds a lock, no month is made, and payments do not wait behind it.
 func TestMonthsWaitForNobody(t *testing.T) {
 	t.Parallel()
 	s, conn := storetest.Open(t, models.DefaultPolicies())
