@@ -102,7 +102,10 @@ func (s *Sweep) Run(ctx context.Context) (Swept, error) {
 		lists[i], lists[j] = lists[j], lists[i]
 	})
 
-	for _, step := range slices.Concat([]func(context.Context) error{r.releaseHolds, r.events}, lists, []func(context.Context) error{r.keys, r.months}) {
+	first := []func(context.Context) error{r.releaseHolds, r.events}
+	last := []func(context.Context) error{r.keys, r.months}
+
+	for _, step := range slices.Concat(first, lists, last) {
 		err = errors.Join(err, step(ctx))
 	}
 

@@ -75,7 +75,7 @@ func (s *DB) Archive(ctx context.Context, o ArchiveOptions) ([]ArchivedMonth, er
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
-	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing is left to be said on it
+	defer conn.Close(context.WithoutCancel(ctx))
 
 	if _, err := conn.Exec(ctx, fmt.Sprintf(`SET timezone = 'UTC'; SET datestyle = 'ISO'; SET statement_timeout = 0;
 		SET idle_in_transaction_session_timeout = 0; SELECT pg_advisory_lock(%d)`, archiveLock)); err != nil {
