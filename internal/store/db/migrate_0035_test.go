@@ -21,7 +21,7 @@ func TestMigrationKeepsWhatIsNowThePast(t *testing.T) {
 	END $$`)
 	execute(t, db, `INSERT INTO payment_transactions (id, kind, user_id, provider_id, gateway, channel, payment_method, amount, attempt, status,
 			commission_rate, expires_at, vat_rate, vat_amount)
-		SELECT id, 'PAYMENT', id, id, 'gateway_a', channel, 'credit_card', 1, 1, 'PENDING',
+		SELECT one.id, 'PAYMENT', one.id, id, 'gateway_a', channel, 'credit_card', 1, 1, 'PENDING',
 			0.1, now(), 0, 0 FROM (SELECT gen_random_uuid() AS id, 'gateway_a' AS channel) AS one`)
 	execute(t, db, `INSERT INTO transaction_state_changes (transaction_id, to_status, changed_at)
 		SELECT t.id, 'PENDING', now() - n * interval '5 hours' FROM payment_transactions AS t, generate_series(1, 2999) AS n`)
