@@ -60,6 +60,7 @@ const (
 	payoutAge      = 3 * time.Second // the API, which tells it at once, is given this long
 	keyAge         = 24 * time.Hour  // rules: idempotency.replay
 	tokenAge       = 24 * time.Hour  // of an expired refresh token, which is refused anyway
+	monthsAhead    = 3               // so long may workers stand still, or be refused the locks
 	sweepBatch     = 500
 	sweepWorkers   = 16
 	holdBatch      = 50 // in one transaction: what is not done in time is rolled back
@@ -101,7 +102,10 @@ func (s *Sweep) Run(ctx context.Context) (Swept, error) {
 		lists[i], lists[j] = lists[j], lists[i]
 	})
 
-	for _, step := range slices.Concat([]func(context.Context) error{r.releaseHolds, r.events}, lists, []func(context.Context) error{r.keys}) {
+	first := []func(context.Context) error{r.releaseHolds, r.events}
+	last := []func(context.Context) error{r.keys, r.months}
+
+	for _, step := range slices.Concat(first, lists, last) {
 		err = errors.Join(err, step(ctx))
 	}
 
@@ -287,6 +291,16 @@ func (r *sweepRun) keys(ctx context.Context) error {
 	_, tokens := r.Store.Accounts.PurgeRefreshTokens(ctx, tokenAge)
 
 	return errors.Join(keys, tokens)
+}
+
+// months makes the partitions of months to come.
+func (r *sweepRun) months(ctx context.Context) error {
+	made, err := r.Store.DB.MakeMonths(ctx, monthsAhead)
+	if made > 0 {
+		r.Log.InfoContext(ctx, "made partitions of months to come", "partitions", made)
+	}
+
+	return err
 }
 
 // handOverEach hands over items, some side by side, for a while, and counts those that were taken. The next sweep goes on with the

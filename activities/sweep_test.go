@@ -229,6 +229,29 @@ func TestSweepOfEndedAttempts(t *testing.T) {
 	require.Equal(t, []models.Channel{models.ChannelGatewayA, models.ChannelGatewayA}, o.polled)
 }
 
+// TestSweepMakesMonths: a table has the partitions of the months to come, again when one is missing.
+func TestSweepMakesMonths(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	sweep := &activities.Sweep{Log: silent, Store: d.Store, Deliver: &owners{}, Now: time.Now}
+
+	const newest = `SELECT max(inhrelid::regclass::text) FROM pg_inherits WHERE inhparent = 'audit_log'::regclass
+		AND inhrelid::regclass::text ~ '_[0-9]{2}$'`
+
+	var was, left, is string
+	require.NoError(t, d.db.QueryRowContext(t.Context(), newest).Scan(&was))
+
+	_, err := d.db.ExecContext(t.Context(), "DROP TABLE "+was)
+	require.NoError(t, err)
+	require.NoError(t, d.db.QueryRowContext(t.Context(), newest).Scan(&left))
+	require.Less(t, left, was)
+
+	_, err = sweep.Run(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, d.db.QueryRowContext(t.Context(), newest).Scan(&is))
+	require.Equal(t, was, is)
+}
+
 // TestSweepOfASilentBackup: no webhook comes from the second account either, and its customers wait.
 func TestSweepOfASilentBackup(t *testing.T) {
 	t.Parallel()

@@ -44,7 +44,7 @@ func newRoot() *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.AddCommand(newDemo(), newDev(), newAPI(), newWorker(), newSandbox(), newGateway(), newMigrate(), newUser(), newOpenAPI(), newAudit(),
-		newSeed(), newCodec(), newHealthcheck(), newSigningKey(), newVersion())
+		newArchive(), newSeed(), newCodec(), newHealthcheck(), newSigningKey(), newVersion())
 
 	return root
 }

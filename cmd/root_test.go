@@ -25,6 +25,9 @@ func TestSmallCommands(t *testing.T) {
 		{[]string{"user", "list", "--role", "NOSUCH"}, 1, "", "NOSUCH"},
 		{[]string{"user", "nosuch"}, 1, "", "unknown command"},
 		{[]string{"user"}, 1, "", "user needs"},
+		{[]string{"archive", "--before", "2027-13", "--dir", "."}, 1, "", "--before is a month"},
+		{[]string{"archive", "--before", "2027-01"}, 1, "", "--dir is missing"},
+		{[]string{"archive", "--before", "2027-01", "--dir", ".", "--retention-years", "-1"}, 1, "", "--retention-years"},
 		{[]string{"nosuch"}, 1, "", "unknown command"},
 	} {
 		var out, err bytes.Buffer

@@ -15,7 +15,7 @@ func (s *Stack) Digest(tb testing.TB) map[string]string {
 	var tables []string
 
 	rows, err := s.DB.QueryContext(tb.Context(), `
-		SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'`)
+		SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition`)
 	require.NoError(tb, err)
 
 	defer func() { _ = rows.Close() }()

@@ -82,7 +82,7 @@ type check struct {
 func checks() []check {
 	return slices.Concat(
 		recordChecks(), balanceChecks(), refundChecks(), paymentChecks(), lostMoneyChecks(), subjectChecks(), bookingChecks(),
-		traceChecks(), guardChecks(), rollupChecks(),
+		traceChecks(), archiveChecks(), guardChecks(), rollupChecks(),
 	)
 }
 

@@ -152,7 +152,7 @@ func TestOddDetailsOfTheAuditLog(t *testing.T) {
 const unguard = `
 DO $$ DECLARE c record; BEGIN
     FOR c IN SELECT conrelid::regclass AS tab, conname FROM pg_constraint
-             WHERE connamespace = 'public'::regnamespace AND contype IN ('c', 'f') LOOP
+             WHERE connamespace = 'public'::regnamespace AND contype IN ('c', 'f') AND conislocal LOOP
         EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', c.tab, c.conname);
     END LOOP;
     FOR c IN SELECT DISTINCT tgrelid::regclass AS tab FROM pg_trigger WHERE NOT tgisinternal LOOP
@@ -172,6 +172,7 @@ ALTER TABLE refund_payouts ENABLE TRIGGER USER;
 ALTER TABLE payout_reversals ENABLE TRIGGER USER;
 ALTER TABLE bookings ENABLE TRIGGER USER;
 ALTER TABLE trip_moves ENABLE TRIGGER USER;
+ALTER TABLE archived_months ENABLE TRIGGER USER;
 ALTER TABLE financial_records ENABLE TRIGGER USER;
 ALTER TABLE payment_transactions ENABLE TRIGGER USER`
 

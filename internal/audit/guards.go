@@ -75,6 +75,16 @@ func bookGuards() []guard {
 		{"0033", "", "fold_reports", "2d79d444399762a460e8e9b236592fb3"},
 		{"0033", "", "rebuild_reports", "cd7832164381cc218aef1c8ccb203399"},
 		{"0034", "", "clean_search_lists", "f31643e9891bea3180fca455c00b753a"},
+		{"0035", "", "make_months", "4421cb6810380a90c2fea1d7851c340d"},
+		{"0035", "", "refuse_archive_change", "36c3d3b20a26e09851cbc0a95147b839"},
+		{
+			"0035", archive, "archived_append_only", "BEFORE DELETE OR UPDATE ON archived_months FOR EACH ROW " +
+				"EXECUTE FUNCTION refuse_archive_change()",
+		},
+		{
+			"0035", archive, "archived_no_truncate", "BEFORE TRUNCATE ON archived_months FOR EACH STATEMENT " +
+				"EXECUTE FUNCTION refuse_archive_change()",
+		},
 		{
 			"0008", records, "records_text_set", "BEFORE INSERT ON financial_records FOR EACH ROW WHEN (NEW.text_id IS NULL) " +
 				"EXECUTE FUNCTION set_record_text()",

@@ -39,6 +39,9 @@ func guardTamperings() []guardTampering {
 		{"triggers", "transactions_inserted", "switched off", "ALTER TABLE payment_transactions ENABLE REPLICA TRIGGER transactions_inserted"},
 		{"triggers", "records_changed_to", "missing", "DROP TRIGGER records_changed_to ON financial_records"},
 		{"triggers", "reversals_append_only", "switched off", "ALTER TABLE payout_reversals DISABLE TRIGGER reversals_append_only"},
+		{"triggers", "archived_append_only", "switched off", "ALTER TABLE archived_months DISABLE TRIGGER archived_append_only"},
+		{"triggers", "make_months", "does something else", `CREATE OR REPLACE FUNCTION make_months(ahead int) RETURNS int
+			LANGUAGE plpgsql AS $$ BEGIN RETURN 0; END $$`},
 		{"triggers", "records_mark_kept", "missing", "DROP TRIGGER records_mark_kept ON financial_records"},
 		{"triggers", "records_text_set", "switched off", "ALTER TABLE financial_records DISABLE TRIGGER records_text_set"},
 		{"triggers", "report_lines", "does something else", `CREATE OR REPLACE FUNCTION report_lines() RETURNS trigger

@@ -101,7 +101,8 @@ WHERE e.processed_at IS NULL OR e.outcome NOT IN ('APPLIED', 'DUPLICATE', 'IGNOR
 func stateLog() check {
 	return check{
 		rules: []Rule{{"state-log", "The state of each transaction is where its trail ends, and the trail goes, without a gap and once, " +
-			"from PENDING to PAID or FAILED, and from FAILED to PAID by late money."}},
+			"from PENDING to PAID or FAILED, and from FAILED to PAID by late money. Only what began in an archived month lacks its beginning."}},
+		needs: archive,
 		sql: `
 WITH trail AS (
     SELECT transaction_id AS id, count(*) AS n,
@@ -120,12 +121,17 @@ read AS (
         WHEN (opened, refunded, part, paid, failed, late) = (1, 0, 0, 0, 1, 0) THEN 'FAILED'
         WHEN (opened, refunded, part, paid, failed, late) = (0, 1, 0, 0, 0, 0) THEN 'REFUNDED'
         WHEN (opened, refunded, part, paid, failed, late) = (0, 0, 1, 0, 0, 0) THEN 'PARTIAL_REFUND'
-        ELSE 'no state: it has gaps, or steps twice' END AS ends
-    FROM trail)
+        ELSE 'no state: it has gaps, or steps twice' END AS ends,
+        CASE WHEN n <> paid + failed + late THEN NULL
+        WHEN (paid, failed, late) IN ((1, 0, 0), (0, 1, 1), (0, 0, 1)) THEN 'PAID'
+        WHEN (paid, failed, late) = (0, 1, 0) THEN 'FAILED' END AS rest_ends -- of a trail whose beginning is archived
+    FROM trail),
+archived AS (SELECT max(until) AS until FROM archived_months WHERE table_name = 'transaction_state_changes')
 SELECT 'state-log', 'payment', coalesce(t.id, r.id),
        format('%s, but its trail of %s entries leads to %s', coalesce(t.status, 'no such payment'), coalesce(r.n, 0),
               coalesce(r.ends, 'nothing'))
 FROM payment_transactions AS t FULL JOIN read AS r ON r.id = t.id
-WHERE t.status IS DISTINCT FROM r.ends`,
+WHERE t.status IS DISTINCT FROM r.ends
+  AND NOT coalesce(t.created_at < (SELECT until FROM archived) AND (r.id IS NULL OR t.status = r.rest_ends), false)`,
 	}
 }

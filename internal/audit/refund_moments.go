@@ -5,7 +5,7 @@ package audit
 // neither the end nor the reason, and are not compared in it.
 func refundMoments() check {
 	return check{
-		needs: "webhook_events.digest", // of the same version
+		needs: archive,
 		rules: []Rule{
 			{"refund-end", "A refund ended at the moment that its transaction, its gateway's event and the audit log have, and has the id " +
 				"that the gateway named then."},
@@ -49,7 +49,7 @@ WHERE f.sent_at < f.created_at
        AND q.created_at >= (SELECT m.migrated_at + interval '1 day' FROM bun_migrations AS m WHERE m.name = '0014'))
    OR d.ordered_at <> to_char(f.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
    OR q.reason <> encode(sha256(convert_to(f.reason, 'UTF8')), 'hex')
-   OR (f.requested_by IS NULL AND q.id IS NULL AND f.reason <> '')
+   OR (f.requested_by IS NULL AND q.id IS NULL AND f.reason <> '' AND f.created_at >= ` + logArchivedUntil + `)
 ORDER BY 1, 3`,
 	}
 }

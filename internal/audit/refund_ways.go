@@ -84,7 +84,7 @@ WHERE m.departure_from <> b.booked_departure_at`,
 // refundWays: a day is far longer than a decision takes to be applied.
 func refundWays() check {
 	return check{
-		needs: returned,
+		needs: archive,
 		rules: []Rule{
 			{"refund-channel", "A refund by hand is of a bill or of money in another currency, no gateway knows it and the platform's bank " +
 				"pays it; any other is paid by its gateway."},
@@ -118,7 +118,7 @@ WHERE f.id IS NULL
    OR d.decision IS DISTINCT FROM CASE f.status WHEN 'SUCCEEDED' THEN 'PAID_OUT' WHEN 'FAILED' THEN 'REJECTED' ELSE d.decision END
    OR (f.status = 'PENDING' AND d.decided_at < now() - interval '1 day')
    OR (d.decision = 'PAID_OUT' AND d.decided_by = f.requested_by)
-   OR (d.refund_id IS NOT NULL AND NOT EXISTS (
+   OR (d.decided_at >= ` + logArchivedUntil + ` AND NOT EXISTS (
        SELECT FROM audit_log AS a
        WHERE a.entity = 'refund' AND a.entity_id = d.refund_id AND a.actor_id = d.decided_by
          AND a.action = CASE d.decision WHEN 'PAID_OUT' THEN 'REFUND_PAYOUT_CONFIRMED' ELSE 'REFUND_PAYOUT_REJECTED' END

@@ -18,8 +18,9 @@ var (
 	}
 	// updatableColumns are tables of whose rows only the named columns, what became of them, are ever written again.
 	updatableColumns = map[string]string{"webhook_events": "transaction_id, refund_id, processed_at, outcome"}
-	// derivedTables are the sums of reports and the lists of search indexes, which functions of their owner keep.
-	derivedTables   = []string{"report_days_folded", "report_texts_folded", "report_deltas", "search_lists"}
+	// derivedTables are the sums of reports and the lists of search indexes, which functions of their owner keep, and what the owner has
+	// noted of archived months.
+	derivedTables   = []string{"report_days_folded", "report_texts_folded", "report_deltas", "search_lists", "archived_months"}
 	deletableTables = []string{"bookings", "bus_photos", "idempotency_keys", "refresh_tokens", "trip_rest_stops"}
 )
 
@@ -42,7 +43,13 @@ func (s *DB) GrantTo(ctx context.Context, role string) error {
 			return models.Errorf(models.CodeValidation, "The role %s owns the tables: nothing can be taken away from it.", role)
 		}
 
-		for _, statement := range grants(pgx.Identifier{role}.Sanitize()) {
+		var partitions []string
+		if err := tx.NewRaw("SELECT oid::regclass::text FROM pg_class WHERE relispartition AND relkind IN ('r', 'p') AND relnamespace = "+
+			"'public'::regnamespace").Scan(ctx, &partitions); err != nil {
+			return fmt.Errorf("list partitions: %w", err)
+		}
+
+		for _, statement := range grants(pgx.Identifier{role}.Sanitize(), partitions) {
 			if _, err := tx.ExecContext(ctx, statement); err != nil {
 				return fmt.Errorf("grant to %s: %w", role, err)
 			}
@@ -83,8 +90,9 @@ func (s *DB) OwnsLedger(ctx context.Context) (owns bool, err error) {
 	return owns, err
 }
 
-func grants(role string) []string {
-	all := make([]string, 0, 6+len(insertOnlyTables)+len(derivedTables)+2*len(updatableColumns)+len(deletableTables))
+// grants are the statements. Partitions are reached through their tables alone, whose rights are all that is asked for then.
+func grants(role string, partitions []string) []string {
+	all := make([]string, 0, 6+len(insertOnlyTables)+len(derivedTables)+2*len(updatableColumns)+len(deletableTables)+len(partitions))
 	all = append(all,
 		"REVOKE ALL ON ALL TABLES IN SCHEMA public FROM "+role,
 		"GRANT USAGE ON SCHEMA public TO "+role,
@@ -95,6 +103,10 @@ func grants(role string) []string {
 
 	for _, table := range insertOnlyTables {
 		all = append(all, "REVOKE UPDATE ON "+table+" FROM "+role)
+	}
+
+	for _, table := range partitions {
+		all = append(all, "REVOKE ALL ON "+table+" FROM "+role)
 	}
 
 	// It runs as its owner: on a temporary table of the role's own it would write any sums. Its triggers fire all the same.

@@ -21,7 +21,7 @@ func prepareBulk(ctx context.Context, tx pgx.Tx) (restore []string, err error) {
 	}
 
 	const fragile = `
-SELECT format('DROP INDEX %I', i.relname), pg_get_indexdef(i.oid)
+SELECT format('DROP INDEX %I', i.relname), replace(pg_get_indexdef(i.oid), ' ON ONLY ', ' ON ') -- ONLY: of a table with partitions
 FROM pg_index AS x JOIN pg_class AS i ON i.oid = x.indexrelid JOIN pg_class AS t ON t.oid = x.indrelid
 WHERE t.relname = ANY($1) AND t.relnamespace = 'public'::regnamespace AND i.relname <> 'bookings_number'
   AND NOT EXISTS (SELECT FROM pg_constraint AS c WHERE c.conindid = x.indexrelid)
