@@ -59,6 +59,8 @@ type journey struct {
 	cut string
 	// smsTakes has the worker send one message of a kind at a time; an SMS takes so long.
 	smsTakes time.Duration
+	// customers go the same way side by side; 0: one. So many times fewer of their requests are broken.
+	customers int
 	// prepare does what comes before, with a worker that is well, and returns what is done while it is killed. That is
 	// repeated by the caller until it succeeds, as clients do.
 	prepare func(t *testing.T, s *harness.Stack) act
@@ -118,7 +120,7 @@ func (j journey) survive(t *testing.T, met *activitySet) {
 		}
 	}
 
-	every := max(1, *killEvery)
+	every := max(1, *killEvery) * max(1, j.customers)
 	first := max(1, min((every+1)/2, len(passed)/2)) // each journey is broken at least once
 
 	for i, n := len(j.name), first; n <= len(passed); i, n = i+1, n+every {

@@ -24,7 +24,7 @@ func journeys() []journey {
 		},
 		{name: "paid", prepare: bookAndPay("succeed"), want: []string{"booking CONFIRMED 2 seats, held t 230.00", "message PAYMENT_SUCCEEDED SMS SENT"}},
 		{
-			name: "more messages than go at once", prepare: bookAndPayMany, smsTakes: 1500 * time.Millisecond,
+			name: "more messages than go at once", prepare: bookAndPayMany, customers: atOnce, smsTakes: 1500 * time.Millisecond,
 			want: []string{"message PAYMENT_SUCCEEDED SMS SENT"},
 		},
 		{name: "declined", prepare: bookAndPay("decline"), want: []string{"transaction PAYMENT credit_card FAILED DECLINED 230.00 0.00 0.00"}},
@@ -112,13 +112,16 @@ func bookAndPay(outcome string) func(*testing.T, *harness.Stack) act {
 	}
 }
 
+// atOnce is how many customers bookAndPayMany has.
+const atOnce = 8
+
 // bookAndPayMany has several customers pay; the last one's messages wait for those of the others.
 func bookAndPayMany(t *testing.T, s *harness.Stack) act {
 	t.Helper()
 
 	l := insisting(t, s, models.RoleEndUser)
 
-	customers := make([]*customer, 8)
+	customers := make([]*customer, atOnce)
 	for i := range customers {
 		customers[i] = l.newCustomer(0)
 	}
