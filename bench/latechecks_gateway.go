@@ -1,7 +1,7 @@
 package main
 
 import (
-	"fmt"
+	"encoding/json"
 	"net/http"
 	"strings"
 	"sync"
@@ -65,7 +65,10 @@ func (g *countingGateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 	w.Header().Set("Content-Type", "application/json")
 
-	// A client that has gone away is counted all the same.
-	_, _ = fmt.Fprintf(w, `{"id":%q,"merchant_reference":%q,"status":%q,"amount":%s,"currency":%q}`,
-		checkout, strings.TrimPrefix(checkout, checkoutPrefix), status, webhookPrice, models.Currency)
+	if err := json.NewEncoder(w).Encode(map[string]any{
+		"id": checkout, "merchant_reference": strings.TrimPrefix(checkout, checkoutPrefix), "status": status,
+		"amount": json.RawMessage(webhookPrice), "currency": models.Currency,
+	}); err != nil {
+		return // a client that has gone away is counted all the same
+	}
 }
