@@ -7,7 +7,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 )
 
-// maxVerified bounds the tokens that are remembered: some 4 MiB.
+// maxVerified bounds the tokens that are remembered: a few MiB.
 const maxVerified = 16 << 10
 
 // verifiedTokens remembers our own tokens whose signature and claims were found right, by the hash of all their bytes: a customer's page
