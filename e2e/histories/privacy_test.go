@@ -20,8 +20,8 @@ import (
 var fields = []string{
 	"amount", "ask_for", "asked", "booking_id", "campaign", "campaign_id", "campaigns", "channel", "delayed", "ended", "event_id", "expires_at", "failure",
 	"failure_reason", // of a refund: the gateway's code; its words are in the database
-	"gateway", "gateway_refund_id", "id", "method", "needs_review", "news", "next_at", "number", "provider_id", "queued", "refund_owed", "request_id",
-	"requested_by", "role", "rules", "sent", "sibling", "sibling_gateway", "silent", "status", "transaction_id", "type", "user_id",
+	"gateway", "gateway_refund_id", "id", "index", "method", "needs_review", "news", "next_at", "number", "of", "provider_id", "queued", "refund_owed", "request_id",
+	"requested_by", "role", "rules", "sent", "sibling", "sibling_gateway", "silent", "split", "status", "transaction_id", "type", "user_id",
 	"why",                  // a failure code
 	"currency", "mismatch", // amounts and currencies only
 	"kind",   // of an incident
