@@ -82,6 +82,9 @@ func allowanceOf(t *testing.T, a harness.Answer) allowance {
 	return got
 }
 
+// loginLimit is RATE_LIMIT_LOGIN's default.
+const loginLimit = 10
+
 // limited checks a 429 of a limit.
 func limited(t *testing.T, a harness.Answer, limit int64) {
 	t.Helper()
@@ -95,7 +98,13 @@ func limited(t *testing.T, a harness.Answer, limit int64) {
 	wait, err := strconv.ParseInt(a.Header.Get("Retry-After"), 10, 64)
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, wait, int64(1))
-	require.LessOrEqual(t, wait, 60/limit+1)
+
+	longest := 60/limit + 1
+	if limit == loginLimit {
+		longest = 60 // ten wrong passwords that took longer than the limit needs to give one back meet the account's pause instead
+	}
+
+	require.LessOrEqual(t, wait, longest)
 }
 
 // spend calls until it is refused, and checks that as many got through as the limit and the time that passed allow.
@@ -245,8 +254,8 @@ func perAccount(t *testing.T, s *harness.Stack) {
 		require.Equal(t, http.StatusOK, try(owner, email, storetest.Password).Status, "successes do not count")
 	}
 
-	spend(t, 10, http.StatusUnauthorized, func() harness.Answer { return try(attacker, email, "not-the-password") })
-	limited(t, try(attacker, upperFirst(email), storetest.Password), 10)
+	spend(t, loginLimit, http.StatusUnauthorized, func() harness.Answer { return try(attacker, email, "not-the-password") })
+	limited(t, try(attacker, upperFirst(email), storetest.Password), loginLimit)
 
 	// The account is paused for every network but those that it has logged in from.
 	paused := try(elsewhere, upperFirst(email), storetest.Password)
@@ -260,7 +269,7 @@ func perAccount(t *testing.T, s *harness.Stack) {
 	require.Equal(t, http.StatusOK, try(attacker, other, storetest.Password).Status)
 
 	// Whether there is such an account makes no difference.
-	spend(t, 10, http.StatusUnauthorized, func() harness.Answer { return try(attacker, "nobody."+email, "not-the-password") })
+	spend(t, loginLimit, http.StatusUnauthorized, func() harness.Answer { return try(attacker, "nobody."+email, "not-the-password") })
 
 	unknown := try(elsewhere, "nobody."+email, "not-the-password")
 	require.Equal(t, http.StatusTooManyRequests, unknown.Status)
