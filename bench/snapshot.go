@@ -53,7 +53,16 @@ func newSnapshot() *cobra.Command {
 // snapshots settles payments without and with an old snapshot in turn, and prints the medians of every step.
 func (b *reportsBench) snapshots(ctx context.Context, out io.Writer, steps, step, rounds int) error {
 	sales := &bench{store: b.store}
-	if err := sales.seed(ctx, 2*rounds*(steps*step+preparedAtOnce)); err != nil {
+	if err := sales.seed(ctx, 2*rounds*(steps*step+preparedAtOnce)+step); err != nil {
+		return err
+	}
+
+	// PostgreSQL has to know its tables, as it does on any day but the first: it plans for an empty one otherwise.
+	if err := b.settleSteps(ctx, sales, step, make([][]time.Duration, 1)); err != nil {
+		return err
+	}
+
+	if _, err := b.db.ExecContext(ctx, "ANALYZE"); err != nil {
 		return err
 	}
 

@@ -22,12 +22,13 @@ func TransitionBooking(ctx context.Context, tx bun.Tx, b *models.Booking, to mod
 }
 
 // Transition is the UPDATE of TransitionBooking, for one that is written with others.
-func Transition(db bun.IDB, b *models.Booking, to models.BookingStatus, now time.Time) *bun.UpdateQuery {
+func Transition(tx bun.IDB, b *models.Booking, to models.BookingStatus, now time.Time) *bun.UpdateQuery {
 	from := b.Status
 	b.Status = to
 	b.SeatsHeld = to == models.BookingPendingPayment || to == models.BookingConfirmed
 
-	return db.NewUpdate().Model(b).Column("status", "seats_held").Set("updated_at = ?", now).WherePK().Where("status = ?", from)
+	return tx.NewUpdate().Model(b).Column("status", "seats_held").Set("updated_at = ?", now).
+		WherePK().Where(db.Still, bun.Ident("status"), from)
 }
 
 // FreeSeats gives a booking's seats back to its trip; the caller has just moved the booking to a state without seats.

@@ -17,6 +17,11 @@ func CompareBool(a, b bool) int {
 	}
 }
 
+// Still is the condition of a guarded UPDATE by key: a column (bun.Ident) has the value that was read. It means what = means, and keeps
+// PostgreSQL from finding the row by an index of the rows in that state. Such an index looks cheap where few rows are in it, and has an
+// entry for every row that was in it since the oldest snapshot that is open (docs/decisions/0059).
+const Still = "? IS NOT DISTINCT FROM ?"
+
 // AffectedOne turns a guarded UPDATE that met another state than the lock had shown into an error.
 func AffectedOne(res sql.Result, what string) error {
 	n, err := res.RowsAffected()

@@ -75,7 +75,7 @@ func lockCampaignAttempt(ctx context.Context, tx bun.Tx, id uuid.UUID) (attempt,
 }
 
 // readUnderLock reads the trip, the events that have had no effect yet, oldest first, and the other open attempt, of which an index
-// allows one.
+// allows one. Both are found by what they belong to, not among all that are in their state: see db.Still.
 func (a *attempt) readUnderLock(ctx context.Context, tx bun.Tx) error {
 	var rows []struct {
 		models.Trip `bun:",extend"`
@@ -91,14 +91,14 @@ func (a *attempt) readUnderLock(ctx context.Context, tx bun.Tx) error {
 		ColumnExpr("we.merchant_reference AS we_merchant_reference, we.amount AS we_amount, we.currency AS we_currency").
 		ColumnExpr("we.result_code AS we_result_code, we.failure_reason AS we_failure_reason").
 		ColumnExpr("we.occurred_at AS we_occurred_at, we.received_at AS we_received_at").
-		Join("LEFT JOIN webhook_events AS we ON we.transaction_id = ? AND we.refund_id IS NULL AND we.processed_at IS NULL", a.t.ID)
+		Join("LEFT JOIN webhook_events AS we ON we.transaction_id = ? AND we.refund_id IS NULL AND we.outcome = ''", a.t.ID)
+
+	const other = "LEFT JOIN payment_transactions AS other ON other.status IS NOT DISTINCT FROM 'PENDING' AND other.id <> ? AND "
 
 	if a.t.BookingID != nil {
-		q = q.Join("LEFT JOIN payment_transactions AS other ON other.booking_id = ? AND other.status = 'PENDING' AND other.id <> ?",
-			*a.t.BookingID, a.t.ID).Where("t.id = ?", a.booking.TripID)
+		q = q.Join(other+"other.booking_id = ?", a.t.ID, *a.t.BookingID).Where("t.id = ?", a.booking.TripID)
 	} else {
-		q = q.Join("LEFT JOIN payment_transactions AS other ON other.ad_campaign_id = ? AND other.status = 'PENDING' AND other.id <> ?",
-			*a.t.AdCampaignID, a.t.ID).Where("t.id = ?", a.campaign.TripID)
+		q = q.Join(other+"other.ad_campaign_id = ?", a.t.ID, *a.t.AdCampaignID).Where("t.id = ?", a.campaign.TripID)
 	}
 
 	if err := q.Order("we.received_at", "we.id").Scan(ctx); err != nil {

@@ -29,7 +29,7 @@ func (s *Store) AdvanceCampaign(ctx context.Context, id uuid.UUID, now time.Time
 		}
 
 		res, err := tx.NewUpdate().Model(&c).Column("status").Set("updated_at = ?", now).
-			WherePK().Where("status = ?", from).Exec(ctx)
+			WherePK().Where(db.Still, bun.Ident("status"), from).Exec(ctx)
 		if err != nil {
 			return fmt.Errorf("move campaign: %w", err)
 		}

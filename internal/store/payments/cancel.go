@@ -105,7 +105,7 @@ func lockPending(ctx context.Context, tx bun.Tx, booking uuid.UUID) (*models.Pay
 	var t models.PaymentTransaction
 
 	err := tx.NewSelect().Model(&t).Where("booking_id = ?", booking).
-		Where("status = ?", models.TransactionPending).For("NO KEY UPDATE").Scan(ctx)
+		Where(db.Still, bun.Ident("status"), models.TransactionPending).For("NO KEY UPDATE").Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil //nolint:nilnil // a booking without an open attempt is no error
 	}
@@ -121,7 +121,7 @@ func lockPending(ctx context.Context, tx bun.Tx, booking uuid.UUID) (*models.Pay
 // that the gateway has reported and that is not settled yet.
 func othersPaying(ctx context.Context, tx bun.Tx, booking uuid.UUID, locked *models.PaymentTransaction) error {
 	q := tx.NewSelect().Model((*models.PaymentTransaction)(nil)).
-		Where("booking_id = ?", booking).Where("status = ?", models.TransactionPending)
+		Where("booking_id = ?", booking).Where(db.Still, bun.Ident("status"), models.TransactionPending)
 	if locked != nil {
 		q = q.Where("id <> ?", locked.ID)
 	}

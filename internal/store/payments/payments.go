@@ -177,7 +177,7 @@ func (s *Store) MoveToBackup(ctx context.Context, t *models.PaymentTransaction) 
 	backup := t.Gateway.BackupChannel()
 
 	res, err := s.db.NewUpdate().Model((*models.PaymentTransaction)(nil)).Set("channel = ?", backup).Set("updated_at = now()").
-		Where("id = ?", t.ID).Where("channel = ?", t.Channel).Where("status = ?", models.TransactionPending).
+		Where("id = ?", t.ID).Where("channel = ?", t.Channel).Where(db.Still, bun.Ident("status"), models.TransactionPending).
 		Where("reference IS NULL").Where("sent_answer IS NULL").Exec(ctx)
 	if err != nil {
 		return false, fmt.Errorf("move attempt to the backup account: %w", err)

@@ -149,7 +149,7 @@ func (st *settlement) apply(ctx context.Context, e *models.WebhookEvent) error {
 	}
 
 	st.writes.Update("event", st.store.db.NewUpdate().Model(e).Set("processed_at = ?", st.now).Set("outcome = ?", outcome).
-		WherePK().Where("processed_at IS NULL"))
+		WherePK().Where("outcome = ''")) // which is processed_at IS NULL, without its index (db.Still)
 
 	return nil
 }
@@ -211,7 +211,7 @@ func (st *settlement) transition(to models.TransactionStatus, why models.Failure
 	st.writes.Update("payment transaction", st.store.db.NewUpdate().Model(&st.t).
 		Column("status", "failure_code", "failure_reason", "captured_at", "reference", "captured_amount", "captured_currency", "suspense_at").
 		Set("check_at = ?", nextCheckAt(st.store.policies, &st.t, why, st.now)).
-		Set("updated_at = ?", st.now).WherePK().Where("status = ?", from))
+		Set("updated_at = ?", st.now).WherePK().Where(db.Still, bun.Ident("status"), from))
 }
 
 // recordLiability records money that came too late to buy anything as a liability to the customer, with an incident. A refund follows.

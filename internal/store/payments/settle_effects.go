@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/uptrace/bun"
+
 	"rihla/internal/store/bookings"
+	"rihla/internal/store/db"
 	"rihla/internal/store/incidents"
 	"rihla/internal/store/ledger"
 	"rihla/models"
@@ -87,7 +90,7 @@ func (st *settlement) moveCampaign(to models.CampaignStatus) {
 	st.campaign.Status = to
 
 	st.writes.Update("campaign", st.store.db.NewUpdate().Model(&st.campaign).Column("status").
-		Set("updated_at = ?", st.now).WherePK().Where("status = ?", from))
+		Set("updated_at = ?", st.now).WherePK().Where(db.Still, bun.Ident("status"), from))
 }
 
 // failBooking leaves the booking payable while its hold lasts, unless the policy or the reason makes the failure

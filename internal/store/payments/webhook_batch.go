@@ -13,7 +13,7 @@ import (
 
 // storeOpenSQL stores events about attempts that are open on their channel, by the checkout that the attempt has. These are stored
 // unprocessed and handed to the attempt's workflow, whatever they say: one statement sees one snapshot, so that nothing else has to be
-// decided. In the order of the index, so that batches of several processes never wait for each other in a circle.
+// decided. The state is written as db.Still has it. In the order of the index, so that batches of several processes never wait for each other in a circle.
 const storeOpenSQL = `
 WITH open AS (
     SELECT e.*, pt.id AS transaction_id, pt.booking_id
@@ -22,7 +22,7 @@ WITH open AS (
         AS e(id, channel, webhook_id, type, checkout_id, merchant_reference, amount, currency, payment_method, result_code,
             failure_reason, gateway_refund_id, occurred_at, body, signature, revises, payment_id)
     JOIN payment_transactions AS pt ON pt.id = e.merchant_reference::uuid
-    WHERE pt.kind = 'PAYMENT' AND pt.status = 'PENDING' AND pt.channel = e.channel AND pt.reference = e.checkout_id
+    WHERE pt.kind = 'PAYMENT' AND pt.status IS NOT DISTINCT FROM 'PENDING' AND pt.channel = e.channel AND pt.reference = e.checkout_id
         AND (e.payment_id = '' OR pt.gateway_payment_id IS NOT NULL)
 ), stored AS (
     INSERT INTO webhook_events (id, channel, webhook_id, type, transaction_id, checkout_id, merchant_reference, amount, currency,

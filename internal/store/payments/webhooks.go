@@ -399,5 +399,5 @@ func MarkRefundEvents(
 func closeRefundEvents(tx bun.Tx, r *models.Refund, outcome models.EventOutcome, now time.Time) *bun.UpdateQuery {
 	return tx.NewUpdate().Model((*models.WebhookEvent)(nil)).
 		Set("processed_at = ?", now).Set("outcome = ?", outcome).
-		Where("refund_id = ?", r.ID).Where("processed_at IS NULL")
+		Where("refund_id = ?", r.ID).Where("outcome = ''")
 }

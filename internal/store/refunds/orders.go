@@ -295,7 +295,7 @@ func (s *Store) SaveGatewayRefund(ctx context.Context, id uuid.UUID, gatewayID s
 func (s *Store) SaveRefundWords(ctx context.Context, id uuid.UUID, words string) error {
 	_, err := s.db.NewUpdate().Model((*models.Refund)(nil)).
 		Set("failure_reason = ?", words).Set("updated_at = now()").
-		Where("id = ?", id).Where("status = ?", models.RefundPending).Exec(ctx)
+		Where("id = ?", id).Where(db.Still, bun.Ident("status"), models.RefundPending).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("save the gateway's reason: %w", err)
 	}

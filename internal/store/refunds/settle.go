@@ -74,7 +74,7 @@ func (st *refundSettlement) succeed(ctx context.Context, result models.RefundRes
 func (st *refundSettlement) transition(ctx context.Context) error {
 	res, err := st.tx.NewUpdate().Model(st.r).
 		Column("status", "refund_transaction_id", "failure_code", "failure_reason", "gateway_refund_id", "completed_at").
-		Set("updated_at = ?", st.now).WherePK().Where("status = ?", models.RefundPending).Exec(ctx)
+		Set("updated_at = ?", st.now).WherePK().Where(db.Still, bun.Ident("status"), models.RefundPending).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("move refund: %w", err)
 	}
