@@ -63,7 +63,7 @@ var measurements = []measurement{
 	},
 	{section: "outbox-of-two", args: []string{"outbox", "--workers", "2"}},
 	{
-		section: "snapshot", args: []string{"snapshot", "--lines", "2000"},
+		section: "snapshot", args: []string{"snapshot", "--lines", "2000", "--rounds", "3"},
 		small: []string{"snapshot", "--lines", "100", "--step", "50"},
 	},
 	{section: "workflow", args: []string{"workflow"}, small: []string{"workflow", "--payments", "20", "--parallel", "4", "--rounds", "1"}},

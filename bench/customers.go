@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/google/uuid"
@@ -233,9 +234,23 @@ func dialKept(ctx context.Context, address, path, token string) (*keptConn, erro
 	return dialKeptFrom(ctx, nil, address, path, token)
 }
 
+// portWhenConnecting has the port chosen when the connection is made, among those that are free for its other end. When the address is
+// bound, a port that is free for every other end is looked for, which takes a millisecond once thousands are in use.
+func portWhenConnecting(_, _ string, raw syscall.RawConn) error {
+	const bindAddressNoPort = 24 // IP_BIND_ADDRESS_NO_PORT of Linux
+
+	var set error
+
+	err := raw.Control(func(fd uintptr) {
+		set = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_IP, bindAddressNoPort, 1) //nolint:gosec // a file descriptor
+	})
+
+	return errors.Join(err, set)
+}
+
 // dialKeptFrom is dialKept from an address of this machine; nil: any.
 func dialKeptFrom(ctx context.Context, from net.Addr, address, path, token string) (*keptConn, error) {
-	conn, err := (&net.Dialer{LocalAddr: from}).DialContext(ctx, "tcp", address)
+	conn, err := (&net.Dialer{LocalAddr: from, Control: portWhenConnecting}).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
 	}
