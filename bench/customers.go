@@ -242,7 +242,7 @@ func portWhenConnecting(_, _ string, raw syscall.RawConn) error {
 	var set error
 
 	err := raw.Control(func(fd uintptr) {
-		set = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_IP, bindAddressNoPort, 1) //nolint:gosec // a file descriptor
+		set = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_IP, bindAddressNoPort, 1)
 	})
 
 	return errors.Join(err, set)

@@ -13,7 +13,8 @@ import (
 
 // storeOpenSQL stores events about attempts that are open on their channel, by the checkout that the attempt has. These are stored
 // unprocessed and handed to the attempt's workflow, whatever they say: one statement sees one snapshot, so that nothing else has to be
-// decided. The state is written as db.Still has it. In the order of the index, so that batches of several processes never wait for each other in a circle.
+// decided. The state is written as db.Still has it. In the order of the index, so that batches of several processes never wait for each
+// other in a circle.
 const storeOpenSQL = `
 WITH open AS (
     SELECT e.*, pt.id AS transaction_id, pt.booking_id
