@@ -1,11 +1,13 @@
 package e2e_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
@@ -15,18 +17,20 @@ import (
 )
 
 // makeCurrent has a version of the deployment take everything on, as soon as its workers poll; an empty build means workers
-// without versions.
+// without versions. A call that meets the server while it learns of the version may never be answered: each has its own time.
 func makeCurrent(t *testing.T, s *harness.Stack, deployment, build string) {
 	t.Helper()
 
-	var err error
+	const oneCall = 5 * time.Second
 
-	require.Eventually(t, func() bool {
-		_, err = s.Temporal.WorkerDeploymentClient().GetHandle(deployment).
-			SetCurrentVersion(t.Context(), client.WorkerDeploymentSetCurrentVersionOptions{BuildID: build})
+	require.EventuallyWithT(t, func(c *assert.CollectT) {
+		ctx, cancel := context.WithTimeout(t.Context(), oneCall)
+		defer cancel()
 
-		return err == nil
-	}, patience, 200*time.Millisecond, "%s: %v", build, err)
+		_, err := s.Temporal.WorkerDeploymentClient().GetHandle(deployment).
+			SetCurrentVersion(ctx, client.WorkerDeploymentSetCurrentVersionOptions{BuildID: build})
+		require.NoError(c, err)
+	}, 2*patience, 200*time.Millisecond, build)
 }
 
 // ranOn is the version that has taken the workflow on last.
