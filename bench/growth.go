@@ -62,7 +62,7 @@ func benchGrowth(ctx context.Context, out io.Writer, payments, clients, rounds, 
 		}
 	}
 
-	fmt.Fprintf(out, "%d payments by %d customers at once, %d rounds; times in ms, CPU in ms for each payment; the share is of the empty "+
+	fmt.Fprintf(out, "%d payments by %d customers at once, %d rounds; times in ms, CPU in ms for each payment;\nthe share is of the empty "+
 		"database's rate\n\n%s", payments, clients, rounds, paymentsHead)
 
 	for range rounds {
