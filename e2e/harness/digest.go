@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -66,14 +67,13 @@ func (s *Stack) Digest(tb testing.TB) map[string]string {
 // they then move would look like a change.
 func (s *Stack) foldReports(tb testing.TB) {
 	tb.Helper()
-	require.Eventually(tb, func() bool {
+	require.EventuallyWithT(tb, func(c *assert.CollectT) {
 		_, err := s.Store.Ledger.FoldReports(tb.Context())
-		require.NoError(tb, err)
+		require.NoError(c, err)
 
 		var left bool
 
-		require.NoError(tb, s.DB.QueryRowContext(tb.Context(), `SELECT EXISTS (SELECT FROM report_deltas)`).Scan(&left))
-
-		return !left
+		require.NoError(c, s.DB.QueryRowContext(tb.Context(), `SELECT EXISTS (SELECT FROM report_deltas)`).Scan(&left))
+		require.False(c, left)
 	}, 30*time.Second, 20*time.Millisecond, "sums of reports are still to be folded")
 }

@@ -19,7 +19,10 @@ func TestSettlingFindsRowsByTheirKeys(t *testing.T) {
 	s := onOneConnection(t)
 	b := bundle(t, s, s.DB.Raw)
 
-	const known, settled = 300, 8 // more than as many as PostgreSQL plans anew
+	const (
+		known   = 300
+		settled = 8 // PostgreSQL plans the first five executions of a prepared statement by themselves
+	)
 
 	trip := b.Trip
 	book := func(i int) models.PaymentTransaction {

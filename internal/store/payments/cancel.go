@@ -137,7 +137,7 @@ func othersPaying(ctx context.Context, tx bun.Tx, booking uuid.UUID, locked *mod
 
 	reported, err := tx.NewSelect().Model((*models.WebhookEvent)(nil)).
 		Join("JOIN payment_transactions AS pt ON pt.id = we.transaction_id").Where("pt.booking_id = ?", booking).
-		Where("we.type = ?", models.EventPaymentSucceeded).Where("we.processed_at IS NULL").Exists(ctx)
+		Where("we.type = ?", models.EventPaymentSucceeded).Where("we.outcome = ''").Exists(ctx)
 	if err != nil {
 		return fmt.Errorf("look for payments: %w", err)
 	}

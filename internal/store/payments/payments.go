@@ -197,7 +197,7 @@ const noteOpeningSQL = `
 UPDATE payment_transactions SET sent_answer = ?0,
 	unsettled_at = CASE WHEN ?0 = 'REFUSED' OR ?0 = 'CONFLICT' AND sent_answer = 'CONFLICT'
 		THEN COALESCE(unsettled_at, clock_timestamp()) ELSE clock_timestamp() END
-WHERE id = ?1 AND status = 'PENDING' AND reference IS NULL
+WHERE id = ?1 AND status IS NOT DISTINCT FROM 'PENDING' AND reference IS NULL
 RETURNING clock_timestamp() - unsettled_at >= ?2 * interval '1 microsecond'`
 
 // NoteOpeningAnswer keeps how an opening of the attempt was answered without success, while it or an earlier one may still have an

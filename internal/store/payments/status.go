@@ -174,7 +174,7 @@ func (s *Store) WaitForAnswers(ctx context.Context, attempts []uuid.UUID, now ti
 	err = s.db.NewRaw(`WITH noted AS (
 			UPDATE payment_transactions AS pt SET check_at = ? WHERE pt.id IN (
 				SELECT pt.id FROM payment_transactions AS pt WHERE pt.id IN (?) AND `+unheardSQL+`?
-				AND NOT EXISTS (SELECT FROM webhook_events AS we WHERE we.transaction_id = pt.id AND we.processed_at IS NULL)
+				AND NOT EXISTS (SELECT FROM webhook_events AS we WHERE we.transaction_id = pt.id AND we.outcome = '')
 				FOR NO KEY UPDATE SKIP LOCKED)
 			RETURNING pt.channel)
 		SELECT DISTINCT channel FROM noted`, now, bun.List(attempts), now.Add(-UnheardFor)).Scan(ctx, &channels)
