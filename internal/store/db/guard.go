@@ -18,8 +18,9 @@ func CompareBool(a, b bool) int {
 }
 
 // Still is the condition on a row's state (bun.Ident, value) where the row is found by its key or by what it belongs to, as in a guarded
-// UPDATE. It means what = means, and keeps PostgreSQL from finding the row by an index of the rows in that state. Such an index looks cheap where few rows are in it, and has an
-// entry for every row that was in it since the oldest snapshot that is open (docs/decisions/0059).
+// UPDATE. It means what = means, and keeps PostgreSQL from finding the row by an index of the rows in that state. Such an index looks
+// cheap where few rows are in it, and has an entry for every row that was in it since the oldest snapshot that is open
+// (docs/decisions/0059).
 const Still = "? IS NOT DISTINCT FROM ?"
 
 // AffectedOne turns a guarded UPDATE that met another state than the lock had shown into an error.
