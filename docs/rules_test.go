@@ -111,6 +111,27 @@ func TestLinksOfTheRulesLeadSomewhere(t *testing.T) {
 	}
 }
 
+// TestLinksLeadToFiles finds links of the documents to files that are not there.
+func TestLinksLeadToFiles(t *testing.T) {
+	t.Parallel()
+
+	link := regexp.MustCompile(`\]\(([^)#\s]+)[^)]*\)`)
+
+	for _, name := range documents(t) {
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+
+		for _, to := range link.FindAllStringSubmatch(string(text), -1) {
+			if strings.Contains(to[1], ":") { // another host, an address of mail
+				continue
+			}
+
+			_, err := os.Stat(filepath.Join(filepath.Dir(name), to[1]))
+			require.NoError(t, err, name)
+		}
+	}
+}
+
 func TestEveryCitedRuleExists(t *testing.T) {
 	t.Parallel()
 

@@ -14,6 +14,9 @@ import (
 // An operation with `x-account-check: handler` reads its caller's account by the statement that reads what is asked for, instead of by
 // one of its own before it. The chain then only checks the token itself, and the handler brings the account by JudgeAccount. Nothing
 // leaves the chain without that verdict (settleAccount), and no other refusal comes before it: 401 stays in front of 429, 422 and 404.
+//
+// An operation with `x-admission` has its account read by the chain, once the payment has a place: what is refused because there is too
+// much to do must not wait for the database itself. That one answer, which is the same for everybody, leaves without a verdict.
 
 // halfAuthenticator is an Authenticator that can be asked for the two halves of Verify.
 type halfAuthenticator interface {
@@ -29,6 +32,8 @@ type accountCheck struct {
 	verdict error
 	// counted is set when the request was counted against the account.
 	counted bool
+	// overloaded is set when the request was refused because there is no place for it.
+	overloaded bool
 }
 
 // JudgeAccount says whether the caller may be answered, by how the account stands now and the error of reading that: NOT_FOUND for one
@@ -62,13 +67,24 @@ func identifyOnly(ctx context.Context, by halfAuthenticator, r *request, token s
 
 var errAccountNotJudged = errors.New("the handler has answered without judging its caller's account")
 
+// askAccount looks up the account of a request that has been let in before it. Errors: UNAUTHENTICATED, SERVICE_UNAVAILABLE.
+func askAccount(ctx context.Context, r *request) error {
+	if r.account == nil {
+		return nil
+	}
+
+	r.account.judged, r.account.verdict = true, r.status(ctx)
+
+	return r.account.verdict
+}
+
 // settleAccount is the last word on a request whose account its handler had to judge. A handler that has not judged it cannot answer,
 // and of an error that came before it the account is looked up now. ctx is without the operation's deadline.
 func (c *Chain) settleAccount(ctx context.Context, f *fiber.Ctx, op *contract.Operation, r *request, err error) error {
 	check := r.account
 
 	switch {
-	case check == nil:
+	case check == nil, check.overloaded:
 		return err
 	case check.judged && check.verdict == nil:
 		return err

@@ -6,14 +6,16 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"rihla/api/admission"
 	"rihla/api/contract"
 	"rihla/internal/auth"
 	"rihla/models"
 )
 
 // run makes the checks in their order: 413 → 401 → 429 → 403 → 400/415/422 → 404 of an id that is none → 503 of a payment that has no
-// place, then the handler. The contents of an early answer never depend on a later check. Before the caller is known to be allowed to
-// send a body, only its declared length is looked at; a body that declares none is cut off at the limit while it is read. The
+// place, then the handler. The contents of an early answer never depend on a later check, and a caller without an account any more
+// hears 401 in place of every answer but 413 and that 503, which asks the database nothing. Before the caller is known to be allowed
+// to send a body, only its declared length is looked at; a body that declares none is cut off at the limit while it is read. The
 // signature of a webhook is over its body, which is therefore small.
 func (c *Chain) run(f *fiber.Ctx, op *contract.Operation) error {
 	ctx := f.UserContext()
@@ -96,13 +98,11 @@ func (c *Chain) handle(f *fiber.Ctx, op *contract.Operation, form *contract.Form
 	f.SetUserContext(contract.WithPatch(ctx, op, valid))
 
 	if op.Payments {
-		permit, ok := c.deps.Admission.Admit(ctx, contract.MethodOf(valid))
-		if !ok {
-			return overloaded(c.deps.Admission.After())
+		permit, err := c.place(ctx, contract.MethodOf(valid))
+		if err != nil {
+			return err
 		}
 		defer permit.Release()
-
-		requestOf(ctx).permit = permit
 	}
 
 	if key := f.Get(contract.IdempotencyHeader); op.Idempotent && key != "" {
@@ -110,6 +110,31 @@ func (c *Chain) handle(f *fiber.Ctx, op *contract.Operation, form *contract.Form
 	}
 
 	return f.Next()
+}
+
+// place takes one for a payment by the method, which has to be released, and then asks for the caller's account. Errors:
+// SERVICE_UNAVAILABLE when there is none; UNAUTHENTICATED.
+func (c *Chain) place(ctx context.Context, method models.PaymentMethod) (*admission.Permit, error) {
+	r := requestOf(ctx)
+
+	permit, ok := c.deps.Admission.Admit(ctx, method)
+	if !ok {
+		if r.account != nil {
+			r.account.overloaded = true
+		}
+
+		return nil, overloaded(c.deps.Admission.After())
+	}
+
+	if err := askAccount(ctx, r); err != nil {
+		permit.Release()
+
+		return nil, err
+	}
+
+	r.permit = permit
+
+	return permit, nil
 }
 
 // admit asks, within the time of a request, whether the caller may call the operation at all.
@@ -158,7 +183,7 @@ func (c *Chain) authenticate(f *fiber.Ctx, op *contract.Operation, r *request) (
 
 	token := strings.TrimSpace(header[len(bearerPrefix):])
 
-	if by, ok := c.deps.Auth.(halfAuthenticator); ok && op.AccountByHandler {
+	if by, ok := c.deps.Auth.(halfAuthenticator); ok && (op.AccountByHandler || op.Payments) {
 		r.principal, err = identifyOnly(f.UserContext(), by, r, token)
 	} else {
 		r.principal, err = c.deps.Auth.Verify(f.UserContext(), token)
