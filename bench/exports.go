@@ -164,7 +164,7 @@ func (b *bench) psqlCopy(ctx context.Context) (int64, error) {
 	err := b.psql(ctx, `\copy (SELECT transaction_number, record_date, fr.kind, p.name, details, gross_amount, platform_commission_amount, `+
 		`net_amount, fr.vat_amount, fr.refunded_amount, fr.currency, balance_status, payout_reference, payout_date, transferred_at, `+
 		`bn.booking_number, fr.booking_id, fr.ad_campaign_id, payment_transaction_id, fr.id, split_from, fr.created_at, fr.commission_rate, `+
-		`captured_at, payment_method, gateway, netted_against FROM financial_records AS fr JOIN providers AS p ON p.id = fr.provider_id `+
+		`captured_at, payment_method, gateway, netted_against, `+reverted+` FROM financial_records AS fr JOIN providers AS p ON p.id = fr.provider_id `+
 		`JOIN payment_transactions AS pt ON pt.id = fr.payment_transaction_id LEFT JOIN bookings AS bn ON bn.id = fr.booking_id `+
 		`ORDER BY record_date DESC, fr.created_at DESC, fr.id) TO '`+name+`' CSV HEADER`, "-q")
 	if err != nil {
@@ -178,6 +178,14 @@ func (b *bench) psqlCopy(ctx context.Context) (int64, error) {
 
 	return info.Size(), nil
 }
+
+// reverted is when the transfer of a ledger line was taken back: of those that can have been, which are few.
+const reverted = `CASE WHEN fr.balance_status = 'IN_CURRENT_BALANCE' AND fr.id IN (SELECT record_id FROM payout_reversals)
+	THEN (SELECT max(v.created_at) FROM payout_reversals AS v WHERE v.record_id = fr.id)
+	WHEN fr.balance_status = 'REFUNDED' AND fr.transferred_at IN (SELECT transferred_at FROM payout_reversals)
+	THEN (SELECT max(v.created_at) FROM payout_reversals AS v JOIN financial_records AS rest ON rest.id = v.record_id
+		WHERE rest.payment_transaction_id = fr.payment_transaction_id AND rest.kind = fr.kind AND v.transferred_at = fr.transferred_at)
+	END`
 
 func (b *bench) psql(ctx context.Context, command string, flags ...string) error {
 	program, err := exec.LookPath("psql")

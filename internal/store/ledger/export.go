@@ -44,7 +44,7 @@ var exportColumns = []ExportColumn{
 	{Name: "transaction_number", Label: models.Label{AR: "رقم العملية", EN: "Transaction number"}},
 	{Name: "record_date", Label: models.Label{AR: "التاريخ", EN: "Date"}, Kind: ExportDay},
 	{Name: "kind", Label: models.Label{AR: "النوع", EN: "Kind"}},
-	{Name: "provider_name", Label: models.Label{AR: "الشركة", EN: "Provider"}, sql: "p.name", free: true},
+	{Name: "provider_name", Label: models.Label{AR: "الشركة", EN: "Provider"}, sql: companyName, free: true},
 	{Name: "details", Label: models.Label{AR: "التفاصيل", EN: "Details"}, free: true},
 	{Name: "gross_amount", Label: models.Label{AR: "المبلغ الإجمالي", EN: "Gross amount"}, Kind: ExportMoney},
 	{Name: "platform_commission_amount", Label: models.Label{AR: "عمولة المنصة", EN: "Platform commission"}, Kind: ExportMoney},
@@ -70,9 +70,14 @@ var exportColumns = []ExportColumn{
 	{Name: "netted_against", Label: models.Label{AR: "تمت مقاصته مع السجل", EN: "Netted against record"}},
 	{
 		Name: "payout_reverted_at", Label: models.Label{AR: "وقت إلغاء التحويل (UTC)", EN: "Transfer taken back at (UTC)"},
-		Kind: ExportMoment, sql: revertedSQL,
+		Kind: ExportMoment, sql: exportRevertedSQL,
 	},
 }
+
+// exportRevertedSQL is revertedSQL for very many lines: whether a line can have been taken back at all is looked up in a hash of those
+// that were, which is made once.
+var exportRevertedSQL = revertedWhere("fr.id IN (SELECT record_id FROM payout_reversals)",
+	"fr.transferred_at IN (SELECT transferred_at FROM payout_reversals)")
 
 // ExportColumns are the columns of every export, in their order.
 func ExportColumns() []ExportColumn { return append([]ExportColumn(nil), exportColumns...) }
@@ -166,13 +171,21 @@ func (c ExportColumn) expression(safe bool, lang models.Locale) string {
 	case c.Kind == ExportMoment:
 		// The session's time zone is UTC.
 		return fmt.Sprintf("replace(left(%s::text, 19), ' ', 'T') || 'Z'", value)
-	case c.free && safe:
-		return fmt.Sprintf(`CASE WHEN %[1]s ~ '%[2]s' THEN %[1]s WHEN %[1]s IS NOT NULL THEN CASE WHEN %[1]s ~ '%[3]s' THEN '''' ELSE '' END || `+
-			`regexp_replace(translate(%[1]s, E'\r\n\t', '   '), ';([[:space:]"]*[%[4]s])', ';''\1', 'g') END`,
-			value, harmlessText, formulaAhead, formulaSigns)
+	case c.free && safe && value != companyName:
+		return harmless(value)
 	default:
 		return value
 	}
+}
+
+// companyName is the name of a line's company: the same for very many lines, it is made harmless once for each company.
+const companyName = "p.name"
+
+// harmless is the SQL of text that a spreadsheet cannot run.
+func harmless(value string) string {
+	return fmt.Sprintf(`CASE WHEN %[1]s ~ '%[2]s' THEN %[1]s WHEN %[1]s IS NOT NULL THEN CASE WHEN %[1]s ~ '%[3]s' THEN '''' ELSE '' END || `+
+		`regexp_replace(translate(%[1]s, E'\r\n\t', '   '), ';([[:space:]"]*[%[4]s])', ';''\1', 'g') END`,
+		value, harmlessText, formulaAhead, formulaSigns)
 }
 
 // exportQuery is the query of an export: latest record date first unless f.Page.Sort says otherwise.
@@ -183,7 +196,13 @@ func (s *Store) exportQuery(f RecordFilter, safe bool, lang models.Locale) (*bun
 		return nil, err
 	}
 
-	q := withSubjects(s.db.NewSelect().Model((*models.FinancialRecord)(nil)))
+	company := "SELECT name FROM providers WHERE id = fr.provider_id"
+	if safe {
+		// OFFSET 0 keeps the work in the subquery, whose results PostgreSQL remembers by company.
+		company = "SELECT " + harmless("name") + " AS name FROM providers WHERE id = fr.provider_id OFFSET 0"
+	}
+
+	q := withPayment(s.db.NewSelect().Model((*models.FinancialRecord)(nil)).Join("CROSS JOIN LATERAL (" + company + ") AS p"))
 	for _, c := range exportColumns {
 		q = q.ColumnExpr("? AS ?", bun.Safe(c.expression(safe, lang)), bun.Name(c.Title(lang)))
 	}

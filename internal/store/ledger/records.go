@@ -70,19 +70,29 @@ func records(db bun.IDB) *bun.SelectQuery {
 
 // withSubjects joins what ledger lines are about: company, payment and booking.
 func withSubjects(q *bun.SelectQuery) *bun.SelectQuery {
-	return q.Join("JOIN providers AS p ON p.id = fr.provider_id").
+	return withPayment(q.Join("JOIN providers AS p ON p.id = fr.provider_id"))
+}
+
+// withPayment joins a ledger line's payment and booking.
+func withPayment(q *bun.SelectQuery) *bun.SelectQuery {
+	return q.
 		Join("JOIN payment_transactions AS paid ON paid.id = fr.payment_transaction_id").
 		Join("LEFT JOIN bookings AS bn ON bn.id = fr.booking_id")
 }
 
 // revertedSQL is when the last mark of a ledger line was taken back. A line that is owed has lost the mark with it. One that
 // was refunded under the mark keeps it: the reversal is that of the line's rest.
-const revertedSQL = `CASE
-	WHEN fr.balance_status = 'IN_CURRENT_BALANCE' THEN (SELECT max(v.created_at) FROM payout_reversals AS v WHERE v.record_id = fr.id)
-	WHEN fr.balance_status = 'REFUNDED' AND fr.transferred_at IS NOT NULL THEN (
+var revertedSQL = revertedWhere("true", "fr.transferred_at IS NOT NULL")
+
+// revertedWhere is revertedSQL with a condition for lines that are owed, and one for lines that were refunded.
+func revertedWhere(owed, refunded string) string {
+	return `CASE
+	WHEN fr.balance_status = 'IN_CURRENT_BALANCE' AND ` + owed + ` THEN (SELECT max(v.created_at) FROM payout_reversals AS v WHERE v.record_id = fr.id)
+	WHEN fr.balance_status = 'REFUNDED' AND ` + refunded + ` THEN (
 		SELECT max(v.created_at) FROM payout_reversals AS v JOIN financial_records AS rest ON rest.id = v.record_id
 		WHERE rest.payment_transaction_id = fr.payment_transaction_id AND rest.kind = fr.kind AND v.transferred_at = fr.transferred_at)
 	END`
+}
 
 // apply narrows a list to what the filter says.
 func (f RecordFilter) apply(q *bun.SelectQuery) *bun.SelectQuery {
