@@ -83,7 +83,7 @@ func benchGrowth(ctx context.Context, out io.Writer, payments, clients, rounds, 
 	stages[1].line(out, strconv.Itoa(records)+" past ledger lines", full)
 
 	for _, b := range stages {
-		if err := b.audit(ctx, out); err != nil {
+		if err := b.auditTwice(ctx, out); err != nil {
 			return err
 		}
 	}

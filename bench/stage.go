@@ -219,6 +219,26 @@ func (s *stage) audit(ctx context.Context, out io.Writer) error {
 	return err
 }
 
+// auditTwice is audit, which keeps the balances, and then an audit of what has happened since.
+func (s *stage) auditTwice(ctx context.Context, out io.Writer) error {
+	owner := map[string]string{"DATABASE_URL": s.bench.stack.DatabaseURL}
+
+	text, err := s.service.Command(ctx, owner, "", "audit", "--seal")
+	if err != nil {
+		return fmt.Errorf("the audit: %w\n%s", err, text)
+	}
+
+	fmt.Fprintf(out, "\nAudit: %s\n", strings.ReplaceAll(strings.TrimSpace(text), "\n", "; "))
+
+	if text, err = s.service.Command(ctx, nil, "", "audit", "--since-seal"); err != nil {
+		return fmt.Errorf("the audit: %w\n%s", err, text)
+	}
+
+	_, err = fmt.Fprintf(out, "Audit %s\n", strings.ReplaceAll(strings.TrimSpace(text), "\n", "; "))
+
+	return err
+}
+
 func (s *stage) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), startTime)
 	defer cancel()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx": the audit has a connection of its own
 	"github.com/spf13/cobra"
@@ -15,7 +16,10 @@ import (
 )
 
 func newAudit() *cobra.Command {
-	var rules, verbose bool
+	var (
+		rules bool
+		how   auditOptions
+	)
 
 	audit := &cobra.Command{
 		Use:   "audit",
@@ -24,7 +28,9 @@ func newAudit() *cobra.Command {
 			"read-only snapshot beside whatever runs, and print each difference on a line of its own:\n\n" +
 			"  RULE: SUBJECT ID: what was expected, what was found\n\n" +
 			"A rule that cannot be looked at is named, and the others are looked at all the same. The exit status is 0 when\n" +
-			"the books agree, 1 when they do not, or when not all of them could be read.",
+			"the books agree, 1 when they do not, or when not all of them could be read.\n\n" +
+			"With --seal, run as the owner of the tables, the balances are kept when the books agree; with --since-seal only\n" +
+			"what has happened since then is looked at, and the sums of reports are held against those balances.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if rules {
@@ -33,14 +39,19 @@ func newAudit() *cobra.Command {
 				return nil
 			}
 
-			return runAudit(cmd, verbose)
+			return runAudit(cmd, how)
 		},
 	}
 	audit.Flags().BoolVar(&rules, "rules", false, "print the rules and what they say, and do not look")
-	audit.Flags().BoolVarP(&verbose, "verbose", "v", false, "name the rules that hold, too")
+	audit.Flags().BoolVarP(&how.verbose, "verbose", "v", false, "name the rules that hold, too")
+	audit.Flags().BoolVar(&how.seal, "seal", false, "keep the balances when there is no difference")
+	audit.Flags().BoolVar(&how.sinceSeal, "since-seal", false, "look at what has happened since the last --seal")
+	audit.MarkFlagsMutuallyExclusive("seal", "since-seal")
 
 	return audit
 }
+
+type auditOptions struct{ verbose, seal, sinceSeal bool }
 
 func printRules(w io.Writer) {
 	for _, r := range audit.Rules() {
@@ -48,7 +59,7 @@ func printRules(w io.Writer) {
 	}
 }
 
-func runAudit(cmd *cobra.Command, verbose bool) error {
+func runAudit(cmd *cobra.Command, how auditOptions) error {
 	cfg, err := loadConfig(config.Config.RequireDatabase)
 	if err != nil {
 		return err
@@ -62,22 +73,39 @@ func runAudit(cmd *cobra.Command, verbose bool) error {
 
 	out := bufio.NewWriter(cmd.OutOrStdout())
 
-	sum, err := audit.Run(cmd.Context(), db, func(d audit.Difference) error {
+	run := audit.Run
+	if how.sinceSeal {
+		run = audit.RunSince
+	}
+
+	sum, err := run(cmd.Context(), db, func(d audit.Difference) error {
 		_, err := fmt.Fprintln(out, d)
 
 		return err
 	})
-	printSummary(out, sum, verbose)
-
-	if err != nil {
-		return errors.Join(err, out.Flush(), verdict(sum))
+	if errors.Is(err, audit.ErrNoSnapshot) {
+		return fmt.Errorf("%w: run rihla audit --seal first", err)
 	}
 
-	if err := out.Flush(); err != nil {
+	printSummary(out, sum, how.verbose)
+
+	if err := errors.Join(err, out.Flush(), verdict(sum)); err != nil || !how.seal {
 		return err
 	}
 
-	return verdict(sum)
+	return seal(cmd, db)
+}
+
+// seal keeps the balances of books that agree.
+func seal(cmd *cobra.Command, db *sql.DB) error {
+	until, accounts, err := audit.Seal(cmd.Context(), db)
+	if err != nil {
+		return err
+	}
+
+	fmt.Fprintf(cmd.OutOrStdout(), "sealed until %s: the balances of %d accounts\n", until.UTC().Format(time.RFC3339), accounts)
+
+	return nil
 }
 
 // verdict is an error unless every rule was looked at and holds.
@@ -112,6 +140,10 @@ func printSummary(w io.Writer, s audit.Summary, verbose bool) {
 		unseen += len(u.Rules)
 
 		fmt.Fprintf(w, "  unseen  %s\n", u.Names())
+	}
+
+	if !s.Since.IsZero() {
+		fmt.Fprintf(w, "since %s: %d payments; %d rules are left to a full audit\n", s.Since.UTC().Format(time.RFC3339), s.Payments, len(s.Left))
 	}
 
 	fmt.Fprintf(w, "%d rules, %d differences, %.1f s\n", len(s.Rules)-unseen, s.Differences, s.Took.Seconds())

@@ -59,4 +59,20 @@ func TestAuditCommand(t *testing.T) {
 	text, err = s.OwnersCommand("seed", "--records", "500")
 	require.NoError(t, err, text)
 	require.Contains(t, text, "added 50")
+
+	text, err = s.OwnersCommand("audit", "--since-seal")
+	require.Error(t, err)
+	require.Contains(t, text, "run rihla audit --seal first")
+
+	text, err = s.Command("", "audit", "--seal")
+	require.Error(t, err, "balances are kept by the owner of the tables alone")
+	require.Contains(t, text, "permission denied")
+
+	text, err = s.OwnersCommand("audit", "--seal")
+	require.NoError(t, err, text)
+	require.Regexp(t, `\nsealed until \S+: the balances of \d+ accounts\n$`, text)
+
+	text, err = s.Command("", "audit", "--since-seal")
+	require.NoError(t, err, text)
+	require.Regexp(t, `^since \S+: [1-9]\d* payments; \d+ rules are left to a full audit\n\d+ rules, 0 differences, `, text)
 }

@@ -19,6 +19,7 @@ func archiveChecks() []check {
 			{"archive-states", "As many transactions are in a state as entries of trails, archived or not, lead to it and do not lead on."},
 		},
 		needs: archive,
+		reach: everything,
 		sql: `
 WITH archived AS (SELECT table_name, max(until) AS until FROM archived_months GROUP BY table_name),
 noted AS (

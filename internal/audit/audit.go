@@ -44,6 +44,10 @@ type Summary struct {
 	Differences int
 	Unseen      []*UnseenError // rules that could not be checked to the end; the others were
 	Took        time.Duration
+
+	Since    time.Time // of RunSince: the moment of the last snapshot
+	Payments int       // of RunSince: how many payments were looked at
+	Left     []Rule    // by RunSince to a full audit
 }
 
 // UnseenError says that rules could not be looked at, or not to the end.
@@ -74,15 +78,27 @@ func (e *UnseenError) Unwrap() error { return e.Err }
 type check struct {
 	rules []Rule
 	sql   string
+	args  []any
 	// needs is a table, or `table.column`, that the query reads and that an older schema does not have; without it the check is left out.
 	needs string
+	// reach is which part of the books has to be read for it.
+	reach reach
 }
+
+// reach is which part of the books a check reads.
+type reach int
+
+const (
+	byPayment  reach = iota // each payment by itself, with all that belongs to it
+	everything              // sums over all payments
+	besides                 // something else than payments, little of it
+)
 
 // checks are all of them, in the order in which they are reported.
 func checks() []check {
 	return slices.Concat(
 		recordChecks(), balanceChecks(), refundChecks(), paymentChecks(), lostMoneyChecks(), subjectChecks(), bookingChecks(),
-		traceChecks(), archiveChecks(), guardChecks(), rollupChecks(),
+		traceChecks(), archiveChecks(), guardChecks(), rollupChecks(), snapshotChecks(),
 	)
 }
 
@@ -128,13 +144,17 @@ func inspect(ctx context.Context, tx *sql.Tx, found func(Difference) error) (Sum
 		return out, fmt.Errorf("prepare audit: %w", err)
 	}
 
-	for _, c := range checks() {
-		if err := c.guarded(ctx, tx, &out, found); err != nil {
-			return out, fmt.Errorf("audit %s: %w", c.rules[0].Name, err)
+	return out, inspectAll(ctx, tx, checks(), &out, found)
+}
+
+func inspectAll(ctx context.Context, tx *sql.Tx, all []check, out *Summary, found func(Difference) error) error {
+	for _, c := range all {
+		if err := c.guarded(ctx, tx, out, found); err != nil {
+			return fmt.Errorf("audit %s: %w", c.rules[0].Name, err)
 		}
 	}
 
-	return out, nil
+	return nil
 }
 
 // guarded runs the check behind a savepoint, so that its failure leaves the snapshot to those that follow. It returns
@@ -191,7 +211,7 @@ func (c check) run(ctx context.Context, tx *sql.Tx, out *Summary, found func(Dif
 		}
 	}
 
-	rows, err := tx.QueryContext(ctx, c.sql)
+	rows, err := tx.QueryContext(ctx, c.sql, c.args...)
 	if err != nil {
 		return err
 	}

@@ -173,6 +173,7 @@ ALTER TABLE payout_reversals ENABLE TRIGGER USER;
 ALTER TABLE bookings ENABLE TRIGGER USER;
 ALTER TABLE trip_moves ENABLE TRIGGER USER;
 ALTER TABLE archived_months ENABLE TRIGGER USER;
+ALTER TABLE balance_snapshots ENABLE TRIGGER USER;
 ALTER TABLE financial_records ENABLE TRIGGER USER;
 ALTER TABLE payment_transactions ENABLE TRIGGER USER`
 
@@ -229,6 +230,7 @@ func TestTampering(t *testing.T) { //nolint:tparallel // every case locks the ta
 
 			require.Equal(t, want, named)
 			require.True(t, c.id == nil || slices.Contains(ids[c.rule], id), "%v", ids[c.rule])
+			requireSameSince(t, tx, want)
 		})
 	}
 }

@@ -113,6 +113,7 @@ func providerBalances() check {
 	return check{
 		rules: []Rule{{"provider-balance", "What a provider's accounts hold is the net of its own lines in the current balance, and of those " +
 			"that were transferred."}},
+		reach: everything,
 		sql: `
 WITH account AS (
     SELECT name, sum(amount) AS balance FROM (

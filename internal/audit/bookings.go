@@ -39,7 +39,8 @@ func tripSeats() check {
 	return check{
 		rules: []Rule{{"trip-seats", "The seats taken of a trip are those of its bookings that hold seats, and not more than it has."}},
 		sql: `
-WITH held AS (SELECT trip_id AS id, sum(seats) AS seats FROM bookings WHERE seats_held GROUP BY trip_id)
+WITH held AS (SELECT trip_id AS id, sum(seats) AS seats FROM public.bookings WHERE seats_held
+    AND trip_id IN (SELECT id FROM trips) GROUP BY trip_id)
 SELECT 'trip-seats', 'trip', t.id, format('%s of %s taken, bookings hold %s', t.seats_taken, t.capacity, coalesce(h.seats, 0))
 FROM trips AS t LEFT JOIN held AS h ON h.id = t.id
 WHERE t.seats_taken <> coalesce(h.seats, 0) OR t.seats_taken > t.capacity`,

@@ -17,7 +17,8 @@ func guardChecks() []check {
 			{"triggers", "The triggers that keep sums, texts, trails and rates, hold refunds to their way, and announce money, are there, " +
 				"switched on, and do what they were made for."},
 		},
-		sql: guardsSQL(),
+		reach: besides,
+		sql:   guardsSQL(),
 	}}
 }
 
@@ -84,6 +85,15 @@ func bookGuards() []guard {
 		{
 			"0035", archive, "archived_no_truncate", "BEFORE TRUNCATE ON archived_months FOR EACH STATEMENT " +
 				"EXECUTE FUNCTION refuse_archive_change()",
+		},
+		{"0036", "", "refuse_snapshot_change", "058c5f3e18d6bb0d8234c6d3881c16a7"},
+		{
+			"0036", snapshots, "snapshots_append_only", "BEFORE DELETE OR UPDATE ON balance_snapshots FOR EACH ROW " +
+				"EXECUTE FUNCTION refuse_snapshot_change()",
+		},
+		{
+			"0036", snapshots, "snapshots_no_truncate", "BEFORE TRUNCATE ON balance_snapshots FOR EACH STATEMENT " +
+				"EXECUTE FUNCTION refuse_snapshot_change()",
 		},
 		{
 			"0008", records, "records_text_set", "BEFORE INSERT ON financial_records FOR EACH ROW WHEN (NEW.text_id IS NULL) " +

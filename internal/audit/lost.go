@@ -40,7 +40,7 @@ WITH said AS (
            greatest(t.created_at, least(e.occurred_at, e.received_at)) AS taken_at
     FROM webhook_events AS e JOIN payment_transactions AS t ON t.id = e.transaction_id
     WHERE e.type = 'payment.succeeded' AND e.outcome = 'INCIDENT' AND e.amount > 0 AND t.captured_at IS NULL
-      AND NOT EXISTS (SELECT FROM payment_transactions AS o
+      AND NOT EXISTS (SELECT FROM public.payment_transactions AS o
           WHERE o.gateway = t.gateway AND o.reference = e.checkout_id AND o.id <> t.id AND o.kind = 'PAYMENT')
     ORDER BY e.transaction_id, e.processed_at, e.received_at, e.id)
 SELECT 'suspense-proof', 'payment', t.id,

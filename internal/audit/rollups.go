@@ -9,6 +9,7 @@ func reportDays() check {
 		rules: []Rule{{"report-days", "What reports read of a day, of each provider and of the whole platform, is what the lines of that " +
 			"day add up to."}},
 		needs: "report_days",
+		reach: everything,
 		sql: `
 WITH line AS (
     SELECT provider_id, record_date AS day, kind, balance_status, transferred_at IS NOT NULL AS paid_out, count(*) AS n,
@@ -71,6 +72,7 @@ func reportTexts() check {
 		rules: []Rule{{"report-texts", "What searches count of a text, of each provider and of the whole platform, on each day and in all, is " +
 			"how many lines have the text."}},
 		needs: "report_texts",
+		reach: everything,
 		sql: `
 WITH line AS (
     SELECT text_id, provider_id, record_date AS day, sum(CASE balance_status WHEN 'IN_CURRENT_BALANCE' THEN 1 ELSE 0 END) AS open,

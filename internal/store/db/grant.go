@@ -19,8 +19,10 @@ var (
 	// updatableColumns are tables of whose rows only the named columns, what became of them, are ever written again.
 	updatableColumns = map[string]string{"webhook_events": "transaction_id, refund_id, processed_at, outcome"}
 	// derivedTables are the sums of reports and the lists of search indexes, which functions of their owner keep, and what the owner has
-	// noted of archived months.
-	derivedTables   = []string{"report_days_folded", "report_texts_folded", "report_deltas", "search_lists", "archived_months"}
+	// noted of archived months and of audits.
+	derivedTables = []string{
+		"report_days_folded", "report_texts_folded", "report_deltas", "search_lists", "archived_months", "balance_snapshots",
+	}
 	deletableTables = []string{"bookings", "bus_photos", "idempotency_keys", "refresh_tokens", "trip_rest_stops"}
 )
 

@@ -132,7 +132,8 @@ func (o *opening) openForCampaign(ctx context.Context) error {
 		}
 	}
 
-	o.row = o.store.newAttempt(o.attempt, c.ProviderID, now.Add(o.store.policies.Hold(o.attempt.Method)))
+	// As a booking's hold, its time begins by the database's clock: the worker's may be wrong, and may be another one's at the end.
+	o.row = o.store.newAttempt(o.attempt, c.ProviderID, known.Began.Add(o.store.policies.Hold(o.attempt.Method)))
 	o.row.AdCampaignID = &c.ID
 	bookings.ReturnTo(&o.row, c.ReturnURL, c.ReturnBase)
 	o.row.VATRate, o.row.CommissionRate = o.store.policies.VATAd, models.AdvertisingCommission()
@@ -153,6 +154,7 @@ type openedBy struct {
 	CommissionRate models.Rate `bun:"commission_rate"`
 	InSuspense     bool        `bun:"in_suspense"` // money of another attempt: it might be what the customer wanted to pay with
 	Opened         bool        `bun:"opened"`      // an earlier try has written the row
+	Began          time.Time   `bun:"began"`       // the transaction, by the database's clock: created_at of what it writes
 }
 
 // readUnderLock is a statement of its own: the one that locks sees other rows as they were before it waited for the lock, and another
@@ -163,6 +165,7 @@ func (o *opening) readUnderLock(ctx context.Context, trip, provider uuid.UUID, c
 		ColumnExpr("EXISTS (SELECT FROM payment_transactions WHERE (? = ?) AND suspense_at IS NOT NULL"+
 			" AND refunded_amount < captured_amount) AS in_suspense", bun.Ident(column), subject).
 		ColumnExpr("EXISTS (SELECT FROM payment_transactions WHERE (id = ?)) AS opened", o.attempt.ID()).
+		ColumnExpr("now() AS began").
 		Join("JOIN providers AS p ON p.id = ?", provider).Where("t.id = ?", trip).Scan(ctx)
 	if err != nil {
 		return by, fmt.Errorf("read what an attempt is opened by: %w", err)

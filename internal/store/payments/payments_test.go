@@ -204,6 +204,22 @@ func TestOpenCampaignPayment(t *testing.T) {
 	bookstest.RequireCode(t, models.CodeNotFound, err)
 }
 
+// The time of a campaign's attempt begins by the database's clock, whatever that of the worker says which opens it.
+func TestCampaignAttemptByAWrongClock(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	today := models.DateIn(time.Now())
+
+	for _, wrong := range []time.Duration{-7 * time.Hour, 7 * time.Hour} {
+		campaign := b.Campaign(t, today.AddDays(1), today.AddDays(3))
+		a := models.Attempt{CampaignID: campaign, Number: 1, UserID: b.Customer.ID, Method: models.MethodCreditCard}
+
+		tx, _, err := b.Store.Payments.OpenPayment(t.Context(), a, func() time.Time { return time.Now().Add(wrong) })
+		require.NoError(t, err)
+		require.Equal(t, 30*time.Minute, tx.ExpiresAt.Sub(tx.CreatedAt))
+	}
+}
+
 func TestPayable(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)

@@ -64,6 +64,7 @@ var seedTables = []struct {
 		"id", "transaction_number", "kind", "payment_transaction_id", "provider_id", "booking_id", "ad_campaign_id", "refund_id",
 		"split_from", "gross_amount", "platform_commission_amount", "net_amount", "commission_rate", "vat_amount", "refunded_amount",
 		"trip_title", "details", "record_date", "balance_status", "payout_reference", "payout_date", "transferred_at", "created_at", "text_id",
+		"updated_at",
 	}},
 	{"ledger_transfers", []string{
 		"id", "debit_account", "credit_account", "amount", "kind", "transaction_id", "refund_id", "record_id", "created_at",
@@ -95,6 +96,11 @@ func (r *seedRows) copy(ctx context.Context, tx pgx.Tx) error {
 }
 
 func (r *seedRows) addLine(l *models.FinancialRecord, text int64) {
+	changed := l.CreatedAt
+	if l.TransferredAt != nil && l.TransferredAt.After(changed) {
+		changed = *l.TransferredAt
+	}
+
 	var paidOn any
 	if l.PayoutDate != nil {
 		paidOn = l.PayoutDate.Time()
@@ -103,7 +109,7 @@ func (r *seedRows) addLine(l *models.FinancialRecord, text int64) {
 	r.add("financial_records", l.ID, l.TransactionNumber, string(l.Kind), l.PaymentTransactionID, l.ProviderID, l.BookingID, l.AdCampaignID,
 		l.RefundID, l.SplitFrom, numeric(l.GrossAmount), numeric(l.PlatformCommissionAmount), numeric(l.NetAmount), rate(l.CommissionRate),
 		numeric(l.VATAmount), numeric(l.RefundedAmount), l.TripTitle, l.Details, l.RecordDate.Time(), string(l.BalanceStatus),
-		l.PayoutReference, paidOn, l.TransferredAt, l.CreatedAt, text)
+		l.PayoutReference, paidOn, l.TransferredAt, l.CreatedAt, text, changed)
 }
 
 func (r *seedRows) addTransfers(all []models.LedgerTransfer, at time.Time) {
