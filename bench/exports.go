@@ -164,7 +164,8 @@ func (b *bench) psqlCopy(ctx context.Context) (int64, error) {
 	err := b.psql(ctx, `\copy (SELECT transaction_number, record_date, fr.kind, p.name, details, gross_amount, platform_commission_amount, `+
 		`net_amount, fr.vat_amount, fr.refunded_amount, fr.currency, balance_status, payout_reference, payout_date, transferred_at, `+
 		`bn.booking_number, fr.booking_id, fr.ad_campaign_id, payment_transaction_id, fr.id, split_from, fr.created_at, fr.commission_rate, `+
-		`captured_at, payment_method, gateway, netted_against, `+reverted+` FROM financial_records AS fr JOIN providers AS p ON p.id = fr.provider_id `+
+		`captured_at, payment_method, gateway, netted_against, `+reverted+
+		` FROM financial_records AS fr JOIN providers AS p ON p.id = fr.provider_id `+
 		`JOIN payment_transactions AS pt ON pt.id = fr.payment_transaction_id LEFT JOIN bookings AS bn ON bn.id = fr.booking_id `+
 		`ORDER BY record_date DESC, fr.created_at DESC, fr.id) TO '`+name+`' CSV HEADER`, "-q")
 	if err != nil {

@@ -221,7 +221,7 @@ func (s *stage) audit(ctx context.Context, out io.Writer) error {
 
 // auditTwice is audit, which keeps the balances, and then an audit of what has happened since.
 func (s *stage) auditTwice(ctx context.Context, out io.Writer) error {
-	owner := map[string]string{"DATABASE_URL": s.bench.stack.DatabaseURL}
+	owner := map[string]string{"DATABASE_URL": s.stack.DatabaseURL}
 
 	text, err := s.service.Command(ctx, owner, "", "audit", "--seal")
 	if err != nil {

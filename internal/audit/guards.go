@@ -38,7 +38,31 @@ type guard struct {
 
 // guards are all of them, by migration.
 func guards() []guard {
-	return slices.Concat(bookGuards(), refundGuards(), reversalGuards(), evidenceGuards(), bookingGuards(), digestGuards())
+	return slices.Concat(bookGuards(), refundGuards(), reversalGuards(), evidenceGuards(), bookingGuards(), digestGuards(), notedGuards())
+}
+
+// notedGuards hold what the owner has noted of archived months and of audits.
+func notedGuards() []guard {
+	return []guard{
+		{"0035", "", "refuse_archive_change", "36c3d3b20a26e09851cbc0a95147b839"},
+		{
+			"0035", archive, "archived_append_only", "BEFORE DELETE OR UPDATE ON archived_months FOR EACH ROW " +
+				"EXECUTE FUNCTION refuse_archive_change()",
+		},
+		{
+			"0035", archive, "archived_no_truncate", "BEFORE TRUNCATE ON archived_months FOR EACH STATEMENT " +
+				"EXECUTE FUNCTION refuse_archive_change()",
+		},
+		{"0036", "", "refuse_snapshot_change", "058c5f3e18d6bb0d8234c6d3881c16a7"},
+		{
+			"0036", snapshots, "snapshots_append_only", "BEFORE DELETE OR UPDATE ON balance_snapshots FOR EACH ROW " +
+				"EXECUTE FUNCTION refuse_snapshot_change()",
+		},
+		{
+			"0036", snapshots, "snapshots_no_truncate", "BEFORE TRUNCATE ON balance_snapshots FOR EACH STATEMENT " +
+				"EXECUTE FUNCTION refuse_snapshot_change()",
+		},
+	}
 }
 
 // bookGuards hold the ledger, the trails and the sums.
@@ -77,24 +101,6 @@ func bookGuards() []guard {
 		{"0033", "", "rebuild_reports", "cd7832164381cc218aef1c8ccb203399"},
 		{"0034", "", "clean_search_lists", "f31643e9891bea3180fca455c00b753a"},
 		{"0035", "", "make_months", "4421cb6810380a90c2fea1d7851c340d"},
-		{"0035", "", "refuse_archive_change", "36c3d3b20a26e09851cbc0a95147b839"},
-		{
-			"0035", archive, "archived_append_only", "BEFORE DELETE OR UPDATE ON archived_months FOR EACH ROW " +
-				"EXECUTE FUNCTION refuse_archive_change()",
-		},
-		{
-			"0035", archive, "archived_no_truncate", "BEFORE TRUNCATE ON archived_months FOR EACH STATEMENT " +
-				"EXECUTE FUNCTION refuse_archive_change()",
-		},
-		{"0036", "", "refuse_snapshot_change", "058c5f3e18d6bb0d8234c6d3881c16a7"},
-		{
-			"0036", snapshots, "snapshots_append_only", "BEFORE DELETE OR UPDATE ON balance_snapshots FOR EACH ROW " +
-				"EXECUTE FUNCTION refuse_snapshot_change()",
-		},
-		{
-			"0036", snapshots, "snapshots_no_truncate", "BEFORE TRUNCATE ON balance_snapshots FOR EACH STATEMENT " +
-				"EXECUTE FUNCTION refuse_snapshot_change()",
-		},
 		{
 			"0008", records, "records_text_set", "BEFORE INSERT ON financial_records FOR EACH ROW WHEN (NEW.text_id IS NULL) " +
 				"EXECUTE FUNCTION set_record_text()",

@@ -144,7 +144,8 @@ notifications AS NOT MATERIALIZED (
 audit_log AS NOT MATERIALIZED (
     SELECT * FROM public.audit_log WHERE created_at >= $4
     UNION ALL
-    SELECT * FROM public.audit_log WHERE created_at < $4 AND entity_id IN (SELECT id FROM refunds UNION ALL SELECT id FROM financial_records)
+    SELECT * FROM public.audit_log
+    WHERE created_at < $4 AND entity_id IN (SELECT id FROM refunds UNION ALL SELECT id FROM financial_records)
     UNION ALL
     SELECT * FROM public.audit_log WHERE created_at < $4 AND entity_id IS NULL AND action LIKE 'FINANCIAL_RECORD%TRANSFERRED'),
 bookings AS NOT MATERIALIZED (SELECT * FROM public.bookings WHERE id IN (SELECT unnest($2::uuid[]))),

@@ -87,7 +87,8 @@ var revertedSQL = revertedWhere("true", "fr.transferred_at IS NOT NULL")
 // revertedWhere is revertedSQL with a condition for lines that are owed, and one for lines that were refunded.
 func revertedWhere(owed, refunded string) string {
 	return `CASE
-	WHEN fr.balance_status = 'IN_CURRENT_BALANCE' AND ` + owed + ` THEN (SELECT max(v.created_at) FROM payout_reversals AS v WHERE v.record_id = fr.id)
+	WHEN fr.balance_status = 'IN_CURRENT_BALANCE' AND ` + owed + ` THEN (
+		SELECT max(v.created_at) FROM payout_reversals AS v WHERE v.record_id = fr.id)
 	WHEN fr.balance_status = 'REFUNDED' AND ` + refunded + ` THEN (
 		SELECT max(v.created_at) FROM payout_reversals AS v JOIN financial_records AS rest ON rest.id = v.record_id
 		WHERE rest.payment_transaction_id = fr.payment_transaction_id AND rest.kind = fr.kind AND v.transferred_at = fr.transferred_at)
