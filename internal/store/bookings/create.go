@@ -47,7 +47,7 @@ func (s *Store) CreateBooking(ctx context.Context, n NewBooking, now time.Time) 
 	}
 
 	if n.ID == uuid.Nil {
-		n.ID = models.NewID()
+		n.ID = models.NewSubjectID()
 	}
 
 	for range maxOffers {

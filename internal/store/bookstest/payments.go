@@ -22,7 +22,7 @@ func (b *Books) Attempt(booking models.Booking, n int, m models.PaymentMethod) m
 func (b *Books) Campaign(t *testing.T, startsOn, endsOn models.Date) uuid.UUID {
 	t.Helper()
 
-	id := models.NewID()
+	id := models.NewSubjectID()
 	b.Exec(t, `INSERT INTO ad_campaigns (id, provider_id, trip_id, created_by, title, starts_on, ends_on, price)
 		VALUES ($1, $2, $3, $4, 'Spring', $5, $6, 1000)`,
 		id, b.Provider.ID, b.Trip.ID, b.Users[models.RoleProviderAdmin].ID, startsOn.String(), endsOn.String())

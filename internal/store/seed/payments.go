@@ -15,7 +15,8 @@ import (
 func (g *grower) booking(rows *seedRows, c *seedCompany, t *models.Trip) {
 	at, seats := g.paidAt(t), 1+g.random.IntN(4)
 	amount := t.PricePerSeat.Times(seats)
-	id, made := models.NewID(), at.Add(-4*time.Minute)
+	made := at.Add(-4 * time.Minute)
+	id := models.SubjectIDAt(made)
 
 	pay := models.PaymentTransaction{
 		Kind: models.KindPayment, Attempt: 1, UserID: g.customers[g.random.IntN(len(g.customers))], ProviderID: c.id, BookingID: &id,
@@ -54,7 +55,8 @@ func (g *grower) booking(rows *seedRows, c *seedCompany, t *models.Trip) {
 
 // campaign advertises a trip for a week.
 func (g *grower) campaign(rows *seedRows, c *seedCompany, t *models.Trip) {
-	at, id := g.paidAt(t), models.NewID()
+	at := g.paidAt(t)
+	id := models.SubjectIDAt(at)
 	price := models.Halalas(int64(20_000 + g.random.IntN(500_000)))
 	starts := models.DateIn(at)
 	ad := models.AdCampaign{Status: models.CampaignStatusOnPayment(starts, at), StartsOn: starts, EndsOn: starts.AddDays(7)}
