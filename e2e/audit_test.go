@@ -66,7 +66,7 @@ func TestAuditCommand(t *testing.T) {
 
 	text, err = s.Command("", "audit", "--seal")
 	require.Error(t, err, "balances are kept by the owner of the tables alone")
-	require.Contains(t, text, "permission denied")
+	require.Contains(t, text, "by the owner of the tables")
 
 	text, err = s.OwnersCommand("audit", "--seal")
 	require.NoError(t, err, text)
@@ -75,4 +75,20 @@ func TestAuditCommand(t *testing.T) {
 	text, err = s.Command("", "audit", "--since-seal")
 	require.NoError(t, err, text)
 	require.Regexp(t, `^since \S+: [1-9]\d* payments; \d+ rules are left to a full audit\n\d+ rules, 0 differences, `, text)
+
+	// What was put in with a time of before is for a full audit to find, and for a person to decide about.
+	text, err = s.OwnersCommand("seed", "--records", "100")
+	require.NoError(t, err, text)
+
+	text, err = s.OwnersCommand("audit", "--seal")
+	require.Error(t, err)
+	require.Contains(t, text, "balance-snapshot: account ")
+	require.NotContains(t, text, "sealed until")
+
+	text, err = s.OwnersCommand("audit", "--seal", "--anew")
+	require.NoError(t, err, text)
+	require.Contains(t, text, "\nsealed until ")
+
+	text, err = s.Command("", "audit")
+	require.NoError(t, err, text)
 }

@@ -68,12 +68,15 @@ func identifyOnly(ctx context.Context, by halfAuthenticator, r *request, token s
 var errAccountNotJudged = errors.New("the handler has answered without judging its caller's account")
 
 // askAccount looks up the account of a request that has been let in before it. Errors: UNAUTHENTICATED, SERVICE_UNAVAILABLE.
-func askAccount(ctx context.Context, r *request) error {
+func (c *Chain) askAccount(ctx context.Context, r *request) error {
 	if r.account == nil {
 		return nil
 	}
 
 	r.account.judged, r.account.verdict = true, r.status(ctx)
+	if models.CodeOf(r.account.verdict) == models.CodeUnauthenticated {
+		c.suspects.add(r.account.token)
+	}
 
 	return r.account.verdict
 }

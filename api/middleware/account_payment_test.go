@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -108,6 +109,67 @@ func TestAccountOfAPayment(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A token that was refused because of its account is given no place before its account is read, for as long as that is remembered.
+func TestASuspectHasItsAccountReadFirst(t *testing.T) {
+	t.Parallel()
+
+	const pay = `{"payment_method":"CREDIT_CARD"}`
+
+	a := &accounts{now: auth.AccountStatus{}}
+	places := admission.New(config.Admission{Target: time.Second, Min: 1, Max: 1}, noMetrics{})
+	app := paymentApp(t, a, places)
+
+	require.Equal(t, http.StatusUnauthorized, begin(t, app, "END_USER", pay).StatusCode)
+
+	held, ok := places.Admit(t.Context(), models.MethodCreditCard)
+	require.True(t, ok)
+	require.Equal(t, http.StatusUnauthorized, begin(t, app, "END_USER", pay).StatusCode, "and not that there is no place")
+	require.EqualValues(t, 2, a.reads.Load())
+
+	a.now.Role = models.RoleEndUser // it counts again, whatever was remembered
+	require.Equal(t, http.StatusServiceUnavailable, begin(t, app, "END_USER", pay).StatusCode)
+	held.Release()
+	require.Equal(t, http.StatusOK, begin(t, app, "END_USER", pay).StatusCode)
+}
+
+func TestSuspectsAreForgotten(t *testing.T) {
+	t.Parallel()
+
+	now := time.Unix(0, 0)
+	s := newSuspects(func() time.Time { return now })
+
+	s.add("a")
+	require.True(t, s.have("a"))
+	require.False(t, s.have("b"))
+
+	now = now.Add(suspectTime)
+	require.False(t, s.have("a"))
+	require.Empty(t, s.until)
+
+	for i := range 3 * suspectsAtMost {
+		s.add(strconv.Itoa(i))
+		require.LessOrEqual(t, len(s.until), suspectsAtMost)
+	}
+}
+
+// panicking is an authenticator whose look at an account panics.
+type panicking struct{ accounts }
+
+func (*panicking) Verify(context.Context, string) (auth.Principal, error) { panic("no account") }
+
+func TestAPanicGivesThePlaceBack(t *testing.T) {
+	t.Parallel()
+
+	places := admission.New(config.Admission{Target: time.Second, Min: 1, Max: 1}, noMetrics{})
+	app := paymentApp(t, &panicking{}, places)
+
+	require.Equal(t, http.StatusInternalServerError, begin(t, app, "END_USER", `{"payment_method":"CREDIT_CARD"}`).StatusCode)
+
+	again, ok := places.Admit(t.Context(), models.MethodCreditCard)
+	require.True(t, ok)
+	again.Release()
 }
 
 func paymentApp(t *testing.T, by Authenticator, places *admission.Limits) *fiber.App {

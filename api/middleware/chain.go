@@ -59,6 +59,7 @@ type Chain struct {
 	// httpsURL is where plain HTTP is redirected to; empty for no redirect.
 	httpsURL string
 	refused  refusals
+	suspects *suspects
 }
 
 // New compiles the OpenAPI document that requests are checked against. It fails on an operation without x-roles or
@@ -82,7 +83,7 @@ func New(doc *openapi3.T, deps Deps) (*Chain, error) {
 		return nil, err
 	}
 
-	c := &Chain{deps: deps, operations: operations, proxies: trusted}
+	c := &Chain{deps: deps, operations: operations, proxies: trusted, suspects: newSuspects(time.Now)}
 	if strings.HasPrefix(deps.PublicURL, "https://") {
 		c.httpsURL = strings.TrimRight(deps.PublicURL, "/")
 	}

@@ -14,7 +14,7 @@ import (
 
 // run makes the checks in their order: 413 → 401 → 429 → 403 → 400/415/422 → 404 of an id that is none → 503 of a payment that has no
 // place, then the handler. The contents of an early answer never depend on a later check, and a caller without an account any more
-// hears 401 in place of every answer but 413 and that 503, which asks the database nothing. Before the caller is known to be allowed
+// hears 401 in place of every answer but 413 and that 503, which is given before the account is read. Before the caller is known to be allowed
 // to send a body, only its declared length is looked at; a body that declares none is cut off at the limit while it is read. The
 // signature of a webhook is over its body, which is therefore small.
 func (c *Chain) run(f *fiber.Ctx, op *contract.Operation) error {
@@ -126,9 +126,13 @@ func (c *Chain) place(ctx context.Context, method models.PaymentMethod) (*admiss
 		return nil, overloaded(c.deps.Admission.After())
 	}
 
-	if err := askAccount(ctx, r); err != nil {
-		permit.Release()
+	defer func() {
+		if r.permit == nil { // an error, or a panic
+			permit.Release()
+		}
+	}()
 
+	if err := c.askAccount(ctx, r); err != nil {
 		return nil, err
 	}
 
@@ -183,7 +187,7 @@ func (c *Chain) authenticate(f *fiber.Ctx, op *contract.Operation, r *request) (
 
 	token := strings.TrimSpace(header[len(bearerPrefix):])
 
-	if by, ok := c.deps.Auth.(halfAuthenticator); ok && (op.AccountByHandler || op.Payments) {
+	if by, ok := c.deps.Auth.(halfAuthenticator); ok && (op.AccountByHandler || op.Payments && !c.suspects.have(token)) {
 		r.principal, err = identifyOnly(f.UserContext(), by, r, token)
 	} else {
 		r.principal, err = c.deps.Auth.Verify(f.UserContext(), token)

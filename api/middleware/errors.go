@@ -88,7 +88,7 @@ func RetryAfter(err *models.Error, after time.Duration) error {
 	return &retryError{domain: err, after: after}
 }
 
-// overloaded is the answer to a payment for which there is no place. Nothing has been read for it, and nothing written.
+// overloaded is the answer to a payment for which there is no place. Nothing has been written.
 func overloaded(after time.Duration) error {
 	return RetryAfter(models.Errorf(models.CodeServiceUnavailable, "Too many payments are being started. Try again shortly."), after)
 }

@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -11,7 +12,7 @@ import (
 // RunSince is Run for what has happened since the last snapshot of the balances: it looks at every payment, booking and campaign that
 // anything has happened to since then, or that something is still to happen to, with all that belongs to them, by the rules of Run; and
 // it holds what reports say against the snapshot. Rules that need sums over everything are left to Run. A row of before that was changed
-// behind the service's back, in no account and without a trace in time, is found by Run alone. Error: ErrNoSnapshot, and those of Run.
+// behind the service's back without a trace in time is found by Run alone. Error: ErrNoSnapshot, and those of Run.
 func RunSince(ctx context.Context, db *sql.DB, found func(Difference) error) (Summary, error) {
 	began := time.Now()
 
@@ -20,6 +21,11 @@ func RunSince(ctx context.Context, db *sql.DB, found func(Difference) error) (Su
 		return Summary{}, fmt.Errorf("begin audit: %w", err)
 	}
 	defer func() { _ = tx.Rollback() }()
+
+	var there bool
+	if err := tx.QueryRowContext(ctx, "SELECT to_regclass($1) IS NOT NULL", snapshots).Scan(&there); err != nil || !there {
+		return Summary{}, errors.Join(ErrNoSnapshot, err)
+	}
 
 	var since sql.NullTime
 	if err := tx.QueryRowContext(ctx, "SELECT "+sealedUntil).Scan(&since); err != nil {
@@ -77,7 +83,13 @@ func inspectSince(ctx context.Context, tx *sql.Tx, since time.Time, found func(D
 // PostgreSQL's words. A payment is found by what was written for it, whether or not it is there itself. The attempts of a booking or of a
 // campaign are judged together, so one brings the others with it.
 const touchedSQL = `
-WITH happened AS (
+WITH noted AS (
+    SELECT entity_id AS id FROM audit_log WHERE created_at >= $1 AND entity IN ('refund', 'financial_record') AND entity_id IS NOT NULL
+    UNION
+    SELECT d::uuid FROM audit_log AS a, jsonb_array_elements_text(
+        CASE WHEN jsonb_typeof(a.details -> 'ids') = 'array' THEN a.details -> 'ids' ELSE '[]' END) AS d
+    WHERE a.created_at >= $1 AND d ~ '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'),
+happened AS (
     SELECT transaction_id AS id FROM ledger_transfers WHERE created_at >= $1
     UNION
     SELECT payment_transaction_id FROM financial_records WHERE updated_at >= $1 OR created_at >= $1
@@ -95,9 +107,15 @@ WITH happened AS (
     UNION
     SELECT r.payment_transaction_id FROM payout_reversals AS v JOIN financial_records AS r ON r.id = v.record_id WHERE v.created_at >= $1
     UNION
-    SELECT f.payment_transaction_id FROM refund_payouts AS p JOIN refunds AS f ON f.id = p.refund_id WHERE p.decided_at >= $1),
+    SELECT f.payment_transaction_id FROM refund_payouts AS p JOIN refunds AS f ON f.id = p.refund_id WHERE p.decided_at >= $1
+    UNION
+    SELECT f.payment_transaction_id FROM noted AS n JOIN refunds AS f ON f.id = n.id
+    UNION
+    SELECT r.payment_transaction_id FROM noted AS n JOIN financial_records AS r ON r.id = n.id),
 booking AS (
     SELECT id FROM bookings WHERE updated_at >= $1 OR created_at >= $1
+    UNION
+    SELECT b.id FROM trip_moves AS m JOIN bookings AS b ON b.trip_id = m.trip_id WHERE m.moved_at >= $1
     UNION
     SELECT t.booking_id FROM payment_transactions AS t JOIN happened AS h ON h.id = t.id),
 campaign AS (
@@ -147,7 +165,9 @@ audit_log AS NOT MATERIALIZED (
     SELECT * FROM public.audit_log
     WHERE created_at < $4 AND entity_id IN (SELECT id FROM refunds UNION ALL SELECT id FROM financial_records)
     UNION ALL
-    SELECT * FROM public.audit_log WHERE created_at < $4 AND entity_id IS NULL AND action LIKE 'FINANCIAL_RECORD%TRANSFERRED'),
+    SELECT * FROM public.audit_log WHERE created_at < $4 AND action LIKE 'FINANCIAL_RECORD%TRANSFERRED'
+        AND jsonb_typeof(details -> 'ids') = 'array' -- about several
+        AND (entity_id IS NULL OR entity_id NOT IN (SELECT id FROM refunds UNION ALL SELECT id FROM financial_records))),
 bookings AS NOT MATERIALIZED (SELECT * FROM public.bookings WHERE id IN (SELECT unnest($2::uuid[]))),
 ad_campaigns AS NOT MATERIALIZED (SELECT * FROM public.ad_campaigns WHERE id IN (SELECT unnest($3::uuid[]))),
 trips AS NOT MATERIALIZED (SELECT * FROM public.trips WHERE id IN (SELECT trip_id FROM bookings))`

@@ -114,6 +114,13 @@ func TestAuditSinceASnapshot(t *testing.T) { //nolint:tparallel // every case lo
 			WHERE credit_account LIKE 'provider:%:payable' AND kind = 'SALE_NET' LIMIT 1`,
 			[]string{"balance-payable", "balance-snapshot", "captured-transfers", "transfer-cause"},
 		},
+		{
+			"an entry of the log about a line of before",
+			`INSERT INTO audit_log (id, actor_id, actor_role, action, entity, entity_id, details)
+			SELECT gen_random_uuid(), '` + w.finance.UserID.String() + `', 'FINANCE_ADMIN', 'FINANCIAL_RECORD_TRANSFERRED', 'financial_record', id,
+			'{"after": {"payout_reference": "X"}}' FROM financial_records WHERE balance_status = 'TRANSFERRED' LIMIT 1`,
+			[]string{"record-payout"},
+		},
 		{"a payment of before", "UPDATE payment_transactions SET vat_amount = 1" + split, nil},
 		{"a payment that something has happened to", "UPDATE payment_transactions SET vat_amount = 1" + touch + split, []string{"record-vat", "transaction-vat"}},
 		{

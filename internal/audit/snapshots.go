@@ -11,6 +11,9 @@ import (
 // snapshots is the table of what accounts held at moments that full audits have proven (rules: audit.books).
 const snapshots = "balance_snapshots"
 
+// SealRule is the rule about the balances that were kept.
+const SealRule = "balance-snapshot"
+
 // sealedUntil is the moment of the last snapshot.
 const sealedUntil = "(SELECT max(until) FROM balance_snapshots)"
 
@@ -23,7 +26,7 @@ var ErrNoSnapshot = errors.New("no full audit has left a snapshot of the balance
 
 func snapshotChecks() []check {
 	return []check{{
-		rules: []Rule{{"balance-snapshot", "What each account held at the last snapshot is what the transfers until then add up to; with " +
+		rules: []Rule{{SealRule, "What each account held at the last snapshot is what the transfers until then add up to; with " +
 			"those since then, it is what reports say that companies are owed and were paid."}},
 		needs: snapshots,
 		reach: everything,
@@ -43,8 +46,8 @@ ORDER BY 3`,
 	}}
 }
 
-// sinceSnapshot holds the sums that reports are read from against the last snapshot and the transfers since then. It reads no line of
-// before: whatever was done to the sums, or to transfers that were sealed, shows.
+// sinceSnapshot holds the sums that reports are read from against the last snapshot and the transfers since then. It reads no line and no
+// transfer of before: what was done to the sums shows, and what was done to transfers that were sealed is for the full audit to find.
 func sinceSnapshot() check {
 	return check{
 		rules: snapshotChecks()[0].rules,
@@ -71,11 +74,20 @@ ORDER BY 3`,
 	}
 }
 
+// MaySeal says whether the database's role can keep balances: the owner of the tables can.
+func MaySeal(ctx context.Context, db *sql.DB) (may bool, err error) {
+	err = db.QueryRowContext(ctx, "SELECT coalesce(has_table_privilege(to_regclass($1), 'INSERT'), false)", snapshots).Scan(&may)
+
+	return may, err
+}
+
 // Seal notes what each account holds, so that RunSince begins there. It is for the owner of the tables, after a full audit that has found
-// nothing. Transfers of the last hour are left to the next one.
+// nothing. Transfers of the last hour, and of the time since the oldest open transaction began, are left to the next one.
 func Seal(ctx context.Context, db *sql.DB) (until time.Time, accounts int64, err error) {
 	const sql = `
-WITH moment AS MATERIALIZED (SELECT now() - $1 * interval '1 second' AS until),
+WITH moment AS MATERIALIZED (
+    SELECT least(now() - $1 * interval '1 second', min(xact_start)) AS until -- NULL where the owner may not see another role's
+    FROM pg_stat_activity WHERE datname = current_database()),
 sides AS (
     SELECT credit_account AS account, amount FROM ledger_transfers WHERE created_at < (SELECT until FROM moment)
     UNION ALL

@@ -63,7 +63,7 @@ func (s *Store) ClaimPaymentsToPoll(
 				AND (COALESCE(asked_at, created_at) <= ?0::timestamptz
 					- LEAST(GREATEST((?0::timestamptz - created_at) / ?2, ?3 * interval '1 microsecond'), ?4 * interval '1 microsecond')
 					OR asked_at >= ?6 AND asked_at < ?7)
-				AND NOT EXISTS (SELECT FROM webhook_events AS we WHERE we.transaction_id = pt.id AND we.outcome = '')
+				AND NOT EXISTS (SELECT FROM webhook_events AS we WHERE we.transaction_id = pt.id AND we.processed_at IS NULL)
 			ORDER BY COALESCE(asked_at, created_at) LIMIT ?5 FOR NO KEY UPDATE SKIP LOCKED)
 		RETURNING *`,
 		now, c, askGrowsAge, pause.Microseconds(), askAtLeast.Microseconds(), limit, lost.From, lost.To).Scan(ctx, &rows)
