@@ -101,11 +101,12 @@ func runAudit(cmd *cobra.Command, how auditOptions) error {
 		return errors.Join(err, verdict(sum))
 	}
 
-	if bad := verdict(sum); bad != nil && !(how.seal && how.anew && onlyTheSeal(sum)) || !how.seal {
-		return bad
+	bad := verdict(sum)
+	if how.seal && (bad == nil || how.anew && onlyTheSeal(sum)) {
+		return seal(cmd, db)
 	}
 
-	return seal(cmd, db)
+	return bad
 }
 
 // onlyTheSeal says whether everything was looked at and agrees, but for the balances that were kept before.

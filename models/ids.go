@@ -29,7 +29,7 @@ func SubjectIDAt(at time.Time) uuid.UUID {
 	id := NewSubjectID()
 
 	var moment [8]byte
-	binary.BigEndian.PutUint64(moment[:], uint64(at.UnixMilli())) //nolint:gosec // after 1970
+	binary.BigEndian.PutUint64(moment[:], uint64(at.UnixMilli()))
 	copy(id[:timeBytes], moment[len(moment)-timeBytes:])
 
 	return id
@@ -59,28 +59,28 @@ func follow(from uuid.UUID, name string) uuid.UUID {
 
 // BookingAttemptID is the transaction id of a booking's nth payment attempt, n ≥ 1.
 func BookingAttemptID(booking uuid.UUID, attempt int) uuid.UUID {
-	return follow(booking, "booking:" + booking.String() + ":attempt:" + strconv.Itoa(attempt))
+	return follow(booking, "booking:"+booking.String()+":attempt:"+strconv.Itoa(attempt))
 }
 
 // CampaignAttemptID is the transaction id of a campaign's nth payment attempt, n ≥ 1.
 func CampaignAttemptID(campaign uuid.UUID, attempt int) uuid.UUID {
-	return follow(campaign, "ad-campaign:" + campaign.String() + ":attempt:" + strconv.Itoa(attempt))
+	return follow(campaign, "ad-campaign:"+campaign.String()+":attempt:"+strconv.Itoa(attempt))
 }
 
 // RefundID is the id of the refund that one request for it makes; request is what identifies the
 // request: the caller and its Idempotency-Key, or a fresh id.
 func RefundID(booking uuid.UUID, request string) uuid.UUID {
-	return follow(booking, "refund:" + booking.String() + ":" + request)
+	return follow(booking, "refund:"+booking.String()+":"+request)
 }
 
 // RefundTransactionID is the id of the transaction that a refund adds when it succeeds.
 func RefundTransactionID(refund uuid.UUID) uuid.UUID {
-	return follow(refund, "refund-transaction:" + refund.String())
+	return follow(refund, "refund-transaction:"+refund.String())
 }
 
 // TransferID is the id of the one transfer of a kind that a cause (a transaction, refund or record) makes.
 func TransferID(cause uuid.UUID, kind TransferKind) uuid.UUID {
-	return follow(cause, "transfer:" + cause.String() + ":" + string(kind))
+	return follow(cause, "transfer:"+cause.String()+":"+string(kind))
 }
 
 // PayoutCause is what causes the payout of a ledger line, and its reversal, after so many reversals of the line: the line
@@ -90,17 +90,17 @@ func PayoutCause(record uuid.UUID, reversals int) uuid.UUID {
 		return record
 	}
 
-	return follow(record, "payout:" + record.String() + ":" + strconv.Itoa(reversals))
+	return follow(record, "payout:"+record.String()+":"+strconv.Itoa(reversals))
 }
 
 // RecordID is the id of the ledger line of a kind that a cause makes.
 func RecordID(cause uuid.UUID, kind string) uuid.UUID {
-	return follow(cause, "record:" + cause.String() + ":" + kind)
+	return follow(cause, "record:"+cause.String()+":"+kind)
 }
 
 // NotificationID is the id of the message to a customer on one channel about one transaction.
 func NotificationID(transaction uuid.UUID, kind NotificationKind, channel NotificationChannel) uuid.UUID {
-	return follow(transaction, "notification:" + transaction.String() + ":" + string(kind) + ":" + string(channel))
+	return follow(transaction, "notification:"+transaction.String()+":"+string(kind)+":"+string(channel))
 }
 
 // AccountNoticeID is the id of the message to an account's owner about an event of that moment.
@@ -110,7 +110,7 @@ func AccountNoticeID(user uuid.UUID, kind NotificationKind, at time.Time) uuid.U
 
 // RepeatedNotificationID is NotificationID for what a customer may be told several times about one transaction, once per cause.
 func RepeatedNotificationID(transaction uuid.UUID, kind NotificationKind, channel NotificationChannel, cause string) uuid.UUID {
-	return follow(transaction, "notification:" + transaction.String() + ":" + string(kind) + ":" + string(channel) + ":" + cause)
+	return follow(transaction, "notification:"+transaction.String()+":"+string(kind)+":"+string(channel)+":"+cause)
 }
 
 // IncidentID is the id of the one incident of a kind about one subject.

@@ -14,9 +14,9 @@ import (
 
 // run makes the checks in their order: 413 → 401 → 429 → 403 → 400/415/422 → 404 of an id that is none → 503 of a payment that has no
 // place, then the handler. The contents of an early answer never depend on a later check, and a caller without an account any more
-// hears 401 in place of every answer but 413 and that 503, which is given before the account is read. Before the caller is known to be allowed
-// to send a body, only its declared length is looked at; a body that declares none is cut off at the limit while it is read. The
-// signature of a webhook is over its body, which is therefore small.
+// hears 401 in place of every answer but 413 and that 503, which is given before the account is read. Before the caller is known to
+// be allowed to send a body, only its declared length is looked at; a body that declares none is cut off at the limit while it is
+// read. The signature of a webhook is over its body, which is therefore small.
 func (c *Chain) run(f *fiber.Ctx, op *contract.Operation) error {
 	ctx := f.UserContext()
 	r := requestOf(ctx)
