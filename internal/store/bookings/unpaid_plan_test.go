@@ -1,0 +1,60 @@
+package bookings_test
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+)
+
+// What is counted before a booking is made is found by an index of its own, whatever PostgreSQL believes of the table: here that it is
+// empty. Of those that others have not paid yet none is read.
+func TestUnpaidBookingsOfOthersAreNotRead(t *testing.T) {
+	t.Parallel()
+
+	const others, times = 99, 8 // PostgreSQL plans the first five executions of a statement by themselves
+
+	b := setup(t)
+	other := b.Book(t, b.Trip, 1)
+	b.Exec(t, `INSERT INTO bookings (id, trip_id, provider_id, user_id, status, seats, seats_held, hold_until, amount, vat_rate, vat_amount,
+			passengers, contact_name, contact_email, contact_phone, contact_e164, locale, booked_departure_at, booked_schedule, hold_method)
+		SELECT gen_random_uuid(), trip_id, provider_id, user_id, status, seats, seats_held, hold_until, amount, vat_rate, vat_amount,
+			passengers, contact_name, contact_email, contact_phone, contact_e164, locale, booked_departure_at, booked_schedule, hold_method
+		FROM bookings, generate_series(1, $1) WHERE id = $2`, others, other.ID)
+	b.Exec(t, "UPDATE trips SET capacity = $1, seats_taken = $1 WHERE id = $2", others+1, other.TripID)
+
+	for _, c := range []struct {
+		name, call string
+		args       []any
+		found      int
+	}{
+		{"account and phone", "SELECT refuse_unpaid($1, '+966555000111', 1, 5, 20)", []any{uuid.New()}, 0},
+		{"bills of the trip", "SELECT lock_bill_seats($1, $2)", []any{other.TripID, uuid.New()}, 0},
+		{"an account that has some", "SELECT refuse_unpaid($1, NULL, 1, 5, 20)", []any{other.UserID}, others + 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+
+			tx, err := b.DB.BeginTx(t.Context(), nil)
+			require.NoError(t, err)
+
+			defer func() { _ = tx.Rollback() }()
+
+			read := func() (rows int) {
+				// Of this transaction, and what its session has not handed on of those before.
+				require.NoError(t, tx.QueryRowContext(t.Context(), `SELECT coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)
+					FROM pg_stat_xact_user_tables WHERE relname = 'bookings'`).Scan(&rows))
+
+				return rows
+			}
+			before := read()
+
+			for range times {
+				_, err := tx.ExecContext(t.Context(), c.call, c.args...)
+				require.NoError(t, err)
+			}
+
+			require.Equal(t, times*c.found, read()-before)
+		})
+	}
+}
