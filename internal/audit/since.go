@@ -127,21 +127,19 @@ payment AS (
     UNION
     SELECT t.id FROM payment_transactions AS t JOIN booking AS b ON b.id = t.booking_id WHERE t.kind = 'PAYMENT'
     UNION
-    SELECT t.id FROM payment_transactions AS t JOIN campaign AS c ON c.id = t.ad_campaign_id WHERE t.kind = 'PAYMENT')
-SELECT coalesce((SELECT array_agg(id) FROM payment WHERE id IS NOT NULL), '{}')::text,
+    SELECT t.id FROM payment_transactions AS t JOIN campaign AS c ON c.id = t.ad_campaign_id WHERE t.kind = 'PAYMENT'),
+paid_back AS (SELECT t.id FROM payment_transactions AS t JOIN payment AS p ON p.id = t.parent_id)
+SELECT coalesce((SELECT array_agg(id) FROM (SELECT id FROM payment UNION SELECT id FROM paid_back) AS t WHERE id IS NOT NULL), '{}')::text,
        coalesce((SELECT array_agg(id) FROM booking WHERE id IS NOT NULL), '{}')::text,
        coalesce((SELECT array_agg(id) FROM campaign WHERE id IS NOT NULL), '{}')::text,
        (SELECT count(*) FROM payment WHERE id IS NOT NULL)`
 
-// touched are the tables as a check sees them that looks at some payments ($1), bookings ($2) and campaigns ($3): what belongs to
-// them, whenever it happened. Of what belongs to no payment it is what has happened since $4. The name of a query in WITH comes before
-// that of a table, so that the checks say nothing of it.
+// touched are the tables as a check sees them that looks at some payments and the transactions of their refunds ($1), bookings ($2) and
+// campaigns ($3): what belongs to them, whenever it happened. Of what belongs to no payment it is what has happened since $4. The name of
+// a query in WITH comes before that of a table, so that the checks say nothing of it.
 const touched = `
 WITH RECURSIVE payment_transactions AS NOT MATERIALIZED (
-    SELECT * FROM public.payment_transactions WHERE id IN (SELECT unnest($1::uuid[]))
-    UNION ALL
-    SELECT * FROM public.payment_transactions WHERE parent_id IN (SELECT unnest($1::uuid[]))
-        AND id NOT IN (SELECT unnest($1::uuid[]))),
+    SELECT * FROM public.payment_transactions WHERE id IN (SELECT unnest($1::uuid[]))),
 financial_records AS NOT MATERIALIZED (
     SELECT * FROM public.financial_records WHERE payment_transaction_id IN (SELECT unnest($1::uuid[]))),
 ledger_transfers AS NOT MATERIALIZED (SELECT * FROM public.ledger_transfers WHERE transaction_id IN (SELECT unnest($1::uuid[]))),
@@ -149,8 +147,7 @@ refunds AS NOT MATERIALIZED (SELECT * FROM public.refunds WHERE payment_transact
 refund_payouts AS NOT MATERIALIZED (SELECT * FROM public.refund_payouts WHERE refund_id IN (SELECT id FROM refunds)),
 payout_reversals AS NOT MATERIALIZED (SELECT * FROM public.payout_reversals WHERE record_id IN (SELECT id FROM financial_records)),
 transaction_state_changes AS NOT MATERIALIZED (
-    SELECT * FROM public.transaction_state_changes
-    WHERE transaction_id IN (SELECT id FROM payment_transactions UNION SELECT unnest($1::uuid[]))),
+    SELECT * FROM public.transaction_state_changes WHERE transaction_id IN (SELECT unnest($1::uuid[]))),
 webhook_events AS NOT MATERIALIZED (
     SELECT * FROM public.webhook_events WHERE transaction_id IN (SELECT unnest($1::uuid[]))
     UNION ALL
@@ -158,7 +155,7 @@ webhook_events AS NOT MATERIALIZED (
 incidents AS NOT MATERIALIZED (
     SELECT * FROM public.incidents WHERE payment_transaction_id IS NULL OR payment_transaction_id IN (SELECT unnest($1::uuid[]))),
 notifications AS NOT MATERIALIZED (
-    SELECT * FROM public.notifications WHERE transaction_id IN (SELECT id FROM payment_transactions)),
+    SELECT * FROM public.notifications WHERE transaction_id IN (SELECT unnest($1::uuid[]))),
 audit_log AS NOT MATERIALIZED (
     SELECT * FROM public.audit_log WHERE created_at >= $4
     UNION ALL
