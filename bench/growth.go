@@ -98,17 +98,20 @@ func (s *stage) grow(ctx context.Context, records int) error {
 	}
 
 	// Nothing is lost that matters when the machine fails meanwhile, and whole pages in the log would be most of the work.
-	if err := s.configure(ctx, map[string]string{"full_page_writes": "off", "max_wal_size": "'16GB'", "synchronous_commit": "off"}); err != nil {
-		return err
-	}
-
-	_, err := s.store.Seed.Grow(ctx, seed.Seed{Records: records, Seed: 1, Now: time.Now(), Password: "none", Progress: func(int) {}})
+	err := s.configure(ctx, map[string]string{"full_page_writes": "off", "max_wal_size": "'16GB'", "synchronous_commit": "off"})
 	if err != nil {
 		return err
 	}
 
-	if err := s.configure(ctx, map[string]string{"full_page_writes": "DEFAULT", "max_wal_size": "DEFAULT", "synchronous_commit": "DEFAULT"}); err != nil {
+	_, err = s.store.Seed.Grow(ctx, seed.Seed{Records: records, Seed: 1, Now: time.Now(), Password: "none", Progress: func(int) {}})
+	if err != nil {
 		return err
+	}
+
+	for _, name := range []string{"full_page_writes", "max_wal_size", "synchronous_commit"} {
+		if err := s.configure(ctx, map[string]string{name: "DEFAULT"}); err != nil {
+			return err
+		}
 	}
 
 	_, err = s.db.ExecContext(ctx, "CHECKPOINT")
