@@ -80,15 +80,12 @@ func inspectSince(ctx context.Context, tx *sql.Tx, since time.Time, found func(D
 }
 
 // touchedSQL finds the payments, bookings and campaigns that anything has happened to since $1, or that wait for something, as arrays in
-// PostgreSQL's words. A payment is found by what was written for it, whether or not it is there itself. The attempts of a booking or of a
-// campaign are judged together, so one brings the others with it.
+// PostgreSQL's words. A payment is found by what was written for it, whether or not it is there itself. Entries of the audit log about
+// several lines at once are of payouts, which have transfers. The attempts of a booking or of a campaign are judged together, so one
+// brings the others with it.
 const touchedSQL = `
 WITH noted AS (
-    SELECT entity_id AS id FROM audit_log WHERE created_at >= $1 AND entity IN ('refund', 'financial_record') AND entity_id IS NOT NULL
-    UNION
-    SELECT d::uuid FROM audit_log AS a, jsonb_array_elements_text(
-        CASE WHEN jsonb_typeof(a.details -> 'ids') = 'array' THEN a.details -> 'ids' ELSE '[]' END) AS d
-    WHERE a.created_at >= $1 AND d ~ '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'),
+    SELECT entity_id AS id FROM audit_log WHERE created_at >= $1 AND entity IN ('refund', 'financial_record') AND entity_id IS NOT NULL),
 happened AS (
     SELECT transaction_id AS id FROM ledger_transfers WHERE created_at >= $1
     UNION

@@ -62,7 +62,7 @@ func (g *grower) campaign(rows *seedRows, c *seedCompany, t *models.Trip) {
 	ad := models.AdCampaign{Status: models.CampaignStatusOnPayment(starts, at), StartsOn: starts, EndsOn: starts.AddDays(7)}
 
 	rows.add("ad_campaigns", id, c.id, t.ID, c.owner, "إعلان: "+t.Title, starts.Time(), ad.EndsOn.Time(), numeric(price),
-		string(models.CampaignStatusAt(&ad, g.now)), at.Add(-time.Hour))
+		string(models.CampaignStatusAt(&ad, g.now)), at.Add(-time.Hour), at)
 
 	pay := models.PaymentTransaction{
 		ID: models.CampaignAttemptID(id, 1), Kind: models.KindPayment, Attempt: 1, UserID: c.owner, ProviderID: c.id, AdCampaignID: &id,

@@ -44,7 +44,9 @@ var seedTables = []struct {
 		"passengers", "contact_name", "contact_email", "contact_phone", "locale", "created_at", "updated_at", "booked_departure_at",
 		"booked_schedule",
 	}},
-	{"ad_campaigns", []string{"id", "provider_id", "trip_id", "created_by", "title", "starts_on", "ends_on", "price", "status", "created_at"}},
+	{"ad_campaigns", []string{
+		"id", "provider_id", "trip_id", "created_by", "title", "starts_on", "ends_on", "price", "status", "created_at", "updated_at",
+	}},
 	{"payment_transactions", []string{
 		"id", "kind", "parent_id", "attempt", "reference", "user_id", "provider_id", "booking_id", "ad_campaign_id", "amount", "vat_rate",
 		"vat_amount", "commission_rate", "payment_method", "gateway", "channel", "status", "failure_code", "expires_at", "captured_at",
