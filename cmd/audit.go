@@ -102,22 +102,11 @@ func runAudit(cmd *cobra.Command, how auditOptions) error {
 	}
 
 	bad := verdict(sum)
-	if how.seal && (bad == nil || how.anew && onlyTheSeal(sum)) {
+	if how.seal && (bad == nil || how.anew && sum.AgreesButForTheSnapshot()) {
 		return seal(cmd, db)
 	}
 
 	return bad
-}
-
-// onlyTheSeal says whether everything was looked at and agrees, but for the balances that were kept before.
-func onlyTheSeal(sum audit.Summary) bool {
-	for _, r := range sum.Rules {
-		if r.Differences > 0 && r.Name != audit.SealRule {
-			return false
-		}
-	}
-
-	return len(sum.Unseen) == 0
 }
 
 // seal keeps the balances of books that agree.

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/gofiber/fiber/v2"
 	"github.com/stretchr/testify/require"
 
@@ -175,25 +174,11 @@ func TestAPanicGivesThePlaceBack(t *testing.T) {
 func paymentApp(t *testing.T, by Authenticator, places *admission.Limits) *fiber.App {
 	t.Helper()
 
-	doc, err := openapi3.NewLoader().LoadFromData([]byte(paymentDocument))
-	require.NoError(t, err)
-
 	log := slog.New(slog.DiscardHandler)
+	limits := ratelimit.New(ratelimit.NewMemory(), config.RateLimits{}, LimiterFailed(log))
 
-	chain, err := New(doc, Deps{
-		Auth: by, Limits: ratelimit.New(ratelimit.NewMemory(), config.RateLimits{}, LimiterFailed(log)), Idempotency: noAnswers{}, Log: log,
-		Admission: places,
-	})
-	require.NoError(t, err)
-
-	app := fiber.New(fiber.Config{ErrorHandler: chain.HandleError, StreamRequestBody: true})
-	app.Use(chain.Requests)
-
-	router := chain.Router(app)
-	router.Post("/payments", func(f *fiber.Ctx) error { return f.SendString("ok") })
-	require.NoError(t, router.Err())
-
-	return app
+	return appOf(t, paymentDocument, Deps{Auth: by, Limits: limits, Log: log, Admission: places},
+		func(r *Router) { r.Post("/payments", func(f *fiber.Ctx) error { return f.SendString("ok") }) })
 }
 
 func begin(t *testing.T, app *fiber.App, token, body string) *http.Response {

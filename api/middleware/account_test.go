@@ -195,21 +195,29 @@ func TestAccountByHandlerAndLimits(t *testing.T) {
 func accountApp(t *testing.T, by Authenticator, limits config.RateLimits, handler fiber.Handler) *fiber.App {
 	t.Helper()
 
-	doc, err := openapi3.NewLoader().LoadFromData([]byte(accountDocument))
-	require.NoError(t, err)
-
 	log := slog.New(slog.DiscardHandler)
 
-	chain, err := New(doc, Deps{
-		Auth: by, Limits: ratelimit.New(ratelimit.NewMemory(), limits, LimiterFailed(log)), Idempotency: noAnswers{}, Log: log,
-	})
+	return appOf(t, accountDocument, Deps{Auth: by, Limits: ratelimit.New(ratelimit.NewMemory(), limits, LimiterFailed(log)), Log: log},
+		func(r *Router) { r.Get("/status/:id", handler) })
+}
+
+// appOf serves a document of the test's own.
+func appOf(t *testing.T, document string, deps Deps, register func(*Router)) *fiber.App {
+	t.Helper()
+
+	doc, err := openapi3.NewLoader().LoadFromData([]byte(document))
+	require.NoError(t, err)
+
+	deps.Idempotency = noAnswers{}
+
+	chain, err := New(doc, deps)
 	require.NoError(t, err)
 
 	app := fiber.New(fiber.Config{ErrorHandler: chain.HandleError, StreamRequestBody: true})
 	app.Use(chain.Requests)
 
 	router := chain.Router(app)
-	router.Get("/status/:id", handler)
+	register(router)
 	require.NoError(t, router.Err())
 
 	return app

@@ -140,6 +140,24 @@ func TestAuditSinceASnapshot(t *testing.T) { //nolint:tparallel // every case lo
 	}
 }
 
+// A snapshot replaces those that were taken before it, also when it is of an earlier moment.
+func TestTheSnapshotThatWasTakenLastCounts(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	_, err := w.db.ExecContext(t.Context(), `INSERT INTO balance_snapshots (until, account, balance, taken_at) VALUES
+		(now() - interval '1 minute', 'tax:vat', 1, now() - interval '30 seconds'), (now() - interval '1 hour', '', 0, now())`)
+	require.NoError(t, err)
+
+	sum, err := Run(t.Context(), w.db, func(d Difference) error {
+		t.Errorf("%s", d)
+
+		return nil
+	})
+	require.NoError(t, err)
+	require.True(t, sum.AgreesButForTheSnapshot())
+}
+
 // TestAuditOfEachPaymentAlone: what belongs to a payment is looked at with it, whenever it has happened: no rule misses anything.
 func TestAuditOfEachPaymentAlone(t *testing.T) {
 	t.Parallel()

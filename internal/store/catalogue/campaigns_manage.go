@@ -67,6 +67,9 @@ func (s *Store) CreateCampaign(
 	ctx context.Context, by db.Actor, c models.AdCampaign, now time.Time,
 ) (models.AdCampaign, error) {
 	c.Status, c.CreatedBy = models.CampaignPendingPayment, by.UserID
+	if c.ID == uuid.Nil {
+		c.ID = models.NewSubjectID()
+	}
 
 	return createResource(ctx, s, campaignKind, by, c, func(ctx context.Context, tx bun.Tx, c *models.AdCampaign) error {
 		return s.checkCampaign(ctx, tx, c, models.Date{}, now)

@@ -32,6 +32,7 @@ func TestCampaignManagement(t *testing.T) {
 
 	c, err := b.Store.Catalogue.CreateCampaign(ctx, staff, b.newCampaign(), now)
 	require.NoError(t, err)
+	require.EqualValues(t, 8, c.ID.Version(), "what is paid for passes its time on")
 	require.Equal(t, models.CampaignPendingPayment, c.Status)
 	require.Equal(t, staff.UserID, c.CreatedBy)
 	require.Equal(t, today, c.StartsOn)

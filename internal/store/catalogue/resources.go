@@ -94,7 +94,7 @@ func createResource[T resource](
 
 		*provider = owner
 		if *id == uuid.Nil {
-			*id = models.NewSubjectID() // a campaign is paid for
+			*id = models.NewID()
 		}
 
 		if k.tidy != nil {
