@@ -97,7 +97,7 @@ func (s *stage) grow(ctx context.Context, records int) error {
 	}
 
 	// Nothing is lost that matters when the machine fails meanwhile, and whole pages in the log would be most of the work.
-	quick := map[string]string{"full_page_writes": "off", "max_wal_size": "'16GB'", "synchronous_commit": "off"}
+	quick := map[string]string{"fsync": "off", "full_page_writes": "off", "max_wal_size": "'4GB'", "synchronous_commit": "off"}
 	if err := s.configure(ctx, quick); err != nil {
 		return err
 	}

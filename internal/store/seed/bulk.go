@@ -15,9 +15,9 @@ const bulkFrom = 50_000
 // nothing has happened. The index of booking numbers stays: a new number is looked up in it. It returns the statements that bring
 // all of it back.
 func prepareBulk(ctx context.Context, tx pgx.Tx) (restore []string, err error) {
-	names := make([]string, len(seedTables))
-	for i, t := range seedTables {
-		names[i] = t.name
+	names := []string{"booking_texts"} // written by a trigger of bookings
+	for _, t := range seedTables {
+		names = append(names, t.name)
 	}
 
 	const fragile = `
@@ -46,6 +46,12 @@ WHERE c.contype = 'f' AND t.relname = ANY($1) AND t.relnamespace = 'public'::reg
 	drop := []string{
 		"SET LOCAL maintenance_work_mem = '512MB'",
 		"ALTER TABLE financial_records DISABLE TRIGGER USER",
+		"ALTER TABLE bookings DISABLE TRIGGER bookings_worded",
+	}
+
+	restore = []string{
+		"INSERT INTO booking_texts SELECT b.id, booking_words(b) FROM bookings AS b ON CONFLICT DO NOTHING",
+		"ALTER TABLE bookings ENABLE TRIGGER bookings_worded",
 	}
 
 	for _, c := range changes {

@@ -10,7 +10,7 @@ import (
 	"rihla/internal/store/storetest"
 )
 
-// Every index and key that a large load takes away is there again, in each partition too.
+// Every index, key and trigger that a large load takes away is there again, in each partition too.
 func TestBulkBringsEverythingBack(t *testing.T) {
 	t.Parallel()
 
@@ -30,7 +30,9 @@ func TestBulkBringsEverythingBack(t *testing.T) {
 			FROM pg_index AS x JOIN pg_class AS c ON c.oid = x.indrelid WHERE c.relnamespace = 'public'::regnamespace
 			UNION ALL
 			SELECT conrelid::regclass || ' ' || convalidated || ' ' || pg_get_constraintdef(oid)
-			FROM pg_constraint WHERE connamespace = 'public'::regnamespace) AS d`).Scan(&all, &n))
+			FROM pg_constraint WHERE connamespace = 'public'::regnamespace
+			UNION ALL
+			SELECT tgrelid::regclass || ' ' || tgname FROM pg_trigger WHERE tgenabled = 'O' AND NOT tgisinternal) AS d`).Scan(&all, &n))
 
 		return all, n
 	}
