@@ -62,6 +62,31 @@ func idempotencyKeys(t *testing.T, s *harness.Stack) {
 	} {
 		t.Run(name, func(t *testing.T) { k.check(t, s) })
 	}
+
+	t.Run("an order without an answer", func(t *testing.T) { orderWithoutAnswer(t, s) })
+}
+
+// orderWithoutAnswer asks once more for a refund whose first request did not live to answer, and had found its id by another rule, as a
+// process of another version would: it is that refund, and no second one.
+func orderWithoutAnswer(t *testing.T, s *harness.Stack) {
+	t.Helper()
+
+	finance, paid := s.As(models.RoleFinanceAdmin), s.As(models.RoleEndUser).BookPaid(2)
+	refunds := "SELECT count(*) FROM refunds WHERE booking_id = '" + paid.ID.String() + "'"
+	before, key := uuid.NewString(), uuid.NewString()
+
+	first := post(finance, refundPath(paid.ID), partly("10.00"), before)
+	require.Equal(t, http.StatusCreated, first.Status, "%s", first.Body)
+
+	_, err := s.DB.ExecContext(t.Context(), `INSERT INTO idempotency_keys (user_id, method, path, key, body_hash, resource_id, claim, locked_until)
+		SELECT user_id, method, path, $2, body_hash, resource_id, gen_random_uuid(), now() FROM idempotency_keys WHERE key = $1`, before, key)
+	require.NoError(t, err)
+
+	again := post(finance, refundPath(paid.ID), partly("10.00"), key)
+	require.Equal(t, http.StatusCreated, again.Status, "%s", again.Body)
+	require.Empty(t, again.Header.Get("Idempotent-Replayed"))
+	require.Equal(t, first.Header.Get("Location"), again.Header.Get("Location"))
+	require.Equal(t, 1, s.Count(refunds))
 }
 
 func (k keyed) check(t *testing.T, s *harness.Stack) {

@@ -131,6 +131,11 @@ func ownRequest(ctx context.Context, of uuid.UUID, key *uuid.UUID) models.Refund
 
 	request.ID = models.RefundID(of, identity)
 
+	// What an earlier request with the key has ordered and not lived to answer for, by whatever rule its id was found.
+	if made := middleware.Claim(ctx).ResourceID; key != nil && made != uuid.Nil {
+		request.ID = made
+	}
+
 	return request
 }
 
