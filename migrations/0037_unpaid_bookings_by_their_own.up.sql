@@ -1,19 +1,27 @@
 -- What is counted before a booking is made is found by an index that nothing else can be found by. The indexes of unpaid bookings by
 -- account, phone and trip were alike to PostgreSQL while it knew of few unpaid bookings: it read all there are of one to find those of
 -- another, and kept to that plan while a trip was being sold. Not in one transaction: the indexes are made beside the work on bookings,
--- and each change that locks gives up after 3 s. All of it can be run again after a failure half-way.
-DO $$ BEGIN
+-- and each change that locks gives up after 3 s. All of it can be run again after a failure half-way: an index that is whole stays then,
+-- since the functions may need it already.
+DO $$ DECLARE half text; BEGIN
     SET LOCAL lock_timeout = '3s';
-    DROP INDEX IF EXISTS bookings_unpaid_of_account, bookings_unpaid_of_phone, bookings_unpaid_bills_of_trip;
+
+    FOR half IN
+        SELECT i.indexrelid::regclass FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
+        WHERE i.indrelid = 'bookings'::regclass AND NOT i.indisvalid
+            AND c.relname IN ('bookings_unpaid_of_account', 'bookings_unpaid_of_phone', 'bookings_unpaid_bills_of_trip')
+    LOOP
+        EXECUTE 'DROP INDEX ' || half;
+    END LOOP;
 END $$;
 --bun:split
-CREATE INDEX CONCURRENTLY bookings_unpaid_of_account ON bookings ((CASE WHEN status = 'PENDING_PAYMENT' THEN user_id END))
+CREATE INDEX CONCURRENTLY IF NOT EXISTS bookings_unpaid_of_account ON bookings ((CASE WHEN status = 'PENDING_PAYMENT' THEN user_id END))
     WHERE (CASE WHEN status = 'PENDING_PAYMENT' THEN user_id END) IS NOT NULL;
 --bun:split
-CREATE INDEX CONCURRENTLY bookings_unpaid_of_phone ON bookings ((CASE WHEN status = 'PENDING_PAYMENT' THEN contact_e164 END))
+CREATE INDEX CONCURRENTLY IF NOT EXISTS bookings_unpaid_of_phone ON bookings ((CASE WHEN status = 'PENDING_PAYMENT' THEN contact_e164 END))
     WHERE (CASE WHEN status = 'PENDING_PAYMENT' THEN contact_e164 END) IS NOT NULL;
 --bun:split
-CREATE INDEX CONCURRENTLY bookings_unpaid_bills_of_trip
+CREATE INDEX CONCURRENTLY IF NOT EXISTS bookings_unpaid_bills_of_trip
     ON bookings ((CASE WHEN status = 'PENDING_PAYMENT' AND hold_method = 'bill_payment' THEN trip_id END))
     WHERE (CASE WHEN status = 'PENDING_PAYMENT' AND hold_method = 'bill_payment' THEN trip_id END) IS NOT NULL;
 --bun:split

@@ -88,10 +88,7 @@ func (s *Store) limitBills(ctx context.Context, tx bun.Tx, trip, booking uuid.UU
 
 	var held int
 
-	err := tx.NewSelect().Model((*models.Booking)(nil)).ColumnExpr("coalesce(sum(bk.seats), 0)").
-		Where("bk.trip_id = ?", trip).Where("bk.status = ?", models.BookingPendingPayment).
-		Where("bk.hold_method = ?", models.MethodBillPayment).Where("bk.id <> ?", booking).Scan(ctx, &held)
-	if err != nil {
+	if err := tx.NewRaw("SELECT lock_bill_seats(?, ?)", trip, booking).Scan(ctx, &held); err != nil {
 		return fmt.Errorf("count seats of bills: %w", err)
 	}
 
