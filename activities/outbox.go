@@ -35,7 +35,7 @@ type Outbox struct {
 
 const (
 	// deliverFor is how long a deliverer takes more messages, partFor one of several. One that has them until its end has met a backlog.
-	deliverFor, partFor = 2 * time.Second, 5 * time.Second
+	deliverFor, partFor = time.Second, 5 * time.Second
 	// atOnceByDefault lets a sender that needs 100 ms for a message deliver 640 of them a second.
 	atOnceByDefault = 64
 )

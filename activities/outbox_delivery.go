@@ -78,6 +78,8 @@ func (d *delivery) run(ctx context.Context) (Delivered, error) {
 		return Delivered{}, err
 	}
 
+	d.began = time.Now() // those of a killed deliverer were waited for
+
 	stopRenewing := d.renewLeases(ctx)
 	err := d.deliverAll(ctx)
 	err = d.finish(ctx, err)

@@ -160,6 +160,7 @@ func (in *Intake) write(l *lane) {
 		}
 
 		in.writeBatch(batch)
+		clear(batch) // what has been answered is kept by nothing
 	}
 }
 
@@ -170,7 +171,7 @@ func (l *lane) next() []*delivery {
 
 	n := min(len(l.waiting), maxBatch)
 	if n == 0 {
-		l.writing = false
+		l.writing, l.waiting = false, nil
 
 		return nil
 	}
