@@ -15,7 +15,9 @@ const bulkFrom = 50_000
 // nothing has happened. The index of booking numbers stays: a new number is looked up in it. It returns the statements that bring
 // all of it back.
 func prepareBulk(ctx context.Context, tx pgx.Tx) (restore []string, err error) {
-	names := []string{"booking_texts"} // written by a trigger of bookings
+	names := make([]string, 0, len(seedTables)+1)
+	names = append(names, "booking_texts") // written by a trigger of bookings
+
 	for _, t := range seedTables {
 		names = append(names, t.name)
 	}
@@ -50,7 +52,8 @@ WHERE c.contype = 'f' AND t.relname = ANY($1) AND t.relnamespace = 'public'::reg
 	}
 
 	restore = []string{
-		"INSERT INTO booking_texts SELECT b.id, booking_words(b) FROM bookings AS b ON CONFLICT DO NOTHING",
+		`INSERT INTO booking_texts SELECT b.id, booking_words(b) FROM bookings AS b
+		WHERE NOT EXISTS (SELECT FROM booking_texts AS t WHERE t.booking_id = b.id)`,
 		"ALTER TABLE bookings ENABLE TRIGGER bookings_worded",
 	}
 
