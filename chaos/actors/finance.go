@@ -30,7 +30,7 @@ func (s *story) payOut(ctx context.Context) {
 	a, ok = finance.twice(ctx, request{
 		method: http.MethodPost, path: "/api/v1/admin/financial-records/" + lines[0].ID.String() + "/mark-transferred", key: newKey(),
 		api: s.API, body: map[string]any{
-			"payout_reference": "TRF-" + s.booking.ID.String()[:8], "payout_date": models.DateIn(time.Now()).String(),
+			"payout_reference": "TRF-" + s.booking.ID.String()[24:], "payout_date": models.DateIn(time.Now()).String(),
 		},
 	}, models.CodeRecordNotTransferable)
 	if ok && a.Code() == "" {

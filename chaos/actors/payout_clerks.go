@@ -66,7 +66,7 @@ func (p *Run) decidePayouts(ctx context.Context, decided map[uuid.UUID]bool) {
 func (p *Run) decide(ctx context.Context, r gen.Refund) bool {
 	path := "/api/v1/admin/refunds/" + r.ID.String()
 	confirm := request{method: http.MethodPost, path: path + "/confirm-payout", body: map[string]any{
-		"payout_reference": "HAND-" + r.ID.String()[:8], "paid_out_on": models.DateIn(time.Now()).String(),
+		"payout_reference": "HAND-" + r.ID.String()[24:], "paid_out_on": models.DateIn(time.Now()).String(),
 	}}
 	reject := request{method: http.MethodPost, path: path + "/reject-payout", api: 1, body: map[string]any{"reason": "No such account."}}
 
