@@ -33,10 +33,10 @@ const (
 type delivery struct {
 	*Outbox
 
-	owner  uuid.UUID // of the shards
-	shards []int     // that it wants
-	target int       // lanes
-	began  time.Time
+	owner  uuid.UUID     // of the shards
+	shards []int         // that it wants
+	target int           // lanes
+	began  time.Time     // when it had its shards
 	atMost time.Duration // while there is a backlog
 
 	stopped    bool // the worker is to stop
@@ -66,7 +66,7 @@ type result struct {
 
 func newDelivery(o *Outbox, shards []int, atMost time.Duration) *delivery {
 	return &delivery{
-		Outbox: o, owner: uuid.New(), shards: shards, began: time.Now(), atMost: atMost,
+		Outbox: o, owner: uuid.New(), shards: shards, atMost: atMost,
 		target: lanesPerSlot * (o.atOnce(models.NotifyEmail) + o.atOnce(models.NotifySMS)),
 		lanes:  map[outbox.Address][]*models.Notification{}, underWay: map[outbox.Address]int{}, leased: map[uuid.UUID]time.Time{},
 		idle: make(chan struct{}, 1),
@@ -78,7 +78,7 @@ func (d *delivery) run(ctx context.Context) (Delivered, error) {
 		return Delivered{}, err
 	}
 
-	d.began = time.Now() // those of a killed deliverer were waited for
+	d.began = time.Now()
 
 	stopRenewing := d.renewLeases(ctx)
 	err := d.deliverAll(ctx)

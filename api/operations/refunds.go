@@ -1,6 +1,7 @@
 package operations
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -122,19 +123,17 @@ func ownRequest(ctx context.Context, of uuid.UUID, key *uuid.UUID) models.Refund
 
 	request := models.RefundRequest{RequestedBy: &who.UserID, Role: who.Role, RequestID: ownRequestID(ctx)}
 
-	identity := uuid.NewString()
+	identity, ordered := uuid.NewString(), uuid.Nil
 
 	if key != nil {
+		claim := middleware.Claim(ctx)
 		identity = who.UserID.String() + ":" + key.String()
-		request.Claim, request.BodyHash = middleware.Claim(ctx).ID, middleware.KeyScope(ctx).BodyHash
+		request.Claim, request.BodyHash = claim.ID, middleware.KeyScope(ctx).BodyHash
+		// What an earlier request with the key has ordered and not lived to answer for, by whatever rule its id was found.
+		ordered = claim.ResourceID
 	}
 
-	request.ID = models.RefundID(of, identity)
-
-	// What an earlier request with the key has ordered and not lived to answer for, by whatever rule its id was found.
-	if made := middleware.Claim(ctx).ResourceID; key != nil && made != uuid.Nil {
-		request.ID = made
-	}
+	request.ID = cmp.Or(ordered, models.RefundID(of, identity))
 
 	return request
 }

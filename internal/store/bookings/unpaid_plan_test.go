@@ -12,24 +12,21 @@ import (
 func TestUnpaidBookingsOfOthersAreNotRead(t *testing.T) {
 	t.Parallel()
 
-	for _, c := range []struct{ name, known string }{
-		{"known as it was", "ALTER TABLE bookings SET (autovacuum_enabled = off)"},
-		{"known as it is", "ANALYZE bookings"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
+	for name, analyzed := range map[string]bool{"known as it was": false, "known as it is": true} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			unpaidOfOthersAreNotRead(t, c.known)
+			unpaidOfOthersAreNotRead(t, analyzed)
 		})
 	}
 }
 
-func unpaidOfOthersAreNotRead(t *testing.T, known string) {
+func unpaidOfOthersAreNotRead(t *testing.T, analyzed bool) {
 	t.Helper()
 
 	const others = 99
 
 	b := setup(t)
-	b.Exec(t, known)
+	b.Exec(t, "ALTER TABLE bookings SET (autovacuum_enabled = off)") // which would analyze it, at any moment
 
 	other := b.Book(t, b.Trip, 1)
 	b.Exec(t, "UPDATE trips SET capacity = $1, seats_taken = $1 WHERE id = $2", others+1, other.TripID)
@@ -43,7 +40,10 @@ func unpaidOfOthersAreNotRead(t *testing.T, known string) {
 	b.Exec(t, like, others, other.ID, "PENDING_PAYMENT", true)
 	// A PostgreSQL that knows of a table of a few pages reads it whole, and with right. Of these it is not to be one.
 	b.Exec(t, like, 10*others, other.ID, "CANCELLED", false)
-	b.Exec(t, known)
+
+	if analyzed {
+		b.Exec(t, "ANALYZE bookings")
+	}
 
 	for _, c := range []struct {
 		name, call string
