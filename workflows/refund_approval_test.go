@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/mock"
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"rihla/activities"
@@ -162,6 +163,31 @@ func TestApprovedBeforeAWorkerCame(t *testing.T) {
 
 	require.Equal(t, refunded, w.giveBack(r))
 	require.WithinDuration(t, began, w.Now(), time.Second)
+}
+
+// Cancelled by an operator while it waits, it ends without effect: another run reads the order anew, and waits on.
+func TestCancelledWhileItAwaitsItsApproval(t *testing.T) {
+	t.Parallel()
+	w, r := newWorld(t), newRefund()
+	w.OnActivity(acts.ReadRefundOrder, mock.Anything, r).Return(untilApproved(), nil).Once()
+	w.at(time.Hour, w.CancelWorkflow)
+
+	w.ExecuteWorkflow(workflows.Refund, r)
+	require.True(t, w.IsWorkflowCompleted())
+	require.True(t, temporal.IsCanceledError(w.GetWorkflowError()), "%v", w.GetWorkflowError())
+	require.WithinDuration(t, began.Add(time.Hour), w.Now(), time.Second)
+	w.AssertNotCalled(t, "SettleRefund", mock.Anything, mock.Anything)
+	w.AssertNotCalled(t, "RefundAtGateway", mock.Anything, mock.Anything)
+
+	// The next run, after the approval.
+	w = newWorld(t)
+	order := untilApproved()
+	order.ApprovalDecided = true
+	w.OnActivity(acts.ReadRefundOrder, mock.Anything, r).Return(order, nil).Once()
+	w.takesUp(r, approved)
+	w.OnActivity(acts.RefundAtGateway, mock.Anything, r.ID).Return(succeeded, nil).Once()
+	w.settlesRefund(r, succeeded, refunded)
+	require.Equal(t, refunded, w.giveBack(r))
 }
 
 // By hand the refund waits twice: for its approval, and for its payout.
