@@ -92,6 +92,8 @@ func TestRoles(t *testing.T) {
 		"GET /api/v1/admin/bookings":                                      support,
 		"POST /api/v1/admin/bookings" + id + "/refund":                    money,
 		"GET /api/v1/admin/bookings" + id + "/refund-quote":               money,
+		"POST /api/v1/admin/refunds" + id + "/approve":                    money,
+		"POST /api/v1/admin/refunds" + id + "/reject":                     money,
 		"POST /api/v1/admin/refunds" + id + "/confirm-payout":             money,
 		"POST /api/v1/admin/refunds" + id + "/reject-payout":              money,
 		"GET /api/v1/admin/refunds":                                       support,

@@ -54,6 +54,8 @@ func (w *targets) moneyTargets(t *testing.T, campaign uuid.UUID) []target {
 			w.As(models.RoleFinanceAdmin),
 			map[string]any{"reason": "once more"},
 		},
+		{"ApproveRefund", http.MethodPost, approvalPath(w.waiting.ID, "approve"), w.As(models.RoleAdmin), noted("compared")},
+		{"RejectRefund", http.MethodPost, approvalPath(w.waiting.ID, "reject"), w.As(models.RoleAdmin), noted("no")},
 		{"ConfirmRefundPayout", http.MethodPost, payoutPath(w.waiting.ID, "confirm"), w.As(models.RoleAdmin), map[string]any{
 			"payout_reference": "TRF-1", "paid_out_on": models.DateIn(time.Now()).String(), "note": "by hand",
 		}},

@@ -156,6 +156,7 @@ type refund struct {
 	NeedsApproval bool       `json:"needs_approval"`
 	ApprovalUntil *time.Time `json:"approval_until"`
 	Approval      *approval  `json:"approval"`
+	ApprovedBy    *uuid.UUID `json:"approved_by"`
 }
 
 // approval is what was decided about a refund.

@@ -29,6 +29,7 @@ func askedOverTheLimit(t *testing.T, s *harness.Stack, b harness.Booking, body a
 	require.Equal(t, models.RefundPending, r.Status)
 	require.True(t, r.NeedsApproval)
 	require.Nil(t, r.Approval)
+	require.Nil(t, r.ApprovedBy)
 	require.WithinDuration(t, began.Add(models.MaxApprovalWait), *r.ApprovalUntil, time.Minute)
 
 	return r
@@ -88,6 +89,7 @@ func approvalOfRefunds(t *testing.T, s *harness.Stack) {
 	require.False(t, done.NeedsApproval)
 	require.Equal(t, models.ApprovalApproved, done.Approval.Decision)
 	require.Equal(t, s.World.Users[models.RoleAdmin].ID, *done.Approval.DecidedBy)
+	require.Equal(t, done.Approval.DecidedBy, done.ApprovedBy)
 	require.Equal(t, "compared with the letter", *done.Approval.Note)
 	require.Equal(t, done, refundByID(t, s, r.ID))
 	require.Empty(t, list("&needs_approval=true"))
@@ -125,6 +127,7 @@ func refundNotApproved(t *testing.T, s *harness.Stack) {
 		require.Equal(t, "APPROVAL_REJECTED", *done.FailureCode)
 		require.Equal(t, models.ApprovalRejected, done.Approval.Decision)
 		require.Equal(t, "The customer travels", *done.Approval.Note)
+		require.Nil(t, done.ApprovedBy)
 		decoded[refund](t, http.StatusOK, by.Post(reject, noted("The customer travels")))
 		refused(t, by.Post(reject, noted("another reason")), http.StatusConflict, models.CodeInvalidState)
 		refused(t, admin.Post(approvalPath(r.ID, "approve"), nil), http.StatusConflict, models.CodeInvalidState)
@@ -221,6 +224,53 @@ func racingApprovals(t *testing.T, s *harness.Stack) {
 
 		done := awaitRefund(t, callers[0], r.ID)
 		require.Equal(t, won[0] == 2, done.Status == models.RefundSucceeded)
+	}
+}
+
+// approvalRacesCancel decides about refunds at the moment at which an operator cancels their workflows: what was decided is done by
+// another run, once.
+func approvalRacesCancel(t *testing.T, s *harness.Stack) {
+	t.Helper()
+	dear(s)
+
+	admin, want := s.As(models.RoleAdmin), map[uuid.UUID]models.RefundStatus{}
+
+	for i := range 6 {
+		b := s.As(models.RoleEndUser).BookPaid(1)
+		r := askedOverTheLimit(t, s, b, fully())
+
+		decision := "approve"
+		if want[r.ID] = models.RefundSucceeded; i%3 == 2 {
+			decision, want[r.ID] = "reject", models.RefundFailed
+		}
+
+		for _, a := range atOnce(2, func(i int) harness.Answer {
+			if i == 0 {
+				return post(admin, approvalPath(r.ID, decision), noted("compared"), uuid.NewString())
+			}
+
+			if err := s.Temporal.CancelWorkflow(t.Context(), models.RefundWorkflowID(r.ID), ""); err != nil {
+				t.Logf("the workflow has ended before: %v", err)
+			}
+
+			return harness.Answer{Status: http.StatusOK}
+		}) {
+			require.Contains(t, []int{http.StatusOK, http.StatusAccepted}, a.Status, "%s", a.Body)
+		}
+	}
+
+	for id, status := range want {
+		require.Equal(t, status, awaitRefund(t, admin, id).Status)
+
+		made := 0
+
+		for _, known := range s.GatewayLedger().Refunds {
+			if known.MerchantReference == id.String() {
+				made++
+			}
+		}
+
+		require.Equal(t, status == models.RefundSucceeded, made == 1, "%d refunds at the gateway", made)
 	}
 }
 

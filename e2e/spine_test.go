@@ -35,6 +35,7 @@ var spine = map[string]func(*testing.T, *harness.Stack){
 	"late bill of a paid booking": lateBillOfAPaidBooking,
 	"approval":                    approvalOfRefunds, "not approved": refundNotApproved, "approval of a bill": approvalOfABill,
 	"approval of parts": approvalOfParts, "racing approvals": racingApprovals,
+	"approval races cancel": approvalRacesCancel,
 
 	"record lists": recordLists, "record search": recordSearch, "record pages": recordPages, "mark transferred": markTransferred,
 	"transfer reverted": transferReverted,

@@ -202,6 +202,10 @@ func refundOf(r *models.Refund) gen.Refund {
 		CreatedAt:  utc(r.CreatedAt), CompletedAt: utcOrNil(r.CompletedAt),
 	}
 
+	if d := r.Approval; d != nil && d.Decision == models.ApprovalApproved {
+		out.ApprovedBy = d.DecidedBy
+	}
+
 	if d := r.Payout; d != nil {
 		out.PayoutReference, out.PayoutNote, out.PayoutDecidedBy = d.Reference, optional(d.Note), &d.DecidedBy
 		out.PayoutDecidedAt = utcOrNil(&d.DecidedAt)
