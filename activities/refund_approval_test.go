@@ -73,7 +73,8 @@ func TestRefundThatNeedsAnApproval(t *testing.T) {
 	require.Zero(t, swept.Approvals)
 }
 
-// The wait is over by the clock that is ahead, the workflow's or the worker's; a run that knows of no approvals learns of it at the gateway.
+// The wait is over by the clock that is ahead, the workflow's or the worker's; a run that knows of no approvals learns of it at the
+// gateway.
 func TestApprovalThatDoesNotCome(t *testing.T) {
 	t.Parallel()
 

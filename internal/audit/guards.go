@@ -38,7 +38,8 @@ type guard struct {
 
 // guards are all of them, by migration.
 func guards() []guard {
-	return slices.Concat(bookGuards(), refundGuards(), approvalGuards(), reversalGuards(), evidenceGuards(), bookingGuards(), digestGuards(), notedGuards())
+	return slices.Concat(bookGuards(), refundGuards(), approvalGuards(), reversalGuards(), evidenceGuards(), bookingGuards(), digestGuards(),
+		notedGuards())
 }
 
 // notedGuards hold what the owner has noted of archived months and of audits.

@@ -54,7 +54,9 @@ func (w *world) approve(t *testing.T) {
 
 func approvalTamperings(w *world) []tampering {
 	decision := func(name, what string) tampering {
-		return tampering{"refund-approval", name, "UPDATE refund_approvals SET " + what + " WHERE refund_id = $1", []any{w.approved.ID}, of(w.approved.ID), nil}
+		id := w.approved.ID
+
+		return tampering{"refund-approval", name, "UPDATE refund_approvals SET " + what + " WHERE refund_id = $1", []any{id}, of(id), nil}
 	}
 	refund := func(name, what string, r models.Refund, also ...string) tampering {
 		return tampering{"refund-approval", name, "UPDATE refunds SET " + what + " WHERE id = $1", []any{r.ID}, of(r.ID), also}

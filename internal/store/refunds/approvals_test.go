@@ -51,6 +51,14 @@ func (b *books) send(t *testing.T, r models.RefundRequest) (bool, error) {
 	return n > 0, err
 }
 
+// refuseAtGateway has the gateway refuse the refund.
+func (b *books) refuseAtGateway(t *testing.T, refund uuid.UUID) {
+	t.Helper()
+
+	settled := b.SettleRefund(t, models.RefundRequest{ID: refund}, models.RefundResult{Status: models.RefundFailed})
+	require.Equal(t, models.RefundFailed, settled.Status)
+}
+
 func TestRefundIsApproved(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t, bookstest.Strict())
@@ -230,27 +238,9 @@ func TestApprovalOfParts(t *testing.T) {
 	require.True(t, quote.NeedsApproval)
 
 	// What has failed does not count, and another payment has a limit of its own.
-	require.Equal(t, models.RefundFailed, b.SettleRefund(t, models.RefundRequest{ID: first.ID}, models.RefundResult{Status: models.RefundFailed}).Status)
+	b.refuseAtGateway(t, first.ID)
 	require.False(t, new(ask("30.00", models.RoleFinanceAdmin)).NeedsApproval())
 	require.False(t, new(b.Reserve(t, b.Ask(b.Paid(t, 1), "50.00"))).NeedsApproval())
-}
-
-// The same in parallel: however the requests meet, no more than the limit is ordered without an approval.
-func TestPartsInParallelNeedAnApproval(t *testing.T) {
-	t.Parallel()
-	b := setupBooks(t, bookstest.Strict())
-
-	for range 10 {
-		tx := b.Open(t, b.Book(t, b.InsertTrip(t, 1, nil), 1), 1)
-		b.Report(t, tx, models.EventPaymentSucceeded)
-		bookstest.Parallel(6, func(int) {
-			if _, err := b.Store.Refunds.OrderRefund(t.Context(), b.Ask(tx, "19.00"), time.Now()); err != nil {
-				t.Error(err)
-			}
-		})
-		require.Equal(t, 2, b.Count(t, `SELECT count(*) FROM refunds WHERE payment_transaction_id = $1 AND approval_until IS NULL`, tx.ID))
-		require.Equal(t, 4, b.Count(t, `SELECT count(*) FROM refunds WHERE payment_transaction_id = $1 AND approval_pending`, tx.ID))
-	}
 }
 
 // What the service owes by itself needs no approval; asked for by a person, it does.
@@ -267,7 +257,7 @@ func TestLateMoneyAndApprovals(t *testing.T) {
 	require.NoError(t, err)
 	require.Nil(t, own.ApprovalAbove)
 	require.True(t, own.IsApproved())
-	require.Equal(t, models.RefundFailed, b.SettleRefund(t, models.RefundRequest{ID: own.ID}, models.RefundResult{Status: models.RefundFailed}).Status)
+	b.refuseAtGateway(t, own.ID)
 
 	// Rejected, it is owed all the same.
 	again := b.Ask(tx, "")
@@ -308,7 +298,9 @@ func TestDatabaseHoldsRefundsToTheirApproval(t *testing.T) {
 			"refund_approvals_decision",
 			[]any{r.ID, admin},
 		},
-		"sent":              {"UPDATE refunds SET sends = 1, sent_at = now(), sent_answer = 'SENDING' WHERE id = $1", "not approved", []any{r.ID}},
+		"sent": {
+			"UPDATE refunds SET sends = 1, sent_at = now(), sent_answer = 'SENDING' WHERE id = $1", "not approved", []any{r.ID},
+		},
 		"going on":          {"UPDATE refunds SET approval_pending = false WHERE id = $1", "not approved", []any{r.ID}},
 		"needs none":        {"UPDATE refunds SET approval_until = NULL, approval_pending = false WHERE id = $1", "never change", []any{r.ID}},
 		"another limit":     {"UPDATE refunds SET approval_above = 1000 WHERE id = $1", "never change", []any{r.ID}},
@@ -398,68 +390,4 @@ func TestDecidedApprovals(t *testing.T) {
 	require.Equal(t, []uuid.UUID{open.ID}, list(refunds.RefundFilter{NeedsApproval: new(true)}))
 	require.Equal(t, []uuid.UUID{decided.ID}, list(refunds.RefundFilter{NeedsApproval: new(false)}))
 	require.Empty(t, list(refunds.RefundFilter{NeedsPayout: new(true)}), "it is not approved")
-}
-
-// TestApprovalRaces approves, rejects, withdraws, ends the wait, sends and settles at the same moment. One decision counts, all agree with
-// it, and nothing is sent without an approval.
-func TestApprovalRaces(t *testing.T) {
-	t.Parallel()
-	b := setupBooks(t, bookstest.Strict())
-
-	came := map[models.ApprovalDecision]int{}
-
-	for range *rounds {
-		tx := b.Open(t, b.Book(t, b.InsertTrip(t, 1, nil), 1), 1)
-		b.Report(t, tx, models.EventPaymentSucceeded)
-
-		r := b.Ask(tx, "60.00")
-		// Its time is over between now and then: the clocks of the racers are on both sides.
-		ordered, err := b.Store.Refunds.OrderRefund(t.Context(), r, time.Now().Add(-models.MaxApprovalWait+time.Minute))
-		require.NoError(t, err)
-
-		until := *ordered.ApprovalUntil
-		decide := func(by models.Role, d models.RefundApproval) func() {
-			return func() {
-				_, err := b.Store.Refunds.DecideApproval(t.Context(), b.As(by), d, until.Add(-time.Second))
-				if err != nil && models.CodeOf(err) != models.CodeInvalidState {
-					t.Error(err)
-				}
-			}
-		}
-		racers := []func(){
-			decide(models.RoleAdmin, bookstest.Approved(r.ID)),
-			decide(models.RoleFinanceAdmin, bookstest.Disapproved(r.ID, "withdrawn")),
-			decide(models.RoleSuperAdmin, bookstest.Disapproved(r.ID, "no")),
-			func() {
-				if _, err := b.Store.Refunds.SettleRefund(t.Context(), r.ID, models.RefundResult{Status: models.RefundPending}, until); err != nil {
-					t.Error(err)
-				}
-			},
-			func() {
-				sent, err := b.send(t, r)
-				if sent && b.Count(t, "SELECT count(*) FROM refund_approvals WHERE refund_id = $1 AND decision = 'APPROVED'", r.ID) == 0 {
-					t.Error("sent without an approval", err)
-				}
-			},
-		}
-		bookstest.Parallel(len(racers), func(i int) { racers[i]() })
-
-		got := b.refundNow(t, r)
-		require.NotNil(t, got.Approval)
-		came[got.Approval.Decision]++
-
-		settled, err := b.Store.Refunds.SettleRefund(t.Context(), r.ID, bookstest.Granted(r), until)
-		require.NoError(t, err)
-		require.Equal(t, got.Approval.Decision == models.ApprovalApproved, settled.Status == models.RefundSucceeded)
-		require.True(t, new(b.Transaction(t, tx.ID)).RefundReservedAmount.IsZero())
-
-		want := "0.00"
-		if settled.Status == models.RefundSucceeded {
-			want = "60.00"
-		}
-
-		require.Equal(t, want, b.Transaction(t, tx.ID).RefundedAmount.String())
-	}
-
-	t.Logf("%v", came)
 }
