@@ -31,8 +31,8 @@ END $$;
 CREATE TRIGGER approvals_append_only BEFORE UPDATE OR DELETE ON refund_approvals FOR EACH ROW EXECUTE FUNCTION refuse_approval_change();
 CREATE TRIGGER approvals_no_truncate BEFORE TRUNCATE ON refund_approvals FOR EACH STATEMENT EXECUTE FUNCTION refuse_approval_change();
 
--- Whoever asked for the money, has paid it or has booked must not be the one who approves that it goes back. Decisions of people come in
--- time, the service's own afterwards. The refund's row is locked: it cannot end while this is decided.
+-- The requester, the payer and the booker must not approve that the money goes back. Decisions of people come in time, the service's own
+-- afterwards. The refund's row is locked: it cannot end while this is decided.
 CREATE FUNCTION guard_approval() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     refund refunds;
@@ -120,8 +120,8 @@ BEGIN
     RETURN NEW;
 END $$;
 
--- Whoever asked for the money must not be the one who says that it was paid. What came back is owed, and cannot be rejected. What waits
--- for an approval is neither paid out nor rejected otherwise.
+-- The requester must not be the one who says that the money was paid. A refund that came back is owed, and cannot be rejected. One that
+-- waits for an approval is neither paid out nor rejected otherwise.
 CREATE OR REPLACE FUNCTION guard_payout() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF NOT EXISTS (

@@ -3,8 +3,8 @@ package audit
 // approvalsTable came with everything that the checks of approvals read.
 const approvalsTable = "refund_approvals"
 
-// refundApprovals: a day is far longer than a decision takes to be taken up. What is over the limit is not recomputed from settings, but
-// from the limit that each refund has kept.
+// refundApprovals: a day is far longer than a decision takes to be taken up. The limit is not recomputed from settings: each refund has
+// kept its own.
 func refundApprovals() check {
 	return check{
 		needs: approvalsTable,
