@@ -168,11 +168,11 @@ func approvalOfParts(t *testing.T, s *harness.Stack) {
 	dear(s)
 
 	finance, admin := s.As(models.RoleFinanceAdmin), s.As(models.RoleAdmin)
-	b := s.As(models.RoleEndUser).BookPaid(1)
+	b := s.As(models.RoleEndUser).BookPaid(2)
 
 	waiting := 0
 
-	for _, a := range atOnce(3, func(int) harness.Answer { return post(finance, refundPath(b.ID), partly("1900.00"), uuid.NewString()) }) {
+	for _, a := range atOnce(3, func(int) harness.Answer { return post(finance, refundPath(b.ID), partly("2400.00"), uuid.NewString()) }) {
 		var r refund
 
 		require.Contains(t, []int{http.StatusCreated, http.StatusAccepted}, a.Status, "%s", a.Body)
