@@ -12,7 +12,8 @@ import (
 	"rihla/models"
 )
 
-// payoutClerks pay out by hand what no gateway gives back. They are at it until the schedule has come to rest.
+// payoutClerks pay out by hand what no gateway gives back, and approve refunds over the limit. They are at it until the schedule has come
+// to rest.
 type payoutClerks struct {
 	stop context.CancelFunc
 	done sync.WaitGroup
@@ -25,9 +26,10 @@ func (p *Run) startPayoutClerks(ctx context.Context) {
 	ctx, p.clerks.stop = context.WithCancel(context.WithoutCancel(ctx))
 
 	p.clerks.done.Go(func() {
-		decided := map[uuid.UUID]bool{}
+		approved, decided := map[uuid.UUID]bool{}, map[uuid.UUID]bool{}
 
 		for pause(ctx, clerkPause) {
+			p.decideApprovals(ctx, approved)
 			p.decidePayouts(ctx, decided)
 		}
 	})

@@ -49,6 +49,9 @@ const (
 	startPatience = 60 * time.Second
 )
 
+// ApprovalAbove is what of one payment goes back on one person's word: less than many bookings come to.
+const ApprovalAbove = "300.00"
+
 // Options say where and with what.
 type Options struct {
 	Dir    string // of its own; data and logs

@@ -111,6 +111,8 @@ func texts(ctx context.Context, db *sql.DB, query string, args ...any) ([]string
 func checkouts(s *Evidence) any      { return asJSON(s.Ledger.Checkouts) }
 func gatewayRefunds(s *Evidence) any { return asJSON(s.Ledger.Refunds) }
 
+func approvalLimit(*Evidence) any { return env.ApprovalAbove }
+
 func refusedByGateway(s *Evidence) any { return asJSON(append([]string{}, s.Rejected...)) }
 
 // precision is how exactly the company says when something was, in seconds.

@@ -25,7 +25,8 @@ var aboutRefunds = []Invariant{
 		rows(`SELECT format('refund %s of %s is FAILED (%s), and the gateway has not refused it', r.id, r.amount, r.failure_code)
 			FROM refunds AS r LEFT JOIN `+gatewayRefundsAs+` ON g.merchant_reference = r.id
 			JOIN payment_transactions AS t ON t.id = r.payment_transaction_id
-			WHERE r.status = 'FAILED' AND r.channel = 'GATEWAY' AND g.id IS NULL AND NOT $2::jsonb ?| ARRAY[r.id::text, t.reference]
+			WHERE r.status = 'FAILED' AND r.channel = 'GATEWAY' AND r.failure_code NOT LIKE 'APPROVAL%'
+				AND g.id IS NULL AND NOT $2::jsonb ?| ARRAY[r.id::text, t.reference]
 			UNION ALL SELECT format('attempt %s is GATEWAY_REJECTED, and the gateway has not refused it', id)
 			FROM payment_transactions WHERE failure_code = 'GATEWAY_REJECTED' AND NOT $2::jsonb ? id::text`, gatewayRefunds, refusedByGateway),
 	},
@@ -61,9 +62,22 @@ var aboutRefunds = []Invariant{
 		"paid-by-hand", "what finance staff paid out or rejected has gone back, or has not, as they said; what came back is paid out",
 		rows(`SELECT format('refund %s by hand is %s, %s %s', r.id, r.status, p.decision, p.payout_reference)
 			FROM refunds AS r LEFT JOIN refund_payouts AS p ON p.refund_id = r.id
-			WHERE r.channel = 'MANUAL' AND r.status IS DISTINCT FROM
+			WHERE r.channel = 'MANUAL' AND coalesce(r.failure_code, '') NOT LIKE 'APPROVAL%' AND r.status IS DISTINCT FROM
 				CASE p.decision WHEN 'PAID_OUT' THEN 'SUCCEEDED' WHEN 'REJECTED' THEN 'FAILED' END
 				OR r.channel <> 'MANUAL' AND p.decision IS DISTINCT FROM CASE WHEN r.returned_at IS NOT NULL THEN 'PAID_OUT' END`),
+	},
+	{
+		"two-people", "what goes back of one payment on one person's word is within the limit; what was not approved did not go back",
+		rows(`SELECT format('%s of payment %s went back on one person''s word', sum(r.amount), r.payment_transaction_id)
+			FROM refunds AS r
+			WHERE r.requested_by IS NOT NULL AND r.status <> 'FAILED' AND NOT EXISTS (SELECT FROM refund_approvals AS d
+				WHERE d.refund_id = r.id AND d.decision = 'APPROVED' AND d.decided_by <> r.requested_by)
+			GROUP BY r.payment_transaction_id HAVING sum(r.amount) > $2::numeric
+			UNION ALL SELECT format('refund %s was not approved (%s), is %s, and %s at the gateway', r.id, d.decision, r.status,
+				coalesce(g.status, 'not there'))
+			FROM refund_approvals AS d JOIN refunds AS r ON r.id = d.refund_id LEFT JOIN `+gatewayRefundsAs+` ON g.merchant_reference = r.id
+			WHERE d.decision <> 'APPROVED' AND (r.status <> 'FAILED' OR g.id IS NOT NULL
+				OR EXISTS (SELECT FROM refund_payouts AS p WHERE p.refund_id = r.id))`, gatewayRefunds, approvalLimit),
 	},
 	{
 		"late-money-goes-back", "money that came too late has an incident, and a full refund unless the gateway refused it",
