@@ -25,7 +25,8 @@ WITH x AS (
     WHERE f.approval_until IS NOT NULL OR f.approval_pending OR d.refund_id IS NOT NULL OR f.failure_code LIKE 'APPROVAL%')
 SELECT 'refund-approval', 'refund', x.id,
        format('%s (%s), sent %s times, asked for by %s, to be approved until %s; %s by %s at %s', x.status,
-              coalesce(x.failure_code, 'no failure'), x.sends, coalesce(x.requested_by::text, 'no account'), coalesce(x.approval_until::text, 'no time'),
+              coalesce(x.failure_code, 'no failure'), x.sends, coalesce(x.requested_by::text, 'no account'),
+              coalesce(x.approval_until::text, 'no time'),
               coalesce(x.decision, 'not decided'), coalesce(x.decided_by::text, 'no account'), coalesce(x.decided_at::text, 'no time'))
 FROM x
 WHERE x.approval_until IS NULL
