@@ -83,6 +83,8 @@ type check struct {
 	needs string
 	// reach is which part of the books has to be read for it.
 	reach reach
+	// inParts is set where nothing but a payment's own rows decides, and where all payments at once take more room than there may be.
+	inParts bool
 }
 
 // reach is which part of the books a check reads.
@@ -118,7 +120,7 @@ func Rules() []Rule {
 const settings = `SET LOCAL work_mem = '128MB'; SET LOCAL jit = off; SET LOCAL statement_timeout = 0; SET LOCAL datestyle = 'ISO, YMD'`
 
 // Run looks at every rule in one snapshot of the database, so that it may run beside live traffic, and hands each
-// difference to found, grouped by rule. Differences are streamed: memory does not grow with the ledger. A rule that cannot
+// difference to found, grouped by rule (in a large ledger, by rule for each million of payments). Differences are streamed: memory does not grow with the ledger. A rule that cannot
 // be looked at does not keep the others from it: it is in the summary's Unseen, and a caller that takes silence for agreement
 // has to look there. An error ends the run: of found, of ctx, or of a connection that is lost; the summary has what
 // was found until then.
@@ -131,25 +133,30 @@ func Run(ctx context.Context, db *sql.DB, found func(Difference) error) (Summary
 	}
 	defer func() { _ = tx.Rollback() }()
 
-	out, err := inspect(ctx, tx, found)
+	out, err := inspect(ctx, tx, paymentsInAPart, found)
 	out.Took = time.Since(began)
 
 	return out, err
 }
 
-func inspect(ctx context.Context, tx *sql.Tx, found func(Difference) error) (Summary, error) {
+func inspect(ctx context.Context, tx *sql.Tx, inAPart int, found func(Difference) error) (Summary, error) {
 	var out Summary
 
 	if _, err := tx.ExecContext(ctx, settings); err != nil {
 		return out, fmt.Errorf("prepare audit: %w", err)
 	}
 
-	return out, inspectAll(ctx, tx, checks(), &out, found)
+	ranges, err := parts(ctx, tx, inAPart)
+	if err != nil {
+		return out, fmt.Errorf("divide the payments: %w", err)
+	}
+
+	return out, inspectAll(ctx, tx, checks(), ranges, &out, found)
 }
 
-func inspectAll(ctx context.Context, tx *sql.Tx, all []check, out *Summary, found func(Difference) error) error {
+func inspectAll(ctx context.Context, tx *sql.Tx, all []check, ranges []part, out *Summary, found func(Difference) error) error {
 	for _, c := range all {
-		if err := c.guarded(ctx, tx, out, found); err != nil {
+		if err := c.guarded(ctx, tx, ranges, out, found); err != nil {
 			return fmt.Errorf("audit %s: %w", c.rules[0].Name, err)
 		}
 	}
@@ -159,14 +166,14 @@ func inspectAll(ctx context.Context, tx *sql.Tx, all []check, out *Summary, foun
 
 // guarded runs the check behind a savepoint, so that its failure leaves the snapshot to those that follow. It returns
 // what ends the audit.
-func (c check) guarded(ctx context.Context, tx *sql.Tx, out *Summary, found func(Difference) error) error {
+func (c check) guarded(ctx context.Context, tx *sql.Tx, ranges []part, out *Summary, found func(Difference) error) error {
 	if _, err := tx.ExecContext(ctx, "SAVEPOINT rule"); err != nil {
 		return err
 	}
 
 	var enough error
 
-	err := c.run(ctx, tx, out, func(d Difference) error {
+	err := c.run(ctx, tx, ranges, out, func(d Difference) error {
 		enough = found(d)
 
 		return enough
@@ -190,7 +197,7 @@ func (c check) guarded(ctx context.Context, tx *sql.Tx, out *Summary, found func
 	return nil
 }
 
-func (c check) run(ctx context.Context, tx *sql.Tx, out *Summary, found func(Difference) error) error {
+func (c check) run(ctx context.Context, tx *sql.Tx, ranges []part, out *Summary, found func(Difference) error) error {
 	count, there := map[string]int{}, true
 
 	defer func() {
@@ -211,7 +218,27 @@ func (c check) run(ctx context.Context, tx *sql.Tx, out *Summary, found func(Dif
 		}
 	}
 
-	rows, err := tx.QueryContext(ctx, c.sql, c.args...)
+	if !c.inParts {
+		ranges = []part{{}}
+	}
+
+	for _, p := range ranges {
+		err := c.query(ctx, tx, p, func(d Difference) error {
+			count[d.Rule]++
+			out.Differences++
+
+			return found(d)
+		})
+		if err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+func (c check) query(ctx context.Context, tx *sql.Tx, p part, found func(Difference) error) error {
+	rows, err := tx.QueryContext(ctx, p.scoped(c.sql), c.args...)
 	if err != nil {
 		return err
 	}
@@ -222,9 +249,6 @@ func (c check) run(ctx context.Context, tx *sql.Tx, out *Summary, found func(Dif
 		if err := rows.Scan(&d.Rule, &d.Subject, &d.ID, &d.What); err != nil {
 			return err
 		}
-
-		count[d.Rule]++
-		out.Differences++
 
 		if err := found(d); err != nil {
 			return err

@@ -214,7 +214,7 @@ func TestTampering(t *testing.T) { //nolint:tparallel // every case locks the ta
 			}
 
 			named, ids := map[string]bool{}, map[string][]string{}
-			sum, err := inspect(t.Context(), tx, func(d Difference) error {
+			sum, err := inspect(t.Context(), tx, paymentsInAPart, func(d Difference) error {
 				named[d.Rule] = true
 				ids[d.Rule] = append(ids[d.Rule], d.ID)
 
@@ -231,6 +231,7 @@ func TestTampering(t *testing.T) { //nolint:tparallel // every case locks the ta
 			require.Equal(t, want, named)
 			require.True(t, c.id == nil || slices.Contains(ids[c.rule], id), "%v", ids[c.rule])
 			requireSameSince(t, tx, want)
+			requireSameInParts(t, tx, c, want)
 		})
 	}
 }

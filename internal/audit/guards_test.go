@@ -67,7 +67,7 @@ func TestTamperingWithGuards(t *testing.T) { //nolint:tparallel // every case lo
 
 			var all []Difference
 
-			sum, err := inspect(t.Context(), tx, func(d Difference) error {
+			sum, err := inspect(t.Context(), tx, paymentsInAPart, func(d Difference) error {
 				all = append(all, d)
 
 				return nil

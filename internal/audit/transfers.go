@@ -12,8 +12,9 @@ func transfers() check {
 			{"transfer-moment", "A transfer is of the moment at which its line, its refund's transaction, its payout or its incident came; " +
 				"money in suspense may have come later than the first event of its incident."},
 		},
-		needs: returned,
-		sql:   transfersSQL,
+		needs:   returned,
+		sql:     transfersSQL,
+		inParts: true,
 	}
 }
 
@@ -61,7 +62,7 @@ WITH x AS (
     LEFT JOIN (
         SELECT f.id, f.payment_transaction_id, f.returned_at, a.created_at AS at,
                EXISTS (SELECT FROM refund_payouts AS p WHERE p.refund_id = f.id AND f.returned_at IS NOT NULL) AS repaid
-        FROM refunds AS f LEFT JOIN payment_transactions AS a ON a.id = f.refund_transaction_id) AS f ON f.id = l.refund_id),
+        FROM refunds AS f LEFT JOIN public.payment_transactions AS a ON a.id = f.refund_transaction_id) AS f ON f.id = l.refund_id),
 judged AS (
     SELECT x.*, x.own IS NOT TRUE OR x.amount <= 0 OR NOT CASE x.kind
         WHEN 'SALE_NET' THEN x.debit = x.gateway AND x.credit = x.payable
