@@ -154,7 +154,7 @@ func inspect(ctx context.Context, tx *sql.Tx, inAPart int, found func(Difference
 	return out, inspectAll(ctx, tx, checks(), ranges, &out, found)
 }
 
-func inspectAll(ctx context.Context, tx *sql.Tx, all []check, ranges []part, out *Summary, found func(Difference) error) error {
+func inspectAll(ctx context.Context, tx *sql.Tx, all []check, ranges []paymentRange, out *Summary, found func(Difference) error) error {
 	for _, c := range all {
 		if err := c.guarded(ctx, tx, ranges, out, found); err != nil {
 			return fmt.Errorf("audit %s: %w", c.rules[0].Name, err)
@@ -166,7 +166,7 @@ func inspectAll(ctx context.Context, tx *sql.Tx, all []check, ranges []part, out
 
 // guarded runs the check behind a savepoint, so that its failure leaves the snapshot to those that follow. It returns
 // what ends the audit.
-func (c check) guarded(ctx context.Context, tx *sql.Tx, ranges []part, out *Summary, found func(Difference) error) error {
+func (c check) guarded(ctx context.Context, tx *sql.Tx, ranges []paymentRange, out *Summary, found func(Difference) error) error {
 	if _, err := tx.ExecContext(ctx, "SAVEPOINT rule"); err != nil {
 		return err
 	}
@@ -197,7 +197,7 @@ func (c check) guarded(ctx context.Context, tx *sql.Tx, ranges []part, out *Summ
 	return nil
 }
 
-func (c check) run(ctx context.Context, tx *sql.Tx, ranges []part, out *Summary, found func(Difference) error) error {
+func (c check) run(ctx context.Context, tx *sql.Tx, ranges []paymentRange, out *Summary, found func(Difference) error) error {
 	count, there := map[string]int{}, true
 
 	defer func() {
@@ -219,7 +219,7 @@ func (c check) run(ctx context.Context, tx *sql.Tx, ranges []part, out *Summary,
 	}
 
 	if !c.inParts {
-		ranges = []part{{}}
+		ranges = []paymentRange{{}}
 	}
 
 	for _, p := range ranges {
@@ -237,7 +237,7 @@ func (c check) run(ctx context.Context, tx *sql.Tx, ranges []part, out *Summary,
 	return nil
 }
 
-func (c check) query(ctx context.Context, tx *sql.Tx, p part, found func(Difference) error) error {
+func (c check) query(ctx context.Context, tx *sql.Tx, p paymentRange, found func(Difference) error) error {
 	rows, err := tx.QueryContext(ctx, p.scoped(c.sql), c.args...)
 	if err != nil {
 		return err

@@ -13,11 +13,11 @@ import (
 // needs room beside the ledger, and how much must not grow with the ledger.
 const paymentsInAPart = 1_000_000
 
-// part is a range of payments by their ids; an end that is empty is open.
-type part struct{ from, below string }
+// paymentRange is a range of payments by their ids; an end that is empty is open.
+type paymentRange struct{ from, below string }
 
 // of is the condition that a column lies in the part. Its ends are ids that were parsed, so that they can be written into SQL.
-func (p part) of(column string) string {
+func (p paymentRange) of(column string) string {
 	var all []string
 
 	if p.from != "" {
@@ -33,8 +33,8 @@ func (p part) of(column string) string {
 
 // scoped is a check's SQL over the tables as they are for the payments of the part, by the means of the audit since a snapshot. A
 // transfer that names the line or the refund of another payment does not find it there, which is a difference as well.
-func (p part) scoped(check string) string {
-	if p == (part{}) {
+func (p paymentRange) scoped(check string) string {
+	if p == (paymentRange{}) {
 		return check
 	}
 
@@ -49,7 +49,7 @@ func (p part) scoped(check string) string {
 
 // parts are the payments in ranges of at most size of them, which together have every id that there can be: what belongs
 // to no payment is found as well.
-func parts(ctx context.Context, tx *sql.Tx, size int) ([]part, error) {
+func parts(ctx context.Context, tx *sql.Tx, size int) ([]paymentRange, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT id FROM (SELECT id, row_number() OVER (ORDER BY id) AS place FROM payment_transactions) AS t
 		WHERE (place - 1) % $1 = 0 AND place > 1 ORDER BY id`, size)
 	if err != nil {
@@ -57,7 +57,7 @@ func parts(ctx context.Context, tx *sql.Tx, size int) ([]part, error) {
 	}
 	defer rows.Close()
 
-	all := []part{{}}
+	all := []paymentRange{{}}
 
 	for rows.Next() {
 		var id uuid.UUID
@@ -66,7 +66,7 @@ func parts(ctx context.Context, tx *sql.Tx, size int) ([]part, error) {
 		}
 
 		all[len(all)-1].below = id.String()
-		all = append(all, part{from: id.String()})
+		all = append(all, paymentRange{from: id.String()})
 	}
 
 	return all, rows.Err()
