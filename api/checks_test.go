@@ -92,6 +92,7 @@ func TestRoles(t *testing.T) {
 		"GET /api/v1/admin/bookings":                                      support,
 		"POST /api/v1/admin/bookings" + id + "/refund":                    money,
 		"GET /api/v1/admin/bookings" + id + "/refund-quote":               money,
+		"GET /api/v1/admin/bookings" + id + "/refund-preview":             money,
 		"POST /api/v1/admin/refunds" + id + "/confirm-payout":             money,
 		"POST /api/v1/admin/refunds" + id + "/reject-payout":              money,
 		"GET /api/v1/admin/refunds":                                       support,

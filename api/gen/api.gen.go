@@ -1611,6 +1611,60 @@ type PolicyReason = models.PolicyReason
 // Example: 150
 type PositiveMoney = models.Money
 
+// PreviewedLine A line of the ledger, written or not yet.
+//
+// Example: {"balance_status":"IN_CURRENT_BALANCE","gross_amount":1150,"kind":"SALE","net_amount":1035,"platform_commission_amount":115,"refunded_amount":0,"transaction_number":"RH-2026-000042","vat_amount":150}
+type PreviewedLine struct {
+	// BalanceStatus IN_CURRENT_BALANCE: accrued, not yet paid out. TRANSFERRED: paid out to the provider. REFUNDED: given back to
+	// the customer.
+	BalanceStatus BalanceStatus `json:"balance_status"`
+
+	// GrossAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	GrossAmount Money `json:"gross_amount"`
+
+	// Kind SALE of a booking, ADVERTISING for a campaign, CLAWBACK when money that was paid out already had to be
+	// refunded.
+	Kind RecordKind `json:"kind"`
+
+	// NetAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	NetAmount Money `json:"net_amount"`
+
+	// PlatformCommissionAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	PlatformCommissionAmount Money `json:"platform_commission_amount"`
+
+	// RefundedAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	RefundedAmount Money `json:"refunded_amount"`
+
+	// TransactionNumber Null until the line is written.
+	TransactionNumber *string `json:"transaction_number"`
+
+	// VatAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	VatAmount Money `json:"vat_amount"`
+}
+
+// PreviewedTransfer Money that would move from one account to another.
+//
+// Example: {"amount":15,"credit_account":"customer:refunds","debit_account":"platform:commission","kind":"REFUND_COMMISSION"}
+type PreviewedTransfer struct {
+	// Amount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	Amount        Money  `json:"amount"`
+	CreditAccount string `json:"credit_account"`
+	DebitAccount  string `json:"debit_account"`
+	Kind          string `json:"kind"`
+}
+
 // Provider A provider company.
 //
 // Example: {"city":"Riyadh","commission_rate":0.1,"created_at":"2026-11-01T08:00:00Z","email":"demo-tours@rihla.test","id":"019ab0c2-7000-7aaa-8bbb-000000000002","name":"Demo Tours","phone":"+966500000000","status":"ACTIVE","status_label_ar":"نشط","status_label_en":"Active","updated_at":"2026-11-01T08:00:00Z"}
@@ -1834,6 +1888,64 @@ type RefundChannel = models.RefundChannel
 
 // RefundPolicyReason Which terms gave the percentage of a refund by POLICY; null for the others. The values are those of a quote.
 type RefundPolicyReason = models.PolicyReason
+
+// RefundPreview What a refund would do. `lines` are what the live line of the payment becomes: the refunded part, what is left of it, and a claw-back when the provider had been
+// paid; empty for money that was never a sale. `remaining_amount` is what would be left that has neither gone back nor is promised to a refund.
+//
+// Example: {"amount":150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","booking_status":"CONFIRMED","booking_status_after":"CONFIRMED","channel":"GATEWAY","currency":"SAR","line":{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1150,"kind":"SALE","net_amount":1035,"platform_commission_amount":115,"refunded_amount":0,"transaction_number":"RH-2026-000042","vat_amount":150},"lines":[{"balance_status":"REFUNDED","gross_amount":150,"kind":"SALE","net_amount":135,"platform_commission_amount":15,"refunded_amount":150,"transaction_number":"RH-2026-000042","vat_amount":19.57},{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1000,"kind":"SALE","net_amount":900,"platform_commission_amount":100,"refunded_amount":0,"transaction_number":null,"vat_amount":130.43}],"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","policy_percent":null,"reason_code":null,"refund_type":"PARTIAL","remaining_amount":1000,"seats_freed":0,"transfers":[{"amount":135,"credit_account":"customer:refunds","debit_account":"provider:019ab0c1-0000-7aaa-8bbb-000000000001:payable","kind":"REFUND_NET"},{"amount":15,"credit_account":"customer:refunds","debit_account":"platform:commission","kind":"REFUND_COMMISSION"},{"amount":150,"credit_account":"gateway:gateway_a","debit_account":"customer:refunds","kind":"REFUND_PAID"}]}
+type RefundPreview struct {
+	// Amount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	Amount    Money              `json:"amount"`
+	BookingID openapi_types.UUID `json:"booking_id"`
+
+	// BookingStatus PENDING_PAYMENT while the seats are held, CONFIRMED once paid, PAYMENT_FAILED when the hold ended unpaid,
+	// CANCELLED by its owner or by a full refund.
+	BookingStatus BookingStatus `json:"booking_status"`
+
+	// BookingStatusAfter PENDING_PAYMENT while the seats are held, CONFIRMED once paid, PAYMENT_FAILED when the hold ended unpaid,
+	// CANCELLED by its owner or by a full refund.
+	BookingStatusAfter BookingStatus `json:"booking_status_after"`
+
+	// Channel The way on which the money goes back. GATEWAY: through the gateway that took it. MANUAL: paid out by finance staff, for methods whose gateway gives
+	// nothing back (bill_payment).
+	Channel RefundChannel `json:"channel"`
+
+	// Currency ISO 4217. The service knows one currency.
+	Currency Currency `json:"currency"`
+
+	// Line The live line as it is; null for money that was never a sale.
+	Line                 *PreviewedLine     `json:"line"`
+	Lines                []PreviewedLine    `json:"lines"`
+	PaymentTransactionID openapi_types.UUID `json:"payment_transaction_id"`
+
+	// PolicyPercent Of what was paid; null unless the refund is by POLICY.
+	PolicyPercent *int `json:"policy_percent"`
+
+	// ReasonCode Which terms gave the percentage of a refund by POLICY; null for the others. The values are those of a quote.
+	ReasonCode *RefundPolicyReason `json:"reason_code"`
+
+	// RefundType How the amount is found: all that is left, the given amount, or what the cancellation policy says.
+	RefundType RefundType `json:"refund_type"`
+
+	// RemainingAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	RemainingAmount Money               `json:"remaining_amount"`
+	SeatsFreed      int                 `json:"seats_freed"`
+	Transfers       []PreviewedTransfer `json:"transfers"`
+}
+
+// RefundPreviewAnswer defines model for RefundPreviewAnswer.
+type RefundPreviewAnswer struct {
+	// Data What a refund would do. `lines` are what the live line of the payment becomes: the refunded part, what is left of it, and a claw-back when the provider had been
+	// paid; empty for money that was never a sale. `remaining_amount` is what would be left that has neither gone back nor is promised to a refund.
+	//
+	//
+	// Example: {"amount":150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","booking_status":"CONFIRMED","booking_status_after":"CONFIRMED","channel":"GATEWAY","currency":"SAR","line":{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1150,"kind":"SALE","net_amount":1035,"platform_commission_amount":115,"refunded_amount":0,"transaction_number":"RH-2026-000042","vat_amount":150},"lines":[{"balance_status":"REFUNDED","gross_amount":150,"kind":"SALE","net_amount":135,"platform_commission_amount":15,"refunded_amount":150,"transaction_number":"RH-2026-000042","vat_amount":19.57},{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1000,"kind":"SALE","net_amount":900,"platform_commission_amount":100,"refunded_amount":0,"transaction_number":null,"vat_amount":130.43}],"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","policy_percent":null,"reason_code":null,"refund_type":"PARTIAL","remaining_amount":1000,"seats_freed":0,"transfers":[{"amount":135,"credit_account":"customer:refunds","debit_account":"provider:019ab0c1-0000-7aaa-8bbb-000000000001:payable","kind":"REFUND_NET"},{"amount":15,"credit_account":"customer:refunds","debit_account":"platform:commission","kind":"REFUND_COMMISSION"},{"amount":150,"credit_account":"gateway:gateway_a","debit_account":"customer:refunds","kind":"REFUND_PAID"}]}
+	Data RefundPreview `json:"data"`
+}
 
 // RefundQuote What a refund by the cancellation policy would come to. `remaining_amount` is what has not gone back and is not promised to a refund that runs. `quote_amount` is
 // the percentage of what was paid, less what has gone back or is promised to; never more than what is left. A booking keeps the departure and the policy of the moment
@@ -2458,6 +2570,18 @@ type ListBookingsParams struct {
 type RefundBookingParams struct {
 	// IdempotencyKey A UUID v4 that the client makes for this one intention and sends again with every retry.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// PreviewRefundParams defines parameters for PreviewRefund.
+type PreviewRefundParams struct {
+	// RefundType As of the refund.
+	RefundType RefundType `form:"refund_type" json:"refund_type"`
+
+	// Amount For PARTIAL, and only for it.
+	Amount *string `form:"amount,omitempty" json:"amount,omitempty"`
+
+	// PaymentTransactionID The payment of the booking whose money would go back, as of the refund.
+	PaymentTransactionID *openapi_types.UUID `form:"payment_transaction_id,omitempty" json:"payment_transaction_id,omitempty"`
 }
 
 // ListFinancialRecordsParams defines parameters for ListFinancialRecords.
@@ -3320,6 +3444,9 @@ type ServerInterface interface {
 	// RefundBooking Refund a booking
 	// (POST /api/v1/admin/bookings/{id}/refund)
 	RefundBooking(c *fiber.Ctx, id ID, params RefundBookingParams) error
+	// PreviewRefund See what a refund would do
+	// (GET /api/v1/admin/bookings/{id}/refund-preview)
+	PreviewRefund(c *fiber.Ctx, id ID, params PreviewRefundParams) error
 	// GetRefundQuote Quote a refund by the cancellation policy
 	// (GET /api/v1/admin/bookings/{id}/refund-quote)
 	GetRefundQuote(c *fiber.Ctx, id ID) error
@@ -3998,6 +4125,65 @@ func (siw *ServerInterfaceWrapper) RefundBooking(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.RefundBooking(c, id, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// PreviewRefund operation middleware
+func (siw *ServerInterfaceWrapper) PreviewRefund(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PreviewRefundParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Required query parameter "refund_type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "refund_type", query, &params.RefundType, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter refund_type: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "amount" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "amount", query, &params.Amount, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter amount: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "payment_transaction_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "payment_transaction_id", query, &params.PaymentTransactionID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter payment_transaction_id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.PreviewRefund(c, id, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -8514,6 +8700,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Post(options.BaseURL+"/api/v1/admin/bookings/:id/refund", wrapper.RefundBooking)
 
+	router.Get(options.BaseURL+"/api/v1/admin/bookings/:id/refund-preview", wrapper.PreviewRefund)
+
 	router.Get(options.BaseURL+"/api/v1/admin/bookings/:id/refund-quote", wrapper.GetRefundQuote)
 
 	router.Get(options.BaseURL+"/api/v1/admin/dashboard", wrapper.GetDashboard)
@@ -8876,6 +9064,24 @@ func (response RefundBooking202JSONResponse) VisitRefundBookingResponse(ctx *fib
 	ctx.Status(202)
 
 	return ctx.JSON(&response.Body)
+}
+
+type PreviewRefundRequestObject struct {
+	ID     ID `json:"id"`
+	Params PreviewRefundParams
+}
+
+type PreviewRefundResponseObject interface {
+	VisitPreviewRefundResponse(ctx *fiber.Ctx) error
+}
+
+type PreviewRefund200JSONResponse RefundPreviewAnswer
+
+func (response PreviewRefund200JSONResponse) VisitPreviewRefundResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
 }
 
 type GetRefundQuoteRequestObject struct {
@@ -10991,6 +11197,9 @@ type StrictServerInterface interface {
 	// RefundBooking Refund a booking
 	// (POST /api/v1/admin/bookings/{id}/refund)
 	RefundBooking(ctx context.Context, request RefundBookingRequestObject) (RefundBookingResponseObject, error)
+	// PreviewRefund See what a refund would do
+	// (GET /api/v1/admin/bookings/{id}/refund-preview)
+	PreviewRefund(ctx context.Context, request PreviewRefundRequestObject) (PreviewRefundResponseObject, error)
 	// GetRefundQuote Quote a refund by the cancellation policy
 	// (GET /api/v1/admin/bookings/{id}/refund-quote)
 	GetRefundQuote(ctx context.Context, request GetRefundQuoteRequestObject) (GetRefundQuoteResponseObject, error)
@@ -11531,6 +11740,34 @@ func (sh *strictHandler) RefundBooking(ctx *fiber.Ctx, id ID, params RefundBooki
 		return err
 	} else if validResponse, ok := response.(RefundBookingResponseObject); ok {
 		if err := validResponse.VisitRefundBookingResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PreviewRefund operation middleware
+func (sh *strictHandler) PreviewRefund(ctx *fiber.Ctx, id ID, params PreviewRefundParams) error {
+	var request PreviewRefundRequestObject
+
+	request.ID = id
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.PreviewRefund(ctx.UserContext(), request.(PreviewRefundRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PreviewRefund")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PreviewRefundResponseObject); ok {
+		if err := validResponse.VisitPreviewRefundResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -16,13 +16,8 @@ import (
 
 // RefundBooking gives money back (rules: refunds.order): 201 once the gateway has decided, 202 while it has not.
 func (o *Operations) RefundBooking(ctx context.Context, r gen.RefundBookingRequestObject) (gen.RefundBookingResponseObject, error) {
-	switch partial := r.Body.RefundType == models.RefundPartial; {
-	case partial && r.Body.Amount == nil:
-		return nil, models.Invalid("amount", "is required for a partial refund")
-	case !partial && r.Body.Amount != nil: // or all of the money would go where a part was meant
-		return nil, models.Invalid("amount", "is for partial refunds only")
-	case r.Body.PaymentTransactionID != nil && *r.Body.PaymentTransactionID == uuid.Nil: // which would name none
-		return nil, models.Invalid("payment_transaction_id", "is no payment of this booking")
+	if err := checkRefund(r.Body.RefundType, r.Body.Amount, r.Body.PaymentTransactionID); err != nil {
+		return nil, err
 	}
 
 	refund, err := o.refund(ctx, refundRequest(ctx, &r))

@@ -237,7 +237,7 @@ func (w *world) requireIts(t *testing.T, op operation, c cell, r request, a harn
 	if a.Status == http.StatusOK && len(r.ids) > 0 {
 		id := data["id"]
 		switch c.operation {
-		case "GetPaymentStatus", "GetRefundQuote":
+		case "GetPaymentStatus", "GetRefundQuote", "PreviewRefund":
 			id = data["booking_id"]
 		case "GetBalanceOfProvider":
 			id = data["provider_id"]

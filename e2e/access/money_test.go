@@ -68,6 +68,8 @@ func (w *world) aboutMoney(t *testing.T, c cell) request {
 		return w.refund(c)
 	case "GetRefundQuote":
 		return request{ids: w.refund(c).ids}
+	case "PreviewRefund":
+		return request{ids: w.refund(c).ids, query: "?refund_type=FULL"}
 	case "ConfirmRefundPayout":
 		return request{ids: w.payout(t, c), body: object{"payout_reference": "TRF-1"}}
 	case "RejectRefundPayout":

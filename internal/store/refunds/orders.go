@@ -52,17 +52,28 @@ func (s *Store) OrderRefund(ctx context.Context, r models.RefundRequest, now tim
 			return err
 		}
 
-		out = models.Refund{
-			ID: r.ID, PaymentTransactionID: t.ID, BookingID: t.BookingID, AdCampaignID: t.AdCampaignID,
-			RefundType: r.Type, Channel: t.RefundChannel(), Currency: t.TakenCurrency(), Status: models.RefundPending,
-			Reason: r.Reason, RequestedBy: r.RequestedBy, RequestID: r.RequestID, BodyHash: r.BodyHash, ProofDue: true,
-		}
-		if err := s.findAmount(ctx, tx, t, r.Amount, &out, now); err != nil {
+		out, err = s.planRefund(ctx, tx, &r, t, now)
+		if err != nil {
 			return err
 		}
 
 		return s.writeOrder(ctx, tx, r, &out, t)
 	})
+
+	return out, err
+}
+
+// planRefund is the refund of t that is asked for, with what it comes to, before it is written. t is locked. Errors: those of findAmount.
+func (s *Store) planRefund(
+	ctx context.Context, tx bun.Tx, r *models.RefundRequest, t *models.PaymentTransaction, now time.Time,
+) (models.Refund, error) {
+	out := models.Refund{
+		ID: r.ID, PaymentTransactionID: t.ID, BookingID: t.BookingID, AdCampaignID: t.AdCampaignID,
+		RefundType: r.Type, Channel: t.RefundChannel(), Currency: t.TakenCurrency(), Status: models.RefundPending,
+		Reason: r.Reason, RequestedBy: r.RequestedBy, RequestID: r.RequestID, BodyHash: r.BodyHash, ProofDue: true,
+	}
+
+	err := s.findAmount(ctx, tx, t, r.Amount, &out, now)
 
 	return out, err
 }
