@@ -162,8 +162,23 @@ type Incident struct {
 	ResolvedAt           *time.Time     `bun:"resolved_at"`
 	ResolvedBy           *uuid.UUID     `bun:"resolved_by"`
 	Note                 string         `bun:"note"`
+	AssignedTo           *uuid.UUID     `bun:"assigned_to"` // who looks after it
 
 	BookingNumber string `bun:"-"` // read for people only
+	AssigneeName  string `bun:"-"` // the same
+}
+
+// IncidentNote is what one of the staff has found out about an incident.
+type IncidentNote struct {
+	bun.BaseModel `bun:"table:incident_notes,alias:ino"`
+
+	ID         uuid.UUID `bun:"id,pk"`
+	IncidentID uuid.UUID `bun:"incident_id"`
+	AuthorID   uuid.UUID `bun:"author_id"`
+	Note       string    `bun:"note"`
+	CreatedAt  time.Time `bun:"created_at,nullzero,default:now()"`
+
+	AuthorName string `bun:"author_name,scanonly"`
 }
 
 // The states of an incident.

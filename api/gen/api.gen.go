@@ -297,6 +297,14 @@ type AdCampaignsAnswer struct {
 	Meta Meta `json:"meta"`
 }
 
+// AssignIncidentRequest Who looks after it.
+//
+// Example: {"assignee_id":"019ab0c0-0000-7aaa-8bbb-000000000004"}
+type AssignIncidentRequest struct {
+	// AssigneeID An account of staff; null for nobody.
+	AssigneeID *openapi_types.UUID `json:"assignee_id"`
+}
+
 // AuditAction What was done, UPPER_SNAKE. New actions may be added.
 //
 // Example: FINANCIAL_RECORDS_EXPORTED
@@ -1094,7 +1102,11 @@ type IdempotencyKey = openapi_types.UUID
 // Example: {"ad_campaign_id":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","created_at":"2026-11-21T09:31:12Z","details":{"expected_amount":1150,"reported_amount":1149},"id":"019ab0c4-2000-7aaa-8bbb-000000000001","kind":"AMOUNT_MISMATCH","kind_label_ar":"اختلاف في المبلغ","kind_label_en":"Amount mismatch","message":"The gateway reports 1149.00 SAR, 1150.00 SAR were expected.","note":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","refund_id":null,"resolved_at":null,"resolved_by":null,"status":"OPEN","status_label_ar":"مفتوحة","status_label_en":"Open","workflow_id":"payment/2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
 type Incident struct {
 	AdCampaignID *openapi_types.UUID `json:"ad_campaign_id"`
-	BookingID    *openapi_types.UUID `json:"booking_id"`
+
+	// AssignedTo The account that looks after it.
+	AssignedTo     *openapi_types.UUID `json:"assigned_to,omitempty"`
+	AssignedToName *string             `json:"assigned_to_name,omitempty"`
+	BookingID      *openapi_types.UUID `json:"booking_id"`
 
 	// BookingNumber The reference of the booking for people; null without a booking.
 	BookingNumber *string   `json:"booking_number,omitempty"`
@@ -1137,6 +1149,22 @@ type IncidentAnswer struct {
 	Data Incident `json:"data"`
 }
 
+// IncidentAssignee An account that can look after incidents.
+//
+// Example: {"id":"019ab0c0-0000-7aaa-8bbb-000000000004","name":"Finance staff","role":"FINANCE_ADMIN"}
+type IncidentAssignee struct {
+	ID   openapi_types.UUID `json:"id"`
+	Name string             `json:"name"`
+
+	// Role What the user may do.
+	Role Role `json:"role"`
+}
+
+// IncidentAssigneesAnswer defines model for IncidentAssigneesAnswer.
+type IncidentAssigneesAnswer struct {
+	Data []IncidentAssignee `json:"data"`
+}
+
 // IncidentKind What happened.
 type IncidentKind = models.IncidentKind
 
@@ -1149,6 +1177,37 @@ type IncidentLinks struct {
 
 	// Workflow The workflow that tells the story in the Temporal UI; null without `TEMPORAL_UI_URL`.
 	Workflow *string `json:"workflow,omitempty"`
+}
+
+// IncidentNote What somebody has found out about an incident.
+//
+// Example: {"author_id":"019ab0c0-0000-7aaa-8bbb-000000000004","author_name":"Finance staff","created_at":"2026-11-21T10:02:00Z","id":"019ab0c4-2000-7aaa-8bbb-000000000011","note":"The gateway knows of it; an answer comes by noon."}
+type IncidentNote struct {
+	AuthorID   openapi_types.UUID `json:"author_id"`
+	AuthorName string             `json:"author_name"`
+	CreatedAt  time.Time          `json:"created_at"`
+	ID         openapi_types.UUID `json:"id"`
+	Note       string             `json:"note"`
+}
+
+// IncidentNoteAnswer defines model for IncidentNoteAnswer.
+type IncidentNoteAnswer struct {
+	// Data What somebody has found out about an incident.
+	//
+	// Example: {"author_id":"019ab0c0-0000-7aaa-8bbb-000000000004","author_name":"Finance staff","created_at":"2026-11-21T10:02:00Z","id":"019ab0c4-2000-7aaa-8bbb-000000000011","note":"The gateway knows of it; an answer comes by noon."}
+	Data IncidentNote `json:"data"`
+}
+
+// IncidentNoteRequest What was found out.
+//
+// Example: {"note":"The gateway knows of it; an answer comes by noon."}
+type IncidentNoteRequest struct {
+	Note string `json:"note"`
+}
+
+// IncidentNotesAnswer defines model for IncidentNotesAnswer.
+type IncidentNotesAnswer struct {
+	Data []IncidentNote `json:"data"`
 }
 
 // IncidentStatus Whether the incident is resolved.
@@ -1569,6 +1628,9 @@ type PaymentTransactionDetail struct {
 
 	// WorkflowID The workflow to look for in the orchestrator.
 	WorkflowID string `json:"workflow_id"`
+
+	// WorkflowURL The workflow in the Temporal UI; null without `TEMPORAL_UI_URL`.
+	WorkflowURL *string `json:"workflow_url,omitempty"`
 }
 
 // PaymentTransactionDetailAnswer defines model for PaymentTransactionDetailAnswer.
@@ -2701,6 +2763,9 @@ type ListIncidentsParams struct {
 	// Status Only incidents in this state.
 	Status *IncidentStatus `form:"status,omitempty" json:"status,omitempty"`
 
+	// AssigneeID Only incidents that this account looks after.
+	AssigneeID *openapi_types.UUID `form:"assignee_id,omitempty" json:"assignee_id,omitempty"`
+
 	// Sort `created_at`. Default `-created_at`.
 	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
 
@@ -2713,6 +2778,12 @@ type ListIncidentsParams struct {
 	// Cursor `meta.next_cursor` of the page before: this page begins where that one ended, whatever has been added or taken away in
 	// between. `page` is not looked at then; filters are to stay as they were, and `sort` may be left out.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// AddIncidentNoteParams defines parameters for AddIncidentNote.
+type AddIncidentNoteParams struct {
+	// IdempotencyKey A UUID v4 that the client makes for this one intention and sends again with every retry.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ListPaymentTransactionsParams defines parameters for ListPaymentTransactions.
@@ -3343,6 +3414,12 @@ type MarkRecordTransferredJSONRequestBody = MarkTransferredRequest
 // RevertRecordTransferJSONRequestBody defines body for RevertRecordTransfer for application/json ContentType.
 type RevertRecordTransferJSONRequestBody = RevertTransferRequest
 
+// AssignIncidentJSONRequestBody defines body for AssignIncident for application/json ContentType.
+type AssignIncidentJSONRequestBody = AssignIncidentRequest
+
+// AddIncidentNoteJSONRequestBody defines body for AddIncidentNote for application/json ContentType.
+type AddIncidentNoteJSONRequestBody = IncidentNoteRequest
+
 // ResolveIncidentJSONRequestBody defines body for ResolveIncident for application/json ContentType.
 type ResolveIncidentJSONRequestBody = ResolveIncidentRequest
 
@@ -3474,9 +3551,24 @@ type ServerInterface interface {
 	// GetFinancialSummary Summarize the money of the platform
 	// (GET /api/v1/admin/financial-reports/summary)
 	GetFinancialSummary(c *fiber.Ctx, params GetFinancialSummaryParams) error
+	// ListIncidentAssignees List who can look after incidents
+	// (GET /api/v1/admin/incident-assignees)
+	ListIncidentAssignees(c *fiber.Ctx) error
 	// ListIncidents List incidents
 	// (GET /api/v1/admin/incidents)
 	ListIncidents(c *fiber.Ctx, params ListIncidentsParams) error
+	// GetIncident Get an incident
+	// (GET /api/v1/admin/incidents/{id})
+	GetIncident(c *fiber.Ctx, id ID) error
+	// AssignIncident Say who looks after an incident
+	// (POST /api/v1/admin/incidents/{id}/assign)
+	AssignIncident(c *fiber.Ctx, id ID) error
+	// ListIncidentNotes List the notes about an incident
+	// (GET /api/v1/admin/incidents/{id}/notes)
+	ListIncidentNotes(c *fiber.Ctx, id ID) error
+	// AddIncidentNote Note something about an incident
+	// (POST /api/v1/admin/incidents/{id}/notes)
+	AddIncidentNote(c *fiber.Ctx, id ID, params AddIncidentNoteParams) error
 	// ResolveIncident Resolve an incident
 	// (POST /api/v1/admin/incidents/{id}/resolve)
 	ResolveIncident(c *fiber.Ctx, id ID) error
@@ -4679,6 +4771,24 @@ func (siw *ServerInterfaceWrapper) GetFinancialSummary(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// ListIncidentAssignees operation middleware
+func (siw *ServerInterfaceWrapper) ListIncidentAssignees(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListIncidentAssignees(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // ListIncidents operation middleware
 func (siw *ServerInterfaceWrapper) ListIncidents(c *fiber.Ctx) error {
 
@@ -4706,6 +4816,13 @@ func (siw *ServerInterfaceWrapper) ListIncidents(c *fiber.Ctx) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", query, &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
 	if err != nil {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter status: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "assignee_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "assignee_id", query, &params.AssigneeID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter assignee_id: %w", err).Error())
 	}
 
 	// ------------- Optional query parameter "sort" -------------
@@ -4738,6 +4855,144 @@ func (siw *ServerInterfaceWrapper) ListIncidents(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ListIncidents(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetIncident operation middleware
+func (siw *ServerInterfaceWrapper) GetIncident(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetIncident(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// AssignIncident operation middleware
+func (siw *ServerInterfaceWrapper) AssignIncident(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.AssignIncident(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListIncidentNotes operation middleware
+func (siw *ServerInterfaceWrapper) ListIncidentNotes(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListIncidentNotes(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// AddIncidentNote operation middleware
+func (siw *ServerInterfaceWrapper) AddIncidentNote(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AddIncidentNoteParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Idempotency-Key, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: "uuid"})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err).Error())
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.AddIncidentNote(c, id, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -8720,7 +8975,17 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/api/v1/admin/financial-reports/summary", wrapper.GetFinancialSummary)
 
+	router.Get(options.BaseURL+"/api/v1/admin/incident-assignees", wrapper.ListIncidentAssignees)
+
 	router.Get(options.BaseURL+"/api/v1/admin/incidents", wrapper.ListIncidents)
+
+	router.Get(options.BaseURL+"/api/v1/admin/incidents/:id", wrapper.GetIncident)
+
+	router.Post(options.BaseURL+"/api/v1/admin/incidents/:id/assign", wrapper.AssignIncident)
+
+	router.Get(options.BaseURL+"/api/v1/admin/incidents/:id/notes", wrapper.ListIncidentNotes)
+
+	router.Post(options.BaseURL+"/api/v1/admin/incidents/:id/notes", wrapper.AddIncidentNote)
 
 	router.Post(options.BaseURL+"/api/v1/admin/incidents/:id/resolve", wrapper.ResolveIncident)
 
@@ -9306,6 +9571,22 @@ func (response GetFinancialSummary200JSONResponse) VisitGetFinancialSummaryRespo
 	return ctx.JSON(&response)
 }
 
+type ListIncidentAssigneesRequestObject struct {
+}
+
+type ListIncidentAssigneesResponseObject interface {
+	VisitListIncidentAssigneesResponse(ctx *fiber.Ctx) error
+}
+
+type ListIncidentAssignees200JSONResponse IncidentAssigneesAnswer
+
+func (response ListIncidentAssignees200JSONResponse) VisitListIncidentAssigneesResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
 type ListIncidentsRequestObject struct {
 	Params ListIncidentsParams
 }
@@ -9319,6 +9600,77 @@ type ListIncidents200JSONResponse IncidentsAnswer
 func (response ListIncidents200JSONResponse) VisitListIncidentsResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type GetIncidentRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type GetIncidentResponseObject interface {
+	VisitGetIncidentResponse(ctx *fiber.Ctx) error
+}
+
+type GetIncident200JSONResponse IncidentAnswer
+
+func (response GetIncident200JSONResponse) VisitGetIncidentResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type AssignIncidentRequestObject struct {
+	ID   ID `json:"id"`
+	Body *AssignIncidentJSONRequestBody
+}
+
+type AssignIncidentResponseObject interface {
+	VisitAssignIncidentResponse(ctx *fiber.Ctx) error
+}
+
+type AssignIncident200JSONResponse IncidentAnswer
+
+func (response AssignIncident200JSONResponse) VisitAssignIncidentResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListIncidentNotesRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type ListIncidentNotesResponseObject interface {
+	VisitListIncidentNotesResponse(ctx *fiber.Ctx) error
+}
+
+type ListIncidentNotes200JSONResponse IncidentNotesAnswer
+
+func (response ListIncidentNotes200JSONResponse) VisitListIncidentNotesResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type AddIncidentNoteRequestObject struct {
+	ID     ID `json:"id"`
+	Params AddIncidentNoteParams
+	Body   *AddIncidentNoteJSONRequestBody
+}
+
+type AddIncidentNoteResponseObject interface {
+	VisitAddIncidentNoteResponse(ctx *fiber.Ctx) error
+}
+
+type AddIncidentNote201JSONResponse IncidentNoteAnswer
+
+func (response AddIncidentNote201JSONResponse) VisitAddIncidentNoteResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(201)
 
 	return ctx.JSON(&response)
 }
@@ -11227,9 +11579,24 @@ type StrictServerInterface interface {
 	// GetFinancialSummary Summarize the money of the platform
 	// (GET /api/v1/admin/financial-reports/summary)
 	GetFinancialSummary(ctx context.Context, request GetFinancialSummaryRequestObject) (GetFinancialSummaryResponseObject, error)
+	// ListIncidentAssignees List who can look after incidents
+	// (GET /api/v1/admin/incident-assignees)
+	ListIncidentAssignees(ctx context.Context, request ListIncidentAssigneesRequestObject) (ListIncidentAssigneesResponseObject, error)
 	// ListIncidents List incidents
 	// (GET /api/v1/admin/incidents)
 	ListIncidents(ctx context.Context, request ListIncidentsRequestObject) (ListIncidentsResponseObject, error)
+	// GetIncident Get an incident
+	// (GET /api/v1/admin/incidents/{id})
+	GetIncident(ctx context.Context, request GetIncidentRequestObject) (GetIncidentResponseObject, error)
+	// AssignIncident Say who looks after an incident
+	// (POST /api/v1/admin/incidents/{id}/assign)
+	AssignIncident(ctx context.Context, request AssignIncidentRequestObject) (AssignIncidentResponseObject, error)
+	// ListIncidentNotes List the notes about an incident
+	// (GET /api/v1/admin/incidents/{id}/notes)
+	ListIncidentNotes(ctx context.Context, request ListIncidentNotesRequestObject) (ListIncidentNotesResponseObject, error)
+	// AddIncidentNote Note something about an incident
+	// (POST /api/v1/admin/incidents/{id}/notes)
+	AddIncidentNote(ctx context.Context, request AddIncidentNoteRequestObject) (AddIncidentNoteResponseObject, error)
 	// ResolveIncident Resolve an incident
 	// (POST /api/v1/admin/incidents/{id}/resolve)
 	ResolveIncident(ctx context.Context, request ResolveIncidentRequestObject) (ResolveIncidentResponseObject, error)
@@ -12062,6 +12429,31 @@ func (sh *strictHandler) GetFinancialSummary(ctx *fiber.Ctx, params GetFinancial
 	return nil
 }
 
+// ListIncidentAssignees operation middleware
+func (sh *strictHandler) ListIncidentAssignees(ctx *fiber.Ctx) error {
+	var request ListIncidentAssigneesRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListIncidentAssignees(ctx.UserContext(), request.(ListIncidentAssigneesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListIncidentAssignees")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListIncidentAssigneesResponseObject); ok {
+		if err := validResponse.VisitListIncidentAssigneesResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListIncidents operation middleware
 func (sh *strictHandler) ListIncidents(ctx *fiber.Ctx, params ListIncidentsParams) error {
 	var request ListIncidentsRequestObject
@@ -12081,6 +12473,143 @@ func (sh *strictHandler) ListIncidents(ctx *fiber.Ctx, params ListIncidentsParam
 		return err
 	} else if validResponse, ok := response.(ListIncidentsResponseObject); ok {
 		if err := validResponse.VisitListIncidentsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetIncident operation middleware
+func (sh *strictHandler) GetIncident(ctx *fiber.Ctx, id ID) error {
+	var request GetIncidentRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetIncident(ctx.UserContext(), request.(GetIncidentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetIncident")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetIncidentResponseObject); ok {
+		if err := validResponse.VisitGetIncidentResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// AssignIncident operation middleware
+func (sh *strictHandler) AssignIncident(ctx *fiber.Ctx, id ID) error {
+	var request AssignIncidentRequestObject
+
+	request.ID = id
+
+	var body AssignIncidentJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.AssignIncident(ctx.UserContext(), request.(AssignIncidentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AssignIncident")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(AssignIncidentResponseObject); ok {
+		if err := validResponse.VisitAssignIncidentResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListIncidentNotes operation middleware
+func (sh *strictHandler) ListIncidentNotes(ctx *fiber.Ctx, id ID) error {
+	var request ListIncidentNotesRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListIncidentNotes(ctx.UserContext(), request.(ListIncidentNotesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListIncidentNotes")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListIncidentNotesResponseObject); ok {
+		if err := validResponse.VisitListIncidentNotesResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// AddIncidentNote operation middleware
+func (sh *strictHandler) AddIncidentNote(ctx *fiber.Ctx, id ID, params AddIncidentNoteParams) error {
+	var request AddIncidentNoteRequestObject
+
+	request.ID = id
+	request.Params = params
+
+	var body AddIncidentNoteJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.AddIncidentNote(ctx.UserContext(), request.(AddIncidentNoteRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AddIncidentNote")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(AddIncidentNoteResponseObject); ok {
+		if err := validResponse.VisitAddIncidentNoteResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -41,7 +41,7 @@ func previewedAmount(s *string) (*models.Money, error) {
 
 	amount, err := models.ParseMoney(*s)
 	if err != nil {
-		return nil, models.Invalid("amount", err.Error())
+		return nil, models.Invalid("amount", "%s", err)
 	}
 
 	return &amount, nil

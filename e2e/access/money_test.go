@@ -36,6 +36,12 @@ func (w *world) aboutMoney(t *testing.T, c cell) request {
 		return request{ids: kept(c, w.shared["transaction"]), body: object{"reason": "Asked for again"}}
 	case "GetRefund":
 		return request{ids: kept(c, w.shared["refund"])}
+	case "GetIncident", "ListIncidentNotes":
+		return request{ids: kept(c, w.shared["incident"])}
+	case "AssignIncident":
+		return request{ids: kept(c, w.shared["incident"]), body: object{"assignee_id": nil}}
+	case "AddIncidentNote":
+		return request{ids: kept(c, w.shared["incident"]), body: object{"note": "Asked the gateway"}}
 	case "ResolveIncident":
 		id := w.shared["incident"]
 		if c.want == http.StatusOK {
