@@ -87,6 +87,23 @@ func (s *Store) SeedDev(ctx context.Context, passwordHash string, now time.Time)
 	})
 }
 
+// GrowDemo gives the company of SeedDev and two others the payments of sixty days, once: a database that has made-up companies stays as it
+// is. It returns the number of ledger lines.
+func (s *Store) GrowDemo(ctx context.Context, password string, now time.Time) (int, error) {
+	there, err := s.db.NewSelect().Model((*models.User)(nil)).Where("email LIKE '%@seed.rihla.test'").Exists(ctx)
+	if err != nil || there {
+		return 0, err
+	}
+
+	return s.Grow(ctx, Seed{Records: 900, Seed: 1, Now: now, Days: 60, Demo: true, Password: password})
+}
+
+func demoCompany(commission models.Rate) seedCompany {
+	return seedCompany{
+		id: demoID("provider"), owner: demoID("user:provider_admin"), bus: demoID("bus"), hotel: demoID("hotel"), rate: commission,
+	}
+}
+
 // demoPhone is of a range that no operator assigns: all zeros.
 const demoPhone = "+966500000000"
 
