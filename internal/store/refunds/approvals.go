@@ -117,7 +117,7 @@ func (st *refundSettlement) takeUpApproval(ctx context.Context) (models.Approval
 		st.r.ApprovalPending = false
 
 		_, err := st.tx.NewUpdate().Model(st.r).Column("approval_pending").Set("updated_at = ?", st.now).WherePK().
-			Where("approval_pending").Exec(ctx)
+			Where(db.Still, bun.Ident("approval_pending"), true).Exec(ctx)
 		if err != nil {
 			return "", fmt.Errorf("take up approval: %w", err)
 		}
