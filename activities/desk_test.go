@@ -33,7 +33,13 @@ type desk struct {
 func newDesk(t *testing.T) *desk {
 	t.Helper()
 
-	s, db := storetest.Open(t, models.DefaultPolicies())
+	return newDeskWith(t, models.DefaultPolicies())
+}
+
+func newDeskWith(t *testing.T, p models.Policies) *desk {
+	t.Helper()
+
+	s, db := storetest.Open(t, p)
 	d := &desk{db: db, world: storetest.Fixture(t, s), gateway: fake.New()}
 	d.Payments = &activities.Payments{Log: silent, Store: s, Now: time.Now, Queued: func() { d.queued.Add(1) }}
 	d.serve(d.gateway)

@@ -88,6 +88,10 @@ func (p *Payments) refundAtGateway(ctx context.Context, id uuid.UUID) (models.Re
 		return models.RefundResult{}, models.Errorf(models.CodeInvalidState, "The refund is paid out by hand.")
 	}
 
+	if held, err := p.heldBack(ctx, &r); held || err != nil {
+		return unapproved, err
+	}
+
 	t, err := p.Store.Payments.TransactionByID(ctx, r.PaymentTransactionID)
 	if err != nil {
 		return models.RefundResult{}, err
@@ -120,6 +124,33 @@ func (p *Payments) refundAtGateway(ctx context.Context, id uuid.UUID) (models.Re
 		return p.refundResult(ctx, &r, &t, sent)
 	}
 }
+
+// errUnapproved makes Temporal ask again: the refund waits for its approval.
+var errUnapproved = errors.New("the refund is not approved")
+
+// heldBack keeps a refund from its gateway that is not approved. A workflow of this version does not come here with one; a run that a
+// worker of before there were approvals has begun waits here, by trying again.
+func (p *Payments) heldBack(ctx context.Context, r *models.Refund) (held bool, err error) {
+	if !r.ApprovalPending && r.IsApproved() {
+		return false, nil
+	}
+
+	settled, err := p.Store.Refunds.SettleRefund(ctx, r.ID, models.RefundResult{Status: models.RefundPending}, p.Now())
+
+	switch {
+	case err != nil:
+		return true, err
+	case settled.Status == models.RefundFailed:
+		return true, nil
+	case settled.Approval == models.ApprovalApproved:
+		return false, nil
+	default:
+		return true, errUnapproved
+	}
+}
+
+// unapproved is the result of a refund that was not approved: settling it once more changes nothing.
+var unapproved = models.RefundResult{Status: models.RefundFailed, FailureReason: "not approved"}
 
 // readSentRefund reads the refund. One that was never sent cannot be told by sums: then the gateway is not asked.
 func (p *Payments) readSentRefund(
@@ -300,11 +331,19 @@ func codeOf(err error) string {
 type RefundDecision struct {
 	RefundID uuid.UUID           `json:"refund_id"`
 	Result   models.RefundResult `json:"result"`
+	// At is the workflow's time when it asks for what was decided about an approval. By the clock that is ahead of the two the wait
+	// is over: by a worker's clock that is behind alone, the timer would end again and again.
+	At time.Time `json:"at,omitzero"`
 }
 
-// SettleRefund applies the gateway's decision (store.SettleRefund).
+// SettleRefund applies the gateway's decision, or that about the refund's approval (store.SettleRefund).
 func (p *Payments) SettleRefund(ctx context.Context, d RefundDecision) (models.SettledRefund, error) {
-	s, err := p.Store.Refunds.SettleRefund(ctx, d.RefundID, d.Result, p.Now())
+	now := p.Now()
+	if d.At.After(now) {
+		now = d.At
+	}
+
+	s, err := p.Store.Refunds.SettleRefund(ctx, d.RefundID, d.Result, now)
 	if s.Queued > 0 {
 		p.Queued()
 	}

@@ -32,6 +32,9 @@ type Deliverer interface {
 	ResumeCampaign(ctx context.Context, c models.AdCampaign) error
 	// PayoutDecided tells a refund by hand that it was decided, and starts its workflow if none is running.
 	PayoutDecided(ctx context.Context, r models.Refund) (wait func(context.Context) error, err error)
+	// ApprovalDecided tells a refund that a second person decided about it, or that its time is over, and starts its workflow if none is
+	// running.
+	ApprovalDecided(ctx context.Context, r models.Refund) (wait func(context.Context) error, err error)
 	// Show starts the workflow that shows an open incident, and ends that of a resolved one.
 	Show(ctx context.Context, i models.ShownIncident) error
 	// WakeOutbox starts the delivery of queued notifications.
@@ -58,9 +61,10 @@ const (
 	lateMoneyGrace = time.Minute
 	campaignGrace  = 2 * time.Minute
 	payoutAge      = 3 * time.Second // the API, which tells it at once, is given this long
-	keyAge         = 24 * time.Hour  // rules: idempotency.replay
-	tokenAge       = 24 * time.Hour  // of an expired refresh token, which is refused anyway
-	monthsAhead    = 3               // so long may workers stand still, or be refused the locks
+	approvalAge    = 3 * time.Second
+	keyAge         = 24 * time.Hour // rules: idempotency.replay
+	tokenAge       = 24 * time.Hour // of an expired refresh token, which is refused anyway
+	monthsAhead    = 3              // so long may workers stand still, or be refused the locks
 	sweepBatch     = 500
 	sweepWorkers   = 16
 	holdBatch      = 50 // in one transaction: what is not done in time is rolled back
@@ -79,6 +83,7 @@ type Swept struct {
 	Refunds   int `json:"refunds,omitempty"`
 	Owed      int `json:"owed,omitempty"` // late money whose refund was not ordered
 	Payouts   int `json:"payouts,omitempty"`
+	Approvals int `json:"approvals,omitempty"`
 	Campaigns int `json:"campaigns,omitempty"`
 	Holds     int `json:"holds,omitempty"`
 	Silent    int `json:"silent,omitempty"` // channels whose webhooks do not come
@@ -96,7 +101,7 @@ func (s *Sweep) Run(ctx context.Context) (Swept, error) {
 	)
 
 	lists := []func(context.Context) error{
-		r.payments, r.refunds, r.owed, r.payouts, r.campaigns, r.pollSilentChannels, r.runLateChecks, r.incidents, r.outbox,
+		r.payments, r.refunds, r.owed, r.payouts, r.approvals, r.campaigns, r.pollSilentChannels, r.runLateChecks, r.incidents, r.outbox,
 	}
 	rand.Shuffle(len(lists), func(i, j int) { //nolint:gosec // so that none is always the last: no secret
 		lists[i], lists[j] = lists[j], lists[i]
@@ -186,6 +191,18 @@ func (r *sweepRun) payouts(ctx context.Context) error {
 	found, err := r.Store.Refunds.DecidedPayouts(ctx, payoutAge, sweepBatch, r.Now())
 	r.out.Payouts = handOverEach(ctx, r, found, func(ctx context.Context, due models.Refund) error {
 		_, err := r.Deliver.PayoutDecided(ctx, due)
+
+		return err
+	})
+
+	return err
+}
+
+// approvals tells refunds what was decided about them by a second person, or that their time is over.
+func (r *sweepRun) approvals(ctx context.Context) error {
+	found, err := r.Store.Refunds.DecidedApprovals(ctx, approvalAge, sweepBatch, r.Now())
+	r.out.Approvals = handOverEach(ctx, r, found, func(ctx context.Context, due models.Refund) error {
+		_, err := r.Deliver.ApprovalDecided(ctx, due)
 
 		return err
 	})

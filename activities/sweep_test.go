@@ -28,6 +28,7 @@ type owners struct {
 	woken     int
 	shown     []models.ShownIncident
 	payouts   []models.Refund
+	approvals []models.Refund
 	silent    bool // it does not answer about events
 	tried     int
 }
@@ -73,6 +74,10 @@ func (o *owners) ResumeCampaign(_ context.Context, c models.AdCampaign) error {
 
 func (o *owners) PayoutDecided(_ context.Context, r models.Refund) (func(context.Context) error, error) {
 	return nil, o.take(func() { o.payouts = append(o.payouts, r) })
+}
+
+func (o *owners) ApprovalDecided(_ context.Context, r models.Refund) (func(context.Context) error, error) {
+	return nil, o.take(func() { o.approvals = append(o.approvals, r) })
 }
 
 func (o *owners) Show(_ context.Context, i models.ShownIncident) error {

@@ -37,6 +37,7 @@ func policies(cfg config.Config) models.Policies {
 		VATBooking: p.VATRateBooking, VATAd: p.VATRateAd, Commission: p.CommissionRate,
 		BookingHold: p.BookingHold, BillHold: p.BillPaymentHold,
 		FailAtOnce: p.BookingFailure == config.FailAtOnce, Cancellation: p.Cancellation, LateChecks: p.LateChecks,
+		Approval:            models.ApprovalRules{Above: p.RefundApprovalAbove, Wait: p.RefundApprovalWait},
 		Login:               models.LoginRules{PauseMax: cfg.Logins.PauseMax, LockAfter: cfg.Logins.LockAfter},
 		RescheduleTolerance: p.RescheduleTolerance, RescheduleNotice: p.RescheduleNotice, TripMovesPerDay: p.TripMovesPerDay,
 		UnpaidBookings: p.UnpaidBookingsMax, UnpaidSeats: p.UnpaidSeatsMax, BillShare: p.BillSeatsShare,

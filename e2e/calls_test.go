@@ -152,6 +152,23 @@ type refund struct {
 	PayoutNote      *string              `json:"payout_note"`
 	DecidedBy       *uuid.UUID           `json:"payout_decided_by"`
 	DecidedAt       *time.Time           `json:"payout_decided_at"`
+
+	NeedsApproval bool       `json:"needs_approval"`
+	ApprovalUntil *time.Time `json:"approval_until"`
+	Approval      *approval  `json:"approval"`
+}
+
+// approval is what was decided about a refund.
+type approval struct {
+	Decision  models.ApprovalDecision `json:"decision"`
+	DecidedBy *uuid.UUID              `json:"decided_by"`
+	DecidedAt time.Time               `json:"decided_at"`
+	Note      *string                 `json:"note"`
+}
+
+// approvalPath is where a refund is decided that needs an approval; decision is approve or reject.
+func approvalPath(refund uuid.UUID, decision string) string {
+	return "/api/v1/admin/refunds/" + refund.String() + "/" + decision
 }
 
 // payoutPath is where a payout by hand is decided; decision is confirm or reject.

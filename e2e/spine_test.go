@@ -33,6 +33,8 @@ var spine = map[string]func(*testing.T, *harness.Stack){
 	"rescheduled trip": rescheduledTrip,
 	"payout by hand":   payoutByHand, "payout rejected": payoutRejected, "racing payouts": racingPayouts, "late bill": lateBill,
 	"late bill of a paid booking": lateBillOfAPaidBooking,
+	"approval":                    approvalOfRefunds, "not approved": refundNotApproved, "approval of a bill": approvalOfABill,
+	"approval of parts": approvalOfParts, "racing approvals": racingApprovals,
 
 	"record lists": recordLists, "record search": recordSearch, "record pages": recordPages, "mark transferred": markTransferred,
 	"transfer reverted": transferReverted,

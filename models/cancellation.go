@@ -176,6 +176,8 @@ type RefundQuote struct {
 	Refunded  Money
 	Remaining Money // what neither went back nor is promised to
 	Currency  string
+	// NeedsApproval: a refund of that amount would wait for the word of a second person.
+	NeedsApproval bool
 
 	PolicyTerms
 }

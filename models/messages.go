@@ -2,6 +2,7 @@ package models
 
 import (
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -68,6 +69,10 @@ type ReservedRefund struct {
 	Channel RefundChannel `json:"channel,omitempty"` // older histories have none: GATEWAY
 	// Currency is ISO 4217; older histories have none: SAR.
 	Currency string `json:"currency,omitempty"`
+	// ApprovalUntil is until when a second person may approve the refund; nil: it need not be, or was and is known to be.
+	ApprovalUntil *time.Time `json:"approval_until,omitempty"`
+	// ApprovalDecided says that the decision about that is there.
+	ApprovalDecided bool `json:"approval_decided,omitempty"`
 }
 
 // ByHand reports that finance staff have to pay the refund out.
@@ -89,6 +94,8 @@ type SettledRefund struct {
 	Status      RefundStatus `json:"status"`
 	Queued      int          `json:"queued,omitempty"`       // notifications put into the outbox
 	NeedsReview bool         `json:"needs_review,omitempty"` // an incident was opened
+	// Approval is what was decided about a refund that needs an approval; empty: nothing yet.
+	Approval ApprovalDecision `json:"approval,omitempty"`
 }
 
 // Delivery is a stored webhook event on its way to a workflow.

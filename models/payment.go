@@ -210,9 +210,14 @@ type Refund struct {
 	RefundedBefore       *Money        `bun:"refunded_before"`        // of the payment, when it was first sent; nil where refunds have ids
 	ProofDue             bool          `bun:"proof_due,default:true"` // false for refunds older than that rule
 	ReturnedAt           *time.Time    `bun:"returned_at"`            // when the gateway had the money again after it SUCCEEDED
+	ApprovalAbove        *Money        `bun:"approval_above"`         // the limit of ApprovalRules when it was ordered; nil: none
+	ApprovalUntil        *time.Time    `bun:"approval_until"`         // until when it may be approved; nil: it needs no approval
+	ApprovalPending      bool          `bun:"approval_pending"`       // until its workflow has taken up what was decided
 
 	// Payout is nil until it is decided, for refunds through a gateway, and where it is not read.
 	Payout *RefundPayout `bun:"-"`
+	// Approval is nil until it is decided, for refunds that need none, and where it is not read.
+	Approval *RefundApproval `bun:"-"`
 
 	BookingNumber string `bun:"-"` // read for people only
 }
@@ -242,9 +247,9 @@ func (r *Refund) ReasonCode() *PolicyReason {
 	return &now
 }
 
-// NeedsPayout reports that finance staff have to pay the refund out, or reject it.
+// NeedsPayout reports that finance staff have to pay the refund out, or reject it. One that needs an approval is not paid out before.
 func (r *Refund) NeedsPayout() bool {
-	return r.Payout == nil && (r.Channel == RefundByHand && r.Status == RefundPending || r.ReturnedAt != nil)
+	return r.Payout == nil && r.IsApproved() && (r.Channel == RefundByHand && r.Status == RefundPending || r.ReturnedAt != nil)
 }
 
 // GoesByHand reports that its money is paid out by finance staff: from the beginning, or since it came back.

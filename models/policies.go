@@ -20,6 +20,8 @@ type Policies struct {
 	Login       LoginRules
 	// Cancellation is what a refund by the policy pays back.
 	Cancellation CancellationPolicy
+	// Approval says which refunds need the word of a second person.
+	Approval ApprovalRules
 	// RescheduleTolerance is how far a trip may be moved before every customer of it may have a full refund.
 	RescheduleTolerance time.Duration
 	// RescheduleNotice is how long before it leaves a trip is brought forward at the latest when that gives its customers a right
@@ -58,6 +60,7 @@ func DefaultPolicies() Policies {
 		BillHold:     72 * time.Hour,
 		Login:        LoginRules{PauseMax: 15 * time.Minute, LockAfter: 100},
 		Cancellation: DefaultCancellationPolicy(),
+		Approval:     ApprovalRules{Above: MustMoney("5000.00"), Wait: MaxApprovalWait},
 		LateChecks:   []time.Duration{10 * time.Minute, 2 * time.Hour, 24 * time.Hour},
 
 		RescheduleTolerance: 2 * time.Hour,

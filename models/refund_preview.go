@@ -11,6 +11,7 @@ type RefundPreview struct {
 	Amount        Money
 	Remaining     Money // of the payment, neither gone back nor promised to, once this is ordered
 	Currency      string
+	NeedsApproval bool // by a second person
 	PolicyPercent *int
 	Reason        *PolicyReason // of the percentage; nil unless the refund is by the policy
 

@@ -245,12 +245,24 @@ func (c *Client) ResumeCampaign(ctx context.Context, campaign models.AdCampaign)
 // PayoutDecided tells a refund by hand that finance staff have decided about it, and starts its workflow again if none is
 // running. wait waits until the decision is applied. Error: SERVICE_UNAVAILABLE.
 func (c *Client) PayoutDecided(ctx context.Context, r models.Refund) (wait func(context.Context) error, err error) {
+	return c.refundDecided(ctx, SignalPayout, r)
+}
+
+// ApprovalDecided tells a refund that a second person decided about it, or that its time is over, and starts its workflow again if none
+// is running. wait waits for the refund's end. Error: SERVICE_UNAVAILABLE.
+func (c *Client) ApprovalDecided(ctx context.Context, r models.Refund) (wait func(context.Context) error, err error) {
+	return c.refundDecided(ctx, SignalApproval, r)
+}
+
+func (c *Client) refundDecided(
+	ctx context.Context, signal string, r models.Refund,
+) (wait func(context.Context) error, err error) {
 	o := refundOptions(r)
 	o.TaskQueue = c.queue
 	o.WorkflowTaskTimeout = TaskTimeout
 	o.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE
 
-	run, err := c.temporal.SignalWithStartWorkflow(ctx, o.ID, SignalPayout, nil, o, Refund, r.Order())
+	run, err := c.temporal.SignalWithStartWorkflow(ctx, o.ID, signal, nil, o, Refund, r.Order())
 	if err != nil {
 		return nil, asDomainError(err)
 	}

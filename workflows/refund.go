@@ -17,6 +17,9 @@ const UpdateDecision = "decision"
 // SignalPayout tells a refund by hand that finance staff have decided about it; what they decided is in the database.
 const SignalPayout = "payout-decided"
 
+// SignalApproval tells a refund that a second person has decided about it; what they decided is in the database.
+const SignalApproval = "approval-decided"
+
 // A gateway is asked about a refund that it keeps pending, should its webhook get lost: after firstAsk, then after twice
 // the time each time, and from lastAsk on at that pace.
 const (
@@ -66,7 +69,9 @@ type refund struct {
 	delayed     bool // the gateway's circuit is open: callers should not wait for its decision
 	events      workflow.ReceiveChannel
 	payouts     workflow.ReceiveChannel
-	waiting     bool // for finance staff, which may take days: the requester is answered before
+	approvals   workflow.ReceiveChannel
+	unapproved  bool // it waits for the word of a second person
+	waiting     bool // for people, which may take days: the requester is answered before
 	review      bool // operators have been told to look
 	asked       int  // how often the gateway has answered that it has not decided
 	woken       bool // by an event, to ask the gateway again
@@ -76,6 +81,7 @@ type refund struct {
 func (f *refund) setup(ctx workflow.Context) error {
 	f.events = workflow.GetSignalChannel(ctx, SignalEvent)
 	f.payouts = workflow.GetSignalChannel(ctx, SignalPayout)
+	f.approvals = workflow.GetSignalChannel(ctx, SignalApproval)
 
 	return workflow.SetUpdateHandler(ctx, UpdateDecision, func(ctx workflow.Context) (models.SettledRefund, error) {
 		err := workflow.Await(ctx, func() bool { return f.decided() || f.delayed || f.orderErr != nil || f.waiting })
@@ -91,13 +97,16 @@ func (f *refund) decided() bool {
 	return f.settled.Status == models.RefundSucceeded || f.settled.Status == models.RefundFailed
 }
 
-// run is the process: read the order, refund at the gateway or by hand until the outcome is known, settle.
+// run is the process: read the order, wait for an approval where it needs one, refund at the gateway or by hand until the outcome is
+// known, settle.
 func (f *refund) run(ctx workflow.Context) (models.SettledRefund, error) {
 	f.orders = executesOrders(ctx)
 
 	if err := f.read(ctx); err != nil {
 		return f.notAllowed(ctx, err)
 	}
+
+	f.unapproved = f.reserved.ApprovalUntil != nil && !f.decided() && awaitsApproval(ctx)
 
 	for rounds := 1; !f.decided(); rounds++ {
 		if err := f.advance(ctx); err != nil {
@@ -179,8 +188,12 @@ func (f *refund) goOn(ctx workflow.Context) error {
 	return workflow.NewContinueAsNewError(ctx, Refund, f.order)
 }
 
-// advance goes one round: the gateway's answer or the word of finance staff, and what it changes.
+// advance goes one round: the word of a second person, the gateway's answer or the word of finance staff, and what it changes.
 func (f *refund) advance(ctx workflow.Context) error {
+	if f.unapproved {
+		return f.awaitApproval(ctx)
+	}
+
 	if f.reserved.ByHand() {
 		if err := f.awaitPayout(ctx); err != nil {
 			return err
@@ -217,11 +230,13 @@ func (f *refund) awaitPayout(ctx workflow.Context) error {
 		}
 	}
 
-	if err := workflow.Await(ctx, func() bool { return f.payouts.Len() > 0 }); err != nil {
+	// A run of before there were approvals comes here with a refund that needs one, and ends by that.
+	if err := workflow.Await(ctx, func() bool { return f.payouts.Len() > 0 || f.approvals.Len() > 0 }); err != nil {
 		return err
 	}
 
 	drain(f.payouts)
+	drain(f.approvals)
 
 	return nil
 }
@@ -335,15 +350,25 @@ func (f *refund) settle(ctx workflow.Context) error {
 }
 
 func (f *refund) apply(ctx workflow.Context, summary string) error {
-	dctx := withDatabase(ctx, summary)
-	decision := activities.RefundDecision{RefundID: f.order.ID, Result: f.result}
+	return f.settleBy(ctx, summary, activities.RefundDecision{RefundID: f.order.ID, Result: f.result})
+}
 
-	return workflow.ExecuteLocalActivity(dctx, payments.SettleRefund, decision).Get(ctx, &f.settled)
+// settleBy has the database apply a decision. Of an earlier answer nothing may stay, and waiting requests see none that is half there.
+func (f *refund) settleBy(ctx workflow.Context, summary string, d activities.RefundDecision) error {
+	var settled models.SettledRefund
+
+	err := workflow.ExecuteLocalActivity(withDatabase(ctx, summary), payments.SettleRefund, d).Get(ctx, &settled)
+	if err == nil {
+		f.settled = settled
+	}
+
+	return err
 }
 
 func (f *refund) finish(ctx workflow.Context) (models.SettledRefund, error) {
 	drain(f.events)
 	drain(f.payouts)
+	drain(f.approvals)
 
 	err := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) })
 

@@ -14,6 +14,10 @@ func (f *refund) outcome() string {
 	failed := f.settled.Status == models.RefundFailed
 
 	switch {
+	case failed && f.settled.Approval == models.ApprovalRejected:
+		return "The approval of " + f.amount() + " was rejected; nothing was refunded. The reason is stored with the refund."
+	case failed && f.settled.Approval == models.ApprovalExpired:
+		return "The refund of " + f.amount() + " was not approved in time; nothing was refunded. An incident is open."
 	case f.reserved.ByHand() && failed:
 		return "Finance rejected to pay out " + f.amount() + "; nothing was refunded. The reason is stored with the refund."
 	case f.reserved.ByHand():
@@ -32,11 +36,18 @@ func (f *refund) currency() string { return cmp.Or(f.reserved.Currency, models.C
 // needsReview reports that a person has to look at the end of the refund: not when a person has ended it, unless the money
 // is owed all the same.
 func (f *refund) needsReview() bool {
+	if f.settled.Approval != "" && f.settled.Approval != models.ApprovalApproved {
+		return f.settled.NeedsReview
+	}
+
 	return f.settled.Status == models.RefundFailed && (!f.reserved.ByHand() || f.settled.NeedsReview)
 }
 
 // refundNeedsPayout is the PaymentStatus of a refund that waits for finance staff.
 const refundNeedsPayout = "REFUND_NEEDS_PAYOUT"
+
+// refundNeedsApproval is the PaymentStatus of a refund that waits for the word of a second person.
+const refundNeedsApproval = "REFUND_NEEDS_APPROVAL"
 
 // refundNotAllowed is the PaymentStatus of a refund that was refused before it was promised.
 const refundNotAllowed = "REFUND_NOT_ALLOWED"

@@ -53,6 +53,11 @@ func executesOrders(ctx workflow.Context) bool {
 	return workflow.GetVersion(ctx, "refund-executes-orders", workflow.DefaultVersion, 1) >= 1
 }
 
+// awaitsApproval: a refund that needs an approval waits for it. Called where one does, of which no older run has heard. Since 1.1.0.
+func awaitsApproval(ctx workflow.Context) bool {
+	return workflow.GetVersion(ctx, "refund-awaits-approval", workflow.DefaultVersion, 1) >= 1
+}
+
 // ordersLateRefunds: the refund of late money is ordered before its workflow is started. Called where such money has come, so
 // that no other payment pays for it with an event. Since 1.1.0.
 func ordersLateRefunds(ctx workflow.Context) bool {

@@ -297,6 +297,16 @@ type AdCampaignsAnswer struct {
 	Meta Meta `json:"meta"`
 }
 
+// ApprovalDecision What was decided about a refund. EXPIRED: nothing, until its time was over.
+type ApprovalDecision = models.ApprovalDecision
+
+// ApproveRefundRequest What to note with an approval.
+//
+// Example: {"note":"Compared with the customer's letter"}
+type ApproveRefundRequest struct {
+	Note *string `json:"note,omitempty"`
+}
+
 // AssignIncidentRequest Who looks after it.
 //
 // Example: {"assignee_id":"019ab0c0-0000-7aaa-8bbb-000000000004"}
@@ -1866,12 +1876,20 @@ type RefreshRequest struct {
 
 // Refund Money back to the customer.
 //
-// Example: {"amount":150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","channel":"GATEWAY","completed_at":"2026-11-22T08:00:01Z","created_at":"2026-11-22T08:00:00Z","currency":"SAR","failure_code":null,"id":"7b1f7a52-40ad-5d0e-93a5-54d80dfb1c22","needs_payout":false,"paid_out_on":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","payout_decided_at":null,"payout_decided_by":null,"payout_note":null,"payout_reference":null,"policy_percent":null,"reason":"One traveller could not come","reason_code":null,"refund_transaction_id":"9f4e2c10-5b8e-5a77-a2d1-2b0f5f3f7c31","refund_type":"PARTIAL","requested_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","returned_at":null,"status":"SUCCEEDED","status_label_ar":"ناجح","status_label_en":"Succeeded"}
+// Example: {"amount":150,"approval":null,"approval_until":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","channel":"GATEWAY","completed_at":"2026-11-22T08:00:01Z","created_at":"2026-11-22T08:00:00Z","currency":"SAR","failure_code":null,"id":"7b1f7a52-40ad-5d0e-93a5-54d80dfb1c22","needs_approval":false,"needs_payout":false,"paid_out_on":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","payout_decided_at":null,"payout_decided_by":null,"payout_note":null,"payout_reference":null,"policy_percent":null,"reason":"One traveller could not come","reason_code":null,"refund_transaction_id":"9f4e2c10-5b8e-5a77-a2d1-2b0f5f3f7c31","refund_type":"PARTIAL","requested_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","returned_at":null,"status":"SUCCEEDED","status_label_ar":"ناجح","status_label_en":"Succeeded"}
 type Refund struct {
 	// Amount An amount in SAR, exactly 2 decimals.
 	//
 	// Example: 1150
 	Amount Money `json:"amount"`
+
+	// Approval What was decided about a refund that needs the approval of a second person; null until then.
+	//
+	// Example: {"decided_at":"2026-11-22T08:10:00Z","decided_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d12","decision":"APPROVED","note":"Compared with the customer's letter"}
+	Approval *RefundApproval `json:"approval"`
+
+	// ApprovalUntil Until when it could be approved; null for a refund that needs no approval.
+	ApprovalUntil *time.Time `json:"approval_until"`
 
 	// BookingID Null when the payment of an ad campaign is refunded.
 	BookingID *openapi_types.UUID `json:"booking_id"`
@@ -1888,9 +1906,12 @@ type Refund struct {
 	// Currency ISO 4217. SAR, but of the refund by hand of money that a gateway took in another currency.
 	Currency TakenCurrency `json:"currency"`
 
-	// FailureCode GATEWAY_REJECTED: the gateway refused it. PAYOUT_REJECTED: finance staff did.
+	// FailureCode GATEWAY_REJECTED: the gateway refused it. PAYOUT_REJECTED: finance staff did. APPROVAL_REJECTED: it was not approved. APPROVAL_EXPIRED: not in time.
 	FailureCode *string            `json:"failure_code"`
 	ID          openapi_types.UUID `json:"id"`
+
+	// NeedsApproval It waits for the approval of a second person.
+	NeedsApproval bool `json:"needs_approval"`
 
 	// NeedsPayout Finance staff have to pay it out by hand, or to reject it.
 	NeedsPayout bool `json:"needs_payout"`
@@ -1940,8 +1961,24 @@ type Refund struct {
 type RefundAnswer struct {
 	// Data Money back to the customer.
 	//
-	// Example: {"amount":150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","channel":"GATEWAY","completed_at":"2026-11-22T08:00:01Z","created_at":"2026-11-22T08:00:00Z","currency":"SAR","failure_code":null,"id":"7b1f7a52-40ad-5d0e-93a5-54d80dfb1c22","needs_payout":false,"paid_out_on":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","payout_decided_at":null,"payout_decided_by":null,"payout_note":null,"payout_reference":null,"policy_percent":null,"reason":"One traveller could not come","reason_code":null,"refund_transaction_id":"9f4e2c10-5b8e-5a77-a2d1-2b0f5f3f7c31","refund_type":"PARTIAL","requested_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","returned_at":null,"status":"SUCCEEDED","status_label_ar":"ناجح","status_label_en":"Succeeded"}
+	// Example: {"amount":150,"approval":null,"approval_until":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","channel":"GATEWAY","completed_at":"2026-11-22T08:00:01Z","created_at":"2026-11-22T08:00:00Z","currency":"SAR","failure_code":null,"id":"7b1f7a52-40ad-5d0e-93a5-54d80dfb1c22","needs_approval":false,"needs_payout":false,"paid_out_on":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","payout_decided_at":null,"payout_decided_by":null,"payout_note":null,"payout_reference":null,"policy_percent":null,"reason":"One traveller could not come","reason_code":null,"refund_transaction_id":"9f4e2c10-5b8e-5a77-a2d1-2b0f5f3f7c31","refund_type":"PARTIAL","requested_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","returned_at":null,"status":"SUCCEEDED","status_label_ar":"ناجح","status_label_en":"Succeeded"}
 	Data Refund `json:"data"`
+}
+
+// RefundApproval What was decided about a refund that needs the approval of a second person; null until then.
+//
+// Example: {"decided_at":"2026-11-22T08:10:00Z","decided_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d12","decision":"APPROVED","note":"Compared with the customer's letter"}
+type RefundApproval struct {
+	DecidedAt time.Time `json:"decided_at"`
+
+	// DecidedBy The user; null for EXPIRED.
+	DecidedBy *openapi_types.UUID `json:"decided_by"`
+
+	// Decision What was decided about a refund. EXPIRED: nothing, until its time was over.
+	Decision ApprovalDecision `json:"decision"`
+
+	// Note What was noted with the approval, or why it was rejected.
+	Note *string `json:"note"`
 }
 
 // RefundChannel The way on which the money goes back. GATEWAY: through the gateway that took it. MANUAL: paid out by finance staff, for methods whose gateway gives
@@ -1954,7 +1991,7 @@ type RefundPolicyReason = models.PolicyReason
 // RefundPreview What a refund would do. `lines` are what the live line of the payment becomes: the refunded part, what is left of it, and a claw-back when the provider had been
 // paid; empty for money that was never a sale. `remaining_amount` is what would be left that has neither gone back nor is promised to a refund.
 //
-// Example: {"amount":150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","booking_status":"CONFIRMED","booking_status_after":"CONFIRMED","channel":"GATEWAY","currency":"SAR","line":{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1150,"kind":"SALE","net_amount":1035,"platform_commission_amount":115,"refunded_amount":0,"transaction_number":"RH-2026-000042","vat_amount":150},"lines":[{"balance_status":"REFUNDED","gross_amount":150,"kind":"SALE","net_amount":135,"platform_commission_amount":15,"refunded_amount":150,"transaction_number":"RH-2026-000042","vat_amount":19.57},{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1000,"kind":"SALE","net_amount":900,"platform_commission_amount":100,"refunded_amount":0,"transaction_number":null,"vat_amount":130.43}],"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","policy_percent":null,"reason_code":null,"refund_type":"PARTIAL","remaining_amount":1000,"seats_freed":0,"transfers":[{"amount":135,"credit_account":"customer:refunds","debit_account":"provider:019ab0c1-0000-7aaa-8bbb-000000000001:payable","kind":"REFUND_NET"},{"amount":15,"credit_account":"customer:refunds","debit_account":"platform:commission","kind":"REFUND_COMMISSION"},{"amount":150,"credit_account":"gateway:gateway_a","debit_account":"customer:refunds","kind":"REFUND_PAID"}]}
+// Example: {"amount":150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","booking_status":"CONFIRMED","booking_status_after":"CONFIRMED","channel":"GATEWAY","currency":"SAR","line":{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1150,"kind":"SALE","net_amount":1035,"platform_commission_amount":115,"refunded_amount":0,"transaction_number":"RH-2026-000042","vat_amount":150},"lines":[{"balance_status":"REFUNDED","gross_amount":150,"kind":"SALE","net_amount":135,"platform_commission_amount":15,"refunded_amount":150,"transaction_number":"RH-2026-000042","vat_amount":19.57},{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1000,"kind":"SALE","net_amount":900,"platform_commission_amount":100,"refunded_amount":0,"transaction_number":null,"vat_amount":130.43}],"needs_approval":false,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","policy_percent":null,"reason_code":null,"refund_type":"PARTIAL","remaining_amount":1000,"seats_freed":0,"transfers":[{"amount":135,"credit_account":"customer:refunds","debit_account":"provider:019ab0c1-0000-7aaa-8bbb-000000000001:payable","kind":"REFUND_NET"},{"amount":15,"credit_account":"customer:refunds","debit_account":"platform:commission","kind":"REFUND_COMMISSION"},{"amount":150,"credit_account":"gateway:gateway_a","debit_account":"customer:refunds","kind":"REFUND_PAID"}]}
 type RefundPreview struct {
 	// Amount An amount in SAR, exactly 2 decimals.
 	//
@@ -1978,8 +2015,11 @@ type RefundPreview struct {
 	Currency Currency `json:"currency"`
 
 	// Line The live line as it is; null for money that was never a sale.
-	Line                 *PreviewedLine     `json:"line"`
-	Lines                []PreviewedLine    `json:"lines"`
+	Line  *PreviewedLine  `json:"line"`
+	Lines []PreviewedLine `json:"lines"`
+
+	// NeedsApproval A second person would have to approve it.
+	NeedsApproval        bool               `json:"needs_approval"`
 	PaymentTransactionID openapi_types.UUID `json:"payment_transaction_id"`
 
 	// PolicyPercent Of what was paid; null unless the refund is by POLICY.
@@ -2005,7 +2045,7 @@ type RefundPreviewAnswer struct {
 	// paid; empty for money that was never a sale. `remaining_amount` is what would be left that has neither gone back nor is promised to a refund.
 	//
 	//
-	// Example: {"amount":150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","booking_status":"CONFIRMED","booking_status_after":"CONFIRMED","channel":"GATEWAY","currency":"SAR","line":{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1150,"kind":"SALE","net_amount":1035,"platform_commission_amount":115,"refunded_amount":0,"transaction_number":"RH-2026-000042","vat_amount":150},"lines":[{"balance_status":"REFUNDED","gross_amount":150,"kind":"SALE","net_amount":135,"platform_commission_amount":15,"refunded_amount":150,"transaction_number":"RH-2026-000042","vat_amount":19.57},{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1000,"kind":"SALE","net_amount":900,"platform_commission_amount":100,"refunded_amount":0,"transaction_number":null,"vat_amount":130.43}],"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","policy_percent":null,"reason_code":null,"refund_type":"PARTIAL","remaining_amount":1000,"seats_freed":0,"transfers":[{"amount":135,"credit_account":"customer:refunds","debit_account":"provider:019ab0c1-0000-7aaa-8bbb-000000000001:payable","kind":"REFUND_NET"},{"amount":15,"credit_account":"customer:refunds","debit_account":"platform:commission","kind":"REFUND_COMMISSION"},{"amount":150,"credit_account":"gateway:gateway_a","debit_account":"customer:refunds","kind":"REFUND_PAID"}]}
+	// Example: {"amount":150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","booking_status":"CONFIRMED","booking_status_after":"CONFIRMED","channel":"GATEWAY","currency":"SAR","line":{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1150,"kind":"SALE","net_amount":1035,"platform_commission_amount":115,"refunded_amount":0,"transaction_number":"RH-2026-000042","vat_amount":150},"lines":[{"balance_status":"REFUNDED","gross_amount":150,"kind":"SALE","net_amount":135,"platform_commission_amount":15,"refunded_amount":150,"transaction_number":"RH-2026-000042","vat_amount":19.57},{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1000,"kind":"SALE","net_amount":900,"platform_commission_amount":100,"refunded_amount":0,"transaction_number":null,"vat_amount":130.43}],"needs_approval":false,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","policy_percent":null,"reason_code":null,"refund_type":"PARTIAL","remaining_amount":1000,"seats_freed":0,"transfers":[{"amount":135,"credit_account":"customer:refunds","debit_account":"provider:019ab0c1-0000-7aaa-8bbb-000000000001:payable","kind":"REFUND_NET"},{"amount":15,"credit_account":"customer:refunds","debit_account":"platform:commission","kind":"REFUND_COMMISSION"},{"amount":150,"credit_account":"gateway:gateway_a","debit_account":"customer:refunds","kind":"REFUND_PAID"}]}
 	Data RefundPreview `json:"data"`
 }
 
@@ -2013,7 +2053,7 @@ type RefundPreviewAnswer struct {
 // the percentage of what was paid, less what has gone back or is promised to; never more than what is left. A booking keeps the departure and the policy of the moment
 // at which it was made: of these and those of now the better ones for the customer count, and `reason_code` says which gave the percentage.
 //
-// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","currency":"SAR","hours_to_departure":30,"paid_amount":1150,"policy_percent":50,"quote_amount":425,"reason_code":"POLICY","refunded_amount":150,"remaining_amount":1000}
+// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","currency":"SAR","hours_to_departure":30,"needs_approval":false,"paid_amount":1150,"policy_percent":50,"quote_amount":425,"reason_code":"POLICY","refunded_amount":150,"remaining_amount":1000}
 type RefundQuote struct {
 	BookingID openapi_types.UUID `json:"booking_id"`
 
@@ -2022,6 +2062,9 @@ type RefundQuote struct {
 
 	// HoursToDeparture Whole hours by which the percentage was found, rounded down; below 0 once the trip has left.
 	HoursToDeparture int64 `json:"hours_to_departure"`
+
+	// NeedsApproval A refund of `quote_amount` would wait for the approval of a second person.
+	NeedsApproval bool `json:"needs_approval"`
 
 	// PaidAmount An amount in SAR, exactly 2 decimals.
 	//
@@ -2058,7 +2101,7 @@ type RefundQuoteAnswer struct {
 	// at which it was made: of these and those of now the better ones for the customer count, and `reason_code` says which gave the percentage.
 	//
 	//
-	// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","currency":"SAR","hours_to_departure":30,"paid_amount":1150,"policy_percent":50,"quote_amount":425,"reason_code":"POLICY","refunded_amount":150,"remaining_amount":1000}
+	// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","currency":"SAR","hours_to_departure":30,"needs_approval":false,"paid_amount":1150,"policy_percent":50,"quote_amount":425,"reason_code":"POLICY","refunded_amount":150,"remaining_amount":1000}
 	Data RefundQuote `json:"data"`
 }
 
@@ -2124,6 +2167,13 @@ type RegisterRequest struct {
 // Example: {"reason":"The customer travels after all"}
 type RejectPayoutRequest struct {
 	Reason string `json:"reason"`
+}
+
+// RejectRefundRequest Why nothing goes back.
+//
+// Example: {"note":"The customer was refunded by another booking"}
+type RejectRefundRequest struct {
+	Note string `json:"note"`
 }
 
 // ResolveIncidentRequest What was done.
@@ -2902,6 +2952,9 @@ type ListRefundsParams struct {
 	// NeedsPayout true: only refunds that finance staff have to pay out by hand or to reject; false: only all others.
 	NeedsPayout *bool `form:"needs_payout,omitempty" json:"needs_payout,omitempty"`
 
+	// NeedsApproval true: only refunds that wait for the approval of a second person; false: only all others.
+	NeedsApproval *bool `form:"needs_approval,omitempty" json:"needs_approval,omitempty"`
+
 	// BookingID Only what belongs to this booking.
 	BookingID *BookingIDFilter `form:"booking_id,omitempty" json:"booking_id,omitempty"`
 
@@ -3435,8 +3488,14 @@ type ReplaceProviderJSONRequestBody = ProviderInput
 // CreateStaffJSONRequestBody defines body for CreateStaff for application/json ContentType.
 type CreateStaffJSONRequestBody = StaffInput
 
+// ApproveRefundJSONRequestBody defines body for ApproveRefund for application/json ContentType.
+type ApproveRefundJSONRequestBody = ApproveRefundRequest
+
 // ConfirmRefundPayoutJSONRequestBody defines body for ConfirmRefundPayout for application/json ContentType.
 type ConfirmRefundPayoutJSONRequestBody = ConfirmPayoutRequest
+
+// RejectRefundJSONRequestBody defines body for RejectRefund for application/json ContentType.
+type RejectRefundJSONRequestBody = RejectRefundRequest
 
 // RejectRefundPayoutJSONRequestBody defines body for RejectRefundPayout for application/json ContentType.
 type RejectRefundPayoutJSONRequestBody = RejectPayoutRequest
@@ -3623,9 +3682,15 @@ type ServerInterface interface {
 	// GetRefund Get a refund
 	// (GET /api/v1/admin/refunds/{id})
 	GetRefund(c *fiber.Ctx, id ID) error
+	// ApproveRefund Approve a refund of another user
+	// (POST /api/v1/admin/refunds/{id}/approve)
+	ApproveRefund(c *fiber.Ctx, id ID) error
 	// ConfirmRefundPayout Confirm that a refund was paid out by hand
 	// (POST /api/v1/admin/refunds/{id}/confirm-payout)
 	ConfirmRefundPayout(c *fiber.Ctx, id ID) error
+	// RejectRefund Reject or withdraw a refund that waits for its approval
+	// (POST /api/v1/admin/refunds/{id}/reject)
+	RejectRefund(c *fiber.Ctx, id ID) error
 	// RejectRefundPayout Reject or withdraw a refund that waits for its payout
 	// (POST /api/v1/admin/refunds/{id}/reject-payout)
 	RejectRefundPayout(c *fiber.Ctx, id ID) error
@@ -5742,6 +5807,13 @@ func (siw *ServerInterfaceWrapper) ListRefunds(c *fiber.Ctx) error {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter needs_payout: %w", err).Error())
 	}
 
+	// ------------- Optional query parameter "needs_approval" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "needs_approval", query, &params.NeedsApproval, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter needs_approval: %w", err).Error())
+	}
+
 	// ------------- Optional query parameter "booking_id" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "booking_id", query, &params.BookingID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
@@ -5821,6 +5893,35 @@ func (siw *ServerInterfaceWrapper) GetRefund(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// ApproveRefund operation middleware
+func (siw *ServerInterfaceWrapper) ApproveRefund(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ApproveRefund(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // ConfirmRefundPayout operation middleware
 func (siw *ServerInterfaceWrapper) ConfirmRefundPayout(c *fiber.Ctx) error {
 
@@ -5837,6 +5938,35 @@ func (siw *ServerInterfaceWrapper) ConfirmRefundPayout(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ConfirmRefundPayout(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// RejectRefund operation middleware
+func (siw *ServerInterfaceWrapper) RejectRefund(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.RejectRefund(c, id)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -9023,7 +9153,11 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/api/v1/admin/refunds/:id", wrapper.GetRefund)
 
+	router.Post(options.BaseURL+"/api/v1/admin/refunds/:id/approve", wrapper.ApproveRefund)
+
 	router.Post(options.BaseURL+"/api/v1/admin/refunds/:id/confirm-payout", wrapper.ConfirmRefundPayout)
+
+	router.Post(options.BaseURL+"/api/v1/admin/refunds/:id/reject", wrapper.RejectRefund)
 
 	router.Post(options.BaseURL+"/api/v1/admin/refunds/:id/reject-payout", wrapper.RejectRefundPayout)
 
@@ -10030,6 +10164,33 @@ func (response GetRefund200JSONResponse) VisitGetRefundResponse(ctx *fiber.Ctx) 
 	return ctx.JSON(&response)
 }
 
+type ApproveRefundRequestObject struct {
+	ID   ID `json:"id"`
+	Body *ApproveRefundJSONRequestBody
+}
+
+type ApproveRefundResponseObject interface {
+	VisitApproveRefundResponse(ctx *fiber.Ctx) error
+}
+
+type ApproveRefund200JSONResponse RefundAnswer
+
+func (response ApproveRefund200JSONResponse) VisitApproveRefundResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ApproveRefund202JSONResponse RefundAnswer
+
+func (response ApproveRefund202JSONResponse) VisitApproveRefundResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(202)
+
+	return ctx.JSON(&response)
+}
+
 type ConfirmRefundPayoutRequestObject struct {
 	ID   ID `json:"id"`
 	Body *ConfirmRefundPayoutJSONRequestBody
@@ -10051,6 +10212,33 @@ func (response ConfirmRefundPayout200JSONResponse) VisitConfirmRefundPayoutRespo
 type ConfirmRefundPayout202JSONResponse RefundAnswer
 
 func (response ConfirmRefundPayout202JSONResponse) VisitConfirmRefundPayoutResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(202)
+
+	return ctx.JSON(&response)
+}
+
+type RejectRefundRequestObject struct {
+	ID   ID `json:"id"`
+	Body *RejectRefundJSONRequestBody
+}
+
+type RejectRefundResponseObject interface {
+	VisitRejectRefundResponse(ctx *fiber.Ctx) error
+}
+
+type RejectRefund200JSONResponse RefundAnswer
+
+func (response RejectRefund200JSONResponse) VisitRejectRefundResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type RejectRefund202JSONResponse RefundAnswer
+
+func (response RejectRefund202JSONResponse) VisitRejectRefundResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(202)
 
@@ -11651,9 +11839,15 @@ type StrictServerInterface interface {
 	// GetRefund Get a refund
 	// (GET /api/v1/admin/refunds/{id})
 	GetRefund(ctx context.Context, request GetRefundRequestObject) (GetRefundResponseObject, error)
+	// ApproveRefund Approve a refund of another user
+	// (POST /api/v1/admin/refunds/{id}/approve)
+	ApproveRefund(ctx context.Context, request ApproveRefundRequestObject) (ApproveRefundResponseObject, error)
 	// ConfirmRefundPayout Confirm that a refund was paid out by hand
 	// (POST /api/v1/admin/refunds/{id}/confirm-payout)
 	ConfirmRefundPayout(ctx context.Context, request ConfirmRefundPayoutRequestObject) (ConfirmRefundPayoutResponseObject, error)
+	// RejectRefund Reject or withdraw a refund that waits for its approval
+	// (POST /api/v1/admin/refunds/{id}/reject)
+	RejectRefund(ctx context.Context, request RejectRefundRequestObject) (RejectRefundResponseObject, error)
 	// RejectRefundPayout Reject or withdraw a refund that waits for its payout
 	// (POST /api/v1/admin/refunds/{id}/reject-payout)
 	RejectRefundPayout(ctx context.Context, request RejectRefundPayoutRequestObject) (RejectRefundPayoutResponseObject, error)
@@ -13177,6 +13371,50 @@ func (sh *strictHandler) GetRefund(ctx *fiber.Ctx, id ID) error {
 	return nil
 }
 
+// ApproveRefund operation middleware
+func (sh *strictHandler) ApproveRefund(ctx *fiber.Ctx, id ID) error {
+	var request ApproveRefundRequestObject
+
+	request.ID = id
+
+	var body ApproveRefundJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		if !errors.Is(err, io.EOF) {
+			return fiber.NewError(fiber.StatusBadRequest, err.Error())
+		}
+	} else {
+		request.Body = &body
+	}
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ApproveRefund(ctx.UserContext(), request.(ApproveRefundRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ApproveRefund")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ApproveRefundResponseObject); ok {
+		if err := validResponse.VisitApproveRefundResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ConfirmRefundPayout operation middleware
 func (sh *strictHandler) ConfirmRefundPayout(ctx *fiber.Ctx, id ID) error {
 	var request ConfirmRefundPayoutRequestObject
@@ -13210,6 +13448,47 @@ func (sh *strictHandler) ConfirmRefundPayout(ctx *fiber.Ctx, id ID) error {
 		return err
 	} else if validResponse, ok := response.(ConfirmRefundPayoutResponseObject); ok {
 		if err := validResponse.VisitConfirmRefundPayoutResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RejectRefund operation middleware
+func (sh *strictHandler) RejectRefund(ctx *fiber.Ctx, id ID) error {
+	var request RejectRefundRequestObject
+
+	request.ID = id
+
+	var body RejectRefundJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.RejectRefund(ctx.UserContext(), request.(RejectRefundRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RejectRefund")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RejectRefundResponseObject); ok {
+		if err := validResponse.VisitRejectRefundResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

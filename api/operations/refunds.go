@@ -153,7 +153,7 @@ func (o *Operations) GetRefundQuote(ctx context.Context, r gen.GetRefundQuoteReq
 	return gen.GetRefundQuote200JSONResponse{Data: gen.RefundQuote{
 		BookingID: q.BookingID, PaidAmount: q.Paid, RefundedAmount: q.Refunded, RemainingAmount: q.Remaining,
 		PolicyPercent: q.Percent, QuoteAmount: q.Amount, HoursToDeparture: int64(q.Hours), Currency: q.Currency,
-		ReasonCode: q.Reason,
+		ReasonCode: q.Reason, NeedsApproval: q.NeedsApproval,
 	}}, nil
 }
 
@@ -163,7 +163,7 @@ func (o *Operations) ListRefunds(ctx context.Context, r gen.ListRefundsRequestOb
 
 	list, err := o.Store.Refunds.ListRefunds(ctx, refunds.RefundFilter{
 		BookingID: valueOf(r.Params.BookingID), Status: valueOf(r.Params.Status), Channel: valueOf(r.Params.Channel),
-		NeedsPayout: r.Params.NeedsPayout, Page: p,
+		NeedsPayout: r.Params.NeedsPayout, NeedsApproval: r.Params.NeedsApproval, Page: p,
 	})
 	if err != nil {
 		return nil, err
@@ -192,6 +192,7 @@ func refundOf(r *models.Refund) gen.Refund {
 		Channel: r.Channel, Amount: r.Amount, Currency: r.Currency,
 		Status: r.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN, FailureCode: r.FailureCode,
 		Reason: optional(r.Reason), RequestedBy: r.RequestedBy, NeedsPayout: r.NeedsPayout(),
+		NeedsApproval: r.NeedsApproval(), ApprovalUntil: utcOrNil(r.ApprovalUntil), Approval: approvalOf(r.Approval),
 		ReturnedAt: utcOrNil(r.ReturnedAt),
 		CreatedAt:  utc(r.CreatedAt), CompletedAt: utcOrNil(r.CompletedAt),
 	}

@@ -80,6 +80,10 @@ func (w *world) aboutMoney(t *testing.T, c cell) request {
 		return request{ids: w.payout(t, c), body: object{"payout_reference": "TRF-1"}}
 	case "RejectRefundPayout":
 		return request{ids: w.payout(t, c), body: object{"reason": "No account number"}}
+	case "ApproveRefund":
+		return request{ids: w.approval(t, c), body: object{"note": "Compared with the letter"}}
+	case "RejectRefund":
+		return request{ids: w.approval(t, c), body: object{"note": "Refunded by another booking"}}
 	case "ExportFinancialRecords":
 		return request{query: "?format=csv"}
 	default:
@@ -116,12 +120,31 @@ func (w *world) payout(t *testing.T, c cell) []string {
 func (w *world) newPayout(t *testing.T, decider string) uuid.UUID {
 	t.Helper()
 
+	return w.newWaiting(t, decider, w.callers[stranger].BookBilled(1).ID)
+}
+
+// approval is a refund that waits for a second person, with another requester than the caller.
+func (w *world) approval(t *testing.T, c cell) []string {
+	t.Helper()
+
+	id := w.shared["payout"]
+	if c.want == http.StatusOK {
+		id = w.newWaiting(t, c.caller, w.dear.BookPaid(1).ID)
+	}
+
+	return kept(c, id)
+}
+
+// newWaiting is a refund of the booking that waits for people, with another requester than the decider.
+func (w *world) newWaiting(t *testing.T, decider string, booking uuid.UUID) uuid.UUID {
+	t.Helper()
+
 	asks := "SUPER_ADMIN"
 	if decider == asks {
 		asks = "ADMIN"
 	}
 
-	a := w.callers[asks].Post("/api/v1/admin/bookings/"+w.callers[stranger].BookBilled(1).ID.String()+"/refund", object{"refund_type": "FULL"})
+	a := w.callers[asks].Post("/api/v1/admin/bookings/"+booking.String()+"/refund", object{"refund_type": "FULL"})
 	require.Equal(t, http.StatusAccepted, a.Status, "%s", a.Body)
 
 	var refund struct {

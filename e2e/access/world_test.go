@@ -36,6 +36,7 @@ type world struct {
 	deleted   map[string]uuid.UUID   // by `<resource> <company>`
 	bookings  map[string]uuid.UUID   // one of each caller, and one of a stranger
 	photoURLs map[string]string      // of a bus of each company
+	dear      *harness.Caller        // a customer whose seat costs so much that its refund needs an approval
 }
 
 const stranger = "stranger"
@@ -64,6 +65,10 @@ func newWorld(t *testing.T, s *harness.Stack) *world {
 			w.bookings[name] = caller.Book(1).ID
 		}
 	}
+
+	dear := s.For(t)
+	dear.World.Trip = dear.NewTripAt("6000.00")
+	w.dear = dear.As(models.RoleEndUser)
 
 	w.keep(t)
 

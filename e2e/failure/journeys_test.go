@@ -59,6 +59,10 @@ func journeys() []journey {
 		{name: "audit breaks off", prepare: auditInVain, cut: "begin isolation level repeatable read", want: []string{"audit does not hold: 1 incidents"}},
 		{name: "campaign", prepare: payCampaign, want: []string{"campaign ACTIVE"}},
 		{name: "paid out by hand", prepare: payOutBill, want: []string{"refund FULL SUCCEEDED 115.00", "booking CANCELLED 1 seats, held f 115.00"}},
+		{
+			name: "approved", prepare: approveRefund, env: map[string]string{"REFUND_APPROVAL_ABOVE": "100.00"},
+			want: []string{"refund FULL SUCCEEDED 115.00", "booking CANCELLED 1 seats, held f 115.00"},
+		},
 		{name: "gateway away at checkout", prepare: bookWhileAway, env: quickBreaker, want: []string{"booking CONFIRMED 2 seats, held t 230.00"}},
 		{
 			name: "gateway away at refund", env: quickBreaker, want: []string{"refund FULL SUCCEEDED 115.00"},
@@ -259,7 +263,21 @@ func payInSilence(t *testing.T, s *harness.Stack) act {
 func payOutBill(t *testing.T, s *harness.Stack) act {
 	t.Helper()
 
-	b, l, admin := s.As(models.RoleEndUser).BookBilled(1), insisting(t, s, models.RoleFinanceAdmin), s.As(models.RoleAdmin)
+	return refundByTwo(t, s, s.As(models.RoleEndUser).BookBilled(1), "confirm-payout", map[string]any{"payout_reference": "TRF-1"})
+}
+
+// approveRefund gives back what a second person has to approve.
+func approveRefund(t *testing.T, s *harness.Stack) act {
+	t.Helper()
+
+	return refundByTwo(t, s, s.As(models.RoleEndUser).BookPaid(1), "approve", map[string]any{"note": "compared"})
+}
+
+// refundByTwo has finance staff ask for a refund, and an admin decide about it.
+func refundByTwo(t *testing.T, s *harness.Stack, b harness.Booking, decision string, body map[string]any) act {
+	t.Helper()
+
+	l, admin := insisting(t, s, models.RoleFinanceAdmin), s.As(models.RoleAdmin)
 	key := map[string]string{"Idempotency-Key": uuid.NewString()}
 
 	return func(ctx context.Context) (string, error) {
@@ -272,7 +290,7 @@ func payOutBill(t *testing.T, s *harness.Stack) act {
 		}
 
 		confirmed := load{stack: s, caller: admin}
-		_, ok := confirmed.retryUntilDecided(ctx, "/api/v1/admin/refunds/"+refund+"/confirm-payout", map[string]any{"payout_reference": "TRF-1"}, nil)
+		_, ok := confirmed.retryUntilDecided(ctx, "/api/v1/admin/refunds/"+refund+"/"+decision, body, nil)
 
 		if !ok {
 			return "", confirmed.failure()

@@ -50,6 +50,17 @@ func (s *Stack) NewTrip(title string, capacity int) models.Trip {
 	return trip
 }
 
+// NewTripAt inserts a trip like the World's at another price per seat.
+func (s *Stack) NewTripAt(price string) models.Trip {
+	s.tb.Helper()
+
+	trip := s.World.NewTrip("Trip at "+price, 40)
+	trip.PricePerSeat = models.MustMoney(price)
+	require.NoError(s.tb, s.Store.Seed.InsertDemo(s.tb.Context(), seed.DemoData{Trips: []models.Trip{trip}}))
+
+	return trip
+}
+
 // NewCampaign inserts an unpaid campaign for the World's trip, from so many days from today in Riyadh on, for a week.
 // price is without VAT.
 func (s *Stack) NewCampaign(price string, startsIn int) uuid.UUID {

@@ -15,10 +15,10 @@ func archiveChecks() []check {
 			{"archive", "Archived months follow each other from the beginning of their table, and none of their rows is in it; what was counted " +
 				"of a trail adds up to its rows."},
 			{"archive-log", "The archived entries of the audit log are at least as many as the refunds that people had asked for until then, " +
-				"the decisions about payouts, the payouts, and the marks taken back."},
+				"the decisions about approvals and payouts, the payouts, and the marks taken back."},
 			{"archive-states", "As many transactions are in a state as entries of trails, archived or not, lead to it and do not lead on."},
 		},
-		needs: archive,
+		needs: approvalsTable, // which came after the archive
 		reach: everything,
 		sql: `
 WITH archived AS (SELECT table_name, max(until) AS until FROM archived_months GROUP BY table_name),
@@ -30,6 +30,8 @@ due AS (
     UNION ALL
     SELECT 'payout', CASE decision WHEN 'PAID_OUT' THEN 'REFUND_PAYOUT_CONFIRMED' ELSE 'REFUND_PAYOUT_REJECTED' END, decided_at
     FROM refund_payouts
+    UNION ALL
+    SELECT 'approval', ` + approvalAction + `, decided_at FROM refund_approvals
     UNION ALL
     SELECT 'reversal', 'FINANCIAL_RECORD_TRANSFER_REVERTED', created_at FROM payout_reversals
     UNION ALL

@@ -38,7 +38,7 @@ type guard struct {
 
 // guards are all of them, by migration.
 func guards() []guard {
-	return slices.Concat(bookGuards(), refundGuards(), reversalGuards(), evidenceGuards(), bookingGuards(), digestGuards(), notedGuards())
+	return slices.Concat(bookGuards(), refundGuards(), approvalGuards(), reversalGuards(), evidenceGuards(), bookingGuards(), digestGuards(), notedGuards())
 }
 
 // notedGuards hold what the owner has noted of archived months and of audits.
@@ -132,7 +132,7 @@ func bookGuards() []guard {
 // refundGuards hold refunds to their way.
 func refundGuards() []guard {
 	return []guard{
-		{"0018", "", "guard_refund_channel", "1c37825bae7ec68ffc7af8248c56047c"},
+		{"0039", "", "guard_refund_channel", "580c4b024d672b73d6c69d45ece346ae"},
 		{"0018", "", "refuse_suspense_change", "ec45af29dbd80aa9ab62f72d0b71c7c7"},
 		{
 			"0018", "payment_transactions", "transactions_suspense_kept", "BEFORE UPDATE OF captured_amount, captured_currency, suspense_at " +
@@ -155,13 +155,40 @@ func refundGuards() []guard {
 			"0025", "payment_transactions", "transactions_channel_kept", "BEFORE UPDATE OF channel ON payment_transactions FOR EACH ROW " +
 				"EXECUTE FUNCTION guard_transaction_channel()",
 		},
-		{"0027", "", "guard_payout", "a17ab2099df735c40ec489d709fac222"},
+		{"0039", "", "guard_payout", "eb9814ca3b54c604f12744a23c2e3549"},
 		{"0027", "", "refuse_return_change", "c5301d1145380a175bd7a0085c77ede7"},
 		{
 			"0027", "refunds", "refunds_returned_kept", "BEFORE UPDATE OF returned_at ON refunds FOR EACH ROW WHEN " +
 				"(OLD.returned_at IS NOT NULL AND OLD.returned_at IS DISTINCT FROM NEW.returned_at) EXECUTE FUNCTION refuse_return_change()",
 		},
 		{"0010", "refund_payouts", "payouts_decided", "BEFORE INSERT ON refund_payouts FOR EACH ROW EXECUTE FUNCTION guard_payout()"},
+	}
+}
+
+// approvalGuards hold refunds back that a second person has not approved.
+func approvalGuards() []guard {
+	return []guard{
+		{"0039", "", "refuse_approval_change", "528d77c8cd63d85a88d45e0fa8606458"},
+		{
+			"0039", approvalsTable, "approvals_append_only", "BEFORE DELETE OR UPDATE ON refund_approvals FOR EACH ROW " +
+				"EXECUTE FUNCTION refuse_approval_change()",
+		},
+		{
+			"0039", approvalsTable, "approvals_no_truncate", "BEFORE TRUNCATE ON refund_approvals FOR EACH STATEMENT " +
+				"EXECUTE FUNCTION refuse_approval_change()",
+		},
+		{"0039", "", "guard_approval", "cff1eda6815c186e05e896d4f7b0e052"},
+		{"0039", approvalsTable, "approvals_decided", "BEFORE INSERT ON refund_approvals FOR EACH ROW EXECUTE FUNCTION guard_approval()"},
+		{"0039", "", "guard_refund_approval", "8390bd629117d246fed7d5b0a8c52ce7"},
+		{
+			"0039", "refunds", "refunds_approval_ordered", "BEFORE INSERT ON refunds FOR EACH ROW WHEN (NEW.approval_above IS NOT NULL " +
+				"OR NEW.approval_pending) EXECUTE FUNCTION guard_refund_approval()",
+		},
+		{
+			"0039", "refunds", "refunds_approval_kept", "BEFORE UPDATE ON refunds FOR EACH ROW WHEN (OLD.approval_until IS NOT NULL " +
+				"OR NEW.approval_until IS NOT NULL OR OLD.approval_above IS DISTINCT FROM NEW.approval_above OR NEW.approval_pending) " +
+				"EXECUTE FUNCTION guard_refund_approval()",
+		},
 	}
 }
 

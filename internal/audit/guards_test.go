@@ -38,6 +38,8 @@ func guardTamperings() []guardTampering {
 		{"triggers", "transactions_moved", "switched off", "ALTER TABLE payment_transactions DISABLE TRIGGER transactions_moved"},
 		{"triggers", "transactions_inserted", "switched off", "ALTER TABLE payment_transactions ENABLE REPLICA TRIGGER transactions_inserted"},
 		{"triggers", "records_changed_to", "missing", "DROP TRIGGER records_changed_to ON financial_records"},
+		{"triggers", "approvals_decided", "missing", "DROP TRIGGER approvals_decided ON refund_approvals"},
+		{"triggers", "refunds_approval_kept", "switched off", "ALTER TABLE refunds DISABLE TRIGGER refunds_approval_kept"},
 		{"triggers", "reversals_append_only", "switched off", "ALTER TABLE payout_reversals DISABLE TRIGGER reversals_append_only"},
 		{"triggers", "archived_append_only", "switched off", "ALTER TABLE archived_months DISABLE TRIGGER archived_append_only"},
 		{"triggers", "make_months", "does something else", `CREATE OR REPLACE FUNCTION make_months(ahead int) RETURNS int

@@ -80,12 +80,12 @@ WHERE coalesce(t.owed_at, t.captured_at) < now() - interval '1 day'
 
 func refusedRefunds() check {
 	return check{
-		rules: []Rule{{"refund-incident", "A refund that the gateway refused, or that was not paid out although it is owed, has opened an " +
+		rules: []Rule{{"refund-incident", "A refund that the gateway refused, that was not approved in time, or that people ended although it is owed, has opened an " +
 			"incident REFUND_FAILED."}},
 		sql: `
 SELECT 'refund-incident', 'refund', f.id, format('%s of %s, without an incident', f.status, f.amount)
 FROM refunds AS f JOIN payment_transactions AS t ON t.id = f.payment_transaction_id
-WHERE f.status = 'FAILED' AND (f.failure_code <> 'PAYOUT_REJECTED' OR t.status <> 'PAID')
+WHERE f.status = 'FAILED' AND (f.failure_code NOT IN ('PAYOUT_REJECTED', 'APPROVAL_REJECTED') OR t.status <> 'PAID')
   AND NOT EXISTS (SELECT FROM incidents AS i WHERE i.refund_id = f.id AND i.kind = 'REFUND_FAILED')`,
 	}
 }

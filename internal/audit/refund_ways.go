@@ -89,7 +89,7 @@ func refundWays() check {
 			{"refund-channel", "A refund by hand is of a bill or of money in another currency, no gateway knows it and the platform's bank " +
 				"pays it; any other is paid by its gateway."},
 			{"refund-payout", "A refund by hand SUCCEEDED when another user than its requester confirmed the payout, and FAILED when it " +
-				"was rejected, within a day; one that came back from the customer's bank can only be paid out; the audit " +
+				"was rejected, or not approved before that, within a day; one that came back from the customer's bank can only be paid out; the audit " +
 				"log has the same decision of the same person."},
 		},
 		sql: `
@@ -112,7 +112,8 @@ SELECT 'refund-payout', 'refund', coalesce(f.id, d.refund_id),
        format('%s, asked for by %s; %s by %s at %s', coalesce(f.status, 'not by hand'), coalesce(f.requested_by::text, 'no account'),
               coalesce(d.decision, 'decided'), coalesce(d.decided_by::text, 'no account'), coalesce(d.decided_at::text, 'no time'))
 FROM (SELECT * FROM refunds AS r
-      WHERE channel = 'MANUAL' OR returned_at IS NOT NULL AND EXISTS (SELECT FROM refund_payouts WHERE refund_id = r.id)) AS f
+      WHERE channel = 'MANUAL' AND coalesce(failure_code, '') NOT LIKE 'APPROVAL%'
+         OR returned_at IS NOT NULL AND EXISTS (SELECT FROM refund_payouts WHERE refund_id = r.id)) AS f
 FULL JOIN refund_payouts AS d ON d.refund_id = f.id
 WHERE f.id IS NULL
    OR d.decision IS DISTINCT FROM CASE f.status WHEN 'SUCCEEDED' THEN 'PAID_OUT' WHEN 'FAILED' THEN 'REJECTED' ELSE d.decision END

@@ -10,7 +10,7 @@ func traceChecks() []check {
 func auditLog() check {
 	return check{
 		rules: []Rule{
-			{"audit-actor", "An entry of the audit log about a refund that was asked for, or about a payout, names a user of the service."},
+			{"audit-actor", "An entry of the audit log about a refund that was asked for or approved, or about a payout, names a user of the service."},
 			{"audit-log", "Every refund that a person asked for, every payout of a line and every mark that was taken back has an entry in the " +
 				"audit log; those of archived months were counted."},
 		},
@@ -18,7 +18,8 @@ func auditLog() check {
 		sql: `
 SELECT 'audit-actor', 'entry', a.id, format('%s by %s (%s)', a.action, coalesce(a.actor_id::text, 'no one'), coalesce(u.role, 'unknown'))
 FROM audit_log AS a LEFT JOIN users AS u ON u.id = a.actor_id
-WHERE (a.action = 'REFUND_REQUESTED' OR a.action LIKE 'REFUND_PAYOUT%' OR a.action LIKE 'FINANCIAL_RECORD%TRANSFERRED'
+WHERE (a.action = 'REFUND_REQUESTED' OR a.action LIKE 'REFUND_PAYOUT%' OR a.action IN ('REFUND_APPROVED', 'REFUND_APPROVAL_REJECTED')
+       OR a.action LIKE 'FINANCIAL_RECORD%TRANSFERRED'
        OR a.action = 'FINANCIAL_RECORD_TRANSFER_REVERTED') AND u.id IS NULL
 UNION ALL
 SELECT 'audit-log', 'refund', f.id, format('asked for by %s, without an entry', f.requested_by)

@@ -46,6 +46,8 @@ type world struct {
 	reverted models.PaymentTransaction // marked, refunded in part, then twice taken back and marked again
 	rejected models.Refund             // of a bill, not paid out
 
+	approved, withdrawn, waiting models.Refund // over the limit: gone back, rejected by its requester, PENDING
+
 	owedAgain, repaid models.Refund // that failed after they had succeeded; the second was paid out then
 }
 
@@ -90,6 +92,7 @@ func newWorld(t *testing.T) *world {
 	w.refundByHand(t)
 	w.revertTwice(t)
 	w.cameBack(t)
+	w.approve(t)
 
 	return w
 }

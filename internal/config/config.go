@@ -334,6 +334,10 @@ type Policies struct {
 	CommissionRate  models.Rate   `env:"COMMISSION_RATE" envDefault:"0.10"`
 	// Cancellation is what a refund by the policy pays back; the worker computes refunds, the API quotes them.
 	Cancellation models.CancellationPolicy `env:"CANCELLATION_POLICY" envDefault:"72h:100,24h:50,0h:0"`
+	// RefundApprovalAbove is what of one payment goes back on one person's word at most; more needs the approval of a second one; 0: never.
+	RefundApprovalAbove models.Money `env:"REFUND_APPROVAL_ABOVE" envDefault:"5000.00"`
+	// RefundApprovalWait is how long such a refund waits for the approval, at most 7 days.
+	RefundApprovalWait time.Duration `env:"REFUND_APPROVAL_WAIT" envDefault:"168h"`
 	// RescheduleTolerance is how far a trip may be moved before its customers may have all of their money back.
 	RescheduleTolerance time.Duration `env:"RESCHEDULE_TOLERANCE" envDefault:"2h"`
 	// RescheduleNotice is how long before it leaves a sold trip is brought forward beyond the tolerance at the latest; 0: at any time.

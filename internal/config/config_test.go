@@ -71,6 +71,9 @@ func TestLoadDefaults(t *testing.T) {
 	require.Equal(t, RetryUntilHoldEnds, c.Policies.BookingFailure)
 	require.Equal(t, "0.15 0.20 0.10", fmt.Sprint(c.Policies.VATRateBooking, c.Policies.VATRateAd, c.Policies.CommissionRate))
 	require.Equal(t, models.DefaultCancellationPolicy(), c.Policies.Cancellation)
+	require.Equal(t, models.DefaultPolicies().Approval, models.ApprovalRules{
+		Above: c.Policies.RefundApprovalAbove, Wait: c.Policies.RefundApprovalWait,
+	})
 	require.Equal(t, 10*time.Second, c.Schedules.SweepInterval)
 	require.Equal(t, SMSFile, c.Notify.SMSDriver)
 	require.Equal(t, slog.LevelInfo, c.App.LogLevel)
@@ -152,6 +155,7 @@ func TestLoadNamesEveryMalformedVariable(t *testing.T) {
 		"LISTEN_ADDR": "8080", "PUBLIC_URL": "pay.example.com", "GATEWAY_A_URL": "ftp://x", "REDIS_URL": sentinel, "SMTP_URL": "http://" + sentinel,
 		"MAIL_FROM": "nobody", "SMS_URL": "x", "SWEEP_INTERVAL": "0s", "ACCESS_TOKEN_TTL": "-1m", "DB_MAX_CONNS": "0", "DB_MAX_IDLE_CONNS": "0", "TRUSTED_PROXIES": "lb",
 		"REDIS_TIMEOUT": "0s", "LATE_PAYMENT_CHECKS": "2h,10m", "EXPIRY_ASK_FOR": "0s",
+		"REFUND_APPROVAL_ABOVE": "-1", "REFUND_APPROVAL_WAIT": "169h",
 	}
 	_, err = Load(invalid)
 

@@ -112,6 +112,14 @@ func (c Config) validateBounds(p *problems) {
 		p.addf("RESCHEDULE_NOTICE must not be negative (0: a sold trip may be brought forward at any time)")
 	}
 
+	if c.Policies.RefundApprovalAbove.IsNegative() {
+		p.addf("REFUND_APPROVAL_ABOVE must be at least 0 (0: no refund needs an approval)")
+	}
+
+	if wait := c.Policies.RefundApprovalWait; wait <= 0 || wait > models.MaxApprovalWait {
+		p.addf("REFUND_APPROVAL_WAIT must be more than zero, and at most %s", models.MaxApprovalWait)
+	}
+
 	if c.Logins.PauseMax < 0 || c.Logins.LockAfter < 0 {
 		p.addf("LOGIN_PAUSE_MAX and LOGIN_LOCK_AFTER must not be negative (0 switches them off)")
 	}

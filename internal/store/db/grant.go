@@ -13,8 +13,8 @@ import (
 // insertOnlyTables are the tables that only ever grow, and deletableTables those from which rows are deleted.
 var (
 	insertOnlyTables = []string{
-		"ledger_transfers", "transaction_state_changes", "audit_log", "record_texts", "refund_payouts", "payout_reversals",
-		"trip_moves", "incident_notes",
+		"ledger_transfers", "transaction_state_changes", "audit_log", "record_texts", "refund_payouts", "refund_approvals",
+		"payout_reversals", "trip_moves", "incident_notes",
 	}
 	// updatableColumns are tables of whose rows only the named columns, what became of them, are ever written again.
 	updatableColumns = map[string]string{"webhook_events": "transaction_id, refund_id, processed_at, outcome"}

@@ -13,10 +13,11 @@ import (
 // Overdue counts work that is late, and what waits for people. Zeros are normal.
 type Overdue struct {
 	Payments  int // PENDING 10 minutes after their expiry
-	Refunds   int // PENDING for an hour; by hand: decided 10 minutes ago and not applied, for they wait for people
+	Refunds   int // PENDING for an hour, since the approval where one is needed; by hand, and not approved: decided 10 minutes ago and not applied
 	Events    int // of a gateway, stored a minute ago and not processed
 	Campaigns int // not moved 10 minutes after the day on which they should have been
 	Messages  int // due for 10 minutes
+	Approvals int // refunds that have waited a day for their approval
 	Suspense  int // payments whose money has been in suspense for a day, and no refund of it is under way
 	// LateChecks are questions about attempts that ended without money, due for 10 minutes and not claimed since.
 	LateChecks int
@@ -31,8 +32,13 @@ func (s *Store) Overdue(ctx context.Context, now time.Time) (Overdue, error) {
 
 	err := s.db.NewRaw(`SELECT
 		(SELECT count(*) FROM payment_transactions WHERE status = 'PENDING' AND expires_at < ?0) AS payments,
-		(SELECT count(*) FROM refunds AS rf WHERE status = 'PENDING' AND (channel = ?5 AND created_at < ?1
-			OR channel = ?6 AND EXISTS (SELECT FROM refund_payouts WHERE refund_id = rf.id AND decided_at < ?0))) AS refunds,
+		(SELECT count(*) FROM refunds AS rf WHERE status = 'PENDING' AND (channel = ?5 AND NOT approval_pending AND created_at < ?1
+				AND NOT EXISTS (SELECT FROM refund_approvals WHERE refund_id = rf.id AND decided_at >= ?1)
+			OR channel = ?6 AND EXISTS (SELECT FROM refund_payouts WHERE refund_id = rf.id AND decided_at < ?0)
+			OR approval_pending AND (approval_until < ?0
+				OR EXISTS (SELECT FROM refund_approvals WHERE refund_id = rf.id AND decided_at < ?0)))) AS refunds,
+		(SELECT count(*) FROM refunds AS rf WHERE approval_pending AND created_at < ?7
+			AND NOT EXISTS (SELECT FROM refund_approvals WHERE refund_id = rf.id)) AS approvals,
 		(SELECT count(*) FROM webhook_events WHERE processed_at IS NULL AND transaction_id IS NOT NULL AND received_at < ?2) AS events,
 		(SELECT count(*) FROM ad_campaigns WHERE (status = 'SCHEDULED' AND starts_on <= ?3)
 			OR (status IN (?4) AND ends_on < ?3)) AS campaigns,
@@ -43,7 +49,7 @@ func (s *Store) Overdue(ctx context.Context, now time.Time) (Overdue, error) {
 		soon, now.Add(-time.Hour), now.Add(-time.Minute), today, bun.List([]models.CampaignStatus{
 			models.CampaignScheduled, models.CampaignActive, models.CampaignPaused,
 		}), models.RefundByGateway, models.RefundByHand, now.Add(-24*time.Hour)).
-		Scan(ctx, &o.Payments, &o.Refunds, &o.Events, &o.Campaigns, &o.Messages, &o.Suspense, &o.LateChecks)
+		Scan(ctx, &o.Payments, &o.Refunds, &o.Approvals, &o.Events, &o.Campaigns, &o.Messages, &o.Suspense, &o.LateChecks)
 	if err != nil {
 		return Overdue{}, fmt.Errorf("count what is overdue: %w", err)
 	}

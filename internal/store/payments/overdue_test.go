@@ -62,6 +62,42 @@ func TestOverdue(t *testing.T) {
 	require.Equal(t, map[models.IncidentKind]int{models.IncidentLatePayment: 1}, at(0).Incidents)
 }
 
+// An approval is overdue after a day; the refund an hour after it was approved, and when its time was over 10 minutes ago.
+func TestOverdueApprovals(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t, bookstest.Strict())
+	now := time.Now()
+	late := func(later time.Duration) (approvals, refunds int) {
+		t.Helper()
+
+		o, err := b.Store.Payments.Overdue(t.Context(), now.Add(later))
+		require.NoError(t, err)
+
+		return o.Approvals, o.Refunds
+	}
+	requireLate := func(later time.Duration, approvals, refunds int) {
+		t.Helper()
+
+		gotApprovals, gotRefunds := late(later)
+		require.Equal(t, []int{approvals, refunds}, []int{gotApprovals, gotRefunds})
+	}
+	day := 24 * time.Hour
+
+	r := b.Ask(b.Paid(t, 1), "60.00")
+	b.Reserve(t, r)
+	requireLate(day-time.Minute, 0, 0)
+	requireLate(day+time.Minute, 1, 0)
+	requireLate(7*day+11*time.Minute, 1, 1)
+
+	b.DecideApproval(t, bookstest.Approved(r.ID), models.RoleAdmin)
+	requireLate(9*time.Minute, 0, 0)
+	requireLate(11*time.Minute, 0, 1)
+
+	b.SettleRefund(t, r, models.RefundResult{})
+	requireLate(11*time.Minute, 0, 0)
+	requireLate(61*time.Minute, 0, 1)
+}
+
 // A question about an attempt that has ended is overdue after 10 minutes without an answer; one that was asked, and one about
 // an open attempt, are not.
 func TestOverdueLateChecks(t *testing.T) {

@@ -32,11 +32,13 @@ func (s *Store) StalePayments(
 
 // StaleRefunds are refunds through a gateway that have been PENDING for longer than grace, or that nothing was sent for although
 // they were ordered longer than unsent ago: the orchestrator may have been away then. Those behind after, oldest first;
-// next is where to go on. Refunds by hand wait for people, for days: DecidedPayouts are theirs.
+// next is where to go on. Refunds by hand wait for people, for days: DecidedPayouts are theirs. One that needs an approval is among them
+// while it waits, whatever its way: its workflow has the timer that ends the wait.
 func (s *Store) StaleRefunds(
 	ctx context.Context, grace, unsent time.Duration, after db.SweepCursor, limit int, now time.Time,
 ) (rows []models.Refund, next db.SweepCursor, err error) {
-	q := s.db.NewSelect().Model(&rows).Where("status = ?", models.RefundPending).Where("channel = ?", models.RefundByGateway).
+	q := s.db.NewSelect().Model(&rows).Where("status = ?", models.RefundPending).
+		Where("(channel = ? OR approval_pending)", models.RefundByGateway).
 		Where("(created_at < ? OR (sends = 0 AND created_at < ?))", now.Add(-grace), now.Add(-unsent))
 	if err := after.After(q, "created_at", "id", limit).Scan(ctx); err != nil {
 		return nil, after, fmt.Errorf("read stale refunds: %w", err)

@@ -122,6 +122,10 @@ func (t *timeline) find(ctx context.Context, db bun.IDB, id uuid.UUID) error {
 		return err
 	}
 
+	if err := WithApprovals(ctx, db, t.refunds); err != nil {
+		return err
+	}
+
 	for i := range t.refunds {
 		t.refundIDs = append(t.refundIDs, t.refunds[i].ID)
 	}
@@ -211,6 +215,10 @@ func (t *timeline) refunded(context.Context, bun.IDB) error {
 			became = "was not paid out"
 		}
 
+		if d := r.Approval; d != nil && d.Decision != models.ApprovalApproved {
+			became = "was not approved"
+		}
+
 		details := map[string]any{
 			"refund_id": r.ID, "refund_type": r.RefundType, "amount": r.Amount, "currency": r.Currency, "status": r.Status,
 		}
@@ -220,6 +228,11 @@ func (t *timeline) refunded(context.Context, bun.IDB) error {
 		}
 
 		t.addf(r.CreatedAt, TimelineRefund, details, "A %s refund of %s %s was requested", r.RefundType, r.Amount, r.Currency)
+
+		if d := r.Approval; d != nil {
+			t.addf(d.DecidedAt, TimelineRefund, map[string]any{"refund_id": r.ID, "decision": d.Decision, "decided_by": d.DecidedBy},
+				"The refund of %s %s, which needs an approval: %s", r.Amount, r.Currency, d.Decision)
+		}
 
 		if d := r.Payout; d != nil {
 			t.addf(d.DecidedAt, TimelineRefund, map[string]any{"refund_id": r.ID, "decision": d.Decision, "decided_by": d.DecidedBy},
@@ -319,6 +332,33 @@ func WithPayouts(ctx context.Context, db bun.IDB, refunds []models.Refund) error
 
 	for i := range all {
 		refunds[at[all[i].RefundID]].Payout = &all[i]
+	}
+
+	return nil
+}
+
+// WithApprovals reads what was decided about refunds that need an approval into them.
+func WithApprovals(ctx context.Context, db bun.IDB, refunds []models.Refund) error {
+	at, ids := map[uuid.UUID]int{}, []uuid.UUID(nil)
+
+	for i := range refunds {
+		if refunds[i].ApprovalUntil != nil {
+			at[refunds[i].ID] = i
+			ids = append(ids, refunds[i].ID)
+		}
+	}
+
+	if len(ids) == 0 {
+		return nil
+	}
+
+	var all []models.RefundApproval
+	if err := db.NewSelect().Model(&all).Where("refund_id IN (?)", bun.List(ids)).Scan(ctx); err != nil {
+		return fmt.Errorf("read approvals: %w", err)
+	}
+
+	for i := range all {
+		refunds[at[all[i].RefundID]].Approval = &all[i]
 	}
 
 	return nil

@@ -21,7 +21,7 @@ import (
 
 // OrderRefund writes the order of a refund: the PENDING refund, its amount promised out of the payment so that no other
 // refund can promise it again, its audit entry, and what the Idempotency-Key stands for, all or nothing. A refund by the policy
-// comes to what the policy says at now. The same id again returns what was ordered. Errors: NOT_FOUND, FORBIDDEN (of one's own
+// comes to what the policy says at now; one that a person orders may need an approval (models.ApprovalRules). The same id again returns what was ordered. Errors: NOT_FOUND, FORBIDDEN (of one's own
 // booking), VALIDATION_ERROR, REFUND_EXCEEDS_REMAINING, BOOKING_NOT_REFUNDABLE, IDEMPOTENCY_KEY_REUSED (another request with
 // the same id), IDEMPOTENCY_KEY_IN_PROGRESS.
 func (s *Store) OrderRefund(ctx context.Context, r models.RefundRequest, now time.Time) (models.Refund, error) {
@@ -63,7 +63,7 @@ func (s *Store) OrderRefund(ctx context.Context, r models.RefundRequest, now tim
 	return out, err
 }
 
-// planRefund is the refund of t that is asked for, with what it comes to, before it is written. t is locked. Errors: those of findAmount.
+// planRefund is the refund of t that is asked for, with what it comes to and whether it needs an approval, before it is written. t is locked. Errors: those of findAmount.
 func (s *Store) planRefund(
 	ctx context.Context, tx bun.Tx, r *models.RefundRequest, t *models.PaymentTransaction, now time.Time,
 ) (models.Refund, error) {
@@ -73,9 +73,18 @@ func (s *Store) planRefund(
 		Reason: r.Reason, RequestedBy: r.RequestedBy, RequestID: r.RequestID, BodyHash: r.BodyHash, ProofDue: true,
 	}
 
-	err := s.findAmount(ctx, tx, t, r.Amount, &out, now)
+	if err := s.findAmount(ctx, tx, t, r.Amount, &out, now); err != nil {
+		return out, err
+	}
 
-	return out, err
+	alone, err := orderedAlone(ctx, tx, t)
+	if err != nil {
+		return out, err
+	}
+
+	s.policies.Approval.Apply(&out, alone, now.Truncate(time.Microsecond))
+
+	return out, nil
 }
 
 func (s *Store) writeOrder(
@@ -110,8 +119,10 @@ func (s *Store) OrderedRefund(ctx context.Context, id uuid.UUID) (models.Reserve
 	var out models.ReservedRefund
 
 	err := s.db.NewSelect().Model((*models.Refund)(nil)).Column("rf.status", "rf.amount", "rf.channel", "rf.currency").
-		ColumnExpr("pt.gateway").Join("JOIN payment_transactions AS pt ON pt.id = rf.payment_transaction_id").Where("rf.id = ?", id).
-		Scan(ctx, &out.Status, &out.Amount, &out.Channel, &out.Currency, &out.Gateway)
+		ColumnExpr("pt.gateway, CASE WHEN rf.approval_pending THEN rf.approval_until END").
+		ColumnExpr("rf.approval_pending AND EXISTS (SELECT FROM refund_approvals AS ra WHERE ra.refund_id = rf.id)").
+		Join("JOIN payment_transactions AS pt ON pt.id = rf.payment_transaction_id").Where("rf.id = ?", id).
+		Scan(ctx, &out.Status, &out.Amount, &out.Channel, &out.Currency, &out.Gateway, &out.ApprovalUntil, &out.ApprovalDecided)
 	if err != nil {
 		return out, db.NotFound(err)
 	}
@@ -145,9 +156,9 @@ func (s *Store) auditRefund(
 	return db.Audit(ctx, tx, actor, "REFUND_REQUESTED", "refund", &refund.ID, map[string]any{
 		"booking_id": refund.BookingID, "payment_transaction_id": refund.PaymentTransactionID,
 		"refund_type": refund.RefundType, "channel": refund.Channel, "amount": refund.Amount, "currency": refund.Currency,
-		"reason_sha256": reasonDigest(refund.Reason),
-		"before":        reservedAmounts(t.RefundedAmount, t.RefundReservedAmount),
-		"after":         reservedAmounts(t.RefundedAmount, t.RefundReservedAmount.Add(refund.Amount)),
+		"reason_sha256": reasonDigest(refund.Reason), "needs_approval": refund.ApprovalPending,
+		"before": reservedAmounts(t.RefundedAmount, t.RefundReservedAmount),
+		"after":  reservedAmounts(t.RefundedAmount, t.RefundReservedAmount.Add(refund.Amount)),
 	})
 }
 
@@ -264,21 +275,21 @@ func reserveAmount(ctx context.Context, tx bun.Tx, id uuid.UUID, amount models.M
 	return nil
 }
 
-// RefundByID reads one refund, with what was decided about its payout. Error: NOT_FOUND.
+// RefundByID reads one refund, with what was decided about its approval and its payout. Error: NOT_FOUND.
 func (s *Store) RefundByID(ctx context.Context, id uuid.UUID) (models.Refund, error) {
 	var r models.Refund
 	if err := s.db.NewSelect().Model(&r).Where("id = ?", id).Scan(ctx); err != nil {
 		return r, db.NotFound(err)
 	}
 
-	if err := db.NumberRefunds(ctx, s.db, &r); err != nil || !r.GoesByHand() {
+	if err := db.NumberRefunds(ctx, s.db, &r); err != nil {
 		return r, err
 	}
 
-	payout, err := payoutOf(ctx, s.db, id)
-	r.Payout = payout
+	rows := []models.Refund{r}
+	err := withDecisions(ctx, s.db, rows)
 
-	return r, err
+	return rows[0], err
 }
 
 // RefundFilter narrows the list of refunds; zero fields do not.
@@ -287,8 +298,10 @@ type RefundFilter struct {
 	Status      models.RefundStatus
 	Channel     models.RefundChannel
 	NeedsPayout *bool // whether finance staff have to pay it out or to reject it
-	Days        models.Days
-	Page        db.Page
+	// NeedsApproval is whether it waits for the word of a second person.
+	NeedsApproval *bool
+	Days          models.Days
+	Page          db.Page
 }
 
 // SaveGatewayRefund keeps the gateway's id of a refund that it has accepted but not decided.
@@ -320,7 +333,8 @@ const RefundFailedAtGateway = "GATEWAY_REJECTED"
 // SettleRefund applies the gateway's decision, or for a refund by hand that of finance staff, in one SQL transaction: the
 // promise becomes a refund transaction, the ledger line is split or closed, transferred money is clawed back, a fully
 // refunded booking is cancelled and its seats are free, and the customer notified (rules: refunds.booking, refunds.split). A refusal only
-// gives the promise back and opens an incident, unless a person refused what is not owed. Running it again, or with an
+// gives the promise back and opens an incident, unless a person refused what is not owed. A refund that needs an approval is held back
+// until there is one, and fails when it was rejected or its time is over at now. Running it again, or with an
 // undecided result, changes nothing.
 func (s *Store) SettleRefund(ctx context.Context, id uuid.UUID, result models.RefundResult, now time.Time) (models.SettledRefund, error) {
 	var out models.SettledRefund
@@ -331,11 +345,19 @@ func (s *Store) SettleRefund(ctx context.Context, id uuid.UUID, result models.Re
 			return err
 		}
 
-		if r.Channel == models.RefundByHand {
-			result = decided(&r)
+		st := &refundSettlement{tx: tx, t: &t, r: &r, now: now}
+
+		approval, err := st.takeUpApproval(ctx)
+		if err != nil {
+			return err
 		}
 
-		st := &refundSettlement{tx: tx, t: &t, r: &r, now: now}
+		switch {
+		case !r.IsApproved():
+			result = heldBack(&r)
+		case r.Channel == models.RefundByHand:
+			result = decided(&r)
+		}
 
 		switch {
 		case r.Status != models.RefundPending:
@@ -346,7 +368,7 @@ func (s *Store) SettleRefund(ctx context.Context, id uuid.UUID, result models.Re
 			err = st.fail(ctx, result)
 		}
 
-		out = models.SettledRefund{Status: r.Status, Queued: st.queued, NeedsReview: st.needsReview}
+		out = models.SettledRefund{Status: r.Status, Queued: st.queued, NeedsReview: st.needsReview, Approval: approval}
 
 		return err
 	})
@@ -373,8 +395,13 @@ func (s *Store) ListRefunds(ctx context.Context, f RefundFilter) (db.Listed[mode
 
 	if f.NeedsPayout != nil {
 		q = q.Where("((rf.channel = ? AND rf.status = ? OR rf.returned_at IS NOT NULL) "+
+			"AND (rf.approval_until IS NULL OR EXISTS (SELECT FROM refund_approvals AS ra WHERE ra.refund_id = rf.id AND ra.decision = ?)) "+
 			"AND NOT EXISTS (SELECT FROM refund_payouts AS rp WHERE rp.refund_id = rf.id)) = ?",
-			models.RefundByHand, models.RefundPending, *f.NeedsPayout)
+			models.RefundByHand, models.RefundPending, models.ApprovalApproved, *f.NeedsPayout)
+	}
+
+	if f.NeedsApproval != nil {
+		q = q.Where("(rf.approval_pending AND NOT EXISTS (SELECT FROM refund_approvals AS ra WHERE ra.refund_id = rf.id)) = ?", *f.NeedsApproval)
 	}
 
 	list, err := db.List[models.Refund](ctx, q, f.Page, refundOrder)
@@ -386,5 +413,5 @@ func (s *Store) ListRefunds(ctx context.Context, f RefundFilter) (db.Listed[mode
 		return list, err
 	}
 
-	return list, payments.WithPayouts(ctx, s.db, list.Items)
+	return list, withDecisions(ctx, s.db, list.Items)
 }

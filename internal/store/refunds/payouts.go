@@ -12,6 +12,7 @@ import (
 
 	"rihla/internal/store/db"
 	"rihla/internal/store/ledger"
+	"rihla/internal/store/payments"
 	"rihla/models"
 )
 
@@ -80,7 +81,7 @@ func keepPayout(ctx context.Context, tx bun.Tx, by db.Actor, t *models.PaymentTr
 	return auditPayout(ctx, tx, by, r)
 }
 
-// lockRefund reads a refund with its decision under the lock of its payment, which deciding and settling take.
+// lockRefund reads a refund with what was decided about it under the lock of its payment, which deciding and settling take.
 func lockRefund(ctx context.Context, tx bun.Tx, id uuid.UUID) (models.Refund, models.PaymentTransaction, error) {
 	var r models.Refund
 	if err := tx.NewSelect().Model(&r).Where("id = ?", id).Scan(ctx); err != nil {
@@ -97,9 +98,14 @@ func lockRefund(ctx context.Context, tx bun.Tx, id uuid.UUID) (models.Refund, mo
 		return r, t, db.NotFound(err)
 	}
 
-	r.Payout, err = payoutOf(ctx, tx, id)
+	if r.Payout, err = payoutOf(ctx, tx, id); err != nil {
+		return r, t, err
+	}
 
-	return r, t, err
+	rows := []models.Refund{r}
+	err = payments.WithApprovals(ctx, tx, rows)
+
+	return rows[0], t, err
 }
 
 func payoutOf(ctx context.Context, db bun.IDB, refund uuid.UUID) (*models.RefundPayout, error) {
@@ -122,6 +128,8 @@ func mayDecide(r *models.Refund, d *models.RefundPayout) error {
 	switch {
 	case !r.GoesByHand():
 		return models.Errorf(models.CodeInvalidState, "The refund goes through the gateway: it needs no payout by hand.")
+	case !r.IsApproved():
+		return models.Errorf(models.CodeInvalidState, "The refund needs an approval before its payout is decided.")
 	case r.ReturnedAt != nil && d.Decision == models.PayoutRejected:
 		return models.Errorf(models.CodeInvalidState, "The refund had succeeded and came back: it is owed, and cannot be rejected.")
 	case d.Decision == models.PayoutPaid && r.RequestedBy != nil && *r.RequestedBy == d.DecidedBy:
@@ -140,14 +148,9 @@ func notOwnPayout(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, 
 		return nil
 	}
 
-	own := t.UserID == d.DecidedBy
-	if !own && t.BookingID != nil {
-		var err error
-
-		own, err = tx.NewSelect().Model((*models.Booking)(nil)).Where("id = ?", *t.BookingID).Where("user_id = ?", d.DecidedBy).Exists(ctx)
-		if err != nil {
-			return fmt.Errorf("read who booked: %w", err)
-		}
+	own, err := isOwn(ctx, tx, t, d.DecidedBy)
+	if err != nil {
+		return err
 	}
 
 	if own {

@@ -82,9 +82,14 @@ func (s *Store) RefundQuote(ctx context.Context, booking uuid.UUID, now time.Tim
 	}
 
 	terms, err := s.terms(ctx, s.db, t, now)
+	if err != nil {
+		return models.RefundQuote{}, err
+	}
+
+	alone, err := orderedAlone(ctx, s.db, t)
 
 	return models.RefundQuote{
 		BookingID: booking, Paid: t.Amount, Refunded: t.RefundedAmount, Remaining: t.Remaining(), Currency: t.Currency,
-		PolicyTerms: terms,
+		PolicyTerms: terms, NeedsApproval: terms.Amount.IsPositive() && s.policies.Approval.Needs(alone, terms.Amount),
 	}, err
 }

@@ -141,6 +141,7 @@ func TestPreviewIsWhatTheRefundDoes(t *testing.T) {
 			require.Equal(t, reserved.Amount, p.Amount)
 			require.Equal(t, reserved.Channel, p.Channel)
 			require.Equal(t, reserved.PolicyPercent, p.PolicyPercent)
+			require.Equal(t, reserved.ApprovalPending, p.NeedsApproval)
 			now := b.Transaction(t, tx.ID)
 			require.Equal(t, now.Remaining().String(), p.Remaining.String())
 
@@ -201,4 +202,28 @@ func TestPreviewRefusesWhatTheRefundWould(t *testing.T) {
 	late := b.ByPolicy(tx)
 	_, err := b.Store.Refunds.PreviewRefund(t.Context(), late, b.Trip.DepartureAt)
 	bookstest.RequireCode(t, models.CodeBookingNotRefundable, err)
+}
+
+// The preview says that a second person will be asked, by the same sum as the order.
+func TestPreviewSaysWhatNeedsApproval(t *testing.T) {
+	t.Parallel()
+
+	own := models.DefaultPolicies()
+	own.Approval.Above = models.MustMoney("100.00")
+	b := setupBooks(t, own)
+	tx := b.Paid(t, 1)
+
+	for _, c := range []struct {
+		amount string
+		needs  bool
+	}{{"60", false}, {"40.01", true}, {"40", false}, {"0.01", true}} {
+		r := b.Ask(tx, c.amount)
+		p, err := b.Store.Refunds.PreviewRefund(t.Context(), r, time.Now())
+		require.NoError(t, err)
+		require.Equal(t, c.needs, p.NeedsApproval, c.amount)
+
+		if !c.needs {
+			require.False(t, b.Reserve(t, r).ApprovalPending)
+		}
+	}
 }

@@ -73,7 +73,7 @@ func (st *refundSettlement) succeed(ctx context.Context, result models.RefundRes
 // transition is the guarded UPDATE out of PENDING.
 func (st *refundSettlement) transition(ctx context.Context) error {
 	res, err := st.tx.NewUpdate().Model(st.r).
-		Column("status", "refund_transaction_id", "failure_code", "failure_reason", "gateway_refund_id", "completed_at").
+		Column("status", "refund_transaction_id", "failure_code", "failure_reason", "gateway_refund_id", "completed_at", "approval_pending").
 		Set("updated_at = ?", st.now).WherePK().Where(db.Still, bun.Ident("status"), models.RefundPending).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("move refund: %w", err)
@@ -239,9 +239,16 @@ func (st *refundSettlement) settleBooking(ctx context.Context, added *models.Pay
 // fail gives the promise back, and asks a person to look unless it was a person who refused a refund that is not owed.
 func (st *refundSettlement) fail(ctx context.Context, result models.RefundResult) error {
 	was, code := st.state(), RefundFailedAtGateway
-	if st.r.Channel == models.RefundByHand {
+	byPerson := st.r.Channel == models.RefundByHand
+
+	switch {
+	case !st.r.IsApproved():
+		code, st.r.ApprovalPending = st.r.Approval.Decision.FailureCode(), false
+		byPerson = st.r.Approval.Decision == models.ApprovalRejected
+	case byPerson:
 		code = PayoutRejected
 	}
+
 	// Those that SaveRefundWords has kept; decisions of older histories bring them along.
 	words := cmp.Or(st.r.FailureReason, result.FailureReason)
 	st.r.Status, st.r.FailureCode, st.r.FailureReason, st.r.CompletedAt = models.RefundFailed, &code, words, &st.now
@@ -258,7 +265,7 @@ func (st *refundSettlement) fail(ctx context.Context, result models.RefundResult
 		return err
 	}
 
-	if st.r.Channel == models.RefundByGateway || !st.wasSold() {
+	if !byPerson || !st.wasSold() {
 		if err := st.openIncident(ctx, words); err != nil {
 			return err
 		}
@@ -277,6 +284,8 @@ func (st *refundSettlement) openIncident(ctx context.Context, words string) erro
 	var message string
 
 	switch byHand := st.r.Channel == models.RefundByHand; {
+	case !st.r.IsApproved():
+		message = st.unapproved()
 	case st.t.SuspenseAt != nil:
 		message = "The refund of money in suspense failed. The money is still in suspense: see the reason, then order the refund of this " +
 			"transaction again."
@@ -300,4 +309,23 @@ func (st *refundSettlement) openIncident(ctx context.Context, words string) erro
 		Message:              message,
 		WorkflowID:           models.RefundWorkflowID(st.r.ID),
 	}, map[string]any{"amount": st.r.Amount, "currency": st.r.Currency, "failure_reason": words})
+}
+
+// unapproved is the message about a refund that was not approved.
+func (st *refundSettlement) unapproved() string {
+	message := "The refund was rejected instead of approved. "
+	if st.r.Approval.Decision == models.ApprovalExpired {
+		message = "The refund waited for an approval until its time was over. Nothing was refunded. "
+	}
+
+	switch {
+	case st.t.SuspenseAt != nil:
+		return message + "The money is still in suspense: order the refund of this transaction again."
+	case st.wasSold():
+		return message + "Order it again if the customer shall have the money, and have a second person approve it in time."
+	case st.t.AdCampaignID != nil:
+		return message + "The money is still owed: order the refund of this transaction again."
+	default:
+		return message + stillOwed
+	}
 }

@@ -1,0 +1,54 @@
+package audit
+
+// approvalsTable came with everything that the checks of approvals read.
+const approvalsTable = "refund_approvals"
+
+// refundApprovals: a day is far longer than a decision takes to be taken up. What is over the limit is not recomputed from settings, but
+// from the limit that each refund has kept.
+func refundApprovals() check {
+	return check{
+		needs: approvalsTable,
+		rules: []Rule{
+			{"refund-approval", "A refund that needs an approval was sent, paid out and SUCCEEDED only when a user had approved it in time who is " +
+				"neither its requester nor has paid or booked; rejected, or not decided in time, it FAILED within a day; the audit log has " +
+				"the same decision of the same person."},
+			{"refund-unapproved", "Of one payment at most the limit of its time goes back by refunds that persons ordered and that nobody approved."},
+		},
+		sql: `
+WITH x AS (
+    SELECT f.*, t.user_id AS payer, b.user_id AS booker, d.decision, d.decided_by, d.decided_at, d.note
+    FROM refunds AS f
+    LEFT JOIN payment_transactions AS t ON t.id = f.payment_transaction_id
+    LEFT JOIN bookings AS b ON b.id = f.booking_id
+    LEFT JOIN refund_approvals AS d ON d.refund_id = f.id
+    WHERE f.approval_until IS NOT NULL OR f.approval_pending OR d.refund_id IS NOT NULL OR f.failure_code LIKE 'APPROVAL%')
+SELECT 'refund-approval', 'refund', x.id,
+       format('%s (%s), sent %s times, asked for by %s, to be approved until %s; %s by %s at %s', x.status, coalesce(x.failure_code, 'no failure'),
+              x.sends, coalesce(x.requested_by::text, 'no account'), coalesce(x.approval_until::text, 'no time'),
+              coalesce(x.decision, 'not decided'), coalesce(x.decided_by::text, 'no account'), coalesce(x.decided_at::text, 'no time'))
+FROM x
+WHERE x.approval_until IS NULL
+   OR (x.decision IS DISTINCT FROM 'APPROVED'
+       AND (x.sends > 0 OR x.status = 'SUCCEEDED' OR (x.status = 'PENDING' AND NOT x.approval_pending)
+            OR (x.status = 'FAILED' AND x.failure_code IS DISTINCT FROM 'APPROVAL_' || x.decision)
+            OR EXISTS (SELECT FROM refund_payouts AS p WHERE p.refund_id = x.id)))
+   OR (x.decision = 'APPROVED' AND (x.failure_code LIKE 'APPROVAL%' OR x.decided_by IS NULL
+            OR x.decided_by IN (x.requested_by, x.payer, x.booker)))
+   OR (x.approval_pending AND (x.status <> 'PENDING' OR coalesce(x.decided_at, x.approval_until) < now() - interval '1 day'))
+   OR (x.decision = 'EXPIRED') <> (x.decided_at >= x.approval_until)
+   OR (x.decided_at >= ` + logArchivedUntil + ` AND NOT EXISTS (
+       SELECT FROM audit_log AS a
+       WHERE a.entity = 'refund' AND a.entity_id = x.id AND a.actor_id IS NOT DISTINCT FROM x.decided_by
+         AND a.action = ` + approvalAction + ` AND a.details -> 'after' ->> 'note' = x.note))
+UNION ALL
+SELECT 'refund-unapproved', 'payment', f.payment_transaction_id,
+       format('%s without an approval, at a limit of %s', sum(f.amount), max(f.approval_above))
+FROM refunds AS f
+WHERE f.requested_by IS NOT NULL AND f.approval_until IS NULL AND f.approval_above IS NOT NULL AND f.status <> 'FAILED'
+GROUP BY f.payment_transaction_id HAVING sum(f.amount) > max(f.approval_above)`,
+	}
+}
+
+// approvalAction is the entry of the audit log about a decision.
+const approvalAction = `CASE decision WHEN 'APPROVED' THEN 'REFUND_APPROVED' WHEN 'REJECTED' THEN 'REFUND_APPROVAL_REJECTED'
+    ELSE 'REFUND_APPROVAL_EXPIRED' END`

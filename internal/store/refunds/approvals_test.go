@@ -1,0 +1,465 @@
+package refunds_test
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"rihla/internal/store/bookstest"
+	"rihla/internal/store/db"
+	"rihla/internal/store/refunds"
+	"rihla/models"
+)
+
+// waiting is a refund of 60.00 that needs an approval, asked for by finance staff.
+func (b *books) waiting(t *testing.T, tx models.PaymentTransaction) models.RefundRequest {
+	t.Helper()
+
+	r := b.Ask(tx, "60.00")
+	ordered := b.Reserve(t, r)
+	require.True(t, ordered.NeedsApproval())
+	require.WithinDuration(t, time.Now().Add(models.MaxApprovalWait), *ordered.ApprovalUntil, time.Minute)
+
+	return r
+}
+
+func (b *books) refuseApproval(t *testing.T, code models.Code, d models.RefundApproval, by models.Role) {
+	t.Helper()
+
+	_, err := b.Store.Refunds.DecideApproval(t.Context(), b.As(by), d, time.Now())
+	bookstest.RequireCode(t, code, err)
+}
+
+func (b *books) refundNow(t *testing.T, r models.RefundRequest) models.Refund {
+	t.Helper()
+
+	got, err := b.Store.Refunds.RefundByID(t.Context(), r.ID)
+	require.NoError(t, err)
+
+	return got
+}
+
+// send begins to send the refund, and reports whether it may be sent.
+func (b *books) send(t *testing.T, r models.RefundRequest) (bool, error) {
+	t.Helper()
+
+	n, _, err := b.Store.Refunds.BeginRefundSend(t.Context(), r.ID, refunds.SendRules{Settle: time.Minute})
+
+	return n > 0, err
+}
+
+func TestRefundIsApproved(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t, bookstest.Strict())
+	tx := b.Paid(t, 1)
+	r := b.waiting(t, tx)
+
+	// Until then the amount is reserved, nothing is sent and no gateway has a word in it.
+	require.Equal(t, "55.00", new(b.Transaction(t, tx.ID)).Remaining().String())
+	require.Equal(t, models.SettledRefund{Status: models.RefundPending}, b.SettleRefund(t, r, bookstest.Granted(r)))
+	require.Equal(t, models.RefundPending, b.SettleRefund(t, r, models.RefundResult{Status: models.RefundFailed}).Status)
+
+	_, err := b.send(t, r)
+	require.ErrorContains(t, err, "the refund is not approved")
+
+	order, err := b.Store.Refunds.OrderedRefund(t.Context(), r.ID)
+	require.NoError(t, err)
+	require.NotNil(t, order.ApprovalUntil)
+	require.False(t, order.ApprovalDecided)
+
+	b.refuseApproval(t, models.CodeForbidden, bookstest.Approved(r.ID), models.RoleFinanceAdmin)
+	b.refuseApproval(t, models.CodeNotFound, bookstest.Approved(uuid.New()), models.RoleAdmin)
+
+	d := bookstest.Approved(r.ID)
+	d.Note = "compared with the letter"
+	require.False(t, new(b.DecideApproval(t, d, models.RoleAdmin)).NeedsApproval())
+
+	// The same again by the same person, with or without the note; and nothing else.
+	require.Equal(t, d.Note, b.DecideApproval(t, bookstest.Approved(r.ID), models.RoleAdmin).Approval.Note)
+	b.refuseApproval(t, models.CodeInvalidState, bookstest.Approved(r.ID), models.RoleSuperAdmin)
+	b.refuseApproval(t, models.CodeInvalidState, bookstest.Disapproved(r.ID, "no"), models.RoleAdmin)
+	b.refuseApproval(t, models.CodeInvalidState, bookstest.Disapproved(r.ID, "no"), models.RoleFinanceAdmin)
+	b.refuseApproval(t, models.CodeForbidden, bookstest.Approved(r.ID), models.RoleFinanceAdmin)
+
+	order, err = b.Store.Refunds.OrderedRefund(t.Context(), r.ID)
+	require.NoError(t, err)
+	require.True(t, order.ApprovalDecided)
+
+	require.Equal(t, models.SettledRefund{Status: models.RefundPending, Approval: models.ApprovalApproved},
+		b.SettleRefund(t, r, models.RefundResult{Status: models.RefundPending}))
+
+	order, err = b.Store.Refunds.OrderedRefund(t.Context(), r.ID)
+	require.NoError(t, err)
+	require.Nil(t, order.ApprovalUntil, "it is taken up")
+
+	sent, err := b.send(t, r)
+	require.NoError(t, err)
+	require.True(t, sent)
+	require.Equal(t, models.RefundSucceeded, b.SettleRefund(t, r, bookstest.Granted(r)).Status)
+	b.DecideApproval(t, d, models.RoleAdmin)
+
+	entries, err := b.Store.DB.ListAudit(t.Context(), db.AuditFilter{Action: "REFUND_APPROVED"})
+	require.NoError(t, err)
+	require.Len(t, entries.Items, 1)
+	require.Equal(t, b.Users[models.RoleAdmin].ID, *entries.Items[0].ActorID)
+	require.Contains(t, string(entries.Items[0].Details), `"approval_above": 50.00`)
+	require.Empty(t, b.Incidents(t))
+}
+
+func TestRefundIsNotApproved(t *testing.T) {
+	t.Parallel()
+
+	for name, c := range map[string]struct {
+		by        models.Role // who rejects it; none: its time is over
+		code      string
+		incidents int
+	}{
+		"rejected by another user":    {models.RoleAdmin, "APPROVAL_REJECTED", 0},
+		"withdrawn by its requester":  {models.RoleFinanceAdmin, "APPROVAL_REJECTED", 0},
+		"not decided within its time": {"", "APPROVAL_EXPIRED", 1},
+	} {
+		for _, byHand := range []bool{false, true} {
+			t.Run(name+", by hand: "+strconv.FormatBool(byHand), func(t *testing.T) {
+				t.Parallel()
+				b := setupBooks(t, bookstest.Strict())
+
+				tx := b.Paid(t, 1)
+				if byHand {
+					tx = b.PaidBill(t)
+				}
+
+				r := b.waiting(t, tx)
+				at, note := time.Now(), "no letter"
+
+				if c.by == "" {
+					at, note = b.refundNow(t, r).ApprovalUntil.Add(time.Second), ""
+				} else {
+					b.DecideApproval(t, bookstest.Disapproved(r.ID, note), c.by)
+					b.refuseApproval(t, models.CodeInvalidState, bookstest.Disapproved(r.ID, "another reason"), c.by)
+				}
+
+				settled, err := b.Store.Refunds.SettleRefund(t.Context(), r.ID, models.RefundResult{Status: models.RefundPending}, at)
+				require.NoError(t, err)
+				require.Equal(t, models.RefundFailed, settled.Status)
+				require.Equal(t, c.incidents > 0, settled.NeedsReview)
+				require.Equal(t, c.code, settled.Approval.FailureCode())
+
+				got := b.refundNow(t, r)
+				require.Equal(t, c.code, *got.FailureCode)
+				require.Equal(t, note, got.FailureReason)
+				require.False(t, got.NeedsApproval() || got.NeedsPayout())
+				require.Len(t, b.Incidents(t), c.incidents)
+				require.Equal(t, models.BookingConfirmed, b.BookingNow(t, *tx.BookingID).Status)
+				b.refuseApproval(t, models.CodeInvalidState, bookstest.Approved(r.ID), models.RoleSuperAdmin)
+				require.Equal(t, models.RefundFailed, b.SettleRefund(t, r, bookstest.Granted(r)).Status, "for good")
+
+				// The amount can be asked for again, and is approved this time.
+				again := b.Ask(tx, "")
+				require.Equal(t, "115.00", b.Reserve(t, again).Amount.String())
+				b.DecideApproval(t, bookstest.Approved(again.ID), models.RoleAdmin)
+			})
+		}
+	}
+}
+
+// By hand it is paid out once it is approved; the second person may do both.
+func TestRefundByHandIsApproved(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t, bookstest.Strict())
+	r := b.waiting(t, b.PaidBill(t))
+	require.False(t, new(b.refundNow(t, r)).NeedsPayout())
+
+	b.refuseDecision(t, models.CodeInvalidState, bookstest.PaidOut(r.ID, "TRF-1"), models.RoleAdmin)
+	b.refuseDecision(t, models.CodeInvalidState, turnedDown(r.ID, "no"), models.RoleAdmin)
+	b.DecideApproval(t, bookstest.Approved(r.ID), models.RoleAdmin)
+	require.True(t, new(b.refundNow(t, r)).NeedsPayout())
+	b.refuseDecision(t, models.CodeForbidden, bookstest.PaidOut(r.ID, "TRF-1"), models.RoleFinanceAdmin)
+	b.Decide(t, bookstest.PaidOut(r.ID, "TRF-1"), models.RoleAdmin)
+	require.Equal(t, models.RefundSucceeded, b.SettleRefund(t, r, models.RefundResult{}).Status)
+}
+
+// The payee may not approve the refund, with any requester.
+func TestApprovalOfOnesOwn(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t, bookstest.Strict())
+	tx := b.Paid(t, 1)
+	r := b.waiting(t, tx)
+
+	admin := b.Users[models.RoleAdmin].ID
+	for _, own := range []string{
+		"UPDATE payment_transactions SET user_id = $1 WHERE id = $2",
+		"UPDATE bookings SET user_id = $1 WHERE id = (SELECT booking_id FROM payment_transactions WHERE id = $2)",
+	} {
+		b.Exec(t, own, admin, tx.ID)
+		b.refuseApproval(t, models.CodeForbidden, bookstest.Approved(r.ID), models.RoleAdmin)
+
+		_, err := b.DB.ExecContext(t.Context(), `INSERT INTO refund_approvals (refund_id, decision, decided_by, decided_at)
+			VALUES ($1, 'APPROVED', $2, now())`, r.ID, admin)
+		require.ErrorContains(t, err, "cannot be decided so")
+		b.Exec(t, own, tx.UserID, tx.ID)
+	}
+
+	b.DecideApproval(t, bookstest.Approved(r.ID), models.RoleAdmin)
+}
+
+// Of one payment the limit goes back without an approval, in however many parts and by however many persons.
+func TestApprovalOfParts(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t, bookstest.Strict())
+	tx := b.Paid(t, 1)
+
+	ask := func(amount string, by models.Role) models.Refund {
+		t.Helper()
+
+		r := b.Ask(tx, amount)
+		r.RequestedBy, r.Role = new(b.Users[by].ID), by
+
+		return b.Reserve(t, r)
+	}
+	first := ask("30.00", models.RoleFinanceAdmin)
+	require.False(t, first.NeedsApproval())
+	require.Equal(t, "50.00", first.ApprovalAbove.String())
+	require.False(t, new(ask("20.00", models.RoleAdmin)).NeedsApproval())
+	require.True(t, new(ask("0.01", models.RoleSuperAdmin)).NeedsApproval())
+
+	quote, err := b.Store.Refunds.RefundQuote(t.Context(), *tx.BookingID, time.Now())
+	require.NoError(t, err)
+	require.True(t, quote.NeedsApproval)
+
+	// What has failed does not count, and another payment has a limit of its own.
+	require.Equal(t, models.RefundFailed, b.SettleRefund(t, models.RefundRequest{ID: first.ID}, models.RefundResult{Status: models.RefundFailed}).Status)
+	require.False(t, new(ask("30.00", models.RoleFinanceAdmin)).NeedsApproval())
+	require.False(t, new(b.Reserve(t, b.Ask(b.Paid(t, 1), "50.00"))).NeedsApproval())
+}
+
+// The same in parallel: however the requests meet, no more than the limit is ordered without an approval.
+func TestPartsInParallelNeedAnApproval(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t, bookstest.Strict())
+
+	for range 10 {
+		tx := b.Open(t, b.Book(t, b.InsertTrip(t, 1, nil), 1), 1)
+		b.Report(t, tx, models.EventPaymentSucceeded)
+		bookstest.Parallel(6, func(int) {
+			if _, err := b.Store.Refunds.OrderRefund(t.Context(), b.Ask(tx, "19.00"), time.Now()); err != nil {
+				t.Error(err)
+			}
+		})
+		require.Equal(t, 2, b.Count(t, `SELECT count(*) FROM refunds WHERE payment_transaction_id = $1 AND approval_until IS NULL`, tx.ID))
+		require.Equal(t, 4, b.Count(t, `SELECT count(*) FROM refunds WHERE payment_transaction_id = $1 AND approval_pending`, tx.ID))
+	}
+}
+
+// What the service owes by itself needs no approval; asked for by a person, it does.
+func TestLateMoneyAndApprovals(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t, bookstest.Strict())
+	trip := b.InsertTrip(t, 1, nil)
+	tx := b.Lapsed(t, trip, 1)
+	b.Book(t, trip, 1) // the last seat
+	b.Deliver(t, bookstest.Event(tx, models.EventPaymentSucceeded, nil))
+	b.RequireOwed(t, tx, b.Settle(t, tx, time.Now()), models.FailureExpired)
+
+	own, err := b.Store.Refunds.OrderLateRefund(t.Context(), tx.ID, time.Now())
+	require.NoError(t, err)
+	require.Nil(t, own.ApprovalAbove)
+	require.True(t, own.IsApproved())
+	require.Equal(t, models.RefundFailed, b.SettleRefund(t, models.RefundRequest{ID: own.ID}, models.RefundResult{Status: models.RefundFailed}).Status)
+
+	// Rejected, it is owed all the same.
+	again := b.Ask(tx, "")
+	require.True(t, new(b.Reserve(t, again)).NeedsApproval())
+	b.DecideApproval(t, bookstest.Disapproved(again.ID, "twice"), models.RoleAdmin)
+	settled := b.SettleRefund(t, again, models.RefundResult{})
+	require.Equal(t, models.SettledRefund{Status: models.RefundFailed, NeedsReview: true, Approval: models.ApprovalRejected}, settled)
+	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM incidents WHERE refund_id = $1 AND message LIKE '%still owed%'", again.ID))
+}
+
+// The database refuses what the code would, too.
+func TestDatabaseHoldsRefundsToTheirApproval(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t, bookstest.Strict())
+	tx := b.Paid(t, 1)
+	r := b.waiting(t, tx)
+	bill := b.waiting(t, b.PaidBill(t))
+	admin, requester := b.Users[models.RoleAdmin].ID, b.Users[models.RoleFinanceAdmin].ID
+
+	for name, c := range map[string]struct {
+		sql, says string
+		args      []any
+	}{
+		"approved by its requester": {
+			"INSERT INTO refund_approvals (refund_id, decision, decided_by, decided_at) VALUES ($1, 'APPROVED', $2, now())", "cannot be decided so",
+			[]any{r.ID, requester},
+		},
+		"approved too late": {
+			"INSERT INTO refund_approvals (refund_id, decision, decided_by, decided_at) VALUES ($1, 'APPROVED', $2, now() + interval '8 days')",
+			"cannot be decided so",
+			[]any{r.ID, admin},
+		},
+		"expired too early": {
+			"INSERT INTO refund_approvals (refund_id, decision, decided_at) VALUES ($1, 'EXPIRED', now())", "cannot be decided so", []any{r.ID},
+		},
+		"rejected without a reason": {
+			"INSERT INTO refund_approvals (refund_id, decision, decided_by, decided_at) VALUES ($1, 'REJECTED', $2, now())",
+			"refund_approvals_decision",
+			[]any{r.ID, admin},
+		},
+		"sent":              {"UPDATE refunds SET sends = 1, sent_at = now(), sent_answer = 'SENDING' WHERE id = $1", "not approved", []any{r.ID}},
+		"going on":          {"UPDATE refunds SET approval_pending = false WHERE id = $1", "not approved", []any{r.ID}},
+		"needs none":        {"UPDATE refunds SET approval_until = NULL, approval_pending = false WHERE id = $1", "never change", []any{r.ID}},
+		"another limit":     {"UPDATE refunds SET approval_above = 1000 WHERE id = $1", "never change", []any{r.ID}},
+		"another amount":    {"UPDATE refunds SET amount = 61 WHERE id = $1", "never change", []any{r.ID}},
+		"another requester": {"UPDATE refunds SET requested_by = $2 WHERE id = $1", "never change", []any{r.ID, admin}},
+		"failed otherwise": {
+			"UPDATE refunds SET status = 'FAILED', failure_code = 'GATEWAY_REJECTED', completed_at = now(), approval_pending = false WHERE id = $1",
+			"not approved",
+			[]any{r.ID},
+		},
+		"paid out": {
+			`INSERT INTO refund_payouts (refund_id, decision, payout_reference, paid_out_on, decided_by, decided_at)
+			VALUES ($1, 'PAID_OUT', 'TRF-1', current_date, $2, now())`,
+			"cannot be decided so",
+			[]any{bill.ID, admin},
+		},
+		"over the limit without one": {
+			`INSERT INTO refunds (id, payment_transaction_id, booking_id, refund_type, amount, requested_by, approval_above)
+			SELECT gen_random_uuid(), payment_transaction_id, booking_id, 'PARTIAL', 50.01, requested_by, 50 FROM refunds WHERE id = $1`,
+			"needs an approval",
+			[]any{r.ID},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			_, err := b.DB.ExecContext(t.Context(), c.sql, c.args...)
+			require.ErrorContains(t, err, c.says)
+		})
+	}
+}
+
+func TestApprovalsAreAppendOnly(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t, bookstest.Strict())
+	r := b.waiting(t, b.Paid(t, 1))
+	b.DecideApproval(t, bookstest.Approved(r.ID), models.RoleAdmin)
+
+	for _, change := range []string{
+		"UPDATE refund_approvals SET decision = 'REJECTED', note = 'no'", "DELETE FROM refund_approvals", "TRUNCATE refund_approvals",
+	} {
+		_, err := b.DB.ExecContext(t.Context(), change)
+		require.ErrorContains(t, err, "append-only", change)
+	}
+}
+
+// What was decided and not taken up, and what nothing was decided about in time, is left to the workflow for a moment, and then given to
+// it again.
+func TestDecidedApprovals(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t, bookstest.Strict())
+	decided, open := b.waiting(t, b.Paid(t, 1)), b.waiting(t, b.PaidBill(t))
+	b.DecideApproval(t, bookstest.Approved(decided.ID), models.RoleAdmin)
+
+	due := func(at time.Time) (ids []uuid.UUID) {
+		t.Helper()
+
+		rows, err := b.Store.Refunds.DecidedApprovals(t.Context(), 3*time.Second, 10, at)
+		require.NoError(t, err)
+
+		for _, r := range rows {
+			ids = append(ids, r.ID)
+		}
+
+		return ids
+	}
+	until := *b.refundNow(t, open).ApprovalUntil
+
+	require.Empty(t, due(time.Now()))
+	require.Equal(t, []uuid.UUID{decided.ID}, due(time.Now().Add(4*time.Second)))
+	require.ElementsMatch(t, []uuid.UUID{decided.ID, open.ID}, due(until.Add(3*time.Minute)))
+
+	b.SettleRefund(t, decided, models.RefundResult{Status: models.RefundPending})
+	require.Empty(t, due(until))
+
+	list := func(f refunds.RefundFilter) (ids []uuid.UUID) {
+		f.Page = db.Page{Number: 1, PerPage: 10, Sort: []db.Sort{{Field: "created_at"}}}
+		l, err := b.Store.Refunds.ListRefunds(t.Context(), f)
+		require.NoError(t, err)
+
+		for _, r := range l.Items {
+			ids = append(ids, r.ID)
+		}
+
+		return ids
+	}
+	require.Equal(t, []uuid.UUID{open.ID}, list(refunds.RefundFilter{NeedsApproval: new(true)}))
+	require.Equal(t, []uuid.UUID{decided.ID}, list(refunds.RefundFilter{NeedsApproval: new(false)}))
+	require.Empty(t, list(refunds.RefundFilter{NeedsPayout: new(true)}), "it is not approved")
+}
+
+// TestApprovalRaces approves, rejects, withdraws, ends the wait, sends and settles at the same moment. One decision counts, all agree with
+// it, and nothing is sent without an approval.
+func TestApprovalRaces(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t, bookstest.Strict())
+
+	came := map[models.ApprovalDecision]int{}
+
+	for range *rounds {
+		tx := b.Open(t, b.Book(t, b.InsertTrip(t, 1, nil), 1), 1)
+		b.Report(t, tx, models.EventPaymentSucceeded)
+
+		r := b.Ask(tx, "60.00")
+		// Its time is over between now and then: the clocks of the racers are on both sides.
+		ordered, err := b.Store.Refunds.OrderRefund(t.Context(), r, time.Now().Add(-models.MaxApprovalWait+time.Minute))
+		require.NoError(t, err)
+
+		until := *ordered.ApprovalUntil
+		decide := func(by models.Role, d models.RefundApproval) func() {
+			return func() {
+				_, err := b.Store.Refunds.DecideApproval(t.Context(), b.As(by), d, until.Add(-time.Second))
+				if err != nil && models.CodeOf(err) != models.CodeInvalidState {
+					t.Error(err)
+				}
+			}
+		}
+		racers := []func(){
+			decide(models.RoleAdmin, bookstest.Approved(r.ID)),
+			decide(models.RoleFinanceAdmin, bookstest.Disapproved(r.ID, "withdrawn")),
+			decide(models.RoleSuperAdmin, bookstest.Disapproved(r.ID, "no")),
+			func() {
+				if _, err := b.Store.Refunds.SettleRefund(t.Context(), r.ID, models.RefundResult{Status: models.RefundPending}, until); err != nil {
+					t.Error(err)
+				}
+			},
+			func() {
+				sent, err := b.send(t, r)
+				if sent && b.Count(t, "SELECT count(*) FROM refund_approvals WHERE refund_id = $1 AND decision = 'APPROVED'", r.ID) == 0 {
+					t.Error("sent without an approval", err)
+				}
+			},
+		}
+		bookstest.Parallel(len(racers), func(i int) { racers[i]() })
+
+		got := b.refundNow(t, r)
+		require.NotNil(t, got.Approval)
+		came[got.Approval.Decision]++
+
+		settled, err := b.Store.Refunds.SettleRefund(t.Context(), r.ID, bookstest.Granted(r), until)
+		require.NoError(t, err)
+		require.Equal(t, got.Approval.Decision == models.ApprovalApproved, settled.Status == models.RefundSucceeded)
+		require.True(t, new(b.Transaction(t, tx.ID)).RefundReservedAmount.IsZero())
+
+		want := "0.00"
+		if settled.Status == models.RefundSucceeded {
+			want = "60.00"
+		}
+
+		require.Equal(t, want, b.Transaction(t, tx.ID).RefundedAmount.String())
+	}
+
+	t.Logf("%v", came)
+}

@@ -1,0 +1,104 @@
+package models
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+)
+
+// MaxApprovalWait is how long a refund waits for its approval at most (contract §16).
+const MaxApprovalWait = 7 * 24 * time.Hour
+
+// ApprovalRules say which refunds that a person orders need the approval of a second one (rules: approvals.needed).
+type ApprovalRules struct {
+	Above Money         // SAR, 2 decimals; 0.00: none
+	Wait  time.Duration // how long an approval may come
+}
+
+// Needs reports whether a refund of amount needs an approval. alone is what of the same payment persons have already ordered
+// without one, and what has not FAILED: so no amount gets past the limit in parts.
+func (r ApprovalRules) Needs(alone, amount Money) bool {
+	return r.Above.IsPositive() && alone.Add(amount).Cmp(r.Above) > 0
+}
+
+// Apply writes into a refund that is being ordered what it needs. A refund that the service owes by itself needs nothing.
+func (r ApprovalRules) Apply(f *Refund, alone Money, now time.Time) {
+	if f.RequestedBy == nil || !r.Above.IsPositive() {
+		return
+	}
+
+	above := r.Above
+	f.ApprovalAbove = &above
+
+	if r.Needs(alone, f.Amount) {
+		until := now.Add(r.Wait)
+		f.ApprovalUntil, f.ApprovalPending = &until, true
+	}
+}
+
+// ApprovalDecision is what was decided about a refund that needs an approval.
+type ApprovalDecision string
+
+// The decisions.
+const (
+	ApprovalApproved ApprovalDecision = "APPROVED"
+	ApprovalRejected ApprovalDecision = "REJECTED"
+	ApprovalExpired  ApprovalDecision = "EXPIRED" // by the service: its time was over
+)
+
+// FailureCode is that of a refund which ends by the decision.
+func (d ApprovalDecision) FailureCode() string { return "APPROVAL_" + string(d) }
+
+// RefundApproval is what was decided about a refund that needs an approval; it is written once.
+type RefundApproval struct {
+	bun.BaseModel `bun:"table:refund_approvals,alias:ra"`
+
+	RefundID  uuid.UUID        `bun:"refund_id,pk"`
+	Decision  ApprovalDecision `bun:"decision"`
+	DecidedBy *uuid.UUID       `bun:"decided_by"` // nil: EXPIRED
+	Note      string           `bun:"note"`       // of a rejection its reason; may name a person
+	DecidedAt time.Time        `bun:"decided_at"`
+}
+
+// NeedsApproval reports that the refund waits for the word of a second person.
+func (r *Refund) NeedsApproval() bool { return r.ApprovalPending && r.Approval == nil }
+
+// IsApproved reports that nothing keeps the refund from being sent or paid out: it was approved, or needs no approval.
+func (r *Refund) IsApproved() bool {
+	return r.ApprovalUntil == nil || r.Approval != nil && r.Approval.Decision == ApprovalApproved
+}
+
+// ApprovalTimeIsOver reports that the refund has waited for an approval in vain.
+func (r *Refund) ApprovalTimeIsOver(now time.Time) bool {
+	return r.NeedsApproval() && !now.Before(*r.ApprovalUntil)
+}
+
+// MayDecide says whether a person may decide so about the refund at now, under its lock (rules: approvals.two-people,
+// approvals.once). own tells that who decides has booked or paid it. known is true for a decision that only repeats the one that is kept. Errors:
+// FORBIDDEN for the approval by the requester or the payee; INVALID_STATE when the refund needs no approval, was decided
+// otherwise or by another person, or has waited too long.
+func (r *Refund) MayDecide(d *RefundApproval, own bool, now time.Time) (known bool, err error) {
+	switch {
+	case r.ApprovalUntil == nil:
+		return false, Errorf(CodeInvalidState, "The refund needs no approval.")
+	case d.Decision == ApprovalApproved && r.RequestedBy != nil && *r.RequestedBy == *d.DecidedBy:
+		return false, Errorf(CodeForbidden, "The requester of a refund may not approve it.")
+	case d.Decision == ApprovalApproved && own:
+		return false, Errorf(CodeForbidden, "A user may not approve the refund of their own booking or payment.")
+	case r.Approval != nil && r.Approval.sameAs(d):
+		return true, nil
+	case r.Approval != nil:
+		return false, Errorf(CodeInvalidState, "The refund is decided already: %s.", r.Approval.Decision)
+	case !r.ApprovalPending || r.ApprovalTimeIsOver(now):
+		return false, Errorf(CodeInvalidState, "The refund could be decided until %s.", r.ApprovalUntil.UTC().Format(time.RFC3339))
+	default:
+		return false, nil
+	}
+}
+
+// sameAs reports whether a decision only repeats the one that is kept; an approval that leaves its note out is not another one.
+func (kept *RefundApproval) sameAs(d *RefundApproval) bool {
+	return kept.Decision == d.Decision && kept.DecidedBy != nil && *kept.DecidedBy == *d.DecidedBy &&
+		(d.Note == kept.Note || d.Note == "")
+}
