@@ -43,6 +43,8 @@ var detailWords = map[string]string{
 	"must be a three-letter code":                                         "يجب أن تكون القيمة رمزًا من ثلاثة أحرف",
 	"is not a known payment method":                                       "طريقة الدفع غير معروفة",
 	"must not be negative":                                                "لا يمكن أن تكون القيمة سالبة",
+	"is no account that can look after incidents":                         "لا يمكن لهذا الحساب متابعة الحوادث",
+	"must be an amount with at most 2 decimals":                           "يجب أن تكون القيمة مبلغًا بمنزلتين عشريتين على الأكثر",
 	"is no payment of this booking":                                       "هذه الدفعة لا تخص هذا الحجز",
 	"is not a trip of the catalogue":                                      "هذه الرحلة غير متاحة للحجز",
 	"is not a bus of the provider":                                        "هذه الحافلة لا تتبع الشركة",

@@ -18,7 +18,7 @@ import (
 // fields are all that workflows tell each other and their activities (rules: privacy.histories). Before a new one is added here:
 // could it ever hold a name, an address, a document or a card? Then an activity has to load it by id instead.
 var fields = []string{
-	"amount", "ask_for", "asked", "booking_id", "campaign", "campaign_id", "campaigns", "channel", "delayed", "ended", "event_id", "expires_at", "failure",
+	"amount", "approval", "approval_decided", "approval_until", "approvals", "ask_for", "asked", "booking_id", "campaign", "campaign_id", "campaigns", "channel", "delayed", "ended", "event_id", "expires_at", "failure",
 	"failure_reason", // of a refund: the gateway's code; its words are in the database
 	"gateway", "gateway_refund_id", "id", "index", "method", "needs_review", "news", "next_at", "number", "of", "provider_id", "queued", "refund_owed", "request_id",
 	"requested_by", "role", "rules", "sent", "sibling", "sibling_gateway", "silent", "split", "status", "transaction_id", "type", "user_id",
