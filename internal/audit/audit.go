@@ -48,6 +48,8 @@ type Summary struct {
 	Since    time.Time // of RunSince: the moment of the last snapshot
 	Payments int       // of RunSince: how many payments were looked at
 	Left     []Rule    // by RunSince to a full audit
+
+	LogSeal LogSeal // the newest seal of the audit log; the zero value when there is none
 }
 
 // UnseenError says that rules could not be looked at, or not to the end.
@@ -83,6 +85,9 @@ type check struct {
 	needs string
 	// reach is which part of the books has to be read for it.
 	reach reach
+	// look is in place of the query where SQL alone cannot tell. It looks at what has happened since a moment, the zero one for all.
+	look  func(ctx context.Context, tx *sql.Tx, since time.Time, found func(Difference) error) error
+	since time.Time
 }
 
 // reach is which part of the books a check reads.
@@ -98,7 +103,7 @@ const (
 func checks() []check {
 	return slices.Concat(
 		recordChecks(), balanceChecks(), refundChecks(), paymentChecks(), lostMoneyChecks(), subjectChecks(), bookingChecks(),
-		traceChecks(), archiveChecks(), guardChecks(), rollupChecks(), snapshotChecks(),
+		traceChecks(), archiveChecks(), guardChecks(), rollupChecks(), snapshotChecks(), logChecks(),
 	)
 }
 
@@ -143,6 +148,13 @@ func inspect(ctx context.Context, tx *sql.Tx, found func(Difference) error) (Sum
 	if _, err := tx.ExecContext(ctx, settings); err != nil {
 		return out, fmt.Errorf("prepare audit: %w", err)
 	}
+
+	newest, err := newestLogSeal(ctx, tx)
+	if err != nil {
+		return out, fmt.Errorf("read the newest seal of the audit log: %w", err)
+	}
+
+	out.LogSeal = newest
 
 	return out, inspectAll(ctx, tx, checks(), &out, found)
 }
@@ -211,10 +223,27 @@ func (c check) run(ctx context.Context, tx *sql.Tx, out *Summary, found func(Dif
 		}
 	}
 
+	note := func(d Difference) error {
+		count[d.Rule]++
+		out.Differences++
+
+		return found(d)
+	}
+
+	if c.look != nil {
+		return c.look(ctx, tx, c.since, note)
+	}
+
 	rows, err := tx.QueryContext(ctx, c.sql, c.args...)
 	if err != nil {
 		return err
 	}
+
+	return eachDifference(rows, note)
+}
+
+// eachDifference hands on what a query has found, whose columns are those of Difference.
+func eachDifference(rows *sql.Rows, found func(Difference) error) error {
 	defer rows.Close()
 
 	for rows.Next() {
@@ -222,9 +251,6 @@ func (c check) run(ctx context.Context, tx *sql.Tx, out *Summary, found func(Dif
 		if err := rows.Scan(&d.Rule, &d.Subject, &d.ID, &d.What); err != nil {
 			return err
 		}
-
-		count[d.Rule]++
-		out.Differences++
 
 		if err := found(d); err != nil {
 			return err
