@@ -79,4 +79,23 @@ type AuditEntry struct {
 	Operator string `bun:"operator"`
 	// ActorKind is USER, OPERATOR or SYSTEM; the database computes it.
 	ActorKind string `bun:"actor_kind"`
+	// Address and UserAgent are where the actor's request came from; empty for operators and for the service itself.
+	Address   string `bun:"address"`
+	UserAgent string `bun:"user_agent"`
+}
+
+// TakeOriginFromDetails fills in where a log-in of before the columns came from: its details tell.
+func (e *AuditEntry) TakeOriginFromDetails() {
+	if e.Address != "" || e.UserAgent != "" || e.Action != "LOGGED_IN" && e.Action != "LOGIN_FAILED" {
+		return
+	}
+
+	var origin struct {
+		Address   string `json:"address"`
+		UserAgent string `json:"user_agent"`
+	}
+
+	if json.Unmarshal(e.Details, &origin) == nil {
+		e.Address, e.UserAgent = origin.Address, origin.UserAgent
+	}
 }

@@ -99,7 +99,10 @@ func detached(ctx context.Context) (context.Context, context.CancelFunc) {
 func actor(ctx context.Context) db.Actor {
 	p := middleware.Principal(ctx)
 
-	return db.Actor{UserID: p.UserID, Role: p.Role, ProviderID: p.ProviderID, RequestID: middleware.RequestID(ctx)}
+	return db.Actor{
+		UserID: p.UserID, Role: p.Role, ProviderID: p.ProviderID, RequestID: middleware.RequestID(ctx),
+		Address: middleware.Address(ctx), UserAgent: middleware.UserAgent(ctx),
+	}
 }
 
 // MayWrite refuses staff of a company whose data cannot be changed now: they read and do not write (rules: companies.inactive).

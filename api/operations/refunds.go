@@ -116,7 +116,10 @@ func refundRequest(ctx context.Context, r *gen.RefundBookingRequestObject) model
 func ownRequest(ctx context.Context, of uuid.UUID, key *uuid.UUID) models.RefundRequest {
 	who := middleware.Principal(ctx)
 
-	request := models.RefundRequest{RequestedBy: &who.UserID, Role: who.Role, RequestID: ownRequestID(ctx)}
+	request := models.RefundRequest{
+		RequestedBy: &who.UserID, Role: who.Role, RequestID: ownRequestID(ctx),
+		Address: middleware.Address(ctx), UserAgent: middleware.UserAgent(ctx),
+	}
 
 	identity, ordered := uuid.NewString(), uuid.Nil
 

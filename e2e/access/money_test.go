@@ -84,7 +84,7 @@ func (w *world) aboutMoney(t *testing.T, c cell) request {
 		return request{ids: w.approval(t, c), body: object{"note": "Compared with the letter"}}
 	case "RejectRefund":
 		return request{ids: w.approval(t, c), body: object{"note": "Refunded by another booking"}}
-	case "ExportFinancialRecords":
+	case "ExportFinancialRecords", "ExportAuditLogs":
 		return request{query: "?format=csv"}
 	default:
 		return request{}

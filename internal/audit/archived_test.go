@@ -25,7 +25,7 @@ func archiveTamperings() []tampering {
 		{
 			"archive-log", "a month that had nothing",
 			note + `'audit_log', NULL, now() + interval '1 hour', 0, '{}', repeat('0', 64), ''`, nil, nil,
-			[]string{"archive"},
+			[]string{"archive", "log-archive"},
 		},
 		{
 			"archive-states", "a month with a state too many",

@@ -48,6 +48,8 @@ type Summary struct {
 	Since    time.Time // of RunSince: the moment of the last snapshot
 	Payments int       // of RunSince: how many payments were looked at
 	Left     []Rule    // by RunSince to a full audit
+
+	LogSeal LogSeal // the newest seal of the audit log; the zero value when there is none
 }
 
 // UnseenError says that rules could not be looked at, or not to the end.
@@ -85,6 +87,9 @@ type check struct {
 	reach reach
 	// inParts is set where nothing but a payment's own rows decides, and where all payments at once take more room than there may be.
 	inParts bool
+	// look is in place of the query where SQL alone cannot tell. It looks at what has happened since a moment, the zero one for all.
+	look  func(ctx context.Context, tx *sql.Tx, since time.Time, found func(Difference) error) error
+	since time.Time
 }
 
 // reach is which part of the books a check reads.
@@ -100,7 +105,7 @@ const (
 func checks() []check {
 	return slices.Concat(
 		recordChecks(), balanceChecks(), refundChecks(), paymentChecks(), lostMoneyChecks(), subjectChecks(), bookingChecks(),
-		traceChecks(), archiveChecks(), guardChecks(), rollupChecks(), snapshotChecks(),
+		traceChecks(), archiveChecks(), guardChecks(), rollupChecks(), snapshotChecks(), logChecks(),
 	)
 }
 
@@ -120,10 +125,10 @@ func Rules() []Rule {
 const settings = `SET LOCAL work_mem = '128MB'; SET LOCAL jit = off; SET LOCAL statement_timeout = 0; SET LOCAL datestyle = 'ISO, YMD'`
 
 // Run looks at every rule in one snapshot of the database, so that it may run beside live traffic, and hands each
-// difference to found, grouped by rule (in a large ledger, by rule for each million of payments). Differences are streamed: memory does not grow with the ledger. A rule that cannot
-// be looked at does not keep the others from it: it is in the summary's Unseen, and a caller that takes silence for agreement
-// has to look there. An error ends the run: of found, of ctx, or of a connection that is lost; the summary has what
-// was found until then.
+// difference to found, grouped by rule (in a large ledger, by rule for each million of payments). Differences are streamed: memory does
+// not grow with the ledger. A rule that cannot be looked at does not keep the others from it: it is in the summary's Unseen, and a caller
+// that takes silence for agreement has to look there. An error ends the run: of found, of ctx, or of a connection that is lost; the summary
+// has what was found until then.
 func Run(ctx context.Context, db *sql.DB, found func(Difference) error) (Summary, error) {
 	began := time.Now()
 
@@ -145,6 +150,13 @@ func inspect(ctx context.Context, tx *sql.Tx, inAPart int, found func(Difference
 	if _, err := tx.ExecContext(ctx, settings); err != nil {
 		return out, fmt.Errorf("prepare audit: %w", err)
 	}
+
+	newest, err := newestLogSeal(ctx, tx)
+	if err != nil {
+		return out, fmt.Errorf("read the newest seal of the audit log: %w", err)
+	}
+
+	out.LogSeal = newest
 
 	ranges, err := parts(ctx, tx, inAPart)
 	if err != nil {
@@ -218,18 +230,23 @@ func (c check) run(ctx context.Context, tx *sql.Tx, ranges []paymentRange, out *
 		}
 	}
 
+	note := func(d Difference) error {
+		count[d.Rule]++
+		out.Differences++
+
+		return found(d)
+	}
+
+	if c.look != nil {
+		return c.look(ctx, tx, c.since, note)
+	}
+
 	if !c.inParts {
 		ranges = []paymentRange{{}}
 	}
 
 	for _, p := range ranges {
-		err := c.query(ctx, tx, p, func(d Difference) error {
-			count[d.Rule]++
-			out.Differences++
-
-			return found(d)
-		})
-		if err != nil {
+		if err := c.query(ctx, tx, p, note); err != nil {
 			return err
 		}
 	}
@@ -242,6 +259,12 @@ func (c check) query(ctx context.Context, tx *sql.Tx, p paymentRange, found func
 	if err != nil {
 		return err
 	}
+
+	return eachDifference(rows, found)
+}
+
+// eachDifference hands on what a query has found, whose columns are those of Difference.
+func eachDifference(rows *sql.Rows, found func(Difference) error) error {
 	defer rows.Close()
 
 	for rows.Next() {

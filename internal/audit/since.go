@@ -55,6 +55,13 @@ func inspectSince(ctx context.Context, tx *sql.Tx, since time.Time, found func(D
 
 	from := since.Add(-deadlines)
 
+	newest, err := newestLogSeal(ctx, tx)
+	if err != nil {
+		return out, fmt.Errorf("read the newest seal of the audit log: %w", err)
+	}
+
+	out.LogSeal = newest
+
 	var payments, bookings, campaigns string
 	if err := tx.QueryRowContext(ctx, touchedSQL, from).Scan(&payments, &bookings, &campaigns, &out.Payments); err != nil {
 		return out, fmt.Errorf("look for what has happened: %w", err)
@@ -70,6 +77,7 @@ func inspectSince(ctx context.Context, tx *sql.Tx, since time.Time, found func(D
 			c.sql, c.args = scoped(c.sql), []any{payments, bookings, campaigns, from}
 			all = append(all, c)
 		case besides:
+			c.since = from
 			all = append(all, c)
 		}
 	}

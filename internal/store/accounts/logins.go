@@ -23,8 +23,6 @@ const (
 	loginWindow = 24 * time.Hour
 	// maxNetworks bounds the networks that are remembered of an account.
 	maxNetworks = 20
-	// maxAgent bounds what a client says of itself in the audit log.
-	maxAgent = 200
 )
 
 // LoginPausedError refuses a try to log in without looking at the password.
@@ -165,7 +163,8 @@ func (s *Store) LogIn(ctx context.Context, try *LoginTry, t models.RefreshToken)
 			return err
 		}
 
-		by := db.Actor{UserID: try.User.ID, Role: try.User.Role, RequestID: try.From.RequestID}
+		by := try.From.actor()
+		by.UserID, by.Role = try.User.ID, try.User.Role
 
 		return db.Audit(ctx, tx, by, "LOGGED_IN", "user", &try.User.ID, try.From.details())
 	})
@@ -196,14 +195,14 @@ func (s *Store) LoginFailed(ctx context.Context, try *LoginTry) error {
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		// One statement for every account, an unknown one included, whose failures stay out of the log: they name no account, and
 		// their number is not bounded by that of the accounts.
-		entry, err := db.NewAuditEntry(db.Actor{RequestID: try.From.RequestID}, "LOGIN_FAILED", "user", &try.subject, try.From.details())
+		entry, err := db.NewAuditEntry(try.From.actor(), "LOGIN_FAILED", "user", &try.subject, try.From.details())
 		if err != nil {
 			return err
 		}
 
-		_, err = tx.NewRaw(`INSERT INTO audit_log (id, action, entity, entity_id, details, request_id)
-			SELECT ?, ?, ?, u.id, ?, ? FROM users AS u WHERE u.id = ?`,
-			entry.ID, entry.Action, entry.Entity, string(entry.Details), entry.RequestID, try.subject).Exec(ctx)
+		_, err = tx.NewRaw(`INSERT INTO audit_log (id, action, entity, entity_id, details, request_id, address, user_agent)
+			SELECT ?, ?, ?, u.id, ?, ?, ?, ? FROM users AS u WHERE u.id = ?`, entry.ID, entry.Action, entry.Entity, string(entry.Details),
+			entry.RequestID, entry.Address, entry.UserAgent, try.subject).Exec(ctx)
 		if err != nil {
 			return fmt.Errorf("insert audit entry: %w", err)
 		}
@@ -238,7 +237,7 @@ func (s *Store) lockAccount(ctx context.Context, tx bun.Tx, try *LoginTry) (bool
 func noteLock(ctx context.Context, tx bun.Tx, try *LoginTry) error {
 	until := try.at.Add(loginWindow)
 
-	err := db.Audit(ctx, tx, db.Actor{RequestID: try.From.RequestID}, "ACCOUNT_LOCKED", "user", &try.subject,
+	err := db.Audit(ctx, tx, try.From.actor(), "ACCOUNT_LOCKED", "user", &try.subject,
 		map[string]any{"until": until.Format(time.RFC3339)})
 	if err != nil {
 		return err
@@ -269,20 +268,12 @@ func unlock(ctx context.Context, tx bun.Tx, account uuid.UUID) error {
 	return nil
 }
 
-// details are those of an entry about a log-in. What a client says of itself is cut and has no control characters: jsonb takes no
-// NUL.
+// details are those of an entry about a log-in.
 func (f LoginFrom) details() map[string]any {
-	agent := strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return -1
-		}
+	return map[string]any{"address": db.CleanAddress(f.Address), "user_agent": db.CleanAgent(f.UserAgent)}
+}
 
-		return r
-	}, strings.ToValidUTF8(f.UserAgent, ""))
-
-	if len(agent) > maxAgent {
-		agent = strings.ToValidUTF8(agent[:maxAgent], "")
-	}
-
-	return map[string]any{"address": f.Address, "user_agent": agent}
+// actor is an account that is logging in, or nobody yet.
+func (f LoginFrom) actor() db.Actor {
+	return db.Actor{RequestID: f.RequestID, Address: f.Address, UserAgent: f.UserAgent}
 }

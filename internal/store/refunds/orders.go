@@ -151,7 +151,7 @@ func (s *Store) auditRefund(
 		return nil
 	}
 
-	actor := db.Actor{UserID: *r.RequestedBy, Role: r.Role, RequestID: r.RequestID}
+	actor := db.Actor{UserID: *r.RequestedBy, Role: r.Role, RequestID: r.RequestID, Address: r.Address, UserAgent: r.UserAgent}
 
 	return db.Audit(ctx, tx, actor, "REFUND_REQUESTED", "refund", &refund.ID, map[string]any{
 		"booking_id": refund.BookingID, "payment_transaction_id": refund.PaymentTransactionID,
