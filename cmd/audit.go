@@ -30,7 +30,9 @@ func newAudit() *cobra.Command {
 			"A rule that cannot be looked at is named, and the others are looked at all the same. The exit status is 0 when\n" +
 			"the books agree, 1 when they do not, or when not all of them could be read.\n\n" +
 			"With --seal, run as the owner of the tables, the balances are kept when the books agree; with --since-seal only\n" +
-			"what has happened since then is looked at, and the sums of reports are held against those balances.",
+			"what has happened since then is looked at, and the sums of reports are held against those balances.\n\n" +
+			"The newest seal of the audit log is printed as NUMBER:HASH. Kept elsewhere, and given to --log-seal later, it proves\n" +
+			"that no entry before it was changed since then, not even by the owner of the tables.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if rules {
@@ -47,12 +49,16 @@ func newAudit() *cobra.Command {
 	audit.Flags().BoolVar(&how.seal, "seal", false, "keep the balances when there is no difference")
 	audit.Flags().BoolVar(&how.anew, "anew", false, "with --seal: also when nothing but the balances kept before does not agree")
 	audit.Flags().BoolVar(&how.sinceSeal, "since-seal", false, "look at what has happened since the last --seal")
+	audit.Flags().StringVar(&how.logSeal, "log-seal", "", "a seal of the audit log, NUMBER:HASH, that the chain must have")
 	audit.MarkFlagsMutuallyExclusive("seal", "since-seal")
 
 	return audit
 }
 
-type auditOptions struct{ verbose, seal, anew, sinceSeal bool }
+type auditOptions struct {
+	verbose, seal, anew, sinceSeal bool
+	logSeal                        string
+}
 
 func printRules(w io.Writer) {
 	for _, r := range audit.Rules() {
@@ -61,6 +67,15 @@ func printRules(w io.Writer) {
 }
 
 func runAudit(cmd *cobra.Command, how auditOptions) error {
+	var kept audit.LogSeal
+
+	if how.logSeal != "" {
+		var err error
+		if kept, err = audit.ParseLogSeal(how.logSeal); err != nil {
+			return fmt.Errorf("--log-seal: %w", err)
+		}
+	}
+
 	cfg, err := loadConfig(config.Config.RequireDatabase)
 	if err != nil {
 		return err
@@ -101,12 +116,26 @@ func runAudit(cmd *cobra.Command, how auditOptions) error {
 		return errors.Join(err, verdict(sum))
 	}
 
-	bad := verdict(sum)
+	bad := errors.Join(verdict(sum), lacks(cmd, db, kept))
 	if how.seal && (bad == nil || how.anew && sum.AgreesButForTheSnapshot()) {
 		return seal(cmd, db)
 	}
 
 	return bad
+}
+
+// lacks is an error when a seal that was kept elsewhere is not in the chain of the audit log.
+func lacks(cmd *cobra.Command, db *sql.DB, kept audit.LogSeal) error {
+	if kept.Number == 0 {
+		return nil
+	}
+
+	has, err := audit.HasLogSeal(cmd.Context(), db, kept)
+	if err == nil && !has {
+		err = fmt.Errorf("the audit log has no seal %s: its past was changed", kept)
+	}
+
+	return err
 }
 
 // seal keeps the balances of books that agree.
@@ -157,6 +186,10 @@ func printSummary(w io.Writer, s audit.Summary, verbose bool) {
 
 	if !s.Since.IsZero() {
 		fmt.Fprintf(w, "since %s: %d payments; %d rules are left to a full audit\n", s.Since.UTC().Format(time.RFC3339), s.Payments, len(s.Left))
+	}
+
+	if s.LogSeal.Number > 0 {
+		fmt.Fprintf(w, "audit log sealed: %s\n", s.LogSeal)
 	}
 
 	fmt.Fprintf(w, "%d rules, %d differences, %.1f s\n", len(s.Rules)-unseen, s.Differences, s.Took.Seconds())

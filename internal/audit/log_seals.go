@@ -55,7 +55,8 @@ waiting AS (SELECT entry AS id, noted_at FROM audit_unsealed),
 start AS (SELECT * FROM audit_seal_start)
 SELECT 'log-sealed', 'entry', l.id::text, format('of %s is under no seal, and was not noted for one', l.created_at)
 FROM audit_log AS l
-WHERE l.created_at >= $1 AND l.id NOT IN (SELECT id FROM sealed) AND l.id NOT IN (SELECT id FROM waiting)
+WHERE l.created_at >= $1 AND NOT EXISTS (SELECT FROM sealed AS s WHERE s.id = l.id)
+    AND NOT EXISTS (SELECT FROM waiting AS w WHERE w.id = l.id)
     AND NOT EXISTS (SELECT FROM start AS s WHERE l.created_at <= s.until AND (l.created_at, l.id) > (s.created_at, s.id))
 UNION ALL
 SELECT 'log-sealed', 'entry', (array_agg(id::text ORDER BY noted_at))[1],
