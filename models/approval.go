@@ -75,9 +75,9 @@ func (r *Refund) ApprovalTimeIsOver(now time.Time) bool {
 }
 
 // MayDecide says whether a person may decide so about the refund at now, under its lock (rules: approvals.two-people,
-// approvals.once). own tells that who decides has booked or paid it. known is true for a decision that only repeats the one that is kept. Errors:
-// FORBIDDEN for the approval by the requester or the payee; INVALID_STATE when the refund needs no approval, was decided
-// otherwise or by another person, or has waited too long.
+// approvals.once). own tells that who decides has booked or paid it. known is true for a decision that only repeats the one that
+// is kept. Errors: FORBIDDEN for the approval by the requester or the payee; INVALID_STATE when the refund needs no approval, was
+// decided otherwise or by another person, or has waited too long.
 func (r *Refund) MayDecide(d *RefundApproval, own bool, now time.Time) (known bool, err error) {
 	switch {
 	case r.ApprovalUntil == nil:

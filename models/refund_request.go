@@ -13,7 +13,7 @@ type RefundRequest struct {
 	RequestedBy   *uuid.UUID // nil: the service itself
 	Role          Role
 	RequestID     string
-	Address       string    // where the request came from, and by what; for the audit log
+	Address       string // where the request came from, and by what; for the audit log
 	UserAgent     string
 	Reason        string    // may name a person
 	Claim         uuid.UUID // of the Idempotency-Key; uuid.Nil without one

@@ -69,7 +69,9 @@ func (o *Operations) ListIncidentAssignees(
 }
 
 // ListIncidentNotes lists what was found out about an incident.
-func (o *Operations) ListIncidentNotes(ctx context.Context, r gen.ListIncidentNotesRequestObject) (gen.ListIncidentNotesResponseObject, error) {
+func (o *Operations) ListIncidentNotes(
+	ctx context.Context, r gen.ListIncidentNotesRequestObject,
+) (gen.ListIncidentNotesResponseObject, error) {
 	all, err := o.Store.Incidents.Notes(ctx, r.ID)
 	if err != nil {
 		return nil, err

@@ -68,7 +68,7 @@ func (o *Operations) applyApproval(ctx context.Context, refund models.Refund) {
 	defer cancel()
 
 	ended, err := o.Workflows.ApprovalDecided(wait, refund)
-	if err == nil && !(refund.IsApproved() && refund.Channel == models.RefundByHand) {
+	if err == nil && (!refund.IsApproved() || refund.Channel != models.RefundByHand) {
 		err = ended(wait)
 	}
 

@@ -74,7 +74,8 @@ WITH noted AS (
     SELECT unnest(entries) AS id, noted_at, sealed_at FROM audit_seals
     WHERE sealed_at >= $1 AND (since < noted_at - interval '1 hour' OR noted_at IS NOT NULL AND until > sealed_at + interval '1 hour')
     UNION ALL
-    SELECT entry, noted_at, now() FROM audit_unsealed WHERE created_at NOT BETWEEN noted_at - interval '1 hour' AND now() + interval '1 hour')
+    SELECT entry, noted_at, now() FROM audit_unsealed
+    WHERE created_at NOT BETWEEN noted_at - interval '1 hour' AND now() + interval '1 hour')
 SELECT 'log-dates', 'entry', l.id::text, format('says %s, and was written between %s and %s', l.created_at, n.noted_at, n.sealed_at)
 FROM noted AS n JOIN audit_log AS l ON l.id = n.id
 WHERE l.created_at < n.noted_at - interval '1 hour' OR l.created_at > n.sealed_at + interval '1 hour'
@@ -226,7 +227,8 @@ WITH under AS (
     UNION ALL
     SELECT NULL, created_at, entry, digest FROM audit_unsealed)
 SELECT coalesce('seal ' || u.number, 'no seal yet'), encode(u.digest, 'hex'), u.id::text, l.id IS NOT NULL,
-    u.until < ` + logArchivedUntil + `, (extract(epoch FROM l.created_at) * 1000000)::bigint::text, l.actor_id::text, l.actor_role, l.operator,
+    u.until < ` + logArchivedUntil + `, (extract(epoch FROM l.created_at) * 1000000)::bigint::text, l.actor_id::text, l.actor_role,
+    l.operator,
     l.action, l.entity, l.entity_id::text, l.address, l.user_agent, l.request_id, l.details::text
 FROM under AS u LEFT JOIN audit_log AS l ON l.id = u.id`
 
@@ -256,7 +258,7 @@ func lookAtEntries(ctx context.Context, tx *sql.Tx, since time.Time, found func(
 			return err
 		}
 
-		what := ""
+		var what string
 
 		switch {
 		case !there && !archived:

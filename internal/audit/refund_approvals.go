@@ -12,7 +12,8 @@ func refundApprovals() check {
 			{"refund-approval", "A refund that needs an approval was sent, paid out and SUCCEEDED only when a user had approved it in time who is " +
 				"neither its requester nor has paid or booked; rejected, or not decided in time, it FAILED within a day; the audit log has " +
 				"the same decision of the same person."},
-			{"refund-unapproved", "Of one payment at most the limit of its time goes back by refunds that persons ordered and that nobody approved."},
+			{"refund-unapproved", "Of one payment at most the limit of its time goes back by refunds that persons ordered and that nobody " +
+				"approved."},
 		},
 		sql: `
 WITH x AS (
@@ -23,8 +24,9 @@ WITH x AS (
     LEFT JOIN refund_approvals AS d ON d.refund_id = f.id
     WHERE f.approval_until IS NOT NULL OR f.approval_pending OR d.refund_id IS NOT NULL OR f.failure_code LIKE 'APPROVAL%')
 SELECT 'refund-approval', 'refund', x.id,
-       format('%s (%s), sent %s times, asked for by %s, to be approved until %s; %s by %s at %s', x.status, coalesce(x.failure_code, 'no failure'),
-              x.sends, coalesce(x.requested_by::text, 'no account'), coalesce(x.approval_until::text, 'no time'),
+       format('%s (%s), sent %s times, asked for by %s, to be approved until %s; %s by %s at %s', x.status,
+              coalesce(x.failure_code, 'no failure'), x.sends, coalesce(x.requested_by::text, 'no account'),
+              coalesce(x.approval_until::text, 'no time'),
               coalesce(x.decision, 'not decided'), coalesce(x.decided_by::text, 'no account'), coalesce(x.decided_at::text, 'no time'))
 FROM x
 WHERE x.approval_until IS NULL

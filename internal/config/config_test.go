@@ -71,9 +71,8 @@ func TestLoadDefaults(t *testing.T) {
 	require.Equal(t, RetryUntilHoldEnds, c.Policies.BookingFailure)
 	require.Equal(t, "0.15 0.20 0.10", fmt.Sprint(c.Policies.VATRateBooking, c.Policies.VATRateAd, c.Policies.CommissionRate))
 	require.Equal(t, models.DefaultCancellationPolicy(), c.Policies.Cancellation)
-	require.Equal(t, models.DefaultPolicies().Approval, models.ApprovalRules{
-		Above: c.Policies.RefundApprovalAbove, Wait: c.Policies.RefundApprovalWait,
-	})
+	approval := models.ApprovalRules{Above: c.Policies.RefundApprovalAbove, Wait: c.Policies.RefundApprovalWait}
+	require.Equal(t, models.DefaultPolicies().Approval, approval)
 	require.Equal(t, 10*time.Second, c.Schedules.SweepInterval)
 	require.Equal(t, SMSFile, c.Notify.SMSDriver)
 	require.Equal(t, slog.LevelInfo, c.App.LogLevel)

@@ -140,7 +140,8 @@ func (m *ArchivedMonth) requireSealed(ctx context.Context, tx pgx.Tx) error {
 
 	var waits bool
 
-	err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM audit_unsealed WHERE created_at >= coalesce($1::timestamptz, '-infinity') AND created_at < $2)
+	err := tx.QueryRow(ctx, `
+		SELECT EXISTS (SELECT FROM audit_unsealed WHERE created_at >= coalesce($1::timestamptz, '-infinity') AND created_at < $2)
 		OR EXISTS (SELECT FROM audit_seal_start WHERE created_at < $2)`, m.Since, m.Until).Scan(&waits)
 	if err != nil {
 		return fmt.Errorf("look for entries without a seal: %w", err)

@@ -37,8 +37,8 @@ func originInSQL(field string) string {
 		AND al.user_agent = '' THEN nullif(al.details ->> '%[1]s', '') END)`, field)
 }
 
-// auditExportQuery reads the log in the order of its chain: seal by seal, and in the end what no seal covers yet. Each entry is found by its
-// seal, so that nothing is held but a seal, however long the log is.
+// auditExportQuery reads the log in the order of its chain: seal by seal, and in the end what no seal covers yet. Each entry is found by
+// its seal, so that nothing is held but a seal, however long the log is.
 func (s *DB) auditExportQuery(f AuditFilter, columns string) string {
 	sealed := `SELECT s.number AS seal, e.position, l.* FROM audit_seals AS s
 		CROSS JOIN LATERAL unnest(s.entries) WITH ORDINALITY AS e (id, position)
@@ -53,9 +53,9 @@ func (s *DB) auditExportQuery(f AuditFilter, columns string) string {
 		sealed += " AND s.since < '" + f.Days.To.AddDays(1).Start().UTC().Format(time.RFC3339) + "'"
 	}
 
-	const noted = `SELECT NULL::bigint, NULL::bigint, l.* FROM audit_unsealed AS u JOIN audit_log AS l ON l.id = u.entry`
+	const noted = `SELECT NULL::bigint AS seal, NULL::bigint AS position, l.* FROM audit_unsealed AS u JOIN audit_log AS l ON l.id = u.entry`
 
-	const past = `SELECT NULL::bigint, NULL::bigint, l.* FROM audit_seal_start AS a JOIN audit_log AS l
+	const past = `SELECT NULL::bigint AS seal, NULL::bigint AS position, l.* FROM audit_seal_start AS a JOIN audit_log AS l
 		ON l.created_at <= a.until AND (l.created_at, l.id) > (a.created_at, a.id)
 		WHERE l.id NOT IN (SELECT entry FROM audit_unsealed)`
 

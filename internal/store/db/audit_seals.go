@@ -52,7 +52,8 @@ func (s *DB) NewestAuditSeal(ctx context.Context) (AuditSeal, error) {
 		hash []byte
 	)
 
-	err := s.NewRaw("SELECT number, hash, sealed_at FROM audit_seals ORDER BY number DESC LIMIT 1").Scan(ctx, &seal.Number, &hash, &seal.SealedAt)
+	err := s.NewRaw("SELECT number, hash, sealed_at FROM audit_seals ORDER BY number DESC LIMIT 1").
+		Scan(ctx, &seal.Number, &hash, &seal.SealedAt)
 	if errors.Is(err, sql.ErrNoRows) {
 		return AuditSeal{}, nil
 	}

@@ -18,7 +18,7 @@ import (
 	"rihla/models"
 )
 
-func (b *books) note(t *testing.T, ctx context.Context, in bun.IDB) uuid.UUID {
+func (b *books) note(ctx context.Context, t *testing.T, in bun.IDB) uuid.UUID {
 	t.Helper()
 
 	id := uuid.New()
@@ -37,7 +37,7 @@ func TestSealAudit(t *testing.T) {
 	first, err := b.Store.DB.NewestAuditSeal(t.Context())
 	require.NoError(t, err)
 
-	b.note(t, t.Context(), b.Store.DB)
+	b.note(t.Context(), t, b.Store.DB)
 	b.Exec(t, "UPDATE audit_unsealed SET noted_at = noted_at - interval '1 minute'")
 
 	age, err := b.Store.DB.UnsealedAuditAge(t.Context())
@@ -91,7 +91,7 @@ func TestSealAuditWhileEntriesAreWritten(t *testing.T) {
 		writing.Go(func() {
 			for n := range each {
 				err := b.Store.DB.InTx(t.Context(), func(ctx context.Context, tx bun.Tx) error {
-					b.note(t, ctx, tx)
+					b.note(ctx, t, tx)
 
 					if n%4 != 0 {
 						return nil
@@ -151,7 +151,7 @@ func TestExportAuditLog(t *testing.T) {
 	require.NoError(t, b.Store.DB.Audit(t.Context(), by, "HOTEL_CREATED", "hotel", &id, map[string]any{"name": "فندق, \"x\""}))
 	_, err := b.Store.DB.SealAudit(t.Context())
 	require.NoError(t, err)
-	b.note(t, t.Context(), b.Store.DB)
+	b.note(t.Context(), t, b.Store.DB)
 
 	filter := db.AuditFilter{Action: "HOTEL_CREATED"}
 

@@ -12,8 +12,10 @@ import (
 
 // Overdue counts work that is late, and what waits for people. Zeros are normal.
 type Overdue struct {
-	Payments  int // PENDING 10 minutes after their expiry
-	Refunds   int // PENDING for an hour, since the approval where one is needed; by hand, and not approved: decided 10 minutes ago and not applied
+	Payments int // PENDING 10 minutes after their expiry
+	// Refunds are PENDING for an hour, since the approval where one is needed; by hand, and not approved: decided 10 minutes ago and not
+	// applied.
+	Refunds   int
 	Events    int // of a gateway, stored a minute ago and not processed
 	Campaigns int // not moved 10 minutes after the day on which they should have been
 	Messages  int // due for 10 minutes

@@ -21,9 +21,9 @@ import (
 
 // OrderRefund writes the order of a refund: the PENDING refund, its amount promised out of the payment so that no other
 // refund can promise it again, its audit entry, and what the Idempotency-Key stands for, all or nothing. A refund by the policy
-// comes to what the policy says at now; one that a person orders may need an approval (models.ApprovalRules). The same id again returns what was ordered. Errors: NOT_FOUND, FORBIDDEN (of one's own
-// booking), VALIDATION_ERROR, REFUND_EXCEEDS_REMAINING, BOOKING_NOT_REFUNDABLE, IDEMPOTENCY_KEY_REUSED (another request with
-// the same id), IDEMPOTENCY_KEY_IN_PROGRESS.
+// comes to what the policy says at now; one that a person orders may need an approval (models.ApprovalRules). The same id again
+// returns what was ordered. Errors: NOT_FOUND, FORBIDDEN (of one's own booking), VALIDATION_ERROR, REFUND_EXCEEDS_REMAINING,
+// BOOKING_NOT_REFUNDABLE, IDEMPOTENCY_KEY_REUSED (another request with the same id), IDEMPOTENCY_KEY_IN_PROGRESS.
 func (s *Store) OrderRefund(ctx context.Context, r models.RefundRequest, now time.Time) (models.Refund, error) {
 	var out models.Refund
 
@@ -63,7 +63,8 @@ func (s *Store) OrderRefund(ctx context.Context, r models.RefundRequest, now tim
 	return out, err
 }
 
-// planRefund is the refund of t that is asked for, with what it comes to and whether it needs an approval, before it is written. t is locked. Errors: those of findAmount.
+// planRefund is the refund of t that is asked for, with what it comes to and whether it needs an approval, before it is written. t is
+// locked. Errors: those of findAmount.
 func (s *Store) planRefund(
 	ctx context.Context, tx bun.Tx, r *models.RefundRequest, t *models.PaymentTransaction, now time.Time,
 ) (models.Refund, error) {

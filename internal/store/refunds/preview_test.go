@@ -54,6 +54,14 @@ func (b *books) transfersOf(t *testing.T, refund uuid.UUID) []moved {
 	return all
 }
 
+func paidFor(seats int) func(*testing.T, *books) models.PaymentTransaction {
+	return func(t *testing.T, b *books) models.PaymentTransaction {
+		t.Helper()
+
+		return b.Paid(t, seats)
+	}
+}
+
 // A preview writes nothing, and says what the refund then does.
 func TestPreviewIsWhatTheRefundDoes(t *testing.T) {
 	t.Parallel()
@@ -66,11 +74,13 @@ func TestPreviewIsWhatTheRefundDoes(t *testing.T) {
 		lines  int
 		freed  int
 	}{
-		{"a part", func(t *testing.T, b *books) models.PaymentTransaction { return b.Paid(t, 1) }, "38.33", false, 2, 0},
-		{"all", func(t *testing.T, b *books) models.PaymentTransaction { return b.Paid(t, 2) }, "", false, 1, 2},
-		{"by the policy", func(t *testing.T, b *books) models.PaymentTransaction { return b.Paid(t, 1) }, "", true, 1, 1},
+		{"a part", paidFor(1), "38.33", false, 2, 0},
+		{"all", paidFor(2), "", false, 1, 2},
+		{"by the policy", paidFor(1), "", true, 1, 1},
 		{
 			"the last of it", func(t *testing.T, b *books) models.PaymentTransaction {
+				t.Helper()
+
 				tx := b.Paid(t, 1)
 				b.GiveBack(t, tx, "0.01")
 
@@ -79,6 +89,8 @@ func TestPreviewIsWhatTheRefundDoes(t *testing.T) {
 		},
 		{
 			"after the payout", func(t *testing.T, b *books) models.PaymentTransaction {
+				t.Helper()
+
 				tx := b.Paid(t, 1)
 				_, err := b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, b.Records(t, tx)[0].ID, ledger.MarkTransfer{})
 				require.NoError(t, err)
@@ -88,6 +100,8 @@ func TestPreviewIsWhatTheRefundDoes(t *testing.T) {
 		},
 		{
 			"late money", func(t *testing.T, b *books) models.PaymentTransaction {
+				t.Helper()
+
 				tx := b.Lapsed(t, b.InsertTrip(t, 1, nil), 1)
 				b.Exec(t, "UPDATE trips SET status = 'CANCELLED'")
 				b.Deliver(t, bookstest.Event(tx, models.EventPaymentSucceeded, nil))
@@ -127,7 +141,7 @@ func TestPreviewIsWhatTheRefundDoes(t *testing.T) {
 
 			require.Len(t, want, c.lines)
 
-			var transfers []moved
+			transfers := make([]moved, 0, len(p.Split.Transfers))
 			for _, m := range p.Split.Transfers {
 				transfers = append(transfers, moved{m.Kind, m.DebitAccount, m.CreditAccount, m.Amount.String()})
 			}
