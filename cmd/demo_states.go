@@ -48,6 +48,7 @@ func (s *story) leaveStates(ctx context.Context) error {
 		{"a cancelled booking", all.cancelled},
 		{"another amount than was asked for", all.otherAmount},
 		{"a refund to pay out by hand", all.byHand},
+		{"a refund that waits for a second person", all.overTheLimit},
 		{"a refund that the gateway refuses", all.refusedRefund},
 		{"a claw-back", all.clawedBack},
 		{"campaigns", all.campaigns},
@@ -81,14 +82,19 @@ func (s *states) firstTrip(ctx context.Context) (string, error) {
 	return trips.Data[0].ID, nil
 }
 
-func (s *states) buy(ctx context.Context, method models.PaymentMethod) (sale, error) {
+func (s *states) buy(ctx context.Context, method models.PaymentMethod, seats int) (sale, error) {
 	s.last++
+
+	passengers := make([]map[string]string, seats)
+	for i := range passengers {
+		passengers[i] = map[string]string{"name": fmt.Sprintf("Passenger %d", i+1)}
+	}
 
 	var b sale
 
 	err := s.customer.post(ctx, "/api/v1/bookings", map[string]any{
 		"trip_id":    s.trip,
-		"passengers": []map[string]string{{"name": "First Passenger"}},
+		"passengers": passengers,
 		"contact": map[string]string{
 			"name": fmt.Sprintf("Demo Customer %d", s.last), "email": fmt.Sprintf("customer%d@rihla.test", s.last),
 			"phone": fmt.Sprintf("+9665000000%02d", s.last+1),
@@ -108,8 +114,8 @@ func (s *states) settle(ctx context.Context, b sale, outcome string) error {
 	return s.customer.get(ctx, "/api/v1/bookings/"+b.ID+"/payment-status?wait=20", &struct{}{})
 }
 
-func (s *states) paid(ctx context.Context, method models.PaymentMethod) (sale, error) {
-	b, err := s.buy(ctx, method)
+func (s *states) paid(ctx context.Context, method models.PaymentMethod, seats int) (sale, error) {
+	b, err := s.buy(ctx, method, seats)
 	if err != nil {
 		return b, err
 	}
@@ -119,14 +125,14 @@ func (s *states) paid(ctx context.Context, method models.PaymentMethod) (sale, e
 
 func (s *states) unpaid(method models.PaymentMethod) func(context.Context) error {
 	return func(ctx context.Context) error {
-		_, err := s.buy(ctx, method)
+		_, err := s.buy(ctx, method, 1)
 
 		return err
 	}
 }
 
 func (s *states) declined(ctx context.Context) error {
-	b, err := s.buy(ctx, models.MethodCreditCard)
+	b, err := s.buy(ctx, models.MethodCreditCard, 1)
 	if err != nil {
 		return err
 	}
@@ -135,7 +141,7 @@ func (s *states) declined(ctx context.Context) error {
 }
 
 func (s *states) cancelled(ctx context.Context) error {
-	b, err := s.buy(ctx, models.MethodCreditCard)
+	b, err := s.buy(ctx, models.MethodCreditCard, 1)
 	if err != nil {
 		return err
 	}
@@ -155,7 +161,7 @@ func (s *states) otherAmount(ctx context.Context) error {
 		return err
 	}
 
-	_, err := s.paid(ctx, models.MethodCreditCard)
+	_, err := s.paid(ctx, models.MethodCreditCard, 1)
 
 	return err
 }
@@ -165,7 +171,7 @@ func (s *states) ask(ctx context.Context, b sale, body map[string]any) error {
 }
 
 func (s *states) byHand(ctx context.Context) error {
-	b, err := s.paid(ctx, models.MethodBillPayment)
+	b, err := s.paid(ctx, models.MethodBillPayment, 1)
 	if err != nil {
 		return err
 	}
@@ -173,8 +179,18 @@ func (s *states) byHand(ctx context.Context) error {
 	return s.ask(ctx, b, map[string]any{"refund_type": models.RefundFull, "reason": "The customer is ill"})
 }
 
+// overTheLimit asks for more than one person may give back alone.
+func (s *states) overTheLimit(ctx context.Context) error {
+	b, err := s.paid(ctx, models.MethodCreditCard, 5)
+	if err != nil {
+		return err
+	}
+
+	return s.ask(ctx, b, map[string]any{"refund_type": models.RefundFull, "reason": "The group does not travel"})
+}
+
 func (s *states) refusedRefund(ctx context.Context) error {
-	b, err := s.paid(ctx, models.MethodCreditCard)
+	b, err := s.paid(ctx, models.MethodCreditCard, 1)
 	if err != nil {
 		return err
 	}
@@ -188,7 +204,7 @@ func (s *states) refusedRefund(ctx context.Context) error {
 
 // clawedBack is a part that goes back after the company was paid.
 func (s *states) clawedBack(ctx context.Context) error {
-	b, err := s.paid(ctx, models.MethodCreditCard)
+	b, err := s.paid(ctx, models.MethodCreditCard, 1)
 	if err != nil {
 		return err
 	}
