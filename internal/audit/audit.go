@@ -120,10 +120,10 @@ func Rules() []Rule {
 const settings = `SET LOCAL work_mem = '128MB'; SET LOCAL jit = off; SET LOCAL statement_timeout = 0; SET LOCAL datestyle = 'ISO, YMD'`
 
 // Run looks at every rule in one snapshot of the database, so that it may run beside live traffic, and hands each
-// difference to found, grouped by rule (in a large ledger, by rule for each million of payments). Differences are streamed: memory does not grow with the ledger. A rule that cannot
-// be looked at does not keep the others from it: it is in the summary's Unseen, and a caller that takes silence for agreement
-// has to look there. An error ends the run: of found, of ctx, or of a connection that is lost; the summary has what
-// was found until then.
+// difference to found, grouped by rule (in a large ledger, by rule for each million of payments). Differences are streamed: memory does
+// not grow with the ledger. A rule that cannot be looked at does not keep the others from it: it is in the summary's Unseen, and a caller
+// that takes silence for agreement has to look there. An error ends the run: of found, of ctx, or of a connection that is lost; the summary
+// has what was found until then.
 func Run(ctx context.Context, db *sql.DB, found func(Difference) error) (Summary, error) {
 	began := time.Now()
 
