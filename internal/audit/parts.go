@@ -38,7 +38,9 @@ func (p paymentRange) scoped(check string) string {
 		return check
 	}
 
-	tables := []string{"payment_transactions.id", "financial_records.payment_transaction_id", "ledger_transfers.transaction_id", "refunds.payment_transaction_id"}
+	tables := []string{
+		"payment_transactions.id", "financial_records.payment_transaction_id", "ledger_transfers.transaction_id", "refunds.payment_transaction_id",
+	}
 	for i, t := range tables {
 		name, column, _ := strings.Cut(t, ".")
 		tables[i] = fmt.Sprintf("%s AS NOT MATERIALIZED (SELECT * FROM public.%s WHERE %s)", name, name, p.of(column))
