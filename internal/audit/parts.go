@@ -39,7 +39,8 @@ func (p paymentRange) scoped(check string) string {
 	}
 
 	tables := []string{
-		"payment_transactions.id", "financial_records.payment_transaction_id", "ledger_transfers.transaction_id", "refunds.payment_transaction_id",
+		"payment_transactions.id", "financial_records.payment_transaction_id", "ledger_transfers.transaction_id",
+		"refunds.payment_transaction_id",
 	}
 	for i, t := range tables {
 		name, column, _ := strings.Cut(t, ".")
