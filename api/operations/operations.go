@@ -30,6 +30,10 @@ type Deps struct {
 	Workflows *workflows.Client
 	Passwords *auth.Passwords
 	Issuer    *auth.Issuer
+	// Sealer encrypts the secrets of second factors.
+	Sealer *auth.Sealer
+	// SignOn is the identity provider of the platform's own people; nil without one.
+	SignOn *auth.SignOn
 	// Logins counts log-ins per account.
 	Logins *ratelimit.Limits
 	// Verifiers check the webhooks of each channel.

@@ -50,6 +50,7 @@ type LoginFrom struct {
 type LoginTry struct {
 	User models.User // the zero value when no account has the e-mail address
 	From LoginFrom
+	Code bool // of a second factor, instead of a password
 
 	at      time.Time
 	subject uuid.UUID
@@ -155,35 +156,53 @@ func pauseAfter(failures int, longest time.Duration) time.Duration {
 
 // LogIn ends a try whose password was right: its session is opened, its network is known from now on, and it is no failure.
 // Error: that of OpenSession.
-func (s *Store) LogIn(ctx context.Context, try *LoginTry, t models.RefreshToken) error {
-	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		if err := openSession(ctx, tx, &try.User, t); err != nil {
-			return err
-		}
+func (s *Store) LogIn(ctx context.Context, try *LoginTry, t models.RefreshToken) (session models.Session, err error) {
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		session, err = logIn(ctx, tx, try, Opening{Token: t, From: try.From})
 
-		if err := takeBack(ctx, tx, try); err != nil {
-			return err
-		}
-
-		by := db.Actor{UserID: try.User.ID, Role: try.User.Role, RequestID: try.From.RequestID}
-
-		return db.Audit(ctx, tx, by, "LOGGED_IN", "user", &try.User.ID, try.From.details())
+		return err
 	})
+
+	return session, err
+}
+
+func logIn(ctx context.Context, tx bun.Tx, try *LoginTry, o Opening) (models.Session, error) {
+	session, err := openSession(ctx, tx, &try.User, o)
+	if err != nil {
+		return session, err
+	}
+
+	if err := takeBack(ctx, tx, try, true); err != nil {
+		return session, err
+	}
+
+	details := try.From.details()
+	if o.SecondFactor != "" {
+		details["second_factor"] = string(o.SecondFactor)
+	}
+
+	by := db.Actor{UserID: try.User.ID, Role: try.User.Role, RequestID: try.From.RequestID}
+
+	return session, db.Audit(ctx, tx, by, "LOGGED_IN", "user", &try.User.ID, details)
 }
 
 // PasswordProved ends a try whose password was right and that opens no session.
 func (s *Store) PasswordProved(ctx context.Context, try *LoginTry) error {
-	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return takeBack(ctx, tx, try) })
+	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return takeBack(ctx, tx, try, true) })
 }
 
-// takeBack makes a try that was counted as a failure none, and remembers its network. Failures that others had meanwhile stay.
-func takeBack(ctx context.Context, tx bun.Tx, try *LoginTry) error {
-	_, err := tx.NewUpdate().Model((*loginThrottle)(nil)).
+// takeBack makes a try that was counted as a failure none, and, of an owner who has proved all there is to prove, remembers the network.
+// Failures that others had meanwhile stay.
+func takeBack(ctx context.Context, tx bun.Tx, try *LoginTry, owner bool) error {
+	q := tx.NewUpdate().Model((*loginThrottle)(nil)).
 		Set("failures = CASE WHEN counted_from = ? THEN greatest(failures - 1, 0) ELSE failures END", try.before.CountedFrom).
 		Set("failed_at = CASE WHEN failed_at = ? THEN ?::timestamptz ELSE failed_at END", try.at, try.before.FailedAt).
-		Set("networks = (ARRAY[?::text] || array_remove(networks, ?))[1:?]", try.From.Network, try.From.Network, maxNetworks).
-		Where("subject = ?", try.subject).Exec(ctx)
-	if err != nil {
+		Where("subject = ?", try.subject)
+	if owner {
+		q = q.Set("networks = (ARRAY[?::text] || array_remove(networks, ?))[1:?]", try.From.Network, try.From.Network, maxNetworks)
+	}
+
+	if _, err := q.Exec(ctx); err != nil {
 		return fmt.Errorf("take back failed log-in: %w", err)
 	}
 
@@ -196,7 +215,12 @@ func (s *Store) LoginFailed(ctx context.Context, try *LoginTry) error {
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		// One statement for every account, an unknown one included, whose failures stay out of the log: they name no account, and
 		// their number is not bounded by that of the accounts.
-		entry, err := db.NewAuditEntry(db.Actor{RequestID: try.From.RequestID}, "LOGIN_FAILED", "user", &try.subject, try.From.details())
+		details := try.From.details()
+		if try.Code {
+			details["second_factor"] = true
+		}
+
+		entry, err := db.NewAuditEntry(db.Actor{RequestID: try.From.RequestID}, "LOGIN_FAILED", "user", &try.subject, details)
 		if err != nil {
 			return err
 		}
@@ -269,9 +293,13 @@ func unlock(ctx context.Context, tx bun.Tx, account uuid.UUID) error {
 	return nil
 }
 
-// details are those of an entry about a log-in. What a client says of itself is cut and has no control characters: jsonb takes no
-// NUL.
+// details are those of an entry about a log-in.
 func (f LoginFrom) details() map[string]any {
+	return map[string]any{"address": f.Address, "user_agent": f.agent()}
+}
+
+// agent is what the client says of itself, cut and without control characters: neither text nor jsonb take a NUL.
+func (f LoginFrom) agent() string {
 	agent := strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
 			return -1
@@ -284,5 +312,5 @@ func (f LoginFrom) details() map[string]any {
 		agent = strings.ToValidUTF8(agent[:maxAgent], "")
 	}
 
-	return map[string]any{"address": f.Address, "user_agent": agent}
+	return agent
 }

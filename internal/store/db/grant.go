@@ -23,7 +23,10 @@ var (
 	derivedTables = []string{
 		"report_days_folded", "report_texts_folded", "report_deltas", "search_lists", "archived_months", "balance_snapshots",
 	}
-	deletableTables = []string{"bookings", "bus_photos", "idempotency_keys", "refresh_tokens", "trip_rest_stops"}
+	deletableTables = []string{
+		"bookings", "bus_photos", "idempotency_keys", "refresh_tokens", "trip_rest_stops", "sessions", "login_challenges", "account_tokens",
+		"second_factors", "recovery_codes",
+	}
 )
 
 // GrantTo gives a database role what API and worker need, and takes everything else away: it cannot change or delete a
