@@ -27,12 +27,11 @@ FROM refresh_tokens AS rt JOIN users AS u ON u.id = rt.user_id
 GROUP BY rt.family_id, rt.user_id;
 
 ALTER TABLE users
-    ADD COLUMN email_verified_at timestamptz,
     ADD COLUMN second_factor_at  timestamptz, -- since when the account has one
     ADD COLUMN locked_at         timestamptz; -- by an administrator, until it is taken back
 
 -- Accounts that others made for their owners were made for that address.
-UPDATE users SET email_verified_at = created_at WHERE role <> 'END_USER';
+UPDATE users SET email_verified_at = created_at WHERE role <> 'END_USER' AND email_verified_at IS NULL;
 
 -- One per account: its secret, encrypted, and the time step of the last code, so that a code counts once.
 CREATE TABLE second_factors (

@@ -191,13 +191,14 @@ const (
 	NotifyPasswordChanged     NotificationKind = "PASSWORD_CHANGED"
 	NotifySecondFactorAdded   NotificationKind = "SECOND_FACTOR_ADDED"
 	NotifySecondFactorRemoved NotificationKind = "SECOND_FACTOR_REMOVED"
+	NotifySessionStolen       NotificationKind = "SESSION_STOLEN"
 )
 
 // IsAboutAccount reports that the message is about an account, and so about no money.
 func (k NotificationKind) IsAboutAccount() bool {
 	switch k {
 	case NotifyAccountLocked, NotifyVerifyEmail, NotifyResetPassword, NotifyInvitation, NotifyAlreadyRegistered, NotifyPasswordChanged,
-		NotifySecondFactorAdded, NotifySecondFactorRemoved:
+		NotifySecondFactorAdded, NotifySecondFactorRemoved, NotifySessionStolen:
 		return true
 	default:
 		return false

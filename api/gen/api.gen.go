@@ -210,7 +210,7 @@ func (e ShowCheckoutPageParamsLang) Valid() bool {
 
 // Account An account as administrators see it.
 //
-// Example: {"created_at":"2026-11-01T08:00:00Z","email":"finance.one@rihla.test","email_verified":true,"id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d14","last_login_at":"2026-11-25T08:00:00Z","locale":"en","locked_until":null,"name":"Finance One","phone":"+966501234567","provider_id":null,"role":"FINANCE_ADMIN","role_label_ar":"مسؤول مالي","role_label_en":"Finance admin","second_factor":true,"state":"ACTIVE"}
+// Example: {"created_at":"2026-11-01T08:00:00Z","email":"finance.one@rihla.test","email_verified":true,"id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d14","last_login_at":"2026-11-25T08:00:00Z","locale":"en","locked_until":null,"name":"Finance One","phone":"+966501234567","provider_id":null,"role":"FINANCE_ADMIN","role_label_ar":"مسؤول مالي","role_label_en":"Finance admin","second_factor":true,"state":"ACTIVE","updated_at":"2026-11-01T08:00:00Z"}
 type Account struct {
 	CreatedAt time.Time `json:"created_at"`
 	Email     string    `json:"email"`
@@ -242,14 +242,15 @@ type Account struct {
 	SecondFactor bool `json:"second_factor"`
 
 	// State ACTIVE, LOCKED by an administrator, or INVITED and without a password yet.
-	State AccountState `json:"state"`
+	State     AccountState `json:"state"`
+	UpdatedAt time.Time    `json:"updated_at"`
 }
 
 // AccountAnswer defines model for AccountAnswer.
 type AccountAnswer struct {
 	// Data An account as administrators see it.
 	//
-	// Example: {"created_at":"2026-11-01T08:00:00Z","email":"finance.one@rihla.test","email_verified":true,"id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d14","last_login_at":"2026-11-25T08:00:00Z","locale":"en","locked_until":null,"name":"Finance One","phone":"+966501234567","provider_id":null,"role":"FINANCE_ADMIN","role_label_ar":"مسؤول مالي","role_label_en":"Finance admin","second_factor":true,"state":"ACTIVE"}
+	// Example: {"created_at":"2026-11-01T08:00:00Z","email":"finance.one@rihla.test","email_verified":true,"id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d14","last_login_at":"2026-11-25T08:00:00Z","locale":"en","locked_until":null,"name":"Finance One","phone":"+966501234567","provider_id":null,"role":"FINANCE_ADMIN","role_label_ar":"مسؤول مالي","role_label_en":"Finance admin","second_factor":true,"state":"ACTIVE","updated_at":"2026-11-01T08:00:00Z"}
 	Data Account `json:"data"`
 }
 
@@ -2575,10 +2576,10 @@ type UserAnswer struct {
 	Data User `json:"data"`
 }
 
-// UserChange What is changed of an account.
+// UserInput What is changed of an account.
 //
 // Example: {"locale":"en","name":"Finance One","phone":"+966501234567","role":"FINANCE_ADMIN"}
-type UserChange struct {
+type UserInput struct {
 	// Locale A language of the service.
 	Locale Locale `json:"locale"`
 
@@ -2596,10 +2597,10 @@ type UserChange struct {
 	Role Role `json:"role"`
 }
 
-// UserInput A new account of the platform's own people.
+// UserInvitation A new account of the platform's own people.
 //
 // Example: {"email":"finance.one@rihla.test","locale":"en","name":"Finance One","phone":"+966501234567","role":"FINANCE_ADMIN"}
-type UserInput struct {
+type UserInvitation struct {
 	// Email Example: traveller@rihla.test
 	Email Email `json:"email"`
 
@@ -3639,10 +3640,10 @@ type ConfirmRefundPayoutJSONRequestBody = ConfirmPayoutRequest
 type RejectRefundPayoutJSONRequestBody = RejectPayoutRequest
 
 // InviteUserJSONRequestBody defines body for InviteUser for application/json ContentType.
-type InviteUserJSONRequestBody = UserInput
+type InviteUserJSONRequestBody = UserInvitation
 
 // ReplaceUserJSONRequestBody defines body for ReplaceUser for application/json ContentType.
-type ReplaceUserJSONRequestBody = UserChange
+type ReplaceUserJSONRequestBody = UserInput
 
 // ForgotPasswordJSONRequestBody defines body for ForgotPassword for application/json ContentType.
 type ForgotPasswordJSONRequestBody = EmailInput
@@ -3847,9 +3848,9 @@ type ServerInterface interface {
 	// GetUser Get an account
 	// (GET /api/v1/admin/users/{id})
 	GetUser(c *fiber.Ctx, id ID) error
-	// UpdateUser Change parts of an account
+	// PatchUser Change parts of an account
 	// (PATCH /api/v1/admin/users/{id})
-	UpdateUser(c *fiber.Ctx, id ID) error
+	PatchUser(c *fiber.Ctx, id ID) error
 	// ReplaceUser Change an account
 	// (PUT /api/v1/admin/users/{id})
 	ReplaceUser(c *fiber.Ctx, id ID) error
@@ -6093,8 +6094,8 @@ func (siw *ServerInterfaceWrapper) GetUser(c *fiber.Ctx) error {
 	return handler(c)
 }
 
-// UpdateUser operation middleware
-func (siw *ServerInterfaceWrapper) UpdateUser(c *fiber.Ctx) error {
+// PatchUser operation middleware
+func (siw *ServerInterfaceWrapper) PatchUser(c *fiber.Ctx) error {
 
 	var err error
 	_ = err
@@ -6108,7 +6109,7 @@ func (siw *ServerInterfaceWrapper) UpdateUser(c *fiber.Ctx) error {
 	}
 
 	handler := func(c *fiber.Ctx) error {
-		return siw.Handler.UpdateUser(c, id)
+		return siw.Handler.PatchUser(c, id)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -9844,7 +9845,7 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/api/v1/admin/users/:id", wrapper.GetUser)
 
-	router.Patch(options.BaseURL+"/api/v1/admin/users/:id", wrapper.UpdateUser)
+	router.Patch(options.BaseURL+"/api/v1/admin/users/:id", wrapper.PatchUser)
 
 	router.Put(options.BaseURL+"/api/v1/admin/users/:id", wrapper.ReplaceUser)
 
@@ -10913,17 +10914,17 @@ func (response GetUser200JSONResponse) VisitGetUserResponse(ctx *fiber.Ctx) erro
 	return ctx.JSON(&response)
 }
 
-type UpdateUserRequestObject struct {
+type PatchUserRequestObject struct {
 	ID ID `json:"id"`
 }
 
-type UpdateUserResponseObject interface {
-	VisitUpdateUserResponse(ctx *fiber.Ctx) error
+type PatchUserResponseObject interface {
+	VisitPatchUserResponse(ctx *fiber.Ctx) error
 }
 
-type UpdateUser200JSONResponse AccountAnswer
+type PatchUser200JSONResponse AccountAnswer
 
-func (response UpdateUser200JSONResponse) VisitUpdateUserResponse(ctx *fiber.Ctx) error {
+func (response PatchUser200JSONResponse) VisitPatchUserResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(200)
 
@@ -12840,9 +12841,9 @@ type StrictServerInterface interface {
 	// GetUser Get an account
 	// (GET /api/v1/admin/users/{id})
 	GetUser(ctx context.Context, request GetUserRequestObject) (GetUserResponseObject, error)
-	// UpdateUser Change parts of an account
+	// PatchUser Change parts of an account
 	// (PATCH /api/v1/admin/users/{id})
-	UpdateUser(ctx context.Context, request UpdateUserRequestObject) (UpdateUserResponseObject, error)
+	PatchUser(ctx context.Context, request PatchUserRequestObject) (PatchUserResponseObject, error)
 	// ReplaceUser Change an account
 	// (PUT /api/v1/admin/users/{id})
 	ReplaceUser(ctx context.Context, request ReplaceUserRequestObject) (ReplaceUserResponseObject, error)
@@ -14435,25 +14436,25 @@ func (sh *strictHandler) GetUser(ctx *fiber.Ctx, id ID) error {
 	return nil
 }
 
-// UpdateUser operation middleware
-func (sh *strictHandler) UpdateUser(ctx *fiber.Ctx, id ID) error {
-	var request UpdateUserRequestObject
+// PatchUser operation middleware
+func (sh *strictHandler) PatchUser(ctx *fiber.Ctx, id ID) error {
+	var request PatchUserRequestObject
 
 	request.ID = id
 
 	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
-		return sh.ssi.UpdateUser(ctx.UserContext(), request.(UpdateUserRequestObject))
+		return sh.ssi.PatchUser(ctx.UserContext(), request.(PatchUserRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "UpdateUser")
+		handler = middleware(handler, "PatchUser")
 	}
 
 	response, err := handler(ctx, request)
 
 	if err != nil {
 		return err
-	} else if validResponse, ok := response.(UpdateUserResponseObject); ok {
-		if err := validResponse.VisitUpdateUserResponse(ctx); err != nil {
+	} else if validResponse, ok := response.(PatchUserResponseObject); ok {
+		if err := validResponse.VisitPatchUserResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -29,6 +29,8 @@ func (o *Operations) Register(ctx context.Context, r gen.RegisterRequestObject) 
 		ID: models.NewID(), Name: r.Body.Name, Email: r.Body.Email, Phone: r.Body.Phone,
 		PasswordHash: hash, Role: models.RoleEndUser, Locale: middleware.Locale(ctx),
 	})
+	o.mailQueued(ctx) // to the owner of an address that has an account, too
+
 	if err != nil {
 		return nil, err
 	}

@@ -215,3 +215,12 @@ func (o *Operations) SteppedUp(ctx context.Context, caller auth.Principal) error
 
 	return models.Errorf(models.CodeStepUpRequired, "Type a code first: POST /api/v1/auth/step-up.")
 }
+
+// SteppedUpFor is SteppedUp of the caller for an amount above STEP_UP_ABOVE (rules: identity.step-up). Error: STEP_UP_REQUIRED.
+func (o *Operations) SteppedUpFor(ctx context.Context, amount models.Money) error {
+	if o.StepUpAbove.IsZero() || amount.Cmp(o.StepUpAbove) <= 0 {
+		return nil
+	}
+
+	return o.SteppedUp(ctx, middleware.Principal(ctx))
+}

@@ -64,6 +64,7 @@ func (o *Operations) SendVerification(
 
 	if u.EmailVerifiedAt == nil {
 		err = o.Store.Accounts.SendLink(ctx, actor(ctx), u.ID, models.TokenVerifyEmail)
+		o.mailQueued(ctx)
 	}
 
 	return gen.SendVerification202Response{}, err
@@ -85,7 +86,11 @@ func (o *Operations) ForgotPassword(ctx context.Context, r gen.ForgotPasswordReq
 
 		if err := o.Store.Accounts.AskForReset(ctx, by, email); err != nil {
 			o.Log.WarnContext(ctx, "mail for a forgotten password not queued", "request_id", by.RequestID, "error", err)
+
+			return
 		}
+
+		o.mailQueued(ctx)
 	}()
 
 	return gen.ForgotPassword202Response{}, nil

@@ -67,6 +67,8 @@ func (o *Operations) InviteUser(ctx context.Context, r gen.InviteUserRequestObje
 		Name: r.Body.Name, Email: r.Body.Email, Phone: r.Body.Phone, Role: r.Body.Role, Locale: locale,
 	})
 
+	o.mailQueued(ctx)
+
 	answer, err := o.account(ctx, u, err)
 
 	return gen.InviteUser201JSONResponse{
@@ -82,20 +84,20 @@ func (o *Operations) ReplaceUser(ctx context.Context, r gen.ReplaceUserRequestOb
 	return gen.ReplaceUser200JSONResponse(answer), err
 }
 
-// UpdateUser is PATCH.
-func (o *Operations) UpdateUser(ctx context.Context, r gen.UpdateUserRequestObject) (gen.UpdateUserResponseObject, error) {
+// PatchUser is PATCH.
+func (o *Operations) PatchUser(ctx context.Context, r gen.PatchUserRequestObject) (gen.PatchUserResponseObject, error) {
 	u, err := o.Store.Accounts.ChangeAccount(ctx, actor(ctx), r.ID, merged(ctx, accountInput, setAccount))
 	answer, err := o.account(ctx, u, err)
 
-	return gen.UpdateUser200JSONResponse(answer), err
+	return gen.PatchUser200JSONResponse(answer), err
 }
 
-func setAccount(u *models.User, in *gen.UserChange) {
+func setAccount(u *models.User, in *gen.UserInput) {
 	u.Name, u.Phone, u.Role, u.Locale = in.Name, in.Phone, in.Role, in.Locale
 }
 
-func accountInput(u *models.User) gen.UserChange {
-	return gen.UserChange{Name: u.Name, Phone: u.Phone, Role: u.Role, Locale: u.Locale}
+func accountInput(u *models.User) gen.UserInput {
+	return gen.UserInput{Name: u.Name, Phone: u.Phone, Role: u.Role, Locale: u.Locale}
 }
 
 // LockUser keeps an account's owner out.
@@ -117,6 +119,8 @@ func (o *Operations) UnlockUser(ctx context.Context, r gen.UnlockUserRequestObje
 // InviteUserAgain sends another invitation.
 func (o *Operations) InviteUserAgain(ctx context.Context, r gen.InviteUserAgainRequestObject) (gen.InviteUserAgainResponseObject, error) {
 	u, err := o.Store.Accounts.InviteAgain(ctx, actor(ctx), r.ID)
+	o.mailQueued(ctx)
+
 	answer, err := o.account(ctx, u, err)
 
 	return gen.InviteUserAgain200JSONResponse(answer), err
@@ -143,7 +147,7 @@ func accountOf(u *models.User, use accounts.AccountUse) gen.Account {
 	return gen.Account{
 		ID: u.ID, Name: u.Name, Email: u.Email, Phone: u.Phone, Role: u.Role, RoleLabelAr: label.AR, RoleLabelEn: label.EN,
 		ProviderID: u.ProviderID, Locale: u.Locale, State: u.State(), EmailVerified: u.EmailVerifiedAt != nil,
-		SecondFactor: u.SecondFactorAt != nil, CreatedAt: utc(u.CreatedAt), LastLoginAt: utcOrNil(use.LastLoginAt),
+		SecondFactor: u.SecondFactorAt != nil, CreatedAt: utc(u.CreatedAt), UpdatedAt: utc(u.UpdatedAt), LastLoginAt: utcOrNil(use.LastLoginAt),
 		LockedUntil: utcOrNil(use.LockedUntil),
 	}
 }

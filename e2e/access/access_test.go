@@ -225,7 +225,7 @@ func (w *world) requireLikeNever(t *testing.T, op operation, c cell, a harness.A
 func (w *world) requireIts(t *testing.T, op operation, c cell, r request, a harness.Answer) {
 	t.Helper()
 
-	list := op.list || c.operation == "MarkRecordsTransferred" || c.operation == "ListPaymentMethods"
+	list := op.list || c.operation == "MarkRecordsTransferred" || c.operation == "ListPaymentMethods" || c.operation == "ListSessions"
 	if list || len(a.Body) == 0 || !strings.HasPrefix(op.path, "/api/v1/") || !strings.HasPrefix(a.Header.Get("Content-Type"), "application/json") {
 		return
 	}

@@ -162,7 +162,21 @@ func (s *SignOn) Finish(ctx context.Context, a SignOnAttempt, code string) (Sign
 		Methods  []string `json:"amr"`
 		Class    string   `json:"acr"`
 	}
-	if err := id.Claims(&said); err != nil || said.Email == "" || !said.Verified {
+	if err := id.Claims(&said); err != nil {
+		return SignedOn{}, errNotSignedOn("has given no good id token")
+	}
+
+	if said.Email == "" {
+		// A provider that gives an access token may tell who it is for only there (OpenID Connect Core §5.4).
+		info, err := provider.UserInfo(ctx, oauth2.StaticTokenSource(token))
+		if err != nil || info.Subject != id.Subject {
+			return SignedOn{}, errNotSignedOn("does not say who has logged in")
+		}
+
+		said.Email, said.Verified = info.Email, info.EmailVerified
+	}
+
+	if said.Email == "" || !said.Verified {
 		return SignedOn{}, errNotSignedOn("does not vouch for the e-mail address")
 	}
 

@@ -53,7 +53,12 @@ func queueLink(ctx context.Context, tx bun.Tx, u *models.User, purpose models.Ac
 		return false, err
 	}
 
-	return true, queueNotice(ctx, tx, u, mailKinds[purpose], map[string]string{"token_id": token.String()})
+	data := map[string]string{"token_id": token.String()}
+	if purpose == models.TokenVerifyEmail {
+		data["name"] = "" // a stranger to the address may have chosen it
+	}
+
+	return true, queueNotice(ctx, tx, u, mailKinds[purpose], data)
 }
 
 // SendLink queues a mail with a link for the purpose. Error: NOT_FOUND for an account that is not there. An account that has had its

@@ -163,12 +163,14 @@ func (s *Store) LockAccount(ctx context.Context, by db.Actor, id uuid.UUID) (mod
 // FORBIDDEN for the own account.
 func (s *Store) UnlockAccount(ctx context.Context, by db.Actor, id uuid.UUID) (models.User, error) {
 	return s.manage(ctx, by, id, func(ctx context.Context, tx bun.Tx, u models.User) (models.User, string, error) {
-		err := tx.NewUpdate().Model(&u).Set("locked_at = NULL").Set("updated_at = now()").Where("id = ?", id).Returning("*").Scan(ctx)
+		var now models.User // NULL leaves what was there before as it is
+
+		err := tx.NewUpdate().Model(&now).Set("locked_at = NULL").Set("updated_at = now()").Where("id = ?", id).Returning("*").Scan(ctx)
 		if err != nil {
-			return u, "", err
+			return now, "", err
 		}
 
-		return u, "USER_UNLOCKED", unlock(ctx, tx, id)
+		return now, "USER_UNLOCKED", unlock(ctx, tx, id)
 	})
 }
 

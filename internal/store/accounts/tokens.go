@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/uptrace/bun"
 
+	"rihla/internal/store/db"
 	"rihla/models"
 )
 
@@ -98,7 +99,7 @@ func (s *Store) RotateRefreshToken(
 		case old.SpentAt != nil:
 			refusal = errInvalidToken()
 
-			return endStolen(ctx, tx, old)
+			return endStolen(ctx, tx, &out.User, old, from)
 		case old.RevokedAt != nil, !old.ExpiresAt.After(now), out.User.DeletedAt != nil, out.User.LockedAt != nil:
 			refusal = errInvalidToken()
 
@@ -223,8 +224,8 @@ func spendToken(ctx context.Context, tx bun.Tx, hash []byte, next *models.Refres
 
 // endStolen revokes the family of a token that was used twice. Which access tokens came from the family is not known:
 // all of the account are refused from now on, and its other sessions get new ones by their refresh tokens. The lock of
-// the user's row is held. For a family that is over already this is not repeated.
-func endStolen(ctx context.Context, tx bun.Tx, t models.RefreshToken) error {
+// the user's row is held. The owner is told. For a family that is over already this is not repeated.
+func endStolen(ctx context.Context, tx bun.Tx, u *models.User, t models.RefreshToken, from LoginFrom) error {
 	revoked, err := revokeFamily(ctx, tx, t.FamilyID)
 	if err != nil || revoked == 0 {
 		return err
@@ -236,7 +237,14 @@ func endStolen(ctx context.Context, tx bun.Tx, t models.RefreshToken) error {
 		return fmt.Errorf("end access tokens: %w", err)
 	}
 
-	return nil
+	if err := queueNotice(ctx, tx, u, models.NotifySessionStolen, nil); err != nil {
+		return err
+	}
+
+	details := from.details()
+	details["session_id"] = t.FamilyID
+
+	return db.Audit(ctx, tx, db.Actor{RequestID: from.RequestID}, "SESSION_STOLEN", "user", &t.UserID, details)
 }
 
 // revokeFamily ends a session and counts the tokens that it revokes.
