@@ -23,6 +23,12 @@ type User struct {
 	CreatedAt    time.Time  `bun:"created_at,nullzero,default:now()"`
 	UpdatedAt    time.Time  `bun:"updated_at,nullzero,default:now()"`
 	DeletedAt    *time.Time `bun:"deleted_at"`
+	// EmailVerifiedAt is when its owner has proved to read the address.
+	EmailVerifiedAt *time.Time `bun:"email_verified_at"`
+	// SecondFactorAt is since when the account has one.
+	SecondFactorAt *time.Time `bun:"second_factor_at"`
+	// LockedAt is when an administrator has locked it.
+	LockedAt *time.Time `bun:"locked_at"`
 	// TokenGeneration is that of the access tokens which hold; tokens of an older one are refused.
 	TokenGeneration int `bun:"token_generation"`
 }

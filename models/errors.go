@@ -44,6 +44,8 @@ const (
 	CodeURITooLong              Code = "URI_TOO_LONG"
 	CodeWebhookIDReused         Code = "WEBHOOK_ID_REUSED"
 	CodePaymentInSuspense       Code = "PAYMENT_IN_SUSPENSE"
+	CodeSecondFactorNeeded      Code = "SECOND_FACTOR_NEEDED"
+	CodeStepUpRequired          Code = "STEP_UP_REQUIRED"
 )
 
 // Error is the one domain error: a machine code, an English sentence for people, and, for

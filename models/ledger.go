@@ -198,7 +198,27 @@ const (
 	NotifyCampaignPaid     NotificationKind = "CAMPAIGN_PAID"
 	NotifyAccountLocked    NotificationKind = "ACCOUNT_LOCKED"
 	NotifyTripMoved        NotificationKind = "TRIP_MOVED"
+
+	NotifyVerifyEmail         NotificationKind = "VERIFY_EMAIL"
+	NotifyResetPassword       NotificationKind = "RESET_PASSWORD"
+	NotifyInvitation          NotificationKind = "INVITATION"
+	NotifyAlreadyRegistered   NotificationKind = "ALREADY_REGISTERED"
+	NotifyPasswordChanged     NotificationKind = "PASSWORD_CHANGED"
+	NotifySecondFactorAdded   NotificationKind = "SECOND_FACTOR_ADDED"
+	NotifySecondFactorRemoved NotificationKind = "SECOND_FACTOR_REMOVED"
+	NotifySessionStolen       NotificationKind = "SESSION_STOLEN"
 )
+
+// IsAboutAccount reports that the message is about an account, and so about no money.
+func (k NotificationKind) IsAboutAccount() bool {
+	switch k {
+	case NotifyAccountLocked, NotifyVerifyEmail, NotifyResetPassword, NotifyInvitation, NotifyAlreadyRegistered, NotifyPasswordChanged,
+		NotifySecondFactorAdded, NotifySecondFactorRemoved, NotifySessionStolen:
+		return true
+	default:
+		return false
+	}
+}
 
 // NotificationChannel is the way that a message takes.
 type NotificationChannel string

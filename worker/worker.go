@@ -127,15 +127,19 @@ func (w *Worker) newQueues() []worker.Worker {
 	return queues
 }
 
-// OutboxLimits are those of delivering messages; the zero value has the activity's own (activities.Outbox).
+// OutboxLimits are those of delivering messages, and where their links lead to; the zero value has the activity's own
+// (activities.Outbox).
 type OutboxLimits struct {
 	AtOnce     map[models.NotificationChannel]int
 	Deliverers int
+	// AccountPages is where the links of mails about accounts lead to.
+	AccountPages string
 }
 
 func (d Deps) newOutbox() *activities.Outbox {
 	return &activities.Outbox{
 		Store: d.Store, Sender: d.Sender, Now: d.Now, Log: d.Log, AtOnce: d.Outbox.AtOnce, Deliverers: d.Outbox.Deliverers,
+		AccountPages: d.Outbox.AccountPages,
 	}
 }
 

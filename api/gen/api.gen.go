@@ -226,6 +226,65 @@ func (e ShowCheckoutPageParamsLang) Valid() bool {
 	}
 }
 
+// Account An account as administrators see it.
+//
+// Example: {"created_at":"2026-11-01T08:00:00Z","email":"finance.one@rihla.test","email_verified":true,"id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d14","last_login_at":"2026-11-25T08:00:00Z","locale":"en","locked_until":null,"name":"Finance One","phone":"+966501234567","provider_id":null,"role":"FINANCE_ADMIN","role_label_ar":"مسؤول مالي","role_label_en":"Finance admin","second_factor":true,"state":"ACTIVE","updated_at":"2026-11-01T08:00:00Z"}
+type Account struct {
+	CreatedAt time.Time `json:"created_at"`
+	Email     string    `json:"email"`
+
+	// EmailVerified The owner has proved to read the address.
+	EmailVerified bool               `json:"email_verified"`
+	ID            openapi_types.UUID `json:"id"`
+
+	// LastLoginAt As far as sessions are kept.
+	LastLoginAt *time.Time `json:"last_login_at"`
+
+	// Locale A language of the service.
+	Locale Locale `json:"locale"`
+
+	// LockedUntil After too many wrong passwords.
+	LockedUntil *time.Time `json:"locked_until"`
+	Name        string     `json:"name"`
+	Phone       string     `json:"phone"`
+
+	// ProviderID The company that it acts for.
+	ProviderID *openapi_types.UUID `json:"provider_id"`
+
+	// Role What the user may do.
+	Role        Role   `json:"role"`
+	RoleLabelAr string `json:"role_label_ar"`
+	RoleLabelEn string `json:"role_label_en"`
+
+	// SecondFactor It has a second factor.
+	SecondFactor bool `json:"second_factor"`
+
+	// State ACTIVE, LOCKED by an administrator, or INVITED and without a password yet.
+	State     AccountState `json:"state"`
+	UpdatedAt time.Time    `json:"updated_at"`
+}
+
+// AccountAnswer defines model for AccountAnswer.
+type AccountAnswer struct {
+	// Data An account as administrators see it.
+	//
+	// Example: {"created_at":"2026-11-01T08:00:00Z","email":"finance.one@rihla.test","email_verified":true,"id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d14","last_login_at":"2026-11-25T08:00:00Z","locale":"en","locked_until":null,"name":"Finance One","phone":"+966501234567","provider_id":null,"role":"FINANCE_ADMIN","role_label_ar":"مسؤول مالي","role_label_en":"Finance admin","second_factor":true,"state":"ACTIVE","updated_at":"2026-11-01T08:00:00Z"}
+	Data Account `json:"data"`
+}
+
+// AccountState ACTIVE, LOCKED by an administrator, or INVITED and without a password yet.
+type AccountState = models.AccountState
+
+// AccountsAnswer defines model for AccountsAnswer.
+type AccountsAnswer struct {
+	Data []Account `json:"data"`
+
+	// Meta Where a page is in its collection.
+	//
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	Meta Meta `json:"meta"`
+}
+
 // ActorRole The role that the actor had; null when the service acted by itself.
 type ActorRole = models.Role
 
@@ -752,6 +811,16 @@ type CatalogueRestStopsAnswer struct {
 	Meta Meta `json:"meta"`
 }
 
+// CodeInput The code of a second factor.
+//
+// Example: {"code":"123456"}
+type CodeInput struct {
+	// Code Six digits of the authenticator app, or a recovery code.
+	//
+	// Example: 123456
+	Code SecondFactorCode `json:"code"`
+}
+
 // ConfirmPayoutRequest How the money was transferred.
 //
 // Example: {"note":"To the IBAN that the customer gave by phone","paid_out_on":"2026-11-22","payout_reference":"TRF-2026-0107"}
@@ -845,6 +914,14 @@ type DriverInput struct {
 
 // Email Example: traveller@rihla.test
 type Email = string
+
+// EmailInput An address.
+//
+// Example: {"email":"traveller@rihla.test"}
+type EmailInput struct {
+	// Email Example: traveller@rihla.test
+	Email Email `json:"email"`
+}
 
 // ExportFormat A file format for exports.
 type ExportFormat string
@@ -1324,6 +1401,11 @@ type LateRefundRequest struct {
 // Locale A language of the service.
 type Locale = models.Locale
 
+// LoginAnswer defines model for LoginAnswer.
+type LoginAnswer struct {
+	Data any `json:"data"`
+}
+
 // LoginRequest Email and password.
 //
 // Example: {"email":"end_user@rihla.test","password":"rihla-dev-password"}
@@ -1385,6 +1467,94 @@ type Meta struct {
 // Example: 1150
 type Money = models.Money
 
+// NewSecondFactor The secret of a second factor, in three forms.
+//
+// Example: {"otpauth_uri":"otpauth://totp/Rihla:finance@rihla.test?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP","qr_code":"data:image/png;base64,iVBORw0KGgo=","secret":"JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"}
+type NewSecondFactor struct {
+	// OtpauthURI For the app.
+	OtpauthURI string `json:"otpauth_uri"`
+
+	// QrCode A PNG of the address, as a `data:` URI.
+	QrCode string `json:"qr_code"`
+
+	// Secret Base32, to be typed.
+	Secret string `json:"secret"`
+}
+
+// NewSecondFactorAnswer defines model for NewSecondFactorAnswer.
+type NewSecondFactorAnswer struct {
+	// Data The secret of a second factor, in three forms.
+	//
+	// Example: {"otpauth_uri":"otpauth://totp/Rihla:finance@rihla.test?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP","qr_code":"data:image/png;base64,iVBORw0KGgo=","secret":"JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"}
+	Data NewSecondFactor `json:"data"`
+}
+
+// OpenSession What began with one log-in.
+//
+// Example: {"address":"203.0.113.9","created_at":"2026-11-25T08:00:00Z","current":true,"expires_at":"2026-11-25T20:00:00Z","id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d13","last_used_at":"2026-11-25T08:15:00Z","second_factor":true,"user_agent":"Mozilla/5.0"}
+type OpenSession struct {
+	// Address From where it was used last.
+	Address string `json:"address"`
+
+	// CreatedAt When its owner has logged in.
+	CreatedAt time.Time `json:"created_at"`
+
+	// Current The one that asks.
+	Current bool `json:"current"`
+
+	// ExpiresAt Until when it can be refreshed.
+	ExpiresAt time.Time          `json:"expires_at"`
+	ID        openapi_types.UUID `json:"id"`
+
+	// LastUsedAt When it was refreshed last.
+	LastUsedAt time.Time `json:"last_used_at"`
+
+	// SecondFactor A second factor was shown.
+	SecondFactor bool `json:"second_factor"`
+
+	// UserAgent What the client says of itself.
+	UserAgent string `json:"user_agent"`
+}
+
+// OwnAccount The own account.
+//
+// Example: {"email":"traveller@rihla.test","email_verified":true,"id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","locale":"ar","name":"Traveller One","phone":"+966501234567","provider_id":null,"role":"END_USER","second_factor":false,"second_factor_needed":false,"stepped_up_until":null}
+type OwnAccount struct {
+	Email string `json:"email"`
+
+	// EmailVerified The owner has proved to read the address.
+	EmailVerified bool               `json:"email_verified"`
+	ID            openapi_types.UUID `json:"id"`
+
+	// Locale A language of the service.
+	Locale Locale `json:"locale"`
+	Name   string `json:"name"`
+	Phone  string `json:"phone"`
+
+	// ProviderID The provider company of PROVIDER_STAFF and PROVIDER_ADMIN, else null.
+	ProviderID *openapi_types.UUID `json:"provider_id"`
+
+	// Role What the user may do.
+	Role Role `json:"role"`
+
+	// SecondFactor The account has a second factor.
+	SecondFactor bool `json:"second_factor"`
+
+	// SecondFactorNeeded The role must have one and has none: all else answers 403 `SECOND_FACTOR_NEEDED`.
+	SecondFactorNeeded bool `json:"second_factor_needed"`
+
+	// SteppedUpUntil Until when the last code of this session counts.
+	SteppedUpUntil *time.Time `json:"stepped_up_until"`
+}
+
+// OwnAccountAnswer defines model for OwnAccountAnswer.
+type OwnAccountAnswer struct {
+	// Data The own account.
+	//
+	// Example: {"email":"traveller@rihla.test","email_verified":true,"id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","locale":"ar","name":"Traveller One","phone":"+966501234567","provider_id":null,"role":"END_USER","second_factor":false,"second_factor_needed":false,"stepped_up_until":null}
+	Data OwnAccount `json:"data"`
+}
+
 // Passenger A traveller.
 type Passenger struct {
 	DocumentNumber *string `json:"document_number"`
@@ -1411,6 +1581,25 @@ type PasswordChange struct {
 
 	// NewPassword At least 10 characters, none of the most common passwords and not the current one.
 	NewPassword string `json:"new_password"`
+}
+
+// PasswordProof The password once more.
+//
+// Example: {"password":"a-long-enough-password"}
+type PasswordProof struct {
+	// Password The password of the account.
+	Password string `json:"password"`
+}
+
+// PasswordReset The token of a mail's link, and the password that shall hold.
+//
+// Example: {"password":"a-long-enough-password","token":"4yq7pV1m8Zk0cW2nR5tB9xJ3uLhE6sDfAaQwYoKi0gM"}
+type PasswordReset struct {
+	// Password At least 10 characters and none of the most common passwords.
+	Password string `json:"password"`
+
+	// Token What stands behind the `#` of the link.
+	Token string `json:"token"`
 }
 
 // PaymentMethod How the customer pays.
@@ -1701,6 +1890,9 @@ type PersonName = string
 // Example: +966501234567
 type Phone = string
 
+// PlatformRole A role of the platform's own people.
+type PlatformRole = models.Role
+
 // PolicyReason Which terms gave the percentage. POLICY: the cancellation policy and the departure of now. POLICY_AT_BOOKING: those with which the booking was made, which are
 // better for the customer. RESCHEDULED: the trip was moved by more than the tolerance since, so that all of it goes back until the trip leaves.
 type PolicyReason = models.PolicyReason
@@ -1893,12 +2085,27 @@ type Rate = models.Rate
 // refunded.
 type RecordKind = models.RecordKind
 
-// RefreshRequest A refresh token.
+// RecoveryCodes Codes for who has lost the authenticator, each good once.
+//
+// Example: {"recovery_codes":["7K3M-9QXA-TR50-1VWE"]}
+type RecoveryCodes struct {
+	RecoveryCodes []string `json:"recovery_codes"`
+}
+
+// RecoveryCodesAnswer defines model for RecoveryCodesAnswer.
+type RecoveryCodesAnswer struct {
+	// Data Codes for who has lost the authenticator, each good once.
+	//
+	// Example: {"recovery_codes":["7K3M-9QXA-TR50-1VWE"]}
+	Data RecoveryCodes `json:"data"`
+}
+
+// RefreshRequest A refresh token; of a session by cookie it is in the cookie.
 //
 // Example: {"refresh_token":"4yq7pV1m8Zk0cW2nR5tB9xJ3uLhE6sDfAaQwYoKi0gM"}
 type RefreshRequest struct {
 	// RefreshToken The token that login or refresh gave.
-	RefreshToken string `json:"refresh_token"`
+	RefreshToken *string `json:"refresh_token,omitempty"`
 }
 
 // Refund Money back to the customer.
@@ -2292,6 +2499,56 @@ type RevertTransferRequest struct {
 // Role What the user may do.
 type Role = models.Role
 
+// SecondFactorCode Six digits of the authenticator app, or a recovery code.
+//
+// Example: 123456
+type SecondFactorCode = string
+
+// SecondFactorLogin The code of a second factor.
+//
+// Example: {"code":"123456","mfa_token":"4yq7pV1m8Zk0cW2nR5tB9xJ3uLhE6sDfAaQwYoKi0gM"}
+type SecondFactorLogin struct {
+	// Code Six digits of the authenticator app, or a recovery code.
+	//
+	// Example: 123456
+	Code SecondFactorCode `json:"code"`
+
+	// MfaToken What logging in has given.
+	MfaToken string `json:"mfa_token"`
+}
+
+// SecondFactorNeeded The password was right, and a code is needed.
+//
+// Example: {"mfa_required":true,"mfa_token":"4yq7pV1m8Zk0cW2nR5tB9xJ3uLhE6sDfAaQwYoKi0gM"}
+type SecondFactorNeeded struct {
+	// MfaRequired Always true.
+	MfaRequired bool `json:"mfa_required"`
+
+	// MfaToken For `POST /api/v1/auth/login/totp`.
+	MfaToken string `json:"mfa_token"`
+}
+
+// SessionsAnswer defines model for SessionsAnswer.
+type SessionsAnswer struct {
+	Data []OpenSession `json:"data"`
+}
+
+// SingleSignOn Single sign-on of the platform's own people.
+//
+// Example: {"enabled":false}
+type SingleSignOn struct {
+	// Enabled Whether there is an identity provider.
+	Enabled bool `json:"enabled"`
+}
+
+// SingleSignOnAnswer defines model for SingleSignOnAnswer.
+type SingleSignOnAnswer struct {
+	// Data Single sign-on of the platform's own people.
+	//
+	// Example: {"enabled":false}
+	Data SingleSignOn `json:"data"`
+}
+
 // Staff An account that acts for a provider company.
 //
 // Example: {"created_at":"2026-11-01T08:00:00Z","email":"staff@rihla.test","id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d12","name":"Staff One","phone":"+966501234567","provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","role":"PROVIDER_STAFF","role_label_ar":"موظف شركة","role_label_en":"Provider staff"}
@@ -2354,6 +2611,22 @@ type StaffListAnswer struct {
 // StaffRole A role that acts for a provider company.
 type StaffRole = models.Role
 
+// StepUp A code that counts.
+//
+// Example: {"stepped_up_until":"2026-11-25T08:10:00Z"}
+type StepUp struct {
+	// SteppedUpUntil Until when.
+	SteppedUpUntil time.Time `json:"stepped_up_until"`
+}
+
+// StepUpAnswer defines model for StepUpAnswer.
+type StepUpAnswer struct {
+	// Data A code that counts.
+	//
+	// Example: {"stepped_up_until":"2026-11-25T08:10:00Z"}
+	Data StepUp `json:"data"`
+}
+
 // Tag A word or two.
 type Tag = string
 
@@ -2379,6 +2652,14 @@ type TimelineEntry struct {
 // TimelineKind What a line of a transaction's history is about.
 type TimelineKind string
 
+// TokenInput The token of a mail's link.
+//
+// Example: {"token":"4yq7pV1m8Zk0cW2nR5tB9xJ3uLhE6sDfAaQwYoKi0gM"}
+type TokenInput struct {
+	// Token What stands behind the `#` of the link.
+	Token string `json:"token"`
+}
+
 // Tokens A pair of tokens.
 //
 // Example: {"access_token":"eyJhbGciOiJFZERTQSIsImtpZCI6IjEifQ.eyJzdWIiOiIwMTlhIn0.c2lnbmF0dXJl","expires_in":900,"refresh_token":"4yq7pV1m8Zk0cW2nR5tB9xJ3uLhE6sDfAaQwYoKi0gM","token_type":"Bearer","user":{"email":"traveller@rihla.test","id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","locale":"ar","name":"Traveller One","phone":"+966501234567","provider_id":null,"role":"END_USER"}}
@@ -2392,7 +2673,10 @@ type Tokens struct {
 	// RefreshToken Good for one refresh.
 	RefreshToken string `json:"refresh_token"`
 
-	// TokenType Always Bearer.
+	// SessionID The session, as `/api/v1/me/sessions` lists it.
+	SessionID *openapi_types.UUID `json:"session_id,omitempty"`
+
+	// TokenType Cookie for a session by cookie, whose tokens are empty here.
 	TokenType string `json:"token_type"`
 
 	// User An account.
@@ -2543,6 +2827,51 @@ type UserAnswer struct {
 	Data User `json:"data"`
 }
 
+// UserInput What is changed of an account.
+//
+// Example: {"locale":"en","name":"Finance One","phone":"+966501234567","role":"FINANCE_ADMIN"}
+type UserInput struct {
+	// Locale A language of the service.
+	Locale Locale `json:"locale"`
+
+	// Name A person's name. One with a web address in it (a scheme, `www.`, or a domain with a path) is refused.
+	//
+	// Example: Traveller One
+	Name PersonName `json:"name"`
+
+	// Phone International (`+966501234567`) or national digits.
+	//
+	// Example: +966501234567
+	Phone Phone `json:"phone"`
+
+	// Role What the user may do.
+	Role Role `json:"role"`
+}
+
+// UserInvitation A new account of the platform's own people.
+//
+// Example: {"email":"finance.one@rihla.test","locale":"en","name":"Finance One","phone":"+966501234567","role":"FINANCE_ADMIN"}
+type UserInvitation struct {
+	// Email Example: traveller@rihla.test
+	Email Email `json:"email"`
+
+	// Locale A language of the service.
+	Locale *Locale `json:"locale,omitempty"`
+
+	// Name A person's name. One with a web address in it (a scheme, `www.`, or a domain with a path) is refused.
+	//
+	// Example: Traveller One
+	Name PersonName `json:"name"`
+
+	// Phone International (`+966501234567`) or national digits.
+	//
+	// Example: +966501234567
+	Phone Phone `json:"phone"`
+
+	// Role A role of the platform's own people.
+	Role PlatformRole `json:"role"`
+}
+
 // WebhookAnswer defines model for WebhookAnswer.
 type WebhookAnswer struct {
 	// Data The event is stored.
@@ -2619,6 +2948,9 @@ type ReportPeriod = Period
 
 // Search defines model for Search.
 type Search = string
+
+// SessionByCookie defines model for SessionByCookie.
+type SessionByCookie = string
 
 // WebhookID defines model for WebhookId.
 type WebhookID = string
@@ -3024,6 +3356,73 @@ type ListRefundsParams struct {
 	// Cursor `meta.next_cursor` of the page before: this page begins where that one ended, whatever has been added or taken away in
 	// between. `page` is not looked at then; filters are to stay as they were, and `sort` may be left out.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListUsersParams defines parameters for ListUsers.
+type ListUsersParams struct {
+	// Role Only accounts with this role.
+	Role *Role `form:"role,omitempty" json:"role,omitempty"`
+
+	// State Only accounts in this state.
+	State *AccountState `form:"state,omitempty" json:"state,omitempty"`
+
+	// Search Case-insensitive substring of name, email or phone.
+	Search *string `form:"search,omitempty" json:"search,omitempty"`
+
+	// Sort `name`, `email`, `created_at`. Default `-created_at`.
+	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
+
+	// Page The page, from 1.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PerPage The size of a page.
+	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// Cursor `meta.next_cursor` of the page before: this page begins where that one ended, whatever has been added or taken away in
+	// between. `page` is not looked at then; filters are to stay as they were, and `sort` may be left out.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// LoginParams defines parameters for Login.
+type LoginParams struct {
+	// XSession `cookie`: the tokens are kept in cookies of the browser (`__Host-`, HttpOnly, SameSite=Strict) and are not in the answer.
+	XSession *SessionByCookie `json:"X-Session,omitempty"`
+}
+
+// LoginTOTPParams defines parameters for LoginTOTP.
+type LoginTOTPParams struct {
+	// XSession `cookie`: the tokens are kept in cookies of the browser (`__Host-`, HttpOnly, SameSite=Strict) and are not in the answer.
+	XSession *SessionByCookie `json:"X-Session,omitempty"`
+}
+
+// LogoutParams defines parameters for Logout.
+type LogoutParams struct {
+	// XSession `cookie`: the tokens are kept in cookies of the browser (`__Host-`, HttpOnly, SameSite=Strict) and are not in the answer.
+	XSession *SessionByCookie `json:"X-Session,omitempty"`
+}
+
+// FinishSingleSignOnParams defines parameters for FinishSingleSignOn.
+type FinishSingleSignOnParams struct {
+	// Code The authorization code.
+	Code *string `form:"code,omitempty" json:"code,omitempty"`
+
+	// State Which log-in it is an answer to.
+	State *string `form:"state,omitempty" json:"state,omitempty"`
+
+	// Error Why the identity provider has refused.
+	Error *string `form:"error,omitempty" json:"error,omitempty"`
+}
+
+// StartSingleSignOnParams defines parameters for StartSingleSignOn.
+type StartSingleSignOnParams struct {
+	// ReturnTo Where the browser goes in the end, a path below `/console`.
+	ReturnTo *string `form:"return_to,omitempty" json:"return_to,omitempty"`
+}
+
+// RefreshTokensParams defines parameters for RefreshTokens.
+type RefreshTokensParams struct {
+	// XSession `cookie`: the tokens are kept in cookies of the browser (`__Host-`, HttpOnly, SameSite=Strict) and are not in the answer.
+	XSession *SessionByCookie `json:"X-Session,omitempty"`
 }
 
 // CreateBookingParams defines parameters for CreateBooking.
@@ -3554,8 +3953,20 @@ type RejectRefundJSONRequestBody = RejectRefundRequest
 // RejectRefundPayoutJSONRequestBody defines body for RejectRefundPayout for application/json ContentType.
 type RejectRefundPayoutJSONRequestBody = RejectPayoutRequest
 
+// InviteUserJSONRequestBody defines body for InviteUser for application/json ContentType.
+type InviteUserJSONRequestBody = UserInvitation
+
+// ReplaceUserJSONRequestBody defines body for ReplaceUser for application/json ContentType.
+type ReplaceUserJSONRequestBody = UserInput
+
+// ForgotPasswordJSONRequestBody defines body for ForgotPassword for application/json ContentType.
+type ForgotPasswordJSONRequestBody = EmailInput
+
 // LoginJSONRequestBody defines body for Login for application/json ContentType.
 type LoginJSONRequestBody = LoginRequest
+
+// LoginTOTPJSONRequestBody defines body for LoginTOTP for application/json ContentType.
+type LoginTOTPJSONRequestBody = SecondFactorLogin
 
 // LogoutJSONRequestBody defines body for Logout for application/json ContentType.
 type LogoutJSONRequestBody = RefreshRequest
@@ -3566,11 +3977,26 @@ type RefreshTokensJSONRequestBody = RefreshRequest
 // RegisterJSONRequestBody defines body for Register for application/json ContentType.
 type RegisterJSONRequestBody = RegisterRequest
 
+// ResetPasswordJSONRequestBody defines body for ResetPassword for application/json ContentType.
+type ResetPasswordJSONRequestBody = PasswordReset
+
+// StepUpJSONRequestBody defines body for StepUp for application/json ContentType.
+type StepUpJSONRequestBody = CodeInput
+
+// VerifyEmailJSONRequestBody defines body for VerifyEmail for application/json ContentType.
+type VerifyEmailJSONRequestBody = TokenInput
+
 // CreateBookingJSONRequestBody defines body for CreateBooking for application/json ContentType.
 type CreateBookingJSONRequestBody = BookingRequest
 
 // ChangePasswordJSONRequestBody defines body for ChangePassword for application/json ContentType.
 type ChangePasswordJSONRequestBody = PasswordChange
+
+// BeginSecondFactorJSONRequestBody defines body for BeginSecondFactor for application/json ContentType.
+type BeginSecondFactorJSONRequestBody = PasswordProof
+
+// ConfirmSecondFactorJSONRequestBody defines body for ConfirmSecondFactor for application/json ContentType.
+type ConfirmSecondFactorJSONRequestBody = CodeInput
 
 // CreateCampaignIntentJSONRequestBody defines body for CreateCampaignIntent for application/json ContentType.
 type CreateCampaignIntentJSONRequestBody = IntentRequest
@@ -3751,18 +4177,72 @@ type ServerInterface interface {
 	// RejectRefundPayout Reject or withdraw a refund that waits for its payout
 	// (POST /api/v1/admin/refunds/{id}/reject-payout)
 	RejectRefundPayout(c *fiber.Ctx, id ID) error
+	// ListUsers List accounts
+	// (GET /api/v1/admin/users)
+	ListUsers(c *fiber.Ctx, params ListUsersParams) error
+	// InviteUser Invite a user
+	// (POST /api/v1/admin/users)
+	InviteUser(c *fiber.Ctx) error
+	// RemoveUser Remove an account
+	// (DELETE /api/v1/admin/users/{id})
+	RemoveUser(c *fiber.Ctx, id ID) error
+	// GetUser Get an account
+	// (GET /api/v1/admin/users/{id})
+	GetUser(c *fiber.Ctx, id ID) error
+	// PatchUser Change parts of an account
+	// (PATCH /api/v1/admin/users/{id})
+	PatchUser(c *fiber.Ctx, id ID) error
+	// ReplaceUser Change an account
+	// (PUT /api/v1/admin/users/{id})
+	ReplaceUser(c *fiber.Ctx, id ID) error
+	// InviteUserAgain Send an invitation again
+	// (POST /api/v1/admin/users/{id}/invitation)
+	InviteUserAgain(c *fiber.Ctx, id ID) error
+	// LockUser Lock an account
+	// (POST /api/v1/admin/users/{id}/lock)
+	LockUser(c *fiber.Ctx, id ID) error
+	// ResetUserSecondFactor Take away a second factor
+	// (POST /api/v1/admin/users/{id}/reset-second-factor)
+	ResetUserSecondFactor(c *fiber.Ctx, id ID) error
+	// UnlockUser Unlock an account
+	// (POST /api/v1/admin/users/{id}/unlock)
+	UnlockUser(c *fiber.Ctx, id ID) error
+	// ForgotPassword Ask for a new password
+	// (POST /api/v1/auth/forgot-password)
+	ForgotPassword(c *fiber.Ctx) error
 	// Login Log in
 	// (POST /api/v1/auth/login)
-	Login(c *fiber.Ctx) error
+	Login(c *fiber.Ctx, params LoginParams) error
+	// LoginTOTP Log in with a code
+	// (POST /api/v1/auth/login/totp)
+	LoginTOTP(c *fiber.Ctx, params LoginTOTPParams) error
 	// Logout Log out
 	// (POST /api/v1/auth/logout)
-	Logout(c *fiber.Ctx) error
+	Logout(c *fiber.Ctx, params LogoutParams) error
+	// GetSingleSignOn Whether there is single sign-on
+	// (GET /api/v1/auth/oidc)
+	GetSingleSignOn(c *fiber.Ctx) error
+	// FinishSingleSignOn End single sign-on
+	// (GET /api/v1/auth/oidc/callback)
+	FinishSingleSignOn(c *fiber.Ctx, params FinishSingleSignOnParams) error
+	// StartSingleSignOn Begin single sign-on
+	// (GET /api/v1/auth/oidc/start)
+	StartSingleSignOn(c *fiber.Ctx, params StartSingleSignOnParams) error
 	// RefreshTokens Exchange a refresh token
 	// (POST /api/v1/auth/refresh)
-	RefreshTokens(c *fiber.Ctx) error
+	RefreshTokens(c *fiber.Ctx, params RefreshTokensParams) error
 	// Register Register an end user
 	// (POST /api/v1/auth/register)
 	Register(c *fiber.Ctx) error
+	// ResetPassword Set a new password by a link
+	// (POST /api/v1/auth/reset-password)
+	ResetPassword(c *fiber.Ctx) error
+	// StepUp Type a code once more
+	// (POST /api/v1/auth/step-up)
+	StepUp(c *fiber.Ctx) error
+	// VerifyEmail Verify an address
+	// (POST /api/v1/auth/verify-email)
+	VerifyEmail(c *fiber.Ctx) error
 	// CreateBooking Book seats and start the payment
 	// (POST /api/v1/bookings)
 	CreateBooking(c *fiber.Ctx, params CreateBookingParams) error
@@ -3787,6 +4267,27 @@ type ServerInterface interface {
 	// ChangePassword Change the own password
 	// (POST /api/v1/me/password)
 	ChangePassword(c *fiber.Ctx) error
+	// EndSessions End all own sessions
+	// (DELETE /api/v1/me/sessions)
+	EndSessions(c *fiber.Ctx) error
+	// ListSessions List the own sessions
+	// (GET /api/v1/me/sessions)
+	ListSessions(c *fiber.Ctx) error
+	// EndSession End one of the own sessions
+	// (DELETE /api/v1/me/sessions/{id})
+	EndSession(c *fiber.Ctx, id ID) error
+	// RemoveSecondFactor Remove the own second factor
+	// (DELETE /api/v1/me/totp)
+	RemoveSecondFactor(c *fiber.Ctx) error
+	// BeginSecondFactor Begin a second factor
+	// (POST /api/v1/me/totp)
+	BeginSecondFactor(c *fiber.Ctx) error
+	// ConfirmSecondFactor Confirm a second factor
+	// (POST /api/v1/me/totp/confirm)
+	ConfirmSecondFactor(c *fiber.Ctx) error
+	// SendVerification Send the verification again
+	// (POST /api/v1/me/verify-email)
+	SendVerification(c *fiber.Ctx) error
 	// GetPhoto Open a photo
 	// (GET /api/v1/media/{photo_id})
 	GetPhoto(c *fiber.Ctx, photoID PhotoID, params GetPhotoParams) error
@@ -6152,11 +6653,426 @@ func (siw *ServerInterfaceWrapper) RejectRefundPayout(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// ListUsers operation middleware
+func (siw *ServerInterfaceWrapper) ListUsers(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListUsersParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "role" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "role", query, &params.Role, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter role: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", query, &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter state: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "search" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "search", query, &params.Search, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter search: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "sort" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "sort", query, &params.Sort, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter sort: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "per_page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "per_page", query, &params.PerPage, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListUsers(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// InviteUser operation middleware
+func (siw *ServerInterfaceWrapper) InviteUser(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.InviteUser(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// RemoveUser operation middleware
+func (siw *ServerInterfaceWrapper) RemoveUser(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.RemoveUser(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetUser operation middleware
+func (siw *ServerInterfaceWrapper) GetUser(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetUser(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// PatchUser operation middleware
+func (siw *ServerInterfaceWrapper) PatchUser(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.PatchUser(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ReplaceUser operation middleware
+func (siw *ServerInterfaceWrapper) ReplaceUser(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ReplaceUser(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// InviteUserAgain operation middleware
+func (siw *ServerInterfaceWrapper) InviteUserAgain(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.InviteUserAgain(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// LockUser operation middleware
+func (siw *ServerInterfaceWrapper) LockUser(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.LockUser(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ResetUserSecondFactor operation middleware
+func (siw *ServerInterfaceWrapper) ResetUserSecondFactor(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ResetUserSecondFactor(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// UnlockUser operation middleware
+func (siw *ServerInterfaceWrapper) UnlockUser(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.UnlockUser(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ForgotPassword operation middleware
+func (siw *ServerInterfaceWrapper) ForgotPassword(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ForgotPassword(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // Login operation middleware
 func (siw *ServerInterfaceWrapper) Login(c *fiber.Ctx) error {
 
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params LoginParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "X-Session" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Session")]; found {
+		var XSession SessionByCookie
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName X-Session, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Session", valueList[0], &XSession, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter X-Session: %w", err).Error())
+		}
+
+		params.XSession = &XSession
+
+	}
+
 	handler := func(c *fiber.Ctx) error {
-		return siw.Handler.Login(c)
+		return siw.Handler.Login(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// LoginTOTP operation middleware
+func (siw *ServerInterfaceWrapper) LoginTOTP(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params LoginTOTPParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "X-Session" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Session")]; found {
+		var XSession SessionByCookie
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName X-Session, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Session", valueList[0], &XSession, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter X-Session: %w", err).Error())
+		}
+
+		params.XSession = &XSession
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.LoginTOTP(c, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -6173,8 +7089,139 @@ func (siw *ServerInterfaceWrapper) Login(c *fiber.Ctx) error {
 // Logout operation middleware
 func (siw *ServerInterfaceWrapper) Logout(c *fiber.Ctx) error {
 
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params LogoutParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "X-Session" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Session")]; found {
+		var XSession SessionByCookie
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName X-Session, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Session", valueList[0], &XSession, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter X-Session: %w", err).Error())
+		}
+
+		params.XSession = &XSession
+
+	}
+
 	handler := func(c *fiber.Ctx) error {
-		return siw.Handler.Logout(c)
+		return siw.Handler.Logout(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetSingleSignOn operation middleware
+func (siw *ServerInterfaceWrapper) GetSingleSignOn(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetSingleSignOn(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// FinishSingleSignOn operation middleware
+func (siw *ServerInterfaceWrapper) FinishSingleSignOn(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params FinishSingleSignOnParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "code" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "code", query, &params.Code, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter code: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", query, &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter state: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "error" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "error", query, &params.Error, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter error: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.FinishSingleSignOn(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// StartSingleSignOn operation middleware
+func (siw *ServerInterfaceWrapper) StartSingleSignOn(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params StartSingleSignOnParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "return_to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "return_to", query, &params.ReturnTo, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter return_to: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.StartSingleSignOn(c, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -6191,8 +7238,33 @@ func (siw *ServerInterfaceWrapper) Logout(c *fiber.Ctx) error {
 // RefreshTokens operation middleware
 func (siw *ServerInterfaceWrapper) RefreshTokens(c *fiber.Ctx) error {
 
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RefreshTokensParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "X-Session" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Session")]; found {
+		var XSession SessionByCookie
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName X-Session, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Session", valueList[0], &XSession, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter X-Session: %w", err).Error())
+		}
+
+		params.XSession = &XSession
+
+	}
+
 	handler := func(c *fiber.Ctx) error {
-		return siw.Handler.RefreshTokens(c)
+		return siw.Handler.RefreshTokens(c, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -6211,6 +7283,60 @@ func (siw *ServerInterfaceWrapper) Register(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.Register(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ResetPassword operation middleware
+func (siw *ServerInterfaceWrapper) ResetPassword(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ResetPassword(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// StepUp operation middleware
+func (siw *ServerInterfaceWrapper) StepUp(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.StepUp(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// VerifyEmail operation middleware
+func (siw *ServerInterfaceWrapper) VerifyEmail(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.VerifyEmail(c)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -6537,6 +7663,143 @@ func (siw *ServerInterfaceWrapper) ChangePassword(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ChangePassword(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// EndSessions operation middleware
+func (siw *ServerInterfaceWrapper) EndSessions(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.EndSessions(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListSessions operation middleware
+func (siw *ServerInterfaceWrapper) ListSessions(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListSessions(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// EndSession operation middleware
+func (siw *ServerInterfaceWrapper) EndSession(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.EndSession(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// RemoveSecondFactor operation middleware
+func (siw *ServerInterfaceWrapper) RemoveSecondFactor(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.RemoveSecondFactor(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// BeginSecondFactor operation middleware
+func (siw *ServerInterfaceWrapper) BeginSecondFactor(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.BeginSecondFactor(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ConfirmSecondFactor operation middleware
+func (siw *ServerInterfaceWrapper) ConfirmSecondFactor(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ConfirmSecondFactor(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// SendVerification operation middleware
+func (siw *ServerInterfaceWrapper) SendVerification(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.SendVerification(c)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -9306,13 +10569,49 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Post(options.BaseURL+"/api/v1/admin/refunds/:id/reject-payout", wrapper.RejectRefundPayout)
 
+	router.Get(options.BaseURL+"/api/v1/admin/users", wrapper.ListUsers)
+
+	router.Post(options.BaseURL+"/api/v1/admin/users", wrapper.InviteUser)
+
+	router.Delete(options.BaseURL+"/api/v1/admin/users/:id", wrapper.RemoveUser)
+
+	router.Get(options.BaseURL+"/api/v1/admin/users/:id", wrapper.GetUser)
+
+	router.Patch(options.BaseURL+"/api/v1/admin/users/:id", wrapper.PatchUser)
+
+	router.Put(options.BaseURL+"/api/v1/admin/users/:id", wrapper.ReplaceUser)
+
+	router.Post(options.BaseURL+"/api/v1/admin/users/:id/invitation", wrapper.InviteUserAgain)
+
+	router.Post(options.BaseURL+"/api/v1/admin/users/:id/lock", wrapper.LockUser)
+
+	router.Post(options.BaseURL+"/api/v1/admin/users/:id/reset-second-factor", wrapper.ResetUserSecondFactor)
+
+	router.Post(options.BaseURL+"/api/v1/admin/users/:id/unlock", wrapper.UnlockUser)
+
+	router.Post(options.BaseURL+"/api/v1/auth/forgot-password", wrapper.ForgotPassword)
+
 	router.Post(options.BaseURL+"/api/v1/auth/login", wrapper.Login)
 
+	router.Post(options.BaseURL+"/api/v1/auth/login/totp", wrapper.LoginTOTP)
+
 	router.Post(options.BaseURL+"/api/v1/auth/logout", wrapper.Logout)
+
+	router.Get(options.BaseURL+"/api/v1/auth/oidc", wrapper.GetSingleSignOn)
+
+	router.Get(options.BaseURL+"/api/v1/auth/oidc/callback", wrapper.FinishSingleSignOn)
+
+	router.Get(options.BaseURL+"/api/v1/auth/oidc/start", wrapper.StartSingleSignOn)
 
 	router.Post(options.BaseURL+"/api/v1/auth/refresh", wrapper.RefreshTokens)
 
 	router.Post(options.BaseURL+"/api/v1/auth/register", wrapper.Register)
+
+	router.Post(options.BaseURL+"/api/v1/auth/reset-password", wrapper.ResetPassword)
+
+	router.Post(options.BaseURL+"/api/v1/auth/step-up", wrapper.StepUp)
+
+	router.Post(options.BaseURL+"/api/v1/auth/verify-email", wrapper.VerifyEmail)
 
 	router.Post(options.BaseURL+"/api/v1/bookings", wrapper.CreateBooking)
 
@@ -9329,6 +10628,20 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 	router.Get(options.BaseURL+"/api/v1/me", wrapper.GetMe)
 
 	router.Post(options.BaseURL+"/api/v1/me/password", wrapper.ChangePassword)
+
+	router.Delete(options.BaseURL+"/api/v1/me/sessions", wrapper.EndSessions)
+
+	router.Get(options.BaseURL+"/api/v1/me/sessions", wrapper.ListSessions)
+
+	router.Delete(options.BaseURL+"/api/v1/me/sessions/:id", wrapper.EndSession)
+
+	router.Delete(options.BaseURL+"/api/v1/me/totp", wrapper.RemoveSecondFactor)
+
+	router.Post(options.BaseURL+"/api/v1/me/totp", wrapper.BeginSecondFactor)
+
+	router.Post(options.BaseURL+"/api/v1/me/totp/confirm", wrapper.ConfirmSecondFactor)
+
+	router.Post(options.BaseURL+"/api/v1/me/verify-email", wrapper.SendVerification)
 
 	router.Get(options.BaseURL+"/api/v1/media/:photo_id", wrapper.GetPhoto)
 
@@ -10497,15 +11810,210 @@ func (response RejectRefundPayout202JSONResponse) VisitRejectRefundPayoutRespons
 	return ctx.JSON(&response)
 }
 
+type ListUsersRequestObject struct {
+	Params ListUsersParams
+}
+
+type ListUsersResponseObject interface {
+	VisitListUsersResponse(ctx *fiber.Ctx) error
+}
+
+type ListUsers200JSONResponse AccountsAnswer
+
+func (response ListUsers200JSONResponse) VisitListUsersResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type InviteUserRequestObject struct {
+	Body *InviteUserJSONRequestBody
+}
+
+type InviteUserResponseObject interface {
+	VisitInviteUserResponse(ctx *fiber.Ctx) error
+}
+
+type InviteUser201ResponseHeaders struct {
+	Location string
+}
+
+type InviteUser201JSONResponse struct {
+	Body    AccountAnswer
+	Headers InviteUser201ResponseHeaders
+}
+
+func (response InviteUser201JSONResponse) VisitInviteUserResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Location", fmt.Sprint(response.Headers.Location))
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(201)
+
+	return ctx.JSON(&response.Body)
+}
+
+type RemoveUserRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type RemoveUserResponseObject interface {
+	VisitRemoveUserResponse(ctx *fiber.Ctx) error
+}
+
+type RemoveUser204Response struct {
+}
+
+func (response RemoveUser204Response) VisitRemoveUserResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
+}
+
+type GetUserRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type GetUserResponseObject interface {
+	VisitGetUserResponse(ctx *fiber.Ctx) error
+}
+
+type GetUser200JSONResponse AccountAnswer
+
+func (response GetUser200JSONResponse) VisitGetUserResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type PatchUserRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type PatchUserResponseObject interface {
+	VisitPatchUserResponse(ctx *fiber.Ctx) error
+}
+
+type PatchUser200JSONResponse AccountAnswer
+
+func (response PatchUser200JSONResponse) VisitPatchUserResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ReplaceUserRequestObject struct {
+	ID   ID `json:"id"`
+	Body *ReplaceUserJSONRequestBody
+}
+
+type ReplaceUserResponseObject interface {
+	VisitReplaceUserResponse(ctx *fiber.Ctx) error
+}
+
+type ReplaceUser200JSONResponse AccountAnswer
+
+func (response ReplaceUser200JSONResponse) VisitReplaceUserResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type InviteUserAgainRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type InviteUserAgainResponseObject interface {
+	VisitInviteUserAgainResponse(ctx *fiber.Ctx) error
+}
+
+type InviteUserAgain200JSONResponse AccountAnswer
+
+func (response InviteUserAgain200JSONResponse) VisitInviteUserAgainResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type LockUserRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type LockUserResponseObject interface {
+	VisitLockUserResponse(ctx *fiber.Ctx) error
+}
+
+type LockUser200JSONResponse AccountAnswer
+
+func (response LockUser200JSONResponse) VisitLockUserResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ResetUserSecondFactorRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type ResetUserSecondFactorResponseObject interface {
+	VisitResetUserSecondFactorResponse(ctx *fiber.Ctx) error
+}
+
+type ResetUserSecondFactor200JSONResponse AccountAnswer
+
+func (response ResetUserSecondFactor200JSONResponse) VisitResetUserSecondFactorResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type UnlockUserRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type UnlockUserResponseObject interface {
+	VisitUnlockUserResponse(ctx *fiber.Ctx) error
+}
+
+type UnlockUser200JSONResponse AccountAnswer
+
+func (response UnlockUser200JSONResponse) VisitUnlockUserResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ForgotPasswordRequestObject struct {
+	Body *ForgotPasswordJSONRequestBody
+}
+
+type ForgotPasswordResponseObject interface {
+	VisitForgotPasswordResponse(ctx *fiber.Ctx) error
+}
+
+type ForgotPassword202Response struct {
+}
+
+func (response ForgotPassword202Response) VisitForgotPasswordResponse(ctx *fiber.Ctx) error {
+	ctx.Status(202)
+	return nil
+}
+
 type LoginRequestObject struct {
-	Body *LoginJSONRequestBody
+	Params LoginParams
+	Body   *LoginJSONRequestBody
 }
 
 type LoginResponseObject interface {
 	VisitLoginResponse(ctx *fiber.Ctx) error
 }
 
-type Login200JSONResponse TokensAnswer
+type Login200JSONResponse LoginAnswer
 
 func (response Login200JSONResponse) VisitLoginResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
@@ -10514,8 +12022,27 @@ func (response Login200JSONResponse) VisitLoginResponse(ctx *fiber.Ctx) error {
 	return ctx.JSON(&response)
 }
 
+type LoginTOTPRequestObject struct {
+	Params LoginTOTPParams
+	Body   *LoginTOTPJSONRequestBody
+}
+
+type LoginTOTPResponseObject interface {
+	VisitLoginTOTPResponse(ctx *fiber.Ctx) error
+}
+
+type LoginTOTP200JSONResponse TokensAnswer
+
+func (response LoginTOTP200JSONResponse) VisitLoginTOTPResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
 type LogoutRequestObject struct {
-	Body *LogoutJSONRequestBody
+	Params LogoutParams
+	Body   *LogoutJSONRequestBody
 }
 
 type LogoutResponseObject interface {
@@ -10530,8 +12057,69 @@ func (response Logout204Response) VisitLogoutResponse(ctx *fiber.Ctx) error {
 	return nil
 }
 
+type GetSingleSignOnRequestObject struct {
+}
+
+type GetSingleSignOnResponseObject interface {
+	VisitGetSingleSignOnResponse(ctx *fiber.Ctx) error
+}
+
+type GetSingleSignOn200JSONResponse SingleSignOnAnswer
+
+func (response GetSingleSignOn200JSONResponse) VisitGetSingleSignOnResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type FinishSingleSignOnRequestObject struct {
+	Params FinishSingleSignOnParams
+}
+
+type FinishSingleSignOnResponseObject interface {
+	VisitFinishSingleSignOnResponse(ctx *fiber.Ctx) error
+}
+
+type FinishSingleSignOn303ResponseHeaders struct {
+	Location string
+}
+
+type FinishSingleSignOn303Response struct {
+	Headers FinishSingleSignOn303ResponseHeaders
+}
+
+func (response FinishSingleSignOn303Response) VisitFinishSingleSignOnResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Location", fmt.Sprint(response.Headers.Location))
+	ctx.Status(303)
+	return nil
+}
+
+type StartSingleSignOnRequestObject struct {
+	Params StartSingleSignOnParams
+}
+
+type StartSingleSignOnResponseObject interface {
+	VisitStartSingleSignOnResponse(ctx *fiber.Ctx) error
+}
+
+type StartSingleSignOn303ResponseHeaders struct {
+	Location string
+}
+
+type StartSingleSignOn303Response struct {
+	Headers StartSingleSignOn303ResponseHeaders
+}
+
+func (response StartSingleSignOn303Response) VisitStartSingleSignOnResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Location", fmt.Sprint(response.Headers.Location))
+	ctx.Status(303)
+	return nil
+}
+
 type RefreshTokensRequestObject struct {
-	Body *RefreshTokensJSONRequestBody
+	Params RefreshTokensParams
+	Body   *RefreshTokensJSONRequestBody
 }
 
 type RefreshTokensResponseObject interface {
@@ -10570,6 +12158,55 @@ func (response Register201JSONResponse) VisitRegisterResponse(ctx *fiber.Ctx) er
 	ctx.Status(201)
 
 	return ctx.JSON(&response.Body)
+}
+
+type ResetPasswordRequestObject struct {
+	Body *ResetPasswordJSONRequestBody
+}
+
+type ResetPasswordResponseObject interface {
+	VisitResetPasswordResponse(ctx *fiber.Ctx) error
+}
+
+type ResetPassword204Response struct {
+}
+
+func (response ResetPassword204Response) VisitResetPasswordResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
+}
+
+type StepUpRequestObject struct {
+	Body *StepUpJSONRequestBody
+}
+
+type StepUpResponseObject interface {
+	VisitStepUpResponse(ctx *fiber.Ctx) error
+}
+
+type StepUp200JSONResponse StepUpAnswer
+
+func (response StepUp200JSONResponse) VisitStepUpResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type VerifyEmailRequestObject struct {
+	Body *VerifyEmailJSONRequestBody
+}
+
+type VerifyEmailResponseObject interface {
+	VisitVerifyEmailResponse(ctx *fiber.Ctx) error
+}
+
+type VerifyEmail204Response struct {
+}
+
+func (response VerifyEmail204Response) VisitVerifyEmailResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
 }
 
 type CreateBookingRequestObject struct {
@@ -10700,7 +12337,7 @@ type GetMeResponseObject interface {
 	VisitGetMeResponse(ctx *fiber.Ctx) error
 }
 
-type GetMe200JSONResponse UserAnswer
+type GetMe200JSONResponse OwnAccountAnswer
 
 func (response GetMe200JSONResponse) VisitGetMeResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
@@ -10722,6 +12359,117 @@ type ChangePassword204Response struct {
 
 func (response ChangePassword204Response) VisitChangePasswordResponse(ctx *fiber.Ctx) error {
 	ctx.Status(204)
+	return nil
+}
+
+type EndSessionsRequestObject struct {
+}
+
+type EndSessionsResponseObject interface {
+	VisitEndSessionsResponse(ctx *fiber.Ctx) error
+}
+
+type EndSessions204Response struct {
+}
+
+func (response EndSessions204Response) VisitEndSessionsResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
+}
+
+type ListSessionsRequestObject struct {
+}
+
+type ListSessionsResponseObject interface {
+	VisitListSessionsResponse(ctx *fiber.Ctx) error
+}
+
+type ListSessions200JSONResponse SessionsAnswer
+
+func (response ListSessions200JSONResponse) VisitListSessionsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type EndSessionRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type EndSessionResponseObject interface {
+	VisitEndSessionResponse(ctx *fiber.Ctx) error
+}
+
+type EndSession204Response struct {
+}
+
+func (response EndSession204Response) VisitEndSessionResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
+}
+
+type RemoveSecondFactorRequestObject struct {
+}
+
+type RemoveSecondFactorResponseObject interface {
+	VisitRemoveSecondFactorResponse(ctx *fiber.Ctx) error
+}
+
+type RemoveSecondFactor204Response struct {
+}
+
+func (response RemoveSecondFactor204Response) VisitRemoveSecondFactorResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
+}
+
+type BeginSecondFactorRequestObject struct {
+	Body *BeginSecondFactorJSONRequestBody
+}
+
+type BeginSecondFactorResponseObject interface {
+	VisitBeginSecondFactorResponse(ctx *fiber.Ctx) error
+}
+
+type BeginSecondFactor200JSONResponse NewSecondFactorAnswer
+
+func (response BeginSecondFactor200JSONResponse) VisitBeginSecondFactorResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ConfirmSecondFactorRequestObject struct {
+	Body *ConfirmSecondFactorJSONRequestBody
+}
+
+type ConfirmSecondFactorResponseObject interface {
+	VisitConfirmSecondFactorResponse(ctx *fiber.Ctx) error
+}
+
+type ConfirmSecondFactor200JSONResponse RecoveryCodesAnswer
+
+func (response ConfirmSecondFactor200JSONResponse) VisitConfirmSecondFactorResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type SendVerificationRequestObject struct {
+}
+
+type SendVerificationResponseObject interface {
+	VisitSendVerificationResponse(ctx *fiber.Ctx) error
+}
+
+type SendVerification202Response struct {
+}
+
+func (response SendVerification202Response) VisitSendVerificationResponse(ctx *fiber.Ctx) error {
+	ctx.Status(202)
 	return nil
 }
 
@@ -12079,18 +13827,72 @@ type StrictServerInterface interface {
 	// RejectRefundPayout Reject or withdraw a refund that waits for its payout
 	// (POST /api/v1/admin/refunds/{id}/reject-payout)
 	RejectRefundPayout(ctx context.Context, request RejectRefundPayoutRequestObject) (RejectRefundPayoutResponseObject, error)
+	// ListUsers List accounts
+	// (GET /api/v1/admin/users)
+	ListUsers(ctx context.Context, request ListUsersRequestObject) (ListUsersResponseObject, error)
+	// InviteUser Invite a user
+	// (POST /api/v1/admin/users)
+	InviteUser(ctx context.Context, request InviteUserRequestObject) (InviteUserResponseObject, error)
+	// RemoveUser Remove an account
+	// (DELETE /api/v1/admin/users/{id})
+	RemoveUser(ctx context.Context, request RemoveUserRequestObject) (RemoveUserResponseObject, error)
+	// GetUser Get an account
+	// (GET /api/v1/admin/users/{id})
+	GetUser(ctx context.Context, request GetUserRequestObject) (GetUserResponseObject, error)
+	// PatchUser Change parts of an account
+	// (PATCH /api/v1/admin/users/{id})
+	PatchUser(ctx context.Context, request PatchUserRequestObject) (PatchUserResponseObject, error)
+	// ReplaceUser Change an account
+	// (PUT /api/v1/admin/users/{id})
+	ReplaceUser(ctx context.Context, request ReplaceUserRequestObject) (ReplaceUserResponseObject, error)
+	// InviteUserAgain Send an invitation again
+	// (POST /api/v1/admin/users/{id}/invitation)
+	InviteUserAgain(ctx context.Context, request InviteUserAgainRequestObject) (InviteUserAgainResponseObject, error)
+	// LockUser Lock an account
+	// (POST /api/v1/admin/users/{id}/lock)
+	LockUser(ctx context.Context, request LockUserRequestObject) (LockUserResponseObject, error)
+	// ResetUserSecondFactor Take away a second factor
+	// (POST /api/v1/admin/users/{id}/reset-second-factor)
+	ResetUserSecondFactor(ctx context.Context, request ResetUserSecondFactorRequestObject) (ResetUserSecondFactorResponseObject, error)
+	// UnlockUser Unlock an account
+	// (POST /api/v1/admin/users/{id}/unlock)
+	UnlockUser(ctx context.Context, request UnlockUserRequestObject) (UnlockUserResponseObject, error)
+	// ForgotPassword Ask for a new password
+	// (POST /api/v1/auth/forgot-password)
+	ForgotPassword(ctx context.Context, request ForgotPasswordRequestObject) (ForgotPasswordResponseObject, error)
 	// Login Log in
 	// (POST /api/v1/auth/login)
 	Login(ctx context.Context, request LoginRequestObject) (LoginResponseObject, error)
+	// LoginTOTP Log in with a code
+	// (POST /api/v1/auth/login/totp)
+	LoginTOTP(ctx context.Context, request LoginTOTPRequestObject) (LoginTOTPResponseObject, error)
 	// Logout Log out
 	// (POST /api/v1/auth/logout)
 	Logout(ctx context.Context, request LogoutRequestObject) (LogoutResponseObject, error)
+	// GetSingleSignOn Whether there is single sign-on
+	// (GET /api/v1/auth/oidc)
+	GetSingleSignOn(ctx context.Context, request GetSingleSignOnRequestObject) (GetSingleSignOnResponseObject, error)
+	// FinishSingleSignOn End single sign-on
+	// (GET /api/v1/auth/oidc/callback)
+	FinishSingleSignOn(ctx context.Context, request FinishSingleSignOnRequestObject) (FinishSingleSignOnResponseObject, error)
+	// StartSingleSignOn Begin single sign-on
+	// (GET /api/v1/auth/oidc/start)
+	StartSingleSignOn(ctx context.Context, request StartSingleSignOnRequestObject) (StartSingleSignOnResponseObject, error)
 	// RefreshTokens Exchange a refresh token
 	// (POST /api/v1/auth/refresh)
 	RefreshTokens(ctx context.Context, request RefreshTokensRequestObject) (RefreshTokensResponseObject, error)
 	// Register Register an end user
 	// (POST /api/v1/auth/register)
 	Register(ctx context.Context, request RegisterRequestObject) (RegisterResponseObject, error)
+	// ResetPassword Set a new password by a link
+	// (POST /api/v1/auth/reset-password)
+	ResetPassword(ctx context.Context, request ResetPasswordRequestObject) (ResetPasswordResponseObject, error)
+	// StepUp Type a code once more
+	// (POST /api/v1/auth/step-up)
+	StepUp(ctx context.Context, request StepUpRequestObject) (StepUpResponseObject, error)
+	// VerifyEmail Verify an address
+	// (POST /api/v1/auth/verify-email)
+	VerifyEmail(ctx context.Context, request VerifyEmailRequestObject) (VerifyEmailResponseObject, error)
 	// CreateBooking Book seats and start the payment
 	// (POST /api/v1/bookings)
 	CreateBooking(ctx context.Context, request CreateBookingRequestObject) (CreateBookingResponseObject, error)
@@ -12115,6 +13917,27 @@ type StrictServerInterface interface {
 	// ChangePassword Change the own password
 	// (POST /api/v1/me/password)
 	ChangePassword(ctx context.Context, request ChangePasswordRequestObject) (ChangePasswordResponseObject, error)
+	// EndSessions End all own sessions
+	// (DELETE /api/v1/me/sessions)
+	EndSessions(ctx context.Context, request EndSessionsRequestObject) (EndSessionsResponseObject, error)
+	// ListSessions List the own sessions
+	// (GET /api/v1/me/sessions)
+	ListSessions(ctx context.Context, request ListSessionsRequestObject) (ListSessionsResponseObject, error)
+	// EndSession End one of the own sessions
+	// (DELETE /api/v1/me/sessions/{id})
+	EndSession(ctx context.Context, request EndSessionRequestObject) (EndSessionResponseObject, error)
+	// RemoveSecondFactor Remove the own second factor
+	// (DELETE /api/v1/me/totp)
+	RemoveSecondFactor(ctx context.Context, request RemoveSecondFactorRequestObject) (RemoveSecondFactorResponseObject, error)
+	// BeginSecondFactor Begin a second factor
+	// (POST /api/v1/me/totp)
+	BeginSecondFactor(ctx context.Context, request BeginSecondFactorRequestObject) (BeginSecondFactorResponseObject, error)
+	// ConfirmSecondFactor Confirm a second factor
+	// (POST /api/v1/me/totp/confirm)
+	ConfirmSecondFactor(ctx context.Context, request ConfirmSecondFactorRequestObject) (ConfirmSecondFactorResponseObject, error)
+	// SendVerification Send the verification again
+	// (POST /api/v1/me/verify-email)
+	SendVerification(ctx context.Context, request SendVerificationRequestObject) (SendVerificationResponseObject, error)
 	// GetPhoto Open a photo
 	// (GET /api/v1/media/{photo_id})
 	GetPhoto(ctx context.Context, request GetPhotoRequestObject) (GetPhotoResponseObject, error)
@@ -13793,9 +15616,346 @@ func (sh *strictHandler) RejectRefundPayout(ctx *fiber.Ctx, id ID) error {
 	return nil
 }
 
+// ListUsers operation middleware
+func (sh *strictHandler) ListUsers(ctx *fiber.Ctx, params ListUsersParams) error {
+	var request ListUsersRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListUsers(ctx.UserContext(), request.(ListUsersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListUsers")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListUsersResponseObject); ok {
+		if err := validResponse.VisitListUsersResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// InviteUser operation middleware
+func (sh *strictHandler) InviteUser(ctx *fiber.Ctx) error {
+	var request InviteUserRequestObject
+
+	var body InviteUserJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.InviteUser(ctx.UserContext(), request.(InviteUserRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "InviteUser")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(InviteUserResponseObject); ok {
+		if err := validResponse.VisitInviteUserResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RemoveUser operation middleware
+func (sh *strictHandler) RemoveUser(ctx *fiber.Ctx, id ID) error {
+	var request RemoveUserRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.RemoveUser(ctx.UserContext(), request.(RemoveUserRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RemoveUser")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RemoveUserResponseObject); ok {
+		if err := validResponse.VisitRemoveUserResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetUser operation middleware
+func (sh *strictHandler) GetUser(ctx *fiber.Ctx, id ID) error {
+	var request GetUserRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetUser(ctx.UserContext(), request.(GetUserRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetUser")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetUserResponseObject); ok {
+		if err := validResponse.VisitGetUserResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PatchUser operation middleware
+func (sh *strictHandler) PatchUser(ctx *fiber.Ctx, id ID) error {
+	var request PatchUserRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.PatchUser(ctx.UserContext(), request.(PatchUserRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PatchUser")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PatchUserResponseObject); ok {
+		if err := validResponse.VisitPatchUserResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReplaceUser operation middleware
+func (sh *strictHandler) ReplaceUser(ctx *fiber.Ctx, id ID) error {
+	var request ReplaceUserRequestObject
+
+	request.ID = id
+
+	var body ReplaceUserJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ReplaceUser(ctx.UserContext(), request.(ReplaceUserRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReplaceUser")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReplaceUserResponseObject); ok {
+		if err := validResponse.VisitReplaceUserResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// InviteUserAgain operation middleware
+func (sh *strictHandler) InviteUserAgain(ctx *fiber.Ctx, id ID) error {
+	var request InviteUserAgainRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.InviteUserAgain(ctx.UserContext(), request.(InviteUserAgainRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "InviteUserAgain")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(InviteUserAgainResponseObject); ok {
+		if err := validResponse.VisitInviteUserAgainResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// LockUser operation middleware
+func (sh *strictHandler) LockUser(ctx *fiber.Ctx, id ID) error {
+	var request LockUserRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.LockUser(ctx.UserContext(), request.(LockUserRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "LockUser")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(LockUserResponseObject); ok {
+		if err := validResponse.VisitLockUserResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ResetUserSecondFactor operation middleware
+func (sh *strictHandler) ResetUserSecondFactor(ctx *fiber.Ctx, id ID) error {
+	var request ResetUserSecondFactorRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ResetUserSecondFactor(ctx.UserContext(), request.(ResetUserSecondFactorRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResetUserSecondFactor")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ResetUserSecondFactorResponseObject); ok {
+		if err := validResponse.VisitResetUserSecondFactorResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// UnlockUser operation middleware
+func (sh *strictHandler) UnlockUser(ctx *fiber.Ctx, id ID) error {
+	var request UnlockUserRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.UnlockUser(ctx.UserContext(), request.(UnlockUserRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UnlockUser")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(UnlockUserResponseObject); ok {
+		if err := validResponse.VisitUnlockUserResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ForgotPassword operation middleware
+func (sh *strictHandler) ForgotPassword(ctx *fiber.Ctx) error {
+	var request ForgotPasswordRequestObject
+
+	var body ForgotPasswordJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ForgotPassword(ctx.UserContext(), request.(ForgotPasswordRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ForgotPassword")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ForgotPasswordResponseObject); ok {
+		if err := validResponse.VisitForgotPasswordResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // Login operation middleware
-func (sh *strictHandler) Login(ctx *fiber.Ctx) error {
+func (sh *strictHandler) Login(ctx *fiber.Ctx, params LoginParams) error {
 	var request LoginRequestObject
+
+	request.Params = params
 
 	var body LoginJSONRequestBody
 	var err error
@@ -13832,9 +15992,52 @@ func (sh *strictHandler) Login(ctx *fiber.Ctx) error {
 	return nil
 }
 
+// LoginTOTP operation middleware
+func (sh *strictHandler) LoginTOTP(ctx *fiber.Ctx, params LoginTOTPParams) error {
+	var request LoginTOTPRequestObject
+
+	request.Params = params
+
+	var body LoginTOTPJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.LoginTOTP(ctx.UserContext(), request.(LoginTOTPRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "LoginTOTP")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(LoginTOTPResponseObject); ok {
+		if err := validResponse.VisitLoginTOTPResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // Logout operation middleware
-func (sh *strictHandler) Logout(ctx *fiber.Ctx) error {
+func (sh *strictHandler) Logout(ctx *fiber.Ctx, params LogoutParams) error {
 	var request LogoutRequestObject
+
+	request.Params = params
 
 	var body LogoutJSONRequestBody
 	var err error
@@ -13871,9 +16074,90 @@ func (sh *strictHandler) Logout(ctx *fiber.Ctx) error {
 	return nil
 }
 
+// GetSingleSignOn operation middleware
+func (sh *strictHandler) GetSingleSignOn(ctx *fiber.Ctx) error {
+	var request GetSingleSignOnRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetSingleSignOn(ctx.UserContext(), request.(GetSingleSignOnRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetSingleSignOn")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetSingleSignOnResponseObject); ok {
+		if err := validResponse.VisitGetSingleSignOnResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// FinishSingleSignOn operation middleware
+func (sh *strictHandler) FinishSingleSignOn(ctx *fiber.Ctx, params FinishSingleSignOnParams) error {
+	var request FinishSingleSignOnRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.FinishSingleSignOn(ctx.UserContext(), request.(FinishSingleSignOnRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "FinishSingleSignOn")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(FinishSingleSignOnResponseObject); ok {
+		if err := validResponse.VisitFinishSingleSignOnResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// StartSingleSignOn operation middleware
+func (sh *strictHandler) StartSingleSignOn(ctx *fiber.Ctx, params StartSingleSignOnParams) error {
+	var request StartSingleSignOnRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.StartSingleSignOn(ctx.UserContext(), request.(StartSingleSignOnRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "StartSingleSignOn")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(StartSingleSignOnResponseObject); ok {
+		if err := validResponse.VisitStartSingleSignOnResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // RefreshTokens operation middleware
-func (sh *strictHandler) RefreshTokens(ctx *fiber.Ctx) error {
+func (sh *strictHandler) RefreshTokens(ctx *fiber.Ctx, params RefreshTokensParams) error {
 	var request RefreshTokensRequestObject
+
+	request.Params = params
 
 	var body RefreshTokensJSONRequestBody
 	var err error
@@ -13941,6 +16225,123 @@ func (sh *strictHandler) Register(ctx *fiber.Ctx) error {
 		return err
 	} else if validResponse, ok := response.(RegisterResponseObject); ok {
 		if err := validResponse.VisitRegisterResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ResetPassword operation middleware
+func (sh *strictHandler) ResetPassword(ctx *fiber.Ctx) error {
+	var request ResetPasswordRequestObject
+
+	var body ResetPasswordJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ResetPassword(ctx.UserContext(), request.(ResetPasswordRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResetPassword")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ResetPasswordResponseObject); ok {
+		if err := validResponse.VisitResetPasswordResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// StepUp operation middleware
+func (sh *strictHandler) StepUp(ctx *fiber.Ctx) error {
+	var request StepUpRequestObject
+
+	var body StepUpJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.StepUp(ctx.UserContext(), request.(StepUpRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "StepUp")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(StepUpResponseObject); ok {
+		if err := validResponse.VisitStepUpResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// VerifyEmail operation middleware
+func (sh *strictHandler) VerifyEmail(ctx *fiber.Ctx) error {
+	var request VerifyEmailRequestObject
+
+	var body VerifyEmailJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.VerifyEmail(ctx.UserContext(), request.(VerifyEmailRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "VerifyEmail")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(VerifyEmailResponseObject); ok {
+		if err := validResponse.VisitVerifyEmailResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {
@@ -14182,6 +16583,211 @@ func (sh *strictHandler) ChangePassword(ctx *fiber.Ctx) error {
 		return err
 	} else if validResponse, ok := response.(ChangePasswordResponseObject); ok {
 		if err := validResponse.VisitChangePasswordResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// EndSessions operation middleware
+func (sh *strictHandler) EndSessions(ctx *fiber.Ctx) error {
+	var request EndSessionsRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.EndSessions(ctx.UserContext(), request.(EndSessionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EndSessions")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(EndSessionsResponseObject); ok {
+		if err := validResponse.VisitEndSessionsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListSessions operation middleware
+func (sh *strictHandler) ListSessions(ctx *fiber.Ctx) error {
+	var request ListSessionsRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListSessions(ctx.UserContext(), request.(ListSessionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListSessions")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListSessionsResponseObject); ok {
+		if err := validResponse.VisitListSessionsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// EndSession operation middleware
+func (sh *strictHandler) EndSession(ctx *fiber.Ctx, id ID) error {
+	var request EndSessionRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.EndSession(ctx.UserContext(), request.(EndSessionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EndSession")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(EndSessionResponseObject); ok {
+		if err := validResponse.VisitEndSessionResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RemoveSecondFactor operation middleware
+func (sh *strictHandler) RemoveSecondFactor(ctx *fiber.Ctx) error {
+	var request RemoveSecondFactorRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.RemoveSecondFactor(ctx.UserContext(), request.(RemoveSecondFactorRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RemoveSecondFactor")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RemoveSecondFactorResponseObject); ok {
+		if err := validResponse.VisitRemoveSecondFactorResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// BeginSecondFactor operation middleware
+func (sh *strictHandler) BeginSecondFactor(ctx *fiber.Ctx) error {
+	var request BeginSecondFactorRequestObject
+
+	var body BeginSecondFactorJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.BeginSecondFactor(ctx.UserContext(), request.(BeginSecondFactorRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "BeginSecondFactor")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(BeginSecondFactorResponseObject); ok {
+		if err := validResponse.VisitBeginSecondFactorResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ConfirmSecondFactor operation middleware
+func (sh *strictHandler) ConfirmSecondFactor(ctx *fiber.Ctx) error {
+	var request ConfirmSecondFactorRequestObject
+
+	var body ConfirmSecondFactorJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ConfirmSecondFactor(ctx.UserContext(), request.(ConfirmSecondFactorRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ConfirmSecondFactor")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ConfirmSecondFactorResponseObject); ok {
+		if err := validResponse.VisitConfirmSecondFactorResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SendVerification operation middleware
+func (sh *strictHandler) SendVerification(ctx *fiber.Ctx) error {
+	var request SendVerificationRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.SendVerification(ctx.UserContext(), request.(SendVerificationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SendVerification")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SendVerificationResponseObject); ok {
+		if err := validResponse.VisitSendVerificationResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -33,6 +33,8 @@ type Deps struct {
 	// MayWrite refuses provider staff that may not change their company's data at the moment: those of an INACTIVE one. It is
 	// asked before the request is looked at, on writing operations that provider roles are named for. May be nil.
 	MayWrite func(ctx context.Context, staff auth.Principal) error
+	// SteppedUp refuses callers who have a second factor and have typed no code lately, on operations with x-step-up. May be nil.
+	SteppedUp func(ctx context.Context, caller auth.Principal) error
 	// Webhooks verify the bodies of the operations with x-raw-body, by operationId. They run before the channel's
 	// limit, so that only the gateway uses it up.
 	Webhooks map[string]WebhookDoor
@@ -144,6 +146,8 @@ func (c *Chain) begin(f *fiber.Ctx) context.Context {
 		ip:     c.proxies.clientAddr(f).String(),
 		agent:  strings.Clone(f.Get(fiber.HeaderUserAgent)),
 	}
+	r.readCookies(f)
+
 	ctx := withRequest(f.UserContext(), r)
 	f.SetUserContext(ctx)
 

@@ -36,6 +36,10 @@ var kinds = map[string][]string{
 	"file": {"signed", "unsigned", "never", "odd"},
 	// An event of the gateway.
 	"event": {"signed", "unsigned"},
+	// A session.
+	"session": {"own", "foreign", "never", "odd"},
+	// An account of the platform's people; `self` is the caller's own.
+	"account": {"there", "self", "deleted", "never", "odd"},
 }
 
 // table is the access of every role and the statuses of the checks (rules: scope.roles), written down a second time: what each kind of caller gets
@@ -50,6 +54,21 @@ RefreshTokens        -       | 200                         | 200                
 Logout               -       | 204                         | 204                         | 204                         | 204                         | 204                         | 204                         | 204
 GetMe                -       | 401                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
 ChangePassword       -       | 401                         | 204                         | 204                         | 204                         | 204                         | 204                         | 204
+LoginTOTP            -       | 200                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
+VerifyEmail          -       | 204                         | 204                         | 204                         | 204                         | 204                         | 204                         | 204
+ForgotPassword       -       | 202                         | 202                         | 202                         | 202                         | 202                         | 202                         | 202
+ResetPassword        -       | 204                         | 204                         | 204                         | 204                         | 204                         | 204                         | 204
+GetSingleSignOn      -       | 200                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
+StartSingleSignOn    -       | 404                         | 404                         | 404                         | 404                         | 404                         | 404                         | 404
+FinishSingleSignOn   -       | 404                         | 404                         | 404                         | 404                         | 404                         | 404                         | 404
+StepUp               -       | 401                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
+ListSessions         -       | 401                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
+EndSessions          -       | 401                         | 204                         | 204                         | 204                         | 204                         | 204                         | 204
+SendVerification     -       | 401                         | 202                         | 202                         | 202                         | 202                         | 202                         | 202
+BeginSecondFactor    -       | 401                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
+ConfirmSecondFactor  -       | 401                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
+RemoveSecondFactor   -       | 401                         | 204                         | 204                         | 204                         | 204                         | 204                         | 204
+EndSession           session | 401                         | 204 404 404 404             | 204 404 404 404             | 204 404 404 404             | 204 404 404 404             | 204 404 404 404             | 204 404 404 404
 GetJWKS              -       | 200                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
 GetIndex             -       | 200                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
 GetVersionIndex      -       | 200                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
@@ -174,6 +193,21 @@ ListAuditLogs        -       | 401                         | 403                
 ExportAuditLogs      -       | 401                         | 403                         | 403                         | 403                         | 403                         | 403                         | 403/200
 `
 
+// accountsTable is the same of what only a SUPER_ADMIN may.
+const accountsTable = `
+operation             kinds   | nobody | END_USER | staff | idle | SUPPORT_AGENT | FINANCE_ADMIN | ADMIN | SUPER_ADMIN
+ListUsers             -       | 401    | 403      | 403   | 403  | 403           | 403           | 403   | 200
+InviteUser            -       | 401    | 403      | 403   | 403  | 403           | 403           | 403   | 201
+GetUser               account | 401    | 403      | 403   | 403  | 403           | 403           | 403   | 200 200 404 404 404
+ReplaceUser           account | 401    | 403      | 403   | 403  | 403           | 403           | 403   | 200 403 404 404 404
+PatchUser            account | 401    | 403      | 403   | 403  | 403           | 403           | 403   | 200 403 404 404 404
+LockUser              account | 401    | 403      | 403   | 403  | 403           | 403           | 403   | 200 403 404 404 404
+UnlockUser            account | 401    | 403      | 403   | 403  | 403           | 403           | 403   | 200 403 404 404 404
+InviteUserAgain       account | 401    | 403      | 403   | 403  | 403           | 403           | 403   | 200 403 404 404 404
+ResetUserSecondFactor account | 401    | 403      | 403   | 403  | 403           | 403           | 403   | 200 403 404 404 404
+RemoveUser            account | 401    | 403      | 403   | 403  | 403           | 403           | 403   | 204 403 404 404 404
+`
+
 // cell is one request and the status that it must get.
 type cell struct {
 	operation string
@@ -188,18 +222,28 @@ func (c cell) String() string { return fmt.Sprintf("%s as %s, %s", c.operation, 
 var columns = map[string][]string{
 	"nobody": {"nobody"}, "END_USER": {"END_USER"}, "SUPPORT_AGENT": {"SUPPORT_AGENT"}, "FINANCE_ADMIN": {"FINANCE_ADMIN"},
 	"staff": {"PROVIDER_STAFF", "PROVIDER_ADMIN"}, "idle": {"PROVIDER_STAFF (idle)", "PROVIDER_ADMIN (idle)"},
-	"admin": {"ADMIN", "SUPER_ADMIN"},
+	"admin": {"ADMIN", "SUPER_ADMIN"}, "ADMIN": {"ADMIN"}, "SUPER_ADMIN": {"SUPER_ADMIN"},
 }
 
-// matrix reads the table: the cells of each operation.
+// matrix reads the tables: the cells of each operation.
 func matrix(t *testing.T) map[string][]cell {
 	t.Helper()
 
 	out := map[string][]cell{}
 
+	for _, text := range []string{table, accountsTable} {
+		readTable(t, text, out)
+	}
+
+	return out
+}
+
+func readTable(t *testing.T, text string, out map[string][]cell) {
+	t.Helper()
+
 	var header []string
 
-	for line := range strings.Lines(table) {
+	for line := range strings.Lines(text) {
 		fields := strings.Split(line, "|")
 
 		first := strings.Fields(fields[0])
@@ -231,8 +275,6 @@ func matrix(t *testing.T) map[string][]cell {
 			}
 		}
 	}
-
-	return out
 }
 
 func cellsOf(t *testing.T, operation, caller string, kinds, statuses []string) []cell {

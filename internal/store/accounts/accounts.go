@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -25,6 +26,8 @@ func (s *Store) CreateUser(ctx context.Context, u models.User) (models.User, err
 func (s *Store) AddUser(ctx context.Context, by db.Actor, u models.User) (models.User, error) {
 	var out models.User
 
+	u.EmailVerifiedAt = verifiedByOthers(u)
+
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
 		if out, err = insertUser(ctx, tx, u); err != nil {
 			return err
@@ -36,6 +39,45 @@ func (s *Store) AddUser(ctx context.Context, by db.Actor, u models.User) (models
 
 		return db.Audit(ctx, tx, by, "USER_CREATED", "user", &out.ID, accountDetails(&out, nil, accountState(&out)))
 	})
+
+	return out, err
+}
+
+// verifiedByOthers is now for an account of a company or the platform that others make with a password: it was made for that address,
+// and its owner writes no strangers. Customers prove theirs.
+func verifiedByOthers(u models.User) *time.Time {
+	if u.EmailVerifiedAt != nil || u.Role == models.RoleEndUser {
+		return u.EmailVerifiedAt
+	}
+
+	now := time.Now()
+
+	return &now
+}
+
+// Register is AddUser for an owner who opens the account, whose address a mail with a link verifies. The owner of an address that has an
+// account is told. Error: EMAIL_ALREADY_EXISTS.
+func (s *Store) Register(ctx context.Context, by db.Actor, u models.User) (models.User, error) {
+	var out models.User
+
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
+		if out, err = insertUser(ctx, tx, u); err != nil {
+			return err
+		}
+
+		if _, err = queueLink(ctx, tx, &out, models.TokenVerifyEmail); err != nil {
+			return err
+		}
+
+		by.UserID, by.Role = out.ID, out.Role
+
+		return db.Audit(ctx, tx, by, "USER_CREATED", "user", &out.ID, accountDetails(&out, nil, accountState(&out)))
+	})
+	if models.CodeOf(err) == models.CodeEmailAlreadyExists {
+		if told := s.TellOwner(ctx, u.Email); told != nil {
+			return out, told
+		}
+	}
 
 	return out, err
 }
@@ -84,14 +126,14 @@ func (s *Store) UserByID(ctx context.Context, id uuid.UUID) (models.User, error)
 // AccountStatus is what an account may do now, whatever its access tokens say.
 type AccountStatus = db.AccountStatus
 
-const accountStatusSQL = "SELECT " + db.AccountColumns + " FROM users AS u WHERE u.id = $1 AND " + db.AccountIsLive
+var accountStatusSQL = "SELECT " + db.AccountColumns("$2") + " FROM users AS u WHERE u.id = $1 AND " + db.AccountIsLive
 
-// AccountStatus reads how a live account stands. It is asked at every request of a signed-in user, but for those whose own statement
+// AccountStatus reads how a live account stands, and whether the session of it, uuid.Nil for none, is over. It is asked at every request of a signed-in user, but for those whose own statement
 // reads it (payments.PaymentStatusFor). Error: NOT_FOUND.
-func (s *Store) AccountStatus(ctx context.Context, id uuid.UUID) (AccountStatus, error) {
+func (s *Store) AccountStatus(ctx context.Context, id, session uuid.UUID) (AccountStatus, error) {
 	var now AccountStatus
 
-	err := s.db.Raw.QueryRowContext(ctx, accountStatusSQL, pgx.QueryExecModeCacheStatement, id).Scan(now.Fields()...)
+	err := s.db.Raw.QueryRowContext(ctx, accountStatusSQL, pgx.QueryExecModeCacheStatement, id, db.NullableID(session)).Scan(now.Fields()...)
 
 	return now, db.NotFound(err)
 }
@@ -118,7 +160,7 @@ func (s *Store) ChangePassword(ctx context.Context, by db.Actor, id uuid.UUID, w
 	}
 
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		_, err := endSessions(ctx, tx, id, func(q *bun.UpdateQuery) *bun.UpdateQuery {
+		u, err := endSessions(ctx, tx, id, func(q *bun.UpdateQuery) *bun.UpdateQuery {
 			if was != "" {
 				q = q.Where("password_hash = ?", was)
 			}
@@ -130,6 +172,10 @@ func (s *Store) ChangePassword(ctx context.Context, by db.Actor, id uuid.UUID, w
 		}
 
 		if err := unlock(ctx, tx, id); err != nil {
+			return err
+		}
+
+		if err := queueNotice(ctx, tx, &u, models.NotifyPasswordChanged, nil); err != nil {
 			return err
 		}
 
@@ -150,13 +196,24 @@ func endSessions(
 		return u, db.NotFound(err)
 	}
 
-	_, err = tx.NewUpdate().Model((*models.RefreshToken)(nil)).
-		Set("revoked_at = now()").Where("user_id = ?", id).Where("revoked_at IS NULL").Exec(ctx)
+	return u, endSessionsBut(ctx, tx, id, uuid.Nil)
+}
+
+// endSessionsBut ends the sessions of an account but one, and revokes their refresh tokens. The lock of the user's row is held.
+func endSessionsBut(ctx context.Context, tx bun.Tx, user, kept uuid.UUID) error {
+	_, err := tx.NewUpdate().Model((*models.RefreshToken)(nil)).Set("revoked_at = now()").
+		Where("user_id = ?", user).Where("family_id <> ?", kept).Where("revoked_at IS NULL").Exec(ctx)
 	if err != nil {
-		return u, fmt.Errorf("revoke refresh tokens: %w", err)
+		return fmt.Errorf("revoke refresh tokens: %w", err)
 	}
 
-	return u, nil
+	_, err = tx.NewUpdate().Model((*models.Session)(nil)).Set("ended_at = now()").
+		Where("user_id = ?", user).Where("id <> ?", kept).Where("ended_at IS NULL").Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("end sessions: %w", err)
+	}
+
+	return nil
 }
 
 // HasUsersOutside reports whether there are users, customers excepted, whose e-mail address is in neither the domain nor

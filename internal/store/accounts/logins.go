@@ -48,6 +48,7 @@ type LoginFrom struct {
 type LoginTry struct {
 	User models.User // the zero value when no account has the e-mail address
 	From LoginFrom
+	Code bool // of a second factor, instead of a password
 
 	at      time.Time
 	subject uuid.UUID
@@ -153,36 +154,51 @@ func pauseAfter(failures int, longest time.Duration) time.Duration {
 
 // LogIn ends a try whose password was right: its session is opened, its network is known from now on, and it is no failure.
 // Error: that of OpenSession.
-func (s *Store) LogIn(ctx context.Context, try *LoginTry, t models.RefreshToken) error {
-	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		if err := openSession(ctx, tx, &try.User, t); err != nil {
-			return err
-		}
+func (s *Store) LogIn(ctx context.Context, try *LoginTry, t models.RefreshToken) (session models.Session, err error) {
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		session, err = logIn(ctx, tx, try, Opening{Token: t, From: try.From})
 
-		if err := takeBack(ctx, tx, try); err != nil {
-			return err
-		}
-
-		by := try.From.actor()
-		by.UserID, by.Role = try.User.ID, try.User.Role
-
-		return db.Audit(ctx, tx, by, "LOGGED_IN", "user", &try.User.ID, try.From.details())
+		return err
 	})
+
+	return session, err
+}
+
+func logIn(ctx context.Context, tx bun.Tx, try *LoginTry, o Opening) (models.Session, error) {
+	session, err := openSession(ctx, tx, &try.User, o)
+	if err != nil {
+		return session, err
+	}
+
+	if err := takeBack(ctx, tx, try, true); err != nil {
+		return session, err
+	}
+
+	details := try.From.details()
+	if o.SecondFactor != "" {
+		details["second_factor"] = string(o.SecondFactor)
+	}
+
+	return session, db.Audit(ctx, tx, try.From.as(&try.User), "LOGGED_IN", "user", &try.User.ID, details)
 }
 
 // PasswordProved ends a try whose password was right and that opens no session.
 func (s *Store) PasswordProved(ctx context.Context, try *LoginTry) error {
-	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return takeBack(ctx, tx, try) })
+	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return takeBack(ctx, tx, try, true) })
 }
 
-// takeBack makes a try that was counted as a failure none, and remembers its network. Failures that others had meanwhile stay.
-func takeBack(ctx context.Context, tx bun.Tx, try *LoginTry) error {
-	_, err := tx.NewUpdate().Model((*loginThrottle)(nil)).
+// takeBack makes a try that was counted as a failure none, and, of an owner who has proved all there is to prove, remembers the network.
+// Failures that others had meanwhile stay.
+func takeBack(ctx context.Context, tx bun.Tx, try *LoginTry, owner bool) error {
+	q := tx.NewUpdate().Model((*loginThrottle)(nil)).
 		Set("failures = CASE WHEN counted_from = ? THEN greatest(failures - 1, 0) ELSE failures END", try.before.CountedFrom).
 		Set("failed_at = CASE WHEN failed_at = ? THEN ?::timestamptz ELSE failed_at END", try.at, try.before.FailedAt).
-		Set("networks = (ARRAY[?::text] || array_remove(networks, ?))[1:?]", try.From.Network, try.From.Network, maxNetworks).
-		Where("subject = ?", try.subject).Exec(ctx)
-	if err != nil {
+		Where("subject = ?", try.subject)
+	if owner {
+		q = q.Set("networks = (ARRAY[?::text] || array_remove(networks, ?))[1:?]", try.From.Network, try.From.Network, maxNetworks)
+	}
+
+	if _, err := q.Exec(ctx); err != nil {
 		return fmt.Errorf("take back failed log-in: %w", err)
 	}
 
@@ -195,7 +211,12 @@ func (s *Store) LoginFailed(ctx context.Context, try *LoginTry) error {
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		// One statement for every account, an unknown one included, whose failures stay out of the log: they name no account, and
 		// their number is not bounded by that of the accounts.
-		entry, err := db.NewAuditEntry(try.From.actor(), "LOGIN_FAILED", "user", &try.subject, try.From.details())
+		details := try.From.details()
+		if try.Code {
+			details["second_factor"] = true
+		}
+
+		entry, err := db.NewAuditEntry(try.From.actor(), "LOGIN_FAILED", "user", &try.subject, details)
 		if err != nil {
 			return err
 		}
@@ -276,4 +297,12 @@ func (f LoginFrom) details() map[string]any {
 // actor is an account that is logging in, not known yet.
 func (f LoginFrom) actor() db.Actor {
 	return db.Actor{RequestID: f.RequestID, Address: f.Address, UserAgent: f.UserAgent}
+}
+
+// as is the account that is logging in.
+func (f LoginFrom) as(u *models.User) db.Actor {
+	by := f.actor()
+	by.UserID, by.Role = u.ID, u.Role
+
+	return by
 }

@@ -36,6 +36,8 @@ func (s *Store) CreateStaff(ctx context.Context, by db.Actor, u models.User) (mo
 		return models.User{}, models.NotFound()
 	}
 
+	u.EmailVerifiedAt = verifiedByOthers(u)
+
 	var out models.User
 
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {

@@ -26,7 +26,10 @@ var (
 	}
 	// auditColumns are those of an entry that its writer gives.
 	auditColumns    = "id, actor_id, actor_role, action, entity, entity_id, details, request_id, operator, address, user_agent"
-	deletableTables = []string{"bookings", "bus_photos", "idempotency_keys", "refresh_tokens", "trip_rest_stops"}
+	deletableTables = []string{
+		"bookings", "bus_photos", "idempotency_keys", "refresh_tokens", "trip_rest_stops", "sessions", "login_challenges", "account_tokens",
+		"second_factors", "recovery_codes",
+	}
 )
 
 // GrantTo gives a database role what API and worker need, and takes everything else away: it cannot change or delete a

@@ -68,7 +68,7 @@ func insertDemo(ctx context.Context, tx bun.Tx, d DemoData) error {
 // again adds nothing; trips that have departed by now are moved into the future.
 func (s *Store) SeedDev(ctx context.Context, passwordHash string, now time.Time) error {
 	d := demoTours(now, s.policies.Commission)
-	d.Users = demoUsers(d.Providers[0].ID, passwordHash)
+	d.Users = demoUsers(d.Providers[0].ID, passwordHash, now)
 
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := insertDemo(ctx, tx, d); err != nil {
@@ -109,7 +109,7 @@ const demoPhone = "+966500000000"
 
 func demoID(name string) uuid.UUID { return models.Derive("demo:" + name) }
 
-func demoUsers(provider uuid.UUID, passwordHash string) []models.User {
+func demoUsers(provider uuid.UUID, passwordHash string, now time.Time) []models.User {
 	users := make([]models.User, 0, len(models.Roles()))
 
 	for _, role := range models.Roles() {
@@ -123,6 +123,7 @@ func demoUsers(provider uuid.UUID, passwordHash string) []models.User {
 		u := models.User{
 			ID: demoID("user:" + name), Name: "Demo " + strings.Join(words, " "), Email: name + "@rihla.test",
 			Phone: demoPhone, PasswordHash: passwordHash, Role: role, Locale: models.LocaleArabic,
+			EmailVerifiedAt: &now,
 		}
 		if role.IsProvider() {
 			u.ProviderID = &provider
