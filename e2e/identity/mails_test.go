@@ -54,7 +54,7 @@ func reset(t *testing.T, s *harness.Stack) {
 	}, patience, poll)
 
 	next := link(t, s, p.Email, "reset-password", 5)
-	exec(t, s, "UPDATE account_tokens SET expires_at = now() WHERE user_id = $1 AND used_at IS NULL", p.ID)
+	change(t, s, "UPDATE account_tokens SET expires_at = now() WHERE user_id = $1 AND used_at IS NULL", p.ID)
 	refused(t, http.StatusUnprocessableEntity, models.CodeValidation, setPassword(s, next, nextPass))
 	require.Equal(t, 5, s.Count("SELECT count(*) FROM notifications WHERE kind = 'RESET_PASSWORD' AND user_id = $1", p.ID))
 }
@@ -104,7 +104,7 @@ func enumeration(t *testing.T, s *harness.Stack) {
 
 	withFactor, plain, locked := newPerson(t, s, models.RoleEndUser), newPerson(t, s, models.RoleEndUser), newPerson(t, s, models.RoleEndUser)
 	withFactor.enrol(t, s.With(withFactor.signIn(t, s).AccessToken))
-	exec(t, s, "UPDATE users SET locked_at = now() WHERE id = $1", locked.ID)
+	change(t, s, "UPDATE users SET locked_at = now() WHERE id = $1", locked.ID)
 
 	same := func(path string, body func(email string) object) {
 		unknown := s.Anybody().Post(path, body("nobody."+plain.Email))
