@@ -66,7 +66,7 @@ func managedAccounts(t *testing.T, s *harness.Stack) {
 	twoBosses(t, s)
 }
 
-// twoBosses: of two who remove each other one stays.
+// twoBosses: of two administrators that remove each other concurrently one stays.
 func twoBosses(t *testing.T, s *harness.Stack) {
 	t.Helper()
 

@@ -124,7 +124,7 @@ func fixation(t *testing.T, s *harness.Stack) {
 	refused(t, http.StatusUnauthorized, models.CodeUnauthenticated, s.With(elsewhere.AccessToken).Get(mePath))
 }
 
-// stolenCookie: a refresh token that is used twice ends the session at once, and the owner is told.
+// stolenCookie: a refresh token that is used twice ends the session at once, and its owner gets a mail.
 func stolenCookie(t *testing.T, s *harness.Stack) {
 	t.Helper()
 

@@ -61,7 +61,7 @@ func secondFactor(t *testing.T, s *harness.Stack) {
 	}
 }
 
-// codeOnce: of many that send the same code at once, one gets in, and nobody after that.
+// codeOnce: of many that send the same code at once, one gets in, and none after that.
 func codeOnce(t *testing.T, s *harness.Stack) {
 	t.Helper()
 

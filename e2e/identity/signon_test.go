@@ -193,7 +193,7 @@ func TestSingleSignOn(t *testing.T) {
 		mine, other := newBrowser(s), newBrowser(s)
 		back := signOn(t, mine, issuer, "support", "")
 
-		// The way back of somebody else, in a browser that waits for none, or for another one.
+		// The way back of another browser, in one that waits for none, or for another one.
 		require.Equal(t, invalid, comeBack(t, newBrowser(s), back))
 		signOn(t, other, issuer, "support", "")
 		require.Equal(t, invalid, comeBack(t, other, back))
