@@ -333,6 +333,8 @@ func mayRead(op *openapi3.Operation) models.Role {
 		return models.RoleEndUser
 	case strings.Contains(names, string(models.RoleProviderAdmin)):
 		return models.RoleProviderAdmin
+	case names == "[SUPER_ADMIN]":
+		return models.RoleSuperAdmin
 	default:
 		return models.RoleAdmin
 	}

@@ -28,7 +28,7 @@ type account struct {
 	secret  string // of its second factor
 }
 
-// newAccount is another account like the caller's; nobody's is like a customer's.
+// newAccount is another account like the caller's, of a caller without a token one like a customer's.
 func (w *world) newAccount(t *testing.T, caller string) account {
 	t.Helper()
 

@@ -20,7 +20,7 @@ func managedAccounts(t *testing.T, s *harness.Stack) {
 	boss := newPerson(t, s, models.RoleSuperAdmin)
 	admin := s.With(boss.signIn(t, s).AccessToken)
 
-	change := func(p *person, method, path string, body any) harness.Answer {
+	manage := func(p *person, method, path string, body any) harness.Answer {
 		a, err := admin.Do(method, usersPath+"/"+p.ID.String()+path, body, nil)
 		require.NoError(t, err)
 
@@ -39,7 +39,7 @@ func managedAccounts(t *testing.T, s *harness.Stack) {
 	} {
 		p := newPerson(t, s, models.RoleFinanceAdmin)
 		in := p.signIn(t, s)
-		require.Equal(t, step.want, change(p, step.method, step.path, step.body).Status, name)
+		require.Equal(t, step.want, manage(p, step.method, step.path, step.body).Status, name)
 		refused(t, http.StatusUnauthorized, models.CodeUnauthenticated, s.With(in.AccessToken).Get(mePath))
 		refused(t, http.StatusUnauthorized, models.CodeInvalidCredentials, s.Anybody().Post(refreshPath, object{"refresh_token": in.RefreshToken}))
 		require.Equal(t, step.login, p.login(s).Status, name)
@@ -47,26 +47,26 @@ func managedAccounts(t *testing.T, s *harness.Stack) {
 
 	p := newPerson(t, s, models.RoleFinanceAdmin)
 	in := p.signIn(t, s)
-	require.Equal(t, http.StatusOK, change(p, http.MethodPatch, "", object{"name": "Other Name"}).Status)
+	require.Equal(t, http.StatusOK, manage(p, http.MethodPatch, "", object{"name": "Other Name"}).Status)
 	require.Equal(t, http.StatusOK, s.With(in.AccessToken).Get(mePath).Status, "a name ends nothing")
 
-	require.Equal(t, gen.AccountState("LOCKED"), data[gen.Account](t, http.StatusOK, change(p, http.MethodPost, "/lock", nil)).State)
-	require.Equal(t, gen.AccountState("ACTIVE"), data[gen.Account](t, http.StatusOK, change(p, http.MethodPost, "/unlock", nil)).State)
+	require.Equal(t, gen.AccountState("LOCKED"), data[gen.Account](t, http.StatusOK, manage(p, http.MethodPost, "/lock", nil)).State)
+	require.Equal(t, gen.AccountState("ACTIVE"), data[gen.Account](t, http.StatusOK, manage(p, http.MethodPost, "/unlock", nil)).State)
 	p.enrol(t, s.With(p.signIn(t, s).AccessToken))
-	require.Equal(t, http.StatusOK, change(p, http.MethodPost, "/reset-second-factor", nil).Status)
-	refused(t, http.StatusConflict, models.CodeInvalidState, change(p, http.MethodPost, "/reset-second-factor", nil))
+	require.Equal(t, http.StatusOK, manage(p, http.MethodPost, "/reset-second-factor", nil).Status)
+	refused(t, http.StatusConflict, models.CodeInvalidState, manage(p, http.MethodPost, "/reset-second-factor", nil))
 	require.NotEmpty(t, p.signIn(t, s).AccessToken, "the password is enough until it enrols anew")
 
 	// What a customer or a company has done stays theirs.
 	customer := newPerson(t, s, models.RoleEndUser)
-	refused(t, http.StatusUnprocessableEntity, models.CodeValidation, change(customer, http.MethodPatch, "", object{"role": models.RoleAdmin}))
-	refused(t, http.StatusUnprocessableEntity, models.CodeValidation, change(p, http.MethodPatch, "", object{"role": models.RoleEndUser}))
-	refused(t, http.StatusForbidden, models.CodeForbidden, change(boss, http.MethodPost, "/lock", nil))
+	refused(t, http.StatusUnprocessableEntity, models.CodeValidation, manage(customer, http.MethodPatch, "", object{"role": models.RoleAdmin}))
+	refused(t, http.StatusUnprocessableEntity, models.CodeValidation, manage(p, http.MethodPatch, "", object{"role": models.RoleEndUser}))
+	refused(t, http.StatusForbidden, models.CodeForbidden, manage(boss, http.MethodPost, "/lock", nil))
 
 	twoBosses(t, s)
 }
 
-// twoBosses: of two who remove each other one stays.
+// twoBosses: of two administrators that remove each other concurrently one stays.
 func twoBosses(t *testing.T, s *harness.Stack) {
 	t.Helper()
 

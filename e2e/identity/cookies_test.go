@@ -124,7 +124,7 @@ func fixation(t *testing.T, s *harness.Stack) {
 	refused(t, http.StatusUnauthorized, models.CodeUnauthenticated, s.With(elsewhere.AccessToken).Get(mePath))
 }
 
-// stolenCookie: a refresh token that is used twice ends the session at once, and the owner is told.
+// stolenCookie: a refresh token that is used twice ends the session at once, and its owner gets a mail.
 func stolenCookie(t *testing.T, s *harness.Stack) {
 	t.Helper()
 
@@ -186,7 +186,7 @@ func ownSessions(t *testing.T, s *harness.Stack) {
 
 	// A session of staff ends after 12 hours, however often it is refreshed.
 	staff := newPerson(t, s, models.RoleProviderStaff).signIn(t, s)
-	exec(t, s, "UPDATE sessions SET expires_at = now() WHERE id = $1", staff.SessionID)
+	change(t, s, "UPDATE sessions SET expires_at = now() WHERE id = $1", staff.SessionID)
 	refused(t, http.StatusUnauthorized, models.CodeUnauthenticated, s.With(staff.AccessToken).Get(mePath))
 	refused(t, http.StatusUnauthorized, models.CodeInvalidCredentials, s.Anybody().Post(refreshPath, object{"refresh_token": staff.RefreshToken}))
 }

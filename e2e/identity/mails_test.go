@@ -54,7 +54,7 @@ func reset(t *testing.T, s *harness.Stack) {
 	}, patience, poll)
 
 	next := link(t, s, p.Email, "reset-password", 5)
-	exec(t, s, "UPDATE account_tokens SET expires_at = now() WHERE user_id = $1 AND used_at IS NULL", p.ID)
+	change(t, s, "UPDATE account_tokens SET expires_at = now() WHERE user_id = $1 AND used_at IS NULL", p.ID)
 	refused(t, http.StatusUnprocessableEntity, models.CodeValidation, setPassword(s, next, nextPass))
 	require.Equal(t, 5, s.Count("SELECT count(*) FROM notifications WHERE kind = 'RESET_PASSWORD' AND user_id = $1", p.ID))
 }
@@ -90,7 +90,7 @@ func verification(t *testing.T, s *harness.Stack) {
 	own := data[gen.OwnAccount](t, http.StatusOK, me.Get(mePath))
 	require.Equal(t, 2, s.Count("SELECT count(*) FROM account_tokens WHERE user_id = $1", own.ID))
 
-	// Its owner hears when somebody registers with the address again, once a day.
+	// Its owner gets a mail when the address is registered again, once a day.
 	for range 2 {
 		refused(t, http.StatusConflict, models.CodeEmailAlreadyExists, s.Anybody().Post("/api/v1/auth/register", body))
 	}
@@ -104,7 +104,7 @@ func enumeration(t *testing.T, s *harness.Stack) {
 
 	withFactor, plain, locked := newPerson(t, s, models.RoleEndUser), newPerson(t, s, models.RoleEndUser), newPerson(t, s, models.RoleEndUser)
 	withFactor.enrol(t, s.With(withFactor.signIn(t, s).AccessToken))
-	exec(t, s, "UPDATE users SET locked_at = now() WHERE id = $1", locked.ID)
+	change(t, s, "UPDATE users SET locked_at = now() WHERE id = $1", locked.ID)
 
 	same := func(path string, body func(email string) object) {
 		unknown := s.Anybody().Post(path, body("nobody."+plain.Email))
@@ -127,7 +127,7 @@ func enumeration(t *testing.T, s *harness.Stack) {
 	}, patience, poll)
 	require.Equal(t, 0, s.Count("SELECT count(*) FROM account_tokens WHERE user_id = $1", locked.ID), "a locked account gets no link")
 
-	// The token of a log-in that waits for its code names nobody.
+	// The token of a log-in that waits for its code names no account.
 	one, other := answer(s, strings.Repeat("B", 43), "123456"), answer(s, withFactor.challenge(t, s)[:42]+"A", "123456")
 	require.Equal(t, string(one.Body), string(other.Body))
 }

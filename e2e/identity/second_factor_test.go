@@ -61,7 +61,7 @@ func secondFactor(t *testing.T, s *harness.Stack) {
 	}
 }
 
-// codeOnce: of many that send the same code at once, one gets in, and nobody after that.
+// codeOnce: of many that send the same code at once, one gets in, and none after that.
 func codeOnce(t *testing.T, s *harness.Stack) {
 	t.Helper()
 
@@ -170,7 +170,7 @@ func boundedTries(t *testing.T, s *harness.Stack) {
 
 	// One that has waited too long is over.
 	challenge = p.challenge(t, s)
-	exec(t, s, "UPDATE login_challenges SET expires_at = now() WHERE user_id = $1", p.ID)
+	change(t, s, "UPDATE login_challenges SET expires_at = now() WHERE user_id = $1", p.ID)
 	refused(t, http.StatusUnauthorized, models.CodeInvalidCredentials, answer(s, challenge, p.code(t)))
 
 	// So is one whose account has got a new password meanwhile.
@@ -199,7 +199,7 @@ func stepUp(t *testing.T, s *harness.Stack) {
 
 	other := data[gen.Tokens](t, http.StatusOK, answer(s, p.challenge(t, s), p.code(t)))
 	old := func(session any) {
-		exec(t, s, "UPDATE sessions SET code_at = now() - interval '11 minutes' WHERE id = $1", session)
+		change(t, s, "UPDATE sessions SET code_at = now() - interval '11 minutes' WHERE id = $1", session)
 	}
 
 	old(without.SessionID)

@@ -74,7 +74,7 @@ func (p *person) code(t *testing.T) string {
 // forget makes codes of this time step count again, as if time had passed.
 func (p *person) forget(t *testing.T, s *harness.Stack) {
 	t.Helper()
-	exec(t, s, "UPDATE second_factors SET last_step = 0 WHERE user_id = $1", p.ID)
+	change(t, s, "UPDATE second_factors SET last_step = 0 WHERE user_id = $1", p.ID)
 
 	p.later = 0
 }
@@ -220,7 +220,7 @@ func refused(t *testing.T, status int, code models.Code, a harness.Answer) {
 	require.Equal(t, code, a.Code(), "%s", a.Body)
 }
 
-func exec(t *testing.T, s *harness.Stack, query string, args ...any) {
+func change(t *testing.T, s *harness.Stack, query string, args ...any) {
 	t.Helper()
 
 	_, err := s.DB.ExecContext(t.Context(), query, args...)

@@ -33,8 +33,8 @@ type SignOn struct {
 	provider *oidc.Provider // nil until the provider has answered
 }
 
-// NewSignOn is the identity provider of the settings, nil without one. One that is away delays nothing: it is asked again when somebody
-// logs in.
+// NewSignOn is the identity provider of the settings, nil without one. One that is away delays nothing: it is asked again by
+// the next log-in.
 func NewSignOn(ctx context.Context, settings config.OIDC, publicURL string, log *slog.Logger) (*SignOn, error) {
 	if settings.Issuer == "" {
 		return nil, nil //nolint:nilnil // there is none

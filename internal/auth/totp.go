@@ -27,7 +27,7 @@ const (
 	qrCodePixels = 240
 )
 
-// NewSecondFactor is a secret that an authenticator app is told by one of its three forms.
+// NewSecondFactor is a secret for an authenticator app, in three forms.
 type NewSecondFactor struct {
 	Secret string // base32, to be typed
 	URI    string // otpauth://

@@ -56,7 +56,7 @@ func verifiedByOthers(u models.User) *time.Time {
 }
 
 // Register is AddUser for an owner who opens the account, whose address a mail with a link verifies. The owner of an address that has an
-// account is told. Error: EMAIL_ALREADY_EXISTS.
+// account gets a mail. Error: EMAIL_ALREADY_EXISTS.
 func (s *Store) Register(ctx context.Context, by db.Actor, u models.User) (models.User, error) {
 	var out models.User
 

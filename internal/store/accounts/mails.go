@@ -14,7 +14,7 @@ import (
 	"rihla/models"
 )
 
-// noticeEvery is how often an owner is told that somebody wants to register with the address again.
+// noticeEvery is how often an owner gets a mail about the address being registered again.
 const noticeEvery = 24 * time.Hour
 
 // queueNotice puts a mail to an account's owner into the outbox; the sweep finds it.
@@ -93,7 +93,7 @@ func (s *Store) AskForReset(ctx context.Context, by db.Actor, email string) erro
 	return nil
 }
 
-// TellOwner queues a mail to the owner of an address that somebody wanted to register with, once a day at most.
+// TellOwner queues a mail to the owner of an address that is registered again, once a day at most.
 func (s *Store) TellOwner(ctx context.Context, email string) error {
 	u, err := s.UserByEmail(ctx, email)
 	if err != nil {

@@ -78,7 +78,7 @@ func (s *Store) Invite(ctx context.Context, by db.Actor, u models.User) (models.
 	return out, err
 }
 
-// stillManages makes sure that who manages accounts may do so until the transaction ends: of two who remove each other, one stays.
+// stillManages makes sure that who manages accounts may do so until the transaction ends: of two that remove each other, one stays.
 // Error: FORBIDDEN.
 func stillManages(ctx context.Context, tx bun.Tx, by db.Actor) error {
 	if by.Operator != "" {

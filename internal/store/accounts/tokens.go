@@ -224,7 +224,7 @@ func spendToken(ctx context.Context, tx bun.Tx, hash []byte, next *models.Refres
 
 // endStolen revokes the family of a token that was used twice. Which access tokens came from the family is not known:
 // all of the account are refused from now on, and its other sessions get new ones by their refresh tokens. The lock of
-// the user's row is held. The owner is told. For a family that is over already this is not repeated.
+// the user's row is held. The owner gets a mail. For a family that is over already this is not repeated.
 func endStolen(ctx context.Context, tx bun.Tx, u *models.User, t models.RefreshToken, from LoginFrom) error {
 	revoked, err := revokeFamily(ctx, tx, t.FamilyID)
 	if err != nil || revoked == 0 {

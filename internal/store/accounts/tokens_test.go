@@ -64,6 +64,10 @@ func TestRotateRefreshToken(t *testing.T) {
 	now, err := b.Store.Accounts.AccountStatus(t.Context(), b.Customer.ID, uuid.Nil)
 	require.NoError(t, err)
 	require.Equal(t, again.TokenGeneration, now.TokenGeneration)
+
+	for _, noted := range []string{"SELECT count(*) FROM notifications WHERE kind = 'SESSION_STOLEN'", "SELECT count(*) FROM audit_log WHERE action = 'SESSION_STOLEN'"} {
+		require.Equal(t, 1, b.Count(t, noted), "the owner is told once")
+	}
 }
 
 func TestRefreshTokensThatAreRefused(t *testing.T) {
