@@ -91,3 +91,8 @@ func CodeOf(err error) Code {
 
 	return CodeInternal
 }
+
+// StepUpRequired says that the caller has to type a code first.
+func StepUpRequired() *Error {
+	return Errorf(CodeStepUpRequired, "Type a code first: POST /api/v1/auth/step-up.")
+}

@@ -68,6 +68,13 @@ func (o *Operations) RefundLatePayment(
 // refund orders a refund, and waits for its decision as long as the caller may wait. From the order on the refund is certain,
 // whatever becomes of the wait: while the orchestrator is away it stays PENDING, and is executed when that is back.
 func (o *Operations) refund(ctx context.Context, request models.RefundRequest) (models.Refund, error) {
+	atMost, err := o.orderAtMost(ctx)
+	if err != nil {
+		return models.Refund{}, err
+	}
+
+	request.AtMost = atMost
+
 	ordered, err := o.Store.Refunds.OrderRefund(ctx, request, o.Now())
 	if err != nil || ordered.Status != models.RefundPending {
 		return ordered, err

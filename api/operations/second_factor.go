@@ -213,7 +213,34 @@ func (o *Operations) SteppedUp(ctx context.Context, caller auth.Principal) error
 		return err
 	}
 
-	return models.Errorf(models.CodeStepUpRequired, "Type a code first: POST /api/v1/auth/step-up.")
+	return models.StepUpRequired()
+}
+
+// orderAtMost is the amount above which the caller has to type a code before ordering a refund; nil when they have, or need none. What a
+// refund comes to is known only when it is ordered (rules: identity.step-up).
+func (o *Operations) orderAtMost(ctx context.Context) (*models.Money, error) {
+	if o.StepUpAbove.IsZero() {
+		return nil, nil //nolint:nilnil // there is no bound
+	}
+
+	switch err := o.SteppedUp(ctx, middleware.Principal(ctx)); {
+	case err == nil:
+		return nil, nil //nolint:nilnil // there is no bound
+	case models.CodeOf(err) == models.CodeStepUpRequired:
+		return &o.StepUpAbove, nil
+	default:
+		return nil, err
+	}
+}
+
+// steppedUpForRefund is SteppedUpFor the amount of a refund that is about to be decided. Errors: NOT_FOUND, STEP_UP_REQUIRED.
+func (o *Operations) steppedUpForRefund(ctx context.Context, id uuid.UUID) error {
+	refund, err := o.Store.Refunds.RefundByID(ctx, id)
+	if err != nil {
+		return err
+	}
+
+	return o.SteppedUpFor(ctx, refund.Amount)
 }
 
 // SteppedUpFor is SteppedUp of the caller for an amount above STEP_UP_ABOVE (rules: identity.step-up). Error: STEP_UP_REQUIRED.

@@ -1,11 +1,13 @@
 package identity_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"rihla/api/gen"
@@ -220,6 +222,52 @@ func stepUp(t *testing.T, s *harness.Stack) {
 
 	next := data[gen.Tokens](t, http.StatusOK, s.Anybody().Post(refreshPath, object{"refresh_token": other.RefreshToken}))
 	refused(t, http.StatusForbidden, models.CodeStepUpRequired, deactivate(next.AccessToken))
+}
+
+// stepUpForMoney: a refund above the amount asks for a code when it is ordered, approved and paid out, and one up to it does not.
+func stepUpForMoney(t *testing.T, s *harness.Stack) {
+	t.Helper()
+
+	own := s.For(t)
+	own.World.Trip = own.NewTripAt("6000.00")
+	card, bill := own.As(models.RoleEndUser).BookPaid(1), own.As(models.RoleEndUser).BookBilled(1)
+
+	asks, decides := newPerson(t, s, models.RoleFinanceAdmin), newPerson(t, s, models.RoleFinanceAdmin)
+	asking, deciding := asks.signIn(t, s), decides.signIn(t, s)
+	asks.enrol(t, s.With(asking.AccessToken))
+	decides.enrol(t, s.With(deciding.AccessToken))
+
+	old := func(session any) {
+		change(t, s, "UPDATE sessions SET code_at = now() - interval '11 minutes' WHERE id = $1", session)
+	}
+	fresh := func(session any) { change(t, s, "UPDATE sessions SET code_at = now() WHERE id = $1", session) }
+	order := func(booking uuid.UUID, amount string) harness.Answer {
+		return s.With(asking.AccessToken).Post("/api/v1/admin/bookings/"+booking.String()+"/refund",
+			object{"refund_type": "PARTIAL", "amount": json.Number(amount)})
+	}
+	decide := func(refund uuid.UUID, what string, body object) harness.Answer {
+		return s.With(deciding.AccessToken).Post("/api/v1/admin/refunds/"+refund.String()+"/"+what, body)
+	}
+
+	old(asking.SessionID)
+	require.Equal(t, http.StatusCreated, order(card.ID, "1000.00").Status, "up to the amount")
+	refused(t, http.StatusForbidden, models.CodeStepUpRequired, order(card.ID, "1000.01"))
+	require.Equal(t, 1, s.Count("SELECT count(*) FROM refunds WHERE booking_id = $1", card.ID))
+	fresh(asking.SessionID)
+
+	waits := data[gen.Refund](t, http.StatusAccepted, order(card.ID, "4500.00"))
+	require.True(t, waits.NeedsApproval)
+	old(deciding.SessionID)
+	refused(t, http.StatusForbidden, models.CodeStepUpRequired, decide(waits.ID, "approve", object{}))
+	require.Equal(t, 0, s.Count("SELECT count(*) FROM refund_approvals WHERE refund_id = $1", waits.ID))
+	fresh(deciding.SessionID)
+	require.Equal(t, http.StatusOK, decide(waits.ID, "approve", object{}).Status)
+
+	byHand := data[gen.Refund](t, http.StatusAccepted, order(bill.ID, "1000.01"))
+	old(deciding.SessionID)
+	refused(t, http.StatusForbidden, models.CodeStepUpRequired, decide(byHand.ID, "confirm-payout", object{"payout_reference": "TRF-1"}))
+	fresh(deciding.SessionID)
+	require.Equal(t, http.StatusOK, decide(byHand.ID, "confirm-payout", object{"payout_reference": "TRF-1"}).Status)
 }
 
 // enrolling: of two secrets that were begun the last one counts, and of two that confirm it at once one does.

@@ -78,6 +78,10 @@ func (s *Store) planRefund(
 		return out, err
 	}
 
+	if r.AtMost != nil && out.Amount.Cmp(*r.AtMost) > 0 {
+		return out, models.StepUpRequired()
+	}
+
 	alone, err := orderedAlone(ctx, tx, t)
 	if err != nil {
 		return out, err
