@@ -1583,12 +1583,12 @@ type PasswordChange struct {
 	NewPassword string `json:"new_password"`
 }
 
-// PasswordProof The password once more.
+// PasswordProof The password once more; not needed in the first 10 minutes of a session.
 //
 // Example: {"password":"a-long-enough-password"}
 type PasswordProof struct {
 	// Password The password of the account.
-	Password string `json:"password"`
+	Password *string `json:"password,omitempty"`
 }
 
 // PasswordReset The token of a mail's link, and the password that shall hold.
@@ -16707,9 +16707,12 @@ func (sh *strictHandler) BeginSecondFactor(ctx *fiber.Ctx) error {
 		err = ctx.BodyParser(&body)
 	}
 	if err != nil {
-		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+		if !errors.Is(err, io.EOF) {
+			return fiber.NewError(fiber.StatusBadRequest, err.Error())
+		}
+	} else {
+		request.Body = &body
 	}
-	request.Body = &body
 
 	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
 		return sh.ssi.BeginSecondFactor(ctx.UserContext(), request.(BeginSecondFactorRequestObject))

@@ -130,8 +130,8 @@ func (o *Operations) code(account uuid.UUID, typed string) accounts.Code {
 	}
 }
 
-// BeginSecondFactor makes a secret that is in force once it is confirmed (rules: identity.second-factor). The password is asked for once
-// more: a session that was stolen gets no second factor of its thief's.
+// BeginSecondFactor makes a secret that is in force once it is confirmed (rules: identity.second-factor). In a session that is not new the
+// password is asked for once more: one that was stolen gets no second factor of its thief's.
 func (o *Operations) BeginSecondFactor(
 	ctx context.Context, r gen.BeginSecondFactorRequestObject,
 ) (gen.BeginSecondFactorResponseObject, error) {
@@ -140,20 +140,9 @@ func (o *Operations) BeginSecondFactor(
 		return nil, sessionOver(err)
 	}
 
-	try, err := o.prove(ctx, u.Email, r.Body.Password)
-	if err != nil {
+	if err := o.proveOwner(ctx, &u, r.Body); err != nil {
 		return nil, err
 	}
-
-	if try == nil || try.User.ID != u.ID {
-		return nil, models.Invalid("password", "is not the password of the account")
-	}
-
-	if err := o.Store.Accounts.PasswordProved(ctx, try); err != nil {
-		return nil, err
-	}
-
-	o.Logins.LoggedIn(ctx, u.Email, try.From.Network)
 
 	made, err := auth.NewTOTP(u.Email)
 	if err != nil {
@@ -167,6 +156,39 @@ func (o *Operations) BeginSecondFactor(
 	return gen.BeginSecondFactor200JSONResponse{
 		Data: gen.NewSecondFactor{Secret: made.Secret, OtpauthURI: made.URI, QrCode: made.QRCode},
 	}, nil
+}
+
+// proveOwner asks for the password, unless it was typed for this session a moment ago. Errors: VALIDATION_ERROR, those of a log-in.
+func (o *Operations) proveOwner(ctx context.Context, u *models.User, proof *gen.PasswordProof) error {
+	if proof == nil || proof.Password == nil {
+		session, err := o.Store.Accounts.Session(ctx, u.ID, middleware.Principal(ctx).SessionID)
+		if err != nil {
+			return sessionOver(err)
+		}
+
+		if o.Now().Sub(session.CreatedAt) > models.StepUpFor {
+			return models.Invalid("password", "is required")
+		}
+
+		return nil
+	}
+
+	try, err := o.prove(ctx, u.Email, *proof.Password)
+	if err != nil {
+		return err
+	}
+
+	if try == nil || try.User.ID != u.ID {
+		return models.Invalid("password", "is not the password of the account")
+	}
+
+	if err := o.Store.Accounts.PasswordProved(ctx, try); err != nil {
+		return err
+	}
+
+	o.Logins.LoggedIn(ctx, u.Email, try.From.Network)
+
+	return nil
 }
 
 // ConfirmSecondFactor puts a second factor in force by its first code.

@@ -25,6 +25,9 @@ func secondFactor(t *testing.T, s *harness.Stack) {
 	me := s.With(in.AccessToken)
 
 	refused(t, http.StatusConflict, models.CodeInvalidState, me.Post(totpPath+"/confirm", object{"code": "123456"}))
+	require.Equal(t, http.StatusOK, me.Post(totpPath, nil).Status, "the password was typed a moment ago")
+	change(t, s, "UPDATE sessions SET created_at = created_at - interval '11 minutes' WHERE id = $1", in.SessionID)
+	refused(t, http.StatusUnprocessableEntity, models.CodeValidation, me.Post(totpPath, nil))
 	refused(t, http.StatusUnprocessableEntity, models.CodeValidation, me.Post(totpPath, object{"password": "not-the-password"}))
 
 	p.enrol(t, me)
