@@ -37,8 +37,8 @@ func (r Role) IsPlatform() bool {
 // MayBecome refuses another role for an account of a customer or a company: what it has booked, or acts for, would be another role's.
 // Error: VALIDATION_ERROR on role.
 func MayBecome(was, role Role) error {
-	if was != role && !(was.IsPlatform() && role.IsPlatform()) {
-		return Invalid("role", "of a customer or of a company's account cannot be changed, nor can an account become one")
+	if was != role && (!was.IsPlatform() || !role.IsPlatform()) {
+		return Invalid("role", "cannot become, or stop being, that of a customer or a company")
 	}
 
 	return nil

@@ -32,7 +32,7 @@ var (
 func TestAccessBySecondFactor(t *testing.T) {
 	t.Parallel()
 
-	strict := []string{}
+	strict := make([]string, 0, len(models.Roles()))
 	for _, role := range models.Roles() {
 		strict = append(strict, string(role))
 	}

@@ -1,6 +1,7 @@
 package identity_test
 
 import (
+	"maps"
 	"net/http"
 	"testing"
 
@@ -133,9 +134,7 @@ func stolenCookie(t *testing.T, s *harness.Stack) {
 	require.Equal(t, http.StatusOK, owner.do(t, http.MethodPost, loginPath, object{"email": p.Email, "password": storetest.Password}).Status)
 
 	thief := newBrowser(s).with(bySession)
-	for name, c := range owner.jar {
-		thief.jar[name] = c
-	}
+	maps.Copy(thief.jar, owner.jar)
 
 	require.Equal(t, http.StatusOK, thief.do(t, http.MethodPost, refreshPath, object{}).Status)
 

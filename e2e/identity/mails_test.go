@@ -128,6 +128,11 @@ func enumeration(t *testing.T, s *harness.Stack) {
 	require.Equal(t, 0, s.Count("SELECT count(*) FROM account_tokens WHERE user_id = $1", locked.ID), "a locked account gets no link")
 
 	// The token of a log-in that waits for its code names no account.
-	one, other := answer(s, strings.Repeat("B", 43), "123456"), answer(s, withFactor.challenge(t, s)[:42]+"A", "123456")
+	first, rest := "A", withFactor.challenge(t, s)
+	if rest[:1] == first {
+		first = "B"
+	}
+
+	one, other := answer(s, strings.Repeat("B", 43), "123456"), answer(s, first+rest[1:], "123456")
 	require.Equal(t, string(one.Body), string(other.Body))
 }

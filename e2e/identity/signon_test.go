@@ -26,7 +26,7 @@ const (
 	callbackPath = "/api/v1/auth/oidc/callback"
 	signOnCookie = "__Host-rihla_oidc"
 	clientID     = "rihla-console"
-	clientSecret = "a-secret-of-tests" //nolint:gosec // of the provider that the test starts
+	clientSecret = "a-secret-of-tests"
 	theirs       = "verysecure"
 )
 
@@ -59,7 +59,6 @@ func provider(t *testing.T, address, callback string, users map[string]object) {
 	require.NoError(t, os.WriteFile(file, text, 0o600))
 
 	ctx, stop := context.WithCancel(context.Background())
-	//nolint:gosec // the program is the test's own
 	program := exec.CommandContext(ctx, binary, "-listen", address, "-users", file, "-client", clientID, "-secret", clientSecret, "-callback", callback)
 	require.NoError(t, program.Start())
 	t.Cleanup(func() {

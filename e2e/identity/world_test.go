@@ -3,6 +3,7 @@
 package identity_test
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -137,9 +138,7 @@ func (b *browser) do(t *testing.T, method, path string, body any) harness.Answer
 	t.Helper()
 
 	header := map[string]string{}
-	for name, value := range b.header {
-		header[name] = value
-	}
+	maps.Copy(header, b.header)
 
 	cookies := make([]string, 0, len(b.jar))
 	for _, c := range b.jar {

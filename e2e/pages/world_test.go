@@ -32,7 +32,7 @@ var lists = map[string]struct {
 	"ListPaymentTransactions": {"payment_transactions", models.RoleSupportAgent}, "ListRefunds": {"refunds", models.RoleFinanceAdmin},
 	"ListIncidents":        {"incidents", models.RoleFinanceAdmin},
 	"ListFinancialRecords": {"financial_records", models.RoleFinanceAdmin}, "ListProviderFinancialRecords": {"financial_records", models.RoleProviderStaff},
-	"ListAuditLogs": {"audit_log", models.RoleAdmin},
+	"ListAuditLogs": {"audit_log", models.RoleAdmin}, "ListUsers": {"users", models.RoleSuperAdmin},
 }
 
 // rowStatements is how a table gets a row, $1 its id and $2 a number: rows of different numbers are equal in many columns, so that

@@ -69,7 +69,8 @@ func NewIssuer(keys *Keyring, tokens config.Tokens) *Issuer {
 	return &Issuer{keys: keys, tokens: tokens, now: clock.Now}
 }
 
-// Issue makes an access token for UserID, Role, ProviderID, Generation, SessionID and IssuerFactor of p; expiresIn is its lifetime in seconds.
+// Issue makes an access token for UserID, Role, ProviderID, Generation, SessionID and IssuerFactor of p; expiresIn is its lifetime in
+// seconds.
 func (i *Issuer) Issue(p Principal) (token string, expiresIn int, err error) {
 	now := i.now()
 	c := claims{

@@ -62,7 +62,8 @@ func (c Config) validateIdentity(p *problems) {
 
 	for name, roles := range map[string][]models.Role{"TOTP_ROLES": id.TOTPRoles, "OIDC_ROLES": id.OIDC.Roles} {
 		for _, role := range roles {
-			if !slices.Contains(models.Roles(), role) && !(name == "TOTP_ROLES" && role == noRole && len(roles) == 1) {
+			none := name == "TOTP_ROLES" && role == noRole && len(roles) == 1
+			if !none && !slices.Contains(models.Roles(), role) {
 				p.addf("%s has %q, which is no role", name, role)
 			}
 		}

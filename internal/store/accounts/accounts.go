@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -26,10 +25,8 @@ func (s *Store) CreateUser(ctx context.Context, u models.User) (models.User, err
 func (s *Store) AddUser(ctx context.Context, by db.Actor, u models.User) (models.User, error) {
 	var out models.User
 
-	u.EmailVerifiedAt = verifiedByOthers(u)
-
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
-		if out, err = insertUser(ctx, tx, u); err != nil {
+		if out, err = insertMade(ctx, tx, u); err != nil {
 			return err
 		}
 
@@ -41,18 +38,6 @@ func (s *Store) AddUser(ctx context.Context, by db.Actor, u models.User) (models
 	})
 
 	return out, err
-}
-
-// verifiedByOthers is now for an account of a company or the platform that others make with a password: it was made for that address,
-// and its owner writes no strangers. Customers prove theirs.
-func verifiedByOthers(u models.User) *time.Time {
-	if u.EmailVerifiedAt != nil || u.Role == models.RoleEndUser {
-		return u.EmailVerifiedAt
-	}
-
-	now := time.Now()
-
-	return &now
 }
 
 // Register is AddUser for an owner who opens the account, whose address a mail with a link verifies. The owner of an address that has an
@@ -80,6 +65,17 @@ func (s *Store) Register(ctx context.Context, by db.Actor, u models.User) (model
 	}
 
 	return out, err
+}
+
+// insertMade is insertUser for an account that others make with a password. That of a company or of the platform was made for its
+// address; customers prove theirs.
+func insertMade(ctx context.Context, tx bun.Tx, u models.User) (models.User, error) {
+	out, err := insertUser(ctx, tx, u)
+	if err != nil || out.Role == models.RoleEndUser {
+		return out, err
+	}
+
+	return out, verifyEmail(ctx, tx, out.ID)
 }
 
 func insertUser(ctx context.Context, conn bun.IDB, u models.User) (models.User, error) {
@@ -128,8 +124,8 @@ type AccountStatus = db.AccountStatus
 
 var accountStatusSQL = "SELECT " + db.AccountColumns("$2") + " FROM users AS u WHERE u.id = $1 AND " + db.AccountIsLive
 
-// AccountStatus reads how a live account stands, and whether the session of it, uuid.Nil for none, is over. It is asked at every request of a signed-in user, but for those whose own statement
-// reads it (payments.PaymentStatusFor). Error: NOT_FOUND.
+// AccountStatus reads how a live account stands, and whether the session of it, uuid.Nil for none, is over. It is asked at every request
+// of a signed-in user, but for those whose own statement reads it (payments.PaymentStatusFor). Error: NOT_FOUND.
 func (s *Store) AccountStatus(ctx context.Context, id, session uuid.UUID) (AccountStatus, error) {
 	var now AccountStatus
 

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/google/uuid"
@@ -24,9 +25,7 @@ func queueNotice(ctx context.Context, tx bun.IDB, u *models.User, kind models.No
 		Status: models.NotificationPending, Data: map[string]string{"name": u.Name},
 	}
 
-	for name, value := range data {
-		message.Data[name] = value
-	}
+	maps.Copy(message.Data, data)
 
 	if _, err := tx.NewInsert().Model(&message).ExcludeColumn("created_at", "next_attempt_at").Exec(ctx); err != nil {
 		return fmt.Errorf("queue notification: %w", err)
@@ -107,7 +106,8 @@ func (s *Store) TellOwner(ctx context.Context, email string) error {
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		var told bool
 
-		err := tx.NewRaw(`SELECT EXISTS (SELECT FROM notifications WHERE user_id = u.id AND kind = ? AND created_at > now() - ? * interval '1 second')
+		err := tx.NewRaw(`SELECT EXISTS (
+				SELECT FROM notifications WHERE user_id = u.id AND kind = ? AND created_at > now() - ? * interval '1 second')
 			FROM users AS u WHERE u.id = ? FOR NO KEY UPDATE`, models.NotifyAlreadyRegistered, noticeEvery.Seconds(), u.ID).Scan(ctx, &told)
 		if err != nil || told {
 			return err
@@ -123,7 +123,8 @@ func (s *Store) IssueToken(ctx context.Context, id uuid.UUID, hash []byte) error
 	issued, err := changed(s.db.NewRaw(`UPDATE account_tokens SET token_hash = ?0, expires_at = now() + CASE purpose
 			WHEN ?1 THEN ?2 WHEN ?3 THEN ?4 ELSE ?5 END * interval '1 second'
 		WHERE id = ?6 AND used_at IS NULL`, hash,
-		models.TokenInvitation, models.TokenInvitation.Lifetime().Seconds(), models.TokenVerifyEmail, models.TokenVerifyEmail.Lifetime().Seconds(),
+		models.TokenInvitation, models.TokenInvitation.Lifetime().Seconds(),
+		models.TokenVerifyEmail, models.TokenVerifyEmail.Lifetime().Seconds(),
 		models.TokenResetPassword.Lifetime().Seconds(), id).Exec(ctx))
 	if err != nil {
 		return fmt.Errorf("issue token: %w", err)
@@ -142,7 +143,9 @@ func errNoToken() error {
 }
 
 // useToken has a link count once and locks its account first, the order of all. Error: VALIDATION_ERROR on token.
-func useToken(ctx context.Context, tx bun.Tx, hash []byte, purposes ...models.AccountTokenPurpose) (models.User, models.AccountTokenPurpose, error) {
+func useToken(
+	ctx context.Context, tx bun.Tx, hash []byte, purposes ...models.AccountTokenPurpose,
+) (models.User, models.AccountTokenPurpose, error) {
 	var u models.User
 
 	err := tx.NewSelect().Model(&u).Where("u.id = (SELECT user_id FROM account_tokens WHERE token_hash = ?)", hash).

@@ -162,7 +162,7 @@ func (s *Store) LockAccount(ctx context.Context, by db.Actor, id uuid.UUID) (mod
 // UnlockAccount lets an account's owner in again, after LockAccount and after too many wrong passwords alike. Errors: NOT_FOUND;
 // FORBIDDEN for the own account.
 func (s *Store) UnlockAccount(ctx context.Context, by db.Actor, id uuid.UUID) (models.User, error) {
-	return s.manage(ctx, by, id, func(ctx context.Context, tx bun.Tx, u models.User) (models.User, string, error) {
+	return s.manage(ctx, by, id, func(ctx context.Context, tx bun.Tx, _ models.User) (models.User, string, error) {
 		var now models.User // NULL leaves what was there before as it is
 
 		err := tx.NewUpdate().Model(&now).Set("locked_at = NULL").Set("updated_at = now()").Where("id = ?", id).Returning("*").Scan(ctx)
@@ -239,7 +239,7 @@ func (s *Store) manage(
 // many wrong passwords.
 func (s *Store) LastLogins(ctx context.Context, ids []uuid.UUID) (map[uuid.UUID]AccountUse, error) {
 	if len(ids) == 0 {
-		return nil, nil
+		return map[uuid.UUID]AccountUse{}, nil
 	}
 
 	var rows []struct {

@@ -183,7 +183,9 @@ func noteRecovery(ctx context.Context, tx bun.Tx, try *LoginTry, factor models.S
 	}
 
 	var left int
-	if err := tx.NewRaw("SELECT count(*) FROM recovery_codes WHERE user_id = ? AND used_at IS NULL", try.User.ID).Scan(ctx, &left); err != nil {
+
+	err := tx.NewRaw("SELECT count(*) FROM recovery_codes WHERE user_id = ? AND used_at IS NULL", try.User.ID).Scan(ctx, &left)
+	if err != nil {
 		return fmt.Errorf("count recovery codes: %w", err)
 	}
 
@@ -291,7 +293,8 @@ func (s *Store) ConfirmSecondFactor(
 
 		var sealed []byte
 
-		err := tx.NewRaw("SELECT secret FROM second_factors WHERE user_id = ? AND confirmed_at IS NULL FOR NO KEY UPDATE", u.ID).Scan(ctx, &sealed)
+		err := tx.NewRaw("SELECT secret FROM second_factors WHERE user_id = ? AND confirmed_at IS NULL FOR NO KEY UPDATE", u.ID).
+			Scan(ctx, &sealed)
 		if errors.Is(err, sql.ErrNoRows) {
 			refusal = models.Errorf(models.CodeInvalidState, "There is no second factor to confirm. Begin with POST /api/v1/me/totp.")
 

@@ -36,8 +36,6 @@ func (s *Store) CreateStaff(ctx context.Context, by db.Actor, u models.User) (mo
 		return models.User{}, models.NotFound()
 	}
 
-	u.EmailVerifiedAt = verifiedByOthers(u)
-
 	var out models.User
 
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
@@ -45,7 +43,7 @@ func (s *Store) CreateStaff(ctx context.Context, by db.Actor, u models.User) (mo
 			return err
 		}
 
-		if out, err = insertUser(ctx, tx, u); err != nil {
+		if out, err = insertMade(ctx, tx, u); err != nil {
 			return err
 		}
 

@@ -100,7 +100,7 @@ func (s *Store) RotateRefreshToken(
 			refusal = errInvalidToken()
 
 			return endStolen(ctx, tx, &out.User, old, from)
-		case old.RevokedAt != nil, !old.ExpiresAt.After(now), out.User.DeletedAt != nil, out.User.LockedAt != nil:
+		case old.RevokedAt != nil, !old.ExpiresAt.After(now), out.DeletedAt != nil, out.LockedAt != nil:
 			refusal = errInvalidToken()
 
 			return nil

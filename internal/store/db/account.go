@@ -16,7 +16,7 @@ type AccountStatus struct {
 	SessionOver bool
 }
 
-// An account's status in SQL, of the row u of users. There is no row for an account that was removed or locked.
+// AccountIsLive is the condition on the row u of users under which an account has a status: it was neither removed nor locked.
 const AccountIsLive = "u.deleted_at IS NULL AND u.locked_at IS NULL"
 
 // AccountColumns are the columns of an account's status, in the order of Fields. session is the parameter with the id of the session
