@@ -15,9 +15,9 @@ type RefundRequest struct {
 	RequestID     string
 	Address       string // where the request came from, and by what; for the audit log
 	UserAgent     string
-	Reason        string    // may name a person
+	Reason        string // may name a person
 	// AtMost bounds what is ordered by somebody who has typed no code lately; nil: there is no bound.
 	AtMost   *Money
 	Claim    uuid.UUID // of the Idempotency-Key; uuid.Nil without one
-	BodyHash      []byte    // SHA-256 of the request's body; nil without an Idempotency-Key
+	BodyHash []byte    // SHA-256 of the request's body; nil without an Idempotency-Key
 }
