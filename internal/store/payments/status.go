@@ -69,8 +69,8 @@ type CallerStatus struct {
 }
 
 // PaymentStatusFor reads the state of a booking's payment for a caller, by a token of the session (uuid.Nil: of none): that of the
-// paid attempt, else of the newest, else what the booking's own state says of it (BookingStatus.Unattempted); after a refund REFUNDED or PARTIAL_REFUND. It is
-// the hottest read of the service, hence the prepared statement, and one for account and payment.
+// paid attempt, else of the newest, else what the booking's own state says of it (BookingStatus.Unattempted); after a refund REFUNDED or
+// PARTIAL_REFUND. It is the hottest read of the service, hence the prepared statement, and one for account and payment.
 func (s *Store) PaymentStatusFor(ctx context.Context, caller, session, booking uuid.UUID, now time.Time) (CallerStatus, error) {
 	var (
 		account db.AccountStatus
