@@ -40,11 +40,7 @@ func badQueries(t *testing.T, w *targets) {
 			}
 
 			for _, value := range values {
-				query := url.Values{}
-				if strings.HasSuffix(path, "/export") {
-					query.Set("format", "csv")
-				}
-
+				query := needed(path)
 				query.Set(p.Name, value)
 
 				a := caller.Get(base + "?" + query.Encode())
@@ -199,5 +195,17 @@ func badMethods(t *testing.T, w *targets) {
 				require.Contains(t, a.Header.Get("Allow"), allowed, "%s %s", method, path)
 			}
 		}
+	}
+}
+
+// needed is the query without which an operation does not answer.
+func needed(path string) url.Values {
+	switch {
+	case strings.HasSuffix(path, "/export"):
+		return url.Values{"format": {"csv"}}
+	case strings.HasSuffix(path, "/refund-preview"):
+		return url.Values{"refund_type": {"FULL"}}
+	default:
+		return url.Values{}
 	}
 }

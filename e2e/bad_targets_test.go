@@ -85,6 +85,24 @@ func (w *targets) moneyTargets(t *testing.T, campaign uuid.UUID) []target {
 		}},
 		{"RejectRefundPayout", http.MethodPost, payoutPath(w.waiting.ID, "reject"), w.As(models.RoleAdmin), map[string]any{"reason": "no"}},
 		{
+			"ApproveRefund", http.MethodPost, "/api/v1/admin/refunds/" + w.waiting.ID.String() + "/approve", w.As(models.RoleAdmin),
+			map[string]any{"note": "compared"},
+		},
+		{
+			"RejectRefund", http.MethodPost, "/api/v1/admin/refunds/" + w.waiting.ID.String() + "/reject", w.As(models.RoleAdmin),
+			map[string]any{"note": "asked for twice"},
+		},
+		{
+			"AssignIncident", http.MethodPost, "/api/v1/admin/incidents/" + w.one(t, "SELECT id FROM incidents") + "/assign",
+			w.As(models.RoleSuperAdmin),
+			map[string]any{"assignee_id": nil},
+		},
+		{
+			"AddIncidentNote", http.MethodPost, "/api/v1/admin/incidents/" + w.one(t, "SELECT id FROM incidents") + "/notes",
+			w.As(models.RoleSuperAdmin),
+			map[string]any{"note": "looked at"},
+		},
+		{
 			"ResolveIncident", http.MethodPost, "/api/v1/admin/incidents/" + w.one(t, "SELECT id FROM incidents") + "/resolve",
 			w.As(models.RoleSuperAdmin),
 			map[string]any{"note": "looked at"},
