@@ -106,6 +106,7 @@ func TestRoles(t *testing.T) {
 		"POST /api/v1/admin/financial-records" + id + "/revert-transfer":  money,
 		"GET /api/v1/provider/financial-records":                          staff,
 		"GET /api/v1/admin/audit-logs":                                    admins,
+		"GET /api/v1/admin/audit-logs/export":                             {models.RoleSuperAdmin},
 		"GET /api/v1/admin/providers":                                     admins,
 		"POST /api/v1/admin/providers":                                    admins,
 		"GET /api/v1/admin/providers" + id:                                admins,

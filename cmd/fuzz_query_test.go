@@ -88,7 +88,7 @@ func (b *fuzzBundle) checkQuery(t *testing.T, r reading, query string) {
 	}
 
 	b.untouched = b.fingerprint(t)
-	if r.id != "ExportFinancialRecords" { // which is in the audit log
+	if !strings.HasPrefix(r.id, "Export") { // which is in the audit log
 		require.Equal(t, before, b.untouched, "reading changes nothing")
 	}
 }

@@ -22,6 +22,24 @@ import (
 	openapi_types "github.com/oapi-codegen/runtime/types"
 )
 
+// Defines values for AuditExportFormat.
+const (
+	AuditExportFormatCsv   AuditExportFormat = "csv"
+	AuditExportFormatJsonl AuditExportFormat = "jsonl"
+)
+
+// Valid indicates whether the value is a known member of the AuditExportFormat enum.
+func (e AuditExportFormat) Valid() bool {
+	switch e {
+	case AuditExportFormatCsv:
+		return true
+	case AuditExportFormatJsonl:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for BusPhotoContentType.
 const (
 	ImageJpeg BusPhotoContentType = "image/jpeg"
@@ -45,16 +63,16 @@ func (e BusPhotoContentType) Valid() bool {
 
 // Defines values for ExportFormat.
 const (
-	Csv  ExportFormat = "csv"
-	Xlsx ExportFormat = "xlsx"
+	ExportFormatCsv  ExportFormat = "csv"
+	ExportFormatXlsx ExportFormat = "xlsx"
 )
 
 // Valid indicates whether the value is a known member of the ExportFormat enum.
 func (e ExportFormat) Valid() bool {
 	switch e {
-	case Csv:
+	case ExportFormatCsv:
 		return true
-	case Xlsx:
+	case ExportFormatXlsx:
 		return true
 	default:
 		return false
@@ -307,9 +325,12 @@ type AuditAction = string
 // Example: financial_record
 type AuditEntity = string
 
+// AuditExportFormat A file format for exports of the audit log.
+type AuditExportFormat string
+
 // AuditLog An entry of the audit log, one action of a user, of an operator or of the service.
 //
-// Example: {"action":"FINANCIAL_RECORDS_EXPORTED","actor_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","actor_kind":"USER","actor_role":"FINANCE_ADMIN","created_at":"2026-11-22T08:00:00Z","details":{"filters":{"period":"this_month"},"format":"csv","rows":128},"entity":"financial_records","entity_id":null,"id":"019ab0c5-3000-7aaa-8bbb-000000000001","operator":null,"request_id":"019ab0c5-2fff-7b1a-9a55-0c1f5a3c9d10"}
+// Example: {"action":"FINANCIAL_RECORDS_EXPORTED","actor_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","actor_kind":"USER","actor_role":"FINANCE_ADMIN","address":"203.0.113.7","created_at":"2026-11-22T08:00:00Z","details":{"filters":{"period":"this_month"},"format":"csv","rows":128},"entity":"financial_records","entity_id":null,"id":"019ab0c5-3000-7aaa-8bbb-000000000001","operator":null,"request_id":"019ab0c5-2fff-7b1a-9a55-0c1f5a3c9d10","user_agent":"Mozilla/5.0"}
 type AuditLog struct {
 	// Action What was done, UPPER_SNAKE. New actions may be added.
 	//
@@ -324,7 +345,10 @@ type AuditLog struct {
 
 	// ActorRole The role that the actor had; null when the service acted by itself.
 	ActorRole *ActorRole `json:"actor_role"`
-	CreatedAt time.Time  `json:"created_at"`
+
+	// Address The network address that the request came from; null for operators and for the service itself.
+	Address   *string   `json:"address"`
+	CreatedAt time.Time `json:"created_at"`
 
 	// Details For an export its filters, format and number of rows.
 	Details map[string]interface{} `json:"details"`
@@ -337,6 +361,9 @@ type AuditLog struct {
 	// Operator The system user who ran the command; null unless `actor_kind` is OPERATOR.
 	Operator  *string `json:"operator"`
 	RequestID *string `json:"request_id"`
+
+	// UserAgent What the client said of itself, 200 bytes of it at most.
+	UserAgent *string `json:"user_agent"`
 }
 
 // AuditLogsAnswer defines model for AuditLogsAnswer.
@@ -2415,6 +2442,33 @@ type ListAuditLogsParams struct {
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ExportAuditLogsParams defines parameters for ExportAuditLogs.
+type ExportAuditLogsParams struct {
+	// Format The file format.
+	Format AuditExportFormat `form:"format" json:"format"`
+
+	// Action Only entries of this action, such as `FINANCIAL_RECORDS_EXPORTED`.
+	Action *AuditAction `form:"action,omitempty" json:"action,omitempty"`
+
+	// ActorID Only what this user did.
+	ActorID *openapi_types.UUID `form:"actor_id,omitempty" json:"actor_id,omitempty"`
+
+	// Entity Only what was done to this kind of resource, such as `financial_record`.
+	Entity *AuditEntity `form:"entity,omitempty" json:"entity,omitempty"`
+
+	// EntityID Only what was done to this resource.
+	EntityID *openapi_types.UUID `form:"entity_id,omitempty" json:"entity_id,omitempty"`
+
+	// Period Calendar period in Asia/Riyadh; the week starts on Sunday. `custom` needs `date_from` and `date_to`, which alone mean the same. Without any of them, everything.
+	Period *Period `form:"period,omitempty" json:"period,omitempty"`
+
+	// DateFrom First day of a custom period (Asia/Riyadh).
+	DateFrom *DateFrom `form:"date_from,omitempty" json:"date_from,omitempty"`
+
+	// DateTo Last day of a custom period, which has at most 366 days.
+	DateTo *DateTo `form:"date_to,omitempty" json:"date_to,omitempty"`
+}
+
 // ListBookingsParams defines parameters for ListBookings.
 type ListBookingsParams struct {
 	// Status Only bookings in this state.
@@ -3314,6 +3368,9 @@ type ServerInterface interface {
 	// ListAuditLogs List the audit log
 	// (GET /api/v1/admin/audit-logs)
 	ListAuditLogs(c *fiber.Ctx, params ListAuditLogsParams) error
+	// ExportAuditLogs Export the audit log
+	// (GET /api/v1/admin/audit-logs/export)
+	ExportAuditLogs(c *fiber.Ctx, params ExportAuditLogsParams) error
 	// ListBookings List all bookings
 	// (GET /api/v1/admin/bookings)
 	ListBookings(c *fiber.Ctx, params ListBookingsParams) error
@@ -3840,6 +3897,92 @@ func (siw *ServerInterfaceWrapper) ListAuditLogs(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ListAuditLogs(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ExportAuditLogs operation middleware
+func (siw *ServerInterfaceWrapper) ExportAuditLogs(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ExportAuditLogsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Required query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "format", query, &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter format: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "action" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "action", query, &params.Action, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter action: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "actor_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "actor_id", query, &params.ActorID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter actor_id: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "entity" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "entity", query, &params.Entity, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter entity: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "entity_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "entity_id", query, &params.EntityID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter entity_id: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "period" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "period", query, &params.Period, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter period: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "date_from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "date_from", query, &params.DateFrom, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter date_from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "date_to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "date_to", query, &params.DateTo, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter date_to: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ExportAuditLogs(c, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -8510,6 +8653,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/api/v1/admin/audit-logs", wrapper.ListAuditLogs)
 
+	router.Get(options.BaseURL+"/api/v1/admin/audit-logs/export", wrapper.ExportAuditLogs)
+
 	router.Get(options.BaseURL+"/api/v1/admin/bookings", wrapper.ListBookings)
 
 	router.Post(options.BaseURL+"/api/v1/admin/bookings/:id/refund", wrapper.RefundBooking)
@@ -8815,6 +8960,86 @@ func (response ListAuditLogs200JSONResponse) VisitListAuditLogsResponse(ctx *fib
 	ctx.Status(200)
 
 	return ctx.JSON(&response)
+}
+
+type ExportAuditLogsRequestObject struct {
+	Params ExportAuditLogsParams
+}
+
+type ExportAuditLogsResponseObject interface {
+	VisitExportAuditLogsResponse(ctx *fiber.Ctx) error
+}
+
+type ExportAuditLogs200ResponseHeaders struct {
+	ContentDisposition string
+	XAuditSeal         *string
+}
+
+type ExportAuditLogs200ApplicationJsonlResponse struct {
+	Body          io.Reader
+	Headers       ExportAuditLogs200ResponseHeaders
+	ContentLength int64
+}
+
+func (response ExportAuditLogs200ApplicationJsonlResponse) VisitExportAuditLogsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Disposition", fmt.Sprint(response.Headers.ContentDisposition))
+	if response.Headers.XAuditSeal != nil {
+		ctx.Response().Header.Set("X-Audit-Seal", fmt.Sprint(*response.Headers.XAuditSeal))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/jsonl")
+	if response.ContentLength != 0 {
+		ctx.Response().Header.Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	ctx.Status(200)
+
+	// Fiber/fasthttp streams through a callback: fasthttp emits
+	// a chunk each time we call w.Flush(), so clients see
+	// streaming data immediately instead of waiting on buffering.
+	ctx.Response().SetBodyStreamWriter(func(w *bufio.Writer) {
+		if closer, ok := response.Body.(io.ReadCloser); ok {
+			defer closer.Close()
+		}
+		buf := make([]byte, 4096)
+		for {
+			n, err := response.Body.Read(buf)
+			if n > 0 {
+				if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+					return
+				}
+				if flushErr := w.Flush(); flushErr != nil {
+					return
+				}
+			}
+			if err != nil {
+				return
+			}
+		}
+	})
+	return nil
+}
+
+type ExportAuditLogs200TextCsvResponse struct {
+	Body          io.Reader
+	Headers       ExportAuditLogs200ResponseHeaders
+	ContentLength int64
+}
+
+func (response ExportAuditLogs200TextCsvResponse) VisitExportAuditLogsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Disposition", fmt.Sprint(response.Headers.ContentDisposition))
+	if response.Headers.XAuditSeal != nil {
+		ctx.Response().Header.Set("X-Audit-Seal", fmt.Sprint(*response.Headers.XAuditSeal))
+	}
+	ctx.Response().Header.Set("Content-Type", "text/csv")
+	if response.ContentLength != 0 {
+		ctx.Response().Header.Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	ctx.Status(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(ctx.Response().BodyWriter(), response.Body)
+	return err
 }
 
 type ListBookingsRequestObject struct {
@@ -10985,6 +11210,9 @@ type StrictServerInterface interface {
 	// ListAuditLogs List the audit log
 	// (GET /api/v1/admin/audit-logs)
 	ListAuditLogs(ctx context.Context, request ListAuditLogsRequestObject) (ListAuditLogsResponseObject, error)
+	// ExportAuditLogs Export the audit log
+	// (GET /api/v1/admin/audit-logs/export)
+	ExportAuditLogs(ctx context.Context, request ExportAuditLogsRequestObject) (ExportAuditLogsResponseObject, error)
 	// ListBookings List all bookings
 	// (GET /api/v1/admin/bookings)
 	ListBookings(ctx context.Context, request ListBookingsRequestObject) (ListBookingsResponseObject, error)
@@ -11462,6 +11690,33 @@ func (sh *strictHandler) ListAuditLogs(ctx *fiber.Ctx, params ListAuditLogsParam
 		return err
 	} else if validResponse, ok := response.(ListAuditLogsResponseObject); ok {
 		if err := validResponse.VisitListAuditLogsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ExportAuditLogs operation middleware
+func (sh *strictHandler) ExportAuditLogs(ctx *fiber.Ctx, params ExportAuditLogsParams) error {
+	var request ExportAuditLogsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ExportAuditLogs(ctx.UserContext(), request.(ExportAuditLogsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ExportAuditLogs")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ExportAuditLogsResponseObject); ok {
+		if err := validResponse.VisitExportAuditLogsResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

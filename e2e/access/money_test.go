@@ -72,7 +72,7 @@ func (w *world) aboutMoney(t *testing.T, c cell) request {
 		return request{ids: w.payout(t, c), body: object{"payout_reference": "TRF-1"}}
 	case "RejectRefundPayout":
 		return request{ids: w.payout(t, c), body: object{"reason": "No account number"}}
-	case "ExportFinancialRecords":
+	case "ExportFinancialRecords", "ExportAuditLogs":
 		return request{query: "?format=csv"}
 	default:
 		return request{}

@@ -40,8 +40,8 @@ var kinds = map[string][]string{
 
 // table is the access of every role and the statuses of the checks (rules: scope.roles), written down a second time: what each kind of caller gets
 // for each kind of resource, in the order of kinds; one status is that of all of them. `staff` are PROVIDER_STAFF and
-// PROVIDER_ADMIN of company A, `idle` those of C, `admin` are ADMIN and SUPER_ADMIN. Every request is one that its owner
-// would send.
+// PROVIDER_ADMIN of company A, `idle` those of C, `admin` are ADMIN and SUPER_ADMIN; `403/200` is the first of a column's callers
+// and the second. Every request is one that its owner would send.
 const table = `
 operation            kinds   | nobody                      | END_USER                    | staff                       | idle                        | SUPPORT_AGENT               | FINANCE_ADMIN               | admin
 Register             -       | 201                         | 201                         | 201                         | 201                         | 201                         | 201                         | 201
@@ -163,6 +163,7 @@ StreamProviderDashboardEvents - | 401                         | 403             
 ListProviderFinancialRecords - | 401                       | 403                         | 200                         | 200                         | 403                         | 403                         | 403
 GetProviderFinancialSummary - | 401                        | 403                         | 200                         | 200                         | 403                         | 403                         | 403
 ListAuditLogs        -       | 401                         | 403                         | 403                         | 403                         | 403                         | 403                         | 200
+ExportAuditLogs      -       | 401                         | 403                         | 403                         | 403                         | 403                         | 403                         | 403/200
 `
 
 // cell is one request and the status that it must get.
@@ -210,8 +211,15 @@ func matrix(t *testing.T) map[string][]cell {
 		require.Contains(t, kinds, first[1], line)
 
 		for i := 1; i < len(fields); i++ {
-			for _, caller := range columns[strings.TrimSpace(header[i])] {
-				out[first[0]] = append(out[first[0]], cellsOf(t, first[0], caller, kinds[first[1]], strings.Fields(fields[i]))...)
+			for n, caller := range columns[strings.TrimSpace(header[i])] {
+				statuses := strings.Fields(fields[i])
+				for k, status := range statuses {
+					if each := strings.Split(status, "/"); len(each) > 1 {
+						statuses[k] = each[n]
+					}
+				}
+
+				out[first[0]] = append(out[first[0]], cellsOf(t, first[0], caller, kinds[first[1]], statuses)...)
 			}
 		}
 	}

@@ -29,13 +29,15 @@ func logTamperings(w *world) []tampering {
 			UPDATE audit_seals AS s SET digests = a.now,
 				hash = audit_seal_hash(s.number, s.previous, s.since, s.until, s.noted_at, s.sealed_at, s.entries, a.now)
 			FROM again AS a WHERE s.number = a.number`,
-			[]any{w.logged[0]}, nil, nil,
+			[]any{w.logged[0]},
+			nil, nil,
 		},
 		{"log-chain", "a seal that is missing", "DELETE FROM audit_seals WHERE number = 2", nil, nil, []string{"log-sealed"}},
 		{"log-entries", "one that was changed", "UPDATE audit_log SET user_agent = 'another' WHERE id = $1", []any{w.logged[0]}, of(w.logged[0]), nil},
 		{
 			"log-entries", "one of another time", "UPDATE audit_log SET created_at = created_at - interval '1 s' WHERE id = $1",
-			[]any{w.logged[0]}, of(w.logged[0]), nil,
+			[]any{w.logged[0]},
+			of(w.logged[0]), nil,
 		},
 		{"log-entries", "one that is missing", "DELETE FROM audit_log WHERE id = $1", []any{w.logged[2]}, of(w.logged[2]), nil},
 		{
@@ -46,17 +48,20 @@ func logTamperings(w *world) []tampering {
 		{
 			"log-entries", "two that were exchanged", `UPDATE audit_log AS l SET user_agent = o.user_agent, entity_id = o.entity_id
 			FROM audit_log AS o WHERE (l.id, o.id) IN (($1::uuid, $2::uuid), ($2::uuid, $1::uuid))`,
-			[]any{w.logged[0], w.logged[1]}, of(w.logged[1]), nil,
+			[]any{w.logged[0], w.logged[1]},
+			of(w.logged[1]), nil,
 		},
 		{"log-sealed", "the last seal is gone", "DELETE FROM audit_seals WHERE number = 3", nil, of(w.logged[2]), nil},
 		{
 			"log-sealed", "one that came around the service", "INSERT INTO audit_log (id, action, entity) VALUES ($1, 'HOTEL_CREATED', 'hotel')",
-			[]any{w.Trip.ID}, of(w.Trip.ID), nil,
+			[]any{w.Trip.ID},
+			of(w.Trip.ID), nil,
 		},
 		{
 			"log-sealed", "one that is not sealed", `WITH made AS (INSERT INTO audit_log (id, action, entity) VALUES ($1, 'HOTEL_CREATED', 'hotel')
 			RETURNING *) INSERT INTO audit_unsealed SELECT id, created_at, now() - interval '6 minutes', ` + digest + " FROM made",
-			[]any{w.Trip.ID}, of(w.Trip.ID), nil,
+			[]any{w.Trip.ID},
+			of(w.Trip.ID), nil,
 		},
 		{
 			"log-sealed", "those of before are not sealed", `INSERT INTO audit_seal_start (created_at, id, until, begun_at)
@@ -66,7 +71,8 @@ func logTamperings(w *world) []tampering {
 			"log-dates", "one of yesterday", `WITH made AS (INSERT INTO audit_log (id, action, entity, created_at)
 			VALUES ($1, 'HOTEL_CREATED', 'hotel', now() - interval '1 day')
 			RETURNING *) INSERT INTO audit_unsealed SELECT id, created_at, now(), ` + digest + " FROM made",
-			[]any{w.Trip.ID}, of(w.Trip.ID), nil,
+			[]any{w.Trip.ID},
+			of(w.Trip.ID), nil,
 		},
 		{
 			"log-archive", "a month with an entry that no seal covers", `INSERT INTO archived_months (table_name, since, until, rows, sums, sha256, file)
