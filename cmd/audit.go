@@ -186,9 +186,9 @@ func printSummary(w io.Writer, s audit.Summary, verbose bool) {
 		fmt.Fprintf(w, "since %s: %d payments; %d rules are left to a full audit\n", s.Since.UTC().Format(time.RFC3339), s.Payments, len(s.Left))
 	}
 
+	fmt.Fprintf(w, "%d rules, %d differences, %.1f s\n", len(s.Rules)-unseen, s.Differences, s.Took.Seconds())
+
 	if s.LogSeal.Number > 0 {
 		fmt.Fprintf(w, "newest seal of the audit log: %s\n", s.LogSeal)
 	}
-
-	fmt.Fprintf(w, "%d rules, %d differences, %.1f s\n", len(s.Rules)-unseen, s.Differences, s.Took.Seconds())
 }
