@@ -32,7 +32,7 @@ func checkLogFile(to io.Writer, path string, o audit.LogFileOptions) error {
 		f.Entries, f.Unsealed, f.Seals, f.Parts, f.Differences)
 
 	if f.Last.Number > 0 {
-		fmt.Fprintf(out, "last seal in the file: %s\n", f.Last)
+		fmt.Fprintf(out, "seals from %d on; the last one is %s\n", f.First, f.Last)
 	}
 
 	if err := errors.Join(err, out.Flush()); err != nil {

@@ -22,6 +22,7 @@ type LogFile struct {
 	Entries, Unsealed int64
 	Seals             int64   // whose hash was computed from their entries
 	Parts             int64   // seals of which the file has some entries only
+	First             int64   // number of the first seal in the file; those before it may be archived
 	Last              LogSeal // the last one in the file
 	Newest            LogSeal // the one that the file's end names; JSON lines have one
 	HasSeal           bool    // the one that was asked for, with its hash
@@ -56,8 +57,7 @@ type fileSeal struct {
 type logRow map[string]string
 
 // CheckLogFile computes the digests and seals of an exported audit log anew, from the file alone, whether it is CSV or JSON lines. What
-// is wrong with it goes to found. One who writes a file can make all of its hashes anew, too: a seal
-// that was noted elsewhere tells.
+// is wrong with it goes to found. One who can write the file can make all of its hashes anew, too: a seal noted elsewhere shows that.
 func CheckLogFile(r io.Reader, o LogFileOptions, found func(Difference) error) (LogFile, error) {
 	f := &logFile{LogFileOptions: o, found: found}
 	b := bufio.NewReader(r)
@@ -77,11 +77,25 @@ func CheckLogFile(r io.Reader, o LogFileOptions, found func(Difference) error) (
 		err = f.endSeal()
 	}
 
-	if err == nil && f.Newest.Number > 0 && f.Newest.Number == f.Last.Number && f.Newest.Hash != f.Last.Hash {
-		err = f.differs("log-chain", "seal", strconv.FormatInt(f.Last.Number, 10), "its hash is not the one that the end of the file names")
+	if err == nil {
+		err = f.checkNewest()
 	}
 
 	return f.LogFile, err
+}
+
+// checkNewest holds the last seal against the one that the end of the file names. Others may have been made since that was read.
+func (f *logFile) checkNewest() error {
+	id := strconv.FormatInt(f.Newest.Number, 10)
+
+	switch {
+	case f.Newest.Number == f.Last.Number && f.Newest.Hash != f.Last.Hash:
+		return f.differs("log-chain", "seal", id, "its hash is not the one that the end of the file names")
+	case f.Newest.Number > f.Last.Number && !f.Partial:
+		return f.differs("log-chain", "seal", id, fmt.Sprintf("is the newest one, and the last one in the file is %d", f.Last.Number))
+	}
+
+	return nil
 }
 
 func (f *logFile) differs(rule, subject, id, what string) error {
@@ -209,8 +223,8 @@ func (f *logFile) readCSV(r *bufio.Reader) error {
 
 // The apostrophes that keep a cell of a CSV from being run as a formula: in front, and after a semicolon.
 var (
-	guardAhead = regexp.MustCompile(`^'(\s*[-=+@＝＋－＠])`)
-	guardAfter = regexp.MustCompile(`;'([\s"]*[-=+@＝＋－＠])`)
+	guardAhead = regexp.MustCompile(`^'([\s\v\x{85}\p{Z}]*[-=+@＝＋－＠])`)
+	guardAfter = regexp.MustCompile(`;'([\s\v\x{85}\p{Z}"]*[-=+@＝＋－＠])`)
 )
 
 func withoutGuards(cell string) string {
@@ -373,6 +387,10 @@ func (f *logFile) endSeal() error {
 		if !f.Partial && f.position < s.size {
 			what = append(what, fmt.Sprintf("entries %d to %d are missing", f.position+1, s.size))
 		}
+	}
+
+	if f.last.number == 0 {
+		f.First = s.number
 	}
 
 	if last := f.last; last.number > 0 {
