@@ -29,7 +29,7 @@ func TestAuditCommand(t *testing.T) {
 	text, err = s.Command("", "audit")
 	require.NoError(t, err, text)
 
-	seal := regexp.MustCompile(`(?m)^audit log sealed: (\d+):([0-9a-f]{64})$`).FindStringSubmatch(text)
+	seal := regexp.MustCompile(`(?m)^newest seal of the audit log: (\d+):([0-9a-f]{64})$`).FindStringSubmatch(text)
 	require.NotNil(t, seal, text)
 
 	text, err = s.Command("", "audit", "--log-seal", seal[1]+":"+seal[2])

@@ -294,7 +294,7 @@ func (f LoginFrom) details() map[string]any {
 	return map[string]any{"address": db.CleanAddress(f.Address), "user_agent": db.CleanAgent(f.UserAgent)}
 }
 
-// actor is an account that is logging in, not known yet.
+// actor is the caller of a log-in, who is no user before it has succeeded.
 func (f LoginFrom) actor() db.Actor {
 	return db.Actor{RequestID: f.RequestID, Address: f.Address, UserAgent: f.UserAgent}
 }
