@@ -36,7 +36,7 @@ func TestAuditCommand(t *testing.T) {
 	require.NoError(t, err, text)
 	text, err = s.Command("", "audit", "--log-seal", seal[1]+":"+strings.Repeat("0", 64))
 	require.Error(t, err)
-	require.Contains(t, text, "its past was changed")
+	require.Contains(t, text, "it was changed since that was noted")
 	text, err = s.Command("", "audit", "--log-seal", "newest")
 	require.Error(t, err)
 	require.Contains(t, text, "NUMBER:HASH")
