@@ -1,13 +1,30 @@
 import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
+import { marked } from 'marked';
 import { defineConfig } from 'vitest/config';
 
 // The API that `npm run dev` and the tests in a browser talk to, through dev/session.mjs.
 const session = process.env['CONSOLE_SESSION'] ?? 'http://127.0.0.1:8181';
 
+/** What console.go sends with every file: `npm run preview` is as strict. */
+const policy = [
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; connect-src 'self'",
+  "base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+].join('; ');
+
+/** Help texts are HTML before they reach the browser, which then needs no parser of Markdown. */
+const markdown = {
+  name: 'markdown',
+  enforce: 'pre' as const,
+  transform(text: string, id: string) {
+    if (!id.endsWith('.md')) return null;
+    return { code: `export default ${JSON.stringify(marked.parse(text, { async: false }))};`, map: null };
+  },
+};
+
 export default defineConfig({
   base: '/console/',
-  plugins: [react()],
+  plugins: [react(), markdown],
   resolve: { alias: { '@': fileURLToPath(new URL('./src', import.meta.url)) } },
   build: {
     sourcemap: false,
@@ -17,6 +34,12 @@ export default defineConfig({
     assetsInlineLimit: 0,
     chunkSizeWarningLimit: 600,
   },
-  server: { port: 5173, strictPort: true, proxy: { '/api': session, '/openapi.json': session } },
+  server: {
+    port: 5173,
+    strictPort: true,
+    fs: { allow: ['.', '../docs/console'] },
+    proxy: { '/api': session, '/openapi.json': session },
+  },
+  preview: { port: 4173, strictPort: true, headers: { 'Content-Security-Policy': policy } },
   test: { include: ['src/**/*.test.ts', 'src/**/*.test.tsx'] },
 });

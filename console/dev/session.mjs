@@ -38,12 +38,18 @@ const answer = (response, status, body, headers = {}) => {
   response.end(body);
 };
 
-const refused = JSON.stringify({ error: { code: 'INVALID_CREDENTIALS', message: 'No session.', ui_message: 'No session.' } });
+const refused = JSON.stringify({
+  error: { code: 'INVALID_CREDENTIALS', message: 'No session.', ui_message: 'No session.' },
+});
 
 /** Answers log-in, refresh and log-out; everything else goes through. */
 const accounts = {
   async '/api/v1/auth/login'(request, response) {
-    const given = await post('/api/v1/auth/login', JSON.parse(await bodyOf(request)), request.headers['accept-language']);
+    const given = await post(
+      '/api/v1/auth/login',
+      JSON.parse(await bodyOf(request)),
+      request.headers['accept-language'],
+    );
     const text = await given.text();
     if (!given.ok) return answer(response, given.status, text);
     const id = randomUUID();
@@ -75,6 +81,9 @@ const open = (response, id) => {
   answer(response, 200, JSON.stringify({ data }), { 'Set-Cookie': `${name}=${id}; HttpOnly; SameSite=Strict; Path=/` });
 };
 
+/** What the API of today does not know is answered as an installation without single sign-on answers. */
+const noSingleSignOn = JSON.stringify({ data: { enabled: false } });
+
 const pass = (request, response) => {
   const headers = { ...request.headers, host: api.host };
   const tokens = sessions.get(sessionOf(request));
@@ -93,7 +102,10 @@ http
   .createServer((request, response) => {
     const write = request.method !== 'GET' && request.method !== 'HEAD';
     if (write && request.headers['x-session'] !== 'cookie') return answer(response, 403, refused);
+    if (request.url === '/api/v1/auth/oidc') return answer(response, 200, noSingleSignOn);
     const handler = write ? accounts[request.url] : undefined;
     return handler ? handler(request, response).catch(() => answer(response, 502, refused)) : pass(request, response);
   })
-  .listen(Number(values.listen), '127.0.0.1', () => console.log(`sessions of ${api} at http://127.0.0.1:${values.listen}`));
+  .listen(Number(values.listen), '127.0.0.1', () =>
+    console.log(`sessions of ${api} at http://127.0.0.1:${values.listen}`),
+  );

@@ -21,3 +21,6 @@ export function may(role: Role, operation: Operation): boolean {
   const roles = all[operation] ?? [];
   return roles.includes(role) || roles.includes('authenticated') || roles.includes('public');
 }
+
+/** Whether the document that the console was built with has the operation. */
+export const documented = (operation: Operation) => operation in access;

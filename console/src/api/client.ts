@@ -25,7 +25,11 @@ export interface Page<T> {
 }
 
 type ListPath = {
-  [P in keyof paths]: paths[P] extends { get: { responses: { 200: { content: { 'application/json': Page<unknown> } } } } } ? P : never;
+  [P in keyof paths]: paths[P] extends {
+    get: { responses: { 200: { content: { 'application/json': Page<unknown> } } } };
+  }
+    ? P
+    : never;
 }[keyof paths];
 
 export type ItemOf<P extends ListPath> = paths[P] extends {

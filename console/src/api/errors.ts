@@ -39,7 +39,8 @@ const isBody = (body: unknown): body is Body =>
 /** The error of an answer that is not 2xx. */
 export function errorOf(response: Response, body: unknown): ApiError {
   const requestId = response.headers.get('X-Request-Id');
-  if (!isBody(body)) return new ApiError(response.status, `HTTP_${String(response.status)}`, response.statusText, {}, requestId);
+  if (!isBody(body))
+    return new ApiError(response.status, `HTTP_${String(response.status)}`, response.statusText, {}, requestId);
   const { code, message, details, ui_message, ui_details } = body.error;
   return new ApiError(response.status, code, ui_message ?? message, ui_details ?? details ?? {}, requestId);
 }

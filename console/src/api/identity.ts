@@ -6,7 +6,9 @@ import { sessionFetch } from './transport';
 
 export type Role = Schemas['Role'];
 
-export interface Me extends Schemas['User'] {
+type User = Schemas['User'];
+
+export interface Me extends User {
   email_verified?: boolean;
   second_factor?: boolean;
   second_factor_needed?: boolean;
@@ -28,7 +30,7 @@ export interface Session {
 
 export type UserState = 'ACTIVE' | 'LOCKED' | 'INVITED';
 
-export interface ManagedUser extends Schemas['User'] {
+export interface ManagedUser extends User {
   state: UserState;
   second_factor: boolean;
   created_at: string;
@@ -102,7 +104,7 @@ export const getMe = (signal?: AbortSignal) => dataOf(call<Data<Me>>('GET', '/me
 export const sendVerification = () => call<null>('POST', '/me/verify-email', {});
 export const changePassword = (current_password: string, new_password: string) =>
   call<null>('POST', '/me/password', { current_password, new_password });
-export const enrol = (password: string) => dataOf(call<Data<Enrolment>>('POST', '/me/totp', { password }));
+export const enrol = () => dataOf(call<Data<Enrolment>>('POST', '/me/totp'));
 export const confirmEnrolment = (code: string) =>
   dataOf(call<Data<{ recovery_codes: string[] }>>('POST', '/me/totp/confirm', { code }));
 export const removeSecondFactor = () => call<null>('DELETE', '/me/totp');

@@ -50,7 +50,13 @@ export interface NavItem {
 
 /** The pages in the order in which they are shown. Who sees which follows from the roles of their operations. */
 export const navItems: NavItem[] = [
-  { name: 'overview', path: '/', icon: IconHome, key: 'o', operations: ['GetDashboard', 'GetProviderDashboard', 'ListIncidents'] },
+  {
+    name: 'overview',
+    path: '/',
+    icon: IconHome,
+    key: 'o',
+    operations: ['GetDashboard', 'GetProviderDashboard', 'ListIncidents'],
+  },
   { name: 'bookings', path: '/bookings', icon: IconTicket, key: 'b', operations: ['ListBookings'] },
   { name: 'payments', path: '/payments', icon: IconReceipt, key: 'p', operations: ['ListPaymentTransactions'] },
   { name: 'refunds', path: '/refunds', icon: IconArrowBackUp, key: 'r', operations: ['ListRefunds'] },
@@ -63,7 +69,14 @@ export const navItems: NavItem[] = [
   { name: 'buses', path: '/buses', icon: IconBus, key: 'e', operations: ['ListBuses'], portal: true },
   { name: 'hotels', path: '/hotels', icon: IconBed, key: 'h', operations: ['ListHotels'], portal: true },
   { name: 'rest-stops', path: '/rest-stops', icon: IconCoffee, key: 'n', operations: ['ListRestStops'], portal: true },
-  { name: 'campaigns', path: '/campaigns', icon: IconSpeakerphone, key: 'm', operations: ['ListAdCampaigns'], portal: true },
+  {
+    name: 'campaigns',
+    path: '/campaigns',
+    icon: IconSpeakerphone,
+    key: 'm',
+    operations: ['ListAdCampaigns'],
+    portal: true,
+  },
   {
     name: 'company-ledger',
     path: '/company-ledger',

@@ -27,7 +27,15 @@ interface Asked<T> {
 }
 
 /** What an answer shows once it is there; before that its shape, and else why it is not. */
-export function Answer<T>({ query, lines = 3, children }: { query: Asked<T>; lines?: number; children: (data: T) => ReactNode }) {
+export function Answer<T>({
+  query,
+  lines = 3,
+  children,
+}: {
+  query: Asked<T>;
+  lines?: number;
+  children: (data: T) => ReactNode;
+}) {
   if (query.data !== undefined) return <>{children(query.data)}</>;
   if (query.isPending) {
     return (

@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { PageName } from '@/app/nav';
 import { useWords } from '@/i18n/useWords';
 import { Answer } from './Card';
+import ui from './ui.module.css';
 
 /** docs/console, made into HTML when the console is built. */
 const texts = import.meta.glob<string>('../../../docs/console/*.md', { import: 'default' });
@@ -27,9 +28,15 @@ export function HelpButton({ page }: { page: PageName }) {
           <IconHelp size={18} />
         </ActionIcon>
       </Tooltip>
-      <Drawer opened={opened} onClose={close} position="right" title={t('help.title')} closeButtonProps={{ 'aria-label': t('action.close') }}>
+      <Drawer
+        opened={opened}
+        onClose={close}
+        position="right"
+        title={t('help.title')}
+        closeButtonProps={{ 'aria-label': t('action.close') }}
+      >
         {/* Nothing of it comes from outside: the texts are files of the repository. */}
-        <Answer query={help}>{(html) => <div dangerouslySetInnerHTML={{ __html: html }} />}</Answer>
+        <Answer query={help}>{(html) => <div className={ui.help} dangerouslySetInnerHTML={{ __html: html }} />}</Answer>
       </Drawer>
     </>
   );

@@ -141,7 +141,8 @@ function Rows<T extends object>(props: RowsProps<T>) {
       </div>
     );
   }
-  if (list.isError && list.rows.length === 0) return <ErrorMessage error={list.error} retry={() => void list.refetch()} />;
+  if (list.isError && list.rows.length === 0)
+    return <ErrorMessage error={list.error} retry={() => void list.refetch()} />;
   if (list.rows.length === 0) {
     return (
       <div className={classes.card}>

@@ -5,7 +5,11 @@ import type { Page } from '@/api/client';
 /** More rows than this are not for reading: filters or an export are. */
 export const mostRows = 10_000;
 
-export type ReadPage<T> = (filters: Record<string, string>, cursor: string | null, signal: AbortSignal) => Promise<Page<T>>;
+export type ReadPage<T> = (
+  filters: Record<string, string>,
+  cursor: string | null,
+  signal: AbortSignal,
+) => Promise<Page<T>>;
 
 const none: never[] = [];
 

@@ -33,7 +33,8 @@ export const momentText = (at: string, language: Language) => formatted(new Date
 export const exactText = (at: string, language: Language) => formatted(new Date(at), language, 'exact', zone);
 
 /** A business day, which is a date of its own and in no zone: `25 Nov 2026`. */
-export const dayText = (day: string, language: Language) => formatted(new Date(`${day}T00:00:00Z`), language, 'day', 'UTC');
+export const dayText = (day: string, language: Language) =>
+  formatted(new Date(`${day}T00:00:00Z`), language, 'day', 'UTC');
 
 export const weekdayText = (day: string, language: Language) =>
   formatted(new Date(`${day}T00:00:00Z`), language, 'weekday', 'UTC');
@@ -62,6 +63,8 @@ export const momentOf = (local: string) => `${local.length === 16 ? `${local}:00
 
 /** A moment as a field for a moment in Riyadh holds it. */
 export function localOf(at: string): string {
-  const parts = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' }).format(new Date(at));
+  const parts = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' }).format(
+    new Date(at),
+  );
   return parts.replace(' ', 'T');
 }
