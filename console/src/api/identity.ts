@@ -92,7 +92,8 @@ export const logIn = (email: string, password: string) =>
 export const logInWithCode = (mfa_token: string, code: string) =>
   dataOf(call<Data<LogIn>>('POST', '/auth/login/totp', { mfa_token, code }));
 export const logOut = () => call<null>('POST', '/auth/logout', {});
-export const stepUp = (code: string) => dataOf(call<Data<{ stepped_up_until: string }>>('POST', '/auth/step-up', { code }));
+export const stepUp = (code: string) =>
+  dataOf(call<Data<{ stepped_up_until: string }>>('POST', '/auth/step-up', { code }));
 export const forgotPassword = (email: string) => call<null>('POST', '/auth/forgot-password', { email });
 export const resetPassword = (token: string, password: string) =>
   call<null>('POST', '/auth/reset-password', { token, password });
@@ -108,7 +109,8 @@ export const enrol = () => dataOf(call<Data<Enrolment>>('POST', '/me/totp'));
 export const confirmEnrolment = (code: string) =>
   dataOf(call<Data<{ recovery_codes: string[] }>>('POST', '/me/totp/confirm', { code }));
 export const removeSecondFactor = () => call<null>('DELETE', '/me/totp');
-export const listSessions = (signal?: AbortSignal) => dataOf(call<Data<Session[]>>('GET', '/me/sessions', undefined, signal));
+export const listSessions = (signal?: AbortSignal) =>
+  dataOf(call<Data<Session[]>>('GET', '/me/sessions', undefined, signal));
 export const endSession = (id: string) => call<null>('DELETE', `/me/sessions/${id}`);
 export const endAllSessions = () => call<null>('DELETE', '/me/sessions');
 

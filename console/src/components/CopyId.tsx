@@ -4,15 +4,24 @@ import { useWords } from '@/i18n/useWords';
 import { isUuid, shortId } from '@/lib/ids';
 import classes from './ui.module.css';
 
+interface Props {
+  id: string | null | undefined;
+  whole?: boolean;
+  /** Beside a link that shows the id already. */
+  iconOnly?: boolean;
+}
+
 /** An id, reference or number that one click copies. UUIDs are shown by their end, or whole. */
-export function CopyId({ id, whole = false }: { id: string | null | undefined; whole?: boolean }) {
+export function CopyId({ id, whole = false, iconOnly = false }: Props) {
   const { t } = useWords();
   if (!id) return <span className="dimmed">–</span>;
   return (
     <span className={classes.copy}>
-      <bdi className="ltr" title={id}>
-        {isUuid(id) && !whole ? shortId(id) : id}
-      </bdi>
+      {!iconOnly && (
+        <bdi className="ltr" title={id}>
+          {isUuid(id) && !whole ? shortId(id) : id}
+        </bdi>
+      )}
       <CopyButton value={id} timeout={1500}>
         {({ copied, copy }) => (
           <Tooltip label={copied ? t('copy.done') : t('copy.this')}>
