@@ -26,7 +26,7 @@ export function useColumnParts() {
   const booking = <T extends Booked>(): Column<T> => ({
     id: 'booking',
     header: t('field.bookingNumber'),
-    width: 8,
+    width: 7,
     cell: ({ booking_id, booking_number }) =>
       booking_id ? (
         <Link className="ltr" to={`/bookings/${booking_id}`}>
@@ -48,7 +48,7 @@ export function useColumnParts() {
   const amount = <T extends { amount: number; currency: string }>(): Column<T> => ({
     id: 'amount',
     header: t('field.amount'),
-    width: 9,
+    width: 8,
     align: 'end',
     sort: 'amount',
     cell: (row) => <Money amount={row.amount} currency={row.currency} />,
@@ -102,12 +102,12 @@ export function usePaymentColumns(): Column<Schemas['PaymentTransaction']>[] {
     parts.status(),
     parts.booking(),
     parts.amount(),
-    parts.plain('method', t('field.method'), 9, ({ payment_method }) => word(payment_method)),
+    parts.plain('method', t('field.method'), 7, ({ payment_method }) => word(payment_method)),
     parts.plain('gateway', t('field.gateway'), 8, ({ provider }) => word(provider), { hidden: true }),
     {
       id: 'reference',
       header: t('field.reference'),
-      width: 12,
+      width: 11,
       cell: ({ reference }) => <CopyId id={reference} whole />,
       text: ({ reference }) => reference ?? '',
     },
@@ -138,7 +138,7 @@ export function useRefundColumns(): Column<ApprovableRefund>[] {
     parts.booking(),
     {
       ...parts.status<ApprovableRefund>(),
-      width: 12,
+      width: 9,
       cell: (row) => {
         if (row.needs_approval) return <Badge state="NEEDS_APPROVAL">{t('refund.needsApproval')}</Badge>;
         if (row.needs_payout) return <Badge state="NEEDS_PAYOUT">{t('refund.needsPayout')}</Badge>;
@@ -148,7 +148,7 @@ export function useRefundColumns(): Column<ApprovableRefund>[] {
     parts.amount(),
     parts.plain('type', t('field.type'), 9, ({ refund_type }) => word(refund_type)),
     parts.plain('channel', t('field.channel'), 7, ({ channel }) => word(channel)),
-    parts.plain('reason', t('field.reason'), 12, ({ reason }) => reason),
+    parts.plain('reason', t('field.reason'), 9, ({ reason }) => reason),
     parts.plain('failure', t('field.failure'), 9, ({ failure_code }) => failure_code, { hidden: true }),
     {
       id: 'payout',
@@ -173,7 +173,7 @@ export function useRecordColumns(own = false): Column<Schemas['FinancialRecord']
   ): Column<Row> => ({
     id: name,
     header: t(`card.${name}`),
-    width: 9,
+    width: 8,
     align: 'end',
     cell: (row) => <Money amount={row[name]} currency={row.currency} />,
     text: (row) => row[name].toFixed(2),
@@ -195,8 +195,8 @@ export function useRecordColumns(own = false): Column<Schemas['FinancialRecord']
       cell: ({ record_date }) => <Day day={record_date} />,
       text: ({ record_date }) => record_date,
     },
-    parts.plain('kind', t('field.kind'), 8, ({ kind }) => word(kind)),
-    ...(own ? [] : [parts.plain<Row>('provider', t('field.provider'), 11, ({ provider_name }) => provider_name)]),
+    parts.plain('kind', t('field.kind'), 6, ({ kind }) => word(kind)),
+    ...(own ? [] : [parts.plain<Row>('provider', t('field.provider'), 8, ({ provider_name }) => provider_name)]),
     {
       id: 'status',
       header: t('field.status'),
@@ -219,7 +219,7 @@ export function useRecordColumns(own = false): Column<Schemas['FinancialRecord']
     {
       id: 'payout',
       header: t('field.payoutReference'),
-      width: 10,
+      width: 8,
       cell: ({ payout_reference }) => <CopyId id={payout_reference} whole />,
       text: ({ payout_reference }) => payout_reference ?? '',
     },

@@ -49,7 +49,7 @@ function useColumns(): Column<Booking>[] {
       {
         id: 'number',
         header: t('field.bookingNumber'),
-        width: 9,
+        width: 8,
         cell: ({ id, booking_number }) => (
           <>
             <Link to={`/bookings/${id}`} tabIndex={-1} className="ltr">
@@ -63,21 +63,21 @@ function useColumns(): Column<Booking>[] {
       {
         id: 'status',
         header: t('field.status'),
-        width: 10,
+        width: 8.5,
         cell: (row) => <Badge state={row.status}>{label(row, 'status')}</Badge>,
         text: (row) => label(row, 'status'),
       },
       {
         id: 'contact',
         header: t('field.customer'),
-        width: 12,
+        width: 8,
         cell: (row) => <bdi>{row.contact.name}</bdi>,
         text: (row) => row.contact.name,
       },
       {
         id: 'phone',
         header: t('field.phone'),
-        width: 10,
+        width: 8.5,
         cell: (row) => <bdi className="ltr">{row.contact.phone}</bdi>,
         text: (row) => row.contact.phone,
       },
@@ -92,7 +92,7 @@ function useColumns(): Column<Booking>[] {
       {
         id: 'seats',
         header: t('field.seats'),
-        width: 5,
+        width: 4,
         align: 'end',
         cell: ({ seats }) => seats,
         text: ({ seats }) => String(seats),
@@ -100,7 +100,7 @@ function useColumns(): Column<Booking>[] {
       {
         id: 'amount',
         header: t('field.amount'),
-        width: 9,
+        width: 7.5,
         align: 'end',
         sort: 'amount',
         cell: ({ amount, currency }) => <Money amount={amount} currency={currency} />,
@@ -109,7 +109,7 @@ function useColumns(): Column<Booking>[] {
       {
         id: 'departure',
         header: t('field.departure'),
-        width: 11,
+        width: 10,
         sort: 'departure_at',
         cell: ({ departure_at }) => <When at={departure_at} />,
         text: ({ departure_at }) => departure_at,
@@ -117,7 +117,7 @@ function useColumns(): Column<Booking>[] {
       {
         id: 'created',
         header: t('field.booked'),
-        width: 8,
+        width: 7,
         sort: 'created_at',
         cell: ({ created_at }) => <When at={created_at} relative />,
         text: ({ created_at }) => created_at,
