@@ -126,7 +126,9 @@ function Changes({ providerId }: { providerId: string }) {
                 cell: ({ actor_id, operator }) => (operator ? <bdi>{operator}</bdi> : <CopyId id={actor_id} />),
                 text: ({ actor_id }) => actor_id ?? '',
               },
-              parts.plain<Schemas['AuditLog']>('details', t('field.details'), 20, ({ details }) => JSON.stringify(details)),
+              parts.plain<Schemas['AuditLog']>('details', t('field.details'), 20, ({ details }) =>
+                JSON.stringify(details),
+              ),
             ]}
           />
         )}
