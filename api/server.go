@@ -88,8 +88,8 @@ func New(deps Deps) (*fiber.App, error) {
 
 	app.Get(docs.ScriptPath, chain.Limited(docs.Script))
 	app.Get(docs.MenuPath, chain.Limited(docs.Menu))
-	app.Get(console.Path, chain.Limited(application.Serve))
-	app.Get(console.Path+"/*", chain.Limited(application.Serve))
+	app.Get(console.Path, chain.LimitedFiles(application.Serve))
+	app.Get(console.Path+"/*", chain.LimitedFiles(application.Serve))
 
 	router := chain.Router(app)
 	gen.RegisterHandlers(router, gen.NewStrictHandler(&handlers{

@@ -33,6 +33,21 @@ export default defineConfig({
     // A file that became a data: address would need `data:` in more places of the Content-Security-Policy.
     assetsInlineLimit: 0,
     chunkSizeWarningLimit: 600,
+    rolldownOptions: {
+      output: {
+        // Few files: what every page needs is one, and each page one more.
+        advancedChunks: {
+          groups: [
+            {
+              name: 'chart',
+              test: /node_modules[\\/](recharts|d3-|victory|@reduxjs|redux|react-redux|immer|reselect|es-toolkit|decimal)/,
+              priority: 2,
+            },
+            { name: 'vendor', test: /node_modules/, priority: 1 },
+          ],
+        },
+      },
+    },
   },
   server: {
     port: 5173,
