@@ -32,7 +32,7 @@ export function BookingFacts({ booking }: { booking: Booking }) {
           [t('field.amount'), <Money key="v" amount={booking.amount} currency={booking.currency} />],
           [t('card.vat_amount'), <Money key="v" amount={booking.vat_amount} currency={booking.currency} />],
           [t('field.booked'), <When key="v" at={booking.created_at} />],
-          // Handed on by people who speak with the customer: whoever has the link can pay, and nothing else.
+          // For people who speak with the customer: with the link one can pay, and nothing else.
           [t('field.checkout'), payment.checkout_url && <CopyId key="v" id={payment.checkout_url} whole />],
           [t('field.expires'), payment.checkout_url && <When key="v" at={payment.expires_at} />],
           [t('field.id'), <CopyId key="v" id={booking.id} whole />],
