@@ -130,7 +130,7 @@ func unpack(packed []byte) ([]byte, error) {
 }
 
 // Serve answers everything at and below Path: a file, or for the address of a page the application, which shows it. A file
-// that is not there is 404: an older page may ask for scripts of its own version.
+// that is not there is 404: an older page may ask for scripts of its own version (rules: api.console).
 func (a *Application) Serve(f *fiber.Ctx) error {
 	name := strings.TrimPrefix(strings.TrimPrefix(f.Path(), Path), "/")
 
