@@ -44,6 +44,7 @@ export default defineConfig({
               priority: 2,
             },
             { name: 'vendor', test: /node_modules/, priority: 1 },
+            { name: 'parts', test: /src[\\/](api|app|components|forms|hooks|lib|shared)[\\/]/ },
           ],
         },
       },

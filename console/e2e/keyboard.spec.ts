@@ -10,7 +10,7 @@ test('finds and opens a booking by keyboard', async ({ page }) => {
   await page.keyboard.press('/');
   await expect(page.locator('main [data-search]')).toBeFocused();
   await page.keyboard.type('RB-');
-  await page.keyboard.press('Escape');
+  await page.keyboard.press('Enter');
   await expect(page).toHaveURL(/search=RB-/);
   await page.goto('/console/bookings');
   await page.locator('tbody tr[data-index="0"]').focus();

@@ -8,7 +8,7 @@ import ui from '@/components/ui.module.css';
 import { currentLanguage } from '@/i18n';
 import { useWords } from '@/i18n/useWords';
 import { meKey } from './me';
-import { pathNow, router } from './router';
+import { pageNow, pathNow, router } from './router';
 
 type Decide = (done: boolean) => void;
 
@@ -30,11 +30,10 @@ setHooks({
     return asked;
   },
   signedOut: () => {
-    if (!router.state.location.pathname.startsWith('/sign-in'))
-      void router.navigate(`/sign-in?back=${encodeURIComponent(pathNow())}`);
+    if (!pageNow().startsWith('/sign-in')) void router.navigate(`/sign-in?back=${encodeURIComponent(pathNow())}`);
   },
   enrol: () => {
-    if (router.state.location.pathname !== '/security') void router.navigate('/security');
+    if (pageNow() !== '/security') void router.navigate('/security');
   },
 });
 

@@ -2,8 +2,13 @@ import { createBrowserRouter, type RouteObject } from 'react-router';
 import { Failed } from './Failed';
 import { Shell } from './Shell';
 
+const basename = '/console';
+
+/** The page's path below /console. */
+export const pageNow = () => router.state.location.pathname.slice(basename.length) || '/';
+
 /** The page's address below /console, to come back to. */
-export const pathNow = () => `${router.state.location.pathname}${router.state.location.search}`;
+export const pathNow = () => `${pageNow()}${router.state.location.search}`;
 
 // Pages are loaded when they are opened.
 const pages: RouteObject[] = [
@@ -69,5 +74,5 @@ export const router = createBrowserRouter(
       children: [{ ErrorBoundary: Failed, children: pages }],
     },
   ],
-  { basename: '/console' },
+  { basename },
 );

@@ -5,7 +5,9 @@ import en from './en.json';
 /** Texts by their whole names, `list.empty`. */
 function flat(texts: object, before = ''): [string, string][] {
   return Object.entries(texts).flatMap(([name, value]: [string, unknown]): [string, string][] =>
-    typeof value === 'object' && value !== null ? flat(value, `${before}${name}.`) : [[`${before}${name}`, String(value)]],
+    typeof value === 'object' && value !== null
+      ? flat(value, `${before}${name}.`)
+      : [[`${before}${name}`, String(value)]],
   );
 }
 
