@@ -22,7 +22,8 @@ export async function openAs(
   });
   page.on('request', (request) => {
     const { protocol, host } = new URL(request.url());
-    if (protocol.startsWith('http') && host !== new URL(page.url()).host) complaints.push(`a request to ${host}`);
+    if (protocol.startsWith('http') && page.url() !== 'about:blank' && host !== new URL(page.url()).host)
+      complaints.push(`a request to ${host}`);
   });
   await page.setViewportSize({ width, height: 860 });
   await page.emulateMedia({ colorScheme: dark ? 'dark' : 'light', reducedMotion: 'reduce' });

@@ -1,6 +1,6 @@
 import { Burger, Drawer, Skeleton } from '@mantine/core';
 import { useDisclosure, useHotkeys } from '@mantine/hooks';
-import { useEffect } from 'react';
+import { useEffect, useRef } from 'react';
 import { NavLink, Outlet, useLocation, useNavigate, useNavigation } from 'react-router';
 import { may } from '@/api/access';
 import type { Me } from '@/api/identity';
@@ -58,7 +58,7 @@ function Frame({ me }: { me: Me }) {
       </a>
       <header className={classes.bar}>
         <Burger className={classes.burger} opened={menu} onClick={open} size="sm" aria-label={t('app.menu')} />
-        <NavLink to="/" className={classes.brand ?? ''} end>
+        <NavLink to="/" className={classes.brand ?? ''} end aria-label={t('app.name')}>
           <img src="/console/icon.svg" alt="" width={24} height={24} />
           <span>{t('app.name')}</span>
         </NavLink>
@@ -123,16 +123,17 @@ const isTyping = (target: EventTarget | null) =>
 /** `g` and then a page's letter goes there. */
 function useGoTo(pages: NavItem[]) {
   const navigate = useNavigate();
+  // When `g` was pressed; the page may be drawn anew before the letter.
+  const begun = useRef(0);
   useEffect(() => {
-    let begun = 0;
     const onKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
       if (event.key === 'g') {
-        begun = event.timeStamp;
+        begun.current = event.timeStamp;
         return;
       }
-      const page = event.timeStamp - begun < 1500 ? pages.find(({ key }) => key === event.key) : undefined;
-      begun = 0;
+      const page = event.timeStamp - begun.current < 1500 ? pages.find(({ key }) => key === event.key) : undefined;
+      begun.current = 0;
       if (!page) return;
       event.preventDefault();
       void navigate(page.path);
