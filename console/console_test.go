@@ -21,7 +21,7 @@ type answer struct {
 	body   string
 }
 
-func get(t *testing.T, path string, headers ...string) answer {
+func fetch(t *testing.T, path string, headers ...string) answer {
 	t.Helper()
 
 	application, err := console.New()
@@ -52,7 +52,7 @@ func TestPagesAreTheApplication(t *testing.T) {
 	t.Parallel()
 
 	for _, path := range []string{"/console", "/console/", "/console/bookings", "/console/bookings/019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10"} {
-		a := get(t, path)
+		a := fetch(t, path)
 		require.Equal(t, http.StatusOK, a.status, path)
 		require.Contains(t, a.body, `<div id="root">`, path)
 		require.Equal(t, "no-cache", a.header.Get("Cache-Control"), path)
@@ -61,7 +61,7 @@ func TestPagesAreTheApplication(t *testing.T) {
 	}
 
 	for _, path := range []string{"/console/assets/index-old.js", "/console/robots.txt"} {
-		require.Equal(t, http.StatusNotFound, get(t, path).status, path)
+		require.Equal(t, http.StatusNotFound, fetch(t, path).status, path)
 	}
 }
 
@@ -69,16 +69,16 @@ func TestPagesAreTheApplication(t *testing.T) {
 func TestFilesAreKept(t *testing.T) {
 	t.Parallel()
 
-	page := get(t, "/console").body
+	page := fetch(t, "/console").body
 	names := regexp.MustCompile(`(?:src|href)="(/console/[^"]+)"`).FindAllStringSubmatch(page, -1)
 	require.NotEmpty(t, names)
 
 	for _, name := range names {
-		plain := get(t, name[1])
+		plain := fetch(t, name[1])
 		require.Equal(t, http.StatusOK, plain.status, name[1])
 		require.Empty(t, plain.header.Get("Content-Encoding"), name[1])
 
-		packed := get(t, name[1], "Accept-Encoding", "gzip")
+		packed := fetch(t, name[1], "Accept-Encoding", "gzip")
 		require.Equal(t, "gzip", packed.header.Get("Content-Encoding"), name[1])
 		require.NotEqual(t, plain.header.Get("ETag"), packed.header.Get("ETag"), name[1])
 
@@ -95,7 +95,7 @@ func TestFilesAreKept(t *testing.T) {
 			require.Contains(t, plain.header.Get("Cache-Control"), "immutable", name[1])
 		}
 
-		again := get(t, name[1], "Accept-Encoding", "gzip", "If-None-Match", packed.header.Get("ETag"))
+		again := fetch(t, name[1], "Accept-Encoding", "gzip", "If-None-Match", packed.header.Get("ETag"))
 		require.Equal(t, http.StatusNotModified, again.status, name[1])
 		require.Empty(t, again.body, name[1])
 	}

@@ -1,3 +1,5 @@
+/* eslint-disable jsx-a11y/no-redundant-roles, jsx-a11y/no-interactive-element-to-noninteractive-role --
+   on narrow screens rows are cards, and a table that is not laid out as one loses its roles */
 import { Checkbox } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { columnVisibilityFeature, tableFeatures, useTable, type ColumnVisibilityState } from '@tanstack/react-table';
@@ -40,6 +42,7 @@ const inside = (event: MouseEvent | KeyboardEvent) =>
 export function DataTable<T extends object>(props: Props<T>) {
   const { rows, columns, visibility, rowId, open, selection, onEnd } = props;
   const { t } = useWords();
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- undefined until it has been measured
   const isNarrow = useMediaQuery(narrow) ?? false;
   const wrap = useRef<HTMLDivElement>(null);
   const body = useRef<HTMLTableSectionElement>(null);
@@ -141,7 +144,6 @@ export function DataTable<T extends object>(props: Props<T>) {
             if (row === undefined) return null;
             const id = rowId(row);
             return (
-              // eslint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-noninteractive-element-interactions
               <tr
                 key={id}
                 role="row"
@@ -150,7 +152,6 @@ export function DataTable<T extends object>(props: Props<T>) {
                 data-open={open ? '' : undefined}
                 aria-rowindex={index + 2}
                 aria-selected={selection ? selection.ids.has(id) : undefined}
-                // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- one row of the list is in the order of tabs
                 tabIndex={index === Math.min(active, rows.length - 1) ? 0 : -1}
                 onFocus={() => {
                   setActive(index);

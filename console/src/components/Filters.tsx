@@ -99,6 +99,7 @@ function Field({ filter, value, change }: FieldProps) {
 function Typed({ filter, value, change }: FieldProps) {
   const [text, setText] = useState(value);
   useEffect(() => {
+    // eslint-disable-next-line react-hooks/set-state-in-effect -- the address changes by links and buttons, too
     setText(value);
   }, [value]);
   const later = useDebouncedCallback(change, 350);

@@ -49,6 +49,7 @@ function valueOf({ kind = 'text' }: Field, text: string): unknown {
 }
 
 /** The fields as the body of a request. Empty fields are null, or left out with `omitEmpty`. */
+// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- says which body it is at the call
 export function bodyOf<T>(fields: Field[], values: Values, omitEmpty = false): T {
   const body: Record<string, unknown> = {};
   for (const field of fields) {

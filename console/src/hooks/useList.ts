@@ -37,6 +37,7 @@ export function useList<T>(key: readonly unknown[], filters: Record<string, stri
     setReadingAll(true);
     try {
       let more = true;
+      // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- set by `cancel` while a page is read
       while (more && !stop.current) {
         const result = await fetchNextPage();
         const count = result.data?.pages.reduce((sum, page) => sum + page.data.length, 0) ?? 0;
