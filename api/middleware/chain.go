@@ -104,6 +104,17 @@ func (c *Chain) Limited(handler fiber.Handler) fiber.Handler {
 	}
 }
 
+// LimitedFiles is Limited for the files of a page, of which a browser opens many at once.
+func (c *Chain) LimitedFiles(handler fiber.Handler) fiber.Handler {
+	return func(f *fiber.Ctx) error {
+		if err := c.deps.Limits.Media(f, requestOf(f.UserContext()).ip); err != nil {
+			return err
+		}
+
+		return handler(f)
+	}
+}
+
 // LimiterFailed logs that a request was not counted, with the request's trace id.
 func LimiterFailed(log *slog.Logger) func(ctx context.Context, err error) {
 	return func(ctx context.Context, err error) {
