@@ -373,7 +373,8 @@ func (h *devEnv) close() error {
 }
 
 func (h *devEnv) printLinks(w io.Writer) {
-	fmt.Fprintf(w, "\n  API          %s/api/v1   docs %s/docs\n", h.cfg.App.PublicURL, h.cfg.App.PublicURL)
+	fmt.Fprintf(w, "\n  Console      %s/console\n", h.cfg.App.PublicURL)
+	fmt.Fprintf(w, "  API          %s/api/v1   docs %s/docs\n", h.cfg.App.PublicURL, h.cfg.App.PublicURL)
 	// Without the sweep, of which there is one every few seconds.
 	query := url.Values{"query": {"WorkflowType != 'Sweep'"}}
 	fmt.Fprintf(w, "  Temporal UI  %s/namespaces/default/workflows?%s\n", h.stack.TemporalUIURL, query.Encode())
