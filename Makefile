@@ -1,6 +1,6 @@
 # Short forms of the commands that README.md and docs/ explain. `make` or `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test test-short race fuzz chaos lint generate spectral compat client docs-page bench cluster exports xlsx-check ci
+.PHONY: help demo dev test test-short race fuzz chaos lint generate spectral compat client console docs-page bench cluster exports xlsx-check ci
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ compat: ## compare api/openapi.yaml with the last released document
 
 client: ## the story by a generated TypeScript client; needs Node.js
 	cd e2e/typescript && npm ci --ignore-scripts --no-audit --no-fund && ./with-dev ./run story
+
+console: ## build the console into console/built; needs Node.js 20
+	cd console && npm ci && npm run check && npm run build
 
 docs-page: ## /docs in Chromium; needs Node.js and Chromium
 	cd e2e/typescript && npm ci --ignore-scripts --no-audit --no-fund && ./with-dev ./run docs

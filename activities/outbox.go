@@ -28,6 +28,8 @@ type Outbox struct {
 	AtOnce map[models.NotificationChannel]int
 	// Deliverers is into how many parts a backlog is divided for the workers to share; 0 or 1: it is not.
 	Deliverers int
+	// AccountPages is where the links of mails about accounts lead to, without a trailing slash.
+	AccountPages string
 
 	once  sync.Once
 	slots map[models.NotificationChannel]*semaphore.Weighted
@@ -149,7 +151,12 @@ func (o *Outbox) handOver(ctx context.Context, n *models.Notification) (err erro
 		}
 	}()
 
-	return o.Sender.Send(ctx, notify.MessageOf(n))
+	m := notify.MessageOf(n)
+	if m.Link, err = o.link(ctx, n); err != nil {
+		return err
+	}
+
+	return o.Sender.Send(ctx, m)
 }
 
 // stopping reports whether this worker has been asked to stop: another one goes on.

@@ -84,7 +84,7 @@ func (o *operations) GetMe(ctx context.Context, _ gen.GetMeRequestObject) (gen.G
 	o.note(ctx)
 	p := middleware.Principal(ctx)
 
-	return gen.GetMe200JSONResponse{Data: gen.User{ID: p.UserID, Role: p.Role, Locale: middleware.Locale(ctx)}}, nil
+	return gen.GetMe200JSONResponse{Data: gen.OwnAccount{ID: p.UserID, Role: p.Role, Locale: middleware.Locale(ctx)}}, nil
 }
 
 func (o *operations) GetTrip(context.Context, gen.GetTripRequestObject) (gen.GetTripResponseObject, error) {

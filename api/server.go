@@ -18,6 +18,7 @@ import (
 	"rihla/api/docs"
 	"rihla/api/gen"
 	"rihla/api/middleware"
+	"rihla/console"
 )
 
 const (
@@ -73,6 +74,11 @@ func New(deps Deps) (*fiber.App, error) {
 		return nil, err
 	}
 
+	application, err := console.New()
+	if err != nil {
+		return nil, err
+	}
+
 	app := newApp(chain)
 	app.Use(chain.Requests)
 
@@ -82,6 +88,8 @@ func New(deps Deps) (*fiber.App, error) {
 
 	app.Get(docs.ScriptPath, chain.Limited(docs.Script))
 	app.Get(docs.MenuPath, chain.Limited(docs.Menu))
+	app.Get(console.Path, chain.LimitedFiles(application.Serve))
+	app.Get(console.Path+"/*", chain.LimitedFiles(application.Serve))
 
 	router := chain.Router(app)
 	gen.RegisterHandlers(router, gen.NewStrictHandler(&handlers{
@@ -97,7 +105,7 @@ func New(deps Deps) (*fiber.App, error) {
 func indexOf(doc *openapi3.T) gen.Index {
 	return gen.Index{
 		Name: doc.Info.Title, Version: doc.Info.Version,
-		Links: map[string]string{"docs": "/docs", "openapi": "/openapi.json", "ready": "/readyz"},
+		Links: map[string]string{"docs": "/docs", "openapi": "/openapi.json", "ready": "/readyz", "console": console.Path},
 	}
 }
 

@@ -173,6 +173,16 @@ func apiDeps(ctx context.Context, cfg config.Config, p apiParts, open *closers) 
 		return api.Deps{}, nil, err
 	}
 
+	sealer, err := newSealer(cfg, keys)
+	if err != nil {
+		return api.Deps{}, nil, err
+	}
+
+	signOn, err := auth.NewSignOn(ctx, cfg.Identity.OIDC, cfg.App.PublicURL, slog.Default())
+	if err != nil {
+		return api.Deps{}, nil, err
+	}
+
 	limiter, err := openLimiter(ctx, cfg, keys, p.metrics, open)
 	if err != nil {
 		return api.Deps{}, nil, err
@@ -186,6 +196,7 @@ func apiDeps(ctx context.Context, cfg config.Config, p apiParts, open *closers) 
 	limits := ratelimit.New(limiter, cfg.Limits, middleware.LimiterFailed(slog.Default()))
 	handlers := operations.New(operations.Deps{
 		Store: p.store, Workflows: p.workflows, Passwords: passwords, Issuer: auth.NewIssuer(keys, cfg.Tokens),
+		Sealer: sealer, SignOn: signOn, StepUpAbove: cfg.Identity.StepUpAbove,
 		Logins: limits, Verifiers: channels, Pages: pages(cfg), Methods: offered(cfg), Hold: policies(cfg).Hold,
 		AtOnce: cfg.AtOnce, Intake: intake.New(slog.Default(), p.store.Payments.StoreOpenEvents, p.store.Payments.StoreEvent),
 		Deliver: p.relay.Enqueue, Metrics: p.metrics, Media: files, Links: links, Now: clock.Now, Log: slog.Default(),
@@ -202,7 +213,8 @@ func apiDeps(ctx context.Context, cfg config.Config, p apiParts, open *closers) 
 
 	return api.Deps{
 		Deps: middleware.Deps{
-			Auth: auth.NewGate(verifier, accountStatus(p.store)), MayWrite: handlers.MayWrite, Webhooks: handlers.Webhooks(), Limits: limits,
+			Auth: auth.NewGate(verifier, accountStatus(p.store), cfg.StrictRoles()...), MayWrite: handlers.MayWrite,
+			SteppedUp: handlers.SteppedUp, Webhooks: handlers.Webhooks(), Limits: limits,
 			Admission:   admission.New(cfg.Admission, p.metrics),
 			Idempotency: &idempotency{store: p.store}, Observe: p.metrics.Request, Log: slog.Default(),
 			PublicURL: cfg.App.PublicURL, TrustedProxies: cfg.HTTP.TrustedProxies,
@@ -213,11 +225,23 @@ func apiDeps(ctx context.Context, cfg config.Config, p apiParts, open *closers) 
 	}, handlers, nil
 }
 
-// accountStatus looks accounts up for the gate.
-func accountStatus(s *store.Store) func(context.Context, uuid.UUID) (auth.AccountStatus, error) {
-	return func(ctx context.Context, user uuid.UUID) (auth.AccountStatus, error) {
-		now, err := s.Accounts.AccountStatus(ctx, user)
+// newSealer has the keys of the settings, else keys that are derived from those that sign tokens.
+func newSealer(cfg config.Config, keys *auth.Keyring) (*auth.Sealer, error) {
+	if len(cfg.Identity.TOTPKeys) == 0 {
+		return keys.Sealer()
+	}
 
-		return auth.AccountStatus{Role: now.Role, ProviderID: now.ProviderID, Generation: now.TokenGeneration}, err
+	return auth.NewSealer(cfg.Identity.TOTPKeys.Reveal())
+}
+
+// accountStatus looks accounts up for the gate.
+func accountStatus(s *store.Store) func(context.Context, uuid.UUID, uuid.UUID) (auth.AccountStatus, error) {
+	return func(ctx context.Context, user, session uuid.UUID) (auth.AccountStatus, error) {
+		now, err := s.Accounts.AccountStatus(ctx, user, session)
+
+		return auth.AccountStatus{
+			Role: now.Role, ProviderID: now.ProviderID, Generation: now.TokenGeneration,
+			SessionOver: now.SessionOver, SecondFactor: now.SecondFactor,
+		}, err
 	}
 }

@@ -30,7 +30,9 @@ func newAudit() *cobra.Command {
 			"A rule that cannot be looked at is named, and the others are looked at all the same. The exit status is 0 when\n" +
 			"the books agree, 1 when they do not, or when not all of them could be read.\n\n" +
 			"With --seal, run as the owner of the tables, the balances are kept when the books agree; with --since-seal only\n" +
-			"what has happened since then is looked at, and the sums of reports are held against those balances.",
+			"what has happened since then is looked at, and the sums of reports are held against those balances.\n\n" +
+			"It names the newest seal of the audit log. With --log-seal a seal that was noted elsewhere has to be in\n" +
+			"the chain. With --log-file an exported audit log, CSV or JSON lines, is checked instead, without a database.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if rules {
@@ -39,7 +41,7 @@ func newAudit() *cobra.Command {
 				return nil
 			}
 
-			return runAudit(cmd, how)
+			return how.run(cmd)
 		},
 	}
 	audit.Flags().BoolVar(&rules, "rules", false, "print the rules and what they say, and do not look")
@@ -47,12 +49,37 @@ func newAudit() *cobra.Command {
 	audit.Flags().BoolVar(&how.seal, "seal", false, "keep the balances when there is no difference")
 	audit.Flags().BoolVar(&how.anew, "anew", false, "with --seal: also when nothing but the balances kept before does not agree")
 	audit.Flags().BoolVar(&how.sinceSeal, "since-seal", false, "look at what has happened since the last --seal")
-	audit.MarkFlagsMutuallyExclusive("seal", "since-seal")
+	audit.Flags().StringVar(&how.logSeal, "log-seal", "", "NUMBER:HASH of a seal of the audit log that has to be in its chain")
+	audit.Flags().StringVar(&how.logFile, "log-file", "", "check this exported audit log, and nothing else")
+	audit.Flags().BoolVar(&how.partial, "partial", false, "with --log-file: it was exported with filters, and lacks entries of its seals")
+	audit.MarkFlagsMutuallyExclusive("seal", "since-seal", "log-file")
 
 	return audit
 }
 
-type auditOptions struct{ verbose, seal, anew, sinceSeal bool }
+type auditOptions struct {
+	verbose, seal, anew, sinceSeal, partial bool
+	logSeal, logFile                        string
+}
+
+func (how auditOptions) run(cmd *cobra.Command) error {
+	var noted audit.LogSeal
+
+	if how.logSeal != "" {
+		seal, err := audit.ParseLogSeal(how.logSeal)
+		if err != nil {
+			return err
+		}
+
+		noted = seal
+	}
+
+	if how.logFile != "" {
+		return checkLogFile(cmd.OutOrStdout(), how.logFile, audit.LogFileOptions{Partial: how.partial, Seal: noted})
+	}
+
+	return runAudit(cmd, how, noted)
+}
 
 func printRules(w io.Writer) {
 	for _, r := range audit.Rules() {
@@ -60,7 +87,7 @@ func printRules(w io.Writer) {
 	}
 }
 
-func runAudit(cmd *cobra.Command, how auditOptions) error {
+func runAudit(cmd *cobra.Command, how auditOptions, noted audit.LogSeal) error {
 	cfg, err := loadConfig(config.Config.RequireDatabase)
 	if err != nil {
 		return err
@@ -101,7 +128,7 @@ func runAudit(cmd *cobra.Command, how auditOptions) error {
 		return errors.Join(err, verdict(sum))
 	}
 
-	bad := verdict(sum)
+	bad := errors.Join(verdict(sum), requireLogSeal(cmd.Context(), db, noted))
 	if how.seal && (bad == nil || how.anew && sum.AgreesButForTheSnapshot()) {
 		return seal(cmd, db)
 	}
@@ -160,4 +187,8 @@ func printSummary(w io.Writer, s audit.Summary, verbose bool) {
 	}
 
 	fmt.Fprintf(w, "%d rules, %d differences, %.1f s\n", len(s.Rules)-unseen, s.Differences, s.Took.Seconds())
+
+	if s.LogSeal.Number > 0 {
+		fmt.Fprintf(w, "newest seal of the audit log: %s\n", s.LogSeal)
+	}
 }

@@ -108,14 +108,19 @@ func (c *caller) do(ctx context.Context, method, path string, body []byte) (*htt
 	return answer, nil
 }
 
-// pay presses the button of the gateway's page.
+// pay presses the button of the gateway's page by which the customer pays.
 func (c *caller) pay(ctx context.Context, checkout string) error {
+	return c.press(ctx, checkout, "succeed")
+}
+
+// press presses a button of the gateway's page: succeed, decline or cancel.
+func (c *caller) press(ctx context.Context, checkout, outcome string) error {
 	button, err := doubles.Button(ctx, c.http, checkout)
 	if err != nil {
 		return err
 	}
 
-	form := strings.NewReader(url.Values{"outcome": {"succeed"}}.Encode())
+	form := strings.NewReader(url.Values{"outcome": {outcome}}.Encode())
 
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, button, form)
 	if err != nil {

@@ -70,7 +70,7 @@ func runDemo(ctx context.Context, cfg config.Config, progress *slog.Logger, out 
 
 	began := time.Now()
 
-	h, err := startDevEnv(ctx, cfg, progress, 0)
+	h, err := startDevEnv(ctx, cfg, progress, demoLines)
 	if err != nil {
 		return err
 	}
@@ -124,6 +124,11 @@ func (s *story) tell(ctx context.Context) error {
 	chapters := []func(context.Context) error{
 		s.signIn, s.book, s.pay, s.seeConfirmed, s.seeLedger, s.seeNotifications, s.refundPart, s.refundRest, s.export,
 	}
+
+	if s.env.cfg.Gateways.A.Driver == drivers.Sandbox { // whose double has these faults
+		chapters = append(chapters, s.leaveStates)
+	}
+
 	for _, chapter := range chapters {
 		s.began = time.Now()
 		if err := chapter(ctx); err != nil {
@@ -172,7 +177,7 @@ func (s *story) book(ctx context.Context) error {
 			Title string `json:"title"`
 		} `json:"data"`
 	}
-	if err := s.customer.get(ctx, "/api/v1/trips", &trips); err != nil {
+	if err := s.customer.get(ctx, "/api/v1/trips?type=UMRAH", &trips); err != nil {
 		return err
 	}
 

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -23,6 +24,7 @@ import (
 	"rihla/internal/store"
 	"rihla/internal/store/seed"
 	"rihla/internal/telemetry"
+	"rihla/models"
 )
 
 // devPassword is that of every user that `dev` makes.
@@ -95,6 +97,9 @@ type devEnv struct {
 	open closers
 	errs []error
 }
+
+// demoLines stands for the made-up past of the demo instead of a number of lines.
+const demoLines = -1
 
 // startDevEnv starts all parts in the order in which they need each other, and adds made-up ledger lines if there are to be any.
 // When it fails nothing is left running.
@@ -271,8 +276,18 @@ func (h *devEnv) prepareDatabase(ctx context.Context) error {
 func (h *devEnv) addLines(ctx context.Context, s *store.Store) error {
 	began := time.Now()
 
-	added, err := s.Seed.Grow(ctx, seed.Seed{Records: h.lines, Seed: 1, Now: began, Password: noPassword})
-	if err == nil {
+	var (
+		added int
+		err   error
+	)
+
+	if h.lines == demoLines {
+		added, err = s.Seed.GrowDemo(ctx, noPassword, began)
+	} else {
+		added, err = s.Seed.Grow(ctx, seed.Seed{Records: h.lines, Seed: 1, Now: began, Password: noPassword})
+	}
+
+	if err == nil && added > 0 {
 		h.progress.InfoContext(ctx, fmt.Sprintf("added %d made-up ledger lines in %.1f s", added, time.Since(began).Seconds()))
 	}
 
@@ -358,14 +373,17 @@ func (h *devEnv) close() error {
 }
 
 func (h *devEnv) printLinks(w io.Writer) {
-	fmt.Fprintf(w, "\n  API          %s/api/v1   docs %s/docs\n", h.cfg.App.PublicURL, h.cfg.App.PublicURL)
+	fmt.Fprintf(w, "\n  Console      %s/console\n", h.cfg.App.PublicURL)
+	fmt.Fprintf(w, "  API          %s/api/v1   docs %s/docs\n", h.cfg.App.PublicURL, h.cfg.App.PublicURL)
 	// Without the sweep, of which there is one every few seconds.
 	query := url.Values{"query": {"WorkflowType != 'Sweep'"}}
 	fmt.Fprintf(w, "  Temporal UI  %s/namespaces/default/workflows?%s\n", h.stack.TemporalUIURL, query.Encode())
 	fmt.Fprintf(w, "  Gateway      %s\n", h.cfg.Gateways.A.URL)
 	fmt.Fprintf(w, "  Runbook      %s\n", h.cfg.App.RunbookURL)
 	fmt.Fprintf(w, "  Outbox       %s\n", filepath.Join(h.cfg.App.DataDir, "outbox"))
-	fmt.Fprintf(w, "  Sign in      admin@rihla.test, finance_admin@rihla.test, end_user@rihla.test …  password %s\n", devPassword)
+	for _, role := range models.Roles() {
+		fmt.Fprintf(w, "  %-12s %-28s password %s\n", "Sign in", strings.ToLower(string(role))+"@"+devDomain, devPassword)
+	}
 	fmt.Fprint(w, "\n  For psql, temporal, and this program's other commands (audit, user, seed):\n\n")
 	fmt.Fprintf(w, "    export DATABASE_URL='%s'\n", h.ownerURL)
 	fmt.Fprintf(w, "    export TEMPORAL_ADDRESS=%s\n", h.cfg.Temporal.Address)

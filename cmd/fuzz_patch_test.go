@@ -160,7 +160,7 @@ func allPatched(tb testing.TB) []patched {
 	ids := map[string]fmt.Stringer{
 		"/api/v1/admin/providers/{id}": fuzzProvider, "/api/v1/provider/buses/{id}": fuzzBus, "/api/v1/provider/hotels/{id}": fuzzHotel,
 		"/api/v1/provider/rest-stops/{id}": fuzzRestStop, "/api/v1/provider/trips/{id}": fuzzTrip,
-		"/api/v1/provider/ad-campaigns/{id}": fuzzCampaign,
+		"/api/v1/provider/ad-campaigns/{id}": fuzzCampaign, "/api/v1/admin/users/{id}": fuzzUser(models.RoleSupportAgent),
 	}
 
 	doc, err := api.Document()
@@ -179,6 +179,10 @@ func allPatched(tb testing.TB) []patched {
 		role := models.RoleProviderAdmin
 		if strings.Contains(path, "/admin/") {
 			role = models.RoleAdmin
+		}
+
+		if strings.Contains(path, "/users/") {
+			role = models.RoleSuperAdmin
 		}
 
 		out = append(out, patched{

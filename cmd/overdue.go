@@ -17,12 +17,22 @@ func countUnfinished(s *store.Store) func(context.Context) (telemetry.Unfinished
 			return telemetry.Unfinished{}, err
 		}
 
+		unsealed, err := s.DB.UnsealedAuditAge(ctx)
+		if err != nil {
+			return telemetry.Unfinished{}, err
+		}
+
+		seal, err := s.DB.NewestAuditSeal(ctx)
+		if err != nil {
+			return telemetry.Unfinished{}, err
+		}
+
 		u := telemetry.Unfinished{
 			Overdue: map[string]int{
 				"payments": o.Payments, "refunds": o.Refunds, "events": o.Events, "campaigns": o.Campaigns, "messages": o.Messages,
 				"suspense": o.Suspense, "approvals": o.Approvals, "late_checks": o.LateChecks,
 			},
-			Incidents: map[string]int{},
+			Incidents: map[string]int{}, Unsealed: unsealed, Seal: seal.Number,
 		}
 		for _, kind := range models.IncidentKinds() {
 			u.Incidents[string(kind)] = o.Incidents[kind]

@@ -25,11 +25,13 @@ const knownRoles = "END_USER, PROVIDER_STAFF, PROVIDER_ADMIN, SUPPORT_AGENT, FIN
 
 func newUser() *cobra.Command {
 	user := &cobra.Command{Use: "user", Short: "Manage the people who sign in"}
-	user.AddCommand(newUserCreate(), newUserPassword(), newUserRemove(), newUserList())
+	user.AddCommand(newUserCreate(), newUserPassword(), newUserRemove(), newUserList(), newUserSecondFactor())
 
 	// Cobra would take a word that is no command for an argument, print the help and exit with 0.
 	user.Args = cobra.NoArgs
-	user.RunE = func(*cobra.Command, []string) error { return errors.New("user needs create, password, remove or list") }
+	user.RunE = func(*cobra.Command, []string) error {
+		return errors.New("user needs create, password, remove, list or reset-second-factor")
+	}
 
 	return user
 }
@@ -163,6 +165,30 @@ func newUserRemove() *cobra.Command {
 	remove.Flags().StringVar(&email, "email", "", "e-mail address of the user")
 
 	return remove
+}
+
+func newUserSecondFactor() *cobra.Command {
+	var email string
+
+	reset := &cobra.Command{
+		Use:   "reset-second-factor --email ADDRESS",
+		Short: "Take away the second factor of a user who has lost it, and end all their sessions",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withUser(cmd, email, func(ctx context.Context, s *store.Store, u models.User) error {
+				if _, err := s.Accounts.ResetSecondFactor(ctx, operator(), u.ID); err != nil {
+					return err
+				}
+
+				fmt.Fprintf(cmd.OutOrStdout(), "took the second factor of %s %s away\n", u.Role, u.ID)
+
+				return nil
+			})
+		},
+	}
+	reset.Flags().StringVar(&email, "email", "", "e-mail address of the user")
+
+	return reset
 }
 
 // withUser finds a live user by their e-mail address.

@@ -338,7 +338,7 @@ func outboxLimits(cfg config.Config) worker.OutboxLimits {
 		AtOnce: map[models.NotificationChannel]int{
 			models.NotifyEmail: cfg.Notify.MailConcurrency, models.NotifySMS: cfg.Notify.SMSConcurrency,
 		},
-		Deliverers: cfg.Notify.Deliverers,
+		Deliverers: cfg.Notify.Deliverers, AccountPages: cfg.AccountPages(),
 	}
 }
 

@@ -1,6 +1,8 @@
 package e2e_test
 
 import (
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -20,6 +22,24 @@ func TestAuditCommand(t *testing.T) {
 	text, err := s.Command("", "audit")
 	require.NoError(t, err, text)
 	require.Regexp(t, `^\d+ rules, 0 differences, `, text)
+
+	_, err = s.DB.ExecContext(t.Context(), "SELECT seal_audit_log(1000)")
+	require.NoError(t, err)
+
+	text, err = s.Command("", "audit")
+	require.NoError(t, err, text)
+
+	seal := regexp.MustCompile(`(?m)^newest seal of the audit log: (\d+):([0-9a-f]{64})$`).FindStringSubmatch(text)
+	require.NotNil(t, seal, text)
+
+	text, err = s.Command("", "audit", "--log-seal", seal[1]+":"+seal[2])
+	require.NoError(t, err, text)
+	text, err = s.Command("", "audit", "--log-seal", seal[1]+":"+strings.Repeat("0", 64))
+	require.Error(t, err)
+	require.Contains(t, text, "it was changed since that was noted")
+	text, err = s.Command("", "audit", "--log-seal", "newest")
+	require.Error(t, err)
+	require.Contains(t, text, "NUMBER:HASH")
 
 	var record uuid.UUID
 

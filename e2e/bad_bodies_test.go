@@ -283,7 +283,7 @@ func badPathIDs(t *testing.T, w *targets) {
 			} {
 				body, header := w.request(t, op.OperationID)
 
-				a, err := admin.Do(method, before+id+after, body, header)
+				a, err := admin.Do(method, before+id+after+"?"+needed(path).Encode(), body, header)
 				require.NoError(t, err)
 				require.Equal(t, http.StatusNotFound, a.Status, "%s %s: %s", op.OperationID, id, a.Body)
 				require.JSONEq(t, `{"error":{"code":"NOT_FOUND","message":"The resource does not exist.","ui_message":"العنصر المطلوب غير موجود."}}`, string(a.Body))

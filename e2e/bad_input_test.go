@@ -90,7 +90,7 @@ func newTargets(t *testing.T, s *harness.Stack) *targets {
 		return s.Count("SELECT count(*) FROM notifications WHERE status <> 'SENT'") == 0
 	}, patience, refundPoll, "notifications are not sent")
 
-	w.posts = slices.Concat(w.peopleTargets(), w.moneyTargets(t, campaign), w.providerTargets(), w.resourceTargets(campaign))
+	w.posts = slices.Concat(w.peopleTargets(), w.identityTargets(), w.moneyTargets(t, campaign), w.providerTargets(), w.resourceTargets(campaign))
 	w.forms = []target{{
 		"AddBusPhotos", http.MethodPost, "/api/v1/provider/buses/" + s.World.Bus.ID.String() + "/photos", w.As(models.RoleProviderStaff), nil,
 	}}
@@ -102,6 +102,9 @@ func newTargets(t *testing.T, s *harness.Stack) *targets {
 
 // As is a caller who has signed in already: signing in writes a row.
 func (w *targets) As(role models.Role) *harness.Caller { return w.callers[role] }
+
+// ownActs are about the caller's own account, and take neither an id nor a body (e2e/identity).
+var ownActs = []string{"EndSessions", "RemoveSecondFactor", "SendVerification"}
 
 // requireAllWrites fails when an operation was added to the document and not here.
 func (w *targets) requireAllWrites(t *testing.T) {
@@ -120,7 +123,7 @@ func (w *targets) requireAllWrites(t *testing.T) {
 
 	for _, item := range w.doc.Paths.Map() {
 		for method, op := range item.Operations() {
-			if method != http.MethodGet && op.Extensions["x-raw-body"] == nil {
+			if method != http.MethodGet && op.Extensions["x-raw-body"] == nil && !slices.Contains(ownActs, op.OperationID) {
 				there = append(there, op.OperationID)
 			}
 		}

@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,6 +32,31 @@ func (w *targets) peopleTargets() []target {
 	}
 }
 
+// identityTargets are about proving an identity, and about accounts.
+func (w *targets) identityTargets() []target {
+	user, boss := w.As(models.RoleEndUser), w.As(models.RoleSuperAdmin)
+	secret, code := strings.Repeat("x", 43), map[string]any{"code": "123456"}
+	account := "/api/v1/admin/users/" + w.World.Users[models.RoleSupportAgent].ID.String()
+	change := map[string]any{"name": "Somebody", "phone": "+966500000009", "role": models.RoleSupportAgent, "locale": "en"}
+
+	return []target{
+		{"LoginTOTP", http.MethodPost, "/api/v1/auth/login/totp", w.Anybody(), map[string]any{"mfa_token": secret, "code": "123456"}},
+		{"VerifyEmail", http.MethodPost, "/api/v1/auth/verify-email", w.Anybody(), map[string]any{"token": secret}},
+		{"ForgotPassword", http.MethodPost, "/api/v1/auth/forgot-password", w.Anybody(), map[string]any{"email": "nobody@rihla.test"}},
+		{"ResetPassword", http.MethodPost, "/api/v1/auth/reset-password", w.Anybody(), map[string]any{
+			"token": secret, "password": "long-enough-password",
+		}},
+		{"StepUp", http.MethodPost, "/api/v1/auth/step-up", user, code},
+		{"BeginSecondFactor", http.MethodPost, mePath + "/totp", user, map[string]any{"password": "not-the-password"}},
+		{"ConfirmSecondFactor", http.MethodPost, mePath + "/totp/confirm", user, code},
+		{"InviteUser", http.MethodPost, "/api/v1/admin/users", boss, map[string]any{
+			"name": "Somebody", "email": "somebody.else@rihla.test", "phone": "+966500000009", "role": models.RoleAdmin,
+		}},
+		{"ReplaceUser", http.MethodPut, account, boss, change},
+		{"PatchUser", http.MethodPatch, account, boss, change},
+	}
+}
+
 // moneyTargets are payments, and what is done about them.
 func (w *targets) moneyTargets(t *testing.T, campaign uuid.UUID) []target {
 	t.Helper()
@@ -54,12 +80,28 @@ func (w *targets) moneyTargets(t *testing.T, campaign uuid.UUID) []target {
 			w.As(models.RoleFinanceAdmin),
 			map[string]any{"reason": "once more"},
 		},
-		{"ApproveRefund", http.MethodPost, approvalPath(w.waiting.ID, "approve"), w.As(models.RoleAdmin), noted("compared")},
-		{"RejectRefund", http.MethodPost, approvalPath(w.waiting.ID, "reject"), w.As(models.RoleAdmin), noted("no")},
 		{"ConfirmRefundPayout", http.MethodPost, payoutPath(w.waiting.ID, "confirm"), w.As(models.RoleAdmin), map[string]any{
 			"payout_reference": "TRF-1", "paid_out_on": models.DateIn(time.Now()).String(), "note": "by hand",
 		}},
 		{"RejectRefundPayout", http.MethodPost, payoutPath(w.waiting.ID, "reject"), w.As(models.RoleAdmin), map[string]any{"reason": "no"}},
+		{
+			"ApproveRefund", http.MethodPost, "/api/v1/admin/refunds/" + w.waiting.ID.String() + "/approve", w.As(models.RoleAdmin),
+			map[string]any{"note": "compared"},
+		},
+		{
+			"RejectRefund", http.MethodPost, "/api/v1/admin/refunds/" + w.waiting.ID.String() + "/reject", w.As(models.RoleAdmin),
+			map[string]any{"note": "asked for twice"},
+		},
+		{
+			"AssignIncident", http.MethodPost, "/api/v1/admin/incidents/" + w.one(t, "SELECT id FROM incidents") + "/assign",
+			w.As(models.RoleSuperAdmin),
+			map[string]any{"assignee_id": nil},
+		},
+		{
+			"AddIncidentNote", http.MethodPost, "/api/v1/admin/incidents/" + w.one(t, "SELECT id FROM incidents") + "/notes",
+			w.As(models.RoleSuperAdmin),
+			map[string]any{"note": "looked at"},
+		},
 		{
 			"ResolveIncident", http.MethodPost, "/api/v1/admin/incidents/" + w.one(t, "SELECT id FROM incidents") + "/resolve",
 			w.As(models.RoleSuperAdmin),
@@ -167,6 +209,12 @@ func (w *targets) bareTargets() []target {
 		{"DeleteStaff", http.MethodDelete, "/api/v1/admin/providers/" + id + "/staff/" + id, admin, nil},
 		{"ActivateProvider", http.MethodPost, "/api/v1/admin/providers/" + id + "/activate", admin, nil},
 		{"DeactivateProvider", http.MethodPost, "/api/v1/admin/providers/" + id + "/deactivate", admin, nil},
+		{"EndSession", http.MethodDelete, mePath + "/sessions/" + id, w.As(models.RoleEndUser), nil},
+		{"RemoveUser", http.MethodDelete, "/api/v1/admin/users/" + id, w.As(models.RoleSuperAdmin), nil},
+		{"LockUser", http.MethodPost, "/api/v1/admin/users/" + id + "/lock", w.As(models.RoleSuperAdmin), nil},
+		{"UnlockUser", http.MethodPost, "/api/v1/admin/users/" + id + "/unlock", w.As(models.RoleSuperAdmin), nil},
+		{"InviteUserAgain", http.MethodPost, "/api/v1/admin/users/" + id + "/invitation", w.As(models.RoleSuperAdmin), nil},
+		{"ResetUserSecondFactor", http.MethodPost, "/api/v1/admin/users/" + id + "/reset-second-factor", w.As(models.RoleSuperAdmin), nil},
 	}, len(deletions))
 
 	for name, path := range deletions {

@@ -39,7 +39,7 @@ var spine = map[string]func(*testing.T, *harness.Stack){
 
 	"record lists": recordLists, "record search": recordSearch, "record pages": recordPages, "mark transferred": markTransferred,
 	"transfer reverted": transferReverted,
-	"export":            export, "export as a workbook": exportWorkbook, "export given up": exportGivenUp,
+	"export":            export, "export as a workbook": exportWorkbook, "export given up": exportGivenUp, "audit export": auditExport,
 	"bulk transfers": bulkTransfers, "balances": balances,
 	"dashboards": dashboards, "dashboard events": dashboardEvents, "dashboard replicas": dashboardReplicas,
 

@@ -23,6 +23,12 @@ type User struct {
 	CreatedAt    time.Time  `bun:"created_at,nullzero,default:now()"`
 	UpdatedAt    time.Time  `bun:"updated_at,nullzero,default:now()"`
 	DeletedAt    *time.Time `bun:"deleted_at"`
+	// EmailVerifiedAt is when its owner has proved to read the address.
+	EmailVerifiedAt *time.Time `bun:"email_verified_at"`
+	// SecondFactorAt is since when the account has one.
+	SecondFactorAt *time.Time `bun:"second_factor_at"`
+	// LockedAt is when an administrator has locked it.
+	LockedAt *time.Time `bun:"locked_at"`
 	// TokenGeneration is that of the access tokens which hold; tokens of an older one are refused.
 	TokenGeneration int `bun:"token_generation"`
 }
@@ -79,4 +85,23 @@ type AuditEntry struct {
 	Operator string `bun:"operator"`
 	// ActorKind is USER, OPERATOR or SYSTEM; the database computes it.
 	ActorKind string `bun:"actor_kind"`
+	// Address and UserAgent are where the actor's request came from; empty for operators and for the service itself.
+	Address   string `bun:"address"`
+	UserAgent string `bun:"user_agent"`
+}
+
+// TakeOriginFromDetails fills in where a log-in of before the columns came from: its details tell.
+func (e *AuditEntry) TakeOriginFromDetails() {
+	if e.Address != "" || e.UserAgent != "" || e.Action != "LOGGED_IN" && e.Action != "LOGIN_FAILED" {
+		return
+	}
+
+	var origin struct {
+		Address   string `json:"address"`
+		UserAgent string `json:"user_agent"`
+	}
+
+	if json.Unmarshal(e.Details, &origin) == nil {
+		e.Address, e.UserAgent = origin.Address, origin.UserAgent
+	}
 }

@@ -44,6 +44,8 @@ const (
 	CodeURITooLong              Code = "URI_TOO_LONG"
 	CodeWebhookIDReused         Code = "WEBHOOK_ID_REUSED"
 	CodePaymentInSuspense       Code = "PAYMENT_IN_SUSPENSE"
+	CodeSecondFactorNeeded      Code = "SECOND_FACTOR_NEEDED"
+	CodeStepUpRequired          Code = "STEP_UP_REQUIRED"
 )
 
 // Error is the one domain error: a machine code, an English sentence for people, and, for
@@ -88,4 +90,9 @@ func CodeOf(err error) Code {
 	}
 
 	return CodeInternal
+}
+
+// StepUpRequired says that the caller has to type a code first.
+func StepUpRequired() *Error {
+	return Errorf(CodeStepUpRequired, "Type a code first: POST /api/v1/auth/step-up.")
 }

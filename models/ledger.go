@@ -162,8 +162,23 @@ type Incident struct {
 	ResolvedAt           *time.Time     `bun:"resolved_at"`
 	ResolvedBy           *uuid.UUID     `bun:"resolved_by"`
 	Note                 string         `bun:"note"`
+	AssignedTo           *uuid.UUID     `bun:"assigned_to"` // who looks after it
 
 	BookingNumber string `bun:"-"` // read for people only
+	AssigneeName  string `bun:"-"` // the same
+}
+
+// IncidentNote is what one of the staff has found out about an incident.
+type IncidentNote struct {
+	bun.BaseModel `bun:"table:incident_notes,alias:ino"`
+
+	ID         uuid.UUID `bun:"id,pk"`
+	IncidentID uuid.UUID `bun:"incident_id"`
+	AuthorID   uuid.UUID `bun:"author_id"`
+	Note       string    `bun:"note"`
+	CreatedAt  time.Time `bun:"created_at,nullzero,default:now()"`
+
+	AuthorName string `bun:"author_name,scanonly"`
 }
 
 // The states of an incident.
@@ -183,7 +198,27 @@ const (
 	NotifyCampaignPaid     NotificationKind = "CAMPAIGN_PAID"
 	NotifyAccountLocked    NotificationKind = "ACCOUNT_LOCKED"
 	NotifyTripMoved        NotificationKind = "TRIP_MOVED"
+
+	NotifyVerifyEmail         NotificationKind = "VERIFY_EMAIL"
+	NotifyResetPassword       NotificationKind = "RESET_PASSWORD"
+	NotifyInvitation          NotificationKind = "INVITATION"
+	NotifyAlreadyRegistered   NotificationKind = "ALREADY_REGISTERED"
+	NotifyPasswordChanged     NotificationKind = "PASSWORD_CHANGED"
+	NotifySecondFactorAdded   NotificationKind = "SECOND_FACTOR_ADDED"
+	NotifySecondFactorRemoved NotificationKind = "SECOND_FACTOR_REMOVED"
+	NotifySessionStolen       NotificationKind = "SESSION_STOLEN"
 )
+
+// IsAboutAccount reports that the message is about an account, and so about no money.
+func (k NotificationKind) IsAboutAccount() bool {
+	switch k {
+	case NotifyAccountLocked, NotifyVerifyEmail, NotifyResetPassword, NotifyInvitation, NotifyAlreadyRegistered, NotifyPasswordChanged,
+		NotifySecondFactorAdded, NotifySecondFactorRemoved, NotifySessionStolen:
+		return true
+	default:
+		return false
+	}
+}
 
 // NotificationChannel is the way that a message takes.
 type NotificationChannel string

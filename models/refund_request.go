@@ -13,7 +13,11 @@ type RefundRequest struct {
 	RequestedBy   *uuid.UUID // nil: the service itself
 	Role          Role
 	RequestID     string
-	Reason        string    // may name a person
-	Claim         uuid.UUID // of the Idempotency-Key; uuid.Nil without one
-	BodyHash      []byte    // SHA-256 of the request's body; nil without an Idempotency-Key
+	Address       string // where the request came from, and by what; for the audit log
+	UserAgent     string
+	Reason        string // may name a person
+	// AtMost bounds what is ordered in a session without a code of late; nil: there is no bound.
+	AtMost   *Money
+	Claim    uuid.UUID // of the Idempotency-Key; uuid.Nil without one
+	BodyHash []byte    // SHA-256 of the request's body; nil without an Idempotency-Key
 }

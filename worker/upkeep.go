@@ -10,6 +10,11 @@ import (
 const (
 	// upkeepEvery bounds what readers of reports add up themselves: the ledger lines of so long.
 	upkeepEvery = time.Second
+	// sealEvery is how long an entry of the audit log waits for its seal where nothing is wrong; each worker asks as often. It is well
+	// within a minute, and there are not so many seals.
+	sealEvery = 15 * time.Second
+	// sealShown is how often the newest seal is in the log of a worker.
+	sealShown = time.Hour
 	// upkeepTime bounds one run.
 	upkeepTime = 30 * time.Second
 )
@@ -18,6 +23,7 @@ const (
 // database lets one of them do it. A run that fails is made up for by the next: readers are right without it, only slower.
 type upkeep struct {
 	do     func(context.Context) (int64, error)
+	every  time.Duration
 	missed string // what is logged when it fails
 	log    *slog.Logger
 	cancel context.CancelFunc
@@ -25,7 +31,7 @@ type upkeep struct {
 }
 
 func newUpkeep(log *slog.Logger, missed string, do func(context.Context) (int64, error)) *upkeep {
-	return &upkeep{do: do, missed: missed, log: log, cancel: func() {}}
+	return &upkeep{do: do, every: upkeepEvery, missed: missed, log: log, cancel: func() {}}
 }
 
 // newReportFolder folds what ledger lines have appended to the sums of reports.
@@ -37,6 +43,29 @@ func newReportFolder(d Deps) *upkeep {
 func newListCleaner(d Deps) *upkeep {
 	return newUpkeep(d.Log, "lists of new entries of search indexes not cleaned; searches get slower until they are",
 		d.Store.DB.CleanSearchLists)
+}
+
+// newSealer seals the audit log, and shows the newest seal in the log of the process: kept elsewhere, that proves what was before it.
+func newSealer(d Deps) *upkeep {
+	var shown time.Time
+
+	u := newUpkeep(d.Log, "audit log not sealed; its entries are not proven until they are", func(ctx context.Context) (int64, error) {
+		sealed, err := d.Store.DB.SealAudit(ctx)
+		if err != nil || d.Now().Sub(shown) < sealShown {
+			return sealed, err
+		}
+
+		seal, err := d.Store.DB.NewestAuditSeal(ctx)
+		if err == nil && seal.Number > 0 {
+			shown = d.Now()
+			d.Log.InfoContext(ctx, "audit log sealed", "seal", seal.String(), "sealed_at", seal.SealedAt)
+		}
+
+		return sealed, err
+	})
+	u.every = sealEvery
+
+	return u
 }
 
 func (u *upkeep) start() {
@@ -52,7 +81,7 @@ func (u *upkeep) stop() {
 }
 
 func (u *upkeep) run(ctx context.Context) {
-	tick := time.NewTicker(upkeepEvery)
+	tick := time.NewTicker(u.every)
 	defer tick.Stop()
 
 	failing := false

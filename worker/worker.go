@@ -79,7 +79,7 @@ func New(d Deps) *Worker {
 		notifier: newOutboxNotifier(d.Log, workflows.NewClient(d.Temporal, d.Queue).WakeOutbox), outages: newOutages(d),
 		decided: newAnnouncer(d.Log, "decided payments", 0, d.Store.Payments.AnnounceDecided),
 		money:   newAnnouncer(d.Log, "moved money", moneyPause, d.Store.Payments.AnnounceMoney),
-		upkeeps: []*upkeep{newReportFolder(d), newListCleaner(d)}, deps: d,
+		upkeeps: []*upkeep{newReportFolder(d), newListCleaner(d), newSealer(d)}, deps: d,
 	}
 }
 
@@ -127,15 +127,19 @@ func (w *Worker) newQueues() []worker.Worker {
 	return queues
 }
 
-// OutboxLimits are those of delivering messages; the zero value has the activity's own (activities.Outbox).
+// OutboxLimits are those of delivering messages, and where their links lead to; the zero value has the activity's own
+// (activities.Outbox).
 type OutboxLimits struct {
 	AtOnce     map[models.NotificationChannel]int
 	Deliverers int
+	// AccountPages is where the links of mails about accounts lead to.
+	AccountPages string
 }
 
 func (d Deps) newOutbox() *activities.Outbox {
 	return &activities.Outbox{
 		Store: d.Store, Sender: d.Sender, Now: d.Now, Log: d.Log, AtOnce: d.Outbox.AtOnce, Deliverers: d.Outbox.Deliverers,
+		AccountPages: d.Outbox.AccountPages,
 	}
 }
 

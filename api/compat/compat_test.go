@@ -220,6 +220,22 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// TestAlternativeThatIsAskedFor: what no client gets before its user has asked for it breaks none, in answers; what must be sent does.
+func TestAlternativeThatIsAskedFor(t *testing.T) {
+	t.Parallel()
+
+	const from, to = "{ title: Mail, type: object,", "{ title: Mail, x-asked-for: by what is new, type: object,"
+
+	asked := strings.Replace(base, from, to, 1)
+	require.NotEqual(t, base, asked)
+
+	line := slices.IndexFunc(strings.Split(base, "\n"), func(l string) bool { return strings.Contains(l, from) })
+	without := strings.Join(slices.Delete(strings.Split(base, "\n"), line, line+1), "\n")
+
+	requireChange(t, "", false, compare(parse(t, without), parse(t, asked)))
+	requireChange(t, "(Mail) is none of those that clients know", false, compare(parse(t, without), parse(t, base)))
+}
+
 func requireChange(t *testing.T, want string, words bool, found []change) {
 	t.Helper()
 

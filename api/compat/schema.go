@@ -50,8 +50,11 @@ func (c *changes) compareSchema(where string, way direction, old, current *opena
 	c.compareAlternatives(where, way, olds, currents)
 }
 
+// askedFor marks an alternative of an answer that no client gets before its user has asked for it by what is new, too.
+const askedFor = "x-asked-for"
+
 // compareAlternatives compares oneOf and anyOf: whatever could be sent must still match an alternative, whatever can be
-// read must match one that was known.
+// read must match one that was known, or have been asked for.
 func (c *changes) compareAlternatives(where string, way direction, olds, currents []*openapi3.Schema) {
 	from, to := olds, currents
 	message := "alternative %d (%s) is no longer accepted"
@@ -64,6 +67,8 @@ func (c *changes) compareAlternatives(where string, way direction, olds, current
 	for i, source := range from {
 		if differences, ok := fit(where, way, source, to); ok {
 			c.list = append(c.list, differences...)
+		} else if why, asked := source.Extensions[askedFor].(string); asked && way == response {
+			c.addf(where, "alternative %d is new, and only answered to who has asked for it: %s", i+1, why)
 		} else {
 			c.breakf(where, message, i+1, shapeOf(source).title)
 		}

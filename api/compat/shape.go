@@ -47,7 +47,7 @@ func alternatives(s *openapi3.Schema) []*openapi3.Schema {
 	for _, ref := range refs {
 		for _, one := range alternatives(ref.Value) {
 			all = append(all, &openapi3.Schema{
-				Title: one.Title, Nullable: s.Nullable, AllOf: openapi3.SchemaRefs{{Value: &rest}, {Value: one}},
+				Title: one.Title, Nullable: s.Nullable, Extensions: one.Extensions, AllOf: openapi3.SchemaRefs{{Value: &rest}, {Value: one}},
 			})
 		}
 	}

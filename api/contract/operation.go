@@ -44,6 +44,10 @@ type Operation struct {
 	Idempotent bool
 	// AccountByHandler leaves it to the handler to look up the caller's account (middleware.JudgeAccount).
 	AccountByHandler bool
+	// WithoutSecondFactor operations are open to accounts that must have a second factor and have none.
+	WithoutSecondFactor bool
+	// StepUp operations need a code that was typed lately, of accounts with a second factor.
+	StepUp bool
 	// Timeout bounds the request, BodyLimit its body in bytes.
 	Timeout   time.Duration
 	BodyLimit int
@@ -175,6 +179,12 @@ func (o *Operation) compileExtensions(ext map[string]any) error {
 	}
 
 	o.RawBody, _ = ext["x-raw-body"].(bool)
+	o.WithoutSecondFactor, _ = ext["x-without-second-factor"].(bool)
+	o.StepUp, _ = ext["x-step-up"].(bool)
+
+	if o.Public && (o.WithoutSecondFactor || o.StepUp) {
+		return errors.New("x-without-second-factor and x-step-up are about a caller, and the operation is public")
+	}
 
 	if err := o.compileAccountCheck(ext["x-account-check"]); err != nil {
 		return err

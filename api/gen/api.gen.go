@@ -22,6 +22,24 @@ import (
 	openapi_types "github.com/oapi-codegen/runtime/types"
 )
 
+// Defines values for AuditExportFormat.
+const (
+	AuditExportFormatCsv   AuditExportFormat = "csv"
+	AuditExportFormatJsonl AuditExportFormat = "jsonl"
+)
+
+// Valid indicates whether the value is a known member of the AuditExportFormat enum.
+func (e AuditExportFormat) Valid() bool {
+	switch e {
+	case AuditExportFormatCsv:
+		return true
+	case AuditExportFormatJsonl:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for BusPhotoContentType.
 const (
 	ImageJpeg BusPhotoContentType = "image/jpeg"
@@ -45,16 +63,16 @@ func (e BusPhotoContentType) Valid() bool {
 
 // Defines values for ExportFormat.
 const (
-	Csv  ExportFormat = "csv"
-	Xlsx ExportFormat = "xlsx"
+	ExportFormatCsv  ExportFormat = "csv"
+	ExportFormatXlsx ExportFormat = "xlsx"
 )
 
 // Valid indicates whether the value is a known member of the ExportFormat enum.
 func (e ExportFormat) Valid() bool {
 	switch e {
-	case Csv:
+	case ExportFormatCsv:
 		return true
-	case Xlsx:
+	case ExportFormatXlsx:
 		return true
 	default:
 		return false
@@ -208,6 +226,65 @@ func (e ShowCheckoutPageParamsLang) Valid() bool {
 	}
 }
 
+// Account An account as administrators see it.
+//
+// Example: {"created_at":"2026-11-01T08:00:00Z","email":"finance.one@rihla.test","email_verified":true,"id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d14","last_login_at":"2026-11-25T08:00:00Z","locale":"en","locked_until":null,"name":"Finance One","phone":"+966501234567","provider_id":null,"role":"FINANCE_ADMIN","role_label_ar":"مسؤول مالي","role_label_en":"Finance admin","second_factor":true,"state":"ACTIVE","updated_at":"2026-11-01T08:00:00Z"}
+type Account struct {
+	CreatedAt time.Time `json:"created_at"`
+	Email     string    `json:"email"`
+
+	// EmailVerified The owner has proved to read the address.
+	EmailVerified bool               `json:"email_verified"`
+	ID            openapi_types.UUID `json:"id"`
+
+	// LastLoginAt As far as sessions are kept.
+	LastLoginAt *time.Time `json:"last_login_at"`
+
+	// Locale A language of the service.
+	Locale Locale `json:"locale"`
+
+	// LockedUntil After too many wrong passwords.
+	LockedUntil *time.Time `json:"locked_until"`
+	Name        string     `json:"name"`
+	Phone       string     `json:"phone"`
+
+	// ProviderID The company that it acts for.
+	ProviderID *openapi_types.UUID `json:"provider_id"`
+
+	// Role What the user may do.
+	Role        Role   `json:"role"`
+	RoleLabelAr string `json:"role_label_ar"`
+	RoleLabelEn string `json:"role_label_en"`
+
+	// SecondFactor It has a second factor.
+	SecondFactor bool `json:"second_factor"`
+
+	// State ACTIVE, LOCKED by an administrator, or INVITED and without a password yet.
+	State     AccountState `json:"state"`
+	UpdatedAt time.Time    `json:"updated_at"`
+}
+
+// AccountAnswer defines model for AccountAnswer.
+type AccountAnswer struct {
+	// Data An account as administrators see it.
+	//
+	// Example: {"created_at":"2026-11-01T08:00:00Z","email":"finance.one@rihla.test","email_verified":true,"id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d14","last_login_at":"2026-11-25T08:00:00Z","locale":"en","locked_until":null,"name":"Finance One","phone":"+966501234567","provider_id":null,"role":"FINANCE_ADMIN","role_label_ar":"مسؤول مالي","role_label_en":"Finance admin","second_factor":true,"state":"ACTIVE","updated_at":"2026-11-01T08:00:00Z"}
+	Data Account `json:"data"`
+}
+
+// AccountState ACTIVE, LOCKED by an administrator, or INVITED and without a password yet.
+type AccountState = models.AccountState
+
+// AccountsAnswer defines model for AccountsAnswer.
+type AccountsAnswer struct {
+	Data []Account `json:"data"`
+
+	// Meta Where a page is in its collection.
+	//
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	Meta Meta `json:"meta"`
+}
+
 // ActorRole The role that the actor had; null when the service acted by itself.
 type ActorRole = models.Role
 
@@ -307,6 +384,14 @@ type ApproveRefundRequest struct {
 	Note *string `json:"note,omitempty"`
 }
 
+// AssignIncidentRequest Who looks after it.
+//
+// Example: {"assignee_id":"019ab0c0-0000-7aaa-8bbb-000000000004"}
+type AssignIncidentRequest struct {
+	// AssigneeID An account of staff; null for nobody.
+	AssigneeID *openapi_types.UUID `json:"assignee_id"`
+}
+
 // AuditAction What was done, UPPER_SNAKE. New actions may be added.
 //
 // Example: FINANCIAL_RECORDS_EXPORTED
@@ -317,9 +402,12 @@ type AuditAction = string
 // Example: financial_record
 type AuditEntity = string
 
+// AuditExportFormat A file format for exports of the audit log.
+type AuditExportFormat string
+
 // AuditLog An entry of the audit log, one action of a user, of an operator or of the service.
 //
-// Example: {"action":"FINANCIAL_RECORDS_EXPORTED","actor_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","actor_kind":"USER","actor_role":"FINANCE_ADMIN","created_at":"2026-11-22T08:00:00Z","details":{"filters":{"period":"this_month"},"format":"csv","rows":128},"entity":"financial_records","entity_id":null,"id":"019ab0c5-3000-7aaa-8bbb-000000000001","operator":null,"request_id":"019ab0c5-2fff-7b1a-9a55-0c1f5a3c9d10"}
+// Example: {"action":"FINANCIAL_RECORDS_EXPORTED","actor_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","actor_kind":"USER","actor_role":"FINANCE_ADMIN","address":"203.0.113.7","created_at":"2026-11-22T08:00:00Z","details":{"filters":{"period":"this_month"},"format":"csv","rows":128},"entity":"financial_records","entity_id":null,"id":"019ab0c5-3000-7aaa-8bbb-000000000001","operator":null,"request_id":"019ab0c5-2fff-7b1a-9a55-0c1f5a3c9d10","user_agent":"Mozilla/5.0"}
 type AuditLog struct {
 	// Action What was done, UPPER_SNAKE. New actions may be added.
 	//
@@ -334,7 +422,10 @@ type AuditLog struct {
 
 	// ActorRole The role that the actor had; null when the service acted by itself.
 	ActorRole *ActorRole `json:"actor_role"`
-	CreatedAt time.Time  `json:"created_at"`
+
+	// Address The network address that the request came from; null for operators and for the service itself.
+	Address   *string   `json:"address"`
+	CreatedAt time.Time `json:"created_at"`
 
 	// Details For an export its filters, format and number of rows.
 	Details map[string]interface{} `json:"details"`
@@ -347,6 +438,9 @@ type AuditLog struct {
 	// Operator The system user who ran the command; null unless `actor_kind` is OPERATOR.
 	Operator  *string `json:"operator"`
 	RequestID *string `json:"request_id"`
+
+	// UserAgent What the client said of itself, 200 bytes of it at most.
+	UserAgent *string `json:"user_agent"`
 }
 
 // AuditLogsAnswer defines model for AuditLogsAnswer.
@@ -717,6 +811,16 @@ type CatalogueRestStopsAnswer struct {
 	Meta Meta `json:"meta"`
 }
 
+// CodeInput The code of a second factor.
+//
+// Example: {"code":"123456"}
+type CodeInput struct {
+	// Code Six digits of the authenticator app, or a recovery code.
+	//
+	// Example: 123456
+	Code SecondFactorCode `json:"code"`
+}
+
 // ConfirmPayoutRequest How the money was transferred.
 //
 // Example: {"note":"To the IBAN that the customer gave by phone","paid_out_on":"2026-11-22","payout_reference":"TRF-2026-0107"}
@@ -810,6 +914,14 @@ type DriverInput struct {
 
 // Email Example: traveller@rihla.test
 type Email = string
+
+// EmailInput An address.
+//
+// Example: {"email":"traveller@rihla.test"}
+type EmailInput struct {
+	// Email Example: traveller@rihla.test
+	Email Email `json:"email"`
+}
 
 // ExportFormat A file format for exports.
 type ExportFormat string
@@ -1104,7 +1216,11 @@ type IdempotencyKey = openapi_types.UUID
 // Example: {"ad_campaign_id":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","created_at":"2026-11-21T09:31:12Z","details":{"expected_amount":1150,"reported_amount":1149},"id":"019ab0c4-2000-7aaa-8bbb-000000000001","kind":"AMOUNT_MISMATCH","kind_label_ar":"اختلاف في المبلغ","kind_label_en":"Amount mismatch","message":"The gateway reports 1149.00 SAR, 1150.00 SAR were expected.","note":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","refund_id":null,"resolved_at":null,"resolved_by":null,"status":"OPEN","status_label_ar":"مفتوحة","status_label_en":"Open","workflow_id":"payment/2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
 type Incident struct {
 	AdCampaignID *openapi_types.UUID `json:"ad_campaign_id"`
-	BookingID    *openapi_types.UUID `json:"booking_id"`
+
+	// AssignedTo The account that looks after it.
+	AssignedTo     *openapi_types.UUID `json:"assigned_to,omitempty"`
+	AssignedToName *string             `json:"assigned_to_name,omitempty"`
+	BookingID      *openapi_types.UUID `json:"booking_id"`
 
 	// BookingNumber The reference of the booking for people; null without a booking.
 	BookingNumber *string   `json:"booking_number,omitempty"`
@@ -1147,6 +1263,22 @@ type IncidentAnswer struct {
 	Data Incident `json:"data"`
 }
 
+// IncidentAssignee An account that can look after incidents.
+//
+// Example: {"id":"019ab0c0-0000-7aaa-8bbb-000000000004","name":"Finance staff","role":"FINANCE_ADMIN"}
+type IncidentAssignee struct {
+	ID   openapi_types.UUID `json:"id"`
+	Name string             `json:"name"`
+
+	// Role What the user may do.
+	Role Role `json:"role"`
+}
+
+// IncidentAssigneesAnswer defines model for IncidentAssigneesAnswer.
+type IncidentAssigneesAnswer struct {
+	Data []IncidentAssignee `json:"data"`
+}
+
 // IncidentKind What happened.
 type IncidentKind = models.IncidentKind
 
@@ -1159,6 +1291,37 @@ type IncidentLinks struct {
 
 	// Workflow The workflow that tells the story in the Temporal UI; null without `TEMPORAL_UI_URL`.
 	Workflow *string `json:"workflow,omitempty"`
+}
+
+// IncidentNote What somebody has found out about an incident.
+//
+// Example: {"author_id":"019ab0c0-0000-7aaa-8bbb-000000000004","author_name":"Finance staff","created_at":"2026-11-21T10:02:00Z","id":"019ab0c4-2000-7aaa-8bbb-000000000011","note":"The gateway knows of it; an answer comes by noon."}
+type IncidentNote struct {
+	AuthorID   openapi_types.UUID `json:"author_id"`
+	AuthorName string             `json:"author_name"`
+	CreatedAt  time.Time          `json:"created_at"`
+	ID         openapi_types.UUID `json:"id"`
+	Note       string             `json:"note"`
+}
+
+// IncidentNoteAnswer defines model for IncidentNoteAnswer.
+type IncidentNoteAnswer struct {
+	// Data What somebody has found out about an incident.
+	//
+	// Example: {"author_id":"019ab0c0-0000-7aaa-8bbb-000000000004","author_name":"Finance staff","created_at":"2026-11-21T10:02:00Z","id":"019ab0c4-2000-7aaa-8bbb-000000000011","note":"The gateway knows of it; an answer comes by noon."}
+	Data IncidentNote `json:"data"`
+}
+
+// IncidentNoteRequest What was found out.
+//
+// Example: {"note":"The gateway knows of it; an answer comes by noon."}
+type IncidentNoteRequest struct {
+	Note string `json:"note"`
+}
+
+// IncidentNotesAnswer defines model for IncidentNotesAnswer.
+type IncidentNotesAnswer struct {
+	Data []IncidentNote `json:"data"`
 }
 
 // IncidentStatus Whether the incident is resolved.
@@ -1238,6 +1401,11 @@ type LateRefundRequest struct {
 // Locale A language of the service.
 type Locale = models.Locale
 
+// LoginAnswer defines model for LoginAnswer.
+type LoginAnswer struct {
+	Data any `json:"data"`
+}
+
 // LoginRequest Email and password.
 //
 // Example: {"email":"end_user@rihla.test","password":"rihla-dev-password"}
@@ -1299,6 +1467,94 @@ type Meta struct {
 // Example: 1150
 type Money = models.Money
 
+// NewSecondFactor The secret of a second factor, in three forms.
+//
+// Example: {"otpauth_uri":"otpauth://totp/Rihla:finance@rihla.test?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP","qr_code":"data:image/png;base64,iVBORw0KGgo=","secret":"JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"}
+type NewSecondFactor struct {
+	// OtpauthURI For the app.
+	OtpauthURI string `json:"otpauth_uri"`
+
+	// QrCode A PNG of the address, as a `data:` URI.
+	QrCode string `json:"qr_code"`
+
+	// Secret Base32, to be typed.
+	Secret string `json:"secret"`
+}
+
+// NewSecondFactorAnswer defines model for NewSecondFactorAnswer.
+type NewSecondFactorAnswer struct {
+	// Data The secret of a second factor, in three forms.
+	//
+	// Example: {"otpauth_uri":"otpauth://totp/Rihla:finance@rihla.test?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP","qr_code":"data:image/png;base64,iVBORw0KGgo=","secret":"JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"}
+	Data NewSecondFactor `json:"data"`
+}
+
+// OpenSession What began with one log-in.
+//
+// Example: {"address":"203.0.113.9","created_at":"2026-11-25T08:00:00Z","current":true,"expires_at":"2026-11-25T20:00:00Z","id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d13","last_used_at":"2026-11-25T08:15:00Z","second_factor":true,"user_agent":"Mozilla/5.0"}
+type OpenSession struct {
+	// Address From where it was used last.
+	Address string `json:"address"`
+
+	// CreatedAt When its owner has logged in.
+	CreatedAt time.Time `json:"created_at"`
+
+	// Current The one that asks.
+	Current bool `json:"current"`
+
+	// ExpiresAt Until when it can be refreshed.
+	ExpiresAt time.Time          `json:"expires_at"`
+	ID        openapi_types.UUID `json:"id"`
+
+	// LastUsedAt When it was refreshed last.
+	LastUsedAt time.Time `json:"last_used_at"`
+
+	// SecondFactor A second factor was shown.
+	SecondFactor bool `json:"second_factor"`
+
+	// UserAgent What the client says of itself.
+	UserAgent string `json:"user_agent"`
+}
+
+// OwnAccount The own account.
+//
+// Example: {"email":"traveller@rihla.test","email_verified":true,"id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","locale":"ar","name":"Traveller One","phone":"+966501234567","provider_id":null,"role":"END_USER","second_factor":false,"second_factor_needed":false,"stepped_up_until":null}
+type OwnAccount struct {
+	Email string `json:"email"`
+
+	// EmailVerified The owner has proved to read the address.
+	EmailVerified bool               `json:"email_verified"`
+	ID            openapi_types.UUID `json:"id"`
+
+	// Locale A language of the service.
+	Locale Locale `json:"locale"`
+	Name   string `json:"name"`
+	Phone  string `json:"phone"`
+
+	// ProviderID The provider company of PROVIDER_STAFF and PROVIDER_ADMIN, else null.
+	ProviderID *openapi_types.UUID `json:"provider_id"`
+
+	// Role What the user may do.
+	Role Role `json:"role"`
+
+	// SecondFactor The account has a second factor.
+	SecondFactor bool `json:"second_factor"`
+
+	// SecondFactorNeeded The role must have one and has none: all else answers 403 `SECOND_FACTOR_NEEDED`.
+	SecondFactorNeeded bool `json:"second_factor_needed"`
+
+	// SteppedUpUntil Until when the last code of this session counts.
+	SteppedUpUntil *time.Time `json:"stepped_up_until"`
+}
+
+// OwnAccountAnswer defines model for OwnAccountAnswer.
+type OwnAccountAnswer struct {
+	// Data The own account.
+	//
+	// Example: {"email":"traveller@rihla.test","email_verified":true,"id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","locale":"ar","name":"Traveller One","phone":"+966501234567","provider_id":null,"role":"END_USER","second_factor":false,"second_factor_needed":false,"stepped_up_until":null}
+	Data OwnAccount `json:"data"`
+}
+
 // Passenger A traveller.
 type Passenger struct {
 	DocumentNumber *string `json:"document_number"`
@@ -1325,6 +1581,25 @@ type PasswordChange struct {
 
 	// NewPassword At least 10 characters, none of the most common passwords and not the current one.
 	NewPassword string `json:"new_password"`
+}
+
+// PasswordProof The password once more; not needed in the first 10 minutes of a session.
+//
+// Example: {"password":"a-long-enough-password"}
+type PasswordProof struct {
+	// Password The password of the account.
+	Password *string `json:"password,omitempty"`
+}
+
+// PasswordReset The token of a mail's link, and the password that shall hold.
+//
+// Example: {"password":"a-long-enough-password","token":"4yq7pV1m8Zk0cW2nR5tB9xJ3uLhE6sDfAaQwYoKi0gM"}
+type PasswordReset struct {
+	// Password At least 10 characters and none of the most common passwords.
+	Password string `json:"password"`
+
+	// Token What stands behind the `#` of the link.
+	Token string `json:"token"`
 }
 
 // PaymentMethod How the customer pays.
@@ -1579,6 +1854,9 @@ type PaymentTransactionDetail struct {
 
 	// WorkflowID The workflow to look for in the orchestrator.
 	WorkflowID string `json:"workflow_id"`
+
+	// WorkflowURL The workflow in the Temporal UI; null without `TEMPORAL_UI_URL`.
+	WorkflowURL *string `json:"workflow_url,omitempty"`
 }
 
 // PaymentTransactionDetailAnswer defines model for PaymentTransactionDetailAnswer.
@@ -1612,6 +1890,9 @@ type PersonName = string
 // Example: +966501234567
 type Phone = string
 
+// PlatformRole A role of the platform's own people.
+type PlatformRole = models.Role
+
 // PolicyReason Which terms gave the percentage. POLICY: the cancellation policy and the departure of now. POLICY_AT_BOOKING: those with which the booking was made, which are
 // better for the customer. RESCHEDULED: the trip was moved by more than the tolerance since, so that all of it goes back until the trip leaves.
 type PolicyReason = models.PolicyReason
@@ -1620,6 +1901,60 @@ type PolicyReason = models.PolicyReason
 //
 // Example: 150
 type PositiveMoney = models.Money
+
+// PreviewedLine A line of the ledger, written or not yet.
+//
+// Example: {"balance_status":"IN_CURRENT_BALANCE","gross_amount":1150,"kind":"SALE","net_amount":1035,"platform_commission_amount":115,"refunded_amount":0,"transaction_number":"RH-2026-000042","vat_amount":150}
+type PreviewedLine struct {
+	// BalanceStatus IN_CURRENT_BALANCE: accrued, not yet paid out. TRANSFERRED: paid out to the provider. REFUNDED: given back to
+	// the customer.
+	BalanceStatus BalanceStatus `json:"balance_status"`
+
+	// GrossAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	GrossAmount Money `json:"gross_amount"`
+
+	// Kind SALE of a booking, ADVERTISING for a campaign, CLAWBACK when money that was paid out already had to be
+	// refunded.
+	Kind RecordKind `json:"kind"`
+
+	// NetAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	NetAmount Money `json:"net_amount"`
+
+	// PlatformCommissionAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	PlatformCommissionAmount Money `json:"platform_commission_amount"`
+
+	// RefundedAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	RefundedAmount Money `json:"refunded_amount"`
+
+	// TransactionNumber Null until the line is written.
+	TransactionNumber *string `json:"transaction_number"`
+
+	// VatAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	VatAmount Money `json:"vat_amount"`
+}
+
+// PreviewedTransfer Money that would move from one account to another.
+//
+// Example: {"amount":15,"credit_account":"customer:refunds","debit_account":"platform:commission","kind":"REFUND_COMMISSION"}
+type PreviewedTransfer struct {
+	// Amount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	Amount        Money  `json:"amount"`
+	CreditAccount string `json:"credit_account"`
+	DebitAccount  string `json:"debit_account"`
+	Kind          string `json:"kind"`
+}
 
 // Provider A provider company.
 //
@@ -1750,12 +2085,27 @@ type Rate = models.Rate
 // refunded.
 type RecordKind = models.RecordKind
 
-// RefreshRequest A refresh token.
+// RecoveryCodes Codes for who has lost the authenticator, each good once.
+//
+// Example: {"recovery_codes":["7K3M-9QXA-TR50-1VWE"]}
+type RecoveryCodes struct {
+	RecoveryCodes []string `json:"recovery_codes"`
+}
+
+// RecoveryCodesAnswer defines model for RecoveryCodesAnswer.
+type RecoveryCodesAnswer struct {
+	// Data Codes for who has lost the authenticator, each good once.
+	//
+	// Example: {"recovery_codes":["7K3M-9QXA-TR50-1VWE"]}
+	Data RecoveryCodes `json:"data"`
+}
+
+// RefreshRequest A refresh token; of a session by cookie it is in the cookie.
 //
 // Example: {"refresh_token":"4yq7pV1m8Zk0cW2nR5tB9xJ3uLhE6sDfAaQwYoKi0gM"}
 type RefreshRequest struct {
 	// RefreshToken The token that login or refresh gave.
-	RefreshToken string `json:"refresh_token"`
+	RefreshToken *string `json:"refresh_token,omitempty"`
 }
 
 // Refund Money back to the customer.
@@ -1874,6 +2224,67 @@ type RefundChannel = models.RefundChannel
 
 // RefundPolicyReason Which terms gave the percentage of a refund by POLICY; null for the others. The values are those of a quote.
 type RefundPolicyReason = models.PolicyReason
+
+// RefundPreview What a refund would do. `lines` are what the live line of the payment becomes: the refunded part, what is left of it, and a claw-back when the provider had been
+// paid; empty for money that was never a sale. `remaining_amount` is what would be left that has neither gone back nor is promised to a refund.
+//
+// Example: {"amount":150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","booking_status":"CONFIRMED","booking_status_after":"CONFIRMED","channel":"GATEWAY","currency":"SAR","line":{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1150,"kind":"SALE","net_amount":1035,"platform_commission_amount":115,"refunded_amount":0,"transaction_number":"RH-2026-000042","vat_amount":150},"lines":[{"balance_status":"REFUNDED","gross_amount":150,"kind":"SALE","net_amount":135,"platform_commission_amount":15,"refunded_amount":150,"transaction_number":"RH-2026-000042","vat_amount":19.57},{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1000,"kind":"SALE","net_amount":900,"platform_commission_amount":100,"refunded_amount":0,"transaction_number":null,"vat_amount":130.43}],"needs_approval":false,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","policy_percent":null,"reason_code":null,"refund_type":"PARTIAL","remaining_amount":1000,"seats_freed":0,"transfers":[{"amount":135,"credit_account":"customer:refunds","debit_account":"provider:019ab0c1-0000-7aaa-8bbb-000000000001:payable","kind":"REFUND_NET"},{"amount":15,"credit_account":"customer:refunds","debit_account":"platform:commission","kind":"REFUND_COMMISSION"},{"amount":150,"credit_account":"gateway:gateway_a","debit_account":"customer:refunds","kind":"REFUND_PAID"}]}
+type RefundPreview struct {
+	// Amount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	Amount    Money              `json:"amount"`
+	BookingID openapi_types.UUID `json:"booking_id"`
+
+	// BookingStatus PENDING_PAYMENT while the seats are held, CONFIRMED once paid, PAYMENT_FAILED when the hold ended unpaid,
+	// CANCELLED by its owner or by a full refund.
+	BookingStatus BookingStatus `json:"booking_status"`
+
+	// BookingStatusAfter PENDING_PAYMENT while the seats are held, CONFIRMED once paid, PAYMENT_FAILED when the hold ended unpaid,
+	// CANCELLED by its owner or by a full refund.
+	BookingStatusAfter BookingStatus `json:"booking_status_after"`
+
+	// Channel The way on which the money goes back. GATEWAY: through the gateway that took it. MANUAL: paid out by finance staff, for methods whose gateway gives
+	// nothing back (bill_payment).
+	Channel RefundChannel `json:"channel"`
+
+	// Currency ISO 4217. The service knows one currency.
+	Currency Currency `json:"currency"`
+
+	// Line The live line as it is; null for money that was never a sale.
+	Line  *PreviewedLine  `json:"line"`
+	Lines []PreviewedLine `json:"lines"`
+
+	// NeedsApproval A second person would have to approve it.
+	NeedsApproval        bool               `json:"needs_approval"`
+	PaymentTransactionID openapi_types.UUID `json:"payment_transaction_id"`
+
+	// PolicyPercent Of what was paid; null unless the refund is by POLICY.
+	PolicyPercent *int `json:"policy_percent"`
+
+	// ReasonCode Which terms gave the percentage of a refund by POLICY; null for the others. The values are those of a quote.
+	ReasonCode *RefundPolicyReason `json:"reason_code"`
+
+	// RefundType How the amount is found: all that is left, the given amount, or what the cancellation policy says.
+	RefundType RefundType `json:"refund_type"`
+
+	// RemainingAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	RemainingAmount Money               `json:"remaining_amount"`
+	SeatsFreed      int                 `json:"seats_freed"`
+	Transfers       []PreviewedTransfer `json:"transfers"`
+}
+
+// RefundPreviewAnswer defines model for RefundPreviewAnswer.
+type RefundPreviewAnswer struct {
+	// Data What a refund would do. `lines` are what the live line of the payment becomes: the refunded part, what is left of it, and a claw-back when the provider had been
+	// paid; empty for money that was never a sale. `remaining_amount` is what would be left that has neither gone back nor is promised to a refund.
+	//
+	//
+	// Example: {"amount":150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","booking_status":"CONFIRMED","booking_status_after":"CONFIRMED","channel":"GATEWAY","currency":"SAR","line":{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1150,"kind":"SALE","net_amount":1035,"platform_commission_amount":115,"refunded_amount":0,"transaction_number":"RH-2026-000042","vat_amount":150},"lines":[{"balance_status":"REFUNDED","gross_amount":150,"kind":"SALE","net_amount":135,"platform_commission_amount":15,"refunded_amount":150,"transaction_number":"RH-2026-000042","vat_amount":19.57},{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1000,"kind":"SALE","net_amount":900,"platform_commission_amount":100,"refunded_amount":0,"transaction_number":null,"vat_amount":130.43}],"needs_approval":false,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","policy_percent":null,"reason_code":null,"refund_type":"PARTIAL","remaining_amount":1000,"seats_freed":0,"transfers":[{"amount":135,"credit_account":"customer:refunds","debit_account":"provider:019ab0c1-0000-7aaa-8bbb-000000000001:payable","kind":"REFUND_NET"},{"amount":15,"credit_account":"customer:refunds","debit_account":"platform:commission","kind":"REFUND_COMMISSION"},{"amount":150,"credit_account":"gateway:gateway_a","debit_account":"customer:refunds","kind":"REFUND_PAID"}]}
+	Data RefundPreview `json:"data"`
+}
 
 // RefundQuote What a refund by the cancellation policy would come to. `remaining_amount` is what has not gone back and is not promised to a refund that runs. `quote_amount` is
 // the percentage of what was paid, less what has gone back or is promised to; never more than what is left. A booking keeps the departure and the policy of the moment
@@ -2091,6 +2502,56 @@ type RevertTransferRequest struct {
 // Role What the user may do.
 type Role = models.Role
 
+// SecondFactorCode Six digits of the authenticator app, or a recovery code.
+//
+// Example: 123456
+type SecondFactorCode = string
+
+// SecondFactorLogin The code of a second factor.
+//
+// Example: {"code":"123456","mfa_token":"4yq7pV1m8Zk0cW2nR5tB9xJ3uLhE6sDfAaQwYoKi0gM"}
+type SecondFactorLogin struct {
+	// Code Six digits of the authenticator app, or a recovery code.
+	//
+	// Example: 123456
+	Code SecondFactorCode `json:"code"`
+
+	// MfaToken What logging in has given.
+	MfaToken string `json:"mfa_token"`
+}
+
+// SecondFactorNeeded The password was right, and a code is needed.
+//
+// Example: {"mfa_required":true,"mfa_token":"4yq7pV1m8Zk0cW2nR5tB9xJ3uLhE6sDfAaQwYoKi0gM"}
+type SecondFactorNeeded struct {
+	// MfaRequired Always true.
+	MfaRequired bool `json:"mfa_required"`
+
+	// MfaToken For `POST /api/v1/auth/login/totp`.
+	MfaToken string `json:"mfa_token"`
+}
+
+// SessionsAnswer defines model for SessionsAnswer.
+type SessionsAnswer struct {
+	Data []OpenSession `json:"data"`
+}
+
+// SingleSignOn Single sign-on of the platform's own people.
+//
+// Example: {"enabled":false}
+type SingleSignOn struct {
+	// Enabled Whether there is an identity provider.
+	Enabled bool `json:"enabled"`
+}
+
+// SingleSignOnAnswer defines model for SingleSignOnAnswer.
+type SingleSignOnAnswer struct {
+	// Data Single sign-on of the platform's own people.
+	//
+	// Example: {"enabled":false}
+	Data SingleSignOn `json:"data"`
+}
+
 // Staff An account that acts for a provider company.
 //
 // Example: {"created_at":"2026-11-01T08:00:00Z","email":"staff@rihla.test","id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d12","name":"Staff One","phone":"+966501234567","provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","role":"PROVIDER_STAFF","role_label_ar":"موظف شركة","role_label_en":"Provider staff"}
@@ -2153,6 +2614,22 @@ type StaffListAnswer struct {
 // StaffRole A role that acts for a provider company.
 type StaffRole = models.Role
 
+// StepUp A code that counts.
+//
+// Example: {"stepped_up_until":"2026-11-25T08:10:00Z"}
+type StepUp struct {
+	// SteppedUpUntil Until when.
+	SteppedUpUntil time.Time `json:"stepped_up_until"`
+}
+
+// StepUpAnswer defines model for StepUpAnswer.
+type StepUpAnswer struct {
+	// Data A code that counts.
+	//
+	// Example: {"stepped_up_until":"2026-11-25T08:10:00Z"}
+	Data StepUp `json:"data"`
+}
+
 // Tag A word or two.
 type Tag = string
 
@@ -2178,6 +2655,14 @@ type TimelineEntry struct {
 // TimelineKind What a line of a transaction's history is about.
 type TimelineKind string
 
+// TokenInput The token of a mail's link.
+//
+// Example: {"token":"4yq7pV1m8Zk0cW2nR5tB9xJ3uLhE6sDfAaQwYoKi0gM"}
+type TokenInput struct {
+	// Token What stands behind the `#` of the link.
+	Token string `json:"token"`
+}
+
 // Tokens A pair of tokens.
 //
 // Example: {"access_token":"eyJhbGciOiJFZERTQSIsImtpZCI6IjEifQ.eyJzdWIiOiIwMTlhIn0.c2lnbmF0dXJl","expires_in":900,"refresh_token":"4yq7pV1m8Zk0cW2nR5tB9xJ3uLhE6sDfAaQwYoKi0gM","token_type":"Bearer","user":{"email":"traveller@rihla.test","id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","locale":"ar","name":"Traveller One","phone":"+966501234567","provider_id":null,"role":"END_USER"}}
@@ -2191,7 +2676,10 @@ type Tokens struct {
 	// RefreshToken Good for one refresh.
 	RefreshToken string `json:"refresh_token"`
 
-	// TokenType Always Bearer.
+	// SessionID The session, as `/api/v1/me/sessions` lists it.
+	SessionID *openapi_types.UUID `json:"session_id,omitempty"`
+
+	// TokenType Cookie for a session by cookie, whose tokens are empty here.
 	TokenType string `json:"token_type"`
 
 	// User An account.
@@ -2342,6 +2830,51 @@ type UserAnswer struct {
 	Data User `json:"data"`
 }
 
+// UserInput What is changed of an account.
+//
+// Example: {"locale":"en","name":"Finance One","phone":"+966501234567","role":"FINANCE_ADMIN"}
+type UserInput struct {
+	// Locale A language of the service.
+	Locale Locale `json:"locale"`
+
+	// Name A person's name. One with a web address in it (a scheme, `www.`, or a domain with a path) is refused.
+	//
+	// Example: Traveller One
+	Name PersonName `json:"name"`
+
+	// Phone International (`+966501234567`) or national digits.
+	//
+	// Example: +966501234567
+	Phone Phone `json:"phone"`
+
+	// Role What the user may do.
+	Role Role `json:"role"`
+}
+
+// UserInvitation A new account of the platform's own people.
+//
+// Example: {"email":"finance.one@rihla.test","locale":"en","name":"Finance One","phone":"+966501234567","role":"FINANCE_ADMIN"}
+type UserInvitation struct {
+	// Email Example: traveller@rihla.test
+	Email Email `json:"email"`
+
+	// Locale A language of the service.
+	Locale *Locale `json:"locale,omitempty"`
+
+	// Name A person's name. One with a web address in it (a scheme, `www.`, or a domain with a path) is refused.
+	//
+	// Example: Traveller One
+	Name PersonName `json:"name"`
+
+	// Phone International (`+966501234567`) or national digits.
+	//
+	// Example: +966501234567
+	Phone Phone `json:"phone"`
+
+	// Role A role of the platform's own people.
+	Role PlatformRole `json:"role"`
+}
+
 // WebhookAnswer defines model for WebhookAnswer.
 type WebhookAnswer struct {
 	// Data The event is stored.
@@ -2419,6 +2952,9 @@ type ReportPeriod = Period
 // Search defines model for Search.
 type Search = string
 
+// SessionByCookie defines model for SessionByCookie.
+type SessionByCookie = string
+
 // WebhookID defines model for WebhookId.
 type WebhookID = string
 
@@ -2465,6 +3001,33 @@ type ListAuditLogsParams struct {
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ExportAuditLogsParams defines parameters for ExportAuditLogs.
+type ExportAuditLogsParams struct {
+	// Format The file format.
+	Format AuditExportFormat `form:"format" json:"format"`
+
+	// Action Only entries of this action, such as `FINANCIAL_RECORDS_EXPORTED`.
+	Action *AuditAction `form:"action,omitempty" json:"action,omitempty"`
+
+	// ActorID Only what this user did.
+	ActorID *openapi_types.UUID `form:"actor_id,omitempty" json:"actor_id,omitempty"`
+
+	// Entity Only what was done to this kind of resource, such as `financial_record`.
+	Entity *AuditEntity `form:"entity,omitempty" json:"entity,omitempty"`
+
+	// EntityID Only what was done to this resource.
+	EntityID *openapi_types.UUID `form:"entity_id,omitempty" json:"entity_id,omitempty"`
+
+	// Period Calendar period in Asia/Riyadh; the week starts on Sunday. `custom` needs `date_from` and `date_to`, which alone mean the same. Without any of them, everything.
+	Period *Period `form:"period,omitempty" json:"period,omitempty"`
+
+	// DateFrom First day of a custom period (Asia/Riyadh).
+	DateFrom *DateFrom `form:"date_from,omitempty" json:"date_from,omitempty"`
+
+	// DateTo Last day of a custom period, which has at most 366 days.
+	DateTo *DateTo `form:"date_to,omitempty" json:"date_to,omitempty"`
+}
+
 // ListBookingsParams defines parameters for ListBookings.
 type ListBookingsParams struct {
 	// Status Only bookings in this state.
@@ -2508,6 +3071,18 @@ type ListBookingsParams struct {
 type RefundBookingParams struct {
 	// IdempotencyKey A UUID v4 that the client makes for this one intention and sends again with every retry.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// PreviewRefundParams defines parameters for PreviewRefund.
+type PreviewRefundParams struct {
+	// RefundType As of the refund.
+	RefundType RefundType `form:"refund_type" json:"refund_type"`
+
+	// Amount For PARTIAL, and only for it.
+	Amount *string `form:"amount,omitempty" json:"amount,omitempty"`
+
+	// PaymentTransactionID The payment of the booking whose money would go back, as of the refund.
+	PaymentTransactionID *openapi_types.UUID `form:"payment_transaction_id,omitempty" json:"payment_transaction_id,omitempty"`
 }
 
 // ListFinancialRecordsParams defines parameters for ListFinancialRecords.
@@ -2627,6 +3202,9 @@ type ListIncidentsParams struct {
 	// Status Only incidents in this state.
 	Status *IncidentStatus `form:"status,omitempty" json:"status,omitempty"`
 
+	// AssigneeID Only incidents that this account looks after.
+	AssigneeID *openapi_types.UUID `form:"assignee_id,omitempty" json:"assignee_id,omitempty"`
+
 	// Sort `created_at`. Default `-created_at`.
 	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
 
@@ -2639,6 +3217,12 @@ type ListIncidentsParams struct {
 	// Cursor `meta.next_cursor` of the page before: this page begins where that one ended, whatever has been added or taken away in
 	// between. `page` is not looked at then; filters are to stay as they were, and `sort` may be left out.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// AddIncidentNoteParams defines parameters for AddIncidentNote.
+type AddIncidentNoteParams struct {
+	// IdempotencyKey A UUID v4 that the client makes for this one intention and sends again with every retry.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ListPaymentTransactionsParams defines parameters for ListPaymentTransactions.
@@ -2775,6 +3359,73 @@ type ListRefundsParams struct {
 	// Cursor `meta.next_cursor` of the page before: this page begins where that one ended, whatever has been added or taken away in
 	// between. `page` is not looked at then; filters are to stay as they were, and `sort` may be left out.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListUsersParams defines parameters for ListUsers.
+type ListUsersParams struct {
+	// Role Only accounts with this role.
+	Role *Role `form:"role,omitempty" json:"role,omitempty"`
+
+	// State Only accounts in this state.
+	State *AccountState `form:"state,omitempty" json:"state,omitempty"`
+
+	// Search Case-insensitive substring of name, email or phone.
+	Search *string `form:"search,omitempty" json:"search,omitempty"`
+
+	// Sort `name`, `email`, `created_at`. Default `-created_at`.
+	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
+
+	// Page The page, from 1.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PerPage The size of a page.
+	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// Cursor `meta.next_cursor` of the page before: this page begins where that one ended, whatever has been added or taken away in
+	// between. `page` is not looked at then; filters are to stay as they were, and `sort` may be left out.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// LoginParams defines parameters for Login.
+type LoginParams struct {
+	// XSession `cookie`: the tokens are kept in cookies of the browser (`__Host-`, HttpOnly, SameSite=Strict) and are not in the answer.
+	XSession *SessionByCookie `json:"X-Session,omitempty"`
+}
+
+// LoginTOTPParams defines parameters for LoginTOTP.
+type LoginTOTPParams struct {
+	// XSession `cookie`: the tokens are kept in cookies of the browser (`__Host-`, HttpOnly, SameSite=Strict) and are not in the answer.
+	XSession *SessionByCookie `json:"X-Session,omitempty"`
+}
+
+// LogoutParams defines parameters for Logout.
+type LogoutParams struct {
+	// XSession `cookie`: the tokens are kept in cookies of the browser (`__Host-`, HttpOnly, SameSite=Strict) and are not in the answer.
+	XSession *SessionByCookie `json:"X-Session,omitempty"`
+}
+
+// FinishSingleSignOnParams defines parameters for FinishSingleSignOn.
+type FinishSingleSignOnParams struct {
+	// Code The authorization code.
+	Code *string `form:"code,omitempty" json:"code,omitempty"`
+
+	// State Which log-in it is an answer to.
+	State *string `form:"state,omitempty" json:"state,omitempty"`
+
+	// Error Why the identity provider has refused.
+	Error *string `form:"error,omitempty" json:"error,omitempty"`
+}
+
+// StartSingleSignOnParams defines parameters for StartSingleSignOn.
+type StartSingleSignOnParams struct {
+	// ReturnTo Where the browser goes in the end, a path below `/console`.
+	ReturnTo *string `form:"return_to,omitempty" json:"return_to,omitempty"`
+}
+
+// RefreshTokensParams defines parameters for RefreshTokens.
+type RefreshTokensParams struct {
+	// XSession `cookie`: the tokens are kept in cookies of the browser (`__Host-`, HttpOnly, SameSite=Strict) and are not in the answer.
+	XSession *SessionByCookie `json:"X-Session,omitempty"`
 }
 
 // CreateBookingParams defines parameters for CreateBooking.
@@ -3272,6 +3923,12 @@ type MarkRecordTransferredJSONRequestBody = MarkTransferredRequest
 // RevertRecordTransferJSONRequestBody defines body for RevertRecordTransfer for application/json ContentType.
 type RevertRecordTransferJSONRequestBody = RevertTransferRequest
 
+// AssignIncidentJSONRequestBody defines body for AssignIncident for application/json ContentType.
+type AssignIncidentJSONRequestBody = AssignIncidentRequest
+
+// AddIncidentNoteJSONRequestBody defines body for AddIncidentNote for application/json ContentType.
+type AddIncidentNoteJSONRequestBody = IncidentNoteRequest
+
 // ResolveIncidentJSONRequestBody defines body for ResolveIncident for application/json ContentType.
 type ResolveIncidentJSONRequestBody = ResolveIncidentRequest
 
@@ -3299,8 +3956,20 @@ type RejectRefundJSONRequestBody = RejectRefundRequest
 // RejectRefundPayoutJSONRequestBody defines body for RejectRefundPayout for application/json ContentType.
 type RejectRefundPayoutJSONRequestBody = RejectPayoutRequest
 
+// InviteUserJSONRequestBody defines body for InviteUser for application/json ContentType.
+type InviteUserJSONRequestBody = UserInvitation
+
+// ReplaceUserJSONRequestBody defines body for ReplaceUser for application/json ContentType.
+type ReplaceUserJSONRequestBody = UserInput
+
+// ForgotPasswordJSONRequestBody defines body for ForgotPassword for application/json ContentType.
+type ForgotPasswordJSONRequestBody = EmailInput
+
 // LoginJSONRequestBody defines body for Login for application/json ContentType.
 type LoginJSONRequestBody = LoginRequest
+
+// LoginTOTPJSONRequestBody defines body for LoginTOTP for application/json ContentType.
+type LoginTOTPJSONRequestBody = SecondFactorLogin
 
 // LogoutJSONRequestBody defines body for Logout for application/json ContentType.
 type LogoutJSONRequestBody = RefreshRequest
@@ -3311,11 +3980,26 @@ type RefreshTokensJSONRequestBody = RefreshRequest
 // RegisterJSONRequestBody defines body for Register for application/json ContentType.
 type RegisterJSONRequestBody = RegisterRequest
 
+// ResetPasswordJSONRequestBody defines body for ResetPassword for application/json ContentType.
+type ResetPasswordJSONRequestBody = PasswordReset
+
+// StepUpJSONRequestBody defines body for StepUp for application/json ContentType.
+type StepUpJSONRequestBody = CodeInput
+
+// VerifyEmailJSONRequestBody defines body for VerifyEmail for application/json ContentType.
+type VerifyEmailJSONRequestBody = TokenInput
+
 // CreateBookingJSONRequestBody defines body for CreateBooking for application/json ContentType.
 type CreateBookingJSONRequestBody = BookingRequest
 
 // ChangePasswordJSONRequestBody defines body for ChangePassword for application/json ContentType.
 type ChangePasswordJSONRequestBody = PasswordChange
+
+// BeginSecondFactorJSONRequestBody defines body for BeginSecondFactor for application/json ContentType.
+type BeginSecondFactorJSONRequestBody = PasswordProof
+
+// ConfirmSecondFactorJSONRequestBody defines body for ConfirmSecondFactor for application/json ContentType.
+type ConfirmSecondFactorJSONRequestBody = CodeInput
 
 // CreateCampaignIntentJSONRequestBody defines body for CreateCampaignIntent for application/json ContentType.
 type CreateCampaignIntentJSONRequestBody = IntentRequest
@@ -3373,12 +4057,18 @@ type ServerInterface interface {
 	// ListAuditLogs List the audit log
 	// (GET /api/v1/admin/audit-logs)
 	ListAuditLogs(c *fiber.Ctx, params ListAuditLogsParams) error
+	// ExportAuditLogs Export the audit log
+	// (GET /api/v1/admin/audit-logs/export)
+	ExportAuditLogs(c *fiber.Ctx, params ExportAuditLogsParams) error
 	// ListBookings List all bookings
 	// (GET /api/v1/admin/bookings)
 	ListBookings(c *fiber.Ctx, params ListBookingsParams) error
 	// RefundBooking Refund a booking
 	// (POST /api/v1/admin/bookings/{id}/refund)
 	RefundBooking(c *fiber.Ctx, id ID, params RefundBookingParams) error
+	// PreviewRefund See what a refund would do
+	// (GET /api/v1/admin/bookings/{id}/refund-preview)
+	PreviewRefund(c *fiber.Ctx, id ID, params PreviewRefundParams) error
 	// GetRefundQuote Quote a refund by the cancellation policy
 	// (GET /api/v1/admin/bookings/{id}/refund-quote)
 	GetRefundQuote(c *fiber.Ctx, id ID) error
@@ -3406,9 +4096,24 @@ type ServerInterface interface {
 	// GetFinancialSummary Summarize the money of the platform
 	// (GET /api/v1/admin/financial-reports/summary)
 	GetFinancialSummary(c *fiber.Ctx, params GetFinancialSummaryParams) error
+	// ListIncidentAssignees List who can look after incidents
+	// (GET /api/v1/admin/incident-assignees)
+	ListIncidentAssignees(c *fiber.Ctx) error
 	// ListIncidents List incidents
 	// (GET /api/v1/admin/incidents)
 	ListIncidents(c *fiber.Ctx, params ListIncidentsParams) error
+	// GetIncident Get an incident
+	// (GET /api/v1/admin/incidents/{id})
+	GetIncident(c *fiber.Ctx, id ID) error
+	// AssignIncident Say who looks after an incident
+	// (POST /api/v1/admin/incidents/{id}/assign)
+	AssignIncident(c *fiber.Ctx, id ID) error
+	// ListIncidentNotes List the notes about an incident
+	// (GET /api/v1/admin/incidents/{id}/notes)
+	ListIncidentNotes(c *fiber.Ctx, id ID) error
+	// AddIncidentNote Note something about an incident
+	// (POST /api/v1/admin/incidents/{id}/notes)
+	AddIncidentNote(c *fiber.Ctx, id ID, params AddIncidentNoteParams) error
 	// ResolveIncident Resolve an incident
 	// (POST /api/v1/admin/incidents/{id}/resolve)
 	ResolveIncident(c *fiber.Ctx, id ID) error
@@ -3475,18 +4180,72 @@ type ServerInterface interface {
 	// RejectRefundPayout Reject or withdraw a refund that waits for its payout
 	// (POST /api/v1/admin/refunds/{id}/reject-payout)
 	RejectRefundPayout(c *fiber.Ctx, id ID) error
+	// ListUsers List accounts
+	// (GET /api/v1/admin/users)
+	ListUsers(c *fiber.Ctx, params ListUsersParams) error
+	// InviteUser Invite a user
+	// (POST /api/v1/admin/users)
+	InviteUser(c *fiber.Ctx) error
+	// RemoveUser Remove an account
+	// (DELETE /api/v1/admin/users/{id})
+	RemoveUser(c *fiber.Ctx, id ID) error
+	// GetUser Get an account
+	// (GET /api/v1/admin/users/{id})
+	GetUser(c *fiber.Ctx, id ID) error
+	// PatchUser Change parts of an account
+	// (PATCH /api/v1/admin/users/{id})
+	PatchUser(c *fiber.Ctx, id ID) error
+	// ReplaceUser Change an account
+	// (PUT /api/v1/admin/users/{id})
+	ReplaceUser(c *fiber.Ctx, id ID) error
+	// InviteUserAgain Send an invitation again
+	// (POST /api/v1/admin/users/{id}/invitation)
+	InviteUserAgain(c *fiber.Ctx, id ID) error
+	// LockUser Lock an account
+	// (POST /api/v1/admin/users/{id}/lock)
+	LockUser(c *fiber.Ctx, id ID) error
+	// ResetUserSecondFactor Take away a second factor
+	// (POST /api/v1/admin/users/{id}/reset-second-factor)
+	ResetUserSecondFactor(c *fiber.Ctx, id ID) error
+	// UnlockUser Unlock an account
+	// (POST /api/v1/admin/users/{id}/unlock)
+	UnlockUser(c *fiber.Ctx, id ID) error
+	// ForgotPassword Ask for a new password
+	// (POST /api/v1/auth/forgot-password)
+	ForgotPassword(c *fiber.Ctx) error
 	// Login Log in
 	// (POST /api/v1/auth/login)
-	Login(c *fiber.Ctx) error
+	Login(c *fiber.Ctx, params LoginParams) error
+	// LoginTOTP Log in with a code
+	// (POST /api/v1/auth/login/totp)
+	LoginTOTP(c *fiber.Ctx, params LoginTOTPParams) error
 	// Logout Log out
 	// (POST /api/v1/auth/logout)
-	Logout(c *fiber.Ctx) error
+	Logout(c *fiber.Ctx, params LogoutParams) error
+	// GetSingleSignOn Whether there is single sign-on
+	// (GET /api/v1/auth/oidc)
+	GetSingleSignOn(c *fiber.Ctx) error
+	// FinishSingleSignOn End single sign-on
+	// (GET /api/v1/auth/oidc/callback)
+	FinishSingleSignOn(c *fiber.Ctx, params FinishSingleSignOnParams) error
+	// StartSingleSignOn Begin single sign-on
+	// (GET /api/v1/auth/oidc/start)
+	StartSingleSignOn(c *fiber.Ctx, params StartSingleSignOnParams) error
 	// RefreshTokens Exchange a refresh token
 	// (POST /api/v1/auth/refresh)
-	RefreshTokens(c *fiber.Ctx) error
+	RefreshTokens(c *fiber.Ctx, params RefreshTokensParams) error
 	// Register Register an end user
 	// (POST /api/v1/auth/register)
 	Register(c *fiber.Ctx) error
+	// ResetPassword Set a new password by a link
+	// (POST /api/v1/auth/reset-password)
+	ResetPassword(c *fiber.Ctx) error
+	// StepUp Type a code once more
+	// (POST /api/v1/auth/step-up)
+	StepUp(c *fiber.Ctx) error
+	// VerifyEmail Verify an address
+	// (POST /api/v1/auth/verify-email)
+	VerifyEmail(c *fiber.Ctx) error
 	// CreateBooking Book seats and start the payment
 	// (POST /api/v1/bookings)
 	CreateBooking(c *fiber.Ctx, params CreateBookingParams) error
@@ -3511,6 +4270,27 @@ type ServerInterface interface {
 	// ChangePassword Change the own password
 	// (POST /api/v1/me/password)
 	ChangePassword(c *fiber.Ctx) error
+	// EndSessions End all own sessions
+	// (DELETE /api/v1/me/sessions)
+	EndSessions(c *fiber.Ctx) error
+	// ListSessions List the own sessions
+	// (GET /api/v1/me/sessions)
+	ListSessions(c *fiber.Ctx) error
+	// EndSession End one of the own sessions
+	// (DELETE /api/v1/me/sessions/{id})
+	EndSession(c *fiber.Ctx, id ID) error
+	// RemoveSecondFactor Remove the own second factor
+	// (DELETE /api/v1/me/totp)
+	RemoveSecondFactor(c *fiber.Ctx) error
+	// BeginSecondFactor Begin a second factor
+	// (POST /api/v1/me/totp)
+	BeginSecondFactor(c *fiber.Ctx) error
+	// ConfirmSecondFactor Confirm a second factor
+	// (POST /api/v1/me/totp/confirm)
+	ConfirmSecondFactor(c *fiber.Ctx) error
+	// SendVerification Send the verification again
+	// (POST /api/v1/me/verify-email)
+	SendVerification(c *fiber.Ctx) error
 	// GetPhoto Open a photo
 	// (GET /api/v1/media/{photo_id})
 	GetPhoto(c *fiber.Ctx, photoID PhotoID, params GetPhotoParams) error
@@ -3918,6 +4698,92 @@ func (siw *ServerInterfaceWrapper) ListAuditLogs(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// ExportAuditLogs operation middleware
+func (siw *ServerInterfaceWrapper) ExportAuditLogs(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ExportAuditLogsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Required query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "format", query, &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter format: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "action" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "action", query, &params.Action, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter action: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "actor_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "actor_id", query, &params.ActorID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter actor_id: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "entity" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "entity", query, &params.Entity, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter entity: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "entity_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "entity_id", query, &params.EntityID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter entity_id: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "period" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "period", query, &params.Period, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter period: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "date_from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "date_from", query, &params.DateFrom, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter date_from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "date_to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "date_to", query, &params.DateTo, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter date_to: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ExportAuditLogs(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // ListBookings operation middleware
 func (siw *ServerInterfaceWrapper) ListBookings(c *fiber.Ctx) error {
 
@@ -4063,6 +4929,65 @@ func (siw *ServerInterfaceWrapper) RefundBooking(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.RefundBooking(c, id, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// PreviewRefund operation middleware
+func (siw *ServerInterfaceWrapper) PreviewRefund(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PreviewRefundParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Required query parameter "refund_type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "refund_type", query, &params.RefundType, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter refund_type: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "amount" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "amount", query, &params.Amount, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter amount: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "payment_transaction_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "payment_transaction_id", query, &params.PaymentTransactionID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter payment_transaction_id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.PreviewRefund(c, id, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -4558,6 +5483,24 @@ func (siw *ServerInterfaceWrapper) GetFinancialSummary(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// ListIncidentAssignees operation middleware
+func (siw *ServerInterfaceWrapper) ListIncidentAssignees(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListIncidentAssignees(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // ListIncidents operation middleware
 func (siw *ServerInterfaceWrapper) ListIncidents(c *fiber.Ctx) error {
 
@@ -4585,6 +5528,13 @@ func (siw *ServerInterfaceWrapper) ListIncidents(c *fiber.Ctx) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", query, &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
 	if err != nil {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter status: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "assignee_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "assignee_id", query, &params.AssigneeID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter assignee_id: %w", err).Error())
 	}
 
 	// ------------- Optional query parameter "sort" -------------
@@ -4617,6 +5567,144 @@ func (siw *ServerInterfaceWrapper) ListIncidents(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ListIncidents(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetIncident operation middleware
+func (siw *ServerInterfaceWrapper) GetIncident(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetIncident(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// AssignIncident operation middleware
+func (siw *ServerInterfaceWrapper) AssignIncident(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.AssignIncident(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListIncidentNotes operation middleware
+func (siw *ServerInterfaceWrapper) ListIncidentNotes(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListIncidentNotes(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// AddIncidentNote operation middleware
+func (siw *ServerInterfaceWrapper) AddIncidentNote(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AddIncidentNoteParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Idempotency-Key, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: "uuid"})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err).Error())
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.AddIncidentNote(c, id, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -5568,11 +6656,426 @@ func (siw *ServerInterfaceWrapper) RejectRefundPayout(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// ListUsers operation middleware
+func (siw *ServerInterfaceWrapper) ListUsers(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListUsersParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "role" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "role", query, &params.Role, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter role: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", query, &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter state: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "search" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "search", query, &params.Search, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter search: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "sort" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "sort", query, &params.Sort, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter sort: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "per_page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "per_page", query, &params.PerPage, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListUsers(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// InviteUser operation middleware
+func (siw *ServerInterfaceWrapper) InviteUser(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.InviteUser(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// RemoveUser operation middleware
+func (siw *ServerInterfaceWrapper) RemoveUser(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.RemoveUser(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetUser operation middleware
+func (siw *ServerInterfaceWrapper) GetUser(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetUser(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// PatchUser operation middleware
+func (siw *ServerInterfaceWrapper) PatchUser(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.PatchUser(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ReplaceUser operation middleware
+func (siw *ServerInterfaceWrapper) ReplaceUser(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ReplaceUser(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// InviteUserAgain operation middleware
+func (siw *ServerInterfaceWrapper) InviteUserAgain(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.InviteUserAgain(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// LockUser operation middleware
+func (siw *ServerInterfaceWrapper) LockUser(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.LockUser(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ResetUserSecondFactor operation middleware
+func (siw *ServerInterfaceWrapper) ResetUserSecondFactor(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ResetUserSecondFactor(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// UnlockUser operation middleware
+func (siw *ServerInterfaceWrapper) UnlockUser(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.UnlockUser(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ForgotPassword operation middleware
+func (siw *ServerInterfaceWrapper) ForgotPassword(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ForgotPassword(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // Login operation middleware
 func (siw *ServerInterfaceWrapper) Login(c *fiber.Ctx) error {
 
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params LoginParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "X-Session" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Session")]; found {
+		var XSession SessionByCookie
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName X-Session, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Session", valueList[0], &XSession, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter X-Session: %w", err).Error())
+		}
+
+		params.XSession = &XSession
+
+	}
+
 	handler := func(c *fiber.Ctx) error {
-		return siw.Handler.Login(c)
+		return siw.Handler.Login(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// LoginTOTP operation middleware
+func (siw *ServerInterfaceWrapper) LoginTOTP(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params LoginTOTPParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "X-Session" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Session")]; found {
+		var XSession SessionByCookie
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName X-Session, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Session", valueList[0], &XSession, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter X-Session: %w", err).Error())
+		}
+
+		params.XSession = &XSession
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.LoginTOTP(c, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -5589,8 +7092,139 @@ func (siw *ServerInterfaceWrapper) Login(c *fiber.Ctx) error {
 // Logout operation middleware
 func (siw *ServerInterfaceWrapper) Logout(c *fiber.Ctx) error {
 
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params LogoutParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "X-Session" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Session")]; found {
+		var XSession SessionByCookie
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName X-Session, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Session", valueList[0], &XSession, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter X-Session: %w", err).Error())
+		}
+
+		params.XSession = &XSession
+
+	}
+
 	handler := func(c *fiber.Ctx) error {
-		return siw.Handler.Logout(c)
+		return siw.Handler.Logout(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetSingleSignOn operation middleware
+func (siw *ServerInterfaceWrapper) GetSingleSignOn(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetSingleSignOn(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// FinishSingleSignOn operation middleware
+func (siw *ServerInterfaceWrapper) FinishSingleSignOn(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params FinishSingleSignOnParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "code" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "code", query, &params.Code, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter code: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", query, &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter state: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "error" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "error", query, &params.Error, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter error: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.FinishSingleSignOn(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// StartSingleSignOn operation middleware
+func (siw *ServerInterfaceWrapper) StartSingleSignOn(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params StartSingleSignOnParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "return_to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "return_to", query, &params.ReturnTo, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter return_to: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.StartSingleSignOn(c, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -5607,8 +7241,33 @@ func (siw *ServerInterfaceWrapper) Logout(c *fiber.Ctx) error {
 // RefreshTokens operation middleware
 func (siw *ServerInterfaceWrapper) RefreshTokens(c *fiber.Ctx) error {
 
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RefreshTokensParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "X-Session" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Session")]; found {
+		var XSession SessionByCookie
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName X-Session, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Session", valueList[0], &XSession, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter X-Session: %w", err).Error())
+		}
+
+		params.XSession = &XSession
+
+	}
+
 	handler := func(c *fiber.Ctx) error {
-		return siw.Handler.RefreshTokens(c)
+		return siw.Handler.RefreshTokens(c, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -5627,6 +7286,60 @@ func (siw *ServerInterfaceWrapper) Register(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.Register(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ResetPassword operation middleware
+func (siw *ServerInterfaceWrapper) ResetPassword(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ResetPassword(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// StepUp operation middleware
+func (siw *ServerInterfaceWrapper) StepUp(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.StepUp(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// VerifyEmail operation middleware
+func (siw *ServerInterfaceWrapper) VerifyEmail(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.VerifyEmail(c)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -5953,6 +7666,143 @@ func (siw *ServerInterfaceWrapper) ChangePassword(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ChangePassword(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// EndSessions operation middleware
+func (siw *ServerInterfaceWrapper) EndSessions(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.EndSessions(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListSessions operation middleware
+func (siw *ServerInterfaceWrapper) ListSessions(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListSessions(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// EndSession operation middleware
+func (siw *ServerInterfaceWrapper) EndSession(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.EndSession(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// RemoveSecondFactor operation middleware
+func (siw *ServerInterfaceWrapper) RemoveSecondFactor(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.RemoveSecondFactor(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// BeginSecondFactor operation middleware
+func (siw *ServerInterfaceWrapper) BeginSecondFactor(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.BeginSecondFactor(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ConfirmSecondFactor operation middleware
+func (siw *ServerInterfaceWrapper) ConfirmSecondFactor(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ConfirmSecondFactor(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// SendVerification operation middleware
+func (siw *ServerInterfaceWrapper) SendVerification(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.SendVerification(c)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -8640,9 +10490,13 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/api/v1/admin/audit-logs", wrapper.ListAuditLogs)
 
+	router.Get(options.BaseURL+"/api/v1/admin/audit-logs/export", wrapper.ExportAuditLogs)
+
 	router.Get(options.BaseURL+"/api/v1/admin/bookings", wrapper.ListBookings)
 
 	router.Post(options.BaseURL+"/api/v1/admin/bookings/:id/refund", wrapper.RefundBooking)
+
+	router.Get(options.BaseURL+"/api/v1/admin/bookings/:id/refund-preview", wrapper.PreviewRefund)
 
 	router.Get(options.BaseURL+"/api/v1/admin/bookings/:id/refund-quote", wrapper.GetRefundQuote)
 
@@ -8662,7 +10516,17 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/api/v1/admin/financial-reports/summary", wrapper.GetFinancialSummary)
 
+	router.Get(options.BaseURL+"/api/v1/admin/incident-assignees", wrapper.ListIncidentAssignees)
+
 	router.Get(options.BaseURL+"/api/v1/admin/incidents", wrapper.ListIncidents)
+
+	router.Get(options.BaseURL+"/api/v1/admin/incidents/:id", wrapper.GetIncident)
+
+	router.Post(options.BaseURL+"/api/v1/admin/incidents/:id/assign", wrapper.AssignIncident)
+
+	router.Get(options.BaseURL+"/api/v1/admin/incidents/:id/notes", wrapper.ListIncidentNotes)
+
+	router.Post(options.BaseURL+"/api/v1/admin/incidents/:id/notes", wrapper.AddIncidentNote)
 
 	router.Post(options.BaseURL+"/api/v1/admin/incidents/:id/resolve", wrapper.ResolveIncident)
 
@@ -8708,13 +10572,49 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Post(options.BaseURL+"/api/v1/admin/refunds/:id/reject-payout", wrapper.RejectRefundPayout)
 
+	router.Get(options.BaseURL+"/api/v1/admin/users", wrapper.ListUsers)
+
+	router.Post(options.BaseURL+"/api/v1/admin/users", wrapper.InviteUser)
+
+	router.Delete(options.BaseURL+"/api/v1/admin/users/:id", wrapper.RemoveUser)
+
+	router.Get(options.BaseURL+"/api/v1/admin/users/:id", wrapper.GetUser)
+
+	router.Patch(options.BaseURL+"/api/v1/admin/users/:id", wrapper.PatchUser)
+
+	router.Put(options.BaseURL+"/api/v1/admin/users/:id", wrapper.ReplaceUser)
+
+	router.Post(options.BaseURL+"/api/v1/admin/users/:id/invitation", wrapper.InviteUserAgain)
+
+	router.Post(options.BaseURL+"/api/v1/admin/users/:id/lock", wrapper.LockUser)
+
+	router.Post(options.BaseURL+"/api/v1/admin/users/:id/reset-second-factor", wrapper.ResetUserSecondFactor)
+
+	router.Post(options.BaseURL+"/api/v1/admin/users/:id/unlock", wrapper.UnlockUser)
+
+	router.Post(options.BaseURL+"/api/v1/auth/forgot-password", wrapper.ForgotPassword)
+
 	router.Post(options.BaseURL+"/api/v1/auth/login", wrapper.Login)
 
+	router.Post(options.BaseURL+"/api/v1/auth/login/totp", wrapper.LoginTOTP)
+
 	router.Post(options.BaseURL+"/api/v1/auth/logout", wrapper.Logout)
+
+	router.Get(options.BaseURL+"/api/v1/auth/oidc", wrapper.GetSingleSignOn)
+
+	router.Get(options.BaseURL+"/api/v1/auth/oidc/callback", wrapper.FinishSingleSignOn)
+
+	router.Get(options.BaseURL+"/api/v1/auth/oidc/start", wrapper.StartSingleSignOn)
 
 	router.Post(options.BaseURL+"/api/v1/auth/refresh", wrapper.RefreshTokens)
 
 	router.Post(options.BaseURL+"/api/v1/auth/register", wrapper.Register)
+
+	router.Post(options.BaseURL+"/api/v1/auth/reset-password", wrapper.ResetPassword)
+
+	router.Post(options.BaseURL+"/api/v1/auth/step-up", wrapper.StepUp)
+
+	router.Post(options.BaseURL+"/api/v1/auth/verify-email", wrapper.VerifyEmail)
 
 	router.Post(options.BaseURL+"/api/v1/bookings", wrapper.CreateBooking)
 
@@ -8731,6 +10631,20 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 	router.Get(options.BaseURL+"/api/v1/me", wrapper.GetMe)
 
 	router.Post(options.BaseURL+"/api/v1/me/password", wrapper.ChangePassword)
+
+	router.Delete(options.BaseURL+"/api/v1/me/sessions", wrapper.EndSessions)
+
+	router.Get(options.BaseURL+"/api/v1/me/sessions", wrapper.ListSessions)
+
+	router.Delete(options.BaseURL+"/api/v1/me/sessions/:id", wrapper.EndSession)
+
+	router.Delete(options.BaseURL+"/api/v1/me/totp", wrapper.RemoveSecondFactor)
+
+	router.Post(options.BaseURL+"/api/v1/me/totp", wrapper.BeginSecondFactor)
+
+	router.Post(options.BaseURL+"/api/v1/me/totp/confirm", wrapper.ConfirmSecondFactor)
+
+	router.Post(options.BaseURL+"/api/v1/me/verify-email", wrapper.SendVerification)
 
 	router.Get(options.BaseURL+"/api/v1/media/:photo_id", wrapper.GetPhoto)
 
@@ -8951,6 +10865,86 @@ func (response ListAuditLogs200JSONResponse) VisitListAuditLogsResponse(ctx *fib
 	return ctx.JSON(&response)
 }
 
+type ExportAuditLogsRequestObject struct {
+	Params ExportAuditLogsParams
+}
+
+type ExportAuditLogsResponseObject interface {
+	VisitExportAuditLogsResponse(ctx *fiber.Ctx) error
+}
+
+type ExportAuditLogs200ResponseHeaders struct {
+	ContentDisposition string
+	XAuditSeal         *string
+}
+
+type ExportAuditLogs200ApplicationJsonlResponse struct {
+	Body          io.Reader
+	Headers       ExportAuditLogs200ResponseHeaders
+	ContentLength int64
+}
+
+func (response ExportAuditLogs200ApplicationJsonlResponse) VisitExportAuditLogsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Disposition", fmt.Sprint(response.Headers.ContentDisposition))
+	if response.Headers.XAuditSeal != nil {
+		ctx.Response().Header.Set("X-Audit-Seal", fmt.Sprint(*response.Headers.XAuditSeal))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/jsonl")
+	if response.ContentLength != 0 {
+		ctx.Response().Header.Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	ctx.Status(200)
+
+	// Fiber/fasthttp streams through a callback: fasthttp emits
+	// a chunk each time we call w.Flush(), so clients see
+	// streaming data immediately instead of waiting on buffering.
+	ctx.Response().SetBodyStreamWriter(func(w *bufio.Writer) {
+		if closer, ok := response.Body.(io.ReadCloser); ok {
+			defer closer.Close()
+		}
+		buf := make([]byte, 4096)
+		for {
+			n, err := response.Body.Read(buf)
+			if n > 0 {
+				if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+					return
+				}
+				if flushErr := w.Flush(); flushErr != nil {
+					return
+				}
+			}
+			if err != nil {
+				return
+			}
+		}
+	})
+	return nil
+}
+
+type ExportAuditLogs200TextCsvResponse struct {
+	Body          io.Reader
+	Headers       ExportAuditLogs200ResponseHeaders
+	ContentLength int64
+}
+
+func (response ExportAuditLogs200TextCsvResponse) VisitExportAuditLogsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Disposition", fmt.Sprint(response.Headers.ContentDisposition))
+	if response.Headers.XAuditSeal != nil {
+		ctx.Response().Header.Set("X-Audit-Seal", fmt.Sprint(*response.Headers.XAuditSeal))
+	}
+	ctx.Response().Header.Set("Content-Type", "text/csv")
+	if response.ContentLength != 0 {
+		ctx.Response().Header.Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	ctx.Status(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(ctx.Response().BodyWriter(), response.Body)
+	return err
+}
+
 type ListBookingsRequestObject struct {
 	Params ListBookingsParams
 }
@@ -9010,6 +11004,24 @@ func (response RefundBooking202JSONResponse) VisitRefundBookingResponse(ctx *fib
 	ctx.Status(202)
 
 	return ctx.JSON(&response.Body)
+}
+
+type PreviewRefundRequestObject struct {
+	ID     ID `json:"id"`
+	Params PreviewRefundParams
+}
+
+type PreviewRefundResponseObject interface {
+	VisitPreviewRefundResponse(ctx *fiber.Ctx) error
+}
+
+type PreviewRefund200JSONResponse RefundPreviewAnswer
+
+func (response PreviewRefund200JSONResponse) VisitPreviewRefundResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
 }
 
 type GetRefundQuoteRequestObject struct {
@@ -9234,6 +11246,22 @@ func (response GetFinancialSummary200JSONResponse) VisitGetFinancialSummaryRespo
 	return ctx.JSON(&response)
 }
 
+type ListIncidentAssigneesRequestObject struct {
+}
+
+type ListIncidentAssigneesResponseObject interface {
+	VisitListIncidentAssigneesResponse(ctx *fiber.Ctx) error
+}
+
+type ListIncidentAssignees200JSONResponse IncidentAssigneesAnswer
+
+func (response ListIncidentAssignees200JSONResponse) VisitListIncidentAssigneesResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
 type ListIncidentsRequestObject struct {
 	Params ListIncidentsParams
 }
@@ -9247,6 +11275,77 @@ type ListIncidents200JSONResponse IncidentsAnswer
 func (response ListIncidents200JSONResponse) VisitListIncidentsResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type GetIncidentRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type GetIncidentResponseObject interface {
+	VisitGetIncidentResponse(ctx *fiber.Ctx) error
+}
+
+type GetIncident200JSONResponse IncidentAnswer
+
+func (response GetIncident200JSONResponse) VisitGetIncidentResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type AssignIncidentRequestObject struct {
+	ID   ID `json:"id"`
+	Body *AssignIncidentJSONRequestBody
+}
+
+type AssignIncidentResponseObject interface {
+	VisitAssignIncidentResponse(ctx *fiber.Ctx) error
+}
+
+type AssignIncident200JSONResponse IncidentAnswer
+
+func (response AssignIncident200JSONResponse) VisitAssignIncidentResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListIncidentNotesRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type ListIncidentNotesResponseObject interface {
+	VisitListIncidentNotesResponse(ctx *fiber.Ctx) error
+}
+
+type ListIncidentNotes200JSONResponse IncidentNotesAnswer
+
+func (response ListIncidentNotes200JSONResponse) VisitListIncidentNotesResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type AddIncidentNoteRequestObject struct {
+	ID     ID `json:"id"`
+	Params AddIncidentNoteParams
+	Body   *AddIncidentNoteJSONRequestBody
+}
+
+type AddIncidentNoteResponseObject interface {
+	VisitAddIncidentNoteResponse(ctx *fiber.Ctx) error
+}
+
+type AddIncidentNote201JSONResponse IncidentNoteAnswer
+
+func (response AddIncidentNote201JSONResponse) VisitAddIncidentNoteResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(201)
 
 	return ctx.JSON(&response)
 }
@@ -9714,15 +11813,210 @@ func (response RejectRefundPayout202JSONResponse) VisitRejectRefundPayoutRespons
 	return ctx.JSON(&response)
 }
 
+type ListUsersRequestObject struct {
+	Params ListUsersParams
+}
+
+type ListUsersResponseObject interface {
+	VisitListUsersResponse(ctx *fiber.Ctx) error
+}
+
+type ListUsers200JSONResponse AccountsAnswer
+
+func (response ListUsers200JSONResponse) VisitListUsersResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type InviteUserRequestObject struct {
+	Body *InviteUserJSONRequestBody
+}
+
+type InviteUserResponseObject interface {
+	VisitInviteUserResponse(ctx *fiber.Ctx) error
+}
+
+type InviteUser201ResponseHeaders struct {
+	Location string
+}
+
+type InviteUser201JSONResponse struct {
+	Body    AccountAnswer
+	Headers InviteUser201ResponseHeaders
+}
+
+func (response InviteUser201JSONResponse) VisitInviteUserResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Location", fmt.Sprint(response.Headers.Location))
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(201)
+
+	return ctx.JSON(&response.Body)
+}
+
+type RemoveUserRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type RemoveUserResponseObject interface {
+	VisitRemoveUserResponse(ctx *fiber.Ctx) error
+}
+
+type RemoveUser204Response struct {
+}
+
+func (response RemoveUser204Response) VisitRemoveUserResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
+}
+
+type GetUserRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type GetUserResponseObject interface {
+	VisitGetUserResponse(ctx *fiber.Ctx) error
+}
+
+type GetUser200JSONResponse AccountAnswer
+
+func (response GetUser200JSONResponse) VisitGetUserResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type PatchUserRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type PatchUserResponseObject interface {
+	VisitPatchUserResponse(ctx *fiber.Ctx) error
+}
+
+type PatchUser200JSONResponse AccountAnswer
+
+func (response PatchUser200JSONResponse) VisitPatchUserResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ReplaceUserRequestObject struct {
+	ID   ID `json:"id"`
+	Body *ReplaceUserJSONRequestBody
+}
+
+type ReplaceUserResponseObject interface {
+	VisitReplaceUserResponse(ctx *fiber.Ctx) error
+}
+
+type ReplaceUser200JSONResponse AccountAnswer
+
+func (response ReplaceUser200JSONResponse) VisitReplaceUserResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type InviteUserAgainRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type InviteUserAgainResponseObject interface {
+	VisitInviteUserAgainResponse(ctx *fiber.Ctx) error
+}
+
+type InviteUserAgain200JSONResponse AccountAnswer
+
+func (response InviteUserAgain200JSONResponse) VisitInviteUserAgainResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type LockUserRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type LockUserResponseObject interface {
+	VisitLockUserResponse(ctx *fiber.Ctx) error
+}
+
+type LockUser200JSONResponse AccountAnswer
+
+func (response LockUser200JSONResponse) VisitLockUserResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ResetUserSecondFactorRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type ResetUserSecondFactorResponseObject interface {
+	VisitResetUserSecondFactorResponse(ctx *fiber.Ctx) error
+}
+
+type ResetUserSecondFactor200JSONResponse AccountAnswer
+
+func (response ResetUserSecondFactor200JSONResponse) VisitResetUserSecondFactorResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type UnlockUserRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type UnlockUserResponseObject interface {
+	VisitUnlockUserResponse(ctx *fiber.Ctx) error
+}
+
+type UnlockUser200JSONResponse AccountAnswer
+
+func (response UnlockUser200JSONResponse) VisitUnlockUserResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ForgotPasswordRequestObject struct {
+	Body *ForgotPasswordJSONRequestBody
+}
+
+type ForgotPasswordResponseObject interface {
+	VisitForgotPasswordResponse(ctx *fiber.Ctx) error
+}
+
+type ForgotPassword202Response struct {
+}
+
+func (response ForgotPassword202Response) VisitForgotPasswordResponse(ctx *fiber.Ctx) error {
+	ctx.Status(202)
+	return nil
+}
+
 type LoginRequestObject struct {
-	Body *LoginJSONRequestBody
+	Params LoginParams
+	Body   *LoginJSONRequestBody
 }
 
 type LoginResponseObject interface {
 	VisitLoginResponse(ctx *fiber.Ctx) error
 }
 
-type Login200JSONResponse TokensAnswer
+type Login200JSONResponse LoginAnswer
 
 func (response Login200JSONResponse) VisitLoginResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
@@ -9731,8 +12025,27 @@ func (response Login200JSONResponse) VisitLoginResponse(ctx *fiber.Ctx) error {
 	return ctx.JSON(&response)
 }
 
+type LoginTOTPRequestObject struct {
+	Params LoginTOTPParams
+	Body   *LoginTOTPJSONRequestBody
+}
+
+type LoginTOTPResponseObject interface {
+	VisitLoginTOTPResponse(ctx *fiber.Ctx) error
+}
+
+type LoginTOTP200JSONResponse TokensAnswer
+
+func (response LoginTOTP200JSONResponse) VisitLoginTOTPResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
 type LogoutRequestObject struct {
-	Body *LogoutJSONRequestBody
+	Params LogoutParams
+	Body   *LogoutJSONRequestBody
 }
 
 type LogoutResponseObject interface {
@@ -9747,8 +12060,69 @@ func (response Logout204Response) VisitLogoutResponse(ctx *fiber.Ctx) error {
 	return nil
 }
 
+type GetSingleSignOnRequestObject struct {
+}
+
+type GetSingleSignOnResponseObject interface {
+	VisitGetSingleSignOnResponse(ctx *fiber.Ctx) error
+}
+
+type GetSingleSignOn200JSONResponse SingleSignOnAnswer
+
+func (response GetSingleSignOn200JSONResponse) VisitGetSingleSignOnResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type FinishSingleSignOnRequestObject struct {
+	Params FinishSingleSignOnParams
+}
+
+type FinishSingleSignOnResponseObject interface {
+	VisitFinishSingleSignOnResponse(ctx *fiber.Ctx) error
+}
+
+type FinishSingleSignOn303ResponseHeaders struct {
+	Location string
+}
+
+type FinishSingleSignOn303Response struct {
+	Headers FinishSingleSignOn303ResponseHeaders
+}
+
+func (response FinishSingleSignOn303Response) VisitFinishSingleSignOnResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Location", fmt.Sprint(response.Headers.Location))
+	ctx.Status(303)
+	return nil
+}
+
+type StartSingleSignOnRequestObject struct {
+	Params StartSingleSignOnParams
+}
+
+type StartSingleSignOnResponseObject interface {
+	VisitStartSingleSignOnResponse(ctx *fiber.Ctx) error
+}
+
+type StartSingleSignOn303ResponseHeaders struct {
+	Location string
+}
+
+type StartSingleSignOn303Response struct {
+	Headers StartSingleSignOn303ResponseHeaders
+}
+
+func (response StartSingleSignOn303Response) VisitStartSingleSignOnResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Location", fmt.Sprint(response.Headers.Location))
+	ctx.Status(303)
+	return nil
+}
+
 type RefreshTokensRequestObject struct {
-	Body *RefreshTokensJSONRequestBody
+	Params RefreshTokensParams
+	Body   *RefreshTokensJSONRequestBody
 }
 
 type RefreshTokensResponseObject interface {
@@ -9787,6 +12161,55 @@ func (response Register201JSONResponse) VisitRegisterResponse(ctx *fiber.Ctx) er
 	ctx.Status(201)
 
 	return ctx.JSON(&response.Body)
+}
+
+type ResetPasswordRequestObject struct {
+	Body *ResetPasswordJSONRequestBody
+}
+
+type ResetPasswordResponseObject interface {
+	VisitResetPasswordResponse(ctx *fiber.Ctx) error
+}
+
+type ResetPassword204Response struct {
+}
+
+func (response ResetPassword204Response) VisitResetPasswordResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
+}
+
+type StepUpRequestObject struct {
+	Body *StepUpJSONRequestBody
+}
+
+type StepUpResponseObject interface {
+	VisitStepUpResponse(ctx *fiber.Ctx) error
+}
+
+type StepUp200JSONResponse StepUpAnswer
+
+func (response StepUp200JSONResponse) VisitStepUpResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type VerifyEmailRequestObject struct {
+	Body *VerifyEmailJSONRequestBody
+}
+
+type VerifyEmailResponseObject interface {
+	VisitVerifyEmailResponse(ctx *fiber.Ctx) error
+}
+
+type VerifyEmail204Response struct {
+}
+
+func (response VerifyEmail204Response) VisitVerifyEmailResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
 }
 
 type CreateBookingRequestObject struct {
@@ -9917,7 +12340,7 @@ type GetMeResponseObject interface {
 	VisitGetMeResponse(ctx *fiber.Ctx) error
 }
 
-type GetMe200JSONResponse UserAnswer
+type GetMe200JSONResponse OwnAccountAnswer
 
 func (response GetMe200JSONResponse) VisitGetMeResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
@@ -9939,6 +12362,117 @@ type ChangePassword204Response struct {
 
 func (response ChangePassword204Response) VisitChangePasswordResponse(ctx *fiber.Ctx) error {
 	ctx.Status(204)
+	return nil
+}
+
+type EndSessionsRequestObject struct {
+}
+
+type EndSessionsResponseObject interface {
+	VisitEndSessionsResponse(ctx *fiber.Ctx) error
+}
+
+type EndSessions204Response struct {
+}
+
+func (response EndSessions204Response) VisitEndSessionsResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
+}
+
+type ListSessionsRequestObject struct {
+}
+
+type ListSessionsResponseObject interface {
+	VisitListSessionsResponse(ctx *fiber.Ctx) error
+}
+
+type ListSessions200JSONResponse SessionsAnswer
+
+func (response ListSessions200JSONResponse) VisitListSessionsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type EndSessionRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type EndSessionResponseObject interface {
+	VisitEndSessionResponse(ctx *fiber.Ctx) error
+}
+
+type EndSession204Response struct {
+}
+
+func (response EndSession204Response) VisitEndSessionResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
+}
+
+type RemoveSecondFactorRequestObject struct {
+}
+
+type RemoveSecondFactorResponseObject interface {
+	VisitRemoveSecondFactorResponse(ctx *fiber.Ctx) error
+}
+
+type RemoveSecondFactor204Response struct {
+}
+
+func (response RemoveSecondFactor204Response) VisitRemoveSecondFactorResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
+}
+
+type BeginSecondFactorRequestObject struct {
+	Body *BeginSecondFactorJSONRequestBody
+}
+
+type BeginSecondFactorResponseObject interface {
+	VisitBeginSecondFactorResponse(ctx *fiber.Ctx) error
+}
+
+type BeginSecondFactor200JSONResponse NewSecondFactorAnswer
+
+func (response BeginSecondFactor200JSONResponse) VisitBeginSecondFactorResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ConfirmSecondFactorRequestObject struct {
+	Body *ConfirmSecondFactorJSONRequestBody
+}
+
+type ConfirmSecondFactorResponseObject interface {
+	VisitConfirmSecondFactorResponse(ctx *fiber.Ctx) error
+}
+
+type ConfirmSecondFactor200JSONResponse RecoveryCodesAnswer
+
+func (response ConfirmSecondFactor200JSONResponse) VisitConfirmSecondFactorResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type SendVerificationRequestObject struct {
+}
+
+type SendVerificationResponseObject interface {
+	VisitSendVerificationResponse(ctx *fiber.Ctx) error
+}
+
+type SendVerification202Response struct {
+}
+
+func (response SendVerification202Response) VisitSendVerificationResponse(ctx *fiber.Ctx) error {
+	ctx.Status(202)
 	return nil
 }
 
@@ -11173,12 +13707,18 @@ type StrictServerInterface interface {
 	// ListAuditLogs List the audit log
 	// (GET /api/v1/admin/audit-logs)
 	ListAuditLogs(ctx context.Context, request ListAuditLogsRequestObject) (ListAuditLogsResponseObject, error)
+	// ExportAuditLogs Export the audit log
+	// (GET /api/v1/admin/audit-logs/export)
+	ExportAuditLogs(ctx context.Context, request ExportAuditLogsRequestObject) (ExportAuditLogsResponseObject, error)
 	// ListBookings List all bookings
 	// (GET /api/v1/admin/bookings)
 	ListBookings(ctx context.Context, request ListBookingsRequestObject) (ListBookingsResponseObject, error)
 	// RefundBooking Refund a booking
 	// (POST /api/v1/admin/bookings/{id}/refund)
 	RefundBooking(ctx context.Context, request RefundBookingRequestObject) (RefundBookingResponseObject, error)
+	// PreviewRefund See what a refund would do
+	// (GET /api/v1/admin/bookings/{id}/refund-preview)
+	PreviewRefund(ctx context.Context, request PreviewRefundRequestObject) (PreviewRefundResponseObject, error)
 	// GetRefundQuote Quote a refund by the cancellation policy
 	// (GET /api/v1/admin/bookings/{id}/refund-quote)
 	GetRefundQuote(ctx context.Context, request GetRefundQuoteRequestObject) (GetRefundQuoteResponseObject, error)
@@ -11206,9 +13746,24 @@ type StrictServerInterface interface {
 	// GetFinancialSummary Summarize the money of the platform
 	// (GET /api/v1/admin/financial-reports/summary)
 	GetFinancialSummary(ctx context.Context, request GetFinancialSummaryRequestObject) (GetFinancialSummaryResponseObject, error)
+	// ListIncidentAssignees List who can look after incidents
+	// (GET /api/v1/admin/incident-assignees)
+	ListIncidentAssignees(ctx context.Context, request ListIncidentAssigneesRequestObject) (ListIncidentAssigneesResponseObject, error)
 	// ListIncidents List incidents
 	// (GET /api/v1/admin/incidents)
 	ListIncidents(ctx context.Context, request ListIncidentsRequestObject) (ListIncidentsResponseObject, error)
+	// GetIncident Get an incident
+	// (GET /api/v1/admin/incidents/{id})
+	GetIncident(ctx context.Context, request GetIncidentRequestObject) (GetIncidentResponseObject, error)
+	// AssignIncident Say who looks after an incident
+	// (POST /api/v1/admin/incidents/{id}/assign)
+	AssignIncident(ctx context.Context, request AssignIncidentRequestObject) (AssignIncidentResponseObject, error)
+	// ListIncidentNotes List the notes about an incident
+	// (GET /api/v1/admin/incidents/{id}/notes)
+	ListIncidentNotes(ctx context.Context, request ListIncidentNotesRequestObject) (ListIncidentNotesResponseObject, error)
+	// AddIncidentNote Note something about an incident
+	// (POST /api/v1/admin/incidents/{id}/notes)
+	AddIncidentNote(ctx context.Context, request AddIncidentNoteRequestObject) (AddIncidentNoteResponseObject, error)
 	// ResolveIncident Resolve an incident
 	// (POST /api/v1/admin/incidents/{id}/resolve)
 	ResolveIncident(ctx context.Context, request ResolveIncidentRequestObject) (ResolveIncidentResponseObject, error)
@@ -11275,18 +13830,72 @@ type StrictServerInterface interface {
 	// RejectRefundPayout Reject or withdraw a refund that waits for its payout
 	// (POST /api/v1/admin/refunds/{id}/reject-payout)
 	RejectRefundPayout(ctx context.Context, request RejectRefundPayoutRequestObject) (RejectRefundPayoutResponseObject, error)
+	// ListUsers List accounts
+	// (GET /api/v1/admin/users)
+	ListUsers(ctx context.Context, request ListUsersRequestObject) (ListUsersResponseObject, error)
+	// InviteUser Invite a user
+	// (POST /api/v1/admin/users)
+	InviteUser(ctx context.Context, request InviteUserRequestObject) (InviteUserResponseObject, error)
+	// RemoveUser Remove an account
+	// (DELETE /api/v1/admin/users/{id})
+	RemoveUser(ctx context.Context, request RemoveUserRequestObject) (RemoveUserResponseObject, error)
+	// GetUser Get an account
+	// (GET /api/v1/admin/users/{id})
+	GetUser(ctx context.Context, request GetUserRequestObject) (GetUserResponseObject, error)
+	// PatchUser Change parts of an account
+	// (PATCH /api/v1/admin/users/{id})
+	PatchUser(ctx context.Context, request PatchUserRequestObject) (PatchUserResponseObject, error)
+	// ReplaceUser Change an account
+	// (PUT /api/v1/admin/users/{id})
+	ReplaceUser(ctx context.Context, request ReplaceUserRequestObject) (ReplaceUserResponseObject, error)
+	// InviteUserAgain Send an invitation again
+	// (POST /api/v1/admin/users/{id}/invitation)
+	InviteUserAgain(ctx context.Context, request InviteUserAgainRequestObject) (InviteUserAgainResponseObject, error)
+	// LockUser Lock an account
+	// (POST /api/v1/admin/users/{id}/lock)
+	LockUser(ctx context.Context, request LockUserRequestObject) (LockUserResponseObject, error)
+	// ResetUserSecondFactor Take away a second factor
+	// (POST /api/v1/admin/users/{id}/reset-second-factor)
+	ResetUserSecondFactor(ctx context.Context, request ResetUserSecondFactorRequestObject) (ResetUserSecondFactorResponseObject, error)
+	// UnlockUser Unlock an account
+	// (POST /api/v1/admin/users/{id}/unlock)
+	UnlockUser(ctx context.Context, request UnlockUserRequestObject) (UnlockUserResponseObject, error)
+	// ForgotPassword Ask for a new password
+	// (POST /api/v1/auth/forgot-password)
+	ForgotPassword(ctx context.Context, request ForgotPasswordRequestObject) (ForgotPasswordResponseObject, error)
 	// Login Log in
 	// (POST /api/v1/auth/login)
 	Login(ctx context.Context, request LoginRequestObject) (LoginResponseObject, error)
+	// LoginTOTP Log in with a code
+	// (POST /api/v1/auth/login/totp)
+	LoginTOTP(ctx context.Context, request LoginTOTPRequestObject) (LoginTOTPResponseObject, error)
 	// Logout Log out
 	// (POST /api/v1/auth/logout)
 	Logout(ctx context.Context, request LogoutRequestObject) (LogoutResponseObject, error)
+	// GetSingleSignOn Whether there is single sign-on
+	// (GET /api/v1/auth/oidc)
+	GetSingleSignOn(ctx context.Context, request GetSingleSignOnRequestObject) (GetSingleSignOnResponseObject, error)
+	// FinishSingleSignOn End single sign-on
+	// (GET /api/v1/auth/oidc/callback)
+	FinishSingleSignOn(ctx context.Context, request FinishSingleSignOnRequestObject) (FinishSingleSignOnResponseObject, error)
+	// StartSingleSignOn Begin single sign-on
+	// (GET /api/v1/auth/oidc/start)
+	StartSingleSignOn(ctx context.Context, request StartSingleSignOnRequestObject) (StartSingleSignOnResponseObject, error)
 	// RefreshTokens Exchange a refresh token
 	// (POST /api/v1/auth/refresh)
 	RefreshTokens(ctx context.Context, request RefreshTokensRequestObject) (RefreshTokensResponseObject, error)
 	// Register Register an end user
 	// (POST /api/v1/auth/register)
 	Register(ctx context.Context, request RegisterRequestObject) (RegisterResponseObject, error)
+	// ResetPassword Set a new password by a link
+	// (POST /api/v1/auth/reset-password)
+	ResetPassword(ctx context.Context, request ResetPasswordRequestObject) (ResetPasswordResponseObject, error)
+	// StepUp Type a code once more
+	// (POST /api/v1/auth/step-up)
+	StepUp(ctx context.Context, request StepUpRequestObject) (StepUpResponseObject, error)
+	// VerifyEmail Verify an address
+	// (POST /api/v1/auth/verify-email)
+	VerifyEmail(ctx context.Context, request VerifyEmailRequestObject) (VerifyEmailResponseObject, error)
 	// CreateBooking Book seats and start the payment
 	// (POST /api/v1/bookings)
 	CreateBooking(ctx context.Context, request CreateBookingRequestObject) (CreateBookingResponseObject, error)
@@ -11311,6 +13920,27 @@ type StrictServerInterface interface {
 	// ChangePassword Change the own password
 	// (POST /api/v1/me/password)
 	ChangePassword(ctx context.Context, request ChangePasswordRequestObject) (ChangePasswordResponseObject, error)
+	// EndSessions End all own sessions
+	// (DELETE /api/v1/me/sessions)
+	EndSessions(ctx context.Context, request EndSessionsRequestObject) (EndSessionsResponseObject, error)
+	// ListSessions List the own sessions
+	// (GET /api/v1/me/sessions)
+	ListSessions(ctx context.Context, request ListSessionsRequestObject) (ListSessionsResponseObject, error)
+	// EndSession End one of the own sessions
+	// (DELETE /api/v1/me/sessions/{id})
+	EndSession(ctx context.Context, request EndSessionRequestObject) (EndSessionResponseObject, error)
+	// RemoveSecondFactor Remove the own second factor
+	// (DELETE /api/v1/me/totp)
+	RemoveSecondFactor(ctx context.Context, request RemoveSecondFactorRequestObject) (RemoveSecondFactorResponseObject, error)
+	// BeginSecondFactor Begin a second factor
+	// (POST /api/v1/me/totp)
+	BeginSecondFactor(ctx context.Context, request BeginSecondFactorRequestObject) (BeginSecondFactorResponseObject, error)
+	// ConfirmSecondFactor Confirm a second factor
+	// (POST /api/v1/me/totp/confirm)
+	ConfirmSecondFactor(ctx context.Context, request ConfirmSecondFactorRequestObject) (ConfirmSecondFactorResponseObject, error)
+	// SendVerification Send the verification again
+	// (POST /api/v1/me/verify-email)
+	SendVerification(ctx context.Context, request SendVerificationRequestObject) (SendVerificationResponseObject, error)
 	// GetPhoto Open a photo
 	// (GET /api/v1/media/{photo_id})
 	GetPhoto(ctx context.Context, request GetPhotoRequestObject) (GetPhotoResponseObject, error)
@@ -11664,6 +14294,33 @@ func (sh *strictHandler) ListAuditLogs(ctx *fiber.Ctx, params ListAuditLogsParam
 	return nil
 }
 
+// ExportAuditLogs operation middleware
+func (sh *strictHandler) ExportAuditLogs(ctx *fiber.Ctx, params ExportAuditLogsParams) error {
+	var request ExportAuditLogsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ExportAuditLogs(ctx.UserContext(), request.(ExportAuditLogsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ExportAuditLogs")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ExportAuditLogsResponseObject); ok {
+		if err := validResponse.VisitExportAuditLogsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListBookings operation middleware
 func (sh *strictHandler) ListBookings(ctx *fiber.Ctx, params ListBookingsParams) error {
 	var request ListBookingsRequestObject
@@ -11725,6 +14382,34 @@ func (sh *strictHandler) RefundBooking(ctx *fiber.Ctx, id ID, params RefundBooki
 		return err
 	} else if validResponse, ok := response.(RefundBookingResponseObject); ok {
 		if err := validResponse.VisitRefundBookingResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PreviewRefund operation middleware
+func (sh *strictHandler) PreviewRefund(ctx *fiber.Ctx, id ID, params PreviewRefundParams) error {
+	var request PreviewRefundRequestObject
+
+	request.ID = id
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.PreviewRefund(ctx.UserContext(), request.(PreviewRefundRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PreviewRefund")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PreviewRefundResponseObject); ok {
+		if err := validResponse.VisitPreviewRefundResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {
@@ -12019,6 +14704,31 @@ func (sh *strictHandler) GetFinancialSummary(ctx *fiber.Ctx, params GetFinancial
 	return nil
 }
 
+// ListIncidentAssignees operation middleware
+func (sh *strictHandler) ListIncidentAssignees(ctx *fiber.Ctx) error {
+	var request ListIncidentAssigneesRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListIncidentAssignees(ctx.UserContext(), request.(ListIncidentAssigneesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListIncidentAssignees")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListIncidentAssigneesResponseObject); ok {
+		if err := validResponse.VisitListIncidentAssigneesResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListIncidents operation middleware
 func (sh *strictHandler) ListIncidents(ctx *fiber.Ctx, params ListIncidentsParams) error {
 	var request ListIncidentsRequestObject
@@ -12038,6 +14748,143 @@ func (sh *strictHandler) ListIncidents(ctx *fiber.Ctx, params ListIncidentsParam
 		return err
 	} else if validResponse, ok := response.(ListIncidentsResponseObject); ok {
 		if err := validResponse.VisitListIncidentsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetIncident operation middleware
+func (sh *strictHandler) GetIncident(ctx *fiber.Ctx, id ID) error {
+	var request GetIncidentRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetIncident(ctx.UserContext(), request.(GetIncidentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetIncident")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetIncidentResponseObject); ok {
+		if err := validResponse.VisitGetIncidentResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// AssignIncident operation middleware
+func (sh *strictHandler) AssignIncident(ctx *fiber.Ctx, id ID) error {
+	var request AssignIncidentRequestObject
+
+	request.ID = id
+
+	var body AssignIncidentJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.AssignIncident(ctx.UserContext(), request.(AssignIncidentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AssignIncident")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(AssignIncidentResponseObject); ok {
+		if err := validResponse.VisitAssignIncidentResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListIncidentNotes operation middleware
+func (sh *strictHandler) ListIncidentNotes(ctx *fiber.Ctx, id ID) error {
+	var request ListIncidentNotesRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListIncidentNotes(ctx.UserContext(), request.(ListIncidentNotesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListIncidentNotes")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListIncidentNotesResponseObject); ok {
+		if err := validResponse.VisitListIncidentNotesResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// AddIncidentNote operation middleware
+func (sh *strictHandler) AddIncidentNote(ctx *fiber.Ctx, id ID, params AddIncidentNoteParams) error {
+	var request AddIncidentNoteRequestObject
+
+	request.ID = id
+	request.Params = params
+
+	var body AddIncidentNoteJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.AddIncidentNote(ctx.UserContext(), request.(AddIncidentNoteRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AddIncidentNote")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(AddIncidentNoteResponseObject); ok {
+		if err := validResponse.VisitAddIncidentNoteResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {
@@ -12772,9 +15619,346 @@ func (sh *strictHandler) RejectRefundPayout(ctx *fiber.Ctx, id ID) error {
 	return nil
 }
 
+// ListUsers operation middleware
+func (sh *strictHandler) ListUsers(ctx *fiber.Ctx, params ListUsersParams) error {
+	var request ListUsersRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListUsers(ctx.UserContext(), request.(ListUsersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListUsers")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListUsersResponseObject); ok {
+		if err := validResponse.VisitListUsersResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// InviteUser operation middleware
+func (sh *strictHandler) InviteUser(ctx *fiber.Ctx) error {
+	var request InviteUserRequestObject
+
+	var body InviteUserJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.InviteUser(ctx.UserContext(), request.(InviteUserRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "InviteUser")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(InviteUserResponseObject); ok {
+		if err := validResponse.VisitInviteUserResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RemoveUser operation middleware
+func (sh *strictHandler) RemoveUser(ctx *fiber.Ctx, id ID) error {
+	var request RemoveUserRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.RemoveUser(ctx.UserContext(), request.(RemoveUserRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RemoveUser")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RemoveUserResponseObject); ok {
+		if err := validResponse.VisitRemoveUserResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetUser operation middleware
+func (sh *strictHandler) GetUser(ctx *fiber.Ctx, id ID) error {
+	var request GetUserRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetUser(ctx.UserContext(), request.(GetUserRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetUser")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetUserResponseObject); ok {
+		if err := validResponse.VisitGetUserResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PatchUser operation middleware
+func (sh *strictHandler) PatchUser(ctx *fiber.Ctx, id ID) error {
+	var request PatchUserRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.PatchUser(ctx.UserContext(), request.(PatchUserRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PatchUser")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PatchUserResponseObject); ok {
+		if err := validResponse.VisitPatchUserResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReplaceUser operation middleware
+func (sh *strictHandler) ReplaceUser(ctx *fiber.Ctx, id ID) error {
+	var request ReplaceUserRequestObject
+
+	request.ID = id
+
+	var body ReplaceUserJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ReplaceUser(ctx.UserContext(), request.(ReplaceUserRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReplaceUser")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReplaceUserResponseObject); ok {
+		if err := validResponse.VisitReplaceUserResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// InviteUserAgain operation middleware
+func (sh *strictHandler) InviteUserAgain(ctx *fiber.Ctx, id ID) error {
+	var request InviteUserAgainRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.InviteUserAgain(ctx.UserContext(), request.(InviteUserAgainRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "InviteUserAgain")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(InviteUserAgainResponseObject); ok {
+		if err := validResponse.VisitInviteUserAgainResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// LockUser operation middleware
+func (sh *strictHandler) LockUser(ctx *fiber.Ctx, id ID) error {
+	var request LockUserRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.LockUser(ctx.UserContext(), request.(LockUserRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "LockUser")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(LockUserResponseObject); ok {
+		if err := validResponse.VisitLockUserResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ResetUserSecondFactor operation middleware
+func (sh *strictHandler) ResetUserSecondFactor(ctx *fiber.Ctx, id ID) error {
+	var request ResetUserSecondFactorRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ResetUserSecondFactor(ctx.UserContext(), request.(ResetUserSecondFactorRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResetUserSecondFactor")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ResetUserSecondFactorResponseObject); ok {
+		if err := validResponse.VisitResetUserSecondFactorResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// UnlockUser operation middleware
+func (sh *strictHandler) UnlockUser(ctx *fiber.Ctx, id ID) error {
+	var request UnlockUserRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.UnlockUser(ctx.UserContext(), request.(UnlockUserRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UnlockUser")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(UnlockUserResponseObject); ok {
+		if err := validResponse.VisitUnlockUserResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ForgotPassword operation middleware
+func (sh *strictHandler) ForgotPassword(ctx *fiber.Ctx) error {
+	var request ForgotPasswordRequestObject
+
+	var body ForgotPasswordJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ForgotPassword(ctx.UserContext(), request.(ForgotPasswordRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ForgotPassword")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ForgotPasswordResponseObject); ok {
+		if err := validResponse.VisitForgotPasswordResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // Login operation middleware
-func (sh *strictHandler) Login(ctx *fiber.Ctx) error {
+func (sh *strictHandler) Login(ctx *fiber.Ctx, params LoginParams) error {
 	var request LoginRequestObject
+
+	request.Params = params
 
 	var body LoginJSONRequestBody
 	var err error
@@ -12811,9 +15995,52 @@ func (sh *strictHandler) Login(ctx *fiber.Ctx) error {
 	return nil
 }
 
+// LoginTOTP operation middleware
+func (sh *strictHandler) LoginTOTP(ctx *fiber.Ctx, params LoginTOTPParams) error {
+	var request LoginTOTPRequestObject
+
+	request.Params = params
+
+	var body LoginTOTPJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.LoginTOTP(ctx.UserContext(), request.(LoginTOTPRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "LoginTOTP")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(LoginTOTPResponseObject); ok {
+		if err := validResponse.VisitLoginTOTPResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // Logout operation middleware
-func (sh *strictHandler) Logout(ctx *fiber.Ctx) error {
+func (sh *strictHandler) Logout(ctx *fiber.Ctx, params LogoutParams) error {
 	var request LogoutRequestObject
+
+	request.Params = params
 
 	var body LogoutJSONRequestBody
 	var err error
@@ -12850,9 +16077,90 @@ func (sh *strictHandler) Logout(ctx *fiber.Ctx) error {
 	return nil
 }
 
+// GetSingleSignOn operation middleware
+func (sh *strictHandler) GetSingleSignOn(ctx *fiber.Ctx) error {
+	var request GetSingleSignOnRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetSingleSignOn(ctx.UserContext(), request.(GetSingleSignOnRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetSingleSignOn")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetSingleSignOnResponseObject); ok {
+		if err := validResponse.VisitGetSingleSignOnResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// FinishSingleSignOn operation middleware
+func (sh *strictHandler) FinishSingleSignOn(ctx *fiber.Ctx, params FinishSingleSignOnParams) error {
+	var request FinishSingleSignOnRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.FinishSingleSignOn(ctx.UserContext(), request.(FinishSingleSignOnRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "FinishSingleSignOn")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(FinishSingleSignOnResponseObject); ok {
+		if err := validResponse.VisitFinishSingleSignOnResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// StartSingleSignOn operation middleware
+func (sh *strictHandler) StartSingleSignOn(ctx *fiber.Ctx, params StartSingleSignOnParams) error {
+	var request StartSingleSignOnRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.StartSingleSignOn(ctx.UserContext(), request.(StartSingleSignOnRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "StartSingleSignOn")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(StartSingleSignOnResponseObject); ok {
+		if err := validResponse.VisitStartSingleSignOnResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // RefreshTokens operation middleware
-func (sh *strictHandler) RefreshTokens(ctx *fiber.Ctx) error {
+func (sh *strictHandler) RefreshTokens(ctx *fiber.Ctx, params RefreshTokensParams) error {
 	var request RefreshTokensRequestObject
+
+	request.Params = params
 
 	var body RefreshTokensJSONRequestBody
 	var err error
@@ -12920,6 +16228,123 @@ func (sh *strictHandler) Register(ctx *fiber.Ctx) error {
 		return err
 	} else if validResponse, ok := response.(RegisterResponseObject); ok {
 		if err := validResponse.VisitRegisterResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ResetPassword operation middleware
+func (sh *strictHandler) ResetPassword(ctx *fiber.Ctx) error {
+	var request ResetPasswordRequestObject
+
+	var body ResetPasswordJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ResetPassword(ctx.UserContext(), request.(ResetPasswordRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResetPassword")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ResetPasswordResponseObject); ok {
+		if err := validResponse.VisitResetPasswordResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// StepUp operation middleware
+func (sh *strictHandler) StepUp(ctx *fiber.Ctx) error {
+	var request StepUpRequestObject
+
+	var body StepUpJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.StepUp(ctx.UserContext(), request.(StepUpRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "StepUp")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(StepUpResponseObject); ok {
+		if err := validResponse.VisitStepUpResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// VerifyEmail operation middleware
+func (sh *strictHandler) VerifyEmail(ctx *fiber.Ctx) error {
+	var request VerifyEmailRequestObject
+
+	var body VerifyEmailJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.VerifyEmail(ctx.UserContext(), request.(VerifyEmailRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "VerifyEmail")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(VerifyEmailResponseObject); ok {
+		if err := validResponse.VisitVerifyEmailResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {
@@ -13161,6 +16586,214 @@ func (sh *strictHandler) ChangePassword(ctx *fiber.Ctx) error {
 		return err
 	} else if validResponse, ok := response.(ChangePasswordResponseObject); ok {
 		if err := validResponse.VisitChangePasswordResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// EndSessions operation middleware
+func (sh *strictHandler) EndSessions(ctx *fiber.Ctx) error {
+	var request EndSessionsRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.EndSessions(ctx.UserContext(), request.(EndSessionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EndSessions")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(EndSessionsResponseObject); ok {
+		if err := validResponse.VisitEndSessionsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListSessions operation middleware
+func (sh *strictHandler) ListSessions(ctx *fiber.Ctx) error {
+	var request ListSessionsRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListSessions(ctx.UserContext(), request.(ListSessionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListSessions")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListSessionsResponseObject); ok {
+		if err := validResponse.VisitListSessionsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// EndSession operation middleware
+func (sh *strictHandler) EndSession(ctx *fiber.Ctx, id ID) error {
+	var request EndSessionRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.EndSession(ctx.UserContext(), request.(EndSessionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EndSession")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(EndSessionResponseObject); ok {
+		if err := validResponse.VisitEndSessionResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RemoveSecondFactor operation middleware
+func (sh *strictHandler) RemoveSecondFactor(ctx *fiber.Ctx) error {
+	var request RemoveSecondFactorRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.RemoveSecondFactor(ctx.UserContext(), request.(RemoveSecondFactorRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RemoveSecondFactor")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RemoveSecondFactorResponseObject); ok {
+		if err := validResponse.VisitRemoveSecondFactorResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// BeginSecondFactor operation middleware
+func (sh *strictHandler) BeginSecondFactor(ctx *fiber.Ctx) error {
+	var request BeginSecondFactorRequestObject
+
+	var body BeginSecondFactorJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		if !errors.Is(err, io.EOF) {
+			return fiber.NewError(fiber.StatusBadRequest, err.Error())
+		}
+	} else {
+		request.Body = &body
+	}
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.BeginSecondFactor(ctx.UserContext(), request.(BeginSecondFactorRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "BeginSecondFactor")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(BeginSecondFactorResponseObject); ok {
+		if err := validResponse.VisitBeginSecondFactorResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ConfirmSecondFactor operation middleware
+func (sh *strictHandler) ConfirmSecondFactor(ctx *fiber.Ctx) error {
+	var request ConfirmSecondFactorRequestObject
+
+	var body ConfirmSecondFactorJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ConfirmSecondFactor(ctx.UserContext(), request.(ConfirmSecondFactorRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ConfirmSecondFactor")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ConfirmSecondFactorResponseObject); ok {
+		if err := validResponse.VisitConfirmSecondFactorResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SendVerification operation middleware
+func (sh *strictHandler) SendVerification(ctx *fiber.Ctx) error {
+	var request SendVerificationRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.SendVerification(ctx.UserContext(), request.(SendVerificationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SendVerification")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SendVerificationResponseObject); ok {
+		if err := validResponse.VisitSendVerificationResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -81,6 +81,16 @@ func (c *Chain) askAccount(ctx context.Context, r *request) error {
 	return r.account.verdict
 }
 
+// comesFirst reports whether a refusal is one that a caller hears before that of an account without a second factor.
+func comesFirst(err error) bool {
+	switch models.CodeOf(err) {
+	case models.CodePayloadTooLarge, models.CodeRateLimited, models.CodeForbidden:
+		return true
+	default:
+		return false
+	}
+}
+
 // settleAccount is the last word on a request whose account its handler had to judge. A handler that has not judged it cannot answer,
 // and of an error that came before it the account is looked up now. ctx is without the operation's deadline.
 func (c *Chain) settleAccount(ctx context.Context, f *fiber.Ctx, op *contract.Operation, r *request, err error) error {
@@ -96,8 +106,8 @@ func (c *Chain) settleAccount(ctx context.Context, f *fiber.Ctx, op *contract.Op
 	case err == nil:
 		err = errAccountNotJudged
 	default:
-		_, refused := c.deps.Auth.Verify(ctx, check.token)
-		if refused == nil {
+		refused := r.status(ctx)
+		if refused == nil || models.CodeOf(refused) == models.CodeSecondFactorNeeded && comesFirst(err) {
 			return err
 		}
 

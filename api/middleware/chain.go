@@ -33,6 +33,8 @@ type Deps struct {
 	// MayWrite refuses provider staff that may not change their company's data at the moment: those of an INACTIVE one. It is
 	// asked before the request is looked at, on writing operations that provider roles are named for. May be nil.
 	MayWrite func(ctx context.Context, staff auth.Principal) error
+	// SteppedUp refuses callers who have a second factor and have typed no code lately, on operations with x-step-up. May be nil.
+	SteppedUp func(ctx context.Context, caller auth.Principal) error
 	// Webhooks verify the bodies of the operations with x-raw-body, by operationId. They run before the channel's
 	// limit, so that only the gateway uses it up.
 	Webhooks map[string]WebhookDoor
@@ -102,6 +104,17 @@ func (c *Chain) Limited(handler fiber.Handler) fiber.Handler {
 	}
 }
 
+// LimitedFiles is Limited for the files of a page, of which a browser opens many at once.
+func (c *Chain) LimitedFiles(handler fiber.Handler) fiber.Handler {
+	return func(f *fiber.Ctx) error {
+		if err := c.deps.Limits.Media(f, requestOf(f.UserContext()).ip); err != nil {
+			return err
+		}
+
+		return handler(f)
+	}
+}
+
 // LimiterFailed logs that a request was not counted, with the request's trace id.
 func LimiterFailed(log *slog.Logger) func(ctx context.Context, err error) {
 	return func(ctx context.Context, err error) {
@@ -144,6 +157,8 @@ func (c *Chain) begin(f *fiber.Ctx) context.Context {
 		ip:     c.proxies.clientAddr(f).String(),
 		agent:  strings.Clone(f.Get(fiber.HeaderUserAgent)),
 	}
+	r.readCookies(f)
+
 	ctx := withRequest(f.UserContext(), r)
 	f.SetUserContext(ctx)
 

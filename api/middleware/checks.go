@@ -21,10 +21,17 @@ func (c *Chain) run(f *fiber.Ctx, op *contract.Operation) error {
 	ctx := f.UserContext()
 	r := requestOf(ctx)
 
-	return c.settleAccount(ctx, f, op, r, c.check(f, op, r))
+	err := c.settleAccount(ctx, f, op, r, c.check(f, op, r))
+	r.writeCookies(f)
+
+	return err
 }
 
 func (c *Chain) check(f *fiber.Ctx, op *contract.Operation, r *request) error {
+	if r.cookies.asked && crossSite(f) {
+		return errCrossSite()
+	}
+
 	form := op.FormOf(f)
 
 	op.Deprecated.Announce(f)
@@ -156,8 +163,12 @@ func (c *Chain) authorize(ctx context.Context, op *contract.Operation, p auth.Pr
 		return nil
 	case !op.Allows(p.Role):
 		return errNotAllowed()
+	case p.MustEnrol && !op.WithoutSecondFactor:
+		return auth.ErrSecondFactorNeeded()
 	case op.WritesProvider() && p.Role.IsProvider() && c.deps.MayWrite != nil:
 		return c.deps.MayWrite(ctx, p)
+	case op.StepUp && c.deps.SteppedUp != nil:
+		return c.deps.SteppedUp(ctx, p)
 	default:
 		return nil
 	}
@@ -176,16 +187,12 @@ func (c *Chain) identify(f *fiber.Ctx, op *contract.Operation, r *request, body 
 	}
 }
 
-const bearerPrefix = "bearer "
-
 // authenticate puts the caller into the request, or returns UNAUTHENTICATED.
 func (c *Chain) authenticate(f *fiber.Ctx, op *contract.Operation, r *request) (err error) {
-	header := f.Get(fiber.HeaderAuthorization)
-	if len(header) <= len(bearerPrefix) || !strings.EqualFold(header[:len(bearerPrefix)], bearerPrefix) {
-		return unauthenticated(f, models.Errorf(models.CodeUnauthenticated, "A valid access token is required."))
+	token, err := tokenOf(f, r)
+	if err != nil {
+		return unauthenticated(f, err)
 	}
-
-	token := strings.TrimSpace(header[len(bearerPrefix):])
 
 	if by, ok := c.deps.Auth.(halfAuthenticator); ok && (op.AccountByHandler || op.Payments && !c.suspects.have(token)) {
 		r.principal, err = identifyOnly(f.UserContext(), by, r, token)
@@ -198,7 +205,10 @@ func (c *Chain) authenticate(f *fiber.Ctx, op *contract.Operation, r *request) (
 	}
 
 	r.status = func(ctx context.Context) error {
-		_, err := c.deps.Auth.Verify(ctx, token)
+		p, err := c.deps.Auth.Verify(ctx, token)
+		if err == nil && p.MustEnrol && !op.WithoutSecondFactor {
+			err = auth.ErrSecondFactorNeeded()
+		}
 
 		return err
 	}

@@ -54,6 +54,8 @@ var statusOf = map[models.Code]int{
 	models.CodeTooManyUnpaidBookings:   http.StatusConflict,
 	models.CodeMethodNotAvailable:      http.StatusConflict,
 	models.CodePaymentInSuspense:       http.StatusConflict,
+	models.CodeSecondFactorNeeded:      http.StatusForbidden,
+	models.CodeStepUpRequired:          http.StatusForbidden,
 }
 
 // unavailableRetry is what Retry-After says with a 503: a database or an orchestrator fails over in that order of time.

@@ -17,6 +17,7 @@ type request struct {
 	locale    models.Locale
 	ip        string
 	agent     string // User-Agent
+	cookies   cookies
 	principal auth.Principal
 	// standing checks the caller's token again; nil on an operation without one.
 	status func(ctx context.Context) error

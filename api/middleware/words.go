@@ -127,6 +127,14 @@ var codeWords = map[models.Code]translation{
 		"Another amount or currency was paid than was asked for. It has to be given back before you can pay again.",
 		"وصلت دفعة بمبلغ أو عملة غير المطلوب. يجب إعادتها إليك قبل أن تتمكن من الدفع مرة أخرى.",
 	},
+	models.CodeSecondFactorNeeded: {
+		"Your role needs a second factor. Set one up to continue.",
+		"دورك يتطلب التحقق بخطوتين. فعّله للمتابعة.",
+	},
+	models.CodeStepUpRequired: {
+		"Type a code of your authenticator app to do this.",
+		"أدخل رمزًا من تطبيق المصادقة لتنفيذ هذا الإجراء.",
+	},
 	"WEBHOOK_ID_REUSED": {
 		"This message number was used before.",
 		"استُخدم رقم الرسالة هذا من قبل.",

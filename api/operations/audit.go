@@ -41,6 +41,7 @@ func auditOf(e *models.AuditEntry) gen.AuditLog {
 	return gen.AuditLog{
 		ID: e.ID, ActorID: e.ActorID, ActorRole: optional(e.ActorRole), Action: e.Action, Entity: e.Entity,
 		EntityID: e.EntityID, Details: details, RequestID: optional(e.RequestID), CreatedAt: utc(e.CreatedAt),
-		ActorKind: e.ActorKind, Operator: optional(e.Operator),
+		ActorKind: e.ActorKind, Operator: optional(e.Operator), Address: optional(e.Address),
+		UserAgent: optional(e.UserAgent),
 	}
 }

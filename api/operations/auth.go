@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/google/uuid"
+
 	"rihla/api/gen"
 	"rihla/api/middleware"
 	"rihla/internal/auth"
@@ -23,10 +25,12 @@ func (o *Operations) Register(ctx context.Context, r gen.RegisterRequestObject) 
 		return nil, err
 	}
 
-	u, err := o.Store.Accounts.AddUser(ctx, actor(ctx), models.User{
+	u, err := o.Store.Accounts.Register(ctx, actor(ctx), models.User{
 		ID: models.NewID(), Name: r.Body.Name, Email: r.Body.Email, Phone: r.Body.Phone,
 		PasswordHash: hash, Role: models.RoleEndUser, Locale: middleware.Locale(ctx),
 	})
+	o.mailQueued(ctx) // to the owner of an address that has an account, too
+
 	if err != nil {
 		return nil, err
 	}
@@ -37,8 +41,8 @@ func (o *Operations) Register(ctx context.Context, r gen.RegisterRequestObject) 
 	}, nil
 }
 
-// Login exchanges a password for tokens. An unknown account costs the same time and gives the same answer as a wrong
-// password.
+// Login exchanges a password for tokens, or for the question for a code. An unknown account costs the same time and gives the same
+// answer as a wrong password.
 func (o *Operations) Login(ctx context.Context, r gen.LoginRequestObject) (gen.LoginResponseObject, error) {
 	try, err := o.prove(ctx, r.Body.Email, r.Body.Password)
 	if err != nil {
@@ -49,37 +53,49 @@ func (o *Operations) Login(ctx context.Context, r gen.LoginRequestObject) (gen.L
 		return nil, models.Errorf(models.CodeInvalidCredentials, "The email or the password is wrong.")
 	}
 
+	if try.User.LockedAt != nil {
+		if err := o.Store.Accounts.PasswordProved(ctx, try); err != nil {
+			return nil, err
+		}
+
+		return nil, models.Errorf(models.CodeForbidden, "The account is locked by an administrator.")
+	}
+
+	if try.User.SecondFactorAt != nil {
+		plain, hash := auth.NewRefreshToken()
+		if err := o.Store.Accounts.ChallengeLogin(ctx, try, hash); err != nil {
+			return nil, err
+		}
+
+		return gen.Login200JSONResponse{Data: gen.SecondFactorNeeded{MfaRequired: true, MfaToken: plain}}, nil
+	}
+
 	plain, token := o.newRefreshToken()
-	if err := o.Store.Accounts.LogIn(ctx, try, token); err != nil {
+
+	session, err := o.Store.Accounts.LogIn(ctx, try, token)
+	if err != nil {
 		return nil, err
 	}
 
 	o.Logins.LoggedIn(ctx, r.Body.Email, try.From.Network)
 
-	tokens, err := o.tokens(&try.User, plain)
+	tokens, err := o.tokens(ctx, &try.User, &session, plain)
 
 	return gen.Login200JSONResponse{Data: tokens}, err
+}
+
+// from is where a request comes from.
+func from(ctx context.Context) accounts.LoginFrom {
+	return accounts.LoginFrom{
+		Network: middleware.Network(ctx), Address: middleware.Address(ctx), UserAgent: middleware.UserAgent(ctx),
+		RequestID: middleware.RequestID(ctx),
+	}
 }
 
 // prove checks a password under the limits of logging in. The try is nil when the password is wrong, which is counted then; else
 // it waits for its end. Error: RATE_LIMITED.
 func (o *Operations) prove(ctx context.Context, email, password string) (*accounts.LoginTry, error) {
-	from := accounts.LoginFrom{
-		Network: middleware.Network(ctx), Address: middleware.Address(ctx), UserAgent: middleware.UserAgent(ctx),
-		RequestID: middleware.RequestID(ctx),
-	}
-
-	if err := o.Logins.Login(ctx, email, from.Network); err != nil {
-		return nil, err
-	}
-
-	now := o.Now()
-
-	try, err := o.Store.Accounts.BeginLogin(ctx, email, from, now)
-	if paused, ok := errors.AsType[*accounts.LoginPausedError](err); ok {
-		return nil, o.Logins.LoginPaused(paused.Until, now)
-	}
-
+	try, err := o.begin(ctx, email)
 	if err != nil {
 		return nil, err
 	}
@@ -96,6 +112,24 @@ func (o *Operations) prove(ctx context.Context, email, password string) (*accoun
 	return nil, o.Store.Accounts.LoginFailed(ctx, try)
 }
 
+// begin counts a try to log in. Error: RATE_LIMITED.
+func (o *Operations) begin(ctx context.Context, email string) (*accounts.LoginTry, error) {
+	from := from(ctx)
+
+	if err := o.Logins.Login(ctx, email, from.Network); err != nil {
+		return nil, err
+	}
+
+	now := o.Now()
+
+	try, err := o.Store.Accounts.BeginLogin(ctx, email, from, now)
+	if paused, ok := errors.AsType[*accounts.LoginPausedError](err); ok {
+		return nil, o.Logins.LoginPaused(paused.Until, now)
+	}
+
+	return try, err
+}
+
 func commonPassword(field string) error {
 	return models.Invalid(field, "is one of the most common passwords")
 }
@@ -108,38 +142,102 @@ func (o *Operations) newRefreshToken() (string, models.RefreshToken) {
 
 // RefreshTokens spends a refresh token for new ones; a spent one revokes its whole family.
 func (o *Operations) RefreshTokens(ctx context.Context, r gen.RefreshTokensRequestObject) (gen.RefreshTokensResponseObject, error) {
-	plain, next := o.newRefreshToken()
-
-	u, err := o.Store.Accounts.RotateRefreshToken(ctx, auth.HashRefreshToken(r.Body.RefreshToken), next, o.Now())
+	spent, err := refreshToken(ctx, r.Body.RefreshToken)
 	if err != nil {
 		return nil, err
 	}
 
-	tokens, err := o.tokens(&u, plain)
+	plain, next := o.newRefreshToken()
+
+	now, err := o.Store.Accounts.RotateRefreshToken(ctx, auth.HashRefreshToken(spent), next, from(ctx), o.Now())
+	if err != nil {
+		if models.CodeOf(err) == models.CodeInvalidCredentials && middleware.ByCookie(ctx) {
+			middleware.ClearSession(ctx)
+		}
+
+		return nil, err
+	}
+
+	tokens, err := o.tokens(ctx, &now.User, &now.Session, plain)
 
 	return gen.RefreshTokens200JSONResponse{Data: tokens}, err
 }
 
-func (o *Operations) tokens(u *models.User, refresh string) (gen.Tokens, error) {
-	access, expires, err := o.Issuer.Issue(auth.Principal{
-		UserID: u.ID, Role: u.Role, ProviderID: valueOf(u.ProviderID), Generation: u.TokenGeneration,
-	})
-
-	return gen.Tokens{
-		AccessToken: access, TokenType: "Bearer", ExpiresIn: expires, RefreshToken: refresh, User: userOf(u),
-	}, err
+// refreshToken is that of the body, or, of a session by cookie, that of the cookie. Errors: VALIDATION_ERROR, INVALID_CREDENTIALS.
+func refreshToken(ctx context.Context, body *string) (string, error) {
+	switch {
+	case body != nil:
+		return *body, nil
+	case !middleware.ByCookie(ctx):
+		return "", models.Invalid("refresh_token", "is required")
+	case middleware.RefreshCookie(ctx) == "":
+		return "", models.Errorf(models.CodeInvalidCredentials, "The refresh token is not valid.")
+	default:
+		return middleware.RefreshCookie(ctx), nil
+	}
 }
 
-// Logout revokes the refresh token and its family. Doing it twice is fine.
+// tokens are a session's answer, or its cookies.
+func (o *Operations) tokens(ctx context.Context, u *models.User, s *models.Session, refresh string) (gen.Tokens, error) {
+	access, expires, err := o.Issuer.Issue(auth.Principal{
+		UserID: u.ID, Role: u.Role, ProviderID: valueOf(u.ProviderID), Generation: u.TokenGeneration,
+		SessionID: s.ID, IssuerFactor: s.SecondFactor == models.SecondFactorIssuer,
+	})
+	out := gen.Tokens{
+		AccessToken: access, TokenType: "Bearer", ExpiresIn: expires, RefreshToken: refresh, User: userOf(u), SessionID: &s.ID,
+	}
+
+	if err == nil && middleware.ByCookie(ctx) {
+		middleware.SetSession(ctx, access, time.Duration(expires)*time.Second, refresh, s.ExpiresAt.Sub(o.Now()))
+
+		out.AccessToken, out.RefreshToken, out.TokenType = "", "", "Cookie"
+	}
+
+	return out, err
+}
+
+// Logout ends the session of the refresh token. Doing it twice is fine.
 func (o *Operations) Logout(ctx context.Context, r gen.LogoutRequestObject) (gen.LogoutResponseObject, error) {
-	return gen.Logout204Response{}, o.Store.Accounts.RevokeRefreshToken(ctx, auth.HashRefreshToken(r.Body.RefreshToken))
+	if middleware.ByCookie(ctx) {
+		middleware.ClearSession(ctx)
+	}
+
+	token, err := refreshToken(ctx, r.Body.RefreshToken)
+	if err != nil {
+		if models.CodeOf(err) == models.CodeInvalidCredentials { // there is no session
+			return gen.Logout204Response{}, nil
+		}
+
+		return nil, err
+	}
+
+	return gen.Logout204Response{}, o.Store.Accounts.RevokeRefreshToken(ctx, auth.HashRefreshToken(token))
 }
 
 // GetMe is the caller's own account. A token of an account that is gone is no longer good.
 func (o *Operations) GetMe(ctx context.Context, _ gen.GetMeRequestObject) (gen.GetMeResponseObject, error) {
-	u, err := o.Store.Accounts.UserByID(ctx, middleware.Principal(ctx).UserID)
+	caller := middleware.Principal(ctx)
 
-	return gen.GetMe200JSONResponse{Data: userOf(&u)}, sessionOver(err)
+	u, err := o.Store.Accounts.UserByID(ctx, caller.UserID)
+	if err != nil {
+		return nil, sessionOver(err)
+	}
+
+	out := gen.OwnAccount{
+		ID: u.ID, Name: u.Name, Email: u.Email, Phone: u.Phone, Role: u.Role, ProviderID: u.ProviderID, Locale: u.Locale,
+		EmailVerified: u.EmailVerifiedAt != nil, SecondFactor: u.SecondFactorAt != nil, SecondFactorNeeded: caller.MustEnrol,
+	}
+
+	if caller.SessionID != uuid.Nil {
+		session, err := o.Store.Accounts.Session(ctx, u.ID, caller.SessionID)
+		if err != nil {
+			return nil, sessionOver(err)
+		}
+
+		out.SteppedUpUntil = utcOrNil(session.SteppedUpUntil(o.Now()))
+	}
+
+	return gen.GetMe200JSONResponse{Data: out}, nil
 }
 
 // ChangePassword replaces the caller's own password and ends all sessions of the account, the caller's included. Guesses

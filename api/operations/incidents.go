@@ -15,7 +15,7 @@ func (o *Operations) ListIncidents(ctx context.Context, r gen.ListIncidentsReque
 	p := pageOf(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
 
 	list, err := o.Store.Incidents.ListIncidents(ctx, incidents.IncidentFilter{
-		Kind: valueOf(r.Params.Kind), Status: string(valueOf(r.Params.Status)), Page: p,
+		Kind: valueOf(r.Params.Kind), Status: string(valueOf(r.Params.Status)), AssigneeID: valueOf(r.Params.AssigneeID), Page: p,
 	})
 	if err != nil {
 		return nil, err
@@ -34,6 +34,66 @@ func (o *Operations) ResolveIncident(ctx context.Context, r gen.ResolveIncidentR
 	return gen.ResolveIncident200JSONResponse{Data: o.incidentOf(&i)}, nil
 }
 
+// GetIncident is one incident.
+func (o *Operations) GetIncident(ctx context.Context, r gen.GetIncidentRequestObject) (gen.GetIncidentResponseObject, error) {
+	i, err := o.Store.Incidents.IncidentByID(ctx, r.ID)
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.GetIncident200JSONResponse{Data: o.incidentOf(&i)}, nil
+}
+
+// AssignIncident says who looks after an incident.
+func (o *Operations) AssignIncident(ctx context.Context, r gen.AssignIncidentRequestObject) (gen.AssignIncidentResponseObject, error) {
+	i, err := o.Store.Incidents.AssignIncident(ctx, actor(ctx), r.ID, r.Body.AssigneeID)
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.AssignIncident200JSONResponse{Data: o.incidentOf(&i)}, nil
+}
+
+// ListIncidentAssignees lists who can look after incidents.
+func (o *Operations) ListIncidentAssignees(
+	ctx context.Context, _ gen.ListIncidentAssigneesRequestObject,
+) (gen.ListIncidentAssigneesResponseObject, error) {
+	all, err := o.Store.Incidents.Assignees(ctx)
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.ListIncidentAssignees200JSONResponse{Data: mapEach(all, func(u *models.User) gen.IncidentAssignee {
+		return gen.IncidentAssignee{ID: u.ID, Name: u.Name, Role: u.Role}
+	})}, nil
+}
+
+// ListIncidentNotes lists what was found out about an incident.
+func (o *Operations) ListIncidentNotes(
+	ctx context.Context, r gen.ListIncidentNotesRequestObject,
+) (gen.ListIncidentNotesResponseObject, error) {
+	all, err := o.Store.Incidents.Notes(ctx, r.ID)
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.ListIncidentNotes200JSONResponse{Data: mapEach(all, incidentNoteOf)}, nil
+}
+
+// AddIncidentNote keeps what was found out about an incident.
+func (o *Operations) AddIncidentNote(ctx context.Context, r gen.AddIncidentNoteRequestObject) (gen.AddIncidentNoteResponseObject, error) {
+	n, err := o.Store.Incidents.AddNote(ctx, actor(ctx), r.ID, r.Body.Note)
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.AddIncidentNote201JSONResponse{Data: incidentNoteOf(&n)}, nil
+}
+
+func incidentNoteOf(n *models.IncidentNote) gen.IncidentNote {
+	return gen.IncidentNote{ID: n.ID, AuthorID: n.AuthorID, AuthorName: n.AuthorName, Note: n.Note, CreatedAt: utc(n.CreatedAt)}
+}
+
 func (o *Operations) incidentOf(i *models.Incident) gen.Incident {
 	kind, status := i.Kind.Label(), models.IncidentStatusLabel(i.Status)
 
@@ -44,21 +104,27 @@ func (o *Operations) incidentOf(i *models.Incident) gen.Incident {
 		BookingNumber: optional(i.BookingNumber), AdCampaignID: i.AdCampaignID, RefundID: i.RefundID,
 		Message: i.Message, Details: i.Details, WorkflowID: optional(i.WorkflowID),
 		CreatedAt: utc(i.CreatedAt), ResolvedAt: utcOrNil(i.ResolvedAt), ResolvedBy: i.ResolvedBy, Note: optional(i.Note),
+		AssignedTo: i.AssignedTo, AssignedToName: optional(i.AssigneeName),
 		Links: o.incidentLinks(i),
 	}
 }
 
 // incidentLinks lead to the workflow that tells the incident's story, and to the runbook's paragraph about its kind.
 func (o *Operations) incidentLinks(i *models.Incident) *gen.IncidentLinks {
-	var links gen.IncidentLinks
-
-	if o.TemporalUI != "" && i.WorkflowID != "" {
-		links.Workflow = optional(o.TemporalUI + "/workflows/" + url.PathEscape(i.WorkflowID))
-	}
+	links := gen.IncidentLinks{Workflow: o.workflowURL(i.WorkflowID)}
 
 	if o.Runbook != "" {
 		links.Runbook = optional(o.Runbook + "#incident-" + strings.ToLower(string(i.Kind)))
 	}
 
 	return &links
+}
+
+// workflowURL is a workflow's page in the Temporal UI; nil without either.
+func (o *Operations) workflowURL(id string) *string {
+	if o.TemporalUI == "" || id == "" {
+		return nil
+	}
+
+	return optional(o.TemporalUI + "/workflows/" + url.PathEscape(id))
 }

@@ -30,6 +30,12 @@ type Deps struct {
 	Workflows *workflows.Client
 	Passwords *auth.Passwords
 	Issuer    *auth.Issuer
+	// Sealer encrypts the secrets of second factors.
+	Sealer *auth.Sealer
+	// SignOn is the identity provider of the platform's own people; nil without one.
+	SignOn *auth.SignOn
+	// StepUpAbove is the amount above which SteppedUpFor asks for a code; 0: none.
+	StepUpAbove models.Money
 	// Logins counts log-ins per account.
 	Logins *ratelimit.Limits
 	// Verifiers check the webhooks of each channel.
@@ -95,11 +101,26 @@ func detached(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), detachedTime)
 }
 
+// mailQueued has a mail delivered that was just queued and that its reader waits for. It may fail: the sweep finds the mail.
+func (o *Operations) mailQueued(ctx context.Context) {
+	go func() {
+		ctx, cancel := detached(ctx)
+		defer cancel()
+
+		if err := o.Workflows.WakeOutbox(ctx); err != nil {
+			o.Log.DebugContext(ctx, "outbox not woken; the sweep finds what is queued", "request_id", middleware.RequestID(ctx), "error", err)
+		}
+	}()
+}
+
 // actor is the caller in the store's terms.
 func actor(ctx context.Context) db.Actor {
 	p := middleware.Principal(ctx)
 
-	return db.Actor{UserID: p.UserID, Role: p.Role, ProviderID: p.ProviderID, RequestID: middleware.RequestID(ctx)}
+	return db.Actor{
+		UserID: p.UserID, Role: p.Role, ProviderID: p.ProviderID, RequestID: middleware.RequestID(ctx),
+		Address: middleware.Address(ctx), UserAgent: middleware.UserAgent(ctx),
+	}
 }
 
 // MayWrite refuses staff of a company whose data cannot be changed now: they read and do not write (rules: companies.inactive).

@@ -46,6 +46,12 @@ func (o *Operations) RejectRefund(ctx context.Context, r gen.RejectRefundRequest
 // decideApproval keeps the decision, and waits for its effect as long as a caller may wait. Once it is kept it is true, whatever becomes
 // of the wait.
 func (o *Operations) decideApproval(ctx context.Context, d models.RefundApproval) (models.Refund, error) {
+	if d.Decision == models.ApprovalApproved { // which moves money; a rejection moves none
+		if err := o.steppedUpForRefund(ctx, d.RefundID); err != nil {
+			return models.Refund{}, err
+		}
+	}
+
 	refund, err := o.Store.Refunds.DecideApproval(ctx, actor(ctx), d, o.Now())
 	if err != nil {
 		return refund, err

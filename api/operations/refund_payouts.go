@@ -48,6 +48,12 @@ func (o *Operations) RejectRefundPayout(
 // decidePayout keeps the decision, and waits for its effect as long as a caller may wait. Once it is kept it is true,
 // whatever becomes of the wait.
 func (o *Operations) decidePayout(ctx context.Context, d models.RefundPayout) (models.Refund, error) {
+	if d.Decision == models.PayoutPaid {
+		if err := o.steppedUpForRefund(ctx, d.RefundID); err != nil {
+			return models.Refund{}, err
+		}
+	}
+
 	refund, err := o.Store.Refunds.DecidePayout(ctx, actor(ctx), d, o.Now())
 	if err != nil {
 		return refund, err

@@ -16,13 +16,8 @@ import (
 
 // RefundBooking gives money back (rules: refunds.order): 201 once the gateway has decided, 202 while it has not.
 func (o *Operations) RefundBooking(ctx context.Context, r gen.RefundBookingRequestObject) (gen.RefundBookingResponseObject, error) {
-	switch partial := r.Body.RefundType == models.RefundPartial; {
-	case partial && r.Body.Amount == nil:
-		return nil, models.Invalid("amount", "is required for a partial refund")
-	case !partial && r.Body.Amount != nil: // or all of the money would go where a part was meant
-		return nil, models.Invalid("amount", "is for partial refunds only")
-	case r.Body.PaymentTransactionID != nil && *r.Body.PaymentTransactionID == uuid.Nil: // which would name none
-		return nil, models.Invalid("payment_transaction_id", "is no payment of this booking")
+	if err := checkRefund(r.Body.RefundType, r.Body.Amount, r.Body.PaymentTransactionID); err != nil {
+		return nil, err
 	}
 
 	refund, err := o.refund(ctx, refundRequest(ctx, &r))
@@ -73,6 +68,13 @@ func (o *Operations) RefundLatePayment(
 // refund orders a refund, and waits for its decision as long as the caller may wait. From the order on the refund is certain,
 // whatever becomes of the wait: while the orchestrator is away it stays PENDING, and is executed when that is back.
 func (o *Operations) refund(ctx context.Context, request models.RefundRequest) (models.Refund, error) {
+	atMost, err := o.orderAtMost(ctx)
+	if err != nil {
+		return models.Refund{}, err
+	}
+
+	request.AtMost = atMost
+
 	ordered, err := o.Store.Refunds.OrderRefund(ctx, request, o.Now())
 	if err != nil || ordered.Status != models.RefundPending {
 		return ordered, err
@@ -121,7 +123,10 @@ func refundRequest(ctx context.Context, r *gen.RefundBookingRequestObject) model
 func ownRequest(ctx context.Context, of uuid.UUID, key *uuid.UUID) models.RefundRequest {
 	who := middleware.Principal(ctx)
 
-	request := models.RefundRequest{RequestedBy: &who.UserID, Role: who.Role, RequestID: ownRequestID(ctx)}
+	request := models.RefundRequest{
+		RequestedBy: &who.UserID, Role: who.Role, RequestID: ownRequestID(ctx),
+		Address: middleware.Address(ctx), UserAgent: middleware.UserAgent(ctx),
+	}
 
 	identity, ordered := uuid.NewString(), uuid.Nil
 

@@ -74,7 +74,9 @@ func (o *Operations) GetPaymentStatus(
 // paymentStatus reads the caller's account and the payment at once, and judges the account first: nothing is said of the payment to a
 // caller whose account was removed, or whose tokens were revoked, while they wait included. Errors: UNAUTHENTICATED, NOT_FOUND.
 func (o *Operations) paymentStatus(ctx context.Context, booking uuid.UUID) (*payments.PaymentStatus, error) {
-	s, err := o.Store.Payments.PaymentStatusFor(ctx, middleware.Principal(ctx).UserID, booking, o.Now())
+	caller := middleware.Principal(ctx)
+
+	s, err := o.Store.Payments.PaymentStatusFor(ctx, caller.UserID, caller.SessionID, booking, o.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -98,6 +100,7 @@ func judgeAccount(ctx context.Context, now *db.AccountStatus) error {
 
 	return middleware.JudgeAccount(ctx, auth.AccountStatus{
 		Role: now.Role, ProviderID: now.ProviderID, Generation: now.TokenGeneration,
+		SessionOver: now.SessionOver, SecondFactor: now.SecondFactor,
 	}, nil)
 }
 

@@ -47,7 +47,7 @@ func (o *Operations) GetPaymentTransaction(
 		return nil, err
 	}
 
-	return gen.GetPaymentTransaction200JSONResponse{Data: detailOf(&t, timeline)}, nil
+	return gen.GetPaymentTransaction200JSONResponse{Data: o.detailOf(&t, timeline)}, nil
 }
 
 // adminTransactionOf also shows the platform's share, which is between the platform and the company.
@@ -58,7 +58,7 @@ func adminTransactionOf(t *models.PaymentTransaction) gen.PaymentTransaction {
 	return shown
 }
 
-func detailOf(t *models.PaymentTransaction, timeline []payments.TimelineEntry) gen.PaymentTransactionDetail {
+func (o *Operations) detailOf(t *models.PaymentTransaction, timeline []payments.TimelineEntry) gen.PaymentTransactionDetail {
 	d := adminTransactionOf(t)
 
 	return gen.PaymentTransactionDetail{
@@ -70,7 +70,7 @@ func detailOf(t *models.PaymentTransaction, timeline []payments.TimelineEntry) g
 		CheckoutURL: d.CheckoutURL, ExpiresAt: d.ExpiresAt, FailureCode: d.FailureCode, FailureReason: d.FailureReason,
 		CapturedAt: d.CapturedAt, CapturedAmount: d.CapturedAmount, CapturedCurrency: d.CapturedCurrency,
 		CommissionRate: d.CommissionRate, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,
-		WorkflowID: workflowOf(t),
+		WorkflowID: workflowOf(t), WorkflowURL: o.workflowURL(workflowOf(t)),
 		Timeline: mapEach(timeline, func(e *payments.TimelineEntry) gen.TimelineEntry {
 			return gen.TimelineEntry{At: utc(e.At), Kind: gen.TimelineKind(e.Kind), Message: e.Summary, Details: e.Details}
 		}),

@@ -80,7 +80,7 @@ func (l *Limits) Check(f *fiber.Ctx, op *contract.Operation, ip string, caller a
 	case contract.LimitLogin:
 		return l.takeAddr(f, "login", ip, l.limits.LoginIP)
 	case contract.LimitMedia:
-		return l.takeAddr(f, "media", ip, l.limits.Media)
+		return l.Media(f, ip)
 	case contract.LimitAnonymous:
 		return l.Anonymous(f, ip)
 	default:
@@ -91,6 +91,11 @@ func (l *Limits) Check(f *fiber.Ctx, op *contract.Operation, ip string, caller a
 // Anonymous counts a request of a caller without a token. Error: RATE_LIMITED.
 func (l *Limits) Anonymous(f *fiber.Ctx, ip string) error {
 	return l.takeAddr(f, "ip", ip, l.limits.Anonymous)
+}
+
+// Media counts the opening of a file: a page has many of them. Error: RATE_LIMITED.
+func (l *Limits) Media(f *fiber.Ctx, ip string) error {
+	return l.takeAddr(f, "media", ip, l.limits.Media)
 }
 
 // Unidentified gives the answer to an unidentified caller (401, 413) its headers: it counts against the address, and never

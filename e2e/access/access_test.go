@@ -225,7 +225,7 @@ func (w *world) requireLikeNever(t *testing.T, op operation, c cell, a harness.A
 func (w *world) requireIts(t *testing.T, op operation, c cell, r request, a harness.Answer) {
 	t.Helper()
 
-	list := op.list || c.operation == "MarkRecordsTransferred" || c.operation == "ListPaymentMethods"
+	list := op.list || strings.HasPrefix(c.operation, "List") || c.operation == "MarkRecordsTransferred"
 	if list || len(a.Body) == 0 || !strings.HasPrefix(op.path, "/api/v1/") || !strings.HasPrefix(a.Header.Get("Content-Type"), "application/json") {
 		return
 	}
@@ -237,7 +237,7 @@ func (w *world) requireIts(t *testing.T, op operation, c cell, r request, a harn
 	if a.Status == http.StatusOK && len(r.ids) > 0 {
 		id := data["id"]
 		switch c.operation {
-		case "GetPaymentStatus", "GetRefundQuote":
+		case "GetPaymentStatus", "GetRefundQuote", "PreviewRefund":
 			id = data["booking_id"]
 		case "GetBalanceOfProvider":
 			id = data["provider_id"]

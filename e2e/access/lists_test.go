@@ -33,6 +33,7 @@ var lists = map[string]struct{ whose, rows string }{
 	"ListPaymentTransactions": {"all", "SELECT id FROM payment_transactions WHERE $1::uuid IS NULL"},
 	"ListRefunds":             {"all", "SELECT id FROM refunds WHERE $1::uuid IS NULL"},
 	"ListIncidents":           {"all", "SELECT id FROM incidents WHERE $1::uuid IS NULL"},
+	"ListUsers":               {"all", "SELECT id FROM users WHERE deleted_at IS NULL AND $1::uuid IS NULL"},
 	"ListAuditLogs":           {"all", "SELECT id FROM audit_log WHERE $1::uuid IS NULL"},
 
 	"ListTrips": {"all", `SELECT t.id FROM trips AS t JOIN providers AS p ON p.id = t.provider_id

@@ -36,6 +36,12 @@ func (w *world) aboutMoney(t *testing.T, c cell) request {
 		return request{ids: kept(c, w.shared["transaction"]), body: object{"reason": "Asked for again"}}
 	case "GetRefund":
 		return request{ids: kept(c, w.shared["refund"])}
+	case "GetIncident", "ListIncidentNotes":
+		return request{ids: kept(c, w.shared["incident"])}
+	case "AssignIncident":
+		return request{ids: kept(c, w.shared["incident"]), body: object{"assignee_id": nil}}
+	case "AddIncidentNote":
+		return request{ids: kept(c, w.shared["incident"]), body: object{"note": "Asked the gateway"}}
 	case "ResolveIncident":
 		id := w.shared["incident"]
 		if c.want == http.StatusOK {
@@ -68,6 +74,8 @@ func (w *world) aboutMoney(t *testing.T, c cell) request {
 		return w.refund(c)
 	case "GetRefundQuote":
 		return request{ids: w.refund(c).ids}
+	case "PreviewRefund":
+		return request{ids: w.refund(c).ids, query: "?refund_type=FULL"}
 	case "ConfirmRefundPayout":
 		return request{ids: w.payout(t, c), body: object{"payout_reference": "TRF-1"}}
 	case "RejectRefundPayout":
@@ -76,7 +84,7 @@ func (w *world) aboutMoney(t *testing.T, c cell) request {
 		return request{ids: w.approval(t, c), body: object{"note": "Compared with the letter"}}
 	case "RejectRefund":
 		return request{ids: w.approval(t, c), body: object{"note": "Refunded by another booking"}}
-	case "ExportFinancialRecords":
+	case "ExportFinancialRecords", "ExportAuditLogs":
 		return request{query: "?format=csv"}
 	default:
 		return request{}

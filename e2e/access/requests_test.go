@@ -177,6 +177,10 @@ func (w *world) aboutOthers(t *testing.T, c cell) request {
 	case "CreateCampaignIntent":
 		return request{ids: w.campaign(t, c, "PENDING_PAYMENT"), body: object{"payment_method": "credit_card"}}
 	default:
+		if r, ok := w.aboutIdentity(t, c); ok {
+			return r
+		}
+
 		return w.aboutMoney(t, c)
 	}
 }

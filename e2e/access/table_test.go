@@ -36,12 +36,16 @@ var kinds = map[string][]string{
 	"file": {"signed", "unsigned", "never", "odd"},
 	// An event of the gateway.
 	"event": {"signed", "unsigned"},
+	// A session.
+	"session": {"own", "foreign", "never", "odd"},
+	// An account of the platform's people; `self` is the caller's own.
+	"account": {"there", "self", "deleted", "never", "odd"},
 }
 
 // table is the access of every role and the statuses of the checks (rules: scope.roles), written down a second time: what each kind of caller gets
 // for each kind of resource, in the order of kinds; one status is that of all of them. `staff` are PROVIDER_STAFF and
-// PROVIDER_ADMIN of company A, `idle` those of C, `admin` are ADMIN and SUPER_ADMIN. Every request is one that its owner
-// would send.
+// PROVIDER_ADMIN of company A, `idle` those of C, `admin` are ADMIN and SUPER_ADMIN; `403/200` is the first of a column's callers
+// and the second. Every request is one that its owner would send.
 const table = `
 operation            kinds   | nobody                      | END_USER                    | staff                       | idle                        | SUPPORT_AGENT               | FINANCE_ADMIN               | admin
 Register             -       | 201                         | 201                         | 201                         | 201                         | 201                         | 201                         | 201
@@ -50,6 +54,21 @@ RefreshTokens        -       | 200                         | 200                
 Logout               -       | 204                         | 204                         | 204                         | 204                         | 204                         | 204                         | 204
 GetMe                -       | 401                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
 ChangePassword       -       | 401                         | 204                         | 204                         | 204                         | 204                         | 204                         | 204
+LoginTOTP            -       | 200                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
+VerifyEmail          -       | 204                         | 204                         | 204                         | 204                         | 204                         | 204                         | 204
+ForgotPassword       -       | 202                         | 202                         | 202                         | 202                         | 202                         | 202                         | 202
+ResetPassword        -       | 204                         | 204                         | 204                         | 204                         | 204                         | 204                         | 204
+GetSingleSignOn      -       | 200                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
+StartSingleSignOn    -       | 404                         | 404                         | 404                         | 404                         | 404                         | 404                         | 404
+FinishSingleSignOn   -       | 404                         | 404                         | 404                         | 404                         | 404                         | 404                         | 404
+StepUp               -       | 401                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
+ListSessions         -       | 401                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
+EndSessions          -       | 401                         | 204                         | 204                         | 204                         | 204                         | 204                         | 204
+SendVerification     -       | 401                         | 202                         | 202                         | 202                         | 202                         | 202                         | 202
+BeginSecondFactor    -       | 401                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
+ConfirmSecondFactor  -       | 401                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
+RemoveSecondFactor   -       | 401                         | 204                         | 204                         | 204                         | 204                         | 204                         | 204
+EndSession           session | 401                         | 204 404 404 404             | 204 404 404 404             | 204 404 404 404             | 204 404 404 404             | 204 404 404 404             | 204 404 404 404
 GetJWKS              -       | 200                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
 GetIndex             -       | 200                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
 GetVersionIndex      -       | 200                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
@@ -142,6 +161,11 @@ RefundLatePayment    kept    | 401                         | 403                
 ListRefunds          -       | 401                         | 403                         | 403                         | 403                         | 200                         | 200                         | 200
 GetRefund            kept    | 401                         | 403                         | 403                         | 403                         | 200 404 404                 | 200 404 404                 | 200 404 404
 ListIncidents        -       | 401                         | 403                         | 403                         | 403                         | 200                         | 200                         | 200
+GetIncident          kept    | 401                         | 403                         | 403                         | 403                         | 200 404 404                 | 200 404 404                 | 200 404 404
+AssignIncident       kept    | 401                         | 403                         | 403                         | 403                         | 200 404 404                 | 200 404 404                 | 200 404 404
+ListIncidentNotes    kept    | 401                         | 403                         | 403                         | 403                         | 200 404 404                 | 200 404 404                 | 200 404 404
+AddIncidentNote      kept    | 401                         | 403                         | 403                         | 403                         | 201 404 404                 | 201 404 404                 | 201 404 404
+ListIncidentAssignees -      | 401                         | 403                         | 403                         | 403                         | 200                         | 200                         | 200
 ResolveIncident      kept    | 401                         | 403                         | 403                         | 403                         | 403                         | 200 404 404                 | 200 404 404
 ApproveRefund        kept    | 401                         | 403                         | 403                         | 403                         | 403                         | 200 404 404                 | 200 404 404
 RejectRefund         kept    | 401                         | 403                         | 403                         | 403                         | 403                         | 200 404 404                 | 200 404 404
@@ -149,6 +173,7 @@ ConfirmRefundPayout  kept    | 401                         | 403                
 RejectRefundPayout   kept    | 401                         | 403                         | 403                         | 403                         | 403                         | 200 404 404                 | 200 404 404
 ListBookings         -       | 401                         | 403                         | 403                         | 403                         | 200                         | 200                         | 200
 GetRefundQuote       sale    | 401                         | 403                         | 403                         | 403                         | 403                         | 200 409 404 404             | 200 409 404 404
+PreviewRefund        sale    | 401                         | 403                         | 403                         | 403                         | 403                         | 200 409 404 404             | 200 409 404 404
 RefundBooking        sale    | 401                         | 403                         | 403                         | 403                         | 403                         | 201 409 404 404             | 201 409 404 404
 GetFinancialSummary  -       | 401                         | 403                         | 403                         | 403                         | 403                         | 200                         | 200
 ListFinancialRecords -       | 401                         | 403                         | 403                         | 403                         | 403                         | 200                         | 200
@@ -165,6 +190,22 @@ StreamProviderDashboardEvents - | 401                         | 403             
 ListProviderFinancialRecords - | 401                       | 403                         | 200                         | 200                         | 403                         | 403                         | 403
 GetProviderFinancialSummary - | 401                        | 403                         | 200                         | 200                         | 403                         | 403                         | 403
 ListAuditLogs        -       | 401                         | 403                         | 403                         | 403                         | 403                         | 403                         | 200
+ExportAuditLogs      -       | 401                         | 403                         | 403                         | 403                         | 403                         | 403                         | 403/200
+`
+
+// accountsTable is the same of what only a SUPER_ADMIN may.
+const accountsTable = `
+operation             kinds   | nobody | END_USER | staff | idle | SUPPORT_AGENT | FINANCE_ADMIN | ADMIN | SUPER_ADMIN
+ListUsers             -       | 401    | 403      | 403   | 403  | 403           | 403           | 403   | 200
+InviteUser            -       | 401    | 403      | 403   | 403  | 403           | 403           | 403   | 201
+GetUser               account | 401    | 403      | 403   | 403  | 403           | 403           | 403   | 200 200 404 404 404
+ReplaceUser           account | 401    | 403      | 403   | 403  | 403           | 403           | 403   | 200 403 404 404 404
+PatchUser            account | 401    | 403      | 403   | 403  | 403           | 403           | 403   | 200 403 404 404 404
+LockUser              account | 401    | 403      | 403   | 403  | 403           | 403           | 403   | 200 403 404 404 404
+UnlockUser            account | 401    | 403      | 403   | 403  | 403           | 403           | 403   | 200 403 404 404 404
+InviteUserAgain       account | 401    | 403      | 403   | 403  | 403           | 403           | 403   | 200 403 404 404 404
+ResetUserSecondFactor account | 401    | 403      | 403   | 403  | 403           | 403           | 403   | 200 403 404 404 404
+RemoveUser            account | 401    | 403      | 403   | 403  | 403           | 403           | 403   | 204 403 404 404 404
 `
 
 // cell is one request and the status that it must get.
@@ -181,18 +222,28 @@ func (c cell) String() string { return fmt.Sprintf("%s as %s, %s", c.operation, 
 var columns = map[string][]string{
 	"nobody": {"nobody"}, "END_USER": {"END_USER"}, "SUPPORT_AGENT": {"SUPPORT_AGENT"}, "FINANCE_ADMIN": {"FINANCE_ADMIN"},
 	"staff": {"PROVIDER_STAFF", "PROVIDER_ADMIN"}, "idle": {"PROVIDER_STAFF (idle)", "PROVIDER_ADMIN (idle)"},
-	"admin": {"ADMIN", "SUPER_ADMIN"},
+	"admin": {"ADMIN", "SUPER_ADMIN"}, "ADMIN": {"ADMIN"}, "SUPER_ADMIN": {"SUPER_ADMIN"},
 }
 
-// matrix reads the table: the cells of each operation.
+// matrix reads the tables: the cells of each operation.
 func matrix(t *testing.T) map[string][]cell {
 	t.Helper()
 
 	out := map[string][]cell{}
 
+	for _, text := range []string{table, accountsTable} {
+		readTable(t, text, out)
+	}
+
+	return out
+}
+
+func readTable(t *testing.T, text string, out map[string][]cell) {
+	t.Helper()
+
 	var header []string
 
-	for line := range strings.Lines(table) {
+	for line := range strings.Lines(text) {
 		fields := strings.Split(line, "|")
 
 		first := strings.Fields(fields[0])
@@ -212,13 +263,18 @@ func matrix(t *testing.T) map[string][]cell {
 		require.Contains(t, kinds, first[1], line)
 
 		for i := 1; i < len(fields); i++ {
-			for _, caller := range columns[strings.TrimSpace(header[i])] {
-				out[first[0]] = append(out[first[0]], cellsOf(t, first[0], caller, kinds[first[1]], strings.Fields(fields[i]))...)
+			for n, caller := range columns[strings.TrimSpace(header[i])] {
+				statuses := strings.Fields(fields[i])
+				for k, status := range statuses {
+					if each := strings.Split(status, "/"); len(each) > 1 {
+						statuses[k] = each[n]
+					}
+				}
+
+				out[first[0]] = append(out[first[0]], cellsOf(t, first[0], caller, kinds[first[1]], statuses)...)
 			}
 		}
 	}
-
-	return out
 }
 
 func cellsOf(t *testing.T, operation, caller string, kinds, statuses []string) []cell {

@@ -9,12 +9,10 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"rihla/api/gen"
 	"rihla/e2e/harness"
 	"rihla/internal/store/bookings"
 	"rihla/internal/store/db"
 	"rihla/internal/store/seed"
-	"rihla/internal/store/storetest"
 	"rihla/models"
 )
 
@@ -75,6 +73,9 @@ func newWorld(t *testing.T, s *harness.Stack) *world {
 	for name := range w.companies {
 		w.own(t, name)
 	}
+
+	w.deleted["account"] = w.newManaged(t, "")
+	require.NoError(t, w.Store.Accounts.RemoveUser(t.Context(), db.Actor{Operator: "test"}, w.deleted["account"]))
 
 	a, err := w.callers["ADMIN"].Do(http.MethodPost, "/api/v1/admin/providers/"+w.provider("C").String()+"/deactivate", nil, nil)
 	require.NoError(t, err)
@@ -206,25 +207,6 @@ func (w *world) newUser(t *testing.T, company string) uuid.UUID {
 	require.NoError(t, err)
 
 	return u.ID
-}
-
-// newSelf is another account like the caller's, signed in.
-func (w *world) newSelf(t *testing.T, caller string) *harness.Caller {
-	t.Helper()
-
-	u := w.users[caller]
-	u.ID, u.Email = models.NewID(), mark()+"@rihla.test"
-
-	_, err := w.Store.Accounts.CreateUser(t.Context(), u)
-	require.NoError(t, err)
-
-	var tokens gen.Tokens
-
-	a := w.Anybody().Post("/api/v1/auth/login", object{"email": u.Email, "password": storetest.Password})
-	require.Equal(t, http.StatusOK, a.Status, "%s", a.Body)
-	require.NoError(t, a.Data(&tokens))
-
-	return w.With(tokens.AccessToken)
 }
 
 func (w *world) newIncident(t *testing.T) uuid.UUID {

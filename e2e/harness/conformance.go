@@ -107,7 +107,8 @@ func (c *Conformance) find(path string) (string, *openapi3.PathItem) {
 }
 
 func (c *Conformance) checkOperation(r *http.Request, a Answer, to *routers.Route) error {
-	isJSON := strings.HasPrefix(a.Header.Get("Content-Type"), "application/json")
+	media, _, _ := strings.Cut(a.Header.Get("Content-Type"), ";")
+	isJSON := media == "application/json" // application/jsonl is a file
 	noBody := len(a.Body) == 0 || r.Method == http.MethodHead
 
 	input := &openapi3filter.ResponseValidationInput{

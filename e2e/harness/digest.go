@@ -9,6 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// sealing are the tables that workers change when they seal the audit log.
+var sealing = map[string]bool{"audit_unsealed": true, "audit_seals": true, "audit_seal_start": true}
+
 // Digest is every table's number of rows and a digest of what is in them: two that are equal say that nothing was
 // written in between.
 func (s *Stack) Digest(tb testing.TB) map[string]string {
@@ -43,7 +46,7 @@ func (s *Stack) Digest(tb testing.TB) map[string]string {
 			which = "action <> 'BOOKING_DOCUMENTS_READ'"
 		}
 
-		if name == "outbox_shards" { // who delivers at the moment
+		if name == "outbox_shards" || sealing[name] { // who delivers at the moment, and what follows from audit_log by itself
 			which = "false"
 		}
 

@@ -32,7 +32,7 @@ var lists = map[string]struct {
 	"ListPaymentTransactions": {"payment_transactions", models.RoleSupportAgent}, "ListRefunds": {"refunds", models.RoleFinanceAdmin},
 	"ListIncidents":        {"incidents", models.RoleFinanceAdmin},
 	"ListFinancialRecords": {"financial_records", models.RoleFinanceAdmin}, "ListProviderFinancialRecords": {"financial_records", models.RoleProviderStaff},
-	"ListAuditLogs": {"audit_log", models.RoleAdmin},
+	"ListAuditLogs": {"audit_log", models.RoleAdmin}, "ListUsers": {"users", models.RoleSuperAdmin},
 }
 
 // rowStatements is how a table gets a row, $1 its id and $2 a number: rows of different numbers are equal in many columns, so that
@@ -44,7 +44,7 @@ const (
 	moved   = "created_at = now() - random() * interval '2 hours'"
 	deleted = "UPDATE {table} SET deleted_at = now() WHERE id = $1"
 	erased  = "DELETE FROM {table} WHERE id = $1"
-	never   = "" // its rows are kept for ever
+	never   = "" // its rows stay as they are
 )
 
 var rows = map[string]rowStatements{
@@ -105,7 +105,7 @@ var rows = map[string]rowStatements{
 		platform_commission_amount, net_amount, vat_amount, refunded_amount, record_date, balance_status, commission_rate, created_at) VALUES ($1::uuid, $1::uuid::text, 'SALE',
 		{payment}, {provider}, {booking}, 100 + $2::int % 5, $2::int % 3, 100 + $2::int % 5 - $2::int % 3, 15, 100 + $2::int % 5,
 		current_date - $2::int % 6, 'REFUNDED', 0.1, ` + created + `)`, moved + `, record_date = current_date - (random() * 9)::int`, erased},
-	"audit_log": {`INSERT INTO audit_log (id, action, entity, created_at) VALUES ($1, 'HOTEL_CREATED', 'hotel', ` + created + `)`, moved, erased},
+	"audit_log": {`INSERT INTO audit_log (id, action, entity, created_at) VALUES ($1, 'HOTEL_CREATED', 'hotel', ` + created + `)`, never, never},
 }
 
 // world is a running service with a user of every role signed in.
@@ -233,10 +233,13 @@ func (o *others) change(ctx context.Context, number int) error {
 
 	r := rows[o.table]
 
-	o.moved = append(o.moved, o.made[1])
-	_, moveErr := o.w.DB.ExecContext(ctx, "UPDATE "+o.table+" SET "+r.move+" WHERE id = $1", o.made[1])
+	var moveErr, dropErr, lateErr error
 
-	var dropErr, lateErr error
+	if r.move != never {
+		o.moved = append(o.moved, o.made[1])
+		_, moveErr = o.w.DB.ExecContext(ctx, "UPDATE "+o.table+" SET "+r.move+" WHERE id = $1", o.made[1])
+	}
+
 	if r.drop != never {
 		_, dropErr = o.w.DB.ExecContext(ctx, strings.ReplaceAll(r.drop, "{table}", o.table), o.made[0])
 	}

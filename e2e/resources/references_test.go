@@ -87,6 +87,11 @@ func referenceCases(t *testing.T, s *harness.Stack) map[reference]refusal {
 
 	paid, foreign := customer.BookPaid(1), customer.BookPaid(1)
 
+	incident, passenger := models.NewID(), uuid.Nil
+	_, err = s.DB.ExecContext(t.Context(), "INSERT INTO incidents (id, kind, message) VALUES ($1, 'GATEWAY_OUTAGE', 'Out')", incident)
+	require.NoError(t, err)
+	require.NoError(t, s.DB.QueryRowContext(t.Context(), "SELECT user_id FROM bookings WHERE id = $1", paid.ID).Scan(&passenger))
+
 	cases := map[reference]refusal{
 		{"CreateBooking", "trip_id"}: {
 			method: http.MethodPost, path: bookingsPath, by: customer, body: s.BookingRequest(1),
@@ -106,6 +111,10 @@ func referenceCases(t *testing.T, s *harness.Stack) map[reference]refusal {
 		{"RefundBooking", "payment_transaction_id"}: {
 			method: http.MethodPost, path: "/api/v1/admin/bookings/" + paid.ID.String() + "/refund", by: finance,
 			body: object{"refund_type": "FULL"}, wrong: []any{unknown, foreign.Payment.TransactionID},
+		},
+		{"AssignIncident", "assignee_id"}: {
+			method: http.MethodPost, path: "/api/v1/admin/incidents/" + incident.String() + "/assign", by: finance, body: object{},
+			wrong: []any{unknown, passenger},
 		},
 		// Of many ids the details name those that are unknown.
 		{"MarkRecordsTransferred", "ids"}: {

@@ -48,6 +48,8 @@ type Summary struct {
 	Since    time.Time // of RunSince: the moment of the last snapshot
 	Payments int       // of RunSince: how many payments were looked at
 	Left     []Rule    // by RunSince to a full audit
+
+	LogSeal LogSeal // the newest seal of the audit log; the zero value when there is none
 }
 
 // UnseenError says that rules could not be looked at, or not to the end.
@@ -83,6 +85,11 @@ type check struct {
 	needs string
 	// reach is which part of the books has to be read for it.
 	reach reach
+	// inParts is set where nothing but a payment's own rows decides, and where all payments at once take more room than there may be.
+	inParts bool
+	// look is in place of the query where SQL alone cannot tell. It looks at what has happened since a moment, the zero one for all.
+	look  func(ctx context.Context, tx *sql.Tx, since time.Time, found func(Difference) error) error
+	since time.Time
 }
 
 // reach is which part of the books a check reads.
@@ -98,7 +105,7 @@ const (
 func checks() []check {
 	return slices.Concat(
 		recordChecks(), balanceChecks(), refundChecks(), paymentChecks(), lostMoneyChecks(), subjectChecks(), bookingChecks(),
-		traceChecks(), archiveChecks(), guardChecks(), rollupChecks(), snapshotChecks(),
+		traceChecks(), archiveChecks(), guardChecks(), rollupChecks(), snapshotChecks(), logChecks(),
 	)
 }
 
@@ -118,10 +125,10 @@ func Rules() []Rule {
 const settings = `SET LOCAL work_mem = '128MB'; SET LOCAL jit = off; SET LOCAL statement_timeout = 0; SET LOCAL datestyle = 'ISO, YMD'`
 
 // Run looks at every rule in one snapshot of the database, so that it may run beside live traffic, and hands each
-// difference to found, grouped by rule. Differences are streamed: memory does not grow with the ledger. A rule that cannot
-// be looked at does not keep the others from it: it is in the summary's Unseen, and a caller that takes silence for agreement
-// has to look there. An error ends the run: of found, of ctx, or of a connection that is lost; the summary has what
-// was found until then.
+// difference to found, grouped by rule (in a large ledger, by rule for each million of payments). Differences are streamed: memory does
+// not grow with the ledger. A rule that cannot be looked at does not keep the others from it: it is in the summary's Unseen, and a caller
+// that takes silence for agreement has to look there. An error ends the run: of found, of ctx, or of a connection that is lost; the summary
+// has what was found until then.
 func Run(ctx context.Context, db *sql.DB, found func(Difference) error) (Summary, error) {
 	began := time.Now()
 
@@ -131,25 +138,37 @@ func Run(ctx context.Context, db *sql.DB, found func(Difference) error) (Summary
 	}
 	defer func() { _ = tx.Rollback() }()
 
-	out, err := inspect(ctx, tx, found)
+	out, err := inspect(ctx, tx, paymentsInAPart, found)
 	out.Took = time.Since(began)
 
 	return out, err
 }
 
-func inspect(ctx context.Context, tx *sql.Tx, found func(Difference) error) (Summary, error) {
+func inspect(ctx context.Context, tx *sql.Tx, inAPart int, found func(Difference) error) (Summary, error) {
 	var out Summary
 
 	if _, err := tx.ExecContext(ctx, settings); err != nil {
 		return out, fmt.Errorf("prepare audit: %w", err)
 	}
 
-	return out, inspectAll(ctx, tx, checks(), &out, found)
+	newest, err := newestLogSeal(ctx, tx)
+	if err != nil {
+		return out, fmt.Errorf("read the newest seal of the audit log: %w", err)
+	}
+
+	out.LogSeal = newest
+
+	ranges, err := parts(ctx, tx, inAPart)
+	if err != nil {
+		return out, fmt.Errorf("divide the payments: %w", err)
+	}
+
+	return out, inspectAll(ctx, tx, checks(), ranges, &out, found)
 }
 
-func inspectAll(ctx context.Context, tx *sql.Tx, all []check, out *Summary, found func(Difference) error) error {
+func inspectAll(ctx context.Context, tx *sql.Tx, all []check, ranges []paymentRange, out *Summary, found func(Difference) error) error {
 	for _, c := range all {
-		if err := c.guarded(ctx, tx, out, found); err != nil {
+		if err := c.guarded(ctx, tx, ranges, out, found); err != nil {
 			return fmt.Errorf("audit %s: %w", c.rules[0].Name, err)
 		}
 	}
@@ -159,14 +178,14 @@ func inspectAll(ctx context.Context, tx *sql.Tx, all []check, out *Summary, foun
 
 // guarded runs the check behind a savepoint, so that its failure leaves the snapshot to those that follow. It returns
 // what ends the audit.
-func (c check) guarded(ctx context.Context, tx *sql.Tx, out *Summary, found func(Difference) error) error {
+func (c check) guarded(ctx context.Context, tx *sql.Tx, ranges []paymentRange, out *Summary, found func(Difference) error) error {
 	if _, err := tx.ExecContext(ctx, "SAVEPOINT rule"); err != nil {
 		return err
 	}
 
 	var enough error
 
-	err := c.run(ctx, tx, out, func(d Difference) error {
+	err := c.run(ctx, tx, ranges, out, func(d Difference) error {
 		enough = found(d)
 
 		return enough
@@ -190,7 +209,7 @@ func (c check) guarded(ctx context.Context, tx *sql.Tx, out *Summary, found func
 	return nil
 }
 
-func (c check) run(ctx context.Context, tx *sql.Tx, out *Summary, found func(Difference) error) error {
+func (c check) run(ctx context.Context, tx *sql.Tx, ranges []paymentRange, out *Summary, found func(Difference) error) error {
 	count, there := map[string]int{}, true
 
 	defer func() {
@@ -211,10 +230,41 @@ func (c check) run(ctx context.Context, tx *sql.Tx, out *Summary, found func(Dif
 		}
 	}
 
-	rows, err := tx.QueryContext(ctx, c.sql, c.args...)
+	note := func(d Difference) error {
+		count[d.Rule]++
+		out.Differences++
+
+		return found(d)
+	}
+
+	if c.look != nil {
+		return c.look(ctx, tx, c.since, note)
+	}
+
+	if !c.inParts {
+		ranges = []paymentRange{{}}
+	}
+
+	for _, p := range ranges {
+		if err := c.query(ctx, tx, p, note); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+func (c check) query(ctx context.Context, tx *sql.Tx, p paymentRange, found func(Difference) error) error {
+	rows, err := tx.QueryContext(ctx, p.scoped(c.sql), c.args...)
 	if err != nil {
 		return err
 	}
+
+	return eachDifference(rows, found)
+}
+
+// eachDifference hands on what a query has found, whose columns are those of Difference.
+func eachDifference(rows *sql.Rows, found func(Difference) error) error {
 	defer rows.Close()
 
 	for rows.Next() {
@@ -222,9 +272,6 @@ func (c check) run(ctx context.Context, tx *sql.Tx, out *Summary, found func(Dif
 		if err := rows.Scan(&d.Rule, &d.Subject, &d.ID, &d.What); err != nil {
 			return err
 		}
-
-		count[d.Rule]++
-		out.Differences++
 
 		if err := found(d); err != nil {
 			return err

@@ -32,8 +32,9 @@ func paymentBalances() check {
 			{"refund-transfers", "The refunded amount of a transaction is what its transfers gave back to the gateway, or paid out by hand."},
 			{"sold-total", "The lines of a payment add up to what was paid, whatever was refunded of it."},
 		},
-		needs: returned,
-		sql:   paymentBalancesSQL,
+		needs:   returned,
+		sql:     paymentBalancesSQL,
+		inParts: true,
 	}
 }
 

@@ -22,10 +22,12 @@ func guardChecks() []check {
 	}}
 }
 
-// transfersTable is the table of which nothing may ever change; events is that of which nothing may change that was received.
+// transfersTable is the table of which nothing may ever change; events is that of which nothing may change that was received. Entries of
+// logTable do not change, either.
 const (
 	transfersTable = "ledger_transfers"
 	events         = "webhook_events"
+	logTable       = "audit_log"
 )
 
 // guard is a trigger, or a function that triggers or people run.
@@ -39,7 +41,7 @@ type guard struct {
 // guards are all of them, by migration.
 func guards() []guard {
 	return slices.Concat(bookGuards(), refundGuards(), approvalGuards(), reversalGuards(), evidenceGuards(), bookingGuards(), digestGuards(),
-		notedGuards())
+		notedGuards(), logGuards())
 }
 
 // notedGuards hold what the owner has noted of archived months and of audits.
@@ -63,6 +65,25 @@ func notedGuards() []guard {
 			"0036", snapshots, "snapshots_no_truncate", "BEFORE TRUNCATE ON balance_snapshots FOR EACH STATEMENT " +
 				"EXECUTE FUNCTION refuse_snapshot_change()",
 		},
+	}
+}
+
+// logGuards hold the audit log and its seals.
+func logGuards() []guard {
+	return []guard{
+		{"0040", "", "note_audit_entries", "642476a66c041f93a72c0939520ba011"},
+		{"0040", "", "refuse_audit_change", "79fe2a4d07184359e54e1d669f55fbb2"},
+		{"0040", "", "refuse_seal_change", "99454873589d32c78986d96fb0d8819a"},
+		{"0040", "", "add_audit_seal", "cd1d9043b82afef936b1394e5cf7a32d"},
+		{"0040", "", "seal_audit_log", "41e264173d13c03abb456040717149b2"},
+		{
+			"0040", logTable, "audit_log_noted", "AFTER INSERT ON audit_log REFERENCING NEW TABLE AS entries FOR EACH STATEMENT " +
+				"EXECUTE FUNCTION note_audit_entries()",
+		},
+		{"0040", logTable, "audit_log_append_only", "BEFORE DELETE OR UPDATE ON audit_log FOR EACH ROW EXECUTE FUNCTION refuse_audit_change()"},
+		{"0040", logTable, "audit_log_no_truncate", "BEFORE TRUNCATE ON audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change()"},
+		{"0040", logSeals, "seals_append_only", "BEFORE DELETE OR UPDATE ON audit_seals FOR EACH ROW EXECUTE FUNCTION refuse_seal_change()"},
+		{"0040", logSeals, "seals_no_truncate", "BEFORE TRUNCATE ON audit_seals FOR EACH STATEMENT EXECUTE FUNCTION refuse_seal_change()"},
 	}
 }
 

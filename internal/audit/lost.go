@@ -80,8 +80,8 @@ WHERE coalesce(t.owed_at, t.captured_at) < now() - interval '1 day'
 
 func refusedRefunds() check {
 	return check{
-		rules: []Rule{{"refund-incident", "A refund that the gateway refused, that was not approved in time, or that people ended although " +
-			"it is owed, has opened an incident REFUND_FAILED."}},
+		rules: []Rule{{"refund-incident", "A refund that the gateway refused, that was not approved in time, or that people ended although it " +
+			"is owed, has opened an incident REFUND_FAILED."}},
 		sql: `
 SELECT 'refund-incident', 'refund', f.id, format('%s of %s, without an incident', f.status, f.amount)
 FROM refunds AS f JOIN payment_transactions AS t ON t.id = f.payment_transaction_id

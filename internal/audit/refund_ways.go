@@ -89,8 +89,8 @@ func refundWays() check {
 			{"refund-channel", "A refund by hand is of a bill or of money in another currency, no gateway knows it and the platform's bank " +
 				"pays it; any other is paid by its gateway."},
 			{"refund-payout", "A refund by hand SUCCEEDED when another user than its requester confirmed the payout, and FAILED when it " +
-				"was rejected, or not approved before that, within a day; one that came back from the customer's bank can only be paid " +
-				"out; the audit log has the same decision of the same person."},
+				"was rejected, or not approved before that, within a day; one that came back from the customer's bank can only be paid out; the " +
+				"audit log has the same decision of the same person."},
 		},
 		sql: `
 WITH paid AS (

@@ -55,6 +55,13 @@ func inspectSince(ctx context.Context, tx *sql.Tx, since time.Time, found func(D
 
 	from := since.Add(-deadlines)
 
+	newest, err := newestLogSeal(ctx, tx)
+	if err != nil {
+		return out, fmt.Errorf("read the newest seal of the audit log: %w", err)
+	}
+
+	out.LogSeal = newest
+
 	var payments, bookings, campaigns string
 	if err := tx.QueryRowContext(ctx, touchedSQL, from).Scan(&payments, &bookings, &campaigns, &out.Payments); err != nil {
 		return out, fmt.Errorf("look for what has happened: %w", err)
@@ -70,13 +77,14 @@ func inspectSince(ctx context.Context, tx *sql.Tx, since time.Time, found func(D
 			c.sql, c.args = scoped(c.sql), []any{payments, bookings, campaigns, from}
 			all = append(all, c)
 		case besides:
+			c.since = from
 			all = append(all, c)
 		}
 	}
 
 	all = append(all, sinceSnapshot())
 
-	return out, inspectAll(ctx, tx, all, &out, found)
+	return out, inspectAll(ctx, tx, all, []paymentRange{{}}, &out, found)
 }
 
 // touchedSQL finds the payments, bookings and campaigns that anything has happened to since $1, or that wait for something, as arrays in
@@ -167,14 +175,17 @@ ad_campaigns AS NOT MATERIALIZED (SELECT * FROM public.ad_campaigns WHERE id IN 
 trips AS NOT MATERIALIZED (SELECT * FROM public.trips WHERE id IN (SELECT trip_id FROM bookings))`
 
 // scoped is a check's SQL over the touched tables.
-func scoped(sql string) string {
-	sql = strings.TrimSpace(sql)
+func scoped(check string) string { return within(touched, check) }
+
+// within is a check's SQL over tables that other queries in WITH stand for.
+func within(tables, check string) string {
+	check = strings.TrimSpace(check)
 
 	for _, with := range []string{"WITH RECURSIVE ", "WITH "} {
-		if rest, found := strings.CutPrefix(sql, with); found {
-			return touched + ",\n" + rest
+		if rest, found := strings.CutPrefix(check, with); found {
+			return tables + ",\n" + rest
 		}
 	}
 
-	return touched + "\n" + sql
+	return tables + "\n" + check
 }

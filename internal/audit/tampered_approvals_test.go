@@ -88,7 +88,7 @@ func approvalTamperings(w *world) []tampering {
 		{
 			"audit-actor", "approved by no one", "UPDATE audit_log SET actor_id = NULL WHERE action = 'REFUND_APPROVED'", nil,
 			w.entry("REFUND_APPROVED"),
-			[]string{"refund-approval"},
+			[]string{"log-entries", "refund-approval"},
 		},
 	}
 }

@@ -41,13 +41,14 @@ func reversalTamperings(w *world) []tampering {
 		},
 		{
 			"audit-log", "a reversal of which nothing tells", "DELETE FROM audit_log WHERE action = 'FINANCIAL_RECORD_TRANSFER_REVERTED'",
-			nil, rest, nil,
+			nil, rest,
+			[]string{"log-entries"},
 		},
 		{
 			"audit-actor", "a reversal by a stranger", `UPDATE audit_log SET actor_id = gen_random_uuid()
 			WHERE action = 'FINANCIAL_RECORD_TRANSFER_REVERTED'`,
 			nil, nil,
-			[]string{"audit-log"},
+			[]string{"audit-log", "log-entries"},
 		},
 	}
 }

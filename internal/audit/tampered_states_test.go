@@ -133,11 +133,11 @@ func stateTamperings(w *world) []tampering {
 
 func traceTamperings(w *world) []tampering {
 	return []tampering{
-		{"audit-log", "a refund", "DELETE FROM audit_log WHERE entity_id = $1", []any{w.partial.ID}, of(w.partial.ID), nil},
-		{"audit-log", "a payout", "DELETE FROM audit_log WHERE action = 'FINANCIAL_RECORD_TRANSFERRED'", nil, w.line(w.clawed.ID, "split_from IS NULL AND kind = 'SALE'"), nil},
+		{"audit-log", "a refund", "DELETE FROM audit_log WHERE entity_id = $1", []any{w.partial.ID}, of(w.partial.ID), []string{"log-entries"}},
+		{"audit-log", "a payout", "DELETE FROM audit_log WHERE action = 'FINANCIAL_RECORD_TRANSFERRED'", nil, w.line(w.clawed.ID, "split_from IS NULL AND kind = 'SALE'"), []string{"log-entries"}},
 		{"notification", "an SMS", "DELETE FROM notifications WHERE transaction_id = $1 AND channel = 'SMS'", []any{w.kept.ID}, of(w.kept.ID), nil},
-		{"audit-actor", "nobody paid out", "UPDATE audit_log SET actor_id = NULL WHERE action = 'FINANCIAL_RECORD_TRANSFERRED'", nil, w.entry("FINANCIAL_RECORD_TRANSFERRED"), []string{"record-payout"}},
-		{"audit-actor", "no such user", "UPDATE audit_log SET actor_id = gen_random_uuid() WHERE action = 'FINANCIAL_RECORD_TRANSFERRED'", nil, w.entry("FINANCIAL_RECORD_TRANSFERRED"), []string{"record-payout"}},
+		{"audit-actor", "nobody paid out", "UPDATE audit_log SET actor_id = NULL WHERE action = 'FINANCIAL_RECORD_TRANSFERRED'", nil, w.entry("FINANCIAL_RECORD_TRANSFERRED"), []string{"log-entries", "record-payout"}},
+		{"audit-actor", "no such user", "UPDATE audit_log SET actor_id = gen_random_uuid() WHERE action = 'FINANCIAL_RECORD_TRANSFERRED'", nil, w.entry("FINANCIAL_RECORD_TRANSFERRED"), []string{"log-entries", "record-payout"}},
 		{"report-days", "a sum", "UPDATE report_days_folded SET gross_amount = gross_amount + 1 WHERE provider_id = $1", []any{w.Provider.ID}, of(w.Provider.ID), nil},
 		{"report-days", "a day that is gone", "DELETE FROM report_days_folded WHERE provider_id = $1", []any{w.Provider.ID}, of(w.Provider.ID), nil},
 		{"report-days", "a line's part", "UPDATE report_deltas SET gross_amount = gross_amount + 1 WHERE provider_id = $1", []any{w.Provider.ID}, of(w.Provider.ID), nil},

@@ -47,6 +47,7 @@ type world struct {
 	rejected models.Refund             // of a bill, not paid out
 
 	approved, withdrawn, waiting models.Refund // over the limit: gone back, rejected by its requester, PENDING
+	logged                       [3]uuid.UUID  // entries of the audit log, two under the first of three seals and one under the last
 
 	owedAgain, repaid models.Refund // that failed after they had succeeded; the second was paid out then
 }
@@ -87,14 +88,28 @@ func newWorld(t *testing.T) *world {
 	require.NoError(t, err)
 	require.Positive(t, folded, "the sums of reports are folded half-way")
 
+	w.logged[0], w.logged[1] = w.note(t, "first"), w.note(t, "second")
+	w.seal(t)
 	w.payLate(t)
+	w.seal(t)
 	w.refundByPolicy(t)
 	w.refundByHand(t)
 	w.revertTwice(t)
 	w.cameBack(t)
 	w.approve(t)
+	w.logged[2] = w.note(t, "third")
+	w.seal(t)
 
 	return w
+}
+
+// seal seals what the audit log has had since the last seal.
+func (w *world) seal(t *testing.T) {
+	t.Helper()
+
+	sealed, err := w.s.DB.SealAudit(t.Context())
+	require.NoError(t, err)
+	require.Positive(t, sealed)
 }
 
 func (w *world) book(t *testing.T) models.Booking {

@@ -64,7 +64,7 @@ func TestGate(t *testing.T) {
 		"external, another company":    {token: external, now: moved, want: models.CodeUnauthenticated},
 		"external, account gone":       {token: external, err: gone, want: models.CodeUnauthenticated},
 	} {
-		gate := NewGate(verifier, func(_ context.Context, id uuid.UUID) (AccountStatus, error) {
+		gate := NewGate(verifier, func(_ context.Context, id, _ uuid.UUID) (AccountStatus, error) {
 			require.Equal(t, user, id)
 
 			return tt.now, tt.err

@@ -28,6 +28,7 @@ const (
 type Keyring struct {
 	signing ed25519.PrivateKey
 	kid     string
+	seeds   [][]byte // of all keys, the signing one first
 	public  map[string]ed25519.PublicKey
 	jwks    []byte
 }
@@ -191,6 +192,7 @@ func newKeyring(keys []ed25519.PrivateKey) (*Keyring, error) {
 		}
 
 		ring.public[kid] = public
+		ring.seeds = append(ring.seeds, private.Seed())
 		set.Keys = append(set.Keys, jwk{
 			KeyType: "OKP", Curve: "Ed25519", X: base64.RawURLEncoding.EncodeToString(public),
 			KeyID: kid, Use: "sig", Algorithm: algEdDSA,

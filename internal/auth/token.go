@@ -36,6 +36,12 @@ type Principal struct {
 	Generation int
 	// External tells a token of another issuer from one of our own.
 	External bool
+	// SessionID is the session that the token belongs to; External ones have none.
+	SessionID uuid.UUID
+	// IssuerFactor says that an identity provider has seen a second factor.
+	IssuerFactor bool
+	// MustEnrol says that the account must have a second factor and has none (Gate).
+	MustEnrol bool
 }
 
 // claims are those of an access token (rules: identity.tokens).
@@ -45,6 +51,10 @@ type claims struct {
 	Role       models.Role `json:"role"`
 	ProviderID string      `json:"provider_id,omitempty"`
 	Generation int         `json:"gen,omitempty"`
+	SessionID  string      `json:"sid,omitempty"`
+	// Methods are how the user has proved who they are (RFC 8176), and ContextClass how well, as an external issuer says.
+	Methods      []string `json:"amr,omitempty"`
+	ContextClass string   `json:"acr,omitempty"`
 }
 
 // Issuer signs our own access tokens. It is safe for concurrent use.
@@ -59,7 +69,8 @@ func NewIssuer(keys *Keyring, tokens config.Tokens) *Issuer {
 	return &Issuer{keys: keys, tokens: tokens, now: clock.Now}
 }
 
-// Issue makes an access token for UserID, Role, ProviderID and Generation of p; expiresIn is its lifetime in seconds.
+// Issue makes an access token for UserID, Role, ProviderID, Generation, SessionID and IssuerFactor of p; expiresIn is its lifetime in
+// seconds.
 func (i *Issuer) Issue(p Principal) (token string, expiresIn int, err error) {
 	now := i.now()
 	c := claims{
@@ -77,6 +88,14 @@ func (i *Issuer) Issue(p Principal) (token string, expiresIn int, err error) {
 
 	if p.ProviderID != uuid.Nil {
 		c.ProviderID = p.ProviderID.String()
+	}
+
+	if p.SessionID != uuid.Nil {
+		c.SessionID = p.SessionID.String()
+	}
+
+	if p.IssuerFactor {
+		c.Methods = []string{methodMFA}
 	}
 
 	// A token that we would not accept is not issued either.
@@ -173,7 +192,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Principal, error) 
 	}
 
 	if p.External = from.external; p.External {
-		p.Generation = 0 // it says nothing about our accounts
+		p.Generation, p.SessionID = 0, uuid.Nil // they say nothing about our accounts
 	} else {
 		v.verified.add(hash, p, c.ExpiresAt.Time)
 	}
@@ -257,6 +276,14 @@ func (c *claims) principal() (Principal, error) {
 			return Principal{}, errors.New("provider_id is not an id")
 		}
 	}
+
+	if c.SessionID != "" {
+		if p.SessionID, err = uuid.Parse(c.SessionID); err != nil {
+			return Principal{}, errors.New("sid is not an id")
+		}
+	}
+
+	p.IssuerFactor = SaysSecondFactor(c.Methods, c.ContextClass)
 
 	if c.Role.IsProvider() != (p.ProviderID != uuid.Nil) {
 		return Principal{}, fmt.Errorf("role %s and provider_id do not go together", c.Role)

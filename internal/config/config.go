@@ -30,6 +30,7 @@ type Config struct {
 	Gateways  Gateways
 	Webhooks  Webhooks
 	Tokens    Tokens
+	Identity  Identity
 	Policies  Policies
 	Redis     Redis
 	Media     Media

@@ -133,6 +133,10 @@ func (c Config) RequireWorker() error {
 	c.checkNotify(&p)
 	c.checkPublished(&p, "TEMPORAL_CODEC_KEYS", c.Temporal.CodecKeys...)
 
+	if c.App.Env == Production && !strings.HasPrefix(c.AccountPages(), "https://") {
+		p.addf("ACCOUNT_URL, or PUBLIC_URL, must be an https:// address in production (mails about accounts lead there)")
+	}
+
 	return p.err()
 }
 

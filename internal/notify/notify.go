@@ -30,6 +30,8 @@ type Message struct {
 	To string
 	// Data fills the text; its keys are the Data constants.
 	Data map[string]string
+	// Link is where the button of a mail about an account leads. It may hold a secret: it is in no row and in no log.
+	Link string
 }
 
 // The keys of Message.Data. Amounts are plain numbers (`1150.00`, of DataCurrency); moments are RFC 3339. All but the amount may be
@@ -49,6 +51,7 @@ const (
 	DataRetryUntil    = "retry_until"
 	DataLockedUntil   = "locked_until"
 	DataDepartureWas  = "departure_was"
+	DataTokenID       = "token_id"   // of the secret that the link of the mail gets when it is sent
 	DataRefundable    = "refundable" // not empty: the customer may have all of it back
 )
 
@@ -125,6 +128,9 @@ func (e *permanentError) Unwrap() error { return e.err }
 func permanentf(format string, args ...any) error {
 	return &permanentError{err: fmt.Errorf("notify: "+format, args...)}
 }
+
+// Permanent is err as a failure that no retry cures.
+func Permanent(err error) error { return &permanentError{err: err} }
 
 // IsPermanent reports that trying again is useless: a bad address, a refusal for good, a message that cannot be written.
 func IsPermanent(err error) bool {

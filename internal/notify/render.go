@@ -56,6 +56,16 @@ func NewRenderer(bookingURL string) (*Renderer, error) {
 	}, nil
 }
 
+// prefixes are those of the kinds' texts in the catalogues.
+var prefixes = map[models.NotificationKind]string{
+	models.NotifyPaymentSucceeded: "payment_succeeded", models.NotifyPaymentFailed: "payment_failed",
+	models.NotifyRefundSucceeded: "refund_succeeded", models.NotifyCampaignPaid: "campaign_paid", models.NotifyTripMoved: "trip_moved",
+	models.NotifyAccountLocked: "account_locked", models.NotifyVerifyEmail: "verify_email", models.NotifyResetPassword: "reset_password",
+	models.NotifyInvitation: "invitation", models.NotifyAlreadyRegistered: "already_registered",
+	models.NotifyPasswordChanged: "password_changed", models.NotifySecondFactorAdded: "second_factor_added",
+	models.NotifySecondFactorRemoved: "second_factor_removed", models.NotifySessionStolen: "session_stolen",
+}
+
 // Render writes m for its channel and locale; any locale but English is Arabic (rules: notifications.language). A message
 // without an amount or a known kind is a permanent error.
 func (r *Renderer) Render(m Message) (Rendered, error) {
@@ -64,13 +74,8 @@ func (r *Renderer) Render(m Message) (Rendered, error) {
 		w = writer{locale: models.LocaleEnglish, localizer: r.english}
 	}
 
-	prefix, ok := map[models.NotificationKind]string{
-		models.NotifyPaymentSucceeded: "payment_succeeded", models.NotifyPaymentFailed: "payment_failed",
-		models.NotifyRefundSucceeded: "refund_succeeded", models.NotifyCampaignPaid: "campaign_paid",
-		models.NotifyAccountLocked: "account_locked",
-		models.NotifyTripMoved:     "trip_moved",
-	}[m.Kind]
-	if !ok {
+	prefix, ok := prefixes[m.Kind]
+	if !ok || m.Kind.IsAboutAccount() && m.Channel != models.NotifyEmail {
 		return Rendered{}, permanentf("unknown kind %q", m.Kind)
 	}
 
@@ -84,7 +89,7 @@ func (r *Renderer) Render(m Message) (Rendered, error) {
 	if m.Channel == models.NotifySMS {
 		out.Text, err = fitSMS(&v, func() string { return w.text(prefix+"_sms", v) })
 	} else {
-		out, err = r.mail(&w, prefix, v, r.booking(&w, m))
+		out, err = r.mail(&w, prefix, v, r.button(&w, prefix, m))
 	}
 
 	if w.err != nil {
@@ -107,6 +112,19 @@ type tableRow struct{ Label, Value string }
 
 // link is where a mail's button leads.
 type link struct{ Label, URL string }
+
+// button leads to the message's booking, or to where its own link does.
+func (r *Renderer) button(w *writer, prefix string, m Message) *link {
+	if m.Kind.IsAboutAccount() {
+		if m.Link == "" {
+			return nil
+		}
+
+		return &link{Label: w.text(prefix+"_link", nil), URL: m.Link}
+	}
+
+	return r.booking(w, m)
+}
 
 // booking is the address of the message's booking; none without an address to make it of.
 func (r *Renderer) booking(w *writer, m Message) *link {
@@ -184,7 +202,7 @@ func (w *writer) values(m Message) (values, error) {
 		Name: clean(m.Data[DataName]), Trip: clean(m.Data[DataTripTitle]), Campaign: clean(m.Data[DataCampaignTitle]),
 	}
 
-	if m.Kind == models.NotifyAccountLocked { // not about money
+	if m.Kind.IsAboutAccount() {
 		_, until, err := w.moment(m.Data[DataLockedUntil])
 		w.long.lockedUntil = until
 

@@ -12,6 +12,9 @@ import (
 type Unfinished struct {
 	Overdue   map[string]int
 	Incidents map[string]int // open ones, by kind
+	// Unsealed is how long the oldest entry of the audit log has waited for a seal, and Seal the number of the newest one.
+	Unsealed time.Duration
+	Seal     int64
 }
 
 const (
@@ -28,12 +31,17 @@ func (m *Metrics) WatchBooks(read func(context.Context) (Unfinished, error)) {
 			"Overdue work by kind; the same number from every API process.", []string{"what"}, nil),
 		incidents: prometheus.NewDesc("rihla_incidents_open",
 			"Incidents that wait for people, by kind; the same number from every API process.", []string{"kind"}, nil),
+		unsealed: prometheus.NewDesc("rihla_audit_unsealed_seconds",
+			"Age of the oldest entry of the audit log without a seal; the same number from every API process.", nil, nil),
+		seal: prometheus.NewDesc("rihla_audit_seal",
+			"Number of the newest seal of the audit log, which never falls; the same number from every API process.", nil, nil),
 	})
 }
 
 type books struct {
 	read               func(context.Context) (Unfinished, error)
 	overdue, incidents *prometheus.Desc
+	unsealed, seal     *prometheus.Desc
 
 	mu   sync.Mutex
 	last Unfinished
@@ -41,7 +49,11 @@ type books struct {
 }
 
 // Describe implements prometheus.Collector.
-func (b *books) Describe(to chan<- *prometheus.Desc) { to <- b.overdue; to <- b.incidents }
+func (b *books) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{b.overdue, b.incidents, b.unsealed, b.seal} {
+		to <- d
+	}
+}
 
 // Collect implements prometheus.Collector.
 func (b *books) Collect(to chan<- prometheus.Metric) {
@@ -56,6 +68,12 @@ func (b *books) Collect(to chan<- prometheus.Metric) {
 		if b.last, b.at = read, time.Now(); err != nil {
 			b.last, b.at = Unfinished{}, time.Time{}
 		}
+	}
+
+	if !b.at.IsZero() {
+		to <- prometheus.MustNewConstMetric(b.unsealed, prometheus.GaugeValue, b.last.Unsealed.Seconds())
+
+		to <- prometheus.MustNewConstMetric(b.seal, prometheus.GaugeValue, float64(b.last.Seal))
 	}
 
 	for what, n := range b.last.Overdue {

@@ -26,7 +26,7 @@ func (s *Store) AddUser(ctx context.Context, by db.Actor, u models.User) (models
 	var out models.User
 
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
-		if out, err = insertUser(ctx, tx, u); err != nil {
+		if out, err = insertMade(ctx, tx, u); err != nil {
 			return err
 		}
 
@@ -38,6 +38,44 @@ func (s *Store) AddUser(ctx context.Context, by db.Actor, u models.User) (models
 	})
 
 	return out, err
+}
+
+// Register is AddUser for an owner who opens the account, whose address a mail with a link verifies. The owner of an address that has an
+// account gets a mail. Error: EMAIL_ALREADY_EXISTS.
+func (s *Store) Register(ctx context.Context, by db.Actor, u models.User) (models.User, error) {
+	var out models.User
+
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
+		if out, err = insertUser(ctx, tx, u); err != nil {
+			return err
+		}
+
+		if _, err = queueLink(ctx, tx, &out, models.TokenVerifyEmail); err != nil {
+			return err
+		}
+
+		by.UserID, by.Role = out.ID, out.Role
+
+		return db.Audit(ctx, tx, by, "USER_CREATED", "user", &out.ID, accountDetails(&out, nil, accountState(&out)))
+	})
+	if models.CodeOf(err) == models.CodeEmailAlreadyExists {
+		if told := s.TellOwner(ctx, u.Email); told != nil {
+			return out, told
+		}
+	}
+
+	return out, err
+}
+
+// insertMade is insertUser for an account that others make with a password. That of a company or of the platform was made for its
+// address; customers prove theirs.
+func insertMade(ctx context.Context, tx bun.Tx, u models.User) (models.User, error) {
+	out, err := insertUser(ctx, tx, u)
+	if err != nil || out.Role == models.RoleEndUser {
+		return out, err
+	}
+
+	return out, verifyEmail(ctx, tx, out.ID)
 }
 
 func insertUser(ctx context.Context, conn bun.IDB, u models.User) (models.User, error) {
@@ -84,14 +122,14 @@ func (s *Store) UserByID(ctx context.Context, id uuid.UUID) (models.User, error)
 // AccountStatus is what an account may do now, whatever its access tokens say.
 type AccountStatus = db.AccountStatus
 
-const accountStatusSQL = "SELECT " + db.AccountColumns + " FROM users AS u WHERE u.id = $1 AND " + db.AccountIsLive
+var accountStatusSQL = "SELECT " + db.AccountColumns("$2") + " FROM users AS u WHERE u.id = $1 AND " + db.AccountIsLive
 
-// AccountStatus reads how a live account stands. It is asked at every request of a signed-in user, but for those whose own statement
-// reads it (payments.PaymentStatusFor). Error: NOT_FOUND.
-func (s *Store) AccountStatus(ctx context.Context, id uuid.UUID) (AccountStatus, error) {
+// AccountStatus reads how a live account stands, and whether the session of it, uuid.Nil for none, is over. It is asked at every request
+// of a signed-in user, but for those whose own statement reads it (payments.PaymentStatusFor). Error: NOT_FOUND.
+func (s *Store) AccountStatus(ctx context.Context, id, session uuid.UUID) (AccountStatus, error) {
 	var now AccountStatus
 
-	err := s.db.Raw.QueryRowContext(ctx, accountStatusSQL, pgx.QueryExecModeCacheStatement, id).Scan(now.Fields()...)
+	err := s.db.Raw.QueryRowContext(ctx, accountStatusSQL, pgx.QueryExecModeCacheStatement, id, db.NullableID(session)).Scan(now.Fields()...)
 
 	return now, db.NotFound(err)
 }
@@ -118,7 +156,7 @@ func (s *Store) ChangePassword(ctx context.Context, by db.Actor, id uuid.UUID, w
 	}
 
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		_, err := endSessions(ctx, tx, id, func(q *bun.UpdateQuery) *bun.UpdateQuery {
+		u, err := endSessions(ctx, tx, id, func(q *bun.UpdateQuery) *bun.UpdateQuery {
 			if was != "" {
 				q = q.Where("password_hash = ?", was)
 			}
@@ -130,6 +168,10 @@ func (s *Store) ChangePassword(ctx context.Context, by db.Actor, id uuid.UUID, w
 		}
 
 		if err := unlock(ctx, tx, id); err != nil {
+			return err
+		}
+
+		if err := queueNotice(ctx, tx, &u, models.NotifyPasswordChanged, nil); err != nil {
 			return err
 		}
 
@@ -150,13 +192,24 @@ func endSessions(
 		return u, db.NotFound(err)
 	}
 
-	_, err = tx.NewUpdate().Model((*models.RefreshToken)(nil)).
-		Set("revoked_at = now()").Where("user_id = ?", id).Where("revoked_at IS NULL").Exec(ctx)
+	return u, endSessionsBut(ctx, tx, id, uuid.Nil)
+}
+
+// endSessionsBut ends the sessions of an account but one, and revokes their refresh tokens. The lock of the user's row is held.
+func endSessionsBut(ctx context.Context, tx bun.Tx, user, kept uuid.UUID) error {
+	_, err := tx.NewUpdate().Model((*models.RefreshToken)(nil)).Set("revoked_at = now()").
+		Where("user_id = ?", user).Where("family_id <> ?", kept).Where("revoked_at IS NULL").Exec(ctx)
 	if err != nil {
-		return u, fmt.Errorf("revoke refresh tokens: %w", err)
+		return fmt.Errorf("revoke refresh tokens: %w", err)
 	}
 
-	return u, nil
+	_, err = tx.NewUpdate().Model((*models.Session)(nil)).Set("ended_at = now()").
+		Where("user_id = ?", user).Where("id <> ?", kept).Where("ended_at IS NULL").Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("end sessions: %w", err)
+	}
+
+	return nil
 }
 
 // HasUsersOutside reports whether there are users, customers excepted, whose e-mail address is in neither the domain nor

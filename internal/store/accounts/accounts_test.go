@@ -3,6 +3,7 @@ package accounts_test
 import (
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"rihla/internal/store/bookstest"
@@ -85,7 +86,7 @@ func BenchmarkStanding(b *testing.B) {
 	b.ReportAllocs()
 
 	for b.Loop() {
-		if _, err := s.Accounts.AccountStatus(b.Context(), user); err != nil {
+		if _, err := s.Accounts.AccountStatus(b.Context(), user, uuid.Nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,8 +1,10 @@
 package accounts_test
 
 import (
+	"context"
 	"testing"
 
+	"rihla/internal/store/accounts"
 	"rihla/internal/store/bookstest"
 	"rihla/models"
 )
@@ -15,4 +17,11 @@ func setup(t *testing.T, own ...models.Policies) *books {
 	t.Helper()
 
 	return &books{bookstest.NewBooks(t, own...)}
+}
+
+// open opens a session by a refresh token.
+func (b *books) open(ctx context.Context, u models.User, token models.RefreshToken) error {
+	_, err := b.Store.Accounts.OpenSession(ctx, u, accounts.Opening{Token: token})
+
+	return err
 }

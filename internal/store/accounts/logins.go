@@ -23,8 +23,6 @@ const (
 	loginWindow = 24 * time.Hour
 	// maxNetworks bounds the networks that are remembered of an account.
 	maxNetworks = 20
-	// maxAgent bounds what a client says of itself in the audit log.
-	maxAgent = 200
 )
 
 // LoginPausedError refuses a try to log in without looking at the password.
@@ -50,6 +48,7 @@ type LoginFrom struct {
 type LoginTry struct {
 	User models.User // the zero value when no account has the e-mail address
 	From LoginFrom
+	Code bool // of a second factor, instead of a password
 
 	at      time.Time
 	subject uuid.UUID
@@ -155,35 +154,51 @@ func pauseAfter(failures int, longest time.Duration) time.Duration {
 
 // LogIn ends a try whose password was right: its session is opened, its network is known from now on, and it is no failure.
 // Error: that of OpenSession.
-func (s *Store) LogIn(ctx context.Context, try *LoginTry, t models.RefreshToken) error {
-	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		if err := openSession(ctx, tx, &try.User, t); err != nil {
-			return err
-		}
+func (s *Store) LogIn(ctx context.Context, try *LoginTry, t models.RefreshToken) (session models.Session, err error) {
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		session, err = logIn(ctx, tx, try, Opening{Token: t, From: try.From})
 
-		if err := takeBack(ctx, tx, try); err != nil {
-			return err
-		}
-
-		by := db.Actor{UserID: try.User.ID, Role: try.User.Role, RequestID: try.From.RequestID}
-
-		return db.Audit(ctx, tx, by, "LOGGED_IN", "user", &try.User.ID, try.From.details())
+		return err
 	})
+
+	return session, err
+}
+
+func logIn(ctx context.Context, tx bun.Tx, try *LoginTry, o Opening) (models.Session, error) {
+	session, err := openSession(ctx, tx, &try.User, o)
+	if err != nil {
+		return session, err
+	}
+
+	if err := takeBack(ctx, tx, try, true); err != nil {
+		return session, err
+	}
+
+	details := try.From.details()
+	if o.SecondFactor != "" {
+		details["second_factor"] = string(o.SecondFactor)
+	}
+
+	return session, db.Audit(ctx, tx, try.From.as(&try.User), "LOGGED_IN", "user", &try.User.ID, details)
 }
 
 // PasswordProved ends a try whose password was right and that opens no session.
 func (s *Store) PasswordProved(ctx context.Context, try *LoginTry) error {
-	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return takeBack(ctx, tx, try) })
+	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return takeBack(ctx, tx, try, true) })
 }
 
-// takeBack makes a try that was counted as a failure none, and remembers its network. Failures that others had meanwhile stay.
-func takeBack(ctx context.Context, tx bun.Tx, try *LoginTry) error {
-	_, err := tx.NewUpdate().Model((*loginThrottle)(nil)).
+// takeBack makes a try that was counted as a failure none, and, of an owner who has proved all there is to prove, remembers the network.
+// Failures that others had meanwhile stay.
+func takeBack(ctx context.Context, tx bun.Tx, try *LoginTry, owner bool) error {
+	q := tx.NewUpdate().Model((*loginThrottle)(nil)).
 		Set("failures = CASE WHEN counted_from = ? THEN greatest(failures - 1, 0) ELSE failures END", try.before.CountedFrom).
 		Set("failed_at = CASE WHEN failed_at = ? THEN ?::timestamptz ELSE failed_at END", try.at, try.before.FailedAt).
-		Set("networks = (ARRAY[?::text] || array_remove(networks, ?))[1:?]", try.From.Network, try.From.Network, maxNetworks).
-		Where("subject = ?", try.subject).Exec(ctx)
-	if err != nil {
+		Where("subject = ?", try.subject)
+	if owner {
+		q = q.Set("networks = (ARRAY[?::text] || array_remove(networks, ?))[1:?]", try.From.Network, try.From.Network, maxNetworks)
+	}
+
+	if _, err := q.Exec(ctx); err != nil {
 		return fmt.Errorf("take back failed log-in: %w", err)
 	}
 
@@ -196,14 +211,19 @@ func (s *Store) LoginFailed(ctx context.Context, try *LoginTry) error {
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		// One statement for every account, an unknown one included, whose failures stay out of the log: they name no account, and
 		// their number is not bounded by that of the accounts.
-		entry, err := db.NewAuditEntry(db.Actor{RequestID: try.From.RequestID}, "LOGIN_FAILED", "user", &try.subject, try.From.details())
+		details := try.From.details()
+		if try.Code {
+			details["second_factor"] = true
+		}
+
+		entry, err := db.NewAuditEntry(try.From.actor(), "LOGIN_FAILED", "user", &try.subject, details)
 		if err != nil {
 			return err
 		}
 
-		_, err = tx.NewRaw(`INSERT INTO audit_log (id, action, entity, entity_id, details, request_id)
-			SELECT ?, ?, ?, u.id, ?, ? FROM users AS u WHERE u.id = ?`,
-			entry.ID, entry.Action, entry.Entity, string(entry.Details), entry.RequestID, try.subject).Exec(ctx)
+		_, err = tx.NewRaw(`INSERT INTO audit_log (id, action, entity, entity_id, details, request_id, address, user_agent)
+			SELECT ?, ?, ?, u.id, ?, ?, ?, ? FROM users AS u WHERE u.id = ?`, entry.ID, entry.Action, entry.Entity, string(entry.Details),
+			entry.RequestID, entry.Address, entry.UserAgent, try.subject).Exec(ctx)
 		if err != nil {
 			return fmt.Errorf("insert audit entry: %w", err)
 		}
@@ -238,7 +258,7 @@ func (s *Store) lockAccount(ctx context.Context, tx bun.Tx, try *LoginTry) (bool
 func noteLock(ctx context.Context, tx bun.Tx, try *LoginTry) error {
 	until := try.at.Add(loginWindow)
 
-	err := db.Audit(ctx, tx, db.Actor{RequestID: try.From.RequestID}, "ACCOUNT_LOCKED", "user", &try.subject,
+	err := db.Audit(ctx, tx, try.From.actor(), "ACCOUNT_LOCKED", "user", &try.subject,
 		map[string]any{"until": until.Format(time.RFC3339)})
 	if err != nil {
 		return err
@@ -269,20 +289,20 @@ func unlock(ctx context.Context, tx bun.Tx, account uuid.UUID) error {
 	return nil
 }
 
-// details are those of an entry about a log-in. What a client says of itself is cut and has no control characters: jsonb takes no
-// NUL.
+// details are those of an entry about a log-in.
 func (f LoginFrom) details() map[string]any {
-	agent := strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return -1
-		}
+	return map[string]any{"address": db.CleanAddress(f.Address), "user_agent": db.CleanAgent(f.UserAgent)}
+}
 
-		return r
-	}, strings.ToValidUTF8(f.UserAgent, ""))
+// actor is the caller of a log-in, who is no user before it has succeeded.
+func (f LoginFrom) actor() db.Actor {
+	return db.Actor{RequestID: f.RequestID, Address: f.Address, UserAgent: f.UserAgent}
+}
 
-	if len(agent) > maxAgent {
-		agent = strings.ToValidUTF8(agent[:maxAgent], "")
-	}
+// as is the account that is logging in.
+func (f LoginFrom) as(u *models.User) db.Actor {
+	by := f.actor()
+	by.UserID, by.Role = u.ID, u.Role
 
-	return map[string]any{"address": f.Address, "user_agent": agent}
+	return by
 }

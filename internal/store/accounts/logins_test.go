@@ -39,7 +39,9 @@ func (b *books) enter(t *testing.T, network string, at time.Time) error {
 		return err
 	}
 
-	return b.Store.Accounts.LogIn(t.Context(), try, next(models.NewID().String()))
+	_, err = b.Store.Accounts.LogIn(t.Context(), try, next(models.NewID().String()))
+
+	return err
 }
 
 func requirePaused(t *testing.T, until time.Time, err error) {

@@ -89,14 +89,14 @@ func TestEndOfSessions(t *testing.T) {
 	ctx, admin := t.Context(), bookstest.As(b.World, models.RoleAdmin)
 	expires := time.Now().Add(time.Hour)
 	rotate := func(from, to string) error {
-		_, err := b.Store.Accounts.RotateRefreshToken(ctx, []byte(from), models.RefreshToken{TokenHash: []byte(to), ExpiresAt: expires}, time.Now())
+		_, err := b.Store.Accounts.RotateRefreshToken(ctx, []byte(from), models.RefreshToken{TokenHash: []byte(to), ExpiresAt: expires}, accounts.LoginFrom{}, time.Now())
 
 		return err
 	}
 
 	u, other := b.Users[models.RoleProviderStaff], b.Users[models.RoleProviderAdmin]
 	for hash, of := range map[string]models.User{"u1": u, "u2": u, "o1": other} {
-		require.NoError(t, b.Store.Accounts.OpenSession(ctx, of, models.RefreshToken{TokenHash: []byte(hash), ExpiresAt: expires}))
+		require.NoError(t, b.open(ctx, of, models.RefreshToken{TokenHash: []byte(hash), ExpiresAt: expires}))
 	}
 
 	require.NoError(t, rotate("u1", "u1b"))
@@ -115,13 +115,13 @@ func TestEndOfSessions(t *testing.T) {
 
 	// A login proved before the change opens no session after it.
 	late := models.RefreshToken{TokenHash: []byte("late"), ExpiresAt: expires}
-	bookstest.RequireCode(t, models.CodeInvalidCredentials, b.Store.Accounts.OpenSession(ctx, u, late))
-	require.NoError(t, b.Store.Accounts.OpenSession(ctx, read, models.RefreshToken{TokenHash: []byte("u3"), ExpiresAt: expires}))
+	bookstest.RequireCode(t, models.CodeInvalidCredentials, b.open(ctx, u, late))
+	require.NoError(t, b.open(ctx, read, models.RefreshToken{TokenHash: []byte("u3"), ExpiresAt: expires}))
 	require.NoError(t, b.Store.Accounts.RemoveUser(ctx, admin, u.ID))
 	bookstest.RequireCode(t, models.CodeInvalidCredentials, rotate("u3", "u4"))
 	require.Zero(t, b.Count(t, "SELECT count(*) FROM refresh_tokens WHERE user_id = $1 AND revoked_at IS NULL", u.ID))
 
-	bookstest.RequireCode(t, models.CodeInvalidCredentials, b.Store.Accounts.OpenSession(ctx, read, late))
+	bookstest.RequireCode(t, models.CodeInvalidCredentials, b.open(ctx, read, late))
 	bookstest.RequireCode(t, models.CodeNotFound, b.Store.Accounts.RemoveUser(ctx, admin, u.ID))
 	bookstest.RequireCode(t, models.CodeNotFound, b.Store.Accounts.ChangePassword(ctx, admin, u.ID, "", "hash"))
 
@@ -153,23 +153,23 @@ func TestStanding(t *testing.T) {
 	ctx, admin := t.Context(), bookstest.As(b.World, models.RoleAdmin)
 	u := b.Users[models.RoleProviderStaff]
 
-	now, err := b.Store.Accounts.AccountStatus(ctx, u.ID)
+	now, err := b.Store.Accounts.AccountStatus(ctx, u.ID, uuid.Nil)
 	require.NoError(t, err)
 	require.Equal(t, accounts.AccountStatus{Role: models.RoleProviderStaff, ProviderID: b.Provider.ID}, now)
 
 	require.NoError(t, b.Store.Accounts.ChangePassword(ctx, admin, u.ID, u.PasswordHash, "hash"))
-	now, err = b.Store.Accounts.AccountStatus(ctx, u.ID)
+	now, err = b.Store.Accounts.AccountStatus(ctx, u.ID, uuid.Nil)
 	require.NoError(t, err)
 	require.Equal(t, 1, now.TokenGeneration)
 
-	now, err = b.Store.Accounts.AccountStatus(ctx, b.Customer.ID)
+	now, err = b.Store.Accounts.AccountStatus(ctx, b.Customer.ID, uuid.Nil)
 	require.NoError(t, err)
 	require.Equal(t, accounts.AccountStatus{Role: models.RoleEndUser}, now, "other people's tokens hold")
 
 	require.NoError(t, b.Store.Accounts.RemoveUser(ctx, admin, u.ID))
-	_, err = b.Store.Accounts.AccountStatus(ctx, u.ID)
+	_, err = b.Store.Accounts.AccountStatus(ctx, u.ID, uuid.Nil)
 	bookstest.RequireCode(t, models.CodeNotFound, err)
-	_, err = b.Store.Accounts.AccountStatus(ctx, uuid.New())
+	_, err = b.Store.Accounts.AccountStatus(ctx, uuid.New(), uuid.Nil)
 	bookstest.RequireCode(t, models.CodeNotFound, err)
 }
 
@@ -192,7 +192,7 @@ func TestLoginBesideAPasswordChange(t *testing.T) {
 				return
 			}
 
-			_ = b.Store.Accounts.OpenSession(ctx, u, models.RefreshToken{
+			_ = b.open(ctx, u, models.RefreshToken{
 				TokenHash: []byte{byte(i), byte(n)}, ExpiresAt: time.Now().Add(time.Hour),
 			})
 		})

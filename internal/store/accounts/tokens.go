@@ -10,52 +10,81 @@ import (
 	"github.com/google/uuid"
 	"github.com/uptrace/bun"
 
+	"rihla/internal/store/db"
 	"rihla/models"
 )
 
-// OpenSession keeps the first refresh token of a family; TokenHash and ExpiresAt are required, a family is made when
-// none is given. u is the account as it was when its owner proved who they are. Error: INVALID_CREDENTIALS when it has
-// been removed, or its password changed, since: the session would outlive what ended all others.
-func (s *Store) OpenSession(ctx context.Context, u models.User, t models.RefreshToken) error {
-	return openSession(ctx, s.db, &u, t)
+// Opening is a session that begins.
+type Opening struct {
+	// Token is its first refresh token: TokenHash and ExpiresAt are required; the family, which is the session's id, is made when none
+	// is given.
+	Token        models.RefreshToken
+	From         LoginFrom
+	SecondFactor models.SecondFactor // what has been proved more than the password; a code counts from now on
 }
 
-func openSession(ctx context.Context, db bun.IDB, u *models.User, t models.RefreshToken) error {
-	if t.FamilyID == uuid.Nil {
-		t.FamilyID = models.NewID()
+// OpenSession keeps a session and its first refresh token. u is the account as it was when its owner proved who they are. Error:
+// INVALID_CREDENTIALS when it has been removed or locked, or its password changed, since: the session would outlive what ended all
+// others.
+func (s *Store) OpenSession(ctx context.Context, u models.User, o Opening) (models.Session, error) {
+	return openSession(ctx, s.db, &u, o)
+}
+
+func openSession(ctx context.Context, conn bun.IDB, u *models.User, o Opening) (models.Session, error) {
+	if o.Token.FamilyID == uuid.Nil {
+		o.Token.FamilyID = models.NewID()
 	}
+
+	var session models.Session
 
 	// The lock orders this session against a concurrent end of all sessions.
-	res, err := db.ExecContext(ctx, `
-		WITH u AS (SELECT id FROM users WHERE id = ? AND token_generation = ? AND deleted_at IS NULL FOR SHARE)
-		INSERT INTO refresh_tokens (token_hash, family_id, user_id, expires_at) SELECT ?, ?::uuid, id, ?::timestamptz FROM u`,
-		u.ID, u.TokenGeneration, t.TokenHash, t.FamilyID, t.ExpiresAt)
+	err := conn.NewRaw(`
+		WITH u AS (SELECT id FROM users WHERE id = ?0 AND token_generation = ?1 AND deleted_at IS NULL AND locked_at IS NULL FOR SHARE),
+		s AS (
+			INSERT INTO sessions (id, user_id, expires_at, address, user_agent, second_factor, code_at)
+			SELECT ?2::uuid, id, now() + ?3 * interval '1 second', ?4, ?5, ?6, CASE WHEN ?6 IN ('TOTP', 'RECOVERY_CODE') THEN now() END FROM u
+			RETURNING *),
+		t AS (
+			INSERT INTO refresh_tokens (token_hash, family_id, user_id, expires_at)
+			SELECT ?7, id, user_id, least(?8::timestamptz, expires_at) FROM s)
+		SELECT * FROM s`,
+		u.ID, u.TokenGeneration, o.Token.FamilyID, models.SessionLimit(u.Role).Seconds(), o.From.Address, db.CleanAgent(o.From.UserAgent), o.SecondFactor,
+		o.Token.TokenHash, o.Token.ExpiresAt).Scan(ctx, &session)
+	if errors.Is(err, sql.ErrNoRows) {
+		return session, models.Errorf(models.CodeInvalidCredentials, "The account has just been changed. Log in again.")
+	}
+
 	if err != nil {
-		return fmt.Errorf("insert refresh token: %w", err)
+		return session, fmt.Errorf("open session: %w", err)
 	}
 
-	if n, err := res.RowsAffected(); err != nil || n == 1 {
-		return err
-	}
+	return session, nil
+}
 
-	return models.Errorf(models.CodeInvalidCredentials, "The account has just been changed. Log in again.")
+// Refreshed is whom a refresh token stood for.
+type Refreshed struct {
+	models.User
+
+	Session models.Session
 }
 
 // RotateRefreshToken spends a token for the next one of its family, of which TokenHash and ExpiresAt are given, and
 // returns their user. A token that is spent already counts as stolen: its whole
 // family is revoked, and the access tokens that came from it, which stays so although the call fails (rules: identity.refresh). That
-// it was spent a moment ago makes no difference. Error: INVALID_CREDENTIALS when the token is spent, expired, revoked,
-// unknown, or its user deleted.
-func (s *Store) RotateRefreshToken(ctx context.Context, oldHash []byte, next models.RefreshToken, now time.Time) (models.User, error) {
+// it was spent a moment ago makes no difference. The session is used from where the token came. Error: INVALID_CREDENTIALS when the
+// token is spent, expired, revoked, unknown, or its session over, or its user deleted or locked.
+func (s *Store) RotateRefreshToken(
+	ctx context.Context, oldHash []byte, next models.RefreshToken, from LoginFrom, now time.Time,
+) (Refreshed, error) {
 	var (
-		user    models.User
+		out     Refreshed
 		refusal error
 	)
 
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		refusal = nil
 
-		old, err := lockToken(ctx, tx, oldHash, &user)
+		old, err := lockToken(ctx, tx, oldHash, &out.User)
 		if errors.Is(err, sql.ErrNoRows) {
 			refusal = errInvalidToken()
 
@@ -70,14 +99,27 @@ func (s *Store) RotateRefreshToken(ctx context.Context, oldHash []byte, next mod
 		case old.SpentAt != nil:
 			refusal = errInvalidToken()
 
-			return endStolen(ctx, tx, old)
-		case old.RevokedAt != nil, !old.ExpiresAt.After(now), user.DeletedAt != nil:
+			return endStolen(ctx, tx, &out.User, old, from)
+		case old.RevokedAt != nil, !old.ExpiresAt.After(now), out.DeletedAt != nil, out.LockedAt != nil:
 			refusal = errInvalidToken()
 
 			return nil
 		}
 
+		if out.Session, err = useSession(ctx, tx, old.FamilyID, from, now); err != nil {
+			if errors.Is(err, sql.ErrNoRows) {
+				refusal = errInvalidToken()
+
+				return nil
+			}
+
+			return err
+		}
+
 		next.FamilyID, next.UserID = old.FamilyID, old.UserID
+		if next.ExpiresAt.After(out.Session.ExpiresAt) {
+			next.ExpiresAt = out.Session.ExpiresAt
+		}
 
 		return spendToken(ctx, tx, oldHash, &next)
 	})
@@ -86,10 +128,24 @@ func (s *Store) RotateRefreshToken(ctx context.Context, oldHash []byte, next mod
 	}
 
 	if err != nil {
-		return models.User{}, err
+		return Refreshed{}, err
 	}
 
-	return user, nil
+	return out, nil
+}
+
+// useSession notes a use of a session that is not over. Error: sql.ErrNoRows when it is.
+func useSession(ctx context.Context, tx bun.Tx, id uuid.UUID, from LoginFrom, now time.Time) (models.Session, error) {
+	var session models.Session
+
+	err := tx.NewUpdate().Model(&session).Set("used_at = greatest(used_at, ?)", now).Set("address = ?", from.Address).
+		Set("user_agent = ?", db.CleanAgent(from.UserAgent)).Where("id = ?", id).Where("ended_at IS NULL").Where("expires_at > ?", now).
+		Returning("*").Scan(ctx)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return session, fmt.Errorf("note the use of a session: %w", err)
+	}
+
+	return session, err
 }
 
 // RevokeRefreshToken ends the family of a token: the session is logged out. An unknown or revoked token changes
@@ -113,16 +169,27 @@ func (s *Store) RevokeRefreshToken(ctx context.Context, hash []byte) error {
 	})
 }
 
-// PurgeRefreshTokens deletes the tokens that expired longer ago than the given time, and counts them. Until then
-// a spent token is kept, so that its use is noticed.
-func (s *Store) PurgeRefreshTokens(ctx context.Context, expiredFor time.Duration) (int64, error) {
-	res, err := s.db.NewDelete().Model((*models.RefreshToken)(nil)).
-		Where("expires_at < now() - ? * interval '1 second'", expiredFor.Seconds()).Exec(ctx)
-	if err != nil {
-		return 0, fmt.Errorf("purge refresh tokens: %w", err)
+// PurgeRefreshTokens deletes the tokens that expired longer ago than the given time, and counts them; until then a spent token is kept,
+// so that its use is noticed. With them go sessions without tokens, log-ins that were never finished, and links of mails.
+func (s *Store) PurgeRefreshTokens(ctx context.Context, expiredFor time.Duration) (deleted int64, err error) {
+	for _, old := range []string{
+		"DELETE FROM refresh_tokens WHERE expires_at < now() - ? * interval '1 second'",
+		`DELETE FROM sessions AS s WHERE expires_at < now() - ? * interval '1 second'
+			AND NOT EXISTS (SELECT FROM refresh_tokens AS rt WHERE rt.family_id = s.id)`,
+		"DELETE FROM login_challenges WHERE expires_at < now() - ? * interval '1 second'",
+		"DELETE FROM account_tokens WHERE expires_at < now() - ? * interval '1 second'",
+	} {
+		res, err := s.db.NewRaw(old, expiredFor.Seconds()).Exec(ctx)
+		if err != nil {
+			return deleted, fmt.Errorf("purge tokens: %w", err)
+		}
+
+		if n, err := res.RowsAffected(); err == nil && deleted == 0 {
+			deleted = n
+		}
 	}
 
-	return res.RowsAffected()
+	return deleted, nil
 }
 
 // lockToken reads a token under the lock of its user's row. The token's own row would not do: a rotation inserts a
@@ -157,8 +224,8 @@ func spendToken(ctx context.Context, tx bun.Tx, hash []byte, next *models.Refres
 
 // endStolen revokes the family of a token that was used twice. Which access tokens came from the family is not known:
 // all of the account are refused from now on, and its other sessions get new ones by their refresh tokens. The lock of
-// the user's row is held. For a family that is over already this is not repeated.
-func endStolen(ctx context.Context, tx bun.Tx, t models.RefreshToken) error {
+// the user's row is held. The owner gets a mail. For a family that is over already this is not repeated.
+func endStolen(ctx context.Context, tx bun.Tx, u *models.User, t models.RefreshToken, from LoginFrom) error {
 	revoked, err := revokeFamily(ctx, tx, t.FamilyID)
 	if err != nil || revoked == 0 {
 		return err
@@ -170,11 +237,23 @@ func endStolen(ctx context.Context, tx bun.Tx, t models.RefreshToken) error {
 		return fmt.Errorf("end access tokens: %w", err)
 	}
 
-	return nil
+	if err := queueNotice(ctx, tx, u, models.NotifySessionStolen, nil); err != nil {
+		return err
+	}
+
+	details := from.details()
+	details["session_id"] = t.FamilyID
+
+	return db.Audit(ctx, tx, from.actor(), "SESSION_STOLEN", "user", &t.UserID, details)
 }
 
-// revokeFamily counts the tokens that it revokes.
+// revokeFamily ends a session and counts the tokens that it revokes.
 func revokeFamily(ctx context.Context, tx bun.Tx, family uuid.UUID) (int64, error) {
+	_, err := tx.NewUpdate().Model((*models.Session)(nil)).Set("ended_at = now()").Where("id = ?", family).Where("ended_at IS NULL").Exec(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("end session: %w", err)
+	}
+
 	res, err := tx.NewUpdate().Model((*models.RefreshToken)(nil)).
 		Set("revoked_at = now()").Where("family_id = ?", family).Where("revoked_at IS NULL").Exec(ctx)
 	if err != nil {

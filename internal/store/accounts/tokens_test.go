@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"rihla/internal/store/accounts"
 	"rihla/internal/store/bookstest"
 	"rihla/models"
 )
@@ -19,7 +20,7 @@ func (b *books) logIn(t *testing.T, hash string) uuid.UUID {
 	family := models.NewID()
 	u, err := b.Store.Accounts.UserByID(t.Context(), b.Customer.ID)
 	require.NoError(t, err)
-	require.NoError(t, b.Store.Accounts.OpenSession(t.Context(), u, models.RefreshToken{
+	require.NoError(t, b.open(t.Context(), u, models.RefreshToken{
 		TokenHash: []byte(hash), FamilyID: family, ExpiresAt: time.Now().Add(time.Hour),
 	}))
 
@@ -35,51 +36,55 @@ func TestRotateRefreshToken(t *testing.T) {
 	b := setup(t)
 	family := b.logIn(t, "one")
 
-	user, err := b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("one"), next("two"), time.Now())
+	user, err := b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("one"), next("two"), accounts.LoginFrom{}, time.Now())
 	require.NoError(t, err)
 	require.Equal(t, b.Customer.ID, user.ID)
 	require.Equal(t, 2, b.Count(t, "SELECT count(*) FROM refresh_tokens WHERE family_id = $1", family))
 
-	_, err = b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("two"), next("three"), time.Now())
+	_, err = b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("two"), next("three"), accounts.LoginFrom{}, time.Now())
 	require.NoError(t, err)
 
 	// The first one is used again: the family is over, its newest token too.
 	b.logIn(t, "other session")
 
-	_, err = b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("one"), next("four"), time.Now())
+	_, err = b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("one"), next("four"), accounts.LoginFrom{}, time.Now())
 	bookstest.RequireCode(t, models.CodeInvalidCredentials, err)
-	_, err = b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("three"), next("five"), time.Now())
+	_, err = b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("three"), next("five"), accounts.LoginFrom{}, time.Now())
 	bookstest.RequireCode(t, models.CodeInvalidCredentials, err)
 	require.Equal(t, 3, b.Count(t, "SELECT count(*) FROM refresh_tokens WHERE family_id = $1 AND revoked_at IS NOT NULL", family))
 
-	again, err := b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("other session"), next("six"), time.Now())
+	again, err := b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("other session"), next("six"), accounts.LoginFrom{}, time.Now())
 	require.NoError(t, err, "other families live on")
 	require.Equal(t, user.TokenGeneration+1, again.TokenGeneration, "the access tokens of the stolen family do not")
 
 	// Who has a token of a family that is over can do no more harm with it.
-	_, err = b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("one"), next("seven"), time.Now())
+	_, err = b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("one"), next("seven"), accounts.LoginFrom{}, time.Now())
 	bookstest.RequireCode(t, models.CodeInvalidCredentials, err)
 
-	now, err := b.Store.Accounts.AccountStatus(t.Context(), b.Customer.ID)
+	now, err := b.Store.Accounts.AccountStatus(t.Context(), b.Customer.ID, uuid.Nil)
 	require.NoError(t, err)
 	require.Equal(t, again.TokenGeneration, now.TokenGeneration)
+
+	for _, noted := range []string{"SELECT count(*) FROM notifications WHERE kind = 'SESSION_STOLEN'", "SELECT count(*) FROM audit_log WHERE action = 'SESSION_STOLEN'"} {
+		require.Equal(t, 1, b.Count(t, noted), "the owner is told once")
+	}
 }
 
 func TestRefreshTokensThatAreRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 
-	_, err := b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("unknown"), next("a"), time.Now())
+	_, err := b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("unknown"), next("a"), accounts.LoginFrom{}, time.Now())
 	bookstest.RequireCode(t, models.CodeInvalidCredentials, err)
 
 	b.logIn(t, "expired")
 	b.Exec(t, "UPDATE refresh_tokens SET expires_at = now() WHERE token_hash = $1", []byte("expired"))
-	_, err = b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("expired"), next("b"), time.Now())
+	_, err = b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("expired"), next("b"), accounts.LoginFrom{}, time.Now())
 	bookstest.RequireCode(t, models.CodeInvalidCredentials, err)
 
 	b.logIn(t, "of a deleted user")
 	b.Exec(t, "UPDATE users SET deleted_at = now() WHERE id = $1", b.Customer.ID)
-	_, err = b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("of a deleted user"), next("c"), time.Now())
+	_, err = b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("of a deleted user"), next("c"), accounts.LoginFrom{}, time.Now())
 	bookstest.RequireCode(t, models.CodeInvalidCredentials, err)
 
 	require.Equal(t, 2, b.Count(t, "SELECT count(*) FROM refresh_tokens"), "nothing came of them")
@@ -90,7 +95,7 @@ func TestRevokeRefreshToken(t *testing.T) {
 	b := setup(t)
 	b.logIn(t, "one")
 
-	_, err := b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("one"), next("two"), time.Now())
+	_, err := b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("one"), next("two"), accounts.LoginFrom{}, time.Now())
 	require.NoError(t, err)
 
 	for range 2 {
@@ -99,7 +104,7 @@ func TestRevokeRefreshToken(t *testing.T) {
 
 	require.NoError(t, b.Store.Accounts.RevokeRefreshToken(t.Context(), []byte("unknown")))
 
-	_, err = b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("two"), next("three"), time.Now())
+	_, err = b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("two"), next("three"), accounts.LoginFrom{}, time.Now())
 	bookstest.RequireCode(t, models.CodeInvalidCredentials, err)
 }
 
@@ -111,7 +116,7 @@ func TestOneTokenSpentManyTimesAtOnce(t *testing.T) {
 	var served atomic.Int32
 
 	bookstest.Parallel(20, func(i int) {
-		if _, err := b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("one"), next(string(rune('a'+i))), time.Now()); err == nil {
+		if _, err := b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("one"), next(string(rune('a'+i))), accounts.LoginFrom{}, time.Now()); err == nil {
 			served.Add(1)
 		}
 	})
@@ -128,14 +133,14 @@ func TestReuseWhileTheFamilyMovesOn(t *testing.T) {
 	for i := range 10 {
 		round := string(rune('a' + i))
 		family := b.logIn(t, "one"+round)
-		_, err := b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("one"+round), next("two"+round), time.Now())
+		_, err := b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("one"+round), next("two"+round), accounts.LoginFrom{}, time.Now())
 		require.NoError(t, err)
 
 		bookstest.Parallel(2, func(i int) {
 			if i == 0 {
-				_, _ = b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("two"+round), next("three"+round), time.Now())
+				_, _ = b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("two"+round), next("three"+round), accounts.LoginFrom{}, time.Now())
 			} else {
-				_, _ = b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("one"+round), next("never"+round), time.Now())
+				_, _ = b.Store.Accounts.RotateRefreshToken(t.Context(), []byte("one"+round), next("never"+round), accounts.LoginFrom{}, time.Now())
 			}
 		})
 

@@ -77,7 +77,7 @@ func (b *Books) Transaction(t *testing.T, id uuid.UUID) models.PaymentTransactio
 func (b *Books) PaymentStatus(t *testing.T, booking uuid.UUID, at time.Time) (payments.PaymentStatus, error) {
 	t.Helper()
 
-	s, err := b.Store.Payments.PaymentStatusFor(t.Context(), b.Customer.ID, booking, at)
+	s, err := b.Store.Payments.PaymentStatusFor(t.Context(), b.Customer.ID, uuid.Nil, booking, at)
 	require.NoError(t, err)
 	require.NotNil(t, s.Account)
 

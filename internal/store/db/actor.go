@@ -1,6 +1,8 @@
 package db
 
 import (
+	"strings"
+
 	"github.com/google/uuid"
 
 	"rihla/models"
@@ -12,6 +14,8 @@ type Actor struct {
 	Role       models.Role
 	ProviderID uuid.UUID // of provider roles only
 	RequestID  string
+	// Address and UserAgent are where the request came from, for the audit log alone, which cuts and cleans them.
+	Address, UserAgent string
 	// Operator is the system user of a command, who is no user of the service.
 	Operator string
 }
@@ -48,4 +52,33 @@ func (a Actor) ProviderForNew(named uuid.UUID) (uuid.UUID, error) {
 // Owns reports whether the actor may act on what belongs to the provider. Callers answer false with NOT_FOUND.
 func (a Actor) Owns(provider uuid.UUID) bool {
 	return a.Role.IsAdmin() || a.Role.IsProvider() && a.ProviderID != uuid.Nil && a.ProviderID == provider
+}
+
+const (
+	maxAddress = 64
+	// maxAgent bounds what a client says of itself in the audit log.
+	maxAgent = 200
+)
+
+// CleanAddress is an address for the audit log.
+func CleanAddress(address string) string { return cleanText(address, maxAddress) }
+
+// CleanAgent is what a client says of itself, for the audit log.
+func CleanAgent(agent string) string { return cleanText(agent, maxAgent) }
+
+// cleanText cuts a text of a client and takes its control characters: PostgreSQL takes no NUL.
+func cleanText(text string, size int) string {
+	text = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return -1
+		}
+
+		return r
+	}, strings.ToValidUTF8(text, ""))
+
+	if len(text) > size {
+		text = strings.ToValidUTF8(text[:size], "")
+	}
+
+	return text
 }

@@ -71,6 +71,10 @@ func (s *DB) Archive(ctx context.Context, o ArchiveOptions) ([]ArchivedMonth, er
 		return nil, models.Errorf(models.CodeValidation, "Archiving needs the role that owns the tables.")
 	}
 
+	if _, err := s.SealAudit(ctx); err != nil {
+		return nil, err
+	}
+
 	conn, err := pgx.ConnectConfig(ctx, s.Config)
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
@@ -128,12 +132,38 @@ func monthsToArchive(ctx context.Context, conn *pgx.Conn, before time.Time) (mon
 	return months, nil
 }
 
+// requireSealed refuses a month of the audit log of which an entry is under no seal yet: its seals prove the file.
+func (m *ArchivedMonth) requireSealed(ctx context.Context, tx pgx.Tx) error {
+	if m.Table != "audit_log" {
+		return nil
+	}
+
+	var waits bool
+
+	err := tx.QueryRow(ctx, `
+		SELECT EXISTS (SELECT FROM audit_unsealed WHERE created_at >= coalesce($1::timestamptz, '-infinity') AND created_at < $2)
+		OR EXISTS (SELECT FROM audit_seal_start WHERE created_at < $2)`, m.Since, m.Until).Scan(&waits)
+	if err != nil {
+		return fmt.Errorf("look for entries without a seal: %w", err)
+	}
+
+	if waits {
+		return models.Errorf(models.CodeServiceUnavailable, "Entries of the month wait for their seal: try again in a minute.")
+	}
+
+	return nil
+}
+
 // archive has the month written and read back while nothing can be added to it, and then takes it out. Only the last step has others
 // wait, and is given up soon when it would have to wait itself.
 func (m *ArchivedMonth) archive(ctx context.Context, tx pgx.Tx, o ArchiveOptions) error {
 	partition, table := pgx.Identifier{m.partition}.Sanitize(), pgx.Identifier{m.Table}.Sanitize()
 
 	if _, err := tx.Exec(ctx, "SET LOCAL lock_timeout = '3s'; LOCK TABLE "+partition+" IN SHARE MODE"); err != nil {
+		return err
+	}
+
+	if err := m.requireSealed(ctx, tx); err != nil {
 		return err
 	}
 

@@ -45,6 +45,7 @@ func NewAuditEntry(actor Actor, action, entity string, entityID *uuid.UUID, deta
 	return models.AuditEntry{
 		ID: models.NewID(), ActorID: NullableID(actor.UserID), ActorRole: actor.Role, Action: action,
 		Entity: entity, EntityID: entityID, Details: body, RequestID: actor.RequestID, Operator: actor.Operator,
+		Address: CleanAddress(actor.Address), UserAgent: CleanAgent(actor.UserAgent),
 	}, nil
 }
 
@@ -84,12 +85,20 @@ var auditOrder = Order{
 
 // ListAudit lists audit entries, newest first. Error: VALIDATION_ERROR on sort.
 func (s *DB) ListAudit(ctx context.Context, f AuditFilter) (Listed[models.AuditEntry], error) {
-	q := s.NewSelect()
+	list, err := List[models.AuditEntry](ctx, f.narrow(s.NewSelect()), f.Page, auditOrder)
+
+	for i := range list.Items {
+		list.Items[i].TakeOriginFromDetails()
+	}
+
+	return list, err
+}
+
+func (f AuditFilter) narrow(q *bun.SelectQuery) *bun.SelectQuery {
 	q = WhereEqual(q, "al.action", f.Action)
 	q = WhereEqual(q, "al.entity", f.Entity)
 	q = WhereEqual(q, "al.entity_id", f.EntityID)
 	q = WhereEqual(q, "al.actor_id", f.ActorID)
-	q = WhereDuring(q, "al.created_at", f.Days)
 
-	return List[models.AuditEntry](ctx, q, f.Page, auditOrder)
+	return WhereDuring(q, "al.created_at", f.Days)
 }

@@ -14,16 +14,22 @@ import (
 var (
 	insertOnlyTables = []string{
 		"ledger_transfers", "transaction_state_changes", "audit_log", "record_texts", "refund_payouts", "refund_approvals",
-		"payout_reversals", "trip_moves",
+		"payout_reversals", "trip_moves", "incident_notes",
 	}
 	// updatableColumns are tables of whose rows only the named columns, what became of them, are ever written again.
 	updatableColumns = map[string]string{"webhook_events": "transaction_id, refund_id, processed_at, outcome"}
-	// derivedTables are the sums of reports and the lists of search indexes, which functions of their owner keep, and what the owner has
-	// noted of archived months and of audits.
+	// derivedTables are the sums of reports, the lists of search indexes and the seals of the audit log, which functions of their owner
+	// keep, and what the owner has noted of archived months and of audits.
 	derivedTables = []string{
 		"report_days_folded", "report_texts_folded", "report_deltas", "search_lists", "archived_months", "balance_snapshots",
+		"audit_seals", "audit_unsealed", "audit_seal_start",
 	}
-	deletableTables = []string{"bookings", "bus_photos", "idempotency_keys", "refresh_tokens", "trip_rest_stops"}
+	// auditColumns are those of an entry that its writer gives.
+	auditColumns    = "id, actor_id, actor_role, action, entity, entity_id, details, request_id, operator, address, user_agent"
+	deletableTables = []string{
+		"bookings", "bus_photos", "idempotency_keys", "refresh_tokens", "trip_rest_stops", "sessions", "login_challenges", "account_tokens",
+		"second_factors", "recovery_codes",
+	}
 )
 
 // GrantTo gives a database role what API and worker need, and takes everything else away: it cannot change or delete a
@@ -111,8 +117,12 @@ func grants(role string, partitions []string) []string {
 		all = append(all, "REVOKE ALL ON "+table+" FROM "+role)
 	}
 
-	// It runs as its owner: on a temporary table of the role's own it would write any sums. Its triggers fire all the same.
-	all = append(all, "REVOKE EXECUTE ON FUNCTION report_lines() FROM PUBLIC, "+role)
+	// They run as their owner: on a temporary table of the role's own they would write any sums, and note entries that are none. Their
+	// triggers fire all the same.
+	all = append(all, "REVOKE EXECUTE ON FUNCTION report_lines(), note_audit_entries() FROM PUBLIC, "+role)
+
+	// The database says when an entry was written: one with a time of the past cannot be made.
+	all = append(all, "REVOKE INSERT ON audit_log FROM "+role, "GRANT INSERT ("+auditColumns+") ON audit_log TO "+role)
 
 	for _, table := range derivedTables {
 		all = append(all, "REVOKE INSERT, UPDATE ON "+table+" FROM "+role)

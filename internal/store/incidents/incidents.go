@@ -13,9 +13,10 @@ import (
 
 // IncidentFilter narrows the list of incidents; zero fields do not.
 type IncidentFilter struct {
-	Kind   models.IncidentKind
-	Status string // models.IncidentOpen or models.IncidentResolved
-	Page   db.Page
+	Kind       models.IncidentKind
+	Status     string // models.IncidentOpen or models.IncidentResolved
+	AssigneeID uuid.UUID
+	Page       db.Page
 }
 
 var incidentOrder = db.Order{
@@ -29,13 +30,14 @@ func (s *Store) ListIncidents(ctx context.Context, f IncidentFilter) (db.Listed[
 	q := s.db.NewSelect()
 	q = db.WhereEqual(q, "ic.kind", f.Kind)
 	q = db.WhereEqual(q, "ic.status", f.Status)
+	q = db.WhereEqual(q, "ic.assigned_to", f.AssigneeID)
 
 	list, err := db.List[models.Incident](ctx, q, f.Page, incidentOrder)
 	if err != nil {
 		return list, err
 	}
 
-	return list, db.NumberIncidents(ctx, s.db, db.Pointers(list.Items)...)
+	return list, describe(ctx, s.db, db.Pointers(list.Items)...)
 }
 
 // ResolveIncident closes an incident with a note and leaves an audit entry. Errors: NOT_FOUND, INVALID_STATE when
@@ -50,7 +52,7 @@ func (s *Store) ResolveIncident(ctx context.Context, by db.Actor, id uuid.UUID, 
 			return db.NotFound(err)
 		}
 
-		if err := db.NumberIncidents(ctx, tx, &i); err != nil {
+		if err := describe(ctx, tx, &i); err != nil {
 			return err
 		}
 

@@ -2,15 +2,12 @@ package ledger
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/uptrace/bun"
 
 	"rihla/internal/store/db"
@@ -141,19 +138,8 @@ func detailsIn(value string, lang models.Locale) string {
 	return "CASE" + cases.String() + " ELSE " + value + " END"
 }
 
-// Patterns in free text: the signs that a spreadsheet takes for the beginning of a formula, text that
-// begins like one, and text that cannot become one at all. That is nearly all text: the pattern is one that costs little.
-const (
-	formulaSigns = `-=+@＝＋－＠`
-	formulaAhead = `^\s*[` + formulaSigns + `]|^[\t\r]`
-	harmlessText = `^[^` + formulaSigns + `;[:space:]][^;\t\r\n]*$`
-)
-
 // expression is the SQL of the column's cells as text that a file can hold. safe keeps a spreadsheet from running text
-// as a formula. What begins like one, behind spaces or not, gets an apostrophe in front. Where the decimal sign is a comma,
-// spreadsheets read a semicolon as the end of a cell, and inside quotes too, which do not begin where they think that the
-// cell does: so there is an apostrophe after one, and no line or tab within a cell that could begin another. Amounts,
-// which may begin with a minus, are not text.
+// as a formula (db.Harmless); amounts, which may begin with a minus, are not text.
 // lang has codes replaced by their labels, and the service's own words by those of the language; empty leaves them as they are.
 func (c ExportColumn) expression(safe bool, lang models.Locale) string {
 	value := c.sql
@@ -172,7 +158,7 @@ func (c ExportColumn) expression(safe bool, lang models.Locale) string {
 		// The session's time zone is UTC.
 		return fmt.Sprintf("replace(left(%s::text, 19), ' ', 'T') || 'Z'", value)
 	case c.free && safe && value != companyName:
-		return harmless(value)
+		return db.Harmless(value)
 	default:
 		return value
 	}
@@ -180,13 +166,6 @@ func (c ExportColumn) expression(safe bool, lang models.Locale) string {
 
 // companyName is the name of a line's company: the same for very many lines, it is made harmless once for each company.
 const companyName = "p.name"
-
-// harmless is the SQL of text that a spreadsheet cannot run.
-func harmless(value string) string {
-	return fmt.Sprintf(`CASE WHEN %[1]s ~ '%[2]s' THEN %[1]s WHEN %[1]s IS NOT NULL THEN CASE WHEN %[1]s ~ '%[3]s' THEN '''' ELSE '' END || `+
-		`regexp_replace(translate(%[1]s, E'\r\n\t', '   '), ';([[:space:]"]*[%[4]s])', ';''\1', 'g') END`,
-		value, harmlessText, formulaAhead, formulaSigns)
-}
 
 // exportQuery is the query of an export: latest record date first unless f.Page.Sort says otherwise.
 // Error: VALIDATION_ERROR on sort.
@@ -199,7 +178,7 @@ func (s *Store) exportQuery(f RecordFilter, safe bool, lang models.Locale) (*bun
 	company := "SELECT name FROM providers WHERE id = fr.provider_id"
 	if safe {
 		// OFFSET 0 keeps the work in the subquery, whose results PostgreSQL remembers by company.
-		company = "SELECT " + harmless("name") + " AS name FROM providers WHERE id = fr.provider_id OFFSET 0"
+		company = "SELECT " + db.Harmless("name") + " AS name FROM providers WHERE id = fr.provider_id OFFSET 0"
 	}
 
 	q := withPayment(s.db.NewSelect().Model((*models.FinancialRecord)(nil)).Join("CROSS JOIN LATERAL (" + company + ") AS p"))
@@ -221,69 +200,9 @@ func (s *Store) ExportCSV(ctx context.Context, f RecordFilter, lang models.Local
 		return 0, err
 	}
 
-	lines := lineCounter{w: w}
-
-	err = s.onWire(ctx, func(conn *pgx.Conn) error {
-		_, err := conn.PgConn().CopyTo(ctx, &lines, "COPY ("+query.String()+") TO STDOUT (FORMAT csv, HEADER)")
-
-		return err
-	})
-
-	rows = max(lines.n-1, 0) // the header
-	if err != nil {
+	if rows, err = s.db.CopyCSV(ctx, query.String(), w); err != nil {
 		return rows, fmt.Errorf("export records: %w", err)
 	}
 
 	return rows, nil
 }
-
-// lineCounter counts the lines of a COPY. PostgreSQL sends each as one message, as its protocol says, and pgx hands each
-// message on by one Write; text in quotes may hold line breaks, so that bytes would be harder to count. A line whose Write
-// fails counts: a part of it may have left.
-type lineCounter struct {
-	w io.Writer
-	n int64
-}
-
-// Write implements io.Writer.
-func (c *lineCounter) Write(line []byte) (int, error) {
-	c.n++
-
-	return c.w.Write(line)
-}
-
-// onWire lends a connection of the pool for what database/sql cannot do. One that is broken does not come back to it.
-func (s *Store) onWire(ctx context.Context, do func(*pgx.Conn) error) error {
-	conn, err := s.db.Raw.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-
-	return conn.Raw(func(driver any) error { return withoutTimeout(ctx, db.Pgx(driver), do) })
-}
-
-// withoutTimeout lets one statement take as long as ctx allows: a file leaves as fast as its reader takes it.
-func withoutTimeout(ctx context.Context, conn *pgx.Conn, do func(*pgx.Conn) error) error {
-	if _, err := conn.Exec(ctx, "SET statement_timeout = 0"); err != nil {
-		return err
-	}
-
-	err := do(conn)
-	if conn.IsClosed() {
-		return err
-	}
-
-	// The caller's time may be over, and the connection goes back to the pool.
-	reset, cancel := context.WithTimeout(context.WithoutCancel(ctx), resetTime)
-	defer cancel()
-
-	if _, failed := conn.Exec(reset, "RESET statement_timeout"); failed != nil {
-		return errors.Join(err, failed, conn.Close(reset))
-	}
-
-	return err
-}
-
-// resetTime bounds giving a connection back as it was.
-const resetTime = 5 * time.Second

@@ -31,7 +31,7 @@ func (s *Store) ExportRows(
 
 	sums := exportSums{}
 
-	err = s.onWire(ctx, func(conn *pgx.Conn) error {
+	err = s.db.OnWire(ctx, func(conn *pgx.Conn) error {
 		cursor, err := conn.Query(ctx, query, pgx.QueryExecModeSimpleProtocol) // which answers with text
 		if err != nil {
 			return err

@@ -300,8 +300,7 @@ func TestRefundsAreAudited(t *testing.T) {
 	require.Equal(t, "REFUND_REQUESTED", asked.Action)
 	require.Equal(t, b.Finance.UserID, *asked.ActorID)
 	require.JSONEq(t, `{"booking_id": "`+tx.BookingID.String()+`", "payment_transaction_id": "`+tx.ID.String()+`", "refund_type": "PARTIAL",
-		"channel": "GATEWAY", "amount": 15.00, "currency": "SAR", "reason_sha256": "`+fmt.Sprintf("%x", sha256.Sum256([]byte(r.Reason)))+`",
-		"needs_approval": false,
+		"channel": "GATEWAY", "amount": 15.00, "currency": "SAR", "needs_approval": false, "reason_sha256": "`+fmt.Sprintf("%x", sha256.Sum256([]byte(r.Reason)))+`",
 		"before": {"refunded_amount": 0.00, "reserved_amount": 0.00},
 		"after": {"refunded_amount": 0.00, "reserved_amount": 15.00}}`, string(asked.Details))
 

@@ -44,8 +44,8 @@ const unheardSQL = `pt.status = 'PENDING' AND pt.reference IS NOT NULL AND pt.ch
 
 // The attempt that was paid tells more than one that came after it. A refund never changes the attempt's own
 // status (rules: settling.refund-state), only how much of it has been given back.
-const paymentStatusSQL = `
-SELECT ` + db.AccountColumns + `, bk.id, bk.user_id, bk.status, bk.amount, bk.currency,
+var paymentStatusSQL = `
+SELECT ` + db.AccountColumns("$4") + `, bk.id, bk.user_id, bk.status, bk.amount, bk.currency,
        CASE WHEN pt.status = 'PAID' AND pt.refunded_amount = pt.amount THEN 'REFUNDED'
             WHEN pt.status = 'PAID' AND pt.refunded_amount > 0 THEN 'PARTIAL_REFUND'
             ELSE COALESCE(pt.status, '') END,
@@ -68,16 +68,17 @@ type CallerStatus struct {
 	Payment *PaymentStatus    // nil: there is no such booking
 }
 
-// PaymentStatusFor reads the state of a booking's payment for a caller: that of the paid attempt, else of the newest, else
-// what the booking's own state says of it (BookingStatus.Unattempted); after a refund REFUNDED or PARTIAL_REFUND. It is
-// the hottest read of the service, hence the prepared statement, and one for account and payment.
-func (s *Store) PaymentStatusFor(ctx context.Context, caller, booking uuid.UUID, now time.Time) (CallerStatus, error) {
+// PaymentStatusFor reads the state of a booking's payment for a caller, by a token of the session (uuid.Nil: of none): that of the
+// paid attempt, else of the newest, else what the booking's own state says of it (BookingStatus.Unattempted); after a refund REFUNDED or
+// PARTIAL_REFUND. It is the hottest read of the service, hence the prepared statement, and one for account and payment.
+func (s *Store) PaymentStatusFor(ctx context.Context, caller, session, booking uuid.UUID, now time.Time) (CallerStatus, error) {
 	var (
 		account db.AccountStatus
 		p       statusRow
 	)
 
-	err := s.db.Raw.QueryRowContext(ctx, paymentStatusSQL, pgx.QueryExecModeCacheStatement, caller, booking, now.Add(-UnheardFor)).
+	err := s.db.Raw.QueryRowContext(ctx, paymentStatusSQL, pgx.QueryExecModeCacheStatement, caller, booking, now.Add(-UnheardFor),
+		db.NullableID(session)).
 		Scan(append(account.Fields(), p.fields()...)...)
 
 	switch {

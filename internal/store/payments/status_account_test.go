@@ -3,6 +3,7 @@ package payments_test
 import (
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"rihla/internal/store/bookstest"
@@ -17,16 +18,16 @@ func TestPaymentStatusReadsTheAccount(t *testing.T) {
 	booking := b.Book(t, b.Trip, 1)
 
 	for _, u := range b.Users {
-		want, err := b.Store.Accounts.AccountStatus(t.Context(), u.ID)
+		want, err := b.Store.Accounts.AccountStatus(t.Context(), u.ID, uuid.Nil)
 		require.NoError(t, err)
 
-		got, err := b.Store.Payments.PaymentStatusFor(t.Context(), u.ID, booking.ID, bookstest.Clock())
+		got, err := b.Store.Payments.PaymentStatusFor(t.Context(), u.ID, uuid.Nil, booking.ID, bookstest.Clock())
 		require.NoError(t, err)
 		require.Equal(t, want, *got.Account)
 		require.Equal(t, b.Customer.ID, got.Payment.UserID, "the booking's owner, not the caller")
 	}
 
-	none, err := b.Store.Payments.PaymentStatusFor(t.Context(), b.Customer.ID, models.NewID(), bookstest.Clock())
+	none, err := b.Store.Payments.PaymentStatusFor(t.Context(), b.Customer.ID, uuid.Nil, models.NewID(), bookstest.Clock())
 	require.NoError(t, err)
 	require.NotNil(t, none.Account)
 	require.Nil(t, none.Payment)
@@ -34,13 +35,13 @@ func TestPaymentStatusReadsTheAccount(t *testing.T) {
 	by := db.Actor{Operator: "test"}
 	require.NoError(t, b.Store.Accounts.ChangePassword(t.Context(), by, b.Customer.ID, "", "other"))
 
-	got, err := b.Store.Payments.PaymentStatusFor(t.Context(), b.Customer.ID, booking.ID, bookstest.Clock())
+	got, err := b.Store.Payments.PaymentStatusFor(t.Context(), b.Customer.ID, uuid.Nil, booking.ID, bookstest.Clock())
 	require.NoError(t, err)
 	require.Equal(t, 1, got.Account.TokenGeneration)
 
 	require.NoError(t, b.Store.Accounts.RemoveUser(t.Context(), by, b.Customer.ID))
 
-	got, err = b.Store.Payments.PaymentStatusFor(t.Context(), b.Customer.ID, booking.ID, bookstest.Clock())
+	got, err = b.Store.Payments.PaymentStatusFor(t.Context(), b.Customer.ID, uuid.Nil, booking.ID, bookstest.Clock())
 	require.NoError(t, err)
 	require.Nil(t, got.Account)
 	require.Nil(t, got.Payment, "and nothing of its bookings either")

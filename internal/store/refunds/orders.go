@@ -21,10 +21,9 @@ import (
 
 // OrderRefund writes the order of a refund: the PENDING refund, its amount promised out of the payment so that no other
 // refund can promise it again, its audit entry, and what the Idempotency-Key stands for, all or nothing. A refund by the policy
-// comes to what the policy says at now; one that a person orders may need an approval (models.ApprovalRules). The same id
-// again returns what was ordered. Errors: NOT_FOUND, FORBIDDEN (of one's own booking), VALIDATION_ERROR,
-// REFUND_EXCEEDS_REMAINING, BOOKING_NOT_REFUNDABLE, IDEMPOTENCY_KEY_REUSED (another request with the same id),
-// IDEMPOTENCY_KEY_IN_PROGRESS.
+// comes to what the policy says at now; one that a person orders may need an approval (models.ApprovalRules). The same id again
+// returns what was ordered. Errors: NOT_FOUND, FORBIDDEN (of one's own booking), VALIDATION_ERROR, REFUND_EXCEEDS_REMAINING,
+// BOOKING_NOT_REFUNDABLE, IDEMPOTENCY_KEY_REUSED (another request with the same id), IDEMPOTENCY_KEY_IN_PROGRESS.
 func (s *Store) OrderRefund(ctx context.Context, r models.RefundRequest, now time.Time) (models.Refund, error) {
 	var out models.Refund
 
@@ -53,26 +52,44 @@ func (s *Store) OrderRefund(ctx context.Context, r models.RefundRequest, now tim
 			return err
 		}
 
-		out = models.Refund{
-			ID: r.ID, PaymentTransactionID: t.ID, BookingID: t.BookingID, AdCampaignID: t.AdCampaignID,
-			RefundType: r.Type, Channel: t.RefundChannel(), Currency: t.TakenCurrency(), Status: models.RefundPending,
-			Reason: r.Reason, RequestedBy: r.RequestedBy, RequestID: r.RequestID, BodyHash: r.BodyHash, ProofDue: true,
-		}
-		if err := s.findAmount(ctx, tx, t, r.Amount, &out, now); err != nil {
-			return err
-		}
-
-		alone, err := orderedAlone(ctx, tx, t)
+		out, err = s.planRefund(ctx, tx, &r, t, now)
 		if err != nil {
 			return err
 		}
-
-		s.policies.Approval.Apply(&out, alone, now.Truncate(time.Microsecond))
 
 		return s.writeOrder(ctx, tx, r, &out, t)
 	})
 
 	return out, err
+}
+
+// planRefund is the refund of t that is asked for, with what it comes to and whether it needs an approval, before it is written. t is
+// locked. Errors: those of findAmount.
+func (s *Store) planRefund(
+	ctx context.Context, tx bun.Tx, r *models.RefundRequest, t *models.PaymentTransaction, now time.Time,
+) (models.Refund, error) {
+	out := models.Refund{
+		ID: r.ID, PaymentTransactionID: t.ID, BookingID: t.BookingID, AdCampaignID: t.AdCampaignID,
+		RefundType: r.Type, Channel: t.RefundChannel(), Currency: t.TakenCurrency(), Status: models.RefundPending,
+		Reason: r.Reason, RequestedBy: r.RequestedBy, RequestID: r.RequestID, BodyHash: r.BodyHash, ProofDue: true,
+	}
+
+	if err := s.findAmount(ctx, tx, t, r.Amount, &out, now); err != nil {
+		return out, err
+	}
+
+	if r.AtMost != nil && out.Amount.Cmp(*r.AtMost) > 0 {
+		return out, models.StepUpRequired()
+	}
+
+	alone, err := orderedAlone(ctx, tx, t)
+	if err != nil {
+		return out, err
+	}
+
+	s.policies.Approval.Apply(&out, alone, now.Truncate(time.Microsecond))
+
+	return out, nil
 }
 
 func (s *Store) writeOrder(
@@ -139,7 +156,7 @@ func (s *Store) auditRefund(
 		return nil
 	}
 
-	actor := db.Actor{UserID: *r.RequestedBy, Role: r.Role, RequestID: r.RequestID}
+	actor := db.Actor{UserID: *r.RequestedBy, Role: r.Role, RequestID: r.RequestID, Address: r.Address, UserAgent: r.UserAgent}
 
 	return db.Audit(ctx, tx, actor, "REFUND_REQUESTED", "refund", &refund.ID, map[string]any{
 		"booking_id": refund.BookingID, "payment_transaction_id": refund.PaymentTransactionID,

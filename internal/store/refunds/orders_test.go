@@ -239,3 +239,28 @@ func TestListRefunds(t *testing.T) {
 	_, err = b.Store.Refunds.ListRefunds(t.Context(), refunds.RefundFilter{Page: db.Page{Sort: []db.Sort{{Field: "reason"}}}})
 	bookstest.RequireCode(t, models.CodeValidation, err)
 }
+
+// A bound of who has typed no code lately counts for what the refund comes to, whatever its type; what is ordered stays so.
+func TestOrderAtMost(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	tx := b.Paid(t, 1)
+	at := models.MustMoney("100.00")
+
+	for _, r := range []models.RefundRequest{b.Ask(tx, ""), b.ByPolicy(tx), b.Ask(tx, "100.01")} {
+		r.AtMost = &at
+		before := b.Fingerprint(t)
+		_, err := b.Store.Refunds.OrderRefund(t.Context(), r, time.Now())
+		bookstest.RequireCode(t, models.CodeStepUpRequired, err)
+		require.Equal(t, before, b.Fingerprint(t))
+	}
+
+	r := b.Ask(tx, "100.00")
+	r.AtMost = &at
+	b.Reserve(t, r)
+
+	less := models.MustMoney("1.00")
+	r.AtMost = &less
+	_, err := b.Store.Refunds.OrderRefund(t.Context(), r, time.Now())
+	require.NoError(t, err, "the same request again orders nothing")
+}

@@ -193,6 +193,11 @@ func (st *refundSettlement) bookLines(ctx context.Context, split models.RefundSp
 	return nil
 }
 
+// cancels says whether the booking falls with the refund: nothing is left of the sale, refunded_amount being that after it.
+func (st *refundSettlement) cancels(b *models.Booking) bool {
+	return st.wasSold() && st.t.RefundedAmount.Equal(st.t.Amount) && b.Status == models.BookingConfirmed
+}
+
 // settleBooking cancels a booking whose payment has gone back in full, and tells the customer.
 func (st *refundSettlement) settleBooking(ctx context.Context, added *models.PaymentTransaction) error {
 	if st.t.BookingID == nil {
@@ -206,7 +211,7 @@ func (st *refundSettlement) settleBooking(ctx context.Context, added *models.Pay
 
 	st.done.bookingWas = b.Status
 
-	if st.wasSold() && st.t.RefundedAmount.Equal(st.t.Amount) && b.Status == models.BookingConfirmed {
+	if st.cancels(&b) {
 		if err := bookings.TransitionBooking(ctx, st.tx, &b, models.BookingCancelled, st.now); err != nil {
 			return err
 		}

@@ -68,7 +68,7 @@ func insertDemo(ctx context.Context, tx bun.Tx, d DemoData) error {
 // again adds nothing; trips that have departed by now are moved into the future.
 func (s *Store) SeedDev(ctx context.Context, passwordHash string, now time.Time) error {
 	d := demoTours(now, s.policies.Commission)
-	d.Users = demoUsers(d.Providers[0].ID, passwordHash)
+	d.Users = demoUsers(d.Providers[0].ID, passwordHash, now)
 
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := insertDemo(ctx, tx, d); err != nil {
@@ -87,12 +87,29 @@ func (s *Store) SeedDev(ctx context.Context, passwordHash string, now time.Time)
 	})
 }
 
+// GrowDemo gives the company of SeedDev and two others the payments of sixty days, once: a database that has made-up companies stays as it
+// is. It returns the number of ledger lines.
+func (s *Store) GrowDemo(ctx context.Context, password string, now time.Time) (int, error) {
+	there, err := s.db.NewSelect().Model((*models.User)(nil)).Where("email LIKE '%@seed.rihla.test'").Exists(ctx)
+	if err != nil || there {
+		return 0, err
+	}
+
+	return s.Grow(ctx, Seed{Records: 900, Seed: 1, Now: now, Days: 60, Demo: true, Password: password})
+}
+
+func demoCompany(commission models.Rate) seedCompany {
+	return seedCompany{
+		id: demoID("provider"), owner: demoID("user:provider_admin"), bus: demoID("bus"), hotel: demoID("hotel"), rate: commission,
+	}
+}
+
 // demoPhone is of a range that no operator assigns: all zeros.
 const demoPhone = "+966500000000"
 
 func demoID(name string) uuid.UUID { return models.Derive("demo:" + name) }
 
-func demoUsers(provider uuid.UUID, passwordHash string) []models.User {
+func demoUsers(provider uuid.UUID, passwordHash string, now time.Time) []models.User {
 	users := make([]models.User, 0, len(models.Roles()))
 
 	for _, role := range models.Roles() {
@@ -106,6 +123,7 @@ func demoUsers(provider uuid.UUID, passwordHash string) []models.User {
 		u := models.User{
 			ID: demoID("user:" + name), Name: "Demo " + strings.Join(words, " "), Email: name + "@rihla.test",
 			Phone: demoPhone, PasswordHash: passwordHash, Role: role, Locale: models.LocaleArabic,
+			EmailVerifiedAt: &now,
 		}
 		if role.IsProvider() {
 			u.ProviderID = &provider

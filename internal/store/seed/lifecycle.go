@@ -17,6 +17,7 @@ type grower struct {
 	random    *rand.Rand
 	policies  models.Policies
 	now       time.Time
+	days      int // before now that the data is spread over
 	password  string
 	companies []seedCompany
 	customers []uuid.UUID
@@ -47,7 +48,7 @@ var (
 
 // people makes the companies and customers of one run: about one company per 10,000 lines, and one customer per 20.
 func (g *grower) people(lines int) *seedRows {
-	rows, born := newSeedRows(), g.now.AddDate(0, 0, -seedDays-60)
+	rows, born := newSeedRows(), g.now.AddDate(0, 0, -g.days-60)
 	user := func(role models.Role, company *uuid.UUID) uuid.UUID {
 		id := models.NewID()
 		rows.add("users", id, "مستخدم "+id.String()[24:], id.String()+"@seed.rihla.test", "", g.password, string(role), company,
@@ -58,7 +59,7 @@ func (g *grower) people(lines int) *seedRows {
 
 	g.finance = user(models.RoleFinanceAdmin, nil)
 
-	for i := range min(max(lines/10_000, 3), 200) {
+	for i := len(g.companies); i < min(max(lines/10_000, 3), 200); i++ {
 		c := seedCompany{
 			id: models.NewID(), bus: models.NewID(), hotel: models.NewID(),
 			rate: models.MustRate(seedRates[g.random.IntN(len(seedRates))]),
@@ -131,10 +132,10 @@ func (g *grower) notePayouts(rows *seedRows, ids []uuid.UUID) {
 	}
 }
 
-// trip leaves on any day of the two years, or soon.
+// trip leaves on any of the days, or soon.
 func (g *grower) trip(c *seedCompany) *models.Trip {
 	origin := g.pick(seedCities)
-	leaves := g.now.Add(-time.Duration(g.random.IntN(seedDays*24*60)-30*24*60) * time.Minute)
+	leaves := g.now.Add(-time.Duration(g.random.IntN(g.days*24*60)-30*24*60) * time.Minute)
 
 	return &models.Trip{
 		ID: models.NewID(), ProviderID: c.id, Type: models.TripTourism, Title: fmt.Sprintf(g.pick(seedTitles), origin),

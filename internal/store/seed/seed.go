@@ -1,6 +1,7 @@
 package seed
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -19,7 +20,9 @@ import (
 type Seed struct {
 	Records  int             // ledger lines, at least
 	Seed     uint64          // of the random numbers: the same one makes the same amounts, days and outcomes, under new ids
-	Now      time.Time       // the end of the two years that the data is spread over
+	Now      time.Time       // the end of the days that the data is spread over
+	Days     int             // that it is spread over; two years unless given
+	Demo     bool            // the first of the companies is that of SeedDev
 	Progress func(lines int) // told after every batch; may be nil
 	Password string          // hash that no password has, for the made-up users
 }
@@ -54,7 +57,7 @@ func (s *Store) Grow(ctx context.Context, o Seed) (lines int, err error) {
 func grow(ctx context.Context, tx pgx.Tx, o Seed, p models.Policies) (lines int, err error) {
 	g := &grower{
 		random:   rand.New(rand.NewPCG(o.Seed, 0x72696c6861)), //nolint:gosec // made-up data, the same again for the same seed
-		policies: p, now: o.Now.UTC().Truncate(time.Second), password: o.Password,
+		policies: p, now: o.Now.UTC().Truncate(time.Second), days: cmp.Or(o.Days, seedDays), password: o.Password,
 		texts: map[lineText]int64{},
 	}
 
@@ -63,7 +66,11 @@ func grow(ctx context.Context, tx pgx.Tx, o Seed, p models.Policies) (lines int,
 		return 0, err
 	}
 
-	restore := []string{"ALTER TABLE payment_transactions ENABLE TRIGGER USER"}
+	restore := []string{
+		"ALTER TABLE payment_transactions ENABLE TRIGGER USER",
+		// What was made up was not written when it says. Of entries from before there were seals nothing else is known, either.
+		"UPDATE audit_unsealed SET noted_at = NULL WHERE created_at < noted_at - interval '1 hour'",
+	}
 
 	if o.Records >= bulkFrom {
 		more, err := prepareBulk(ctx, tx)
@@ -72,6 +79,10 @@ func grow(ctx context.Context, tx pgx.Tx, o Seed, p models.Policies) (lines int,
 		}
 
 		restore = append(restore, more...)
+	}
+
+	if o.Demo {
+		g.companies = append(g.companies, demoCompany(p.Commission))
 	}
 
 	if err := g.people(o.Records).copy(ctx, tx); err != nil {
@@ -94,6 +105,8 @@ func grow(ctx context.Context, tx pgx.Tx, o Seed, p models.Policies) (lines int,
 
 // batches makes the rows of as many lines, always one batch ahead of the one that is being written.
 func (g *grower) batches(lines int) iter.Seq[*seedRows] {
+	size := min(seedBatch, (lines+len(g.companies)-1)/len(g.companies)) // so that of few lines each company has some
+
 	return func(yield func(*seedRows) bool) {
 		ahead, done := make(chan *seedRows, 1), make(chan struct{})
 		defer close(done)
@@ -102,7 +115,7 @@ func (g *grower) batches(lines int) iter.Seq[*seedRows] {
 			defer close(ahead)
 
 			for made, n := 0, 0; made < lines; n++ {
-				rows := g.batch(n, min(seedBatch, lines-made))
+				rows := g.batch(n, min(size, lines-made))
 				made += len(rows.lines)
 
 				select {

@@ -27,8 +27,11 @@ export default function accessAndAnswers(operation, _options, context) {
   needs('500', 'anything can fail');
 
   if (!isPublic || isSigned) needs('401', 'it needs a token or a signature');
-  if (!isPublic && roles[0] !== 'authenticated') needs('403', 'some roles may not call it');
-  if (isPublic) refuses('403', 'anybody may call it');
+  // Another site may not use a session by cookie, and a role may have to have a second factor first.
+  const byCookie = (operation.parameters ?? []).some((p) => p.in === 'header' && p.name === 'X-Session');
+  if (!isPublic) needs('403', 'some roles may not call it, and no other site');
+  if (byCookie) needs('403', 'another site may not call it');
+  if (isPublic && !byCookie) refuses('403', 'anybody may call it');
 
   if (operation['x-limit'] === 'none') refuses('429', 'it has no limit');
   else needs('429', 'it has a limit');

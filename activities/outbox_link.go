@@ -1,0 +1,44 @@
+package activities
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+
+	"rihla/internal/auth"
+	"rihla/internal/notify"
+	"rihla/models"
+)
+
+// accountPages are the pages to which mails about accounts lead.
+var accountPages = map[models.NotificationKind]string{
+	models.NotifyVerifyEmail: "/verify-email", models.NotifyResetPassword: "/reset-password", models.NotifyInvitation: "/invitation",
+}
+
+// link is that of a mail which proves that its reader has the address. Its secret is made here, each time the mail is handed over, and
+// is in the mail alone: the database has its hash, and no log or history has it. It stands behind the #, which browsers send to no
+// server. A mail whose link was used meanwhile is not sent any more.
+func (o *Outbox) link(ctx context.Context, n *models.Notification) (string, error) {
+	page, ok := accountPages[n.Kind]
+	if !ok {
+		return "", nil
+	}
+
+	id, err := uuid.Parse(n.Data[notify.DataTokenID])
+	if err != nil {
+		return "", notify.Permanent(errors.New("the mail names no link"))
+	}
+
+	secret, hash := auth.NewRefreshToken()
+
+	if err := o.Store.Accounts.IssueToken(ctx, id, hash); err != nil {
+		if models.CodeOf(err) == models.CodeNotFound {
+			return "", notify.Permanent(err)
+		}
+
+		return "", err
+	}
+
+	return o.AccountPages + page + "#" + secret, nil
+}

@@ -1,0 +1,105 @@
+package activities_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rihla/activities"
+	"rihla/internal/auth"
+	"rihla/internal/notify"
+	"rihla/internal/store/db"
+	"rihla/models"
+)
+
+// letterbox keeps the links of what it is handed, and refuses the first letter after keeping it.
+type letterbox struct {
+	links []string
+	fails int
+}
+
+func (l *letterbox) Send(_ context.Context, m notify.Message) error {
+	if m.Link != "" {
+		l.links = append(l.links, m.Link)
+	}
+
+	if l.fails > 0 {
+		l.fails--
+
+		return errors.New("no route to host")
+	}
+
+	return nil
+}
+
+// TestLinksAreMadeWhenTheyAreSent: a mail that is sent again has another link, the newest of which works; no row and no line of the log
+// has the secret, and a mail whose link is worth nothing any more is not sent.
+func TestLinksAreMadeWhenTheyAreSent(t *testing.T) {
+	t.Parallel()
+
+	var log bytes.Buffer
+
+	d, box, now := newDesk(t), &letterbox{fails: 1}, time.Now().Add(time.Second)
+	outbox := &activities.Outbox{
+		Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), Store: d.Store, Sender: box,
+		Now: func() time.Time { return now }, AccountPages: "https://rihla.test/console",
+	}
+
+	deliver := func(want activities.Delivered) {
+		t.Helper()
+
+		got, err := outbox.DeliverNotifications(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+
+	send := func() {
+		require.NoError(t, d.Store.Accounts.SendLink(t.Context(), db.Actor{Operator: "test"}, d.world.Users[models.RoleEndUser].ID, models.TokenResetPassword))
+
+		now = time.Now().Add(time.Second)
+	}
+
+	send()
+	deliver(activities.Delivered{Failed: 1})
+
+	now = now.Add(time.Minute)
+	deliver(activities.Delivered{Sent: 1})
+	require.Len(t, box.links, 2)
+
+	const page = "https://rihla.test/console/reset-password#"
+
+	secrets := make([]string, len(box.links))
+	for i, link := range box.links {
+		require.Contains(t, link, page)
+		secrets[i] = link[len(page):]
+		require.Len(t, secrets[i], 43)
+		require.NotContains(t, log.String(), secrets[i])
+
+		for _, table := range []string{"notifications", "account_tokens", "audit_log"} {
+			require.Zero(t, countIn(t, d, "SELECT count(*) FROM "+table+" AS r WHERE position($1 in r::text) > 0", secrets[i]), table)
+		}
+	}
+
+	require.Error(t, d.Store.Accounts.ResetPassword(t.Context(), db.Actor{}, auth.HashRefreshToken(secrets[0]), "hash"))
+
+	// The next mail is on its way when the password is set by this one.
+	send()
+	require.NoError(t, d.Store.Accounts.ResetPassword(t.Context(), db.Actor{}, auth.HashRefreshToken(secrets[1]), "hash"))
+
+	now = time.Now().Add(time.Second)
+	deliver(activities.Delivered{Sent: 1, Failed: 1}) // the news of the password, and the link
+	require.Len(t, box.links, 2)
+	require.Equal(t, 1, countIn(t, d, "SELECT count(*) FROM notifications WHERE kind = 'RESET_PASSWORD' AND status = 'FAILED'"))
+}
+
+func countIn(t *testing.T, d *desk, query string, args ...any) (n int) {
+	t.Helper()
+	require.NoError(t, d.db.QueryRowContext(t.Context(), query, args...).Scan(&n), query)
+
+	return n
+}

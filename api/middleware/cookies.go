@@ -1,0 +1,152 @@
+package middleware
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"rihla/internal/auth"
+	"rihla/models"
+)
+
+// A browser keeps the tokens of a session in two cookies, out of reach of scripts. That a browser sends them by itself is what other
+// sites could use: the cookies are for this site alone (SameSite=Strict), every write needs a header that forms cannot send and scripts
+// of other origins may not, and a browser that says that another site asks is believed.
+const (
+	accessCookie  = "__Host-rihla_access"
+	refreshCookie = "__Host-rihla_refresh"
+	signOnCookie  = "__Host-rihla_oidc"
+	sessionHeader = "X-Session"
+	byCookie      = "cookie"
+	// signOnFor is how long a browser may stay at an identity provider.
+	signOnFor = 10 * time.Minute
+)
+
+// cookies are a request's, and those of its answer.
+type cookies struct {
+	asked   bool // the session is one by cookie, as the header says
+	refresh string
+	signOn  string // the log-in at an identity provider that the browser comes back from
+	set     []fiber.Cookie
+}
+
+// readCookies reads what the handlers of sessions need; the access token is read where it is looked for.
+func (r *request) readCookies(f *fiber.Ctx) {
+	if strings.EqualFold(f.Get(sessionHeader), byCookie) {
+		r.cookies.asked, r.cookies.refresh = true, strings.Clone(f.Cookies(refreshCookie))
+	}
+
+	if f.Path() == auth.SignOnCallback {
+		r.cookies.signOn = strings.Clone(f.Cookies(signOnCookie))
+	}
+}
+
+// writeCookies sets what a handler has left, unless the answer is none of a session.
+func (r *request) writeCookies(f *fiber.Ctx) {
+	for i := range r.cookies.set {
+		f.Cookie(&r.cookies.set[i])
+	}
+}
+
+const bearerPrefix = "bearer "
+
+// tokenOf is the access token of a request: that of the header, else that of the cookie. Errors: UNAUTHENTICATED without one; FORBIDDEN
+// for a session by cookie that another site may be using.
+func tokenOf(f *fiber.Ctx, r *request) (string, error) {
+	header := f.Get(fiber.HeaderAuthorization)
+	if len(header) > len(bearerPrefix) && strings.EqualFold(header[:len(bearerPrefix)], bearerPrefix) {
+		return strings.TrimSpace(header[len(bearerPrefix):]), nil
+	}
+
+	token := f.Cookies(accessCookie)
+
+	switch {
+	case header != "" || token == "":
+		return "", models.Errorf(models.CodeUnauthenticated, "A valid access token is required.")
+	case crossSite(f):
+		return "", errCrossSite()
+	case f.Method() != http.MethodGet && f.Method() != http.MethodHead && !r.cookies.asked:
+		return "", models.Errorf(models.CodeForbidden, "A session by cookie needs the header X-Session: cookie.")
+	default:
+		return token, nil
+	}
+}
+
+// crossSite reports whether the browser says that another site has made the request. Other clients say nothing.
+func crossSite(f *fiber.Ctx) bool {
+	from := f.Get("Sec-Fetch-Site")
+
+	return from != "" && from != "same-origin" && from != "none"
+}
+
+func errCrossSite() error {
+	return models.Errorf(models.CodeForbidden, "Another site cannot use a session by cookie.")
+}
+
+// ByCookie reports whether the caller wants the tokens of its session in cookies.
+func ByCookie(ctx context.Context) bool { return requestOf(ctx).cookies.asked }
+
+// RefreshCookie is the refresh token of a session by cookie; empty without one.
+func RefreshCookie(ctx context.Context) string { return requestOf(ctx).cookies.refresh }
+
+// SetSession has the answer keep a session in the browser. Each cookie lives as long as its token.
+func SetSession(ctx context.Context, access string, accessFor time.Duration, refresh string, refreshFor time.Duration) {
+	r := requestOf(ctx)
+	r.cookies.set = append(r.cookies.set, cookie(accessCookie, access, accessFor), cookie(refreshCookie, refresh, refreshFor))
+}
+
+// ClearSession has the answer take the session out of the browser.
+func ClearSession(ctx context.Context) {
+	r := requestOf(ctx)
+	r.cookies.set = append(r.cookies.set, cookie(accessCookie, "", 0), cookie(refreshCookie, "", 0))
+}
+
+// cookie is one of ours; one that lives for no time is taken away.
+func cookie(name, value string, lives time.Duration) fiber.Cookie {
+	c := fiber.Cookie{Name: name, Value: value, Path: "/", Secure: true, HTTPOnly: true, SameSite: fiber.CookieSameSiteStrictMode}
+
+	if lives > 0 {
+		c.MaxAge = int(lives / time.Second)
+	} else {
+		c.Expires = time.Unix(0, 0)
+	}
+
+	return c
+}
+
+// UseCookies has the answer of an operation that only browsers call keep its session in cookies.
+func UseCookies(ctx context.Context) { requestOf(ctx).cookies.asked = true }
+
+// KeepSignOn has the browser keep a log-in at an identity provider until it comes back from there. The way back begins at another site,
+// so that a cookie for this site alone would not come with it.
+func KeepSignOn(ctx context.Context, a auth.SignOnAttempt) error {
+	text, err := json.Marshal(a)
+	if err != nil {
+		return fmt.Errorf("encode log-in: %w", err)
+	}
+
+	c := cookie(signOnCookie, base64.RawURLEncoding.EncodeToString(text), signOnFor)
+	c.SameSite = fiber.CookieSameSiteLaxMode
+	requestOf(ctx).cookies.set = append(requestOf(ctx).cookies.set, c)
+
+	return nil
+}
+
+// TakeSignOn is the log-in that the browser comes back from, once.
+func TakeSignOn(ctx context.Context) (a auth.SignOnAttempt, ok bool) {
+	r := requestOf(ctx)
+	r.cookies.set = append(r.cookies.set, cookie(signOnCookie, "", 0))
+
+	text, err := base64.RawURLEncoding.DecodeString(r.cookies.signOn)
+	if err != nil || json.Unmarshal(text, &a) != nil {
+		return a, false
+	}
+
+	return a, a.State != "" && a.Verifier != "" && a.Nonce != ""
+}

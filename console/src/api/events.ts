@@ -1,0 +1,51 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { NoAnswer } from './errors';
+import { getMe } from './identity';
+
+/** How long a broken stream is left before it is opened again, in milliseconds. */
+const pause = 5_000;
+
+/**
+ * Reads the queries below `key` again whenever the dashboard's stream says that something has changed. Answers whether the stream
+ * is open. The stream ends with its access cookie: a request renews that, and the stream is opened anew.
+ */
+export function useDashboardEvents(address: string | null, key: string): boolean {
+  const [live, setLive] = useState(false);
+  const queries = useQueryClient();
+
+  useEffect(() => {
+    if (address === null) return undefined;
+    let source: EventSource | null = null;
+    let timer: number | undefined;
+
+    const open = () => {
+      source = new EventSource(address);
+      source.onopen = () => {
+        setLive(true);
+      };
+      source.addEventListener('refresh', () => void queries.invalidateQueries({ queryKey: [key] }));
+      source.onerror = () => {
+        setLive(false);
+        if (source?.readyState !== EventSource.CLOSED) return;
+        again();
+      };
+    };
+    const again = () => {
+      timer = window.setTimeout(() => {
+        getMe().then(open, (error: unknown) => {
+          if (error instanceof NoAnswer) again();
+        });
+      }, pause);
+    };
+    open();
+
+    return () => {
+      window.clearTimeout(timer);
+      source?.close();
+      setLive(false);
+    };
+  }, [address, key, queries]);
+
+  return live;
+}

@@ -1,0 +1,146 @@
+import { Burger, Drawer, Skeleton } from '@mantine/core';
+import { useDisclosure, useHotkeys } from '@mantine/hooks';
+import { useEffect, useRef } from 'react';
+import { NavLink, Outlet, useLocation, useNavigate, useNavigation } from 'react-router';
+import { may } from '@/api/access';
+import type { Me } from '@/api/identity';
+import { Answer } from '@/components/Card';
+import ui from '@/components/ui.module.css';
+import { useWords } from '@/i18n/useWords';
+import { isProvider, useMeQuery } from './me';
+import { navItems, type NavItem } from './nav';
+import { SearchBox } from './SearchBox';
+import { ShortcutsDialog } from './Shortcuts';
+import { UserMenu } from './UserMenu';
+import classes from './shell.module.css';
+
+/** The pages that the user's role has something to do on. */
+function pagesOf(me: Me): NavItem[] {
+  if (me.second_factor_needed) return navItems.filter(({ name }) => name === 'security');
+  return navItems.filter(
+    ({ operations, portal, name }) =>
+      (!isProvider(me) || portal === true || name === 'overview' || name === 'security') &&
+      operations.some((operation) => may(me.role, operation)),
+  );
+}
+
+export function Shell() {
+  const me = useMeQuery();
+  if (!me.data) {
+    return (
+      <main className={classes.alone}>
+        <Answer query={me}>{() => null}</Answer>
+      </main>
+    );
+  }
+  return <Frame me={me.data} />;
+}
+
+function Frame({ me }: { me: Me }) {
+  const { t } = useWords();
+  const pages = pagesOf(me);
+  const [menu, { open, close }] = useDisclosure();
+  const [keys, { toggle: toggleKeys, close: closeKeys }] = useDisclosure();
+  const { pathname } = useLocation();
+  const going = useNavigation().state !== 'idle';
+  useEffect(close, [pathname, close]);
+  useGoTo(pages);
+  useHotkeys([
+    ['/', focusSearch],
+    ['shift+?', toggleKeys],
+    ['?', toggleKeys],
+  ]);
+
+  return (
+    <div className={classes.frame}>
+      <a className={classes.skip} href="#main">
+        {t('app.skip')}
+      </a>
+      <header className={classes.bar}>
+        <Burger className={classes.burger} opened={menu} onClick={open} size="sm" aria-label={t('app.menu')} />
+        <NavLink to="/" className={classes.brand ?? ''} end aria-label={t('app.name')}>
+          <img src="/console/icon.svg" alt="" width={24} height={24} />
+          <span>{t('app.name')}</span>
+        </NavLink>
+        {may(me.role, 'ListBookings') && <SearchBox />}
+        <UserMenu me={me} showKeys={toggleKeys} />
+      </header>
+      <nav className={classes.rail} aria-label={t('app.menu')}>
+        <Links pages={pages} />
+      </nav>
+      <Drawer
+        opened={menu}
+        onClose={close}
+        size="17rem"
+        title={t('app.name')}
+        closeButtonProps={{ 'aria-label': t('action.close') }}
+      >
+        <nav aria-label={t('app.menu')}>
+          <Links pages={pages} />
+        </nav>
+      </Drawer>
+      <main id="main" className={classes.main} tabIndex={-1} aria-busy={going}>
+        {going && <Skeleton className={classes.going} height={2} />}
+        <Outlet />
+      </main>
+      <ShortcutsDialog opened={keys} close={closeKeys} pages={pages} />
+    </div>
+  );
+}
+
+function Links({ pages }: { pages: NavItem[] }) {
+  const { t } = useWords();
+  return (
+    <ul className={classes.links}>
+      {pages.map(({ name, path, icon: Icon }) => (
+        <li key={name}>
+          <NavLink to={path} end={path === '/'} className={classes.link ?? ''}>
+            <Icon size={17} stroke={1.6} aria-hidden />
+            <span>{t(`nav.${name}`)}</span>
+          </NavLink>
+        </li>
+      ))}
+      <li className={ui.small}>
+        <span className={classes.zone}>{t('time.zone')}</span>
+      </li>
+    </ul>
+  );
+}
+
+/** The page's own search, or else that for bookings and payments. */
+function focusSearch() {
+  const found =
+    document.querySelector<HTMLInputElement>('main [data-search]') ??
+    document.querySelector<HTMLInputElement>('header [data-search]');
+  found?.focus();
+  found?.select();
+}
+
+const isTyping = (target: EventTarget | null) =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName));
+
+/** `g` and then a page's letter goes there. */
+function useGoTo(pages: NavItem[]) {
+  const navigate = useNavigate();
+  // When `g` was pressed; the page may be drawn anew before the letter.
+  const begun = useRef(0);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+      if (event.key === 'g') {
+        begun.current = event.timeStamp;
+        return;
+      }
+      const page = event.timeStamp - begun.current < 1500 ? pages.find(({ key }) => key === event.key) : undefined;
+      begun.current = 0;
+      if (!page) return;
+      event.preventDefault();
+      void navigate(page.path);
+    };
+    window.addEventListener('keydown', onKey);
+    return () => {
+      window.removeEventListener('keydown', onKey);
+    };
+  }, [pages, navigate]);
+}

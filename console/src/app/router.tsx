@@ -1,0 +1,78 @@
+import { createBrowserRouter, type RouteObject } from 'react-router';
+import { Failed } from './Failed';
+import { Shell } from './Shell';
+
+const basename = '/console';
+
+/** The page's path below /console. */
+export const pageNow = () => router.state.location.pathname.slice(basename.length) || '/';
+
+/** The page's address below /console, to come back to. */
+export const pathNow = () => `${pageNow()}${router.state.location.search}`;
+
+// Pages are loaded when they are opened.
+const pages: RouteObject[] = [
+  { index: true, lazy: () => import('@/pages/overview/Overview') },
+  { path: 'bookings', lazy: () => import('@/pages/bookings/Bookings') },
+  { path: 'bookings/:id', lazy: () => import('@/pages/bookings/Booking') },
+  { path: 'payments', lazy: () => import('@/pages/payments/Payments') },
+  { path: 'payments/:id', lazy: () => import('@/pages/payments/Payment') },
+  { path: 'refunds', lazy: () => import('@/pages/refunds/Refunds') },
+  { path: 'ledger', lazy: () => import('@/pages/ledger/Ledger') },
+  { path: 'incidents', lazy: () => import('@/pages/incidents/Incidents') },
+  { path: 'providers', lazy: () => import('@/pages/providers/Providers') },
+  { path: 'providers/:id', lazy: () => import('@/pages/providers/Provider') },
+  { path: 'users', lazy: () => import('@/pages/users/Users') },
+  { path: 'audit', lazy: () => import('@/pages/audit/Audit') },
+  { path: 'security', lazy: () => import('@/pages/security/Security') },
+  { path: 'trips', lazy: () => import('@/pages/portal/Trips') },
+  { path: 'buses', lazy: () => import('@/pages/portal/Buses') },
+  { path: 'hotels', lazy: () => import('@/pages/portal/Hotels') },
+  { path: 'rest-stops', lazy: () => import('@/pages/portal/RestStops') },
+  { path: 'campaigns', lazy: () => import('@/pages/portal/Campaigns') },
+  { path: 'company-ledger', lazy: () => import('@/pages/portal/CompanyLedger') },
+  { path: '*', lazy: () => import('@/pages/NotFound') },
+];
+
+export const router = createBrowserRouter(
+  [
+    {
+      path: '/sign-in',
+      lazy: () => import('@/pages/signin/SignIn'),
+      ErrorBoundary: Failed,
+      HydrateFallback: () => null,
+    },
+    {
+      path: '/forgot-password',
+      lazy: () => import('@/pages/signin/ForgotPassword'),
+      ErrorBoundary: Failed,
+      HydrateFallback: () => null,
+    },
+    {
+      path: '/reset-password',
+      lazy: () => import('@/pages/signin/NewPassword'),
+      ErrorBoundary: Failed,
+      HydrateFallback: () => null,
+    },
+    {
+      path: '/invitation',
+      lazy: () => import('@/pages/signin/NewPassword'),
+      ErrorBoundary: Failed,
+      HydrateFallback: () => null,
+    },
+    {
+      path: '/verify-email',
+      lazy: () => import('@/pages/signin/VerifyEmail'),
+      ErrorBoundary: Failed,
+      HydrateFallback: () => null,
+    },
+    {
+      path: '/',
+      Component: Shell,
+      HydrateFallback: () => null,
+      ErrorBoundary: Failed,
+      children: [{ ErrorBoundary: Failed, children: pages }],
+    },
+  ],
+  { basename },
+);

@@ -1,0 +1,50 @@
+import { Skeleton } from '@mantine/core';
+import { useId, type ReactNode } from 'react';
+import { ErrorMessage } from './Messages';
+import classes from './ui.module.css';
+
+/** A part of a page with a heading of its own. */
+export function Card({ title, aside, children }: { title?: ReactNode; aside?: ReactNode; children: ReactNode }) {
+  const id = useId();
+  return (
+    <section className={classes.card} aria-labelledby={title ? id : undefined}>
+      {title && (
+        <h2>
+          <span id={id}>{title}</span>
+          {aside}
+        </h2>
+      )}
+      {children}
+    </section>
+  );
+}
+
+interface Asked<T> {
+  data: T | undefined;
+  error: unknown;
+  isPending: boolean;
+  refetch: () => unknown;
+}
+
+/** What an answer shows once it is there; before that its shape, and else why it is not. */
+export function Answer<T>({
+  query,
+  lines = 3,
+  children,
+}: {
+  query: Asked<T>;
+  lines?: number;
+  children: (data: T) => ReactNode;
+}) {
+  if (query.data !== undefined) return <>{children(query.data)}</>;
+  if (query.isPending) {
+    return (
+      <div aria-busy="true">
+        {Array.from({ length: lines }, (_, line) => (
+          <Skeleton key={line} height={14} mb={8} width={line % 2 ? '70%' : '95%'} />
+        ))}
+      </div>
+    );
+  }
+  return <ErrorMessage error={query.error} retry={() => void query.refetch()} />;
+}

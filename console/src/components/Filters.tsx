@@ -1,0 +1,128 @@
+import { Button, Select, TextInput } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { IconFilter, IconSearch } from '@tabler/icons-react';
+import { useEffect, useState } from 'react';
+import { useWords } from '@/i18n/useWords';
+import classes from './table.module.css';
+
+export interface Choice {
+  value: string;
+  label: string;
+}
+
+/** A filter of a list, by the name of its query parameter. */
+export interface Filter {
+  name: string;
+  label: string;
+  kind: 'search' | 'choice' | 'text' | 'day';
+  choices?: Choice[];
+  placeholder?: string;
+}
+
+interface Props {
+  filters: Filter[];
+  values: Record<string, string>;
+  set: (changes: Record<string, string>) => void;
+  clear: () => void;
+}
+
+export function Filters({ filters, values, set, clear }: Props) {
+  const { t } = useWords();
+  const [closed, setClosed] = useState(true);
+  const active = filters.filter(({ name, kind }) => kind !== 'search' && values[name]).length;
+  return (
+    <search className={classes.filters} data-closed={closed || undefined}>
+      {filters.map((filter) => (
+        <Field
+          key={filter.name}
+          filter={filter}
+          value={values[filter.name] ?? ''}
+          change={(value) => {
+            set({ [filter.name]: value });
+          }}
+        />
+      ))}
+      {filters.some(({ kind }) => kind !== 'search') && (
+        <div className={`${classes.tight ?? ''} ${classes.toggle ?? ''}`}>
+          <Button
+            size="xs"
+            variant="default"
+            aria-expanded={!closed}
+            leftSection={<IconFilter size={14} />}
+            onClick={() => {
+              setClosed(!closed);
+            }}
+          >
+            {t('list.filters', { count: active })}
+          </Button>
+        </div>
+      )}
+      {Object.keys(values).length > 0 && (
+        <div className={classes.tight}>
+          <Button size="xs" variant="subtle" onClick={clear}>
+            {t('list.clear')}
+          </Button>
+        </div>
+      )}
+    </search>
+  );
+}
+
+interface FieldProps {
+  filter: Filter;
+  value: string;
+  change: (value: string) => void;
+}
+
+function Field({ filter, value, change }: FieldProps) {
+  if (filter.kind === 'choice') {
+    return (
+      <Select
+        size="xs"
+        label={filter.label}
+        data={filter.choices ?? []}
+        value={value || null}
+        onChange={(next) => {
+          change(next ?? '');
+        }}
+        clearable
+        searchable={(filter.choices?.length ?? 0) > 8}
+        placeholder={filter.placeholder ?? ''}
+        comboboxProps={{ withinPortal: true }}
+      />
+    );
+  }
+  return <Typed filter={filter} value={value} change={change} />;
+}
+
+/** A field that is typed into: the address, and with it the list, follows after a moment without a key. */
+function Typed({ filter, value, change }: FieldProps) {
+  const [text, setText] = useState(value);
+  useEffect(() => {
+    // eslint-disable-next-line react-hooks/set-state-in-effect -- the address changes by links and buttons, too
+    setText(value);
+  }, [value]);
+  const later = useDebouncedCallback(change, 350);
+  const search = filter.kind === 'search';
+  return (
+    <TextInput
+      size="xs"
+      className={search ? classes.wide : undefined}
+      type={filter.kind === 'day' ? 'date' : search ? 'search' : 'text'}
+      label={filter.label}
+      placeholder={filter.placeholder ?? ''}
+      leftSection={search ? <IconSearch size={14} /> : undefined}
+      data-search={search ? '' : undefined}
+      value={text}
+      dir={filter.kind === 'search' ? 'auto' : undefined}
+      onChange={(event) => {
+        setText(event.currentTarget.value);
+        later(event.currentTarget.value.trim());
+      }}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter') change(text.trim());
+        if (event.key === 'Escape') event.currentTarget.blur();
+      }}
+    />
+  );
+}

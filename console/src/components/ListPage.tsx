@@ -1,0 +1,204 @@
+import { Button, Checkbox, Menu, Skeleton } from '@mantine/core';
+import { useLocalStorage } from '@mantine/hooks';
+import { IconColumns3, IconDownload, IconRefresh } from '@tabler/icons-react';
+import { useCallback, type ReactNode } from 'react';
+import type { PageName } from '@/app/nav';
+import { useFilters } from '@/hooks/useFilters';
+import { mostRows, useList, type List, type ReadPage } from '@/hooks/useList';
+import { useWords } from '@/i18n/useWords';
+import { csvOf, download } from '@/lib/csv';
+import { dayIn } from '@/lib/dates';
+import { countText } from '@/lib/money';
+import type { Column } from './columns';
+import { DataTable, type Selection } from './DataTable';
+import { Filters, type Filter } from './Filters';
+import { EmptyMessage, ErrorMessage } from './Messages';
+import { PageHead } from './PageHead';
+import table from './table.module.css';
+import classes from './ui.module.css';
+
+interface Props<T> {
+  name: PageName;
+  title?: ReactNode;
+  filters: Filter[];
+  defaults?: Record<string, string>;
+  columns: Column<T>[];
+  queryKey: readonly unknown[];
+  read: ReadPage<T>;
+  rowId: (row: T) => string;
+  open?: (row: T) => void;
+  selection?: Selection;
+  sort?: string;
+  /** What can be done on the page; with the list, where it depends on what is shown. */
+  actions?: ReactNode | ((list: List<T>, filters: Record<string, string>) => ReactNode);
+  /** Between filters and rows, such as totals. */
+  above?: (list: List<T>, filters: Record<string, string>) => ReactNode;
+}
+
+/** A list: filters in the address, columns to choose, rows behind a cursor, and CSV of what is shown. */
+export function ListPage<T extends object>(props: Props<T>) {
+  const { t, language } = useWords();
+  const { filters, set, clear } = useFilters(
+    props.filters.map(({ name }) => name),
+    props.defaults,
+  );
+  const list = useList(props.queryKey, filters, props.read);
+  const [visibility, setVisibility] = useLocalStorage<Record<string, boolean>>({
+    key: `rihla.columns.${props.name}`,
+    defaultValue: Object.fromEntries(props.columns.map(({ id, hidden }) => [id, !hidden])),
+    getInitialValueInEffect: false,
+  });
+
+  const { hasNextPage, isFetching, fetchNextPage } = list;
+  const onEnd = useCallback(() => {
+    if (hasNextPage && !isFetching) void fetchNextPage();
+  }, [hasNextPage, isFetching, fetchNextPage]);
+
+  const save = () => {
+    const shown = props.columns.filter(({ id }) => visibility[id] !== false);
+    const rows = [shown.map(({ header }) => header), ...list.rows.map((row) => shown.map(({ text }) => text(row)))];
+    download(`${props.name}-${dayIn(new Date())}.csv`, csvOf(rows));
+  };
+
+  return (
+    <div className={classes.page} data-fill="">
+      <PageHead title={props.title ?? t(`nav.${props.name}`)} help={props.name}>
+        {typeof props.actions === 'function' ? props.actions(list, filters) : props.actions}
+        <ColumnsMenu columns={props.columns} visibility={visibility} set={setVisibility} />
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<IconDownload size={14} />}
+          disabled={list.rows.length === 0}
+          onClick={save}
+          title={t('list.csvOf', { count: list.rows.length })}
+        >
+          CSV
+        </Button>
+      </PageHead>
+      <Filters filters={props.filters} values={filters} set={set} clear={clear} />
+      {props.above?.(list, filters)}
+      <Rows
+        {...props}
+        list={list}
+        visibility={visibility}
+        sort={filters['sort'] ?? props.sort ?? ''}
+        onSort={(sort) => {
+          set({ sort });
+        }}
+        onEnd={onEnd}
+      />
+      <div className={table.foot}>
+        <span aria-live="polite">
+          {t('list.shown', { shown: countText(list.rows.length, language), total: countText(list.total, language) })}
+        </span>
+        {list.hasNextPage &&
+          (list.readingAll ? (
+            <Button size="compact-xs" variant="default" onClick={list.cancel}>
+              {t('list.stop')}
+            </Button>
+          ) : (
+            <>
+              <Button size="compact-xs" variant="default" loading={isFetching} onClick={onEnd}>
+                {t('list.more')}
+              </Button>
+              <Button size="compact-xs" variant="default" onClick={() => void list.readAll()}>
+                {t('list.all', { count: Math.min(list.total, mostRows) })}
+              </Button>
+            </>
+          ))}
+        <Button
+          size="compact-xs"
+          variant="subtle"
+          leftSection={<IconRefresh size={13} />}
+          onClick={() => void list.refetch()}
+        >
+          {t('list.refresh')}
+        </Button>
+        <span>{t('time.zone')}</span>
+      </div>
+    </div>
+  );
+}
+
+interface RowsProps<T> extends Props<T> {
+  list: List<T>;
+  visibility: Record<string, boolean>;
+  sort: string;
+  onSort: (sort: string) => void;
+  onEnd: () => void;
+}
+
+function Rows<T extends object>(props: RowsProps<T>) {
+  const { t } = useWords();
+  const { list } = props;
+  if (list.isPending) {
+    return (
+      <div className={table.wrap} aria-busy="true" aria-label={t('list.loading')} role="status">
+        {Array.from({ length: 12 }, (_, line) => (
+          <Skeleton key={line} height={20} m={10} width="auto" />
+        ))}
+      </div>
+    );
+  }
+  if (list.isError && list.rows.length === 0)
+    return <ErrorMessage error={list.error} retry={() => void list.refetch()} />;
+  if (list.rows.length === 0) {
+    return (
+      <div className={classes.card}>
+        <EmptyMessage title={t('list.empty')}>{t('list.emptyHint')}</EmptyMessage>
+      </div>
+    );
+  }
+  return (
+    <>
+      {list.isError && <ErrorMessage error={list.error} retry={() => void list.fetchNextPage()} />}
+      <DataTable
+        label={t(`nav.${props.name}`)}
+        rows={list.rows}
+        columns={props.columns}
+        visibility={props.visibility}
+        rowId={props.rowId}
+        open={props.open}
+        selection={props.selection}
+        sort={props.sort}
+        onSort={props.onSort}
+        onEnd={props.onEnd}
+      />
+    </>
+  );
+}
+
+interface ColumnsProps<T> {
+  columns: Column<T>[];
+  visibility: Record<string, boolean>;
+  set: (visibility: Record<string, boolean>) => void;
+}
+
+function ColumnsMenu<T>({ columns, visibility, set }: ColumnsProps<T>) {
+  const { t } = useWords();
+  return (
+    <Menu closeOnItemClick={false} position="bottom-end">
+      <Menu.Target>
+        <Button size="xs" variant="default" leftSection={<IconColumns3 size={14} />}>
+          {t('list.columns')}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {columns.map(({ id, header }) => (
+          <Menu.Item
+            key={id}
+            role="menuitemcheckbox"
+            aria-checked={visibility[id] !== false}
+            leftSection={<Checkbox size="xs" readOnly checked={visibility[id] !== false} tabIndex={-1} aria-hidden />}
+            onClick={() => {
+              set({ ...visibility, [id]: visibility[id] === false });
+            }}
+          >
+            {header}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

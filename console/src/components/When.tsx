@@ -1,0 +1,25 @@
+import { Tooltip } from '@mantine/core';
+import { useNow } from '@/hooks/useNow';
+import { useWords } from '@/i18n/useWords';
+import { dayText, exactText, momentText, relativeText } from '@/lib/dates';
+
+/** A moment in Riyadh, or how long ago it was; the other one, and the zone, on pointing at it. */
+export function When({ at, relative = false }: { at: string | null | undefined; relative?: boolean }) {
+  const { t, language } = useWords();
+  const now = useNow();
+  if (!at) return <span className="dimmed">–</span>;
+  const ago = relativeText(at, now, language);
+  const exact = t('time.inRiyadh', { time: exactText(at, language) });
+  return (
+    <Tooltip label={relative ? exact : `${exact} · ${ago}`} multiline>
+      <time dateTime={at}>{relative ? ago : momentText(at, language)}</time>
+    </Tooltip>
+  );
+}
+
+/** A business day. */
+export function Day({ day }: { day: string | null | undefined }) {
+  const { language } = useWords();
+  if (!day) return <span className="dimmed">–</span>;
+  return <time dateTime={day}>{dayText(day, language)}</time>;
+}

@@ -1,0 +1,83 @@
+import { MultiSelect, PasswordInput, Select, Textarea, TextInput } from '@mantine/core';
+import { useWords } from '@/i18n/useWords';
+import type { Field } from './fields';
+
+interface Props {
+  field: Field;
+  value: string;
+  error: string | undefined;
+  disabled: boolean;
+  first: boolean;
+  change: (value: string) => void;
+}
+
+const types: Partial<Record<NonNullable<Field['kind']>, string>> = {
+  email: 'email',
+  phone: 'tel',
+  day: 'date',
+  moment: 'datetime-local',
+};
+
+const leftToRight = new Set<Field['kind']>(['email', 'phone', 'money', 'number', 'rate', 'password']);
+
+export function FieldInput({ field, value, error, disabled, first, change }: Props) {
+  const { t } = useWords();
+  const { kind = 'text', label, hint, required = false, choices = [] } = field;
+  const shared = { label, description: hint, error, disabled, required, 'data-autofocus': first || undefined };
+  const onText = (event: { currentTarget: { value: string } }) => {
+    change(event.currentTarget.value);
+  };
+
+  if (kind === 'choice') {
+    return (
+      <Select
+        {...shared}
+        data={choices}
+        value={value || null}
+        searchable={choices.length > 8}
+        clearable={!required}
+        allowDeselect={!required}
+        onChange={(next) => {
+          change(next ?? '');
+        }}
+      />
+    );
+  }
+  if (kind === 'choices') {
+    return (
+      <MultiSelect
+        {...shared}
+        data={choices}
+        value={value === '' ? [] : value.split(',')}
+        onChange={(next) => {
+          change(next.join(','));
+        }}
+      />
+    );
+  }
+  if (kind === 'area')
+    return <Textarea {...shared} dir="auto" autosize minRows={2} maxRows={8} value={value} onChange={onText} />;
+  if (kind === 'password') {
+    return (
+      <PasswordInput
+        {...shared}
+        autoComplete="new-password"
+        value={value}
+        visibilityToggleButtonProps={{ 'aria-label': t('signIn.show') }}
+        onChange={onText}
+      />
+    );
+  }
+  return (
+    <TextInput
+      {...shared}
+      type={types[kind] ?? 'text'}
+      dir={leftToRight.has(kind) ? 'ltr' : 'auto'}
+      inputMode={kind === 'money' || kind === 'rate' ? 'decimal' : kind === 'number' ? 'numeric' : undefined}
+      rightSection={kind === 'money' ? <small className="dimmed">SAR</small> : kind === 'rate' ? '%' : undefined}
+      autoComplete="off"
+      value={value}
+      onChange={onText}
+    />
+  );
+}

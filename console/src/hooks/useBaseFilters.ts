@@ -1,0 +1,23 @@
+import type { Filter } from '@/components/Filters';
+import { useWords } from '@/i18n/useWords';
+
+/** Filters that several lists have. */
+export function useBaseFilters() {
+  const { t } = useWords();
+  const search = (placeholder: string): Filter => ({
+    name: 'search',
+    label: t('list.search'),
+    kind: 'search',
+    placeholder,
+  });
+  const period: Filter = {
+    name: 'period',
+    label: t('field.period'),
+    kind: 'choice',
+    choices: (['today', 'this_week', 'this_month'] as const).map((value) => ({ value, label: t(`period.${value}`) })),
+  };
+  const from: Filter = { name: 'date_from', label: t('field.from'), kind: 'day' };
+  const to: Filter = { name: 'date_to', label: t('field.to'), kind: 'day' };
+  const booking: Filter = { name: 'booking_id', label: t('field.bookingId'), kind: 'text' };
+  return { search, period, from, to, booking };
+}

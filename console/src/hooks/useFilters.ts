@@ -1,0 +1,44 @@
+import { useCallback, useMemo } from 'react';
+import { useSearchParams } from 'react-router';
+
+/** The filters of a list, as they stand in the page's address: a link shows the same list to others. */
+export function useFilters(names: string[], defaults: Record<string, string> = {}) {
+  const [params, setParams] = useSearchParams();
+  const key = params.toString();
+
+  const filters = useMemo(() => {
+    const found: Record<string, string> = {};
+    const given = new URLSearchParams(key);
+    for (const name of [...names, 'sort']) {
+      // An empty value in the address takes a default away.
+      const value = given.get(name) ?? defaults[name] ?? '';
+      if (value !== '') found[name] = value;
+    }
+    return found;
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- names and defaults are constants of their page
+  }, [key]);
+
+  const set = useCallback(
+    (changes: Record<string, string>) => {
+      setParams(
+        (before) => {
+          const next = new URLSearchParams(before);
+          for (const [name, value] of Object.entries(changes)) {
+            if (value === '' && defaults[name] === undefined) next.delete(name);
+            else next.set(name, value);
+          }
+          return next;
+        },
+        { replace: true },
+      );
+    },
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- as above
+    [setParams],
+  );
+
+  const clear = useCallback(() => {
+    setParams(new URLSearchParams(), { replace: true });
+  }, [setParams]);
+
+  return { filters, set, clear };
+}

@@ -1,0 +1,58 @@
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { useCallback, useMemo, useRef, useState } from 'react';
+import type { Page } from '@/api/client';
+
+/** More rows than this are not for reading: filters or an export are. */
+export const mostRows = 10_000;
+
+export type ReadPage<T> = (
+  filters: Record<string, string>,
+  cursor: string | null,
+  signal: AbortSignal,
+) => Promise<Page<T>>;
+
+const none: never[] = [];
+
+/** A list that is read page by page behind its cursor, so that no row comes twice however much is added meanwhile. */
+export function useList<T>(key: readonly unknown[], filters: Record<string, string>, read: ReadPage<T>) {
+  const query = useInfiniteQuery({
+    queryKey: [...key, filters],
+    queryFn: ({ pageParam, signal }) => read(filters, pageParam, signal),
+    initialPageParam: null as string | null,
+    getNextPageParam: (last) => last.meta.next_cursor,
+    placeholderData: keepPreviousData,
+  });
+
+  const pages = query.data?.pages;
+  const rows = useMemo<T[]>(() => pages?.flatMap((page) => page.data) ?? none, [pages]);
+  const total = pages?.[0]?.meta.total ?? 0;
+
+  const stop = useRef(false);
+  const [readingAll, setReadingAll] = useState(false);
+  const { fetchNextPage } = query;
+
+  /** Reads on to the end, or to what a page can hold; `cancel` ends it with what is there. */
+  const readAll = useCallback(async () => {
+    stop.current = false;
+    setReadingAll(true);
+    try {
+      let more = true;
+      // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- set by `cancel` while a page is read
+      while (more && !stop.current) {
+        const result = await fetchNextPage();
+        const count = result.data?.pages.reduce((sum, page) => sum + page.data.length, 0) ?? 0;
+        more = result.hasNextPage && !result.isError && count < mostRows;
+      }
+    } finally {
+      setReadingAll(false);
+    }
+  }, [fetchNextPage]);
+
+  const cancel = useCallback(() => {
+    stop.current = true;
+  }, []);
+
+  return { ...query, rows, total, readAll, readingAll, cancel };
+}
+
+export type List<T> = ReturnType<typeof useList<T>>;

@@ -1,0 +1,23 @@
+import { useQuery } from '@tanstack/react-query';
+import { listPage } from '@/api/client';
+import { useMay } from '@/app/me';
+import type { Filter } from '@/components/Filters';
+import { useWords } from '@/i18n/useWords';
+
+/** The provider companies by name, for those whose role may list them; others filter by a company's id. */
+export function useProviders() {
+  const { t } = useWords();
+  const may = useMay()('ListProviders');
+  const { data } = useQuery({
+    queryKey: ['providers', 'choices'],
+    queryFn: ({ signal }) => listPage('/api/v1/admin/providers', { sort: 'name' }, null, signal),
+    enabled: may,
+    staleTime: 300_000,
+  });
+  const choices = (data?.data ?? []).map(({ id, name }) => ({ value: id, label: name }));
+  const filter: Filter = may
+    ? { name: 'provider_id', label: t('field.provider'), kind: 'choice', choices }
+    : { name: 'provider_id', label: t('field.providerId'), kind: 'text' };
+  const nameOf = (id: string) => choices.find(({ value }) => value === id)?.label;
+  return { filter, choices, may, nameOf };
+}

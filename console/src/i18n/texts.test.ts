@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest';
+import ar from './ar.json';
+import en from './en.json';
+
+/** Texts by their whole names, `list.empty`. */
+function flat(texts: object, before = ''): [string, string][] {
+  return Object.entries(texts).flatMap(([name, value]: [string, unknown]): [string, string][] =>
+    typeof value === 'object' && value !== null
+      ? flat(value, `${before}${name}.`)
+      : [[`${before}${name}`, String(value)]],
+  );
+}
+
+const holes = (text: string) => [...text.matchAll(/\{\{(\w+)\}\}/g)].map(([, name]) => name).sort();
+
+it('both languages have the same texts, with the same things filled in', () => {
+  const english = flat(en);
+  const arabic = new Map(flat(ar));
+  expect([...arabic.keys()].sort()).toEqual(english.map(([name]) => name).sort());
+  for (const [name, text] of english) expect(holes(arabic.get(name) ?? ''), name).toEqual(holes(text));
+});
+
+it('no text is empty', () => {
+  for (const [name, text] of [...flat(en), ...flat(ar)]) expect(text.trim(), name).not.toBe('');
+});

@@ -1,0 +1,70 @@
+import type { Language } from '@/i18n';
+
+/** The zone of business days and of everything that is shown. */
+export const zone = 'Asia/Riyadh';
+
+const locales: Record<Language, string> = { en: 'en-GB', ar: 'ar-SA-u-nu-latn-ca-gregory' };
+
+type Style = 'moment' | 'exact' | 'day' | 'weekday';
+
+const styles: Record<Style, Intl.DateTimeFormatOptions> = {
+  moment: { day: '2-digit', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+  exact: { dateStyle: 'full', timeStyle: 'medium', hourCycle: 'h23' },
+  day: { day: '2-digit', month: 'short', year: 'numeric' },
+  weekday: { weekday: 'short', day: '2-digit', month: 'short' },
+};
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function formatted(value: Date, language: Language, style: Style, timeZone: string): string {
+  const key = `${language}${style}${timeZone}`;
+  let format = formats.get(key);
+  if (!format) {
+    format = new Intl.DateTimeFormat(locales[language], { ...styles[style], timeZone });
+    formats.set(key, format);
+  }
+  return format.format(value);
+}
+
+/** A moment in Riyadh: `25 Nov 2026, 22:14`. */
+export const momentText = (at: string, language: Language) => formatted(new Date(at), language, 'moment', zone);
+
+/** The same with weekday and seconds. */
+export const exactText = (at: string, language: Language) => formatted(new Date(at), language, 'exact', zone);
+
+/** A business day, which is a date of its own and in no zone: `25 Nov 2026`. */
+export const dayText = (day: string, language: Language) =>
+  formatted(new Date(`${day}T00:00:00Z`), language, 'day', 'UTC');
+
+export const weekdayText = (day: string, language: Language) =>
+  formatted(new Date(`${day}T00:00:00Z`), language, 'weekday', 'UTC');
+
+/** The business day of a moment in Riyadh, `YYYY-MM-DD`. */
+export const dayIn = (at: Date) => new Intl.DateTimeFormat('en-CA', { timeZone: zone }).format(at);
+
+const units: [Intl.RelativeTimeFormatUnit, number][] = [
+  ['year', 365 * 86_400],
+  ['month', 30 * 86_400],
+  ['week', 7 * 86_400],
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+];
+
+/** How long ago, or how far ahead: `3 hours ago`. */
+export function relativeText(at: string, now: number, language: Language): string {
+  const seconds = (Date.parse(at) - now) / 1000;
+  const [unit, size] = units.find(([, length]) => Math.abs(seconds) >= length) ?? (['second', 1] as const);
+  return new Intl.RelativeTimeFormat(locales[language], { numeric: 'auto' }).format(Math.trunc(seconds / size), unit);
+}
+
+/** What a field for a moment in Riyadh holds, as the API wants it. */
+export const momentOf = (local: string) => `${local.length === 16 ? `${local}:00` : local}+03:00`;
+
+/** A moment as a field for a moment in Riyadh holds it. */
+export function localOf(at: string): string {
+  const parts = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' }).format(
+    new Date(at),
+  );
+  return parts.replace(' ', 'T');
+}

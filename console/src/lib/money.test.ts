@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { amountOf, amountText, rateText, sumOf } from './money';
+
+describe('amounts', () => {
+  it('are written with two decimals and Latin digits in both languages', () => {
+    expect(amountText(1150, 'en')).toBe('1,150.00');
+    expect(amountText(-0.5, 'ar')).toBe('-0.50');
+  });
+
+  it('are added without drift', () => {
+    expect(sumOf([0.1, 0.2])).toBe(0.3);
+    expect(sumOf(Array.from({ length: 10_000 }, () => 0.01))).toBe(100);
+  });
+
+  it.each([
+    ['1150', 1150],
+    [' 1,150.5 ', 1150.5],
+    ['١٬١٥٠٫٢٥', 1150.25],
+    ['0.01', 0.01],
+    ['0', null],
+    ['1.005', null],
+    ['-1', null],
+    ['1e3', null],
+    ['', null],
+  ])('%j is read as %j', (text, amount) => {
+    expect(amountOf(text)).toBe(amount);
+  });
+});
+
+it('writes rates as percentages', () => {
+  expect(rateText(0.125, 'en')).toBe('12.5%');
+});

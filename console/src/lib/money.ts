@@ -1,0 +1,41 @@
+import type { Language } from '@/i18n';
+
+const formats = new Map<string, Intl.NumberFormat>();
+
+/** Latin digits in both languages: people read them beside bank statements. */
+const locales: Record<Language, string> = { en: 'en-SA-u-nu-latn', ar: 'ar-SA-u-nu-latn' };
+
+const formatOf = (language: Language, digits: number) => {
+  const key = `${language}${String(digits)}`;
+  let format = formats.get(key);
+  if (!format) {
+    // The number is written the same way in both languages, so that columns can be compared by eye.
+    format = new Intl.NumberFormat('en-SA-u-nu-latn', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+    formats.set(key, format);
+  }
+  return format;
+};
+
+/** An amount without its currency: `1,150.00`. */
+export const amountText = (amount: number, language: Language) => formatOf(language, 2).format(amount);
+
+export const countText = (count: number, language: Language) => formatOf(language, 0).format(count);
+
+/** A share of 0 to 1 as a percentage with at most two decimals. */
+export const rateText = (rate: number, language: Language) =>
+  new Intl.NumberFormat(locales[language], { style: 'percent', maximumFractionDigits: 2 }).format(rate);
+
+/** The sum of amounts, added in halalas: sums of binary fractions would drift. */
+export const sumOf = (amounts: number[]) => amounts.reduce((sum, amount) => sum + Math.round(amount * 100), 0) / 100;
+
+/** What was typed as an amount of at least 0.01 with at most two decimals, in halalas' precision; null when it is none. */
+export function amountOf(text: string): number | null {
+  const western = text
+    .trim()
+    .replace(/[٠-٩]/g, (digit) => String(digit.charCodeAt(0) - 0x660))
+    .replace('٫', '.')
+    .replace(/[,٬]/g, '');
+  if (!/^\d{1,12}(\.\d{1,2})?$/.test(western)) return null;
+  const amount = Number(western);
+  return amount >= 0.01 ? amount : null;
+}

@@ -1,0 +1,21 @@
+import '@mantine/core/styles/baseline.css';
+import '@mantine/core/styles/default-css-variables.css';
+import '@mantine/core/styles.css';
+import '@mantine/notifications/styles.css';
+import './app/theme.css';
+
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { App } from './app/App';
+import { startI18n } from './i18n';
+
+const root = document.getElementById('root');
+if (!root) throw new Error('the page has no root');
+
+await startI18n();
+
+createRoot(root).render(
+  <StrictMode>
+    <App />
+  </StrictMode>,
+);

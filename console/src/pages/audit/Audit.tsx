@@ -1,0 +1,141 @@
+import { Button } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { IconFileExport } from '@tabler/icons-react';
+import { useState } from 'react';
+import { documented } from '@/api/access';
+import { listPage, type Schemas } from '@/api/client';
+import { downloadFile } from '@/api/download';
+import { auditExportAddress } from '@/api/identity';
+import { useMay } from '@/app/me';
+import type { Column } from '@/components/columns';
+import { CopyId } from '@/components/CopyId';
+import { Detail } from '@/components/Detail';
+import { Facts } from '@/components/Facts';
+import { ListPage } from '@/components/ListPage';
+import { useErrorText } from '@/components/Messages';
+import ui from '@/components/ui.module.css';
+import { When } from '@/components/When';
+import { useBaseFilters } from '@/hooks/useBaseFilters';
+import { useSelected } from '@/hooks/useSelected';
+import { useWords } from '@/i18n/useWords';
+import { useColumnParts } from '@/shared/columns';
+
+type Entry = Schemas['AuditLog'] & { address?: string | null; user_agent?: string | null };
+
+export function Component() {
+  const { t } = useWords();
+  const base = useBaseFilters();
+  const parts = useColumnParts();
+  const selected = useSelected<Entry>(({ id }) => id);
+  const columns: Column<Entry>[] = [
+    {
+      id: 'created',
+      header: t('audit.at'),
+      width: 10,
+      sort: 'created_at',
+      cell: ({ created_at }) => <When at={created_at} />,
+      text: ({ created_at }) => created_at,
+    },
+    parts.plain('action', t('audit.action'), 13, ({ action }) => action),
+    {
+      id: 'actor',
+      header: t('audit.actor'),
+      width: 9,
+      cell: ({ actor_id, operator, actor_kind }) => {
+        if (operator) return <bdi>{operator}</bdi>;
+        return actor_id ? <CopyId id={actor_id} /> : t(`audit.kind.${actor_kind}`);
+      },
+      text: ({ actor_id, operator, actor_kind }) => operator ?? actor_id ?? actor_kind,
+    },
+    parts.plain('role', t('field.role'), 9, ({ actor_role }) => (actor_role ? t(`role.${actor_role}`) : null)),
+    parts.plain('entity', t('audit.entity'), 9, ({ entity }) => entity),
+    {
+      id: 'entityId',
+      header: t('audit.entityId'),
+      width: 8,
+      cell: ({ entity_id }) => <CopyId id={entity_id} />,
+      text: ({ entity_id }) => entity_id ?? '',
+    },
+    parts.plain('details', t('field.details'), 16, ({ details }) => JSON.stringify(details), { hidden: true }),
+  ];
+  return (
+    <ListPage
+      name="audit"
+      filters={[
+        { name: 'action', label: t('audit.action'), kind: 'text', placeholder: 'REFUND_REQUESTED' },
+        { name: 'entity', label: t('audit.entity'), kind: 'text', placeholder: 'refund' },
+        { name: 'entity_id', label: t('audit.entityId'), kind: 'text' },
+        { name: 'actor_id', label: t('audit.actor'), kind: 'text' },
+        base.period,
+        base.from,
+        base.to,
+      ]}
+      columns={columns}
+      queryKey={['audit']}
+      read={(filters, cursor, signal) => listPage('/api/v1/admin/audit-logs', filters, cursor, signal)}
+      rowId={({ id }) => id}
+      sort="-created_at"
+      open={selected.open}
+      actions={(_, filters) => <ExportButton filters={filters} />}
+      above={({ rows }) => (
+        <EntryDetail entry={selected.current(rows)} opened={selected.opened} close={selected.close} />
+      )}
+    />
+  );
+}
+
+function EntryDetail({ entry, opened, close }: { entry: Entry | null; opened: boolean; close: () => void }) {
+  const { t } = useWords();
+  if (!entry) return null;
+  return (
+    <Detail opened={opened} close={close} title={<bdi className="ltr">{entry.action}</bdi>}>
+      <Facts
+        of={[
+          [t('audit.at'), <When key="v" at={entry.created_at} />],
+          [
+            t('audit.actor'),
+            entry.operator ?? (entry.actor_id && <CopyId key="v" id={entry.actor_id} whole />) ?? entry.actor_kind,
+          ],
+          [t('field.role'), entry.actor_role && t(`role.${entry.actor_role}`)],
+          [t('audit.entity'), entry.entity],
+          [t('audit.entityId'), entry.entity_id && <CopyId key="v" id={entry.entity_id} whole />],
+          [t('audit.address'), entry.address],
+          [t('audit.agent'), entry.user_agent],
+          [t('error.request'), entry.request_id && <CopyId key="v" id={entry.request_id} whole />],
+        ]}
+      />
+      <pre className={`ltr ${ui.code ?? ''}`}>{JSON.stringify(entry.details, null, 2)}</pre>
+    </Detail>
+  );
+}
+
+function ExportButton({ filters }: { filters: Record<string, string> }) {
+  const { t } = useWords();
+  const may = useMay();
+  const text = useErrorText();
+  const [busy, setBusy] = useState(false);
+  if (!documented('ExportAuditLogs') || !may('ExportAuditLogs')) return null;
+  const save = async () => {
+    setBusy(true);
+    try {
+      const query = new URLSearchParams({ format: 'csv' });
+      for (const name of ['date_from', 'date_to']) if (filters[name]) query.set(name, filters[name]);
+      await downloadFile(auditExportAddress(query), 'audit.csv', () => undefined);
+    } catch (error) {
+      notifications.show({ message: text(error), color: 'red', autoClose: false });
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Button
+      size="xs"
+      variant="default"
+      leftSection={<IconFileExport size={14} />}
+      loading={busy}
+      onClick={() => void save()}
+    >
+      {t('export.title')}
+    </Button>
+  );
+}

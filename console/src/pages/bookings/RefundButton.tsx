@@ -1,0 +1,99 @@
+import { Button } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { answered, api, type Schemas } from '@/api/client';
+import { Answer } from '@/components/Card';
+import { Facts } from '@/components/Facts';
+import { Money } from '@/components/Money';
+import ui from '@/components/ui.module.css';
+import { bodyOf, type Field } from '@/forms/fields';
+import { FormDialog } from '@/forms/FormDialog';
+import { useChoices, words } from '@/hooks/useChoices';
+import { useWords } from '@/i18n/useWords';
+
+type Quote = Schemas['RefundQuote'] & { needs_approval?: boolean };
+
+/** Orders a refund of a booking, with what the policy says and what is left to refund before it. */
+export function RefundButton({ booking }: { booking: Schemas['Booking'] }) {
+  const { t, label } = useWords();
+  const { choices } = useChoices();
+  const [opened, { open, close }] = useDisclosure();
+  const quote = useQuery({
+    queryKey: ['bookings', 'quote', booking.id],
+    queryFn: ({ signal }) =>
+      answered(api.GET('/api/v1/admin/bookings/{id}/refund-quote', { params: { path: { id: booking.id } }, signal })),
+    enabled: opened,
+    staleTime: 0,
+  });
+  const fields: Field[] = [
+    { name: 'refund_type', label: t('field.type'), kind: 'choice', required: true, choices: choices(words.refundType) },
+    {
+      name: 'amount',
+      label: t('field.amount'),
+      kind: 'money',
+      required: true,
+      when: ({ refund_type }) => refund_type === 'PARTIAL',
+    },
+    { name: 'reason', label: t('field.reason'), kind: 'area' },
+  ];
+  if (booking.payment.status === 'PENDING' && booking.status === 'PENDING_PAYMENT') return null;
+  return (
+    <>
+      <Button size="xs" onClick={open}>
+        {t('refund.start')}
+      </Button>
+      <FormDialog
+        opened={opened}
+        close={close}
+        title={t('refund.startOf', { number: booking.booking_number })}
+        fields={fields}
+        initial={{ refund_type: 'POLICY' }}
+        submitLabel={t('refund.go')}
+        danger
+        changes={['bookings', 'payments', 'refunds', 'records', 'dashboard']}
+        submit={async (values, key) => {
+          const { data } = await answered(
+            api.POST('/api/v1/admin/bookings/{id}/refund', {
+              params: { path: { id: booking.id }, header: { 'Idempotency-Key': key } },
+              body: bodyOf<Schemas['RefundRequest']>(fields, values, true),
+            }),
+          );
+          return t('refund.ordered', { status: label(data, 'status') });
+        }}
+      >
+        <Answer query={quote} lines={5}>
+          {({ data }) => <QuoteFacts quote={data} />}
+        </Answer>
+      </FormDialog>
+    </>
+  );
+}
+
+function QuoteFacts({ quote }: { quote: Quote }) {
+  const { t } = useWords();
+  return (
+    <div className={ui.stack}>
+      <Facts
+        of={[
+          [t('refund.paid'), <Money key="v" amount={quote.paid_amount} currency={quote.currency} />],
+          [t('refund.given'), <Money key="v" amount={quote.refunded_amount} currency={quote.currency} />],
+          [
+            t('refund.left'),
+            <b key="v">
+              <Money amount={quote.remaining_amount} currency={quote.currency} />
+            </b>,
+          ],
+          [
+            t('refund.policy', { percent: quote.policy_percent }),
+            <b key="v">
+              <Money amount={quote.quote_amount} currency={quote.currency} />
+            </b>,
+          ],
+          [t('refund.hours'), quote.hours_to_departure],
+          [t('refund.why'), t(`policy.${quote.reason_code}`)],
+        ]}
+      />
+      {quote.needs_approval && <p className={ui.text}>{t('refund.willNeedApproval')}</p>}
+    </div>
+  );
+}

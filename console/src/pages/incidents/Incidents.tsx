@@ -1,0 +1,178 @@
+import { Button } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconExternalLink } from '@tabler/icons-react';
+import { Link } from 'react-router';
+import { answered, api, listPage, type Schemas } from '@/api/client';
+import { useMay } from '@/app/me';
+import { Badge } from '@/components/Badge';
+import type { Column } from '@/components/columns';
+import { CopyId } from '@/components/CopyId';
+import { Detail } from '@/components/Detail';
+import { Facts } from '@/components/Facts';
+import { ListPage } from '@/components/ListPage';
+import ui from '@/components/ui.module.css';
+import { When } from '@/components/When';
+import { bodyOf, type Field } from '@/forms/fields';
+import { FormDialog } from '@/forms/FormDialog';
+import { useChoices, words } from '@/hooks/useChoices';
+import { useSelected } from '@/hooks/useSelected';
+import { useWords } from '@/i18n/useWords';
+import { useColumnParts } from '@/shared/columns';
+
+type Incident = Schemas['Incident'];
+
+export function Component() {
+  const { t, label } = useWords();
+  const { choices } = useChoices();
+  const parts = useColumnParts();
+  const selected = useSelected<Incident>(({ id }) => id);
+  const columns: Column<Incident>[] = [
+    parts.status(),
+    parts.plain('kind', t('field.kind'), 11, (row) => label(row, 'kind')),
+    parts.booking(),
+    parts.plain('message', t('incident.happened'), 26, ({ message }) => message),
+    parts.created(),
+    {
+      id: 'resolved',
+      header: t('incident.resolved'),
+      width: 8,
+      hidden: true,
+      cell: ({ resolved_at }) => <When at={resolved_at} relative />,
+      text: ({ resolved_at }) => resolved_at ?? '',
+    },
+    parts.id(t('field.id'), true),
+  ];
+  return (
+    <ListPage
+      name="incidents"
+      filters={[
+        { name: 'status', label: t('field.status'), kind: 'choice', choices: choices(words.incidentStatus) },
+        { name: 'kind', label: t('field.kind'), kind: 'choice', choices: choices(words.incidentKind) },
+      ]}
+      defaults={{ status: 'OPEN' }}
+      columns={columns}
+      queryKey={['incidents']}
+      read={(filters, cursor, signal) => listPage('/api/v1/admin/incidents', filters, cursor, signal)}
+      rowId={({ id }) => id}
+      sort="-created_at"
+      open={selected.open}
+      above={({ rows }) => (
+        <IncidentDetail incident={selected.current(rows)} opened={selected.opened} close={selected.close} />
+      )}
+    />
+  );
+}
+
+function IncidentDetail({
+  incident,
+  opened,
+  close,
+}: {
+  incident: Incident | null;
+  opened: boolean;
+  close: () => void;
+}) {
+  const { t, label } = useWords();
+  if (!incident) return null;
+  const { links } = incident;
+  return (
+    <Detail
+      opened={opened}
+      close={close}
+      title={
+        <span className={ui.row}>
+          {label(incident, 'kind')} <Badge state={incident.status}>{label(incident, 'status')}</Badge>
+        </span>
+      }
+    >
+      <p className={ui.text} dir="auto">
+        {incident.message}
+      </p>
+      <div className={ui.row}>
+        <Resolve incident={incident} />
+        <Outside href={links?.runbook}>{t('incident.runbook')}</Outside>
+        <Outside href={links?.workflow}>{t('incident.workflow')}</Outside>
+      </div>
+      <Facts
+        of={[
+          [
+            t('field.bookingNumber'),
+            incident.booking_id && (
+              <Link key="v" className="ltr" to={`/bookings/${incident.booking_id}`}>
+                {incident.booking_number ?? incident.booking_id}
+              </Link>
+            ),
+          ],
+          [
+            t('field.payment'),
+            incident.payment_transaction_id && (
+              <Link key="v" className="ltr" to={`/payments/${incident.payment_transaction_id}`}>
+                …{incident.payment_transaction_id.slice(-8)}
+              </Link>
+            ),
+          ],
+          [t('refund.title'), incident.refund_id && <CopyId key="v" id={incident.refund_id} />],
+          [t('field.campaign'), incident.ad_campaign_id && <CopyId key="v" id={incident.ad_campaign_id} />],
+          [t('field.created'), <When key="v" at={incident.created_at} />],
+          [t('incident.resolved'), incident.resolved_at && <When key="v" at={incident.resolved_at} />],
+          [t('incident.resolvedBy'), incident.resolved_by && <CopyId key="v" id={incident.resolved_by} />],
+          [t('field.note'), incident.note && <bdi key="v">{incident.note}</bdi>],
+          [t('field.workflow'), incident.workflow_id && <CopyId key="v" id={incident.workflow_id} whole />],
+          [t('field.id'), <CopyId key="v" id={incident.id} whole />],
+        ]}
+      />
+      <details>
+        <summary>{t('timeline.facts')}</summary>
+        <pre className={`ltr ${ui.code ?? ''}`}>{JSON.stringify(incident.details, null, 2)}</pre>
+      </details>
+    </Detail>
+  );
+}
+
+function Outside({ href, children }: { href: string | null | undefined; children: string }) {
+  if (!href) return null;
+  return (
+    <Button
+      component="a"
+      href={href}
+      target="_blank"
+      rel="noreferrer"
+      size="xs"
+      variant="default"
+      rightSection={<IconExternalLink size={14} />}
+    >
+      {children}
+    </Button>
+  );
+}
+
+function Resolve({ incident }: { incident: Incident }) {
+  const { t } = useWords();
+  const may = useMay();
+  const [opened, { open, close }] = useDisclosure();
+  if (incident.status !== 'OPEN' || !may('ResolveIncident')) return null;
+  const fields: Field[] = [{ name: 'note', label: t('incident.whatWasDone'), kind: 'area', required: true }];
+  return (
+    <>
+      <Button size="xs" onClick={open}>
+        {t('incident.resolve')}
+      </Button>
+      <FormDialog
+        opened={opened}
+        close={close}
+        title={t('incident.resolve')}
+        fields={fields}
+        submitLabel={t('incident.resolve')}
+        changes={['incidents', 'dashboard']}
+        submit={(values) =>
+          answered(
+            api.POST('/api/v1/admin/incidents/{id}/resolve', {
+              params: { path: { id: incident.id } },
+              body: bodyOf<Schemas['ResolveIncidentRequest']>(fields, values),
+            }),
+          )
+        }
+      />
+    </>
+  );
+}

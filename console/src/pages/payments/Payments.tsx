@@ -1,0 +1,36 @@
+import { useNavigate } from 'react-router';
+import { listPage } from '@/api/client';
+import { ListPage } from '@/components/ListPage';
+import { useBaseFilters } from '@/hooks/useBaseFilters';
+import { useChoices, words } from '@/hooks/useChoices';
+import { useWords } from '@/i18n/useWords';
+import { usePaymentColumns } from '@/shared/columns';
+
+export function Component() {
+  const { t } = useWords();
+  const navigate = useNavigate();
+  const { choices } = useChoices();
+  const base = useBaseFilters();
+  return (
+    <ListPage
+      name="payments"
+      filters={[
+        base.search(t('search.placeholder')),
+        { name: 'status', label: t('field.status'), kind: 'choice', choices: choices(words.transactionStatus) },
+        { name: 'payment_method', label: t('field.method'), kind: 'choice', choices: choices(words.method) },
+        { name: 'provider', label: t('field.gateway'), kind: 'choice', choices: choices(words.gateway) },
+        base.period,
+        base.from,
+        base.to,
+        base.booking,
+        { name: 'reference', label: t('field.reference'), kind: 'text' },
+      ]}
+      columns={usePaymentColumns()}
+      queryKey={['payments']}
+      read={(filters, cursor, signal) => listPage('/api/v1/admin/payment-transactions', filters, cursor, signal)}
+      rowId={({ id }) => id}
+      sort="-created_at"
+      open={({ id }) => void navigate(`/payments/${id}`)}
+    />
+  );
+}

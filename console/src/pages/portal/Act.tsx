@@ -1,0 +1,42 @@
+import { Button } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import ui from '@/components/ui.module.css';
+import type { Field, Values } from '@/forms/fields';
+import { FormDialog } from '@/forms/FormDialog';
+
+interface Props {
+  label: string;
+  what: string;
+  hint?: string;
+  fields?: Field[];
+  initial?: Values;
+  changes: string[];
+  submit: (values: Values, key: string) => Promise<unknown>;
+}
+
+/** A button that does one thing to one resource, once it is confirmed. */
+export function Act({ label, what, hint, fields = [], initial = {}, changes, submit }: Props) {
+  const [opened, { open, close }] = useDisclosure();
+  return (
+    <>
+      <Button size="xs" onClick={open}>
+        {label}
+      </Button>
+      <FormDialog
+        opened={opened}
+        close={close}
+        title={label}
+        fields={fields}
+        initial={initial}
+        submitLabel={label}
+        changes={changes}
+        submit={submit}
+      >
+        <p className={ui.text}>
+          <bdi>{what}</bdi>
+        </p>
+        {hint && <p className={ui.text}>{hint}</p>}
+      </FormDialog>
+    </>
+  );
+}

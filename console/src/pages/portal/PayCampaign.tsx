@@ -1,0 +1,41 @@
+import { useQuery } from '@tanstack/react-query';
+import { answered, api, type Schemas } from '@/api/client';
+import type { Field } from '@/forms/fields';
+import { useWords } from '@/i18n/useWords';
+import { Act } from './Act';
+
+/** Opens a payment of a campaign: the browser goes on to the gateway's page, and comes back to the list. */
+export function PayCampaign({ campaign }: { campaign: Schemas['AdCampaign'] }) {
+  const { t } = useWords();
+  const methods = useQuery({
+    queryKey: ['methods'],
+    queryFn: ({ signal }) => answered(api.GET('/api/v1/payment-methods', { signal })),
+  });
+  const offers = (methods.data?.data ?? []).filter(({ available }) => available);
+  const fields: Field[] = [
+    {
+      name: 'payment_method',
+      label: t('field.method'),
+      kind: 'choice',
+      required: true,
+      choices: offers.map(({ method, label }) => ({ value: method, label })),
+    },
+  ];
+  return (
+    <Act
+      label={t('portal.pay')}
+      what={campaign.title}
+      fields={fields}
+      changes={['campaigns']}
+      submit={async ({ payment_method }, key) => {
+        const { data } = await answered(
+          api.POST('/api/v1/payments/ad-campaign/{ad_campaign_id}/intent', {
+            params: { path: { ad_campaign_id: campaign.id }, header: { 'Idempotency-Key': key } },
+            body: { payment_method: payment_method as Schemas['PaymentMethod'] },
+          }),
+        );
+        if (data.checkout_url) location.assign(data.checkout_url);
+      }}
+    />
+  );
+}

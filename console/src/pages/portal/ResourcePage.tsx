@@ -1,0 +1,177 @@
+import { Button } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconPlus } from '@tabler/icons-react';
+import { useState, type ReactNode } from 'react';
+import type { Operation } from '@/api/access';
+import { isProvider, useMay, useMe } from '@/app/me';
+import type { PageName } from '@/app/nav';
+import type { Column } from '@/components/columns';
+import { Detail } from '@/components/Detail';
+import type { Filter } from '@/components/Filters';
+import { ListPage } from '@/components/ListPage';
+import ui from '@/components/ui.module.css';
+import type { Field, Values } from '@/forms/fields';
+import { FormDialog } from '@/forms/FormDialog';
+import type { ReadPage } from '@/hooks/useList';
+import { useProviders } from '@/hooks/useProviders';
+import { useSelected } from '@/hooks/useSelected';
+import { useWords } from '@/i18n/useWords';
+
+interface Props<T> {
+  name: PageName;
+  filters: Filter[];
+  columns: Column<T>[];
+  read: ReadPage<T>;
+  sort?: string;
+  fields: Field[];
+  /** What a new one's form begins with. */
+  fresh: Values;
+  valuesOf: (row: T) => Values;
+  titleOf: (row: T) => string;
+  /** `query` names the company that administrators make it for. */
+  create: (values: Values, query: { provider_id?: string }) => Promise<unknown>;
+  replace: (id: string, values: Values) => Promise<unknown>;
+  remove: (id: string) => Promise<unknown>;
+  creates: Operation;
+  /** Whether the row can be changed in its state. */
+  editable?: (row: T) => boolean;
+  facts: (row: T) => ReactNode;
+  actions?: (row: T) => ReactNode;
+}
+
+interface Resource {
+  id: string;
+  provider_id: string;
+}
+
+/** What a company has: a list, one beside it, and forms to add, change and remove. */
+export function ResourcePage<T extends Resource>(props: Props<T>) {
+  const { t } = useWords();
+  const me = useMe();
+  const may = useMay();
+  const providers = useProviders();
+  const selected = useSelected<T>(({ id }) => id);
+  const staff = !isProvider(me);
+  const company: Column<T> = {
+    id: 'company',
+    header: t('field.provider'),
+    width: 9,
+    cell: ({ provider_id }) => <bdi>{providers.nameOf(provider_id) ?? `…${provider_id.slice(-8)}`}</bdi>,
+    text: ({ provider_id }) => providers.nameOf(provider_id) ?? provider_id,
+  };
+  return (
+    <ListPage<T>
+      name={props.name}
+      filters={staff ? [...props.filters, providers.filter] : props.filters}
+      columns={staff ? [...props.columns, company] : props.columns}
+      queryKey={[props.name]}
+      read={props.read}
+      rowId={({ id }) => id}
+      sort={props.sort ?? 'created_at'}
+      open={selected.open}
+      actions={may(props.creates) && <Add {...props} companies={staff ? providers.choices : null} />}
+      above={({ rows }) => {
+        const row = selected.current(rows);
+        return (
+          row && (
+            <Detail opened={selected.opened} close={selected.close} title={<bdi>{props.titleOf(row)}</bdi>}>
+              <div className={ui.row}>
+                {(props.editable?.(row) ?? true) && <Change {...props} row={row} close={selected.close} />}
+                {props.actions?.(row)}
+              </div>
+              {props.facts(row)}
+            </Detail>
+          )
+        );
+      }}
+    />
+  );
+}
+
+function Add<T extends Resource>({
+  name,
+  fields,
+  fresh,
+  create,
+  companies,
+}: Props<T> & { companies: Field['choices'] | null }) {
+  const { t } = useWords();
+  const [opened, { open, close }] = useDisclosure();
+  const company: Field[] = companies
+    ? [{ name: 'provider_id', label: t('field.provider'), kind: 'choice', required: true, choices: companies }]
+    : [];
+  return (
+    <>
+      <Button size="xs" leftSection={<IconPlus size={14} />} onClick={open}>
+        {t('portal.add')}
+      </Button>
+      <FormDialog
+        opened={opened}
+        close={close}
+        title={t(`portal.new.${name as 'trips'}`)}
+        fields={[...company, ...fields]}
+        initial={fresh}
+        submitLabel={t('action.save')}
+        changes={[name]}
+        submit={(values) => create(values, values['provider_id'] ? { provider_id: values['provider_id'] } : {})}
+      />
+    </>
+  );
+}
+
+function Change<T extends Resource>({ row, close: leave, ...props }: Props<T> & { row: T; close: () => void }) {
+  const { t } = useWords();
+  const [doing, setDoing] = useState<'edit' | 'remove' | null>(null);
+  const close = () => {
+    setDoing(null);
+  };
+  return (
+    <>
+      <Button
+        size="xs"
+        variant="default"
+        onClick={() => {
+          setDoing('edit');
+        }}
+      >
+        {t('action.edit')}
+      </Button>
+      <Button
+        size="xs"
+        variant="default"
+        onClick={() => {
+          setDoing('remove');
+        }}
+      >
+        {t('action.delete')}
+      </Button>
+      <FormDialog
+        opened={doing === 'edit'}
+        close={close}
+        title={t('action.edit')}
+        fields={props.fields}
+        initial={props.valuesOf(row)}
+        submitLabel={t('action.save')}
+        changes={[props.name]}
+        submit={(values) => props.replace(row.id, values)}
+      />
+      <FormDialog
+        opened={doing === 'remove'}
+        close={close}
+        title={t('action.delete')}
+        fields={[]}
+        submitLabel={t('action.delete')}
+        danger
+        changes={[props.name]}
+        submit={async () => {
+          await props.remove(row.id);
+          leave();
+        }}
+      >
+        <p className={ui.text}>
+          <bdi>{props.titleOf(row)}</bdi>
+        </p>
+      </FormDialog>
+    </>
+  );
+}

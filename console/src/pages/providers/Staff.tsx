@@ -1,0 +1,126 @@
+import { Button } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { answered, api, listPage, type Schemas } from '@/api/client';
+import { Answer, Card } from '@/components/Card';
+import { MiniTable } from '@/components/MiniTable';
+import ui from '@/components/ui.module.css';
+import { bodyOf, type Field } from '@/forms/fields';
+import { FormDialog } from '@/forms/FormDialog';
+import { useWords } from '@/i18n/useWords';
+import { useColumnParts } from '@/shared/columns';
+
+type Account = Schemas['Staff'];
+
+export function Staff({ providerId }: { providerId: string }) {
+  const { t, label } = useWords();
+  const parts = useColumnParts();
+  const [adding, add] = useDisclosure();
+  const [leaving, setLeaving] = useState<Account | null>(null);
+  const staff = useQuery({
+    queryKey: ['providers', 'staff', providerId],
+    queryFn: ({ signal }) => listPage('/api/v1/admin/providers/{id}/staff', {}, null, signal, { id: providerId }),
+  });
+  const fields: Field[] = [
+    { name: 'name', label: t('field.name'), required: true },
+    { name: 'email', label: t('field.email'), kind: 'email', required: true },
+    { name: 'phone', label: t('field.phone'), kind: 'phone', required: true },
+    {
+      name: 'role',
+      label: t('field.role'),
+      kind: 'choice',
+      required: true,
+      choices: (['PROVIDER_STAFF', 'PROVIDER_ADMIN'] as const).map((value) => ({ value, label: t(`role.${value}`) })),
+    },
+    { name: 'password', label: t('signIn.password'), kind: 'password', required: true, hint: t('reset.rule') },
+  ];
+  return (
+    <Card
+      title={t('provider.staff')}
+      aside={
+        <Button size="compact-xs" variant="default" className={ui.push} onClick={add.open}>
+          {t('provider.addStaff')}
+        </Button>
+      }
+    >
+      <Answer query={staff}>
+        {({ data }) => (
+          <MiniTable
+            label={t('provider.staff')}
+            rows={data}
+            rowId={({ id }) => id}
+            columns={[
+              parts.plain<Account>('name', t('field.name'), 1, ({ name }) => name),
+              parts.plain<Account>('email', t('field.email'), 1, ({ email }) => email),
+              parts.plain<Account>('phone', t('field.phone'), 1, ({ phone }) => phone),
+              parts.plain<Account>('role', t('field.role'), 1, (row) => label(row, 'role')),
+              parts.created<Account>(),
+              {
+                id: 'remove',
+                header: '',
+                width: 1,
+                align: 'end',
+                text: () => '',
+                cell: (row) => (
+                  <Button
+                    size="compact-xs"
+                    variant="subtle"
+                    color="red"
+                    aria-label={`${t('action.delete')} ${row.name}`}
+                    onClick={() => {
+                      setLeaving(row);
+                    }}
+                  >
+                    {t('action.delete')}
+                  </Button>
+                ),
+              },
+            ]}
+          />
+        )}
+      </Answer>
+      <FormDialog
+        opened={adding}
+        close={add.close}
+        title={t('provider.addStaff')}
+        fields={fields}
+        initial={{ role: 'PROVIDER_STAFF' }}
+        submitLabel={t('action.save')}
+        changes={['providers']}
+        submit={(values) =>
+          answered(
+            api.POST('/api/v1/admin/providers/{id}/staff', {
+              params: { path: { id: providerId } },
+              body: bodyOf<Schemas['StaffInput']>(fields, values),
+            }),
+          )
+        }
+      />
+      {leaving && (
+        <FormDialog
+          opened
+          close={() => {
+            setLeaving(null);
+          }}
+          title={t('action.delete')}
+          fields={[]}
+          submitLabel={t('action.delete')}
+          danger
+          changes={['providers']}
+          submit={() =>
+            answered(
+              api.DELETE('/api/v1/admin/providers/{id}/staff/{staff_id}', {
+                params: { path: { id: providerId, staff_id: leaving.id } },
+              }),
+            )
+          }
+        >
+          <p className={ui.text}>
+            <bdi>{leaving.name}</bdi> · <bdi>{leaving.email}</bdi>
+          </p>
+        </FormDialog>
+      )}
+    </Card>
+  );
+}

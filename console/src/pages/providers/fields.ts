@@ -1,0 +1,13 @@
+import type { Field } from '@/forms/fields';
+import { useWords } from '@/i18n/useWords';
+
+export function useProviderFields(): Field[] {
+  const { t } = useWords();
+  return [
+    { name: 'name', label: t('field.name'), required: true },
+    { name: 'email', label: t('field.email'), kind: 'email', required: true },
+    { name: 'phone', label: t('field.phone'), kind: 'phone', required: true },
+    { name: 'city', label: t('field.city') },
+    { name: 'commission_rate', label: t('field.commissionRate'), kind: 'rate', hint: t('provider.rateHint') },
+  ];
+}

@@ -1,0 +1,84 @@
+import { Link } from 'react-router';
+import type { ApprovableRefund } from '@/api/identity';
+import { Badge } from '@/components/Badge';
+import { CopyId } from '@/components/CopyId';
+import { Detail } from '@/components/Detail';
+import { Facts } from '@/components/Facts';
+import { Money } from '@/components/Money';
+import ui from '@/components/ui.module.css';
+import { Day, When } from '@/components/When';
+import { useChoices } from '@/hooks/useChoices';
+import { useWords } from '@/i18n/useWords';
+import { RefundActions } from './RefundActions';
+
+export function RefundDetail({
+  refund,
+  opened,
+  close,
+}: {
+  refund: ApprovableRefund | null;
+  opened: boolean;
+  close: () => void;
+}) {
+  const { t, label } = useWords();
+  const { word } = useChoices();
+  if (!refund) return null;
+  return (
+    <Detail
+      opened={opened}
+      close={close}
+      title={
+        <span className={ui.row}>
+          {t('refund.title')} <Badge state={refund.status}>{label(refund, 'status')}</Badge>
+        </span>
+      }
+    >
+      <RefundActions refund={refund} />
+      <Facts
+        of={[
+          [t('field.amount'), <Money key="v" amount={refund.amount} currency={refund.currency} />],
+          [
+            t('field.bookingNumber'),
+            refund.booking_id && (
+              <Link key="v" className="ltr" to={`/bookings/${refund.booking_id}`}>
+                {refund.booking_number ?? refund.booking_id}
+              </Link>
+            ),
+          ],
+          [
+            t('field.payment'),
+            <Link key="v" className="ltr" to={`/payments/${refund.payment_transaction_id}`}>
+              …{refund.payment_transaction_id.slice(-8)}
+            </Link>,
+          ],
+          [t('field.type'), word(refund.refund_type)],
+          [t('refund.percent'), refund.policy_percent === null ? null : `${refund.policy_percent} %`],
+          [t('field.channel'), word(refund.channel)],
+          [t('field.reason'), refund.reason && <bdi key="v">{refund.reason}</bdi>],
+          [t('field.failure'), refund.failure_code],
+          [t('refund.requestedBy'), refund.requested_by && <CopyId key="v" id={refund.requested_by} />],
+          [t('refund.approvalUntil'), refund.approval_until && <When key="v" at={refund.approval_until} />],
+          [
+            t('refund.decision'),
+            refund.approval && (
+              <span key="v">
+                {word(refund.approval.decision)} · <When at={refund.approval.decided_at} />{' '}
+                <bdi>{refund.approval.note}</bdi>
+              </span>
+            ),
+          ],
+          [
+            t('field.payoutReference'),
+            refund.payout_reference && <CopyId key="v" id={refund.payout_reference} whole />,
+          ],
+          [t('field.payoutDate'), refund.paid_out_on && <Day key="v" day={refund.paid_out_on} />],
+          [t('field.note'), refund.payout_note && <bdi key="v">{refund.payout_note}</bdi>],
+          [t('refund.returned'), refund.returned_at && <When key="v" at={refund.returned_at} />],
+          [t('field.created'), <When key="v" at={refund.created_at} />],
+          [t('refund.completed'), refund.completed_at && <When key="v" at={refund.completed_at} />],
+          [t('field.id'), <CopyId key="v" id={refund.id} whole />],
+        ]}
+      />
+    </Detail>
+  );
+}

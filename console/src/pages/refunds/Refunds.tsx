@@ -1,0 +1,43 @@
+import { listPage } from '@/api/client';
+import { documented } from '@/api/access';
+import type { ApprovableRefund } from '@/api/identity';
+import type { Filter } from '@/components/Filters';
+import { ListPage } from '@/components/ListPage';
+import { useBaseFilters } from '@/hooks/useBaseFilters';
+import { useChoices, words } from '@/hooks/useChoices';
+import { useSelected } from '@/hooks/useSelected';
+import { useWords } from '@/i18n/useWords';
+import { useRefundColumns } from '@/shared/columns';
+import { RefundDetail } from './RefundDetail';
+
+export function Component() {
+  const { t } = useWords();
+  const { choices } = useChoices();
+  const base = useBaseFilters();
+  const selected = useSelected<ApprovableRefund>(({ id }) => id);
+  const yes = [{ value: 'true', label: t('answer.yes') }];
+  const approvals: Filter[] = documented('ApproveRefund')
+    ? [{ name: 'needs_approval', label: t('refund.needsApproval'), kind: 'choice', choices: yes }]
+    : [];
+  return (
+    <ListPage<ApprovableRefund>
+      name="refunds"
+      filters={[
+        { name: 'status', label: t('field.status'), kind: 'choice', choices: choices(words.refundStatus) },
+        { name: 'needs_payout', label: t('refund.needsPayout'), kind: 'choice', choices: yes },
+        ...approvals,
+        { name: 'channel', label: t('field.channel'), kind: 'choice', choices: choices(words.channel) },
+        base.booking,
+      ]}
+      columns={useRefundColumns()}
+      queryKey={['refunds']}
+      read={(filters, cursor, signal) => listPage('/api/v1/admin/refunds', filters, cursor, signal)}
+      rowId={({ id }) => id}
+      sort="-created_at"
+      open={selected.open}
+      above={({ rows }) => (
+        <RefundDetail refund={selected.current(rows)} opened={selected.opened} close={selected.close} />
+      )}
+    />
+  );
+}

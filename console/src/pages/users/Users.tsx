@@ -1,0 +1,111 @@
+import { Button } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconPlus } from '@tabler/icons-react';
+import { createUser, listUsers, type ManagedUser, type NewUser } from '@/api/identity';
+import { Badge } from '@/components/Badge';
+import type { Column } from '@/components/columns';
+import { ListPage } from '@/components/ListPage';
+import { When } from '@/components/When';
+import { bodyOf, type Field } from '@/forms/fields';
+import { FormDialog } from '@/forms/FormDialog';
+import { useBaseFilters } from '@/hooks/useBaseFilters';
+import { useChoices, words } from '@/hooks/useChoices';
+import { useSelected } from '@/hooks/useSelected';
+import { useWords } from '@/i18n/useWords';
+import { useColumnParts } from '@/shared/columns';
+import { UserDetail } from './UserDetail';
+import { roles, useRoleChoices } from './roles';
+
+export function Component() {
+  const { t } = useWords();
+  const { word, choices } = useChoices();
+  const base = useBaseFilters();
+  const parts = useColumnParts();
+  const roleChoices = useRoleChoices();
+  const selected = useSelected<ManagedUser>(({ id }) => id);
+  const columns: Column<ManagedUser>[] = [
+    parts.plain('name', t('field.name'), 11, ({ name }) => name),
+    parts.plain('email', t('field.email'), 13, ({ email }) => email),
+    parts.plain('role', t('field.role'), 9, ({ role }) => t(`role.${role}`)),
+    {
+      id: 'state',
+      header: t('field.status'),
+      width: 7,
+      cell: ({ state }) => <Badge state={state}>{word(state)}</Badge>,
+      text: ({ state }) => word(state),
+    },
+    parts.plain('factor', t('user.secondFactor'), 8, ({ second_factor }) =>
+      t(second_factor ? 'answer.yes' : 'answer.no'),
+    ),
+    {
+      id: 'lastLogin',
+      header: t('user.lastLogin'),
+      width: 8,
+      cell: ({ last_login_at }) => <When at={last_login_at} relative />,
+      text: ({ last_login_at }) => last_login_at ?? '',
+    },
+    parts.plain('phone', t('field.phone'), 9, ({ phone }) => phone, { hidden: true }),
+    parts.created(),
+  ];
+  return (
+    <ListPage
+      name="users"
+      filters={[
+        base.search(t('user.search')),
+        { name: 'role', label: t('field.role'), kind: 'choice', choices: roleChoices },
+        { name: 'state', label: t('field.status'), kind: 'choice', choices: choices(words.userState) },
+      ]}
+      columns={columns}
+      queryKey={['users']}
+      read={listUsers}
+      rowId={({ id }) => id}
+      open={selected.open}
+      actions={<Invite />}
+      above={({ rows }) => <UserDetail user={selected.current(rows)} opened={selected.opened} close={selected.close} />}
+    />
+  );
+}
+
+function Invite() {
+  const { t } = useWords();
+  const [opened, { open, close }] = useDisclosure();
+  const fields: Field[] = [
+    { name: 'name', label: t('field.name'), required: true },
+    { name: 'email', label: t('field.email'), kind: 'email', required: true },
+    { name: 'phone', label: t('field.phone'), kind: 'phone', required: true },
+    {
+      name: 'role',
+      label: t('field.role'),
+      kind: 'choice',
+      required: true,
+      choices: roles.map((value) => ({ value, label: t(`role.${value}`) })),
+    },
+    {
+      name: 'locale',
+      label: t('user.language'),
+      kind: 'choice',
+      choices: [
+        { value: 'ar', label: 'العربية' },
+        { value: 'en', label: 'English' },
+      ],
+    },
+  ];
+  return (
+    <>
+      <Button size="xs" leftSection={<IconPlus size={14} />} onClick={open}>
+        {t('user.invite')}
+      </Button>
+      <FormDialog
+        opened={opened}
+        close={close}
+        title={t('user.invite')}
+        fields={fields}
+        initial={{ role: 'SUPPORT_AGENT', locale: 'ar' }}
+        submitLabel={t('user.inviteGo')}
+        changes={['users']}
+        done={t('user.invited')}
+        submit={(values) => createUser(bodyOf<NewUser>(fields, values, true))}
+      />
+    </>
+  );
+}

@@ -1,0 +1,235 @@
+import { Link } from 'react-router';
+import type { Schemas } from '@/api/client';
+import { Badge } from '@/components/Badge';
+import { CopyId } from '@/components/CopyId';
+import type { Column } from '@/components/columns';
+import { Money } from '@/components/Money';
+import { Day, When } from '@/components/When';
+import { useChoices } from '@/hooks/useChoices';
+import { useWords } from '@/i18n/useWords';
+import { rateText } from '@/lib/money';
+import type { ApprovableRefund } from '@/api/identity';
+
+type Labelled = { status: string; status_label_ar: string; status_label_en: string };
+type Booked = { booking_id: string | null; booking_number?: string | null };
+
+/** Columns that several lists have. */
+export function useColumnParts() {
+  const { t, label } = useWords();
+  const status = <T extends Labelled>(): Column<T> => ({
+    id: 'status',
+    header: t('field.status'),
+    width: 9,
+    cell: (row) => <Badge state={row.status}>{label(row, 'status')}</Badge>,
+    text: (row) => label(row, 'status'),
+  });
+  const booking = <T extends Booked>(): Column<T> => ({
+    id: 'booking',
+    header: t('field.bookingNumber'),
+    width: 7,
+    cell: ({ booking_id, booking_number }) =>
+      booking_id ? (
+        <Link className="ltr" to={`/bookings/${booking_id}`}>
+          {booking_number ?? '…'}
+        </Link>
+      ) : (
+        <span className="dimmed">–</span>
+      ),
+    text: ({ booking_id, booking_number }) => booking_number ?? booking_id ?? '',
+  });
+  const created = <T extends { created_at: string }>(sort = 'created_at'): Column<T> => ({
+    id: 'created',
+    header: t('field.created'),
+    width: 8,
+    sort,
+    cell: ({ created_at }) => <When at={created_at} relative />,
+    text: ({ created_at }) => created_at,
+  });
+  const amount = <T extends { amount: number; currency: string }>(): Column<T> => ({
+    id: 'amount',
+    header: t('field.amount'),
+    width: 8,
+    align: 'end',
+    sort: 'amount',
+    cell: (row) => <Money amount={row.amount} currency={row.currency} />,
+    text: (row) => row.amount.toFixed(2),
+  });
+  const id = <T extends { id: string }>(header: string, hidden = false): Column<T> => ({
+    id: 'id',
+    header,
+    width: 8,
+    hidden,
+    cell: (row) => <CopyId id={row.id} />,
+    text: (row) => row.id,
+  });
+  const plain = <T,>(
+    name: string,
+    header: string,
+    width: number,
+    read: (row: T) => string | null,
+    more: Partial<Column<T>> = {},
+  ): Column<T> => ({
+    id: name,
+    header,
+    width,
+    cell: (row) => <bdi>{read(row) ?? '–'}</bdi>,
+    text: (row) => read(row) ?? '',
+    ...more,
+  });
+  return { status, booking, created, amount, id, plain };
+}
+
+export function usePaymentColumns(): Column<Schemas['PaymentTransaction']>[] {
+  const { t } = useWords();
+  const { word } = useChoices();
+  const parts = useColumnParts();
+  return [
+    {
+      id: 'payment',
+      header: t('field.payment'),
+      width: 8,
+      cell: ({ id }) => (
+        <>
+          <Link to={`/payments/${id}`} className="ltr">
+            …{id.slice(-8)}
+          </Link>
+          <CopyId id={id} iconOnly />
+        </>
+      ),
+      text: ({ id }) => id,
+    },
+    parts.plain('kind', t('field.kind'), 6, ({ kind }) => word(kind)),
+    parts.status(),
+    parts.booking(),
+    parts.amount(),
+    parts.plain('method', t('field.method'), 7, ({ payment_method }) => word(payment_method)),
+    parts.plain('gateway', t('field.gateway'), 8, ({ provider }) => word(provider), { hidden: true }),
+    {
+      id: 'reference',
+      header: t('field.reference'),
+      width: 11,
+      cell: ({ reference }) => <CopyId id={reference} whole />,
+      text: ({ reference }) => reference ?? '',
+    },
+    parts.plain(
+      'failure',
+      t('field.failure'),
+      10,
+      ({ failure_reason, failure_code }) => failure_reason ?? failure_code,
+      { hidden: true },
+    ),
+    {
+      id: 'captured',
+      header: t('field.captured'),
+      width: 10,
+      hidden: true,
+      cell: ({ captured_at }) => <When at={captured_at} />,
+      text: ({ captured_at }) => captured_at ?? '',
+    },
+    parts.created(),
+  ];
+}
+
+export function useRefundColumns(): Column<ApprovableRefund>[] {
+  const { t, label } = useWords();
+  const { word } = useChoices();
+  const parts = useColumnParts();
+  return [
+    parts.booking(),
+    {
+      ...parts.status<ApprovableRefund>(),
+      width: 9,
+      cell: (row) => {
+        if (row.needs_approval) return <Badge state="NEEDS_APPROVAL">{t('refund.needsApproval')}</Badge>;
+        if (row.needs_payout) return <Badge state="NEEDS_PAYOUT">{t('refund.needsPayout')}</Badge>;
+        return <Badge state={row.status}>{label(row, 'status')}</Badge>;
+      },
+    },
+    parts.amount(),
+    parts.plain('type', t('field.type'), 9, ({ refund_type }) => word(refund_type)),
+    parts.plain('channel', t('field.channel'), 7, ({ channel }) => word(channel)),
+    parts.plain('reason', t('field.reason'), 9, ({ reason }) => reason),
+    parts.plain('failure', t('field.failure'), 9, ({ failure_code }) => failure_code, { hidden: true }),
+    {
+      id: 'payout',
+      header: t('field.payoutReference'),
+      width: 10,
+      hidden: true,
+      cell: ({ payout_reference }) => <CopyId id={payout_reference} whole />,
+      text: ({ payout_reference }) => payout_reference ?? '',
+    },
+    parts.created(),
+  ];
+}
+
+export function useRecordColumns(own = false): Column<Schemas['FinancialRecord']>[] {
+  const { t, language } = useWords();
+  const { word } = useChoices();
+  const parts = useColumnParts();
+  type Row = Schemas['FinancialRecord'];
+  const money = (
+    name: 'gross_amount' | 'platform_commission_amount' | 'net_amount' | 'refunded_amount',
+    more: Partial<Column<Row>> = {},
+  ): Column<Row> => ({
+    id: name,
+    header: t(`card.${name}`),
+    width: 8,
+    align: 'end',
+    cell: (row) => <Money amount={row[name]} currency={row.currency} />,
+    text: (row) => row[name].toFixed(2),
+    ...more,
+  });
+  return [
+    {
+      id: 'number',
+      header: t('field.line'),
+      width: 10,
+      cell: ({ transaction_number }) => <CopyId id={transaction_number} />,
+      text: ({ transaction_number }) => transaction_number,
+    },
+    {
+      id: 'date',
+      header: t('field.day'),
+      width: 8,
+      sort: 'record_date',
+      cell: ({ record_date }) => <Day day={record_date} />,
+      text: ({ record_date }) => record_date,
+    },
+    parts.plain('kind', t('field.kind'), 6, ({ kind }) => word(kind)),
+    ...(own ? [] : [parts.plain<Row>('provider', t('field.provider'), 8, ({ provider_name }) => provider_name)]),
+    {
+      id: 'status',
+      header: t('field.status'),
+      width: 9,
+      cell: (row) => (
+        <Badge state={row.balance_status}>{language === 'ar' ? row.status_label_ar : row.status_label_en}</Badge>
+      ),
+      text: (row) => (language === 'ar' ? row.status_label_ar : row.status_label_en),
+    },
+    money('gross_amount', { sort: 'gross_amount' }),
+    money('platform_commission_amount', { hidden: true }),
+    money('net_amount', { sort: 'net_amount' }),
+    money('refunded_amount', { hidden: true }),
+    parts.plain('rate', t('field.commissionRate'), 7, ({ commission_rate }) => rateText(commission_rate, language), {
+      hidden: true,
+      align: 'end',
+    }),
+    { ...parts.booking<Row>() },
+    parts.plain('details', t('field.details'), 14, ({ details }) => details, { hidden: true }),
+    {
+      id: 'payout',
+      header: t('field.payoutReference'),
+      width: 8,
+      cell: ({ payout_reference }) => <CopyId id={payout_reference} whole />,
+      text: ({ payout_reference }) => payout_reference ?? '',
+    },
+    {
+      id: 'payoutDate',
+      header: t('field.payoutDate'),
+      width: 8,
+      hidden: true,
+      cell: ({ payout_date }) => <Day day={payout_date} />,
+      text: ({ payout_date }) => payout_date ?? '',
+    },
+  ];
+}

@@ -1,0 +1,61 @@
+import { fileURLToPath } from 'node:url';
+import react from '@vitejs/plugin-react';
+import { marked } from 'marked';
+import { defineConfig } from 'vitest/config';
+
+// The API that `npm run dev` and the tests in a browser talk to, through dev/session.mjs.
+const session = process.env['CONSOLE_SESSION'] ?? 'http://127.0.0.1:8181';
+
+/** What console.go sends with every file: `npm run preview` is as strict. */
+const policy = [
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; connect-src 'self'",
+  "base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+].join('; ');
+
+/** Help texts are HTML before they reach the browser, which then needs no parser of Markdown. */
+const markdown = {
+  name: 'markdown',
+  enforce: 'pre' as const,
+  transform(text: string, id: string) {
+    if (!id.endsWith('.md')) return null;
+    return { code: `export default ${JSON.stringify(marked.parse(text, { async: false }))};`, map: null };
+  },
+};
+
+export default defineConfig({
+  base: '/console/',
+  plugins: [react(), markdown],
+  resolve: { alias: { '@': fileURLToPath(new URL('./src', import.meta.url)) } },
+  build: {
+    sourcemap: false,
+    target: 'es2022',
+    modulePreload: { polyfill: false },
+    // A file that became a data: address would need `data:` in more places of the Content-Security-Policy.
+    assetsInlineLimit: 0,
+    chunkSizeWarningLimit: 600,
+    rolldownOptions: {
+      output: {
+        // Few files: what every page needs is one, and each page one more.
+        advancedChunks: {
+          groups: [
+            // But for the chart and what only it needs: that comes after the figures.
+            {
+              name: 'vendor',
+              test: /node_modules[\\/](?!recharts|d3-|victory|@reduxjs|redux|react-redux|immer|reselect|es-toolkit|decimal)/,
+              priority: 1,
+            },
+            { name: 'parts', test: /src[\\/](api|app|components|forms|hooks|lib|shared)[\\/]/ },
+          ],
+        },
+      },
+    },
+  },
+  server: {
+    port: 5173,
+    strictPort: true,
+    fs: { allow: ['.', '../docs/console'] },
+    proxy: { '/api': session, '/openapi.json': session },
+  },
+  preview: { port: 4173, strictPort: true, headers: { 'Content-Security-Policy': policy } },
+  test: { include: ['src/**/*.test.ts', 'src/**/*.test.tsx'] },
+});

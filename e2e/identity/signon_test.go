@@ -1,0 +1,265 @@
+package identity_test
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rihla/api/gen"
+	"rihla/e2e/harness"
+	"rihla/internal/rig"
+	"rihla/models"
+)
+
+const (
+	startPath    = "/api/v1/auth/oidc/start"
+	callbackPath = "/api/v1/auth/oidc/callback"
+	signOnCookie = "__Host-rihla_oidc"
+	clientID     = "rihla-console"
+	clientSecret = "a-secret-of-tests"
+	theirs       = "verysecure"
+)
+
+// buildProvider builds an identity provider that is not ours (tools/identity: zitadel/oidc).
+var buildProvider = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "rihla-identity-")
+	if err != nil {
+		return "", err
+	}
+
+	binary := filepath.Join(dir, "identity")
+	build := exec.CommandContext(context.Background(), "go", "build", "-o", binary, ".")
+	build.Dir = filepath.Join("..", "..", "tools", "identity")
+	build.Stderr = os.Stderr
+
+	return binary, build.Run()
+})
+
+// provider runs one with these users, whose ids are their names there.
+func provider(t *testing.T, address, callback string, users map[string]object) {
+	t.Helper()
+
+	binary, err := buildProvider()
+	require.NoError(t, err)
+
+	text, err := json.Marshal(users)
+	require.NoError(t, err)
+
+	file := filepath.Join(t.TempDir(), "users.json")
+	require.NoError(t, os.WriteFile(file, text, 0o600))
+
+	ctx, stop := context.WithCancel(context.Background())
+	program := exec.CommandContext(ctx, binary, "-listen", address, "-users", file, "-client", clientID, "-secret", clientSecret, "-callback", callback)
+	require.NoError(t, program.Start())
+	t.Cleanup(func() {
+		stop()
+
+		_ = program.Wait()
+	})
+
+	require.Eventually(t, func() bool {
+		c, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
+		if err == nil {
+			_ = c.Close()
+		}
+
+		return err == nil
+	}, patience, poll)
+}
+
+// visit is a request of the browser to the identity provider; the answer has where it is sent next.
+func visit(t *testing.T, method, address string, form url.Values) (status int, location string) {
+	t.Helper()
+
+	r, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(form.Encode()))
+	require.NoError(t, err)
+
+	if form != nil {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+
+	a, err := rig.Send(r)
+	require.NoError(t, err)
+
+	return a.Status, a.Header.Get("Location")
+}
+
+// signOn begins in the browser, logs the user in at the provider, and returns the way back, with the code.
+func signOn(t *testing.T, b *browser, issuer, user, query string) string {
+	t.Helper()
+
+	a := b.do(t, http.MethodGet, startPath+query, nil)
+	require.Equal(t, http.StatusSeeOther, a.Status, "%s", a.Body)
+
+	asked := queryOf(t, a.Header.Get("Location"))
+	require.Equal(t, "S256", asked.Get("code_challenge_method"))
+	require.Len(t, asked.Get("code_challenge"), 43)
+	require.NotEmpty(t, asked.Get("state"))
+	require.NotEmpty(t, asked.Get("nonce"))
+
+	status, next := visit(t, http.MethodGet, a.Header.Get("Location"), nil)
+	require.Equal(t, http.StatusFound, status)
+
+	login := url.Values{"username": {user}, "password": {theirs}, "id": {queryOf(t, next).Get("authRequestID")}}
+	status, next = visit(t, http.MethodPost, issuer+"/login/username", login)
+	require.Equal(t, http.StatusFound, status, "the provider does not know %s", user)
+
+	if strings.HasPrefix(next, "/") {
+		next = issuer + next
+	}
+
+	status, next = visit(t, http.MethodGet, next, nil)
+	require.Equal(t, http.StatusFound, status)
+	require.True(t, strings.HasPrefix(next, b.s.URL+callbackPath+"?"), next)
+
+	return strings.TrimPrefix(next, b.s.URL)
+}
+
+// comeBack is the browser's way back; it returns where it goes from there.
+func comeBack(t *testing.T, b *browser, path string) string {
+	t.Helper()
+
+	// The browser says that another site has sent it here, and so it is.
+	a := b.with(map[string]string{"Sec-Fetch-Site": "cross-site"}).do(t, http.MethodGet, path, nil)
+	require.Equal(t, http.StatusSeeOther, a.Status, "%s", a.Body)
+
+	return a.Header.Get("Location")
+}
+
+// TestSingleSignOn logs in at an identity provider that is not ours, which begins to answer after the service.
+func TestSingleSignOn(t *testing.T) {
+	t.Parallel()
+
+	address, err := rig.FreeAddress(t.Context())
+	require.NoError(t, err)
+
+	issuer := "http://" + address
+	s := harness.Start(t, harness.Options{Env: map[string]string{
+		"OIDC_ISSUER": issuer, "OIDC_CLIENT_ID": clientID, "OIDC_CLIENT_SECRET": clientSecret, "TOTP_ROLES": "FINANCE_ADMIN",
+		"OIDC_ROLES": "SUPPORT_AGENT,FINANCE_ADMIN,ADMIN",
+	}})
+
+	refused(t, http.StatusServiceUnavailable, models.CodeServiceUnavailable, newBrowser(s).do(t, http.MethodGet, startPath, nil))
+
+	people := map[string]*person{
+		"support": newPerson(t, s, models.RoleSupportAgent), "unverified": newPerson(t, s, models.RoleSupportAgent),
+		"two-factors": newPerson(t, s, models.RoleFinanceAdmin), "one-factor": newPerson(t, s, models.RoleFinanceAdmin),
+		"enrolled": newPerson(t, s, models.RoleAdmin), "super": newPerson(t, s, models.RoleSuperAdmin), "locked": newPerson(t, s, models.RoleAdmin),
+	}
+	users := map[string]object{"stranger": {"ID": "stranger", "Username": "stranger", "Password": theirs, "Email": "no@rihla.test", "EmailVerified": true}}
+
+	for name, p := range people {
+		users[name] = object{"ID": name, "Username": name, "Password": theirs, "Email": p.Email, "EmailVerified": name != "unverified"}
+	}
+
+	provider(t, address, s.URL+callbackPath, users)
+	people["enrolled"].enrol(t, s.With(people["enrolled"].signIn(t, s).AccessToken))
+	change(t, s, "UPDATE users SET locked_at = now() WHERE id = $1", people["locked"].ID)
+
+	require.True(t, data[gen.SingleSignOn](t, http.StatusOK, s.Anybody().Get("/api/v1/auth/oidc")).Enabled)
+
+	t.Run("signed on", func(t *testing.T) {
+		t.Parallel()
+
+		b := newBrowser(s)
+		require.Equal(t, "/console/refunds?page=2", comeBack(t, b, signOn(t, b, issuer, "support", "?return_to=/console/refunds%3Fpage%3D2")))
+		require.Equal(t, people["support"].Email, data[gen.OwnAccount](t, http.StatusOK, b.do(t, http.MethodGet, mePath, nil)).Email)
+		require.NotContains(t, b.jar, signOnCookie, "an attempt is for once")
+
+		for _, name := range []string{accessCookie, refreshCookie} {
+			require.True(t, b.jar[name].HttpOnly && b.jar[name].Secure)
+			require.Equal(t, http.SameSiteStrictMode, b.jar[name].SameSite)
+		}
+
+		require.Equal(t, http.StatusOK, b.with(bySession).do(t, http.MethodPost, refreshPath, object{}).Status)
+	})
+
+	t.Run("state, nonce and verifier belong to the browser", func(t *testing.T) {
+		t.Parallel()
+
+		const invalid = "/console/sign-in?error=INVALID_STATE"
+
+		mine, other := newBrowser(s), newBrowser(s)
+		back := signOn(t, mine, issuer, "support", "")
+
+		// The way back of another browser, in one that waits for none, or for another one.
+		require.Equal(t, invalid, comeBack(t, newBrowser(s), back))
+		signOn(t, other, issuer, "support", "")
+		require.Equal(t, invalid, comeBack(t, other, back))
+
+		// The code of one attempt with the state of another: the provider wants the verifier of the first.
+		third := newBrowser(s)
+		swapped := queryOf(t, signOn(t, third, issuer, "support", ""))
+		swapped.Set("code", queryOf(t, back).Get("code"))
+		require.Equal(t, "/console/sign-in?error=INVALID_CREDENTIALS", comeBack(t, third, callbackPath+"?"+swapped.Encode()))
+		require.NotContains(t, third.jar, accessCookie)
+
+		// A code counts once, and an attempt does.
+		again := newBrowser(s)
+		once := signOn(t, again, issuer, "support", "")
+		kept := *again.jar[signOnCookie]
+		require.Equal(t, "/console", comeBack(t, again, once))
+		require.Equal(t, invalid, comeBack(t, again, once))
+
+		replayed := newBrowser(s)
+		replayed.jar[signOnCookie] = &kept
+		require.Equal(t, "/console/sign-in?error=INVALID_CREDENTIALS", comeBack(t, replayed, once))
+	})
+
+	t.Run("who may not", func(t *testing.T) {
+		t.Parallel()
+
+		for name, want := range map[string]models.Code{
+			"unverified": models.CodeInvalidCredentials, "stranger": models.CodeForbidden, "super": models.CodeForbidden, "locked": models.CodeForbidden,
+		} {
+			b := newBrowser(s)
+			require.Equal(t, "/console/sign-in?error="+string(want), comeBack(t, b, signOn(t, b, issuer, name, "")), name)
+			require.NotContains(t, b.jar, accessCookie, name)
+		}
+
+		require.Equal(t, 0, s.Count("SELECT count(*) FROM users WHERE email = 'no@rihla.test'"), "no account is made")
+		require.Equal(t, "/console/sign-in?error=INVALID_STATE", comeBack(t, newBrowser(s), callbackPath+"?error=access_denied&state=x"))
+
+		for _, to := range []string{"https://evil.example", "//evil.example", "/console/../x\\y", "/console.evil.example", "/consolex"} {
+			refused(t, http.StatusUnprocessableEntity, models.CodeValidation,
+				newBrowser(s).do(t, http.MethodGet, startPath+"?return_to="+url.QueryEscape(to), nil))
+		}
+	})
+
+	t.Run("second factors", func(t *testing.T) {
+		t.Parallel()
+
+		// The provider says that it has seen two: the role is satisfied.
+		two := newBrowser(s)
+		require.Equal(t, "/console", comeBack(t, two, signOn(t, two, issuer, "two-factors", "")))
+		require.False(t, data[gen.OwnAccount](t, http.StatusOK, two.do(t, http.MethodGet, mePath, nil)).SecondFactorNeeded)
+		require.Equal(t, http.StatusOK, two.do(t, http.MethodGet, "/api/v1/admin/refunds", nil).Status)
+		require.Equal(t, http.StatusOK, two.with(bySession).do(t, http.MethodPost, refreshPath, object{}).Status)
+		require.Equal(t, http.StatusOK, two.do(t, http.MethodGet, "/api/v1/admin/refunds", nil).Status, "and stays so")
+
+		// It says that it has seen a password alone.
+		one := newBrowser(s)
+		require.Equal(t, "/console", comeBack(t, one, signOn(t, one, issuer, "one-factor", "")))
+		refused(t, http.StatusForbidden, models.CodeSecondFactorNeeded, one.do(t, http.MethodGet, "/api/v1/admin/refunds", nil))
+
+		// The account has one of its own: the page asks for its code.
+		own := newBrowser(s)
+		page, token, found := strings.Cut(comeBack(t, own, signOn(t, own, issuer, "enrolled", "")), "#mfa_token=")
+		require.True(t, found)
+		require.Equal(t, "/console/sign-in", page)
+		require.NotContains(t, own.jar, accessCookie)
+		require.Equal(t, http.StatusOK, own.with(bySession).do(t, http.MethodPost, loginPath+"/totp",
+			object{"mfa_token": token, "code": people["enrolled"].code(t)}).Status)
+		require.Equal(t, http.StatusOK, own.do(t, http.MethodGet, mePath, nil).Status)
+	})
+}

@@ -1,0 +1,417 @@
+package audit
+
+import (
+	"bufio"
+	"bytes"
+	"database/sql"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// LogFile is what CheckLogFile has read.
+type LogFile struct {
+	Entries, Unsealed int64
+	Seals             int64   // whose hash was computed from their entries
+	Parts             int64   // seals of which the file has some entries only
+	First             int64   // number of the first seal in the file; those before it may be archived
+	Last              LogSeal // the last one in the file
+	Newest            LogSeal // the one that the file's end names; JSON lines have one
+	HasSeal           bool    // the one that was asked for, with its hash
+	Differences       int
+}
+
+// LogFileOptions say what a file is held against.
+type LogFileOptions struct {
+	// Partial files were exported with filters, and lack entries of their seals: what is there is checked, and the hashes of whole seals.
+	Partial bool
+	Seal    LogSeal // one that was noted elsewhere; the zero value for none
+}
+
+// logFile checks a file while it is read.
+type logFile struct {
+	LogFile
+	LogFileOptions
+	found func(Difference) error
+
+	last, seal fileSeal // the one before, and the one whose entries are read
+	position   int64    // of the last entry read
+}
+
+// fileSeal is a seal as its entries in a file tell of it.
+type fileSeal struct {
+	logSeal
+	size         int64    // entries that it says to have
+	ids, digests []string // of those in the file
+}
+
+// logRow is an entry in a file, by column; a column that is NULL is not there.
+type logRow map[string]string
+
+// CheckLogFile computes the digests and seals of an exported audit log anew, from the file alone, whether it is CSV or JSON lines. What
+// is wrong with it goes to found. One who can write the file can make all of its hashes anew, too: a seal noted elsewhere shows that.
+func CheckLogFile(r io.Reader, o LogFileOptions, found func(Difference) error) (LogFile, error) {
+	f := &logFile{LogFileOptions: o, found: found}
+	b := bufio.NewReader(r)
+
+	start, err := b.Peek(1)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return f.LogFile, err
+	}
+
+	if bytes.Equal(start, []byte("{")) {
+		err = f.readLines(b)
+	} else {
+		err = f.readCSV(b)
+	}
+
+	if err == nil {
+		err = f.endSeal()
+	}
+
+	if err == nil {
+		err = f.checkNewest()
+	}
+
+	return f.LogFile, err
+}
+
+// checkNewest holds the last seal against the one that the end of the file names. Others may have been made since that was read.
+func (f *logFile) checkNewest() error {
+	id := strconv.FormatInt(f.Newest.Number, 10)
+
+	switch {
+	case f.Newest.Number == f.Last.Number && f.Newest.Hash != f.Last.Hash:
+		return f.differs("log-chain", "seal", id, "its hash is not the one that the end of the file names")
+	case f.Newest.Number > f.Last.Number && !f.Partial:
+		return f.differs("log-chain", "seal", id, fmt.Sprintf("is the newest one, and the last one in the file is %d", f.Last.Number))
+	}
+
+	return nil
+}
+
+func (f *logFile) differs(rule, subject, id, what string) error {
+	f.Differences++
+
+	return f.found(Difference{rule, subject, id, what})
+}
+
+// readLines reads JSON lines, whose last one is about the export.
+func (f *logFile) readLines(r io.Reader) error {
+	d := json.NewDecoder(r)
+
+	for d.More() {
+		var line map[string]json.RawMessage
+		if err := d.Decode(&line); err != nil {
+			return fmt.Errorf("entry %d: %w", f.Entries+1, err)
+		}
+
+		if end, is := line["export"]; is {
+			return f.readEnd(d, end)
+		}
+
+		row, err := rowOf(line)
+		if err != nil {
+			return fmt.Errorf("entry %d: %w", f.Entries+1, err)
+		}
+
+		if err := f.entry(row, digestsOf(row, row)); err != nil {
+			return err
+		}
+	}
+
+	return f.differs("log-file", "file", "end", "the last line is missing: the export broke off")
+}
+
+func (f *logFile) readEnd(d *json.Decoder, end json.RawMessage) error {
+	var of struct {
+		Rows       int64 `json:"rows"`
+		NewestSeal *struct {
+			Number int64  `json:"number"`
+			Hash   string `json:"hash"`
+		} `json:"newest_seal"`
+	}
+
+	if err := json.Unmarshal(end, &of); err != nil {
+		return fmt.Errorf("the last line: %w", err)
+	}
+
+	if of.NewestSeal != nil {
+		f.Newest = LogSeal{of.NewestSeal.Number, of.NewestSeal.Hash}
+	}
+
+	if of.Rows != f.Entries {
+		return f.differs("log-file", "file", "end", fmt.Sprintf("the export had %d entries, and the file has %d", of.Rows, f.Entries))
+	}
+
+	if d.More() {
+		return f.differs("log-file", "file", "end", "there is more after the last line")
+	}
+
+	return nil
+}
+
+// rowOf takes a line apart. Details stay the text that they are, which the digest covers.
+func rowOf(line map[string]json.RawMessage) (logRow, error) {
+	row := logRow{}
+
+	for name, raw := range line {
+		var text string
+
+		switch {
+		case string(raw) == "null":
+			continue
+		case name != "details" && raw[0] == '"':
+			if err := json.Unmarshal(raw, &text); err != nil {
+				return nil, err
+			}
+		default:
+			text = string(raw)
+		}
+
+		row[name] = text
+	}
+
+	return row, nil
+}
+
+func (f *logFile) readCSV(r *bufio.Reader) error {
+	if mark, err := r.Peek(3); err == nil && string(mark) == "\ufeff" {
+		if _, err := r.Discard(len(mark)); err != nil {
+			return err
+		}
+	}
+
+	lines := csv.NewReader(r)
+
+	header, err := lines.Read()
+	if err != nil {
+		return fmt.Errorf("the header row: %w", err)
+	}
+
+	for {
+		cells, err := lines.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+
+		if err != nil {
+			return fmt.Errorf("entry %d: %w", f.Entries+1, err)
+		}
+
+		row, raw := logRow{}, logRow{}
+
+		for i, cell := range cells {
+			if cell != "" {
+				row[header[i]], raw[header[i]] = cell, withoutGuards(cell)
+			}
+		}
+
+		if err := f.entry(row, digestsOf(row, raw)); err != nil {
+			return err
+		}
+	}
+}
+
+// The apostrophes that keep a cell of a CSV from being run as a formula: in front, and after a semicolon.
+var (
+	guardAhead = regexp.MustCompile(`^'([\s\v\x{85}\p{Z}]*[-=+@＝＋－＠])`)
+	guardAfter = regexp.MustCompile(`;'([\s\v\x{85}\p{Z}"]*[-=+@＝＋－＠])`)
+)
+
+func withoutGuards(cell string) string {
+	return guardAfter.ReplaceAllString(guardAhead.ReplaceAllString(cell, "$1"), ";$1")
+}
+
+// digestsOf are those that an entry may have: of its fields, and of what they were before apostrophes came into a CSV. Log-ins of before
+// entries had an origin show the one in their details, and the digest is of none.
+func digestsOf(row, raw logRow) (may []string) {
+	choices := []logRow{row}
+
+	for _, name := range []string{"operator", "address", "user_agent", "request_id", "details"} {
+		if row[name] == raw[name] {
+			continue
+		}
+
+		for _, c := range choices {
+			other := maps.Clone(c)
+			other[name] = raw[name]
+			choices = append(choices, other)
+		}
+	}
+
+	for _, c := range choices {
+		may = append(may, c.digest(c["address"], c["user_agent"]))
+
+		if action := c["action"]; action == "LOGGED_IN" || action == "LOGIN_FAILED" {
+			may = append(may, c.digest("", ""))
+		}
+	}
+
+	return may
+}
+
+func (r logRow) digest(address, agent string) string {
+	return entryDigest(r["id"], []sql.NullString{
+		text(r.micros("created_at")), r.id("actor_id"), text(r["actor_role"]), text(r["operator"]), text(r["action"]), text(r["entity"]),
+		r.id("entity_id"), text(address), text(agent), text(r["request_id"]), text(r["details"]),
+	})
+}
+
+func (r logRow) id(column string) sql.NullString {
+	value, there := r[column]
+
+	return sql.NullString{String: value, Valid: there}
+}
+
+// micros are microseconds since 1970; what is no time makes a hash that is none.
+func (r logRow) micros(column string) string {
+	moment, err := time.Parse(time.RFC3339Nano, r[column])
+	if err != nil {
+		return r[column]
+	}
+
+	return strconv.FormatInt(moment.UnixMicro(), 10)
+}
+
+func (r logRow) number(column string) int64 {
+	n, err := strconv.ParseInt(r[column], 10, 64)
+	if err != nil {
+		return 0
+	}
+
+	return n
+}
+
+// sealOf is what an entry says of its seal.
+func sealOf(r logRow) fileSeal {
+	moment := func(column string) int64 {
+		n, err := strconv.ParseInt(r.micros(column), 10, 64)
+		if err != nil {
+			return 0
+		}
+
+		return n
+	}
+
+	_, noted := r["seal_noted_at"]
+
+	return fileSeal{size: r.number("seal_entries"), logSeal: logSeal{
+		number: r.number("seal"), previous: r["seal_previous"], hash: r["seal_hash"], since: moment("seal_since"), until: moment("seal_until"),
+		notedAt: sql.NullInt64{Int64: moment("seal_noted_at"), Valid: noted}, sealedAt: moment("seal_sealed_at"),
+	}}
+}
+
+// entry takes the next entry, whose digest must be one of those that were computed.
+func (f *logFile) entry(r logRow, may []string) error {
+	f.Entries++
+
+	unknown := r["digest"] == "" && r["seal"] == "" // from before there were seals, and under none yet
+
+	if !unknown && !slices.Contains(may, r["digest"]) {
+		if err := f.differs("log-entries", "entry", r["id"], "is not what it was when it was written (line "+
+			strconv.FormatInt(f.Entries, 10)+")"); err != nil {
+			return err
+		}
+	}
+
+	s := sealOf(r)
+	if s.number != f.seal.number {
+		if err := f.endSeal(); err != nil {
+			return err
+		}
+
+		f.seal, f.position = s, 0
+	} else if s.number > 0 && (s.logSeal != f.seal.logSeal || s.size != f.seal.size) {
+		if err := f.differs("log-chain", "entry", r["id"], "says something else of its seal than the one before"); err != nil {
+			return err
+		}
+	}
+
+	if s.number == 0 {
+		f.Unsealed++
+
+		return nil
+	}
+
+	return f.place(r)
+}
+
+// place holds an entry against the one before it in the seal.
+func (f *logFile) place(r logRow) error {
+	at := r.number("seal_position")
+
+	f.seal.ids, f.seal.digests = append(f.seal.ids, r["id"]), append(f.seal.digests, r["digest"])
+
+	before := f.position
+	f.position = at
+
+	switch {
+	case at <= before:
+		return f.differs("log-chain", "entry", r["id"], fmt.Sprintf("is at place %d of seal %d, behind place %d", at, f.seal.number, before))
+	case at > before+1 && !f.Partial:
+		return f.differs("log-chain", "seal", strconv.FormatInt(f.seal.number, 10),
+			fmt.Sprintf("entries %d to %d are missing", before+1, at-1))
+	}
+
+	return nil
+}
+
+// endSeal looks at the seal whose entries have been read, and at what it follows on.
+func (f *logFile) endSeal() error {
+	s := f.seal
+	if s.number == 0 {
+		return nil
+	}
+
+	var what []string
+
+	if int64(len(s.ids)) >= s.size {
+		f.Seals++
+
+		s.entries, s.logSeal.digests = strings.Join(s.ids, " "), strings.Join(s.digests, " ")
+		if hash := s.computed(); hash != s.hash {
+			what = append(what, fmt.Sprintf("its hash is %s, that of what it covers is %s", s.hash, hash))
+		}
+	} else {
+		f.Parts++
+
+		if !f.Partial && f.position < s.size {
+			what = append(what, fmt.Sprintf("entries %d to %d are missing", f.position+1, s.size))
+		}
+	}
+
+	if f.last.number == 0 {
+		f.First = s.number
+	}
+
+	if last := f.last; last.number > 0 {
+		switch {
+		case s.number <= last.number:
+			what = append(what, fmt.Sprintf("comes after seal %d", last.number))
+		case s.number > last.number+1 && !f.Partial:
+			what = append(what, fmt.Sprintf("follows on seal %d: others are missing", last.number))
+		case s.number == last.number+1 && s.previous != last.hash:
+			what = append(what, fmt.Sprintf("follows on the hash %s, and the seal before has %s", s.previous, last.hash))
+		}
+	}
+
+	f.last, f.Last = s, LogSeal{s.number, s.hash}
+	f.HasSeal = f.HasSeal || f.Last == f.Seal
+
+	for _, w := range what {
+		if err := f.differs("log-chain", "seal", strconv.FormatInt(s.number, 10), w); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}

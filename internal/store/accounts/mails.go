@@ -1,0 +1,245 @@
+package accounts
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"rihla/internal/store/db"
+	"rihla/models"
+)
+
+// noticeEvery is how often an owner gets a mail about the address being registered again.
+const noticeEvery = 24 * time.Hour
+
+// queueNotice puts a mail to an account's owner into the outbox; the sweep finds it.
+func queueNotice(ctx context.Context, tx bun.IDB, u *models.User, kind models.NotificationKind, data map[string]string) error {
+	message := models.Notification{
+		ID: models.NewID(), UserID: &u.ID, Kind: kind, Channel: models.NotifyEmail, Locale: u.Locale, Recipient: u.Email,
+		Status: models.NotificationPending, Data: map[string]string{"name": u.Name},
+	}
+
+	maps.Copy(message.Data, data)
+
+	if _, err := tx.NewInsert().Model(&message).ExcludeColumn("created_at", "next_attempt_at").Exec(ctx); err != nil {
+		return fmt.Errorf("queue notification: %w", err)
+	}
+
+	return nil
+}
+
+// mailKinds are the mails whose link proves something.
+var mailKinds = map[models.AccountTokenPurpose]models.NotificationKind{
+	models.TokenVerifyEmail: models.NotifyVerifyEmail, models.TokenResetPassword: models.NotifyResetPassword,
+	models.TokenInvitation: models.NotifyInvitation,
+}
+
+// queueLink queues a mail with a link for the purpose, unless the account has had its mails of the day for it. It reports whether it did.
+func queueLink(ctx context.Context, tx bun.Tx, u *models.User, purpose models.AccountTokenPurpose) (bool, error) {
+	token := models.NewID()
+
+	// The account's row is locked by the caller, so that the count is exact.
+	queued, err := changed(tx.NewRaw(`INSERT INTO account_tokens (id, user_id, purpose, email) SELECT ?0, ?1, ?2, ?3
+		WHERE (SELECT count(*) FROM account_tokens WHERE user_id = ?1 AND purpose = ?2 AND created_at > now() - interval '24 hours') < ?4`,
+		token, u.ID, purpose, u.Email, purpose.PerDay()).Exec(ctx))
+	if err != nil || !queued {
+		return false, err
+	}
+
+	data := map[string]string{"token_id": token.String()}
+	if purpose == models.TokenVerifyEmail {
+		data["name"] = "" // a stranger to the address may have chosen it
+	}
+
+	return true, queueNotice(ctx, tx, u, mailKinds[purpose], data)
+}
+
+// SendLink queues a mail with a link for the purpose. Error: NOT_FOUND for an account that is not there. An account that has had its
+// mails of the day for the purpose gets none, which is no error.
+func (s *Store) SendLink(ctx context.Context, by db.Actor, user uuid.UUID, purpose models.AccountTokenPurpose) error {
+	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		var u models.User
+		if err := tx.NewSelect().Model(&u).Where("u.id = ?", user).Where("u.deleted_at IS NULL").For("NO KEY UPDATE").Scan(ctx); err != nil {
+			return db.NotFound(err)
+		}
+
+		queued, err := queueLink(ctx, tx, &u, purpose)
+		if err != nil || !queued {
+			return err
+		}
+
+		return db.Audit(ctx, tx, by, string(purpose)+"_SENT", "user", &u.ID, nil)
+	})
+}
+
+// AskForReset is SendLink for the owner of an address, who has forgotten the password; without an account nothing happens.
+func (s *Store) AskForReset(ctx context.Context, by db.Actor, email string) error {
+	u, err := s.UserByEmail(ctx, email)
+	if err == nil && u.LockedAt == nil {
+		err = s.SendLink(ctx, by, u.ID, models.TokenResetPassword)
+	}
+
+	if err != nil && models.CodeOf(err) != models.CodeNotFound {
+		return err
+	}
+
+	return nil
+}
+
+// TellOwner queues a mail to the owner of an address that is registered again, once a day at most.
+func (s *Store) TellOwner(ctx context.Context, email string) error {
+	u, err := s.UserByEmail(ctx, email)
+	if err != nil {
+		if models.CodeOf(err) == models.CodeNotFound {
+			return nil
+		}
+
+		return err
+	}
+
+	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		var told bool
+
+		err := tx.NewRaw(`SELECT EXISTS (
+				SELECT FROM notifications WHERE user_id = u.id AND kind = ? AND created_at > now() - ? * interval '1 second')
+			FROM users AS u WHERE u.id = ? FOR NO KEY UPDATE`, models.NotifyAlreadyRegistered, noticeEvery.Seconds(), u.ID).Scan(ctx, &told)
+		if err != nil || told {
+			return err
+		}
+
+		return queueNotice(ctx, tx, &u, models.NotifyAlreadyRegistered, nil)
+	})
+}
+
+// IssueToken makes the secret of a link when its mail is sent: what is kept is its hash, and the time from which it is good. A mail that
+// is sent again has a new one. Error: NOT_FOUND when the link was used.
+func (s *Store) IssueToken(ctx context.Context, id uuid.UUID, hash []byte) error {
+	issued, err := changed(s.db.NewRaw(`UPDATE account_tokens SET token_hash = ?0, expires_at = now() + CASE purpose
+			WHEN ?1 THEN ?2 WHEN ?3 THEN ?4 ELSE ?5 END * interval '1 second'
+		WHERE id = ?6 AND used_at IS NULL`, hash,
+		models.TokenInvitation, models.TokenInvitation.Lifetime().Seconds(),
+		models.TokenVerifyEmail, models.TokenVerifyEmail.Lifetime().Seconds(),
+		models.TokenResetPassword.Lifetime().Seconds(), id).Exec(ctx))
+	if err != nil {
+		return fmt.Errorf("issue token: %w", err)
+	}
+
+	if !issued {
+		return models.NotFound()
+	}
+
+	return nil
+}
+
+// errNoToken is what every link answers that does not open: never sent, used, too old, of another address than the account has now.
+func errNoToken() error {
+	return models.Invalid("token", "is not valid any more; ask for a new one")
+}
+
+// useToken has a link count once and locks its account first, the order of all. Error: VALIDATION_ERROR on token.
+func useToken(
+	ctx context.Context, tx bun.Tx, hash []byte, purposes ...models.AccountTokenPurpose,
+) (models.User, models.AccountTokenPurpose, error) {
+	var u models.User
+
+	err := tx.NewSelect().Model(&u).Where("u.id = (SELECT user_id FROM account_tokens WHERE token_hash = ?)", hash).
+		Where(db.AccountIsLive).For("NO KEY UPDATE").Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return u, "", errNoToken()
+	}
+
+	if err != nil {
+		return u, "", fmt.Errorf("lock the account of a link: %w", err)
+	}
+
+	var purpose models.AccountTokenPurpose
+
+	err = tx.NewRaw(`UPDATE account_tokens SET used_at = now() WHERE token_hash = ? AND purpose IN (?) AND used_at IS NULL
+		AND expires_at > now() AND lower(email) = lower(?) RETURNING purpose`, hash, bun.List(purposes), u.Email).Scan(ctx, &purpose)
+	if errors.Is(err, sql.ErrNoRows) {
+		return u, "", errNoToken()
+	}
+
+	if err != nil {
+		return u, "", fmt.Errorf("use a link: %w", err)
+	}
+
+	return u, purpose, nil
+}
+
+// VerifyEmail notes that the owner of the link reads the account's address. Error: VALIDATION_ERROR on token.
+func (s *Store) VerifyEmail(ctx context.Context, by db.Actor, hash []byte) error {
+	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		u, _, err := useToken(ctx, tx, hash, models.TokenVerifyEmail)
+		if err != nil {
+			return err
+		}
+
+		if err := verifyEmail(ctx, tx, u.ID); err != nil {
+			return err
+		}
+
+		by.UserID, by.Role = u.ID, u.Role
+
+		return db.Audit(ctx, tx, by, "EMAIL_VERIFIED", "user", &u.ID, nil)
+	})
+}
+
+func verifyEmail(ctx context.Context, tx bun.Tx, user uuid.UUID) error {
+	_, err := tx.NewUpdate().Model((*models.User)(nil)).Set("email_verified_at = coalesce(email_verified_at, now())").
+		Set("updated_at = now()").Where("id = ?", user).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("verify address: %w", err)
+	}
+
+	return nil
+}
+
+// ResetPassword sets the password of the account whose owner has the link, of a reset or an invitation, and ends all of its sessions. Who
+// has the link reads the address. Error: VALIDATION_ERROR on token.
+func (s *Store) ResetPassword(ctx context.Context, by db.Actor, hash []byte, password string) error {
+	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		u, purpose, err := useToken(ctx, tx, hash, models.TokenResetPassword, models.TokenInvitation)
+		if err != nil {
+			return err
+		}
+
+		_, err = endSessions(ctx, tx, u.ID, func(q *bun.UpdateQuery) *bun.UpdateQuery { return q.Set("password_hash = ?", password) })
+		if err != nil {
+			return err
+		}
+
+		// Links that were sent before are worth nothing any more.
+		_, err = tx.NewRaw("UPDATE account_tokens SET used_at = now() WHERE user_id = ? AND purpose <> ? AND used_at IS NULL",
+			u.ID, models.TokenVerifyEmail).Exec(ctx)
+		if err != nil {
+			return fmt.Errorf("end links: %w", err)
+		}
+
+		if err := verifyEmail(ctx, tx, u.ID); err != nil {
+			return err
+		}
+
+		if err := unlock(ctx, tx, u.ID); err != nil {
+			return err
+		}
+
+		action := "PASSWORD_RESET"
+
+		if purpose == models.TokenInvitation {
+			action = "INVITATION_ACCEPTED"
+		} else if err := queueNotice(ctx, tx, &u, models.NotifyPasswordChanged, nil); err != nil {
+			return err
+		}
+
+		by.UserID, by.Role = u.ID, u.Role
+
+		return db.Audit(ctx, tx, by, action, "user", &u.ID, nil)
+	})
+}

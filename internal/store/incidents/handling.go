@@ -1,0 +1,203 @@
+package incidents
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"rihla/internal/store/db"
+	"rihla/models"
+)
+
+// handlers are the roles that may look after an incident: those that may read them.
+var handlers = []models.Role{models.RoleSupportAgent, models.RoleFinanceAdmin, models.RoleAdmin, models.RoleSuperAdmin}
+
+// notesShown bounds what of one incident is read at once: the last notes.
+const notesShown = 200
+
+// IncidentByID reads one incident. Error: NOT_FOUND.
+func (s *Store) IncidentByID(ctx context.Context, id uuid.UUID) (models.Incident, error) {
+	var i models.Incident
+
+	if err := s.db.NewSelect().Model(&i).Where("ic.id = ?", id).Scan(ctx); err != nil {
+		return models.Incident{}, db.NotFound(err)
+	}
+
+	return i, describe(ctx, s.db, &i)
+}
+
+// Assignees are the accounts that an incident can be assigned to, by name.
+func (s *Store) Assignees(ctx context.Context) ([]models.User, error) {
+	var all []models.User
+
+	err := s.db.NewSelect().Model(&all).Column("u.id", "u.name", "u.role").Where("u.role IN (?)", bun.List(handlers)).
+		Where("u.deleted_at IS NULL").OrderExpr("u.name, u.id").Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list who may be assigned: %w", err)
+	}
+
+	return all, nil
+}
+
+// AssignIncident says who looks after an open incident from now on; with nil it is unassigned. The audit log has it, once for each
+// change.
+// Errors: NOT_FOUND, INVALID_STATE when it is resolved, VALIDATION_ERROR on assignee_id.
+func (s *Store) AssignIncident(ctx context.Context, by db.Actor, id uuid.UUID, assignee *uuid.UUID) (models.Incident, error) {
+	var i models.Incident
+
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		i = models.Incident{}
+
+		if err := tx.NewSelect().Model(&i).Where("ic.id = ?", id).For("NO KEY UPDATE").Scan(ctx); err != nil {
+			return db.NotFound(err)
+		}
+
+		if i.Status != models.IncidentOpen {
+			return models.Errorf(models.CodeInvalidState, "The incident is resolved already.")
+		}
+
+		if err := mayHandle(ctx, tx, assignee); err != nil {
+			return err
+		}
+
+		was := i.AssignedTo
+		i.AssignedTo = assignee
+
+		if sameAssignee(was, assignee) {
+			return describe(ctx, tx, &i)
+		}
+
+		if _, err := tx.NewUpdate().Model(&i).Column("assigned_to").WherePK().Exec(ctx); err != nil {
+			return fmt.Errorf("assign incident: %w", err)
+		}
+
+		if err := describe(ctx, tx, &i); err != nil {
+			return err
+		}
+
+		return db.Audit(ctx, tx, by, "INCIDENT_ASSIGNED", "incident", &i.ID, map[string]any{
+			"kind": i.Kind, "before": map[string]any{"assigned_to": was}, "after": map[string]any{"assigned_to": assignee},
+		})
+	})
+	if err != nil {
+		return models.Incident{}, err
+	}
+
+	return i, nil
+}
+
+func sameAssignee(a, b *uuid.UUID) bool { return a == b || a != nil && b != nil && *a == *b }
+
+func mayHandle(ctx context.Context, tx bun.Tx, assignee *uuid.UUID) error {
+	if assignee == nil {
+		return nil
+	}
+
+	var role models.Role
+
+	err := db.NotFound(tx.NewSelect().Model((*models.User)(nil)).Column("role").Where("id = ?", *assignee).Where("deleted_at IS NULL").
+		Scan(ctx, &role))
+	if err != nil && models.CodeOf(err) != models.CodeNotFound {
+		return err
+	}
+
+	if err != nil || !slices.Contains(handlers, role) {
+		return models.Invalid("assignee_id", "is no account that can look after incidents")
+	}
+
+	return nil
+}
+
+// AddNote keeps what the caller has found out about an incident, in whatever state it is. The audit log has that there is a note, and not
+// its words. Error: NOT_FOUND.
+func (s *Store) AddNote(ctx context.Context, by db.Actor, incident uuid.UUID, words string) (models.IncidentNote, error) {
+	n := models.IncidentNote{ID: models.NewID(), IncidentID: incident, AuthorID: by.UserID, Note: words}
+
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		var i models.Incident
+		if err := tx.NewSelect().Model(&i).Column("id", "kind").Where("ic.id = ?", incident).For("KEY SHARE").Scan(ctx); err != nil {
+			return db.NotFound(err)
+		}
+
+		if _, err := tx.NewInsert().Model(&n).Returning("created_at").Exec(ctx); err != nil {
+			return fmt.Errorf("insert note: %w", err)
+		}
+
+		if err := tx.NewSelect().Model((*models.User)(nil)).Column("name").Where("id = ?", by.UserID).Scan(ctx, &n.AuthorName); err != nil {
+			return fmt.Errorf("read author: %w", err)
+		}
+
+		return db.Audit(ctx, tx, by, "INCIDENT_NOTED", "incident", &i.ID, map[string]any{"kind": i.Kind, "note_id": n.ID})
+	})
+	if err != nil {
+		return models.IncidentNote{}, err
+	}
+
+	return n, nil
+}
+
+// Notes are the last notes about an incident, oldest first. Error: NOT_FOUND.
+func (s *Store) Notes(ctx context.Context, incident uuid.UUID) ([]models.IncidentNote, error) {
+	there, err := s.db.NewSelect().Model((*models.Incident)(nil)).Where("ic.id = ?", incident).Exists(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("look up incident: %w", err)
+	}
+
+	if !there {
+		return nil, db.NotFound(sql.ErrNoRows)
+	}
+
+	var all []models.IncidentNote
+
+	err = s.db.NewSelect().Model(&all).ColumnExpr("ino.*").ColumnExpr("u.name AS author_name").
+		Join("JOIN users AS u ON u.id = ino.author_id").Where("ino.incident_id = ?", incident).
+		OrderExpr("ino.created_at DESC, ino.id DESC").Limit(notesShown).Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read notes: %w", err)
+	}
+
+	slices.Reverse(all)
+
+	return all, nil
+}
+
+// describe fills in what people read instead of ids: the numbers of bookings, and the names of who looks after incidents.
+func describe(ctx context.Context, from bun.IDB, all ...*models.Incident) error {
+	if err := db.NumberIncidents(ctx, from, all...); err != nil {
+		return err
+	}
+
+	places := map[uuid.UUID][]*string{}
+
+	for _, i := range all {
+		if i.AssignedTo != nil {
+			places[*i.AssignedTo] = append(places[*i.AssignedTo], &i.AssigneeName)
+		}
+	}
+
+	if len(places) == 0 {
+		return nil
+	}
+
+	ids := make([]uuid.UUID, 0, len(places))
+	for id := range places {
+		ids = append(ids, id)
+	}
+
+	var people []models.User
+	if err := from.NewSelect().Model(&people).Column("id", "name").Where("u.id IN (?)", bun.List(ids)).Scan(ctx); err != nil {
+		return fmt.Errorf("read names: %w", err)
+	}
+
+	for i := range people {
+		for _, place := range places[people[i].ID] {
+			*place = people[i].Name
+		}
+	}
+
+	return nil
+}

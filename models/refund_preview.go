@@ -1,0 +1,24 @@
+package models
+
+import "github.com/google/uuid"
+
+// RefundPreview is what a refund would do if it were ordered now and the gateway gave the money back.
+type RefundPreview struct {
+	BookingID     uuid.UUID
+	TransactionID uuid.UUID // the payment whose money would go back
+	Type          RefundType
+	Channel       RefundChannel
+	Amount        Money
+	Remaining     Money // of the payment, neither gone back nor promised to, once this is ordered
+	Currency      string
+	NeedsApproval bool // by a second person
+	PolicyPercent *int
+	Reason        *PolicyReason // of the percentage; nil unless the refund is by the policy
+
+	Line  *FinancialRecord // the payment's live line as it is; nil for money that was never a sale
+	Split RefundSplit      // what becomes of it; the new lines have no number yet
+
+	Booking      BookingStatus // as it is
+	BookingAfter BookingStatus
+	SeatsFreed   int
+}

@@ -1,0 +1,97 @@
+package models
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+)
+
+// Session is what began with one log-in: a family of refresh tokens, and the access tokens that came from them.
+type Session struct {
+	bun.BaseModel `bun:"table:sessions,alias:s"`
+
+	ID        uuid.UUID  `bun:"id,pk"`
+	UserID    uuid.UUID  `bun:"user_id"`
+	CreatedAt time.Time  `bun:"created_at"`
+	UsedAt    time.Time  `bun:"used_at"`
+	ExpiresAt time.Time  `bun:"expires_at"` // however often it is refreshed
+	EndedAt   *time.Time `bun:"ended_at"`
+	// Address and UserAgent are those of the last use.
+	Address      string       `bun:"address"`
+	UserAgent    string       `bun:"user_agent"`
+	SecondFactor SecondFactor `bun:"second_factor"`
+	// CodeAt is when the session's owner has typed a code last.
+	CodeAt *time.Time `bun:"code_at"`
+}
+
+// SecondFactor is what has proved in a session more than the password did; empty: nothing.
+type SecondFactor string
+
+// The second factors.
+const (
+	SecondFactorTOTP     SecondFactor = "TOTP"
+	SecondFactorRecovery SecondFactor = "RECOVERY_CODE"
+	// SecondFactorIssuer is that of an external issuer, which has said so.
+	SecondFactorIssuer SecondFactor = "ISSUER"
+)
+
+// The longest sessions (rules: identity.sessions).
+const (
+	staffSession    = 12 * time.Hour
+	customerSession = 30 * 24 * time.Hour
+)
+
+// SessionLimit is how long a session of the role lasts at most, however often it is refreshed.
+func SessionLimit(r Role) time.Duration {
+	if r == RoleEndUser {
+		return customerSession
+	}
+
+	return staffSession
+}
+
+// StepUpFor is for how long a code counts.
+const StepUpFor = 10 * time.Minute
+
+// SteppedUpUntil is until when the session's last code counts; nil when it does not.
+func (s *Session) SteppedUpUntil(now time.Time) *time.Time {
+	if s.CodeAt == nil {
+		return nil
+	}
+
+	if until := s.CodeAt.Add(StepUpFor); until.After(now) {
+		return &until
+	}
+
+	return nil
+}
+
+// AccountTokenPurpose is what the link of a mail about an account is for.
+type AccountTokenPurpose string
+
+// The purposes.
+const (
+	TokenVerifyEmail   AccountTokenPurpose = "VERIFY_EMAIL"
+	TokenResetPassword AccountTokenPurpose = "RESET_PASSWORD"
+	TokenInvitation    AccountTokenPurpose = "INVITATION"
+)
+
+// Lifetime is for how long a link is good after it was sent.
+func (p AccountTokenPurpose) Lifetime() time.Duration {
+	switch p {
+	case TokenInvitation:
+		return 72 * time.Hour
+	case TokenVerifyEmail:
+		return 24 * time.Hour
+	default:
+		return 30 * time.Minute
+	}
+}
+
+// PerDay is how many mails for the purpose an account gets within 24 hours: anybody can ask for some of them.
+func (p AccountTokenPurpose) PerDay() int {
+	const few = 5
+
+	return few
+}
