@@ -18,6 +18,7 @@ func transfers() check {
 	}
 }
 
+// The transaction of a refund has another id than its payment, so that it may be in another part; it is looked up by its key.
 const transfersSQL = `
 WITH x AS (
     SELECT l.id, l.kind, l.debit_account AS debit, l.credit_account AS credit, l.amount, l.record_id, l.refund_id, l.created_at,
@@ -60,9 +61,10 @@ WITH x AS (
     CROSS JOIN LATERAL (SELECT CASE WHEN t.captured_currency <> 'SAR' THEN ':' || t.captured_currency ELSE '' END) AS c (foreign_part)
     LEFT JOIN financial_records AS r ON r.id = l.record_id
     LEFT JOIN (
-        SELECT f.id, f.payment_transaction_id, f.returned_at, a.created_at AS at,
+        SELECT f.id, f.payment_transaction_id, f.returned_at,
+               (SELECT a.created_at FROM public.payment_transactions AS a WHERE a.id = f.refund_transaction_id) AS at,
                EXISTS (SELECT FROM refund_payouts AS p WHERE p.refund_id = f.id AND f.returned_at IS NOT NULL) AS repaid
-        FROM refunds AS f LEFT JOIN public.payment_transactions AS a ON a.id = f.refund_transaction_id) AS f ON f.id = l.refund_id),
+        FROM refunds AS f) AS f ON f.id = l.refund_id),
 judged AS (
     SELECT x.*, x.own IS NOT TRUE OR x.amount <= 0 OR NOT CASE x.kind
         WHEN 'SALE_NET' THEN x.debit = x.gateway AND x.credit = x.payable
