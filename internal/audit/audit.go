@@ -85,6 +85,8 @@ type check struct {
 	reach reach
 	// inParts is set where nothing but a payment's own rows decides, and where all payments at once take more room than there may be.
 	inParts bool
+	// partOf is how many payments a check in parts takes at a time; 0: all.
+	partOf int
 }
 
 // reach is which part of the books a check reads.
@@ -146,17 +148,20 @@ func inspect(ctx context.Context, tx *sql.Tx, inAPart int, found func(Difference
 		return out, fmt.Errorf("prepare audit: %w", err)
 	}
 
-	ranges, err := parts(ctx, tx, inAPart)
-	if err != nil {
-		return out, fmt.Errorf("divide the payments: %w", err)
+	all := checks()
+
+	for i := range all {
+		if all[i].inParts {
+			all[i].partOf = inAPart
+		}
 	}
 
-	return out, inspectAll(ctx, tx, checks(), ranges, &out, found)
+	return out, inspectAll(ctx, tx, all, &out, found)
 }
 
-func inspectAll(ctx context.Context, tx *sql.Tx, all []check, ranges []paymentRange, out *Summary, found func(Difference) error) error {
+func inspectAll(ctx context.Context, tx *sql.Tx, all []check, out *Summary, found func(Difference) error) error {
 	for _, c := range all {
-		if err := c.guarded(ctx, tx, ranges, out, found); err != nil {
+		if err := c.guarded(ctx, tx, out, found); err != nil {
 			return fmt.Errorf("audit %s: %w", c.rules[0].Name, err)
 		}
 	}
@@ -166,14 +171,14 @@ func inspectAll(ctx context.Context, tx *sql.Tx, all []check, ranges []paymentRa
 
 // guarded runs the check behind a savepoint, so that its failure leaves the snapshot to those that follow. It returns
 // what ends the audit.
-func (c check) guarded(ctx context.Context, tx *sql.Tx, ranges []paymentRange, out *Summary, found func(Difference) error) error {
+func (c check) guarded(ctx context.Context, tx *sql.Tx, out *Summary, found func(Difference) error) error {
 	if _, err := tx.ExecContext(ctx, "SAVEPOINT rule"); err != nil {
 		return err
 	}
 
 	var enough error
 
-	err := c.run(ctx, tx, ranges, out, func(d Difference) error {
+	err := c.run(ctx, tx, out, func(d Difference) error {
 		enough = found(d)
 
 		return enough
@@ -197,7 +202,7 @@ func (c check) guarded(ctx context.Context, tx *sql.Tx, ranges []paymentRange, o
 	return nil
 }
 
-func (c check) run(ctx context.Context, tx *sql.Tx, ranges []paymentRange, out *Summary, found func(Difference) error) error {
+func (c check) run(ctx context.Context, tx *sql.Tx, out *Summary, found func(Difference) error) error {
 	count, there := map[string]int{}, true
 
 	defer func() {
@@ -218,8 +223,9 @@ func (c check) run(ctx context.Context, tx *sql.Tx, ranges []paymentRange, out *
 		}
 	}
 
-	if !c.inParts {
-		ranges = []paymentRange{{}}
+	ranges, err := parts(ctx, tx, c.partOf)
+	if err != nil {
+		return fmt.Errorf("divide the payments: %w", err)
 	}
 
 	for _, p := range ranges {
