@@ -90,6 +90,8 @@ type check struct {
 	// look is in place of the query where SQL alone cannot tell. It looks at what has happened since a moment, the zero one for all.
 	look  func(ctx context.Context, tx *sql.Tx, since time.Time, found func(Difference) error) error
 	since time.Time
+	// partOf is how many payments a check in parts takes at a time; 0: all.
+	partOf int
 }
 
 // reach is which part of the books a check reads.
@@ -158,17 +160,20 @@ func inspect(ctx context.Context, tx *sql.Tx, inAPart int, found func(Difference
 
 	out.LogSeal = newest
 
-	ranges, err := parts(ctx, tx, inAPart)
-	if err != nil {
-		return out, fmt.Errorf("divide the payments: %w", err)
+	all := checks()
+
+	for i := range all {
+		if all[i].inParts {
+			all[i].partOf = inAPart
+		}
 	}
 
-	return out, inspectAll(ctx, tx, checks(), ranges, &out, found)
+	return out, inspectAll(ctx, tx, all, &out, found)
 }
 
-func inspectAll(ctx context.Context, tx *sql.Tx, all []check, ranges []paymentRange, out *Summary, found func(Difference) error) error {
+func inspectAll(ctx context.Context, tx *sql.Tx, all []check, out *Summary, found func(Difference) error) error {
 	for _, c := range all {
-		if err := c.guarded(ctx, tx, ranges, out, found); err != nil {
+		if err := c.guarded(ctx, tx, out, found); err != nil {
 			return fmt.Errorf("audit %s: %w", c.rules[0].Name, err)
 		}
 	}
@@ -178,14 +183,14 @@ func inspectAll(ctx context.Context, tx *sql.Tx, all []check, ranges []paymentRa
 
 // guarded runs the check behind a savepoint, so that its failure leaves the snapshot to those that follow. It returns
 // what ends the audit.
-func (c check) guarded(ctx context.Context, tx *sql.Tx, ranges []paymentRange, out *Summary, found func(Difference) error) error {
+func (c check) guarded(ctx context.Context, tx *sql.Tx, out *Summary, found func(Difference) error) error {
 	if _, err := tx.ExecContext(ctx, "SAVEPOINT rule"); err != nil {
 		return err
 	}
 
 	var enough error
 
-	err := c.run(ctx, tx, ranges, out, func(d Difference) error {
+	err := c.run(ctx, tx, out, func(d Difference) error {
 		enough = found(d)
 
 		return enough
@@ -209,7 +214,7 @@ func (c check) guarded(ctx context.Context, tx *sql.Tx, ranges []paymentRange, o
 	return nil
 }
 
-func (c check) run(ctx context.Context, tx *sql.Tx, ranges []paymentRange, out *Summary, found func(Difference) error) error {
+func (c check) run(ctx context.Context, tx *sql.Tx, out *Summary, found func(Difference) error) error {
 	count, there := map[string]int{}, true
 
 	defer func() {
@@ -241,8 +246,9 @@ func (c check) run(ctx context.Context, tx *sql.Tx, ranges []paymentRange, out *
 		return c.look(ctx, tx, c.since, note)
 	}
 
-	if !c.inParts {
-		ranges = []paymentRange{{}}
+	ranges, err := parts(ctx, tx, c.partOf)
+	if err != nil {
+		return fmt.Errorf("divide the payments: %w", err)
 	}
 
 	for _, p := range ranges {

@@ -50,9 +50,13 @@ func (p paymentRange) scoped(check string) string {
 	return within("WITH RECURSIVE "+strings.Join(tables, ",\n"), check)
 }
 
-// parts are the payments in ranges of at most size of them, which together have every id that there can be: what belongs
-// to no payment is found as well.
+// parts are the payments in ranges of at most size of them, or in one when size is 0, which together have every id that there can be: what
+// belongs to no payment is found as well.
 func parts(ctx context.Context, tx *sql.Tx, size int) ([]paymentRange, error) {
+	if size == 0 {
+		return []paymentRange{{}}, nil
+	}
+
 	rows, err := tx.QueryContext(ctx, `SELECT id FROM (SELECT id, row_number() OVER (ORDER BY id) AS place FROM payment_transactions) AS t
 		WHERE (place - 1) % $1 = 0 AND place > 1 ORDER BY id`, size)
 	if err != nil {

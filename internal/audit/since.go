@@ -84,7 +84,7 @@ func inspectSince(ctx context.Context, tx *sql.Tx, since time.Time, found func(D
 
 	all = append(all, sinceSnapshot())
 
-	return out, inspectAll(ctx, tx, all, []paymentRange{{}}, &out, found)
+	return out, inspectAll(ctx, tx, all, &out, found)
 }
 
 // touchedSQL finds the payments, bookings and campaigns that anything has happened to since $1, or that wait for something, as arrays in
