@@ -2,6 +2,8 @@ module rihla
 
 go 1.26.0
 
+ignore ./console/node_modules
+
 require (
 	github.com/MicahParks/jwkset v0.11.3
 	github.com/MicahParks/keyfunc/v3 v3.8.2

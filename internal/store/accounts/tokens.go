@@ -48,8 +48,8 @@ func openSession(ctx context.Context, conn bun.IDB, u *models.User, o Opening) (
 			INSERT INTO refresh_tokens (token_hash, family_id, user_id, expires_at)
 			SELECT ?7, id, user_id, least(?8::timestamptz, expires_at) FROM s)
 		SELECT * FROM s`,
-		u.ID, u.TokenGeneration, o.Token.FamilyID, models.SessionLimit(u.Role).Seconds(), o.From.Address, db.CleanAgent(o.From.UserAgent), o.SecondFactor,
-		o.Token.TokenHash, o.Token.ExpiresAt).Scan(ctx, &session)
+		u.ID, u.TokenGeneration, o.Token.FamilyID, models.SessionLimit(u.Role).Seconds(), o.From.Address,
+		db.CleanAgent(o.From.UserAgent), o.SecondFactor, o.Token.TokenHash, o.Token.ExpiresAt).Scan(ctx, &session)
 	if errors.Is(err, sql.ErrNoRows) {
 		return session, models.Errorf(models.CodeInvalidCredentials, "The account has just been changed. Log in again.")
 	}

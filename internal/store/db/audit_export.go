@@ -52,8 +52,8 @@ func originInSQL(field string) string {
 		AND al.user_agent = '' THEN nullif(al.details ->> '%[1]s', '') END)`, field)
 }
 
-// auditExportQuery reads the log in the order of its chain: seal by seal, and in the end what no seal covers yet. Each entry is found by its
-// seal, so that nothing is held but a seal, however long the log is.
+// auditExportQuery reads the log in the order of its chain: seal by seal, and in the end what no seal covers yet. Each entry is found by
+// its seal, so that nothing is held but a seal, however long the log is.
 func (s *DB) auditExportQuery(f AuditFilter, columns string) string {
 	sealed := `SELECT s.number AS seal, e.position, e.digest, cardinality(s.entries) AS sealed_entries, s.since, s.until, s.noted_at,
 			s.sealed_at, s.previous, s.hash, l.*
@@ -70,10 +70,12 @@ func (s *DB) auditExportQuery(f AuditFilter, columns string) string {
 	}
 
 	const (
-		unsealed = `NULL::int, NULL::timestamptz, NULL::timestamptz, NULL::timestamptz, NULL::timestamptz, NULL::bytea, NULL::bytea, l.*`
-		noted    = `SELECT NULL::bigint, NULL::bigint, u.digest, ` + unsealed + ` FROM audit_unsealed AS u JOIN audit_log AS l ON l.id = u.entry`
-		past     = `SELECT NULL::bigint, NULL::bigint, NULL::bytea, ` + unsealed + ` FROM audit_seal_start AS a JOIN audit_log AS l
-		ON l.created_at <= a.until AND (l.created_at, l.id) > (a.created_at, a.id)
+		unsealed = `NULL::int AS sealed_entries, NULL::timestamptz AS since, NULL::timestamptz AS until, NULL::timestamptz AS noted_at,
+			NULL::timestamptz AS sealed_at, NULL::bytea AS previous, NULL::bytea AS hash, l.*`
+		noted = `SELECT NULL::bigint AS seal, NULL::bigint AS position, u.digest, ` + unsealed + `
+		FROM audit_unsealed AS u JOIN audit_log AS l ON l.id = u.entry`
+		past = `SELECT NULL::bigint AS seal, NULL::bigint AS position, NULL::bytea AS digest, ` + unsealed + `
+		FROM audit_seal_start AS a JOIN audit_log AS l ON l.created_at <= a.until AND (l.created_at, l.id) > (a.created_at, a.id)
 		WHERE l.id NOT IN (SELECT entry FROM audit_unsealed)`
 	)
 

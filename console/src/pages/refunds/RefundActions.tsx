@@ -34,7 +34,7 @@ function useActions(refund: ApprovableRefund): Action[] {
     {
       name: 'approve',
       operation: 'ApproveRefund',
-      shown: refund.needs_approval === true,
+      shown: refund.needs_approval,
       danger: false,
       fields: [note],
       submit: (values) => approveRefund(refund.id, values['note'] ?? ''),
@@ -42,7 +42,7 @@ function useActions(refund: ApprovableRefund): Action[] {
     {
       name: 'reject',
       operation: 'ApproveRefund',
-      shown: refund.needs_approval === true,
+      shown: refund.needs_approval,
       danger: true,
       fields: [{ ...note, required: true }],
       submit: (values) => rejectRefund(refund.id, values['note'] ?? ''),
@@ -85,7 +85,7 @@ export function RefundActions({ refund }: { refund: ApprovableRefund }) {
   const [name, setName] = useState<Action['name'] | null>(null);
   const actions = useActions(refund).filter(({ shown, operation }) => shown && may(operation));
   const action = actions.find((each) => each.name === name);
-  const own = refund.needs_approval === true && refund.requested_by === me.id;
+  const own = refund.needs_approval && refund.requested_by === me.id;
   if (actions.length === 0) return null;
   return (
     <>
