@@ -160,6 +160,6 @@ func TestEntrance(t *testing.T) {
 			require.Equal(t, http.StatusOK, b.call(t, http.MethodGet, address, "", "").status, name)
 		}
 
-		require.Len(t, index.Links, 3)
+		require.Len(t, index.Links, 4)
 	}
 }

@@ -1339,7 +1339,7 @@ type IncidentsAnswer struct {
 
 // Index The entrance of the API.
 //
-// Example: {"links":{"docs":"/docs","openapi":"/openapi.json","ready":"/readyz"},"name":"Rihla API","version":"1.1.0"}
+// Example: {"links":{"console":"/console","docs":"/docs","openapi":"/openapi.json","ready":"/readyz"},"name":"Rihla API","version":"1.1.0"}
 type Index struct {
 	// Links Relative addresses by what is there.
 	Links map[string]string `json:"links"`
