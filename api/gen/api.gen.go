@@ -11341,13 +11341,21 @@ type AddIncidentNoteResponseObject interface {
 	VisitAddIncidentNoteResponse(ctx *fiber.Ctx) error
 }
 
-type AddIncidentNote201JSONResponse IncidentNoteAnswer
+type AddIncidentNote201ResponseHeaders struct {
+	Location string
+}
+
+type AddIncidentNote201JSONResponse struct {
+	Body    IncidentNoteAnswer
+	Headers AddIncidentNote201ResponseHeaders
+}
 
 func (response AddIncidentNote201JSONResponse) VisitAddIncidentNoteResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Location", fmt.Sprint(response.Headers.Location))
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(201)
 
-	return ctx.JSON(&response)
+	return ctx.JSON(&response.Body)
 }
 
 type ResolveIncidentRequestObject struct {

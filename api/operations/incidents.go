@@ -87,7 +87,10 @@ func (o *Operations) AddIncidentNote(ctx context.Context, r gen.AddIncidentNoteR
 		return nil, err
 	}
 
-	return gen.AddIncidentNote201JSONResponse{Data: incidentNoteOf(&n)}, nil
+	return gen.AddIncidentNote201JSONResponse{
+		Body:    gen.IncidentNoteAnswer{Data: incidentNoteOf(&n)},
+		Headers: gen.AddIncidentNote201ResponseHeaders{Location: "/api/v1/admin/incidents/" + r.ID.String() + "/notes"},
+	}, nil
 }
 
 func incidentNoteOf(n *models.IncidentNote) gen.IncidentNote {

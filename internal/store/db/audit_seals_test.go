@@ -166,7 +166,8 @@ func TestExportAuditLog(t *testing.T) {
 	require.Len(t, cells, 3)
 	require.Equal(t, []string{
 		"seal", "id", "created_at", "actor_kind", "actor_id", "actor_role", "operator", "action", "entity", "entity_id", "address", "user_agent",
-		"request_id", "details",
+		"request_id", "details", "digest", "seal_position", "seal_entries", "seal_since", "seal_until", "seal_noted_at", "seal_sealed_at",
+		"seal_previous", "seal_hash",
 	}, cells[0])
 	require.NotEmpty(t, cells[1][0], "the seal")
 	require.Equal(t, id.String(), cells[1][9])
