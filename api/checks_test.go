@@ -109,6 +109,8 @@ func TestRoles(t *testing.T) {
 		"GET /api/v1/admin/incident-assignees":                            support,
 		"POST /api/v1/admin/incidents" + id + "/resolve":                  money,
 		"GET /api/v1/admin/financial-records":                             money,
+		"GET /api/v1/admin/provider-balances":                             money,
+		"GET /api/v1/admin/providers" + id + "/balance":                   money,
 		"GET /api/v1/admin/financial-records/export":                      money,
 		"POST /api/v1/admin/financial-records" + id + "/mark-transferred": money,
 		"POST /api/v1/admin/financial-records" + id + "/revert-transfer":  money,

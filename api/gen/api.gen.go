@@ -1987,6 +1987,38 @@ type ProviderAnswer struct {
 	Data Provider `json:"data"`
 }
 
+// ProviderBalance A provider company and where its money stood at a moment.
+//
+// Example: {"balance":{"as_of":"2026-11-22T08:00:00Z","currency":"SAR","earned_amount":21735,"last_payout_at":"2026-11-20T08:00:00Z","paid_out_amount":20700,"payable_amount":1035,"provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002"},"id":"019ab0c2-7000-7aaa-8bbb-000000000002","name":"Demo Tours","status":"ACTIVE","status_label_ar":"نشط","status_label_en":"Active"}
+type ProviderBalance struct {
+	// Balance Where a provider's money stood at a moment. `payable_amount` is what the platform owes the provider; it is less than 0
+	// when refunds have taken back more than has been sold since. `paid_out_amount` is what the provider has been paid, less
+	// what claw-backs have netted. `earned_amount` is the sum of both: what sales have come to after commission and refunds.
+	//
+	//
+	// Example: {"as_of":"2026-11-22T08:00:00Z","currency":"SAR","earned_amount":21735,"last_payout_at":"2026-11-20T08:00:00Z","paid_out_amount":20700,"payable_amount":1035,"provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002"}
+	Balance Balance `json:"balance"`
+
+	// ID Of the company.
+	ID   openapi_types.UUID `json:"id"`
+	Name string             `json:"name"`
+
+	// Status Whether it can be used.
+	Status        ResourceStatus `json:"status"`
+	StatusLabelAr string         `json:"status_label_ar"`
+	StatusLabelEn string         `json:"status_label_en"`
+}
+
+// ProviderBalancesAnswer defines model for ProviderBalancesAnswer.
+type ProviderBalancesAnswer struct {
+	Data []ProviderBalance `json:"data"`
+
+	// Meta Where a page is in its collection.
+	//
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	Meta Meta `json:"meta"`
+}
+
 // ProviderDetail A provider company with figures for the dashboard.
 type ProviderDetail struct {
 	City *string `json:"city"`
@@ -3279,6 +3311,32 @@ type RefundLatePaymentParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// ListProviderBalancesParams defines parameters for ListProviderBalances.
+type ListProviderBalancesParams struct {
+	// Search Substring of the name, whatever its case and the spelling of Arabic letters.
+	Search *string `form:"search,omitempty" json:"search,omitempty"`
+
+	// OnlyOwed true: only companies that the platform owes something, whose `payable_amount` is more than 0; false: all.
+	OnlyOwed *bool `form:"only_owed,omitempty" json:"only_owed,omitempty"`
+
+	// AsOf A moment that has passed, RFC 3339 with its offset (`+` as `%2B`). Transfers that were booked up to and at it count.
+	// Default: now. A moment in the future is 422.
+	AsOf *AsOf `form:"as_of,omitempty" json:"as_of,omitempty"`
+
+	// Sort `name`, `payable_amount`, `paid_out_amount`, `last_payout_at`. Default `name`.
+	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
+
+	// Page The page, from 1.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PerPage The size of a page.
+	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// Cursor `meta.next_cursor` of the page before: this page begins where that one ended, whatever has been added or taken away in
+	// between. `page` is not looked at then; filters are to stay as they were, and `sort` may be left out.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListProvidersParams defines parameters for ListProviders.
 type ListProvidersParams struct {
 	// Search Case-insensitive substring of name, email or phone.
@@ -4126,6 +4184,9 @@ type ServerInterface interface {
 	// RefundLatePayment Refund a late payment once more, or money in suspense
 	// (POST /api/v1/admin/payment-transactions/{id}/refund)
 	RefundLatePayment(c *fiber.Ctx, id ID, params RefundLatePaymentParams) error
+	// ListProviderBalances List the balances of all providers
+	// (GET /api/v1/admin/provider-balances)
+	ListProviderBalances(c *fiber.Ctx, params ListProviderBalancesParams) error
 	// ListProviders List providers
 	// (GET /api/v1/admin/providers)
 	ListProviders(c *fiber.Ctx, params ListProvidersParams) error
@@ -5942,6 +6003,85 @@ func (siw *ServerInterfaceWrapper) RefundLatePayment(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.RefundLatePayment(c, id, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListProviderBalances operation middleware
+func (siw *ServerInterfaceWrapper) ListProviderBalances(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListProviderBalancesParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "search" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "search", query, &params.Search, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter search: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "only_owed" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "only_owed", query, &params.OnlyOwed, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter only_owed: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "as_of" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "as_of", query, &params.AsOf, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter as_of: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "sort" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "sort", query, &params.Sort, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter sort: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "per_page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "per_page", query, &params.PerPage, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListProviderBalances(c, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -10536,6 +10676,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Post(options.BaseURL+"/api/v1/admin/payment-transactions/:id/refund", wrapper.RefundLatePayment)
 
+	router.Get(options.BaseURL+"/api/v1/admin/provider-balances", wrapper.ListProviderBalances)
+
 	router.Get(options.BaseURL+"/api/v1/admin/providers", wrapper.ListProviders)
 
 	router.Post(options.BaseURL+"/api/v1/admin/providers", wrapper.CreateProvider)
@@ -11452,6 +11594,23 @@ func (response RefundLatePayment202JSONResponse) VisitRefundLatePaymentResponse(
 	ctx.Status(202)
 
 	return ctx.JSON(&response.Body)
+}
+
+type ListProviderBalancesRequestObject struct {
+	Params ListProviderBalancesParams
+}
+
+type ListProviderBalancesResponseObject interface {
+	VisitListProviderBalancesResponse(ctx *fiber.Ctx) error
+}
+
+type ListProviderBalances200JSONResponse ProviderBalancesAnswer
+
+func (response ListProviderBalances200JSONResponse) VisitListProviderBalancesResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
 }
 
 type ListProvidersRequestObject struct {
@@ -13784,6 +13943,9 @@ type StrictServerInterface interface {
 	// RefundLatePayment Refund a late payment once more, or money in suspense
 	// (POST /api/v1/admin/payment-transactions/{id}/refund)
 	RefundLatePayment(ctx context.Context, request RefundLatePaymentRequestObject) (RefundLatePaymentResponseObject, error)
+	// ListProviderBalances List the balances of all providers
+	// (GET /api/v1/admin/provider-balances)
+	ListProviderBalances(ctx context.Context, request ListProviderBalancesRequestObject) (ListProviderBalancesResponseObject, error)
 	// ListProviders List providers
 	// (GET /api/v1/admin/providers)
 	ListProviders(ctx context.Context, request ListProvidersRequestObject) (ListProvidersResponseObject, error)
@@ -15030,6 +15192,33 @@ func (sh *strictHandler) RefundLatePayment(ctx *fiber.Ctx, id ID, params RefundL
 		return err
 	} else if validResponse, ok := response.(RefundLatePaymentResponseObject); ok {
 		if err := validResponse.VisitRefundLatePaymentResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListProviderBalances operation middleware
+func (sh *strictHandler) ListProviderBalances(ctx *fiber.Ctx, params ListProviderBalancesParams) error {
+	var request ListProviderBalancesRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListProviderBalances(ctx.UserContext(), request.(ListProviderBalancesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListProviderBalances")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListProviderBalancesResponseObject); ok {
+		if err := validResponse.VisitListProviderBalancesResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

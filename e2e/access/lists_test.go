@@ -30,6 +30,7 @@ var lists = map[string]struct{ whose, rows string }{
 
 	"ListStaff":               {"path", "SELECT id FROM users WHERE deleted_at IS NULL AND provider_id = $1"},
 	"ListProviders":           {"all", "SELECT id FROM providers WHERE $1::uuid IS NULL"},
+	"ListProviderBalances":    {"all", "SELECT id FROM providers WHERE $1::uuid IS NULL"},
 	"ListPaymentTransactions": {"all", "SELECT id FROM payment_transactions WHERE $1::uuid IS NULL"},
 	"ListRefunds":             {"all", "SELECT id FROM refunds WHERE $1::uuid IS NULL"},
 	"ListIncidents":           {"all", "SELECT id FROM incidents WHERE $1::uuid IS NULL"},
