@@ -1019,6 +1019,59 @@ type FinancialRecordAnswer struct {
 	Data FinancialRecord `json:"data"`
 }
 
+// FinancialRecordTotal How many records there are, and the sums of their amounts.
+type FinancialRecordTotal struct {
+	Count int64 `json:"count"`
+
+	// GrossAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	GrossAmount Money `json:"gross_amount"`
+
+	// NetAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	NetAmount Money `json:"net_amount"`
+
+	// PlatformCommissionAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	PlatformCommissionAmount Money `json:"platform_commission_amount"`
+
+	// RefundedAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	RefundedAmount Money `json:"refunded_amount"`
+}
+
+// FinancialRecordTotals What financial records add up to. `total` is the sum of the three others.
+//
+// Example: {"currency":"SAR","in_current_balance":{"count":1,"gross_amount":1150,"net_amount":1035,"platform_commission_amount":115,"refunded_amount":0},"refunded":{"count":1,"gross_amount":115,"net_amount":103.5,"platform_commission_amount":11.5,"refunded_amount":115},"total":{"count":3,"gross_amount":1380,"net_amount":1242,"platform_commission_amount":138,"refunded_amount":115},"transferred":{"count":1,"gross_amount":115,"net_amount":103.5,"platform_commission_amount":11.5,"refunded_amount":0}}
+type FinancialRecordTotals struct {
+	// Currency ISO 4217. The service knows one currency.
+	Currency Currency `json:"currency"`
+
+	// InCurrentBalance How many records there are, and the sums of their amounts.
+	InCurrentBalance FinancialRecordTotal `json:"in_current_balance"`
+
+	// Refunded How many records there are, and the sums of their amounts.
+	Refunded FinancialRecordTotal `json:"refunded"`
+
+	// Total How many records there are, and the sums of their amounts.
+	Total FinancialRecordTotal `json:"total"`
+
+	// Transferred How many records there are, and the sums of their amounts.
+	Transferred FinancialRecordTotal `json:"transferred"`
+}
+
+// FinancialRecordTotalsAnswer defines model for FinancialRecordTotalsAnswer.
+type FinancialRecordTotalsAnswer struct {
+	// Data What financial records add up to. `total` is the sum of the three others.
+	//
+	// Example: {"currency":"SAR","in_current_balance":{"count":1,"gross_amount":1150,"net_amount":1035,"platform_commission_amount":115,"refunded_amount":0},"refunded":{"count":1,"gross_amount":115,"net_amount":103.5,"platform_commission_amount":11.5,"refunded_amount":115},"total":{"count":3,"gross_amount":1380,"net_amount":1242,"platform_commission_amount":138,"refunded_amount":115},"transferred":{"count":1,"gross_amount":115,"net_amount":103.5,"platform_commission_amount":11.5,"refunded_amount":0}}
+	Data FinancialRecordTotals `json:"data"`
+}
+
 // FinancialRecordsAnswer defines model for FinancialRecordsAnswer.
 type FinancialRecordsAnswer struct {
 	Data []FinancialRecord `json:"data"`
@@ -3202,6 +3255,33 @@ type MarkRecordsTransferredParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// GetFinancialRecordTotalsParams defines parameters for GetFinancialRecordTotals.
+type GetFinancialRecordTotalsParams struct {
+	// Period Calendar period in Asia/Riyadh; the week starts on Sunday. `custom` needs `date_from` and `date_to`, which alone mean the same. Without any of them, everything.
+	Period *Period `form:"period,omitempty" json:"period,omitempty"`
+
+	// DateFrom First day of a custom period (Asia/Riyadh).
+	DateFrom *DateFrom `form:"date_from,omitempty" json:"date_from,omitempty"`
+
+	// DateTo Last day of a custom period, which has at most 366 days.
+	DateTo *DateTo `form:"date_to,omitempty" json:"date_to,omitempty"`
+
+	// BookingID Only what belongs to this booking.
+	BookingID *BookingIDFilter `form:"booking_id,omitempty" json:"booking_id,omitempty"`
+
+	// AdCampaignID Only what belongs to this ad campaign.
+	AdCampaignID *AdCampaignIDFilter `form:"ad_campaign_id,omitempty" json:"ad_campaign_id,omitempty"`
+
+	// ProviderID Only what belongs to this provider company.
+	ProviderID *ProviderIDFilter `form:"provider_id,omitempty" json:"provider_id,omitempty"`
+
+	// BalanceStatus Only records with this balance status.
+	BalanceStatus *BalanceStatusFilter `form:"balance_status,omitempty" json:"balance_status,omitempty"`
+
+	// Search Case-insensitive substring of trip title, details or transaction number.
+	Search *RecordSearch `form:"search,omitempty" json:"search,omitempty"`
+}
+
 // MarkRecordTransferredParams defines parameters for MarkRecordTransferred.
 type MarkRecordTransferredParams struct {
 	// IdempotencyKey A UUID v4 that the client makes for this one intention and sends again with every retry.
@@ -4145,6 +4225,9 @@ type ServerInterface interface {
 	// MarkRecordsTransferred Mark several records as paid out
 	// (POST /api/v1/admin/financial-records/mark-transferred)
 	MarkRecordsTransferred(c *fiber.Ctx, params MarkRecordsTransferredParams) error
+	// GetFinancialRecordTotals Add up financial records
+	// (GET /api/v1/admin/financial-records/totals)
+	GetFinancialRecordTotals(c *fiber.Ctx, params GetFinancialRecordTotalsParams) error
 	// MarkRecordTransferred Mark a record as paid out
 	// (POST /api/v1/admin/financial-records/{id}/mark-transferred)
 	MarkRecordTransferred(c *fiber.Ctx, id ID, params MarkRecordTransferredParams) error
@@ -5378,6 +5461,92 @@ func (siw *ServerInterfaceWrapper) MarkRecordsTransferred(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.MarkRecordsTransferred(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetFinancialRecordTotals operation middleware
+func (siw *ServerInterfaceWrapper) GetFinancialRecordTotals(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetFinancialRecordTotalsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "period" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "period", query, &params.Period, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter period: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "date_from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "date_from", query, &params.DateFrom, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter date_from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "date_to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "date_to", query, &params.DateTo, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter date_to: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "booking_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "booking_id", query, &params.BookingID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter booking_id: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "ad_campaign_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "ad_campaign_id", query, &params.AdCampaignID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter ad_campaign_id: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "provider_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "provider_id", query, &params.ProviderID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter provider_id: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "balance_status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "balance_status", query, &params.BalanceStatus, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter balance_status: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "search" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "search", query, &params.Search, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter search: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetFinancialRecordTotals(c, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -10654,6 +10823,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Post(options.BaseURL+"/api/v1/admin/financial-records/mark-transferred", wrapper.MarkRecordsTransferred)
 
+	router.Get(options.BaseURL+"/api/v1/admin/financial-records/totals", wrapper.GetFinancialRecordTotals)
+
 	router.Get(options.BaseURL+"/api/v1/admin/financial-reports/summary", wrapper.GetFinancialSummary)
 
 	router.Get(options.BaseURL+"/api/v1/admin/incident-assignees", wrapper.ListIncidentAssignees)
@@ -11327,6 +11498,23 @@ type MarkRecordsTransferredResponseObject interface {
 type MarkRecordsTransferred200JSONResponse TransferredRecordsAnswer
 
 func (response MarkRecordsTransferred200JSONResponse) VisitMarkRecordsTransferredResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type GetFinancialRecordTotalsRequestObject struct {
+	Params GetFinancialRecordTotalsParams
+}
+
+type GetFinancialRecordTotalsResponseObject interface {
+	VisitGetFinancialRecordTotalsResponse(ctx *fiber.Ctx) error
+}
+
+type GetFinancialRecordTotals200JSONResponse FinancialRecordTotalsAnswer
+
+func (response GetFinancialRecordTotals200JSONResponse) VisitGetFinancialRecordTotalsResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(200)
 
@@ -13904,6 +14092,9 @@ type StrictServerInterface interface {
 	// MarkRecordsTransferred Mark several records as paid out
 	// (POST /api/v1/admin/financial-records/mark-transferred)
 	MarkRecordsTransferred(ctx context.Context, request MarkRecordsTransferredRequestObject) (MarkRecordsTransferredResponseObject, error)
+	// GetFinancialRecordTotals Add up financial records
+	// (GET /api/v1/admin/financial-records/totals)
+	GetFinancialRecordTotals(ctx context.Context, request GetFinancialRecordTotalsRequestObject) (GetFinancialRecordTotalsResponseObject, error)
 	// MarkRecordTransferred Mark a record as paid out
 	// (POST /api/v1/admin/financial-records/{id}/mark-transferred)
 	MarkRecordTransferred(ctx context.Context, request MarkRecordTransferredRequestObject) (MarkRecordTransferredResponseObject, error)
@@ -14752,6 +14943,33 @@ func (sh *strictHandler) MarkRecordsTransferred(ctx *fiber.Ctx, params MarkRecor
 		return err
 	} else if validResponse, ok := response.(MarkRecordsTransferredResponseObject); ok {
 		if err := validResponse.VisitMarkRecordsTransferredResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetFinancialRecordTotals operation middleware
+func (sh *strictHandler) GetFinancialRecordTotals(ctx *fiber.Ctx, params GetFinancialRecordTotalsParams) error {
+	var request GetFinancialRecordTotalsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetFinancialRecordTotals(ctx.UserContext(), request.(GetFinancialRecordTotalsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetFinancialRecordTotals")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetFinancialRecordTotalsResponseObject); ok {
+		if err := validResponse.VisitGetFinancialRecordTotalsResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -31,9 +31,11 @@ func (b Balance) Earned() models.Money { return b.Payable.Add(b.PaidOut) }
 const balancesSQL = `
 SELECT p.id, p.id AS provider_id, p.name, p.status,
        (SELECT coalesce(sum(amount), 0) FROM ledger_transfers WHERE credit_account = account.payable AND created_at <= at.moment)
-     - (SELECT coalesce(sum(amount), 0) FROM ledger_transfers WHERE debit_account = account.payable AND created_at <= at.moment) AS payable,
+     - (SELECT coalesce(sum(amount), 0) FROM ledger_transfers WHERE debit_account = account.payable AND created_at <= at.moment)
+       AS payable,
        (SELECT coalesce(sum(amount), 0) FROM ledger_transfers WHERE credit_account = account.paid_out AND created_at <= at.moment)
-     - (SELECT coalesce(sum(amount), 0) FROM ledger_transfers WHERE debit_account = account.paid_out AND created_at <= at.moment) AS paid_out,
+     - (SELECT coalesce(sum(amount), 0) FROM ledger_transfers WHERE debit_account = account.paid_out AND created_at <= at.moment)
+       AS paid_out,
        (SELECT created_at FROM ledger_transfers AS l
         WHERE credit_account = account.paid_out AND created_at <= at.moment AND kind = 'PAYOUT'
            AND NOT EXISTS (SELECT FROM payout_reversals AS r
