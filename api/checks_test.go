@@ -113,6 +113,7 @@ func TestRoles(t *testing.T) {
 		"GET /api/v1/admin/providers" + id + "/balance":                   money,
 		"GET /api/v1/admin/financial-records/export":                      money,
 		"GET /api/v1/admin/financial-records/totals":                      money,
+		"GET /api/v1/admin/exports":                                       money,
 		"POST /api/v1/admin/financial-records" + id + "/mark-transferred": money,
 		"POST /api/v1/admin/financial-records" + id + "/revert-transfer":  money,
 		"GET /api/v1/provider/financial-records":                          staff,

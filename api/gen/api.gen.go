@@ -923,11 +923,68 @@ type EmailInput struct {
 	Email Email `json:"email"`
 }
 
+// Export A file that was exported.
+//
+// Example: {"bytes":31744,"ended_at":"2026-11-22T08:00:01Z","filters":{"period":"this_month"},"format":"csv","id":"019ab0c5-3000-7aaa-8bbb-000000000001","kind":"FINANCIAL_RECORDS","requested_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","requested_by_name":"Huda Alqahtani","requested_by_role":"FINANCE_ADMIN","rows":128,"started_at":"2026-11-22T08:00:00Z","status":"COMPLETED","status_label_ar":"مكتمل","status_label_en":"Completed"}
+type Export struct {
+	// Bytes How long the file is, or what of it may have left. Null also of exports by the version before.
+	Bytes *int64 `json:"bytes"`
+
+	// EndedAt Null while it is RUNNING and when it is UNKNOWN.
+	EndedAt *time.Time `json:"ended_at"`
+
+	// Filters The query parameters of the export, without its format.
+	Filters map[string]interface{} `json:"filters"`
+
+	// Format The file format, such as csv.
+	Format string `json:"format"`
+
+	// ID Of the entry of the audit log that was written before the first byte.
+	ID openapi_types.UUID `json:"id"`
+
+	// Kind What was exported.
+	Kind        ExportKind          `json:"kind"`
+	RequestedBy *openapi_types.UUID `json:"requested_by"`
+
+	// RequestedByName Also of an account that was removed since.
+	RequestedByName *string `json:"requested_by_name"`
+
+	// RequestedByRole The role that the actor had; null when the service acted by itself.
+	RequestedByRole *ActorRole `json:"requested_by_role"`
+
+	// Rows How many were written; of one that was STOPPED as many as may have left.
+	Rows      *int64    `json:"rows"`
+	StartedAt time.Time `json:"started_at"`
+
+	// Status RUNNING: it is being written. COMPLETED: all of it was handed on. STOPPED: it broke off, and is not the whole file. UNKNOWN: what
+	// wrote it has ended without a note of it; the file is likely to have no end.
+	Status        ExportStatus `json:"status"`
+	StatusLabelAr string       `json:"status_label_ar"`
+	StatusLabelEn string       `json:"status_label_en"`
+}
+
 // ExportFormat A file format for exports.
 type ExportFormat string
 
+// ExportKind What was exported.
+type ExportKind = models.ExportKind
+
 // ExportLanguage The language of an export.
 type ExportLanguage string
+
+// ExportStatus RUNNING: it is being written. COMPLETED: all of it was handed on. STOPPED: it broke off, and is not the whole file. UNKNOWN: what
+// wrote it has ended without a note of it; the file is likely to have no end.
+type ExportStatus = models.ExportStatus
+
+// ExportsAnswer defines model for ExportsAnswer.
+type ExportsAnswer struct {
+	Data []Export `json:"data"`
+
+	// Meta Where a page is in its collection.
+	//
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	Meta Meta `json:"meta"`
+}
 
 // FailureCode Why an attempt failed; null when it has not.
 type FailureCode = models.FailureCode
@@ -3170,6 +3227,37 @@ type PreviewRefundParams struct {
 	PaymentTransactionID *openapi_types.UUID `form:"payment_transaction_id,omitempty" json:"payment_transaction_id,omitempty"`
 }
 
+// ListExportsParams defines parameters for ListExports.
+type ListExportsParams struct {
+	// Kind Only exports of this kind.
+	Kind *ExportKind `form:"kind,omitempty" json:"kind,omitempty"`
+
+	// RequestedBy Only exports by this user.
+	RequestedBy *openapi_types.UUID `form:"requested_by,omitempty" json:"requested_by,omitempty"`
+
+	// Period Calendar period in Asia/Riyadh; the week starts on Sunday. `custom` needs `date_from` and `date_to`, which alone mean the same. Without any of them, everything.
+	Period *Period `form:"period,omitempty" json:"period,omitempty"`
+
+	// DateFrom First day of a custom period (Asia/Riyadh).
+	DateFrom *DateFrom `form:"date_from,omitempty" json:"date_from,omitempty"`
+
+	// DateTo Last day of a custom period, which has at most 366 days.
+	DateTo *DateTo `form:"date_to,omitempty" json:"date_to,omitempty"`
+
+	// Sort `started_at`. Default `-started_at`.
+	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
+
+	// Page The page, from 1.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PerPage The size of a page.
+	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// Cursor `meta.next_cursor` of the page before: this page begins where that one ended, whatever has been added or taken away in
+	// between. `page` is not looked at then; filters are to stay as they were, and `sort` may be left out.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListFinancialRecordsParams defines parameters for ListFinancialRecords.
 type ListFinancialRecordsParams struct {
 	// Period Calendar period in Asia/Riyadh; the week starts on Sunday. `custom` needs `date_from` and `date_to`, which alone mean the same. Without any of them, everything.
@@ -4216,6 +4304,9 @@ type ServerInterface interface {
 	// StreamDashboardEvents Stream the changes of the dashboard
 	// (GET /api/v1/admin/dashboard/events)
 	StreamDashboardEvents(c *fiber.Ctx) error
+	// ListExports List exports
+	// (GET /api/v1/admin/exports)
+	ListExports(c *fiber.Ctx, params ListExportsParams) error
 	// ListFinancialRecords List financial records
 	// (GET /api/v1/admin/financial-records)
 	ListFinancialRecords(c *fiber.Ctx, params ListFinancialRecordsParams) error
@@ -5197,6 +5288,99 @@ func (siw *ServerInterfaceWrapper) StreamDashboardEvents(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.StreamDashboardEvents(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListExports operation middleware
+func (siw *ServerInterfaceWrapper) ListExports(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListExportsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "kind" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "kind", query, &params.Kind, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter kind: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "requested_by" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "requested_by", query, &params.RequestedBy, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter requested_by: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "period" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "period", query, &params.Period, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter period: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "date_from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "date_from", query, &params.DateFrom, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter date_from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "date_to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "date_to", query, &params.DateTo, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter date_to: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "sort" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "sort", query, &params.Sort, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter sort: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "per_page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "per_page", query, &params.PerPage, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListExports(c, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -10813,6 +10997,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/api/v1/admin/dashboard/events", wrapper.StreamDashboardEvents)
 
+	router.Get(options.BaseURL+"/api/v1/admin/exports", wrapper.ListExports)
+
 	router.Get(options.BaseURL+"/api/v1/admin/financial-records", wrapper.ListFinancialRecords)
 
 	router.Post(options.BaseURL+"/api/v1/admin/financial-records/:id/mark-transferred", wrapper.MarkRecordTransferred)
@@ -11413,6 +11599,23 @@ func (response StreamDashboardEvents200TextEventStreamResponse) VisitStreamDashb
 		}
 	})
 	return nil
+}
+
+type ListExportsRequestObject struct {
+	Params ListExportsParams
+}
+
+type ListExportsResponseObject interface {
+	VisitListExportsResponse(ctx *fiber.Ctx) error
+}
+
+type ListExports200JSONResponse ExportsAnswer
+
+func (response ListExports200JSONResponse) VisitListExportsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
 }
 
 type ListFinancialRecordsRequestObject struct {
@@ -14083,6 +14286,9 @@ type StrictServerInterface interface {
 	// StreamDashboardEvents Stream the changes of the dashboard
 	// (GET /api/v1/admin/dashboard/events)
 	StreamDashboardEvents(ctx context.Context, request StreamDashboardEventsRequestObject) (StreamDashboardEventsResponseObject, error)
+	// ListExports List exports
+	// (GET /api/v1/admin/exports)
+	ListExports(ctx context.Context, request ListExportsRequestObject) (ListExportsResponseObject, error)
 	// ListFinancialRecords List financial records
 	// (GET /api/v1/admin/financial-records)
 	ListFinancialRecords(ctx context.Context, request ListFinancialRecordsRequestObject) (ListFinancialRecordsResponseObject, error)
@@ -14848,6 +15054,33 @@ func (sh *strictHandler) StreamDashboardEvents(ctx *fiber.Ctx) error {
 		return err
 	} else if validResponse, ok := response.(StreamDashboardEventsResponseObject); ok {
 		if err := validResponse.VisitStreamDashboardEventsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListExports operation middleware
+func (sh *strictHandler) ListExports(ctx *fiber.Ctx, params ListExportsParams) error {
+	var request ListExportsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListExports(ctx.UserContext(), request.(ListExportsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListExports")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListExportsResponseObject); ok {
+		if err := validResponse.VisitListExportsResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {
