@@ -407,7 +407,7 @@ type AuditExportFormat string
 
 // AuditLog An entry of the audit log, one action of a user, of an operator or of the service.
 //
-// Example: {"action":"FINANCIAL_RECORDS_EXPORTED","actor_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","actor_kind":"USER","actor_role":"FINANCE_ADMIN","address":"203.0.113.7","created_at":"2026-11-22T08:00:00Z","details":{"filters":{"period":"this_month"},"format":"csv","rows":128},"entity":"financial_records","entity_id":null,"id":"019ab0c5-3000-7aaa-8bbb-000000000001","operator":null,"request_id":"019ab0c5-2fff-7b1a-9a55-0c1f5a3c9d10","user_agent":"Mozilla/5.0"}
+// Example: {"action":"FINANCIAL_RECORDS_EXPORTED","actor_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","actor_kind":"USER","actor_name":"Huda Alqahtani","actor_role":"FINANCE_ADMIN","address":"203.0.113.7","created_at":"2026-11-22T08:00:00Z","details":{"filters":{"period":"this_month"},"format":"csv","rows":128},"entity":"financial_records","entity_id":null,"id":"019ab0c5-3000-7aaa-8bbb-000000000001","operator":null,"request_id":"019ab0c5-2fff-7b1a-9a55-0c1f5a3c9d10","user_agent":"Mozilla/5.0"}
 type AuditLog struct {
 	// Action What was done, UPPER_SNAKE. New actions may be added.
 	//
@@ -419,6 +419,9 @@ type AuditLog struct {
 
 	// ActorKind A user of the service, an operator at the command line, or the service itself (also for actions of an unknown caller, such as a failed log-in).
 	ActorKind string `json:"actor_kind"`
+
+	// ActorName What the user is called now, also when the account was removed since.
+	ActorName *string `json:"actor_name"`
 
 	// ActorRole The role that the actor had; null when the service acted by itself.
 	ActorRole *ActorRole `json:"actor_role"`
@@ -1323,7 +1326,7 @@ type IdempotencyKey = openapi_types.UUID
 
 // Incident Something that an operator has to look at.
 //
-// Example: {"ad_campaign_id":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","created_at":"2026-11-21T09:31:12Z","details":{"expected_amount":1150,"reported_amount":1149},"id":"019ab0c4-2000-7aaa-8bbb-000000000001","kind":"AMOUNT_MISMATCH","kind_label_ar":"اختلاف في المبلغ","kind_label_en":"Amount mismatch","message":"The gateway reports 1149.00 SAR, 1150.00 SAR were expected.","note":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","refund_id":null,"resolved_at":null,"resolved_by":null,"status":"OPEN","status_label_ar":"مفتوحة","status_label_en":"Open","workflow_id":"payment/2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
+// Example: {"ad_campaign_id":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","created_at":"2026-11-21T09:31:12Z","details":{"expected_amount":1150,"reported_amount":1149},"id":"019ab0c4-2000-7aaa-8bbb-000000000001","kind":"AMOUNT_MISMATCH","kind_label_ar":"اختلاف في المبلغ","kind_label_en":"Amount mismatch","message":"The gateway reports 1149.00 SAR, 1150.00 SAR were expected.","note":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","refund_id":null,"resolved_at":null,"resolved_by":null,"resolved_by_name":null,"status":"OPEN","status_label_ar":"مفتوحة","status_label_en":"Open","workflow_id":"payment/2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
 type Incident struct {
 	AdCampaignID *openapi_types.UUID `json:"ad_campaign_id"`
 
@@ -1358,6 +1361,9 @@ type Incident struct {
 	ResolvedAt           *time.Time          `json:"resolved_at"`
 	ResolvedBy           *openapi_types.UUID `json:"resolved_by"`
 
+	// ResolvedByName Also of an account that was removed since.
+	ResolvedByName *string `json:"resolved_by_name"`
+
 	// Status Whether the incident is resolved.
 	Status        IncidentStatus `json:"status"`
 	StatusLabelAr string         `json:"status_label_ar"`
@@ -1369,7 +1375,7 @@ type Incident struct {
 type IncidentAnswer struct {
 	// Data Something that an operator has to look at.
 	//
-	// Example: {"ad_campaign_id":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","created_at":"2026-11-21T09:31:12Z","details":{"expected_amount":1150,"reported_amount":1149},"id":"019ab0c4-2000-7aaa-8bbb-000000000001","kind":"AMOUNT_MISMATCH","kind_label_ar":"اختلاف في المبلغ","kind_label_en":"Amount mismatch","message":"The gateway reports 1149.00 SAR, 1150.00 SAR were expected.","note":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","refund_id":null,"resolved_at":null,"resolved_by":null,"status":"OPEN","status_label_ar":"مفتوحة","status_label_en":"Open","workflow_id":"payment/2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
+	// Example: {"ad_campaign_id":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","created_at":"2026-11-21T09:31:12Z","details":{"expected_amount":1150,"reported_amount":1149},"id":"019ab0c4-2000-7aaa-8bbb-000000000001","kind":"AMOUNT_MISMATCH","kind_label_ar":"اختلاف في المبلغ","kind_label_en":"Amount mismatch","message":"The gateway reports 1149.00 SAR, 1150.00 SAR were expected.","note":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","refund_id":null,"resolved_at":null,"resolved_by":null,"resolved_by_name":null,"status":"OPEN","status_label_ar":"مفتوحة","status_label_en":"Open","workflow_id":"payment/2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
 	Data Incident `json:"data"`
 }
 
@@ -2252,7 +2258,7 @@ type RefreshRequest struct {
 
 // Refund Money back to the customer.
 //
-// Example: {"amount":150,"approval":null,"approval_until":null,"approved_by":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","channel":"GATEWAY","completed_at":"2026-11-22T08:00:01Z","created_at":"2026-11-22T08:00:00Z","currency":"SAR","failure_code":null,"id":"7b1f7a52-40ad-5d0e-93a5-54d80dfb1c22","needs_approval":false,"needs_payout":false,"paid_out_on":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","payout_decided_at":null,"payout_decided_by":null,"payout_note":null,"payout_reference":null,"policy_percent":null,"reason":"One traveller could not come","reason_code":null,"refund_transaction_id":"9f4e2c10-5b8e-5a77-a2d1-2b0f5f3f7c31","refund_type":"PARTIAL","requested_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","returned_at":null,"status":"SUCCEEDED","status_label_ar":"ناجح","status_label_en":"Succeeded"}
+// Example: {"amount":150,"approval":null,"approval_until":null,"approved_by":null,"approved_by_name":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","channel":"GATEWAY","completed_at":"2026-11-22T08:00:01Z","created_at":"2026-11-22T08:00:00Z","currency":"SAR","failure_code":null,"id":"7b1f7a52-40ad-5d0e-93a5-54d80dfb1c22","needs_approval":false,"needs_payout":false,"paid_out_on":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","payout_decided_at":null,"payout_decided_by":null,"payout_decided_by_name":null,"payout_note":null,"payout_reference":null,"policy_percent":null,"reason":"One traveller could not come","reason_code":null,"refund_transaction_id":"9f4e2c10-5b8e-5a77-a2d1-2b0f5f3f7c31","refund_type":"PARTIAL","requested_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","requested_by_name":"Huda Alqahtani","returned_at":null,"status":"SUCCEEDED","status_label_ar":"ناجح","status_label_en":"Succeeded"}
 type Refund struct {
 	// Amount An amount in SAR, exactly 2 decimals.
 	//
@@ -2261,7 +2267,7 @@ type Refund struct {
 
 	// Approval What was decided about a refund that needs the approval of a second person; null until then.
 	//
-	// Example: {"decided_at":"2026-11-22T08:10:00Z","decided_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d12","decision":"APPROVED","note":"Compared with the customer's letter"}
+	// Example: {"decided_at":"2026-11-22T08:10:00Z","decided_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d12","decided_by_name":"Sultan Alharbi","decision":"APPROVED","note":"Compared with the customer's letter"}
 	Approval *RefundApproval `json:"approval"`
 
 	// ApprovalUntil Until when it could be approved; null for a refund that needs no approval.
@@ -2269,6 +2275,9 @@ type Refund struct {
 
 	// ApprovedBy The user who approved it; null for a refund that is not approved or needs no approval.
 	ApprovedBy *openapi_types.UUID `json:"approved_by"`
+
+	// ApprovedByName Also of an account that was removed since.
+	ApprovedByName *string `json:"approved_by_name"`
 
 	// BookingID Null when the payment of an ad campaign is refunded.
 	BookingID *openapi_types.UUID `json:"booking_id"`
@@ -2305,6 +2314,9 @@ type Refund struct {
 	// PayoutDecidedBy Who confirmed or rejected the payout.
 	PayoutDecidedBy *openapi_types.UUID `json:"payout_decided_by"`
 
+	// PayoutDecidedByName Also of an account that was removed since.
+	PayoutDecidedByName *string `json:"payout_decided_by_name"`
+
 	// PayoutNote What was noted with the confirmation, or why it was rejected.
 	PayoutNote *string `json:"payout_note"`
 
@@ -2327,6 +2339,9 @@ type Refund struct {
 	// RequestedBy The user; null when the service refunded by itself.
 	RequestedBy *openapi_types.UUID `json:"requested_by"`
 
+	// RequestedByName Also of an account that was removed since.
+	RequestedByName *string `json:"requested_by_name"`
+
 	// ReturnedAt When the gateway had the money again after the refund had SUCCEEDED: the customer's bank did not take it. It is owed until it is paid out by hand.
 	ReturnedAt *time.Time `json:"returned_at"`
 
@@ -2340,18 +2355,21 @@ type Refund struct {
 type RefundAnswer struct {
 	// Data Money back to the customer.
 	//
-	// Example: {"amount":150,"approval":null,"approval_until":null,"approved_by":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","channel":"GATEWAY","completed_at":"2026-11-22T08:00:01Z","created_at":"2026-11-22T08:00:00Z","currency":"SAR","failure_code":null,"id":"7b1f7a52-40ad-5d0e-93a5-54d80dfb1c22","needs_approval":false,"needs_payout":false,"paid_out_on":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","payout_decided_at":null,"payout_decided_by":null,"payout_note":null,"payout_reference":null,"policy_percent":null,"reason":"One traveller could not come","reason_code":null,"refund_transaction_id":"9f4e2c10-5b8e-5a77-a2d1-2b0f5f3f7c31","refund_type":"PARTIAL","requested_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","returned_at":null,"status":"SUCCEEDED","status_label_ar":"ناجح","status_label_en":"Succeeded"}
+	// Example: {"amount":150,"approval":null,"approval_until":null,"approved_by":null,"approved_by_name":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","channel":"GATEWAY","completed_at":"2026-11-22T08:00:01Z","created_at":"2026-11-22T08:00:00Z","currency":"SAR","failure_code":null,"id":"7b1f7a52-40ad-5d0e-93a5-54d80dfb1c22","needs_approval":false,"needs_payout":false,"paid_out_on":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","payout_decided_at":null,"payout_decided_by":null,"payout_decided_by_name":null,"payout_note":null,"payout_reference":null,"policy_percent":null,"reason":"One traveller could not come","reason_code":null,"refund_transaction_id":"9f4e2c10-5b8e-5a77-a2d1-2b0f5f3f7c31","refund_type":"PARTIAL","requested_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","requested_by_name":"Huda Alqahtani","returned_at":null,"status":"SUCCEEDED","status_label_ar":"ناجح","status_label_en":"Succeeded"}
 	Data Refund `json:"data"`
 }
 
 // RefundApproval What was decided about a refund that needs the approval of a second person; null until then.
 //
-// Example: {"decided_at":"2026-11-22T08:10:00Z","decided_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d12","decision":"APPROVED","note":"Compared with the customer's letter"}
+// Example: {"decided_at":"2026-11-22T08:10:00Z","decided_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d12","decided_by_name":"Sultan Alharbi","decision":"APPROVED","note":"Compared with the customer's letter"}
 type RefundApproval struct {
 	DecidedAt time.Time `json:"decided_at"`
 
 	// DecidedBy The user; null for EXPIRED.
 	DecidedBy *openapi_types.UUID `json:"decided_by"`
+
+	// DecidedByName Also of an account that was removed since.
+	DecidedByName *string `json:"decided_by_name"`
 
 	// Decision What was decided about a refund. EXPIRED: nothing, until its time was over.
 	Decision ApprovalDecision `json:"decision"`
