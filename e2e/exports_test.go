@@ -100,7 +100,6 @@ func exportHistory(t *testing.T, s *harness.Stack, bytes int64) {
 	require.Contains(t, found[0].Filters, "provider_id")
 	require.EqualValues(t, 2, *found[0].Rows)
 	require.Equal(t, bytes, *found[0].Bytes)
-
 }
 
 // exportLanguages reads the first line of files: workbooks follow Accept-Language, which is Arabic unless it is said, and CSV stays

@@ -17,10 +17,14 @@ const (
 	ExportAuditLog         ExportKind = "AUDIT_LOG"
 )
 
-// The audit log has an export twice: an entry from before the first byte, and one from after the last.
-func (k ExportKind) Started() string   { return string(k) + "_EXPORT_STARTED" }
+// Started is the action of the entry that the audit log has from before the first byte.
+func (k ExportKind) Started() string { return string(k) + "_EXPORT_STARTED" }
+
+// Completed is the action of the entry from after the last byte.
 func (k ExportKind) Completed() string { return string(k) + "_EXPORTED" }
-func (k ExportKind) Stopped() string   { return string(k) + "_EXPORT_STOPPED" }
+
+// Stopped is the action of the entry of an export that broke off.
+func (k ExportKind) Stopped() string { return string(k) + "_EXPORT_STOPPED" }
 
 // ExportStatus is what became of an export.
 type ExportStatus string

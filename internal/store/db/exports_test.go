@@ -1,6 +1,7 @@
 package db_test
 
 import (
+	"maps"
 	"testing"
 	"time"
 
@@ -38,10 +39,7 @@ func TestListExports(t *testing.T) {
 			details["export_id"] = id
 		}
 
-		for name, value := range more {
-			details[name] = value
-		}
-
+		maps.Copy(details, more)
 		require.NoError(t, b.Store.DB.Audit(t.Context(), by, action, "financial_record", nil, details))
 	}
 

@@ -46,7 +46,8 @@ FROM providers AS p
 CROSS JOIN LATERAL (SELECT 'provider:' || p.id || ':payable' AS payable, 'provider:' || p.id || ':paid_out' AS paid_out) AS account
 CROSS JOIN (SELECT coalesce(?::timestamptz, 'infinity') AS moment, coalesce(?::timestamptz, statement_timestamp()) AS as_of) AS at`
 
-var balanceSQL = "SELECT payable, paid_out, last_payout, as_of FROM (" + strings.ReplaceAll(balancesSQL, "?", "$2") + ") AS pb WHERE id = $1"
+var balanceSQL = "SELECT payable, paid_out, last_payout, as_of FROM (" + strings.ReplaceAll(balancesSQL, "?", "$2") + ") AS pb" +
+	" WHERE id = $1"
 
 // ProviderBalance reads the balance of a provider, ACTIVE or not, as it is now, or as it was at a moment: all transfers
 // that were booked up to and at it. A transfer counts from the beginning of the SQL transaction that has booked it.
@@ -105,7 +106,10 @@ func (s *Store) ListBalances(ctx context.Context, f BalanceFilter) (db.Listed[Pr
 		moment = &earliest
 	}
 
-	q := s.db.NewSelect().ModelTableExpr("("+balancesSQL+") AS pb", moment, moment)
+	balances := func() *bun.SelectQuery {
+		return s.db.NewSelect().Model((*ProviderBalance)(nil)).ModelTableExpr("("+balancesSQL+") AS pb", moment, moment)
+	}
+	q := balances()
 
 	if f.Search != "" {
 		q = q.Where("search_fold(pb.name) LIKE '%' || search_fold(?) || '%'", db.LikeEscaper.Replace(f.Search))
@@ -115,7 +119,10 @@ func (s *Store) ListBalances(ctx context.Context, f BalanceFilter) (db.Listed[Pr
 		q = q.Where("pb.payable > 0")
 	}
 
-	list, err := db.List[ProviderBalance](ctx, q, f.Page, balanceOrder)
+	// Where neither the order nor the filter asks for balances, only those of the page are computed.
+	list, err := db.ListWith[ProviderBalance](ctx, q, f.Page, balanceOrder, db.ListOptions{Whole: func(ids *bun.SelectQuery) *bun.SelectQuery {
+		return balances().Where("pb.id IN (?)", ids)
+	}})
 
 	if f.AsOf != nil {
 		for i := range list.Items {
