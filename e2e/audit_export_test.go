@@ -79,6 +79,15 @@ func auditExport(t *testing.T, s *harness.Stack) {
 		return len(entries) == 2 && entries[0].Details["rows"] != nil
 	}, patience, refundPoll)
 
+	// To a SUPER_ADMIN alone.
+	of := "/api/v1/admin/exports?kind=AUDIT_LOG&requested_by=" + who
+	history := decoded[[]exportEntry](t, http.StatusOK, super.Get(of))
+
+	require.Len(t, history, 2)
+	require.Equal(t, models.ExportAuditLog, history[0].Kind)
+	require.Equal(t, models.ExportCompleted, history[0].Status)
+	require.Empty(t, decoded[[]exportEntry](t, http.StatusOK, s.As(models.RoleAdmin).Get(of)))
+
 	refused(t, s.As(models.RoleAdmin).Get(path+"csv"), http.StatusForbidden, models.CodeForbidden)
 	refused(t, super.Get(path+"xlsx"), http.StatusUnprocessableEntity, models.CodeValidation)
 }

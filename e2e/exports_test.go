@@ -65,9 +65,41 @@ func exportWorkbook(t *testing.T, s *harness.Stack) {
 		return len(entries) == 1 && entries[0].Details["format"] == "xlsx"
 	}, patience, refundPoll)
 
+	exportHistory(t, s, int64(len(a.Body)))
+
 	refused(t, finance.Get(adminRecords+"/export?format=pdf"), http.StatusUnprocessableEntity, models.CodeValidation)
 	refused(t, finance.Get(adminRecords+"/export?format=csv&lang=fr"), http.StatusUnprocessableEntity, models.CodeValidation)
 	exportLanguages(t, s)
+}
+
+// exportEntry is an export in the history of exports.
+type exportEntry struct {
+	Kind        models.ExportKind
+	Status      models.ExportStatus
+	Label       string `json:"status_label_en"`
+	Format      string
+	Filters     map[string]any
+	By          *string `json:"requested_by_name"`
+	Rows, Bytes *int64
+}
+
+// exportHistory finds the only export so far of finance staff, whose file has so many bytes.
+func exportHistory(t *testing.T, s *harness.Stack, bytes int64) {
+	t.Helper()
+
+	who := s.World.Users[models.RoleFinanceAdmin]
+	path := "/api/v1/admin/exports?requested_by=" + who.ID.String()
+	found := decoded[[]exportEntry](t, http.StatusOK, s.As(models.RoleAdmin).Get(path))
+
+	require.Len(t, found, 1)
+	require.Equal(t, models.ExportCompleted, found[0].Status)
+	require.Equal(t, "Completed", found[0].Label)
+	require.Equal(t, who.Name, *found[0].By)
+	require.Equal(t, "xlsx", found[0].Format)
+	require.NotContains(t, found[0].Filters, "format")
+	require.Contains(t, found[0].Filters, "provider_id")
+	require.EqualValues(t, 2, *found[0].Rows)
+	require.Equal(t, bytes, *found[0].Bytes)
 }
 
 // exportLanguages reads the first line of files: workbooks follow Accept-Language, which is Arabic unless it is said, and CSV stays

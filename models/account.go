@@ -88,6 +88,8 @@ type AuditEntry struct {
 	// Address and UserAgent are where the actor's request came from; empty for operators and for the service itself.
 	Address   string `bun:"address"`
 	UserAgent string `bun:"user_agent"`
+
+	ActorName string `bun:"-"` // read for people only; empty without a user
 }
 
 // TakeOriginFromDetails fills in where a log-in of before the columns came from: its details tell.

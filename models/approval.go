@@ -59,6 +59,8 @@ type RefundApproval struct {
 	DecidedBy *uuid.UUID       `bun:"decided_by"` // nil: EXPIRED
 	Note      string           `bun:"note"`       // of a rejection its reason; may name a person
 	DecidedAt time.Time        `bun:"decided_at"`
+
+	DeciderName string `bun:"-"` // read for people only
 }
 
 // NeedsApproval reports that the refund waits for the word of a second person.

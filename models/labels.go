@@ -138,6 +138,16 @@ func IncidentStatusLabel(status string) Label {
 	return Label{"مفتوحة", "Open"}
 }
 
+var exportLabels = map[ExportStatus]Label{
+	ExportRunning:   {"قيد التصدير", "Running"},
+	ExportCompleted: {"مكتمل", "Completed"},
+	ExportStopped:   {"انقطع", "Broke off"},
+	ExportUnknown:   {"غير معروف", "Unknown"},
+}
+
+// Label is the export's status for people.
+func (s ExportStatus) Label() Label { return exportLabels[s] }
+
 var resourceLabels = map[string]Label{
 	StatusActive:           {"نشط", "Active"},
 	StatusInactive:         {"غير نشط", "Inactive"},

@@ -166,6 +166,7 @@ type Incident struct {
 
 	BookingNumber string `bun:"-"` // read for people only
 	AssigneeName  string `bun:"-"` // the same
+	ResolverName  string `bun:"-"` // the same
 }
 
 // IncidentNote is what one of the staff has found out about an incident.

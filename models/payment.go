@@ -220,6 +220,7 @@ type Refund struct {
 	Approval *RefundApproval `bun:"-"`
 
 	BookingNumber string `bun:"-"` // read for people only
+	RequesterName string `bun:"-"` // the same; empty when the service refunded by itself
 }
 
 // SentAnswer is how a gateway answered the last sending of a refund that is not decided, or of an attempt that is not opened.
@@ -266,4 +267,6 @@ type RefundPayout struct {
 	Note      string         `bun:"note"` // of a rejection its reason
 	DecidedBy uuid.UUID      `bun:"decided_by"`
 	DecidedAt time.Time      `bun:"decided_at"`
+
+	DeciderName string `bun:"-"` // read for people only
 }

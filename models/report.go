@@ -74,6 +74,29 @@ func (s RecordSum) Figures() ReportFigures {
 	return f
 }
 
+// RecordTotal is what ledger lines add up to, each as it is. Amounts are in SAR.
+type RecordTotal struct {
+	Lines int64 // how many they are
+
+	Gross, Commission, Net, Refunded Money
+}
+
+// RecordTotals are what ledger lines add up to by their state; a state without lines may be missing.
+type RecordTotals map[BalanceStatus]RecordTotal
+
+// All is what the lines of all states add up to.
+func (t RecordTotals) All() RecordTotal {
+	var all RecordTotal
+
+	for _, of := range t {
+		all.Lines += of.Lines
+		all.Gross, all.Commission = all.Gross.Add(of.Gross), all.Commission.Add(of.Commission)
+		all.Net, all.Refunded = all.Net.Add(of.Net), all.Refunded.Add(of.Refunded)
+	}
+
+	return all
+}
+
 // ReportDay is one day in Riyadh of a report.
 type ReportDay struct {
 	Date Date

@@ -407,7 +407,7 @@ type AuditExportFormat string
 
 // AuditLog An entry of the audit log, one action of a user, of an operator or of the service.
 //
-// Example: {"action":"FINANCIAL_RECORDS_EXPORTED","actor_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","actor_kind":"USER","actor_role":"FINANCE_ADMIN","address":"203.0.113.7","created_at":"2026-11-22T08:00:00Z","details":{"filters":{"period":"this_month"},"format":"csv","rows":128},"entity":"financial_records","entity_id":null,"id":"019ab0c5-3000-7aaa-8bbb-000000000001","operator":null,"request_id":"019ab0c5-2fff-7b1a-9a55-0c1f5a3c9d10","user_agent":"Mozilla/5.0"}
+// Example: {"action":"FINANCIAL_RECORDS_EXPORTED","actor_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","actor_kind":"USER","actor_name":"Huda Alqahtani","actor_role":"FINANCE_ADMIN","address":"203.0.113.7","created_at":"2026-11-22T08:00:00Z","details":{"filters":{"period":"this_month"},"format":"csv","rows":128},"entity":"financial_records","entity_id":null,"id":"019ab0c5-3000-7aaa-8bbb-000000000001","operator":null,"request_id":"019ab0c5-2fff-7b1a-9a55-0c1f5a3c9d10","user_agent":"Mozilla/5.0"}
 type AuditLog struct {
 	// Action What was done, UPPER_SNAKE. New actions may be added.
 	//
@@ -419,6 +419,9 @@ type AuditLog struct {
 
 	// ActorKind A user of the service, an operator at the command line, or the service itself (also for actions of an unknown caller, such as a failed log-in).
 	ActorKind string `json:"actor_kind"`
+
+	// ActorName What the user is called now, also when the account was removed since.
+	ActorName *string `json:"actor_name"`
 
 	// ActorRole The role that the actor had; null when the service acted by itself.
 	ActorRole *ActorRole `json:"actor_role"`
@@ -923,11 +926,68 @@ type EmailInput struct {
 	Email Email `json:"email"`
 }
 
+// Export A file that was exported.
+//
+// Example: {"bytes":31744,"ended_at":"2026-11-22T08:00:01Z","filters":{"period":"this_month"},"format":"csv","id":"019ab0c5-3000-7aaa-8bbb-000000000001","kind":"FINANCIAL_RECORDS","requested_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","requested_by_name":"Huda Alqahtani","requested_by_role":"FINANCE_ADMIN","rows":128,"started_at":"2026-11-22T08:00:00Z","status":"COMPLETED","status_label_ar":"مكتمل","status_label_en":"Completed"}
+type Export struct {
+	// Bytes How long the file is, or what of it may have left. Null also of exports by the version before.
+	Bytes *int64 `json:"bytes"`
+
+	// EndedAt Null while it is RUNNING and when it is UNKNOWN.
+	EndedAt *time.Time `json:"ended_at"`
+
+	// Filters The query parameters of the export, without its format.
+	Filters map[string]interface{} `json:"filters"`
+
+	// Format The file format, such as csv.
+	Format string `json:"format"`
+
+	// ID Of the entry of the audit log that was written before the first byte.
+	ID openapi_types.UUID `json:"id"`
+
+	// Kind What was exported.
+	Kind        ExportKind          `json:"kind"`
+	RequestedBy *openapi_types.UUID `json:"requested_by"`
+
+	// RequestedByName Also of an account that was removed since.
+	RequestedByName *string `json:"requested_by_name"`
+
+	// RequestedByRole The role that the actor had; null when the service acted by itself.
+	RequestedByRole *ActorRole `json:"requested_by_role"`
+
+	// Rows How many were written; of one that was STOPPED as many as may have left.
+	Rows      *int64    `json:"rows"`
+	StartedAt time.Time `json:"started_at"`
+
+	// Status RUNNING: it is being written. COMPLETED: all of it was handed on. STOPPED: it broke off, and is not the whole file. UNKNOWN: what
+	// wrote it has ended without a note of it; the file is likely to have no end.
+	Status        ExportStatus `json:"status"`
+	StatusLabelAr string       `json:"status_label_ar"`
+	StatusLabelEn string       `json:"status_label_en"`
+}
+
 // ExportFormat A file format for exports.
 type ExportFormat string
 
+// ExportKind What was exported.
+type ExportKind = models.ExportKind
+
 // ExportLanguage The language of an export.
 type ExportLanguage string
+
+// ExportStatus RUNNING: it is being written. COMPLETED: all of it was handed on. STOPPED: it broke off, and is not the whole file. UNKNOWN: what
+// wrote it has ended without a note of it; the file is likely to have no end.
+type ExportStatus = models.ExportStatus
+
+// ExportsAnswer defines model for ExportsAnswer.
+type ExportsAnswer struct {
+	Data []Export `json:"data"`
+
+	// Meta Where a page is in its collection.
+	//
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	Meta Meta `json:"meta"`
+}
 
 // FailureCode Why an attempt failed; null when it has not.
 type FailureCode = models.FailureCode
@@ -1017,6 +1077,59 @@ type FinancialRecordAnswer struct {
 	//
 	// Example: {"ad_campaign_id":null,"balance_status":"IN_CURRENT_BALANCE","booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","captured_at":"2026-11-21T09:31:10Z","commission_rate":0.1,"created_at":"2026-11-21T09:31:12Z","currency":"SAR","details":"Weekend in AlUla","gross_amount":1150,"id":"5f0d6a43-5d0c-5b1e-8c77-7b2a1c9e4f01","kind":"SALE","net_amount":1035,"netted_against":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","payout_date":null,"payout_reference":null,"payout_reverted_at":null,"platform_commission_amount":115,"provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","provider_name":"Demo Tours","record_date":"2026-11-21","refunded_amount":0,"split_from":null,"status_label_ar":"في الرصيد الحالي","status_label_en":"In current balance","transaction_number":"RH-2026-000001","transferred_at":null}
 	Data FinancialRecord `json:"data"`
+}
+
+// FinancialRecordTotal How many records there are, and the sums of their amounts.
+type FinancialRecordTotal struct {
+	Count int64 `json:"count"`
+
+	// GrossAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	GrossAmount Money `json:"gross_amount"`
+
+	// NetAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	NetAmount Money `json:"net_amount"`
+
+	// PlatformCommissionAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	PlatformCommissionAmount Money `json:"platform_commission_amount"`
+
+	// RefundedAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	RefundedAmount Money `json:"refunded_amount"`
+}
+
+// FinancialRecordTotals What financial records add up to. `total` is the sum of the three others.
+//
+// Example: {"currency":"SAR","in_current_balance":{"count":1,"gross_amount":1150,"net_amount":1035,"platform_commission_amount":115,"refunded_amount":0},"refunded":{"count":1,"gross_amount":115,"net_amount":103.5,"platform_commission_amount":11.5,"refunded_amount":115},"total":{"count":3,"gross_amount":1380,"net_amount":1242,"platform_commission_amount":138,"refunded_amount":115},"transferred":{"count":1,"gross_amount":115,"net_amount":103.5,"platform_commission_amount":11.5,"refunded_amount":0}}
+type FinancialRecordTotals struct {
+	// Currency ISO 4217. The service knows one currency.
+	Currency Currency `json:"currency"`
+
+	// InCurrentBalance How many records there are, and the sums of their amounts.
+	InCurrentBalance FinancialRecordTotal `json:"in_current_balance"`
+
+	// Refunded How many records there are, and the sums of their amounts.
+	Refunded FinancialRecordTotal `json:"refunded"`
+
+	// Total How many records there are, and the sums of their amounts.
+	Total FinancialRecordTotal `json:"total"`
+
+	// Transferred How many records there are, and the sums of their amounts.
+	Transferred FinancialRecordTotal `json:"transferred"`
+}
+
+// FinancialRecordTotalsAnswer defines model for FinancialRecordTotalsAnswer.
+type FinancialRecordTotalsAnswer struct {
+	// Data What financial records add up to. `total` is the sum of the three others.
+	//
+	// Example: {"currency":"SAR","in_current_balance":{"count":1,"gross_amount":1150,"net_amount":1035,"platform_commission_amount":115,"refunded_amount":0},"refunded":{"count":1,"gross_amount":115,"net_amount":103.5,"platform_commission_amount":11.5,"refunded_amount":115},"total":{"count":3,"gross_amount":1380,"net_amount":1242,"platform_commission_amount":138,"refunded_amount":115},"transferred":{"count":1,"gross_amount":115,"net_amount":103.5,"platform_commission_amount":11.5,"refunded_amount":0}}
+	Data FinancialRecordTotals `json:"data"`
 }
 
 // FinancialRecordsAnswer defines model for FinancialRecordsAnswer.
@@ -1213,7 +1326,7 @@ type IdempotencyKey = openapi_types.UUID
 
 // Incident Something that an operator has to look at.
 //
-// Example: {"ad_campaign_id":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","created_at":"2026-11-21T09:31:12Z","details":{"expected_amount":1150,"reported_amount":1149},"id":"019ab0c4-2000-7aaa-8bbb-000000000001","kind":"AMOUNT_MISMATCH","kind_label_ar":"اختلاف في المبلغ","kind_label_en":"Amount mismatch","message":"The gateway reports 1149.00 SAR, 1150.00 SAR were expected.","note":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","refund_id":null,"resolved_at":null,"resolved_by":null,"status":"OPEN","status_label_ar":"مفتوحة","status_label_en":"Open","workflow_id":"payment/2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
+// Example: {"ad_campaign_id":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","created_at":"2026-11-21T09:31:12Z","details":{"expected_amount":1150,"reported_amount":1149},"id":"019ab0c4-2000-7aaa-8bbb-000000000001","kind":"AMOUNT_MISMATCH","kind_label_ar":"اختلاف في المبلغ","kind_label_en":"Amount mismatch","message":"The gateway reports 1149.00 SAR, 1150.00 SAR were expected.","note":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","refund_id":null,"resolved_at":null,"resolved_by":null,"resolved_by_name":null,"status":"OPEN","status_label_ar":"مفتوحة","status_label_en":"Open","workflow_id":"payment/2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
 type Incident struct {
 	AdCampaignID *openapi_types.UUID `json:"ad_campaign_id"`
 
@@ -1248,6 +1361,9 @@ type Incident struct {
 	ResolvedAt           *time.Time          `json:"resolved_at"`
 	ResolvedBy           *openapi_types.UUID `json:"resolved_by"`
 
+	// ResolvedByName Also of an account that was removed since.
+	ResolvedByName *string `json:"resolved_by_name"`
+
 	// Status Whether the incident is resolved.
 	Status        IncidentStatus `json:"status"`
 	StatusLabelAr string         `json:"status_label_ar"`
@@ -1259,7 +1375,7 @@ type Incident struct {
 type IncidentAnswer struct {
 	// Data Something that an operator has to look at.
 	//
-	// Example: {"ad_campaign_id":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","created_at":"2026-11-21T09:31:12Z","details":{"expected_amount":1150,"reported_amount":1149},"id":"019ab0c4-2000-7aaa-8bbb-000000000001","kind":"AMOUNT_MISMATCH","kind_label_ar":"اختلاف في المبلغ","kind_label_en":"Amount mismatch","message":"The gateway reports 1149.00 SAR, 1150.00 SAR were expected.","note":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","refund_id":null,"resolved_at":null,"resolved_by":null,"status":"OPEN","status_label_ar":"مفتوحة","status_label_en":"Open","workflow_id":"payment/2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
+	// Example: {"ad_campaign_id":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","created_at":"2026-11-21T09:31:12Z","details":{"expected_amount":1150,"reported_amount":1149},"id":"019ab0c4-2000-7aaa-8bbb-000000000001","kind":"AMOUNT_MISMATCH","kind_label_ar":"اختلاف في المبلغ","kind_label_en":"Amount mismatch","message":"The gateway reports 1149.00 SAR, 1150.00 SAR were expected.","note":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","refund_id":null,"resolved_at":null,"resolved_by":null,"resolved_by_name":null,"status":"OPEN","status_label_ar":"مفتوحة","status_label_en":"Open","workflow_id":"payment/2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
 	Data Incident `json:"data"`
 }
 
@@ -1987,6 +2103,38 @@ type ProviderAnswer struct {
 	Data Provider `json:"data"`
 }
 
+// ProviderBalance A provider company and where its money stood at a moment.
+//
+// Example: {"balance":{"as_of":"2026-11-22T08:00:00Z","currency":"SAR","earned_amount":21735,"last_payout_at":"2026-11-20T08:00:00Z","paid_out_amount":20700,"payable_amount":1035,"provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002"},"id":"019ab0c2-7000-7aaa-8bbb-000000000002","name":"Demo Tours","status":"ACTIVE","status_label_ar":"نشط","status_label_en":"Active"}
+type ProviderBalance struct {
+	// Balance Where a provider's money stood at a moment. `payable_amount` is what the platform owes the provider; it is less than 0
+	// when refunds have taken back more than has been sold since. `paid_out_amount` is what the provider has been paid, less
+	// what claw-backs have netted. `earned_amount` is the sum of both: what sales have come to after commission and refunds.
+	//
+	//
+	// Example: {"as_of":"2026-11-22T08:00:00Z","currency":"SAR","earned_amount":21735,"last_payout_at":"2026-11-20T08:00:00Z","paid_out_amount":20700,"payable_amount":1035,"provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002"}
+	Balance Balance `json:"balance"`
+
+	// ID Of the company.
+	ID   openapi_types.UUID `json:"id"`
+	Name string             `json:"name"`
+
+	// Status Whether it can be used.
+	Status        ResourceStatus `json:"status"`
+	StatusLabelAr string         `json:"status_label_ar"`
+	StatusLabelEn string         `json:"status_label_en"`
+}
+
+// ProviderBalancesAnswer defines model for ProviderBalancesAnswer.
+type ProviderBalancesAnswer struct {
+	Data []ProviderBalance `json:"data"`
+
+	// Meta Where a page is in its collection.
+	//
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	Meta Meta `json:"meta"`
+}
+
 // ProviderDetail A provider company with figures for the dashboard.
 type ProviderDetail struct {
 	City *string `json:"city"`
@@ -2110,7 +2258,7 @@ type RefreshRequest struct {
 
 // Refund Money back to the customer.
 //
-// Example: {"amount":150,"approval":null,"approval_until":null,"approved_by":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","channel":"GATEWAY","completed_at":"2026-11-22T08:00:01Z","created_at":"2026-11-22T08:00:00Z","currency":"SAR","failure_code":null,"id":"7b1f7a52-40ad-5d0e-93a5-54d80dfb1c22","needs_approval":false,"needs_payout":false,"paid_out_on":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","payout_decided_at":null,"payout_decided_by":null,"payout_note":null,"payout_reference":null,"policy_percent":null,"reason":"One traveller could not come","reason_code":null,"refund_transaction_id":"9f4e2c10-5b8e-5a77-a2d1-2b0f5f3f7c31","refund_type":"PARTIAL","requested_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","returned_at":null,"status":"SUCCEEDED","status_label_ar":"ناجح","status_label_en":"Succeeded"}
+// Example: {"amount":150,"approval":null,"approval_until":null,"approved_by":null,"approved_by_name":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","channel":"GATEWAY","completed_at":"2026-11-22T08:00:01Z","created_at":"2026-11-22T08:00:00Z","currency":"SAR","failure_code":null,"id":"7b1f7a52-40ad-5d0e-93a5-54d80dfb1c22","needs_approval":false,"needs_payout":false,"paid_out_on":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","payout_decided_at":null,"payout_decided_by":null,"payout_decided_by_name":null,"payout_note":null,"payout_reference":null,"policy_percent":null,"reason":"One traveller could not come","reason_code":null,"refund_transaction_id":"9f4e2c10-5b8e-5a77-a2d1-2b0f5f3f7c31","refund_type":"PARTIAL","requested_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","requested_by_name":"Huda Alqahtani","returned_at":null,"status":"SUCCEEDED","status_label_ar":"ناجح","status_label_en":"Succeeded"}
 type Refund struct {
 	// Amount An amount in SAR, exactly 2 decimals.
 	//
@@ -2119,7 +2267,7 @@ type Refund struct {
 
 	// Approval What was decided about a refund that needs the approval of a second person; null until then.
 	//
-	// Example: {"decided_at":"2026-11-22T08:10:00Z","decided_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d12","decision":"APPROVED","note":"Compared with the customer's letter"}
+	// Example: {"decided_at":"2026-11-22T08:10:00Z","decided_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d12","decided_by_name":"Sultan Alharbi","decision":"APPROVED","note":"Compared with the customer's letter"}
 	Approval *RefundApproval `json:"approval"`
 
 	// ApprovalUntil Until when it could be approved; null for a refund that needs no approval.
@@ -2127,6 +2275,9 @@ type Refund struct {
 
 	// ApprovedBy The user who approved it; null for a refund that is not approved or needs no approval.
 	ApprovedBy *openapi_types.UUID `json:"approved_by"`
+
+	// ApprovedByName Also of an account that was removed since.
+	ApprovedByName *string `json:"approved_by_name"`
 
 	// BookingID Null when the payment of an ad campaign is refunded.
 	BookingID *openapi_types.UUID `json:"booking_id"`
@@ -2163,6 +2314,9 @@ type Refund struct {
 	// PayoutDecidedBy Who confirmed or rejected the payout.
 	PayoutDecidedBy *openapi_types.UUID `json:"payout_decided_by"`
 
+	// PayoutDecidedByName Also of an account that was removed since.
+	PayoutDecidedByName *string `json:"payout_decided_by_name"`
+
 	// PayoutNote What was noted with the confirmation, or why it was rejected.
 	PayoutNote *string `json:"payout_note"`
 
@@ -2185,6 +2339,9 @@ type Refund struct {
 	// RequestedBy The user; null when the service refunded by itself.
 	RequestedBy *openapi_types.UUID `json:"requested_by"`
 
+	// RequestedByName Also of an account that was removed since.
+	RequestedByName *string `json:"requested_by_name"`
+
 	// ReturnedAt When the gateway had the money again after the refund had SUCCEEDED: the customer's bank did not take it. It is owed until it is paid out by hand.
 	ReturnedAt *time.Time `json:"returned_at"`
 
@@ -2198,18 +2355,21 @@ type Refund struct {
 type RefundAnswer struct {
 	// Data Money back to the customer.
 	//
-	// Example: {"amount":150,"approval":null,"approval_until":null,"approved_by":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","channel":"GATEWAY","completed_at":"2026-11-22T08:00:01Z","created_at":"2026-11-22T08:00:00Z","currency":"SAR","failure_code":null,"id":"7b1f7a52-40ad-5d0e-93a5-54d80dfb1c22","needs_approval":false,"needs_payout":false,"paid_out_on":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","payout_decided_at":null,"payout_decided_by":null,"payout_note":null,"payout_reference":null,"policy_percent":null,"reason":"One traveller could not come","reason_code":null,"refund_transaction_id":"9f4e2c10-5b8e-5a77-a2d1-2b0f5f3f7c31","refund_type":"PARTIAL","requested_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","returned_at":null,"status":"SUCCEEDED","status_label_ar":"ناجح","status_label_en":"Succeeded"}
+	// Example: {"amount":150,"approval":null,"approval_until":null,"approved_by":null,"approved_by_name":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","channel":"GATEWAY","completed_at":"2026-11-22T08:00:01Z","created_at":"2026-11-22T08:00:00Z","currency":"SAR","failure_code":null,"id":"7b1f7a52-40ad-5d0e-93a5-54d80dfb1c22","needs_approval":false,"needs_payout":false,"paid_out_on":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","payout_decided_at":null,"payout_decided_by":null,"payout_decided_by_name":null,"payout_note":null,"payout_reference":null,"policy_percent":null,"reason":"One traveller could not come","reason_code":null,"refund_transaction_id":"9f4e2c10-5b8e-5a77-a2d1-2b0f5f3f7c31","refund_type":"PARTIAL","requested_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","requested_by_name":"Huda Alqahtani","returned_at":null,"status":"SUCCEEDED","status_label_ar":"ناجح","status_label_en":"Succeeded"}
 	Data Refund `json:"data"`
 }
 
 // RefundApproval What was decided about a refund that needs the approval of a second person; null until then.
 //
-// Example: {"decided_at":"2026-11-22T08:10:00Z","decided_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d12","decision":"APPROVED","note":"Compared with the customer's letter"}
+// Example: {"decided_at":"2026-11-22T08:10:00Z","decided_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d12","decided_by_name":"Sultan Alharbi","decision":"APPROVED","note":"Compared with the customer's letter"}
 type RefundApproval struct {
 	DecidedAt time.Time `json:"decided_at"`
 
 	// DecidedBy The user; null for EXPIRED.
 	DecidedBy *openapi_types.UUID `json:"decided_by"`
+
+	// DecidedByName Also of an account that was removed since.
+	DecidedByName *string `json:"decided_by_name"`
 
 	// Decision What was decided about a refund. EXPIRED: nothing, until its time was over.
 	Decision ApprovalDecision `json:"decision"`
@@ -3085,6 +3245,37 @@ type PreviewRefundParams struct {
 	PaymentTransactionID *openapi_types.UUID `form:"payment_transaction_id,omitempty" json:"payment_transaction_id,omitempty"`
 }
 
+// ListExportsParams defines parameters for ListExports.
+type ListExportsParams struct {
+	// Kind Only exports of this kind.
+	Kind *ExportKind `form:"kind,omitempty" json:"kind,omitempty"`
+
+	// RequestedBy Only exports by this user.
+	RequestedBy *openapi_types.UUID `form:"requested_by,omitempty" json:"requested_by,omitempty"`
+
+	// Period Calendar period in Asia/Riyadh; the week starts on Sunday. `custom` needs `date_from` and `date_to`, which alone mean the same. Without any of them, everything.
+	Period *Period `form:"period,omitempty" json:"period,omitempty"`
+
+	// DateFrom First day of a custom period (Asia/Riyadh).
+	DateFrom *DateFrom `form:"date_from,omitempty" json:"date_from,omitempty"`
+
+	// DateTo Last day of a custom period, which has at most 366 days.
+	DateTo *DateTo `form:"date_to,omitempty" json:"date_to,omitempty"`
+
+	// Sort `started_at`. Default `-started_at`.
+	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
+
+	// Page The page, from 1.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PerPage The size of a page.
+	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// Cursor `meta.next_cursor` of the page before: this page begins where that one ended, whatever has been added or taken away in
+	// between. `page` is not looked at then; filters are to stay as they were, and `sort` may be left out.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListFinancialRecordsParams defines parameters for ListFinancialRecords.
 type ListFinancialRecordsParams struct {
 	// Period Calendar period in Asia/Riyadh; the week starts on Sunday. `custom` needs `date_from` and `date_to`, which alone mean the same. Without any of them, everything.
@@ -3168,6 +3359,33 @@ type ExportFinancialRecordsParams struct {
 type MarkRecordsTransferredParams struct {
 	// IdempotencyKey A UUID v4 that the client makes for this one intention and sends again with every retry.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// GetFinancialRecordTotalsParams defines parameters for GetFinancialRecordTotals.
+type GetFinancialRecordTotalsParams struct {
+	// Period Calendar period in Asia/Riyadh; the week starts on Sunday. `custom` needs `date_from` and `date_to`, which alone mean the same. Without any of them, everything.
+	Period *Period `form:"period,omitempty" json:"period,omitempty"`
+
+	// DateFrom First day of a custom period (Asia/Riyadh).
+	DateFrom *DateFrom `form:"date_from,omitempty" json:"date_from,omitempty"`
+
+	// DateTo Last day of a custom period, which has at most 366 days.
+	DateTo *DateTo `form:"date_to,omitempty" json:"date_to,omitempty"`
+
+	// BookingID Only what belongs to this booking.
+	BookingID *BookingIDFilter `form:"booking_id,omitempty" json:"booking_id,omitempty"`
+
+	// AdCampaignID Only what belongs to this ad campaign.
+	AdCampaignID *AdCampaignIDFilter `form:"ad_campaign_id,omitempty" json:"ad_campaign_id,omitempty"`
+
+	// ProviderID Only what belongs to this provider company.
+	ProviderID *ProviderIDFilter `form:"provider_id,omitempty" json:"provider_id,omitempty"`
+
+	// BalanceStatus Only records with this balance status.
+	BalanceStatus *BalanceStatusFilter `form:"balance_status,omitempty" json:"balance_status,omitempty"`
+
+	// Search Case-insensitive substring of trip title, details or transaction number.
+	Search *RecordSearch `form:"search,omitempty" json:"search,omitempty"`
 }
 
 // MarkRecordTransferredParams defines parameters for MarkRecordTransferred.
@@ -3277,6 +3495,32 @@ type ListPaymentTransactionsParams struct {
 type RefundLatePaymentParams struct {
 	// IdempotencyKey A UUID v4 that the client makes for this one intention and sends again with every retry.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListProviderBalancesParams defines parameters for ListProviderBalances.
+type ListProviderBalancesParams struct {
+	// Search Substring of the name, whatever its case and the spelling of Arabic letters.
+	Search *string `form:"search,omitempty" json:"search,omitempty"`
+
+	// OnlyOwed true: only companies that the platform owes something, whose `payable_amount` is more than 0; false: all.
+	OnlyOwed *bool `form:"only_owed,omitempty" json:"only_owed,omitempty"`
+
+	// AsOf A moment that has passed, RFC 3339 with its offset (`+` as `%2B`). Transfers that were booked up to and at it count.
+	// Default: now. A moment in the future is 422.
+	AsOf *AsOf `form:"as_of,omitempty" json:"as_of,omitempty"`
+
+	// Sort `name`, `payable_amount`, `paid_out_amount`, `last_payout_at`. Default `name`.
+	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
+
+	// Page The page, from 1.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PerPage The size of a page.
+	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// Cursor `meta.next_cursor` of the page before: this page begins where that one ended, whatever has been added or taken away in
+	// between. `page` is not looked at then; filters are to stay as they were, and `sort` may be left out.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListProvidersParams defines parameters for ListProviders.
@@ -4078,6 +4322,9 @@ type ServerInterface interface {
 	// StreamDashboardEvents Stream the changes of the dashboard
 	// (GET /api/v1/admin/dashboard/events)
 	StreamDashboardEvents(c *fiber.Ctx) error
+	// ListExports List exports
+	// (GET /api/v1/admin/exports)
+	ListExports(c *fiber.Ctx, params ListExportsParams) error
 	// ListFinancialRecords List financial records
 	// (GET /api/v1/admin/financial-records)
 	ListFinancialRecords(c *fiber.Ctx, params ListFinancialRecordsParams) error
@@ -4087,6 +4334,9 @@ type ServerInterface interface {
 	// MarkRecordsTransferred Mark several records as paid out
 	// (POST /api/v1/admin/financial-records/mark-transferred)
 	MarkRecordsTransferred(c *fiber.Ctx, params MarkRecordsTransferredParams) error
+	// GetFinancialRecordTotals Add up financial records
+	// (GET /api/v1/admin/financial-records/totals)
+	GetFinancialRecordTotals(c *fiber.Ctx, params GetFinancialRecordTotalsParams) error
 	// MarkRecordTransferred Mark a record as paid out
 	// (POST /api/v1/admin/financial-records/{id}/mark-transferred)
 	MarkRecordTransferred(c *fiber.Ctx, id ID, params MarkRecordTransferredParams) error
@@ -4126,6 +4376,9 @@ type ServerInterface interface {
 	// RefundLatePayment Refund a late payment once more, or money in suspense
 	// (POST /api/v1/admin/payment-transactions/{id}/refund)
 	RefundLatePayment(c *fiber.Ctx, id ID, params RefundLatePaymentParams) error
+	// ListProviderBalances List the balances of all providers
+	// (GET /api/v1/admin/provider-balances)
+	ListProviderBalances(c *fiber.Ctx, params ListProviderBalancesParams) error
 	// ListProviders List providers
 	// (GET /api/v1/admin/providers)
 	ListProviders(c *fiber.Ctx, params ListProvidersParams) error
@@ -5066,6 +5319,99 @@ func (siw *ServerInterfaceWrapper) StreamDashboardEvents(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// ListExports operation middleware
+func (siw *ServerInterfaceWrapper) ListExports(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListExportsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "kind" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "kind", query, &params.Kind, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter kind: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "requested_by" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "requested_by", query, &params.RequestedBy, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter requested_by: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "period" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "period", query, &params.Period, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter period: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "date_from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "date_from", query, &params.DateFrom, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter date_from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "date_to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "date_to", query, &params.DateTo, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter date_to: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "sort" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "sort", query, &params.Sort, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter sort: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "per_page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "per_page", query, &params.PerPage, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListExports(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // ListFinancialRecords operation middleware
 func (siw *ServerInterfaceWrapper) ListFinancialRecords(c *fiber.Ctx) error {
 
@@ -5317,6 +5663,92 @@ func (siw *ServerInterfaceWrapper) MarkRecordsTransferred(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.MarkRecordsTransferred(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetFinancialRecordTotals operation middleware
+func (siw *ServerInterfaceWrapper) GetFinancialRecordTotals(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetFinancialRecordTotalsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "period" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "period", query, &params.Period, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter period: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "date_from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "date_from", query, &params.DateFrom, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter date_from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "date_to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "date_to", query, &params.DateTo, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter date_to: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "booking_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "booking_id", query, &params.BookingID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter booking_id: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "ad_campaign_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "ad_campaign_id", query, &params.AdCampaignID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter ad_campaign_id: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "provider_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "provider_id", query, &params.ProviderID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter provider_id: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "balance_status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "balance_status", query, &params.BalanceStatus, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter balance_status: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "search" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "search", query, &params.Search, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter search: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetFinancialRecordTotals(c, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -5942,6 +6374,85 @@ func (siw *ServerInterfaceWrapper) RefundLatePayment(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.RefundLatePayment(c, id, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListProviderBalances operation middleware
+func (siw *ServerInterfaceWrapper) ListProviderBalances(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListProviderBalancesParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "search" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "search", query, &params.Search, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter search: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "only_owed" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "only_owed", query, &params.OnlyOwed, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter only_owed: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "as_of" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "as_of", query, &params.AsOf, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter as_of: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "sort" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "sort", query, &params.Sort, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter sort: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "per_page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "per_page", query, &params.PerPage, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListProviderBalances(c, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -10504,6 +11015,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/api/v1/admin/dashboard/events", wrapper.StreamDashboardEvents)
 
+	router.Get(options.BaseURL+"/api/v1/admin/exports", wrapper.ListExports)
+
 	router.Get(options.BaseURL+"/api/v1/admin/financial-records", wrapper.ListFinancialRecords)
 
 	router.Post(options.BaseURL+"/api/v1/admin/financial-records/:id/mark-transferred", wrapper.MarkRecordTransferred)
@@ -10513,6 +11026,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 	router.Get(options.BaseURL+"/api/v1/admin/financial-records/export", wrapper.ExportFinancialRecords)
 
 	router.Post(options.BaseURL+"/api/v1/admin/financial-records/mark-transferred", wrapper.MarkRecordsTransferred)
+
+	router.Get(options.BaseURL+"/api/v1/admin/financial-records/totals", wrapper.GetFinancialRecordTotals)
 
 	router.Get(options.BaseURL+"/api/v1/admin/financial-reports/summary", wrapper.GetFinancialSummary)
 
@@ -10535,6 +11050,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 	router.Get(options.BaseURL+"/api/v1/admin/payment-transactions/:id", wrapper.GetPaymentTransaction)
 
 	router.Post(options.BaseURL+"/api/v1/admin/payment-transactions/:id/refund", wrapper.RefundLatePayment)
+
+	router.Get(options.BaseURL+"/api/v1/admin/provider-balances", wrapper.ListProviderBalances)
 
 	router.Get(options.BaseURL+"/api/v1/admin/providers", wrapper.ListProviders)
 
@@ -11102,6 +11619,23 @@ func (response StreamDashboardEvents200TextEventStreamResponse) VisitStreamDashb
 	return nil
 }
 
+type ListExportsRequestObject struct {
+	Params ListExportsParams
+}
+
+type ListExportsResponseObject interface {
+	VisitListExportsResponse(ctx *fiber.Ctx) error
+}
+
+type ListExports200JSONResponse ExportsAnswer
+
+func (response ListExports200JSONResponse) VisitListExportsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
 type ListFinancialRecordsRequestObject struct {
 	Params ListFinancialRecordsParams
 }
@@ -11185,6 +11719,23 @@ type MarkRecordsTransferredResponseObject interface {
 type MarkRecordsTransferred200JSONResponse TransferredRecordsAnswer
 
 func (response MarkRecordsTransferred200JSONResponse) VisitMarkRecordsTransferredResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type GetFinancialRecordTotalsRequestObject struct {
+	Params GetFinancialRecordTotalsParams
+}
+
+type GetFinancialRecordTotalsResponseObject interface {
+	VisitGetFinancialRecordTotalsResponse(ctx *fiber.Ctx) error
+}
+
+type GetFinancialRecordTotals200JSONResponse FinancialRecordTotalsAnswer
+
+func (response GetFinancialRecordTotals200JSONResponse) VisitGetFinancialRecordTotalsResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(200)
 
@@ -11452,6 +12003,23 @@ func (response RefundLatePayment202JSONResponse) VisitRefundLatePaymentResponse(
 	ctx.Status(202)
 
 	return ctx.JSON(&response.Body)
+}
+
+type ListProviderBalancesRequestObject struct {
+	Params ListProviderBalancesParams
+}
+
+type ListProviderBalancesResponseObject interface {
+	VisitListProviderBalancesResponse(ctx *fiber.Ctx) error
+}
+
+type ListProviderBalances200JSONResponse ProviderBalancesAnswer
+
+func (response ListProviderBalances200JSONResponse) VisitListProviderBalancesResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
 }
 
 type ListProvidersRequestObject struct {
@@ -13736,6 +14304,9 @@ type StrictServerInterface interface {
 	// StreamDashboardEvents Stream the changes of the dashboard
 	// (GET /api/v1/admin/dashboard/events)
 	StreamDashboardEvents(ctx context.Context, request StreamDashboardEventsRequestObject) (StreamDashboardEventsResponseObject, error)
+	// ListExports List exports
+	// (GET /api/v1/admin/exports)
+	ListExports(ctx context.Context, request ListExportsRequestObject) (ListExportsResponseObject, error)
 	// ListFinancialRecords List financial records
 	// (GET /api/v1/admin/financial-records)
 	ListFinancialRecords(ctx context.Context, request ListFinancialRecordsRequestObject) (ListFinancialRecordsResponseObject, error)
@@ -13745,6 +14316,9 @@ type StrictServerInterface interface {
 	// MarkRecordsTransferred Mark several records as paid out
 	// (POST /api/v1/admin/financial-records/mark-transferred)
 	MarkRecordsTransferred(ctx context.Context, request MarkRecordsTransferredRequestObject) (MarkRecordsTransferredResponseObject, error)
+	// GetFinancialRecordTotals Add up financial records
+	// (GET /api/v1/admin/financial-records/totals)
+	GetFinancialRecordTotals(ctx context.Context, request GetFinancialRecordTotalsRequestObject) (GetFinancialRecordTotalsResponseObject, error)
 	// MarkRecordTransferred Mark a record as paid out
 	// (POST /api/v1/admin/financial-records/{id}/mark-transferred)
 	MarkRecordTransferred(ctx context.Context, request MarkRecordTransferredRequestObject) (MarkRecordTransferredResponseObject, error)
@@ -13784,6 +14358,9 @@ type StrictServerInterface interface {
 	// RefundLatePayment Refund a late payment once more, or money in suspense
 	// (POST /api/v1/admin/payment-transactions/{id}/refund)
 	RefundLatePayment(ctx context.Context, request RefundLatePaymentRequestObject) (RefundLatePaymentResponseObject, error)
+	// ListProviderBalances List the balances of all providers
+	// (GET /api/v1/admin/provider-balances)
+	ListProviderBalances(ctx context.Context, request ListProviderBalancesRequestObject) (ListProviderBalancesResponseObject, error)
 	// ListProviders List providers
 	// (GET /api/v1/admin/providers)
 	ListProviders(ctx context.Context, request ListProvidersRequestObject) (ListProvidersResponseObject, error)
@@ -14503,6 +15080,33 @@ func (sh *strictHandler) StreamDashboardEvents(ctx *fiber.Ctx) error {
 	return nil
 }
 
+// ListExports operation middleware
+func (sh *strictHandler) ListExports(ctx *fiber.Ctx, params ListExportsParams) error {
+	var request ListExportsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListExports(ctx.UserContext(), request.(ListExportsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListExports")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListExportsResponseObject); ok {
+		if err := validResponse.VisitListExportsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListFinancialRecords operation middleware
 func (sh *strictHandler) ListFinancialRecords(ctx *fiber.Ctx, params ListFinancialRecordsParams) error {
 	var request ListFinancialRecordsRequestObject
@@ -14590,6 +15194,33 @@ func (sh *strictHandler) MarkRecordsTransferred(ctx *fiber.Ctx, params MarkRecor
 		return err
 	} else if validResponse, ok := response.(MarkRecordsTransferredResponseObject); ok {
 		if err := validResponse.VisitMarkRecordsTransferredResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetFinancialRecordTotals operation middleware
+func (sh *strictHandler) GetFinancialRecordTotals(ctx *fiber.Ctx, params GetFinancialRecordTotalsParams) error {
+	var request GetFinancialRecordTotalsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetFinancialRecordTotals(ctx.UserContext(), request.(GetFinancialRecordTotalsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetFinancialRecordTotals")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetFinancialRecordTotalsResponseObject); ok {
+		if err := validResponse.VisitGetFinancialRecordTotalsResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {
@@ -15030,6 +15661,33 @@ func (sh *strictHandler) RefundLatePayment(ctx *fiber.Ctx, id ID, params RefundL
 		return err
 	} else if validResponse, ok := response.(RefundLatePaymentResponseObject); ok {
 		if err := validResponse.VisitRefundLatePaymentResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListProviderBalances operation middleware
+func (sh *strictHandler) ListProviderBalances(ctx *fiber.Ctx, params ListProviderBalancesParams) error {
+	var request ListProviderBalancesRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListProviderBalances(ctx.UserContext(), request.(ListProviderBalancesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListProviderBalances")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListProviderBalancesResponseObject); ok {
+		if err := validResponse.VisitListProviderBalancesResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -75,6 +75,7 @@ var detailWords = map[string]string{
 	"must be a name, without a web address":                               "يجب أن يكون اسمًا لا يحتوي على عنوان موقع",
 	"is for partial refunds only":                                         "هذا الحقل للاسترداد الجزئي فقط",
 	"must be created_at or -created_at":                                   "يجب أن تكون القيمة created_at أو -created_at",
+	"must be started_at or -started_at":                                   "يجب أن تكون القيمة started_at أو -started_at",
 	"must be the next_cursor of a page of this list":                      "يجب أن تكون القيمة next_cursor من صفحة في هذه القائمة",
 	"must be valid UTF-8 without the NUL character":                       "يجب أن يكون النص بترميز UTF-8 صحيح",
 	"must be a timestamp such as 2026-11-21T09:30:00Z":                    "يجب أن تكون القيمة تاريخًا ووقتًا مثل 2026-11-21T09:30:00Z",

@@ -33,15 +33,20 @@ func (o *Operations) ListAuditLogs(ctx context.Context, r gen.ListAuditLogsReque
 }
 
 func auditOf(e *models.AuditEntry) gen.AuditLog {
-	details := map[string]any{}
-	d := json.NewDecoder(bytes.NewReader(e.Details))
-	d.UseNumber()          // amounts keep their two decimals
-	_ = d.Decode(&details) // the column is jsonb: what is not an object has no details
-
 	return gen.AuditLog{
-		ID: e.ID, ActorID: e.ActorID, ActorRole: optional(e.ActorRole), Action: e.Action, Entity: e.Entity,
-		EntityID: e.EntityID, Details: details, RequestID: optional(e.RequestID), CreatedAt: utc(e.CreatedAt),
+		ID: e.ID, ActorID: e.ActorID, ActorName: optional(e.ActorName), ActorRole: optional(e.ActorRole), Action: e.Action, Entity: e.Entity,
+		EntityID: e.EntityID, Details: jsonObject(e.Details), RequestID: optional(e.RequestID), CreatedAt: utc(e.CreatedAt),
 		ActorKind: e.ActorKind, Operator: optional(e.Operator), Address: optional(e.Address),
 		UserAgent: optional(e.UserAgent),
 	}
+}
+
+// jsonObject reads the details of an entry.
+func jsonObject(text json.RawMessage) map[string]any {
+	object := map[string]any{}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()         // amounts keep their two decimals
+	_ = d.Decode(&object) // the column is jsonb: what is not an object has no details
+
+	return object
 }

@@ -37,14 +37,31 @@ func (o *Operations) GetBalanceOfProvider(
 	return gen.GetBalanceOfProvider200JSONResponse{Data: b}, err
 }
 
+// ListProviderBalances is where every company stands.
+func (o *Operations) ListProviderBalances(
+	ctx context.Context, r gen.ListProviderBalancesRequestObject,
+) (gen.ListProviderBalancesResponseObject, error) {
+	asOf, err := o.pastMoment(r.Params.AsOf)
+	if err != nil {
+		return nil, err
+	}
+
+	p := pageOf(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
+
+	list, err := o.Store.Ledger.ListBalances(ctx, ledger.BalanceFilter{
+		Search: valueOf(r.Params.Search), OnlyOwed: valueOf(r.Params.OnlyOwed), AsOf: asOf, Page: p,
+	})
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.ListProviderBalances200JSONResponse{Data: mapEach(list.Items, providerBalanceOf), Meta: metaOf(p, list)}, nil
+}
+
 func (o *Operations) balance(ctx context.Context, provider uuid.UUID, asOf *time.Time) (gen.Balance, error) {
-	if asOf != nil {
-		switch ahead := asOf.Sub(o.Now()); {
-		case ahead > clockSkew:
-			return gen.Balance{}, models.Invalid("as_of", "must not be in the future")
-		case ahead > 0:
-			asOf = nil
-		}
+	asOf, err := o.pastMoment(asOf)
+	if err != nil {
+		return gen.Balance{}, err
 	}
 
 	b, err := o.Store.Ledger.ProviderBalance(ctx, provider, asOf)
@@ -53,6 +70,30 @@ func (o *Operations) balance(ctx context.Context, provider uuid.UUID, asOf *time
 	}
 
 	return balanceOf(&b), nil
+}
+
+// pastMoment is a moment that a balance is asked for of; nil is now.
+func (o *Operations) pastMoment(asOf *time.Time) (*time.Time, error) {
+	if asOf == nil {
+		return nil, nil //nolint:nilnil // now has no moment of its own
+	}
+
+	switch ahead := asOf.Sub(o.Now()); {
+	case ahead > clockSkew:
+		return nil, models.Invalid("as_of", "must not be in the future")
+	case ahead > 0:
+		return nil, nil //nolint:nilnil // as above
+	default:
+		return asOf, nil
+	}
+}
+
+func providerBalanceOf(p *ledger.ProviderBalance) gen.ProviderBalance {
+	label := models.ResourceStatusLabel(p.Status)
+
+	return gen.ProviderBalance{
+		ID: p.ID, Name: p.Name, Status: p.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN, Balance: balanceOf(&p.Balance),
+	}
 }
 
 func balanceOf(b *ledger.Balance) gen.Balance {

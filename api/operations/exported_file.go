@@ -9,6 +9,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"rihla/internal/store/db"
+	"rihla/models"
 )
 
 // auditTimeout bounds noting what became of an export, whose own time may be over.
@@ -18,16 +19,20 @@ const auditTimeout = 5 * time.Second
 type exportedFile struct {
 	o  *Operations
 	by db.Actor
-	// action begins the names of the entries of the audit log, entity is what they are about, and details are in all of them.
-	action, entity string
-	details        map[string]any
+	// kind begins the names of the entries of the audit log, entity is what they are about, and details are in all of them.
+	kind    models.ExportKind
+	entity  string
+	details map[string]any
 	// describe sets the headers, and write makes the file and counts its rows: of one that broke off those that may have left.
 	describe func(*fiber.Ctx)
 	write    func(ctx context.Context, w io.Writer) (rows int64, err error)
 }
 
-// send answers with the file. The audit entry is written before the first byte, and the number of rows after the last.
+// send answers with the file. The audit entry is written before the first byte, and the number of rows and bytes after the last.
 func (e exportedFile) send(f *fiber.Ctx) error {
+	e.details = maps.Clone(e.details)
+	e.details["export_id"] = models.NewID() // tells which entries are of one export
+
 	if f.Method() == fiber.MethodHead { // asks for no file: there is nothing to be noted
 		e.describe(f)
 
@@ -52,7 +57,7 @@ func (e exportedFile) send(f *fiber.Ctx) error {
 	}
 
 	// The requester is noted even if the connection breaks; the number of rows follows when it is known.
-	if err := e.note(f.UserContext(), "_EXPORT_STARTED", nil); err != nil {
+	if err := e.note(f.UserContext(), e.kind.Started(), nil); err != nil {
 		done()
 
 		return err
@@ -65,14 +70,15 @@ func (e exportedFile) send(f *fiber.Ctx) error {
 }
 
 func (e exportedFile) writeAndNote(ctx context.Context, w io.Writer) error {
-	rows, err := e.write(ctx, w)
+	file := &countingWriter{w: w}
+	rows, err := e.write(ctx, file)
 	if err == nil {
 		err = ctx.Err() // the connection is cut, whatever is still in its buffers
 	}
 
-	action := "_EXPORTED"
+	action := e.kind.Completed()
 	if err != nil {
-		action = "_EXPORT_STOPPED"
+		action = e.kind.Stopped()
 
 		e.o.Log.WarnContext(ctx, "export broke off", "rows", rows, "error", err)
 	}
@@ -80,18 +86,30 @@ func (e exportedFile) writeAndNote(ctx context.Context, w io.Writer) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditTimeout)
 	defer cancel()
 
-	if noted := e.note(ctx, action, &rows); noted != nil {
+	if noted := e.note(ctx, action, map[string]any{"rows": rows, "bytes": file.bytes}); noted != nil {
 		e.o.Log.ErrorContext(ctx, "export not noted in the audit log", "error", noted)
 	}
 
 	return err
 }
 
-func (e exportedFile) note(ctx context.Context, action string, rows *int64) error {
+func (e exportedFile) note(ctx context.Context, action string, more map[string]any) error {
 	details := maps.Clone(e.details)
-	if rows != nil {
-		details["rows"] = *rows
-	}
+	maps.Copy(details, more)
 
-	return e.o.Store.DB.Audit(ctx, e.by, e.action+action, e.entity, nil, details)
+	return e.o.Store.DB.Audit(ctx, e.by, action, e.entity, nil, details)
+}
+
+// countingWriter counts what was handed on of a file.
+type countingWriter struct {
+	w     io.Writer
+	bytes int64
+}
+
+// Write implements io.Writer.
+func (c *countingWriter) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.bytes += int64(n)
+
+	return n, err //nolint:wrapcheck // it is what the client's connection says
 }

@@ -106,7 +106,8 @@ func (o *Operations) incidentOf(i *models.Incident) gen.Incident {
 		PaymentTransactionID: i.PaymentTransactionID, BookingID: i.BookingID,
 		BookingNumber: optional(i.BookingNumber), AdCampaignID: i.AdCampaignID, RefundID: i.RefundID,
 		Message: i.Message, Details: i.Details, WorkflowID: optional(i.WorkflowID),
-		CreatedAt: utc(i.CreatedAt), ResolvedAt: utcOrNil(i.ResolvedAt), ResolvedBy: i.ResolvedBy, Note: optional(i.Note),
+		CreatedAt: utc(i.CreatedAt), ResolvedAt: utcOrNil(i.ResolvedAt), ResolvedBy: i.ResolvedBy,
+		ResolvedByName: optional(i.ResolverName), Note: optional(i.Note),
 		AssignedTo: i.AssignedTo, AssignedToName: optional(i.AssigneeName),
 		Links: o.incidentLinks(i),
 	}

@@ -43,22 +43,60 @@ func (o *Operations) ListProviderFinancialRecords(
 func (o *Operations) listRecords(
 	ctx context.Context, q gen.ListFinancialRecordsParams, provider uuid.UUID,
 ) ([]gen.FinancialRecord, gen.Meta, error) {
+	f, err := o.recordFilter(q, provider)
+	if err != nil {
+		return nil, gen.Meta{}, err
+	}
+
+	list, err := o.Store.Ledger.ListRecords(ctx, f)
+	if err != nil {
+		return nil, gen.Meta{}, err
+	}
+
+	return mapEach(list.Items, recordOf), metaOf(f.Page, list), nil
+}
+
+func (o *Operations) recordFilter(q gen.ListFinancialRecordsParams, provider uuid.UUID) (ledger.RecordFilter, error) {
 	span, err := daysOf(q.Period, q.DateFrom, q.DateTo, o.Now())
 	if err != nil {
-		return nil, gen.Meta{}, err
+		return ledger.RecordFilter{}, err
 	}
 
-	p := pageOf(q.Page, q.PerPage, q.Sort, q.Cursor)
-
-	list, err := o.Store.Ledger.ListRecords(ctx, ledger.RecordFilter{
+	return ledger.RecordFilter{
 		Days: span, BookingID: valueOf(q.BookingID), AdCampaignID: valueOf(q.AdCampaignID), ProviderID: provider,
-		BalanceStatus: valueOf(q.BalanceStatus), Search: valueOf(q.Search), Page: p,
-	})
+		BalanceStatus: valueOf(q.BalanceStatus), Search: valueOf(q.Search), Page: pageOf(q.Page, q.PerPage, q.Sort, q.Cursor),
+	}, nil
+}
+
+// GetFinancialRecordTotals adds up the ledger lines that the list selects.
+func (o *Operations) GetFinancialRecordTotals(
+	ctx context.Context, r gen.GetFinancialRecordTotalsRequestObject,
+) (gen.GetFinancialRecordTotalsResponseObject, error) {
+	q := r.Params
+
+	f, err := o.recordFilter(gen.ListFinancialRecordsParams{
+		Period: q.Period, DateFrom: q.DateFrom, DateTo: q.DateTo, BookingID: q.BookingID, AdCampaignID: q.AdCampaignID,
+		BalanceStatus: q.BalanceStatus, Search: q.Search,
+	}, valueOf(q.ProviderID))
 	if err != nil {
-		return nil, gen.Meta{}, err
+		return nil, err
 	}
 
-	return mapEach(list.Items, recordOf), metaOf(p, list), nil
+	sums, err := o.Store.Ledger.RecordTotals(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.GetFinancialRecordTotals200JSONResponse{Data: gen.FinancialRecordTotals{
+		Currency: models.Currency, Total: recordTotalOf(sums.All()), InCurrentBalance: recordTotalOf(sums[models.BalanceInCurrent]),
+		Transferred: recordTotalOf(sums[models.BalanceTransferred]), Refunded: recordTotalOf(sums[models.BalanceRefunded]),
+	}}, nil
+}
+
+func recordTotalOf(t models.RecordTotal) gen.FinancialRecordTotal {
+	return gen.FinancialRecordTotal{
+		Count: t.Lines, GrossAmount: t.Gross, PlatformCommissionAmount: t.Commission, NetAmount: t.Net, RefundedAmount: t.Refunded,
+	}
 }
 
 // MarkRecordTransferred notes that a line has been paid out to its provider (rules: payouts.mark).

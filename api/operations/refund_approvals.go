@@ -89,5 +89,8 @@ func approvalOf(d *models.RefundApproval) *gen.RefundApproval {
 		return nil
 	}
 
-	return &gen.RefundApproval{Decision: d.Decision, DecidedBy: d.DecidedBy, DecidedAt: utc(d.DecidedAt), Note: optional(d.Note)}
+	return &gen.RefundApproval{
+		Decision: d.Decision, DecidedBy: d.DecidedBy, DecidedByName: optional(d.DeciderName), DecidedAt: utc(d.DecidedAt),
+		Note: optional(d.Note),
+	}
 }

@@ -76,11 +76,13 @@ func (o *Operations) refund(ctx context.Context, request models.RefundRequest) (
 	request.AtMost = atMost
 
 	ordered, err := o.Store.Refunds.OrderRefund(ctx, request, o.Now())
-	if err != nil || ordered.Status != models.RefundPending {
+	if err != nil {
 		return ordered, err
 	}
 
-	o.executeRefund(ctx, ordered)
+	if ordered.Status == models.RefundPending {
+		o.executeRefund(ctx, ordered)
+	}
 
 	ctx, done := detached(ctx)
 	defer done()
@@ -201,19 +203,19 @@ func refundOf(r *models.Refund) gen.Refund {
 		RefundType: r.RefundType, PolicyPercent: r.PolicyPercent, ReasonCode: r.ReasonCode(),
 		Channel: r.Channel, Amount: r.Amount, Currency: r.Currency,
 		Status: r.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN, FailureCode: r.FailureCode,
-		Reason: optional(r.Reason), RequestedBy: r.RequestedBy, NeedsPayout: r.NeedsPayout(),
+		Reason: optional(r.Reason), RequestedBy: r.RequestedBy, RequestedByName: optional(r.RequesterName), NeedsPayout: r.NeedsPayout(),
 		NeedsApproval: r.NeedsApproval(), ApprovalUntil: utcOrNil(r.ApprovalUntil), Approval: approvalOf(r.Approval),
 		ReturnedAt: utcOrNil(r.ReturnedAt),
 		CreatedAt:  utc(r.CreatedAt), CompletedAt: utcOrNil(r.CompletedAt),
 	}
 
 	if d := r.Approval; d != nil && d.Decision == models.ApprovalApproved {
-		out.ApprovedBy = d.DecidedBy
+		out.ApprovedBy, out.ApprovedByName = d.DecidedBy, optional(d.DeciderName)
 	}
 
 	if d := r.Payout; d != nil {
 		out.PayoutReference, out.PayoutNote, out.PayoutDecidedBy = d.Reference, optional(d.Note), &d.DecidedBy
-		out.PayoutDecidedAt = utcOrNil(&d.DecidedAt)
+		out.PayoutDecidedByName, out.PayoutDecidedAt = optional(d.DeciderName), utcOrNil(&d.DecidedAt)
 
 		if d.PaidOutOn != nil {
 			day := toDate(*d.PaidOutOn)

@@ -9,12 +9,14 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+
+	"rihla/models"
 )
 
 // lists says what is in each list: the ids that a query finds, written down without the code that lists them. $1 is
 // the company or the user that the rows must belong to; NULL is any caller's. whose says what narrows the list: `company`
 // is `?provider_id=`, within the caller's scope; `staff` is the caller's company, whatever the query says; `user` is the
-// caller; `path` is the company in the path; nothing narrows `all`.
+// caller; `path` is the company in the path; nothing narrows `all`; of `audits` $1 is whether the caller sees exports of the audit log.
 var lists = map[string]struct{ whose, rows string }{
 	"ListBuses":         {"company", "SELECT id FROM buses WHERE deleted_at IS NULL AND coalesce(provider_id = $1, true)"},
 	"ListHotels":        {"company", "SELECT id FROM hotels WHERE deleted_at IS NULL AND coalesce(provider_id = $1, true)"},
@@ -30,11 +32,15 @@ var lists = map[string]struct{ whose, rows string }{
 
 	"ListStaff":               {"path", "SELECT id FROM users WHERE deleted_at IS NULL AND provider_id = $1"},
 	"ListProviders":           {"all", "SELECT id FROM providers WHERE $1::uuid IS NULL"},
+	"ListProviderBalances":    {"all", "SELECT id FROM providers WHERE $1::uuid IS NULL"},
 	"ListPaymentTransactions": {"all", "SELECT id FROM payment_transactions WHERE $1::uuid IS NULL"},
 	"ListRefunds":             {"all", "SELECT id FROM refunds WHERE $1::uuid IS NULL"},
 	"ListIncidents":           {"all", "SELECT id FROM incidents WHERE $1::uuid IS NULL"},
 	"ListUsers":               {"all", "SELECT id FROM users WHERE deleted_at IS NULL AND $1::uuid IS NULL"},
 	"ListAuditLogs":           {"all", "SELECT id FROM audit_log WHERE $1::uuid IS NULL"},
+
+	"ListExports": {"audits", `SELECT id FROM audit_log
+		WHERE action = 'FINANCIAL_RECORDS_EXPORT_STARTED' OR action = 'AUDIT_LOG_EXPORT_STARTED' AND $1::boolean`},
 
 	"ListTrips": {"all", `SELECT t.id FROM trips AS t JOIN providers AS p ON p.id = t.provider_id
 		WHERE t.deleted_at IS NULL AND t.status = 'PUBLISHED' AND t.departure_at > now() AND p.status = 'ACTIVE' AND $1::uuid IS NULL`},
@@ -94,6 +100,8 @@ func (w *world) owners(t *testing.T, whose, caller string) map[string]any {
 	switch whose {
 	case "all":
 		return map[string]any{"": nil}
+	case "audits":
+		return map[string]any{"": caller == string(models.RoleSuperAdmin)}
 	case "user":
 		return map[string]any{"": w.users[caller].ID}
 	case "path":

@@ -115,6 +115,10 @@ func (w *world) keep(t *testing.T) {
 	w.shared["record"] = w.id(t, "SELECT id FROM financial_records WHERE booking_id = $1", w.shared["sale B"])
 	w.shared["incident"] = w.newIncident(t)
 
+	for _, kind := range []models.ExportKind{models.ExportFinancialRecords, models.ExportAuditLog} {
+		w.exec(t, "INSERT INTO audit_log (id, action, entity) VALUES ($1, $2, 'export')", models.NewID(), kind.Started())
+	}
+
 	a = w.callers["FINANCE_ADMIN"].Post("/api/v1/admin/bookings/"+w.shared["sale B"].String()+"/refund",
 		object{"refund_type": "PARTIAL", "amount": 10})
 	require.Contains(t, []int{http.StatusCreated, http.StatusAccepted}, a.Status, "%s", a.Body)

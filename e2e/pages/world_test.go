@@ -26,12 +26,14 @@ var lists = map[string]struct {
 	"ListBuses": {"buses", models.RoleAdmin}, "ListCatalogueBuses": {"buses", nobody},
 	"ListRestStops": {"rest_stops", models.RoleProviderAdmin}, "ListCatalogueRestStops": {"rest_stops", nobody},
 	"ListProviderTrips": {"trips", models.RoleProviderStaff}, "ListTrips": {"trips", nobody},
-	"ListAdCampaigns": {"ad_campaigns", models.RoleProviderStaff},
-	"ListProviders":   {"providers", models.RoleAdmin}, "ListStaff": {"users", models.RoleSuperAdmin},
+	"ListAdCampaigns":      {"ad_campaigns", models.RoleProviderStaff},
+	"ListProviderBalances": {"providers", models.RoleFinanceAdmin},
+	"ListProviders":        {"providers", models.RoleAdmin}, "ListStaff": {"users", models.RoleSuperAdmin},
 	"ListMyBookings": {"bookings", models.RoleEndUser}, "ListBookings": {"bookings", models.RoleSupportAgent},
 	"ListPaymentTransactions": {"payment_transactions", models.RoleSupportAgent}, "ListRefunds": {"refunds", models.RoleFinanceAdmin},
 	"ListIncidents":        {"incidents", models.RoleFinanceAdmin},
 	"ListFinancialRecords": {"financial_records", models.RoleFinanceAdmin}, "ListProviderFinancialRecords": {"financial_records", models.RoleProviderStaff},
+	"ListExports":   {"exports", models.RoleFinanceAdmin},
 	"ListAuditLogs": {"audit_log", models.RoleAdmin}, "ListUsers": {"users", models.RoleSuperAdmin},
 }
 
@@ -105,6 +107,8 @@ var rows = map[string]rowStatements{
 		platform_commission_amount, net_amount, vat_amount, refunded_amount, record_date, balance_status, commission_rate, created_at) VALUES ($1::uuid, $1::uuid::text, 'SALE',
 		{payment}, {provider}, {booking}, 100 + $2::int % 5, $2::int % 3, 100 + $2::int % 5 - $2::int % 3, 15, 100 + $2::int % 5,
 		current_date - $2::int % 6, 'REFUNDED', 0.1, ` + created + `)`, moved + `, record_date = current_date - (random() * 9)::int`, erased},
+	"exports": {`INSERT INTO audit_log (id, action, entity, details, created_at) VALUES ($1, 'FINANCIAL_RECORDS_EXPORT_STARTED',
+		'financial_record', '{"format": "csv", "filters": {"format": "csv"}}', ` + created + `)`, never, never},
 	"audit_log": {`INSERT INTO audit_log (id, action, entity, created_at) VALUES ($1, 'HOTEL_CREATED', 'hotel', ` + created + `)`, never, never},
 }
 

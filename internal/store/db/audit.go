@@ -83,15 +83,21 @@ var auditOrder = Order{
 	Fallback: Sort{Field: "created_at", Desc: true},
 }
 
-// ListAudit lists audit entries, newest first. Error: VALIDATION_ERROR on sort.
+// ListAudit lists audit entries with the names of who acted, newest first. Error: VALIDATION_ERROR on sort.
 func (s *DB) ListAudit(ctx context.Context, f AuditFilter) (Listed[models.AuditEntry], error) {
 	list, err := List[models.AuditEntry](ctx, f.narrow(s.NewSelect()), f.Page, auditOrder)
+	if err != nil {
+		return list, err
+	}
+
+	people := People{}
 
 	for i := range list.Items {
 		list.Items[i].TakeOriginFromDetails()
+		people.Name(list.Items[i].ActorID, &list.Items[i].ActorName)
 	}
 
-	return list, err
+	return list, people.Read(ctx, s)
 }
 
 func (f AuditFilter) narrow(q *bun.SelectQuery) *bun.SelectQuery {

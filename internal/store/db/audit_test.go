@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rihla/internal/store/db"
+	"rihla/internal/store/storetest"
 	"rihla/models"
 )
 
@@ -33,6 +34,17 @@ func TestAudit(t *testing.T) {
 	require.Equal(t, "req-1", oldest.RequestID)
 	require.Nil(t, oldest.EntityID)
 	require.JSONEq(t, `{"rows": 3, "amount": 1.50, "note": "it's \"quoted\" ? \\ مرحبا"}`, string(oldest.Details))
+
+	// Who acted is named, also when the account was removed since.
+	b.Exec(t, "UPDATE users SET name = 'Huda', deleted_at = now() WHERE id = $1", b.Finance.UserID)
+
+	names := storetest.Counter{Of: `FROM "users"`}
+	storetest.Watch(b.Store, &names)
+
+	named, err := b.Store.DB.ListAudit(t.Context(), db.AuditFilter{})
+	require.NoError(t, err)
+	require.Equal(t, []string{"", "Huda"}, []string{named.Items[0].ActorName, named.Items[1].ActorName})
+	require.EqualValues(t, 1, names.N.Load())
 
 	today := models.DateIn(time.Now())
 	for _, c := range []struct {

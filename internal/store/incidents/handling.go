@@ -165,39 +165,18 @@ func (s *Store) Notes(ctx context.Context, incident uuid.UUID) ([]models.Inciden
 	return all, nil
 }
 
-// describe fills in what people read instead of ids: the numbers of bookings, and the names of who looks after incidents.
+// describe fills in what people read instead of ids: the numbers of bookings, and the names of who looks after incidents and resolved them.
 func describe(ctx context.Context, from bun.IDB, all ...*models.Incident) error {
 	if err := db.NumberIncidents(ctx, from, all...); err != nil {
 		return err
 	}
 
-	places := map[uuid.UUID][]*string{}
+	people := db.People{}
 
 	for _, i := range all {
-		if i.AssignedTo != nil {
-			places[*i.AssignedTo] = append(places[*i.AssignedTo], &i.AssigneeName)
-		}
+		people.Name(i.AssignedTo, &i.AssigneeName)
+		people.Name(i.ResolvedBy, &i.ResolverName)
 	}
 
-	if len(places) == 0 {
-		return nil
-	}
-
-	ids := make([]uuid.UUID, 0, len(places))
-	for id := range places {
-		ids = append(ids, id)
-	}
-
-	var people []models.User
-	if err := from.NewSelect().Model(&people).Column("id", "name").Where("u.id IN (?)", bun.List(ids)).Scan(ctx); err != nil {
-		return fmt.Errorf("read names: %w", err)
-	}
-
-	for i := range people {
-		for _, place := range places[people[i].ID] {
-			*place = people[i].Name
-		}
-	}
-
-	return nil
+	return people.Read(ctx, from)
 }

@@ -69,8 +69,10 @@ func TestAssignIncident(t *testing.T) {
 		bookstest.RequireCode(t, models.CodeValidation, err)
 	}
 
-	_, err = b.Store.Incidents.ResolveIncident(t.Context(), b.Finance, other, "done")
+	resolved, err := b.Store.Incidents.ResolveIncident(t.Context(), b.Finance, other, "done")
 	require.NoError(t, err)
+	require.Equal(t, b.Users[models.RoleFinanceAdmin].Name, resolved.ResolverName)
+
 	_, err = b.Store.Incidents.AssignIncident(t.Context(), b.Finance, other, &support.UserID)
 	bookstest.RequireCode(t, models.CodeInvalidState, err)
 	_, err = b.Store.Incidents.AssignIncident(t.Context(), b.Finance, gone, nil)

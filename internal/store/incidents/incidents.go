@@ -52,10 +52,6 @@ func (s *Store) ResolveIncident(ctx context.Context, by db.Actor, id uuid.UUID, 
 			return db.NotFound(err)
 		}
 
-		if err := describe(ctx, tx, &i); err != nil {
-			return err
-		}
-
 		if i.Status != models.IncidentOpen {
 			return models.Errorf(models.CodeInvalidState, "The incident is resolved already.")
 		}
@@ -66,6 +62,10 @@ func (s *Store) ResolveIncident(ctx context.Context, by db.Actor, id uuid.UUID, 
 			WherePK().Returning("resolved_at").Exec(ctx)
 		if err != nil {
 			return fmt.Errorf("resolve incident: %w", err)
+		}
+
+		if err := describe(ctx, tx, &i); err != nil {
+			return err
 		}
 
 		return db.Audit(ctx, tx, by, "INCIDENT_RESOLVED", "incident", &i.ID, map[string]any{"kind": i.Kind, "note": note})

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rihla/internal/store/bookstest"
+	"rihla/internal/store/db"
 	"rihla/internal/store/ledger"
 	"rihla/models"
 )
@@ -102,6 +103,89 @@ func TestProviderBalance(t *testing.T) {
 
 	_, err = b.Store.Ledger.ProviderBalance(t.Context(), uuid.New(), nil)
 	bookstest.RequireCode(t, models.CodeNotFound, err)
+}
+
+// A list of balances says of each company what its own balance does, at any moment.
+func TestListBalances(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+
+	tx := b.Paid(t, 2) // 207.00 net
+	sold := b.booked(t, 1)
+
+	_, err := b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, b.lineOf(t, tx).ID, ledger.MarkTransfer{})
+	require.NoError(t, err)
+
+	paid := b.booked(t, 2)
+	b.Refund(t, tx, bookstest.Amount("115.00")) // 103.50 is clawed back: the company owes it
+	b.booked(t, 3)
+
+	for _, name := range []string{"أحمد للسفر", "50% Travel"} {
+		p, err := b.Store.Catalogue.CreateProvider(t.Context(), models.Provider{
+			Name: name, Email: "balances@rihla.test", Phone: "+966500000000", CommissionRate: b.Provider.CommissionRate,
+		})
+		require.NoError(t, err)
+		_, err = b.Store.Catalogue.SetProviderStatus(t.Context(), b.Finance, p.ID, false)
+		require.NoError(t, err)
+	}
+
+	longBefore := time.Date(0, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+	for what, at := range map[string]*time.Time{"now": nil, "sold": &sold, "paid": &paid, "the year nought": &longBefore} {
+		list, err := b.Store.Ledger.ListBalances(t.Context(), ledger.BalanceFilter{AsOf: at, Page: db.Page{PerPage: 100}})
+		require.NoError(t, err, what)
+		require.Len(t, list.Items, b.Count(t, "SELECT count(*) FROM providers"), what)
+
+		for _, of := range list.Items {
+			one, err := b.Store.Ledger.ProviderBalance(t.Context(), of.ID, at)
+			require.NoError(t, err, what)
+			require.WithinDuration(t, one.AsOf, of.AsOf, time.Minute, what)
+			require.Equal(t, at != nil, at != nil && at.Equal(of.AsOf), what)
+
+			one.AsOf = of.AsOf
+			require.Equal(t, one, of.Balance, "%s: %s", what, of.Name)
+		}
+	}
+
+	names := b.balances(t, ledger.BalanceFilter{})
+	require.Len(t, names, 3)
+	require.Equal(t, []string{"50% Travel", "أحمد للسفر"}, []string{names[0], names[2]}, "by name")
+	require.Equal(t, []string{"50% Travel"}, b.balances(t, ledger.BalanceFilter{Search: "0%"}))
+	require.Empty(t, b.balances(t, ledger.BalanceFilter{Search: "0_"}))
+	require.Equal(t, []string{"أحمد للسفر"}, b.balances(t, ledger.BalanceFilter{Search: "احمد"}), "Arabic is folded")
+	require.Equal(t, []string{b.Provider.Name}, b.balances(t, ledger.BalanceFilter{OnlyOwed: true, AsOf: &sold}))
+	require.Empty(t, b.balances(t, ledger.BalanceFilter{OnlyOwed: true}), "one that owes is not owed")
+
+	lowest := b.balances(t, ledger.BalanceFilter{Page: db.Page{Sort: []db.Sort{{Field: "payable_amount"}}}})
+	require.Equal(t, b.Provider.Name, lowest[0])
+
+	last := b.balances(t, ledger.BalanceFilter{Page: db.Page{Sort: []db.Sort{{Field: "last_payout_at"}, {Field: "name"}}}})
+	require.Equal(t, b.Provider.Name, last[0], "those that were never paid come last")
+
+	_, err = b.Store.Ledger.ListBalances(t.Context(), ledger.BalanceFilter{Page: db.Page{Sort: []db.Sort{{Field: "as_of"}}}})
+	bookstest.RequireCode(t, models.CodeValidation, err)
+}
+
+// balances are the names of the companies on all pages of a list, of one company each.
+func (b *books) balances(t *testing.T, f ledger.BalanceFilter) []string {
+	t.Helper()
+
+	var names []string
+
+	for f.Page.PerPage = 1; ; {
+		list, err := b.Store.Ledger.ListBalances(t.Context(), f)
+		require.NoError(t, err)
+
+		for _, item := range list.Items {
+			names = append(names, item.Name)
+		}
+
+		if f.Page.Cursor = list.Next; list.Next == "" {
+			require.Len(t, names, int(list.Total))
+
+			return names
+		}
+	}
 }
 
 // lineOf is the live ledger line of a payment.

@@ -155,11 +155,30 @@ func (s *Store) DecidedApprovals(ctx context.Context, minAge time.Duration, limi
 	return rows, nil
 }
 
-// withDecisions reads what was decided about refunds into them.
-func withDecisions(ctx context.Context, in bun.IDB, rows []models.Refund) error {
+// describe reads what was decided about refunds into them, and the names of who asked for them and decided.
+func describe(ctx context.Context, in bun.IDB, rows []models.Refund) error {
 	if err := payments.WithPayouts(ctx, in, rows); err != nil {
 		return err
 	}
 
-	return payments.WithApprovals(ctx, in, rows)
+	if err := payments.WithApprovals(ctx, in, rows); err != nil {
+		return err
+	}
+
+	people := db.People{}
+
+	for i := range rows {
+		r := &rows[i]
+		people.Name(r.RequestedBy, &r.RequesterName)
+
+		if r.Approval != nil {
+			people.Name(r.Approval.DecidedBy, &r.Approval.DeciderName)
+		}
+
+		if r.Payout != nil {
+			people.Name(&r.Payout.DecidedBy, &r.Payout.DeciderName)
+		}
+	}
+
+	return people.Read(ctx, in)
 }

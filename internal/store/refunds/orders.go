@@ -292,7 +292,7 @@ func (s *Store) RefundByID(ctx context.Context, id uuid.UUID) (models.Refund, er
 	}
 
 	rows := []models.Refund{r}
-	err := withDecisions(ctx, s.db, rows)
+	err := describe(ctx, s.db, rows)
 
 	return rows[0], err
 }
@@ -418,5 +418,5 @@ func (s *Store) ListRefunds(ctx context.Context, f RefundFilter) (db.Listed[mode
 		return list, err
 	}
 
-	return list, withDecisions(ctx, s.db, list.Items)
+	return list, describe(ctx, s.db, list.Items)
 }
