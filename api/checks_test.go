@@ -91,6 +91,7 @@ func TestRoles(t *testing.T) {
 		"POST /api/v1/payments/ad-campaign" + id + "/intent":              company,
 		"GET /api/v1/admin/bookings":                                      support,
 		"POST /api/v1/admin/bookings" + id + "/refund":                    money,
+		"POST /api/v1/admin/bookings" + id + "/send-checkout":             support,
 		"GET /api/v1/admin/bookings" + id + "/refund-quote":               money,
 		"GET /api/v1/admin/bookings" + id + "/refund-preview":             money,
 		"POST /api/v1/admin/refunds" + id + "/approve":                    money,

@@ -115,6 +115,24 @@ func (e IncidentStatus) Valid() bool {
 	}
 }
 
+// Defines values for MessageChannel.
+const (
+	EMAIL MessageChannel = "EMAIL"
+	SMS   MessageChannel = "SMS"
+)
+
+// Valid indicates whether the value is a known member of the MessageChannel enum.
+func (e MessageChannel) Valid() bool {
+	switch e {
+	case EMAIL:
+		return true
+	case SMS:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Period.
 const (
 	Custom    Period = "custom"
@@ -811,6 +829,53 @@ type CatalogueRestStopsAnswer struct {
 	Meta Meta `json:"meta"`
 }
 
+// CheckoutMessage One message with the link of a checkout.
+//
+// Example: {"channel":"EMAIL","to":"t***@rihla.test"}
+type CheckoutMessage struct {
+	// Channel The way that a message takes.
+	Channel MessageChannel `json:"channel"`
+
+	// To The address, masked: the first character and the domain of an e-mail address, the last 3 digits of a phone number.
+	To string `json:"to"`
+}
+
+// CheckoutSending Messages with the link of a booking's checkout.
+//
+// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","booking_number":"RB-7XK010A","expires_at":"2026-11-21T10:00:00Z","messages":[{"channel":"EMAIL","to":"t***@rihla.test"},{"channel":"SMS","to":"***567"}],"next_at":"2026-11-21T09:45:00Z","queued_at":"2026-11-21T09:40:00Z","sendings_left":4,"transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
+type CheckoutSending struct {
+	BookingID openapi_types.UUID `json:"booking_id"`
+
+	// BookingNumber The reference of a booking for people: `RB-` and 7 characters of Crockford's base32, the last of which is a check character (Luhn modulo 32).
+	// E-mails, SMS, exports and the gateway's page show it.
+	//
+	//
+	// Example: RB-7XK010A
+	BookingNumber BookingNumber `json:"booking_number"`
+
+	// ExpiresAt Until when.
+	ExpiresAt time.Time         `json:"expires_at"`
+	Messages  []CheckoutMessage `json:"messages"`
+
+	// NextAt From when on; null when it cannot be sent again.
+	NextAt   *time.Time `json:"next_at"`
+	QueuedAt time.Time  `json:"queued_at"`
+
+	// SendingsLeft How often the booking's link can be sent again.
+	SendingsLeft int `json:"sendings_left"`
+
+	// TransactionID The attempt that can be paid.
+	TransactionID openapi_types.UUID `json:"transaction_id"`
+}
+
+// CheckoutSendingAnswer defines model for CheckoutSendingAnswer.
+type CheckoutSendingAnswer struct {
+	// Data Messages with the link of a booking's checkout.
+	//
+	// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","booking_number":"RB-7XK010A","expires_at":"2026-11-21T10:00:00Z","messages":[{"channel":"EMAIL","to":"t***@rihla.test"},{"channel":"SMS","to":"***567"}],"next_at":"2026-11-21T09:45:00Z","queued_at":"2026-11-21T09:40:00Z","sendings_left":4,"transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
+	Data CheckoutSending `json:"data"`
+}
+
 // CodeInput The code of a second factor.
 //
 // Example: {"code":"123456"}
@@ -1441,6 +1506,9 @@ type MarkTransferredRequest struct {
 	// PayoutReference For instance the bank transfer's number.
 	PayoutReference *string `json:"payout_reference,omitempty"`
 }
+
+// MessageChannel The way that a message takes.
+type MessageChannel string
 
 // Meta Where a page is in its collection.
 //
@@ -3085,6 +3153,12 @@ type PreviewRefundParams struct {
 	PaymentTransactionID *openapi_types.UUID `form:"payment_transaction_id,omitempty" json:"payment_transaction_id,omitempty"`
 }
 
+// SendCheckoutLinkParams defines parameters for SendCheckoutLink.
+type SendCheckoutLinkParams struct {
+	// IdempotencyKey A UUID v4 that the client makes for this one intention and sends again with every retry.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // ListFinancialRecordsParams defines parameters for ListFinancialRecords.
 type ListFinancialRecordsParams struct {
 	// Period Calendar period in Asia/Riyadh; the week starts on Sunday. `custom` needs `date_from` and `date_to`, which alone mean the same. Without any of them, everything.
@@ -4072,6 +4146,9 @@ type ServerInterface interface {
 	// GetRefundQuote Quote a refund by the cancellation policy
 	// (GET /api/v1/admin/bookings/{id}/refund-quote)
 	GetRefundQuote(c *fiber.Ctx, id ID) error
+	// SendCheckoutLink Send the customer the link of a booking's checkout
+	// (POST /api/v1/admin/bookings/{id}/send-checkout)
+	SendCheckoutLink(c *fiber.Ctx, id ID, params SendCheckoutLinkParams) error
 	// GetDashboard Get the platform's dashboard
 	// (GET /api/v1/admin/dashboard)
 	GetDashboard(c *fiber.Ctx) error
@@ -5017,6 +5094,57 @@ func (siw *ServerInterfaceWrapper) GetRefundQuote(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.GetRefundQuote(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// SendCheckoutLink operation middleware
+func (siw *ServerInterfaceWrapper) SendCheckoutLink(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SendCheckoutLinkParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Idempotency-Key, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: "uuid"})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err).Error())
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.SendCheckoutLink(c, id, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -10500,6 +10628,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/api/v1/admin/bookings/:id/refund-quote", wrapper.GetRefundQuote)
 
+	router.Post(options.BaseURL+"/api/v1/admin/bookings/:id/send-checkout", wrapper.SendCheckoutLink)
+
 	router.Get(options.BaseURL+"/api/v1/admin/dashboard", wrapper.GetDashboard)
 
 	router.Get(options.BaseURL+"/api/v1/admin/dashboard/events", wrapper.StreamDashboardEvents)
@@ -11037,6 +11167,24 @@ type GetRefundQuote200JSONResponse RefundQuoteAnswer
 func (response GetRefundQuote200JSONResponse) VisitGetRefundQuoteResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type SendCheckoutLinkRequestObject struct {
+	ID     ID `json:"id"`
+	Params SendCheckoutLinkParams
+}
+
+type SendCheckoutLinkResponseObject interface {
+	VisitSendCheckoutLinkResponse(ctx *fiber.Ctx) error
+}
+
+type SendCheckoutLink202JSONResponse CheckoutSendingAnswer
+
+func (response SendCheckoutLink202JSONResponse) VisitSendCheckoutLinkResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(202)
 
 	return ctx.JSON(&response)
 }
@@ -13722,6 +13870,9 @@ type StrictServerInterface interface {
 	// GetRefundQuote Quote a refund by the cancellation policy
 	// (GET /api/v1/admin/bookings/{id}/refund-quote)
 	GetRefundQuote(ctx context.Context, request GetRefundQuoteRequestObject) (GetRefundQuoteResponseObject, error)
+	// SendCheckoutLink Send the customer the link of a booking's checkout
+	// (POST /api/v1/admin/bookings/{id}/send-checkout)
+	SendCheckoutLink(ctx context.Context, request SendCheckoutLinkRequestObject) (SendCheckoutLinkResponseObject, error)
 	// GetDashboard Get the platform's dashboard
 	// (GET /api/v1/admin/dashboard)
 	GetDashboard(ctx context.Context, request GetDashboardRequestObject) (GetDashboardResponseObject, error)
@@ -14437,6 +14588,34 @@ func (sh *strictHandler) GetRefundQuote(ctx *fiber.Ctx, id ID) error {
 		return err
 	} else if validResponse, ok := response.(GetRefundQuoteResponseObject); ok {
 		if err := validResponse.VisitGetRefundQuoteResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SendCheckoutLink operation middleware
+func (sh *strictHandler) SendCheckoutLink(ctx *fiber.Ctx, id ID, params SendCheckoutLinkParams) error {
+	var request SendCheckoutLinkRequestObject
+
+	request.ID = id
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.SendCheckoutLink(ctx.UserContext(), request.(SendCheckoutLinkRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SendCheckoutLink")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SendCheckoutLinkResponseObject); ok {
+		if err := validResponse.VisitSendCheckoutLinkResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {
