@@ -127,6 +127,7 @@ func TestRoles(t *testing.T) {
 		"POST /api/v1/admin/providers" + id + "/staff":                    admins,
 		"GET /api/v1/admin/providers" + id + "/staff" + id:                admins,
 		"POST /api/v1/trips" + id + "/publish":                            company,
+		"GET /api/v1/provider/trips" + id + "/bookings":                   company,
 		"POST /api/v1/ad-campaigns" + id + "/pause":                       company,
 		"POST /api/v1/ad-campaigns" + id + "/resume":                      company,
 		"POST /api/v1/bookings" + id + "/cancel":                          models.Roles(),
