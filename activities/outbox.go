@@ -139,6 +139,10 @@ func (o *Outbox) send(ctx context.Context, n *models.Notification) *outbox.Failu
 		f.Reason = "timeout"
 	}
 
+	if errors.Is(err, errNothingToPay) {
+		f.Reason = "not sent: " + errNothingToPay.Error()
+	}
+
 	return f
 }
 

@@ -16,10 +16,28 @@ var accountPages = map[models.NotificationKind]string{
 	models.NotifyVerifyEmail: "/verify-email", models.NotifyResetPassword: "/reset-password", models.NotifyInvitation: "/invitation",
 }
 
-// link is that of a mail which proves that its reader has the address. Its secret is made here, each time the mail is handed over, and
+// errNothingToPay refuses a message with the link of a checkout that was paid or has ended since it was queued.
+var errNothingToPay = errors.New("there is nothing to pay any more")
+
+// link is that of a message that leads somewhere. That of a checkout is read when the message is handed over; it is in no row of the
+// outbox and in no log.
+func (o *Outbox) link(ctx context.Context, n *models.Notification) (string, error) {
+	if n.Kind != models.NotifyCheckoutLink {
+		return o.accountLink(ctx, n)
+	}
+
+	address, err := o.Store.Payments.CheckoutLink(ctx, n.TransactionID, o.Now())
+	if models.CodeOf(err) == models.CodeNotFound {
+		return "", notify.Permanent(errNothingToPay)
+	}
+
+	return address, err
+}
+
+// accountLink is that of a mail which proves that its reader has the address. Its secret is made here, each time the mail is handed over, and
 // is in the mail alone: the database has its hash, and no log or history has it. It stands behind the #, which browsers send to no
 // server. A mail whose link was used meanwhile is not sent any more.
-func (o *Outbox) link(ctx context.Context, n *models.Notification) (string, error) {
+func (o *Outbox) accountLink(ctx context.Context, n *models.Notification) (string, error) {
 	page, ok := accountPages[n.Kind]
 	if !ok {
 		return "", nil

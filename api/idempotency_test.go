@@ -62,6 +62,11 @@ func TestIdempotencyKeepsConflictsAndForgetsFailures(t *testing.T) {
 
 	require.Equal(t, 3, b.ops.calls)
 
+	// A 429 says that the same request may be sent again.
+	b.ops.fail = models.Errorf(models.CodeRateLimited, "Too many requests.")
+	key = uuid.NewString()
+	require.Equal(t, http.StatusTooManyRequests, b.call(t, http.MethodPost, bookingPath, "END_USER", bookingBody, "Idempotency-Key", key).status)
+
 	b.ops.fail = nil
 	require.Equal(t, http.StatusCreated, b.call(t, http.MethodPost, bookingPath, "END_USER", bookingBody, "Idempotency-Key", key).status)
 }

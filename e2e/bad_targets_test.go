@@ -202,6 +202,7 @@ func (w *targets) bareTargets() []target {
 	}
 	out := slices.Grow([]target{
 		{"CancelBooking", http.MethodPost, "/api/v1/bookings/" + id + "/cancel", w.As(models.RoleEndUser), nil},
+		{"SendCheckoutLink", http.MethodPost, "/api/v1/admin/bookings/" + id + "/send-checkout", admin, nil},
 		{"PublishTrip", http.MethodPost, "/api/v1/trips/" + id + "/publish", staff, nil},
 		{"PauseAdCampaign", http.MethodPost, "/api/v1/ad-campaigns/" + id + "/pause", staff, nil},
 		{"ResumeAdCampaign", http.MethodPost, "/api/v1/ad-campaigns/" + id + "/resume", staff, nil},

@@ -15,7 +15,7 @@ var spine = map[string]func(*testing.T, *harness.Stack){
 
 	"catalogue": catalogue, "booking": booking, "vat of bookings": vatOfBookings, "last seats": lastSeats,
 	"booking twice": bookingTwice, "not bookable": notBookable, "whose booking": whoseBooking, "my bookings": myBookings,
-	"all bookings": allBookings,
+	"all bookings": allBookings, "checkout links": checkoutLinks,
 
 	"methods": methodsAndChannels, "return to the app": returnToTheApp, "intent again": intentAgain, "intent replaced": intentReplaced,
 	"racing replacements": racingReplacements, "paying while replacing": payingWhileReplacing, "payout and refund": payoutAndRefund,

@@ -135,6 +135,20 @@ func (b *Booking) MaskDocuments() {
 	}
 }
 
+// contactFor is how long after the end of a trip its company may call who has booked it: for what was left on the bus.
+const contactFor = 48 * time.Hour
+
+// ShowToCompany leaves of the booking what the company that runs the trip sees at now: masked document numbers, and of the contact the
+// phone of a CONFIRMED booking until contactFor after the trip's end.
+func (b *Booking) ShowToCompany(t *Trip, now time.Time) {
+	b.MaskDocuments()
+	b.ContactName, b.ContactEmail = "", ""
+
+	if b.Status != BookingConfirmed || !now.Before(t.ReturnAt.Add(contactFor)) {
+		b.ContactPhone, b.ContactE164 = "", nil
+	}
+}
+
 // Payable says whether the booking, a seat on the trip, can be paid at now. Error: BOOKING_NOT_PAYABLE.
 func (b *Booking) Payable(t *Trip, now time.Time) error {
 	switch {

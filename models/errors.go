@@ -46,6 +46,7 @@ const (
 	CodePaymentInSuspense       Code = "PAYMENT_IN_SUSPENSE"
 	CodeSecondFactorNeeded      Code = "SECOND_FACTOR_NEEDED"
 	CodeStepUpRequired          Code = "STEP_UP_REQUIRED"
+	CodeNoOpenCheckout          Code = "NO_OPEN_CHECKOUT"
 )
 
 // Error is the one domain error: a machine code, an English sentence for people, and, for

@@ -199,6 +199,8 @@ const (
 	NotifyCampaignPaid     NotificationKind = "CAMPAIGN_PAID"
 	NotifyAccountLocked    NotificationKind = "ACCOUNT_LOCKED"
 	NotifyTripMoved        NotificationKind = "TRIP_MOVED"
+	// NotifyCheckoutLink has the address at which a booking can be paid, which is read when the message is sent.
+	NotifyCheckoutLink NotificationKind = "CHECKOUT_LINK"
 
 	NotifyVerifyEmail         NotificationKind = "VERIFY_EMAIL"
 	NotifyResetPassword       NotificationKind = "RESET_PASSWORD"
@@ -239,7 +241,7 @@ type Notification struct {
 	UserID        *uuid.UUID          `bun:"user_id"`                 // of a message about an account
 	Kind          NotificationKind    `bun:"kind"`
 	Channel       NotificationChannel `bun:"channel"`
-	Cause         string              `bun:"cause"` // the move of the trip; empty for messages that are sent once
+	Cause         string              `bun:"cause"` // the move of the trip, or which sending of a checkout; empty for messages that are sent once
 	Locale        Locale              `bun:"locale"`
 	Recipient     string              `bun:"recipient"`
 	Data          map[string]string   `bun:"data,type:jsonb"`

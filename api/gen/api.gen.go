@@ -115,6 +115,24 @@ func (e IncidentStatus) Valid() bool {
 	}
 }
 
+// Defines values for MessageChannel.
+const (
+	EMAIL MessageChannel = "EMAIL"
+	SMS   MessageChannel = "SMS"
+)
+
+// Valid indicates whether the value is a known member of the MessageChannel enum.
+func (e MessageChannel) Valid() bool {
+	switch e {
+	case EMAIL:
+		return true
+	case SMS:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Period.
 const (
 	Custom    Period = "custom"
@@ -812,6 +830,53 @@ type CatalogueRestStopsAnswer struct {
 	//
 	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
 	Meta Meta `json:"meta"`
+}
+
+// CheckoutMessage One message with the link of a checkout.
+//
+// Example: {"channel":"EMAIL","to":"t***@rihla.test"}
+type CheckoutMessage struct {
+	// Channel The way that a message takes.
+	Channel MessageChannel `json:"channel"`
+
+	// To The address, masked: the first character and the domain of an e-mail address, the last 3 digits of a phone number.
+	To string `json:"to"`
+}
+
+// CheckoutSending Messages with the link of a booking's checkout.
+//
+// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","booking_number":"RB-7XK010A","expires_at":"2026-11-21T10:00:00Z","messages":[{"channel":"EMAIL","to":"t***@rihla.test"},{"channel":"SMS","to":"***567"}],"next_at":"2026-11-21T09:45:00Z","queued_at":"2026-11-21T09:40:00Z","sendings_left":4,"transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
+type CheckoutSending struct {
+	BookingID openapi_types.UUID `json:"booking_id"`
+
+	// BookingNumber The reference of a booking for people: `RB-` and 7 characters of Crockford's base32, the last of which is a check character (Luhn modulo 32).
+	// E-mails, SMS, exports and the gateway's page show it.
+	//
+	//
+	// Example: RB-7XK010A
+	BookingNumber BookingNumber `json:"booking_number"`
+
+	// ExpiresAt Until when.
+	ExpiresAt time.Time         `json:"expires_at"`
+	Messages  []CheckoutMessage `json:"messages"`
+
+	// NextAt From when on; null when it cannot be sent again.
+	NextAt   *time.Time `json:"next_at"`
+	QueuedAt time.Time  `json:"queued_at"`
+
+	// SendingsLeft How often the booking's link can be sent again.
+	SendingsLeft int `json:"sendings_left"`
+
+	// TransactionID The attempt that can be paid.
+	TransactionID openapi_types.UUID `json:"transaction_id"`
+}
+
+// CheckoutSendingAnswer defines model for CheckoutSendingAnswer.
+type CheckoutSendingAnswer struct {
+	// Data Messages with the link of a booking's checkout.
+	//
+	// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","booking_number":"RB-7XK010A","expires_at":"2026-11-21T10:00:00Z","messages":[{"channel":"EMAIL","to":"t***@rihla.test"},{"channel":"SMS","to":"***567"}],"next_at":"2026-11-21T09:45:00Z","queued_at":"2026-11-21T09:40:00Z","sendings_left":4,"transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
+	Data CheckoutSending `json:"data"`
 }
 
 // CodeInput The code of a second factor.
@@ -1557,6 +1622,9 @@ type MarkTransferredRequest struct {
 	// PayoutReference For instance the bank transfer's number.
 	PayoutReference *string `json:"payout_reference,omitempty"`
 }
+
+// MessageChannel The way that a message takes.
+type MessageChannel string
 
 // Meta Where a page is in its collection.
 //
@@ -2916,6 +2984,57 @@ type TripAnswer struct {
 	Data Trip `json:"data"`
 }
 
+// TripBooking A booking as the company that runs the trip sees it.
+//
+// Example: {"amount":1150,"booking_number":"RB-7XK010A","contact_phone":"+966501234567","created_at":"2026-11-21T09:30:00Z","currency":"SAR","hold_until":null,"id":"019ab0c3-1000-7aaa-8bbb-000000000001","passengers":[{"document_number":"****4567","name":"Traveller One"},{"document_number":null,"name":"Traveller Two"}],"seats":2,"status":"CONFIRMED","status_label_ar":"مؤكد","status_label_en":"Confirmed","vat_amount":150}
+type TripBooking struct {
+	// Amount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	Amount Money `json:"amount"`
+
+	// BookingNumber The reference of a booking for people: `RB-` and 7 characters of Crockford's base32, the last of which is a check character (Luhn modulo 32).
+	// E-mails, SMS, exports and the gateway's page show it.
+	//
+	//
+	// Example: RB-7XK010A
+	BookingNumber BookingNumber `json:"booking_number"`
+
+	// ContactPhone Of a CONFIRMED booking until 2 days after the trip has ended.
+	ContactPhone *string   `json:"contact_phone"`
+	CreatedAt    time.Time `json:"created_at"`
+
+	// Currency ISO 4217. The service knows one currency.
+	Currency Currency `json:"currency"`
+
+	// HoldUntil Until when the seats wait for the payment; null once that is decided.
+	HoldUntil  *time.Time         `json:"hold_until"`
+	ID         openapi_types.UUID `json:"id"`
+	Passengers []Passenger        `json:"passengers"`
+	Seats      int                `json:"seats"`
+
+	// Status PENDING_PAYMENT while the seats are held, CONFIRMED once paid, PAYMENT_FAILED when the hold ended unpaid,
+	// CANCELLED by its owner or by a full refund.
+	Status        BookingStatus `json:"status"`
+	StatusLabelAr string        `json:"status_label_ar"`
+	StatusLabelEn string        `json:"status_label_en"`
+
+	// VatAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	VatAmount Money `json:"vat_amount"`
+}
+
+// TripBookingsAnswer defines model for TripBookingsAnswer.
+type TripBookingsAnswer struct {
+	Data []TripBooking `json:"data"`
+
+	// Meta Where a page is in its collection.
+	//
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	Meta Meta `json:"meta"`
+}
+
 // TripInput A trip. Bus, hotel and rest stops must be live ones of the same company.
 //
 // Example: {"bus_id":"019ab0c2-7000-7aaa-8bbb-000000000004","capacity":45,"departure_at":"2026-12-04T05:00:00Z","destination":"AlUla","hotel_id":"019ab0c2-7000-7aaa-8bbb-000000000003","origin":"Riyadh","price_per_seat":575,"rest_stop_ids":["019ab0c2-7000-7aaa-8bbb-000000000005"],"return_at":"2026-12-06T18:00:00Z","title":"Weekend in AlUla","type":"TOURISM"}
@@ -3243,6 +3362,12 @@ type PreviewRefundParams struct {
 
 	// PaymentTransactionID The payment of the booking whose money would go back, as of the refund.
 	PaymentTransactionID *openapi_types.UUID `form:"payment_transaction_id,omitempty" json:"payment_transaction_id,omitempty"`
+}
+
+// SendCheckoutLinkParams defines parameters for SendCheckoutLink.
+type SendCheckoutLinkParams struct {
+	// IdempotencyKey A UUID v4 that the client makes for this one intention and sends again with every retry.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ListExportsParams defines parameters for ListExports.
@@ -4087,6 +4212,25 @@ type CreateProviderTripParams struct {
 	ProviderID *ProviderForNew `form:"provider_id,omitempty" json:"provider_id,omitempty"`
 }
 
+// ListTripBookingsParams defines parameters for ListTripBookings.
+type ListTripBookingsParams struct {
+	// Status Only bookings in this state.
+	Status *BookingStatus `form:"status,omitempty" json:"status,omitempty"`
+
+	// Sort `created_at`, `booking_number`. Default `created_at`.
+	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
+
+	// Page The page, from 1.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PerPage The size of a page.
+	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// Cursor `meta.next_cursor` of the page before: this page begins where that one ended, whatever has been added or taken away in
+	// between. `page` is not looked at then; filters are to stay as they were, and `sort` may be left out.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListCatalogueRestStopsParams defines parameters for ListCatalogueRestStops.
 type ListCatalogueRestStopsParams struct {
 	// City Only those in this city (exact name, letter case ignored).
@@ -4316,6 +4460,9 @@ type ServerInterface interface {
 	// GetRefundQuote Quote a refund by the cancellation policy
 	// (GET /api/v1/admin/bookings/{id}/refund-quote)
 	GetRefundQuote(c *fiber.Ctx, id ID) error
+	// SendCheckoutLink Send the customer the link of a booking's checkout
+	// (POST /api/v1/admin/bookings/{id}/send-checkout)
+	SendCheckoutLink(c *fiber.Ctx, id ID, params SendCheckoutLinkParams) error
 	// GetDashboard Get the platform's dashboard
 	// (GET /api/v1/admin/dashboard)
 	GetDashboard(c *fiber.Ctx) error
@@ -4691,6 +4838,9 @@ type ServerInterface interface {
 	// ReplaceProviderTrip Replace a trip
 	// (PUT /api/v1/provider/trips/{id})
 	ReplaceProviderTrip(c *fiber.Ctx, id ID) error
+	// ListTripBookings List a trip's bookings and their passengers
+	// (GET /api/v1/provider/trips/{id}/bookings)
+	ListTripBookings(c *fiber.Ctx, id ID, params ListTripBookingsParams) error
 	// ListCatalogueRestStops List rest stops of the catalogue
 	// (GET /api/v1/rest-stops)
 	ListCatalogueRestStops(c *fiber.Ctx, params ListCatalogueRestStopsParams) error
@@ -5270,6 +5420,57 @@ func (siw *ServerInterfaceWrapper) GetRefundQuote(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.GetRefundQuote(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// SendCheckoutLink operation middleware
+func (siw *ServerInterfaceWrapper) SendCheckoutLink(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SendCheckoutLinkParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Idempotency-Key, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: "uuid"})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err).Error())
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.SendCheckoutLink(c, id, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -10594,6 +10795,79 @@ func (siw *ServerInterfaceWrapper) ReplaceProviderTrip(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// ListTripBookings operation middleware
+func (siw *ServerInterfaceWrapper) ListTripBookings(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListTripBookingsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", query, &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter status: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "sort" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "sort", query, &params.Sort, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter sort: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "per_page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "per_page", query, &params.PerPage, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListTripBookings(c, id, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // ListCatalogueRestStops operation middleware
 func (siw *ServerInterfaceWrapper) ListCatalogueRestStops(c *fiber.Ctx) error {
 
@@ -11011,6 +11285,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/api/v1/admin/bookings/:id/refund-quote", wrapper.GetRefundQuote)
 
+	router.Post(options.BaseURL+"/api/v1/admin/bookings/:id/send-checkout", wrapper.SendCheckoutLink)
+
 	router.Get(options.BaseURL+"/api/v1/admin/dashboard", wrapper.GetDashboard)
 
 	router.Get(options.BaseURL+"/api/v1/admin/dashboard/events", wrapper.StreamDashboardEvents)
@@ -11260,6 +11536,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 	router.Patch(options.BaseURL+"/api/v1/provider/trips/:id", wrapper.PatchProviderTrip)
 
 	router.Put(options.BaseURL+"/api/v1/provider/trips/:id", wrapper.ReplaceProviderTrip)
+
+	router.Get(options.BaseURL+"/api/v1/provider/trips/:id/bookings", wrapper.ListTripBookings)
 
 	router.Get(options.BaseURL+"/api/v1/rest-stops", wrapper.ListCatalogueRestStops)
 
@@ -11554,6 +11832,24 @@ type GetRefundQuote200JSONResponse RefundQuoteAnswer
 func (response GetRefundQuote200JSONResponse) VisitGetRefundQuoteResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type SendCheckoutLinkRequestObject struct {
+	ID     ID `json:"id"`
+	Params SendCheckoutLinkParams
+}
+
+type SendCheckoutLinkResponseObject interface {
+	VisitSendCheckoutLinkResponse(ctx *fiber.Ctx) error
+}
+
+type SendCheckoutLink202JSONResponse CheckoutSendingAnswer
+
+func (response SendCheckoutLink202JSONResponse) VisitSendCheckoutLinkResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(202)
 
 	return ctx.JSON(&response)
 }
@@ -14076,6 +14372,24 @@ func (response ReplaceProviderTrip200JSONResponse) VisitReplaceProviderTripRespo
 	return ctx.JSON(&response)
 }
 
+type ListTripBookingsRequestObject struct {
+	ID     ID `json:"id"`
+	Params ListTripBookingsParams
+}
+
+type ListTripBookingsResponseObject interface {
+	VisitListTripBookingsResponse(ctx *fiber.Ctx) error
+}
+
+type ListTripBookings200JSONResponse TripBookingsAnswer
+
+func (response ListTripBookings200JSONResponse) VisitListTripBookingsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
 type ListCatalogueRestStopsRequestObject struct {
 	Params ListCatalogueRestStopsParams
 }
@@ -14298,6 +14612,9 @@ type StrictServerInterface interface {
 	// GetRefundQuote Quote a refund by the cancellation policy
 	// (GET /api/v1/admin/bookings/{id}/refund-quote)
 	GetRefundQuote(ctx context.Context, request GetRefundQuoteRequestObject) (GetRefundQuoteResponseObject, error)
+	// SendCheckoutLink Send the customer the link of a booking's checkout
+	// (POST /api/v1/admin/bookings/{id}/send-checkout)
+	SendCheckoutLink(ctx context.Context, request SendCheckoutLinkRequestObject) (SendCheckoutLinkResponseObject, error)
 	// GetDashboard Get the platform's dashboard
 	// (GET /api/v1/admin/dashboard)
 	GetDashboard(ctx context.Context, request GetDashboardRequestObject) (GetDashboardResponseObject, error)
@@ -14673,6 +14990,9 @@ type StrictServerInterface interface {
 	// ReplaceProviderTrip Replace a trip
 	// (PUT /api/v1/provider/trips/{id})
 	ReplaceProviderTrip(ctx context.Context, request ReplaceProviderTripRequestObject) (ReplaceProviderTripResponseObject, error)
+	// ListTripBookings List a trip's bookings and their passengers
+	// (GET /api/v1/provider/trips/{id}/bookings)
+	ListTripBookings(ctx context.Context, request ListTripBookingsRequestObject) (ListTripBookingsResponseObject, error)
 	// ListCatalogueRestStops List rest stops of the catalogue
 	// (GET /api/v1/rest-stops)
 	ListCatalogueRestStops(ctx context.Context, request ListCatalogueRestStopsRequestObject) (ListCatalogueRestStopsResponseObject, error)
@@ -15022,6 +15342,34 @@ func (sh *strictHandler) GetRefundQuote(ctx *fiber.Ctx, id ID) error {
 		return err
 	} else if validResponse, ok := response.(GetRefundQuoteResponseObject); ok {
 		if err := validResponse.VisitGetRefundQuoteResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SendCheckoutLink operation middleware
+func (sh *strictHandler) SendCheckoutLink(ctx *fiber.Ctx, id ID, params SendCheckoutLinkParams) error {
+	var request SendCheckoutLinkRequestObject
+
+	request.ID = id
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.SendCheckoutLink(ctx.UserContext(), request.(SendCheckoutLinkRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SendCheckoutLink")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SendCheckoutLinkResponseObject); ok {
+		if err := validResponse.VisitSendCheckoutLinkResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {
@@ -18961,6 +19309,34 @@ func (sh *strictHandler) ReplaceProviderTrip(ctx *fiber.Ctx, id ID) error {
 		return err
 	} else if validResponse, ok := response.(ReplaceProviderTripResponseObject); ok {
 		if err := validResponse.VisitReplaceProviderTripResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListTripBookings operation middleware
+func (sh *strictHandler) ListTripBookings(ctx *fiber.Ctx, id ID, params ListTripBookingsParams) error {
+	var request ListTripBookingsRequestObject
+
+	request.ID = id
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListTripBookings(ctx.UserContext(), request.(ListTripBookingsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListTripBookings")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListTripBookingsResponseObject); ok {
+		if err := validResponse.VisitListTripBookingsResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -56,6 +56,7 @@ var statusOf = map[models.Code]int{
 	models.CodePaymentInSuspense:       http.StatusConflict,
 	models.CodeSecondFactorNeeded:      http.StatusForbidden,
 	models.CodeStepUpRequired:          http.StatusForbidden,
+	models.CodeNoOpenCheckout:          http.StatusConflict,
 }
 
 // unavailableRetry is what Retry-After says with a 503: a database or an orchestrator fails over in that order of time.

@@ -33,7 +33,7 @@ type IdempotencyStore interface {
 const settleTimeout = 5 * time.Second
 
 // once runs the handler at most once per key, path and caller. It comes after validation: only what the handler answered is
-// stored, its 4xx included, never a 5xx.
+// stored, its 4xx included, never a 5xx, and no 429, which asks to be tried again.
 func (c *Chain) once(f *fiber.Ctx, op *contract.Operation, header string, body any) (err error) {
 	ctx := f.UserContext()
 
@@ -82,10 +82,10 @@ func (c *Chain) once(f *fiber.Ctx, op *contract.Operation, header string, body a
 // settle reports whether the answer may be given.
 func (c *Chain) settle(ctx context.Context, f *fiber.Ctx, claim uuid.UUID) bool {
 	response := f.Response()
-	failed := response.StatusCode() >= http.StatusInternalServerError
+	again := response.StatusCode() >= http.StatusInternalServerError || response.StatusCode() == http.StatusTooManyRequests
 
 	var err error
-	if failed {
+	if again {
 		err = c.deps.Idempotency.Release(ctx, claim)
 	} else {
 		err = c.deps.Idempotency.Complete(ctx, claim, db.Answer{
@@ -101,7 +101,7 @@ func (c *Chain) settle(ctx context.Context, f *fiber.Ctx, claim uuid.UUID) bool 
 			slog.String("request_id", RequestID(ctx)), slog.String("error", err.Error()))
 	}
 
-	return err == nil || failed
+	return err == nil || again
 }
 
 func replay(f *fiber.Ctx, stored db.Answer) error {

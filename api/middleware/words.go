@@ -135,6 +135,10 @@ var codeWords = map[models.Code]translation{
 		"Type a code of your authenticator app to do this.",
 		"أدخل رمزًا من تطبيق المصادقة لتنفيذ هذا الإجراء.",
 	},
+	models.CodeNoOpenCheckout: {
+		"There is no open payment page for this booking. The customer has to start the payment again.",
+		"لا توجد صفحة دفع مفتوحة لهذا الحجز. على العميل بدء الدفع من جديد.",
+	},
 	"WEBHOOK_ID_REUSED": {
 		"This message number was used before.",
 		"استُخدم رقم الرسالة هذا من قبل.",

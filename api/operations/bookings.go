@@ -233,9 +233,7 @@ func bookingWith(b *models.Booking, attempt *models.PaymentTransaction, departur
 		Amount: b.Amount, Currency: b.Currency, VatRate: b.VATRate, VatAmount: b.VATAmount,
 		Contact:     gen.Contact{Name: b.ContactName, Email: b.ContactEmail, Phone: b.ContactPhone},
 		DepartureAt: utc(departure), DepartureAtBooking: utc(b.BookedDepartureAt), CreatedAt: utc(b.CreatedAt),
-		Passengers: mapEach(b.Passengers, func(p *models.Passenger) gen.Passenger {
-			return gen.Passenger{Name: p.Name, DocumentNumber: optional(p.DocumentNumber)}
-		}),
+		Passengers: passengersOf(b),
 		// Until the attempt's row is written, which the gateway's silence can delay, it is known by its derived id.
 		Payment: gen.BookingPayment{TransactionID: models.BookingAttemptID(b.ID, 1), ExpiresAt: &held},
 	}
@@ -247,6 +245,12 @@ func bookingWith(b *models.Booking, attempt *models.PaymentTransaction, departur
 	}
 
 	return out
+}
+
+func passengersOf(b *models.Booking) []gen.Passenger {
+	return mapEach(b.Passengers, func(p *models.Passenger) gen.Passenger {
+		return gen.Passenger{Name: p.Name, DocumentNumber: optional(p.DocumentNumber)}
+	})
 }
 
 func bookingPayment(t *models.PaymentTransaction) gen.BookingPayment {

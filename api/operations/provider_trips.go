@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"rihla/api/gen"
+	"rihla/internal/store/bookings"
 	"rihla/internal/store/catalogue"
 	"rihla/models"
 )
@@ -98,6 +99,40 @@ func (o *Operations) PublishTrip(ctx context.Context, r gen.PublishTripRequestOb
 	}
 
 	return gen.PublishTrip200JSONResponse{Data: tripOf(&t)}, nil
+}
+
+// ListTripBookings lists who travels, for the company that runs the trip.
+func (o *Operations) ListTripBookings(
+	ctx context.Context, r gen.ListTripBookingsRequestObject,
+) (gen.ListTripBookingsResponseObject, error) {
+	t, err := o.Store.Catalogue.GetProviderTrip(ctx, actor(ctx), r.ID)
+	if err != nil {
+		return nil, err
+	}
+
+	p := pageOf(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
+
+	list, err := o.Store.Bookings.TripBookings(ctx, &t, bookings.TripBookingFilter{Status: valueOf(r.Params.Status), Page: p}, o.Now())
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.ListTripBookings200JSONResponse{Data: mapEach(list.Items, tripBookingOf), Meta: metaOf(p, list)}, nil
+}
+
+func tripBookingOf(b *models.Booking) gen.TripBooking {
+	label := b.Status.Label()
+	out := gen.TripBooking{
+		ID: b.ID, BookingNumber: b.Number, Status: b.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN, Seats: b.Seats,
+		Passengers: passengersOf(b), ContactPhone: optional(b.ContactPhone),
+		Amount: b.Amount, Currency: b.Currency, VatAmount: b.VATAmount, CreatedAt: utc(b.CreatedAt),
+	}
+
+	if b.Status == models.BookingPendingPayment {
+		out.HoldUntil = utcOrNil(&b.HoldUntil)
+	}
+
+	return out
 }
 
 func setTrip(t *models.Trip, in *gen.TripInput) {

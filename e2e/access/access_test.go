@@ -168,7 +168,7 @@ func (w *world) check(t *testing.T, op operation, c cell) {
 var refusals = map[int][]models.Code{
 	http.StatusUnauthorized: {models.CodeUnauthenticated, models.CodeInvalidSignature}, http.StatusForbidden: {models.CodeForbidden},
 	http.StatusNotFound: {models.CodeNotFound}, http.StatusUnprocessableEntity: {models.CodeValidation},
-	http.StatusConflict: {models.CodeTripNotBookable, models.CodeBookingNotRefundable, models.CodeInvalidState},
+	http.StatusConflict: {models.CodeTripNotBookable, models.CodeBookingNotRefundable, models.CodeInvalidState, models.CodeBookingNotPayable},
 }
 
 func (w *world) send(t *testing.T, op operation, c cell, r request) harness.Answer {

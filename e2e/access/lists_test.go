@@ -16,7 +16,8 @@ import (
 // lists says what is in each list: the ids that a query finds, written down without the code that lists them. $1 is
 // the company or the user that the rows must belong to; NULL is any caller's. whose says what narrows the list: `company`
 // is `?provider_id=`, within the caller's scope; `staff` is the caller's company, whatever the query says; `user` is the
-// caller; `path` is the company in the path; nothing narrows `all`; of `audits` $1 is whether the caller sees exports of the audit log.
+// caller; `path` is the company in the path, `trip` a trip that the caller sees; nothing narrows `all`; of `audits` $1 is whether the
+// caller sees exports of the audit log.
 var lists = map[string]struct{ whose, rows string }{
 	"ListBuses":         {"company", "SELECT id FROM buses WHERE deleted_at IS NULL AND coalesce(provider_id = $1, true)"},
 	"ListHotels":        {"company", "SELECT id FROM hotels WHERE deleted_at IS NULL AND coalesce(provider_id = $1, true)"},
@@ -30,6 +31,7 @@ var lists = map[string]struct{ whose, rows string }{
 	"ListMyBookings": {"user", "SELECT id FROM bookings WHERE user_id = $1"},
 	"ListBookings":   {"all", "SELECT id FROM bookings WHERE $1::uuid IS NULL"},
 
+	"ListTripBookings":        {"trip", "SELECT id FROM bookings WHERE trip_id = $1"},
 	"ListStaff":               {"path", "SELECT id FROM users WHERE deleted_at IS NULL AND provider_id = $1"},
 	"ListProviders":           {"all", "SELECT id FROM providers WHERE $1::uuid IS NULL"},
 	"ListProviderBalances":    {"all", "SELECT id FROM providers WHERE $1::uuid IS NULL"},
@@ -107,6 +109,14 @@ func (w *world) owners(t *testing.T, whose, caller string) map[string]any {
 	case "path":
 		for name := range w.companies {
 			out[w.provider(name).String()] = w.provider(name)
+		}
+
+		return out
+	case "trip":
+		for name, company := range w.companies {
+			if !isStaff(caller) || home(caller) == name {
+				out[company.World.Trip.ID.String()] = company.World.Trip.ID
+			}
 		}
 
 		return out

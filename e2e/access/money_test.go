@@ -72,6 +72,13 @@ func (w *world) aboutMoney(t *testing.T, c cell) request {
 		return request{body: object{"ids": []uuid.UUID{id}}}
 	case "RefundBooking":
 		return w.refund(c)
+	case "SendCheckoutLink": // which is sent once in 5 minutes
+		ids := w.refund(c).ids
+		if c.want == http.StatusAccepted {
+			ids = []string{w.callers[stranger].Book(1).ID.String()}
+		}
+
+		return request{ids: ids}
 	case "GetRefundQuote":
 		return request{ids: w.refund(c).ids}
 	case "PreviewRefund":

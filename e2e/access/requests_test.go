@@ -168,6 +168,8 @@ func (w *world) aboutOthers(t *testing.T, c cell) request {
 		return request{ids: w.photo(t, c)}
 	case "GetPhoto":
 		return w.photoFile(t, c)
+	case "ListTripBookings":
+		return request{ids: w.of(t, c, "Trip", false)}
 	case "PublishTrip":
 		return request{ids: w.of(t, c, "Trip", c.want == http.StatusOK)}
 	case "PauseAdCampaign":

@@ -68,6 +68,8 @@ func (w *writer) moment(text string) (short, long string, err error) {
 
 const (
 	maxSegments = 2
+	// maxLinkSegments is for messages with the address of a checkout, which some gateways make of 400 characters and which must be whole.
+	maxLinkSegments = 8
 	// gsm7 is the alphabet of GSM 03.38 that costs one septet; gsm7Extended costs two. Anything else makes the whole
 	// message UCS-2.
 	gsm7 = "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿" +
@@ -107,17 +109,26 @@ func segments(text string) int {
 	return count(units, 70, 67)
 }
 
-// fitSMS shortens the title, of trip or campaign, until the text fits in maxSegments.
-func fitSMS(v *values, write func() string) (string, error) {
+// segmentsOf is as how many SMS a message of a kind may be sent.
+func segmentsOf(kind models.NotificationKind) int {
+	if kind == models.NotifyCheckoutLink {
+		return maxLinkSegments
+	}
+
+	return maxSegments
+}
+
+// fitSMS shortens the title, of trip or campaign, until the text fits in so many segments.
+func fitSMS(v *values, most int, write func() string) (string, error) {
 	trip, campaign := v.Trip, v.Campaign
 
 	for n := maxValue; n >= 0; n-- {
 		v.Trip, v.Campaign = truncate(trip, n), truncate(campaign, n)
 
-		if text := write(); segments(text) <= maxSegments {
+		if text := write(); segments(text) <= most {
 			return text, nil
 		}
 	}
 
-	return "", permanentf("the text does not fit in %d SMS", maxSegments)
+	return "", permanentf("the text does not fit in %d SMS", most)
 }

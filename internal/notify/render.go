@@ -64,6 +64,7 @@ var prefixes = map[models.NotificationKind]string{
 	models.NotifyInvitation: "invitation", models.NotifyAlreadyRegistered: "already_registered",
 	models.NotifyPasswordChanged: "password_changed", models.NotifySecondFactorAdded: "second_factor_added",
 	models.NotifySecondFactorRemoved: "second_factor_removed", models.NotifySessionStolen: "session_stolen",
+	models.NotifyCheckoutLink: "checkout_link",
 }
 
 // Render writes m for its channel and locale; any locale but English is Arabic (rules: notifications.language). A message
@@ -87,7 +88,7 @@ func (r *Renderer) Render(m Message) (Rendered, error) {
 	var out Rendered
 
 	if m.Channel == models.NotifySMS {
-		out.Text, err = fitSMS(&v, func() string { return w.text(prefix+"_sms", v) })
+		out.Text, err = fitSMS(&v, segmentsOf(m.Kind), func() string { return w.text(prefix+"_sms", v) })
 	} else {
 		out, err = r.mail(&w, prefix, v, r.button(&w, prefix, m))
 	}
@@ -102,7 +103,7 @@ func (r *Renderer) Render(m Message) (Rendered, error) {
 // values is what the catalogues' texts may show, in the short forms of subjects and SMS.
 type values struct {
 	Name, Booking, Trip, Campaign, Amount, Departure, DepartureWas, RetryUntil string
-	Seats, VAT, Method                                                         string
+	Seats, VAT, Method, Link                                                   string
 
 	Refundable bool
 }
@@ -115,7 +116,7 @@ type link struct{ Label, URL string }
 
 // button leads to the message's booking, or to where its own link does.
 func (r *Renderer) button(w *writer, prefix string, m Message) *link {
-	if m.Kind.IsAboutAccount() {
+	if m.Kind.IsAboutAccount() || m.Kind == models.NotifyCheckoutLink {
 		if m.Link == "" {
 			return nil
 		}
@@ -209,6 +210,10 @@ func (w *writer) values(m Message) (values, error) {
 		return v, err
 	}
 
+	if v.Link = m.Link; m.Kind == models.NotifyCheckoutLink && !isWebAddress(v.Link) {
+		return values{}, permanentf("a message about a checkout without its address")
+	}
+
 	v.Refundable = m.Data[DataRefundable] != ""
 
 	// A message about a moved trip may lack an amount.
@@ -273,6 +278,13 @@ func (w *writer) rows(v values) []tableRow {
 	}
 
 	return rows
+}
+
+// isWebAddress reports an address that mail programs and telephones open in a browser, and that is one word of a text.
+func isWebAddress(text string) bool {
+	u, err := url.Parse(text)
+
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && !strings.ContainsFunc(text, unicode.IsSpace)
 }
 
 // shortID is how people name a booking: the last eight digits of a UUID, which are random in every version.

@@ -3,12 +3,14 @@ package db_test
 import (
 	"database/sql"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"rihla/internal/store"
 	"rihla/internal/store/bookstest"
 	"rihla/internal/store/db"
+	"rihla/internal/store/payments"
 	"rihla/internal/store/storetest"
 	"rihla/internal/testkit"
 	"rihla/models"
@@ -39,6 +41,7 @@ func TestTheServicesRoleCannotChangeWhatOnlyGrows(t *testing.T) {
 		"DELETE FROM payment_transactions", "DELETE FROM financial_records", "TRUNCATE financial_records CASCADE",
 		"DELETE FROM webhook_events", "UPDATE webhook_events SET body = body", "UPDATE webhook_events SET amount = amount",
 		"UPDATE webhook_events SET received_at = received_at", "TRUNCATE webhook_events", "DELETE FROM bun_migrations", "CREATE TABLE mine (id int)",
+		"UPDATE checkout_sendings SET booking_id = booking_id", "DELETE FROM checkout_sendings",
 		"UPDATE report_days_folded SET gross_amount = 0", "DELETE FROM report_texts_folded", "DELETE FROM report_deltas",
 		"INSERT INTO report_deltas SELECT * FROM report_deltas", "UPDATE report_deltas SET gross_amount = 0",
 		// What keeps the sums runs as its owner, and must not do so for rows of the role's own.
@@ -69,6 +72,13 @@ func TestTheServicesRoleCannotChangeWhatOnlyGrows(t *testing.T) {
 	b.Store = own
 	require.NoError(t, b.RefundNow(t, tx, "15.00"))
 	require.NotEmpty(t, b.Paid(t, 2).ID)
+
+	open := b.Open(t, b.Book(t, b.Trip, 1), 1)
+	for i := range 2 {
+		_, err = own.Payments.SendCheckout(t.Context(), b.Finance, payments.SendCheckout{BookingID: *open.BookingID},
+			time.Now().Add(time.Duration(i)*models.CheckoutSendingPause))
+		require.NoError(t, err)
+	}
 
 	folded, err := own.Ledger.FoldReports(t.Context())
 	require.NoError(t, err)

@@ -58,7 +58,7 @@ func (s *Store) WithholdNotifications(
 		to := AddressOf(n)
 
 		switch full := s.policies.MessagesPerRecipient > 0 && had[to].count >= s.policies.MessagesPerRecipient; {
-		case n.Channel == models.NotifySMS && !smsAllowed(s.policies, n.Recipient):
+		case n.Channel == models.NotifySMS && !SMSAllowed(s.policies, n.Recipient):
 			dropped[withheldCountry] = append(dropped[withheldCountry], n.ID)
 		case full && slices.Contains(essentialKinds, n.Kind) && now.Before(n.CreatedAt.Add(postponedFor)):
 			room := had[to].first.Add(messageDay)
@@ -141,8 +141,8 @@ func (s *Store) messagesHad(ctx context.Context, batch []models.Notification, no
 	return had, nil
 }
 
-// smsAllowed reports whether SMS are sent to a number.
-func smsAllowed(p models.Policies, phone string) bool {
+// SMSAllowed reports whether SMS are sent to a number.
+func SMSAllowed(p models.Policies, phone string) bool {
 	number, ok := models.E164(phone)
 
 	return len(p.SMSCountries) == 0 || ok && slices.ContainsFunc(p.SMSCountries, func(code string) bool {
