@@ -70,8 +70,6 @@ func (w *world) aboutMoney(t *testing.T, c cell) request {
 		}
 
 		return request{body: object{"ids": []uuid.UUID{id}}}
-	case "RefundBooking":
-		return w.refund(c)
 	case "SendCheckoutLink": // which is sent once in 5 minutes
 		ids := w.refund(c).ids
 		if c.want == http.StatusAccepted {
@@ -79,6 +77,20 @@ func (w *world) aboutMoney(t *testing.T, c cell) request {
 		}
 
 		return request{ids: ids}
+	case "ExportFinancialRecords", "ExportAuditLogs":
+		return request{query: "?format=csv"}
+	default:
+		return w.aboutRefunds(t, c)
+	}
+}
+
+// aboutRefunds makes the requests of refunds that are ordered and decided.
+func (w *world) aboutRefunds(t *testing.T, c cell) request {
+	t.Helper()
+
+	switch c.operation {
+	case "RefundBooking":
+		return w.refund(c)
 	case "GetRefundQuote":
 		return request{ids: w.refund(c).ids}
 	case "PreviewRefund":
@@ -91,8 +103,6 @@ func (w *world) aboutMoney(t *testing.T, c cell) request {
 		return request{ids: w.approval(t, c), body: object{"note": "Compared with the letter"}}
 	case "RejectRefund":
 		return request{ids: w.approval(t, c), body: object{"note": "Refunded by another booking"}}
-	case "ExportFinancialRecords", "ExportAuditLogs":
-		return request{query: "?format=csv"}
 	default:
 		return request{}
 	}
