@@ -67,7 +67,7 @@ func (s *Store) SendCheckout(ctx context.Context, by db.Actor, r SendCheckout, n
 	var out CheckoutSending
 
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
-		out = CheckoutSending{At: now}
+		out = CheckoutSending{At: now.Truncate(time.Microsecond)} // as it is kept
 
 		var trip models.Trip
 		if out.Booking, out.Attempt, trip, err = lockOpenCheckout(ctx, tx, r.BookingID, now); err != nil {
