@@ -240,7 +240,7 @@ type Notification struct {
 	UserID        *uuid.UUID          `bun:"user_id"`                 // of a message about an account
 	Kind          NotificationKind    `bun:"kind"`
 	Channel       NotificationChannel `bun:"channel"`
-	Cause         string              `bun:"cause"` // the move of the trip, or which sending of a checkout; empty for messages that are sent once
+	Cause         string              `bun:"cause"` // the move of the trip, or the number of the sending; empty: sent once
 	Locale        Locale              `bun:"locale"`
 	Recipient     string              `bun:"recipient"`
 	Data          map[string]string   `bun:"data,type:jsonb"`
