@@ -170,8 +170,11 @@ func countSending(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, 
 			"The link has been sent %d times, which is all for one booking.", sent), t.ExpiresAt.Sub(now)}
 	}
 
+	// A sending that this request has waited for is later than its own time.
+	after := min(last.Add(models.CheckoutSendingPause).Sub(now), models.CheckoutSendingPause)
+
 	return 0, &TooManySendingsError{models.Errorf(models.CodeRateLimited, "The link was sent less than %d minutes ago.",
-		int(models.CheckoutSendingPause.Minutes())), last.Add(models.CheckoutSendingPause).Sub(now)}
+		int(models.CheckoutSendingPause.Minutes())), after}
 }
 
 // checkoutMessages are the e-mail and the SMS; none goes by SMS to a country to which none are sent.
