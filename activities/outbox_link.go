@@ -34,9 +34,9 @@ func (o *Outbox) link(ctx context.Context, n *models.Notification) (string, erro
 	return address, err
 }
 
-// accountLink is that of a mail which proves that its reader has the address. Its secret is made here, each time the mail is handed over,
-// and is in the mail alone: the database has its hash, and no log or history has it. It stands behind the #, which browsers send to no
-// server. A mail whose link was used meanwhile is not sent any more.
+// accountLink is that of a mail which proves that its reader has the address. Its secret is made here, each time the mail is handed
+// over, and is in the mail alone: the database has its hash, and no log or history has it. It stands behind the #, which browsers send to
+// no server. A mail whose link was used meanwhile is not sent any more.
 func (o *Outbox) accountLink(ctx context.Context, n *models.Notification) (string, error) {
 	page, ok := accountPages[n.Kind]
 	if !ok {

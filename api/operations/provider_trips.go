@@ -105,14 +105,11 @@ func (o *Operations) PublishTrip(ctx context.Context, r gen.PublishTripRequestOb
 func (o *Operations) ListTripBookings(
 	ctx context.Context, r gen.ListTripBookingsRequestObject,
 ) (gen.ListTripBookingsResponseObject, error) {
-	t, err := o.Store.Catalogue.GetProviderTrip(ctx, actor(ctx), r.ID)
-	if err != nil {
-		return nil, err
-	}
-
 	p := pageOf(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
 
-	list, err := o.Store.Bookings.TripBookings(ctx, &t, bookings.TripBookingFilter{Status: valueOf(r.Params.Status), Page: p}, o.Now())
+	list, err := o.Store.Bookings.TripBookings(ctx, actor(ctx), r.ID, bookings.TripBookingFilter{
+		Status: valueOf(r.Params.Status), Page: p,
+	}, o.Now())
 	if err != nil {
 		return nil, err
 	}

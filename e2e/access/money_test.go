@@ -71,12 +71,7 @@ func (w *world) aboutMoney(t *testing.T, c cell) request {
 
 		return request{body: object{"ids": []uuid.UUID{id}}}
 	case "SendCheckoutLink": // which is sent once in 5 minutes
-		ids := w.refund(c).ids
-		if c.want == http.StatusAccepted {
-			ids = []string{w.callers[stranger].Book(1).ID.String()}
-		}
-
-		return request{ids: ids}
+		return request{ids: w.payable(c)}
 	case "ExportFinancialRecords", "ExportAuditLogs":
 		return request{query: "?format=csv"}
 	default:
@@ -206,4 +201,13 @@ func (w *world) refund(c cell) request {
 	}
 
 	return request{ids: kept(c, id), body: object{"refund_type": "FULL"}}
+}
+
+// payable is a booking that waits for its payment, or was paid; the link of a checkout is sent once in 5 minutes.
+func (w *world) payable(c cell) []string {
+	if c.want == http.StatusAccepted {
+		return []string{w.callers[stranger].Book(1).ID.String()}
+	}
+
+	return w.refund(c).ids
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/google/uuid"
+
 	"rihla/internal/store/db"
 	"rihla/models"
 )
@@ -20,18 +22,28 @@ var tripBookingOrder = db.Order{
 	Fallback: db.Sort{Field: "created_at"},
 }
 
-// TripBookings lists the bookings of a trip, oldest first, as the company that runs it sees them at now: document numbers are masked, and
-// of the contact there is the phone alone, where the company may call it. trip is one that the actor sees
-// (catalogue.Store.GetProviderTrip). Errors: VALIDATION_ERROR on sort and cursor.
+// TripBookings lists the bookings of a trip that the actor sees, oldest first, as the company that runs it sees them at now: document
+// numbers are masked, and of the contact there is the phone alone, where the company may call it. Errors: VALIDATION_ERROR on sort and
+// cursor, NOT_FOUND, also for a trip of another company, FORBIDDEN.
 func (s *Store) TripBookings(
-	ctx context.Context, trip *models.Trip, f TripBookingFilter, now time.Time,
+	ctx context.Context, by db.Actor, trip uuid.UUID, f TripBookingFilter, now time.Time,
 ) (db.Listed[models.Booking], error) {
-	q := db.WhereEqual(s.db.NewSelect().Where("bk.trip_id = ?", trip.ID), "bk.status", f.Status)
+	// Faults of the request are reported before what does not exist (rules: scope.hidden).
+	if _, err := db.NewKeyset[models.Booking](s.db.DB, tripBookingOrder, f.Page); err != nil {
+		return db.Listed[models.Booking]{}, err
+	}
+
+	t, err := s.catalogue.GetProviderTrip(ctx, by, trip)
+	if err != nil {
+		return db.Listed[models.Booking]{}, err
+	}
+
+	q := db.WhereEqual(s.db.NewSelect().Where("bk.trip_id = ?", t.ID), "bk.status", f.Status)
 
 	list, err := db.List[models.Booking](ctx, q, f.Page, tripBookingOrder)
 
 	for i := range list.Items {
-		list.Items[i].ShowToCompany(trip, now)
+		list.Items[i].ShowToCompany(&t, now)
 	}
 
 	return list, err

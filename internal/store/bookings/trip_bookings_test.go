@@ -10,6 +10,7 @@ import (
 	"rihla/internal/store/bookings"
 	"rihla/internal/store/bookstest"
 	"rihla/internal/store/db"
+	"rihla/internal/store/storetest"
 	"rihla/models"
 )
 
@@ -23,13 +24,12 @@ func TestTripBookings(t *testing.T) {
 	paid := b.Paid(t, 2)
 	unpaid := b.Book(t, b.Trip, 1)
 
-	trip, err := b.Store.Catalogue.GetProviderTrip(t.Context(), bookstest.As(b.World, models.RoleProviderStaff), b.Trip.ID)
-	require.NoError(t, err)
+	trip, staff := b.Trip, bookstest.As(b.World, models.RoleProviderStaff)
 
 	list := func(f bookings.TripBookingFilter, now time.Time) db.Listed[models.Booking] {
 		t.Helper()
 
-		found, err := b.Store.Bookings.TripBookings(t.Context(), &trip, f, now)
+		found, err := b.Store.Bookings.TripBookings(t.Context(), staff, trip.ID, f, now)
 		require.NoError(t, err)
 
 		return found
@@ -58,6 +58,28 @@ func TestTripBookings(t *testing.T) {
 	require.Less(t, first.Items[0].Number, second.Items[0].Number)
 	require.Empty(t, second.Next)
 
-	_, err = b.Store.Bookings.TripBookings(t.Context(), &trip, bookings.TripBookingFilter{Page: db.Page{Sort: []db.Sort{{Field: "contact_phone"}}}}, time.Now())
-	bookstest.RequireCode(t, models.CodeValidation, err)
+	company := storetest.Fixture(t, b.Store)
+	foreign := bookstest.As(company, models.RoleProviderStaff)
+
+	for name, c := range map[string]struct {
+		by   db.Actor
+		trip uuid.UUID
+		page db.Page
+		code models.Code
+	}{
+		"another company's trip": {foreign, trip.ID, db.Page{}, models.CodeNotFound},
+		"no trip":                {staff, uuid.New(), db.Page{}, models.CodeNotFound},
+		"a customer":             {bookstest.As(b.World, models.RoleEndUser), trip.ID, db.Page{}, models.CodeForbidden},
+		"an order":               {staff, trip.ID, db.Page{Sort: []db.Sort{{Field: "contact_phone"}}}, models.CodeValidation},
+		"a cursor":               {foreign, trip.ID, db.Page{Cursor: "-"}, models.CodeValidation},
+	} {
+		_, err := b.Store.Bookings.TripBookings(t.Context(), c.by, c.trip, bookings.TripBookingFilter{Page: c.page}, time.Now())
+		require.Equal(t, c.code, models.CodeOf(err), "%s: %v", name, err)
+	}
+
+	admin, err := b.Store.Bookings.TripBookings(
+		t.Context(), bookstest.As(company, models.RoleAdmin), trip.ID, bookings.TripBookingFilter{}, time.Now())
+	require.NoError(t, err)
+	require.Len(t, admin.Items, 2)
+	require.Equal(t, "****", admin.Items[0].Passengers[0].DocumentNumber)
 }

@@ -67,7 +67,7 @@ func (s *Store) SendCheckout(ctx context.Context, by db.Actor, r SendCheckout, n
 	var out CheckoutSending
 
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
-		out = CheckoutSending{At: now}
+		out = CheckoutSending{At: now.Truncate(time.Microsecond)} // as it is kept
 
 		var trip models.Trip
 		if out.Booking, out.Attempt, trip, err = lockOpenCheckout(ctx, tx, r.BookingID, now); err != nil {
@@ -170,8 +170,11 @@ func countSending(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, 
 			"The link has been sent %d times, which is all for one booking.", sent), t.ExpiresAt.Sub(now)}
 	}
 
+	// A sending that this request has waited for is later than its own time.
+	after := min(last.Add(models.CheckoutSendingPause).Sub(now), models.CheckoutSendingPause)
+
 	return 0, &TooManySendingsError{models.Errorf(models.CodeRateLimited, "The link was sent less than %d minutes ago.",
-		int(models.CheckoutSendingPause.Minutes())), last.Add(models.CheckoutSendingPause).Sub(now)}
+		int(models.CheckoutSendingPause.Minutes())), after}
 }
 
 // checkoutMessages are the e-mail and the SMS; none goes by SMS to a country to which none are sent.

@@ -71,6 +71,9 @@ func TestSendCheckout(t *testing.T) {
 	_, err = b.sendCheckout(t, booking.ID, now.Add(2*time.Minute))
 	requireTooMany(t, 3*time.Minute, err)
 
+	_, err = b.sendCheckout(t, booking.ID, now.Add(-10*time.Second)) // it has waited for the first one, or its clock is behind
+	requireTooMany(t, 5*time.Minute, err)
+
 	for i := 2; i <= 5; i++ {
 		now = now.Add(5 * time.Minute)
 		sending, err = b.sendCheckout(t, booking.ID, now)
