@@ -52,7 +52,8 @@ export const listUsers = (filters: Record<string, string>, cursor: string | null
 export const createUser = (body: NewUser) => dataOf(answered(api.POST('/api/v1/admin/users', { body })));
 export const changeUser = (id: string, body: UserChange) =>
   dataOf(answered(api.PATCH('/api/v1/admin/users/{id}', { params: { path: { id } }, body })));
-export const removeUser = (id: string) => answered(api.DELETE('/api/v1/admin/users/{id}', { params: { path: { id } } }));
+export const removeUser = (id: string) =>
+  answered(api.DELETE('/api/v1/admin/users/{id}', { params: { path: { id } } }));
 
 export type UserAction = 'lock' | 'unlock' | 'invitation' | 'reset-second-factor';
 export const actOnUser = (id: string, action: UserAction) =>
