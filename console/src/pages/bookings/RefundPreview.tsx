@@ -78,7 +78,7 @@ function Effects({ of: preview }: { of: Preview }) {
               {money(preview.amount)} · {word(preview.channel)}
             </b>,
           ],
-          [t('preview.leftThen'), money(Math.round((preview.remaining_amount - preview.amount) * 100) / 100)],
+          [t('preview.leftThen'), money(preview.remaining_amount)],
           [t('preview.booking'), before === after ? word(after) : t('preview.becomes', { after: word(after) })],
           [t('preview.seatsFreed'), preview.seats_freed > 0 ? preview.seats_freed : null],
         ]}
