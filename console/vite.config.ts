@@ -44,12 +44,12 @@ export default defineConfig({
           groups: [
             {
               name: 'vendor',
-              test: /node_modules[\\/](?!uplot|@tanstack[\\/](react-)?(table|virtual|store)|@mantine[\\/]core[\\/]esm[\\/]components[\\/](Combobox|Select|MultiSelect|Pill|PillsInput|Checkbox|Radio|Textarea|PasswordInput|Progress|FileButton)[\\/])/,
+              test: /node_modules[\\/](?!uplot|@tanstack[\\/](react-)?virtual|@mantine[\\/]core[\\/]esm[\\/]components[\\/](Combobox|Select|MultiSelect|Pill|PillsInput|Checkbox|Radio|Textarea|PasswordInput|Progress|FileButton)[\\/])/,
               priority: 5,
             },
             {
               name: 'parts',
-              test: /src[\\/](api|app|components|hooks|lib|shared)[\\/](?!DataTable|ListPage|Filters|SortHead|table\.module|use(List|Filters|BaseFilters))/,
+              test: /src[\\/](api|app|components|hooks|lib|shared)[\\/](?!Data(Table|Row)|ListPage|Filters|SortHead|table\.module|use(List|Filters|BaseFilters))/,
               priority: 4,
             },
             { name: 'fields', test: /src[\\/]forms[\\/]|@mantine[\\/]core[\\/]/, priority: 3 },
