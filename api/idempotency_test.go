@@ -71,6 +71,26 @@ func TestIdempotencyKeepsConflictsAndForgetsFailures(t *testing.T) {
 	require.Equal(t, http.StatusCreated, b.call(t, http.MethodPost, bookingPath, "END_USER", bookingBody, "Idempotency-Key", key).status)
 }
 
+// An order above the limit is asked for a code by the operation itself, after its key was claimed.
+func TestIdempotencyForgetsTheRequestForACode(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	b.ops.fail = models.StepUpRequired()
+	key := uuid.NewString()
+
+	a := b.call(t, http.MethodPost, bookingPath, "END_USER", bookingBody, "Idempotency-Key", key)
+	require.Equal(t, http.StatusForbidden, a.status)
+	require.Equal(t, "STEP_UP_REQUIRED", a.code)
+
+	b.ops.fail = nil
+
+	after := b.call(t, http.MethodPost, bookingPath, "END_USER", bookingBody, "Idempotency-Key", key)
+	require.Equal(t, http.StatusCreated, after.status)
+	require.Empty(t, after.header.Get("Idempotent-Replayed"))
+	require.Equal(t, 2, b.ops.calls)
+}
+
 func TestIdempotencyInProgress(t *testing.T) {
 	t.Parallel()
 

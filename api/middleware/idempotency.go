@@ -33,7 +33,8 @@ type IdempotencyStore interface {
 const settleTimeout = 5 * time.Second
 
 // once runs the handler at most once per key, path and caller. It comes after validation: only what the handler answered is
-// stored, its 4xx included, never a 5xx, and no 429, which asks to be tried again.
+// stored, its 4xx included, never a 5xx, no 429, which asks to be tried again, nor the request for a code: nothing was done then,
+// and the same request comes again after it.
 func (c *Chain) once(f *fiber.Ctx, op *contract.Operation, header string, body any) (err error) {
 	ctx := f.UserContext()
 
@@ -61,14 +62,17 @@ func (c *Chain) once(f *fiber.Ctx, op *contract.Operation, header string, body a
 
 	r.scope, r.claim = scope, claim
 
+	asked := false
+
 	if err = recovered(f); err != nil {
+		asked = models.CodeOf(err) == models.CodeStepUpRequired
 		err = c.HandleError(f, err)
 	}
 
 	settle, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
 
-	if c.settle(settle, f, claim.ID) {
+	if c.settle(settle, f, claim.ID, asked) {
 		return err
 	}
 
@@ -79,13 +83,14 @@ func (c *Chain) once(f *fiber.Ctx, op *contract.Operation, header string, body a
 	return c.HandleError(f, models.Errorf(models.CodeServiceUnavailable, "The answer could not be kept. Try again with the same key."))
 }
 
-// settle reports whether the answer may be given.
-func (c *Chain) settle(ctx context.Context, f *fiber.Ctx, claim uuid.UUID) bool {
+// settle stores the answer, or gives the key free when it failed or asked for a code. It reports whether the answer may be given.
+func (c *Chain) settle(ctx context.Context, f *fiber.Ctx, claim uuid.UUID, asked bool) bool {
 	response := f.Response()
-	again := response.StatusCode() >= http.StatusInternalServerError || response.StatusCode() == http.StatusTooManyRequests
+	status := response.StatusCode()
+	undone := asked || status >= http.StatusInternalServerError || status == http.StatusTooManyRequests
 
 	var err error
-	if again {
+	if undone {
 		err = c.deps.Idempotency.Release(ctx, claim)
 	} else {
 		err = c.deps.Idempotency.Complete(ctx, claim, db.Answer{
@@ -101,7 +106,7 @@ func (c *Chain) settle(ctx context.Context, f *fiber.Ctx, claim uuid.UUID) bool 
 			slog.String("request_id", RequestID(ctx)), slog.String("error", err.Error()))
 	}
 
-	return err == nil || again
+	return err == nil || undone
 }
 
 func replay(f *fiber.Ctx, stored db.Answer) error {

@@ -6,7 +6,10 @@ import { fileURLToPath } from 'node:url';
 const built = fileURLToPath(new URL('../built', import.meta.url));
 
 await rm(built, { recursive: true, force: true });
-await cp(fileURLToPath(new URL('../dist', import.meta.url)), built, { recursive: true });
+await cp(fileURLToPath(new URL('../dist', import.meta.url)), built, {
+  recursive: true,
+  filter: (from) => !from.endsWith('/.vite'),
+});
 const files = (await readdir(built, { recursive: true, withFileTypes: true }))
   .filter((entry) => entry.isFile())
   .map((entry) => `${entry.parentPath}/${entry.name}`);

@@ -1,138 +1,63 @@
-// Operations of sessions, second factors and users, written by hand until openapi.yaml has them; then the generated types take
-// their place.
-import type { Schemas } from './client';
-import { errorOf } from './errors';
-import { sessionFetch } from './transport';
+// Operations of sessions, second factors and accounts, by the names that pages know them by.
+import { answered, api, listPage, type Schemas } from './client';
 
 export type Role = Schemas['Role'];
+export type Me = Schemas['OwnAccount'];
+/** In, or a code is needed first. */
+export type LogIn = (Schemas['Tokens'] & { mfa_required?: never }) | Schemas['SecondFactorNeeded'];
+export type Session = Schemas['OpenSession'];
+export type Enrolment = Schemas['NewSecondFactor'];
+export type UserState = Schemas['AccountState'];
+export type ManagedUser = Schemas['Account'];
+export type NewUser = Schemas['UserInvitation'];
+export type UserChange = Schemas['UserPatch'];
 
-type User = Schemas['User'];
+const dataOf = async <T>(answer: Promise<{ data: T }>): Promise<T> => (await answer).data;
 
-export interface Me extends User {
-  email_verified?: boolean;
-  second_factor?: boolean;
-  second_factor_needed?: boolean;
-  stepped_up_until?: string | null;
-}
-
-export type LogIn = { mfa_required: true; mfa_token: string } | { mfa_required?: false; user: Me; session_id: string };
-
-export interface Session {
-  id: string;
-  current: boolean;
-  user_agent: string;
-  address: string;
-  created_at: string;
-  last_used_at: string;
-  expires_at: string;
-  second_factor: boolean;
-}
-
-export type UserState = 'ACTIVE' | 'LOCKED' | 'INVITED';
-
-export interface ManagedUser extends User {
-  state: UserState;
-  second_factor: boolean;
-  created_at: string;
-  last_login_at: string | null;
-  locked_until: string | null;
-}
-
-export interface NewUser {
-  name: string;
-  email: string;
-  phone: string;
-  role: Role;
-  locale: Schemas['Locale'];
-}
-
-export interface RefundApproval {
-  decision: 'APPROVED' | 'REJECTED' | 'EXPIRED';
-  decided_by: string | null;
-  decided_at: string;
-  note: string | null;
-}
-
-/** A refund with the fields of approvals, which the document does not have yet. */
-export type ApprovableRefund = Schemas['Refund'] & {
-  needs_approval?: boolean;
-  approval?: RefundApproval | null;
-  approval_until?: string | null;
-};
-
-export interface Enrolment {
-  secret: string;
-  otpauth_uri: string;
-  qr_code: string;
-}
-
-type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
-
-async function call<T>(method: Method, path: string, body?: object, signal?: AbortSignal): Promise<T> {
-  const response = await sessionFetch(
-    new Request(`/api/v1${path}`, {
-      method,
-      ...(body ? { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } } : {}),
-      ...(signal ? { signal } : {}),
-    }),
-  );
-  const answer: unknown = response.status === 204 ? null : await response.json().catch(() => null);
-  if (!response.ok) throw errorOf(response, answer);
-  return answer as T;
-}
-
-interface Data<T> {
-  data: T;
-}
-
-const dataOf = async <T>(answer: Promise<Data<T>>): Promise<T> => (await answer).data;
-
-export const logIn = (email: string, password: string) =>
-  dataOf(call<Data<LogIn>>('POST', '/auth/login', { email, password }));
-export const logInWithCode = (mfa_token: string, code: string) =>
-  dataOf(call<Data<LogIn>>('POST', '/auth/login/totp', { mfa_token, code }));
-export const logOut = () => call<null>('POST', '/auth/logout', {});
-export const stepUp = (code: string) =>
-  dataOf(call<Data<{ stepped_up_until: string }>>('POST', '/auth/step-up', { code }));
-export const forgotPassword = (email: string) => call<null>('POST', '/auth/forgot-password', { email });
+export const logIn = (email: string, password: string): Promise<LogIn> =>
+  dataOf(answered(api.POST('/api/v1/auth/login', { body: { email, password } })));
+export const logInWithCode = (mfa_token: string, code: string): Promise<LogIn> =>
+  dataOf(answered(api.POST('/api/v1/auth/login/totp', { body: { mfa_token, code } })));
+/** The refresh token is in the cookie. */
+export const logOut = () => answered(api.POST('/api/v1/auth/logout', { body: {} }));
+export const stepUp = (code: string) => dataOf(answered(api.POST('/api/v1/auth/step-up', { body: { code } })));
+export const forgotPassword = (email: string) =>
+  answered(api.POST('/api/v1/auth/forgot-password', { body: { email } }));
 export const resetPassword = (token: string, password: string) =>
-  call<null>('POST', '/auth/reset-password', { token, password });
-export const verifyEmail = (token: string) => call<null>('POST', '/auth/verify-email', { token });
-export const singleSignOn = () => dataOf(call<Data<{ enabled: boolean }>>('GET', '/auth/oidc'));
+  answered(api.POST('/api/v1/auth/reset-password', { body: { token, password } }));
+export const verifyEmail = (token: string) => answered(api.POST('/api/v1/auth/verify-email', { body: { token } }));
+export const singleSignOn = () => dataOf(answered(api.GET('/api/v1/auth/oidc')));
+/** The browser goes there: the answer is a redirect to the identity provider. */
 export const singleSignOnAddress = (back: string) => `/api/v1/auth/oidc/start?return_to=${encodeURIComponent(back)}`;
 
-export const getMe = (signal?: AbortSignal) => dataOf(call<Data<Me>>('GET', '/me', undefined, signal));
-export const sendVerification = () => call<null>('POST', '/me/verify-email', {});
+export const getMe = (signal?: AbortSignal): Promise<Me> =>
+  dataOf(answered(api.GET('/api/v1/me', signal ? { signal } : {})));
+export const sendVerification = () => answered(api.POST('/api/v1/me/verify-email'));
 export const changePassword = (current_password: string, new_password: string) =>
-  call<null>('POST', '/me/password', { current_password, new_password });
-export const enrol = () => dataOf(call<Data<Enrolment>>('POST', '/me/totp'));
+  answered(api.POST('/api/v1/me/password', { body: { current_password, new_password } }));
+/** Later than 10 minutes after signing in, the API wants the password once more. */
+export const enrol = (password?: string) =>
+  dataOf(answered(api.POST('/api/v1/me/totp', { body: password === undefined ? {} : { password } })));
 export const confirmEnrolment = (code: string) =>
-  dataOf(call<Data<{ recovery_codes: string[] }>>('POST', '/me/totp/confirm', { code }));
-export const removeSecondFactor = () => call<null>('DELETE', '/me/totp');
+  dataOf(answered(api.POST('/api/v1/me/totp/confirm', { body: { code } })));
+export const removeSecondFactor = () => answered(api.DELETE('/api/v1/me/totp'));
 export const listSessions = (signal?: AbortSignal) =>
-  dataOf(call<Data<Session[]>>('GET', '/me/sessions', undefined, signal));
-export const endSession = (id: string) => call<null>('DELETE', `/me/sessions/${id}`);
-export const endAllSessions = () => call<null>('DELETE', '/me/sessions');
+  dataOf(answered(api.GET('/api/v1/me/sessions', signal ? { signal } : {})));
+export const endSession = (id: string) =>
+  answered(api.DELETE('/api/v1/me/sessions/{id}', { params: { path: { id } } }));
+export const endAllSessions = () => answered(api.DELETE('/api/v1/me/sessions'));
 
-export interface UsersPage {
-  data: ManagedUser[];
-  meta: Schemas['Meta'];
-}
+export const listUsers = (filters: Record<string, string>, cursor: string | null, signal: AbortSignal) =>
+  listPage('/api/v1/admin/users', filters, cursor, signal);
+export const createUser = (body: NewUser) => dataOf(answered(api.POST('/api/v1/admin/users', { body })));
+export const changeUser = (id: string, body: UserChange) =>
+  dataOf(answered(api.PATCH('/api/v1/admin/users/{id}', { params: { path: { id } }, body })));
+export const removeUser = (id: string) =>
+  answered(api.DELETE('/api/v1/admin/users/{id}', { params: { path: { id } } }));
 
-export const listUsers = (filters: Record<string, string>, cursor: string | null, signal: AbortSignal) => {
-  const query = new URLSearchParams({ ...filters, per_page: '100', ...(cursor === null ? {} : { cursor }) });
-  return call<UsersPage>('GET', `/admin/users?${query.toString()}`, undefined, signal);
-};
-export const createUser = (user: NewUser) => dataOf(call<Data<ManagedUser>>('POST', '/admin/users', user));
-export const changeUser = (id: string, change: Partial<Omit<NewUser, 'email'>>) =>
-  dataOf(call<Data<ManagedUser>>('PATCH', `/admin/users/${id}`, change));
-export const removeUser = (id: string) => call<null>('DELETE', `/admin/users/${id}`);
 export type UserAction = 'lock' | 'unlock' | 'invitation' | 'reset-second-factor';
-export const actOnUser = (id: string, action: UserAction) => call<unknown>('POST', `/admin/users/${id}/${action}`, {});
+export const actOnUser = (id: string, action: UserAction) =>
+  answered(api.POST(`/api/v1/admin/users/{id}/${action}`, { params: { path: { id } } }));
 
-export const approveRefund = (id: string, note: string) =>
-  dataOf(call<Data<ApprovableRefund>>('POST', `/admin/refunds/${id}/approve`, note ? { note } : {}));
-export const rejectRefund = (id: string, note: string) =>
-  dataOf(call<Data<ApprovableRefund>>('POST', `/admin/refunds/${id}/reject`, { note }));
-
+/** Downloaded, not read: see download.ts. */
 export const auditExportAddress = (query: URLSearchParams) => `/api/v1/admin/audit-logs/export?${query.toString()}`;

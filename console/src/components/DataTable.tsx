@@ -1,16 +1,14 @@
-/* eslint-disable jsx-a11y/no-redundant-roles, jsx-a11y/no-interactive-element-to-noninteractive-role --
+/* eslint-disable jsx-a11y/no-redundant-roles --
    on narrow screens rows are cards, and a table that is not laid out as one loses its roles */
 import { Checkbox } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { columnVisibilityFeature, tableFeatures, useTable, type ColumnVisibilityState } from '@tanstack/react-table';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type MouseEvent } from 'react';
+import { useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
 import { useWords } from '@/i18n/useWords';
 import type { Column } from './columns';
+import { DataRow, inside } from './DataRow';
 import { SortHead } from './SortHead';
 import classes from './table.module.css';
-
-const features = tableFeatures({ columnVisibilityFeature });
 
 /** Below this, rows are cards and the page scrolls instead of the table. */
 export const narrow = '(max-width: 48em)';
@@ -26,7 +24,8 @@ interface Props<T> {
   label: string;
   rows: T[];
   columns: Column<T>[];
-  visibility: ColumnVisibilityState;
+  /** Columns that are false here are not shown. */
+  visibility: Record<string, boolean>;
   rowId: (row: T) => string;
   open?: ((row: T) => void) | undefined;
   selection?: Selection | undefined;
@@ -35,8 +34,11 @@ interface Props<T> {
   onEnd: () => void;
 }
 
-const inside = (event: MouseEvent | KeyboardEvent) =>
-  (event.target as Element).closest('a, button, input, label') !== null;
+/** How many rows before the end more of them are read. */
+const ahead = 60;
+
+/** The height of a row on wide screens, as table.module.css says, in pixels. */
+const rowHeight = () => 2.375 * Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
 
 /** Rows of a list. Only those in sight are in the document, so that ten thousand are as quick as ten. */
 export function DataTable<T extends object>(props: Props<T>) {
@@ -48,22 +50,14 @@ export function DataTable<T extends object>(props: Props<T>) {
   const body = useRef<HTMLTableSectionElement>(null);
   const [active, setActive] = useState(0);
 
-  const defs = useMemo(() => columns.map(({ id, header }) => ({ id, header })), [columns]);
-  const byId = useMemo(() => new Map(columns.map((column) => [column.id, column])), [columns]);
-  const table = useTable({
-    features,
-    data: rows,
-    columns: defs,
-    getRowId: rowId,
-    state: { columnVisibility: visibility },
-  });
-  const shown = table.getVisibleLeafColumns().flatMap(({ id }) => byId.get(id) ?? []);
+  const height = useMemo(rowHeight, []);
+  const shown = useMemo(() => columns.filter(({ id }) => visibility[id] !== false), [columns, visibility]);
 
   // eslint-disable-next-line react-hooks/incompatible-library -- its rows are drawn here and nowhere else
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => (isNarrow ? document.querySelector('main') : wrap.current),
-    estimateSize: () => (isNarrow ? 34 + 25 * shown.length : 38),
+    estimateSize: () => (isNarrow ? 34 + 25 * shown.length : height),
     scrollMargin: isNarrow ? (wrap.current?.offsetTop ?? 0) : 0,
     overscan: 12,
   });
@@ -71,7 +65,7 @@ export function DataTable<T extends object>(props: Props<T>) {
   const last = items.at(-1)?.index ?? 0;
 
   useEffect(() => {
-    if (rows.length > 0 && last >= rows.length - 20) onEnd();
+    if (rows.length > 0 && last >= rows.length - ahead) onEnd();
   }, [last, rows.length, onEnd]);
 
   const focus = (index: number) => {
@@ -144,40 +138,20 @@ export function DataTable<T extends object>(props: Props<T>) {
             if (row === undefined) return null;
             const id = rowId(row);
             return (
-              <tr
+              <DataRow
                 key={id}
-                role="row"
-                ref={virtual.measureElement}
-                data-index={index}
-                data-open={open ? '' : undefined}
-                aria-rowindex={index + 2}
-                aria-selected={selection ? selection.ids.has(id) : undefined}
-                tabIndex={index === Math.min(active, rows.length - 1) ? 0 : -1}
-                onFocus={() => {
-                  setActive(index);
-                }}
-                onClick={(event) => {
-                  if (!inside(event) && window.getSelection()?.isCollapsed !== false) open?.(row);
-                }}
-              >
-                {selection && (
-                  <td role="cell" data-label={t('list.select')}>
-                    <Checkbox
-                      size="xs"
-                      aria-label={t('list.select')}
-                      checked={selection.ids.has(id)}
-                      onChange={() => {
-                        selection.toggle(id);
-                      }}
-                    />
-                  </td>
-                )}
-                {shown.map((column) => (
-                  <td key={column.id} role="cell" data-align={column.align} data-label={column.header}>
-                    {column.cell(row)}
-                  </td>
-                ))}
-              </tr>
+                row={row}
+                id={id}
+                index={index}
+                columns={shown}
+                current={index === Math.min(active, rows.length - 1)}
+                focused={setActive}
+                open={open}
+                toggle={selection?.toggle}
+                selected={selection?.ids.has(id) ?? false}
+                // Rows of a wide screen are all alike.
+                measure={isNarrow ? virtual.measureElement : undefined}
+              />
             );
           })}
           <Space height={after} count={count} />

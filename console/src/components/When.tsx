@@ -1,4 +1,3 @@
-import { Tooltip } from '@mantine/core';
 import { useNow } from '@/hooks/useNow';
 import { useWords } from '@/i18n/useWords';
 import { dayText, exactText, momentText, relativeText } from '@/lib/dates';
@@ -11,9 +10,9 @@ export function When({ at, relative = false }: { at: string | null | undefined; 
   const ago = relativeText(at, now, language);
   const exact = t('time.inRiyadh', { time: exactText(at, language) });
   return (
-    <Tooltip label={relative ? exact : `${exact} · ${ago}`} multiline>
-      <time dateTime={at}>{relative ? ago : momentText(at, language)}</time>
-    </Tooltip>
+    <time dateTime={at} title={relative ? exact : `${exact} · ${ago}`}>
+      {relative ? ago : momentText(at, language)}
+    </time>
   );
 }
 

@@ -26,6 +26,10 @@ interface Props {
   size?: string;
   /** Above the fields: what it is about. */
   children?: ReactNode | ((values: Values) => ReactNode);
+  /** Below the fields: what these values would do. */
+  after?: (values: Values) => ReactNode;
+  /** Values that cannot be sent yet. */
+  blocked?: (values: Values) => boolean;
 }
 
 const none: Values = {};
@@ -33,15 +37,19 @@ const none: Values = {};
 /** A dialog that does one thing, once. Everything that changes something goes through it. */
 export function FormDialog({ opened, close, ...props }: Props) {
   const { t } = useWords();
+  const [busy, setBusy] = useState(false);
   return (
     <Modal
       opened={opened}
-      onClose={close}
+      // While a request is under way another dialog may ask for a code: Escape is for that one alone.
+      onClose={() => {
+        if (!busy) close();
+      }}
       title={props.title}
       size={props.size ?? 'md'}
       closeButtonProps={{ 'aria-label': t('action.close') }}
     >
-      <Form {...props} close={close} />
+      <Form {...props} close={close} onBusy={setBusy} />
     </Modal>
   );
 }
@@ -56,7 +64,10 @@ function Form({
   changes,
   done,
   children,
-}: Omit<Props, 'opened' | 'title'>) {
+  after,
+  blocked,
+  onBusy,
+}: Omit<Props, 'opened' | 'title'> & { onBusy: (busy: boolean) => void }) {
   const { t } = useWords();
   const queries = useQueryClient();
   const [values, setValues] = useState<Values>(initial);
@@ -68,7 +79,9 @@ function Form({
 
   const onSubmit = async (event: SyntheticEvent) => {
     event.preventDefault();
+    onBusy(true);
     const result = await send();
+    onBusy(false);
     // After a failure, too: what was read before may no longer be true.
     for (const key of changes) void queries.invalidateQueries({ queryKey: [key] });
     if (!result.done) return;
@@ -95,10 +108,16 @@ function Form({
           }}
         />
       ))}
+      {after?.(values)}
       {error !== null && <ErrorMessage error={error} />}
       {unknown && <p className={ui.text}>{t('form.unknown')}</p>}
       <div className={ui.row}>
-        <Button type="submit" loading={busy} color={danger ? 'red' : 'cyan'}>
+        <Button
+          type="submit"
+          loading={busy}
+          disabled={!unknown && (blocked?.(values) ?? false)}
+          color={danger ? 'red' : 'cyan'}
+        >
           {unknown ? t('form.again') : submitLabel}
         </Button>
         <Button variant="default" onClick={close} disabled={busy}>

@@ -51,11 +51,15 @@ const units: [Intl.RelativeTimeFormatUnit, number][] = [
   ['minute', 60],
 ];
 
+// Making a format takes longer than using it a hundred times.
+const agoFormats: Partial<Record<Language, Intl.RelativeTimeFormat>> = {};
+
 /** How long ago, or how far ahead: `3 hours ago`. */
 export function relativeText(at: string, now: number, language: Language): string {
   const seconds = (Date.parse(at) - now) / 1000;
   const [unit, size] = units.find(([, length]) => Math.abs(seconds) >= length) ?? (['second', 1] as const);
-  return new Intl.RelativeTimeFormat(locales[language], { numeric: 'auto' }).format(Math.trunc(seconds / size), unit);
+  const format = (agoFormats[language] ??= new Intl.RelativeTimeFormat(locales[language], { numeric: 'auto' }));
+  return format.format(Math.trunc(seconds / size), unit);
 }
 
 /** What a field for a moment in Riyadh holds, as the API wants it. */

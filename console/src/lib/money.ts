@@ -21,9 +21,14 @@ export const amountText = (amount: number, language: Language) => formatOf(langu
 
 export const countText = (count: number, language: Language) => formatOf(language, 0).format(count);
 
+const rates: Partial<Record<Language, Intl.NumberFormat>> = {};
+
 /** A share of 0 to 1 as a percentage with at most two decimals. */
 export const rateText = (rate: number, language: Language) =>
-  new Intl.NumberFormat(locales[language], { style: 'percent', maximumFractionDigits: 2 }).format(rate);
+  (rates[language] ??= new Intl.NumberFormat(locales[language], {
+    style: 'percent',
+    maximumFractionDigits: 2,
+  })).format(rate);
 
 /** The sum of amounts, added in halalas: sums of binary fractions would drift. */
 export const sumOf = (amounts: number[]) => amounts.reduce((sum, amount) => sum + Math.round(amount * 100), 0) / 100;

@@ -8,7 +8,6 @@ import { Day, When } from '@/components/When';
 import { useChoices } from '@/hooks/useChoices';
 import { useWords } from '@/i18n/useWords';
 import { rateText } from '@/lib/money';
-import type { ApprovableRefund } from '@/api/identity';
 
 type Labelled = { status: string; status_label_ar: string; status_label_en: string };
 type Booked = { booking_id: string | null; booking_number?: string | null };
@@ -130,14 +129,14 @@ export function usePaymentColumns(): Column<Schemas['PaymentTransaction']>[] {
   ];
 }
 
-export function useRefundColumns(): Column<ApprovableRefund>[] {
+export function useRefundColumns(): Column<Schemas['Refund']>[] {
   const { t, label } = useWords();
   const { word } = useChoices();
   const parts = useColumnParts();
   return [
     parts.booking(),
     {
-      ...parts.status<ApprovableRefund>(),
+      ...parts.status<Schemas['Refund']>(),
       width: 9,
       cell: (row) => {
         if (row.needs_approval) return <Badge state="NEEDS_APPROVAL">{t('refund.needsApproval')}</Badge>;

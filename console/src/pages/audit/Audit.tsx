@@ -2,7 +2,6 @@ import { Button } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconFileExport } from '@tabler/icons-react';
 import { useState } from 'react';
-import { documented } from '@/api/access';
 import { listPage, type Schemas } from '@/api/client';
 import { downloadFile } from '@/api/download';
 import { auditExportAddress } from '@/api/identity';
@@ -114,7 +113,7 @@ function ExportButton({ filters }: { filters: Record<string, string> }) {
   const may = useMay();
   const text = useErrorText();
   const [busy, setBusy] = useState(false);
-  if (!documented('ExportAuditLogs') || !may('ExportAuditLogs')) return null;
+  if (!may('ExportAuditLogs')) return null;
   const save = async () => {
     setBusy(true);
     try {

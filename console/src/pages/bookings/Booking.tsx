@@ -4,11 +4,17 @@ import { answered, api, listPage, type Schemas } from '@/api/client';
 import { useMay } from '@/app/me';
 import { Badge } from '@/components/Badge';
 import { Answer, Card } from '@/components/Card';
+import type { Column } from '@/components/columns';
 import { CopyId } from '@/components/CopyId';
 import { MiniTable } from '@/components/MiniTable';
+import { Money } from '@/components/Money';
 import { PageHead } from '@/components/PageHead';
 import ui from '@/components/ui.module.css';
+import { WorkflowLink } from '@/components/WorkflowLink';
+import { useSelected } from '@/hooks/useSelected';
 import { useWords } from '@/i18n/useWords';
+import { amountText } from '@/lib/money';
+import { RefundDetail } from '@/pages/refunds/RefundDetail';
 import { usePaymentColumns, useRecordColumns, useRefundColumns } from '@/shared/columns';
 import { Timeline } from '@/shared/Timeline';
 import { merged } from '@/shared/timeline';
@@ -70,7 +76,6 @@ function Parts({ booking }: { booking: Booking }) {
     enabled: may('ListFinancialRecords'),
   });
   const paymentColumns = usePaymentColumns().filter(({ id }) => !['booking', 'gateway', 'failure'].includes(id));
-  const refundColumns = useRefundColumns().filter(({ id }) => !['booking', 'payout'].includes(id));
   const recordColumns = useRecordColumns().filter(
     ({ id }) => !['booking', 'details', 'payoutDate', 'rate', 'provider'].includes(id),
   );
@@ -90,11 +95,7 @@ function Parts({ booking }: { booking: Booking }) {
           </Answer>
         </Card>
         <Card title={t('nav.refunds')}>
-          <Answer query={refunds}>
-            {({ data }) => (
-              <MiniTable label={t('nav.refunds')} rows={data} columns={refundColumns} rowId={({ id }) => id} />
-            )}
-          </Answer>
+          <Answer query={refunds}>{({ data }) => <Refunds refunds={data} />}</Answer>
         </Card>
         {may('ListFinancialRecords') && (
           <Card title={t('nav.ledger')}>
@@ -109,20 +110,26 @@ function Parts({ booking }: { booking: Booking }) {
       <div className={ui.stack}>
         <BookingFacts booking={booking} />
         <TripFacts booking={booking} />
+        <Card title={t('booking.workflows')}>
+          <Answer query={payments} lines={2}>
+            {({ data }) => <Workflows payments={data} />}
+          </Answer>
+        </Card>
       </div>
     </div>
   );
 }
 
-/** The histories of the booking's payments as one; a refund's transaction has that of its payment. */
-function History({ payments }: { payments: Schemas['PaymentTransaction'][] }) {
-  const attempts = payments.filter(({ kind }) => kind === 'PAYMENT');
-  const details = useQueries({
-    queries: attempts.map(({ id }) => ({
-      queryKey: ['payments', 'one', id],
-      queryFn: ({ signal }: { signal: AbortSignal }) =>
-        answered(api.GET('/api/v1/admin/payment-transactions/{id}', { params: { path: { id } }, signal })),
-    })),
+/** The booking's attempts to pay, each with its history; a refund's transaction has that of its payment. */
+function useAttempts(payments: Schemas['PaymentTransaction'][]) {
+  return useQueries({
+    queries: payments
+      .filter(({ kind }) => kind === 'PAYMENT')
+      .map(({ id }) => ({
+        queryKey: ['payments', 'one', id],
+        queryFn: ({ signal }: { signal: AbortSignal }) =>
+          answered(api.GET('/api/v1/admin/payment-transactions/{id}', { params: { path: { id } }, signal })),
+      })),
     combine: (results) => ({
       data: results.every(({ data }) => data) ? results.flatMap(({ data }) => data?.data ?? []) : undefined,
       error: results.find(({ error }) => error)?.error ?? null,
@@ -132,9 +139,60 @@ function History({ payments }: { payments: Schemas['PaymentTransaction'][] }) {
       },
     }),
   });
+}
+
+/** The histories of all attempts as one. */
+function History({ payments }: { payments: Schemas['PaymentTransaction'][] }) {
   return (
-    <Answer query={details} lines={8}>
+    <Answer query={useAttempts(payments)} lines={8}>
       {(found) => <Timeline entries={merged(found.map(({ timeline }) => timeline))} />}
     </Answer>
+  );
+}
+
+function Workflows({ payments }: { payments: Schemas['PaymentTransaction'][] }) {
+  return (
+    <Answer query={useAttempts(payments)} lines={2}>
+      {(found) => (
+        <ul className={ui.bare}>
+          {found.map(({ id, workflow_id, workflow_url }) => (
+            <li key={id}>
+              <WorkflowLink id={workflow_id} url={workflow_url} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </Answer>
+  );
+}
+
+/** The refunds of a booking; one of them, and what can be decided about it, beside them. */
+function Refunds({ refunds }: { refunds: Schemas['Refund'][] }) {
+  const { t, language } = useWords();
+  const selected = useSelected<Schemas['Refund']>(({ id }) => id);
+  const columns = useRefundColumns().filter(({ id }) => !['booking', 'payout', 'amount'].includes(id));
+  const amount: Column<Schemas['Refund']> = {
+    id: 'amount',
+    header: t('field.amount'),
+    width: 8,
+    cell: (row) => (
+      <button
+        type="button"
+        className={ui.link}
+        aria-label={t('booking.openRefund', { amount: amountText(row.amount, language) })}
+        onClick={() => {
+          selected.open(row);
+        }}
+      >
+        <Money amount={row.amount} currency={row.currency} />
+      </button>
+    ),
+    text: (row) => row.amount.toFixed(2),
+  };
+  return (
+    <>
+      <MiniTable label={t('nav.refunds')} rows={refunds} columns={[amount, ...columns]} rowId={({ id }) => id} />
+      <RefundDetail refund={selected.current(refunds)} opened={selected.opened} close={selected.close} />
+    </>
   );
 }

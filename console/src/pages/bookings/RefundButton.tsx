@@ -1,23 +1,28 @@
 import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { answered, api, type Schemas } from '@/api/client';
 import { Answer } from '@/components/Card';
 import { Facts } from '@/components/Facts';
 import { Money } from '@/components/Money';
-import ui from '@/components/ui.module.css';
 import { bodyOf, type Field } from '@/forms/fields';
 import { FormDialog } from '@/forms/FormDialog';
 import { useChoices, words } from '@/hooks/useChoices';
 import { useWords } from '@/i18n/useWords';
+import { previewKey, RefundPreview } from './RefundPreview';
 
-type Quote = Schemas['RefundQuote'] & { needs_approval?: boolean };
+type Quote = Schemas['RefundQuote'];
 
-/** Orders a refund of a booking, with what the policy says and what is left to refund before it. */
+/**
+ * Orders a refund of a booking: first what the policy says and what is left to refund, then what this refund would do. Only what has
+ * been shown can be ordered.
+ */
 export function RefundButton({ booking }: { booking: Schemas['Booking'] }) {
   const { t, label } = useWords();
   const { choices } = useChoices();
   const [opened, { open, close }] = useDisclosure();
+  const [previewed, setPreviewed] = useState<string | null>(null);
   const quote = useQuery({
     queryKey: ['bookings', 'quote', booking.id],
     queryFn: ({ signal }) =>
@@ -50,6 +55,9 @@ export function RefundButton({ booking }: { booking: Schemas['Booking'] }) {
         initial={{ refund_type: 'POLICY' }}
         submitLabel={t('refund.go')}
         danger
+        size="lg"
+        blocked={(values) => previewed !== previewKey(values)}
+        after={(values) => <RefundPreview bookingId={booking.id} values={values} onShown={setPreviewed} />}
         changes={['bookings', 'payments', 'refunds', 'records', 'dashboard']}
         submit={async (values, key) => {
           const { data } = await answered(
@@ -58,7 +66,9 @@ export function RefundButton({ booking }: { booking: Schemas['Booking'] }) {
               body: bodyOf<Schemas['RefundRequest']>(fields, values, true),
             }),
           );
-          return t('refund.ordered', { status: label(data, 'status') });
+          return data.needs_approval
+            ? t('refund.orderedWaits')
+            : t('refund.ordered', { status: label(data, 'status') });
         }}
       >
         <Answer query={quote} lines={5}>
@@ -72,28 +82,25 @@ export function RefundButton({ booking }: { booking: Schemas['Booking'] }) {
 function QuoteFacts({ quote }: { quote: Quote }) {
   const { t } = useWords();
   return (
-    <div className={ui.stack}>
-      <Facts
-        of={[
-          [t('refund.paid'), <Money key="v" amount={quote.paid_amount} currency={quote.currency} />],
-          [t('refund.given'), <Money key="v" amount={quote.refunded_amount} currency={quote.currency} />],
-          [
-            t('refund.left'),
-            <b key="v">
-              <Money amount={quote.remaining_amount} currency={quote.currency} />
-            </b>,
-          ],
-          [
-            t('refund.policy', { percent: quote.policy_percent }),
-            <b key="v">
-              <Money amount={quote.quote_amount} currency={quote.currency} />
-            </b>,
-          ],
-          [t('refund.hours'), quote.hours_to_departure],
-          [t('refund.why'), t(`policy.${quote.reason_code}`)],
-        ]}
-      />
-      {quote.needs_approval && <p className={ui.text}>{t('refund.willNeedApproval')}</p>}
-    </div>
+    <Facts
+      of={[
+        [t('refund.paid'), <Money key="v" amount={quote.paid_amount} currency={quote.currency} />],
+        [t('refund.given'), <Money key="v" amount={quote.refunded_amount} currency={quote.currency} />],
+        [
+          t('refund.left'),
+          <b key="v">
+            <Money amount={quote.remaining_amount} currency={quote.currency} />
+          </b>,
+        ],
+        [
+          t('refund.policy', { percent: quote.policy_percent }),
+          <b key="v">
+            <Money amount={quote.quote_amount} currency={quote.currency} />
+          </b>,
+        ],
+        [t('refund.hours'), quote.hours_to_departure],
+        [t('refund.why'), t(`policy.${quote.reason_code}`)],
+      ]}
+    />
   );
 }

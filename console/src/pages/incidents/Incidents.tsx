@@ -3,7 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { IconExternalLink } from '@tabler/icons-react';
 import { Link } from 'react-router';
 import { answered, api, listPage, type Schemas } from '@/api/client';
-import { useMay } from '@/app/me';
+import { useMay, useMe } from '@/app/me';
 import { Badge } from '@/components/Badge';
 import type { Column } from '@/components/columns';
 import { CopyId } from '@/components/CopyId';
@@ -18,6 +18,8 @@ import { useChoices, words } from '@/hooks/useChoices';
 import { useSelected } from '@/hooks/useSelected';
 import { useWords } from '@/i18n/useWords';
 import { useColumnParts } from '@/shared/columns';
+import { Assign, useAssignees } from './Assign';
+import { Notes } from './Notes';
 
 type Incident = Schemas['Incident'];
 
@@ -25,12 +27,15 @@ export function Component() {
   const { t, label } = useWords();
   const { choices } = useChoices();
   const parts = useColumnParts();
+  const me = useMe();
+  const assignees = useAssignees();
   const selected = useSelected<Incident>(({ id }) => id);
   const columns: Column<Incident>[] = [
     parts.status(),
     parts.plain('kind', t('field.kind'), 11, (row) => label(row, 'kind')),
     parts.booking(),
     parts.plain('message', t('incident.happened'), 26, ({ message }) => message),
+    parts.plain('assignee', t('incident.assignee'), 9, ({ assigned_to_name }) => assigned_to_name ?? null),
     parts.created(),
     {
       id: 'resolved',
@@ -48,6 +53,12 @@ export function Component() {
       filters={[
         { name: 'status', label: t('field.status'), kind: 'choice', choices: choices(words.incidentStatus) },
         { name: 'kind', label: t('field.kind'), kind: 'choice', choices: choices(words.incidentKind) },
+        {
+          name: 'assignee_id',
+          label: t('incident.assignee'),
+          kind: 'choice',
+          choices: assignees.map((one) => (one.value === me.id ? { ...one, label: t('incident.mine') } : one)),
+        },
       ]}
       defaults={{ status: 'OPEN' }}
       columns={columns}
@@ -93,6 +104,8 @@ function IncidentDetail({
         <Outside href={links?.runbook}>{t('incident.runbook')}</Outside>
         <Outside href={links?.workflow}>{t('incident.workflow')}</Outside>
       </div>
+      <Assign incident={incident} />
+      <Notes incidentId={incident.id} />
       <Facts
         of={[
           [

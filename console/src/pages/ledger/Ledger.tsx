@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import { listPage, type Schemas } from '@/api/client';
 import { useMay } from '@/app/me';
 import { ListPage } from '@/components/ListPage';
@@ -16,20 +16,32 @@ import { Transfer } from './Transfer';
 type FinancialRecord = Schemas['FinancialRecord'];
 
 export function Component() {
-  const { t } = useWords();
+  const { t, language } = useWords();
   const may = useMay();
   const { choices } = useChoices();
   const base = useBaseFilters();
   const providers = useProviders();
   const selected = useSelected<FinancialRecord>(({ id }) => id);
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
-  const change = (with_: (next: Set<string>) => void) => {
+  const toggle = useCallback((id: string) => {
     setIds((before) => {
       const next = new Set(before);
-      with_(next);
+      if (!next.delete(id)) next.add(id);
       return next;
     });
-  };
+  }, []);
+  const toggleAll = useCallback((all: string[]) => {
+    setIds((before) => {
+      if (!all.every((id) => before.has(id))) return new Set([...before, ...all]);
+      const less = new Set(before);
+      for (const id of all) less.delete(id);
+      return less;
+    });
+  }, []);
+  const all = useRecordColumns();
+  // The same columns while the language stays, so that a page that is added does not draw the rows before it anew.
+  // eslint-disable-next-line react-hooks/exhaustive-deps -- what the columns hold changes with the language alone
+  const columns = useMemo(() => all, [language]);
   return (
     <ListPage
       name="ledger"
@@ -43,31 +55,13 @@ export function Component() {
         base.booking,
         { name: 'ad_campaign_id', label: t('field.campaignId'), kind: 'text' },
       ]}
-      columns={useRecordColumns()}
+      columns={columns}
       queryKey={['records']}
       read={(filters, cursor, signal) => listPage('/api/v1/admin/financial-records', filters, cursor, signal)}
       rowId={({ id }) => id}
       sort="-record_date"
       open={selected.open}
-      {...(may('MarkRecordsTransferred') && {
-        selection: {
-          ids,
-          toggle: (id: string) => {
-            change((next) => {
-              if (!next.delete(id)) next.add(id);
-            });
-          },
-          toggleAll: (all: string[]) => {
-            change((next) => {
-              const add = !all.every((id) => next.has(id));
-              for (const id of all) {
-                if (add) next.add(id);
-                else next.delete(id);
-              }
-            });
-          },
-        },
-      })}
+      {...(may('MarkRecordsTransferred') && { selection: { ids, toggle, toggleAll } })}
       actions={(_, filters) => <ExportMenu filters={filters} />}
       above={({ rows }, filters) => (
         <>

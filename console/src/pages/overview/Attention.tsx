@@ -1,7 +1,7 @@
 import { useQueries } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import { listPage } from '@/api/client';
-import { documented, type Operation } from '@/api/access';
+import type { Operation } from '@/api/access';
 import { useMay } from '@/app/me';
 import { Card } from '@/components/Card';
 import ui from '@/components/ui.module.css';
@@ -61,9 +61,7 @@ export function Attention({ live }: { live: string }) {
   const { t, language } = useWords();
   const may = useMay();
   const text = useErrorText();
-  const shown = waits.filter(
-    ({ name, operation }) => may(operation) && (name !== 'approvals' || documented(operation)),
-  );
+  const shown = waits.filter(({ operation }) => may(operation));
   const counts = useQueries({
     queries: shown.map(({ name, list, filters }) => ({
       queryKey: [live, 'waits', name],

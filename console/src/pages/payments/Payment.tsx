@@ -12,6 +12,7 @@ import { Money } from '@/components/Money';
 import { PageHead } from '@/components/PageHead';
 import ui from '@/components/ui.module.css';
 import { When } from '@/components/When';
+import { WorkflowLink } from '@/components/WorkflowLink';
 import { bodyOf, type Field } from '@/forms/fields';
 import { FormDialog } from '@/forms/FormDialog';
 import { useChoices } from '@/hooks/useChoices';
@@ -83,7 +84,7 @@ function PaymentFacts({ payment }: { payment: Schemas['PaymentTransactionDetail'
           [t('field.checkout'), payment.checkout_url && <CopyId key="v" id={payment.checkout_url} whole />],
           [t('field.expires'), payment.expires_at && <When key="v" at={payment.expires_at} />],
           [t('field.created'), <When key="v" at={payment.created_at} />],
-          [t('field.workflow'), <CopyId key="v" id={payment.workflow_id} whole />],
+          [t('field.workflow'), <WorkflowLink key="v" id={payment.workflow_id} url={payment.workflow_url} />],
         ]}
       />
     </Card>

@@ -1,7 +1,6 @@
 import { Button } from '@mantine/core';
-import { useState } from 'react';
+import { useId, useState } from 'react';
 import { answered, api, type Schemas } from '@/api/client';
-import { approveRefund, rejectRefund, type ApprovableRefund } from '@/api/identity';
 import { useMay, useMe } from '@/app/me';
 import type { Operation } from '@/api/access';
 import { Money } from '@/components/Money';
@@ -20,7 +19,7 @@ interface Action {
 }
 
 /** What people can decide about a refund that waits for them. */
-function useActions(refund: ApprovableRefund): Action[] {
+function useActions(refund: Schemas['Refund']): Action[] {
   const { t } = useWords();
   const path = { id: refund.id };
   const note: Field = { name: 'note', label: t('field.note'), kind: 'area' };
@@ -29,6 +28,7 @@ function useActions(refund: ApprovableRefund): Action[] {
     { name: 'paid_out_on', label: t('field.payoutDate'), kind: 'day' },
     note,
   ];
+  const whyNot: Field[] = [{ ...note, required: true }];
   const why: Field[] = [{ name: 'reason', label: t('field.reason'), kind: 'area', required: true }];
   return [
     {
@@ -37,15 +37,27 @@ function useActions(refund: ApprovableRefund): Action[] {
       shown: refund.needs_approval,
       danger: false,
       fields: [note],
-      submit: (values) => approveRefund(refund.id, values['note'] ?? ''),
+      submit: (values) =>
+        answered(
+          api.POST('/api/v1/admin/refunds/{id}/approve', {
+            params: { path },
+            body: bodyOf<Schemas['ApproveRefundRequest']>([note], values, true),
+          }),
+        ),
     },
     {
       name: 'reject',
-      operation: 'ApproveRefund',
+      operation: 'RejectRefund',
       shown: refund.needs_approval,
       danger: true,
-      fields: [{ ...note, required: true }],
-      submit: (values) => rejectRefund(refund.id, values['note'] ?? ''),
+      fields: whyNot,
+      submit: (values) =>
+        answered(
+          api.POST('/api/v1/admin/refunds/{id}/reject', {
+            params: { path },
+            body: bodyOf<Schemas['RejectRefundRequest']>(whyNot, values),
+          }),
+        ),
     },
     {
       name: 'confirmPayout',
@@ -78,10 +90,11 @@ function useActions(refund: ApprovableRefund): Action[] {
   ];
 }
 
-export function RefundActions({ refund }: { refund: ApprovableRefund }) {
+export function RefundActions({ refund }: { refund: Schemas['Refund'] }) {
   const { t } = useWords();
   const may = useMay();
   const me = useMe();
+  const whyId = useId();
   const [name, setName] = useState<Action['name'] | null>(null);
   const actions = useActions(refund).filter(({ shown, operation }) => shown && may(operation));
   const action = actions.find((each) => each.name === name);
@@ -89,19 +102,24 @@ export function RefundActions({ refund }: { refund: ApprovableRefund }) {
   if (actions.length === 0) return null;
   return (
     <>
-      {own && <p className={ui.text}>{t('refund.own')}</p>}
+      {own && (
+        <p className={ui.text} id={whyId}>
+          {t('refund.own')}
+        </p>
+      )}
       <div className={ui.row}>
         {actions.map((each) => (
           <Button
             key={each.name}
             size="xs"
             variant={each.danger ? 'default' : 'filled'}
-            disabled={own && each.operation === 'ApproveRefund'}
+            disabled={own && each.name === 'approve'}
+            aria-describedby={own && each.name === 'approve' ? whyId : undefined}
             onClick={() => {
               setName(each.name);
             }}
           >
-            {t(`refund.${each.name}`)}
+            {t(own && each.name === 'reject' ? 'refund.withdraw' : `refund.${each.name}`)}
           </Button>
         ))}
       </div>

@@ -1,5 +1,5 @@
 import { Link } from 'react-router';
-import type { ApprovableRefund } from '@/api/identity';
+import type { Schemas } from '@/api/client';
 import { Badge } from '@/components/Badge';
 import { CopyId } from '@/components/CopyId';
 import { Detail } from '@/components/Detail';
@@ -16,7 +16,7 @@ export function RefundDetail({
   opened,
   close,
 }: {
-  refund: ApprovableRefund | null;
+  refund: Schemas['Refund'] | null;
   opened: boolean;
   close: () => void;
 }) {

@@ -1,7 +1,4 @@
-import { listPage } from '@/api/client';
-import { documented } from '@/api/access';
-import type { ApprovableRefund } from '@/api/identity';
-import type { Filter } from '@/components/Filters';
+import { listPage, type Schemas } from '@/api/client';
 import { ListPage } from '@/components/ListPage';
 import { useBaseFilters } from '@/hooks/useBaseFilters';
 import { useChoices, words } from '@/hooks/useChoices';
@@ -10,22 +7,21 @@ import { useWords } from '@/i18n/useWords';
 import { useRefundColumns } from '@/shared/columns';
 import { RefundDetail } from './RefundDetail';
 
+type Refund = Schemas['Refund'];
+
 export function Component() {
   const { t } = useWords();
   const { choices } = useChoices();
   const base = useBaseFilters();
-  const selected = useSelected<ApprovableRefund>(({ id }) => id);
+  const selected = useSelected<Refund>(({ id }) => id);
   const yes = [{ value: 'true', label: t('answer.yes') }];
-  const approvals: Filter[] = documented('ApproveRefund')
-    ? [{ name: 'needs_approval', label: t('refund.needsApproval'), kind: 'choice', choices: yes }]
-    : [];
   return (
-    <ListPage<ApprovableRefund>
+    <ListPage<Refund>
       name="refunds"
       filters={[
         { name: 'status', label: t('field.status'), kind: 'choice', choices: choices(words.refundStatus) },
         { name: 'needs_payout', label: t('refund.needsPayout'), kind: 'choice', choices: yes },
-        ...approvals,
+        { name: 'needs_approval', label: t('refund.needsApproval'), kind: 'choice', choices: yes },
         { name: 'channel', label: t('field.channel'), kind: 'choice', choices: choices(words.channel) },
         base.booking,
       ]}

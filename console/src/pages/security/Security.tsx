@@ -51,10 +51,7 @@ function Account({ me }: { me: Me }) {
           of={[
             [t('field.name'), <bdi key="v">{me.name}</bdi>],
             [t('field.email'), <bdi key="v">{me.email}</bdi>],
-            [
-              t('security.verified'),
-              me.email_verified === undefined ? null : t(me.email_verified ? 'answer.yes' : 'answer.no'),
-            ],
+            [t('security.verified'), t(me.email_verified ? 'answer.yes' : 'answer.no')],
             [
               t('field.phone'),
               <bdi key="v" className="ltr">
@@ -68,7 +65,7 @@ function Account({ me }: { me: Me }) {
           <Button size="xs" variant="default" onClick={change.open}>
             {t('security.changePassword')}
           </Button>
-          {me.email_verified === false && (
+          {!me.email_verified && (
             <Button size="xs" variant="default" onClick={verify.open}>
               {t('security.verify')}
             </Button>

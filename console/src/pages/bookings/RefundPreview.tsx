@@ -1,0 +1,168 @@
+import { useDebouncedValue } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { answered, api, type Schemas } from '@/api/client';
+import { Answer } from '@/components/Card';
+import type { Column } from '@/components/columns';
+import { Facts } from '@/components/Facts';
+import { MiniTable } from '@/components/MiniTable';
+import { Money } from '@/components/Money';
+import ui from '@/components/ui.module.css';
+import type { Values } from '@/forms/fields';
+import { useChoices } from '@/hooks/useChoices';
+import { useWords } from '@/i18n/useWords';
+import { amountOf } from '@/lib/money';
+import { accountText } from '@/shared/accounts';
+
+type Preview = Schemas['RefundPreview'];
+type Line = Schemas['PreviewedLine'];
+
+/** What a preview is of: the parts of the form that decide about money. */
+export const previewKey = ({ refund_type = '', amount = '' }: Values) =>
+  refund_type === 'PARTIAL' ? `PARTIAL ${amount.trim()}` : refund_type;
+
+interface Props {
+  bookingId: string;
+  values: Values;
+  /** Called with the key of the preview that is in sight, and with null when there is none. */
+  onShown: (key: string | null) => void;
+}
+
+/** What the refund would do, from the API, which writes nothing for it: amount, ledger lines, transfers, and the booking after it. */
+export function RefundPreview({ bookingId, values, onShown }: Props) {
+  const { t } = useWords();
+  const [key] = useDebouncedValue(previewKey(values), 350);
+  const [type = '', typed = ''] = key.split(' ');
+  const query = useQuery({
+    queryKey: ['bookings', 'preview', bookingId, key],
+    queryFn: ({ signal }) => {
+      const amount = type === 'PARTIAL' ? { amount: amountOf(typed)?.toFixed(2) ?? typed } : {};
+      const params = {
+        path: { id: bookingId },
+        query: { refund_type: type as Schemas['RefundType'], ...amount },
+      };
+      return answered(api.GET('/api/v1/admin/bookings/{id}/refund-preview', { params, signal }));
+    },
+    enabled: type !== '' && key !== 'PARTIAL ',
+    staleTime: 0,
+    gcTime: 0,
+  });
+
+  const shown = query.data && !query.isFetching ? key : null;
+  useEffect(() => {
+    onShown(shown);
+  }, [shown, onShown]);
+
+  if (type === '' || key === 'PARTIAL ') return <p className={ui.text}>{t('preview.typeAmount')}</p>;
+  return (
+    <section className={ui.stack} aria-label={t('preview.title')} aria-live="polite">
+      <Answer query={query} lines={6}>
+        {({ data }) => <Effects of={data} />}
+      </Answer>
+    </section>
+  );
+}
+
+function Effects({ of: preview }: { of: Preview }) {
+  const { t } = useWords();
+  const { word } = useChoices();
+  const money = (amount: number) => <Money amount={amount} currency={preview.currency} />;
+  const { booking_status: before, booking_status_after: after } = preview;
+  return (
+    <>
+      <Facts
+        of={[
+          [
+            t('preview.goesBack'),
+            <b key="v">
+              {money(preview.amount)} · {word(preview.channel)}
+            </b>,
+          ],
+          [t('preview.leftThen'), money(preview.remaining_amount)],
+          [t('preview.booking'), before === after ? word(after) : t('preview.becomes', { after: word(after) })],
+          [t('preview.seatsFreed'), preview.seats_freed > 0 ? preview.seats_freed : null],
+        ]}
+      />
+      {preview.needs_approval && (
+        <p className={ui.notice} role="note">
+          {t('refund.willNeedApproval')}
+        </p>
+      )}
+      <Lines preview={preview} />
+      <details>
+        <summary className={ui.small}>{t('preview.transfers', { count: preview.transfers.length })}</summary>
+        <Transfers transfers={preview.transfers} currency={preview.currency} />
+      </details>
+    </>
+  );
+}
+
+/** The line as it is, and what would be written in its place. */
+function Lines({ preview }: { preview: Preview }) {
+  const { t } = useWords();
+  const { word } = useChoices();
+  const rows = [
+    ...(preview.line ? [{ ...preview.line, now: true }] : []),
+    ...preview.lines.map((line) => ({ ...line, now: false })),
+  ];
+  type Row = Line & { now: boolean };
+  const plain = (id: string, header: string, text: (row: Row) => string): Column<Row> => ({
+    id,
+    header,
+    width: 1,
+    cell: text,
+    text,
+  });
+  const money = (id: 'gross_amount' | 'platform_commission_amount' | 'net_amount'): Column<Row> => ({
+    id,
+    header: t(`card.${id}`),
+    width: 1,
+    align: 'end',
+    cell: (row) => <Money amount={row[id]} currency={preview.currency} />,
+    text: (row) => row[id].toFixed(2),
+  });
+  if (rows.length === 0) return <p className={ui.text}>{t('preview.noLines')}</p>;
+  return (
+    <MiniTable
+      label={t('preview.lines')}
+      rows={rows}
+      rowId={(row) => String(rows.indexOf(row))}
+      columns={[
+        plain('when', t('preview.line'), ({ now }) => t(now ? 'preview.now' : 'preview.after')),
+        plain('kind', t('field.kind'), ({ kind }) => word(kind)),
+        plain('status', t('field.status'), ({ balance_status }) => word(balance_status)),
+        money('gross_amount'),
+        money('platform_commission_amount'),
+        money('net_amount'),
+      ]}
+    />
+  );
+}
+
+function Transfers({ transfers, currency }: { transfers: Preview['transfers']; currency: string }) {
+  const { t } = useWords();
+  return (
+    <MiniTable
+      label={t('preview.transfers', { count: transfers.length })}
+      rows={transfers}
+      rowId={({ kind, debit_account, credit_account }) => `${kind} ${debit_account} ${credit_account}`}
+      columns={[
+        ...(['debit_account', 'credit_account'] as const).map((side): Column<(typeof transfers)[number]> => ({
+          id: side,
+          header: t(`preview.${side}`),
+          width: 1,
+          cell: (row) => <span title={row[side]}>{accountText(row[side], t)}</span>,
+          text: (row) => row[side],
+        })),
+        {
+          id: 'amount',
+          header: t('field.amount'),
+          width: 1,
+          align: 'end',
+          cell: ({ amount }) => <Money amount={amount} currency={currency} />,
+          text: ({ amount }) => amount.toFixed(2),
+        },
+      ]}
+    />
+  );
+}
