@@ -18,5 +18,7 @@ export default tseslint.config(
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
     },
   },
-  { files: ['scripts/**', 'dev/**', '*.js'], languageOptions: { globals: globals.node } },
+  // Fixtures of Playwright are handed on by a function that is called `use`.
+  { files: ['e2e/**'], rules: { 'react-hooks/rules-of-hooks': 'off' } },
+  { files: ['scripts/**', '*.js'], languageOptions: { globals: globals.node } },
 );

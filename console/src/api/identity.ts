@@ -105,7 +105,9 @@ export const getMe = (signal?: AbortSignal) => dataOf(call<Data<Me>>('GET', '/me
 export const sendVerification = () => call<null>('POST', '/me/verify-email', {});
 export const changePassword = (current_password: string, new_password: string) =>
   call<null>('POST', '/me/password', { current_password, new_password });
-export const enrol = () => dataOf(call<Data<Enrolment>>('POST', '/me/totp'));
+/** Later than 10 minutes after signing in, the API wants the password once more. */
+export const enrol = (password?: string) =>
+  dataOf(call<Data<Enrolment>>('POST', '/me/totp', password === undefined ? {} : { password }));
 export const confirmEnrolment = (code: string) =>
   dataOf(call<Data<{ recovery_codes: string[] }>>('POST', '/me/totp/confirm', { code }));
 export const removeSecondFactor = () => call<null>('DELETE', '/me/totp');

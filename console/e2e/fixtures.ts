@@ -1,0 +1,131 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import { test as base, expect, type Locator, type Page } from '@playwright/test';
+import type { Look } from './look';
+import { address, emailOf, password, type Schemas } from './service';
+import { wordsOf, type Text } from './words';
+
+export { expect };
+
+/** What the pages of a test have complained about. At the end of each test there must be nothing. */
+export class Complaints {
+  readonly found: string[] = [];
+  /** Statuses below 500 that the test brings about; without a session the first answers are 401. */
+  readonly expected = new Set([401]);
+  /** Other hosts that the browser goes to as a whole, such as a gateway's page; nothing is ever read from one. */
+  readonly visited = new Set<string>();
+
+  listenTo(page: Page): void {
+    page.on('pageerror', (error) => this.found.push(`error: ${String(error)}`));
+    page.on('console', (message) => {
+      const ours = message.location().url.startsWith(address) || message.location().url === '';
+      // Answers that are errors are looked at below, with their status.
+      if (ours && message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+        this.found.push(`console: ${message.text()}`);
+    });
+    page.on('response', (response) => {
+      const status = response.status();
+      if (response.url().startsWith(address) && status >= 400 && !this.expected.has(status))
+        this.found.push(`${status}: ${response.request().method()} ${response.url()}`);
+    });
+    page.on('request', (request) => {
+      const { protocol, host } = new URL(request.url());
+      if (!protocol.startsWith('http') || host === new URL(address).host || this.visited.has(host)) return;
+      this.found.push(`request to ${request.url()}`);
+    });
+  }
+}
+
+interface Fixtures {
+  look: Look;
+  complaints: Complaints;
+  /** A text of the console in the language of the test. */
+  t: (name: Text, values?: Record<string, string | number>) => string;
+}
+
+const violationsAreErrors = () => {
+  document.addEventListener('securitypolicyviolation', (event) => {
+    console.error(`Content-Security-Policy: ${event.violatedDirective} ${event.blockedURI}`);
+  });
+};
+
+export const test = base.extend<Fixtures>({
+  look: [{ language: 'en', width: 1280, scheme: 'light' }, { option: true }],
+  t: async ({ look }, use) => {
+    await use(wordsOf(look.language));
+  },
+  complaints: [
+    async ({ context, look }, use) => {
+      const complaints = new Complaints();
+      context.on('page', (page) => {
+        complaints.listenTo(page);
+      });
+      await context.addInitScript(violationsAreErrors);
+      await context.addInitScript((language) => {
+        if (location.protocol.startsWith('http')) localStorage.setItem('rihla.language', language);
+      }, look.language);
+      await use(complaints);
+      expect(complaints.found, 'what the pages complained about').toEqual([]);
+    },
+    { auto: true },
+  ],
+  page: async ({ page, look, complaints }, use) => {
+    await page.setViewportSize({ width: look.width, height: 860 });
+    await page.emulateMedia({ colorScheme: look.scheme, reducedMotion: 'reduce' });
+    await use(page);
+    // Where the test has ended is looked at like every page.
+    if (page.url().startsWith(`${address}/console`) && complaints.found.length === 0) await expectAccessible(page);
+  },
+});
+
+/** Everything on the page is there. */
+export async function settled(page: Page): Promise<void> {
+  await expect(page.getByRole('heading', { level: 1 }).first()).toBeVisible();
+  await expect(page.locator('[aria-busy=true]')).toHaveCount(0);
+}
+
+/** No rule of axe-core is violated, contrast included, and nothing is wider than the window. */
+export async function expectAccessible(page: Page, where = page.url()): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  expect
+    .soft(
+      violations.flatMap(({ id, nodes }) =>
+        nodes.map(({ html, failureSummary = '' }) => `${id}: ${html.slice(0, 160)} ${failureSummary}`),
+      ),
+      where,
+    )
+    .toEqual([]);
+  const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  expect.soft(over, `${where} is wider than the window`).toBeLessThanOrEqual(0);
+}
+
+/** Opens a page of the console as one of the users of `rihla dev`, or as the account with the address. */
+export async function openAs(page: Page, who: Schemas['Role'] | { email: string }, path = '/'): Promise<void> {
+  const email = typeof who === 'string' ? emailOf(who) : who.email;
+  await page.goto(`/console/sign-in?back=${encodeURIComponent(path)}`);
+  await page.locator('input[name=email]').fill(email);
+  await page.locator('input[name=password]').fill(password);
+  await page.locator('button[type=submit]').click();
+  await expect(page).not.toHaveURL(/sign-in/);
+  await settled(page);
+}
+
+/** Opens another page of the console in the session that there is. */
+export async function open(page: Page, path: string): Promise<void> {
+  await page.goto(`/console${path}`);
+  await settled(page);
+}
+
+/** Chooses a value in a list to choose from. */
+export async function choose(within: Page | Locator, label: string, value: string): Promise<void> {
+  const field = within.getByLabel(label, { exact: true }).and(within.locator('input'));
+  await field.click();
+  const page = 'goto' in within ? within : within.page();
+  await page.getByRole('option', { name: value, exact: true }).click();
+}
+
+/** A dialog by its title. */
+export const dialog = (page: Page, name: string | RegExp): Locator => page.getByRole('dialog', { name });
+
+/** The row of a list that has the text. */
+export const row = (page: Page, text: string): Locator =>
+  page.locator('main').getByRole('row').filter({ hasText: text });
