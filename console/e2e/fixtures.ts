@@ -11,8 +11,8 @@ export class Complaints {
   readonly found: string[] = [];
   /** Statuses below 500 that the test brings about; without a session the first answers are 401. */
   readonly expected = new Set([401]);
-  /** Other hosts that the browser goes to as a whole, such as a gateway's page; nothing is ever read from one. */
-  readonly visited = new Set<string>();
+  /** Whether the browser may go to a gateway's page as a whole; nothing is ever read from another host. */
+  gateway = false;
 
   listenTo(page: Page): void {
     page.on('pageerror', (error) => this.found.push(`error: ${String(error)}`));
@@ -29,7 +29,9 @@ export class Complaints {
     });
     page.on('request', (request) => {
       const { protocol, host } = new URL(request.url());
-      if (!protocol.startsWith('http') || host === new URL(address).host || this.visited.has(host)) return;
+      if (!protocol.startsWith('http') || host === new URL(address).host) return;
+      const ofGateway = !new URL(page.url()).href.startsWith(address);
+      if (this.gateway && (request.isNavigationRequest() || ofGateway)) return;
       this.found.push(`request to ${request.url()}`);
     });
   }
@@ -115,11 +117,16 @@ export async function open(page: Page, path: string): Promise<void> {
   await settled(page);
 }
 
+/** A field by its label; what is required has a star there. */
+export const field = (within: Page | Locator, label: string): Locator =>
+  within.locator('input, textarea').and(within.getByLabel(new RegExp(`^${escaped(label)}( \\*)?$`)));
+
+const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
 /** Chooses a value in a list to choose from. */
 export async function choose(within: Page | Locator, label: string, value: string): Promise<void> {
-  const field = within.getByLabel(label, { exact: true }).and(within.locator('input'));
-  await field.click();
   const page = 'goto' in within ? within : within.page();
+  await field(within, label).click();
   await page.getByRole('option', { name: value, exact: true }).click();
 }
 

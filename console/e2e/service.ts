@@ -74,6 +74,7 @@ const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOS
 export async function newTrip(title = `Trip ${randomInt(1e9)}`): Promise<Schemas['Trip']> {
   const company = await Caller.as('PROVIDER_ADMIN');
   const { data: buses } = await company.get<Answer<Schemas['Bus'][]>>('/api/v1/provider/buses?status=ACTIVE');
+  const { data: hotels } = await company.get<Answer<Schemas['Hotel'][]>>('/api/v1/provider/hotels?status=ACTIVE');
   const { data: trip } = await company.post<Answer<Schemas['Trip']>>('/api/v1/provider/trips', {
     type: 'TOURISM',
     title,
@@ -82,6 +83,7 @@ export async function newTrip(title = `Trip ${randomInt(1e9)}`): Promise<Schemas
     departure_at: inDays(30),
     return_at: inDays(33),
     bus_id: buses[0]?.id,
+    hotel_id: hotels[0]?.id,
     price_per_seat: 1150,
     capacity: 20,
   });
