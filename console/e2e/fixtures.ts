@@ -1,5 +1,5 @@
 import { AxeBuilder } from '@axe-core/playwright';
-import { test as base, expect, type Locator, type Page } from '@playwright/test';
+import { test as base, expect, type BrowserContext, type Locator, type Page } from '@playwright/test';
 import type { Look } from './look';
 import { address, emailOf, password, type Schemas } from './service';
 import { wordsOf, type Text } from './words';
@@ -42,6 +42,8 @@ interface Fixtures {
   complaints: Complaints;
   /** A text of the console in the language of the test. */
   t: (name: Text, values?: Record<string, string | number>) => string;
+  /** A page of a second person, in a browser of their own. */
+  other: Page;
 }
 
 const violationsAreErrors = () => {
@@ -58,26 +60,42 @@ export const test = base.extend<Fixtures>({
   complaints: [
     async ({ context, look }, use) => {
       const complaints = new Complaints();
-      context.on('page', (page) => {
-        complaints.listenTo(page);
-      });
-      await context.addInitScript(violationsAreErrors);
-      await context.addInitScript((language) => {
-        if (location.protocol.startsWith('http')) localStorage.setItem('rihla.language', language);
-      }, look.language);
+      await prepare(context, look, complaints);
       await use(complaints);
       expect(complaints.found, 'what the pages complained about').toEqual([]);
     },
     { auto: true },
   ],
   page: async ({ page, look, complaints }, use) => {
-    await page.setViewportSize({ width: look.width, height: 860 });
-    await page.emulateMedia({ colorScheme: look.scheme, reducedMotion: 'reduce' });
+    await show(page, look);
     await use(page);
     // Where the test has ended is looked at like every page.
     if (page.url().startsWith(`${address}/console`) && complaints.found.length === 0) await expectAccessible(page);
   },
+  other: async ({ browser, look, complaints }, use) => {
+    const context = await browser.newContext({ baseURL: address });
+    await prepare(context, look, complaints);
+    const page = await context.newPage();
+    await show(page, look);
+    await use(page);
+    await context.close();
+  },
 });
+
+async function prepare(context: BrowserContext, { language }: Look, complaints: Complaints): Promise<void> {
+  context.on('page', (page) => {
+    complaints.listenTo(page);
+  });
+  await context.addInitScript(violationsAreErrors);
+  await context.addInitScript((chosen) => {
+    if (location.protocol.startsWith('http')) localStorage.setItem('rihla.language', chosen);
+  }, language);
+}
+
+async function show(page: Page, { width, scheme }: Look): Promise<void> {
+  await page.setViewportSize({ width, height: 860 });
+  await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
+}
 
 /** Everything on the page is there. */
 export async function settled(page: Page): Promise<void> {
