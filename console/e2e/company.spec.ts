@@ -23,7 +23,10 @@ test('a company makes a bus with a photo, and a trip with it that is sold', asyn
   await bus.getByRole('button', { name: t('action.save') }).click();
   await expect(bus).toBeHidden();
 
-  await page.getByRole('searchbox', { name: t('list.search') }).fill(plate);
+  await page
+    .getByRole('main')
+    .getByRole('searchbox', { name: t('list.search') })
+    .fill(plate);
   await row(page, plate).click();
   const detail = dialog(page, plate);
   const chooser = page.waitForEvent('filechooser');
@@ -49,7 +52,10 @@ test('a company makes a bus with a photo, and a trip with it that is sold', asyn
   await trip.getByRole('button', { name: t('action.save') }).click();
   await expect(trip).toBeHidden();
 
-  await page.getByRole('searchbox', { name: t('list.search') }).fill(title);
+  await page
+    .getByRole('main')
+    .getByRole('searchbox', { name: t('list.search') })
+    .fill(title);
   await row(page, title).click();
   await dialog(page, title)
     .getByRole('button', { name: t('portal.publish') })
@@ -82,7 +88,10 @@ test('a company pays for a campaign at the gateway', async ({ page, t, complaint
   await form.getByRole('button', { name: t('action.save') }).click();
   await expect(form).toBeHidden();
 
-  await page.getByRole('searchbox', { name: t('list.search') }).fill(title);
+  await page
+    .getByRole('main')
+    .getByRole('searchbox', { name: t('list.search') })
+    .fill(title);
   await row(page, title).click();
   await dialog(page, title)
     .getByRole('button', { name: t('portal.pay') })

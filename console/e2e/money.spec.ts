@@ -6,7 +6,10 @@ test('a payment is found by the telephone number of its booking', async ({ page,
   await openAs(page, 'SUPPORT_AGENT', '/payments');
   // As people say it: the country's own way, with a space.
   const said = booking.contact.phone.replace('+9665', '05').replace(/^(...)/, '$1 ');
-  await page.getByRole('searchbox', { name: t('list.search') }).fill(said);
+  await page
+    .getByRole('main')
+    .getByRole('searchbox', { name: t('list.search') })
+    .fill(said);
   await expect(page).toHaveURL(/search=/);
   const found = row(page, booking.booking_number);
   await expect(found).toBeVisible();

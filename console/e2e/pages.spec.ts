@@ -1,4 +1,4 @@
-import { expectAccessible, expect, open, openAs, settled, test } from './fixtures';
+import { expectAccessible, expect, inScheme, open, openAs, settled, test } from './fixtures';
 
 const staff = [
   '/',
@@ -31,7 +31,7 @@ for (const [role, paths] of [
     for (const path of paths) {
       await open(page, path);
       for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme });
+        await inScheme(page, colorScheme);
         await expectAccessible(page, `${path}, ${colorScheme}`);
       }
     }
@@ -42,7 +42,7 @@ test('pages without a session are accessible, in light and dark', async ({ page 
   for (const path of outside) {
     await open(page, path);
     for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
+      await inScheme(page, colorScheme);
       await expectAccessible(page, `${path}, ${colorScheme}`);
     }
   }

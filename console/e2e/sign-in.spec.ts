@@ -103,7 +103,10 @@ test('an administrator invites, locks and removes an account', async ({ page, t 
   await expect(form).toBeHidden();
   await linkTo(email, 'invitation');
 
-  await page.getByRole('searchbox', { name: t('list.search') }).fill(email);
+  await page
+    .getByRole('main')
+    .getByRole('searchbox', { name: t('list.search') })
+    .fill(email);
   await row(page, email).click();
   const detail = dialog(page, /Noura Support/);
   await detail.getByRole('button', { name: t('user.action.lock') }).click();
