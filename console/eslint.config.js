@@ -18,5 +18,12 @@ export default tseslint.config(
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
     },
   },
-  { files: ['scripts/**', 'dev/**', '*.js'], languageOptions: { globals: globals.node } },
+  // Fixtures of Playwright are handed on by a function that is called `use`.
+  { files: ['e2e/**'], rules: { 'react-hooks/rules-of-hooks': 'off' } },
+  { files: ['scripts/**', '*.js'], languageOptions: { globals: globals.node } },
+  // Parts of it run in the page.
+  {
+    files: ['scripts/screenshots.mjs'],
+    languageOptions: { globals: { document: 'readonly', localStorage: 'readonly' } },
+  },
 );

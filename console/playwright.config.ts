@@ -1,13 +1,33 @@
 import { defineConfig } from '@playwright/test';
+import type { Look } from './e2e/look';
 
-// Runs against an API with the demo's users; CONSOLE_URL says where the console is.
-export default defineConfig({
+const look = (name: string, language: Look['language'], width: number, scheme: Look['scheme']) => ({
+  name,
+  use: { look: { language, width, scheme } },
+});
+
+/**
+ * Runs against a service with the users of `rihla dev`: RIHLA_URL is its address, and RIHLA_OUTBOX the directory of its messages.
+ * Every test runs in both languages, on a desktop and on a telephone.
+ */
+export default defineConfig<{ look: Look }>({
   testDir: 'e2e',
   workers: 1,
-  timeout: 60_000,
+  timeout: 90_000,
+  expect: { timeout: 15_000 },
   reporter: 'list',
   use: {
-    baseURL: process.env['CONSOLE_URL'] ?? 'http://127.0.0.1:8181',
-    launchOptions: { executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium', args: ['--no-sandbox'] },
+    baseURL: process.env['RIHLA_URL'] ?? 'http://127.0.0.1:8080',
+    launchOptions: {
+      executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
+      args: ['--no-sandbox', '--disable-gpu'],
+    },
+    screenshot: 'only-on-failure',
   },
+  projects: [
+    look('ar desktop', 'ar', 1280, 'light'),
+    look('en desktop', 'en', 1280, 'dark'),
+    look('ar telephone', 'ar', 390, 'dark'),
+    look('en telephone', 'en', 390, 'light'),
+  ],
 });

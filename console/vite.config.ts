@@ -3,8 +3,8 @@ import react from '@vitejs/plugin-react';
 import { marked } from 'marked';
 import { defineConfig } from 'vitest/config';
 
-// The API that `npm run dev` and the tests in a browser talk to, through dev/session.mjs.
-const session = process.env['CONSOLE_SESSION'] ?? 'http://127.0.0.1:8181';
+// The service that `npm run dev` talks to.
+const service = process.env['RIHLA_URL'] ?? 'http://127.0.0.1:8080';
 
 /** What console.go sends with every file: `npm run preview` is as strict. */
 const policy = [
@@ -63,7 +63,7 @@ export default defineConfig({
     port: 5173,
     strictPort: true,
     fs: { allow: ['.', '../docs/console'] },
-    proxy: { '/api': session, '/openapi.json': session },
+    proxy: { '/api': service, '/openapi.json': service },
   },
   preview: { port: 4173, strictPort: true, headers: { 'Content-Security-Policy': policy } },
   test: { include: ['src/**/*.test.ts', 'src/**/*.test.tsx'] },

@@ -1,6 +1,4 @@
-import { AxeBuilder } from '@axe-core/playwright';
-import { expect, test } from '@playwright/test';
-import { openAs, type Look } from './session';
+import { expectAccessible, expect, inScheme, open, openAs, settled, test } from './fixtures';
 
 const staff = [
   '/',
@@ -10,42 +8,81 @@ const staff = [
   '/ledger',
   '/incidents?status=',
   '/providers',
+  '/users',
   '/audit',
+  '/security',
   '/trips',
   '/buses',
+  '/hotels',
+  '/rest-stops',
+  '/campaigns',
+  '/no-such-page',
 ];
-const company = ['/', '/trips', '/buses', '/hotels', '/rest-stops', '/campaigns', '/company-ledger'];
+const company = ['/', '/trips', '/buses', '/hotels', '/rest-stops', '/campaigns', '/company-ledger', '/security'];
+const outside = ['/sign-in', '/forgot-password', '/reset-password#token', '/invitation#token', '/verify-email#token'];
 
-const looks: Look[] = [
-  { language: 'ar', width: 1280 },
-  { language: 'en', width: 1280, dark: true },
-  { language: 'ar', width: 390, dark: true },
-  { language: 'en', width: 390 },
-];
-
-for (const look of looks) {
-  for (const [user, paths] of [
-    ['super_admin', staff],
-    ['provider_admin', company],
-  ] as const) {
-    test(`${user} in ${look.language} at ${String(look.width)}: no violations, no complaints`, async ({ page }) => {
-      test.setTimeout(240_000);
-      const complaints = await openAs(page, user, '/', look);
-      for (const path of paths) {
-        await page.goto(`/console${path}`);
-        await expect(page.getByRole('main').getByRole('heading', { level: 1 })).toBeVisible();
-        await expect(page.locator('[aria-busy=true]')).toHaveCount(0, { timeout: 15_000 });
-        const { violations } = await new AxeBuilder({ page }).analyze();
-        expect(
-          violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join('\n')}`),
-          path,
-        ).toEqual([]);
-        const wide = await page.evaluate(
-          () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-        );
-        expect(wide, `${path} is wider than the window`).toBeLessThanOrEqual(0);
+for (const [role, paths] of [
+  ['SUPER_ADMIN', staff],
+  ['PROVIDER_ADMIN', company],
+] as const) {
+  test(`every page of ${role} is accessible, in light and dark`, async ({ page }) => {
+    test.setTimeout(240_000);
+    await openAs(page, role);
+    for (const path of paths) {
+      await open(page, path);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await inScheme(page, colorScheme);
+        await expectAccessible(page, `${path}, ${colorScheme}`);
       }
-      expect(complaints).toEqual([]);
-    });
-  }
+    }
+  });
 }
+
+test('pages without a session are accessible, in light and dark', async ({ page }) => {
+  for (const path of outside) {
+    await open(page, path);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await inScheme(page, colorScheme);
+      await expectAccessible(page, `${path}, ${colorScheme}`);
+    }
+  }
+});
+
+test('one of each kind is accessible from inside', async ({ page }) => {
+  await openAs(page, 'SUPER_ADMIN');
+  for (const list of [
+    'bookings',
+    'payments',
+    'refunds',
+    'ledger',
+    'incidents?status=',
+    'providers',
+    'users',
+    'audit',
+  ]) {
+    await open(page, `/${list}`);
+    const first = page.locator('tbody tr[data-index="0"]');
+    // A list may be empty in a service that has only just begun.
+    if ((await first.count()) === 0) continue;
+    await first.focus();
+    await page.keyboard.press('Enter');
+    await expect(page.getByRole('dialog').or(page.locator('h2')).first()).toBeVisible();
+    await settled(page);
+    await expectAccessible(page, `the first of ${list}`);
+  }
+});
+
+test('every page has help', async ({ page, t }) => {
+  await openAs(page, 'SUPER_ADMIN');
+  for (const path of staff.slice(0, -1)) {
+    await open(page, path);
+    await page.getByRole('button', { name: t('help.open') }).click();
+    await expect(
+      page
+        .getByRole('dialog', { name: t('help.title') })
+        .locator('p')
+        .first(),
+    ).not.toBeEmpty();
+    await page.keyboard.press('Escape');
+  }
+});

@@ -1,21 +1,23 @@
 import { DirectionProvider, MantineProvider } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
 import { QueryClientProvider } from '@tanstack/react-query';
-import { useEffect } from 'react';
+import { useEffect, useMemo } from 'react';
 import { RouterProvider } from 'react-router/dom';
 import { directionOf } from '@/i18n';
 import { useWords } from '@/i18n/useWords';
 import { queries } from './queries';
 import { router } from './router';
 import { StepUpDialog } from './StepUp';
-import { theme } from './theme';
+import { themeIn } from './theme';
 
 export function App() {
-  const { language } = useWords();
+  const { t, language } = useWords();
   const direction = directionOf(language);
   useEffect(() => {
     document.documentElement.dir = direction;
   }, [direction]);
+  const close = t('action.close');
+  const theme = useMemo(() => themeIn(close), [close]);
   return (
     // The key makes Mantine read the direction anew.
     <DirectionProvider key={direction} initialDirection={direction} detectDirection={false}>

@@ -15,16 +15,21 @@ export function MiniTable<T>({ label, rows, columns, rowId, empty }: Props<T>) {
   const { t } = useWords();
   if (rows.length === 0) return <p className="dimmed">{empty ?? t('list.empty')}</p>;
   return (
+    // A group and no region: the part of the page around it is that, by the same name.
     // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls is reached by keyboard
-    <div className={ui.scroll} tabIndex={0} role="region" aria-label={label}>
+    <div className={ui.scroll} tabIndex={0} role="group" aria-label={label}>
       <table className={ui.plain}>
         <thead>
           <tr>
-            {columns.map(({ id, header, align }) => (
-              <th key={id} scope="col" data-align={align}>
-                {header}
-              </th>
-            ))}
+            {columns.map(({ id, header, align }) =>
+              header === '' ? (
+                <td key={id} />
+              ) : (
+                <th key={id} scope="col" data-align={align}>
+                  {header}
+                </th>
+              ),
+            )}
           </tr>
         </thead>
         <tbody>

@@ -1,12 +1,13 @@
 import { Link } from 'react-router';
-import { EmptyMessage } from '@/components/Messages';
+import ui from '@/components/ui.module.css';
 import { useWords } from '@/i18n/useWords';
 
 export function Component() {
   const { t } = useWords();
   return (
-    <EmptyMessage title={t('error.noPage')}>
+    <div className={ui.message}>
+      <h1>{t('error.noPage')}</h1>
       <Link to="/">{t('nav.overview')}</Link>
-    </EmptyMessage>
+    </div>
   );
 }

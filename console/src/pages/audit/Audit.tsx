@@ -19,7 +19,7 @@ import { useSelected } from '@/hooks/useSelected';
 import { useWords } from '@/i18n/useWords';
 import { useColumnParts } from '@/shared/columns';
 
-type Entry = Schemas['AuditLog'] & { address?: string | null; user_agent?: string | null };
+type Entry = Schemas['AuditLog'] & { actor_name?: string | null };
 
 export function Component() {
   const { t } = useWords();
@@ -40,13 +40,13 @@ export function Component() {
       id: 'actor',
       header: t('audit.actor'),
       width: 9,
-      cell: ({ actor_id, operator, actor_kind }) => {
-        if (operator) return <bdi>{operator}</bdi>;
+      cell: ({ actor_id, actor_name, operator, actor_kind }) => {
+        if (operator ?? actor_name) return <bdi>{operator ?? actor_name}</bdi>;
         return actor_id ? <CopyId id={actor_id} /> : t(`audit.kind.${actor_kind}`);
       },
-      text: ({ actor_id, operator, actor_kind }) => operator ?? actor_id ?? actor_kind,
+      text: ({ actor_id, actor_name, operator, actor_kind }) => operator ?? actor_name ?? actor_id ?? actor_kind,
     },
-    parts.plain('role', t('field.role'), 9, ({ actor_role }) => (actor_role ? t(`role.${actor_role}`) : null)),
+    parts.plain('role', t('field.role'), 10, ({ actor_role }) => (actor_role ? t(`role.${actor_role}`) : null)),
     parts.plain('entity', t('audit.entity'), 9, ({ entity }) => entity),
     {
       id: 'entityId',
@@ -93,8 +93,9 @@ function EntryDetail({ entry, opened, close }: { entry: Entry | null; opened: bo
           [t('audit.at'), <When key="v" at={entry.created_at} />],
           [
             t('audit.actor'),
-            entry.operator ?? (entry.actor_id && <CopyId key="v" id={entry.actor_id} whole />) ?? entry.actor_kind,
+            <bdi key="v">{entry.operator ?? entry.actor_name ?? t(`audit.kind.${entry.actor_kind}`)}</bdi>,
           ],
+          [t('audit.actorId'), entry.actor_id && <CopyId key="v" id={entry.actor_id} whole />],
           [t('field.role'), entry.actor_role && t(`role.${entry.actor_role}`)],
           [t('audit.entity'), entry.entity],
           [t('audit.entityId'), entry.entity_id && <CopyId key="v" id={entry.entity_id} whole />],
@@ -103,7 +104,10 @@ function EntryDetail({ entry, opened, close }: { entry: Entry | null; opened: bo
           [t('error.request'), entry.request_id && <CopyId key="v" id={entry.request_id} whole />],
         ]}
       />
-      <pre className={`ltr ${ui.code ?? ''}`}>{JSON.stringify(entry.details, null, 2)}</pre>
+      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls is reached by keyboard */}
+      <pre className={`ltr ${ui.code ?? ''}`} tabIndex={0} aria-label={t('field.details')} role="group">
+        {JSON.stringify(entry.details, null, 2)}
+      </pre>
     </Detail>
   );
 }

@@ -44,6 +44,7 @@ export function Component() {
   const parts = useColumnParts();
   const own = useParts();
   const type = choices(words.tripType);
+  const hotel: Field = { name: 'hotel_id', label: t('field.hotel'), kind: 'choice', choices: own.hotels };
   const fields: Field[] = [
     { name: 'title', label: t('field.title'), required: true },
     { name: 'type', label: t('field.kind'), kind: 'choice', required: true, choices: type },
@@ -52,7 +53,9 @@ export function Component() {
     { name: 'departure_at', label: t('field.departure'), kind: 'moment', required: true, hint: t('time.zone') },
     { name: 'return_at', label: t('field.return'), kind: 'moment', required: true },
     { name: 'bus_id', label: t('field.bus'), kind: 'choice', required: true, choices: own.buses },
-    { name: 'hotel_id', label: t('field.hotel'), kind: 'choice', choices: own.hotels },
+    // Journeys of tourism have a hotel; those of Umrah may have one.
+    { ...hotel, required: true, when: ({ type: chosen }) => chosen === 'TOURISM' },
+    { ...hotel, when: ({ type: chosen }) => chosen !== 'TOURISM' },
     { name: 'rest_stop_ids', label: t('nav.rest-stops'), kind: 'choices', choices: own.stops },
     { name: 'price_per_seat', label: t('field.price'), kind: 'money', required: true },
     { name: 'capacity', label: t('field.capacity'), kind: 'number', required: true },

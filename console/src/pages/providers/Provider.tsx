@@ -80,7 +80,11 @@ function Parts({ provider }: { provider: Detail }) {
         </Card>
         <Card
           title={t('provider.figures')}
-          aside={<Link to={`/ledger?provider_id=${provider.id}`}>{t('nav.ledger')}</Link>}
+          aside={
+            <Link className={ui.push} to={`/ledger?provider_id=${provider.id}`}>
+              {t('nav.ledger')}
+            </Link>
+          }
         >
           <Facts
             of={[

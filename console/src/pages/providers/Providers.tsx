@@ -29,9 +29,9 @@ export function Component() {
         { name: 'status', label: t('field.status'), kind: 'choice', choices: choices(words.resourceStatus) },
       ]}
       columns={[
-        parts.plain('name', t('field.name'), 14, ({ name }) => name, { sort: 'name' }),
+        parts.plain('name', t('field.name'), 12, ({ name }) => name, { sort: 'name' }),
         { ...parts.status(), sort: 'status' },
-        parts.plain('city', t('field.city'), 8, ({ city }) => city),
+        parts.plain('city', t('field.city'), 6, ({ city }) => city),
         parts.plain(
           'rate',
           t('field.commissionRate'),
@@ -40,7 +40,7 @@ export function Component() {
           { align: 'end' },
         ),
         parts.plain('phone', t('field.phone'), 9, ({ phone }) => phone),
-        parts.plain('email', t('field.email'), 13, ({ email }) => email),
+        parts.plain('email', t('field.email'), 12, ({ email }) => email),
         parts.created(),
         parts.id(t('field.id'), true),
       ]}

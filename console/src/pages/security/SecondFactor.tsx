@@ -1,7 +1,8 @@
-import { Button, CopyButton, TextInput } from '@mantine/core';
+import { Button, CopyButton, PasswordInput, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient, type UseMutationResult } from '@tanstack/react-query';
 import { useState } from 'react';
+import { ApiError } from '@/api/errors';
 import { confirmEnrolment, enrol, removeSecondFactor, type Enrolment, type Me } from '@/api/identity';
 import { meKey } from '@/app/me';
 import { Card } from '@/components/Card';
@@ -15,7 +16,7 @@ import classes from './security.module.css';
 export function SecondFactor({ me }: { me: Me }) {
   const { t } = useWords();
   const [removing, remove] = useDisclosure();
-  const begin = useMutation({ mutationFn: enrol });
+  const begin = useMutation({ mutationFn: (password: string | undefined) => enrol(password) });
   const [codes, setCodes] = useState<string[] | null>(null);
   return (
     <Card title={t('user.secondFactor')}>
@@ -31,23 +32,7 @@ export function SecondFactor({ me }: { me: Me }) {
             </div>
           </>
         )}
-        {!codes && !me.second_factor && !begin.data && (
-          <>
-            <p className={ui.text}>{t('security.off')}</p>
-            {begin.isError && <ErrorMessage error={begin.error} />}
-            <div>
-              <Button
-                size="xs"
-                loading={begin.isPending}
-                onClick={() => {
-                  begin.mutate();
-                }}
-              >
-                {t('security.begin')}
-              </Button>
-            </div>
-          </>
-        )}
+        {!codes && !me.second_factor && !begin.data && <Begin begin={begin} />}
         {!codes && !me.second_factor && begin.data && <Confirm enrolment={begin.data} done={setCodes} />}
       </div>
       <FormDialog
@@ -63,6 +48,48 @@ export function SecondFactor({ me }: { me: Me }) {
         <p className={ui.text}>{t('security.removeHint')}</p>
       </FormDialog>
     </Card>
+  );
+}
+
+type Beginning = UseMutationResult<Enrolment, Error, string | undefined>;
+
+/** Some minutes after signing in, the API asks for the password first. */
+function Begin({ begin }: { begin: Beginning }) {
+  const { t } = useWords();
+  const [password, setPassword] = useState('');
+  const [asked, setAsked] = useState(false);
+  const missing = begin.error instanceof ApiError && 'password' in begin.error.fields;
+  const ask = asked || missing;
+  return (
+    <form
+      className={ui.stack}
+      onSubmit={(event) => {
+        event.preventDefault();
+        setAsked(ask);
+        begin.mutate(ask ? password : undefined);
+      }}
+    >
+      <p className={ui.text}>{t('security.off')}</p>
+      {begin.isError && (asked || !missing) && <ErrorMessage error={begin.error} />}
+      {ask && (
+        <PasswordInput
+          label={t('signIn.password')}
+          description={t('security.passwordAgain')}
+          autoComplete="current-password"
+          required
+          value={password}
+          visibilityToggleButtonProps={{ 'aria-label': t('signIn.show') }}
+          onChange={(event) => {
+            setPassword(event.currentTarget.value);
+          }}
+        />
+      )}
+      <div>
+        <Button type="submit" size="xs" loading={begin.isPending}>
+          {t('security.begin')}
+        </Button>
+      </div>
+    </form>
   );
 }
 

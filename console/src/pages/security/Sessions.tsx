@@ -3,13 +3,12 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from 'react-router';
 import { endAllSessions, endSession, listSessions, type Session } from '@/api/identity';
 import { Answer, Card } from '@/components/Card';
-import type { Column } from '@/components/columns';
 import { ErrorMessage } from '@/components/Messages';
-import { MiniTable } from '@/components/MiniTable';
 import ui from '@/components/ui.module.css';
 import { When } from '@/components/When';
 import { useWords } from '@/i18n/useWords';
-import { useColumnParts } from '@/shared/columns';
+import { deviceOf } from './device';
+import classes from './security.module.css';
 
 export function Sessions() {
   const { t } = useWords();
@@ -27,54 +26,6 @@ export function Sessions() {
       await navigate('/sign-in');
     },
   });
-  const parts = useColumnParts();
-  const columns: Column<Session>[] = [
-    parts.plain('agent', t('session.device'), 1, ({ user_agent }) => user_agent),
-    parts.plain('address', t('session.network'), 1, ({ address }) => address),
-    {
-      id: 'used',
-      header: t('session.lastUsed'),
-      width: 1,
-      cell: ({ last_used_at }) => <When at={last_used_at} relative />,
-      text: () => '',
-    },
-    {
-      id: 'begun',
-      header: t('session.begun'),
-      width: 1,
-      cell: ({ created_at }) => <When at={created_at} />,
-      text: () => '',
-    },
-    {
-      id: 'ends',
-      header: t('session.ends'),
-      width: 1,
-      cell: ({ expires_at }) => <When at={expires_at} relative />,
-      text: () => '',
-    },
-    {
-      id: 'end',
-      header: '',
-      width: 1,
-      align: 'end',
-      text: () => '',
-      cell: ({ id, current }) =>
-        current ? (
-          t('session.this')
-        ) : (
-          <Button
-            size="compact-xs"
-            variant="subtle"
-            color="red"
-            onClick={() => {
-              end.mutate(id);
-            }}
-          >
-            {t('session.end')}
-          </Button>
-        ),
-    },
-  ];
   return (
     <Card
       title={t('session.title')}
@@ -95,8 +46,56 @@ export function Sessions() {
       {end.isError && <ErrorMessage error={end.error} />}
       {endAll.isError && <ErrorMessage error={endAll.error} />}
       <Answer query={sessions}>
-        {(data) => <MiniTable label={t('session.title')} rows={data} columns={columns} rowId={({ id }) => id} />}
+        {(data) => (
+          <ul className={classes.sessions}>
+            {data.map((session) => (
+              <li key={session.id}>
+                <SessionFacts session={session} />
+                {session.current ? (
+                  <span className={ui.push}>{t('session.this')}</span>
+                ) : (
+                  <Button
+                    size="compact-xs"
+                    variant="subtle"
+                    color="red"
+                    className={ui.push}
+                    aria-label={`${t('session.end')}: ${deviceOf(session.user_agent)}`}
+                    loading={end.isPending && end.variables === session.id}
+                    onClick={() => {
+                      end.mutate(session.id);
+                    }}
+                  >
+                    {t('session.end')}
+                  </Button>
+                )}
+              </li>
+            ))}
+          </ul>
+        )}
       </Answer>
     </Card>
+  );
+}
+
+function SessionFacts({ session }: { session: Session }) {
+  const { t } = useWords();
+  return (
+    <div>
+      <strong title={session.user_agent}>
+        <bdi>{deviceOf(session.user_agent)}</bdi>
+      </strong>{' '}
+      <bdi className="ltr dimmed">{session.address}</bdi>
+      <ul className={classes.times}>
+        <li>
+          {t('session.lastUsed')}: <When at={session.last_used_at} relative />
+        </li>
+        <li>
+          {t('session.begun')}: <When at={session.created_at} />
+        </li>
+        <li>
+          {t('session.ends')}: <When at={session.expires_at} relative />
+        </li>
+      </ul>
+    </div>
   );
 }

@@ -24,8 +24,8 @@ export function Component() {
   const roleChoices = useRoleChoices();
   const selected = useSelected<ManagedUser>(({ id }) => id);
   const columns: Column<ManagedUser>[] = [
-    parts.plain('name', t('field.name'), 11, ({ name }) => name),
-    parts.plain('email', t('field.email'), 13, ({ email }) => email),
+    parts.plain('name', t('field.name'), 10, ({ name }) => name),
+    parts.plain('email', t('field.email'), 12.5, ({ email }) => email),
     parts.plain('role', t('field.role'), 9, ({ role }) => t(`role.${role}`)),
     {
       id: 'state',
@@ -34,13 +34,13 @@ export function Component() {
       cell: ({ state }) => <Badge state={state}>{word(state)}</Badge>,
       text: ({ state }) => word(state),
     },
-    parts.plain('factor', t('user.secondFactor'), 8, ({ second_factor }) =>
+    parts.plain('factor', t('user.secondFactor'), 7.5, ({ second_factor }) =>
       t(second_factor ? 'answer.yes' : 'answer.no'),
     ),
     {
       id: 'lastLogin',
       header: t('user.lastLogin'),
-      width: 8,
+      width: 7.5,
       cell: ({ last_login_at }) => <When at={last_login_at} relative />,
       text: ({ last_login_at }) => last_login_at ?? '',
     },

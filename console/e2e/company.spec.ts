@@ -1,0 +1,123 @@
+import { randomInt } from 'node:crypto';
+import { choose, dialog, expect, field, open, openAs, row, settled, test } from './fixtures';
+import { Caller, eventually, newTrip, type Schemas } from './service';
+
+/** A red square. */
+const photo = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAIAAAACUFjqAAAAEklEQVR4nGP8z4APMOGVHbHSAEEsAROxCnMTAAAAAElFTkSuQmCC',
+  'base64',
+);
+
+const day = (ahead: number) => new Date(Date.now() + ahead * 86_400_000).toISOString().slice(0, 10);
+
+test('a company makes a bus with a photo, and a trip with it that is sold', async ({ page, t }) => {
+  const plate = `TST ${randomInt(1000, 9999)} ${randomInt(100, 999)}`;
+  const title = `رحلة ${randomInt(1e6)} · Trip`;
+  await openAs(page, 'PROVIDER_ADMIN', '/buses');
+  await page.getByRole('button', { name: t('portal.add') }).click();
+  const bus = dialog(page, t('portal.new.buses'));
+  await field(bus, t('field.plate')).fill(plate);
+  await field(bus, t('field.model')).fill('Volvo 9700');
+  await field(bus, t('field.capacity')).fill('44');
+  await field(bus, t('field.driver')).fill('Saleh');
+  await bus.getByRole('button', { name: t('action.save') }).click();
+  await expect(bus).toBeHidden();
+
+  await page
+    .getByRole('main')
+    .getByRole('searchbox', { name: t('list.search') })
+    .fill(plate);
+  await row(page, plate).click();
+  const detail = dialog(page, plate);
+  const chooser = page.waitForEvent('filechooser');
+  await detail.getByRole('button', { name: t('portal.addPhotos') }).click();
+  await (await chooser).setFiles({ name: 'bus.png', mimeType: 'image/png', buffer: photo });
+  const picture = detail.getByRole('img', { name: t('portal.photo', { number: 1, plate }) });
+  await expect(picture).toBeVisible();
+  await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(0);
+
+  await open(page, '/trips');
+  await page.getByRole('button', { name: t('portal.add') }).click();
+  const trip = dialog(page, t('portal.new.trips'));
+  await field(trip, t('field.title')).fill(title);
+  await field(trip, t('field.origin')).fill('Riyadh');
+  await field(trip, t('field.destination')).fill('AlUla');
+  await field(trip, t('field.departure')).fill(`${day(40)}T08:30`);
+  await field(trip, t('field.return')).fill(`${day(43)}T20:00`);
+  await choose(trip, t('field.bus'), plate);
+  await field(trip, t('field.hotel')).click();
+  await page.getByRole('option').first().click();
+  await field(trip, t('field.price')).fill('450');
+  await field(trip, t('field.capacity')).fill('40');
+  await trip.getByRole('button', { name: t('action.save') }).click();
+  await expect(trip).toBeHidden();
+
+  await page
+    .getByRole('main')
+    .getByRole('searchbox', { name: t('list.search') })
+    .fill(title);
+  await row(page, title).click();
+  await dialog(page, title)
+    .getByRole('button', { name: t('portal.publish') })
+    .click();
+  await dialog(page, t('portal.publish'))
+    .getByRole('button', { name: t('portal.publish') })
+    .click();
+  await expect(dialog(page, t('portal.publish'))).toBeHidden();
+  const sold = await fetch(`${new URL(page.url()).origin}/api/v1/trips?search=${encodeURIComponent(title)}`);
+  const { data } = (await sold.json()) as { data: Schemas['Trip'][] };
+  expect(data.map(({ status, price_per_seat, capacity }) => [status, price_per_seat, capacity])).toEqual([
+    ['PUBLISHED', 450, 40],
+  ]);
+  // 08:30 in Riyadh, wherever the browser is.
+  expect(Date.parse(data[0]?.departure_at ?? '')).toBe(Date.parse(`${day(40)}T08:30:00+03:00`));
+});
+
+test('a company pays for a campaign at the gateway', async ({ page, t, complaints }) => {
+  const trip = await newTrip();
+  const company = await Caller.as('PROVIDER_ADMIN');
+  const title = `Campaign ${randomInt(1e6)}`;
+  await openAs(page, 'PROVIDER_ADMIN', '/campaigns');
+  await page.getByRole('button', { name: t('portal.add') }).click();
+  const form = dialog(page, t('portal.new.campaigns'));
+  await choose(form, t('field.trip'), trip.title);
+  await field(form, t('field.title')).fill(title);
+  await field(form, t('field.starts')).fill(day(1));
+  await field(form, t('field.ends')).fill(day(7));
+  await field(form, t('field.priceNet')).fill('500');
+  await form.getByRole('button', { name: t('action.save') }).click();
+  await expect(form).toBeHidden();
+
+  await page
+    .getByRole('main')
+    .getByRole('searchbox', { name: t('list.search') })
+    .fill(title);
+  await row(page, title).click();
+  await dialog(page, title)
+    .getByRole('button', { name: t('portal.pay') })
+    .click();
+  const pay = dialog(page, t('portal.pay'));
+  const methods = (await (await fetch(`${new URL(page.url()).origin}/api/v1/payment-methods`)).json()) as {
+    data: Schemas['PaymentMethodOffer'][];
+  };
+  expect(methods.data.length).toBeGreaterThan(0);
+  await field(pay, t('field.method')).click();
+  await page.getByRole('option').first().click();
+  // The gateway's page is another host, to which the browser goes as a whole.
+  complaints.gateway = true;
+  await pay.getByRole('button', { name: t('portal.pay') }).click();
+  await page.waitForURL(/\/pay\//);
+  await page.locator('button[value=succeed]').click();
+  const paid = await eventually('the paid campaign', async () => {
+    const { data } = await company.get<{ data: Schemas['AdCampaign'][] }>(
+      `/api/v1/provider/ad-campaigns?search=${encodeURIComponent(title)}`,
+    );
+    return data.find(({ status }) => status !== 'PENDING_PAYMENT');
+  });
+  expect(paid.status).toBe('SCHEDULED');
+  expect([paid.price, paid.amount]).toEqual([500, 500 + paid.vat_amount]);
+
+  await open(page, `/campaigns?search=${encodeURIComponent(title)}`);
+  await settled(page);
+  await expect(row(page, title).getByText(t('enum.SCHEDULED'))).toBeVisible();
+});

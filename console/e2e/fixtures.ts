@@ -1,0 +1,163 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import { test as base, expect, type BrowserContext, type Locator, type Page } from '@playwright/test';
+import type { Look } from './look';
+import { address, emailOf, password, type Schemas } from './service';
+import { wordsOf, type Text } from './words';
+
+export { expect };
+
+/** What the pages of a test have complained about. At the end of each test there must be nothing. */
+export class Complaints {
+  readonly found: string[] = [];
+  /** Statuses below 500 that the test brings about; without a session the first answers are 401. */
+  readonly expected = new Set([401]);
+  /** Whether the browser may go to a gateway's page as a whole; nothing is ever read from another host. */
+  gateway = false;
+
+  listenTo(page: Page): void {
+    page.on('pageerror', (error) => this.found.push(`error: ${String(error)}`));
+    page.on('console', (message) => {
+      const ours = message.location().url.startsWith(address) || message.location().url === '';
+      // Answers that are errors are looked at below, with their status.
+      if (ours && message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+        this.found.push(`console: ${message.text()}`);
+    });
+    page.on('response', (response) => {
+      const status = response.status();
+      if (response.url().startsWith(address) && status >= 400 && !this.expected.has(status))
+        this.found.push(`${status}: ${response.request().method()} ${response.url()}`);
+    });
+    page.on('request', (request) => {
+      const { protocol, host } = new URL(request.url());
+      if (!protocol.startsWith('http') || host === new URL(address).host) return;
+      const ofGateway = !new URL(page.url()).href.startsWith(address);
+      if (this.gateway && (request.isNavigationRequest() || ofGateway)) return;
+      this.found.push(`request to ${request.url()}`);
+    });
+  }
+}
+
+interface Fixtures {
+  look: Look;
+  complaints: Complaints;
+  /** A text of the console in the language of the test. */
+  t: (name: Text, values?: Record<string, string | number>) => string;
+  /** A page of a second person, in a browser of their own. */
+  other: Page;
+}
+
+const violationsAreErrors = () => {
+  document.addEventListener('securitypolicyviolation', (event) => {
+    console.error(`Content-Security-Policy: ${event.violatedDirective} ${event.blockedURI}`);
+  });
+};
+
+export const test = base.extend<Fixtures>({
+  look: [{ language: 'en', width: 1280, scheme: 'light' }, { option: true }],
+  t: async ({ look }, use) => {
+    await use(wordsOf(look.language));
+  },
+  complaints: [
+    async ({ context, look }, use) => {
+      const complaints = new Complaints();
+      await prepare(context, look, complaints);
+      await use(complaints);
+      expect(complaints.found, 'what the pages complained about').toEqual([]);
+    },
+    { auto: true },
+  ],
+  page: async ({ page, look, complaints }, use) => {
+    await show(page, look);
+    await use(page);
+    // Where the test has ended is looked at like every page.
+    if (page.url().startsWith(`${address}/console`) && complaints.found.length === 0) await expectAccessible(page);
+  },
+  other: async ({ browser, look, complaints }, use) => {
+    const context = await browser.newContext({ baseURL: address });
+    await prepare(context, look, complaints);
+    const page = await context.newPage();
+    await show(page, look);
+    await use(page);
+    await context.close();
+  },
+});
+
+async function prepare(context: BrowserContext, { language }: Look, complaints: Complaints): Promise<void> {
+  context.on('page', (page) => {
+    complaints.listenTo(page);
+  });
+  await context.addInitScript(violationsAreErrors);
+  await context.addInitScript((chosen) => {
+    if (location.protocol.startsWith('http')) localStorage.setItem('rihla.language', chosen);
+  }, language);
+}
+
+async function show(page: Page, { width, scheme }: Look): Promise<void> {
+  await page.setViewportSize({ width, height: 860 });
+  await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
+}
+
+/** Everything on the page is there. */
+export async function settled(page: Page): Promise<void> {
+  await expect(page.getByRole('heading', { level: 1 }).first()).toBeVisible();
+  await expect(page.locator('[aria-busy=true]')).toHaveCount(0);
+}
+
+/** Shows the page in the scheme, and waits until nothing of the other one is left. */
+export async function inScheme(page: Page, colorScheme: Look['scheme']): Promise<void> {
+  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+  await expect(page.locator('html')).toHaveAttribute('data-mantine-color-scheme', colorScheme);
+  await page.evaluate(() => Promise.allSettled(document.getAnimations().map(({ finished }) => finished)));
+}
+
+/** No rule of axe-core is violated, contrast included, and nothing is wider than the window. */
+export async function expectAccessible(page: Page, where = page.url()): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  expect
+    .soft(
+      violations.flatMap(({ id, nodes }) =>
+        nodes.map(({ html, failureSummary = '' }) => `${id}: ${html.slice(0, 160)} ${failureSummary}`),
+      ),
+      where,
+    )
+    .toEqual([]);
+  const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  expect.soft(over, `${where} is wider than the window`).toBeLessThanOrEqual(0);
+}
+
+/** Opens a page of the console as one of the users of `rihla dev`, or as the account with the address. */
+export async function openAs(page: Page, who: Schemas['Role'] | { email: string }, path = '/'): Promise<void> {
+  const email = typeof who === 'string' ? emailOf(who) : who.email;
+  await page.goto(`/console/sign-in?back=${encodeURIComponent(path)}`);
+  await page.locator('input[name=email]').fill(email);
+  await page.locator('input[name=password]').fill(password);
+  await page.locator('button[type=submit]').click();
+  await expect(page).not.toHaveURL(/sign-in/);
+  await settled(page);
+}
+
+/** Opens another page of the console in the session that there is. */
+export async function open(page: Page, path: string): Promise<void> {
+  await page.goto(`/console${path}`);
+  await settled(page);
+}
+
+/** A field by its label; what is required has a star there. */
+export const field = (within: Page | Locator, label: string): Locator =>
+  within.locator('input, textarea').and(within.getByLabel(new RegExp(`^${escaped(label)}( \\*)?$`)));
+
+const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+/** Chooses a value in a list to choose from. */
+export async function choose(within: Page | Locator, label: string, value: string): Promise<void> {
+  const page = 'goto' in within ? within : within.page();
+  await field(within, label).click();
+  await page.getByRole('option', { name: value, exact: true }).click();
+}
+
+/** A dialog by its title. */
+export const dialog = (page: Page, name: string | RegExp): Locator => page.getByRole('dialog', { name });
+
+/** The row of a list that has the text. */
+export const row = (page: Page, text: string): Locator =>
+  page.locator('main').getByRole('row').filter({ hasText: text });

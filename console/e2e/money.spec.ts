@@ -1,0 +1,144 @@
+import { choose, dialog, expect, field, open, openAs, row, test } from './fixtures';
+import { Caller, newTrip, only, paidBooking, type Schemas } from './service';
+
+test('a payment is found by the telephone number of its booking', async ({ page, t }) => {
+  const booking = await paidBooking();
+  await openAs(page, 'SUPPORT_AGENT', '/payments');
+  // As people say it: the country's own way, with a space.
+  const said = booking.contact.phone.replace('+9665', '05').replace(/^(...)/, '$1 ');
+  await page
+    .getByRole('main')
+    .getByRole('searchbox', { name: t('list.search') })
+    .fill(said);
+  await expect(page).toHaveURL(/search=/);
+  const found = row(page, booking.booking_number);
+  await expect(found).toBeVisible();
+  await expect(page.getByText(t('list.shown', { shown: 1, total: 1 }))).toBeVisible();
+  await found.click();
+  await expect(page).toHaveURL(/\/payments\/[0-9a-f-]{36}$/);
+  await expect(page.getByText(booking.booking_number).first()).toBeVisible();
+  await expect(page.getByRole('heading', { name: t('timeline.title') })).toBeVisible();
+});
+
+test('a part is refunded by its quote, and a second person approves it', async ({ page, other, t }) => {
+  const booking = await paidBooking({ seats: 6 });
+  await openAs(page, 'FINANCE_ADMIN', `/bookings/${booking.id}`);
+  await page.getByRole('button', { name: t('refund.start'), exact: true }).click();
+  const form = dialog(page, t('refund.startOf', { number: booking.booking_number }));
+  // The quote: all 6,900.00 are left.
+  await expect(form.getByText('6,900.00').first()).toBeVisible();
+  await choose(form, t('field.type'), t('enum.PARTIAL'));
+  await field(form, t('field.amount')).fill('5500.50');
+  await field(form, t('field.reason')).fill('Five of six do not travel');
+  await form.getByRole('button', { name: t('refund.go') }).click();
+  await expect(form).toBeHidden();
+
+  const finance = await Caller.as('FINANCE_ADMIN');
+  const path = `/api/v1/admin/refunds?booking_id=${booking.id}`;
+  const ordered = await only<Schemas['Refund']>(finance, path);
+  expect(ordered).toMatchObject({ status: 'PENDING', needs_approval: true, amount: 5500.5, refund_type: 'PARTIAL' });
+
+  // Who has ordered it cannot approve it, and the page says so.
+  await open(page, `/refunds?booking_id=${booking.id}`);
+  await row(page, booking.booking_number).click();
+  await expect(page.getByText(t('refund.own'))).toBeVisible();
+  await expect(page.getByRole('dialog').getByRole('button', { name: t('refund.approve') })).toBeDisabled();
+
+  await openAs(other, 'ADMIN', `/refunds?booking_id=${booking.id}`);
+  await row(other, booking.booking_number).click();
+  await other
+    .getByRole('dialog')
+    .getByRole('button', { name: t('refund.approve') })
+    .click();
+  const approve = dialog(other, t('refund.approve'));
+  await field(approve, t('field.note')).fill('Seen the cancellation');
+  await approve.getByRole('button', { name: t('refund.approve') }).click();
+  await expect(approve).toBeHidden();
+  await expect
+    .poll(async () => (await only<Schemas['Refund']>(finance, path)).status, { timeout: 30_000 })
+    .toBe('SUCCEEDED');
+});
+
+test('lines of a company are marked as transferred, and one is taken back by another person', async ({
+  page,
+  other,
+  t,
+}) => {
+  const trip = await newTrip();
+  const bookings = [await paidBooking({ trip }), await paidBooking({ trip })] as const;
+  await openAs(page, 'FINANCE_ADMIN', `/ledger?search=${encodeURIComponent(trip.title)}`);
+  await expect(row(page, bookings[1].booking_number)).toBeVisible();
+  for (const { booking_number } of bookings)
+    await row(page, booking_number)
+      .getByRole('checkbox', { name: t('list.select') })
+      .check();
+  await page.getByRole('button', { name: t('ledger.mark', { count: 2 }) }).click();
+  const form = dialog(page, t('ledger.mark', { count: 2 }));
+  const reference = `BANK-${Date.now()}`;
+  await field(form, t('field.payoutReference')).fill(reference);
+  await field(form, t('field.payoutDate')).fill(new Date().toISOString().slice(0, 10));
+  await form.getByRole('button', { name: t('ledger.markGo') }).click();
+  await expect(form).toBeHidden();
+
+  const finance = await Caller.as('FINANCE_ADMIN');
+  const lines = await finance.get<{ data: Schemas['FinancialRecord'][] }>(
+    `/api/v1/admin/financial-records?search=${reference}`,
+  );
+  expect(lines.data.map(({ balance_status }) => balance_status)).toEqual(['TRANSFERRED', 'TRANSFERRED']);
+
+  await openAs(other, 'ADMIN', `/ledger?booking_id=${bookings[0].id}`);
+  await row(other, bookings[0].booking_number).click();
+  await other
+    .getByRole('dialog')
+    .getByRole('button', { name: t('ledger.revert') })
+    .click();
+  const revert = dialog(other, t('ledger.revert'));
+  await field(revert, t('field.reason')).fill('The bank has sent it back');
+  await revert.getByRole('button', { name: t('ledger.revert') }).click();
+  await expect(revert).toBeHidden();
+  const line = await only<Schemas['FinancialRecord']>(
+    finance,
+    `/api/v1/admin/financial-records?booking_id=${bookings[0].id}`,
+  );
+  expect(line.balance_status).toBe('IN_CURRENT_BALANCE');
+});
+
+test('a payout by hand is confirmed by another person', async ({ page, t }) => {
+  const booking = await paidBooking({ method: 'bill_payment' });
+  const finance = await Caller.as('FINANCE_ADMIN');
+  await finance.post(`/api/v1/admin/bookings/${booking.id}/refund`, { refund_type: 'FULL', reason: 'Ill' });
+
+  await openAs(page, 'ADMIN', `/refunds?booking_id=${booking.id}`);
+  await row(page, booking.booking_number).click();
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: t('refund.confirmPayout') })
+    .click();
+  const form = dialog(page, t('refund.confirmPayout'));
+  await field(form, t('field.payoutReference')).fill('SARIE-4711');
+  await form.getByRole('button', { name: t('refund.confirmPayout') }).click();
+  await expect(form).toBeHidden();
+  const refund = () => only<Schemas['Refund']>(finance, `/api/v1/admin/refunds?booking_id=${booking.id}`);
+  await expect.poll(async () => (await refund()).status, { timeout: 30_000 }).toBe('SUCCEEDED');
+  expect((await refund()).payout_reference).toBe('SARIE-4711');
+});
+
+test('the ledger is exported', async ({ page, t }) => {
+  const booking = await paidBooking();
+  await openAs(page, 'FINANCE_ADMIN', `/ledger?booking_id=${booking.id}`);
+  await expect(row(page, booking.booking_number)).toBeVisible();
+  for (const format of ['csv', 'xlsx'] as const) {
+    await page.getByRole('button', { name: t('export.title') }).click();
+    const download = page.waitForEvent('download');
+    await page.getByRole('menuitem', { name: t(`export.${format}`) }).click();
+    const file = await download;
+    expect(file.suggestedFilename()).toMatch(new RegExp(`\\.${format}$`));
+    const stream = await file.createReadStream();
+    const parts: Buffer[] = [];
+    for await (const part of stream) parts.push(part as Buffer);
+    const content = Buffer.concat(parts);
+    if (format === 'csv') expect(content.toString().trimEnd().split('\n')).toHaveLength(2);
+    else expect(content.subarray(0, 2).toString()).toBe('PK');
+    await expect(page.getByText(t('export.done')).first()).toBeVisible();
+  }
+});

@@ -1,0 +1,205 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import type { components } from '../src/gen/schema';
+
+export type Schemas = components['schemas'];
+
+/** Where the service is. */
+export const address = process.env['RIHLA_URL'] ?? 'http://127.0.0.1:8080';
+
+/** The password of every user that `rihla dev` makes. */
+export const password = 'rihla-dev-password';
+
+export const emailOf = (role: Schemas['Role']) => `${role.toLowerCase()}@rihla.test`;
+
+interface Answer<T> {
+  data: T;
+}
+
+/** The API, for what a test needs to be there; what it tests, it does in the browser. */
+export class Caller {
+  private constructor(private readonly token: string) {}
+
+  private static readonly known = new Map<string, Promise<Caller>>();
+
+  /** One of the users of `rihla dev`, signed in once for all tests. */
+  static as(role: Schemas['Role']): Promise<Caller> {
+    const known = Caller.known.get(role) ?? Caller.signIn(emailOf(role), password);
+    Caller.known.set(role, known);
+    return known;
+  }
+
+  static async signIn(email: string, secret: string): Promise<Caller> {
+    const { data } = await new Caller('').post<Answer<{ access_token: string }>>('/api/v1/auth/login', {
+      email,
+      password: secret,
+    });
+    return new Caller(data.access_token);
+  }
+
+  get = <T>(path: string) => this.call<T>('GET', path);
+  post = <T>(path: string, body: object = {}) => this.call<T>('POST', path, body);
+  patch = <T>(path: string, body: object) => this.call<T>('PATCH', path, body);
+
+  private async call<T>(method: string, path: string, body?: object): Promise<T> {
+    const response = await fetch(address + path, {
+      method,
+      headers: {
+        'Content-Type': 'application/json',
+        'Accept-Language': 'en',
+        'Idempotency-Key': randomUUID(),
+        ...(this.token && { Authorization: `Bearer ${this.token}` }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return (text === '' ? null : JSON.parse(text)) as T;
+  }
+}
+
+/** Waits until `read` answers something else than null. */
+export async function eventually<T>(what: string, read: () => Promise<T | null | undefined>): Promise<T> {
+  for (const end = Date.now() + 30_000; Date.now() < end;) {
+    const found = await read();
+    if (found !== null && found !== undefined) return found;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`${what} did not come`);
+}
+
+const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+
+/** A new trip of the demo company that can be booked, 1,150.00 SAR a seat. */
+export async function newTrip(title = `Trip ${randomInt(1e9)}`): Promise<Schemas['Trip']> {
+  const company = await Caller.as('PROVIDER_ADMIN');
+  const { data: buses } = await company.get<Answer<Schemas['Bus'][]>>('/api/v1/provider/buses?status=ACTIVE');
+  const { data: hotels } = await company.get<Answer<Schemas['Hotel'][]>>('/api/v1/provider/hotels?status=ACTIVE');
+  const { data: trip } = await company.post<Answer<Schemas['Trip']>>('/api/v1/provider/trips', {
+    type: 'TOURISM',
+    title,
+    origin: 'Riyadh',
+    destination: 'AlUla',
+    departure_at: inDays(30),
+    return_at: inDays(33),
+    bus_id: buses[0]?.id,
+    hotel_id: hotels[0]?.id,
+    price_per_seat: 1150,
+    capacity: 20,
+  });
+  await company.post(`/api/v1/trips/${trip.id}/publish`);
+  return trip;
+}
+
+/** A telephone number that no other booking has. */
+const newPhone = () => `+9665${randomInt(1e8).toString().padStart(8, '0')}`;
+
+interface Sale {
+  seats?: number;
+  method?: Schemas['PaymentMethod'];
+  trip?: Schemas['Trip'];
+}
+
+/** A booking that the customer has paid for at the sandbox gateway's page. */
+export async function paidBooking({ seats = 1, method = 'credit_card', trip }: Sale = {}): Promise<Schemas['Booking']> {
+  const booking = await newBooking({ seats, method, ...(trip && { trip }) });
+  await press(booking, 'succeed');
+  return booking;
+}
+
+export async function newBooking({ seats = 1, method = 'credit_card', trip }: Sale): Promise<Schemas['Booking']> {
+  const customer = await Caller.as('END_USER');
+  const { id } = trip ?? (await newTrip());
+  const { data } = await customer.post<Answer<Schemas['Booking']>>('/api/v1/bookings', {
+    trip_id: id,
+    passengers: Array.from({ length: seats }, (_, seat) => ({ name: `Passenger ${seat + 1}` })),
+    contact: { name: `Customer ${randomInt(1e6)}`, email: 'customer@rihla.test', phone: newPhone() },
+    payment_method: method,
+  });
+  return data;
+}
+
+/** Presses a button of the gateway's page, and waits until the payment is decided. */
+export async function press(booking: Schemas['Booking'], outcome: 'succeed' | 'decline'): Promise<void> {
+  const page = booking.payment.checkout_url;
+  if (!page) throw new Error('the booking has no checkout');
+  const pressed = await fetch(page, {
+    method: 'POST',
+    body: new URLSearchParams({ outcome }),
+    redirect: 'manual',
+  });
+  if (pressed.status >= 400) throw new Error(`the gateway answers ${pressed.status}`);
+  const customer = await Caller.as('END_USER');
+  await eventually('the decision of the payment', async () => {
+    const { data } = await customer.get<Answer<Schemas['PaymentStatus']>>(
+      `/api/v1/bookings/${booking.id}/payment-status?wait=20`,
+    );
+    return data.payment_status === 'PENDING' ? null : data;
+  });
+}
+
+/** Has the gateway of a booking do something else than it should, once. */
+export async function fault(booking: Schemas['Booking'], operation: string, mode: string): Promise<void> {
+  const { origin } = new URL(booking.payment.checkout_url ?? '');
+  const response = await fetch(`${origin}/sandbox/faults`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ operation, mode }),
+  });
+  if (!response.ok) throw new Error(`the gateway answers ${response.status}`);
+}
+
+/** The only item of a collection. */
+export async function only<T>(caller: Caller, path: string): Promise<T> {
+  const { data } = await caller.get<Answer<T[]>>(path);
+  const [item] = data;
+  if (!item || data.length > 1) throw new Error(`${path} has ${data.length} items`);
+  return item;
+}
+
+/** Invites one of the platform's own people; the address is new. */
+export async function invite(role: Schemas['PlatformRole'], language: Schemas['Locale']): Promise<Schemas['Account']> {
+  const caller = await Caller.as('SUPER_ADMIN');
+  const { data } = await caller.post<Answer<Schemas['Account']>>('/api/v1/admin/users', {
+    name: `New ${role.toLowerCase()}`,
+    email: `e2e-${randomUUID().slice(0, 8)}@rihla.test`,
+    phone: newPhone(),
+    role,
+    locale: language,
+  });
+  return data;
+}
+
+/** The link to a page of the console in a message that the service has written to the address. */
+export function linkTo(email: string, page: 'invitation' | 'reset-password'): Promise<string> {
+  const outbox = process.env['RIHLA_OUTBOX'];
+  if (!outbox) throw new Error('RIHLA_OUTBOX is not set');
+  return eventually(`the message to ${email}`, async () => {
+    for (const name of await readdir(outbox)) {
+      if (!name.endsWith('.eml')) continue;
+      const message = await readFile(`${outbox}/${name}`, 'utf8');
+      if (!message.includes(`<${email}>`)) continue;
+      // Quoted-printable: long lines are broken by a `=` at their end.
+      const found = new RegExp(`http\\S+/console(/${page}#[\\w-]+)`).exec(message.replace(/=\r?\n/g, ''));
+      if (found?.[1]) return `/console${found[1]}`;
+    }
+    return null;
+  });
+}
+
+/** An account of its own for one test: a person of the platform who has chosen a password. */
+export async function newStaff(
+  role: Schemas['PlatformRole'],
+  language: Schemas['Locale'] = 'en',
+): Promise<Schemas['Account']> {
+  const account = await invite(role, language);
+  const link = await linkTo(account.email, 'invitation');
+  const token = link.slice(link.indexOf('#') + 1);
+  const response = await fetch(`${address}/api/v1/auth/reset-password`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ token, password }),
+  });
+  if (!response.ok) throw new Error(`the invitation: ${response.status} ${await response.text()}`);
+  return account;
+}
