@@ -31,21 +31,28 @@ export function useList<T>(key: readonly unknown[], filters: Record<string, stri
   const [readingAll, setReadingAll] = useState(false);
   const { fetchNextPage } = query;
 
-  /** Reads on to the end, or to what a page can hold; `cancel` ends it with what is there. */
+  /**
+   * Reads on to the end, or to what a page can hold, and gives all rows; null when these are not all. `cancel` ends it with what is
+   * there.
+   */
   const readAll = useCallback(async () => {
     stop.current = false;
     setReadingAll(true);
+    let found: T[] = [];
+    let whole = false;
     try {
       let more = true;
       // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- set by `cancel` while a page is read
       while (more && !stop.current) {
         const result = await fetchNextPage();
-        const count = result.data?.pages.reduce((sum, page) => sum + page.data.length, 0) ?? 0;
-        more = result.hasNextPage && !result.isError && count < mostRows;
+        found = result.data?.pages.flatMap((page) => page.data) ?? [];
+        whole = !result.hasNextPage && !result.isError;
+        more = result.hasNextPage && !result.isError && found.length < mostRows;
       }
     } finally {
       setReadingAll(false);
     }
+    return whole ? found : null;
   }, [fetchNextPage]);
 
   const cancel = useCallback(() => {

@@ -4,13 +4,16 @@ import { useMay } from '@/app/me';
 import type { Filter } from '@/components/Filters';
 import { useWords } from '@/i18n/useWords';
 
-/** The provider companies by name, for those whose role may list them; others filter by a company's id. */
+/** The provider companies by name, from the list that the role may read; others filter by a company's id. */
 export function useProviders() {
   const { t } = useWords();
-  const may = useMay()('ListProviders');
+  const mayCall = useMay();
+  const all = mayCall('ListProviders');
+  const may = all || mayCall('ListProviderBalances');
   const { data } = useQuery({
     queryKey: ['providers', 'choices'],
-    queryFn: ({ signal }) => listPage('/api/v1/admin/providers', { sort: 'name' }, null, signal),
+    queryFn: ({ signal }): Promise<{ data: { id: string; name: string }[] }> =>
+      listPage(all ? '/api/v1/admin/providers' : '/api/v1/admin/provider-balances', { sort: 'name' }, null, signal),
     enabled: may,
     staleTime: 300_000,
   });

@@ -20,6 +20,7 @@ import { Timeline } from '@/shared/Timeline';
 import { merged } from '@/shared/timeline';
 import { BookingFacts, TripFacts } from './BookingFacts';
 import { RefundButton } from './RefundButton';
+import { SendCheckout } from './SendCheckout';
 
 type Booking = Schemas['Booking'];
 
@@ -48,6 +49,7 @@ export function Component() {
           )
         }
       >
+        {data && <SendCheckout booking={data} />}
         {data && may('RefundBooking') && <RefundButton booking={data} />}
       </PageHead>
       <Answer query={booking} lines={12}>

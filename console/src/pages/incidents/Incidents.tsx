@@ -128,7 +128,14 @@ function IncidentDetail({
           [t('field.campaign'), incident.ad_campaign_id && <CopyId key="v" id={incident.ad_campaign_id} />],
           [t('field.created'), <When key="v" at={incident.created_at} />],
           [t('incident.resolved'), incident.resolved_at && <When key="v" at={incident.resolved_at} />],
-          [t('incident.resolvedBy'), incident.resolved_by && <CopyId key="v" id={incident.resolved_by} />],
+          [
+            t('incident.resolvedBy'),
+            incident.resolved_by_name ? (
+              <bdi key="v">{incident.resolved_by_name}</bdi>
+            ) : (
+              incident.resolved_by && <CopyId key="v" id={incident.resolved_by} />
+            ),
+          ],
           [t('field.note'), incident.note && <bdi key="v">{incident.note}</bdi>],
           [t('field.workflow'), incident.workflow_id && <CopyId key="v" id={incident.workflow_id} whole />],
           [t('field.id'), <CopyId key="v" id={incident.id} whole />],

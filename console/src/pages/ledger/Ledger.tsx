@@ -10,7 +10,10 @@ import { useWords } from '@/i18n/useWords';
 import { useRecordColumns } from '@/shared/columns';
 import { ExportMenu } from '@/shared/ExportMenu';
 import { BalanceCard } from './BalanceCard';
+import { Balances } from './Balances';
 import { RecordDetail } from './RecordDetail';
+import { SelectFound } from './SelectFound';
+import { Totals } from './Totals';
 import { Transfer } from './Transfer';
 
 type FinancialRecord = Schemas['FinancialRecord'];
@@ -62,17 +65,24 @@ export function Component() {
       sort="-record_date"
       open={selected.open}
       {...(may('MarkRecordsTransferred') && { selection: { ids, toggle, toggleAll } })}
-      actions={(_, filters) => <ExportMenu filters={filters} />}
-      above={({ rows }, filters) => (
+      actions={(_, filters) => (
+        <>
+          <Balances />
+          <ExportMenu filters={filters} />
+        </>
+      )}
+      above={(list, filters) => (
         <>
           {filters['provider_id'] && <BalanceCard providerId={filters['provider_id']} />}
+          {may('GetFinancialRecordTotals') && <Totals filters={filters} />}
+          {may('MarkRecordsTransferred') && <SelectFound list={list} filters={filters} ids={ids} select={setIds} />}
           <Transfer
-            records={rows.filter(({ id }) => ids.has(id))}
+            records={list.rows.filter(({ id }) => ids.has(id))}
             clear={() => {
               setIds(new Set());
             }}
           />
-          <RecordDetail record={selected.current(rows)} opened={selected.opened} close={selected.close} />
+          <RecordDetail record={selected.current(list.rows)} opened={selected.opened} close={selected.close} />
         </>
       )}
     />

@@ -10,8 +10,9 @@ import { useChoices, words } from '@/hooks/useChoices';
 import { useWords } from '@/i18n/useWords';
 import { localOf } from '@/lib/dates';
 import { useColumnParts } from '@/shared/columns';
-import { ResourcePage } from './ResourcePage';
 import { Act } from './Act';
+import { Passengers } from './Passengers';
+import { ResourcePage } from './ResourcePage';
 
 type Trip = Schemas['Trip'];
 type Input = Schemas['TripInput'];
@@ -136,27 +137,32 @@ export function Component() {
         )
       }
       facts={(row) => (
-        <Facts
-          of={[
-            [t('field.status'), label(row, 'status')],
-            [t('field.kind'), label(row, 'type')],
-            [t('field.route'), `${row.origin} – ${row.destination}`],
-            [t('field.departure'), <When key="v" at={row.departure_at} />],
-            [t('field.return'), row.return_at && <When key="v" at={row.return_at} />],
-            [
-              t('field.bus'),
-              own.buses.find(({ value }) => value === row.bus_id)?.label ?? <CopyId key="v" id={row.bus_id} />,
-            ],
-            [
-              t('field.hotel'),
-              row.hotel_id &&
-                (own.hotels.find(({ value }) => value === row.hotel_id)?.label ?? <CopyId key="v" id={row.hotel_id} />),
-            ],
-            [t('field.seatsLeft'), `${row.seats_left} / ${row.capacity}`],
-            [t('field.price'), <Money key="v" amount={row.price_per_seat} currency={row.currency} />],
-            [t('field.id'), <CopyId key="v" id={row.id} whole />],
-          ]}
-        />
+        <>
+          <Facts
+            of={[
+              [t('field.status'), label(row, 'status')],
+              [t('field.kind'), label(row, 'type')],
+              [t('field.route'), `${row.origin} – ${row.destination}`],
+              [t('field.departure'), <When key="v" at={row.departure_at} />],
+              [t('field.return'), row.return_at && <When key="v" at={row.return_at} />],
+              [
+                t('field.bus'),
+                own.buses.find(({ value }) => value === row.bus_id)?.label ?? <CopyId key="v" id={row.bus_id} />,
+              ],
+              [
+                t('field.hotel'),
+                row.hotel_id &&
+                  (own.hotels.find(({ value }) => value === row.hotel_id)?.label ?? (
+                    <CopyId key="v" id={row.hotel_id} />
+                  )),
+              ],
+              [t('field.seatsLeft'), `${row.seats_left} / ${row.capacity}`],
+              [t('field.price'), <Money key="v" amount={row.price_per_seat} currency={row.currency} />],
+              [t('field.id'), <CopyId key="v" id={row.id} whole />],
+            ]}
+          />
+          <Passengers tripId={row.id} />
+        </>
       )}
     />
   );

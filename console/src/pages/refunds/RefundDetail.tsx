@@ -56,14 +56,27 @@ export function RefundDetail({
           [t('field.channel'), word(refund.channel)],
           [t('field.reason'), refund.reason && <bdi key="v">{refund.reason}</bdi>],
           [t('field.failure'), refund.failure_code],
-          [t('refund.requestedBy'), refund.requested_by && <CopyId key="v" id={refund.requested_by} />],
+          [
+            t('refund.requestedBy'),
+            refund.requested_by_name ? (
+              <bdi key="v">{refund.requested_by_name}</bdi>
+            ) : (
+              refund.requested_by && <CopyId key="v" id={refund.requested_by} />
+            ),
+          ],
           [t('refund.approvalUntil'), refund.approval_until && <When key="v" at={refund.approval_until} />],
           [
             t('refund.decision'),
             refund.approval && (
               <span key="v">
                 {word(refund.approval.decision)} · <When at={refund.approval.decided_at} />{' '}
-                <bdi>{refund.approval.note}</bdi>
+                {refund.approval.decided_by_name && <bdi>{refund.approval.decided_by_name}</bdi>}
+                {refund.approval.note && (
+                  <>
+                    {': '}
+                    <bdi>{refund.approval.note}</bdi>
+                  </>
+                )}
               </span>
             ),
           ],
@@ -71,6 +84,7 @@ export function RefundDetail({
             t('field.payoutReference'),
             refund.payout_reference && <CopyId key="v" id={refund.payout_reference} whole />,
           ],
+          [t('refund.payoutBy'), refund.payout_decided_by_name && <bdi key="v">{refund.payout_decided_by_name}</bdi>],
           [t('field.payoutDate'), refund.paid_out_on && <Day key="v" day={refund.paid_out_on} />],
           [t('field.note'), refund.payout_note && <bdi key="v">{refund.payout_note}</bdi>],
           [t('refund.returned'), refund.returned_at && <When key="v" at={refund.returned_at} />],

@@ -1,0 +1,107 @@
+import { Button, TextInput } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconScale } from '@tabler/icons-react';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'react-router';
+import { listPage, type Schemas } from '@/api/client';
+import { useMay } from '@/app/me';
+import { Answer } from '@/components/Card';
+import type { Column } from '@/components/columns';
+import { Detail } from '@/components/Detail';
+import { MiniTable } from '@/components/MiniTable';
+import { Money } from '@/components/Money';
+import ui from '@/components/ui.module.css';
+import { When } from '@/components/When';
+import { useWords } from '@/i18n/useWords';
+import { momentOf } from '@/lib/dates';
+
+type Row = Schemas['ProviderBalance'];
+
+/** All companies by what they are owed, the most first; choosing one shows what it is made of. */
+export function Balances() {
+  const { t } = useWords();
+  const may = useMay();
+  const [opened, { open, close }] = useDisclosure();
+  if (!may('ListProviderBalances')) return null;
+  return (
+    <>
+      <Button size="xs" variant="default" leftSection={<IconScale size={14} />} onClick={open}>
+        {t('balance.all')}
+      </Button>
+      <Detail opened={opened} close={close} title={t('balance.all')}>
+        <Companies chosen={close} />
+      </Detail>
+    </>
+  );
+}
+
+function Companies({ chosen }: { chosen: () => void }) {
+  const { t } = useWords();
+  const [at, setAt] = useState('');
+  const filters: Record<string, string> = { sort: '-payable_amount', ...(at && { as_of: momentOf(at) }) };
+  const { data, ...list } = useInfiniteQuery({
+    queryKey: ['records', 'balances', filters],
+    queryFn: ({ pageParam, signal }) => listPage('/api/v1/admin/provider-balances', filters, pageParam, signal),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ meta }) => meta.next_cursor,
+  });
+  const rows = data?.pages.flatMap((page) => page.data);
+  const money = (name: 'payable_amount' | 'paid_out_amount'): Column<Row> => ({
+    id: name,
+    header: t(name === 'payable_amount' ? 'balance.payable' : 'balance.paidOut'),
+    width: 8,
+    align: 'end',
+    cell: ({ balance }) => <Money amount={balance[name]} currency={balance.currency} />,
+    text: ({ balance }) => balance[name].toFixed(2),
+  });
+  const columns: Column<Row>[] = [
+    {
+      id: 'name',
+      header: t('field.provider'),
+      width: 10,
+      cell: ({ id, name }) => (
+        <Link to={`/ledger?provider_id=${id}&balance_status=IN_CURRENT_BALANCE`} onClick={chosen}>
+          <bdi>{name}</bdi>
+        </Link>
+      ),
+      text: ({ name }) => name,
+    },
+    money('payable_amount'),
+    money('paid_out_amount'),
+    {
+      id: 'last',
+      header: t('balance.last'),
+      width: 8,
+      cell: ({ balance }) => <When at={balance.last_payout_at} relative />,
+      text: ({ balance }) => balance.last_payout_at ?? '',
+    },
+  ];
+  return (
+    <>
+      <TextInput
+        size="xs"
+        type="datetime-local"
+        label={t('balance.asOf')}
+        value={at}
+        onChange={(event) => {
+          setAt(event.currentTarget.value);
+        }}
+      />
+      <p className={ui.text}>{t('balance.choose')}</p>
+      <Answer query={{ ...list, data: rows }}>
+        {(found) => <MiniTable label={t('balance.all')} rows={found} columns={columns} rowId={({ id }) => id} />}
+      </Answer>
+      {list.hasNextPage && (
+        <Button
+          size="compact-xs"
+          variant="default"
+          loading={list.isFetchingNextPage}
+          onClick={() => void list.fetchNextPage()}
+        >
+          {t('list.more')}
+        </Button>
+      )}
+    </>
+  );
+}
