@@ -14,9 +14,10 @@ import (
 	"strings"
 	"time"
 
-	"rihla/gateways/doubles"
-
 	"github.com/google/uuid"
+
+	"rihla/gateways/doubles"
+	"rihla/models"
 )
 
 // caller is a client of the API, for the demo: one person with a token.
@@ -74,7 +75,15 @@ func (c *caller) post(ctx context.Context, path string, body, into any) error {
 	return json.NewDecoder(answer.Body).Decode(into)
 }
 
-// do sends one request; an answer that is not 2xx is an error with the answer's own code and message.
+// refusal is an answer that is not 2xx.
+type refusal struct {
+	code models.Code // empty when the answer is not one of the API
+	text string
+}
+
+func (r *refusal) Error() string { return r.text }
+
+// do sends one request; an answer that is not 2xx is a refusal with the answer's own code and message.
 func (c *caller) do(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
 	if err != nil {
@@ -102,7 +111,15 @@ func (c *caller) do(ctx context.Context, method, path string, body []byte) (*htt
 
 		text, _ := io.ReadAll(io.LimitReader(answer.Body, 2000))
 
-		return nil, fmt.Errorf("%s %s: %s: %s", method, path, answer.Status, text)
+		var said struct {
+			Error struct {
+				Code models.Code `json:"code"`
+			} `json:"error"`
+		}
+
+		_ = json.Unmarshal(text, &said) // a page of a gateway has no code
+
+		return nil, &refusal{code: said.Error.Code, text: fmt.Sprintf("%s %s: %s: %s", method, path, answer.Status, text)}
 	}
 
 	return answer, nil

@@ -122,7 +122,7 @@ func newStory(h *devEnv, out io.Writer) *story {
 
 func (s *story) tell(ctx context.Context) error {
 	chapters := []func(context.Context) error{
-		s.signIn, s.book, s.pay, s.seeConfirmed, s.seeLedger, s.seeNotifications, s.refundPart, s.refundRest, s.export,
+		s.signIn, s.clear, s.book, s.pay, s.seeConfirmed, s.seeLedger, s.seeNotifications, s.refundPart, s.refundRest, s.export,
 	}
 
 	if s.env.cfg.Gateways.A.Driver == drivers.Sandbox { // whose double has these faults
@@ -166,6 +166,29 @@ func (s *story) signIn(ctx context.Context) error {
 	}
 
 	s.say("A customer and a member of finance staff sign in")
+
+	return nil
+}
+
+// clear cancels what the customer left unpaid at an earlier start: an account may have a few of these at once.
+func (s *story) clear(ctx context.Context) error {
+	var unpaid struct {
+		Data []struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	}
+	if err := s.customer.get(ctx, "/api/v1/my/bookings?status=PENDING_PAYMENT", &unpaid); err != nil {
+		return err
+	}
+
+	for _, b := range unpaid.Data {
+		var refused *refusal // one that was paid meanwhile, or is over
+
+		err := s.customer.post(ctx, "/api/v1/bookings/"+b.ID+"/cancel", nil, &struct{}{})
+		if err != nil && !errors.As(err, &refused) {
+			return err
+		}
+	}
 
 	return nil
 }

@@ -55,7 +55,16 @@ func (s *story) leaveStates(ctx context.Context) error {
 		{"an unpaid bill", all.unpaid(models.MethodBillPayment)},
 		{"an unpaid booking", all.unpaid(models.MethodCreditCard)},
 	} {
-		if err := c.bring(ctx); err != nil {
+		err := c.bring(ctx)
+
+		// After many starts within an hour, or when the trip is sold out.
+		if code, enough := hasEnough(err); enough {
+			s.say("For looking around: what earlier starts have left; no more is booked now (" + string(code) + ")")
+
+			return nil
+		}
+
+		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
 	}
@@ -63,6 +72,16 @@ func (s *story) leaveStates(ctx context.Context) error {
 	s.say("For looking around: every other state of a booking, a refund and a campaign, once")
 
 	return nil
+}
+
+// hasEnough reports whether earlier starts have used up what may be booked.
+func hasEnough(err error) (models.Code, bool) {
+	var refused *refusal
+	if !errors.As(err, &refused) {
+		return "", false
+	}
+
+	return refused.code, refused.code == models.CodeTooManyUnpaidBookings || refused.code == models.CodeTripCapacityReached
 }
 
 func (s *states) firstTrip(ctx context.Context) (string, error) {
