@@ -298,8 +298,12 @@ func allReadings(tb testing.TB) []reading {
 
 func newReading(path string, item *openapi3.PathItem, op *openapi3.Operation) reading {
 	id := fuzzProvider
-	if strings.Contains(path, "/bookings/") {
+
+	switch {
+	case strings.Contains(path, "/bookings/"):
 		id = fuzzID(604)
+	case strings.Contains(path, "/trips/"):
+		id = fuzzID(401)
 	}
 
 	r := reading{id: op.OperationID, target: strings.ReplaceAll(path, "{id}", id.String()), role: mayRead(op)}

@@ -1,5 +1,8 @@
-import { choose, dialog, expect, field, open, openAs, row, test } from './fixtures';
-import { Caller, newTrip, only, paidBooking, type Schemas } from './service';
+import { choose, dialog, expect, field, open, openAs, row, settled, test } from './fixtures';
+import { Caller, newBooking, newTrip, only, paidBooking, type Schemas } from './service';
+
+/** As the console writes amounts, in both languages. */
+const amount = (value: number) => value.toLocaleString('en', { minimumFractionDigits: 2 });
 
 test('a payment is found by the telephone number of its booking', async ({ page, t }) => {
   const booking = await paidBooking();
@@ -103,6 +106,63 @@ test('lines of a company are marked as transferred, and one is taken back by ano
   expect(line.balance_status).toBe('IN_CURRENT_BALANCE');
 });
 
+test('a company is paid all that it is owed, from the list of balances', async ({ page, t }) => {
+  const booking = await paidBooking();
+  const finance = await Caller.as('FINANCE_ADMIN');
+  const path = `/api/v1/admin/financial-records?booking_id=${booking.id}`;
+  const line = await only<Schemas['FinancialRecord']>(finance, path);
+
+  await openAs(page, 'FINANCE_ADMIN', '/ledger');
+  await page.getByRole('button', { name: t('balance.all') }).click();
+  await dialog(page, t('balance.all')).getByRole('link', { name: line.provider_name }).click();
+  await expect(page).toHaveURL(new RegExp(`provider_id=${line.provider_id}&balance_status=IN_CURRENT_BALANCE`));
+  await settled(page);
+
+  // What all of them come to is there before anything is chosen, and is what is then marked.
+  const { data: totals } = await finance.get<{ data: Schemas['FinancialRecordTotals'] }>(
+    `/api/v1/admin/financial-records/totals?provider_id=${line.provider_id}&balance_status=IN_CURRENT_BALANCE`,
+  );
+  const { count, net_amount } = totals.in_current_balance;
+  await expect(page.getByRole('region', { name: t('ledger.found') })).toContainText(amount(net_amount));
+  await page.getByRole('button', { name: t('ledger.selectFound', { count }) }).click();
+  await expect(page.getByRole('region', { name: t('ledger.selected') })).toContainText(amount(net_amount));
+  await page.getByRole('button', { name: t('ledger.mark', { count }) }).click();
+  const form = dialog(page, t('ledger.mark', { count }));
+  await expect(form).toContainText(amount(net_amount));
+  const reference = `BANK-${Date.now()}`;
+  await field(form, t('field.payoutReference')).fill(reference);
+  await field(form, t('field.payoutDate')).fill(new Date().toISOString().slice(0, 10));
+  await form.getByRole('button', { name: t('ledger.markGo') }).click();
+  await expect(form).toBeHidden({ timeout: 60_000 });
+  await expect(page.getByText(t('list.empty'))).toBeVisible();
+
+  const marked = await only<Schemas['FinancialRecord']>(finance, path);
+  expect(marked).toMatchObject({ balance_status: 'TRANSFERRED', payout_reference: reference });
+  const after = await finance.get<{ data: Schemas['FinancialRecordTotals'] }>(
+    `/api/v1/admin/financial-records/totals?search=${reference}`,
+  );
+  expect(after.data.transferred).toMatchObject({ count, net_amount });
+});
+
+test('the customer of an unpaid booking gets the checkout link once more', async ({ page, t, complaints }) => {
+  const booking = await newBooking({});
+  await openAs(page, 'SUPPORT_AGENT', `/bookings/${booking.id}`);
+  await page.getByRole('button', { name: t('checkout.send') }).click();
+  const form = dialog(page, t('checkout.sendOf', { number: booking.booking_number }));
+  await expect(form).toContainText(booking.contact.phone);
+  await form.getByRole('button', { name: t('checkout.go') }).click();
+  await expect(form).toBeHidden();
+  // To the customer, masked, and into the booking's history.
+  await expect(page.getByText('c***@rihla.test')).toBeVisible();
+  await expect(page.getByText(t('enum.CHECKOUT_LINK')).first()).toBeVisible();
+
+  // Again at once is refused, with the reason.
+  complaints.expected.add(429);
+  await page.getByRole('button', { name: t('checkout.send') }).click();
+  await form.getByRole('button', { name: t('checkout.go') }).click();
+  await expect(form.getByRole('alert')).toContainText('RATE_LIMITED');
+});
+
 test('a payout by hand is confirmed by another person', async ({ page, t }) => {
   const booking = await paidBooking({ method: 'bill_payment' });
   const finance = await Caller.as('FINANCE_ADMIN');
@@ -141,4 +201,15 @@ test('the ledger is exported', async ({ page, t }) => {
     else expect(content.subarray(0, 2).toString()).toBe('PK');
     await expect(page.getByText(t('export.done')).first()).toBeVisible();
   }
+
+  // Who has exported what stays to be seen.
+  await page.getByRole('button', { name: t('export.title') }).click();
+  await page.getByRole('menuitem', { name: t('export.history') }).click();
+  const newest = dialog(page, t('export.history')).getByRole('listitem').first();
+  await expect(newest).toContainText('XLSX');
+  await expect(newest).toContainText(`booking_id=${booking.id}`);
+  const { data } = await (
+    await Caller.as('FINANCE_ADMIN')
+  ).get<{ data: Schemas['Export'][] }>('/api/v1/admin/exports?per_page=1');
+  expect(data[0]).toMatchObject({ status: 'COMPLETED', rows: 1 });
 });
