@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/api/workflowservice/v1"
 )
@@ -14,9 +15,22 @@ import (
 func (s *Stack) AwaitWorkflow(workflowType string, n int) []string {
 	s.tb.Helper()
 
+	return s.awaitWorkflows(fmt.Sprintf("WorkflowType = '%s'", workflowType), n)
+}
+
+// AwaitWorkflowOf waits until a workflow of a type has run for the booking, and returns the id of the newest.
+func (s *Stack) AwaitWorkflowOf(workflowType string, booking uuid.UUID) string {
+	s.tb.Helper()
+
+	return s.awaitWorkflows(fmt.Sprintf("WorkflowType = '%s' AND BookingId = '%s'", workflowType, booking), 1)[0]
+}
+
+func (s *Stack) awaitWorkflows(query string, n int) []string {
+	s.tb.Helper()
+
 	var ids []string
 
-	query := fmt.Sprintf("WorkflowType = '%s' AND TaskQueue = '%s'", workflowType, s.Queue)
+	query += fmt.Sprintf(" AND TaskQueue = '%s'", s.Queue)
 
 	require.Eventually(s.tb, func() bool {
 		list, err := s.Temporal.ListWorkflow(context.Background(), &workflowservice.ListWorkflowExecutionsRequest{Query: query})
@@ -30,7 +44,7 @@ func (s *Stack) AwaitWorkflow(workflowType string, n int) []string {
 		}
 
 		return len(ids) >= n
-	}, startPatience, 100*time.Millisecond, "no %d workflows of type %s", n, workflowType)
+	}, startPatience, 100*time.Millisecond, "there are no %d workflows with %s", n, query)
 
 	return ids
 }

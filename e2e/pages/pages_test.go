@@ -129,7 +129,12 @@ func (w *world) readAllPages(t *testing.T, path, id, sort string, steady []strin
 	t.Helper()
 
 	l, what, query := lists[id], id+" by "+sort, "?per_page=10"
-	path = strings.Replace(path, "{id}", w.World.Provider.ID.String(), 1)
+	of := w.World.Provider.ID
+	if strings.Contains(path, "/trips/{id}") {
+		of = w.World.Trip.ID
+	}
+
+	path = strings.Replace(path, "{id}", of.String(), 1)
 
 	if sort != "" {
 		query += "&sort=" + sort
