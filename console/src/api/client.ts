@@ -38,6 +38,25 @@ export type ItemOf<P extends ListPath> = paths[P] extends {
   ? T
   : never;
 
+/** More than these are not for choosing from a list. */
+const mostChoices = 1000;
+
+/** All items of a collection, for people to choose from: up to a thousand. */
+export async function listAll<P extends ListPath>(
+  path: P,
+  filters: Record<string, string>,
+  signal: AbortSignal,
+): Promise<ItemOf<P>[]> {
+  const items: ItemOf<P>[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: Page<ItemOf<P>> = await listPage(path, filters, cursor, signal);
+    items.push(...page.data);
+    cursor = page.meta.next_cursor ?? null;
+  } while (cursor !== null && items.length < mostChoices);
+  return items;
+}
+
 /** How many items are read at once; the largest page that the API gives. */
 const perPage = 100;
 

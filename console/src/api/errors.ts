@@ -19,7 +19,12 @@ export class ApiError extends Error {
 
   /** Whether the request may have had its effect all the same. */
   get outcomeUnknown(): boolean {
-    return this.status >= 500 || this.code === 'IDEMPOTENCY_KEY_IN_PROGRESS';
+    return this.status >= 500 || [408, 425].includes(this.status) || this.code === 'IDEMPOTENCY_KEY_IN_PROGRESS';
+  }
+
+  /** Whether it was answered before the request was looked at: an earlier try with the same key may have had its effect. */
+  get saysNothing(): boolean {
+    return this.outcomeUnknown || [401, 403, 429].includes(this.status);
   }
 }
 
@@ -35,6 +40,11 @@ export function outcomeUnknown(error: unknown): boolean {
 
 const isBody = (body: unknown): body is Body =>
   typeof body === 'object' && body !== null && 'error' in body && typeof body.error === 'object';
+
+/** Whether it is still unknown after this error what became of an earlier try. */
+export function stillUnknown(error: unknown): boolean {
+  return error instanceof NoAnswer || (error instanceof ApiError && error.saysNothing);
+}
 
 /** The error of an answer that is not 2xx. */
 export function errorOf(response: Response, body: unknown): ApiError {

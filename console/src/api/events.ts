@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { NoAnswer } from './errors';
+import { ApiError } from './errors';
 import { getMe } from './identity';
 
 /** How long a broken stream is left before it is opened again, in milliseconds. */
@@ -18,8 +18,10 @@ export function useDashboardEvents(address: string | null, key: string): boolean
     if (address === null) return undefined;
     let source: EventSource | null = null;
     let timer: number | undefined;
+    let left = false;
 
     const open = () => {
+      if (left) return;
       source = new EventSource(address);
       source.onopen = () => {
         setLive(true);
@@ -34,13 +36,15 @@ export function useDashboardEvents(address: string | null, key: string): boolean
     const again = () => {
       timer = window.setTimeout(() => {
         getMe().then(open, (error: unknown) => {
-          if (error instanceof NoAnswer) again();
+          // Without a session there is nothing to hear; everything else passes.
+          if (!left && !(error instanceof ApiError && error.status === 401)) again();
         });
       }, pause);
     };
     open();
 
     return () => {
+      left = true;
       window.clearTimeout(timer);
       source?.close();
       setLive(false);

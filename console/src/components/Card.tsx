@@ -1,5 +1,6 @@
 import { Skeleton } from '@mantine/core';
 import { useId, type ReactNode } from 'react';
+import { useWords } from '@/i18n/useWords';
 import { ErrorMessage } from './Messages';
 import classes from './ui.module.css';
 
@@ -16,6 +17,19 @@ export function Card({ title, aside, children }: { title?: ReactNode; aside?: Re
       )}
       {children}
     </section>
+  );
+}
+
+/** What is shown was read before, and not again. */
+function Old({ retry }: { retry: () => void }) {
+  const { t } = useWords();
+  return (
+    <p role="alert" className={classes.notice}>
+      {t('list.old')}{' '}
+      <button type="button" className={classes.link} onClick={retry}>
+        {t('error.retry')}
+      </button>
+    </p>
   );
 }
 
@@ -36,7 +50,14 @@ export function Answer<T>({
   lines?: number;
   children: (data: T) => ReactNode;
 }) {
-  if (query.data !== undefined) return <>{children(query.data)}</>;
+  if (query.data !== undefined) {
+    return (
+      <>
+        {query.error !== null && query.error !== undefined && <Old retry={() => void query.refetch()} />}
+        {children(query.data)}
+      </>
+    );
+  }
   if (query.isPending) {
     return (
       <div aria-busy="true">

@@ -78,10 +78,12 @@ export function DataTable<T extends object>(props: Props<T>) {
 
   const onKey = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey || inside(event)) return;
-    const at = rows[active];
+    // The row that has the focus: a line that came meanwhile moves it on without a word.
+    const index = Number((event.target as HTMLElement).closest('tr')?.dataset['index'] ?? active);
+    const at = rows[index];
     const steps: Record<string, number> = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: 10, PageUp: -10 };
     const step = steps[event.key];
-    if (step !== undefined) focus(active + step);
+    if (step !== undefined) focus(index + step);
     else if (event.key === 'Home') focus(0);
     else if (event.key === 'End') focus(rows.length - 1);
     else if (event.key === 'Enter' && at && open) open(at);

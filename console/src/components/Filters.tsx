@@ -5,6 +5,14 @@ import { useEffect, useState } from 'react';
 import { useWords } from '@/i18n/useWords';
 import classes from './table.module.css';
 
+/** The choices, and the value that is chosen already where it is none of them. */
+export const withChosen = (choices: Choice[], chosen: string[]): Choice[] => [
+  ...choices,
+  ...chosen
+    .filter((one) => one !== '' && !choices.some(({ value }) => value === one))
+    .map((value) => ({ value, label: value.length > 12 ? `…${value.slice(-8)}` : value })),
+];
+
 export interface Choice {
   value: string;
   label: string;
@@ -80,7 +88,7 @@ function Field({ filter, value, change }: FieldProps) {
       <Select
         size="xs"
         label={filter.label}
-        data={filter.choices ?? []}
+        data={withChosen(filter.choices ?? [], [value])}
         value={value || null}
         onChange={(next) => {
           change(next ?? '');

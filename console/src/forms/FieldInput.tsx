@@ -1,4 +1,5 @@
 import { MultiSelect, PasswordInput, Select, Textarea, TextInput } from '@mantine/core';
+import { withChosen } from '@/components/Filters';
 import { useWords } from '@/i18n/useWords';
 import type { Field } from './fields';
 
@@ -32,7 +33,7 @@ export function FieldInput({ field, value, error, disabled, first, change }: Pro
     return (
       <Select
         {...shared}
-        data={choices}
+        data={withChosen(choices, [value])}
         value={value || null}
         searchable={choices.length > 8}
         clearable={!required}
@@ -47,7 +48,7 @@ export function FieldInput({ field, value, error, disabled, first, change }: Pro
     return (
       <MultiSelect
         {...shared}
-        data={choices}
+        data={withChosen(choices, value.split(','))}
         value={value === '' ? [] : value.split(',')}
         onChange={(next) => {
           change(next.join(','));

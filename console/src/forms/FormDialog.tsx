@@ -18,8 +18,13 @@ interface Props {
   initial?: Values;
   submitLabel: string;
   danger?: boolean;
-  /** Carries it out; `key` is the intention's Idempotency-Key. The answer may be a sentence for the reader. */
-  submit: (values: Values, key: string) => Promise<unknown>;
+  /**
+   * Carries it out. `key` is the intention's Idempotency-Key, and `changed` the fields that are not as they were at first: of something
+   * that exists only these are sent, so that what others have changed meanwhile stays. The answer may be a sentence for the reader.
+   */
+  submit: (values: Values, key: string, changed: Field[]) => Promise<unknown>;
+  /** The key is sent: after a lost answer the same can be sent again, and is not done twice. */
+  keyed?: boolean;
   /** The first parts of the keys of queries that are old afterwards. */
   changes: string[];
   done?: string;
@@ -37,19 +42,21 @@ const none: Values = {};
 /** A dialog that does one thing, once. Everything that changes something goes through it. */
 export function FormDialog({ opened, close, ...props }: Props) {
   const { t } = useWords();
-  const [busy, setBusy] = useState(false);
+  const [held, setHeld] = useState(false);
   return (
     <Modal
       opened={opened}
-      // While a request is under way another dialog may ask for a code: Escape is for that one alone.
+      // While a request is under way another dialog may ask for a code: Escape is for that one alone. And a request whose end is not
+      // known is not left by accident: its key is here and nowhere else.
       onClose={() => {
-        if (!busy) close();
+        if (!held) close();
       }}
+      withCloseButton={!held}
       title={props.title}
       size={props.size ?? 'md'}
       closeButtonProps={{ 'aria-label': t('action.close') }}
     >
-      <Form {...props} close={close} onBusy={setBusy} />
+      <Form {...props} close={close} onHeld={setHeld} />
     </Modal>
   );
 }
@@ -66,24 +73,31 @@ function Form({
   children,
   after,
   blocked,
-  onBusy,
-}: Omit<Props, 'opened' | 'title'> & { onBusy: (busy: boolean) => void }) {
+  keyed = false,
+  onHeld,
+}: Omit<Props, 'opened' | 'title'> & { onHeld: (held: boolean) => void }) {
   const { t } = useWords();
   const queries = useQueryClient();
   const [values, setValues] = useState<Values>(initial);
-  const { send, begin, busy, error, unknown } = useIntention((key) => submit(values, key));
+  const changed = () => fields.filter(({ name }) => (values[name] ?? '') !== (initial[name] ?? ''));
+  const { send, begin, busy, error, unknown } = useIntention((key) => submit(values, key, changed()));
   useEffect(begin, [begin]);
+  const held = busy || (unknown && keyed);
+  useEffect(() => {
+    onHeld(held);
+  }, [held, onHeld]);
+  const reread = () => {
+    for (const key of changes) void queries.invalidateQueries({ queryKey: [key] });
+  };
 
   const shown = fields.filter(({ when }) => !when || when(values));
   const messages = error instanceof ApiError ? error.fields : {};
 
   const onSubmit = async (event: SyntheticEvent) => {
     event.preventDefault();
-    onBusy(true);
     const result = await send();
-    onBusy(false);
-    // After a failure, too: what was read before may no longer be true.
-    for (const key of changes) void queries.invalidateQueries({ queryKey: [key] });
+    // After a failure, too: what was read before may no longer be true. What the dialog is about stays until its end is known.
+    if (result.done || !result.unknown) reread();
     if (!result.done) return;
     notifications.show({
       message: typeof result.value === 'string' ? result.value : (done ?? t('form.done')),
@@ -102,7 +116,7 @@ function Form({
           first={index === 0}
           value={values[field.name] ?? ''}
           error={messages[field.name]?.join(' · ')}
-          disabled={busy || unknown}
+          disabled={held}
           change={(value) => {
             setValues((before) => ({ ...before, [field.name]: value }));
           }}
@@ -110,7 +124,7 @@ function Form({
       ))}
       {after?.(values)}
       {error !== null && <ErrorMessage error={error} />}
-      {unknown && <p className={ui.text}>{t('form.unknown')}</p>}
+      {unknown && <p className={ui.text}>{t(keyed ? 'form.unknown' : 'form.unknownOnce')}</p>}
       <div className={ui.row}>
         <Button
           type="submit"
@@ -118,10 +132,18 @@ function Form({
           disabled={!unknown && (blocked?.(values) ?? false)}
           color={danger ? 'red' : 'cyan'}
         >
-          {unknown ? t('form.again') : submitLabel}
+          {unknown && keyed ? t('form.again') : submitLabel}
         </Button>
-        <Button variant="default" onClick={close} disabled={busy}>
-          {t('action.cancel')}
+        <Button
+          variant="default"
+          disabled={busy}
+          onClick={() => {
+            if (unknown) reread();
+            onHeld(false);
+            close();
+          }}
+        >
+          {t(unknown ? 'form.leave' : 'action.cancel')}
         </Button>
       </div>
     </form>

@@ -1,5 +1,5 @@
 import { useCallback, useState } from 'react';
-import { outcomeUnknown } from '@/api/errors';
+import { outcomeUnknown, stillUnknown } from '@/api/errors';
 
 /**
  * One intention of a person, sent until it is decided. Its key stays while it is not known whether the request was carried out, so that
@@ -8,26 +8,31 @@ import { outcomeUnknown } from '@/api/errors';
 export function useIntention<T>(carryOut: (key: string) => Promise<T>) {
   const [key, setKey] = useState(() => crypto.randomUUID());
   const [error, setError] = useState<unknown>(null);
+  const [unknown, setUnknown] = useState(false);
   const [busy, setBusy] = useState(false);
 
   const begin = useCallback(() => {
     setKey(crypto.randomUUID());
     setError(null);
+    setUnknown(false);
   }, []);
 
-  const send = async (): Promise<{ done: true; value: T } | { done: false }> => {
+  const send = async (): Promise<{ done: true; value: T } | { done: false; unknown: boolean }> => {
     setBusy(true);
     setError(null);
     try {
       return { done: true, value: await carryOut(key) };
     } catch (failed) {
+      // A limit or an ended session says nothing about the try before it.
+      const open = unknown ? stillUnknown(failed) : outcomeUnknown(failed);
       setError(failed);
-      if (!outcomeUnknown(failed)) setKey(crypto.randomUUID());
-      return { done: false };
+      setUnknown(open);
+      if (!open) setKey(crypto.randomUUID());
+      return { done: false, unknown: open };
     } finally {
       setBusy(false);
     }
   };
 
-  return { send, begin, busy, error, unknown: error !== null && outcomeUnknown(error) };
+  return { send, begin, busy, error, unknown };
 }

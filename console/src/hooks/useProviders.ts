@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { listPage } from '@/api/client';
+import { listAll } from '@/api/client';
 import { useMay } from '@/app/me';
 import type { Filter } from '@/components/Filters';
 import { useWords } from '@/i18n/useWords';
@@ -12,12 +12,12 @@ export function useProviders() {
   const may = all || mayCall('ListProviderBalances');
   const { data } = useQuery({
     queryKey: ['providers', 'choices'],
-    queryFn: ({ signal }): Promise<{ data: { id: string; name: string }[] }> =>
-      listPage(all ? '/api/v1/admin/providers' : '/api/v1/admin/provider-balances', { sort: 'name' }, null, signal),
+    queryFn: ({ signal }): Promise<{ id: string; name: string }[]> =>
+      listAll(all ? '/api/v1/admin/providers' : '/api/v1/admin/provider-balances', { sort: 'name' }, signal),
     enabled: may,
     staleTime: 300_000,
   });
-  const choices = (data?.data ?? []).map(({ id, name }) => ({ value: id, label: name }));
+  const choices = (data ?? []).map(({ id, name }) => ({ value: id, label: name }));
   const filter: Filter = may
     ? { name: 'provider_id', label: t('field.provider'), kind: 'choice', choices }
     : { name: 'provider_id', label: t('field.providerId'), kind: 'text' };

@@ -15,7 +15,7 @@ export function useSelected<T>(idOf: (row: T) => string) {
     opened,
     open,
     close,
-    /** The row as it was read last. */
-    current: (rows: T[]) => (kept === null ? null : (rows.find((row) => idOf(row) === idOf(kept)) ?? kept)),
+    /** The row as it was read last; null once it is not among them any more, for what it says and offers then may be over. */
+    current: (rows: T[]) => (kept === null ? null : (rows.find((row) => idOf(row) === idOf(kept)) ?? null)),
   };
 }

@@ -1,7 +1,16 @@
-/** A cell that a spreadsheet would run as a formula is written as text, and quotes are doubled. */
+const signs = '-=+@＝＋－＠';
+const ahead = new RegExp(`^\\s*[${signs}]|^[\\t\\r]`);
+const behind = new RegExp(`;([\\s"]*[${signs}])`, 'g');
+
+/**
+ * A cell that no spreadsheet runs as a formula, as in the exports of the API: what begins like one, behind spaces or not, gets an
+ * apostrophe in front. Where the decimal sign is a comma a semicolon ends a cell, so that there is an apostrophe behind one, too, and
+ * no line or tab within a cell.
+ */
 function cell(value: string): string {
-  const safe = /^[=+\-@\t\r]/.test(value) && !/^-?\d+(\.\d+)?$/.test(value) ? `'${value}` : value;
-  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  if (/^-?\d+(\.\d+)?$/.test(value)) return value;
+  const safe = (ahead.test(value) ? "'" : '') + value.replace(/[\r\n\t]/g, ' ').replace(behind, ";'$1");
+  return /[",;]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 /** Rows as CSV, in UTF-8 with a byte order mark, as the exports of the API are. */

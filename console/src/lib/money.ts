@@ -38,9 +38,10 @@ export function amountOf(text: string): number | null {
   const western = text
     .trim()
     .replace(/[٠-٩]/g, (digit) => String(digit.charCodeAt(0) - 0x660))
-    .replace('٫', '.')
-    .replace(/[,٬]/g, '');
-  if (!/^\d{1,12}(\.\d{1,2})?$/.test(western)) return null;
-  const amount = Number(western);
+    .replaceAll('٬', ',')
+    .replace('٫', '.');
+  // A comma stands before three digits, or it may have been meant as the decimal sign.
+  if (!/^(\d{1,12}|\d{1,3}(,\d{3}){1,3})(\.\d{1,2})?$/.test(western)) return null;
+  const amount = Number(western.replaceAll(',', ''));
   return amount >= 0.01 ? amount : null;
 }

@@ -121,8 +121,8 @@ function ExportButton({ filters }: { filters: Record<string, string> }) {
   const save = async () => {
     setBusy(true);
     try {
-      const query = new URLSearchParams({ format: 'csv' });
-      for (const name of ['date_from', 'date_to']) if (filters[name]) query.set(name, filters[name]);
+      const query = new URLSearchParams({ ...filters, format: 'csv' });
+      query.delete('sort');
       await downloadFile(auditExportAddress(query), 'audit.csv', () => undefined);
     } catch (error) {
       notifications.show({ message: text(error), color: 'red', autoClose: false });

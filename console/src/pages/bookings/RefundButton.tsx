@@ -10,6 +10,7 @@ import { bodyOf, type Field } from '@/forms/fields';
 import { FormDialog } from '@/forms/FormDialog';
 import { useChoices, words } from '@/hooks/useChoices';
 import { useWords } from '@/i18n/useWords';
+import { amountText } from '@/lib/money';
 import { previewKey, RefundPreview } from './RefundPreview';
 
 type Quote = Schemas['RefundQuote'];
@@ -19,7 +20,7 @@ type Quote = Schemas['RefundQuote'];
  * been shown can be ordered.
  */
 export function RefundButton({ booking }: { booking: Schemas['Booking'] }) {
-  const { t, label } = useWords();
+  const { t, label, language } = useWords();
   const { choices } = useChoices();
   const [opened, { open, close }] = useDisclosure();
   const [previewed, setPreviewed] = useState<string | null>(null);
@@ -59,6 +60,7 @@ export function RefundButton({ booking }: { booking: Schemas['Booking'] }) {
         blocked={(values) => previewed !== previewKey(values)}
         after={(values) => <RefundPreview bookingId={booking.id} values={values} onShown={setPreviewed} />}
         changes={['bookings', 'payments', 'refunds', 'records', 'dashboard']}
+        keyed
         submit={async (values, key) => {
           const { data } = await answered(
             api.POST('/api/v1/admin/bookings/{id}/refund', {
@@ -68,7 +70,10 @@ export function RefundButton({ booking }: { booking: Schemas['Booking'] }) {
           );
           return data.needs_approval
             ? t('refund.orderedWaits')
-            : t('refund.ordered', { status: label(data, 'status') });
+            : t('refund.orderedOf', {
+                amount: `\u2066${amountText(data.amount, language)} ${data.currency}\u2069`,
+                status: label(data, 'status'),
+              });
         }}
       >
         <Answer query={quote} lines={5}>

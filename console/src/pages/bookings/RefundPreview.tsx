@@ -46,9 +46,11 @@ export function RefundPreview({ bookingId, values, onShown }: Props) {
     enabled: type !== '' && key !== 'PARTIAL ',
     staleTime: 0,
     gcTime: 0,
+    // The policy goes by the hours to departure, and others refund, too.
+    refetchInterval: 30_000,
   });
 
-  const shown = query.data && !query.isFetching ? key : null;
+  const shown = query.isSuccess && !query.isPlaceholderData ? key : null;
   useEffect(() => {
     onShown(shown);
   }, [shown, onShown]);

@@ -27,6 +27,7 @@ export function SendCheckout({ booking }: { booking: Schemas['Booking'] }) {
         fields={[]}
         submitLabel={t('checkout.go')}
         changes={['bookings', 'payments']}
+        keyed
         submit={async (_, key) => {
           const { data } = await answered(
             api.POST('/api/v1/admin/bookings/{id}/send-checkout', {

@@ -49,6 +49,9 @@ export function BalanceCard({ providerId }: { providerId?: string }) {
             <span>
               {t('balance.last')} <When at={data.last_payout_at} />
             </span>
+            <span>
+              {t('balance.of')} <When at={data.as_of} />
+            </span>
           </>
         )}
       </Answer>

@@ -1,4 +1,5 @@
 import { useCallback, useMemo, useState } from 'react';
+import { useSearchParams } from 'react-router';
 import { listPage, type Schemas } from '@/api/client';
 import { useMay } from '@/app/me';
 import { ListPage } from '@/components/ListPage';
@@ -26,6 +27,13 @@ export function Component() {
   const providers = useProviders();
   const selected = useSelected<FinancialRecord>(({ id }) => id);
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
+  // What is selected is of the list that is seen: with other filters nothing is.
+  const address = useSearchParams()[0].toString();
+  const [before, setBefore] = useState(address);
+  if (before !== address) {
+    setBefore(address);
+    setIds(new Set());
+  }
   const toggle = useCallback((id: string) => {
     setIds((before) => {
       const next = new Set(before);

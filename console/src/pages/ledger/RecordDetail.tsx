@@ -106,6 +106,7 @@ function Revert({ record }: { record: FinancialRecord }) {
         submitLabel={t('ledger.revert')}
         danger
         changes={['records', 'dashboard']}
+        keyed
         submit={(values, key) =>
           answered(
             api.POST('/api/v1/admin/financial-records/{id}/revert-transfer', {

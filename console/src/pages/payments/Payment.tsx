@@ -112,6 +112,7 @@ function LateRefund({ payment }: { payment: Schemas['PaymentTransactionDetail'] 
         submitLabel={t('refund.go')}
         danger
         changes={['payments', 'refunds', 'bookings', 'dashboard']}
+        keyed
         submit={(values, key) =>
           answered(
             api.POST('/api/v1/admin/payment-transactions/{id}/refund', {

@@ -12,10 +12,11 @@ interface Props {
   initial?: Values;
   changes: string[];
   submit: (values: Values, key: string) => Promise<unknown>;
+  keyed?: boolean;
 }
 
 /** A button that does one thing to one resource, once it is confirmed. */
-export function Act({ label, what, hint, fields = [], initial = {}, changes, submit }: Props) {
+export function Act({ label, what, hint, fields = [], initial = {}, changes, submit, keyed = false }: Props) {
   const [opened, { open, close }] = useDisclosure();
   return (
     <>
@@ -30,6 +31,7 @@ export function Act({ label, what, hint, fields = [], initial = {}, changes, sub
         initial={initial}
         submitLabel={label}
         changes={changes}
+        keyed={keyed}
         submit={submit}
       >
         <p className={ui.text}>

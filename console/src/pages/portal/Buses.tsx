@@ -62,9 +62,12 @@ export function Component() {
       create={(values, query) =>
         answered(api.POST('/api/v1/provider/buses', { params: { query }, body: bodyOf<Input>(fields, values) }))
       }
-      replace={(id, values) =>
+      change={(id, values, changed) =>
         answered(
-          api.PUT('/api/v1/provider/buses/{id}', { params: { path: { id } }, body: bodyOf<Input>(fields, values) }),
+          api.PATCH('/api/v1/provider/buses/{id}', {
+            params: { path: { id } },
+            body: bodyOf<Schemas['BusPatch']>(changed, values),
+          }),
         )
       }
       remove={(id) => answered(api.DELETE('/api/v1/provider/buses/{id}', { params: { path: { id } } }))}

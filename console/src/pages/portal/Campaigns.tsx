@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { answered, api, listPage, type Schemas } from '@/api/client';
+import { answered, api, listAll, listPage, type Schemas } from '@/api/client';
 import { CopyId } from '@/components/CopyId';
 import { Facts } from '@/components/Facts';
 import { Money } from '@/components/Money';
@@ -22,7 +22,7 @@ function useFields(): Field[] {
   const { t } = useWords();
   const trips = useQuery({
     queryKey: ['trips', 'choices'],
-    queryFn: ({ signal }) => listPage('/api/v1/provider/trips', { status: 'PUBLISHED' }, null, signal),
+    queryFn: ({ signal }) => listAll('/api/v1/provider/trips', { status: 'PUBLISHED' }, signal),
   });
   return [
     {
@@ -30,7 +30,7 @@ function useFields(): Field[] {
       label: t('field.trip'),
       kind: 'choice',
       required: true,
-      choices: (trips.data?.data ?? []).map(({ id, title }) => ({ value: id, label: title })),
+      choices: (trips.data ?? []).map(({ id, title }) => ({ value: id, label: title })),
     },
     { name: 'title', label: t('field.title'), required: true },
     { name: 'description', label: t('field.description'), kind: 'area' },
@@ -91,11 +91,11 @@ export function Component() {
       create={(values, query) =>
         answered(api.POST('/api/v1/provider/ad-campaigns', { params: { query }, body: bodyOf<Input>(fields, values) }))
       }
-      replace={(id, values) =>
+      change={(id, values, changed) =>
         answered(
-          api.PUT('/api/v1/provider/ad-campaigns/{id}', {
+          api.PATCH('/api/v1/provider/ad-campaigns/{id}', {
             params: { path: { id } },
-            body: bodyOf<Input>(fields, values),
+            body: bodyOf<Schemas['AdCampaignPatch']>(changed, values),
           }),
         )
       }

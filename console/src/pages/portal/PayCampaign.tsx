@@ -27,6 +27,7 @@ export function PayCampaign({ campaign }: { campaign: Schemas['AdCampaign'] }) {
       what={campaign.title}
       fields={fields}
       changes={['campaigns']}
+      keyed
       submit={async ({ payment_method }, key) => {
         const { data } = await answered(
           api.POST('/api/v1/payments/ad-campaign/{ad_campaign_id}/intent', {

@@ -30,7 +30,8 @@ interface Props<T> {
   titleOf: (row: T) => string;
   /** `query` names the company that administrators make it for. */
   create: (values: Values, query: { provider_id?: string }) => Promise<unknown>;
-  replace: (id: string, values: Values) => Promise<unknown>;
+  /** `changed` are the fields to send: what others have changed meanwhile stays. */
+  change: (id: string, values: Values, changed: Field[]) => Promise<unknown>;
   remove: (id: string) => Promise<unknown>;
   creates: Operation;
   /** Whether the row can be changed in its state. */
@@ -153,7 +154,7 @@ function Change<T extends Resource>({ row, close: leave, ...props }: Props<T> & 
         initial={props.valuesOf(row)}
         submitLabel={t('action.save')}
         changes={[props.name]}
-        submit={(values) => props.replace(row.id, values)}
+        submit={(values, _, changed) => props.change(row.id, values, changed)}
       />
       <FormDialog
         opened={doing === 'remove'}

@@ -57,11 +57,11 @@ export function Component() {
       create={(values, query) =>
         answered(api.POST('/api/v1/provider/rest-stops', { params: { query }, body: bodyOf<Input>(fields, values) }))
       }
-      replace={(id, values) =>
+      change={(id, values, changed) =>
         answered(
-          api.PUT('/api/v1/provider/rest-stops/{id}', {
+          api.PATCH('/api/v1/provider/rest-stops/{id}', {
             params: { path: { id } },
-            body: bodyOf<Input>(fields, values),
+            body: bodyOf<Schemas['RestStopPatch']>(changed, values),
           }),
         )
       }

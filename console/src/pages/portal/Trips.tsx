@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { answered, api, listPage, type Schemas } from '@/api/client';
+import { answered, api, listAll, listPage, type Schemas } from '@/api/client';
 import { CopyId } from '@/components/CopyId';
 import { Facts } from '@/components/Facts';
 import { Money } from '@/components/Money';
@@ -21,7 +21,7 @@ type Input = Schemas['TripInput'];
 function useParts() {
   const read = (path: '/api/v1/provider/buses' | '/api/v1/provider/hotels' | '/api/v1/provider/rest-stops') => ({
     queryKey: [path, 'choices'],
-    queryFn: ({ signal }: { signal: AbortSignal }) => listPage(path, { status: 'ACTIVE' }, null, signal),
+    queryFn: ({ signal }: { signal: AbortSignal }) => listAll(path, { status: 'ACTIVE' }, signal),
     staleTime: 60_000,
   });
   const buses = useQuery(read('/api/v1/provider/buses'));
@@ -32,9 +32,9 @@ function useParts() {
     label: row.name ?? row.plate_number ?? row.id,
   });
   return {
-    buses: (buses.data?.data ?? []).map(choice),
-    hotels: (hotels.data?.data ?? []).map(choice),
-    stops: (stops.data?.data ?? []).map(choice),
+    buses: (buses.data ?? []).map(choice),
+    hotels: (hotels.data ?? []).map(choice),
+    stops: (stops.data ?? []).map(choice),
   };
 }
 
@@ -118,9 +118,12 @@ export function Component() {
       create={(values, query) =>
         answered(api.POST('/api/v1/provider/trips', { params: { query }, body: bodyOf<Input>(fields, values) }))
       }
-      replace={(id, values) =>
+      change={(id, values, changed) =>
         answered(
-          api.PUT('/api/v1/provider/trips/{id}', { params: { path: { id } }, body: bodyOf<Input>(fields, values) }),
+          api.PATCH('/api/v1/provider/trips/{id}', {
+            params: { path: { id } },
+            body: bodyOf<Schemas['TripPatch']>(changed, values),
+          }),
         )
       }
       remove={(id) => answered(api.DELETE('/api/v1/provider/trips/{id}', { params: { path: { id } } }))}

@@ -172,11 +172,11 @@ function Actions({ provider }: { provider: Detail }) {
         }}
         submitLabel={t('action.save')}
         changes={['providers', 'audit']}
-        submit={(values) =>
+        submit={(values, _, changed) =>
           answered(
             api.PATCH('/api/v1/admin/providers/{id}', {
               params: { path },
-              body: bodyOf<Schemas['ProviderPatch']>(fields, values),
+              body: bodyOf<Schemas['ProviderPatch']>(changed, values),
             }),
           )
         }

@@ -53,7 +53,7 @@ interface Action {
   danger: boolean;
   fields: Field[];
   initial?: Values;
-  submit: (values: Values) => Promise<unknown>;
+  submit: (values: Values, key: string, changed: Field[]) => Promise<unknown>;
 }
 
 function useActions(user: ManagedUser): Action[] {
@@ -84,7 +84,7 @@ function useActions(user: ManagedUser): Action[] {
       danger: false,
       fields,
       initial: { name: user.name, phone: user.phone, role: user.role },
-      submit: (values) => changeUser(user.id, bodyOf<Partial<NewUser>>(fields, values)),
+      submit: (values, _, changed) => changeUser(user.id, bodyOf<Partial<NewUser>>(changed, values)),
     },
     plain('invitation', user.state === 'INVITED'),
     plain('unlock', user.state === 'LOCKED'),
