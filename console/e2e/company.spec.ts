@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { choose, dialog, expect, field, open, openAs, row, settled, test } from './fixtures';
-import { Caller, eventually, newTrip, type Schemas } from './service';
+import { Caller, eventually, newTrip, paidBooking, type Schemas } from './service';
 
 /** A red square. */
 const photo = Buffer.from(
@@ -120,4 +120,43 @@ test('a company pays for a campaign at the gateway', async ({ page, t, complaint
   await open(page, `/campaigns?search=${encodeURIComponent(title)}`);
   await settled(page);
   await expect(row(page, title).getByText(t('enum.SCHEDULED'))).toBeVisible();
+});
+
+test('a trip whose title is changed leaves when it did, whatever others have changed meanwhile', async ({
+  page,
+  t,
+}) => {
+  const trip = await newTrip();
+  await openAs(page, 'PROVIDER_ADMIN', `/trips?search=${encodeURIComponent(trip.title)}`);
+  await row(page, trip.title).click();
+  await dialog(page, trip.title)
+    .getByRole('button', { name: t('action.edit') })
+    .click();
+  const form = dialog(page, t('action.edit'));
+  await expect(field(form, t('field.title'))).toHaveValue(trip.title);
+
+  const company = await Caller.as('PROVIDER_ADMIN');
+  await company.patch(`/api/v1/provider/trips/${trip.id}`, { price_per_seat: 990 });
+  await field(form, t('field.title')).fill(`${trip.title} changed`);
+  await form.getByRole('button', { name: t('action.save') }).click();
+  await expect(form).toBeHidden();
+
+  const { data: after } = await company.get<{ data: Schemas['Trip'] }>(`/api/v1/provider/trips/${trip.id}`);
+  expect(after).toMatchObject({
+    title: `${trip.title} changed`,
+    departure_at: trip.departure_at,
+    return_at: trip.return_at,
+    price_per_seat: 990,
+  });
+});
+
+test('a company sees who travels', async ({ page, t }) => {
+  const trip = await newTrip();
+  const booking = await paidBooking({ trip, seats: 2 });
+  await openAs(page, 'PROVIDER_STAFF', `/trips?search=${encodeURIComponent(trip.title)}`);
+  await row(page, trip.title).click();
+  const passengers = dialog(page, trip.title).getByRole('region', { name: t('portal.bookings') });
+  await expect(passengers).toContainText(booking.booking_number);
+  await expect(passengers).toContainText('Passenger 2');
+  await expect(passengers).toContainText(booking.contact.phone);
 });

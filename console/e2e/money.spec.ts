@@ -62,6 +62,42 @@ test('a part is refunded by its quote, and a second person approves it', async (
     .toBe('SUCCEEDED');
 });
 
+test('a refund whose answer is lost is sent again under its key, and made once', async ({ page, t, complaints }) => {
+  const booking = await paidBooking();
+  await openAs(page, 'FINANCE_ADMIN', `/bookings/${booking.id}`);
+  const keys: (string | undefined)[] = [];
+  complaints.expected.add(429);
+  await page.route('**/api/v1/admin/bookings/*/refund', async (route) => {
+    keys.push(route.request().headers()['idempotency-key']);
+    if (keys.length === 1) {
+      await route.fetch();
+      await route.abort();
+    } else if (keys.length === 2) {
+      // Says nothing about the first try.
+      await route.fulfill({ status: 429, json: { error: { code: 'RATE_LIMITED', message: 'Too many requests.' } } });
+    } else await route.continue();
+  });
+  await page.getByRole('button', { name: t('refund.start'), exact: true }).click();
+  const form = dialog(page, t('refund.startOf', { number: booking.booking_number }));
+  await choose(form, t('field.type'), t('enum.PARTIAL'));
+  await field(form, t('field.amount')).fill('100.00');
+  await form.getByRole('button', { name: t('refund.go') }).click();
+  await expect(form.getByText(t('form.unknown'))).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(field(form, t('field.amount'))).toBeDisabled();
+  await form.getByRole('button', { name: t('form.again') }).click();
+  await expect(form.getByRole('alert')).toContainText('Too many requests.');
+  await expect(field(form, t('field.amount'))).toBeDisabled();
+  await form.getByRole('button', { name: t('form.again') }).click();
+  await expect(form).toBeHidden();
+
+  expect(keys).toHaveLength(3);
+  expect(new Set(keys).size).toBe(1);
+  const finance = await Caller.as('FINANCE_ADMIN');
+  const refund = await only<Schemas['Refund']>(finance, `/api/v1/admin/refunds?booking_id=${booking.id}`);
+  expect(refund.amount).toBe(100);
+});
+
 test('lines of a company are marked as transferred, and one is taken back by another person', async ({
   page,
   other,
