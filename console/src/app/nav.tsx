@@ -1,5 +1,6 @@
 import {
   IconAlertTriangle,
+  IconBook,
   IconArrowBackUp,
   IconBed,
   IconBuildingStore,
@@ -60,7 +61,7 @@ export const navItems: NavItem[] = [
   { name: 'bookings', path: '/bookings', icon: IconTicket, key: 'b', operations: ['ListBookings'] },
   { name: 'payments', path: '/payments', icon: IconReceipt, key: 'p', operations: ['ListPaymentTransactions'] },
   { name: 'refunds', path: '/refunds', icon: IconArrowBackUp, key: 'r', operations: ['ListRefunds'] },
-  { name: 'ledger', path: '/ledger', icon: IconReceipt, key: 'l', operations: ['ListFinancialRecords'] },
+  { name: 'ledger', path: '/ledger', icon: IconBook, key: 'l', operations: ['ListFinancialRecords'] },
   { name: 'incidents', path: '/incidents', icon: IconAlertTriangle, key: 'i', operations: ['ListIncidents'] },
   { name: 'providers', path: '/providers', icon: IconBuildingStore, key: 'c', operations: ['ListProviders'] },
   { name: 'users', path: '/users', icon: IconUsers, key: 'u', operations: ['ListUsers'] },
@@ -80,7 +81,7 @@ export const navItems: NavItem[] = [
   {
     name: 'company-ledger',
     path: '/company-ledger',
-    icon: IconReceipt,
+    icon: IconBook,
     key: 'w',
     operations: ['ListProviderFinancialRecords'],
     portal: true,

@@ -3,6 +3,7 @@ import { useDebouncedCallback } from '@mantine/hooks';
 import { IconFilter, IconSearch } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import { useWords } from '@/i18n/useWords';
+import { periodChange } from '@/lib/dates';
 import classes from './table.module.css';
 
 /** The choices, and the value that is chosen already where it is none of them. */
@@ -25,6 +26,8 @@ export interface Filter {
   kind: 'search' | 'choice' | 'text' | 'day';
   choices?: Choice[];
   placeholder?: string;
+  /** One of the two ends of a period, which the API wants both of. */
+  end?: boolean;
 }
 
 interface Props {
@@ -46,7 +49,7 @@ export function Filters({ filters, values, set, clear }: Props) {
           filter={filter}
           value={values[filter.name] ?? ''}
           change={(value) => {
-            set({ [filter.name]: value });
+            set(filter.end || filter.name === 'period' ? periodChange(filter.name, value) : { [filter.name]: value });
           }}
         />
       ))}

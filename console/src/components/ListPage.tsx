@@ -7,7 +7,7 @@ import { useFilters } from '@/hooks/useFilters';
 import { mostRows, useList, type List, type ReadPage } from '@/hooks/useList';
 import { useWords } from '@/i18n/useWords';
 import { csvOf, download } from '@/lib/csv';
-import { dayIn } from '@/lib/dates';
+import { dayIn, dayText, wholePeriod } from '@/lib/dates';
 import { countText } from '@/lib/money';
 import type { Column } from './columns';
 import { DataTable, type Selection } from './DataTable';
@@ -42,7 +42,8 @@ export function ListPage<T extends object>(props: Props<T>) {
     props.filters.map(({ name }) => name),
     props.defaults,
   );
-  const list = useList(props.queryKey, filters, props.read);
+  const asked = props.filters.some(({ end }) => end) ? wholePeriod(filters) : filters;
+  const list = useList(props.queryKey, asked, props.read);
   const [visibility, setVisibility] = useLocalStorage<Record<string, boolean>>({
     key: `rihla.columns.${props.name}`,
     defaultValue: Object.fromEntries(props.columns.map(({ id, hidden }) => [id, !hidden])),
@@ -63,7 +64,7 @@ export function ListPage<T extends object>(props: Props<T>) {
   return (
     <div className={classes.page} data-fill="">
       <PageHead title={props.title ?? t(`nav.${props.name}`)} help={props.name}>
-        {typeof props.actions === 'function' ? props.actions(list, filters) : props.actions}
+        {typeof props.actions === 'function' ? props.actions(list, asked) : props.actions}
         <ColumnsMenu columns={props.columns} visibility={visibility} set={setVisibility} />
         <Button
           size="xs"
@@ -77,7 +78,15 @@ export function ListPage<T extends object>(props: Props<T>) {
         </Button>
       </PageHead>
       <Filters filters={props.filters} values={filters} set={set} clear={clear} />
-      {props.above?.(list, filters)}
+      {asked !== filters && (
+        <p className={classes.text} aria-live="polite">
+          {t('list.days', {
+            from: dayText(asked['date_from'] ?? '', language),
+            to: dayText(asked['date_to'] ?? '', language),
+          })}
+        </p>
+      )}
+      {props.above?.(list, asked)}
       <Rows
         {...props}
         list={list}

@@ -16,8 +16,8 @@ export function useBaseFilters() {
     kind: 'choice',
     choices: (['today', 'this_week', 'this_month'] as const).map((value) => ({ value, label: t(`period.${value}`) })),
   };
-  const from: Filter = { name: 'date_from', label: t('field.from'), kind: 'day' };
-  const to: Filter = { name: 'date_to', label: t('field.to'), kind: 'day' };
+  const from: Filter = { name: 'date_from', label: t('field.from'), kind: 'day', end: true };
+  const to: Filter = { name: 'date_to', label: t('field.to'), kind: 'day', end: true };
   const booking: Filter = { name: 'booking_id', label: t('field.bookingId'), kind: 'text' };
   return { search, period, from, to, booking };
 }

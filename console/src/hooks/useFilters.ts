@@ -1,4 +1,4 @@
-import { useCallback, useMemo } from 'react';
+import { useCallback, useEffect, useMemo, useRef } from 'react';
 import { useSearchParams } from 'react-router';
 
 /** The filters of a list, as they stand in the page's address: a link shows the same list to others. */
@@ -18,19 +18,21 @@ export function useFilters(names: string[], defaults: Record<string, string> = {
     // eslint-disable-next-line react-hooks/exhaustive-deps -- names and defaults are constants of their page
   }, [key]);
 
+  // Two fields may change before the page is drawn again: the second change goes on from the first.
+  const latest = useRef(key);
+  useEffect(() => {
+    latest.current = key;
+  }, [key]);
+
   const set = useCallback(
     (changes: Record<string, string>) => {
-      setParams(
-        (before) => {
-          const next = new URLSearchParams(before);
-          for (const [name, value] of Object.entries(changes)) {
-            if (value === '' && defaults[name] === undefined) next.delete(name);
-            else next.set(name, value);
-          }
-          return next;
-        },
-        { replace: true },
-      );
+      const next = new URLSearchParams(latest.current);
+      for (const [name, value] of Object.entries(changes)) {
+        if (value === '' && defaults[name] === undefined) next.delete(name);
+        else next.set(name, value);
+      }
+      latest.current = next.toString();
+      setParams(next, { replace: true });
     },
     // eslint-disable-next-line react-hooks/exhaustive-deps -- as above
     [setParams],

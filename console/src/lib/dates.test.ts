@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dayIn, dayText, localOf, momentOf, momentText, relativeText } from './dates';
+import { dayIn, dayText, localOf, momentOf, momentText, relativeText, periodChange, wholePeriod } from './dates';
 
 describe('moments', () => {
   it('are shown in Riyadh', () => {
@@ -25,4 +25,24 @@ it.each([
   ['2026-11-27T13:00:00Z', 'in 2 days'],
 ])('%s is %s', (at, text) => {
   expect(relativeText(at, Date.parse('2026-11-25T12:00:00Z'), 'en')).toBe(text);
+});
+
+it.each([
+  [{}, {}],
+  [
+    { date_from: '2026-11-01', date_to: '2026-11-02' },
+    { date_from: '2026-11-01', date_to: '2026-11-02' },
+  ],
+  [{ date_to: '2026-11-25' }, { date_from: '2025-11-25', date_to: '2026-11-25' }],
+  [{ date_from: '2026-11-01' }, { date_from: '2026-11-01', date_to: '2026-11-26' }],
+  [{ date_from: '2024-01-01' }, { date_from: '2024-01-01', date_to: '2024-12-31' }],
+  [{ date_from: '2027-01-01' }, { date_from: '2027-01-01', date_to: '2028-01-01' }],
+])('the period of %j is %j', (given, whole) => {
+  expect(wholePeriod(given, '2026-11-26')).toEqual(whole);
+});
+
+it('a period is by its name or by its days', () => {
+  expect(periodChange('period', 'today')).toEqual({ period: 'today', date_from: '', date_to: '' });
+  expect(periodChange('date_to', '2026-11-25')).toEqual({ date_to: '2026-11-25', period: '' });
+  expect(periodChange('date_to', '')).toEqual({ date_to: '' });
 });

@@ -72,3 +72,27 @@ export function localOf(at: string): string {
   );
   return parts.replace(' ', 'T');
 }
+
+/** The day so many days later, or earlier. */
+const daysFrom = (day: string, days: number) =>
+  new Date(Date.parse(`${day}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10);
+
+/**
+ * A period with both of its ends: of the one that is missing becomes today, or as far away as a period of the API reaches, which is
+ * 366 days.
+ */
+export function wholePeriod(filters: Record<string, string>, today = dayIn(new Date())): Record<string, string> {
+  const { date_from: from = '', date_to: to = '' } = filters;
+  if ((from === '') === (to === '')) return filters;
+  if (from === '') return { ...filters, date_from: daysFrom(to, -365) };
+  const latest = daysFrom(from, 365);
+  return { ...filters, date_to: from <= today && today < latest ? today : latest };
+}
+
+/** What changes with a filter: a period by its name and one by its days exclude each other. */
+export function periodChange(name: string, value: string): Record<string, string> {
+  if (value === '') return { [name]: value };
+  if (name === 'period') return { period: value, date_from: '', date_to: '' };
+  if (name === 'date_from' || name === 'date_to') return { [name]: value, period: '' };
+  return { [name]: value };
+}

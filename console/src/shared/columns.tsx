@@ -199,7 +199,7 @@ export function useRecordColumns(own = false): Column<Schemas['FinancialRecord']
     {
       id: 'status',
       header: t('field.status'),
-      width: 9,
+      width: 11,
       cell: (row) => (
         <Badge state={row.balance_status}>{language === 'ar' ? row.status_label_ar : row.status_label_en}</Badge>
       ),

@@ -29,6 +29,8 @@ export async function signIn(role: string): Promise<{ caller: Caller; user: Sche
     caller.POST('/api/v1/auth/login', { body: { email: `${role}@rihla.test`, password: devPassword } }),
   );
 
+  if ('mfa_required' in data) throw new Error(`${role} has a second factor`);
+
   caller.use({
     onRequest: ({ request }) => {
       request.headers.set('Authorization', `${data.token_type} ${data.access_token}`);

@@ -49,7 +49,7 @@ function useColumns(): Column<Booking>[] {
       {
         id: 'number',
         header: t('field.bookingNumber'),
-        width: 8,
+        width: 8.75,
         cell: ({ id, booking_number }) => (
           <>
             <Link to={`/bookings/${id}`} tabIndex={-1} className="ltr">
@@ -77,7 +77,7 @@ function useColumns(): Column<Booking>[] {
       {
         id: 'phone',
         header: t('field.phone'),
-        width: 8.5,
+        width: 9.25,
         cell: (row) => <bdi className="ltr">{row.contact.phone}</bdi>,
         text: (row) => row.contact.phone,
       },

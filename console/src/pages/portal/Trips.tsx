@@ -69,8 +69,9 @@ export function Component() {
         base.search(t('portal.searchTrip')),
         { name: 'status', label: t('field.status'), kind: 'choice', choices: choices(words.tripStatus) },
         { name: 'type', label: t('field.kind'), kind: 'choice', choices: type },
-        base.from,
-        base.to,
+        // Departures from a day on, or up to one.
+        { ...base.from, end: false },
+        { ...base.to, end: false },
       ]}
       columns={[
         parts.plain('title', t('field.title'), 13, ({ title }) => title, { sort: 'title' }),
