@@ -121,7 +121,13 @@ export async function expectAccessible(page: Page, where = page.url()): Promise<
       where,
     )
     .toEqual([]);
-  const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  const over = await page.evaluate(() =>
+    Math.max(
+      ...[document.documentElement, ...document.querySelectorAll('main')].map(
+        ({ scrollWidth, clientWidth }) => scrollWidth - clientWidth,
+      ),
+    ),
+  );
   expect.soft(over, `${where} is wider than the window`).toBeLessThanOrEqual(0);
 }
 
