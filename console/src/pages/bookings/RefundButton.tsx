@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { answered, api, type Schemas } from '@/api/client';
 import { Answer } from '@/components/Card';
@@ -25,12 +25,19 @@ export function RefundButton({ booking }: { booking: Schemas['Booking'] }) {
   const [opened, { open, close }] = useDisclosure();
   const [previewed, setPreviewed] = useState<string | null>(null);
   const quote = useQuery({
-    queryKey: ['bookings', 'quote', booking.id],
+    queryKey: ['refund-quote', booking.id],
     queryFn: ({ signal }) =>
       answered(api.GET('/api/v1/admin/bookings/{id}/refund-quote', { params: { path: { id: booking.id } }, signal })),
     enabled: opened,
     staleTime: 0,
   });
+  const queries = useQueryClient();
+  // What was refused was shown as possible: it is read anew. What was ordered is not asked about again.
+  const orQuoteAnew = <T,>(ordered: Promise<T>) =>
+    ordered.catch((error: unknown) => {
+      for (const key of ['refund-quote', 'refund-preview']) void queries.invalidateQueries({ queryKey: [key] });
+      throw error;
+    });
   const fields: Field[] = [
     { name: 'refund_type', label: t('field.type'), kind: 'choice', required: true, choices: choices(words.refundType) },
     {
@@ -62,11 +69,13 @@ export function RefundButton({ booking }: { booking: Schemas['Booking'] }) {
         changes={['bookings', 'payments', 'refunds', 'records', 'dashboard']}
         keyed
         submit={async (values, key) => {
-          const { data } = await answered(
-            api.POST('/api/v1/admin/bookings/{id}/refund', {
-              params: { path: { id: booking.id }, header: { 'Idempotency-Key': key } },
-              body: bodyOf<Schemas['RefundRequest']>(fields, values, true),
-            }),
+          const { data } = await orQuoteAnew(
+            answered(
+              api.POST('/api/v1/admin/bookings/{id}/refund', {
+                params: { path: { id: booking.id }, header: { 'Idempotency-Key': key } },
+                body: bodyOf<Schemas['RefundRequest']>(fields, values, true),
+              }),
+            ),
           );
           return data.needs_approval
             ? t('refund.orderedWaits')

@@ -34,7 +34,7 @@ export function RefundPreview({ bookingId, values, onShown }: Props) {
   const [key] = useDebouncedValue(previewKey(values), 350);
   const [type = '', typed = ''] = key.split(' ');
   const query = useQuery({
-    queryKey: ['bookings', 'preview', bookingId, key],
+    queryKey: ['refund-preview', bookingId, key],
     queryFn: ({ signal }) => {
       const amount = type === 'PARTIAL' ? { amount: amountOf(typed)?.toFixed(2) ?? typed } : {};
       const params = {
