@@ -2579,6 +2579,11 @@ type RefundRequest struct {
 	// Example: 150
 	Amount *PositiveMoney `json:"amount,omitempty"`
 
+	// ExpectedAmount An amount in SAR of at least 0.01, with at most 2 decimals.
+	//
+	// Example: 150
+	ExpectedAmount *PositiveMoney `json:"expected_amount,omitempty"`
+
 	// PaymentTransactionID The payment of the booking whose money goes back. Unless given, it is the one that paid for the booking, then money that came too late. An incident about a
 	// late payment that is still owed names it.
 	PaymentTransactionID *openapi_types.UUID `json:"payment_transaction_id,omitempty"`
