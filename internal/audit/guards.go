@@ -208,7 +208,9 @@ func approvalGuards() []guard {
 		},
 		{
 			"0039", "refunds", "refunds_approval_kept", "BEFORE UPDATE ON refunds FOR EACH ROW WHEN (OLD.approval_until IS NOT NULL " +
-				"OR NEW.approval_until IS NOT NULL OR OLD.approval_above IS DISTINCT FROM NEW.approval_above OR NEW.approval_pending) " +
+				"OR NEW.approval_until IS NOT NULL OR OLD.approval_above IS DISTINCT FROM NEW.approval_above OR NEW.approval_pending " +
+				"OR OLD.amount IS DISTINCT FROM NEW.amount OR OLD.requested_by IS DISTINCT FROM NEW.requested_by " +
+				"OR OLD.payment_transaction_id IS DISTINCT FROM NEW.payment_transaction_id) " +
 				"EXECUTE FUNCTION guard_refund_approval()",
 		},
 	}

@@ -275,6 +275,8 @@ func TestDatabaseHoldsRefundsToTheirApproval(t *testing.T) {
 	tx := b.Paid(t, 1)
 	r := b.waiting(t, tx)
 	bill := b.waiting(t, b.PaidBill(t))
+	free := b.Ask(b.Paid(t, 1), "40.00") // which needs none
+	require.False(t, new(b.Reserve(t, free)).NeedsApproval())
 	admin, requester := b.Users[models.RoleAdmin].ID, b.Users[models.RoleFinanceAdmin].ID
 
 	for name, c := range map[string]struct {
@@ -306,6 +308,13 @@ func TestDatabaseHoldsRefundsToTheirApproval(t *testing.T) {
 		"another limit":     {"UPDATE refunds SET approval_above = 1000 WHERE id = $1", "never change", []any{r.ID}},
 		"another amount":    {"UPDATE refunds SET amount = 61 WHERE id = $1", "never change", []any{r.ID}},
 		"another requester": {"UPDATE refunds SET requested_by = $2 WHERE id = $1", "never change", []any{r.ID, admin}},
+		"another amount of one that needs none":    {"UPDATE refunds SET amount = 60 WHERE id = $1", "never change", []any{free.ID}},
+		"another requester of one that needs none": {"UPDATE refunds SET requested_by = NULL WHERE id = $1", "never change", []any{free.ID}},
+		"another payment of one that needs none": {
+			"UPDATE refunds SET payment_transaction_id = (SELECT payment_transaction_id FROM refunds WHERE id = $2) WHERE id = $1", "never change",
+			[]any{free.ID, r.ID},
+		},
+		"no limit of one that needs none": {"UPDATE refunds SET approval_above = NULL WHERE id = $1", "never change", []any{free.ID}},
 		"failed otherwise": {
 			"UPDATE refunds SET status = 'FAILED', failure_code = 'GATEWAY_REJECTED', completed_at = now(), approval_pending = false WHERE id = $1",
 			"not approved",
