@@ -303,12 +303,12 @@ func TestDatabaseHoldsRefundsToTheirApproval(t *testing.T) {
 		"sent": {
 			"UPDATE refunds SET sends = 1, sent_at = now(), sent_answer = 'SENDING' WHERE id = $1", "not approved", []any{r.ID},
 		},
-		"going on":          {"UPDATE refunds SET approval_pending = false WHERE id = $1", "not approved", []any{r.ID}},
-		"needs none":        {"UPDATE refunds SET approval_until = NULL, approval_pending = false WHERE id = $1", "never change", []any{r.ID}},
-		"another limit":     {"UPDATE refunds SET approval_above = 1000 WHERE id = $1", "never change", []any{r.ID}},
-		"another amount":    {"UPDATE refunds SET amount = 61 WHERE id = $1", "never change", []any{r.ID}},
-		"another requester": {"UPDATE refunds SET requested_by = $2 WHERE id = $1", "never change", []any{r.ID, admin}},
-		"another amount of one that needs none":    {"UPDATE refunds SET amount = 60 WHERE id = $1", "never change", []any{free.ID}},
+		"going on":                              {"UPDATE refunds SET approval_pending = false WHERE id = $1", "not approved", []any{r.ID}},
+		"needs none":                            {"UPDATE refunds SET approval_until = NULL, approval_pending = false WHERE id = $1", "never change", []any{r.ID}},
+		"another limit":                         {"UPDATE refunds SET approval_above = 1000 WHERE id = $1", "never change", []any{r.ID}},
+		"another amount":                        {"UPDATE refunds SET amount = 61 WHERE id = $1", "never change", []any{r.ID}},
+		"another requester":                     {"UPDATE refunds SET requested_by = $2 WHERE id = $1", "never change", []any{r.ID, admin}},
+		"another amount of one that needs none": {"UPDATE refunds SET amount = 60 WHERE id = $1", "never change", []any{free.ID}},
 		"another requester of one that needs none": {"UPDATE refunds SET requested_by = NULL WHERE id = $1", "never change", []any{free.ID}},
 		"another payment of one that needs none": {
 			"UPDATE refunds SET payment_transaction_id = (SELECT payment_transaction_id FROM refunds WHERE id = $2) WHERE id = $1", "never change",

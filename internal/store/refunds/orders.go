@@ -411,7 +411,14 @@ func (s *Store) ListRefunds(ctx context.Context, f RefundFilter) (db.Listed[mode
 	}
 
 	if f.NeedsApproval != nil {
-		q = q.Where("(rf.approval_pending AND NOT EXISTS (SELECT FROM refund_approvals AS ra WHERE ra.refund_id = rf.id)) = ?", *f.NeedsApproval)
+		// Few refunds wait: as it stands here each of their index is looked up among the decisions, and not all decisions are read.
+		const waits = "rf.approval_pending AND NOT EXISTS (SELECT FROM refund_approvals AS ra WHERE ra.refund_id = rf.id)"
+
+		if *f.NeedsApproval {
+			q = q.Where(waits)
+		} else {
+			q = q.Where("NOT (" + waits + ")")
+		}
 	}
 
 	list, err := db.List[models.Refund](ctx, q, f.Page, refundOrder)
