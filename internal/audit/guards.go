@@ -75,7 +75,7 @@ func logGuards() []guard {
 		{"0040", "", "refuse_audit_change", "79fe2a4d07184359e54e1d669f55fbb2"},
 		{"0040", "", "refuse_seal_change", "99454873589d32c78986d96fb0d8819a"},
 		{"0040", "", "add_audit_seal", "cd1d9043b82afef936b1394e5cf7a32d"},
-		{"0040", "", "seal_audit_log", "41e264173d13c03abb456040717149b2"},
+		{"0040", "", "seal_audit_log", "edba0ab43a80aa92f8834619dece6e6c"},
 		{
 			"0040", logTable, "audit_log_noted", "AFTER INSERT ON audit_log REFERENCING NEW TABLE AS entries FOR EACH STATEMENT " +
 				"EXECUTE FUNCTION note_audit_entries()",

@@ -89,7 +89,8 @@ func approvalTamperings(w *world) []tampering {
 		},
 		{
 			"refund-unapproved", "one without a limit before one with a limit",
-			"UPDATE refunds SET approval_until = NULL, approval_pending = false, approval_above = NULL WHERE id = $1", []any{w.waiting.ID},
+			"UPDATE refunds SET approval_until = NULL, approval_pending = false, approval_above = NULL WHERE id = $1",
+			[]any{w.waiting.ID},
 			of(w.waiting.PaymentTransactionID), nil,
 		},
 		{
