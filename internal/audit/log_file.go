@@ -220,22 +220,27 @@ func (f *logFile) readCSV(r *bufio.Reader) error {
 			return fmt.Errorf("entry %d: %w", f.Entries+1, err)
 		}
 
-		row := logRow{}
-
-		for i, cell := range cells {
-			if cell != "" {
-				row[header[i]] = cell
-			}
-
-			if slices.Contains(guarded, header[i]) {
-				row[header[i]] = withoutGuards(cell)
-			}
-		}
-
+		row := rowOfCells(header, cells)
 		if err := f.entry(row, digestsOf(row, onOneLine.Replace)); err != nil {
 			return err
 		}
 	}
+}
+
+func rowOfCells(header, cells []string) logRow {
+	row := logRow{}
+
+	for i, cell := range cells {
+		if cell != "" {
+			row[header[i]] = cell
+		}
+
+		if slices.Contains(guarded, header[i]) {
+			row[header[i]] = withoutGuards(cell)
+		}
+	}
+
+	return row
 }
 
 // missingColumn is one without which a file proves nothing.
@@ -350,19 +355,13 @@ func (f *logFile) entry(r logRow, may []string) error {
 	}
 
 	s := sealOf(r)
-	if s.number != f.seal.number {
-		if err := f.endSeal(); err != nil {
+
+	switch {
+	case s.number != f.seal.number:
+		if err := f.beginSeal(s); err != nil {
 			return err
 		}
-
-		f.seal, f.position, f.noted = s, 0, f.noted || s.notedAt.Valid
-
-		if s.number > 0 && f.Unsealed > 0 {
-			if err := f.differs("log-chain", "seal", r["seal"], "comes after entries under no seal, which are the last ones"); err != nil {
-				return err
-			}
-		}
-	} else if s.number > 0 && (s.logSeal != f.seal.logSeal || s.size != f.seal.size) {
+	case s.number > 0 && (s.logSeal != f.seal.logSeal || s.size != f.seal.size):
 		if err := f.differs("log-chain", "entry", r["id"], "says something else of its seal than the one before"); err != nil {
 			return err
 		}
@@ -375,6 +374,21 @@ func (f *logFile) entry(r logRow, may []string) error {
 	}
 
 	return f.place(r)
+}
+
+// beginSeal ends the seal before; none follows on entries under no seal.
+func (f *logFile) beginSeal(s fileSeal) error {
+	if err := f.endSeal(); err != nil {
+		return err
+	}
+
+	f.seal, f.position, f.noted = s, 0, f.noted || s.notedAt.Valid
+
+	if s.number == 0 || f.Unsealed == 0 {
+		return nil
+	}
+
+	return f.differs("log-chain", "seal", strconv.FormatInt(s.number, 10), "comes after entries under no seal, which are the last ones")
 }
 
 // checkDigest holds an entry against the digest that it has. One without a digest may be what was written, or not: nothing tells.
