@@ -52,14 +52,16 @@ func newAudit() *cobra.Command {
 	audit.Flags().StringVar(&how.logSeal, "log-seal", "", "NUMBER:HASH of a seal of the audit log that has to be in its chain")
 	audit.Flags().StringVar(&how.logFile, "log-file", "", "check this exported audit log, and nothing else")
 	audit.Flags().BoolVar(&how.partial, "partial", false, "with --log-file: it was exported with filters, and lacks entries of its seals")
+	audit.Flags().BoolVar(&how.pastWaits, "past-waits", false, "with --log-file: it was exported while entries from before there were "+
+		"seals waited for theirs; those have no digest, and are not checked")
 	audit.MarkFlagsMutuallyExclusive("seal", "since-seal", "log-file")
 
 	return audit
 }
 
 type auditOptions struct {
-	verbose, seal, anew, sinceSeal, partial bool
-	logSeal, logFile                        string
+	verbose, seal, anew, sinceSeal, partial, pastWaits bool
+	logSeal, logFile                                   string
 }
 
 func (how auditOptions) run(cmd *cobra.Command) error {
@@ -75,7 +77,9 @@ func (how auditOptions) run(cmd *cobra.Command) error {
 	}
 
 	if how.logFile != "" {
-		return checkLogFile(cmd.OutOrStdout(), how.logFile, audit.LogFileOptions{Partial: how.partial, Seal: noted})
+		return checkLogFile(cmd.OutOrStdout(), how.logFile, audit.LogFileOptions{
+			Partial: how.partial, PastWaits: how.pastWaits, Seal: noted,
+		})
 	}
 
 	return runAudit(cmd, how, noted)

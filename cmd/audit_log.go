@@ -28,6 +28,10 @@ func checkLogFile(to io.Writer, path string, o audit.LogFileOptions) error {
 		return err
 	})
 
+	if f.Unproven > 0 {
+		fmt.Fprintf(out, "%d entries without a digest: nothing shows that they are what was written\n", f.Unproven)
+	}
+
 	fmt.Fprintf(out, "%d entries, of these %d under no seal; %d seals computed, %d in part; %d differences\n",
 		f.Entries, f.Unsealed, f.Seals, f.Parts, f.Differences)
 
@@ -44,7 +48,7 @@ func checkLogFile(to io.Writer, path string, o audit.LogFileOptions) error {
 	}
 
 	if o.Seal.Number > 0 && !f.HasSeal {
-		return fmt.Errorf("the file has no seal %s", o.Seal)
+		return fmt.Errorf("the file does not prove the seal %s: it is not in it with that hash and all of its entries", o.Seal)
 	}
 
 	return nil

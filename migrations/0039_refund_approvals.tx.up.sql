@@ -95,7 +95,10 @@ CREATE TRIGGER refunds_approval_ordered BEFORE INSERT ON refunds
     FOR EACH ROW WHEN (NEW.approval_above IS NOT NULL OR NEW.approval_pending) EXECUTE FUNCTION guard_refund_approval();
 CREATE TRIGGER refunds_approval_kept BEFORE UPDATE ON refunds
     FOR EACH ROW WHEN (OLD.approval_until IS NOT NULL OR NEW.approval_until IS NOT NULL
-        OR OLD.approval_above IS DISTINCT FROM NEW.approval_above OR NEW.approval_pending)
+        OR OLD.approval_above IS DISTINCT FROM NEW.approval_above OR NEW.approval_pending
+        -- Of one that needs no approval too: that follows from these.
+        OR OLD.amount IS DISTINCT FROM NEW.amount OR OLD.requested_by IS DISTINCT FROM NEW.requested_by
+        OR OLD.payment_transaction_id IS DISTINCT FROM NEW.payment_transaction_id)
     EXECUTE FUNCTION guard_refund_approval();
 
 -- A refund by hand ends by what was decided about its payout, or about its approval before that.

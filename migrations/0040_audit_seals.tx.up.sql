@@ -175,7 +175,9 @@ BEGIN
 
     FOR batch IN
         WITH taken AS (
-            DELETE FROM audit_unsealed WHERE ctid = ANY (ARRAY(SELECT u.ctid FROM audit_unsealed AS u LIMIT at_most))
+            -- The oldest month first: what is left over is of the newest one, so that the seals of two months do not alternate.
+            DELETE FROM audit_unsealed WHERE ctid = ANY (ARRAY(
+                SELECT u.ctid FROM audit_unsealed AS u ORDER BY date_trunc('month', u.created_at, 'UTC') LIMIT at_most))
             RETURNING entry, created_at, noted_at, digest)
         SELECT min(created_at) AS since, max(created_at) AS until, min(noted_at) AS noted_at,
             array_agg(entry ORDER BY created_at, entry) AS entries, array_agg(digest ORDER BY created_at, entry) AS digests

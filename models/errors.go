@@ -47,6 +47,7 @@ const (
 	CodeSecondFactorNeeded      Code = "SECOND_FACTOR_NEEDED"
 	CodeStepUpRequired          Code = "STEP_UP_REQUIRED"
 	CodeNoOpenCheckout          Code = "NO_OPEN_CHECKOUT"
+	CodeRefundAmountChanged     Code = "REFUND_AMOUNT_CHANGED"
 )
 
 // Error is the one domain error: a machine code, an English sentence for people, and, for

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -31,6 +32,15 @@ func RefundableAmount(t *PaymentTransaction, kind RefundType, asked *Money) (Mon
 	}
 
 	return amount, nil
+}
+
+// RefundAmountChanged says that a refund would come to another amount than the one that was expected.
+func RefundAmountChanged(now Money) *Error {
+	return &Error{
+		Code:    CodeRefundAmountChanged,
+		Message: "The refund would come to another amount than expected.",
+		Details: map[string][]string{"expected_amount": {fmt.Sprintf("would be %s now", now)}},
+	}
 }
 
 // RefundTransactionStatus is the status of the transaction that a refund adds (rules: refunds.transaction): PARTIAL_REFUND for

@@ -10,6 +10,7 @@ type RefundRequest struct {
 	TransactionID uuid.UUID
 	Type          RefundType
 	Amount        *Money
+	Expected      *Money     // what it has to come to, or it is not ordered; nil: whatever it comes to
 	RequestedBy   *uuid.UUID // nil: the service itself
 	Role          Role
 	RequestID     string

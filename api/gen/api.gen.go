@@ -2579,6 +2579,11 @@ type RefundRequest struct {
 	// Example: 150
 	Amount *PositiveMoney `json:"amount,omitempty"`
 
+	// ExpectedAmount An amount in SAR of at least 0.01, with at most 2 decimals.
+	//
+	// Example: 150
+	ExpectedAmount *PositiveMoney `json:"expected_amount,omitempty"`
+
 	// PaymentTransactionID The payment of the booking whose money goes back. Unless given, it is the one that paid for the booking, then money that came too late. An incident about a
 	// late payment that is still owed names it.
 	PaymentTransactionID *openapi_types.UUID `json:"payment_transaction_id,omitempty"`
@@ -3547,6 +3552,9 @@ type ListIncidentsParams struct {
 
 	// AssigneeID Only incidents that this account looks after.
 	AssigneeID *openapi_types.UUID `form:"assignee_id,omitempty" json:"assignee_id,omitempty"`
+
+	// Assigned Only incidents that are assigned to an account, or, with false, to none.
+	Assigned *bool `form:"assigned,omitempty" json:"assigned,omitempty"`
 
 	// Sort `created_at`. Default `-created_at`.
 	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
@@ -6168,6 +6176,13 @@ func (siw *ServerInterfaceWrapper) ListIncidents(c *fiber.Ctx) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "assignee_id", query, &params.AssigneeID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
 	if err != nil {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter assignee_id: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "assigned" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "assigned", query, &params.Assigned, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter assigned: %w", err).Error())
 	}
 
 	// ------------- Optional query parameter "sort" -------------

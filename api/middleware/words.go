@@ -91,6 +91,10 @@ var codeWords = map[models.Code]translation{
 	models.CodeRefundExceedsRemaining: {
 		"The amount is larger than what can still be refunded.", "المبلغ أكبر مما يمكن استرداده.",
 	},
+	models.CodeRefundAmountChanged: {
+		"The refund would come to another amount now. Look at it again before you order it.",
+		"تغيّر مبلغ الاسترداد. راجعه مرة أخرى قبل طلبه.",
+	},
 	models.CodeBookingNotRefundable: {
 		"Nothing of this booking can be refunded.",
 		"لا يوجد مبلغ قابل للاسترداد لهذا الحجز.",

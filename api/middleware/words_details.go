@@ -108,6 +108,8 @@ var detailPhrases = map[string]string{
 	"must not name {} twice":                                      "لا يمكن تكرار {1}",
 	"must leave customers at least {} when it is brought forward": "عند تقديم موعد المغادرة يجب أن يبقى للعملاء {1} على الأقل",
 
+	"would be {} now": "سيكون المبلغ الآن {1}",
+
 	"continues a list that is not sorted by {}": "يتابع قائمة غير مرتبة حسب {1}",
 
 	"must be a number with at most {} decimals": "يجب أن تكون القيمة رقمًا بما لا يزيد على {1} من الخانات العشرية",

@@ -15,7 +15,8 @@ func (o *Operations) ListIncidents(ctx context.Context, r gen.ListIncidentsReque
 	p := pageOf(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
 
 	list, err := o.Store.Incidents.ListIncidents(ctx, incidents.IncidentFilter{
-		Kind: valueOf(r.Params.Kind), Status: string(valueOf(r.Params.Status)), AssigneeID: valueOf(r.Params.AssigneeID), Page: p,
+		Kind: valueOf(r.Params.Kind), Status: string(valueOf(r.Params.Status)), AssigneeID: valueOf(r.Params.AssigneeID),
+		Assigned: r.Params.Assigned, Page: p,
 	})
 	if err != nil {
 		return nil, err
@@ -82,15 +83,23 @@ func (o *Operations) ListIncidentNotes(
 
 // AddIncidentNote keeps what was found out about an incident.
 func (o *Operations) AddIncidentNote(ctx context.Context, r gen.AddIncidentNoteRequestObject) (gen.AddIncidentNoteResponseObject, error) {
-	n, err := o.Store.Incidents.AddNote(ctx, actor(ctx), r.ID, r.Body.Note)
+	location := "/api/v1/admin/incidents/" + r.ID.String() + "/notes"
+
+	n, err := o.Store.Incidents.AddNote(ctx, actor(ctx), incidents.NewNote{
+		IncidentID: r.ID, Words: r.Body.Note,
+		Once: keepCreated(ctx, location, func(n models.IncidentNote) any { return incidentNoted(&n) }),
+	})
 	if err != nil {
 		return nil, err
 	}
 
 	return gen.AddIncidentNote201JSONResponse{
-		Body:    gen.IncidentNoteAnswer{Data: incidentNoteOf(&n)},
-		Headers: gen.AddIncidentNote201ResponseHeaders{Location: "/api/v1/admin/incidents/" + r.ID.String() + "/notes"},
+		Body: incidentNoted(&n), Headers: gen.AddIncidentNote201ResponseHeaders{Location: location},
 	}, nil
+}
+
+func incidentNoted(n *models.IncidentNote) gen.IncidentNoteAnswer {
+	return gen.IncidentNoteAnswer{Data: incidentNoteOf(n)}
 }
 
 func incidentNoteOf(n *models.IncidentNote) gen.IncidentNote {

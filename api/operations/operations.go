@@ -6,6 +6,7 @@ package operations
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"time"
 
 	"rihla/api/contract"
@@ -157,4 +158,19 @@ func keepAnswer[T any](ctx context.Context, status int, answer func(T) any) db.O
 
 		return db.Answer{Status: status, Body: body}, err
 	}}
+}
+
+// keepCreated is keepAnswer for what is created, and found at location.
+func keepCreated[T any](ctx context.Context, location string, answer func(T) any) db.Once[T] {
+	once := keepAnswer(ctx, http.StatusCreated, answer)
+	encode := once.Answer
+
+	once.Answer = func(result T) (db.Answer, error) {
+		a, err := encode(result)
+		a.Location = location
+
+		return a, err
+	}
+
+	return once
 }

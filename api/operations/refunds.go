@@ -116,6 +116,7 @@ func refundRequest(ctx context.Context, r *gen.RefundBookingRequestObject) model
 	request := ownRequest(ctx, r.ID, r.Params.IdempotencyKey)
 	request.BookingID, request.TransactionID = r.ID, valueOf(r.Body.PaymentTransactionID)
 	request.Type, request.Amount, request.Reason = r.Body.RefundType, r.Body.Amount, valueOf(r.Body.Reason)
+	request.Expected = r.Body.ExpectedAmount
 
 	return request
 }

@@ -75,7 +75,7 @@ func logGuards() []guard {
 		{"0040", "", "refuse_audit_change", "79fe2a4d07184359e54e1d669f55fbb2"},
 		{"0040", "", "refuse_seal_change", "99454873589d32c78986d96fb0d8819a"},
 		{"0040", "", "add_audit_seal", "cd1d9043b82afef936b1394e5cf7a32d"},
-		{"0040", "", "seal_audit_log", "41e264173d13c03abb456040717149b2"},
+		{"0040", "", "seal_audit_log", "edba0ab43a80aa92f8834619dece6e6c"},
 		{
 			"0040", logTable, "audit_log_noted", "AFTER INSERT ON audit_log REFERENCING NEW TABLE AS entries FOR EACH STATEMENT " +
 				"EXECUTE FUNCTION note_audit_entries()",
@@ -208,7 +208,9 @@ func approvalGuards() []guard {
 		},
 		{
 			"0039", "refunds", "refunds_approval_kept", "BEFORE UPDATE ON refunds FOR EACH ROW WHEN (OLD.approval_until IS NOT NULL " +
-				"OR NEW.approval_until IS NOT NULL OR OLD.approval_above IS DISTINCT FROM NEW.approval_above OR NEW.approval_pending) " +
+				"OR NEW.approval_until IS NOT NULL OR OLD.approval_above IS DISTINCT FROM NEW.approval_above OR NEW.approval_pending " +
+				"OR OLD.amount IS DISTINCT FROM NEW.amount OR OLD.requested_by IS DISTINCT FROM NEW.requested_by " +
+				"OR OLD.payment_transaction_id IS DISTINCT FROM NEW.payment_transaction_id) " +
 				"EXECUTE FUNCTION guard_refund_approval()",
 		},
 	}

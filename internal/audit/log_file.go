@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -20,12 +19,13 @@ import (
 // LogFile is what CheckLogFile has read.
 type LogFile struct {
 	Entries, Unsealed int64
+	Unproven          int64   // of those under no seal: without a digest
 	Seals             int64   // whose hash was computed from their entries
 	Parts             int64   // seals of which the file has some entries only
 	First             int64   // number of the first seal in the file; those before it may be archived
 	Last              LogSeal // the last one in the file
 	Newest            LogSeal // the one that the file's end names; JSON lines have one
-	HasSeal           bool    // the one that was asked for, with its hash
+	HasSeal           bool    // the one that was asked for was computed from all of its entries, and has that hash
 	Differences       int
 }
 
@@ -33,7 +33,9 @@ type LogFile struct {
 type LogFileOptions struct {
 	// Partial files were exported with filters, and lack entries of their seals: what is there is checked, and the hashes of whole seals.
 	Partial bool
-	Seal    LogSeal // one that was noted elsewhere; the zero value for none
+	// PastWaits files were exported while entries from before there were seals still waited for theirs: these have no digest.
+	PastWaits bool
+	Seal      LogSeal // one that was noted elsewhere; the zero value for none
 }
 
 // logFile checks a file while it is read.
@@ -44,6 +46,7 @@ type logFile struct {
 
 	last, seal fileSeal // the one before, and the one whose entries are read
 	position   int64    // of the last entry read
+	noted      bool     // a seal over entries that were noted as they were written has been read: those from before are all sealed
 }
 
 // fileSeal is a seal as its entries in a file tell of it.
@@ -79,6 +82,11 @@ func CheckLogFile(r io.Reader, o LogFileOptions, found func(Difference) error) (
 
 	if err == nil {
 		err = f.checkNewest()
+	}
+
+	// A digest alone can be made anew with its entry.
+	if err == nil && f.Entries > 0 && f.Seals+f.Parts == 0 {
+		err = f.differs("log-file", "file", "entries", "none is under a seal, so nothing shows that they are what was written")
 	}
 
 	return f.LogFile, err
@@ -123,7 +131,7 @@ func (f *logFile) readLines(r io.Reader) error {
 			return fmt.Errorf("entry %d: %w", f.Entries+1, err)
 		}
 
-		if err := f.entry(row, digestsOf(row, row)); err != nil {
+		if err := f.entry(row, digestsOf(row, func(text string) string { return text })); err != nil {
 			return err
 		}
 	}
@@ -197,6 +205,11 @@ func (f *logFile) readCSV(r *bufio.Reader) error {
 		return fmt.Errorf("the header row: %w", err)
 	}
 
+	if missing := missingColumn(header); missing != "" {
+		return fmt.Errorf("the file has no column %s: it is no export of the audit log. What `rihla archive` has written is held against "+
+			"archived_months and audit_seals (docs/operations.md)", missing)
+	}
+
 	for {
 		cells, err := lines.Read()
 		if errors.Is(err, io.EOF) {
@@ -207,53 +220,76 @@ func (f *logFile) readCSV(r *bufio.Reader) error {
 			return fmt.Errorf("entry %d: %w", f.Entries+1, err)
 		}
 
-		row, raw := logRow{}, logRow{}
-
-		for i, cell := range cells {
-			if cell != "" {
-				row[header[i]], raw[header[i]] = cell, withoutGuards(cell)
-			}
-		}
-
-		if err := f.entry(row, digestsOf(row, raw)); err != nil {
+		row := rowOfCells(header, cells)
+		if err := f.entry(row, digestsOf(row, onOneLine.Replace)); err != nil {
 			return err
 		}
 	}
 }
 
-// The apostrophes that keep a cell of a CSV from being run as a formula: in front, and after a semicolon.
+func rowOfCells(header, cells []string) logRow {
+	row := logRow{}
+
+	for i, cell := range cells {
+		if cell != "" {
+			row[header[i]] = cell
+		}
+
+		if slices.Contains(guarded, header[i]) {
+			row[header[i]] = withoutGuards(cell)
+		}
+	}
+
+	return row
+}
+
+// missingColumn is one without which a file proves nothing.
+func missingColumn(header []string) string {
+	for _, name := range []string{"id", "digest", "seal", "seal_position", "seal_entries", "seal_previous", "seal_hash"} {
+		if !slices.Contains(header, name) {
+			return name
+		}
+	}
+
+	return ""
+}
+
+// guarded are the columns that a client or operator has a say in; a CSV has no lines or tabs within their cells.
 var (
-	guardAhead = regexp.MustCompile(`^'([\s\v\x{85}\p{Z}]*[-=+@＝＋－＠])`)
-	guardAfter = regexp.MustCompile(`;'([\s\v\x{85}\p{Z}"]*[-=+@＝＋－＠])`)
+	guarded   = []string{"operator", "address", "user_agent", "request_id", "details"}
+	onOneLine = strings.NewReplacer("\r", " ", "\n", " ", "\t", " ")
+)
+
+// The apostrophes that keep a cell of a CSV from being run as a formula, in front and after a semicolon: one more than was written.
+var (
+	guardAhead = regexp.MustCompile(`^'('*[\s\v\x{85}\p{Z}]*[-=+@＝＋－＠])`)
+	guardAfter = regexp.MustCompile(`;'('*[\s\v\x{85}\p{Z}"]*[-=+@＝＋－＠])`)
 )
 
 func withoutGuards(cell string) string {
 	return guardAfter.ReplaceAllString(guardAhead.ReplaceAllString(cell, "$1"), ";$1")
 }
 
-// digestsOf are those that an entry may have: of its fields, and of what they were before apostrophes came into a CSV. Log-ins of before
-// entries had an origin show the one in their details, and the digest is of none.
-func digestsOf(row, raw logRow) (may []string) {
-	choices := []logRow{row}
+// digestsOf are those that an entry may have: of its fields, and of none in place of its origin where that is the one in its details. So
+// it is shown for log-ins of before entries had an origin. written is how the file writes a text.
+func digestsOf(r logRow, written func(string) string) []string {
+	may := []string{r.digest(r["address"], r["user_agent"])}
 
-	for _, name := range []string{"operator", "address", "user_agent", "request_id", "details"} {
-		if row[name] == raw[name] {
-			continue
-		}
-
-		for _, c := range choices {
-			other := maps.Clone(c)
-			other[name] = raw[name]
-			choices = append(choices, other)
-		}
+	if action := r["action"]; action != "LOGGED_IN" && action != "LOGIN_FAILED" {
+		return may
 	}
 
-	for _, c := range choices {
-		may = append(may, c.digest(c["address"], c["user_agent"]))
+	var of struct {
+		Address   string `json:"address"`
+		UserAgent string `json:"user_agent"`
+	}
 
-		if action := c["action"]; action == "LOGGED_IN" || action == "LOGIN_FAILED" {
-			may = append(may, c.digest("", ""))
-		}
+	if err := json.Unmarshal([]byte(r["details"]), &of); err != nil {
+		return may
+	}
+
+	if r["address"] == written(of.Address) && r["user_agent"] == written(of.UserAgent) {
+		may = append(may, r.digest("", ""))
 	}
 
 	return may
@@ -314,23 +350,18 @@ func sealOf(r logRow) fileSeal {
 func (f *logFile) entry(r logRow, may []string) error {
 	f.Entries++
 
-	unknown := r["digest"] == "" && r["seal"] == "" // from before there were seals, and under none yet
-
-	if !unknown && !slices.Contains(may, r["digest"]) {
-		if err := f.differs("log-entries", "entry", r["id"], "is not what it was when it was written (line "+
-			strconv.FormatInt(f.Entries, 10)+")"); err != nil {
-			return err
-		}
+	if err := f.checkDigest(r, may); err != nil {
+		return err
 	}
 
 	s := sealOf(r)
-	if s.number != f.seal.number {
-		if err := f.endSeal(); err != nil {
+
+	switch {
+	case s.number != f.seal.number:
+		if err := f.beginSeal(s); err != nil {
 			return err
 		}
-
-		f.seal, f.position = s, 0
-	} else if s.number > 0 && (s.logSeal != f.seal.logSeal || s.size != f.seal.size) {
+	case s.number > 0 && (s.logSeal != f.seal.logSeal || s.size != f.seal.size):
 		if err := f.differs("log-chain", "entry", r["id"], "says something else of its seal than the one before"); err != nil {
 			return err
 		}
@@ -343,6 +374,41 @@ func (f *logFile) entry(r logRow, may []string) error {
 	}
 
 	return f.place(r)
+}
+
+// beginSeal ends the seal before; none follows on entries under no seal.
+func (f *logFile) beginSeal(s fileSeal) error {
+	if err := f.endSeal(); err != nil {
+		return err
+	}
+
+	f.seal, f.position, f.noted = s, 0, f.noted || s.notedAt.Valid
+
+	if s.number == 0 || f.Unsealed == 0 {
+		return nil
+	}
+
+	return f.differs("log-chain", "seal", strconv.FormatInt(s.number, 10), "comes after entries under no seal, which are the last ones")
+}
+
+// checkDigest holds an entry against the digest that it has. One without a digest may be what was written, or not: nothing tells.
+func (f *logFile) checkDigest(r logRow, may []string) error {
+	var what string
+
+	switch digest := r["digest"]; {
+	case digest != "" && !slices.Contains(may, digest):
+		what = "is not what it was when it was written"
+	case digest == "" && (!f.PastWaits || f.noted || r["seal"] != ""): // entries from before there were seals are sealed first
+		what = "has no digest"
+	case digest == "":
+		f.Unproven++
+
+		return nil
+	default:
+		return nil
+	}
+
+	return f.differs("log-entries", "entry", r["id"], what+" (line "+strconv.FormatInt(f.Entries, 10)+")")
 }
 
 // place holds an entry against the one before it in the seal.
@@ -372,13 +438,18 @@ func (f *logFile) endSeal() error {
 		return nil
 	}
 
-	var what []string
+	var (
+		what  []string
+		whole bool
+	)
 
 	if int64(len(s.ids)) >= s.size {
 		f.Seals++
 
 		s.entries, s.logSeal.digests = strings.Join(s.ids, " "), strings.Join(s.digests, " ")
-		if hash := s.computed(); hash != s.hash {
+
+		hash := s.computed()
+		if whole = hash == s.hash; !whole {
 			what = append(what, fmt.Sprintf("its hash is %s, that of what it covers is %s", s.hash, hash))
 		}
 	} else {
@@ -405,7 +476,7 @@ func (f *logFile) endSeal() error {
 	}
 
 	f.last, f.Last = s, LogSeal{s.number, s.hash}
-	f.HasSeal = f.HasSeal || f.Last == f.Seal
+	f.HasSeal = f.HasSeal || whole && f.Last == f.Seal
 
 	for _, w := range what {
 		if err := f.differs("log-chain", "seal", strconv.FormatInt(s.number, 10), w); err != nil {

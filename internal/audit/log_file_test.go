@@ -16,7 +16,9 @@ import (
 func exported(t *testing.T, w *world) (csv, lines string) {
 	t.Helper()
 
-	for _, agent := range []string{`=HYPERLINK("x")`, "'=1", "a; =b", "a;'=b", "مرحبا", `a"b,c`} {
+	for _, agent := range []string{
+		`=HYPERLINK("x")`, "'=1", "a; =b", "a;'=b", ";'=a;=b", "'=a;=b;''=c", "\u00a0=1;'\u00a0=a;=b", "مرحبا", `a"b,c`,
+	} {
 		w.note(t, agent)
 	}
 
@@ -189,7 +191,7 @@ func TestExportedLogInPart(t *testing.T) {
 	_, rules = checkFile(t, strings.Replace(part.String(), "203.0.113.7", "203.0.113.8", 1), LogFileOptions{Partial: true})
 	require.Equal(t, []string{"log-entries"}, rules)
 
-	for _, bad := range []string{"", "{", `{"seal": 1`, "{\"export\": 1}", "seal,id\n1,2,3\n"} {
+	for _, bad := range []string{"", "{", `{"seal": 1`, "{\"export\": 1}", "seal,id\n1,2,3\n", "id,created_at,details\n1,2,{}\n"} {
 		_, err := CheckLogFile(strings.NewReader(bad), LogFileOptions{}, func(Difference) error { return nil })
 		require.Error(t, err, bad)
 	}

@@ -4,7 +4,8 @@ package audit
 const approvalsTable = "refund_approvals"
 
 // refundApprovals: a day is far longer than a decision takes to be taken up. The limit is not recomputed from settings: each refund has
-// kept its own.
+// kept its own, and is held against what had gone before it. One that was ordered while there was no limit has none, and counts for
+// those after it; that there was none is in the settings alone.
 func refundApprovals() check {
 	return check{
 		needs: approvalsTable,
@@ -44,10 +45,12 @@ WHERE x.approval_until IS NULL
          AND a.action = ` + approvalAction + ` AND a.details -> 'after' ->> 'note' = x.note))
 UNION ALL
 SELECT 'refund-unapproved', 'payment', f.payment_transaction_id,
-       format('%s without an approval, at a limit of %s', sum(f.amount), max(f.approval_above))
-FROM refunds AS f
-WHERE f.requested_by IS NOT NULL AND f.approval_until IS NULL AND f.approval_above IS NOT NULL AND f.status <> 'FAILED'
-GROUP BY f.payment_transaction_id HAVING sum(f.amount) > max(f.approval_above)`,
+       format('%s without an approval, at a limit of %s', max(f.alone), min(f.approval_above))
+FROM (
+    SELECT payment_transaction_id, approval_above, sum(amount) OVER (PARTITION BY payment_transaction_id ORDER BY created_at, id) AS alone
+    FROM refunds WHERE requested_by IS NOT NULL AND approval_until IS NULL AND status <> 'FAILED') AS f
+WHERE f.alone > f.approval_above
+GROUP BY f.payment_transaction_id`,
 	}
 }
 

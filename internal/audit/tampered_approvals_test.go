@@ -40,7 +40,9 @@ func (w *world) approve(t *testing.T) {
 	decide(w.withdrawn, w.finance, models.ApprovalRejected, "by mistake")
 	w.settle(t, w.withdrawn, models.RefundFailed)
 
-	w.waiting = w.reserve(t, w.paid(t), "5500.00")
+	payment := w.paid(t)
+	w.waiting = w.reserve(t, payment, "5500.00")
+	w.reserve(t, payment, "300.00") // which needs none
 
 	tx, amount := w.paid(t), models.MustMoney("5500.00")
 	r, err := w.s.Refunds.OrderRefund(t.Context(), models.RefundRequest{
@@ -82,6 +84,12 @@ func approvalTamperings(w *world) []tampering {
 		},
 		{
 			"refund-unapproved", "one that needs none any more", "UPDATE refunds SET approval_until = NULL, approval_pending = false WHERE id = $1",
+			[]any{w.waiting.ID},
+			of(w.waiting.PaymentTransactionID), nil,
+		},
+		{
+			"refund-unapproved", "one without a limit before one with a limit",
+			"UPDATE refunds SET approval_until = NULL, approval_pending = false, approval_above = NULL WHERE id = $1",
 			[]any{w.waiting.ID},
 			of(w.waiting.PaymentTransactionID), nil,
 		},

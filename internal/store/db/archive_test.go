@@ -80,6 +80,15 @@ func TestArchive(t *testing.T) {
 	require.Equal(t, digest, scan[string](t, conn, "SELECT md5(string_agg(id::text, '|' ORDER BY created_at)) FROM restored"))
 	require.Equal(t, 1000, scan[int](t, conn, `SELECT count(*) FROM restored WHERE details ->> 'quoted' = E'a "b",\n c' AND request_id = ''`))
 
+	// What the seals, which stay, say of the file (docs/operations.md).
+	const unproven = `SELECT count(*) FROM audit_seals AS s CROSS JOIN LATERAL unnest(s.entries, s.digests) AS e (id, digest)
+		LEFT JOIN restored AS m ON m.id = e.id
+		WHERE e.digest IS DISTINCT FROM audit_entry_digest(m.id, m.created_at, m.actor_id, m.actor_role, m.operator, m.action, m.entity,
+			m.entity_id, m.address, m.user_agent, m.request_id, m.details)`
+	require.Zero(t, scan[int](t, conn, unproven))
+	execute(t, conn, "UPDATE restored SET address = 'another' WHERE id = (SELECT id FROM restored LIMIT 1)")
+	require.Equal(t, 1, scan[int](t, conn, unproven))
+
 	for _, query := range []string{"UPDATE archived_months SET rows = 1", "DELETE FROM archived_months", "TRUNCATE archived_months"} {
 		_, err = conn.ExecContext(t.Context(), query)
 		require.ErrorContains(t, err, "append-only")

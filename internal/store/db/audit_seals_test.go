@@ -201,3 +201,25 @@ func TestExportAuditLog(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, rows)
 }
+
+// At the end of a month more waits than is sealed at once: the seals of two months do not alternate, or a month that is archived would
+// leave gaps among those of the next.
+func TestSealsOfTwoMonthsDoNotAlternate(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.Audit.Tampered(t, "entries of another month are written now", "log-dates")
+
+	_, err := b.Store.DB.SealAudit(t.Context())
+	require.NoError(t, err)
+
+	b.Exec(t, `INSERT INTO audit_log (id, action, entity, created_at)
+		SELECT gen_random_uuid(), 'HOTEL_CREATED', 'hotel', now() - (n % 2) * interval '40 days' FROM generate_series(1, 20) AS n`)
+
+	for range 8 {
+		b.Exec(t, "SELECT seal_audit_log(3)")
+	}
+
+	require.Zero(t, b.Count(t, "SELECT count(*) FROM audit_unsealed"))
+	require.Zero(t, b.Count(t, `SELECT count(*) FROM audit_seals AS s JOIN audit_seals AS n ON n.number = s.number + 1
+		WHERE s.until < now() AND n.since < now() - interval '39 days' AND s.since > now() - interval '1 day' AND s.number > 1`))
+}

@@ -75,20 +75,24 @@ func withoutTimeout(ctx context.Context, conn *pgx.Conn, do func(*pgx.Conn) erro
 	return err
 }
 
-// Patterns in free text: the signs that a spreadsheet takes for the beginning of a formula, text that
-// begins like one, and text that cannot become one at all. That is nearly all text: the pattern is one that costs little.
+// Patterns in free text: the signs that a spreadsheet takes for the beginning of a formula, the spaces that may stand before one, text
+// that begins like one, and text that cannot become one at all. That is nearly all text: the pattern is one that costs little. The
+// spaces are those of Unicode, by their numbers: what PostgreSQL takes for one otherwise depends on the database's locale.
 const (
 	formulaSigns = `-=+@＝＋－＠`
-	formulaAhead = `^\s*[` + formulaSigns + `]|^[\t\r]`
-	harmlessText = `^[^` + formulaSigns + `;[:space:]][^;\t\r\n]*$`
+	spaces       = `\u0009-\u000d\u0020\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000`
+	formulaAhead = `^''*[` + spaces + `]*[` + formulaSigns + `]|^[\t\r]`
+	formulaAfter = `;(''*[` + spaces + `"]*[` + formulaSigns + `])`
+	harmlessText = `^[^` + formulaSigns + `;''` + spaces + `][^;\t\r\n]*$`
 )
 
 // Harmless is the SQL of text that a spreadsheet cannot run. What begins like a formula, behind spaces or not, gets an apostrophe in
 // front. Where the decimal sign is a comma, spreadsheets read a semicolon as the end of a cell, and inside quotes too, which do not
 // begin where they think that the cell does: so there is an apostrophe after one, and no line or tab within a cell that could begin
-// another.
+// another. Text that has apostrophes there already gets one more, so that one is to be taken away wherever there are some, and what
+// was written is known again: an audit log that is exported is checked by that.
 func Harmless(value string) string {
 	return fmt.Sprintf(`CASE WHEN %[1]s ~ '%[2]s' THEN %[1]s WHEN %[1]s IS NOT NULL THEN CASE WHEN %[1]s ~ '%[3]s' THEN '''' ELSE '' END || `+
-		`regexp_replace(translate(%[1]s, E'\r\n\t', '   '), ';([[:space:]"]*[%[4]s])', ';''\1', 'g') END`,
-		value, harmlessText, formulaAhead, formulaSigns)
+		`regexp_replace(translate(%[1]s, E'\r\n\t', '   '), '%[4]s', ';''\1', 'g') END`,
+		value, harmlessText, formulaAhead, formulaAfter)
 }

@@ -16,8 +16,12 @@ import (
 // handlers are the roles that may look after an incident: those that may read them.
 var handlers = []models.Role{models.RoleSupportAgent, models.RoleFinanceAdmin, models.RoleAdmin, models.RoleSuperAdmin}
 
-// notesShown bounds what of one incident is read at once: the last notes.
-const notesShown = 200
+// maxNotes bounds the notes about one incident: all of them are read at once.
+const maxNotes = 200
+
+// handlerIsThere is the condition on the row u of users of an account that can look after something: it is not locked, and has been used
+// or has a password. An account that was invited has neither, until its owner logs in; with single sign-on that is by a session alone.
+const handlerIsThere = db.AccountIsLive + " AND (u.password_hash <> '' OR EXISTS (SELECT FROM sessions AS s WHERE s.user_id = u.id))"
 
 // IncidentByID reads one incident. Error: NOT_FOUND.
 func (s *Store) IncidentByID(ctx context.Context, id uuid.UUID) (models.Incident, error) {
@@ -35,7 +39,7 @@ func (s *Store) Assignees(ctx context.Context) ([]models.User, error) {
 	var all []models.User
 
 	err := s.db.NewSelect().Model(&all).Column("u.id", "u.name", "u.role").Where("u.role IN (?)", bun.List(handlers)).
-		Where("u.deleted_at IS NULL").OrderExpr("u.name, u.id").Scan(ctx)
+		Where(handlerIsThere).OrderExpr("u.name, u.id").Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list who may be assigned: %w", err)
 	}
@@ -99,7 +103,7 @@ func mayHandle(ctx context.Context, tx bun.Tx, assignee *uuid.UUID) error {
 
 	var role models.Role
 
-	err := db.NotFound(tx.NewSelect().Model((*models.User)(nil)).Column("role").Where("id = ?", *assignee).Where("deleted_at IS NULL").
+	err := db.NotFound(tx.NewSelect().Model((*models.User)(nil)).Column("role").Where("u.id = ?", *assignee).Where(handlerIsThere).
 		Scan(ctx, &role))
 	if err != nil && models.CodeOf(err) != models.CodeNotFound {
 		return err
@@ -112,15 +116,33 @@ func mayHandle(ctx context.Context, tx bun.Tx, assignee *uuid.UUID) error {
 	return nil
 }
 
+// NewNote is what there is to note about an incident.
+type NewNote struct {
+	IncidentID uuid.UUID
+	Words      string
+	// Once keeps the answer to the request.
+	Once db.Once[models.IncidentNote]
+}
+
 // AddNote keeps what the caller has found out about an incident, in whatever state it is. The audit log has that there is a note, and not
-// its words. Error: NOT_FOUND.
-func (s *Store) AddNote(ctx context.Context, by db.Actor, incident uuid.UUID, words string) (models.IncidentNote, error) {
-	n := models.IncidentNote{ID: models.NewID(), IncidentID: incident, AuthorID: by.UserID, Note: words}
+// its words. Errors: NOT_FOUND, INVALID_STATE when there are 200 notes.
+func (s *Store) AddNote(ctx context.Context, by db.Actor, r NewNote) (models.IncidentNote, error) {
+	n := models.IncidentNote{ID: models.NewID(), IncidentID: r.IncidentID, AuthorID: by.UserID, Note: r.Words}
 
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		// The lock has notes wait for each other: together they would be too many.
 		var i models.Incident
-		if err := tx.NewSelect().Model(&i).Column("id", "kind").Where("ic.id = ?", incident).For("KEY SHARE").Scan(ctx); err != nil {
+		if err := tx.NewSelect().Model(&i).Column("id", "kind").Where("ic.id = ?", n.IncidentID).For("NO KEY UPDATE").Scan(ctx); err != nil {
 			return db.NotFound(err)
+		}
+
+		there, err := tx.NewSelect().Model((*models.IncidentNote)(nil)).Where("incident_id = ?", i.ID).Count(ctx)
+		if err != nil {
+			return fmt.Errorf("count notes: %w", err)
+		}
+
+		if there >= maxNotes {
+			return models.Errorf(models.CodeInvalidState, "An incident can have at most %d notes.", maxNotes)
 		}
 
 		if _, err := tx.NewInsert().Model(&n).Returning("created_at").Exec(ctx); err != nil {
@@ -131,7 +153,12 @@ func (s *Store) AddNote(ctx context.Context, by db.Actor, incident uuid.UUID, wo
 			return fmt.Errorf("read author: %w", err)
 		}
 
-		return db.Audit(ctx, tx, by, "INCIDENT_NOTED", "incident", &i.ID, map[string]any{"kind": i.Kind, "note_id": n.ID})
+		err = db.Audit(ctx, tx, by, "INCIDENT_NOTED", "incident", &i.ID, map[string]any{"kind": i.Kind, "note_id": n.ID})
+		if err != nil {
+			return err
+		}
+
+		return r.Once.Keep(ctx, tx, n)
 	})
 	if err != nil {
 		return models.IncidentNote{}, err
@@ -140,7 +167,7 @@ func (s *Store) AddNote(ctx context.Context, by db.Actor, incident uuid.UUID, wo
 	return n, nil
 }
 
-// Notes are the last notes about an incident, oldest first. Error: NOT_FOUND.
+// Notes are the notes about an incident, oldest first. Error: NOT_FOUND.
 func (s *Store) Notes(ctx context.Context, incident uuid.UUID) ([]models.IncidentNote, error) {
 	there, err := s.db.NewSelect().Model((*models.Incident)(nil)).Where("ic.id = ?", incident).Exists(ctx)
 	if err != nil {
@@ -155,12 +182,10 @@ func (s *Store) Notes(ctx context.Context, incident uuid.UUID) ([]models.Inciden
 
 	err = s.db.NewSelect().Model(&all).ColumnExpr("ino.*").ColumnExpr("u.name AS author_name").
 		Join("JOIN users AS u ON u.id = ino.author_id").Where("ino.incident_id = ?", incident).
-		OrderExpr("ino.created_at DESC, ino.id DESC").Limit(notesShown).Scan(ctx)
+		OrderExpr("ino.created_at, ino.id").Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read notes: %w", err)
 	}
-
-	slices.Reverse(all)
 
 	return all, nil
 }

@@ -2,7 +2,9 @@ package incidents_test
 
 import (
 	"fmt"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -54,6 +56,13 @@ func TestAssignIncident(t *testing.T) {
 	require.Len(t, mine.Items, 1)
 	require.Equal(t, i.AssigneeName, mine.Items[0].AssigneeName)
 
+	for assigned, want := range map[bool]uuid.UUID{true: id, false: other} {
+		some, err := b.Store.Incidents.ListIncidents(t.Context(), incidents.IncidentFilter{Assigned: &assigned, Page: db.Page{PerPage: 100}})
+		require.NoError(t, err)
+		require.Len(t, some.Items, 1)
+		require.Equal(t, want, some.Items[0].ID)
+	}
+
 	read, err := b.Store.Incidents.IncidentByID(t.Context(), id)
 	require.NoError(t, err)
 	require.Equal(t, i, read)
@@ -85,21 +94,42 @@ func TestAssignees(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 
-	b.Exec(t, "UPDATE users SET deleted_at = now() WHERE role = 'SUPPORT_AGENT'")
+	support, incident := b.As(models.RoleSupportAgent), b.reported(t)
 
-	all, err := b.Store.Incidents.Assignees(t.Context())
-	require.NoError(t, err)
-	require.NotEmpty(t, all)
+	for _, c := range []struct {
+		name, sql string
+		may       bool
+	}{
+		{"as they are", "UPDATE users SET name = name WHERE id = $1", true},
+		{"removed", "UPDATE users SET deleted_at = now() WHERE id = $1", false},
+		{"locked", "UPDATE users SET deleted_at = NULL, locked_at = now() WHERE id = $1", false},
+		{"invited", "UPDATE users SET locked_at = NULL, password_hash = '' WHERE id = $1", false},
+		{
+			"signed on without a password",
+			"INSERT INTO sessions (id, user_id, expires_at) VALUES (gen_random_uuid(), $1, now() + interval '1 hour')", true,
+		},
+	} {
+		b.Exec(t, c.sql, support.UserID)
 
-	for _, u := range all {
-		require.Contains(t, []models.Role{models.RoleFinanceAdmin, models.RoleAdmin, models.RoleSuperAdmin}, u.Role)
-		require.Empty(t, u.PasswordHash)
-		require.Empty(t, u.Email)
+		all, err := b.Store.Incidents.Assignees(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, c.may, slices.ContainsFunc(all, func(u models.User) bool { return u.ID == support.UserID }), c.name)
+
+		for _, u := range all {
+			require.Contains(t, []models.Role{models.RoleSupportAgent, models.RoleFinanceAdmin, models.RoleAdmin, models.RoleSuperAdmin}, u.Role)
+			require.Empty(t, u.PasswordHash)
+			require.Empty(t, u.Email)
+		}
+
+		_, err = b.Store.Incidents.AssignIncident(t.Context(), b.Finance, incident, &support.UserID)
+		if c.may {
+			require.NoError(t, err, c.name)
+
+			continue
+		}
+
+		bookstest.RequireCode(t, models.CodeValidation, err)
 	}
-
-	support := b.As(models.RoleSupportAgent)
-	_, err = b.Store.Incidents.AssignIncident(t.Context(), b.Finance, b.reported(t), &support.UserID)
-	bookstest.RequireCode(t, models.CodeValidation, err)
 }
 
 func TestIncidentNotes(t *testing.T) {
@@ -107,14 +137,22 @@ func TestIncidentNotes(t *testing.T) {
 	b := setup(t)
 	id, other := b.reported(t), b.reported(t)
 
-	const people, each = 4, 60
+	const people, each, most = 4, 60, 200
 
-	var all sync.WaitGroup
+	var (
+		all     sync.WaitGroup
+		refused atomic.Int64
+	)
 
 	for p := range people {
 		all.Go(func() {
 			for n := range each {
-				if _, err := b.Store.Incidents.AddNote(t.Context(), b.Finance, id, fmt.Sprintf("note %d of %d", n, p)); err != nil {
+				_, err := b.Store.Incidents.AddNote(t.Context(), b.Finance, incidents.NewNote{IncidentID: id, Words: fmt.Sprintf("note %d of %d", n, p)})
+
+				switch {
+				case models.CodeOf(err) == models.CodeInvalidState:
+					refused.Add(1)
+				case err != nil:
 					t.Errorf("note: %v", err)
 				}
 			}
@@ -125,9 +163,9 @@ func TestIncidentNotes(t *testing.T) {
 
 	notes, err := b.Store.Incidents.Notes(t.Context(), id)
 	require.NoError(t, err)
-	require.Len(t, notes, 200, "the last ones")
-	require.Equal(t, people*each, b.Count(t, "SELECT count(*) FROM incident_notes"))
-	require.Equal(t, people*each, b.Count(t, "SELECT count(*) FROM audit_log WHERE action = 'INCIDENT_NOTED' AND entity_id = $1", id))
+	require.Len(t, notes, most, "all that there are")
+	require.EqualValues(t, people*each-most, refused.Load())
+	require.Equal(t, most, b.Count(t, "SELECT count(*) FROM audit_log WHERE action = 'INCIDENT_NOTED' AND entity_id = $1", id))
 	require.Zero(t, b.Count(t, "SELECT count(*) FROM audit_log WHERE details::text LIKE '%note 1 of%'"), "words of people stay where they are")
 
 	for i := 1; i < len(notes); i++ {
@@ -142,12 +180,12 @@ func TestIncidentNotes(t *testing.T) {
 
 	_, err = b.Store.Incidents.ResolveIncident(t.Context(), b.Finance, other, "done")
 	require.NoError(t, err)
-	n, err := b.Store.Incidents.AddNote(t.Context(), b.Finance, other, "it came back by mail")
+	n, err := b.Store.Incidents.AddNote(t.Context(), b.Finance, incidents.NewNote{IncidentID: other, Words: "it came back by mail"})
 	require.NoError(t, err, "what is resolved can be noted about")
 	require.Equal(t, b.Finance.UserID, n.AuthorID)
 	require.False(t, n.CreatedAt.IsZero())
 
-	_, err = b.Store.Incidents.AddNote(t.Context(), b.Finance, uuid.New(), "x")
+	_, err = b.Store.Incidents.AddNote(t.Context(), b.Finance, incidents.NewNote{IncidentID: uuid.New(), Words: "x"})
 	bookstest.RequireCode(t, models.CodeNotFound, err)
 	_, err = b.Store.Incidents.Notes(t.Context(), uuid.New())
 	bookstest.RequireCode(t, models.CodeNotFound, err)
@@ -171,4 +209,40 @@ func TestAnIncidentOpenedAgainKeepsItsAssignee(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, models.IncidentOpen, now.Status)
 	require.Equal(t, b.Finance.UserID, *now.AssignedTo)
+}
+
+// A note is kept with the answer to its request: a request that is repeated is answered, and one that has lost its key notes nothing.
+func TestNoteUnderAKey(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.reported(t)
+
+	add := func(claim uuid.UUID) error {
+		_, err := b.Store.Incidents.AddNote(t.Context(), b.Finance, incidents.NewNote{
+			IncidentID: id, Words: "a letter came",
+			Once: db.Once[models.IncidentNote]{Claim: claim, Answer: func(n models.IncidentNote) (db.Answer, error) {
+				return db.Answer{Status: 201, Location: "/notes", Body: []byte(n.ID.String())}, nil
+			}},
+		})
+
+		return err
+	}
+
+	bookstest.RequireCode(t, models.CodeIdempotencyKeyInProcess, add(uuid.New()))
+	require.Zero(t, b.Count(t, "SELECT count(*) FROM incident_notes"))
+
+	key := b.Key()
+	claim, err := b.Store.DB.ClaimKey(t.Context(), key, time.Minute)
+	require.NoError(t, err)
+	require.NoError(t, add(claim.ID))
+
+	again, err := b.Store.DB.ClaimKey(t.Context(), key, time.Minute)
+	require.NoError(t, err)
+	require.Equal(t, 201, again.Answer.Status)
+	require.Equal(t, "/notes", again.Answer.Location)
+
+	notes, err := b.Store.Incidents.Notes(t.Context(), id)
+	require.NoError(t, err)
+	require.Len(t, notes, 1)
+	require.Equal(t, notes[0].ID.String(), string(again.Answer.Body))
 }

@@ -16,6 +16,7 @@ type IncidentFilter struct {
 	Kind       models.IncidentKind
 	Status     string // models.IncidentOpen or models.IncidentResolved
 	AssigneeID uuid.UUID
+	Assigned   *bool // to any account
 	Page       db.Page
 }
 
@@ -31,6 +32,14 @@ func (s *Store) ListIncidents(ctx context.Context, f IncidentFilter) (db.Listed[
 	q = db.WhereEqual(q, "ic.kind", f.Kind)
 	q = db.WhereEqual(q, "ic.status", f.Status)
 	q = db.WhereEqual(q, "ic.assigned_to", f.AssigneeID)
+
+	switch {
+	case f.Assigned == nil:
+	case *f.Assigned:
+		q = q.Where("ic.assigned_to IS NOT NULL")
+	default:
+		q = q.Where("ic.assigned_to IS NULL")
+	}
 
 	list, err := db.List[models.Incident](ctx, q, f.Page, incidentOrder)
 	if err != nil {

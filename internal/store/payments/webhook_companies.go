@@ -92,6 +92,21 @@ func revisedRefund(
 	}, eventDetails(e))
 }
 
+// unapprovedRefund asks a person to look when the gateway reports on a refund that waits for an approval: the service has not sent it.
+func unapprovedRefund(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, e *models.WebhookEvent) error {
+	return incidents.Open(ctx, tx, models.Incident{
+		ID:                   models.IncidentID(models.IncidentRefundUnordered, e.RefundID.String()+"/unapproved"),
+		Kind:                 models.IncidentRefundUnordered,
+		PaymentTransactionID: &t.ID,
+		BookingID:            t.BookingID,
+		AdCampaignID:         t.AdCampaignID,
+		RefundID:             e.RefundID,
+		Message: "Gateway event about a refund that waits for an approval and was never sent. No state changed. Find out at the gateway " +
+			"whether money went back, and who had it sent, before the refund is approved or rejected.",
+		WorkflowID: models.RefundWorkflowID(*e.RefundID),
+	}, eventDetails(e))
+}
+
 // disputed asks a person to answer a customer's bank. Nothing moves: what comes of it is money that the company takes back later.
 func disputed(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, e *models.WebhookEvent) error {
 	return incidents.Open(ctx, tx, models.Incident{

@@ -96,6 +96,8 @@ func openEventIncident(ctx context.Context, tx bun.Tx, t *models.PaymentTransact
 		return disputed(ctx, tx, t, e)
 	case !isRefundEvent(e.Type) && !isPaymentEvent(e.Type):
 		return unknownEvent(ctx, tx, e)
+	case e.RefundID != nil && e.Outcome == models.OutcomeIncident && refund.ApprovalPending:
+		return unapprovedRefund(ctx, tx, t, e)
 	case e.RefundID != nil && e.Outcome == models.OutcomeIncident:
 		return revisedRefund(ctx, tx, t, refund, e)
 	default:
@@ -182,9 +184,9 @@ func classify(t *models.PaymentTransaction, refund *models.Refund, e *models.Web
 	}
 
 	if isRefundEvent(e.Type) {
-		// No gateway was asked for a refund by hand: its word about one is for a person to look at.
+		// No gateway was asked for a refund by hand, or for one that waits for an approval: its word about one is for a person to look at.
 		byGateway := refund.Channel == models.RefundByGateway
-		out.RefundID, out.Deliver = *e.RefundID, byGateway && refund.Status == models.RefundPending
+		out.RefundID, out.Deliver = *e.RefundID, byGateway && refund.Status == models.RefundPending && !refund.ApprovalPending
 
 		if said := decisionOf(e.Type); !out.Deliver && byGateway && said == refund.Status {
 			e.ProcessedAt, e.Outcome, out.Duplicate = &now, models.OutcomeDuplicate, true

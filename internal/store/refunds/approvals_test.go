@@ -275,6 +275,8 @@ func TestDatabaseHoldsRefundsToTheirApproval(t *testing.T) {
 	tx := b.Paid(t, 1)
 	r := b.waiting(t, tx)
 	bill := b.waiting(t, b.PaidBill(t))
+	free := b.Ask(b.Paid(t, 1), "40.00") // which needs none
+	require.False(t, new(b.Reserve(t, free)).NeedsApproval())
 	admin, requester := b.Users[models.RoleAdmin].ID, b.Users[models.RoleFinanceAdmin].ID
 
 	for name, c := range map[string]struct {
@@ -301,11 +303,18 @@ func TestDatabaseHoldsRefundsToTheirApproval(t *testing.T) {
 		"sent": {
 			"UPDATE refunds SET sends = 1, sent_at = now(), sent_answer = 'SENDING' WHERE id = $1", "not approved", []any{r.ID},
 		},
-		"going on":          {"UPDATE refunds SET approval_pending = false WHERE id = $1", "not approved", []any{r.ID}},
-		"needs none":        {"UPDATE refunds SET approval_until = NULL, approval_pending = false WHERE id = $1", "never change", []any{r.ID}},
-		"another limit":     {"UPDATE refunds SET approval_above = 1000 WHERE id = $1", "never change", []any{r.ID}},
-		"another amount":    {"UPDATE refunds SET amount = 61 WHERE id = $1", "never change", []any{r.ID}},
-		"another requester": {"UPDATE refunds SET requested_by = $2 WHERE id = $1", "never change", []any{r.ID, admin}},
+		"going on":                              {"UPDATE refunds SET approval_pending = false WHERE id = $1", "not approved", []any{r.ID}},
+		"needs none":                            {"UPDATE refunds SET approval_until = NULL, approval_pending = false WHERE id = $1", "never change", []any{r.ID}},
+		"another limit":                         {"UPDATE refunds SET approval_above = 1000 WHERE id = $1", "never change", []any{r.ID}},
+		"another amount":                        {"UPDATE refunds SET amount = 61 WHERE id = $1", "never change", []any{r.ID}},
+		"another requester":                     {"UPDATE refunds SET requested_by = $2 WHERE id = $1", "never change", []any{r.ID, admin}},
+		"another amount of one that needs none": {"UPDATE refunds SET amount = 60 WHERE id = $1", "never change", []any{free.ID}},
+		"another requester of one that needs none": {"UPDATE refunds SET requested_by = NULL WHERE id = $1", "never change", []any{free.ID}},
+		"another payment of one that needs none": {
+			"UPDATE refunds SET payment_transaction_id = (SELECT payment_transaction_id FROM refunds WHERE id = $2) WHERE id = $1", "never change",
+			[]any{free.ID, r.ID},
+		},
+		"no limit of one that needs none": {"UPDATE refunds SET approval_above = NULL WHERE id = $1", "never change", []any{free.ID}},
 		"failed otherwise": {
 			"UPDATE refunds SET status = 'FAILED', failure_code = 'GATEWAY_REJECTED', completed_at = now(), approval_pending = false WHERE id = $1",
 			"not approved",
@@ -390,4 +399,83 @@ func TestDecidedApprovals(t *testing.T) {
 	require.Equal(t, []uuid.UUID{open.ID}, list(refunds.RefundFilter{NeedsApproval: new(true)}))
 	require.Equal(t, []uuid.UUID{decided.ID}, list(refunds.RefundFilter{NeedsApproval: new(false)}))
 	require.Empty(t, list(refunds.RefundFilter{NeedsPayout: new(true)}), "it is not approved")
+}
+
+// The policy gives less when a refund that was not approved is asked for again: its incident has what it gave, and PARTIAL gives that.
+func TestPolicyRefundThatIsNotApproved(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t, bookstest.Strict())
+	tx := b.Paid(t, 1)
+	r := b.ByPolicy(tx)
+
+	ordered, err := b.Store.Refunds.OrderRefund(t.Context(), r, b.Trip.DepartureAt.Add(-72*time.Hour))
+	require.NoError(t, err)
+	require.True(t, ordered.NeedsApproval())
+
+	settled, err := b.Store.Refunds.SettleRefund(t.Context(), r.ID, models.RefundResult{Status: models.RefundPending},
+		ordered.ApprovalUntil.Add(time.Second))
+	require.NoError(t, err)
+	require.Equal(t, models.RefundFailed, settled.Status)
+
+	all := b.Incidents(t)
+	require.Len(t, all, 1)
+	require.Contains(t, all[0].Message, "gave 100 % when it was ordered, and may give less now: order PARTIAL with 115.00 SAR.")
+
+	again := b.Ask(tx, ordered.Amount.String())
+	require.Equal(t, "115.00", b.Reserve(t, again).Amount.String())
+
+	// One who has it rejected reads the same from the refund.
+	b.DecideApproval(t, bookstest.Disapproved(again.ID, "no letter"), models.RoleAdmin)
+	b.SettleRefund(t, again, models.RefundResult{})
+
+	second := b.ByPolicy(tx)
+	second.ID = uuid.New()
+	_, err = b.Store.Refunds.OrderRefund(t.Context(), second, b.Trip.DepartureAt.Add(-72*time.Hour))
+	require.NoError(t, err)
+	b.DecideApproval(t, bookstest.Disapproved(second.ID, "no letter"), models.RoleAdmin)
+	b.SettleRefund(t, second, models.RefundResult{})
+
+	rejected := b.refundNow(t, second)
+	require.Equal(t, "115.00", rejected.Amount.String())
+	require.Equal(t, 100, *rejected.PolicyPercent)
+	require.Len(t, b.Incidents(t), 1)
+}
+
+// Of a refund that was never sent a gateway has nothing to say: a person is to look at once, and the workflow hears nothing of it.
+func TestEventAboutAnUnapprovedRefund(t *testing.T) {
+	t.Parallel()
+
+	for _, kind := range []models.EventType{models.EventRefundSucceeded, models.EventRefundFailed} {
+		for _, approved := range []bool{false, true} {
+			t.Run(string(kind)+", approved and not taken up: "+strconv.FormatBool(approved), func(t *testing.T) {
+				t.Parallel()
+				b := setupBooks(t, bookstest.Strict())
+				tx := b.Paid(t, 1)
+				r := b.waiting(t, tx)
+
+				if approved {
+					b.DecideApproval(t, bookstest.Approved(r.ID), models.RoleAdmin)
+				}
+
+				e := bookstest.Event(tx, kind, func(e *models.WebhookEvent) { e.MerchantReference, e.Amount = r.ID.String(), r.Amount })
+				stored := b.Deliver(t, e)
+				require.True(t, stored.Known)
+				require.False(t, stored.Deliver)
+				require.Equal(t, "INCIDENT", b.Outcome(t, e))
+
+				open, _, err := b.Store.Payments.UnprocessedEvents(t.Context(), 0, db.SweepCursor{}, 10, time.Now().Add(time.Hour))
+				require.NoError(t, err)
+				require.Empty(t, open, "no sweep delivers it again")
+
+				all := b.Incidents(t)
+				require.Len(t, all, 1)
+				require.Equal(t, models.IncidentRefundUnordered, all[0].Kind)
+				require.Equal(t, r.ID, *all[0].RefundID)
+				require.Equal(t, models.RefundPending, b.refundNow(t, r).Status)
+
+				require.True(t, b.Deliver(t, e).Duplicate)
+				require.Len(t, bookstest.EventsOf(b.Incidents(t)[0]), 1)
+			})
+		}
+	}
 }

@@ -23,7 +23,8 @@ import (
 // refund can promise it again, its audit entry, and what the Idempotency-Key stands for, all or nothing. A refund by the policy
 // comes to what the policy says at now; one that a person orders may need an approval (models.ApprovalRules). The same id again
 // returns what was ordered. Errors: NOT_FOUND, FORBIDDEN (of one's own booking), VALIDATION_ERROR, REFUND_EXCEEDS_REMAINING,
-// BOOKING_NOT_REFUNDABLE, IDEMPOTENCY_KEY_REUSED (another request with the same id), IDEMPOTENCY_KEY_IN_PROGRESS.
+// BOOKING_NOT_REFUNDABLE, REFUND_AMOUNT_CHANGED (another amount than expected), STEP_UP_REQUIRED, IDEMPOTENCY_KEY_REUSED (another
+// request with the same id), IDEMPOTENCY_KEY_IN_PROGRESS.
 func (s *Store) OrderRefund(ctx context.Context, r models.RefundRequest, now time.Time) (models.Refund, error) {
 	var out models.Refund
 
@@ -64,7 +65,7 @@ func (s *Store) OrderRefund(ctx context.Context, r models.RefundRequest, now tim
 }
 
 // planRefund is the refund of t that is asked for, with what it comes to and whether it needs an approval, before it is written. t is
-// locked. Errors: those of findAmount.
+// locked. Errors: those of findAmount, REFUND_AMOUNT_CHANGED, STEP_UP_REQUIRED.
 func (s *Store) planRefund(
 	ctx context.Context, tx bun.Tx, r *models.RefundRequest, t *models.PaymentTransaction, now time.Time,
 ) (models.Refund, error) {
@@ -76,6 +77,10 @@ func (s *Store) planRefund(
 
 	if err := s.findAmount(ctx, tx, t, r.Amount, &out, now); err != nil {
 		return out, err
+	}
+
+	if r.Expected != nil && !out.Amount.Equal(*r.Expected) {
+		return out, models.RefundAmountChanged(out.Amount)
 	}
 
 	if r.AtMost != nil && out.Amount.Cmp(*r.AtMost) > 0 {
@@ -406,7 +411,14 @@ func (s *Store) ListRefunds(ctx context.Context, f RefundFilter) (db.Listed[mode
 	}
 
 	if f.NeedsApproval != nil {
-		q = q.Where("(rf.approval_pending AND NOT EXISTS (SELECT FROM refund_approvals AS ra WHERE ra.refund_id = rf.id)) = ?", *f.NeedsApproval)
+		// Few refunds wait: as it stands here each of their index is looked up among the decisions, and not all decisions are read.
+		const waits = "rf.approval_pending AND NOT EXISTS (SELECT FROM refund_approvals AS ra WHERE ra.refund_id = rf.id)"
+
+		if *f.NeedsApproval {
+			q = q.Where(waits)
+		} else {
+			q = q.Where("NOT (" + waits + ")")
+		}
 	}
 
 	list, err := db.List[models.Refund](ctx, q, f.Page, refundOrder)

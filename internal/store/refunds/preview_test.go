@@ -241,3 +241,39 @@ func TestPreviewSaysWhatNeedsApproval(t *testing.T) {
 		}
 	}
 }
+
+// What was previewed is what is ordered, or nothing is: the amount may be another one by then, of the policy or of what is left.
+func TestRefundOfAnotherAmountThanExpected(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	tx := b.Paid(t, 1)
+	early, late := b.Trip.DepartureAt.Add(-72*time.Hour), b.Trip.DepartureAt.Add(-71*time.Hour)
+
+	r := b.ByPolicy(tx)
+	p, err := b.Store.Refunds.PreviewRefund(t.Context(), r, early)
+	require.NoError(t, err)
+	require.Equal(t, "115.00", p.Amount.String())
+
+	r.Expected, r.TransactionID = &p.Amount, p.TransactionID
+	before := b.Fingerprint(t)
+
+	_, err = b.Store.Refunds.OrderRefund(t.Context(), r, late)
+	bookstest.RequireCode(t, models.CodeRefundAmountChanged, err)
+	require.Equal(t, map[string][]string{"expected_amount": {"would be 57.50 now"}}, models.RefundAmountChanged(models.MustMoney("57.50")).Details)
+	require.ErrorContains(t, err, "another amount")
+	require.Equal(t, before, b.Fingerprint(t), "nothing is ordered")
+
+	full := b.Ask(tx, "")
+	full.Expected = new(models.MustMoney("114.99"))
+	_, err = b.Store.Refunds.OrderRefund(t.Context(), full, late)
+	bookstest.RequireCode(t, models.CodeRefundAmountChanged, err)
+
+	ordered, err := b.Store.Refunds.OrderRefund(t.Context(), r, early)
+	require.NoError(t, err)
+	require.Equal(t, "115.00", ordered.Amount.String())
+
+	// The same request again is that order, whatever it would come to now.
+	again, err := b.Store.Refunds.OrderRefund(t.Context(), r, late)
+	require.NoError(t, err)
+	require.Equal(t, ordered, again)
+}

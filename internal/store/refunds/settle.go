@@ -290,7 +290,8 @@ func (st *refundSettlement) openIncident(ctx context.Context, words string) erro
 		message = "The refund of money in suspense failed. The money is still in suspense: see the reason, then order the refund of this " +
 			"transaction again."
 	case st.wasSold():
-		message = "The gateway rejected the refund. No other state changed. See its reason, then order the refund again or pay it out."
+		message = "The gateway rejected the refund. No other state changed. See its reason, then order the refund again or pay it out." +
+			st.policyOfThen()
 	case byHand:
 		message = "The payout of a late payment was rejected. " + stillOwed
 	case st.t.AdCampaignID != nil:
@@ -322,10 +323,21 @@ func (st *refundSettlement) unapproved() string {
 	case st.t.SuspenseAt != nil:
 		return message + "The money is still in suspense: order the refund of this transaction again."
 	case st.wasSold():
-		return message + "Order it again if the customer shall have the money, and have a second person approve it in time."
+		return message + "Order it again if the customer shall have the money, and have a second person approve it in time." +
+			st.policyOfThen()
 	case st.t.AdCampaignID != nil:
 		return message + "The money is still owed: order the refund of this transaction again."
 	default:
 		return message + stillOwed
 	}
+}
+
+// policyOfThen says how a refund by the policy comes to the same amount once more: the policy gives less as the departure comes near.
+func (st *refundSettlement) policyOfThen() string {
+	if st.r.RefundType != models.RefundPolicy || st.r.PolicyPercent == nil {
+		return ""
+	}
+
+	return fmt.Sprintf(" The cancellation policy gave %d %% when it was ordered, and may give less now: order PARTIAL with %s %s.",
+		*st.r.PolicyPercent, st.r.Amount, st.r.Currency)
 }
