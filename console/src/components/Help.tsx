@@ -1,4 +1,4 @@
-import { ActionIcon, Drawer, Tooltip } from '@mantine/core';
+import { ActionIcon, Drawer } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconHelp } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
@@ -23,11 +23,9 @@ export function HelpButton({ page }: { page: PageName }) {
   if (!load) return null;
   return (
     <>
-      <Tooltip label={t('help.open')}>
-        <ActionIcon variant="subtle" color="gray" onClick={open} aria-label={t('help.open')}>
-          <IconHelp size={18} />
-        </ActionIcon>
-      </Tooltip>
+      <ActionIcon variant="subtle" color="gray" onClick={open} aria-label={t('help.open')} title={t('help.open')}>
+        <IconHelp size={18} />
+      </ActionIcon>
       <Drawer
         opened={opened}
         onClose={close}

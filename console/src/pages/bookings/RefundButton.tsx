@@ -11,7 +11,7 @@ import { FormDialog } from '@/forms/FormDialog';
 import { useChoices, words } from '@/hooks/useChoices';
 import { useWords } from '@/i18n/useWords';
 import { amountText } from '@/lib/money';
-import { previewKey, RefundPreview } from './RefundPreview';
+import { previewKey, RefundPreview, type Shown } from './RefundPreview';
 
 type Quote = Schemas['RefundQuote'];
 
@@ -23,7 +23,7 @@ export function RefundButton({ booking }: { booking: Schemas['Booking'] }) {
   const { t, label, language } = useWords();
   const { choices } = useChoices();
   const [opened, { open, close }] = useDisclosure();
-  const [previewed, setPreviewed] = useState<string | null>(null);
+  const [previewed, setPreviewed] = useState<Shown | null>(null);
   const quote = useQuery({
     queryKey: ['refund-quote', booking.id],
     queryFn: ({ signal }) =>
@@ -64,7 +64,7 @@ export function RefundButton({ booking }: { booking: Schemas['Booking'] }) {
         submitLabel={t('refund.go')}
         danger
         size="lg"
-        blocked={(values) => previewed !== previewKey(values)}
+        blocked={(values) => previewed?.key !== previewKey(values)}
         after={(values) => <RefundPreview bookingId={booking.id} values={values} onShown={setPreviewed} />}
         changes={['bookings', 'payments', 'refunds', 'records', 'dashboard']}
         keyed
@@ -73,7 +73,14 @@ export function RefundButton({ booking }: { booking: Schemas['Booking'] }) {
             answered(
               api.POST('/api/v1/admin/bookings/{id}/refund', {
                 params: { path: { id: booking.id }, header: { 'Idempotency-Key': key } },
-                body: bodyOf<Schemas['RefundRequest']>(fields, values, true),
+                body: {
+                  ...bodyOf<Schemas['RefundRequest']>(fields, values, true),
+                  // What was shown is what is ordered, of the same payment, or nothing is.
+                  ...(previewed && {
+                    expected_amount: previewed.amount,
+                    payment_transaction_id: previewed.payment,
+                  }),
+                },
               }),
             ),
           );

@@ -21,11 +21,18 @@ type Line = Schemas['PreviewedLine'];
 export const previewKey = ({ refund_type = '', amount = '' }: Values) =>
   refund_type === 'PARTIAL' ? `PARTIAL ${amount.trim()}` : refund_type;
 
+/** A preview that is in sight: what it is of, and what the order is held to. */
+export interface Shown {
+  key: string;
+  amount: number;
+  payment: string;
+}
+
 interface Props {
   bookingId: string;
   values: Values;
-  /** Called with the key of the preview that is in sight, and with null when there is none. */
-  onShown: (key: string | null) => void;
+  /** Called with the preview that is in sight, and with null when there is none. */
+  onShown: (shown: Shown | null) => void;
 }
 
 /** What the refund would do, from the API, which writes nothing for it: amount, ledger lines, transfers, and the booking after it. */
@@ -50,10 +57,10 @@ export function RefundPreview({ bookingId, values, onShown }: Props) {
     refetchInterval: 30_000,
   });
 
-  const shown = query.isSuccess && !query.isPlaceholderData ? key : null;
+  const { amount, payment_transaction_id: payment } = (query.isSuccess ? query.data.data : null) ?? {};
   useEffect(() => {
-    onShown(shown);
-  }, [shown, onShown]);
+    onShown(amount === undefined || payment === undefined ? null : { key, amount, payment });
+  }, [key, amount, payment, onShown]);
 
   if (type === '' || key === 'PARTIAL ') return <p className={ui.text}>{t('preview.typeAmount')}</p>;
   return (

@@ -59,6 +59,15 @@ export function Component() {
           kind: 'choice',
           choices: assignees.map((one) => (one.value === me.id ? { ...one, label: t('incident.mine') } : one)),
         },
+        {
+          name: 'assigned',
+          label: t('incident.assigned'),
+          kind: 'choice',
+          choices: (['true', 'false'] as const).map((value) => ({
+            value,
+            label: t(value === 'true' ? 'answer.yes' : 'answer.no'),
+          })),
+        },
       ]}
       defaults={{ status: 'OPEN' }}
       columns={columns}
