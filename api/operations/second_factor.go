@@ -118,13 +118,15 @@ func wrongCode(err error) error {
 // code is what was typed, in the store's terms.
 func (o *Operations) code(account uuid.UUID, typed string) accounts.Code {
 	return accounts.Code{
-		Step: func(sealed []byte) (int64, error) {
-			secret, err := o.Sealer.Open(account, sealed)
+		Step: func(sealed []byte) (int64, []byte, error) {
+			secret, again, err := o.Sealer.Open(account, sealed)
 			if err != nil {
-				return 0, err
+				return 0, nil, err
 			}
 
-			return auth.TOTPStep(secret, typed, o.Now())
+			step, err := auth.TOTPStep(secret, typed, o.Now())
+
+			return step, again, err
 		},
 		Recovery: auth.HashRecoveryCode(typed),
 	}
