@@ -146,9 +146,10 @@ func (s *Store) AnswerChallenge(ctx context.Context, hash []byte, try *LoginTry,
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		refusal = nil
 
+		// The try has read the account once more: a password that was right before it was changed is none.
 		open, err := changed(tx.NewRaw(`UPDATE login_challenges SET tries = tries + 1
-			WHERE token_hash = ? AND user_id = ? AND used_at IS NULL AND expires_at > now() AND tries < ?`,
-			hash, try.User.ID, challengeTries).Exec(ctx))
+			WHERE token_hash = ? AND user_id = ? AND token_generation = ? AND used_at IS NULL AND expires_at > now() AND tries < ?`,
+			hash, try.User.ID, try.User.TokenGeneration, challengeTries).Exec(ctx))
 		if err != nil || !open {
 			refusal = errNoChallenge()
 
