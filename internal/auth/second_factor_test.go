@@ -170,7 +170,9 @@ func TestSaysSecondFactor(t *testing.T) {
 	}{
 		{methods: []string{"pwd", "otp"}},
 		{methods: []string{"mfa"}},
-		{methods: []string{"hwk"}},
+		{methods: []string{"hwk", "pin"}},
+		{methods: []string{"face", "swk"}},
+		{methods: []string{"otp"}, class: "aal2"},
 		{class: "http://schemas.openid.net/pape/policies/2007/06/multi-factor/mfa"},
 		{class: "https://refeds.org/profile/mfa"},
 		{class: "aal2"},
@@ -181,7 +183,19 @@ func TestSaysSecondFactor(t *testing.T) {
 	for _, no := range []struct {
 		methods []string
 		class   string
-	}{{}, {methods: []string{"pwd"}}, {methods: []string{"pwd", "rba", "sms-not"}, class: "0"}, {class: "aal1"}, {class: "urn:mfa-not"}} {
+	}{
+		{},
+		{methods: []string{"otp"}},
+		{methods: []string{"swk"}},
+		{methods: []string{"hwk", "user"}},
+		{methods: []string{"otp", "otp"}},
+		{methods: []string{"otp", "swk"}},
+		{methods: []string{"pwd", "pin"}},
+		{methods: []string{"pwd"}},
+		{methods: []string{"pwd", "rba", "sms-not"}, class: "0"},
+		{class: "aal1"},
+		{class: "urn:mfa-not"},
+	} {
 		require.False(t, SaysSecondFactor(no.methods, no.class), "%v", no)
 	}
 }
