@@ -50,7 +50,7 @@ type delivery struct {
 	lost     bool      // another deliverer has had one of them meanwhile: what is claimed may be delivered already
 	ending   bool      // lanes begin nothing more
 	lanes    map[outbox.Address][]*models.Notification
-	underWay map[outbox.Address]int  // messages that are claimed and not recorded yet
+	underWay map[outbox.Address]int  // messages that count (outbox.Limited), are claimed and not recorded yet
 	leased   map[uuid.UUID]time.Time // since when each of them that has no result yet is
 	results  []result
 	idle     chan struct{} // the last lane has ended
@@ -266,8 +266,11 @@ func (d *delivery) enqueue(ctx context.Context, due []models.Notification) {
 		queue, busy := d.lanes[to]
 
 		d.lanes[to] = append(queue, n)
-		d.underWay[to]++
 		d.leased[n.ID] = d.looked
+
+		if outbox.Limited(n) {
+			d.underWay[to]++
+		}
 
 		if !busy {
 			go d.lane(ctx, to)

@@ -52,12 +52,16 @@ func (d *delivery) record(ctx context.Context) error {
 	}
 
 	for _, r := range results {
+		delete(d.leased, r.ID)
+
+		if !outbox.Limited(r.Notification) {
+			continue
+		}
+
 		to := outbox.AddressOf(r.Notification)
 		if d.underWay[to]--; d.underWay[to] == 0 {
 			delete(d.underWay, to)
 		}
-
-		delete(d.leased, r.ID)
 	}
 
 	d.out.Sent += len(sent)

@@ -173,7 +173,7 @@ func apiDeps(ctx context.Context, cfg config.Config, p apiParts, open *closers) 
 		return api.Deps{}, nil, err
 	}
 
-	sealer, err := newSealer(cfg, keys)
+	sealer, err := auth.NewSealer(cfg.Identity.TOTPKeys.Reveal(), keys)
 	if err != nil {
 		return api.Deps{}, nil, err
 	}
@@ -223,15 +223,6 @@ func apiDeps(ctx context.Context, cfg config.Config, p apiParts, open *closers) 
 		Checks:   map[string]func(context.Context) error{"database": p.store.DB.Ready, "orchestrator": p.workflows.Ping},
 		Accounts: accountStates(cfg, p.store),
 	}, handlers, nil
-}
-
-// newSealer has the keys of the settings, else keys that are derived from those that sign tokens.
-func newSealer(cfg config.Config, keys *auth.Keyring) (*auth.Sealer, error) {
-	if len(cfg.Identity.TOTPKeys) == 0 {
-		return keys.Sealer()
-	}
-
-	return auth.NewSealer(cfg.Identity.TOTPKeys.Reveal())
 }
 
 // accountStatus looks accounts up for the gate.

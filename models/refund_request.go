@@ -17,7 +17,7 @@ type RefundRequest struct {
 	Address       string // where the request came from, and by what; for the audit log
 	UserAgent     string
 	Reason        string // may name a person
-	// AtMost bounds what is ordered in a session without a code of late; nil: there is no bound.
+	// AtMost bounds what a requester without a code of late has ordered back of the payment with this order; nil: there is no bound.
 	AtMost   *Money
 	Claim    uuid.UUID // of the Idempotency-Key; uuid.Nil without one
 	BodyHash []byte    // SHA-256 of the request's body; nil without an Idempotency-Key

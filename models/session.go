@@ -89,9 +89,15 @@ func (p AccountTokenPurpose) Lifetime() time.Duration {
 	}
 }
 
-// PerDay is how many mails for the purpose an account gets within 24 hours: anybody can ask for some of them.
-func (p AccountTokenPurpose) PerDay() int {
+// MailLimit is how many mails for the purpose an account gets within which time, those whose link was used not counted. For a new
+// password anybody can ask, and what they use up is the owner's: the time is half of that for which the link is good, so that an owner
+// who gets no mail has one whose link opens.
+func (p AccountTokenPurpose) MailLimit() (n int, within time.Duration) {
+	if p == TokenResetPassword {
+		return 1, p.Lifetime() / 2
+	}
+
 	const few = 5
 
-	return few
+	return few, 24 * time.Hour
 }

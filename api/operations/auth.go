@@ -25,11 +25,13 @@ func (o *Operations) Register(ctx context.Context, r gen.RegisterRequestObject) 
 		return nil, err
 	}
 
-	u, err := o.Store.Accounts.Register(ctx, actor(ctx), models.User{
+	u, mailed, err := o.Store.Accounts.Register(ctx, actor(ctx), models.User{
 		ID: models.NewID(), Name: r.Body.Name, Email: r.Body.Email, Phone: r.Body.Phone,
 		PasswordHash: hash, Role: models.RoleEndUser, Locale: middleware.Locale(ctx),
 	})
-	o.mailQueued(ctx) // to the owner of an address that has an account, too
+	if mailed { // to the owner of an address that has an account, too
+		o.mailQueued(ctx)
+	}
 
 	if err != nil {
 		return nil, err

@@ -83,6 +83,9 @@ type Operations struct {
 
 	dashboards *dashboards // that are open
 	waiters    *waiters    // for payments
+
+	wake   wake          // of the outbox
+	resets chan struct{} // a place for each new password that is being asked for
 }
 
 // New makes the handlers.
@@ -91,6 +94,7 @@ func New(d Deps) *Operations {
 		Deps: d, exports: newExports(), uploads: make(chan struct{}, uploadsAtOnce), dashboards: newDashboards(d.Log), waiters: newWaiters(),
 		ownUploads: newSlots("uploads", d.AtOnce.Uploads), ownExports: newSlots("exports", d.AtOnce.Exports),
 		ownPolls: newSlots("waiting requests", d.AtOnce.LongPolls),
+		resets:   make(chan struct{}, resetsAtOnce),
 	}
 }
 
@@ -100,18 +104,6 @@ const detachedTime = 5 * time.Second
 // detached is a context that outlives the request and its client by detachedTime.
 func detached(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), detachedTime)
-}
-
-// mailQueued has a mail delivered that was just queued and that its reader waits for. It may fail: the sweep finds the mail.
-func (o *Operations) mailQueued(ctx context.Context) {
-	go func() {
-		ctx, cancel := detached(ctx)
-		defer cancel()
-
-		if err := o.Workflows.WakeOutbox(ctx); err != nil {
-			o.Log.DebugContext(ctx, "outbox not woken; the sweep finds what is queued", "request_id", middleware.RequestID(ctx), "error", err)
-		}
-	}()
 }
 
 // actor is the caller in the store's terms.

@@ -118,13 +118,15 @@ func wrongCode(err error) error {
 // code is what was typed, in the store's terms.
 func (o *Operations) code(account uuid.UUID, typed string) accounts.Code {
 	return accounts.Code{
-		Step: func(sealed []byte) (int64, error) {
-			secret, err := o.Sealer.Open(account, sealed)
+		Step: func(sealed []byte) (int64, []byte, error) {
+			secret, again, err := o.Sealer.Open(account, sealed)
 			if err != nil {
-				return 0, err
+				return 0, nil, err
 			}
 
-			return auth.TOTPStep(secret, typed, o.Now())
+			step, err := auth.TOTPStep(secret, typed, o.Now())
+
+			return step, again, err
 		},
 		Recovery: auth.HashRecoveryCode(typed),
 	}
@@ -161,7 +163,12 @@ func (o *Operations) BeginSecondFactor(
 // proveOwner asks for the password, unless it was typed for this session a moment ago. Errors: VALIDATION_ERROR, those of a log-in.
 func (o *Operations) proveOwner(ctx context.Context, u *models.User, proof *gen.PasswordProof) error {
 	if proof == nil || proof.Password == nil {
-		session, err := o.Store.Accounts.Session(ctx, u.ID, middleware.Principal(ctx).SessionID)
+		id := middleware.Principal(ctx).SessionID
+		if id == uuid.Nil { // the token of another issuer: no password was typed for it here
+			return models.Invalid("password", "is required")
+		}
+
+		session, err := o.Store.Accounts.Session(ctx, u.ID, id)
 		if err != nil {
 			return sessionOver(err)
 		}
@@ -238,8 +245,8 @@ func (o *Operations) SteppedUp(ctx context.Context, caller auth.Principal) error
 	return models.StepUpRequired()
 }
 
-// orderAtMost is the amount above which the caller has to type a code before ordering a refund; nil when they have, or need none. What a
-// refund comes to is known only when it is ordered (rules: identity.step-up).
+// orderAtMost is the amount above which the caller has to type a code before ordering a refund, what they have ordered of the same payment
+// before included; nil when they have, or need none. What a refund comes to is known only when it is ordered (rules: identity.step-up).
 func (o *Operations) orderAtMost(ctx context.Context) (*models.Money, error) {
 	if o.StepUpAbove.IsZero() {
 		return nil, nil //nolint:nilnil // there is no bound

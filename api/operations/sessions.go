@@ -62,8 +62,12 @@ func (o *Operations) SendVerification(
 		return nil, sessionOver(err)
 	}
 
-	if u.EmailVerifiedAt == nil {
-		err = o.Store.Accounts.SendLink(ctx, actor(ctx), u.ID, models.TokenVerifyEmail)
+	if u.EmailVerifiedAt != nil {
+		return gen.SendVerification202Response{}, nil
+	}
+
+	queued, err := o.Store.Accounts.SendLink(ctx, actor(ctx), u.ID, models.TokenVerifyEmail)
+	if queued {
 		o.mailQueued(ctx)
 	}
 
@@ -76,21 +80,30 @@ func (o *Operations) VerifyEmail(ctx context.Context, r gen.VerifyEmailRequestOb
 }
 
 // ForgotPassword sends a link to the owner of an address. Whether there is an account shows neither in the answer nor in its time: the
-// work is done after it.
+// work is done after it. When there is too much of it the answer waits for a place, for any address. Error: SERVICE_UNAVAILABLE.
 func (o *Operations) ForgotPassword(ctx context.Context, r gen.ForgotPasswordRequestObject) (gen.ForgotPasswordResponseObject, error) {
 	by, email := actor(ctx), r.Body.Email
 
+	select {
+	case o.resets <- struct{}{}:
+	case <-ctx.Done():
+		return nil, models.Errorf(models.CodeServiceUnavailable, "Too many ask for a new password now. Try again.")
+	}
+
 	go func() {
+		defer func() { <-o.resets }()
+
 		ctx, cancel := detached(ctx)
 		defer cancel()
 
-		if err := o.Store.Accounts.AskForReset(ctx, by, email); err != nil {
+		queued, err := o.Store.Accounts.AskForReset(ctx, by, email)
+		if err != nil {
 			o.Log.WarnContext(ctx, "mail for a forgotten password not queued", "request_id", by.RequestID, "error", err)
-
-			return
 		}
 
-		o.mailQueued(ctx)
+		if queued {
+			o.mailQueued(ctx)
+		}
 	}()
 
 	return gen.ForgotPassword202Response{}, nil

@@ -85,8 +85,10 @@ func (o *Operations) finishSingleSignOn(ctx context.Context, p gen.FinishSingleS
 	switch {
 	case err != nil && models.CodeOf(err) != models.CodeNotFound:
 		return "", err
-	case err != nil || !o.SignOn.Allows(u.Role) || u.LockedAt != nil:
-		return "", models.Errorf(models.CodeForbidden, "There is no account that may log in this way.")
+	case err != nil:
+		return "", errNoSignOn()
+	case !o.SignOn.Allows(u.Role) || u.LockedAt != nil:
+		return "", o.signOnRefused(ctx, &u, errNoSignOn())
 	}
 
 	factor := models.SecondFactor("")
@@ -102,7 +104,7 @@ func (o *Operations) finishSingleSignOn(ctx context.Context, p gen.FinishSingleS
 
 	session, err := o.Store.Accounts.SignOn(ctx, u, from(ctx), token, factor)
 	if err != nil {
-		return "", err
+		return "", o.signOnRefused(ctx, &u, err)
 	}
 
 	middleware.UseCookies(ctx)
@@ -110,6 +112,23 @@ func (o *Operations) finishSingleSignOn(ctx context.Context, p gen.FinishSingleS
 	_, err = o.tokens(ctx, &u, &session, plain)
 
 	return attempt.ReturnTo, err
+}
+
+func errNoSignOn() error {
+	return models.Errorf(models.CodeForbidden, "There is no account that may log in this way.")
+}
+
+// signOnRefused notes a refusal of an account that exists, which only its owner at the identity provider can cause.
+func (o *Operations) signOnRefused(ctx context.Context, u *models.User, refusal error) error {
+	if models.CodeOf(refusal) == models.CodeInternal {
+		return refusal
+	}
+
+	if err := o.Store.Accounts.SignOnRefused(ctx, u, from(ctx)); err != nil {
+		return err
+	}
+
+	return refusal
 }
 
 // askForCode sends the browser to the page that asks for a code of the account's own second factor. The token stands behind the #, which

@@ -37,23 +37,31 @@ func (o *Operations) ListUsers(ctx context.Context, r gen.ListUsersRequestObject
 	}, nil
 }
 
-// account is the answer about an account that was read or changed.
+// account is the answer about an account that was changed. What is known of its use belongs to the answer and not to the change: where it
+// cannot be read it is left out.
 func (o *Operations) account(ctx context.Context, u models.User, err error) (gen.AccountAnswer, error) {
 	if err != nil {
 		return gen.AccountAnswer{}, err
 	}
 
 	uses, err := o.Store.Accounts.LastLogins(ctx, []uuid.UUID{u.ID})
+	if err != nil {
+		o.Log.WarnContext(ctx, "use of a changed account not read", "request_id", middleware.RequestID(ctx), "error", err)
+	}
 
-	return gen.AccountAnswer{Data: accountOf(&u, uses[u.ID])}, err
+	return gen.AccountAnswer{Data: accountOf(&u, uses[u.ID])}, nil
 }
 
 // GetUser is one account.
 func (o *Operations) GetUser(ctx context.Context, r gen.GetUserRequestObject) (gen.GetUserResponseObject, error) {
 	u, err := o.Store.Accounts.UserByID(ctx, r.ID)
-	answer, err := o.account(ctx, u, err)
+	if err != nil {
+		return nil, err
+	}
 
-	return gen.GetUser200JSONResponse(answer), err
+	uses, err := o.Store.Accounts.LastLogins(ctx, []uuid.UUID{u.ID})
+
+	return gen.GetUser200JSONResponse{Data: accountOf(&u, uses[u.ID])}, err
 }
 
 // InviteUser makes an account whose owner sets the password by the link of a mail.
@@ -67,7 +75,9 @@ func (o *Operations) InviteUser(ctx context.Context, r gen.InviteUserRequestObje
 		Name: r.Body.Name, Email: r.Body.Email, Phone: r.Body.Phone, Role: r.Body.Role, Locale: locale,
 	})
 
-	o.mailQueued(ctx)
+	if err == nil {
+		o.mailQueued(ctx)
+	}
 
 	answer, err := o.account(ctx, u, err)
 
@@ -119,7 +129,9 @@ func (o *Operations) UnlockUser(ctx context.Context, r gen.UnlockUserRequestObje
 // InviteUserAgain sends another invitation.
 func (o *Operations) InviteUserAgain(ctx context.Context, r gen.InviteUserAgainRequestObject) (gen.InviteUserAgainResponseObject, error) {
 	u, err := o.Store.Accounts.InviteAgain(ctx, actor(ctx), r.ID)
-	o.mailQueued(ctx)
+	if err == nil {
+		o.mailQueued(ctx)
+	}
 
 	answer, err := o.account(ctx, u, err)
 

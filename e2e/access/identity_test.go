@@ -105,7 +105,8 @@ func (w *world) link(t *testing.T, purpose models.AccountTokenPurpose) string {
 	t.Helper()
 
 	of := w.newAccount(t, stranger).user.ID
-	require.NoError(t, w.Store.Accounts.SendLink(t.Context(), db.Actor{Operator: "test"}, of, purpose))
+	_, err := w.Store.Accounts.SendLink(t.Context(), db.Actor{Operator: "test"}, of, purpose)
+	require.NoError(t, err)
 
 	plain, hash := auth.NewRefreshToken()
 	// The worker sends the mail, too, at any time: what it has made of the link is overwritten by this, or this by that.

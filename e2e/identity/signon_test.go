@@ -167,6 +167,9 @@ func TestSingleSignOn(t *testing.T) {
 	change(t, s, "UPDATE users SET locked_at = now() WHERE id = $1", people["locked"].ID)
 
 	require.True(t, data[gen.SingleSignOn](t, http.StatusOK, s.Anybody().Get("/api/v1/auth/oidc")).Enabled)
+	require.Eventually(t, func() bool { // a second after it was away it is asked again
+		return newBrowser(s).do(t, http.MethodGet, startPath, nil).Status == http.StatusSeeOther
+	}, patience, poll)
 
 	t.Run("signed on", func(t *testing.T) {
 		t.Parallel()
@@ -225,6 +228,10 @@ func TestSingleSignOn(t *testing.T) {
 			b := newBrowser(s)
 			require.Equal(t, "/console/sign-in?error="+string(want), comeBack(t, b, signOn(t, b, issuer, name, "")), name)
 			require.NotContains(t, b.jar, accessCookie, name)
+		}
+
+		for name, noted := range map[string]int{"super": 1, "locked": 1, "unverified": 0} {
+			require.Equal(t, noted, audited(s, "LOGIN_FAILED", people[name].ID), name)
 		}
 
 		require.Equal(t, 0, s.Count("SELECT count(*) FROM users WHERE email = 'no@rihla.test'"), "no account is made")

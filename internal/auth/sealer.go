@@ -21,8 +21,9 @@ type Sealer struct {
 	keys []cipher.AEAD // the first seals
 }
 
-// NewSealer reads keys, newest first, each base64 of 32 bytes.
-func NewSealer(keys []string) (*Sealer, error) {
+// NewSealer reads keys, newest first, each base64 of 32 bytes. Behind them come keys that are derived from those that sign tokens, each
+// for itself: they seal where there are no others, and open what they have sealed before there were.
+func NewSealer(keys []string, ring *Keyring) (*Sealer, error) {
 	s := &Sealer{}
 
 	for i, text := range keys {
@@ -36,15 +37,7 @@ func NewSealer(keys []string) (*Sealer, error) {
 		}
 	}
 
-	return s, nil
-}
-
-// Sealer makes one from the keyring: without keys of its own the service seals by what it signs tokens with, each key for itself, so
-// that a signing key that goes takes the secrets with it that it has sealed.
-func (k *Keyring) Sealer() (*Sealer, error) {
-	s := &Sealer{}
-
-	for _, seed := range k.seeds {
+	for _, seed := range ring.seeds {
 		key, err := hkdf.Key(sha256.New, seed, nil, "rihla second factors", sealKeyBytes)
 		if err != nil {
 			return nil, fmt.Errorf("derive key: %w", err)
@@ -82,17 +75,25 @@ func (s *Sealer) Seal(account uuid.UUID, secret string) []byte {
 	return s.keys[0].Seal(nonce, nonce, []byte(secret), account[:])
 }
 
-// Open decrypts what Seal has made for the account, by whichever of the keys.
-func (s *Sealer) Open(account uuid.UUID, sealed []byte) (string, error) {
-	for _, key := range s.keys {
+// Open decrypts what Seal has made for the account, by whichever of the keys. again is the secret as the first key seals it, nil when
+// that is the one that has opened it.
+func (s *Sealer) Open(account uuid.UUID, sealed []byte) (secret string, again []byte, err error) {
+	for i, key := range s.keys {
 		if len(sealed) < key.NonceSize() {
 			break
 		}
 
-		if secret, err := key.Open(nil, sealed[:key.NonceSize()], sealed[key.NonceSize():], account[:]); err == nil {
-			return string(secret), nil
+		plain, err := key.Open(nil, sealed[:key.NonceSize()], sealed[key.NonceSize():], account[:])
+		if err != nil {
+			continue
 		}
+
+		if i > 0 {
+			again = s.Seal(account, string(plain))
+		}
+
+		return string(plain), again, nil
 	}
 
-	return "", errors.New("none of the keys opens the secret of a second factor")
+	return "", nil, errors.New("none of the keys opens the secret of a second factor")
 }

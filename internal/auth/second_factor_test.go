@@ -90,39 +90,74 @@ func TestSealer(t *testing.T) {
 	t.Parallel()
 
 	old, recent := strings.Repeat("A", 43)+"=", strings.Repeat("B", 42)+"A="
-	account := uuid.New()
+	account, ring := uuid.New(), newTestKeyring(t, newKeyPEM(t))
 
-	first, err := NewSealer([]string{old})
+	first, err := NewSealer([]string{old}, ring)
 	require.NoError(t, err)
 
 	sealed := first.Seal(account, "secret")
 	require.NotContains(t, string(sealed), "secret")
 	require.NotEqual(t, sealed, first.Seal(account, "secret"), "each has a nonce of its own")
 
-	rotated, err := NewSealer([]string{recent, old})
+	rotated, err := NewSealer([]string{recent, old}, ring)
 	require.NoError(t, err)
 
 	for _, s := range []*Sealer{first, rotated} {
-		secret, err := s.Open(account, sealed)
+		secret, _, err := s.Open(account, sealed)
 		require.NoError(t, err)
 		require.Equal(t, "secret", secret)
 	}
 
-	_, err = rotated.Open(uuid.New(), sealed)
+	_, _, err = rotated.Open(uuid.New(), sealed)
 	require.Error(t, err, "of another account")
 
 	sealed[len(sealed)-1] ^= 1
-	_, err = rotated.Open(account, sealed)
+	_, _, err = rotated.Open(account, sealed)
 	require.Error(t, err, "changed")
-	_, err = rotated.Open(account, sealed[:5])
+	_, _, err = rotated.Open(account, sealed[:5])
 	require.Error(t, err, "cut")
 
-	_, err = first.Open(account, rotated.Seal(account, "secret"))
+	_, _, err = first.Open(account, rotated.Seal(account, "secret"))
 	require.Error(t, err, "a key that it does not have")
 
 	for _, bad := range []string{"", "short", strings.Repeat("!", 44)} {
-		_, err = NewSealer([]string{bad})
+		_, err = NewSealer([]string{bad}, ring)
 		require.Error(t, err)
+	}
+}
+
+// TestSealerOutlivesItsKeys goes the whole way of keys: derived ones, another signing key in front, keys of their own, and the derived
+// ones gone. At each step what was sealed before is opened, and is sealed anew under the first key, which is all that the next step needs.
+func TestSealerOutlivesItsKeys(t *testing.T) {
+	t.Parallel()
+
+	account, one, two, three := uuid.New(), newKeyPEM(t), newKeyPEM(t), newKeyPEM(t)
+	own, next := strings.Repeat("A", 43)+"=", strings.Repeat("B", 42)+"A="
+
+	sealer := func(ring *Keyring, keys ...string) *Sealer {
+		s, err := NewSealer(keys, ring)
+		require.NoError(t, err)
+
+		return s
+	}
+
+	sealed := sealer(newTestKeyring(t, one)).Seal(account, "secret")
+
+	for _, s := range []*Sealer{
+		sealer(newTestKeyring(t, two, one)), sealer(newTestKeyring(t, two), own), sealer(newTestKeyring(t, three), next, own),
+		sealer(newTestKeyring(t, three), next),
+	} {
+		secret, again, err := s.Open(account, sealed)
+		require.NoError(t, err)
+		require.Equal(t, "secret", secret)
+
+		if again != nil {
+			sealed = again
+		}
+
+		_, again, err = s.Open(account, sealed)
+		require.NoError(t, err)
+		require.Nil(t, again, "sealed under the first key")
 	}
 }
 
@@ -135,7 +170,9 @@ func TestSaysSecondFactor(t *testing.T) {
 	}{
 		{methods: []string{"pwd", "otp"}},
 		{methods: []string{"mfa"}},
-		{methods: []string{"hwk"}},
+		{methods: []string{"hwk", "pin"}},
+		{methods: []string{"face", "swk"}},
+		{methods: []string{"otp"}, class: "aal2"},
 		{class: "http://schemas.openid.net/pape/policies/2007/06/multi-factor/mfa"},
 		{class: "https://refeds.org/profile/mfa"},
 		{class: "aal2"},
@@ -146,7 +183,19 @@ func TestSaysSecondFactor(t *testing.T) {
 	for _, no := range []struct {
 		methods []string
 		class   string
-	}{{}, {methods: []string{"pwd"}}, {methods: []string{"pwd", "rba", "sms-not"}, class: "0"}, {class: "aal1"}, {class: "urn:mfa-not"}} {
+	}{
+		{},
+		{methods: []string{"otp"}},
+		{methods: []string{"swk"}},
+		{methods: []string{"hwk", "user"}},
+		{methods: []string{"otp", "otp"}},
+		{methods: []string{"otp", "swk"}},
+		{methods: []string{"pwd", "pin"}},
+		{methods: []string{"pwd"}},
+		{methods: []string{"pwd", "rba", "sms-not"}, class: "0"},
+		{class: "aal1"},
+		{class: "urn:mfa-not"},
+	} {
 		require.False(t, SaysSecondFactor(no.methods, no.class), "%v", no)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
+	"golang.org/x/sync/singleflight"
 
 	"rihla/internal/config"
 	"rihla/models"
@@ -20,17 +22,25 @@ import (
 // SignOnCallback is the path to which an identity provider sends browsers back.
 const SignOnCallback = "/api/v1/auth/oidc/callback"
 
-// signOnTimeout bounds a call to an identity provider.
-const signOnTimeout = 10 * time.Second
+const (
+	// signOnTimeout bounds a call to an identity provider.
+	signOnTimeout = 10 * time.Second
+	// signOnPause is for how long a provider that was away is not asked again.
+	signOnPause = time.Second
+)
 
 // SignOn logs people in at an identity provider (OpenID Connect, authorization code with PKCE). It is safe for concurrent use.
 type SignOn struct {
 	settings config.OIDC
 	callback string
 	log      *slog.Logger
+	calls    *http.Client
+	asking   singleflight.Group
 
-	mu       sync.Mutex
+	mu       sync.Mutex     // never held over a call
 	provider *oidc.Provider // nil until the provider has answered
+	away     error          // of the last call that it has not answered
+	awayAt   time.Time
 }
 
 // NewSignOn is the identity provider of the settings, nil without one. One that is away delays nothing: it is asked again by
@@ -44,7 +54,10 @@ func NewSignOn(ctx context.Context, settings config.OIDC, publicURL string, log 
 		return nil, errors.New("OIDC_ISSUER needs PUBLIC_URL, to which browsers come back")
 	}
 
-	s := &SignOn{settings: settings, callback: strings.TrimRight(publicURL, "/") + SignOnCallback, log: log}
+	s := &SignOn{
+		settings: settings, callback: strings.TrimRight(publicURL, "/") + SignOnCallback, log: log,
+		calls: &http.Client{Timeout: signOnTimeout},
+	}
 
 	if _, err := s.discover(ctx); err != nil {
 		log.WarnContext(ctx, "identity provider does not answer; it is asked again when somebody logs in", "error", err)
@@ -53,45 +66,56 @@ func NewSignOn(ctx context.Context, settings config.OIDC, publicURL string, log 
 	return s, nil
 }
 
-// discover reads the provider's own description, once.
+// discover reads the provider's own description, once. All who want it wait for one call, and not longer than their own time.
 func (s *SignOn) discover(ctx context.Context) (*oidc.Provider, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
-	if s.provider != nil {
-		return s.provider, nil
+	if provider, err := s.known(); provider != nil || err != nil {
+		return provider, err
 	}
 
 	// Its keys are fetched for as long as the process runs.
-	long := context.WithoutCancel(ctx)
+	long := oidc.ClientContext(context.WithoutCancel(ctx), s.calls)
 
-	asked, cancel := context.WithTimeout(ctx, signOnTimeout)
-	defer cancel()
+	found := s.asking.DoChan("", func() (any, error) {
+		if provider, err := s.known(); provider != nil || err != nil {
+			return provider, err
+		}
 
-	// The provider keeps the context for its keys; the discovery itself must end.
-	found := make(chan error, 1)
+		provider, err := oidc.NewProvider(long, s.settings.Issuer)
 
-	var provider *oidc.Provider
+		s.mu.Lock()
+		defer s.mu.Unlock()
 
-	go func() {
-		var err error
-
-		provider, err = oidc.NewProvider(long, s.settings.Issuer)
-		found <- err
-	}()
-
-	select {
-	case err := <-found:
 		if err != nil {
-			return nil, fmt.Errorf("discover identity provider: %w", err)
+			s.away, s.awayAt = fmt.Errorf("discover identity provider: %w", err), time.Now()
+
+			return nil, s.away
 		}
 
 		s.provider = provider
 
 		return provider, nil
-	case <-asked.Done():
-		return nil, fmt.Errorf("discover identity provider: %w", asked.Err())
+	})
+
+	select {
+	case answer := <-found:
+		provider, _ := answer.Val.(*oidc.Provider)
+
+		return provider, answer.Err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("discover identity provider: %w", ctx.Err())
 	}
+}
+
+// known is the provider when it has answered, and why it has not when it was asked a moment ago; else both are nil.
+func (s *SignOn) known() (*oidc.Provider, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	if s.provider == nil && s.away != nil && time.Since(s.awayAt) < signOnPause {
+		return nil, s.away
+	}
+
+	return s.provider, nil
 }
 
 func (s *SignOn) client(p *oidc.Provider) *oauth2.Config {
@@ -113,7 +137,7 @@ type SignOnAttempt struct {
 func (s *SignOn) Begin(ctx context.Context, returnTo string) (SignOnAttempt, string, error) {
 	provider, err := s.discover(ctx)
 	if err != nil {
-		return SignOnAttempt{}, "", s.away(ctx, err)
+		return SignOnAttempt{}, "", s.unavailable(ctx, err)
 	}
 
 	state, _ := NewRefreshToken()
@@ -134,10 +158,10 @@ type SignedOn struct {
 func (s *SignOn) Finish(ctx context.Context, a SignOnAttempt, code string) (SignedOn, error) {
 	provider, err := s.discover(ctx)
 	if err != nil {
-		return SignedOn{}, s.away(ctx, err)
+		return SignedOn{}, s.unavailable(ctx, err)
 	}
 
-	ctx, cancel := context.WithTimeout(ctx, signOnTimeout)
+	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, s.calls), signOnTimeout)
 	defer cancel()
 
 	token, err := s.client(provider).Exchange(ctx, code, oauth2.VerifierOption(a.Verifier))
@@ -146,7 +170,7 @@ func (s *SignOn) Finish(ctx context.Context, a SignOnAttempt, code string) (Sign
 			return SignedOn{}, errNotSignedOn("refused the code: " + refused.ErrorCode)
 		}
 
-		return SignedOn{}, s.away(ctx, errors.New("exchange code: no answer"))
+		return SignedOn{}, s.unavailable(ctx, errors.New("exchange code: no answer"))
 	}
 
 	raw, _ := token.Extra("id_token").(string)
@@ -186,7 +210,7 @@ func (s *SignOn) Finish(ctx context.Context, a SignOnAttempt, code string) (Sign
 // Allows reports whether accounts of the role may log in by it.
 func (s *SignOn) Allows(role models.Role) bool { return slices.Contains(s.settings.Roles, role) }
 
-func (s *SignOn) away(ctx context.Context, err error) error {
+func (s *SignOn) unavailable(ctx context.Context, err error) error {
 	s.log.WarnContext(ctx, "identity provider does not answer", "error", err)
 
 	return models.Errorf(models.CodeServiceUnavailable, "The identity provider cannot be reached.")

@@ -41,16 +41,14 @@ func (s *Store) AddUser(ctx context.Context, by db.Actor, u models.User) (models
 }
 
 // Register is AddUser for an owner who opens the account, whose address a mail with a link verifies. The owner of an address that has an
-// account gets a mail. Error: EMAIL_ALREADY_EXISTS.
-func (s *Store) Register(ctx context.Context, by db.Actor, u models.User) (models.User, error) {
-	var out models.User
-
-	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
+// account gets a mail. mailed reports whether one was queued. Error: EMAIL_ALREADY_EXISTS.
+func (s *Store) Register(ctx context.Context, by db.Actor, u models.User) (out models.User, mailed bool, err error) {
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
 		if out, err = insertUser(ctx, tx, u); err != nil {
 			return err
 		}
 
-		if _, err = queueLink(ctx, tx, &out, models.TokenVerifyEmail); err != nil {
+		if mailed, err = queueLink(ctx, tx, &out, models.TokenVerifyEmail); err != nil {
 			return err
 		}
 
@@ -59,12 +57,15 @@ func (s *Store) Register(ctx context.Context, by db.Actor, u models.User) (model
 		return db.Audit(ctx, tx, by, "USER_CREATED", "user", &out.ID, accountDetails(&out, nil, accountState(&out)))
 	})
 	if models.CodeOf(err) == models.CodeEmailAlreadyExists {
-		if told := s.TellOwner(ctx, u.Email); told != nil {
-			return out, told
+		told, failed := s.TellOwner(ctx, u.Email)
+		if failed != nil {
+			return out, false, failed
 		}
+
+		return out, told, err
 	}
 
-	return out, err
+	return out, mailed && err == nil, err
 }
 
 // insertMade is insertUser for an account that others make with a password. That of a company or of the platform was made for its
@@ -147,8 +148,8 @@ func (s *Store) RemoveUser(ctx context.Context, by db.Actor, id uuid.UUID) error
 	})
 }
 
-// ChangePassword replaces the hash of an account's password and ends all its sessions. was is the hash that it must
-// still have, for an owner who has proved to know the password; empty for an operator, who sets it whatever it is.
+// ChangePassword replaces the hash of an account's password and ends all its sessions, and the links that set one. was is the hash that
+// it must still have, for an owner who has proved to know the password; empty for an operator, who sets it whatever it is.
 // Error: NOT_FOUND, also when the hash has changed meanwhile.
 func (s *Store) ChangePassword(ctx context.Context, by db.Actor, id uuid.UUID, was string, hash string) error {
 	if hash == "" {
@@ -164,6 +165,10 @@ func (s *Store) ChangePassword(ctx context.Context, by db.Actor, id uuid.UUID, w
 			return q.Set("password_hash = ?", hash)
 		})
 		if err != nil {
+			return err
+		}
+
+		if err := endLinks(ctx, tx, id); err != nil {
 			return err
 		}
 

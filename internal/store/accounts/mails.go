@@ -40,14 +40,15 @@ var mailKinds = map[models.AccountTokenPurpose]models.NotificationKind{
 	models.TokenInvitation: models.NotifyInvitation,
 }
 
-// queueLink queues a mail with a link for the purpose, unless the account has had its mails of the day for it. It reports whether it did.
+// queueLink queues a mail with a link for the purpose, unless the account has had its mails for it (MailLimit). It reports whether it did.
 func queueLink(ctx context.Context, tx bun.Tx, u *models.User, purpose models.AccountTokenPurpose) (bool, error) {
 	token := models.NewID()
+	most, within := purpose.MailLimit()
 
 	// The account's row is locked by the caller, so that the count is exact.
 	queued, err := changed(tx.NewRaw(`INSERT INTO account_tokens (id, user_id, purpose, email) SELECT ?0, ?1, ?2, ?3
-		WHERE (SELECT count(*) FROM account_tokens WHERE user_id = ?1 AND purpose = ?2 AND created_at > now() - interval '24 hours') < ?4`,
-		token, u.ID, purpose, u.Email, purpose.PerDay()).Exec(ctx))
+		WHERE (SELECT count(*) FROM account_tokens WHERE user_id = ?1 AND purpose = ?2 AND used_at IS NULL
+			AND created_at > now() - ?5 * interval '1 second') < ?4`, token, u.ID, purpose, u.Email, most, within.Seconds()).Exec(ctx))
 	if err != nil || !queued {
 		return false, err
 	}
@@ -60,61 +61,73 @@ func queueLink(ctx context.Context, tx bun.Tx, u *models.User, purpose models.Ac
 	return true, queueNotice(ctx, tx, u, mailKinds[purpose], data)
 }
 
-// SendLink queues a mail with a link for the purpose. Error: NOT_FOUND for an account that is not there. An account that has had its
-// mails of the day for the purpose gets none, which is no error.
-func (s *Store) SendLink(ctx context.Context, by db.Actor, user uuid.UUID, purpose models.AccountTokenPurpose) error {
-	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+// SendLink queues a mail with a link for the purpose, and reports whether it did: an account that has had its mails for the purpose gets
+// none, which is no error. Error: NOT_FOUND for an account that is not there.
+func (s *Store) SendLink(
+	ctx context.Context, by db.Actor, user uuid.UUID, purpose models.AccountTokenPurpose,
+) (queued bool, err error) {
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		var u models.User
 		if err := tx.NewSelect().Model(&u).Where("u.id = ?", user).Where("u.deleted_at IS NULL").For("NO KEY UPDATE").Scan(ctx); err != nil {
 			return db.NotFound(err)
 		}
 
-		queued, err := queueLink(ctx, tx, &u, purpose)
-		if err != nil || !queued {
+		if queued, err = queueLink(ctx, tx, &u, purpose); err != nil || !queued {
 			return err
 		}
 
 		return db.Audit(ctx, tx, by, string(purpose)+"_SENT", "user", &u.ID, nil)
 	})
+
+	return queued && err == nil, err
 }
 
 // AskForReset is SendLink for the owner of an address, who has forgotten the password; without an account nothing happens.
-func (s *Store) AskForReset(ctx context.Context, by db.Actor, email string) error {
+func (s *Store) AskForReset(ctx context.Context, by db.Actor, email string) (queued bool, err error) {
 	u, err := s.UserByEmail(ctx, email)
 	if err == nil && u.LockedAt == nil {
-		err = s.SendLink(ctx, by, u.ID, models.TokenResetPassword)
+		queued, err = s.SendLink(ctx, by, u.ID, models.TokenResetPassword)
 	}
 
-	if err != nil && models.CodeOf(err) != models.CodeNotFound {
-		return err
+	if models.CodeOf(err) == models.CodeNotFound {
+		err = nil
 	}
 
-	return nil
+	return queued, err
 }
 
-// TellOwner queues a mail to the owner of an address that is registered again, once a day at most.
-func (s *Store) TellOwner(ctx context.Context, email string) error {
+// TellOwner queues a mail to the owner of an address that is registered again, once a day at most, and reports whether it did.
+func (s *Store) TellOwner(ctx context.Context, email string) (queued bool, err error) {
 	u, err := s.UserByEmail(ctx, email)
-	if err != nil {
-		if models.CodeOf(err) == models.CodeNotFound {
-			return nil
-		}
-
-		return err
+	if models.CodeOf(err) == models.CodeNotFound {
+		return false, nil
 	}
 
-	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	if err != nil {
+		return false, err
+	}
+
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		// In a statement of its own: one that waited for the lock would not see what it waited for.
+		if _, err := tx.NewRaw("SELECT FROM users WHERE id = ? FOR NO KEY UPDATE", u.ID).Exec(ctx); err != nil {
+			return fmt.Errorf("lock account: %w", err)
+		}
+
 		var told bool
 
-		err := tx.NewRaw(`SELECT EXISTS (
-				SELECT FROM notifications WHERE user_id = u.id AND kind = ? AND created_at > now() - ? * interval '1 second')
-			FROM users AS u WHERE u.id = ? FOR NO KEY UPDATE`, models.NotifyAlreadyRegistered, noticeEvery.Seconds(), u.ID).Scan(ctx, &told)
+		err := tx.NewRaw(`SELECT EXISTS (SELECT FROM notifications
+			WHERE user_id = ? AND kind = ? AND created_at > now() - ? * interval '1 second')`,
+			u.ID, models.NotifyAlreadyRegistered, noticeEvery.Seconds()).Scan(ctx, &told)
 		if err != nil || told {
 			return err
 		}
 
+		queued = true
+
 		return queueNotice(ctx, tx, &u, models.NotifyAlreadyRegistered, nil)
 	})
+
+	return queued && err == nil, err
 }
 
 // IssueToken makes the secret of a link when its mail is sent: what is kept is its hash, and the time from which it is good. A mail that
@@ -210,19 +223,22 @@ func (s *Store) ResetPassword(ctx context.Context, by db.Actor, hash []byte, pas
 			return err
 		}
 
+		if purpose == models.TokenInvitation && u.PasswordHash != "" {
+			return errNoToken()
+		}
+
+		by.UserID, by.Role = u.ID, u.Role
+
 		_, err = endSessions(ctx, tx, u.ID, func(q *bun.UpdateQuery) *bun.UpdateQuery { return q.Set("password_hash = ?", password) })
 		if err != nil {
 			return err
 		}
 
-		// Links that were sent before are worth nothing any more.
-		_, err = tx.NewRaw("UPDATE account_tokens SET used_at = now() WHERE user_id = ? AND purpose <> ? AND used_at IS NULL",
-			u.ID, models.TokenVerifyEmail).Exec(ctx)
-		if err != nil {
-			return fmt.Errorf("end links: %w", err)
+		if err := endLinks(ctx, tx, u.ID); err != nil {
+			return err
 		}
 
-		if err := verifyEmail(ctx, tx, u.ID); err != nil {
+		if err := proveAddress(ctx, tx, by, &u); err != nil {
 			return err
 		}
 
@@ -238,8 +254,44 @@ func (s *Store) ResetPassword(ctx context.Context, by db.Actor, hash []byte, pas
 			return err
 		}
 
-		by.UserID, by.Role = u.ID, u.Role
-
 		return db.Audit(ctx, tx, by, action, "user", &u.ID, nil)
 	})
+}
+
+// proveAddress notes that who sets a password reads the account's address. What was added before that was proved may be a stranger's who
+// has registered the address: a second factor, which would keep its owner out, goes. Other accounts than customers' are not registered.
+func proveAddress(ctx context.Context, tx bun.Tx, by db.Actor, u *models.User) error {
+	if u.EmailVerifiedAt != nil {
+		return nil
+	}
+
+	if err := verifyEmail(ctx, tx, u.ID); err != nil {
+		return err
+	}
+
+	if u.Role != models.RoleEndUser {
+		return nil
+	}
+
+	if u.SecondFactorAt != nil {
+		return removeSecondFactor(ctx, tx, by, u, uuid.Nil)
+	}
+
+	// One that is not confirmed yet.
+	if _, err := tx.NewRaw("DELETE FROM second_factors WHERE user_id = ?", u.ID).Exec(ctx); err != nil {
+		return fmt.Errorf("remove second factor: %w", err)
+	}
+
+	return nil
+}
+
+// endLinks ends the links that set a password: sent before it was set anew, they are worth nothing any more.
+func endLinks(ctx context.Context, tx bun.Tx, user uuid.UUID) error {
+	_, err := tx.NewRaw("UPDATE account_tokens SET used_at = now() WHERE user_id = ? AND purpose <> ? AND used_at IS NULL",
+		user, models.TokenVerifyEmail).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("end links: %w", err)
+	}
+
+	return nil
 }

@@ -22,8 +22,9 @@ const (
 
 // Code is what was typed as a second factor.
 type Code struct {
-	// Step finds the time step that a code of the sealed secret belongs to; 0: the code is none of the secret's.
-	Step func(sealed []byte) (int64, error)
+	// Step finds the time step that a code of the sealed secret belongs to; 0: the code is none of the secret's. again is the secret as it
+	// is to be sealed from now on; nil: as it is.
+	Step func(sealed []byte) (step int64, again []byte, err error)
 	// Recovery is the hash of the code as a recovery code.
 	Recovery []byte
 }
@@ -53,13 +54,10 @@ func useCode(ctx context.Context, tx bun.Tx, user uuid.UUID, code Code) (models.
 		return "", fmt.Errorf("read second factor: %w", err)
 	}
 
-	step, err := code.Step(sealed)
-	if err != nil {
-		return "", err
-	}
-
+	step, again, unread := code.Step(sealed)
 	if step > 0 {
-		used, err := changed(tx.NewRaw("UPDATE second_factors SET last_step = ? WHERE user_id = ? AND last_step < ?", step, user, step).Exec(ctx))
+		used, err := changed(tx.NewRaw(`UPDATE second_factors SET last_step = ?0, secret = coalesce(?1, secret)
+			WHERE user_id = ?2 AND last_step < ?0`, step, again, user).Exec(ctx))
 		if err != nil || !used {
 			return "", err
 		}
@@ -67,10 +65,15 @@ func useCode(ctx context.Context, tx bun.Tx, user uuid.UUID, code Code) (models.
 		return models.SecondFactorTOTP, nil
 	}
 
+	// A recovery code needs no secret, and counts where no key opens it.
 	used, err := changed(tx.NewRaw("UPDATE recovery_codes SET used_at = now() WHERE user_id = ? AND code_hash = ? AND used_at IS NULL",
 		user, code.Recovery).Exec(ctx))
-	if err != nil || !used {
+	if err != nil {
 		return "", err
+	}
+
+	if !used {
+		return "", unread
 	}
 
 	return models.SecondFactorRecovery, nil
@@ -143,9 +146,10 @@ func (s *Store) AnswerChallenge(ctx context.Context, hash []byte, try *LoginTry,
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		refusal = nil
 
+		// The try has read the account once more: a password that was right before it was changed is none.
 		open, err := changed(tx.NewRaw(`UPDATE login_challenges SET tries = tries + 1
-			WHERE token_hash = ? AND user_id = ? AND used_at IS NULL AND expires_at > now() AND tries < ?`,
-			hash, try.User.ID, challengeTries).Exec(ctx))
+			WHERE token_hash = ? AND user_id = ? AND token_generation = ? AND used_at IS NULL AND expires_at > now() AND tries < ?`,
+			hash, try.User.ID, try.User.TokenGeneration, challengeTries).Exec(ctx))
 		if err != nil || !open {
 			refusal = errNoChallenge()
 
@@ -305,7 +309,7 @@ func (s *Store) ConfirmSecondFactor(
 			return fmt.Errorf("read second factor: %w", err)
 		}
 
-		step, err := code.Step(sealed)
+		step, _, err := code.Step(sealed) // begun a moment ago, under the key that seals
 		if err != nil || step == 0 {
 			refusal = errWrongCode()
 

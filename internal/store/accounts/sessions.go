@@ -84,3 +84,11 @@ func (s *Store) SignOn(
 
 	return session, err
 }
+
+// SignOnRefused notes that an owner whom an identity provider has seen was not let in.
+func (s *Store) SignOnRefused(ctx context.Context, u *models.User, from LoginFrom) error {
+	details := from.details()
+	details["single_sign_on"] = true
+
+	return db.Audit(ctx, s.db, from.actor(), "LOGIN_FAILED", "user", &u.ID, details)
+}

@@ -24,8 +24,8 @@ type Opening struct {
 }
 
 // OpenSession keeps a session and its first refresh token. u is the account as it was when its owner proved who they are. Error:
-// INVALID_CREDENTIALS when it has been removed or locked, or its password changed, since: the session would outlive what ended all
-// others.
+// INVALID_CREDENTIALS when it has been removed or locked, its password changed, or a second factor enabled that the session has not seen,
+// since: the session would outlive what ended all others.
 func (s *Store) OpenSession(ctx context.Context, u models.User, o Opening) (models.Session, error) {
 	return openSession(ctx, s.db, &u, o)
 }
@@ -39,7 +39,8 @@ func openSession(ctx context.Context, conn bun.IDB, u *models.User, o Opening) (
 
 	// The lock orders this session against a concurrent end of all sessions.
 	err := conn.NewRaw(`
-		WITH u AS (SELECT id FROM users WHERE id = ?0 AND token_generation = ?1 AND deleted_at IS NULL AND locked_at IS NULL FOR SHARE),
+		WITH u AS (SELECT id FROM users WHERE id = ?0 AND token_generation = ?1 AND deleted_at IS NULL AND locked_at IS NULL
+			AND (?6 <> '' OR second_factor_at IS NULL) FOR SHARE),
 		s AS (
 			INSERT INTO sessions (id, user_id, expires_at, address, user_agent, second_factor, code_at)
 			SELECT ?2::uuid, id, now() + ?3 * interval '1 second', ?4, ?5, ?6, CASE WHEN ?6 IN ('TOTP', 'RECOVERY_CODE') THEN now() END FROM u
@@ -106,7 +107,7 @@ func (s *Store) RotateRefreshToken(
 			return nil
 		}
 
-		if out.Session, err = useSession(ctx, tx, old.FamilyID, from, now); err != nil {
+		if out.Session, err = useSession(ctx, tx, &out.User, old.FamilyID, from, now); err != nil {
 			if errors.Is(err, sql.ErrNoRows) {
 				refusal = errInvalidToken()
 
@@ -134,13 +135,14 @@ func (s *Store) RotateRefreshToken(
 	return out, nil
 }
 
-// useSession notes a use of a session that is not over. Error: sql.ErrNoRows when it is.
-func useSession(ctx context.Context, tx bun.Tx, id uuid.UUID, from LoginFrom, now time.Time) (models.Session, error) {
+// useSession notes a use of a session that is not over, and has a second factor if the account has. Error: sql.ErrNoRows when it is not
+// so.
+func useSession(ctx context.Context, tx bun.Tx, u *models.User, id uuid.UUID, from LoginFrom, now time.Time) (models.Session, error) {
 	var session models.Session
 
 	err := tx.NewUpdate().Model(&session).Set("used_at = greatest(used_at, ?)", now).Set("address = ?", from.Address).
 		Set("user_agent = ?", db.CleanAgent(from.UserAgent)).Where("id = ?", id).Where("ended_at IS NULL").Where("expires_at > ?", now).
-		Returning("*").Scan(ctx)
+		Where("second_factor <> '' OR ?", u.SecondFactorAt == nil).Returning("*").Scan(ctx)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return session, fmt.Errorf("note the use of a session: %w", err)
 	}

@@ -27,6 +27,19 @@ func (b *books) logIn(t *testing.T, hash string) uuid.UUID {
 	return family
 }
 
+// logInBy is logIn with a second factor.
+func (b *books) logInBy(t *testing.T, hash string, factor models.SecondFactor) uuid.UUID {
+	t.Helper()
+
+	u, err := b.Store.Accounts.UserByID(t.Context(), b.Customer.ID)
+	require.NoError(t, err)
+
+	s, err := b.Store.Accounts.OpenSession(t.Context(), u, accounts.Opening{Token: next(hash), SecondFactor: factor})
+	require.NoError(t, err)
+
+	return s.ID
+}
+
 func next(hash string) models.RefreshToken {
 	return models.RefreshToken{TokenHash: []byte(hash), ExpiresAt: time.Now().Add(time.Hour)}
 }

@@ -27,14 +27,18 @@ const (
 // postponedFor is how long a message that a customer must have waits for room among those of its address.
 const postponedFor = 7 * 24 * time.Hour
 
-// essentialKinds are the messages that are not given up for the others that their address has had: what customers have paid, what they
-// got back, and when they leave.
+// Limited reports that a message counts among those that its address gets within 24 hours. A link to a new password does not, which has a
+// limit of its own (models.AccountTokenPurpose.MailLimit): strangers can ask for it, and would use up its owner's messages.
+func Limited(n *models.Notification) bool { return n.Kind != models.NotifyResetPassword }
+
+// essentialKinds are the messages, besides those about accounts, that are not given up for the others that their address has had: what
+// customers have paid, what they got back, and when they leave.
 var essentialKinds = []models.NotificationKind{models.NotifyPaymentSucceeded, models.NotifyRefundSucceeded, models.NotifyTripMoved}
 
-// WithholdNotifications takes out of a claimed batch what is not to be sent, and gives it up: SMS to countries to which none are
-// sent, and what exceeds the messages that an address gets within 24 hours, by mail and by SMS each. What customers must be told
-// is not given up for that, but put back until there is room again. It returns what is left. underWay is what the deliverer has to
-// deliver of earlier batches, by address. An address has one deliverer at a time (LeaseShards), so that the limit is exact.
+// WithholdNotifications takes out of a claimed batch what is not to be sent, and gives it up: SMS to countries to which none are sent, and
+// what exceeds the messages that an address gets within 24 hours, by mail and by SMS each. What customers must be told is not given up for
+// that, but put back until there is room again. It returns what is left. underWay is how many the deliverer has to deliver of earlier
+// batches that count (Limited), by address. An address has one deliverer at a time (LeaseShards), so that the limit is exact.
 func (s *Store) WithholdNotifications(
 	ctx context.Context, batch []models.Notification, underWay map[Address]int, now time.Time,
 ) ([]models.Notification, error) {
@@ -57,16 +61,21 @@ func (s *Store) WithholdNotifications(
 
 		to := AddressOf(n)
 
-		switch full := s.policies.MessagesPerRecipient > 0 && had[to].count >= s.policies.MessagesPerRecipient; {
+		full := Limited(n) && s.policies.MessagesPerRecipient > 0 && had[to].count >= s.policies.MessagesPerRecipient
+		essential := n.Kind.IsAboutAccount() || slices.Contains(essentialKinds, n.Kind)
+
+		switch {
 		case n.Channel == models.NotifySMS && !SMSAllowed(s.policies, n.Recipient):
 			dropped[withheldCountry] = append(dropped[withheldCountry], n.ID)
-		case full && slices.Contains(essentialKinds, n.Kind) && now.Before(n.CreatedAt.Add(postponedFor)):
+		case full && essential && now.Before(n.CreatedAt.Add(postponedFor)):
 			room := had[to].first.Add(messageDay)
 			postponed[room] = append(postponed[room], n.ID)
 		case full:
 			dropped[withheldLimit] = append(dropped[withheldLimit], n.ID)
 		default:
-			had[to] = had[to].andOne(now)
+			if Limited(n) {
+				had[to] = had[to].andOne(now)
+			}
 
 			left = append(left, *n)
 		}
@@ -129,6 +138,7 @@ func (s *Store) messagesHad(ctx context.Context, batch []models.Notification, no
 	err := s.db.NewSelect().Model((*models.Notification)(nil)).
 		ColumnExpr("n.channel, lower(n.recipient) AS recipient, count(*) AS count, min(n.sent_at) AS first").
 		Where("lower(n.recipient) IN (?)", bun.List(to)).Where("n.sent_at > ?", now.Add(-messageDay)).
+		Where("n.kind <> ?", models.NotifyResetPassword).
 		GroupExpr("n.channel, lower(n.recipient)").Scan(ctx, &rows)
 	if err != nil {
 		return nil, fmt.Errorf("count messages of a day: %w", err)

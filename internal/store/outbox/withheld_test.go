@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rihla/internal/store/bookstest"
+	"rihla/internal/store/db"
 	"rihla/models"
 )
 
@@ -119,6 +120,48 @@ func TestMessagesThatAreGivenUp(t *testing.T) {
 	b.Exec(t, "UPDATE notifications SET created_at = now() - interval '8 days' WHERE status = 'PENDING' AND channel = 'EMAIL'")
 	require.Empty(t, b.Deliverable(t))
 	require.Equal(t, 2, b.Count(t, "SELECT count(*) FROM notifications WHERE status = 'FAILED' AND last_error LIKE 'not sent:%MESSAGES_PER_RECIPIENT%'"))
+}
+
+// What is said about an account waits for room, as what was paid does. A link to a new password, which strangers can ask for, neither waits
+// nor takes room from the rest.
+func TestMessagesAboutAccounts(t *testing.T) {
+	t.Parallel()
+	p := models.DefaultPolicies()
+	p.MessagesPerRecipient = 1
+	b := setupBooks(t, p)
+
+	kinds := func(rows []models.Notification) (out []models.NotificationKind) {
+		for i := range rows {
+			out = append(out, rows[i].Kind)
+			b.Sent(t, &rows[i], time.Now())
+		}
+
+		return out
+	}
+	ask := func() {
+		b.Exec(t, "UPDATE account_tokens SET created_at = created_at - interval '15 minutes'")
+
+		queued, err := b.Store.Accounts.AskForReset(t.Context(), db.Actor{}, b.Customer.Email)
+		require.NoError(t, err)
+		require.True(t, queued)
+	}
+	change := func(hash string) {
+		require.NoError(t, b.Store.Accounts.ChangePassword(t.Context(), db.Actor{Operator: "test"}, b.Customer.ID, "", hash))
+	}
+
+	for range 3 {
+		ask()
+		require.Equal(t, []models.NotificationKind{models.NotifyResetPassword}, kinds(b.Deliverable(t)))
+	}
+
+	change("one")
+	require.Equal(t, []models.NotificationKind{models.NotifyPasswordChanged}, kinds(b.Deliverable(t)), "there is room")
+
+	change("two")
+	ask()
+	require.Equal(t, []models.NotificationKind{models.NotifyResetPassword}, kinds(b.Deliverable(t)))
+	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM notifications WHERE status = 'PENDING' AND last_error LIKE 'waits%'"))
+	require.Zero(t, b.Count(t, "SELECT count(*) FROM notifications WHERE status = 'FAILED'"))
 }
 
 func TestSMSCountries(t *testing.T) {

@@ -83,8 +83,8 @@ func (s *Store) planRefund(
 		return out, models.RefundAmountChanged(out.Amount)
 	}
 
-	if r.AtMost != nil && out.Amount.Cmp(*r.AtMost) > 0 {
-		return out, models.StepUpRequired()
+	if err := withinBound(ctx, tx, r, &out); err != nil {
+		return out, err
 	}
 
 	alone, err := orderedAlone(ctx, tx, t)
@@ -95,6 +95,29 @@ func (s *Store) planRefund(
 	s.policies.Approval.Apply(&out, alone, now.Truncate(time.Microsecond))
 
 	return out, nil
+}
+
+// withinBound makes sure that what the requester orders back of the payment on the word of no code stays within r.AtMost, in however many
+// parts. The payment is locked. Error: STEP_UP_REQUIRED.
+func withinBound(ctx context.Context, tx bun.Tx, r *models.RefundRequest, out *models.Refund) error {
+	if r.AtMost == nil {
+		return nil
+	}
+
+	var before models.Money
+
+	err := tx.NewSelect().Model((*models.Refund)(nil)).ColumnExpr("coalesce(sum(amount), 0)").
+		Where("payment_transaction_id = ?", out.PaymentTransactionID).Where("requested_by = ?", r.RequestedBy).
+		Where("status <> ?", models.RefundFailed).Scan(ctx, &before)
+	if err != nil {
+		return fmt.Errorf("sum refunds of the requester: %w", err)
+	}
+
+	if before.Add(out.Amount).Cmp(*r.AtMost) > 0 {
+		return models.StepUpRequired()
+	}
+
+	return nil
 }
 
 func (s *Store) writeOrder(

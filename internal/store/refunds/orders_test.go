@@ -264,3 +264,37 @@ func TestOrderAtMost(t *testing.T) {
 	_, err := b.Store.Refunds.OrderRefund(t.Context(), r, time.Now())
 	require.NoError(t, err, "the same request again orders nothing")
 }
+
+// A bound counts what the requester has ordered of the payment before, so that no parts get around it, at once or one after another; what
+// failed, and what others have ordered, does not count.
+func TestOrderAtMostInParts(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	tx, at := b.Paid(t, 1), models.MustMoney("50.00")
+
+	order := func(by uuid.UUID, amount string) error {
+		r := b.Ask(tx, amount)
+		r.RequestedBy, r.AtMost = &by, &at
+
+		_, err := b.Store.Refunds.OrderRefund(t.Context(), r, time.Now())
+
+		return err
+	}
+	one, other := b.Users[models.RoleFinanceAdmin].ID, b.Users[models.RoleAdmin].ID
+
+	var ordered atomic.Int32
+
+	bookstest.Parallel(6, func(int) {
+		switch err := order(one, "20.00"); {
+		case err == nil:
+			ordered.Add(1)
+		case models.CodeOf(err) != models.CodeStepUpRequired:
+			t.Error(err)
+		}
+	})
+
+	require.EqualValues(t, 2, ordered.Load())
+	bookstest.RequireCode(t, models.CodeStepUpRequired, order(one, "10.01"))
+	require.NoError(t, order(one, "10.00"))
+	require.NoError(t, order(other, "50.00"))
+}

@@ -87,7 +87,7 @@ function useActions(user: ManagedUser): Action[] {
       submit: (values, _, changed) => changeUser(user.id, bodyOf<Partial<NewUser>>(changed, values)),
     },
     plain('invitation', user.state === 'INVITED'),
-    plain('unlock', user.state === 'LOCKED'),
+    plain('unlock', user.state === 'LOCKED' || (Boolean(user.locked_until) && other)),
     plain('lock', user.state !== 'LOCKED' && other, true),
     plain('reset-second-factor', user.second_factor && other, true),
     { name: 'remove', shown: other, danger: true, fields: [], submit: () => removeUser(user.id) },
