@@ -1,29 +1,27 @@
-import { Button } from '@mantine/core';
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { listPage, type Schemas } from '@/api/client';
 import { Badge } from '@/components/Badge';
 import { Answer } from '@/components/Card';
 import { EmptyMessage } from '@/components/Messages';
+import { More } from '@/components/More';
 import ui from '@/components/ui.module.css';
 import { When } from '@/components/When';
+import { usePages } from '@/hooks/usePages';
 import { useWords } from '@/i18n/useWords';
 import { countText } from '@/lib/money';
 
 /** Files that were exported: who asked, by which filters, and whether they are whole. */
 export function Exports({ kind }: { kind: Schemas['ExportKind'] }) {
   const { t, label, language } = useWords();
-  const { data, ...list } = useInfiniteQuery({
-    queryKey: ['exports', kind],
-    queryFn: ({ pageParam, signal }) => listPage('/api/v1/admin/exports', { kind }, pageParam, signal),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ meta }) => meta.next_cursor,
-    // One that is being written is looked at until it has ended.
-    refetchInterval: (query) =>
-      query.state.data?.pages.some((page) => page.data.some(({ status }) => status === 'RUNNING')) ? 3000 : false,
-  });
-  const rows = data?.pages.flatMap((page) => page.data);
+  const list = usePages(
+    ['exports', kind],
+    (cursor, signal) => listPage('/api/v1/admin/exports', { kind }, cursor, signal),
+    {
+      // One that is being written is looked at until it has ended.
+      again: (rows) => (rows.some(({ status }) => status === 'RUNNING') ? 3000 : false),
+    },
+  );
   return (
-    <Answer query={{ ...list, data: rows }}>
+    <Answer query={list}>
       {(found) =>
         found.length === 0 ? (
           <EmptyMessage title={t('export.none')} />
@@ -46,18 +44,7 @@ export function Exports({ kind }: { kind: Schemas['ExportKind'] }) {
                 </li>
               ))}
             </ul>
-            {list.hasNextPage && (
-              <div>
-                <Button
-                  size="compact-xs"
-                  variant="default"
-                  loading={list.isFetchingNextPage}
-                  onClick={() => void list.fetchNextPage()}
-                >
-                  {t('list.more')}
-                </Button>
-              </div>
-            )}
+            <More list={list} />
           </>
         )
       }

@@ -1,7 +1,6 @@
 import { Button, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconScale } from '@tabler/icons-react';
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'react-router';
 import { listPage, type Schemas } from '@/api/client';
@@ -10,9 +9,11 @@ import { Answer } from '@/components/Card';
 import type { Column } from '@/components/columns';
 import { Detail } from '@/components/Detail';
 import { MiniTable } from '@/components/MiniTable';
+import { More } from '@/components/More';
 import { Money } from '@/components/Money';
 import ui from '@/components/ui.module.css';
 import { When } from '@/components/When';
+import { usePages } from '@/hooks/usePages';
 import { useWords } from '@/i18n/useWords';
 import { momentOf } from '@/lib/dates';
 
@@ -40,13 +41,9 @@ function Companies({ chosen }: { chosen: () => void }) {
   const { t } = useWords();
   const [at, setAt] = useState('');
   const filters: Record<string, string> = { sort: '-payable_amount', ...(at && { as_of: momentOf(at) }) };
-  const { data, ...list } = useInfiniteQuery({
-    queryKey: ['records', 'balances', filters],
-    queryFn: ({ pageParam, signal }) => listPage('/api/v1/admin/provider-balances', filters, pageParam, signal),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ meta }) => meta.next_cursor,
-  });
-  const rows = data?.pages.flatMap((page) => page.data);
+  const list = usePages(['records', 'balances', filters], (cursor, signal) =>
+    listPage('/api/v1/admin/provider-balances', filters, cursor, signal),
+  );
   const money = (name: 'payable_amount' | 'paid_out_amount'): Column<Row> => ({
     id: name,
     header: t(name === 'payable_amount' ? 'balance.payable' : 'balance.paidOut'),
@@ -89,19 +86,10 @@ function Companies({ chosen }: { chosen: () => void }) {
         }}
       />
       <p className={ui.text}>{t('balance.choose')}</p>
-      <Answer query={{ ...list, data: rows }}>
+      <Answer query={list}>
         {(found) => <MiniTable label={t('balance.all')} rows={found} columns={columns} rowId={({ id }) => id} />}
       </Answer>
-      {list.hasNextPage && (
-        <Button
-          size="compact-xs"
-          variant="default"
-          loading={list.isFetchingNextPage}
-          onClick={() => void list.fetchNextPage()}
-        >
-          {t('list.more')}
-        </Button>
-      )}
+      <More list={list} />
     </>
   );
 }

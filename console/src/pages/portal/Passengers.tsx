@@ -1,31 +1,27 @@
-import { Button } from '@mantine/core';
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { listPage } from '@/api/client';
 import { useMay } from '@/app/me';
 import { Badge } from '@/components/Badge';
 import { Answer } from '@/components/Card';
+import { More } from '@/components/More';
 import ui from '@/components/ui.module.css';
 import { When } from '@/components/When';
+import { usePages } from '@/hooks/usePages';
 import { useWords } from '@/i18n/useWords';
 
 /** Who travels on a trip, by booking, for the company that runs it. */
 export function Passengers({ tripId }: { tripId: string }) {
   const { t, label } = useWords();
   const may = useMay()('ListTripBookings');
-  const { data, ...list } = useInfiniteQuery({
-    queryKey: ['bookings', 'of-trip', tripId],
-    queryFn: ({ pageParam, signal }) =>
-      listPage('/api/v1/provider/trips/{id}/bookings', {}, pageParam, signal, { id: tripId }),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ meta }) => meta.next_cursor,
-    enabled: may,
-  });
+  const list = usePages(
+    ['bookings', 'of-trip', tripId],
+    (cursor, signal) => listPage('/api/v1/provider/trips/{id}/bookings', {}, cursor, signal, { id: tripId }),
+    { enabled: may },
+  );
   if (!may) return null;
-  const rows = data?.pages.flatMap((page) => page.data);
   return (
     <section className={ui.stack} aria-label={t('portal.bookings')}>
       <h2 className={ui.subhead}>{t('portal.bookings')}</h2>
-      <Answer query={{ ...list, data: rows }}>
+      <Answer query={list}>
         {(found) =>
           found.length === 0 ? (
             <p className="dimmed">{t('portal.noBookings')}</p>
@@ -54,18 +50,7 @@ export function Passengers({ tripId }: { tripId: string }) {
           )
         }
       </Answer>
-      {list.hasNextPage && (
-        <div>
-          <Button
-            size="compact-xs"
-            variant="default"
-            loading={list.isFetchingNextPage}
-            onClick={() => void list.fetchNextPage()}
-          >
-            {t('list.more')}
-          </Button>
-        </div>
-      )}
+      <More list={list} />
     </section>
   );
 }
