@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,11 +20,15 @@ import (
 
 // letterbox keeps the links of what it is handed, and refuses the first letter after keeping it.
 type letterbox struct {
+	mu    sync.Mutex // an e-mail and an SMS are sent at the same time
 	links []string
 	fails int
 }
 
 func (l *letterbox) Send(_ context.Context, m notify.Message) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
 	if m.Link != "" {
 		l.links = append(l.links, m.Link)
 	}
