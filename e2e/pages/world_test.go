@@ -101,7 +101,7 @@ var rows = map[string]rowStatements{
 	"refunds": {
 		`INSERT INTO refunds (id, payment_transaction_id, booking_id, refund_type, amount, status, failure_code, completed_at, created_at)
 		VALUES ($1, {payment}, {booking}, 'PARTIAL', 10 + $2::int % 5, 'FAILED', 'GATEWAY_REJECTED', now(), ` + created + `)`,
-		moved + `, amount = 10 + random() * 9`, erased,
+		moved, erased, // the database keeps the amount that was ordered
 	},
 	"incidents": {`INSERT INTO incidents (id, kind, message, created_at) VALUES ($1, 'GATEWAY_OUTAGE', 'Out', ` + created + `)`, moved, erased},
 	"financial_records": {`INSERT INTO financial_records (id, transaction_number, kind, payment_transaction_id, provider_id, booking_id, gross_amount,
