@@ -249,6 +249,6 @@ test('the ledger is exported', async ({ page, t }) => {
   await expect(newest).toContainText(`booking_id=${booking.id}`);
   const { data } = await (
     await Caller.as('FINANCE_ADMIN')
-  ).get<{ data: Schemas['Export'][] }>('/api/v1/admin/exports?per_page=1');
+  ).get<{ data: Schemas['Export'][] }>('/api/v1/admin/exports?per_page=10');
   expect(data[0]).toMatchObject({ status: 'COMPLETED', rows: 1 });
 });

@@ -87,7 +87,11 @@ function Form({
     onHeld(held);
   }, [held, onHeld]);
   const reread = () => {
-    for (const key of changes) void queries.invalidateQueries({ queryKey: [key] });
+    for (const key of changes) {
+      const queryKey = [key];
+      // A first answer that is still on its way is from before the change, and would be taken for what came after it.
+      void queries.cancelQueries({ queryKey }).then(() => queries.invalidateQueries({ queryKey }));
+    }
   };
 
   const shown = fields.filter(({ when }) => !when || when(values));
