@@ -75,7 +75,7 @@ func TestAuditOfArchivedMonths(t *testing.T) { //nolint:tparallel // every case 
 				payout_reference = 'TRF-1', payout_date = current_date WHERE balance_status = 'IN_CURRENT_BALANCE'`, "archive-log",
 		},
 		{
-			"a refund that nobody asked for", `ALTER TABLE refunds DISABLE TRIGGER refunds_approval_kept;
+			"a refund without a requester", `ALTER TABLE refunds DISABLE TRIGGER refunds_approval_kept;
 				UPDATE refunds SET requested_by = (SELECT id FROM users LIMIT 1) WHERE requested_by IS NULL`, "archive-log",
 		},
 		{

@@ -3,6 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { answered, api, type Schemas } from '@/api/client';
+import { stillUnknown } from '@/api/errors';
 import { Answer } from '@/components/Card';
 import { Facts } from '@/components/Facts';
 import { Money } from '@/components/Money';
@@ -32,10 +33,11 @@ export function RefundButton({ booking }: { booking: Schemas['Booking'] }) {
     staleTime: 0,
   });
   const queries = useQueryClient();
-  // What was refused was shown as possible: it is read anew. What was ordered is not asked about again.
+  // What was refused was shown as possible: it is read anew. What was ordered, or may have been, is not asked about again.
   const orQuoteAnew = <T,>(ordered: Promise<T>) =>
     ordered.catch((error: unknown) => {
-      for (const key of ['refund-quote', 'refund-preview']) void queries.invalidateQueries({ queryKey: [key] });
+      if (!stillUnknown(error))
+        for (const key of ['refund-quote', 'refund-preview']) void queries.invalidateQueries({ queryKey: [key] });
       throw error;
     });
   const fields: Field[] = [
