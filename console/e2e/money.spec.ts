@@ -92,7 +92,7 @@ test('a refund whose answer is lost is sent again under its key, and made once',
   const anew = page.waitForResponse((response) => response.url().includes('refund-preview'), { timeout: 45_000 });
   expect((await anew).status()).toBe(409);
   await form.getByRole('button', { name: t('form.again') }).click();
-  await expect(form.getByRole('alert')).toContainText('Too many requests.');
+  await expect(form.getByRole('alert').filter({ hasText: 'Too many requests.' })).toBeVisible();
   await expect(field(form, t('field.reason'))).toBeDisabled();
   await form.getByRole('button', { name: t('form.again') }).click();
   await expect(form).toBeHidden();
