@@ -90,6 +90,7 @@ test('a refund whose answer is lost is sent again under its key, and made once',
   await expect(field(form, t('field.reason'))).toBeDisabled();
   // The preview is read again, and there is nothing left for one: what is sent stays as it was.
   const anew = page.waitForResponse((response) => response.url().includes('refund-preview'), { timeout: 45_000 });
+  await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
   expect((await anew).status()).toBe(409);
   await form.getByRole('button', { name: t('form.again') }).click();
   await expect(form.getByRole('alert').filter({ hasText: 'Too many requests.' })).toBeVisible();
