@@ -68,7 +68,7 @@ export function Filters({ filters, values, set, clear }: Props) {
           </Button>
         </div>
       )}
-      {Object.keys(values).length > 0 && (
+      {filters.some(({ name }) => values[name]) && (
         <div className={classes.tight}>
           <Button size="xs" variant="subtle" onClick={clear}>
             {t('list.clear')}

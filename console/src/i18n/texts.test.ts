@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { readdirSync, readFileSync } from 'node:fs';
 import ar from './ar.json';
 import en from './en.json';
 
@@ -22,4 +23,13 @@ it('both languages have the same texts, with the same things filled in', () => {
 
 it('no text is empty', () => {
   for (const [name, text] of [...flat(en), ...flat(ar)]) expect(text.trim(), name).not.toBe('');
+});
+
+const helpTexts = new URL('../../../docs/console/', import.meta.url);
+
+it.each(readdirSync(helpTexts).filter((name) => name.endsWith('.md')))('%s names what the pages show', (name) => {
+  // "Mark as transferred ({{count}})" is on the page with a number.
+  const shown = flat(name.endsWith('.ar.md') ? ar : en).map(([, text]) => text.replace(/ ?\(\{\{\w+\}\}\)$/, ''));
+  const bold = [...readFileSync(new URL(name, helpTexts), 'utf8').matchAll(/\*\*([^*]+)\*\*/g)];
+  for (const [, words] of bold) expect(shown).toContain(words?.replace(/\s+/g, ' '));
 });

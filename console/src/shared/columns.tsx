@@ -18,14 +18,14 @@ export function useColumnParts() {
   const status = <T extends Labelled>(): Column<T> => ({
     id: 'status',
     header: t('field.status'),
-    width: 9,
+    width: 10.5,
     cell: (row) => <Badge state={row.status}>{label(row, 'status')}</Badge>,
     text: (row) => label(row, 'status'),
   });
   const booking = <T extends Booked>(): Column<T> => ({
     id: 'booking',
     header: t('field.bookingNumber'),
-    width: 7,
+    width: 7.5,
     cell: ({ booking_id, booking_number }) =>
       booking_id ? (
         <Link className="ltr" to={`/bookings/${booking_id}`}>
@@ -39,7 +39,7 @@ export function useColumnParts() {
   const created = <T extends { created_at: string }>(sort = 'created_at'): Column<T> => ({
     id: 'created',
     header: t('field.created'),
-    width: 8,
+    width: 7.75,
     sort,
     cell: ({ created_at }) => <When at={created_at} relative />,
     text: ({ created_at }) => created_at,
@@ -47,7 +47,7 @@ export function useColumnParts() {
   const amount = <T extends { amount: number; currency: string }>(): Column<T> => ({
     id: 'amount',
     header: t('field.amount'),
-    width: 8,
+    width: 7.5,
     align: 'end',
     sort: 'amount',
     cell: (row) => <Money amount={row.amount} currency={row.currency} />,
@@ -97,16 +97,16 @@ export function usePaymentColumns(): Column<Schemas['PaymentTransaction']>[] {
       ),
       text: ({ id }) => id,
     },
-    parts.plain('kind', t('field.kind'), 6, ({ kind }) => word(kind)),
+    parts.plain('kind', t('field.kind'), 5, ({ kind }) => word(kind)),
     parts.status(),
     parts.booking(),
     parts.amount(),
-    parts.plain('method', t('field.method'), 7, ({ payment_method }) => word(payment_method)),
+    parts.plain('method', t('field.method'), 7.25, ({ payment_method }) => word(payment_method)),
     parts.plain('gateway', t('field.gateway'), 8, ({ provider }) => word(provider), { hidden: true }),
     {
       id: 'reference',
       header: t('field.reference'),
-      width: 11,
+      width: 8,
       cell: ({ reference }) => <CopyId id={reference} whole />,
       text: ({ reference }) => reference ?? '',
     },
@@ -137,7 +137,6 @@ export function useRefundColumns(): Column<Schemas['Refund']>[] {
     parts.booking(),
     {
       ...parts.status<Schemas['Refund']>(),
-      width: 9,
       cell: (row) => {
         if (row.needs_approval) return <Badge state="NEEDS_APPROVAL">{t('refund.needsApproval')}</Badge>;
         if (row.needs_payout) return <Badge state="NEEDS_PAYOUT">{t('refund.needsPayout')}</Badge>;

@@ -17,41 +17,36 @@ beforeAll(async () => {
 });
 
 it.each<[Entry['kind'], string, Entry['details'], string]>([
-  [
-    'STATE_CHANGE',
-    'The transaction was opened as PENDING',
-    { to_status: 'PENDING' },
-    'The payment was opened: Pending',
-  ],
+  ['STATE_CHANGE', 'The transaction was opened as PENDING', { to_status: 'PENDING' }, 'Payment opened: Pending'],
   [
     'STATE_CHANGE',
     'The transaction went from PENDING to FAILED (CARD_DECLINED)',
     { from_status: 'PENDING', to_status: 'FAILED', failure_code: 'CARD_DECLINED' },
-    'From Pending to Failed (CARD_DECLINED)',
+    'Status changed from Pending to Failed (CARD_DECLINED)',
   ],
   [
     'NOTIFICATION',
     'Notification TRIP_MOVED by SMS was sent',
     { notification_kind: 'TRIP_MOVED', channel: 'SMS' },
-    'Message “Trip moved” was sent by SMS',
+    'Message “Trip moved” sent by SMS',
   ],
   [
     'REFUND',
     'The refund of 10.00 SAR, which needs an approval: APPROVED',
     { decision: 'APPROVED' },
-    'The approval of the refund: Approved',
+    'Refund approval: Approved',
   ],
   [
     'REFUND',
     'A PARTIAL refund of 10.00 SAR was requested',
     { refund_type: 'PARTIAL', amount: 10, currency: 'SAR', status: 'PENDING' },
-    'A refund of 10.00 SAR was ordered (An amount)',
+    'Refund of 10.00 SAR requested (Partial amount)',
   ],
   [
     'INCIDENT',
     'Incident LATE_PAYMENT was resolved',
     { incident_kind: 'LATE_PAYMENT' },
-    'Incident “Late payment” was resolved',
+    'Incident “Late payment” resolved',
   ],
 ])('tells %s in words', (kind, message, details, words) => {
   const line: Entry = { at: '2026-11-25T10:00:00Z', kind, message, details };

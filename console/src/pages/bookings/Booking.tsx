@@ -42,6 +42,7 @@ export function Component() {
           data ? (
             <span className={ui.row}>
               <CopyId id={data.booking_number} />
+              <Money amount={data.amount} currency={data.currency} />
               <Badge state={data.status}>{label(data, 'status')}</Badge>
             </span>
           ) : (

@@ -49,7 +49,7 @@ function useColumns(): Column<Booking>[] {
       {
         id: 'number',
         header: t('field.bookingNumber'),
-        width: 8.75,
+        width: 8.5,
         cell: ({ id, booking_number }) => (
           <>
             <Link to={`/bookings/${id}`} tabIndex={-1} className="ltr">
@@ -63,21 +63,21 @@ function useColumns(): Column<Booking>[] {
       {
         id: 'status',
         header: t('field.status'),
-        width: 8.5,
+        width: 10,
         cell: (row) => <Badge state={row.status}>{label(row, 'status')}</Badge>,
         text: (row) => label(row, 'status'),
       },
       {
         id: 'contact',
         header: t('field.customer'),
-        width: 8,
+        width: 6.75,
         cell: (row) => <bdi>{row.contact.name}</bdi>,
         text: (row) => row.contact.name,
       },
       {
         id: 'phone',
         header: t('field.phone'),
-        width: 9.25,
+        width: 8.75,
         cell: (row) => <bdi className="ltr">{row.contact.phone}</bdi>,
         text: (row) => row.contact.phone,
       },
@@ -92,7 +92,7 @@ function useColumns(): Column<Booking>[] {
       {
         id: 'seats',
         header: t('field.seats'),
-        width: 4,
+        width: 3.75,
         align: 'end',
         cell: ({ seats }) => seats,
         text: ({ seats }) => String(seats),
@@ -109,7 +109,7 @@ function useColumns(): Column<Booking>[] {
       {
         id: 'departure',
         header: t('field.departure'),
-        width: 10,
+        width: 10.75,
         sort: 'departure_at',
         cell: ({ departure_at }) => <When at={departure_at} />,
         text: ({ departure_at }) => departure_at,
@@ -117,7 +117,7 @@ function useColumns(): Column<Booking>[] {
       {
         id: 'created',
         header: t('field.booked'),
-        width: 7,
+        width: 7.75,
         sort: 'created_at',
         cell: ({ created_at }) => <When at={created_at} relative />,
         text: ({ created_at }) => created_at,

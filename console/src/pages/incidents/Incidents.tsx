@@ -24,7 +24,7 @@ import { Notes } from './Notes';
 type Incident = Schemas['Incident'];
 
 export function Component() {
-  const { t, label } = useWords();
+  const { t, label, language } = useWords();
   const { choices } = useChoices();
   const parts = useColumnParts();
   const me = useMe();
@@ -32,10 +32,13 @@ export function Component() {
   const selected = useSelected<Incident>(({ id }) => id);
   const columns: Column<Incident>[] = [
     parts.status(),
-    parts.plain('kind', t('field.kind'), 11, (row) => label(row, 'kind')),
+    parts.plain('kind', t('field.kind'), 10.5, (row) => label(row, 'kind')),
     parts.booking(),
-    parts.plain('message', t('incident.happened'), 26, ({ message }) => message),
-    parts.plain('assignee', t('incident.assignee'), 9, ({ assigned_to_name }) => assigned_to_name ?? null),
+    parts.plain('message', t('incident.happened'), 17, ({ kind, message }) =>
+      // What is recorded is in English, with the facts of this one; in Arabic it is told by its kind.
+      language === 'ar' ? t(`incidentHelp.${kind}`) : message,
+    ),
+    parts.plain('assignee', t('incident.assignee'), 8, ({ assigned_to_name }) => assigned_to_name ?? null),
     parts.created(),
     {
       id: 'resolved',
@@ -105,9 +108,7 @@ function IncidentDetail({
         </span>
       }
     >
-      <p className={ui.text} dir="auto">
-        {incident.message}
-      </p>
+      <p className={ui.text}>{t(`incidentHelp.${incident.kind}`)}</p>
       <div className={ui.row}>
         <Resolve incident={incident} />
         <Outside href={links?.runbook}>{t('incident.runbook')}</Outside>
@@ -117,6 +118,12 @@ function IncidentDetail({
       <Notes incidentId={incident.id} />
       <Facts
         of={[
+          [
+            t('incident.recorded'),
+            <bdi key="v" lang="en">
+              {incident.message}
+            </bdi>,
+          ],
           [
             t('field.bookingNumber'),
             incident.booking_id && (

@@ -59,8 +59,7 @@ export function BalanceCard({ providerId }: { providerId?: string }) {
         size="xs"
         className={ui.push}
         type="datetime-local"
-        aria-label={t('balance.asOf')}
-        title={t('balance.asOf')}
+        label={t('balance.asOf')}
         value={at}
         onChange={(event) => {
           setAt(event.currentTarget.value);

@@ -20,17 +20,31 @@ import { useWords } from '@/i18n/useWords';
 import { Timeline } from '@/shared/Timeline';
 
 export function Component() {
-  const { t } = useWords();
+  const { t, label } = useWords();
+  const { word } = useChoices();
   const { id = '' } = useParams();
   const payment = useQuery({
     queryKey: ['payments', 'one', id],
     queryFn: ({ signal }) =>
       answered(api.GET('/api/v1/admin/payment-transactions/{id}', { params: { path: { id } }, signal })),
   });
+  const found = payment.data?.data;
   return (
     <div className={ui.page}>
-      <PageHead title={t('payment.title')} help="payments">
-        {payment.data && <LateRefund payment={payment.data.data} />}
+      <PageHead
+        help="payments"
+        title={
+          found ? (
+            <span className={ui.row}>
+              {word(found.kind)} <Money amount={found.amount} currency={found.currency} />
+              <Badge state={found.status}>{label(found, 'status')}</Badge>
+            </span>
+          ) : (
+            t('payment.title')
+          )
+        }
+      >
+        {found && <LateRefund payment={found} />}
       </PageHead>
       <Answer query={payment} lines={10}>
         {({ data }) => (
@@ -47,10 +61,10 @@ export function Component() {
 }
 
 function PaymentFacts({ payment }: { payment: Schemas['PaymentTransactionDetail'] }) {
-  const { t, label } = useWords();
+  const { t } = useWords();
   const { word } = useChoices();
   return (
-    <Card title={word(payment.kind)} aside={<Badge state={payment.status}>{label(payment, 'status')}</Badge>}>
+    <Card title={t('field.details')}>
       <Facts
         of={[
           [t('field.id'), <CopyId key="v" id={payment.id} whole />],

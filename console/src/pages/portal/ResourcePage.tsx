@@ -68,7 +68,7 @@ export function ResourcePage<T extends Resource>(props: Props<T>) {
       queryKey={[props.name]}
       read={props.read}
       rowId={({ id }) => id}
-      sort={props.sort ?? 'created_at'}
+      defaults={{ sort: props.sort ?? '-created_at' }}
       open={selected.open}
       actions={may(props.creates) && <Add {...props} companies={staff ? providers.choices : null} />}
       above={({ rows }) => {

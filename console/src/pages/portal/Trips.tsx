@@ -99,7 +99,7 @@ export function Component() {
         },
       ]}
       read={(filters, cursor, signal) => listPage('/api/v1/provider/trips', filters, cursor, signal)}
-      sort="created_at"
+      sort="-departure_at"
       fields={fields}
       fresh={{ type: 'TOURISM' }}
       titleOf={({ title }) => title}

@@ -29,25 +29,25 @@ export function Component() {
         { name: 'status', label: t('field.status'), kind: 'choice', choices: choices(words.resourceStatus) },
       ]}
       columns={[
-        parts.plain('name', t('field.name'), 12, ({ name }) => name, { sort: 'name' }),
+        parts.plain('name', t('field.name'), 11, ({ name }) => name, { sort: 'name' }),
         { ...parts.status(), sort: 'status' },
         parts.plain('city', t('field.city'), 6, ({ city }) => city),
         parts.plain(
           'rate',
           t('field.commissionRate'),
-          6,
+          8.5,
           ({ commission_rate }) => rateText(commission_rate, language),
           { align: 'end' },
         ),
         parts.plain('phone', t('field.phone'), 9, ({ phone }) => phone),
-        parts.plain('email', t('field.email'), 12, ({ email }) => email),
+        parts.plain('email', t('field.email'), 10.25, ({ email }) => email),
         parts.created(),
         parts.id(t('field.id'), true),
       ]}
       queryKey={['providers']}
       read={(filters, cursor, signal) => listPage('/api/v1/admin/providers', filters, cursor, signal)}
       rowId={({ id }) => id}
-      sort="created_at"
+      defaults={{ sort: 'name' }}
       open={({ id }) => void navigate(`/providers/${id}`)}
       actions={<NewProvider />}
     />
