@@ -28,6 +28,7 @@ interface Props<T> {
   rowId: (row: T) => string;
   open?: (row: T) => void;
   selection?: Selection;
+  /** How the API sorts when it is not asked: shown and not sent. An order of the page's own is one of its `defaults`. */
   sort?: string;
   /** What can be done on the page; with the list, where it depends on what is shown. */
   actions?: ReactNode | ((list: List<T>, filters: Record<string, string>) => ReactNode);

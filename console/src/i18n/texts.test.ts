@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
 import { readdirSync, readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
 import ar from './ar.json';
 import en from './en.json';
 
