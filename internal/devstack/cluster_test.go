@@ -1,7 +1,6 @@
 package devstack
 
 import (
-	"context"
 	"io"
 	"net"
 	"testing"
@@ -46,34 +45,63 @@ func TestClusterSettings(t *testing.T) {
 func TestBalancer(t *testing.T) {
 	t.Parallel()
 
-	node := func(name string) net.Listener {
-		l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp4", "127.0.0.1:0")
-		require.NoError(t, err)
-		t.Cleanup(func() { _ = l.Close() })
+	first, second := listeningNode(t, "first"), listeningNode(t, "second")
 
-		go func() {
-			for {
-				c, err := l.Accept()
-				if err != nil {
-					return
-				}
+	both := balanced(t, first, second)
+	require.ElementsMatch(t, []string{"first", "second"}, []string{both(), both()})
 
-				_, _ = io.WriteString(c, name)
-				_ = c.Close()
+	left := balanced(t, refusingAddress(t, second), second)
+	require.Equal(t, []string{"second", "second"}, []string{left(), left()})
+}
+
+// listeningNode tells each connection its name and ends it. Result: its address.
+func listeningNode(t *testing.T, name string) string {
+	t.Helper()
+
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp4", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = l.Close() })
+
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
 			}
-		}()
 
-		return l
-	}
+			_, _ = io.WriteString(c, name)
+			_ = c.Close()
+		}
+	}()
 
-	first, second := node("first"), node("second")
-	b, err := startBalancer(t.Context(), []string{first.Addr().String(), second.Addr().String()})
+	return l.Addr().String()
+}
+
+// refusingAddress is one at which connections are refused, from now to the end of the test: a connection goes out from its port.
+// That of a listener that was closed would not do: a child process which another test is starting has a copy of the listener
+// until it calls exec, and the system lets connections in for that long.
+func refusingAddress(t *testing.T, server string) string {
+	t.Helper()
+
+	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp4", server)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+
+	return c.LocalAddr().String()
+}
+
+// balanced is what a connection through a balancer in front of the nodes is told.
+func balanced(t *testing.T, nodes ...string) (ask func() string) {
+	t.Helper()
+
+	b, err := startBalancer(t.Context(), nodes)
 	require.NoError(t, err)
 	t.Cleanup(b.close)
 
-	ask := func() string {
-		c, err := (&net.Dialer{}).DialContext(context.Background(), "tcp4", b.address())
+	return func() string {
+		c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp4", b.address())
 		require.NoError(t, err)
+
 		defer c.Close()
 
 		text, err := io.ReadAll(c)
@@ -81,8 +109,4 @@ func TestBalancer(t *testing.T) {
 
 		return string(text)
 	}
-
-	require.ElementsMatch(t, []string{"first", "second"}, []string{ask(), ask()})
-	require.NoError(t, first.Close())
-	require.Equal(t, []string{"second", "second"}, []string{ask(), ask()})
 }
