@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -98,6 +99,7 @@ type story struct {
 	finance  caller
 	began    time.Time
 	step     int
+	start    int // tells the customers of this start from those of others on the same data
 
 	booking struct {
 		ID      string       `json:"id"`
@@ -115,7 +117,7 @@ type payment struct {
 
 func newStory(h *devEnv, out io.Writer) *story {
 	return &story{
-		out: out, env: h,
+		out: out, env: h, start: rand.IntN(1e6), //nolint:gosec // no secret
 		customer: newCaller(h.cfg.App.PublicURL), finance: newCaller(h.cfg.App.PublicURL),
 	}
 }
@@ -193,6 +195,15 @@ func (s *story) clear(ctx context.Context) error {
 	return nil
 }
 
+// contact is that of a customer, 1 to 99. An address gets only so many messages in a day (MESSAGES_PER_RECIPIENT), and the demo may be
+// started more often than that on the same data.
+func (s *story) contact(n int) map[string]string {
+	return map[string]string{
+		"name": fmt.Sprintf("Demo Customer %d", n), "email": fmt.Sprintf("customer%d.%06d@rihla.test", n, s.start),
+		"phone": fmt.Sprintf("+9665%06d%02d", s.start, n),
+	}
+}
+
 func (s *story) book(ctx context.Context) error {
 	var trips struct {
 		Data []struct {
@@ -211,7 +222,7 @@ func (s *story) book(ctx context.Context) error {
 	err := s.customer.post(ctx, "/api/v1/bookings", map[string]any{
 		"trip_id":        trips.Data[0].ID,
 		"passengers":     []map[string]string{{"name": "First Passenger"}, {"name": "Second Passenger"}},
-		"contact":        map[string]string{"name": "Demo Customer", "email": "customer@rihla.test", "phone": "+966500000001"},
+		"contact":        s.contact(1),
 		"payment_method": "credit_card",
 	}, &envelope{&s.booking})
 	if err != nil {

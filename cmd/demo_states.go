@@ -17,7 +17,7 @@ type states struct {
 
 	company caller // the demo company's admin
 	trip    string
-	last    int // of the customers' telephone numbers
+	last    int // of the customers
 }
 
 // sale is a booking of the states.
@@ -112,12 +112,9 @@ func (s *states) buy(ctx context.Context, method models.PaymentMethod, seats int
 	var b sale
 
 	err := s.customer.post(ctx, "/api/v1/bookings", map[string]any{
-		"trip_id":    s.trip,
-		"passengers": passengers,
-		"contact": map[string]string{
-			"name": fmt.Sprintf("Demo Customer %d", s.last), "email": fmt.Sprintf("customer%d@rihla.test", s.last),
-			"phone": fmt.Sprintf("+9665000000%02d", s.last+1),
-		},
+		"trip_id":        s.trip,
+		"passengers":     passengers,
+		"contact":        s.contact(s.last + 1),
 		"payment_method": method,
 	}, &envelope{&b})
 
