@@ -54,7 +54,7 @@ func TestBalancer(t *testing.T) {
 	require.Equal(t, []string{"second", "second"}, []string{left(), left()})
 }
 
-// listeningNode tells each connection its name and ends it. Result: its address.
+// listeningNode gives each connection its name and ends it. Result: its address.
 func listeningNode(t *testing.T, name string) string {
 	t.Helper()
 
@@ -90,7 +90,7 @@ func refusingAddress(t *testing.T, server string) string {
 	return c.LocalAddr().String()
 }
 
-// balanced is what a connection through a balancer in front of the nodes is told.
+// balanced is a balancer in front of the nodes. ask is what one connection through it gets.
 func balanced(t *testing.T, nodes ...string) (ask func() string) {
 	t.Helper()
 
