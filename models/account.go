@@ -1,7 +1,6 @@
 package models
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/google/uuid"
@@ -66,44 +65,4 @@ type RefreshToken struct {
 	ExpiresAt time.Time  `bun:"expires_at"`
 	SpentAt   *time.Time `bun:"spent_at"`
 	RevokedAt *time.Time `bun:"revoked_at"`
-}
-
-// AuditEntry says who did what to which entity, when (rules: audit.log).
-type AuditEntry struct {
-	bun.BaseModel `bun:"table:audit_log,alias:al"`
-
-	ID        uuid.UUID       `bun:"id,pk"`
-	ActorID   *uuid.UUID      `bun:"actor_id"`
-	ActorRole Role            `bun:"actor_role"`
-	Action    string          `bun:"action"`
-	Entity    string          `bun:"entity"`
-	EntityID  *uuid.UUID      `bun:"entity_id"`
-	Details   json.RawMessage `bun:"details,type:jsonb"`
-	RequestID string          `bun:"request_id"`
-	CreatedAt time.Time       `bun:"created_at,nullzero,default:now()"`
-	// Operator is the system user who ran a command; empty for users and for the service itself.
-	Operator string `bun:"operator"`
-	// ActorKind is USER, OPERATOR or SYSTEM; the database computes it.
-	ActorKind string `bun:"actor_kind"`
-	// Address and UserAgent are where the actor's request came from; empty for operators and for the service itself.
-	Address   string `bun:"address"`
-	UserAgent string `bun:"user_agent"`
-
-	ActorName string `bun:"-"` // read for people only; empty without a user
-}
-
-// TakeOriginFromDetails fills in where a log-in of before the columns came from: its details tell.
-func (e *AuditEntry) TakeOriginFromDetails() {
-	if e.Address != "" || e.UserAgent != "" || e.Action != "LOGGED_IN" && e.Action != "LOGIN_FAILED" {
-		return
-	}
-
-	var origin struct {
-		Address   string `json:"address"`
-		UserAgent string `json:"user_agent"`
-	}
-
-	if json.Unmarshal(e.Details, &origin) == nil {
-		e.Address, e.UserAgent = origin.Address, origin.UserAgent
-	}
 }

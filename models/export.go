@@ -18,13 +18,13 @@ const (
 )
 
 // Started is the action of the entry that the audit log has from before the first byte.
-func (k ExportKind) Started() string { return string(k) + "_EXPORT_STARTED" }
+func (k ExportKind) Started() AuditAction { return AuditAction(k) + "_EXPORT_STARTED" }
 
 // Completed is the action of the entry from after the last byte.
-func (k ExportKind) Completed() string { return string(k) + "_EXPORTED" }
+func (k ExportKind) Completed() AuditAction { return AuditAction(k) + "_EXPORTED" }
 
 // Stopped is the action of the entry of an export that broke off.
-func (k ExportKind) Stopped() string { return string(k) + "_EXPORT_STOPPED" }
+func (k ExportKind) Stopped() AuditAction { return AuditAction(k) + "_EXPORT_STOPPED" }
 
 // ExportStatus is what became of an export.
 type ExportStatus string
@@ -44,15 +44,15 @@ type Export struct {
 	ID        uuid.UUID       `bun:"id,pk"`
 	ActorID   *uuid.UUID      `bun:"actor_id"`
 	ActorRole Role            `bun:"actor_role"`
-	Action    string          `bun:"action"`
+	Action    AuditAction     `bun:"action"`
 	Details   json.RawMessage `bun:"details,type:jsonb"`
 	CreatedAt time.Time       `bun:"created_at"`
 
-	ActorName string     `bun:"actor_name,scanonly"`
-	End       string     `bun:"end_action,scanonly"` // the other entry's action; empty while there is none
-	EndedAt   *time.Time `bun:"ended_at,scanonly"`
-	Rows      *int64     `bun:"rows,scanonly"`  // of one that was stopped those that may have left
-	Bytes     *int64     `bun:"bytes,scanonly"` // likewise
+	ActorName string      `bun:"actor_name,scanonly"`
+	End       AuditAction `bun:"end_action,scanonly"` // the other entry's action; empty while there is none
+	EndedAt   *time.Time  `bun:"ended_at,scanonly"`
+	Rows      *int64      `bun:"rows,scanonly"`  // of one that was stopped those that may have left
+	Bytes     *int64      `bun:"bytes,scanonly"` // likewise
 }
 
 // Kind is what was exported.

@@ -50,7 +50,7 @@ type auditExport struct {
 // VisitExportAuditLogsResponse implements the generated interface.
 func (e auditExport) VisitExportAuditLogsResponse(f *fiber.Ctx) error {
 	return exportedFile{
-		o: e.o, by: e.by, kind: models.ExportAuditLog, entity: "audit_log", describe: e.describe, write: e.write,
+		o: e.o, by: e.by, kind: models.ExportAuditLog, entity: models.EntityAuditLog, describe: e.describe, write: e.write,
 		details: map[string]any{"format": e.query.Format, "filters": e.query, "seal": optional(e.seal.String())},
 	}.send(f)
 }

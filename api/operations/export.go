@@ -70,7 +70,7 @@ func exportLanguage(format gen.ExportFormat, asked *gen.ExportLanguage, accepted
 // VisitExportFinancialRecordsResponse implements the generated interface.
 func (e export) VisitExportFinancialRecordsResponse(f *fiber.Ctx) error {
 	return exportedFile{
-		o: e.o, by: e.by, kind: models.ExportFinancialRecords, entity: "financial_record",
+		o: e.o, by: e.by, kind: models.ExportFinancialRecords, entity: models.EntityFinancialRecord,
 		details: map[string]any{"format": e.query.Format, "filters": e.query}, describe: e.describe,
 		write: func(ctx context.Context, w io.Writer) (int64, error) {
 			return exportFormats[e.query.Format].write(e.o, ctx, w, e.filter, e.lang)

@@ -21,7 +21,7 @@ type exportedFile struct {
 	by db.Actor
 	// kind begins the names of the entries of the audit log, entity is what they are about, and details are in all of them.
 	kind    models.ExportKind
-	entity  string
+	entity  models.AuditEntity
 	details map[string]any
 	// describe sets the headers, and write makes the file and counts its rows: of one that broke off those that may have left.
 	describe func(*fiber.Ctx)
@@ -93,7 +93,7 @@ func (e exportedFile) writeAndNote(ctx context.Context, w io.Writer) error {
 	return err
 }
 
-func (e exportedFile) note(ctx context.Context, action string, more map[string]any) error {
+func (e exportedFile) note(ctx context.Context, action models.AuditAction, more map[string]any) error {
 	details := maps.Clone(e.details)
 	maps.Copy(details, more)
 

@@ -34,7 +34,7 @@ func (s *Store) AddUser(ctx context.Context, by db.Actor, u models.User) (models
 			by.UserID, by.Role = out.ID, out.Role
 		}
 
-		return db.Audit(ctx, tx, by, "USER_CREATED", "user", &out.ID, accountDetails(&out, nil, accountState(&out)))
+		return db.Audit(ctx, tx, by, models.AuditUserCreated, models.EntityUser, &out.ID, accountDetails(&out, nil, accountState(&out)))
 	})
 
 	return out, err
@@ -54,7 +54,7 @@ func (s *Store) Register(ctx context.Context, by db.Actor, u models.User) (out m
 
 		by.UserID, by.Role = out.ID, out.Role
 
-		return db.Audit(ctx, tx, by, "USER_CREATED", "user", &out.ID, accountDetails(&out, nil, accountState(&out)))
+		return db.Audit(ctx, tx, by, models.AuditUserCreated, models.EntityUser, &out.ID, accountDetails(&out, nil, accountState(&out)))
 	})
 	if models.CodeOf(err) == models.CodeEmailAlreadyExists {
 		told, failed := s.TellOwner(ctx, u.Email)
@@ -144,7 +144,7 @@ func (s *Store) RemoveUser(ctx context.Context, by db.Actor, id uuid.UUID) error
 			return err
 		}
 
-		return db.Audit(ctx, tx, by, "USER_REMOVED", "user", &id, accountDetails(&u, accountState(&u), nil))
+		return db.Audit(ctx, tx, by, models.AuditUserRemoved, models.EntityUser, &id, accountDetails(&u, accountState(&u), nil))
 	})
 }
 
@@ -180,7 +180,7 @@ func (s *Store) ChangePassword(ctx context.Context, by db.Actor, id uuid.UUID, w
 			return err
 		}
 
-		return db.Audit(ctx, tx, by, "PASSWORD_CHANGED", "user", &id, nil)
+		return db.Audit(ctx, tx, by, models.AuditPasswordChanged, models.EntityUser, &id, nil)
 	})
 }
 

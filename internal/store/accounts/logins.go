@@ -179,7 +179,7 @@ func logIn(ctx context.Context, tx bun.Tx, try *LoginTry, o Opening) (models.Ses
 		details["second_factor"] = string(o.SecondFactor)
 	}
 
-	return session, db.Audit(ctx, tx, try.From.as(&try.User), "LOGGED_IN", "user", &try.User.ID, details)
+	return session, db.Audit(ctx, tx, try.From.as(&try.User), models.AuditLoggedIn, models.EntityUser, &try.User.ID, details)
 }
 
 // PasswordProved ends a try whose password was right and that opens no session.
@@ -216,7 +216,7 @@ func (s *Store) LoginFailed(ctx context.Context, try *LoginTry) error {
 			details["second_factor"] = true
 		}
 
-		entry, err := db.NewAuditEntry(try.From.actor(), "LOGIN_FAILED", "user", &try.subject, details)
+		entry, err := db.NewAuditEntry(try.From.actor(), models.AuditLoginFailed, models.EntityUser, &try.subject, details)
 		if err != nil {
 			return err
 		}
@@ -258,7 +258,7 @@ func (s *Store) lockAccount(ctx context.Context, tx bun.Tx, try *LoginTry) (bool
 func noteLock(ctx context.Context, tx bun.Tx, try *LoginTry) error {
 	until := try.at.Add(loginWindow)
 
-	err := db.Audit(ctx, tx, try.From.actor(), "ACCOUNT_LOCKED", "user", &try.subject,
+	err := db.Audit(ctx, tx, try.From.actor(), models.AuditAccountLocked, models.EntityUser, &try.subject,
 		map[string]any{"until": until.Format(time.RFC3339)})
 	if err != nil {
 		return err

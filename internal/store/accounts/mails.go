@@ -61,8 +61,13 @@ func queueLink(ctx context.Context, tx bun.Tx, u *models.User, purpose models.Ac
 	return true, queueNotice(ctx, tx, u, mailKinds[purpose], data)
 }
 
-// SendLink queues a mail with a link for the purpose, and reports whether it did: an account that has had its mails for the purpose gets
-// none, which is no error. Error: NOT_FOUND for an account that is not there.
+// linkActions are what the audit log calls the mails with which SendLink answers an owner. An invitation is noted by who invites.
+var linkActions = map[models.AccountTokenPurpose]models.AuditAction{
+	models.TokenVerifyEmail: models.AuditVerifyEmailSent, models.TokenResetPassword: models.AuditResetPasswordSent,
+}
+
+// SendLink queues a mail with a link to prove an address or to reset a password, and reports whether it did: an account that has had
+// its mails for the purpose gets none, which is no error. Error: NOT_FOUND for an account that is not there.
 func (s *Store) SendLink(
 	ctx context.Context, by db.Actor, user uuid.UUID, purpose models.AccountTokenPurpose,
 ) (queued bool, err error) {
@@ -76,7 +81,7 @@ func (s *Store) SendLink(
 			return err
 		}
 
-		return db.Audit(ctx, tx, by, string(purpose)+"_SENT", "user", &u.ID, nil)
+		return db.Audit(ctx, tx, by, linkActions[purpose], models.EntityUser, &u.ID, nil)
 	})
 
 	return queued && err == nil, err
@@ -200,7 +205,7 @@ func (s *Store) VerifyEmail(ctx context.Context, by db.Actor, hash []byte) error
 
 		by.UserID, by.Role = u.ID, u.Role
 
-		return db.Audit(ctx, tx, by, "EMAIL_VERIFIED", "user", &u.ID, nil)
+		return db.Audit(ctx, tx, by, models.AuditEmailVerified, models.EntityUser, &u.ID, nil)
 	})
 }
 
@@ -246,15 +251,15 @@ func (s *Store) ResetPassword(ctx context.Context, by db.Actor, hash []byte, pas
 			return err
 		}
 
-		action := "PASSWORD_RESET"
+		action := models.AuditPasswordReset
 
 		if purpose == models.TokenInvitation {
-			action = "INVITATION_ACCEPTED"
+			action = models.AuditInvitationAccepted
 		} else if err := queueNotice(ctx, tx, &u, models.NotifyPasswordChanged, nil); err != nil {
 			return err
 		}
 
-		return db.Audit(ctx, tx, by, action, "user", &u.ID, nil)
+		return db.Audit(ctx, tx, by, action, models.EntityUser, &u.ID, nil)
 	})
 }
 

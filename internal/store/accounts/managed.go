@@ -72,7 +72,7 @@ func (s *Store) Invite(ctx context.Context, by db.Actor, u models.User) (models.
 			return err
 		}
 
-		return db.Audit(ctx, tx, by, "USER_INVITED", "user", &out.ID, accountDetails(&out, nil, accountState(&out)))
+		return db.Audit(ctx, tx, by, models.AuditUserInvited, models.EntityUser, &out.ID, accountDetails(&out, nil, accountState(&out)))
 	})
 
 	return out, err
@@ -119,7 +119,7 @@ func managed(ctx context.Context, tx bun.Tx, by db.Actor, id uuid.UUID) (models.
 // ChangeAccount changes what an account says of its owner, and its role. Another role ends its sessions at once. Errors: NOT_FOUND;
 // FORBIDDEN for the own account; VALIDATION_ERROR on role where the account cannot have it; that of change.
 func (s *Store) ChangeAccount(ctx context.Context, by db.Actor, id uuid.UUID, change func(*models.User) error) (models.User, error) {
-	return s.manage(ctx, by, id, func(ctx context.Context, tx bun.Tx, u models.User) (models.User, string, error) {
+	return s.manage(ctx, by, id, func(ctx context.Context, tx bun.Tx, u models.User) (models.User, models.AuditAction, error) {
 		was := u.Role
 		if err := change(&u); err != nil {
 			return u, "", err
@@ -136,33 +136,33 @@ func (s *Store) ChangeAccount(ctx context.Context, by db.Actor, id uuid.UUID, ch
 		if u.Role != was {
 			changed, err := endSessions(ctx, tx, id, set)
 
-			return changed, "USER_CHANGED", err
+			return changed, models.AuditUserChanged, err
 		}
 
 		err := set(tx.NewUpdate().Model(&u)).Set("updated_at = now()").Where("id = ?", id).Returning("*").Scan(ctx)
 
-		return u, "USER_CHANGED", err
+		return u, models.AuditUserChanged, err
 	})
 }
 
 // LockAccount keeps an account's owner out, all sessions included, until it is unlocked. Locking it again changes nothing. Errors:
 // NOT_FOUND; FORBIDDEN for the own account.
 func (s *Store) LockAccount(ctx context.Context, by db.Actor, id uuid.UUID) (models.User, error) {
-	return s.manage(ctx, by, id, func(ctx context.Context, tx bun.Tx, u models.User) (models.User, string, error) {
+	return s.manage(ctx, by, id, func(ctx context.Context, tx bun.Tx, u models.User) (models.User, models.AuditAction, error) {
 		if u.LockedAt != nil {
 			return u, "", nil
 		}
 
 		u, err := endSessions(ctx, tx, id, func(q *bun.UpdateQuery) *bun.UpdateQuery { return q.Set("locked_at = now()") })
 
-		return u, "USER_LOCKED", err
+		return u, models.AuditUserLocked, err
 	})
 }
 
 // UnlockAccount lets an account's owner in again, after LockAccount and after too many wrong passwords alike. Errors: NOT_FOUND;
 // FORBIDDEN for the own account.
 func (s *Store) UnlockAccount(ctx context.Context, by db.Actor, id uuid.UUID) (models.User, error) {
-	return s.manage(ctx, by, id, func(ctx context.Context, tx bun.Tx, _ models.User) (models.User, string, error) {
+	return s.manage(ctx, by, id, func(ctx context.Context, tx bun.Tx, _ models.User) (models.User, models.AuditAction, error) {
 		var now models.User // NULL leaves what was there before as it is
 
 		err := tx.NewUpdate().Model(&now).Set("locked_at = NULL").Set("updated_at = now()").Where("id = ?", id).Returning("*").Scan(ctx)
@@ -170,14 +170,14 @@ func (s *Store) UnlockAccount(ctx context.Context, by db.Actor, id uuid.UUID) (m
 			return now, "", err
 		}
 
-		return now, "USER_UNLOCKED", unlock(ctx, tx, id)
+		return now, models.AuditUserUnlocked, unlock(ctx, tx, id)
 	})
 }
 
 // InviteAgain queues another invitation. Errors: NOT_FOUND; FORBIDDEN for the own account; INVALID_STATE for an account that has a
 // password, or has had its mails of the day.
 func (s *Store) InviteAgain(ctx context.Context, by db.Actor, id uuid.UUID) (models.User, error) {
-	return s.manage(ctx, by, id, func(ctx context.Context, tx bun.Tx, u models.User) (models.User, string, error) {
+	return s.manage(ctx, by, id, func(ctx context.Context, tx bun.Tx, u models.User) (models.User, models.AuditAction, error) {
 		if u.State() != models.AccountInvited {
 			return u, "", models.Errorf(models.CodeInvalidState, "The account waits for no invitation.")
 		}
@@ -187,16 +187,16 @@ func (s *Store) InviteAgain(ctx context.Context, by db.Actor, id uuid.UUID) (mod
 			err = models.Errorf(models.CodeInvalidState, "The account has had its invitations of 24 hours.")
 		}
 
-		return u, "USER_INVITED", err
+		return u, models.AuditUserInvited, err
 	})
 }
 
 // RemoveAccount is RemoveUser by another user. Errors: NOT_FOUND; FORBIDDEN for the own account.
 func (s *Store) RemoveAccount(ctx context.Context, by db.Actor, id uuid.UUID) error {
-	_, err := s.manage(ctx, by, id, func(ctx context.Context, tx bun.Tx, u models.User) (models.User, string, error) {
+	_, err := s.manage(ctx, by, id, func(ctx context.Context, tx bun.Tx, u models.User) (models.User, models.AuditAction, error) {
 		_, err := endSessions(ctx, tx, id, func(q *bun.UpdateQuery) *bun.UpdateQuery { return q.Set("deleted_at = now()") })
 
-		return u, "USER_REMOVED", err
+		return u, models.AuditUserRemoved, err
 	})
 
 	return err
@@ -205,7 +205,7 @@ func (s *Store) RemoveAccount(ctx context.Context, by db.Actor, id uuid.UUID) er
 // ResetSecondFactor takes away the second factor of an owner who has lost it. Errors: NOT_FOUND; INVALID_STATE for an account without one;
 // FORBIDDEN for the own account.
 func (s *Store) ResetSecondFactor(ctx context.Context, by db.Actor, id uuid.UUID) (models.User, error) {
-	return s.manage(ctx, by, id, func(ctx context.Context, tx bun.Tx, u models.User) (models.User, string, error) {
+	return s.manage(ctx, by, id, func(ctx context.Context, tx bun.Tx, u models.User) (models.User, models.AuditAction, error) {
 		err := removeSecondFactor(ctx, tx, by, &u, uuid.Nil) // which notes itself
 
 		return u, "", err
@@ -214,7 +214,7 @@ func (s *Store) ResetSecondFactor(ctx context.Context, by db.Actor, id uuid.UUID
 
 // manage changes an account under its lock and notes the action; of a change that has none nothing is noted.
 func (s *Store) manage(
-	ctx context.Context, by db.Actor, id uuid.UUID, do func(context.Context, bun.Tx, models.User) (models.User, string, error),
+	ctx context.Context, by db.Actor, id uuid.UUID, do func(context.Context, bun.Tx, models.User) (models.User, models.AuditAction, error),
 ) (models.User, error) {
 	var out models.User
 
@@ -224,12 +224,12 @@ func (s *Store) manage(
 			return err
 		}
 
-		var action string
+		var action models.AuditAction
 		if out, action, err = do(ctx, tx, before); err != nil || action == "" {
 			return err
 		}
 
-		return db.Audit(ctx, tx, by, action, "user", &id, accountDetails(&out, accountState(&before), accountState(&out)))
+		return db.Audit(ctx, tx, by, action, models.EntityUser, &id, accountDetails(&out, accountState(&before), accountState(&out)))
 	})
 
 	return out, err

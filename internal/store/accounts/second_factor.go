@@ -197,7 +197,7 @@ func noteRecovery(ctx context.Context, tx bun.Tx, try *LoginTry, factor models.S
 	details := try.From.details()
 	details["left"] = left
 
-	return db.Audit(ctx, tx, by, "RECOVERY_CODE_USED", "user", &try.User.ID, details)
+	return db.Audit(ctx, tx, by, models.AuditRecoveryCodeUsed, models.EntityUser, &try.User.ID, details)
 }
 
 // StepUp ends a try of a code in a session: it counts there for models.StepUpFor. Error: INVALID_CREDENTIALS; the try is to be ended by
@@ -229,7 +229,7 @@ func (s *Store) StepUp(ctx context.Context, session uuid.UUID, try *LoginTry, co
 		}
 
 		by := try.From.as(&try.User)
-		if err := db.Audit(ctx, tx, by, "STEPPED_UP", "user", &try.User.ID, try.From.details()); err != nil {
+		if err := db.Audit(ctx, tx, by, models.AuditSteppedUp, models.EntityUser, &try.User.ID, try.From.details()); err != nil {
 			return err
 		}
 
@@ -328,7 +328,7 @@ func (s *Store) ConfirmSecondFactor(
 			return err
 		}
 
-		return db.Audit(ctx, tx, by, "SECOND_FACTOR_ADDED", "user", &u.ID, try.From.details())
+		return db.Audit(ctx, tx, by, models.AuditSecondFactorAdded, models.EntityUser, &u.ID, try.From.details())
 	})
 	if err == nil {
 		err = refusal
@@ -400,5 +400,5 @@ func removeSecondFactor(ctx context.Context, tx bun.Tx, by db.Actor, u *models.U
 		return err
 	}
 
-	return db.Audit(ctx, tx, by, "SECOND_FACTOR_REMOVED", "user", &u.ID, nil)
+	return db.Audit(ctx, tx, by, models.AuditSecondFactorRemoved, models.EntityUser, &u.ID, nil)
 }

@@ -52,7 +52,7 @@ func (s *Store) EndSession(ctx context.Context, by db.Actor, user, id uuid.UUID)
 			return err
 		}
 
-		return db.Audit(ctx, tx, by, "SESSION_ENDED", "user", &user, map[string]any{"session_id": id})
+		return db.Audit(ctx, tx, by, models.AuditSessionEnded, models.EntityUser, &user, map[string]any{"session_id": id})
 	})
 }
 
@@ -63,7 +63,7 @@ func (s *Store) EndSessions(ctx context.Context, by db.Actor, user uuid.UUID) er
 			return err
 		}
 
-		return db.Audit(ctx, tx, by, "SESSIONS_ENDED", "user", &user, nil)
+		return db.Audit(ctx, tx, by, models.AuditSessionsEnded, models.EntityUser, &user, nil)
 	})
 }
 
@@ -79,7 +79,7 @@ func (s *Store) SignOn(
 		details := from.details()
 		details["second_factor"], details["single_sign_on"] = string(factor), true
 
-		return db.Audit(ctx, tx, from.as(&u), "LOGGED_IN", "user", &u.ID, details)
+		return db.Audit(ctx, tx, from.as(&u), models.AuditLoggedIn, models.EntityUser, &u.ID, details)
 	})
 
 	return session, err
@@ -90,5 +90,5 @@ func (s *Store) SignOnRefused(ctx context.Context, u *models.User, from LoginFro
 	details := from.details()
 	details["single_sign_on"] = true
 
-	return db.Audit(ctx, s.db, from.actor(), "LOGIN_FAILED", "user", &u.ID, details)
+	return db.Audit(ctx, s.db, from.actor(), models.AuditLoginFailed, models.EntityUser, &u.ID, details)
 }

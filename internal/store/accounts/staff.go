@@ -47,7 +47,7 @@ func (s *Store) CreateStaff(ctx context.Context, by db.Actor, u models.User) (mo
 			return err
 		}
 
-		return db.Audit(ctx, tx, by, "STAFF_CREATED", "user", &out.ID,
+		return db.Audit(ctx, tx, by, models.AuditStaffCreated, models.EntityUser, &out.ID,
 			accountDetails(&out, nil, accountState(&out)))
 	})
 	if err != nil {
@@ -82,6 +82,6 @@ func (s *Store) RemoveStaff(ctx context.Context, by db.Actor, provider uuid.UUID
 			return err
 		}
 
-		return db.Audit(ctx, tx, by, "STAFF_REMOVED", "user", &id, accountDetails(&u, accountState(&u), nil))
+		return db.Audit(ctx, tx, by, models.AuditStaffRemoved, models.EntityUser, &id, accountDetails(&u, accountState(&u), nil))
 	})
 }

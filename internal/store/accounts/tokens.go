@@ -246,7 +246,7 @@ func endStolen(ctx context.Context, tx bun.Tx, u *models.User, t models.RefreshT
 	details := from.details()
 	details["session_id"] = t.FamilyID
 
-	return db.Audit(ctx, tx, from.actor(), "SESSION_STOLEN", "user", &t.UserID, details)
+	return db.Audit(ctx, tx, from.actor(), models.AuditSessionStolen, models.EntityUser, &t.UserID, details)
 }
 
 // revokeFamily ends a session and counts the tokens that it revokes.

@@ -16,7 +16,9 @@ func (s *Store) NoteDocumentsRead(ctx context.Context, by db.Actor, bookings []m
 
 		var err error
 
-		entries[i], err = db.NewAuditEntry(by, "BOOKING_DOCUMENTS_READ", "booking", &b.ID, map[string]any{"booking_number": b.Number})
+		entries[i], err = db.NewAuditEntry(by, models.AuditBookingDocumentsRead, models.EntityBooking, &b.ID, map[string]any{
+			"booking_number": b.Number,
+		})
 		if err != nil {
 			return err
 		}

@@ -30,7 +30,7 @@ func (s *Store) AddBusPhotos(
 			return err
 		}
 
-		return db.Audit(ctx, tx, by, "BUS_PHOTOS_ADDED", "bus", &bus, map[string]any{"photos": len(added)})
+		return db.Audit(ctx, tx, by, models.AuditBusPhotosAdded, models.EntityBus, &bus, map[string]any{"photos": len(added)})
 	})
 	if err != nil {
 		return nil, err
@@ -142,7 +142,7 @@ func (s *Store) DeleteBusPhoto(ctx context.Context, by db.Actor, bus uuid.UUID, 
 			return db.NotFound(err)
 		}
 
-		return db.Audit(ctx, tx, by, "BUS_PHOTO_DELETED", "bus", &bus, map[string]any{"photo_id": photo})
+		return db.Audit(ctx, tx, by, models.AuditBusPhotoDeleted, models.EntityBus, &bus, map[string]any{"photo_id": photo})
 	})
 
 	return blobKey, err

@@ -30,7 +30,8 @@ var busOrder = db.Order{
 }
 
 var busKind = resourceKind[models.Bus]{
-	entity: "bus",
+	entity: models.EntityBus,
+	noted:  resourceActions{models.AuditBusCreated, models.AuditBusUpdated, models.AuditBusDeleted},
 	ids:    func(b *models.Bus) (id, provider *uuid.UUID) { return &b.ID, &b.ProviderID },
 	tidy: func(b *models.Bus) {
 		b.PlateNumber = strings.TrimSpace(b.PlateNumber)

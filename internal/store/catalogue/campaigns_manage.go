@@ -31,7 +31,8 @@ var campaignOrder = db.Order{
 }
 
 var campaignKind = resourceKind[models.AdCampaign]{
-	entity: "ad_campaign",
+	entity: models.EntityAdCampaign,
+	noted:  resourceActions{models.AuditAdCampaignCreated, models.AuditAdCampaignUpdated, models.AuditAdCampaignDeleted},
 	ids:    func(c *models.AdCampaign) (id, provider *uuid.UUID) { return &c.ID, &c.ProviderID },
 	keep:   []string{"status", "created_by", "return_url", "return_base"},
 	state: func(c *models.AdCampaign) map[string]any {
@@ -104,17 +105,22 @@ func (s *Store) DeleteCampaign(ctx context.Context, by db.Actor, id uuid.UUID, n
 // PauseCampaign stops a campaign that runs or is going to; one that is paused stays as it is. Errors: INVALID_STATE,
 // NOT_FOUND, FORBIDDEN.
 func (s *Store) PauseCampaign(ctx context.Context, by db.Actor, id uuid.UUID, now time.Time) (models.AdCampaign, error) {
-	return s.moveCampaign(ctx, by, id, "PAUSED", func(c *models.AdCampaign) (models.CampaignStatus, error) { return c.Pause(now) })
+	return s.moveCampaign(ctx, by, id, models.AuditAdCampaignPaused, func(c *models.AdCampaign) (models.CampaignStatus, error) {
+		return c.Pause(now)
+	})
 }
 
 // ResumeCampaign ends a pause: the campaign becomes what its dates ask for, ENDED included; one that is not paused, and
 // not over, stays as it is. Errors: INVALID_STATE, NOT_FOUND, FORBIDDEN.
 func (s *Store) ResumeCampaign(ctx context.Context, by db.Actor, id uuid.UUID, now time.Time) (models.AdCampaign, error) {
-	return s.moveCampaign(ctx, by, id, "RESUMED", func(c *models.AdCampaign) (models.CampaignStatus, error) { return c.Resume(now) })
+	return s.moveCampaign(ctx, by, id, models.AuditAdCampaignResumed, func(c *models.AdCampaign) (models.CampaignStatus, error) {
+		return c.Resume(now)
+	})
 }
 
 func (s *Store) moveCampaign(
-	ctx context.Context, by db.Actor, id uuid.UUID, action string, rule func(*models.AdCampaign) (models.CampaignStatus, error),
+	ctx context.Context, by db.Actor, id uuid.UUID, action models.AuditAction,
+	rule func(*models.AdCampaign) (models.CampaignStatus, error),
 ) (models.AdCampaign, error) {
 	return s.changeCampaign(ctx, by, id, func(ctx context.Context, tx bun.Tx, c *models.AdCampaign) error {
 		to, err := rule(c)

@@ -30,7 +30,8 @@ var hotelOrder = db.Order{
 }
 
 var hotelKind = resourceKind[models.Hotel]{
-	entity: "hotel",
+	entity: models.EntityHotel,
+	noted:  resourceActions{models.AuditHotelCreated, models.AuditHotelUpdated, models.AuditHotelDeleted},
 	ids:    func(h *models.Hotel) (id, provider *uuid.UUID) { return &h.ID, &h.ProviderID },
 	used:   func(q *bun.SelectQuery, hotel uuid.UUID) *bun.SelectQuery { return q.Where("t.hotel_id = ?", hotel) },
 }

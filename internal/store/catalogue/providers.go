@@ -77,7 +77,7 @@ func (s *Store) CreateProviderBy(ctx context.Context, by db.Actor, p models.Prov
 			return err
 		}
 
-		return db.Audit(ctx, tx, by, "PROVIDER_CREATED", "provider", &out.ID, map[string]any{
+		return db.Audit(ctx, tx, by, models.AuditProviderCreated, models.EntityProvider, &out.ID, map[string]any{
 			"commission_rate": out.CommissionRate, "before": nil, "after": providerState(&out),
 		})
 	})
@@ -110,7 +110,7 @@ func (s *Store) UpdateProvider(
 		// The rate is what money depends on: it is there whether it was changed or not.
 		before["commission_rate"], after["commission_rate"] = wasRate, p.CommissionRate
 
-		return db.Audit(ctx, tx, by, "PROVIDER_UPDATED", "provider", &id, map[string]any{
+		return db.Audit(ctx, tx, by, models.AuditProviderUpdated, models.EntityProvider, &id, map[string]any{
 			"commission_rate": p.CommissionRate, "commission_rate_before": wasRate, "before": before, "after": after,
 		})
 	})
@@ -126,9 +126,9 @@ func providerState(p *models.Provider) map[string]any {
 // SetProviderStatus makes a company ACTIVE or INACTIVE, which shows or hides all that it runs (rules: companies.inactive). One that is
 // so already stays as it is, without an audit entry. Error: NOT_FOUND.
 func (s *Store) SetProviderStatus(ctx context.Context, by db.Actor, id uuid.UUID, active bool) (models.Provider, error) {
-	to, action := models.StatusInactive, "PROVIDER_DEACTIVATED"
+	to, action := models.StatusInactive, models.AuditProviderDeactivated
 	if active {
-		to, action = models.StatusActive, "PROVIDER_ACTIVATED"
+		to, action = models.StatusActive, models.AuditProviderActivated
 	}
 
 	return s.changeProvider(ctx, id, func(ctx context.Context, tx bun.Tx, p *models.Provider) error {
@@ -145,7 +145,7 @@ func (s *Store) SetProviderStatus(ctx context.Context, by db.Actor, id uuid.UUID
 			return fmt.Errorf("move provider: %w", err)
 		}
 
-		return db.Audit(ctx, tx, by, action, "provider", &id, map[string]any{
+		return db.Audit(ctx, tx, by, action, models.EntityProvider, &id, map[string]any{
 			"before": map[string]any{"status": was}, "after": map[string]any{"status": to},
 		})
 	})

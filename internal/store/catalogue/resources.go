@@ -3,7 +3,6 @@ package catalogue
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -20,7 +19,8 @@ type resource interface {
 
 // resourceKind is what the functions below have to know of a resource.
 type resourceKind[T resource] struct {
-	entity string                                             // its name in the audit log
+	entity models.AuditEntity                                 // its name in the audit log
+	noted  resourceActions                                    // what is done to it, there
 	ids    func(*T) (id, provider *uuid.UUID)                 // where a row has them
 	keep   []string                                           // columns that no update writes, besides the identity
 	tidy   func(*T)                                           // brings a row that a caller made into its stored form; may be nil
@@ -28,6 +28,9 @@ type resourceKind[T resource] struct {
 	state  func(*T) map[string]any                            // what the audit log says of a row; nil: nothing
 	used   func(*bun.SelectQuery, uuid.UUID) *bun.SelectQuery // narrows trips to those that use the resource
 }
+
+// resourceActions are what the audit log calls the changes of a resource.
+type resourceActions struct{ created, updated, deleted models.AuditAction }
 
 // resourceStep is a part of a unit of work that only one kind of resource has; nil is none.
 type resourceStep[T resource] func(ctx context.Context, tx bun.Tx, row *T) error
@@ -114,7 +117,7 @@ func createResource[T resource](
 			return err
 		}
 
-		return k.note(ctx, tx, by, "CREATED", *id, nil, k.stateOf(&out))
+		return k.note(ctx, tx, by, k.noted.created, *id, nil, k.stateOf(&out))
 	})
 	if err != nil {
 		var none T
@@ -184,7 +187,7 @@ func (k resourceKind[T]) change(
 
 	from, to := changedFields(was, k.stateOf(out))
 
-	return k.note(ctx, tx, by, "UPDATED", itsID, from, to)
+	return k.note(ctx, tx, by, k.noted.updated, itsID, from, to)
 }
 
 // deleteResource deletes a resource softly, under its row lock, unless a published trip that has not departed uses it. Trips
@@ -219,7 +222,7 @@ func deleteResource[T resource](
 			return fmt.Errorf("delete %s: %w", k.entity, err)
 		}
 
-		return k.note(ctx, tx, by, "DELETED", id, k.stateOf(&out), nil)
+		return k.note(ctx, tx, by, k.noted.deleted, id, k.stateOf(&out), nil)
 	})
 }
 
@@ -231,13 +234,15 @@ func upcoming(db bun.IDB, now time.Time) *bun.SelectQuery {
 
 // note writes the audit entry of a change. before and after are what it has changed, of kinds that say so; nil where there is
 // nothing.
-func (k resourceKind[T]) note(ctx context.Context, tx bun.Tx, by db.Actor, what string, id uuid.UUID, before, after map[string]any) error {
+func (k resourceKind[T]) note(
+	ctx context.Context, tx bun.Tx, by db.Actor, action models.AuditAction, id uuid.UUID, before, after map[string]any,
+) error {
 	var details any
 	if k.state != nil {
 		details = map[string]any{"before": before, "after": after}
 	}
 
-	return db.Audit(ctx, tx, by, strings.ToUpper(k.entity)+"_"+what, k.entity, &id, details)
+	return db.Audit(ctx, tx, by, action, k.entity, &id, details)
 }
 
 // stateOf is what the audit log says of a row; nil for kinds that say nothing.

@@ -27,7 +27,8 @@ var restStopOrder = db.Order{
 }
 
 var restStopKind = resourceKind[models.RestStop]{
-	entity: "rest_stop",
+	entity: models.EntityRestStop,
+	noted:  resourceActions{models.AuditRestStopCreated, models.AuditRestStopUpdated, models.AuditRestStopDeleted},
 	ids:    func(r *models.RestStop) (id, provider *uuid.UUID) { return &r.ID, &r.ProviderID },
 	tidy: func(r *models.RestStop) {
 		if r.Amenities == nil {

@@ -31,7 +31,8 @@ var providerTripOrder = db.Order{
 }
 
 var tripKind = resourceKind[models.Trip]{
-	entity: "trip",
+	entity: models.EntityTrip,
+	noted:  resourceActions{models.AuditTripCreated, models.AuditTripUpdated, models.AuditTripDeleted},
 	ids:    func(t *models.Trip) (id, provider *uuid.UUID) { return &t.ID, &t.ProviderID },
 	keep:   []string{"status", "seats_taken"}, // actions move the one, bookings the other
 	state: func(t *models.Trip) map[string]any {

@@ -14,14 +14,15 @@ import (
 // Audit notes what an actor did to an entity, for actions that are no unit of work of the store, such as an
 // export (rules: audit.log). details becomes a JSON object; nil is an empty one. Keep personal data out of it.
 func (s *DB) Audit(
-	ctx context.Context, actor Actor, action, entity string, entityID *uuid.UUID, details any,
+	ctx context.Context, actor Actor, action models.AuditAction, entity models.AuditEntity, entityID *uuid.UUID, details any,
 ) error {
 	return Audit(ctx, s, actor, action, entity, entityID, details)
 }
 
 // Audit is Audit within the caller's transaction, so that the note exists exactly when its deed does.
 func Audit(
-	ctx context.Context, tx bun.IDB, actor Actor, action, entity string, entityID *uuid.UUID, details any,
+	ctx context.Context, tx bun.IDB, actor Actor, action models.AuditAction, entity models.AuditEntity, entityID *uuid.UUID,
+	details any,
 ) error {
 	e, err := NewAuditEntry(actor, action, entity, entityID, details)
 	if err != nil {
@@ -32,7 +33,9 @@ func Audit(
 }
 
 // NewAuditEntry makes a note that is not written yet. What a deed has changed is in its details as `before` and `after`.
-func NewAuditEntry(actor Actor, action, entity string, entityID *uuid.UUID, details any) (models.AuditEntry, error) {
+func NewAuditEntry(
+	actor Actor, action models.AuditAction, entity models.AuditEntity, entityID *uuid.UUID, details any,
+) (models.AuditEntry, error) {
 	body := []byte("{}")
 
 	if details != nil {

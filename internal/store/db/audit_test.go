@@ -24,7 +24,7 @@ func TestAudit(t *testing.T) {
 	require.EqualValues(t, 2, all.Total)
 
 	newest, oldest := all.Items[0], all.Items[1]
-	require.Equal(t, "provider.activated", newest.Action)
+	require.EqualValues(t, "provider.activated", newest.Action)
 	require.Equal(t, b.Provider.ID, *newest.EntityID)
 	require.Nil(t, newest.ActorID)
 	require.JSONEq(t, "{}", string(newest.Details))

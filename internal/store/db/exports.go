@@ -38,7 +38,7 @@ const endOfExport = `LEFT JOIN LATERAL (
 
 // ListExports lists exports by their entries in the audit log, newest first. Errors: VALIDATION_ERROR on sort and cursor.
 func (s *DB) ListExports(ctx context.Context, f ExportFilter) (Listed[models.Export], error) {
-	started := make([]string, len(f.Kinds))
+	started := make([]models.AuditAction, len(f.Kinds))
 	for i, kind := range f.Kinds {
 		started[i] = kind.Started()
 	}

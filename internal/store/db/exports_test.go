@@ -33,7 +33,7 @@ func TestListExports(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 
-	note := func(by db.Actor, action, id string, more map[string]any) {
+	note := func(by db.Actor, action models.AuditAction, id string, more map[string]any) {
 		details := map[string]any{"format": "csv", "filters": map[string]any{"format": "csv", "search": "RH-1"}}
 		if id != "" {
 			details["export_id"] = id

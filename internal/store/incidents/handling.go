@@ -83,7 +83,7 @@ func (s *Store) AssignIncident(ctx context.Context, by db.Actor, id uuid.UUID, a
 			return err
 		}
 
-		return db.Audit(ctx, tx, by, "INCIDENT_ASSIGNED", "incident", &i.ID, map[string]any{
+		return db.Audit(ctx, tx, by, models.AuditIncidentAssigned, models.EntityIncident, &i.ID, map[string]any{
 			"kind": i.Kind, "before": map[string]any{"assigned_to": was}, "after": map[string]any{"assigned_to": assignee},
 		})
 	})
@@ -153,7 +153,7 @@ func (s *Store) AddNote(ctx context.Context, by db.Actor, r NewNote) (models.Inc
 			return fmt.Errorf("read author: %w", err)
 		}
 
-		err = db.Audit(ctx, tx, by, "INCIDENT_NOTED", "incident", &i.ID, map[string]any{"kind": i.Kind, "note_id": n.ID})
+		err = db.Audit(ctx, tx, by, models.AuditIncidentNoted, models.EntityIncident, &i.ID, map[string]any{"kind": i.Kind, "note_id": n.ID})
 		if err != nil {
 			return err
 		}

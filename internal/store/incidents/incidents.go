@@ -77,7 +77,7 @@ func (s *Store) ResolveIncident(ctx context.Context, by db.Actor, id uuid.UUID, 
 			return err
 		}
 
-		return db.Audit(ctx, tx, by, "INCIDENT_RESOLVED", "incident", &i.ID, map[string]any{"kind": i.Kind, "note": note})
+		return db.Audit(ctx, tx, by, models.AuditIncidentResolved, models.EntityIncident, &i.ID, map[string]any{"kind": i.Kind, "note": note})
 	})
 	if err != nil {
 		return models.Incident{}, err

@@ -259,7 +259,7 @@ func (p payout) post(ctx context.Context, tx bun.Tx, lines []*models.FinancialRe
 		r.TransferredBy, r.NettedAgainst, r.PayoutRevertedAt = db.NullableID(p.by.UserID), p.nettedAgainst, nil
 		transfers = append(transfers, models.PayoutTransfer(r, reversals[r.ID])...)
 
-		e, err := db.NewAuditEntry(p.by, "FINANCIAL_RECORD_TRANSFERRED", "financial_record", &r.ID, map[string]any{
+		e, err := db.NewAuditEntry(p.by, models.AuditFinancialRecordTransferred, models.EntityFinancialRecord, &r.ID, map[string]any{
 			"transaction_number": r.TransactionNumber, "provider_id": r.ProviderID, "net_amount": r.NetAmount,
 			"payout_reference": p.reference, "payout_date": p.date, "before": before, "after": payoutState(r),
 		})

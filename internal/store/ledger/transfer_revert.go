@@ -161,7 +161,7 @@ func (rv *payoutRevert) post(ctx context.Context, tx bun.Tx) error {
 		netted[i] = c.TransactionNumber
 	}
 
-	err := db.Audit(ctx, tx, rv.by, "FINANCIAL_RECORD_TRANSFER_REVERTED", "financial_record", &rv.line.ID, map[string]any{
+	err := db.Audit(ctx, tx, rv.by, models.AuditFinancialRecordTransferReverted, models.EntityFinancialRecord, &rv.line.ID, map[string]any{
 		"transaction_number": number, "provider_id": rv.line.ProviderID, "net_amount": rv.line.NetAmount, "reason": rv.reason,
 		"netted_clawbacks": netted, "before": before, "after": payoutState(rv.line),
 	})

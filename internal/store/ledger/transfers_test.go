@@ -297,14 +297,14 @@ func TestRefundsAreAudited(t *testing.T) {
 	require.Len(t, entries.Items, 2)
 
 	done, asked := entries.Items[0], entries.Items[1]
-	require.Equal(t, "REFUND_REQUESTED", asked.Action)
+	require.Equal(t, models.AuditRefundRequested, asked.Action)
 	require.Equal(t, b.Finance.UserID, *asked.ActorID)
 	require.JSONEq(t, `{"booking_id": "`+tx.BookingID.String()+`", "payment_transaction_id": "`+tx.ID.String()+`", "refund_type": "PARTIAL",
 		"channel": "GATEWAY", "amount": 15.00, "currency": "SAR", "needs_approval": false, "reason_sha256": "`+fmt.Sprintf("%x", sha256.Sum256([]byte(r.Reason)))+`",
 		"before": {"refunded_amount": 0.00, "reserved_amount": 0.00},
 		"after": {"refunded_amount": 0.00, "reserved_amount": 15.00}}`, string(asked.Details))
 
-	require.Equal(t, "REFUND_SUCCEEDED", done.Action)
+	require.Equal(t, models.AuditRefundSucceeded, done.Action)
 	require.Nil(t, done.ActorID, "the service has settled it")
 	require.Equal(t, "req-refund", done.RequestID)
 	rest := b.lineOf(t, tx)

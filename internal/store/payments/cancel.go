@@ -85,7 +85,7 @@ func (s *Store) cancelBooking(
 		return b, nil, err
 	}
 
-	return b, pending, db.Audit(ctx, tx, by, "BOOKING_CANCELLED", "booking", &id, map[string]any{"seats": b.Seats})
+	return b, pending, db.Audit(ctx, tx, by, models.AuditBookingCancelled, models.EntityBooking, &id, map[string]any{"seats": b.Seats})
 }
 
 // mayCancel lets the owner and admins through.

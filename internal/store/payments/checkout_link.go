@@ -88,7 +88,7 @@ func (s *Store) SendCheckout(ctx context.Context, by db.Actor, r SendCheckout, n
 			channels[i] = out.Messages[i].Channel
 		}
 
-		err = db.Audit(ctx, tx, by, "CHECKOUT_LINK_SENT", "booking", &out.Booking.ID, map[string]any{
+		err = db.Audit(ctx, tx, by, models.AuditCheckoutLinkSent, models.EntityBooking, &out.Booking.ID, map[string]any{
 			"payment_transaction_id": out.Attempt.ID, "number": out.Sent, "channels": channels,
 		})
 		if err != nil {

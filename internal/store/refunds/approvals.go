@@ -56,12 +56,12 @@ func keepApproval(ctx context.Context, tx bun.Tx, by db.Actor, r *models.Refund)
 		return fmt.Errorf("insert approval: %w", err)
 	}
 
-	action := map[models.ApprovalDecision]string{
-		models.ApprovalApproved: "REFUND_APPROVED", models.ApprovalRejected: "REFUND_APPROVAL_REJECTED",
-		models.ApprovalExpired: "REFUND_APPROVAL_EXPIRED",
+	action := map[models.ApprovalDecision]models.AuditAction{
+		models.ApprovalApproved: models.AuditRefundApproved, models.ApprovalRejected: models.AuditRefundApprovalRejected,
+		models.ApprovalExpired: models.AuditRefundApprovalExpired,
 	}[r.Approval.Decision]
 
-	return db.Audit(ctx, tx, by, action, "refund", &r.ID, map[string]any{
+	return db.Audit(ctx, tx, by, action, models.EntityRefund, &r.ID, map[string]any{
 		"booking_id": r.BookingID, "ad_campaign_id": r.AdCampaignID, "payment_transaction_id": r.PaymentTransactionID,
 		"amount": r.Amount, "currency": r.Currency, "requested_by": r.RequestedBy, "approval_above": r.ApprovalAbove,
 		"before": map[string]any{"decision": nil, "status": r.Status},

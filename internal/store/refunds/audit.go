@@ -20,9 +20,9 @@ type refundEffects struct {
 // auditOutcome notes what became of a refund, in the service's own name: who asked for it is in the entry
 // REFUND_REQUESTED and in requested_by. was is the payment before the refund's settlement.
 func (st *refundSettlement) auditOutcome(ctx context.Context, was refundState) error {
-	action := "REFUND_SUCCEEDED"
+	action := models.AuditRefundSucceeded
 	if st.r.Status == models.RefundFailed {
-		action = "REFUND_FAILED"
+		action = models.AuditRefundFailed
 	}
 
 	before, after := was.details(), st.state().details()
@@ -48,7 +48,7 @@ func (st *refundSettlement) auditOutcome(ctx context.Context, was refundState) e
 		after["financial_records"] = lineStates(&st.done.split.Refunded, st.done.split.Rest, st.done.split.Clawback)
 	}
 
-	return db.Audit(ctx, st.tx, db.Actor{RequestID: st.r.RequestID}, action, "refund", &st.r.ID, details)
+	return db.Audit(ctx, st.tx, db.Actor{RequestID: st.r.RequestID}, action, models.EntityRefund, &st.r.ID, details)
 }
 
 // exactMoment is a time to the microsecond, as the database keeps it: the audit compares it as text.

@@ -186,7 +186,7 @@ func (s *Store) auditRefund(
 
 	actor := db.Actor{UserID: *r.RequestedBy, Role: r.Role, RequestID: r.RequestID, Address: r.Address, UserAgent: r.UserAgent}
 
-	return db.Audit(ctx, tx, actor, "REFUND_REQUESTED", "refund", &refund.ID, map[string]any{
+	return db.Audit(ctx, tx, actor, models.AuditRefundRequested, models.EntityRefund, &refund.ID, map[string]any{
 		"booking_id": refund.BookingID, "payment_transaction_id": refund.PaymentTransactionID,
 		"refund_type": refund.RefundType, "channel": refund.Channel, "amount": refund.Amount, "currency": refund.Currency,
 		"reason_sha256": reasonDigest(refund.Reason), "needs_approval": refund.ApprovalPending,

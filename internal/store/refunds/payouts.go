@@ -192,14 +192,14 @@ func datePayout(d *models.RefundPayout, r *models.Refund, t *models.PaymentTrans
 }
 
 func auditPayout(ctx context.Context, tx bun.Tx, by db.Actor, r *models.Refund) error {
-	action := "REFUND_PAYOUT_CONFIRMED"
+	action := models.AuditRefundPayoutConfirmed
 	if r.Payout.Decision == models.PayoutRejected {
-		action = "REFUND_PAYOUT_REJECTED"
+		action = models.AuditRefundPayoutRejected
 	}
 
 	d := r.Payout
 
-	return db.Audit(ctx, tx, by, action, "refund", &r.ID, map[string]any{
+	return db.Audit(ctx, tx, by, action, models.EntityRefund, &r.ID, map[string]any{
 		"booking_id": r.BookingID, "ad_campaign_id": r.AdCampaignID, "payment_transaction_id": r.PaymentTransactionID,
 		"amount": r.Amount, "currency": r.Currency, "requested_by": r.RequestedBy,
 		"before": map[string]any{"decision": nil, "status": r.Status},

@@ -125,8 +125,8 @@ func (g *grower) notePayouts(rows *seedRows, ids []uuid.UUID) {
 		n := min(len(ids), ledger.MaxTransfers)
 		body, _ := json.Marshal(map[string]any{"ids": ids[:n]}) //nolint:errchkjson // ids have a text
 
-		rows.add("audit_log", models.NewID(), g.finance, string(models.RoleFinanceAdmin), "FINANCIAL_RECORDS_TRANSFERRED",
-			"financial_record", nil, string(body), g.now)
+		rows.add("audit_log", models.NewID(), g.finance, string(models.RoleFinanceAdmin), models.AuditFinancialRecordsTransferred,
+			models.EntityFinancialRecord, nil, string(body), g.now)
 
 		ids = ids[n:]
 	}

@@ -212,8 +212,8 @@ func (g *grower) refund(rows *seedRows, t *models.PaymentTransaction, live int, 
 	rows.addTransaction(&added)
 	rows.add("refunds", id, t.ID, added.ID, t.BookingID, string(kind), numeric(amount), string(models.RefundSucceeded), "re_"+id.String(),
 		"طلب العميل", g.finance, at.Add(-time.Minute), at, at)
-	rows.add("audit_log", models.NewID(), g.finance, string(models.RoleFinanceAdmin), "REFUND_REQUESTED", "refund", id, "{}",
-		at.Add(-time.Minute))
+	rows.add("audit_log", models.NewID(), g.finance, string(models.RoleFinanceAdmin), models.AuditRefundRequested,
+		models.EntityRefund, id, "{}", at.Add(-time.Minute))
 	g.event(rows, t, models.EventRefundSucceeded, &id, amount, at)
 	g.notify(rows, added.ID, models.NotifyRefundSucceeded, recipient, at)
 
