@@ -119,4 +119,13 @@ test('an administrator invites, locks and removes an account', async ({ page, t 
     .getByRole('button', { name: t('user.action.remove') })
     .click();
   await expect(row(page, email)).toHaveCount(0);
+
+  // The audit log has it in words, and is filtered by them.
+  await open(page, '/audit');
+  const filters = page.getByRole('button', { name: t('list.filters', { count: 0 }) });
+  if (await filters.isVisible()) await filters.click();
+  await choose(page, t('audit.action'), t('auditAction.USER_REMOVED'));
+  await expect(row(page, t('auditAction.USER_LOCKED'))).toHaveCount(0);
+  await row(page, t('auditAction.USER_REMOVED')).first().click();
+  await expect(dialog(page, t('auditAction.USER_REMOVED')).getByText('USER_REMOVED')).toBeVisible();
 });

@@ -6,12 +6,14 @@ import { useWords } from '@/i18n/useWords';
 import { periodChange } from '@/lib/dates';
 import classes from './table.module.css';
 
+const isId = (value: string) => /^[\da-f-]{36}$/i.test(value);
+
 /** The choices, and the value that is chosen already where it is none of them. */
 export const withChosen = (choices: Choice[], chosen: string[]): Choice[] => [
   ...choices,
   ...chosen
     .filter((one) => one !== '' && !choices.some(({ value }) => value === one))
-    .map((value) => ({ value, label: value.length > 12 ? `…${value.slice(-8)}` : value })),
+    .map((value) => ({ value, label: isId(value) ? `…${value.slice(-8)}` : value })),
 ];
 
 export interface Choice {

@@ -10,6 +10,7 @@ import type { Column } from '@/components/columns';
 import { CopyId } from '@/components/CopyId';
 import { Detail } from '@/components/Detail';
 import { Facts } from '@/components/Facts';
+import type { Choice } from '@/components/Filters';
 import { ListPage } from '@/components/ListPage';
 import { useErrorText } from '@/components/Messages';
 import ui from '@/components/ui.module.css';
@@ -19,6 +20,20 @@ import { useSelected } from '@/hooks/useSelected';
 import { useWords } from '@/i18n/useWords';
 import { useColumnParts } from '@/shared/columns';
 
+/** Words by the codes of the log. */
+type Words = Record<string, string>;
+
+const choicesOf = (words: Words): Choice[] => Object.entries(words).map(([value, label]) => ({ value, label }));
+
+/** What the log calls by codes, in words; an entry of another version may have a code without any. */
+function useAuditWords() {
+  const { t } = useWords();
+  const actions: Words = t('auditAction', { returnObjects: true });
+  const entities: Words = t('auditEntity', { returnObjects: true });
+  const word = (words: Words, code: string) => words[code] ?? code;
+  return { actions, entities, word };
+}
+
 type Entry = Schemas['AuditLog'] & { actor_name?: string | null };
 
 export function Component() {
@@ -26,6 +41,7 @@ export function Component() {
   const base = useBaseFilters();
   const parts = useColumnParts();
   const selected = useSelected<Entry>(({ id }) => id);
+  const { actions, entities, word } = useAuditWords();
   const columns: Column<Entry>[] = [
     {
       id: 'created',
@@ -35,11 +51,12 @@ export function Component() {
       cell: ({ created_at }) => <When at={created_at} />,
       text: ({ created_at }) => created_at,
     },
-    parts.plain('action', t('audit.action'), 13, ({ action }) => action),
+    parts.plain('action', t('audit.action'), 15, ({ action }) => word(actions, action)),
+    parts.plain('code', t('audit.code'), 13, ({ action }) => action, { hidden: true }),
     {
       id: 'actor',
       header: t('audit.actor'),
-      width: 9,
+      width: 10,
       cell: ({ actor_id, actor_name, operator, actor_kind }) => {
         if (operator ?? actor_name) return <bdi>{operator ?? actor_name}</bdi>;
         return actor_id ? <CopyId id={actor_id} /> : t(`audit.kind.${actor_kind}`);
@@ -47,7 +64,7 @@ export function Component() {
       text: ({ actor_id, actor_name, operator, actor_kind }) => operator ?? actor_name ?? actor_id ?? actor_kind,
     },
     parts.plain('role', t('field.role'), 10, ({ actor_role }) => (actor_role ? t(`role.${actor_role}`) : null)),
-    parts.plain('entity', t('audit.entity'), 9, ({ entity }) => entity),
+    parts.plain('entity', t('audit.entity'), 7, ({ entity }) => word(entities, entity)),
     {
       id: 'entityId',
       header: t('audit.entityId'),
@@ -61,8 +78,8 @@ export function Component() {
     <ListPage
       name="audit"
       filters={[
-        { name: 'action', label: t('audit.action'), kind: 'text', placeholder: 'REFUND_REQUESTED' },
-        { name: 'entity', label: t('audit.entity'), kind: 'text', placeholder: 'refund' },
+        { name: 'action', label: t('audit.action'), kind: 'choice', choices: choicesOf(actions) },
+        { name: 'entity', label: t('audit.entity'), kind: 'choice', choices: choicesOf(entities) },
         { name: 'entity_id', label: t('audit.entityId'), kind: 'text' },
         { name: 'actor_id', label: t('audit.actor'), kind: 'text' },
         base.period,
@@ -85,19 +102,21 @@ export function Component() {
 
 function EntryDetail({ entry, opened, close }: { entry: Entry | null; opened: boolean; close: () => void }) {
   const { t } = useWords();
+  const { actions, entities, word } = useAuditWords();
   if (!entry) return null;
   return (
-    <Detail opened={opened} close={close} title={<bdi className="ltr">{entry.action}</bdi>}>
+    <Detail opened={opened} close={close} title={word(actions, entry.action)}>
       <Facts
         of={[
           [t('audit.at'), <When key="v" at={entry.created_at} />],
+          [t('audit.code'), <CopyId key="v" id={entry.action} whole />],
           [
             t('audit.actor'),
             <bdi key="v">{entry.operator ?? entry.actor_name ?? t(`audit.kind.${entry.actor_kind}`)}</bdi>,
           ],
           [t('audit.actorId'), entry.actor_id && <CopyId key="v" id={entry.actor_id} whole />],
           [t('field.role'), entry.actor_role && t(`role.${entry.actor_role}`)],
-          [t('audit.entity'), entry.entity],
+          [t('audit.entity'), word(entities, entry.entity)],
           [t('audit.entityId'), entry.entity_id && <CopyId key="v" id={entry.entity_id} whole />],
           [t('audit.address'), entry.address],
           [t('audit.agent'), entry.user_agent],
