@@ -77,9 +77,10 @@ const (
 	AuditRestStopUpdated AuditAction = "REST_STOP_UPDATED"
 	AuditRestStopDeleted AuditAction = "REST_STOP_DELETED"
 
-	AuditTripCreated AuditAction = "TRIP_CREATED"
-	AuditTripUpdated AuditAction = "TRIP_UPDATED"
-	AuditTripDeleted AuditAction = "TRIP_DELETED"
+	AuditTripCreated   AuditAction = "TRIP_CREATED"
+	AuditTripUpdated   AuditAction = "TRIP_UPDATED"
+	AuditTripDeleted   AuditAction = "TRIP_DELETED"
+	AuditTripPublished AuditAction = "TRIP_PUBLISHED"
 
 	AuditAdCampaignCreated AuditAction = "AD_CAMPAIGN_CREATED"
 	AuditAdCampaignUpdated AuditAction = "AD_CAMPAIGN_UPDATED"
@@ -144,7 +145,7 @@ var auditActions = []struct {
 		AuditRestStopCreated, AuditRestStopUpdated, AuditRestStopDeleted,
 	}},
 	{EntityTrip, []AuditAction{
-		AuditTripCreated, AuditTripUpdated, AuditTripDeleted,
+		AuditTripCreated, AuditTripUpdated, AuditTripDeleted, AuditTripPublished,
 	}},
 	{EntityAdCampaign, []AuditAction{
 		AuditAdCampaignCreated, AuditAdCampaignUpdated, AuditAdCampaignDeleted, AuditAdCampaignPaused, AuditAdCampaignResumed,

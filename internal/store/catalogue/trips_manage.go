@@ -136,7 +136,7 @@ func (s *Store) PublishTrip(ctx context.Context, by db.Actor, id uuid.UUID, now 
 			return err
 		}
 
-		return tripKind.note(ctx, tx, by, "PUBLISHED", id,
+		return tripKind.note(ctx, tx, by, models.AuditTripPublished, id,
 			map[string]any{"status": string(models.TripDraft)}, map[string]any{"status": string(models.TripPublished)})
 	})
 }
