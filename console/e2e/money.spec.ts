@@ -1,5 +1,5 @@
 import { choose, dialog, expect, field, open, openAs, row, settled, test } from './fixtures';
-import { Caller, newBooking, newTrip, only, paidBooking, type Schemas } from './service';
+import { Caller, day, newBooking, newTrip, only, paidBooking, type Schemas } from './service';
 
 /** As the console writes amounts, in both languages. */
 const amount = (value: number) => value.toLocaleString('en', { minimumFractionDigits: 2 });
@@ -123,7 +123,7 @@ test('lines of a company are marked as transferred, and one is taken back by ano
   const form = dialog(page, t('ledger.mark', { count: 2 }));
   const reference = `BANK-${Date.now()}`;
   await field(form, t('field.payoutReference')).fill(reference);
-  await field(form, t('field.payoutDate')).fill(new Date().toISOString().slice(0, 10));
+  await field(form, t('field.payoutDate')).fill(day(0));
   await form.getByRole('button', { name: t('ledger.markGo') }).click();
   await expect(form).toBeHidden();
 
@@ -175,7 +175,7 @@ test('a company is paid all that it is owed, from the list of balances', async (
   await expect(form).toContainText(amount(net_amount));
   const reference = `BANK-${Date.now()}`;
   await field(form, t('field.payoutReference')).fill(reference);
-  await field(form, t('field.payoutDate')).fill(new Date().toISOString().slice(0, 10));
+  await field(form, t('field.payoutDate')).fill(day(0));
   await form.getByRole('button', { name: t('ledger.markGo') }).click();
   await expect(form).toBeHidden({ timeout: 60_000 });
   await expect(page.getByText(t('list.empty'))).toBeVisible();

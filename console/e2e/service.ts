@@ -1,6 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import type { components } from '../src/gen/schema';
+import { dayIn } from '../src/lib/dates';
 
 export type Schemas = components['schemas'];
 
@@ -67,6 +68,9 @@ export async function eventually<T>(what: string, read: () => Promise<T | null |
   }
   throw new Error(`${what} did not come`);
 }
+
+/** The business day that is so many days ahead; in Riyadh it begins three hours before the day in UTC. */
+export const day = (ahead: number) => dayIn(new Date(Date.now() + ahead * 86_400_000));
 
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
 
