@@ -151,11 +151,14 @@ func operatorsCommands(t *testing.T, s *harness.Stack) {
 			action, u.Email, self.Username), action)
 	}
 
+	var chief uuid.UUID
+	require.NoError(t, s.DB.QueryRowContext(t.Context(), "SELECT id FROM users WHERE email = 'chief@rihla.test'").Scan(&chief))
+
 	entries := decoded[[]struct {
 		Kind     string `json:"actor_kind"`
 		Operator string `json:"operator"`
-	}](t, http.StatusOK, s.As(models.RoleAdmin).Get("/api/v1/admin/audit-logs?action=USER_CREATED"))
-	require.NotEmpty(t, entries)
+	}](t, http.StatusOK, s.As(models.RoleAdmin).Get(auditLogs+"?action=USER_CREATED&entity_id="+chief.String()))
+	require.Len(t, entries, 1)
 	require.Equal(t, "OPERATOR", entries[0].Kind)
 	require.Contains(t, entries[0].Operator, self.Username)
 

@@ -99,14 +99,11 @@ func providerStatus(t *testing.T, s *harness.Stack) {
 	require.Equal(t, "ACTIVE", on["status"])
 	require.Equal(t, on, data(t, http.StatusOK, call(t, admin, http.MethodPost, location+"/activate", nil)))
 
-	log := decoded[[]object](t, http.StatusOK, admin.Get("/api/v1/admin/audit-logs?per_page=100&entity=provider"))
+	log := decoded[[]object](t, http.StatusOK, admin.Get("/api/v1/admin/audit-logs?entity=provider&entity_id="+resource["id"].(string)))
+	actions := make([]any, len(log))
 
-	var actions []any
-
-	for _, entry := range log {
-		if entry["entity_id"] == resource["id"] {
-			actions = append(actions, entry["action"])
-		}
+	for i, entry := range log {
+		actions[i] = entry["action"]
 	}
 
 	require.Equal(t, []any{"PROVIDER_ACTIVATED", "PROVIDER_UPDATED", "PROVIDER_DEACTIVATED", "PROVIDER_CREATED"}, actions)
