@@ -3,6 +3,7 @@ package workflows_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -74,17 +75,24 @@ func TestOutboxSplitsABacklog(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 
-	rounds, parts := 0, map[activities.Part]int{}
+	var mu sync.Mutex // the parts of a round are delivered side by side
+
+	calls, parts := 0, map[activities.Part]int{}
 
 	w.OnActivity(posts.DeliverNotifications, mock.Anything).Return(activities.Delivered{Sent: 100, More: true, Split: 4}, nil).Once()
 	w.OnActivity(posts.DeliverPart, mock.Anything, mock.Anything).Return(func(_ context.Context, p activities.Part) (activities.Delivered, error) {
-		parts[p]++
-		rounds = max(rounds, parts[p])
+		mu.Lock()
+		defer mu.Unlock()
 
-		return activities.Delivered{Sent: 10, Failed: 1, More: rounds == 1 && p.Index == 2}, nil
+		parts[p]++
+
+		if calls++; calls == 8 { // it wakes one deliverer, not four
+			w.SignalWorkflow(workflows.SignalWake, nil)
+		}
+
+		return activities.Delivered{Sent: 10, Failed: 1, More: parts[p] == 1 && p.Index == 2}, nil
 	})
 
-	w.at(100*time.Millisecond, func() { w.SignalWorkflow(workflows.SignalWake, nil) })
 	w.OnActivity(posts.DeliverNotifications, mock.Anything).Return(activities.Delivered{Sent: 1}, nil).Once()
 
 	w.ExecuteWorkflow(workflows.Outbox)
