@@ -1,5 +1,5 @@
-import { expect, open, openAs, settled, test } from './fixtures';
-import { paidBooking } from './service';
+import { choose, dialog, expect, expectAccessible, field, open, openAs, settled, test } from './fixtures';
+import { emailOf, paidBooking } from './service';
 
 test('finds and opens a booking by keyboard', async ({ page, t }) => {
   await paidBooking();
@@ -36,4 +36,24 @@ test('a role sees the pages that it may use', async ({ page, t, look }) => {
   await expect(nav.getByRole('link', { name: t('nav.bookings') })).toBeVisible();
   await expect(nav.getByRole('link', { name: t('nav.ledger') })).toHaveCount(0);
   await expect(nav.getByRole('link', { name: t('nav.users') })).toHaveCount(0);
+});
+
+test('after a refusal the keyboard is where it can be put right', async ({ page, t, complaints }) => {
+  complaints.expected.add(409).add(422);
+  await openAs(page, 'SUPER_ADMIN', '/users');
+  await page.getByRole('button', { name: t('user.invite') }).click();
+  const form = dialog(page, t('user.invite'));
+  await field(form, t('field.name')).fill('A new user');
+  await field(form, t('field.email')).fill(emailOf('SUPPORT_AGENT'));
+  await choose(form, t('field.role'), t('role.FINANCE_ADMIN'));
+  const phone = field(form, t('field.phone'));
+  await phone.fill('12');
+  await page.keyboard.press('Enter');
+  await expect(phone).toBeFocused();
+  await expect(phone).toHaveAttribute('aria-invalid', 'true');
+  await phone.fill('+966512345678');
+  await page.keyboard.press('Enter');
+  await expect(form.getByRole('alert')).toBeVisible();
+  await expectAccessible(page, 'a dialog with its refusal');
+  await expect(form.locator('[aria-invalid=true], [type=submit]').first()).toBeFocused();
 });

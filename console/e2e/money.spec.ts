@@ -1,4 +1,4 @@
-import { choose, dialog, expect, field, open, openAs, row, settled, test } from './fixtures';
+import { choose, dialog, expect, expectAccessible, field, open, openAs, row, settled, test } from './fixtures';
 import { Caller, day, newBooking, newTrip, only, paidBooking, type Schemas } from './service';
 
 /** As the console writes amounts, in both languages. */
@@ -119,6 +119,7 @@ test('lines of a company are marked as transferred, and one is taken back by ano
     await row(page, booking_number)
       .getByRole('checkbox', { name: t('list.select') })
       .check();
+  await expectAccessible(page, 'lines are selected');
   await page.getByRole('button', { name: t('ledger.mark', { count: 2 }) }).click();
   const form = dialog(page, t('ledger.mark', { count: 2 }));
   const reference = `BANK-${Date.now()}`;

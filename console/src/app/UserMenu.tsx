@@ -1,13 +1,5 @@
 import { Button, Menu, useMantineColorScheme, type MantineColorScheme } from '@mantine/core';
-import {
-  IconCheck,
-  IconChevronDown,
-  IconKeyboard,
-  IconLanguage,
-  IconLock,
-  IconLogout,
-  IconUserCircle,
-} from '@tabler/icons-react';
+import { IconChevronDown, IconKeyboard, IconLanguage, IconLock, IconLogout, IconUserCircle } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from 'react-router';
 import { logOut, type Me } from '@/api/identity';
@@ -68,19 +60,18 @@ export function UserMenu({ me, showKeys }: { me: Me; showKeys: () => void }) {
             {t('keys.title')}
           </Menu.Item>
           <Menu.Divider />
-          {schemes.map((scheme) => (
-            <Menu.Item
-              key={scheme}
-              role="menuitemradio"
-              aria-checked={colorScheme === scheme}
-              leftSection={<IconCheck size={15} visibility={colorScheme === scheme ? 'visible' : 'hidden'} />}
-              onClick={() => {
-                setColorScheme(scheme);
-              }}
-            >
-              {t(`scheme.${scheme}`)}
-            </Menu.Item>
-          ))}
+          <Menu.RadioGroup
+            value={colorScheme}
+            onChange={(scheme) => {
+              setColorScheme(scheme as MantineColorScheme);
+            }}
+          >
+            {schemes.map((scheme) => (
+              <Menu.RadioItem key={scheme} value={scheme}>
+                {t(`scheme.${scheme}`)}
+              </Menu.RadioItem>
+            ))}
+          </Menu.RadioGroup>
           <Menu.Divider />
           <Menu.Item leftSection={<IconLogout size={15} />} onClick={() => void leave()}>
             {t('signIn.out')}

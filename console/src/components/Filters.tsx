@@ -101,7 +101,6 @@ function Field({ filter, value, change }: FieldProps) {
         clearable
         searchable={(filter.choices?.length ?? 0) > 8}
         placeholder={filter.placeholder ?? ''}
-        comboboxProps={{ withinPortal: true }}
       />
     );
   }

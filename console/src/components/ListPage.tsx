@@ -1,4 +1,4 @@
-import { Button, Checkbox, Menu, Skeleton } from '@mantine/core';
+import { Button, Menu, Skeleton } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
 import { IconColumns3, IconDownload, IconRefresh } from '@tabler/icons-react';
 import { useCallback, type ReactNode } from 'react';
@@ -196,17 +196,15 @@ function ColumnsMenu<T>({ columns, visibility, set }: ColumnsProps<T>) {
       </Menu.Target>
       <Menu.Dropdown>
         {columns.map(({ id, header }) => (
-          <Menu.Item
+          <Menu.CheckboxItem
             key={id}
-            role="menuitemcheckbox"
-            aria-checked={visibility[id] !== false}
-            leftSection={<Checkbox size="xs" readOnly checked={visibility[id] !== false} tabIndex={-1} aria-hidden />}
-            onClick={() => {
-              set({ ...visibility, [id]: visibility[id] === false });
+            checked={visibility[id] !== false}
+            onChange={(shown) => {
+              set({ ...visibility, [id]: shown });
             }}
           >
             {header}
-          </Menu.Item>
+          </Menu.CheckboxItem>
         ))}
       </Menu.Dropdown>
     </Menu>

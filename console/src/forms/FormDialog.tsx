@@ -1,7 +1,7 @@
 import { Button, Modal } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useState, type ReactNode, type SyntheticEvent } from 'react';
+import { useEffect, useRef, useState, type ReactNode, type SyntheticEvent } from 'react';
 import { ApiError } from '@/api/errors';
 import { ErrorMessage } from '@/components/Messages';
 import ui from '@/components/ui.module.css';
@@ -86,6 +86,12 @@ function Form({
   useEffect(() => {
     onHeld(held);
   }, [held, onHeld]);
+  // Where the keyboard was is disabled while a request is under way. After a refusal it is where that can be put right.
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (error !== null && !busy)
+      form.current?.querySelector<HTMLElement>('[aria-invalid=true], [type=submit]')?.focus();
+  }, [error, busy]);
   const reread = () => {
     for (const key of changes) {
       const queryKey = [key];
@@ -111,7 +117,7 @@ function Form({
   };
 
   return (
-    <form className={ui.stack} onSubmit={(event) => void onSubmit(event)}>
+    <form ref={form} className={ui.stack} onSubmit={(event) => void onSubmit(event)}>
       {typeof children === 'function' ? children(values) : children}
       {shown.map((field, index) => (
         <FieldInput
@@ -138,10 +144,13 @@ function Form({
         >
           {unknown && keyed ? t('form.again') : submitLabel}
         </Button>
+        {/* Not disabled to the keyboard, which would find nothing at all in the dialog while a request is under way. */}
         <Button
           variant="default"
-          disabled={busy}
+          aria-disabled={busy}
+          data-disabled={busy}
           onClick={() => {
+            if (busy) return;
             if (unknown) reread();
             onHeld(false);
             close();

@@ -13,7 +13,6 @@ import ui from '@/components/ui.module.css';
 import { WorkflowLink } from '@/components/WorkflowLink';
 import { useSelected } from '@/hooks/useSelected';
 import { useWords } from '@/i18n/useWords';
-import { amountText } from '@/lib/money';
 import { RefundDetail } from '@/pages/refunds/RefundDetail';
 import { usePaymentColumns, useRecordColumns, useRefundColumns } from '@/shared/columns';
 import { Timeline } from '@/shared/Timeline';
@@ -171,7 +170,7 @@ function Workflows({ payments }: { payments: Schemas['PaymentTransaction'][] }) 
 
 /** The refunds of a booking; one of them, and what can be decided about it, beside them. */
 function Refunds({ refunds }: { refunds: Schemas['Refund'][] }) {
-  const { t, language } = useWords();
+  const { t } = useWords();
   const selected = useSelected<Schemas['Refund']>(({ id }) => id);
   const columns = useRefundColumns().filter(({ id }) => !['booking', 'payout', 'amount'].includes(id));
   const amount: Column<Schemas['Refund']> = {
@@ -182,11 +181,11 @@ function Refunds({ refunds }: { refunds: Schemas['Refund'][] }) {
       <button
         type="button"
         className={ui.link}
-        aria-label={t('booking.openRefund', { amount: amountText(row.amount, language) })}
         onClick={() => {
           selected.open(row);
         }}
       >
+        <span className="hidden-words">{t('booking.openRefund')} </span>
         <Money amount={row.amount} currency={row.currency} />
       </button>
     ),

@@ -55,7 +55,6 @@ export function Assign({ incident }: { incident: Schemas['Incident'] }) {
           disabled={give.isPending}
           searchable
           clearable
-          comboboxProps={{ withinPortal: true }}
         />
         {assigned !== me.id && (
           <Button

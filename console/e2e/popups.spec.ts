@@ -1,0 +1,45 @@
+import type { Locator, Page } from '@playwright/test';
+import { dialog, expect, expectAccessible, field, open, openAs, test } from './fixtures';
+
+const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true });
+
+/** Everything that may be chosen in it is in the window. */
+async function expectInSight(popup: Locator): Promise<void> {
+  await expect(popup).toBeInViewport({ ratio: 1 });
+}
+
+test('menus are accessible while they are open, and worked by keyboard', async ({ page, t }) => {
+  await openAs(page, 'FINANCE_ADMIN', '/ledger');
+  for (const [opener, item] of [
+    [button(page, t('list.columns')), 'menuitemcheckbox'],
+    [button(page, t('export.title')), 'menuitem'],
+    [page.getByRole('banner').locator('[aria-haspopup=menu]'), 'menuitem'],
+  ] as const) {
+    await opener.focus();
+    await page.keyboard.press('Enter');
+    const menu = page.getByRole('menu');
+    await expectInSight(menu);
+    await expect(menu.getByRole(item).first()).toBeFocused();
+    await expectAccessible(page, `menu of ${(await opener.textContent()) ?? ''}`);
+    await page.keyboard.press('ArrowDown');
+    await expect(menu.getByRole(item).nth(1)).toBeFocused();
+    await page.keyboard.press('Escape');
+    await expect(menu).toHaveCount(0);
+    await expect(opener).toBeFocused();
+  }
+});
+
+test('lists to choose from are accessible while they are open', async ({ page, t, look }) => {
+  await openAs(page, 'SUPER_ADMIN', '/audit');
+  if (look.width < 768) await page.locator('search button[aria-expanded]').click();
+  await field(page.locator('search'), t('audit.action')).click();
+  await expectInSight(page.getByRole('listbox'));
+  await expectAccessible(page, 'a filter with more choices than are in sight');
+
+  await open(page, '/users');
+  await button(page, t('user.invite')).click();
+  const form = dialog(page, t('user.invite'));
+  await field(form, t('field.role')).click();
+  await expectInSight(page.getByRole('listbox'));
+  await expectAccessible(page, 'a field of a form');
+});
