@@ -1,5 +1,6 @@
 import type { Locator, Page } from '@playwright/test';
-import { dialog, expect, expectAccessible, field, open, openAs, test } from './fixtures';
+import { dialog, expect, expectAccessible, field, open, openAs, row, test } from './fixtures';
+import { emailOf } from './service';
 
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true });
 
@@ -42,4 +43,22 @@ test('lists to choose from are accessible while they are open', async ({ page, t
   await field(form, t('field.role')).click();
   await expectInSight(page.getByRole('listbox'));
   await expectAccessible(page, 'a field of a form');
+});
+
+test('buttons are legible under the pointer', async ({ page, t }) => {
+  await page.goto('/console/sign-in');
+  await page.locator('[type=submit]').hover();
+  await expectAccessible(page, 'the button that signs in');
+  await openAs(page, 'SUPER_ADMIN', '/users');
+  const invite = button(page, t('user.invite'));
+  await invite.hover();
+  await expectAccessible(page, 'the button that opens a form');
+  await invite.click();
+  await dialog(page, t('user.invite')).locator('[type=submit]').hover();
+  await expectAccessible(page, 'the button that sends it');
+  await page.keyboard.press('Escape');
+  await row(page, emailOf('SUPPORT_AGENT')).click();
+  await button(page, t('user.action.remove')).click();
+  await dialog(page, t('user.action.remove')).locator('[type=submit]').hover();
+  await expectAccessible(page, 'a button that takes something away');
 });
