@@ -49,7 +49,7 @@ test('buttons are legible under the pointer', async ({ page, t }) => {
   await page.goto('/console/sign-in');
   await page.locator('[type=submit]').hover();
   await expectAccessible(page, 'the button that signs in');
-  await openAs(page, 'SUPER_ADMIN', '/users');
+  await openAs(page, 'SUPER_ADMIN', `/users?search=${emailOf('SUPPORT_AGENT')}`);
   const invite = button(page, t('user.invite'));
   await invite.hover();
   await expectAccessible(page, 'the button that opens a form');
