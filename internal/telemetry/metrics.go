@@ -16,7 +16,8 @@ import (
 // Metrics is what the service counts. Every label has a small, fixed set of values.
 type Metrics struct {
 	registry        *prometheus.Registry
-	requests        *prometheus.HistogramVec
+	requests        *prometheus.CounterVec
+	requestTimes    *prometheus.HistogramVec
 	gatewayCalls    *prometheus.HistogramVec
 	paymentsSettled *prometheus.CounterVec
 	webhooks        *prometheus.CounterVec
@@ -39,10 +40,14 @@ const namespace = "rihla"
 func NewMetrics(registry *prometheus.Registry) *Metrics {
 	m := &Metrics{
 		registry: registry,
-		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Namespace: namespace, Name: "http_request_duration_seconds", Help: "Time to answer an API request.",
-			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: namespace, Name: "http_requests_total", Help: "API requests answered.",
 		}, []string{"route", "method", "status"}),
+		// Without the status, which would multiply its series by all answers of an operation.
+		requestTimes: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Namespace: namespace, Name: "http_request_duration_seconds", Help: "Time to answer an API request.",
+			Buckets: []float64{.0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10, 30},
+		}, []string{"route", "method"}),
 		gatewayCalls: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: namespace, Name: "gateway_call_duration_seconds", Help: "Time that a call to a payment gateway took.",
 			Buckets: []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2, 4, 8},
@@ -69,7 +74,7 @@ func NewMetrics(registry *prometheus.Registry) *Metrics {
 	m.makeGuardMetrics()
 
 	registry.MustRegister(
-		m.requests, m.gatewayCalls, m.paymentsSettled, m.webhooks, m.relayBacklog, m.limitsShared,
+		m.requests, m.requestTimes, m.gatewayCalls, m.paymentsSettled, m.webhooks, m.relayBacklog, m.limitsShared,
 		m.breakers, m.callsNotSent, m.pauses, m.pausedSeconds, m.waits, m.asked, m.silent, m.notAdmitted,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
@@ -100,7 +105,8 @@ func (m *Metrics) Request(route, method string, status int, took time.Duration) 
 		method = "OTHER" // the caller chooses the method's name, and must not choose how many series there are
 	}
 
-	m.requests.WithLabelValues(route, method, strconv.Itoa(status)).Observe(took.Seconds())
+	m.requests.WithLabelValues(route, method, strconv.Itoa(status)).Inc()
+	m.requestTimes.WithLabelValues(route, method).Observe(took.Seconds())
 }
 
 // GatewayCall counts one call to a gateway. The outcome is one of a few words, such as ok, rejected, unknown.
