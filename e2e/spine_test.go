@@ -26,7 +26,7 @@ var spine = map[string]func(*testing.T, *harness.Stack){
 
 	"campaign": campaignPaid, "campaign intents": campaignIntents, "inactive provider": inactiveProvider,
 
-	"status": statusLabels, "waiting": waiting,
+	"status": statusLabels, "waiting": waiting, "waiting at the end": waitingAtTheEnd,
 
 	"full refund": fullRefund, "partial refunds": partialRefunds, "refund refused": refundRefused, "claw-back": clawback,
 	"refund lists": refundLists, "refund by policy": refundByPolicy, "refund quotes": refundQuotes,

@@ -61,7 +61,9 @@ type Deps struct {
 	TemporalUI, Runbook string
 	// PublicURL is where customers reach the API, without a trailing slash; Returns say where they may go from there.
 	PublicURL string
-	Returns   models.ReturnRules
+	// PayURL is where customers reach pages of ours on which they pay, without a trailing slash.
+	PayURL  string
+	Returns models.ReturnRules
 	// AtOnce bounds what one account or company has running at the same time.
 	AtOnce config.AtOnce
 

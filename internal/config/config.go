@@ -50,6 +50,11 @@ type App struct {
 	// PublicURL is where customers reach the API, without a trailing slash.
 	// Unset: http://<LISTEN_ADDR>, with 127.0.0.1 for an address that means every interface.
 	PublicURL string `env:"PUBLIC_URL"`
+	// PayURL is where customers reach pages of ours on which they pay (/pay/…), without a trailing slash; unset: PublicURL. The scripts
+	// of payment companies run there, so that in production it is another host than the console's.
+	PayURL string `env:"PAY_URL"`
+	// ApplePayDomainFile proves to Apple that the pages' host is ours; empty: no Apple Pay there.
+	ApplePayDomainFile string `env:"APPLE_PAY_DOMAIN_FILE"`
 	// RunbookURL is the page with the paragraphs of docs/operations.md, to which incidents link; empty: no links.
 	RunbookURL string `env:"RUNBOOK_URL"`
 	// LogLevel is DEBUG, INFO, WARN or ERROR.
@@ -266,6 +271,7 @@ func Load(environ map[string]string) (Config, error) {
 	}
 
 	c.App.PublicURL = strings.TrimRight(c.App.PublicURL, "/")
+	c.App.PayURL = strings.TrimRight(c.App.PayURL, "/")
 
 	for _, g := range []*MerchantAccount{
 		&c.Gateways.A.MerchantAccount, &c.Gateways.WalletB.MerchantAccount,
@@ -278,6 +284,10 @@ func Load(environ map[string]string) (Config, error) {
 
 	if c.App.PublicURL == "" {
 		c.App.PublicURL = "http://" + Dialable(c.HTTP.ListenAddr)
+	}
+
+	if c.App.PayURL == "" {
+		c.App.PayURL = c.App.PublicURL
 	}
 
 	return c, err

@@ -174,6 +174,7 @@ func (c Config) validateAddresses(p *problems) {
 	}
 
 	checkURL(p, "PUBLIC_URL", c.App.PublicURL, "http", "https")
+	checkURL(p, "PAY_URL", c.App.PayURL, "http", "https")
 
 	for _, account := range c.Gateways.Accounts() {
 		checkURL(p, variable(account)+"_URL", c.Gateways.For(account).URL, "http", "https")
