@@ -56,6 +56,8 @@ type Error struct {
 	Code    Code
 	Message string
 	Details map[string][]string
+	// Cause chooses the words of `ui_message`; empty: those of the code.
+	Cause Cause
 }
 
 // Error implements error.
@@ -94,7 +96,7 @@ func CodeOf(err error) Code {
 	return CodeInternal
 }
 
-// StepUpRequired says that the caller has to type a code first.
+// StepUpRequired says that the caller has to prove once more who they are. How is added before it is answered.
 func StepUpRequired() *Error {
-	return Errorf(CodeStepUpRequired, "Type a code first: POST /api/v1/auth/step-up.")
+	return Errorf(CodeStepUpRequired, "Prove once more who you are.")
 }

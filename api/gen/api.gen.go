@@ -1702,13 +1702,16 @@ type OpenSession struct {
 
 // OwnAccount The own account.
 //
-// Example: {"email":"traveller@rihla.test","email_verified":true,"id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","locale":"ar","name":"Traveller One","phone":"+966501234567","provider_id":null,"role":"END_USER","second_factor":false,"second_factor_needed":false,"stepped_up_until":null}
+// Example: {"email":"traveller@rihla.test","email_verified":true,"factor":"NONE","id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","locale":"ar","name":"Traveller One","phone":"+966501234567","provider_id":null,"role":"END_USER","second_factor":false,"second_factor_needed":false,"stepped_up_until":null}
 type OwnAccount struct {
 	Email string `json:"email"`
 
 	// EmailVerified The owner has proved to read the address.
-	EmailVerified bool               `json:"email_verified"`
-	ID            openapi_types.UUID `json:"id"`
+	EmailVerified bool `json:"email_verified"`
+
+	// Factor How this session proves once more who its owner is: `OWN` by a code (`/auth/step-up`), `ISSUER` by a new sign-in (`/auth/oidc/step-up`), `NONE` not at all.
+	Factor models.Factor      `json:"factor"`
+	ID     openapi_types.UUID `json:"id"`
 
 	// Locale A language of the service.
 	Locale Locale `json:"locale"`
@@ -1727,7 +1730,7 @@ type OwnAccount struct {
 	// SecondFactorNeeded The role must have one and has none: all else answers 403 `SECOND_FACTOR_NEEDED`.
 	SecondFactorNeeded bool `json:"second_factor_needed"`
 
-	// SteppedUpUntil Until when the last code of this session counts.
+	// SteppedUpUntil Until when the last code of this session counts, or its last sign-in at the identity provider.
 	SteppedUpUntil *time.Time `json:"stepped_up_until"`
 }
 
@@ -1735,7 +1738,7 @@ type OwnAccount struct {
 type OwnAccountAnswer struct {
 	// Data The own account.
 	//
-	// Example: {"email":"traveller@rihla.test","email_verified":true,"id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","locale":"ar","name":"Traveller One","phone":"+966501234567","provider_id":null,"role":"END_USER","second_factor":false,"second_factor_needed":false,"stepped_up_until":null}
+	// Example: {"email":"traveller@rihla.test","email_verified":true,"factor":"NONE","id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","locale":"ar","name":"Traveller One","phone":"+966501234567","provider_id":null,"role":"END_USER","second_factor":false,"second_factor_needed":false,"stepped_up_until":null}
 	Data OwnAccount `json:"data"`
 }
 
@@ -2769,6 +2772,22 @@ type SessionsAnswer struct {
 	Data []OpenSession `json:"data"`
 }
 
+// SignOnAddress Where a browser goes to sign in.
+//
+// Example: {"location":"https://identity.example/authorize?client_id=rihla"}
+type SignOnAddress struct {
+	// Location An address of the identity provider.
+	Location string `json:"location"`
+}
+
+// SignOnAddressAnswer defines model for SignOnAddressAnswer.
+type SignOnAddressAnswer struct {
+	// Data Where a browser goes to sign in.
+	//
+	// Example: {"location":"https://identity.example/authorize?client_id=rihla"}
+	Data SignOnAddress `json:"data"`
+}
+
 // SingleSignOn Single sign-on of the platform's own people.
 //
 // Example: {"enabled":false}
@@ -2861,6 +2880,14 @@ type StepUpAnswer struct {
 	//
 	// Example: {"stepped_up_until":"2026-11-25T08:10:00Z"}
 	Data StepUp `json:"data"`
+}
+
+// StepUpSignOn Where the browser comes back to.
+//
+// Example: {"return_to":"/console/refunds"}
+type StepUpSignOn struct {
+	// ReturnTo A path below `/console`.
+	ReturnTo *string `json:"return_to,omitempty"`
 }
 
 // Tag A word or two.
@@ -4370,6 +4397,9 @@ type LoginTOTPJSONRequestBody = SecondFactorLogin
 // LogoutJSONRequestBody defines body for Logout for application/json ContentType.
 type LogoutJSONRequestBody = RefreshRequest
 
+// StepUpBySignOnJSONRequestBody defines body for StepUpBySignOn for application/json ContentType.
+type StepUpBySignOnJSONRequestBody = StepUpSignOn
+
 // RefreshTokensJSONRequestBody defines body for RefreshTokens for application/json ContentType.
 type RefreshTokensJSONRequestBody = RefreshRequest
 
@@ -4639,6 +4669,9 @@ type ServerInterface interface {
 	// StartSingleSignOn Begin single sign-on
 	// (GET /api/v1/auth/oidc/start)
 	StartSingleSignOn(c *fiber.Ctx, params StartSingleSignOnParams) error
+	// StepUpBySignOn Sign in at the identity provider once more
+	// (POST /api/v1/auth/oidc/step-up)
+	StepUpBySignOn(c *fiber.Ctx) error
 	// RefreshTokens Exchange a refresh token
 	// (POST /api/v1/auth/refresh)
 	RefreshTokens(c *fiber.Ctx, params RefreshTokensParams) error
@@ -7952,6 +7985,24 @@ func (siw *ServerInterfaceWrapper) StartSingleSignOn(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.StartSingleSignOn(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// StepUpBySignOn operation middleware
+func (siw *ServerInterfaceWrapper) StepUpBySignOn(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.StepUpBySignOn(c)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -11414,6 +11465,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/api/v1/auth/oidc/start", wrapper.StartSingleSignOn)
 
+	router.Post(options.BaseURL+"/api/v1/auth/oidc/step-up", wrapper.StepUpBySignOn)
+
 	router.Post(options.BaseURL+"/api/v1/auth/refresh", wrapper.RefreshTokens)
 
 	router.Post(options.BaseURL+"/api/v1/auth/register", wrapper.Register)
@@ -13005,6 +13058,23 @@ func (response StartSingleSignOn303Response) VisitStartSingleSignOnResponse(ctx 
 	ctx.Response().Header.Set("Location", fmt.Sprint(response.Headers.Location))
 	ctx.Status(303)
 	return nil
+}
+
+type StepUpBySignOnRequestObject struct {
+	Body *StepUpBySignOnJSONRequestBody
+}
+
+type StepUpBySignOnResponseObject interface {
+	VisitStepUpBySignOnResponse(ctx *fiber.Ctx) error
+}
+
+type StepUpBySignOn200JSONResponse SignOnAddressAnswer
+
+func (response StepUpBySignOn200JSONResponse) VisitStepUpBySignOnResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
 }
 
 type RefreshTokensRequestObject struct {
@@ -14798,6 +14868,9 @@ type StrictServerInterface interface {
 	// StartSingleSignOn Begin single sign-on
 	// (GET /api/v1/auth/oidc/start)
 	StartSingleSignOn(ctx context.Context, request StartSingleSignOnRequestObject) (StartSingleSignOnResponseObject, error)
+	// StepUpBySignOn Sign in at the identity provider once more
+	// (POST /api/v1/auth/oidc/step-up)
+	StepUpBySignOn(ctx context.Context, request StepUpBySignOnRequestObject) (StepUpBySignOnResponseObject, error)
 	// RefreshTokens Exchange a refresh token
 	// (POST /api/v1/auth/refresh)
 	RefreshTokens(ctx context.Context, request RefreshTokensRequestObject) (RefreshTokensResponseObject, error)
@@ -17177,6 +17250,45 @@ func (sh *strictHandler) StartSingleSignOn(ctx *fiber.Ctx, params StartSingleSig
 		return err
 	} else if validResponse, ok := response.(StartSingleSignOnResponseObject); ok {
 		if err := validResponse.VisitStartSingleSignOnResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// StepUpBySignOn operation middleware
+func (sh *strictHandler) StepUpBySignOn(ctx *fiber.Ctx) error {
+	var request StepUpBySignOnRequestObject
+
+	var body StepUpBySignOnJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.StepUpBySignOn(ctx.UserContext(), request.(StepUpBySignOnRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "StepUpBySignOn")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(StepUpBySignOnResponseObject); ok {
+		if err := validResponse.VisitStepUpBySignOnResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

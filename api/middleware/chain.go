@@ -168,6 +168,10 @@ func (c *Chain) begin(f *fiber.Ctx) context.Context {
 		ip:     c.proxies.clientAddr(f).String(),
 		agent:  strings.Clone(f.Get(fiber.HeaderUserAgent)),
 	}
+	if by, ok := c.deps.Auth.(halfAuthenticator); ok {
+		r.identify = by.Identify
+	}
+
 	r.readCookies(f)
 
 	ctx := withRequest(f.UserContext(), r)

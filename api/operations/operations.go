@@ -86,6 +86,8 @@ type Operations struct {
 	dashboards *dashboards // that are open
 	waiters    *waiters    // for payments
 
+	signOnNotes signOnNotes
+
 	wake   wake          // of the outbox
 	resets chan struct{} // a place for each new password that is being asked for
 }
