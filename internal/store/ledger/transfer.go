@@ -274,11 +274,8 @@ func (p payout) post(ctx context.Context, tx bun.Tx, lines []*models.FinancialRe
 		return err
 	}
 
-	if len(transfers) > 0 {
-		_, err := tx.NewInsert().Model(&transfers).ExcludeColumn("created_at").Exec(ctx)
-		if err != nil {
-			return fmt.Errorf("insert payout transfers: %w", err)
-		}
+	if err := PostTransfers(ctx, tx, transfers); err != nil {
+		return err
 	}
 
 	return db.InsertAuditEntries(ctx, tx, entries)
