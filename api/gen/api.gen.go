@@ -306,8 +306,8 @@ type AccountsAnswer struct {
 // ActorRole The role that the actor had; null when the service acted by itself.
 type ActorRole = models.Role
 
-// AdCampaign Advertising for a trip. `amount` is the price with VAT at the rate of today; what was really charged is in the payment's
-// transaction.
+// AdCampaign Advertising for a trip. `vat_rate`, `vat_amount` and `amount` are those of the payment that has paid it, else of the one that is
+// open, else the price with VAT at the rate of today.
 //
 // Example: {"amount":1200,"created_at":"2026-11-21T09:00:00Z","currency":"SAR","description":"On the front page","ends_on":"2026-12-14","id":"019ab0c2-8000-7aaa-8bbb-000000000001","price":1000,"provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","starts_on":"2026-12-01","status":"PENDING_PAYMENT","status_label_ar":"بانتظار الدفع","status_label_en":"Pending payment","title":"AlUla this winter","trip_id":"019ab0c2-7000-7aaa-8bbb-000000000001","updated_at":"2026-11-21T09:00:00Z","vat_amount":200,"vat_rate":0.2}
 type AdCampaign struct {
@@ -352,8 +352,8 @@ type AdCampaign struct {
 
 // AdCampaignAnswer defines model for AdCampaignAnswer.
 type AdCampaignAnswer struct {
-	// Data Advertising for a trip. `amount` is the price with VAT at the rate of today; what was really charged is in the payment's
-	// transaction.
+	// Data Advertising for a trip. `vat_rate`, `vat_amount` and `amount` are those of the payment that has paid it, else of the one that is
+	// open, else the price with VAT at the rate of today.
 	//
 	//
 	// Example: {"amount":1200,"created_at":"2026-11-21T09:00:00Z","currency":"SAR","description":"On the front page","ends_on":"2026-12-14","id":"019ab0c2-8000-7aaa-8bbb-000000000001","price":1000,"provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","starts_on":"2026-12-01","status":"PENDING_PAYMENT","status_label_ar":"بانتظار الدفع","status_label_en":"Pending payment","title":"AlUla this winter","trip_id":"019ab0c2-7000-7aaa-8bbb-000000000001","updated_at":"2026-11-21T09:00:00Z","vat_amount":200,"vat_rate":0.2}
@@ -391,6 +391,19 @@ type AdCampaignsAnswer struct {
 	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
 	Meta Meta `json:"meta"`
 }
+
+// AffectedTrip A published trip that is still to leave.
+//
+// Example: {"departure_at":"2026-12-20T05:00:00Z","id":"019ab0c2-7000-7aaa-8bbb-000000000001","title":"Demo Umrah"}
+type AffectedTrip struct {
+	DepartureAt time.Time          `json:"departure_at"`
+	ID          openapi_types.UUID `json:"id"`
+	Title       string             `json:"title"`
+}
+
+// AffectedTrips In the answer to a change that has taken it out of use (another status than ACTIVE), and only there: the published trips, still to
+// leave, that use it, by departure. They stay published; each can be given another one.
+type AffectedTrips = []AffectedTrip
 
 // ApprovalDecision What was decided about a refund. EXPIRED: nothing, until its time was over.
 type ApprovalDecision = models.ApprovalDecision
@@ -656,8 +669,14 @@ type BookingsAnswer struct {
 //
 // Example: {"capacity":49,"created_at":"2026-11-01T08:00:00Z","driver":{"license_number":"DEMO-LICENSE","name":"Demo Driver","phone":"+966500000000"},"features":["wifi","usb"],"id":"019ab0c2-7000-7aaa-8bbb-000000000004","model":"Demo Coach 49","photos":[{"content_type":"image/webp","id":"019ab0c2-7000-7aaa-8bbb-000000000009","size":184320,"url":"https://api.example.com/api/v1/media/019ab0c2-7000-7aaa-8bbb-000000000009?expires=1793520000\u0026signature=8nq2vQm1cQy3l0rXo5m6m8y7Zp4rXoQm1cQy3l0rXo4"}],"plate_number":"DEMO 1234","provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","status":"ACTIVE","status_label_ar":"نشط","status_label_en":"Active","updated_at":"2026-11-01T08:00:00Z"}
 type Bus struct {
-	Capacity  int       `json:"capacity"`
-	CreatedAt time.Time `json:"created_at"`
+	// AffectedTrips In the answer to a change that has taken it out of use (another status than ACTIVE), and only there: the published trips, still to
+	// leave, that use it, by departure. They stay published; each can be given another one.
+	AffectedTrips *AffectedTrips `json:"affected_trips,omitempty"`
+
+	// AffectedTripsTotal How many trips there are; `affected_trips` names the first 50.
+	AffectedTripsTotal *int64    `json:"affected_trips_total,omitempty"`
+	Capacity           int       `json:"capacity"`
+	CreatedAt          time.Time `json:"created_at"`
 
 	// Driver Who drives the bus.
 	Driver      Driver             `json:"driver"`
@@ -1338,14 +1357,21 @@ type HealthAnswer struct {
 //
 // Example: {"address":"1 Oasis Road","city":"AlUla","created_at":"2026-11-01T08:00:00Z","description":null,"id":"019ab0c2-7000-7aaa-8bbb-000000000003","name":"Demo Hotel","provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","stars":5,"status":"ACTIVE","status_label_ar":"نشط","status_label_en":"Active","updated_at":"2026-11-01T08:00:00Z"}
 type Hotel struct {
-	Address     *string            `json:"address"`
-	City        string             `json:"city"`
-	CreatedAt   time.Time          `json:"created_at"`
-	Description *string            `json:"description"`
-	ID          openapi_types.UUID `json:"id"`
-	Name        string             `json:"name"`
-	ProviderID  openapi_types.UUID `json:"provider_id"`
-	Stars       *int               `json:"stars"`
+	Address *string `json:"address"`
+
+	// AffectedTrips In the answer to a change that has taken it out of use (another status than ACTIVE), and only there: the published trips, still to
+	// leave, that use it, by departure. They stay published; each can be given another one.
+	AffectedTrips *AffectedTrips `json:"affected_trips,omitempty"`
+
+	// AffectedTripsTotal How many trips there are; `affected_trips` names the first 50.
+	AffectedTripsTotal *int64             `json:"affected_trips_total,omitempty"`
+	City               string             `json:"city"`
+	CreatedAt          time.Time          `json:"created_at"`
+	Description        *string            `json:"description"`
+	ID                 openapi_types.UUID `json:"id"`
+	Name               string             `json:"name"`
+	ProviderID         openapi_types.UUID `json:"provider_id"`
+	Stars              *int               `json:"stars"`
 
 	// Status Whether it can be used.
 	Status        ResourceStatus `json:"status"`
@@ -2660,10 +2686,16 @@ type ResourceStatus = string
 //
 // Example: {"amenities":["mosque","fuel"],"city":"Al Majmaah","created_at":"2026-11-01T08:00:00Z","id":"019ab0c2-7000-7aaa-8bbb-000000000005","latitude":25.903918,"longitude":45.345604,"name":"Demo Rest Stop","provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","status":"ACTIVE","status_label_ar":"نشط","status_label_en":"Active","updated_at":"2026-11-01T08:00:00Z"}
 type RestStop struct {
-	Amenities []string           `json:"amenities"`
-	City      string             `json:"city"`
-	CreatedAt time.Time          `json:"created_at"`
-	ID        openapi_types.UUID `json:"id"`
+	// AffectedTrips In the answer to a change that has taken it out of use (another status than ACTIVE), and only there: the published trips, still to
+	// leave, that use it, by departure. They stay published; each can be given another one.
+	AffectedTrips *AffectedTrips `json:"affected_trips,omitempty"`
+
+	// AffectedTripsTotal How many trips there are; `affected_trips` names the first 50.
+	AffectedTripsTotal *int64             `json:"affected_trips_total,omitempty"`
+	Amenities          []string           `json:"amenities"`
+	City               string             `json:"city"`
+	CreatedAt          time.Time          `json:"created_at"`
+	ID                 openapi_types.UUID `json:"id"`
 
 	// Latitude Degrees.
 	Latitude *json.Number `json:"latitude"`
