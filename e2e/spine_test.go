@@ -24,7 +24,7 @@ var spine = map[string]func(*testing.T, *harness.Stack){
 	"intent of others": intentOfOthers, "intent after a decline": intentAfterDecline, "racing intents": racingIntents,
 	"racing campaign intents": racingCampaignIntents,
 
-	"campaign": campaignPaid, "campaign intents": campaignIntents, "inactive provider": inactiveProvider,
+	"campaign": campaignPaid, "campaign intents": campaignIntents, "inactive provider": inactiveProvider, "rates are kept": ratesAreKept,
 
 	"status": statusLabels, "waiting": waiting, "waiting at the end": waitingAtTheEnd,
 
