@@ -35,7 +35,7 @@ type Deps struct {
 	Sealer *auth.Sealer
 	// SignOn is the identity provider of the platform's own people; nil without one.
 	SignOn *auth.SignOn
-	// StepUpAbove is the amount above which SteppedUpFor asks for a code; 0: none.
+	// StepUpAbove is the amount above which a refund asks for a code, alone or with those of an hour; 0: none.
 	StepUpAbove models.Money
 	// Logins counts log-ins per account.
 	Logins *ratelimit.Limits

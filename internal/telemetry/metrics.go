@@ -31,9 +31,13 @@ type Metrics struct {
 	asked           *prometheus.CounterVec
 	silent          *prometheus.CounterVec
 	notAdmitted     *prometheus.CounterVec
+	refundsOrdered  *prometheus.CounterVec
 }
 
 const namespace = "rihla"
+
+// halalasPerRiyal is 1 SAR.
+const halalasPerRiyal = 100
 
 // NewMetrics registers the service's metrics, and those of the Go runtime and the process, with registry. It panics when
 // they are registered there already.
@@ -71,11 +75,15 @@ func NewMetrics(registry *prometheus.Registry) *Metrics {
 		}, []string{"class"}),
 	}
 
+	m.refundsOrdered = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: namespace, Name: "refunds_ordered_total", Help: "Amount in SAR of the refunds that persons have ordered, by their role.",
+	}, []string{"role"})
+
 	m.makeGuardMetrics()
 
 	registry.MustRegister(
 		m.requests, m.requestTimes, m.gatewayCalls, m.paymentsSettled, m.webhooks, m.relayBacklog, m.limitsShared,
-		m.breakers, m.callsNotSent, m.pauses, m.pausedSeconds, m.waits, m.asked, m.silent, m.notAdmitted,
+		m.breakers, m.callsNotSent, m.pauses, m.pausedSeconds, m.waits, m.asked, m.silent, m.notAdmitted, m.refundsOrdered,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 
@@ -117,6 +125,11 @@ func (m *Metrics) GatewayCall(account models.MerchantAccount, operation, outcome
 // PaymentSettled counts a payment attempt that reached status.
 func (m *Metrics) PaymentSettled(status models.TransactionStatus, gateway models.Gateway) {
 	m.paymentsSettled.WithLabelValues(string(status), string(gateway)).Inc()
+}
+
+// RefundOrdered counts the amount, in SAR, of a refund that a person has ordered.
+func (m *Metrics) RefundOrdered(role models.Role, amount models.Money) {
+	m.refundsOrdered.WithLabelValues(string(role)).Add(float64(amount.Halalas()) / halalasPerRiyal)
 }
 
 // Webhook counts a webhook on channel. The outcome is one of a few words, such as stored, duplicate, refused.
