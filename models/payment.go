@@ -221,6 +221,10 @@ type Refund struct {
 
 	BookingNumber string `bun:"-"` // read for people only
 	RequesterName string `bun:"-"` // the same; empty when the service refunded by itself
+
+	// Whose booking or campaign it is, and of a booking the contact's name and the trip; for people, too.
+	ProviderID                            *uuid.UUID `bun:"-"`
+	ProviderName, CustomerName, TripTitle string     `bun:"-"`
 }
 
 // SentAnswer is how a gateway answered the last sending of a refund that is not decided, or of an attempt that is not opened.
@@ -268,5 +272,6 @@ type RefundPayout struct {
 	DecidedBy uuid.UUID      `bun:"decided_by"`
 	DecidedAt time.Time      `bun:"decided_at"`
 
-	DeciderName string `bun:"-"` // read for people only
+	DeciderName  string `bun:"-"` // read for people only
+	NewReference bool   `bun:"-"` // of the request: a reference that another payout has is refused
 }
