@@ -223,6 +223,10 @@ type Refund struct {
 	JustOrdered   bool   `bun:"-"` // by this call of OrderRefund: not by an earlier one with the same id
 	BookingNumber string `bun:"-"` // read for people only
 	RequesterName string `bun:"-"` // the same; empty when the service refunded by itself
+
+	// Whose booking or campaign it is, and of a booking the contact's name and the trip; for people, too.
+	ProviderID                            *uuid.UUID `bun:"-"`
+	ProviderName, CustomerName, TripTitle string     `bun:"-"`
 }
 
 // SentAnswer is how a gateway answered the last sending of a refund that is not decided, or of an attempt that is not opened.
@@ -270,6 +274,7 @@ type RefundPayout struct {
 	DecidedBy uuid.UUID      `bun:"decided_by"`
 	DecidedAt time.Time      `bun:"decided_at"`
 
-	AtMost      *Money `bun:"-"` // what its person may confirm within an hour without a code of late; nil: there is no bound
-	DeciderName string `bun:"-"` // read for people only
+	AtMost       *Money `bun:"-"` // what its person may confirm within an hour without a code of late; nil: there is no bound
+	DeciderName  string `bun:"-"` // read for people only
+	NewReference bool   `bun:"-"` // of the request: a reference that another payout has is refused
 }

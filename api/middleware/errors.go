@@ -60,6 +60,7 @@ var statusOf = map[models.Code]int{
 	models.CodeNoOpenCheckout:          http.StatusConflict,
 	models.CodeRefundAmountChanged:     http.StatusConflict,
 	models.CodeApprovalRequired:        http.StatusConflict,
+	models.CodePayoutReferenceUsed:     http.StatusConflict,
 }
 
 // unavailableRetry is what Retry-After says with a 503: a database or an orchestrator fails over in that order of time.

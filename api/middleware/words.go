@@ -107,6 +107,10 @@ var codeWords = map[models.Code]translation{
 		"A record cannot be marked as transferred.",
 		"لا يمكن تحديد السجل كمحوّل.",
 	},
+	models.CodePayoutReferenceUsed: {
+		"The payout reference was used before. Check it, and confirm that it is to be used again.",
+		"استُخدم مرجع التحويل هذا من قبل. تحقق منه، ثم أكّد استخدامه مرة أخرى.",
+	},
 	models.CodeIdempotencyKeyInProcess: {
 		"The same request is still being handled. Wait a moment.",
 		"لا يزال الطلب نفسه قيد المعالجة. انتظر قليلًا.",

@@ -16,7 +16,7 @@ func (o *Operations) ConfirmRefundPayout(
 ) (gen.ConfirmRefundPayoutResponseObject, error) {
 	refund, err := o.decidePayout(ctx, models.RefundPayout{
 		RefundID: r.ID, Decision: models.PayoutPaid, Reference: &r.Body.PayoutReference,
-		PaidOutOn: optional(dateOf(r.Body.PaidOutOn)), Note: valueOf(r.Body.Note),
+		PaidOutOn: optional(dateOf(r.Body.PaidOutOn)), Note: valueOf(r.Body.Note), NewReference: valueOf(r.Body.ReferenceMustBeNew),
 	})
 
 	switch {

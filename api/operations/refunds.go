@@ -178,7 +178,13 @@ func (o *Operations) GetRefundQuote(ctx context.Context, r gen.GetRefundQuoteReq
 func (o *Operations) ListRefunds(ctx context.Context, r gen.ListRefundsRequestObject) (gen.ListRefundsResponseObject, error) {
 	p := pageOf(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
 
+	span, err := daysOf(r.Params.Period, r.Params.DateFrom, r.Params.DateTo, o.Now())
+	if err != nil {
+		return nil, err
+	}
+
 	list, err := o.Store.Refunds.ListRefunds(ctx, refunds.RefundFilter{
+		TransactionID: valueOf(r.Params.PaymentTransactionID), ProviderID: valueOf(r.Params.ProviderID), Search: valueOf(r.Params.Search), Days: span,
 		BookingID: valueOf(r.Params.BookingID), Status: valueOf(r.Params.Status), Channel: valueOf(r.Params.Channel),
 		NeedsPayout: r.Params.NeedsPayout, NeedsApproval: r.Params.NeedsApproval, Page: p,
 	})
@@ -204,6 +210,7 @@ func refundOf(r *models.Refund) gen.Refund {
 
 	out := gen.Refund{
 		ID: r.ID, BookingID: r.BookingID, BookingNumber: optional(r.BookingNumber),
+		ProviderID: r.ProviderID, ProviderName: optional(r.ProviderName), CustomerName: optional(r.CustomerName), TripTitle: optional(r.TripTitle),
 		PaymentTransactionID: r.PaymentTransactionID, RefundTransactionID: r.RefundTransactionID,
 		RefundType: r.RefundType, PolicyPercent: r.PolicyPercent, ReasonCode: r.ReasonCode(),
 		Channel: r.Channel, Amount: r.Amount, Currency: r.Currency,

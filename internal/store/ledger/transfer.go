@@ -21,6 +21,8 @@ const MaxTransfers = 500
 type MarkTransfer struct {
 	Reference *string
 	Date      *models.Date
+	// NewReference refuses a reference that another payout has (RequireNewReference).
+	NewReference bool
 	// Once keeps the answer to the request.
 	Once db.Once[models.FinancialRecord]
 }
@@ -30,6 +32,8 @@ type MarkTransfers struct {
 	IDs       []uuid.UUID // 1 to MaxTransfers, each once
 	Reference *string
 	Date      *models.Date
+	// NewReference refuses a reference that another payout has (RequireNewReference).
+	NewReference bool
 	// Once keeps the answer to the request.
 	Once db.Once[[]models.FinancialRecord]
 }
@@ -37,17 +41,21 @@ type MarkTransfers struct {
 // MarkTransferred notes that a ledger line has been paid out to its provider: the line, its transfer, an audit entry
 // and the answer to the request in one SQL transaction. The same call again returns the line as it is. Errors: NOT_FOUND,
 // RECORD_NOT_TRANSFERABLE when the line is REFUNDED, or was paid out with another reference or date; VALIDATION_ERROR on
-// payout_date when it is in the future or before the line's record_date; APPROVAL_REQUIRED when the person marks more than
-// policies.PayoutAbove within 24 hours; IDEMPOTENCY_KEY_IN_PROGRESS when the request has lost its key to another one.
+// payout_date when it is in the future or before the line's record_date; PAYOUT_REFERENCE_USED; APPROVAL_REQUIRED when the person
+// marks more than policies.PayoutAbove within 24 hours; IDEMPOTENCY_KEY_IN_PROGRESS when the request has lost its key to another one.
 func (s *Store) MarkTransferred(
 	ctx context.Context, by db.Actor, id uuid.UUID, m MarkTransfer,
 ) (models.FinancialRecord, error) {
 	var r models.FinancialRecord
 
-	p := payout{reference: m.Reference, date: m.Date, by: by}
+	p := payout{reference: m.Reference, date: m.Date, by: by, newReference: m.NewReference}
 
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := p.lockActs(ctx, tx); err != nil {
+			return err
+		}
+
+		if err := p.checkReference(ctx, tx, []uuid.UUID{id}); err != nil {
 			return err
 		}
 
@@ -93,10 +101,14 @@ func (s *Store) MarkAllTransferred(ctx context.Context, by db.Actor, m MarkTrans
 
 	var out []models.FinancialRecord
 
-	p := payout{reference: m.Reference, date: m.Date, by: by}
+	p := payout{reference: m.Reference, date: m.Date, by: by, newReference: m.NewReference}
 
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := p.lockActs(ctx, tx); err != nil {
+			return err
+		}
+
+		if err := p.checkReference(ctx, tx, m.IDs); err != nil {
 			return err
 		}
 
@@ -189,6 +201,16 @@ type payout struct {
 	date          *models.Date
 	nettedAgainst *uuid.UUID // of claw-backs: the line whose mark is taken back with them
 	by            db.Actor
+	newReference  bool // another payout's reference is refused
+}
+
+// checkReference refuses a reference of another payout, before any line is locked.
+func (p payout) checkReference(ctx context.Context, tx bun.Tx, ids []uuid.UUID) error {
+	if !p.newReference || p.reference == nil {
+		return nil
+	}
+
+	return RequireNewReference(ctx, tx, *p.reference, PayoutSubject{Records: ids})
 }
 
 // lock finds lines and locks them in the order of their ids, whatever order they are asked in: two calls that share
