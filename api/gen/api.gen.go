@@ -278,8 +278,10 @@ type Account struct {
 	SecondFactor bool `json:"second_factor"`
 
 	// State ACTIVE, LOCKED by an administrator, or INVITED and without a password yet.
-	State     AccountState `json:"state"`
-	UpdatedAt time.Time    `json:"updated_at"`
+	State        AccountState `json:"state"`
+	StateLabelAr *string      `json:"state_label_ar,omitempty"`
+	StateLabelEn *string      `json:"state_label_en,omitempty"`
+	UpdatedAt    time.Time    `json:"updated_at"`
 }
 
 // AccountAnswer defines model for AccountAnswer.
@@ -449,13 +451,21 @@ type AuditLog struct {
 	ActorID *openapi_types.UUID `json:"actor_id"`
 
 	// ActorKind A user of the service, an operator at the command line, or the service itself (also for actions of an unknown caller, such as a failed log-in).
-	ActorKind string `json:"actor_kind"`
+	ActorKind        string  `json:"actor_kind"`
+	ActorKindLabelAr *string `json:"actor_kind_label_ar,omitempty"`
+	ActorKindLabelEn *string `json:"actor_kind_label_en,omitempty"`
 
 	// ActorName What the user is called now, also when the account was removed since.
 	ActorName *string `json:"actor_name"`
 
 	// ActorRole The role that the actor had; null when the service acted by itself.
 	ActorRole *ActorRole `json:"actor_role"`
+
+	// ActorRoleLabelAr Absent where there is none.
+	ActorRoleLabelAr *string `json:"actor_role_label_ar,omitempty"`
+
+	// ActorRoleLabelEn Absent where there is none.
+	ActorRoleLabelEn *string `json:"actor_role_label_en,omitempty"`
 
 	// Address The network address that the request came from; null for operators and for the service itself.
 	Address   *string   `json:"address"`
@@ -617,11 +627,19 @@ type BookingPayment struct {
 	// FailureCode Why an attempt failed; null when it has not.
 	FailureCode *FailureCode `json:"failure_code"`
 
+	// FailureCodeLabelAr Absent where there is none.
+	FailureCodeLabelAr *string `json:"failure_code_label_ar,omitempty"`
+
+	// FailureCodeLabelEn Absent where there is none.
+	FailureCodeLabelEn *string `json:"failure_code_label_en,omitempty"`
+
 	// Reference The gateway's checkout id.
 	Reference *string `json:"reference"`
 
 	// Status The state of a payment transaction. REFUNDED and PARTIAL_REFUND are those of a refund's own transaction.
 	Status        TransactionStatus  `json:"status"`
+	StatusLabelAr *string            `json:"status_label_ar,omitempty"`
+	StatusLabelEn *string            `json:"status_label_en,omitempty"`
 	TransactionID openapi_types.UUID `json:"transaction_id"`
 }
 
@@ -856,7 +874,9 @@ type CatalogueRestStopsAnswer struct {
 // Example: {"channel":"EMAIL","to":"t***@rihla.test"}
 type CheckoutMessage struct {
 	// Channel The way that a message takes.
-	Channel MessageChannel `json:"channel"`
+	Channel        MessageChannel `json:"channel"`
+	ChannelLabelAr *string        `json:"channel_label_ar,omitempty"`
+	ChannelLabelEn *string        `json:"channel_label_en,omitempty"`
 
 	// To The address, masked: the first character and the domain of an e-mail address, the last 3 digits of a phone number.
 	To string `json:"to"`
@@ -1031,6 +1051,8 @@ type Export struct {
 
 	// Kind What was exported.
 	Kind        ExportKind          `json:"kind"`
+	KindLabelAr *string             `json:"kind_label_ar,omitempty"`
+	KindLabelEn *string             `json:"kind_label_en,omitempty"`
 	RequestedBy *openapi_types.UUID `json:"requested_by"`
 
 	// RequestedByName Also of an account that was removed since.
@@ -1038,6 +1060,12 @@ type Export struct {
 
 	// RequestedByRole The role that the actor had; null when the service acted by itself.
 	RequestedByRole *ActorRole `json:"requested_by_role"`
+
+	// RequestedByRoleLabelAr Absent where there is none.
+	RequestedByRoleLabelAr *string `json:"requested_by_role_label_ar,omitempty"`
+
+	// RequestedByRoleLabelEn Absent where there is none.
+	RequestedByRoleLabelEn *string `json:"requested_by_role_label_en,omitempty"`
 
 	// Rows How many were written; of one that was STOPPED as many as may have left.
 	Rows      *int64    `json:"rows"`
@@ -1084,8 +1112,10 @@ type FinancialRecord struct {
 
 	// BalanceStatus IN_CURRENT_BALANCE: accrued, not yet paid out. TRANSFERRED: paid out to the provider. REFUNDED: given back to
 	// the customer.
-	BalanceStatus BalanceStatus       `json:"balance_status"`
-	BookingID     *openapi_types.UUID `json:"booking_id"`
+	BalanceStatus        BalanceStatus       `json:"balance_status"`
+	BalanceStatusLabelAr *string             `json:"balance_status_label_ar,omitempty"`
+	BalanceStatusLabelEn *string             `json:"balance_status_label_en,omitempty"`
+	BookingID            *openapi_types.UUID `json:"booking_id"`
 
 	// BookingNumber The reference of the booking for people; null without a booking.
 	BookingNumber *string `json:"booking_number,omitempty"`
@@ -1113,7 +1143,9 @@ type FinancialRecord struct {
 
 	// Kind SALE of a booking, ADVERTISING for a campaign, CLAWBACK when money that was paid out already had to be
 	// refunded.
-	Kind RecordKind `json:"kind"`
+	Kind        RecordKind `json:"kind"`
+	KindLabelAr *string    `json:"kind_label_ar,omitempty"`
+	KindLabelEn *string    `json:"kind_label_en,omitempty"`
 
 	// NetAmount An amount in SAR, exactly 2 decimals.
 	//
@@ -1153,6 +1185,11 @@ type FinancialRecord struct {
 	// TransactionNumber Short, for people, unique.
 	TransactionNumber string     `json:"transaction_number"`
 	TransferredAt     *time.Time `json:"transferred_at"`
+
+	// VatAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	VatAmount *Money `json:"vat_amount,omitempty"`
 }
 
 // FinancialRecordAnswer defines model for FinancialRecordAnswer.
@@ -1166,6 +1203,9 @@ type FinancialRecordAnswer struct {
 // FinancialRecordTotal How many records there are, and the sums of their amounts.
 type FinancialRecordTotal struct {
 	Count int64 `json:"count"`
+
+	// Currency ISO 4217. The service knows one currency.
+	Currency *Currency `json:"currency,omitempty"`
 
 	// GrossAmount An amount in SAR, exactly 2 decimals.
 	//
@@ -1186,6 +1226,11 @@ type FinancialRecordTotal struct {
 	//
 	// Example: 1150
 	RefundedAmount Money `json:"refunded_amount"`
+
+	// VatAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	VatAmount *Money `json:"vat_amount,omitempty"`
 }
 
 // FinancialRecordTotals What financial records add up to. `total` is the sum of the three others.
@@ -1272,6 +1317,9 @@ type FinancialReportCards struct {
 	// CampaignsCount Campaign payments that are not refunded.
 	CampaignsCount int64 `json:"campaigns_count"`
 
+	// Currency ISO 4217. The service knows one currency.
+	Currency *Currency `json:"currency,omitempty"`
+
 	// GrossAmount An amount in SAR, exactly 2 decimals.
 	//
 	// Example: 1150
@@ -1313,7 +1361,9 @@ type FinancialReportCards struct {
 
 // FinancialReportDay One day of a report in Asia/Riyadh.
 type FinancialReportDay struct {
-	Date openapi_types.Date `json:"date"`
+	// Currency ISO 4217. The service knows one currency.
+	Currency *Currency          `json:"currency,omitempty"`
+	Date     openapi_types.Date `json:"date"`
 
 	// GrossAmount An amount in SAR, exactly 2 decimals.
 	//
@@ -1478,7 +1528,9 @@ type IncidentAssignee struct {
 	Name string             `json:"name"`
 
 	// Role What the user may do.
-	Role Role `json:"role"`
+	Role        Role    `json:"role"`
+	RoleLabelAr *string `json:"role_label_ar,omitempty"`
+	RoleLabelEn *string `json:"role_label_en,omitempty"`
 }
 
 // IncidentAssigneesAnswer defines model for IncidentAssigneesAnswer.
@@ -1745,7 +1797,9 @@ type OwnAccount struct {
 	ProviderID *openapi_types.UUID `json:"provider_id"`
 
 	// Role What the user may do.
-	Role Role `json:"role"`
+	Role        Role    `json:"role"`
+	RoleLabelAr *string `json:"role_label_ar,omitempty"`
+	RoleLabelEn *string `json:"role_label_en,omitempty"`
 
 	// SecondFactor The account has a second factor.
 	SecondFactor bool `json:"second_factor"`
@@ -1825,6 +1879,9 @@ type PaymentMethodOffer struct {
 	// Currencies ISO 4217.
 	Currencies []string `json:"currencies"`
 
+	// Currency ISO 4217. The service knows one currency.
+	Currency *Currency `json:"currency,omitempty"`
+
 	// Label The method in the language of the answer.
 	Label string `json:"label"`
 
@@ -1834,7 +1891,9 @@ type PaymentMethodOffer struct {
 	MaxAmount *Money `json:"max_amount,omitempty"`
 
 	// Method How the customer pays.
-	Method PaymentMethod `json:"method"`
+	Method        PaymentMethod `json:"method"`
+	MethodLabelAr *string       `json:"method_label_ar,omitempty"`
+	MethodLabelEn *string       `json:"method_label_en,omitempty"`
 
 	// MinAmount An amount in SAR, exactly 2 decimals.
 	//
@@ -1842,16 +1901,22 @@ type PaymentMethodOffer struct {
 	MinAmount *Money `json:"min_amount,omitempty"`
 
 	// Provider The gateway that takes the money.
-	Provider PaymentProvider `json:"provider"`
+	Provider        PaymentProvider `json:"provider"`
+	ProviderLabelAr *string         `json:"provider_label_ar,omitempty"`
+	ProviderLabelEn *string         `json:"provider_label_en,omitempty"`
 
 	// Refunds How much of a payment the gateway gives back; `NONE` is paid out by finance staff.
-	Refunds string `json:"refunds"`
+	Refunds        string  `json:"refunds"`
+	RefundsLabelAr *string `json:"refunds_label_ar,omitempty"`
+	RefundsLabelEn *string `json:"refunds_label_en,omitempty"`
 
 	// TimeToPaySeconds How long a customer has to pay, at most.
 	TimeToPaySeconds *int `json:"time_to_pay_seconds,omitempty"`
 
 	// UnavailableReason Why not.
-	UnavailableReason *string `json:"unavailable_reason,omitempty"`
+	UnavailableReason        *string `json:"unavailable_reason,omitempty"`
+	UnavailableReasonLabelAr *string `json:"unavailable_reason_label_ar,omitempty"`
+	UnavailableReasonLabelEn *string `json:"unavailable_reason_label_en,omitempty"`
 }
 
 // PaymentMethodsAnswer defines model for PaymentMethodsAnswer.
@@ -1874,8 +1939,10 @@ type PaymentStatus struct {
 
 	// BookingStatus PENDING_PAYMENT while the seats are held, CONFIRMED once paid, PAYMENT_FAILED when the hold ended unpaid,
 	// CANCELLED by its owner or by a full refund.
-	BookingStatus BookingStatus `json:"booking_status"`
-	CheckoutURL   *string       `json:"checkout_url"`
+	BookingStatus        BookingStatus `json:"booking_status"`
+	BookingStatusLabelAr *string       `json:"booking_status_label_ar,omitempty"`
+	BookingStatusLabelEn *string       `json:"booking_status_label_en,omitempty"`
+	CheckoutURL          *string       `json:"checkout_url"`
 
 	// Currency ISO 4217. The service knows one currency.
 	Currency  Currency   `json:"currency"`
@@ -1884,12 +1951,22 @@ type PaymentStatus struct {
 	// FailureCode Why an attempt failed; null when it has not.
 	FailureCode *FailureCode `json:"failure_code"`
 
+	// FailureCodeLabelAr Absent where there is none.
+	FailureCodeLabelAr *string `json:"failure_code_label_ar,omitempty"`
+
+	// FailureCodeLabelEn Absent where there is none.
+	FailureCodeLabelEn *string `json:"failure_code_label_en,omitempty"`
+
 	// PaymentMethod How the customer pays.
-	PaymentMethod PaymentMethod `json:"payment_method"`
+	PaymentMethod        PaymentMethod `json:"payment_method"`
+	PaymentMethodLabelAr *string       `json:"payment_method_label_ar,omitempty"`
+	PaymentMethodLabelEn *string       `json:"payment_method_label_en,omitempty"`
 
 	// PaymentStatus The state of a payment transaction. REFUNDED and PARTIAL_REFUND are those of a refund's own transaction.
-	PaymentStatus TransactionStatus  `json:"payment_status"`
-	TransactionID openapi_types.UUID `json:"transaction_id"`
+	PaymentStatus        TransactionStatus  `json:"payment_status"`
+	PaymentStatusLabelAr *string            `json:"payment_status_label_ar,omitempty"`
+	PaymentStatusLabelEn *string            `json:"payment_status_label_en,omitempty"`
+	TransactionID        openapi_types.UUID `json:"transaction_id"`
 
 	// UILabel Completed, failed, refunded or in progress, in the language of the request.
 	UILabel   string    `json:"ui_label"`
@@ -1944,6 +2021,12 @@ type PaymentTransaction struct {
 	// FailureCode Why an attempt failed; null when it has not.
 	FailureCode *FailureCode `json:"failure_code"`
 
+	// FailureCodeLabelAr Absent where there is none.
+	FailureCodeLabelAr *string `json:"failure_code_label_ar,omitempty"`
+
+	// FailureCodeLabelEn Absent where there is none.
+	FailureCodeLabelEn *string `json:"failure_code_label_en,omitempty"`
+
 	// FailureReason The gateway's words.
 	FailureReason *string `json:"failure_reason"`
 
@@ -1951,13 +2034,19 @@ type PaymentTransaction struct {
 	ID openapi_types.UUID `json:"id"`
 
 	// Kind A payment attempt, or the transaction that a refund adds.
-	Kind TransactionKind `json:"kind"`
+	Kind        TransactionKind `json:"kind"`
+	KindLabelAr *string         `json:"kind_label_ar,omitempty"`
+	KindLabelEn *string         `json:"kind_label_en,omitempty"`
 
 	// PaymentMethod How the customer pays.
-	PaymentMethod PaymentMethod `json:"payment_method"`
+	PaymentMethod        PaymentMethod `json:"payment_method"`
+	PaymentMethodLabelAr *string       `json:"payment_method_label_ar,omitempty"`
+	PaymentMethodLabelEn *string       `json:"payment_method_label_en,omitempty"`
 
 	// Provider The gateway that takes the money.
-	Provider PaymentProvider `json:"provider"`
+	Provider        PaymentProvider `json:"provider"`
+	ProviderLabelAr *string         `json:"provider_label_ar,omitempty"`
+	ProviderLabelEn *string         `json:"provider_label_en,omitempty"`
 
 	// Reference The gateway's checkout or refund id.
 	Reference *string `json:"reference"`
@@ -2024,6 +2113,12 @@ type PaymentTransactionDetail struct {
 	// FailureCode Why an attempt failed; null when it has not.
 	FailureCode *FailureCode `json:"failure_code"`
 
+	// FailureCodeLabelAr Absent where there is none.
+	FailureCodeLabelAr *string `json:"failure_code_label_ar,omitempty"`
+
+	// FailureCodeLabelEn Absent where there is none.
+	FailureCodeLabelEn *string `json:"failure_code_label_en,omitempty"`
+
 	// FailureReason The gateway's words.
 	FailureReason *string `json:"failure_reason"`
 
@@ -2031,13 +2126,19 @@ type PaymentTransactionDetail struct {
 	ID openapi_types.UUID `json:"id"`
 
 	// Kind A payment attempt, or the transaction that a refund adds.
-	Kind TransactionKind `json:"kind"`
+	Kind        TransactionKind `json:"kind"`
+	KindLabelAr *string         `json:"kind_label_ar,omitempty"`
+	KindLabelEn *string         `json:"kind_label_en,omitempty"`
 
 	// PaymentMethod How the customer pays.
-	PaymentMethod PaymentMethod `json:"payment_method"`
+	PaymentMethod        PaymentMethod `json:"payment_method"`
+	PaymentMethodLabelAr *string       `json:"payment_method_label_ar,omitempty"`
+	PaymentMethodLabelEn *string       `json:"payment_method_label_en,omitempty"`
 
 	// Provider The gateway that takes the money.
-	Provider PaymentProvider `json:"provider"`
+	Provider        PaymentProvider `json:"provider"`
+	ProviderLabelAr *string         `json:"provider_label_ar,omitempty"`
+	ProviderLabelEn *string         `json:"provider_label_en,omitempty"`
 
 	// Reference The gateway's checkout or refund id.
 	Reference *string `json:"reference"`
@@ -2118,7 +2219,12 @@ type PositiveMoney = models.Money
 type PreviewedLine struct {
 	// BalanceStatus IN_CURRENT_BALANCE: accrued, not yet paid out. TRANSFERRED: paid out to the provider. REFUNDED: given back to
 	// the customer.
-	BalanceStatus BalanceStatus `json:"balance_status"`
+	BalanceStatus        BalanceStatus `json:"balance_status"`
+	BalanceStatusLabelAr *string       `json:"balance_status_label_ar,omitempty"`
+	BalanceStatusLabelEn *string       `json:"balance_status_label_en,omitempty"`
+
+	// Currency ISO 4217. The service knows one currency.
+	Currency *Currency `json:"currency,omitempty"`
 
 	// GrossAmount An amount in SAR, exactly 2 decimals.
 	//
@@ -2127,7 +2233,9 @@ type PreviewedLine struct {
 
 	// Kind SALE of a booking, ADVERTISING for a campaign, CLAWBACK when money that was paid out already had to be
 	// refunded.
-	Kind RecordKind `json:"kind"`
+	Kind        RecordKind `json:"kind"`
+	KindLabelAr *string    `json:"kind_label_ar,omitempty"`
+	KindLabelEn *string    `json:"kind_label_en,omitempty"`
 
 	// NetAmount An amount in SAR, exactly 2 decimals.
 	//
@@ -2162,8 +2270,11 @@ type PreviewedTransfer struct {
 	// Example: 1150
 	Amount        Money  `json:"amount"`
 	CreditAccount string `json:"credit_account"`
-	DebitAccount  string `json:"debit_account"`
-	Kind          string `json:"kind"`
+
+	// Currency ISO 4217. The service knows one currency.
+	Currency     *Currency `json:"currency,omitempty"`
+	DebitAccount string    `json:"debit_account"`
+	Kind         string    `json:"kind"`
 }
 
 // Provider A provider company.
@@ -2289,6 +2400,9 @@ type ProviderStats struct {
 	BookingsCount int64 `json:"bookings_count"`
 	BusesCount    int64 `json:"buses_count"`
 
+	// Currency ISO 4217. The service knows one currency.
+	Currency *Currency `json:"currency,omitempty"`
+
 	// GrossAmount An amount in SAR, exactly 2 decimals.
 	//
 	// Example: 1150
@@ -2376,21 +2490,36 @@ type Refund struct {
 	// BookingID Null when the payment of an ad campaign is refunded.
 	BookingID *openapi_types.UUID `json:"booking_id"`
 
+	// BookingNoticeAr The same for people; absent of any other refund.
+	BookingNoticeAr *string `json:"booking_notice_ar,omitempty"`
+	BookingNoticeEn *string `json:"booking_notice_en,omitempty"`
+
 	// BookingNumber The reference of the booking for people; null without a booking.
 	BookingNumber *string `json:"booking_number,omitempty"`
 
+	// BookingStays A refund by POLICY that leaves a fee gives money back and cancels nothing: the booking stays CONFIRMED.
+	BookingStays *bool `json:"booking_stays,omitempty"`
+
 	// Channel The way on which the money goes back. GATEWAY: through the gateway that took it. MANUAL: paid out by finance staff, for methods whose gateway gives
 	// nothing back (bill_payment).
-	Channel     RefundChannel `json:"channel"`
-	CompletedAt *time.Time    `json:"completed_at"`
-	CreatedAt   time.Time     `json:"created_at"`
+	Channel        RefundChannel `json:"channel"`
+	ChannelLabelAr *string       `json:"channel_label_ar,omitempty"`
+	ChannelLabelEn *string       `json:"channel_label_en,omitempty"`
+	CompletedAt    *time.Time    `json:"completed_at"`
+	CreatedAt      time.Time     `json:"created_at"`
 
 	// Currency ISO 4217. SAR, but of the refund by hand of money that a gateway took in another currency.
 	Currency TakenCurrency `json:"currency"`
 
 	// FailureCode GATEWAY_REJECTED: the gateway refused it. PAYOUT_REJECTED: finance staff did. APPROVAL_REJECTED: it was not approved. APPROVAL_EXPIRED: not in time.
-	FailureCode *string            `json:"failure_code"`
-	ID          openapi_types.UUID `json:"id"`
+	FailureCode *string `json:"failure_code"`
+
+	// FailureCodeLabelAr Absent where there is none.
+	FailureCodeLabelAr *string `json:"failure_code_label_ar,omitempty"`
+
+	// FailureCodeLabelEn Absent where there is none.
+	FailureCodeLabelEn *string            `json:"failure_code_label_en,omitempty"`
+	ID                 openapi_types.UUID `json:"id"`
 
 	// NeedsApproval It waits for the approval of a second person.
 	NeedsApproval bool `json:"needs_approval"`
@@ -2424,11 +2553,19 @@ type Refund struct {
 	// ReasonCode Which terms gave the percentage of a refund by POLICY; null for the others. The values are those of a quote.
 	ReasonCode *RefundPolicyReason `json:"reason_code"`
 
+	// ReasonCodeLabelAr Absent where there is none.
+	ReasonCodeLabelAr *string `json:"reason_code_label_ar,omitempty"`
+
+	// ReasonCodeLabelEn Absent where there is none.
+	ReasonCodeLabelEn *string `json:"reason_code_label_en,omitempty"`
+
 	// RefundTransactionID The transaction that the refund added, once SUCCEEDED.
 	RefundTransactionID *openapi_types.UUID `json:"refund_transaction_id"`
 
 	// RefundType How the amount is found: all that is left, the given amount, or what the cancellation policy says.
-	RefundType RefundType `json:"refund_type"`
+	RefundType        RefundType `json:"refund_type"`
+	RefundTypeLabelAr *string    `json:"refund_type_label_ar,omitempty"`
+	RefundTypeLabelEn *string    `json:"refund_type_label_en,omitempty"`
 
 	// RequestedBy The user; null when the service refunded by itself.
 	RequestedBy *openapi_types.UUID `json:"requested_by"`
@@ -2466,7 +2603,9 @@ type RefundApproval struct {
 	DecidedByName *string `json:"decided_by_name"`
 
 	// Decision What was decided about a refund. EXPIRED: nothing, until its time was over.
-	Decision ApprovalDecision `json:"decision"`
+	Decision        ApprovalDecision `json:"decision"`
+	DecisionLabelAr *string          `json:"decision_label_ar,omitempty"`
+	DecisionLabelEn *string          `json:"decision_label_en,omitempty"`
 
 	// Note What was noted with the approval, or why it was rejected.
 	Note *string `json:"note"`
@@ -2496,11 +2635,17 @@ type RefundPreview struct {
 
 	// BookingStatusAfter PENDING_PAYMENT while the seats are held, CONFIRMED once paid, PAYMENT_FAILED when the hold ended unpaid,
 	// CANCELLED by its owner or by a full refund.
-	BookingStatusAfter BookingStatus `json:"booking_status_after"`
+	BookingStatusAfter        BookingStatus `json:"booking_status_after"`
+	BookingStatusAfterLabelAr *string       `json:"booking_status_after_label_ar,omitempty"`
+	BookingStatusAfterLabelEn *string       `json:"booking_status_after_label_en,omitempty"`
+	BookingStatusLabelAr      *string       `json:"booking_status_label_ar,omitempty"`
+	BookingStatusLabelEn      *string       `json:"booking_status_label_en,omitempty"`
 
 	// Channel The way on which the money goes back. GATEWAY: through the gateway that took it. MANUAL: paid out by finance staff, for methods whose gateway gives
 	// nothing back (bill_payment).
-	Channel RefundChannel `json:"channel"`
+	Channel        RefundChannel `json:"channel"`
+	ChannelLabelAr *string       `json:"channel_label_ar,omitempty"`
+	ChannelLabelEn *string       `json:"channel_label_en,omitempty"`
 
 	// Currency ISO 4217. The service knows one currency.
 	Currency Currency `json:"currency"`
@@ -2519,8 +2664,16 @@ type RefundPreview struct {
 	// ReasonCode Which terms gave the percentage of a refund by POLICY; null for the others. The values are those of a quote.
 	ReasonCode *RefundPolicyReason `json:"reason_code"`
 
+	// ReasonCodeLabelAr Absent where there is none.
+	ReasonCodeLabelAr *string `json:"reason_code_label_ar,omitempty"`
+
+	// ReasonCodeLabelEn Absent where there is none.
+	ReasonCodeLabelEn *string `json:"reason_code_label_en,omitempty"`
+
 	// RefundType How the amount is found: all that is left, the given amount, or what the cancellation policy says.
-	RefundType RefundType `json:"refund_type"`
+	RefundType        RefundType `json:"refund_type"`
+	RefundTypeLabelAr *string    `json:"refund_type_label_ar,omitempty"`
+	RefundTypeLabelEn *string    `json:"refund_type_label_en,omitempty"`
 
 	// RemainingAmount An amount in SAR, exactly 2 decimals.
 	//
@@ -2548,6 +2701,9 @@ type RefundPreviewAnswer struct {
 type RefundQuote struct {
 	BookingID openapi_types.UUID `json:"booking_id"`
 
+	// BookingStays Such a refund would leave a fee, and the booking CONFIRMED.
+	BookingStays *bool `json:"booking_stays,omitempty"`
+
 	// Currency ISO 4217. The service knows one currency.
 	Currency Currency `json:"currency"`
 
@@ -2572,7 +2728,9 @@ type RefundQuote struct {
 
 	// ReasonCode Which terms gave the percentage. POLICY: the cancellation policy and the departure of now. POLICY_AT_BOOKING: those with which the booking was made, which are
 	// better for the customer. RESCHEDULED: the trip was moved by more than the tolerance since, so that all of it goes back until the trip leaves.
-	ReasonCode PolicyReason `json:"reason_code"`
+	ReasonCode        PolicyReason `json:"reason_code"`
+	ReasonCodeLabelAr *string      `json:"reason_code_label_ar,omitempty"`
+	ReasonCodeLabelEn *string      `json:"reason_code_label_en,omitempty"`
 
 	// RefundedAmount An amount in SAR, exactly 2 decimals.
 	//
@@ -2911,7 +3069,9 @@ type TimelineEntry struct {
 	Details map[string]interface{} `json:"details"`
 
 	// Kind What a line of a transaction's history is about.
-	Kind TimelineKind `json:"kind"`
+	Kind        TimelineKind `json:"kind"`
+	KindLabelAr *string      `json:"kind_label_ar,omitempty"`
+	KindLabelEn *string      `json:"kind_label_en,omitempty"`
 
 	// Message One English sentence.
 	Message string `json:"message"`
@@ -3135,7 +3295,9 @@ type User struct {
 	ProviderID *openapi_types.UUID `json:"provider_id"`
 
 	// Role What the user may do.
-	Role Role `json:"role"`
+	Role        Role    `json:"role"`
+	RoleLabelAr *string `json:"role_label_ar,omitempty"`
+	RoleLabelEn *string `json:"role_label_en,omitempty"`
 }
 
 // UserAnswer defines model for UserAnswer.
