@@ -53,6 +53,8 @@ type Deps struct {
 	ApplePayDomain []byte
 	// CORSOrigins are the origins of web pages that may read answers; empty for none, and no CORS headers.
 	CORSOrigins []string
+	// PageSizes are the greatest pages of lists, by module (config.PageSizes).
+	PageSizes map[string]int
 }
 
 // New builds the app. It fails when the document, its operations and their routes do not fit together.
@@ -61,12 +63,17 @@ func New(deps Deps) (*fiber.App, error) {
 		return nil, errors.New("api: operations and keys are required")
 	}
 
-	doc, err := Document()
+	sized, err := withPageSizes(source, deps.PageSizes)
 	if err != nil {
 		return nil, err
 	}
 
-	served, err := ServedDocument(deps.PublicURL)
+	doc, err := documentOf(sized)
+	if err != nil {
+		return nil, err
+	}
+
+	served, err := servedDocument(sized, deps.PublicURL)
 	if err != nil {
 		return nil, err
 	}

@@ -228,7 +228,7 @@ func apiDeps(ctx context.Context, cfg config.Config, p apiParts, open *closers) 
 		Operations: handlers, JWKS: keys.JWKS(), Metrics: public, CORSOrigins: cfg.HTTP.CORSOrigins,
 		ApplePayDomain: domain,
 		Checks:         map[string]func(context.Context) error{"database": p.store.DB.Ready, "orchestrator": p.workflows.Ping},
-		Accounts:       accountStates(cfg, p.store),
+		Accounts:       accountStates(cfg, p.store), PageSizes: cfg.PageSizes.ByModule(),
 	}, handlers, nil
 }
 

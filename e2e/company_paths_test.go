@@ -34,7 +34,7 @@ func TestCompanyAtEachOfItsPaths(t *testing.T) {
 			server := httptest.NewServer(at)
 			t.Cleanup(server.Close)
 
-			// Nobody asks the company: only its message can confirm the booking.
+			// The gateway is not asked: only its message can confirm the booking.
 			s := harness.Start(t, harness.Options{Driver: driver, WebhooksTo: server.URL, Env: map[string]string{"WEBHOOK_SILENCE": "0"}})
 			at.api.Store(&s.URL)
 

@@ -68,7 +68,7 @@ var vatReads = map[string]func(vatWalk) harness.Answer{
 	"GetProviderDashboard": func(w vatWalk) harness.Answer { return w.company.Get("/api/v1/provider/dashboard") },
 }
 
-// vatOfNewThings show a rate that is of today, for they make or change what nobody has paid; or the same body as another.
+// vatOfNewThings show a rate that is of today, for they make or change what is not paid; or the same body as another.
 var vatOfNewThings = map[string]string{
 	"CreateBooking": "the booking is new", "CancelBooking": "answers as GetBooking", "CreateAdCampaign": "the campaign is new",
 	"ReplaceAdCampaign": "refused once it is paid for", "PatchAdCampaign": "refused once it is paid for",

@@ -254,6 +254,12 @@ func (r *Refund) ReasonCode() *PolicyReason {
 	return &now
 }
 
+// LeavesFee reports a refund by POLICY that keeps a part of what was paid, unless it fails: it gives money back and cancels nothing, so that
+// the booking stays CONFIRMED (rules: refunds.policy-fee).
+func (r *Refund) LeavesFee() bool {
+	return r.RefundType == RefundPolicy && r.Status != RefundFailed && r.PolicyPercent != nil && *r.PolicyPercent < wholePercent
+}
+
 // NeedsPayout reports that finance staff have to pay the refund out, or reject it. One that needs an approval is not paid out before.
 func (r *Refund) NeedsPayout() bool {
 	return r.Payout == nil && r.IsApproved() && (r.Channel == RefundByHand && r.Status == RefundPending || r.ReturnedAt != nil)

@@ -156,6 +156,10 @@ func (c *Chain) HandleError(f *fiber.Ctx, err error) error {
 
 	setRetryAfter(f, status, err)
 
+	if forPerson(f) {
+		return writePage(f, status, locale, domain.Code)
+	}
+
 	return f.Status(status).JSON(errorAnswer{Error: body}, fiber.MIMEApplicationJSONCharsetUTF8)
 }
 

@@ -266,7 +266,7 @@ func (o *Operations) GetMe(ctx context.Context, _ gen.GetMeRequestObject) (gen.G
 
 	out.Factor = models.FactorOf(u.SecondFactorAt != nil, seen)
 
-	return gen.GetMe200JSONResponse{Data: out}, nil
+	return gen.GetMe200JSONResponse{Data: labelled(out)}, nil
 }
 
 // ChangePassword replaces the caller's own password and ends all sessions of the account, the caller's included. Guesses
@@ -321,9 +321,9 @@ func sessionOver(err error) error {
 }
 
 func userOf(u *models.User) gen.User {
-	return gen.User{
+	return labelled(gen.User{
 		ID: u.ID, Name: u.Name, Email: u.Email, Phone: u.Phone, Role: u.Role, ProviderID: u.ProviderID, Locale: u.Locale,
-	}
+	})
 }
 
 // utc is a moment as the API writes it (RFC 3339 with Z; rules: dates.riyadh).

@@ -82,7 +82,7 @@ func (o *Operations) ListIncidentAssignees(
 	}
 
 	return gen.ListIncidentAssignees200JSONResponse{Data: mapEach(all, func(u *models.User) gen.IncidentAssignee {
-		return gen.IncidentAssignee{ID: u.ID, Name: u.Name, Role: u.Role}
+		return labelled(gen.IncidentAssignee{ID: u.ID, Name: u.Name, Role: u.Role})
 	})}, nil
 }
 

@@ -298,7 +298,7 @@ func transactionOf(t *models.PaymentTransaction) gen.PaymentTransaction {
 		amount, currency = &taken, &in
 	}
 
-	return gen.PaymentTransaction{
+	return labelled(gen.PaymentTransaction{
 		ID: t.ID, Kind: t.Kind, Reference: t.Reference, UserID: t.UserID, BookingID: t.BookingID,
 		BookingNumber: optional(t.BookingNumber), AdCampaignID: t.AdCampaignID,
 		Amount: t.Amount, Currency: t.Currency, VatRate: t.VATRate, VatAmount: t.VATAmount,
@@ -309,5 +309,5 @@ func transactionOf(t *models.PaymentTransaction) gen.PaymentTransaction {
 		CapturedAt: utcOrNil(t.TakenAt()), CapturedAmount: amount, CapturedCurrency: currency,
 		RefundedAmount: &t.RefundedAmount, RefundReservedAmount: &t.RefundReservedAmount,
 		CreatedAt: utc(t.CreatedAt), UpdatedAt: utc(t.UpdatedAt),
-	}
+	})
 }

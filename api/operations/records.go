@@ -100,6 +100,7 @@ func (o *Operations) GetFinancialRecordTotals(
 func recordTotalOf(t models.RecordTotal) gen.FinancialRecordTotal {
 	return gen.FinancialRecordTotal{
 		Count: t.Lines, GrossAmount: t.Gross, PlatformCommissionAmount: t.Commission, NetAmount: t.Net, RefundedAmount: t.Refunded,
+		VatAmount: &t.VAT, Currency: sar(),
 	}
 }
 
@@ -125,6 +126,8 @@ func (o *Operations) MarkRecordTransferred(
 		return nil, err
 	}
 
+	o.announceTransfers(ctx, record)
+
 	return markedTransferred(&record), nil
 }
 
@@ -143,6 +146,8 @@ func (o *Operations) MarkRecordsTransferred(
 		return nil, err
 	}
 
+	o.announceTransfers(ctx, records...)
+
 	return allMarkedTransferred(records), nil
 }
 
@@ -158,7 +163,21 @@ func (o *Operations) RevertRecordTransfer(
 		return nil, err
 	}
 
+	o.announceTransfers(ctx, record)
+
 	return transferReverted(&record), nil
+}
+
+// announceTransfers has the dashboards read again that show the lines. The change is committed: one of which nothing is said costs who
+// watches a dashboard until the next event.
+func (o *Operations) announceTransfers(ctx context.Context, lines ...models.FinancialRecord) {
+	ctx, done := detached(ctx)
+	defer done()
+
+	companies := mapEach(lines, func(r *models.FinancialRecord) uuid.UUID { return r.ProviderID })
+	if err := o.Store.Payments.AnnounceTransfers(ctx, companies); err != nil {
+		o.Log.DebugContext(ctx, "transfers not announced to dashboards", "error", err)
+	}
 }
 
 func transferReverted(r *models.FinancialRecord) gen.RevertRecordTransfer200JSONResponse {
@@ -183,10 +202,10 @@ func recordOf(r *models.FinancialRecord) gen.FinancialRecord {
 		payout = &d
 	}
 
-	return gen.FinancialRecord{
+	return labelled(gen.FinancialRecord{
 		ID: r.ID, TransactionNumber: r.TransactionNumber, Kind: r.Kind, PaymentTransactionID: r.PaymentTransactionID,
 		ProviderID: r.ProviderID, ProviderName: r.ProviderName, BookingID: r.BookingID, BookingNumber: optional(r.BookingNumber),
-		AdCampaignID: r.AdCampaignID, GrossAmount: r.GrossAmount, PlatformCommissionAmount: r.PlatformCommissionAmount, NetAmount: r.NetAmount,
+		AdCampaignID: r.AdCampaignID, GrossAmount: r.GrossAmount, PlatformCommissionAmount: r.PlatformCommissionAmount, NetAmount: r.NetAmount, VatAmount: &r.VATAmount,
 		CommissionRate: r.CommissionRate, RefundedAmount: r.RefundedAmount, Currency: r.Currency, Details: r.Details,
 		RecordDate:    toDate(r.RecordDate),
 		BalanceStatus: r.BalanceStatus, StatusLabelAr: label.AR, StatusLabelEn: label.EN,
@@ -194,5 +213,5 @@ func recordOf(r *models.FinancialRecord) gen.FinancialRecord {
 		SplitFrom: r.SplitFrom, CreatedAt: utc(r.CreatedAt),
 		CapturedAt: utcOrNil(r.CapturedAt), NettedAgainst: r.NettedAgainst, PayoutRevertedAt: utcOrNil(r.PayoutRevertedAt),
 		TransferredBy: r.TransferredBy, TransferredByName: optional(r.TransferrerName),
-	}
+	})
 }

@@ -92,8 +92,10 @@ func approvalOf(d *models.RefundApproval) *gen.RefundApproval {
 		return nil
 	}
 
-	return &gen.RefundApproval{
+	out := labelled(gen.RefundApproval{
 		Decision: d.Decision, DecidedBy: d.DecidedBy, DecidedByName: optional(d.DeciderName), DecidedAt: utc(d.DecidedAt),
 		Note: optional(d.Note),
-	}
+	})
+
+	return &out
 }

@@ -167,11 +167,11 @@ func (o *Operations) GetRefundQuote(ctx context.Context, r gen.GetRefundQuoteReq
 		return nil, err
 	}
 
-	return gen.GetRefundQuote200JSONResponse{Data: gen.RefundQuote{
+	return gen.GetRefundQuote200JSONResponse{Data: labelled(gen.RefundQuote{
 		BookingID: q.BookingID, PaidAmount: q.Paid, RefundedAmount: q.Refunded, RemainingAmount: q.Remaining,
 		PolicyPercent: q.Percent, QuoteAmount: q.Amount, HoursToDeparture: int64(q.Hours), Currency: q.Currency,
-		ReasonCode: q.Reason, NeedsApproval: q.NeedsApproval,
-	}}, nil
+		ReasonCode: q.Reason, NeedsApproval: q.NeedsApproval, BookingStays: new(q.LeavesFee()),
+	})}, nil
 }
 
 // ListRefunds lists refunds.
@@ -208,7 +208,7 @@ func (o *Operations) GetRefund(ctx context.Context, r gen.GetRefundRequestObject
 func refundOf(r *models.Refund) gen.Refund {
 	label := r.Status.Label()
 
-	out := gen.Refund{
+	out := labelled(gen.Refund{
 		ID: r.ID, BookingID: r.BookingID, BookingNumber: optional(r.BookingNumber),
 		ProviderID: r.ProviderID, ProviderName: optional(r.ProviderName), CustomerName: optional(r.CustomerName), TripTitle: optional(r.TripTitle),
 		PaymentTransactionID: r.PaymentTransactionID, RefundTransactionID: r.RefundTransactionID,
@@ -219,6 +219,10 @@ func refundOf(r *models.Refund) gen.Refund {
 		NeedsApproval: r.NeedsApproval(), ApprovalUntil: utcOrNil(r.ApprovalUntil), Approval: approvalOf(r.Approval),
 		ReturnedAt: utcOrNil(r.ReturnedAt),
 		CreatedAt:  utc(r.CreatedAt), CompletedAt: utcOrNil(r.CompletedAt),
+	})
+
+	if stays := r.LeavesFee(); stays {
+		out.BookingStays, out.BookingNoticeAr, out.BookingNoticeEn = &stays, &models.BookingStaysNotice.AR, &models.BookingStaysNotice.EN
 	}
 
 	if d := r.Approval; d != nil && d.Decision == models.ApprovalApproved {

@@ -143,5 +143,5 @@ func statusOf(ctx context.Context, s *payments.PaymentStatus) gen.PaymentStatus 
 		out.CheckoutURL = s.CheckoutURL
 	}
 
-	return out
+	return labelled(out)
 }

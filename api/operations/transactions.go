@@ -73,7 +73,7 @@ func (o *Operations) detailOf(t *models.PaymentTransaction, timeline []payments.
 		CommissionRate: d.CommissionRate, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,
 		WorkflowID: workflowOf(t), WorkflowURL: o.workflowURL(workflowOf(t)),
 		Timeline: mapEach(timeline, func(e *payments.TimelineEntry) gen.TimelineEntry {
-			return gen.TimelineEntry{At: utc(e.At), Kind: gen.TimelineKind(e.Kind), Message: e.Summary, Details: e.Details}
+			return labelled(gen.TimelineEntry{At: utc(e.At), Kind: gen.TimelineKind(e.Kind), Message: e.Summary, Details: e.Details})
 		}),
 	}
 }

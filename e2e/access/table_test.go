@@ -176,8 +176,8 @@ ConfirmRefundPayout  kept    | 401                         | 403                
 RejectRefundPayout   kept    | 401                         | 403                         | 403                         | 403                         | 403                         | 200 404 404                 | 200 404 404
 ListBookings         -       | 401                         | 403                         | 403                         | 403                         | 200                         | 200                         | 200
 SendCheckoutLink     sale    | 401                         | 403                         | 403                         | 403                         | 409 202 404 404             | 409 202 404 404             | 409 202 404 404
-GetRefundQuote       sale    | 401                         | 403                         | 403                         | 403                         | 403                         | 200 409 404 404             | 200 409 404 404
-PreviewRefund        sale    | 401                         | 403                         | 403                         | 403                         | 403                         | 200 409 404 404             | 200 409 404 404
+GetRefundQuote       sale    | 401                         | 403                         | 403                         | 403                         | 200 409 404 404             | 200 409 404 404             | 200 409 404 404
+PreviewRefund        sale    | 401                         | 403                         | 403                         | 403                         | 200 409 404 404             | 200 409 404 404             | 200 409 404 404
 RefundBooking        sale    | 401                         | 403                         | 403                         | 403                         | 403                         | 201 409 404 404             | 201 409 404 404
 GetFinancialSummary  -       | 401                         | 403                         | 403                         | 403                         | 403                         | 200                         | 200
 ListFinancialRecords -       | 401                         | 403                         | 403                         | 403                         | 403                         | 200                         | 200
@@ -196,7 +196,7 @@ GetProviderDashboard -       | 401                         | 403                
 StreamProviderDashboardEvents - | 401                         | 403                         | 200                         | 200                         | 403                         | 403                         | 403
 ListProviderFinancialRecords - | 401                       | 403                         | 200                         | 200                         | 403                         | 403                         | 403
 GetProviderFinancialSummary - | 401                        | 403                         | 200                         | 200                         | 403                         | 403                         | 403
-ListAuditLogs        -       | 401                         | 403                         | 403                         | 403                         | 403                         | 403                         | 200
+ListAuditLogs        -       | 401                         | 403                         | 403                         | 403                         | 403                         | 200                         | 200
 ExportAuditLogs      -       | 401                         | 403                         | 403                         | 403                         | 403                         | 403                         | 403/200
 `
 

@@ -25,6 +25,7 @@ type Config struct {
 	Logins    Logins
 	AtOnce    AtOnce
 	Admission Admission
+	PageSizes PageSizes `envPrefix:"PAGE_SIZE_MAX_"`
 	Database  Database
 	Temporal  Temporal
 	Gateways  Gateways

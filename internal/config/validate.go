@@ -40,6 +40,7 @@ func (c Config) validate() error {
 	}
 
 	c.validateAbuse(&p)
+	c.validatePageSizes(&p)
 	c.validateIdentity(&p)
 	c.validateReturns(&p)
 

@@ -269,7 +269,7 @@ func TestFullIsFull(t *testing.T) {
 
 			bookstest.RequireCode(t, tt.want, book())
 
-			// The last seats are taken, and nobody sees it yet.
+			// The last seats are taken, not committed yet.
 			other, err := b.DB.BeginTx(t.Context(), nil)
 			require.NoError(t, err)
 
