@@ -49,9 +49,12 @@ func (o *Operations) RejectRefundPayout(
 // whatever becomes of the wait.
 func (o *Operations) decidePayout(ctx context.Context, d models.RefundPayout) (models.Refund, error) {
 	if d.Decision == models.PayoutPaid {
-		if err := o.steppedUpForRefund(ctx, d.RefundID); err != nil {
+		atMost, err := o.atMost(ctx)
+		if err != nil {
 			return models.Refund{}, err
 		}
+
+		d.AtMost = atMost
 	}
 
 	refund, err := o.Store.Refunds.DecidePayout(ctx, actor(ctx), d, o.Now())

@@ -41,8 +41,8 @@ type MarkTransfers struct {
 // MarkTransferred notes that a ledger line has been paid out to its provider: the line, its transfer, an audit entry
 // and the answer to the request in one SQL transaction. The same call again returns the line as it is. Errors: NOT_FOUND,
 // RECORD_NOT_TRANSFERABLE when the line is REFUNDED, or was paid out with another reference or date; VALIDATION_ERROR on
-// payout_date when it is in the future or before the line's record_date; PAYOUT_REFERENCE_USED; IDEMPOTENCY_KEY_IN_PROGRESS when the
-// request has lost its key to another one.
+// payout_date when it is in the future or before the line's record_date; PAYOUT_REFERENCE_USED; APPROVAL_REQUIRED when the person
+// marks more than policies.PayoutAbove within 24 hours; IDEMPOTENCY_KEY_IN_PROGRESS when the request has lost its key to another one.
 func (s *Store) MarkTransferred(
 	ctx context.Context, by db.Actor, id uuid.UUID, m MarkTransfer,
 ) (models.FinancialRecord, error) {
@@ -51,6 +51,10 @@ func (s *Store) MarkTransferred(
 	p := payout{reference: m.Reference, date: m.Date, by: by, newReference: m.NewReference}
 
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := p.lockActs(ctx, tx); err != nil {
+			return err
+		}
+
 		if err := p.checkReference(ctx, tx, []uuid.UUID{id}); err != nil {
 			return err
 		}
@@ -68,7 +72,7 @@ func (s *Store) MarkTransferred(
 
 		switch {
 		case r.BalanceStatus == models.BalanceInCurrent:
-			if err := p.post(ctx, tx, []*models.FinancialRecord{&r}); err != nil {
+			if err := p.mark(ctx, tx, s.policies.PayoutAbove, []*models.FinancialRecord{&r}); err != nil {
 				return err
 			}
 		case !p.isThatOf(&r):
@@ -88,7 +92,8 @@ func (s *Store) MarkTransferred(
 // MarkAllTransferred is MarkTransferred for several lines, all or none of them, in the order of the ids (rules: payouts.all-or-none).
 // The same call again returns them as they are; lines of which some are marked already and others are not were never
 // marked together. Errors: VALIDATION_ERROR on ids (none, too many, one
-// twice) and on payout_date as there; NOT_FOUND and RECORD_NOT_TRANSFERABLE with the ids in the details; IDEMPOTENCY_KEY_IN_PROGRESS.
+// twice) and on payout_date as there; NOT_FOUND and RECORD_NOT_TRANSFERABLE with the ids in the details; APPROVAL_REQUIRED;
+// IDEMPOTENCY_KEY_IN_PROGRESS.
 func (s *Store) MarkAllTransferred(ctx context.Context, by db.Actor, m MarkTransfers) ([]models.FinancialRecord, error) {
 	if err := validTransfers(m.IDs); err != nil {
 		return nil, err
@@ -99,6 +104,10 @@ func (s *Store) MarkAllTransferred(ctx context.Context, by db.Actor, m MarkTrans
 	p := payout{reference: m.Reference, date: m.Date, by: by, newReference: m.NewReference}
 
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := p.lockActs(ctx, tx); err != nil {
+			return err
+		}
+
 		if err := p.checkReference(ctx, tx, m.IDs); err != nil {
 			return err
 		}
@@ -117,7 +126,7 @@ func (s *Store) MarkAllTransferred(ctx context.Context, by db.Actor, m MarkTrans
 			return err
 		}
 
-		if err := p.post(ctx, tx, open); err != nil {
+		if err := p.mark(ctx, tx, s.policies.PayoutAbove, open); err != nil {
 			return err
 		}
 
@@ -255,6 +264,15 @@ func (p payout) isThatOf(r *models.FinancialRecord) bool {
 	return r.BalanceStatus == models.BalanceTransferred && equalPointers(p.reference, r.PayoutReference) && equalPointers(p.date, r.PayoutDate)
 }
 
+// mark is post within the limit of who marks.
+func (p payout) mark(ctx context.Context, tx bun.Tx, above models.Money, lines []*models.FinancialRecord) error {
+	if err := p.withinLimit(ctx, tx, above, lines); err != nil {
+		return err
+	}
+
+	return p.post(ctx, tx, lines)
+}
+
 // post moves locked lines that are IN_CURRENT_BALANCE to TRANSFERRED, with their transfers and audit entries.
 func (p payout) post(ctx context.Context, tx bun.Tx, lines []*models.FinancialRecord) error {
 	if len(lines) == 0 {
@@ -296,11 +314,8 @@ func (p payout) post(ctx context.Context, tx bun.Tx, lines []*models.FinancialRe
 		return err
 	}
 
-	if len(transfers) > 0 {
-		_, err := tx.NewInsert().Model(&transfers).ExcludeColumn("created_at").Exec(ctx)
-		if err != nil {
-			return fmt.Errorf("insert payout transfers: %w", err)
-		}
+	if err := PostTransfers(ctx, tx, transfers); err != nil {
+		return err
 	}
 
 	return db.InsertAuditEntries(ctx, tx, entries)
