@@ -66,7 +66,7 @@ func (o *Operations) pageView(p *payments.PayPage, now time.Time) gateways.PageV
 	}
 
 	if v.ReturnURL == "" { // the page itself says what has become of it
-		v.ReturnURL = o.PayURL + PayPath + p.PageData[gateways.DataPage]
+		v.ReturnsHere, v.ReturnURL = true, o.PayURL+PayPath+p.PageData[gateways.DataPage]
 	}
 
 	return v

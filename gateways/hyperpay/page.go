@@ -114,6 +114,7 @@ type pageView struct {
 	Expires                         string
 	Script, Integrity, Brands       string
 	ReturnURL                       string
+	Back                            bool // ReturnURL is another page than this one
 }
 
 func view(d *gateways.PageView) (pageView, error) {
@@ -121,7 +122,7 @@ func view(d *gateways.PageView) (pageView, error) {
 		Lang: "ar", Dir: "rtl", OtherLang: "en", OtherName: "English", Text: arabic, Nonce: d.Nonce,
 		CSS:  template.CSS(pageCSS), //nolint:gosec // our own file, embedded
 		Open: d.Status == gateways.CheckoutOpen, Amount: grouped(d.Amount), Currency: d.Currency, Method: d.Method.Label().AR,
-		Description: httpcall.Plain(d.Description, maxTitle), ReturnURL: d.ReturnURL, DescriptionLang: "en", DescriptionDir: "ltr",
+		Description: httpcall.Plain(d.Description, maxTitle), ReturnURL: d.ReturnURL, Back: !d.ReturnsHere, DescriptionLang: "en", DescriptionDir: "ltr",
 	}
 
 	if d.Lang == "en" {

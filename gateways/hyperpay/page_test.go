@@ -67,7 +67,14 @@ func TestPage(t *testing.T) {
 		require.NotContains(t, html, checkout)
 		require.Contains(t, html, `href="https://rihla.test/return/1`)
 		require.NotContains(t, html, "refresh")
+		require.NotContains(t, html, "You may close this page.")
 	}
+
+	// A button that leads to the page that it is on leads nowhere.
+	d.ReturnsHere, d.ReturnURL = true, "https://rihla.test/pay/1"
+	html = rendered(t, d)
+	require.NotContains(t, html, "https://rihla.test/pay/1")
+	require.Contains(t, html, "You may close this page.")
 
 	// Back from the widget, with what came of it not known: the page looks again, and the way to the widget stays open.
 	d = pageData()
