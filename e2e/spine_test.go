@@ -11,7 +11,7 @@ var spine = map[string]func(*testing.T, *harness.Stack){
 	"registration": registration, "login": login, "refresh": refreshRotation, "logout": logout, "me": me,
 	"keys": publicKeys, "forged tokens": forgedTokens,
 	"new password": newPassword, "removed staff": removedStaff, "user commands": operatorsCommands, "stolen token": stolenToken,
-	"idempotency keys": idempotencyKeys,
+	"idempotency keys": idempotencyKeys, "keys after refusals": keysAfterRefusals,
 
 	"catalogue": catalogue, "booking": booking, "vat of bookings": vatOfBookings, "last seats": lastSeats,
 	"booking twice": bookingTwice, "not bookable": notBookable, "whose booking": whoseBooking, "my bookings": myBookings,

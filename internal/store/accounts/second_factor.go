@@ -219,7 +219,7 @@ func (s *Store) StepUp(ctx context.Context, session uuid.UUID, try *LoginTry, co
 		}
 
 		err = tx.NewUpdate().Model(&out).Set("code_at = now()").Set("second_factor = ?", factor).
-			Where("id = ?", session).Where("user_id = ?", try.User.ID).Where("ended_at IS NULL").Returning("*").Scan(ctx)
+			Where("id = ?", session).Where("user_id = ?", try.User.ID).Where("ended_at IS NULL").Returning("?Columns").Scan(ctx)
 		if err != nil {
 			return db.NotFound(err)
 		}

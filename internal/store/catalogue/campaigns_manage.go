@@ -178,7 +178,7 @@ func (s *Store) moveCampaign(
 		c.Status = to
 
 		res, err := tx.NewUpdate().Model(c).Column("status").Set("updated_at = now()").
-			WherePK().Where("status = ?", from).Returning("*").Exec(ctx)
+			WherePK().Where("status = ?", from).Returning("?Columns").Exec(ctx)
 		if err != nil {
 			return fmt.Errorf("move campaign: %w", err)
 		}

@@ -108,7 +108,7 @@ func createResource[T resource](
 			return err
 		}
 
-		_, err = tx.NewInsert().Model(&out).ExcludeColumn("created_at", "updated_at", "deleted_at").Returning("*").Exec(ctx)
+		_, err = tx.NewInsert().Model(&out).ExcludeColumn("created_at", "updated_at", "deleted_at").Returning("?Columns").Exec(ctx)
 		if err != nil {
 			return k.refusal(err, "insert")
 		}
@@ -176,7 +176,7 @@ func (k resourceKind[T]) change(
 	fixed := append([]string{"id", "provider_id", "created_at", "updated_at", "deleted_at"}, k.keep...)
 
 	_, err := tx.NewUpdate().Model(out).ExcludeColumn(fixed...).Set("updated_at = now()").
-		Where("id = ?", itsID).Returning("*").Exec(ctx)
+		Where("id = ?", itsID).Returning("?Columns").Exec(ctx)
 	if err != nil {
 		return k.refusal(err, "update")
 	}

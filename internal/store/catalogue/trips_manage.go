@@ -242,7 +242,7 @@ func wholeTrip(ctx context.Context, conn bun.IDB, sc scope, id uuid.UUID) (model
 
 // withProvider adds the name of its provider to a trip.
 func withProvider(q *bun.SelectQuery) *bun.SelectQuery {
-	return q.ColumnExpr("t.*").ColumnExpr("p.name AS provider_name").Join("JOIN providers AS p ON p.id = t.provider_id")
+	return q.ColumnExpr("?TableColumns").ColumnExpr("p.name AS provider_name").Join("JOIN providers AS p ON p.id = t.provider_id")
 }
 
 // checkTrip holds a trip against the rules and against what it refers to, which it locks FOR SHARE: none of it can be

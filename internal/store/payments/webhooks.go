@@ -352,7 +352,7 @@ func (s *Store) UnprocessedEvents(
 ) (out []models.Delivery, next db.SweepCursor, err error) {
 	var rows []unprocessed
 
-	q := s.db.NewSelect().Model(&rows).ColumnExpr("we.*").ColumnExpr("pt.status, pt.booking_id").
+	q := s.db.NewSelect().Model(&rows).ColumnExpr("?", db.Columns[models.WebhookEvent](s.db, "we")).ColumnExpr("pt.status, pt.booking_id").
 		Join("JOIN payment_transactions AS pt ON pt.id = we.transaction_id").
 		Where("we.processed_at IS NULL").Where("we.received_at <= ?", now.Add(-minAge))
 	if err := after.After(q, "we.received_at", "we.id", limit).Scan(ctx); err != nil {
@@ -386,7 +386,7 @@ func MarkRefundEvents(
 	var contrary []models.WebhookEvent
 
 	_, err := closeRefundEvents(tx, r, models.OutcomeIncident, now).Where("type <> ?", decidedBy(r.Status)).
-		Returning("*").Exec(ctx, &contrary)
+		Returning("?Columns").Exec(ctx, &contrary)
 	if err != nil {
 		return fmt.Errorf("mark events against refund: %w", err)
 	}
