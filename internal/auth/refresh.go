@@ -32,7 +32,7 @@ func HashRefreshToken(plaintext string) []byte {
 }
 
 // A refresh token that is spent keeps its successor, sealed by a key that comes from the spent token itself: what the database holds opens
-// for nobody who has not the token, and a client that has lost the answer gets the same successor once more.
+// with that token alone, and a client that has lost the answer gets the same successor once more.
 
 // SealSuccessor encrypts the token that follows spent.
 func SealSuccessor(spent, next string) ([]byte, error) {

@@ -92,7 +92,7 @@ func (s *Store) BeginLogin(ctx context.Context, email string, from LoginFrom, no
 	return try, s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return s.countTry(ctx, tx, try) })
 }
 
-// unknownSubject is the bucket of an e-mail address without an account, one of unknownBuckets. Which addresses share one is known to nobody
+// unknownSubject is the bucket of an e-mail address without an account, one of unknownBuckets. Which addresses share one is not known
 // without the key, and finding out by trying takes longer than failures are remembered: a network has a bounded number of tries a minute.
 func (s *Store) unknownSubject(email string) uuid.UUID {
 	mac := hmac.New(sha256.New, s.unknown)

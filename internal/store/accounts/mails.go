@@ -34,7 +34,7 @@ func queueNotice(ctx context.Context, tx bun.IDB, u *models.User, kind models.No
 	return nil
 }
 
-// addressee is the name with which a mail greets an account's owner. At an address that was never proved somebody else may read it, and a
+// addressee is the name with which a mail greets an account's owner. At an address that was never proved another person may read it, and a
 // stranger may have chosen the name: such a mail has no text of the account.
 func addressee(u *models.User) string {
 	if u.EmailVerifiedAt == nil {

@@ -214,8 +214,8 @@ func (s *Store) RemoveAccount(ctx context.Context, by db.Actor, id uuid.UUID) er
 	return err
 }
 
-// ResetSecondFactor takes away the second factor of an owner who has lost it, and the password with it: else whoever has got hold of that
-// would enrol first. The owner gets a link to a new one. Errors: NOT_FOUND; INVALID_STATE for an account without one; FORBIDDEN for the
+// ResetSecondFactor takes away the second factor of an owner who has lost it, and the password with it: else a thief of that would
+// enrol first. The owner gets a link to a new one. Errors: NOT_FOUND; INVALID_STATE for an account without one; FORBIDDEN for the
 // own account.
 func (s *Store) ResetSecondFactor(ctx context.Context, by db.Actor, id uuid.UUID) (models.User, error) {
 	return s.manage(ctx, by, id, func(ctx context.Context, tx bun.Tx, u models.User) (models.User, models.AuditAction, error) {

@@ -99,7 +99,7 @@ func TestStrangersAreBounded(t *testing.T) {
 	require.Zero(t, b.Count(t, "SELECT count(*) FROM stranger_counts"))
 }
 
-// TestBucketsAreKeyed: which addresses without an account share a row depends on a key, so that nobody finds some who have not got it.
+// TestBucketsAreKeyed: which addresses without an account share a row depends on a key: without it none are found.
 func TestBucketsAreKeyed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -66,7 +66,7 @@ func forgetStranger(ctx context.Context, tx bun.Tx, by db.Actor, u *models.User)
 	return nil
 }
 
-// makeRoom removes the account that a customer, or a stranger, has opened with the address of u and never proved, so that nobody can keep
+// makeRoom removes the account that a customer, or a stranger, has opened with the address of u and never proved, which must not keep
 // the platform's and the companies' people from accounts of their own. Bookings of it stay, as those of any account that is removed. An
 // administrator of a company removes none that has paid for a booking: a company's people could take customers' accounts away.
 func makeRoom(ctx context.Context, tx bun.Tx, by db.Actor, u *models.User) error {
