@@ -48,6 +48,8 @@ const (
 	CodeStepUpRequired          Code = "STEP_UP_REQUIRED"
 	CodeNoOpenCheckout          Code = "NO_OPEN_CHECKOUT"
 	CodeRefundAmountChanged     Code = "REFUND_AMOUNT_CHANGED"
+	CodeApprovalRequired        Code = "APPROVAL_REQUIRED"
+	CodePayoutReferenceUsed     Code = "PAYOUT_REFERENCE_USED"
 )
 
 // Error is the one domain error: a machine code, an English sentence for people, and, for

@@ -59,6 +59,8 @@ var statusOf = map[models.Code]int{
 	models.CodeStepUpRequired:          http.StatusForbidden,
 	models.CodeNoOpenCheckout:          http.StatusConflict,
 	models.CodeRefundAmountChanged:     http.StatusConflict,
+	models.CodeApprovalRequired:        http.StatusConflict,
+	models.CodePayoutReferenceUsed:     http.StatusConflict,
 }
 
 // unavailableRetry is what Retry-After says with a 503: a database or an orchestrator fails over in that order of time.

@@ -95,6 +95,10 @@ var codeWords = map[models.Code]translation{
 		"The refund would come to another amount now. Look at it again before you order it.",
 		"تغيّر مبلغ الاسترداد. راجعه مرة أخرى قبل طلبه.",
 	},
+	models.CodeApprovalRequired: {
+		"This is more than one person may do within 24 hours. Another person has to do the rest.",
+		"يتجاوز هذا ما يُسمح به لشخص واحد خلال 24 ساعة. يجب أن يكمل شخص آخر الباقي.",
+	},
 	models.CodeBookingNotRefundable: {
 		"Nothing of this booking can be refunded.",
 		"لا يوجد مبلغ قابل للاسترداد لهذا الحجز.",
@@ -102,6 +106,10 @@ var codeWords = map[models.Code]translation{
 	models.CodeRecordNotTransferable: {
 		"A record cannot be marked as transferred.",
 		"لا يمكن تحديد السجل كمحوّل.",
+	},
+	models.CodePayoutReferenceUsed: {
+		"The payout reference was used before. Check it, and confirm that it is to be used again.",
+		"استُخدم مرجع التحويل هذا من قبل. تحقق منه، ثم أكّد استخدامه مرة أخرى.",
 	},
 	models.CodeIdempotencyKeyInProcess: {
 		"The same request is still being handled. Wait a moment.",

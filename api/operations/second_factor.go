@@ -268,9 +268,10 @@ func (o *Operations) SteppedUp(ctx context.Context, caller auth.Principal) error
 	}
 }
 
-// orderAtMost is the amount above which the caller has to type a code before ordering a refund, what they have ordered of the same payment
-// before included; nil when they have, or need none. What a refund comes to is known only when it is ordered (rules: identity.step-up).
-func (o *Operations) orderAtMost(ctx context.Context) (*models.Money, error) {
+// atMost is the amount above which the caller has to type a code before ordering, approving or paying out a refund, what they have done
+// of the kind within an hour included; nil when they have, or need none. What it comes to is known only under the locks of the store (rules:
+// identity.step-up).
+func (o *Operations) atMost(ctx context.Context) (*models.Money, error) {
 	if o.StepUpAbove.IsZero() {
 		return nil, nil //nolint:nilnil // there is no bound
 	}
@@ -283,23 +284,4 @@ func (o *Operations) orderAtMost(ctx context.Context) (*models.Money, error) {
 	default:
 		return nil, err
 	}
-}
-
-// steppedUpForRefund is SteppedUpFor the amount of a refund that is about to be decided. Errors: NOT_FOUND, STEP_UP_REQUIRED.
-func (o *Operations) steppedUpForRefund(ctx context.Context, id uuid.UUID) error {
-	refund, err := o.Store.Refunds.RefundByID(ctx, id)
-	if err != nil {
-		return err
-	}
-
-	return o.SteppedUpFor(ctx, refund.Amount)
-}
-
-// SteppedUpFor is SteppedUp of the caller for an amount above STEP_UP_ABOVE (rules: identity.step-up). Error: STEP_UP_REQUIRED.
-func (o *Operations) SteppedUpFor(ctx context.Context, amount models.Money) error {
-	if o.StepUpAbove.IsZero() || amount.Cmp(o.StepUpAbove) <= 0 {
-		return nil
-	}
-
-	return o.SteppedUp(ctx, middleware.Principal(ctx))
 }

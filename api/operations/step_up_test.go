@@ -12,19 +12,6 @@ import (
 	"rihla/models"
 )
 
-// TestSteppedUpFor: only an amount above the limit asks for a proof, and no limit asks for none. The caller has no account here, and so can
-// prove nothing.
-func TestSteppedUpFor(t *testing.T) {
-	t.Parallel()
-
-	o := &Operations{Deps: Deps{Store: storetest.New(t)}}
-	require.NoError(t, o.SteppedUpFor(t.Context(), models.MustMoney("1000000.00")), "no limit")
-
-	o.StepUpAbove = models.MustMoney("1000.00")
-	require.NoError(t, o.SteppedUpFor(t.Context(), models.MustMoney("1000.00")))
-	require.Equal(t, models.CodeUnauthenticated, models.CodeOf(o.SteppedUpFor(t.Context(), models.MustMoney("1000.01"))))
-}
-
 // TestStepUpMethods: the refusal says how each caller proves once more who they are.
 func TestStepUpMethods(t *testing.T) {
 	t.Parallel()

@@ -99,7 +99,7 @@ func openEventIncident(ctx context.Context, tx bun.Tx, t *models.PaymentTransact
 	case e.RefundID != nil && e.Outcome == models.OutcomeIncident && refund.ApprovalPending:
 		return unapprovedRefund(ctx, tx, t, e)
 	case e.RefundID != nil && e.Outcome == models.OutcomeIncident:
-		return revisedRefund(ctx, tx, t, refund, e)
+		return contradictedRefund(ctx, tx, t, refund, e)
 	default:
 		return nil
 	}
@@ -188,9 +188,14 @@ func classify(t *models.PaymentTransaction, refund *models.Refund, e *models.Web
 		byGateway := refund.Channel == models.RefundByGateway
 		out.RefundID, out.Deliver = *e.RefundID, byGateway && refund.Status == models.RefundPending && !refund.ApprovalPending
 
-		if said := decisionOf(e.Type); !out.Deliver && byGateway && said == refund.Status {
+		switch {
+		case out.Deliver:
+		case byGateway && decisionOf(e.Type) == refund.Status:
 			e.ProcessedAt, e.Outcome, out.Duplicate = &now, models.OutcomeDuplicate, true
-		} else if !out.Deliver {
+		case takesBack(refund, e):
+			// It moves money: the refund's settlement books it, under the lock of its payment.
+			out.Deliver = true
+		default:
 			e.ProcessedAt, e.Outcome = &now, models.OutcomeIncident
 		}
 
@@ -372,8 +377,9 @@ func (s *Store) UnprocessedEvents(
 	return out, db.NextSweepCursor(rows, limit, func(r *unprocessed) db.SweepCursor { return db.SweepCursor{At: r.ReceivedAt, ID: r.ID} }), nil
 }
 
-// MarkRefundEvents closes the events of the refund r of t, which has been decided. One that came before the decision and says
-// the opposite of it is for a person to look at, as if it had come after it.
+// MarkRefundEvents closes the events of the refund r of t, which has been decided; t is locked, and r was read under its lock. An event
+// that says the opposite of the decision, whether it came before or after it, is booked where the company takes back what it had said, and
+// is for a person to look at.
 func MarkRefundEvents(
 	ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, r *models.Refund, outcome models.EventOutcome, now time.Time,
 ) error {
