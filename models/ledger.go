@@ -211,13 +211,15 @@ const (
 	NotifySecondFactorAdded   NotificationKind = "SECOND_FACTOR_ADDED"
 	NotifySecondFactorRemoved NotificationKind = "SECOND_FACTOR_REMOVED"
 	NotifySessionStolen       NotificationKind = "SESSION_STOLEN"
+	// NotifyAdminAdded goes to every SUPER_ADMIN, about another account.
+	NotifyAdminAdded NotificationKind = "ADMIN_ADDED"
 )
 
 // IsAboutAccount reports that the message is about an account, and so about no money.
 func (k NotificationKind) IsAboutAccount() bool {
 	switch k {
 	case NotifyAccountLocked, NotifyVerifyEmail, NotifyResetPassword, NotifyInvitation, NotifyAlreadyRegistered, NotifyPasswordChanged,
-		NotifySecondFactorAdded, NotifySecondFactorRemoved, NotifySessionStolen:
+		NotifySecondFactorAdded, NotifySecondFactorRemoved, NotifySessionStolen, NotifyAdminAdded:
 		return true
 	default:
 		return false

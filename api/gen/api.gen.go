@@ -1014,6 +1014,17 @@ type EmailInput struct {
 	Email Email `json:"email"`
 }
 
+// EmailVerification The token of a mail, and the password of the account.
+//
+// Example: {"token":"4yq7pV1m8Zk0cW2nR5tB9xJ3uLhE6sDfAaQwYoKi0gM"}
+type EmailVerification struct {
+	// Password That of the account, where the caller is in no session of it.
+	Password *string `json:"password,omitempty"`
+
+	// Token What stands behind the `#` of the link.
+	Token string `json:"token"`
+}
+
 // Export A file that was exported.
 //
 // Example: {"bytes":31744,"ended_at":"2026-11-22T08:00:01Z","filters":{"period":"this_month"},"format":"csv","id":"019ab0c5-3000-7aaa-8bbb-000000000001","kind":"FINANCIAL_RECORDS","requested_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","requested_by_name":"Huda Alqahtani","requested_by_role":"FINANCE_ADMIN","rows":128,"started_at":"2026-11-22T08:00:00Z","status":"COMPLETED","status_label_ar":"مكتمل","status_label_en":"Completed"}
@@ -3028,14 +3039,6 @@ type TimelineEntry struct {
 // TimelineKind What a line of a transaction's history is about.
 type TimelineKind string
 
-// TokenInput The token of a mail's link.
-//
-// Example: {"token":"4yq7pV1m8Zk0cW2nR5tB9xJ3uLhE6sDfAaQwYoKi0gM"}
-type TokenInput struct {
-	// Token What stands behind the `#` of the link.
-	Token string `json:"token"`
-}
-
 // Tokens A pair of tokens.
 //
 // Example: {"access_token":"eyJhbGciOiJFZERTQSIsImtpZCI6IjEifQ.eyJzdWIiOiIwMTlhIn0.c2lnbmF0dXJl","expires_in":900,"refresh_token":"4yq7pV1m8Zk0cW2nR5tB9xJ3uLhE6sDfAaQwYoKi0gM","token_type":"Bearer","user":{"email":"traveller@rihla.test","id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","locale":"ar","name":"Traveller One","phone":"+966501234567","provider_id":null,"role":"END_USER"}}
@@ -4545,7 +4548,7 @@ type ResetPasswordJSONRequestBody = PasswordReset
 type StepUpJSONRequestBody = CodeInput
 
 // VerifyEmailJSONRequestBody defines body for VerifyEmail for application/json ContentType.
-type VerifyEmailJSONRequestBody = TokenInput
+type VerifyEmailJSONRequestBody = EmailVerification
 
 // CreateBookingJSONRequestBody defines body for CreateBooking for application/json ContentType.
 type CreateBookingJSONRequestBody = BookingRequest
