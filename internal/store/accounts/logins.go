@@ -87,7 +87,7 @@ func (s *Store) BeginLogin(ctx context.Context, email string, from LoginFrom, no
 
 // unknownSubject is the bucket of an e-mail address without an account.
 func unknownSubject(email string) uuid.UUID {
-	sum := sha256.Sum256([]byte(strings.ToLower(strings.TrimSpace(email))))
+	sum := sha256.Sum256([]byte(strings.ToLower(models.CleanExact(email))))
 
 	var bucket uuid.UUID
 	copy(bucket[len(bucket)-2:], sum[:2])
