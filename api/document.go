@@ -18,7 +18,9 @@ import (
 var source []byte
 
 // Document is the OpenAPI document as requests are checked against it.
-func Document() (*openapi3.T, error) {
+func Document() (*openapi3.T, error) { return documentOf(source) }
+
+func documentOf(source []byte) (*openapi3.T, error) {
 	doc, err := openapi3.NewLoader().LoadFromData(source)
 	if err != nil {
 		return nil, fmt.Errorf("load openapi.yaml: %w", err)
@@ -34,7 +36,9 @@ func Document() (*openapi3.T, error) {
 // ServedDocument is the document as JSON, as /openapi.json serves it and `rihla openapi` prints it: fields in the order
 // in which they were written, publicURL as its server (empty: the server that serves it), and at each operation, in
 // words, who may call it and which limit applies.
-func ServedDocument(publicURL string) ([]byte, error) {
+func ServedDocument(publicURL string) ([]byte, error) { return servedDocument(source, publicURL) }
+
+func servedDocument(source []byte, publicURL string) ([]byte, error) {
 	var tree yaml.Node
 	if err := yaml.Unmarshal(source, &tree); err != nil {
 		return nil, fmt.Errorf("read openapi.yaml: %w", err)

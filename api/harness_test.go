@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -195,6 +194,10 @@ func (a *answers) Claim(_ context.Context, s db.KeyScope) (db.Claim, error) {
 		switch {
 		case !bytes.Equal(k.scope.BodyHash, s.BodyHash):
 			return db.Claim{}, models.Errorf(models.CodeIdempotencyKeyReused, "Reused.")
+		case k.id == uuid.Nil:
+			k.id = uuid.New()
+
+			return db.Claim{ID: k.id}, nil
 		case k.answer.Status == 0:
 			return db.Claim{}, models.Errorf(models.CodeIdempotencyKeyInProcess, "In progress.")
 		default:
@@ -229,7 +232,11 @@ func (a *answers) Release(_ context.Context, claim uuid.UUID) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 
-	a.keys = slices.DeleteFunc(a.keys, func(k *keptKey) bool { return k.id == claim })
+	for _, k := range a.keys {
+		if k.id == claim && k.answer.Status == 0 {
+			k.id = uuid.Nil // free, and still bound to its body
+		}
+	}
 
 	return nil
 }

@@ -38,57 +38,62 @@ func TestIdempotencyReplay(t *testing.T) {
 	require.Equal(t, 1, b.ops.calls)
 }
 
-func TestIdempotencyKeepsConflictsAndForgetsFailures(t *testing.T) {
+// TestIdempotencyForgetsRefusals: whatever the operation refuses, and however it fails, it has done nothing. The same request is judged
+// anew, and succeeds once the cause is over; it stays the same request.
+func TestIdempotencyForgetsRefusals(t *testing.T) {
 	t.Parallel()
 
-	b := setup(t)
-	b.ops.fail = models.Errorf(models.CodeTripCapacityReached, "The trip has no seats left.")
-	key := uuid.NewString()
+	for name, refusal := range map[string]struct {
+		err    error
+		status int
+	}{
+		"a conflict":         {models.Errorf(models.CodeTripCapacityReached, "The trip has no seats left."), http.StatusConflict},
+		"a limit":            {models.Errorf(models.CodeTooManyUnpaidBookings, "Cancel one of them."), http.StatusConflict},
+		"not found":          {models.NotFound(), http.StatusNotFound},
+		"forbidden":          {models.Errorf(models.CodeForbidden, "Not allowed."), http.StatusForbidden},
+		"a second factor":    {models.Errorf(models.CodeSecondFactorNeeded, "Enable one."), http.StatusForbidden},
+		"asked for a code":   {models.StepUpRequired(), http.StatusForbidden},
+		"what does not fit":  {models.Invalid("return_url", "is not allowed"), http.StatusUnprocessableEntity},
+		"too often":          {models.Errorf(models.CodeRateLimited, "Too many requests."), http.StatusTooManyRequests},
+		"the gateway's word": {models.Errorf(models.CodeGatewayUnavailable, "Away."), http.StatusBadGateway},
+		"broken":             {errors.New("broken"), http.StatusInternalServerError},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 
-	for range 2 {
-		a := b.call(t, http.MethodPost, bookingPath, "END_USER", bookingBody, "Idempotency-Key", key)
-		require.Equal(t, "TRIP_CAPACITY_REACHED", a.code)
+			b := setup(t)
+			b.ops.fail = refusal.err
+			key := uuid.NewString()
+
+			book := func(body string) answer {
+				return b.call(t, http.MethodPost, bookingPath, "END_USER", body, "Idempotency-Key", key)
+			}
+
+			for range 2 {
+				a := book(bookingBody)
+				require.Equal(t, refusal.status, a.status)
+				require.Empty(t, a.header.Get("Idempotent-Replayed"))
+			}
+
+			b.ops.fail = nil
+
+			changed := bookingBody[:len(bookingBody)-1] + `,"return_url":"https://www.rihla.test/x"}`
+			require.Equal(t, "IDEMPOTENCY_KEY_REUSED", book(changed).code, "the key stays bound to its body")
+
+			done := book(bookingBody)
+			require.Equal(t, http.StatusCreated, done.status)
+			require.Empty(t, done.header.Get("Idempotent-Replayed"))
+			require.Equal(t, 3, b.ops.calls)
+
+			// What was done is kept, whatever would be refused now.
+			b.ops.fail = refusal.err
+
+			again := book(bookingBody)
+			require.Equal(t, http.StatusCreated, again.status)
+			require.Equal(t, "true", again.header.Get("Idempotent-Replayed"))
+			require.Equal(t, 3, b.ops.calls)
+		})
 	}
-
-	require.Equal(t, 1, b.ops.calls)
-
-	b.ops.fail = errors.New("broken")
-	key = uuid.NewString()
-
-	for range 2 {
-		a := b.call(t, http.MethodPost, bookingPath, "END_USER", bookingBody, "Idempotency-Key", key)
-		require.Equal(t, http.StatusInternalServerError, a.status)
-	}
-
-	require.Equal(t, 3, b.ops.calls)
-
-	// A 429 says that the same request may be sent again.
-	b.ops.fail = models.Errorf(models.CodeRateLimited, "Too many requests.")
-	key = uuid.NewString()
-	require.Equal(t, http.StatusTooManyRequests, b.call(t, http.MethodPost, bookingPath, "END_USER", bookingBody, "Idempotency-Key", key).status)
-
-	b.ops.fail = nil
-	require.Equal(t, http.StatusCreated, b.call(t, http.MethodPost, bookingPath, "END_USER", bookingBody, "Idempotency-Key", key).status)
-}
-
-// An order above the limit is asked for a code by the operation itself, after its key was claimed.
-func TestIdempotencyForgetsTheRequestForACode(t *testing.T) {
-	t.Parallel()
-
-	b := setup(t)
-	b.ops.fail = models.StepUpRequired()
-	key := uuid.NewString()
-
-	a := b.call(t, http.MethodPost, bookingPath, "END_USER", bookingBody, "Idempotency-Key", key)
-	require.Equal(t, http.StatusForbidden, a.status)
-	require.Equal(t, "STEP_UP_REQUIRED", a.code)
-
-	b.ops.fail = nil
-
-	after := b.call(t, http.MethodPost, bookingPath, "END_USER", bookingBody, "Idempotency-Key", key)
-	require.Equal(t, http.StatusCreated, after.status)
-	require.Empty(t, after.header.Get("Idempotent-Replayed"))
-	require.Equal(t, 2, b.ops.calls)
 }
 
 func TestIdempotencyInProgress(t *testing.T) {

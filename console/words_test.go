@@ -30,3 +30,71 @@ func TestWordsOfTheAuditLog(t *testing.T) {
 		require.ElementsMatch(t, models.AuditEntities(), slices.Collect(maps.Keys(words.Entities)), language)
 	}
 }
+
+// States have the same words in lists to choose from, which are the console's, as on what is listed, which are the API's.
+func TestWordsOfStates(t *testing.T) {
+	t.Parallel()
+
+	type labels map[string]models.Label
+
+	want := map[string]labels{
+		"incident": {models.IncidentOpen: models.IncidentStatusLabel(models.IncidentOpen), models.IncidentResolved: models.IncidentStatusLabel(models.IncidentResolved)},
+		"company":  {}, "bus": {}, "booking": {}, "transaction": {}, "refund": {}, "balance": {}, "trip": {}, "campaign": {},
+	}
+	for _, s := range []models.BookingStatus{
+		models.BookingPendingPayment, models.BookingConfirmed, models.BookingPaymentFailed, models.BookingCancelled,
+	} {
+		want["booking"][string(s)] = s.Label()
+	}
+
+	for _, s := range []models.TransactionStatus{
+		models.TransactionPending, models.TransactionPaid, models.TransactionFailed, models.TransactionRefunded, models.TransactionPartialRefund,
+	} {
+		want["transaction"][string(s)] = s.Label()
+	}
+
+	for _, s := range []models.RefundStatus{models.RefundPending, models.RefundSucceeded, models.RefundFailed} {
+		want["refund"][string(s)] = s.Label()
+	}
+
+	for _, s := range []models.BalanceStatus{models.BalanceInCurrent, models.BalanceTransferred, models.BalanceRefunded} {
+		want["balance"][string(s)] = s.Label()
+	}
+
+	for _, s := range []models.TripStatus{models.TripDraft, models.TripPublished, models.TripCancelled} {
+		want["trip"][string(s)] = s.Label()
+	}
+
+	for _, s := range []models.CampaignStatus{
+		models.CampaignPendingPayment, models.CampaignPaymentFailed, models.CampaignScheduled, models.CampaignActive, models.CampaignPaused, models.CampaignEnded,
+	} {
+		want["campaign"][string(s)] = s.Label()
+	}
+
+	for _, s := range []string{models.StatusActive, models.StatusInactive, models.StatusUnderMaintenance} {
+		want["bus"][s] = models.ResourceStatusLabel(s)
+		if s != models.StatusUnderMaintenance {
+			want["company"][s] = models.ResourceStatusLabel(s)
+		}
+	}
+
+	for _, language := range []models.Locale{models.LocaleArabic, models.LocaleEnglish} {
+		text, err := os.ReadFile("src/i18n/" + string(language) + ".json")
+		require.NoError(t, err)
+
+		var words struct {
+			State map[string]map[string]string `json:"state"`
+		}
+
+		require.NoError(t, json.Unmarshal(text, &words))
+		require.Len(t, words.State, len(want))
+
+		for kind, states := range want {
+			for state, label := range states {
+				require.Equal(t, label.In(language), words.State[kind][state], "%s: %s %s", language, kind, state)
+			}
+
+			require.Len(t, words.State[kind], len(states), kind)
+		}
+	}
+}

@@ -59,7 +59,7 @@ func campaignPaid(t *testing.T, s *harness.Stack) {
 
 		line := lines[0]
 		require.Equal(t, models.RecordAdvertising, line.Kind)
-		require.Equal(t, "Ad campaign for trip Test Trip", line.Details)
+		require.Equal(t, "Ad campaign for trip Test Trip (Campaign)", line.Details)
 		require.Equal(t, "400.00", line.Gross.String())
 		require.Equal(t, "400.00", line.Commission.String(), "all of it is the platform's")
 		require.Equal(t, "0.00", line.Net.String())

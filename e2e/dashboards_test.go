@@ -119,6 +119,15 @@ func dashboardEvents(t *testing.T, s *harness.Stack) {
 
 	require.JSONEq(t, `{"reason":"REFUND_COMPLETED"}`, news(t, own))
 
+	// What is owed to the company changes with marks and with their reversal.
+	line := linesOf(t, s, customer.BookPaid(1).ID)[0]
+	require.JSONEq(t, `{"reason":"PAYMENT_SETTLED"}`, news(t, own))
+	decoded[record](t, http.StatusOK, s.As(models.RoleFinanceAdmin).Post(markPath(line.ID), nil))
+	require.JSONEq(t, `{"reason":"TRANSFERS_CHANGED"}`, news(t, own))
+	decoded[record](t, http.StatusOK, s.As(models.RoleAdmin).Post(adminRecords+"/"+line.ID.String()+"/revert-transfer",
+		map[string]string{"reason": "The bank returned it."}))
+	require.JSONEq(t, `{"reason":"TRANSFERS_CHANGED"}`, news(t, own))
+
 	told, _ := others.Next(`data: {"reason":"P`, time.Second)
 	require.Empty(t, told, "money of another company")
 

@@ -11,7 +11,7 @@ var spine = map[string]func(*testing.T, *harness.Stack){
 	"registration": registration, "login": login, "refresh": refreshRotation, "logout": logout, "me": me,
 	"keys": publicKeys, "forged tokens": forgedTokens,
 	"new password": newPassword, "removed staff": removedStaff, "user commands": operatorsCommands, "stolen token": stolenToken,
-	"idempotency keys": idempotencyKeys,
+	"idempotency keys": idempotencyKeys, "keys after refusals": keysAfterRefusals,
 
 	"catalogue": catalogue, "booking": booking, "vat of bookings": vatOfBookings, "last seats": lastSeats,
 	"booking twice": bookingTwice, "not bookable": notBookable, "whose booking": whoseBooking, "my bookings": myBookings,
@@ -24,9 +24,9 @@ var spine = map[string]func(*testing.T, *harness.Stack){
 	"intent of others": intentOfOthers, "intent after a decline": intentAfterDecline, "racing intents": racingIntents,
 	"racing campaign intents": racingCampaignIntents,
 
-	"campaign": campaignPaid, "campaign intents": campaignIntents, "inactive provider": inactiveProvider,
+	"campaign": campaignPaid, "campaign intents": campaignIntents, "inactive provider": inactiveProvider, "rates are kept": ratesAreKept,
 
-	"status": statusLabels, "waiting": waiting,
+	"status": statusLabels, "waiting": waiting, "waiting at the end": waitingAtTheEnd,
 
 	"full refund": fullRefund, "partial refunds": partialRefunds, "refund refused": refundRefused, "claw-back": clawback,
 	"refund lists": refundLists, "refund by policy": refundByPolicy, "refund quotes": refundQuotes,

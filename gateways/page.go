@@ -24,6 +24,8 @@ type PageView struct {
 	// ReturnURL is where the customer goes afterwards. What the company adds to its query is not to be believed: the service asks about
 	// the checkout that it has stored.
 	ReturnURL string
+	// ReturnsHere says that ReturnURL is this page: no other one was given, and there is nowhere to go back to.
+	ReturnsHere bool
 	// Checking: the customer has just been here, and what came of it is not known yet. The page looks again by itself.
 	Checking bool
 	Nonce    string // of the Content-Security-Policy, new for every answer

@@ -32,7 +32,7 @@ func newBook(t *rapid.T) *book {
 		id := uuid.New()
 		tx.AdCampaignID = &id
 		tx.Amount, tx.VATAmount = models.AddVAT(models.Halalas(amount), models.MustRate("0.20"))
-		b.sold = models.Advertising(tx, "trip")
+		b.sold = models.Advertising(tx, "trip", "campaign")
 	} else {
 		id := uuid.New()
 		tx.BookingID = &id

@@ -181,3 +181,6 @@ type RefundQuote struct {
 
 	PolicyTerms
 }
+
+// LeavesFee reports that a refund of the quote would keep a part of what is left, and so leave the booking CONFIRMED.
+func (q *RefundQuote) LeavesFee() bool { return q.Amount.Cmp(q.Remaining) < 0 }

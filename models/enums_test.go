@@ -22,7 +22,9 @@ func constants(t *testing.T) map[string][]string {
 
 	all := map[string][]string{}
 
-	for _, name := range []string{"enums.go", "channels.go", "catalogue.go", "audit.go"} {
+	for _, name := range []string{
+		"enums.go", "channels.go", "catalogue.go", "audit.go", "approval.go", "bought.go", "export.go", "account_state.go", "ledger.go",
+	} {
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
 		require.NoError(t, err)
 
@@ -63,6 +65,18 @@ func TestEveryStatusHasLabels(t *testing.T) {
 		"CampaignStatus":    func(s string) models.Label { return models.CampaignStatus(s).Label() },
 		"RefundStatus":      func(s string) models.Label { return models.RefundStatus(s).Label() },
 		"TripStatus":        func(s string) models.Label { return models.TripStatus(s).Label() },
+		"FailureCode":       func(s string) models.Label { return models.FailureCode(s).Label() },
+		"TransactionKind":   func(s string) models.Label { return models.TransactionKind(s).Label() },
+		"Gateway":           func(s string) models.Label { return models.Gateway(s).Label() },
+		"RefundType":        func(s string) models.Label { return models.RefundType(s).Label() },
+		"RefundChannel":     func(s string) models.Label { return models.RefundChannel(s).Label() },
+		"PolicyReason":      func(s string) models.Label { return models.PolicyReason(s).Label() },
+		"ApprovalDecision":  func(s string) models.Label { return models.ApprovalDecision(s).Label() },
+		"ExportKind":        func(s string) models.Label { return models.ExportKind(s).Label() },
+		"AccountState":      func(s string) models.Label { return models.AccountState(s).Label() },
+		"RecordKind":        func(s string) models.Label { return models.RecordKind(s).Label() },
+		"PaymentMethod":     func(s string) models.Label { return models.PaymentMethod(s).Label() },
+		"Role":              func(s string) models.Label { return models.Role(s).Label() },
 	}
 	all := constants(t)
 
@@ -112,12 +126,17 @@ func TestChannelsAndMethodsBelongTogether(t *testing.T) {
 		require.Equal(t, m.Channel(), models.Routes{}.Channel(m), "each on its own")
 		one := models.Routes{OneChannel: map[models.Gateway]bool{models.GatewayA: true}}
 		require.Equal(t, models.Channel(m.Gateway()), one.Channel(m), "all on that of the gateway's name; wallet_b has no other")
+		require.Equal(t, one.Channel(m), one.TakenAt(m.Channel()), "a company is heard at each path of its methods")
+		require.Equal(t, m.Channel(), models.Routes{}.TakenAt(m.Channel()))
 	}
 
 	for _, g := range models.Gateways() {
 		require.Contains(t, models.BackupChannels(), g.BackupChannel())
 		require.Equal(t, g.Backup(), g.BackupChannel().Account())
 		require.Equal(t, "webhook/"+string(g)+"/backup", g.BackupChannel().Path())
+
+		one := models.Routes{OneChannel: map[models.Gateway]bool{g: true}}
+		require.Equal(t, g.BackupChannel(), one.TakenAt(g.BackupChannel()), "another account has its own secrets")
 	}
 
 	require.Len(t, models.PaymentMethods(), len(methods))

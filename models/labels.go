@@ -70,7 +70,8 @@ var recordKindLabels = map[RecordKind]Label{
 	RecordClawback:    {"استرجاع من الشركة", "Claw-back"},
 }
 
-// The details of ledger lines that the service words itself begin with these; a transaction number or the trip's title follows.
+// The details of ledger lines that the service words itself begin with these; a transaction number, or the titles of trip and campaign,
+// follow.
 // Lines are kept with the English ones.
 var (
 	ClawbackDetails    = Label{"استرجاع عن العملية ", "Claw-back of "}
@@ -177,3 +178,99 @@ var roleLabels = map[Role]Label{
 
 // Label is the role for people.
 func (r Role) Label() Label { return roleLabels[r] }
+
+var failureLabels = map[FailureCode]Label{
+	FailureDeclined:         {"رُفضت عملية الدفع", "Declined"},
+	FailureExpired:          {"انتهت مهلة الدفع", "Time to pay is over"},
+	FailureCancelled:        {"أُلغيت", "Cancelled"},
+	FailureGatewayRejected:  {"رفضتها بوابة الدفع", "Rejected by the gateway"},
+	FailureAmountMismatch:   {"اختلاف في المبلغ", "Amount mismatch"},
+	FailureCurrencyMismatch: {"اختلاف في العملة", "Currency mismatch"},
+}
+
+// Label is why a payment failed, for people.
+func (c FailureCode) Label() Label { return failureLabels[c] }
+
+var transactionKindLabels = map[TransactionKind]Label{
+	KindPayment: {"دفعة", "Payment"},
+	KindRefund:  {"استرداد", "Refund"},
+}
+
+// Label is the kind of transaction for people.
+func (k TransactionKind) Label() Label { return transactionKindLabels[k] }
+
+var gatewayLabels = map[Gateway]Label{
+	GatewayA:       {"بوابة الدفع أ", "Gateway A"},
+	GatewayWalletB: {"بوابة المحفظة ب", "Wallet B gateway"},
+}
+
+// Label is the gateway for people.
+func (g Gateway) Label() Label { return gatewayLabels[g] }
+
+var refundTypeLabels = map[RefundType]Label{
+	RefundFull:    {"كامل", "Full"},
+	RefundPartial: {"جزئي", "Partial"},
+	RefundPolicy:  {"حسب سياسة الإلغاء", "By the cancellation policy"},
+}
+
+// Label is the type of refund for people.
+func (t RefundType) Label() Label { return refundTypeLabels[t] }
+
+var refundChannelLabels = map[RefundChannel]Label{
+	RefundByGateway: {"عبر بوابة الدفع", "Through the gateway"},
+	RefundByHand:    {"تحويل يدوي", "Transfer by finance staff"},
+}
+
+// Label is the way of a refund's money for people.
+func (c RefundChannel) Label() Label { return refundChannelLabels[c] }
+
+var policyReasonLabels = map[PolicyReason]Label{
+	PolicyNow:         {"سياسة الإلغاء الحالية", "Cancellation policy of now"},
+	PolicyAtBooking:   {"سياسة الإلغاء وقت الحجز", "Cancellation policy at booking"},
+	PolicyRescheduled: {"تغيّر موعد الرحلة", "The trip was moved"},
+}
+
+// Label says for people which terms gave the percentage of a refund.
+func (r PolicyReason) Label() Label { return policyReasonLabels[r] }
+
+var approvalLabels = map[ApprovalDecision]Label{
+	ApprovalApproved: {"تمت الموافقة", "Approved"},
+	ApprovalRejected: {"مرفوض", "Rejected"},
+	ApprovalExpired:  {"انتهت مهلة الموافقة", "Not approved in time"},
+}
+
+// Label is the decision for people.
+func (d ApprovalDecision) Label() Label { return approvalLabels[d] }
+
+var exportKindLabels = map[ExportKind]Label{
+	ExportFinancialRecords: {"السجلات المالية", "Financial records"},
+	ExportAuditLog:         {"سجل التدقيق", "Audit log"},
+}
+
+// Label is what was exported, for people.
+func (k ExportKind) Label() Label { return exportKindLabels[k] }
+
+var accountLabels = map[AccountState]Label{
+	AccountActive:  {"نشط", "Active"},
+	AccountLocked:  {"مقفل", "Locked"},
+	AccountInvited: {"مدعو", "Invited"},
+}
+
+// Label is the state of an account for people.
+func (s AccountState) Label() Label { return accountLabels[s] }
+
+// BookingStaysNotice says of a refund that leaves a fee what becomes of the booking.
+var BookingStaysNotice = Label{
+	"يبقى الحجز مؤكدًا بعد هذا الاسترداد: تُعاد قيمة الاسترداد حسب سياسة الإلغاء ولا يُلغى الحجز.",
+	"The booking stays confirmed after this refund: the amount is given back by the cancellation policy, and nothing is cancelled.",
+}
+
+var refundFailureLabels = map[string]Label{
+	"GATEWAY_REJECTED":  {"رفضته بوابة الدفع", "Rejected by the gateway"},
+	"PAYOUT_REJECTED":   {"رُفض التحويل اليدوي", "Payout rejected"},
+	"APPROVAL_REJECTED": {"لم تتم الموافقة عليه", "Not approved"},
+	"APPROVAL_EXPIRED":  {"انتهت مهلة الموافقة", "Not approved in time"},
+}
+
+// RefundFailureLabel is why a refund failed, for people.
+func RefundFailureLabel(code string) Label { return refundFailureLabels[code] }

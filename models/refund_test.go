@@ -167,3 +167,29 @@ func TestSplitForRefund(t *testing.T) {
 		require.Equal(t, "34.50", moved[0].Amount.String())
 	})
 }
+
+func TestRefundLeavesFee(t *testing.T) {
+	t.Parallel()
+
+	half, whole := 50, 100
+
+	for _, tt := range []struct {
+		refund models.Refund
+		want   bool
+	}{
+		{models.Refund{RefundType: models.RefundPolicy, PolicyPercent: &half, Status: models.RefundPending}, true},
+		{models.Refund{RefundType: models.RefundPolicy, PolicyPercent: &half, Status: models.RefundSucceeded}, true},
+		{models.Refund{RefundType: models.RefundPolicy, PolicyPercent: &half, Status: models.RefundFailed}, false},
+		{models.Refund{RefundType: models.RefundPolicy, PolicyPercent: &whole, Status: models.RefundSucceeded}, false},
+		{models.Refund{RefundType: models.RefundFull, Status: models.RefundSucceeded}, false},
+		{models.Refund{RefundType: models.RefundPartial, Status: models.RefundSucceeded}, false},
+	} {
+		require.Equal(t, tt.want, tt.refund.LeavesFee(), "%+v", tt.refund)
+	}
+
+	q := models.RefundQuote{Remaining: models.MustMoney("100.00")}
+	q.Amount = models.MustMoney("50.00")
+	require.True(t, q.LeavesFee())
+	q.Amount = q.Remaining
+	require.False(t, q.LeavesFee())
+}

@@ -78,7 +78,7 @@ func (s RecordSum) Figures() ReportFigures {
 type RecordTotal struct {
 	Lines int64 // how many they are
 
-	Gross, Commission, Net, Refunded Money
+	Gross, Commission, Net, VAT, Refunded Money
 }
 
 // RecordTotals are what ledger lines add up to by their state; a state without lines may be missing.
@@ -91,7 +91,7 @@ func (t RecordTotals) All() RecordTotal {
 	for _, of := range t {
 		all.Lines += of.Lines
 		all.Gross, all.Commission = all.Gross.Add(of.Gross), all.Commission.Add(of.Commission)
-		all.Net, all.Refunded = all.Net.Add(of.Net), all.Refunded.Add(of.Refunded)
+		all.Net, all.VAT, all.Refunded = all.Net.Add(of.Net), all.VAT.Add(of.VAT), all.Refunded.Add(of.Refunded)
 	}
 
 	return all

@@ -103,10 +103,10 @@ func Sale(t *PaymentTransaction, tripTitle string) FinancialRecord {
 }
 
 // Advertising is the ledger line of a captured campaign payment: all of it is the platform's (rules: prices.commission).
-func Advertising(t *PaymentTransaction, tripTitle string) FinancialRecord {
+func Advertising(t *PaymentTransaction, tripTitle, campaignTitle string) FinancialRecord {
 	r := newRecord(t, RecordAdvertising, tripTitle)
 	r.PlatformCommissionAmount = t.Amount
-	r.Details = AdvertisingDetails.EN + tripTitle
+	r.Details = AdvertisingDetails.EN + tripTitle + " (" + campaignTitle + ")"
 
 	return r
 }

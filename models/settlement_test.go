@@ -250,11 +250,11 @@ func TestAdvertising(t *testing.T) {
 	tx.BookingID, tx.AdCampaignID = nil, &campaign
 	tx.Amount, tx.VATAmount = models.MustMoney("1200.00"), models.MustMoney("200.00")
 
-	r := models.Advertising(tx, "Winter in AlUla")
+	r := models.Advertising(tx, "Winter in AlUla", "Early birds")
 	require.Equal(t, models.RecordAdvertising, r.Kind)
 	require.Equal(t, "1200.00", r.PlatformCommissionAmount.String(), "all of it is the platform's")
 	require.True(t, r.NetAmount.IsZero())
-	require.Equal(t, "Ad campaign for trip Winter in AlUla", r.Details)
+	require.Equal(t, "Ad campaign for trip Winter in AlUla (Early birds)", r.Details, "two campaigns of one trip can be told apart")
 	require.Equal(t, &campaign, r.AdCampaignID)
 	require.Nil(t, r.BookingID)
 

@@ -19,7 +19,8 @@ func LatePayment(ctx workflow.Context, d models.Delivery) (models.Settled, error
 
 	if d.RefundID != uuid.Nil {
 		err := closeRefundEvents(ctx, d.RefundID)
-		setDetails(ctx, "The event is about refund "+d.RefundID.String()+", which is already decided: it is marked processed without effect.")
+		setDetails(ctx, "The event is about refund "+d.RefundID.String()+", which is already decided. It is marked processed. If it contradicts the "+
+			"decision, an incident is open; a refund that the gateway took back is booked as owed.")
 
 		return settled, err
 	}
@@ -32,8 +33,8 @@ func LatePayment(ctx workflow.Context, d models.Delivery) (models.Settled, error
 	return settled, conclude(ctx, subject{transaction: d.TransactionID, booking: d.BookingID, gateway: d.Channel.Gateway()}, settled)
 }
 
-// closeRefundEvents marks the events of a refund that had been decided before they came; an undecided result changes
-// nothing else.
+// closeRefundEvents marks the events of a refund that had been decided before they came, and books one that was taken back; an
+// undecided result changes nothing else.
 func closeRefundEvents(ctx workflow.Context, refund uuid.UUID) error {
 	dctx := withDatabase(ctx, "Close the events of a refund that was decided")
 

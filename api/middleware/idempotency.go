@@ -32,9 +32,9 @@ type IdempotencyStore interface {
 // settleTimeout bounds storing an answer, which goes on after the request's own deadline: the work is done by then.
 const settleTimeout = 5 * time.Second
 
-// once runs the handler at most once per key, path and caller. It comes after validation: only what the handler answered is
-// stored, its 4xx included, never a 5xx, no 429, which asks to be tried again, nor the request for a code: nothing was done then,
-// and the same request comes again after it.
+// once has a request take effect at most once per key, path and caller. It comes after validation. Only the answer to what was done is
+// stored. A refusal has done nothing, and its cause may be over when the same request comes again: it is judged anew then
+// (docs/decisions/0089).
 func (c *Chain) once(f *fiber.Ctx, op *contract.Operation, header string, body any) (err error) {
 	ctx := f.UserContext()
 
@@ -62,17 +62,14 @@ func (c *Chain) once(f *fiber.Ctx, op *contract.Operation, header string, body a
 
 	r.scope, r.claim = scope, claim
 
-	asked := false
-
 	if err = recovered(f); err != nil {
-		asked = models.CodeOf(err) == models.CodeStepUpRequired
 		err = c.HandleError(f, err)
 	}
 
 	settle, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
 
-	if c.settle(settle, f, claim.ID, asked) {
+	if c.settle(settle, f, claim.ID) {
 		return err
 	}
 
@@ -83,11 +80,11 @@ func (c *Chain) once(f *fiber.Ctx, op *contract.Operation, header string, body a
 	return c.HandleError(f, models.Errorf(models.CodeServiceUnavailable, "The answer could not be kept. Try again with the same key."))
 }
 
-// settle stores the answer, or gives the key free when it failed or asked for a code. It reports whether the answer may be given.
-func (c *Chain) settle(ctx context.Context, f *fiber.Ctx, claim uuid.UUID, asked bool) bool {
+// settle stores the answer to what was done, or gives the key free. It stays bound to its body and to what the request has made, and a
+// claim that another request has taken over gives nothing free. It reports whether the answer may be given.
+func (c *Chain) settle(ctx context.Context, f *fiber.Ctx, claim uuid.UUID) bool {
 	response := f.Response()
-	status := response.StatusCode()
-	undone := asked || status >= http.StatusInternalServerError || status == http.StatusTooManyRequests
+	undone := response.StatusCode() >= http.StatusBadRequest
 
 	var err error
 	if undone {

@@ -33,12 +33,12 @@ func (o *Operations) ListAuditLogs(ctx context.Context, r gen.ListAuditLogsReque
 }
 
 func auditOf(e *models.AuditEntry) gen.AuditLog {
-	return gen.AuditLog{
+	return labelled(gen.AuditLog{
 		ID: e.ID, ActorID: e.ActorID, ActorName: optional(e.ActorName), ActorRole: optional(e.ActorRole), Action: string(e.Action),
 		Entity: string(e.Entity), EntityID: e.EntityID, Details: jsonObject(e.Details), RequestID: optional(e.RequestID),
 		CreatedAt: utc(e.CreatedAt), ActorKind: e.ActorKind, Operator: optional(e.Operator), Address: optional(e.Address),
 		UserAgent: optional(e.UserAgent),
-	}
+	})
 }
 
 // jsonObject reads the details of an entry.

@@ -244,6 +244,8 @@ func bookingWith(b *models.Booking, attempt *models.PaymentTransaction, departur
 		out.Payment = bookingPayment(attempt)
 	}
 
+	out.Payment = labelled(out.Payment)
+
 	return out
 }
 

@@ -44,7 +44,7 @@ func checkoutSent(s *payments.CheckoutSending) gen.SendCheckoutLink202JSONRespon
 				mask = models.MaskPhone
 			}
 
-			return gen.CheckoutMessage{Channel: gen.MessageChannel(n.Channel), To: mask(n.Recipient)}
+			return labelled(gen.CheckoutMessage{Channel: gen.MessageChannel(n.Channel), To: mask(n.Recipient)})
 		}),
 	}}
 }

@@ -54,9 +54,9 @@ func (o *Operations) exportOf(e *models.Export) gen.Export {
 	status := e.Status(o.Now(), exportKnown)
 	label := status.Label()
 
-	return gen.Export{
+	return labelled(gen.Export{
 		ID: e.ID, Kind: e.Kind(), Format: format, Filters: filters, Status: status, StatusLabelAr: label.AR, StatusLabelEn: label.EN,
 		RequestedBy: e.ActorID, RequestedByName: optional(e.ActorName), RequestedByRole: optional(e.ActorRole),
 		StartedAt: utc(e.CreatedAt), EndedAt: utcOrNil(e.EndedAt), Rows: e.Rows, Bytes: e.Bytes,
-	}
+	})
 }

@@ -298,7 +298,7 @@ func transactionOf(t *models.PaymentTransaction) gen.PaymentTransaction {
 		amount, currency = &taken, &in
 	}
 
-	return gen.PaymentTransaction{
+	return labelled(gen.PaymentTransaction{
 		ID: t.ID, Kind: t.Kind, Reference: t.Reference, UserID: t.UserID, BookingID: t.BookingID,
 		BookingNumber: optional(t.BookingNumber), AdCampaignID: t.AdCampaignID,
 		Amount: t.Amount, Currency: t.Currency, VatRate: t.VATRate, VatAmount: t.VATAmount,
@@ -307,6 +307,7 @@ func transactionOf(t *models.PaymentTransaction) gen.PaymentTransaction {
 		CheckoutURL: openCheckout(t), ExpiresAt: utcOrNil(&t.ExpiresAt),
 		FailureCode: t.FailureCode, FailureReason: optional(t.FailureReason),
 		CapturedAt: utcOrNil(t.TakenAt()), CapturedAmount: amount, CapturedCurrency: currency,
+		RefundedAmount: &t.RefundedAmount, RefundReservedAmount: &t.RefundReservedAmount,
 		CreatedAt: utc(t.CreatedAt), UpdatedAt: utc(t.UpdatedAt),
-	}
+	})
 }

@@ -46,7 +46,7 @@ func (o *Operations) ListPaymentMethods(
 func (o *Operations) offer(ctx context.Context, m *Method, reasons map[models.MerchantAccount]models.OutageReason) gen.PaymentMethodOffer {
 	offer := gen.PaymentMethodOffer{
 		Method: m.Method, Label: m.Method.Label().In(middleware.Locale(ctx)), Provider: m.Method.Gateway(),
-		Currencies: m.Terms.Currencies, Refunds: strings.ToUpper(string(m.Terms.Refunds)),
+		Currencies: m.Terms.Currencies, Refunds: strings.ToUpper(string(m.Terms.Refunds)), Currency: sar(),
 	}
 
 	if !m.Terms.MinAmount.IsZero() {
@@ -64,12 +64,12 @@ func (o *Operations) offer(ctx context.Context, m *Method, reasons map[models.Me
 		if _, out := reasons[account]; !out {
 			offer.Available = true
 
-			return offer
+			return labelled(offer)
 		}
 	}
 
 	reason := strings.ToUpper(string(reasons[m.Accounts[0]]))
 	offer.UnavailableReason = &reason
 
-	return offer
+	return labelled(offer)
 }

@@ -55,7 +55,7 @@ func (o *Operations) GetProvider(ctx context.Context, r gen.GetProviderRequestOb
 		Stats: gen.ProviderStats{
 			BusesCount: stats.Buses, HotelsCount: stats.Hotels, RestStopsCount: stats.RestStops, TripsCount: stats.Trips,
 			BookingsCount: stats.Bookings, GrossAmount: stats.Gross, NetAmount: stats.Net,
-			InCurrentBalanceAmount: stats.InCurrentBalance,
+			InCurrentBalanceAmount: stats.InCurrentBalance, Currency: sar(),
 		},
 	}}, nil
 }

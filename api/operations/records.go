@@ -36,6 +36,10 @@ func (o *Operations) ListProviderFinancialRecords(
 		BalanceStatus: q.BalanceStatus, Search: q.Search, Sort: q.Sort, Page: q.Page, PerPage: q.PerPage, Cursor: q.Cursor,
 	}, own)
 
+	for i := range lines { // companies are not told who of the platform's staff acted
+		lines[i].TransferredBy, lines[i].TransferredByName = nil, nil
+	}
+
 	return gen.ListProviderFinancialRecords200JSONResponse{Data: lines, Meta: where}, err
 }
 
@@ -96,6 +100,7 @@ func (o *Operations) GetFinancialRecordTotals(
 func recordTotalOf(t models.RecordTotal) gen.FinancialRecordTotal {
 	return gen.FinancialRecordTotal{
 		Count: t.Lines, GrossAmount: t.Gross, PlatformCommissionAmount: t.Commission, NetAmount: t.Net, RefundedAmount: t.Refunded,
+		VatAmount: &t.VAT, Currency: sar(),
 	}
 }
 
@@ -108,7 +113,7 @@ func (o *Operations) MarkRecordTransferred(
 	})}
 
 	if r.Body != nil {
-		m.Reference = r.Body.PayoutReference
+		m.Reference, m.NewReference = r.Body.PayoutReference, valueOf(r.Body.ReferenceMustBeNew)
 
 		if r.Body.PayoutDate != nil {
 			d := dateOf(r.Body.PayoutDate)
@@ -121,6 +126,8 @@ func (o *Operations) MarkRecordTransferred(
 		return nil, err
 	}
 
+	o.announceTransfers(ctx, record)
+
 	return markedTransferred(&record), nil
 }
 
@@ -130,13 +137,16 @@ func (o *Operations) MarkRecordsTransferred(
 ) (gen.MarkRecordsTransferredResponseObject, error) {
 	m := ledger.MarkTransfers{
 		IDs: r.Body.Ids, Reference: r.Body.PayoutReference, Date: optional(dateOf(r.Body.PayoutDate)),
-		Once: keepAnswer(ctx, http.StatusOK, func(records []models.FinancialRecord) any { return allMarkedTransferred(records) }),
+		NewReference: valueOf(r.Body.ReferenceMustBeNew),
+		Once:         keepAnswer(ctx, http.StatusOK, func(records []models.FinancialRecord) any { return allMarkedTransferred(records) }),
 	}
 
 	records, err := o.Store.Ledger.MarkAllTransferred(ctx, actor(ctx), m)
 	if err != nil {
 		return nil, err
 	}
+
+	o.announceTransfers(ctx, records...)
 
 	return allMarkedTransferred(records), nil
 }
@@ -153,7 +163,21 @@ func (o *Operations) RevertRecordTransfer(
 		return nil, err
 	}
 
+	o.announceTransfers(ctx, record)
+
 	return transferReverted(&record), nil
+}
+
+// announceTransfers has the dashboards read again that show the lines. The change is committed: one of which nothing is said costs who
+// watches a dashboard until the next event.
+func (o *Operations) announceTransfers(ctx context.Context, lines ...models.FinancialRecord) {
+	ctx, done := detached(ctx)
+	defer done()
+
+	companies := mapEach(lines, func(r *models.FinancialRecord) uuid.UUID { return r.ProviderID })
+	if err := o.Store.Payments.AnnounceTransfers(ctx, companies); err != nil {
+		o.Log.DebugContext(ctx, "transfers not announced to dashboards", "error", err)
+	}
 }
 
 func transferReverted(r *models.FinancialRecord) gen.RevertRecordTransfer200JSONResponse {
@@ -178,15 +202,16 @@ func recordOf(r *models.FinancialRecord) gen.FinancialRecord {
 		payout = &d
 	}
 
-	return gen.FinancialRecord{
+	return labelled(gen.FinancialRecord{
 		ID: r.ID, TransactionNumber: r.TransactionNumber, Kind: r.Kind, PaymentTransactionID: r.PaymentTransactionID,
 		ProviderID: r.ProviderID, ProviderName: r.ProviderName, BookingID: r.BookingID, BookingNumber: optional(r.BookingNumber),
-		AdCampaignID: r.AdCampaignID, GrossAmount: r.GrossAmount, PlatformCommissionAmount: r.PlatformCommissionAmount, NetAmount: r.NetAmount,
+		AdCampaignID: r.AdCampaignID, GrossAmount: r.GrossAmount, PlatformCommissionAmount: r.PlatformCommissionAmount, NetAmount: r.NetAmount, VatAmount: &r.VATAmount,
 		CommissionRate: r.CommissionRate, RefundedAmount: r.RefundedAmount, Currency: r.Currency, Details: r.Details,
 		RecordDate:    toDate(r.RecordDate),
 		BalanceStatus: r.BalanceStatus, StatusLabelAr: label.AR, StatusLabelEn: label.EN,
 		PayoutReference: r.PayoutReference, PayoutDate: payout, TransferredAt: utcOrNil(r.TransferredAt),
 		SplitFrom: r.SplitFrom, CreatedAt: utc(r.CreatedAt),
 		CapturedAt: utcOrNil(r.CapturedAt), NettedAgainst: r.NettedAgainst, PayoutRevertedAt: utcOrNil(r.PayoutRevertedAt),
-	}
+		TransferredBy: r.TransferredBy, TransferredByName: optional(r.TransferrerName),
+	})
 }

@@ -47,9 +47,12 @@ func (o *Operations) RejectRefund(ctx context.Context, r gen.RejectRefundRequest
 // of the wait.
 func (o *Operations) decideApproval(ctx context.Context, d models.RefundApproval) (models.Refund, error) {
 	if d.Decision == models.ApprovalApproved { // which moves money; a rejection moves none
-		if err := o.steppedUpForRefund(ctx, d.RefundID); err != nil {
+		atMost, err := o.atMost(ctx)
+		if err != nil {
 			return models.Refund{}, err
 		}
+
+		d.AtMost = atMost
 	}
 
 	refund, err := o.Store.Refunds.DecideApproval(ctx, actor(ctx), d, o.Now())
@@ -89,8 +92,10 @@ func approvalOf(d *models.RefundApproval) *gen.RefundApproval {
 		return nil
 	}
 
-	return &gen.RefundApproval{
+	out := labelled(gen.RefundApproval{
 		Decision: d.Decision, DecidedBy: d.DecidedBy, DecidedByName: optional(d.DeciderName), DecidedAt: utc(d.DecidedAt),
 		Note: optional(d.Note),
-	}
+	})
+
+	return &out
 }

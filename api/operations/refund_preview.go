@@ -34,6 +34,18 @@ func (o *Operations) PreviewRefund(ctx context.Context, r gen.PreviewRefundReque
 	return gen.PreviewRefund200JSONResponse{Data: previewOf(&p)}, nil
 }
 
+// PreviewOrderedRefund says what a refund that waits will do, and writes nothing.
+func (o *Operations) PreviewOrderedRefund(
+	ctx context.Context, r gen.PreviewOrderedRefundRequestObject,
+) (gen.PreviewOrderedRefundResponseObject, error) {
+	p, err := o.Store.Refunds.PreviewOrdered(ctx, r.ID, o.Now())
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.PreviewOrderedRefund200JSONResponse{Data: previewOf(&p)}, nil
+}
+
 func previewedAmount(s *string) (*models.Money, error) {
 	if s == nil {
 		return nil, nil //nolint:nilnil // no amount is asked for
@@ -57,9 +69,12 @@ func previewOf(p *models.RefundPreview) gen.RefundPreview {
 		Transfers: mapEach(p.Split.Transfers, func(t *models.LedgerTransfer) gen.PreviewedTransfer {
 			return gen.PreviewedTransfer{
 				Kind: string(t.Kind), DebitAccount: string(t.DebitAccount), CreditAccount: string(t.CreditAccount), Amount: t.Amount,
+				Currency: sar(),
 			}
 		}),
 	}
+
+	out = labelled(out)
 
 	if p.Line == nil {
 		return out
@@ -78,11 +93,11 @@ func previewOf(p *models.RefundPreview) gen.RefundPreview {
 }
 
 func previewedLine(l *models.FinancialRecord) gen.PreviewedLine {
-	return gen.PreviewedLine{
+	return labelled(gen.PreviewedLine{
 		TransactionNumber: optional(l.TransactionNumber), Kind: l.Kind, BalanceStatus: l.BalanceStatus,
 		GrossAmount: l.GrossAmount, PlatformCommissionAmount: l.PlatformCommissionAmount, NetAmount: l.NetAmount,
-		VatAmount: l.VATAmount, RefundedAmount: l.RefundedAmount,
-	}
+		VatAmount: l.VATAmount, RefundedAmount: l.RefundedAmount, Currency: sar(),
+	})
 }
 
 // checkRefund refuses fields that do not go together.

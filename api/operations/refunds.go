@@ -68,7 +68,7 @@ func (o *Operations) RefundLatePayment(
 // refund orders a refund, and waits for its decision as long as the caller may wait. From the order on the refund is certain,
 // whatever becomes of the wait: while the orchestrator is away it stays PENDING, and is executed when that is back.
 func (o *Operations) refund(ctx context.Context, request models.RefundRequest) (models.Refund, error) {
-	atMost, err := o.orderAtMost(ctx)
+	atMost, err := o.atMost(ctx)
 	if err != nil {
 		return models.Refund{}, err
 	}
@@ -78,6 +78,10 @@ func (o *Operations) refund(ctx context.Context, request models.RefundRequest) (
 	ordered, err := o.Store.Refunds.OrderRefund(ctx, request, o.Now())
 	if err != nil {
 		return ordered, err
+	}
+
+	if ordered.JustOrdered && ordered.Currency == models.Currency {
+		o.Metrics.RefundOrdered(request.Role, ordered.Amount)
 	}
 
 	if ordered.Status == models.RefundPending {
@@ -158,23 +162,29 @@ func ownRequestID(ctx context.Context) string {
 
 // GetRefundQuote says what a refund by the cancellation policy would come to.
 func (o *Operations) GetRefundQuote(ctx context.Context, r gen.GetRefundQuoteRequestObject) (gen.GetRefundQuoteResponseObject, error) {
-	q, err := o.Store.Refunds.RefundQuote(ctx, r.ID, o.Now())
+	q, err := o.Store.Refunds.RefundQuote(ctx, middleware.Principal(ctx).UserID, r.ID, o.Now())
 	if err != nil {
 		return nil, err
 	}
 
-	return gen.GetRefundQuote200JSONResponse{Data: gen.RefundQuote{
+	return gen.GetRefundQuote200JSONResponse{Data: labelled(gen.RefundQuote{
 		BookingID: q.BookingID, PaidAmount: q.Paid, RefundedAmount: q.Refunded, RemainingAmount: q.Remaining,
 		PolicyPercent: q.Percent, QuoteAmount: q.Amount, HoursToDeparture: int64(q.Hours), Currency: q.Currency,
-		ReasonCode: q.Reason, NeedsApproval: q.NeedsApproval,
-	}}, nil
+		ReasonCode: q.Reason, NeedsApproval: q.NeedsApproval, BookingStays: new(q.LeavesFee()),
+	})}, nil
 }
 
 // ListRefunds lists refunds.
 func (o *Operations) ListRefunds(ctx context.Context, r gen.ListRefundsRequestObject) (gen.ListRefundsResponseObject, error) {
 	p := pageOf(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
 
+	span, err := daysOf(r.Params.Period, r.Params.DateFrom, r.Params.DateTo, o.Now())
+	if err != nil {
+		return nil, err
+	}
+
 	list, err := o.Store.Refunds.ListRefunds(ctx, refunds.RefundFilter{
+		TransactionID: valueOf(r.Params.PaymentTransactionID), ProviderID: valueOf(r.Params.ProviderID), Search: valueOf(r.Params.Search), Days: span,
 		BookingID: valueOf(r.Params.BookingID), Status: valueOf(r.Params.Status), Channel: valueOf(r.Params.Channel),
 		NeedsPayout: r.Params.NeedsPayout, NeedsApproval: r.Params.NeedsApproval, Page: p,
 	})
@@ -198,8 +208,9 @@ func (o *Operations) GetRefund(ctx context.Context, r gen.GetRefundRequestObject
 func refundOf(r *models.Refund) gen.Refund {
 	label := r.Status.Label()
 
-	out := gen.Refund{
+	out := labelled(gen.Refund{
 		ID: r.ID, BookingID: r.BookingID, BookingNumber: optional(r.BookingNumber),
+		ProviderID: r.ProviderID, ProviderName: optional(r.ProviderName), CustomerName: optional(r.CustomerName), TripTitle: optional(r.TripTitle),
 		PaymentTransactionID: r.PaymentTransactionID, RefundTransactionID: r.RefundTransactionID,
 		RefundType: r.RefundType, PolicyPercent: r.PolicyPercent, ReasonCode: r.ReasonCode(),
 		Channel: r.Channel, Amount: r.Amount, Currency: r.Currency,
@@ -208,6 +219,10 @@ func refundOf(r *models.Refund) gen.Refund {
 		NeedsApproval: r.NeedsApproval(), ApprovalUntil: utcOrNil(r.ApprovalUntil), Approval: approvalOf(r.Approval),
 		ReturnedAt: utcOrNil(r.ReturnedAt),
 		CreatedAt:  utc(r.CreatedAt), CompletedAt: utcOrNil(r.CompletedAt),
+	})
+
+	if stays := r.LeavesFee(); stays {
+		out.BookingStays, out.BookingNoticeAr, out.BookingNoticeEn = &stays, &models.BookingStaysNotice.AR, &models.BookingStaysNotice.EN
 	}
 
 	if d := r.Approval; d != nil && d.Decision == models.ApprovalApproved {

@@ -67,13 +67,20 @@ func cardsOf(f *models.ReportFigures) gen.FinancialReportCards {
 		GrossAmount: f.Gross, PlatformCommissionAmount: f.Commission, NetAmount: f.Net, VatAmount: f.VAT,
 		InCurrentBalanceAmount: f.InCurrentBalance, TransferredAmount: f.Transferred, RefundedAmount: f.Refunded,
 		AdvertisingRevenueAmount: f.AdvertisingRevenue,
-		BookingsCount:            f.Bookings, CampaignsCount: f.Campaigns, RefundsCount: f.Refunds,
+		BookingsCount:            f.Bookings, CampaignsCount: f.Campaigns, RefundsCount: f.Refunds, Currency: sar(),
 	}
 }
 
 func dayOf(d *models.ReportDay) gen.FinancialReportDay {
 	return gen.FinancialReportDay{
 		Date: toDate(d.Date), GrossAmount: d.Gross, PlatformCommissionAmount: d.Commission, NetAmount: d.Net,
-		RefundedAmount: d.Refunded,
+		RefundedAmount: d.Refunded, Currency: sar(),
 	}
+}
+
+// sar is the currency of amounts that are never in another one.
+func sar() *gen.Currency {
+	currency := gen.Currency(models.Currency)
+
+	return &currency
 }

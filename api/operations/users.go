@@ -156,10 +156,10 @@ func (o *Operations) RemoveUser(ctx context.Context, r gen.RemoveUserRequestObje
 func accountOf(u *models.User, use accounts.AccountUse) gen.Account {
 	label := u.Role.Label()
 
-	return gen.Account{
+	return labelled(gen.Account{
 		ID: u.ID, Name: u.Name, Email: u.Email, Phone: u.Phone, Role: u.Role, RoleLabelAr: label.AR, RoleLabelEn: label.EN,
 		ProviderID: u.ProviderID, Locale: u.Locale, State: u.State(), EmailVerified: u.EmailVerifiedAt != nil,
 		SecondFactor: u.SecondFactorAt != nil, CreatedAt: utc(u.CreatedAt), UpdatedAt: utc(u.UpdatedAt), LastLoginAt: utcOrNil(use.LastLoginAt),
 		LockedUntil: utcOrNil(use.LockedUntil),
-	}
+	})
 }

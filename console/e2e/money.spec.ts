@@ -33,7 +33,7 @@ test('a part is refunded by its quote, and a second person approves it', async (
   await choose(form, t('field.type'), t('enum.PARTIAL'));
   await field(form, t('field.amount')).fill('5500.50');
   await field(form, t('field.reason')).fill('Five of six do not travel');
-  await form.getByRole('button', { name: t('refund.go') }).click();
+  await form.locator('[type=submit]').click();
   await expect(form).toBeHidden();
 
   const finance = await Caller.as('FINANCE_ADMIN');
@@ -55,7 +55,7 @@ test('a part is refunded by its quote, and a second person approves it', async (
     .click();
   const approve = dialog(other, t('refund.approve'));
   await field(approve, t('field.note')).fill('Seen the cancellation');
-  await approve.getByRole('button', { name: t('refund.approve') }).click();
+  await approve.locator('[type=submit]').click();
   await expect(approve).toBeHidden();
   await expect
     .poll(async () => (await only<Schemas['Refund']>(finance, path)).status, { timeout: 30_000 })
@@ -84,7 +84,7 @@ test('a refund whose answer is lost is sent again under its key, and made once',
   await page.getByRole('button', { name: t('refund.start'), exact: true }).click();
   const form = dialog(page, t('refund.startOf', { number: booking.booking_number }));
   await choose(form, t('field.type'), t('enum.FULL'));
-  await form.getByRole('button', { name: t('refund.go') }).click();
+  await form.locator('[type=submit]').click();
   await expect(form.getByText(t('form.unknown'))).toBeVisible();
   await page.keyboard.press('Escape');
   await expect(field(form, t('field.reason'))).toBeDisabled();
@@ -125,7 +125,7 @@ test('lines of a company are marked as transferred, and one is taken back by ano
   const reference = `BANK-${Date.now()}`;
   await field(form, t('field.payoutReference')).fill(reference);
   await field(form, t('field.payoutDate')).fill(day(0));
-  await form.getByRole('button', { name: t('ledger.markGo') }).click();
+  await form.locator('[type=submit]').click();
   await expect(form).toBeHidden();
 
   const finance = await Caller.as('FINANCE_ADMIN');
@@ -177,7 +177,7 @@ test('a company is paid all that it is owed, from the list of balances', async (
   const reference = `BANK-${Date.now()}`;
   await field(form, t('field.payoutReference')).fill(reference);
   await field(form, t('field.payoutDate')).fill(day(0));
-  await form.getByRole('button', { name: t('ledger.markGo') }).click();
+  await form.locator('[type=submit]').click();
   await expect(form).toBeHidden({ timeout: 60_000 });
   await expect(page.getByText(t('list.empty'))).toBeVisible();
 
@@ -223,12 +223,13 @@ test('a payout by hand is confirmed by another person', async ({ page, t }) => {
     .getByRole('button', { name: t('refund.confirmPayout') })
     .click();
   const form = dialog(page, t('refund.confirmPayout'));
-  await field(form, t('field.payoutReference')).fill('SARIE-4711');
-  await form.getByRole('button', { name: t('refund.confirmPayout') }).click();
+  const reference = `SARIE-${Date.now()}`;
+  await field(form, t('field.payoutReference')).fill(reference);
+  await form.locator('[type=submit]').click();
   await expect(form).toBeHidden();
   const refund = () => only<Schemas['Refund']>(finance, `/api/v1/admin/refunds?booking_id=${booking.id}`);
   await expect.poll(async () => (await refund()).status, { timeout: 30_000 }).toBe('SUCCEEDED');
-  expect((await refund()).payout_reference).toBe('SARIE-4711');
+  expect((await refund()).payout_reference).toBe(reference);
 });
 
 test('the ledger is exported', async ({ page, t }) => {

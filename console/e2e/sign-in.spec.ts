@@ -74,8 +74,8 @@ test('what moves money asks for a fresh code, and the same request goes on by it
     .check();
   await page.getByRole('button', { name: t('ledger.mark', { count: 1 }) }).click();
   const form = dialog(page, t('ledger.mark', { count: 1 }));
-  await field(form, t('field.payoutReference')).fill('BANK-1');
-  await form.getByRole('button', { name: t('ledger.markGo') }).click();
+  await field(form, t('field.payoutReference')).fill(`BANK-${Date.now()}`);
+  await form.locator('[type=submit]').click();
   const ask = dialog(page, t('stepUp.title'));
   await field(ask, t('signIn.code')).fill(totp(secret));
   await ask.getByRole('button', { name: t('stepUp.go') }).click();

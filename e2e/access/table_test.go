@@ -62,6 +62,7 @@ GetSingleSignOn      -       | 200                         | 200                
 StartSingleSignOn    -       | 404                         | 404                         | 404                         | 404                         | 404                         | 404                         | 404
 FinishSingleSignOn   -       | 404                         | 404                         | 404                         | 404                         | 404                         | 404                         | 404
 StepUp               -       | 401                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
+StepUpBySignOn       -       | 401                         | 404                         | 404                         | 404                         | 404                         | 404                         | 404
 ListSessions         -       | 401                         | 200                         | 200                         | 200                         | 200                         | 200                         | 200
 EndSessions          -       | 401                         | 204                         | 204                         | 204                         | 204                         | 204                         | 204
 SendVerification     -       | 401                         | 202                         | 202                         | 202                         | 202                         | 202                         | 202
@@ -161,6 +162,7 @@ GetPaymentTransaction kept   | 401                         | 403                
 RefundLatePayment    kept    | 401                         | 403                         | 403                         | 403                         | 403                         | 409 404 404                 | 409 404 404
 ListRefunds          -       | 401                         | 403                         | 403                         | 403                         | 200                         | 200                         | 200
 GetRefund            kept    | 401                         | 403                         | 403                         | 403                         | 200 404 404                 | 200 404 404                 | 200 404 404
+PreviewOrderedRefund kept    | 401                         | 403                         | 403                         | 403                         | 409 404 404                 | 409 404 404                 | 409 404 404
 ListIncidents        -       | 401                         | 403                         | 403                         | 403                         | 200                         | 200                         | 200
 GetIncident          kept    | 401                         | 403                         | 403                         | 403                         | 200 404 404                 | 200 404 404                 | 200 404 404
 AssignIncident       kept    | 401                         | 403                         | 403                         | 403                         | 200 404 404                 | 200 404 404                 | 200 404 404
@@ -174,8 +176,8 @@ ConfirmRefundPayout  kept    | 401                         | 403                
 RejectRefundPayout   kept    | 401                         | 403                         | 403                         | 403                         | 403                         | 200 404 404                 | 200 404 404
 ListBookings         -       | 401                         | 403                         | 403                         | 403                         | 200                         | 200                         | 200
 SendCheckoutLink     sale    | 401                         | 403                         | 403                         | 403                         | 409 202 404 404             | 409 202 404 404             | 409 202 404 404
-GetRefundQuote       sale    | 401                         | 403                         | 403                         | 403                         | 403                         | 200 409 404 404             | 200 409 404 404
-PreviewRefund        sale    | 401                         | 403                         | 403                         | 403                         | 403                         | 200 409 404 404             | 200 409 404 404
+GetRefundQuote       sale    | 401                         | 403                         | 403                         | 403                         | 200 409 404 404             | 200 409 404 404             | 200 409 404 404
+PreviewRefund        sale    | 401                         | 403                         | 403                         | 403                         | 200 409 404 404             | 200 409 404 404             | 200 409 404 404
 RefundBooking        sale    | 401                         | 403                         | 403                         | 403                         | 403                         | 201 409 404 404             | 201 409 404 404
 GetFinancialSummary  -       | 401                         | 403                         | 403                         | 403                         | 403                         | 200                         | 200
 ListFinancialRecords -       | 401                         | 403                         | 403                         | 403                         | 403                         | 200                         | 200
@@ -194,7 +196,7 @@ GetProviderDashboard -       | 401                         | 403                
 StreamProviderDashboardEvents - | 401                         | 403                         | 200                         | 200                         | 403                         | 403                         | 403
 ListProviderFinancialRecords - | 401                       | 403                         | 200                         | 200                         | 403                         | 403                         | 403
 GetProviderFinancialSummary - | 401                        | 403                         | 200                         | 200                         | 403                         | 403                         | 403
-ListAuditLogs        -       | 401                         | 403                         | 403                         | 403                         | 403                         | 403                         | 200
+ListAuditLogs        -       | 401                         | 403                         | 403                         | 403                         | 403                         | 200                         | 200
 ExportAuditLogs      -       | 401                         | 403                         | 403                         | 403                         | 403                         | 403                         | 403/200
 `
 

@@ -34,6 +34,8 @@ func (s *Server) routes() http.Handler {
 		mux.HandleFunc(path, s.serve(handlers))
 	}
 
+	// A person has opened an address that no page has.
+	mux.HandleFunc("GET /pay/", func(w http.ResponseWriter, r *http.Request) { s.render(w, r, http.StatusNotFound, nil) })
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { s.notFound("page").Write(w) })
 
 	return mux

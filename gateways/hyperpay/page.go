@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -46,7 +47,7 @@ func Page(w io.Writer, d gateways.PageView) (policy string, err error) {
 		return "", err
 	}
 
-	if policy, err = ContentPolicy(d.Checkout[DataOrigin], d.Nonce); err != nil {
+	if policy, err = ContentPolicy(d.Checkout[DataOrigin], d.Nonce, hasBrand(v.Brands, applePay)); err != nil {
 		return "", err
 	}
 
@@ -60,16 +61,34 @@ func Page(w io.Writer, d gateways.PageView) (policy string, err error) {
 	return policy, err
 }
 
-// ContentPolicy is the Content-Security-Policy of Page: scripts, styles and calls of the widget's origin alone. Frames and
-// forms may go to any https address, because the pages of 3-D Secure are those of the customer's bank. The widget sets styles of its
-// own, so that inline styles cannot be refused. Error: an origin that is no web address, or a nonce that is none.
-func ContentPolicy(origin, nonce string) (string, error) {
+// applePay is the widget's name of Apple Pay. Its button is a script of Apple's.
+const (
+	applePay       = "APPLEPAY"
+	appleScripts   = "https://applepay.cdn-apple.com"
+	appleSessions  = "https://apple-pay-gateway.apple.com https://apple-pay-gateway-cert.apple.com"
+	appleResources = appleScripts
+)
+
+func hasBrand(brands, name string) bool { return slices.Contains(strings.Fields(brands), name) }
+
+// ContentPolicy is the Content-Security-Policy of Page: scripts, styles and calls of the widget's origin alone, and of Apple's where
+// its button is shown. Frames and forms may go to any https address, because the pages of 3-D Secure are those of the customer's bank.
+// The widget sets styles of its own, so that inline styles cannot be refused. Error: an origin that is no web address, or a nonce
+// that is none.
+func ContentPolicy(origin, nonce string, withApplePay bool) (string, error) {
 	if !isWebAddress(origin) || !originForm.MatchString(origin) || !nonceForm.MatchString(nonce) {
 		return "", errPage
 	}
 
-	return "default-src 'none'; script-src 'nonce-" + nonce + "' " + origin + "; style-src 'unsafe-inline' " + origin +
-		"; img-src data: " + origin + "; font-src " + origin + "; connect-src " + origin + "; frame-src https: " + origin +
+	scripts, calls, resources := origin, origin, origin
+	if withApplePay {
+		scripts += " " + appleScripts
+		calls += " " + appleScripts + " " + appleSessions
+		resources += " " + appleResources
+	}
+
+	return "default-src 'none'; script-src 'nonce-" + nonce + "' " + scripts + "; style-src 'unsafe-inline' " + origin +
+		"; img-src data: " + resources + "; font-src " + resources + "; connect-src " + calls + "; frame-src https: " + origin +
 		"; form-action 'self' https: " + origin + "; base-uri 'none'; frame-ancestors 'none'", nil
 }
 
@@ -95,6 +114,7 @@ type pageView struct {
 	Expires                         string
 	Script, Integrity, Brands       string
 	ReturnURL                       string
+	Back                            bool // ReturnURL is another page than this one
 }
 
 func view(d *gateways.PageView) (pageView, error) {
@@ -102,7 +122,7 @@ func view(d *gateways.PageView) (pageView, error) {
 		Lang: "ar", Dir: "rtl", OtherLang: "en", OtherName: "English", Text: arabic, Nonce: d.Nonce,
 		CSS:  template.CSS(pageCSS), //nolint:gosec // our own file, embedded
 		Open: d.Status == gateways.CheckoutOpen, Amount: grouped(d.Amount), Currency: d.Currency, Method: d.Method.Label().AR,
-		Description: httpcall.Plain(d.Description, maxTitle), ReturnURL: d.ReturnURL, DescriptionLang: "en", DescriptionDir: "ltr",
+		Description: httpcall.Plain(d.Description, maxTitle), ReturnURL: d.ReturnURL, Back: !d.ReturnsHere, DescriptionLang: "en", DescriptionDir: "ltr",
 	}
 
 	if d.Lang == "en" {

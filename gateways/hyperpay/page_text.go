@@ -4,7 +4,7 @@ package hyperpay
 
 var arabic = map[string]string{
 	"brand": "رحلة", "page_title": "الدفع الآمن", "amount": "المبلغ", "vat": "شامل ضريبة القيمة المضافة", "sar": "ر.س",
-	"expires": "ادفع قبل الساعة", "riyadh": "بتوقيت الرياض", "back": "العودة",
+	"expires": "ادفع قبل الساعة", "riyadh": "بتوقيت الرياض", "back": "العودة", "close": "يمكنك إغلاق هذه الصفحة.",
 	"secure":     "تُدخل بيانات بطاقتك لدى هايبر باي، ولا تصل إلينا.",
 	"no_script":  "يحتاج الدفع إلى تفعيل جافاسكريبت في متصفحك.",
 	"open_title": "إتمام الدفع", "open_note": "", "again": "رُفضت البطاقة؟ ادفع بأخرى",
@@ -17,7 +17,7 @@ var arabic = map[string]string{
 
 var english = map[string]string{
 	"brand": "Rihla", "page_title": "Secure payment", "amount": "Amount", "vat": "VAT included", "sar": "SAR",
-	"expires": "Pay before", "riyadh": "Riyadh time", "back": "Back",
+	"expires": "Pay before", "riyadh": "Riyadh time", "back": "Back", "close": "You may close this page.",
 	"secure":     "Your card details are entered at HyperPay and do not reach us.",
 	"no_script":  "To pay, JavaScript must be switched on in your browser.",
 	"open_title": "Complete your payment", "open_note": "", "again": "Was the card declined? Pay with another one",

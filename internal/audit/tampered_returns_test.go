@@ -24,7 +24,10 @@ func (w *world) cameBack(t *testing.T) {
 			PaymentMethod: tx.PaymentMethod, OccurredAt: time.Now(), GatewayRefundID: "re-" + r.ID.String(), Revises: true,
 		}, time.Now())
 		require.NoError(t, err)
-		require.True(t, stored.Known)
+		require.True(t, stored.Deliver)
+
+		_, err = w.s.Refunds.SettleRefund(t.Context(), r.ID, models.RefundResult{}, time.Now())
+		require.NoError(t, err)
 	}
 
 	by := db.Actor{UserID: w.Users[models.RoleAdmin].ID, Role: models.RoleAdmin, RequestID: "req-returned"}

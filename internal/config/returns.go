@@ -1,6 +1,7 @@
 package config
 
 import (
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,10 +21,17 @@ var browserSchemes = []string{
 	"mailto", "tel", "sms",
 }
 
-// ReturnRules say to which addresses customers may be sent after they have paid.
+// ReturnRules say to which addresses customers may be sent after they have paid. Where hosts are named, that of PUBLIC_URL is one of them:
+// the console is there, and companies that pay for a campaign come back to it.
 func (c Config) ReturnRules() models.ReturnRules {
+	hosts := lowerEach(c.Returns.Hosts)
+
+	if own, err := url.Parse(c.App.PublicURL); err == nil && len(hosts) > 0 && own.Scheme == "https" && own.Host != "" {
+		hosts = append(hosts, lowerEach([]string{own.Host})...)
+	}
+
 	return models.ReturnRules{
-		Hosts: lowerEach(c.Returns.Hosts), Schemes: lowerEach(c.Returns.Schemes), Loopback: c.App.Env == Development,
+		Hosts: hosts, Schemes: lowerEach(c.Returns.Schemes), Loopback: c.App.Env == Development,
 	}
 }
 

@@ -23,6 +23,13 @@ func TestReturnRules(t *testing.T) {
 	c.App.Env = config.Production
 	require.False(t, c.ReturnRules().Loopback, "production sends nobody to this machine")
 
+	// The console is at PUBLIC_URL, and companies that pay for a campaign come back to it.
+	c.App.PublicURL = "https://Pay.rihla.test:443"
+	require.Contains(t, c.ReturnRules().Hosts, "pay.rihla.test")
+
+	c.Returns.Hosts = nil
+	require.Empty(t, c.ReturnRules().Hosts, "any host")
+
 	for name, values := range map[string][]string{
 		"RETURN_URL_HOSTS":   {"https://app.rihla.test", "app.rihla.test/path", "*", "*.test", "a b", "*app.test"},
 		"RETURN_URL_SCHEMES": {"https", "javascript", "data", "intent", "rihla://", "1x"},

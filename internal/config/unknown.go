@@ -17,7 +17,7 @@ type UnknownVariable struct {
 
 // ownPrefixes begin names of ours and of hardly any other program.
 var ownPrefixes = []string{
-	"GATEWAY_A_", "WALLET_B_", "WEBHOOK_SECRETS_", "RATE_LIMIT_", "LOGIN_", "JWT_", "MEDIA_", "SMS_", "VAT_RATE_", "BOOKING_",
+	"GATEWAY_A_", "WALLET_B_", "WEBHOOK_SECRETS_", "RATE_LIMIT_", "PAGE_SIZE_", "LOGIN_", "JWT_", "MEDIA_", "SMS_", "VAT_RATE_", "BOOKING_",
 	"BILL_PAYMENT_",
 }
 

@@ -52,8 +52,9 @@ const (
 	DataRetryUntil    = "retry_until"
 	DataLockedUntil   = "locked_until"
 	DataDepartureWas  = "departure_was"
-	DataTokenID       = "token_id"   // of the secret that the link of the mail gets when it is sent
-	DataRefundable    = "refundable" // not empty: the customer may have all of it back
+	DataTokenID       = "token_id"      // of the secret that the link of the mail gets when it is sent
+	DataBookingStays  = "booking_stays" // not empty: the refund has not cancelled the booking
+	DataRefundable    = "refundable"    // not empty: the customer may have all of it back
 )
 
 // MessageOf is the message of an outbox row.

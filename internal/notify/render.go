@@ -105,7 +105,7 @@ type values struct {
 	Name, Booking, Trip, Campaign, Amount, Departure, DepartureWas, RetryUntil string
 	Seats, VAT, Method, Link                                                   string
 
-	Refundable bool
+	Refundable, Stays bool
 }
 
 // tableRow is one line of a mail's table.
@@ -214,7 +214,7 @@ func (w *writer) values(m Message) (values, error) {
 		return values{}, permanentf("a message about a checkout without its address")
 	}
 
-	v.Refundable = m.Data[DataRefundable] != ""
+	v.Refundable, v.Stays = m.Data[DataRefundable] != "", m.Data[DataBookingStays] != ""
 
 	// A message about a moved trip may lack an amount.
 	if text := m.Data[DataAmount]; text != "" || m.Kind != models.NotifyTripMoved {

@@ -283,3 +283,21 @@ func TestGrouped(t *testing.T) {
 		require.Equal(t, want, grouped(models.MustMoney(amount)))
 	}
 }
+
+func TestRefundThatLeavesTheBooking(t *testing.T) {
+	t.Parallel()
+
+	for locale, want := range map[models.Locale]string{models.LocaleEnglish: "booking stays confirmed.", models.LocaleArabic: "مؤكدًا."} {
+		for _, channel := range []models.NotificationChannel{models.NotifyEmail, models.NotifySMS} {
+			m := testMessage(models.NotifyRefundSucceeded, channel, locale)
+			out, err := newTestRenderer(t).Render(m)
+			require.NoError(t, err)
+			require.NotContains(t, out.Text, want)
+
+			m.Data[DataBookingStays] = "true"
+			out, err = newTestRenderer(t).Render(m)
+			require.NoError(t, err)
+			require.Contains(t, out.Text, want)
+		}
+	}
+}

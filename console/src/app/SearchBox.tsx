@@ -22,7 +22,6 @@ export function SearchBox() {
           size="xs"
           type="search"
           data-search=""
-          dir="auto"
           aria-label={t('search.label')}
           placeholder={t('search.placeholder')}
           leftSection={<IconSearch size={14} />}

@@ -1,12 +1,13 @@
 import { Burger, Drawer, Skeleton } from '@mantine/core';
-import { useDisclosure, useHotkeys } from '@mantine/hooks';
+import { useDisclosure, useNetwork } from '@mantine/hooks';
 import { useEffect, useRef } from 'react';
-import { NavLink, Outlet, useLocation, useNavigate, useNavigation } from 'react-router';
+import { Link, NavLink, Outlet, useLocation, useNavigate, useNavigation } from 'react-router';
 import { may } from '@/api/access';
 import type { Me } from '@/api/identity';
 import { Answer } from '@/components/Card';
 import ui from '@/components/ui.module.css';
 import { useWords } from '@/i18n/useWords';
+import { keyOf } from '@/lib/keys';
 import { isProvider, useMeQuery } from './me';
 import { navItems, type NavItem } from './nav';
 import { SearchBox } from './SearchBox';
@@ -43,13 +44,14 @@ function Frame({ me }: { me: Me }) {
   const [keys, { toggle: toggleKeys, close: closeKeys }] = useDisclosure();
   const { pathname } = useLocation();
   const going = useNavigation().state !== 'idle';
+  const offline = !useNetwork().online;
+  // A page that the role has nothing to do on is not asked for, whatever the address says.
+  const page = navItems.find(({ path }) => path !== '/' && (pathname === path || pathname.startsWith(`${path}/`)));
+  const closed = page !== undefined && !me.second_factor_needed && !pages.includes(page);
   useEffect(close, [pathname, close]);
   useGoTo(pages);
-  useHotkeys([
-    ['/', focusSearch],
-    ['shift+?', toggleKeys],
-    ['?', toggleKeys],
-  ]);
+  useKey('/', focusSearch);
+  useKey('?', toggleKeys);
 
   return (
     <div className={classes.frame}>
@@ -81,9 +83,24 @@ function Frame({ me }: { me: Me }) {
       </Drawer>
       <main id="main" className={classes.main} tabIndex={-1} aria-busy={going}>
         {going && <Skeleton className={classes.going} height={2} />}
-        <Outlet />
+        {offline && (
+          <p role="status" className={ui.notice}>
+            {t('error.offline')}
+          </p>
+        )}
+        {closed ? <NoAccess /> : <Outlet />}
       </main>
       <ShortcutsDialog opened={keys} close={closeKeys} pages={pages} />
+    </div>
+  );
+}
+
+function NoAccess() {
+  const { t } = useWords();
+  return (
+    <div className={ui.message}>
+      <h1>{t('error.noAccess')}</h1>
+      <Link to="/">{t('nav.overview')}</Link>
     </div>
   );
 }
@@ -120,6 +137,21 @@ const isTyping = (target: EventTarget | null) =>
   target instanceof HTMLElement &&
   (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName));
 
+/** A key that does something wherever nothing is typed. */
+function useKey(key: string, act: () => void) {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || keyOf(event) !== key) return;
+      event.preventDefault();
+      act();
+    };
+    window.addEventListener('keydown', onKey);
+    return () => {
+      window.removeEventListener('keydown', onKey);
+    };
+  }, [key, act]);
+}
+
 /** `g` and then a page's letter goes there. */
 function useGoTo(pages: NavItem[]) {
   const navigate = useNavigate();
@@ -128,11 +160,12 @@ function useGoTo(pages: NavItem[]) {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-      if (event.key === 'g') {
+      const key = keyOf(event);
+      if (key === 'g') {
         begun.current = event.timeStamp;
         return;
       }
-      const page = event.timeStamp - begun.current < 1500 ? pages.find(({ key }) => key === event.key) : undefined;
+      const page = event.timeStamp - begun.current < 1500 ? pages.find((page) => page.key === key) : undefined;
       begun.current = 0;
       if (!page) return;
       event.preventDefault();

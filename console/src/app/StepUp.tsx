@@ -1,5 +1,4 @@
 import { Button, Modal, TextInput } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState, type SyntheticEvent } from 'react';
 import { stepUp } from '@/api/identity';
 import { setHooks } from '@/api/transport';
@@ -8,6 +7,7 @@ import ui from '@/components/ui.module.css';
 import { currentLanguage } from '@/i18n';
 import { useWords } from '@/i18n/useWords';
 import { meKey } from './me';
+import { queries } from './queries';
 import { pageNow, pathNow, router } from './router';
 
 type Decide = (done: boolean) => void;
@@ -30,7 +30,12 @@ setHooks({
     return asked;
   },
   signedOut: () => {
-    if (!pageNow().startsWith('/sign-in')) void router.navigate(`/sign-in?back=${encodeURIComponent(pathNow())}`);
+    if (pageNow().startsWith('/sign-in')) return;
+    // A person who was signed in is told why this page comes; for others it is the way in.
+    const ended = queries.getQueryData(meKey) === undefined ? '' : '&ended=true';
+    void router.navigate(`/sign-in?back=${encodeURIComponent(pathNow())}${ended}`).then(() => {
+      queries.clear();
+    });
   },
   enrol: () => {
     if (pageNow() !== '/security') void router.navigate('/security');
@@ -40,7 +45,6 @@ setHooks({
 /** Asks for a fresh code of the second factor when an operation needs one, and then lets the same request go again. */
 export function StepUpDialog() {
   const { t } = useWords();
-  const queries = useQueryClient();
   const [decide, setDecide] = useState<Decide | null>(null);
   const [code, setCode] = useState('');
   const [error, setError] = useState<unknown>(null);

@@ -1,5 +1,5 @@
 import { Skeleton } from '@mantine/core';
-import { useId, type ReactNode } from 'react';
+import { useEffect, useId, useState, type ReactNode } from 'react';
 import { useWords } from '@/i18n/useWords';
 import { ErrorMessage } from './Messages';
 import classes from './ui.module.css';
@@ -17,6 +17,26 @@ export function Card({ title, aside, children }: { title?: ReactNode; aside?: Re
       )}
       {children}
     </section>
+  );
+}
+
+/** How long an answer may take before the page says that it is late, in milliseconds. */
+const late = 5_000;
+
+/** Says, beside a skeleton, that the answer is late. */
+export function Slow() {
+  const { t } = useWords();
+  const [slow, setSlow] = useState(false);
+  useEffect(() => {
+    const timer = window.setTimeout(setSlow, late, true);
+    return () => {
+      window.clearTimeout(timer);
+    };
+  }, []);
+  return (
+    <p role="status" className={classes.small}>
+      {slow && t('list.slow')}
+    </p>
   );
 }
 
@@ -64,6 +84,7 @@ export function Answer<T>({
         {Array.from({ length: lines }, (_, line) => (
           <Skeleton key={line} height={14} mb={8} width={line % 2 ? '70%' : '95%'} />
         ))}
+        <Slow />
       </div>
     );
   }

@@ -5,6 +5,7 @@ import { useMediaQuery } from '@mantine/hooks';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
 import { useWords } from '@/i18n/useWords';
+import { keyOf } from '@/lib/keys';
 import type { Column } from './columns';
 import { DataRow, inside } from './DataRow';
 import { SortHead } from './SortHead';
@@ -76,18 +77,38 @@ export function DataTable<T extends object>(props: Props<T>) {
     requestAnimationFrame(() => body.current?.querySelector<HTMLElement>(`[data-index="${String(next)}"]`)?.focus());
   };
 
+  // From anywhere on the page j and k go to the rows, as long as nothing else has the focus.
+  const goTo = useRef(focus);
+  useEffect(() => {
+    goTo.current = focus;
+  });
+  useEffect(() => {
+    const onPage = (event: globalThis.KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || !['j', 'k'].includes(keyOf(event))) return;
+      const at = document.activeElement;
+      if (at !== null && at !== document.body && at.tagName !== 'MAIN' && at !== wrap.current) return;
+      goTo.current(active);
+      event.preventDefault();
+    };
+    window.addEventListener('keydown', onPage);
+    return () => {
+      window.removeEventListener('keydown', onPage);
+    };
+  }, [active]);
+
   const onKey = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey || inside(event)) return;
     // The row that has the focus: a line that came meanwhile moves it on without a word.
     const index = Number((event.target as HTMLElement).closest('tr')?.dataset['index'] ?? active);
     const at = rows[index];
     const steps: Record<string, number> = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: 10, PageUp: -10 };
-    const step = steps[event.key];
+    const key = keyOf(event.nativeEvent);
+    const step = steps[key];
     if (step !== undefined) focus(index + step);
-    else if (event.key === 'Home') focus(0);
-    else if (event.key === 'End') focus(rows.length - 1);
-    else if (event.key === 'Enter' && at && open) open(at);
-    else if ((event.key === 'x' || event.key === ' ') && at && selection) selection.toggle(rowId(at));
+    else if (key === 'Home') focus(0);
+    else if (key === 'End') focus(rows.length - 1);
+    else if (key === 'Enter' && at && open) open(at);
+    else if ((key === 'x' || key === ' ') && at && selection) selection.toggle(rowId(at));
     else return;
     event.preventDefault();
   };

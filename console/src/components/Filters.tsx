@@ -1,6 +1,6 @@
 import { Button, Select, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
-import { IconFilter, IconSearch } from '@tabler/icons-react';
+import { IconFilter, IconSearch, IconX } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import { useWords } from '@/i18n/useWords';
 import { periodChange } from '@/lib/dates';
@@ -25,7 +25,8 @@ export interface Choice {
 export interface Filter {
   name: string;
   label: string;
-  kind: 'search' | 'choice' | 'text' | 'day';
+  /** `id` comes by a link alone: it is shown while it narrows the list, and can be taken away. */
+  kind: 'search' | 'choice' | 'text' | 'day' | 'id';
   choices?: Choice[];
   placeholder?: string;
   /** One of the two ends of a period, which the API wants both of. */
@@ -55,7 +56,7 @@ export function Filters({ filters, values, set, clear }: Props) {
           }}
         />
       ))}
-      {filters.some(({ kind }) => kind !== 'search') && (
+      {filters.some(({ kind }) => kind !== 'search' && kind !== 'id') && (
         <div className={`${classes.tight ?? ''} ${classes.toggle ?? ''}`}>
           <Button
             size="xs"
@@ -88,6 +89,26 @@ interface FieldProps {
 }
 
 function Field({ filter, value, change }: FieldProps) {
+  const { t } = useWords();
+  if (filter.kind === 'id') {
+    if (value === '') return null;
+    return (
+      <div className={classes.tight}>
+        <Button
+          size="xs"
+          variant="light"
+          rightSection={<IconX size={13} />}
+          aria-label={t('list.without', { filter: filter.label })}
+          title={value}
+          onClick={() => {
+            change('');
+          }}
+        >
+          {filter.label}&nbsp;<bdi className="ltr">…{value.slice(-8)}</bdi>
+        </Button>
+      </div>
+    );
+  }
   if (filter.kind === 'choice') {
     return (
       <Select
@@ -126,7 +147,6 @@ function Typed({ filter, value, change }: FieldProps) {
       leftSection={search ? <IconSearch size={14} /> : undefined}
       data-search={search ? '' : undefined}
       value={text}
-      dir={filter.kind === 'search' ? 'auto' : undefined}
       onChange={(event) => {
         setText(event.currentTarget.value);
         later(event.currentTarget.value.trim());

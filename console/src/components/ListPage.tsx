@@ -1,16 +1,17 @@
 import { Button, Menu, Skeleton } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
-import { IconColumns3, IconDownload, IconRefresh } from '@tabler/icons-react';
+import { IconColumns3, IconRefresh } from '@tabler/icons-react';
 import { useCallback, type ReactNode } from 'react';
 import type { PageName } from '@/app/nav';
 import { useFilters } from '@/hooks/useFilters';
 import { mostRows, useList, type List, type ReadPage } from '@/hooks/useList';
 import { useWords } from '@/i18n/useWords';
-import { csvOf, download } from '@/lib/csv';
-import { dayIn, dayText, wholePeriod } from '@/lib/dates';
+import { dayText, wholePeriod } from '@/lib/dates';
 import { countText } from '@/lib/money';
 import type { Column } from './columns';
+import { Slow } from './Card';
 import { DataTable, type Selection } from './DataTable';
+import { ExportMenu } from './ExportMenu';
 import { Filters, type Filter } from './Filters';
 import { EmptyMessage, ErrorMessage } from './Messages';
 import { PageHead } from './PageHead';
@@ -31,12 +32,14 @@ interface Props<T> {
   /** How the API sorts when it is not asked: shown and not sent. An order of the page's own is one of its `defaults`. */
   sort?: string;
   /** What can be done on the page; with the list, where it depends on what is shown. */
+  /** Files that the API itself makes of what the filters find, as items of the export menu. */
+  exports?: (filters: Record<string, string>) => ReactNode;
   actions?: ReactNode | ((list: List<T>, filters: Record<string, string>) => ReactNode);
   /** Between filters and rows, such as totals. */
   above?: (list: List<T>, filters: Record<string, string>) => ReactNode;
 }
 
-/** A list: filters in the address, columns to choose, rows behind a cursor, and CSV of what is shown. */
+/** A list: filters in the address, columns to choose, rows behind a cursor, and one menu to export it. */
 export function ListPage<T extends object>(props: Props<T>) {
   const { t, language } = useWords();
   const { filters, set, clear } = useFilters(
@@ -56,27 +59,21 @@ export function ListPage<T extends object>(props: Props<T>) {
     if (hasNextPage && !isFetching) void fetchNextPage();
   }, [hasNextPage, isFetching, fetchNextPage]);
 
-  const save = () => {
-    const shown = props.columns.filter(({ id }) => visibility[id] !== false);
-    const rows = [shown.map(({ header }) => header), ...list.rows.map((row) => shown.map(({ text }) => text(row)))];
-    download(`${props.name}-${dayIn(new Date())}.csv`, csvOf(rows));
-  };
-
   return (
     <div className={classes.page} data-fill="">
       <PageHead title={props.title ?? t(`nav.${props.name}`)} help={props.name}>
         {typeof props.actions === 'function' ? props.actions(list, asked) : props.actions}
         <ColumnsMenu columns={props.columns} visibility={visibility} set={setVisibility} />
-        <Button
-          size="xs"
-          variant="default"
-          leftSection={<IconDownload size={14} />}
-          disabled={list.rows.length === 0}
-          onClick={save}
-          title={t('list.csvOf', { count: list.rows.length })}
+        <ExportMenu
+          name={props.name}
+          columns={props.columns}
+          visibility={visibility}
+          list={list}
+          rowId={props.rowId}
+          selected={props.selection?.ids}
         >
-          CSV
-        </Button>
+          {props.exports?.(asked)}
+        </ExportMenu>
       </PageHead>
       <Filters filters={props.filters} values={filters} set={set} clear={clear} />
       {asked !== filters && (
@@ -100,7 +97,8 @@ export function ListPage<T extends object>(props: Props<T>) {
       />
       <div className={table.foot}>
         <span aria-live="polite">
-          {t('list.shown', { shown: countText(list.rows.length, language), total: countText(list.total, language) })}
+          {list.data &&
+            t('list.shown', { shown: countText(list.rows.length, language), total: countText(list.total, language) })}
         </span>
         {list.hasNextPage &&
           (list.readingAll ? (
@@ -148,6 +146,7 @@ function Rows<T extends object>(props: RowsProps<T>) {
         {Array.from({ length: 12 }, (_, line) => (
           <Skeleton key={line} height={20} m={10} width="auto" />
         ))}
+        <Slow />
       </div>
     );
   }

@@ -40,7 +40,7 @@ export function ErrorMessage({ error, retry }: { error: unknown; retry?: () => v
           {api.code} · {t('error.request')} <CopyId id={api.requestId} />
         </span>
       )}
-      {retry && (
+      {retry && !(api && [403, 404, 410, 422].includes(api.status)) && (
         <Button size="xs" variant="default" leftSection={<IconRefresh size={14} />} onClick={retry}>
           {t('error.retry')}
         </Button>

@@ -3,11 +3,20 @@ import { useWords } from '@/i18n/useWords';
 import { dayText, exactText, momentText, relativeText } from '@/lib/dates';
 
 /** A moment in Riyadh, or how long ago it was; the other one, and the zone, on pointing at it. */
-export function When({ at, relative = false }: { at: string | null | undefined; relative?: boolean }) {
+export function When({
+  at,
+  relative = false,
+  ahead = false,
+}: {
+  at: string | null | undefined;
+  relative?: boolean;
+  /** It may be still to come; everything else has been, whatever the clocks say. */
+  ahead?: boolean;
+}) {
   const { t, language } = useWords();
   const now = useNow();
   if (!at) return <span className="dimmed">–</span>;
-  const ago = relativeText(at, now, language);
+  const ago = relativeText(at, relative && !ahead ? Math.max(now, Date.parse(at)) : now, language);
   const exact = t('time.inRiyadh', { time: exactText(at, language) });
   return (
     <time dateTime={at} title={relative ? exact : `${exact} · ${ago}`}>

@@ -1,6 +1,7 @@
 import { MultiSelect, PasswordInput, Select, Textarea, TextInput } from '@mantine/core';
 import { withChosen } from '@/components/Filters';
 import { useWords } from '@/i18n/useWords';
+import { currencyText } from '@/lib/money';
 import type { Field } from './fields';
 
 interface Props {
@@ -22,7 +23,7 @@ const types: Partial<Record<NonNullable<Field['kind']>, string>> = {
 const leftToRight = new Set<Field['kind']>(['email', 'phone', 'money', 'number', 'rate', 'password']);
 
 export function FieldInput({ field, value, error, disabled, first, change }: Props) {
-  const { t } = useWords();
+  const { t, language } = useWords();
   const { kind = 'text', label, hint, required = false, choices = [] } = field;
   const shared = { label, description: hint, error, disabled, required, 'data-autofocus': first || undefined };
   const onText = (event: { currentTarget: { value: string } }) => {
@@ -56,8 +57,7 @@ export function FieldInput({ field, value, error, disabled, first, change }: Pro
       />
     );
   }
-  if (kind === 'area')
-    return <Textarea {...shared} dir="auto" autosize minRows={2} maxRows={8} value={value} onChange={onText} />;
+  if (kind === 'area') return <Textarea {...shared} autosize minRows={2} maxRows={8} value={value} onChange={onText} />;
   if (kind === 'password') {
     return (
       <PasswordInput
@@ -73,9 +73,15 @@ export function FieldInput({ field, value, error, disabled, first, change }: Pro
     <TextInput
       {...shared}
       type={types[kind] ?? 'text'}
-      dir={leftToRight.has(kind) ? 'ltr' : 'auto'}
+      {...(leftToRight.has(kind) && { dir: 'ltr', attributes: { input: { dir: 'ltr' } } })}
       inputMode={kind === 'money' || kind === 'rate' ? 'decimal' : kind === 'number' ? 'numeric' : undefined}
-      rightSection={kind === 'money' ? <small className="dimmed">SAR</small> : kind === 'rate' ? '%' : undefined}
+      rightSection={
+        kind === 'money' ? (
+          <small className="dimmed">{currencyText('SAR', language)}</small>
+        ) : kind === 'rate' ? (
+          '%'
+        ) : undefined
+      }
       autoComplete="off"
       value={value}
       onChange={onText}

@@ -1,11 +1,12 @@
 import { Button, Modal } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useRef, useState, type ReactNode, type SyntheticEvent } from 'react';
+import { useEffect, useRef, useState, type ReactNode, type RefObject, type SyntheticEvent } from 'react';
 import { ApiError } from '@/api/errors';
-import { ErrorMessage } from '@/components/Messages';
+import { ErrorMessage, useErrorText } from '@/components/Messages';
 import ui from '@/components/ui.module.css';
 import { useWords } from '@/i18n/useWords';
+import { Said, Toast, type Done } from './Toast';
 import { FieldInput } from './FieldInput';
 import type { Field, Values } from './fields';
 import { useIntention } from './useIntention';
@@ -16,18 +17,21 @@ interface Props {
   title: ReactNode;
   fields: Field[];
   initial?: Values;
-  submitLabel: string;
+  /** What the button does; with the values it may say how much. */
+  submitLabel: string | ((values: Values) => string);
   danger?: boolean;
   /**
    * Carries it out. `key` is the intention's Idempotency-Key, and `changed` the fields that are not as they were at first: of something
-   * that exists only these are sent, so that what others have changed meanwhile stays. The answer may be a sentence for the reader.
+   * that exists only these are sent, so that what others have changed meanwhile stays. The answer may be a sentence for the reader, and a
+   * link to what was made.
    */
   submit: (values: Values, key: string, changed: Field[]) => Promise<unknown>;
   /** The key is sent: after a lost answer the same can be sent again, and is not done twice. */
   keyed?: boolean;
   /** The first parts of the keys of queries that are old afterwards. */
   changes: string[];
-  done?: string;
+  /** What is said once it is done. */
+  done: Done;
   size?: string;
   /** Above the fields: what it is about. */
   children?: ReactNode | ((values: Values) => ReactNode);
@@ -43,20 +47,24 @@ const none: Values = {};
 export function FormDialog({ opened, close, ...props }: Props) {
   const { t } = useWords();
   const [held, setHeld] = useState(false);
+  // A refusal that the reader has not put away.
+  const refusal = useRef<unknown>(null);
   return (
     <Modal
       opened={opened}
       // While a request is under way another dialog may ask for a code: Escape is for that one alone. And a request whose end is not
       // known is not left by accident: its key is here and nowhere else.
       onClose={() => {
-        if (!held) close();
+        if (held) return;
+        refusal.current = null;
+        close();
       }}
       withCloseButton={!held}
       title={props.title}
       size={props.size ?? 'md'}
       closeButtonProps={{ 'aria-label': t('action.close') }}
     >
-      <Form {...props} close={close} onHeld={setHeld} />
+      <Form {...props} close={close} onHeld={setHeld} refusal={refusal} />
     </Modal>
   );
 }
@@ -75,7 +83,8 @@ function Form({
   blocked,
   keyed = false,
   onHeld,
-}: Omit<Props, 'opened' | 'title'> & { onHeld: (held: boolean) => void }) {
+  refusal,
+}: Omit<Props, 'opened' | 'title'> & { onHeld: (held: boolean) => void; refusal: RefObject<unknown> }) {
   const { t } = useWords();
   const queries = useQueryClient();
   const [values, setValues] = useState<Values>(initial);
@@ -92,6 +101,22 @@ function Form({
     if (error !== null && !busy)
       form.current?.querySelector<HTMLElement>('[aria-invalid=true], [type=submit]')?.focus();
   }, [error, busy]);
+  // The dialog goes with what it is about: a row that another person has decided leaves the list that is read again. Why it was refused
+  // is then said beside the page.
+  const errorText = useErrorText();
+  const say = useRef(errorText);
+  useEffect(() => {
+    say.current = errorText;
+  });
+  useEffect(
+    () => () => {
+      // eslint-disable-next-line react-hooks/exhaustive-deps -- what it is when the dialog goes
+      const left = refusal.current;
+      refusal.current = null;
+      if (left !== null) notifications.show({ message: say.current(left), color: 'red', autoClose: false });
+    },
+    [refusal],
+  );
   const reread = () => {
     for (const key of changes) {
       const queryKey = [key];
@@ -105,14 +130,14 @@ function Form({
 
   const onSubmit = async (event: SyntheticEvent) => {
     event.preventDefault();
+    refusal.current = null;
     const result = await send();
+    if (!result.done && !result.unknown) refusal.current = result.error;
     // After a failure, too: what was read before may no longer be true. What the dialog is about stays until its end is known.
     if (result.done || !result.unknown) reread();
     if (!result.done) return;
-    notifications.show({
-      message: typeof result.value === 'string' ? result.value : (done ?? t('form.done')),
-      color: 'teal',
-    });
+    const said = result.value instanceof Said ? result.value.done : done;
+    notifications.show({ message: <Toast done={said} />, color: 'teal' });
     close();
   };
 
@@ -142,7 +167,7 @@ function Form({
           disabled={!unknown && (blocked?.(values) ?? false)}
           color={danger ? 'red' : 'cyan'}
         >
-          {unknown && keyed ? t('form.again') : submitLabel}
+          {unknown && keyed ? t('form.again') : typeof submitLabel === 'string' ? submitLabel : submitLabel(values)}
         </Button>
         {/* Not disabled to the keyboard, which would find nothing at all in the dialog while a request is under way. */}
         <Button
@@ -152,6 +177,7 @@ function Form({
           onClick={() => {
             if (busy) return;
             if (unknown) reread();
+            refusal.current = null;
             onHeld(false);
             close();
           }}

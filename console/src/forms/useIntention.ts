@@ -19,7 +19,7 @@ export function useIntention<T>(carryOut: (key: string) => Promise<T>) {
     setUnknown(false);
   }, []);
 
-  const send = async (): Promise<{ done: true; value: T } | { done: false; unknown: boolean }> => {
+  const send = async (): Promise<{ done: true; value: T } | { done: false; unknown: boolean; error: unknown }> => {
     setBusy(true);
     setError(null);
     if (!unknown) sent.current = carryOut;
@@ -31,7 +31,7 @@ export function useIntention<T>(carryOut: (key: string) => Promise<T>) {
       setError(failed);
       setUnknown(open);
       if (!open) setKey(crypto.randomUUID());
-      return { done: false, unknown: open };
+      return { done: false, unknown: open, error: failed };
     } finally {
       setBusy(false);
     }

@@ -18,6 +18,6 @@ export function useBaseFilters() {
   };
   const from: Filter = { name: 'date_from', label: t('field.from'), kind: 'day', end: true };
   const to: Filter = { name: 'date_to', label: t('field.to'), kind: 'day', end: true };
-  const booking: Filter = { name: 'booking_id', label: t('field.bookingId'), kind: 'text' };
+  const booking: Filter = { name: 'booking_id', label: t('field.bookingNumber'), kind: 'id' };
   return { search, period, from, to, booking };
 }

@@ -9,19 +9,20 @@ export function useChoices() {
   const { t } = useWords();
   const word = (value: EnumWord) => t(`enum.${value}`);
   const choices = (values: readonly EnumWord[]): Choice[] => values.map((value) => ({ value, label: word(value) }));
-  return { word, choices };
+  /** The states of one kind of thing, in the words that the API has for them, too. */
+  const states = (kind: keyof (typeof en)['state']): Choice[] => {
+    const all: Record<string, Record<string, string>> = t('state', { returnObjects: true });
+    return Object.entries(all[kind] ?? {}).map(([value, label]) => ({ value, label }));
+  };
+  const balance = (value: keyof (typeof en)['state']['balance']) => t(`state.balance.${value}`);
+  return { word, choices, states, balance };
 }
 
 export const words = {
-  bookingStatus: ['PENDING_PAYMENT', 'CONFIRMED', 'PAYMENT_FAILED', 'CANCELLED'],
-  transactionStatus: ['PENDING', 'PAID', 'FAILED', 'REFUNDED', 'PARTIAL_REFUND'],
   method: ['credit_card', 'debit_network', 'wallet_a', 'wallet_b', 'bill_payment'],
   gateway: ['gateway_a', 'wallet_b'],
-  refundStatus: ['PENDING', 'SUCCEEDED', 'FAILED'],
   refundType: ['FULL', 'PARTIAL', 'POLICY'],
   channel: ['GATEWAY', 'MANUAL'],
-  balanceStatus: ['IN_CURRENT_BALANCE', 'TRANSFERRED', 'REFUNDED'],
-  incidentStatus: ['OPEN', 'RESOLVED'],
   incidentKind: [
     'AMOUNT_MISMATCH',
     'CURRENCY_MISMATCH',
@@ -37,10 +38,6 @@ export const words = {
     'REFERENCE_CONFLICT',
     'PAYMENT_DISPUTED',
   ],
-  resourceStatus: ['ACTIVE', 'INACTIVE'],
-  busStatus: ['ACTIVE', 'INACTIVE', 'UNDER_MAINTENANCE'],
   tripType: ['UMRAH', 'TOURISM'],
-  tripStatus: ['DRAFT', 'PUBLISHED', 'CANCELLED'],
-  campaignStatus: ['PENDING_PAYMENT', 'PAYMENT_FAILED', 'SCHEDULED', 'ACTIVE', 'PAUSED', 'ENDED'],
   userState: ['ACTIVE', 'LOCKED', 'INVITED'],
 } as const satisfies Record<string, readonly EnumWord[]>;

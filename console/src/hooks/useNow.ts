@@ -6,6 +6,8 @@ let timer: number | undefined;
 
 function subscribe(listener: () => void) {
   listeners.add(listener);
+  // Nothing has looked at the clock while nobody asked.
+  if (timer === undefined) now = Date.now();
   timer ??= window.setInterval(() => {
     now = Date.now();
     for (const each of listeners) each();

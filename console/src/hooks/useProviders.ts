@@ -4,7 +4,7 @@ import { useMay } from '@/app/me';
 import type { Filter } from '@/components/Filters';
 import { useWords } from '@/i18n/useWords';
 
-/** The provider companies by name, from the list that the role may read; others filter by a company's id. */
+/** The provider companies by name, from the list that the role may read; others come to a company's by a link. */
 export function useProviders() {
   const { t } = useWords();
   const mayCall = useMay();
@@ -20,7 +20,7 @@ export function useProviders() {
   const choices = (data ?? []).map(({ id, name }) => ({ value: id, label: name }));
   const filter: Filter = may
     ? { name: 'provider_id', label: t('field.provider'), kind: 'choice', choices }
-    : { name: 'provider_id', label: t('field.providerId'), kind: 'text' };
+    : { name: 'provider_id', label: t('field.provider'), kind: 'id' };
   const nameOf = (id: string) => choices.find(({ value }) => value === id)?.label;
   return { filter, choices, may, nameOf };
 }

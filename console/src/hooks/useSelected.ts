@@ -15,6 +15,8 @@ export function useSelected<T>(idOf: (row: T) => string) {
     opened,
     open,
     close,
+    /** The row as it was when it was chosen, wherever it is now. */
+    chosen: kept,
     /** The row as it was read last; null once it is not among them any more, for what it says and offers then may be over. */
     current: (rows: T[]) => (kept === null ? null : (rows.find((row) => idOf(row) === idOf(kept)) ?? null)),
   };

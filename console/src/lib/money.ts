@@ -20,6 +20,16 @@ const formatOf = (language: Language, digits: number) => {
 /** An amount without its currency: `1,150.00`. */
 export const amountText = (amount: number, language: Language) => formatOf(language, 2).format(amount);
 
+/** A currency as the page's language writes it: `SAR`, `ر.س`. */
+export const currencyText = (currency: string, language: Language) =>
+  language === 'ar' && currency === 'SAR' ? 'ر.س' : currency;
+
+/** An amount with its currency within a sentence, isolated from the direction of the words around it: `1,150.00 SAR`. */
+export const moneyText = (amount: number, language: Language, currency = 'SAR') =>
+  language === 'ar'
+    ? `\u2067\u2066${amountText(amount, language)}\u2069\u00a0${currencyText(currency, language)}\u2069`
+    : `\u2066${amountText(amount, language)}\u00a0${currency}\u2069`;
+
 export const countText = (count: number, language: Language) => formatOf(language, 0).format(count);
 
 const rates: Partial<Record<Language, Intl.NumberFormat>> = {};

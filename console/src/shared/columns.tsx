@@ -129,21 +129,27 @@ export function usePaymentColumns(): Column<Schemas['PaymentTransaction']>[] {
   ];
 }
 
-export function useRefundColumns(): Column<Schemas['Refund']>[] {
+/** The state of a refund, and before that what it waits for: the same in lists and beside them. */
+export function RefundBadge({ refund }: { refund: Schemas['Refund'] }) {
   const { t, label } = useWords();
+  if (refund.needs_approval) return <Badge state="NEEDS_APPROVAL">{t('refund.needsApproval')}</Badge>;
+  if (refund.needs_payout) return <Badge state="NEEDS_PAYOUT">{t('refund.needsPayout')}</Badge>;
+  return <Badge state={refund.status}>{label(refund, 'status')}</Badge>;
+}
+
+export function useRefundColumns(): Column<Schemas['Refund']>[] {
+  const { t } = useWords();
   const { word } = useChoices();
   const parts = useColumnParts();
   return [
     parts.booking(),
     {
       ...parts.status<Schemas['Refund']>(),
-      cell: (row) => {
-        if (row.needs_approval) return <Badge state="NEEDS_APPROVAL">{t('refund.needsApproval')}</Badge>;
-        if (row.needs_payout) return <Badge state="NEEDS_PAYOUT">{t('refund.needsPayout')}</Badge>;
-        return <Badge state={row.status}>{label(row, 'status')}</Badge>;
-      },
+      cell: (row) => <RefundBadge refund={row} />,
     },
     parts.amount(),
+    parts.plain('customer', t('field.customer'), 9, ({ customer_name }) => customer_name ?? null),
+    parts.plain('provider', t('field.provider'), 9, ({ provider_name }) => provider_name ?? null),
     parts.plain('type', t('field.type'), 9, ({ refund_type }) => word(refund_type)),
     parts.plain('channel', t('field.channel'), 7, ({ channel }) => word(channel)),
     parts.plain('reason', t('field.reason'), 9, ({ reason }) => reason),

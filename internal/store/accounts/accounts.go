@@ -88,7 +88,7 @@ func insertUser(ctx context.Context, conn bun.IDB, u models.User) (models.User, 
 		u.Locale = models.LocaleArabic
 	}
 
-	_, err := conn.NewInsert().Model(&u).Returning("*").Exec(ctx)
+	_, err := conn.NewInsert().Model(&u).Returning("?Columns").Exec(ctx)
 	if db.Violates(err, "users_email_live") {
 		return models.User{}, models.Errorf(models.CodeEmailAlreadyExists, "An account with this email exists already.")
 	}
@@ -191,7 +191,7 @@ func endSessions(
 	var u models.User
 
 	err := change(tx.NewUpdate().Model(&u)).Set("token_generation = token_generation + 1").Set("updated_at = now()").
-		Where("id = ?", id).Where("deleted_at IS NULL").Returning("*").Scan(ctx)
+		Where("id = ?", id).Where("deleted_at IS NULL").Returning("?Columns").Scan(ctx)
 	if err != nil {
 		return u, db.NotFound(err)
 	}

@@ -139,7 +139,7 @@ func (s *Store) ChangeAccount(ctx context.Context, by db.Actor, id uuid.UUID, ch
 			return changed, models.AuditUserChanged, err
 		}
 
-		err := set(tx.NewUpdate().Model(&u)).Set("updated_at = now()").Where("id = ?", id).Returning("*").Scan(ctx)
+		err := set(tx.NewUpdate().Model(&u)).Set("updated_at = now()").Where("id = ?", id).Returning("?Columns").Scan(ctx)
 
 		return u, models.AuditUserChanged, err
 	})
@@ -165,7 +165,7 @@ func (s *Store) UnlockAccount(ctx context.Context, by db.Actor, id uuid.UUID) (m
 	return s.manage(ctx, by, id, func(ctx context.Context, tx bun.Tx, _ models.User) (models.User, models.AuditAction, error) {
 		var now models.User // NULL leaves what was there before as it is
 
-		err := tx.NewUpdate().Model(&now).Set("locked_at = NULL").Set("updated_at = now()").Where("id = ?", id).Returning("*").Scan(ctx)
+		err := tx.NewUpdate().Model(&now).Set("locked_at = NULL").Set("updated_at = now()").Where("id = ?", id).Returning("?Columns").Scan(ctx)
 		if err != nil {
 			return now, "", err
 		}

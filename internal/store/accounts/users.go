@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"rihla/internal/store/db"
 	"rihla/models"
 )
 
@@ -27,7 +28,7 @@ func (s *Store) EachUser(ctx context.Context, role models.Role, now time.Time, d
 	for {
 		var users []ListedUser
 
-		q := s.db.NewSelect().Model(&users).ColumnExpr("u.*").ColumnExpr("lt.locked_until").
+		q := s.db.NewSelect().Model(&users).ColumnExpr("?", db.Columns[models.User](s.db, "u")).ColumnExpr("lt.locked_until").
 			Join("LEFT JOIN login_throttles AS lt ON lt.subject = u.id AND lt.locked_until > ?", now).
 			Where("u.deleted_at IS NULL").Where("u.id > ?", after).Order("u.id").Limit(usersAtOnce)
 		if role != "" {

@@ -96,12 +96,12 @@ func (b *ShownBooking) Attempt() *models.PaymentTransaction {
 func (s *Store) ShowBooking(ctx context.Context, id uuid.UUID) (ShownBooking, error) {
 	var b ShownBooking
 
-	err := s.db.NewSelect().Model(&b).ColumnExpr("bk.*").ColumnExpr("t.departure_at").
+	err := s.db.NewSelect().Model(&b).ColumnExpr("?", db.Columns[models.Booking](s.db, "bk")).ColumnExpr("t.departure_at").
 		ColumnExpr("pt.id AS attempt_id, pt.reference AS attempt_reference, pt.status AS attempt_status").
 		ColumnExpr("pt.failure_code AS attempt_failure_code, pt.checkout_url AS attempt_checkout_url, pt.expires_at AS attempt_expires_at").
 		Join("JOIN trips AS t ON t.id = bk.trip_id").
 		Join(`LEFT JOIN LATERAL (
-			SELECT * FROM payment_transactions WHERE booking_id = bk.id AND kind = 'PAYMENT'
+			SELECT id, reference, status, failure_code, checkout_url, expires_at FROM payment_transactions WHERE booking_id = bk.id AND kind = 'PAYMENT'
 			ORDER BY status = 'PAID' DESC, attempt DESC LIMIT 1) AS pt ON true`).
 		Where("bk.id = ?", id).Scan(db.Prepared(ctx))
 

@@ -23,7 +23,7 @@ import (
 // committed after it is: the row of its payment, without which it is not answered (docs/decisions/0046).
 const takeSeatsSQL = `
 WITH allowed AS MATERIALIZED (
-    SELECT * FROM refuse_unpaid(@user, @phone, @seats, @bookings_max, @seats_max)
+    SELECT refused, unpaid, held FROM refuse_unpaid(@user, @phone, @seats, @bookings_max, @seats_max)
 ), bound AS (
     UPDATE idempotency_keys SET resource_id = @id FROM allowed WHERE refused IS NULL AND claim = @claim AND status IS NULL
     RETURNING 1
@@ -47,7 +47,7 @@ WITH allowed AS MATERIALIZED (
     FROM taken
     RETURNING booking_number, hold_until, created_at, updated_at
 )
-SELECT allowed.*, bills.held, bills.held + @seats > @bill_share::numeric * t.capacity,
+SELECT allowed.refused, allowed.unpaid, allowed.held, bills.held, bills.held + @seats > @bill_share::numeric * t.capacity,
        made.booking_number, made.hold_until, made.created_at, made.updated_at
 FROM allowed LEFT JOIN bills ON true LEFT JOIN made ON true LEFT JOIN trips AS t ON t.id = @trip AND @bill_share::numeric > 0`
 

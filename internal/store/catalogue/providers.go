@@ -101,7 +101,7 @@ func (s *Store) UpdateProvider(
 		}
 
 		_, err := tx.NewUpdate().Model(p).ExcludeColumn("id", "status", "created_at", "updated_at").
-			Set("updated_at = now()").Where("id = ?", id).Returning("*").Exec(ctx)
+			Set("updated_at = now()").Where("id = ?", id).Returning("?Columns").Exec(ctx)
 		if err != nil {
 			return fmt.Errorf("update provider: %w", err)
 		}
@@ -140,7 +140,7 @@ func (s *Store) SetProviderStatus(ctx context.Context, by db.Actor, id uuid.UUID
 		p.Status = to
 
 		_, err := tx.NewUpdate().Model(p).Column("status").Set("updated_at = now()").
-			Where("id = ?", id).Returning("*").Exec(ctx)
+			Where("id = ?", id).Returning("?Columns").Exec(ctx)
 		if err != nil {
 			return fmt.Errorf("move provider: %w", err)
 		}
@@ -187,7 +187,7 @@ func insertProvider(ctx context.Context, db bun.IDB, p models.Provider) (models.
 		p.Status = models.StatusActive
 	}
 
-	if _, err := db.NewInsert().Model(&p).Returning("*").Exec(ctx); err != nil {
+	if _, err := db.NewInsert().Model(&p).Returning("?Columns").Exec(ctx); err != nil {
 		return models.Provider{}, fmt.Errorf("insert provider: %w", err)
 	}
 

@@ -108,7 +108,7 @@ func createResource[T resource](
 			return err
 		}
 
-		_, err = tx.NewInsert().Model(&out).ExcludeColumn("created_at", "updated_at", "deleted_at").Returning("*").Exec(ctx)
+		_, err = tx.NewInsert().Model(&out).ExcludeColumn("created_at", "updated_at", "deleted_at").Returning("?Columns").Exec(ctx)
 		if err != nil {
 			return k.refusal(err, "insert")
 		}
@@ -176,7 +176,7 @@ func (k resourceKind[T]) change(
 	fixed := append([]string{"id", "provider_id", "created_at", "updated_at", "deleted_at"}, k.keep...)
 
 	_, err := tx.NewUpdate().Model(out).ExcludeColumn(fixed...).Set("updated_at = now()").
-		Where("id = ?", itsID).Returning("*").Exec(ctx)
+		Where("id = ?", itsID).Returning("?Columns").Exec(ctx)
 	if err != nil {
 		return k.refusal(err, "update")
 	}
@@ -224,6 +224,32 @@ func deleteResource[T resource](
 
 		return k.note(ctx, tx, by, k.noted.deleted, id, k.stateOf(&out), nil)
 	})
+}
+
+// maxAffected bounds the trips that are named when a resource is taken out of use.
+const maxAffected = 50
+
+// outOfUse says which published trips, still to leave, use a resource whose row the caller has locked and written: nil unless its
+// status has changed, to another one than ACTIVE. Publishing locks what a trip uses FOR SHARE: either the trip is seen here, or the
+// new status is seen there (rules: companies.in-order).
+func (k resourceKind[T]) outOfUse(
+	ctx context.Context, tx bun.Tx, id uuid.UUID, was, is string, now time.Time,
+) (*models.Affected, error) {
+	if was == is || is == models.StatusActive {
+		return nil, nil //nolint:nilnil // nothing is affected
+	}
+
+	out := &models.Affected{Trips: []models.Trip{}}
+
+	n, err := k.used(upcoming(tx, now), id).Model(&out.Trips).Column("t.id", "t.title", "t.departure_at").
+		Order("t.departure_at", "t.id").Limit(maxAffected).ScanAndCount(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("look for trips: %w", err)
+	}
+
+	out.Total = n
+
+	return out, nil
 }
 
 // upcoming selects the published trips that are still to depart.

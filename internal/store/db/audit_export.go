@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"rihla/models"
 )
 
 // auditExportColumns are those of an exported audit log, in their order; free are the ones that a client or operator has a say in. Those
@@ -55,8 +57,9 @@ func originInSQL(field string) string {
 // auditExportQuery reads the log in the order of its chain: seal by seal, and in the end what no seal covers yet. Each entry is found by
 // its seal, so that nothing is held but a seal, however long the log is.
 func (s *DB) auditExportQuery(f AuditFilter, columns string) string {
+	entry := string(Columns[models.AuditEntry](s, "l"))
 	sealed := `SELECT s.number AS seal, e.position, e.digest, cardinality(s.entries) AS sealed_entries, s.since, s.until, s.noted_at,
-			s.sealed_at, s.previous, s.hash, l.*
+			s.sealed_at, s.previous, s.hash, ` + entry + `
 		FROM audit_seals AS s CROSS JOIN LATERAL unnest(s.entries, s.digests) WITH ORDINALITY AS e (id, digest, position)
 		JOIN audit_log AS l ON l.id = e.id AND l.created_at BETWEEN s.since AND s.until WHERE true`
 
@@ -69,9 +72,9 @@ func (s *DB) auditExportQuery(f AuditFilter, columns string) string {
 		sealed += " AND s.since < '" + f.Days.To.AddDays(1).Start().UTC().Format(time.RFC3339) + "'"
 	}
 
-	const (
+	var (
 		unsealed = `NULL::int AS sealed_entries, NULL::timestamptz AS since, NULL::timestamptz AS until, NULL::timestamptz AS noted_at,
-			NULL::timestamptz AS sealed_at, NULL::bytea AS previous, NULL::bytea AS hash, l.*`
+			NULL::timestamptz AS sealed_at, NULL::bytea AS previous, NULL::bytea AS hash, ` + entry
 		noted = `SELECT NULL::bigint AS seal, NULL::bigint AS position, u.digest, ` + unsealed + `
 		FROM audit_unsealed AS u JOIN audit_log AS l ON l.id = u.entry`
 		past = `SELECT NULL::bigint AS seal, NULL::bigint AS position, NULL::bytea AS digest, ` + unsealed + `

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -75,7 +76,7 @@ func Open(url string, o Options) (*DB, error) {
 
 	o = o.withDefaults()
 
-	raw := sql.OpenDB(connector{stdlib.GetConnector(*cfg)})
+	raw := sql.OpenDB(connector{Connector: stdlib.GetConnector(*cfg), changed: new(atomic.Int64)})
 	raw.SetMaxOpenConns(o.MaxConns)
 	raw.SetMaxIdleConns(o.MaxIdleConns)
 	raw.SetConnMaxLifetime(o.ConnMaxLifetime)
@@ -97,8 +98,8 @@ func (s *DB) Ping(ctx context.Context) error {
 // MaxTxTries bounds how often a transaction that lost a deadlock or serialization race is run again.
 const MaxTxTries = 4
 
-// InTx runs fn in one SQL transaction and runs it again when PostgreSQL chose it as a deadlock victim. fn must
-// therefore have no effect outside the transaction.
+// InTx runs fn in one SQL transaction and runs it again when PostgreSQL chose it as a deadlock victim, or when a table was changed under
+// a prepared statement. fn must therefore have no effect outside the transaction, and set what it returns anew each time.
 func (s *DB) InTx(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) error) error {
 	return s.Retry(func() error { return s.RunInTx(ctx, nil, fn) })
 }
@@ -120,13 +121,14 @@ const (
 	stateCheckViolation  = "23514"
 	stateSerialization   = "40001"
 	stateDeadlock        = "40P01"
+	stateNotSupported    = "0A000"
 )
 
 func isRetryable(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 
 	// Two bookings that get the same random number in the same moment are as rare; the next try gets another.
-	return ok && (e.Code == stateSerialization || e.Code == stateDeadlock ||
+	return ok && (e.Code == stateSerialization || e.Code == stateDeadlock || isStalePlan(err) ||
 		e.Code == stateUniqueViolation && e.ConstraintName == "bookings_number")
 }
 

@@ -3,11 +3,17 @@ package db
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
+	"reflect"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
 )
 
 // Bun writes arguments into the text of a statement, and PostgreSQL then parses and plans each text anew: a third of its CPU under
@@ -23,34 +29,101 @@ func Prepared(ctx context.Context) context.Context {
 }
 
 // connector makes connections that know of Prepared.
-type connector struct{ driver.Connector }
+type connector struct {
+	driver.Connector
+
+	// changed counts how often a plan was met that a change of a table had spoilt. Each connection prepares all its statements anew when
+	// it is next taken from the pool after that: else each of its statements would fail once, one after the other.
+	changed *atomic.Int64
+}
 
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
+	seen := c.changed.Load()
+
 	made, err := c.Connector.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
 
-	return &conn{made.(*stdlib.Conn)}, nil
+	return &conn{stdlibConn: made.(*stdlib.Conn), changed: c.changed, seen: seen}, nil
 }
 
 type stdlibConn = stdlib.Conn
 
-type conn struct{ *stdlibConn }
+type conn struct {
+	*stdlibConn
+
+	changed *atomic.Int64 // of the pool
+	seen    int64         // what it was when this connection last forgot its statements
+}
 
 // Pgx is the connection below one of the pool, as sql.Conn.Raw gives it out: for COPY.
 func Pgx(driverConn any) *pgx.Conn { return driverConn.(*conn).Conn() }
 
+// ResetSession implements driver.SessionResetter: it is called before a connection is used again.
+func (c *conn) ResetSession(ctx context.Context) error {
+	if err := c.stdlibConn.ResetSession(ctx); err != nil {
+		return err
+	}
+
+	changed := c.changed.Load()
+	if changed == c.seen {
+		return nil
+	}
+
+	if err := c.Conn().DeallocateAll(ctx); err != nil {
+		return driver.ErrBadConn // another connection is taken
+	}
+
+	c.seen = changed
+
+	return nil
+}
+
 func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	query, args = prepare(ctx, query, args)
 
-	return c.stdlibConn.QueryContext(ctx, query, args)
+	rows, err := c.stdlibConn.QueryContext(ctx, query, args)
+	if c.prepareAnew(err) {
+		return c.stdlibConn.QueryContext(ctx, query, args)
+	}
+
+	return rows, err
 }
 
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
 	query, args = prepare(ctx, query, args)
 
-	return c.stdlibConn.ExecContext(ctx, query, args)
+	result, err := c.stdlibConn.ExecContext(ctx, query, args)
+	if c.prepareAnew(err) {
+		return c.stdlibConn.ExecContext(ctx, query, args)
+	}
+
+	return result, err
+}
+
+// prepareAnew notes a plan that a change of a table has spoilt, and reports whether the statement may be sent again at once: when it was a
+// transaction by itself, and so has done nothing. pgx has forgotten the plan by then. Within a transaction, which has failed with it, the
+// unit of work is run again from its beginning (InTx, Retry).
+func (c *conn) prepareAnew(err error) bool {
+	if !isStalePlan(err) {
+		return false
+	}
+
+	c.changed.Add(1)
+
+	return c.Conn().PgConn().TxStatus() == outsideTransaction
+}
+
+// outsideTransaction is the state of a connection in PostgreSQL's protocol.
+const outsideTransaction = 'I'
+
+// isStalePlan reports PostgreSQL's refusal to run a prepared statement whose result has other columns since a table was changed. It is
+// told by the place that refuses: the words are in the server's language, and the state (0A000) is that of all that is not supported.
+func isStalePlan(err error) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+
+	return ok && e.Code == stateNotSupported && e.Routine == "RevalidateCachedQuery"
 }
 
 func prepare(ctx context.Context, query string, args []driver.NamedValue) (string, []driver.NamedValue) {
@@ -231,4 +304,25 @@ func endOfQuote(query string, from int) int {
 	}
 
 	return len(query)
+}
+
+// Columns are the columns of a model's table by their names, under an alias unless that is empty: where Bun does not list them itself
+// (RETURNING, a statement of ours, a select that adds more). With an asterisk the result of a prepared statement would change with the
+// table, and PostgreSQL refuses to run it then (docs/decisions/0088).
+func Columns[T any](in interface{ Dialect() schema.Dialect }, alias string) bun.Safe {
+	var list strings.Builder
+
+	for i, field := range in.Dialect().Tables().Get(reflect.TypeFor[T]()).Fields {
+		if i > 0 {
+			list.WriteString(", ")
+		}
+
+		if alias != "" {
+			list.WriteString(alias + ".")
+		}
+
+		list.WriteString(string(field.SQLName))
+	}
+
+	return bun.Safe(list.String())
 }

@@ -180,7 +180,7 @@ func (s *Store) Notes(ctx context.Context, incident uuid.UUID) ([]models.Inciden
 
 	var all []models.IncidentNote
 
-	err = s.db.NewSelect().Model(&all).ColumnExpr("ino.*").ColumnExpr("u.name AS author_name").
+	err = s.db.NewSelect().Model(&all).ColumnExpr("?", db.Columns[models.IncidentNote](s.db, "ino")).ColumnExpr("u.name AS author_name").
 		Join("JOIN users AS u ON u.id = ino.author_id").Where("ino.incident_id = ?", incident).
 		OrderExpr("ino.created_at, ino.id").Scan(ctx)
 	if err != nil {

@@ -32,7 +32,8 @@ func TransactionNumber(day models.Date, n int64) string {
 	return fmt.Sprintf("RH-%d-%06d", day.Year(), n)
 }
 
-// PostTransfers writes transfers in the transaction of their cause; none is no error.
+// PostTransfers writes transfers in the transaction of their cause; none is no error. The row that decides about them is locked before: the
+// payment, or of a payout the ledger lines.
 func PostTransfers(ctx context.Context, tx bun.Tx, all []models.LedgerTransfer) error {
 	if len(all) == 0 {
 		return nil

@@ -63,6 +63,7 @@ func (s *Store) lines() *bun.SelectQuery {
 // records selects ledger lines with what people read with them.
 func records(db bun.IDB) *bun.SelectQuery {
 	q := db.NewSelect().ColumnExpr("?TableColumns").ColumnExpr("p.name AS provider_name, bn.booking_number, paid.captured_at").
+		ColumnExpr("(SELECT name FROM users WHERE id = fr.transferred_by) AS transferrer_name").
 		ColumnExpr(revertedSQL + " AS payout_reverted_at")
 
 	return withSubjects(q)

@@ -288,7 +288,7 @@ func (s *Store) linesByText(f RecordFilter, found foundLines, p db.Window) *bun.
 	}
 
 	ofText := p.First(keys(f.narrow(s.lines()).Where("fr.text_id = rt.id")))
-	lines := found.matching(s.db.NewSelect()).ColumnExpr("fr.*").Join("CROSS JOIN LATERAL (?) AS fr", ofText)
+	lines := keys(found.matching(s.db.NewSelect())).Join("CROSS JOIN LATERAL (?) AS fr", ofText)
 
 	if len(found.others) > 0 {
 		lines = lines.UnionAll(keys(s.lines().Where("fr.id IN (?)", bun.List(found.others))))
@@ -297,7 +297,7 @@ func (s *Store) linesByText(f RecordFilter, found foundLines, p db.Window) *bun.
 	if len(found.providers) > 0 {
 		// A line that is found by its text, too, is there once.
 		ofProvider := p.First(keys(f.narrow(s.lines()).Where("fr.provider_id = mp.id")))
-		lines = lines.Union(s.db.NewSelect().TableExpr("providers AS mp").ColumnExpr("fr.*").
+		lines = lines.Union(keys(s.db.NewSelect().TableExpr("providers AS mp")).
 			Join("CROSS JOIN LATERAL (?) AS fr", ofProvider).Where("mp.id IN (?)", bun.List(found.providers)))
 	}
 

@@ -17,7 +17,7 @@ func (s *Store) RecordTotals(ctx context.Context, f RecordFilter) (models.Record
 
 	err := f.apply(s.lines()).ColumnExpr("fr.balance_status, count(*) AS lines").
 		ColumnExpr("sum(fr.gross_amount) AS gross, sum(fr.platform_commission_amount) AS commission").
-		ColumnExpr("sum(fr.net_amount) AS net, sum(fr.refunded_amount) AS refunded").
+		ColumnExpr("sum(fr.net_amount) AS net, sum(fr.vat_amount) AS vat, sum(fr.refunded_amount) AS refunded").
 		GroupExpr("fr.balance_status").Scan(ctx, &rows)
 	if err != nil {
 		return nil, fmt.Errorf("add up records: %w", err)

@@ -48,6 +48,7 @@ func TestRecordTotals(t *testing.T) {
 			sum.Lines++
 			sum.Gross, sum.Commission = sum.Gross.Add(r.GrossAmount), sum.Commission.Add(r.PlatformCommissionAmount)
 			sum.Net, sum.Refunded = sum.Net.Add(r.NetAmount), sum.Refunded.Add(r.RefundedAmount)
+			sum.VAT = sum.VAT.Add(r.VATAmount)
 			want[r.BalanceStatus] = sum
 		}
 

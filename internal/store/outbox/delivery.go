@@ -57,7 +57,7 @@ func (s *Store) ClaimNotifications(ctx context.Context, c Claim, limit int, now 
 
 	err := s.db.NewUpdate().Model(&rows).
 		Set("attempts = attempts + 1").Set("next_attempt_at = ?", now.Add(deliveryLease)).
-		Where("id IN (?)", due).Returning("*").Scan(ctx)
+		Where("id IN (?)", due).Returning("?Columns").Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("claim notifications: %w", err)
 	}

@@ -48,7 +48,7 @@ func lockBookingAttempt(ctx context.Context, tx bun.Tx, id uuid.UUID) (attempt, 
 		Booking models.Booking `bun:"embed:bk_"`
 	}
 
-	err := tx.NewSelect().Model(&row).ColumnExpr("pt.*").
+	err := tx.NewSelect().Model(&row).ColumnExpr("?", db.Columns[models.PaymentTransaction](tx, "pt")).
 		ColumnExpr("bk.id AS bk_id, bk.booking_number AS bk_booking_number, bk.trip_id AS bk_trip_id, bk.user_id AS bk_user_id").
 		ColumnExpr("bk.status AS bk_status, bk.seats AS bk_seats, bk.hold_until AS bk_hold_until, bk.currency AS bk_currency").
 		ColumnExpr("bk.contact_name AS bk_contact_name, bk.contact_email AS bk_contact_email").
@@ -65,7 +65,7 @@ func lockCampaignAttempt(ctx context.Context, tx bun.Tx, id uuid.UUID) (attempt,
 		Campaign models.AdCampaign `bun:"embed:ac_"`
 	}
 
-	err := tx.NewSelect().Model(&row).ColumnExpr("pt.*").
+	err := tx.NewSelect().Model(&row).ColumnExpr("?", db.Columns[models.PaymentTransaction](tx, "pt")).
 		ColumnExpr("ac.id AS ac_id, ac.trip_id AS ac_trip_id, ac.provider_id AS ac_provider_id, ac.title AS ac_title").
 		ColumnExpr("ac.starts_on AS ac_starts_on, ac.ends_on AS ac_ends_on, ac.price AS ac_price, ac.status AS ac_status").
 		ColumnExpr("ac.deleted_at AS ac_deleted_at").

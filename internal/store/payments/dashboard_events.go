@@ -22,7 +22,7 @@ const (
 
 // DashboardEvent says that money has moved, and whose.
 type DashboardEvent struct {
-	Reason     string    `json:"reason"` // PAYMENT_SETTLED or REFUND_COMPLETED
+	Reason     string    `json:"reason"` // PAYMENT_SETTLED, REFUND_COMPLETED or TRANSFERS_CHANGED
 	ProviderID uuid.UUID `json:"provider_id"`
 }
 
@@ -59,6 +59,20 @@ SELECT pg_notify('` + channelDashboard + `', json_build_object('reason', moved.r
 func (s *Store) AnnounceMoney(ctx context.Context, transactions []uuid.UUID) error {
 	if _, err := s.db.Raw.ExecContext(ctx, moneySQL, pgx.QueryExecModeCacheStatement, texts(transactions)); err != nil {
 		return fmt.Errorf("announce moved money: %w", err)
+	}
+
+	return nil
+}
+
+const transfersSQL = `
+SELECT pg_notify('` + channelDashboard + `', json_build_object('reason', 'TRANSFERS_CHANGED', 'provider_id', provider)::text)
+FROM (SELECT DISTINCT unnest($1::text[]) AS provider) AS moved`
+
+// AnnounceTransfers announces to every process of the API, for its dashboards, that lines of the companies were marked as transferred, or
+// marks taken back. It comes after the commit, as AnnounceMoney does.
+func (s *Store) AnnounceTransfers(ctx context.Context, providers []uuid.UUID) error {
+	if _, err := s.db.Raw.ExecContext(ctx, transfersSQL, pgx.QueryExecModeCacheStatement, texts(providers)); err != nil {
+		return fmt.Errorf("announce transfers: %w", err)
 	}
 
 	return nil

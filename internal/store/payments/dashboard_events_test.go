@@ -68,6 +68,28 @@ func TestListenDashboardSkipsWhatIsNoEvent(t *testing.T) {
 	require.Equal(t, payments.DashboardEvent{Reason: "PAYMENT_SETTLED", ProviderID: provider}, within(t, heard, "the event after the others"))
 }
 
+// Marks as transferred are announced to each company once, however many lines they are about.
+func TestAnnounceTransfers(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	heard, _ := listen(t, b.Store, time.Minute)
+
+	one, other := uuid.New(), uuid.New()
+	require.NoError(t, b.Store.Payments.AnnounceTransfers(t.Context(), []uuid.UUID{one, other, one}))
+
+	got := []uuid.UUID{}
+
+	for range 2 {
+		e := within(t, heard, "an announcement")
+		require.Equal(t, "TRANSFERS_CHANGED", e.Reason)
+
+		got = append(got, e.ProviderID)
+	}
+
+	require.ElementsMatch(t, []uuid.UUID{one, other}, got)
+	require.Empty(t, heard)
+}
+
 // What is announced in one statement is heard one by one, and nonsense between it is skipped.
 func TestListenHearsOfDecidedPayments(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"rihla/internal/store/db"
 	"rihla/models"
 )
 
@@ -68,7 +69,8 @@ func (s *Store) ClaimLateChecks(
 				WHERE status = 'FAILED' AND captured_at IS NULL AND channel = ?2
 					AND (check_at <= ?0 OR check_at = asked_at + ?4 * interval '1 microsecond' AND asked_at >= ?5 AND asked_at < ?6)
 				ORDER BY check_at LIMIT ?3 FOR NO KEY UPDATE SKIP LOCKED)
-			RETURNING *`, now, now.Add(lease), c, limit, lease.Microseconds(), lost.From, lost.To).Scan(ctx, &rows)
+			RETURNING ?7`, now, now.Add(lease), c, limit, lease.Microseconds(), lost.From, lost.To,
+		db.Columns[models.PaymentTransaction](s.db, "")).Scan(ctx, &rows)
 	if err != nil {
 		return nil, fmt.Errorf("claim late checks: %w", err)
 	}

@@ -37,7 +37,7 @@ func (s *Store) PayableBooking(ctx context.Context, id uuid.UUID, now time.Time)
 		Held  bool                       `bun:"held,scanonly"` // money of an attempt is in suspense
 	}
 
-	err := s.db.NewSelect().Model(&b).ColumnExpr("bk.*").
+	err := s.db.NewSelect().Model(&b).ColumnExpr("?", db.Columns[models.Booking](s.db, "bk")).
 		ColumnExpr(`(SELECT count(*) FROM payment_transactions AS t
 			WHERE t.booking_id = bk.id AND t.kind = 'PAYMENT' AND t.status <> 'PENDING') AS ended`).
 		ColumnExpr("EXISTS (SELECT FROM payment_transactions AS t WHERE t.booking_id = bk.id AND "+inSuspense+") AS held").

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"rihla/internal/store/db"
 	"rihla/models"
 )
 
@@ -65,8 +66,9 @@ func (s *Store) ClaimPaymentsToPoll(
 					OR asked_at >= ?6 AND asked_at < ?7)
 				AND NOT EXISTS (SELECT FROM webhook_events AS we WHERE we.transaction_id = pt.id AND we.processed_at IS NULL)
 			ORDER BY COALESCE(asked_at, created_at) LIMIT ?5 FOR NO KEY UPDATE SKIP LOCKED)
-		RETURNING *`,
-		now, c, askGrowsAge, pause.Microseconds(), askAtLeast.Microseconds(), limit, lost.From, lost.To).Scan(ctx, &rows)
+		RETURNING ?8`,
+		now, c, askGrowsAge, pause.Microseconds(), askAtLeast.Microseconds(), limit, lost.From, lost.To,
+		db.Columns[models.PaymentTransaction](s.db, "")).Scan(ctx, &rows)
 	if err != nil {
 		return nil, fmt.Errorf("claim attempts to poll: %w", err)
 	}

@@ -124,7 +124,7 @@ func (st *settlement) failBooking(ctx context.Context, why models.FailureCode) e
 func (st *settlement) postLedger() {
 	r := models.Sale(&st.t, st.trip.Title)
 	if st.t.AdCampaignID != nil {
-		r = models.Advertising(&st.t, st.trip.Title)
+		r = models.Advertising(&st.t, st.trip.Title, st.campaign.Title)
 	}
 
 	st.writes.Insert("ledger line", ledger.NewRecord(st.store.db, &r), nil)

@@ -198,7 +198,7 @@ func TestSettleCampaign(t *testing.T) {
 		require.Equal(t, models.Settled{Moved: true, Status: models.TransactionPaid, Campaign: campaign, Queued: 2}, b.Settle(t, tx, time.Now()), tt.name)
 		require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM ad_campaigns WHERE id = $1 AND status = $2", campaign, tt.want), tt.name)
 		require.Equal(t, 1, b.Count(t, `SELECT count(*) FROM financial_records WHERE ad_campaign_id = $1 AND kind = 'ADVERTISING'
-			AND gross_amount = 1200 AND platform_commission_amount = 1200 AND net_amount = 0 AND vat_amount = 200 AND details = 'Ad campaign for trip Test Trip'`, campaign))
+			AND gross_amount = 1200 AND platform_commission_amount = 1200 AND net_amount = 0 AND vat_amount = 200 AND details = 'Ad campaign for trip Test Trip (Spring)'`, campaign))
 		require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM ledger_transfers WHERE transaction_id = $1 AND kind = 'ADVERTISING' AND amount = 1000 AND debit_account = 'gateway:wallet_b'", tx.ID))
 		require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM ledger_transfers WHERE transaction_id = $1 AND kind = 'ADVERTISING_VAT' AND amount = 200", tx.ID))
 		require.Equal(t, 2, b.Count(t, "SELECT count(*) FROM notifications WHERE transaction_id = $1 AND kind = 'CAMPAIGN_PAID' AND recipient IN ($2, $3)",

@@ -195,7 +195,7 @@ func (s *Store) ClaimWaitedFor(
 	err = s.db.NewRaw(`UPDATE payment_transactions SET asked_at = ?, check_at = NULL WHERE id IN (
 			SELECT id FROM payment_transactions WHERE status = 'PENDING' AND check_at IS NOT NULL AND channel = ?
 			ORDER BY check_at LIMIT ? FOR NO KEY UPDATE SKIP LOCKED)
-		RETURNING *`, now, c, limit).Scan(ctx, &rows)
+		RETURNING ?`, now, c, limit, db.Columns[models.PaymentTransaction](s.db, "")).Scan(ctx, &rows)
 	if err != nil {
 		return nil, fmt.Errorf("claim attempts with waiting customers: %w", err)
 	}

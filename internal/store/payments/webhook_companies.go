@@ -52,13 +52,20 @@ func keepPaymentID(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction,
 	return nil
 }
 
+// takesBack reports an event by which a company takes back that it had made the refund: the money is in the account there again.
+func takesBack(r *models.Refund, e *models.WebhookEvent) bool {
+	same := e.Amount != nil && e.Amount.Equal(r.Amount) && e.Currency == r.Currency
+
+	return e.Revises && e.Type == models.EventRefundFailed && r.Status == models.RefundSucceeded && r.Channel == models.RefundByGateway && same
+}
+
 // revisedRefund is what becomes of a word about a refund that differs from the one before. A company that takes back that a refund was
-// made has the money again: it is booked so, once, is owed, and a person pays it out. Anything else is for a person to understand.
+// made has the money again: it is booked so, once, is owed, and a person pays it out. Anything else is for a person to understand. The
+// payment is locked, as for everything that is booked; MarkRefundEvents alone calls it.
 func revisedRefund(
 	ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, r *models.Refund, e *models.WebhookEvent,
 ) error {
-	same := e.Amount != nil && e.Amount.Equal(r.Amount) && e.Currency == r.Currency
-	if !e.Revises || e.Type != models.EventRefundFailed || r.Status != models.RefundSucceeded || r.Channel != models.RefundByGateway || !same {
+	if !takesBack(r, e) {
 		return contradictedRefund(ctx, tx, t, r, e)
 	}
 

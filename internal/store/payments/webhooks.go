@@ -99,7 +99,7 @@ func openEventIncident(ctx context.Context, tx bun.Tx, t *models.PaymentTransact
 	case e.RefundID != nil && e.Outcome == models.OutcomeIncident && refund.ApprovalPending:
 		return unapprovedRefund(ctx, tx, t, e)
 	case e.RefundID != nil && e.Outcome == models.OutcomeIncident:
-		return revisedRefund(ctx, tx, t, refund, e)
+		return contradictedRefund(ctx, tx, t, refund, e)
 	default:
 		return nil
 	}
@@ -188,9 +188,14 @@ func classify(t *models.PaymentTransaction, refund *models.Refund, e *models.Web
 		byGateway := refund.Channel == models.RefundByGateway
 		out.RefundID, out.Deliver = *e.RefundID, byGateway && refund.Status == models.RefundPending && !refund.ApprovalPending
 
-		if said := decisionOf(e.Type); !out.Deliver && byGateway && said == refund.Status {
+		switch {
+		case out.Deliver:
+		case byGateway && decisionOf(e.Type) == refund.Status:
 			e.ProcessedAt, e.Outcome, out.Duplicate = &now, models.OutcomeDuplicate, true
-		} else if !out.Deliver {
+		case takesBack(refund, e):
+			// It moves money: the refund's settlement books it, under the lock of its payment.
+			out.Deliver = true
+		default:
 			e.ProcessedAt, e.Outcome = &now, models.OutcomeIncident
 		}
 
@@ -347,7 +352,7 @@ func (s *Store) UnprocessedEvents(
 ) (out []models.Delivery, next db.SweepCursor, err error) {
 	var rows []unprocessed
 
-	q := s.db.NewSelect().Model(&rows).ColumnExpr("we.*").ColumnExpr("pt.status, pt.booking_id").
+	q := s.db.NewSelect().Model(&rows).ColumnExpr("?", db.Columns[models.WebhookEvent](s.db, "we")).ColumnExpr("pt.status, pt.booking_id").
 		Join("JOIN payment_transactions AS pt ON pt.id = we.transaction_id").
 		Where("we.processed_at IS NULL").Where("we.received_at <= ?", now.Add(-minAge))
 	if err := after.After(q, "we.received_at", "we.id", limit).Scan(ctx); err != nil {
@@ -372,15 +377,16 @@ func (s *Store) UnprocessedEvents(
 	return out, db.NextSweepCursor(rows, limit, func(r *unprocessed) db.SweepCursor { return db.SweepCursor{At: r.ReceivedAt, ID: r.ID} }), nil
 }
 
-// MarkRefundEvents closes the events of the refund r of t, which has been decided. One that came before the decision and says
-// the opposite of it is for a person to look at, as if it had come after it.
+// MarkRefundEvents closes the events of the refund r of t, which has been decided; t is locked, and r was read under its lock. An event
+// that says the opposite of the decision, whether it came before or after it, is booked where the company takes back what it had said, and
+// is for a person to look at.
 func MarkRefundEvents(
 	ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, r *models.Refund, outcome models.EventOutcome, now time.Time,
 ) error {
 	var contrary []models.WebhookEvent
 
 	_, err := closeRefundEvents(tx, r, models.OutcomeIncident, now).Where("type <> ?", decidedBy(r.Status)).
-		Returning("*").Exec(ctx, &contrary)
+		Returning("?Columns").Exec(ctx, &contrary)
 	if err != nil {
 		return fmt.Errorf("mark events against refund: %w", err)
 	}

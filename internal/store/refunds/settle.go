@@ -230,7 +230,12 @@ func (st *refundSettlement) settleBooking(ctx context.Context, added *models.Pay
 
 	b.Currency = st.r.Currency // which the message names; of money in suspense it may be another one
 
-	n, err := outbox.QueueForBooking(ctx, st.tx, &b, models.NotifyRefundSucceeded, added.ID, outbox.BookingFacts(&b, &trip, st.r.Amount))
+	facts := outbox.BookingFacts(&b, &trip, st.r.Amount)
+	if st.wasSold() && b.Status == models.BookingConfirmed {
+		facts["booking_stays"] = "true"
+	}
+
+	n, err := outbox.QueueForBooking(ctx, st.tx, &b, models.NotifyRefundSucceeded, added.ID, facts)
 	st.queued += n
 
 	return err

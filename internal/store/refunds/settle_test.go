@@ -328,3 +328,20 @@ func TestRefundEvents(t *testing.T) {
 		require.Equal(t, "INCIDENT", b.Outcome(t, e), name)
 	}
 }
+
+// The message of a refund says that the booking stays, unless nothing is left of it.
+func TestRefundMessageSaysThatTheBookingStays(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	tx := b.Paid(t, 1)
+	stays := func() int {
+		return b.Count(t, "SELECT count(*) FROM notifications WHERE kind = 'REFUND_SUCCEEDED' AND data->>'booking_stays' = 'true'")
+	}
+
+	b.GiveBack(t, tx, "10.00")
+	require.Equal(t, 2, stays(), "by mail and SMS")
+
+	b.GiveBack(t, tx, "105.00")
+	require.Equal(t, models.BookingCancelled, b.BookingNow(t, *tx.BookingID).Status)
+	require.Equal(t, 2, stays())
+}

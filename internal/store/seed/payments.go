@@ -73,7 +73,7 @@ func (g *grower) campaign(rows *seedRows, c *seedCompany, t *models.Trip) {
 	g.capture(rows, &pay, at)
 	rows.addTransaction(&pay)
 
-	line := models.Advertising(&pay, t.Title)
+	line := models.Advertising(&pay, t.Title, "إعلان: "+t.Title)
 	line.CreatedAt = at
 	rows.addTransfers(models.SettlementTransfers(&line, pay.Gateway), at)
 	rows.lines = append(rows.lines, line)

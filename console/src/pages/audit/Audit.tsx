@@ -1,7 +1,6 @@
-import { Button } from '@mantine/core';
+import { Menu } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { IconFileExport } from '@tabler/icons-react';
-import { useState } from 'react';
+import { Link } from 'react-router';
 import { listPage, type Schemas } from '@/api/client';
 import { downloadFile } from '@/api/download';
 import { auditExportAddress } from '@/api/identity';
@@ -80,8 +79,8 @@ export function Component() {
       filters={[
         { name: 'action', label: t('audit.action'), kind: 'choice', choices: choicesOf(actions) },
         { name: 'entity', label: t('audit.entity'), kind: 'choice', choices: choicesOf(entities) },
-        { name: 'entity_id', label: t('audit.entityId'), kind: 'text' },
-        { name: 'actor_id', label: t('audit.actor'), kind: 'text' },
+        { name: 'entity_id', label: t('audit.entity'), kind: 'id' },
+        { name: 'actor_id', label: t('audit.actor'), kind: 'id' },
         base.period,
         base.from,
         base.to,
@@ -92,7 +91,7 @@ export function Component() {
       rowId={({ id }) => id}
       sort="-created_at"
       open={selected.open}
-      actions={(_, filters) => <ExportButton filters={filters} />}
+      exports={(filters) => <AuditExport filters={filters} />}
       above={({ rows }) => (
         <EntryDetail entry={selected.current(rows)} opened={selected.opened} close={selected.close} />
       )}
@@ -123,6 +122,18 @@ function EntryDetail({ entry, opened, close }: { entry: Entry | null; opened: bo
           [t('error.request'), entry.request_id && <CopyId key="v" id={entry.request_id} whole />],
         ]}
       />
+      <div className={ui.row}>
+        {entry.entity_id && (
+          <Link to={`/audit?entity=${entry.entity}&entity_id=${entry.entity_id}`} onClick={close}>
+            {t('audit.sameEntity')}
+          </Link>
+        )}
+        {entry.actor_id && (
+          <Link to={`/audit?actor_id=${entry.actor_id}`} onClick={close}>
+            {t('audit.sameActor')}
+          </Link>
+        )}
+      </div>
       {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls is reached by keyboard */}
       <pre className={`ltr ${ui.code ?? ''}`} tabIndex={0} aria-label={t('field.details')} role="group">
         {JSON.stringify(entry.details, null, 2)}
@@ -131,33 +142,20 @@ function EntryDetail({ entry, opened, close }: { entry: Entry | null; opened: bo
   );
 }
 
-function ExportButton({ filters }: { filters: Record<string, string> }) {
+function AuditExport({ filters }: { filters: Record<string, string> }) {
   const { t } = useWords();
   const may = useMay();
   const text = useErrorText();
-  const [busy, setBusy] = useState(false);
   if (!may('ExportAuditLogs')) return null;
   const save = async () => {
-    setBusy(true);
     try {
       const query = new URLSearchParams({ ...filters, format: 'csv' });
       query.delete('sort');
       await downloadFile(auditExportAddress(query), 'audit.csv', () => undefined);
+      notifications.show({ message: t('export.done'), color: 'teal' });
     } catch (error) {
       notifications.show({ message: text(error), color: 'red', autoClose: false });
-    } finally {
-      setBusy(false);
     }
   };
-  return (
-    <Button
-      size="xs"
-      variant="default"
-      leftSection={<IconFileExport size={14} />}
-      loading={busy}
-      onClick={() => void save()}
-    >
-      {t('export.title')}
-    </Button>
-  );
+  return <Menu.Item onClick={() => void save()}>{t('export.csv')}</Menu.Item>;
 }

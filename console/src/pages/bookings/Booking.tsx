@@ -1,20 +1,20 @@
 import { useQueries, useQuery } from '@tanstack/react-query';
-import { useParams } from 'react-router';
+import { Link, useParams } from 'react-router';
 import { answered, api, listPage, type Schemas } from '@/api/client';
 import { useMay } from '@/app/me';
 import { Badge } from '@/components/Badge';
 import { Answer, Card } from '@/components/Card';
-import type { Column } from '@/components/columns';
 import { CopyId } from '@/components/CopyId';
 import { MiniTable } from '@/components/MiniTable';
 import { Money } from '@/components/Money';
 import { PageHead } from '@/components/PageHead';
 import ui from '@/components/ui.module.css';
 import { WorkflowLink } from '@/components/WorkflowLink';
-import { useSelected } from '@/hooks/useSelected';
 import { useWords } from '@/i18n/useWords';
-import { RefundDetail } from '@/pages/refunds/RefundDetail';
-import { usePaymentColumns, useRecordColumns, useRefundColumns } from '@/shared/columns';
+import { moneyText, sumOf } from '@/lib/money';
+import { heldMoney, refundedOf } from '@/pages/payments/money';
+import { RefundTable } from '@/pages/refunds/RefundTable';
+import { usePaymentColumns, useRecordColumns } from '@/shared/columns';
 import { Timeline } from '@/shared/Timeline';
 import { merged } from '@/shared/timeline';
 import { BookingFacts, TripFacts } from './BookingFacts';
@@ -43,6 +43,7 @@ export function Component() {
               <CopyId id={data.booking_number} />
               <Money amount={data.amount} currency={data.currency} />
               <Badge state={data.status}>{label(data, 'status')}</Badge>
+              <WentBack booking={data} />
             </span>
           ) : (
             t('nav.bookings')
@@ -59,15 +60,54 @@ export function Component() {
   );
 }
 
+const usePayments = (booking_id: string) =>
+  useQuery({
+    queryKey: ['payments', 'of', booking_id],
+    queryFn: ({ signal }) => listPage('/api/v1/admin/payment-transactions', { booking_id }, null, signal),
+  });
+
+/** What of the booking's price has gone back, and what is left. */
+function WentBack({ booking }: { booking: Booking }) {
+  const { t, language } = useWords();
+  const { data } = usePayments(booking.id);
+  const back = refundedOf(data?.data ?? []);
+  if (back === 0) return null;
+  const left = sumOf([booking.amount, -back]);
+  return (
+    <>
+      <Badge state="PARTIAL_REFUND">{t(left > 0 ? 'enum.PARTIAL_REFUND' : 'enum.REFUNDED')}</Badge>
+      {left > 0 && (
+        <small className="dimmed">{t('booking.left', { amount: moneyText(left, language, booking.currency) })}</small>
+      )}
+    </>
+  );
+}
+
+/** Money that was taken for the booking and bought nothing: the booking's own state does not say so. */
+function HeldMoney({ payments }: { payments: Schemas['PaymentTransaction'][] }) {
+  const { t, language } = useWords();
+  return payments.map((payment) => {
+    const held = heldMoney(payment);
+    return (
+      held && (
+        <p key={payment.id} className={held.state === 'DONE' ? ui.good : ui.notice} role="status">
+          {t(`payment.held.${held.state}`, {
+            asked: moneyText(payment.amount, language, payment.currency),
+            taken: moneyText(held.taken, language, held.currency),
+          })}{' '}
+          <Link to={`/payments/${payment.id}`}>{t('payment.open')}</Link>
+        </p>
+      )
+    );
+  });
+}
+
 /** Everything that belongs to a booking, each part read by itself. */
 function Parts({ booking }: { booking: Booking }) {
   const { t } = useWords();
   const may = useMay();
   const of = { booking_id: booking.id };
-  const payments = useQuery({
-    queryKey: ['payments', 'of', booking.id],
-    queryFn: ({ signal }) => listPage('/api/v1/admin/payment-transactions', of, null, signal),
-  });
+  const payments = usePayments(booking.id);
   const refunds = useQuery({
     queryKey: ['refunds', 'of', booking.id],
     queryFn: ({ signal }) => listPage('/api/v1/admin/refunds', of, null, signal),
@@ -84,6 +124,7 @@ function Parts({ booking }: { booking: Booking }) {
   return (
     <div className={ui.split}>
       <div className={ui.stack}>
+        <HeldMoney payments={payments.data?.data ?? []} />
         <Card title={t('timeline.title')}>
           <Answer query={payments} lines={8}>
             {({ data }) => <History payments={data} />}
@@ -97,7 +138,7 @@ function Parts({ booking }: { booking: Booking }) {
           </Answer>
         </Card>
         <Card title={t('nav.refunds')}>
-          <Answer query={refunds}>{({ data }) => <Refunds refunds={data} />}</Answer>
+          <Answer query={refunds}>{({ data }) => <RefundTable refunds={data} />}</Answer>
         </Card>
         {may('ListFinancialRecords') && (
           <Card title={t('nav.ledger')}>
@@ -165,36 +206,5 @@ function Workflows({ payments }: { payments: Schemas['PaymentTransaction'][] }) 
         </ul>
       )}
     </Answer>
-  );
-}
-
-/** The refunds of a booking; one of them, and what can be decided about it, beside them. */
-function Refunds({ refunds }: { refunds: Schemas['Refund'][] }) {
-  const { t } = useWords();
-  const selected = useSelected<Schemas['Refund']>(({ id }) => id);
-  const columns = useRefundColumns().filter(({ id }) => !['booking', 'payout', 'amount'].includes(id));
-  const amount: Column<Schemas['Refund']> = {
-    id: 'amount',
-    header: t('field.amount'),
-    width: 8,
-    cell: (row) => (
-      <button
-        type="button"
-        className={ui.link}
-        onClick={() => {
-          selected.open(row);
-        }}
-      >
-        <span className="hidden-words">{t('booking.openRefund')} </span>
-        <Money amount={row.amount} currency={row.currency} />
-      </button>
-    ),
-    text: (row) => row.amount.toFixed(2),
-  };
-  return (
-    <>
-      <MiniTable label={t('nav.refunds')} rows={refunds} columns={[amount, ...columns]} rowId={({ id }) => id} />
-      <RefundDetail refund={selected.current(refunds)} opened={selected.opened} close={selected.close} />
-    </>
   );
 }

@@ -1,9 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from 'react-router';
 import { answered, api, type Schemas } from '@/api/client';
 import { Answer, Card } from '@/components/Card';
 import { CopyId } from '@/components/CopyId';
 import { Facts } from '@/components/Facts';
 import { Money } from '@/components/Money';
+import { Seats } from '@/components/Seats';
 import { When } from '@/components/When';
 import { useWords } from '@/i18n/useWords';
 
@@ -58,7 +60,12 @@ export function TripFacts({ booking }: { booking: Booking }) {
           [t('field.departure'), <When key="v" at={booking.departure_at} />],
           [t('booking.departureThen'), moved ? <When key="v" at={booking.departure_at_booking} /> : null],
           [t('field.seats'), booking.seats],
-          [t('field.tripId'), <CopyId key="v" id={booking.trip_id} />],
+          [
+            t('booking.sameTrip'),
+            <Link key="v" to={`/bookings?trip_id=${booking.trip_id}`}>
+              {t('action.open')}
+            </Link>,
+          ],
         ]}
       />
       {/* A trip that is no longer in the catalogue has no more to show here. */}
@@ -71,7 +78,7 @@ export function TripFacts({ booking }: { booking: Booking }) {
                 [t('field.kind'), label(data, 'type')],
                 [t('field.route'), <bdi key="v">{`${data.origin} – ${data.destination}`}</bdi>],
                 [t('field.provider'), <bdi key="v">{data.provider_name}</bdi>],
-                [t('field.seatsLeft'), `${data.seats_left} / ${data.capacity}`],
+                [t('field.seatsLeft'), <Seats key="v" left={data.seats_left} of={data.capacity} />],
               ]}
             />
           )}

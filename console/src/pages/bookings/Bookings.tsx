@@ -8,7 +8,7 @@ import { ListPage } from '@/components/ListPage';
 import { Money } from '@/components/Money';
 import { When } from '@/components/When';
 import { useBaseFilters } from '@/hooks/useBaseFilters';
-import { useChoices, words } from '@/hooks/useChoices';
+import { useChoices } from '@/hooks/useChoices';
 import { useProviders } from '@/hooks/useProviders';
 import { useWords } from '@/i18n/useWords';
 
@@ -17,7 +17,7 @@ type Booking = Schemas['Booking'];
 export function Component() {
   const { t } = useWords();
   const navigate = useNavigate();
-  const { choices } = useChoices();
+  const { states } = useChoices();
   const base = useBaseFilters();
   const providers = useProviders();
   const columns = useColumns();
@@ -26,11 +26,11 @@ export function Component() {
       name="bookings"
       filters={[
         base.search(t('search.placeholder')),
-        { name: 'status', label: t('field.status'), kind: 'choice', choices: choices(words.bookingStatus) },
+        { name: 'status', label: t('field.status'), kind: 'choice', choices: states('booking') },
         base.from,
         base.to,
         providers.filter,
-        { name: 'trip_id', label: t('field.tripId'), kind: 'text' },
+        { name: 'trip_id', label: t('field.trip'), kind: 'id' },
       ]}
       columns={columns}
       queryKey={['bookings']}

@@ -9,9 +9,10 @@ import { Facts } from '@/components/Facts';
 import { Money } from '@/components/Money';
 import { bodyOf, type Field } from '@/forms/fields';
 import { FormDialog } from '@/forms/FormDialog';
+import { Said } from '@/forms/Toast';
 import { useChoices, words } from '@/hooks/useChoices';
 import { useWords } from '@/i18n/useWords';
-import { amountText } from '@/lib/money';
+import { moneyText } from '@/lib/money';
 import { previewKey, RefundPreview, type Shown } from './RefundPreview';
 
 type Quote = Schemas['RefundQuote'];
@@ -49,7 +50,13 @@ export function RefundButton({ booking }: { booking: Schemas['Booking'] }) {
       required: true,
       when: ({ refund_type }) => refund_type === 'PARTIAL',
     },
-    { name: 'reason', label: t('field.reason'), kind: 'area' },
+    {
+      name: 'reason',
+      label: t('field.reason'),
+      kind: 'area',
+      // A second person decides by it.
+      required: previewed?.needsApproval ?? false,
+    },
   ];
   if (booking.payment.status === 'PENDING' && booking.status === 'PENDING_PAYMENT') return null;
   return (
@@ -63,12 +70,19 @@ export function RefundButton({ booking }: { booking: Schemas['Booking'] }) {
         title={t('refund.startOf', { number: booking.booking_number })}
         fields={fields}
         initial={{ refund_type: 'POLICY' }}
-        submitLabel={t('refund.go')}
+        submitLabel={(values) =>
+          previewed?.key === previewKey(values)
+            ? t(previewed.needsApproval ? 'refund.askOf' : 'refund.goOf', {
+                amount: moneyText(previewed.amount, language, previewed.currency),
+              })
+            : t('refund.go')
+        }
         danger
-        size="lg"
+        size="xl"
         blocked={(values) => previewed?.key !== previewKey(values)}
         after={(values) => <RefundPreview bookingId={booking.id} values={values} onShown={setPreviewed} />}
         changes={['bookings', 'payments', 'refunds', 'records', 'dashboard']}
+        done=""
         keyed
         submit={async (values, key) => {
           const { data } = await orQuoteAnew(
@@ -86,12 +100,14 @@ export function RefundButton({ booking }: { booking: Schemas['Booking'] }) {
               }),
             ),
           );
-          return data.needs_approval
-            ? t('refund.orderedWaits')
-            : t('refund.orderedOf', {
-                amount: `\u2066${amountText(data.amount, language)} ${data.currency}\u2069`,
-                status: label(data, 'status'),
-              });
+          return new Said(
+            data.needs_approval
+              ? t('refund.orderedWaits')
+              : t('refund.orderedOf', {
+                  amount: moneyText(data.amount, language, data.currency),
+                  status: label(data, 'status'),
+                }),
+          );
         }}
       >
         <Answer query={quote} lines={5}>

@@ -11,7 +11,7 @@ import ui from '@/components/ui.module.css';
 import type { Values } from '@/forms/fields';
 import { useChoices } from '@/hooks/useChoices';
 import { useWords } from '@/i18n/useWords';
-import { amountOf } from '@/lib/money';
+import { amountOf, amountText, moneyText, sumOf } from '@/lib/money';
 import { accountText } from '@/shared/accounts';
 
 type Preview = Schemas['RefundPreview'];
@@ -26,6 +26,8 @@ export interface Shown {
   key: string;
   amount: number;
   payment: string;
+  needsApproval: boolean;
+  currency: string;
 }
 
 interface Props {
@@ -57,10 +59,18 @@ export function RefundPreview({ bookingId, values, onShown }: Props) {
     refetchInterval: 30_000,
   });
 
-  const { amount, payment_transaction_id: payment } = (query.isSuccess ? query.data.data : null) ?? {};
+  const shown = query.isSuccess ? query.data.data : null;
   useEffect(() => {
-    onShown(amount === undefined || payment === undefined ? null : { key, amount, payment });
-  }, [key, amount, payment, onShown]);
+    onShown(
+      shown && {
+        key,
+        amount: shown.amount,
+        payment: shown.payment_transaction_id,
+        needsApproval: shown.needs_approval,
+        currency: shown.currency,
+      },
+    );
+  }, [key, shown, onShown]);
 
   if (type === '' || key === 'PARTIAL ') return <p className={ui.text}>{t('preview.typeAmount')}</p>;
   return (
@@ -72,8 +82,24 @@ export function RefundPreview({ bookingId, values, onShown }: Props) {
   );
 }
 
-function Effects({ of: preview }: { of: Preview }) {
+/** Who bears a refund: what goes out of the accounts that are the company's and the platform's own. */
+function usePayers(preview: Preview): string | null {
+  const { t, language } = useWords();
+  const sums = new Map<'company' | 'platform', number>();
+  for (const { debit_account, amount } of preview.transfers) {
+    const [owner, name = ''] = debit_account.split(':');
+    const payer = owner === 'provider' ? 'company' : owner === 'platform' && name !== 'bank' ? 'platform' : null;
+    if (payer) sums.set(payer, sumOf([sums.get(payer) ?? 0, amount]));
+  }
+  if (sums.size === 0) return null;
+  return [...sums]
+    .map(([payer, amount]) => t(`preview.payer.${payer}`, { amount: moneyText(amount, language, preview.currency) }))
+    .join(t('list.and'));
+}
+
+export function Effects({ of: preview }: { of: Preview }) {
   const { t } = useWords();
+  const payers = usePayers(preview);
   const { word } = useChoices();
   const money = (amount: number) => <Money amount={amount} currency={preview.currency} />;
   const { booking_status: before, booking_status_after: after } = preview;
@@ -87,6 +113,7 @@ function Effects({ of: preview }: { of: Preview }) {
               {money(preview.amount)} · {word(preview.channel)}
             </b>,
           ],
+          [t('preview.paidBy'), payers],
           [t('preview.leftThen'), money(preview.remaining_amount)],
           [t('preview.booking'), before === after ? word(after) : t('preview.becomes', { after: word(after) })],
           [t('preview.seatsFreed'), preview.seats_freed > 0 ? preview.seats_freed : null],
@@ -108,8 +135,8 @@ function Effects({ of: preview }: { of: Preview }) {
 
 /** The line as it is, and what would be written in its place. */
 function Lines({ preview }: { preview: Preview }) {
-  const { t } = useWords();
-  const { word } = useChoices();
+  const { t, language } = useWords();
+  const { word, balance } = useChoices();
   const rows = [
     ...(preview.line ? [{ ...preview.line, now: true }] : []),
     ...preview.lines.map((line) => ({ ...line, now: false })),
@@ -122,12 +149,13 @@ function Lines({ preview }: { preview: Preview }) {
     cell: text,
     text,
   });
-  const money = (id: 'gross_amount' | 'platform_commission_amount' | 'net_amount'): Column<Row> => ({
+  const money = (id: 'gross_amount' | 'vat_amount' | 'platform_commission_amount' | 'net_amount'): Column<Row> => ({
     id,
     header: t(`card.${id}`),
     width: 1,
     align: 'end',
-    cell: (row) => <Money amount={row[id]} currency={preview.currency} />,
+    // All of one currency, which stands above.
+    cell: (row) => <span className="ltr numbers">{amountText(row[id], language)}</span>,
     text: (row) => row[id].toFixed(2),
   });
   if (rows.length === 0) return <p className={ui.text}>{t('preview.noLines')}</p>;
@@ -138,9 +166,10 @@ function Lines({ preview }: { preview: Preview }) {
       rowId={(row) => String(rows.indexOf(row))}
       columns={[
         plain('when', t('preview.line'), ({ now }) => t(now ? 'preview.now' : 'preview.after')),
-        plain('kind', t('field.kind'), ({ kind }) => word(kind)),
-        plain('status', t('field.status'), ({ balance_status }) => word(balance_status)),
+        // One column, so that the amounts, the company's above all, are not cut.
+        plain('kind', t('field.kind'), ({ kind, balance_status }) => `${word(kind)} · ${balance(balance_status)}`),
         money('gross_amount'),
+        money('vat_amount'),
         money('platform_commission_amount'),
         money('net_amount'),
       ]}

@@ -5,6 +5,7 @@ import { useMay } from '@/app/me';
 import { Facts } from '@/components/Facts';
 import ui from '@/components/ui.module.css';
 import { FormDialog } from '@/forms/FormDialog';
+import { Said } from '@/forms/Toast';
 import { useChoices } from '@/hooks/useChoices';
 import { useWords } from '@/i18n/useWords';
 
@@ -27,6 +28,7 @@ export function SendCheckout({ booking }: { booking: Schemas['Booking'] }) {
         fields={[]}
         submitLabel={t('checkout.go')}
         changes={['bookings', 'payments']}
+        done=""
         keyed
         submit={async (_, key) => {
           const { data } = await answered(
@@ -34,10 +36,12 @@ export function SendCheckout({ booking }: { booking: Schemas['Booking'] }) {
               params: { path: { id: booking.id }, header: { 'Idempotency-Key': key } },
             }),
           );
-          return t('checkout.sent', {
-            to: data.messages.map(({ channel, to }) => `${word(channel)} \u2066${to}\u2069`).join(' · '),
-            left: data.sendings_left,
-          });
+          return new Said(
+            t('checkout.sent', {
+              to: data.messages.map(({ channel, to }) => `${word(channel)} \u2066${to}\u2069`).join(' · '),
+              left: data.sendings_left,
+            }),
+          );
         }}
       >
         <p className={ui.text}>{t('checkout.hint')}</p>

@@ -17,6 +17,8 @@ import { FormDialog } from '@/forms/FormDialog';
 import { useChoices, words } from '@/hooks/useChoices';
 import { useSelected } from '@/hooks/useSelected';
 import { useWords } from '@/i18n/useWords';
+import { moneyText } from '@/lib/money';
+import { GiveBack } from '@/pages/payments/GiveBack';
 import { useColumnParts } from '@/shared/columns';
 import { Assign, useAssignees } from './Assign';
 import { Notes } from './Notes';
@@ -25,7 +27,7 @@ type Incident = Schemas['Incident'];
 
 export function Component() {
   const { t, label, language } = useWords();
-  const { choices } = useChoices();
+  const { choices, states } = useChoices();
   const parts = useColumnParts();
   const me = useMe();
   const assignees = useAssignees();
@@ -54,7 +56,7 @@ export function Component() {
     <ListPage
       name="incidents"
       filters={[
-        { name: 'status', label: t('field.status'), kind: 'choice', choices: choices(words.incidentStatus) },
+        { name: 'status', label: t('field.status'), kind: 'choice', choices: states('incident') },
         { name: 'kind', label: t('field.kind'), kind: 'choice', choices: choices(words.incidentKind) },
         {
           name: 'assignee_id',
@@ -108,11 +110,13 @@ function IncidentDetail({
         </span>
       }
     >
-      <p className={ui.text}>{t(`incidentHelp.${incident.kind}`)}</p>
+      <p className={ui.text}>
+        {incident.repair?.state === 'DONE' ? t('incident.nothingLeft') : t(`incidentHelp.${incident.kind}`)}
+      </p>
+      <Repair incident={incident} />
       <div className={ui.row}>
         <Resolve incident={incident} />
         <Outside href={links?.runbook}>{t('incident.runbook')}</Outside>
-        <Outside href={links?.workflow}>{t('incident.workflow')}</Outside>
       </div>
       <Assign incident={incident} />
       <Notes incidentId={incident.id} />
@@ -159,9 +163,42 @@ function IncidentDetail({
       />
       <details>
         <summary>{t('timeline.facts')}</summary>
+        <div className={ui.row}>
+          <Outside href={links?.workflow}>{t('incident.workflow')}</Outside>
+        </div>
         <pre className={`ltr ${ui.code ?? ''}`}>{JSON.stringify(incident.details, null, 2)}</pre>
       </details>
     </Detail>
+  );
+}
+
+/** The step that puts the incident right, as a button with its amount; or that it is made. */
+function Repair({ incident: { repair, status } }: { incident: Incident }) {
+  const { t, language } = useWords();
+  const may = useMay();
+  if (!repair || (status === 'RESOLVED' && repair.state === 'DONE')) return null;
+  const amount = moneyText(repair.amount, language, repair.currency);
+  if (repair.state !== 'DUE') {
+    return (
+      <p className={repair.state === 'DONE' ? ui.good : ui.notice} role="status">
+        {t(`incident.repair.${repair.state}`, { amount })}
+      </p>
+    );
+  }
+  if (repair.kind === 'REFUND_PAYMENT') {
+    return (
+      <div>
+        <GiveBack paymentId={repair.payment_transaction_id} amount={repair.amount} currency={repair.currency} />
+      </div>
+    );
+  }
+  if (!may('ConfirmRefundPayout')) return null;
+  return (
+    <div>
+      <Button size="xs" renderRoot={(props) => <Link {...props} to={`/payments/${repair.payment_transaction_id}`} />}>
+        {t('incident.payOut', { amount })}
+      </Button>
+    </div>
   );
 }
 
@@ -183,14 +220,17 @@ function Outside({ href, children }: { href: string | null | undefined; children
 }
 
 function Resolve({ incident }: { incident: Incident }) {
-  const { t } = useWords();
+  const { t, language, label } = useWords();
+  const { repair } = incident;
+  const done = repair?.state === 'DONE' && moneyText(repair.amount, language, repair.currency);
   const may = useMay();
   const [opened, { open, close }] = useDisclosure();
   if (incident.status !== 'OPEN' || !may('ResolveIncident')) return null;
   const fields: Field[] = [{ name: 'note', label: t('incident.whatWasDone'), kind: 'area', required: true }];
   return (
     <>
-      <Button size="xs" onClick={open}>
+      {/* The repair comes first, as long as it is to be made. */}
+      <Button size="xs" variant={repair && !done ? 'default' : 'filled'} onClick={open}>
         {t('incident.resolve')}
       </Button>
       <FormDialog
@@ -200,6 +240,8 @@ function Resolve({ incident }: { incident: Incident }) {
         fields={fields}
         submitLabel={t('incident.resolve')}
         changes={['incidents', 'dashboard']}
+        {...(done && { initial: { note: t('incident.repair.DONE', { amount: done }) } })}
+        done={t('done.resolved', { kind: label(incident, 'kind') })}
         submit={(values) =>
           answered(
             api.POST('/api/v1/admin/incidents/{id}/resolve', {

@@ -1,15 +1,18 @@
+import { useDisclosure } from '@mantine/hooks';
 import { useCallback, useMemo, useState } from 'react';
 import { useSearchParams } from 'react-router';
 import { listPage, type Schemas } from '@/api/client';
 import { useMay } from '@/app/me';
+import { Detail } from '@/components/Detail';
 import { ListPage } from '@/components/ListPage';
 import { useBaseFilters } from '@/hooks/useBaseFilters';
-import { useChoices, words } from '@/hooks/useChoices';
+import { useChoices } from '@/hooks/useChoices';
 import { useProviders } from '@/hooks/useProviders';
 import { useSelected } from '@/hooks/useSelected';
 import { useWords } from '@/i18n/useWords';
 import { useRecordColumns } from '@/shared/columns';
-import { ExportMenu } from '@/shared/ExportMenu';
+import { LedgerExports } from '@/shared/ExportMenu';
+import { Exports } from '@/shared/Exports';
 import { BalanceCard } from './BalanceCard';
 import { Balances } from './Balances';
 import { RecordDetail } from './RecordDetail';
@@ -22,10 +25,11 @@ type FinancialRecord = Schemas['FinancialRecord'];
 export function Component() {
   const { t, language } = useWords();
   const may = useMay();
-  const { choices } = useChoices();
+  const { states } = useChoices();
   const base = useBaseFilters();
   const providers = useProviders();
   const selected = useSelected<FinancialRecord>(({ id }) => id);
+  const [historyShown, history] = useDisclosure();
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
   // What is selected is of the list that is seen: with other filters nothing is.
   const address = useSearchParams()[0].toString();
@@ -58,13 +62,13 @@ export function Component() {
       name="ledger"
       filters={[
         base.search(t('ledger.search')),
-        { name: 'balance_status', label: t('field.status'), kind: 'choice', choices: choices(words.balanceStatus) },
+        { name: 'balance_status', label: t('field.status'), kind: 'choice', choices: states('balance') },
         providers.filter,
         base.period,
         base.from,
         base.to,
         base.booking,
-        { name: 'ad_campaign_id', label: t('field.campaignId'), kind: 'text' },
+        { name: 'ad_campaign_id', label: t('field.campaign'), kind: 'id' },
       ]}
       columns={columns}
       queryKey={['records']}
@@ -73,12 +77,8 @@ export function Component() {
       sort="-record_date"
       open={selected.open}
       {...(may('MarkRecordsTransferred') && { selection: { ids, toggle, toggleAll } })}
-      actions={(_, filters) => (
-        <>
-          <Balances />
-          <ExportMenu filters={filters} />
-        </>
-      )}
+      actions={<Balances />}
+      exports={(filters) => <LedgerExports filters={filters} history={history.open} />}
       above={(list, filters) => (
         <>
           {filters['provider_id'] && <BalanceCard providerId={filters['provider_id']} />}
@@ -90,6 +90,9 @@ export function Component() {
               setIds(new Set());
             }}
           />
+          <Detail opened={historyShown} close={history.close} title={t('export.history')}>
+            <Exports kind="FINANCIAL_RECORDS" />
+          </Detail>
           <RecordDetail record={selected.current(list.rows)} opened={selected.opened} close={selected.close} />
         </>
       )}

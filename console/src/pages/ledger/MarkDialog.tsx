@@ -8,9 +8,12 @@ import { Money } from '@/components/Money';
 import ui from '@/components/ui.module.css';
 import { bodyOf, type Field } from '@/forms/fields';
 import { FormDialog } from '@/forms/FormDialog';
+import { useReferenceCheck } from '@/forms/useReferenceCheck';
+import { Said } from '@/forms/Toast';
 import { useWords } from '@/i18n/useWords';
 import { batchesOf } from '@/lib/batches';
-import { sumOf } from '@/lib/money';
+import { dayIn } from '@/lib/dates';
+import { moneyText, sumOf } from '@/lib/money';
 
 type FinancialRecord = Schemas['FinancialRecord'];
 type Marks = Omit<Schemas['MarkRecordsTransferredRequest'], 'ids'>;
@@ -62,15 +65,16 @@ export function MarkDialog({
   done: () => void;
   close: () => void;
 }) {
-  const { t } = useWords();
+  const { t, language } = useWords();
   const mark = useMark();
   const [marked, setMarked] = useState(0);
   const count = records.length;
   const totals = totalsOf(records);
   const fields: Field[] = [
-    { name: 'payout_reference', label: t('field.payoutReference'), hint: t('ledger.referenceHint') },
-    { name: 'payout_date', label: t('field.payoutDate'), kind: 'day' },
+    { name: 'payout_reference', label: t('field.payoutReference'), required: true, hint: t('ledger.referenceHint') },
+    { name: 'payout_date', label: t('field.payoutDate'), kind: 'day', required: true },
   ];
+  const reference = useReferenceCheck();
   return (
     <FormDialog
       opened
@@ -78,9 +82,14 @@ export function MarkDialog({
       title={t('ledger.mark', { count })}
       size="lg"
       fields={fields}
-      submitLabel={t('ledger.markGo')}
+      initial={{ payout_date: dayIn(new Date()) }}
+      submitLabel={({ payout_reference = '' }) =>
+        t(reference.confirms(payout_reference) ? 'reference.useAgain' : 'ledger.markOf', {
+          amount: moneyText(sumOf(records.map(({ net_amount }) => net_amount)), language),
+        })
+      }
       changes={['records', 'dashboard']}
-      done={t('ledger.marked', { count })}
+      done=""
       keyed
       submit={async (values) => {
         const body = bodyOf<Marks>(fields, values, true);
@@ -89,10 +98,19 @@ export function MarkDialog({
           most,
         );
         for (const [index, ids] of batches.entries()) {
-          await mark(ids, body);
+          // The first of several batches says for all whether the reference is new: the others have it by then.
+          const fresh = index === 0 && !reference.confirms(body.payout_reference ?? '');
+          await reference.checked(body.payout_reference ?? '', () =>
+            mark(ids, fresh ? { ...body, reference_must_be_new: true } : body),
+          );
           setMarked(Math.min((index + 1) * most, count));
         }
         done();
+        return new Said({
+          text: t('ledger.marked', { count }),
+          to: `/ledger?search=${encodeURIComponent(body.payout_reference ?? '')}`,
+          link: t('ledger.showMarked'),
+        });
       }}
     >
       <MiniTable label={t('field.provider')} rows={totals} rowId={({ id }) => id} columns={useColumns()} />

@@ -1,8 +1,9 @@
 import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
+import { useId } from 'react';
 import { Link } from 'react-router';
 import { answered, api, type Schemas } from '@/api/client';
-import { useMay } from '@/app/me';
+import { useMay, useMe } from '@/app/me';
 import { Badge } from '@/components/Badge';
 import { CopyId } from '@/components/CopyId';
 import { Detail } from '@/components/Detail';
@@ -75,6 +76,7 @@ export function RecordDetail({ record, opened, close, own = false }: Props) {
           ],
           [t('field.payoutDate'), record.payout_date && <Day key="v" day={record.payout_date} />],
           [t('ledger.transferredAt'), record.transferred_at && <When key="v" at={record.transferred_at} />],
+          [t('ledger.transferredBy'), record.transferred_by_name && <bdi key="v">{record.transferred_by_name}</bdi>],
           [t('ledger.revertedAt'), record.payout_reverted_at && <When key="v" at={record.payout_reverted_at} />],
           [t('ledger.splitFrom'), record.split_from && <CopyId key="v" id={record.split_from} />],
           [t('ledger.nettedAgainst'), record.netted_against && <CopyId key="v" id={record.netted_against} />],
@@ -88,13 +90,21 @@ export function RecordDetail({ record, opened, close, own = false }: Props) {
 function Revert({ record }: { record: FinancialRecord }) {
   const { t } = useWords();
   const may = useMay();
+  const me = useMe();
+  const whyId = useId();
   const [opened, { open, close }] = useDisclosure();
   if (record.balance_status !== 'TRANSFERRED' || !may('RevertRecordTransfer')) return null;
+  const own = record.transferred_by === me.id;
   const fields: Field[] = [{ name: 'reason', label: t('field.reason'), kind: 'area', required: true }];
   return (
     <>
+      {own && (
+        <p className={ui.text} id={whyId}>
+          {t('ledger.ownMark')}
+        </p>
+      )}
       <div>
-        <Button size="xs" variant="default" onClick={open}>
+        <Button size="xs" variant="default" disabled={own} aria-describedby={own ? whyId : undefined} onClick={open}>
           {t('ledger.revert')}
         </Button>
       </div>
@@ -106,6 +116,7 @@ function Revert({ record }: { record: FinancialRecord }) {
         submitLabel={t('ledger.revert')}
         danger
         changes={['records', 'dashboard']}
+        done={t('done.reverted', { number: `\u2068${record.transaction_number}\u2069` })}
         keyed
         submit={(values, key) =>
           answered(

@@ -32,7 +32,7 @@ export function Totals({ filters }: { filters: Record<string, string> }) {
             </span>
             {(['gross_amount', 'platform_commission_amount', 'net_amount', 'refunded_amount'] as const).map((name) => (
               <span key={name}>
-                {t(`card.${name}`)}{' '}
+                {t(`ledger.sum.${name}`)}{' '}
                 <b>
                   <Money amount={total[name]} currency={currency} />
                 </b>
@@ -50,6 +50,7 @@ export function Totals({ filters }: { filters: Record<string, string> }) {
                 <Money amount={transferred.net_amount} currency={currency} />
               </b>
             </span>
+            <small>{t('ledger.sumHint')}</small>
           </>
         )}
       </Answer>

@@ -1,3 +1,4 @@
+import { Skeleton } from '@mantine/core';
 import type { Schemas } from '@/api/client';
 import { Card } from '@/components/Card';
 import { Money } from '@/components/Money';
@@ -25,42 +26,44 @@ export function Cards({
   provider,
 }: {
   title: string;
-  period: Schemas['DashboardPeriod'];
+  /** Undefined while it is read: everything has its place already. */
+  period: Schemas['DashboardPeriod'] | undefined;
   provider: boolean;
 }) {
   const { t, language } = useWords();
-  const oneDay = period.date_from === period.date_to;
   return (
     <Card
       title={title}
       aside={
         <small className="dimmed">
-          <Day day={period.date_from} />
-          {!oneDay && (
+          {period && <Day day={period.date_from} />}
+          {period && period.date_from !== period.date_to && (
             <>
               {' – '}
               <Day day={period.date_to} />
             </>
           )}
+          {'\u00a0'}
         </small>
       }
     >
-      <dl className={classes.cards}>
+      <dl className={classes.cards} aria-busy={period === undefined}>
         {counts.map((name) => (
           <div key={name}>
             <dt>{t(`card.${name}`)}</dt>
-            <dd className="numbers">{countText(period.cards[name], language)}</dd>
+            <dd className="numbers">{period ? countText(period.cards[name], language) : <Empty />}</dd>
           </div>
         ))}
         {amounts.map((name) => (
           <div key={name}>
             <dt>{name === 'net_amount' && provider ? t('card.net_own') : t(`card.${name}`)}</dt>
-            <dd>
-              <Money amount={period.cards[name]} />
-            </dd>
+            <dd>{period ? <Money amount={period.cards[name]} /> : <Empty />}</dd>
           </div>
         ))}
       </dl>
     </Card>
   );
 }
+
+/** The place of a figure that is not there yet. */
+const Empty = () => <Skeleton component="span" display="inline-block" height="0.8em" width="60%" />;

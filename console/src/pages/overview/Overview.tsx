@@ -60,25 +60,32 @@ function Figures({ provider }: { provider: boolean }) {
       <PageHead title={<Title />} help="overview">
         <span className={classes.live} data-live={isLive || undefined}>
           {isLive ? t('overview.live') : t('overview.notLive')}
-          {dashboard.data && (
-            <>
-              {' · '}
-              <When at={dashboard.data.data.as_of} relative />
-            </>
-          )}
+          {' · '}
+          {dashboard.data ? <When at={dashboard.data.data.as_of} relative /> : '…'}
         </span>
       </PageHead>
-      <Answer query={dashboard} lines={6}>
-        {({ data }) => (
-          <div className={ui.columns}>
-            <Cards title={t('overview.today')} period={data.today} provider={provider} />
-            <Cards title={t('overview.month')} period={data.this_month} provider={provider} />
-          </div>
-        )}
-      </Answer>
+      {dashboard.isPending ? (
+        <Periods today={undefined} month={undefined} provider={provider} />
+      ) : (
+        <Answer query={dashboard}>
+          {({ data }) => <Periods today={data.today} month={data.this_month} provider={provider} />}
+        </Answer>
+      )}
       {!provider && <Attention live={live} />}
       <Series provider={provider} />
     </>
+  );
+}
+
+type Days = Schemas['DashboardPeriod'] | undefined;
+
+function Periods({ today, month, provider }: { today: Days; month: Days; provider: boolean }) {
+  const { t } = useWords();
+  return (
+    <div className={ui.columns}>
+      <Cards title={t('overview.today')} period={today} provider={provider} />
+      <Cards title={t('overview.month')} period={month} provider={provider} />
+    </div>
   );
 }
 
@@ -117,13 +124,16 @@ function Series({ provider }: { provider: boolean }) {
         />
       }
     >
-      <Answer query={report} lines={8}>
-        {({ data }) => (
-          <Suspense fallback={<Skeleton height={280} />}>
-            <Chart series={data.series} />
-          </Suspense>
-        )}
-      </Answer>
+      {/* As high as the chart with its legend, before it is there. */}
+      <div className={classes.series}>
+        <Answer query={report} lines={8}>
+          {({ data }) => (
+            <Suspense fallback={<Skeleton height={280} />}>
+              <Chart series={data.series} />
+            </Suspense>
+          )}
+        </Answer>
+      </div>
     </Card>
   );
 }

@@ -1,9 +1,6 @@
-import { Button } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from 'react-router';
-import { answered, api, type Schemas } from '@/api/client';
-import { useMay } from '@/app/me';
+import { answered, api, listPage, type Schemas } from '@/api/client';
 import { Badge } from '@/components/Badge';
 import { Answer, Card } from '@/components/Card';
 import { CopyId } from '@/components/CopyId';
@@ -13,11 +10,13 @@ import { PageHead } from '@/components/PageHead';
 import ui from '@/components/ui.module.css';
 import { When } from '@/components/When';
 import { WorkflowLink } from '@/components/WorkflowLink';
-import { bodyOf, type Field } from '@/forms/fields';
-import { FormDialog } from '@/forms/FormDialog';
 import { useChoices } from '@/hooks/useChoices';
 import { useWords } from '@/i18n/useWords';
+import { moneyText } from '@/lib/money';
+import { RefundTable } from '@/pages/refunds/RefundTable';
 import { Timeline } from '@/shared/Timeline';
+import { GiveBack } from './GiveBack';
+import { heldMoney } from './money';
 
 export function Component() {
   const { t, label } = useWords();
@@ -29,6 +28,7 @@ export function Component() {
       answered(api.GET('/api/v1/admin/payment-transactions/{id}', { params: { path: { id } }, signal })),
   });
   const found = payment.data?.data;
+  const held = found ? heldMoney(found) : null;
   return (
     <div className={ui.page}>
       <PageHead
@@ -37,23 +37,33 @@ export function Component() {
           found ? (
             <span className={ui.row}>
               {word(found.kind)} <Money amount={found.amount} currency={found.currency} />
-              <Badge state={found.status}>{label(found, 'status')}</Badge>
+              <Badge state={held?.state === 'DONE' ? 'REFUNDED' : found.status}>
+                {held ? t(`payment.state.${held.state}`) : label(found, 'status')}
+              </Badge>
             </span>
           ) : (
             t('payment.title')
           )
         }
       >
-        {found && <LateRefund payment={found} />}
+        {held && held.left > 0 && (
+          <GiveBack paymentId={id} amount={held.left} currency={held.currency} asked={found?.amount ?? 0} />
+        )}
       </PageHead>
       <Answer query={payment} lines={10}>
         {({ data }) => (
-          <div className={ui.split}>
-            <Card title={t('timeline.title')}>
-              <Timeline entries={data.timeline} />
-            </Card>
-            <PaymentFacts payment={data} />
-          </div>
+          <>
+            <Held payment={data} />
+            <div className={ui.split}>
+              <div className={ui.stack}>
+                <Card title={t('timeline.title')}>
+                  <Timeline entries={data.timeline} />
+                </Card>
+                {data.kind === 'PAYMENT' && <Refunds paymentId={data.id} />}
+              </div>
+              <PaymentFacts payment={data} />
+            </div>
+          </>
         )}
       </Answer>
     </div>
@@ -105,39 +115,31 @@ function PaymentFacts({ payment }: { payment: Schemas['PaymentTransactionDetail'
   );
 }
 
-/** Money that came when the booking could no longer take it goes back whole. */
-function LateRefund({ payment }: { payment: Schemas['PaymentTransactionDetail'] }) {
-  const { t } = useWords();
-  const may = useMay();
-  const [opened, { open, close }] = useDisclosure();
-  if (payment.kind !== 'PAYMENT' || !payment.captured_at || payment.status !== 'FAILED' || !may('RefundLatePayment'))
-    return null;
-  const fields: Field[] = [{ name: 'reason', label: t('field.reason'), kind: 'area' }];
+/** Money that came when nothing could take it: how much, and whether it is back. */
+function Held({ payment }: { payment: Schemas['PaymentTransactionDetail'] }) {
+  const { t, language } = useWords();
+  const held = heldMoney(payment);
+  if (!held) return null;
   return (
-    <>
-      <Button size="xs" onClick={open}>
-        {t('payment.refundLate')}
-      </Button>
-      <FormDialog
-        opened={opened}
-        close={close}
-        title={t('payment.refundLate')}
-        fields={fields}
-        submitLabel={t('refund.go')}
-        danger
-        changes={['payments', 'refunds', 'bookings', 'dashboard']}
-        keyed
-        submit={(values, key) =>
-          answered(
-            api.POST('/api/v1/admin/payment-transactions/{id}/refund', {
-              params: { path: { id: payment.id }, header: { 'Idempotency-Key': key } },
-              body: bodyOf<Schemas['LateRefundRequest']>(fields, values, true),
-            }),
-          )
-        }
-      >
-        <p className={ui.text}>{t('payment.refundLateHint')}</p>
-      </FormDialog>
-    </>
+    <p className={held.state === 'DONE' ? ui.good : ui.notice} role="status">
+      {t(`payment.held.${held.state}`, {
+        asked: moneyText(payment.amount, language, payment.currency),
+        taken: moneyText(held.taken, language, held.currency),
+      })}
+    </p>
+  );
+}
+
+/** The refunds of a payment; one of them, and what can be decided about it, beside them. */
+function Refunds({ paymentId }: { paymentId: string }) {
+  const { t } = useWords();
+  const refunds = useQuery({
+    queryKey: ['refunds', 'of-payment', paymentId],
+    queryFn: ({ signal }) => listPage('/api/v1/admin/refunds', { payment_transaction_id: paymentId }, null, signal),
+  });
+  return (
+    <Card title={t('nav.refunds')}>
+      <Answer query={refunds}>{({ data }) => <RefundTable refunds={data} />}</Answer>
+    </Card>
   );
 }

@@ -9,14 +9,14 @@ import { usePaymentColumns } from '@/shared/columns';
 export function Component() {
   const { t } = useWords();
   const navigate = useNavigate();
-  const { choices } = useChoices();
+  const { choices, states } = useChoices();
   const base = useBaseFilters();
   return (
     <ListPage
       name="payments"
       filters={[
         base.search(t('search.placeholder')),
-        { name: 'status', label: t('field.status'), kind: 'choice', choices: choices(words.transactionStatus) },
+        { name: 'status', label: t('field.status'), kind: 'choice', choices: states('transaction') },
         { name: 'payment_method', label: t('field.method'), kind: 'choice', choices: choices(words.method) },
         { name: 'provider', label: t('field.gateway'), kind: 'choice', choices: choices(words.gateway) },
         base.period,

@@ -11,12 +11,13 @@ interface Props {
   fields?: Field[];
   initial?: Values;
   changes: string[];
+  done: string;
   submit: (values: Values, key: string) => Promise<unknown>;
   keyed?: boolean;
 }
 
 /** A button that does one thing to one resource, once it is confirmed. */
-export function Act({ label, what, hint, fields = [], initial = {}, changes, submit, keyed = false }: Props) {
+export function Act({ label, what, hint, fields = [], initial = {}, changes, done, submit, keyed = false }: Props) {
   const [opened, { open, close }] = useDisclosure();
   return (
     <>
@@ -31,6 +32,7 @@ export function Act({ label, what, hint, fields = [], initial = {}, changes, sub
         initial={initial}
         submitLabel={label}
         changes={changes}
+        done={done}
         keyed={keyed}
         submit={submit}
       >

@@ -3,7 +3,7 @@ import { CopyId } from '@/components/CopyId';
 import { Facts } from '@/components/Facts';
 import { bodyOf, type Field } from '@/forms/fields';
 import { useBaseFilters } from '@/hooks/useBaseFilters';
-import { useChoices, words } from '@/hooks/useChoices';
+import { useChoices } from '@/hooks/useChoices';
 import { useWords } from '@/i18n/useWords';
 import { useColumnParts } from '@/shared/columns';
 import { BusPhotos } from './BusPhotos';
@@ -14,10 +14,10 @@ type Input = Schemas['BusInput'];
 
 export function Component() {
   const { t, label } = useWords();
-  const { choices } = useChoices();
+  const { states } = useChoices();
   const base = useBaseFilters();
   const parts = useColumnParts();
-  const status = choices(words.busStatus);
+  const status = states('bus');
   const fields: Field[] = [
     { name: 'plate_number', label: t('field.plate'), required: true },
     { name: 'model', label: t('field.model'), required: true },

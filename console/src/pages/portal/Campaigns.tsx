@@ -6,7 +6,7 @@ import { Money } from '@/components/Money';
 import { Day } from '@/components/When';
 import { bodyOf, type Field } from '@/forms/fields';
 import { useBaseFilters } from '@/hooks/useBaseFilters';
-import { useChoices, words } from '@/hooks/useChoices';
+import { useChoices } from '@/hooks/useChoices';
 import { useWords } from '@/i18n/useWords';
 import { useColumnParts } from '@/shared/columns';
 import { Act } from './Act';
@@ -42,7 +42,7 @@ function useFields(): Field[] {
 
 export function Component() {
   const { t, label } = useWords();
-  const { choices } = useChoices();
+  const { states } = useChoices();
   const base = useBaseFilters();
   const parts = useColumnParts();
   const fields = useFields();
@@ -52,7 +52,7 @@ export function Component() {
       creates="CreateAdCampaign"
       filters={[
         base.search(t('portal.searchCampaign')),
-        { name: 'status', label: t('field.status'), kind: 'choice', choices: choices(words.campaignStatus) },
+        { name: 'status', label: t('field.status'), kind: 'choice', choices: states('campaign') },
       ]}
       columns={[
         parts.plain('title', t('field.title'), 13, ({ title }) => title, { sort: 'title' }),
@@ -112,7 +112,7 @@ export function Component() {
             [t('field.priceNet'), <Money key="v" amount={row.price} currency={row.currency} />],
             [t('card.vat_amount'), <Money key="v" amount={row.vat_amount} currency={row.currency} />],
             [t('field.amount'), <Money key="v" amount={row.amount} currency={row.currency} />],
-            [t('field.tripId'), <CopyId key="v" id={row.trip_id} />],
+            [t('field.trip'), <CopyId key="v" id={row.trip_id} />],
             [t('field.id'), <CopyId key="v" id={row.id} whole />],
           ]}
         />
@@ -131,6 +131,7 @@ function Actions({ campaign }: { campaign: Campaign }) {
         label={t('portal.pause')}
         what={campaign.title}
         changes={['campaigns']}
+        done={t('done.paused', { name: campaign.title })}
         submit={() => answered(api.POST('/api/v1/ad-campaigns/{id}/pause', { params: { path } }))}
       />
     );
@@ -141,6 +142,7 @@ function Actions({ campaign }: { campaign: Campaign }) {
       label={t('portal.resume')}
       what={campaign.title}
       changes={['campaigns']}
+      done={t('done.resumed', { name: campaign.title })}
       submit={() => answered(api.POST('/api/v1/ad-campaigns/{id}/resume', { params: { path } }))}
     />
   );

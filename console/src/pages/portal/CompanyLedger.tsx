@@ -1,7 +1,7 @@
 import { listPage, type Schemas } from '@/api/client';
 import { ListPage } from '@/components/ListPage';
 import { useBaseFilters } from '@/hooks/useBaseFilters';
-import { useChoices, words } from '@/hooks/useChoices';
+import { useChoices } from '@/hooks/useChoices';
 import { useSelected } from '@/hooks/useSelected';
 import { useWords } from '@/i18n/useWords';
 import { BalanceCard } from '@/pages/ledger/BalanceCard';
@@ -12,7 +12,7 @@ type FinancialRecord = Schemas['FinancialRecord'];
 
 export function Component() {
   const { t } = useWords();
-  const { choices } = useChoices();
+  const { states } = useChoices();
   const base = useBaseFilters();
   const selected = useSelected<FinancialRecord>(({ id }) => id);
   // A company has no page of bookings to go to.
@@ -22,7 +22,7 @@ export function Component() {
       name="company-ledger"
       filters={[
         base.search(t('ledger.search')),
-        { name: 'balance_status', label: t('field.status'), kind: 'choice', choices: choices(words.balanceStatus) },
+        { name: 'balance_status', label: t('field.status'), kind: 'choice', choices: states('balance') },
         base.period,
         base.from,
         base.to,

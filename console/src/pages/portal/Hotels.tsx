@@ -3,7 +3,7 @@ import { CopyId } from '@/components/CopyId';
 import { Facts } from '@/components/Facts';
 import { bodyOf, type Field } from '@/forms/fields';
 import { useBaseFilters } from '@/hooks/useBaseFilters';
-import { useChoices, words } from '@/hooks/useChoices';
+import { useChoices } from '@/hooks/useChoices';
 import { useWords } from '@/i18n/useWords';
 import { useColumnParts } from '@/shared/columns';
 import { ResourcePage } from './ResourcePage';
@@ -13,10 +13,10 @@ type Input = Schemas['HotelInput'];
 
 export function Component() {
   const { t, label } = useWords();
-  const { choices } = useChoices();
+  const { states } = useChoices();
   const base = useBaseFilters();
   const parts = useColumnParts();
-  const status = choices(words.resourceStatus);
+  const status = states('company');
   const fields: Field[] = [
     { name: 'name', label: t('field.name'), required: true },
     { name: 'city', label: t('field.city'), required: true },

@@ -27,12 +27,17 @@ export function PayCampaign({ campaign }: { campaign: Schemas['AdCampaign'] }) {
       what={campaign.title}
       fields={fields}
       changes={['campaigns']}
+      done={t('done.toPayment')}
       keyed
       submit={async ({ payment_method }, key) => {
         const { data } = await answered(
           api.POST('/api/v1/payments/ad-campaign/{ad_campaign_id}/intent', {
             params: { path: { ad_campaign_id: campaign.id }, header: { 'Idempotency-Key': key } },
-            body: { payment_method: payment_method as Schemas['PaymentMethod'] },
+            // The gateway's page ends in this tab: its way back is to the campaign.
+            body: {
+              payment_method: payment_method as Schemas['PaymentMethod'],
+              return_url: `${location.origin}/console/campaigns?search=${encodeURIComponent(campaign.title)}`,
+            },
           }),
         );
         if (data.checkout_url) location.assign(data.checkout_url);

@@ -12,6 +12,7 @@ import { ListPage } from '@/components/ListPage';
 import ui from '@/components/ui.module.css';
 import type { Field, Values } from '@/forms/fields';
 import { FormDialog } from '@/forms/FormDialog';
+import { Said } from '@/forms/Toast';
 import type { ReadPage } from '@/hooks/useList';
 import { useProviders } from '@/hooks/useProviders';
 import { useSelected } from '@/hooks/useSelected';
@@ -29,7 +30,7 @@ interface Props<T> {
   valuesOf: (row: T) => Values;
   titleOf: (row: T) => string;
   /** `query` names the company that administrators make it for. */
-  create: (values: Values, query: { provider_id?: string }) => Promise<unknown>;
+  create: (values: Values, query: { provider_id?: string }) => Promise<{ data: T }>;
   /** `changed` are the fields to send: what others have changed meanwhile stays. */
   change: (id: string, values: Values, changed: Field[]) => Promise<unknown>;
   remove: (id: string) => Promise<unknown>;
@@ -94,6 +95,7 @@ function Add<T extends Resource>({
   fields,
   fresh,
   create,
+  titleOf,
   companies,
 }: Props<T> & { companies: Field['choices'] | null }) {
   const { t } = useWords();
@@ -114,7 +116,14 @@ function Add<T extends Resource>({
         initial={fresh}
         submitLabel={t('action.save')}
         changes={[name]}
-        submit={(values) => create(values, values['provider_id'] ? { provider_id: values['provider_id'] } : {})}
+        done=""
+        submit={async (values) => {
+          const { data } = await create(values, values['provider_id'] ? { provider_id: values['provider_id'] } : {});
+          const title = titleOf(data);
+          // A list by another order may not show it at once.
+          const to = `/${name}?search=${encodeURIComponent(title)}`;
+          return new Said({ text: t('done.created', { name: title }), to, link: t('action.open') });
+        }}
       />
     </>
   );
@@ -154,6 +163,7 @@ function Change<T extends Resource>({ row, close: leave, ...props }: Props<T> & 
         initial={props.valuesOf(row)}
         submitLabel={t('action.save')}
         changes={[props.name]}
+        done={t('done.saved', { name: props.titleOf(row) })}
         submit={(values, _, changed) => props.change(row.id, values, changed)}
       />
       <FormDialog
@@ -164,6 +174,7 @@ function Change<T extends Resource>({ row, close: leave, ...props }: Props<T> & 
         submitLabel={t('action.delete')}
         danger
         changes={[props.name]}
+        done={t('done.removed', { name: props.titleOf(row) })}
         submit={async () => {
           await props.remove(row.id);
           leave();

@@ -3,6 +3,7 @@ import { answered, api, listAll, listPage, type Schemas } from '@/api/client';
 import { CopyId } from '@/components/CopyId';
 import { Facts } from '@/components/Facts';
 import { Money } from '@/components/Money';
+import { Seats } from '@/components/Seats';
 import { When } from '@/components/When';
 import { bodyOf, type Field } from '@/forms/fields';
 import { useBaseFilters } from '@/hooks/useBaseFilters';
@@ -40,7 +41,7 @@ function useParts() {
 
 export function Component() {
   const { t, label } = useWords();
-  const { choices } = useChoices();
+  const { choices, states } = useChoices();
   const base = useBaseFilters();
   const parts = useColumnParts();
   const own = useParts();
@@ -67,7 +68,7 @@ export function Component() {
       creates="CreateProviderTrip"
       filters={[
         base.search(t('portal.searchTrip')),
-        { name: 'status', label: t('field.status'), kind: 'choice', choices: choices(words.tripStatus) },
+        { name: 'status', label: t('field.status'), kind: 'choice', choices: states('trip') },
         { name: 'type', label: t('field.kind'), kind: 'choice', choices: type },
         // Departures from a day on, or up to one.
         { ...base.from, end: false },
@@ -85,9 +86,14 @@ export function Component() {
           cell: ({ departure_at }) => <When at={departure_at} />,
           text: ({ departure_at }) => departure_at,
         },
-        parts.plain('seats', t('field.seatsLeft'), 6, ({ seats_left, capacity }) => `${seats_left} / ${capacity}`, {
+        {
+          id: 'seats',
+          header: t('field.seatsLeft'),
+          width: 6,
           align: 'end',
-        }),
+          cell: ({ seats_left, capacity }) => <Seats left={seats_left} of={capacity} />,
+          text: ({ seats_left, capacity }) => `${seats_left} / ${capacity}`,
+        },
         {
           id: 'price',
           header: t('field.price'),
@@ -136,6 +142,7 @@ export function Component() {
             what={row.title}
             hint={t('portal.publishHint')}
             changes={['trips']}
+            done={t('done.published', { name: row.title })}
             submit={() => answered(api.POST('/api/v1/trips/{id}/publish', { params: { path: { id: row.id } } }))}
           />
         )
@@ -160,7 +167,7 @@ export function Component() {
                     <CopyId key="v" id={row.hotel_id} />
                   )),
               ],
-              [t('field.seatsLeft'), `${row.seats_left} / ${row.capacity}`],
+              [t('field.seatsLeft'), <Seats key="v" left={row.seats_left} of={row.capacity} />],
               [t('field.price'), <Money key="v" amount={row.price_per_seat} currency={row.currency} />],
               [t('field.id'), <CopyId key="v" id={row.id} whole />],
             ]}

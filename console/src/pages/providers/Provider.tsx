@@ -172,6 +172,7 @@ function Actions({ provider }: { provider: Detail }) {
         }}
         submitLabel={t('action.save')}
         changes={['providers', 'audit']}
+        done={t('done.saved', { name: provider.name })}
         submit={(values, _, changed) =>
           answered(
             api.PATCH('/api/v1/admin/providers/{id}', {
@@ -189,6 +190,7 @@ function Actions({ provider }: { provider: Detail }) {
         submitLabel={t(active ? 'provider.deactivate' : 'provider.activate')}
         danger={active}
         changes={['providers', 'audit']}
+        done={t(active ? 'done.deactivated' : 'done.activated', { name: provider.name })}
         submit={() =>
           answered(
             active

@@ -3,11 +3,16 @@ import { useDisclosure } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
 import { useNavigate } from 'react-router';
 import { answered, api, listPage, type Schemas } from '@/api/client';
+import { useMay } from '@/app/me';
+import type { Column } from '@/components/columns';
 import { ListPage } from '@/components/ListPage';
+import { Money } from '@/components/Money';
+import { When } from '@/components/When';
 import { bodyOf } from '@/forms/fields';
 import { FormDialog } from '@/forms/FormDialog';
+import { Said } from '@/forms/Toast';
 import { useBaseFilters } from '@/hooks/useBaseFilters';
-import { useChoices, words } from '@/hooks/useChoices';
+import { useChoices } from '@/hooks/useChoices';
 import { useWords } from '@/i18n/useWords';
 import { rateText } from '@/lib/money';
 import { useColumnParts } from '@/shared/columns';
@@ -15,10 +20,55 @@ import { useProviderFields } from './fields';
 
 type Provider = Schemas['Provider'];
 
+/** Administrators see companies as a whole; finance staff what they may of them: name and balance. */
 export function Component() {
+  const may = useMay();
+  return may('ListProviders') ? <Companies /> : <CompanyBalances />;
+}
+
+function CompanyBalances() {
+  const { t } = useWords();
+  const navigate = useNavigate();
+  const parts = useColumnParts();
+  type Row = Schemas['ProviderBalance'];
+  const money = (name: 'payable_amount' | 'paid_out_amount' | 'earned_amount', header: string): Column<Row> => ({
+    id: name,
+    header,
+    width: 9,
+    align: 'end',
+    cell: ({ balance }) => <Money amount={balance[name]} currency={balance.currency} />,
+    text: ({ balance }) => balance[name].toFixed(2),
+  });
+  return (
+    <ListPage<Row>
+      name="providers"
+      filters={[]}
+      columns={[
+        parts.plain('name', t('field.name'), 12, ({ name }) => name, { sort: 'name' }),
+        { ...money('payable_amount', t('balance.payable')), sort: 'payable_amount' },
+        money('paid_out_amount', t('balance.paidOut')),
+        money('earned_amount', t('balance.earned')),
+        {
+          id: 'last',
+          header: t('balance.last'),
+          width: 9,
+          cell: ({ balance }) => <When at={balance.last_payout_at} relative />,
+          text: ({ balance }) => balance.last_payout_at ?? '',
+        },
+      ]}
+      queryKey={['records', 'companies']}
+      read={(filters, cursor, signal) => listPage('/api/v1/admin/provider-balances', filters, cursor, signal)}
+      rowId={({ id }) => id}
+      defaults={{ sort: 'name' }}
+      open={({ id }) => void navigate(`/ledger?provider_id=${id}`)}
+    />
+  );
+}
+
+function Companies() {
   const { t, language } = useWords();
   const navigate = useNavigate();
-  const { choices } = useChoices();
+  const { states } = useChoices();
   const base = useBaseFilters();
   const parts = useColumnParts();
   return (
@@ -26,7 +76,7 @@ export function Component() {
       name="providers"
       filters={[
         base.search(t('provider.search')),
-        { name: 'status', label: t('field.status'), kind: 'choice', choices: choices(words.resourceStatus) },
+        { name: 'status', label: t('field.status'), kind: 'choice', choices: states('company') },
       ]}
       columns={[
         parts.plain('name', t('field.name'), 11, ({ name }) => name, { sort: 'name' }),
@@ -71,11 +121,13 @@ function NewProvider() {
         fields={fields}
         submitLabel={t('action.save')}
         changes={['providers']}
+        done=""
         submit={async (values) => {
           const { data } = await answered(
             api.POST('/api/v1/admin/providers', { body: bodyOf<Schemas['ProviderInput']>(fields, values, true) }),
           );
           await navigate(`/providers/${data.id}`);
+          return new Said(t('done.created', { name: data.name }));
         }}
       />
     </>

@@ -8,6 +8,7 @@ import { MiniTable } from '@/components/MiniTable';
 import ui from '@/components/ui.module.css';
 import { bodyOf, type Field } from '@/forms/fields';
 import { FormDialog } from '@/forms/FormDialog';
+import { Said } from '@/forms/Toast';
 import { useWords } from '@/i18n/useWords';
 import { useColumnParts } from '@/shared/columns';
 
@@ -88,14 +89,16 @@ export function Staff({ providerId }: { providerId: string }) {
         initial={{ role: 'PROVIDER_STAFF' }}
         submitLabel={t('action.save')}
         changes={['providers']}
-        submit={(values) =>
-          answered(
+        done=""
+        submit={async (values) => {
+          const { data } = await answered(
             api.POST('/api/v1/admin/providers/{id}/staff', {
               params: { path: { id: providerId } },
               body: bodyOf<Schemas['StaffInput']>(fields, values),
             }),
-          )
-        }
+          );
+          return new Said(t('done.created', { name: data.name }));
+        }}
       />
       {leaving && (
         <FormDialog
@@ -108,6 +111,7 @@ export function Staff({ providerId }: { providerId: string }) {
           submitLabel={t('action.delete')}
           danger
           changes={['providers']}
+          done={t('done.removed', { name: leaving.name })}
           submit={() =>
             answered(
               api.DELETE('/api/v1/admin/providers/{id}/staff/{staff_id}', {

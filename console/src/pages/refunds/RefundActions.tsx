@@ -1,13 +1,19 @@
 import { Button } from '@mantine/core';
 import { useId, useState } from 'react';
 import { answered, api, type Schemas } from '@/api/client';
+import { ApiError } from '@/api/errors';
 import { useMay, useMe } from '@/app/me';
 import type { Operation } from '@/api/access';
 import { Money } from '@/components/Money';
 import ui from '@/components/ui.module.css';
 import { bodyOf, type Field, type Values } from '@/forms/fields';
 import { FormDialog } from '@/forms/FormDialog';
+import { useReferenceCheck } from '@/forms/useReferenceCheck';
+import { useChoices } from '@/hooks/useChoices';
 import { useWords } from '@/i18n/useWords';
+import { dayIn, momentText } from '@/lib/dates';
+import { moneyText } from '@/lib/money';
+import { OrderedPreview } from './OrderedPreview';
 
 interface Action {
   name: 'approve' | 'reject' | 'confirmPayout' | 'rejectPayout';
@@ -16,16 +22,20 @@ interface Action {
   danger: boolean;
   fields: Field[];
   submit: (values: Values) => Promise<unknown>;
+  /** Whether this reference was asked about and is meant. */
+  again?: (reference: string) => boolean;
 }
 
 /** What people can decide about a refund that waits for them. */
 function useActions(refund: Schemas['Refund']): Action[] {
   const { t } = useWords();
+  const reference = useReferenceCheck();
+  const orDecided = useOrDecided(refund.id);
   const path = { id: refund.id };
   const note: Field = { name: 'note', label: t('field.note'), kind: 'area' };
   const payout: Field[] = [
     { name: 'payout_reference', label: t('field.payoutReference'), required: true, hint: t('refund.referenceHint') },
-    { name: 'paid_out_on', label: t('field.payoutDate'), kind: 'day' },
+    { name: 'paid_out_on', label: t('field.payoutDate'), kind: 'day', required: true },
     note,
   ];
   const whyNot: Field[] = [{ ...note, required: true }];
@@ -38,11 +48,13 @@ function useActions(refund: Schemas['Refund']): Action[] {
       danger: false,
       fields: [note],
       submit: (values) =>
-        answered(
-          api.POST('/api/v1/admin/refunds/{id}/approve', {
-            params: { path },
-            body: bodyOf<Schemas['ApproveRefundRequest']>([note], values, true),
-          }),
+        orDecided(
+          answered(
+            api.POST('/api/v1/admin/refunds/{id}/approve', {
+              params: { path },
+              body: bodyOf<Schemas['ApproveRefundRequest']>([note], values, true),
+            }),
+          ),
         ),
     },
     {
@@ -52,11 +64,13 @@ function useActions(refund: Schemas['Refund']): Action[] {
       danger: true,
       fields: whyNot,
       submit: (values) =>
-        answered(
-          api.POST('/api/v1/admin/refunds/{id}/reject', {
-            params: { path },
-            body: bodyOf<Schemas['RejectRefundRequest']>(whyNot, values),
-          }),
+        orDecided(
+          answered(
+            api.POST('/api/v1/admin/refunds/{id}/reject', {
+              params: { path },
+              body: bodyOf<Schemas['RejectRefundRequest']>(whyNot, values),
+            }),
+          ),
         ),
     },
     {
@@ -65,13 +79,21 @@ function useActions(refund: Schemas['Refund']): Action[] {
       shown: refund.needs_payout,
       danger: false,
       fields: payout,
-      submit: (values) =>
-        answered(
-          api.POST('/api/v1/admin/refunds/{id}/confirm-payout', {
-            params: { path },
-            body: bodyOf<Schemas['ConfirmPayoutRequest']>(payout, values, true),
-          }),
-        ),
+      again: reference.confirms,
+      submit: (values) => {
+        const body = bodyOf<Schemas['ConfirmPayoutRequest']>(payout, values, true);
+        const fresh = !reference.confirms(body.payout_reference);
+        return orDecided(
+          reference.checked(body.payout_reference, () =>
+            answered(
+              api.POST('/api/v1/admin/refunds/{id}/confirm-payout', {
+                params: { path },
+                body: { ...body, reference_must_be_new: fresh },
+              }),
+            ),
+          ),
+        );
+      },
     },
     {
       name: 'rejectPayout',
@@ -80,18 +102,56 @@ function useActions(refund: Schemas['Refund']): Action[] {
       danger: true,
       fields: why,
       submit: (values) =>
-        answered(
-          api.POST('/api/v1/admin/refunds/{id}/reject-payout', {
-            params: { path },
-            body: bodyOf<Schemas['RejectPayoutRequest']>(why, values),
-          }),
+        orDecided(
+          answered(
+            api.POST('/api/v1/admin/refunds/{id}/reject-payout', {
+              params: { path },
+              body: bodyOf<Schemas['RejectPayoutRequest']>(why, values),
+            }),
+          ),
         ),
     },
   ];
 }
 
+/** Another person may have decided meanwhile: the refusal says who, and what. */
+function useOrDecided(id: string) {
+  const { t, language } = useWords();
+  const { word } = useChoices();
+  return async <T,>(sent: Promise<T>): Promise<T> => {
+    try {
+      return await sent;
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'INVALID_STATE') throw error;
+      const read = await answered(api.GET('/api/v1/admin/refunds/{id}', { params: { path: { id } } })).catch(
+        () => null,
+      );
+      const { approval, payout_decided_at, payout_decided_by_name, payout_reference } = read?.data ?? {};
+      const decided = payout_decided_at
+        ? {
+            decision: t(payout_reference ? 'refund.paidOut' : 'refund.notPaidOut'),
+            name: payout_decided_by_name,
+            at: payout_decided_at,
+          }
+        : approval && { decision: word(approval.decision), name: approval.decided_by_name, at: approval.decided_at };
+      if (!decided) throw error;
+      throw new ApiError(
+        error.status,
+        error.code,
+        t('refund.alreadyDecided', {
+          decision: decided.decision,
+          name: `\u2068${decided.name ?? '–'}\u2069`,
+          when: momentText(decided.at, language),
+        }),
+        {},
+        error.requestId,
+      );
+    }
+  };
+}
+
 export function RefundActions({ refund }: { refund: Schemas['Refund'] }) {
-  const { t } = useWords();
+  const { t, language } = useWords();
   const may = useMay();
   const me = useMe();
   const whyId = useId();
@@ -99,6 +159,7 @@ export function RefundActions({ refund }: { refund: Schemas['Refund'] }) {
   const actions = useActions(refund).filter(({ shown, operation }) => shown && may(operation));
   const action = actions.find((each) => each.name === name);
   const own = refund.needs_approval && refund.requested_by === me.id;
+  const amount = moneyText(refund.amount, language, refund.currency);
   if (actions.length === 0) return null;
   return (
     <>
@@ -131,15 +192,25 @@ export function RefundActions({ refund }: { refund: Schemas['Refund'] }) {
           }}
           title={t(`refund.${action.name}`)}
           fields={action.fields}
-          submitLabel={t(`refund.${action.name}`)}
+          submitLabel={({ payout_reference = '' }) =>
+            t(action.again?.(payout_reference) ? 'reference.useAgain' : `refund.goes.${action.name}`, { amount })
+          }
           danger={action.danger}
-          changes={['refunds', 'bookings', 'payments', 'records', 'dashboard']}
+          size={action.danger ? 'md' : 'xl'}
+          {...(action.name === 'confirmPayout' && { initial: { paid_out_on: dayIn(new Date()) } })}
+          changes={['refunds', 'bookings', 'payments', 'records', 'incidents', 'dashboard']}
+          done={{
+            text: t(`refund.done.${action.name}`, { amount }),
+            to: refund.booking_id ? `/bookings/${refund.booking_id}` : `/payments/${refund.payment_transaction_id}`,
+            link: refund.booking_number ?? t('field.payment'),
+          }}
           submit={action.submit}
         >
           <p className={ui.text}>
             <bdi className="ltr">{refund.booking_number}</bdi> ·{' '}
             <Money amount={refund.amount} currency={refund.currency} />
           </p>
+          {!action.danger && <OrderedPreview refund={refund} />}
         </FormDialog>
       )}
     </>

@@ -1,6 +1,6 @@
+import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
-import type { Schemas } from '@/api/client';
-import { Badge } from '@/components/Badge';
+import { answered, api, type Schemas } from '@/api/client';
 import { CopyId } from '@/components/CopyId';
 import { Detail } from '@/components/Detail';
 import { Facts } from '@/components/Facts';
@@ -9,10 +9,12 @@ import ui from '@/components/ui.module.css';
 import { Day, When } from '@/components/When';
 import { useChoices } from '@/hooks/useChoices';
 import { useWords } from '@/i18n/useWords';
+import { RefundBadge } from '@/shared/columns';
 import { RefundActions } from './RefundActions';
 
+/** A refund beside its list, read by itself: what is decided meanwhile is seen here, also once the list has lost it. */
 export function RefundDetail({
-  refund,
+  refund: row,
   opened,
   close,
 }: {
@@ -20,8 +22,16 @@ export function RefundDetail({
   opened: boolean;
   close: () => void;
 }) {
-  const { t, label } = useWords();
+  const { t } = useWords();
   const { word } = useChoices();
+  const query = useQuery({
+    queryKey: ['refunds', 'one', row?.id],
+    queryFn: ({ signal }) =>
+      answered(api.GET('/api/v1/admin/refunds/{id}', { params: { path: { id: row?.id ?? '' } }, signal })),
+    enabled: row !== null && opened,
+    staleTime: 0,
+  });
+  const refund = query.data?.data ?? row;
   if (!refund) return null;
   return (
     <Detail
@@ -29,7 +39,7 @@ export function RefundDetail({
       close={close}
       title={
         <span className={ui.row}>
-          {t('refund.title')} <Badge state={refund.status}>{label(refund, 'status')}</Badge>
+          {t('refund.title')} <RefundBadge refund={refund} />
         </span>
       }
     >
@@ -51,6 +61,9 @@ export function RefundDetail({
               …{refund.payment_transaction_id.slice(-8)}
             </Link>,
           ],
+          [t('field.customer'), refund.customer_name && <bdi key="v">{refund.customer_name}</bdi>],
+          [t('field.trip'), refund.trip_title && <bdi key="v">{refund.trip_title}</bdi>],
+          [t('field.provider'), refund.provider_name && <bdi key="v">{refund.provider_name}</bdi>],
           [t('field.type'), word(refund.refund_type)],
           [t('refund.percent'), refund.policy_percent === null ? null : `${refund.policy_percent} %`],
           [t('field.channel'), word(refund.channel)],

@@ -2,6 +2,7 @@ import { listPage, type Schemas } from '@/api/client';
 import { ListPage } from '@/components/ListPage';
 import { useBaseFilters } from '@/hooks/useBaseFilters';
 import { useChoices, words } from '@/hooks/useChoices';
+import { useProviders } from '@/hooks/useProviders';
 import { useSelected } from '@/hooks/useSelected';
 import { useWords } from '@/i18n/useWords';
 import { useRefundColumns } from '@/shared/columns';
@@ -11,7 +12,8 @@ type Refund = Schemas['Refund'];
 
 export function Component() {
   const { t } = useWords();
-  const { choices } = useChoices();
+  const { choices, states } = useChoices();
+  const providers = useProviders();
   const base = useBaseFilters();
   const selected = useSelected<Refund>(({ id }) => id);
   const yes = [{ value: 'true', label: t('answer.yes') }];
@@ -19,11 +21,17 @@ export function Component() {
     <ListPage<Refund>
       name="refunds"
       filters={[
-        { name: 'status', label: t('field.status'), kind: 'choice', choices: choices(words.refundStatus) },
+        base.search(t('refund.search')),
+        { name: 'status', label: t('field.status'), kind: 'choice', choices: states('refund') },
         { name: 'needs_payout', label: t('refund.needsPayout'), kind: 'choice', choices: yes },
         { name: 'needs_approval', label: t('refund.needsApproval'), kind: 'choice', choices: yes },
         { name: 'channel', label: t('field.channel'), kind: 'choice', choices: choices(words.channel) },
+        providers.filter,
+        base.period,
+        base.from,
+        base.to,
         base.booking,
+        { name: 'payment_transaction_id', label: t('field.payment'), kind: 'id' },
       ]}
       columns={useRefundColumns()}
       queryKey={['refunds']}
@@ -31,9 +39,7 @@ export function Component() {
       rowId={({ id }) => id}
       sort="-created_at"
       open={selected.open}
-      above={({ rows }) => (
-        <RefundDetail refund={selected.current(rows)} opened={selected.opened} close={selected.close} />
-      )}
+      above={() => <RefundDetail refund={selected.chosen} opened={selected.opened} close={selected.close} />}
     />
   );
 }

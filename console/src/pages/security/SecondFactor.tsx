@@ -1,7 +1,7 @@
 import { Button, CopyButton, PasswordInput, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMutation, useQueryClient, type UseMutationResult } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { ApiError } from '@/api/errors';
 import { confirmEnrolment, enrol, removeSecondFactor, type Enrolment, type Me } from '@/api/identity';
 import { meKey } from '@/app/me';
@@ -11,6 +11,7 @@ import { ErrorMessage } from '@/components/Messages';
 import ui from '@/components/ui.module.css';
 import { FormDialog } from '@/forms/FormDialog';
 import { useWords } from '@/i18n/useWords';
+import { download } from '@/lib/csv';
 import classes from './security.module.css';
 
 export function SecondFactor({ me }: { me: Me }) {
@@ -43,6 +44,7 @@ export function SecondFactor({ me }: { me: Me }) {
         submitLabel={t('security.remove')}
         danger
         changes={[meKey[0]]}
+        done={t('done.secondFactorRemoved')}
         submit={removeSecondFactor}
       >
         <p className={ui.text}>{t('security.removeHint')}</p>
@@ -60,6 +62,10 @@ function Begin({ begin }: { begin: Beginning }) {
   const [asked, setAsked] = useState(false);
   const missing = begin.error instanceof ApiError && 'password' in begin.error.fields;
   const ask = asked || missing;
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (ask) field.current?.focus();
+  }, [ask]);
   return (
     <form
       className={ui.stack}
@@ -73,6 +79,7 @@ function Begin({ begin }: { begin: Beginning }) {
       {begin.isError && (asked || !missing) && <ErrorMessage error={begin.error} />}
       {ask && (
         <PasswordInput
+          ref={field}
           label={t('signIn.password')}
           description={t('security.passwordAgain')}
           autoComplete="current-password"
@@ -97,6 +104,8 @@ function Confirm({ enrolment, done }: { enrolment: Enrolment; done: (codes: stri
   const { t } = useWords();
   const queries = useQueryClient();
   const [code, setCode] = useState('');
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
   const confirm = useMutation({
     mutationFn: () => confirmEnrolment(code.replace(/\s/g, '')),
     onSuccess: ({ recovery_codes }) => {
@@ -119,6 +128,7 @@ function Confirm({ enrolment, done }: { enrolment: Enrolment; done: (codes: stri
       </p>
       {confirm.isError && <ErrorMessage error={confirm.error} />}
       <TextInput
+        ref={field}
         label={t('security.firstCode')}
         dir="ltr"
         inputMode="numeric"
@@ -152,9 +162,18 @@ function RecoveryCodes({ codes }: { codes: string[] }) {
       </ul>
       <CopyButton value={codes.join('\n')}>
         {({ copied, copy }) => (
-          <div>
+          <div className={ui.row}>
             <Button size="xs" variant="default" onClick={copy}>
               {t(copied ? 'copy.done' : 'copy.this')}
+            </Button>
+            <Button
+              size="xs"
+              variant="default"
+              onClick={() => {
+                download('rihla-recovery-codes.txt', `${codes.join('\r\n')}\r\n`, 'text/plain');
+              }}
+            >
+              {t('security.downloadCodes')}
             </Button>
           </div>
         )}

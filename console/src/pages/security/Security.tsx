@@ -83,8 +83,8 @@ function Account({ me }: { me: Me }) {
         submit={async ({ current_password = '', new_password = '' }) => {
           await changePassword(current_password, new_password);
           // All sessions have ended, this one as well.
-          queries.clear();
           await navigate('/sign-in');
+          queries.clear();
         }}
       >
         <p className={ui.text}>{t('security.endsAll')}</p>

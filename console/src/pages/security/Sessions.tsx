@@ -1,11 +1,12 @@
 import { Button } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { useNavigate } from 'react-router';
 import { endAllSessions, endSession, listSessions, type Session } from '@/api/identity';
 import { Answer, Card } from '@/components/Card';
-import { ErrorMessage } from '@/components/Messages';
 import ui from '@/components/ui.module.css';
 import { When } from '@/components/When';
+import { FormDialog } from '@/forms/FormDialog';
 import { useWords } from '@/i18n/useWords';
 import { deviceOf } from './device';
 import classes from './security.module.css';
@@ -15,17 +16,10 @@ export function Sessions() {
   const queries = useQueryClient();
   const navigate = useNavigate();
   const sessions = useQuery({ queryKey: ['sessions'], queryFn: ({ signal }) => listSessions(signal) });
-  const end = useMutation({
-    mutationFn: endSession,
-    onSettled: () => queries.invalidateQueries({ queryKey: ['sessions'] }),
-  });
-  const endAll = useMutation({
-    mutationFn: endAllSessions,
-    onSuccess: async () => {
-      queries.clear();
-      await navigate('/sign-in');
-    },
-  });
+  const [ending, setEnding] = useState<Session | 'all' | null>(null);
+  const close = () => {
+    setEnding(null);
+  };
   return (
     <Card
       title={t('session.title')}
@@ -34,17 +28,14 @@ export function Sessions() {
           size="compact-xs"
           variant="default"
           className={ui.push}
-          loading={endAll.isPending}
           onClick={() => {
-            endAll.mutate();
+            setEnding('all');
           }}
         >
           {t('session.endAll')}
         </Button>
       }
     >
-      {end.isError && <ErrorMessage error={end.error} />}
-      {endAll.isError && <ErrorMessage error={endAll.error} />}
       <Answer query={sessions}>
         {(data) => (
           <ul className={classes.sessions}>
@@ -60,9 +51,8 @@ export function Sessions() {
                     color="red"
                     className={ui.push}
                     aria-label={`${t('session.end')}: ${deviceOf(session.user_agent)}`}
-                    loading={end.isPending && end.variables === session.id}
                     onClick={() => {
-                      end.mutate(session.id);
+                      setEnding(session);
                     }}
                   >
                     {t('session.end')}
@@ -73,6 +63,40 @@ export function Sessions() {
           </ul>
         )}
       </Answer>
+      {ending !== null && ending !== 'all' && (
+        <FormDialog
+          opened
+          close={close}
+          title={t('session.endOne')}
+          fields={[]}
+          submitLabel={t('session.endOne')}
+          danger
+          changes={['sessions']}
+          done={t('session.ended', { device: deviceOf(ending.user_agent) })}
+          submit={() => endSession(ending.id)}
+        >
+          <p className={ui.text}>
+            <bdi>{deviceOf(ending.user_agent)}</bdi> · <bdi className="ltr">{ending.address}</bdi>
+          </p>
+        </FormDialog>
+      )}
+      <FormDialog
+        opened={ending === 'all'}
+        close={close}
+        title={t('session.endAll')}
+        fields={[]}
+        submitLabel={t('session.endAll')}
+        danger
+        changes={[]}
+        done={t('session.endedAll')}
+        submit={async () => {
+          await endAllSessions();
+          await navigate('/sign-in');
+          queries.clear();
+        }}
+      >
+        <p className={ui.text}>{t('session.endAllHint', { count: sessions.data?.length ?? 0 })}</p>
+      </FormDialog>
     </Card>
   );
 }
@@ -87,13 +111,13 @@ function SessionFacts({ session }: { session: Session }) {
       <bdi className="ltr dimmed">{session.address}</bdi>
       <ul className={classes.times}>
         <li>
-          {t('session.lastUsed')}: <When at={session.last_used_at} relative />
+          {t('session.lastUsed')}: {session.current ? t('session.now') : <When at={session.last_used_at} relative />}
         </li>
         <li>
           {t('session.begun')}: <When at={session.created_at} />
         </li>
         <li>
-          {t('session.ends')}: <When at={session.expires_at} relative />
+          {t('session.ends')}: <When at={session.expires_at} relative ahead />
         </li>
       </ul>
     </div>

@@ -1,6 +1,6 @@
 import { Button, PasswordInput, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState, type SyntheticEvent } from 'react';
+import { useEffect, useRef, useState, type SyntheticEvent } from 'react';
 import { Link, useNavigate, useSearchParams } from 'react-router';
 import { ApiError } from '@/api/errors';
 import { logIn, logInWithCode, singleSignOn, singleSignOnAddress, type LogIn } from '@/api/identity';
@@ -38,7 +38,7 @@ export function Component() {
   return (
     <Alone title={t(token === null ? 'signIn.title' : 'signIn.secondStep')}>
       {token === null ? (
-        <Password enter={enter} back={back} ssoError={params.get('error')} />
+        <Password enter={enter} back={back} ssoError={params.get('error')} ended={params.has('ended')} />
       ) : (
         <Code
           token={token}
@@ -73,7 +73,17 @@ function useSend(send: () => Promise<void>) {
   return { error, busy, submit };
 }
 
-function Password({ enter, back, ssoError }: { enter: Enter; back: string; ssoError: string | null }) {
+function Password({
+  enter,
+  back,
+  ssoError,
+  ended,
+}: {
+  enter: Enter;
+  back: string;
+  ssoError: string | null;
+  ended: boolean;
+}) {
   const { t } = useWords();
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
@@ -83,6 +93,11 @@ function Password({ enter, back, ssoError }: { enter: Enter; back: string; ssoEr
   return (
     <form className={ui.stack} onSubmit={(event) => void submit(event)}>
       {error !== null && <ErrorMessage error={error} />}
+      {error === null && ended && (
+        <p role="status" className={ui.notice}>
+          {t('signIn.ended')}
+        </p>
+      )}
       {error === null && ssoError !== null && (
         <p role="alert" className={ui.message}>
           <strong>{t('signIn.ssoFailed')}</strong>
@@ -131,15 +146,21 @@ function Password({ enter, back, ssoError }: { enter: Enter; back: string; ssoEr
 function Code({ token, enter, again }: { token: string; enter: Enter; again: () => void }) {
   const { t } = useWords();
   const [code, setCode] = useState('');
+  // A recovery code has letters, which a keypad of digits does not.
+  const [recovery, setRecovery] = useState(false);
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), [recovery]);
   const { error, busy, submit } = useSend(async () => enter(await logInWithCode(token, code.replace(/\s/g, ''))));
   const ended = error instanceof ApiError && error.code === 'INVALID_CREDENTIALS';
   return (
     <form className={ui.stack} onSubmit={(event) => void submit(event)}>
       {error !== null && <ErrorMessage error={error} />}
       <TextInput
-        label={t('signIn.code')}
-        description={t('signIn.codeHint')}
-        autoComplete="one-time-code"
+        ref={field}
+        label={t(recovery ? 'signIn.recoveryCode' : 'signIn.code')}
+        description={t(recovery ? 'signIn.recoveryHint' : 'signIn.codeHint')}
+        autoComplete={recovery ? 'off' : 'one-time-code'}
+        inputMode={recovery ? 'text' : 'numeric'}
         dir="ltr"
         required
         value={code}
@@ -149,6 +170,15 @@ function Code({ token, enter, again }: { token: string; enter: Enter; again: () 
       />
       <Button type="submit" loading={busy}>
         {t('signIn.go')}
+      </Button>
+      <Button
+        variant="subtle"
+        onClick={() => {
+          setCode('');
+          setRecovery(!recovery);
+        }}
+      >
+        {t(recovery ? 'signIn.useApp' : 'signIn.useRecovery')}
       </Button>
       <Button variant={ended ? 'default' : 'subtle'} onClick={again}>
         {t('signIn.again')}

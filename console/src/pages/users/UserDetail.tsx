@@ -125,6 +125,7 @@ function Actions({ user }: { user: ManagedUser }) {
           submitLabel={t(`user.action.${action.name}`)}
           danger={action.danger}
           changes={['users', 'audit']}
+          done={t(`user.done.${action.name}`, { name: user.name })}
           submit={action.submit}
         >
           <p className={ui.text}>

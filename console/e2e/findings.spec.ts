@@ -1,0 +1,219 @@
+import { choose, dialog, expect, expectAccessible, field, open, openAs, row, settled, test } from './fixtures';
+import { Caller, day, eventually, fault, newBooking, newTrip, only, paidBooking, press, type Schemas } from './service';
+
+/** A refund of 6,000.00 and more, which waits for a second person. */
+async function waiting() {
+  const booking = await paidBooking({ seats: 6 });
+  const finance = await Caller.as('FINANCE_ADMIN');
+  await finance.post(`/api/v1/admin/bookings/${booking.id}/refund`, {
+    refund_type: 'FULL',
+    reason: 'The group is ill',
+  });
+  const refund = await only<Schemas['Refund']>(finance, `/api/v1/admin/refunds?booking_id=${booking.id}`);
+  return { booking, refund };
+}
+
+/** The edge of an element's text at which numbers end. */
+const rightOf = (element: Element) => {
+  const range = document.createRange();
+  range.selectNodeContents(element.querySelector('bdi') ?? element);
+  return Math.round(range.getBoundingClientRect().right);
+};
+
+test('an approval that came too late says so, and who decided', async ({ page, t, complaints }) => {
+  complaints.expected.add(409);
+  const { booking, refund } = await waiting();
+  await openAs(page, 'ADMIN', '/refunds?needs_approval=true');
+  await row(page, booking.booking_number).click();
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: t('refund.approve'), exact: true })
+    .click();
+  const form = dialog(page, t('refund.approve'));
+  // The second person sees what the first one saw.
+  await expect(form).toContainText(booking.contact.name);
+  await expect(form).toContainText('The group is ill');
+  await expect(form.getByRole('region', { name: t('preview.title') })).toContainText('6,900.00');
+  await expectAccessible(page, 'an approval with its preview');
+
+  const other = await Caller.as('SUPER_ADMIN');
+  await other.post(`/api/v1/admin/refunds/${refund.id}/reject`, { note: 'Not the customer' });
+  await form.locator('[type=submit]').click();
+  await expect(page.getByRole('alert').filter({ hasText: t('enum.REJECTED') })).toBeVisible();
+  await expect(form).toBeHidden();
+  // What it was about stays in sight, as it is now.
+  await expect(page.getByRole('dialog').getByText('Not the customer')).toBeVisible();
+});
+
+test('a payout asks for reference and date, and about a reference that is another payout’s', async ({
+  page,
+  t,
+  complaints,
+}) => {
+  complaints.expected.add(409);
+  const trip = await newTrip();
+  const [first, second] = [await paidBooking({ trip }), await paidBooking({ trip })];
+  const reference = `USED-${Date.now()}`;
+  const finance = await Caller.as('FINANCE_ADMIN');
+  const line = async (booking: Schemas['Booking']) =>
+    only<Schemas['FinancialRecord']>(finance, `/api/v1/admin/financial-records?booking_id=${booking.id}`);
+  await finance.post(`/api/v1/admin/financial-records/${(await line(first)).id}/mark-transferred`, {
+    payout_reference: reference,
+  });
+
+  await openAs(page, 'FINANCE_ADMIN', `/ledger?booking_id=${second.id}`);
+  await row(page, second.booking_number)
+    .getByRole('checkbox', { name: t('list.select') })
+    .check();
+  await page.getByRole('button', { name: t('ledger.mark', { count: 1 }) }).click();
+  const form = dialog(page, t('ledger.mark', { count: 1 }));
+  await expect(field(form, t('field.payoutDate'))).toHaveValue(day(0));
+  await form.locator('[type=submit]').click();
+  await expect(field(form, t('field.payoutReference'))).toBeFocused();
+  expect((await line(second)).balance_status).toBe('IN_CURRENT_BALANCE');
+
+  await field(form, t('field.payoutReference')).fill(reference);
+  await form.locator('[type=submit]').click();
+  await expect(form.getByRole('alert')).toContainText((await line(first)).provider_name);
+  expect((await line(second)).balance_status).toBe('IN_CURRENT_BALANCE');
+  await expect(form.getByRole('button', { name: t('reference.useAgain') })).toBeVisible();
+  await form.getByRole('button', { name: t('reference.useAgain') }).click();
+  await expect(form).toBeHidden();
+  await expect(page.getByRole('alert').getByRole('button', { name: t('ledger.showMarked') })).toBeVisible();
+  expect(await line(second)).toMatchObject({ balance_status: 'TRANSFERRED', payout_reference: reference });
+
+  // Who marked a line cannot take it back, and reads why.
+  await open(page, `/ledger?booking_id=${second.id}`);
+  await row(page, second.booking_number).click();
+  await expect(page.getByText(t('ledger.ownMark'))).toBeVisible();
+  await expect(page.getByRole('dialog').getByRole('button', { name: t('ledger.revert') })).toBeDisabled();
+});
+
+test('an incident offers its repair with the amount, and says when it is made', async ({ page, t }) => {
+  const booking = await newBooking({});
+  await fault(booking, 'webhook', 'wrong_amount');
+  await press(booking, 'succeed');
+  const admin = await Caller.as('ADMIN');
+  const found = () =>
+    eventually('the incident', async () => {
+      const { data } = await admin.get<{ data: Schemas['Incident'][] }>(
+        '/api/v1/admin/incidents?kind=AMOUNT_MISMATCH&sort=-created_at',
+      );
+      return data.find(({ booking_id }) => booking_id === booking.id);
+    });
+  const incident = await found();
+  const taken = incident.repair?.amount.toLocaleString('en', { minimumFractionDigits: 2 }) ?? 'none';
+
+  // The booking's page says what its state does not.
+  await openAs(page, 'FINANCE_ADMIN', `/bookings/${booking.id}`);
+  await expect(page.getByRole('status').filter({ hasText: taken })).toBeVisible();
+
+  await open(page, '/incidents?kind=AMOUNT_MISMATCH');
+  await row(page, booking.booking_number).click();
+  const drawer = page.getByRole('dialog').first();
+  await expect(drawer).not.toContainText('/api/v1');
+  await drawer.getByRole('button', { name: taken }).click();
+  const form = dialog(page, t('payment.refundLate'));
+  await expect(form).toContainText(taken);
+  await form.locator('[type=submit]').click();
+  await expect(form).toBeHidden();
+  await expect.poll(async () => (await found()).repair?.state, { timeout: 30_000 }).toBe('DONE');
+
+  await open(page, `/payments/${incident.payment_transaction_id ?? ''}`);
+  await expect(page.getByText(t('payment.state.DONE'), { exact: true })).toBeVisible();
+  const giveBack = new RegExp(`^${t('payment.giveBack', { amount: '' }).trim()}`);
+  await expect(page.getByRole('button', { name: giveBack })).toHaveCount(0);
+  await open(page, '/incidents?kind=AMOUNT_MISMATCH');
+  await row(page, booking.booking_number).click();
+  await expect(page.getByText(t('incident.nothingLeft'))).toBeVisible();
+});
+
+test('a part that went back stands in the head of its booking, and who bore it in the preview', async ({ page, t }) => {
+  const booking = await paidBooking();
+  await openAs(page, 'FINANCE_ADMIN', `/bookings/${booking.id}`);
+  await page.getByRole('button', { name: t('refund.start'), exact: true }).click();
+  const form = dialog(page, t('refund.startOf', { number: booking.booking_number }));
+  await choose(form, t('field.type'), t('enum.PARTIAL'));
+  await field(form, t('field.amount')).fill('575');
+  await expect(form.getByText(t('preview.paidBy'))).toBeVisible();
+  await expect(form.locator('[type=submit]')).toContainText('575.00');
+  await form.locator('[type=submit]').click();
+  await expect(form).toBeHidden();
+  const head = page.getByRole('heading', { level: 1 });
+  await expect(head).toContainText(t('enum.PARTIAL_REFUND'), { timeout: 30_000 });
+  await expect(head).toContainText('575.00');
+});
+
+test('refunds are found by what people know', async ({ page, t }) => {
+  const { booking } = await waiting();
+  await openAs(page, 'SUPPORT_AGENT', '/refunds');
+  await page
+    .getByRole('main')
+    .getByRole('searchbox', { name: t('list.search') })
+    .fill(booking.contact.name);
+  await expect(page).toHaveURL(/search=/);
+  await expect(row(page, booking.booking_number)).toBeVisible();
+  await expect(page.getByText(t('list.shown', { shown: 1, total: 1 }))).toBeVisible();
+});
+
+test('fields, amounts and seats have the direction of the page', async ({ page, t, look }) => {
+  const trip = await newTrip();
+  await openAs(page, 'PROVIDER_ADMIN', `/trips?search=${encodeURIComponent(trip.title)}`);
+  const search = page.getByRole('main').getByRole('searchbox', { name: t('list.search') });
+  expect(await search.evaluate((input) => getComputedStyle(input).direction)).toBe(
+    look.language === 'ar' ? 'rtl' : 'ltr',
+  );
+  await row(page, trip.title).click();
+  await expect(dialog(page, trip.title).getByText('20 / 20').first()).toHaveCSS('direction', 'ltr');
+
+  await openAs(page, 'ADMIN', '/payments');
+  await expect(row(page, 'RB-').nth(1)).toBeVisible();
+  if (look.width < 768) return;
+  const edges = await page.locator('tbody td[data-align=end]').evaluateAll((cells, source) => {
+    // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the function above, in the page
+    const edge = new Function(`return ${source}`)() as (element: Element) => number;
+    return cells.map(edge);
+  }, rightOf.toString());
+  expect(new Set(edges).size, `amounts end at ${edges.join(', ')}`).toBe(1);
+});
+
+test('a page that the role may not use says so, without a request', async ({ page, t, look }) => {
+  await openAs(page, 'SUPPORT_AGENT');
+  await page.goto('/console/users');
+  await expect(page.getByRole('heading', { name: t('error.noAccess') })).toBeVisible();
+  expect(look).toBeTruthy();
+});
+
+test('without a connection a list says so', async ({ page, t, context }) => {
+  await openAs(page, 'SUPPORT_AGENT', '/bookings');
+  await context.setOffline(true);
+  await page
+    .getByRole('main')
+    .getByRole('searchbox', { name: t('list.search') })
+    .fill('nobody');
+  await expect(page.getByText(t('error.offline'))).toBeVisible();
+  await context.setOffline(false);
+  await expect(page.getByText(t('error.offline'))).toBeHidden();
+});
+
+test('nothing moves when the figures of the overview arrive', async ({ page }) => {
+  await openAs(page, 'FINANCE_ADMIN');
+  await page.addInitScript(() => {
+    const shifts: number[] = [];
+    (window as unknown as { shifts: number[] }).shifts = shifts;
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) shifts.push((entry as unknown as { value: number }).value);
+    }).observe({ type: 'layout-shift', buffered: true });
+  });
+  await page.route('**/api/v1/admin/dashboard', async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    await route.continue();
+  });
+  await open(page, '/');
+  await settled(page);
+  await expect(page.locator('canvas')).toBeVisible();
+  const sum = await page.evaluate(() =>
+    (window as unknown as { shifts: number[] }).shifts.reduce((all, one) => all + one, 0),
+  );
+  expect(sum).toBeLessThanOrEqual(0.1);
+});

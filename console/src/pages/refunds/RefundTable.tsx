@@ -1,0 +1,42 @@
+import type { Schemas } from '@/api/client';
+import type { Column } from '@/components/columns';
+import { MiniTable } from '@/components/MiniTable';
+import { Money } from '@/components/Money';
+import ui from '@/components/ui.module.css';
+import { useSelected } from '@/hooks/useSelected';
+import { useWords } from '@/i18n/useWords';
+import { useRefundColumns } from '@/shared/columns';
+import { RefundDetail } from './RefundDetail';
+
+/** The refunds of a booking or a payment; one of them, and what can be decided about it, beside them. */
+export function RefundTable({ refunds }: { refunds: Schemas['Refund'][] }) {
+  const { t } = useWords();
+  const selected = useSelected<Schemas['Refund']>(({ id }) => id);
+  const columns = useRefundColumns().filter(
+    ({ id }) => !['booking', 'payout', 'amount', 'customer', 'provider'].includes(id),
+  );
+  const amount: Column<Schemas['Refund']> = {
+    id: 'amount',
+    header: t('field.amount'),
+    width: 8,
+    cell: (row) => (
+      <button
+        type="button"
+        className={ui.link}
+        onClick={() => {
+          selected.open(row);
+        }}
+      >
+        <span className="hidden-words">{t('booking.openRefund')} </span>
+        <Money amount={row.amount} currency={row.currency} />
+      </button>
+    ),
+    text: (row) => row.amount.toFixed(2),
+  };
+  return (
+    <>
+      <MiniTable label={t('nav.refunds')} rows={refunds} columns={[amount, ...columns]} rowId={({ id }) => id} />
+      <RefundDetail refund={selected.chosen} opened={selected.opened} close={selected.close} />
+    </>
+  );
+}
