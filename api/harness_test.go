@@ -56,6 +56,8 @@ type operations struct {
 	// booking is the body that CreateBooking got, hook the body of the event that a webhook brought.
 	booking *gen.BookingRequest
 	hook    string
+	// trips are the parameters that ListTrips got.
+	trips gen.ListTripsParams
 	// fail is what CreateBooking returns instead of a booking.
 	fail error
 	// gate holds CreateBooking until it is closed.
@@ -90,7 +92,9 @@ func (o *operations) GetTrip(context.Context, gen.GetTripRequestObject) (gen.Get
 	return nil, models.NotFound()
 }
 
-func (o *operations) ListTrips(context.Context, gen.ListTripsRequestObject) (gen.ListTripsResponseObject, error) {
+func (o *operations) ListTrips(_ context.Context, r gen.ListTripsRequestObject) (gen.ListTripsResponseObject, error) {
+	o.trips = r.Params
+
 	return gen.ListTrips200JSONResponse{Data: []gen.Trip{}, Meta: gen.Meta{PerPage: 20, CurrentPage: 1, LastPage: 1}}, nil
 }
 

@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -53,6 +54,44 @@ func TestNamesAreTrimmed(t *testing.T) {
 	// Spaces do not count towards the length.
 	a := b.call(t, http.MethodPost, bookingPath, "END_USER", named(t, strings.Repeat(" ", 200)+strings.Repeat("x", 120)))
 	require.Equal(t, http.StatusCreated, a.status, a.body)
+}
+
+// TestWordsAsPeopleWriteThem: handlers, and idempotency keys, see what was cleaned, in bodies and in parameters.
+func TestWordsAsPeopleWriteThem(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+
+	typed := strings.NewReplacer(
+		`+966501234567`, "\u202a+٩٦٦ ٥٠-١٢٣\u2011٤٥٦٧\u202c", `traveller@rihla.test`, "traveller@rihla.test\u200e",
+		`"Traveller One","email"`, `"\u200fTraveller\u202e One","email"`, `[{"name":"Traveller One"}]`,
+		`[{"name":"Traveller One","document_number":"A١٢٣ ٤٥٦"}]`,
+	).Replace(bookingBody)
+	plain := strings.Replace(bookingBody, `[{"name":"Traveller One"}]`, `[{"name":"Traveller One","document_number":"A123456"}]`, 1)
+
+	key := []string{"Idempotency-Key", "6f9619ff-8b86-4d01-b42d-00cf4fc964ff"}
+	a := b.call(t, http.MethodPost, bookingPath, "END_USER", typed, key...)
+	require.Equal(t, http.StatusCreated, a.status, a.body)
+	require.Equal(t, "+966501234567", b.ops.booking.Contact.Phone)
+	require.Equal(t, "traveller@rihla.test", b.ops.booking.Contact.Email)
+	require.Equal(t, "Traveller One", b.ops.booking.Contact.Name)
+	require.Equal(t, "A123456", *b.ops.booking.Passengers[0].DocumentNumber)
+
+	again := b.call(t, http.MethodPost, bookingPath, "END_USER", plain, key...)
+	require.Equal(t, http.StatusCreated, again.status)
+	require.Equal(t, "true", again.get("Idempotent-Replayed"), "to a key both are one body")
+
+	query := url.Values{"page": {"٢"}, "search": {"\u200eعمرة\u202c "}, "date_from": {"٢٠٢٦\u2011١٢\u2011٠١"}, "origin": {"مكة\u200f"}}
+	a = b.call(t, http.MethodGet, "/api/v1/trips?"+query.Encode(), "", "")
+	require.Equal(t, http.StatusOK, a.status, a.body)
+	require.Equal(t, 2, int(*b.ops.trips.Page))
+	require.Equal(t, "عمرة", string(*b.ops.trips.Search))
+	require.Equal(t, "مكة", *b.ops.trips.Origin)
+	require.Equal(t, "2026-12-01", b.ops.trips.DateFrom.String())
+
+	// An unknown parameter is still reported beside one that was cleaned.
+	a = b.call(t, http.MethodGet, "/api/v1/admin/financial-records?Page=2&page="+url.QueryEscape("٢"), "FINANCE_ADMIN", "")
+	require.Equal(t, map[string][]string{"Page": {"is not a known parameter"}}, a.details)
 }
 
 // TestNullIsLeftOut: answers hold null for optional fields, and may be sent back as they are.

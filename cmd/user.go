@@ -218,8 +218,8 @@ func withUser(cmd *cobra.Command, email string, do func(context.Context, *store.
 
 func (f userFlags) user() (models.User, error) {
 	u := models.User{
-		ID: models.NewID(), Name: strings.TrimSpace(f.name), Email: strings.TrimSpace(f.email),
-		Phone: f.phone, Role: models.Role(f.role), Locale: models.LocaleArabic,
+		ID: models.NewID(), Name: models.CleanText(f.name), Email: models.CleanExact(f.email),
+		Phone: models.CleanPhone(f.phone), Role: models.Role(f.role), Locale: models.LocaleArabic,
 	}
 
 	if u.Name == "" {

@@ -10,7 +10,7 @@ const (
 )
 
 // bookingSpelling reads what people write for the letters of the alphabet.
-var bookingSpelling = strings.NewReplacer("O", "0", "I", "1", "L", "1", " ", "", "-", "", "\u2013", "", "\u00a0", "")
+var bookingSpelling = strings.NewReplacer("O", "0", "I", "1", "L", "1", " ", "", "-", "")
 
 // arabicDigits are those of Arabic and of Persian keyboards.
 var arabicDigits = strings.NewReplacer(
@@ -25,7 +25,7 @@ func ASCIIDigits(text string) string { return arabicDigits.Replace(text) }
 // one. ok reports whether the check character is that of the others: it is not after any one character that was mistaken,
 // and after most two neighbours that were exchanged.
 func ParseBookingNumber(text string) (number string, ok bool) {
-	upper := ASCIIDigits(strings.ToUpper(strings.TrimSpace(text)))
+	upper := strings.ToUpper(CleanReference(text))
 
 	rest, found := strings.CutPrefix(upper, "RB")
 	if !found {
@@ -39,7 +39,7 @@ func ParseBookingNumber(text string) (number string, ok bool) {
 
 	number, ok = bookingNumberPrefix+body, checkCharacter(body[:bookingNumberLength-1]) == body[bookingNumberLength-1]
 	// Without hyphen or digit it may as well be a name.
-	if !ok && !strings.ContainsAny(rest[:1], "-\u2013 ") && !strings.ContainsAny(body, "0123456789") {
+	if !ok && !strings.ContainsAny(rest[:1], "- ") && !strings.ContainsAny(body, "0123456789") {
 		return "", false
 	}
 

@@ -3,7 +3,6 @@ package models
 import (
 	"regexp"
 	"strings"
-	"unicode"
 )
 
 // homeCountry is the country whose national numbers are understood: Saudi Arabia.
@@ -17,18 +16,7 @@ var (
 // E164 is a phone number in its one international spelling, `+966501234567`. It takes what people write: Arabic digits,
 // punctuation, 00 for the plus, no plus at all, and national numbers of Saudi Arabia. ok is false for what is no number.
 func E164(phone string) (number string, ok bool) {
-	digits := strings.Map(func(r rune) rune {
-		switch {
-		case r >= '٠' && r <= '٩':
-			return '0' + r - '٠'
-		case r >= '۰' && r <= '۹':
-			return '0' + r - '۰'
-		case unicode.IsSpace(r), unicode.Is(unicode.Cf, r), strings.ContainsRune("-–().", r):
-			return -1
-		default:
-			return r
-		}
-	}, phone)
+	digits := CleanPhone(phone)
 
 	switch plain, abroad := strings.CutPrefix(digits, "00"); {
 	case strings.HasPrefix(digits, "+"):
@@ -57,4 +45,32 @@ func NationalNumber(number string) string {
 	}
 
 	return rest
+}
+
+// minPhoneDigits is how many digits a search needs to be compared with phone numbers as such.
+const minPhoneDigits = 5
+
+// PhonePart is what phone numbers have to contain for a search to find them; "" for a text that can be no part of one.
+func PhonePart(search string) string {
+	text, digits := CleanReference(search), 0
+
+	for _, r := range text {
+		switch {
+		case r >= '0' && r <= '9':
+			digits++
+		case !strings.ContainsRune("+-() ./", r):
+			return ""
+		}
+	}
+
+	if digits < minPhoneDigits {
+		return ""
+	}
+
+	// A number may have been written without the country's code: one of this country is looked for without it.
+	if number, _ := E164(text); len(NationalNumber(number)) >= minPhoneDigits {
+		return NationalNumber(number)
+	}
+
+	return text
 }

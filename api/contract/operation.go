@@ -67,6 +67,8 @@ type parameter struct {
 	name     string
 	required bool
 	schema   *openapi3.Schema
+	// clean brings its text into the form that is checked; nil for one that stays as it is.
+	clean func(string) string
 }
 
 // bodyRule is what an operation accepts as its body.
@@ -269,7 +271,9 @@ func (o *Operation) compileParameter(p *openapi3.Parameter) error {
 		return fmt.Errorf("parameter %s has no schema", p.Name)
 	}
 
-	compiled := parameter{name: p.Name, required: p.Required, schema: p.Schema.Value}
+	compiled := parameter{
+		name: p.Name, required: p.Required, schema: p.Schema.Value, clean: cleaned[ParameterOf(p.Name, p.Schema.Value)],
+	}
 
 	switch t := p.Schema.Value.Type; {
 	case t.Is("string"), t.Is("integer"), t.Is("boolean"):

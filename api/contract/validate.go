@@ -78,10 +78,27 @@ func (o *Operation) validateQuery(f *fiber.Ctx, p *problems) error {
 		return malformed("The query string cannot be read.")
 	}
 
+	var tidied bool
+
 	for i := range o.query {
 		param := &o.query[i]
+
+		// Handlers read the query themselves, and read what was checked.
+		if values := query[param.name]; len(values) == 1 && param.clean != nil {
+			if text := param.clean(values[0]); text != values[0] && checkable(values[0]) {
+				values[0], tidied = text, true
+			}
+		}
+
 		p.checkParameter(param, query[param.name])
-		delete(query, param.name)
+	}
+
+	if tidied {
+		f.Request().URI().SetQueryString(query.Encode())
+	}
+
+	for i := range o.query {
+		delete(query, o.query[i].name)
 	}
 
 	// A misspelt filter would silently be none. Callers without a token, such as webhooks and what search engines link
@@ -131,7 +148,7 @@ func (p *problems) checkParameter(param *parameter, values []string) {
 	}
 
 	text := values[0]
-	if !utf8.ValidString(text) || strings.IndexByte(text, 0) >= 0 {
+	if !checkable(text) {
 		p.add(param.name, "must be valid UTF-8 without the NUL character")
 
 		return
@@ -153,6 +170,9 @@ func (p *problems) checkParameter(param *parameter, values []string) {
 
 	p.checkSchemaAt(param.name, param.schema, value)
 }
+
+// checkable reports a text that can be stored: UTF-8 without NUL.
+func checkable(text string) bool { return utf8.ValidString(text) && strings.IndexByte(text, 0) < 0 }
 
 // parameterValue reads a parameter's text as its type. Integers are plain: no sign but a minus, no spaces.
 func parameterValue(schema *openapi3.Schema, text string) (any, bool) {

@@ -86,6 +86,8 @@ var detailWords = map[string]string{
 	"must be an address such as https://example.com/path":                 "يجب أن تكون القيمة رابطًا مثل https://example.com/path",
 	"must be a phone number of 8 to 15 digits with an optional leading +": "يجب أن يكون رقم الجوال من 8 إلى 15 رقمًا، ويمكن أن يبدأ بعلامة +",
 	"must not be below that of a published trip that uses the bus":        "لا يمكن أن تقل عن سعة رحلة منشورة تستخدم الحافلة",
+	"must be after departure_at":                                          "يجب أن يكون موعد العودة بعد موعد المغادرة",
+	"is required unless type is UMRAH":                                    "هذا الحقل مطلوب إلا في رحلات العمرة",
 }
 
 // detailPhrases are messages with values in them: {} in English, {1}, {2}, … in Arabic.
@@ -111,6 +113,9 @@ var detailPhrases = map[string]string{
 	"must not be before the date of record {}, {}":                "لا يمكن أن يسبق التاريخ تاريخ السجل {1}، {2}",
 	"must not name {} twice":                                      "لا يمكن تكرار {1}",
 	"must leave customers at least {} when it is brought forward": "عند تقديم موعد المغادرة يجب أن يبقى للعملاء {1} على الأقل",
+
+	"must not exceed the {} seats of the bus":       "لا يمكن أن تتجاوز عدد مقاعد الحافلة وهو {1}",
+	"must not be below the {} seats that are taken": "لا يمكن أن تقل عن عدد المقاعد المحجوزة وهو {1}",
 
 	"would be {} now": "سيكون المبلغ الآن {1}",
 

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/stretchr/testify/require"
 
@@ -100,19 +101,26 @@ func messagesOfSource(t *testing.T) map[string]string {
 			words := strings.HasSuffix(path, "contract/problems.go")
 
 			ast.Inspect(file, func(n ast.Node) bool {
-				var said ast.Expr
+				var said []ast.Expr
 
 				switch n := n.(type) {
 				case *ast.CallExpr:
-					said = saidBy(n, path)
+					said = append(addedBy(n), saidBy(n, path))
+				case *ast.AssignStmt:
+					said = setBy(n)
+				case *ast.CompositeLit:
+					said = heldBy(n)
 				case *ast.ReturnStmt:
 					if words && len(n.Results) == 1 {
-						said = n.Results[0]
+						said = n.Results
 					}
 				}
 
-				if text := formatOf(said); text != "" {
-					out[files.Position(n.Pos()).String()] = text
+				for _, one := range said {
+					// What begins with a capital is a list of something else.
+					if text := formatOf(one); text != "" && !unicode.IsUpper([]rune(text)[0]) {
+						out[files.Position(one.Pos()).String()] = text
+					}
 				}
 
 				return true
@@ -148,6 +156,63 @@ func saidBy(call *ast.CallExpr, path string) ast.Expr {
 	}
 
 	return call.Args[1]
+}
+
+// setBy are the messages of wrong[field] = []string{…}.
+func setBy(n *ast.AssignStmt) (said []ast.Expr) {
+	for i, to := range n.Lhs {
+		if _, member := to.(*ast.IndexExpr); !member || i >= len(n.Rhs) {
+			continue
+		}
+
+		if list, ok := n.Rhs[i].(*ast.CompositeLit); ok && isTexts(list.Type) {
+			said = append(said, list.Elts...)
+		}
+	}
+
+	return said
+}
+
+// heldBy are the messages of map[string][]string{field: {…}}.
+func heldBy(n *ast.CompositeLit) (said []ast.Expr) {
+	m, ok := n.Type.(*ast.MapType)
+	if !ok || !isTexts(m.Value) {
+		return nil
+	}
+
+	for _, e := range n.Elts {
+		if pair, ok := e.(*ast.KeyValueExpr); ok {
+			if list, ok := pair.Value.(*ast.CompositeLit); ok {
+				said = append(said, list.Elts...)
+			}
+		}
+	}
+
+	return said
+}
+
+// addedBy are the messages of append(wrong[field], …).
+func addedBy(call *ast.CallExpr) []ast.Expr {
+	if f, ok := call.Fun.(*ast.Ident); !ok || f.Name != "append" || len(call.Args) < 2 {
+		return nil
+	}
+
+	if _, member := call.Args[0].(*ast.IndexExpr); !member {
+		return nil
+	}
+
+	return call.Args[1:]
+}
+
+func isTexts(e ast.Expr) bool {
+	list, ok := e.(*ast.ArrayType)
+	if !ok || list.Len != nil {
+		return false
+	}
+
+	element, ok := list.Elt.(*ast.Ident)
+
+	return ok && element.Name == "string"
 }
 
 // formatOf is the text of an expression as a format: a literal, fmt.Sprintf, or a literal with something behind it.

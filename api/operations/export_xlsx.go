@@ -258,7 +258,7 @@ func cellValue(kind ledger.ExportKind, text string) (any, error) {
 
 		return serial(t), err
 	default:
-		return text, nil
+		return models.CleanLines(text), nil
 	}
 }
 

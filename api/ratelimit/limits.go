@@ -67,7 +67,7 @@ func (l *Limits) LoginPaused(until, now time.Time) error {
 }
 
 func loginKey(email, network string) string {
-	return "account:" + strings.ToLower(strings.TrimSpace(email)) + " " + network
+	return "account:" + strings.ToLower(models.CleanExact(email)) + " " + network
 }
 
 // Check counts the request and sets the X-RateLimit headers; channel is that of a webhook, whose paths share one allowance. It returns

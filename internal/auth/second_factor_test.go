@@ -45,11 +45,20 @@ func TestTOTPVectors(t *testing.T) {
 		}
 	}
 
-	for _, code := range []string{"", "28708", "2870822", "94287082", "abcdef", "٢٨٧٠٨٢"} {
+	for _, code := range []string{"", "28708", "2870822", "94287082", "abcdef", "٢٨٧٠٨٣"} {
 		step, err := TOTPStep(secret, code, time.Unix(59, 0))
 		require.NoError(t, err)
 		require.Zero(t, step, code)
 	}
+
+	// A right code is right in the digits of the keyboard that it was typed on, and with what was pasted around it.
+	for _, code := range []string{"٢٨٧٠٨٢", "۲۸۷۰۸۲", "٢٨٧ ٠٨٢", "\u200e287\u00a0082\u200f", "287\u2011082", "２８７０８２"} {
+		step, err := TOTPStep(secret, code, time.Unix(59, 0))
+		require.NoError(t, err)
+		require.Equal(t, int64(1), step, code)
+	}
+
+	require.Equal(t, HashRecoveryCode("ABCD-0123-EFGH-4567"), HashRecoveryCode("abcd–٠١٢٣ efgh\u200e-۴۵۶۷"))
 }
 
 func TestNewTOTP(t *testing.T) {

@@ -14,6 +14,8 @@ import (
 
 	"github.com/pquerna/otp"
 	"github.com/pquerna/otp/totp"
+
+	"rihla/models"
 )
 
 // The codes are those that every authenticator app makes (RFC 6238): SHA-1, 6 digits, a new one every 30 seconds. The one before and
@@ -60,7 +62,7 @@ func NewTOTP(account string) (NewSecondFactor, error) {
 
 // TOTPStep is the time step that a code of the secret belongs to, of those around a moment; 0 when it belongs to none.
 func TOTPStep(secret, code string, at time.Time) (int64, error) {
-	code = strings.ReplaceAll(code, " ", "")
+	code = models.CleanCode(code)
 	now := at.Unix() / totpPeriod
 	found := int64(0)
 
@@ -110,7 +112,7 @@ func NewRecoveryCodes() (codes []string, hashes [][]byte) {
 
 // HashRecoveryCode is what is stored of a recovery code, however its owner writes it.
 func HashRecoveryCode(code string) []byte {
-	plain := strings.NewReplacer("-", "", " ", "", "O", "0", "I", "1", "L", "1").Replace(strings.ToUpper(code))
+	plain := strings.NewReplacer("O", "0", "I", "1", "L", "1").Replace(strings.ToUpper(models.CleanCode(code)))
 	sum := sha256.Sum256([]byte(plain))
 
 	return sum[:]

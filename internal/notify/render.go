@@ -301,21 +301,12 @@ func shortID(id string) string {
 	return strings.ToUpper(id[len(id)-digits:])
 }
 
-// clean makes outside text safe to put into a header or a sentence: one line, no control characters, no characters that
-// turn the reading direction of what follows, and not longer than maxValue.
+// clean makes outside text safe to put into a header or a sentence: one line, nothing that cannot be seen or turns the reading direction
+// of what follows, and not longer than maxValue. Requests bring no such text (rules: input.words); rows of before may.
 func clean(s string) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case unicode.IsControl(r), r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069', r == unicode.ReplacementChar:
-			return -1
-		default:
-			return r
-		}
-	}, strings.ToValidUTF8(s, ""))
+	s = strings.ReplaceAll(strings.ToValidUTF8(s, ""), string(unicode.ReplacementChar), "")
 
-	return truncate(strings.Join(strings.Fields(s), " "), maxValue)
+	return truncate(strings.Join(strings.Fields(models.CleanText(s)), " "), maxValue)
 }
 
 // truncate shortens s to n characters, the last three of them dots when something is cut off.

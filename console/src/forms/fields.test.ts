@@ -33,6 +33,19 @@ it('makes the body of a request', () => {
   });
 });
 
+it('reads numbers and phones as people write them', () => {
+  const typed: Field[] = [
+    { name: 'seats', label: '', kind: 'number' },
+    { name: 'latitude', label: '', kind: 'number' },
+    { name: 'phone', label: '', kind: 'phone' },
+    { name: 'rate', label: '', kind: 'rate' },
+    { name: 'wrong', label: '', kind: 'number' },
+  ];
+  expect(
+    bodyOf(typed, { seats: '٤٥', latitude: '\u2212٢٤٫٥', phone: '٠٥٥ ١٢٣-٤٥٦٧', rate: '١٢٫٥٪', wrong: '10,50' }),
+  ).toEqual({ seats: 45, latitude: -24.5, phone: '0551234567', rate: 0.125, wrong: '10,50' });
+});
+
 it('leaves empty fields out on demand, and sends what it cannot read for the API to judge', () => {
   const body = bodyOf(fields, { name: 'partial', price: 'much', amount: '5.00' }, true);
   expect(body).toEqual({ name: 'partial', price: 'much', amount: 5, tags: [] });

@@ -1,3 +1,4 @@
+import { numberText, phoneText, plainText, withoutPercent } from '@/lib/input';
 import { amountOf } from '@/lib/money';
 import { momentOf } from '@/lib/dates';
 import type { Choice } from '@/components/Filters';
@@ -35,6 +36,13 @@ const words = (text: string) =>
     .map((word) => word.trim())
     .filter((word) => word !== '');
 
+/** A number with or without a sign; null when it is none. */
+function readNumber(text: string): number | null {
+  const plain = plainText(text);
+  const number = numberText(plain.replace(/^-/, ''));
+  return number === null ? null : Number(plain.startsWith('-') ? `-${number}` : number);
+}
+
 /** What a field's text is in a request; null when it is empty. */
 function valueOf({ kind = 'text' }: Field, text: string): unknown {
   if (kind === 'words' || kind === 'choices') return words(text);
@@ -42,8 +50,12 @@ function valueOf({ kind = 'text' }: Field, text: string): unknown {
   if (trimmed === '') return null;
   // What is no amount is sent as it was typed: the API says what is wrong with it.
   if (kind === 'money') return amountOf(trimmed) ?? trimmed;
-  if (kind === 'number') return Number.isFinite(Number(trimmed)) ? Number(trimmed) : trimmed;
-  if (kind === 'rate') return Number.isFinite(Number(trimmed)) ? Math.round(Number(trimmed) * 100) / 10_000 : trimmed;
+  if (kind === 'number') return readNumber(trimmed) ?? trimmed;
+  if (kind === 'rate') {
+    const percent = readNumber(withoutPercent(trimmed));
+    return percent === null ? trimmed : Math.round(percent * 100) / 10_000;
+  }
+  if (kind === 'phone') return phoneText(trimmed);
   if (kind === 'moment') return momentOf(trimmed);
   return trimmed;
 }

@@ -1,4 +1,5 @@
 import type { Language } from '@/i18n';
+import { numberText, withoutCurrency } from './input';
 
 const formats = new Map<string, Intl.NumberFormat>();
 
@@ -43,15 +44,13 @@ export const rateText = (rate: number, language: Language) =>
 /** The sum of amounts, added in halalas: sums of binary fractions would drift. */
 export const sumOf = (amounts: number[]) => amounts.reduce((sum, amount) => sum + Math.round(amount * 100), 0) / 100;
 
-/** What was typed as an amount of at least 0.01 with at most two decimals, in halalas' precision; null when it is none. */
+/**
+ * What was typed or pasted as an amount of at least 0.01 with at most two decimals, also with the riyal beside it; null when it is none,
+ * or may be two.
+ */
 export function amountOf(text: string): number | null {
-  const western = text
-    .trim()
-    .replace(/[٠-٩]/g, (digit) => String(digit.charCodeAt(0) - 0x660))
-    .replaceAll('٬', ',')
-    .replace('٫', '.');
-  // A comma stands before three digits, or it may have been meant as the decimal sign.
-  if (!/^(\d{1,12}|\d{1,3}(,\d{3}){1,3})(\.\d{1,2})?$/.test(western)) return null;
-  const amount = Number(western.replaceAll(',', ''));
+  const written = numberText(withoutCurrency(text));
+  if (written === null || !/^\d{1,12}(\.\d{1,2})?$/.test(written)) return null;
+  const amount = Number(written);
   return amount >= 0.01 ? amount : null;
 }

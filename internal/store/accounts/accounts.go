@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -100,7 +99,7 @@ func insertMade(ctx context.Context, tx bun.Tx, by db.Actor, u models.User) (mod
 }
 
 func insertUser(ctx context.Context, conn bun.IDB, u models.User) (models.User, error) {
-	u.Email = strings.TrimSpace(u.Email)
+	u.Email = models.CleanExact(u.Email)
 	if u.ID == uuid.Nil {
 		u.ID = models.NewID()
 	}
@@ -126,7 +125,7 @@ func (s *Store) UserByEmail(ctx context.Context, email string) (models.User, err
 	var u models.User
 
 	err := s.db.NewSelect().Model(&u).
-		Where("lower(u.email) = lower(?)", strings.TrimSpace(email)).Where("u.deleted_at IS NULL").Scan(ctx)
+		Where("lower(u.email) = lower(?)", models.CleanExact(email)).Where("u.deleted_at IS NULL").Scan(ctx)
 
 	return u, db.NotFound(err)
 }

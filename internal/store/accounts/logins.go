@@ -96,7 +96,7 @@ func (s *Store) BeginLogin(ctx context.Context, email string, from LoginFrom, no
 // without the key, and finding out by trying takes longer than failures are remembered: a network has a bounded number of tries a minute.
 func (s *Store) unknownSubject(email string) uuid.UUID {
 	mac := hmac.New(sha256.New, s.unknown)
-	mac.Write([]byte(strings.ToLower(strings.TrimSpace(email))))
+	mac.Write([]byte(strings.ToLower(models.CleanExact(email))))
 
 	var bucket uuid.UUID
 

@@ -46,7 +46,7 @@ var accountStates = map[models.AccountState]string{
 func (s *Store) ListAccounts(ctx context.Context, f AccountFilter) (db.Listed[models.User], error) {
 	q := s.db.NewSelect().Where("u.deleted_at IS NULL")
 	q = db.WhereEqual(q, "u.role", f.Role)
-	q = db.WhereContains(q, f.Search, "u.name", "u.email", "u.phone")
+	q = db.WhereFound(q, "users", "u.id", f.Search)
 
 	if f.State != "" {
 		q = q.Where(accountStates[f.State])

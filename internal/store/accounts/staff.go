@@ -61,7 +61,7 @@ func (s *Store) CreateStaff(ctx context.Context, by db.Actor, u models.User) (mo
 func (s *Store) ListStaff(ctx context.Context, provider uuid.UUID, f StaffFilter) (db.Listed[models.User], error) {
 	q := s.db.NewSelect().Where("u.provider_id = ?", provider).Where("u.deleted_at IS NULL")
 	q = db.WhereEqual(q, "u.role", f.Role)
-	q = db.WhereContains(q, f.Search, "u.name", "u.email", "u.phone")
+	q = db.WhereFound(q, "users", "u.id", f.Search)
 
 	// Faults of the request are reported before what does not exist (rules: scope.hidden).
 	accounts, err := db.List[models.User](ctx, q, f.Page, staffOrder)

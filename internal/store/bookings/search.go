@@ -74,12 +74,12 @@ type searchWords struct {
 	phone  string    // what phone numbers have to contain, empty when it can be no part of one
 }
 
-// minPhoneDigits is how many digits a search needs to be compared with phone numbers as such.
-const minPhoneDigits = 5
-
 // ParseSearch reads a search. Error: VALIDATION_ERROR on search for a booking number with a wrong check character.
 func ParseSearch(text string) (searchWords, error) {
-	w := searchWords{text: strings.TrimSpace(text)}
+	w := searchWords{text: models.CleanText(text)}
+	if models.Fold(w.text) == "" { // it would be part of everything
+		return w, models.Invalid("search", "must be 3 to 255 characters and not blank")
+	}
 
 	number, ok := models.ParseBookingNumber(w.text)
 	if number != "" && !ok {
@@ -88,27 +88,9 @@ func ParseSearch(text string) (searchWords, error) {
 	}
 
 	w.number = number
-	w.id, _ = uuid.Parse(w.text)
+	w.id, _ = uuid.Parse(models.CleanNumber(w.text))
 
-	digits := 0
-
-	for _, r := range w.text {
-		switch {
-		case r >= '0' && r <= '9', r >= '٠' && r <= '٩', r >= '۰' && r <= '۹':
-			digits++
-		case !strings.ContainsRune("+-() ./\u00a0", r):
-			return w, nil
-		}
-	}
-
-	if digits >= minPhoneDigits {
-		w.phone = w.text
-
-		// A contact may have been written without the country's code: a number of this country is looked for without it.
-		if number, _ := models.E164(w.text); len(models.NationalNumber(number)) >= minPhoneDigits {
-			w.phone = models.NationalNumber(number)
-		}
-	}
+	w.phone = models.PhonePart(w.text)
 
 	return w, nil
 }
@@ -122,7 +104,7 @@ const (
 // words are what a booking's words have to contain, each of them: people know a name's parts and not always their order. What is
 // a phone number, has no part that the index could find, or very many, is looked for as it is.
 func (w searchWords) words() []string {
-	parts := strings.Fields(w.text)
+	parts := strings.Fields(models.Fold(w.text))
 
 	indexed := slices.ContainsFunc(parts, func(word string) bool { return utf8.RuneCountInString(word) >= minIndexedWord })
 	if w.phone != "" || !indexed || len(parts) > maxSearchWords {
@@ -167,7 +149,7 @@ func (w searchWords) subjects(conn *bun.DB, column string) *bun.SelectQuery {
 			Where("x.? IS NOT NULL", bun.Ident(column))
 	}
 
-	q := about("payment_transactions").Where("x.reference = ?", w.text).
+	q := about("payment_transactions").Where("x.reference = ?", models.CleanReference(w.text)).
 		Union(about("financial_records").Where("x.transaction_number = upper(search_fold(?))", w.text)).
 		Union(about("financial_records").Where("x.payout_reference IS NOT NULL").
 			Where("search_fold(x.payout_reference) LIKE search_fold(?)", db.LikeEscaper.Replace(w.text)))

@@ -53,7 +53,7 @@ func (f BusFilter) apply(q *bun.SelectQuery) *bun.SelectQuery {
 	q = db.WhereEqual(q, "b.provider_id", f.ProviderID)
 	q = db.WhereEqual(q, "b.status", f.Status)
 
-	return db.WhereContains(q, f.Search, "b.plate_number", "b.model", "b.driver_name")
+	return db.WhereFound(q, "buses", "b.id", f.Search)
 }
 
 // ListBuses lists the buses that the actor sees, oldest first. Errors: VALIDATION_ERROR on sort, FORBIDDEN.

@@ -48,7 +48,7 @@ func (f CampaignFilter) apply(q *bun.SelectQuery) *bun.SelectQuery {
 	q = db.WhereEqual(q, "ac.trip_id", f.TripID)
 	q = db.WhereEqual(q, "ac.status", f.Status)
 
-	return db.WhereContains(q, f.Search, "ac.title", "ac.description")
+	return db.WhereFound(q, "ad_campaigns", "ac.id", f.Search)
 }
 
 // ListCampaigns lists the campaigns that the actor sees, oldest first, with their payments. Errors: VALIDATION_ERROR on sort,

@@ -39,10 +39,10 @@ var hotelKind = resourceKind[models.Hotel]{
 func (f HotelFilter) apply(q *bun.SelectQuery) *bun.SelectQuery {
 	q = db.WhereEqual(q, "h.provider_id", f.ProviderID)
 	q = db.WhereEqual(q, "h.status", f.Status)
-	q = whereName(q, "h.city", f.City)
+	q = whereName(q, "hotels", "h.city", f.City)
 	q = db.WhereEqual(q, "h.stars", f.Stars)
 
-	return db.WhereContains(q, f.Search, "h.name", "h.city")
+	return db.WhereFound(q, "hotels", "h.id", f.Search)
 }
 
 // ListHotels lists the hotels that the actor sees, oldest first. Errors: VALIDATION_ERROR on sort, FORBIDDEN.

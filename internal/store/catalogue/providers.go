@@ -27,7 +27,7 @@ var providerOrder = db.Order{
 // ListProviders lists companies, ACTIVE or not, oldest first. Error: VALIDATION_ERROR on sort.
 func (s *Store) ListProviders(ctx context.Context, f ProviderFilter) (db.Listed[models.Provider], error) {
 	q := db.WhereEqual(s.db.NewSelect(), "p.status", f.Status)
-	q = db.WhereContains(q, f.Search, "p.name", "p.email", "p.phone")
+	q = db.WhereFound(q, "providers", "p.id", f.Search)
 
 	return db.List[models.Provider](ctx, q, f.Page, providerOrder)
 }

@@ -43,9 +43,9 @@ var restStopKind = resourceKind[models.RestStop]{
 func (f RestStopFilter) apply(q *bun.SelectQuery) *bun.SelectQuery {
 	q = db.WhereEqual(q, "rs.provider_id", f.ProviderID)
 	q = db.WhereEqual(q, "rs.status", f.Status)
-	q = whereName(q, "rs.city", f.City)
+	q = whereName(q, "rest_stops", "rs.city", f.City)
 
-	return db.WhereContains(q, f.Search, "rs.name", "rs.city")
+	return db.WhereFound(q, "rest_stops", "rs.id", f.Search)
 }
 
 // ListRestStops lists the rest stops that the actor sees, oldest first. Errors: VALIDATION_ERROR on sort, FORBIDDEN.

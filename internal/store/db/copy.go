@@ -86,6 +86,15 @@ const (
 	harmlessText = `^[^` + formulaSigns + `;''` + spaces + `][^;\t\r\n]*$`
 )
 
+// hidden are the characters that Visible leaves out; what ends a line or a cell stays for Harmless.
+const hidden = `\u0001-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb`
+
+// Visible is the SQL of text without control characters and those that hide, or turn around, what is beside them. Requests have none
+// (rules: input.words); rows of before may. It goes inside of Harmless: what is behind such a character may begin a formula.
+func Visible(value string) string {
+	return fmt.Sprintf(`regexp_replace(%s, '[%s]', '', 'g')`, value, hidden)
+}
+
 // Harmless is the SQL of text that a spreadsheet cannot run. What begins like a formula, behind spaces or not, gets an apostrophe in
 // front. Where the decimal sign is a comma, spreadsheets read a semicolon as the end of a cell, and inside quotes too, which do not
 // begin where they think that the cell does: so there is an apostrophe after one, and no line or tab within a cell that could begin

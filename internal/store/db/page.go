@@ -158,22 +158,34 @@ var LikeEscaper = strings.NewReplacer(
 	`%`, `\%`, "\uff05", `\%`, "\ufe6a", `\%`,
 	`_`, `\_`, "\uff3f", `\_`, "\ufe33", `\_`, "\ufe34", `\_`, "\ufe4d", `\_`, "\ufe4e", `\_`, "\ufe4f", `\_`)
 
-// WhereContains narrows a list to rows with the text in one of the columns, whatever its case; no text narrows nothing.
-func WhereContains(q *bun.SelectQuery, text string, columns ...string) *bun.SelectQuery {
-	if text == "" {
+// WhereFound narrows a list to the rows of a table that a search finds by their words (migration 0064): by a part of one of them, however
+// it is written, by a phone in any spelling, by a plate with or without spaces. No text narrows nothing.
+func WhereFound(q *bun.SelectQuery, table, id, text string) *bun.SelectQuery {
+	folded := models.Fold(models.CleanText(text))
+	if folded == "" {
 		return q
 	}
 
-	pattern := "%" + LikeEscaper.Replace(text) + "%"
+	found := q.NewSelect().TableExpr("subject_texts AS st").Column("st.subject_id").Where("st.kind = ?", table).
+		WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
+			q = q.Where("st.words LIKE '%' || search_fold(?) || '%'", LikeEscaper.Replace(folded))
 
-	return q.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
-		for _, c := range columns {
-			q = q.WhereOr("? ILIKE ?", bun.Ident(c), pattern)
-		}
+			if phone := models.PhonePart(text); phone != "" {
+				q = q.WhereOr("st.words LIKE '%' || search_phone(?) || '%'", phone)
+			}
 
-		return q
-	})
+			if plate := gaps.Replace(folded); table == "buses" && plate != "" {
+				q = q.WhereOr("st.words LIKE '%' || search_fold(?) || '%'", LikeEscaper.Replace(plate))
+			}
+
+			return q
+		})
+
+	return q.Where("? IN (?)", bun.Ident(id), found)
 }
+
+// gaps are what people write between the parts of a plate's number.
+var gaps = strings.NewReplacer(" ", "", "-", "")
 
 // WhereDuring narrows a list to the moments of a timestamptz column that fall on the days in Riyadh: from the first
 // midnight up to, and without, the one after the last day. An end that is missing is open.

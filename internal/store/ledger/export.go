@@ -158,7 +158,7 @@ func (c ExportColumn) expression(safe bool, lang models.Locale) string {
 		// The session's time zone is UTC.
 		return fmt.Sprintf("replace(left(%s::text, 19), ' ', 'T') || 'Z'", value)
 	case c.free && safe && value != companyName:
-		return db.Harmless(value)
+		return db.Harmless(db.Visible(value))
 	default:
 		return value
 	}
@@ -178,7 +178,7 @@ func (s *Store) exportQuery(f RecordFilter, safe bool, lang models.Locale) (*bun
 	company := "SELECT name FROM providers WHERE id = fr.provider_id"
 	if safe {
 		// OFFSET 0 keeps the work in the subquery, whose results PostgreSQL remembers by company.
-		company = "SELECT " + db.Harmless("name") + " AS name FROM providers WHERE id = fr.provider_id OFFSET 0"
+		company = "SELECT " + db.Harmless(db.Visible("name")) + " AS name FROM providers WHERE id = fr.provider_id OFFSET 0"
 	}
 
 	q := withPayment(s.db.NewSelect().Model((*models.FinancialRecord)(nil)).Join("CROSS JOIN LATERAL (" + company + ") AS p"))
