@@ -299,7 +299,7 @@ type AccountsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
@@ -388,7 +388,7 @@ type AdCampaignsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
@@ -470,7 +470,7 @@ type AuditLogsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
@@ -648,7 +648,7 @@ type BookingsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
@@ -728,7 +728,7 @@ type BusesAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
@@ -763,7 +763,7 @@ type CatalogueBusesAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
@@ -796,7 +796,7 @@ type CatalogueHotelsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
@@ -828,7 +828,7 @@ type CatalogueRestStopsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
@@ -1050,7 +1050,7 @@ type ExportsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
@@ -1203,7 +1203,7 @@ type FinancialRecordsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
@@ -1382,7 +1382,7 @@ type HotelsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
@@ -1514,7 +1514,7 @@ type IncidentsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
@@ -1628,7 +1628,7 @@ type MessageChannel string
 
 // Meta Where a page is in its collection.
 //
-// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 type Meta struct {
 	// CurrentPage This page, from 1.
 	CurrentPage int `json:"current_page"`
@@ -1642,8 +1642,11 @@ type Meta struct {
 	// PerPage Size of a page.
 	PerPage int `json:"per_page"`
 
-	// Total Number of items in all.
+	// Total Number of items in all. Up to 1,000 it is counted for each page. More may have been counted up to ten seconds ago, or a minute where nobody has asked since; and what a search finds is counted up to 10,000 where it cannot be had from sums: read on by `next_cursor` then.
 	Total int64 `json:"total"`
+
+	// TotalIsExact Whether `total` is the number of now.
+	TotalIsExact *bool `json:"total_is_exact,omitempty"`
 }
 
 // Money An amount in SAR, exactly 2 decimals.
@@ -2057,7 +2060,7 @@ type PaymentTransactionsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
@@ -2199,7 +2202,7 @@ type ProviderBalancesAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
@@ -2288,7 +2291,7 @@ type ProvidersAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
@@ -2607,7 +2610,7 @@ type RefundsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
@@ -2713,7 +2716,7 @@ type RestStopsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
@@ -2840,7 +2843,7 @@ type StaffListAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
@@ -3036,7 +3039,7 @@ type TripBookingsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
@@ -3083,7 +3086,7 @@ type TripsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
