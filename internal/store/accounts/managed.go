@@ -52,7 +52,7 @@ func (s *Store) ListAccounts(ctx context.Context, f AccountFilter) (db.Listed[mo
 		q = q.Where(accountStates[f.State])
 	}
 
-	return db.List[models.User](ctx, q, f.Page, accountOrder)
+	return db.ListWith[models.User](ctx, q, f.Page, accountOrder, db.ListOptions{Counts: &s.db.Counts})
 }
 
 // Invite makes an account without a password and queues the mail by which its owner sets one. Error: EMAIL_ALREADY_EXISTS.

@@ -93,7 +93,7 @@ func (s *Store) ListRefunds(ctx context.Context, f RefundFilter) (db.Listed[mode
 		}
 	}
 
-	list, err := db.List[models.Refund](ctx, q, f.Page, refundOrder)
+	list, err := db.ListWith[models.Refund](ctx, q, f.Page, refundOrder, db.ListOptions{Counts: &s.db.Counts})
 	if err != nil {
 		return list, err
 	}
