@@ -1700,6 +1700,10 @@ type OpenSession struct {
 	UserAgent string `json:"user_agent"`
 }
 
+// OutsideRefunded What the gateway has given back of the payment without an order of this service, in its own dashboard for instance; 0.00 when it has not. It is not left to refund
+// any more, and an incident OUTSIDE_REFUND names it.
+type OutsideRefunded = models.Money
+
 // OwnAccount The own account.
 //
 // Example: {"email":"traveller@rihla.test","email_verified":true,"id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","locale":"ar","name":"Traveller One","phone":"+966501234567","provider_id":null,"role":"END_USER","second_factor":false,"second_factor_needed":false,"stepped_up_until":null}
@@ -1882,7 +1886,7 @@ type PaymentStatusAnswer struct {
 
 // PaymentTransaction One payment attempt, or the transaction that a refund adds.
 //
-// Example: {"ad_campaign_id":null,"amount":1150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","captured_amount":null,"captured_at":null,"captured_currency":null,"checkout_url":"https://pay.gateway.test/pay/chk_8f2a10","commission_rate":null,"created_at":"2026-11-21T09:30:00Z","currency":"SAR","expires_at":"2026-11-21T10:00:00Z","failure_code":null,"failure_reason":null,"id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","kind":"PAYMENT","payment_method":"credit_card","provider":"gateway_a","reference":"chk_8f2a10","status":"PENDING","status_label_ar":"قيد التنفيذ","status_label_en":"In progress","updated_at":"2026-11-21T09:30:00Z","user_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","vat_amount":150,"vat_rate":0.15}
+// Example: {"ad_campaign_id":null,"amount":1150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","captured_amount":null,"captured_at":null,"captured_currency":null,"checkout_url":"https://pay.gateway.test/pay/chk_8f2a10","commission_rate":null,"created_at":"2026-11-21T09:30:00Z","currency":"SAR","expires_at":"2026-11-21T10:00:00Z","failure_code":null,"failure_reason":null,"id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","kind":"PAYMENT","outside_refunded_amount":0,"payment_method":"credit_card","provider":"gateway_a","reference":"chk_8f2a10","status":"PENDING","status_label_ar":"قيد التنفيذ","status_label_en":"In progress","updated_at":"2026-11-21T09:30:00Z","user_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","vat_amount":150,"vat_rate":0.15}
 type PaymentTransaction struct {
 	AdCampaignID *openapi_types.UUID `json:"ad_campaign_id"`
 
@@ -1927,6 +1931,10 @@ type PaymentTransaction struct {
 	// Kind A payment attempt, or the transaction that a refund adds.
 	Kind TransactionKind `json:"kind"`
 
+	// OutsideRefundedAmount What the gateway has given back of the payment without an order of this service, in its own dashboard for instance; 0.00 when it has not. It is not left to refund
+	// any more, and an incident OUTSIDE_REFUND names it.
+	OutsideRefundedAmount OutsideRefunded `json:"outside_refunded_amount"`
+
 	// PaymentMethod How the customer pays.
 	PaymentMethod PaymentMethod `json:"payment_method"`
 
@@ -1958,7 +1966,7 @@ type PaymentTransaction struct {
 type PaymentTransactionAnswer struct {
 	// Data One payment attempt, or the transaction that a refund adds.
 	//
-	// Example: {"ad_campaign_id":null,"amount":1150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","captured_amount":null,"captured_at":null,"captured_currency":null,"checkout_url":"https://pay.gateway.test/pay/chk_8f2a10","commission_rate":null,"created_at":"2026-11-21T09:30:00Z","currency":"SAR","expires_at":"2026-11-21T10:00:00Z","failure_code":null,"failure_reason":null,"id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","kind":"PAYMENT","payment_method":"credit_card","provider":"gateway_a","reference":"chk_8f2a10","status":"PENDING","status_label_ar":"قيد التنفيذ","status_label_en":"In progress","updated_at":"2026-11-21T09:30:00Z","user_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","vat_amount":150,"vat_rate":0.15}
+	// Example: {"ad_campaign_id":null,"amount":1150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","captured_amount":null,"captured_at":null,"captured_currency":null,"checkout_url":"https://pay.gateway.test/pay/chk_8f2a10","commission_rate":null,"created_at":"2026-11-21T09:30:00Z","currency":"SAR","expires_at":"2026-11-21T10:00:00Z","failure_code":null,"failure_reason":null,"id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","kind":"PAYMENT","outside_refunded_amount":0,"payment_method":"credit_card","provider":"gateway_a","reference":"chk_8f2a10","status":"PENDING","status_label_ar":"قيد التنفيذ","status_label_en":"In progress","updated_at":"2026-11-21T09:30:00Z","user_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","vat_amount":150,"vat_rate":0.15}
 	Data PaymentTransaction `json:"data"`
 }
 
@@ -2007,6 +2015,10 @@ type PaymentTransactionDetail struct {
 	// Kind A payment attempt, or the transaction that a refund adds.
 	Kind TransactionKind `json:"kind"`
 
+	// OutsideRefundedAmount What the gateway has given back of the payment without an order of this service, in its own dashboard for instance; 0.00 when it has not. It is not left to refund
+	// any more, and an incident OUTSIDE_REFUND names it.
+	OutsideRefundedAmount OutsideRefunded `json:"outside_refunded_amount"`
+
 	// PaymentMethod How the customer pays.
 	PaymentMethod PaymentMethod `json:"payment_method"`
 
@@ -2047,7 +2059,7 @@ type PaymentTransactionDetail struct {
 type PaymentTransactionDetailAnswer struct {
 	// Data A payment transaction with its history.
 	//
-	// Example: {"ad_campaign_id":null,"amount":1150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","captured_amount":null,"captured_at":null,"captured_currency":null,"checkout_url":"https://pay.gateway.test/pay/chk_8f2a10","commission_rate":null,"created_at":"2026-11-21T09:30:00Z","currency":"SAR","expires_at":"2026-11-21T10:00:00Z","failure_code":null,"failure_reason":null,"id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","kind":"PAYMENT","payment_method":"credit_card","provider":"gateway_a","reference":"chk_8f2a10","status":"PENDING","status_label_ar":"قيد التنفيذ","status_label_en":"In progress","timeline":[{"at":"2026-11-21T09:30:00Z","details":{"status":"PENDING"},"kind":"STATE_CHANGE","message":"Attempt opened"}],"updated_at":"2026-11-21T09:30:00Z","user_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","vat_amount":150,"vat_rate":0.15,"workflow_id":"payment/2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
+	// Example: {"ad_campaign_id":null,"amount":1150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","captured_amount":null,"captured_at":null,"captured_currency":null,"checkout_url":"https://pay.gateway.test/pay/chk_8f2a10","commission_rate":null,"created_at":"2026-11-21T09:30:00Z","currency":"SAR","expires_at":"2026-11-21T10:00:00Z","failure_code":null,"failure_reason":null,"id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","kind":"PAYMENT","outside_refunded_amount":0,"payment_method":"credit_card","provider":"gateway_a","reference":"chk_8f2a10","status":"PENDING","status_label_ar":"قيد التنفيذ","status_label_en":"In progress","timeline":[{"at":"2026-11-21T09:30:00Z","details":{"status":"PENDING"},"kind":"STATE_CHANGE","message":"Attempt opened"}],"updated_at":"2026-11-21T09:30:00Z","user_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","vat_amount":150,"vat_rate":0.15,"workflow_id":"payment/2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
 	Data PaymentTransactionDetail `json:"data"`
 }
 
@@ -2362,9 +2374,12 @@ type Refund struct {
 	// Currency ISO 4217. SAR, but of the refund by hand of money that a gateway took in another currency.
 	Currency TakenCurrency `json:"currency"`
 
-	// FailureCode GATEWAY_REJECTED: the gateway refused it. PAYOUT_REJECTED: finance staff did. APPROVAL_REJECTED: it was not approved. APPROVAL_EXPIRED: not in time.
+	// FailureCode GATEWAY_REJECTED: the gateway refused it. PAYOUT_REJECTED: finance staff did. APPROVAL_REJECTED: it was not approved. APPROVAL_EXPIRED: not in time. ACCOUNT_GONE: the account that took the payment is not configured. REFUNDED_OUTSIDE: it was not sent, since the gateway had given back too much without an order.
 	FailureCode *string            `json:"failure_code"`
 	ID          openapi_types.UUID `json:"id"`
+
+	// InsteadOf The refund through the gateway that FAILED and that this one pays out of the bank.
+	InsteadOf *openapi_types.UUID `json:"instead_of,omitempty"`
 
 	// NeedsApproval It waits for the approval of a second person.
 	NeedsApproval bool `json:"needs_approval"`
@@ -2456,7 +2471,7 @@ type RefundPolicyReason = models.PolicyReason
 // RefundPreview What a refund would do. `lines` are what the live line of the payment becomes: the refunded part, what is left of it, and a claw-back when the provider had been
 // paid; empty for money that was never a sale. `remaining_amount` is what would be left that has neither gone back nor is promised to a refund.
 //
-// Example: {"amount":150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","booking_status":"CONFIRMED","booking_status_after":"CONFIRMED","channel":"GATEWAY","currency":"SAR","line":{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1150,"kind":"SALE","net_amount":1035,"platform_commission_amount":115,"refunded_amount":0,"transaction_number":"RH-2026-000042","vat_amount":150},"lines":[{"balance_status":"REFUNDED","gross_amount":150,"kind":"SALE","net_amount":135,"platform_commission_amount":15,"refunded_amount":150,"transaction_number":"RH-2026-000042","vat_amount":19.57},{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1000,"kind":"SALE","net_amount":900,"platform_commission_amount":100,"refunded_amount":0,"transaction_number":null,"vat_amount":130.43}],"needs_approval":false,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","policy_percent":null,"reason_code":null,"refund_type":"PARTIAL","remaining_amount":1000,"seats_freed":0,"transfers":[{"amount":135,"credit_account":"customer:refunds","debit_account":"provider:019ab0c1-0000-7aaa-8bbb-000000000001:payable","kind":"REFUND_NET"},{"amount":15,"credit_account":"customer:refunds","debit_account":"platform:commission","kind":"REFUND_COMMISSION"},{"amount":150,"credit_account":"gateway:gateway_a","debit_account":"customer:refunds","kind":"REFUND_PAID"}]}
+// Example: {"amount":150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","booking_status":"CONFIRMED","booking_status_after":"CONFIRMED","channel":"GATEWAY","currency":"SAR","line":{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1150,"kind":"SALE","net_amount":1035,"platform_commission_amount":115,"refunded_amount":0,"transaction_number":"RH-2026-000042","vat_amount":150},"lines":[{"balance_status":"REFUNDED","gross_amount":150,"kind":"SALE","net_amount":135,"platform_commission_amount":15,"refunded_amount":150,"transaction_number":"RH-2026-000042","vat_amount":19.57},{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1000,"kind":"SALE","net_amount":900,"platform_commission_amount":100,"refunded_amount":0,"transaction_number":null,"vat_amount":130.43}],"needs_approval":false,"outside_refunded_amount":0,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","policy_percent":null,"reason_code":null,"refund_type":"PARTIAL","remaining_amount":1000,"seats_freed":0,"transfers":[{"amount":135,"credit_account":"customer:refunds","debit_account":"provider:019ab0c1-0000-7aaa-8bbb-000000000001:payable","kind":"REFUND_NET"},{"amount":15,"credit_account":"customer:refunds","debit_account":"platform:commission","kind":"REFUND_COMMISSION"},{"amount":150,"credit_account":"gateway:gateway_a","debit_account":"customer:refunds","kind":"REFUND_PAID"}]}
 type RefundPreview struct {
 	// Amount An amount in SAR, exactly 2 decimals.
 	//
@@ -2484,8 +2499,12 @@ type RefundPreview struct {
 	Lines []PreviewedLine `json:"lines"`
 
 	// NeedsApproval A second person would have to approve it.
-	NeedsApproval        bool               `json:"needs_approval"`
-	PaymentTransactionID openapi_types.UUID `json:"payment_transaction_id"`
+	NeedsApproval bool `json:"needs_approval"`
+
+	// OutsideRefundedAmount What the gateway has given back of the payment without an order of this service, in its own dashboard for instance; 0.00 when it has not. It is not left to refund
+	// any more, and an incident OUTSIDE_REFUND names it.
+	OutsideRefundedAmount OutsideRefunded    `json:"outside_refunded_amount"`
+	PaymentTransactionID  openapi_types.UUID `json:"payment_transaction_id"`
 
 	// PolicyPercent Of what was paid; null unless the refund is by POLICY.
 	PolicyPercent *int `json:"policy_percent"`
@@ -2510,7 +2529,7 @@ type RefundPreviewAnswer struct {
 	// paid; empty for money that was never a sale. `remaining_amount` is what would be left that has neither gone back nor is promised to a refund.
 	//
 	//
-	// Example: {"amount":150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","booking_status":"CONFIRMED","booking_status_after":"CONFIRMED","channel":"GATEWAY","currency":"SAR","line":{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1150,"kind":"SALE","net_amount":1035,"platform_commission_amount":115,"refunded_amount":0,"transaction_number":"RH-2026-000042","vat_amount":150},"lines":[{"balance_status":"REFUNDED","gross_amount":150,"kind":"SALE","net_amount":135,"platform_commission_amount":15,"refunded_amount":150,"transaction_number":"RH-2026-000042","vat_amount":19.57},{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1000,"kind":"SALE","net_amount":900,"platform_commission_amount":100,"refunded_amount":0,"transaction_number":null,"vat_amount":130.43}],"needs_approval":false,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","policy_percent":null,"reason_code":null,"refund_type":"PARTIAL","remaining_amount":1000,"seats_freed":0,"transfers":[{"amount":135,"credit_account":"customer:refunds","debit_account":"provider:019ab0c1-0000-7aaa-8bbb-000000000001:payable","kind":"REFUND_NET"},{"amount":15,"credit_account":"customer:refunds","debit_account":"platform:commission","kind":"REFUND_COMMISSION"},{"amount":150,"credit_account":"gateway:gateway_a","debit_account":"customer:refunds","kind":"REFUND_PAID"}]}
+	// Example: {"amount":150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","booking_status":"CONFIRMED","booking_status_after":"CONFIRMED","channel":"GATEWAY","currency":"SAR","line":{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1150,"kind":"SALE","net_amount":1035,"platform_commission_amount":115,"refunded_amount":0,"transaction_number":"RH-2026-000042","vat_amount":150},"lines":[{"balance_status":"REFUNDED","gross_amount":150,"kind":"SALE","net_amount":135,"platform_commission_amount":15,"refunded_amount":150,"transaction_number":"RH-2026-000042","vat_amount":19.57},{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1000,"kind":"SALE","net_amount":900,"platform_commission_amount":100,"refunded_amount":0,"transaction_number":null,"vat_amount":130.43}],"needs_approval":false,"outside_refunded_amount":0,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","policy_percent":null,"reason_code":null,"refund_type":"PARTIAL","remaining_amount":1000,"seats_freed":0,"transfers":[{"amount":135,"credit_account":"customer:refunds","debit_account":"provider:019ab0c1-0000-7aaa-8bbb-000000000001:payable","kind":"REFUND_NET"},{"amount":15,"credit_account":"customer:refunds","debit_account":"platform:commission","kind":"REFUND_COMMISSION"},{"amount":150,"credit_account":"gateway:gateway_a","debit_account":"customer:refunds","kind":"REFUND_PAID"}]}
 	Data RefundPreview `json:"data"`
 }
 

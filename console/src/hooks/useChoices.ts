@@ -36,6 +36,7 @@ export const words = {
     'WEBHOOK_ID_REUSED',
     'REFERENCE_CONFLICT',
     'PAYMENT_DISPUTED',
+    'OUTSIDE_REFUND',
   ],
   resourceStatus: ['ACTIVE', 'INACTIVE'],
   busStatus: ['ACTIVE', 'INACTIVE', 'UNDER_MAINTENANCE'],

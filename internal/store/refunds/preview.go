@@ -42,6 +42,7 @@ func (s *Store) PreviewRefund(ctx context.Context, r models.RefundRequest, now t
 		out = models.RefundPreview{
 			BookingID: b.ID, TransactionID: t.ID, Type: refund.RefundType, Channel: refund.Channel, Amount: refund.Amount,
 			Remaining: t.Remaining().Sub(refund.Amount), Currency: refund.Currency,
+			Outside:       t.OutsideRefundedAmount,
 			NeedsApproval: refund.ApprovalPending, PolicyPercent: refund.PolicyPercent, Reason: refund.PolicyReason,
 			Line: st.done.line, Split: split, Booking: b.Status, BookingAfter: b.Status,
 		}
