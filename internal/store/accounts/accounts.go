@@ -85,7 +85,7 @@ func (s *Store) Register(ctx context.Context, by db.Actor, u models.User) (out m
 // insertMade is insertUser for an account that others make with a password. That of a company or of the platform was made for its
 // address; customers prove theirs.
 func insertMade(ctx context.Context, tx bun.Tx, by db.Actor, u models.User) (models.User, error) {
-	u.Email = strings.TrimSpace(u.Email)
+	u.Email = models.CleanExact(u.Email)
 	if err := makeRoom(ctx, tx, by, &u); err != nil {
 		return models.User{}, err
 	}

@@ -196,6 +196,11 @@ func (w searchWords) subjects(conn *bun.DB, column string) *bun.SelectQuery {
 	return q
 }
 
+// Bookings selects the ids of the bookings that are found by their words.
+func (w searchWords) Bookings(conn *bun.DB) *bun.SelectQuery {
+	return w.inTexts(conn.NewSelect().TableExpr("booking_texts AS bt").ColumnExpr("bt.booking_id"))
+}
+
 // OtherTransactions selects the ids of the payments that are found by something else than the words of their bookings, and of the
 // transactions of their refunds.
 func (w searchWords) OtherTransactions(db *bun.DB) *bun.SelectQuery {
