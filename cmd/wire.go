@@ -42,6 +42,7 @@ func policies(cfg config.Config) models.Policies {
 		Login:               models.LoginRules{PauseMax: cfg.Logins.PauseMax, LockAfter: cfg.Logins.LockAfter},
 		RescheduleTolerance: p.RescheduleTolerance, RescheduleNotice: p.RescheduleNotice, TripMovesPerDay: p.TripMovesPerDay,
 		UnpaidBookings: p.UnpaidBookingsMax, UnpaidSeats: p.UnpaidSeatsMax, BillShare: p.BillSeatsShare,
+		UnverifiedShare: p.UnverifiedSeatsShare, UnpaidPerNetwork: p.UnpaidSeatsPerNetwork,
 		UnpaidAttempts: p.UnpaidAttemptsPerHour, Routes: cfg.Gateways.Routes(), Methods: offered(cfg).terms(),
 		AdPerDay: p.AdMinPricePerDay, MessagesPerRecipient: cfg.Notify.MessagesPerRecipient, SMSCountries: cfg.Notify.Countries(),
 	}
