@@ -10,7 +10,8 @@ FROM gcr.io/distroless/static-debian12:nonroot@sha256:afa5c872c891853ca7fcf1f12c
 COPY --from=build /rihla /rihla
 # Photos without MEDIA_URL and messages without SMTP_URL are files here. 65532 is nonroot; a new volume gets the same owner.
 COPY --from=build --chown=65532:65532 /data /data
-ENV DATA_DIR=/data
+# A container refuses what is for trying out (seed, published secrets, the sandbox gateway) unless it is told that it is for development.
+ENV APP_ENV=production DATA_DIR=/data
 VOLUME /data
 USER nonroot
 ENTRYPOINT ["/rihla"]

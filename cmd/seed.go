@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
+	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 
 	"rihla/internal/auth"
@@ -66,6 +69,26 @@ func refuseOthersUsers(ctx context.Context, s *store.Store) error {
 	return err
 }
 
+// refuseUndeclared keeps what is made up out of a database of another machine that is not declared to be for development: an empty one may
+// be that of a production that is being set up.
+func refuseUndeclared(cfg config.Config, environ map[string]string) error {
+	if strings.TrimSpace(environ["APP_ENV"]) != "" {
+		return nil
+	}
+
+	to, err := pgconn.ParseConfig(cfg.Database.URL.Reveal())
+	if err != nil {
+		return errors.New("DATABASE_URL is not a PostgreSQL address") // the parser's error would quote the password
+	}
+
+	if ip, err := netip.ParseAddr(to.Host); strings.HasPrefix(to.Host, "/") || to.Host == "localhost" || err == nil && ip.IsLoopback() {
+		return nil
+	}
+
+	return errors.New("DATABASE_URL names a database of another machine and APP_ENV is not set; nothing was changed. " +
+		"Set APP_ENV=development if users with a published password may be in it")
+}
+
 // seedUsers adds one user per role and what they need to try the service, unless they are there.
 func seedUsers(ctx context.Context, s *store.Store) error {
 	passwords, err := auth.NewPasswords(1)
@@ -89,6 +112,10 @@ func runSeed(cmd *cobra.Command, users bool, records int, number uint64) error {
 
 	if cfg.App.Env == config.Production {
 		return errors.New("seed makes up users and payments and does not run with APP_ENV=production")
+	}
+
+	if err := refuseUndeclared(cfg, config.OSEnviron()); err != nil {
+		return err
 	}
 
 	s, err := openStore(cmd.Context(), cfg)

@@ -43,6 +43,7 @@ func policies(cfg config.Config) models.Policies {
 		Strangers:           models.StrangerRules{Mails: cfg.Strangers.MailsPerHour, Registrations: cfg.Strangers.RegistrationsPerNetwork},
 		RescheduleTolerance: p.RescheduleTolerance, RescheduleNotice: p.RescheduleNotice, TripMovesPerDay: p.TripMovesPerDay,
 		UnpaidBookings: p.UnpaidBookingsMax, UnpaidSeats: p.UnpaidSeatsMax, BillShare: p.BillSeatsShare,
+		UnverifiedShare: p.UnverifiedSeatsShare, UnpaidPerNetwork: p.UnpaidSeatsPerNetwork,
 		UnpaidAttempts: p.UnpaidAttemptsPerHour, Routes: cfg.Gateways.Routes(), Methods: offered(cfg).terms(),
 		AdPerDay: p.AdMinPricePerDay, MessagesPerRecipient: cfg.Notify.MessagesPerRecipient, SMSCountries: cfg.Notify.Countries(),
 	}

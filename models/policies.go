@@ -42,6 +42,10 @@ type Policies struct {
 	UnpaidBookings int
 	UnpaidSeats    int
 	BillShare      Rate
+	// UnverifiedShare is which share of a trip's seats accounts without a verified address hold unpaid, all together, and UnpaidPerNetwork
+	// how many seats those of one network; 0: no limit.
+	UnverifiedShare  Rate
+	UnpaidPerNetwork int
 	// UnpaidAttempts is how many payments an account may begin within an hour without paying; 0: no limit.
 	UnpaidAttempts int
 	// AdPerDay is what a campaign costs at least for each of its days, without VAT; 0.00: anything.

@@ -13,6 +13,9 @@ import (
 // ReturnPath is where gateways send customers after the page on which they pay; the attempt's ReturnID follows.
 const ReturnPath = "/api/v1/payments/returns/"
 
+// PayPath is where our pages are on which customers pay; the id of the page follows, which opens it.
+const PayPath = "/pay/"
+
 // ReturnRules say to which addresses customers may be sent after they have paid.
 type ReturnRules struct {
 	// Hosts are the hosts of https addresses: app.example.com, app.example.com:8443, or *.example.com for all below it. None: any.

@@ -306,8 +306,10 @@ const maxLogPath = 256
 // logPath is the path for log lines, without what opens something: the route says the rest.
 func logPath(f *fiber.Ctx) string {
 	path := f.Path()
-	if len(path) > len(models.ReturnPath) && strings.EqualFold(path[:len(models.ReturnPath)], models.ReturnPath) {
-		return models.ReturnPath
+	for _, secret := range []string{models.ReturnPath, models.PayPath} {
+		if len(path) > len(secret) && strings.EqualFold(path[:len(secret)], secret) {
+			return secret
+		}
 	}
 
 	if len(path) > maxLogPath {

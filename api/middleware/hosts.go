@@ -5,11 +5,13 @@ import (
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
+
+	"rihla/models"
 )
 
 const (
 	// PagesPath is where pages are on which customers pay.
-	PagesPath = "/pay/"
+	PagesPath = models.PayPath
 	// ApplePayPath is where Apple looks for the proof of who owns the host of a page with its button.
 	ApplePayPath = "/.well-known/apple-developer-merchantid-domain-association"
 )

@@ -87,7 +87,7 @@ func newBooking(ctx context.Context, r gen.CreateBookingRequestObject) bookings.
 		ID: key.ResourceID, Claim: key.ID, UserID: middleware.Principal(ctx).UserID, TripID: r.Body.TripID,
 		Passengers: passengers, ContactName: r.Body.Contact.Name, ContactEmail: r.Body.Contact.Email,
 		ContactPhone: r.Body.Contact.Phone, Locale: middleware.Locale(ctx), Method: r.Body.PaymentMethod,
-		ReturnURL: valueOf(r.Body.ReturnURL),
+		ReturnURL: valueOf(r.Body.ReturnURL), Network: middleware.Network(ctx),
 	}
 }
 

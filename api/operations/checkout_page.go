@@ -17,7 +17,7 @@ import (
 )
 
 // PayPath is where pages of ours are on which customers pay; the page's id follows.
-const PayPath = middleware.PagesPath
+const PayPath = models.PayPath
 
 // ShowCheckoutPage shows the page of a company whose form runs on ours. A customer who comes from the form sees what is known of the
 // payment, and its gateway is asked: the query is no proof.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/google/uuid"
+
 	"rihla/api/gen"
 	"rihla/api/middleware"
 	"rihla/models"
@@ -56,7 +58,7 @@ func (o *Operations) decideApproval(ctx context.Context, d models.RefundApproval
 	}
 
 	refund, err := o.Store.Refunds.DecideApproval(ctx, actor(ctx), d, o.Now())
-	if err != nil {
+	if refund.ID == uuid.Nil {
 		return refund, err
 	}
 
@@ -65,6 +67,10 @@ func (o *Operations) decideApproval(ctx context.Context, d models.RefundApproval
 
 	if refund.Status == models.RefundPending {
 		o.applyApproval(ctx, refund)
+	}
+
+	if err != nil { // what was decided is a rejection, and takes effect
+		return refund, err
 	}
 
 	return o.Store.Refunds.RefundByID(ctx, refund.ID)

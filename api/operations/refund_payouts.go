@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/google/uuid"
+
 	"rihla/api/gen"
 	"rihla/api/middleware"
 	"rihla/models"
@@ -63,7 +65,7 @@ func (o *Operations) decidePayout(ctx context.Context, d models.RefundPayout) (m
 	}
 
 	refund, err := o.Store.Refunds.DecidePayout(ctx, actor(ctx), d, o.Now())
-	if err != nil {
+	if refund.ID == uuid.Nil {
 		return refund, err
 	}
 
@@ -72,6 +74,10 @@ func (o *Operations) decidePayout(ctx context.Context, d models.RefundPayout) (m
 
 	if refund.Status == models.RefundPending {
 		o.applyPayout(ctx, refund)
+	}
+
+	if err != nil { // what was decided is a rejection, and takes effect
+		return refund, err
 	}
 
 	return o.Store.Refunds.RefundByID(ctx, refund.ID)

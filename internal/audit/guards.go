@@ -115,7 +115,17 @@ func bookGuards() []guard {
 		},
 		{"0008", "", "record_text_id", "7899618ce7364977782bad380621f99e"},
 		{"0008", "", "set_record_text", "6a845038fcc8745f5734d8c691f4a31f"},
-		{"0037", "", "refuse_unpaid", "6a432092cfa767d0febb65c146e978c8"},
+		{"0052", "", "refuse_unpaid", "96d703978056cac389415545ae9f5a62"},
+		{"0052", "", "refuse_stranger", "c2ad94e3f8db60538c801c8b62cbaea7"},
+		{"0052", "", "forget_stranger_seats", "03c49512422ca7876e78ae96463f0e34"},
+		{
+			"0052", "bookings", "bookings_no_stranger", "AFTER UPDATE OF status ON bookings FOR EACH ROW WHEN (OLD.status = 'PENDING_PAYMENT' " +
+				"AND NEW.status <> 'PENDING_PAYMENT') EXECUTE FUNCTION forget_stranger_seats()",
+		},
+		{
+			"0052", "users", "users_no_stranger", "AFTER UPDATE OF email_verified_at ON users FOR EACH ROW WHEN " +
+				"(OLD.email_verified_at IS NULL AND NEW.email_verified_at IS NOT NULL) EXECUTE FUNCTION forget_stranger_seats()",
+		},
 		{"0037", "", "lock_bill_seats", "9d75826c1660947e94313c2f3b1422aa"},
 		{"0033", "", "report_lines", "7aa00a62bdd1ae359b1d8c9ebb349790"},
 		{"0033", "", "report_nothing", "bc1bbaec152ad070f7f2c431cce1e545"},
@@ -177,7 +187,7 @@ func refundGuards() []guard {
 			"0025", "payment_transactions", "transactions_channel_kept", "BEFORE UPDATE OF channel ON payment_transactions FOR EACH ROW " +
 				"EXECUTE FUNCTION guard_transaction_channel()",
 		},
-		{"0039", "", "guard_payout", "eb9814ca3b54c604f12744a23c2e3549"},
+		{"0051", "", "guard_payout", "971a0a02148742f272a53bc58f0a693b"},
 		{"0027", "", "refuse_return_change", "c5301d1145380a175bd7a0085c77ede7"},
 		{
 			"0027", "refunds", "refunds_returned_kept", "BEFORE UPDATE OF returned_at ON refunds FOR EACH ROW WHEN " +
@@ -199,7 +209,11 @@ func approvalGuards() []guard {
 			"0039", approvalsTable, "approvals_no_truncate", "BEFORE TRUNCATE ON refund_approvals FOR EACH STATEMENT " +
 				"EXECUTE FUNCTION refuse_approval_change()",
 		},
-		{"0039", "", "guard_approval", "cff1eda6815c186e05e896d4f7b0e052"},
+		{"0051", "", "mailbox_of", "6397eb663576da80879859d88bf325f0"},
+		{"0051", "", "subscriber_of", "42439294dbc7155bbdbdcb4bc9d1ae47"},
+		{"0051", "", "second_person_refused", "648e15adae5df7fcdff226a35c60bf3f"},
+		{"0051", "", "is_gone", "f3db7e624d601c76914d3cd3fb8cb15f"},
+		{"0051", "", "guard_approval", "ee1154eb8724f84d8ced587385cc0733"},
 		{"0039", approvalsTable, "approvals_decided", "BEFORE INSERT ON refund_approvals FOR EACH ROW EXECUTE FUNCTION guard_approval()"},
 		{"0050", "", "guard_refund_approval", "1653922f320b2bd99809c9e8b1f2e345"},
 		{
@@ -229,6 +243,8 @@ func reversalGuards() []guard {
 			"0017", "payout_reversals", "reversals_no_truncate", "BEFORE TRUNCATE ON payout_reversals FOR EACH STATEMENT " +
 				"EXECUTE FUNCTION refuse_reversal_change()",
 		},
+		{"0051", "", "guard_reversal", "22592f97cefd51a7fd127e5ac27c4add"},
+		{"0051", "payout_reversals", "reversals_decided", "BEFORE INSERT ON payout_reversals FOR EACH ROW EXECUTE FUNCTION guard_reversal()"},
 		{"0017", "", "guard_transfer_mark", "e9fe63806cb38eaacfabc512fcc5cba7"},
 		{
 			"0017", "financial_records", "records_mark_kept", "BEFORE UPDATE OF balance_status ON financial_records FOR EACH ROW " +

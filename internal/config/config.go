@@ -88,7 +88,7 @@ type Returns struct {
 
 // Database is the PostgreSQL connection and its pool.
 type Database struct {
-	URL             Secret        `env:"DATABASE_URL"`
+	URL             Secret        `env:"DATABASE_URL" secret:"address"`
 	MaxConns        int           `env:"DB_MAX_CONNS" envDefault:"20"`
 	MaxIdleConns    int           `env:"DB_MAX_IDLE_CONNS" envDefault:"20"`
 	ConnMaxLifetime time.Duration `env:"DB_CONN_MAX_LIFETIME" envDefault:"1h"`
@@ -111,15 +111,15 @@ type Temporal struct {
 	BuildID        string `env:"TEMPORAL_BUILD_ID"`
 	DeploymentName string `env:"TEMPORAL_DEPLOYMENT_NAME" envDefault:"rihla"`
 	// CodecKeys encrypt what workflows say, newest first, each `id:base64 of 32 bytes`; of none, nothing is encrypted.
-	CodecKeys Secrets `env:"TEMPORAL_CODEC_KEYS"`
+	CodecKeys Secrets `env:"TEMPORAL_CODEC_KEYS" secret:"text"`
 	// CodecToken is what the UI and the command line present to the codec server.
-	CodecToken Secret `env:"TEMPORAL_CODEC_TOKEN"`
+	CodecToken Secret `env:"TEMPORAL_CODEC_TOKEN" secret:"text"`
 }
 
 // Tokens is how users prove who they are (rules: identity.tokens).
 type Tokens struct {
 	// SigningKeys is PEM text with Ed25519 private keys, or comma-separated paths of such files. The first signs.
-	SigningKeys Secret `env:"JWT_SIGNING_KEYS"`
+	SigningKeys Secret `env:"JWT_SIGNING_KEYS" secret:"pem"`
 	Issuer      string `env:"JWT_ISSUER" envDefault:"rihla"`
 	Audience    string `env:"JWT_AUDIENCE" envDefault:"rihla-api"`
 	// JWKS are the external issuers whose tokens are accepted.
@@ -159,6 +159,10 @@ type Policies struct {
 	UnpaidBookingsMax int         `env:"UNPAID_BOOKINGS_MAX" envDefault:"5"`
 	UnpaidSeatsMax    int         `env:"UNPAID_SEATS_MAX" envDefault:"20"`
 	BillSeatsShare    models.Rate `env:"BILL_SEATS_SHARE" envDefault:"0.3"`
+	// UnverifiedSeatsShare of a trip's seats, and UnpaidSeatsPerNetwork (/24, /48), are what accounts without a verified e-mail address hold
+	// unpaid, all together; 0: no limit.
+	UnverifiedSeatsShare  models.Rate `env:"UNVERIFIED_SEATS_SHARE" envDefault:"0.2"`
+	UnpaidSeatsPerNetwork int         `env:"UNPAID_SEATS_PER_NETWORK" envDefault:"60"`
 	// UnpaidAttemptsPerHour is how many payments an account may begin within an hour without paying; 0: no limit.
 	UnpaidAttemptsPerHour int `env:"UNPAID_ATTEMPTS_PER_HOUR" envDefault:"60"`
 	// AdMinPricePerDay is what a campaign costs at least for each of its days, without VAT; 0: anything.
@@ -184,7 +188,7 @@ func (p Policies) Hold(method models.PaymentMethod) time.Duration {
 
 // Redis shares rate limits between replicas; an empty URL keeps them in memory.
 type Redis struct {
-	URL Secret `env:"REDIS_URL"`
+	URL Secret `env:"REDIS_URL" secret:"address"`
 	// Timeout bounds one count, connecting included; past it the process counts for itself.
 	Timeout time.Duration `env:"REDIS_TIMEOUT" envDefault:"100ms"`
 }
@@ -194,7 +198,7 @@ type Media struct {
 	// URL is file:///directory or s3://bucket?region=…; empty means files under DATA_DIR/media.
 	URL string `env:"MEDIA_URL"`
 	// URLSecrets sign the addresses of photos, newest first. Every API process needs the same.
-	URLSecrets Secrets `env:"MEDIA_URL_SECRET"`
+	URLSecrets Secrets `env:"MEDIA_URL_SECRET" secret:"text"`
 	// URLTTL is how long an address opens at least; twice that at most.
 	URLTTL time.Duration `env:"MEDIA_URL_TTL" envDefault:"1h"`
 }
@@ -202,14 +206,14 @@ type Media struct {
 // Notify are the settings of messages to customers.
 type Notify struct {
 	// SMTPURL is smtp://user:password@host:port or smtps://…; empty writes mail to DATA_DIR/outbox.
-	SMTPURL  Secret `env:"SMTP_URL"`
+	SMTPURL  Secret `env:"SMTP_URL" secret:"address"`
 	MailFrom string `env:"MAIL_FROM" envDefault:"Rihla <no-reply@rihla.test>"`
 	// BookingURL is where customers see a booking, with {booking_id} or {booking_number} in it; empty: mails have no link.
 	BookingURL string `env:"BOOKING_URL"`
 	// SMSDriver is file (DATA_DIR/outbox) or http (POST to SMSURL).
 	SMSDriver SMSDriver `env:"SMS_DRIVER" envDefault:"file"`
 	SMSURL    string    `env:"SMS_URL"`
-	SMSAPIKey Secret    `env:"SMS_API_KEY"`
+	SMSAPIKey Secret    `env:"SMS_API_KEY" secret:"text"`
 	// SMSCountries are the country codes to which SMS are sent; 0: all.
 	SMSCountries []string `env:"SMS_COUNTRIES" envDefault:"966"`
 	// MailConcurrency and SMSConcurrency are how many messages one worker process hands over at once.

@@ -35,7 +35,7 @@ type Backup struct {
 type MerchantAccount struct {
 	// URL is the base address, without a trailing slash. Only the sandbox has no default of its own.
 	URL    string `env:"URL"`
-	APIKey Secret `env:"API_KEY"`
+	APIKey Secret `env:"API_KEY" secret:"text"`
 	// EntityIDs are the company's ids of the methods, method=id, where it has such (hyperpay).
 	EntityIDs map[models.PaymentMethod]string `env:"ENTITY_IDS" envKeyValSeparator:"="`
 	// SearchLag is for how long the company's search may not show what was made, where it names no time (moyasar, hyperpay);
@@ -116,13 +116,13 @@ func (g Gateways) Channels() []models.Channel {
 
 // Webhooks are the signing secrets per channel, newest first (rules: webhooks.signature).
 type Webhooks struct {
-	GatewayA    Secrets `env:"WEBHOOK_SECRETS_GATEWAY_A"`
-	WalletB     Secrets `env:"WEBHOOK_SECRETS_WALLET_B"`
-	WalletA     Secrets `env:"WEBHOOK_SECRETS_WALLET_A"`
-	BillPayment Secrets `env:"WEBHOOK_SECRETS_BILL_PAYMENT"`
+	GatewayA    Secrets `env:"WEBHOOK_SECRETS_GATEWAY_A" secret:"text"`
+	WalletB     Secrets `env:"WEBHOOK_SECRETS_WALLET_B" secret:"text"`
+	WalletA     Secrets `env:"WEBHOOK_SECRETS_WALLET_A" secret:"text"`
+	BillPayment Secrets `env:"WEBHOOK_SECRETS_BILL_PAYMENT" secret:"text"`
 
-	GatewayABackup Secrets `env:"WEBHOOK_SECRETS_GATEWAY_A_BACKUP"`
-	WalletBBackup  Secrets `env:"WEBHOOK_SECRETS_WALLET_B_BACKUP"`
+	GatewayABackup Secrets `env:"WEBHOOK_SECRETS_GATEWAY_A_BACKUP" secret:"text"`
+	WalletBBackup  Secrets `env:"WEBHOOK_SECRETS_WALLET_B_BACKUP" secret:"text"`
 }
 
 // For is the secrets of a channel, newest first.

@@ -15,7 +15,7 @@ type Identity struct {
 	TOTPRoles []models.Role `env:"TOTP_ROLES"`
 	// TOTPKeys encrypt the secrets of second factors in the database, newest first, each base64 of 32 bytes; unset: by keys that are
 	// derived from JWT_SIGNING_KEYS.
-	TOTPKeys Secrets `env:"TOTP_KEYS"`
+	TOTPKeys Secrets `env:"TOTP_KEYS" secret:"text"`
 	// StepUpAbove is the amount, in SAR, above which a refund needs a code that was typed lately; 0: none does.
 	StepUpAbove models.Money `env:"STEP_UP_ABOVE" envDefault:"1000.00"`
 	// AccountURL is where mails about accounts lead to; unset: PUBLIC_URL/console.
@@ -27,7 +27,7 @@ type Identity struct {
 type OIDC struct {
 	Issuer       string        `env:"ISSUER"`
 	ClientID     string        `env:"CLIENT_ID"`
-	ClientSecret Secret        `env:"CLIENT_SECRET"`
+	ClientSecret Secret        `env:"CLIENT_SECRET" secret:"text"`
 	Roles        []models.Role `env:"ROLES" envDefault:"SUPPORT_AGENT,FINANCE_ADMIN,ADMIN,SUPER_ADMIN"`
 }
 

@@ -20,8 +20,6 @@ func (c Config) checkMedia(p *problems) {
 			p.addf("%s has a weak entry (at least %d random characters are needed)", name, minMediaSecret)
 		}
 	}
-
-	c.checkPublished(p, name, c.Media.URLSecrets...)
 }
 
 // checkMediaURL accepts an empty text, a directory or a bucket.

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"encoding/base64"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -18,11 +17,12 @@ const (
 	InsecureDatabase Insecure = "database"
 	InsecureRedis    Insecure = "redis"
 	InsecureTemporal Insecure = "temporal"
+	InsecureMail     Insecure = "mail"
 )
 
 // UnmarshalText accepts the names of the connections.
 func (i *Insecure) UnmarshalText(b []byte) error {
-	return oneOf(i, []byte(strings.TrimSpace(string(b))), InsecureDatabase, InsecureRedis, InsecureTemporal)
+	return oneOf(i, []byte(strings.TrimSpace(string(b))), InsecureDatabase, InsecureRedis, InsecureTemporal, InsecureMail)
 }
 
 // Demands reports whether the connection has to be a secure one: in production, unless ALLOW_INSECURE names it.
@@ -36,26 +36,9 @@ var publishedMarks = []string{devMark, "compose", "change-me", "example"}
 
 // isPublished reports whether a secret, or the text that it is the base64 of, is one that is published with the source.
 func isPublished(secret string) bool {
-	decoded, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, webhookSecretPrefix))
-
-	return slices.ContainsFunc(publishedMarks, func(mark string) bool {
-		return strings.Contains(strings.ToLower(secret), mark) || strings.Contains(strings.ToLower(string(decoded)), mark)
+	return slices.ContainsFunc(decodings(secret), func(text string) bool {
+		return slices.ContainsFunc(publishedMarks, func(mark string) bool { return strings.Contains(strings.ToLower(text), mark) })
 	})
-}
-
-// checkPublished refuses published secrets in production.
-func (c Config) checkPublished(p *problems, name string, secrets ...Secret) {
-	if c.App.Env != Production {
-		return
-	}
-
-	for _, s := range secrets {
-		if isPublished(s.Reveal()) {
-			p.addf("%s has a secret that is published with the source, which production refuses", name)
-
-			return
-		}
-	}
 }
 
 // checkDatabaseSafety is what production demands of DATABASE_URL.
@@ -92,13 +75,39 @@ func (c Config) checkRedisSafety(p *problems) {
 		return // refused when it was read
 	}
 
-	if password, _ := u.User.Password(); password != "" && isPublished(password) {
-		p.addf("REDIS_URL has a password that is published with the source, which production refuses")
-	}
-
 	if u.Scheme != "rediss" && c.Demands(InsecureRedis) {
 		p.addf("REDIS_URL must begin with rediss:// in production (for a trusted network: ALLOW_INSECURE=redis)")
 	}
+}
+
+// checkMail is what production demands of SMTP_URL: without it mail would be written to files.
+func (c Config) checkMail(p *problems) {
+	switch {
+	case c.App.Env != Production:
+	case !c.Notify.SMTPURL.IsSet():
+		p.addf("SMTP_URL is missing in production (without it mail is written to files in DATA_DIR)")
+	case !demandsTLS(c.Notify.SMTPURL.Reveal()) && c.Demands(InsecureMail):
+		p.addf("SMTP_URL must be smtps://…, or smtp:// with a password (which demands STARTTLS), in production " +
+			"(for a trusted network: ALLOW_INSECURE=mail)")
+	}
+}
+
+// demandsTLS reports whether nothing is sent to the mail server of the address without TLS: from the start, or by STARTTLS, which a password
+// demands unless the server is this machine.
+func demandsTLS(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+
+	if u.Scheme == "smtps" {
+		return true
+	}
+
+	_, password := u.User.Password()
+	ip, err := netip.ParseAddr(u.Hostname())
+
+	return password && u.Hostname() != "localhost" && (err != nil || !ip.IsLoopback())
 }
 
 // checkHTTPS refuses plain http where payments and telephone numbers are sent.

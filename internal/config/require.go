@@ -82,7 +82,7 @@ func (c Config) RequireAPI() error {
 	c.checkWebhooks(&p)
 	c.checkMedia(&p)
 	c.checkRedisSafety(&p)
-	c.checkPublished(&p, "TEMPORAL_CODEC_KEYS", c.Temporal.CodecKeys...)
+	c.checkSecrets(&p)
 
 	if c.App.Env == Production {
 		c.checkExposure(&p)
@@ -131,7 +131,8 @@ func (c Config) RequireWorker() error {
 	}
 
 	c.checkNotify(&p)
-	c.checkPublished(&p, "TEMPORAL_CODEC_KEYS", c.Temporal.CodecKeys...)
+	c.checkMail(&p)
+	c.checkSecrets(&p)
 
 	if c.App.Env == Production && !strings.HasPrefix(c.AccountPages(), "https://") {
 		p.addf("ACCOUNT_URL, or PUBLIC_URL, must be an https:// address in production (mails about accounts lead there)")
@@ -147,6 +148,7 @@ var countryCode = regexp.MustCompile(`^[1-9][0-9]{0,2}$`)
 func (c Config) validateAbuse(p *problems) {
 	for name, n := range map[string]int{
 		"UNPAID_BOOKINGS_MAX": c.Policies.UnpaidBookingsMax, "UNPAID_SEATS_MAX": c.Policies.UnpaidSeatsMax,
+		"UNPAID_SEATS_PER_NETWORK": c.Policies.UnpaidSeatsPerNetwork,
 		"UNPAID_ATTEMPTS_PER_HOUR": c.Policies.UnpaidAttemptsPerHour, "MESSAGES_PER_RECIPIENT": c.Notify.MessagesPerRecipient,
 		"TRIP_MOVES_PER_DAY": c.Policies.TripMovesPerDay,
 	} {
@@ -225,8 +227,6 @@ func (c Config) checkWebhooks(p *problems) {
 
 			c.checkWebhookSecret(p, name, c.Gateways.For(channel.Account()).Driver, s)
 		}
-
-		c.checkPublished(p, name, secrets...)
 	}
 }
 
@@ -290,8 +290,6 @@ func (c Config) checkAPIKey(p *problems, name string, key Secret) {
 	case len(key) < minAPIKey || isMonotonous([]byte(key)):
 		p.addf("%s is weak (at least %d random characters are needed)", name, minAPIKey)
 	}
-
-	c.checkPublished(p, name, key)
 }
 
 func isMonotonous(b []byte) bool {

@@ -25,6 +25,7 @@ func (c Config) checkVersioning(p *problems) {
 // RequireCodec says what is missing or weak for the codec server. open is whether others than this machine reach it.
 func (c Config) RequireCodec(open bool) error {
 	var p problems
+	c.checkSecrets(&p)
 
 	if len(c.Temporal.CodecKeys) == 0 {
 		p.addf("TEMPORAL_CODEC_KEYS is missing (the same as that of api and worker)")

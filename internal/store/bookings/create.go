@@ -27,6 +27,7 @@ type NewBooking struct {
 	Method       models.PaymentMethod // decides how long the seats are held
 	ReturnURL    string               // where the customer goes afterwards; may be empty
 	ReturnBase   string               // the public address of the API, through which the customer goes there
+	Network      string               // where the request came from: of IPv4 the /24, of IPv6 the /48; may be empty
 	Claim        uuid.UUID            // of the request's Idempotency-Key; uuid.Nil without one
 }
 
@@ -61,7 +62,7 @@ func (s *Store) CreateBooking(ctx context.Context, n NewBooking, now time.Time) 
 			return models.Booking{}, err
 		}
 
-		made, err := s.takeSeats(ctx, &b, o.pricePerSeat, n.Claim, now)
+		made, err := s.takeSeats(ctx, &b, &n, o, now)
 		if made {
 			return b, nil
 		}
@@ -118,7 +119,7 @@ func (s *Store) newBooking(n NewBooking, o tripOffer) models.Booking {
 		VATRate: s.policies.VATBooking, VATAmount: models.VATWithin(amount, s.policies.VATBooking),
 		Passengers: n.Passengers, ContactName: n.ContactName, ContactEmail: n.ContactEmail, ContactPhone: n.ContactPhone,
 		Locale: n.Locale, ReturnURL: n.ReturnURL, ReturnBase: n.ReturnBase, BookedDepartureAt: o.departure, BookedSchedule: &schedule,
-		ContactE164: e164(n.ContactPhone), HoldMethod: optionalMethod(n.Method),
+		ContactE164: phoneKey(n.ContactPhone), HoldMethod: optionalMethod(n.Method),
 	}
 }
 
@@ -127,6 +128,7 @@ type tripOffer struct {
 	providerID   uuid.UUID
 	pricePerSeat models.Money
 	departure    time.Time
+	stranger     bool // the account's address is not verified
 }
 
 const readOfferSQL = `
@@ -135,7 +137,8 @@ SELECT t.provider_id, t.price_per_seat, t.departure_at,
        @claim::uuid IS NULL OR EXISTS (SELECT FROM idempotency_keys WHERE claim = @claim AND status IS NULL),
        CASE WHEN @attempts_max::int > 0 THEN (
            SELECT count(*) FROM payment_transactions
-           WHERE user_id = @user AND kind = 'PAYMENT' AND status <> 'PAID' AND created_at > @hour_ago) ELSE 0 END
+           WHERE user_id = @user AND kind = 'PAYMENT' AND status <> 'PAID' AND created_at > @hour_ago) ELSE 0 END,
+       EXISTS (SELECT FROM users WHERE id = @user AND email_verified_at IS NULL)
 FROM trips AS t JOIN providers AS p ON p.id = t.provider_id
 WHERE t.id = @trip`
 
@@ -150,7 +153,7 @@ func (s *Store) readOffer(ctx context.Context, n NewBooking, now time.Time) (o t
 	err = s.db.Raw.QueryRowContext(ctx, readOfferSQL, pgx.QueryExecModeCacheStatement, pgx.NamedArgs{
 		"trip": n.TripID, "now": now, "seats": len(n.Passengers), "claim": db.NullableID(n.Claim),
 		"user": n.UserID, "attempts_max": s.policies.UnpaidAttempts, "hour_ago": now.Add(-time.Hour),
-	}).Scan(&o.providerID, &o.pricePerSeat, &o.departure, &visible, &open, &room, &claimed, &begun)
+	}).Scan(&o.providerID, &o.pricePerSeat, &o.departure, &visible, &open, &room, &claimed, &begun, &o.stranger)
 
 	switch {
 	case err != nil && !errors.Is(err, sql.ErrNoRows):

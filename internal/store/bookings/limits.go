@@ -3,6 +3,7 @@ package bookings
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -32,6 +33,19 @@ func (s *Store) errUnpaid(limit string, unpaid, held int64) error {
 		return models.Errorf(models.CodeTooManyUnpaidBookings,
 			"Too many unpaid bookings have this contact phone. Use another phone, or wait until they are paid or expire.")
 	}
+}
+
+// errStranger is TOO_MANY_UNPAID_BOOKINGS of accounts whose address is not verified, together: of the trip, or of the caller's network.
+func errStranger(limit string) error {
+	if limit == "NETWORK" {
+		return models.Errorf(models.CodeTooManyUnpaidBookings,
+			"Too many seats wait for their payment that accounts without a verified e-mail address have booked from your network. "+
+				"Verify your e-mail address, or book again later.")
+	}
+
+	return models.Errorf(models.CodeTooManyUnpaidBookings,
+		"Too many seats of this trip wait for their payment that accounts without a verified e-mail address have booked. "+
+			"Verify your e-mail address, or book again later.")
 }
 
 // maxAttempts is how many attempts one booking or campaign has. Every intent reads them.
@@ -133,13 +147,21 @@ func (s *Store) ChangeMethod(ctx context.Context, tx bun.Tx, b *models.Booking, 
 	return nil
 }
 
-// e164 is the one spelling of a phone number, nil where none can be made of it.
-func e164(phone string) *string {
-	if number, ok := models.E164(phone); ok {
-		return &number
+// phoneKey is the one spelling of a phone number by which unpaid bookings are counted. What is no number has one, too, of its digits, so
+// that nothing escapes the count.
+func phoneKey(phone string) *string {
+	number, ok := models.E164(phone)
+	if !ok {
+		number = "?" + strings.Map(func(r rune) rune {
+			if r < '0' || r > '9' {
+				return -1
+			}
+
+			return r
+		}, number)
 	}
 
-	return nil
+	return &number
 }
 
 // optionalMethod is nil for none.

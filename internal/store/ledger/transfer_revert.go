@@ -21,7 +21,8 @@ type RevertTransfer struct {
 // RevertTransferred takes back that a ledger line was paid out to its provider: what the line still holds is owed again. Its
 // payout is reversed by a further transfer; the mark as it was, who took it back and why are kept. Claw-backs of parts that
 // were refunded after the payout are owed no more, because the payout never was: they are netted against the line in the
-// same SQL transaction. Errors: NOT_FOUND; FORBIDDEN to who has marked the line; INVALID_STATE when the line is not
+// same SQL transaction. Errors: NOT_FOUND; FORBIDDEN to who has marked the line, and to a person who is no second one beside them
+// (db.SecondPerson); INVALID_STATE when the line is not
 // TRANSFERRED, was netted, or has a claw-back that is part of another payout (details: ids); IDEMPOTENCY_KEY_IN_PROGRESS.
 func (s *Store) RevertTransferred(ctx context.Context, by db.Actor, id uuid.UUID, in RevertTransfer) (models.FinancialRecord, error) {
 	var r models.FinancialRecord
@@ -34,6 +35,10 @@ func (s *Store) RevertTransferred(ctx context.Context, by db.Actor, id uuid.UUID
 		}
 
 		if err := rv.allowed(); err != nil {
+			return err
+		}
+
+		if err := db.SecondPerson(ctx, tx, rv.line.TransferredBy, by.UserID, rv.line.BookingID); err != nil {
 			return err
 		}
 

@@ -15,15 +15,22 @@ import (
 
 // DecideApproval keeps what a person decided about a refund that needs an approval, once and for all, with its audit entry;
 // SettleRefund takes it up. The requester of the refund may reject it, which withdraws it, but not approve it; nor may the
-// payee. The same decision by the same person again changes nothing. Errors: NOT_FOUND; FORBIDDEN to these two; INVALID_STATE when the
-// refund needs no approval, was decided otherwise, or has waited too long (models.Refund.MayDecide); STEP_UP_REQUIRED (d.AtMost).
+// payee, or a person who is no second one beside the requester (db.SecondPerson). The same decision by the same person again changes nothing. Errors: NOT_FOUND; FORBIDDEN to these; INVALID_STATE when the
+// refund needs no approval, was decided otherwise, or has waited too long (models.Refund.MayDecide); STEP_UP_REQUIRED (d.AtMost). When the
+// requester's account is locked or removed by then, an approval is kept as a rejection: INVALID_STATE, with the refund.
 func (s *Store) DecideApproval(ctx context.Context, by db.Actor, d models.RefundApproval, now time.Time) (models.Refund, error) {
-	var r models.Refund
+	var (
+		r       models.Refund
+		refused error // of an approval that is kept as a rejection
+	)
 
 	now = now.Truncate(time.Microsecond) // as the database keeps it: the guards compare it with approval_until
 	d.DecidedBy, d.DecidedAt = &by.UserID, now
 
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
+		d := d
+		refused = nil
+
 		var t models.PaymentTransaction
 		if r, t, err = lockRefund(ctx, tx, d.RefundID); err != nil {
 			return err
@@ -40,8 +47,21 @@ func (s *Store) DecideApproval(ctx context.Context, by db.Actor, d models.Refund
 		}
 
 		if d.Decision == models.ApprovalApproved {
+			if err := db.SecondPerson(ctx, tx, r.RequestedBy, by.UserID, r.BookingID); err != nil {
+				return err
+			}
+
 			if err := s.mayDecideSum(ctx, tx, approvals, by.UserID, &r, d.AtMost, now); err != nil {
 				return err
+			}
+
+			gone, err := db.IsGone(ctx, tx, r.RequestedBy)
+			if err != nil {
+				return err
+			}
+
+			if gone {
+				d.Decision, d.Note, refused = models.ApprovalRejected, requesterGone, errRequesterGone()
 			}
 		}
 
@@ -53,7 +73,14 @@ func (s *Store) DecideApproval(ctx context.Context, by db.Actor, d models.Refund
 		return models.Refund{}, err
 	}
 
-	return r, nil
+	return r, refused
+}
+
+// requesterGone is the note of a decision about an order whose requester can act no more.
+const requesterGone = "The account of the requester is locked or was removed."
+
+func errRequesterGone() error {
+	return models.Errorf(models.CodeInvalidState, "%s The refund was rejected, and its amount can be asked for again.", requesterGone)
 }
 
 // keepApproval writes the decision that r has.

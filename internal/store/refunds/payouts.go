@@ -22,16 +22,24 @@ const PayoutRejected = "PAYOUT_REJECTED"
 // DecidePayout keeps what was decided about a refund by hand, once and for all; SettleRefund applies it. One that came back from the
 // customer's bank is paid with the decision. Of one that its gateway did not make a refund by hand is ordered, confirmed and returned
 // instead (InsteadOf), as far as the amount is still left. The requester of
-// the refund may reject it, which takes it back, but not confirm it; nor may the payee. PaidOutOn is today
-// unless given. The same decision again changes nothing. Errors: NOT_FOUND; FORBIDDEN to these two; INVALID_STATE when the refund
+// the refund may reject it, which takes it back, but not confirm it; nor may the payee, or a person who is no second one beside the
+// requester (db.SecondPerson). PaidOutOn is today
+// unless given. The same decision again changes nothing. Errors: NOT_FOUND; FORBIDDEN to these; INVALID_STATE when the refund
 // is none by hand, or was decided otherwise; PAYOUT_REFERENCE_USED; VALIDATION_ERROR on paid_out_on; STEP_UP_REQUIRED (d.AtMost) and
-// APPROVAL_REQUIRED by the sums of who confirms.
+// APPROVAL_REQUIRED by the sums of who confirms. When the account of the requester is locked or removed by then, a confirmation is kept as
+// a rejection unless a second person had approved the order or the money is owed: INVALID_STATE, with the refund.
 func (s *Store) DecidePayout(ctx context.Context, by db.Actor, d models.RefundPayout, now time.Time) (models.Refund, error) {
-	var r models.Refund
+	var (
+		r       models.Refund
+		refused error // of a confirmation that is kept as a rejection
+	)
 
 	d.DecidedBy, d.DecidedAt = by.UserID, now
 
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
+		d := d
+		refused = nil
+
 		var t models.PaymentTransaction
 		if r, t, err = lockRefund(ctx, tx, d.RefundID); err != nil {
 			return err
@@ -76,7 +84,7 @@ func (s *Store) DecidePayout(ctx context.Context, by db.Actor, d models.RefundPa
 		}
 
 		if d.Decision == models.PayoutPaid {
-			if err := s.mayDecideSum(ctx, tx, payouts, by.UserID, &r, d.AtMost, now); err != nil {
+			if refused, err = s.mayPayOut(ctx, tx, by, &r, &d, now); err != nil {
 				return err
 			}
 		}
@@ -89,7 +97,35 @@ func (s *Store) DecidePayout(ctx context.Context, by db.Actor, d models.RefundPa
 		return models.Refund{}, err
 	}
 
-	return r, nil
+	return r, refused
+}
+
+// mayPayOut says whether by may be the second person of a payout. An order that no second person has approved, of money that is not owed,
+// ends with its requester's account: the decision becomes a rejection, and refused says so. Errors: FORBIDDEN, STEP_UP_REQUIRED,
+// APPROVAL_REQUIRED.
+func (s *Store) mayPayOut(
+	ctx context.Context, tx bun.Tx, by db.Actor, r *models.Refund, d *models.RefundPayout, now time.Time,
+) (refused, err error) {
+	if err := db.SecondPerson(ctx, tx, r.RequestedBy, by.UserID, r.BookingID); err != nil {
+		return nil, err
+	}
+
+	if err := s.mayDecideSum(ctx, tx, payouts, by.UserID, r, d.AtMost, now); err != nil {
+		return nil, err
+	}
+
+	if r.ApprovalUntil != nil || r.ReturnedAt != nil || r.AdCampaignID != nil {
+		return nil, nil
+	}
+
+	gone, err := db.IsGone(ctx, tx, r.RequestedBy)
+	if err != nil || !gone {
+		return nil, err
+	}
+
+	d.Decision, d.Note, d.Reference, d.PaidOutOn = models.PayoutRejected, requesterGone, nil, nil
+
+	return errRequesterGone(), nil
 }
 
 // keepPayout writes a decision, and books the money of a refund that came back: that one has been settled before.

@@ -107,6 +107,9 @@ func demoCompany(commission models.Rate) seedCompany {
 // demoPhone is of a range that no operator assigns: all zeros.
 const demoPhone = "+966500000000"
 
+// platformPhone is that of the platform's own people: bookings to try have the other one, and their contact is no second person.
+const platformPhone = "+966500000907"
+
 func demoID(name string) uuid.UUID { return models.Derive("demo:" + name) }
 
 func demoUsers(provider uuid.UUID, passwordHash string, now time.Time) []models.User {
@@ -125,6 +128,10 @@ func demoUsers(provider uuid.UUID, passwordHash string, now time.Time) []models.
 			Phone: demoPhone, PasswordHash: passwordHash, Role: role, Locale: models.LocaleArabic,
 			EmailVerifiedAt: &now,
 		}
+		if role.IsPlatform() {
+			u.Phone = platformPhone
+		}
+
 		if role.IsProvider() {
 			u.ProviderID = &provider
 		}
