@@ -58,6 +58,7 @@ var statusOf = map[models.Code]int{
 	models.CodeStepUpRequired:          http.StatusForbidden,
 	models.CodeNoOpenCheckout:          http.StatusConflict,
 	models.CodeRefundAmountChanged:     http.StatusConflict,
+	models.CodePaymentDisputed:         http.StatusConflict,
 }
 
 // unavailableRetry is what Retry-After says with a 503: a database or an orchestrator fails over in that order of time.

@@ -95,6 +95,10 @@ var codeWords = map[models.Code]translation{
 		"The refund would come to another amount now. Look at it again before you order it.",
 		"تغيّر مبلغ الاسترداد. راجعه مرة أخرى قبل طلبه.",
 	},
+	models.CodePaymentDisputed: {
+		"The customer's bank disputes this payment. Nothing of it can be refunded or paid out until the dispute is over.",
+		"اعترض بنك العميل على هذه الدفعة. لا يمكن استرداد شيء منها أو تحويله حتى ينتهي الاعتراض.",
+	},
 	models.CodeBookingNotRefundable: {
 		"Nothing of this booking can be refunded.",
 		"لا يوجد مبلغ قابل للاسترداد لهذا الحجز.",

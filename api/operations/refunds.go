@@ -206,8 +206,8 @@ func refundOf(r *models.Refund) gen.Refund {
 		Status: r.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN, FailureCode: r.FailureCode,
 		Reason: optional(r.Reason), RequestedBy: r.RequestedBy, RequestedByName: optional(r.RequesterName), NeedsPayout: r.NeedsPayout(),
 		NeedsApproval: r.NeedsApproval(), ApprovalUntil: utcOrNil(r.ApprovalUntil), Approval: approvalOf(r.Approval),
-		ReturnedAt: utcOrNil(r.ReturnedAt),
-		CreatedAt:  utc(r.CreatedAt), CompletedAt: utcOrNil(r.CompletedAt),
+		ReturnedAt: utcOrNil(r.ReturnedAt), GatewayRefundID: r.GatewayRefundID,
+		CreatedAt: utc(r.CreatedAt), CompletedAt: utcOrNil(r.CompletedAt),
 	}
 
 	if d := r.Approval; d != nil && d.Decision == models.ApprovalApproved {

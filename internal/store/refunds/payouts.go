@@ -51,6 +51,12 @@ func (s *Store) DecidePayout(ctx context.Context, by db.Actor, d models.RefundPa
 			return nil
 		}
 
+		if d.Decision == models.PayoutPaid {
+			if err := ledger.NotDisputed(ctx, tx, t.ID); err != nil {
+				return err
+			}
+		}
+
 		if err := datePayout(&d, &r, &t, now); err != nil {
 			return err
 		}
