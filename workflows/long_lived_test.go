@@ -95,7 +95,7 @@ func TestSilentGatewayIsAskedAtAPace(t *testing.T) {
 	require.Greater(t, w.Now().Sub(began), 3*time.Hour)
 }
 
-// TestPaymentGoesOnInANewRun: the new run opens nothing, tells nobody of the outage again, and ends the attempt when the gateway answers.
+// TestPaymentGoesOnInANewRun: the new run opens nothing, reports the outage no second time, and ends the attempt when the gateway answers.
 func TestPaymentGoesOnInANewRun(t *testing.T) {
 	t.Parallel()
 	w, a := newWorld(t), newAttempt()

@@ -58,7 +58,7 @@ func TestReleasedHoldsAreTold(t *testing.T) {
 }
 
 // An agent books for many travellers with one address: the 21st confirmation of a day leaves like the first, and none of them uses up what
-// the address may get that nobody has paid for.
+// the address may get besides.
 func TestMessagesAboutWhatWasPaidAreNotCounted(t *testing.T) {
 	t.Parallel()
 	p := models.DefaultPolicies()
@@ -86,7 +86,7 @@ func TestMessagesAboutWhatWasPaidAreNotCounted(t *testing.T) {
 		b.Sent(t, &again[i], time.Now())
 	}
 
-	// Another three, of what nobody has paid for, have room beside the eighteen.
+	// Three more about unpaid bookings have room beside the eighteen.
 	b.unpaid(t, 4)
 	require.Len(t, b.Deliverable(t), 3)
 	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM notifications WHERE status = 'FAILED' AND last_error LIKE '%MESSAGES_PER_RECIPIENT%'"))
@@ -105,7 +105,7 @@ func (b *books) unpaid(t *testing.T, n int) {
 	}
 }
 
-// The limit is exact for what nobody has paid for, and counts an address in whatever letters it is written.
+// The limit is exact for messages about what is unpaid, and counts an address in whatever letters it is written.
 func TestMessagesPerRecipient(t *testing.T) {
 	t.Parallel()
 	p := models.DefaultPolicies()

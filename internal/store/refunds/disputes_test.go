@@ -249,7 +249,7 @@ func TestDisputeThatNamesThePaymentAlone(t *testing.T) {
 	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM disputes WHERE payment_transaction_id = $1", tx.ID))
 	require.Zero(t, b.Count(t, "SELECT count(*) FROM incidents WHERE kind = 'UNKNOWN_REFERENCE'"))
 
-	// What names nothing that is known is told apart by what it names.
+	// Messages that name nothing known have an incident for each thing that they name.
 	for _, id := range []string{"other-1", "other-2"} {
 		unknown := disputeEvent(tx, models.DisputeChargeback, models.DisputeOpen)
 		unknown.MerchantReference, unknown.CheckoutID = "", id
