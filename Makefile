@@ -56,7 +56,8 @@ cluster: ## the service on a Temporal cluster: health, a payment, payments per s
 exports: ## compare exports with psql, and what they cost in memory
 	go run ./bench exports
 
-xlsx-check: ## LibreOffice reads an exported workbook; needs soffice and psql
+xlsx-check: ## LibreOffice and exceljs read an exported workbook; needs soffice, psql and Node.js
+	cd e2e/typescript && npm ci --ignore-scripts --no-audit --no-fund
 	.ci/xlsx-check
 
 ci: ## everything that must hold before a change lands

@@ -54,7 +54,19 @@ func ambiguous(h *fasthttp.RequestHeader) bool {
 		}
 	}
 
-	return length && coding || !host
+	return length && coding || !host && !isBareProbe(h, length || coding)
+}
+
+// isBareProbe reports whether a request is the plain health check of a load balancer: HTTP/1.0, which has no Host header, and no
+// body. HAProxy asks so unless it is configured otherwise. The answer does not depend on the host, and the connection ends with it.
+func isBareProbe(h *fasthttp.RequestHeader, body bool) bool {
+	if body || !bytes.Equal(h.Protocol(), []byte("HTTP/1.0")) || !(h.IsGet() || h.IsHead()) {
+		return false
+	}
+
+	target := string(h.RequestURI())
+
+	return target == "/healthz" || target == "/readyz"
 }
 
 // isToken reports whether a header may have this name (RFC 9110, section 5.6.2). A folded line begins with a space and

@@ -175,6 +175,34 @@ func TestPlainFramingIsServed(t *testing.T) {
 	}
 }
 
+// TestProbesOfLoadBalancers: HTTP/1.0 without a host asks how the process is, and nothing else.
+func TestProbesOfLoadBalancers(t *testing.T) {
+	t.Parallel()
+
+	addr := setup(t).listen(t)
+
+	for raw, want := range map[string]int{
+		"GET /healthz HTTP/1.0\r\n\r\n":                        http.StatusOK,
+		"GET /healthz HTTP/1.0\r\nUser-Agent: probe\r\n\r\n":   http.StatusOK,
+		"GET /readyz HTTP/1.0\r\n\r\n":                         http.StatusOK,
+		"GET /healthz HTTP/1.1\r\n\r\n":                        http.StatusBadRequest,
+		"POST /healthz HTTP/1.0\r\n\r\n":                       http.StatusBadRequest,
+		"GET /healthz HTTP/1.0\r\nContent-Length: 2\r\n\r\n{}": http.StatusBadRequest,
+		"GET /healthz HTTP/1.0\r\nHost: a@b\r\n\r\n":           http.StatusBadRequest,
+		"GET /healthz/../api/v1/trips HTTP/1.0\r\n\r\n":        http.StatusBadRequest,
+		"GET /metrics HTTP/1.0\r\n\r\n":                        http.StatusBadRequest,
+		"GET /api/v1/trips HTTP/1.0\r\n\r\n":                   http.StatusBadRequest,
+	} {
+		t.Run(raw, func(t *testing.T) {
+			t.Parallel()
+
+			answers, closed := conversation(t, addr, raw)
+			require.Equal(t, []int{want}, statuses(answers))
+			require.True(t, closed)
+		})
+	}
+}
+
 func TestLongAddress(t *testing.T) {
 	t.Parallel()
 

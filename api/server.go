@@ -49,6 +49,8 @@ type Deps struct {
 	Checks map[string]func(context.Context) error
 	// Accounts says which merchant accounts take no payments now, and why; the service is ready all the same. May be nil.
 	Accounts func(context.Context) (map[string]string, error)
+	// ApplePayDomain is the file by which Apple knows the host of our pages; empty: it is not served.
+	ApplePayDomain []byte
 	// CORSOrigins are the origins of web pages that may read answers; empty for none, and no CORS headers.
 	CORSOrigins []string
 }
@@ -84,6 +86,14 @@ func New(deps Deps) (*fiber.App, error) {
 
 	if len(deps.CORSOrigins) > 0 {
 		app.Use(middleware.CORS(deps.CORSOrigins))
+	}
+
+	if len(deps.ApplePayDomain) > 0 {
+		app.Get(middleware.ApplePayPath, chain.Limited(func(f *fiber.Ctx) error {
+			f.Set(fiber.HeaderContentType, fiber.MIMETextPlainCharsetUTF8)
+
+			return f.Send(deps.ApplePayDomain)
+		}))
 	}
 
 	app.Get(docs.ScriptPath, chain.Limited(docs.Script))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 	"strings"
 	"sync/atomic"
 
@@ -201,9 +202,14 @@ func apiDeps(ctx context.Context, cfg config.Config, p apiParts, open *closers) 
 		AtOnce: cfg.AtOnce, Intake: intake.New(slog.Default(), p.store.Payments.StoreOpenEvents, p.store.Payments.StoreEvent),
 		Deliver: p.relay.Enqueue, Metrics: p.metrics, Media: files, Links: links, Now: clock.Now, Log: slog.Default(),
 		RefreshTTL: cfg.Tokens.RefreshTTL, CheckoutWait: cfg.HTTP.CheckoutWait, RefundWait: cfg.HTTP.RefundWait,
-		PublicURL: cfg.App.PublicURL, Returns: cfg.ReturnRules(),
+		PublicURL: cfg.App.PublicURL, PayURL: cfg.App.PayURL, Returns: cfg.ReturnRules(),
 		TemporalUI: strings.TrimRight(cfg.Temporal.UIURL, "/"), Runbook: cfg.App.RunbookURL,
 	})
+
+	domain, err := applePayDomain(cfg.App.ApplePayDomainFile)
+	if err != nil {
+		return api.Deps{}, nil, err
+	}
 
 	// The public address is open to all: in production only METRICS_ADDR shows the figures of the business.
 	var public prometheus.Gatherer
@@ -217,12 +223,34 @@ func apiDeps(ctx context.Context, cfg config.Config, p apiParts, open *closers) 
 			SteppedUp: handlers.SteppedUp, Webhooks: handlers.Webhooks(), Limits: limits,
 			Admission:   admission.New(cfg.Admission, p.metrics),
 			Idempotency: &idempotency{store: p.store}, Observe: p.metrics.Request, Log: slog.Default(),
-			PublicURL: cfg.App.PublicURL, TrustedProxies: cfg.HTTP.TrustedProxies,
+			PublicURL: cfg.App.PublicURL, PayURL: cfg.App.PayURL, TrustedProxies: cfg.HTTP.TrustedProxies,
 		},
 		Operations: handlers, JWKS: keys.JWKS(), Metrics: public, CORSOrigins: cfg.HTTP.CORSOrigins,
-		Checks:   map[string]func(context.Context) error{"database": p.store.DB.Ready, "orchestrator": p.workflows.Ping},
-		Accounts: accountStates(cfg, p.store),
+		ApplePayDomain: domain,
+		Checks:         map[string]func(context.Context) error{"database": p.store.DB.Ready, "orchestrator": p.workflows.Ping},
+		Accounts:       accountStates(cfg, p.store),
 	}, handlers, nil
+}
+
+// maxApplePayDomain is far above the size of Apple's file, which has 9 KB.
+const maxApplePayDomain = 64 << 10
+
+// applePayDomain reads the file that Apple gave, if there is one.
+func applePayDomain(name string) ([]byte, error) {
+	if name == "" {
+		return nil, nil
+	}
+
+	file, err := os.ReadFile(name)
+	if err != nil {
+		return nil, config.Problem("APPLE_PAY_DOMAIN_FILE cannot be read: %v", err)
+	}
+
+	if len(file) == 0 || len(file) > maxApplePayDomain {
+		return nil, config.Problem("APPLE_PAY_DOMAIN_FILE must have 1 byte to %d: it is the file that Apple offers for the domain", maxApplePayDomain)
+	}
+
+	return file, nil
 }
 
 // accountStatus looks accounts up for the gate.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rihla/activities"
+	"rihla/api/middleware"
 	"rihla/gateways"
 	"rihla/gateways/drivers"
 	"rihla/internal/clock"
@@ -29,7 +30,8 @@ func driverConfig(cfg config.Config, account models.MerchantAccount) drivers.Con
 	}
 
 	return drivers.Config{
-		Driver: g.Driver, URL: g.URL, APIKey: g.APIKey.Reveal(), EntityIDs: g.EntityIDs, PublicURL: cfg.App.PublicURL,
+		Driver: g.Driver, URL: g.URL, APIKey: g.APIKey.Reveal(), EntityIDs: g.EntityIDs,
+		PublicURL: cfg.App.PublicURL, PayURL: cfg.App.PayURL,
 		Live: cfg.App.Env == config.Production, Timeout: g.Timeout, Brands: brands, Parameters: g.HyperPay.Parameters,
 		SearchLag: g.SearchLag,
 	}
@@ -58,6 +60,10 @@ func checkDrivers(cfg config.Config) error {
 			found = append(found, config.Problem("PUBLIC_URL is missing, and %s needs it for its customers", one.Driver))
 		}
 
+		if driver.Page != nil && cfg.App.Env == config.Production {
+			found = append(found, checkPayURL(cfg.App, one.Driver))
+		}
+
 		switch mode := driver.Mode(one.APIKey.Reveal()); {
 		case one.Driver == drivers.Sandbox || !one.APIKey.IsSet():
 		case mode == gateways.ModeTest && cfg.App.Env == config.Production:
@@ -68,6 +74,17 @@ func checkDrivers(cfg config.Config) error {
 	}
 
 	return config.Join(found...)
+}
+
+// checkPayURL: a company's script runs on the page on which customers pay, and could do there what the host's cookies allow. So it is
+// another host than that of the API and the console (rules: gateways.pages).
+func checkPayURL(app config.App, driver string) error {
+	if strings.HasPrefix(app.PayURL, "https://") && middleware.Host(app.PayURL) != middleware.Host(app.PublicURL) {
+		return nil
+	}
+
+	return config.Problem("PAY_URL must be an https:// address on another host than PUBLIC_URL in production: a script of %s runs on its pages",
+		driver)
 }
 
 // webhookVerifiers are those of the channels that are open.

@@ -36,7 +36,7 @@ var accountsOf = map[string]struct {
 func productionEnviron(driver, key string) map[string]string {
 	environ := map[string]string{
 		"APP_ENV": "production", "DATABASE_URL": "postgres://svc:k3F9vLq2Zp8w@db/rihla?sslmode=require", "JWT_SIGNING_KEYS": "/keys/signing.pem",
-		"MEDIA_URL_SECRET": "k3F9vLq2Zp8wk3F9vLq2Zp8wk3F9vLq2Zp8w", "PUBLIC_URL": "https://pay.example.sa", "TRUSTED_PROXIES": "10.0.0.1",
+		"MEDIA_URL_SECRET": "k3F9vLq2Zp8wk3F9vLq2Zp8wk3F9vLq2Zp8w", "PUBLIC_URL": "https://api.example.sa", "PAY_URL": "https://pay.example.sa", "TRUSTED_PROXIES": "10.0.0.1",
 		"CORS_ALLOWED_ORIGINS": "https://app.example.sa", "ALLOW_INSECURE": "temporal", "MAIL_FROM": "Rihla <no-reply@example.sa>",
 	}
 
@@ -99,6 +99,36 @@ func TestProductionStartsWithEveryCompany(t *testing.T) {
 				require.ErrorContains(t, err, "WALLET_B_API_KEY is a live key")
 			}
 		})
+	}
+}
+
+// TestPagesNeedAHostOfTheirOwnInProduction: the script of a company that runs on the console's host could do what its cookies allow.
+func TestPagesNeedAHostOfTheirOwnInProduction(t *testing.T) {
+	t.Parallel()
+
+	const same = "PAY_URL must be an https:// address on another host than PUBLIC_URL"
+
+	for _, need := range []func(config.Config) error{config.Config.RequireAPI, config.Config.RequireWorker} {
+		for _, driver := range []string{drivers.HyperPay, drivers.Moyasar, drivers.Stripe} {
+			environ := productionEnviron(driver, accountsOf[driver].live)
+
+			for _, pay := range []string{"", "https://api.example.sa", "https://API.example.sa:443/", "http://pay.example.sa"} {
+				environ["PAY_URL"] = pay
+				_, err := loadServingFrom(io.Discard, environ, need)
+
+				if driver == drivers.HyperPay {
+					require.ErrorContains(t, err, same, pay)
+				} else {
+					require.NoError(t, err, "customers of %s pay on its own pages", driver)
+				}
+			}
+
+			environ["PAY_URL"], environ["APP_ENV"] = "", "development"
+			if driver == drivers.HyperPay {
+				_, err := loadServingFrom(io.Discard, environ, need)
+				require.NoError(t, err)
+			}
+		}
 	}
 }
 

@@ -47,6 +47,7 @@ func (w *targets) identityTargets() []target {
 			"token": secret, "password": "long-enough-password",
 		}},
 		{"StepUp", http.MethodPost, "/api/v1/auth/step-up", user, code},
+		{"StepUpBySignOn", http.MethodPost, "/api/v1/auth/oidc/step-up", user, map[string]any{"return_to": "/console"}},
 		{"BeginSecondFactor", http.MethodPost, mePath + "/totp", user, map[string]any{"password": "not-the-password"}},
 		{"ConfirmSecondFactor", http.MethodPost, mePath + "/totp/confirm", user, code},
 		{"InviteUser", http.MethodPost, "/api/v1/admin/users", boss, map[string]any{

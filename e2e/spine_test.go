@@ -24,9 +24,9 @@ var spine = map[string]func(*testing.T, *harness.Stack){
 	"intent of others": intentOfOthers, "intent after a decline": intentAfterDecline, "racing intents": racingIntents,
 	"racing campaign intents": racingCampaignIntents,
 
-	"campaign": campaignPaid, "campaign intents": campaignIntents, "inactive provider": inactiveProvider,
+	"campaign": campaignPaid, "campaign intents": campaignIntents, "inactive provider": inactiveProvider, "rates are kept": ratesAreKept,
 
-	"status": statusLabels, "waiting": waiting,
+	"status": statusLabels, "waiting": waiting, "waiting at the end": waitingAtTheEnd,
 
 	"full refund": fullRefund, "partial refunds": partialRefunds, "refund refused": refundRefused, "claw-back": clawback,
 	"refund lists": refundLists, "refund by policy": refundByPolicy, "refund quotes": refundQuotes,

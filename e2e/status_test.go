@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"net/http"
+	"strconv"
 	"testing"
 	"time"
 
@@ -71,6 +72,44 @@ func statusLabels(t *testing.T, s *harness.Stack) {
 	require.Equal(t, http.StatusCreated, finance.Post(refundPath(b.ID), map[string]any{"refund_type": models.RefundFull}).Status)
 	requireLabels(models.TransactionRefunded, "مستردة", "Refunded")
 	require.Equal(t, models.BookingCancelled, statusOf(t, customer, b.ID).BookingStatus)
+}
+
+// waitingAtTheEnd: customers who wait at a process that gets SIGTERM are answered before it ends, with what is known.
+func waitingAtTheEnd(t *testing.T, s *harness.Stack) {
+	t.Helper()
+
+	const polls = 5
+
+	replica := s.Replica(map[string]string{"LONG_POLLS_AT_ONCE": strconv.Itoa(polls)})
+	customer := replica.As(models.RoleEndUser)
+	b := customer.Book(1)
+	path := statusPath(b.ID) + "?wait=30"
+	answered := make(chan harness.Answer, polls)
+
+	for range polls {
+		waiter := *customer
+
+		go func() {
+			a, err := waiter.Do(http.MethodGet, path, nil, nil)
+			if err != nil {
+				a = harness.Answer{Body: []byte(err.Error())}
+			}
+
+			answered <- a
+		}()
+	}
+
+	for began := time.Now(); customer.Get(statusPath(b.ID)+"?wait=1").Status != http.StatusTooManyRequests; {
+		require.Less(t, time.Since(began), patience, "not all of them wait")
+	}
+
+	began := time.Now()
+	replica.API.Stop()
+	require.Less(t, time.Since(began), 10*time.Second)
+
+	for range polls {
+		require.Equal(t, models.TransactionPending, decoded[harness.Status](t, http.StatusOK, <-answered).PaymentStatus)
+	}
 }
 
 // waiting checks that one call is enough: it answers soon after the payment, and after the given time without one.

@@ -12,8 +12,18 @@ const MaxApprovalWait = 7 * 24 * time.Hour
 
 // ApprovalRules say which refunds that a person orders need the approval of a second one (rules: approvals.needed).
 type ApprovalRules struct {
-	Above Money         // SAR, 2 decimals; 0.00: none
-	Wait  time.Duration // how long an approval may come
+	Above Money // of one payment: SAR, 2 decimals; 0.00: none
+	// AlonePerDay bounds what one person orders without an approval within 24 hours, over all payments (rules: people.sums); 0.00: none.
+	AlonePerDay Money
+	Wait        time.Duration // how long an approval may come
+}
+
+// OrderedAlone is what was ordered back before, without an approval, and what has not FAILED.
+type OrderedAlone struct {
+	OfPayment Money // by all persons
+	OfPerson  Money // over all payments, within 24 hours
+	// TripCancelled: what is ordered back does not count towards the limit per person, because all customers of the trip have to get theirs.
+	TripCancelled bool
 }
 
 // Needs reports whether a refund of amount needs an approval. alone is what of the same payment persons have already ordered
@@ -22,19 +32,38 @@ func (r ApprovalRules) Needs(alone, amount Money) bool {
 	return r.Above.IsPositive() && alone.Add(amount).Cmp(r.Above) > 0
 }
 
-// Apply writes into a refund that is being ordered what it needs. A refund that the service owes by itself needs nothing.
-func (r ApprovalRules) Apply(f *Refund, alone Money, now time.Time) {
-	if f.RequestedBy == nil || !r.Above.IsPositive() {
+// ByPerson is the rule for what one person orders over all payments, with the sum of 24 hours in place of the payment's.
+func (r ApprovalRules) ByPerson() ApprovalRules {
+	return ApprovalRules{Above: r.AlonePerDay, Wait: r.Wait}
+}
+
+// Apply writes into a refund that is being ordered what it needs. A refund that the service owes by itself needs nothing. One in another
+// currency is not counted for its requester, because there is no rate; it is paid out by hand, which takes a second person anyway.
+func (r ApprovalRules) Apply(f *Refund, before OrderedAlone, now time.Time) {
+	if f.RequestedBy == nil {
 		return
 	}
 
-	above := r.Above
-	f.ApprovalAbove = &above
+	needs := false
 
-	if r.Needs(alone, f.Amount) {
+	if above := r.Above; above.IsPositive() {
+		f.ApprovalAbove, needs = &above, r.Needs(before.OfPayment, f.Amount)
+	}
+
+	if above := r.AlonePerDay; above.IsPositive() && !before.TripCancelled && f.Currency == Currency {
+		f.AloneAbove, needs = &above, needs || r.ByPerson().Needs(before.OfPerson, f.Amount)
+	}
+
+	if needs {
 		until := now.Add(r.Wait)
 		f.ApprovalUntil, f.ApprovalPending = &until, true
 	}
+}
+
+// NeedsCode reports whether an act on money asks for a code of its person: its amount and what they have done of the kind before come to
+// more than atMost, in SAR. Another currency always does (rules: identity.step-up).
+func NeedsCode(atMost, amount Money, currency string, before Money) bool {
+	return currency != Currency || before.Add(amount).Cmp(atMost) > 0
 }
 
 // ApprovalDecision is what was decided about a refund that needs an approval.
@@ -60,6 +89,7 @@ type RefundApproval struct {
 	Note      string           `bun:"note"`       // of a rejection its reason; may name a person
 	DecidedAt time.Time        `bun:"decided_at"`
 
+	AtMost      *Money `bun:"-"` // what its person may approve within an hour without a code of late; nil: there is no bound
 	DeciderName string `bun:"-"` // read for people only
 }
 

@@ -34,7 +34,7 @@ func TestApprovalNeeded(t *testing.T) {
 
 			now := time.Now()
 			r := models.Refund{Amount: models.MustMoney(c.amount), RequestedBy: new(uuid.New())}
-			rules.Apply(&r, models.MustMoney(c.alone), now)
+			rules.Apply(&r, models.OrderedAlone{OfPayment: models.MustMoney(c.alone)}, now)
 			require.Equal(t, c.needs, r.NeedsApproval())
 			require.Equal(t, !c.needs, r.IsApproved())
 			require.Equal(t, c.above == "0.00", r.ApprovalAbove == nil)
@@ -42,10 +42,53 @@ func TestApprovalNeeded(t *testing.T) {
 			require.False(t, r.ApprovalTimeIsOver(now.Add(time.Hour-1)))
 
 			own := models.Refund{Amount: models.MustMoney(c.amount)} // of the service itself
-			rules.Apply(&own, models.MustMoney(c.alone), now)
+			rules.Apply(&own, models.OrderedAlone{OfPayment: models.MustMoney(c.alone)}, now)
 			require.Equal(t, models.Refund{Amount: own.Amount}, own)
 		})
 	}
+}
+
+// What one person orders over all payments needs an approval above the limit of the day, whatever single payments allow.
+func TestApprovalNeededByPerson(t *testing.T) {
+	t.Parallel()
+
+	rules := models.ApprovalRules{Above: models.MustMoney("5000.00"), AlonePerDay: models.MustMoney("20000.00"), Wait: time.Hour}
+
+	for name, c := range map[string]struct {
+		rules          models.ApprovalRules
+		day, amount    string
+		currency       string
+		cancelled      bool
+		needs, counted bool
+	}{
+		"at the limit":               {rules, "15000.00", "5000.00", "SAR", false, false, true},
+		"over it":                    {rules, "15000.01", "5000.00", "SAR", false, true, true},
+		"a little after all of it":   {rules, "20000.00", "0.01", "SAR", false, true, true},
+		"over that of the payment":   {rules, "0.00", "5000.01", "SAR", false, true, true},
+		"of a trip that is no more":  {rules, "20000.00", "5000.00", "SAR", true, false, false},
+		"no rate into another money": {rules, "20000.00", "990.00", "USD", false, false, false},
+		"no limit of the day":        {models.ApprovalRules{Above: rules.Above, Wait: time.Hour}, "90000.00", "5000.00", "SAR", false, false, false},
+		"no limit of the payment":    {models.ApprovalRules{AlonePerDay: rules.AlonePerDay, Wait: time.Hour}, "20000.00", "1.00", "SAR", false, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			r := models.Refund{Amount: models.MustMoney(c.amount), Currency: c.currency, RequestedBy: new(uuid.New())}
+			c.rules.Apply(&r, models.OrderedAlone{OfPerson: models.MustMoney(c.day), TripCancelled: c.cancelled}, time.Now())
+			require.Equal(t, c.needs, r.NeedsApproval())
+			require.Equal(t, c.counted, r.AloneAbove != nil)
+		})
+	}
+}
+
+func TestNeedsCode(t *testing.T) {
+	t.Parallel()
+
+	at, of := models.MustMoney("1000.00"), models.MustMoney
+	require.False(t, models.NeedsCode(at, of("1000.00"), "SAR", of("0.00")))
+	require.True(t, models.NeedsCode(at, of("1000.01"), "SAR", of("0.00")))
+	require.True(t, models.NeedsCode(at, of("0.01"), "SAR", of("1000.00")), "in parts")
+	require.True(t, models.NeedsCode(at, of("1.00"), "USD", of("0.00")), "there is no rate")
 }
 
 // However an amount is split, at most the limit of it needs no approval.

@@ -108,6 +108,9 @@ type AdCampaign struct {
 	CreatedAt   time.Time      `bun:"created_at,nullzero,default:now()"`
 	UpdatedAt   time.Time      `bun:"updated_at,nullzero,default:now()"`
 	DeletedAt   *time.Time     `bun:"deleted_at"`
+
+	// Payment is the attempt that has paid the campaign, else the one that is open; nil: neither, or not read.
+	Payment *PaymentTransaction `bun:"-"`
 }
 
 // HasDocuments reports whether the document number of any passenger is known.

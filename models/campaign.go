@@ -120,3 +120,15 @@ func (c *AdCampaign) Payable(now time.Time) error {
 
 	return nil
 }
+
+// Cost is what the payment of the campaign costs: what its attempt has copied, or, as long as there is none, the price with VAT at
+// today's rate (rules: prices.vat-rate).
+func (c *AdCampaign) Cost(today Rate) (amount, vat Money, rate Rate) {
+	if c.Payment != nil {
+		return c.Payment.Amount, c.Payment.VATAmount, c.Payment.VATRate
+	}
+
+	amount, vat = AddVAT(c.Price, today)
+
+	return amount, vat, today
+}

@@ -192,3 +192,28 @@ func TestCampaignPayable(t *testing.T) {
 		require.Equal(t, models.CodeCampaignNotPayable, codeOf(t, campaignIn(s).Payable(march(1, 12, 0))), s)
 	}
 }
+
+func TestCampaignCost(t *testing.T) {
+	t.Parallel()
+
+	c := models.AdCampaign{Price: models.MustMoney("1000.00")}
+	attempt := models.PaymentTransaction{
+		Amount: models.MustMoney("1200.00"), VATAmount: models.MustMoney("200.00"), VATRate: models.MustRate("0.20"),
+	}
+
+	for _, tt := range []struct {
+		payment                  *models.PaymentTransaction
+		today, amount, vat, rate string
+	}{
+		{nil, "0.20", "1200.00", "200.00", "0.20"},
+		{nil, "0.15", "1150.00", "150.00", "0.15"},
+		{&attempt, "0.20", "1200.00", "200.00", "0.20"},
+		{&attempt, "0.15", "1200.00", "200.00", "0.20"},
+	} {
+		c.Payment = tt.payment
+		amount, vat, rate := c.Cost(models.MustRate(tt.today))
+		require.Equal(t, tt.amount, amount.String())
+		require.Equal(t, tt.vat, vat.String())
+		require.Equal(t, tt.rate, rate.String())
+	}
+}

@@ -25,6 +25,15 @@ type Bus struct {
 	CreatedAt     time.Time  `bun:"created_at,nullzero,default:now()"`
 	UpdatedAt     time.Time  `bun:"updated_at,nullzero,default:now()"`
 	DeletedAt     *time.Time `bun:"deleted_at"`
+
+	Affected *Affected `bun:"-"` // of a change that has taken it out of use; nil: any other
+}
+
+// Affected are the published trips, still to leave, that use what has just become unusable: the first of them, by departure, and how
+// many there are.
+type Affected struct {
+	Trips []Trip // ID, Title and DepartureAt
+	Total int64
 }
 
 // BusPhoto is a picture of a bus; the file is in the object storage under BlobKey.
@@ -59,6 +68,8 @@ type Hotel struct {
 	CreatedAt   time.Time  `bun:"created_at,nullzero,default:now()"`
 	UpdatedAt   time.Time  `bun:"updated_at,nullzero,default:now()"`
 	DeletedAt   *time.Time `bun:"deleted_at"`
+
+	Affected *Affected `bun:"-"` // of a change that has taken it out of use; nil: any other
 }
 
 // RestStop is a place where a trip pauses (rules: companies.hotels).
@@ -76,6 +87,8 @@ type RestStop struct {
 	CreatedAt  time.Time        `bun:"created_at,nullzero,default:now()"`
 	UpdatedAt  time.Time        `bun:"updated_at,nullzero,default:now()"`
 	DeletedAt  *time.Time       `bun:"deleted_at"`
+
+	Affected *Affected `bun:"-"` // of a change that has taken it out of use; nil: any other
 }
 
 // TripType tells a pilgrimage from a tour.

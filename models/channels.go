@@ -123,5 +123,15 @@ func (r Routes) Channel(m PaymentMethod) Channel {
 	return Channel(m.Gateway())
 }
 
+// TakenAt is the channel whose messages are taken at the path of another: its own, and where the gateway reports all methods on one
+// channel, that one. A company may have any of its gateway's addresses.
+func (r Routes) TakenAt(path Channel) Channel {
+	if path.Account().IsBackup() || !r.OneChannel[path.Gateway()] {
+		return path
+	}
+
+	return Channel(path.Gateway())
+}
+
 // BackupChannel is that of the gateway's backup account, which reports all methods.
 func (g Gateway) BackupChannel() Channel { return Channel(g.Backup()) }

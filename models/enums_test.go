@@ -112,12 +112,17 @@ func TestChannelsAndMethodsBelongTogether(t *testing.T) {
 		require.Equal(t, m.Channel(), models.Routes{}.Channel(m), "each on its own")
 		one := models.Routes{OneChannel: map[models.Gateway]bool{models.GatewayA: true}}
 		require.Equal(t, models.Channel(m.Gateway()), one.Channel(m), "all on that of the gateway's name; wallet_b has no other")
+		require.Equal(t, one.Channel(m), one.TakenAt(m.Channel()), "a company is heard at each path of its methods")
+		require.Equal(t, m.Channel(), models.Routes{}.TakenAt(m.Channel()))
 	}
 
 	for _, g := range models.Gateways() {
 		require.Contains(t, models.BackupChannels(), g.BackupChannel())
 		require.Equal(t, g.Backup(), g.BackupChannel().Account())
 		require.Equal(t, "webhook/"+string(g)+"/backup", g.BackupChannel().Path())
+
+		one := models.Routes{OneChannel: map[models.Gateway]bool{g: true}}
+		require.Equal(t, g.BackupChannel(), one.TakenAt(g.BackupChannel()), "another account has its own secrets")
 	}
 
 	require.Len(t, models.PaymentMethods(), len(methods))

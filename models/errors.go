@@ -49,6 +49,8 @@ const (
 	CodeNoOpenCheckout          Code = "NO_OPEN_CHECKOUT"
 	CodeRefundAmountChanged     Code = "REFUND_AMOUNT_CHANGED"
 	CodePaymentDisputed         Code = "PAYMENT_DISPUTED"
+	CodeApprovalRequired        Code = "APPROVAL_REQUIRED"
+	CodePayoutReferenceUsed     Code = "PAYOUT_REFERENCE_USED"
 )
 
 // Error is the one domain error: a machine code, an English sentence for people, and, for
@@ -57,6 +59,8 @@ type Error struct {
 	Code    Code
 	Message string
 	Details map[string][]string
+	// Cause chooses the words of `ui_message`; empty: those of the code.
+	Cause Cause
 }
 
 // Error implements error.
@@ -95,7 +99,7 @@ func CodeOf(err error) Code {
 	return CodeInternal
 }
 
-// StepUpRequired says that the caller has to type a code first.
+// StepUpRequired says that the caller has to prove once more who they are. How is added before it is answered.
 func StepUpRequired() *Error {
-	return Errorf(CodeStepUpRequired, "Type a code first: POST /api/v1/auth/step-up.")
+	return Errorf(CodeStepUpRequired, "Prove once more who you are.")
 }

@@ -38,6 +38,7 @@ type FinancialRecord struct {
 	PayoutDate               *Date         `bun:"payout_date"`
 	TransferredAt            *time.Time    `bun:"transferred_at"`
 	TransferredBy            *uuid.UUID    `bun:"transferred_by"` // who has marked it; unknown for some old ones
+	TransferrerName          string        `bun:"transferrer_name,scanonly"`
 	NettedAgainst            *uuid.UUID    `bun:"netted_against"` // of a claw-back: the line whose mark was taken back with it
 	CreatedAt                time.Time     `bun:"created_at,nullzero,default:now()"`
 	UpdatedAt                time.Time     `bun:"updated_at,nullzero,default:now()"`

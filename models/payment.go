@@ -215,6 +215,7 @@ type Refund struct {
 	ProofDue             bool          `bun:"proof_due,default:true"` // false for refunds older than that rule
 	ReturnedAt           *time.Time    `bun:"returned_at"`            // when the gateway had the money again after it SUCCEEDED
 	ApprovalAbove        *Money        `bun:"approval_above"`         // the limit of ApprovalRules when it was ordered; nil: none
+	AloneAbove           *Money        `bun:"alone_above"`            // the limit of its requester's day then; nil: none, or it is not counted
 	ApprovalUntil        *time.Time    `bun:"approval_until"`         // until when it may be approved; nil: it needs no approval
 	ApprovalPending      bool          `bun:"approval_pending"`       // until its workflow has taken up what was decided
 
@@ -223,8 +224,13 @@ type Refund struct {
 	// Approval is nil until it is decided, for refunds that need none, and where it is not read.
 	Approval *RefundApproval `bun:"-"`
 
+	JustOrdered   bool   `bun:"-"` // by this call of OrderRefund: not by an earlier one with the same id
 	BookingNumber string `bun:"-"` // read for people only
 	RequesterName string `bun:"-"` // the same; empty when the service refunded by itself
+
+	// Whose booking or campaign it is, and of a booking the contact's name and the trip; for people, too.
+	ProviderID                            *uuid.UUID `bun:"-"`
+	ProviderName, CustomerName, TripTitle string     `bun:"-"`
 }
 
 // SentAnswer is how a gateway answered the last sending of a refund that is not decided, or of an attempt that is not opened.
@@ -272,5 +278,7 @@ type RefundPayout struct {
 	DecidedBy uuid.UUID      `bun:"decided_by"`
 	DecidedAt time.Time      `bun:"decided_at"`
 
-	DeciderName string `bun:"-"` // read for people only
+	AtMost       *Money `bun:"-"` // what its person may confirm within an hour without a code of late; nil: there is no bound
+	DeciderName  string `bun:"-"` // read for people only
+	NewReference bool   `bun:"-"` // of the request: a reference that another payout has is refused
 }

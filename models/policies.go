@@ -22,6 +22,8 @@ type Policies struct {
 	Cancellation CancellationPolicy
 	// Approval says which refunds need the word of a second person.
 	Approval ApprovalRules
+	// PayoutAbove is what one person marks as transferred, and what they confirm of refunds by hand, within 24 hours; 0.00: no limit.
+	PayoutAbove Money
 	// RescheduleTolerance is how far a trip may be moved before every customer of it may have a full refund.
 	RescheduleTolerance time.Duration
 	// RescheduleNotice is how long before it leaves a trip is brought forward at the latest when that gives its customers a right
@@ -50,7 +52,8 @@ type Policies struct {
 	Methods Methods
 }
 
-// DefaultPolicies are the defaults of configuration, without limits on what is unpaid, on moves and on messages.
+// DefaultPolicies are the defaults of configuration, without limits on what is unpaid, on moves, on messages and on what one
+// person does within a day.
 func DefaultPolicies() Policies {
 	return Policies{
 		VATBooking:   MustRate("0.15"),

@@ -36,6 +36,30 @@ const (
 	SecondFactorIssuer SecondFactor = "ISSUER"
 )
 
+// Factor is what a session can prove once more besides its password (rules: identity.step-up).
+type Factor string
+
+// The factors.
+const (
+	// FactorOwn is the account's own: its owner types a code.
+	FactorOwn Factor = "OWN"
+	// FactorIssuer is that of the identity provider that has signed the session in: its owner signs in there anew.
+	FactorIssuer Factor = "ISSUER"
+	FactorNone   Factor = "NONE"
+)
+
+// FactorOf is that of a session, which has seen the second factor seen, of an account that has one of its own, or none.
+func FactorOf(own bool, seen SecondFactor) Factor {
+	switch {
+	case own:
+		return FactorOwn
+	case seen == SecondFactorIssuer:
+		return FactorIssuer
+	default:
+		return FactorNone
+	}
+}
+
 // The longest sessions (rules: identity.sessions).
 const (
 	staffSession    = 12 * time.Hour

@@ -1,6 +1,6 @@
 module rihla/tools
 
-go 1.26
+go 1.26.6
 
 require (
 	cel.dev/expr v0.23.1 // indirect

@@ -15,6 +15,8 @@ const (
 	sealEvery = 15 * time.Second
 	// sealShown is how often the newest seal is in the log of a worker.
 	sealShown = time.Hour
+	// schedulesEvery is how long a schedule that an operator has deleted is missing.
+	schedulesEvery = 30 * time.Second
 	// upkeepTime bounds one run.
 	upkeepTime = 30 * time.Second
 )
@@ -43,6 +45,16 @@ func newReportFolder(d Deps) *upkeep {
 func newListCleaner(d Deps) *upkeep {
 	return newUpkeep(d.Log, "lists of new entries of search indexes not cleaned; searches get slower until they are",
 		d.Store.DB.CleanSearchLists)
+}
+
+// newScheduleKeeper makes the schedules again that an operator has deleted: without the sweep's, lost events wait for ever.
+func newScheduleKeeper(d Deps) *upkeep {
+	u := newUpkeep(d.Log, "schedules not looked at; one that was deleted is not made again until they are", func(ctx context.Context) (int64, error) {
+		return restoreSchedules(ctx, d.Log, d.Temporal, d.Queue, d.SweepInterval)
+	})
+	u.every = schedulesEvery
+
+	return u
 }
 
 // newSealer seals the audit log, and shows the newest seal in the log of the process: kept elsewhere, that proves what was before it.

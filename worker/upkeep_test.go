@@ -11,7 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/client"
 
 	"rihla/internal/store"
 	"rihla/internal/store/bookstest"
@@ -100,4 +102,44 @@ func TestUpkeepCleansSearchLists(t *testing.T) {
 	pages, err := service.DB.CleanSearchLists(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, pages, "nothing was left")
+}
+
+// Without the schedule of the sweep lost events wait for ever. One that was deleted comes back without a restart; one that is there
+// is left as it is, paused too.
+func TestADeletedScheduleIsMadeAgain(t *testing.T) {
+	t.Parallel()
+
+	c, err := client.Dial(client.Options{HostPort: testkit.Temporal(t)})
+	require.NoError(t, err)
+	t.Cleanup(c.Close)
+
+	d := Deps{Log: slog.New(slog.DiscardHandler), Temporal: c, Queue: "test-" + uuid.NewString(), SweepInterval: time.Hour}
+	require.NoError(t, ensureSchedules(t.Context(), d.Log, c, d.Queue, d.SweepInterval))
+
+	sweep := c.ScheduleClient().GetHandle(t.Context(), models.SweepScheduleID(d.Queue))
+	audit := c.ScheduleClient().GetHandle(t.Context(), models.AuditScheduleID(d.Queue))
+
+	t.Cleanup(func() {
+		require.NoError(t, sweep.Delete(context.WithoutCancel(t.Context())))
+		require.NoError(t, audit.Delete(context.WithoutCancel(t.Context())))
+	})
+	require.NoError(t, audit.Pause(t.Context(), client.SchedulePauseOptions{}))
+	require.NoError(t, sweep.Delete(t.Context()))
+
+	keeper := newScheduleKeeper(d)
+	require.LessOrEqual(t, keeper.every, time.Minute)
+	keeper.every = 10 * time.Millisecond
+
+	keeper.start()
+	defer keeper.stop()
+
+	require.Eventually(t, func() bool {
+		found, err := sweep.Describe(t.Context())
+
+		return err == nil && found.Schedule.Spec.Intervals[0].Every == time.Hour
+	}, 30*time.Second, 20*time.Millisecond)
+
+	found, err := audit.Describe(t.Context())
+	require.NoError(t, err)
+	require.True(t, found.Schedule.State.Paused)
 }

@@ -79,7 +79,7 @@ func New(d Deps) *Worker {
 		notifier: newOutboxNotifier(d.Log, workflows.NewClient(d.Temporal, d.Queue).WakeOutbox), outages: newOutages(d),
 		decided: newAnnouncer(d.Log, "decided payments", 0, d.Store.Payments.AnnounceDecided),
 		money:   newAnnouncer(d.Log, "moved money", moneyPause, d.Store.Payments.AnnounceMoney),
-		upkeeps: []*upkeep{newReportFolder(d), newListCleaner(d), newSealer(d)}, deps: d,
+		upkeeps: []*upkeep{newReportFolder(d), newListCleaner(d), newSealer(d), newScheduleKeeper(d)}, deps: d,
 	}
 }
 

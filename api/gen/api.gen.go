@@ -387,8 +387,8 @@ type AccountsAnswer struct {
 // ActorRole The role that the actor had; null when the service acted by itself.
 type ActorRole = models.Role
 
-// AdCampaign Advertising for a trip. `amount` is the price with VAT at the rate of today; what was really charged is in the payment's
-// transaction.
+// AdCampaign Advertising for a trip. `vat_rate`, `vat_amount` and `amount` are those of the payment that has paid it, else of the one that is
+// open, else the price with VAT at the rate of today.
 //
 // Example: {"amount":1200,"created_at":"2026-11-21T09:00:00Z","currency":"SAR","description":"On the front page","ends_on":"2026-12-14","id":"019ab0c2-8000-7aaa-8bbb-000000000001","price":1000,"provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","starts_on":"2026-12-01","status":"PENDING_PAYMENT","status_label_ar":"بانتظار الدفع","status_label_en":"Pending payment","title":"AlUla this winter","trip_id":"019ab0c2-7000-7aaa-8bbb-000000000001","updated_at":"2026-11-21T09:00:00Z","vat_amount":200,"vat_rate":0.2}
 type AdCampaign struct {
@@ -433,8 +433,8 @@ type AdCampaign struct {
 
 // AdCampaignAnswer defines model for AdCampaignAnswer.
 type AdCampaignAnswer struct {
-	// Data Advertising for a trip. `amount` is the price with VAT at the rate of today; what was really charged is in the payment's
-	// transaction.
+	// Data Advertising for a trip. `vat_rate`, `vat_amount` and `amount` are those of the payment that has paid it, else of the one that is
+	// open, else the price with VAT at the rate of today.
 	//
 	//
 	// Example: {"amount":1200,"created_at":"2026-11-21T09:00:00Z","currency":"SAR","description":"On the front page","ends_on":"2026-12-14","id":"019ab0c2-8000-7aaa-8bbb-000000000001","price":1000,"provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","starts_on":"2026-12-01","status":"PENDING_PAYMENT","status_label_ar":"بانتظار الدفع","status_label_en":"Pending payment","title":"AlUla this winter","trip_id":"019ab0c2-7000-7aaa-8bbb-000000000001","updated_at":"2026-11-21T09:00:00Z","vat_amount":200,"vat_rate":0.2}
@@ -472,6 +472,19 @@ type AdCampaignsAnswer struct {
 	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
 	Meta Meta `json:"meta"`
 }
+
+// AffectedTrip A published trip that is still to leave.
+//
+// Example: {"departure_at":"2026-12-20T05:00:00Z","id":"019ab0c2-7000-7aaa-8bbb-000000000001","title":"Demo Umrah"}
+type AffectedTrip struct {
+	DepartureAt time.Time          `json:"departure_at"`
+	ID          openapi_types.UUID `json:"id"`
+	Title       string             `json:"title"`
+}
+
+// AffectedTrips In the answer to a change that has taken it out of use (another status than ACTIVE), and only there: the published trips, still to
+// leave, that use it, by departure. They stay published; each can be given another one.
+type AffectedTrips = []AffectedTrip
 
 // ApprovalDecision What was decided about a refund. EXPIRED: nothing, until its time was over.
 type ApprovalDecision = models.ApprovalDecision
@@ -737,8 +750,14 @@ type BookingsAnswer struct {
 //
 // Example: {"capacity":49,"created_at":"2026-11-01T08:00:00Z","driver":{"license_number":"DEMO-LICENSE","name":"Demo Driver","phone":"+966500000000"},"features":["wifi","usb"],"id":"019ab0c2-7000-7aaa-8bbb-000000000004","model":"Demo Coach 49","photos":[{"content_type":"image/webp","id":"019ab0c2-7000-7aaa-8bbb-000000000009","size":184320,"url":"https://api.example.com/api/v1/media/019ab0c2-7000-7aaa-8bbb-000000000009?expires=1793520000\u0026signature=8nq2vQm1cQy3l0rXo5m6m8y7Zp4rXoQm1cQy3l0rXo4"}],"plate_number":"DEMO 1234","provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","status":"ACTIVE","status_label_ar":"نشط","status_label_en":"Active","updated_at":"2026-11-01T08:00:00Z"}
 type Bus struct {
-	Capacity  int       `json:"capacity"`
-	CreatedAt time.Time `json:"created_at"`
+	// AffectedTrips In the answer to a change that has taken it out of use (another status than ACTIVE), and only there: the published trips, still to
+	// leave, that use it, by departure. They stay published; each can be given another one.
+	AffectedTrips *AffectedTrips `json:"affected_trips,omitempty"`
+
+	// AffectedTripsTotal How many trips there are; `affected_trips` names the first 50.
+	AffectedTripsTotal *int64    `json:"affected_trips_total,omitempty"`
+	Capacity           int       `json:"capacity"`
+	CreatedAt          time.Time `json:"created_at"`
 
 	// Driver Who drives the bus.
 	Driver      Driver             `json:"driver"`
@@ -981,6 +1000,10 @@ type ConfirmPayoutRequest struct {
 
 	// PayoutReference For instance the bank transfer's number.
 	PayoutReference string `json:"payout_reference"`
+
+	// ReferenceMustBeNew true: when another payout has the `payout_reference` already, nothing is changed and the answer is 409 `PAYOUT_REFERENCE_USED`, with the names of its
+	// companies in `details.companies` and, of refunds that were paid out by hand, the bookings in `details.bookings`. Upper and lower case are alike.
+	ReferenceMustBeNew *bool `json:"reference_must_be_new,omitempty"`
 }
 
 // Contact Who gets the notifications.
@@ -1215,6 +1238,12 @@ type FinancialRecord struct {
 	// TransactionNumber Short, for people, unique.
 	TransactionNumber string     `json:"transaction_number"`
 	TransferredAt     *time.Time `json:"transferred_at"`
+
+	// TransferredBy Who marked it as transferred, and so cannot take the mark back; null to companies.
+	TransferredBy *openapi_types.UUID `json:"transferred_by,omitempty"`
+
+	// TransferredByName Also of an account that was removed since; null to companies.
+	TransferredByName *string `json:"transferred_by_name,omitempty"`
 }
 
 // FinancialRecordAnswer defines model for FinancialRecordAnswer.
@@ -1419,14 +1448,21 @@ type HealthAnswer struct {
 //
 // Example: {"address":"1 Oasis Road","city":"AlUla","created_at":"2026-11-01T08:00:00Z","description":null,"id":"019ab0c2-7000-7aaa-8bbb-000000000003","name":"Demo Hotel","provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","stars":5,"status":"ACTIVE","status_label_ar":"نشط","status_label_en":"Active","updated_at":"2026-11-01T08:00:00Z"}
 type Hotel struct {
-	Address     *string            `json:"address"`
-	City        string             `json:"city"`
-	CreatedAt   time.Time          `json:"created_at"`
-	Description *string            `json:"description"`
-	ID          openapi_types.UUID `json:"id"`
-	Name        string             `json:"name"`
-	ProviderID  openapi_types.UUID `json:"provider_id"`
-	Stars       *int               `json:"stars"`
+	Address *string `json:"address"`
+
+	// AffectedTrips In the answer to a change that has taken it out of use (another status than ACTIVE), and only there: the published trips, still to
+	// leave, that use it, by departure. They stay published; each can be given another one.
+	AffectedTrips *AffectedTrips `json:"affected_trips,omitempty"`
+
+	// AffectedTripsTotal How many trips there are; `affected_trips` names the first 50.
+	AffectedTripsTotal *int64             `json:"affected_trips_total,omitempty"`
+	City               string             `json:"city"`
+	CreatedAt          time.Time          `json:"created_at"`
+	Description        *string            `json:"description"`
+	ID                 openapi_types.UUID `json:"id"`
+	Name               string             `json:"name"`
+	ProviderID         openapi_types.UUID `json:"provider_id"`
+	Stars              *int               `json:"stars"`
 
 	// Status Whether it can be used.
 	Status        ResourceStatus `json:"status"`
@@ -1504,8 +1540,15 @@ type Incident struct {
 	Note                 *string             `json:"note"`
 	PaymentTransactionID *openapi_types.UUID `json:"payment_transaction_id"`
 	RefundID             *openapi_types.UUID `json:"refund_id"`
-	ResolvedAt           *time.Time          `json:"resolved_at"`
-	ResolvedBy           *openapi_types.UUID `json:"resolved_by"`
+
+	// Repair The step that puts right what the incident is about, as far as the service knows one; null without one. It is found anew with each answer, so that it says
+	// whether the step is still to be made.
+	//
+	//
+	// Example: {"amount":1149,"currency":"SAR","kind":"REFUND_PAYMENT","payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","refund_id":null,"state":"DUE"}
+	Repair     *IncidentRepair     `json:"repair,omitempty"`
+	ResolvedAt *time.Time          `json:"resolved_at"`
+	ResolvedBy *openapi_types.UUID `json:"resolved_by"`
 
 	// ResolvedByName Also of an account that was removed since.
 	ResolvedByName *string `json:"resolved_by_name"`
@@ -1585,6 +1628,40 @@ type IncidentNoteRequest struct {
 type IncidentNotesAnswer struct {
 	Data []IncidentNote `json:"data"`
 }
+
+// IncidentRepair The step that puts right what the incident is about, as far as the service knows one; null without one. It is found anew with each answer, so that it says
+// whether the step is still to be made.
+//
+// Example: {"amount":1149,"currency":"SAR","kind":"REFUND_PAYMENT","payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","refund_id":null,"state":"DUE"}
+type IncidentRepair struct {
+	// Amount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	Amount Money `json:"amount"`
+
+	// Currency ISO 4217. SAR, but of the refund by hand of money that a gateway took in another currency.
+	Currency TakenCurrency `json:"currency"`
+
+	// Kind REFUND_PAYMENT: give the whole payment back (`POST /api/v1/admin/payment-transactions/{id}/refund`). PAY_OUT_REFUND: pay the refund out by bank transfer and
+	// confirm it (`POST /api/v1/admin/refunds/{id}/confirm-payout`).
+	Kind IncidentRepairKind `json:"kind"`
+
+	// PaymentTransactionID The payment whose money it is.
+	PaymentTransactionID openapi_types.UUID `json:"payment_transaction_id"`
+
+	// RefundID The refund that has to be paid out, or by which the money goes back; null before there is one.
+	RefundID *openapi_types.UUID `json:"refund_id"`
+
+	// State DUE: it has to be made. UNDER_WAY: a refund was ordered and has not ended. DONE: the money has gone back.
+	State IncidentRepairState `json:"state"`
+}
+
+// IncidentRepairKind REFUND_PAYMENT: give the whole payment back (`POST /api/v1/admin/payment-transactions/{id}/refund`). PAY_OUT_REFUND: pay the refund out by bank transfer and
+// confirm it (`POST /api/v1/admin/refunds/{id}/confirm-payout`).
+type IncidentRepairKind = models.RepairKind
+
+// IncidentRepairState DUE: it has to be made. UNDER_WAY: a refund was ordered and has not ended. DONE: the money has gone back.
+type IncidentRepairState = models.RepairState
 
 // IncidentStatus Whether the incident is resolved.
 type IncidentStatus string
@@ -1691,6 +1768,10 @@ type MarkRecordsTransferredRequest struct {
 
 	// PayoutReference For instance the bank transfer's number.
 	PayoutReference *string `json:"payout_reference,omitempty"`
+
+	// ReferenceMustBeNew true: when another payout has the `payout_reference` already, nothing is changed and the answer is 409 `PAYOUT_REFERENCE_USED`, with the names of its
+	// companies in `details.companies` and, of refunds that were paid out by hand, the bookings in `details.bookings`. Upper and lower case are alike.
+	ReferenceMustBeNew *bool `json:"reference_must_be_new,omitempty"`
 }
 
 // MarkTransferredRequest How it was paid out.
@@ -1702,6 +1783,10 @@ type MarkTransferredRequest struct {
 
 	// PayoutReference For instance the bank transfer's number.
 	PayoutReference *string `json:"payout_reference,omitempty"`
+
+	// ReferenceMustBeNew true: when another payout has the `payout_reference` already, nothing is changed and the answer is 409 `PAYOUT_REFERENCE_USED`, with the names of its
+	// companies in `details.companies` and, of refunds that were paid out by hand, the bookings in `details.bookings`. Upper and lower case are alike.
+	ReferenceMustBeNew *bool `json:"reference_must_be_new,omitempty"`
 }
 
 // MessageChannel The way that a message takes.
@@ -1783,13 +1868,16 @@ type OpenSession struct {
 
 // OwnAccount The own account.
 //
-// Example: {"email":"traveller@rihla.test","email_verified":true,"id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","locale":"ar","name":"Traveller One","phone":"+966501234567","provider_id":null,"role":"END_USER","second_factor":false,"second_factor_needed":false,"stepped_up_until":null}
+// Example: {"email":"traveller@rihla.test","email_verified":true,"factor":"NONE","id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","locale":"ar","name":"Traveller One","phone":"+966501234567","provider_id":null,"role":"END_USER","second_factor":false,"second_factor_needed":false,"stepped_up_until":null}
 type OwnAccount struct {
 	Email string `json:"email"`
 
 	// EmailVerified The owner has proved to read the address.
-	EmailVerified bool               `json:"email_verified"`
-	ID            openapi_types.UUID `json:"id"`
+	EmailVerified bool `json:"email_verified"`
+
+	// Factor How this session proves once more who its owner is: `OWN` by a code (`/auth/step-up`), `ISSUER` by a new sign-in (`/auth/oidc/step-up`), `NONE` not at all.
+	Factor models.Factor      `json:"factor"`
+	ID     openapi_types.UUID `json:"id"`
 
 	// Locale A language of the service.
 	Locale Locale `json:"locale"`
@@ -1808,7 +1896,7 @@ type OwnAccount struct {
 	// SecondFactorNeeded The role must have one and has none: all else answers 403 `SECOND_FACTOR_NEEDED`.
 	SecondFactorNeeded bool `json:"second_factor_needed"`
 
-	// SteppedUpUntil Until when the last code of this session counts.
+	// SteppedUpUntil Until when the last code of this session counts, or its last sign-in at the identity provider.
 	SteppedUpUntil *time.Time `json:"stepped_up_until"`
 }
 
@@ -1816,7 +1904,7 @@ type OwnAccount struct {
 type OwnAccountAnswer struct {
 	// Data The own account.
 	//
-	// Example: {"email":"traveller@rihla.test","email_verified":true,"id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","locale":"ar","name":"Traveller One","phone":"+966501234567","provider_id":null,"role":"END_USER","second_factor":false,"second_factor_needed":false,"stepped_up_until":null}
+	// Example: {"email":"traveller@rihla.test","email_verified":true,"factor":"NONE","id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","locale":"ar","name":"Traveller One","phone":"+966501234567","provider_id":null,"role":"END_USER","second_factor":false,"second_factor_needed":false,"stepped_up_until":null}
 	Data OwnAccount `json:"data"`
 }
 
@@ -2017,6 +2105,12 @@ type PaymentTransaction struct {
 	// Reference The gateway's checkout or refund id.
 	Reference *string `json:"reference"`
 
+	// RefundReservedAmount What is promised to refunds that have not ended.
+	RefundReservedAmount *Money `json:"refund_reserved_amount,omitempty"`
+
+	// RefundedAmount What has gone back of it, in the currency that was taken.
+	RefundedAmount *Money `json:"refunded_amount,omitempty"`
+
 	// Status The state of a payment transaction. REFUNDED and PARTIAL_REFUND are those of a refund's own transaction.
 	Status        TransactionStatus  `json:"status"`
 	StatusLabelAr string             `json:"status_label_ar"`
@@ -2096,6 +2190,12 @@ type PaymentTransactionDetail struct {
 
 	// Reference The gateway's checkout or refund id.
 	Reference *string `json:"reference"`
+
+	// RefundReservedAmount What is promised to refunds that have not ended.
+	RefundReservedAmount *Money `json:"refund_reserved_amount,omitempty"`
+
+	// RefundedAmount What has gone back of it, in the currency that was taken.
+	RefundedAmount *Money `json:"refunded_amount,omitempty"`
 
 	// Status The state of a payment transaction. REFUNDED and PARTIAL_REFUND are those of a refund's own transaction.
 	Status        TransactionStatus `json:"status"`
@@ -2443,6 +2543,9 @@ type Refund struct {
 	// Currency ISO 4217. SAR, but of the refund by hand of money that a gateway took in another currency.
 	Currency TakenCurrency `json:"currency"`
 
+	// CustomerName The contact of the booking; null without a booking.
+	CustomerName *string `json:"customer_name,omitempty"`
+
 	// FailureCode GATEWAY_REJECTED: the gateway refused it. PAYOUT_REJECTED: finance staff did. APPROVAL_REJECTED: it was not approved. APPROVAL_EXPIRED: not in time.
 	FailureCode *string `json:"failure_code"`
 
@@ -2476,8 +2579,12 @@ type Refund struct {
 	PayoutReference *string `json:"payout_reference"`
 
 	// PolicyPercent Of what was paid, for POLICY; null for the others.
-	PolicyPercent *int    `json:"policy_percent"`
-	Reason        *string `json:"reason"`
+	PolicyPercent *int `json:"policy_percent"`
+
+	// ProviderID The company whose booking or campaign it is.
+	ProviderID   *openapi_types.UUID `json:"provider_id,omitempty"`
+	ProviderName *string             `json:"provider_name,omitempty"`
+	Reason       *string             `json:"reason"`
 
 	// ReasonCode Which terms gave the percentage of a refund by POLICY; null for the others. The values are those of a quote.
 	ReasonCode *RefundPolicyReason `json:"reason_code"`
@@ -2501,6 +2608,9 @@ type Refund struct {
 	Status        RefundStatus `json:"status"`
 	StatusLabelAr string       `json:"status_label_ar"`
 	StatusLabelEn string       `json:"status_label_en"`
+
+	// TripTitle Of the booking; null without one.
+	TripTitle *string `json:"trip_title,omitempty"`
 }
 
 // RefundAnswer defines model for RefundAnswer.
@@ -2744,10 +2854,16 @@ type ResourceStatus = string
 //
 // Example: {"amenities":["mosque","fuel"],"city":"Al Majmaah","created_at":"2026-11-01T08:00:00Z","id":"019ab0c2-7000-7aaa-8bbb-000000000005","latitude":25.903918,"longitude":45.345604,"name":"Demo Rest Stop","provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","status":"ACTIVE","status_label_ar":"نشط","status_label_en":"Active","updated_at":"2026-11-01T08:00:00Z"}
 type RestStop struct {
-	Amenities []string           `json:"amenities"`
-	City      string             `json:"city"`
-	CreatedAt time.Time          `json:"created_at"`
-	ID        openapi_types.UUID `json:"id"`
+	// AffectedTrips In the answer to a change that has taken it out of use (another status than ACTIVE), and only there: the published trips, still to
+	// leave, that use it, by departure. They stay published; each can be given another one.
+	AffectedTrips *AffectedTrips `json:"affected_trips,omitempty"`
+
+	// AffectedTripsTotal How many trips there are; `affected_trips` names the first 50.
+	AffectedTripsTotal *int64             `json:"affected_trips_total,omitempty"`
+	Amenities          []string           `json:"amenities"`
+	City               string             `json:"city"`
+	CreatedAt          time.Time          `json:"created_at"`
+	ID                 openapi_types.UUID `json:"id"`
 
 	// Latitude Degrees.
 	Latitude *json.Number `json:"latitude"`
@@ -2853,6 +2969,22 @@ type SessionsAnswer struct {
 	Data []OpenSession `json:"data"`
 }
 
+// SignOnAddress Where a browser goes to sign in.
+//
+// Example: {"location":"https://identity.example/authorize?client_id=rihla"}
+type SignOnAddress struct {
+	// Location An address of the identity provider.
+	Location string `json:"location"`
+}
+
+// SignOnAddressAnswer defines model for SignOnAddressAnswer.
+type SignOnAddressAnswer struct {
+	// Data Where a browser goes to sign in.
+	//
+	// Example: {"location":"https://identity.example/authorize?client_id=rihla"}
+	Data SignOnAddress `json:"data"`
+}
+
 // SingleSignOn Single sign-on of the platform's own people.
 //
 // Example: {"enabled":false}
@@ -2945,6 +3077,14 @@ type StepUpAnswer struct {
 	//
 	// Example: {"stepped_up_until":"2026-11-25T08:10:00Z"}
 	Data StepUp `json:"data"`
+}
+
+// StepUpSignOn Where the browser comes back to.
+//
+// Example: {"return_to":"/console/refunds"}
+type StepUpSignOn struct {
+	// ReturnTo A path below `/console`.
+	ReturnTo *string `json:"return_to,omitempty"`
 }
 
 // Tag A word or two.
@@ -3887,6 +4027,25 @@ type ListRefundsParams struct {
 	// BookingID Only what belongs to this booking.
 	BookingID *BookingIDFilter `form:"booking_id,omitempty" json:"booking_id,omitempty"`
 
+	// PaymentTransactionID Only refunds of this payment.
+	PaymentTransactionID *openapi_types.UUID `form:"payment_transaction_id,omitempty" json:"payment_transaction_id,omitempty"`
+
+	// ProviderID Only refunds of bookings and campaigns of this company.
+	ProviderID *openapi_types.UUID `form:"provider_id,omitempty" json:"provider_id,omitempty"`
+
+	// Search Finds refunds as their bookings and payments are found (`search` of `GET /api/v1/admin/bookings`), and besides by any part of the `payout_reference` of a
+	// refund that was paid out by hand.
+	Search *string `form:"search,omitempty" json:"search,omitempty"`
+
+	// Period Calendar period in Asia/Riyadh; the week starts on Sunday. `custom` needs `date_from` and `date_to`, which alone mean the same. Without any of them, everything.
+	Period *Period `form:"period,omitempty" json:"period,omitempty"`
+
+	// DateFrom First day of a custom period (Asia/Riyadh).
+	DateFrom *DateFrom `form:"date_from,omitempty" json:"date_from,omitempty"`
+
+	// DateTo Last day of a custom period, which has at most 366 days.
+	DateTo *DateTo `form:"date_to,omitempty" json:"date_to,omitempty"`
+
 	// Sort `created_at`, `amount`. Default `-created_at`.
 	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
 
@@ -4533,6 +4692,9 @@ type LoginTOTPJSONRequestBody = SecondFactorLogin
 // LogoutJSONRequestBody defines body for Logout for application/json ContentType.
 type LogoutJSONRequestBody = RefreshRequest
 
+// StepUpBySignOnJSONRequestBody defines body for StepUpBySignOn for application/json ContentType.
+type StepUpBySignOnJSONRequestBody = StepUpSignOn
+
 // RefreshTokensJSONRequestBody defines body for RefreshTokens for application/json ContentType.
 type RefreshTokensJSONRequestBody = RefreshRequest
 
@@ -4745,6 +4907,9 @@ type ServerInterface interface {
 	// ConfirmRefundPayout Confirm that a refund was paid out by hand
 	// (POST /api/v1/admin/refunds/{id}/confirm-payout)
 	ConfirmRefundPayout(c *fiber.Ctx, id ID) error
+	// PreviewOrderedRefund See what an ordered refund will do
+	// (GET /api/v1/admin/refunds/{id}/preview)
+	PreviewOrderedRefund(c *fiber.Ctx, id ID) error
 	// RejectRefund Reject or withdraw a refund that waits for its approval
 	// (POST /api/v1/admin/refunds/{id}/reject)
 	RejectRefund(c *fiber.Ctx, id ID) error
@@ -4802,6 +4967,9 @@ type ServerInterface interface {
 	// StartSingleSignOn Begin single sign-on
 	// (GET /api/v1/auth/oidc/start)
 	StartSingleSignOn(c *fiber.Ctx, params StartSingleSignOnParams) error
+	// StepUpBySignOn Sign in at the identity provider once more
+	// (POST /api/v1/auth/oidc/step-up)
+	StepUpBySignOn(c *fiber.Ctx) error
 	// RefreshTokens Exchange a refresh token
 	// (POST /api/v1/auth/refresh)
 	RefreshTokens(c *fiber.Ctx, params RefreshTokensParams) error
@@ -7358,6 +7526,48 @@ func (siw *ServerInterfaceWrapper) ListRefunds(c *fiber.Ctx) error {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter booking_id: %w", err).Error())
 	}
 
+	// ------------- Optional query parameter "payment_transaction_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "payment_transaction_id", query, &params.PaymentTransactionID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter payment_transaction_id: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "provider_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "provider_id", query, &params.ProviderID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter provider_id: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "search" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "search", query, &params.Search, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter search: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "period" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "period", query, &params.Period, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter period: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "date_from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "date_from", query, &params.DateFrom, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter date_from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "date_to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "date_to", query, &params.DateTo, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter date_to: %w", err).Error())
+	}
+
 	// ------------- Optional query parameter "sort" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "sort", query, &params.Sort, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -7475,6 +7685,35 @@ func (siw *ServerInterfaceWrapper) ConfirmRefundPayout(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ConfirmRefundPayout(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// PreviewOrderedRefund operation middleware
+func (siw *ServerInterfaceWrapper) PreviewOrderedRefund(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.PreviewOrderedRefund(c, id)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -8115,6 +8354,24 @@ func (siw *ServerInterfaceWrapper) StartSingleSignOn(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.StartSingleSignOn(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// StepUpBySignOn operation middleware
+func (siw *ServerInterfaceWrapper) StepUpBySignOn(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.StepUpBySignOn(c)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -11539,6 +11796,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Post(options.BaseURL+"/api/v1/admin/refunds/:id/confirm-payout", wrapper.ConfirmRefundPayout)
 
+	router.Get(options.BaseURL+"/api/v1/admin/refunds/:id/preview", wrapper.PreviewOrderedRefund)
+
 	router.Post(options.BaseURL+"/api/v1/admin/refunds/:id/reject", wrapper.RejectRefund)
 
 	router.Post(options.BaseURL+"/api/v1/admin/refunds/:id/reject-payout", wrapper.RejectRefundPayout)
@@ -11576,6 +11835,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 	router.Get(options.BaseURL+"/api/v1/auth/oidc/callback", wrapper.FinishSingleSignOn)
 
 	router.Get(options.BaseURL+"/api/v1/auth/oidc/start", wrapper.StartSingleSignOn)
+
+	router.Post(options.BaseURL+"/api/v1/auth/oidc/step-up", wrapper.StepUpBySignOn)
 
 	router.Post(options.BaseURL+"/api/v1/auth/refresh", wrapper.RefreshTokens)
 
@@ -12809,6 +13070,23 @@ func (response ConfirmRefundPayout202JSONResponse) VisitConfirmRefundPayoutRespo
 	return ctx.JSON(&response)
 }
 
+type PreviewOrderedRefundRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type PreviewOrderedRefundResponseObject interface {
+	VisitPreviewOrderedRefundResponse(ctx *fiber.Ctx) error
+}
+
+type PreviewOrderedRefund200JSONResponse RefundPreviewAnswer
+
+func (response PreviewOrderedRefund200JSONResponse) VisitPreviewOrderedRefundResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
 type RejectRefundRequestObject struct {
 	ID   ID `json:"id"`
 	Body *RejectRefundJSONRequestBody
@@ -13168,6 +13446,23 @@ func (response StartSingleSignOn303Response) VisitStartSingleSignOnResponse(ctx 
 	ctx.Response().Header.Set("Location", fmt.Sprint(response.Headers.Location))
 	ctx.Status(303)
 	return nil
+}
+
+type StepUpBySignOnRequestObject struct {
+	Body *StepUpBySignOnJSONRequestBody
+}
+
+type StepUpBySignOnResponseObject interface {
+	VisitStepUpBySignOnResponse(ctx *fiber.Ctx) error
+}
+
+type StepUpBySignOn200JSONResponse SignOnAddressAnswer
+
+func (response StepUpBySignOn200JSONResponse) VisitStepUpBySignOnResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
 }
 
 type RefreshTokensRequestObject struct {
@@ -14904,6 +15199,9 @@ type StrictServerInterface interface {
 	// ConfirmRefundPayout Confirm that a refund was paid out by hand
 	// (POST /api/v1/admin/refunds/{id}/confirm-payout)
 	ConfirmRefundPayout(ctx context.Context, request ConfirmRefundPayoutRequestObject) (ConfirmRefundPayoutResponseObject, error)
+	// PreviewOrderedRefund See what an ordered refund will do
+	// (GET /api/v1/admin/refunds/{id}/preview)
+	PreviewOrderedRefund(ctx context.Context, request PreviewOrderedRefundRequestObject) (PreviewOrderedRefundResponseObject, error)
 	// RejectRefund Reject or withdraw a refund that waits for its approval
 	// (POST /api/v1/admin/refunds/{id}/reject)
 	RejectRefund(ctx context.Context, request RejectRefundRequestObject) (RejectRefundResponseObject, error)
@@ -14961,6 +15259,9 @@ type StrictServerInterface interface {
 	// StartSingleSignOn Begin single sign-on
 	// (GET /api/v1/auth/oidc/start)
 	StartSingleSignOn(ctx context.Context, request StartSingleSignOnRequestObject) (StartSingleSignOnResponseObject, error)
+	// StepUpBySignOn Sign in at the identity provider once more
+	// (POST /api/v1/auth/oidc/step-up)
+	StepUpBySignOn(ctx context.Context, request StepUpBySignOnRequestObject) (StepUpBySignOnResponseObject, error)
 	// RefreshTokens Exchange a refresh token
 	// (POST /api/v1/auth/refresh)
 	RefreshTokens(ctx context.Context, request RefreshTokensRequestObject) (RefreshTokensResponseObject, error)
@@ -16729,6 +17030,33 @@ func (sh *strictHandler) ConfirmRefundPayout(ctx *fiber.Ctx, id ID) error {
 	return nil
 }
 
+// PreviewOrderedRefund operation middleware
+func (sh *strictHandler) PreviewOrderedRefund(ctx *fiber.Ctx, id ID) error {
+	var request PreviewOrderedRefundRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.PreviewOrderedRefund(ctx.UserContext(), request.(PreviewOrderedRefundRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PreviewOrderedRefund")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PreviewOrderedRefundResponseObject); ok {
+		if err := validResponse.VisitPreviewOrderedRefundResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // RejectRefund operation middleware
 func (sh *strictHandler) RejectRefund(ctx *fiber.Ctx, id ID) error {
 	var request RejectRefundRequestObject
@@ -17340,6 +17668,45 @@ func (sh *strictHandler) StartSingleSignOn(ctx *fiber.Ctx, params StartSingleSig
 		return err
 	} else if validResponse, ok := response.(StartSingleSignOnResponseObject); ok {
 		if err := validResponse.VisitStartSingleSignOnResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// StepUpBySignOn operation middleware
+func (sh *strictHandler) StepUpBySignOn(ctx *fiber.Ctx) error {
+	var request StepUpBySignOnRequestObject
+
+	var body StepUpBySignOnJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.StepUpBySignOn(ctx.UserContext(), request.(StepUpBySignOnRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "StepUpBySignOn")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(StepUpBySignOnResponseObject); ok {
+		if err := validResponse.VisitStepUpBySignOnResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -49,6 +49,9 @@ type Deps struct {
 	Observe func(route, method string, status int, took time.Duration)
 	// PublicURL is where clients reach the API; when it is https, plain HTTP is redirected there. May be empty.
 	PublicURL string
+	// PayURL is where customers reach pages on which they pay. On its host, when it is another one than PublicURL's, nothing else is
+	// answered, and those pages nowhere else. May be empty.
+	PayURL string
 	// TrustedProxies are addresses and CIDR blocks whose X-Forwarded-* headers are believed. May be empty.
 	TrustedProxies []string
 }
@@ -60,6 +63,8 @@ type Chain struct {
 	proxies    proxies
 	// httpsURL is where plain HTTP is redirected to; empty for no redirect.
 	httpsURL string
+	// pages is the host of the pages on which customers pay; its name is empty when it is that of everything else.
+	pages    pageHost
 	refused  refusals
 	suspects *suspects
 }
@@ -85,7 +90,9 @@ func New(doc *openapi3.T, deps Deps) (*Chain, error) {
 		return nil, err
 	}
 
-	c := &Chain{deps: deps, operations: operations, proxies: trusted, suspects: newSuspects(time.Now)}
+	c := &Chain{
+		deps: deps, operations: operations, proxies: trusted, suspects: newSuspects(time.Now), pages: pagesOf(deps.PayURL, deps.PublicURL),
+	}
 	if strings.HasPrefix(deps.PublicURL, "https://") {
 		c.httpsURL = strings.TrimRight(deps.PublicURL, "/")
 	}
@@ -130,7 +137,11 @@ func (c *Chain) Requests(f *fiber.Ctx) error {
 	ctx := c.begin(f)
 
 	var err error
-	if !c.redirectPlain(f) {
+	switch {
+	case c.redirectPlain(f):
+	case !c.pages.serves(f):
+		err = c.HandleError(f, models.NotFound())
+	default:
 		if err = recovered(f); err != nil {
 			err = c.HandleError(f, err)
 		}
@@ -157,6 +168,10 @@ func (c *Chain) begin(f *fiber.Ctx) context.Context {
 		ip:     c.proxies.clientAddr(f).String(),
 		agent:  strings.Clone(f.Get(fiber.HeaderUserAgent)),
 	}
+	if by, ok := c.deps.Auth.(halfAuthenticator); ok {
+		r.identify = by.Identify
+	}
+
 	r.readCookies(f)
 
 	ctx := withRequest(f.UserContext(), r)

@@ -49,7 +49,7 @@ func (c *Chain) check(f *fiber.Ctx, op *contract.Operation, r *request) error {
 		return err
 	}
 
-	if err = c.deps.Limits.Check(f, op, r.ip, r.principal); err != nil {
+	if err = c.deps.Limits.Check(f, op, r.ip, r.principal, r.webhook.Channel); err != nil {
 		return err
 	}
 

@@ -2,9 +2,6 @@ package middleware
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -21,30 +18,40 @@ import (
 const (
 	accessCookie  = "__Host-rihla_access"
 	refreshCookie = "__Host-rihla_refresh"
-	signOnCookie  = "__Host-rihla_oidc"
 	sessionHeader = "X-Session"
 	byCookie      = "cookie"
-	// signOnFor is how long a browser may stay at an identity provider.
-	signOnFor = 10 * time.Minute
 )
 
 // cookies are a request's, and those of its answer.
 type cookies struct {
 	asked   bool // the session is one by cookie, as the header says
+	access  string
 	refresh string
-	signOn  string // the log-in at an identity provider that the browser comes back from
+	signOns []string // the log-ins at an identity provider that the browser has begun
 	set     []fiber.Cookie
 }
 
 // readCookies reads what the handlers of sessions need; the access token is read where it is looked for.
 func (r *request) readCookies(f *fiber.Ctx) {
 	if strings.EqualFold(f.Get(sessionHeader), byCookie) {
-		r.cookies.asked, r.cookies.refresh = true, strings.Clone(f.Cookies(refreshCookie))
+		r.cookies.asked = true
+		r.readSession(f)
 	}
 
-	if f.Path() == auth.SignOnCallback {
-		r.cookies.signOn = strings.Clone(f.Cookies(signOnCookie))
+	switch f.Path() {
+	case auth.SignOnStart: // a browser goes there without a header of ours, and leaves a session behind
+		if !crossSite(f) {
+			r.readSession(f)
+		}
+
+		r.readSignOns(f)
+	case auth.SignOnCallback, auth.SignOnStepUp:
+		r.readSignOns(f)
 	}
+}
+
+func (r *request) readSession(f *fiber.Ctx) {
+	r.cookies.access, r.cookies.refresh = strings.Clone(f.Cookies(accessCookie)), strings.Clone(f.Cookies(refreshCookie))
 }
 
 // writeCookies sets what a handler has left, unless the answer is none of a session.
@@ -68,7 +75,7 @@ func tokenOf(f *fiber.Ctx, r *request) (string, error) {
 
 	switch {
 	case header != "" || token == "":
-		return "", models.Errorf(models.CodeUnauthenticated, "A valid access token is required.")
+		return "", models.Because(models.CauseNoToken)
 	case crossSite(f):
 		return "", errCrossSite()
 	case f.Method() != http.MethodGet && f.Method() != http.MethodHead && !r.cookies.asked:
@@ -94,6 +101,22 @@ func ByCookie(ctx context.Context) bool { return requestOf(ctx).cookies.asked }
 
 // RefreshCookie is the refresh token of a session by cookie; empty without one.
 func RefreshCookie(ctx context.Context) string { return requestOf(ctx).cookies.refresh }
+
+// CookieSession is whose session by cookie the request comes with, by the access token alone; the zero value without a good one. It is for
+// operations that end the session: whether it is over already makes no difference to them.
+func CookieSession(ctx context.Context) auth.Principal {
+	r := requestOf(ctx)
+	if r.cookies.access == "" || r.identify == nil {
+		return auth.Principal{}
+	}
+
+	p, err := r.identify(ctx, r.cookies.access)
+	if err != nil {
+		return auth.Principal{}
+	}
+
+	return p
+}
 
 // SetSession has the answer keep a session in the browser. Each cookie lives as long as its token.
 func SetSession(ctx context.Context, access string, accessFor time.Duration, refresh string, refreshFor time.Duration) {
@@ -122,31 +145,3 @@ func cookie(name, value string, lives time.Duration) fiber.Cookie {
 
 // UseCookies has the answer of an operation that only browsers call keep its session in cookies.
 func UseCookies(ctx context.Context) { requestOf(ctx).cookies.asked = true }
-
-// KeepSignOn has the browser keep a log-in at an identity provider until it comes back from there. The way back begins at another site,
-// so that a cookie for this site alone would not come with it.
-func KeepSignOn(ctx context.Context, a auth.SignOnAttempt) error {
-	text, err := json.Marshal(a)
-	if err != nil {
-		return fmt.Errorf("encode log-in: %w", err)
-	}
-
-	c := cookie(signOnCookie, base64.RawURLEncoding.EncodeToString(text), signOnFor)
-	c.SameSite = fiber.CookieSameSiteLaxMode
-	requestOf(ctx).cookies.set = append(requestOf(ctx).cookies.set, c)
-
-	return nil
-}
-
-// TakeSignOn is the log-in that the browser comes back from, once.
-func TakeSignOn(ctx context.Context) (a auth.SignOnAttempt, ok bool) {
-	r := requestOf(ctx)
-	r.cookies.set = append(r.cookies.set, cookie(signOnCookie, "", 0))
-
-	text, err := base64.RawURLEncoding.DecodeString(r.cookies.signOn)
-	if err != nil || json.Unmarshal(text, &a) != nil {
-		return a, false
-	}
-
-	return a, a.State != "" && a.Verifier != "" && a.Nonce != ""
-}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/google/uuid"
 
 	"rihla/api/ratelimit"
 	"rihla/internal/store/db"
@@ -59,6 +60,8 @@ var statusOf = map[models.Code]int{
 	models.CodeNoOpenCheckout:          http.StatusConflict,
 	models.CodeRefundAmountChanged:     http.StatusConflict,
 	models.CodePaymentDisputed:         http.StatusConflict,
+	models.CodeApprovalRequired:        http.StatusConflict,
+	models.CodePayoutReferenceUsed:     http.StatusConflict,
 }
 
 // unavailableRetry is what Retry-After says with a 503: a database or an orchestrator fails over in that order of time.
@@ -132,6 +135,8 @@ func (c *Chain) HandleError(f *fiber.Ctx, err error) error {
 		domain = models.Errorf(models.CodeURITooLong, "The address is too long.")
 	}
 
+	domain = c.sayHowToStepUp(ctx, domain)
+
 	status, ok := statusOf[domain.Code]
 	if !ok {
 		domain, status = models.Errorf(models.CodeInternal, "%s", unexpected), http.StatusInternalServerError
@@ -140,7 +145,7 @@ func (c *Chain) HandleError(f *fiber.Ctx, err error) error {
 	locale := Locale(ctx)
 	body := errorBody{
 		Code: domain.Code, Message: domain.Message, Details: domain.Details,
-		UIMessage: uiMessage(domain.Code, locale), UIDetails: uiDetails(status, domain.Details, locale),
+		UIMessage: uiMessage(domain.Code, domain.Cause, locale), UIDetails: uiDetails(status, domain.Details, locale),
 	}
 
 	if status >= http.StatusInternalServerError {
@@ -153,6 +158,23 @@ func (c *Chain) HandleError(f *fiber.Ctx, err error) error {
 	setRetryAfter(f, status, err)
 
 	return f.Status(status).JSON(errorAnswer{Error: body}, fiber.MIMEApplicationJSONCharsetUTF8)
+}
+
+// sayHowToStepUp completes STEP_UP_REQUIRED of a handler by how this caller proves once more who they are.
+func (c *Chain) sayHowToStepUp(ctx context.Context, err *models.Error) *models.Error {
+	caller := Principal(ctx)
+	if err.Code != models.CodeStepUpRequired || err.Details != nil || caller.UserID == uuid.Nil || c.deps.SteppedUp == nil {
+		return err
+	}
+
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
+	defer cancel()
+
+	if how, ok := errors.AsType[*models.Error](c.deps.SteppedUp(ctx, caller)); ok && how.Code == models.CodeStepUpRequired {
+		return how
+	}
+
+	return err
 }
 
 const unexpected = "An unexpected error occurred."

@@ -37,7 +37,12 @@ func (c *Chain) redirectPlain(f *fiber.Ctx) bool {
 		return false
 	}
 
-	f.Set(fiber.HeaderLocation, c.httpsURL+localTarget(f))
+	base := c.httpsURL
+	if c.pages.asked(f) {
+		base = c.pages.url
+	}
+
+	f.Set(fiber.HeaderLocation, base+localTarget(f))
 	f.Status(fiber.StatusPermanentRedirect)
 
 	return true

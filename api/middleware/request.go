@@ -21,6 +21,8 @@ type request struct {
 	principal auth.Principal
 	// standing checks the caller's token again; nil on an operation without one.
 	status func(ctx context.Context) error
+	// identify reads an access token, whoever's; nil where nothing does.
+	identify func(ctx context.Context, token string) (auth.Principal, error)
 	// account is set while the caller's account is still to be judged by the handler.
 	account *accountCheck
 	// webhook is set on an operation with x-raw-body.
@@ -57,7 +59,7 @@ func Principal(ctx context.Context) auth.Principal { return requestOf(ctx).princ
 func StillValid(ctx context.Context) error {
 	check := requestOf(ctx).status
 	if check == nil {
-		return models.Errorf(models.CodeUnauthenticated, "A valid access token is required.")
+		return models.Because(models.CauseNoToken)
 	}
 
 	return check(ctx)

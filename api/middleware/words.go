@@ -99,6 +99,10 @@ var codeWords = map[models.Code]translation{
 		"The customer's bank disputes this payment. Nothing of it can be refunded or paid out until the dispute is over.",
 		"اعترض بنك العميل على هذه الدفعة. لا يمكن استرداد شيء منها أو تحويله حتى ينتهي الاعتراض.",
 	},
+	models.CodeApprovalRequired: {
+		"This is more than one person may do within 24 hours. Another person has to do the rest.",
+		"يتجاوز هذا ما يُسمح به لشخص واحد خلال 24 ساعة. يجب أن يكمل شخص آخر الباقي.",
+	},
 	models.CodeBookingNotRefundable: {
 		"Nothing of this booking can be refunded.",
 		"لا يوجد مبلغ قابل للاسترداد لهذا الحجز.",
@@ -106,6 +110,10 @@ var codeWords = map[models.Code]translation{
 	models.CodeRecordNotTransferable: {
 		"A record cannot be marked as transferred.",
 		"لا يمكن تحديد السجل كمحوّل.",
+	},
+	models.CodePayoutReferenceUsed: {
+		"The payout reference was used before. Check it, and confirm that it is to be used again.",
+		"استُخدم مرجع التحويل هذا من قبل. تحقق منه، ثم أكّد استخدامه مرة أخرى.",
 	},
 	models.CodeIdempotencyKeyInProcess: {
 		"The same request is still being handled. Wait a moment.",
@@ -153,8 +161,54 @@ var codeWords = map[models.Code]translation{
 	},
 }
 
+// causeWords are `ui_message` of errors whose code has more than one cause, by cause.
+var causeWords = map[models.Cause]translation{
+	models.CauseNoToken:      {"Please sign in to continue.", "سجّل الدخول للمتابعة."},
+	models.CauseTokenInvalid: {"Your sign-in was not recognised. Sign in again.", "تعذّر التحقق من جلستك. سجّل الدخول من جديد."},
+	models.CauseTokenExpired: {"Your sign-in has expired. Sign in again.", "انتهت صلاحية تسجيل دخولك. سجّل الدخول من جديد."},
+	models.CauseTokenRevoked: {
+		"Your account was changed, so your sign-in has ended. Sign in again.",
+		"أُجري تغيير على حسابك فانتهت جلستك. سجّل الدخول من جديد.",
+	},
+	models.CauseAccountGone: {
+		"This account was closed or locked. Contact support if this is not right.",
+		"هذا الحساب مغلق أو موقوف. تواصل مع الدعم إذا كان ذلك غير صحيح.",
+	},
+	models.CauseSessionOver: {"Your session has ended. Sign in again.", "انتهت جلستك. سجّل الدخول من جديد."},
+	models.CauseWrongPassword: {
+		"The e-mail address or the password is wrong.", "البريد الإلكتروني أو كلمة المرور غير صحيحة.",
+	},
+	models.CauseWrongCode: {
+		"The code is wrong, or was used before. Wait for the next one and try again.",
+		"الرمز غير صحيح أو سبق استخدامه. انتظر الرمز التالي ثم حاول مرة أخرى.",
+	},
+	models.CauseNoChallenge: {
+		"It took too long, or there were too many wrong codes. Sign in with your password again.",
+		"انتهت المهلة أو كثرت الرموز الخاطئة. سجّل الدخول بكلمة المرور من جديد.",
+	},
+	models.CauseAccountChanged: {
+		"Your account was changed a moment ago. Sign in again.", "أُجري تغيير على حسابك قبل لحظات. سجّل الدخول مرة أخرى.",
+	},
+	models.CauseRefreshToken: {
+		"You were signed out on this device. Sign in again.", "سُجّل خروجك من هذا الجهاز. سجّل الدخول من جديد.",
+	},
+	models.CauseStepUpByCode: {
+		"Type a code of your authenticator app to do this.", "أدخل رمزًا من تطبيق المصادقة لتنفيذ هذا الإجراء.",
+	},
+	models.CauseStepUpBySignOn: {
+		"Sign in at your identity provider once more to do this.", "سجّل الدخول لدى مزوّد الهوية مرة أخرى لتنفيذ هذا الإجراء.",
+	},
+	models.CauseStepUpByNewAuth: {
+		"Sign out and sign in once more to do this.", "سجّل الخروج ثم سجّل الدخول مرة أخرى لتنفيذ هذا الإجراء.",
+	},
+}
+
 // uiMessage is `ui_message` of an error.
-func uiMessage(code models.Code, locale models.Locale) string {
+func uiMessage(code models.Code, cause models.Cause, locale models.Locale) string {
+	if text, ok := causeWords[cause]; ok {
+		return text.in(locale)
+	}
+
 	text, ok := codeWords[code]
 	if !ok {
 		text = unknownCode

@@ -192,3 +192,45 @@ func TestWordsWithValues(t *testing.T) {
 	require.Equal(t, map[string][]string{"a": {"هذا الحقل مطلوب"}}, uiDetails(422, map[string][]string{"a": {"is required"}}, models.LocaleArabic))
 	require.Nil(t, uiDetails(500, map[string][]string{"request_id": {"x"}}, models.LocaleArabic))
 }
+
+// TestEveryCauseHasWords: each cause of a code is told in words of its own, in both languages, and every 401 has a cause.
+func TestEveryCauseHasWords(t *testing.T) {
+	t.Parallel()
+
+	seen := map[string]models.Cause{}
+
+	for _, cause := range models.Causes() {
+		text, ok := causeWords[cause]
+		require.True(t, ok, "%s has no ui_message: add it to causeWords", cause)
+		require.Regexp(t, `^[A-Z][^{}]*\.$`, text.en, cause)
+		require.Regexp(t, `^\p{Arabic}[^{}A-Za-z]*\.$`, text.ar, cause)
+
+		for _, words := range []string{text.en, text.ar} {
+			require.Empty(t, seen[words], "%s has the words of %s", cause, seen[words])
+			seen[words] = cause
+		}
+
+		err := models.Because(cause)
+		require.Equal(t, cause, err.Cause)
+		require.NotEmpty(t, err.Message, cause)
+		require.Contains(t, statusOf, err.Code, cause)
+		require.Equal(t, text.en, uiMessage(err.Code, err.Cause, models.LocaleEnglish))
+		require.Equal(t, text.ar, uiMessage(err.Code, err.Cause, models.LocaleArabic))
+	}
+
+	require.Len(t, causeWords, len(models.Causes()), "words of a cause that does not exist")
+
+	// No 401 of a person is made without its cause; a sign-on is answered by a page, and a gateway's signature is no person's.
+	without := regexp.MustCompile(`(Errorf|NewSignOnError|signOnError)\(models\.Code(Unauthenticated|InvalidCredentials)\b`)
+
+	require.NoError(t, filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, "signon.go") {
+			return err
+		}
+
+		text, err := os.ReadFile(path)
+		require.Empty(t, without.FindString(string(text)), path)
+
+		return err
+	}))
+}

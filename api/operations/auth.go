@@ -52,7 +52,7 @@ func (o *Operations) Login(ctx context.Context, r gen.LoginRequestObject) (gen.L
 	}
 
 	if try == nil {
-		return nil, models.Errorf(models.CodeInvalidCredentials, "The email or the password is wrong.")
+		return nil, models.Because(models.CauseWrongPassword)
 	}
 
 	if try.User.LockedAt != nil {
@@ -80,6 +80,10 @@ func (o *Operations) Login(ctx context.Context, r gen.LoginRequestObject) (gen.L
 	}
 
 	o.Logins.LoggedIn(ctx, r.Body.Email, try.From.Network)
+
+	if err := o.endCookieSession(ctx); err != nil {
+		return nil, err
+	}
 
 	tokens, err := o.tokens(ctx, &try.User, &session, plain)
 
@@ -173,7 +177,7 @@ func refreshToken(ctx context.Context, body *string) (string, error) {
 	case !middleware.ByCookie(ctx):
 		return "", models.Invalid("refresh_token", "is required")
 	case middleware.RefreshCookie(ctx) == "":
-		return "", models.Errorf(models.CodeInvalidCredentials, "The refresh token is not valid.")
+		return "", models.Because(models.CauseRefreshToken)
 	default:
 		return middleware.RefreshCookie(ctx), nil
 	}
@@ -204,16 +208,32 @@ func (o *Operations) Logout(ctx context.Context, r gen.LogoutRequestObject) (gen
 		middleware.ClearSession(ctx)
 	}
 
+	if r.Body.RefreshToken == nil && middleware.ByCookie(ctx) {
+		return gen.Logout204Response{}, o.endCookieSession(ctx)
+	}
+
 	token, err := refreshToken(ctx, r.Body.RefreshToken)
 	if err != nil {
-		if models.CodeOf(err) == models.CodeInvalidCredentials { // there is no session
-			return gen.Logout204Response{}, nil
-		}
-
 		return nil, err
 	}
 
 	return gen.Logout204Response{}, o.Store.Accounts.RevokeRefreshToken(ctx, auth.HashRefreshToken(token))
+}
+
+// endCookieSession ends the session that the browser has kept so far, by whichever of its cookies is left; without one nothing happens.
+func (o *Operations) endCookieSession(ctx context.Context) error {
+	if token := middleware.RefreshCookie(ctx); token != "" {
+		if err := o.Store.Accounts.RevokeRefreshToken(ctx, auth.HashRefreshToken(token)); err != nil {
+			return err
+		}
+	}
+
+	old := middleware.CookieSession(ctx)
+	if old.SessionID == uuid.Nil {
+		return nil
+	}
+
+	return o.Store.Accounts.LogOut(ctx, old.UserID, old.SessionID)
 }
 
 // GetMe is the caller's own account. A token of an account that is gone is no longer good.
@@ -230,14 +250,21 @@ func (o *Operations) GetMe(ctx context.Context, _ gen.GetMeRequestObject) (gen.G
 		EmailVerified: u.EmailVerifiedAt != nil, SecondFactor: u.SecondFactorAt != nil, SecondFactorNeeded: caller.MustEnrol,
 	}
 
+	seen := models.SecondFactor("")
+	if caller.IssuerFactor {
+		seen = models.SecondFactorIssuer
+	}
+
 	if caller.SessionID != uuid.Nil {
 		session, err := o.Store.Accounts.Session(ctx, u.ID, caller.SessionID)
 		if err != nil {
 			return nil, sessionOver(err)
 		}
 
-		out.SteppedUpUntil = utcOrNil(session.SteppedUpUntil(o.Now()))
+		out.SteppedUpUntil, seen = utcOrNil(session.SteppedUpUntil(o.Now())), session.SecondFactor
 	}
+
+	out.Factor = models.FactorOf(u.SecondFactorAt != nil, seen)
 
 	return gen.GetMe200JSONResponse{Data: out}, nil
 }
@@ -287,7 +314,7 @@ func (o *Operations) ChangePassword(ctx context.Context, r gen.ChangePasswordReq
 // of the same session gets.
 func sessionOver(err error) error {
 	if err != nil && models.CodeOf(err) == models.CodeNotFound {
-		return models.Errorf(models.CodeUnauthenticated, "The session has just been ended.")
+		return models.Because(models.CauseSessionOver)
 	}
 
 	return err

@@ -147,6 +147,7 @@ func (o *Operations) buses(ctx context.Context, buses []models.Bus) ([]gen.Bus, 
 
 func (o *Operations) busOf(b *models.Bus, photos []models.BusPhoto) gen.Bus {
 	label := models.ResourceStatusLabel(b.Status)
+	affected, total := affectedOf(b.Affected)
 
 	return gen.Bus{
 		ID: b.ID, ProviderID: b.ProviderID, PlateNumber: b.PlateNumber, Model: b.Model, Capacity: b.Capacity,
@@ -155,8 +156,21 @@ func (o *Operations) busOf(b *models.Bus, photos []models.BusPhoto) gen.Bus {
 		},
 		Features: b.Features, Photos: o.photosOf(photos),
 		Status: b.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN,
-		CreatedAt: utc(b.CreatedAt), UpdatedAt: utc(b.UpdatedAt),
+		CreatedAt: utc(b.CreatedAt), UpdatedAt: utc(b.UpdatedAt), AffectedTrips: affected, AffectedTripsTotal: total,
 	}
+}
+
+// affectedOf are the trips that use what was taken out of use; nil, and so not in the answer, of anything else.
+func affectedOf(a *models.Affected) (trips *gen.AffectedTrips, total *int64) {
+	if a == nil {
+		return nil, nil
+	}
+
+	all := mapEach(a.Trips, func(t *models.Trip) gen.AffectedTrip {
+		return gen.AffectedTrip{ID: t.ID, Title: t.Title, DepartureAt: utc(t.DepartureAt)}
+	})
+
+	return &all, &a.Total
 }
 
 func busPath(id uuid.UUID) string { return "/api/v1/provider/buses/" + id.String() }

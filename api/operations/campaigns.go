@@ -114,10 +114,10 @@ func campaignInput(c *models.AdCampaign) gen.AdCampaignInput {
 	}
 }
 
-// campaignOf is a campaign with what its payment costs at today's VAT rate (rules: prices.campaign).
+// campaignOf is a campaign with what its payment costs (rules: prices.campaign).
 func (o *Operations) campaignOf(c *models.AdCampaign) gen.AdCampaign {
-	label, rate := c.Status.Label(), o.Store.Policies().VATAd
-	amount, vat := models.AddVAT(c.Price, rate)
+	label := c.Status.Label()
+	amount, vat, rate := c.Cost(o.Store.Policies().VATAd)
 
 	return gen.AdCampaign{
 		ID: c.ID, ProviderID: c.ProviderID, TripID: c.TripID, Title: c.Title, Description: optional(c.Description),

@@ -17,7 +17,7 @@ import (
 )
 
 // PayPath is where pages of ours are on which customers pay; the page's id follows.
-const PayPath = "/pay/"
+const PayPath = middleware.PagesPath
 
 // ShowCheckoutPage shows the page of a company whose form runs on ours. A customer who comes from the form sees what is known of the
 // payment, and its gateway is asked: the query is no proof.
@@ -66,7 +66,7 @@ func (o *Operations) pageView(p *payments.PayPage, now time.Time) gateways.PageV
 	}
 
 	if v.ReturnURL == "" { // the page itself says what has become of it
-		v.ReturnURL = o.PublicURL + PayPath + p.PageData[gateways.DataPage]
+		v.ReturnURL = o.PayURL + PayPath + p.PageData[gateways.DataPage]
 	}
 
 	return v

@@ -2,8 +2,10 @@ package operations
 
 import (
 	"archive/zip"
+	"bytes"
 	"compress/flate"
 	"context"
+	"encoding/xml"
 	"fmt"
 	"io"
 	"strconv"
@@ -44,8 +46,8 @@ type workbook struct {
 	values []any
 }
 
-// newWorkbook begins a file. close must be called in the end.
-func newWorkbook(columns []ledger.ExportColumn, lang models.Locale, rowsPerSheet int) (*workbook, error) {
+// newWorkbook begins a file that was made now. close must be called in the end.
+func newWorkbook(columns []ledger.ExportColumn, lang models.Locale, rowsPerSheet int, now time.Time) (*workbook, error) {
 	r, err := newExportDir()
 	if err != nil {
 		return nil, fmt.Errorf("make room for the file: %w", err)
@@ -56,19 +58,33 @@ func newWorkbook(columns []ledger.ExportColumn, lang models.Locale, rowsPerSheet
 		styles: make([]int, len(columns)), cells: make([]excelize.Cell, len(columns)), values: make([]any, len(columns)),
 	}
 
-	// The library would name itself.
-	err = b.file.SetDocProps(&excelize.DocProperties{Creator: creatorName, LastModifiedBy: creatorName, Title: sheetNames.In(lang)})
-	if err == nil {
-		err = b.makeStyles()
-	}
+	b.file.Pkg.Store("docProps/core.xml", coreProperties(sheetNames.In(lang), now))
 
-	if err != nil {
+	if err = b.makeStyles(); err != nil {
 		b.close()
 
 		return nil, err
 	}
 
 	return b, nil
+}
+
+// coreProperties says who made the file, and when. The library would name itself and a moment of 2006, and writes an element
+// without a prefix, which exceljs refuses to read.
+func coreProperties(title string, now time.Time) []byte {
+	moment := now.UTC().Format(time.RFC3339)
+
+	var escaped bytes.Buffer
+
+	_ = xml.EscapeText(&escaped, []byte(title)) // a buffer takes all that is written to it
+
+	return fmt.Appendf(nil, `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+<cp:coreProperties xmlns:cp="http://schemas.openxmlformats.org/package/2006/metadata/core-properties"`+
+		` xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dcterms="http://purl.org/dc/terms/"`+
+		` xmlns:dcmitype="http://purl.org/dc/dcmitype/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">`+
+		`<dc:title>%s</dc:title><dc:creator>%s</dc:creator><cp:lastModifiedBy>%s</cp:lastModifiedBy>`+
+		`<dcterms:created xsi:type="dcterms:W3CDTF">%s</dcterms:created><dcterms:modified xsi:type="dcterms:W3CDTF">%s</dcterms:modified>`+
+		`</cp:coreProperties>`, escaped.Bytes(), creatorName, creatorName, moment, moment)
 }
 
 // close frees memory and disk, whatever has become of the file.
@@ -277,7 +293,7 @@ func (b *workbook) sendTo(w io.Writer, sums []models.RecordSum) error {
 
 // writeXLSX writes an export as a workbook. Its rows leave when all of them are there.
 func (o *Operations) writeXLSX(ctx context.Context, w io.Writer, f ledger.RecordFilter, lang models.Locale) (rows int64, err error) {
-	b, err := newWorkbook(ledger.ExportColumns(), lang, excelize.TotalRows)
+	b, err := newWorkbook(ledger.ExportColumns(), lang, excelize.TotalRows, o.Now())
 	if err != nil {
 		return 0, err
 	}

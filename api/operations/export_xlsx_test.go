@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"github.com/xuri/excelize/v2"
@@ -33,6 +34,9 @@ func sold(gross, commission, net string) []models.RecordSum {
 	}}
 }
 
+// madeAt is when the workbooks of these tests are made.
+var madeAt = time.Date(2026, time.March, 11, 9, 30, 0, 0, time.UTC)
+
 // lastRows are the rows at the end of a sheet.
 func lastRows(t *testing.T, file *excelize.File, sheet string, n int) [][]string {
 	t.Helper()
@@ -49,7 +53,7 @@ func TestWorkbook(t *testing.T) {
 
 	columns := ledger.ExportColumns()
 
-	b, err := newWorkbook(columns, models.LocaleEnglish, 3) // a header and two rows on each sheet
+	b, err := newWorkbook(columns, models.LocaleEnglish, 3, madeAt) // a header and two rows on each sheet
 	require.NoError(t, err)
 
 	for _, name := range []string{"رحلة العُلا", "=1+1", "-1", "a\x00b", strings.Repeat("x", 40_000)} {
@@ -103,6 +107,9 @@ func TestWorkbook(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "Rihla", made.Creator)
 	require.Equal(t, "Rihla", made.LastModifiedBy)
+	require.Equal(t, "Financial records", made.Title)
+	require.Equal(t, "2026-03-11T09:30:00Z", made.Created)
+	require.Equal(t, "2026-03-11T09:30:00Z", made.Modified)
 
 	for cell, want := range map[string]string{"A2": "RH-2026-000001", "B2": "2026-03-10", "E2": "رحلة العُلا", "E3": "=1+1", "F2": "-1,150.05", "H2": "999,999,999,999.99"} {
 		got, err := read.GetCellValue("Financial records", cell)
@@ -127,7 +134,7 @@ func TestWorkbook(t *testing.T) {
 func TestWorkbookInArabic(t *testing.T) {
 	t.Parallel()
 
-	b, err := newWorkbook(ledger.ExportColumns(), models.LocaleArabic, 8)
+	b, err := newWorkbook(ledger.ExportColumns(), models.LocaleArabic, 8, madeAt)
 	require.NoError(t, err)
 
 	defer b.close()
@@ -174,7 +181,7 @@ func TestWorkbookTotals(t *testing.T) {
 		}
 	}
 
-	b, err := newWorkbook(ledger.ExportColumns(), models.LocaleEnglish, excelize.TotalRows)
+	b, err := newWorkbook(ledger.ExportColumns(), models.LocaleEnglish, excelize.TotalRows, madeAt)
 	require.NoError(t, err)
 
 	defer b.close()
@@ -216,7 +223,7 @@ func TestWorkbookTotals(t *testing.T) {
 func TestEmptyWorkbook(t *testing.T) {
 	t.Parallel()
 
-	b, err := newWorkbook(ledger.ExportColumns(), models.LocaleEnglish, excelize.TotalRows)
+	b, err := newWorkbook(ledger.ExportColumns(), models.LocaleEnglish, excelize.TotalRows, madeAt)
 	require.NoError(t, err)
 
 	defer b.close()
@@ -241,7 +248,7 @@ func TestEmptyWorkbook(t *testing.T) {
 func TestWorkbookLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 
-	b, err := newWorkbook(ledger.ExportColumns(), models.LocaleEnglish, excelize.TotalRows)
+	b, err := newWorkbook(ledger.ExportColumns(), models.LocaleEnglish, excelize.TotalRows, madeAt)
 	require.NoError(t, err)
 
 	row := xlsxRow("RH-2026-000001", "2026-03-10", "SALE", strings.Repeat("y", 10_000))

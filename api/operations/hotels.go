@@ -52,7 +52,7 @@ func (o *Operations) GetHotel(ctx context.Context, r gen.GetHotelRequestObject) 
 
 // ReplaceHotel is PUT.
 func (o *Operations) ReplaceHotel(ctx context.Context, r gen.ReplaceHotelRequestObject) (gen.ReplaceHotelResponseObject, error) {
-	h, err := o.Store.Catalogue.UpdateHotel(ctx, actor(ctx), r.ID, replaced(r.Body, setHotel))
+	h, err := o.Store.Catalogue.UpdateHotel(ctx, actor(ctx), r.ID, replaced(r.Body, setHotel), o.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (o *Operations) ReplaceHotel(ctx context.Context, r gen.ReplaceHotelRequest
 
 // PatchHotel is PATCH.
 func (o *Operations) PatchHotel(ctx context.Context, r gen.PatchHotelRequestObject) (gen.PatchHotelResponseObject, error) {
-	h, err := o.Store.Catalogue.UpdateHotel(ctx, actor(ctx), r.ID, merged(ctx, hotelInput, setHotel))
+	h, err := o.Store.Catalogue.UpdateHotel(ctx, actor(ctx), r.ID, merged(ctx, hotelInput, setHotel), o.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -89,11 +89,12 @@ func hotelInput(h *models.Hotel) gen.HotelInput {
 
 func hotelOf(h *models.Hotel) gen.Hotel {
 	label := models.ResourceStatusLabel(h.Status)
+	affected, total := affectedOf(h.Affected)
 
 	return gen.Hotel{
 		ID: h.ID, ProviderID: h.ProviderID, Name: h.Name, City: h.City, Stars: h.Stars,
 		Address: optional(h.Address), Description: optional(h.Description),
 		Status: h.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN,
-		CreatedAt: utc(h.CreatedAt), UpdatedAt: utc(h.UpdatedAt),
+		CreatedAt: utc(h.CreatedAt), UpdatedAt: utc(h.UpdatedAt), AffectedTrips: affected, AffectedTripsTotal: total,
 	}
 }

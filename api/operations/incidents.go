@@ -22,7 +22,9 @@ func (o *Operations) ListIncidents(ctx context.Context, r gen.ListIncidentsReque
 		return nil, err
 	}
 
-	return gen.ListIncidents200JSONResponse{Data: mapEach(list.Items, o.incidentOf), Meta: metaOf(p, list)}, nil
+	data, err := o.incidentsOf(ctx, list.Items)
+
+	return gen.ListIncidents200JSONResponse{Data: data, Meta: metaOf(p, list)}, err
 }
 
 // ResolveIncident closes an incident with a note.
@@ -32,7 +34,12 @@ func (o *Operations) ResolveIncident(ctx context.Context, r gen.ResolveIncidentR
 		return nil, err
 	}
 
-	return gen.ResolveIncident200JSONResponse{Data: o.incidentOf(&i)}, nil
+	data, err := o.incidentsOf(ctx, []models.Incident{i})
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.ResolveIncident200JSONResponse{Data: data[0]}, nil
 }
 
 // GetIncident is one incident.
@@ -42,7 +49,12 @@ func (o *Operations) GetIncident(ctx context.Context, r gen.GetIncidentRequestOb
 		return nil, err
 	}
 
-	return gen.GetIncident200JSONResponse{Data: o.incidentOf(&i)}, nil
+	data, err := o.incidentsOf(ctx, []models.Incident{i})
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.GetIncident200JSONResponse{Data: data[0]}, nil
 }
 
 // AssignIncident says who looks after an incident.
@@ -52,7 +64,12 @@ func (o *Operations) AssignIncident(ctx context.Context, r gen.AssignIncidentReq
 		return nil, err
 	}
 
-	return gen.AssignIncident200JSONResponse{Data: o.incidentOf(&i)}, nil
+	data, err := o.incidentsOf(ctx, []models.Incident{i})
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.AssignIncident200JSONResponse{Data: data[0]}, nil
 }
 
 // ListIncidentAssignees lists who can look after incidents.
@@ -104,6 +121,28 @@ func incidentNoted(n *models.IncidentNote) gen.IncidentNoteAnswer {
 
 func incidentNoteOf(n *models.IncidentNote) gen.IncidentNote {
 	return gen.IncidentNote{ID: n.ID, AuthorID: n.AuthorID, AuthorName: n.AuthorName, Note: n.Note, CreatedAt: utc(n.CreatedAt)}
+}
+
+// incidentsOf are incidents with the steps that put them right.
+func (o *Operations) incidentsOf(ctx context.Context, all []models.Incident) ([]gen.Incident, error) {
+	repairs, err := o.Store.Refunds.Repairs(ctx, all)
+
+	return mapEach(all, func(i *models.Incident) gen.Incident {
+		out := o.incidentOf(i)
+		out.Repair = repairOf(repairs[i.ID])
+
+		return out
+	}), err
+}
+
+func repairOf(r *models.Repair) *gen.IncidentRepair {
+	if r == nil {
+		return nil
+	}
+
+	return &gen.IncidentRepair{
+		Kind: r.Kind, State: r.State, Amount: r.Amount, Currency: r.Currency, PaymentTransactionID: r.TransactionID, RefundID: r.RefundID,
+	}
 }
 
 func (o *Operations) incidentOf(i *models.Incident) gen.Incident {

@@ -307,6 +307,7 @@ func transactionOf(t *models.PaymentTransaction) gen.PaymentTransaction {
 		CheckoutURL: openCheckout(t), ExpiresAt: utcOrNil(&t.ExpiresAt),
 		FailureCode: t.FailureCode, FailureReason: optional(t.FailureReason),
 		CapturedAt: utcOrNil(t.TakenAt()), CapturedAmount: amount, CapturedCurrency: currency,
+		RefundedAmount: &t.RefundedAmount, RefundReservedAmount: &t.RefundReservedAmount,
 		CreatedAt: utc(t.CreatedAt), UpdatedAt: utc(t.UpdatedAt),
 	}
 }

@@ -17,7 +17,7 @@ const (
 )
 
 // Listen starts to hear what the database announces, for dashboards and for customers who wait, until the returned function ends that,
-// and all streams with it: a server that shuts down would wait for them in vain.
+// and all streams with it: a server that shuts down would wait for them in vain. Requests that wait for a payment are answered then.
 func (o *Operations) Listen() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 
@@ -28,6 +28,7 @@ func (o *Operations) Listen() (stop func()) {
 	running.Go(func() { o.dashboards.watch(ctx, o.Store.Payments.MoneyMoved) })
 
 	return func() {
+		o.waiters.end()
 		o.dashboards.end()
 		cancel()
 		running.Wait()

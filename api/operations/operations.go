@@ -35,7 +35,7 @@ type Deps struct {
 	Sealer *auth.Sealer
 	// SignOn is the identity provider of the platform's own people; nil without one.
 	SignOn *auth.SignOn
-	// StepUpAbove is the amount above which SteppedUpFor asks for a code; 0: none.
+	// StepUpAbove is the amount above which a refund asks for a code, alone or with those of an hour; 0: none.
 	StepUpAbove models.Money
 	// Logins counts log-ins per account.
 	Logins *ratelimit.Limits
@@ -61,7 +61,9 @@ type Deps struct {
 	TemporalUI, Runbook string
 	// PublicURL is where customers reach the API, without a trailing slash; Returns say where they may go from there.
 	PublicURL string
-	Returns   models.ReturnRules
+	// PayURL is where customers reach pages of ours on which they pay, without a trailing slash.
+	PayURL  string
+	Returns models.ReturnRules
 	// AtOnce bounds what one account or company has running at the same time.
 	AtOnce config.AtOnce
 
@@ -83,6 +85,8 @@ type Operations struct {
 
 	dashboards *dashboards // that are open
 	waiters    *waiters    // for payments
+
+	signOnNotes signOnNotes
 
 	wake   wake          // of the outbox
 	resets chan struct{} // a place for each new password that is being asked for

@@ -36,6 +36,10 @@ func (o *Operations) ListProviderFinancialRecords(
 		BalanceStatus: q.BalanceStatus, Search: q.Search, Sort: q.Sort, Page: q.Page, PerPage: q.PerPage, Cursor: q.Cursor,
 	}, own)
 
+	for i := range lines { // companies are not told who of the platform's staff acted
+		lines[i].TransferredBy, lines[i].TransferredByName = nil, nil
+	}
+
 	return gen.ListProviderFinancialRecords200JSONResponse{Data: lines, Meta: where}, err
 }
 
@@ -108,7 +112,7 @@ func (o *Operations) MarkRecordTransferred(
 	})}
 
 	if r.Body != nil {
-		m.Reference = r.Body.PayoutReference
+		m.Reference, m.NewReference = r.Body.PayoutReference, valueOf(r.Body.ReferenceMustBeNew)
 
 		if r.Body.PayoutDate != nil {
 			d := dateOf(r.Body.PayoutDate)
@@ -130,7 +134,8 @@ func (o *Operations) MarkRecordsTransferred(
 ) (gen.MarkRecordsTransferredResponseObject, error) {
 	m := ledger.MarkTransfers{
 		IDs: r.Body.Ids, Reference: r.Body.PayoutReference, Date: optional(dateOf(r.Body.PayoutDate)),
-		Once: keepAnswer(ctx, http.StatusOK, func(records []models.FinancialRecord) any { return allMarkedTransferred(records) }),
+		NewReference: valueOf(r.Body.ReferenceMustBeNew),
+		Once:         keepAnswer(ctx, http.StatusOK, func(records []models.FinancialRecord) any { return allMarkedTransferred(records) }),
 	}
 
 	records, err := o.Store.Ledger.MarkAllTransferred(ctx, actor(ctx), m)
@@ -188,5 +193,6 @@ func recordOf(r *models.FinancialRecord) gen.FinancialRecord {
 		PayoutReference: r.PayoutReference, PayoutDate: payout, TransferredAt: utcOrNil(r.TransferredAt),
 		SplitFrom: r.SplitFrom, CreatedAt: utc(r.CreatedAt),
 		CapturedAt: utcOrNil(r.CapturedAt), NettedAgainst: r.NettedAgainst, PayoutRevertedAt: utcOrNil(r.PayoutRevertedAt),
+		TransferredBy: r.TransferredBy, TransferredByName: optional(r.TransferrerName),
 	}
 }

@@ -47,9 +47,12 @@ func (o *Operations) RejectRefund(ctx context.Context, r gen.RejectRefundRequest
 // of the wait.
 func (o *Operations) decideApproval(ctx context.Context, d models.RefundApproval) (models.Refund, error) {
 	if d.Decision == models.ApprovalApproved { // which moves money; a rejection moves none
-		if err := o.steppedUpForRefund(ctx, d.RefundID); err != nil {
+		atMost, err := o.atMost(ctx)
+		if err != nil {
 			return models.Refund{}, err
 		}
+
+		d.AtMost = atMost
 	}
 
 	refund, err := o.Store.Refunds.DecideApproval(ctx, actor(ctx), d, o.Now())

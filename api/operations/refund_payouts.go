@@ -16,7 +16,7 @@ func (o *Operations) ConfirmRefundPayout(
 ) (gen.ConfirmRefundPayoutResponseObject, error) {
 	refund, err := o.decidePayout(ctx, models.RefundPayout{
 		RefundID: r.ID, Decision: models.PayoutPaid, Reference: &r.Body.PayoutReference,
-		PaidOutOn: optional(dateOf(r.Body.PaidOutOn)), Note: valueOf(r.Body.Note),
+		PaidOutOn: optional(dateOf(r.Body.PaidOutOn)), Note: valueOf(r.Body.Note), NewReference: valueOf(r.Body.ReferenceMustBeNew),
 	})
 
 	switch {
@@ -49,9 +49,12 @@ func (o *Operations) RejectRefundPayout(
 // whatever becomes of the wait.
 func (o *Operations) decidePayout(ctx context.Context, d models.RefundPayout) (models.Refund, error) {
 	if d.Decision == models.PayoutPaid {
-		if err := o.steppedUpForRefund(ctx, d.RefundID); err != nil {
+		atMost, err := o.atMost(ctx)
+		if err != nil {
 			return models.Refund{}, err
 		}
+
+		d.AtMost = atMost
 	}
 
 	refund, err := o.Store.Refunds.DecidePayout(ctx, actor(ctx), d, o.Now())

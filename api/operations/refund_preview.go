@@ -34,6 +34,18 @@ func (o *Operations) PreviewRefund(ctx context.Context, r gen.PreviewRefundReque
 	return gen.PreviewRefund200JSONResponse{Data: previewOf(&p)}, nil
 }
 
+// PreviewOrderedRefund says what a refund that waits will do, and writes nothing.
+func (o *Operations) PreviewOrderedRefund(
+	ctx context.Context, r gen.PreviewOrderedRefundRequestObject,
+) (gen.PreviewOrderedRefundResponseObject, error) {
+	p, err := o.Store.Refunds.PreviewOrdered(ctx, r.ID, o.Now())
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.PreviewOrderedRefund200JSONResponse{Data: previewOf(&p)}, nil
+}
+
 func previewedAmount(s *string) (*models.Money, error) {
 	if s == nil {
 		return nil, nil //nolint:nilnil // no amount is asked for

@@ -68,7 +68,7 @@ func (o *Operations) RefundLatePayment(
 // refund orders a refund, and waits for its decision as long as the caller may wait. From the order on the refund is certain,
 // whatever becomes of the wait: while the orchestrator is away it stays PENDING, and is executed when that is back.
 func (o *Operations) refund(ctx context.Context, request models.RefundRequest) (models.Refund, error) {
-	atMost, err := o.orderAtMost(ctx)
+	atMost, err := o.atMost(ctx)
 	if err != nil {
 		return models.Refund{}, err
 	}
@@ -78,6 +78,10 @@ func (o *Operations) refund(ctx context.Context, request models.RefundRequest) (
 	ordered, err := o.Store.Refunds.OrderRefund(ctx, request, o.Now())
 	if err != nil {
 		return ordered, err
+	}
+
+	if ordered.JustOrdered && ordered.Currency == models.Currency {
+		o.Metrics.RefundOrdered(request.Role, ordered.Amount)
 	}
 
 	if ordered.Status == models.RefundPending {
@@ -158,7 +162,7 @@ func ownRequestID(ctx context.Context) string {
 
 // GetRefundQuote says what a refund by the cancellation policy would come to.
 func (o *Operations) GetRefundQuote(ctx context.Context, r gen.GetRefundQuoteRequestObject) (gen.GetRefundQuoteResponseObject, error) {
-	q, err := o.Store.Refunds.RefundQuote(ctx, r.ID, o.Now())
+	q, err := o.Store.Refunds.RefundQuote(ctx, middleware.Principal(ctx).UserID, r.ID, o.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +178,13 @@ func (o *Operations) GetRefundQuote(ctx context.Context, r gen.GetRefundQuoteReq
 func (o *Operations) ListRefunds(ctx context.Context, r gen.ListRefundsRequestObject) (gen.ListRefundsResponseObject, error) {
 	p := pageOf(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
 
+	span, err := daysOf(r.Params.Period, r.Params.DateFrom, r.Params.DateTo, o.Now())
+	if err != nil {
+		return nil, err
+	}
+
 	list, err := o.Store.Refunds.ListRefunds(ctx, refunds.RefundFilter{
+		TransactionID: valueOf(r.Params.PaymentTransactionID), ProviderID: valueOf(r.Params.ProviderID), Search: valueOf(r.Params.Search), Days: span,
 		BookingID: valueOf(r.Params.BookingID), Status: valueOf(r.Params.Status), Channel: valueOf(r.Params.Channel),
 		NeedsPayout: r.Params.NeedsPayout, NeedsApproval: r.Params.NeedsApproval, Page: p,
 	})
@@ -200,6 +210,7 @@ func refundOf(r *models.Refund) gen.Refund {
 
 	out := gen.Refund{
 		ID: r.ID, BookingID: r.BookingID, BookingNumber: optional(r.BookingNumber),
+		ProviderID: r.ProviderID, ProviderName: optional(r.ProviderName), CustomerName: optional(r.CustomerName), TripTitle: optional(r.TripTitle),
 		PaymentTransactionID: r.PaymentTransactionID, RefundTransactionID: r.RefundTransactionID,
 		RefundType: r.RefundType, PolicyPercent: r.PolicyPercent, ReasonCode: r.ReasonCode(),
 		Channel: r.Channel, Amount: r.Amount, Currency: r.Currency,

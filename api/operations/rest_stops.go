@@ -54,7 +54,7 @@ func (o *Operations) GetRestStop(ctx context.Context, r gen.GetRestStopRequestOb
 
 // ReplaceRestStop is PUT.
 func (o *Operations) ReplaceRestStop(ctx context.Context, r gen.ReplaceRestStopRequestObject) (gen.ReplaceRestStopResponseObject, error) {
-	s, err := o.Store.Catalogue.UpdateRestStop(ctx, actor(ctx), r.ID, replaced(r.Body, setRestStop))
+	s, err := o.Store.Catalogue.UpdateRestStop(ctx, actor(ctx), r.ID, replaced(r.Body, setRestStop), o.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (o *Operations) ReplaceRestStop(ctx context.Context, r gen.ReplaceRestStopR
 
 // PatchRestStop is PATCH.
 func (o *Operations) PatchRestStop(ctx context.Context, r gen.PatchRestStopRequestObject) (gen.PatchRestStopResponseObject, error) {
-	s, err := o.Store.Catalogue.UpdateRestStop(ctx, actor(ctx), r.ID, merged(ctx, restStopInput, setRestStop))
+	s, err := o.Store.Catalogue.UpdateRestStop(ctx, actor(ctx), r.ID, merged(ctx, restStopInput, setRestStop), o.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -91,12 +91,13 @@ func restStopInput(s *models.RestStop) gen.RestStopInput {
 
 func restStopOf(s *models.RestStop) gen.RestStop {
 	label := models.ResourceStatusLabel(s.Status)
+	affected, total := affectedOf(s.Affected)
 
 	return gen.RestStop{
 		ID: s.ID, ProviderID: s.ProviderID, Name: s.Name, City: s.City,
 		Latitude: degreesOf(s.Latitude), Longitude: degreesOf(s.Longitude), Amenities: s.Amenities,
 		Status: s.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN,
-		CreatedAt: utc(s.CreatedAt), UpdatedAt: utc(s.UpdatedAt),
+		CreatedAt: utc(s.CreatedAt), UpdatedAt: utc(s.UpdatedAt), AffectedTrips: affected, AffectedTripsTotal: total,
 	}
 }
 

@@ -35,6 +35,10 @@ func (o *Operations) LoginTOTP(ctx context.Context, r gen.LoginTOTPRequestObject
 
 	o.Logins.LoggedIn(ctx, u.Email, try.From.Network)
 
+	if err := o.endCookieSession(ctx); err != nil {
+		return nil, err
+	}
+
 	tokens, err := o.tokens(ctx, &u, &session, plain)
 
 	return gen.LoginTOTP200JSONResponse{Data: tokens}, err
@@ -85,7 +89,7 @@ func (o *Operations) beginCode(ctx context.Context, u *models.User) (*accounts.L
 	}
 
 	if try.User.ID != u.ID { // the address has changed hands just now
-		return nil, models.Errorf(models.CodeInvalidCredentials, "The account has just been changed. Log in again.")
+		return nil, models.Because(models.CauseAccountChanged)
 	}
 
 	try.Code = true
@@ -235,19 +239,39 @@ func (o *Operations) RemoveSecondFactor(
 	return gen.RemoveSecondFactor204Response{}, o.Store.Accounts.RemoveSecondFactor(ctx, actor(ctx), caller.UserID, caller.SessionID)
 }
 
-// SteppedUp refuses a caller who has a second factor and has typed no code in the session lately. Error: STEP_UP_REQUIRED.
+// SteppedUp refuses a caller who has a second factor, of their own or at the identity provider, and has not proved it in the session
+// lately; and one without any whose role needs one. Errors: STEP_UP_REQUIRED, with how it is proved; SECOND_FACTOR_NEEDED.
 func (o *Operations) SteppedUp(ctx context.Context, caller auth.Principal) error {
-	ok, err := o.Store.Accounts.SteppedUp(ctx, caller.UserID, caller.SessionID)
-	if err != nil || ok {
-		return err
+	if caller.MustEnrol {
+		return auth.ErrSecondFactorNeeded()
 	}
 
-	return models.StepUpRequired()
+	if caller.External && caller.IssuerFactor { // there is no session: the token itself is of a sign-in
+		if o.Now().Sub(caller.AuthenticatedAt) < models.StepUpFor {
+			return nil
+		}
+
+		return models.StepUpBy(models.StepUpByNewToken)
+	}
+
+	factor, lately, err := o.Store.Accounts.SteppedUp(ctx, caller.UserID, caller.SessionID)
+
+	switch {
+	case err != nil:
+		return sessionOver(err)
+	case lately || factor == models.FactorNone:
+		return nil
+	case factor == models.FactorIssuer:
+		return models.StepUpBy(models.StepUpBySignOn)
+	default:
+		return models.StepUpBy(models.StepUpByCode)
+	}
 }
 
-// orderAtMost is the amount above which the caller has to type a code before ordering a refund, what they have ordered of the same payment
-// before included; nil when they have, or need none. What a refund comes to is known only when it is ordered (rules: identity.step-up).
-func (o *Operations) orderAtMost(ctx context.Context) (*models.Money, error) {
+// atMost is the amount above which the caller has to type a code before ordering, approving or paying out a refund, what they have done
+// of the kind within an hour included; nil when they have, or need none. What it comes to is known only under the locks of the store (rules:
+// identity.step-up).
+func (o *Operations) atMost(ctx context.Context) (*models.Money, error) {
 	if o.StepUpAbove.IsZero() {
 		return nil, nil //nolint:nilnil // there is no bound
 	}
@@ -260,23 +284,4 @@ func (o *Operations) orderAtMost(ctx context.Context) (*models.Money, error) {
 	default:
 		return nil, err
 	}
-}
-
-// steppedUpForRefund is SteppedUpFor the amount of a refund that is about to be decided. Errors: NOT_FOUND, STEP_UP_REQUIRED.
-func (o *Operations) steppedUpForRefund(ctx context.Context, id uuid.UUID) error {
-	refund, err := o.Store.Refunds.RefundByID(ctx, id)
-	if err != nil {
-		return err
-	}
-
-	return o.SteppedUpFor(ctx, refund.Amount)
-}
-
-// SteppedUpFor is SteppedUp of the caller for an amount above STEP_UP_ABOVE (rules: identity.step-up). Error: STEP_UP_REQUIRED.
-func (o *Operations) SteppedUpFor(ctx context.Context, amount models.Money) error {
-	if o.StepUpAbove.IsZero() || amount.Cmp(o.StepUpAbove) <= 0 {
-		return nil
-	}
-
-	return o.SteppedUp(ctx, middleware.Principal(ctx))
 }

@@ -2,11 +2,17 @@ package operations
 
 import (
 	"context"
+	"errors"
 	"net/url"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
 
 	"rihla/api/gen"
 	"rihla/api/middleware"
 	"rihla/internal/auth"
+	"rihla/internal/store/accounts"
 	"rihla/models"
 )
 
@@ -26,25 +32,59 @@ func (o *Operations) StartSingleSignOn(
 		return nil, models.NotFound()
 	}
 
-	to := consolePath
-	if r.Params.ReturnTo != nil {
-		to = *r.Params.ReturnTo
-	}
-
-	attempt, address, err := o.SignOn.Begin(ctx, to)
+	address, err := o.beginSignOn(ctx, r.Params.ReturnTo, uuid.Nil)
 	if err != nil {
-		return nil, err
-	}
-
-	if err := middleware.KeepSignOn(ctx, attempt); err != nil {
 		return nil, err
 	}
 
 	return gen.StartSingleSignOn303Response{Headers: gen.StartSingleSignOn303ResponseHeaders{Location: address}}, nil
 }
 
-// FinishSingleSignOn opens a session by cookie for the browser that comes back. What went wrong is for the page to say: the browser has
-// no other.
+// StepUpBySignOn has the owner of a session that the identity provider has signed in sign in there anew (rules: identity.step-up).
+func (o *Operations) StepUpBySignOn(ctx context.Context, r gen.StepUpBySignOnRequestObject) (gen.StepUpBySignOnResponseObject, error) {
+	if o.SignOn == nil {
+		return nil, models.NotFound()
+	}
+
+	caller := middleware.Principal(ctx)
+
+	factor, _, err := o.Store.Accounts.SteppedUp(ctx, caller.UserID, caller.SessionID)
+
+	switch {
+	case err != nil:
+		return nil, sessionOver(err)
+	case factor != models.FactorIssuer:
+		return nil, models.Errorf(models.CodeInvalidState, "The session was not signed in with a second factor at the identity provider.")
+	}
+
+	address, err := o.beginSignOn(ctx, r.Body.ReturnTo, caller.SessionID)
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.StepUpBySignOn200JSONResponse{Data: gen.SignOnAddress{Location: address}}, nil
+}
+
+func (o *Operations) beginSignOn(ctx context.Context, returnTo *string, session uuid.UUID) (string, error) {
+	to := consolePath
+	if returnTo != nil {
+		to = *returnTo
+	}
+
+	attempt, address, err := o.SignOn.Begin(ctx, to, session)
+	if err != nil {
+		return "", err
+	}
+
+	if old := middleware.RefreshCookie(ctx); old != "" && !attempt.IsStepUp() {
+		attempt.Replaces = auth.HashRefreshToken(old)
+	}
+
+	return address, middleware.KeepSignOn(ctx, attempt)
+}
+
+// FinishSingleSignOn opens a session by cookie for the browser that comes back, or steps one up. What went wrong is for the page to say:
+// the browser has no other.
 func (o *Operations) FinishSingleSignOn(
 	ctx context.Context, r gen.FinishSingleSignOnRequestObject,
 ) (gen.FinishSingleSignOnResponseObject, error) {
@@ -52,32 +92,50 @@ func (o *Operations) FinishSingleSignOn(
 		return nil, models.NotFound()
 	}
 
-	to, err := o.finishSingleSignOn(ctx, r.Params)
+	attempt, ok := middleware.TakeSignOn(ctx, valueOf(r.Params.State))
+
+	if !ok {
+		return finished(signOnFailed(attempt, models.CodeInvalidState)), nil // this browser waits for no answer of the provider
+	}
+
+	to, err := o.finishSingleSignOn(ctx, attempt, r.Params)
 	if err != nil {
 		code := models.CodeOf(err)
 		if code == models.CodeInternal {
 			return nil, err
 		}
 
-		to = consolePath + "/sign-in?error=" + url.QueryEscape(string(code))
+		to = signOnFailed(attempt, code)
 	}
 
-	return gen.FinishSingleSignOn303Response{Headers: gen.FinishSingleSignOn303ResponseHeaders{Location: to}}, nil
+	return finished(to), nil
 }
 
-func (o *Operations) finishSingleSignOn(ctx context.Context, p gen.FinishSingleSignOnParams) (string, error) {
-	attempt, ok := middleware.TakeSignOn(ctx)
-	if !ok || p.State == nil || *p.State != attempt.State {
-		return "", models.Errorf(models.CodeInvalidState, "This browser waits for no answer of the identity provider.")
+func finished(to string) gen.FinishSingleSignOn303Response {
+	return gen.FinishSingleSignOn303Response{Headers: gen.FinishSingleSignOn303ResponseHeaders{Location: to}}
+}
+
+// signOnFailed is where a browser goes whose sign-on has failed. One that was to step a session up keeps that session, and its page.
+func signOnFailed(a auth.SignOnAttempt, code models.Code) string {
+	if page, err := url.Parse(a.ReturnTo); err == nil && a.IsStepUp() {
+		query := page.Query()
+		query.Set("step_up_error", string(code))
+		page.RawQuery = query.Encode()
+
+		return page.String()
 	}
 
+	return consolePath + "/sign-in?error=" + url.QueryEscape(string(code))
+}
+
+func (o *Operations) finishSingleSignOn(ctx context.Context, a auth.SignOnAttempt, p gen.FinishSingleSignOnParams) (string, error) {
 	if p.Error != nil || p.Code == nil {
-		return "", models.Errorf(models.CodeInvalidCredentials, "The identity provider has refused.")
+		return "", o.signOnRefused(ctx, nil, o.SignOn.Refused(valueOf(p.Error)))
 	}
 
-	who, err := o.SignOn.Finish(ctx, attempt, *p.Code)
+	who, err := o.SignOn.Finish(ctx, a, *p.Code)
 	if err != nil {
-		return "", err
+		return "", o.signOnRefused(ctx, nil, err)
 	}
 
 	u, err := o.Store.Accounts.UserByEmail(ctx, who.Email)
@@ -86,45 +144,72 @@ func (o *Operations) finishSingleSignOn(ctx context.Context, p gen.FinishSingleS
 	case err != nil && models.CodeOf(err) != models.CodeNotFound:
 		return "", err
 	case err != nil:
-		return "", errNoSignOn()
-	case !o.SignOn.Allows(u.Role) || u.LockedAt != nil:
-		return "", o.signOnRefused(ctx, &u, errNoSignOn())
-	}
+		return "", o.signOnRefused(ctx, nil, auth.NewSignOnError(models.CodeForbidden, "no account has the address"))
+	case !o.SignOn.Allows(u.Role):
+		return "", o.signOnRefused(ctx, &u, auth.NewSignOnError(models.CodeForbidden, "role not in OIDC_ROLES"))
+	case u.LockedAt != nil:
+		return "", o.signOnRefused(ctx, &u, auth.NewSignOnError(models.CodeForbidden, "account locked"))
+	case a.IsStepUp():
+		if _, err = o.Store.Accounts.StepUpBySignOn(ctx, u, a.Session, from(ctx), who.At); models.CodeOf(err) == models.CodeInvalidState {
+			err = o.signOnRefused(ctx, &u, auth.NewSignOnError(models.CodeInvalidState, "step-up: the session is over, or of another account"))
+		}
 
+		return a.ReturnTo, err
+	default:
+		return o.openSignedOn(ctx, a, &u, who)
+	}
+}
+
+// openSignedOn opens the session of an owner whom the identity provider has seen, or asks for a code first.
+func (o *Operations) openSignedOn(ctx context.Context, a auth.SignOnAttempt, u *models.User, who auth.SignedOn) (string, error) {
 	factor := models.SecondFactor("")
 
 	switch {
 	case who.SecondFactor:
 		factor = models.SecondFactorIssuer
 	case u.SecondFactorAt != nil:
-		return o.askForCode(ctx, &u)
+		return o.askForCode(ctx, u)
 	}
 
 	plain, token := o.newRefreshToken()
 
-	session, err := o.Store.Accounts.SignOn(ctx, u, from(ctx), token, factor)
+	session, err := o.Store.Accounts.SignOn(ctx, *u, accounts.Opening{
+		Token: token, From: from(ctx), SecondFactor: factor, ProvedAt: who.At,
+	})
 	if err != nil {
-		return "", o.signOnRefused(ctx, &u, err)
+		return "", o.signOnRefused(ctx, u, err)
+	}
+
+	if len(a.Replaces) > 0 {
+		if err := o.Store.Accounts.RevokeRefreshToken(ctx, a.Replaces); err != nil {
+			return "", err
+		}
 	}
 
 	middleware.UseCookies(ctx)
 
-	_, err = o.tokens(ctx, &u, &session, plain)
+	_, err = o.tokens(ctx, u, &session, plain)
 
-	return attempt.ReturnTo, err
+	return a.ReturnTo, err
 }
 
-func errNoSignOn() error {
-	return models.Errorf(models.CodeForbidden, "There is no account that may log in this way.")
-}
-
-// signOnRefused notes a refusal of an account that exists, which only its owner at the identity provider can cause.
+// signOnRefused notes in the log and in the audit log why a sign-on has failed. u is nil when it is not known whose it was.
 func (o *Operations) signOnRefused(ctx context.Context, u *models.User, refusal error) error {
-	if models.CodeOf(refusal) == models.CodeInternal {
+	reason := string(models.CodeOf(refusal))
+	if why, ok := errors.AsType[*auth.SignOnError](refusal); ok {
+		reason = why.Reason
+	} else if models.CodeOf(refusal) == models.CodeInternal {
 		return refusal
 	}
 
-	if err := o.Store.Accounts.SignOnRefused(ctx, u, from(ctx)); err != nil {
+	o.Log.WarnContext(ctx, "single sign-on failed", "request_id", middleware.RequestID(ctx), "reason", reason)
+
+	// An account's are bounded by what its owner does at the provider. Those of strangers are not, and one line of each kind tells enough.
+	if u == nil && !o.signOnNotes.due(reason, o.Now()) {
+		return refusal
+	}
+
+	if err := o.Store.Accounts.SignOnRefused(ctx, u, from(ctx), reason); err != nil {
 		return err
 	}
 
@@ -137,4 +222,34 @@ func (o *Operations) askForCode(ctx context.Context, u *models.User) (string, er
 	plain, hash := auth.NewRefreshToken()
 
 	return consolePath + "/sign-in#mfa_token=" + plain, o.Store.Accounts.ChallengeSignOn(ctx, u, hash)
+}
+
+// signOnNoteEvery is how often the audit log of one process has the same reason of sign-ons whose account is not known.
+const signOnNoteEvery = time.Minute
+
+// signOnNotes are when each reason was noted last. Reasons are a few constants and the codes of OAuth 2.0. The zero value is ready.
+type signOnNotes struct {
+	mu    sync.Mutex
+	noted map[string]time.Time
+}
+
+// maxSignOnReasons bounds them all the same: a provider writes its codes.
+const maxSignOnReasons = 100
+
+func (n *signOnNotes) due(reason string, now time.Time) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+
+	at, known := n.noted[reason]
+	if known && now.Sub(at) < signOnNoteEvery {
+		return false
+	}
+
+	if n.noted == nil || !known && len(n.noted) >= maxSignOnReasons {
+		n.noted = map[string]time.Time{}
+	}
+
+	n.noted[reason] = now
+
+	return true
 }

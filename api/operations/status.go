@@ -19,7 +19,8 @@ import (
 const askAtMost = 500 * time.Millisecond
 
 // GetPaymentStatus is what the success page polls. With wait it answers as soon as the payment is decided
-// (rules: payments.status). When nothing was heard of the payment for 20 seconds its gateway is asked.
+// (rules: payments.status). When nothing was heard of the payment for 20 seconds its gateway is asked. A process that ends answers
+// with what is known, so that its clients ask another one.
 func (o *Operations) GetPaymentStatus(
 	ctx context.Context, r gen.GetPaymentStatusRequestObject,
 ) (gen.GetPaymentStatusResponseObject, error) {
@@ -66,6 +67,10 @@ func (o *Operations) GetPaymentStatus(
 			return nil, ctx.Err()
 		case <-told:
 			over.Stop()
+		case <-o.waiters.over:
+			over.Stop()
+
+			wait = 0
 		case <-over.C:
 		}
 	}

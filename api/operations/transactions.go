@@ -69,6 +69,7 @@ func (o *Operations) detailOf(t *models.PaymentTransaction, timeline []payments.
 		Status: d.Status, StatusLabelAr: d.StatusLabelAr, StatusLabelEn: d.StatusLabelEn,
 		CheckoutURL: d.CheckoutURL, ExpiresAt: d.ExpiresAt, FailureCode: d.FailureCode, FailureReason: d.FailureReason,
 		CapturedAt: d.CapturedAt, CapturedAmount: d.CapturedAmount, CapturedCurrency: d.CapturedCurrency,
+		RefundedAmount: d.RefundedAmount, RefundReservedAmount: d.RefundReservedAmount,
 		CommissionRate: d.CommissionRate, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,
 		WorkflowID: workflowOf(t), WorkflowURL: o.workflowURL(workflowOf(t)),
 		Timeline: mapEach(timeline, timelineEntryOf),

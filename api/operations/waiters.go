@@ -29,11 +29,16 @@ type waiters struct {
 	hears bool // what is announced
 	// due has room for one early look: something may have been missed, or will be.
 	due chan struct{}
+	// over is closed when the process ends: requests that wait answer what is known.
+	over chan struct{}
 }
 
 func newWaiters() *waiters {
-	return &waiters{of: map[uuid.UUID]map[chan struct{}]bool{}, due: make(chan struct{}, 1)}
+	return &waiters{of: map[uuid.UUID]map[chan struct{}]bool{}, due: make(chan struct{}, 1), over: make(chan struct{})}
 }
+
+// end has all requests that wait, and those that come, answer what is known. It is called once.
+func (w *waiters) end() { close(w.over) }
 
 // add begins to wait: what is announced from now on arrives on told. leave ends that.
 func (w *waiters) add(booking uuid.UUID) (told <-chan struct{}, leave func()) {

@@ -69,7 +69,7 @@ func (o *Operations) ReceiveWalletBBackupWebhook(
 	return gen.ReceiveWalletBBackupWebhook200JSONResponse(answer), err
 }
 
-// Webhooks verify the deliveries of each channel, by the operation that takes them.
+// Webhooks verify the deliveries at each path, by the operation that takes them.
 func (o *Operations) Webhooks() map[string]middleware.WebhookDoor {
 	return map[string]middleware.WebhookDoor{
 		"ReceiveGatewayAWebhook":    o.verifier(models.ChannelGatewayA),
@@ -83,8 +83,11 @@ func (o *Operations) Webhooks() map[string]middleware.WebhookDoor {
 }
 
 // verifier keeps what is wrong with a signed body for the handler: only a wrong signature is answered ahead of the limit. A channel
-// that no account uses is not there.
-func (o *Operations) verifier(channel models.Channel) middleware.WebhookDoor {
+// that no account uses is not there. What is taken at a path belongs to the channel of Routes.TakenAt, its secrets and ids of
+// messages included: one message at two paths is one (rules: webhooks.paths).
+func (o *Operations) verifier(path models.Channel) middleware.WebhookDoor {
+	channel := o.Store.Policies().Routes.TakenAt(path)
+
 	by, open := o.Verifiers[channel]
 	if !open {
 		return middleware.WebhookDoor{Verify: func(http.Header, []byte) (middleware.Webhook, error) {

@@ -70,13 +70,14 @@ func loginKey(email, network string) string {
 	return "account:" + strings.ToLower(strings.TrimSpace(email)) + " " + network
 }
 
-// Check counts the request and sets the X-RateLimit headers. It returns RATE_LIMITED when the allowance is used up.
-func (l *Limits) Check(f *fiber.Ctx, op *contract.Operation, ip string, caller auth.Principal) error {
+// Check counts the request and sets the X-RateLimit headers; channel is that of a webhook, whose paths share one allowance. It returns
+// RATE_LIMITED when the allowance is used up.
+func (l *Limits) Check(f *fiber.Ctx, op *contract.Operation, ip string, caller auth.Principal, channel models.Channel) error {
 	switch op.Limit {
 	case contract.LimitByRole:
 		return l.take(f, userKey(caller), l.limits.ForRole(caller.Role))
 	case contract.LimitWebhook:
-		return l.take(f, "webhook:"+op.Path, l.limits.Webhook)
+		return l.take(f, "webhook:"+string(channel), l.limits.Webhook)
 	case contract.LimitLogin:
 		return l.takeAddr(f, "login", ip, l.limits.LoginIP)
 	case contract.LimitMedia:

@@ -132,7 +132,7 @@ func (w *world) aboutIdentity(t *testing.T, c cell) (request, bool) {
 	if c.caller == nobody && c.want == http.StatusUnauthorized {
 		switch c.operation {
 		case "StepUp", "ListSessions", "EndSessions", "EndSession", "SendVerification", "BeginSecondFactor", "ConfirmSecondFactor",
-			"RemoveSecondFactor":
+			"RemoveSecondFactor", "StepUpBySignOn":
 			return request{ids: map[bool][]string{true: kept(c, uuid.New())}[c.operation == "EndSession"]}, true
 		}
 	}
@@ -146,6 +146,8 @@ func (w *world) aboutIdentity(t *testing.T, c cell) (request, bool) {
 		return request{body: object{"token": w.link(t, models.TokenVerifyEmail)}}, true
 	case "ResetPassword":
 		return request{body: object{"token": w.link(t, models.TokenResetPassword), "password": "long-enough-password"}}, true
+	case "StepUpBySignOn":
+		return request{caller: w.newSelf(t, c.caller), body: object{"return_to": "/console"}}, true
 	case "SendVerification", "EndSessions":
 		return request{caller: w.newSelf(t, c.caller)}, true
 	case "EndSession":

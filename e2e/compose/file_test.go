@@ -47,8 +47,8 @@ func isOurs(s types.ServiceConfig) bool { return s.Image == ourImage }
 // endsByItself tells a service that does one thing and ends from one that serves.
 func endsByItself(s types.ServiceConfig) bool { return s.Restart == "no" }
 
-// A tag names one release: patch version and all.
-var pinnedImage = regexp.MustCompile(`^[a-z0-9./-]+:v?\d+\.\d+(\.\d+)?(-[a-z]+)?$`)
+// A tag names one release, patch version and all, for people; the digest is what is pulled.
+var pinnedImage = regexp.MustCompile(`^[a-z0-9./-]+:v?\d+\.\d+(\.\d+)?(-[a-z]+)?@sha256:[0-9a-f]{64}$`)
 
 func TestEveryImageIsPinnedAndOursIsBuiltOnce(t *testing.T) {
 	t.Parallel()

@@ -36,6 +36,8 @@ type Options struct {
 	Driver string
 	// Backup gives gateway_a a second merchant account.
 	Backup bool
+	// WebhooksTo is where the gateways deliver in place of the API.
+	WebhooksTo string
 	// Limits keeps the rate limits of a deployment; without it there are none.
 	Limits bool
 	// Env is added to the environment of API and worker.
@@ -123,7 +125,7 @@ func (s *Stack) startService(o Options, temporalAddress string) {
 
 	s.service, err = rig.New(s.tb.Context(), rig.Options{
 		Binary: Binary(s.tb), Dir: s.DataDir, DatabaseURL: s.ServiceURL, TemporalAddress: temporalAddress, APIs: []string{address}, Workers: 1,
-		GatewayLog: log, Driver: o.Driver, Backup: o.Backup, Env: env,
+		GatewayLog: log, Driver: o.Driver, Backup: o.Backup, Env: env, WebhooksTo: o.WebhooksTo,
 	})
 	require.NoError(s.tb, err)
 

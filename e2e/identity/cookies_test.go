@@ -3,6 +3,7 @@ package identity_test
 import (
 	"maps"
 	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -117,12 +118,53 @@ func fixation(t *testing.T, s *harness.Stack) {
 	require.NotEqual(t, before.SessionID, after.SessionID)
 	require.NotEqual(t, access, planted.jar[accessCookie].Value)
 	require.NotEqual(t, refresh, planted.jar[refreshCookie].Value)
-	require.Equal(t, thief.Email, data[gen.OwnAccount](t, http.StatusOK, s.With(access).Get(mePath)).Email, "the planted one stays the thief's")
+	refused(t, http.StatusUnauthorized, models.CodeUnauthenticated, s.With(access).Get(mePath))
+	refused(t, http.StatusUnauthorized, models.CodeInvalidCredentials, s.Anybody().Post(refreshPath, object{"refresh_token": refresh}))
 
 	// A second factor that is added ends what was open elsewhere before.
 	elsewhere := victim.signIn(t, s)
 	victim.enrol(t, s.With(planted.jar[accessCookie].Value))
 	refused(t, http.StatusUnauthorized, models.CodeUnauthenticated, s.With(elsewhere.AccessToken).Get(mePath))
+}
+
+// leaving: a browser that logs in leaves its session behind, and one that logs out ends it by whichever cookie is left.
+func leaving(t *testing.T, s *harness.Stack) {
+	t.Helper()
+
+	p := newPerson(t, s, models.RoleSupportAgent)
+	open := func() int {
+		return s.Count("SELECT count(*) FROM sessions WHERE user_id = $1 AND ended_at IS NULL", p.ID)
+	}
+
+	for _, left := range [][]string{{accessCookie, refreshCookie}, {accessCookie}, {refreshCookie}} {
+		for _, leave := range []func(*browser){
+			func(b *browser) {
+				require.Equal(t, http.StatusOK, b.do(t, http.MethodPost, loginPath, object{"email": p.Email, "password": storetest.Password}).Status)
+			},
+			func(b *browser) {
+				require.Equal(t, http.StatusNoContent, b.do(t, http.MethodPost, "/api/v1/auth/logout", object{}).Status)
+			},
+		} {
+			b := newBrowser(s).with(bySession)
+			in := data[gen.Tokens](t, http.StatusOK, b.do(t, http.MethodPost, loginPath, object{"email": p.Email, "password": storetest.Password}))
+			access := b.jar[accessCookie].Value
+			maps.DeleteFunc(b.jar, func(name string, _ *http.Cookie) bool { return !slices.Contains(left, name) })
+			leave(b)
+
+			require.Equal(t, 1, s.Count("SELECT count(*) FROM sessions WHERE id = $1 AND ended_at IS NOT NULL", in.SessionID), "%v", left)
+			refused(t, http.StatusUnauthorized, models.CodeUnauthenticated, s.With(access).Get(mePath))
+		}
+	}
+
+	require.Equal(t, 3, open(), "those that have begun over another one")
+
+	// A second factor makes no difference.
+	b := newBrowser(s).with(bySession)
+	in := data[gen.Tokens](t, http.StatusOK, b.do(t, http.MethodPost, loginPath, object{"email": p.Email, "password": storetest.Password}))
+	other := newPerson(t, s, models.RoleSupportAgent)
+	other.enrol(t, s.With(other.signIn(t, s).AccessToken))
+	require.Equal(t, http.StatusOK, b.do(t, http.MethodPost, loginPath+"/totp", object{"mfa_token": other.challenge(t, s), "code": other.code(t)}).Status)
+	require.Equal(t, 1, s.Count("SELECT count(*) FROM sessions WHERE id = $1 AND ended_at IS NOT NULL", in.SessionID))
 }
 
 // stolenCookie: a refresh token that is used twice ends the session at once, and its owner gets a mail.

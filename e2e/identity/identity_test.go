@@ -13,7 +13,7 @@ func TestIdentity(t *testing.T) {
 	s := harness.Start(t, harness.Options{})
 
 	for name, part := range map[string]func(*testing.T, *harness.Stack){
-		"cookies": cookies, "other sites": otherSites, "fixation": fixation, "stolen cookie": stolenCookie, "own sessions": ownSessions,
+		"cookies": cookies, "leaving": leaving, "other sites": otherSites, "fixation": fixation, "stolen cookie": stolenCookie, "own sessions": ownSessions,
 		"second factor": secondFactor, "a code counts once": codeOnce, "recovery codes": recoveryCodes, "tries are bounded": boundedTries,
 		"step-up": stepUp, "step-up for money": stepUpForMoney, "enrolling": enrolling, "managed accounts": managedAccounts, "invitation": invitation, "reset": reset,
 		"verification": verification, "enumeration": enumeration, "command line": commandLine,

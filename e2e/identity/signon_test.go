@@ -3,12 +3,14 @@ package identity_test
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +20,7 @@ import (
 	"rihla/api/gen"
 	"rihla/e2e/harness"
 	"rihla/internal/rig"
+	"rihla/internal/store/storetest"
 	"rihla/models"
 )
 
@@ -94,6 +97,11 @@ func visit(t *testing.T, method, address string, form url.Values) (status int, l
 	return a.Status, a.Header.Get("Location")
 }
 
+// attempts are the names of the cookies of sign-ons that the browser keeps.
+func attempts(b *browser) []string {
+	return slices.DeleteFunc(slices.Collect(maps.Keys(b.jar)), func(name string) bool { return !strings.HasPrefix(name, signOnCookie) })
+}
+
 // signOn begins in the browser, logs the user in at the provider, and returns the way back, with the code.
 func signOn(t *testing.T, b *browser, issuer, user, query string) string {
 	t.Helper()
@@ -107,7 +115,14 @@ func signOn(t *testing.T, b *browser, issuer, user, query string) string {
 	require.NotEmpty(t, asked.Get("state"))
 	require.NotEmpty(t, asked.Get("nonce"))
 
-	status, next := visit(t, http.MethodGet, a.Header.Get("Location"), nil)
+	return signIn(t, b, a.Header.Get("Location"), issuer, user)
+}
+
+// signIn logs the user in at an address of the provider, and returns the way back.
+func signIn(t *testing.T, b *browser, address, issuer, user string) string {
+	t.Helper()
+
+	status, next := visit(t, http.MethodGet, address, nil)
 	require.Equal(t, http.StatusFound, status)
 
 	login := url.Values{"username": {user}, "password": {theirs}, "id": {queryOf(t, next).Get("authRequestID")}}
@@ -154,7 +169,7 @@ func TestSingleSignOn(t *testing.T) {
 	people := map[string]*person{
 		"support": newPerson(t, s, models.RoleSupportAgent), "unverified": newPerson(t, s, models.RoleSupportAgent),
 		"two-factors": newPerson(t, s, models.RoleFinanceAdmin), "one-factor": newPerson(t, s, models.RoleFinanceAdmin),
-		"enrolled": newPerson(t, s, models.RoleAdmin), "super": newPerson(t, s, models.RoleSuperAdmin), "locked": newPerson(t, s, models.RoleAdmin),
+		"steps-up": newPerson(t, s, models.RoleFinanceAdmin), "enrolled": newPerson(t, s, models.RoleAdmin), "super": newPerson(t, s, models.RoleSuperAdmin), "locked": newPerson(t, s, models.RoleAdmin),
 	}
 	users := map[string]object{"stranger": {"ID": "stranger", "Username": "stranger", "Password": theirs, "Email": "no@rihla.test", "EmailVerified": true}}
 
@@ -177,7 +192,7 @@ func TestSingleSignOn(t *testing.T) {
 		b := newBrowser(s)
 		require.Equal(t, "/console/refunds?page=2", comeBack(t, b, signOn(t, b, issuer, "support", "?return_to=/console/refunds%3Fpage%3D2")))
 		require.Equal(t, people["support"].Email, data[gen.OwnAccount](t, http.StatusOK, b.do(t, http.MethodGet, mePath, nil)).Email)
-		require.NotContains(t, b.jar, signOnCookie, "an attempt is for once")
+		require.Empty(t, attempts(b), "an attempt is for once")
 
 		for _, name := range []string{accessCookie, refreshCookie} {
 			require.True(t, b.jar[name].HttpOnly && b.jar[name].Secure)
@@ -210,13 +225,101 @@ func TestSingleSignOn(t *testing.T) {
 		// A code counts once, and an attempt does.
 		again := newBrowser(s)
 		once := signOn(t, again, issuer, "support", "")
-		kept := *again.jar[signOnCookie]
+		kept := *again.jar[attempts(again)[0]]
 		require.Equal(t, "/console", comeBack(t, again, once))
 		require.Equal(t, invalid, comeBack(t, again, once))
 
 		replayed := newBrowser(s)
-		replayed.jar[signOnCookie] = &kept
+		replayed.jar[kept.Name] = &kept
 		require.Equal(t, "/console/sign-in?error=INVALID_CREDENTIALS", comeBack(t, replayed, once))
+	})
+
+	t.Run("tabs", func(t *testing.T) {
+		t.Parallel()
+
+		b := newBrowser(s)
+		first, second := signOn(t, b, issuer, "support", "?return_to=/console/a"), signOn(t, b, issuer, "support", "?return_to=/console/b")
+		require.Equal(t, "/console/a", comeBack(t, b, first))
+		require.Equal(t, "/console/b", comeBack(t, b, second))
+		require.Empty(t, attempts(b))
+
+		// The oldest give way.
+		oldest := signOn(t, b, issuer, "support", "")
+		for range 9 {
+			require.Equal(t, http.StatusSeeOther, b.do(t, http.MethodGet, startPath, nil).Status)
+		}
+
+		require.Len(t, attempts(b), 5)
+
+		newest := signOn(t, b, issuer, "support", "")
+		require.Equal(t, "/console/sign-in?error=INVALID_STATE", comeBack(t, b, oldest))
+		require.Equal(t, "/console", comeBack(t, b, newest))
+	})
+
+	t.Run("reasons", func(t *testing.T) {
+		t.Parallel()
+
+		b := newBrowser(s)
+		a := b.do(t, http.MethodGet, startPath, nil)
+		state := queryOf(t, a.Header.Get("Location")).Get("state")
+		require.Equal(t, "/console/sign-in?error=INVALID_CREDENTIALS",
+			comeBack(t, b, callbackPath+"?error=access_denied&state="+url.QueryEscape(state)))
+		require.Equal(t, 1, s.Count("SELECT count(*) FROM audit_log WHERE action = 'LOGIN_FAILED' AND entity_id IS NULL"+
+			" AND details->>'reason' = 'authorization endpoint: access_denied'"))
+
+		// Somebody who does it again and again fills no log.
+		for range 5 {
+			a := b.do(t, http.MethodGet, startPath, nil)
+			state := queryOf(t, a.Header.Get("Location")).Get("state")
+			comeBack(t, b, callbackPath+"?error=access_denied&state="+url.QueryEscape(state))
+		}
+
+		require.LessOrEqual(t, s.Count("SELECT count(*) FROM audit_log WHERE details->>'reason' = 'authorization endpoint: access_denied'"), 2)
+	})
+
+	t.Run("step-up", func(t *testing.T) {
+		t.Parallel()
+
+		const stepUpPath, export = "/api/v1/auth/oidc/step-up", "/api/v1/admin/financial-records/export?format=csv"
+
+		p := people["steps-up"]
+		b := newBrowser(s).with(bySession)
+		require.Equal(t, "/console", comeBack(t, b, signOn(t, b, issuer, "steps-up", "")))
+		require.Equal(t, models.FactorIssuer, data[gen.OwnAccount](t, http.StatusOK, b.do(t, http.MethodGet, mePath, nil)).Factor)
+
+		// Eleven hours later.
+		change(t, s, "UPDATE sessions SET code_at = now() - interval '11 hours' WHERE user_id = $1 AND ended_at IS NULL", p.ID)
+
+		a := b.do(t, http.MethodGet, export, nil)
+		refused(t, http.StatusForbidden, models.CodeStepUpRequired, a)
+		require.Contains(t, string(a.Body), `"details":{"method":["SIGN_ON"]}`)
+
+		refused(t, http.StatusConflict, models.CodeInvalidState, b.do(t, http.MethodPost, "/api/v1/auth/step-up", object{"code": "123456"}))
+
+		up := func() string {
+			at := data[gen.SignOnAddress](t, http.StatusOK, b.do(t, http.MethodPost, stepUpPath, object{"return_to": "/console/records?page=2"})).Location
+			require.Equal(t, "login", queryOf(t, at).Get("prompt"))
+			require.Equal(t, "600", queryOf(t, at).Get("max_age"))
+
+			return at
+		}
+
+		// Another one at the provider steps nothing up, and the session stays.
+		const failed = "/console/records?page=2&step_up_error="
+		require.Equal(t, failed+"INVALID_STATE", comeBack(t, b, signIn(t, b, up(), issuer, "two-factors")))
+		require.Equal(t, failed+"INVALID_CREDENTIALS", comeBack(t, b, signIn(t, b, up(), issuer, "one-factor")))
+		refused(t, http.StatusForbidden, models.CodeStepUpRequired, b.do(t, http.MethodGet, export, nil))
+
+		was := b.jar[accessCookie].Value
+		require.Equal(t, "/console/records?page=2", comeBack(t, b, signIn(t, b, up(), issuer, "steps-up")))
+		require.Equal(t, was, b.jar[accessCookie].Value, "into the same session")
+		require.Equal(t, http.StatusOK, b.do(t, http.MethodGet, export, nil).Status)
+		require.Equal(t, 1, audited(s, "STEPPED_UP", p.ID))
+
+		// A session that was not opened there cannot.
+		own := newBrowser(s).with(bySession)
+		require.Equal(t, http.StatusOK, own.do(t, http.MethodPost, loginPath, object{"email": people["support"].Email, "password": storetest.Password}).Status)
+		refused(t, http.StatusConflict, models.CodeInvalidState, own.do(t, http.MethodPost, stepUpPath, object{}))
 	})
 
 	t.Run("who may not", func(t *testing.T) {

@@ -24,7 +24,8 @@ type Config struct {
 	URL       string                          // base address of the company's API; empty: its own
 	APIKey    string                          // our secret key or token there
 	EntityIDs map[models.PaymentMethod]string // the company's id of each method, where it has such
-	PublicURL string                          // our own address, for pages of ours on which customers pay
+	PublicURL string                          // our own address, to which customers are sent back
+	PayURL    string                          // the address of our pages on which customers pay
 	// Brands are the company's names of what a method offers, and Parameters are sent with every checkout (hyperpay).
 	Brands     map[models.PaymentMethod][]string
 	Parameters map[string]string
@@ -109,7 +110,7 @@ var known = map[string]Driver{
 
 func openHyperPay(cfg Config) (gateways.Gateway, error) {
 	return hyperpay.New(hyperpay.Config{
-		BaseURL: cfg.URL, APIKey: cfg.APIKey, Live: cfg.Live, Entities: cfg.EntityIDs, Brands: cfg.Brands, PageBase: cfg.PublicURL,
+		BaseURL: cfg.URL, APIKey: cfg.APIKey, Live: cfg.Live, Entities: cfg.EntityIDs, Brands: cfg.Brands, PageBase: cfg.PayURL,
 		Parameters: cfg.Parameters, SearchLag: cfg.SearchLag, Timeout: cfg.Timeout,
 	})
 }

@@ -316,7 +316,7 @@ func TestWidget(t *testing.T) {
 	d.CheckoutID, d.Checkout = c.ID, c.PageData
 	require.Contains(t, rendered(t, d), `src="`+b.URL+"/v1/paymentWidgets.js")
 
-	_, err = hyperpay.ContentPolicy(c.PageData[hyperpay.DataOrigin], d.Nonce)
+	_, err = hyperpay.ContentPolicy(c.PageData[hyperpay.DataOrigin], d.Nonce, false)
 	require.NoError(t, err)
 }
 

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -46,7 +47,7 @@ func Page(w io.Writer, d gateways.PageView) (policy string, err error) {
 		return "", err
 	}
 
-	if policy, err = ContentPolicy(d.Checkout[DataOrigin], d.Nonce); err != nil {
+	if policy, err = ContentPolicy(d.Checkout[DataOrigin], d.Nonce, hasBrand(v.Brands, applePay)); err != nil {
 		return "", err
 	}
 
@@ -60,16 +61,34 @@ func Page(w io.Writer, d gateways.PageView) (policy string, err error) {
 	return policy, err
 }
 
-// ContentPolicy is the Content-Security-Policy of Page: scripts, styles and calls of the widget's origin alone. Frames and
-// forms may go to any https address, because the pages of 3-D Secure are those of the customer's bank. The widget sets styles of its
-// own, so that inline styles cannot be refused. Error: an origin that is no web address, or a nonce that is none.
-func ContentPolicy(origin, nonce string) (string, error) {
+// applePay is the widget's name of Apple Pay. Its button is a script of Apple's.
+const (
+	applePay       = "APPLEPAY"
+	appleScripts   = "https://applepay.cdn-apple.com"
+	appleSessions  = "https://apple-pay-gateway.apple.com https://apple-pay-gateway-cert.apple.com"
+	appleResources = appleScripts
+)
+
+func hasBrand(brands, name string) bool { return slices.Contains(strings.Fields(brands), name) }
+
+// ContentPolicy is the Content-Security-Policy of Page: scripts, styles and calls of the widget's origin alone, and of Apple's where
+// its button is shown. Frames and forms may go to any https address, because the pages of 3-D Secure are those of the customer's bank.
+// The widget sets styles of its own, so that inline styles cannot be refused. Error: an origin that is no web address, or a nonce
+// that is none.
+func ContentPolicy(origin, nonce string, withApplePay bool) (string, error) {
 	if !isWebAddress(origin) || !originForm.MatchString(origin) || !nonceForm.MatchString(nonce) {
 		return "", errPage
 	}
 
-	return "default-src 'none'; script-src 'nonce-" + nonce + "' " + origin + "; style-src 'unsafe-inline' " + origin +
-		"; img-src data: " + origin + "; font-src " + origin + "; connect-src " + origin + "; frame-src https: " + origin +
+	scripts, calls, resources := origin, origin, origin
+	if withApplePay {
+		scripts += " " + appleScripts
+		calls += " " + appleScripts + " " + appleSessions
+		resources += " " + appleResources
+	}
+
+	return "default-src 'none'; script-src 'nonce-" + nonce + "' " + scripts + "; style-src 'unsafe-inline' " + origin +
+		"; img-src data: " + resources + "; font-src " + resources + "; connect-src " + calls + "; frame-src https: " + origin +
 		"; form-action 'self' https: " + origin + "; base-uri 'none'; frame-ancestors 'none'", nil
 }
 

@@ -108,20 +108,27 @@ func TestPageRefuses(t *testing.T) {
 func TestContentPolicy(t *testing.T) {
 	t.Parallel()
 
-	policy, err := hyperpay.ContentPolicy("https://eu-test.oppwa.com", "0123456789abcdef")
+	policy, err := hyperpay.ContentPolicy("https://eu-test.oppwa.com", "0123456789abcdef", false)
 	require.NoError(t, err)
 	require.Contains(t, policy, "script-src 'nonce-0123456789abcdef' https://eu-test.oppwa.com;")
 	require.Contains(t, policy, "frame-ancestors 'none'")
 	require.NotContains(t, policy, "*")
 	require.NotContains(t, policy, "unsafe-eval")
+	require.NotContains(t, policy, "apple")
+
+	withApplePay, err := hyperpay.ContentPolicy("https://eu-test.oppwa.com", "0123456789abcdef", true)
+	require.NoError(t, err)
+	require.Contains(t, withApplePay, "script-src 'nonce-0123456789abcdef' https://eu-test.oppwa.com https://applepay.cdn-apple.com;")
+	require.Contains(t, withApplePay, "https://apple-pay-gateway.apple.com")
+	require.NotContains(t, withApplePay, "*")
 
 	for _, origin := range []string{"", "https://x.test/path", "https://x.test; script-src *", "https://*.x.test", "ftp://x.test", "https://u@x.test"} {
-		_, err := hyperpay.ContentPolicy(origin, "0123456789abcdef")
+		_, err := hyperpay.ContentPolicy(origin, "0123456789abcdef", true)
 		require.Error(t, err, origin)
 	}
 
 	for _, nonce := range []string{"", "short", "0123456789abcdef'", strings.Repeat("a", 200)} {
-		_, err := hyperpay.ContentPolicy("https://x.test", nonce)
+		_, err := hyperpay.ContentPolicy("https://x.test", nonce, false)
 		require.Error(t, err, nonce)
 	}
 }

@@ -201,14 +201,15 @@ func approvalGuards() []guard {
 		},
 		{"0039", "", "guard_approval", "cff1eda6815c186e05e896d4f7b0e052"},
 		{"0039", approvalsTable, "approvals_decided", "BEFORE INSERT ON refund_approvals FOR EACH ROW EXECUTE FUNCTION guard_approval()"},
-		{"0039", "", "guard_refund_approval", "8390bd629117d246fed7d5b0a8c52ce7"},
+		{"0050", "", "guard_refund_approval", "1653922f320b2bd99809c9e8b1f2e345"},
 		{
-			"0039", "refunds", "refunds_approval_ordered", "BEFORE INSERT ON refunds FOR EACH ROW WHEN (NEW.approval_above IS NOT NULL " +
-				"OR NEW.approval_pending) EXECUTE FUNCTION guard_refund_approval()",
+			"0050", "refunds", "refunds_approval_ordered", "BEFORE INSERT ON refunds FOR EACH ROW WHEN (NEW.approval_above IS NOT NULL " +
+				"OR NEW.alone_above IS NOT NULL OR NEW.approval_pending) EXECUTE FUNCTION guard_refund_approval()",
 		},
 		{
-			"0039", "refunds", "refunds_approval_kept", "BEFORE UPDATE ON refunds FOR EACH ROW WHEN (OLD.approval_until IS NOT NULL " +
-				"OR NEW.approval_until IS NOT NULL OR OLD.approval_above IS DISTINCT FROM NEW.approval_above OR NEW.approval_pending " +
+			"0050", "refunds", "refunds_approval_kept", "BEFORE UPDATE ON refunds FOR EACH ROW WHEN (OLD.approval_until IS NOT NULL " +
+				"OR NEW.approval_until IS NOT NULL OR OLD.approval_above IS DISTINCT FROM NEW.approval_above " +
+				"OR OLD.alone_above IS DISTINCT FROM NEW.alone_above OR NEW.approval_pending " +
 				"OR OLD.amount IS DISTINCT FROM NEW.amount OR OLD.requested_by IS DISTINCT FROM NEW.requested_by " +
 				"OR OLD.payment_transaction_id IS DISTINCT FROM NEW.payment_transaction_id) " +
 				"EXECUTE FUNCTION guard_refund_approval()",

@@ -57,3 +57,27 @@ GROUP BY f.payment_transaction_id`,
 // approvalAction is the entry of the audit log about a decision.
 const approvalAction = `CASE decision WHEN 'APPROVED' THEN 'REFUND_APPROVED' WHEN 'REJECTED' THEN 'REFUND_APPROVAL_REJECTED'
     ELSE 'REFUND_APPROVAL_EXPIRED' END`
+
+// refundsAlone: each refund has kept the limit per person of its moment, and is held against what its requester had ordered within the 24
+// hours before it. What has FAILED or was paid out by another person had no part in it, or has none any more.
+func refundsAlone() check {
+	return check{
+		needs: "refunds.alone_above",
+		reach: everything,
+		rules: []Rule{
+			{"refund-alone", "Of one person at most the limit of its time goes back within 24 hours by refunds of any payments that they " +
+				"ordered without an approval."},
+		},
+		sql: `
+SELECT 'refund-alone', 'refund', f.id,
+       format('%s ordered %s within 24 hours without an approval, at a limit of %s', f.requested_by, f.alone, f.alone_above)
+FROM (
+    SELECT r.id, r.requested_by, r.alone_above, sum(r.amount) OVER (
+        PARTITION BY r.requested_by ORDER BY r.created_at
+        RANGE BETWEEN interval '24 hours' PRECEDING AND CURRENT ROW) AS alone
+    FROM refunds AS r
+    WHERE r.alone_above IS NOT NULL AND r.approval_until IS NULL AND r.status <> 'FAILED'
+      AND NOT EXISTS (SELECT FROM refund_payouts AS p WHERE p.refund_id = r.id AND p.decision = 'PAID_OUT')) AS f
+WHERE f.alone > f.alone_above`,
+	}
+}

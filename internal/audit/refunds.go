@@ -4,7 +4,7 @@ package audit
 func refundChecks() []check {
 	return []check{
 		refundCap(), refundEffects(), refundOrphans(), refundPolicy(), refundTerms(), refundWays(), refundProof(),
-		refundMoments(), refundReturns(), refundApprovals(),
+		refundMoments(), refundReturns(), refundApprovals(), refundsAlone(),
 	}
 }
 

@@ -42,7 +42,7 @@ func (w *world) approve(t *testing.T) {
 
 	payment := w.paid(t)
 	w.waiting = w.reserve(t, payment, "5500.00")
-	w.reserve(t, payment, "300.00") // which needs none
+	w.alone = w.reserve(t, payment, "300.00") // which needs none
 
 	tx, amount := w.paid(t), models.MustMoney("5500.00")
 	r, err := w.s.Refunds.OrderRefund(t.Context(), models.RefundRequest{
@@ -92,6 +92,11 @@ func approvalTamperings(w *world) []tampering {
 			"UPDATE refunds SET approval_until = NULL, approval_pending = false, approval_above = NULL WHERE id = $1",
 			[]any{w.waiting.ID},
 			of(w.waiting.PaymentTransactionID), nil,
+		},
+		{
+			"refund-alone", "more than the limit of one person", "UPDATE refunds SET alone_above = 200 WHERE id = $1",
+			[]any{w.alone.ID},
+			of(w.alone.ID), nil,
 		},
 		{
 			"audit-actor", "approved by no one", "UPDATE audit_log SET actor_id = NULL WHERE action = 'REFUND_APPROVED'", nil,

@@ -46,6 +46,7 @@ type world struct {
 	reverted models.PaymentTransaction // marked, refunded in part, then twice taken back and marked again
 	rejected models.Refund             // of a bill, not paid out
 
+	alone                        models.Refund // without an approval, within the limit of one person
 	approved, withdrawn, waiting models.Refund // over the limit: gone back, rejected by its requester, PENDING
 	logged                       [3]uuid.UUID  // entries of the audit log, two under the first of three seals and one under the last
 
@@ -56,7 +57,9 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 
 	w := &world{}
-	w.s, w.db = storetest.Open(t, models.DefaultPolicies())
+	policies := models.DefaultPolicies()
+	policies.Approval.AlonePerDay = models.MustMoney("20000.00")
+	w.s, w.db = storetest.Open(t, policies)
 	w.World = storetest.Fixture(t, w.s)
 	// The migrations count as a week old: the audit excuses gaps in rows from before them, and none in later ones.
 	_, err := w.db.ExecContext(t.Context(), "UPDATE bun_migrations SET migrated_at = migrated_at - interval '1 week'")

@@ -79,13 +79,13 @@ func (g *Gate) Identify(ctx context.Context, token string) (Principal, error) {
 func (g *Gate) Judge(p Principal, now AccountStatus, err error) error {
 	switch {
 	case err != nil && models.CodeOf(err) == models.CodeNotFound:
-		return models.Errorf(models.CodeUnauthenticated, "The account does not exist any more.")
+		return models.Because(models.CauseAccountGone)
 	case err != nil:
 		return fmt.Errorf("look up the account of a token: %w", err)
 	case now.Role != p.Role || now.ProviderID != p.ProviderID || !p.External && now.Generation != p.Generation:
-		return models.Errorf(models.CodeUnauthenticated, "The access token has been revoked.")
+		return models.Because(models.CauseTokenRevoked)
 	case now.SessionOver:
-		return models.Errorf(models.CodeUnauthenticated, "The session has ended.")
+		return models.Because(models.CauseSessionOver)
 	case !p.IssuerFactor && (p.External || !now.SecondFactor) && slices.Contains(g.strict, p.Role):
 		return ErrSecondFactorNeeded()
 	default:

@@ -2,45 +2,39 @@ package auth
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
-	"fmt"
 	"log/slog"
-	"net/http"
 	"slices"
+	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
+	"github.com/google/uuid"
 	"golang.org/x/oauth2"
-	"golang.org/x/sync/singleflight"
 
 	"rihla/internal/config"
 	"rihla/models"
 )
 
-// SignOnCallback is the path to which an identity provider sends browsers back.
-const SignOnCallback = "/api/v1/auth/oidc/callback"
-
+// SignOnCallback is the path to which an identity provider sends browsers back, SignOnStart where a log-in begins.
 const (
-	// signOnTimeout bounds a call to an identity provider.
-	signOnTimeout = 10 * time.Second
-	// signOnPause is for how long a provider that was away is not asked again.
-	signOnPause = time.Second
+	SignOnCallback = "/api/v1/auth/oidc/callback"
+	SignOnStart    = "/api/v1/auth/oidc/start"
+	SignOnStepUp   = "/api/v1/auth/oidc/step-up"
 )
+
+// signOnSkew is by how much the clock of an identity provider may be off.
+const signOnSkew = time.Minute
 
 // SignOn logs people in at an identity provider (OpenID Connect, authorization code with PKCE). It is safe for concurrent use.
 type SignOn struct {
 	settings config.OIDC
 	callback string
 	log      *slog.Logger
-	calls    *http.Client
-	asking   singleflight.Group
-
-	mu       sync.Mutex     // never held over a call
-	provider *oidc.Provider // nil until the provider has answered
-	away     error          // of the last call that it has not answered
-	awayAt   time.Time
+	provider *provider
 }
 
 // NewSignOn is the identity provider of the settings, nil without one. One that is away delays nothing: it is asked again by
@@ -55,67 +49,14 @@ func NewSignOn(ctx context.Context, settings config.OIDC, publicURL string, log 
 	}
 
 	s := &SignOn{
-		settings: settings, callback: strings.TrimRight(publicURL, "/") + SignOnCallback, log: log,
-		calls: &http.Client{Timeout: signOnTimeout},
+		settings: settings, callback: strings.TrimRight(publicURL, "/") + SignOnCallback, log: log, provider: newProvider(settings.Issuer),
 	}
 
-	if _, err := s.discover(ctx); err != nil {
+	if _, err := s.provider.discover(ctx); err != nil {
 		log.WarnContext(ctx, "identity provider does not answer; it is asked again when somebody logs in", "error", err)
 	}
 
 	return s, nil
-}
-
-// discover reads the provider's own description, once. All who want it wait for one call, and not longer than their own time.
-func (s *SignOn) discover(ctx context.Context) (*oidc.Provider, error) {
-	if provider, err := s.known(); provider != nil || err != nil {
-		return provider, err
-	}
-
-	// Its keys are fetched for as long as the process runs.
-	long := oidc.ClientContext(context.WithoutCancel(ctx), s.calls)
-
-	found := s.asking.DoChan("", func() (any, error) {
-		if provider, err := s.known(); provider != nil || err != nil {
-			return provider, err
-		}
-
-		provider, err := oidc.NewProvider(long, s.settings.Issuer)
-
-		s.mu.Lock()
-		defer s.mu.Unlock()
-
-		if err != nil {
-			s.away, s.awayAt = fmt.Errorf("discover identity provider: %w", err), time.Now()
-
-			return nil, s.away
-		}
-
-		s.provider = provider
-
-		return provider, nil
-	})
-
-	select {
-	case answer := <-found:
-		provider, _ := answer.Val.(*oidc.Provider)
-
-		return provider, answer.Err
-	case <-ctx.Done():
-		return nil, fmt.Errorf("discover identity provider: %w", ctx.Err())
-	}
-}
-
-// known is the provider when it has answered, and why it has not when it was asked a moment ago; else both are nil.
-func (s *SignOn) known() (*oidc.Provider, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
-	if s.provider == nil && s.away != nil && time.Since(s.awayAt) < signOnPause {
-		return nil, s.away
-	}
-
-	return s.provider, nil
 }
 
 func (s *SignOn) client(p *oidc.Provider) *oauth2.Config {
@@ -127,84 +68,198 @@ func (s *SignOn) client(p *oidc.Provider) *oauth2.Config {
 
 // SignOnAttempt is one log-in at an identity provider, which the browser keeps until it comes back.
 type SignOnAttempt struct {
-	State    string `json:"s"`
-	Nonce    string `json:"n"`
-	Verifier string `json:"v"`
-	ReturnTo string `json:"r"`
+	State    string    `json:"s"`
+	Nonce    string    `json:"n"`
+	Verifier string    `json:"v"`
+	ReturnTo string    `json:"r"`
+	Began    time.Time `json:"t"`
+	// Session is the one that the sign-in steps up; uuid.Nil: it opens one.
+	Session uuid.UUID `json:"u,omitzero"`
+	// Replaces is the hash of the refresh token of the session that the browser had before, which ends then.
+	Replaces []byte `json:"o,omitempty"`
 }
 
-// Begin is a new attempt, and where the browser goes with it. Error: SERVICE_UNAVAILABLE.
-func (s *SignOn) Begin(ctx context.Context, returnTo string) (SignOnAttempt, string, error) {
-	provider, err := s.discover(ctx)
+// IsStepUp reports whether the sign-in is for a session that is open.
+func (a *SignOnAttempt) IsStepUp() bool { return a.Session != uuid.Nil }
+
+// Begin is a new attempt, and where the browser goes with it. One that steps a session up has its owner sign in anew, whatever the
+// provider remembers. Error: SERVICE_UNAVAILABLE.
+func (s *SignOn) Begin(ctx context.Context, returnTo string, session uuid.UUID) (SignOnAttempt, string, error) {
+	provider, err := s.provider.discover(ctx)
 	if err != nil {
 		return SignOnAttempt{}, "", s.unavailable(ctx, err)
 	}
 
 	state, _ := NewRefreshToken()
 	nonce, _ := NewRefreshToken()
-	a := SignOnAttempt{State: state, Nonce: nonce, Verifier: oauth2.GenerateVerifier(), ReturnTo: returnTo}
+	a := SignOnAttempt{
+		State: state, Nonce: nonce, Verifier: oauth2.GenerateVerifier(), ReturnTo: returnTo, Began: s.provider.now(), Session: session,
+	}
 
-	return a, s.client(provider).AuthCodeURL(a.State, oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)), nil
+	options := []oauth2.AuthCodeOption{oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)}
+	if a.IsStepUp() {
+		options = append(options, oauth2.SetAuthURLParam("prompt", "login"),
+			oauth2.SetAuthURLParam("max_age", strconv.Itoa(int(models.StepUpFor/time.Second))))
+	}
+
+	return a, s.client(provider).AuthCodeURL(a.State, options...), nil
 }
 
 // SignedOn is who an identity provider says has logged in.
 type SignedOn struct {
 	Email        string
 	SecondFactor bool
+	// At is when they have proved who they are; zero when the provider does not say. Never later than now.
+	At time.Time
 }
 
-// Finish exchanges the code that the browser came back with. Errors: INVALID_CREDENTIALS when the provider does not vouch for a verified
-// address; SERVICE_UNAVAILABLE.
+// Finish exchanges the code that the browser came back with. Errors: a *SignOnError, which is INVALID_CREDENTIALS, when the provider does
+// not vouch for a verified address; SERVICE_UNAVAILABLE.
 func (s *SignOn) Finish(ctx context.Context, a SignOnAttempt, code string) (SignedOn, error) {
-	provider, err := s.discover(ctx)
+	provider, err := s.provider.discover(ctx)
 	if err != nil {
 		return SignedOn{}, s.unavailable(ctx, err)
 	}
 
-	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, s.calls), signOnTimeout)
+	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, s.provider.calls), signOnTimeout)
 	defer cancel()
 
 	token, err := s.client(provider).Exchange(ctx, code, oauth2.VerifierOption(a.Verifier))
 	if err != nil {
 		if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok && refused.ErrorCode != "" {
-			return SignedOn{}, errNotSignedOn("refused the code: " + refused.ErrorCode)
+			return SignedOn{}, signOnError("token endpoint: " + plainCode(refused.ErrorCode))
 		}
 
 		return SignedOn{}, s.unavailable(ctx, errors.New("exchange code: no answer"))
 	}
 
+	said, err := s.identify(ctx, provider, token, a.Nonce)
+	if err != nil {
+		return SignedOn{}, err
+	}
+
+	now := s.provider.now()
+	who := SignedOn{Email: said.Email, SecondFactor: SaysSecondFactor(said.Methods, said.Class), At: said.At.Time}
+
+	switch {
+	case said.Email == "":
+		return SignedOn{}, signOnError("no email claim")
+	case said.Verified == nil:
+		return SignedOn{}, signOnError("no email_verified claim")
+	case !bool(*said.Verified):
+		return SignedOn{}, signOnError("email_verified is false")
+	case who.At.After(now.Add(signOnSkew)):
+		return SignedOn{}, signOnError("auth_time is in the future")
+	case who.At.After(now):
+		who.At = now
+	}
+
+	if !a.IsStepUp() {
+		return who, nil
+	}
+
+	// prompt and max_age are asked for; whether the provider has kept to them only these claims tell.
+	switch {
+	case who.At.IsZero():
+		return SignedOn{}, signOnError("no auth_time claim for a step-up")
+	case now.Sub(who.At) >= models.StepUpFor:
+		return SignedOn{}, signOnError("auth_time is too old for a step-up")
+	case !who.SecondFactor:
+		return SignedOn{}, signOnError("no second factor in amr or acr for a step-up")
+	default:
+		return who, nil
+	}
+}
+
+// identify checks the ID token, and asks UserInfo for what it leaves open (OpenID Connect Core §5.4). Error: a *SignOnError.
+func (s *SignOn) identify(ctx context.Context, p *oidc.Provider, token *oauth2.Token, nonce string) (*signOnClaims, error) {
 	raw, _ := token.Extra("id_token").(string)
-
-	id, err := provider.Verifier(&oidc.Config{ClientID: s.settings.ClientID}).Verify(ctx, raw)
-	if err != nil || id.Nonce != a.Nonce {
-		return SignedOn{}, errNotSignedOn("has given no good id token")
+	if raw == "" {
+		return nil, signOnError("no ID token")
 	}
 
-	var said struct {
-		Email    string   `json:"email"`
-		Verified bool     `json:"email_verified"`
-		Methods  []string `json:"amr"`
-		Class    string   `json:"acr"`
-	}
-	if err := id.Claims(&said); err != nil {
-		return SignedOn{}, errNotSignedOn("has given no good id token")
-	}
+	settings := &oidc.Config{ClientID: s.settings.ClientID}
 
-	if said.Email == "" {
-		// A provider that gives an access token may tell who it is for only there (OpenID Connect Core §5.4).
-		info, err := provider.UserInfo(ctx, oauth2.StaticTokenSource(token))
-		if err != nil || info.Subject != id.Subject {
-			return SignedOn{}, errNotSignedOn("does not say who has logged in")
+	id, err := p.Verifier(settings).Verify(ctx, raw)
+	if err != nil {
+		// The provider may sign otherwise since its description was read.
+		if now, ok := s.provider.renew(ctx); ok {
+			p = now
+			id, err = p.Verifier(settings).Verify(ctx, raw)
 		}
-
-		said.Email, said.Verified = info.Email, info.EmailVerified
 	}
 
-	if said.Email == "" || !said.Verified {
-		return SignedOn{}, errNotSignedOn("does not vouch for the e-mail address")
+	switch {
+	case err != nil:
+		return nil, signOnError("ID token: " + tokenFault(err))
+	case id.Nonce != nonce:
+		return nil, signOnError("ID token: nonce of another attempt")
 	}
 
-	return SignedOn{Email: said.Email, SecondFactor: SaysSecondFactor(said.Methods, said.Class)}, nil
+	var said signOnClaims
+	if err := id.Claims(&said); err != nil {
+		return nil, signOnError("ID token: claims of an unexpected type")
+	}
+
+	if said.complete() || p.UserInfoEndpoint() == "" {
+		return &said, nil
+	}
+
+	info, err := p.UserInfo(ctx, oauth2.StaticTokenSource(token))
+	if err == nil {
+		var more *signOnClaims
+		if more, err = readClaims(info, id.Subject); err == nil {
+			said.add(more)
+
+			return &said, nil
+		}
+	}
+
+	if said.Email == "" || said.Verified == nil {
+		return nil, signOnError("UserInfo does not say who has logged in")
+	}
+
+	return &said, nil // without a second factor
+}
+
+// tokenFault is what is wrong with an ID token, without its contents.
+func tokenFault(err error) string {
+	if _, expired := errors.AsType[*oidc.TokenExpiredError](err); expired {
+		return "expired"
+	}
+
+	text := err.Error()
+
+	for _, known := range []struct{ part, fault string }{
+		{"unexpected signature algorithm", "signed with an algorithm that the issuer does not announce"},
+		{"issued by a different provider", "of another issuer"},
+		{"expected audience", "for another client"},
+		{"fetching keys", "keys of the issuer not readable"},
+		{"signature", "signature not verified"},
+	} {
+		if strings.Contains(text, known.part) {
+			return known.fault
+		}
+	}
+
+	return "malformed"
+}
+
+// plainCode is an error code of OAuth 2.0, of which other text could be anything.
+func plainCode(code string) string {
+	const longest = 64
+
+	plain := func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') }
+	if len(code) > longest || strings.ContainsFunc(code, plain) {
+		return "other"
+	}
+
+	return code
+}
+
+// Refused is the error of a browser that comes back with one.
+func (s *SignOn) Refused(code string) error {
+	return signOnError("authorization endpoint: " + plainCode(code))
 }
 
 // Allows reports whether accounts of the role may log in by it.
@@ -216,6 +271,33 @@ func (s *SignOn) unavailable(ctx context.Context, err error) error {
 	return models.Errorf(models.CodeServiceUnavailable, "The identity provider cannot be reached.")
 }
 
-func errNotSignedOn(why string) error {
-	return models.Errorf(models.CodeInvalidCredentials, "The identity provider %s.", why)
+// SignOnError says why a sign-on has failed, for the log and the audit log: no address, no secret, nothing that a stranger has written.
+type SignOnError struct {
+	Reason string
+
+	domain *models.Error
+}
+
+// Error implements error.
+func (e *SignOnError) Error() string { return e.domain.Error() + " (" + e.Reason + ")" }
+
+// Unwrap returns the domain error.
+func (e *SignOnError) Unwrap() error { return e.domain }
+
+func signOnError(reason string) error {
+	return NewSignOnError(models.CodeInvalidCredentials, reason)
+}
+
+// NewSignOnError is a failed sign-on with the code that its page shows.
+func NewSignOnError(code models.Code, reason string) error {
+	return &SignOnError{Reason: reason, domain: models.Errorf(code, "The sign-on at the identity provider has failed.")}
+}
+
+// SignOnName is a short name of an attempt, by its state.
+func SignOnName(state string) string {
+	sum := sha256.Sum256([]byte(state))
+
+	const bytes = 6
+
+	return base64.RawURLEncoding.EncodeToString(sum[:bytes])
 }

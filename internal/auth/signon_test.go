@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"rihla/internal/config"
@@ -43,15 +44,14 @@ func TestIdentityProviderThatHangs(t *testing.T) {
 	t.Cleanup(func() { close(stop) })
 
 	url = server.URL
-	s := &SignOn{
-		settings: config.OIDC{Issuer: url}, log: slog.New(slog.DiscardHandler), calls: &http.Client{Timeout: 500 * time.Millisecond},
-	}
+	s := &SignOn{settings: config.OIDC{Issuer: url}, log: slog.New(slog.DiscardHandler), provider: newProvider(url)}
+	s.provider.calls.Timeout = 500 * time.Millisecond
 
 	begin := func(patience time.Duration) error {
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
 
-		_, _, err := s.Begin(ctx, "/console")
+		_, _, err := s.Begin(ctx, "/console", uuid.Nil)
 
 		return err
 	}

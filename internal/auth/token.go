@@ -40,6 +40,8 @@ type Principal struct {
 	SessionID uuid.UUID
 	// IssuerFactor says that an identity provider has seen a second factor.
 	IssuerFactor bool
+	// AuthenticatedAt is when the user of an External token has proved who they are, as its issuer says; else zero.
+	AuthenticatedAt time.Time
 	// MustEnrol says that the account must have a second factor and has none (Gate).
 	MustEnrol bool
 }
@@ -53,8 +55,9 @@ type claims struct {
 	Generation int         `json:"gen,omitempty"`
 	SessionID  string      `json:"sid,omitempty"`
 	// Methods are how the user has proved who they are (RFC 8176), and ContextClass how well, as an external issuer says.
-	Methods      []string `json:"amr,omitempty"`
-	ContextClass string   `json:"acr,omitempty"`
+	Methods         claimTexts  `json:"amr,omitempty"`
+	ContextClass    string      `json:"acr,omitempty"`
+	AuthenticatedAt claimMoment `json:"auth_time,omitzero"`
 }
 
 // Issuer signs our own access tokens. It is safe for concurrent use.
@@ -180,7 +183,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Principal, error) 
 	if _, err = from.parser.ParseWithClaims(token, &c, from.keys(ctx)); err != nil {
 		// The claims are checked after the signature, so that a caller learns nothing about a token that is not theirs.
 		if errors.Is(err, jwt.ErrTokenExpired) {
-			return Principal{}, models.Errorf(models.CodeUnauthenticated, "The access token has expired.")
+			return Principal{}, models.Because(models.CauseTokenExpired)
 		}
 
 		return Principal{}, errInvalidToken()
@@ -193,6 +196,10 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Principal, error) 
 
 	if p.External = from.external; p.External {
 		p.Generation, p.SessionID = 0, uuid.Nil // they say nothing about our accounts
+
+		if at := c.AuthenticatedAt.Time; !at.After(time.Now().Add(externalLeeway)) {
+			p.AuthenticatedAt = at
+		}
 	} else {
 		v.verified.add(hash, p, c.ExpiresAt.Time)
 	}
@@ -219,7 +226,7 @@ func (v *Verifier) trustFor(token string) (trust, error) {
 }
 
 func errInvalidToken() error {
-	return models.Errorf(models.CodeUnauthenticated, "The access token is invalid.")
+	return models.Because(models.CauseTokenInvalid)
 }
 
 func parserOptions(issuer, audience string, algorithms []string) []jwt.ParserOption {

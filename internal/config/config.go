@@ -50,6 +50,11 @@ type App struct {
 	// PublicURL is where customers reach the API, without a trailing slash.
 	// Unset: http://<LISTEN_ADDR>, with 127.0.0.1 for an address that means every interface.
 	PublicURL string `env:"PUBLIC_URL"`
+	// PayURL is where customers reach pages of ours on which they pay (/pay/…), without a trailing slash; unset: PublicURL. The scripts
+	// of payment companies run there, so that in production it is another host than the console's.
+	PayURL string `env:"PAY_URL"`
+	// ApplePayDomainFile proves to Apple that the pages' host is ours; empty: no Apple Pay there.
+	ApplePayDomainFile string `env:"APPLE_PAY_DOMAIN_FILE"`
 	// RunbookURL is the page with the paragraphs of docs/operations.md, to which incidents link; empty: no links.
 	RunbookURL string `env:"RUNBOOK_URL"`
 	// LogLevel is DEBUG, INFO, WARN or ERROR.
@@ -138,6 +143,10 @@ type Policies struct {
 	RefundApprovalAbove models.Money `env:"REFUND_APPROVAL_ABOVE" envDefault:"5000.00"`
 	// RefundApprovalWait is how long such a refund waits for the approval, at most 7 days.
 	RefundApprovalWait time.Duration `env:"REFUND_APPROVAL_WAIT" envDefault:"168h"`
+	// RefundsAlonePerDay is what one person orders back within 24 hours without an approval, over all payments; 0: no limit.
+	RefundsAlonePerDay models.Money `env:"REFUNDS_ALONE_PER_DAY" envDefault:"20000.00"`
+	// PayoutApprovalAbove is what one person marks as transferred within 24 hours, and confirms of refunds by hand; 0: no limit.
+	PayoutApprovalAbove models.Money `env:"PAYOUT_APPROVAL_ABOVE" envDefault:"50000.00"`
 	// RescheduleTolerance is how far a trip may be moved before its customers may have all of their money back.
 	RescheduleTolerance time.Duration `env:"RESCHEDULE_TOLERANCE" envDefault:"2h"`
 	// RescheduleNotice is how long before it leaves a sold trip is brought forward beyond the tolerance at the latest; 0: at any time.
@@ -266,6 +275,7 @@ func Load(environ map[string]string) (Config, error) {
 	}
 
 	c.App.PublicURL = strings.TrimRight(c.App.PublicURL, "/")
+	c.App.PayURL = strings.TrimRight(c.App.PayURL, "/")
 
 	for _, g := range []*MerchantAccount{
 		&c.Gateways.A.MerchantAccount, &c.Gateways.WalletB.MerchantAccount,
@@ -278,6 +288,10 @@ func Load(environ map[string]string) (Config, error) {
 
 	if c.App.PublicURL == "" {
 		c.App.PublicURL = "http://" + Dialable(c.HTTP.ListenAddr)
+	}
+
+	if c.App.PayURL == "" {
+		c.App.PayURL = c.App.PublicURL
 	}
 
 	return c, err

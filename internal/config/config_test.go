@@ -72,6 +72,7 @@ func TestLoadDefaults(t *testing.T) {
 	require.Equal(t, "0.15 0.20 0.10", fmt.Sprint(c.Policies.VATRateBooking, c.Policies.VATRateAd, c.Policies.CommissionRate))
 	require.Equal(t, models.DefaultCancellationPolicy(), c.Policies.Cancellation)
 	approval := models.ApprovalRules{Above: c.Policies.RefundApprovalAbove, Wait: c.Policies.RefundApprovalWait}
+	require.Equal(t, "20000.00 50000.00", fmt.Sprint(c.Policies.RefundsAlonePerDay, c.Policies.PayoutApprovalAbove))
 	require.Equal(t, models.DefaultPolicies().Approval, approval)
 	require.Equal(t, 10*time.Second, c.Schedules.SweepInterval)
 	require.Equal(t, SMSFile, c.Notify.SMSDriver)
@@ -170,6 +171,11 @@ func TestLoadNamesEveryMalformedVariable(t *testing.T) {
 	}
 
 	require.Equal(t, []time.Duration{0}, load(t, map[string]string{"LATE_PAYMENT_CHECKS": "0"}).Policies.LateChecks)
+
+	for _, name := range []string{"REFUNDS_ALONE_PER_DAY", "PAYOUT_APPROVAL_ABOVE"} {
+		_, err = Load(map[string]string{name: "-1"})
+		require.ErrorContains(t, err, name)
+	}
 
 	_, err = Load(map[string]string{"RATE_LIMIT_ADMIN": "-1"})
 	require.ErrorContains(t, err, "RATE_LIMIT_")

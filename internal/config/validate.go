@@ -117,6 +117,10 @@ func (c Config) validateBounds(p *problems) {
 		p.addf("REFUND_APPROVAL_ABOVE must be at least 0 (0: no refund needs an approval)")
 	}
 
+	if c.Policies.RefundsAlonePerDay.IsNegative() || c.Policies.PayoutApprovalAbove.IsNegative() {
+		p.addf("REFUNDS_ALONE_PER_DAY and PAYOUT_APPROVAL_ABOVE must be at least 0 (0: no limit per person)")
+	}
+
 	if wait := c.Policies.RefundApprovalWait; wait <= 0 || wait > models.MaxApprovalWait {
 		p.addf("REFUND_APPROVAL_WAIT must be more than zero, and at most %s", models.MaxApprovalWait)
 	}
@@ -174,6 +178,7 @@ func (c Config) validateAddresses(p *problems) {
 	}
 
 	checkURL(p, "PUBLIC_URL", c.App.PublicURL, "http", "https")
+	checkURL(p, "PAY_URL", c.App.PayURL, "http", "https")
 
 	for _, account := range c.Gateways.Accounts() {
 		checkURL(p, variable(account)+"_URL", c.Gateways.For(account).URL, "http", "https")

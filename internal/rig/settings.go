@@ -55,7 +55,7 @@ func Unlimited() map[string]string {
 
 	for _, limit := range []string{
 		"UNPAID_BOOKINGS_MAX", "UNPAID_SEATS_MAX", "UNPAID_ATTEMPTS_PER_HOUR", "BILL_SEATS_SHARE", "MESSAGES_PER_RECIPIENT",
-		"AD_MIN_PRICE_PER_DAY",
+		"AD_MIN_PRICE_PER_DAY", "REFUNDS_ALONE_PER_DAY", "PAYOUT_APPROVAL_ABOVE",
 	} {
 		env[limit] = "0"
 	}

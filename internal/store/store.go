@@ -62,7 +62,7 @@ func OpenLazy(url string, p models.Policies, o db.Options) (*Store, error) {
 	paid := payments.New(pool, p, booked)
 
 	return &Store{
-		DB: pool, Accounts: accounts.New(pool, p), Catalogue: trips, Ledger: ledger.New(pool), Incidents: incidents.New(pool),
+		DB: pool, Accounts: accounts.New(pool, p), Catalogue: trips, Ledger: ledger.New(pool, p), Incidents: incidents.New(pool),
 		Outbox: outbox.New(pool, p), Bookings: booked, Payments: paid, Refunds: refunds.New(pool, p, booked, paid), Seed: seed.New(pool, p),
 		policies: p,
 	}, nil

@@ -35,6 +35,7 @@ func used(t *testing.T) map[string]map[string]bool {
 	m.Request("/", http.MethodGet, 200, time.Millisecond)
 	m.GatewayCall(models.AccountGatewayA, "refund", "ok", time.Millisecond)
 	m.PaymentSettled(models.TransactionPaid, models.GatewayA)
+	m.RefundOrdered(models.RoleFinanceAdmin, models.MustMoney("1.00"))
 	m.Webhook(models.ChannelGatewayA, "stored")
 	m.GatewayBreaker(models.AccountGatewayA, "refund", "open")
 	m.WebhooksSilent(models.ChannelGatewayA)

@@ -16,7 +16,8 @@ import (
 // Metrics is what the service counts. Every label has a small, fixed set of values.
 type Metrics struct {
 	registry        *prometheus.Registry
-	requests        *prometheus.HistogramVec
+	requests        *prometheus.CounterVec
+	requestTimes    *prometheus.HistogramVec
 	gatewayCalls    *prometheus.HistogramVec
 	paymentsSettled *prometheus.CounterVec
 	webhooks        *prometheus.CounterVec
@@ -30,19 +31,27 @@ type Metrics struct {
 	asked           *prometheus.CounterVec
 	silent          *prometheus.CounterVec
 	notAdmitted     *prometheus.CounterVec
+	refundsOrdered  *prometheus.CounterVec
 }
 
 const namespace = "rihla"
+
+// halalasPerRiyal is 1 SAR.
+const halalasPerRiyal = 100
 
 // NewMetrics registers the service's metrics, and those of the Go runtime and the process, with registry. It panics when
 // they are registered there already.
 func NewMetrics(registry *prometheus.Registry) *Metrics {
 	m := &Metrics{
 		registry: registry,
-		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Namespace: namespace, Name: "http_request_duration_seconds", Help: "Time to answer an API request.",
-			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: namespace, Name: "http_requests_total", Help: "API requests answered.",
 		}, []string{"route", "method", "status"}),
+		// Without the status, which would multiply its series by all answers of an operation.
+		requestTimes: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Namespace: namespace, Name: "http_request_duration_seconds", Help: "Time to answer an API request.",
+			Buckets: []float64{.0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10, 30},
+		}, []string{"route", "method"}),
 		gatewayCalls: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: namespace, Name: "gateway_call_duration_seconds", Help: "Time that a call to a payment gateway took.",
 			Buckets: []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2, 4, 8},
@@ -66,11 +75,15 @@ func NewMetrics(registry *prometheus.Registry) *Metrics {
 		}, []string{"class"}),
 	}
 
+	m.refundsOrdered = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: namespace, Name: "refunds_ordered_total", Help: "Amount in SAR of the refunds that persons have ordered, by their role.",
+	}, []string{"role"})
+
 	m.makeGuardMetrics()
 
 	registry.MustRegister(
-		m.requests, m.gatewayCalls, m.paymentsSettled, m.webhooks, m.relayBacklog, m.limitsShared,
-		m.breakers, m.callsNotSent, m.pauses, m.pausedSeconds, m.waits, m.asked, m.silent, m.notAdmitted,
+		m.requests, m.requestTimes, m.gatewayCalls, m.paymentsSettled, m.webhooks, m.relayBacklog, m.limitsShared,
+		m.breakers, m.callsNotSent, m.pauses, m.pausedSeconds, m.waits, m.asked, m.silent, m.notAdmitted, m.refundsOrdered,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 
@@ -100,7 +113,8 @@ func (m *Metrics) Request(route, method string, status int, took time.Duration) 
 		method = "OTHER" // the caller chooses the method's name, and must not choose how many series there are
 	}
 
-	m.requests.WithLabelValues(route, method, strconv.Itoa(status)).Observe(took.Seconds())
+	m.requests.WithLabelValues(route, method, strconv.Itoa(status)).Inc()
+	m.requestTimes.WithLabelValues(route, method).Observe(took.Seconds())
 }
 
 // GatewayCall counts one call to a gateway. The outcome is one of a few words, such as ok, rejected, unknown.
@@ -111,6 +125,11 @@ func (m *Metrics) GatewayCall(account models.MerchantAccount, operation, outcome
 // PaymentSettled counts a payment attempt that reached status.
 func (m *Metrics) PaymentSettled(status models.TransactionStatus, gateway models.Gateway) {
 	m.paymentsSettled.WithLabelValues(string(status), string(gateway)).Inc()
+}
+
+// RefundOrdered counts the amount, in SAR, of a refund that a person has ordered.
+func (m *Metrics) RefundOrdered(role models.Role, amount models.Money) {
+	m.refundsOrdered.WithLabelValues(string(role)).Add(float64(amount.Halalas()) / halalasPerRiyal)
 }
 
 // Webhook counts a webhook on channel. The outcome is one of a few words, such as stored, duplicate, refused.

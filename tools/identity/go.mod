@@ -1,6 +1,6 @@
 module rihla/tools/identity
 
-go 1.26.0
+go 1.26.6
 
 require github.com/zitadel/oidc/v3 v3.52.0
 

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/zitadel/oidc/v3/example/server/exampleop"
@@ -16,8 +17,8 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/op"
 )
 
-// twoFactors is the user of the users file whose log-ins are by two factors.
-const twoFactors = "two-factors"
+// twoFactors are the users of the users file whose log-ins are by two factors.
+var twoFactors = []string{"two-factors", "steps-up"}
 
 func main() {
 	address := flag.String("listen", "127.0.0.1:0", "address, which is the issuer's, too")
@@ -54,13 +55,13 @@ func serve(address, users string, client *storage.Client) error {
 	return server.Serve(listener)
 }
 
-// methods is a storage whose user twoFactors has logged in by a password and a code.
+// methods is a storage whose users twoFactors have logged in by a password and a code.
 type methods struct{ *storage.Storage }
 
 // AuthRequestByCode implements op.Storage.
 func (m methods) AuthRequestByCode(ctx context.Context, code string) (op.AuthRequest, error) {
 	r, err := m.Storage.AuthRequestByCode(ctx, code)
-	if err != nil || r.GetSubject() != twoFactors {
+	if err != nil || !slices.Contains(twoFactors, r.GetSubject()) {
 		return r, err
 	}
 

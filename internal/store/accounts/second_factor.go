@@ -31,7 +31,7 @@ type Code struct {
 
 // errWrongCode is what every code that does not count answers: a wrong one, and one that has counted already.
 func errWrongCode() error {
-	return models.Errorf(models.CodeInvalidCredentials, "The code is wrong, or was used before.")
+	return models.Because(models.CauseWrongCode)
 }
 
 // useCode has a code count, once. The lock of the second factor's row orders it against the same code elsewhere. It is empty when the
@@ -132,7 +132,7 @@ func (s *Store) ChallengedUser(ctx context.Context, hash []byte) (models.User, e
 }
 
 func errNoChallenge() error {
-	return models.Errorf(models.CodeInvalidCredentials, "The log-in does not wait for a code any more. Log in again.")
+	return models.Because(models.CauseNoChallenge)
 }
 
 // AnswerChallenge ends a try of a code for a challenge: the right one opens the session, once. Error: INVALID_CREDENTIALS, also for a
@@ -242,19 +242,22 @@ func (s *Store) StepUp(ctx context.Context, session uuid.UUID, try *LoginTry, co
 	return out, err
 }
 
-// SteppedUp reports whether a code was typed in the session within models.StepUpFor, or the account has no second factor to type
-// codes of.
-func (s *Store) SteppedUp(ctx context.Context, user, session uuid.UUID) (bool, error) {
-	var ok bool
+// SteppedUp is the factor of a session, and whether its owner has proved it within models.StepUpFor. Error: NOT_FOUND without the account.
+func (s *Store) SteppedUp(ctx context.Context, user, session uuid.UUID) (factor models.Factor, lately bool, err error) {
+	var (
+		own  bool
+		seen models.SecondFactor
+	)
 
-	err := s.db.NewRaw(`SELECT EXISTS (SELECT FROM users WHERE id = ?0 AND second_factor_at IS NULL) OR EXISTS (
-		SELECT FROM sessions WHERE id = ?1 AND user_id = ?0 AND ended_at IS NULL AND code_at > now() - ?2 * interval '1 second')`,
-		user, session, models.StepUpFor.Seconds()).Scan(ctx, &ok)
+	err = s.db.NewRaw(`SELECT u.second_factor_at IS NOT NULL, coalesce(s.second_factor, ''),
+			coalesce(s.code_at > now() - ? * interval '1 second', false)
+		FROM users AS u LEFT JOIN sessions AS s ON s.id = ? AND s.user_id = u.id AND s.ended_at IS NULL
+		WHERE u.id = ? AND u.deleted_at IS NULL`, models.StepUpFor.Seconds(), session, user).Scan(ctx, &own, &seen, &lately)
 	if err != nil {
-		return false, fmt.Errorf("read step-up: %w", err)
+		return "", false, db.NotFound(err)
 	}
 
-	return ok, nil
+	return models.FactorOf(own, seen), lately, nil
 }
 
 // BeginSecondFactor keeps a secret that its owner has not confirmed yet, in place of an earlier one. Error: INVALID_STATE when the

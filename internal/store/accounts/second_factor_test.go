@@ -252,13 +252,20 @@ func TestSteppedUp(t *testing.T) {
 	ctx := t.Context()
 
 	steppedUp := func(user, session uuid.UUID) bool {
-		ok, err := b.Store.Accounts.SteppedUp(ctx, user, session)
+		factor, lately, err := b.Store.Accounts.SteppedUp(ctx, user, session)
 		require.NoError(t, err)
+		require.Equal(t, models.FactorOwn, factor)
 
-		return ok
+		return lately
 	}
 
-	require.True(t, steppedUp(b.Customer.ID, uuid.Nil), "an account without a second factor is not asked")
+	factor, lately, err := b.Store.Accounts.SteppedUp(ctx, b.Customer.ID, uuid.Nil)
+	require.NoError(t, err)
+	require.Equal(t, models.FactorNone, factor)
+	require.False(t, lately)
+
+	_, _, err = b.Store.Accounts.SteppedUp(ctx, uuid.New(), uuid.Nil)
+	bookstest.RequireCode(t, models.CodeNotFound, err)
 
 	session := b.enrol(t)
 	require.True(t, steppedUp(b.Customer.ID, session))

@@ -56,6 +56,26 @@ func (s *Store) EndSession(ctx context.Context, by db.Actor, user, id uuid.UUID)
 	})
 }
 
+// LogOut ends a session of an account whose owner leaves it. One that has ended changes nothing.
+func (s *Store) LogOut(ctx context.Context, user, id uuid.UUID) error {
+	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		// The account first: its lock is the one under which tokens are rotated.
+		if _, err := tx.NewRaw("SELECT FROM users WHERE id = ? FOR NO KEY UPDATE", user).Exec(ctx); err != nil {
+			return err
+		}
+
+		open, err := tx.NewSelect().Model((*models.Session)(nil)).Where("s.id = ?", id).Where("s.user_id = ?", user).
+			Where("s.ended_at IS NULL").Exists(ctx)
+		if err != nil || !open {
+			return err
+		}
+
+		_, err = revokeFamily(ctx, tx, id)
+
+		return err
+	})
+}
+
 // EndSessions ends all sessions of an account. Error: NOT_FOUND.
 func (s *Store) EndSessions(ctx context.Context, by db.Actor, user uuid.UUID) error {
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
@@ -65,30 +85,4 @@ func (s *Store) EndSessions(ctx context.Context, by db.Actor, user uuid.UUID) er
 
 		return db.Audit(ctx, tx, by, models.AuditSessionsEnded, models.EntityUser, &user, nil)
 	})
-}
-
-// SignOn opens the session of an owner whom an identity provider has seen. Error: that of OpenSession.
-func (s *Store) SignOn(
-	ctx context.Context, u models.User, from LoginFrom, t models.RefreshToken, factor models.SecondFactor,
-) (session models.Session, err error) {
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		if session, err = openSession(ctx, tx, &u, Opening{Token: t, From: from, SecondFactor: factor}); err != nil {
-			return err
-		}
-
-		details := from.details()
-		details["second_factor"], details["single_sign_on"] = string(factor), true
-
-		return db.Audit(ctx, tx, from.as(&u), models.AuditLoggedIn, models.EntityUser, &u.ID, details)
-	})
-
-	return session, err
-}
-
-// SignOnRefused notes that an owner whom an identity provider has seen was not let in.
-func (s *Store) SignOnRefused(ctx context.Context, u *models.User, from LoginFrom) error {
-	details := from.details()
-	details["single_sign_on"] = true
-
-	return db.Audit(ctx, s.db, from.actor(), models.AuditLoginFailed, models.EntityUser, &u.ID, details)
 }

@@ -21,6 +21,8 @@ type Opening struct {
 	Token        models.RefreshToken
 	From         LoginFrom
 	SecondFactor models.SecondFactor // what has been proved more than the password; a code counts from now on
+	// ProvedAt is when an identity provider has seen its second factor; zero when it does not say.
+	ProvedAt time.Time
 }
 
 // OpenSession keeps a session and its first refresh token. u is the account as it was when its owner proved who they are. Error:
@@ -43,16 +45,17 @@ func openSession(ctx context.Context, conn bun.IDB, u *models.User, o Opening) (
 			AND (?6 <> '' OR second_factor_at IS NULL) FOR SHARE),
 		s AS (
 			INSERT INTO sessions (id, user_id, expires_at, address, user_agent, second_factor, code_at)
-			SELECT ?2::uuid, id, now() + ?3 * interval '1 second', ?4, ?5, ?6, CASE WHEN ?6 IN ('TOTP', 'RECOVERY_CODE') THEN now() END FROM u
+			SELECT ?2::uuid, id, now() + ?3 * interval '1 second', ?4, ?5, ?6, 
+				CASE WHEN ?6 IN ('TOTP', 'RECOVERY_CODE') THEN now() WHEN ?6 = 'ISSUER' AND ?9::timestamptz IS NOT NULL THEN least(?9::timestamptz, now()) END FROM u
 			RETURNING *),
 		t AS (
 			INSERT INTO refresh_tokens (token_hash, family_id, user_id, expires_at)
 			SELECT ?7, id, user_id, least(?8::timestamptz, expires_at) FROM s)
 		SELECT * FROM s`,
 		u.ID, u.TokenGeneration, o.Token.FamilyID, models.SessionLimit(u.Role).Seconds(), o.From.Address,
-		db.CleanAgent(o.From.UserAgent), o.SecondFactor, o.Token.TokenHash, o.Token.ExpiresAt).Scan(ctx, &session)
+		db.CleanAgent(o.From.UserAgent), o.SecondFactor, o.Token.TokenHash, o.Token.ExpiresAt, bun.NullTime{Time: o.ProvedAt}).Scan(ctx, &session)
 	if errors.Is(err, sql.ErrNoRows) {
-		return session, models.Errorf(models.CodeInvalidCredentials, "The account has just been changed. Log in again.")
+		return session, models.Because(models.CauseAccountChanged)
 	}
 
 	if err != nil {
@@ -266,5 +269,5 @@ func revokeFamily(ctx context.Context, tx bun.Tx, family uuid.UUID) (int64, erro
 }
 
 func errInvalidToken() error {
-	return models.Errorf(models.CodeInvalidCredentials, "The refresh token is not valid.")
+	return models.Because(models.CauseRefreshToken)
 }

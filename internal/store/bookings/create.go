@@ -61,12 +61,33 @@ func (s *Store) CreateBooking(ctx context.Context, n NewBooking, now time.Time) 
 			return models.Booking{}, err
 		}
 
-		if made, err := s.takeSeats(ctx, &b, o.pricePerSeat, n.Claim, now); err != nil || made {
-			return b, err
+		made, err := s.takeSeats(ctx, &b, o.pricePerSeat, n.Claim, now)
+		if made {
+			return b, nil
+		}
+
+		if err != nil {
+			return models.Booking{}, s.firstReason(ctx, n, err, now)
 		}
 	}
 
 	return models.Booking{}, errors.New("the trip is changed over and over")
+}
+
+// firstReason is why seats were not taken. The trip may have been sold out while the booking waited for its turn: another method, or
+// fewer unpaid bookings, would not help then (rules: bookings.full-first).
+func (s *Store) firstReason(ctx context.Context, n NewBooking, err error, now time.Time) error {
+	switch models.CodeOf(err) {
+	case models.CodeMethodNotAvailable, models.CodeTooManyUnpaidBookings:
+	default:
+		return err
+	}
+
+	if _, gone := s.readOffer(ctx, n, now); gone != nil {
+		return gone
+	}
+
+	return err
 }
 
 // checkAmount refuses a booking that cannot be paid. Errors: VALIDATION_ERROR, METHOD_NOT_AVAILABLE.

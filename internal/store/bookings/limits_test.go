@@ -225,3 +225,79 @@ func TestCampaignsCostSomethingPerDay(t *testing.T) {
 	_, err = b.Store.Catalogue.UpdateCampaign(t.Context(), staff, c.ID, func(c *models.AdCampaign) error { c.EndsOn = today.AddDays(1); return nil }, time.Now())
 	bookstest.RequireFields(t, models.CodeValidation, err, "price")
 }
+
+// A trip that is sold out says so, whatever else would refuse the booking: also when its last seats go while the booking waits for the
+// trip's row.
+func TestFullIsFull(t *testing.T) {
+	t.Parallel()
+
+	for name, tt := range map[string]struct {
+		policies func(*models.Policies)
+		before   func(*testing.T, *books)
+		method   models.PaymentMethod
+		want     models.Code // while there is room
+		waits    bool        // for the trip's row, until it is known
+	}{
+		"bills hold as much as they may": {
+			func(p *models.Policies) { p.BillShare = models.MustRate("0.01") }, func(*testing.T, *books) {},
+			models.MethodBillPayment, models.CodeMethodNotAvailable, true,
+		},
+		"the gateway has no such method": {
+			func(p *models.Policies) { p.Methods = models.Methods{models.MethodCreditCard: {}} }, func(*testing.T, *books) {},
+			models.MethodBillPayment, models.CodeMethodNotAvailable, false,
+		},
+		"the account has enough that is unpaid": {
+			func(p *models.Policies) { p.UnpaidBookings = 1 }, func(t *testing.T, b *books) { t.Helper(); b.Book(t, b.InsertTrip(t, 1, nil), 1) },
+			models.MethodCreditCard, models.CodeTooManyUnpaidBookings, false,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			p := models.DefaultPolicies()
+			tt.policies(&p)
+			b := setupBooks(t, p)
+			tt.before(t, b)
+
+			book := func() error {
+				r := b.Request(b.Trip, 1)
+				r.Method = tt.method
+				_, err := b.Store.Bookings.CreateBooking(t.Context(), r, time.Now())
+
+				return err
+			}
+
+			bookstest.RequireCode(t, tt.want, book())
+
+			// The last seats are taken, and nobody sees it yet.
+			other, err := b.DB.BeginTx(t.Context(), nil)
+			require.NoError(t, err)
+
+			defer func() { _ = other.Rollback() }()
+
+			_, err = other.ExecContext(t.Context(), "UPDATE trips SET seats_taken = capacity WHERE id = $1", b.Trip.ID)
+			require.NoError(t, err)
+
+			waiting := make(chan error, 1)
+			go func() { waiting <- book() }()
+
+			if tt.waits {
+				require.Eventually(t, func() bool {
+					return b.Count(t, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") == 1
+				}, time.Minute, 10*time.Millisecond)
+			} else {
+				bookstest.RequireCode(t, tt.want, <-waiting)
+			}
+
+			require.NoError(t, other.Commit())
+
+			if tt.waits {
+				bookstest.RequireCode(t, models.CodeTripCapacityReached, <-waiting)
+			}
+
+			bookstest.RequireCode(t, models.CodeTripCapacityReached, book())
+
+			b.Exec(t, "UPDATE trips SET seats_taken = 0 WHERE id = $1", b.Trip.ID)
+		})
+	}
+}

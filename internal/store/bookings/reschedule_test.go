@@ -30,7 +30,7 @@ func (b *books) move(t *testing.T, by time.Duration) models.Trip {
 func (b *books) quote(t *testing.T, tx models.PaymentTransaction, now time.Time) models.RefundQuote {
 	t.Helper()
 
-	q, err := b.Store.Refunds.RefundQuote(t.Context(), *tx.BookingID, now)
+	q, err := b.Store.Refunds.RefundQuote(t.Context(), b.Finance.UserID, *tx.BookingID, now)
 	require.NoError(t, err)
 
 	return q
@@ -61,7 +61,7 @@ func TestMovingATripTakesNoRefundAway(t *testing.T) {
 	p.Cancellation = models.CancellationPolicy{{MinHours: 0, Percent: 1}}
 	worse, _ := storetest.OpenAt(t, url, p)
 
-	q, err := worse.Refunds.RefundQuote(t.Context(), *tx.BookingID, now)
+	q, err := worse.Refunds.RefundQuote(t.Context(), b.Finance.UserID, *tx.BookingID, now)
 	require.NoError(t, err)
 	require.Equal(t, 100, q.Percent)
 	require.Equal(t, "72h:100,24h:50,0h:0", q.Schedule.String())

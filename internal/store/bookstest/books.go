@@ -156,6 +156,17 @@ func (b *Books) Report(t *testing.T, tx models.PaymentTransaction, kind models.E
 	require.NoError(t, err)
 }
 
+// PaidFor is Paid of a trip of its own, one seat of which costs the price.
+func (b *Books) PaidFor(t *testing.T, price string) models.PaymentTransaction {
+	t.Helper()
+
+	trip := b.InsertTrip(t, 1, func(trip *models.Trip) { trip.PricePerSeat = models.MustMoney(price) })
+	tx := b.Open(t, b.Book(t, trip, 1), 1)
+	b.Report(t, tx, models.EventPaymentSucceeded)
+
+	return b.Transaction(t, tx.ID)
+}
+
 // Paid makes a booking with its payment, and returns the payment.
 func (b *Books) Paid(t *testing.T, seats int) models.PaymentTransaction {
 	t.Helper()

@@ -78,11 +78,19 @@ func (s *Store) CreateBus(ctx context.Context, by db.Actor, b models.Bus, photos
 
 // UpdateBus changes a bus under its row lock; apply gets it as it is, may run more than once, and its error is
 // returned. Errors: NOT_FOUND, BUS_PLATE_ALREADY_EXISTS, FORBIDDEN, VALIDATION_ERROR on capacity when a published trip
-// that is still to depart offers more seats than that.
+// that is still to depart offers more seats than that. Affected are the trips that use a bus which is taken out of use.
 func (s *Store) UpdateBus(
 	ctx context.Context, by db.Actor, id uuid.UUID, apply func(*models.Bus) error, now time.Time,
 ) (models.Bus, error) {
-	return updateResource(ctx, s, busKind, by, id, apply, func(ctx context.Context, tx bun.Tx, b *models.Bus) error {
+	var was string
+
+	noting := func(b *models.Bus) error {
+		was = b.Status
+
+		return apply(b)
+	}
+
+	return updateResource(ctx, s, busKind, by, id, noting, func(ctx context.Context, tx bun.Tx, b *models.Bus) error {
 		tooSmall, err := upcoming(tx, now).Where("t.bus_id = ?", b.ID).Where("t.capacity > ?", b.Capacity).Exists(ctx)
 		if err != nil {
 			return fmt.Errorf("look for trips: %w", err)
@@ -93,7 +101,11 @@ func (s *Store) UpdateBus(
 		}
 
 		return nil
-	}, nil)
+	}, func(ctx context.Context, tx bun.Tx, b *models.Bus) (err error) {
+		b.Affected, err = busKind.outOfUse(ctx, tx, b.ID, was, b.Status, now)
+
+		return err
+	})
 }
 
 // DeleteBus deletes a bus softly, which frees its plate number. Errors: NOT_FOUND, also the second time;

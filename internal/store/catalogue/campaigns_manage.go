@@ -51,14 +51,60 @@ func (f CampaignFilter) apply(q *bun.SelectQuery) *bun.SelectQuery {
 	return db.WhereContains(q, f.Search, "ac.title", "ac.description")
 }
 
-// ListCampaigns lists the campaigns that the actor sees, oldest first. Errors: VALIDATION_ERROR on sort, FORBIDDEN.
+// ListCampaigns lists the campaigns that the actor sees, oldest first, with their payments. Errors: VALIDATION_ERROR on sort,
+// FORBIDDEN.
 func (s *Store) ListCampaigns(ctx context.Context, by db.Actor, f CampaignFilter) (db.Listed[models.AdCampaign], error) {
-	return listResources[models.AdCampaign](ctx, s, by, f.ProviderID, f.Page, campaignOrder, f.apply)
+	page, err := listResources[models.AdCampaign](ctx, s, by, f.ProviderID, f.Page, campaignOrder, f.apply)
+	if err != nil {
+		return page, err
+	}
+
+	return page, loadPayments(ctx, s.db, page.Items)
 }
 
-// GetCampaign finds a campaign that the actor sees. Errors: NOT_FOUND, FORBIDDEN.
+// GetCampaign finds a campaign that the actor sees, with its payment. Errors: NOT_FOUND, FORBIDDEN.
 func (s *Store) GetCampaign(ctx context.Context, by db.Actor, id uuid.UUID) (models.AdCampaign, error) {
-	return getResource[models.AdCampaign](ctx, s, by, id)
+	c, err := getResource[models.AdCampaign](ctx, s, by, id)
+	if err != nil {
+		return c, err
+	}
+
+	one := []models.AdCampaign{c}
+	err = loadPayments(ctx, s.db, one)
+
+	return one[0], err
+}
+
+// loadPayments fills Payment: of each campaign the attempt that has paid it, else the one that is open.
+func loadPayments(ctx context.Context, conn bun.IDB, campaigns []models.AdCampaign) error {
+	if len(campaigns) == 0 {
+		return nil
+	}
+
+	at := make(map[uuid.UUID]int, len(campaigns))
+	ids := make([]uuid.UUID, len(campaigns))
+
+	for i := range campaigns {
+		ids[i] = campaigns[i].ID
+		at[campaigns[i].ID] = i
+	}
+
+	var attempts []models.PaymentTransaction
+
+	// One more attempt of a campaign that is paid may be open: PAID is read last.
+	err := conn.NewSelect().Model(&attempts).Column("ad_campaign_id", "amount", "vat_amount", "vat_rate").
+		Where("ad_campaign_id IN (?)", bun.List(ids)).Where("kind = ?", models.KindPayment).
+		Where("status IN (?, ?)", models.TransactionPending, models.TransactionPaid).
+		OrderExpr("status = ?", models.TransactionPaid).Scan(ctx)
+	if err != nil {
+		return fmt.Errorf("read payments of campaigns: %w", err)
+	}
+
+	for i := range attempts {
+		campaigns[at[*attempts[i].AdCampaignID]].Payment = &attempts[i]
+	}
+
+	return nil
 }
 
 // CreateCampaign adds a campaign, PENDING_PAYMENT, for a live trip of the provider; ProviderID is read for admins
@@ -157,7 +203,15 @@ func (s *Store) changeCampaign(
 			return err
 		}
 
-		return do(ctx, tx, &c)
+		if err := do(ctx, tx, &c); err != nil {
+			return err
+		}
+
+		one := []models.AdCampaign{c}
+		err = loadPayments(ctx, tx, one)
+		c = one[0]
+
+		return err
 	})
 	if err != nil {
 		return models.AdCampaign{}, err
@@ -193,12 +247,12 @@ func (s *Store) checkCampaign(
 ) error {
 	amount, _ := models.AddVAT(c.Price, s.policies.VATAd)
 
-	n, err := lockOwn[models.Trip](ctx, tx, scope{provider: c.ProviderID}, []uuid.UUID{c.TripID})
+	trips, err := lockOwn[models.Trip](ctx, tx, scope{provider: c.ProviderID}, []uuid.UUID{c.TripID})
 
 	switch {
 	case err != nil:
 		return err
-	case n == 0:
+	case len(trips) == 0:
 		return &models.Error{
 			Code: models.CodeReferenceNotOwned, Message: "The campaign refers to a trip that the provider does not have.",
 			Details: map[string][]string{"trip_id": {"is not a trip of the provider"}},

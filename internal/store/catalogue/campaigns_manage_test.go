@@ -179,3 +179,53 @@ func TestCampaignPausedBeforeItsFirstDay(t *testing.T) {
 	require.Equal(t, models.CampaignPaused, status)
 	require.True(t, starts.Start().Equal(next))
 }
+
+// A campaign costs what its payment has copied, under whatever configuration it is read.
+func TestCampaignsShowWhatTheyCost(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	ctx, staff, now := t.Context(), bookstest.As(b.World, models.RoleProviderStaff), bookstest.Clock()
+	starts := models.DateIn(now).AddDays(2)
+	another := models.MustRate("0.05")
+
+	cost := func(c models.AdCampaign) string {
+		amount, vat, rate := c.Cost(another)
+
+		return amount.String() + " " + vat.String() + " " + rate.String()
+	}
+	read := func(id uuid.UUID) string {
+		c, err := b.Store.Catalogue.GetCampaign(ctx, staff, id)
+		require.NoError(t, err)
+
+		page, err := b.Store.Catalogue.ListCampaigns(ctx, staff, catalogue.CampaignFilter{})
+		require.NoError(t, err)
+
+		for _, listed := range page.Items {
+			if listed.ID == id {
+				require.Equal(t, cost(c), cost(listed))
+			}
+		}
+
+		return cost(c)
+	}
+
+	const today, copied = "1050.00 50.00 0.05", "1200.00 200.00 0.20"
+
+	other := b.Campaign(t, starts, starts)
+	id := b.Campaign(t, starts, starts)
+	require.Equal(t, today, read(id))
+
+	first := b.OpenCampaign(t, id, 1)
+	require.Equal(t, copied, read(id), "an attempt is open")
+
+	b.Report(t, first, models.EventPaymentFailed)
+	require.Equal(t, today, read(id), "the next attempt copies the rate of its moment")
+
+	b.Report(t, b.OpenCampaign(t, id, 2), models.EventPaymentSucceeded)
+	require.Equal(t, copied, read(id))
+
+	paused, err := b.Store.Catalogue.PauseCampaign(ctx, staff, id, now)
+	require.NoError(t, err)
+	require.Equal(t, copied, cost(paused))
+	require.Equal(t, today, read(other))
+}

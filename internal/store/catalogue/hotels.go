@@ -62,9 +62,23 @@ func (s *Store) CreateHotel(ctx context.Context, by db.Actor, h models.Hotel) (m
 }
 
 // UpdateHotel changes a hotel under its row lock; apply gets it as it is, may run more than once, and its error is
-// returned. Errors: NOT_FOUND, FORBIDDEN.
-func (s *Store) UpdateHotel(ctx context.Context, by db.Actor, id uuid.UUID, apply func(*models.Hotel) error) (models.Hotel, error) {
-	return updateResource(ctx, s, hotelKind, by, id, apply, nil, nil)
+// returned. Affected are the trips that use a hotel which is taken out of use. Errors: NOT_FOUND, FORBIDDEN.
+func (s *Store) UpdateHotel(
+	ctx context.Context, by db.Actor, id uuid.UUID, apply func(*models.Hotel) error, now time.Time,
+) (models.Hotel, error) {
+	var was string
+
+	noting := func(h *models.Hotel) error {
+		was = h.Status
+
+		return apply(h)
+	}
+
+	return updateResource(ctx, s, hotelKind, by, id, noting, nil, func(ctx context.Context, tx bun.Tx, h *models.Hotel) (err error) {
+		h.Affected, err = hotelKind.outOfUse(ctx, tx, h.ID, was, h.Status, now)
+
+		return err
+	})
 }
 
 // DeleteHotel deletes a hotel softly. Errors: NOT_FOUND, also the second time; RESOURCE_IN_USE when a published trip

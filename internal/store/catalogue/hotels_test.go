@@ -51,7 +51,7 @@ func TestHotels(t *testing.T) {
 		require.Equal(t, tt.want, ids, name)
 	}
 
-	h, err := b.Store.Catalogue.UpdateHotel(ctx, staff, grand, func(h *models.Hotel) error { h.Stars, h.Address = nil, "Street 1"; return nil })
+	h, err := b.Store.Catalogue.UpdateHotel(ctx, staff, grand, func(h *models.Hotel) error { h.Stars, h.Address = nil, "Street 1"; return nil }, time.Now())
 	require.NoError(t, err)
 	require.Nil(t, h.Stars)
 	require.Equal(t, "Grand", h.Name)
@@ -73,7 +73,7 @@ func TestRestStops(t *testing.T) {
 	require.True(t, at.Equal(*read.Latitude))
 	require.Equal(t, []string{"fuel", "mosque"}, read.Amenities)
 
-	read, err = b.Store.Catalogue.UpdateRestStop(ctx, staff, r.ID, func(r *models.RestStop) error { r.Latitude, r.Amenities = nil, nil; return nil })
+	read, err = b.Store.Catalogue.UpdateRestStop(ctx, staff, r.ID, func(r *models.RestStop) error { r.Latitude, r.Amenities = nil, nil; return nil }, time.Now())
 	require.NoError(t, err)
 	require.Nil(t, read.Latitude)
 	require.Equal(t, []string{}, read.Amenities)

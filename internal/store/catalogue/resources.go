@@ -226,6 +226,32 @@ func deleteResource[T resource](
 	})
 }
 
+// maxAffected bounds the trips that are named when a resource is taken out of use.
+const maxAffected = 50
+
+// outOfUse says which published trips, still to leave, use a resource whose row the caller has locked and written: nil unless its
+// status has changed, to another one than ACTIVE. Publishing locks what a trip uses FOR SHARE: either the trip is seen here, or the
+// new status is seen there (rules: companies.in-order).
+func (k resourceKind[T]) outOfUse(
+	ctx context.Context, tx bun.Tx, id uuid.UUID, was, is string, now time.Time,
+) (*models.Affected, error) {
+	if was == is || is == models.StatusActive {
+		return nil, nil //nolint:nilnil // nothing is affected
+	}
+
+	out := &models.Affected{Trips: []models.Trip{}}
+
+	n, err := k.used(upcoming(tx, now), id).Model(&out.Trips).Column("t.id", "t.title", "t.departure_at").
+		Order("t.departure_at", "t.id").Limit(maxAffected).ScanAndCount(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("look for trips: %w", err)
+	}
+
+	out.Total = n
+
+	return out, nil
+}
+
 // upcoming selects the published trips that are still to depart.
 func upcoming(db bun.IDB, now time.Time) *bun.SelectQuery {
 	return platformScope.live(db.NewSelect().Model((*models.Trip)(nil))).

@@ -65,11 +65,23 @@ func (s *Store) CreateRestStop(ctx context.Context, by db.Actor, r models.RestSt
 }
 
 // UpdateRestStop changes a rest stop under its row lock; apply gets it as it is, may run more than once, and its error
-// is returned. Errors: NOT_FOUND, FORBIDDEN.
+// is returned. Affected are the trips that use a rest stop which is taken out of use. Errors: NOT_FOUND, FORBIDDEN.
 func (s *Store) UpdateRestStop(
-	ctx context.Context, by db.Actor, id uuid.UUID, apply func(*models.RestStop) error,
+	ctx context.Context, by db.Actor, id uuid.UUID, apply func(*models.RestStop) error, now time.Time,
 ) (models.RestStop, error) {
-	return updateResource(ctx, s, restStopKind, by, id, apply, nil, nil)
+	var was string
+
+	noting := func(r *models.RestStop) error {
+		was = r.Status
+
+		return apply(r)
+	}
+
+	return updateResource(ctx, s, restStopKind, by, id, noting, nil, func(ctx context.Context, tx bun.Tx, r *models.RestStop) (err error) {
+		r.Affected, err = restStopKind.outOfUse(ctx, tx, r.ID, was, r.Status, now)
+
+		return err
+	})
 }
 
 // DeleteRestStop deletes a rest stop softly. Errors: NOT_FOUND, also the second time; RESOURCE_IN_USE when a published

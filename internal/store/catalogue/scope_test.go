@@ -71,7 +71,7 @@ func resourceCases(s *store.Store) []resourceCase {
 				return x.ProviderID, err
 			},
 			func(ctx context.Context, by db.Actor, id uuid.UUID) error {
-				_, err := s.Catalogue.UpdateHotel(ctx, by, id, func(x *models.Hotel) error { x.ID, x.ProviderID = uuid.New(), uuid.New(); return nil })
+				_, err := s.Catalogue.UpdateHotel(ctx, by, id, func(x *models.Hotel) error { x.ID, x.ProviderID = uuid.New(), uuid.New(); return nil }, time.Now())
 
 				return err
 			},
@@ -96,7 +96,7 @@ func resourceCases(s *store.Store) []resourceCase {
 				return x.ProviderID, err
 			},
 			func(ctx context.Context, by db.Actor, id uuid.UUID) error {
-				_, err := s.Catalogue.UpdateRestStop(ctx, by, id, func(x *models.RestStop) error { x.ID, x.ProviderID = uuid.New(), uuid.New(); return nil })
+				_, err := s.Catalogue.UpdateRestStop(ctx, by, id, func(x *models.RestStop) error { x.ID, x.ProviderID = uuid.New(), uuid.New(); return nil }, time.Now())
 
 				return err
 			},

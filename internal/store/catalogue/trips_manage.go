@@ -88,7 +88,7 @@ func (s *Store) GetProviderTrip(ctx context.Context, by db.Actor, id uuid.UUID) 
 	return wholeTrip(ctx, s.db, sc, id)
 }
 
-// CreateTrip adds a DRAFT; ProviderID is read for admins only, who must give it. Errors: REFERENCE_NOT_OWNED with the
+// CreateTrip adds a DRAFT, of what may be out of use; ProviderID is read for admins only, who must give it. Errors: REFERENCE_NOT_OWNED with the
 // fields whose bus, hotel or rest stop is not a live one of the provider, VALIDATION_ERROR (models.Trip.Check,
 // rest_stop_ids, provider_id), FORBIDDEN, NOT_FOUND (no such provider).
 func (s *Store) CreateTrip(ctx context.Context, by db.Actor, t models.Trip) (models.Trip, error) {
@@ -106,8 +106,8 @@ func (s *Store) CreateTrip(ctx context.Context, by db.Actor, t models.Trip) (mod
 }
 
 // PublishTrip offers a DRAFT to consumers. A trip that is PUBLISHED stays as it is. Errors: INVALID_STATE when it is
-// CANCELLED or its departure has passed, NOT_FOUND, FORBIDDEN, and those of CreateTrip, for what it refers to may have
-// changed since.
+// CANCELLED or its departure has passed, NOT_FOUND, FORBIDDEN, those of CreateTrip, for what it refers to may have
+// changed since, and VALIDATION_ERROR with the fields whose bus, hotel or rest stop is out of use.
 func (s *Store) PublishTrip(ctx context.Context, by db.Actor, id uuid.UUID, now time.Time) (models.Trip, error) {
 	return s.ChangeTrip(ctx, by, id, nil, func(ctx context.Context, tx bun.Tx, t *models.Trip) error {
 		if t.Status == models.TripPublished {
@@ -118,7 +118,7 @@ func (s *Store) PublishTrip(ctx context.Context, by db.Actor, id uuid.UUID, now 
 			return models.Errorf(models.CodeInvalidState, "The trip is %s and cannot be published.", t.Status)
 		}
 
-		if err := checkTrip(ctx, tx, t); err != nil {
+		if err := checkOffered(ctx, tx, t); err != nil {
 			return err
 		}
 
@@ -191,12 +191,21 @@ func (s *Store) ChangeTrip(ctx context.Context, by db.Actor, id uuid.UUID, befor
 	return t, nil
 }
 
-// SaveTrip applies a change to a trip whose row the caller has locked, with the checks of CreateTrip and the audit entry. after runs
-// in the same SQL transaction, when the trip and its rest stops have been written.
+// SaveTrip applies a change to a trip whose row the caller has locked, with the checks of CreateTrip and the audit entry; a PUBLISHED
+// trip that is still to leave is held to those of PublishTrip. after runs in the same SQL transaction, when the trip and its rest stops
+// have been written.
 func SaveTrip(
-	ctx context.Context, tx bun.Tx, by db.Actor, t *models.Trip, apply func(*models.Trip) error, after resourceStep[models.Trip],
+	ctx context.Context, tx bun.Tx, by db.Actor, t *models.Trip, apply func(*models.Trip) error, after resourceStep[models.Trip], now time.Time,
 ) error {
-	return tripKind.change(ctx, tx, by, t, apply, checkTrip, func(ctx context.Context, tx bun.Tx, t *models.Trip) error {
+	check := func(ctx context.Context, tx bun.Tx, t *models.Trip) error {
+		if t.Runs(now) {
+			return checkOffered(ctx, tx, t)
+		}
+
+		return checkTrip(ctx, tx, t)
+	}
+
+	return tripKind.change(ctx, tx, by, t, apply, check, func(ctx context.Context, tx bun.Tx, t *models.Trip) error {
 		if err := saveStops(ctx, tx, t); err != nil {
 			return err
 		}
@@ -237,69 +246,123 @@ func withProvider(q *bun.SelectQuery) *bun.SelectQuery {
 }
 
 // checkTrip holds a trip against the rules and against what it refers to, which it locks FOR SHARE: none of it can be
-// deleted, and the bus not become smaller, before the trip is written.
+// deleted or taken out of use, and the bus not become smaller, before the trip is written.
 func checkTrip(ctx context.Context, tx bun.Tx, t *models.Trip) error {
+	_, err := checkReferences(ctx, tx, t)
+
+	return err
+}
+
+// checkOffered is checkTrip of a trip that is, or becomes, offered to consumers: what it refers to has to be in use, too
+// (rules: companies.in-order). Error, besides: VALIDATION_ERROR with the fields.
+func checkOffered(ctx context.Context, tx bun.Tx, t *models.Trip) error {
+	used, err := checkReferences(ctx, tx, t)
+	if err != nil {
+		return err
+	}
+
+	idle := map[string][]string{}
+
+	switch used.bus.Status {
+	case models.StatusActive:
+	case models.StatusUnderMaintenance:
+		idle["bus_id"] = []string{"is under maintenance: a published trip needs an active bus"}
+	default:
+		idle["bus_id"] = []string{"is inactive: a published trip needs an active bus"}
+	}
+
+	if slices.ContainsFunc(used.hotel, ownResource.idle) {
+		idle["hotel_id"] = []string{"is inactive: a published trip needs an active hotel"}
+	}
+
+	if slices.ContainsFunc(used.stops, ownResource.idle) {
+		idle["rest_stop_ids"] = []string{"must all be active for a published trip"}
+	}
+
+	if len(idle) > 0 {
+		return &models.Error{
+			Code: models.CodeValidation, Message: "The trip uses resources that are out of use.", Details: idle,
+		}
+	}
+
+	return nil
+}
+
+// tripResources are what a trip refers to, locked FOR SHARE.
+type tripResources struct {
+	bus          ownResource
+	hotel, stops []ownResource
+}
+
+// ownResource is a live row of a provider.
+type ownResource struct {
+	ID       uuid.UUID `bun:"id"`
+	Status   string    `bun:"status"`
+	Capacity int       `bun:"capacity"` // of a bus
+}
+
+func (r ownResource) idle() bool { return r.Status != models.StatusActive }
+
+func checkReferences(ctx context.Context, tx bun.Tx, t *models.Trip) (used tripResources, err error) {
 	own := scope{provider: t.ProviderID}
 	foreign := map[string][]string{}
 
-	var capacity []int
-
-	err := own.live(tx.NewSelect().Model((*models.Bus)(nil))).Column("capacity").
-		Where("id = ?", t.BusID).For("SHARE").Scan(ctx, &capacity)
+	buses, err := lockOwn[models.Bus](ctx, tx, own, []uuid.UUID{t.BusID}, "capacity")
 	if err != nil {
-		return fmt.Errorf("lock bus: %w", err)
+		return used, err
 	}
 
-	if len(capacity) == 0 {
+	if len(buses) == 0 {
 		foreign["bus_id"] = []string{"is not a bus of the provider"}
+	} else {
+		used.bus = buses[0]
 	}
 
 	if t.HotelID != nil {
-		n, err := lockOwn[models.Hotel](ctx, tx, own, []uuid.UUID{*t.HotelID})
-		if err != nil {
-			return err
+		if used.hotel, err = lockOwn[models.Hotel](ctx, tx, own, []uuid.UUID{*t.HotelID}); err != nil {
+			return used, err
 		}
 
-		if n == 0 {
+		if len(used.hotel) == 0 {
 			foreign["hotel_id"] = []string{"is not a hotel of the provider"}
 		}
 	}
 
 	if len(t.RestStopIDs) > 0 {
-		n, err := lockOwn[models.RestStop](ctx, tx, own, t.RestStopIDs)
-		if err != nil {
-			return err
+		if used.stops, err = lockOwn[models.RestStop](ctx, tx, own, t.RestStopIDs); err != nil {
+			return used, err
 		}
 
-		if n < distinct(t.RestStopIDs) {
+		if len(used.stops) < distinct(t.RestStopIDs) {
 			foreign["rest_stop_ids"] = []string{"must all be rest stops of the provider"}
 		}
 	}
 
 	if len(foreign) > 0 {
-		return &models.Error{
+		return used, &models.Error{
 			Code: models.CodeReferenceNotOwned, Message: "The trip refers to resources that do not belong to the provider.", Details: foreign,
 		}
 	}
 
 	if distinct(t.RestStopIDs) < len(t.RestStopIDs) {
-		return models.Invalid("rest_stop_ids", "must not repeat a rest stop")
+		return used, models.Invalid("rest_stop_ids", "must not repeat a rest stop")
 	}
 
-	return t.Check(capacity[0])
+	return used, t.Check(used.bus.Capacity)
 }
 
-// lockOwn locks live rows of a provider FOR SHARE, always in the same order, and counts those that there are.
-func lockOwn[T resource](ctx context.Context, tx bun.Tx, own scope, ids []uuid.UUID) (int, error) {
-	var there []uuid.UUID
+// lockOwn locks live rows of a provider FOR SHARE, always in the same order, and returns those that there are, with their status and
+// the further columns.
+func lockOwn[T resource](ctx context.Context, tx bun.Tx, own scope, ids []uuid.UUID, columns ...string) ([]ownResource, error) {
+	var there []ownResource
 
-	err := own.live(tx.NewSelect().Model((*T)(nil))).Column("id").
+	err := own.live(tx.NewSelect().Model((*T)(nil))).Column("id", "status").Column(columns...).
 		Where("id IN (?)", bun.List(ids)).Order("id").For("SHARE").Scan(ctx, &there)
 	if err != nil {
-		return 0, fmt.Errorf("lock what the trip refers to: %w", err)
+		return nil, fmt.Errorf("lock what the trip refers to: %w", err)
 	}
 
-	return len(there), nil
+	return there, nil
 }
 
 func distinct(ids []uuid.UUID) int {

@@ -151,8 +151,12 @@ func WhereEqual[T comparable](q *bun.SelectQuery, column string, value T) *bun.S
 	return q.Where("? = ?", bun.Ident(column), value)
 }
 
-// LikeEscaper makes the wildcards of LIKE ordinary characters.
-var LikeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+// LikeEscaper makes the wildcards of LIKE ordinary characters, and also those characters that search_fold makes wildcards of: patterns
+// are folded after they were escaped.
+var LikeEscaper = strings.NewReplacer(
+	`\`, `\\`, "\uff3c", `\\`, "\ufe68", `\\`,
+	`%`, `\%`, "\uff05", `\%`, "\ufe6a", `\%`,
+	`_`, `\_`, "\uff3f", `\_`, "\ufe33", `\_`, "\ufe34", `\_`, "\ufe4d", `\_`, "\ufe4e", `\_`, "\ufe4f", `\_`)
 
 // WhereContains narrows a list to rows with the text in one of the columns, whatever its case; no text narrows nothing.
 func WhereContains(q *bun.SelectQuery, text string, columns ...string) *bun.SelectQuery {

@@ -35,7 +35,7 @@ var recordOrder = db.Order{
 // an index, and unless a booking or campaign is asked for, the total comes from sums: neither depends on how many lines there
 // are. Errors: VALIDATION_ERROR on sort and cursor.
 func (s *Store) ListRecords(ctx context.Context, f RecordFilter) (db.Listed[models.FinancialRecord], error) {
-	f.Search = models.ASCIIDigits(f.Search)
+	f.Search = models.Fold(f.Search)
 
 	by := db.ListOptions{Whole: func(ids *bun.SelectQuery) *bun.SelectQuery {
 		return records(s.db).Where("fr.id IN (?)", ids)
@@ -63,6 +63,7 @@ func (s *Store) lines() *bun.SelectQuery {
 // records selects ledger lines with what people read with them.
 func records(db bun.IDB) *bun.SelectQuery {
 	q := db.NewSelect().ColumnExpr("?TableColumns").ColumnExpr("p.name AS provider_name, bn.booking_number, paid.captured_at").
+		ColumnExpr("(SELECT name FROM users WHERE id = fr.transferred_by) AS transferrer_name").
 		ColumnExpr(revertedSQL + " AS payout_reverted_at")
 
 	return withSubjects(q)
@@ -102,7 +103,7 @@ func (f RecordFilter) apply(q *bun.SelectQuery) *bun.SelectQuery {
 		return q
 	}
 
-	pattern := "%" + db.LikeEscaper.Replace(models.ASCIIDigits(f.Search)) + "%"
+	pattern := "%" + db.LikeEscaper.Replace(models.Fold(f.Search)) + "%"
 
 	return q.Where(`(fr.text_id IN (SELECT id FROM record_texts
 			WHERE trip_title_folded LIKE search_fold(?0) OR details_folded LIKE search_fold(?0))

@@ -21,6 +21,8 @@ const MaxTransfers = 500
 type MarkTransfer struct {
 	Reference *string
 	Date      *models.Date
+	// NewReference refuses a reference that another payout has (RequireNewReference).
+	NewReference bool
 	// Once keeps the answer to the request.
 	Once db.Once[models.FinancialRecord]
 }
@@ -30,6 +32,8 @@ type MarkTransfers struct {
 	IDs       []uuid.UUID // 1 to MaxTransfers, each once
 	Reference *string
 	Date      *models.Date
+	// NewReference refuses a reference that another payout has (RequireNewReference).
+	NewReference bool
 	// Once keeps the answer to the request.
 	Once db.Once[[]models.FinancialRecord]
 }
@@ -37,16 +41,24 @@ type MarkTransfers struct {
 // MarkTransferred notes that a ledger line has been paid out to its provider: the line, its transfer, an audit entry
 // and the answer to the request in one SQL transaction. The same call again returns the line as it is. Errors: NOT_FOUND,
 // PAYMENT_DISPUTED; RECORD_NOT_TRANSFERABLE when the line is REFUNDED, or was paid out with another reference or date; VALIDATION_ERROR on
-// payout_date when it is in the future or before the line's record_date; IDEMPOTENCY_KEY_IN_PROGRESS when the request has
-// lost its key to another one.
+// payout_date when it is in the future or before the line's record_date; PAYOUT_REFERENCE_USED; APPROVAL_REQUIRED when the person
+// marks more than policies.PayoutAbove within 24 hours; IDEMPOTENCY_KEY_IN_PROGRESS when the request has lost its key to another one.
 func (s *Store) MarkTransferred(
 	ctx context.Context, by db.Actor, id uuid.UUID, m MarkTransfer,
 ) (models.FinancialRecord, error) {
 	var r models.FinancialRecord
 
-	p := payout{reference: m.Reference, date: m.Date, by: by}
+	p := payout{reference: m.Reference, date: m.Date, by: by, newReference: m.NewReference}
 
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := p.lockActs(ctx, tx); err != nil {
+			return err
+		}
+
+		if err := p.checkReference(ctx, tx, []uuid.UUID{id}); err != nil {
+			return err
+		}
+
 		lines, err := p.lock(ctx, tx, []uuid.UUID{id})
 		if err != nil {
 			return err
@@ -60,7 +72,7 @@ func (s *Store) MarkTransferred(
 
 		switch {
 		case r.BalanceStatus == models.BalanceInCurrent:
-			if err := p.post(ctx, tx, []*models.FinancialRecord{&r}); err != nil {
+			if err := p.mark(ctx, tx, s.policies.PayoutAbove, []*models.FinancialRecord{&r}); err != nil {
 				return err
 			}
 		case !p.isThatOf(&r):
@@ -80,7 +92,8 @@ func (s *Store) MarkTransferred(
 // MarkAllTransferred is MarkTransferred for several lines, all or none of them, in the order of the ids (rules: payouts.all-or-none).
 // The same call again returns them as they are; lines of which some are marked already and others are not were never
 // marked together. Errors: VALIDATION_ERROR on ids (none, too many, one
-// twice) and on payout_date as there; PAYMENT_DISPUTED; NOT_FOUND and RECORD_NOT_TRANSFERABLE with the ids in the details; IDEMPOTENCY_KEY_IN_PROGRESS.
+// twice) and on payout_date as there; NOT_FOUND and RECORD_NOT_TRANSFERABLE with the ids in the details; PAYMENT_DISPUTED; APPROVAL_REQUIRED;
+// IDEMPOTENCY_KEY_IN_PROGRESS.
 func (s *Store) MarkAllTransferred(ctx context.Context, by db.Actor, m MarkTransfers) ([]models.FinancialRecord, error) {
 	if err := validTransfers(m.IDs); err != nil {
 		return nil, err
@@ -88,9 +101,17 @@ func (s *Store) MarkAllTransferred(ctx context.Context, by db.Actor, m MarkTrans
 
 	var out []models.FinancialRecord
 
-	p := payout{reference: m.Reference, date: m.Date, by: by}
+	p := payout{reference: m.Reference, date: m.Date, by: by, newReference: m.NewReference}
 
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := p.lockActs(ctx, tx); err != nil {
+			return err
+		}
+
+		if err := p.checkReference(ctx, tx, m.IDs); err != nil {
+			return err
+		}
+
 		lines, err := p.lock(ctx, tx, m.IDs)
 		if err != nil {
 			return err
@@ -105,7 +126,7 @@ func (s *Store) MarkAllTransferred(ctx context.Context, by db.Actor, m MarkTrans
 			return err
 		}
 
-		if err := p.post(ctx, tx, open); err != nil {
+		if err := p.mark(ctx, tx, s.policies.PayoutAbove, open); err != nil {
 			return err
 		}
 
@@ -180,6 +201,16 @@ type payout struct {
 	date          *models.Date
 	nettedAgainst *uuid.UUID // of claw-backs: the line whose mark is taken back with them
 	by            db.Actor
+	newReference  bool // another payout's reference is refused
+}
+
+// checkReference refuses a reference of another payout, before any line is locked.
+func (p payout) checkReference(ctx context.Context, tx bun.Tx, ids []uuid.UUID) error {
+	if !p.newReference || p.reference == nil {
+		return nil
+	}
+
+	return RequireNewReference(ctx, tx, *p.reference, PayoutSubject{Records: ids})
 }
 
 // lock finds lines and locks them in the order of their ids, whatever order they are asked in: two calls that share
@@ -231,6 +262,15 @@ func (p payout) transferable(lines []models.FinancialRecord) ([]*models.Financia
 // isThatOf reports whether the line was marked by the same call.
 func (p payout) isThatOf(r *models.FinancialRecord) bool {
 	return r.BalanceStatus == models.BalanceTransferred && equalPointers(p.reference, r.PayoutReference) && equalPointers(p.date, r.PayoutDate)
+}
+
+// mark is post within the limit of who marks.
+func (p payout) mark(ctx context.Context, tx bun.Tx, above models.Money, lines []*models.FinancialRecord) error {
+	if err := p.withinLimit(ctx, tx, above, lines); err != nil {
+		return err
+	}
+
+	return p.post(ctx, tx, lines)
 }
 
 // post moves locked lines that are IN_CURRENT_BALANCE to TRANSFERRED, with their transfers and audit entries.

@@ -121,11 +121,11 @@ func TestDeactivationWaitsForWritesOfStaff(t *testing.T) {
 		b.awaitLocks(t, 1)
 
 		return nil
-	})
+	}, time.Now())
 	require.NoError(t, err)
 	require.NoError(t, <-done)
 
-	_, err = b.Store.Catalogue.UpdateHotel(ctx, staff, b.Hotel.ID, func(*models.Hotel) error { return nil })
+	_, err = b.Store.Catalogue.UpdateHotel(ctx, staff, b.Hotel.ID, func(*models.Hotel) error { return nil }, time.Now())
 	bookstest.RequireCode(t, models.CodeForbidden, err)
 }
 

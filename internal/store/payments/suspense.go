@@ -44,8 +44,8 @@ func (st *settlement) postSuspense() {
 // mismatchMessage says in the incident what was expected, what came, and what to do about it.
 func mismatchMessage(t *models.PaymentTransaction, e *models.WebhookEvent) string {
 	if t.SuspenseAt != nil {
-		return expectedAndTaken(t) + " The payment is not confirmed, and the money is in suspense. Give it back by POST " +
-			"/api/v1/admin/payment-transactions/" + t.ID.String() + "/refund; nothing else can be paid for the same purchase before."
+		return expectedAndTaken(t) + " The payment is not confirmed, and the money is in suspense. Refund the payment: nothing else can be " +
+			"paid for the same purchase before."
 	}
 
 	reported := "no amount"

@@ -16,7 +16,7 @@ import (
 // DecideApproval keeps what a person decided about a refund that needs an approval, once and for all, with its audit entry;
 // SettleRefund takes it up. The requester of the refund may reject it, which withdraws it, but not approve it; nor may the
 // payee. The same decision by the same person again changes nothing. Errors: NOT_FOUND; FORBIDDEN to these two; INVALID_STATE when the
-// refund needs no approval, was decided otherwise, or has waited too long (models.Refund.MayDecide).
+// refund needs no approval, was decided otherwise, or has waited too long (models.Refund.MayDecide); STEP_UP_REQUIRED (d.AtMost).
 func (s *Store) DecideApproval(ctx context.Context, by db.Actor, d models.RefundApproval, now time.Time) (models.Refund, error) {
 	var r models.Refund
 
@@ -37,6 +37,12 @@ func (s *Store) DecideApproval(ctx context.Context, by db.Actor, d models.Refund
 		known, err := r.MayDecide(&d, own, now)
 		if err != nil || known {
 			return err
+		}
+
+		if d.Decision == models.ApprovalApproved {
+			if err := s.mayDecideSum(ctx, tx, approvals, by.UserID, &r, d.AtMost, now); err != nil {
+				return err
+			}
 		}
 
 		r.Approval = &d
@@ -162,6 +168,10 @@ func describe(ctx context.Context, in bun.IDB, rows []models.Refund) error {
 	}
 
 	if err := payments.WithApprovals(ctx, in, rows); err != nil {
+		return err
+	}
+
+	if err := nameSubjects(ctx, in, rows); err != nil {
 		return err
 	}
 

@@ -233,7 +233,7 @@ func TestApprovalOfParts(t *testing.T) {
 	require.False(t, new(ask("20.00", models.RoleAdmin)).NeedsApproval())
 	require.True(t, new(ask("0.01", models.RoleSuperAdmin)).NeedsApproval())
 
-	quote, err := b.Store.Refunds.RefundQuote(t.Context(), *tx.BookingID, time.Now())
+	quote, err := b.Store.Refunds.RefundQuote(t.Context(), b.Finance.UserID, *tx.BookingID, time.Now())
 	require.NoError(t, err)
 	require.True(t, quote.NeedsApproval)
 

@@ -57,7 +57,7 @@ func TestRefundPrefersThePaidAttempt(t *testing.T) {
 	b.RequireOwed(t, second, b.Settle(t, second, time.Now()), models.FailureCancelled)
 
 	quoted := func() string {
-		q, err := b.Store.Refunds.RefundQuote(t.Context(), booking.ID, b.Trip.DepartureAt)
+		q, err := b.Store.Refunds.RefundQuote(t.Context(), b.Finance.UserID, booking.ID, b.Trip.DepartureAt)
 		require.NoError(t, err)
 
 		return q.Amount.String()

@@ -2,9 +2,13 @@ package refunds
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"github.com/google/uuid"
+	"github.com/uptrace/bun"
 
+	"rihla/internal/store/bookings"
 	"rihla/internal/store/db"
 	"rihla/models"
 )
@@ -28,10 +32,13 @@ func (s *Store) RefundByID(ctx context.Context, id uuid.UUID) (models.Refund, er
 
 // RefundFilter narrows the list of refunds; zero fields do not.
 type RefundFilter struct {
-	BookingID   uuid.UUID
-	Status      models.RefundStatus
-	Channel     models.RefundChannel
-	NeedsPayout *bool // whether finance staff have to pay it out or to reject it
+	BookingID     uuid.UUID
+	TransactionID uuid.UUID // the payment
+	ProviderID    uuid.UUID // whose booking or campaign it is
+	Search        string    // what ListTransactions finds their payments by, and part of a payout reference
+	Status        models.RefundStatus
+	Channel       models.RefundChannel
+	NeedsPayout   *bool // whether finance staff have to pay it out or to reject it
 	// NeedsApproval is whether it waits for the word of a second person.
 	NeedsApproval *bool
 	Days          models.Days
@@ -50,7 +57,23 @@ func (s *Store) ListRefunds(ctx context.Context, f RefundFilter) (db.Listed[mode
 	q = db.WhereEqual(q, "rf.booking_id", f.BookingID)
 	q = db.WhereEqual(q, "rf.status", f.Status)
 	q = db.WhereEqual(q, "rf.channel", f.Channel)
+	q = db.WhereEqual(q, "rf.payment_transaction_id", f.TransactionID)
 	q = db.WhereDuring(q, "rf.created_at", f.Days)
+
+	if f.ProviderID != uuid.Nil {
+		q = q.Where("EXISTS (SELECT FROM payment_transactions AS pt WHERE pt.id = rf.payment_transaction_id AND pt.provider_id = ?)", f.ProviderID)
+	}
+
+	if f.Search != "" {
+		found, err := bookings.ParseSearch(f.Search)
+		if err != nil {
+			return db.Listed[models.Refund]{}, err
+		}
+
+		paidOut := s.db.NewSelect().TableExpr("refund_payouts AS rp").ColumnExpr("rp.refund_id").Where("rp.payout_reference IS NOT NULL").
+			Where("search_fold(rp.payout_reference) LIKE '%' || search_fold(?) || '%'", db.LikeEscaper.Replace(strings.TrimSpace(f.Search)))
+		q = q.Where("(rf.payment_transaction_id IN (?) OR rf.id IN (?))", found.Transactions(s.db.DB), paidOut)
+	}
 
 	if f.NeedsPayout != nil {
 		q = q.Where("((rf.channel = ? AND rf.status = ? OR rf.returned_at IS NOT NULL) "+
@@ -80,4 +103,44 @@ func (s *Store) ListRefunds(ctx context.Context, f RefundFilter) (db.Listed[mode
 	}
 
 	return list, describe(ctx, s.db, list.Items)
+}
+
+// nameSubjects reads whose bookings and campaigns the refunds are of: one query for all of them.
+func nameSubjects(ctx context.Context, in bun.IDB, rows []models.Refund) error {
+	if len(rows) == 0 {
+		return nil
+	}
+
+	ids := make([]uuid.UUID, len(rows))
+	for i := range rows {
+		ids[i] = rows[i].PaymentTransactionID
+	}
+
+	var found []struct {
+		ID                       uuid.UUID
+		ProviderID               uuid.UUID
+		Provider, Customer, Trip string
+	}
+
+	err := in.NewSelect().TableExpr("payment_transactions AS pt").Join("JOIN providers AS p ON p.id = pt.provider_id").
+		Join("LEFT JOIN bookings AS bk ON bk.id = pt.booking_id").Join("LEFT JOIN trips AS tr ON tr.id = bk.trip_id").
+		ColumnExpr("pt.id, pt.provider_id, p.name AS provider, coalesce(bk.contact_name, '') AS customer, coalesce(tr.title, '') AS trip").
+		Where("pt.id IN (?)", bun.List(ids)).Scan(ctx, &found)
+	if err != nil {
+		return fmt.Errorf("read what refunds are of: %w", err)
+	}
+
+	of := make(map[uuid.UUID]int, len(found))
+	for i := range found {
+		of[found[i].ID] = i
+	}
+
+	for i := range rows {
+		if at, ok := of[rows[i].PaymentTransactionID]; ok {
+			f := &found[at]
+			rows[i].ProviderID, rows[i].ProviderName, rows[i].CustomerName, rows[i].TripTitle = &f.ProviderID, f.Provider, f.Customer, f.Trip
+		}
+	}
+
+	return nil
 }

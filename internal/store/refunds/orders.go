@@ -21,8 +21,8 @@ import (
 
 // OrderRefund writes the order of a refund: the PENDING refund, its amount promised out of the payment so that no other
 // refund can promise it again, its audit entry, and what the Idempotency-Key stands for, all or nothing. A refund by the policy
-// comes to what the policy says at now; one that a person orders may need an approval (models.ApprovalRules). The same id again
-// returns what was ordered. Errors: NOT_FOUND, FORBIDDEN (of one's own booking), VALIDATION_ERROR, REFUND_EXCEEDS_REMAINING,
+// comes to what the policy says at now; one that a person orders may need an approval (models.ApprovalRules), by the sums of its payment
+// and of its requester over all payments. The same id again returns what was ordered. Errors: NOT_FOUND, FORBIDDEN (of one's own booking), VALIDATION_ERROR, REFUND_EXCEEDS_REMAINING,
 // BOOKING_NOT_REFUNDABLE, PAYMENT_DISPUTED, REFUND_AMOUNT_CHANGED (another amount than expected), STEP_UP_REQUIRED, IDEMPOTENCY_KEY_REUSED (another
 // request with the same id), IDEMPOTENCY_KEY_IN_PROGRESS.
 func (s *Store) OrderRefund(ctx context.Context, r models.RefundRequest, now time.Time) (models.Refund, error) {
@@ -58,6 +58,8 @@ func (s *Store) OrderRefund(ctx context.Context, r models.RefundRequest, now tim
 			return err
 		}
 
+		out.JustOrdered = true
+
 		return s.writeOrder(ctx, tx, r, &out, t)
 	})
 
@@ -87,7 +89,12 @@ func (s *Store) planRefund(
 		return out, models.RefundAmountChanged(out.Amount)
 	}
 
-	if err := withinBound(ctx, tx, r, &out); err != nil {
+	sum, err := lockOrders(ctx, tx, &out)
+	if err != nil {
+		return out, err
+	}
+
+	if err := withinBound(ctx, tx, r, &out, sum); err != nil {
 		return out, err
 	}
 
@@ -96,32 +103,10 @@ func (s *Store) planRefund(
 		return out, err
 	}
 
-	s.policies.Approval.Apply(&out, alone, now.Truncate(time.Microsecond))
+	s.policies.Approval.Apply(&out, models.OrderedAlone{OfPayment: alone, OfPerson: sum.day, TripCancelled: sum.cancelled},
+		now.Truncate(time.Microsecond))
 
 	return out, nil
-}
-
-// withinBound makes sure that what the requester orders back of the payment on the word of no code stays within r.AtMost, in however many
-// parts. The payment is locked. Error: STEP_UP_REQUIRED.
-func withinBound(ctx context.Context, tx bun.Tx, r *models.RefundRequest, out *models.Refund) error {
-	if r.AtMost == nil {
-		return nil
-	}
-
-	var before models.Money
-
-	err := tx.NewSelect().Model((*models.Refund)(nil)).ColumnExpr("coalesce(sum(amount), 0)").
-		Where("payment_transaction_id = ?", out.PaymentTransactionID).Where("requested_by = ?", r.RequestedBy).
-		Where("status <> ?", models.RefundFailed).Scan(ctx, &before)
-	if err != nil {
-		return fmt.Errorf("sum refunds of the requester: %w", err)
-	}
-
-	if before.Add(out.Amount).Cmp(*r.AtMost) > 0 {
-		return models.StepUpRequired()
-	}
-
-	return nil
 }
 
 func (s *Store) writeOrder(

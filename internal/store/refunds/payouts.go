@@ -23,7 +23,8 @@ const PayoutRejected = "PAYOUT_REJECTED"
 // customer's bank is paid with the decision. The requester of
 // the refund may reject it, which takes it back, but not confirm it; nor may the payee. PaidOutOn is today
 // unless given. The same decision again changes nothing. Errors: NOT_FOUND; FORBIDDEN to these two; INVALID_STATE when the refund
-// is none by hand, or was decided otherwise; VALIDATION_ERROR on paid_out_on.
+// is none by hand, or was decided otherwise; PAYOUT_REFERENCE_USED; VALIDATION_ERROR on paid_out_on; STEP_UP_REQUIRED (d.AtMost) and
+// APPROVAL_REQUIRED by the sums of who confirms.
 func (s *Store) DecidePayout(ctx context.Context, by db.Actor, d models.RefundPayout, now time.Time) (models.Refund, error) {
 	var r models.Refund
 
@@ -57,8 +58,20 @@ func (s *Store) DecidePayout(ctx context.Context, by db.Actor, d models.RefundPa
 			}
 		}
 
+		if d.NewReference && d.Reference != nil {
+			if err := ledger.RequireNewReference(ctx, tx, *d.Reference, ledger.PayoutSubject{Refund: d.RefundID}); err != nil {
+				return err
+			}
+		}
+
 		if err := datePayout(&d, &r, &t, now); err != nil {
 			return err
+		}
+
+		if d.Decision == models.PayoutPaid {
+			if err := s.mayDecideSum(ctx, tx, payouts, by.UserID, &r, d.AtMost, now); err != nil {
+				return err
+			}
 		}
 
 		r.Payout = &d

@@ -70,8 +70,9 @@ func (s *Store) terms(ctx context.Context, db bun.IDB, t *models.PaymentTransact
 }
 
 // RefundQuote says what a refund of the booking by the cancellation policy would come to at now; 0.00 when nothing would
-// (rules: refunds.quote). Errors: NOT_FOUND, BOOKING_NOT_REFUNDABLE when the booking has not been paid.
-func (s *Store) RefundQuote(ctx context.Context, booking uuid.UUID, now time.Time) (models.RefundQuote, error) {
+// (rules: refunds.quote), and whether it would need an approval when by orders it. Errors: NOT_FOUND, BOOKING_NOT_REFUNDABLE when the
+// booking has not been paid.
+func (s *Store) RefundQuote(ctx context.Context, by, booking uuid.UUID, now time.Time) (models.RefundQuote, error) {
 	if _, err := s.bookings.BookingByID(ctx, booking); err != nil {
 		return models.RefundQuote{}, err
 	}
@@ -87,9 +88,21 @@ func (s *Store) RefundQuote(ctx context.Context, booking uuid.UUID, now time.Tim
 	}
 
 	alone, err := orderedAlone(ctx, s.db, t)
+	if err != nil {
+		return models.RefundQuote{}, err
+	}
+
+	asked := models.Refund{BookingID: t.BookingID, Amount: terms.Amount, Currency: t.TakenCurrency(), RequestedBy: &by}
+
+	sum, err := sumOrders(ctx, s.db, &asked)
+	if err != nil {
+		return models.RefundQuote{}, err
+	}
+
+	s.policies.Approval.Apply(&asked, models.OrderedAlone{OfPayment: alone, OfPerson: sum.day, TripCancelled: sum.cancelled}, now)
 
 	return models.RefundQuote{
 		BookingID: booking, Paid: t.Amount, Refunded: t.RefundedAmount, Remaining: t.Remaining(), Currency: t.Currency,
-		PolicyTerms: terms, NeedsApproval: terms.Amount.IsPositive() && s.policies.Approval.Needs(alone, terms.Amount),
-	}, err
+		PolicyTerms: terms, NeedsApproval: terms.Amount.IsPositive() && asked.ApprovalPending,
+	}, nil
 }

@@ -40,7 +40,7 @@ func TestPolicyRefund(t *testing.T) {
 				b.GiveBack(t, tx, c.before)
 			}
 
-			quote, err := b.Store.Refunds.RefundQuote(t.Context(), *tx.BookingID, now)
+			quote, err := b.Store.Refunds.RefundQuote(t.Context(), b.Finance.UserID, *tx.BookingID, now)
 			require.NoError(t, err)
 			require.Equal(t, c.percent, quote.Percent)
 			require.Equal(t, "115.00", quote.Paid.String())
@@ -101,7 +101,7 @@ func TestPolicyRefundOfAnotherPolicy(t *testing.T) {
 	_, err := b.Store.Refunds.OrderRefund(t.Context(), b.ByPolicy(tx), time.Now())
 	bookstest.RequireCode(t, models.CodeBookingNotRefundable, err)
 
-	quote, err := b.Store.Refunds.RefundQuote(t.Context(), *tx.BookingID, time.Now())
+	quote, err := b.Store.Refunds.RefundQuote(t.Context(), b.Finance.UserID, *tx.BookingID, time.Now())
 	require.NoError(t, err)
 	require.Equal(t, "0.00", quote.Amount.String())
 	require.Equal(t, "77.05", quote.Remaining.String())
@@ -112,9 +112,9 @@ func TestQuoteOfWhatCannotBeRefunded(t *testing.T) {
 	b := setupBooks(t)
 	unpaid := b.Open(t, b.Book(t, b.Trip, 1), 1)
 
-	_, err := b.Store.Refunds.RefundQuote(t.Context(), *unpaid.BookingID, time.Now())
+	_, err := b.Store.Refunds.RefundQuote(t.Context(), b.Finance.UserID, *unpaid.BookingID, time.Now())
 	bookstest.RequireCode(t, models.CodeBookingNotRefundable, err)
-	_, err = b.Store.Refunds.RefundQuote(t.Context(), uuid.New(), time.Now())
+	_, err = b.Store.Refunds.RefundQuote(t.Context(), b.Finance.UserID, uuid.New(), time.Now())
 	bookstest.RequireCode(t, models.CodeNotFound, err)
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/uptrace/bun"
 
 	"rihla/internal/store/db"
@@ -27,32 +28,66 @@ func (s *Store) PreviewRefund(ctx context.Context, r models.RefundRequest, now t
 			return err
 		}
 
-		var b models.Booking
-		if err := tx.NewSelect().Model(&b).Where("id = ?", r.BookingID).Scan(ctx); err != nil {
-			return fmt.Errorf("read booking: %w", db.NotFound(err))
-		}
+		out, err = (&refundSettlement{tx: tx, t: t, r: &refund, now: now}).preview(ctx, r.BookingID)
+		out.Remaining = t.Remaining().Sub(refund.Amount)
 
-		st := &refundSettlement{tx: tx, t: t, r: &refund, now: now}
-
-		split, err := st.split(ctx)
-		if err != nil {
-			return err
-		}
-
-		out = models.RefundPreview{
-			BookingID: b.ID, TransactionID: t.ID, Type: refund.RefundType, Channel: refund.Channel, Amount: refund.Amount,
-			Remaining: t.Remaining().Sub(refund.Amount), Currency: refund.Currency,
-			NeedsApproval: refund.ApprovalPending, PolicyPercent: refund.PolicyPercent, Reason: refund.PolicyReason,
-			Line: st.done.line, Split: split, Booking: b.Status, BookingAfter: b.Status,
-		}
-
-		t.RefundedAmount = t.RefundedAmount.Add(refund.Amount)
-		if st.cancels(&b) {
-			out.BookingAfter, out.SeatsFreed = models.BookingCancelled, b.Seats
-		}
-
-		return nil
+		return err
 	})
 
 	return out, err
+}
+
+// PreviewOrdered says what a PENDING refund of a booking will do, for the person who decides about it (rules: refunds.preview). Errors: NOT_FOUND;
+// INVALID_STATE when it has ended, or is of a campaign.
+func (s *Store) PreviewOrdered(ctx context.Context, id uuid.UUID, now time.Time) (models.RefundPreview, error) {
+	var out models.RefundPreview
+
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		r, t, err := lockRefund(ctx, tx, id)
+
+		switch {
+		case err != nil:
+			return err
+		case r.Status != models.RefundPending:
+			return models.Errorf(models.CodeInvalidState, "The refund is %s: what it has done is in its payment's history.", r.Status)
+		case r.BookingID == nil:
+			return models.Errorf(models.CodeInvalidState, "The refund is of a campaign that was not sold: nothing but its payment changes.")
+		}
+
+		out, err = (&refundSettlement{tx: tx, t: &t, r: &r, now: now}).preview(ctx, *r.BookingID)
+		out.Remaining, out.NeedsApproval = t.Remaining(), r.NeedsApproval()
+
+		return err
+	})
+
+	return out, err
+}
+
+// preview is what the settlement of a refund of the booking would do, up to the first write. What is left of the payment is the caller's
+// to say: an ordered refund is reserved already.
+func (st *refundSettlement) preview(ctx context.Context, booking uuid.UUID) (models.RefundPreview, error) {
+	var b models.Booking
+	if err := st.tx.NewSelect().Model(&b).Where("id = ?", booking).Scan(ctx); err != nil {
+		return models.RefundPreview{}, fmt.Errorf("read booking: %w", db.NotFound(err))
+	}
+
+	split, err := st.split(ctx)
+	if err != nil {
+		return models.RefundPreview{}, err
+	}
+
+	out := models.RefundPreview{
+		BookingID: b.ID, TransactionID: st.t.ID, Type: st.r.RefundType, Channel: st.r.Channel, Amount: st.r.Amount, Currency: st.r.Currency,
+		NeedsApproval: st.r.ApprovalPending, PolicyPercent: st.r.PolicyPercent, Reason: st.r.PolicyReason,
+		Line: st.done.line, Split: split, Booking: b.Status, BookingAfter: b.Status,
+	}
+
+	after := *st.t
+	after.RefundedAmount = after.RefundedAmount.Add(st.r.Amount)
+
+	if (&refundSettlement{tx: st.tx, t: &after, r: st.r, now: st.now}).cancels(&b) {
+		out.BookingAfter, out.SeatsFreed = models.BookingCancelled, b.Seats
+	}
+
+	return out, nil
 }

@@ -1,0 +1,61 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"rihla/internal/store/db"
+	"rihla/models"
+)
+
+// withinLimit bounds what one person marks as transferred within 24 hours, this call included, over all companies (rules:
+// payouts.per-person). Claw-backs count by their amount, too: a mark of one forgives a debt. Lines whose mark was taken back count no more.
+// The caller has locked the person's acts. Error: APPROVAL_REQUIRED.
+func (p payout) withinLimit(ctx context.Context, tx bun.Tx, above models.Money, lines []*models.FinancialRecord) error {
+	if !above.IsPositive() || p.by.UserID == uuid.Nil || len(lines) == 0 {
+		return nil
+	}
+
+	var before, now models.Money
+
+	err := tx.NewSelect().Model((*models.FinancialRecord)(nil)).ColumnExpr("coalesce(sum(abs(net_amount)), 0)").
+		Where("transferred_by = ?", p.by.UserID).Where("transferred_at > now() - interval '24 hours'").Where("netted_against IS NULL").
+		Scan(ctx, &before)
+	if err != nil {
+		return fmt.Errorf("sum marks of a person: %w", err)
+	}
+
+	for _, r := range lines {
+		if r.NetAmount.IsNegative() {
+			now = now.Sub(r.NetAmount)
+		} else {
+			now = now.Add(r.NetAmount)
+		}
+	}
+
+	switch {
+	case before.Add(now).Cmp(above) <= 0:
+		return nil
+	case now.Cmp(above) > 0 && len(lines) == 1:
+		return models.Errorf(models.CodeApprovalRequired, "The record of %s SAR is more than the %s that one person marks as transferred "+
+			"within 24 hours. Nothing was changed. An operator raises PAYOUT_APPROVAL_ABOVE for it.", now, above)
+	case now.Cmp(above) > 0:
+		return models.Errorf(models.CodeApprovalRequired, "The records come to %s SAR; one person marks at most %s as transferred within "+
+			"24 hours. Nothing was changed. Mark fewer records, and have another person mark the rest.", now, above)
+	default:
+		return models.Errorf(models.CodeApprovalRequired, "You have marked %s SAR as transferred within 24 hours; with this it would be %s, "+
+			"more than %s. Nothing was changed. Another person marks the rest.", before, before.Add(now), above)
+	}
+}
+
+// lockActs is db.LockActs of who marks. It comes before the locks of the lines.
+func (p payout) lockActs(ctx context.Context, tx bun.Tx) error {
+	if p.by.UserID == uuid.Nil {
+		return nil
+	}
+
+	return db.LockActs(ctx, tx, p.by.UserID)
+}

@@ -1,0 +1,62 @@
+package models
+
+import "github.com/google/uuid"
+
+// RepairKind is the step that puts right what an incident is about.
+type RepairKind string
+
+// The kinds of repairs.
+const (
+	RepairRefundPayment RepairKind = "REFUND_PAYMENT" // give the whole payment back
+	RepairPayOutRefund  RepairKind = "PAY_OUT_REFUND" // pay the refund out by hand
+)
+
+// RepairState says whether the step is still to be made.
+type RepairState string
+
+// The states of a repair.
+const (
+	RepairDue      RepairState = "DUE"
+	RepairUnderWay RepairState = "UNDER_WAY"
+	RepairDone     RepairState = "DONE"
+)
+
+// Repair is the step that puts right what an incident is about, and how far it is.
+type Repair struct {
+	Kind          RepairKind
+	State         RepairState
+	Amount        Money
+	Currency      string
+	TransactionID uuid.UUID
+	RefundID      *uuid.UUID
+}
+
+// RepairOf finds the repair of an incident about a payment and the newest refund of it; both as they are now, the refund nil when there is
+// none. Nil: the service knows no step, be it because the money of the payment is a sale's.
+func RepairOf(t *PaymentTransaction, r *Refund) *Repair {
+	if t.SuspenseAt == nil && !t.CameTooLate() {
+		if r == nil || !r.NeedsPayout() {
+			return nil
+		}
+
+		return &Repair{RepairPayOutRefund, RepairDue, r.Amount, r.Currency, t.ID, &r.ID}
+	}
+
+	taken, currency := t.Taken()
+	out := &Repair{RepairRefundPayment, RepairDue, t.Remaining(), currency, t.ID, nil}
+
+	if r != nil && r.Status != RefundFailed {
+		out.RefundID = &r.ID
+	}
+
+	switch {
+	case r != nil && r.NeedsPayout():
+		out.Kind, out.Amount = RepairPayOutRefund, r.Amount
+	case t.RefundedAmount.Cmp(taken) >= 0:
+		out.State, out.Amount = RepairDone, taken
+	case t.RefundReservedAmount.IsPositive():
+		out.State, out.Amount = RepairUnderWay, t.RefundReservedAmount
+	}
+
+	return out
+}
