@@ -50,6 +50,9 @@ var errUndecided = errors.New("the gateway has not decided the refund yet")
 // errUnsettled makes Temporal ask again: what was sent may still have its effect.
 var errUnsettled = errors.New("the gateway does not know the refund yet; an earlier request may still take effect")
 
+// errDisputed makes Temporal ask again: the customer's bank has taken the money back, and the refund waits until the dispute is over.
+var errDisputed = errors.New("the payment is disputed: the refund waits until the dispute is won or its incident is resolved")
+
 // DefaultSettleAfter is Payments.SettleAfter unless it is set.
 const DefaultSettleAfter = 2 * time.Minute
 
@@ -209,6 +212,10 @@ func (p *Payments) sendRefund(ctx context.Context, g gateways.Gateway, r gateway
 	id := r.MerchantReference
 
 	send, before, err := p.Store.Refunds.BeginRefundSend(ctx, id, p.sendRules(g))
+	if models.CodeOf(err) == models.CodePaymentDisputed {
+		return gateways.Refund{}, errDisputed
+	}
+
 	if err != nil || send == 0 {
 		return gateways.Refund{}, cmp.Or(err, errUnsettled)
 	}

@@ -177,6 +177,10 @@ type Event struct {
 	PaymentID         string // as of Checkout
 	// Revises: of refund.failed, that the refund may have counted as made for a while. The money is in the account again.
 	Revises bool
+	// Unreadable: of EventUnreadable, what the driver cannot read, for an operator: the same words for the same cause.
+	Unreadable string
+	// Dispute: of payment.disputed and payment.dispute_closed only.
+	Dispute *models.DisputeNotice
 	// Hint: what proves the message does not prove its content, or this is not all of it. Nothing but CheckoutID or
 	// MerchantReference is to be believed, and that only as a reason to ask the gateway.
 	Hint bool

@@ -215,6 +215,10 @@ const (
 	EventRefundFailed     EventType = "refund.failed"
 	// EventPaymentDisputed: the customer's bank demands the money back. A person has to answer it at the company.
 	EventPaymentDisputed EventType = "payment.disputed"
+	// EventUnreadable: a proven message that the driver cannot read, as one of another API version or of the other mode.
+	EventUnreadable EventType = "unreadable"
+	// EventDisputeClosed: the dispute is decided, or came to nothing.
+	EventDisputeClosed EventType = "payment.dispute_closed"
 	// EventNotice changes nothing: a step on the way, as a declined card of a checkout that stays open.
 	EventNotice EventType = "notice"
 )
@@ -223,7 +227,7 @@ const (
 func EventTypes() []EventType {
 	return []EventType{
 		EventPaymentSucceeded, EventPaymentFailed, EventPaymentExpired, EventRefundSucceeded, EventRefundFailed,
-		EventPaymentDisputed, EventNotice,
+		EventPaymentDisputed, EventDisputeClosed, EventUnreadable, EventNotice,
 	}
 }
 

@@ -48,6 +48,7 @@ const (
 	CodeStepUpRequired          Code = "STEP_UP_REQUIRED"
 	CodeNoOpenCheckout          Code = "NO_OPEN_CHECKOUT"
 	CodeRefundAmountChanged     Code = "REFUND_AMOUNT_CHANGED"
+	CodePaymentDisputed         Code = "PAYMENT_DISPUTED"
 	CodeApprovalRequired        Code = "APPROVAL_REQUIRED"
 	CodePayoutReferenceUsed     Code = "PAYOUT_REFERENCE_USED"
 )

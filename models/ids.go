@@ -118,6 +118,11 @@ func RepeatedNotificationID(transaction uuid.UUID, kind NotificationKind, channe
 	return follow(transaction, "notification:"+transaction.String()+":"+string(kind)+":"+string(channel)+":"+cause)
 }
 
+// DisputeID is the id of a dispute of a payment, by what the gateway calls it.
+func DisputeID(payment uuid.UUID, gateway string) uuid.UUID {
+	return Derive("dispute:" + payment.String() + ":" + gateway)
+}
+
 // IncidentID is the id of the one incident of a kind about one subject.
 func IncidentID(kind IncidentKind, subject string) uuid.UUID {
 	return Derive("incident:" + string(kind) + ":" + subject)

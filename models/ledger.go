@@ -1,6 +1,8 @@
 package models
 
 import (
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -106,6 +108,17 @@ func (a Account) In(currency string) Account {
 
 	return a + Account(":"+currency)
 }
+
+// Currency is the one that the account holds.
+func (a Account) Currency() string {
+	if at := strings.LastIndexByte(string(a), ':'); at >= 0 && currencyCode.MatchString(string(a[at+1:])) {
+		return string(a[at+1:])
+	}
+
+	return Currency
+}
+
+var currencyCode = regexp.MustCompile(`^[A-Z]{3}$`)
 
 // RefundAccount is where a refund's money comes from: the gateway that holds it, or the platform's bank.
 func RefundAccount(by RefundChannel, p Gateway) Account {

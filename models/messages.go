@@ -21,6 +21,16 @@ type Attempt struct {
 	// Opener names the request that asks for the attempt, the same one when it is repeated. Of several that ask at once the
 	// row keeps that of the request which has opened it (PaymentTransaction.OpenedFor).
 	Opener uuid.UUID `json:"opener,omitzero"`
+	// Resumed is set where a run of the attempt's workflow goes on with what an earlier one has opened.
+	Resumed *ResumedAttempt `json:"resumed,omitempty"`
+}
+
+// ResumedAttempt is what a run of a payment's workflow leaves to the next one.
+type ResumedAttempt struct {
+	ExpiresAt time.Time     `json:"expires_at"`
+	AskFor    time.Duration `json:"ask_for,omitempty"`
+	Outage    bool          `json:"outage,omitempty"` // an operator has been told that the gateway does not answer
+	Asked     int           `json:"asked,omitempty"`  // how often it was asked in vain
 }
 
 // ID is the transaction that the attempt makes: the same attempt is the same transaction (rules: payments.identity).

@@ -179,6 +179,10 @@ type WebhookEvent struct {
 	Revises bool `bun:"revises"`
 	// GatewayPaymentID is kept with the attempt.
 	GatewayPaymentID string `bun:"-"`
+	// Unreadable is why an EventUnreadable is one.
+	Unreadable string `bun:"-"`
+	// Dispute is what a message about a dispute says of it; nil of any other.
+	Dispute *DisputeNotice `bun:"-"`
 	// Hint: what proves the message does not prove its content. It is kept as a notice, and the gateway is asked.
 	Hint bool `bun:"-"`
 	// Sealed: the body is encrypted, for each delivery anew, so that its fields say whether it is the same message.

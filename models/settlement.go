@@ -14,7 +14,7 @@ type Verdict struct {
 }
 
 // Judge decides what an event means for an attempt in its present state (rules: settling.compare). It is pure: the
-// caller holds the row lock. A success that comes too late (attempt FAILED, but not by a mismatch) is LateSuccess.
+// caller holds the row lock. A success that comes too late (attempt FAILED, but not by a mismatch) is for IsLateSuccess.
 func Judge(t *PaymentTransaction, e *WebhookEvent) Verdict {
 	if t.Status != TransactionPending {
 		return Verdict{Status: t.Status, Outcome: eventAfterEnd(t, e)}

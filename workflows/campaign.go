@@ -13,13 +13,17 @@ import (
 // SignalLook has a campaign looked at before its next date: its state is not the one that its dates ask for.
 const SignalLook = "look-again"
 
+// campaignRounds is after how many looks a campaign goes on in a new run: each is half a dozen events, and the sweep asks for one every few
+// seconds while the database cannot move the campaign.
+const campaignRounds = 500
+
 // Campaign moves a paid campaign with its dates: active on its first day, ended after its last, in Riyadh
 // (rules: campaigns.dates). Its timers survive every restart.
 func Campaign(ctx workflow.Context, id uuid.UUID) (models.CampaignStatus, error) {
 	searchable := showsCampaignState(ctx)
 	looks := workflow.GetSignalChannel(ctx, SignalLook)
 
-	for {
+	for rounds := 1; ; rounds++ {
 		var state activities.CampaignState
 
 		drain(looks)
@@ -42,6 +46,12 @@ func Campaign(ctx workflow.Context, id uuid.UUID) (models.CampaignStatus, error)
 		}
 
 		setDetails(ctx, "The campaign is "+string(state.Status)+" until "+state.NextAt.UTC().Format(time.RFC3339)+".")
+
+		if (rounds >= campaignRounds || workflow.GetInfo(ctx).GetContinueAsNewSuggested()) && continuesCampaigns(ctx) {
+			drain(looks) // the new run looks at once
+
+			return state.Status, workflow.NewContinueAsNewError(ctx, Campaign, id)
+		}
 
 		if err := awaitNext(ctx, state.NextAt, looks); err != nil {
 			return state.Status, err

@@ -29,9 +29,15 @@ const (
 	cancelAtMost = 30 * time.Second // then the cancellation is answered with GATEWAY_UNAVAILABLE
 	askAtMost    = 5 * time.Minute  // unless Checkout.AskFor says otherwise; then an incident is opened, and polling goes on
 	askPause     = time.Minute      // after this
+	// askFloor is the shortest pause between two polls of a gateway that is silent about an expired attempt, however short it is asked for:
+	// each poll is a dozen events.
+	askFloor = 5 * time.Second
 	// closeAtMost is longer than any attempt is open, but for one whose gateway does not answer.
 	closeAtMost = 7 * 24 * time.Hour
 )
+
+// paymentRounds is after how many polls, events and requests to cancel an attempt goes on in a new run: each is about a dozen events.
+const paymentRounds = 200
 
 // Payment takes one payment attempt from its opening to its end (rules: payments.states). It completes with the attempt's outcome,
 // declined ones included; it fails only when an operator has to look. Error types: the domain's codes.
@@ -56,6 +62,7 @@ type payment struct {
 	cancel   bool // the attempt is to be closed
 	unclosed bool // the gateway did not answer when the attempt was to be closed the last time
 	outage   bool // an operator has been told that the gateway does not answer
+	asked    int  // how often it was asked in vain about the expired attempt
 	events   workflow.ReceiveChannel
 }
 
@@ -92,7 +99,9 @@ func (p *payment) setup(ctx workflow.Context) error {
 
 // run is the process: open, wait for the gateway's event, settle, hand over.
 func (p *payment) run(ctx workflow.Context) (models.Settled, error) {
-	if err := p.open(ctx); err != nil {
+	if p.attempt.Resumed != nil {
+		p.resume()
+	} else if err := p.open(ctx); err != nil {
 		p.openErr = err
 		setDetails(ctx, "No attempt was opened: "+errorText(err))
 
@@ -206,9 +215,13 @@ func isRefusal(err error) bool {
 // awaitOutcome waits for the gateway's event, a request to cancel, or the expiry, whatever comes first, until the
 // attempt has ended.
 func (p *payment) awaitOutcome(ctx workflow.Context) error {
-	expiry := p.startTimer(ctx)
+	expiry := p.firstTimer(ctx)
 
-	for !p.settled.Final() && p.openErr == nil {
+	for rounds := 0; !p.settled.Final() && p.openErr == nil; rounds++ {
+		if p.hasGrown(ctx, rounds) && continuesPayments(ctx) {
+			return p.goOn(ctx)
+		}
+
 		p.showWaiting(ctx)
 
 		err := workflow.Await(ctx, func() bool { return p.events.Len() > 0 || p.cancel || expiry.IsReady() })
@@ -316,7 +329,16 @@ func (p *payment) reportAndPoll(ctx workflow.Context) (workflow.Future, error) {
 		}
 	}
 
-	return workflow.NewTimerWithOptions(ctx, min(askPause, p.askFor()), workflow.TimerOptions{Summary: "Poll the gateway again"}), nil
+	pause := nextPoll(p.askFor(), p.asked)
+	p.asked++
+
+	return workflow.NewTimerWithOptions(ctx, pause, workflow.TimerOptions{Summary: "Poll the gateway again"}), nil
+}
+
+// nextPoll is the pause before a silent gateway is asked again: as long as it was asked for, at least askFloor, and twice as long each time,
+// up to askPause.
+func nextPoll(askFor time.Duration, asked int) time.Duration {
+	return min(max(askFor, askFloor)<<min(asked, 10), askPause)
 }
 
 // errorText is what a refusal says, without the orchestrator's words around it.

@@ -19,6 +19,16 @@ func opensAgain(ctx workflow.Context) bool {
 	return workflow.GetVersion(ctx, "payment-opens-again", workflow.DefaultVersion, 1) >= 1
 }
 
+// continuesPayments: a payment whose history has grown goes on in a new run. Called where one has. Since 1.1.0.
+func continuesPayments(ctx workflow.Context) bool {
+	return workflow.GetVersion(ctx, "payment-continues-as-new", workflow.DefaultVersion, 1) >= 1
+}
+
+// continuesCampaigns: a campaign whose history has grown goes on in a new run. Called where one has. Since 1.1.0.
+func continuesCampaigns(ctx workflow.Context) bool {
+	return workflow.GetVersion(ctx, "campaign-continues-as-new", workflow.DefaultVersion, 1) >= 1
+}
+
 // closesLater: the checkout of a booking that was cancelled while its gateway did not answer is closed by a workflow of its own.
 // Called where that is so. Since 1.1.0.
 func closesLater(ctx workflow.Context) bool {

@@ -59,6 +59,7 @@ var statusOf = map[models.Code]int{
 	models.CodeStepUpRequired:          http.StatusForbidden,
 	models.CodeNoOpenCheckout:          http.StatusConflict,
 	models.CodeRefundAmountChanged:     http.StatusConflict,
+	models.CodePaymentDisputed:         http.StatusConflict,
 	models.CodeApprovalRequired:        http.StatusConflict,
 	models.CodePayoutReferenceUsed:     http.StatusConflict,
 }

@@ -240,7 +240,7 @@ func refundOf(r *models.Refund) gen.Refund {
 		Status: r.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN, FailureCode: r.FailureCode,
 		Reason: optional(r.Reason), RequestedBy: r.RequestedBy, RequestedByName: optional(r.RequesterName), NeedsPayout: r.NeedsPayout(),
 		NeedsApproval: r.NeedsApproval(), ApprovalUntil: utcOrNil(r.ApprovalUntil), Approval: approvalOf(r.Approval),
-		InsteadOf: r.InsteadOf, ReturnedAt: utcOrNil(r.ReturnedAt),
+		InsteadOf: r.InsteadOf, ReturnedAt: utcOrNil(r.ReturnedAt), GatewayRefundID: r.GatewayRefundID,
 		CreatedAt: utc(r.CreatedAt), CompletedAt: utcOrNil(r.CompletedAt),
 	})
 

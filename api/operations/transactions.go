@@ -73,10 +73,29 @@ func (o *Operations) detailOf(t *models.PaymentTransaction, timeline []payments.
 		OutsideRefundedAmount: d.OutsideRefundedAmount,
 		CommissionRate:        d.CommissionRate, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,
 		WorkflowID: workflowOf(t), WorkflowURL: o.workflowURL(workflowOf(t)),
-		Timeline: mapEach(timeline, func(e *payments.TimelineEntry) gen.TimelineEntry {
-			return labelled(gen.TimelineEntry{At: utc(e.At), Kind: gen.TimelineKind(e.Kind), Message: e.Summary, Details: e.Details})
-		}),
+		Timeline: mapEach(timeline, timelineEntryOf),
 	}
+}
+
+func timelineEntryOf(e *payments.TimelineEntry) gen.TimelineEntry {
+	f := &e.Facts
+
+	facts := gen.TimelineFacts{
+		TransactionID: f.TransactionID, Amount: f.Amount, Currency: optional(f.Currency), FromStatus: optional(f.FromStatus),
+		ToStatus: optional(f.ToStatus), FailureCode: optional(f.FailureCode), EventType: optional(f.EventType), Outcome: optional(f.Outcome),
+		RecordID: f.RecordID, TransactionNumber: optional(f.TransactionNumber), RecordKind: optional(f.RecordKind), SplitFrom: f.SplitFrom,
+		DebitAccount: optional(f.DebitAccount), CreditAccount: optional(f.CreditAccount), RefundID: f.RefundID,
+		GatewayRefundID: optional(f.GatewayRefundID), RefundType: optional(f.RefundType), Decision: optional(f.Decision), DecidedBy: f.DecidedBy,
+		NotificationID: f.NotificationID, NotificationKind: optional(f.NotificationKind), Channel: optional(f.Channel), Attempts: f.Attempts,
+		DisputeKind: optional(f.DisputeKind), Reason: optional(f.Reason), Until: utcOrNil(f.Until), IncidentID: f.IncidentID, IncidentKind: optional(f.IncidentKind),
+	}
+	if f.Deliveries > 0 {
+		facts.Deliveries = &f.Deliveries
+	}
+
+	return labelled(gen.TimelineEntry{
+		At: utc(e.At), Kind: gen.TimelineKind(e.Kind), Event: gen.TimelineEvent(e.Event), Facts: facts, Message: e.Summary, Details: e.Details,
+	})
 }
 
 // workflowOf is where an operator finds the transaction's process: a refund's transaction belongs to the refund's

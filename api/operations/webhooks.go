@@ -152,6 +152,8 @@ func (o *Operations) receive(ctx context.Context) (gen.WebhookAnswer, error) {
 		o.Metrics.Webhook(w.Channel, "unknown")
 
 		return answer, models.Errorf(models.CodeNotFound, "The event is kept, but names no transaction of this channel.")
+	case w.Event.Type == models.EventUnreadable:
+		o.Metrics.Webhook(w.Channel, "unreadable")
 	case stored.Duplicate:
 		o.Metrics.Webhook(w.Channel, "duplicate")
 	default:
@@ -181,6 +183,7 @@ func webhookEvent(channel models.Channel, e *gateways.Event) models.WebhookEvent
 	return models.WebhookEvent{
 		ID: models.NewID(), Channel: channel, WebhookID: e.ID, Type: e.Type, CheckoutID: e.CheckoutID,
 		MerchantReference: reference, Hint: e.Hint, Sealed: e.Sealed, Revises: e.Revises, GatewayPaymentID: e.PaymentID,
+		Dispute: e.Dispute, Unreadable: e.Unreadable,
 		Amount: &e.Amount, Currency: e.Currency, PaymentMethod: e.Method,
 		ResultCode: e.ResultCode, FailureReason: e.FailureReason, GatewayRefundID: e.RefundID, OccurredAt: e.Timestamp,
 		Body: &e.Body, Signature: &e.Signature,

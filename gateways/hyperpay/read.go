@@ -181,8 +181,8 @@ func (d *Driver) paid(ctx context.Context, entity string, r gateways.CheckoutRef
 
 	c := d.closed(r, gateways.CheckoutPaid, e)
 	c.Amount, c.Currency, c.FailureReason = amount, currency, ""
+	c.PaymentID = storable(e.ID) // a chargeback names it, and perhaps nothing else
 	c.RefundedAmount, c.RefundsUnread = d.refunded(ctx, entity, e.ID)
-	c.PaymentID = e.ID
 
 	// Should the time of a status be that of the answer, it is no later than the moment that counts without it.
 	if at, ok := e.at(); ok {

@@ -148,7 +148,7 @@ func TestEvents(t *testing.T) {
 	}{
 		"paid":                       {content: ours("DB", "000.000.000"), want: models.EventPaymentSucceeded},
 		"paid in a test system":      {content: ours("DB", "000.100.110"), want: models.EventPaymentSucceeded},
-		"a test's success when live": {content: ours("DB", "000.100.110"), live: true, code: models.CodeValidation},
+		"a test's success when live": {content: ours("DB", "000.100.110"), live: true, want: models.EventUnreadable},
 		"paid when live":             {content: ours("DB", "000.000.000"), live: true, want: models.EventPaymentSucceeded},
 		"paid, to be reviewed":       {content: ours("DB", "000.400.000"), want: models.EventPaymentSucceeded},
 		"a communication error":      {content: ours("DB", "000.400.030"), want: models.EventNotice},
@@ -160,7 +160,7 @@ func TestEvents(t *testing.T) {
 		"charged back by its code":   {content: ours("DB", "000.100.220"), want: models.EventPaymentDisputed},
 		"of another's payment":       {content: strings.Replace(ours("CB", "000.100.221"), reference, "INV-1", 1), want: models.EventPaymentDisputed},
 		"given back":                 {content: ours("RF", "000.000.000"), want: models.EventRefundSucceeded},
-		"given back by a test":       {content: ours("RF", "000.100.112"), live: true, code: models.CodeValidation},
+		"given back by a test":       {content: ours("RF", "000.100.112"), live: true, want: models.EventUnreadable},
 		"given back later":           {content: ours("RF", "000.200.000"), want: models.EventNotice},
 		"not given back":             {content: ours("RF", "800.100.152"), want: models.EventRefundFailed},
 		"not given back, no amount":  {content: strings.Replace(ours("RF", "700.400.200"), `"amount":"92.00",`, "", 1), want: models.EventRefundFailed},
@@ -206,6 +206,23 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+// TestChargebackNamesThePayment: a chargeback may carry the company's id of the payment and nothing of ours.
+func TestChargebackNamesThePayment(t *testing.T) {
+	t.Parallel()
+
+	const charged = "8ac7a4a29f0000000000000000000001"
+
+	bare := strings.NewReplacer(`"merchantTransactionId":"`+reference+`",`, `"referencedId":"`+charged+`",`).Replace(ours("CB", "000.100.221"))
+	header, body := closed(t, keyOld, bare, false)
+
+	e, err := verifier(t, false, keyOld).Verify(header, body, time.Now())
+	require.NoError(t, err)
+	require.Equal(t, models.EventPaymentDisputed, e.Type)
+	require.Equal(t, charged, e.CheckoutID)
+	require.Equal(t, uuid.Nil, e.MerchantReference)
+	require.Equal(t, &models.DisputeNotice{ID: payment, Kind: models.DisputeChargeback, State: models.DisputeOpen}, e.Dispute)
+}
+
 func TestWhatAnEventSays(t *testing.T) {
 	t.Parallel()
 
@@ -216,7 +233,7 @@ func TestWhatAnEventSays(t *testing.T) {
 	require.Equal(t, gateways.Event{
 		ID: payment + ":000.000.000", Type: models.EventPaymentSucceeded, Timestamp: time.Date(2026, 11, 24, 10, 0, 0, 0, time.UTC),
 		CheckoutID: checkout, MerchantReference: uuid.MustParse(reference), Amount: models.MustMoney("92.00"), Currency: "SAR",
-		ResultCode: "000.000.000", PaymentID: payment, Body: string(body), Sealed: true,
+		PaymentID: payment, ResultCode: "000.000.000", Body: string(body), Sealed: true,
 		Signature: "x-initialization-vector: " + header.Get(hyperpay.HeaderVector) + "\nx-authentication-tag: " + header.Get(hyperpay.HeaderTag),
 	}, e)
 

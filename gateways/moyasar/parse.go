@@ -68,13 +68,22 @@ func parse(body []byte, live bool, secrets []string) (gateways.Event, error) {
 		return gateways.Event{}, p.err()
 	}
 
-	event := p.event(m, live)
+	if m.Live != nil && *m.Live != live && m.ID != "" && len(m.ID) <= maxID && len(p) == 0 {
+		cause := "they are of the test mode, and the account's key is a live key"
+		if *m.Live {
+			cause = "they are of the live mode, and the account's key is a test key"
+		}
+
+		return gateways.Event{ID: m.ID, Type: models.EventUnreadable, Timestamp: time.Time{}, Unreadable: cause}, nil
+	}
+
+	event := p.event(m)
 
 	return event, p.err()
 }
 
 // event reads the message. Of a type that is not known, id and type are all that must be there.
-func (p problems) event(m message, live bool) gateways.Event {
+func (p problems) event(m message) gateways.Event {
 	p.require("id", m.ID)
 	p.require("type", m.Type)
 
@@ -94,11 +103,8 @@ func (p problems) event(m message, live bool) gateways.Event {
 		}
 	}
 
-	switch {
-	case m.Live == nil && known:
+	if m.Live == nil && known {
 		p.add("live", "is required")
-	case m.Live != nil && *m.Live != live:
-		p.add("live", "is not the mode of the account's key")
 	}
 
 	if !storableTime(event.Timestamp) {

@@ -156,7 +156,6 @@ func TestWebhooksThatAreRefused(t *testing.T) {
 		"a type of ours":          {strings.Replace(good, "payment_paid", "payment.succeeded", 1), invalid, "type"},
 		"no time":                 {strings.Replace(good, "2023-04-16T18:27:11.000Z", "yesterday", 1), invalid, "created_at"},
 		"a year that is none":     {strings.Replace(good, "2023-04-16T18:27:11.000Z", "0000-01-01T00:00:00Z", 1), invalid, "created_at"},
-		"of the other mode":       {strings.Replace(good, `"live":false`, `"live":true`, 1), invalid, "live"},
 		"of no mode":              {strings.Replace(good, `"live":false,`, "", 1), invalid, "live"},
 		"no payment":              {webhook("payment_paid", "null"), invalid, "data"},
 		"a list as payment":       {webhook("payment_paid", "[]"), invalid, "data"},
@@ -200,6 +199,18 @@ func TestWebhooksThatAreRefused(t *testing.T) {
 		require.True(t, json.Valid([]byte(e.Body)), name)
 		require.NotContains(t, e.Body, secret[1:], name)
 	}
+}
+
+// TestMessageOfTheOtherMode: it is the company's, and cannot be about this account: it is kept, and says why.
+func TestMessageOfTheOtherMode(t *testing.T) {
+	t.Parallel()
+
+	e, err := verify(t, strings.Replace(webhook("payment_paid", samplePayment), `"live":false`, `"live":true`, 1))
+	require.NoError(t, err)
+	require.Equal(t, models.EventUnreadable, e.Type)
+	require.Equal(t, "they are of the live mode, and the account's key is a test key", e.Unreadable)
+	require.NotEmpty(t, e.ID)
+	require.NotContains(t, e.Body, secret)
 }
 
 // forged builds a message whose fields are what a forger may choose who knows the token.

@@ -14,6 +14,7 @@ import (
 var wantedEvents = []string{
 	"checkout.session.completed", "checkout.session.async_payment_succeeded", "checkout.session.async_payment_failed",
 	"checkout.session.expired", "refund.updated", "refund.failed", "charge.dispute.created",
+	"charge.dispute.updated", "charge.dispute.closed",
 }
 
 // Check implements gateways.Checker with two requests that only read: a list of sessions, which the key must be able to make anyway, and
@@ -110,7 +111,7 @@ func lookAtHooks(all []*sdk.WebhookEndpoint, webhook string) gateways.Finding {
 	case hook.Status == "disabled":
 		f.Says = "The webhook is registered and disabled. Enable it in the dashboard."
 	case train != sdk.APIMajorVersion:
-		f.Says = "The webhook has another API version, and every message is refused. Register it with " + sdk.APIVersion + "."
+		f.Says = "The webhook has another API version, and no message of it can be read. Register it with " + sdk.APIVersion + "."
 	case len(missing) > 0:
 		f.Says = "The webhook is registered without " + strings.Join(missing, ", ") + ". Add them in the dashboard."
 	default:

@@ -36,6 +36,24 @@ var refundEvents = map[sdk.EventType]bool{
 	sdk.EventTypeChargeRefundUpdated: true,
 }
 
+// disputeEvents are those with a dispute in them, whose status decides.
+var disputeEvents = map[sdk.EventType]bool{
+	sdk.EventTypeChargeDisputeCreated: true, sdk.EventTypeChargeDisputeUpdated: true, sdk.EventTypeChargeDisputeClosed: true,
+	sdk.EventTypeChargeDisputeFundsWithdrawn: true, sdk.EventTypeChargeDisputeFundsReinstated: true,
+}
+
+// disputeStates are the states of disputes (docs.stripe.com/api/disputes/object). A warning is an inquiry: no money has moved.
+var disputeStates = map[sdk.DisputeStatus]models.DisputeNotice{
+	sdk.DisputeStatusWarningNeedsResponse: {Kind: models.DisputeInquiry, State: models.DisputeOpen},
+	sdk.DisputeStatusWarningUnderReview:   {Kind: models.DisputeInquiry, State: models.DisputeOpen},
+	sdk.DisputeStatusWarningClosed:        {Kind: models.DisputeInquiry, State: models.DisputeClosed},
+	sdk.DisputeStatusPrevented:            {Kind: models.DisputeInquiry, State: models.DisputeClosed},
+	sdk.DisputeStatusNeedsResponse:        {Kind: models.DisputeChargeback, State: models.DisputeOpen},
+	sdk.DisputeStatusUnderReview:          {Kind: models.DisputeChargeback, State: models.DisputeOpen},
+	sdk.DisputeStatusWon:                  {Kind: models.DisputeChargeback, State: models.DisputeWon},
+	sdk.DisputeStatusLost:                 {Kind: models.DisputeChargeback, State: models.DisputeLost},
+}
+
 // families are events that a person may have registered besides, and that say nothing which the others do not.
 var families = []string{
 	"account.", "balance.", "charge.", "checkout.session.", "customer.", "payment_intent.", "payment_method.", "payout.", "price.", "product.",
@@ -47,12 +65,24 @@ type message struct {
 	ID         string        `json:"id"`
 	Object     string        `json:"object"`
 	APIVersion string        `json:"api_version"`
-	Created    int64         `json:"created"`
+	Created    seconds       `json:"created"`
 	Livemode   bool          `json:"livemode"`
 	Type       sdk.EventType `json:"type"`
 	Data       struct {
 		Object json.RawMessage `json:"object"`
 	} `json:"data"`
+}
+
+// seconds is a time as snapshots write it; that of thin events, which is text, is read as none.
+type seconds int64
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (s *seconds) UnmarshalJSON(raw []byte) error {
+	if len(raw) > 0 && raw[0] == '"' {
+		return nil
+	}
+
+	return json.Unmarshal(raw, (*int64)(s))
 }
 
 // parse reads a signed body.
@@ -66,29 +96,29 @@ func parse(body []byte, live bool) (gateways.Event, error) {
 		return gateways.Event{}, invalid("body", "must be an event")
 	}
 
-	switch _, train, _ := strings.Cut(m.APIVersion, "."); {
-	case m.Object != "event":
-		return gateways.Event{}, invalid("object", "must be event: messages without content (thin ones) are not taken")
-	case m.ID == "" || len(m.ID) > maxID || !isID(m.ID, "evt_"):
+	if m.ID == "" || len(m.ID) > maxID || !isID(m.ID, "evt_") {
 		return gateways.Event{}, invalid("id", "must be the id of an event")
+	}
+
+	if cause := unreadable(&m, live); cause != "" {
+		return gateways.Event{ID: m.ID, Type: models.EventUnreadable, Timestamp: moment(int64(m.Created)), Unreadable: cause}, nil
+	}
+
+	switch {
 	case m.Type == "" || len(m.Type) > maxID:
 		return gateways.Event{}, invalid("type", "is missing")
-	case m.Livemode != live:
-		return gateways.Event{}, invalid("livemode", "is that of the other mode than the account's key")
-	case train != sdk.APIMajorVersion:
-		return gateways.Event{}, invalid("api_version", "must be "+sdk.APIVersion+": register the webhook with that version")
 	case m.Created <= 0 || m.Created > maxTime:
 		return gateways.Event{}, invalid("created", "must be a time")
 	}
 
-	event := gateways.Event{ID: m.ID, Type: models.EventNotice, Timestamp: time.Unix(m.Created, 0).UTC()}
+	event := gateways.Event{ID: m.ID, Type: models.EventNotice, Timestamp: moment(int64(m.Created))}
 
 	switch kind, about := sessionEvents[m.Type]; {
 	case about:
 		return session(event, kind, m.Data.Object)
 	case refundEvents[m.Type]:
 		return refund(event, m.Data.Object)
-	case m.Type == sdk.EventTypeChargeDisputeCreated:
+	case disputeEvents[m.Type]:
 		return dispute(event, m.Data.Object)
 	case isFamiliar(string(m.Type)):
 		event.MerchantReference = named(m.Data.Object)
@@ -101,6 +131,35 @@ func parse(body []byte, live bool) (gateways.Event, error) {
 
 		return event, nil
 	}
+}
+
+// unreadable is why a message cannot be read that may well be the company's: the webhook is registered otherwise than the driver expects.
+// The company's word may be about a payment of ours, so that it is kept and people are told.
+func unreadable(m *message, live bool) string {
+	switch _, train, _ := strings.Cut(m.APIVersion, "."); {
+	case m.Object != "event":
+		return "they have no content (thin events, object " + httpcall.Plain(m.Object, maxCause) + "); the webhook must send snapshots"
+	case m.Livemode && !live:
+		return "they are of the live mode, and the account's key is a test key"
+	case !m.Livemode && live:
+		return "they are of the test mode, and the account's key is a live key"
+	case train != sdk.APIMajorVersion:
+		return "they have API version " + httpcall.Plain(m.APIVersion, maxCause) + ", and the driver reads " + sdk.APIVersion
+	default:
+		return ""
+	}
+}
+
+// maxCause is the longest piece of a message that a cause names.
+const maxCause = 64
+
+// moment is a time of the company; zero where it is none.
+func moment(seconds int64) time.Time {
+	if seconds <= 0 || seconds > maxTime {
+		return time.Time{}
+	}
+
+	return time.Unix(seconds, 0).UTC()
 }
 
 // maxTime is the last moment of the year 9999, in Unix seconds.
@@ -241,18 +300,41 @@ func refund(event gateways.Event, object json.RawMessage) (gateways.Event, error
 // dispute is an event about a dispute, which names the payment intent and nothing of ours: that is kept with the attempt (Event.PaymentID).
 func dispute(event gateways.Event, object json.RawMessage) (gateways.Event, error) {
 	var d struct {
-		Object   string `json:"object"`
-		Amount   int64  `json:"amount"`
-		Currency string `json:"currency"`
-		Intent   string `json:"payment_intent"`
-		Reason   string `json:"reason"`
+		ID       string            `json:"id"`
+		Object   string            `json:"object"`
+		Amount   int64             `json:"amount"`
+		Currency string            `json:"currency"`
+		Intent   string            `json:"payment_intent"`
+		Reason   string            `json:"reason"`
+		Status   sdk.DisputeStatus `json:"status"`
+		Evidence struct {
+			DueBy int64 `json:"due_by"`
+		} `json:"evidence_details"`
 	}
-	if json.Unmarshal(object, &d) != nil || d.Object != "dispute" || d.Amount < 0 || len(d.Currency) != 3 || len(d.Intent) > maxID {
+	if json.Unmarshal(object, &d) != nil || d.Object != "dispute" || d.Amount < 0 || len(d.Currency) != 3 || len(d.Intent) > maxID ||
+		len(d.ID) > maxID {
 		return event, invalid("data.object", "must be a dispute")
 	}
 
+	notice, known := disputeStates[d.Status]
+	if !known { // a status that is not documented yet: the worst is assumed
+		notice = models.DisputeNotice{Kind: models.DisputeChargeback, State: models.DisputeOpen}
+	}
+
+	notice.ID = httpcall.Plain(d.ID, maxID)
+
+	if d.Evidence.DueBy > 0 && d.Evidence.DueBy <= maxTime {
+		notice.DueAt = new(time.Unix(d.Evidence.DueBy, 0).UTC())
+	}
+
+	event.Dispute = &notice
+
 	event.Type, event.CheckoutID, event.FailureReason = models.EventPaymentDisputed, d.Intent, httpcall.Plain(d.Reason, maxWords)
 	event.Amount, event.Currency = fromMinor(d.Amount, d.Currency)
+
+	if notice.State != models.DisputeOpen {
+		event.Type, event.ResultCode = models.EventDisputeClosed, string(d.Status)
+	}
 
 	return event, nil
 }

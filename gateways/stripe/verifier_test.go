@@ -73,7 +73,9 @@ func TestEvents(t *testing.T) {
 		{"charge.dispute.created", map[string]any{
 			"object": "dispute", "amount": 115055, "currency": "sar", "payment_intent": "pi_1", "reason": "fraudulent",
 		}, models.EventPaymentDisputed},
-		{"charge.dispute.closed", map[string]any{"object": "dispute"}, models.EventNotice},
+		{"charge.dispute.closed", map[string]any{
+			"object": "dispute", "amount": 115055, "currency": "sar", "payment_intent": "pi_1", "status": "lost",
+		}, models.EventDisputeClosed},
 		{"moonlight.shone", map[string]any{"object": "moon"}, "stripe.moonlight.shone"},
 	} {
 		now := time.Now()
@@ -93,7 +95,7 @@ func TestEvents(t *testing.T) {
 			require.Equal(t, "re_1", e.RefundID)
 			require.Empty(t, e.CheckoutID)
 			require.Equal(t, "10.00 SAR", e.Amount.String()+" "+e.Currency)
-		case models.EventPaymentDisputed:
+		case models.EventPaymentDisputed, models.EventDisputeClosed:
 			require.Equal(t, "1150.55 SAR", e.Amount.String()+" "+e.Currency)
 		default:
 			require.True(t, e.Amount.IsZero(), "it moves nothing")
@@ -121,10 +123,6 @@ func TestMessagesThatAreRefused(t *testing.T) {
 	}
 
 	for name, change := range map[string]func(map[string]any){
-		"a live event":         func(m map[string]any) { m["livemode"] = true },
-		"an older version":     func(m map[string]any) { m["api_version"] = "2022-11-15" },
-		"a later train":        func(m map[string]any) { m["api_version"] = "2027-01-01.elder" },
-		"a thin event":         func(m map[string]any) { m["object"] = "v2.core.event" },
 		"no id":                func(m map[string]any) { delete(m, "id") },
 		"an id that is no id":  func(m map[string]any) { m["id"] = "evt_1\n2" },
 		"a year far away":      func(m map[string]any) { m["created"] = int64(1) << 40 },
@@ -147,6 +145,62 @@ func TestMessagesThatAreRefused(t *testing.T) {
 		now := time.Now()
 		_, err = verifier(t, secret).Verify(signed(body, now, secret), body, now)
 		require.Equal(t, models.CodeValidation, models.CodeOf(err), name)
+	}
+}
+
+// TestMessagesThatCannotBeRead: the company's own, signed, and registered otherwise than the driver expects: they are kept, and say why.
+func TestMessagesThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+
+	for why, body := range map[string]string{
+		"API version 2022-11-15":       `{"id":"evt_1","object":"event","api_version":"2022-11-15","created":1795000000,"livemode":false,"type":"x"}`,
+		"API version 2027-01-01.elder": `{"id":"evt_1","object":"event","api_version":"2027-01-01.elder","created":1795000000,"livemode":false,"type":"x"}`,
+		"the live mode":                `{"id":"evt_1","object":"event","api_version":"2026-03-25.dahlia","created":1795000000,"livemode":true,"type":"x"}`,
+		"thin events, object v2.core.event": `{"id":"evt_1","object":"v2.core.event","type":"v1.billing.meter.error_report_triggered",
+			"livemode":false,"created":"2026-11-27T08:00:00.000Z","related_object":{"id":"x","type":"y","url":"/v1/x"}}`,
+	} {
+		now := time.Now()
+
+		e, err := verifier(t, secret).Verify(signed([]byte(body), now, secret), []byte(body), now)
+		require.NoError(t, err, why)
+		require.Equal(t, models.EventUnreadable, e.Type)
+		require.Contains(t, e.Unreadable, why)
+		require.Equal(t, "evt_1", e.ID)
+		require.Equal(t, body, e.Body)
+		require.NotEmpty(t, e.Signature)
+	}
+}
+
+// TestDisputes: the status says whether the bank asks or has taken the money, and how it ended.
+func TestDisputes(t *testing.T) {
+	t.Parallel()
+
+	for status, want := range map[string]models.DisputeNotice{
+		"warning_needs_response": {Kind: models.DisputeInquiry, State: models.DisputeOpen},
+		"warning_under_review":   {Kind: models.DisputeInquiry, State: models.DisputeOpen},
+		"warning_closed":         {Kind: models.DisputeInquiry, State: models.DisputeClosed},
+		"prevented":              {Kind: models.DisputeInquiry, State: models.DisputeClosed},
+		"needs_response":         {Kind: models.DisputeChargeback, State: models.DisputeOpen},
+		"under_review":           {Kind: models.DisputeChargeback, State: models.DisputeOpen},
+		"won":                    {Kind: models.DisputeChargeback, State: models.DisputeWon},
+		"lost":                   {Kind: models.DisputeChargeback, State: models.DisputeLost},
+		"something_new":          {Kind: models.DisputeChargeback, State: models.DisputeOpen},
+	} {
+		for _, kind := range []string{"created", "updated", "funds_withdrawn", "funds_reinstated", "closed"} {
+			body := []byte(`{"id":"evt_1","object":"event","api_version":"2026-03-25.dahlia","created":1795000000,"livemode":false,
+				"type":"charge.dispute.` + kind + `","data":{"object":{"id":"dp_1","object":"dispute","amount":57500,"currency":"sar",
+				"payment_intent":"pi_1","reason":"fraudulent","status":"` + status + `","evidence_details":{"due_by":1795600000}}}}`)
+			now := time.Now()
+
+			e, err := verifier(t, secret).Verify(signed(body, now, secret), body, now)
+			require.NoError(t, err)
+
+			want.ID, want.DueAt = "dp_1", new(time.Unix(1795600000, 0).UTC())
+			require.Equal(t, &want, e.Dispute, "%s, %s", kind, status)
+			require.Equal(t, "pi_1", e.CheckoutID)
+			require.Equal(t, want.State != models.DisputeOpen, e.Type == models.EventDisputeClosed)
+			require.Equal(t, want.State == models.DisputeOpen, e.Type == models.EventPaymentDisputed)
+		}
 	}
 }
 

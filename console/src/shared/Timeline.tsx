@@ -1,8 +1,9 @@
 import ui from '@/components/ui.module.css';
 import { When } from '@/components/When';
 import { useWords } from '@/i18n/useWords';
+import { momentText } from '@/lib/dates';
 import classes from './timeline.module.css';
-import { sentence, type Entry } from './timeline';
+import { lineKey, sentence, type Entry } from './timeline';
 
 /** What happened, in order, with the facts behind each line. */
 export function Timeline({ entries }: { entries: Entry[] }) {
@@ -11,9 +12,9 @@ export function Timeline({ entries }: { entries: Entry[] }) {
   return (
     <ol className={classes.list}>
       {entries.map((entry) => (
-        <li key={`${entry.at}${entry.message}`} data-kind={entry.kind}>
+        <li key={lineKey(entry)} data-kind={entry.kind} data-event={entry.event}>
           <div className={classes.line}>
-            <bdi>{sentence(entry, t, language)}</bdi>
+            <bdi>{sentence(entry, t, language, (at) => momentText(at, language))}</bdi>
             <span className={ui.small}>
               <When at={entry.at} />
             </span>

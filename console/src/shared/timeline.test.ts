@@ -2,56 +2,128 @@ import i18next from 'i18next';
 import { beforeAll, expect, it } from 'vitest';
 import ar from '@/i18n/ar.json';
 import en from '@/i18n/en.json';
-import { merged, sentence, type Entry } from './timeline';
+import { lineKey, merged, sentence, type Entry, type TimelineEvent } from './timeline';
 
-const entry = (at: string, message: string): Entry => ({ at, message, kind: 'STATE_CHANGE', details: {} });
+const entry = (at: string, event: TimelineEvent, facts: Entry['facts'] = {}): Entry => ({
+  at,
+  kind: 'STATE_CHANGE',
+  event,
+  facts,
+  message: 'In English',
+  details: {},
+});
 
 it('tells several histories as one', () => {
-  const later = entry('2026-11-25T10:00:01Z', 'b');
-  const first = entry('2026-11-25T10:00:00.5Z', 'a');
-  expect(merged([[later], [first, later]])).toEqual([first, later]);
+  const later = entry('2026-11-25T10:00:01Z', 'STATUS_CHANGED', { to_status: 'PAID' });
+  const first = entry('2026-11-25T10:00:00.5Z', 'TRANSACTION_OPENED', { to_status: 'PENDING' });
+  expect(merged([[later], [first, { ...later, message: 'the same in other words' }]])).toEqual([
+    first,
+    { ...later, message: 'the same in other words' },
+  ]);
+});
+
+it('keeps lines of one moment apart', () => {
+  const at = '2026-11-25T10:00:00Z';
+  const mail = entry(at, 'MESSAGE_QUEUED', { notification_id: '1' });
+  const sms = entry(at, 'MESSAGE_QUEUED', { notification_id: '2' });
+  expect(lineKey(mail)).not.toBe(lineKey(sms));
+  expect(merged([[mail, sms]])).toHaveLength(2);
 });
 
 beforeAll(async () => {
-  await i18next.init({ lng: 'en', resources: { en: { translation: en }, ar: { translation: ar } } });
+  await i18next.init({
+    lng: 'en',
+    resources: { en: { translation: en }, ar: { translation: ar } },
+    interpolation: { escapeValue: false },
+  });
 });
 
-it.each<[Entry['kind'], string, Entry['details'], string]>([
-  ['STATE_CHANGE', 'The transaction was opened as PENDING', { to_status: 'PENDING' }, 'Payment opened: Pending'],
-  [
-    'STATE_CHANGE',
-    'The transaction went from PENDING to FAILED (CARD_DECLINED)',
+/** Every event with the facts that the API gives with it: the compiler asks for one of each. */
+const told: Record<TimelineEvent, [Entry['facts'], string]> = {
+  TRANSACTION_OPENED: [{ to_status: 'PENDING' }, 'Payment opened: Pending'],
+  STATUS_CHANGED: [
     { from_status: 'PENDING', to_status: 'FAILED', failure_code: 'CARD_DECLINED' },
     'Status changed from Pending to Failed (CARD_DECLINED)',
   ],
-  [
-    'NOTIFICATION',
-    'Notification TRIP_MOVED by SMS was sent',
-    { notification_kind: 'TRIP_MOVED', channel: 'SMS' },
-    'Message “Trip moved” sent by SMS',
+  WEBHOOK_RECEIVED: [
+    { event_type: 'payment.succeeded', outcome: 'APPLIED', deliveries: 3 },
+    'The gateway reported payment.succeeded: applied – 3 times',
   ],
-  [
-    'REFUND',
-    'The refund of 10.00 SAR, which needs an approval: APPROVED',
-    { decision: 'APPROVED' },
-    'Refund approval: Approved',
+  GATEWAY_ANSWERED: [
+    { event_type: 'payment.succeeded', deliveries: 1 },
+    'The gateway was asked and answered payment.succeeded: not processed yet',
   ],
-  [
-    'REFUND',
-    'A PARTIAL refund of 10.00 SAR was requested',
-    { refund_type: 'PARTIAL', amount: 10, currency: 'SAR', status: 'PENDING' },
+  RECORD_WRITTEN: [
+    { transaction_number: 'RH-2026-000001', record_kind: 'SALE', amount: 115, currency: 'SAR' },
+    'Ledger line RH-2026-000001 (Sale) written: 115.00 SAR',
+  ],
+  RECORD_SPLIT: [
+    { transaction_number: 'RH-2026-000002', amount: 85, currency: 'SAR' },
+    'Ledger line RH-2026-000002 written: 85.00 SAR are left after the refund',
+  ],
+  RECORD_PAID_OUT: [
+    { transaction_number: 'RH-2026-000001', amount: 115, currency: 'SAR' },
+    'Ledger line RH-2026-000001 paid out to the company: 115.00 SAR',
+  ],
+  RECORD_PAYOUT_REVERTED: [
+    { transaction_number: 'RH-2026-000001' },
+    'Payout mark of ledger line RH-2026-000001 taken back',
+  ],
+  SUSPENSE_BOOKED: [
+    { amount: 990, currency: 'USD', credit_account: 'suspense:gateway_a:USD' },
+    '990.00 USD booked in suspense (suspense:gateway_a:USD): another amount or currency than was asked for',
+  ],
+  REFUND_REQUESTED: [
+    { refund_type: 'PARTIAL', amount: 10, currency: 'SAR', to_status: 'PENDING' },
     'Refund of 10.00 SAR requested (Partial amount)',
   ],
-  [
-    'INCIDENT',
-    'Incident LATE_PAYMENT was resolved',
-    { incident_kind: 'LATE_PAYMENT' },
-    'Incident “Late payment” resolved',
+  REFUND_APPROVAL_DECIDED: [{ decision: 'APPROVED', amount: 10, currency: 'SAR' }, 'Refund approval: Approved'],
+  REFUND_PAYOUT_DECIDED: [
+    { decision: 'PAID_OUT', amount: 10, currency: 'SAR' },
+    'Manual payout of 10.00 SAR: Paid out',
   ],
-])('tells %s in words', (kind, message, details, words) => {
-  const line: Entry = { at: '2026-11-25T10:00:00Z', kind, message, details };
-  expect(sentence(line, i18next.t, 'en')).toBe(words);
-  const arabic = sentence(line, i18next.getFixedT('ar'), 'ar');
+  REFUND_SUCCEEDED: [
+    { amount: 10, currency: 'SAR', gateway_refund_id: 're_1' },
+    'Refund of 10.00 SAR succeeded (re_1)',
+  ],
+  REFUND_FAILED: [
+    { amount: 10, currency: 'SAR', failure_code: 'GATEWAY_REJECTED' },
+    'Refund of 10.00 SAR failed (GATEWAY_REJECTED)',
+  ],
+  REFUND_RETURNED: [{ amount: 10, currency: 'SAR' }, 'Refund of 10.00 SAR came back and is owed'],
+  MESSAGE_QUEUED: [{ notification_kind: 'TRIP_MOVED', channel: 'SMS' }, 'Message “Trip moved” queued for SMS'],
+  MESSAGE_WAITING: [
+    { notification_kind: 'TRIP_MOVED', channel: 'SMS', reason: 'RECIPIENT_LIMIT', until: '2026-11-26T10:00:00Z' },
+    'Message “Trip moved” by SMS waits until tomorrow: the address has had its messages of 24 hours',
+  ],
+  MESSAGE_GIVEN_UP: [
+    { notification_kind: 'TRIP_MOVED', channel: 'SMS', reason: 'DELIVERY_FAILED', attempts: 20 },
+    'Message “Trip moved” by SMS not sent: the delivery failed (20 tries)',
+  ],
+  MESSAGE_SENT: [{ notification_kind: 'TRIP_MOVED', channel: 'SMS' }, 'Message “Trip moved” sent by SMS'],
+  DISPUTE_OPENED: [
+    { dispute_kind: 'CHARGEBACK', to_status: 'OPEN', amount: 575, currency: 'SAR', reason: 'fraudulent' },
+    'The customer’s bank took the payment back: 575.00 SAR',
+  ],
+  DISPUTE_CLOSED: [{ dispute_kind: 'CHARGEBACK', to_status: 'LOST' }, 'Dispute over: lost'],
+  INCIDENT_OPENED: [{ incident_kind: 'LATE_PAYMENT' }, 'Incident “Late payment” opened'],
+  INCIDENT_RESOLVED: [{ incident_kind: 'LATE_PAYMENT' }, 'Incident “Late payment” resolved'],
+};
+
+it.each(Object.entries(told))('tells %s by its event and facts', (event, [facts, words]) => {
+  const line = entry('2026-11-25T10:00:00Z', event as TimelineEvent, facts);
+  expect(sentence(line, i18next.t, 'en', () => 'tomorrow')).toBe(words);
+  const arabic = sentence(line, i18next.getFixedT('ar'), 'ar', () => 'غدًا');
   expect(arabic).toMatch(/[؀-ۿ]/);
-  expect(arabic).not.toBe(message);
+  expect(arabic).not.toContain('{{');
+  expect(sentence({ ...line, message: 'Other words' }, i18next.t, 'en', () => 'tomorrow')).toBe(words);
+});
+
+it('tells a successful refund without a reference of the gateway', () => {
+  const line = entry('2026-11-25T10:00:00Z', 'REFUND_SUCCEEDED', { amount: 10, currency: 'SAR' });
+  expect(sentence(line, i18next.t, 'en')).toBe('Refund of 10.00 SAR succeeded');
+});
+
+it('shows an event of a newer API in the words of the API', () => {
+  expect(sentence(entry('2026-11-25T10:00:00Z', 'SOMETHING_NEW' as TimelineEvent), i18next.t, 'en')).toBe('In English');
 });

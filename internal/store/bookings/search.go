@@ -185,6 +185,7 @@ func (w searchWords) subjects(conn *bun.DB, column string) *bun.SelectQuery {
 	}
 
 	q := about("payment_transactions").Where("x.reference = ?", models.CleanReference(w.text)).
+		Union(about("refunds").Where("x.gateway_refund_id = ?", models.CleanReference(w.text))). // also of one that the gateway has not decided
 		Union(about("financial_records").Where("x.transaction_number = upper(search_fold(?))", w.text)).
 		Union(about("financial_records").Where("x.payout_reference IS NOT NULL").
 			Where("search_fold(x.payout_reference) LIKE search_fold(?)", db.LikeEscaper.Replace(w.text)))

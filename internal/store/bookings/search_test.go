@@ -55,11 +55,14 @@ func TestBookingsAreFound(t *testing.T) {
 	_, err := b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, line.ID, ledger.MarkTransfer{Reference: &reference})
 	require.NoError(t, err)
 
-	refund := b.GiveBack(t, tx, "15.00")
+	refund, accepted := b.GiveBack(t, tx, "15.00"), b.Ask(tx, "5.00")
+	b.Reserve(t, accepted)
+	require.NoError(t, b.Store.Refunds.SaveGatewayRefund(t.Context(), accepted.ID, "re_3PqXw2"))
 
 	for search, want := range map[string][]uuid.UUID{
 		first.Number: {first.ID}, strings.ToLower(first.Number): {first.ID}, strings.Replace(first.Number, "-", " ", 1): {first.ID},
 		first.Number[3:]: {first.ID}, first.ID.String(): {first.ID}, tx.ID.String(): {first.ID}, refund.ID.String(): {first.ID},
+		"re-" + refund.ID.String(): {first.ID}, "re_3PqXw2": {first.ID}, "re_3PqXw": {},
 		"ref-" + tx.ID.String(): {first.ID}, line.TransactionNumber: {first.ID}, strings.ToLower(line.TransactionNumber): {first.ID},
 		reference: {first.ID}, "trf 2026/ا": {first.ID},
 		"one.customer@RIHLA.test": {first.ID}, "contact one": {first.ID}, "o'neil": {first.ID}, "احمد الزهراني": {first.ID}, "أحـمد": {first.ID},

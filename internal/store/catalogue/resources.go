@@ -151,7 +151,7 @@ func updateResource[T resource](
 	return out, nil
 }
 
-// change is update of a row that the caller has locked.
+// change is updateResource of a row that the caller has locked.
 func (k resourceKind[T]) change(
 	ctx context.Context, tx bun.Tx, by db.Actor, out *T, apply func(*T) error, before, after resourceStep[T],
 ) error {

@@ -83,7 +83,7 @@ func (p Window) First(q *bun.SelectQuery) *bun.SelectQuery {
 	return p.Walk.Sorted(p.Walk.From(q)).Limit(p.Rows)
 }
 
-// ListWith is listed with shortcuts.
+// ListWith is List with shortcuts.
 func ListWith[T any](ctx context.Context, q *bun.SelectQuery, p Page, o Order, by ListOptions) (Listed[T], error) {
 	out := Listed[T]{Items: []T{}}
 

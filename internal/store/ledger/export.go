@@ -69,6 +69,7 @@ var exportColumns = []ExportColumn{
 		Name: "payout_reverted_at", Label: models.Label{AR: "وقت إلغاء التحويل (UTC)", EN: "Transfer taken back at (UTC)"},
 		Kind: ExportMoment, sql: exportRevertedSQL,
 	},
+	{Name: "gateway_refund_id", Label: models.Label{AR: "مرجع الاسترداد لدى البوابة", EN: "Gateway refund reference"}, sql: "given.gateway_refund_id"},
 }
 
 // exportRevertedSQL is revertedSQL for very many lines: whether a line can have been taken back at all is looked up in a hash of those
@@ -181,7 +182,8 @@ func (s *Store) exportQuery(f RecordFilter, safe bool, lang models.Locale) (*bun
 		company = "SELECT " + db.Harmless(db.Visible("name")) + " AS name FROM providers WHERE id = fr.provider_id OFFSET 0"
 	}
 
-	q := withPayment(s.db.NewSelect().Model((*models.FinancialRecord)(nil)).Join("CROSS JOIN LATERAL (" + company + ") AS p"))
+	q := withPayment(s.db.NewSelect().Model((*models.FinancialRecord)(nil)).Join("CROSS JOIN LATERAL (" + company + ") AS p")).
+		Join("LEFT JOIN refunds AS given ON given.id = fr.refund_id")
 	for _, c := range exportColumns {
 		q = q.ColumnExpr("? AS ?", bun.Safe(c.expression(safe, lang)), bun.Name(c.Title(lang)))
 	}

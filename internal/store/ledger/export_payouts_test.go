@@ -48,6 +48,8 @@ func TestRecordsShowATransferTakenBack(t *testing.T) {
 
 	got := b.exportedLine(t, part.ID)
 	require.Equal(t, "REFUNDED", got["balance_status"])
+	require.Equal(t, 1, b.Count(t, `SELECT count(*) FROM refunds WHERE payment_transaction_id = $1 AND gateway_refund_id = $2`,
+		tx.ID, got["gateway_refund_id"]))
 	require.NotEmpty(t, got["transferred_at"])
 	require.Equal(t, when, got["payout_reverted_at"])
 	require.Equal(t, when, b.exportedLine(t, rest.ID)["payout_reverted_at"])

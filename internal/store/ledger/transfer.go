@@ -40,7 +40,7 @@ type MarkTransfers struct {
 
 // MarkTransferred notes that a ledger line has been paid out to its provider: the line, its transfer, an audit entry
 // and the answer to the request in one SQL transaction. The same call again returns the line as it is. Errors: NOT_FOUND,
-// RECORD_NOT_TRANSFERABLE when the line is REFUNDED, or was paid out with another reference or date; VALIDATION_ERROR on
+// PAYMENT_DISPUTED; RECORD_NOT_TRANSFERABLE when the line is REFUNDED, or was paid out with another reference or date; VALIDATION_ERROR on
 // payout_date when it is in the future or before the line's record_date; PAYOUT_REFERENCE_USED; APPROVAL_REQUIRED when the person
 // marks more than policies.PayoutAbove within 24 hours; IDEMPOTENCY_KEY_IN_PROGRESS when the request has lost its key to another one.
 func (s *Store) MarkTransferred(
@@ -92,7 +92,7 @@ func (s *Store) MarkTransferred(
 // MarkAllTransferred is MarkTransferred for several lines, all or none of them, in the order of the ids (rules: payouts.all-or-none).
 // The same call again returns them as they are; lines of which some are marked already and others are not were never
 // marked together. Errors: VALIDATION_ERROR on ids (none, too many, one
-// twice) and on payout_date as there; NOT_FOUND and RECORD_NOT_TRANSFERABLE with the ids in the details; APPROVAL_REQUIRED;
+// twice) and on payout_date as there; NOT_FOUND and RECORD_NOT_TRANSFERABLE with the ids in the details; PAYMENT_DISPUTED; APPROVAL_REQUIRED;
 // IDEMPOTENCY_KEY_IN_PROGRESS.
 func (s *Store) MarkAllTransferred(ctx context.Context, by db.Actor, m MarkTransfers) ([]models.FinancialRecord, error) {
 	if err := validTransfers(m.IDs); err != nil {
@@ -283,6 +283,10 @@ func (p payout) post(ctx context.Context, tx bun.Tx, lines []*models.FinancialRe
 		transfers []models.LedgerTransfer
 		entries   []models.AuditEntry
 	)
+
+	if err := notDisputedLines(ctx, tx, lines); err != nil {
+		return err
+	}
 
 	if err := p.checkDate(ctx, tx, lines); err != nil {
 		return err

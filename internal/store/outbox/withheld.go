@@ -24,20 +24,51 @@ const (
 	withheldLimit   = "not sent: the address has had its messages of 24 hours (MESSAGES_PER_RECIPIENT)"
 )
 
+// HeldBackReason is why a message is not sent, for programs.
+type HeldBackReason string
+
+// The reasons.
+const (
+	HeldBackByLimit    HeldBackReason = "RECIPIENT_LIMIT"    // the address has had its messages of 24 hours
+	HeldBackByCountry  HeldBackReason = "COUNTRY_NOT_SERVED" // no SMS go there
+	HeldBackByLaterOne HeldBackReason = "REPLACED"           // a later message says it anew
+	HeldBackByDelivery HeldBackReason = "DELIVERY_FAILED"    // the mail server or SMS service did not take it
+)
+
+// HeldBack is why a message is not sent yet, or will never be; empty for one that waits for its turn.
+func HeldBack(n *models.Notification) HeldBackReason {
+	switch n.LastError {
+	case "":
+		return ""
+	case withheldForNow, withheldLimit:
+		return HeldBackByLimit
+	case withheldCountry:
+		return HeldBackByCountry
+	case WithheldMoved:
+		return HeldBackByLaterOne
+	default:
+		return HeldBackByDelivery
+	}
+}
+
 // postponedFor is how long a message that a customer must have waits for room among those of its address.
 const postponedFor = 7 * 24 * time.Hour
 
-// Limited reports that a message counts among those that its address gets within 24 hours. A link to a new password does not, which has a
-// limit of its own (models.AccountTokenPurpose.MailLimit): strangers can ask for it, and would use up its owner's messages.
-func Limited(n *models.Notification) bool { return n.Kind != models.NotifyResetPassword }
+// Limited reports that a message counts among those that its address gets within 24 hours, and is held back by their number. What was paid
+// is always written about: a stranger is not annoyed for money, and an agent books for many travellers with one address. Nor does a
+// link to a new password count, which has a limit of its own (models.AccountTokenPurpose.MailLimit): strangers can ask for it, and would use
+// up its owner's messages.
+func Limited(n *models.Notification) bool { return !slices.Contains(unlimitedKinds, n.Kind) }
 
-// essentialKinds are the messages, besides those about accounts, that are not given up for the others that their address has had: what
-// customers have paid, what they got back, and when they leave.
-var essentialKinds = []models.NotificationKind{models.NotifyPaymentSucceeded, models.NotifyRefundSucceeded, models.NotifyTripMoved}
+// unlimitedKinds are the messages that the limit does not hold: what was paid, what was given back, when those who have paid leave, and links
+// to a new password.
+var unlimitedKinds = []models.NotificationKind{
+	models.NotifyPaymentSucceeded, models.NotifyCampaignPaid, models.NotifyRefundSucceeded, models.NotifyTripMoved, models.NotifyResetPassword,
+}
 
 // WithholdNotifications takes out of a claimed batch what is not to be sent, and gives it up: SMS to countries to which none are sent, and
-// what exceeds the messages that an address gets within 24 hours, by mail and by SMS each. What customers must be told is not given up for
-// that, but put back until there is room again. It returns what is left. underWay is how many the deliverer has to deliver of earlier
+// what exceeds the messages that an address gets within 24 hours, by mail and by SMS each. What is said about an account is not given up for
+// that, but put back until there is room again, and what was paid is not held back at all (Limited). It returns what is left. underWay is how many the deliverer has to deliver of earlier
 // batches that count (Limited), by address. An address has one deliverer at a time (LeaseShards), so that the limit is exact.
 func (s *Store) WithholdNotifications(
 	ctx context.Context, batch []models.Notification, underWay map[Address]int, now time.Time,
@@ -62,12 +93,11 @@ func (s *Store) WithholdNotifications(
 		to := AddressOf(n)
 
 		full := Limited(n) && s.policies.MessagesPerRecipient > 0 && had[to].count >= s.policies.MessagesPerRecipient
-		essential := n.Kind.IsAboutAccount() || slices.Contains(essentialKinds, n.Kind)
 
 		switch {
 		case n.Channel == models.NotifySMS && !SMSAllowed(s.policies, n.Recipient):
 			dropped[withheldCountry] = append(dropped[withheldCountry], n.ID)
-		case full && essential && now.Before(n.CreatedAt.Add(postponedFor)):
+		case full && n.Kind.IsAboutAccount() && now.Before(n.CreatedAt.Add(postponedFor)):
 			room := had[to].first.Add(messageDay)
 			postponed[room] = append(postponed[room], n.ID)
 		case full:
@@ -138,7 +168,7 @@ func (s *Store) messagesHad(ctx context.Context, batch []models.Notification, no
 	err := s.db.NewSelect().Model((*models.Notification)(nil)).
 		ColumnExpr("n.channel, "+mailboxSQL+" AS recipient, count(*) AS count, min(n.sent_at) AS first").
 		Where(mailboxSQL+" IN (?)", bun.List(to)).Where("n.sent_at > ?", now.Add(-messageDay)).
-		Where("n.kind <> ?", models.NotifyResetPassword).
+		Where("n.kind NOT IN (?)", bun.List(unlimitedKinds)).
 		GroupExpr("n.channel, "+mailboxSQL).Scan(ctx, &rows)
 	if err != nil {
 		return nil, fmt.Errorf("count messages of a day: %w", err)

@@ -57,69 +57,103 @@ func TestReleasedHoldsAreTold(t *testing.T) {
 	}
 }
 
-func TestMessagesPerRecipient(t *testing.T) {
+// An agent books for many travellers with one address: the 21st confirmation of a day leaves like the first, and none of them uses up what
+// the address may get besides.
+func TestMessagesAboutWhatWasPaidAreNotCounted(t *testing.T) {
 	t.Parallel()
 	p := models.DefaultPolicies()
 	p.MessagesPerRecipient = 3
 	b := setupBooks(t, p)
 
-	for range 5 {
+	for range 7 {
 		b.Paid(t, 1)
 	}
 
 	sent := b.Deliverable(t)
-	require.Len(t, sent, 6, "three by mail and three by SMS")
+	require.Len(t, sent, 14, "seven by mail and seven by SMS")
 
 	for i := range sent {
 		b.Sent(t, &sent[i], time.Now())
 	}
 
-	// What was paid is not given up: it waits until the first of the six is a day old.
-	const waiting = `SELECT count(*) FROM notifications WHERE status = 'PENDING' AND attempts = 0 AND last_error LIKE 'waits%'
-		AND next_attempt_at BETWEEN now() + interval '23 h' AND now() + interval '24 h'`
+	tx := b.Paid(t, 1)
+	b.Refund(t, tx, nil)
 
-	require.Equal(t, 4, b.Count(t, waiting))
-	require.Zero(t, b.Count(t, "SELECT count(*) FROM notifications WHERE status = 'FAILED'"))
+	again := b.Deliverable(t)
+	require.Len(t, again, 4, "of the payment and of the refund")
 
-	// The same address, written otherwise.
-	r := b.Request(b.Trip, 1)
-	r.ContactEmail, r.ContactPhone = "CONTACT@rihla.test", "0500000000"
-	booking, err := b.Store.Bookings.CreateBooking(t.Context(), r, time.Now())
-	require.NoError(t, err)
-	b.Report(t, b.Open(t, booking, 1), models.EventPaymentSucceeded)
-	require.Empty(t, b.Deliverable(t))
-	require.Equal(t, 6, b.Count(t, waiting))
+	for i := range again {
+		b.Sent(t, &again[i], time.Now())
+	}
 
-	// A day later there is room again.
-	b.Exec(t, "UPDATE notifications SET sent_at = sent_at - interval '1 day' WHERE status = 'SENT'")
-	b.Paid(t, 1)
-	require.Len(t, b.Deliverable(t), 2)
-
-	soon := time.Now().Add(25 * time.Hour)
-	late, err := b.Store.Outbox.WithholdNotifications(t.Context(), b.Claim(t, 100, soon), nil, soon)
-	require.NoError(t, err)
-	require.Len(t, late, 6, "and is sent then, as far as there is room")
+	// Three more about unpaid bookings have room beside the eighteen.
+	b.unpaid(t, 4)
+	require.Len(t, b.Deliverable(t), 3)
+	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM notifications WHERE status = 'FAILED' AND last_error LIKE '%MESSAGES_PER_RECIPIENT%'"))
 }
 
-// What customers need not be told, and what they should have been told a week ago, is given up.
-func TestMessagesThatAreGivenUp(t *testing.T) {
+// unpaid queues messages to the customer about bookings that were not paid.
+func (b *books) unpaid(t *testing.T, n int) {
+	t.Helper()
+	b.Exec(t, "UPDATE users SET email_verified_at = now() WHERE id = $1", b.Customer.ID)
+
+	for range n {
+		booking := b.Book(t, b.InsertTrip(t, 1, nil), 1)
+		tx := b.Open(t, booking, 1)
+		b.Deliver(t, bookstest.Event(tx, models.EventPaymentExpired, nil))
+		b.Settle(t, tx, booking.HoldUntil)
+	}
+}
+
+// The limit is exact for messages about what is unpaid, and counts an address in whatever letters it is written.
+func TestMessagesPerRecipient(t *testing.T) {
 	t.Parallel()
 	p := models.DefaultPolicies()
-	p.MessagesPerRecipient = 1
+	p.MessagesPerRecipient = 2
 	b := setupBooks(t, p)
-	b.Audit.Tampered(t, "the test makes another message of one about a payment", "notification")
 
-	b.Paid(t, 1)
+	b.unpaid(t, 2)
 
 	for _, n := range b.Deliverable(t) {
 		b.Sent(t, &n, time.Now())
 	}
 
-	b.Paid(t, 1)
-	b.Exec(t, "UPDATE notifications SET kind = 'PAYMENT_FAILED' WHERE status = 'PENDING' AND channel = 'SMS'")
-	b.Exec(t, "UPDATE notifications SET created_at = now() - interval '8 days' WHERE status = 'PENDING' AND channel = 'EMAIL'")
+	b.Exec(t, "UPDATE notifications SET recipient = upper(recipient)")
+	b.unpaid(t, 1)
 	require.Empty(t, b.Deliverable(t))
-	require.Equal(t, 2, b.Count(t, "SELECT count(*) FROM notifications WHERE status = 'FAILED' AND last_error LIKE 'not sent:%MESSAGES_PER_RECIPIENT%'"))
+	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM notifications WHERE status = 'FAILED' AND last_error LIKE 'not sent:%MESSAGES_PER_RECIPIENT%'"))
+
+	// A day later there is room again.
+	b.Exec(t, "UPDATE notifications SET sent_at = sent_at - interval '1 day' WHERE status = 'SENT'")
+	b.unpaid(t, 1)
+	require.Len(t, b.Deliverable(t), 1)
+}
+
+// A message about an account waits for room, and its reason and time are known; one that has waited for a week is given up.
+func TestMessagesThatAreGivenUp(t *testing.T) {
+	t.Parallel()
+	p := models.DefaultPolicies()
+	p.MessagesPerRecipient = 1
+	b := setupBooks(t, p)
+
+	change := func(hash string) {
+		require.NoError(t, b.Store.Accounts.ChangePassword(t.Context(), db.Actor{Operator: "test"}, b.Customer.ID, "", hash))
+	}
+
+	change("one")
+
+	for _, n := range b.Deliverable(t) {
+		b.Sent(t, &n, time.Now())
+	}
+
+	change("two")
+	require.Empty(t, b.Deliverable(t))
+	require.Equal(t, 1, b.Count(t, `SELECT count(*) FROM notifications WHERE status = 'PENDING' AND attempts = 0 AND last_error LIKE 'waits%'
+		AND next_attempt_at BETWEEN now() + interval '23 h' AND now() + interval '24 h'`))
+
+	b.Exec(t, "UPDATE notifications SET created_at = now() - interval '8 days', next_attempt_at = now() WHERE status = 'PENDING'")
+	require.Empty(t, b.Deliverable(t))
+	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM notifications WHERE status = 'FAILED' AND last_error LIKE 'not sent:%MESSAGES_PER_RECIPIENT%'"))
 }
 
 // What is said about an account waits for room, as what was paid does. A link to a new password, which strangers can ask for, neither waits

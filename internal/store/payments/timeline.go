@@ -14,11 +14,13 @@ import (
 	"rihla/models"
 )
 
-// TimelineEntry is one thing that happened to a payment, in words for an operator. Details hold no personal data of ours; those of
-// a webhook hold its body as the gateway signed it.
+// TimelineEntry is one thing that happened to a payment: what it was (Event), the facts that programs may rely on, and words for an
+// operator. Details hold no personal data of ours; those of a webhook hold its body as the gateway signed it.
 type TimelineEntry struct {
 	At      time.Time
 	Kind    string
+	Event   TimelineEvent
+	Facts   TimelineFacts
 	Summary string
 	Details map[string]any
 }
@@ -51,7 +53,7 @@ func (s *Store) Timeline(ctx context.Context, transaction uuid.UUID) ([]Timeline
 		}
 
 		for _, read := range []func(context.Context, bun.IDB) error{
-			t.webhooks, t.states, t.ledger, t.refunded, t.notifications, t.incidents,
+			t.webhooks, t.states, t.ledger, t.refunded, t.notifications, t.disputes, t.incidents,
 		} {
 			if err := read(ctx, tx); err != nil {
 				return fmt.Errorf("read timeline: %w", err)
@@ -79,10 +81,15 @@ type timeline struct {
 	refunds      []models.Refund
 	refundIDs    []uuid.UUID
 	entries      []TimelineEntry
+	// refundedLines are the ledger lines that refunds have closed, by refund: the refund's own entry tells of them.
+	refundedLines map[uuid.UUID]models.FinancialRecord
 }
 
-func (t *timeline) addf(at time.Time, kind string, details map[string]any, format string, args ...any) {
-	t.entries = append(t.entries, TimelineEntry{At: at, Kind: kind, Summary: fmt.Sprintf(format, args...), Details: details})
+// add appends an entry; its kind follows from the event.
+func (t *timeline) add(at time.Time, event TimelineEvent, facts TimelineFacts, details map[string]any, format string, args ...any) {
+	t.entries = append(t.entries, TimelineEntry{
+		At: at, Kind: timelineKinds[event], Event: event, Facts: facts, Summary: fmt.Sprintf(format, args...), Details: details,
+	})
 }
 
 // find reads what the timeline is about. Error: NOT_FOUND.
@@ -128,179 +135,6 @@ func (t *timeline) find(ctx context.Context, db bun.IDB, id uuid.UUID) error {
 
 	for i := range t.refunds {
 		t.refundIDs = append(t.refundIDs, t.refunds[i].ID)
-	}
-
-	return nil
-}
-
-func (t *timeline) webhooks(ctx context.Context, db bun.IDB) error {
-	var events []models.WebhookEvent
-
-	err := db.NewSelect().Model(&events).
-		Where("we.transaction_id = ? OR we.refund_id IN (?)", t.id, bun.List(t.refundIDs)).
-		Order("we.received_at", "we.id").Scan(ctx)
-	if err != nil {
-		return err
-	}
-
-	for i := range events {
-		e := &events[i]
-
-		became := "not processed yet"
-		if e.ProcessedAt != nil {
-			became = eventOutcomeWords[e.Outcome]
-		}
-
-		details := map[string]any{
-			"channel": e.Channel, "webhook_id": e.WebhookID, "type": e.Type, "outcome": e.Outcome,
-			"result_code": e.ResultCode, "currency": e.Currency, "occurred_at": e.OccurredAt, "processed_at": e.ProcessedAt,
-		}
-		if e.Amount != nil {
-			details["amount"] = *e.Amount
-		}
-
-		if e.Body != nil {
-			details["body"], details["signature"] = *e.Body, *e.Signature
-		}
-
-		t.addf(e.ReceivedAt, TimelineWebhook, details, "The gateway reported %s: %s", e.Type, became)
-	}
-
-	return nil
-}
-
-var eventOutcomeWords = map[models.EventOutcome]string{
-	models.OutcomeApplied:   "applied",
-	models.OutcomeDuplicate: "known already, nothing changed",
-	models.OutcomeIgnored:   "ignored, nothing changed",
-	models.OutcomeIncident:  "left to a person as an incident",
-}
-
-func (t *timeline) states(ctx context.Context, db bun.IDB) error {
-	var changes []models.StateChange
-
-	err := db.NewSelect().Model(&changes).Where("sc.transaction_id IN (?)", bun.List(t.transactions)).
-		Order("sc.id").Scan(ctx)
-	if err != nil {
-		return err
-	}
-
-	for i := range changes {
-		c := &changes[i]
-		details := map[string]any{"transaction_id": c.TransactionID, "from_status": c.FromStatus, "to_status": c.ToStatus}
-
-		var why string
-
-		if c.FailureCode != nil {
-			details["failure_code"] = *c.FailureCode
-			why = fmt.Sprintf(" (%s)", *c.FailureCode)
-		}
-
-		if c.FromStatus == nil {
-			t.addf(c.ChangedAt, TimelineState, details, "The transaction was opened as %s%s", c.ToStatus, why)
-		} else {
-			t.addf(c.ChangedAt, TimelineState, details, "The transaction went from %s to %s%s", *c.FromStatus, c.ToStatus, why)
-		}
-	}
-
-	return nil
-}
-
-func (t *timeline) refunded(context.Context, bun.IDB) error {
-	for i := range t.refunds {
-		r := &t.refunds[i]
-		became := refundWords[r.Status]
-
-		if d := r.Payout; d != nil && d.Decision == models.PayoutRejected {
-			became = "was not paid out"
-		}
-
-		if d := r.Approval; d != nil && d.Decision != models.ApprovalApproved {
-			became = "was not approved"
-		}
-
-		details := map[string]any{
-			"refund_id": r.ID, "refund_type": r.RefundType, "amount": r.Amount, "currency": r.Currency, "status": r.Status,
-		}
-
-		if r.FailureCode != nil {
-			details["failure_code"] = *r.FailureCode
-		}
-
-		t.addf(r.CreatedAt, TimelineRefund, details, "A %s refund of %s %s was requested", r.RefundType, r.Amount, r.Currency)
-
-		if d := r.Approval; d != nil {
-			t.addf(d.DecidedAt, TimelineRefund, map[string]any{"refund_id": r.ID, "decision": d.Decision, "decided_by": d.DecidedBy},
-				"The refund of %s %s, which needs an approval: %s", r.Amount, r.Currency, d.Decision)
-		}
-
-		if d := r.Payout; d != nil {
-			t.addf(d.DecidedAt, TimelineRefund, map[string]any{"refund_id": r.ID, "decision": d.Decision, "decided_by": d.DecidedBy},
-				"Finance staff decided about the payout of %s %s by hand: %s", r.Amount, r.Currency, d.Decision)
-		}
-
-		if r.CompletedAt != nil {
-			t.addf(*r.CompletedAt, TimelineRefund, details, "The refund of %s %s %s", r.Amount, r.Currency, became)
-		}
-
-		if r.ReturnedAt != nil {
-			t.addf(*r.ReturnedAt, TimelineRefund, details, "The refund of %s %s came back: it is owed", r.Amount, r.Currency)
-		}
-	}
-
-	return nil
-}
-
-var refundWords = map[models.RefundStatus]string{
-	models.RefundPending:   "is running",
-	models.RefundSucceeded: "succeeded",
-	models.RefundFailed:    "was rejected by the gateway",
-}
-
-func (t *timeline) notifications(ctx context.Context, db bun.IDB) error {
-	var all []models.Notification
-
-	err := db.NewSelect().Model(&all).Where("n.transaction_id IN (?)", bun.List(t.transactions)).
-		Order("n.created_at", "n.kind", "n.channel").Scan(ctx)
-	if err != nil {
-		return err
-	}
-
-	for i := range all {
-		n := &all[i]
-		details := map[string]any{
-			"notification_id": n.ID, "notification_kind": n.Kind, "channel": n.Channel, "status": n.Status, "attempts": n.Attempts,
-		}
-
-		t.addf(n.CreatedAt, TimelineNotification, details, "Notification %s by %s was queued", n.Kind, n.Channel)
-
-		if n.SentAt != nil {
-			t.addf(*n.SentAt, TimelineNotification, details, "Notification %s by %s was sent", n.Kind, n.Channel)
-		}
-	}
-
-	return nil
-}
-
-func (t *timeline) incidents(ctx context.Context, db bun.IDB) error {
-	var all []models.Incident
-
-	err := db.NewSelect().Model(&all).
-		Where("ic.payment_transaction_id IN (?) OR ic.refund_id IN (?)", bun.List(t.transactions), bun.List(t.refundIDs)).
-		Order("ic.created_at", "ic.id").Scan(ctx)
-	if err != nil {
-		return err
-	}
-
-	for i := range all {
-		c := &all[i]
-		details := map[string]any{"incident_id": c.ID, "incident_kind": c.Kind, "status": c.Status}
-
-		t.addf(c.CreatedAt, TimelineIncident, details, "Incident %s was opened: %s", c.Kind, c.Message)
-
-		if c.ResolvedAt != nil {
-			t.addf(*c.ResolvedAt, TimelineIncident, details, "Incident %s was resolved", c.Kind)
-		}
 	}
 
 	return nil

@@ -3,7 +3,6 @@ package payments
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/uptrace/bun"
@@ -32,25 +31,31 @@ func (t *timeline) ledger(ctx context.Context, db bun.IDB) error {
 	}
 
 	written := asWritten(lines)
+	t.refundedLines = map[uuid.UUID]models.FinancialRecord{}
 
 	for i := range lines {
-		l, details := &lines[i], recordDetails(&written[i])
+		l, details, facts := &lines[i], recordDetails(&written[i]), recordFacts(&written[i])
 
-		if t.tellsWriting(l) {
-			t.addf(l.CreatedAt, TimelineLedger, details, "Ledger line %s (%s) was written", l.TransactionNumber, l.Kind)
+		switch {
+		case !t.tellsWriting(l):
+		case l.SplitFrom != nil:
+			t.add(l.CreatedAt, EventRecordSplit, facts, details, "Ledger line %s (%s) was written: it carries what the refund has left",
+				l.TransactionNumber, l.Kind)
+		default:
+			t.add(l.CreatedAt, EventRecordWritten, facts, details, "Ledger line %s (%s) was written", l.TransactionNumber, l.Kind)
 		}
 
 		// The rest of a split line carries the mark of the whole, which is listed there.
 		if t.payment == t.id && l.TransferredAt != nil && l.TransferredAt.After(l.CreatedAt) {
-			t.addf(*l.TransferredAt, TimelineLedger, details, "Ledger line %s was paid out to the provider", l.TransactionNumber)
+			t.add(*l.TransferredAt, EventRecordPaidOut, facts, details, "Ledger line %s was paid out to the provider", l.TransactionNumber)
 		}
 
 		if t.payment == t.id {
 			t.reversals(reversals[l.ID], l, details)
 		}
 
-		if at := t.completion(l); at != nil {
-			t.addf(*at, TimelineLedger, recordDetails(l), "Ledger line %s became REFUNDED", l.TransactionNumber)
+		if l.BalanceStatus == models.BalanceRefunded && l.RefundID != nil {
+			t.refundedLines[*l.RefundID] = *l
 		}
 	}
 
@@ -69,7 +74,10 @@ func (t *timeline) suspense(ctx context.Context, db bun.IDB) error {
 
 	for i := range booked {
 		b := &booked[i]
-		t.addf(b.CreatedAt, TimelineLedger, map[string]any{
+		t.add(b.CreatedAt, EventSuspenseBooked, TimelineFacts{
+			TransactionID: &t.payment, Amount: &b.Amount, Currency: b.CreditAccount.Currency(),
+			DebitAccount: string(b.DebitAccount), CreditAccount: string(b.CreditAccount),
+		}, map[string]any{
 			"debit_account": b.DebitAccount, "credit_account": b.CreditAccount, "amount": b.Amount,
 		}, "%s was booked into %s: the gateway took another amount or currency than was asked for", b.Amount, b.CreditAccount)
 	}
@@ -97,10 +105,10 @@ func reversalsOf(ctx context.Context, db bun.IDB, payment uuid.UUID) (map[uuid.U
 func (t *timeline) reversals(all []models.PayoutReversal, l *models.FinancialRecord, details map[string]any) {
 	for _, r := range all {
 		if r.TransferredAt.After(l.CreatedAt) {
-			t.addf(r.TransferredAt, TimelineLedger, details, "Ledger line %s was paid out to the provider", l.TransactionNumber)
+			t.add(r.TransferredAt, EventRecordPaidOut, recordFacts(l), details, "Ledger line %s was paid out to the provider", l.TransactionNumber)
 		}
 
-		t.addf(r.CreatedAt, TimelineLedger, details, "The payout mark of ledger line %s was taken back", l.TransactionNumber)
+		t.add(r.CreatedAt, EventPayoutReverted, recordFacts(l), details, "The payout mark of ledger line %s was taken back", l.TransactionNumber)
 	}
 }
 
@@ -108,6 +116,13 @@ func recordDetails(l *models.FinancialRecord) map[string]any {
 	return map[string]any{
 		"record_id": l.ID, "transaction_number": l.TransactionNumber, "record_kind": l.Kind, "split_from": l.SplitFrom,
 		"gross_amount": l.GrossAmount, "platform_commission_amount": l.PlatformCommissionAmount, "net_amount": l.NetAmount,
+	}
+}
+
+func recordFacts(l *models.FinancialRecord) TimelineFacts {
+	return TimelineFacts{
+		TransactionID: &l.PaymentTransactionID, RecordID: &l.ID, TransactionNumber: l.TransactionNumber, RecordKind: string(l.Kind),
+		SplitFrom: l.SplitFrom, Amount: &l.GrossAmount, Currency: l.Currency,
 	}
 }
 
@@ -140,19 +155,4 @@ func (t *timeline) tellsWriting(l *models.FinancialRecord) bool {
 	return t.payment == t.id || slices.ContainsFunc(t.refundIDs, func(refund uuid.UUID) bool {
 		return l.ID == models.RecordID(refund, "REST") || l.ID == models.RecordID(refund, string(models.RecordClawback))
 	})
-}
-
-// completion is when the refund that made a line REFUNDED succeeded.
-func (t *timeline) completion(l *models.FinancialRecord) *time.Time {
-	if l.BalanceStatus != models.BalanceRefunded || l.RefundID == nil {
-		return nil
-	}
-
-	for i := range t.refunds {
-		if t.refunds[i].ID == *l.RefundID {
-			return t.refunds[i].CompletedAt
-		}
-	}
-
-	return nil
 }

@@ -2,6 +2,7 @@ package payments_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -53,11 +54,8 @@ func TestTimeline(t *testing.T) {
 		"STATE_CHANGE The transaction went from FAILED to PAID",
 		"LEDGER Ledger line " + number + " (SALE) was written",
 		"NOTIFICATION Notification PAYMENT_SUCCEEDED by EMAIL was queued",
-		"WEBHOOK The gateway reported payment.succeeded: known already, nothing changed",
 		"LEDGER Ledger line " + number + " was paid out to the provider",
 		"REFUND A PARTIAL refund of 30.00 SAR was requested",
-		"STATE_CHANGE The transaction was opened as PARTIAL_REFUND",
-		"LEDGER Ledger line " + number + " became REFUNDED",
 		"REFUND The refund of 30.00 SAR succeeded",
 		"(CLAWBACK) was written",
 	} {
@@ -77,10 +75,18 @@ func TestTimeline(t *testing.T) {
 		case "Ledger line " + number + " (SALE) was written", "Ledger line " + number + " was paid out to the provider":
 			require.Equal(t, *bookstest.Amount("230.00"), e.Details["gross_amount"])
 			require.Equal(t, *bookstest.Amount("23.00"), e.Details["platform_commission_amount"])
-		case "Ledger line " + number + " became REFUNDED":
+		case "The refund of 30.00 SAR succeeded":
 			require.Equal(t, *bookstest.Amount("30.00"), e.Details["gross_amount"])
+			require.Equal(t, number, e.Facts.TransactionNumber)
+			require.Equal(t, "gw-"+refund.ID.String(), e.Facts.GatewayRefundID)
 		}
 	}
+
+	requireTold(t, all, map[payments.TimelineEvent]int{
+		payments.EventTransactionOpened: 1, payments.EventStatusChanged: 2, payments.EventWebhookReceived: 2, payments.EventRecordWritten: 2,
+		payments.EventRecordSplit: 1, payments.EventRecordPaidOut: 1, payments.EventRefundRequested: 1, payments.EventRefundSucceeded: 1,
+		payments.EventMessageQueued: 4,
+	})
 
 	// The transaction of the refund has a timeline of its own, without the payment's beginnings.
 	all, err = b.Store.Payments.Timeline(t.Context(), *refund.RefundTransactionID)
@@ -92,6 +98,64 @@ func TestTimeline(t *testing.T) {
 		require.NotContains(t, e.Summary, "PENDING")
 		require.NotEqual(t, "Ledger line "+number+" (SALE) was written", e.Summary)
 	}
+}
+
+// requireTold compares how often each event stands in a timeline, and that each has its kind.
+func requireTold(t *testing.T, all []payments.TimelineEntry, want map[payments.TimelineEvent]int) {
+	t.Helper()
+
+	told := map[payments.TimelineEvent]int{}
+
+	for i := range all {
+		told[all[i].Event]++
+		require.Equal(t, payments.TimelineEvents()[all[i].Event], all[i].Kind)
+		require.NotEmpty(t, all[i].Kind)
+	}
+
+	require.Equal(t, want, told)
+}
+
+// What the gateway says twice, by two webhooks or by an answer to our question, is one entry that keeps both.
+func TestTimelineFoldsRepetitions(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	tx := b.Open(t, b.Book(t, b.Trip, 1), 1)
+
+	for i := range 3 {
+		b.Deliver(t, bookstest.Event(tx, models.EventPaymentSucceeded, func(e *models.WebhookEvent) {
+			body, proof := fmt.Sprintf(`{"n": %d}`, i), "v1,proof"
+			e.Body, e.Signature = &body, &proof
+		}))
+
+		if i == 1 {
+			b.Settle(t, tx, time.Now())
+		}
+	}
+
+	b.Deliver(t, bookstest.Event(tx, models.EventPaymentSucceeded, func(e *models.WebhookEvent) { e.Amount = bookstest.Amount("1.00") }))
+
+	all, err := b.Store.Payments.Timeline(t.Context(), tx.ID)
+	require.NoError(t, err)
+
+	var said []payments.TimelineEntry
+
+	for _, e := range all {
+		if e.Kind == payments.TimelineWebhook {
+			said = append(said, e)
+		}
+	}
+
+	require.Len(t, said, 2, "another amount is another statement")
+	require.Equal(t, 3, said[0].Facts.Deliveries)
+
+	bodies := []any{said[0].Details["body"]}
+	again, _ := said[0].Details["repeats"].([]map[string]any)
+
+	for _, one := range again {
+		bodies = append(bodies, one["body"])
+	}
+
+	require.ElementsMatch(t, []any{`{"n": 0}`, `{"n": 1}`, `{"n": 2}`}, bodies, "every message is kept with its body")
 }
 
 func TestTimelineOfIncidents(t *testing.T) {

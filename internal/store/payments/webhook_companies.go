@@ -143,17 +143,3 @@ func unapprovedRefund(ctx context.Context, tx bun.Tx, t *models.PaymentTransacti
 		WorkflowID: models.RefundWorkflowID(*e.RefundID),
 	}, eventDetails(e))
 }
-
-// disputed asks a person to answer a customer's bank. Nothing moves: what comes of it is money that the company takes back later.
-func disputed(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, e *models.WebhookEvent) error {
-	return incidents.Open(ctx, tx, models.Incident{
-		ID:                   models.IncidentID(models.IncidentPaymentDisputed, t.ID.String()),
-		Kind:                 models.IncidentPaymentDisputed,
-		PaymentTransactionID: &t.ID,
-		BookingID:            t.BookingID,
-		AdCampaignID:         t.AdCampaignID,
-		Message: "The customer's bank disputes the payment. No state changed. Answer it at the gateway before its deadline; " +
-			"do not refund it meanwhile, or the money goes back twice.",
-		WorkflowID: models.PaymentWorkflowID(t.ID),
-	}, eventDetails(e))
-}

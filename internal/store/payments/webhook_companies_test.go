@@ -81,6 +81,46 @@ func TestDisputedPayment(t *testing.T) {
 	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM incidents WHERE kind = 'UNKNOWN_REFERENCE'"))
 }
 
+// TestUnreadableEvents: what the driver cannot read is kept and has no effect; each channel and cause has one incident, which is open again
+// with the next message.
+func TestUnreadableEvents(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+
+	unreadable := func(c models.Channel, cause string, hint bool) models.WebhookEvent {
+		body, proof := `{"id":"evt"}`, "stripe-signature: t=1,v1=x"
+
+		return models.WebhookEvent{
+			ID: models.NewID(), Channel: c, WebhookID: "evt_" + models.NewID().String(), Type: models.EventUnreadable, Unreadable: cause, Hint: hint,
+			OccurredAt: time.Now(), Body: &body, Signature: &proof,
+		}
+	}
+
+	for range 25 {
+		for _, e := range []models.WebhookEvent{
+			unreadable(models.ChannelGatewayA, "they have API version 1", false), unreadable(models.ChannelGatewayA, "they are of the live mode", true),
+			unreadable(models.ChannelWalletB, "they have API version 1", false),
+		} {
+			stored := b.Deliver(t, e)
+			require.True(t, stored.Known, "it is answered 200")
+			require.False(t, stored.Deliver || stored.Ask || stored.Duplicate)
+			require.Equal(t, "IGNORED", b.Outcome(t, e))
+		}
+	}
+
+	require.Equal(t, 75, b.Count(t, "SELECT count(*) FROM webhook_events WHERE type = 'unreadable' AND body IS NOT NULL"))
+	require.Equal(t, 3, b.Count(t, `SELECT count(*) FROM incidents WHERE kind = 'UNKNOWN_EVENT' AND status = 'OPEN'
+		AND jsonb_array_length(details -> 'events') = 20 AND message LIKE 'Signed messages of the gateway cannot be read: they %'`))
+
+	one := b.Incidents(t)[0]
+	_, err := b.Store.Incidents.ResolveIncident(t.Context(), b.Finance, one.ID, "registered anew")
+	require.NoError(t, err)
+
+	again := unreadable(models.Channel(one.Details["channel"].(string)), one.Details["cause"].(string), false) //nolint:forcetypeassert // as written above
+	b.Deliver(t, again)
+	require.Equal(t, 3, b.Count(t, "SELECT count(*) FROM incidents WHERE status = 'OPEN'"))
+}
+
 // TestRowsOfTheVersionBefore: a worker that has not been replaced yet writes attempts without a channel.
 func TestRowsOfTheVersionBefore(t *testing.T) {
 	t.Parallel()

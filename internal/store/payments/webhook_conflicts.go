@@ -99,6 +99,30 @@ func unknownEvent(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) error 
 	return nil
 }
 
+// unreadableEvent opens one incident per channel and cause about proven messages that the driver cannot read. They come until the cause is
+// mended: one that was resolved before is open again with the next message.
+func unreadableEvent(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) error {
+	i := models.Incident{
+		ID:      models.IncidentID(models.IncidentUnknownEvent, string(e.Channel)+":"+string(e.Type)+":"+e.Unreadable),
+		Kind:    models.IncidentUnknownEvent,
+		Status:  models.IncidentOpen,
+		Details: map[string]any{"channel": e.Channel, "type": e.Type, "cause": e.Unreadable, "events": []map[string]any{eventDetails(e)}},
+		Message: "Signed messages of the gateway cannot be read: " + e.Unreadable + ". They are kept and have no effect, and payments are " +
+			"heard of only when the gateway is asked. Run `rihla gateway check`, correct the webhook at the gateway, then resolve this incident.",
+	}
+
+	_, err := tx.NewInsert().Model(&i).ExcludeColumn("created_at").On("CONFLICT (id) DO UPDATE").
+		Set("status = 'OPEN'").Set("resolved_at = NULL").Set("resolved_by = NULL").
+		Set("details = CASE WHEN jsonb_array_length(ic.details->'events') < ? THEN "+
+			"jsonb_set(ic.details, '{events}', (ic.details->'events') || (EXCLUDED.details->'events')) ELSE ic.details END", reusedKept).
+		Where("ic.status <> 'OPEN' OR jsonb_array_length(ic.details->'events') < ?", reusedKept).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("open incident about an unreadable event: %w", err)
+	}
+
+	return nil
+}
+
 // otherOwner is the attempt whose checkout an event about t names, when that is not t itself; uuid.Nil otherwise. An attempt that
 // knows its checkout costs no query.
 func otherOwner(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, e *models.WebhookEvent) (other uuid.UUID, err error) {

@@ -1,6 +1,7 @@
 package payments
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -35,7 +36,7 @@ func (s *Store) StoreEvent(ctx context.Context, e models.WebhookEvent, now time.
 
 	refunded := isRefundEvent(e.Type)
 
-	if e.Hint {
+	if e.Hint && e.Unreadable == "" {
 		e.Type = models.EventNotice
 	}
 
@@ -100,7 +101,9 @@ func (s *Store) StoreEvent(ctx context.Context, e models.WebhookEvent, now time.
 // refund has come to.
 func openEventIncident(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, refund *models.Refund, e *models.WebhookEvent) error {
 	switch {
-	case e.Type == models.EventPaymentDisputed:
+	case e.Unreadable != "":
+		return unreadableEvent(ctx, tx, e)
+	case isDisputeEvent(e.Type):
 		return disputed(ctx, tx, t, e)
 	case !isRefundEvent(e.Type) && !isPaymentEvent(e.Type):
 		return unknownEvent(ctx, tx, e)
@@ -170,11 +173,11 @@ func linkOrphanEvent(ctx context.Context, tx bun.Tx, e *models.WebhookEvent, out
 // costs one INSERT and no workflow.
 func classify(t *models.PaymentTransaction, refund *models.Refund, e *models.WebhookEvent, out *Stored, now time.Time) {
 	switch {
-	case e.Type == models.EventPaymentDisputed && t != nil:
+	case isDisputeEvent(e.Type) && t != nil:
 		e.ProcessedAt, e.Outcome = &now, models.OutcomeIncident
 
 		return
-	case !isRefundEvent(e.Type) && !isPaymentEvent(e.Type) && e.Type != models.EventPaymentDisputed:
+	case !isRefundEvent(e.Type) && !isPaymentEvent(e.Type) && !isDisputeEvent(e.Type):
 		// A type that we do not know is stored and ignored, whatever it is about (rules: webhooks.unknown-type). So is a notice.
 		out.Known = true
 		e.ProcessedAt, e.Outcome = &now, models.OutcomeIgnored
@@ -320,6 +323,10 @@ func isRefundEvent(t models.EventType) bool {
 	return t == models.EventRefundSucceeded || t == models.EventRefundFailed
 }
 
+func isDisputeEvent(t models.EventType) bool {
+	return t == models.EventPaymentDisputed || t == models.EventDisputeClosed
+}
+
 func isPaymentEvent(t models.EventType) bool {
 	return t == models.EventPaymentSucceeded || t == models.EventPaymentFailed || t == models.EventPaymentExpired
 }
@@ -334,7 +341,7 @@ func ignoreNoRows(err error) error {
 }
 
 func unknownReferenceID(e *models.WebhookEvent) uuid.UUID {
-	return models.IncidentID(models.IncidentUnknownReference, string(e.Channel)+":"+e.CheckoutID)
+	return models.IncidentID(models.IncidentUnknownReference, string(e.Channel)+":"+cmp.Or(e.CheckoutID, e.MerchantReference, e.WebhookID))
 }
 
 func unknownReference(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) error {
@@ -405,7 +412,8 @@ func MarkRefundEvents(
 		}
 	}
 
-	if _, err := closeRefundEvents(tx, r, outcome, now).Exec(ctx); err != nil {
+	// Those that say the same, and no others: one that says the opposite may have come between the two statements.
+	if _, err := closeRefundEvents(tx, r, outcome, now).Where("type = ?", decidedBy(r.Status)).Exec(ctx); err != nil {
 		return fmt.Errorf("mark refund events: %w", err)
 	}
 

@@ -23,7 +23,7 @@ import (
 // refund can promise it again, its audit entry, and what the Idempotency-Key stands for, all or nothing. A refund by the policy
 // comes to what the policy says at now; one that a person orders may need an approval (models.ApprovalRules), by the sums of its payment
 // and of its requester over all payments. The same id again returns what was ordered. Errors: NOT_FOUND, FORBIDDEN (of one's own booking), VALIDATION_ERROR, REFUND_EXCEEDS_REMAINING,
-// BOOKING_NOT_REFUNDABLE, REFUND_AMOUNT_CHANGED (another amount than expected), STEP_UP_REQUIRED, IDEMPOTENCY_KEY_REUSED (another
+// BOOKING_NOT_REFUNDABLE, PAYMENT_DISPUTED, REFUND_AMOUNT_CHANGED (another amount than expected), STEP_UP_REQUIRED, IDEMPOTENCY_KEY_REUSED (another
 // request with the same id), IDEMPOTENCY_KEY_IN_PROGRESS.
 func (s *Store) OrderRefund(ctx context.Context, r models.RefundRequest, now time.Time) (models.Refund, error) {
 	var out models.Refund
@@ -67,7 +67,7 @@ func (s *Store) OrderRefund(ctx context.Context, r models.RefundRequest, now tim
 }
 
 // planRefund is the refund of t that is asked for, with what it comes to and whether it needs an approval, before it is written. t is
-// locked. Errors: those of findAmount, REFUND_AMOUNT_CHANGED, STEP_UP_REQUIRED.
+// locked. Errors: those of findAmount, PAYMENT_DISPUTED, REFUND_AMOUNT_CHANGED, STEP_UP_REQUIRED.
 func (s *Store) planRefund(
 	ctx context.Context, tx bun.Tx, r *models.RefundRequest, t *models.PaymentTransaction, now time.Time,
 ) (models.Refund, error) {
@@ -75,6 +75,10 @@ func (s *Store) planRefund(
 		ID: r.ID, PaymentTransactionID: t.ID, BookingID: t.BookingID, AdCampaignID: t.AdCampaignID,
 		RefundType: r.Type, Channel: t.RefundChannel(), Currency: t.TakenCurrency(), Status: models.RefundPending,
 		Reason: r.Reason, RequestedBy: r.RequestedBy, RequestID: r.RequestID, BodyHash: r.BodyHash, ProofDue: true,
+	}
+
+	if err := ledger.NotDisputed(ctx, tx, t.ID); err != nil {
+		return out, err
 	}
 
 	if err := s.findAmount(ctx, tx, t, r.Amount, &out, now); err != nil {

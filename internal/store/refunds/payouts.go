@@ -73,6 +73,12 @@ func (s *Store) DecidePayout(ctx context.Context, by db.Actor, d models.RefundPa
 			return nil
 		}
 
+		if d.Decision == models.PayoutPaid {
+			if err := ledger.NotDisputed(ctx, tx, t.ID); err != nil {
+				return err
+			}
+		}
+
 		if d.NewReference && d.Reference != nil {
 			if err := ledger.RequireNewReference(ctx, tx, *d.Reference, ledger.PayoutSubject{Refund: d.RefundID}); err != nil {
 				return err

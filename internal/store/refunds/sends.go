@@ -11,6 +11,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"rihla/internal/store/db"
+	"rihla/internal/store/ledger"
 	"rihla/models"
 )
 
@@ -30,11 +31,12 @@ type SendRules struct {
 
 // beginRefundSendSQL counts a sending before it leaves. Nothing is sent while another worker may be sending, nor, once the
 // gateway has said that something about the refund is under way, before that has had its time; and never again once the
-// gateway has refused: that is looked at, not repeated.
-const beginRefundSendSQL = `
+// gateway has refused: that is looked at, not repeated. What was ordered before the customer's bank took the money back waits, too.
+var beginRefundSendSQL = `
 UPDATE refunds SET sends = sends + 1, sent_at = now(), sent_answer = 'SENDING', updated_at = now(),
 	refunded_before = COALESCE(refunded_before, ?4)
 WHERE id = ?0 AND status = 'PENDING' AND channel = 'GATEWAY' AND refused_at IS NULL
+  AND NOT ` + fmt.Sprintf(ledger.DisputedSQL, "refunds.payment_transaction_id") + `
   AND (sent_answer IS NULL
        OR (sent_answer = 'UNKNOWN' AND sent_at <= now() - ?3 * interval '1 microsecond')
        OR (sent_answer = 'SENDING' AND sent_at <= now() - ?1 * interval '1 microsecond')
@@ -44,7 +46,7 @@ RETURNING sends, refunded_before`
 // BeginRefundSend writes down that the refund is about to be sent to its gateway, and returns the how manieth sending it is;
 // 0 when nothing may be sent now. From then on the outcome is unknown until NoteRefundAnswer or SettleRefund knows better:
 // a worker that is killed after it has sent leaves that behind. before is what had been given back of the payment when the refund
-// was first sent, by the rule BySum; else nil. Of refunds of one payment at the same time one begins: the index refunds_one_by_sum.
+// was first sent, by the rule BySum; else nil. Error: PAYMENT_DISPUTED, while nothing of the payment is given back. Of refunds of one payment at the same time one begins: the index refunds_one_by_sum.
 func (s *Store) BeginRefundSend(ctx context.Context, id uuid.UUID, rules SendRules) (send int, before *models.Money, err error) {
 	begin := func(ctx context.Context, in bun.IDB, refunded *models.Money) error {
 		return in.NewRaw(beginRefundSendSQL, id, max(sendLease, rules.Again).Microseconds(), rules.Settle.Microseconds(),
@@ -65,7 +67,9 @@ func (s *Store) BeginRefundSend(ctx context.Context, id uuid.UUID, rules SendRul
 	}
 
 	switch {
-	case errors.Is(err, sql.ErrNoRows), db.Violates(err, "refunds_one_by_sum"):
+	case errors.Is(err, sql.ErrNoRows):
+		return 0, nil, s.notDisputed(ctx, id)
+	case db.Violates(err, "refunds_one_by_sum"):
 		return 0, nil, nil
 	case err != nil:
 		return 0, nil, fmt.Errorf("begin to send refund: %w", err)
@@ -104,6 +108,18 @@ func (s *Store) GiveUpUnsent(ctx context.Context, id uuid.UUID) (bool, error) {
 	}
 
 	return s.db.NewSelect().Model((*models.Refund)(nil)).Where("id = ?", id).Where("refused_at IS NOT NULL").Exists(ctx)
+}
+
+// notDisputed says of a refund that may not be sent whether that is because of a dispute. Error: PAYMENT_DISPUTED.
+func (s *Store) notDisputed(ctx context.Context, id uuid.UUID) error {
+	var payment uuid.UUID
+
+	err := s.db.NewSelect().Model((*models.Refund)(nil)).Column("payment_transaction_id").Where("id = ?", id).Scan(ctx, &payment)
+	if err != nil {
+		return fmt.Errorf("read the payment of a refund: %w", err)
+	}
+
+	return ledger.NotDisputed(ctx, s.db, payment)
 }
 
 // CancelRefundSend takes a sending back that never left this process, or that the gateway had no time for.

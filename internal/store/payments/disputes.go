@@ -1,0 +1,121 @@
+package payments
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"rihla/internal/store/incidents"
+	"rihla/internal/store/ledger"
+	"rihla/models"
+)
+
+// disputed notes what the gateway says about a dispute of t, and has a person deal with it. No money moves: what comes of it the company
+// settles. The payment and its ledger lines are locked, so that a refund or a payout is either before the dispute or refused for it; the
+// messages are too rare to hold others up by that.
+func disputed(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, e *models.WebhookEvent) error {
+	if _, err := ledger.LockTransaction(ctx, tx, t.ID); err != nil {
+		return err
+	}
+
+	_, err := tx.NewSelect().Model((*models.FinancialRecord)(nil)).ColumnExpr("1").Where("fr.payment_transaction_id = ?", t.ID).
+		Order("fr.id").For("NO KEY UPDATE OF fr").Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("lock the records of a disputed payment: %w", err)
+	}
+
+	d := disputeOf(t, e)
+	event := eventDetails(e)
+	event["dispute_kind"], event["dispute_state"], event["reason"] = d.Kind, d.State, d.Reason
+
+	if d.DueAt != nil {
+		event["due_at"] = *d.DueAt
+	}
+
+	err = incidents.Open(ctx, tx, models.Incident{
+		ID:                   d.IncidentID,
+		Kind:                 models.IncidentPaymentDisputed,
+		PaymentTransactionID: &t.ID,
+		BookingID:            t.BookingID,
+		AdCampaignID:         t.AdCampaignID,
+		Message:              disputeMessage(&d),
+		WorkflowID:           models.PaymentWorkflowID(t.ID),
+	}, event)
+	if err != nil {
+		return err
+	}
+
+	return keepDispute(ctx, tx, &d)
+}
+
+// disputeOf is the dispute that a message tells of. A company that has no id for it has one dispute of a payment.
+func disputeOf(t *models.PaymentTransaction, e *models.WebhookEvent) models.Dispute {
+	said := models.DisputeNotice{Kind: models.DisputeChargeback, State: models.DisputeOpen}
+	if e.Dispute != nil {
+		said = *e.Dispute
+	}
+
+	id := cmp.Or(said.ID, "of:"+t.ID.String())
+	d := models.Dispute{
+		ID: models.DisputeID(t.ID, id), PaymentTransactionID: t.ID, IncidentID: models.IncidentID(models.IncidentPaymentDisputed, t.ID.String()),
+		GatewayDisputeID: id, Kind: said.Kind, State: said.State, Currency: e.Currency, Reason: e.FailureReason, DueAt: said.DueAt,
+		OpenedAt: e.OccurredAt,
+	}
+
+	if e.Currency != "" {
+		d.Amount = e.Amount
+	}
+
+	if d.State != models.DisputeOpen {
+		d.ClosedAt = &e.OccurredAt
+	}
+
+	return d
+}
+
+// keepDispute writes what is new about a dispute. Messages come in any order: an inquiry may have become a chargeback and never the other
+// way round, and what is decided is not opened again by an older message.
+func keepDispute(ctx context.Context, tx bun.Tx, d *models.Dispute) error {
+	_, err := tx.NewInsert().Model(d).On("CONFLICT (payment_transaction_id, gateway_dispute_id) DO UPDATE").
+		Set("kind = CASE WHEN EXCLUDED.kind = 'CHARGEBACK' THEN EXCLUDED.kind ELSE dp.kind END").
+		Set("state = CASE WHEN EXCLUDED.state = 'OPEN' THEN dp.state ELSE EXCLUDED.state END").
+		Set("closed_at = CASE WHEN EXCLUDED.state = 'OPEN' THEN dp.closed_at ELSE EXCLUDED.closed_at END").
+		Set("opened_at = least(dp.opened_at, EXCLUDED.opened_at)").
+		Set("due_at = coalesce(EXCLUDED.due_at, dp.due_at)").
+		Set("reason = CASE WHEN EXCLUDED.reason = '' THEN dp.reason ELSE EXCLUDED.reason END").
+		Set("updated_at = now()").Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("keep a dispute: %w", err)
+	}
+
+	return nil
+}
+
+// disputeMessage says what the bank has done, and what is to be done.
+func disputeMessage(d *models.Dispute) string {
+	until := "before its deadline"
+	if d.DueAt != nil {
+		until = "until " + d.DueAt.UTC().Format(time.RFC3339)
+	}
+
+	switch {
+	case d.State == models.DisputeWon:
+		return "The dispute of the payment is won: the money is the platform's again. Refunds and payouts of the payment are possible. " +
+			"Compare with the gateway's statement, then resolve this incident."
+	case d.State == models.DisputeLost:
+		return "The dispute of the payment is lost: the customer keeps the money, and the gateway takes it, with a fee, from a settlement. " +
+			"Refunds and payouts of the payment are refused until this incident is resolved. Decide who bears it, then resolve it."
+	case d.State == models.DisputeClosed:
+		return "The bank's inquiry about the payment is closed, and nothing was taken back. Resolve this incident."
+	case d.Kind == models.DisputeInquiry:
+		return "The customer's bank asks about the payment (an inquiry) and has taken nothing back. Answer it at the gateway " + until +
+			", or refund the payment: an inquiry that is not answered becomes a chargeback."
+	default:
+		return "The customer's bank disputes the payment and has taken the money back (a chargeback). Refunds and payouts of the payment are " +
+			"refused until the dispute is won or this incident is resolved. Answer it at the gateway " + until + ", and do not resolve this " +
+			"incident before the dispute is over."
+	}
+}
